@@ -1,0 +1,85 @@
+package torchrand
+
+// Float is what the streams can fill.
+type Float interface{ float32 | float64 }
+
+const (
+	mtWords = 624 // words of MT19937's state
+	mtShift = 397 // a word is renewed with the one this far ahead
+)
+
+// Generator is a PyTorch CPU generator: a Mersenne Twister (MT19937) and the
+// one normal value that Normal keeps back for its next short call.
+//
+// A Generator comes from New; the zero value behaves as New(0). A copy continues
+// the stream on its own. It must not be used by several goroutines at once.
+type Generator struct {
+	seed  uint64
+	words [mtWords]uint32
+	next  int // index of the word to draw: 0…624
+	left  int // draws that words still holds, plus one: 1…624; 0 marks a zero value
+
+	normal    float64 // the second of the last pair of normal values
+	hasNormal bool    // whether normal waits to be used
+}
+
+// New returns a generator in the state that torch.manual_seed(seed) makes.
+// The draws depend on the low 32 bits of seed only, as PyTorch's do.
+func New(seed uint64) *Generator {
+	g := new(Generator)
+	g.start(seed)
+	return g
+}
+
+// start seeds g (init_genrand in Matsumoto and Nishimura's MT19937).
+func (g *Generator) start(seed uint64) {
+	*g = Generator{seed: seed, left: 1}
+	g.words[0] = uint32(seed)
+	for i := 1; i < mtWords; i++ {
+		before := g.words[i-1]
+		g.words[i] = 1812433253*(before^before>>30) + uint32(i)
+	}
+}
+
+// Uint32 draws one word of the stream.
+func (g *Generator) Uint32() uint32 {
+	if g.left <= 1 {
+		g.renew()
+	} else {
+		g.left--
+	}
+	y := g.words[g.next]
+	g.next++
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}
+
+// Uint64 draws two words of the stream; the first is the high one.
+func (g *Generator) Uint64() uint64 {
+	high := uint64(g.Uint32())
+	return high<<32 | uint64(g.Uint32())
+}
+
+// renew replaces all 624 words by their successors.
+func (g *Generator) renew() {
+	if g.left == 0 {
+		g.start(0)
+	}
+	w := &g.words
+	for i := 0; i < mtWords-mtShift; i++ {
+		w[i] = w[i+mtShift] ^ twist(w[i], w[i+1])
+	}
+	for i := mtWords - mtShift; i < mtWords-1; i++ {
+		w[i] = w[i+mtShift-mtWords] ^ twist(w[i], w[i+1])
+	}
+	w[mtWords-1] = w[mtShift-1] ^ twist(w[mtWords-1], w[0])
+	g.next, g.left = 0, mtWords
+}
+
+// twist joins the top bit of a to the low 31 of b and multiplies by MT19937's matrix.
+func twist(a, b uint32) uint32 {
+	y := a&0x80000000 | b&0x7fffffff
+	return y>>1 ^ -(y&1)&0x9908b0df
+}

@@ -1,0 +1,41 @@
+package torchrand
+
+// MCG31m1, the multiplicative congruential generator of Intel's MKL (L'Ecuyer
+// 1999): x ← 1132489760·x mod (2³¹-1).
+const (
+	mcgModulus    = 1<<31 - 1
+	mcgMultiplier = 1132489760
+)
+
+// KeepMask fills dst with the mask of nn.Dropout(p) in training: 1 keeps a value,
+// 0 drops it, each dropped with probability p. The kept values are to be
+// multiplied by 1/(1-p).
+//
+// The stream is that of a PyTorch that draws it with Intel's MKL, as the common
+// builds did until 2024 (other builds make other masks): one draw, modulo 2³¹-1,
+// is the first x of an MCG31m1 generator, and value i is kept where
+// x_i/(2³¹-1) < 1-p. Nothing is drawn for an empty dst, p = 0 or p = 1.
+//
+// 0 <= p <= 1 is the caller's to check.
+func KeepMask[F Float](g *Generator, dst []F, p float64) {
+	if len(dst) == 0 {
+		return
+	}
+	if p == 0 || p == 1 {
+		for i := range dst {
+			dst[i] = F(1 - p)
+		}
+		return
+	}
+	x := uint64(g.Uint32()) % mcgModulus
+	if x == 0 { // 0 would stay 0; MKL takes 1
+		x = 1
+	}
+	for i := range dst {
+		dst[i] = 0
+		if float64(x)/mcgModulus < 1-p {
+			dst[i] = 1
+		}
+		x = x * mcgMultiplier % mcgModulus
+	}
+}
