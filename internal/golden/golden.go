@@ -1,0 +1,167 @@
+// Package golden serves tests: it loads reference values from the module's
+// testdata directory and compares numbers with them. What is wrong fails the
+// test and names the file and the tensor.
+package golden
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"attention/internal/safetensors"
+)
+
+// Path returns the absolute path of a file or directory in the module's
+// testdata directory, which lies beside the go.mod nearest above the current
+// directory. It does not look whether the file is there.
+func Path(elem ...string) (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("golden: %w", err)
+	}
+	for dir := start; ; {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(append([]string{dir, "testdata"}, elem...)...), nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("golden: no go.mod in %s or above it", start)
+		}
+		dir = up
+	}
+}
+
+// File is a loaded safetensors file. Its methods return copies, which a test may
+// change. They fail the test it was loaded for, so a subtest that may fail by
+// itself loads the file itself.
+type File struct {
+	t    testing.TB
+	path string
+	file *safetensors.File
+}
+
+// Load reads a safetensors file; path is relative to the module's testdata
+// directory, with forward slashes. A file that is missing or broken fails the
+// test at once.
+func Load(t testing.TB, path string) *File {
+	t.Helper()
+	full, err := Path(filepath.FromSlash(path))
+	if err != nil {
+		t.Fatalf("golden: %s: %v", path, err)
+	}
+	file, err := safetensors.ReadFile(full)
+	if err != nil {
+		t.Fatalf("golden: %s: %v", path, err)
+	}
+	return &File{t: t, path: path, file: file}
+}
+
+// Names returns the tensors' names in the order of their data.
+func (f *File) Names() []string {
+	names := make([]string, len(f.file.Tensors))
+	for i, t := range f.file.Tensors {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// Metadata returns the metadata string stored under key.
+func (f *File) Metadata(key string) string {
+	f.t.Helper()
+	value, ok := f.file.Metadata[key]
+	if !ok {
+		f.t.Fatalf("golden: %s: no metadata %q", f.path, key)
+	}
+	return value
+}
+
+// Shape returns a tensor's shape, empty for a scalar.
+func (f *File) Shape(name string) []int {
+	f.t.Helper()
+	return slices.Clone(f.get(name).Shape)
+}
+
+// Float64 returns a tensor of floating-point numbers, widened without loss.
+func (f *File) Float64(name string) []float64 {
+	f.t.Helper()
+	t := f.get(name)
+	switch data := t.Data.(type) {
+	case []float64:
+		return slices.Clone(data)
+	case []float32:
+		return convert[float64](data)
+	}
+	f.wrongType(t, "floating-point numbers")
+	return nil
+}
+
+// Float32 returns a tensor of floating-point numbers. An F64 tensor is rounded
+// to the nearest float32, so one file can feed tests in both types.
+func (f *File) Float32(name string) []float32 {
+	f.t.Helper()
+	t := f.get(name)
+	switch data := t.Data.(type) {
+	case []float32:
+		return slices.Clone(data)
+	case []float64:
+		return convert[float32](data)
+	}
+	f.wrongType(t, "floating-point numbers")
+	return nil
+}
+
+// Int64 returns a tensor of integers of any width.
+func (f *File) Int64(name string) []int64 {
+	f.t.Helper()
+	t := f.get(name)
+	switch data := t.Data.(type) {
+	case []int64:
+		return slices.Clone(data)
+	case []int32:
+		return convert[int64](data)
+	case []int16:
+		return convert[int64](data)
+	case []int8:
+		return convert[int64](data)
+	case []uint8:
+		return convert[int64](data)
+	}
+	f.wrongType(t, "integers")
+	return nil
+}
+
+// Bool returns a tensor of booleans.
+func (f *File) Bool(name string) []bool {
+	f.t.Helper()
+	t := f.get(name)
+	data, ok := t.Data.([]bool)
+	if !ok {
+		f.wrongType(t, "booleans")
+	}
+	return slices.Clone(data)
+}
+
+func (f *File) get(name string) safetensors.Tensor {
+	f.t.Helper()
+	t, ok := f.file.Get(name)
+	if !ok {
+		f.t.Fatalf("golden: %s: no tensor %q; there are %q", f.path, name, f.Names())
+	}
+	return t
+}
+
+func (f *File) wrongType(t safetensors.Tensor, want string) {
+	f.t.Helper()
+	f.t.Fatalf("golden: %s: tensor %q: got %s, want %s", f.path, t.Name, t.DType, want)
+}
+
+// convert copies numbers into another type.
+func convert[To, From int64 | int32 | int16 | int8 | uint8 | float32 | float64](from []From) []To {
+	to := make([]To, len(from))
+	for i, v := range from {
+		to[i] = To(v)
+	}
+	return to
+}

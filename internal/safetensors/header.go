@@ -1,0 +1,141 @@
+package safetensors
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// entry is one tensor as the header describes it.
+type entry struct {
+	name       string
+	dtype      DType
+	shape      []int
+	count      int   // elements
+	begin, end int64 // bytes from the start of the data
+}
+
+// header is a file's checked header: its entries are in data order and cover
+// the data exactly.
+type header struct {
+	metadata map[string]string
+	entries  []entry
+}
+
+// parseHeader reads the header's JSON and checks it against the length of the
+// data that follows it.
+func parseHeader(text []byte, dataSize int64) (header, error) {
+	if err := checkJSON(text); err != nil {
+		return header{}, err
+	}
+	var h header
+	p := newParser(text)
+	err := p.object(func(key string) error {
+		if key == metadataKey {
+			h.metadata = map[string]string{}
+			return p.stringMap(h.metadata)
+		}
+		e, err := p.entry(key)
+		h.entries = append(h.entries, e)
+		return err
+	})
+	if err != nil {
+		return header{}, fmt.Errorf("header: %w", err)
+	}
+	// A JSON object has no order, so the offsets alone say where a tensor lies.
+	// An empty tensor comes before the one that starts at the same byte.
+	slices.SortStableFunc(h.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+	})
+	return h, checkCover(h.entries, dataSize)
+}
+
+// checkJSON makes sure that the text is one JSON object in proper UTF-8. The
+// json package would replace broken characters silently, and then two names
+// could become one.
+func checkJSON(text []byte) error {
+	if len(text) == 0 || text[0] != '{' {
+		return fmt.Errorf("header: starts with %.8q, want %q", text, "{")
+	}
+	if !utf8.Valid(text) {
+		return errors.New("header: not valid UTF-8")
+	}
+	if !json.Valid(text) {
+		var v json.RawMessage
+		return fmt.Errorf("header: not JSON: %w", json.Unmarshal(text, &v))
+	}
+	if i := loneSurrogate(text); i >= 0 {
+		return fmt.Errorf(`header: byte %d: \u escape is half of a surrogate pair`, i)
+	}
+	return nil
+}
+
+// loneSurrogate returns where valid JSON has a \u escape that is half of a
+// UTF-16 pair without its other half, or -1.
+func loneSurrogate(text []byte) int {
+	unit := func(i int) int { // the value of the \u escape at i, or -1
+		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
+			return -1
+		}
+		v := 0
+		for _, c := range text[i+2 : i+6] {
+			if c >= 'a' {
+				c -= 'a' - 'A'
+			}
+			if c >= 'A' {
+				c -= 'A' - '9' - 1
+			}
+			v = v<<4 | int(c-'0')
+		}
+		return v
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		switch u := unit(i); {
+		case u < 0:
+			i++ // a two-character escape, perhaps \\
+		case u >= 0xdc00 && u <= 0xdfff:
+			return i
+		case u >= 0xd800 && u <= 0xdbff:
+			if low := unit(i + 6); low < 0xdc00 || low > 0xdfff {
+				return i
+			}
+			i += 11
+		default:
+			i += 5
+		}
+	}
+	return -1
+}
+
+// checkCover makes sure that the sorted entries cover the data: no hole, no
+// overlap, nothing missing at the end and nothing left over.
+func checkCover(entries []entry, dataSize int64) error {
+	var at int64
+	for i, e := range entries {
+		switch {
+		case e.begin < at:
+			return fmt.Errorf("tensor %s: data starts at byte %d, inside tensor %s which ends at %d",
+				quote(e.name), e.begin, quote(entries[i-1].name), at)
+		case e.begin > at:
+			return fmt.Errorf("tensor %s: data starts at byte %d, want %d: the bytes between belong to no tensor",
+				quote(e.name), e.begin, at)
+		case e.end > dataSize:
+			return fmt.Errorf("tensor %s: data ends at byte %d, but the file holds only %d bytes of data",
+				quote(e.name), e.end, dataSize)
+		}
+		at = e.end
+	}
+	if at != dataSize {
+		return fmt.Errorf("%d trailing bytes after the last tensor", dataSize-at)
+	}
+	return nil
+}
+
+// quote makes a name from a file fit to print: quoted, and cut if very long.
+func quote(name string) string { return fmt.Sprintf("%.100q", name) }

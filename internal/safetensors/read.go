@@ -1,0 +1,156 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// ReadFile reads the safetensors file at path. Errors name the path; a missing
+// file is [io/fs.ErrNotExist].
+func ReadFile(path string) (*File, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	defer r.Close()
+	info, err := r.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	f, err := read(r, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Read reads a safetensors file that is size bytes long. The data goes from r
+// straight into the tensors, through one small buffer.
+func Read(r io.ReaderAt, size int64) (*File, error) {
+	f, err := read(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	return f, nil
+}
+
+func read(at io.ReaderAt, size int64) (*File, error) {
+	if size < 8 {
+		return nil, fmt.Errorf("file is %d bytes, want at least the 8 of the header's length", size)
+	}
+	r := io.NewSectionReader(at, 0, size)
+	var prefix [8]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return nil, fmt.Errorf("header length: %w", short(err))
+	}
+	n := binary.LittleEndian.Uint64(prefix[:])
+	switch {
+	case n > maxHeader:
+		return nil, fmt.Errorf("header length: got %d bytes, want at most %d", n, maxHeader)
+	case int64(n) > size-8:
+		return nil, fmt.Errorf("header length: got %d bytes, but only %d follow", n, size-8)
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return nil, fmt.Errorf("header: %w", short(err))
+	}
+	h, err := parseHeader(text, size-8-int64(n))
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Metadata: h.metadata, Tensors: make([]Tensor, len(h.entries))}
+	buf := make([]byte, min(chunk, size))
+	for i, e := range h.entries {
+		data, err := readData(r, e, buf)
+		if err != nil {
+			return nil, fmt.Errorf("tensor %s: %w", quote(e.name), short(err))
+		}
+		f.Tensors[i] = Tensor{Name: e.name, Shape: e.shape, Data: data, DType: e.dtype}
+	}
+	return f, nil
+}
+
+// short makes the end of input the error it is here: there should be more.
+func short(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// readData reads the elements of one tensor, the next in r.
+func readData(r io.Reader, e entry, buf []byte) (any, error) {
+	switch e.dtype {
+	case F64:
+		return readSlice(r, e, buf, plain[float64])
+	case F32:
+		return readSlice(r, e, buf, plain[float32])
+	case F16:
+		return readSlice(r, e, buf, widen(halfToFloat32))
+	case BF16:
+		return readSlice(r, e, buf, widen(bfloat16ToFloat32))
+	case I64:
+		return readSlice(r, e, buf, plain[int64])
+	case I32:
+		return readSlice(r, e, buf, plain[int32])
+	case I16:
+		return readSlice(r, e, buf, plain[int16])
+	case I8:
+		return readSlice(r, e, buf, plain[int8])
+	case U8:
+		return readSlice(r, e, buf, plain[uint8])
+	case BOOL:
+		return readSlice(r, e, buf, booleans)
+	}
+	return nil, fmt.Errorf("dtype: got %s, want %s", quote(string(e.dtype)), knownDTypes)
+}
+
+// readSlice fills a new slice, one buffer at a time, with decode turning bytes
+// into elements. e's size has been checked against the file's, so the slice is
+// at most twice as long as the file.
+func readSlice[T any](r io.Reader, e entry, buf []byte, decode func([]T, []byte) error) (any, error) {
+	size := e.dtype.Size()
+	all := make([]T, e.count)
+	for rest := all; len(rest) > 0; {
+		n := min(len(rest), len(buf)/size)
+		if _, err := io.ReadFull(r, buf[:n*size]); err != nil {
+			return nil, err
+		}
+		if err := decode(rest[:n], buf[:n*size]); err != nil {
+			return nil, err
+		}
+		rest = rest[n:]
+	}
+	return all, nil
+}
+
+// plain decodes elements that Go knows.
+func plain[T any](dst []T, src []byte) error {
+	_, err := binary.Decode(src, binary.LittleEndian, dst)
+	return err
+}
+
+// widen decodes two-byte elements with a conversion to float32.
+func widen(convert func(uint16) float32) func([]float32, []byte) error {
+	return func(dst []float32, src []byte) error {
+		for i := range dst {
+			dst[i] = convert(binary.LittleEndian.Uint16(src[2*i:]))
+		}
+		return nil
+	}
+}
+
+// booleans decodes bytes that are 0 or 1. Any other value would be lost when
+// the tensor is written again.
+func booleans(dst []bool, src []byte) error {
+	for i, b := range src {
+		if b > 1 {
+			return fmt.Errorf("BOOL element: got byte %d, want 0 or 1", b)
+		}
+		dst[i] = b == 1
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package safetensors reads and writes the safetensors format: bytes on one
+// side; names, shapes and plain Go slices on the other.
+//
+// A file is, in this order:
+//
+//	8 bytes   N, the header's length, unsigned, little endian
+//	N bytes   the header: one JSON object in UTF-8, padded with spaces
+//	the rest  the elements of all tensors, little endian, row-major
+//
+// The header maps each tensor's name to its dtype, its shape and its two data
+// offsets, counted from the end of the header. The optional key __metadata__
+// maps strings to strings. Tensors cover the data without holes or overlaps.
+//
+// A file is input from outside: [Read] checks every number in it before using
+// it, answers a bad file with one error, and never allocates much more than
+// the file's own size.
+package safetensors
+
+// DType is an element type, spelled as in the file's header.
+type DType string
+
+// The element types that this package reads.
+const (
+	F64  DType = "F64"
+	F32  DType = "F32"
+	F16  DType = "F16"  // IEEE 754 half precision; only read, widened to float32
+	BF16 DType = "BF16" // the upper half of a float32; only read, widened to float32
+	I64  DType = "I64"
+	I32  DType = "I32"
+	I16  DType = "I16"
+	I8   DType = "I8"
+	U8   DType = "U8"
+	BOOL DType = "BOOL" // one byte an element, 0 or 1
+)
+
+// knownDTypes is the list that an error message gives.
+const knownDTypes = "F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL"
+
+// Size returns the number of bytes one element takes in a file, or 0 if the
+// dtype is not one of this package's.
+func (d DType) Size() int {
+	switch d {
+	case F64, I64:
+		return 8
+	case F32, I32:
+		return 4
+	case F16, BF16, I16:
+		return 2
+	case I8, U8, BOOL:
+		return 1
+	}
+	return 0
+}
+
+// Tensor is one named array.
+type Tensor struct {
+	// Name is any UTF-8 text except "__metadata__".
+	Name string
+	// Shape has one entry per axis, outermost first. An empty shape is a
+	// scalar, which has one element; an axis of 0 gives no elements.
+	Shape []int
+	// Data holds the elements in row-major order: []float32, []float64,
+	// []int64, []int32, []int16, []int8, []uint8 or []bool.
+	Data any
+	// DType is the element type in the file that the tensor was read from. It
+	// differs from the type of Data only for F16 and BF16, which are widened to
+	// []float32 without loss. Writing does not look at it: Data decides.
+	DType DType
+}
+
+// File is the content of one safetensors file.
+type File struct {
+	// Metadata is the header's __metadata__, nil if the header has none.
+	Metadata map[string]string
+	// Tensors are in the order of their data in the file.
+	Tensors []Tensor
+}
+
+// Get returns the tensor with this name and whether there is one.
+func (f *File) Get(name string) (Tensor, bool) {
+	for _, t := range f.Tensors {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tensor{}, false
+}
+
+const (
+	metadataKey = "__metadata__"
+
+	// maxHeader is the longest header accepted, in bytes: the limit of the
+	// format's reference implementation.
+	maxHeader = 100_000_000
+
+	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit.
+	// It keeps a hostile header from growing into a slice of many axes.
+	maxRank = 64
+
+	// chunk is how many bytes are converted at a time, a multiple of every
+	// element size.
+	chunk = 1 << 16
+)
+
+// elements returns how many elements a shape has. It reports false when a
+// dimension is negative or when the dimensions other than 0, multiplied, do
+// not fit an int: then strides do not fit either, even if an axis is 0.
+func elements(shape []int) (int, bool) {
+	const maxInt = int(^uint(0) >> 1)
+	product, empty := 1, false
+	for _, d := range shape {
+		switch {
+		case d < 0:
+			return 0, false
+		case d == 0:
+			empty = true
+		case product > maxInt/d:
+			return 0, false
+		default:
+			product *= d
+		}
+	}
+	if empty {
+		return 0, true
+	}
+	return product, true
+}

@@ -1,0 +1,242 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/moby/sys/atomicwriter"
+)
+
+// WriteFile writes f to path, readable by all (mode 0644). The bytes go into a
+// file beside path, are synced, and only then take its name: whatever fails,
+// path holds either what it held before or all of f, and nothing else is left
+// behind. If path is a symbolic link, the file it points to is replaced.
+// Errors name the path.
+func WriteFile(path string, f *File) error {
+	if err := writeFile(path, f); err != nil {
+		return fmt.Errorf("safetensors: %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeFile(path string, f *File) error {
+	p, err := newPlan(f) // before any file is touched
+	if err != nil {
+		return err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	w, err := atomicwriter.New(path, 0o644)
+	if err != nil {
+		return err
+	}
+	// Past the plan, only w itself can fail; it then drops its file on Close.
+	err = p.write(w)
+	if closeErr := w.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// Write writes f to w. Tensors keep their order, except that wider elements
+// come first, so that every tensor starts at a multiple of its element size:
+// readers that map the file into memory need that. The bytes depend on nothing
+// but f. Float data is written as it is held, also if it was read from F16 or
+// BF16. An f that cannot be written is an error before the first byte.
+func Write(w io.Writer, f *File) error {
+	p, err := newPlan(f)
+	if err == nil {
+		err = p.write(w)
+	}
+	if err != nil {
+		return fmt.Errorf("safetensors: %w", err)
+	}
+	return nil
+}
+
+// plan is a checked file, ready to be written.
+type plan struct {
+	header []byte   // with its length before it and its padding behind it
+	parts  []Tensor // in the order to write; DType is the type of Data
+}
+
+func newPlan(f *File) (*plan, error) {
+	if f == nil {
+		return nil, errors.New("file: got nil")
+	}
+	p := &plan{parts: slices.Clone(f.Tensors)}
+	seen := map[string]bool{metadataKey: true}
+	for i := range p.parts {
+		t := &p.parts[i]
+		if seen[t.Name] {
+			return nil, fmt.Errorf("tensor %s: the name is taken, want another", quote(t.Name))
+		}
+		seen[t.Name] = true
+		if err := t.prepare(); err != nil {
+			return nil, fmt.Errorf("tensor %s: %w", quote(t.Name), err)
+		}
+	}
+	slices.SortStableFunc(p.parts, func(a, b Tensor) int {
+		return cmp.Compare(b.DType.Size(), a.DType.Size())
+	})
+	var err error
+	p.header, err = encodeHeader(f.Metadata, p.parts)
+	return p, err
+}
+
+// prepare sets DType from Data and checks that name, shape and Data can be
+// written.
+func (t *Tensor) prepare() error {
+	if !utf8.ValidString(t.Name) {
+		return errors.New("name: not valid UTF-8")
+	}
+	n := 0
+	t.DType, n = typeOf(t.Data)
+	if t.DType == "" {
+		return fmt.Errorf("data: got %T, want a slice of float32, float64, int64, int32, int16, int8, uint8 or bool", t.Data)
+	}
+	if len(t.Shape) > maxRank {
+		return fmt.Errorf("shape: got %d axes, want at most %d", len(t.Shape), maxRank)
+	}
+	if count, ok := elements(t.Shape); !ok || count != n {
+		return fmt.Errorf("shape: got %d, want one that holds the %d elements of the data", t.Shape, n)
+	}
+	return nil
+}
+
+// typeOf returns the dtype that data is written as, empty if none, and its
+// number of elements.
+func typeOf(data any) (DType, int) {
+	switch d := data.(type) {
+	case []float64:
+		return F64, len(d)
+	case []float32:
+		return F32, len(d)
+	case []int64:
+		return I64, len(d)
+	case []int32:
+		return I32, len(d)
+	case []int16:
+		return I16, len(d)
+	case []int8:
+		return I8, len(d)
+	case []uint8:
+		return U8, len(d)
+	case []bool:
+		return BOOL, len(d)
+	}
+	return "", 0
+}
+
+// encodeHeader returns the file's first bytes, up to the data. Metadata comes
+// first, its keys sorted; then the tensors in the order of their data. The
+// padding makes the data start at a multiple of 8.
+func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
+	b := append(make([]byte, 8), '{')
+	if len(metadata) > 0 {
+		for key, value := range metadata {
+			if !utf8.ValidString(key) || !utf8.ValidString(value) {
+				return nil, fmt.Errorf("metadata %s: not valid UTF-8", quote(key))
+			}
+		}
+		b = append(b, `"`+metadataKey+`":`...)
+		b = append(appendJSON(b, metadata), ',')
+	}
+	var at int64
+	for _, t := range parts {
+		_, n := typeOf(t.Data)
+		end := at + int64(n)*int64(t.DType.Size())
+		b = appendJSON(b, t.Name)
+		b = append(b, `:{"dtype":"`...)
+		b = append(b, t.DType...)
+		b = append(b, `","shape":[`...)
+		for i, d := range t.Shape {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(d), 10)
+		}
+		b = append(b, `],"data_offsets":[`...)
+		b = append(strconv.AppendInt(b, at, 10), ',')
+		b = append(strconv.AppendInt(b, end, 10), "]},"...)
+		at = end
+	}
+	b = append(bytes.TrimSuffix(b, []byte{','}), '}')
+	for len(b)%8 != 0 {
+		b = append(b, ' ')
+	}
+	n := len(b) - 8
+	if n > maxHeader {
+		return nil, fmt.Errorf("header: needs %d bytes, want at most %d", n, maxHeader)
+	}
+	binary.LittleEndian.PutUint64(b, uint64(n))
+	return b, nil
+}
+
+// appendJSON appends a string, or a map with its keys sorted.
+func appendJSON(b []byte, v any) []byte {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // strings and maps of strings always encode
+	return append(b, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
+}
+
+func (p *plan) write(w io.Writer) error {
+	if _, err := w.Write(p.header); err != nil {
+		return err
+	}
+	buf := make([]byte, 0, chunk)
+	for _, t := range p.parts {
+		if err := writeData(w, t.Data, buf); err != nil {
+			return fmt.Errorf("tensor %s: %w", quote(t.Name), err)
+		}
+	}
+	return nil
+}
+
+func writeData(w io.Writer, data any, buf []byte) error {
+	switch d := data.(type) {
+	case []float64:
+		return writeSlice(w, d, 8, buf)
+	case []float32:
+		return writeSlice(w, d, 4, buf)
+	case []int64:
+		return writeSlice(w, d, 8, buf)
+	case []int32:
+		return writeSlice(w, d, 4, buf)
+	case []int16:
+		return writeSlice(w, d, 2, buf)
+	case []int8:
+		return writeSlice(w, d, 1, buf)
+	case []uint8:
+		return writeSlice(w, d, 1, buf)
+	case []bool:
+		return writeSlice(w, d, 1, buf)
+	}
+	return nil // the plan holds no other type
+}
+
+// writeSlice encodes the elements, size bytes each, one buffer at a time.
+func writeSlice[T any](w io.Writer, data []T, size int, buf []byte) error {
+	for part := range slices.Chunk(data, chunk/size) {
+		b, err := binary.Append(buf[:0], binary.LittleEndian, part)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
