@@ -1,0 +1,128 @@
+package graph
+
+import (
+	"slices"
+
+	"attention/internal/expr"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014,
+// section 3.1), for queries and keys that are projected already:
+//
+//	score[t,s] = v·tanh(q[t] + k[s])
+//	weights    = softmax(score)
+//	out        = weights·value
+//
+// q is (…, T, A), k (…, S, A), v (1, A), value (…, S, E); out is (…, T, E),
+// weights (…, T, S).
+func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error) {
+	var f expr.Formula[G.Node]
+	hidden := f.Of(Tanh(f.Of(PairwiseAdd(q, k)))) // (…, T, S, A)
+	scores := f.Of(dropLast(f.Of(Linear(hidden, v, nil))))
+	weights = f.Of(Softmax(scores))
+	out = f.Of(MatMul(weights, value))
+	return out, weights, f.Err()
+}
+
+// PairwiseAdd is q[t] + k[s] for every pair: q (…, T, A), k (…, S, A) give
+// (…, T, S, A).
+func PairwiseAdd(q, k *G.Node) (*G.Node, error) { return apply(pairwiseAdd{}, q, k) }
+
+type pairwiseAdd struct{}
+
+func (pairwiseAdd) spec() (string, []arg) { return "PairwiseAdd", []arg{{name: "q"}, {name: "k"}} }
+
+func (pairwiseAdd) shape(in []tensor.Shape) (tensor.Shape, error) {
+	q, k := in[0], in[1]
+	n := q.Dims()
+	if n < 2 {
+		return nil, &ShapeError{"PairwiseAdd", "q", q, "(…, T, A)"}
+	}
+	want := q.Clone()
+	if k.Dims() == n {
+		want[n-2] = k[n-2]
+	}
+	if !slices.Equal(k, want) {
+		want[n-2] = -1 // any length
+		return nil, &ShapeError{"PairwiseAdd", "k", k, shapeWithAny(want, "S")}
+	}
+	return append(q[:n-1].Clone(), k[n-2], q[n-1]), nil
+}
+
+func (pairwiseAdd) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, pairwiseAddForward[float32], pairwiseAddForward[float64])(out, in)
+}
+
+func pairwiseAddForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	q, k, y := floats[F](in[0]), floats[F](in[1]), floats[F](out)
+	t, s, a := pairAxes(out.Shape())
+	for row := 0; row*a < len(y); row++ {
+		b, ti, si := row/(t*s), row/s%t, row%s
+		qr, kr, yr := q[(b*t+ti)*a:], k[(b*s+si)*a:], y[row*a:(row+1)*a]
+		for i := range yr {
+			yr[i] = qr[i] + kr[i]
+		}
+	}
+	return nil
+}
+
+// pairAxes are the last three axes of (…, T, S, A).
+func pairAxes(s tensor.Shape) (t, k, a int) { n := len(s); return s[n-3], s[n-2], s[n-1] }
+
+// y[t,s] = q[t] + k[s]:  dq[t] = Σₛ dy[t,s], dk[s] = Σₜ dy[t,s].
+func (pairwiseAdd) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dq, err := apply(pairwiseSum{OverKeys: true}, dy)
+	if err != nil {
+		return nil, err
+	}
+	dk, err := apply(pairwiseSum{}, dy)
+	return G.Nodes{dq, dk}, err
+}
+
+// pairwiseSum sums (…, T, S, A) over S or over T.
+type pairwiseSum struct{ OverKeys bool }
+
+func (pairwiseSum) spec() (string, []arg) { return "PairwiseSum", []arg{{name: "x"}} }
+
+func (o pairwiseSum) shape(in []tensor.Shape) (tensor.Shape, error) {
+	t, s, a := pairAxes(in[0])
+	if o.OverKeys {
+		s = t
+	}
+	return append(in[0][:in[0].Dims()-3].Clone(), s, a), nil
+}
+
+func (o pairwiseSum) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, pairwiseSumForward[float32], pairwiseSumForward[float64])(o, out, in)
+}
+
+func pairwiseSumForward[F kernel.Float](o pairwiseSum, out *tensor.Dense, in []*tensor.Dense) error {
+	x, y := floats[F](in[0]), floats[F](out)
+	t, s, a := pairAxes(in[0].Shape())
+	clear(y)
+	for row := 0; row*a < len(x); row++ {
+		to := row / s // b·T + t
+		if !o.OverKeys {
+			to = row/(t*s)*s + row%s // b·S + s
+		}
+		yr := y[to*a : (to+1)*a]
+		for i, v := range x[row*a : (row+1)*a] {
+			yr[i] += v
+		}
+	}
+	return nil
+}
+
+func (o pairwiseSum) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
+
+// dropLast drops a last axis of length 1.
+func dropLast(x *G.Node) (*G.Node, error) {
+	if x == nil {
+		return Softmax(nil) // refused there
+	}
+	return G.Reshape(x, x.Shape()[:x.Dims()-1].Clone())
+}

@@ -1,0 +1,120 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// IgnoreTarget is the target that CrossEntropy leaves out (torch's ignore_index).
+const IgnoreTarget = -100
+
+// CrossEntropy is the mean of −log softmax(logits)[target] over the rows
+// (torch.nn.functional.cross_entropy), in nats: logits (…, V), targets int (…)
+// with 0 ≤ target < V, or IgnoreTarget for a row that does not count; the result
+// is a scalar. That no row counts is an error of the run.
+func CrossEntropy(logits, targets *G.Node) (*G.Node, error) {
+	return apply(crossEntropy{}, logits, targets)
+}
+
+type crossEntropy struct{}
+
+func (crossEntropy) spec() (string, []arg) {
+	return "CrossEntropy", []arg{{name: "logits"}, {name: "targets", integer: true}}
+}
+
+func (crossEntropy) shape(in []tensor.Shape) (tensor.Shape, error) {
+	logits, targets := in[0], in[1]
+	if logits.Dims() == 0 {
+		return nil, &ShapeError{"CrossEntropy", "logits", logits, "(…, V)"}
+	}
+	if rows := logits[:logits.Dims()-1]; !slices.Equal(targets, rows) {
+		return nil, &ShapeError{"CrossEntropy", "targets", targets, fmt.Sprintf("%v", rows)}
+	}
+	return tensor.ScalarShape(), nil
+}
+
+func (crossEntropy) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, crossEntropyForward[float32], crossEntropyForward[float64])(out, in)
+}
+
+func crossEntropyForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
+	// Summed in float64, so that the mean over many rows keeps float32's digits.
+	var total float64
+	for i, target := range targets {
+		if target == IgnoreTarget {
+			continue
+		}
+		if target < 0 || target >= int64(v) {
+			return fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %d", target, i, v, IgnoreTarget)
+		}
+		row := x[i*v : (i+1)*v]
+		total += kernel.LogSumExp(row) - float64(row[target])
+	}
+	rows := countTargets(targets)
+	if rows == 0 {
+		return fmt.Errorf("graph: CrossEntropy: targets: got %d times %d, want a target that counts", len(targets), IgnoreTarget)
+	}
+	floats[F](out)[0] = F(total / float64(rows))
+	return nil
+}
+
+// loss = Σ −log p[target]/N over the N rows that count, p = softmax(x):
+// dx = dloss·(p − onehot(target))/N, 0 in the other rows.
+func (crossEntropy) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error) {
+	dx, err := apply(crossEntropyBackward{}, in[0], in[1], dloss)
+	return G.Nodes{dx, nil}, err
+}
+
+type crossEntropyBackward struct{}
+
+func (crossEntropyBackward) spec() (string, []arg) {
+	return "CrossEntropyBackward", []arg{{name: "logits"}, {name: "targets", integer: true}, {name: "dloss"}}
+}
+
+func (crossEntropyBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return in[0].Clone(), nil
+}
+
+func (crossEntropyBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, crossEntropyBackwardForward[float32], crossEntropyBackwardForward[float64])(out, in)
+}
+
+func crossEntropyBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
+	dx, dloss := floats[F](out), float64(floats[F](in[2])[0])
+	scale := dloss / float64(countTargets(targets))
+	for i, target := range targets {
+		row, drow := x[i*v:(i+1)*v], dx[i*v:(i+1)*v]
+		if target == IgnoreTarget {
+			clear(drow)
+			continue
+		}
+		lse := kernel.LogSumExp(row)
+		for j, xj := range row {
+			drow[j] = F(scale * math.Exp(float64(xj)-lse))
+		}
+		drow[target] -= F(scale)
+	}
+	return nil
+}
+
+func countTargets(targets []int64) int {
+	n := 0
+	for _, t := range targets {
+		if t != IgnoreTarget {
+			n++
+		}
+	}
+	return n
+}
+
+func (o crossEntropyBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
+	return noSecond(o)
+}

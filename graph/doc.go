@@ -1,0 +1,14 @@
+// Package graph holds attention as functions from nodes to nodes of a Gorgonia
+// expression graph: matrix products, heads, masks, softmax, dropout, scaled
+// dot-product attention and its additive origin, and what a small language
+// model needs around them.
+//
+// Every function checks its arguments before it touches the graph and returns
+// an error that names the argument, what it got and what it wants. Every op is
+// differentiable by gorgonia.Grad, takes float32 or float64, runs on Gorgonia's
+// tape machine as well as on attention/graph/machine, and gives the same bits
+// on both.
+//
+// Letters: B batch, T query length, S key length, E model width, H heads,
+// D head width, V vocabulary. A shape (…, T, S) has any number of leading axes.
+package graph

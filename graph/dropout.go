@@ -1,0 +1,110 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Drop says how Dropout draws. The zero value drops nothing.
+type Drop struct {
+	P    float64 // probability of dropping an element, in [0, 1)
+	Key  *G.Node // int64 scalar input; a new value is a new mask
+	Site int     // tells apart the dropouts that share a key
+}
+
+// Dropout is inverted dropout (torch.nn.Dropout in training): each element is
+// dropped with probability P, kept ones are multiplied by 1/(1−P). Which are
+// dropped is a pure function of (key, site, index): no state, no clock. With P = 0
+// it returns x itself.
+func Dropout(x *G.Node, d Drop) (*G.Node, error) {
+	if err := checkP("Dropout", d.P); err != nil {
+		return nil, err
+	}
+	if d.P == 0 {
+		return x, nil
+	}
+	return apply(dropout{P: d.P, Site: d.Site}, x, d.Key)
+}
+
+// DropoutMask is Dropout with the mask given: keep has x's shape, 1 keeps and 0
+// drops; the result is x·keep/(1−p).
+func DropoutMask(x, keep *G.Node, p float64) (*G.Node, error) {
+	if err := checkP("DropoutMask", p); err != nil {
+		return nil, err
+	}
+	return apply(dropoutMask{P: p}, x, keep)
+}
+
+func checkP(op string, p float64) error {
+	if p >= 0 && p < 1 {
+		return nil
+	}
+	return fmt.Errorf("graph: %s: p: got %v, want 0 <= p < 1", op, p)
+}
+
+type dropout struct {
+	P    float64
+	Site int
+}
+
+func (dropout) spec() (string, []arg) {
+	return "Dropout", []arg{{name: "x"}, {name: "key", integer: true}}
+}
+
+func (dropout) shape(in []tensor.Shape) (tensor.Shape, error) {
+	if in[1].TotalSize() != 1 {
+		return nil, &ShapeError{"Dropout", "key", in[1], "()"}
+	}
+	return in[0].Clone(), nil
+}
+
+func (o dropout) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, dropoutForward[float32], dropoutForward[float64])(o, out, in)
+}
+
+func dropoutForward[F kernel.Float](o dropout, out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.Dropout(floats[F](out), floats[F](in[0]), o.P, ints(in[1])[0], o.Site)
+	return nil
+}
+
+// y = x⊙mask/(1−p):  dx = dy⊙mask/(1−p), the same op with the same mask.
+func (o dropout) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dx, err := apply(o, dy, in[1])
+	return G.Nodes{dx, nil}, err
+}
+
+type dropoutMask struct{ P float64 }
+
+func (dropoutMask) spec() (string, []arg) {
+	return "DropoutMask", []arg{{name: "x"}, {name: "keep", fixed: true}}
+}
+
+func (dropoutMask) shape(in []tensor.Shape) (tensor.Shape, error) {
+	if !slices.Equal(in[0], in[1]) {
+		return nil, &ShapeError{"DropoutMask", "keep", in[1], fmt.Sprintf("%v", in[0])}
+	}
+	return in[0].Clone(), nil
+}
+
+func (o dropoutMask) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, dropoutMaskForward[float32], dropoutMaskForward[float64])(o, out, in)
+}
+
+func dropoutMaskForward[F kernel.Float](o dropoutMask, out *tensor.Dense, in []*tensor.Dense) error {
+	y, keep, scale := floats[F](out), floats[F](in[1]), F(1/(1-o.P))
+	for i, v := range floats[F](in[0]) {
+		y[i] = v * keep[i] * scale
+	}
+	return nil
+}
+
+// y = x⊙keep/(1−p):  dx = dy⊙keep/(1−p).
+func (o dropoutMask) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dx, err := apply(o, dy, in[1])
+	return G.Nodes{dx, nil}, err
+}

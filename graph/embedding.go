@@ -1,0 +1,80 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Embedding looks up rows of a table (torch.nn.functional.embedding): weight
+// (V, E), ids int of any shape (…) with 0 ≤ id < V; the result is (…, E). Ids may
+// repeat; their gradients add up.
+func Embedding(weight, ids *G.Node) (*G.Node, error) { return apply(embedding{}, weight, ids) }
+
+type embedding struct{}
+
+func (embedding) spec() (string, []arg) {
+	return "Embedding", []arg{{name: "weight"}, {name: "ids", integer: true}}
+}
+
+func (embedding) shape(in []tensor.Shape) (tensor.Shape, error) {
+	weight, ids := in[0], in[1]
+	if weight.Dims() != 2 {
+		return nil, &ShapeError{"Embedding", "weight", weight, "(V, E)"}
+	}
+	return append(ids.Clone(), weight[1]), nil
+}
+
+func (embedding) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, embeddingForward[float32], embeddingForward[float64])(out, in)
+}
+
+func embeddingForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	v, e := in[0].Shape()[0], in[0].Shape()[1]
+	weight, y := floats[F](in[0]), floats[F](out)
+	for i, id := range ints(in[1]) {
+		if id < 0 || id >= int64(v) {
+			return fmt.Errorf("graph: Embedding: ids: got %d at %d, want 0 <= id < V=%d", id, i, v)
+		}
+		copy(y[i*e:(i+1)*e], weight[int(id)*e:])
+	}
+	return nil
+}
+
+// y[i] = weight[id[i]]:  dweight[v] = Σ dy[i] over the i with id[i] = v.
+func (embedding) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dw, err := apply(embeddingBackward{V: in[0].Shape()[0]}, in[1], dy)
+	return G.Nodes{dw, nil}, err
+}
+
+type embeddingBackward struct{ V int }
+
+func (embeddingBackward) spec() (string, []arg) {
+	return "EmbeddingBackward", []arg{{name: "ids", integer: true}, {name: "dy"}}
+}
+
+func (o embeddingBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.Shape{o.V, last(in[1])}, nil
+}
+
+func (o embeddingBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, embeddingBackwardForward[float32], embeddingBackwardForward[float64])(out, in)
+}
+
+func embeddingBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	e := last(out.Shape())
+	dw, dy := floats[F](out), floats[F](in[1])
+	clear(dw)
+	for i, id := range ints(in[0]) {
+		row := dw[int(id)*e : (int(id)+1)*e]
+		for j, v := range dy[i*e : (i+1)*e] {
+			row[j] += v
+		}
+	}
+	return nil
+}
+
+func (o embeddingBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -1,0 +1,198 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// MatMul is the matrix product a·b (torch.matmul): a (…, M, K), b (…, K, N) with
+// equal leading axes, or b (K, N) for every row of a; the result is (…, M, N).
+func MatMul(a, b *G.Node) (*G.Node, error) {
+	if b != nil && b.Dims() == 2 {
+		return apply(rowProduct{}, a, b)
+	}
+	return apply(batchProduct{}, a, b)
+}
+
+// Scores is q·kᵀ: how well each query (…, T, D) meets each key (…, S, D), as
+// (…, T, S). It is not scaled.
+func Scores(q, k *G.Node) (*G.Node, error) {
+	return apply(batchProduct{TransB: true}, q, k)
+}
+
+// Linear is x·weightᵀ + bias (torch.nn.functional.linear): x (…, In), weight
+// (Out, In), bias (Out) or nil; the result is (…, Out).
+func Linear(x, weight, bias *G.Node) (*G.Node, error) {
+	y, err := apply(rowProduct{TransW: true}, x, weight)
+	if err != nil || bias == nil {
+		return y, err
+	}
+	return Add(y, bias)
+}
+
+// rowProduct is y = x·W or x·Wᵀ, one matrix W for every row of x.
+type rowProduct struct{ TransW bool }
+
+func (o rowProduct) spec() (string, []arg) {
+	if o.TransW {
+		return "Linear", []arg{{name: "x"}, {name: "weight"}}
+	}
+	return "MatMul", []arg{{name: "a"}, {name: "b"}}
+}
+
+func (o rowProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
+	x, w := in[0], in[1]
+	name, args := o.spec()
+	if x.Dims() == 0 {
+		return nil, &ShapeError{name, args[0].name, x, "(…, In)"}
+	}
+	inner, outer, want := 0, 1, "(In=%d, Out)"
+	if o.TransW {
+		inner, outer, want = 1, 0, "(Out, In=%d)"
+	}
+	if w.Dims() != 2 || w[inner] != last(x) {
+		return nil, &ShapeError{name, args[1].name, w, fmt.Sprintf(want, last(x))}
+	}
+	y := x.Clone()
+	y[len(y)-1] = w[outer]
+	return y, nil
+}
+
+func (o rowProduct) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, rowProductForward[float32], rowProductForward[float64])(o, out, in)
+}
+
+func rowProductForward[F kernel.Float](o rowProduct, out *tensor.Dense, in []*tensor.Dense) error {
+	k, n, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
+	m := out.Shape().TotalSize() / n
+	kernel.Gemm(kernel.NoTrans, kernel.Transpose(o.TransW), m, n, k,
+		1, floats[F](in[0]), k, floats[F](in[1]), ldw, 0, floats[F](out), n)
+	return nil
+}
+
+// y = x·W:  dx = dy·Wᵀ, dW = xᵀ·dy;   y = x·Wᵀ:  dx = dy·W, dW = dyᵀ·x.
+func (o rowProduct) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dx, err := apply(rowProduct{TransW: !o.TransW}, dy, in[1])
+	if err != nil {
+		return nil, err
+	}
+	left, right := in[0], dy
+	if o.TransW {
+		left, right = dy, in[0]
+	}
+	dw, err := apply(rowOuter{}, left, right)
+	return G.Nodes{dx, dw}, err
+}
+
+// rowOuter is C = Σ aᵀ·b over all rows of a (…, M) and b (…, N).
+type rowOuter struct{}
+
+func (rowOuter) spec() (string, []arg) { return "RowOuter", []arg{{name: "a"}, {name: "b"}} }
+
+func (rowOuter) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.Shape{last(in[0]), last(in[1])}, nil
+}
+
+func (rowOuter) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, rowOuterForward[float32], rowOuterForward[float64])(out, in)
+}
+
+func rowOuterForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	m, n := out.Shape()[0], out.Shape()[1]
+	rows := in[0].Shape().TotalSize() / m
+	kernel.Gemm(kernel.Trans, kernel.NoTrans, m, n, rows,
+		1, floats[F](in[0]), m, floats[F](in[1]), n, 0, floats[F](out), n)
+	return nil
+}
+
+// C = Σ aᵀ·b:  da = b·dCᵀ, db = a·dC.
+func (rowOuter) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
+	da, err := apply(rowProduct{TransW: true}, in[1], dc)
+	if err != nil {
+		return nil, err
+	}
+	db, err := apply(rowProduct{}, in[0], dc)
+	return G.Nodes{da, db}, err
+}
+
+// batchProduct is op(a)·op(b) for each pair of matrices in the leading axes.
+type batchProduct struct{ TransA, TransB bool }
+
+func (o batchProduct) spec() (string, []arg) {
+	if o.TransB && !o.TransA {
+		return "Scores", []arg{{name: "q"}, {name: "k"}}
+	}
+	return "MatMul", []arg{{name: "a"}, {name: "b"}}
+}
+
+func (o batchProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
+	a, b := in[0], in[1]
+	name, args := o.spec()
+	if a.Dims() < 2 {
+		return nil, &ShapeError{name, args[0].name, a, "(…, M, K)"}
+	}
+	m, k := lastTwo(a, o.TransA)
+	if b.Dims() == a.Dims() && slices.Equal(a[:a.Dims()-2], b[:b.Dims()-2]) {
+		if kb, n := lastTwo(b, o.TransB); kb == k {
+			return append(a[:a.Dims()-2].Clone(), m, n), nil
+		}
+	}
+	lead := ""
+	for _, d := range a[:a.Dims()-2] {
+		lead += fmt.Sprintf("%d, ", d)
+	}
+	want := fmt.Sprintf("(%s%d, N)", lead, k)
+	if o.TransB {
+		want = fmt.Sprintf("(%sN, %d)", lead, k)
+	}
+	return nil, &ShapeError{name, args[1].name, b, want}
+}
+
+// lastTwo are the rows and columns of op(x).
+func lastTwo(s tensor.Shape, trans bool) (rows, cols int) {
+	rows, cols = s[len(s)-2], s[len(s)-1]
+	if trans {
+		rows, cols = cols, rows
+	}
+	return rows, cols
+}
+
+func (o batchProduct) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, batchProductForward[float32], batchProductForward[float64])(o, out, in)
+}
+
+func batchProductForward[F kernel.Float](o batchProduct, out *tensor.Dense, in []*tensor.Dense) error {
+	m, k := lastTwo(in[0].Shape(), o.TransA)
+	n := last(out.Shape())
+	batch := out.Shape().TotalSize() / (m * n)
+	kernel.GemmStrided(batch, kernel.Transpose(o.TransA), kernel.Transpose(o.TransB), m, n, k,
+		1, floats[F](in[0]), last(in[0].Shape()), m*k, floats[F](in[1]), last(in[1].Shape()), k*n,
+		0, floats[F](out), n, m*n)
+	return nil
+}
+
+// c = op(a)·op(b):  d op(a) = dc·op(b)ᵀ, d op(b) = op(a)ᵀ·dc.
+func (o batchProduct) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
+	a, b := in[0], in[1]
+	var da, db *G.Node
+	var err error
+	if o.TransA {
+		da, err = apply(batchProduct{o.TransB, true}, b, dc)
+	} else {
+		da, err = apply(batchProduct{false, !o.TransB}, dc, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.TransB {
+		db, err = apply(batchProduct{true, o.TransA}, dc, a)
+	} else {
+		db, err = apply(batchProduct{!o.TransA, false}, a, dc)
+	}
+	return G.Nodes{da, db}, err
+}

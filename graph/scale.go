@@ -1,0 +1,35 @@
+package graph
+
+import (
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Scale is x·factor; −∞ stays −∞ for a factor above 0.
+func Scale(x *G.Node, factor float64) (*G.Node, error) { return apply(scale{factor}, x) }
+
+type scale struct{ Factor float64 }
+
+func (scale) spec() (string, []arg) { return "Scale", []arg{{name: "x"}} }
+
+func (scale) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
+
+func (o scale) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, scaleForward[float32], scaleForward[float64])(o, out, in)
+}
+
+func scaleForward[F kernel.Float](o scale, out *tensor.Dense, in []*tensor.Dense) error {
+	y, factor := floats[F](out), F(o.Factor)
+	for i, v := range floats[F](in[0]) {
+		y[i] = v * factor
+	}
+	return nil
+}
+
+// y = x·factor:  dx = dy·factor.
+func (o scale) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dx, err := Scale(dy, o.Factor)
+	return G.Nodes{dx}, err
+}

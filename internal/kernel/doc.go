@@ -1,0 +1,9 @@
+// Package kernel multiplies matrices that lie in plain slices, and splits work over the cores.
+//
+// It knows no graph node and no tensor. Matrices are row-major; the leading dimension of a matrix is the
+// distance from one stored row to the next.
+//
+// Calls whose dimensions, leading dimensions or slice lengths do not fit together are mistakes in the
+// calling code, never in a user's input: the kernels check them before touching any memory and panic with
+// the name of the argument. Callers check what users give them first.
+package kernel

@@ -1,0 +1,101 @@
+package kernel
+
+// Transpose says whether a matrix is used as it is stored or transposed.
+type Transpose bool
+
+const (
+	NoTrans Transpose = false
+	Trans   Transpose = true
+)
+
+// Batch counts the matrices of a batch on three nested levels, outermost first; a level that is not needed
+// is 1. Attention uses {B, K, H/K}: sequences, key/value heads, query heads that share one of them.
+type Batch [3]int
+
+// Strides are the steps, in elements, from one matrix to the next on each level of a Batch. A stride of 0
+// shares one matrix among the whole level.
+type Strides [3]int
+
+// Gemm computes C ← α·op(A)·op(B) + β·C for row-major matrices, where op(A) is (m,k), op(B) is (k,n), C is
+// (m,n), and op transposes the stored matrix or leaves it. lda, ldb and ldc are the distances between the
+// rows of the stored matrices. With β = 0, C is not read and may hold anything; with α = 0 or k = 0, A and
+// B are not read. C must not overlap A or B. The bits of the result do not depend on GOMAXPROCS.
+func Gemm[F Float](transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int) {
+	GemmBatch(Batch{1, 1, 1}, transA, transB, m, n, k, alpha, a, lda, Strides{}, b, ldb, Strides{}, beta, c, ldc, Strides{})
+}
+
+// GemmStrided computes Gemm for a batch of matrices: matrix i of A starts at a[i*strideA], and so on.
+// A stride of 0 shares one matrix among the batch; C cannot be shared.
+func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int, b []F, ldb, strideB int, beta F, c []F, ldc, strideC int) {
+	GemmBatch(Batch{1, 1, batch}, transA, transB, m, n, k, alpha, a, lda, Strides{0, 0, strideA}, b, ldb, Strides{0, 0, strideB}, beta, c, ldc, Strides{0, 0, strideC})
+}
+
+// GemmBatch computes Gemm for a batch nested on up to three levels: matrix (i,j,l) of A starts at
+// a[i*stepA[0]+j*stepA[1]+l*stepA[2]], and so on. Heads that lie side by side in a row, as in (B,T,H,D)
+// memory, are multiplied in place with lda = H·D and a step of D from head to head. A step of 0 shares one
+// matrix among its level; the matrices of C must not share any element.
+func GemmBatch[F Float](batch Batch, transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, stepA Strides, b []F, ldb int, stepB Strides, beta F, c []F, ldc int, stepC Strides) {
+	if m < 0 || n < 0 || k < 0 || min(batch[0], batch[1], batch[2]) < 0 {
+		panic("kernel: gemm: negative dimension")
+	}
+	count := batch[0] * batch[1] * batch[2]
+	if count == 0 || m == 0 || n == 0 {
+		return
+	}
+	readsAB := k > 0 && alpha != 0
+	if readsAB {
+		checkMatrix("a", transA, m, k, len(a), lda, batch, stepA)
+		checkMatrix("b", transB, k, n, len(b), ldb, batch, stepB)
+	} else {
+		k = 0
+	}
+	checkMatrix("c", NoTrans, m, n, len(c), ldc, batch, stepC)
+	for l := range batch {
+		if batch[l] > 1 && stepC[l] == 0 {
+			panic("kernel: gemm: c: matrices of the batch share memory")
+		}
+	}
+	Parallel(count*m, max(1, 1<<16/(n*max(k, 1))), func(lo, hi int) {
+		for r := lo; r < hi; {
+			i, row := r/m, r%m
+			rows := min(m-row, hi-r)
+			var ai, bi []F
+			if readsAB {
+				ai, bi = a[stepA.offset(batch, i):], b[stepB.offset(batch, i):]
+				if transA {
+					ai = ai[row:]
+				} else {
+					ai = ai[row*lda:]
+				}
+			}
+			ci := c[stepC.offset(batch, i)+row*ldc:]
+			gemmGo(transA, transB, rows, n, k, alpha, ai, lda, bi, ldb, beta, ci, ldc)
+			r += rows
+		}
+	})
+}
+
+// offset is where matrix i of the batch begins, counting with the last level fastest.
+func (s Strides) offset(b Batch, i int) int {
+	return i/(b[1]*b[2])*s[0] + i/b[2]%b[1]*s[1] + i%b[2]*s[2]
+}
+
+// checkMatrix makes sure that every matrix of the batch lies inside its slice.
+func checkMatrix(name string, trans Transpose, rows, cols, length, ld int, batch Batch, step Strides) {
+	if trans {
+		rows, cols = cols, rows
+	}
+	if ld < cols {
+		panic("kernel: gemm: " + name + ": leading dimension is shorter than a row")
+	}
+	end := (rows-1)*ld + cols
+	for l := range batch {
+		if step[l] < 0 {
+			panic("kernel: gemm: " + name + ": negative stride")
+		}
+		end += (batch[l] - 1) * step[l]
+	}
+	if end > length {
+		panic("kernel: gemm: " + name + ": slice is too short for the matrices")
+	}
+}
