@@ -1,0 +1,115 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Mode says what a graph is for.
+type Mode int
+
+const (
+	Eval  Mode = iota // no dropout op at all
+	Train             // dropout where a layer has it
+)
+
+func (m Mode) String() string {
+	if m == Train {
+		return "train"
+	}
+	return "eval"
+}
+
+// Build is one graph under construction over a set of parameters.
+type Build struct {
+	params     *Params
+	mode       Mode
+	graph      *G.ExprGraph
+	nodes      map[string]*G.Node // parameters and inputs, by name
+	learnables G.Nodes
+	inputs     map[string]*G.Node
+	dropoutKey *G.Node
+	sites      int
+}
+
+// NewBuild begins a graph.
+func NewBuild(p *Params, m Mode) *Build {
+	return &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: map[string]*G.Node{}}
+}
+
+// Graph is the graph so far.
+func (b *Build) Graph() *G.ExprGraph { return b.graph }
+
+// Mode is what the graph is for.
+func (b *Build) Mode() Mode { return b.mode }
+
+// Params is the set of parameters that the graph is built over.
+func (b *Build) Params() *Params { return b.params }
+
+// Node is the parameter's node in this graph, bound to the shared tensor; the same
+// parameter gives the same node. It is nil, which every graph function refuses,
+// for a parameter of another set.
+func (b *Build) Node(p Param) *G.Node {
+	if p.params != b.params || p.Value() == nil {
+		return nil
+	}
+	if n, ok := b.nodes[p.name]; ok {
+		return n
+	}
+	v := p.Value()
+	n := G.NewTensor(b.graph, v.Dtype(), v.Dims(), G.WithShape(v.Shape()...), G.WithName(p.name), G.WithValue(v))
+	b.nodes[p.name] = n
+	b.learnables = append(b.learnables, n)
+	return n
+}
+
+// optional is Node for a parameter that a layer may not have: nil without one.
+func (b *Build) optional(p *Param) *G.Node {
+	if p == nil {
+		return nil
+	}
+	return b.Node(*p)
+}
+
+// Learnables are the nodes of the parameters used so far, in order of use.
+func (b *Build) Learnables() G.Nodes { return b.learnables }
+
+// Input makes an input node of the graph; a value is bound to it by gorgonia.Let
+// or by the training loop. The name must be new to the graph, since Gorgonia
+// merges inputs of one name and shape.
+func (b *Build) Input(name string, dt tensor.Dtype, shape ...int) (*G.Node, error) {
+	if _, ok := b.nodes[name]; ok {
+		return nil, fmt.Errorf("layers: input %q: the graph has a node of that name already", name)
+	}
+	for _, d := range shape {
+		if d < 1 {
+			return nil, fmt.Errorf("layers: input %q: shape %v, want every axis at least 1", name, tensor.Shape(shape))
+		}
+	}
+	n := G.NewTensor(b.graph, dt, len(shape), G.WithShape(shape...), G.WithName(name))
+	b.nodes[name], b.inputs[name] = n, n
+	return n, nil
+}
+
+// Inputs are the graph's inputs by name.
+func (b *Build) Inputs() map[string]*G.Node { return b.inputs }
+
+// Drop is dropout with probability p at a site of its own: none in an Eval graph.
+func (b *Build) Drop(p float64) graph.Drop {
+	if b.mode != Train || p == 0 {
+		return graph.Drop{}
+	}
+	if b.dropoutKey == nil {
+		b.dropoutKey = G.NewScalar(b.graph, tensor.Int64, G.WithName("dropout.key"))
+	}
+	b.sites++
+	return graph.Drop{P: p, Key: b.dropoutKey, Site: b.sites}
+}
+
+// DropoutKey is the int64 scalar input that every dropout of the graph draws its
+// mask from, to be fed a new value each step; nil if the graph has no dropout.
+func (b *Build) DropoutKey() *G.Node { return b.dropoutKey }

@@ -1,0 +1,73 @@
+package layers
+
+import (
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// CausalAttentionConfig sizes a CausalAttention.
+type CausalAttentionConfig struct {
+	In, Out        int
+	ContextLength  int     // the longest sequence allowed; 0 means any
+	Dropout        float64 // of the attention weights, in Train graphs; 0 means none
+	ContextDropout float64 // of the context vectors, after the weights met the values; 0 means none
+	QKVBias        bool    // a bias in the three projections
+	Renormalize    bool    // mask by zeroing weights and renormalising, not by −∞ before the softmax
+}
+
+// Validate says what is wrong with the sizes and probabilities.
+func (c CausalAttentionConfig) Validate() error { return c.validate("CausalAttention") }
+
+func (c CausalAttentionConfig) validate(layer string) error {
+	err := atLeastOne(layer, size{"In", c.In}, size{"Out", c.Out}, size{"ContextLength + 1", c.ContextLength + 1})
+	if err == nil {
+		err = probability(layer, "Dropout", c.Dropout)
+	}
+	if err == nil {
+		err = probability(layer, "ContextDropout", c.ContextDropout)
+	}
+	return err
+}
+
+func (c CausalAttentionConfig) mask() graph.Mask {
+	if c.Renormalize {
+		return graph.CausalRenormalized{}
+	}
+	return graph.Causal{}
+}
+
+// CausalAttention is self-attention in which no token sees a later one.
+type CausalAttention struct {
+	config CausalAttentionConfig
+	qkv    projections
+}
+
+// NewCausalAttention makes the parameters W_query.weight, W_key.weight and
+// W_value.weight (Out, In) and, with QKVBias, their .bias (Out).
+func NewCausalAttention(s Scope, c CausalAttentionConfig) (*CausalAttention, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
+	return &CausalAttention{config: c, qkv: qkv}, err
+}
+
+// Forward is ForwardWithWeights without the weights.
+func (l *CausalAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	return withoutWeights(l.ForwardWithWeights(b, x))
+}
+
+// ForwardWithWeights maps x (…, T, In) to context vectors (…, T, Out).
+func (l *CausalAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	c := l.config
+	if err := checkSequence("CausalAttention", "x", b, x, c.In, c.ContextLength); err != nil {
+		return nil, nil, err
+	}
+	var f expr.Formula[G.Node]
+	q, k, v := l.qkv.forward(&f, b, x)
+	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{Mask: c.mask(), Dropout: b.Drop(c.Dropout)}))
+	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
+	return out, weights, f.Err()
+}

@@ -1,0 +1,8 @@
+// Package layers holds attention as trainable layers: parameters with PyTorch's
+// names and initial values, and modules that wire the functions of
+// attention/graph into expression graphs over them.
+//
+// Parameters belong to no graph. A Build is one graph under construction, in
+// Train or Eval mode; every graph built over the same Params sees the same
+// tensors, so a step of training is at once what the evaluation graph computes.
+package layers

@@ -1,0 +1,87 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// LanguageModelConfig sizes a LanguageModel.
+type LanguageModelConfig struct {
+	Vocab     int           `json:"vocab"`   // V, distinct tokens
+	Context   int           `json:"context"` // the longest sequence, T
+	Width     int           `json:"width"`   // E, of the embeddings
+	Attention VariantConfig `json:"attention"`
+}
+
+// Validate says what is wrong with the sizes.
+func (c LanguageModelConfig) Validate() error {
+	if err := atLeastOne("LanguageModel", size{"Vocab", c.Vocab}, size{"Context", c.Context}, size{"Width", c.Width}); err != nil {
+		return err
+	}
+	return c.Attention.Validate()
+}
+
+// LanguageModel is the smallest language model that shows what attention learns:
+// token and position embeddings, one attention layer, and a projection to the
+// scores of the next token.
+type LanguageModel struct {
+	config            LanguageModelConfig
+	tokens, positions Param
+	attention         SelfAttention
+	output            *Linear
+}
+
+// NewLanguageModel makes the parameters tokens.weight (V, E), positions.weight
+// (T, E), attention.… and output.weight (V, Out), output.bias (V).
+func NewLanguageModel(s Scope, c LanguageModelConfig) (*LanguageModel, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &LanguageModel{config: c}
+	var err error
+	if m.tokens, err = s.Sub("tokens").Param("weight", Normal(0, 1), c.Vocab, c.Width); err != nil {
+		return nil, err
+	}
+	if m.positions, err = s.Sub("positions").Param("weight", Normal(0, 1), c.Context, c.Width); err != nil {
+		return nil, err
+	}
+	if m.attention, err = c.Attention.New(s.Sub("attention")); err != nil {
+		return nil, err
+	}
+	m.output, err = NewLinear(s.Sub("output"), LinearConfig{In: c.Attention.Width(), Out: c.Vocab, Bias: true})
+	return m, err
+}
+
+// Forward maps ids, int (B, T) or (T), to logits (…, T, V).
+func (m *LanguageModel) Forward(b *Build, ids *G.Node) (*G.Node, error) {
+	return withoutWeights(m.ForwardWithWeights(b, ids))
+}
+
+// ForwardWithWeights also returns the attention weights.
+func (m *LanguageModel) ForwardWithWeights(b *Build, ids *G.Node) (logits, weights *G.Node, err error) {
+	if ids == nil || ids.Dims() < 1 || ids.Dims() > 2 || ids.Shape()[ids.Dims()-1] > m.config.Context {
+		got := "nil"
+		if ids != nil {
+			got = fmt.Sprint(ids.Shape())
+		}
+		return nil, nil, fmt.Errorf("layers: LanguageModel: ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
+	}
+	var f expr.Formula[G.Node]
+	token := f.Of(graph.Embedding(b.Node(m.tokens), ids))
+	position := f.Of(graph.Embedding(b.Node(m.positions), firstIDs(b, ids.Shape()[ids.Dims()-1])))
+	x := f.Of(graph.Add(token, position))
+	context, weights := f.Of2(m.attention.ForwardWithWeights(b, x))
+	logits = f.Of(m.output.Forward(b, context))
+	return logits, weights, f.Err()
+}
+
+// firstIDs is the constant 0, 1, … n−1.
+func firstIDs(b *Build, n int) *G.Node {
+	ids := tensor.New(tensor.WithShape(n), tensor.WithBacking(tensor.Range(tensor.Int, 0, n)))
+	return G.NewTensor(b.graph, tensor.Int, 1, G.WithShape(n), G.WithName(fmt.Sprintf("positions 0…%d", n-1)), G.WithValue(ids))
+}

@@ -1,0 +1,145 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// MultiHeadAttentionConfig sizes a MultiHeadAttention.
+type MultiHeadAttentionConfig struct {
+	In, Out        int     // widths of tokens and of context vectors
+	NumHeads       int     // a divisor of Out; each head is Out/NumHeads wide
+	ContextLength  int     // the longest sequence allowed; 0 means any
+	Dropout        float64 // of the attention weights, in Train graphs; 0 means none
+	ContextDropout float64 // of the context vectors, before the output projection; 0 means none
+	QKVBias        bool    // a bias in the three projections; the output projection always has one
+	Renormalize    bool    // mask by zeroing weights and renormalising, not by −∞ before the softmax
+}
+
+// Validate says what is wrong with the sizes and probabilities.
+func (c MultiHeadAttentionConfig) Validate() error {
+	if err := c.head(c.Out).validate("MultiHeadAttention"); err != nil {
+		return err
+	}
+	if err := atLeastOne("MultiHeadAttention", size{"NumHeads", c.NumHeads}); err != nil {
+		return err
+	}
+	if c.Out%c.NumHeads != 0 {
+		return fmt.Errorf("layers: MultiHeadAttention: NumHeads: got %d, want a divisor of Out=%d", c.NumHeads, c.Out)
+	}
+	return nil
+}
+
+// head is the config of one causal head of a width.
+func (c MultiHeadAttentionConfig) head(out int) CausalAttentionConfig {
+	return CausalAttentionConfig{In: c.In, Out: out, ContextLength: c.ContextLength,
+		Dropout: c.Dropout, ContextDropout: c.ContextDropout, QKVBias: c.QKVBias, Renormalize: c.Renormalize}
+}
+
+// MultiHeadAttention is causal attention by several heads at once: each of the
+// three projections is one matrix whose result is split into heads, and out_proj
+// mixes what the heads found.
+type MultiHeadAttention struct {
+	config MultiHeadAttentionConfig
+	qkv    projections
+	out    *Linear
+}
+
+// NewMultiHeadAttention makes the parameters W_query.weight, W_key.weight,
+// W_value.weight (Out, In), with QKVBias their .bias (Out), and out_proj.weight
+// (Out, Out) and out_proj.bias (Out).
+func NewMultiHeadAttention(s Scope, c MultiHeadAttentionConfig) (*MultiHeadAttention, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
+	if err != nil {
+		return nil, err
+	}
+	out, err := NewLinear(s.Sub("out_proj"), LinearConfig{In: c.Out, Out: c.Out, Bias: true})
+	return &MultiHeadAttention{config: c, qkv: qkv, out: out}, err
+}
+
+// Forward is ForwardWithWeights without the weights.
+func (l *MultiHeadAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	return withoutWeights(l.ForwardWithWeights(b, x))
+}
+
+// ForwardWithWeights maps x (…, T, In) to (…, T, Out); the weights are
+// (…, H, T, T).
+func (l *MultiHeadAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	c := l.config
+	if err := checkSequence("MultiHeadAttention", "x", b, x, c.In, c.ContextLength); err != nil {
+		return nil, nil, err
+	}
+	var f expr.Formula[G.Node]
+	q, k, v := l.qkv.forward(&f, b, x)        // (…, T, H·D)
+	q = f.Of(graph.SplitHeads(q, c.NumHeads)) // (…, H, T, D)
+	k = f.Of(graph.SplitHeads(k, c.NumHeads)) // (…, H, T, D)
+	v = f.Of(graph.SplitHeads(v, c.NumHeads)) // (…, H, T, D)
+	mask := c.head(c.Out).mask()
+	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{Mask: mask, Dropout: b.Drop(c.Dropout)}))
+	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
+	out = f.Of(graph.MergeHeads(out)) // (…, T, H·D)
+	out = f.Of(l.out.Forward(b, out)) // (…, T, Out)
+	return out, weights, f.Err()
+}
+
+// MultiHeadAttentionWrapperConfig sizes a MultiHeadAttentionWrapper.
+type MultiHeadAttentionWrapperConfig struct {
+	Head     CausalAttentionConfig // of each head; Head.Out is one head's width
+	NumHeads int
+}
+
+// Validate says what is wrong with the sizes and probabilities.
+func (c MultiHeadAttentionWrapperConfig) Validate() error {
+	if err := c.Head.validate("MultiHeadAttentionWrapper"); err != nil {
+		return err
+	}
+	return atLeastOne("MultiHeadAttentionWrapper", size{"NumHeads", c.NumHeads})
+}
+
+// MultiHeadAttentionWrapper stacks causal heads side by side and joins their
+// context vectors: what MultiHeadAttention computes, head by head, without an
+// output projection.
+type MultiHeadAttentionWrapper struct{ heads []*CausalAttention }
+
+// NewMultiHeadAttentionWrapper makes the parameters of each head under heads.0,
+// heads.1, …
+func NewMultiHeadAttentionWrapper(s Scope, c MultiHeadAttentionWrapperConfig) (*MultiHeadAttentionWrapper, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	l := new(MultiHeadAttentionWrapper)
+	for i := range c.NumHeads {
+		head, err := NewCausalAttention(s.Sub(fmt.Sprintf("heads.%d", i)), c.Head)
+		if err != nil {
+			return nil, err
+		}
+		l.heads = append(l.heads, head)
+	}
+	return l, nil
+}
+
+// Forward is ForwardWithWeights without the weights.
+func (l *MultiHeadAttentionWrapper) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	return withoutWeights(l.ForwardWithWeights(b, x))
+}
+
+// ForwardWithWeights maps x (…, T, In) to (…, T, NumHeads·Out); the weights are
+// (…, H, T, T).
+func (l *MultiHeadAttentionWrapper) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	var f expr.Formula[G.Node]
+	outs, ws := make(G.Nodes, len(l.heads)), make(G.Nodes, len(l.heads))
+	for i, head := range l.heads {
+		outs[i], ws[i] = f.Of2(head.ForwardWithWeights(b, x))
+	}
+	out = f.Of(graph.Concat(outs...))
+	// Side by side (…, T, H·T) the heads' weights are laid out as split heads are.
+	weights = f.Of(graph.SplitHeads(f.Of(graph.Concat(ws...)), len(l.heads)))
+	return out, weights, f.Err()
+}

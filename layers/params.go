@@ -1,0 +1,147 @@
+package layers
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"attention/internal/torchrand"
+
+	"gorgonia.org/tensor"
+)
+
+// Params holds a model's parameters by name, in the order they were made. Names
+// are those of PyTorch's state_dict.
+type Params struct {
+	dt     tensor.Dtype
+	random *torchrand.Generator
+	names  []string
+	values map[string]*tensor.Dense
+}
+
+// NewParams returns an empty set of parameters of type dt, tensor.Float32 or
+// tensor.Float64. Their initial values are drawn from PyTorch's random stream for
+// the seed (torch.manual_seed), in the order the parameters are made.
+func NewParams(dt tensor.Dtype, seed int64) *Params {
+	return &Params{dt: dt, random: torchrand.New(uint64(seed)), values: map[string]*tensor.Dense{}}
+}
+
+// Dtype is the element type of every parameter.
+func (p *Params) Dtype() tensor.Dtype { return p.dt }
+
+// Random is the stream that initial values are drawn from.
+func (p *Params) Random() *torchrand.Generator { return p.random }
+
+// Scope is where parameters are made whose names begin with path and a dot; an
+// empty path adds nothing.
+func (p *Params) Scope(path string) Scope { return Scope{params: p, path: path} }
+
+// All are the names and values, in the order they were made.
+func (p *Params) All() iter.Seq2[string, *tensor.Dense] {
+	return func(yield func(string, *tensor.Dense) bool) {
+		for _, name := range p.names {
+			if !yield(name, p.values[name]) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns the parameter's value, which every graph shares.
+func (p *Params) Get(name string) (*tensor.Dense, bool) {
+	v, ok := p.values[name]
+	return v, ok
+}
+
+// Len is the number of parameters.
+func (p *Params) Len() int { return len(p.names) }
+
+// Count is the number of elements in all parameters.
+func (p *Params) Count() int {
+	n := 0
+	for _, v := range p.values {
+		n += v.Shape().TotalSize()
+	}
+	return n
+}
+
+// Set copies v into the named parameter; every graph sees it. Shape and type must
+// be the parameter's own.
+func (p *Params) Set(name string, v *tensor.Dense) error {
+	have, ok := p.values[name]
+	if !ok {
+		return fmt.Errorf("layers: parameter %q: unknown; there are %v", name, p.names)
+	}
+	if v == nil {
+		return fmt.Errorf("layers: %s: got nil, want a tensor", name)
+	}
+	if !slices.Equal(v.Shape(), have.Shape()) {
+		return fmt.Errorf("layers: %s: shape %v, want %v", name, v.Shape(), have.Shape())
+	}
+	if v.Dtype() != have.Dtype() {
+		return fmt.Errorf("layers: %s: got %v, want %v", name, v.Dtype(), have.Dtype())
+	}
+	if err := tensor.Copy(have, v); err != nil {
+		return fmt.Errorf("layers: %s: %w", name, err)
+	}
+	return nil
+}
+
+// Scope makes parameters under a path.
+type Scope struct {
+	params *Params
+	path   string
+}
+
+// Sub is the scope called name within this one.
+func (s Scope) Sub(name string) Scope { return Scope{params: s.params, path: s.join(name)} }
+
+// Params is the set that the scope belongs to.
+func (s Scope) Params() *Params { return s.params }
+
+// Param makes a parameter with initial values. The name must be new and every
+// axis at least 1 long.
+func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
+	p, full := s.params, s.join(name)
+	if _, ok := p.values[full]; ok {
+		return Param{}, fmt.Errorf("layers: parameter %q is there already", full)
+	}
+	if p.dt != tensor.Float32 && p.dt != tensor.Float64 {
+		return Param{}, fmt.Errorf("layers: parameters: got %v, want float32 or float64", p.dt)
+	}
+	for _, d := range shape {
+		if d < 1 {
+			return Param{}, fmt.Errorf("layers: %s: shape %v, want every axis at least 1", full, tensor.Shape(shape))
+		}
+	}
+	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
+	init.fill(p.random, v)
+	p.values[full] = v
+	p.names = append(p.names, full)
+	return Param{params: p, name: full}, nil
+}
+
+func (s Scope) join(name string) string {
+	if s.path == "" {
+		return name
+	}
+	return s.path + "." + name
+}
+
+// Param names one parameter of a Params.
+type Param struct {
+	params *Params
+	name   string
+}
+
+// Name is the full name, path included.
+func (p Param) Name() string { return p.name }
+
+// Value is the parameter's tensor, shared with every graph; nil for the zero
+// Param.
+func (p Param) Value() *tensor.Dense {
+	if p.params == nil {
+		return nil
+	}
+	return p.params.values[p.name]
+}

@@ -1,0 +1,179 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// SelfAttention is attention of a sequence to itself. All layers of the chapter
+// but the additive one are of this kind.
+type SelfAttention interface {
+	// Forward maps x (T, In) or (B, T, In) to context vectors (…, T, Out).
+	Forward(b *Build, x *G.Node) (*G.Node, error)
+	// ForwardWithWeights also returns the attention weights (…, T, T), per head
+	// (…, H, T, T) where there are heads, as they met the values: after dropout in
+	// a Train graph.
+	ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error)
+}
+
+// SimpleSelfAttention is self-attention without trainable weights: every token is
+// query, key and value at once, and scores are not scaled.
+type SimpleSelfAttention struct{}
+
+// Forward is ForwardWithWeights without the weights.
+func (l SimpleSelfAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	return withoutWeights(l.ForwardWithWeights(b, x))
+}
+
+// ForwardWithWeights maps x (…, T, In) to softmax(x·xᵀ)·x.
+func (SimpleSelfAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	if err := checkSequence("SimpleSelfAttention", "x", b, x, 0, 0); err != nil {
+		return nil, nil, err
+	}
+	return graph.Attention(x, x, x, graph.AttentionConfig{Scale: 1})
+}
+
+// SelfAttentionV1Config sizes a SelfAttentionV1.
+type SelfAttentionV1Config struct{ In, Out int }
+
+// Validate says what is wrong with the sizes.
+func (c SelfAttentionV1Config) Validate() error {
+	return atLeastOne("SelfAttentionV1", size{"In", c.In}, size{"Out", c.Out})
+}
+
+// SelfAttentionV1 is self-attention with raw weight matrices W_query, W_key and
+// W_value (In, Out), uniform in [0, 1).
+type SelfAttentionV1 struct {
+	config            SelfAttentionV1Config
+	query, key, value Param
+}
+
+// NewSelfAttentionV1 makes the parameters W_query, W_key and W_value.
+func NewSelfAttentionV1(s Scope, c SelfAttentionV1Config) (*SelfAttentionV1, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	l := &SelfAttentionV1{config: c}
+	for _, p := range []struct {
+		name string
+		to   *Param
+	}{{"W_query", &l.query}, {"W_key", &l.key}, {"W_value", &l.value}} {
+		var err error
+		if *p.to, err = s.Param(p.name, Uniform(0, 1), c.In, c.Out); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// Forward is ForwardWithWeights without the weights.
+func (l *SelfAttentionV1) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	return withoutWeights(l.ForwardWithWeights(b, x))
+}
+
+// ForwardWithWeights maps x (…, T, In) to context vectors (…, T, Out).
+func (l *SelfAttentionV1) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	if err := checkSequence("SelfAttentionV1", "x", b, x, l.config.In, 0); err != nil {
+		return nil, nil, err
+	}
+	var f expr.Formula[G.Node]
+	q := f.Of(graph.MatMul(x, b.Node(l.query)))
+	k := f.Of(graph.MatMul(x, b.Node(l.key)))
+	v := f.Of(graph.MatMul(x, b.Node(l.value)))
+	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{}))
+	return out, weights, f.Err()
+}
+
+// SelfAttentionV2Config sizes a SelfAttentionV2.
+type SelfAttentionV2Config struct {
+	In, Out int
+	QKVBias bool // a bias in the three projections
+}
+
+// Validate says what is wrong with the sizes.
+func (c SelfAttentionV2Config) Validate() error {
+	return atLeastOne("SelfAttentionV2", size{"In", c.In}, size{"Out", c.Out})
+}
+
+// SelfAttentionV2 is self-attention with linear projections.
+type SelfAttentionV2 struct {
+	config SelfAttentionV2Config
+	qkv    projections
+}
+
+// NewSelfAttentionV2 makes the parameters W_query.weight, W_key.weight and
+// W_value.weight (Out, In) and, with QKVBias, their .bias (Out).
+func NewSelfAttentionV2(s Scope, c SelfAttentionV2Config) (*SelfAttentionV2, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
+	return &SelfAttentionV2{config: c, qkv: qkv}, err
+}
+
+// Forward is ForwardWithWeights without the weights.
+func (l *SelfAttentionV2) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	return withoutWeights(l.ForwardWithWeights(b, x))
+}
+
+// ForwardWithWeights maps x (…, T, In) to context vectors (…, T, Out).
+func (l *SelfAttentionV2) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	if err := checkSequence("SelfAttentionV2", "x", b, x, l.config.In, 0); err != nil {
+		return nil, nil, err
+	}
+	var f expr.Formula[G.Node]
+	q, k, v := l.qkv.forward(&f, b, x)
+	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{}))
+	return out, weights, f.Err()
+}
+
+// projections are the linear maps to queries, keys and values.
+type projections struct{ query, key, value *Linear }
+
+func newProjections(s Scope, c LinearConfig) (p projections, err error) {
+	for _, m := range []struct {
+		name string
+		to   **Linear
+	}{{"W_query", &p.query}, {"W_key", &p.key}, {"W_value", &p.value}} {
+		if *m.to, err = NewLinear(s.Sub(m.name), c); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (p projections) forward(f *expr.Formula[G.Node], b *Build, x *G.Node) (q, k, v *G.Node) {
+	return f.Of(p.query.Forward(b, x)), f.Of(p.key.Forward(b, x)), f.Of(p.value.Forward(b, x))
+}
+
+func withoutWeights(out, _ *G.Node, err error) (*G.Node, error) { return out, err }
+
+// checkSequence refuses what is no sequence (T, in) or (B, T, in) of the build's
+// graph and type, with T at most maxT; 0 leaves in or maxT free.
+func checkSequence(layer, arg string, b *Build, x *G.Node, in, maxT int) error {
+	if x == nil {
+		return fmt.Errorf("layers: %s: %s: got nil, want a node", layer, arg)
+	}
+	want := "([B,] T"
+	if maxT > 0 {
+		want += fmt.Sprintf(" <= %d", maxT)
+	}
+	if in > 0 {
+		want += fmt.Sprintf(", %d)", in)
+	} else {
+		want += ", E)"
+	}
+	s := x.Shape()
+	n := s.Dims()
+	if n != 2 && n != 3 || in > 0 && s[n-1] != in || maxT > 0 && s[n-2] > maxT {
+		return fmt.Errorf("layers: %s: %s: shape %v, want %s", layer, arg, s, want)
+	}
+	if dt := b.Params().Dtype(); x.Dtype() != dt {
+		return fmt.Errorf("layers: %s: %s: got %v, want %v as the parameters", layer, arg, x.Dtype(), dt)
+	}
+	return nil
+}

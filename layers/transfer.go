@@ -1,0 +1,50 @@
+package layers
+
+import (
+	"fmt"
+
+	"gorgonia.org/tensor"
+)
+
+// SetFromV2 copies the weights of a SelfAttentionV2 of the same sizes into l,
+// transposed as nn.Linear stores them; both then give equal output. A v2 with
+// biases is refused, since v1 has none.
+func (l *SelfAttentionV1) SetFromV2(v2 *SelfAttentionV2) error {
+	if v2.config.QKVBias {
+		return fmt.Errorf("layers: SelfAttentionV1: weights: got a SelfAttentionV2 with biases, want one without")
+	}
+	return l.pair(v2, func(v1, weight Param) error { return setTransposed(v1, weight) })
+}
+
+// SetFromV1 copies the weights of a SelfAttentionV1 of the same sizes into l,
+// transposed as nn.Linear stores them, and sets biases to zero; both then give
+// equal output.
+func (l *SelfAttentionV2) SetFromV1(v1 *SelfAttentionV1) error {
+	for _, p := range []*Linear{l.qkv.query, l.qkv.key, l.qkv.value} {
+		if p.bias != nil {
+			p.bias.Value().Zero()
+		}
+	}
+	return v1.pair(l, func(v1, weight Param) error { return setTransposed(weight, v1) })
+}
+
+// pair calls set for each weight of l and its counterpart in v2.
+func (l *SelfAttentionV1) pair(v2 *SelfAttentionV2, set func(v1, weight Param) error) error {
+	for _, p := range []struct{ v1, weight Param }{
+		{l.query, v2.qkv.query.weight}, {l.key, v2.qkv.key.weight}, {l.value, v2.qkv.value.weight},
+	} {
+		if err := set(p.v1, p.weight); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setTransposed sets dst to srcᵀ.
+func setTransposed(dst, src Param) error {
+	t, err := tensor.Transpose(src.Value())
+	if err != nil {
+		return fmt.Errorf("layers: %s: %w", src.name, err)
+	}
+	return dst.params.Set(dst.name, t.(*tensor.Dense))
+}
