@@ -14,12 +14,23 @@ import (
 // positions (T, E) are added to every part of x (B, T, E).
 func Add(x, y *G.Node) (*G.Node, error) { return apply(add{}, x, y) }
 
-type add struct{}
+// add is z = x + y; as the last step of Linear, y is its bias.
+type add struct{ Bias bool }
 
-func (add) spec() (string, []arg) { return "Add", []arg{{name: "x"}, {name: "y"}} }
+func (o add) spec() (string, []arg) {
+	if o.Bias {
+		return "Linear", []arg{{name: "x"}, {name: "bias"}}
+	}
+	return "Add", []arg{{name: "x"}, {name: "y"}}
+}
 
-func (add) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (add) inPlace() int { return 0 }
+
+func (o add) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x, y := in[0], in[1]
+	if o.Bias && (y.Dims() != 1 || y[0] != last(x)) {
+		return nil, &ShapeError{"Linear", "bias", y, fmt.Sprintf("(Out=%d)", last(x))}
+	}
 	if y.Dims() > x.Dims() || !slices.Equal(x[x.Dims()-y.Dims():], y) {
 		return nil, &ShapeError{"Add", "y", y, fmt.Sprintf("%v or its last axes", x)}
 	}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 
 	"attention/internal/expr"
@@ -20,12 +21,38 @@ import (
 // q is (…, T, A), k (…, S, A), v (1, A), value (…, S, E); out is (…, T, E),
 // weights (…, T, S).
 func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error) {
+	if err := checkAdditive(q, k, v, value); err != nil {
+		return nil, nil, err
+	}
 	var f expr.Formula[G.Node]
 	hidden := f.Of(Tanh(f.Of(PairwiseAdd(q, k)))) // (…, T, S, A)
 	scores := f.Of(dropLast(f.Of(Linear(hidden, v, nil))))
 	weights = f.Of(Softmax(scores))
 	out = f.Of(MatMul(weights, value))
-	return out, weights, f.Err()
+	if err := f.Err(); err != nil {
+		return nil, nil, err
+	}
+	return out, weights, nil
+}
+
+// checkAdditive checks what the steps of AdditiveAttention would name otherwise.
+func checkAdditive(q, k, v, value *G.Node) error {
+	const op = "AdditiveAttention"
+	if err := checkArgs(op, []arg{{name: "q"}, {name: "k"}, {name: "v"}, {name: "value"}}, G.Nodes{q, k, v, value}); err != nil {
+		return err
+	}
+	if _, err := (pairwiseAdd{}).shape([]tensor.Shape{q.Shape(), k.Shape()}); err != nil {
+		return err
+	}
+	if a := last(q.Shape()); !slices.Equal(v.Shape(), tensor.Shape{1, a}) {
+		return &ShapeError{op, "v", v.Shape(), fmt.Sprintf("(1, %d)", a)}
+	}
+	want := slices.Clone(k.Shape())
+	want[len(want)-1] = -1
+	if n := len(want); len(value.Shape()) != n || !slices.Equal(value.Shape()[:n-1], k.Shape()[:n-1]) {
+		return &ShapeError{op, "value", value.Shape(), shapeWithAny(want, "E")}
+	}
+	return nil
 }
 
 // PairwiseAdd is q[t] + k[s] for every pair: q (…, T, A), k (…, S, A) give
@@ -122,7 +149,7 @@ func (o pairwiseSum) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { retu
 // dropLast drops a last axis of length 1.
 func dropLast(x *G.Node) (*G.Node, error) {
 	if x == nil {
-		return Softmax(nil) // refused there
+		return nil, nil // after a step that failed
 	}
 	return G.Reshape(x, x.Shape()[:x.Dims()-1].Clone())
 }

@@ -3,15 +3,18 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
-// AttentionConfig says how Attention turns scores into weights. Its zero value is
+// AttentionConfig says how attention turns scores into weights. Its zero value is
 // plain scaled dot-product attention.
 type AttentionConfig struct {
+	Heads   int     // heads that lie side by side in the last axis of q, k and v; 0 means q, k and v are one head's
 	Scale   float64 // of the scores before the softmax; 0 means 1/√D
 	Mask    Mask    // which keys a query sees; nil means all
 	Dropout Drop    // of the weights, after the softmax
@@ -24,43 +27,93 @@ type AttentionConfig struct {
 //	out     = weights·v
 //
 // q is (…, T, D), k (…, S, D), v (…, S, Dv) with equal leading axes, none of them
-// needed; out is (…, T, Dv), weights (…, T, S).
+// needed; out is (…, T, Dv), weights (…, T, S). With c.Heads = H, the heads of
+// multi-head attention lie side by side: q is (…, T, H·D), k (…, S, H·D), v
+// (…, S, H·Dv), out (…, T, H·Dv), weights (…, H, T, S).
+//
+// It is composed of this package's ops, one for each step. FusedAttention computes
+// the same out faster and without holding the weights.
 func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err error) {
-	if q == nil || q.Dims() < 2 {
-		_, err = Scores(q, k) // its error names q
+	if c, err = c.resolve("Attention", q, k, v); err != nil {
 		return nil, nil, err
 	}
-	if c.Scale == 0 {
-		c.Scale = 1 / math.Sqrt(float64(last(q.Shape())))
-	}
-	if !(c.Scale > 0) || math.IsInf(c.Scale, 0) {
-		return nil, nil, fmt.Errorf("graph: Attention: scale: got %v, want a finite number above 0", c.Scale)
-	}
-	if c.Mask == nil {
-		c.Mask = showAll{}
-	}
 	var f expr.Formula[G.Node]
+	if c.Heads > 0 {
+		q = f.Of(SplitHeads(q, c.Heads)) // (…, H, T, D)
+		k = f.Of(SplitHeads(k, c.Heads)) // (…, H, S, D)
+		v = f.Of(SplitHeads(v, c.Heads)) // (…, H, S, Dv)
+	}
 	scores := f.Of(Scores(q, k))
 	scores = f.Of(c.Mask.hideScores(scores))
 	weights = f.Of(Softmax(f.Of(Scale(scores, c.Scale))))
 	weights = f.Of(c.Mask.hideWeights(weights))
 	weights = f.Of(Dropout(weights, c.Dropout))
 	out = f.Of(MatMul(weights, v))
-	return out, weights, f.Err()
+	if c.Heads > 0 {
+		out = f.Of(MergeHeads(out))
+	}
+	if err := f.Err(); err != nil {
+		return nil, nil, err
+	}
+	return out, weights, nil
+}
+
+// resolve checks the arguments and replaces zeros by the defaults they stand for.
+func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (AttentionConfig, error) {
+	args := []arg{{name: "q"}, {name: "k"}, {name: "v"}}
+	if err := checkArgs(op, args, G.Nodes{q, k, v}); err != nil {
+		return c, err
+	}
+	if c.Heads < 0 {
+		return c, fmt.Errorf("graph: %s: heads: got %d, want at least 0", op, c.Heads)
+	}
+	qs, ks, vs := q.Shape(), k.Shape(), v.Shape()
+	n, heads := len(qs), max(c.Heads, 1)
+	if n < 2 || qs[n-1]%heads != 0 {
+		want := "(…, T, D)"
+		if c.Heads > 0 {
+			want = fmt.Sprintf("(…, T, H·D) with H=%d", heads)
+		}
+		return c, &ShapeError{op, "q", qs, want}
+	}
+	lead := slices.Clone(qs[:n-2])
+	if len(ks) != n || !slices.Equal(ks[:n-2], lead) || ks[n-1] != qs[n-1] {
+		return c, &ShapeError{op, "k", ks, shapeWithAny(append(lead, -1, qs[n-1]), "S")}
+	}
+	if len(vs) != n || !slices.Equal(vs[:n-1], ks[:n-1]) || vs[n-1]%heads != 0 {
+		letter := "Dv"
+		if c.Heads > 0 {
+			letter = fmt.Sprintf("%d·Dv", heads)
+		}
+		return c, &ShapeError{op, "v", vs, shapeWithAny(append(lead, ks[n-2], -1), letter)}
+	}
+	if c.Mask == nil {
+		c.Mask = showAll{}
+	}
+	if c.Scale == 0 {
+		c.Scale = 1 / math.Sqrt(float64(qs[n-1]/heads))
+	}
+	if !(c.Scale > 0) || math.IsInf(c.Scale, 0) {
+		return c, fmt.Errorf("graph: %s: scale: got %v, want a finite number above 0", op, c.Scale)
+	}
+	return c, checkP("Dropout", c.Dropout.P)
 }
 
 // A Mask says which keys each query sees.
 type Mask interface {
 	hideScores(scores *G.Node) (*G.Node, error)   // before the softmax
 	hideWeights(weights *G.Node) (*G.Node, error) // after the softmax
+	// keys is the range lo ≤ s < hi of keys that each query sees, or nil for all.
+	keys(t, s int) (func(t int) (lo, hi int), error)
 }
 
 // Causal shows each query its own key and those before it, T = S. Scores of the
 // keys after it are filled with −∞.
 type Causal struct{}
 
-func (Causal) hideScores(s *G.Node) (*G.Node, error)  { return CausalFill(s) }
-func (Causal) hideWeights(w *G.Node) (*G.Node, error) { return w, nil }
+func (Causal) hideScores(s *G.Node) (*G.Node, error)       { return CausalFill(s) }
+func (Causal) hideWeights(w *G.Node) (*G.Node, error)      { return w, nil }
+func (Causal) keys(t, s int) (func(int) (int, int), error) { return causalKeys(t, s) }
 
 // CausalRenormalized shows the same keys as Causal by another way: the weights
 // of hidden keys are multiplied by zero and the rest made to sum to one again.
@@ -74,7 +127,17 @@ func (CausalRenormalized) hideWeights(w *G.Node) (*G.Node, error) {
 	return w, f.Err()
 }
 
+func (CausalRenormalized) keys(t, s int) (func(int) (int, int), error) { return causalKeys(t, s) }
+
+func causalKeys(t, s int) (func(int) (int, int), error) {
+	if t != s {
+		return nil, &ShapeError{"CausalFill", "scores", tensor.Shape{t, s}, "(…, T, T)"}
+	}
+	return func(t int) (int, int) { return 0, t + 1 }, nil
+}
+
 type showAll struct{}
 
-func (showAll) hideScores(s *G.Node) (*G.Node, error)  { return s, nil }
-func (showAll) hideWeights(w *G.Node) (*G.Node, error) { return w, nil }
+func (showAll) hideScores(s *G.Node) (*G.Node, error)       { return s, nil }
+func (showAll) hideWeights(w *G.Node) (*G.Node, error)      { return w, nil }
+func (showAll) keys(_, _ int) (func(int) (int, int), error) { return nil, nil }

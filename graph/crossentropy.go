@@ -45,21 +45,17 @@ func (crossEntropy) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 func crossEntropyForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
 	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
+	rows, err := countTargets(targets, v)
+	if err != nil {
+		return err
+	}
 	// Summed in float64, so that the mean over many rows keeps float32's digits.
 	var total float64
 	for i, target := range targets {
-		if target == IgnoreTarget {
-			continue
+		if target != IgnoreTarget {
+			row := x[i*v : (i+1)*v]
+			total += kernel.LogSumExp(row) - float64(row[target])
 		}
-		if target < 0 || target >= int64(v) {
-			return fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %d", target, i, v, IgnoreTarget)
-		}
-		row := x[i*v : (i+1)*v]
-		total += kernel.LogSumExp(row) - float64(row[target])
-	}
-	rows := countTargets(targets)
-	if rows == 0 {
-		return fmt.Errorf("graph: CrossEntropy: targets: got %d times %d, want a target that counts", len(targets), IgnoreTarget)
 	}
 	floats[F](out)[0] = F(total / float64(rows))
 	return nil
@@ -78,6 +74,8 @@ func (crossEntropyBackward) spec() (string, []arg) {
 	return "CrossEntropyBackward", []arg{{name: "logits"}, {name: "targets", integer: true}, {name: "dloss"}}
 }
 
+func (crossEntropyBackward) inPlace() int { return 0 }
+
 func (crossEntropyBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0].Clone(), nil
 }
@@ -88,8 +86,12 @@ func (crossEntropyBackward) forward(out *tensor.Dense, in []*tensor.Dense) error
 
 func crossEntropyBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
 	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
+	rows, err := countTargets(targets, v)
+	if err != nil {
+		return err
+	}
 	dx, dloss := floats[F](out), float64(floats[F](in[2])[0])
-	scale := dloss / float64(countTargets(targets))
+	scale := dloss / float64(rows)
 	for i, target := range targets {
 		row, drow := x[i*v:(i+1)*v], dx[i*v:(i+1)*v]
 		if target == IgnoreTarget {
@@ -105,14 +107,22 @@ func crossEntropyBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor
 	return nil
 }
 
-func countTargets(targets []int64) int {
+// countTargets checks the targets and counts those that are not ignored.
+func countTargets(targets []int64, v int) (int, error) {
 	n := 0
-	for _, t := range targets {
-		if t != IgnoreTarget {
-			n++
+	for i, t := range targets {
+		if t == IgnoreTarget {
+			continue
 		}
+		if t < 0 || t >= int64(v) {
+			return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %d", t, i, v, IgnoreTarget)
+		}
+		n++
 	}
-	return n
+	if n == 0 {
+		return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d times %d, want a target that counts", len(targets), IgnoreTarget)
+	}
+	return n, nil
 }
 
 func (o crossEntropyBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {

@@ -56,6 +56,8 @@ func (dropout) spec() (string, []arg) {
 	return "Dropout", []arg{{name: "x"}, {name: "key", integer: true}}
 }
 
+func (dropout) inPlace() int { return 0 }
+
 func (dropout) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[1].TotalSize() != 1 {
 		return nil, &ShapeError{"Dropout", "key", in[1], "()"}
@@ -83,6 +85,8 @@ type dropoutMask struct{ P float64 }
 func (dropoutMask) spec() (string, []arg) {
 	return "DropoutMask", []arg{{name: "x"}, {name: "keep", fixed: true}}
 }
+
+func (dropoutMask) inPlace() int { return 0 }
 
 func (dropoutMask) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if !slices.Equal(in[0], in[1]) {

@@ -24,6 +24,8 @@ type exp struct{}
 
 func (exp) spec() (string, []arg) { return "Exp", []arg{{name: "x"}} }
 
+func (exp) inPlace() int { return 0 }
+
 func (exp) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
 func (exp) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -47,6 +49,8 @@ func (exp) backward(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
 type tanh struct{}
 
 func (tanh) spec() (string, []arg) { return "Tanh", []arg{{name: "x"}} }
+
+func (tanh) inPlace() int { return 0 }
 
 func (tanh) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
@@ -74,6 +78,8 @@ func (tanhBackward) spec() (string, []arg) {
 	return "TanhBackward", []arg{{name: "y"}, {name: "dy"}}
 }
 
+func (tanhBackward) inPlace() int { return 1 }
+
 func (tanhBackward) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
 func (tanhBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -93,6 +99,8 @@ func (o tanhBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { ret
 type mul struct{}
 
 func (mul) spec() (string, []arg) { return "Mul", []arg{{name: "x"}, {name: "y"}} }
+
+func (mul) inPlace() int { return 0 }
 
 func (mul) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if !slices.Equal(in[0], in[1]) {

@@ -35,11 +35,21 @@ func (embedding) forward(out *tensor.Dense, in []*tensor.Dense) error {
 func embeddingForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
 	v, e := in[0].Shape()[0], in[0].Shape()[1]
 	weight, y := floats[F](in[0]), floats[F](out)
-	for i, id := range ints(in[1]) {
+	ids := ints(in[1])
+	if err := checkIDs(ids, v); err != nil {
+		return err
+	}
+	for i, id := range ids {
+		copy(y[i*e:(i+1)*e], weight[int(id)*e:])
+	}
+	return nil
+}
+
+func checkIDs(ids []int64, v int) error {
+	for i, id := range ids {
 		if id < 0 || id >= int64(v) {
 			return fmt.Errorf("graph: Embedding: ids: got %d at %d, want 0 <= id < V=%d", id, i, v)
 		}
-		copy(y[i*e:(i+1)*e], weight[int(id)*e:])
 	}
 	return nil
 }
@@ -67,8 +77,12 @@ func (o embeddingBackward) forward(out *tensor.Dense, in []*tensor.Dense) error 
 func embeddingBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
 	e := last(out.Shape())
 	dw, dy := floats[F](out), floats[F](in[1])
+	ids := ints(in[0])
+	if err := checkIDs(ids, out.Shape()[0]); err != nil {
+		return err
+	}
 	clear(dw)
-	for i, id := range ints(in[0]) {
+	for i, id := range ids {
 		row := dw[int(id)*e : (int(id)+1)*e]
 		for j, v := range dy[i*e : (i+1)*e] {
 			row[j] += v

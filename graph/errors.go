@@ -41,8 +41,14 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 		if n == nil {
 			return bad("nil", "a node")
 		}
+		if n.Graph() == nil {
+			return bad("a node of no graph", "one of a graph")
+		}
 		if n.Graph() != in[0].Graph() {
 			return bad("a node of another graph", "one of "+args[0].name+"'s")
+		}
+		if t, ok := n.Type().(G.TensorType); ok && t.Dims != len(n.Shape()) {
+			return bad("a node without a shape", "one with")
 		}
 		dt := n.Dtype()
 		switch {

@@ -28,6 +28,8 @@ func (o triangle) spec() (string, []arg) {
 	return "CausalFill", []arg{{name: "scores"}}
 }
 
+func (triangle) inPlace() int { return 0 }
+
 func (o triangle) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
 	if n := x.Dims(); n < 2 || x[n-2] != x[n-1] {

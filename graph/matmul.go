@@ -13,7 +13,7 @@ import (
 // MatMul is the matrix product a·b (torch.matmul): a (…, M, K), b (…, K, N) with
 // equal leading axes, or b (K, N) for every row of a; the result is (…, M, N).
 func MatMul(a, b *G.Node) (*G.Node, error) {
-	if b != nil && b.Dims() == 2 {
+	if b != nil && len(b.Shape()) == 2 {
 		return apply(rowProduct{}, a, b)
 	}
 	return apply(batchProduct{}, a, b)
@@ -32,7 +32,7 @@ func Linear(x, weight, bias *G.Node) (*G.Node, error) {
 	if err != nil || bias == nil {
 		return y, err
 	}
-	return Add(y, bias)
+	return apply(add{Bias: true}, y, bias)
 }
 
 // rowProduct is y = x·W or x·Wᵀ, one matrix W for every row of x.

@@ -16,6 +16,8 @@ type normalize struct{}
 
 func (normalize) spec() (string, []arg) { return "Normalize", []arg{{name: "x"}} }
 
+func (normalize) inPlace() int { return 0 }
+
 func (normalize) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[0].Dims() == 0 {
 		return nil, &ShapeError{"Normalize", "x", in[0], "(…, S)"}
@@ -33,13 +35,18 @@ func normalizeForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) err
 		row := x[lo : lo+cols]
 		s := sum(row)
 		for i, v := range row {
-			y[lo+i] = 0
-			if s != 0 {
-				y[lo+i] = v / s
-			}
+			y[lo+i] = divide(v, s)
 		}
 	}
 	return nil
+}
+
+// divide is x/s, and 0 for a row that sums to zero.
+func divide[F kernel.Float](x, s F) F {
+	if s == 0 {
+		return 0
+	}
+	return x / s
 }
 
 func sum[F kernel.Float](x []F) F {
@@ -62,6 +69,8 @@ func (normalizeBackward) spec() (string, []arg) {
 	return "NormalizeBackward", []arg{{name: "x"}, {name: "y"}, {name: "dy"}}
 }
 
+func (normalizeBackward) inPlace() int { return 2 }
+
 func (normalizeBackward) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
 func (normalizeBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -78,10 +87,7 @@ func normalizeBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.De
 			dot += dy[i] * y[i]
 		}
 		for i := lo; i < lo+cols; i++ {
-			dx[i] = 0
-			if s != 0 {
-				dx[i] = (dy[i] - dot) / s
-			}
+			dx[i] = divide(dy[i]-dot, s)
 		}
 	}
 	return nil

@@ -39,6 +39,8 @@ func (o observe) spec() (string, []arg) { return "Observe", []arg{{name: "x"}} }
 
 func (o observe) String() string { return fmt.Sprintf("{%p}", o.to) }
 
+func (observe) inPlace() int { return 0 }
+
 func (o observe) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
 func (o observe) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"slices"
 
 	"attention/internal/kernel"
 
@@ -46,6 +47,9 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 		if !args[i].integer {
 			dt = n.Dtype()
 		}
+		if slices.Contains(shapes[i], 0) {
+			return nil, &ShapeError{name, args[i].name, shapes[i], "every axis at least 1"}
+		}
 	}
 	out, err := b.shape(shapes)
 	if err != nil {
@@ -76,14 +80,15 @@ var (
 	_ G.UsePreallocDoer = op{}
 )
 
-func (o op) Arity() int            { return len(o.args) }
-func (o op) ReturnsPtr() bool      { return true }
-func (o op) CallsExtern() bool     { return false }
-func (o op) OverwritesInput() int  { return -1 }
-func (o op) Type() hm.Type         { return hm.NewFnType(o.types...) }
-func (o op) WriteHash(h hash.Hash) { fmt.Fprint(h, o.String()) }
+func (o op) Arity() int           { return len(o.args) }
+func (o op) ReturnsPtr() bool     { return true }
+func (o op) CallsExtern() bool    { return false }
+func (o op) OverwritesInput() int { return -1 }
+func (o op) Type() hm.Type        { return hm.NewFnType(o.types...) }
 
-// String prints every setting: Gorgonia merges nodes whose ops print alike.
+// WriteHash writes every setting: Gorgonia merges nodes whose ops hash alike.
+func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%#v", o.body) }
+
 func (o op) String() string {
 	name, _ := o.spec()
 	return fmt.Sprintf("%s%+v", name, o.body)
@@ -98,6 +103,30 @@ func (o op) Hashcode() uint32 {
 // OverwritesPrealloc tells a machine that UsePreallocDo reads nothing of the
 // memory it is given and returns no view of an input.
 func (o op) OverwritesPrealloc() bool { return true }
+
+// InPlace is the input whose memory a machine may let the op compute into.
+func (o op) InPlace() int {
+	if b, ok := o.body.(interface{ inPlace() int }); ok {
+		return b.inPlace()
+	}
+	return -1
+}
+
+// View is the input that the op's result is a part of, and where that part begins;
+// −1 for an op that computes something.
+func (o op) View() (input, from int) {
+	if b, ok := o.body.(interface{ view(inputs int) (int, int) }); ok {
+		return b.view(len(o.args))
+	}
+	return -1, 0
+}
+
+// FillsInfinity tells a machine that looks for what is not finite that this op
+// means it.
+func (o op) FillsInfinity() bool {
+	t, ok := o.body.(triangle)
+	return ok && t.Hidden != 0
+}
 
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }
 
@@ -161,15 +190,13 @@ func contiguous(v G.Value) (*tensor.Dense, error) {
 	return nil, fmt.Errorf("got a %T, want a *tensor.Dense or a scalar", v)
 }
 
-// floats is a tensor's memory as a slice, for a scalar of one element.
+// floats is a tensor's memory as a slice, of one element for a scalar.
 func floats[F kernel.Float](t *tensor.Dense) []F {
-	switch d := t.Data().(type) {
-	case []F:
-		return d
-	case F:
-		return []F{d}
+	var f F
+	if _, ok := any(f).(float32); ok {
+		return any(t.Float32s()).([]F)
 	}
-	return nil
+	return any(t.Float64s()).([]F)
 }
 
 // last is the length of a shape's last axis.

@@ -1,6 +1,9 @@
 package graph
 
 import (
+	"fmt"
+	"math"
+
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -8,11 +11,18 @@ import (
 )
 
 // Scale is x·factor; −∞ stays −∞ for a factor above 0.
-func Scale(x *G.Node, factor float64) (*G.Node, error) { return apply(scale{factor}, x) }
+func Scale(x *G.Node, factor float64) (*G.Node, error) {
+	if math.IsNaN(factor) || math.IsInf(factor, 0) {
+		return nil, fmt.Errorf("graph: Scale: factor: got %v, want a finite number", factor)
+	}
+	return apply(scale{factor}, x)
+}
 
 type scale struct{ Factor float64 }
 
 func (scale) spec() (string, []arg) { return "Scale", []arg{{name: "x"}} }
+
+func (scale) inPlace() int { return 0 }
 
 func (scale) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 

@@ -16,6 +16,8 @@ type softmax struct{}
 
 func (softmax) spec() (string, []arg) { return "Softmax", []arg{{name: "x"}} }
 
+func (softmax) inPlace() int { return 0 }
+
 func (softmax) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[0].Dims() == 0 {
 		return nil, &ShapeError{"Softmax", "x", in[0], "(…, S)"}
@@ -43,6 +45,8 @@ type softmaxBackward struct{}
 func (softmaxBackward) spec() (string, []arg) {
 	return "SoftmaxBackward", []arg{{name: "y"}, {name: "dy"}}
 }
+
+func (softmaxBackward) inPlace() int { return 1 }
 
 func (softmaxBackward) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 

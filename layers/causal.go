@@ -54,20 +54,24 @@ func NewCausalAttention(s Scope, c CausalAttentionConfig) (*CausalAttention, err
 	return &CausalAttention{config: c, qkv: qkv}, err
 }
 
-// Forward is ForwardWithWeights without the weights.
+// Forward maps x (…, T, In) to context vectors (…, T, Out).
 func (l *CausalAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.ForwardWithWeights(b, x))
+	return withoutWeights(l.forward(b, x, fused))
 }
 
-// ForwardWithWeights maps x (…, T, In) to context vectors (…, T, Out).
+// ForwardWithWeights also returns the weights (…, T, T).
 func (l *CausalAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	return l.forward(b, x, graph.Attention)
+}
+
+func (l *CausalAttention) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
 	c := l.config
 	if err := checkSequence("CausalAttention", "x", b, x, c.In, c.ContextLength); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula[G.Node]
 	q, k, v := l.qkv.forward(&f, b, x)
-	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{Mask: c.mask(), Dropout: b.Drop(c.Dropout)}))
+	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{Mask: c.mask(), Dropout: b.Drop(c.Dropout)}))
 	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
 	return out, weights, f.Err()
 }

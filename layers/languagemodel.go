@@ -59,25 +59,42 @@ func NewLanguageModel(s Scope, c LanguageModelConfig) (*LanguageModel, error) {
 
 // Forward maps ids, int (B, T) or (T), to logits (…, T, V).
 func (m *LanguageModel) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	return withoutWeights(m.ForwardWithWeights(b, ids))
+	x, err := m.embed(b, ids)
+	if err != nil {
+		return nil, err
+	}
+	var f expr.Formula[G.Node]
+	context := f.Of(m.attention.Forward(b, x))
+	logits := f.Of(m.output.Forward(b, context))
+	return logits, f.Err()
 }
 
 // ForwardWithWeights also returns the attention weights.
 func (m *LanguageModel) ForwardWithWeights(b *Build, ids *G.Node) (logits, weights *G.Node, err error) {
+	x, err := m.embed(b, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	var f expr.Formula[G.Node]
+	context, weights := f.Of2(m.attention.ForwardWithWeights(b, x))
+	logits = f.Of(m.output.Forward(b, context))
+	return logits, weights, f.Err()
+}
+
+// embed is token plus position: (…, T, E).
+func (m *LanguageModel) embed(b *Build, ids *G.Node) (*G.Node, error) {
 	if ids == nil || ids.Dims() < 1 || ids.Dims() > 2 || ids.Shape()[ids.Dims()-1] > m.config.Context {
 		got := "nil"
 		if ids != nil {
 			got = fmt.Sprint(ids.Shape())
 		}
-		return nil, nil, fmt.Errorf("layers: LanguageModel: ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
+		return nil, fmt.Errorf("layers: LanguageModel: ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
 	}
 	var f expr.Formula[G.Node]
 	token := f.Of(graph.Embedding(b.Node(m.tokens), ids))
 	position := f.Of(graph.Embedding(b.Node(m.positions), firstIDs(b, ids.Shape()[ids.Dims()-1])))
 	x := f.Of(graph.Add(token, position))
-	context, weights := f.Of2(m.attention.ForwardWithWeights(b, x))
-	logits = f.Of(m.output.Forward(b, context))
-	return logits, weights, f.Err()
+	return x, f.Err()
 }
 
 // firstIDs is the constant 0, 1, … n−1.

@@ -64,27 +64,26 @@ func NewMultiHeadAttention(s Scope, c MultiHeadAttentionConfig) (*MultiHeadAtten
 	return &MultiHeadAttention{config: c, qkv: qkv, out: out}, err
 }
 
-// Forward is ForwardWithWeights without the weights.
+// Forward maps x (…, T, In) to (…, T, Out).
 func (l *MultiHeadAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.ForwardWithWeights(b, x))
+	return withoutWeights(l.forward(b, x, fused))
 }
 
-// ForwardWithWeights maps x (…, T, In) to (…, T, Out); the weights are
-// (…, H, T, T).
+// ForwardWithWeights also returns the weights (…, H, T, T).
 func (l *MultiHeadAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	return l.forward(b, x, graph.Attention)
+}
+
+func (l *MultiHeadAttention) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
 	c := l.config
 	if err := checkSequence("MultiHeadAttention", "x", b, x, c.In, c.ContextLength); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula[G.Node]
-	q, k, v := l.qkv.forward(&f, b, x)        // (…, T, H·D)
-	q = f.Of(graph.SplitHeads(q, c.NumHeads)) // (…, H, T, D)
-	k = f.Of(graph.SplitHeads(k, c.NumHeads)) // (…, H, T, D)
-	v = f.Of(graph.SplitHeads(v, c.NumHeads)) // (…, H, T, D)
-	mask := c.head(c.Out).mask()
-	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{Mask: mask, Dropout: b.Drop(c.Dropout)}))
+	q, k, v := l.qkv.forward(&f, b, x) // (…, T, H·D)
+	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{
+		Heads: c.NumHeads, Mask: c.head(c.Out).mask(), Dropout: b.Drop(c.Dropout)}))
 	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
-	out = f.Of(graph.MergeHeads(out)) // (…, T, H·D)
 	out = f.Of(l.out.Forward(b, out)) // (…, T, Out)
 	return out, weights, f.Err()
 }
@@ -125,13 +124,18 @@ func NewMultiHeadAttentionWrapper(s Scope, c MultiHeadAttentionWrapperConfig) (*
 	return l, nil
 }
 
-// Forward is ForwardWithWeights without the weights.
+// Forward maps x (…, T, In) to (…, T, NumHeads·Out).
 func (l *MultiHeadAttentionWrapper) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.ForwardWithWeights(b, x))
+	var f expr.Formula[G.Node]
+	outs := make(G.Nodes, len(l.heads))
+	for i, head := range l.heads {
+		outs[i] = f.Of(head.Forward(b, x))
+	}
+	out := f.Of(graph.Concat(outs...))
+	return out, f.Err()
 }
 
-// ForwardWithWeights maps x (…, T, In) to (…, T, NumHeads·Out); the weights are
-// (…, H, T, T).
+// ForwardWithWeights also returns the weights (…, H, T, T).
 func (l *MultiHeadAttentionWrapper) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
 	var f expr.Formula[G.Node]
 	outs, ws := make(G.Nodes, len(l.heads)), make(G.Nodes, len(l.heads))

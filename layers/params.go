@@ -99,8 +99,8 @@ func (s Scope) Sub(name string) Scope { return Scope{params: s.params, path: s.j
 // Params is the set that the scope belongs to.
 func (s Scope) Params() *Params { return s.params }
 
-// Param makes a parameter with initial values. The name must be new and every
-// axis at least 1 long.
+// Param makes a parameter with initial values. The name must be new, and
+// there must be at least one axis, each at least 1 long.
 func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 	p, full := s.params, s.join(name)
 	if _, ok := p.values[full]; ok {
@@ -109,10 +109,8 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 	if p.dt != tensor.Float32 && p.dt != tensor.Float64 {
 		return Param{}, fmt.Errorf("layers: parameters: got %v, want float32 or float64", p.dt)
 	}
-	for _, d := range shape {
-		if d < 1 {
-			return Param{}, fmt.Errorf("layers: %s: shape %v, want every axis at least 1", full, tensor.Shape(shape))
-		}
+	if len(shape) == 0 || slices.Min(shape) < 1 {
+		return Param{}, fmt.Errorf("layers: %s: shape %v, want one axis or more, each at least 1", full, tensor.Shape(shape))
 	}
 	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
 	init.fill(p.random, v)

@@ -24,17 +24,21 @@ type SelfAttention interface {
 // query, key and value at once, and scores are not scaled.
 type SimpleSelfAttention struct{}
 
-// Forward is ForwardWithWeights without the weights.
+// Forward maps x (…, T, In) to softmax(x·xᵀ)·x.
 func (l SimpleSelfAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.ForwardWithWeights(b, x))
+	return withoutWeights(l.forward(b, x, fused))
 }
 
-// ForwardWithWeights maps x (…, T, In) to softmax(x·xᵀ)·x.
-func (SimpleSelfAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+// ForwardWithWeights also returns the weights (…, T, T).
+func (l SimpleSelfAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	return l.forward(b, x, graph.Attention)
+}
+
+func (SimpleSelfAttention) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
 	if err := checkSequence("SimpleSelfAttention", "x", b, x, 0, 0); err != nil {
 		return nil, nil, err
 	}
-	return graph.Attention(x, x, x, graph.AttentionConfig{Scale: 1})
+	return attend(x, x, x, graph.AttentionConfig{Scale: 1})
 }
 
 // SelfAttentionV1Config sizes a SelfAttentionV1.
@@ -70,13 +74,17 @@ func NewSelfAttentionV1(s Scope, c SelfAttentionV1Config) (*SelfAttentionV1, err
 	return l, nil
 }
 
-// Forward is ForwardWithWeights without the weights.
+// Forward maps x (…, T, In) to context vectors (…, T, Out).
 func (l *SelfAttentionV1) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.ForwardWithWeights(b, x))
+	return withoutWeights(l.forward(b, x, fused))
 }
 
-// ForwardWithWeights maps x (…, T, In) to context vectors (…, T, Out).
+// ForwardWithWeights also returns the weights (…, T, T).
 func (l *SelfAttentionV1) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	return l.forward(b, x, graph.Attention)
+}
+
+func (l *SelfAttentionV1) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
 	if err := checkSequence("SelfAttentionV1", "x", b, x, l.config.In, 0); err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +92,7 @@ func (l *SelfAttentionV1) ForwardWithWeights(b *Build, x *G.Node) (out, weights 
 	q := f.Of(graph.MatMul(x, b.Node(l.query)))
 	k := f.Of(graph.MatMul(x, b.Node(l.key)))
 	v := f.Of(graph.MatMul(x, b.Node(l.value)))
-	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{}))
+	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{}))
 	return out, weights, f.Err()
 }
 
@@ -115,19 +123,23 @@ func NewSelfAttentionV2(s Scope, c SelfAttentionV2Config) (*SelfAttentionV2, err
 	return &SelfAttentionV2{config: c, qkv: qkv}, err
 }
 
-// Forward is ForwardWithWeights without the weights.
+// Forward maps x (…, T, In) to context vectors (…, T, Out).
 func (l *SelfAttentionV2) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.ForwardWithWeights(b, x))
+	return withoutWeights(l.forward(b, x, fused))
 }
 
-// ForwardWithWeights maps x (…, T, In) to context vectors (…, T, Out).
+// ForwardWithWeights also returns the weights (…, T, T).
 func (l *SelfAttentionV2) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	return l.forward(b, x, graph.Attention)
+}
+
+func (l *SelfAttentionV2) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
 	if err := checkSequence("SelfAttentionV2", "x", b, x, l.config.In, 0); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula[G.Node]
 	q, k, v := l.qkv.forward(&f, b, x)
-	out, weights = f.Of2(graph.Attention(q, k, v, graph.AttentionConfig{}))
+	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{}))
 	return out, weights, f.Err()
 }
 
@@ -148,6 +160,16 @@ func newProjections(s Scope, c LinearConfig) (p projections, err error) {
 
 func (p projections) forward(f *expr.Formula[G.Node], b *Build, x *G.Node) (q, k, v *G.Node) {
 	return f.Of(p.query.Forward(b, x)), f.Of(p.key.Forward(b, x)), f.Of(p.value.Forward(b, x))
+}
+
+// attention is how queries, keys and values become context vectors and, if it is
+// graph.Attention, weights.
+type attention func(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error)
+
+// fused is attention in one op that never holds the weights.
+func fused(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error) {
+	out, err = graph.FusedAttention(q, k, v, c)
+	return out, nil, err
 }
 
 func withoutWeights(out, _ *G.Node, err error) (*G.Node, error) { return out, err }

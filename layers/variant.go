@@ -105,7 +105,9 @@ func (c VariantConfig) NewAdditive(s Scope) (*AdditiveAttention, error) {
 	return NewAdditiveAttention(s, c.additive())
 }
 
-func (c VariantConfig) v1() SelfAttentionV1Config { return SelfAttentionV1Config{In: c.DIn, Out: c.DOut} }
+func (c VariantConfig) v1() SelfAttentionV1Config {
+	return SelfAttentionV1Config{In: c.DIn, Out: c.DOut}
+}
 
 func (c VariantConfig) v2() SelfAttentionV2Config {
 	return SelfAttentionV2Config{In: c.DIn, Out: c.DOut, QKVBias: c.QKVBias}

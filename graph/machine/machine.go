@@ -7,6 +7,7 @@
 package machine
 
 import (
+	"context"
 	"fmt"
 
 	G "gorgonia.org/gorgonia"
@@ -16,56 +17,72 @@ import (
 // Machine computes some nodes of one graph as often as it is asked to. It is not
 // safe for use by several goroutines at once.
 type Machine struct {
-	steps []step
-	roots map[*G.Node]bool
+	steps  []step
+	wanted []int // steps whose values are asked for
+	memory Memory
 }
 
 var _ G.VM = (*Machine)(nil)
 
 // step computes one node.
 type step struct {
-	node   *G.Node
-	inputs []*step
-	into   *tensor.Dense // memory that is the op's to overwrite, or nil
-	value  G.Value
+	node    *G.Node
+	op      G.Op          // nil for an input
+	inputs  []int         // steps
+	in      []G.Value     // their values, gathered anew in each run
+	into    *tensor.Dense // memory that the op is to compute into, or nil
+	view    bool          // into is a part of an input's memory, and there is nothing to compute
+	value   G.Value
+	verdict verdict // of FindNotFinite
 }
 
-// Overwriter is an op that fills the memory given to UsePreallocDo whatever it
-// held before and never returns a view of its inputs. Only such ops compute into
-// planned memory; others allocate their own.
+// Overwriter is an op that can compute into memory planned for it. Others allocate
+// their results in each run.
 type Overwriter interface {
 	G.UsePreallocDoer
+	// OverwritesPrealloc says that UsePreallocDo fills all the memory it is given,
+	// whatever it held, and never returns a view of an input.
 	OverwritesPrealloc() bool
+	// InPlace is the input whose own memory the result may be computed into, if
+	// nobody else needs it any more; −1 for none.
+	InPlace() int
+	// View is the input that the result is a part of, and the element where that
+	// part begins; the op then need not run. It is −1 for an op that computes.
+	View() (input, from int)
 }
 
 // New plans a machine for the wanted nodes of one graph. After each RunAll their
 // values are bound to them: node.Value(), and for a gradient also the variable's
-// Grad().
+// Grad(). Nodes made by gorgonia.Read and gorgonia.Set are not run; ask for the
+// node itself.
 func New(wanted ...*G.Node) (*Machine, error) {
 	if len(wanted) == 0 {
 		return nil, fmt.Errorf("machine: wanted: got no node, want at least one")
 	}
-	m := &Machine{roots: map[*G.Node]bool{}}
 	for i, n := range wanted {
 		if n == nil || n.Graph() == nil || n.Graph() != wanted[0].Graph() {
 			return nil, fmt.Errorf("machine: wanted: node %d is nil or of another graph, want nodes of one graph", i)
 		}
-		m.roots[n] = true
 	}
 	// A subgraph of its own, since Gorgonia looks up nodes by an index that goes
 	// stale once a graph has had a node removed, as Grad does.
 	g := wanted[0].Graph().ExactSubgraphRoots(wanted...)
 	order := sortNodes(g, wanted)
-	m.steps = make([]step, len(order))
+	m := &Machine{steps: make([]step, len(order))}
 	at := make(map[*G.Node]int, len(order))
 	for i, n := range order {
 		at[n] = i
-		m.steps[i].node = n
+		s := &m.steps[i]
+		s.node, s.op = n, n.Op()
 		for _, child := range children(g, n) {
-			m.steps[i].inputs = append(m.steps[i].inputs, &m.steps[at[child]])
+			s.inputs = append(s.inputs, at[child])
 		}
+		s.in = make([]G.Value, len(s.inputs))
 	}
-	planMemory(m.steps, at, m.roots)
+	for _, n := range wanted {
+		m.wanted = append(m.wanted, at[n])
+	}
+	m.memory = planMemory(m.steps, m.wanted)
 	return m, nil
 }
 
@@ -100,15 +117,24 @@ func sortNodes(g *G.ExprGraph, wanted G.Nodes) G.Nodes {
 }
 
 // RunAll computes the wanted nodes from the values that the inputs hold now.
-func (m *Machine) RunAll() error {
+func (m *Machine) RunAll() error { return m.Run(context.Background()) }
+
+// Run is RunAll that stops between two ops when the context is done, with the
+// context's error.
+func (m *Machine) Run(ctx context.Context) error {
+	if m.steps == nil {
+		return fmt.Errorf("machine: the machine is closed")
+	}
 	for i := range m.steps {
-		if err := m.steps[i].run(); err != nil {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("machine: stopped at op %d of %d: %w", i, len(m.steps), err)
+		}
+		if err := m.run(&m.steps[i]); err != nil {
 			return err
 		}
 	}
-	for i := range m.steps {
-		s := &m.steps[i]
-		if m.roots[s.node] && s.node.Op() != nil {
+	for _, i := range m.wanted {
+		if s := &m.steps[i]; s.op != nil {
 			if err := G.UnsafeLet(s.node, s.value); err != nil {
 				return fmt.Errorf("machine: binding %v: %w", s.node, err)
 			}
@@ -120,33 +146,38 @@ func (m *Machine) RunAll() error {
 // Reset does nothing: a run always starts at the beginning and keeps no state.
 func (m *Machine) Reset() {}
 
-// Close lets go of the planned memory; the machine cannot run any more.
+// Close lets go of the planned memory; the machine computes nothing any more.
 func (m *Machine) Close() error {
-	m.steps = nil
+	m.steps, m.wanted = nil, nil
 	return nil
 }
 
-func (s *step) run() (err error) {
+// Memory is how much memory the machine's intermediate values take.
+func (m *Machine) Memory() Memory { return m.memory }
+
+func (m *Machine) run(s *step) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("machine: %v: panic: %v", s.node, r)
 		}
 	}()
-	op := s.node.Op()
-	if op == nil {
+	if s.op == nil {
 		if s.value = s.node.Value(); s.value == nil {
 			return fmt.Errorf("machine: input %q has no value; bind one with gorgonia.Let", s.node.Name())
 		}
 		return nil
 	}
-	in := make([]G.Value, len(s.inputs))
-	for i, input := range s.inputs {
-		in[i] = input.value
+	if s.view {
+		s.value = s.into
+		return nil
+	}
+	for i, j := range s.inputs {
+		s.in[i] = m.steps[j].value
 	}
 	if s.into != nil {
-		s.value, err = op.(Overwriter).UsePreallocDo(s.into, in...)
+		s.value, err = s.op.(Overwriter).UsePreallocDo(s.into, s.in...)
 	} else {
-		s.value, err = op.Do(in...)
+		s.value, err = s.op.Do(s.in...)
 	}
 	if err != nil {
 		return fmt.Errorf("machine: %w", err)

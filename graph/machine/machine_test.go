@@ -1,6 +1,8 @@
 package machine_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"attention/graph"
@@ -20,34 +22,162 @@ func input(g *G.ExprGraph, name string, v *tensor.Dense) *G.Node {
 	return G.NewTensor(g, v.Dtype(), v.Dims(), G.WithName(name), G.WithShape(v.Shape()...), G.WithValue(v))
 }
 
+func must(t require.TestingT) func(n *G.Node, err error) *G.Node {
+	return func(n *G.Node, err error) *G.Node {
+		require.NoError(t, err)
+		return n
+	}
+}
+
+// A run starts at the beginning: it needs no Reset, adds nothing up, and sees what
+// the inputs hold now.
 func TestRunsAreRepeatable(t *testing.T) {
 	g := G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float64, 2, 3)), input(g, "y", ramp(tensor.Float64, 3, 2))
-	a, err := graph.MatMul(x, y)
-	require.NoError(t, err)
-	b, err := graph.Scale(a, 0.01)
-	require.NoError(t, err)
-	c, err := graph.Softmax(b)
-	require.NoError(t, err)
-	d := G.Must(G.Mul(c, c)) // a stock op
-	loss := G.Must(G.Sum(d))
+	loss := G.Must(G.Sum(must(t)(graph.MatMul(must(t)(graph.Softmax(must(t)(graph.MatMul(x, y)))), x))))
 	grads, err := G.Grad(loss, x, y)
 	require.NoError(t, err)
+	wanted := append(grads, loss)
+	m, err := machine.New(wanted...)
+	require.NoError(t, err)
+	run := func() (got [][]uint64) {
+		require.NoError(t, m.RunAll())
+		for _, n := range wanted {
+			got = append(got, bits(t, n.Value()))
+		}
+		return got
+	}
+	first := run()
+	require.Equal(t, first, run())
+	m.Reset()
+	require.Equal(t, first, run())
+	x.Value().(*tensor.Dense).Set(0, 7.0) // in place, as solvers do
+	require.NotEqual(t, first, run())
+	require.NoError(t, G.Let(x, ramp(tensor.Float64, 2, 3)))
+	require.Equal(t, first, run())
+}
 
-	m, err := machine.New(append(grads, loss, a)...)
+// A gradient is also the variable's Grad.
+func TestGradOfAVariable(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 2, 3))
+	grads, err := G.Grad(G.Must(G.Sum(must(t)(graph.Scale(x, 3)))), x)
+	require.NoError(t, err)
+	m, err := machine.New(grads...)
 	require.NoError(t, err)
 	require.NoError(t, m.RunAll())
-	first := [][]float64{}
-	for _, n := range append(grads, a) {
-		first = append(first, append([]float64{}, n.Value().Data().([]float64)...))
-	}
+	grad, err := x.Grad()
+	require.NoError(t, err)
+	require.Equal(t, []float64{3, 3, 3, 3, 3, 3}, grad.Data())
+}
+
+// Inputs, constants and one node twice may be wanted.
+func TestAnyNodeMayBeWanted(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 2, 2))
+	y := G.Must(G.Add(x, G.NewConstant(1.0)))
+	constant := g.Constant(G.NewF64(1))
+	m, err := machine.New(x, y, y, constant)
+	require.NoError(t, err)
 	require.NoError(t, m.RunAll())
-	for i, n := range append(grads, a) {
-		require.Equal(t, first[i], n.Value().Data())
+	require.Equal(t, []float64{1, 2, 3, 4}, x.Value().Data())
+	require.Equal(t, []float64{2, 3, 4, 5}, y.Value().Data())
+	require.Equal(t, 1.0, constant.Value().Data())
+}
+
+// Only what is wanted is computed.
+func TestTheRestIsLeftOut(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 2, 2))
+	ran := false
+	apply(t, stub{"spy", tensor.Shape{2, 2}, tensor.Float64, func(x G.Value) (G.Value, error) {
+		ran = true
+		return x, nil
+	}}, x)
+	var read G.Value
+	y := must(t)(graph.Scale(x, 2))
+	G.Read(y, &read)
+	m, err := machine.New(y)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	require.False(t, ran)
+	require.Nil(t, read, "a read is not run")
+	require.Equal(t, []float64{2, 4, 6, 8}, y.Value().Data())
+}
+
+func TestWrongNodesAreRefused(t *testing.T) {
+	g, other := G.NewGraph(), G.NewGraph()
+	x, y := input(g, "x", ramp(tensor.Float64, 2)), input(other, "y", ramp(tensor.Float64, 2))
+	for says, wanted := range map[string]G.Nodes{
+		"machine: wanted: got no node, want at least one":                              {},
+		"machine: wanted: node 0 is nil or of another graph, want nodes of one graph":  {nil},
+		"machine: wanted: node 1 is nil or of another graph, want nodes of one graph":  {x, nil},
+		"machine: wanted: node 2 is nil or of another graph, want nodes of one graph":  {x, x, y},
+		"machine: wanted: node 0 is nil or of another graph, want nodes of one graph ": {G.NewConstant(1.0)},
+	} {
+		m, err := machine.New(wanted...)
+		require.ErrorContains(t, err, says[:len(says)-1])
+		require.Nil(t, m)
 	}
-	tape := G.NewTapeMachine(g.SubgraphRoots(append(grads, loss)...))
-	require.NoError(t, tape.RunAll())
-	for i, n := range grads {
-		require.Equal(t, first[i], n.Value().Data())
+}
+
+func TestErrorsOfARun(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 2))
+	empty := G.NewVector(g, tensor.Float64, G.WithShape(2), G.WithName("empty one"))
+	fails := func(name string, do func(x G.Value) (G.Value, error)) *G.Node {
+		return apply(t, stub{name, tensor.Shape{2}, tensor.Float64, do}, x)
 	}
+	for says, n := range map[string]*G.Node{
+		`machine: input "empty one" has no value; bind one with gorgonia.Let`: must(t)(graph.Softmax(empty)),
+		"panic: index out of range":    fails("panics", func(G.Value) (G.Value, error) { panic("index out of range") }),
+		"machine: this op never works": fails("fails", func(G.Value) (G.Value, error) { return nil, errors.New("this op never works") }),
+		"expected shape":               fails("lies about its shape", func(G.Value) (G.Value, error) { return ramp(tensor.Float64, 3), nil }),
+	} {
+		m, err := machine.New(n)
+		require.NoError(t, err)
+		err = m.RunAll()
+		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, "machine: ")
+	}
+	require.NoError(t, G.Let(empty, ramp(tensor.Float64, 2)))
+}
+
+// After an error the machine can run again.
+func TestRunAfterAnError(t *testing.T) {
+	g := G.NewGraph()
+	x := G.NewVector(g, tensor.Float64, G.WithShape(2), G.WithName("x"))
+	y := must(t)(graph.Softmax(x))
+	m, err := machine.New(y)
+	require.NoError(t, err)
+	require.Error(t, m.RunAll())
+	require.NoError(t, G.Let(x, tensor.New(tensor.WithBacking([]float64{3, 3}))))
+	require.NoError(t, m.RunAll())
+	require.Equal(t, []float64{0.5, 0.5}, y.Value().Data())
+}
+
+func TestRunStopsWithItsContext(t *testing.T) {
+	g := G.NewGraph()
+	ctx, cancel := context.WithCancel(context.Background())
+	x := input(g, "x", ramp(tensor.Float64, 2))
+	y := apply(t, stub{"cancels", tensor.Shape{2}, tensor.Float64, func(x G.Value) (G.Value, error) {
+		cancel()
+		return x, nil
+	}}, x)
+	m, err := machine.New(must(t)(graph.Softmax(y)))
+	require.NoError(t, err)
+	err = m.Run(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.EqualError(t, err, "machine: stopped at op 2 of 3: context canceled")
+	require.NoError(t, m.RunAll())
+}
+
+func TestAClosedMachineRefusesToRun(t *testing.T) {
+	g := G.NewGraph()
+	m, err := machine.New(must(t)(graph.Softmax(input(g, "x", ramp(tensor.Float64, 2)))))
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	require.NoError(t, m.Close())
+	require.NoError(t, m.Close())
+	require.EqualError(t, m.RunAll(), "machine: the machine is closed")
 }

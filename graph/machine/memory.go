@@ -1,53 +1,116 @@
 package machine
 
 import (
+	"slices"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
+// Memory counts the bytes of a machine's intermediate values. Inputs and
+// parameters are not in it, nor what stock Gorgonia ops allocate in each run.
+type Memory struct {
+	Planned int // what the machine holds
+	Sum     int // what it would hold if every value had memory of its own
+}
+
 // planMemory gives every step whose op overwrites its memory a tensor to compute
 // into. Two steps share memory when the one's value is no longer read by the time
 // the other is computed.
-func planMemory(steps []step, at map[*G.Node]int, keep map[*G.Node]bool) {
-	lastRead := lastReads(steps, at, keep)
-	slabs := []*slab{}
-	plan := make([]*slab, len(steps))
+func planMemory(steps []step, wanted []int) Memory {
+	lastRead := lastReads(steps, wanted)
+	var slabs []*slab
+	plan, offset := make([]*slab, len(steps)), make([]int, len(steps))
 	for i := range steps {
 		s := &steps[i]
 		if !overwrites(s.node) {
 			continue
 		}
-		plan[i] = take(&slabs, s.node.Dtype(), s.node.Shape().TotalSize(), i)
+		if j, from := viewOf(s); j >= 0 && plan[j] != nil {
+			plan[i], s.view, offset[i] = plan[j], true, offset[j]+from
+			continue
+		}
+		if plan[i] = inPlace(steps, plan, lastRead, i); plan[i] == nil {
+			plan[i] = take(&slabs, s.node.Dtype(), s.node.Shape().TotalSize(), i)
+		}
 		plan[i].busyUntil = lastRead[i]
 	}
+	var m Memory
 	for i, p := range plan {
 		if p != nil {
-			steps[i].into = p.tensor(steps[i].node.Shape())
+			steps[i].into = p.tensor(steps[i].node.Shape(), offset[i])
+		}
+		if p != nil && !steps[i].view {
+			m.Sum += steps[i].node.Shape().TotalSize() * int(p.dt.Size())
 		}
 	}
+	for _, s := range slabs {
+		m.Planned += s.size * int(s.dt.Size())
+	}
+	return m
 }
 
 func overwrites(n *G.Node) bool {
 	op, ok := n.Op().(Overwriter)
-	return ok && op.OverwritesPrealloc() && !n.Shape().IsScalar()
+	float := n.Dtype() == tensor.Float32 || n.Dtype() == tensor.Float64
+	return ok && float && op.OverwritesPrealloc() && !n.Shape().IsScalar()
 }
 
-// lastReads is for each step the last step that reads its memory. An op that does
-// not overwrite may return a view of an input, so what reads its result may read
-// that input's memory too.
-func lastReads(steps []step, at map[*G.Node]int, keep map[*G.Node]bool) []int {
+// viewOf is the step that the value of s is a part of, and where that part begins;
+// −1 if s computes something.
+func viewOf(s *step) (input, from int) {
+	if op, ok := s.op.(Overwriter); ok {
+		if i, from := op.View(); i >= 0 {
+			return s.inputs[i], from
+		}
+	}
+	return -1, 0
+}
+
+// inPlace is the slab of the input that step i may overwrite, if i is the last to
+// read it and no other input lies in it; nil if there is none.
+func inPlace(steps []step, plan []*slab, lastRead []int, i int) *slab {
+	s := &steps[i]
+	arg := s.op.(Overwriter).InPlace()
+	if arg < 0 {
+		return nil
+	}
+	from := s.inputs[arg]
+	p := plan[from]
+	if p == nil || steps[from].view || lastRead[from] != i || p.dt != s.node.Dtype() || p.size < s.node.Shape().TotalSize() {
+		return nil
+	}
+	for _, j := range s.inputs {
+		if j != from && views(steps, plan, j, p) {
+			return nil
+		}
+	}
+	return p
+}
+
+// views says whether the value of step j may be a view of memory in p.
+func views(steps []step, plan []*slab, j int, p *slab) bool {
+	if plan[j] != nil {
+		return plan[j] == p
+	}
+	return slices.ContainsFunc(steps[j].inputs, func(k int) bool { return views(steps, plan, k, p) })
+}
+
+// lastReads is for each step the last step that reads its memory. What an op
+// that does not overwrite returns may be a view of an input, so what reads its
+// result may read that input's memory too.
+func lastReads(steps []step, wanted []int) []int {
 	last := make([]int, len(steps))
+	for _, i := range wanted {
+		last[i] = len(steps)
+	}
 	for i := len(steps) - 1; i >= 0; i-- {
 		last[i] = max(last[i], i)
-		if keep[steps[i].node] {
-			last[i] = len(steps)
-		}
 		until := i
-		if !overwrites(steps[i].node) {
+		if j, _ := viewOf(&steps[i]); j >= 0 || !overwrites(steps[i].node) {
 			until = last[i]
 		}
-		for _, input := range steps[i].inputs {
-			j := at[input.node]
+		for _, j := range steps[i].inputs {
 			last[j] = max(last[j], until)
 		}
 	}
@@ -85,18 +148,18 @@ func take(slabs *[]*slab, dt tensor.Dtype, size, step int) *slab {
 	return best
 }
 
-// tensor is the beginning of the slab as a tensor of a shape.
-func (s *slab) tensor(shape tensor.Shape) *tensor.Dense {
-	n := shape.TotalSize()
+// tensor is the part of the slab that begins at from, as a tensor of a shape.
+func (s *slab) tensor(shape tensor.Shape, from int) *tensor.Dense {
 	if s.dt == tensor.Float32 {
-		return onSlab[float32](s, n, shape)
+		return onSlab[float32](s, shape, from)
 	}
-	return onSlab[float64](s, n, shape)
+	return onSlab[float64](s, shape, from)
 }
 
-func onSlab[F float32 | float64](s *slab, n int, shape tensor.Shape) *tensor.Dense {
+func onSlab[F float32 | float64](s *slab, shape tensor.Shape, from int) *tensor.Dense {
 	if s.backing == nil {
 		s.backing = make([]F, s.size)
 	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(s.backing.([]F)[:n:n]))
+	to := from + shape.TotalSize()
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(s.backing.([]F)[from:to:to]))
 }

@@ -4,17 +4,18 @@ import "math"
 
 // Dropout writes x·1/(1−p) where an element is kept and 0 where it is dropped.
 // Element i is kept when hash(key, site, i) ≥ p·2⁶⁴, so any part of the mask can
-// be made again at any time.
+// be made again at any time. y may be x.
 func Dropout[F Float](y, x []F, p float64, key int64, site int) {
 	seed := mix(mix(uint64(key)) + uint64(site)*golden)
 	dropBelow := uint64(p * math.Exp2(64))
 	scale := F(1 / (1 - p))
 	Parallel(len(x), 1<<14, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			y[i] = 0
+			v := F(0)
 			if mix(seed+uint64(i)*golden) >= dropBelow {
-				y[i] = x[i] * scale
+				v = x[i] * scale
 			}
+			y[i] = v
 		}
 	})
 }

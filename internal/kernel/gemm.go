@@ -38,49 +38,33 @@ func GemmBatch[F Float](batch Batch, transA, transB Transpose, m, n, k int, alph
 	if m < 0 || n < 0 || k < 0 || min(batch[0], batch[1], batch[2]) < 0 {
 		panic("kernel: gemm: negative dimension")
 	}
-	count := batch[0] * batch[1] * batch[2]
-	if count == 0 || m == 0 || n == 0 {
+	if min(batch[0], batch[1], batch[2], m, n) == 0 {
 		return
 	}
-	readsAB := k > 0 && alpha != 0
-	if readsAB {
-		checkMatrix("a", transA, m, k, len(a), lda, batch, stepA)
-		checkMatrix("b", transB, k, n, len(b), ldb, batch, stepB)
-	} else {
+	if alpha == 0 {
 		k = 0
 	}
+	if k > 0 {
+		checkMatrix("a", transA, m, k, len(a), lda, batch, stepA)
+		checkMatrix("b", transB, k, n, len(b), ldb, batch, stepB)
+	}
 	checkMatrix("c", NoTrans, m, n, len(c), ldc, batch, stepC)
-	for l := range batch {
-		if batch[l] > 1 && stepC[l] == 0 {
+	for l, count := range batch {
+		if count > 1 && stepC[l] == 0 {
 			panic("kernel: gemm: c: matrices of the batch share memory")
 		}
 	}
-	Parallel(count*m, max(1, 1<<16/(n*max(k, 1))), func(lo, hi int) {
-		for r := lo; r < hi; {
-			i, row := r/m, r%m
-			rows := min(m-row, hi-r)
-			var ai, bi []F
-			if readsAB {
-				ai, bi = a[stepA.offset(batch, i):], b[stepB.offset(batch, i):]
-				if transA {
-					ai = ai[row:]
-				} else {
-					ai = ai[row*lda:]
-				}
-			}
-			ci := c[stepC.offset(batch, i)+row*ldc:]
-			gemmGo(transA, transB, rows, n, k, alpha, ai, lda, bi, ldb, beta, ci, ldc)
-			r += rows
-		}
-	})
+	g := product[F]{
+		m: m, n: n, k: k, alpha: alpha, beta: beta,
+		a: view(transA, a, lda), b: view(transB, b, ldb), c: view(NoTrans, c, ldc),
+	}
+	if g.prepare() {
+		stepA, stepB = stepB, stepA
+	}
+	runBatch(chosenPath, batch, &g, stepA, stepB, stepC)
 }
 
-// offset is where matrix i of the batch begins, counting with the last level fastest.
-func (s Strides) offset(b Batch, i int) int {
-	return i/(b[1]*b[2])*s[0] + i/b[2]%b[1]*s[1] + i%b[2]*s[2]
-}
-
-// checkMatrix makes sure that every matrix of the batch lies inside its slice.
+// checkMatrix makes sure that every matrix of the batch lies inside its slice, without overflow.
 func checkMatrix(name string, trans Transpose, rows, cols, length, ld int, batch Batch, step Strides) {
 	if trans {
 		rows, cols = cols, rows
@@ -88,14 +72,25 @@ func checkMatrix(name string, trans Transpose, rows, cols, length, ld int, batch
 	if ld < cols {
 		panic("kernel: gemm: " + name + ": leading dimension is shorter than a row")
 	}
-	end := (rows-1)*ld + cols
-	for l := range batch {
-		if step[l] < 0 {
+	room := length - cols
+	for l, steps := range [...]int{rows - 1, batch[0] - 1, batch[1] - 1, batch[2] - 1} {
+		if steps == 0 {
+			continue
+		}
+		size := ld
+		if l > 0 {
+			size = step[l-1]
+		}
+		if size < 0 {
 			panic("kernel: gemm: " + name + ": negative stride")
 		}
-		end += (batch[l] - 1) * step[l]
+		if size > 0 && steps > room/size {
+			room = -1
+			break
+		}
+		room -= steps * size
 	}
-	if end > length {
+	if room < 0 {
 		panic("kernel: gemm: " + name + ": slice is too short for the matrices")
 	}
 }

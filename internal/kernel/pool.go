@@ -34,13 +34,16 @@ var jobs = sync.Pool{New: func() any {
 // which the caller is one, and returns when all are done. A block holds at least grain items (unless n
 // itself is smaller). The blocks depend on n and grain alone, never on the number of goroutines, so an f
 // that computes something per block gives the same bits on any machine. Calls may be nested. When f
-// panics, Parallel panics with the same value in the caller.
+// panics, Parallel panics with the same value in the caller, and some blocks may not have been done.
 func Parallel(n, grain int, f func(lo, hi int)) {
 	if n <= 0 {
 		return
 	}
 	blocks := min(max(n/max(grain, 1), 1), maxBlocks)
-	workers := min(blocks, runtime.GOMAXPROCS(0))
+	workers := 1
+	if blocks > 1 {
+		workers = min(blocks, runtime.GOMAXPROCS(0))
+	}
 	if workers == 1 {
 		for i := range blocks {
 			f(block(i, blocks, n), block(i+1, blocks, n))

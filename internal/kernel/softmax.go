@@ -16,8 +16,7 @@ func Softmax[F Float](y, x []F, cols int) {
 func softmaxRow[F Float](y, x []F) {
 	top := F(math.Inf(-1))
 	for _, v := range x {
-		// Written so that a NaN is taken over and reaches the result.
-		if !(v <= top) {
+		if v > top || v != v { // a NaN stays, and reaches the result
 			top = v
 		}
 	}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// benchOptions are the flags of attention bench that are no part of a work.
+type benchOptions struct {
+	runs, threads int
+	json          bool
+}
+
+func newBenchCommand() *cobra.Command { return benchCommandFor(benchWorks()) }
+
+// benchSizes are the flags that make a work of one's own.
+var benchSizes = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode"}
+
+// benchCommandFor is the command with some works to do when no size is given.
+func benchCommandFor(works []benchWork) *cobra.Command {
+	w := benchWork{dtype: "float32", mode: forwardBackward}
+	var o benchOptions
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Time multi-head attention and its gradients at any size",
+		Long:    benchHelp,
+		Example: benchExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return fmt.Errorf("bench: %w", err)
+			}
+			one := slices.ContainsFunc(benchSizes, cmd.Flags().Changed)
+			if err := runBench(cmd.Context(), cmd.OutOrStdout(), o, w, one, works); err != nil {
+				return fmt.Errorf("bench: %w", err)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&w.batch, "batch", 2, "sequences in the batch")
+	f.IntVar(&w.tokens, "tokens", 1024, "tokens of a sequence")
+	f.IntVar(&w.width, "width", 768, "width of a token, all heads together")
+	f.IntVar(&w.heads, "heads", 12, "heads; a divisor of the width")
+	f.IntVar(&w.kvHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
+	f.BoolVar(&w.full, "no-causal", false, "every token sees every other")
+	f.StringVar(&w.mode, "mode", forwardBackward, "what to time: forward or forward-backward")
+	f.StringVar(&w.dtype, "dtype", "float32", "element type: float32 or float64")
+	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
+	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
+	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
+	return cmd
+}
+
+const (
+	maxBenchRuns    = 1 << 20
+	maxBenchThreads = 1 << 10
+)
+
+func (o benchOptions) validate() error {
+	for _, f := range []struct {
+		name      string
+		got, most int
+	}{{"runs", o.runs, maxBenchRuns}, {"threads", o.threads, maxBenchThreads}} {
+		if f.got < 0 || f.got > f.most {
+			return fmt.Errorf("--%s: got %d, want a whole number from 1 to %d, or 0 for the default", f.name, f.got, f.most)
+		}
+	}
+	return nil
+}
+
+// runBench times the work w here, or each of the works in a process of its own.
+func runBench(ctx context.Context, out io.Writer, o benchOptions, w benchWork, one bool, works []benchWork) error {
+	if one {
+		works = []benchWork{w}
+	}
+	for i := range works {
+		works[i].dtype = w.dtype
+		if err := works[i].validate(); err != nil {
+			return err
+		}
+	}
+	p := benchPrinter{out: out, json: o.json}
+	if one {
+		r, err := measureWork(ctx, w, o)
+		if err != nil {
+			return err
+		}
+		return p.print(r)
+	}
+	var failed []string
+	for _, w := range works {
+		r, err := measureInChild(ctx, w, o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // most likely there is too little memory; the others may fit
+			failed = append(failed, fmt.Sprintf("%s: %v", w.name(), err))
+			continue
+		}
+		if err := p.print(r); err != nil {
+			return err
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("%d of %d works failed: %s", len(failed), len(works), strings.Join(failed, "; "))
+	}
+	return nil
+}
+
+// benchWorks are what is timed when no size is given: attention of the size of
+// GPT-2 small, a long sequence, a tiny one, and lengths for the memory they take.
+func benchWorks() []benchWork {
+	small := func(batch, tokens int, mode string) benchWork {
+		return benchWork{batch: batch, tokens: tokens, width: 768, heads: 12, mode: mode, dtype: "float32"}
+	}
+	works := []benchWork{
+		small(2, 1024, forwardBackward),
+		small(2, 1024, forwardOnly),
+		{batch: 32, tokens: 32, width: 64, heads: 4, mode: forwardBackward, dtype: "float32"},
+	}
+	for tokens := 256; tokens <= 8192; tokens *= 2 {
+		works = append(works, small(1, tokens, forwardBackward))
+	}
+	return works
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"attention/layers"
+
+	"gorgonia.org/tensor"
+)
+
+// The modes of attention bench.
+const (
+	forwardOnly     = "forward"
+	forwardBackward = "forward-backward"
+)
+
+// maxBenchSize is the most of each size: products of two and of their sums then
+// fit an int.
+const maxBenchSize = 1 << 24
+
+// benchWork is a size of layers.MultiHeadAttention and what to compute of it:
+// projections of queries, keys and values without a bias, the output's with one,
+// no dropout.
+type benchWork struct {
+	batch, tokens, width, heads int
+	kvHeads                     int  // of keys and values; 0 means heads
+	full                        bool // no causal mask
+	mode, dtype                 string
+}
+
+// name says all of a work but what is the rule, in the letters of the shapes.
+func (w benchWork) name() string {
+	s := fmt.Sprintf("B%d T%d E%d H%d", w.batch, w.tokens, w.width, w.heads)
+	if k := w.keyHeads(); k != w.heads {
+		s += fmt.Sprintf(" K%d", k)
+	}
+	if w.full {
+		s += " no-causal"
+	}
+	if w.dtype != "float32" {
+		s += " " + w.dtype
+	}
+	return s + " " + w.mode
+}
+
+// flags are the flags that make the work.
+func (w benchWork) flags() []string {
+	f := []string{"--mode", w.mode, "--dtype", w.dtype, "--no-causal=" + strconv.FormatBool(w.full)}
+	for _, s := range w.sizes() {
+		f = append(f, "--"+s.name, strconv.Itoa(s.got))
+	}
+	return append(f, "--kv-heads", strconv.Itoa(w.kvHeads))
+}
+
+type benchSize struct {
+	name string
+	got  int
+}
+
+func (w benchWork) sizes() []benchSize {
+	return []benchSize{{"batch", w.batch}, {"tokens", w.tokens}, {"width", w.width}, {"heads", w.heads}}
+}
+
+func (w benchWork) keyHeads() int {
+	if w.kvHeads == 0 {
+		return w.heads
+	}
+	return w.kvHeads
+}
+
+func (w benchWork) elementType() tensor.Dtype {
+	if w.dtype == "float64" {
+		return tensor.Float64
+	}
+	return tensor.Float32
+}
+
+// validate says what is wrong with the flags, and what the layer cannot do.
+func (w benchWork) validate() error {
+	for _, s := range w.sizes() {
+		if s.got < 1 || s.got > maxBenchSize {
+			return fmt.Errorf("--%s: got %d, want a whole number from 1 to %d", s.name, s.got, maxBenchSize)
+		}
+	}
+	if w.width%w.heads != 0 {
+		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.heads, w.width)
+	}
+	if w.mode != forwardOnly && w.mode != forwardBackward {
+		return fmt.Errorf("--mode: got %q, want %s or %s", w.mode, forwardOnly, forwardBackward)
+	}
+	if w.dtype != "float32" && w.dtype != "float64" {
+		return fmt.Errorf("--dtype: got %q, want float32 or float64", w.dtype)
+	}
+	if w.keyHeads() != w.heads {
+		return fmt.Errorf("--kv-heads: got %d, want %d as --heads: layers.MultiHeadAttention has keys and values for every head",
+			w.kvHeads, w.heads)
+	}
+	if w.full {
+		return fmt.Errorf("--no-causal: layers.MultiHeadAttention is always causal")
+	}
+	if w.width > maxElements/w.width {
+		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.width, maxElements)
+	}
+	if w.tokens > maxElements/w.width || w.batch > maxElements/w.width/w.tokens {
+		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements", w.batch, w.tokens, w.width, maxElements)
+	}
+	return nil
+}
+
+// layer is the config of the layer that is timed.
+func (w benchWork) layer() layers.MultiHeadAttentionConfig {
+	return layers.MultiHeadAttentionConfig{In: w.width, Out: w.width, NumHeads: w.heads}
+}
+
+// flop counts the arithmetic that the work cannot do without: 2·m·n·k for each
+// matrix product and nothing else, of the scores only those the mask leaves, of the
+// gradients only what the weights' need.
+func (w benchWork) flop() int {
+	rows, e := w.batch*w.tokens, w.width
+	d := e / w.heads
+	kv := w.keyHeads() * d
+	seen := w.tokens * (w.tokens + 1) / 2 // pairs of a query and a key it sees
+	if w.full {
+		seen = w.tokens * w.tokens
+	}
+	project := 2 * rows * e * (e + kv + kv + e)      // q, k, v = x·Wᵀ; out = context·Wᵀ
+	attend := 2 * (2 * w.batch * w.heads * seen * d) // q·kᵀ; weights·v
+	if w.mode == forwardOnly {
+		return project + attend
+	}
+	dWeights := project          // dW = dyᵀ·x of each projection
+	dContext := 2 * rows * e * e // dcontext = dout·W; no gradient of x is asked for
+	dAttend := 2 * attend        // dweights = dcontext·vᵀ, dv = weightsᵀ·dcontext; dq = dscores·k, dk = dscoresᵀ·q
+	return project + attend + dWeights + dContext + dAttend
+}

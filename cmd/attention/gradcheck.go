@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"attention/graph/gradcheck"
+
+	"github.com/spf13/cobra"
+	"gorgonia.org/tensor"
+)
+
+const gradcheckHelp = `gradcheck differentiates a small graph of every op and of every layer, and compares the gradient of a randomly
+weighted sum of its output with central differences in float64: for every element of every input and parameter,
+n = (L(x+h) - L(x-h)) / 2h beside the symbolic a.
+
+In float64 |a-n| may be 1e-7 + 1e-5 max(|a|, |n|). The worst error is |a-n| / (max(|a|, |n|) + 0.01), whose limit
+is then 1e-5. float32 is too coarse for differences of its own: its gradient is compared with the differences of the
+same graph in float64, and |a-n| may be 1e-5 max(1, largest |n|) + 1e-4 max(|a|, |n|), so that the limit of the worst
+error is 1e-4. The backward pass must also give the same bits twice, and zeros for a loss of zero; and a gradient that
+is zero everywhere proves nothing and fails.
+
+The last line is the verdict; the exit code is not 0 if any gradient is wrong.`
+
+const gradcheckExample = `  Check everything
+    attention gradcheck
+  Check what has to do with causal masks, in float64
+    attention gradcheck --run '(?i)causal' --dtype float64
+  A quick look: one random direction for each input instead of every element
+    attention gradcheck --fast`
+
+func newGradcheckCommand() *cobra.Command { return gradcheckCommandFor(gradcheckCases()) }
+
+// gradcheckCommandFor is the command over some cases.
+func gradcheckCommandFor(cases []gradcheckCase) *cobra.Command {
+	var names, dtype string
+	var seed uint64
+	var fast bool
+	cmd := &cobra.Command{
+		Use:     "gradcheck",
+		Short:   "Check the gradient of every op and layer against finite differences",
+		Long:    gradcheckHelp,
+		Example: gradcheckExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			chosen, err := chooseCases(cases, names)
+			if err != nil {
+				return err
+			}
+			types, err := gradcheckTypes(dtype)
+			if err != nil {
+				return err
+			}
+			c := gradcheck.Config{Seed: seed}
+			if fast {
+				c.Mode = gradcheck.OneDirection
+			}
+			return runGradcheck(cmd.Context(), cmd.OutOrStdout(), chosen, types, c)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&names, "run", "", "check only what has a name that matches this `regexp`")
+	flags.StringVar(&dtype, "dtype", "both", "`type` of the graphs: float32, float64 or both")
+	flags.Uint64Var(&seed, "seed", 1, "seed of the values, the weighted sum and the directions")
+	flags.BoolVar(&fast, "fast", false, "compare along one random direction for each input, not every element")
+	return cmd
+}
+
+func chooseCases(cases []gradcheckCase, names string) ([]gradcheckCase, error) {
+	matches, err := regexp.Compile(names)
+	if err != nil {
+		return nil, fmt.Errorf("gradcheck: --run: %w", err)
+	}
+	chosen := slices.DeleteFunc(slices.Clone(cases), func(c gradcheckCase) bool { return !matches.MatchString(c.name()) })
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("gradcheck: --run: got %q, which matches none of %d names", names, len(cases))
+	}
+	return chosen, nil
+}
+
+func gradcheckTypes(dtype string) ([]tensor.Dtype, error) {
+	switch dtype {
+	case "float32":
+		return []tensor.Dtype{tensor.Float32}, nil
+	case "float64":
+		return []tensor.Dtype{tensor.Float64}, nil
+	case "both":
+		return []tensor.Dtype{tensor.Float64, tensor.Float32}, nil
+	}
+	return nil, fmt.Errorf("gradcheck: --dtype: got %q, want float32, float64 or both", dtype)
+}
+
+// runGradcheck checks the cases in every type and prints the table, then what is
+// wrong in full.
+func runGradcheck(ctx context.Context, w io.Writer, cases []gradcheckCase, types []tensor.Dtype, c gradcheck.Config) error {
+	t := newGradcheckTable(c.Mode)
+	for _, one := range cases {
+		for _, dt := range types {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("gradcheck: %w", err)
+			}
+			report, err := one.check(dt, c)
+			t.add(one, dt, report, err)
+		}
+	}
+	if err := t.print(w); err != nil {
+		return err
+	}
+	if t.failed != nil {
+		return fmt.Errorf("gradcheck: %d of %d failed: %s", len(t.failed), t.checks, strings.Join(t.failed, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"attention/graph/gradcheck"
+
+	"gorgonia.org/tensor"
+)
+
+// gradcheckTable collects the results of checks.
+type gradcheckTable struct {
+	text     strings.Builder
+	rows     *tabwriter.Writer
+	compared string // what the third column counts
+	group    string // of the last row
+	checks   int
+	total    int      // of the third column
+	failed   []string // names
+	details  []string // what is wrong with them
+}
+
+func newGradcheckTable(m gradcheck.Mode) *gradcheckTable {
+	t := &gradcheckTable{compared: "elements"}
+	if m == gradcheck.OneDirection {
+		t.compared = "directions"
+	}
+	t.rows = tabwriter.NewWriter(&t.text, 0, 0, 2, ' ', 0)
+	return t
+}
+
+// add adds the row of a check that ended in a report or an error.
+func (t *gradcheckTable) add(c gradcheckCase, dt tensor.Dtype, r *gradcheck.Report, err error) {
+	if c.group != t.group {
+		if t.group != "" {
+			fmt.Fprintln(t.rows, "\t\t\t\t") // an empty row, not the end of the columns
+		}
+		t.group = c.group
+		fmt.Fprintf(t.rows, "%s\tTYPE\t%s\tWORST ERROR\tVERDICT\n", strings.ToUpper(c.group), strings.ToUpper(t.compared))
+	}
+	t.checks++
+	elements, worst, verdict, problem := "-", "-", "ok", ""
+	switch {
+	case err != nil:
+		verdict, problem = "FAIL", oneLine(err)
+	case !r.OK():
+		verdict, problem = "FAIL", strings.ReplaceAll(r.String(), "\n", "\n  ")
+		fallthrough
+	default:
+		_, c := r.Worst()
+		elements, worst = fmt.Sprint(r.Compared()), fmt.Sprintf("%.1e", c.RelError)
+		t.total += r.Compared()
+	}
+	fmt.Fprintf(t.rows, "%s\t%v\t%s\t%s\t%s\n", c.name(), dt, elements, worst, verdict)
+	if problem != "" {
+		name := fmt.Sprintf("%s (%v)", c.name(), dt)
+		t.failed = append(t.failed, name)
+		t.details = append(t.details, name+"\n  "+problem)
+	}
+}
+
+// print writes the table, what is wrong and the sum.
+func (t *gradcheckTable) print(w io.Writer) error {
+	if err := t.rows.Flush(); err != nil {
+		return fmt.Errorf("gradcheck: %w", err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(t.text.String()) {
+		out.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	for _, d := range t.details {
+		out.WriteString("\n" + d + "\n")
+	}
+	fmt.Fprintf(&out, "\n%d of %d right, %d %s compared\n", t.checks-len(t.failed), t.checks, t.total, t.compared)
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return fmt.Errorf("gradcheck: %w", err)
+	}
+	return nil
+}

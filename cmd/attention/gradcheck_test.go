@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/gradcheck"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func runCommand(ctx context.Context, cmd *cobra.Command, args ...string) (string, error) {
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	return out.String(), err
+}
+
+func TestGradcheckEverything(t *testing.T) {
+	cases := gradcheckCases()
+	for _, args := range [][]string{{}, {"--fast", "--seed", "2"}} {
+		out, err := runCommand(t.Context(), newGradcheckCommand(), args...)
+		require.NoError(t, err, out)
+		require.Equal(t, 2*len(cases), strings.Count(out, "  ok\n"))
+		require.Equal(t, len(cases), strings.Count(out, "  float32  "))
+		require.NotContains(t, out, "FAIL")
+		require.NotRegexp(t, `(?m) $`, out, "blanks at the end of a line")
+	}
+}
+
+// TestGradcheckTable: two groups, the columns, the sum.
+func TestGradcheckTable(t *testing.T) {
+	const some = `^(Softmax, 1-D|Tril, 2-D|Linear, \(B, T, In\), bias)$`
+	out, err := runCommand(t.Context(), newGradcheckCommand(), "--run", some, "--dtype", "float64")
+	require.NoError(t, err)
+	require.Regexp(t, `^OP {24}TYPE     ELEMENTS  WORST ERROR  VERDICT
+Softmax, 1-D              float64  7         \d\.\de-\d\d      ok
+Tril, 2-D                 float64  25        \d\.\de[-+]\d\d      ok
+
+LAYER {21}TYPE     ELEMENTS  WORST ERROR  VERDICT
+Linear, \(B, T, In\), bias  float64  72        \d\.\de[-+]\d\d      ok
+
+3 of 3 right, 104 elements compared
+$`, out)
+
+	out, err = runCommand(t.Context(), newGradcheckCommand(), "--run", "^Tril, 2-D$", "--fast")
+	require.NoError(t, err)
+	require.Contains(t, out, "DIRECTIONS")
+	require.Contains(t, out, "2 of 2 right, 2 directions compared")
+}
+
+func TestGradcheckSeed(t *testing.T) {
+	run := func(seed string) string {
+		out, err := runCommand(t.Context(), newGradcheckCommand(), "--run", "^Softmax", "--seed", seed)
+		require.NoError(t, err)
+		return out
+	}
+	require.Equal(t, run("5"), run("5"))
+	require.NotEqual(t, run("5"), run("6"))
+}
+
+// wrongCases are an op whose gradient is wrong, Gorgonia's own of 1/√x, one that
+// cannot be built, and a right one.
+func wrongCases() []gradcheckCase {
+	return []gradcheckCase{
+		opCase("InverseSqrt", "wrong", func(g *checkedGraph) (*G.Node, error) { return G.InverseSqrt(g.positive("x", 2, 3)) }),
+		opCase("Nothing", "fails", func(*checkedGraph) (*G.Node, error) { return nil, errors.New("no such op") }),
+		opCase("Neg", "right", func(g *checkedGraph) (*G.Node, error) { return G.Neg(g.input("x", 2, 3)) }),
+	}
+}
+
+func TestGradcheckWrongOp(t *testing.T) {
+	for _, args := range [][]string{{}, {"--fast"}} {
+		out, err := runCommand(t.Context(), gradcheckCommandFor(wrongCases()), args...)
+		require.EqualError(t, err, "gradcheck: 4 of 6 failed: InverseSqrt, wrong (float64); InverseSqrt, wrong (float32); "+
+			"Nothing, fails (float64); Nothing, fails (float32)")
+		require.Equal(t, 4, strings.Count(out, "  FAIL\n"))
+		require.Equal(t, 2, strings.Count(out, "  ok\n"))
+		require.Regexp(t, `(?m)^InverseSqrt, wrong \(float32\)\n  x \(2, 3\): FAIL: .*(at \[\d \d\]|along a random direction): analytic `, out)
+		require.Contains(t, out, "\nNothing, fails (float64)\n  no such op\n")
+		require.Regexp(t, `\n2 of 6 right, \d+ (elements|directions) compared\n$`, out)
+	}
+	out, err := runCommand(t.Context(), gradcheckCommandFor(wrongCases()), "--run", "right")
+	require.NoError(t, err, out)
+}
+
+func TestGradcheckWrongFlags(t *testing.T) {
+	for says, args := range map[string][]string{
+		`gradcheck: --run: got "nothing", which matches none of 3 names`:                           {"--run", "nothing"},
+		"gradcheck: --run: error parsing regexp: missing closing ]: `[`":                           {"--run", "["},
+		`gradcheck: --dtype: got "float16", want float32, float64 or both`:                         {"--dtype", "float16"},
+		`unknown command "softmax" for "gradcheck"`:                                                {"softmax"},
+		`invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`: {"--seed", "-1"},
+	} {
+		_, err := runCommand(t.Context(), gradcheckCommandFor(wrongCases()), args...)
+		require.EqualError(t, err, says)
+	}
+}
+
+func TestGradcheckInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := runCommand(ctx, newGradcheckCommand())
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestGradcheckNothingButZeros: an op that loses its input has a right gradient.
+func TestGradcheckNothingButZeros(t *testing.T) {
+	lost := opCase("Lost", "all of it", func(g *checkedGraph) (*G.Node, error) { return graph.Scale(g.input("x", 2, 3), 0) })
+	for _, args := range [][]string{{}, {"--fast"}} {
+		out, err := runCommand(t.Context(), gradcheckCommandFor([]gradcheckCase{lost}), args...)
+		require.ErrorContains(t, err, "gradcheck: 2 of 2 failed: Lost")
+		require.Contains(t, out, "all derivatives are 0, want some that are not")
+		_, err = runCommand(t.Context(), gradcheckCommandFor([]gradcheckCase{lost.zeros()}), args...)
+		require.NoError(t, err)
+	}
+}
+
+// TestGradcheckCases: names are unique and every input has a part in the output.
+func TestGradcheckCases(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range gradcheckCases() {
+		require.False(t, seen[c.group+c.name()], "%s: twice", c.name())
+		seen[c.group+c.name()] = true
+		report, err := c.check(tensor.Float64, gradcheck.Config{Seed: 1, Mode: gradcheck.OneDirection})
+		require.NoError(t, err, c.name())
+		require.NotEmpty(t, report.Inputs, c.name())
+		for _, in := range report.Inputs {
+			require.False(t, in.Unused, "%s: %s", c.name(), in.Name)
+		}
+	}
+}

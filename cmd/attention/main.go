@@ -1,0 +1,42 @@
+// Command attention shows, checks, trains and applies attention layers that are
+// Gorgonia expression graphs. See attention --help.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := newRoot().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "attention: "+oneLine(err))
+		stop()
+		os.Exit(1)
+	}
+}
+
+// newRoot is the command tree. Commands print to their own OutOrStdout and return
+// their errors; only main exits.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "attention",
+		Short:         "Trainable attention on Gorgonia",
+		Long:          "attention shows, checks, trains and applies attention layers that are Gorgonia expression graphs.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newTrainCommand(), newChapterCommand(), newGradcheckCommand(), newApplyCommand(), newBenchCommand())
+	return root
+}
+
+// oneLine keeps an error to one line of the terminal.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rooms says which of our packages each package may import. A line of code
+// belongs to the lowest room whose nouns it uses; imports go down, never up.
+var rooms = map[string][]string{
+	"attention/internal/kernel":      {},
+	"attention/internal/expr":        {},
+	"attention/internal/torchrand":   {},
+	"attention/internal/safetensors": {},
+	"attention/internal/golden":      {"attention/internal/safetensors"},
+	"attention/graph/machine":        {},
+	"attention/graph":                {"attention/internal/kernel", "attention/internal/expr"},
+	"attention/graph/gradcheck":      {"attention/graph", "attention/graph/machine"},
+	"attention/layers":               {"attention/graph", "attention/internal/expr", "attention/internal/torchrand"},
+	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/safetensors"},
+	"attention/cmd/attention": {"attention/train", "attention/layers", "attention/graph", "attention/graph/gradcheck",
+		"attention/graph/machine", "attention/internal/kernel", "attention/internal/expr", "attention/internal/safetensors", "attention/internal/torchrand"},
+}
+
+func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "attention/...").Output()
+	require.NoError(t, err)
+	seen := 0
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; seen++ {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		allowed, ok := rooms[p.ImportPath]
+		require.True(t, ok, "%s is in no room: add it to the plan", p.ImportPath)
+		for _, i := range p.Imports {
+			if strings.HasPrefix(i, "attention/") {
+				require.True(t, slices.Contains(allowed, i), "%s may not import %s", p.ImportPath, i)
+			}
+		}
+	}
+	require.Equal(t, len(rooms), seen, "rooms that are not there any more")
+}

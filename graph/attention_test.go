@@ -1,0 +1,159 @@
+package graph_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+)
+
+// attend computes context vectors and weights in float64.
+func attend(t testing.TB, c graph.AttentionConfig, q, k, v array) (out, weights array) {
+	t.Helper()
+	var w *G.Node
+	e := express(t, func(in G.Nodes) (out *G.Node, err error) {
+		out, w, err = graph.Attention(in[0], in[1], in[2], c)
+		return out, err
+	}, floats(q, k, v), tensor.Float64)
+	e.grads = G.Nodes{w} // any other node that is wanted
+	r := e.onOurs(t)
+	return r.out, r.grads[0]
+}
+
+// Any sizes, any number of leading axes, any mask: T=1, S=1, D=1 and one head
+// among them.
+func TestAttentionEqualsALoopOverQueries(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		size := rapid.IntRange(1, 5)
+		lead := rapid.SliceOfN(rapid.IntRange(1, 3), 0, 3).Draw(rt, "leading axes")
+		T, S, D, Dv := size.Draw(rt, "T"), size.Draw(rt, "S"), size.Draw(rt, "D"), size.Draw(rt, "Dv")
+		c, sees := graph.AttentionConfig{}, all
+		switch rapid.IntRange(0, 2).Draw(rt, "mask") {
+		case 1:
+			c.Mask, sees, S = graph.Causal{}, causal, T
+		case 2:
+			c.Mask, sees, S = graph.CausalRenormalized{}, causal, T
+		}
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		array := func(rows, cols int) array { return normal(r, append(append([]int{}, lead...), rows, cols)...) }
+		q, k, v := array(T, D), array(S, D), array(S, Dv)
+		c.Scale = rapid.SampledFrom([]float64{0, 1, 0.3}).Draw(rt, "scale")
+		scale := c.Scale
+		if scale == 0 {
+			scale = 1 / math.Sqrt(float64(D))
+		}
+		wantOut, wantWeights := naiveAttention(q, k, v, scale, sees)
+		out, weights := attend(t, c, q, k, v)
+		near(t, "weights", wantWeights, weights, 1e-12)
+		near(t, "out", wantOut, out, 1e-12)
+	})
+}
+
+func TestScaleZeroMeansOneOverRootD(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	q, k, v := normal(r, 2, 3, 7), normal(r, 2, 5, 7), normal(r, 2, 5, 11)
+	byDefault, _ := attend(t, graph.AttentionConfig{}, q, k, v)
+	given, _ := attend(t, graph.AttentionConfig{Scale: 1 / math.Sqrt(7)}, q, k, v)
+	unscaled, _ := attend(t, graph.AttentionConfig{Scale: 1}, q, k, v)
+	require.Equal(t, given, byDefault)
+	require.NotEqual(t, given, unscaled)
+}
+
+// Hiding scores before the softmax, or weights after it: the same weights, context
+// vectors and gradients, up to rounding.
+func TestBothCausalMasksAgree(t *testing.T) {
+	for _, shape := range [][]int{{7, 5}, {2, 3, 7, 5}, {1, 1}} {
+		r := rand.New(rand.NewPCG(7, 8))
+		in := floats(normal(r, shape...), normal(r, shape...), normal(r, shape...))
+		dout := normal(r, shape...)
+		var got [2]result
+		for i, mask := range []graph.Mask{graph.Causal{}, graph.CausalRenormalized{}} {
+			e := express(t, attention(graph.AttentionConfig{Mask: mask}), in, tensor.Float64)
+			e.differentiate(t, in, dout, tensor.Float64)
+			got[i] = e.onOurs(t)
+		}
+		near(t, "out", got[0].out, got[1].out, 1e-12)
+		for i := range in {
+			near(t, "gradient", got[0].grads[i], got[1].grads[i], 1e-12)
+		}
+	}
+}
+
+func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(9, 10)), 2, 5, 5)
+	renormalized := compute(t, func(in G.Nodes) (*G.Node, error) {
+		w, err := graph.Softmax(in[0])
+		require.NoError(t, err)
+		w, err = graph.Tril(w)
+		require.NoError(t, err)
+		return graph.Normalize(w)
+	}, x)
+	masked := compute(t, func(in G.Nodes) (*G.Node, error) {
+		hidden, err := graph.CausalFill(in[0])
+		require.NoError(t, err)
+		return graph.Softmax(hidden)
+	}, x)
+	near(t, "weights", masked, renormalized, 1e-14)
+}
+
+// No query may learn anything from a later key or value: to the bit where scores
+// are hidden, to rounding where weights are (their sum first held the later keys').
+func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
+	for _, c := range []struct {
+		mask graph.Mask
+		tol  float64
+	}{{graph.Causal{}, 0}, {graph.CausalRenormalized{}, 1e-14}} {
+		r := rand.New(rand.NewPCG(11, 12))
+		q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)
+		before, _ := attend(t, graph.AttentionConfig{Mask: c.mask}, q, k, v)
+		for i := range 5 {
+			k.v[k.i(4, i)]++ // key 4, and value 4
+			v.v[v.i(4, i%3)]++
+		}
+		after, _ := attend(t, graph.AttentionConfig{Mask: c.mask}, q, k, v)
+		near(t, "queries before key 4", of(before.v[:4*3]), of(after.v[:4*3]), c.tol)
+		for query := 4; query < 7; query++ {
+			require.NotEqual(t, before.at(query, 0), after.at(query, 0), "query %d sees key 4", query)
+		}
+	}
+}
+
+// Where the masks differ: a hidden score so large that the softmax leaves nothing
+// to the visible keys. Renormalising what is left, nothing, gives zeros, never NaN.
+func TestAHiddenKeyThatTakesAllWeight(t *testing.T) {
+	q, k, v := of([]float64{1, 1}, 2, 1), of([]float64{0, 1e4}, 2, 1), of([]float64{3, 5}, 2, 1)
+	out, _ := attend(t, graph.AttentionConfig{Mask: graph.Causal{}}, q, k, v)
+	require.Equal(t, []float64{3, 5}, out.v)
+	out, _ = attend(t, graph.AttentionConfig{Mask: graph.CausalRenormalized{}}, q, k, v)
+	require.Equal(t, []float64{0, 5}, out.v)
+}
+
+func TestDropoutOfTheWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	in := append(floats(normal(r, 2, 7, 5), normal(r, 2, 7, 5), normal(r, 2, 7, 3)), key(42))
+	_, plain := attend(t, graph.AttentionConfig{Mask: graph.Causal{}}, in[0].array, in[1].array, in[2].array)
+	var weights *G.Node
+	e := express(t, func(in G.Nodes) (out *G.Node, err error) {
+		c := graph.AttentionConfig{Mask: graph.Causal{}, Dropout: graph.Drop{P: 0.5, Key: in[3]}}
+		out, weights, err = graph.Attention(in[0], in[1], in[2], c)
+		return out, err
+	}, in, tensor.Float64)
+	e.grads = G.Nodes{weights}
+	got := e.onOurs(t)
+	dropped := 0
+	for i, w := range got.grads[0].v {
+		if w == 0 && plain.v[i] != 0 {
+			dropped++
+			continue
+		}
+		require.Equal(t, plain.v[i]*2, w) // 1/(1 − ½) is exact
+	}
+	require.NotZero(t, dropped)
+	near(t, "out", naiveMatMul(got.grads[0], in[2].array), got.out, 1e-14)
+}

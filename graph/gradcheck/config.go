@@ -1,0 +1,87 @@
+package gradcheck
+
+import "fmt"
+
+// Config says how strictly to check. Its zero value is the check of every element
+// at the default tolerances.
+type Config struct {
+	// Step is the size h of a difference, relative to the element:
+	// h = Step·max(1, |x|). 0 means 2⁻¹⁷ ≈ 7.6e-6, near the cube root of float64's
+	// precision, where the errors of truncation (h²) and of rounding (ε/h) meet at
+	// about 1e-10.
+	Step float64
+
+	// AbsTol is the error allowed in any element; RelTol is the error allowed
+	// relative to its size. 0 means 1e-7 and 1e-5: a thousand times what central
+	// differences get wrong, and below what any wrong formula gets right.
+	//
+	// In CheckTwin 0 means 1e-5 and 1e-4, and AbsTol is relative to the largest
+	// element of the gradient; CheckTwin says why.
+	AbsTol, RelTol float64
+
+	// Mode is what is compared: every element, or one direction per input.
+	Mode Mode
+
+	// Seed draws the upstream gradient and, in mode OneDirection, the directions.
+	// The same seed gives the same report.
+	Seed uint64
+}
+
+// Mode is how much of each input's gradient is compared.
+type Mode int
+
+const (
+	// EveryElement compares each element with a difference of its own: two runs of
+	// the graph per element.
+	EveryElement Mode = iota
+	// OneDirection compares, for each input, the derivative along one random
+	// direction: two runs of the graph per input, for large graphs. Every element
+	// takes part with a weight between 0.5 and 0.9, so one wrong element is noticed if
+	// it is wrong by more than the tolerance of the sum; which one it is, is not
+	// known.
+	OneDirection
+)
+
+func (m Mode) String() string {
+	switch m {
+	case EveryElement:
+		return "every element"
+	case OneDirection:
+		return "one direction"
+	}
+	return fmt.Sprintf("Mode(%d)", int(m))
+}
+
+// Bounds of Config.Step. Below, x+h and x−h would hardly differ in float64.
+const minStep, maxStep = 1e-12, 0.1
+
+// Validate says what is wrong with the settings.
+func (c Config) Validate() error {
+	if c.Step != 0 && !(c.Step >= minStep && c.Step <= maxStep) {
+		return fmt.Errorf("gradcheck: Step: got %v, want 0 or a number from %v to %v", c.Step, minStep, maxStep)
+	}
+	if c.AbsTol != 0 && !(c.AbsTol > 0 && c.AbsTol <= 1) {
+		return fmt.Errorf("gradcheck: AbsTol: got %v, want 0 or a number above 0, at most 1", c.AbsTol)
+	}
+	if c.RelTol != 0 && !(c.RelTol > 0 && c.RelTol <= 1) {
+		return fmt.Errorf("gradcheck: RelTol: got %v, want 0 or a number above 0, at most 1", c.RelTol)
+	}
+	if c.Mode != EveryElement && c.Mode != OneDirection {
+		return fmt.Errorf("gradcheck: Mode: got %v, want EveryElement or OneDirection", c.Mode)
+	}
+	return nil
+}
+
+// withDefaults replaces zeros by what they mean.
+func (c Config) withDefaults(absTol, relTol float64) Config {
+	if c.Step == 0 {
+		c.Step = 1.0 / (1 << 17)
+	}
+	if c.AbsTol == 0 {
+		c.AbsTol = absTol
+	}
+	if c.RelTol == 0 {
+		c.RelTol = relTol
+	}
+	return c
+}

@@ -1,0 +1,189 @@
+package gradcheck_test
+
+import (
+	"testing"
+
+	"attention/graph/gradcheck"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+var modes = []gradcheck.Mode{gradcheck.EveryElement, gradcheck.OneDirection}
+
+// values are n numbers, none of them near zero and no two alike.
+func values(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 0.5 + 0.125*float64(i%7) + 0.015625*float64(i)
+		if i%3 == 1 {
+			x[i] = -x[i]
+		}
+	}
+	return x
+}
+
+func input64(g *G.ExprGraph, name string, shape ...int) *G.Node {
+	v := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values(tensor.Shape(shape).TotalSize())))
+	return G.NewTensor(g, tensor.Float64, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(v))
+}
+
+func input32(g *G.ExprGraph, name string, shape ...int) *G.Node {
+	var narrow []float32
+	for _, x := range values(tensor.Shape(shape).TotalSize()) {
+		narrow = append(narrow, float32(x))
+	}
+	v := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(narrow))
+	return G.NewTensor(g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(v))
+}
+
+// flawed checks Σ w⊙square(x) through a product behind the square, so that the op
+// sees an upstream gradient that the graph has shaped too.
+func flawed(t *testing.T, f flaw, c gradcheck.Config) (*gradcheck.Report, error) {
+	t.Helper()
+	g := G.NewGraph()
+	x, w := input64(g, "x", 2, 3), input64(g, "w", 3, 5)
+	return gradcheck.Check(G.Must(G.Mul(squareOf(x, f), w)), G.Nodes{x, w}, c)
+}
+
+func TestEveryFlawIsCaught(t *testing.T) {
+	for _, c := range []struct {
+		flaw flaw
+		says string
+		only string // said in mode EveryElement alone
+	}{
+		{wrongSign, "differ", "6 of 6 elements"},
+		{missingFactor, "differ", "6 of 6 elements"},
+		{oneElement, "differ", "1 of 6 elements differ by more than 1e-05, worst at [1 1]"},
+		{onesOnly, "differ", "6 of 6 elements"},
+		{meanOnly, "differ", "6 of 6 elements"},
+		{drifting, "the gradient is not repeatable", ""},
+		{offset, "an upstream gradient of zeros gives 1e-12 at [0 0], want 0", ""},
+		{notANumber, "analytic NaN", "6 of 6 elements"},
+		{oneInfinite, "Inf", "1 of 6 elements"},
+		{swappedAxes, "differ", "4 of 6 elements"}, // the two corners stay in their places
+		{wrongShape, "the gradient has shape (3, 2), then (3, 2), want (2, 3)", ""},
+		{tooMany, "the gradient has shape (2, 4), then (2, 4), want (2, 3)", ""},
+		{notDeclared, "differ", "analytic 0"},
+		{nanForward, "numeric NaN", ""},
+	} {
+		for _, mode := range modes {
+			for seed := range uint64(5) {
+				report, err := flawed(t, c.flaw, gradcheck.Config{Mode: mode, Seed: seed})
+				require.NoError(t, err, "%s, %v", c.flaw, mode)
+				require.False(t, report.OK(), "%s, %v, seed %d: %v", c.flaw, mode, seed, report)
+				require.ErrorContains(t, report.Err(), "gradients are wrong: x (2, 3): FAIL: ")
+				require.ErrorContains(t, report.Err(), c.says)
+				if mode == gradcheck.EveryElement {
+					require.ErrorContains(t, report.Err(), c.only)
+				}
+				if c.flaw != nanForward {
+					require.Empty(t, report.Inputs[1].Failures, "w's gradient is right")
+				}
+			}
+		}
+	}
+}
+
+// TestFlawsOfASingleNumberAreCaught: there the upstream gradient is one number,
+// which must not happen to be 1.
+func TestFlawsOfASingleNumberAreCaught(t *testing.T) {
+	for _, f := range []flaw{wrongSign, missingFactor, onesOnly, drifting, offset, notANumber} {
+		for _, mode := range modes {
+			for seed := range uint64(50) {
+				x := input64(G.NewGraph(), "x", 1, 1)
+				report, err := gradcheck.Check(squareOf(x, f), G.Nodes{x}, gradcheck.Config{Mode: mode, Seed: seed})
+				require.NoError(t, err)
+				require.False(t, report.OK(), "%s, %v, seed %d: %v", f, mode, seed, report)
+			}
+		}
+	}
+}
+
+// TestBothSignsReachTheOutput: no op behind it shapes the upstream gradient here.
+func TestBothSignsReachTheOutput(t *testing.T) {
+	for _, mode := range modes {
+		for seed := range uint64(5) {
+			x := input64(G.NewGraph(), "x", 3, 5)
+			report, err := gradcheck.Check(squareOf(x, unsigned), G.Nodes{x}, gradcheck.Config{Mode: mode, Seed: seed})
+			require.NoError(t, err)
+			require.False(t, report.OK(), "%v, seed %d: %v", mode, seed, report)
+		}
+	}
+}
+
+func TestARightGradientPasses(t *testing.T) {
+	for _, mode := range modes {
+		for seed := range uint64(20) {
+			report, err := flawed(t, none, gradcheck.Config{Mode: mode, Seed: seed})
+			require.NoError(t, err)
+			require.NoError(t, report.Err())
+			_, worst := report.Worst()
+			require.Less(t, worst.RelError, 1e-8, "a thousandth of the tolerance: %v", report)
+		}
+	}
+}
+
+func TestWhatCannotBeChecked(t *testing.T) {
+	for _, c := range []struct {
+		flaw flaw
+		says string
+	}{
+		{panics, "gradcheck: building the gradient: panic: no gradient for you"},
+		{fails, "gradcheck: building the gradient: "},
+		{failsLater, "gradcheck: running the gradient: machine: no gradient for you"},
+		{panicsLater, "panic: no gradient for you"},
+		{noGradient, "gradcheck: building the gradient: panic: "},
+		{randomForward, "gradcheck: out: got "},
+	} {
+		for _, mode := range modes {
+			report, err := flawed(t, c.flaw, gradcheck.Config{Mode: mode})
+			require.ErrorContains(t, err, c.says, c.flaw)
+			require.Nil(t, report)
+		}
+	}
+}
+
+// TestTolerance: |a−n| <= AbsTol + RelTol·max(|a|, |n|), at an AbsTol that does not
+// count.
+func TestTolerance(t *testing.T) {
+	c := gradcheck.Config{AbsTol: 1e-12}
+	report, err := flawed(t, justInside, c)
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+	require.InDelta(t, 0.9e-5, report.Inputs[0].Worst.RelError, 1e-8)
+
+	report, err = flawed(t, justOutside, c)
+	require.NoError(t, err)
+	require.ErrorContains(t, report.Err(), "6 of 6 elements")
+
+	// What AbsTol allows is not an error, whatever its relative size.
+	report, err = flawed(t, justOutside, gradcheck.Config{AbsTol: 1})
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+	report, err = flawed(t, justOutside, gradcheck.Config{AbsTol: 1e-12, RelTol: 2e-5})
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+}
+
+func TestFlawsOfFloat32AreCaught(t *testing.T) {
+	twin := func(f flaw, c gradcheck.Config) *gradcheck.Report {
+		narrow, wide := G.NewGraph(), G.NewGraph()
+		x32, w32 := input32(narrow, "x", 2, 3), input32(narrow, "w", 3, 5)
+		x64, w64 := input64(wide, "x", 2, 3), input64(wide, "w", 3, 5)
+		report, err := gradcheck.CheckTwin(
+			G.Must(G.Mul(squareOf(x32, f), w32)), G.Nodes{x32, w32},
+			G.Must(G.Mul(squareOf(x64, none), w64)), G.Nodes{x64, w64}, c)
+		require.NoError(t, err)
+		return report
+	}
+	for _, mode := range modes {
+		require.NoError(t, twin(none, gradcheck.Config{Mode: mode}).Err())
+		for _, f := range []flaw{wrongSign, missingFactor, oneElement, onesOnly, meanOnly, notANumber, oneInfinite, swappedAxes, wrongShape, offset} {
+			require.ErrorContains(t, twin(f, gradcheck.Config{Mode: mode}).Err(), "1 of 2 gradients are wrong: x (2, 3): FAIL", f)
+		}
+	}
+	// Drift of 1e-15 is lost in float32; a check of the gradient alone sees the rest.
+	require.Equal(t, 6+15, twin(none, gradcheck.Config{}).Compared())
+}

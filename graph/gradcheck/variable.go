@@ -1,0 +1,112 @@
+package gradcheck
+
+import (
+	"fmt"
+	"math"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// variable is an input of the copied graph in memory of its own.
+type variable struct {
+	name  string
+	shape tensor.Shape
+	data  []float64              // its elements, in row-major order
+	write func(i int, x float64) // puts x in the place of element i; does nothing while no node is bound
+}
+
+// bind gives the node, of any shape and of either float type, a value in the
+// variable's memory.
+func (v *variable) bind(n *G.Node) error {
+	switch dt := n.Dtype(); {
+	case n.IsScalar() && dt == tensor.Float64:
+		x := G.NewF64(v.data[0])
+		v.write = func(_ int, y float64) { *x = G.F64(y) }
+		return G.Let(n, x)
+	case n.IsScalar():
+		x := G.NewF32(float32(v.data[0]))
+		v.write = func(_ int, y float64) { *x = G.F32(y) }
+		return G.Let(n, x)
+	case dt == tensor.Float64:
+		return bindDense[float64](v, n)
+	}
+	return bindDense[float32](v, n)
+}
+
+func bindDense[F float32 | float64](v *variable, n *G.Node) error {
+	memory := make([]F, len(v.data))
+	for i, x := range v.data {
+		memory[i] = F(x)
+	}
+	v.write = func(i int, x float64) { memory[i] = F(x) }
+	return G.Let(n, tensor.New(tensor.WithShape(v.shape...), tensor.WithBacking(memory)))
+}
+
+// restore puts element i back.
+func (v *variable) restore(i int) { v.write(i, v.data[i]) }
+
+// set changes every element to what x holds.
+func (v *variable) set(x []float64) {
+	copy(v.data, x)
+	for i := range v.data {
+		v.restore(i)
+	}
+}
+
+// elements are a value's elements in row-major order, appended to dst.
+func elements(dst []float64, v G.Value) ([]float64, error) {
+	switch v := v.(type) {
+	case *G.F64:
+		return append(dst, float64(*v)), nil
+	case *G.F32:
+		return append(dst, float64(*v)), nil
+	case *tensor.Dense:
+		switch data := v.Data().(type) {
+		case float64:
+			return append(dst, data), nil
+		case float32:
+			return append(dst, float64(data)), nil
+		case []float64:
+			return denseElements(dst, v, data)
+		case []float32:
+			return denseElements(dst, v, data)
+		}
+		return nil, fmt.Errorf("got a tensor of %v, want float32 or float64", v.Dtype())
+	}
+	return nil, fmt.Errorf("got a %T, want a *tensor.Dense or a scalar", v)
+}
+
+func denseElements[F float32 | float64](dst []float64, t *tensor.Dense, data []F) ([]float64, error) {
+	shape, strides := t.Shape(), t.Strides()
+	n := shape.TotalSize()
+	if !t.RequiresIterator() && !t.DataOrder().IsColMajor() && len(data) == n {
+		for _, x := range data {
+			dst = append(dst, float64(x))
+		}
+		return dst, nil
+	}
+	if len(strides) != len(shape) {
+		return nil, fmt.Errorf("got a view of shape %v with strides %v, want a contiguous tensor", shape, strides)
+	}
+	for i := range n {
+		at := 0
+		for axis, j := range multiIndex(i, shape) {
+			at += j * strides[axis]
+		}
+		dst = append(dst, float64(data[at]))
+	}
+	return dst, nil
+}
+
+// multiIndex is where the i-th element in row-major order stands.
+func multiIndex(i int, shape tensor.Shape) []int {
+	index := make([]int, len(shape))
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		index[axis] = i % shape[axis]
+		i /= shape[axis]
+	}
+	return index
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

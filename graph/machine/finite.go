@@ -1,0 +1,61 @@
+package machine
+
+import (
+	"math"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// verdict says what is not finite in a value.
+type verdict struct{ nan, inf bool }
+
+// Masker is an op that puts infinities into its result on purpose.
+type Masker interface{ FillsInfinity() bool }
+
+// FindNotFinite runs the machine again on the values that the inputs hold now and
+// returns the first node that turned NaN or infinite: that holds what none of its
+// inputs held, and not because its op fills infinities in to hide scores. It is
+// nil if there is none.
+func (m *Machine) FindNotFinite() (*G.Node, error) {
+	for i := range m.steps {
+		s := &m.steps[i]
+		if err := m.run(s); err != nil {
+			return nil, err
+		}
+		s.verdict = judge(s.value) // at once: its memory may be used again by a later step
+		before := verdict{}
+		for _, j := range s.inputs {
+			before.nan = before.nan || m.steps[j].verdict.nan
+			before.inf = before.inf || m.steps[j].verdict.inf
+		}
+		masker, ok := s.op.(Masker)
+		meant := ok && masker.FillsInfinity()
+		if s.verdict.nan && !before.nan || s.verdict.inf && !before.inf && !meant {
+			return s.node, nil
+		}
+	}
+	return nil, nil
+}
+
+func judge(v G.Value) verdict {
+	switch d := v.Data().(type) {
+	case []float32:
+		return judgeAll(d)
+	case []float64:
+		return judgeAll(d)
+	case float32:
+		return judgeAll([]float32{d})
+	case float64:
+		return judgeAll([]float64{d})
+	}
+	return verdict{}
+}
+
+func judgeAll[F float32 | float64](x []F) verdict {
+	var v verdict
+	for _, f := range x {
+		v.nan = v.nan || math.IsNaN(float64(f))
+		v.inf = v.inf || math.IsInf(float64(f), 0)
+	}
+	return v
+}

@@ -1,0 +1,187 @@
+package graph_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Gorgonia merges nodes whose ops print alike. Every two different ops on the same
+// input must be two nodes, and the same op twice must be one.
+func TestDifferentOpsAreDifferentNodes(t *testing.T) {
+	g := G.NewGraph()
+	x := node(g, "x", normal(rand.New(rand.NewPCG(1, 2)), 2, 6, 6), tensor.Float64)
+	w := node(g, "w", normal(rand.New(rand.NewPCG(3, 4)), 6, 6), tensor.Float64)
+	scaled := func(c float64) func() (*G.Node, error) {
+		return func() (*G.Node, error) { return graph.Scale(x, c) }
+	}
+	k := node(g, "key", key(5).array, tensor.Int64)
+	fused := func(c graph.AttentionConfig) func() (*G.Node, error) {
+		return func() (*G.Node, error) { return graph.FusedAttention(x, x, x, c) }
+	}
+	ops := map[string]func() (*G.Node, error){
+		"fused":             fused(graph.AttentionConfig{}),
+		"fused causal":      fused(graph.AttentionConfig{Mask: graph.Causal{}}),
+		"fused scale":       fused(graph.AttentionConfig{Scale: 0.5}),
+		"fused 2 heads":     fused(graph.AttentionConfig{Heads: 2}),
+		"fused 3 heads":     fused(graph.AttentionConfig{Heads: 3, Scale: 1 / math.Sqrt(3)}),
+		"fused p=0.5":       fused(graph.AttentionConfig{Dropout: graph.Drop{P: 0.5, Key: k}}),
+		"fused p=0.5, at 1": fused(graph.AttentionConfig{Dropout: graph.Drop{P: 0.5, Key: k, Site: 1}}),
+		"softmax":      func() (*G.Node, error) { return graph.Softmax(x) },
+		"normalize":    func() (*G.Node, error) { return graph.Normalize(x) },
+		"causal fill":  func() (*G.Node, error) { return graph.CausalFill(x) },
+		"tril":         func() (*G.Node, error) { return graph.Tril(x) },
+		"exp":          func() (*G.Node, error) { return graph.Exp(x) },
+		"tanh":         func() (*G.Node, error) { return graph.Tanh(x) },
+		"scale 2":      scaled(2),
+		"scale 2.5":    scaled(2.5),
+		"scale 2+1e-9": scaled(2 + 1e-9),
+		"scale −2":     scaled(-2),
+		"split 1":      func() (*G.Node, error) { return graph.SplitHeads(x, 1) },
+		"split 2":      func() (*G.Node, error) { return graph.SplitHeads(x, 2) },
+		"split 3":      func() (*G.Node, error) { return graph.SplitHeads(x, 3) },
+		"merge":        func() (*G.Node, error) { return graph.MergeHeads(x) },
+		"add":          func() (*G.Node, error) { return graph.Add(x, x) },
+		"mul":          func() (*G.Node, error) { return graph.Mul(x, x) },
+		"scores":       func() (*G.Node, error) { return graph.Scores(x, x) },
+		"product":      func() (*G.Node, error) { return graph.MatMul(x, x) },
+		"x·w":          func() (*G.Node, error) { return graph.MatMul(x, w) },
+		"x·wᵀ":         func() (*G.Node, error) { return graph.Linear(x, w, nil) },
+		"concat 1":     func() (*G.Node, error) { return graph.Concat(x) },
+		"concat 2":     func() (*G.Node, error) { return graph.Concat(x, x) },
+		"mask p=0.5":   func() (*G.Node, error) { return graph.DropoutMask(x, x, 0.5) },
+		"mask p=0.25":  func() (*G.Node, error) { return graph.DropoutMask(x, x, 0.25) },
+	}
+	made := map[*G.Node]string{}
+	for name, op := range ops {
+		n, err := op()
+		require.NoError(t, err, name)
+		require.Empty(t, made[n], "%s is the same node", name)
+		made[n] = name
+		again, err := op()
+		require.NoError(t, err, name)
+		require.Same(t, n, again, "%s, made twice", name)
+	}
+}
+
+// The same holds for gradients: columns of one gradient, sums of one gradient.
+func TestGradientsOfOneNodeAreTold(t *testing.T) {
+	a := of([]float64{1, 2}, 1, 2)
+	in := floats(a, a, a)
+	e := express(t, func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, in, tensor.Float64)
+	e.differentiate(t, in, of([]float64{1, 2, 3, 4, 5, 6}, 1, 6), tensor.Float64)
+	got := e.onTape(t)
+	for i, want := range [][]float64{{1, 2}, {3, 4}, {5, 6}} {
+		require.Equal(t, want, got.grads[i].v)
+	}
+}
+
+// One node in both places of an op: its gradient is the sum of both.
+func TestOneNodeAsBothArguments(t *testing.T) {
+	x, dy := of([]float64{1, 2, 3, 4}, 2, 2), of([]float64{1, 10, 100, 1000}, 2, 2)
+	for name, c := range map[string]struct {
+		op   func(x *G.Node) (*G.Node, error)
+		want []float64
+	}{
+		"x+x":   {func(x *G.Node) (*G.Node, error) { return graph.Add(x, x) }, []float64{2, 20, 200, 2000}},
+		"x⊙x":   {func(x *G.Node) (*G.Node, error) { return graph.Mul(x, x) }, []float64{2, 40, 600, 8000}},
+		"x·x":   {func(x *G.Node) (*G.Node, error) { return graph.MatMul(x, x) }, []float64{21 + 301, 43 + 3010, 2100 + 402, 4300 + 4020}},
+		"x·xᵀ":  {func(x *G.Node) (*G.Node, error) { return graph.Scores(x, x) }, []float64{1 + 30 + 1 + 300, 2 + 40 + 2 + 400, 100 + 3000 + 10 + 3000, 200 + 4000 + 20 + 4000}},
+		"[x x]": {func(x *G.Node) (*G.Node, error) { return twice(graph.Concat(x, x)) }, []float64{2, 20, 200, 2000}},
+		"x + x·1": {func(x *G.Node) (*G.Node, error) {
+			y, err := graph.Scale(x, 1)
+			require.NoError(t, err)
+			return graph.Add(x, y)
+		}, []float64{2, 20, 200, 2000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, dx := through(t, c.op, x, dy, tensor.Float64)
+			require.Equal(t, c.want, dx.v)
+		})
+	}
+}
+
+// twice adds the two halves of [x x], so that each x gets the whole gradient.
+func twice(x *G.Node, err error) (*G.Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	halves, err := graph.SplitHeads(x, 2) // (2, 2, 2): head, row, column
+	if err != nil {
+		return nil, err
+	}
+	return G.Sum(halves, 0)
+}
+
+// attention(x, x, x): the gradient gathers all three ways into x.
+func TestAttentionOfOneNode(t *testing.T) {
+	x, dy := normal(rand.New(rand.NewPCG(5, 6)), 3, 5), normal(rand.New(rand.NewPCG(7, 8)), 3, 5)
+	_, dx := through(t, func(x *G.Node) (*G.Node, error) {
+		return context(graph.Attention(x, x, x, graph.AttentionConfig{}))
+	}, x, dy, tensor.Float64)
+	in := floats(x, x, x)
+	apart := express(t, attention(graph.AttentionConfig{}), in, tensor.Float64)
+	apart.differentiate(t, in, dy, tensor.Float64)
+	got := apart.onOurs(t)
+	sum := x.like()
+	for i := range sum.v {
+		sum.v[i] = got.grads[0].v[i] + got.grads[1].v[i] + got.grads[2].v[i]
+	}
+	near(t, "dx", sum, dx, 1e-12)
+}
+
+// An intermediate that a stock op overwrites on Gorgonia's machine is whole in its
+// observation, and two observations of one node are two.
+func TestObservationsAreCopies(t *testing.T) {
+	g := G.NewGraph()
+	x := node(g, "x", of([]float64{1, 2, 3}), tensor.Float64)
+	soft, err := graph.Softmax(x)
+	require.NoError(t, err)
+	first, err := graph.Observe(soft)
+	require.NoError(t, err)
+	second, err := graph.Observe(soft)
+	require.NoError(t, err)
+	require.NotSame(t, first.Node(), second.Node())
+	require.Nil(t, first.Value(), "before a run")
+	y := soft
+	for range 4 { // stock unary ops compute in place
+		y = G.Must(G.Neg(y))
+	}
+	run := func(vm G.VM) {
+		require.NoError(t, vm.RunAll())
+		want := naiveSoftmax(arrayOf(t, x.Value()))
+		near(t, "first", want, arrayOf(t, first.Value()), 1e-15)
+		near(t, "second", want, arrayOf(t, second.Value()), 1e-15)
+		vm.Reset()
+	}
+	ours, err := machine.New(first.Node(), second.Node(), y)
+	require.NoError(t, err)
+	for _, vm := range []G.VM{G.NewTapeMachine(g), ours} {
+		require.NoError(t, G.Let(x, of([]float64{1, 2, 3}).dense(tensor.Float64)))
+		run(vm)
+		require.NoError(t, G.Let(x, of([]float64{0, 5, -1}).dense(tensor.Float64)))
+		run(vm)
+	}
+	require.NotSame(t, first.Value(), second.Value())
+	first.Value().Zero()
+	require.NotZero(t, second.Value().Data().([]float64)[0], "a copy of its own")
+}
+
+// Why observations are there: on Gorgonia's machine the value of an intermediate
+// is gone when the run is over.
+func TestWithoutObservationAnIntermediateIsOverwritten(t *testing.T) {
+	g := G.NewGraph()
+	x := node(g, "x", of([]float64{1, 2, 3}), tensor.Float64)
+	soft, err := graph.Softmax(x)
+	require.NoError(t, err)
+	G.Must(G.Neg(soft))
+	require.NoError(t, G.NewTapeMachine(g).RunAll())
+	require.NotEqual(t, naiveSoftmax(arrayOf(t, x.Value())).v, soft.Value().Data())
+}

@@ -1,0 +1,174 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"attention/graph"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// bench is a graph with nodes to misuse.
+type bench struct{ g *G.ExprGraph }
+
+// f is a float64 input of a shape.
+func (b bench) f(shape ...int) *G.Node { return b.of(tensor.Float64, shape...) }
+
+func (b bench) ids(shape ...int) *G.Node { return b.of(tensor.Int, shape...) }
+
+func (b bench) of(dt tensor.Dtype, shape ...int) *G.Node {
+	name := G.WithName(fmt.Sprint(dt, shape))
+	if len(shape) == 0 {
+		return G.NewScalar(b.g, dt, name)
+	}
+	return G.NewTensor(b.g, dt, len(shape), G.WithShape(shape...), name)
+}
+
+// refusal is a call that must fail, and how.
+type refusal struct {
+	call func() (*G.Node, error)
+	says string
+}
+
+func call(op func(...*G.Node) (*G.Node, error), in ...*G.Node) func() (*G.Node, error) {
+	return func() (*G.Node, error) { return op(in...) }
+}
+
+func one(op func(x *G.Node) (*G.Node, error)) func(...*G.Node) (*G.Node, error) {
+	return func(in ...*G.Node) (*G.Node, error) { return op(in[0]) }
+}
+
+func two(op func(x, y *G.Node) (*G.Node, error)) func(...*G.Node) (*G.Node, error) {
+	return func(in ...*G.Node) (*G.Node, error) { return op(in[0], in[1]) }
+}
+
+func three(op func(x, y, z *G.Node) (*G.Node, error)) func(...*G.Node) (*G.Node, error) {
+	return func(in ...*G.Node) (*G.Node, error) { return op(in[0], in[1], in[2]) }
+}
+
+func split(heads int) func(...*G.Node) (*G.Node, error) {
+	return one(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, heads) })
+}
+
+func scale(factor float64) func(...*G.Node) (*G.Node, error) {
+	return one(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, factor) })
+}
+
+func drop(p float64) func(...*G.Node) (*G.Node, error) {
+	return two(func(x, key *G.Node) (*G.Node, error) { return graph.Dropout(x, graph.Drop{P: p, Key: key}) })
+}
+
+func mask(p float64) func(...*G.Node) (*G.Node, error) {
+	return two(func(x, keep *G.Node) (*G.Node, error) { return graph.DropoutMask(x, keep, p) })
+}
+
+func attentionBy(c graph.AttentionConfig) func(...*G.Node) (*G.Node, error) {
+	return three(func(q, k, v *G.Node) (*G.Node, error) { return context(graph.Attention(q, k, v, c)) })
+}
+
+func additiveBy(in ...*G.Node) (*G.Node, error) {
+	return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
+}
+
+func observe(in ...*G.Node) (*G.Node, error) {
+	o, err := graph.Observe(in[0])
+	if err != nil {
+		return nil, err
+	}
+	return o.Node(), nil
+}
+
+func (b bench) refuseShapes() []refusal {
+	plain := attentionBy(graph.AttentionConfig{})
+	causal := attentionBy(graph.AttentionConfig{Mask: graph.Causal{}})
+	return []refusal{
+		{call(one(graph.Softmax), b.f()), "Softmax: x: shape (), want (…, S)"},
+		{call(one(graph.Normalize), b.f()), "Normalize: x: shape (), want (…, S)"},
+		{call(one(graph.CausalFill), b.f(3)), "CausalFill: scores: shape (3), want (…, T, T)"},
+		{call(one(graph.CausalFill), b.f(2, 3)), "CausalFill: scores: shape (2, 3), want (…, T, T)"},
+		{call(one(graph.Tril), b.f(3, 3, 2)), "Tril: x: shape (3, 3, 2), want (…, T, T)"},
+		{call(split(2), b.f(4)), "SplitHeads: x: shape (4), want (…, T, H·D) with H=2"},
+		{call(split(3), b.f(2, 4)), "SplitHeads: x: shape (2, 4), want (…, T, H·D) with H=3"},
+		{call(split(0), b.f(2, 4)), "SplitHeads: heads: got 0, want at least 1"},
+		{call(split(-1), b.f(2, 4)), "SplitHeads: heads: got -1, want at least 1"},
+		{call(one(graph.MergeHeads), b.f(2, 4)), "MergeHeads: x: shape (2, 4), want (…, H, T, D)"},
+		{call(two(graph.MatMul), b.f(), b.f(3, 2)), "MatMul: a: shape (), want (…, In)"},
+		{call(two(graph.MatMul), b.f(2, 3), b.f(2, 3)), "MatMul: b: shape (2, 3), want (In=3, Out)"},
+		{call(two(graph.MatMul), b.f(3), b.f(1, 3, 2)), "MatMul: a: shape (3), want (…, M, K)"},
+		{call(two(graph.MatMul), b.f(2, 3), b.f(3)), "MatMul: b: shape (3), want (3, N)"},
+		{call(two(graph.MatMul), b.f(5, 2, 3), b.f(7, 3, 2)), "MatMul: b: shape (7, 3, 2), want (5, 3, N)"},
+		{call(two(graph.Scores), b.f(3), b.f(3)), "Scores: q: shape (3), want (…, M, K)"},
+		{call(two(graph.Scores), b.f(2, 3), b.f(3, 2)), "Scores: k: shape (3, 2), want (N, 3)"},
+		{call(two(graph.Scores), b.f(5, 2, 3), b.f(2, 3)), "Scores: k: shape (2, 3), want (5, N, 3)"},
+		{call(three(graph.Linear), b.f(), b.f(2, 3), nil), "Linear: x: shape (), want (…, In)"},
+		{call(three(graph.Linear), b.f(2, 3), b.f(3, 2), nil), "Linear: weight: shape (3, 2), want (Out, In=3)"},
+		{call(three(graph.Linear), b.f(2, 3), b.f(3), nil), "Linear: weight: shape (3), want (Out, In=3)"},
+		{call(three(graph.Linear), b.f(2, 3), b.f(7, 3), b.f(3)), "Linear: bias: shape (3), want (Out=7)"},
+		{call(three(graph.Linear), b.f(2, 3), b.f(7, 3), b.f(2, 7)), "Linear: bias: shape (2, 7), want (Out=7)"},
+		{call(three(graph.Linear), b.f(2, 3), b.f(7, 3), b.f()), "Linear: bias: shape (), want (Out=7)"},
+		{call(two(graph.Add), b.f(3), b.f(2, 3)), "Add: y: shape (2, 3), want (3) or its last axes"},
+		{call(two(graph.Add), b.f(2, 3), b.f(2)), "Add: y: shape (2), want (2, 3) or its last axes"},
+		{call(two(graph.Add), b.f(2, 3), b.f(1, 3)), "Add: y: shape (1, 3), want (2, 3) or its last axes"},
+		{call(two(graph.Mul), b.f(2, 3), b.f(3)), "Mul: y: shape (3), want (2, 3)"},
+		{call(two(graph.Mul), b.f(3), b.f(3, 1)), "Mul: y: shape (3, 1), want (3)"},
+		{call(graph.Concat), "Concat: xs: got none, want at least one node"},
+		{call(graph.Concat, b.f()), "Concat: xs[0]: shape (), want (…, E)"},
+		{call(graph.Concat, b.f(2, 3), b.f(2, 5), b.f(3, 3)), "Concat: xs[2]: shape (3, 3), want (2, 3) but for the last axis"},
+		{call(two(graph.Embedding), b.f(3), b.ids(2)), "Embedding: weight: shape (3), want (V, E)"},
+		{call(two(graph.CrossEntropy), b.f(), b.ids()), "CrossEntropy: logits: shape (), want (…, V)"},
+		{call(two(graph.CrossEntropy), b.f(2, 3), b.ids(3)), "CrossEntropy: targets: shape (3), want (2)"},
+		{call(two(graph.CrossEntropy), b.f(3), b.ids(1)), "CrossEntropy: targets: shape (1), want ()"},
+		{call(drop(0.5), b.f(3), b.ids(2)), "Dropout: key: shape (2), want ()"},
+		{call(mask(0.5), b.f(2, 3), b.f(3)), "DropoutMask: keep: shape (3), want (2, 3)"},
+		{call(two(graph.PairwiseAdd), b.f(3), b.f(3)), "PairwiseAdd: q: shape (3), want (…, T, A)"},
+		{call(two(graph.PairwiseAdd), b.f(5, 2, 3), b.f(5, 7, 4)), "PairwiseAdd: k: shape (5, 7, 4), want (5, S, 3)"},
+		{call(plain, b.f(3), b.f(3), b.f(3)), "Attention: q: shape (3), want (…, T, D)"},
+		{call(plain, b.f(2, 3), b.f(2, 4), b.f(2, 3)), "Attention: k: shape (2, 4), want (S, 3)"},
+		{call(plain, b.f(5, 2, 3), b.f(7, 3), b.f(7, 3)), "Attention: k: shape (7, 3), want (5, S, 3)"},
+		{call(plain, b.f(5, 2, 3), b.f(5, 7, 3), b.f(5, 2, 3)), "Attention: v: shape (5, 2, 3), want (5, 7, Dv)"},
+		{call(plain, b.f(5, 2, 3), b.f(5, 7, 3), b.f(7, 3)), "Attention: v: shape (7, 3), want (5, 7, Dv)"},
+		{call(causal, b.f(2, 3), b.f(7, 3), b.f(7, 3)), "CausalFill: scores: shape (2, 7), want (…, T, T)"},
+		{call(additiveBy, b.f(2, 3), b.f(5, 4), b.f(1, 3), b.f(5, 7)), "PairwiseAdd: k: shape (5, 4), want (S, 3)"},
+		{call(additiveBy, b.f(2, 3), b.f(5, 3), b.f(3), b.f(5, 7)), "AdditiveAttention: v: shape (3), want (1, 3)"},
+		{call(additiveBy, b.f(2, 3), b.f(5, 3), b.f(2, 3), b.f(5, 7)), "AdditiveAttention: v: shape (2, 3), want (1, 3)"},
+		{call(additiveBy, b.f(2, 3), b.f(5, 3), b.f(1, 3), b.f(7, 5)), "AdditiveAttention: value: shape (7, 5), want (5, E)"},
+		{call(one(graph.Softmax), b.f(0, 3)), "Softmax: x: shape (0, 3), want every axis at least 1"},
+		{call(one(graph.Softmax), G.NewMatrix(b.g, tensor.Float64, G.WithName("bare"))), "Softmax: x: got a node without a shape, want one with"},
+	}
+}
+
+func (b bench) refuseNumbers() []refusal {
+	var list []refusal
+	for _, p := range []float64{-0.1, 1, 1.5, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		list = append(list,
+			refusal{call(drop(p), b.f(3), b.ids()), fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)},
+			refusal{call(mask(p), b.f(3), b.f(3)), fmt.Sprintf("DropoutMask: p: got %v, want 0 <= p < 1", p)},
+			refusal{call(attentionBy(graph.AttentionConfig{Dropout: graph.Drop{P: p, Key: b.ids()}}), b.f(2, 3), b.f(2, 3), b.f(2, 3)),
+				fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)})
+	}
+	for _, c := range []float64{-1, math.NaN(), math.Inf(1)} {
+		list = append(list, refusal{call(attentionBy(graph.AttentionConfig{Scale: c}), b.f(2, 3), b.f(2, 3), b.f(2, 3)),
+			fmt.Sprintf("Attention: scale: got %v, want a finite number above 0", c)})
+	}
+	for _, c := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		list = append(list, refusal{call(scale(c), b.f(3)), fmt.Sprintf("Scale: factor: got %v, want a finite number", c)})
+	}
+	return list
+}
+
+// Every mistake has one error that names the op, the argument, what it got and
+// what it wants.
+func TestWrongShapesAndNumbersAreRefused(t *testing.T) {
+	b := bench{G.NewGraph()}
+	for _, c := range append(b.refuseShapes(), b.refuseNumbers()...) {
+		t.Run(c.says, func(t *testing.T) {
+			n, err := c.call()
+			require.EqualError(t, err, "graph: "+c.says)
+			require.Nil(t, n)
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package graph_test
+
+import (
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// What only a run can find: ids and targets beyond the vocabulary. The error is the
+// same on both machines and whether the value or only the gradient is wanted; and
+// the next run, with good ids, works.
+func TestWrongIDsAreErrorsOfTheRun(t *testing.T) {
+	embed := func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) }
+	loss := func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) }
+	for _, c := range []struct {
+		op   func(in G.Nodes) (*G.Node, error)
+		rows int // of the table or of the logits
+		ids  []float64
+		says string
+	}{
+		{embed, 5, []float64{0, 5}, "Embedding: ids: got 5 at 1, want 0 <= id < V=5"},
+		{embed, 5, []float64{-1, 0}, "Embedding: ids: got -1 at 0, want 0 <= id < V=5"},
+		{embed, 5, []float64{0, 1 << 40}, "Embedding: ids: got 1099511627776 at 1, want 0 <= id < V=5"},
+		{loss, 2, []float64{0, 3}, "CrossEntropy: targets: got 3 at 1, want 0 <= target < V=3 or -100"},
+		{loss, 2, []float64{-1, 0}, "CrossEntropy: targets: got -1 at 0, want 0 <= target < V=3 or -100"},
+		{loss, 2, []float64{-100, -100}, "CrossEntropy: targets: got 2 times -100, want a target that counts"},
+	} {
+		for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+			in := []input{{array: zeros(c.rows, 3)}, ids(c.ids)}
+			e := express(t, c.op, in, dt)
+			e.differentiate(t, in, zeros(e.out.Shape()...), dt)
+			for name, wanted := range map[string]G.Nodes{"value": {e.out}, "gradient": e.grads} {
+				m, err := machine.New(wanted...)
+				require.NoError(t, err)
+				require.NoError(t, G.Let(e.in[1], of(c.ids).value(tensor.Int64)))
+				require.EqualError(t, m.RunAll(), "machine: graph: "+c.says, name)
+				require.NoError(t, G.Let(e.in[1], of([]float64{1, 0}).value(tensor.Int64)))
+				require.NoError(t, m.RunAll(), name)
+			}
+			require.NoError(t, G.Let(e.in[1], of(c.ids).value(tensor.Int64)))
+			require.ErrorContains(t, G.NewTapeMachine(e.g).RunAll(), "graph: "+c.says)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package kernel
+
+import "math"
+
+// Attention is the sizes and rules of one scaled dot-product attention with H query heads that share K
+// key/value heads: query head h uses key/value head h/(H/K). For each batch b, head h and query t
+//
+//	score(s)  = softcap(Scale · q·k(s)) + bias(s)   for the keys s that t sees
+//	weight(s) = dropout(exp(score(s) − lse))        with lse = log Σ exp(score)
+//	out       = Σ weight(s)·v(s)
+//
+// A query whose keys are all hidden has the output 0, and its gradients are 0.
+type Attention struct {
+	B, H, K  int // batch, query heads, key/value heads; K divides H
+	T, S     int // queries, keys
+	D, DV    int // width of queries and keys, width of values
+	Scale    float64
+	Softcap  float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
+	Visible  func(b, t int) (lo, hi int) // query t of batch b sees the keys lo ≤ s < hi; nil: all. Called by several goroutines
+	Dropout  WeightDropout
+	QueryAt  HeadLayout // of q (B,H,T,D) and its gradient
+	KeyAt    HeadLayout // of k (B,K,S,D) and its gradient
+	ValueAt  HeadLayout // of v (B,K,S,DV) and its gradient
+	OutputAt HeadLayout // of the output (B,H,T,DV) and its gradient
+	BiasAt   BiasLayout // of the bias, broadcast to (B,H,T,S), and its gradient
+}
+
+// HeadLayout says where rows lie: row t of head h of batch b begins at b·Batch + h·Head + t·Row, and its
+// elements lie side by side.
+type HeadLayout struct{ Batch, Head, Row int }
+
+// BiasLayout is the steps of a bias along each axis of (B,H,T,S). With a step of 0 the bias is broadcast along
+// the axis; two elements that differ in another axis must not share memory.
+type BiasLayout struct{ Batch, Head, Query, Key int }
+
+// WeightDropout drops attention weights: the same elements as Dropout with this key and site drops from the
+// weights as a contiguous (B,H,T,S) tensor, with the same factor for those kept.
+type WeightDropout struct {
+	P    float64 // probability; 0 drops nothing
+	Key  int64
+	Site int
+}
+
+// HeadsFirst is the layout of a contiguous (B,heads,rows,width) tensor.
+func HeadsFirst(heads, rows, width int) HeadLayout {
+	return HeadLayout{heads * rows * width, rows * width, width}
+}
+
+// HeadsInRow is the layout of a contiguous (B,rows,heads·width) tensor.
+func HeadsInRow(heads, rows, width int) HeadLayout {
+	return HeadLayout{heads * rows * width, width, heads * width}
+}
+
+// QKV is the arguments of an attention, or their gradients. Bias may be nil: none is added.
+type QKV[F Float] struct{ Q, K, V, Bias []F }
+
+// check makes sure that every element an attention reaches lies inside its slice.
+func (a *Attention) check() {
+	if min(a.B, a.H, a.T, a.S, a.D, a.DV) < 0 {
+		panic("kernel: attention: negative dimension")
+	}
+	if a.K < 1 || a.H%a.K != 0 {
+		panic("kernel: attention: the key/value heads do not divide the query heads")
+	}
+	if !(a.Softcap >= 0) || !(a.Dropout.P >= 0 && a.Dropout.P < 1) {
+		panic("kernel: attention: softcap or dropout outside its range")
+	}
+}
+
+// checkHeads makes sure that the rows of all heads lie inside a slice.
+func (a *Attention) checkHeads(name string, length, heads, rows, width int, at HeadLayout) {
+	checkSteps(name, length, width, [4]int{a.B, heads, rows, 1}, [4]int{at.Batch, at.Head, at.Row, 0})
+}
+
+func (a *Attention) checkBias(name string, length int) {
+	at := a.BiasAt
+	checkSteps(name, length, 1, [4]int{a.B, a.H, a.T, a.S}, [4]int{at.Batch, at.Head, at.Query, at.Key})
+}
+
+// checkSteps makes sure that pieces of the given width, laid out on four axes, lie inside a slice.
+func checkSteps(name string, length, width int, counts, steps [4]int) {
+	for _, n := range counts {
+		if n == 0 || width == 0 {
+			return
+		}
+	}
+	room := length - width
+	for axis, n := range counts {
+		if steps[axis] < 0 {
+			panic("kernel: attention: " + name + ": negative stride")
+		}
+		if steps[axis] > 0 && n > 1 {
+			if n-1 > room/steps[axis] {
+				room = -1
+				break
+			}
+			room -= (n - 1) * steps[axis]
+		}
+	}
+	if room < 0 {
+		panic("kernel: attention: " + name + ": slice is too short")
+	}
+}
+
+// at is where row t of head h of batch b begins.
+func (l *HeadLayout) at(b, h, t int) int { return b*l.Batch + h*l.Head + t*l.Row }
+
+// keys is the range of keys that query t of batch b sees, inside [0,S) and 0, 0 if it is empty.
+func (a *Attention) keys(b, t int) (lo, hi int) {
+	if a.Visible == nil {
+		return 0, a.S
+	}
+	lo, hi = a.Visible(b, t)
+	lo, hi = max(lo, 0), min(hi, a.S)
+	if lo >= hi {
+		return 0, 0
+	}
+	return lo, hi
+}
+
+// lowest is what the maximum of nothing is, and the score of a hidden key.
+func lowest[F Float]() F { return F(math.Inf(-1)) }

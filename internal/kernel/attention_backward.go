@@ -1,0 +1,333 @@
+package kernel
+
+// AttentionBackward computes the gradients of an attention from dout, the gradient of its output, making the
+// weights again from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of
+// AttentionForward with the same a. A nil slice of grad is not asked for; the others are overwritten, the
+// gradient of a broadcast bias with the sum over the axes of the broadcast. With P the weights before dropout,
+// and Z the mask of the dropout with its factor,
+//
+//	dV = (P⊙Z)ᵀ·dOut
+//	dP = (dOut·Vᵀ)⊙Z
+//	dBias = P⊙(dP − Σ dOut⊙Out)
+//	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
+//
+// A task is a block of keys. It goes along the queries that see it; several heads that share the block come
+// one after the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not
+// depend on GOMAXPROCS.
+func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
+	a.check()
+	a.checkInputs(len(in.Q), len(in.K), len(in.V))
+	a.checkGradients(len(grad.Q), len(grad.K), len(grad.V), grad.Q != nil, grad.K != nil, grad.V != nil)
+	a.checkHeads("out", len(out), a.H, a.T, a.DV, a.OutputAt)
+	a.checkHeads("dout", len(dout), a.H, a.T, a.DV, a.OutputAt)
+	if len(lse) < a.B*a.H*a.T {
+		panic("kernel: attention: lse: slice is too short")
+	}
+	if in.Bias != nil {
+		a.checkBias("bias", len(in.Bias))
+	}
+	if grad.Bias != nil {
+		a.checkBias("bias gradient", len(grad.Bias))
+	}
+	pool := attentionRunPool[F]()
+	r := pool.Get().(*attentionRun[F])
+	r.begin(a, in, out, lse)
+	r.beginBackward(grad, dout)
+	n := r.B * r.H * r.blocks()
+	Parallel(n, 1+n/64, r.sums)
+	n = r.backwardCount()
+	Parallel(n, r.grain(n, 5), r.backward)
+	r.end()
+	pool.Put(r)
+}
+
+func (a *Attention) checkGradients(q, k, v int, wantsQ, wantsK, wantsV bool) {
+	if wantsQ {
+		a.checkHeads("q gradient", q, a.H, a.T, a.D, a.QueryAt)
+	}
+	if wantsK {
+		a.checkHeads("k gradient", k, a.K, a.S, a.D, a.KeyAt)
+	}
+	if wantsV {
+		a.checkHeads("v gradient", v, a.K, a.S, a.DV, a.ValueAt)
+	}
+}
+
+func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
+	r.grad, r.dout = grad, dout
+	r.delta = resize(r.delta, r.B*r.H*r.T)
+	r.turns = resize(r.turns, r.B*r.H*r.blocks())
+	for i := range r.turns {
+		r.turns[i].Store(0)
+	}
+	r.next.Store(0)
+	r.failed.Store(false)
+	if grad.Bias != nil {
+		r.clearBias()
+	}
+	r.shared.batch = grad.Bias != nil && r.BiasAt.Batch == 0
+	r.shared.head = grad.Bias != nil && r.BiasAt.Head == 0
+	r.shared.key = grad.Bias != nil && r.BiasAt.Key == 0
+}
+
+// sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq that no block of
+// keys will add to.
+func (r *attentionRun[F]) sumTasks(lo, hi int) {
+	n := r.blocks()
+	for task := lo; task < hi; task++ {
+		b, h, i := task/n/r.H, task/n%r.H, task%n
+		for t := i * queryBlock; t < min((i+1)*queryBlock, r.T); t++ {
+			at := r.OutputAt.at(b, h, t)
+			r.delta[(b*r.H+h)*r.T+t] = product2(r.out[at:][:r.DV], r.dout[at:][:r.DV])
+		}
+		if s := r.spans[b*n+i]; s.lo == s.hi {
+			r.clearQueries(b, h, i)
+		}
+	}
+}
+
+func product2[F Float](x, y []F) F {
+	var s0, s1, s2, s3 F
+	y = y[:len(x)]
+	for ; len(x) >= 4; x, y = x[4:], y[4:] {
+		s0 += x[0] * y[0]
+		s1 += x[1] * y[1]
+		s2 += x[2] * y[2]
+		s3 += x[3] * y[3]
+	}
+	for i, v := range x {
+		s0 += v * y[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// clearQueries sets block i of dq to 0.
+func (r *attentionRun[F]) clearQueries(b, h, i int) {
+	if r.grad.Q == nil {
+		return
+	}
+	for t := i * queryBlock; t < min((i+1)*queryBlock, r.T); t++ {
+		clear(r.grad.Q[r.QueryAt.at(b, h, t):][:r.D])
+	}
+}
+
+// keyBlocks is the number of blocks of keys.
+func (r *attentionRun[F]) keyBlocks() int { return (r.S + keyBlock - 1) / keyBlock }
+
+// backwardAxes is how many batches, key/value heads and blocks of keys there are, of which each task takes
+// one; of an axis along which tasks would add to the same elements of dbias it takes all.
+func (r *attentionRun[F]) backwardAxes() (batches, heads, keys int) {
+	batches, heads, keys = r.B, r.K, r.keyBlocks()
+	if r.shared.batch {
+		batches = min(batches, 1)
+	}
+	if r.shared.head {
+		heads = 1
+	}
+	if r.shared.key {
+		keys = min(keys, 1)
+	}
+	return batches, heads, keys
+}
+
+func (r *attentionRun[F]) backwardCount() int {
+	batches, heads, keys := r.backwardAxes()
+	return batches * heads * keys
+}
+
+// backwardTiles is what a block of keys needs.
+type backwardTiles[F Float] struct {
+	*attentionTiles[F]
+	k, v      []F // (D,keyBlock) times Scale and (DV,keyBlock): the keys and values as columns
+	p, dp     []F // (queryBlock,keyBlock): scores and weights, and their gradients
+	slope     []F // (queryBlock,keyBlock): derivative of the softcap, if there is one
+	keep      []F // (queryBlock,keyBlock): factors of the dropout, if there is one
+	dk, dv    []F // (keyBlock,D) and (keyBlock,DV): sums so far
+	b, group  int // batch and key/value head
+	s0, keys  int // the block
+	scale     F
+	keyBlocks int
+}
+
+func (r *attentionRun[F]) backwardTasks(lo, hi int) {
+	pool := attentionTilePool[F]()
+	w := backwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F]), scale: F(r.Scale)}
+	slope, keep := 0, 0
+	if r.Softcap > 0 {
+		slope = queryBlock * keyBlock
+	}
+	if r.Dropout.P > 0 {
+		keep = queryBlock * keyBlock
+	}
+	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.keep, &w.dk, &w.dv},
+		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, keep, keyBlock*r.D, keyBlock*r.DV)
+	done := false
+	defer func() {
+		if !done {
+			r.failed.Store(true) // nobody shall wait for this task
+		}
+	}()
+	for range hi - lo {
+		// Which task it is depends on the order in which they begin, not on who hands out what.
+		r.backwardTask(&w, int(r.next.Add(1))-1)
+	}
+	done = true
+	pool.Put(w.attentionTiles)
+}
+
+func (r *attentionRun[F]) backwardTask(w *backwardTiles[F], task int) {
+	_, heads, keys := r.backwardAxes()
+	part := func(i int, one bool, n int) (lo, hi int) {
+		if one {
+			return 0, n
+		}
+		return i, i + 1
+	}
+	j0, j1 := part(task%keys, r.shared.key, r.keyBlocks())
+	g0, g1 := part(task/keys%heads, r.shared.head, r.K)
+	b0, b1 := part(task/keys/heads, r.shared.batch, r.B)
+	for j := j0; j < j1; j++ {
+		for b := b0; b < b1; b++ {
+			for g := g0; g < g1; g++ {
+				r.backwardKeys(w, b, g, j)
+			}
+		}
+	}
+}
+
+// backwardKeys computes what block j of the keys of one key/value head contributes.
+func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
+	w.b, w.group, w.s0 = b, group, j*keyBlock
+	w.keys = min(keyBlock, r.S-w.s0)
+	kAt, vAt := r.KeyAt.at(b, group, w.s0), r.ValueAt.at(b, group, w.s0)
+	if r.D > 0 {
+		packColumnsScaled(w.k, keyBlock, r.in.K[kAt:], r.KeyAt.Row, w.keys, r.D, w.scale)
+	}
+	if r.DV > 0 {
+		packColumnsScaled(w.v, keyBlock, r.in.V[vAt:], r.ValueAt.Row, w.keys, r.DV, 1)
+	}
+	clear(w.dk[:w.keys*r.D])
+	clear(w.dv[:w.keys*r.DV])
+	n, each := r.blocks(), r.H/r.K
+	for h := group * each; h < (group+1)*each; h++ {
+		for i := range n {
+			s := r.spans[b*n+i]
+			if s.lo < s.hi && s.lo < w.s0+w.keys && s.hi > w.s0 {
+				r.backwardTile(w, s, h, i)
+			}
+		}
+	}
+	if r.grad.K != nil {
+		storeRows(r.grad.K[kAt:], r.KeyAt.Row, w.dk, w.keys, r.D)
+	}
+	if r.grad.V != nil {
+		storeRows(r.grad.V[vAt:], r.ValueAt.Row, w.dv, w.keys, r.DV)
+	}
+}
+
+// storeRows copies contiguous rows to where rows lie the given distance apart.
+func storeRows[F Float](dst []F, row int, src []F, rows, width int) {
+	for s := range rows {
+		copy(dst[s*row:][:width], src[s*width:])
+	}
+}
+
+// backwardTile computes what one block of queries and one block of keys contribute to each other.
+func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
+	t0 := i * queryBlock
+	rows := min(queryBlock, r.T-t0)
+	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^15, min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
+	w.look(&r.Attention, w.b, t0, rows)
+	t1, t2, all := w.seeing(rows, w.s0+s1, w.s0+s2)
+	if t1 < t2 {
+		x := scores[F]{data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1, queryStep: keyBlock, keyStep: 1}
+		r.weights(w, &x, s1, t1, all)
+		r.addKeys(w, &x, s1)
+	}
+	if r.grad.Q == nil {
+		return
+	}
+	turn := &r.turns[(w.b*r.H+h)*r.blocks()+i]
+	first := seen.lo / keyBlock
+	if !r.await(turn, int32(w.s0/keyBlock-first)) {
+		return
+	}
+	if w.s0/keyBlock == first {
+		r.clearQueries(w.b, h, i)
+	}
+	if t1 < t2 {
+		multiply(NoTrans, t2-t1, r.D, s2-s1, w.scale, w.dp, keyBlock, r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.KeyAt.Row,
+			1, r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):], r.QueryAt.Row)
+	}
+	turn.Add(1)
+}
+
+// weights fills p with the weights of a tile and dp with the gradients of its scores.
+func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int, all bool) {
+	multiply(NoTrans, x.queries, x.keys, r.D, 1, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, w.k[s1:], keyBlock, 0, w.p, keyBlock)
+	multiply(NoTrans, x.queries, x.keys, r.DV, 1, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+	r.finish(x, w.slope)
+	if !all {
+		x.hide(w.lo[t1:], w.hi[t1:])
+	}
+	dp := *x
+	dp.data = w.dp
+	keep := *x
+	keep.data = w.keep
+	if r.Dropout.P > 0 {
+		for t := range x.queries {
+			line := keep.line(t)
+			for s := range line {
+				line[s] = 1
+			}
+		}
+		r.drop.weights(&keep, &r.Attention)
+		for t := range x.queries {
+			drop(dp.line(t), keep.line(t))
+		}
+	}
+	row := (x.b*r.H+x.h)*r.T + x.t0
+	for t := range x.queries {
+		if lse := r.lse[row+t]; lse == lowest[F]() {
+			clear(x.line(t))
+			clear(dp.line(t))
+		} else {
+			gradientRow(x.line(t), dp.line(t), lse, r.delta[row+t])
+		}
+		if r.Dropout.P > 0 {
+			drop(x.line(t), keep.line(t))
+		}
+	}
+	if r.grad.Bias != nil {
+		r.addBias(&dp)
+	}
+	if r.Softcap > 0 {
+		for t := range x.queries {
+			line := dp.line(t)
+			for s, v := range w.slope[t*keyBlock:][:len(line)] {
+				line[s] *= v
+			}
+		}
+	}
+}
+
+// drop multiplies x by the factors of a dropout.
+func drop[F Float](x, keep []F) {
+	for i, f := range keep {
+		if f == 0 {
+			x[i] = 0
+		} else {
+			x[i] *= f
+		}
+	}
+}
+
+// addKeys adds what a tile contributes to dk and dv.
+func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], s1 int) {
+	if r.grad.V != nil {
+		multiply(Trans, x.keys, r.DV, x.queries, 1, w.p, keyBlock, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, 1, w.dv[s1*r.DV:], r.DV)
+	}
+	if r.grad.K != nil {
+		multiply(Trans, x.keys, r.D, x.queries, w.scale, w.dp, keyBlock, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, 1, w.dk[s1*r.D:], r.D)
+	}
+}

@@ -1,0 +1,171 @@
+package kernel
+
+import "math"
+
+// AttentionForward computes an attention without ever holding its (T,S) scores (FlashAttention: Dao et al.
+// 2022, algorithm 1, in the order of loops of Dao 2023): each block of queries goes along its keys tile by
+// tile, keeping the running maximum and sum of every row. It writes out and lse (B,H,T), the natural
+// logarithm of each row's Σ exp(score): −∞ for a query that sees nothing, whose output is 0.
+//
+// Keys and values that no query of a block sees are not read. A NaN or ∞ in a value reaches only the rows
+// that see it. The bits of the result do not depend on GOMAXPROCS.
+func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
+	a.check()
+	a.checkInputs(len(in.Q), len(in.K), len(in.V))
+	a.checkHeads("out", len(out), a.H, a.T, a.DV, a.OutputAt)
+	if len(lse) < a.B*a.H*a.T {
+		panic("kernel: attention: lse: slice is too short")
+	}
+	if in.Bias != nil {
+		a.checkBias("bias", len(in.Bias))
+	}
+	pool := attentionRunPool[F]()
+	r := pool.Get().(*attentionRun[F])
+	r.begin(a, in, out, lse)
+	n := r.B * r.H * r.blocks()
+	Parallel(n, r.grain(n, 2), r.forward)
+	r.end()
+	pool.Put(r)
+}
+
+func (a *Attention) checkInputs(q, k, v int) {
+	a.checkHeads("q", q, a.H, a.T, a.D, a.QueryAt)
+	a.checkHeads("k", k, a.K, a.S, a.D, a.KeyAt)
+	a.checkHeads("v", v, a.K, a.S, a.DV, a.ValueAt)
+}
+
+// forwardTiles is what a block of queries needs.
+type forwardTiles[F Float] struct {
+	*attentionTiles[F]
+	q             []F // (D,queryBlock): the queries as columns, times Scale
+	p             []F // (keyBlock,queryBlock): scores and weights, one query in each column
+	out           []F // (queryBlock,DV): Σ exp(score−shift)·v so far
+	top, max, sum []F // of each query: maximum of the tile, shift, Σ exp(score−shift) so far
+}
+
+// forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
+func (r *attentionRun[F]) forwardTasks(lo, hi int) {
+	pool := attentionTilePool[F]()
+	w := forwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
+	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum},
+		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV, queryBlock, queryBlock, queryBlock)
+	n := r.blocks()
+	for task := lo; task < hi; task++ {
+		head, i := task/n, n-1-task%n
+		b, h, t0 := head/r.H, head%r.H, i*queryBlock
+		rows := min(queryBlock, r.T-t0)
+		if poisoned := r.forwardRows(&w, r.spans[b*n+i], b, h, t0, rows); poisoned {
+			r.repairRows(&w, b, h, t0, rows)
+		}
+	}
+	pool.Put(w.attentionTiles)
+}
+
+// repairRows computes the rows that are not finite again, each alone: hidden values cannot touch it then,
+// while in a tile they are multiplied by weights of 0.
+func (r *attentionRun[F]) repairRows(w *forwardTiles[F], b, h, t0, rows int) {
+	for t := t0; t < t0+rows; t++ {
+		if !finite(r.out[r.OutputAt.at(b, h, t):][:r.DV]) {
+			r.forwardRows(w, r.spanOf(b, t, t+1), b, h, t, 1)
+		}
+	}
+}
+
+// forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only. It tells
+// whether a row became NaN or ∞ that might not have, computed alone.
+func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) (poisoned bool) {
+	for t := range rows {
+		w.max[t], w.sum[t] = lowest[F](), 0
+	}
+	clear(w.out[:rows*r.DV])
+	w.look(&r.Attention, b, t0, rows)
+	group := h / (r.H / r.K)
+	if s.lo < s.hi && r.D > 0 {
+		packColumnsScaled(w.q, queryBlock, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, rows, r.D, F(r.Scale))
+	}
+	ragged := false
+	for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
+		keys := min(keyBlock, s.hi-s0)
+		t1, t2, all := w.seeing(rows, s0, s0+keys)
+		if t1 >= t2 {
+			continue
+		}
+		if t1&15 != 0 { // whole vectors, some of whose queries see nothing here
+			t1, all = t1&^15, false
+		}
+		ragged = ragged || !all
+		n, p := t2-t1, w.p[t1:]
+		multiply(NoTrans, keys, n, r.D, 1, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[t1:], queryBlock, 0, p, queryBlock)
+		x := scores[F]{data: p, b: b, h: h, t0: t0 + t1, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock}
+		r.finish(&x, nil)
+		if !all {
+			x.hide(w.lo[t1:], w.hi[t1:])
+		}
+		maxColumns(w.top[t1:t2], p, keys, queryBlock)
+		w.shift(t1, t2, r.DV)
+		expColumns(p, keys, queryBlock, w.top[t1:t2], w.sum[t1:t2])
+		if r.Dropout.P > 0 {
+			r.drop.weights(&x, &r.Attention)
+		}
+		multiply(Trans, n, r.DV, keys, 1, p, queryBlock, r.in.V[r.ValueAt.at(b, group, s0):], r.ValueAt.Row, 1, w.out[t1*r.DV:], r.DV)
+	}
+	for t := range rows {
+		out := r.out[r.OutputAt.at(b, h, t0+t):][:r.DV]
+		lse := &r.lse[(b*r.H+h)*r.T+t0+t]
+		if w.max[t] == lowest[F]() {
+			clear(out)
+			*lse = lowest[F]()
+			continue
+		}
+		*lse = w.max[t] + F(math.Log(float64(w.sum[t])))
+		if total := scaleInto(out, w.out[t*r.DV:], 1/w.sum[t]); ragged && total-total != 0 {
+			poisoned = true
+		}
+	}
+	return poisoned
+}
+
+// shift raises the shifts of the queries [t1,t2) to the maxima of the tile, in top, and leaves in top what
+// is to be subtracted from the tile. A shift may stay below the maximum by a little, for then nothing
+// needs to be scaled, and exp(2·slack) is far from overflow.
+func (w *forwardTiles[F]) shift(t1, t2, width int) {
+	const slack = 8
+	for t := t1; t < t2; t++ {
+		old, top := w.max[t], w.top[t]
+		if !(top <= old+slack) || old == lowest[F]() {
+			w.max[t] = top
+			if old != lowest[F]() {
+				f := F(math.Exp(float64(old - top)))
+				w.sum[t] *= f
+				row := w.out[t*width:][:width]
+				for d := range row {
+					row[d] *= f
+				}
+			}
+		}
+		w.top[t] = w.max[t]
+		if w.max[t] == lowest[F]() {
+			w.top[t] = 0 // −∞ − −∞ would be NaN
+		}
+	}
+}
+
+// scaleInto writes f·x to y and returns a sum that is NaN or ∞ if any element is.
+func scaleInto[F Float](y, x []F, f F) (total F) {
+	x = x[:len(y)]
+	for i, v := range x {
+		v *= f
+		y[i] = v
+		total += v * 0
+	}
+	return total
+}
+
+func finite[F Float](x []F) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,177 @@
+package kernel
+
+import "math"
+
+// naive is an attention that keeps every (B,H,T,S) intermediate, in float64, with the formulas written out.
+// Every result has a companion: the same sum over absolute values, which is what rounding errors grow with.
+type naive struct {
+	a               *Attention
+	q, k, v, bias   []float64 // dense (B,H,T,D), (B,K,S,D), (B,K,S,DV), (B,H,T,S)
+	p, z, slope     []float64 // (B,H,T,S): weights before dropout, factors of dropout, derivative of softcap
+	out, lse        []float64
+	outAbs          []float64
+	scoreAbs        float64 // greatest Σ|q·k| and |bias|
+	dq, dk, dv, db  []float64
+	dqA, dkA, dvA   []float64
+	dbA, hiddenRows []float64
+}
+
+// dense gathers rows that lie in a layout.
+func dense[F Float](x []F, b, heads, rows, width int, at HeadLayout) []float64 {
+	var y []float64
+	for i := range b {
+		for h := range heads {
+			for t := range rows {
+				for d := range width {
+					y = append(y, float64(x[at.at(i, h, t)+d]))
+				}
+			}
+		}
+	}
+	return y
+}
+
+func denseBias[F Float](a *Attention, x []F) []float64 {
+	y := make([]float64, a.B*a.H*a.T*a.S)
+	if x == nil {
+		return y
+	}
+	for i := range y {
+		y[i] = float64(x[biasIndex(a, i)])
+	}
+	return y
+}
+
+// biasIndex is where element i of (B,H,T,S) finds its bias.
+func biasIndex(a *Attention, i int) int {
+	s, t, h, b := i%a.S, i/a.S%a.T, i/a.S/a.T%a.H, i/a.S/a.T/a.H
+	return b*a.BiasAt.Batch + h*a.BiasAt.Head + t*a.BiasAt.Query + s*a.BiasAt.Key
+}
+
+func dotAbs(x, y []float64) (sum, abs float64) {
+	for i, v := range x {
+		sum += v * y[i]
+		abs += math.Abs(v * y[i])
+	}
+	return sum, abs
+}
+
+func newNaive[F Float](a *Attention, in QKV[F]) *naive {
+	n := &naive{a: a,
+		q:    dense(in.Q, a.B, a.H, a.T, a.D, a.QueryAt),
+		k:    dense(in.K, a.B, a.K, a.S, a.D, a.KeyAt),
+		v:    dense(in.V, a.B, a.K, a.S, a.DV, a.ValueAt),
+		bias: denseBias(a, in.Bias),
+	}
+	size := a.B * a.H * a.T * a.S
+	n.p, n.slope, n.z = make([]float64, size), make([]float64, size), make([]float64, size)
+	one := make([]F, size)
+	for i := range one {
+		one[i] = 1
+	}
+	z := make([]F, size)
+	Dropout(z, one, a.Dropout.P, a.Dropout.Key, a.Dropout.Site)
+	for i, v := range z {
+		n.z[i] = float64(v)
+	}
+	n.forward()
+	return n
+}
+
+// rows calls f for every query row: its index in (B,H,T), and that of its first key in (B,K,S).
+func (n *naive) rows(f func(row, key, b, t int)) {
+	a := n.a
+	for row := range a.B * a.H * a.T {
+		b, h, t := row/a.T/a.H, row/a.T%a.H, row%a.T
+		f(row, (b*a.K+h/(a.H/a.K))*a.S, b, t)
+	}
+}
+
+func (n *naive) forward() {
+	a := n.a
+	n.out, n.outAbs = make([]float64, a.B*a.H*a.T*a.DV), make([]float64, a.B*a.H*a.T*a.DV)
+	n.lse = make([]float64, a.B*a.H*a.T)
+	n.rows(func(row, key, b, t int) {
+		lo, hi := 0, a.S
+		if a.Visible != nil {
+			lo, hi = a.Visible(b, t)
+		}
+		top := math.Inf(-1)
+		p, slope := n.p[row*a.S:][:a.S], n.slope[row*a.S:][:a.S]
+		for s := range a.S {
+			x, abs := dotAbs(n.q[row*a.D:][:a.D], n.k[(key+s)*a.D:])
+			x *= a.Scale
+			slope[s] = 1
+			if a.Softcap > 0 {
+				y := math.Tanh(x / a.Softcap)
+				x, slope[s] = a.Softcap*y, 1-y*y
+			}
+			x += n.bias[row*a.S+s]
+			if s < lo || s >= hi {
+				x = math.Inf(-1)
+			}
+			n.scoreAbs = max(n.scoreAbs, abs*a.Scale)
+			if !math.IsInf(n.bias[row*a.S+s], 0) {
+				n.scoreAbs = max(n.scoreAbs, math.Abs(n.bias[row*a.S+s]))
+			}
+			p[s] = x
+			top = math.Max(top, x)
+		}
+		n.lse[row] = top
+		if math.IsInf(top, -1) {
+			clear(p)
+			return
+		}
+		sum := 0.
+		for s := range p {
+			p[s] = math.Exp(p[s] - top)
+			sum += p[s]
+		}
+		n.lse[row] = top + math.Log(sum)
+		for s := range p {
+			p[s] /= sum
+			for d := range a.DV {
+				w := p[s] * n.z[row*a.S+s] * n.v[(key+s)*a.DV+d]
+				n.out[row*a.DV+d] += w
+				n.outAbs[row*a.DV+d] += math.Abs(w)
+			}
+		}
+	})
+}
+
+func (n *naive) backward(dout []float64) {
+	a := n.a
+	n.dq, n.dqA = make([]float64, len(n.q)), make([]float64, len(n.q))
+	n.dk, n.dkA = make([]float64, len(n.k)), make([]float64, len(n.k))
+	n.dv, n.dvA = make([]float64, len(n.v)), make([]float64, len(n.v))
+	n.db, n.dbA = make([]float64, len(n.p)), make([]float64, len(n.p))
+	n.rows(func(row, key, _, _ int) {
+		do := dout[row*a.DV:][:a.DV]
+		delta, deltaAbs := 0., 0.
+		for d, v := range do {
+			delta += v * n.out[row*a.DV+d]
+			deltaAbs += math.Abs(v) * n.outAbs[row*a.DV+d]
+		}
+		for s := range a.S {
+			i := row*a.S + s
+			dp, dpAbs := dotAbs(do, n.v[(key+s)*a.DV:])
+			ds := n.p[i] * (dp*n.z[i] - delta)
+			dsAbs := n.p[i] * (dpAbs*n.z[i] + deltaAbs)
+			n.db[i], n.dbA[i] = ds, dsAbs
+			for d, v := range do {
+				n.dv[(key+s)*a.DV+d] += n.p[i] * n.z[i] * v
+				n.dvA[(key+s)*a.DV+d] += math.Abs(n.p[i] * n.z[i] * v)
+			}
+			ds *= n.slope[i]
+			// The slope is a difference from 1 with the error of tanh: it counts with its absolute terms.
+			dsAbs *= a.Scale
+			for d := range a.D {
+				q, k := &n.q[row*a.D+d], &n.k[(key+s)*a.D+d]
+				n.dq[row*a.D+d] += a.Scale * ds * *k
+				n.dqA[row*a.D+d] += dsAbs * math.Abs(*k)
+				n.dk[(key+s)*a.D+d] += a.Scale * ds * *q
+				n.dkA[(key+s)*a.D+d] += dsAbs * math.Abs(*q)
+			}
+		}
+	})
+}

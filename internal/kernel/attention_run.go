@@ -1,0 +1,192 @@
+package kernel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A block of queries meets a block of keys in one tile of scores, the only place where scores exist.
+const (
+	queryBlock = 128
+	keyBlock   = 64
+)
+
+// leastAttention is the number of multiply-adds below which starting another goroutine costs more than it
+// brings.
+const leastAttention = 1 << 18
+
+// attentionRun is one call of AttentionForward or AttentionBackward under way. Runs are reused, and the
+// functions that Parallel calls are made once for each, so that a call allocates nothing.
+type attentionRun[F Float] struct {
+	Attention
+	in, grad       QKV[F]
+	out, dout, lse []F
+	spans          []span // of every block of queries (B,blocks)
+	drop           dropper[F]
+
+	delta  []F            // Σ dout⊙out of every row (B,H,T)
+	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
+	next   atomic.Int64   // the backward task to be handed out
+	failed atomic.Bool
+	shared struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
+
+	forward, sums, backward func(lo, hi int)
+}
+
+// span is a range of keys, empty if lo = hi.
+type span struct{ lo, hi int }
+
+var attentionRuns32, attentionRuns64 = sync.Pool{New: newAttentionRun[float32]}, sync.Pool{New: newAttentionRun[float64]}
+
+func newAttentionRun[F Float]() any {
+	r := new(attentionRun[F])
+	r.forward, r.sums, r.backward = r.forwardTasks, r.sumTasks, r.backwardTasks
+	return r
+}
+
+func attentionRunPool[F Float]() *sync.Pool {
+	if sizeOf[F]() == 4 {
+		return &attentionRuns32
+	}
+	return &attentionRuns64
+}
+
+// begin takes over the arguments and finds out which keys each block of queries sees.
+func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
+	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
+	r.drop = newDropper[F](r.Dropout)
+	n := r.blocks()
+	r.spans = resize(r.spans, r.B*n)
+	for b := range r.B {
+		for i := range n {
+			r.spans[b*n+i] = r.spanOf(b, i*queryBlock, min((i+1)*queryBlock, r.T))
+		}
+	}
+}
+
+// end lets go of the arguments.
+func (r *attentionRun[F]) end() {
+	none := QKV[F]{}
+	r.Attention, r.in, r.grad, r.out, r.dout, r.lse = Attention{}, none, none, nil, nil, nil
+}
+
+// blocks is the number of blocks of queries.
+func (r *attentionRun[F]) blocks() int { return (r.T + queryBlock - 1) / queryBlock }
+
+// spanOf is the keys that any of the queries [t0,t1) sees, and those between.
+func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
+	var s span
+	if r.Visible == nil {
+		return span{0, r.S}
+	}
+	for t := t0; t < t1; t++ {
+		lo, hi := r.keys(b, t)
+		switch {
+		case lo == hi:
+		case s.lo == s.hi:
+			s = span{lo, hi}
+		default:
+			s = span{min(s.lo, lo), max(s.hi, hi)}
+		}
+	}
+	return s
+}
+
+// grain is how many of n equal tasks a goroutine takes at once, for work of the given number of products.
+func (r *attentionRun[F]) grain(n, products int) int {
+	work := float64(products) * float64(r.B) * float64(r.H) * float64(r.T) * float64(r.S) * float64(r.D+r.DV) / 2
+	return int(min(max(1, leastAttention*float64(n)/max(work, 1)), float64(n)))
+}
+
+// await waits until turn comes to want. It tells whether it did: it never does once another task failed.
+// Tasks are handed out in order, and the ones waited for come before, so that one of them can always go on.
+func (r *attentionRun[F]) await(turn *atomic.Int32, want int32) bool {
+	for n := 0; turn.Load() != want; n++ {
+		if r.failed.Load() {
+			return false
+		}
+		if n < 100 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(10 * time.Microsecond)
+		}
+	}
+	return true
+}
+
+// resize returns n elements of s, or of new memory if it must. What they hold is left over from before.
+func resize[E any](s []E, n int) []E {
+	if cap(s) < n {
+		return make([]E, n)
+	}
+	return s[:n]
+}
+
+// attentionTiles is the memory of one worker: a few blocks whose size does not depend on T and S.
+type attentionTiles[F Float] struct {
+	memory []F
+	lo, hi [queryBlock]int // the keys that each query of the block sees
+}
+
+var attentionTiles32, attentionTiles64 = sync.Pool{New: func() any { return new(attentionTiles[float32]) }},
+	sync.Pool{New: func() any { return new(attentionTiles[float64]) }}
+
+func attentionTilePool[F Float]() *sync.Pool {
+	if sizeOf[F]() == 4 {
+		return &attentionTiles32
+	}
+	return &attentionTiles64
+}
+
+// cut divides the memory into slices of the given lengths, each beginning on a line of the cache if the
+// memory does.
+func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
+	const line = 16
+	total := 0
+	for _, n := range lengths {
+		total += (n + line - 1) / line * line
+	}
+	w.memory = resize(w.memory, max(total, 1<<13)) // large memory begins on a page
+	rest := w.memory
+	for i, n := range lengths {
+		*slices[i] = rest[:n:n]
+		rest = rest[(n+line-1)/line*line:]
+	}
+}
+
+// look fills in which keys the queries [t0,t0+rows) see.
+func (w *attentionTiles[F]) look(a *Attention, b, t0, rows int) {
+	for t := range rows {
+		w.lo[t], w.hi[t] = a.keys(b, t0+t)
+	}
+}
+
+// seeing is the range of queries, of the given number looked at, outside which none sees any of the keys
+// [s0,s1), and whether all inside it see them all.
+func (w *attentionTiles[F]) seeing(rows, s0, s1 int) (t0, t1 int, all bool) {
+	t0, all = rows, true
+	for t := range rows {
+		if w.lo[t] < s1 && w.hi[t] > s0 {
+			t0, t1 = min(t0, t), t+1
+		}
+	}
+	for t := t0; t < t1; t++ {
+		all = all && w.lo[t] <= s0 && w.hi[t] >= s1
+	}
+	return t0, t1, all
+}
+
+// multiply computes C ← α·op(A)·B + β·C on the calling goroutine.
+func multiply[F Float](transA Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int) {
+	if m == 0 || n == 0 {
+		return
+	}
+	g := product[F]{
+		m: m, n: n, k: k, alpha: alpha, beta: beta,
+		a: view(transA, a, lda), b: view(NoTrans, b, ldb), c: view(NoTrans, c, ldc),
+	}
+	g.prepare()
+	g.compute(chosenPath)
+}

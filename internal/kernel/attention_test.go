@@ -1,0 +1,225 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// attentionProblem is an attention with its arguments, in slices that have more room than the layouts use.
+type attentionProblem[F Float] struct {
+	a                     *Attention
+	in, grad              QKV[F]
+	out, dout, lse        []F
+	guard                 F
+	rand                  *rand.Rand
+	sizeQ, sizeK, sizeV   int
+	sizeOut, sizeB, queue int
+}
+
+// visibleRules are rules for T queries and S keys, by name.
+func visibleRules(r *rand.Rand, batch, t, s int) map[string]func(b, t int) (int, int) {
+	width, prefix := 1+r.IntN(s+1), r.IntN(s+1)
+	lengths := make([]int, batch)
+	for b := range lengths {
+		lengths[b] = r.IntN(s + 1)
+	}
+	lo, hi := make([]int, batch*t), make([]int, batch*t)
+	for i := range lo {
+		lo[i], hi[i] = r.IntN(s+2)-1, r.IntN(s+2) // some empty, some reaching outside [0,S)
+	}
+	return map[string]func(b, t int) (int, int){
+		"all":          nil,
+		"causal":       func(_, i int) (int, int) { return 0, i + 1 },
+		"causal-last":  func(_, i int) (int, int) { return 0, i + 1 + s - t },
+		"anti-causal":  func(_, i int) (int, int) { return i, s },
+		"window":       func(_, i int) (int, int) { return i - width, i + 1 },
+		"both-sides":   func(_, i int) (int, int) { return i - width, i + width },
+		"prefix":       func(_, i int) (int, int) { return 0, max(prefix, i+1) },
+		"lengths":      func(b, _ int) (int, int) { return 0, lengths[b] },
+		"some-queries": func(b, i int) (int, int) { return 0, min(i*s, s) * min(max(lengths[b]-i, 0), 1) },
+		"any":          func(b, i int) (int, int) { return lo[b*t+i], hi[b*t+i] },
+		"nothing":      func(_, _ int) (int, int) { return 0, 0 },
+	}
+}
+
+var ruleNames = []string{"all", "causal", "causal-last", "anti-causal", "window", "both-sides", "prefix", "lengths", "some-queries", "any", "nothing"}
+
+// drawLayout lays rows out in one of the two usual ways, or with gaps everywhere.
+func drawLayout(t *rapid.T, name string, batch, heads, rows, width int) (at HeadLayout, size int) {
+	switch rapid.IntRange(0, 2).Draw(t, name+" layout") {
+	case 0:
+		at = HeadsFirst(heads, rows, width)
+	case 1:
+		at = HeadsInRow(heads, rows, width)
+	default:
+		at.Row = width + 3
+		at.Head = rows*at.Row + 1
+		at.Batch = heads*at.Head + 2
+	}
+	return at, batch*max(at.Batch, 1) + 5
+}
+
+func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
+	lengths := []int{1, 2, 3, 5, 13, 64, 67, 128, 131, 197, 263}
+	widths := []int{1, 2, 3, 5, 7, 16, 17, 31, 64}
+	a := &Attention{
+		B: rapid.IntRange(1, 3).Draw(t, "B"), K: rapid.IntRange(1, 2).Draw(t, "K"),
+		T: rapid.SampledFrom(lengths).Draw(t, "T"), S: rapid.SampledFrom(lengths).Draw(t, "S"),
+		D: rapid.SampledFrom(widths).Draw(t, "D"), DV: rapid.SampledFrom(widths).Draw(t, "DV"),
+	}
+	a.H = a.K * rapid.IntRange(1, 3).Draw(t, "group")
+	if a.B*a.H*a.T*a.S > 1<<18 { // the reference is slow
+		a.B, a.H = 1, a.K
+	}
+	p := &attentionProblem[F]{a: a, rand: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))}
+	a.Scale = 1 / math.Sqrt(float64(a.D))
+	if rapid.IntRange(0, 7).Draw(t, "huge") == 0 {
+		a.Scale = 3e4 // nearly one-hot weights
+	}
+	a.Visible = visibleRules(p.rand, a.B, a.T, a.S)[rapid.SampledFrom(ruleNames).Draw(t, "rule")]
+	a.Softcap = rapid.SampledFrom([]float64{0, 0, 0.7, 30}).Draw(t, "softcap")
+	a.Dropout = WeightDropout{P: rapid.SampledFrom([]float64{0, 0, 0.3, 0.9}).Draw(t, "drop"), Key: 7, Site: 3}
+	a.QueryAt, p.sizeQ = drawLayout(t, "q", a.B, a.H, a.T, a.D)
+	a.KeyAt, p.sizeK = drawLayout(t, "k", a.B, a.K, a.S, a.D)
+	a.ValueAt, p.sizeV = drawLayout(t, "v", a.B, a.K, a.S, a.DV)
+	a.OutputAt, p.sizeOut = drawLayout(t, "out", a.B, a.H, a.T, a.DV)
+	if rapid.Bool().Draw(t, "bias") {
+		p.drawBias(t)
+	}
+	p.fill()
+	return p
+}
+
+// drawBias broadcasts over any of the axes; the others are contiguous, or have gaps.
+func (p *attentionProblem[F]) drawBias(t *rapid.T) {
+	a, at := p.a, &p.a.BiasAt
+	step := rapid.IntRange(1, 2).Draw(t, "bias gap")
+	for _, axis := range []struct {
+		step *int
+		n    int
+		name string
+	}{{&at.Key, a.S, "S"}, {&at.Query, a.T, "T"}, {&at.Head, a.H, "H"}, {&at.Batch, a.B, "B"}} {
+		if rapid.IntRange(0, 2).Draw(t, "bias over "+axis.name) > 0 {
+			*axis.step = step
+			step *= axis.n
+		}
+	}
+	p.sizeB = step + 3
+	p.in.Bias, p.grad.Bias = make([]F, p.sizeB), make([]F, p.sizeB)
+	for i := range p.in.Bias {
+		p.in.Bias[i] = F(p.rand.NormFloat64())
+		if p.rand.IntN(5) == 0 {
+			p.in.Bias[i] = lowest[F]()
+		}
+	}
+}
+
+// fill makes the arguments, and outputs full of a number that nothing computes.
+func (p *attentionProblem[F]) fill() {
+	a := p.a
+	p.guard = F(math.NaN())
+	p.in.Q, p.in.K, p.in.V = normals[F](p.rand, p.sizeQ), normals[F](p.rand, p.sizeK), normals[F](p.rand, p.sizeV)
+	p.dout = normals[F](p.rand, p.sizeOut)
+	p.out, p.lse = make([]F, p.sizeOut), make([]F, a.B*a.H*a.T+4)
+	p.grad.Q, p.grad.K, p.grad.V = make([]F, p.sizeQ), make([]F, p.sizeK), make([]F, p.sizeV)
+	for _, x := range [][]F{p.out, p.lse, p.grad.Q, p.grad.K, p.grad.V, p.grad.Bias} {
+		for i := range x {
+			x[i] = p.guard
+		}
+	}
+}
+
+func (p *attentionProblem[F]) run() {
+	AttentionForward(p.a, p.out, p.lse, p.in)
+	AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in)
+}
+
+// tolerance is the error allowed relative to a sum of absolute values. The scores are rounded to eps times
+// the sum of their absolute products, which becomes the relative error of the weights, in the numerator and
+// in lse; the rest is sums, whose errors are random and do not reach 40 roundings.
+func (p *attentionProblem[F]) tolerance(n *naive) float64 {
+	eps := 0x1p-53
+	if sizeOf[F]() == 4 {
+		eps = 0x1p-24
+	}
+	return eps * (40 + 6*n.scoreAbs)
+}
+
+// close compares what lies in a layout with the reference, and sees that nothing else was written.
+func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, heads, rows, width int, at HeadLayout, want, abs []float64, tol float64) {
+	written := make([]bool, len(got))
+	i := 0
+	for b := range p.a.B {
+		for h := range heads {
+			for r := range rows {
+				for d := range width {
+					at := at.at(b, h, r) + d
+					written[at] = true
+					p.equal(t, fmt.Sprintf("%s of batch %d, head %d, row %d, column %d", name, b, h, r, d), got[at], want[i], abs[i], tol)
+					i++
+				}
+			}
+		}
+	}
+	for i, w := range written {
+		if !w && got[i] == got[i] {
+			require.Failf(t, "written outside", "%s: element %d is %v", name, i, got[i])
+		}
+	}
+}
+
+func (p *attentionProblem[F]) equal(t require.TestingT, name string, got F, want, abs, tol float64) {
+	// Weights below the smallest normal number are 0.
+	if g := float64(got); g != want && !(math.Abs(g-want) <= tol*abs+1e-36) {
+		require.Failf(t, "wrong", "%s: got %v, want %v within %g", name, g, want, tol*abs)
+	}
+}
+
+func (p *attentionProblem[F]) verify(t require.TestingT) {
+	a, n := p.a, newNaive(p.a, p.in)
+	n.backward(dense(p.dout, a.B, a.H, a.T, a.DV, a.OutputAt))
+	tol := p.tolerance(n)
+	p.close(t, "out", p.out, a.H, a.T, a.DV, a.OutputAt, n.out, n.outAbs, tol)
+	for i, v := range n.lse {
+		p.equal(t, fmt.Sprintf("lse of row %d", i), p.lse[i], v, 1+math.Abs(v), tol)
+	}
+	p.close(t, "dq", p.grad.Q, a.H, a.T, a.D, a.QueryAt, n.dq, n.dqA, tol)
+	p.close(t, "dk", p.grad.K, a.K, a.S, a.D, a.KeyAt, n.dk, n.dkA, tol)
+	p.close(t, "dv", p.grad.V, a.K, a.S, a.DV, a.ValueAt, n.dv, n.dvA, tol)
+	if p.in.Bias == nil {
+		return
+	}
+	want, abs := make([]float64, p.sizeB), make([]float64, p.sizeB)
+	used := make([]bool, p.sizeB)
+	for i, v := range n.db {
+		at := biasIndex(a, i)
+		want[at] += v
+		abs[at] += n.dbA[i]
+		used[at] = true
+	}
+	for i, v := range p.grad.Bias {
+		if used[i] {
+			p.equal(t, fmt.Sprintf("dbias %d", i), v, want[i], abs[i], tol)
+		} else if v == v {
+			require.Failf(t, "written outside", "dbias: element %d is %v", i, v)
+		}
+	}
+}
+
+func TestAttentionAgainstNaive(t *testing.T) {
+	t.Run("float64", rapid.MakeCheck(func(t *rapid.T) {
+		p := drawProblem[float64](t)
+		p.run()
+		p.verify(t)
+	}))
+	t.Run("float32", rapid.MakeCheck(func(t *rapid.T) {
+		p := drawProblem[float32](t)
+		p.run()
+		p.verify(t)
+	}))
+}

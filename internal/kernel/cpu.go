@@ -1,0 +1,37 @@
+package kernel
+
+// path is a way to multiply: one of the instruction sets that have kernels of their own, or plain Go.
+type path uint8
+
+const (
+	pathGo path = iota
+	pathAVX2
+	pathAVX512
+)
+
+// chosenPath is the best path of this processor. Only tests ever set it again.
+var chosenPath = bestPath()
+
+func (p path) String() string {
+	switch p {
+	case pathAVX2:
+		return "avx2"
+	case pathAVX512:
+		return "avx512"
+	}
+	return "go"
+}
+
+// InstructionSet names the kernels that this processor runs: "avx512", "avx2" or "go".
+func InstructionSet() string { return chosenPath.String() }
+
+// tileShape is the height of the tallest tile and the elements of a vector; a tile is two vectors wide.
+func tileShape[F Float](p path) (rows, lanes int) {
+	switch p {
+	case pathAVX512:
+		return 12, 64 / sizeOf[F]()
+	case pathAVX2:
+		return 6, 32 / sizeOf[F]()
+	}
+	return goRows, goColumns / 2
+}

@@ -1,0 +1,17 @@
+//go:build !noasm
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// bestPath asks the processor, and the operating system about the registers it saves (which x/sys/cpu counts
+// in its answers). The AVX-512 kernels need F and, for masks made with BZHI, BMI2.
+func bestPath() path {
+	switch {
+	case cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2:
+		return pathAVX512
+	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+		return pathAVX2
+	}
+	return pathGo
+}

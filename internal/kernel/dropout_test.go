@@ -1,0 +1,113 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The first outputs of SplitMix64 from the state 1234567, as its authors' program
+// prints them.
+func TestMixIsSplitMix64(t *testing.T) {
+	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
+		require.Equal(t, want, mix(1234567+uint64(i+1)*golden))
+	}
+}
+
+// dropOnes is Dropout of n ones.
+func dropOnes(n int, p float64, key int64, site int) []float64 {
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = 1
+	}
+	Dropout(y, y, p, key, site)
+	return y
+}
+
+// A run must be repeatable years later, by any version: the masks are fixed.
+func TestDropoutMaskNeverChanges(t *testing.T) {
+	for _, c := range []struct {
+		p    float64
+		key  int64
+		site int
+		want string
+	}{
+		{0.5, 0, 0, ".x..x...x.x.xxxxx.x.xxxx.xx..xxx...x.....x...xx....xx..xx.xxxx.."},
+		{0.5, 123, 1, "x.xxx.x...x.x..xx...x...x...xx...xx..xxx.x.x.x..x.xxxxxxx.x..xxx"},
+		{0.1, -5, 7, "xxxxxxx.xxxxx.xx.xxxxxxxxx.xx.x.xxx.xxxxxxx.xxxxxxx.xxxxxxxxxxxx"},
+	} {
+		var got string
+		for _, v := range dropOnes(64, c.p, c.key, c.site) {
+			if v == 0 {
+				got += "."
+			} else {
+				got += "x"
+			}
+		}
+		require.Equal(t, c.want, got)
+	}
+}
+
+// Element i depends on key, site and i alone: not on how many there are, on the
+// type, or on how many goroutines share the work.
+func TestDropoutIsAFunctionOfTheIndex(t *testing.T) {
+	const n = 100_003
+	long := dropOnes(n, 0.3, 9, 4)
+	require.Equal(t, long[:1000], dropOnes(1000, 0.3, 9, 4))
+	for _, procs := range []int{1, 3} {
+		before := runtime.GOMAXPROCS(procs)
+		require.Equal(t, long, dropOnes(n, 0.3, 9, 4))
+		runtime.GOMAXPROCS(before)
+	}
+	x, y := make([]float32, n), make([]float32, n)
+	for i := range x {
+		x[i] = float32(i + 1)
+	}
+	Dropout(y, x, 0.3, 9, 4)
+	for i := range y {
+		if long[i] == 0 {
+			require.Zero(t, y[i])
+		} else {
+			require.Equal(t, x[i]*float32(1/(1-0.3)), y[i])
+		}
+	}
+	Dropout(x, x, 0.3, 9, 4) // in place
+	require.Equal(t, y, x)
+}
+
+// The largest and smallest probabilities, keys and sites.
+func TestDropoutAtTheEnds(t *testing.T) {
+	require.Equal(t, []float64{1, 1, 1, 1, 1}, dropOnes(5, 0, 3, 1), "p = 0 keeps everything as it is")
+	nearlyOne := math.Nextafter(1, 0)
+	require.Equal(t, make([]float64, 1000), dropOnes(1000, nearlyOne, 3, 1))
+	seen := map[float64]bool{}
+	for _, key := range []int64{math.MinInt64, -1, 0, 1, math.MaxInt64} {
+		for _, site := range []int{math.MinInt, -1, 0, 1, math.MaxInt} {
+			code := 0.0 // the mask of 40 elements as a number
+			for _, v := range dropOnes(40, 0.5, key, site) {
+				code = 2*code + v/2
+			}
+			require.False(t, seen[code], "key %d, site %d: a mask that was there before", key, site)
+			seen[code] = true
+		}
+	}
+}
+
+// Elements that are not finite are dropped to 0, never to NaN.
+func TestDropoutOfSpecialValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	mask := dropOnes(64, 0.5, 3, 1)
+	for _, special := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
+		x, y := make([]float64, 64), make([]float64, 64)
+		for i := range x {
+			x[i], y[i] = special, r.NormFloat64()
+		}
+		Dropout(y, x, 0.5, 3, 1)
+		for i := range y {
+			require.Equal(t, mask[i] == 0, y[i] == 0)
+		}
+	}
+}

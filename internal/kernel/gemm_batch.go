@@ -1,0 +1,125 @@
+package kernel
+
+import (
+	"runtime"
+	"sync"
+)
+
+// leastWork is the number of multiply-adds below which starting another goroutine costs more than it brings.
+func (p path) leastWork() float64 {
+	if p == pathGo {
+		return 1 << 16
+	}
+	return 1 << 20
+}
+
+// tasks is a batch of products cut into blocks of C that are computed independently.
+type tasks[F Float] struct {
+	path                path
+	batch               Batch
+	product             product[F]
+	stepA, stepB, stepC Strides
+	down, across        int // blocks of each product
+	run                 func(lo, hi int)
+}
+
+// runBatch computes a batch of products that differ in the place of their matrices only.
+func runBatch[F Float](p path, batch Batch, g *product[F], stepA, stepB, stepC Strides) {
+	count := batch[0] * batch[1] * batch[2]
+	work := float64(g.m) * float64(g.n) * float64(max(g.k, 1))
+	if count == 1 && g.m <= maxRows[F]() && work < 2*p.leastWork() {
+		g.compute(p)
+		return
+	}
+	workers := runtime.GOMAXPROCS(0)
+	pool := taskPool[F]()
+	t := pool.Get().(*tasks[F])
+	t.path, t.batch, t.product, t.stepA, t.stepB, t.stepC = p, batch, *g, stepA, stepB, stepC
+	t.cut(count, workers, work)
+	n := count * t.down * t.across
+	each := work / float64(t.down*t.across)
+	if workers == 1 || float64(n)*each < 2*p.leastWork() {
+		t.do(0, n)
+	} else {
+		Parallel(n, int(min(max(1, p.leastWork()/each), float64(n))), t.run)
+	}
+	t.product = product[F]{}
+	pool.Put(t)
+}
+
+// cut chooses the blocks: no more rows than fit the cache, enough blocks to keep the workers busy evenly, and
+// none too small. Where columns are copied, blocks rather have many rows, and the other way round.
+func (t *tasks[F]) cut(count, workers int, work float64) {
+	g := &t.product
+	rows, lanes := tileShape[F](t.path)
+	t.down, t.across = (g.m+maxRows[F]()-1)/maxRows[F](), 1
+	wanted := 1
+	if workers > 1 {
+		most := float64(4 * workers)
+		total := min(work*float64(count)/t.path.leastWork(), most)
+		if total < most/2 {
+			total = min(total, float64(workers))
+		}
+		wanted = (int(total) + count - 1) / count
+	}
+	byRows := func(height int) {
+		t.down = max(t.down, min((wanted+t.across-1)/t.across, g.m/height))
+	}
+	byColumns := func(width int) {
+		t.across = max(t.across, min((wanted+t.down-1)/t.down, g.n/width))
+	}
+	if g.packA && !g.packB || g.n == 1 {
+		byRows(8 * rows)
+		byColumns(8 * lanes)
+	} else {
+		byColumns(8 * lanes)
+		byRows(8 * rows)
+	}
+}
+
+// do computes blocks [lo,hi) of the batch.
+func (t *tasks[F]) do(lo, hi int) {
+	g := &t.product
+	rows, lanes := tileShape[F](t.path)
+	for i := lo; i < hi; i++ {
+		which, down, across := i/(t.down*t.across), i/t.across%t.down, i%t.across
+		i0, i1 := cutAt(down, t.down, g.m, rows), cutAt(down+1, t.down, g.m, rows)
+		j0, j1 := cutAt(across, t.across, g.n, 2*lanes), cutAt(across+1, t.across, g.n, 2*lanes)
+		if i0 == i1 || j0 == j1 {
+			continue
+		}
+		one := *g
+		one.c.data = g.c.data[t.stepC.offset(t.batch, which):]
+		if g.k > 0 {
+			one.a.data = g.a.data[t.stepA.offset(t.batch, which):]
+			one.b.data = g.b.data[t.stepB.offset(t.batch, which):]
+		}
+		one = one.part(i0, i1, j0, j1)
+		one.compute(t.path)
+	}
+}
+
+// cutAt is where part i of n begins when [0,n) is cut into parts at multiples of unit.
+func cutAt(i, parts, n, unit int) int {
+	return min(block(i, parts, (n+unit-1)/unit)*unit, n)
+}
+
+// offset is where matrix i of the batch begins, counting with the last level fastest.
+func (s *Strides) offset(b Batch, i int) int {
+	return i/(b[1]*b[2])*s[0] + i/b[2]%b[1]*s[1] + i%b[2]*s[2]
+}
+
+var tasks32, tasks64 = sync.Pool{New: newTasks[float32]}, sync.Pool{New: newTasks[float64]}
+
+func newTasks[F Float]() any {
+	t := new(tasks[F])
+	t.run = t.do
+	return t
+}
+
+func taskPool[F Float]() *sync.Pool {
+	if sizeOf[F]() == 4 {
+		return &tasks32
+	}
+	return &tasks64
+}

@@ -1,0 +1,136 @@
+package kernel
+
+// A block of A of blockRows (float32) by blockK stays in the second-level cache while a panel of B, blockK
+// deep and as wide as a tile, stays in the first.
+const (
+	blockK    = 256
+	blockRows = 384
+)
+
+// maxRows is how many rows one goroutine takes at once.
+func maxRows[F Float]() int { return blockRows * 4 / sizeOf[F]() }
+
+// tiles goes over k block by block, and for each over the panels of B. The blocks of k follow from k alone.
+func (g *product[F]) tiles(p path) {
+	rows, lanes := tileShape[F](p)
+	width := 2 * lanes
+	var w *workspace[F]
+	if g.packA || g.packB || g.n%width != 0 || g.c.col != 1 {
+		pool := workspacePool[F]()
+		w = pool.Get().(*workspace[F])
+		defer pool.Put(w)
+	}
+	if g.c.col != 1 {
+		g.scattered(p, w)
+		return
+	}
+	blocks := (g.k + blockK - 1) / blockK
+	beta := g.beta
+	for l := range blocks {
+		k0, k1 := block(l, blocks, g.k), block(l+1, blocks, g.k)
+		k := k1 - k0
+		a := g.a.from(0, k0)
+		panel := rows * a.row
+		if g.packA {
+			a, panel = packRows(p, w, a, g.m, k, rows, width)
+		}
+		for j := 0; j < g.n; j += width {
+			n := min(width, g.n-j)
+			b := g.b.from(k0, j)
+			if g.packB || n < width {
+				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
+			}
+			tile(p, g.m, n, k, g.alpha, a.data, a.row, a.col, panel, b.data, b.row, beta, g.c.data[j:], g.c.row)
+		}
+		beta = 1
+	}
+}
+
+// packRows copies m rows of A into panels as tall as a tile, in which the elements of a column lie together.
+func packRows[F Float](p path, w *workspace[F], a matrix[F], m, k, rows, width int) (packed matrix[F], panel int) {
+	// Copying writes whole vectors, also behind the last column of a panel.
+	panel = rows*k + width
+	dst := room(&w.a, (m+rows-1)/rows*panel)
+	// A few columns at a time: they lie in lines that compete for the same places in the cache.
+	const step = 16
+	if a.row == 1 {
+		for q := 0; q < k; q += step {
+			for i := 0; i < m; i += rows {
+				copyPanel(p, min(step, k-q), min(rows, m-i), a.data[i+q*a.col:], a.col, dst[i/rows*panel+q*rows:], rows)
+			}
+		}
+		return matrix[F]{dst, 1, rows}, panel
+	}
+	for i := 0; i < m; i += rows {
+		transposePanel(p, k, min(rows, m-i), a.data[i*a.row:], a.row, dst[i/rows*panel:], rows)
+	}
+	return matrix[F]{dst, 1, rows}, panel
+}
+
+// packColumns copies n columns of B into a panel of whole vectors.
+func packColumns[F Float](p path, w *workspace[F], b matrix[F], k, n, width int) matrix[F] {
+	dst := room(&w.b, k*width)
+	packPanel(p, k, n, b.data, b.row, b.col, dst, width)
+	return matrix[F]{dst, width, 1}
+}
+
+// packPanel sets dst[q·dstRow+j] ← src[q·along+j·across] for q < k and j < n; one of the strides is 1.
+func packPanel[F Float](p path, k, n int, src []F, along, across int, dst []F, dstRow int) {
+	if across == 1 {
+		copyPanel(p, k, n, src, along, dst, dstRow)
+	} else {
+		transposePanel(p, k, n, src, across, dst, dstRow)
+	}
+}
+
+// scatterColumns is how many columns of a row that lies scattered in memory are computed at once.
+const scatterColumns = 512
+
+// scattered computes the single row of a product whose elements lie apart (it began as a column).
+func (g *product[F]) scattered(p path, w *workspace[F]) {
+	row := room(&w.a, scatterColumns)
+	for j := 0; j < g.n; j += scatterColumns {
+		part := g.part(0, 1, j, min(j+scatterColumns, g.n))
+		out := part.c
+		part.c = matrix[F]{row, scatterColumns, 1}
+		if g.beta != 0 {
+			for i := range part.n {
+				row[i] = out.data[i*out.col]
+			}
+		}
+		part.tiles(p)
+		for i := range part.n {
+			out.data[i*out.col] = row[i]
+		}
+	}
+}
+
+// dotRows is how many products of rows are computed before they go to C.
+const dotRows = 256
+
+// dots computes the single column of a product whose rows of A are contiguous.
+func (g *product[F]) dots(p path) {
+	pool := workspacePool[F]()
+	w := pool.Get().(*workspace[F])
+	defer pool.Put(w)
+	x := g.b.data
+	if g.b.row != 1 {
+		x = room(&w.b, g.k)
+		for i := range x {
+			x[i] = g.b.data[i*g.b.row]
+		}
+	}
+	x = x[:g.k]
+	for i := 0; i < g.m; i += dotRows {
+		y := room(&w.a, min(dotRows, g.m-i))
+		dot(p, g.a.data[i*g.a.row:], g.a.row, x, y)
+		c := g.c.data[i*g.c.row:]
+		for r, s := range y {
+			if g.beta == 0 {
+				c[r*g.c.row] = g.alpha * s
+			} else {
+				c[r*g.c.row] = g.alpha*s + g.beta*c[r*g.c.row]
+			}
+		}
+	}
+}

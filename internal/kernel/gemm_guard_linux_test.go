@@ -1,0 +1,69 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// guarded moves x into memory with pages on both sides that nobody may touch, flush with the one behind it or
+// with the one before it. A kernel that reads or writes outside then ends the test with a fault.
+func guarded[F Float](t *testing.T, x []F, flushEnd bool) []F {
+	if len(x) == 0 {
+		return x
+	}
+	page, size := os.Getpagesize(), len(x)*sizeOf[F]()
+	inside := (size + page - 1) / page * page
+	all, err := syscall.Mmap(-1, 0, inside+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(all); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, guard := range [][]byte{all[:page], all[page+inside:]} {
+		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := page
+	if flushEnd {
+		at += inside - size
+	}
+	y := unsafe.Slice((*F)(unsafe.Pointer(&all[at])), len(x))
+	copy(y, x)
+	return y
+}
+
+func testGuarded[F Float](t *testing.T, p path) {
+	onPath(t, p)
+	r := rand.New(rand.NewPCG(13, uint64(p)))
+	rows, lanes := tileShape[F](p)
+	ms, ns, ks := []int{1, 3, rows, 2*rows + 5}, []int{1, lanes - 1, 2 * lanes, 2*lanes + 1, 3*lanes + 2}, []int{1, 3, lanes + 1, 67}
+	for i := range len(ms) * len(ns) * len(ks) * 8 {
+		m, n, k := ms[i/8%len(ms)], ns[i/8/len(ms)%len(ns)], ks[i/8/len(ms)/len(ns)]
+		x := newProblem[F](r, Batch{1, 1, 1}, Transpose(i&1 != 0), Transpose(i&2 != 0), m, n, k, 1, F(i&4), 0)
+		for _, o := range []*operand[F]{&x.a, &x.b, &x.c} {
+			// The guards of an operand lie behind its last element, where the real ones are to be.
+			o.data = guarded(t, o.data[:(o.rows-1)*o.ld+o.cols], r.IntN(3) > 0)
+		}
+		x.check(t)
+	}
+	// Strides that make the kernels copy.
+	for _, trans := range bothWays {
+		x := newProblem[F](r, Batch{1, 1, 1}, trans, trans, 4096/sizeOf[F](), 61, 35, 1, 0, 0)
+		x.a.data, x.b.data = guarded(t, x.a.data, true), guarded(t, x.b.data, true)
+		x.check(t)
+	}
+}
+
+func TestGemmStaysInsideItsSlices(t *testing.T) {
+	for _, p := range paths() {
+		t.Run(p.String()+"/float32", func(t *testing.T) { testGuarded[float32](t, p) })
+		t.Run(p.String()+"/float64", func(t *testing.T) { testGuarded[float64](t, p) })
+	}
+}

@@ -1,0 +1,135 @@
+package kernel
+
+import "sync"
+
+// matrix is a view of numbers in memory: element (i,j) is data[i·row+j·col].
+type matrix[F Float] struct {
+	data     []F
+	row, col int
+}
+
+// view looks at a stored matrix as it is or transposed.
+func view[F Float](trans Transpose, data []F, ld int) matrix[F] {
+	if trans {
+		return matrix[F]{data, 1, ld}
+	}
+	return matrix[F]{data, ld, 1}
+}
+
+// from is the part of x that begins at element (i,j).
+func (x *matrix[F]) from(i, j int) matrix[F] {
+	return matrix[F]{x.data[i*x.row+j*x.col:], x.row, x.col}
+}
+
+func (x *matrix[F]) transposed() matrix[F] { return matrix[F]{x.data, x.col, x.row} }
+
+// aliased tells whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
+// the same few places in a first-level cache. Reading many of them side by side is then several times slower.
+func (x *matrix[F]) aliased() bool {
+	const page, line = 2048, 32
+	apart := max(x.row, x.col) * sizeOf[F]()
+	return apart >= page-line && (apart+line)%page < 2*line
+}
+
+// product is C ← α·A·B + β·C for A (m,k), B (k,n) and C (m,n). k = 0 stands for C ← β·C.
+type product[F Float] struct {
+	m, n, k     int
+	alpha, beta F
+	a, b, c     matrix[F]
+	how         method
+	packA       bool // copy A to where tiles read it well
+	packB       bool // the same for whole panels of B; the last, narrow one is always copied
+}
+
+// method is the way a product is computed. It follows from the shape alone, so that the bits of the result do
+// not depend on how the work is divided.
+type method uint8
+
+const (
+	byTiles method = iota
+	byDots         // one column: products of the rows of A with a vector
+	byScale        // nothing to multiply
+)
+
+// prepare chooses the method. A product with one row or column may be better computed as Cᵀ = Bᵀ·Aᵀ; then A
+// and B have changed places.
+func (g *product[F]) prepare() (swapped bool) {
+	if g.k == 0 {
+		g.how = byScale
+		return false
+	}
+	if swapped = g.m == 1 && g.b.col != 1 || g.n == 1 && g.a.col != 1; swapped {
+		g.m, g.n = g.n, g.m
+		g.a, g.b, g.c = g.b.transposed(), g.a.transposed(), g.c.transposed()
+	}
+	if g.n == 1 && g.a.col == 1 {
+		g.how = byDots
+		return swapped
+	}
+	g.packA = g.m >= 8 && g.n >= 16 && g.k >= 8 && g.a.aliased()
+	g.packB = g.b.col != 1 || g.m >= 24 && g.b.aliased()
+	return swapped
+}
+
+// part is the rows [i0,i1) and columns [j0,j1) of the product.
+func (g *product[F]) part(i0, i1, j0, j1 int) product[F] {
+	p := *g
+	p.m, p.n = i1-i0, j1-j0
+	p.c = g.c.from(i0, j0)
+	if g.k > 0 {
+		p.a, p.b = g.a.from(i0, 0), g.b.from(0, j0)
+	}
+	return p
+}
+
+// compute does the product with one goroutine.
+func (g *product[F]) compute(p path) {
+	switch g.how {
+	case byScale:
+		g.scale()
+	case byDots:
+		g.dots(p)
+	default:
+		g.tiles(p)
+	}
+}
+
+// scale sets C ← β·C, without reading C when β = 0.
+func (g *product[F]) scale() {
+	if g.beta == 1 {
+		return
+	}
+	for i := range g.m {
+		row := g.c.data[i*g.c.row:][:g.n]
+		if g.beta == 0 {
+			clear(row)
+			continue
+		}
+		for j := range row {
+			row[j] *= g.beta
+		}
+	}
+}
+
+// workspace is memory for copied blocks, reused from call to call.
+type workspace[F Float] struct{ a, b []F }
+
+var workspaces32, workspaces64 = sync.Pool{New: func() any { return new(workspace[float32]) }},
+	sync.Pool{New: func() any { return new(workspace[float64]) }}
+
+func workspacePool[F Float]() *sync.Pool {
+	if sizeOf[F]() == 4 {
+		return &workspaces32
+	}
+	return &workspaces64
+}
+
+// room returns n elements of *s, which grows if it must. What they hold is left over from before. Large
+// slices begin on a page, so a small one is never made.
+func room[F Float](s *[]F, n int) []F {
+	const least = 1 << 13
+	if cap(*s) < n {
+		*s = make([]F, max(n, least))
+	}
+	return (*s)[:n]
+}

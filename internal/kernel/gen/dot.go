@@ -1,0 +1,128 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// dotFunction writes the products of the rows of A with one vector. Each row has two accumulators, for even
+// and odd vectors of k, however many rows go together: a row's bits do not depend on its neighbours.
+func (g *generator) dotFunction() {
+	f := g.typ
+	g.Function(g.letter + "gemmDot" + g.name)
+	g.Doc(g.letter + "gemmDot" + g.name + " computes y[i] ← Σ a[i·aRow+p]·x[p] for m ≥ 1 rows and p < k, k ≥ 1.")
+	g.Pragma("noescape")
+	g.SignatureExpr("func(m, k int, a *" + f + ", aRow int, x *" + f + ", y *" + f + ")")
+	d := &dot{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64(), tail: g.GP64()}
+	g.Load(g.Param("m"), d.m)
+	g.Load(g.Param("a"), d.a)
+	g.Load(g.Param("aRow"), d.aRow)
+	g.SHLQ(g.shift, d.aRow)
+	g.LEAQ(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
+	g.Load(g.Param("y"), d.y)
+	n := g.GP64()
+	g.Load(g.Param("k"), n)
+	g.ANDQ(operand.U32(2*g.lanes()-1), n)
+	g.MOVQ(n, d.tail)
+	for v := range 2 {
+		part := g.GP64()
+		g.MOVQ(n, part)
+		g.SUBQ(operand.U32(v*g.lanes()), part)
+		g.makeMask(part, d.tailMask(v))
+	}
+	for _, rows := range []int{4, 1} {
+		d.rows(rows)
+	}
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// dot is the state of the function that multiplies rows with a vector.
+type dot struct {
+	*generator
+	m, a, aRow, aRow3, y, tail reg.GPVirtual
+}
+
+// tailMask is where the mask of vector v of the last, partial step over k is kept.
+func (d *dot) tailMask(v int) mask {
+	if d.masked {
+		return columns(v)
+	}
+	return mask{v: d.vectors[14+v]}
+}
+
+// rows handles groups of the given number of rows as long as there are enough.
+func (d *dot) rows(rows int) {
+	begin, end := d.label("rows"+itoa(rows)), d.label("less")
+	loop, rest, sum := d.label("k"), d.label("rest"), d.label("sum")
+	d.Label(begin)
+	d.CMPQ(d.m, operand.U32(rows))
+	d.JLT(operand.LabelRef(end))
+	p, x, k := d.GP64(), d.GP64(), d.GP64()
+	d.MOVQ(d.a, p)
+	d.Load(d.Param("x"), x)
+	d.Load(d.Param("k"), k)
+	for i := range 2 * rows {
+		d.zero(d.vectors[i])
+	}
+	d.SUBQ(operand.U32(2*d.lanes()), k)
+	d.JLT(operand.LabelRef(rest))
+	d.Label(loop)
+	d.step(rows, p, x, func(m operand.Mem, v int, to reg.VecPhysical) { d.move(m, to) })
+	d.ADDQ(operand.U32(2*d.width), p)
+	d.ADDQ(operand.U32(2*d.width), x)
+	d.SUBQ(operand.U32(2*d.lanes()), k)
+	d.JGE(operand.LabelRef(loop))
+	d.Label(rest)
+	d.TESTQ(d.tail, d.tail)
+	d.JEQ(operand.LabelRef(sum))
+	d.step(rows, p, x, func(m operand.Mem, v int, to reg.VecPhysical) { d.loadMasked(m, d.tailMask(v), to) })
+	d.Label(sum)
+	for r := range rows {
+		d.sum(r)
+	}
+	d.ADDQ(operand.U32(rows*d.size), d.y)
+	step := d.GP64()
+	d.IMUL3Q(operand.U32(rows), d.aRow, step)
+	d.ADDQ(step, d.a)
+	d.SUBQ(operand.U32(rows), d.m)
+	d.JMP(operand.LabelRef(begin))
+	d.Label(end)
+}
+
+// step multiplies two vectors of each row.
+func (d *dot) step(rows int, p, x reg.GPVirtual, load func(operand.Mem, int, reg.VecPhysical)) {
+	at := fourRows(p, d.aRow, d.aRow3)
+	for v := range 2 {
+		xv := d.vectors[8+v]
+		load(operand.Mem{Base: x, Disp: v * d.width}, v, xv)
+		for r := range rows {
+			m, av := at[r], d.vectors[10+r]
+			m.Disp = v * d.width
+			load(m, v, av)
+			d.fma(xv, av, d.vectors[2*r+v])
+		}
+	}
+}
+
+// sum adds up the lanes of row r and writes its element of y.
+func (d *dot) sum(r int) {
+	acc := d.vectors[2*r]
+	d.add(d.vectors[2*r+1], acc, acc)
+	half := d.vectors[8]
+	x, y := acc.AsX(), acc.AsY()
+	if d.masked {
+		d.VEXTRACTF64X4(operand.U8(1), acc, half.AsY())
+		d.add(half.AsY(), y, y)
+	}
+	d.VEXTRACTF128(operand.U8(1), y, half.AsX())
+	d.add(half.AsX(), x, x)
+	if d.single() {
+		d.VHADDPS(x, x, x)
+		d.VHADDPS(x, x, x)
+		d.VMOVSS(x, operand.Mem{Base: d.y, Disp: r * d.size})
+	} else {
+		d.VHADDPD(x, x, x)
+		d.VMOVSD(x, operand.Mem{Base: d.y, Disp: r * d.size})
+	}
+}

@@ -1,0 +1,60 @@
+// Command gen writes the assembly of package kernel and the Go declarations that belong to it into the
+// directory given as its only argument. What it writes depends on nothing else.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: gen directory")
+		os.Exit(2)
+	}
+	for _, s := range []*simd{avx512(), avx2()} {
+		if err := write(s, os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func write(s *simd, dir string) error {
+	ctx := build.NewContext()
+	ctx.ConstraintExpr("!noasm")
+	labels, hasTable := 0, false
+	for _, e := range elements() {
+		g := &generator{Context: ctx, simd: s, element: e, labels: &labels, hasTable: &hasTable}
+		g.tileFunction()
+		g.dotFunction()
+		g.copyPanelFunction()
+		if s.name == "AVX2" {
+			g.transposePanelFunction()
+		}
+		g.fmaFunction()
+	}
+	file, err := ctx.Result()
+	if err != nil {
+		return err
+	}
+	if err := pass.Compile.Execute(file); err != nil {
+		return err
+	}
+	config := printer.Config{Name: "gen", Pkg: "kernel"}
+	for suffix, make := range map[string]printer.Builder{".s": printer.NewGoAsm, ".go": printer.NewStubs} {
+		text, err := make(config).Print(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "gemm_"+s.file+"_amd64"+suffix), text, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}

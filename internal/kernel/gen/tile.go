@@ -1,0 +1,236 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// tile is the state of the function that multiplies a column panel.
+type tile struct {
+	*generator
+	m                    reg.GPVirtual
+	a, aRow, aRow3, aCol reg.GPVirtual
+	bRow                 reg.GPVirtual
+	c, cRow, cRow3       reg.GPVirtual
+}
+
+// tileFunction writes C ← α·A·B + β·C for one panel of at most two vectors of columns and any number of
+// rows, tile by tile. An accumulator takes its products one after the other in the order of k, whatever the
+// shape of the tile around it.
+func (g *generator) tileFunction() {
+	f := g.typ
+	g.Function(g.letter + "gemmTile" + g.name)
+	g.Doc(
+		g.letter+"gemmTile"+g.name+" computes C ← α·A·B + β·C for n ≤ "+itoa(2*g.lanes())+" columns, m ≥ 1 rows and k ≥ 1.",
+		"Strides count elements. Every group of "+itoa(g.rows[0])+" rows of A begins aPanel after the one before.",
+		"B is read in whole vectors: one if n ≤ "+itoa(g.lanes())+", else two.",
+	)
+	g.Pragma("noescape")
+	g.SignatureExpr("func(m, n, k int, alpha " + f + ", a *" + f + ", aRow, aCol, aPanel int, b *" + f + ", bRow int, beta " + f + ", c *" + f + ", cRow int)")
+	t := &tile{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), aCol: g.GP64(),
+		bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(), cRow3: g.GP64()}
+	for _, p := range []struct {
+		name   string
+		r      reg.GPVirtual
+		stride bool
+	}{{"m", t.m, false}, {"a", t.a, false}, {"c", t.c, false}, {"aRow", t.aRow, true}, {"aCol", t.aCol, true}, {"bRow", t.bRow, true}, {"cRow", t.cRow, true}} {
+		g.Load(g.Param(p.name), p.r)
+		if p.stride {
+			g.SHLQ(g.shift, p.r)
+		}
+	}
+	g.LEAQ(operand.Mem{Base: t.aRow, Index: t.aRow, Scale: 2}, t.aRow3)
+	g.LEAQ(operand.Mem{Base: t.cRow, Index: t.cRow, Scale: 2}, t.cRow3)
+	n := g.GP64()
+	if g.masked {
+		for v := range 2 {
+			g.Load(g.Param("n"), n)
+			g.SUBQ(operand.U32(v*g.lanes()), n)
+			g.makeMask(n, columns(v))
+		}
+	}
+	g.Load(g.Param("n"), n)
+	g.CMPQ(n, operand.U32(g.lanes()))
+	narrow := g.label("narrow")
+	g.JLE(operand.LabelRef(narrow))
+	t.panel(2)
+	g.Label(narrow)
+	t.panel(1)
+}
+
+// columns is where the mask of vector v of the columns is kept, for instruction sets with mask registers.
+func columns(v int) mask { return mask{k: []reg.OpmaskPhysical{reg.K1, reg.K2}[v]} }
+
+// panel goes down the rows with the tallest tile and ends with one tile of each smaller height that is needed.
+func (t *tile) panel(vectors int) {
+	for i, rows := range t.rows {
+		begin, end := t.label("rows"+itoa(rows)), t.label("less")
+		t.Label(begin)
+		t.CMPQ(t.m, operand.U32(rows))
+		t.JLT(operand.LabelRef(end))
+		t.multiply(rows, vectors)
+		t.update(rows, vectors)
+		t.SUBQ(operand.U32(rows), t.m)
+		step := t.GP64()
+		if i == 0 {
+			t.Load(t.Param("aPanel"), step)
+			t.SHLQ(t.shift, step)
+			t.ADDQ(step, t.a)
+		} else {
+			t.IMUL3Q(operand.U32(rows), t.aRow, step)
+			t.ADDQ(step, t.a)
+		}
+		t.IMUL3Q(operand.U32(rows), t.cRow, step)
+		t.ADDQ(step, t.c)
+		if i == 0 {
+			t.JMP(operand.LabelRef(begin))
+		}
+		t.Label(end)
+	}
+	t.VZEROUPPER()
+	t.RET()
+}
+
+// rowPointers returns the addresses of rows that begin at base, using one more register for each four rows.
+func (t *tile) rowPointers(rows int, base, row, row3 reg.GPVirtual) ([]operand.Mem, []reg.GPVirtual) {
+	var at []operand.Mem
+	var bases []reg.GPVirtual
+	for r := 0; r < rows; r += 4 {
+		p := t.GP64()
+		if r == 0 {
+			t.MOVQ(base, p)
+		} else {
+			t.LEAQ(operand.Mem{Base: bases[len(bases)-1], Index: row, Scale: 4}, p)
+		}
+		bases = append(bases, p)
+		at = append(at, fourRows(p, row, row3)...)
+	}
+	return at[:rows], bases
+}
+
+// multiply sums A·B over k in the accumulators.
+func (t *tile) multiply(rows, vectors int) {
+	t.prefetch(rows, vectors)
+	at, bases := t.rowPointers(rows, t.a, t.aRow, t.aRow3)
+	b, k := t.GP64(), t.GP64()
+	t.Load(t.Param("b"), b)
+	t.Load(t.Param("k"), k)
+	for i := range rows * vectors {
+		t.zero(t.vectors[i])
+	}
+	bv := t.vectors[t.rows[0]*2:]
+	av := bv[2:]
+	loop := t.label("k")
+	t.Label(loop)
+	for v := range vectors {
+		t.move(operand.Mem{Base: b, Disp: v * t.width}, bv[v])
+	}
+	t.ADDQ(t.bRow, b)
+	for r := range rows {
+		x := av[r%min(2, len(av))]
+		t.broadcast(at[r], x)
+		for v := range vectors {
+			t.fma(bv[v], x, t.vectors[r*vectors+v])
+		}
+	}
+	for _, p := range bases {
+		t.ADDQ(t.aCol, p)
+	}
+	t.DECQ(k)
+	t.JNE(operand.LabelRef(loop))
+}
+
+// prefetch asks for the lines of C that the tile will write after its last step over k.
+func (t *tile) prefetch(rows, vectors int) {
+	at, _ := t.rowPointers(rows, t.c, t.cRow, t.cRow3)
+	for _, m := range at {
+		t.PREFETCHT0(m)
+		if vectors*t.width > 64 {
+			m.Disp += 64
+			t.PREFETCHT0(m)
+		}
+	}
+}
+
+// update writes α·accumulator + β·C, without reading C when β = 0.
+func (t *tile) update(rows, vectors int) {
+	at, _ := t.rowPointers(rows, t.c, t.cRow, t.cRow3)
+	free := t.vectors[t.rows[0]*2:]
+	alpha, beta, old := free[0], free[1], free[2]
+	t.broadcast(t.paramAddress("alpha"), alpha)
+	t.broadcast(t.paramAddress("beta"), beta)
+	for i := range rows * vectors {
+		t.mul(alpha, t.vectors[i], t.vectors[i])
+	}
+	fresh, done := t.label("fresh"), t.label("done")
+	bits := t.GP64()
+	if t.single() {
+		t.MOVL(t.paramAddress("beta"), bits.As32())
+		t.ADDL(bits.As32(), bits.As32()) // drops the sign: −0 is 0
+	} else {
+		t.MOVQ(t.paramAddress("beta"), bits)
+		t.ADDQ(bits, bits)
+	}
+	t.JEQ(operand.LabelRef(fresh))
+	t.store(rows, vectors, at, func(acc reg.VecPhysical, read func(reg.VecPhysical)) {
+		read(old)
+		t.fma(beta, old, acc)
+	})
+	t.JMP(operand.LabelRef(done))
+	t.Label(fresh)
+	t.store(rows, vectors, at, func(reg.VecPhysical, func(reg.VecPhysical)) {})
+	t.Label(done)
+}
+
+// store passes every accumulator through change and writes it to C, leaving columns beyond n alone.
+func (t *tile) store(rows, vectors int, at []operand.Mem, change func(acc reg.VecPhysical, read func(reg.VecPhysical))) {
+	each := func(v int, read func(operand.Mem, reg.VecPhysical), write func(reg.VecPhysical, operand.Mem)) {
+		for r := range rows {
+			acc, m := t.vectors[r*vectors+v], at[r]
+			m.Disp += v * t.width
+			change(acc, func(old reg.VecPhysical) { read(m, old) })
+			write(acc, m)
+		}
+	}
+	if t.masked {
+		for v := range vectors {
+			k := columns(v)
+			each(v, func(m operand.Mem, old reg.VecPhysical) { t.loadMasked(m, k, old) },
+				func(acc reg.VecPhysical, m operand.Mem) { t.storeMasked(acc, k, m) })
+		}
+		return
+	}
+	// Masked stores are slow on some processors that have no mask registers: whole vectors go without.
+	n, edge, done := t.GP64(), t.label("edge"), t.label("stored")
+	for v := range vectors - 1 {
+		each(v, func(m operand.Mem, old reg.VecPhysical) { t.move(m, old) },
+			func(acc reg.VecPhysical, m operand.Mem) { t.move(acc, m) })
+	}
+	v := vectors - 1
+	t.Load(t.Param("n"), n)
+	t.SUBQ(operand.U32(v*t.lanes()), n)
+	t.CMPQ(n, operand.U32(t.lanes()))
+	t.JNE(operand.LabelRef(edge))
+	each(v, func(m operand.Mem, old reg.VecPhysical) { t.move(m, old) },
+		func(acc reg.VecPhysical, m operand.Mem) { t.move(acc, m) })
+	t.JMP(operand.LabelRef(done))
+	t.Label(edge)
+	k := mask{v: t.vectors[t.rows[0]*2+3]}
+	t.makeMask(n, k)
+	each(v, func(m operand.Mem, old reg.VecPhysical) { t.loadMasked(m, k, old) },
+		func(acc reg.VecPhysical, m operand.Mem) { t.storeMasked(acc, k, m) })
+	t.Label(done)
+}
+
+// paramAddress is the place of a parameter in memory.
+func (g *generator) paramAddress(name string) operand.Mem {
+	b, err := g.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}

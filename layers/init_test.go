@@ -1,0 +1,88 @@
+package layers_test
+
+import (
+	"math"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// Layers made one after the other from seed 123 begin with PyTorch's very bits:
+// nn.Linear, nn.Embedding and torch.rand, in the order they are drawn.
+func TestInitialValuesArePyTorchs(t *testing.T) {
+	file := golden.Load(t, "torch/layers.safetensors")
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		for _, l := range []struct {
+			scope string
+			make  func(s layers.Scope) (forward, error)
+		}{
+			{"v2", v2(3, 2, false)},
+			{"v2_bias", v2(3, 7, true)},
+			{"v1", v1(3, 2)},
+			{"causal", causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true})},
+			{"wrapper", wrapper(layers.CausalAttentionConfig{In: 5, Out: 2, QKVBias: true}, 3)},
+			{"mha", multiHead(layers.MultiHeadAttentionConfig{In: 11, Out: 6, NumHeads: 2, QKVBias: true})},
+			{"additive", additive(3, 5, 11)},
+			{"model", model(5)},
+		} {
+			_, err := l.make(params.Scope(l.scope))
+			require.NoError(t, err)
+		}
+		require.Equal(t, torchCase{file: file, prefix: "init." + p.label + "."}.entries(""), names(params))
+		for name, v := range params.All() {
+			entry := "init." + p.label + "." + name
+			require.Equal(t, file.Shape(entry), []int(v.Shape()), name)
+			if p.dt == tensor.Float32 {
+				require.Equal(t, file.Float32(entry), v.Data(), name)
+			} else {
+				require.Equal(t, file.Float64(entry), v.Data(), name)
+			}
+		}
+	}
+}
+
+// One seed, one set of values; another seed, another.
+func TestSeeds(t *testing.T) {
+	first := func(seed int64) any {
+		p := layers.NewParams(tensor.Float64, seed)
+		w, err := p.Scope("").Param("w", layers.Normal(0, 1), 3, 5)
+		require.NoError(t, err)
+		return w.Value().Data()
+	}
+	require.Equal(t, first(1), first(1))
+	require.NotEqual(t, first(1), first(2))
+	require.NotEqual(t, first(1), first(-1))
+}
+
+func TestInits(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	values := func(name string, i layers.Init) []float64 {
+		w, err := p.Scope("").Param(name, i, 100, 100)
+		require.NoError(t, err)
+		return w.Value().Data().([]float64)
+	}
+	require.Equal(t, make([]float64, 10000), values("zero", layers.Init{}))
+	for _, v := range values("constant", layers.Constant(-2.5)) {
+		require.Equal(t, -2.5, v)
+	}
+	sum, squares := 0.0, 0.0
+	for _, v := range values("uniform", layers.Uniform(2, 6)) {
+		require.GreaterOrEqual(t, v, 2.0)
+		require.Less(t, v, 6.0)
+		sum += v
+	}
+	// 10000 draws: the mean is within 5 standard errors, the seed is fixed.
+	require.InDelta(t, 4, sum/1e4, 5*4/math.Sqrt(12*1e4))
+	sum = 0
+	for _, v := range values("normal", layers.Normal(3, 2)) {
+		sum += v
+		squares += (v - 3) * (v - 3)
+	}
+	require.InDelta(t, 3, sum/1e4, 5*2/math.Sqrt(1e4))
+	require.InDelta(t, 4, squares/1e4, 5*4*math.Sqrt(2/1e4))
+}

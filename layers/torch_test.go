@@ -1,0 +1,191 @@
+package layers_test
+
+import (
+	"strings"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// torchCases are the cases of testdata/torch/layers.py.
+var torchCases = map[string]func(s layers.Scope) (forward, error){
+	"simple":                        simple,
+	"simple_batch":                  simple,
+	"self_v1":                       v1(3, 7),
+	"self_v1_batch":                 v1(3, 7),
+	"self_v2":                       v2(3, 7, false),
+	"self_v2_bias_batch":            v2(3, 7, true),
+	"causal":                        causal(layers.CausalAttentionConfig{In: 5, Out: 3}),
+	"causal_batch":                  causal(layers.CausalAttentionConfig{In: 5, Out: 3, ContextLength: 11}),
+	"causal_bias":                   causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true}),
+	"causal_bias_batch":             causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true, Renormalize: true}),
+	"multi_head_wrapper":            wrapper(layers.CausalAttentionConfig{In: 5, Out: 2}, 3),
+	"multi_head_wrapper_bias_batch": wrapper(layers.CausalAttentionConfig{In: 5, Out: 2, QKVBias: true}, 3),
+	"multi_head":                    multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 2, ContextLength: 7}),
+	"multi_head_bias":               multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 2, QKVBias: true}),
+	"multi_head_batch":              multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, Renormalize: true}),
+	"multi_head_bias_batch":         multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, QKVBias: true}),
+	"multi_head_narrow":             multiHead(layers.MultiHeadAttentionConfig{In: 2, Out: 3, NumHeads: 3}),
+	"additive":                      additive(3, 5, 11),
+	"additive_batch":                additive(3, 5, 11),
+	"model":                         model(7),
+}
+
+func simple(layers.Scope) (forward, error) { return self(layers.SimpleSelfAttention{}, nil) }
+
+func v1(in, out int) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) {
+		return self(layers.NewSelfAttentionV1(s, layers.SelfAttentionV1Config{In: in, Out: out}))
+	}
+}
+
+func v2(in, out int, bias bool) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) {
+		return self(layers.NewSelfAttentionV2(s, layers.SelfAttentionV2Config{In: in, Out: out, QKVBias: bias}))
+	}
+}
+
+func causal(c layers.CausalAttentionConfig) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) { return self(layers.NewCausalAttention(s, c)) }
+}
+
+func wrapper(head layers.CausalAttentionConfig, heads int) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) {
+		return self(layers.NewMultiHeadAttentionWrapper(s, layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: heads}))
+	}
+}
+
+func multiHead(c layers.MultiHeadAttentionConfig) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) { return self(layers.NewMultiHeadAttention(s, c)) }
+}
+
+func additive(query, key, attn int) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) {
+		return cross(layers.NewAdditiveAttention(s, layers.AdditiveAttentionConfig{Query: query, Key: key, Attn: attn}))
+	}
+}
+
+func model(context int) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) {
+		m, err := layers.NewLanguageModel(s, layers.LanguageModelConfig{Vocab: 13, Context: context, Width: 8,
+			Attention: layers.VariantConfig{Layer: layers.MultiHead, DIn: 8, DOut: 6, NumHeads: 3}})
+		return func(b *layers.Build, in ...*G.Node) (out, weights *G.Node, err error) {
+			return m.ForwardWithWeights(b, in[0])
+		}, err
+	}
+}
+
+// torchTypes: the numbers are of size 1 to 100 and sums of at most some hundred
+// products, so float64 is off by 1e-13 and float32 by 1e-6 when both compute the same
+// formula, and by much more than 1e-10 and 1e-5 when they do not.
+var torchTypes = []struct {
+	label string
+	dt    tensor.Dtype
+	tol   float64
+}{{"f64", tensor.Float64, 1e-10}, {"f32", tensor.Float32, 1e-5}}
+
+// Context vectors, attention weights, and the gradients of the input and of every
+// parameter, as PyTorch has them.
+func TestLayersEqualPyTorch(t *testing.T) {
+	seen := map[string]bool{}
+	for _, entry := range golden.Load(t, "torch/layers.safetensors").Names() {
+		if name, isCase := strings.CutSuffix(entry, ".f64.out"); isCase {
+			seen[name] = true
+		}
+	}
+	require.Len(t, seen, len(torchCases))
+	for name, make := range torchCases {
+		require.True(t, seen[name], name)
+		for _, p := range torchTypes {
+			t.Run(name+"/"+p.label, func(t *testing.T) {
+				torchCase{golden.Load(t, "torch/layers.safetensors"), name + "." + p.label + ".", p.dt, p.tol}.test(t, make)
+			})
+		}
+	}
+}
+
+// torchCase is one case in one type.
+type torchCase struct {
+	file   *golden.File
+	prefix string
+	dt     tensor.Dtype
+	tol    float64
+}
+
+// entries are the names after prefix and what, in order.
+func (c torchCase) entries(what string) []string {
+	var list []string
+	for _, name := range c.file.Names() {
+		if rest, ok := strings.CutPrefix(name, c.prefix+what); ok {
+			list = append(list, rest)
+		}
+	}
+	return list
+}
+
+func (c torchCase) load(entry string) *tensor.Dense {
+	return dense(c.dt, c.file.Float64(c.prefix+entry), c.file.Shape(c.prefix+entry)...)
+}
+
+// inputs makes the inputs x and key, or the ids that x is for a model.
+func (c torchCase) inputs(t *testing.T, b *layers.Build) (in G.Nodes) {
+	for _, name := range []string{"x", "key"} {
+		switch {
+		case len(c.entries(name)) == 0:
+		case len(c.entries("d"+name)) == 0:
+			v := c.file.Int64(c.prefix + name)
+			in = append(in, input(t, b, name, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+name)...), tensor.WithBacking(v))))
+		default:
+			in = append(in, input(t, b, name, c.load(name)))
+		}
+	}
+	return in
+}
+
+func (c torchCase) test(t *testing.T, make func(s layers.Scope) (forward, error)) {
+	p := layers.NewParams(c.dt, 1)
+	run, err := make(p.Scope(""))
+	require.NoError(t, err)
+	require.Equal(t, c.entries("param."), names(p), "the names of state_dict, in its order")
+	for name := range p.All() {
+		require.NoError(t, p.Set(name, c.load("param."+name)))
+	}
+	b := layers.NewBuild(p, layers.Train) // no dropout was asked for
+	in := c.inputs(t, b)
+	out, weights, err := run(b, in...)
+	require.NoError(t, err)
+	require.Nil(t, b.DropoutKey())
+	wrt := append(G.Nodes{}, b.Learnables()...)
+	for _, x := range in {
+		if x.Dtype() == c.dt {
+			wrt = append(wrt, x)
+		}
+	}
+	dout, err := b.Input("dout", c.dt, out.Shape()...)
+	require.NoError(t, err)
+	require.NoError(t, G.Let(dout, c.load("dout")))
+	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, wrt)
+	require.NoError(t, err)
+	got := values(t, append(G.Nodes{out, weights}, grads...)...)
+	c.near(t, "out", out, got[0])
+	c.near(t, "weights", weights, got[1])
+	require.Len(t, b.Learnables(), p.Len())
+	for i, n := range wrt {
+		entry := "grad." + n.Name()
+		if i >= p.Len() {
+			entry = "d" + n.Name()
+		}
+		c.near(t, entry, n, got[2+i])
+	}
+}
+
+// near compares values of node n with an entry.
+func (c torchCase) near(t *testing.T, entry string, n *G.Node, got []float64) {
+	require.Equal(t, c.file.Shape(c.prefix+entry), []int(n.Shape()), entry)
+	golden.Close(t, entry, c.file.Float64(c.prefix+entry), got, c.tol, c.tol)
+}

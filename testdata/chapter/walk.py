@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Writes walk.txt and walk_float64.txt: what `attention chapter` prints, computed with PyTorch.
+
+Run beside the files:  python3 walk.py
+Last run with torch 1.13.0a0 (Debian's 1.13.1) on a CPU. walk.txt has, in float32, what no notebook prints;
+walk_float64.txt has every value that the command shows with --dtype float64: those of the same program with
+torch.set_default_dtype(torch.float64), which draws other numbers.
+
+The lengths of gradients are not torch.linalg.norm's: in float32 it is wrong in the sixth digit here.
+"""
+import math
+import pathlib
+
+import torch
+from torch import nn
+
+here = pathlib.Path(__file__).parent
+values = {}  # id to tensor, size or number
+TOKENS = [[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
+          [0.22, 0.58, 0.33], [0.77, 0.25, 0.10], [0.05, 0.80, 0.55]]
+
+
+def linear(d_in, d_out, bias=False):
+    return nn.Linear(d_in, d_out, bias=bias)
+
+
+def qkv(d_in, d_out):
+    return [linear(d_in, d_out) for _ in range(3)]
+
+
+def attention(q, k, v, causal=False):
+    scores = q @ k.transpose(-2, -1)
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
+    weights = torch.softmax(scores / k.shape[-1] ** 0.5, dim=-1)
+    return scores, weights, weights @ v
+
+
+def layer(x, maps, causal=False):
+    return attention(*(m(x) for m in maps), causal=causal)
+
+
+def multihead(x, maps, out, heads):
+    b, t, _ = x.shape
+    split = (m(x).view(b, t, heads, -1).transpose(1, 2) for m in maps)
+    return out(attention(*split, causal=True)[2].transpose(1, 2).reshape(b, t, -1))
+
+
+def keep_mask(p, *shape):
+    """Dropout's mask as a PyTorch built with MKL draws it; README.md has the formula."""
+    modulus = 2**31 - 1
+    s = int(torch.randint(2**32 - 1, (1,))) % modulus or 1
+    mask = torch.zeros(math.prod(shape))
+    for i in range(len(mask)):
+        mask[i] = s / modulus < 1 - p
+        s = s * 1132489760 % modulus
+    return mask.view(shape)
+
+
+def simple(x):
+    values["walk/inputs"] = x
+    scores = x @ x[1]
+    values["002/2 attention_scores"] = scores
+    plain, naive, proper = scores / scores.sum(), scores.exp() / scores.exp().sum(), scores.softmax(0)
+    for weights, name in ((plain, "002/3 attention_scores_normed"), (naive, "002/4 attention_scores_softmax"),
+                          (proper, "002/5 torch_softmax_attn_scores")):
+        values[name] = weights
+        values[name + ".sum()"] = weights.sum()
+    values["002/6 context_vector"] = proper @ x
+    scores, weights = x @ x.T, (x @ x.T).softmax(-1)
+    values["002/7 attention_scores"] = scores
+    values["walk/simple weights"] = weights
+    values["002/9 attention_weights.sum(dim=-1)"] = weights.sum(-1)
+    values["002/10 context_vectors"] = weights @ x
+
+
+def trainable(x):
+    torch.manual_seed(123)
+    wq, wk, wv = (torch.rand(3, 2) for _ in range(3))
+    s, w, c = attention(x @ wq, x @ wk, x @ wv)
+    values["walk/W_query"] = wq
+    values["002/11 query_2"] = x[1] @ wq
+    values["002/12 keys.shape"] = (x @ wk).shape
+    values["002/12 values.shape"] = (x @ wv).shape
+    values["002/13 attn_score_22"] = s[1, 1]
+    values["002/14 attn_scores_2"] = s[1]
+    values["002/15 attn_weights_2"] = w[1]
+    values["002/16 context_vec_2"] = c[1]
+    values["002/18 sa_v1(inputs)"] = c
+
+    five = torch.cat((x[:4], torch.tensor([[0.02, 0.81, 0.52]])))
+    s, w, c = attention(five @ wq, five @ wk, five @ wv)
+    values["walk/five inputs"] = five
+    values["walk/five keys.shape"] = (five @ wk).shape
+    values["004/11 attn_scores_2"] = s[1]
+    values["004/12 attn_weights_2"] = w[1]
+    values["004/12 attn_weights_2.sum()"] = w[1].sum()
+    values["004/13 context_vec_2"] = c[1]
+
+    torch.manual_seed(789)
+    values["002/20 sa_v2(inputs)"] = layer(x, qkv(3, 2))[2]
+    values["003/8 query.weight"] = [linear(3, 2) for _ in range(5)][-1].weight
+
+    torch.manual_seed(123)
+    v2 = layer(x, qkv(3, 2))[2]
+    v1 = attention(*(x @ torch.rand(3, 2) for _ in range(3)))[2]
+    values["002/22 sa_v2_v1_cv"] = values["walk/v1 with the weights of v2"] = v2
+    values["002/23 sa_v1_v2_cv"] = values["002/24 sa_v2_v1(inputs)"] = v1
+
+
+def causal(x):
+    torch.manual_seed(789)
+    maps = qkv(3, 2)
+    weights = layer(x, maps)[1]
+    values["002/25 attn_weights"] = weights
+    values["002/26 mask_simple"] = torch.ones(6, 6).tril()
+    values["002/27 masked_simple"] = weights.tril()
+    values["002/28 masked_simple_norm"] = weights.tril() / weights.tril().sum(-1, keepdim=True)
+    scores, weights, _ = layer(x, maps, causal=True)
+    values["002/29 masked"] = scores
+    values["002/30 attn_weights"] = weights
+    torch.manual_seed(123)
+    keep = keep_mask(0.5, 6, 6)
+    values["002/31 dropout(example)"] = keep / 0.5
+    values["002/32 dropout(attn_weights)"] = weights * keep / 0.5
+    batch = torch.stack((x, x))
+    values["002/34 batch"] = batch
+    values["002/33 batch.shape"] = batch.shape
+    context = layer(batch, qkv(3, 2), causal=True)[2]
+    values["002/36 context_vecs"] = context
+    values["002/36 context_vecs.shape"] = context.shape
+    context = torch.cat([layer(batch, maps, causal=True)[2] for maps in (qkv(3, 2), qkv(3, 2))], -1)
+    values["002/38 context_vecs"] = context
+    values["002/39 context_vecs.shape"] = context.shape
+
+
+def heads(x):
+    batch = torch.stack((x, x))
+    torch.manual_seed(123)
+    queries = linear(3, 2)(batch)
+    values["002/41 queries"] = queries
+    values["002/41 queries.shape"] = queries.shape
+    values["002/42 viewed_queries.shape"] = queries.view(2, 6, 2, 1).shape
+    values["002/42 viewed_queries[0].shape"] = queries.view(2, 6, 2, 1)[0].shape
+    values["walk/split queries.shape"] = queries.view(2, 6, 2, 1).transpose(1, 2).shape
+    torch.manual_seed(123)
+    context = multihead(batch, qkv(3, 2), linear(2, 2, bias=True), 2)
+    values["002/43 context_vecs"] = context
+    values["002/43 context_vecs.shape"] = context.shape
+
+    doc = torch.randn(1024, 768)
+    batch = torch.stack((doc, doc))
+    values["002/45 doc"] = doc
+    values["002/45 doc.shape"] = doc.shape
+    values["002/46 gpt_batch"] = batch
+    values["002/46 gpt_batch.shape"] = batch.shape
+    maps, out = qkv(768, 768), linear(768, 768, bias=True)
+    context = multihead(batch, maps, out, 12)
+    values["002/47 context_vecs[0]"] = context[0]
+    values["002/47 context_vecs.shape"] = context.shape
+    named = dict(zip(("W_query.weight", "W_key.weight", "W_value.weight"), (m.weight for m in maps)))
+    named.update({"out_proj.weight": out.weight, "out_proj.bias": out.bias})
+    values["walk/parameters"] = sum(p.numel() for p in named.values())
+    (context.square().sum() / 2).backward()
+    values["walk/W_query.weight.grad"] = named["W_query.weight"].grad
+    for name, p in named.items():
+        values[f"walk/length of {name}.grad"] = p.grad.square().sum().sqrt()
+
+
+def additive(x):
+    torch.manual_seed(123)
+    query, key, v = linear(2, 4), linear(3, 4), linear(4, 1)
+    states = torch.tensor([[0.3, 0.9], [0.8, 0.1]])
+    scores = v(torch.tanh(query(states)[:, None] + key(x)[None])).squeeze(-1)
+    weights = scores.softmax(-1)
+    values["walk/decoder states"] = states
+    values["walk/additive weights"] = weights
+    values["walk/additive context"] = weights @ x
+
+
+def entry(name, value):
+    if isinstance(value, torch.Tensor):
+        return f"== tensor {name}\n{str(value.detach())}\n"
+    return f"== {'size' if isinstance(value, torch.Size) else 'number'} {name}\n{value}\n"
+
+
+for dtype, file, remark in ((torch.float32, "walk.txt", "What `attention chapter` prints and no notebook does"),
+                            (torch.float64, "walk_float64.txt", "What `attention chapter --dtype float64` prints")):
+    torch.set_default_dtype(dtype)
+    values.clear()
+    x = torch.tensor(TOKENS)
+    for part in (simple, trainable, causal, heads, additive):
+        part(x)
+    shown = {name: v for name, v in values.items() if dtype == torch.float64 or name.startswith("walk/")}
+    text = [f"# {remark}, computed by walk.py with torch {torch.__version__}.\n"]
+    text += [entry(name, value) for name, value in shown.items()]
+    (here / file).write_text("\n".join(text))

@@ -1,0 +1,87 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"gorgonia.org/tensor"
+)
+
+// adam is Adam (Kingma and Ba, arXiv:1412.6980) as torch.optim.Adam, and with
+// decoupled decay AdamW (Loshchilov and Hutter, arXiv:1711.05101) as
+// torch.optim.AdamW.
+type adam struct {
+	config    SolverConfig // resolved
+	slots     []slot
+	step      *tensor.Dense   // (1), int64: steps taken
+	expAvg    []*tensor.Dense // running averages of the gradients
+	expAvgSq  []*tensor.Dense // and of their squares
+	decoupled bool
+}
+
+func newAdam(c SolverConfig, slots []slot) *adam {
+	s := &adam{config: c, slots: slots, decoupled: c.Name == AdamW}
+	s.step = tensor.New(tensor.Of(tensor.Int64), tensor.WithShape(1))
+	for _, slot := range slots {
+		s.expAvg = append(s.expAvg, zerosLike(slot))
+		s.expAvgSq = append(s.expAvgSq, zerosLike(slot))
+	}
+	return s
+}
+
+func (s *adam) Step(lr float64, params []Param) error {
+	if err := checkStep(lr, s.slots, params); err != nil {
+		return err
+	}
+	s.step.Int64s()[0]++
+	for i, p := range params {
+		if s.slots[i].dtype == tensor.Float32 {
+			adamTensor[float32](s, i, lr, p)
+		} else {
+			adamTensor[float64](s, i, lr, p)
+		}
+	}
+	return nil
+}
+
+// adamTensor works out one parameter's constants in float64, as PyTorch does,
+// and rounds them to its dtype.
+func adamTensor[F float](s *adam, i int, lr float64, p Param) {
+	c, t := s.config, float64(s.step.Int64s()[0])
+	k := adamConstants[F]{
+		keep:  1,
+		beta1: F(c.Beta1), rest1: F(1 - c.Beta1),
+		beta2: F(c.Beta2), rest2: F(1 - c.Beta2),
+		rate: F(lr / (1 - math.Pow(c.Beta1, t))),
+		root: F(math.Sqrt(1 - math.Pow(c.Beta2, t))),
+		eps:  F(c.Eps),
+	}
+	if s.decoupled {
+		k.keep = F(1 - lr*s.slots[i].decay)
+	} else {
+		k.decay = F(s.slots[i].decay)
+	}
+	adamUpdate(elements[F](p.Value), elements[F](p.Grad), elements[F](s.expAvg[i]), elements[F](s.expAvgSq[i]), k)
+}
+
+func (s *adam) State() []NamedTensor {
+	state := []NamedTensor{{Name: "step", Value: s.step}}
+	for i, slot := range s.slots {
+		state = append(state,
+			NamedTensor{Name: "exp_avg." + slot.name, Value: s.expAvg[i]},
+			NamedTensor{Name: "exp_avg_sq." + slot.name, Value: s.expAvgSq[i]})
+	}
+	return state
+}
+
+func (s *adam) SetState(state []NamedTensor) error {
+	values, err := match(s.State(), state)
+	if err != nil {
+		return err
+	}
+	if step := values[0].Int64s()[0]; step < 0 {
+		return fmt.Errorf("train: solver state: step: got %d, want a number >= 0", step)
+	}
+	copyState(s.State(), values)
+	return nil
+}

@@ -1,0 +1,74 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"gorgonia.org/tensor"
+)
+
+// ClipNorm takes the gradients of all parameters as one vector, returns its
+// Euclidean norm as it was, and scales the gradients in place by
+// limit/(norm + 1e-6) if that is less than 1, as torch.nn.utils.clip_grad_norm_
+// does. The norm is summed in float64. A limit of 0 means no clipping: the
+// gradients stay as they are. Two parameters may share one gradient tensor, as
+// those of a sum do: each counts in the norm, the tensor is scaled once.
+//
+// A nil gradient or one that is not contiguous float32 or float64 is an error; a
+// norm that is not finite is one that wraps ErrNotFinite. Both name the
+// parameter, and no gradient is changed.
+func ClipNorm(params []Param, limit float64) (float64, error) {
+	if err := checkNonNegative("gradient norm limit", limit); err != nil {
+		return 0, err
+	}
+	for _, p := range params {
+		if err := checkDense("gradient of "+p.Name, p.Grad); err != nil {
+			return 0, err
+		}
+	}
+	norm, err := gradientNorm(params)
+	if err != nil {
+		return norm, fmt.Errorf("train: %w", err)
+	}
+	clipGradients(params, norm, limit)
+	return norm, nil
+}
+
+// gradientNorm is the norm of all gradients as one vector.
+func gradientNorm(params []Param) (float64, error) {
+	total := 0.0
+	for _, p := range params {
+		var sum float64
+		if p.Grad.Dtype() == tensor.Float32 {
+			sum = sumSquares(p.Grad.Float32s())
+		} else {
+			sum = sumSquares(p.Grad.Float64s())
+		}
+		total += sum
+		if math.IsNaN(total) || math.IsInf(total, 0) {
+			return math.Sqrt(total), fmt.Errorf("gradient of %s: got a norm of %v, which is %w", p.Name, math.Sqrt(total), ErrNotFinite)
+		}
+	}
+	return math.Sqrt(total), nil
+}
+
+// clipGradients scales gradients of this norm down to limit; 0 means none.
+func clipGradients(params []Param, norm, limit float64) {
+	c := limit / (norm + 1e-6)
+	if limit == 0 || c >= 1 {
+		return
+	}
+	scaled := make(map[uintptr]bool, len(params))
+	for _, p := range params {
+		at := p.Grad.Uintptr()
+		if scaled[at] {
+			continue
+		}
+		scaled[at] = true
+		if p.Grad.Dtype() == tensor.Float32 {
+			scale(p.Grad.Float32s(), float32(c))
+		} else {
+			scale(p.Grad.Float64s(), c)
+		}
+	}
+}

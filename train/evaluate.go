@@ -1,0 +1,66 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"attention/layers"
+)
+
+// Evaluate is the mean loss over all of a source's targets that count, in a graph
+// without dropout. It reads the source up to io.EOF, which Windows never yields,
+// and changes neither the parameters nor the steps to come. An evaluation that an
+// error or a context that is done stops leaves the source where it stood.
+func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
+	if s == nil {
+		return Evaluation{}, errors.New("train: source to evaluate on: got nil, want one")
+	}
+	if err := l.prepareEval(); err != nil {
+		return Evaluation{}, err
+	}
+	mean, tokens, err := l.eval.meanLoss(ctx, s)
+	if err != nil {
+		return Evaluation{}, fmt.Errorf("train: evaluation after %d steps: %w", l.step, err)
+	}
+	return Evaluation{Step: l.step, Loss: mean, Tokens: tokens}, nil
+}
+
+// prepareEval builds the evaluation graph, once.
+func (l *Loop) prepareEval() (err error) {
+	if l.eval == nil {
+		l.eval, err = newProgram(l.params, l.loss, layers.Eval)
+	}
+	return err
+}
+
+// meanLoss weighs the mean of each batch by the targets it is over.
+func (pr *program) meanLoss(ctx context.Context, s Source) (mean float64, tokens int, err error) {
+	sum := 0.0
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, fmt.Errorf("stopped: %w", err)
+		}
+		b, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return 0, 0, fmt.Errorf("batch: %w", err)
+		}
+		if b.Tokens < 1 {
+			return 0, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1", b.Tokens)
+		}
+		loss, err := pr.run(b, 0)
+		if err != nil {
+			return 0, 0, err
+		}
+		sum += loss * float64(b.Tokens)
+		tokens += b.Tokens
+	}
+	if tokens == 0 {
+		return 0, 0, errors.New("source: got no batch, want at least one")
+	}
+	return sum / float64(tokens), tokens, nil
+}

@@ -1,0 +1,186 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+)
+
+// ignore lets only the first n targets of a batch count.
+func ignore(b train.Batch, n int) train.Batch {
+	targets := b.Inputs[train.Targets].Ints()
+	for i := n; i < len(targets); i++ {
+		targets[i] = graph.IgnoreTarget
+	}
+	b.Tokens = n
+	return b
+}
+
+func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
+	source := &batches{list: []train.Batch{randomBatch(0), ignore(randomBatch(1), 4), ignore(randomBatch(2), 1)}, end: io.EOF}
+	sum, tokens := 0.0, 0
+	for _, b := range source.list {
+		s, err := newModel(t, tensor.Float64, 1, 0).loop(t, config()).Step(b) // its loss is that before the step
+		require.NoError(t, err)
+		sum += s.Loss * float64(b.Tokens)
+		tokens += b.Tokens
+	}
+	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
+	for range 2 {
+		e, err := l.Evaluate(context.Background(), source)
+		require.NoError(t, err)
+		require.Equal(t, train.Evaluation{Step: 0, Loss: sum / float64(tokens), Tokens: tokens}, e)
+	}
+	_, err := l.Step(randomBatch(0))
+	require.NoError(t, err)
+	e, err := l.Evaluate(context.Background(), source)
+	require.NoError(t, err)
+	require.Equal(t, 1, e.Step)
+	require.NotEqual(t, sum/float64(tokens), e.Loss, "the evaluation graph sees the new values")
+}
+
+// The rest of a text that fills no batch counts as if it had one of its own.
+func TestEvaluateSeesAWholeText(t *testing.T) {
+	ids := make([]int, 53)
+	for i := range ids {
+		ids[i] = i * i % vocabulary
+	}
+	s, err := train.NewSequential(ids, train.SequentialConfig{Batch: batchSize, Context: contextLength})
+	require.NoError(t, err)
+	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
+	e, err := l.Evaluate(context.Background(), s)
+	require.NoError(t, err)
+	require.Equal(t, len(ids)-1, e.Tokens)
+
+	// The same windows, each alone in a batch whose other rows do not count.
+	alone := &batches{end: io.EOF}
+	for start := 0; start < len(ids)-1; start += contextLength {
+		inputs, targets := make([]int, batchSize*contextLength), make([]int, batchSize*contextLength)
+		for i := range targets {
+			targets[i] = graph.IgnoreTarget
+		}
+		copy(inputs[contextLength:2*contextLength], ids[start:])
+		copy(targets[contextLength:2*contextLength], ids[start+1:])
+		alone.list = append(alone.list, textBatch(inputs, targets))
+	}
+	a, err := l.Evaluate(context.Background(), alone)
+	require.NoError(t, err)
+	require.Equal(t, e.Tokens, a.Tokens)
+	require.InDelta(t, a.Loss, e.Loss, 1e-14) // another order of the sum
+}
+
+func TestEvaluationChangesNothing(t *testing.T) {
+	run := func(eval train.Source) (*model, []float64) {
+		m := newModel(t, tensor.Float32, 7, 0.3)
+		var losses []float64
+		c := config()
+		c.EvalEvery = 1
+		c.OnStep = func(s train.Step) { losses = append(losses, s.Loss) }
+		c.OnEval = func(e train.Evaluation) { require.NotEqual(t, losses[len(losses)-1], e.Loss) }
+		l := m.loop(t, c)
+		require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), eval))
+		return m, losses
+	}
+	without, losses := run(nil)
+	with, lossesWith := run(randomBatches(3))
+	require.Equal(t, losses, lossesWith, "the dropout of the steps is the same")
+	require.Equal(t, bitsOf(without.values()), bitsOf(with.values()))
+}
+
+func TestEvaluationGraphHasNoDropout(t *testing.T) {
+	with, without := newModel(t, tensor.Float64, 7, 0.5), newModel(t, tensor.Float64, 7, 0)
+	l := with.loop(t, config())
+	require.Len(t, with.builds, 1)
+	e, err := l.Evaluate(context.Background(), randomBatches(2))
+	require.NoError(t, err)
+	want, err := without.loop(t, config()).Evaluate(context.Background(), randomBatches(2))
+	require.NoError(t, err)
+	require.Equal(t, want, e)
+
+	require.Len(t, with.builds, 2)
+	for i, mode := range []layers.Mode{layers.Train, layers.Eval} {
+		b := with.builds[i]
+		require.Equal(t, mode, b.Mode())
+		require.Equal(t, mode == layers.Train, b.DropoutKey() != nil)
+		dropouts := 0
+		for _, n := range b.Graph().AllNodes() {
+			// An op prints its settings; the model's dropout is one of fused attention's.
+			if n.Op() != nil && strings.Contains(n.Op().String(), "P:0.5") {
+				dropouts++
+			}
+		}
+		require.Equal(t, mode == layers.Train, dropouts > 0)
+	}
+	_, err = l.Evaluate(context.Background(), randomBatches(2))
+	require.NoError(t, err)
+	require.Len(t, with.builds, 2, "built once")
+}
+
+func TestEvaluateNamesWhatIsWrong(t *testing.T) {
+	disk := errors.New("disk on fire")
+	m := newModel(t, tensor.Float64, 1, 0)
+	l := m.loop(t, config())
+	_, err := l.Step(randomBatch(0))
+	require.NoError(t, err)
+	before := bitsOf(m.values())
+	evaluate := func(s train.Source) error {
+		e, err := l.Evaluate(context.Background(), s)
+		require.Zero(t, e)
+		return err
+	}
+	require.EqualError(t, evaluate(nil), "train: source to evaluate on: got nil, want one")
+	require.EqualError(t, evaluate(randomBatches(0)), "train: evaluation after 1 steps: source: got no batch, want at least one")
+	err = evaluate(&batches{list: randomBatches(1).list, end: disk})
+	require.EqualError(t, err, "train: evaluation after 1 steps: batch: disk on fire")
+	require.ErrorIs(t, err, disk)
+	require.EqualError(t, evaluate(&batches{list: []train.Batch{{Inputs: randomBatch(0).Inputs}}}),
+		"train: evaluation after 1 steps: batch: tokens: got 0, want the number of targets that count, at least 1")
+	require.EqualError(t, evaluate(&batches{list: []train.Batch{{Tokens: 1}}}),
+		"train: evaluation after 1 steps: batch: inputs: got none, want int (3, 5)")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = l.Evaluate(ctx, randomBatches(1))
+	require.EqualError(t, err, "train: evaluation after 1 steps: stopped: context canceled")
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, before, bitsOf(m.values()))
+
+	require.NoError(t, m.params.Set("output.bias", infinite(vocabulary)))
+	err = evaluate(randomBatches(1))
+	require.EqualError(t, err, "train: evaluation after 1 steps: loss: got NaN, which is not finite; it began with output.bias")
+	require.ErrorIs(t, err, train.ErrNotFinite)
+}
+
+// A loss that cannot be evaluated fails before the first step, not after many.
+func TestRunBuildsTheEvaluationFirst(t *testing.T) {
+	m := newModel(t, tensor.Float64, 1, 0)
+	loss := func(b *layers.Build) (*G.Node, error) {
+		if b.Mode() == layers.Eval {
+			return nil, io.EOF
+		}
+		return m.loss(b)
+	}
+	l, err := train.New(m.params, loss, config())
+	require.NoError(t, err)
+	err = l.Run(context.Background(), randomBatches(trainedSteps), randomBatches(1))
+	require.EqualError(t, err, "train: eval graph: EOF")
+	require.Zero(t, l.Steps())
+	require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), nil))
+}
+
+func infinite(n int) *tensor.Dense {
+	d := dense(tensor.Float64, []int{n}, nil)
+	d.Memset(math.Inf(1))
+	return d
+}

@@ -1,0 +1,63 @@
+package train_test
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"gorgonia.org/tensor"
+
+	"attention/train"
+)
+
+// A config goes into a checkpoint as JSON and comes back as it was.
+func ExampleSolverConfig() {
+	c := train.SolverConfig{Name: train.AdamW, Beta2: 0.95, WeightDecay: 0.1, Decay: train.DecayMatrices}
+	data, err := json.Marshal(c)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var back train.SolverConfig
+	if err := json.Unmarshal(data, &back); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(data))
+	fmt.Println(back, back == c)
+	// Output:
+	// {"name":"adamw","beta2":0.95,"weight_decay":0.1,"decay":"matrices"}
+	// adamw(beta1=0.9 beta2=0.95 eps=1e-08 weight_decay=0.1 of matrices) true
+}
+
+// One step of plain gradient descent: the tensor itself changes.
+func ExampleSolverConfig_New() {
+	weight := tensor.New(tensor.WithShape(2), tensor.WithBacking([]float64{1, 2}))
+	params := []train.Param{{Name: "weight", Value: weight}}
+	solver, err := train.SolverConfig{Name: train.SGD}.New(params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	params[0].Grad = tensor.New(tensor.WithShape(2), tensor.WithBacking([]float64{10, -10}))
+	if err := solver.Step(0.1, params); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(weight)
+	// Output: [0  3]
+}
+
+func ExampleVocabulary() {
+	v, err := train.NewVocabulary("hello")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ids, err := v.Encode("hole")
+	fmt.Println(v.Characters(), ids, err)
+	_, err = v.Encode("help")
+	fmt.Println(err)
+	// Output:
+	// ehlo [1 3 2 0] <nil>
+	// train: text: got 'p' at position 3, want one of the vocabulary's 4 characters
+}

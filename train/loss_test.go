@@ -1,0 +1,228 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"hash"
+	"math"
+	"testing"
+
+	"github.com/chewxy/hm"
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+)
+
+// weights makes a set of one parameter, all v.
+func weights(t *testing.T, name string, v float64, shape ...int) (*layers.Params, layers.Param) {
+	p := layers.NewParams(tensor.Float64, 0)
+	w, err := p.Scope("").Param(name, layers.Constant(v), shape...)
+	require.NoError(t, err)
+	return p, w
+}
+
+func TestNotFiniteGradientStopsTheRun(t *testing.T) {
+	p, w := weights(t, "w", 1, 3)
+	w.Value().Float64s()[1] = 0
+	// Σ√w is finite at 0, its gradient ½/√w is not.
+	loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Sqrt(b.Node(w)))) }
+	l, err := train.New(p, loss, config())
+	require.NoError(t, err)
+	_, err = l.Step(train.Batch{})
+	require.ErrorContains(t, err, "train: step 0: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
+	require.ErrorIs(t, err, train.ErrNotFinite)
+	require.Equal(t, []float64{1, 0, 1}, w.Value().Float64s())
+	require.Zero(t, l.Steps())
+}
+
+// Finite gradients may still have squares that no float64 holds.
+func TestOverflowingNormStopsTheRun(t *testing.T) {
+	l, params := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
+	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": dense64([]float64{1e200, 0})}})
+	require.EqualError(t, err, "train: step 0: gradient of w: got a norm of +Inf, which is not finite")
+	require.ErrorIs(t, err, train.ErrNotFinite)
+	require.Equal(t, []float64{1, 1}, params[0].Value().Float64s())
+}
+
+// Neither a parameter that has no node nor one whose node does not lead to the
+// loss changes, not even by weight decay.
+func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
+	m := newModel(t, tensor.Float64, 1, 0)
+	absent, err := m.params.Scope("absent").Param("weight", layers.Constant(1), 2, 2)
+	require.NoError(t, err)
+	dangling, err := m.params.Scope("dangling").Param("weight", layers.Constant(1), 2, 2)
+	require.NoError(t, err)
+	loss := func(b *layers.Build) (*G.Node, error) {
+		if _, err := graph.Scale(b.Node(dangling), 2); err != nil {
+			return nil, err
+		}
+		return m.loss(b)
+	}
+	c := config()
+	c.Solver.WeightDecay = 0.5
+	l, err := train.New(m.params, loss, c)
+	require.NoError(t, err)
+	require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), randomBatches(1)))
+	for _, p := range []layers.Param{absent, dangling} {
+		require.Equal(t, []float64{1, 1, 1, 1}, p.Value().Float64s(), p.Name())
+	}
+	plain := newModel(t, tensor.Float64, 1, 0)
+	require.NoError(t, plain.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), nil))
+	got := m.values()
+	delete(got, absent.Name())
+	delete(got, dangling.Name())
+	require.Equal(t, bitsOf(plain.values()), bitsOf(got), "the others learn as without them")
+}
+
+// sumLoss is Σ op(w + v, x), whose two parameters have one gradient.
+func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*train.Loop, []layers.Param) {
+	p, w := weights(t, "w", 1, 2)
+	v, err := p.Scope("").Param("v", layers.Constant(1), 2)
+	require.NoError(t, err)
+	loss := func(b *layers.Build) (*G.Node, error) {
+		x, err := b.Input("x", tensor.Float64, 2)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := graph.Add(b.Node(w), b.Node(v))
+		if err != nil {
+			return nil, err
+		}
+		return op(sum, x)
+	}
+	c := config()
+	c.Solver.Name, c.Schedule.Constant.Rate, c.ClipNorm = train.SGD, 1, 5
+	l, err := train.New(p, loss, c)
+	require.NoError(t, err)
+	return l, []layers.Param{w, v}
+}
+
+// Gradients may be one tensor, and may be one that the graph holds, here the input
+// x: clipping must scale each once and x not at all.
+func TestClippingSparesTheGraph(t *testing.T) {
+	for name, op := range map[string]func(sum, x *G.Node) (*G.Node, error){
+		"stock": func(sum, x *G.Node) (*G.Node, error) { return G.Sum(G.Must(G.HadamardProd(sum, x))) },
+		"alias": func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) },
+	} {
+		l, params := sumLoss(t, op)
+		x := dense64([]float64{6, 8})
+		s, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": x}})
+		require.NoError(t, err, name)
+		require.Equal(t, 28.0, s.Loss)
+		require.InDelta(t, math.Sqrt(200), s.GradNorm, 1e-14)
+		require.Equal(t, []float64{6, 8}, x.Float64s(), name)
+		for _, p := range params { // 1 − (6, 8)·5/(√200 + 1e-6)
+			require.InDeltaSlice(t, []float64{-1.1213202, -1.8284269}, p.Value().Float64s(), 1e-6, "%s: %s", name, p.Name())
+		}
+	}
+}
+
+// dot is Σ a·b with b itself, not a copy, as the gradient of a: right for a loss,
+// into which the gradient 1 flows.
+type dot struct{}
+
+func (dot) Arity() int                                        { return 2 }
+func (dot) ReturnsPtr() bool                                  { return false }
+func (dot) CallsExtern() bool                                 { return false }
+func (dot) OverwritesInput() int                              { return -1 }
+func (dot) WriteHash(h hash.Hash)                             { h.Write([]byte("dot")) }
+func (dot) Hashcode() uint32                                  { return 1 }
+func (dot) String() string                                    { return "dot" }
+func (dot) InferShape(...G.DimSizer) (tensor.Shape, error)    { return tensor.ScalarShape(), nil }
+func (dot) DiffWRT(int) []bool                                { return []bool{true, false} }
+func (dot) SymDiff(in G.Nodes, _, _ *G.Node) (G.Nodes, error) { return G.Nodes{in[1], nil}, nil }
+
+func (dot) Type() hm.Type {
+	vector := G.TensorType{Dims: 1, Of: tensor.Float64}
+	return hm.NewFnType(vector, vector, tensor.Float64)
+}
+
+func (dot) Do(in ...G.Value) (G.Value, error) {
+	sum, b := 0.0, in[1].Data().([]float64)
+	for i, a := range in[0].Data().([]float64) {
+		sum += a * b[i]
+	}
+	return G.NewF64(sum), nil
+}
+
+// tensor.Shape.Eq calls a column and a vector equal, and an op would not.
+func TestStepRefusesAColumnForAVector(t *testing.T) {
+	l, _ := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
+	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": dense(tensor.Float64, []int{2, 1}, nil)}})
+	require.EqualError(t, err, "train: step 0: batch: x: got float64 (2, 1), want float64 (2)")
+}
+
+func TestParametersOfOneElement(t *testing.T) {
+	for _, shape := range [][]int{{1}, {1, 1}, {1, 1, 1}} {
+		p, w := weights(t, "w", 3, shape...)
+		loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.HadamardProd(b.Node(w), b.Node(w)))) }
+		c := config()
+		c.Solver.Name, c.Schedule.Constant.Rate = train.SGD, 0.25
+		l, err := train.New(p, loss, c)
+		require.NoError(t, err, "%v", shape)
+		s, err := l.Step(train.Batch{})
+		require.NoError(t, err, "%v", shape)
+		require.Equal(t, 9.0, s.Loss)
+		require.Equal(t, []float64{1.5}, w.Value().Float64s())
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	broken := errors.New("no such layer")
+	p, w := weights(t, "w", 1, 2, 3)
+	other, stranger := weights(t, "w", 1, 2, 3)
+	for want, loss := range map[string]train.Loss{
+		"train: train graph: no such layer":              func(*layers.Build) (*G.Node, error) { return nil, broken },
+		"train: train graph: loss: got nil, want a node": func(*layers.Build) (*G.Node, error) { return nil, nil },
+		"train: train graph: loss: got float64 (2, 3), want a float32 or float64 scalar": func(b *layers.Build) (*G.Node, error) {
+			return b.Node(w), nil
+		},
+		"train: train graph: loss: got a node of another graph, want one of the build's": func(*layers.Build) (*G.Node, error) {
+			return G.Sum(layers.NewBuild(other, layers.Train).Node(stranger))
+		},
+		"train: train graph: loss: got int (), want a float32 or float64 scalar": func(b *layers.Build) (*G.Node, error) {
+			return G.NewScalar(b.Graph(), tensor.Int, G.WithName("count")), nil
+		},
+		"train: train graph: loss: depends on none of the 1 parameters, want at least one": func(b *layers.Build) (*G.Node, error) {
+			x, err := b.Input("x", tensor.Float64, 2)
+			if err != nil {
+				return nil, err
+			}
+			return G.Sum(x)
+		},
+	} {
+		_, err := train.New(p, loss, config())
+		require.EqualError(t, err, want)
+	}
+	_, err := train.New(p, func(*layers.Build) (*G.Node, error) { return nil, broken }, config())
+	require.ErrorIs(t, err, broken)
+	_, err = train.New(nil, newModel(t, tensor.Float32, 1, 0).loss, config())
+	require.EqualError(t, err, "train: got no parameters or no loss, want both")
+	_, err = train.New(p, nil, config())
+	require.EqualError(t, err, "train: got no parameters or no loss, want both")
+}
+
+func TestConfigValidate(t *testing.T) {
+	require.NoError(t, config().Validate())
+	for want, spoil := range map[string]func(*train.Config){
+		"train: steps: got 0, want a number >= 1":                      func(c *train.Config) { c.Steps = 0 },
+		"train: steps between evaluations: got -1, want a number >= 0": func(c *train.Config) { c.EvalEvery = -1 },
+		`train: solver: got "lion", want "sgd", "adam" or "adamw"`:     func(c *train.Config) { c.Solver.Name = "lion" },
+		"train: schedule: got {Constant:{Rate:0} Cosine:{Peak:0 Floor:0 WarmupSteps:0 Steps:0}}, want either a constant or a cosine schedule": func(c *train.Config) {
+			c.Schedule = train.ScheduleConfig{}
+		},
+		"train: gradient norm limit: got -1, want a finite number >= 0": func(c *train.Config) { c.ClipNorm = -1 },
+	} {
+		c := config()
+		spoil(&c)
+		require.EqualError(t, c.Validate(), want)
+		m := newModel(t, tensor.Float32, 1, 0)
+		_, err := train.New(m.params, m.loss, c)
+		require.EqualError(t, err, want)
+		require.Empty(t, m.builds, "refused before anything is built")
+	}
+}

@@ -1,0 +1,131 @@
+package train_test
+
+import (
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+)
+
+// Sizes of the model of testdata/torch/training.py, which the loop's tests train.
+const (
+	batchSize, contextLength = 3, 5 // B, T
+	vocabulary               = 11   // V
+	width, attended          = 6, 14
+	heads                    = 2
+	trainedSteps             = 10
+	constantLearningRate     = 0.01
+)
+
+// model is a small language model and its loss.
+type model struct {
+	params *layers.Params
+	net    *layers.LanguageModel
+	builds []*layers.Build // those that loss was called with
+}
+
+func newModel(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *model {
+	p := layers.NewParams(dtype, seed)
+	net, err := layers.NewLanguageModel(p.Scope(""), layers.LanguageModelConfig{
+		Vocab: vocabulary, Context: contextLength, Width: width,
+		Attention: layers.VariantConfig{Layer: layers.MultiHead, DIn: width, DOut: attended,
+			ContextLength: contextLength, NumHeads: heads, Dropout: dropout},
+	})
+	require.NoError(t, err)
+	return &model{params: p, net: net}
+}
+
+func (m *model) loss(b *layers.Build) (*G.Node, error) {
+	m.builds = append(m.builds, b)
+	inputs, err := b.Input(train.Inputs, tensor.Int, batchSize, contextLength)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := b.Input(train.Targets, tensor.Int, batchSize, contextLength)
+	if err != nil {
+		return nil, err
+	}
+	logits, err := m.net.Forward(b, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return graph.CrossEntropy(logits, targets)
+}
+
+// config is a run of AdamW over all of the tests' steps.
+func config() train.Config {
+	return train.Config{Steps: trainedSteps, Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: constantLearningRate}}}
+}
+
+func (m *model) loop(t testing.TB, c train.Config) *train.Loop {
+	l, err := train.New(m.params, m.loss, c)
+	require.NoError(t, err)
+	return l
+}
+
+// values are copies of all parameters, as float64s.
+func (m *model) values() map[string][]float64 {
+	all := map[string][]float64{}
+	for name, v := range m.params.All() {
+		all[name] = append([]float64{}, floats(v)...)
+	}
+	return all
+}
+
+// textBatch makes a batch of ids whose targets all count but those that are
+// graph.IgnoreTarget.
+func textBatch(inputs, targets []int) train.Batch {
+	b := train.Batch{Inputs: map[string]*tensor.Dense{
+		train.Inputs:  tensor.New(tensor.WithShape(batchSize, contextLength), tensor.WithBacking(inputs)),
+		train.Targets: tensor.New(tensor.WithShape(batchSize, contextLength), tensor.WithBacking(targets)),
+	}}
+	for _, target := range targets {
+		if target != graph.IgnoreTarget {
+			b.Tokens++
+		}
+	}
+	return b
+}
+
+// randomBatch depends on the seed only.
+func randomBatch(seed uint64) train.Batch {
+	random := rand.New(rand.NewPCG(seed, 0))
+	inputs, targets := make([]int, batchSize*contextLength), make([]int, batchSize*contextLength)
+	for i := range inputs {
+		inputs[i], targets[i] = random.IntN(vocabulary), random.IntN(vocabulary)
+	}
+	return textBatch(inputs, targets)
+}
+
+// batches is a source of given batches; after the last comes end, and then the
+// first again.
+type batches struct {
+	list []train.Batch
+	end  error
+	next int
+}
+
+func (s *batches) Next() (train.Batch, error) {
+	if s.next == len(s.list) {
+		s.next = 0
+		return train.Batch{}, s.end
+	}
+	s.next++
+	return s.list[s.next-1], nil
+}
+
+// randomBatches is a source of n batches.
+func randomBatches(n int) *batches {
+	s := &batches{end: io.EOF}
+	for i := range n {
+		s.list = append(s.list, randomBatch(uint64(i)))
+	}
+	return s
+}

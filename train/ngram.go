@@ -1,0 +1,126 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// NGram is what counting characters achieves: losses in nats per character that
+// a trained model has to go below to have learnt more than frequencies.
+type NGram struct {
+	Unigram      float64 `json:"unigram"`       // cross-entropy on the validation split
+	UnigramAlpha float64 `json:"unigram_alpha"` // α it was smoothed with
+	Bigram       float64 `json:"bigram"`        // cross-entropy on the validation split
+	BigramAlpha  float64 `json:"bigram_alpha"`
+	// BigramEntropy is the entropy of a training character given the one before
+	// it, by the training split's own unsmoothed counts: no model that sees one
+	// character only can have a lower loss on the training split.
+	BigramEntropy float64 `json:"bigram_entropy"`
+}
+
+// smoothing returns the values of α that are tried.
+func smoothing() []float64 {
+	return []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3}
+}
+
+// NewNGram counts ids of a vocabulary of V on the training split and measures,
+// for every character of the validation split but its first, with add-α smoothing
+//
+//	unigram  −ln p(c)      p(c)     = (n(c) + α)  / (N + α·V)
+//	bigram   −ln p(c | b)  p(c | b) = (n(bc) + α) / (n(b·) + α·V)
+//
+// Of 0.001, 0.003, 0.01, … 3 each takes the α that is best on the validation
+// split itself, so that the bar is as low as this family of models gets. Splits
+// of fewer than two ids and ids outside [0, V) are errors.
+func NewNGram(training, validation []int, vocabulary int) (NGram, error) {
+	if err := checkSplit("training split", training, vocabulary); err != nil {
+		return NGram{}, err
+	}
+	if err := checkSplit("validation split", validation, vocabulary); err != nil {
+		return NGram{}, err
+	}
+	seen, asked := countGrams(training), countGrams(validation)
+	n := NGram{Unigram: math.Inf(1), Bigram: math.Inf(1), BigramEntropy: seen.entropy()}
+	for _, alpha := range smoothing() {
+		if loss := seen.unigramLoss(asked, alpha, float64(vocabulary)); loss < n.Unigram {
+			n.Unigram, n.UnigramAlpha = loss, alpha
+		}
+		if loss := seen.bigramLoss(asked, alpha, float64(vocabulary)); loss < n.Bigram {
+			n.Bigram, n.BigramAlpha = loss, alpha
+		}
+	}
+	return n, nil
+}
+
+func checkSplit(what string, ids []int, vocabulary int) error {
+	if len(ids) < 2 {
+		return fmt.Errorf("train: %s: got %d ids, want at least 2", what, len(ids))
+	}
+	for i, id := range ids {
+		if id < 0 || id >= vocabulary {
+			return fmt.Errorf("train: %s: got id %d at position %d, want 0 to %d", what, id, i, vocabulary-1)
+		}
+	}
+	return nil
+}
+
+type pair struct{ before, id int }
+
+// grams are the counts of a split. A map holds them, for of V² pairs a text
+// shows few.
+type grams struct {
+	total  int          // ids
+	single map[int]int  // id → how often
+	pairs  map[pair]int // id after another → how often
+	before map[int]int  // id → how often another follows it
+	order  []pair       // pairs ascending, so that sums are the same each time
+}
+
+func countGrams(ids []int) *grams {
+	g := &grams{total: len(ids), single: map[int]int{}, pairs: map[pair]int{}, before: map[int]int{}}
+	g.single[ids[0]]++
+	for i, id := range ids[1:] {
+		g.single[id]++
+		g.before[ids[i]]++
+		g.pairs[pair{ids[i], id}]++
+	}
+	for p := range g.pairs {
+		g.order = append(g.order, p)
+	}
+	slices.SortFunc(g.order, func(a, b pair) int {
+		if a.before != b.before {
+			return a.before - b.before
+		}
+		return a.id - b.id
+	})
+	return g
+}
+
+// perPair returns Σ n·loss(pair) / Σ n over the pairs of g.
+func (g *grams) perPair(loss func(pair) float64) float64 {
+	sum := 0.0
+	for _, p := range g.order {
+		sum += float64(g.pairs[p]) * loss(p)
+	}
+	return sum / float64(g.total-1)
+}
+
+func (g *grams) unigramLoss(asked *grams, alpha, vocabulary float64) float64 {
+	return asked.perPair(func(p pair) float64 {
+		return -math.Log((float64(g.single[p.id]) + alpha) / (float64(g.total) + alpha*vocabulary))
+	})
+}
+
+func (g *grams) bigramLoss(asked *grams, alpha, vocabulary float64) float64 {
+	return asked.perPair(func(p pair) float64 {
+		return -math.Log((float64(g.pairs[p]) + alpha) / (float64(g.before[p.before]) + alpha*vocabulary))
+	})
+}
+
+// entropy is −Σ n(bc)/N · ln(n(bc)/n(b·)).
+func (g *grams) entropy() float64 {
+	return g.perPair(func(p pair) float64 {
+		return -math.Log(float64(g.pairs[p]) / float64(g.before[p.before]))
+	})
+}

@@ -1,0 +1,110 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gorgonia.org/tensor"
+)
+
+// Param is one parameter of a model as a solver sees it.
+type Param struct {
+	Name  string        // as in a state dict; unique among a model's parameters
+	Value *tensor.Dense // float32 or float64; updated in place, for graphs are bound to it
+	Grad  *tensor.Dense // the loss's gradient: Value's dtype and shape
+}
+
+// slot is what a solver remembers about a parameter from its construction on.
+type slot struct {
+	name  string
+	dtype tensor.Dtype
+	shape tensor.Shape
+	decay float64 // the weight decay of this parameter, after the mask
+}
+
+// newSlots checks a model's parameters once, before a solver makes its state
+// for them. Gradients need not exist yet.
+func newSlots(params []Param, c SolverConfig) ([]slot, error) {
+	if len(params) == 0 {
+		return nil, errors.New("train: parameters: got none, want at least one")
+	}
+	slots := make([]slot, len(params))
+	names := make(map[string]bool, len(params))
+	owners := make(map[*tensor.Dense]string, len(params))
+	for i, p := range params {
+		if p.Name == "" {
+			return nil, fmt.Errorf("train: parameter %d: got no name, want one", i)
+		}
+		if names[p.Name] {
+			return nil, fmt.Errorf("train: parameter %s: got the name twice, want it once", p.Name)
+		}
+		names[p.Name] = true
+		if err := checkDense("value of "+p.Name, p.Value); err != nil {
+			return nil, err
+		}
+		if owner, shared := owners[p.Value]; shared {
+			return nil, fmt.Errorf("train: parameter %s: got the tensor of %s, want its own: it would be updated twice a step", p.Name, owner)
+		}
+		owners[p.Value] = p.Name
+		slots[i] = slot{name: p.Name, dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone()}
+		if c.Decay.covers(p.Value.Shape()) {
+			slots[i].decay = c.WeightDecay
+		}
+	}
+	return slots, nil
+}
+
+// checkStep checks all that a step will read, so that it updates either every
+// parameter or none.
+func checkStep(lr float64, slots []slot, params []Param) error {
+	if err := checkNonNegative("learning rate", lr); err != nil {
+		return err
+	}
+	if len(params) != len(slots) {
+		return fmt.Errorf("train: parameters: got %d, want the solver's %d", len(params), len(slots))
+	}
+	for i, p := range params {
+		if p.Name != slots[i].name {
+			return fmt.Errorf("train: parameter %d: got %q, want the solver's %q", i, p.Name, slots[i].name)
+		}
+		if err := slots[i].check("value of "+p.Name, p.Value); err != nil {
+			return err
+		}
+		if err := slots[i].check("gradient of "+p.Name, p.Grad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check checks a value or a gradient against the parameter it belongs to.
+func (s slot) check(what string, d *tensor.Dense) error {
+	if err := checkDense(what, d); err != nil {
+		return err
+	}
+	if d.Dtype() != s.dtype || !slices.Equal(d.Shape(), s.shape) {
+		return fmt.Errorf("train: %s: got %v %v, want %v %v", what, d.Dtype(), d.Shape(), s.dtype, s.shape)
+	}
+	return nil
+}
+
+// checkDense refuses what cannot be walked as one plain slice of floats.
+func checkDense(what string, d *tensor.Dense) error {
+	if d == nil {
+		return fmt.Errorf("train: %s: got nil, want a tensor", what)
+	}
+	if dt := d.Dtype(); dt != tensor.Float32 && dt != tensor.Float64 {
+		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dt)
+	}
+	return checkLayout(what, d)
+}
+
+// checkLayout refuses transposed views and the like: their elements do not lie
+// in the order of their indices.
+func checkLayout(what string, d *tensor.Dense) error {
+	if d.RequiresIterator() || d.DataOrder().IsColMajor() {
+		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data", what, d.Shape())
+	}
+	return nil
+}

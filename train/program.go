@@ -1,0 +1,171 @@
+package train
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"attention/graph/machine"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// program is a loss's graph of one mode, ready to run.
+type program struct {
+	loss       *G.Node
+	inputs     map[string]*G.Node
+	dropoutKey *G.Node // nil without dropout
+	params     []Param // in a Train graph what the loss depends on, in the order it was made
+	grads      G.Nodes // of params
+	machine    *machine.Machine
+}
+
+func newProgram(p *layers.Params, loss Loss, mode layers.Mode) (*program, error) {
+	b := layers.NewBuild(p, mode)
+	cost, err := loss(b)
+	if err != nil {
+		return nil, fmt.Errorf("train: %v graph: %w", mode, err)
+	}
+	if err := checkLoss(cost, b); err != nil {
+		return nil, fmt.Errorf("train: %v graph: loss: %w", mode, err)
+	}
+	pr := &program{loss: cost, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}
+	if mode == layers.Train {
+		if err := pr.differentiate(b); err != nil {
+			return nil, fmt.Errorf("train: %v graph: %w", mode, err)
+		}
+	}
+	if pr.machine, err = machine.New(append(G.Nodes{cost}, pr.grads...)...); err != nil {
+		return nil, fmt.Errorf("train: %v graph: %w", mode, err)
+	}
+	return pr, nil
+}
+
+// checkLoss refuses what no gradient can start from.
+func checkLoss(cost *G.Node, b *layers.Build) error {
+	switch {
+	case cost == nil:
+		return fmt.Errorf("got nil, want a node")
+	case cost.Graph() != b.Graph():
+		return fmt.Errorf("got a node of another graph, want one of the build's")
+	case !cost.IsScalar() || cost.Dtype() != tensor.Float32 && cost.Dtype() != tensor.Float64:
+		return fmt.Errorf("got %v %v, want a float32 or float64 scalar", cost.Dtype(), cost.Shape())
+	}
+	return nil
+}
+
+// differentiate adds the gradient of every parameter that the loss depends on: a
+// parameter may have a node that does not lead there.
+func (pr *program) differentiate(b *layers.Build) error {
+	reached := map[*G.Node]bool{}
+	for _, n := range b.Graph().ExactSubgraphRoots(pr.loss).AllNodes() {
+		reached[n] = true
+	}
+	used := map[string]*G.Node{}
+	for _, n := range b.Learnables() {
+		if reached[n] {
+			used[n.Name()] = n
+		}
+	}
+	var nodes G.Nodes
+	for name, value := range b.Params().All() {
+		if n, ok := used[name]; ok {
+			nodes = append(nodes, n)
+			grad := tensor.New(tensor.Of(value.Dtype()), tensor.WithShape(value.Shape()...))
+			pr.params = append(pr.params, Param{Name: name, Value: value, Grad: grad})
+		}
+	}
+	if len(nodes) == 0 {
+		return fmt.Errorf("loss: depends on none of the %d parameters, want at least one", b.Params().Len())
+	}
+	var err error
+	if pr.grads, err = G.Grad(pr.loss, nodes...); err != nil {
+		return fmt.Errorf("gradient of the loss: %w", err)
+	}
+	return nil
+}
+
+// run binds a batch to the graph's inputs and returns the loss, which is finite.
+func (pr *program) run(b Batch, key int64) (float64, error) {
+	if err := pr.bind(b); err != nil {
+		return 0, fmt.Errorf("batch: %w", err)
+	}
+	if pr.dropoutKey != nil {
+		if err := G.Let(pr.dropoutKey, key); err != nil {
+			return 0, fmt.Errorf("dropout key: %w", err)
+		}
+	}
+	if err := pr.machine.RunAll(); err != nil {
+		return 0, err
+	}
+	var loss float64
+	switch v := pr.loss.Value().Data().(type) {
+	case float32:
+		loss = float64(v)
+	case float64:
+		loss = v
+	default:
+		return 0, fmt.Errorf("loss: got a %T, want a float32 or float64", v)
+	}
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return 0, pr.whence(fmt.Errorf("loss: got %v, which is %w", loss, ErrNotFinite))
+	}
+	return loss, nil
+}
+
+// whence adds to an error that says that something is not finite where in the
+// graph that began.
+func (pr *program) whence(err error) error {
+	n, findErr := pr.machine.FindNotFinite()
+	switch {
+	case findErr != nil || n == nil: // as when squares of finite gradients overflow
+		return err
+	case n.Op() == nil:
+		return fmt.Errorf("%w; it began with %s", err, n.Name())
+	}
+	return fmt.Errorf("%w; it began with %v", err, n.Op())
+}
+
+// bind demands a value of the right type and shape for every input and no other.
+// The values are bound only when all are right.
+func (pr *program) bind(b Batch) error {
+	names := slices.Sorted(maps.Keys(pr.inputs))
+	for _, name := range names {
+		n, v := pr.inputs[name], b.Inputs[name]
+		if v == nil {
+			return fmt.Errorf("%s: got none, want %v %v", name, n.Dtype(), n.Shape())
+		}
+		if v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) {
+			return fmt.Errorf("%s: got %v %v, want %v %v", name, v.Dtype(), v.Shape(), n.Dtype(), n.Shape())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Inputs)) {
+		if pr.inputs[name] == nil {
+			return fmt.Errorf("%s: is no input of the loss, which has %q", name, names)
+		}
+	}
+	for _, name := range names {
+		if err := G.Let(pr.inputs[name], b.Inputs[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// copyGradients takes the gradients out of the graph: its memory may be shared
+// with an input or between gradients, and clipping writes into them.
+func (pr *program) copyGradients() error {
+	for i, n := range pr.grads {
+		v, ok := n.Value().(*tensor.Dense)
+		if !ok {
+			return fmt.Errorf("gradient of %s: got a %T, want a tensor", pr.params[i].Name, n.Value())
+		}
+		if err := tensor.Copy(pr.params[i].Grad, v); err != nil {
+			return fmt.Errorf("gradient of %s: %w", pr.params[i].Name, err)
+		}
+	}
+	return nil
+}

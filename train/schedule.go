@@ -1,0 +1,75 @@
+package train
+
+import (
+	"fmt"
+	"math"
+)
+
+// Schedule gives the learning rate of every step.
+type Schedule interface {
+	// At returns the learning rate of the step with this number, counted from 0.
+	// Numbers below 0 count as 0.
+	At(step int) float64
+	// Validate returns an error for the first field that makes no sense.
+	Validate() error
+}
+
+// Constant is one learning rate for all steps.
+type Constant struct {
+	Rate float64 `json:"rate"` // 0 trains nothing
+}
+
+// At returns Rate.
+func (c Constant) At(int) float64 { return c.Rate }
+
+// Validate refuses a rate that is negative, infinite or NaN.
+func (c Constant) Validate() error { return checkNonNegative("learning rate", c.Rate) }
+
+// Cosine warms up linearly, follows half a cosine down to a floor and stays
+// there: the schedule of nanoGPT.
+type Cosine struct {
+	Peak        float64 `json:"peak"`         // rate at the end of the warm-up
+	Floor       float64 `json:"floor"`        // rate from step Steps on; at most Peak
+	WarmupSteps int     `json:"warmup_steps"` // 0 starts at Peak
+	Steps       int     `json:"steps"`        // warm-up and descent together; more than WarmupSteps
+}
+
+// At returns
+//
+//	Peak·(step + 1)/(WarmupSteps + 1)                    step < WarmupSteps
+//	Floor + ½·(1 + cos(π·r))·(Peak − Floor)              step < Steps
+//	Floor                                                otherwise
+//
+// with r = (step − WarmupSteps)/(Steps − WarmupSteps).
+func (c Cosine) At(step int) float64 {
+	step = max(step, 0)
+	switch {
+	case step < c.WarmupSteps:
+		return c.Peak * float64(step+1) / float64(c.WarmupSteps+1)
+	case step >= c.Steps:
+		return c.Floor
+	}
+	r := float64(step-c.WarmupSteps) / float64(c.Steps-c.WarmupSteps)
+	return c.Floor + 0.5*(1+math.Cos(math.Pi*r))*(c.Peak-c.Floor)
+}
+
+// Validate refuses rates that are negative, infinite or NaN, a floor above the
+// peak, a negative warm-up and a descent of no steps.
+func (c Cosine) Validate() error {
+	if err := checkNonNegative("peak learning rate", c.Peak); err != nil {
+		return err
+	}
+	if err := checkNonNegative("floor of the learning rate", c.Floor); err != nil {
+		return err
+	}
+	if c.Floor > c.Peak {
+		return fmt.Errorf("train: floor of the learning rate: got %v, want at most the peak of %v", c.Floor, c.Peak)
+	}
+	if c.WarmupSteps < 0 {
+		return fmt.Errorf("train: warm-up steps: got %d, want a number >= 0", c.WarmupSteps)
+	}
+	if c.Steps <= c.WarmupSteps {
+		return fmt.Errorf("train: schedule steps: got %d, want more than the %d of the warm-up", c.Steps, c.WarmupSteps)
+	}
+	return nil
+}

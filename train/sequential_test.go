@@ -1,0 +1,116 @@
+package train_test
+
+import (
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+
+	"attention/graph"
+	"attention/train"
+)
+
+// pass reads a source up to io.EOF and returns the inputs and targets of the
+// positions that count.
+func pass(t *testing.T, s train.Source, batch, context int) (inputs, targets []int) {
+	for {
+		b, err := s.Next()
+		if err == io.EOF {
+			return inputs, targets
+		}
+		require.NoError(t, err)
+		require.Len(t, b.Inputs, 2)
+		for _, d := range b.Inputs {
+			require.Equal(t, tensor.Int, d.Dtype())
+			require.Equal(t, tensor.Shape{batch, context}, d.Shape(), "all batches have one shape")
+		}
+		tokens := 0
+		in, out := copies(b)
+		for i, target := range out {
+			if target == graph.IgnoreTarget {
+				continue
+			}
+			tokens++
+			inputs, targets = append(inputs, in[i]), append(targets, target)
+		}
+		require.Equal(t, tokens, b.Tokens)
+		require.Positive(t, tokens)
+	}
+}
+
+func TestSequentialCountsEveryTargetOnce(t *testing.T) {
+	const batch, context = 4, 3
+	for n := context + 1; n < 60; n++ {
+		ids := countingIDs(n)
+		s, err := train.NewSequential(ids, train.SequentialConfig{Batch: batch, Context: context})
+		require.NoError(t, err)
+		for range 2 { // a second pass equals the first
+			inputs, targets := pass(t, s, batch, context)
+			require.Equal(t, ids[:n-1], inputs)
+			require.Equal(t, ids[1:], targets)
+		}
+	}
+}
+
+func TestSequentialLastOnly(t *testing.T) {
+	const batch, context = 4, 3
+	for n := context + 1; n < 60; n++ {
+		s, err := train.NewSequential(countingIDs(n), train.SequentialConfig{Batch: batch, Context: context, LastOnly: true})
+		require.NoError(t, err)
+		var want []int
+		for last := context; last < n; last += context {
+			want = append(want, last)
+		}
+		for range 2 {
+			_, targets := pass(t, s, batch, context)
+			require.Equal(t, want, targets)
+		}
+	}
+}
+
+// What no window fills is there and does not count.
+func TestSequentialTail(t *testing.T) {
+	const none = graph.IgnoreTarget
+	for _, c := range []struct {
+		lastOnly bool
+		tokens   []int
+		inputs   [][]int
+		targets  [][]int
+	}{
+		{false, []int{6, 4},
+			[][]int{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 0, 0}},
+			[][]int{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, none, none}}},
+		{true, []int{2, 1},
+			[][]int{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 0, 0}},
+			[][]int{{none, none, 3, none, none, 6}, {none, none, 9, none, none, none}}},
+	} {
+		s, err := train.NewSequential(countingIDs(11), train.SequentialConfig{Batch: 2, Context: 3, LastOnly: c.lastOnly})
+		require.NoError(t, err)
+		for range 2 {
+			for i := range c.inputs {
+				b, err := s.Next()
+				require.NoError(t, err)
+				inputs, targets := copies(b)
+				require.Equal(t, c.inputs[i], inputs)
+				require.Equal(t, c.targets[i], targets)
+				require.Equal(t, c.tokens[i], b.Tokens)
+			}
+			b, err := s.Next()
+			require.Equal(t, io.EOF, err)
+			require.Equal(t, train.Batch{}, b)
+		}
+	}
+}
+
+// Nothing of an earlier batch is left in the memory that the next one uses.
+func TestSequentialReusesItsTensors(t *testing.T) {
+	s, err := train.NewSequential(countingIDs(100), train.SequentialConfig{Batch: 2, Context: 8})
+	require.NoError(t, err)
+	a, err := s.Next()
+	require.NoError(t, err)
+	b, err := s.Next()
+	require.NoError(t, err)
+	require.Same(t, a.Inputs[train.Inputs], b.Inputs[train.Inputs])
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = s.Next() }))
+}

@@ -1,0 +1,140 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Solver updates parameters from their gradients. It is made for one model's
+// parameters (SolverConfig.New) and is not safe for concurrent use.
+type Solver interface {
+	// Step updates every Value in place with its Grad at learning rate lr. The
+	// parameters are those the solver was made for, in the same order; the
+	// tensors behind Grad may be others each time. An error (a missing or
+	// misshapen gradient, a learning rate that is negative, infinite or NaN)
+	// leaves all values and the state as they were.
+	Step(lr float64, params []Param) error
+
+	// State returns all that the solver remembers between steps, in a fixed
+	// order, under names made of PyTorch's and the parameter's:
+	// "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
+	// changes them, and nobody else should.
+	State() []NamedTensor
+
+	// SetState copies a state that State returned, so that the coming steps
+	// give the same bits as if the solver had never stopped. Names that are
+	// missing, unknown or repeated and tensors of another dtype or shape are
+	// listed in the error, which leaves the state as it was.
+	SetState(state []NamedTensor) error
+}
+
+// Names of solvers for SolverConfig.Name.
+const (
+	SGD   = "sgd"
+	Adam  = "adam"
+	AdamW = "adamw"
+)
+
+// SolverConfig chooses a solver and its constants; the learning rate comes with
+// each step. The zero value is AdamW with PyTorch's betas and eps and no decay.
+type SolverConfig struct {
+	// Name is SGD, Adam or AdamW; "" means AdamW.
+	Name string `json:"name"`
+	// Momentum is SGD's, in [0, 1); 0 means none. Adam and AdamW have none.
+	Momentum float64 `json:"momentum,omitempty"`
+	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running
+	// averages of the gradient and of its square, in (0, 1); 0 means 0.9 and 0.999.
+	Beta1 float64 `json:"beta1,omitempty"`
+	Beta2 float64 `json:"beta2,omitempty"`
+	// Eps keeps Adam and AdamW from dividing by 0; 0 means 1e-8.
+	Eps float64 `json:"eps,omitempty"`
+	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW shrinks
+	// the value by lr·λ of itself. 0 means none, also for AdamW, where PyTorch's
+	// own default is 0.01: ask for it.
+	WeightDecay float64 `json:"weight_decay,omitempty"`
+	// Decay says which parameters WeightDecay applies to; 0 means DecayAll.
+	Decay Decay `json:"decay"`
+}
+
+// Validate returns an error for the first field that makes no sense.
+func (c SolverConfig) Validate() error {
+	c = c.resolved()
+	if !slices.Contains([]string{SGD, Adam, AdamW}, c.Name) {
+		return fmt.Errorf("train: solver: got %q, want %q, %q or %q", c.Name, SGD, Adam, AdamW)
+	}
+	if err := checkNonNegative("weight decay", c.WeightDecay); err != nil {
+		return err
+	}
+	if err := c.Decay.validate(); err != nil {
+		return err
+	}
+	if c.Name == SGD {
+		if c.Beta1 != 0 || c.Beta2 != 0 || c.Eps != 0 {
+			return fmt.Errorf("train: solver sgd: got betas %v, %v and eps %v, want 0: only adam and adamw have them", c.Beta1, c.Beta2, c.Eps)
+		}
+		return checkBelowOne("momentum", c.Momentum)
+	}
+	if c.Momentum != 0 {
+		return fmt.Errorf("train: solver %s: got momentum %v, want 0: only sgd has it", c.Name, c.Momentum)
+	}
+	if err := checkBelowOne("beta1", c.Beta1); err != nil {
+		return err
+	}
+	if err := checkBelowOne("beta2", c.Beta2); err != nil {
+		return err
+	}
+	return checkNonNegative("eps", c.Eps)
+}
+
+// resolved replaces zeros by the defaults they stand for.
+func (c SolverConfig) resolved() SolverConfig {
+	if c.Name == "" {
+		c.Name = AdamW
+	}
+	if c.Name == SGD {
+		return c
+	}
+	for _, f := range []struct {
+		field *float64
+		zero  float64
+	}{{&c.Beta1, 0.9}, {&c.Beta2, 0.999}, {&c.Eps, 1e-8}} {
+		if *f.field == 0 {
+			*f.field = f.zero
+		}
+	}
+	return c
+}
+
+// New makes the solver for these parameters, of which it reads names and
+// values; gradients may still be nil. Parameters without a name or of one name,
+// one tensor under two names, and values that are not contiguous float32 or
+// float64 are errors.
+func (c SolverConfig) New(params []Param) (Solver, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.resolved()
+	slots, err := newSlots(params, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Name == SGD {
+		return newSGD(c, slots), nil
+	}
+	return newAdam(c, slots), nil
+}
+
+// String prints the config with its defaults filled in, for example
+// "adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0.1 of matrices)".
+func (c SolverConfig) String() string {
+	c = c.resolved()
+	var parts []string
+	if c.Name == SGD {
+		parts = append(parts, fmt.Sprintf("momentum=%v", c.Momentum))
+	} else {
+		parts = append(parts, fmt.Sprintf("beta1=%v beta2=%v eps=%v", c.Beta1, c.Beta2, c.Eps))
+	}
+	parts = append(parts, fmt.Sprintf("weight_decay=%v of %v", c.WeightDecay, c.Decay))
+	return c.Name + "(" + strings.Join(parts, " ") + ")"
+}

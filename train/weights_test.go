@@ -1,0 +1,110 @@
+package train_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train"
+)
+
+func TestParamsSurviveAFile(t *testing.T) {
+	for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		path := filepath.Join(t.TempDir(), "model.safetensors")
+		from, to := newModel(t, dtype, 1, 0), newModel(t, dtype, 2, 0)
+		require.NotEqual(t, bitsOf(from.values()), bitsOf(to.values()))
+		metadata := map[string]string{"format": "pt", "vocabulary": "ab\n\"ü"}
+		require.NoError(t, train.WriteParams(path, from.params, metadata))
+		got, err := train.ReadParams(path, to.params)
+		require.NoError(t, err)
+		require.Equal(t, metadata, got)
+		require.Equal(t, bitsOf(from.values()), bitsOf(to.values()))
+
+		f, err := safetensors.ReadFile(path)
+		require.NoError(t, err)
+		var names []string
+		for _, t := range f.Tensors {
+			names = append(names, t.Name)
+		}
+		var want []string
+		for name := range from.params.All() {
+			want = append(want, name)
+		}
+		require.Equal(t, want, names, "the parameters' own names in their order")
+
+		require.NoError(t, train.WriteParams(path, from.params, nil))
+		got, err = train.ReadParams(path, to.params)
+		require.NoError(t, err)
+		require.Empty(t, got)
+	}
+}
+
+func TestReadParamsRefusesWithoutChangingAnything(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	p := layers.NewParams(tensor.Float32, 1)
+	for _, name := range []string{"a", "b", "c"} {
+		_, err := p.Scope("").Param(name, layers.Constant(7), 2, 1)
+		require.NoError(t, err)
+	}
+	values := func() (all []float32) {
+		for _, v := range p.All() {
+			all = append(all, v.Float32s()...)
+		}
+		return all
+	}
+	before := append([]float32{}, values()...)
+	good := func(name string) safetensors.Tensor {
+		return safetensors.Tensor{Name: name, Shape: []int{2, 1}, Data: []float32{1, 2}}
+	}
+	for want, file := range map[string][]safetensors.Tensor{
+		"missing a, b, c":                       nil,
+		"missing c":                             {good("a"), good("b")},
+		"unknown d, solver.a":                   {good("a"), good("b"), good("c"), good("d"), good("solver.a")},
+		"missing b; unknown bb":                 {good("a"), good("bb"), good("c")},
+		"b is float32 (2), want float32 (2, 1)": {good("a"), {Name: "b", Shape: []int{2}, Data: []float32{1, 2}}, good("c")},
+		"a is float64 (2, 1), want float32 (2, 1), c is float32 (), want float32 (2, 1)": {
+			{Name: "a", Shape: []int{2, 1}, Data: []float64{1, 2}}, good("b"), {Name: "c", Data: []float32{1}}},
+		"b is bool (2, 1), want float32 (2, 1)": {good("a"), {Name: "b", Shape: []int{2, 1}, Data: []bool{true, true}}, good("c")},
+	} {
+		require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: file}))
+		metadata, err := train.ReadParams(path, p)
+		require.EqualError(t, err, "train: parameters: "+path+": "+want)
+		require.Nil(t, metadata)
+		require.Equal(t, before, values())
+	}
+	_, err := train.ReadParams(path+".none", p)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "train: parameters: ")
+
+	// The order in the file does not matter.
+	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: []safetensors.Tensor{good("c"), good("a"), good("b")}}))
+	_, err = train.ReadParams(path, p)
+	require.NoError(t, err)
+	require.Equal(t, []float32{1, 2, 1, 2, 1, 2}, values())
+}
+
+func TestWriteParamsRefuses(t *testing.T) {
+	dir := t.TempDir()
+	p := layers.NewParams(tensor.Float32, 1)
+	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
+	require.NoError(t, err)
+	require.ErrorContains(t, train.WriteParams(filepath.Join(dir, "no", "directory"), p, nil), "train: parameters: safetensors: ")
+	path := filepath.Join(dir, "model.safetensors")
+	require.NoError(t, train.WriteParams(path, p, nil))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	require.NoError(t, w.Value().T())
+	require.EqualError(t, train.WriteParams(path, p, nil),
+		"train: value of w: got a view or a column-major tensor of shape (3, 2), want contiguous row-major data")
+	_, err = train.ReadParams(path, p)
+	require.EqualError(t, err, "train: parameters: "+path+": w is float32 (2, 3), want a view of float32 (3, 2)")
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
