@@ -182,5 +182,12 @@ func attentionCases() []opCase {
 			shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
 		{"attention_renormalized", attention(graph.AttentionConfig{Mask: graph.CausalRenormalized{}}), attending(0, causal),
 			shapes(s{2, 7, 5}, s{2, 7, 5}, s{2, 7, 11})},
+		{"fused", fusedBy(graph.AttentionConfig{}), attending(0, all), shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11})},
+		{"fused_causal", fusedBy(graph.AttentionConfig{Mask: graph.Causal{}}), attending(0, causal),
+			shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
+		{"fused_heads", fusedBy(graph.AttentionConfig{Heads: 3, Mask: graph.CausalRenormalized{}}), nil,
+			shapes(s{2, 7, 15}, s{2, 7, 15}, s{2, 7, 6})},
+		{"fused_dropout", fusedBy(graph.AttentionConfig{Dropout: graph.Drop{P: 0.3, Site: 2}}), nil,
+			then(shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11}), key(-5))},
 	}
 }

@@ -21,6 +21,14 @@ var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 	"cross_entropy_huge": func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
 }
 
+// torchFused are cases that the fused attention computes too.
+var torchFused = map[string]graph.AttentionConfig{
+	"attention":              {},
+	"attention_scale":        {Scale: 0.3},
+	"attention_causal":       {Mask: graph.Causal{}},
+	"attention_renormalized": {Mask: graph.CausalRenormalized{}},
+}
+
 // Values and gradients of every op, as PyTorch has them.
 func TestOpsEqualPyTorch(t *testing.T) {
 	ops := map[string]func(in G.Nodes) (*G.Node, error){}
@@ -39,7 +47,12 @@ func TestOpsEqualPyTorch(t *testing.T) {
 		seen++
 		require.Contains(t, ops, name)
 		for _, p := range tolerances {
-			t.Run(name+"/"+p.dt.String(), func(t *testing.T) { equalPyTorch(t, name, ops[name], p.dt, p.tol) })
+			t.Run(name+"/"+p.dt.String(), func(t *testing.T) {
+				equalPyTorch(t, name, ops[name], p.dt, p.tol)
+				if c, ok := torchFused[name]; ok {
+					equalPyTorch(t, name, fusedBy(c), p.dt, p.tol)
+				}
+			})
 		}
 	}
 	require.Equal(t, 33, seen)

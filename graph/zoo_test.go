@@ -50,6 +50,7 @@ func functions() []function {
 		{"CrossEntropy", "logits #targets", two(graph.CrossEntropy), [][]int{m, {3}}},
 		{"Linear", "x weight bias", three(graph.Linear), [][]int{m, m, {3}}},
 		{"Attention", "q k v", attentionBy(graph.AttentionConfig{}), [][]int{m, m, m}},
+		{"FusedAttention", "q k v", three(fusedPlain), [][]int{m, m, m}},
 		{"AdditiveAttention", "q k v value", additiveBy, [][]int{m, m, {1, 3}, m}},
 	}
 }

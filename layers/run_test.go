@@ -12,20 +12,29 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// forward is what every layer here does.
-type forward func(b *layers.Build, in ...*G.Node) (out, weights *G.Node, err error)
+// forward is what every layer here does. Without weights it takes the layer's
+// Forward, which need not hold them.
+type forward func(b *layers.Build, withWeights bool, in ...*G.Node) (out, weights *G.Node, err error)
 
 // self is the forward of a self-attention layer.
 func self(l layers.SelfAttention, err error) (forward, error) {
-	return func(b *layers.Build, in ...*G.Node) (out, weights *G.Node, err error) {
-		return l.ForwardWithWeights(b, in[0])
+	return func(b *layers.Build, withWeights bool, in ...*G.Node) (out, weights *G.Node, err error) {
+		if withWeights {
+			return l.ForwardWithWeights(b, in[0])
+		}
+		out, err = l.Forward(b, in[0])
+		return out, nil, err
 	}, err
 }
 
 // cross is the forward of additive attention.
 func cross(l *layers.AdditiveAttention, err error) (forward, error) {
-	return func(b *layers.Build, in ...*G.Node) (out, weights *G.Node, err error) {
-		return l.ForwardWithWeights(b, in[0], in[1])
+	return func(b *layers.Build, withWeights bool, in ...*G.Node) (out, weights *G.Node, err error) {
+		if withWeights {
+			return l.ForwardWithWeights(b, in[0], in[1])
+		}
+		out, err = l.Forward(b, in[0], in[1])
+		return out, nil, err
 	}, err
 }
 

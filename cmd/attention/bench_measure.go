@@ -22,7 +22,11 @@ func measureWork(ctx context.Context, w benchWork, o benchOptions) (*benchResult
 	if o.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
 	}
-	m, err := newBenchMachine(w)
+	wanted, err := benchGraph(w)
+	if err != nil {
+		return nil, err
+	}
+	m, err := machine.New(wanted...)
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +48,10 @@ func measureWork(ctx context.Context, w benchWork, o benchOptions) (*benchResult
 	}, nil
 }
 
-// newBenchMachine makes a machine for the layer's output and, if asked for, the
-// gradients of its weights, on normal random numbers. What flows into the output is
-// a fixed random tensor, as from a loss that is the inner product with it.
-func newBenchMachine(w benchWork) (*machine.Machine, error) {
+// benchGraph builds the layer on normal random numbers. The wanted nodes are its
+// output and, if asked for, the gradients of its parameters; what flows into the
+// output is a fixed random tensor, as from a loss that is the inner product with it.
+func benchGraph(w benchWork) (wanted G.Nodes, err error) {
 	dt, shape := w.elementType(), []int{w.batch, w.tokens, w.width}
 	p := layers.NewParams(dt, 123)
 	layer, err := layers.NewMultiHeadAttention(p.Scope(""), w.layer())
@@ -68,7 +72,7 @@ func newBenchMachine(w benchWork) (*machine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := G.Nodes{out}
+	wanted = G.Nodes{out}
 	if w.mode == forwardBackward {
 		upstream, err := randomInput(b, random, "upstream", dt, shape)
 		if err != nil {
@@ -80,10 +84,7 @@ func newBenchMachine(w benchWork) (*machine.Machine, error) {
 		}
 		wanted = append(wanted, grads...)
 	}
-	if err := (&applyGraph{build: b}).checkMemory(&applyLayer{name: layers.MultiHead}); err != nil {
-		return nil, err
-	}
-	return machine.New(wanted...)
+	return wanted, nil
 }
 
 // randomInput is an input that holds standard normal numbers.

@@ -15,9 +15,11 @@ const (
 	forwardBackward = "forward-backward"
 )
 
-// maxBenchSize is the most of each size: products of two and of their sums then
-// fit an int.
-const maxBenchSize = 1 << 24
+// Limits under which the operations of a work fit an int.
+const (
+	maxBenchSize     = 1 << 24 // of batch, tokens and width each
+	maxBenchElements = 1 << 30 // of an input and of a weight
+)
 
 // benchWork is a size of layers.MultiHeadAttention and what to compute of it:
 // projections of queries, keys and values without a bias, the output's with one,
@@ -99,11 +101,11 @@ func (w benchWork) validate() error {
 	if w.full {
 		return fmt.Errorf("--no-causal: layers.MultiHeadAttention is always causal")
 	}
-	if w.width > maxElements/w.width {
-		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.width, maxElements)
+	if w.width > maxBenchElements/w.width {
+		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.width, maxBenchElements)
 	}
-	if w.tokens > maxElements/w.width || w.batch > maxElements/w.width/w.tokens {
-		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements", w.batch, w.tokens, w.width, maxElements)
+	if w.tokens > maxBenchElements/w.width || w.batch > maxBenchElements/w.width/w.tokens {
+		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements", w.batch, w.tokens, w.width, maxBenchElements)
 	}
 	return nil
 }

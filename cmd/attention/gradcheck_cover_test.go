@@ -25,7 +25,7 @@ func TestGradcheckCoversAll(t *testing.T) {
 	require.Contains(t, ops, "Softmax")
 	require.Contains(t, ops, "Attention")
 	for _, name := range ops {
-		require.Contains(t, covered["op"], name, "graph.%s is not checked: add a case to gradcheck_cases.go", name)
+		require.True(t, slices.Contains(covered["op"], name), "graph.%s is not checked: add a case to gradcheck_cases.go", name)
 	}
 	for _, name := range covered["op"] {
 		require.Contains(t, functions, name, "package graph has no such function")
@@ -34,7 +34,7 @@ func TestGradcheckCoversAll(t *testing.T) {
 	require.Contains(t, modules, "MultiHeadAttention")
 	require.Contains(t, modules, "SimpleSelfAttention")
 	for _, name := range modules {
-		require.Contains(t, covered["layer"], name, "layers.%s is not checked: add a case to gradcheck_layers.go", name)
+		require.True(t, slices.Contains(covered["layer"], name), "layers.%s is not checked: add a case to gradcheck_layers.go", name)
 	}
 	for _, name := range covered["layer"] {
 		require.Contains(t, modules, name, "package layers has no such layer")

@@ -167,7 +167,7 @@ func (g *checkedGraph) begin(mode layers.Mode) (*layers.Build, error) {
 	}
 	for name, v := range g.params.All() {
 		shape := v.Shape()
-		if err := g.params.Set(name, g.dense(g.draw(-1, 1, shape.TotalSize()), shape)); err != nil {
+		if err := g.params.Set(name, g.dense(g.draw(-0.5, 0.5, shape.TotalSize()), shape)); err != nil {
 			return nil, fmt.Errorf("gradcheck: %w", err)
 		}
 	}

@@ -34,6 +34,18 @@ func sequenceCase[C any, L interface {
 	})
 }
 
+// weighingCase is sequenceCase by way of ForwardWithWeights, which computes the
+// same output from other ops.
+func weighingCase[C any, L interface {
+	ForwardWithWeights(b *layers.Build, x *G.Node) (out, weights *G.Node, err error)
+}](covers, about string, create func(layers.Scope, C) (L, error), c C, mode layers.Mode, shape ...int) gradcheckCase {
+	about += ", with weights"
+	return layerCase(covers, about, create, c, mode, func(l L, b *layers.Build, g *checkedGraph) (*G.Node, error) {
+		out, _, err := l.ForwardWithWeights(b, g.input("x", shape...))
+		return out, err
+	})
+}
+
 func gradcheckLayers() []gradcheckCase {
 	return slices.Concat(linearLayers(), selfAttentionLayers(), causalLayers(), multiHeadLayers(), wrapperLayers(),
 		additiveLayers(), languageModels())
@@ -59,12 +71,15 @@ func selfAttentionLayers() []gradcheckCase {
 	return []gradcheckCase{
 		sequenceCase("SimpleSelfAttention", "(T, In)", simple, none, layers.Eval, 3, 5),
 		sequenceCase("SimpleSelfAttention", "(B, T, In)", simple, none, layers.Eval, 2, 3, 5),
+		weighingCase("SimpleSelfAttention", "(B, T, In)", simple, none, layers.Eval, 2, 3, 5),
 		sequenceCase("SelfAttentionV1", "(T, In)", layers.NewSelfAttentionV1, v1, layers.Eval, 3, 5),
 		sequenceCase("SelfAttentionV1", "(B, T, In)", layers.NewSelfAttentionV1, v1, layers.Eval, 2, 3, 5),
+		weighingCase("SelfAttentionV1", "(B, T, In)", layers.NewSelfAttentionV1, v1, layers.Eval, 2, 3, 5),
 		sequenceCase("SelfAttentionV2", "(T, In)", layers.NewSelfAttentionV2, v2, layers.Eval, 3, 5),
 		sequenceCase("SelfAttentionV2", "(T, In), bias", layers.NewSelfAttentionV2, bias, layers.Eval, 3, 5),
 		sequenceCase("SelfAttentionV2", "(B, T, In)", layers.NewSelfAttentionV2, v2, layers.Eval, 2, 3, 5),
 		sequenceCase("SelfAttentionV2", "(B, T, In), bias", layers.NewSelfAttentionV2, bias, layers.Eval, 2, 3, 5),
+		weighingCase("SelfAttentionV2", "(B, T, In), bias", layers.NewSelfAttentionV2, bias, layers.Eval, 2, 3, 5),
 	}
 }
 
@@ -81,7 +96,8 @@ func causalLayers() []gradcheckCase {
 	}{{"", plain}, {", bias", bias}, {", renormalized", renormalized}, {", dropout", dropout}} {
 		cases = append(cases,
 			sequenceCase("CausalAttention", "(T, In)"+c.about, layers.NewCausalAttention, c.config, layers.Train, 3, 5),
-			sequenceCase("CausalAttention", "(B, T, In)"+c.about, layers.NewCausalAttention, c.config, layers.Train, 2, 3, 5))
+			sequenceCase("CausalAttention", "(B, T, In)"+c.about, layers.NewCausalAttention, c.config, layers.Train, 2, 3, 5),
+			weighingCase("CausalAttention", "(B, T, In)"+c.about, layers.NewCausalAttention, c.config, layers.Train, 2, 3, 5))
 	}
 	return append(cases, sequenceCase("CausalAttention", "T=1", layers.NewCausalAttention, bias, layers.Eval, 2, 1, 5))
 }
@@ -100,7 +116,8 @@ func multiHeadLayers() []gradcheckCase {
 	}{{"", plain}, {", one head", single}, {", bias", bias}, {", renormalized", renormalized}, {", dropout", dropout}} {
 		cases = append(cases,
 			sequenceCase("MultiHeadAttention", "(T, In)"+c.about, layers.NewMultiHeadAttention, c.config, layers.Train, 3, 7),
-			sequenceCase("MultiHeadAttention", "(B, T, In)"+c.about, layers.NewMultiHeadAttention, c.config, layers.Train, 2, 3, 7))
+			sequenceCase("MultiHeadAttention", "(B, T, In)"+c.about, layers.NewMultiHeadAttention, c.config, layers.Train, 2, 3, 7),
+			weighingCase("MultiHeadAttention", "(B, T, In)"+c.about, layers.NewMultiHeadAttention, c.config, layers.Train, 2, 3, 7))
 	}
 	return append(cases, sequenceCase("MultiHeadAttention", "T=1", layers.NewMultiHeadAttention, bias, layers.Eval, 2, 1, 7))
 }
@@ -110,7 +127,7 @@ func wrapperLayers() []gradcheckCase {
 	two := layers.MultiHeadAttentionWrapperConfig{Head: layers.CausalAttentionConfig{In: 7, Out: 5}, NumHeads: 2}
 	three := layers.MultiHeadAttentionWrapperConfig{Head: layers.CausalAttentionConfig{In: 7, Out: 5, QKVBias: true, Dropout: 0.5}, NumHeads: 3}
 	// The values have no part in the weights, so the context vectors are joined to them.
-	withWeights := func(l *layers.MultiHeadAttentionWrapper, b *layers.Build, g *checkedGraph) (*G.Node, error) {
+	outAndWeights := func(l *layers.MultiHeadAttentionWrapper, b *layers.Build, g *checkedGraph) (*G.Node, error) {
 		out, weights, err := l.ForwardWithWeights(b, g.input("x", 2, 3, 7))
 		if err != nil {
 			return nil, err
@@ -124,7 +141,8 @@ func wrapperLayers() []gradcheckCase {
 		sequenceCase(name, "(T, In)", layers.NewMultiHeadAttentionWrapper, two, layers.Eval, 3, 7),
 		sequenceCase(name, "(B, T, In)", layers.NewMultiHeadAttentionWrapper, two, layers.Eval, 2, 3, 7),
 		sequenceCase(name, "three heads, bias, dropout", layers.NewMultiHeadAttentionWrapper, three, layers.Train, 2, 3, 7),
-		layerCase(name, "its weights", layers.NewMultiHeadAttentionWrapper, two, layers.Eval, withWeights),
+		weighingCase(name, "three heads, bias, dropout", layers.NewMultiHeadAttentionWrapper, three, layers.Train, 2, 3, 7),
+		layerCase(name, "its weights", layers.NewMultiHeadAttentionWrapper, two, layers.Eval, outAndWeights),
 	}
 }
 
@@ -151,7 +169,8 @@ func languageModels() []gradcheckCase {
 		c := layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 3, Attention: layers.VariantConfig{
 			Layer: name, DIn: 3, DOut: 4, ContextLength: 5, NumHeads: 2, DQuery: 3, DKey: 3, DAttn: 5, QKVBias: true, Dropout: 0.25}}
 		logits := func(m *layers.LanguageModel, b *layers.Build, g *checkedGraph) (*G.Node, error) {
-			return m.Forward(b, g.ids("ids", []int{2, 0, 6, 2}, 4))
+			out, _, err := m.ForwardWithWeights(b, g.ids("ids", []int{2, 0, 6, 2}, 4))
+			return out, err
 		}
 		loss := func(m *layers.LanguageModel, b *layers.Build, g *checkedGraph) (*G.Node, error) {
 			out, err := m.Forward(b, g.ids("ids", []int{1, 6, 6, 0, 5, 1}, 2, 3))
@@ -161,7 +180,7 @@ func languageModels() []gradcheckCase {
 			return graph.CrossEntropy(out, g.ids("targets", []int{6, 6, 2, 5, 1, 0}, 2, 3))
 		}
 		cases = append(cases,
-			layerCase("LanguageModel", name+", (T), logits", layers.NewLanguageModel, c, layers.Train, logits),
+			layerCase("LanguageModel", name+", (T), logits, with weights", layers.NewLanguageModel, c, layers.Train, logits),
 			layerCase("LanguageModel", name+", (B, T), loss", layers.NewLanguageModel, c, layers.Train, loss))
 	}
 	return cases

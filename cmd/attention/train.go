@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,128 +9,95 @@ import (
 	"attention/train"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// trainOptions are the flags of attention train.
-type trainOptions struct {
-	text, out, prompt            string
-	layer, solver, dtype         string
-	width, heads, context, batch int
-	steps, evalEvery, sample     int
-	seed                         int64
-	rate, momentum, decay        float64
-	dropout, clip                float64
-	qkvBias                      bool
-}
+const trainHelp = `Train a small language model of characters on a text: token and position
+embeddings, one attention layer of the chosen variant, and a projection to the
+scores of the next character.
+
+Without --text it learns from a text about attention that is part of the program.
+The first nine tenths of a text are trained on, the last tenth is for validation.
+Losses are in nats per character. Beside them stands what counting achieves on the
+same validation text: single characters (unigram) and pairs of them (bigram). The
+attention layer is all that brings in characters before the last one, so what is
+below the bigram's loss is what it has learnt.
+
+The layers causal, multi_head_wrapper and multi_head learn from every position of a
+window of the text. The others let each character see the whole window, so that
+only the character after it is left to learn from: they get more and shorter windows.
+
+The run folder gets model.safetensors, config.json, metrics.jsonl, loss.png and
+attention.png. Ctrl-C stops a run and keeps what it has learnt. The same flags and
+seed give the same model, bit for bit.`
+
+const trainExample = `  attention train
+  attention train --text novel.txt --layer causal --width 96 --steps 4000 --out runs/novel
+  attention train --solver sgd --lr 0.3 --momentum 0.9`
 
 func newTrainCommand() *cobra.Command {
 	var o trainOptions
 	cmd := &cobra.Command{
-		Use:   "train",
-		Short: "Train a small language model with one attention layer on a text",
-		Long: `Train a small character-level language model: token and position embeddings, one
-attention layer of the chosen variant, and a projection to the next character.
-
-Without --text it learns from a text about attention that is part of the program.
-The first nine tenths of the text are trained on, the rest is the validation split.
-Losses are in nats per character, with what counting single characters (unigram)
-and pairs of characters (bigram) achieves on the same validation split beside them.
-
-The layers causal, multi_head_wrapper and multi_head learn from every position of a
-window. The others see the whole window, so only the character after it is asked
-for: one target a window, which learns slowly; give them more --steps.
-
-The run folder holds model.safetensors, config.json, metrics.jsonl, loss.png and
-attention.png. The same flags and seed give the same model, bit for bit.`,
-		Example: `  attention train
-  attention train --text novel.txt --layer causal --width 96 --steps 4000 --out runs/novel
-  attention train --solver sgd --lr 0.5 --momentum 0.9`,
-		Args: cobra.NoArgs,
+		Use:     "train",
+		Short:   "Train a small language model with one attention layer on a text",
+		Long:    trainHelp,
+		Example: trainExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("train: got %q, want only flags; a text is named by --text", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !cmd.Flags().Changed("lr") && o.solver == train.SGD {
-				o.rate = sgdRate
+			if err := o.settle(cmd.Flags().Changed); err != nil {
+				return err
 			}
 			return runTrain(cmd.Context(), cmd.OutOrStdout(), o)
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&o.text, "text", "", "UTF-8 text `FILE` to learn from (default: the text inside the program)")
-	f.StringVar(&o.out, "out", "", "run folder `DIR` to make (default: the first free of runs/1, runs/2, …)")
-	f.StringVar(&o.layer, "layer", layers.MultiHead, "attention layer: "+strings.Join(layers.Variants(), ", "))
-	f.IntVar(&o.width, "width", 64, "width of embeddings and of the attention layer, all heads together")
-	f.IntVar(&o.heads, "heads", 4, "heads of multi_head and multi_head_wrapper; a divisor of the width")
-	f.IntVar(&o.context, "context", 64, "characters that the model sees at once")
-	f.BoolVar(&o.qkvBias, "qkv-bias", false, "a bias in the query, key and value projections")
-	f.Float64Var(&o.dropout, "dropout", 0, "dropout of the attention weights of the causal layers, in [0, 1)")
-	f.IntVar(&o.batch, "batch", 16, "windows in a batch")
-	f.IntVar(&o.steps, "steps", 2000, "training steps")
-	f.StringVar(&o.solver, "solver", train.AdamW, "solver: sgd, adam or adamw")
-	f.Float64Var(&o.rate, "lr", 0.005, fmt.Sprintf("peak learning rate, after warm-up and before cosine decay to a tenth (sgd: %v)", sgdRate))
-	f.Float64Var(&o.momentum, "momentum", 0, "momentum of sgd, in [0, 1)")
-	f.Float64Var(&o.decay, "weight-decay", 0, "weight decay")
-	f.Float64Var(&o.clip, "clip", 1, "limit of the gradients' global norm; 0 means none")
-	f.IntVar(&o.evalEvery, "eval-every", 200, "steps between evaluations; 0 means only at the end")
-	f.Int64Var(&o.seed, "seed", 1, "seed of initial weights, batches, dropout and sampling")
-	f.StringVar(&o.dtype, "dtype", "float32", "element type: float32 or float64")
-	f.StringVar(&o.prompt, "prompt", "", "beginning of the sampled text (default: the start of the validation split)")
-	f.IntVar(&o.sample, "sample", 300, "characters to sample at the end")
+	cmd.SetFlagErrorFunc(flagError)
+	o.addFlags(cmd.Flags())
 	return cmd
 }
 
-// sgdRate is the default learning rate of sgd, which wants larger ones than Adam.
-const sgdRate = 0.5
+// addFlags declares the flags. Those whose default depends on others are 0 here.
+func (o *trainOptions) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&o.text, "text", "", "UTF-8 `file` to learn from (default the text in the program)")
+	f.StringVar(&o.out, "out", "", "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)")
 
-// modelConfig sizes the model for a vocabulary of size V.
-func (o trainOptions) modelConfig(vocabulary int) layers.LanguageModelConfig {
-	a := layers.VariantConfig{Layer: o.layer, DIn: o.width}
-	switch o.layer {
-	case layers.Additive:
-		a = layers.VariantConfig{Layer: o.layer, DQuery: o.width, DKey: o.width, DAttn: o.width}
-	case layers.MultiHeadWrapper:
-		a.DOut = o.width / max(o.heads, 1)
-	case layers.Simple:
-	default:
-		a.DOut = o.width
-	}
-	if a.Causal() {
-		a.ContextLength, a.Dropout = o.context, o.dropout
-	}
-	if a.Causal() || o.layer == layers.SelfV2 {
-		a.QKVBias = o.qkvBias
-	}
-	if o.layer == layers.MultiHead || o.layer == layers.MultiHeadWrapper {
-		a.NumHeads = o.heads
-	}
-	return layers.LanguageModelConfig{Vocab: vocabulary, Context: o.context, Width: o.width, Attention: a}
+	f.StringVar(&o.layer, "layer", layers.MultiHead, "attention `variant`: "+strings.Join(layers.Variants(), ", "))
+	f.IntVar(&o.width, "width", 64, "width of the embeddings and of the attention layer, all heads together")
+	f.IntVar(&o.heads, "heads", 4, "heads of multi_head and multi_head_wrapper, a divisor of the width; the others have one")
+	f.IntVar(&o.context, "context", 0, fmt.Sprintf("characters of a window (default %d; %d for layers that see the whole window)",
+		causalContext, wholeContext))
+	f.BoolVar(&o.qkvBias, "qkv-bias", false, "add biases to the query, key and value projections; simple, self_v1 and additive have none")
+	f.Float64Var(&o.dropout, "dropout", 0, "`probability` in [0, 1) that training drops an attention weight; causal layers only")
+	f.StringVar(&o.dtype, "dtype", "float32", "element `type`: float32 or float64")
+
+	f.IntVar(&o.steps, "steps", 2000, "training steps")
+	f.IntVar(&o.batch, "batch", 0, fmt.Sprintf("windows of a step (default %d; %d for layers that see the whole window)",
+		causalBatch, wholeBatch))
+	f.StringVar(&o.solver, "solver", train.AdamW, "`name` of the solver: sgd, adam or adamw")
+	f.Float64Var(&o.rate, "lr", 0, fmt.Sprintf("peak learning `rate`, after a warm-up and before a cosine decay to a tenth (default %v; %v for sgd)",
+		adamRate, sgdRate))
+	f.Float64Var(&o.momentum, "momentum", 0, "momentum of sgd, in [0, 1)")
+	f.Float64Var(&o.decay, "weight-decay", 0, "weight decay of all matrices")
+	f.Float64Var(&o.clip, "clip", 1, "limit of the `norm` of all gradients together; 0 means none")
+	f.Int64Var(&o.seed, "seed", 1, "seed of initial weights, batches, dropout and sample")
+
+	f.IntVar(&o.evalEvery, "eval-every", 200, "steps between validations; 0 means only one, at the end")
+	f.StringVar(&o.prompt, "prompt", "", "`text` that the sample continues (default the beginning of the validation text)")
+	f.IntVar(&o.sample, "sample", 300, "characters of the sample; 0 means none")
 }
 
-// loopConfig says how to train.
-func (o trainOptions) loopConfig() train.Config {
-	return train.Config{
-		Steps:  o.steps,
-		Solver: train.SolverConfig{Name: o.solver, Momentum: o.momentum, WeightDecay: o.decay, Decay: train.DecayMatrices},
-		Schedule: train.ScheduleConfig{Cosine: train.Cosine{
-			Peak: o.rate, Floor: o.rate / 10, WarmupSteps: min(o.steps/20, 100), Steps: o.steps}},
-		ClipNorm:  o.clip,
-		Seed:      o.seed,
-		EvalEvery: o.evalEvery,
+// flagError says of a value that is no number which flag it was given to.
+func flagError(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return fmt.Errorf("train: %w; see attention train --help", err)
 	}
-}
-
-// validate refuses what the configs made of the options would not notice.
-func (o trainOptions) validate() error {
-	if o.layer == layers.MultiHeadWrapper && (o.heads < 1 || o.width%o.heads != 0) {
-		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", o.heads, o.width)
-	}
-	if !(o.dropout >= 0 && o.dropout < 1) {
-		return fmt.Errorf("--dropout: got %v, want 0 <= p < 1", o.dropout)
-	}
-	if o.dropout > 0 && !(layers.VariantConfig{Layer: o.layer}).Causal() {
-		return fmt.Errorf("--dropout: got %v, want 0: the layer %s has no dropout", o.dropout, o.layer)
-	}
-	if o.sample < 0 {
-		return fmt.Errorf("--sample: got %d, want at least 0", o.sample)
-	}
-	return nil
+	want := map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false"}
+	f := invalid.GetFlag()
+	return fmt.Errorf("--%s: got %q, want %s", f.Name, invalid.GetValue(), want[f.Value.Type()])
 }

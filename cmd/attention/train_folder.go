@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,32 +24,45 @@ type runFolder struct {
 	err     error // the first that metrics.jsonl gave
 }
 
-// newRunFolder makes the folder, or the first free one of runs/1, runs/2, … A
-// folder with files in it is refused: nothing of another run is overwritten.
+// newRunFolder makes the folder, or the first new one of runs/1, runs/2, … A folder
+// with files in it is refused: nothing of another run is overwritten.
 func newRunFolder(path string) (*runFolder, error) {
+	var err error
 	if path == "" {
-		for i := 1; ; i++ {
-			path = filepath.Join("runs", strconv.Itoa(i))
-			if _, err := os.Stat(path); os.IsNotExist(err) {
-				break
-			}
-		}
+		path, err = nextFolder("runs")
+	} else {
+		err = os.MkdirAll(path, 0o755)
 	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
+	if err != nil {
+		return nil, outError(err)
 	}
 	files, err := os.ReadDir(path)
 	if err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
+		return nil, outError(err)
 	}
 	if len(files) > 0 {
-		return nil, fmt.Errorf("--out: %s: got a folder with %d files, want a new or empty one", path, len(files))
+		return nil, fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", path)
 	}
-	metrics, err := os.Create(filepath.Join(path, "metrics.jsonl"))
+	metrics, err := os.OpenFile(filepath.Join(path, "metrics.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
+		return nil, outError(err)
 	}
 	return &runFolder{path: path, metrics: metrics}, nil
+}
+
+func outError(err error) error { return fmt.Errorf("--out: %w, want a folder to write to", err) }
+
+// nextFolder makes the first folder called by a number that is not there yet.
+func nextFolder(parent string) (string, error) {
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", err
+	}
+	for i := 1; ; i++ {
+		path := filepath.Join(parent, strconv.Itoa(i))
+		if err := os.Mkdir(path, 0o755); !errors.Is(err, os.ErrExist) {
+			return path, err
+		}
+	}
 }
 
 // addStep adds a line to metrics.jsonl.
@@ -76,18 +90,26 @@ func (f *runFolder) add(line any) {
 	}
 }
 
+// close ends metrics.jsonl and returns the first error it gave.
+func (f *runFolder) close() error {
+	if err := errors.Join(f.err, f.metrics.Close()); err != nil {
+		return fmt.Errorf("train: metrics: %w", err)
+	}
+	return nil
+}
+
 // write makes a file of the folder out of what fill writes.
 func (f *runFolder) write(name string, fill func(io.Writer) error) error {
-	w, err := atomicwriter.New(filepath.Join(f.path, name), 0o644)
+	path := filepath.Join(f.path, name)
+	var content bytes.Buffer
+	err := fill(&content)
+	if err == nil {
+		err = atomicwriter.WriteFile(path, content.Bytes(), 0o644)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("train: %s: %w", path, err)
 	}
-	if err := fill(w); err != nil {
-		// Closing after a failed write removes the file beside; its error is err's.
-		_ = w.Close()
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return w.Close()
+	return nil
 }
 
 // runConfig is config.json: all that is needed to run the model or the training
@@ -109,33 +131,18 @@ func (r *trainRun) writeConfig() error {
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		return enc.Encode(runConfig{Text: r.corpus.source, Vocabulary: r.corpus.vocabulary, Model: r.config,
-			Dtype: r.options.dtype, Batch: r.options.batch, Seed: r.options.seed, Training: r.loop, NGram: r.corpus.ngram})
+			Dtype: r.options.dtype, Batch: r.options.batch, Seed: r.options.seed, Training: r.training, NGram: r.corpus.ngram})
 	})
 }
 
-// save writes the model and the pictures.
-func (r *trainRun) save(w io.Writer) error {
+// save writes the model and the pictures. It tries each file, whatever the others
+// give.
+func (r *trainRun) save() error {
 	f := r.folder
-	if err := train.WriteParams(filepath.Join(f.path, "model.safetensors"), r.params, nil); err != nil {
-		return err
-	}
-	if err := f.write("loss.png", r.drawLoss); err != nil {
-		return err
-	}
-	if err := f.write("attention.png", r.drawWeights); err != nil {
-		return err
-	}
-	if err := errors.Join(f.err, f.metrics.Close()); err != nil {
-		return err
-	}
-	files, err := os.ReadDir(f.path)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s holds", f.path)
-	for _, file := range files {
-		fmt.Fprintf(w, " %s", file.Name())
-	}
-	fmt.Fprintln(w)
-	return nil
+	return errors.Join(
+		train.WriteParams(filepath.Join(f.path, "model.safetensors"), r.params, nil),
+		f.write("loss.png", r.drawLoss),
+		f.write("attention.png", r.drawWeights),
+		f.close(),
+	)
 }

@@ -2,15 +2,81 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	"attention/layers"
+	"attention/train"
 
 	"gorgonia.org/tensor"
 )
+
+// history is what a run showed.
+type history struct {
+	steps       []train.Step
+	evaluations []train.Evaluation
+}
+
+// recent is the mean loss of the last steps, and the rate they were taken at.
+func (h history) recent() (loss, tokensPerSecond float64) {
+	steps := h.steps[max(0, len(h.steps)-recentSteps):]
+	seconds := 0.0 // per token
+	for _, s := range steps {
+		loss += s.Loss / float64(len(steps))
+		seconds += 1 / s.TokensPerSecond / float64(len(steps))
+	}
+	return loss, 1 / seconds
+}
+
+// recentSteps is how many steps a training loss is a mean over.
+const recentSteps = 50
+
+// printHead says what is going to be trained.
+func (r *trainRun) printHead() {
+	c, o := r.corpus, r.options
+	heads := ""
+	if o.manyHeads() {
+		heads = fmt.Sprintf(", %d heads", o.heads)
+	}
+	fmt.Fprintf(r.out, "text      %s: %d different characters; %d to train on, %d for validation\n",
+		c.source.Name, c.vocabulary.Len(), len(c.training), len(c.validation))
+	fmt.Fprintf(r.out, "model     %s%s, width %d, %s: %d parameters\n", o.layer, heads, o.width, o.dtype, r.params.Count())
+	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d characters\n", o.steps, o.batch, o.context)
+	if !o.causal() {
+		fmt.Fprintln(r.out, "          the layer sees the whole window: only the character after it is asked for")
+	}
+	fmt.Fprintf(r.out, "solver    %s, learning rate %v\n", r.training.Solver, o.rate)
+	fmt.Fprintf(r.out, "folder    %s\n\n", r.folder.path)
+}
+
+// printEvaluation prints one line of the table of losses.
+func (r *trainRun) printEvaluation(e train.Evaluation) {
+	width := max(len("step"), len(fmt.Sprint(r.options.steps)))
+	if len(r.history.evaluations) == 1 {
+		fmt.Fprintf(r.out, "%*s  %8s  %10s  %8s  %8s  %9s  %8s\n",
+			width, "step", "training", "validation", "bigram", "unigram", "grad norm", "tokens/s")
+	}
+	loss, rate := r.history.recent()
+	last, ngram := r.history.steps[len(r.history.steps)-1], r.corpus.ngram
+	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f  %8.4f  %8.4f  %9.3f  %8.0f\n",
+		width, e.Step, loss, e.Loss, ngram.Bigram, ngram.Unigram, last.GradNorm, rate)
+}
+
+// printVerdict says in words what the last validation showed.
+func (r *trainRun) printVerdict(steps int, took time.Duration) {
+	fmt.Fprintf(r.out, "\n%d steps in %.1f s. ", steps, took.Seconds())
+	if len(r.history.evaluations) == 0 {
+		fmt.Fprintln(r.out, "There was no validation.")
+		return
+	}
+	loss, bigram := r.history.evaluations[len(r.history.evaluations)-1].Loss, r.corpus.ngram.Bigram
+	if loss < bigram {
+		fmt.Fprintf(r.out, "The validation loss is %.4f below the bigram's: that much\nthe attention has learnt from the characters before the last one.\n", bigram-loss)
+		return
+	}
+	fmt.Fprintf(r.out, "The validation loss is not below the bigram's: the attention\nhas not yet learnt from the characters before the last one. More --steps may help.\n")
+}
 
 // snapshot copies every parameter.
 func snapshot(p *layers.Params) map[string]*tensor.Dense {
@@ -23,31 +89,29 @@ func snapshot(p *layers.Params) map[string]*tensor.Dense {
 
 // printUpdates shows how far training moved each parameter, and a corner of the
 // query weights before and after.
-func printUpdates(w io.Writer, before map[string]*tensor.Dense, p *layers.Params) error {
-	fmt.Fprintf(w, "\nWhat training moved (Euclidean norms):\n\n")
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "parameter\tshape\tbefore\tafter\tchange\t")
-	corner := ""
-	for name, after := range p.All() {
+func (r *trainRun) printUpdates(before map[string]*tensor.Dense) {
+	width, corner := len("parameter"), ""
+	for name := range r.params.All() {
+		width = max(width, len(name))
 		if corner == "" && strings.Contains(name, "W_query") {
 			corner = name
 		}
+	}
+	fmt.Fprintf(r.out, "\nHow far training moved the weights (Euclidean norms):\n\n%-*s  %12s  %9s  %9s  %9s\n",
+		width, "parameter", "shape", "before", "after", "change")
+	for name, after := range r.params.All() {
 		was, is := float64s(before[name]), float64s(after)
 		change := make([]float64, len(is))
 		for i := range is {
 			change[i] = is[i] - was[i]
 		}
-		fmt.Fprintf(table, "%s\t%v\t%.4f\t%.4f\t%.4f\t\n", name, after.Shape(), norm(was), norm(is), norm(change))
-	}
-	if err := table.Flush(); err != nil {
-		return err
+		fmt.Fprintf(r.out, "%-*s  %12s  %9.4f  %9.4f  %9.4f\n", width, name, fmt.Sprint(after.Shape()), norm(was), norm(is), norm(change))
 	}
 	if corner == "" {
 		corner = "tokens.weight" // the layer has no weights of its own
 	}
-	after, _ := p.Get(corner)
-	fmt.Fprintf(w, "\nA corner of %s before:\n%s\nand after:\n%s\n", corner, cornerString(before[corner]), cornerString(after))
-	return nil
+	after, _ := r.params.Get(corner)
+	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n", corner, cornerString(before[corner]), cornerString(after))
 }
 
 // cornerString prints the first three rows and four columns.
@@ -71,6 +135,10 @@ func float64s(t *tensor.Dense) []float64 {
 			v[i] = float64(x)
 		}
 		return v
+	case float32: // one element
+		return []float64{float64(d)}
+	case float64:
+		return []float64{d}
 	}
 	return nil
 }

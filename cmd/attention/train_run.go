@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"time"
 
 	"attention/graph"
 	"attention/layers"
@@ -18,88 +15,47 @@ import (
 	"gorgonia.org/tensor"
 )
 
-//go:embed text/attention.txt
-var builtinText string
-
-// corpus is a text made ready to learn from.
-type corpus struct {
-	source               textSource
-	vocabulary           *train.Vocabulary
-	training, validation []int
-	ngram                train.NGram
-}
-
-// textSource says which text a run learnt from.
-type textSource struct {
-	Name   string `json:"name"`
-	Bytes  int    `json:"bytes"`
-	SHA256 string `json:"sha256"`
-}
-
-// readCorpus reads the file, or the built-in text if there is none.
-func readCorpus(path string, context int) (*corpus, error) {
-	text, name := builtinText, "built-in"
-	if path != "" {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("--text: %w", err)
-		}
-		text, name = string(raw), path
-	}
-	sum := sha256.Sum256([]byte(text))
-	c := &corpus{source: textSource{Name: name, Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
-	fail := func(err error) (*corpus, error) { return nil, fmt.Errorf("text %s: %w", name, err) }
-	var err error
-	if c.vocabulary, err = train.NewVocabulary(text); err != nil {
-		return fail(err)
-	}
-	ids, err := c.vocabulary.Encode(text)
-	if err != nil {
-		return fail(err)
-	}
-	if c.training, c.validation, err = train.Split(ids, context); err != nil {
-		return fail(err)
-	}
-	if c.ngram, err = train.NewNGram(c.training, c.validation, c.vocabulary.Len()); err != nil {
-		return fail(err)
-	}
-	return c, nil
-}
-
-// trainRun is one run of attention train, from flags to run folder.
+// trainRun is one run of attention train.
 type trainRun struct {
-	options trainOptions
-	corpus  *corpus
-	config  layers.LanguageModelConfig
-	loop    train.Config
-	params  *layers.Params
-	model   *layers.LanguageModel
-	prompt  []int // of the sample
-	history history
-	folder  *runFolder
+	options  trainOptions
+	corpus   *corpus
+	config   layers.LanguageModelConfig
+	params   *layers.Params
+	model    *layers.LanguageModel
+	prompt   []int // of the sample
+	training train.Config
+	history  history
+	folder   *runFolder
+	progress *progress
+	out      *output
 }
 
+// output keeps the first error of its writer, so that whoever prints need not look.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if o.err == nil && err != nil {
+		o.err = fmt.Errorf("train: printing: %w", err)
+	}
+	return n, err
+}
+
+// runTrain goes from flags to a run folder. What is wrong with the flags or the text
+// is found before the folder is made.
 func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
-	r, err := newTrainRun(o)
+	r, err := newTrainRun(w, o)
 	if err != nil {
 		return err
 	}
-	progress := newProgress(w, o.steps)
-	r.loop.OnStep = func(s train.Step) {
-		r.history.steps = append(r.history.steps, s)
-		r.folder.addStep(s)
-		progress.step(s)
-	}
-	r.loop.OnEval = func(e train.Evaluation) {
-		r.history.evaluations = append(r.history.evaluations, e)
-		r.folder.addEvaluation(e)
-		progress.evaluation(e, r.history, r.corpus.ngram)
-	}
-	loop, err := train.New(r.params, r.loss, r.loop)
+	loop, err := train.New(r.params, r.loss, r.training)
 	if err != nil {
 		return err
 	}
-	windows, validation, err := r.sources()
+	training, validation, err := r.corpus.sources(o, !o.causal())
 	if err != nil {
 		return err
 	}
@@ -109,83 +65,72 @@ func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
 	if err := r.writeConfig(); err != nil {
 		return err
 	}
-	r.printHead(w)
-	before := snapshot(r.params)
-	stopped := loop.Run(ctx, windows, validation)
-	progress.finish()
-	if stopped != nil && (!errors.Is(stopped, context.Canceled) || loop.Steps() == 0) {
-		return stopped
+	r.printHead()
+	before, began := snapshot(r.params), time.Now()
+	err = loop.Run(ctx, training, validation)
+	r.progress.clear()
+	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	if err != nil && (!interrupted || loop.Steps() == 0) {
+		return errors.Join(r.explain(err), r.folder.close(), r.out.err)
 	}
-	// A run that a person stopped keeps what it has learnt.
-	return errors.Join(r.finish(w, before), stopped)
-}
-
-// finish shows and saves what was learnt.
-func (r *trainRun) finish(w io.Writer, before map[string]*tensor.Dense) error {
-	if err := printUpdates(w, before, r.params); err != nil {
+	r.printVerdict(loop.Steps(), time.Since(began))
+	r.printUpdates(before)
+	if err := r.save(); err != nil {
 		return err
 	}
-	if err := r.printSample(w); err != nil {
+	if interrupted {
+		return fmt.Errorf("train: stopped after %d of %d steps; %s holds what it learnt", loop.Steps(), o.steps, r.folder.path)
+	}
+	if err := r.printSample(ctx); err != nil {
 		return err
 	}
-	return r.save(w)
+	fmt.Fprintf(r.out, "\n%s holds model.safetensors, config.json, metrics.jsonl, loss.png and attention.png\n", r.folder.path)
+	return r.out.err
 }
 
-// sources are the batches to train on and those to validate on.
-func (r *trainRun) sources() (*train.Windows, *train.Sequential, error) {
-	o, lastOnly := r.options, r.lastOnly()
-	windows, err := train.NewWindows(r.corpus.training, train.WindowsConfig{
-		Batch: o.batch, Context: o.context, Seed: uint64(o.seed), LastOnly: lastOnly})
-	if err != nil {
-		return nil, nil, err
+// explain adds to the error of a run what it left behind and what may help.
+func (r *trainRun) explain(err error) error {
+	if errors.Is(err, train.ErrNotFinite) {
+		err = fmt.Errorf("%w; a smaller --lr may help", err)
 	}
-	validation, err := train.NewSequential(r.corpus.validation, train.SequentialConfig{
-		Batch: o.batch, Context: o.context, LastOnly: lastOnly})
-	return windows, validation, err
+	return fmt.Errorf("%w; %s holds no model", err, r.folder.path)
 }
 
-func newTrainRun(o trainOptions) (*trainRun, error) {
+// newTrainRun prepares a run without touching a file but the text.
+func newTrainRun(w io.Writer, o trainOptions) (*trainRun, error) {
 	dt, err := dtypeOf(o.dtype)
 	if err != nil {
 		return nil, err
 	}
-	r := &trainRun{options: o, loop: o.loopConfig(), params: layers.NewParams(dt, o.seed)}
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	if err := r.loop.Validate(); err != nil {
-		return nil, err
-	}
-	if o.context < 1 {
-		return nil, fmt.Errorf("--context: got %d, want at least 1", o.context)
-	}
+	r := &trainRun{options: o, params: layers.NewParams(dt, o.seed), progress: newProgress(w, o.steps), out: &output{Writer: w}}
+	r.training = o.loopConfig()
+	r.training.OnStep, r.training.OnEval = r.onStep, r.onEval
 	if r.corpus, err = readCorpus(o.text, o.context); err != nil {
 		return nil, err
 	}
-	r.config = o.modelConfig(r.corpus.vocabulary.Len())
-	r.prompt = r.corpus.validation[:o.context]
-	if o.prompt != "" {
-		if r.prompt, err = r.corpus.vocabulary.Encode(o.prompt); err != nil {
-			return nil, fmt.Errorf("--prompt: %w", err)
-		}
+	if r.prompt, err = r.promptIDs(); err != nil {
+		return nil, err
 	}
+	if err := o.checkSizes(r.corpus.vocabulary.Len()); err != nil {
+		return nil, err
+	}
+	r.config = o.modelConfig(r.corpus.vocabulary.Len())
 	r.model, err = layers.NewLanguageModel(r.params.Scope(""), r.config)
 	return r, err
 }
 
-// dtypeOf is the element type called name.
-func dtypeOf(name string) (tensor.Dtype, error) {
-	switch name {
-	case "float32":
-		return tensor.Float32, nil
-	case "float64":
-		return tensor.Float64, nil
-	}
-	return tensor.Dtype{}, fmt.Errorf("--dtype: got %q, want float32 or float64", name)
+func (r *trainRun) onStep(s train.Step) {
+	r.history.steps = append(r.history.steps, s)
+	r.folder.addStep(s)
+	r.progress.step(s)
 }
 
-// lastOnly says whether only the character after each window is asked for.
-func (r *trainRun) lastOnly() bool { return !r.config.Attention.Causal() }
+func (r *trainRun) onEval(e train.Evaluation) {
+	r.history.evaluations = append(r.history.evaluations, e)
+	r.folder.addEvaluation(e)
+	r.progress.clear()
+	r.printEvaluation(e)
+}
 
 // loss is the mean cross-entropy of the next characters.
 func (r *trainRun) loss(b *layers.Build) (*G.Node, error) {
@@ -202,18 +147,4 @@ func (r *trainRun) loss(b *layers.Build) (*G.Node, error) {
 		return nil, err
 	}
 	return graph.CrossEntropy(logits, targets)
-}
-
-func (r *trainRun) printHead(w io.Writer) {
-	c := r.corpus
-	fmt.Fprintf(w, "text      %s: %d characters of %d kinds, %d to train on, %d to validate on\n",
-		c.source.Name, len(c.training)+len(c.validation), c.vocabulary.Len(), len(c.training), len(c.validation))
-	fmt.Fprintf(w, "model     %s, width %d, context %d: %d parameters in %d tensors\n",
-		r.config.Attention.Layer, r.config.Width, r.config.Context, r.params.Count(), r.params.Len())
-	if r.lastOnly() {
-		fmt.Fprintf(w, "          the layer sees the whole window, so only the character after it is asked for\n")
-	}
-	fmt.Fprintf(w, "training  %d steps of %d windows, %s, learning rate %v\n",
-		r.options.steps, r.options.batch, r.loop.Solver, r.options.rate)
-	fmt.Fprintf(w, "folder    %s\n\n", r.folder.path)
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"attention/graph/machine"
 	"attention/layers"
@@ -13,44 +16,70 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// promptIDs is what the sample continues: --prompt, or a window of the validation
+// split.
+func (r *trainRun) promptIDs() ([]int, error) {
+	o := r.options
+	if o.prompt == "" {
+		return r.corpus.validation[:o.context], nil
+	}
+	for i, c := range []rune(o.prompt) {
+		if !strings.ContainsRune(r.corpus.vocabulary.Characters(), c) {
+			return nil, fmt.Errorf("--prompt: got %q at position %d, want characters of the text", c, i)
+		}
+	}
+	ids, err := r.corpus.vocabulary.Encode(o.prompt)
+	if err != nil {
+		return nil, fmt.Errorf("--prompt: %w", err)
+	}
+	if !o.causal() && len(ids) < o.context {
+		return nil, fmt.Errorf("--prompt: got %d characters, want at least --context %d: layer %s continues whole windows only",
+			len(ids), o.context, o.layer)
+	}
+	return ids, nil
+}
+
 // printSample continues the prompt with characters drawn from the model.
-func (r *trainRun) printSample(w io.Writer) error {
+func (r *trainRun) printSample(ctx context.Context) error {
 	if r.options.sample == 0 {
 		return nil
 	}
-	text, err := r.sample(r.prompt)
+	ids, err := r.sample(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("train: sample: %w", err)
 	}
 	given, err := r.corpus.vocabulary.Decode(r.prompt)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\nThe model continues %q:\n\n%s\n\n", given, text)
-	return err
+	text, err := r.corpus.vocabulary.Decode(ids)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "\nThe model continues %q:\n\n%s\n", given, printable(text))
+	return nil
 }
 
-func (r *trainRun) sample(prompt []int) (string, error) {
-	random := rand.New(rand.NewPCG(uint64(r.options.seed), 1))
-	ids := append([]int{}, prompt...)
-	forwards := map[int]*forward{} // by length, up to the context
-	for range r.options.sample {
-		seen := ids[max(0, len(ids)-r.config.Context):]
-		f := forwards[len(seen)]
-		if f == nil {
-			var err error
-			if f, err = r.newForward(len(seen)); err != nil {
-				return "", err
-			}
-			forwards[len(seen)] = f
-		}
-		if err := f.run(seen); err != nil {
-			return "", err
-		}
-		logits := float64s(f.logits.Value().(*tensor.Dense))
-		ids = append(ids, pick(random, logits[len(logits)-r.config.Vocab:]))
+// sample draws as many characters as were asked for.
+func (r *trainRun) sample(ctx context.Context) ([]int, error) {
+	f, err := r.newForward()
+	if err != nil {
+		return nil, err
 	}
-	return r.corpus.vocabulary.Decode(ids[len(prompt):])
+	random := rand.New(rand.NewPCG(uint64(r.options.seed), 1))
+	ids := append([]int{}, r.prompt...)
+	for range r.options.sample {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("stopped; %s holds the model: %w", r.folder.path, err)
+		}
+		seen := ids[max(0, len(ids)-r.config.Context):]
+		if err := f.run(seen); err != nil {
+			return nil, err
+		}
+		logits := float64s(f.logits.Value().(*tensor.Dense))[(len(seen)-1)*r.config.Vocab:]
+		ids = append(ids, pick(random, logits[:r.config.Vocab]))
+	}
+	return ids[len(r.prompt):], nil
 }
 
 // pick draws an index with probability softmax(logits).
@@ -72,16 +101,29 @@ func pick(random *rand.Rand, logits []float64) int {
 	return len(logits) - 1
 }
 
-// forward runs the model on sequences of one length, without dropout.
+// printable writes line ends in one way and escapes what a terminal would obey.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// forward runs the model on one window, without dropout.
 type forward struct {
 	ids             *G.Node // (T)
 	logits, weights *G.Node // (T, V), ([H,] T, T)
 	machine         *machine.Machine
 }
 
-func (r *trainRun) newForward(length int) (*forward, error) {
+func (r *trainRun) newForward() (*forward, error) {
 	b := layers.NewBuild(r.params, layers.Eval)
-	ids, err := b.Input("ids", tensor.Int, length)
+	ids, err := b.Input("ids", tensor.Int, r.config.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +135,12 @@ func (r *trainRun) newForward(length int) (*forward, error) {
 	return f, err
 }
 
+// run computes logits and weights of a window. Fewer ids are filled up with 0,
+// which in a causal layer no earlier position sees.
 func (f *forward) run(ids []int) error {
-	if err := G.Let(f.ids, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(append([]int{}, ids...)))); err != nil {
+	window := make([]int, f.ids.Shape()[0])
+	copy(window, ids)
+	if err := G.Let(f.ids, tensor.New(tensor.WithShape(len(window)), tensor.WithBacking(window))); err != nil {
 		return err
 	}
 	return f.machine.RunAll()

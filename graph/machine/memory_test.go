@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"testing"
+	"time"
 
 	"attention/graph"
 	"attention/graph/machine"
@@ -128,4 +129,27 @@ func TestOverwriterOfIntegers(t *testing.T) {
 	require.NoError(t, m.RunAll())
 	require.Equal(t, []int{4, 5, 6}, n.Value().Data())
 	require.Zero(t, m.Memory())
+}
+
+// Planning takes no longer for stock ops that read one node twice, again and again.
+func TestPlanningIsQuick(t *testing.T) {
+	g := G.NewGraph()
+	in := input(g, "in", ramp(tensor.Float64, 3))
+	x := must(t)(graph.Scale(in, 2))
+	y := in
+	for range 60 {
+		y = G.Must(G.HadamardProd(y, y))
+	}
+	z := must(t)(graph.Mul(x, y))
+	done := make(chan error)
+	go func() {
+		_, err := machine.New(z)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		require.FailNow(t, "planning 62 ops takes more than 10 seconds")
+	}
 }

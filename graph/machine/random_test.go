@@ -31,6 +31,12 @@ func (r *randomGraph) input(name string, shape ...int) *G.Node {
 	return n
 }
 
+// drop is dropout by a key that stays the same.
+func (r *randomGraph) drop() graph.Drop {
+	key := G.NewScalar(r.g, tensor.Int64, G.WithName("key"), G.WithValue(int64(7)))
+	return graph.Drop{P: 0.5, Key: key, Site: len(r.pool)}
+}
+
 // feed binds new values to all inputs.
 func (r *randomGraph) feed(t require.TestingT, round int) {
 	for i, n := range r.in {
@@ -146,6 +152,21 @@ var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
 		}
 		return graph.Tril(y)
 	},
+	"graph.Normalize": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		y, err := graph.Exp(x)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Normalize(y)
+	},
+	"graph.FusedAttention": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		k := r.partner(1, x.Shape()[1])
+		return graph.FusedAttention(x, k, k, graph.AttentionConfig{})
+	},
+	"graph.FusedAttention, causal": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: graph.Causal{}, Dropout: r.drop()})
+	},
+	"graph.Dropout": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Dropout(x, r.drop()) },
 	"graph.Observe": func(r *randomGraph, x *G.Node) (*G.Node, error) {
 		o, err := graph.Observe(x)
 		return o.Node(), err

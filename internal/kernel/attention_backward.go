@@ -138,29 +138,24 @@ func (r *attentionRun[F]) backwardCount() int {
 // backwardTiles is what a block of keys needs.
 type backwardTiles[F Float] struct {
 	*attentionTiles[F]
-	k, v      []F // (D,keyBlock) times Scale and (DV,keyBlock): the keys and values as columns
-	p, dp     []F // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope     []F // (queryBlock,keyBlock): derivative of the softcap, if there is one
-	keep      []F // (queryBlock,keyBlock): factors of the dropout, if there is one
-	dk, dv    []F // (keyBlock,D) and (keyBlock,DV): sums so far
-	b, group  int // batch and key/value head
-	s0, keys  int // the block
-	scale     F
-	keyBlocks int
+	k, v     []F // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
+	p, dp    []F // (queryBlock,keyBlock): scores and weights, and their gradients
+	slope    []F // (queryBlock,keyBlock): derivative of the softcap, if there is one
+	lse      []F // of each query
+	dk, dv   []F // (keyBlock,D) and (keyBlock,DV): sums so far
+	b, group int // batch and key/value head
+	s0, keys int // the block
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 	pool := attentionTilePool[F]()
-	w := backwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F]), scale: F(r.Scale)}
-	slope, keep := 0, 0
+	w := backwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
+	slope := 0
 	if r.Softcap > 0 {
 		slope = queryBlock * keyBlock
 	}
-	if r.Dropout.P > 0 {
-		keep = queryBlock * keyBlock
-	}
-	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.keep, &w.dk, &w.dv},
-		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, keep, keyBlock*r.D, keyBlock*r.DV)
+	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.dk, &w.dv},
+		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, keyBlock*r.D, keyBlock*r.DV)
 	done := false
 	defer func() {
 		if !done {
@@ -201,10 +196,10 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 	w.keys = min(keyBlock, r.S-w.s0)
 	kAt, vAt := r.KeyAt.at(b, group, w.s0), r.ValueAt.at(b, group, w.s0)
 	if r.D > 0 {
-		packColumnsScaled(w.k, keyBlock, r.in.K[kAt:], r.KeyAt.Row, w.keys, r.D, w.scale)
+		transposePanel(chosenPath, r.D, w.keys, r.in.K[kAt:], r.KeyAt.Row, w.k, keyBlock)
 	}
 	if r.DV > 0 {
-		packColumnsScaled(w.v, keyBlock, r.in.V[vAt:], r.ValueAt.Row, w.keys, r.DV, 1)
+		transposePanel(chosenPath, r.DV, w.keys, r.in.V[vAt:], r.ValueAt.Row, w.v, keyBlock)
 	}
 	clear(w.dk[:w.keys*r.D])
 	clear(w.dv[:w.keys*r.DV])
@@ -236,9 +231,9 @@ func storeRows[F Float](dst []F, row int, src []F, rows, width int) {
 func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
 	t0 := i * queryBlock
 	rows := min(queryBlock, r.T-t0)
-	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^15, min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
+	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	w.look(&r.Attention, w.b, t0, rows)
-	t1, t2, all := w.seeing(rows, w.s0+s1, w.s0+s2)
+	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
 	if t1 < t2 {
 		x := scores[F]{data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1, queryStep: keyBlock, keyStep: 1}
 		r.weights(w, &x, s1, t1, all)
@@ -256,7 +251,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 		r.clearQueries(w.b, h, i)
 	}
 	if t1 < t2 {
-		multiply(NoTrans, t2-t1, r.D, s2-s1, w.scale, w.dp, keyBlock, r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.KeyAt.Row,
+		multiply(NoTrans, t2-t1, r.D, s2-s1, F(r.Scale), w.dp, keyBlock, r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.KeyAt.Row,
 			1, r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):], r.QueryAt.Row)
 	}
 	turn.Add(1)
@@ -264,60 +259,34 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 
 // weights fills p with the weights of a tile and dp with the gradients of its scores.
 func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int, all bool) {
-	multiply(NoTrans, x.queries, x.keys, r.D, 1, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, w.k[s1:], keyBlock, 0, w.p, keyBlock)
+	multiply(NoTrans, x.queries, x.keys, r.D, F(r.Scale), r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, w.k[s1:], keyBlock, 0, w.p, keyBlock)
 	multiply(NoTrans, x.queries, x.keys, r.DV, 1, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
 	r.finish(x, w.slope)
 	if !all {
-		x.hide(w.lo[t1:], w.hi[t1:])
+		x.hideRows(w.lo[t1:], w.hi[t1:])
 	}
 	dp := *x
 	dp.data = w.dp
-	keep := *x
-	keep.data = w.keep
-	if r.Dropout.P > 0 {
-		for t := range x.queries {
-			line := keep.line(t)
-			for s := range line {
-				line[s] = 1
-			}
-		}
-		r.drop.weights(&keep, &r.Attention)
-		for t := range x.queries {
-			drop(dp.line(t), keep.line(t))
-		}
-	}
+	r.drop(&dp)
 	row := (x.b*r.H+x.h)*r.T + x.t0
-	for t := range x.queries {
-		if lse := r.lse[row+t]; lse == lowest[F]() {
-			clear(x.line(t))
-			clear(dp.line(t))
-		} else {
-			gradientRow(x.line(t), dp.line(t), lse, r.delta[row+t])
-		}
-		if r.Dropout.P > 0 {
-			drop(x.line(t), keep.line(t))
+	lse := w.lse[:x.queries]
+	copy(lse, r.lse[row:])
+	for t, v := range lse {
+		if v == lowest[F]() {
+			lse[t] = -v // −∞ − ∞ is −∞, and its exponential 0
 		}
 	}
+	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
+	r.drop(x)
 	if r.grad.Bias != nil {
 		r.addBias(&dp)
 	}
 	if r.Softcap > 0 {
 		for t := range x.queries {
-			line := dp.line(t)
-			for s, v := range w.slope[t*keyBlock:][:len(line)] {
+			line := w.dp[t*keyBlock:][:x.keys]
+			for s, v := range w.slope[t*keyBlock:][:x.keys] {
 				line[s] *= v
 			}
-		}
-	}
-}
-
-// drop multiplies x by the factors of a dropout.
-func drop[F Float](x, keep []F) {
-	for i, f := range keep {
-		if f == 0 {
-			x[i] = 0
-		} else {
-			x[i] *= f
 		}
 	}
 }
@@ -328,6 +297,6 @@ func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], s1 int) {
 		multiply(Trans, x.keys, r.DV, x.queries, 1, w.p, keyBlock, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, 1, w.dv[s1*r.DV:], r.DV)
 	}
 	if r.grad.K != nil {
-		multiply(Trans, x.keys, r.D, x.queries, w.scale, w.dp, keyBlock, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, 1, w.dk[s1*r.D:], r.D)
+		multiply(Trans, x.keys, r.D, x.queries, F(r.Scale), w.dp, keyBlock, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, 1, w.dk[s1*r.D:], r.D)
 	}
 }

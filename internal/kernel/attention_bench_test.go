@@ -40,14 +40,16 @@ func newAttentionBench[F Float](s attentionShape) *attentionProblem[F] {
 	return p
 }
 
-// visibleProducts is the multiply-adds of one block product over all tiles that the rule shows.
+// visibleProducts is the multiply-adds of one block product over all squares of 64 queries and keys that the
+// rule shows any of. Tiles are cut to about that.
 func visibleProducts(a *Attention) float64 {
+	const side = 64
 	n := 0.
 	for b := range a.B {
-		for t0 := 0; t0 < a.T; t0 += queryBlock {
-			rows := min(queryBlock, a.T-t0)
-			for s0 := 0; s0 < a.S; s0 += keyBlock {
-				keys := min(keyBlock, a.S-s0)
+		for t0 := 0; t0 < a.T; t0 += side {
+			rows := min(side, a.T-t0)
+			for s0 := 0; s0 < a.S; s0 += side {
+				keys := min(side, a.S-s0)
 				for t := t0; t < t0+rows; t++ {
 					if lo, hi := a.keys(b, t); lo < s0+keys && hi > s0 {
 						n += float64(rows * keys)

@@ -37,18 +37,19 @@ func (a *Attention) checkInputs(q, k, v int) {
 // forwardTiles is what a block of queries needs.
 type forwardTiles[F Float] struct {
 	*attentionTiles[F]
-	q             []F // (D,queryBlock): the queries as columns, times Scale
+	q             []F // (D,queryBlock): the queries as columns
 	p             []F // (keyBlock,queryBlock): scores and weights, one query in each column
-	out           []F // (queryBlock,DV): Σ exp(score−shift)·v so far
-	top, max, sum []F // of each query: maximum of the tile, shift, Σ exp(score−shift) so far
+	out           []F // (queryBlock,DV): Σ exp(score−max)·v so far
+	top, max, sum []F // of each query: maximum of the tile, about the maximum so far, Σ exp(score−max) so far
+	first, last   []F // of each query: the rows of the tile that it sees
 }
 
 // forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
 func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	pool := attentionTilePool[F]()
 	w := forwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
-	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum},
-		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV, queryBlock, queryBlock, queryBlock)
+	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last},
+		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock)
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		head, i := task/n, n-1-task%n
@@ -79,40 +80,18 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	}
 	clear(w.out[:rows*r.DV])
 	w.look(&r.Attention, b, t0, rows)
-	group := h / (r.H / r.K)
 	if s.lo < s.hi && r.D > 0 {
-		packColumnsScaled(w.q, queryBlock, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, rows, r.D, F(r.Scale))
+		transposePanel(chosenPath, r.D, rows, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, w.q, queryBlock)
 	}
 	ragged := false
 	for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
-		keys := min(keyBlock, s.hi-s0)
-		t1, t2, all := w.seeing(rows, s0, s0+keys)
-		if t1 >= t2 {
-			continue
-		}
-		if t1&15 != 0 { // whole vectors, some of whose queries see nothing here
-			t1, all = t1&^15, false
-		}
+		all := r.forwardTile(w, &s, b, h, t0, rows, s0, min(keyBlock, s.hi-s0))
 		ragged = ragged || !all
-		n, p := t2-t1, w.p[t1:]
-		multiply(NoTrans, keys, n, r.D, 1, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[t1:], queryBlock, 0, p, queryBlock)
-		x := scores[F]{data: p, b: b, h: h, t0: t0 + t1, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock}
-		r.finish(&x, nil)
-		if !all {
-			x.hide(w.lo[t1:], w.hi[t1:])
-		}
-		maxColumns(w.top[t1:t2], p, keys, queryBlock)
-		w.shift(t1, t2, r.DV)
-		expColumns(p, keys, queryBlock, w.top[t1:t2], w.sum[t1:t2])
-		if r.Dropout.P > 0 {
-			r.drop.weights(&x, &r.Attention)
-		}
-		multiply(Trans, n, r.DV, keys, 1, p, queryBlock, r.in.V[r.ValueAt.at(b, group, s0):], r.ValueAt.Row, 1, w.out[t1*r.DV:], r.DV)
 	}
 	for t := range rows {
 		out := r.out[r.OutputAt.at(b, h, t0+t):][:r.DV]
 		lse := &r.lse[(b*r.H+h)*r.T+t0+t]
-		if w.max[t] == lowest[F]() {
+		if w.sum[t] == 0 { // not so with a NaN, which the maximum may have lost
 			clear(out)
 			*lse = lowest[F]()
 			continue
@@ -125,10 +104,39 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	return poisoned
 }
 
-// shift raises the shifts of the queries [t1,t2) to the maxima of the tile, in top, and leaves in top what
-// is to be subtracted from the tile. A shift may stay below the maximum by a little, for then nothing
-// needs to be scaled, and exp(2·slack) is far from overflow.
-func (w *forwardTiles[F]) shift(t1, t2, width int) {
+// forwardTile lets a block of queries meet a block of keys. It tells whether no query met a key that it does
+// not see.
+func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, rows, s0, keys int) (all bool) {
+	t1, t2, all := w.seeing(s, rows, s0, s0+keys)
+	if t1 >= t2 {
+		return all
+	}
+	// Whole vectors, of which the outer queries may see nothing here.
+	from, to := t1&^(vector-1), wholeVectors(t2)
+	end := min(to, rows)
+	all = all && from == t1 && end == t2
+	n, p, group := end-from, w.p[from:], h/(r.H/r.K)
+	multiply(NoTrans, keys, n, r.D, F(r.Scale), r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, 0, p, queryBlock)
+	x := scores[F]{data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock}
+	r.finish(&x, nil)
+	if !all {
+		for t := from; t < end; t++ {
+			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
+		}
+		hideColumns(chosenPath, keys, n, p, queryBlock, w.first[from:], w.last[from:])
+	}
+	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
+	w.raise(from, end, r.DV)
+	expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
+	r.drop(&x)
+	multiply(Trans, n, r.DV, keys, 1, p, queryBlock, r.in.V[r.ValueAt.at(b, group, s0):], r.ValueAt.Row, 1, w.out[from*r.DV:], r.DV)
+	return all
+}
+
+// raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and leaves in top what is to be
+// subtracted from the tile. A maximum may stay too low by a little, for then nothing needs to be scaled, and
+// exp(slack) is far from overflow.
+func (w *forwardTiles[F]) raise(t1, t2, width int) {
 	const slack = 8
 	for t := t1; t < t2; t++ {
 		old, top := w.max[t], w.top[t]

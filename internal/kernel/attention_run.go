@@ -9,8 +9,8 @@ import (
 
 // A block of queries meets a block of keys in one tile of scores, the only place where scores exist.
 const (
-	queryBlock = 128
-	keyBlock   = 64
+	queryBlock = 64
+	keyBlock   = 128
 )
 
 // leastAttention is the number of multiply-adds below which starting another goroutine costs more than it
@@ -24,7 +24,6 @@ type attentionRun[F Float] struct {
 	in, grad       QKV[F]
 	out, dout, lse []F
 	spans          []span // of every block of queries (B,blocks)
-	drop           dropper[F]
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T)
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
@@ -35,8 +34,9 @@ type attentionRun[F Float] struct {
 	forward, sums, backward func(lo, hi int)
 }
 
-// span is a range of keys, empty if lo = hi.
-type span struct{ lo, hi int }
+// span is the keys that any query of a block sees, and those between: none if lo = hi. All queries see the
+// keys allLo ≤ s < allHi.
+type span struct{ lo, hi, allLo, allHi int }
 
 var attentionRuns32, attentionRuns64 = sync.Pool{New: newAttentionRun[float32]}, sync.Pool{New: newAttentionRun[float64]}
 
@@ -56,7 +56,6 @@ func attentionRunPool[F Float]() *sync.Pool {
 // begin takes over the arguments and finds out which keys each block of queries sees.
 func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
-	r.drop = newDropper[F](r.Dropout)
 	n := r.blocks()
 	r.spans = resize(r.spans, r.B*n)
 	for b := range r.B {
@@ -75,21 +74,22 @@ func (r *attentionRun[F]) end() {
 // blocks is the number of blocks of queries.
 func (r *attentionRun[F]) blocks() int { return (r.T + queryBlock - 1) / queryBlock }
 
-// spanOf is the keys that any of the queries [t0,t1) sees, and those between.
+// spanOf is the span of the queries [t0,t1).
 func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
-	var s span
 	if r.Visible == nil {
-		return span{0, r.S}
+		return span{0, r.S, 0, r.S}
 	}
+	s := span{allHi: r.S}
 	for t := t0; t < t1; t++ {
 		lo, hi := r.keys(b, t)
 		switch {
 		case lo == hi:
 		case s.lo == s.hi:
-			s = span{lo, hi}
+			s.lo, s.hi = lo, hi
 		default:
-			s = span{min(s.lo, lo), max(s.hi, hi)}
+			s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
 		}
+		s.allLo, s.allHi = max(s.allLo, lo), min(s.allHi, hi)
 	}
 	return s
 }
@@ -143,18 +143,22 @@ func attentionTilePool[F Float]() *sync.Pool {
 // cut divides the memory into slices of the given lengths, each beginning on a line of the cache if the
 // memory does.
 func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
-	const line = 16
 	total := 0
 	for _, n := range lengths {
-		total += (n + line - 1) / line * line
+		total += wholeVectors(n)
 	}
 	w.memory = resize(w.memory, max(total, 1<<13)) // large memory begins on a page
 	rest := w.memory
 	for i, n := range lengths {
 		*slices[i] = rest[:n:n]
-		rest = rest[(n+line-1)/line*line:]
+		rest = rest[wholeVectors(n):]
 	}
 }
+
+// vector is a multiple of the elements that a vector has on any path; blocks are multiples of it.
+const vector = 16
+
+func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
 // look fills in which keys the queries [t0,t0+rows) see.
 func (w *attentionTiles[F]) look(a *Attention, b, t0, rows int) {
@@ -165,7 +169,10 @@ func (w *attentionTiles[F]) look(a *Attention, b, t0, rows int) {
 
 // seeing is the range of queries, of the given number looked at, outside which none sees any of the keys
 // [s0,s1), and whether all inside it see them all.
-func (w *attentionTiles[F]) seeing(rows, s0, s1 int) (t0, t1 int, all bool) {
+func (w *attentionTiles[F]) seeing(s *span, rows, s0, s1 int) (t0, t1 int, all bool) {
+	if s.allLo <= s0 && s1 <= s.allHi {
+		return 0, rows, true
+	}
 	t0, all = rows, true
 	for t := range rows {
 		if w.lo[t] < s1 && w.hi[t] > s0 {

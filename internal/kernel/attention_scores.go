@@ -12,42 +12,27 @@ type scores[F Float] struct {
 	queryStep, keyStep int
 }
 
-// line is the i-th of count runs of elements that lie side by side.
-func (x *scores[F]) line(i int) []F {
+// lines is how many runs of n elements lie side by side, and the step from one to the next.
+func (x *scores[F]) lines() (count, n, step int) {
 	if x.queryStep == 1 {
-		return x.data[i*x.keyStep:][:x.queries]
+		return x.keys, x.queries, x.keyStep
 	}
-	return x.data[i*x.queryStep:][:x.keys]
+	return x.queries, x.keys, x.queryStep
 }
 
-func (x *scores[F]) lines() int {
-	if x.queryStep == 1 {
-		return x.keys
-	}
-	return x.queries
-}
-
-// finish caps the scores and adds the bias. If slope is given, it is a tile like x and takes the derivative of the
-// capping.
+// finish caps the scores and adds the bias. If slope is given, it is a tile like x and takes the derivative
+// of the capping.
 //
 //	y = c·tanh(x/c):  dy/dx = 1 − (y/c)²
 func (r *attentionRun[F]) finish(x *scores[F], slope []F) {
 	if r.Softcap > 0 {
-		c := F(r.Softcap)
-		for i := range x.lines() {
-			line := x.line(i)
-			for j, v := range line {
-				line[j] = F(math.Tanh(float64(v / c)))
-			}
+		count, n, step := x.lines()
+		for i := range count {
+			var s []F
 			if slope != nil {
-				s := slope[i*max(x.queryStep, x.keyStep):][:len(line)]
-				for j, v := range line {
-					s[j] = 1 - v*v
-				}
+				s = slope[i*step:][:n]
 			}
-			for j := range line {
-				line[j] *= c
-			}
+			softcap(x.data[i*step:][:n], s, F(r.Softcap))
 		}
 	}
 	if r.in.Bias == nil {
@@ -58,6 +43,21 @@ func (r *attentionRun[F]) finish(x *scores[F], slope []F) {
 		for j := range x.keys {
 			x.data[i*x.queryStep+j*x.keyStep] += bias[j*r.BiasAt.Key]
 		}
+	}
+}
+
+func softcap[F Float](x, slope []F, c F) {
+	for j, v := range x {
+		x[j] = F(math.Tanh(float64(v / c)))
+	}
+	if slope != nil {
+		slope = slope[:len(x)]
+		for j, v := range x {
+			slope[j] = 1 - v*v
+		}
+	}
+	for j := range x {
+		x[j] *= c
 	}
 }
 
@@ -97,44 +97,35 @@ func (r *attentionRun[F]) clearBias() {
 	}
 }
 
-// hide sets to −∞ what query t0+i does not see, which is all but the keys lo[i] ≤ s < hi[i].
-func (x *scores[F]) hide(lo, hi []int) {
+// drop drops from a tile what Dropout would drop from the (B,H,T,S) weights.
+func (r *attentionRun[F]) drop(x *scores[F]) {
+	if r.Dropout.P == 0 {
+		return
+	}
+	d := &r.Dropout
+	seed := mix(mix(uint64(d.Key)) + uint64(d.Site)*golden)
+	start := seed + uint64(((x.b*r.H+x.h)*r.T+x.t0)*r.S+x.s0)*golden
+	columnStep, rowStep := uint64(golden), uint64(r.S)*golden
+	if x.queryStep == 1 {
+		columnStep, rowStep = rowStep, columnStep
+	}
+	count, n, step := x.lines()
+	dropRows(chosenPath, count, n, x.data, step, start, columnStep, rowStep, uint64(d.P*math.Exp2(64)), F(1/(1-d.P)))
+}
+
+// hideRows sets to −∞ what lies outside the keys lo[i] ≤ s < hi[i] of query t0+i, of a tile with one query in
+// each row.
+func (x *scores[F]) hideRows(lo, hi []int) {
 	for i := range x.queries {
-		a, b := max(lo[i]-x.s0, 0), min(hi[i]-x.s0, x.keys)
-		if a >= b {
-			a, b = x.keys, x.keys
-		}
-		for j := range a {
-			x.data[i*x.queryStep+j*x.keyStep] = lowest[F]()
-		}
-		for j := b; j < x.keys; j++ {
-			x.data[i*x.queryStep+j*x.keyStep] = lowest[F]()
-		}
+		line := x.data[i*x.queryStep:][:x.keys]
+		a, b := min(max(lo[i]-x.s0, 0), x.keys), max(min(hi[i]-x.s0, x.keys), 0)
+		lower(line[:a])
+		lower(line[b:])
 	}
 }
 
-// dropper makes again any part of the mask that Dropout would make for the (B,H,T,S) weights.
-type dropper[F Float] struct {
-	seed, below uint64
-	scale       F
-}
-
-func newDropper[F Float](d WeightDropout) dropper[F] {
-	return dropper[F]{mix(mix(uint64(d.Key)) + uint64(d.Site)*golden), uint64(d.P * math.Exp2(64)), F(1 / (1 - d.P))}
-}
-
-// weights drops from a tile of weights.
-func (d *dropper[F]) weights(x *scores[F], a *Attention) {
-	for i := range x.queries {
-		at := d.seed + uint64(((x.b*a.H+x.h)*a.T+x.t0+i)*a.S+x.s0)*golden
-		for j := range x.keys {
-			p := &x.data[i*x.queryStep+j*x.keyStep]
-			if mix(at) >= d.below {
-				*p *= d.scale
-			} else {
-				*p = 0
-			}
-			at += golden
-		}
+func lower[F Float](x []F) {
+	for i := range x {
+		x[i] = lowest[F]()
 	}
 }

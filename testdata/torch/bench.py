@@ -50,10 +50,12 @@ def main():
     if a.here:
         print(json.dumps(measure(a)), flush=True)
         return
+    failed = 0
     for settings in chosen(a.settings, SETTINGS):
         for threads in chosen(a.threads, THREADS):
             for module in chosen(a.module, MODULES):
-                in_child(a, settings, threads, module)
+                failed += not in_child(a, settings, threads, module)
+    sys.exit(min(failed, 1))
 
 
 def arguments():
@@ -65,8 +67,11 @@ def arguments():
     p.add_argument("--settings", choices=list(SETTINGS), help="default: both")
     p.add_argument("--threads", choices=list(THREADS), help="of PyTorch, x of its BLAS if not equal (default: each)")
     p.add_argument("--module", choices=MODULES + ["blocks"], help="default: mha, book and lean")
-    p.add_argument("--here", action="store_true", help="in this process, with its environment as it is")
-    return p.parse_args()
+    p.add_argument("--here", action="store_true", help="one way, in this process, with its environment as it is")
+    a = p.parse_args()
+    if a.here and None in (a.settings, a.threads, a.module):
+        p.error("--here: needs --settings, --threads and --module")
+    return a
 
 
 def chosen(one, all_of_them):
@@ -74,7 +79,7 @@ def chosen(one, all_of_them):
 
 
 def in_child(a, settings, threads, module):
-    """Measures one way in a new process, whose BLAS reads its settings at start."""
+    """Measures one way in a new process, whose BLAS reads its settings at start; says whether it went well."""
     environment = {k: v for k, v in os.environ.items() if k not in TUNED}
     environment |= SETTINGS[settings]
     of_torch, of_blas = THREADS[threads]
@@ -87,6 +92,7 @@ def in_child(a, settings, threads, module):
         print(f"bench.py: {settings} {module} with threads {threads}: exit code {done.returncode}", file=sys.stderr)
     sys.stdout.write(done.stdout)
     sys.stdout.flush()
+    return done.returncode == 0
 
 
 def measure(a):

@@ -1,0 +1,100 @@
+package graph_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// BenchmarkOps times each op that a model spends its time in, at the sizes of GPT-2
+// small and of a tiny model: forward, and backward with what it needs of forward.
+//
+//	go test ./graph -run '^$' -bench 'Ops/gpt2/Softmax'
+func BenchmarkOps(b *testing.B) {
+	for _, size := range []benchSize{
+		{name: "gpt2", batch: 2, tokens: 1024, width: 768, heads: 12, vocabulary: 4096},
+		{name: "tiny", batch: 32, tokens: 32, width: 64, heads: 4, vocabulary: 96},
+	} {
+		for _, c := range hotOps(size) {
+			b.Run(size.name+"/"+c.name+"/forward", func(b *testing.B) { benchmarkOp(b, c, false) })
+			b.Run(size.name+"/"+c.name+"/backward", func(b *testing.B) { benchmarkOp(b, c, true) })
+		}
+	}
+}
+
+type benchSize struct {
+	name                                    string
+	batch, tokens, width, heads, vocabulary int
+}
+
+// hotOps are cases without an oracle, named as the functions.
+func hotOps(z benchSize) []opCase {
+	d := z.width / z.heads
+	tokens := s{z.batch, z.tokens, z.width}
+	head := s{z.batch, z.heads, z.tokens, d}
+	scored := s{z.batch, z.heads, z.tokens, z.tokens}
+	causal := graph.AttentionConfig{Heads: z.heads, Mask: graph.Causal{}}
+	fused := func(in G.Nodes) (*G.Node, error) { return graph.FusedAttention(in[0], in[1], in[2], causal) }
+	split := func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, z.heads) }
+	half := func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) }
+	return []opCase{
+		{"FusedAttention", fused, nil, shapes(tokens, tokens, tokens)},
+		{"Attention", attention(causal), nil, shapes(tokens, tokens, tokens)},
+		{"Linear", linear, nil, shapes(tokens, s{z.width, z.width}, s{z.width})},
+		{"Scores", scores, nil, shapes(head, head)},
+		{"MatMul", matMul, nil, shapes(scored, head)},
+		{"CausalFill", unary(graph.CausalFill), nil, shapes(scored)},
+		{"Scale", unary(half), nil, shapes(scored)},
+		{"Softmax", unary(graph.Softmax), nil, shapes(scored)},
+		{"Tril", unary(graph.Tril), nil, shapes(scored)},
+		{"Normalize", unary(graph.Normalize), nil, shapes(scored)},
+		{"Dropout", dropout(0.1, 1), nil, then(shapes(scored), key(123))},
+		{"SplitHeads", unary(split), nil, shapes(tokens)},
+		{"MergeHeads", unary(graph.MergeHeads), nil, shapes(head)},
+		{"Add", add, nil, shapes(tokens, s{z.width})},
+		{"Mul", func(in G.Nodes) (*G.Node, error) { return graph.Mul(in[0], in[1]) }, nil, shapes(tokens, tokens)},
+		{"Exp", unary(graph.Exp), nil, shapes(tokens)},
+		{"Tanh", unary(graph.Tanh), nil, shapes(tokens)},
+		{"Concat", func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, nil, shapes(tokens, tokens)},
+		{"Embedding", func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) }, nil,
+			then(shapes(s{z.vocabulary, z.width}), words(z))},
+		{"CrossEntropy", func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) }, nil,
+			then(shapes(s{z.batch, z.tokens, z.vocabulary}), words(z))},
+	}
+}
+
+// words are ids all over the vocabulary.
+func words(z benchSize) input {
+	v := make([]float64, z.batch*z.tokens)
+	for i := range v {
+		v[i] = float64(i * 7919 % z.vocabulary)
+	}
+	return ids(v, z.batch, z.tokens)
+}
+
+func benchmarkOp(b *testing.B, c opCase, backward bool) {
+	r := rand.New(rand.NewPCG(1, 2))
+	in := c.in(r)
+	e := express(b, c.op, in, tensor.Float32)
+	wanted := G.Nodes{e.out}
+	if backward {
+		e.differentiate(b, in, normal(r, e.out.Shape()...), tensor.Float32)
+		wanted = e.grads
+	}
+	m, err := machine.New(wanted...)
+	require.NoError(b, err)
+	defer m.Close()
+	require.NoError(b, m.RunAll())
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := m.RunAll(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

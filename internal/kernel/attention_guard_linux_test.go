@@ -1,0 +1,47 @@
+package kernel
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestAttentionStaysInside gives attentions arguments that end, or begin, where touching the next page is a
+// fault.
+func TestAttentionStaysInside(t *testing.T) {
+	for _, p := range paths() {
+		t.Run(p.String()+"/float32", func(t *testing.T) { testStaysInside[float32](t, p) })
+		t.Run(p.String()+"/float64", func(t *testing.T) { testStaysInside[float64](t, p) })
+	}
+}
+
+func testStaysInside[F Float](t *testing.T, p path) {
+	onPath(t, p)
+	rapid.Check(t, func(rt *rapid.T) {
+		x := drawProblem[F](rt)
+		if x.a.B*x.a.H*x.a.T*x.a.S > 1<<13 {
+			return // it is about edges
+		}
+		t.Run("one", func(t *testing.T) { // unmaps the memory when done
+			flushEnd := x.rand.IntN(2) == 0
+			trimmed := []struct {
+				slice              *[]F
+				batch, heads, rows int
+				width              int
+				at                 HeadLayout
+			}{
+				{&x.in.Q, x.a.B, x.a.H, x.a.T, x.a.D, x.a.QueryAt}, {&x.grad.Q, x.a.B, x.a.H, x.a.T, x.a.D, x.a.QueryAt},
+				{&x.in.K, x.a.B, x.a.K, x.a.S, x.a.D, x.a.KeyAt}, {&x.grad.K, x.a.B, x.a.K, x.a.S, x.a.D, x.a.KeyAt},
+				{&x.in.V, x.a.B, x.a.K, x.a.S, x.a.DV, x.a.ValueAt}, {&x.grad.V, x.a.B, x.a.K, x.a.S, x.a.DV, x.a.ValueAt},
+				{&x.out, x.a.B, x.a.H, x.a.T, x.a.DV, x.a.OutputAt}, {&x.dout, x.a.B, x.a.H, x.a.T, x.a.DV, x.a.OutputAt},
+			}
+			for _, s := range trimmed {
+				last := s.at.at(s.batch-1, s.heads-1, s.rows-1) + s.width
+				*s.slice = guarded(t, (*s.slice)[:last], flushEnd)
+			}
+			x.lse = guarded(t, x.lse[:x.a.B*x.a.H*x.a.T], flushEnd)
+			x.run()
+			x.verify(rt)
+		})
+	})
+}

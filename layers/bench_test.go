@@ -1,0 +1,63 @@
+package layers_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// BenchmarkMultiHeadAttention times the layer at the sizes of `attention bench`: the
+// output, and the output with the gradients of all parameters.
+//
+//	go test ./layers -run '^$' -bench MultiHeadAttention/B2_T1024
+func BenchmarkMultiHeadAttention(b *testing.B) {
+	for _, s := range []struct{ batch, tokens, width, heads int }{
+		{32, 32, 64, 4}, {1, 256, 768, 12}, {2, 1024, 768, 12}, {1, 4096, 768, 12},
+	} {
+		name := fmt.Sprintf("B%d T%d E%d H%d ", s.batch, s.tokens, s.width, s.heads)
+		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
+			b.Run(name+mode.String(), func(b *testing.B) {
+				c := layers.MultiHeadAttentionConfig{In: s.width, Out: s.width, NumHeads: s.heads}
+				benchmarkLayer(b, c, mode, s.batch, s.tokens, s.width)
+			})
+		}
+	}
+}
+
+// benchmarkLayer runs the layer on a batch: in Train mode with its gradients.
+func benchmarkLayer(b *testing.B, c layers.MultiHeadAttentionConfig, mode layers.Mode, shape ...int) {
+	p := layers.NewParams(tensor.Float32, 123)
+	l, err := layers.NewMultiHeadAttention(p.Scope(""), c)
+	require.NoError(b, err)
+	build := layers.NewBuild(p, mode)
+	x, err := build.Input("x", tensor.Float32, shape...)
+	require.NoError(b, err)
+	require.NoError(b, G.Let(x, numbers(tensor.Float32, shape...)))
+	out, err := l.Forward(build, x)
+	require.NoError(b, err)
+	wanted := G.Nodes{out}
+	if mode == layers.Train {
+		dout, err := build.Input("dout", tensor.Float32, shape...)
+		require.NoError(b, err)
+		require.NoError(b, G.Let(dout, numbers(tensor.Float32, shape...)))
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, build.Learnables())
+		require.NoError(b, err)
+		wanted = append(wanted, grads...)
+	}
+	m, err := machine.New(wanted...)
+	require.NoError(b, err)
+	defer m.Close()
+	require.NoError(b, m.RunAll())
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := m.RunAll(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

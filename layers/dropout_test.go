@@ -1,0 +1,182 @@
+package layers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// dropping are layers with dropout of the weights, of the context vectors or both.
+func dropping(t *testing.T, p *layers.Params, weights, context float64) map[string]layers.SelfAttention {
+	t.Helper()
+	head := layers.CausalAttentionConfig{In: 3, Out: 4, Dropout: weights, ContextDropout: context}
+	causal, err := layers.NewCausalAttention(p.Scope("causal"), head)
+	require.NoError(t, err)
+	wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope("wrapper"), layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: 2})
+	require.NoError(t, err)
+	mha, err := layers.NewMultiHeadAttention(p.Scope("mha"), layers.MultiHeadAttentionConfig{
+		In: 3, Out: 4, NumHeads: 2, Dropout: weights, ContextDropout: context})
+	require.NoError(t, err)
+	identity := dense(tensor.Float64, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 4, 4)
+	require.NoError(t, p.Set("mha.out_proj.weight", identity))
+	require.NoError(t, p.Set("mha.out_proj.bias", dense(tensor.Float64, make([]float64, 4), 4)))
+	return map[string]layers.SelfAttention{"causal": causal, "wrapper": wrapper, "mha": mha}
+}
+
+// train runs a layer in a Train graph with a key, by Forward and ForwardWithWeights.
+func train(t *testing.T, p *layers.Params, l layers.SelfAttention, x *tensor.Dense, key int64) (fused, out, weights []float64) {
+	t.Helper()
+	run := func(withWeights bool) [][]float64 {
+		b := layers.NewBuild(p, layers.Train)
+		forward, err := self(l, nil)
+		require.NoError(t, err)
+		o, w, err := forward(b, withWeights, input(t, b, "x", x))
+		require.NoError(t, err)
+		require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(key)))
+		if withWeights {
+			return values(t, o, w)
+		}
+		return values(t, o)
+	}
+	both := run(true)
+	return run(false)[0], both[0], both[1]
+}
+
+// droppedFrom wants every element to be 0 or scaled from what it was, and some of
+// both; where it was 0 it stays so.
+func droppedFrom(t *testing.T, before, after []float64, scale float64, what string) {
+	t.Helper()
+	zeros, kept := 0, 0
+	for i, v := range after {
+		switch {
+		case before[i] == 0:
+			require.Zero(t, v)
+		case v == 0:
+			zeros++
+		default:
+			require.InEpsilon(t, before[i]*scale, v, 1e-12, what)
+			kept++
+		}
+	}
+	require.NotZero(t, zeros, what)
+	require.NotZero(t, kept, what)
+}
+
+func TestDropoutOfTheWeights(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	x := numbers(tensor.Float64, 2, 7, 3)
+	for name, l := range dropping(t, p, 0.5, 0) {
+		out, weights := apply(t, p, l, x)
+		fused, trained, dropped := train(t, p, l, x, 42)
+		droppedFrom(t, weights, dropped, 2, name)
+		require.NotEqual(t, out, trained, name)
+		require.InDeltaSlice(t, trained, fused, 1e-14, "%s: Forward drops the same weights", name)
+	}
+}
+
+func TestDropoutOfTheContextVectors(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	x := numbers(tensor.Float64, 2, 7, 3)
+	for name, l := range dropping(t, p, 0, 0.25) {
+		out, weights := apply(t, p, l, x)
+		fused, trained, same := train(t, p, l, x, 42)
+		require.Equal(t, weights, same, name)
+		droppedFrom(t, out, trained, 1/0.75, name)
+		require.InDeltaSlice(t, trained, fused, 1e-14, name)
+	}
+}
+
+// Both at once: what the context vectors would be of the dropped weights, dropped.
+func TestDropoutAtBothPlaces(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	x := numbers(tensor.Float64, 2, 7, 3)
+	both := dropping(t, p, 0.5, 0.25)
+	for name, l := range both {
+		b := layers.NewBuild(p, layers.Train)
+		_, _, err := l.ForwardWithWeights(b, input(t, b, "x", x))
+		require.NoError(t, err)
+		sites := map[string]int{"causal": 2, "wrapper": 4, "mha": 2}[name]
+		require.Equal(t, sites+1, b.Drop(0.5).Site, "%s: each dropout has a site of its own", name)
+		fused, trained, _ := train(t, p, l, x, 42)
+		require.InDeltaSlice(t, trained, fused, 1e-14, name)
+		zeros := 0
+		for _, v := range trained {
+			if v == 0 {
+				zeros++
+			}
+		}
+		require.NotZero(t, zeros, name)
+	}
+}
+
+// The key is all the randomness there is: the same key gives the same values in
+// another graph, another key others.
+func TestDropoutIsReproducibleByKey(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	x := numbers(tensor.Float64, 2, 7, 3)
+	for name, l := range dropping(t, p, 0.5, 0.25) {
+		_, first, _ := train(t, p, l, x, 1)
+		_, again, _ := train(t, p, l, x, 1)
+		_, other, _ := train(t, p, l, x, 2)
+		require.Equal(t, first, again, name)
+		require.NotEqual(t, first, other, name)
+	}
+}
+
+// The heads of a wrapper, and of a multi-head layer, drop different weights.
+func TestHeadsDropApart(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	const T = 7
+	for name, l := range dropping(t, p, 0.5, 0) {
+		if name == "causal" {
+			continue
+		}
+		_, _, weights := train(t, p, l, numbers(tensor.Float64, T, 3), 42)
+		masks := map[string]bool{}
+		for h := range 2 {
+			mask := ""
+			for _, w := range weights[h*T*T : (h+1)*T*T] {
+				mask += fmt.Sprint(w != 0)
+			}
+			masks[mask] = true
+		}
+		require.Len(t, masks, 2, name)
+	}
+}
+
+// An Eval graph, or a Train graph without probability, has no dropout and no key.
+func TestEvalGraphsHaveNoDropout(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	for _, c := range []struct {
+		mode  layers.Mode
+		p     float64
+		drops bool
+	}{{layers.Eval, 0.5, false}, {layers.Train, 0, false}, {layers.Train, 0.5, true}} {
+		q := layers.NewParams(tensor.Float64, 1)
+		for name, l := range dropping(t, q, c.p, c.p) {
+			b := layers.NewBuild(q, c.mode)
+			_, _, err := l.ForwardWithWeights(b, input(t, b, "x", numbers(tensor.Float64, 2, 7, 3)))
+			require.NoError(t, err)
+			found := 0
+			for _, n := range b.Graph().AllNodes() {
+				if n.Op() != nil && strings.HasPrefix(n.Op().String(), "Dropout") {
+					found++
+				}
+			}
+			require.Equal(t, c.drops, found > 0, "%s: %d dropouts in a %v graph with p=%v", name, found, c.mode, c.p)
+			require.Equal(t, c.drops, b.DropoutKey() != nil)
+			b = layers.NewBuild(q, c.mode)
+			_, err = l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 7, 3)))
+			require.NoError(t, err)
+			require.Equal(t, c.drops, b.DropoutKey() != nil, "%s, fused", name)
+		}
+	}
+	require.Zero(t, layers.NewBuild(p, layers.Eval).Drop(0.5))
+	require.Zero(t, layers.NewBuild(p, layers.Train).Drop(0))
+}

@@ -1,0 +1,114 @@
+package layers_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// stack puts the wrapper's heads into the multi-head layer's projections, one below
+// the other, and makes its output projection do nothing.
+func stack(t *testing.T, p *layers.Params, heads, in, width int, bias bool) {
+	t.Helper()
+	get := func(name string) []float64 {
+		v, ok := p.Get(name)
+		require.True(t, ok, name)
+		return v.Data().([]float64)
+	}
+	for _, m := range []string{"W_query", "W_key", "W_value"} {
+		var weight, offset []float64
+		for h := range heads {
+			head := fmt.Sprintf("wrapper.heads.%d.%s.", h, m)
+			weight = append(weight, get(head+"weight")...)
+			if bias {
+				offset = append(offset, get(head+"bias")...)
+			}
+		}
+		require.NoError(t, p.Set("mha."+m+".weight", dense(tensor.Float64, weight, heads*width, in)))
+		if bias {
+			require.NoError(t, p.Set("mha."+m+".bias", dense(tensor.Float64, offset, heads*width)))
+		}
+	}
+	out := heads * width
+	identity := make([]float64, out*out)
+	for i := range out {
+		identity[i*out+i] = 1
+	}
+	require.NoError(t, p.Set("mha.out_proj.weight", dense(tensor.Float64, identity, out, out)))
+	require.NoError(t, p.Set("mha.out_proj.bias", dense(tensor.Float64, make([]float64, out), out)))
+}
+
+// Multi-head attention is the wrapper's heads at once: with the heads' weights
+// stacked and an output projection that does nothing, both give the same, also with
+// one head, and with heads of width 1.
+func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
+	const in = 3
+	for _, c := range []struct {
+		heads, width int
+		bias         bool
+	}{{2, 5, false}, {3, 2, true}, {1, 4, true}, {5, 1, false}, {1, 1, true}} {
+		for _, renormalize := range []bool{false, true} {
+			p := layers.NewParams(tensor.Float64, 1)
+			head := layers.CausalAttentionConfig{In: in, Out: c.width, QKVBias: c.bias, Renormalize: renormalize}
+			wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope("wrapper"), layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: c.heads})
+			require.NoError(t, err)
+			mha, err := layers.NewMultiHeadAttention(p.Scope("mha"), layers.MultiHeadAttentionConfig{
+				In: in, Out: c.heads * c.width, NumHeads: c.heads, QKVBias: c.bias, Renormalize: renormalize})
+			require.NoError(t, err)
+			stack(t, p, c.heads, in, c.width, c.bias)
+			for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
+				x := numbers(tensor.Float64, shape...)
+				want, wantWeights := apply(t, p, wrapper, x)
+				got, weights := apply(t, p, mha, x)
+				require.InDeltaSlice(t, want, got, 1e-14, "%v of %v", c, shape)
+				require.InDeltaSlice(t, wantWeights, weights, 1e-14, "%v of %v", c, shape)
+				b := layers.NewBuild(p, layers.Eval)
+				out, err := mha.Forward(b, input(t, b, "x", x))
+				require.NoError(t, err)
+				require.InDeltaSlice(t, want, values(t, out)[0], 1e-14, "%v of %v, fused", c, shape)
+			}
+		}
+	}
+}
+
+// A wrapper of one head is that head.
+func TestAWrapperOfOneHead(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	config := layers.CausalAttentionConfig{In: 3, Out: 1, ContextLength: 6}
+	wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope(""), layers.MultiHeadAttentionWrapperConfig{Head: config, NumHeads: 1})
+	require.NoError(t, err)
+	head, err := layers.NewCausalAttention(p.Scope("head"), config)
+	require.NoError(t, err)
+	for _, m := range []string{"W_query", "W_key", "W_value"} {
+		w, ok := p.Get("heads.0." + m + ".weight")
+		require.True(t, ok)
+		require.NoError(t, p.Set("head."+m+".weight", w))
+	}
+	x := numbers(tensor.Float64, 2, 6, 3)
+	want, wantWeights := apply(t, p, head, x)
+	got, weights := apply(t, p, wrapper, x)
+	require.Equal(t, want, got)
+	require.Equal(t, wantWeights, weights)
+}
+
+// Zeroing weights and renormalising hides the same keys as −∞ before the softmax.
+func TestBothMasksOfALayerAgree(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	hidden, err := layers.NewCausalAttention(p.Scope("a"), layers.CausalAttentionConfig{In: 3, Out: 2})
+	require.NoError(t, err)
+	zeroed, err := layers.NewCausalAttention(p.Scope("b"), layers.CausalAttentionConfig{In: 3, Out: 2, Renormalize: true})
+	require.NoError(t, err)
+	for _, m := range []string{"W_query", "W_key", "W_value"} {
+		w, _ := p.Get("a." + m + ".weight")
+		require.NoError(t, p.Set("b."+m+".weight", w))
+	}
+	x := numbers(tensor.Float64, 2, 7, 3)
+	want, wantWeights := apply(t, p, hidden, x)
+	got, weights := apply(t, p, zeroed, x)
+	require.InDeltaSlice(t, want, got, 1e-14)
+	require.InDeltaSlice(t, wantWeights, weights, 1e-14)
+}

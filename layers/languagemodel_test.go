@@ -1,0 +1,147 @@
+package layers_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/graph"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// small is a model of 13 tokens, 5 of context, width 4, around a variant.
+func small(layer string) layers.LanguageModelConfig {
+	return layers.LanguageModelConfig{Vocab: 13, Context: 5, Width: 4, Attention: layers.VariantConfig{
+		Layer: layer, DIn: 4, DOut: 6, NumHeads: 2, DQuery: 4, DKey: 4, DAttn: 7}}
+}
+
+func tokens(v []int, shape ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v))
+}
+
+// Around every variant: one id, a sequence and a batch give logits (…, T, V).
+func TestLanguageModelShapes(t *testing.T) {
+	for _, layer := range layers.Variants() {
+		p := layers.NewParams(tensor.Float32, 1)
+		m, err := layers.NewLanguageModel(p.Scope("model"), small(layer))
+		require.NoError(t, err)
+		all := names(p)
+		require.Equal(t, []string{"model.tokens.weight", "model.positions.weight"}, all[:2])
+		require.Equal(t, []string{"model.output.weight", "model.output.bias"}, all[len(all)-2:])
+		for _, shape := range [][]int{{1}, {5}, {3, 1}, {2, 5}} {
+			b := layers.NewBuild(p, layers.Train)
+			ids := input(t, b, "ids", tokens(make([]int, tensor.Shape(shape).TotalSize()), shape...))
+			logits, weights, err := m.ForwardWithWeights(b, ids)
+			require.NoError(t, err)
+			require.Equal(t, append(shape, 13), []int(logits.Shape()), layer)
+			T := shape[len(shape)-1]
+			require.Equal(t, []int{T, T}, []int(weights.Shape()[weights.Dims()-2:]), layer)
+			plain, err := m.Forward(b, ids)
+			require.NoError(t, err)
+			got := values(t, logits, plain)
+			require.InDeltaSlice(t, got[0], got[1], 1e-6, layer)
+		}
+	}
+}
+
+// Positions matter, and no causal model's logits depend on later ids.
+func TestLanguageModelSeesPositionsNotTheFuture(t *testing.T) {
+	logits := func(layer string, ids ...int) []float64 {
+		p := layers.NewParams(tensor.Float64, 1)
+		m, err := layers.NewLanguageModel(p.Scope(""), small(layer))
+		require.NoError(t, err)
+		b := layers.NewBuild(p, layers.Eval)
+		out, err := m.Forward(b, input(t, b, "ids", tokens(ids, len(ids))))
+		require.NoError(t, err)
+		return values(t, out)[0]
+	}
+	for _, layer := range layers.Variants() {
+		same := logits(layer, 7, 7)
+		require.NotEqual(t, same[:13], same[13:], "%s: one token at two positions", layer)
+		a, b := logits(layer, 1, 2, 3), logits(layer, 1, 2, 9)
+		require.Equal(t, layers.VariantConfig{Layer: layer}.Causal(), fmt.Sprint(a[:26]) == fmt.Sprint(b[:26]), layer)
+	}
+}
+
+// Every parameter gets a gradient from the loss of the next token.
+func TestLanguageModelTrainsEveryParameter(t *testing.T) {
+	for _, layer := range layers.Variants() {
+		p := layers.NewParams(tensor.Float64, 1)
+		m, err := layers.NewLanguageModel(p.Scope(""), small(layer))
+		require.NoError(t, err)
+		b := layers.NewBuild(p, layers.Train)
+		out, err := m.Forward(b, input(t, b, "ids", tokens([]int{1, 2, 3, 4, 5, 6}, 2, 3)))
+		require.NoError(t, err)
+		loss, err := graph.CrossEntropy(out, input(t, b, "targets", tokens([]int{2, 3, 4, 5, 6, 7}, 2, 3)))
+		require.NoError(t, err)
+		require.Len(t, b.Learnables(), p.Len())
+		grads, err := G.Grad(loss, b.Learnables()...)
+		require.NoError(t, err)
+		for i, g := range values(t, grads...) {
+			sum := 0.0
+			for _, v := range g {
+				sum += v * v
+			}
+			require.NotZero(t, sum, "%s: %s", layer, b.Learnables()[i].Name())
+		}
+	}
+}
+
+func TestWrongModelsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		change func(c *layers.LanguageModelConfig)
+		says   string
+	}{
+		{func(c *layers.LanguageModelConfig) { c.Vocab = 0 }, "layers: LanguageModel: Vocab: got 0, want at least 1"},
+		{func(c *layers.LanguageModelConfig) { c.Width = -1 }, "layers: LanguageModel: Width: got -1, want at least 1"},
+		{func(c *layers.LanguageModelConfig) { c.Attention.DOut = 0 }, "layers: CausalAttention: Out: got 0, want at least 1"},
+		{func(c *layers.LanguageModelConfig) { c.Attention.DIn = 3 }, "layers: LanguageModel: Attention.DIn: got 3, want Width=4"},
+		{func(c *layers.LanguageModelConfig) { c.Attention = small(layers.Simple).Attention; c.Attention.DIn = 0 },
+			"layers: LanguageModel: Attention.DIn: got 0, want Width=4"},
+		{func(c *layers.LanguageModelConfig) {
+			c.Attention = small(layers.Additive).Attention
+			c.Attention.DKey = 5
+		},
+			"layers: LanguageModel: Attention.DKey: got 5, want Width=4"},
+		{func(c *layers.LanguageModelConfig) {
+			c.Attention = small(layers.Additive).Attention
+			c.Attention.DQuery = 5
+		},
+			"layers: LanguageModel: Attention.DQuery: got 5, want Width=4"},
+		{func(c *layers.LanguageModelConfig) { c.Attention.ContextLength = 4 },
+			"layers: LanguageModel: Attention.ContextLength: got 4, want 0 or at least Context=5"},
+	} {
+		config := small(layers.CausalLayer)
+		c.change(&config)
+		require.EqualError(t, config.Validate(), c.says)
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewLanguageModel(p.Scope(""), config)
+		require.EqualError(t, err, c.says)
+		require.Zero(t, p.Len())
+	}
+}
+
+func TestWrongIDsAreRefused(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	m, err := layers.NewLanguageModel(p.Scope(""), small(layers.CausalLayer))
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	for says, ids := range map[string]*G.Node{
+		"layers: LanguageModel: ids: shape nil, want ([B,] T <= 5)":                nil,
+		"layers: LanguageModel: ids: shape (6), want ([B,] T <= 5)":                input(t, b, "long", tokens(make([]int, 6), 6)),
+		"layers: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)":          input(t, b, "deep", tokens(make([]int, 1), 1, 1, 1)),
+		"layers: LanguageModel: ids: shape (), want ([B,] T <= 5)":                 G.NewScalar(b.Graph(), tensor.Int, G.WithName("one")),
+		"layers: LanguageModel: ids: shape (), want ([B,] T <= 5) ":                G.NewVector(b.Graph(), tensor.Int, G.WithName("bare")),
+		"graph: Embedding: ids: got float32, want int or int64":                    input(t, b, "floats", numbers(tensor.Float32, 5)),
+		"graph: Embedding: ids: got a node of another graph, want one of weight's": input(t, layers.NewBuild(p, layers.Eval), "other", tokens(make([]int, 5), 5)),
+	} {
+		require.NotPanics(t, func() {
+			out, err := m.Forward(b, ids)
+			require.ErrorContains(t, err, says[:len(says)-1])
+			require.Nil(t, out)
+		}, says)
+	}
+}

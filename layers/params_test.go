@@ -1,0 +1,166 @@
+package layers_test
+
+import (
+	"math"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// some makes parameters a, b.c and b.d.
+func some(t *testing.T, dt tensor.Dtype) (p *layers.Params, a, c, d layers.Param) {
+	t.Helper()
+	p = layers.NewParams(dt, 1)
+	var err error
+	a, err = p.Scope("").Param("a", layers.Constant(1), 2, 3)
+	require.NoError(t, err)
+	c, err = p.Scope("b").Param("c", layers.Constant(2), 5)
+	require.NoError(t, err)
+	d, err = p.Scope("").Sub("b").Param("d", layers.Constant(3), 1, 1, 7)
+	require.NoError(t, err)
+	return p, a, c, d
+}
+
+func TestParamsAreOrderedAndCounted(t *testing.T) {
+	p, a, c, d := some(t, tensor.Float32)
+	require.Equal(t, []string{"a", "b.c", "b.d"}, names(p))
+	require.Equal(t, []string{"a", "b.c", "b.d"}, []string{a.Name(), c.Name(), d.Name()})
+	require.Equal(t, 3, p.Len())
+	require.Equal(t, 6+5+7, p.Count())
+	require.Equal(t, tensor.Float32, p.Dtype())
+	v, ok := p.Get("b.c")
+	require.True(t, ok)
+	require.Same(t, c.Value(), v)
+	_, ok = p.Get("c")
+	require.False(t, ok)
+	for range p.All() {
+		break // an early end is fine
+	}
+	require.Nil(t, layers.Param{}.Value())
+}
+
+func TestScopes(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	for name, s := range map[string]layers.Scope{
+		"w":     p.Scope(""),
+		"x.w":   p.Scope("x"),
+		"x.y.w": p.Scope("x").Sub("y"),
+		"y.w":   p.Scope("").Sub("y"),
+		"y.z.w": p.Scope("y.z"),
+	} {
+		w, err := s.Param("w", layers.Init{}, 1)
+		require.NoError(t, err)
+		require.Equal(t, name, w.Name())
+		require.Same(t, p, s.Params())
+	}
+}
+
+func TestWrongParamsAreRefused(t *testing.T) {
+	p, _, _, _ := some(t, tensor.Float64)
+	for _, c := range []struct {
+		name  string
+		shape []int
+		says  string
+	}{
+		{"a", []int{2, 3}, `layers: parameter "a" is there already`},
+		{"b.c", []int{1}, `layers: parameter "b.c" is there already`},
+		{"zero", []int{2, 0}, "layers: zero: shape (2, 0), want one axis or more, each at least 1"},
+		{"negative", []int{-1}, "layers: negative: shape (-1), want one axis or more, each at least 1"},
+		{"scalar", nil, "layers: scalar: shape (), want one axis or more, each at least 1"},
+	} {
+		w, err := p.Scope("").Param(c.name, layers.Init{}, c.shape...)
+		require.EqualError(t, err, c.says)
+		require.Nil(t, w.Value())
+	}
+	require.Equal(t, 3, p.Len())
+	_, err := layers.NewParams(tensor.Int, 1).Scope("").Param("w", layers.Init{}, 1)
+	require.EqualError(t, err, "layers: parameters: got int, want float32 or float64")
+	// One layer twice at one place.
+	_, err = layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 1, Out: 1})
+	require.NoError(t, err)
+	_, err = layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 1, Out: 1})
+	require.EqualError(t, err, `layers: parameter "l.weight" is there already`)
+}
+
+func TestSetCopies(t *testing.T) {
+	for _, p := range torchTypes {
+		params, a, _, _ := some(t, p.dt)
+		before := a.Value()
+		v := numbers(p.dt, 2, 3)
+		require.NoError(t, params.Set("a", v))
+		require.Same(t, before, a.Value(), "in place")
+		require.Equal(t, v.Data(), a.Value().Data())
+		want := floats(t, v)
+		v.Zero()
+		require.Equal(t, want, floats(t, a.Value()), "a copy")
+	}
+}
+
+// A tensor whose elements lie in another order is copied by its indices.
+func TestSetCopiesViews(t *testing.T) {
+	p, a, _, _ := some(t, tensor.Float64)
+	transposed := dense(tensor.Float64, []float64{1, 4, 2, 5, 3, 6}, 3, 2)
+	require.NoError(t, transposed.T())
+	wide := dense(tensor.Float64, []float64{0, 1, 2, 3, 0, 4, 5, 6}, 2, 4)
+	sliced, err := wide.Slice(nil, G.S(1, 4))
+	require.NoError(t, err)
+	for _, v := range []*tensor.Dense{transposed, sliced.(*tensor.Dense)} {
+		require.NoError(t, p.Set("a", dense(tensor.Float64, make([]float64, 6), 2, 3)))
+		require.NoError(t, p.Set("a", v))
+		require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, a.Value().Data())
+	}
+	columns := tensor.New(tensor.WithShape(2, 3), tensor.AsFortran([]float64{6, 5, 4, 3, 2, 1}))
+	require.EqualError(t, p.Set("a", columns), "layers: a: got a tensor in column-major order, want row-major")
+	require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, a.Value().Data())
+}
+
+func TestWrongValuesAreRefused(t *testing.T) {
+	p, a, _, _ := some(t, tensor.Float64)
+	for _, c := range []struct {
+		name string
+		v    *tensor.Dense
+		says string
+	}{
+		{"z", numbers(tensor.Float64, 2, 3), `layers: parameter "z": unknown; there are [a b.c b.d]`},
+		{"a", nil, "layers: a: got nil, want a tensor"},
+		{"a", numbers(tensor.Float64, 3, 2), "layers: a: shape (3, 2), want (2, 3)"},
+		{"a", numbers(tensor.Float64, 6), "layers: a: shape (6), want (2, 3)"},
+		{"b.c", numbers(tensor.Float64, 5, 1), "layers: b.c: shape (5, 1), want (5)"},
+		{"a", numbers(tensor.Float32, 2, 3), "layers: a: got float32, want float64"},
+	} {
+		require.EqualError(t, p.Set(c.name, c.v), c.says)
+	}
+	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, a.Value().Data(), "nothing was changed")
+}
+
+// A graph that is built already sees what Set puts in.
+func TestABuiltGraphSeesSet(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	l, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 2, Out: 1})
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	y, err := l.Forward(b, input(t, b, "x", dense(tensor.Float64, []float64{10, 1}, 1, 2)))
+	require.NoError(t, err)
+	require.NotEqual(t, []float64{32}, values(t, y)[0])
+	require.NoError(t, p.Set("weight", dense(tensor.Float64, []float64{3, 2}, 1, 2)))
+	require.Equal(t, []float64{32}, values(t, y)[0])
+}
+
+// The number of parameters of GPT-2-small's attention: 4·768² weights less the
+// biases that its projections here do not have, and 768 for the output's.
+func TestParametersOfTheSmallestGPT2(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	_, err := layers.NewMultiHeadAttention(p.Scope("attn"), layers.MultiHeadAttentionConfig{In: 768, Out: 768, NumHeads: 12, ContextLength: 1024})
+	require.NoError(t, err)
+	require.Equal(t, 2_360_064, p.Count())
+	w, ok := p.Get("attn.W_query.weight")
+	require.True(t, ok)
+	bound := 1 / math.Sqrt(768)
+	for _, v := range w.Data().([]float32) {
+		require.LessOrEqual(t, math.Abs(float64(v)), bound)
+	}
+}
