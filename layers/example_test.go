@@ -130,7 +130,7 @@ func ExampleLanguageModel() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewLanguageModel(params.Scope(""), layers.LanguageModelConfig{
 		Vocab: 4, Context: 6, Width: 3,
-		Attention: layers.VariantConfig{Layer: layers.CausalLayer, DIn: 3, DOut: 2},
+		Attention: layers.VariantConfig{Layer: layers.Causal, DIn: 3, DOut: 2},
 	})
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)

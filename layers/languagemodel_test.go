@@ -114,7 +114,7 @@ func TestWrongModelsAreRefused(t *testing.T) {
 		{func(c *layers.LanguageModelConfig) { c.Attention.ContextLength = 4 },
 			"layers: LanguageModel: Attention.ContextLength: got 4, want 0 or at least Context=5"},
 	} {
-		config := small(layers.CausalLayer)
+		config := small(layers.Causal)
 		c.change(&config)
 		require.EqualError(t, config.Validate(), c.says)
 		p := layers.NewParams(tensor.Float32, 1)
@@ -126,7 +126,7 @@ func TestWrongModelsAreRefused(t *testing.T) {
 
 func TestWrongIDsAreRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewLanguageModel(p.Scope(""), small(layers.CausalLayer))
+	m, err := layers.NewLanguageModel(p.Scope(""), small(layers.Causal))
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
 	for says, ids := range map[string]*G.Node{

@@ -98,7 +98,7 @@ func selfLayers(t *testing.T, p *layers.Params) map[string]layers.SelfAttention 
 
 var layerNames = map[string]string{
 	layers.Simple: "SimpleSelfAttention", layers.SelfV1: "SelfAttentionV1", layers.SelfV2: "SelfAttentionV2",
-	layers.CausalLayer: "CausalAttention", layers.MultiHeadWrapper: "CausalAttention",
+	layers.Causal: "CausalAttention", layers.MultiHeadWrapper: "CausalAttention",
 	layers.MultiHead: "MultiHeadAttention", layers.Additive: "AdditiveAttention",
 }
 
@@ -145,7 +145,7 @@ func TestWrongInputsAreRefused(t *testing.T) {
 func TestContextLength(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	for name, l := range selfLayers(t, p) {
-		bounded := name == layers.CausalLayer || name == layers.MultiHeadWrapper || name == layers.MultiHead
+		bounded := name == layers.Causal || name == layers.MultiHeadWrapper || name == layers.MultiHead
 		for T := 1; T <= 6; T++ {
 			b := layers.NewBuild(p, layers.Eval)
 			out, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float32, 2, T, 3)))
@@ -164,7 +164,7 @@ func TestCausalLayersOfAPrefix(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	long := numbers(tensor.Float64, 5, 3)
 	for name, l := range selfLayers(t, p) {
-		if name != layers.CausalLayer && name != layers.MultiHeadWrapper && name != layers.MultiHead {
+		if name != layers.Causal && name != layers.MultiHeadWrapper && name != layers.MultiHead {
 			continue
 		}
 		want, _ := apply(t, p, l, long)

@@ -11,7 +11,7 @@ const (
 	Simple           = "simple"
 	SelfV1           = "self_v1"
 	SelfV2           = "self_v2"
-	CausalLayer      = "causal"
+	Causal      = "causal"
 	MultiHeadWrapper = "multi_head_wrapper"
 	MultiHead        = "multi_head"
 	Additive         = "additive"
@@ -19,7 +19,7 @@ const (
 
 // Variants are the names of the chapter's variants, in its order.
 func Variants() []string {
-	return []string{Simple, SelfV1, SelfV2, CausalLayer, MultiHeadWrapper, MultiHead, Additive}
+	return []string{Simple, SelfV1, SelfV2, Causal, MultiHeadWrapper, MultiHead, Additive}
 }
 
 // VariantConfig names one of the chapter's variants and its sizes. A variant
@@ -39,7 +39,7 @@ type VariantConfig struct {
 
 // Causal says whether no token of the variant sees a later one.
 func (c VariantConfig) Causal() bool {
-	return c.Layer == CausalLayer || c.Layer == MultiHeadWrapper || c.Layer == MultiHead
+	return c.Layer == Causal || c.Layer == MultiHeadWrapper || c.Layer == MultiHead
 }
 
 // Width is the width of the context vectors.
@@ -64,7 +64,7 @@ func (c VariantConfig) Validate() error {
 		return c.v1().Validate()
 	case SelfV2:
 		return c.v2().Validate()
-	case CausalLayer:
+	case Causal:
 		return c.head().Validate()
 	case MultiHeadWrapper:
 		return c.wrapper().Validate()
@@ -86,7 +86,7 @@ func (c VariantConfig) New(s Scope) (SelfAttention, error) {
 		return NewSelfAttentionV1(s, c.v1())
 	case SelfV2:
 		return NewSelfAttentionV2(s, c.v2())
-	case CausalLayer:
+	case Causal:
 		return NewCausalAttention(s, c.head())
 	case MultiHeadWrapper:
 		return NewMultiHeadAttentionWrapper(s, c.wrapper())

@@ -49,7 +49,7 @@ func newApplyLayer(f *configFields) (*applyLayer, error) {
 		return nil, f.err
 	}
 	switch name {
-	case layers.Simple, layers.SelfV1, layers.SelfV2, layers.CausalLayer, layers.MultiHeadWrapper, layers.MultiHead:
+	case layers.Simple, layers.SelfV1, layers.SelfV2, layers.Causal, layers.MultiHeadWrapper, layers.MultiHead:
 		return selfAttentionLayer(name, f)
 	case layers.Additive:
 		return additiveLayer(f)
@@ -104,7 +104,7 @@ func selfAttentionTensors(c layers.VariantConfig) (parameters []parameterSpec, b
 		}
 	case layers.SelfV2:
 		parameters = projectionTensors("", c)
-	case layers.CausalLayer:
+	case layers.Causal:
 		parameters, buffers = projectionTensors("", c), []string{"mask"}
 	case layers.MultiHeadWrapper:
 		for i := range c.NumHeads {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-const benchChild, benchFails = "ATTENTION_TEST_BENCH_CHILD", "ATTENTION_TEST_BENCH_FAILS"
+const benchFails = "ATTENTION_TEST_BENCH_FAILS"
 
 // small is a work that takes no time.
 func small(tokens int, mode string) benchWork {
@@ -100,9 +100,9 @@ func TestBenchJSON(t *testing.T) {
 	require.Positive(t, measured["seconds_min"])
 	require.LessOrEqual(t, measured["seconds_min"], measured["seconds"])
 	require.Equal(t, fields["flop"].(float64)/measured["seconds"], measured["flop_per_second"])
-	require.Greater(t, measured["peak_flop_per_second"], 1e8)
+	require.Positive(t, measured["peak_flop_per_second"])
 	if runtime.GOOS == "linux" {
-		require.Greater(t, measured["peak_rss_bytes"], 1e6)
+		require.Positive(t, measured["peak_rss_bytes"])
 	}
 }
 
@@ -145,7 +145,6 @@ func TestBenchComputesWhatItSays(t *testing.T) {
 }
 
 func TestBenchWorksInChildren(t *testing.T) {
-	t.Setenv(benchChild, "1")
 	works := []benchWork{small(3, forwardOnly), small(5, forwardBackward), small(4, forwardBackward)}
 	names := func(out string) (names []string) {
 		for line := range strings.Lines(out) {
@@ -173,7 +172,6 @@ func TestBenchWorksInChildren(t *testing.T) {
 }
 
 func TestBenchStops(t *testing.T) {
-	t.Setenv(benchChild, "1")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for _, args := range [][]string{{}, {"--tokens", "3"}} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"attention/layers"
 	"attention/train"
@@ -34,7 +35,7 @@ const (
 // Defaults of --lr.
 const (
 	adamRate = 0.005
-	sgdRate  = 0.5 // SGD, whose steps are as small as its gradients, wants more
+	sgdRate  = 1 // steps of SGD are as small as its gradients
 )
 
 // settle fills in the defaults that depend on other flags, then checks all flags.
@@ -79,13 +80,13 @@ func (o trainOptions) manyHeads() bool {
 // validate names the first flag that makes no sense.
 func (o trainOptions) validate() error {
 	if !slices.Contains(layers.Variants(), o.layer) {
-		return fmt.Errorf("--layer: got %q, want one of %v", o.layer, layers.Variants())
+		return fmt.Errorf("--layer: got %q, want %s", o.layer, strings.Join(layers.Variants(), ", "))
 	}
 	if _, err := dtypeOf(o.dtype); err != nil {
 		return err
 	}
 	if solvers := []string{train.SGD, train.Adam, train.AdamW}; !slices.Contains(solvers, o.solver) {
-		return fmt.Errorf("--solver: got %q, want one of %v", o.solver, solvers)
+		return fmt.Errorf("--solver: got %q, want %s", o.solver, strings.Join(solvers, ", "))
 	}
 	if err := o.validateNumbers(); err != nil {
 		return err

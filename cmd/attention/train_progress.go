@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"attention/train"
@@ -16,21 +17,20 @@ import (
 // before each line that is printed.
 type progress struct{ bar *progressbar.ProgressBar }
 
-// barColumns is the narrowest terminal that the bar's numbers fit in.
-const barColumns = 60
-
 func newProgress(w io.Writer, steps int) *progress {
 	f, ok := w.(*os.File)
 	if !ok {
 		return &progress{}
 	}
 	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || columns < barColumns { // no terminal, or a narrow one
+	// "loss 2.345  99% |", the bar, "| (1999/2000) [1h23m45s:1h23m45s]" and room for ^C
+	width := min(30, columns-44-2*len(strconv.Itoa(steps)))
+	if err != nil || width < 5 { // no terminal, or a narrow one
 		return &progress{}
 	}
 	return &progress{progressbar.NewOptions(steps,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetWidth(30),
+		progressbar.OptionSetWidth(width),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),

@@ -39,14 +39,23 @@ func (r *trainRun) printHead() {
 	if o.manyHeads() {
 		heads = fmt.Sprintf(", %d heads", o.heads)
 	}
-	fmt.Fprintf(r.out, "text      %s: %d different characters; %d to train on, %d for validation\n",
-		c.source.Name, c.vocabulary.Len(), len(c.training), len(c.validation))
+	fmt.Fprintf(r.out, "text      %s: %d characters, and %d for validation; %d distinct\n",
+		c.source.Name, len(c.training), len(c.validation), c.vocabulary.Len())
 	fmt.Fprintf(r.out, "model     %s%s, width %d, %s: %d parameters\n", o.layer, heads, o.width, o.dtype, r.params.Count())
 	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d characters\n", o.steps, o.batch, o.context)
 	if !o.causal() {
 		fmt.Fprintln(r.out, "          the layer sees the whole window: only the character after it is asked for")
 	}
-	fmt.Fprintf(r.out, "solver    %s, learning rate %v\n", r.training.Solver, o.rate)
+	fmt.Fprintf(r.out, "solver    %s, learning rate %v", o.solver, o.rate)
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"momentum", o.momentum}, {"weight decay", o.decay}, {"gradient norm at most", o.clip}, {"dropout", o.dropout}} {
+		if f.value > 0 {
+			fmt.Fprintf(r.out, ", %s %v", f.name, f.value)
+		}
+	}
+	fmt.Fprintln(r.out)
 	fmt.Fprintf(r.out, "folder    %s\n\n", r.folder.path)
 }
 
@@ -72,10 +81,10 @@ func (r *trainRun) printVerdict(steps int, took time.Duration) {
 	}
 	loss, bigram := r.history.evaluations[len(r.history.evaluations)-1].Loss, r.corpus.ngram.Bigram
 	if loss < bigram {
-		fmt.Fprintf(r.out, "The validation loss is %.4f below the bigram's: that much\nthe attention has learnt from the characters before the last one.\n", bigram-loss)
+		fmt.Fprintf(r.out, "The last validation loss is %.4f below the bigram's: so\nmuch has the attention learnt from the characters before the last one.\n", bigram-loss)
 		return
 	}
-	fmt.Fprintf(r.out, "The validation loss is not below the bigram's: the attention\nhas not yet learnt from the characters before the last one. More --steps may help.\n")
+	fmt.Fprintf(r.out, "The last validation loss is not below the bigram's: the\nattention has not yet learnt from the characters before the last one.\n")
 }
 
 // snapshot copies every parameter.

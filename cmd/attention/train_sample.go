@@ -56,7 +56,7 @@ func (r *trainRun) printSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\nThe model continues %q:\n\n%s\n", given, printable(text))
+	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model goes on:\n\n%s\n", printable(given), printable(text))
 	return nil
 }
 
