@@ -2,11 +2,14 @@ package layers_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -95,20 +98,51 @@ func TestAWrapperOfOneHead(t *testing.T) {
 	require.Equal(t, wantWeights, weights)
 }
 
-// Zeroing weights and renormalising hides the same keys as −∞ before the softmax.
+// Zeroing weights and renormalising hides the same keys as −∞ before the softmax,
+// by other ops.
 func TestBothMasksOfALayerAgree(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	hidden, err := layers.NewCausalAttention(p.Scope("a"), layers.CausalAttentionConfig{In: 3, Out: 2})
-	require.NoError(t, err)
-	zeroed, err := layers.NewCausalAttention(p.Scope("b"), layers.CausalAttentionConfig{In: 3, Out: 2, Renormalize: true})
-	require.NoError(t, err)
-	for _, m := range []string{"W_query", "W_key", "W_value"} {
-		w, _ := p.Get("a." + m + ".weight")
-		require.NoError(t, p.Set("b."+m+".weight", w))
-	}
 	x := numbers(tensor.Float64, 2, 7, 3)
-	want, wantWeights := apply(t, p, hidden, x)
-	got, weights := apply(t, p, zeroed, x)
-	require.InDeltaSlice(t, want, got, 1e-14)
-	require.InDeltaSlice(t, wantWeights, weights, 1e-14)
+	head := layers.CausalAttentionConfig{In: 3, Out: 4}
+	heads := layers.MultiHeadAttentionConfig{In: 3, Out: 4, NumHeads: 2}
+	for name, makeOne := range map[string]func(s layers.Scope, renormalize bool) (layers.SelfAttention, error){
+		"causal": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
+			head.Renormalize = renormalize
+			return layers.NewCausalAttention(s, head)
+		},
+		"mha": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
+			heads.Renormalize = renormalize
+			return layers.NewMultiHeadAttention(s, heads)
+		},
+	} {
+		hidden, err := makeOne(p.Scope(name), false)
+		require.NoError(t, err)
+		q := layers.NewParams(tensor.Float64, 2)
+		zeroed, err := makeOne(q.Scope(name), true)
+		require.NoError(t, err)
+		for full, w := range p.All() {
+			if _, ok := q.Get(full); ok {
+				require.NoError(t, q.Set(full, w))
+			}
+		}
+		want, wantWeights := apply(t, p, hidden, x)
+		got, weights := apply(t, q, zeroed, x)
+		require.InDeltaSlice(t, want, got, 1e-14)
+		require.InDeltaSlice(t, wantWeights, weights, 1e-14)
+		require.True(t, uses(t, p, hidden, "CausalFill"), name)
+		require.False(t, uses(t, p, hidden, "Normalize"), name)
+		require.True(t, uses(t, q, zeroed, "Normalize"), name)
+		require.False(t, uses(t, q, zeroed, "CausalFill"), name)
+	}
+}
+
+// uses tells whether a layer's graph has an op whose name begins so.
+func uses(t *testing.T, p *layers.Params, l layers.SelfAttention, op string) bool {
+	t.Helper()
+	b := layers.NewBuild(p, layers.Eval)
+	_, _, err := l.ForwardWithWeights(b, input(t, b, "x", numbers(tensor.Float64, 2, 3)))
+	require.NoError(t, err)
+	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
+		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
+	})
 }

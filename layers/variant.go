@@ -11,7 +11,7 @@ const (
 	Simple           = "simple"
 	SelfV1           = "self_v1"
 	SelfV2           = "self_v2"
-	Causal      = "causal"
+	Causal           = "causal"
 	MultiHeadWrapper = "multi_head_wrapper"
 	MultiHead        = "multi_head"
 	Additive         = "additive"

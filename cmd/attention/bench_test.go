@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -169,43 +168,6 @@ func TestBenchWorksInChildren(t *testing.T) {
 	out, err = runCommand(t.Context(), benchCommandFor(works), args...)
 	require.EqualError(t, err, "bench: 1 of 3 works failed: B2 T5 E6 H3 forward-backward: exit status 2: fatal error: out of memory")
 	require.Equal(t, []string{"B2 T3 E6 H3 forward", "B2 T4 E6 H3 forward-backward"}, names(out), "the others are done all the same")
-}
-
-func TestBenchStops(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	for _, args := range [][]string{{}, {"--tokens", "3"}} {
-		out, err := runCommand(ctx, newBenchCommand(), args...)
-		require.ErrorIs(t, err, context.Canceled)
-		require.Empty(t, out)
-	}
-}
-
-func TestBenchWrongFlags(t *testing.T) {
-	for flags, want := range map[string]string{
-		"--batch 0":            "--batch: got 0, want a whole number from 1 to 16777216",
-		"--tokens -1":          "--tokens: got -1, want a whole number from 1 to 16777216",
-		"--width 16777217":     "--width: got 16777217, want a whole number from 1 to 16777216",
-		"--heads 5":            "--heads: got 5, want a divisor of --width 768",
-		"--mode backward":      `--mode: got "backward", want forward or forward-backward`,
-		"--dtype float16":      `--dtype: got "float16", want float32 or float64`,
-		"--kv-heads 4":         "--kv-heads: got 4, want 12 as --heads: layers.MultiHeadAttention has keys and values for every head",
-		"--kv-heads -1":        "--kv-heads: got -1, want 12 as --heads: layers.MultiHeadAttention has keys and values for every head",
-		"--no-causal":          "--no-causal: layers.MultiHeadAttention is always causal",
-		"--runs -1":            "--runs: got -1, want a whole number from 1 to 1048576, or 0 for the default",
-		"--threads 1025":       "--threads: got 1025, want a whole number from 1 to 1024, or 0 for the default",
-		"--width 65536":        "--heads: got 12, want a divisor of --width 65536",
-		"--tokens 16777216":    "--batch 2 --tokens 16777216 --width 768: want an input of at most 1073741824 elements",
-		"--batch 16777216":     "--batch 16777216 --tokens 1024 --width 768: want an input of at most 1073741824 elements",
-		"--width 49152":        "--width: got 49152, want weights of at most 1073741824 elements each",
-		"--runs 1 --dtype int": `--dtype: got "int", want float32 or float64`,
-	} {
-		out, err := runCommand(t.Context(), newBenchCommand(), strings.Fields(flags)...)
-		require.EqualError(t, err, "bench: "+want, flags)
-		require.Empty(t, out)
-	}
-	_, err := runCommand(t.Context(), newBenchCommand(), "7")
-	require.Error(t, err)
 }
 
 // TestBenchFlagsMakeTheWork: what a child is told makes the same work again.

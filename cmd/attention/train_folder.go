@@ -120,8 +120,7 @@ type runConfig struct {
 	Model      layers.LanguageModelConfig `json:"model"`
 	Dtype      string                     `json:"dtype"`
 	Batch      int                        `json:"batch"`
-	Seed       int64                      `json:"seed"`
-	Training   train.Config               `json:"training"`
+	Training   train.Config               `json:"training"` // its seed is that of the whole run
 	NGram      train.NGram                `json:"ngram"`
 }
 
@@ -131,7 +130,7 @@ func (r *trainRun) writeConfig() error {
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		return enc.Encode(runConfig{Text: r.corpus.source, Vocabulary: r.corpus.vocabulary, Model: r.config,
-			Dtype: r.options.dtype, Batch: r.options.batch, Seed: r.options.seed, Training: r.training, NGram: r.corpus.ngram})
+			Dtype: r.options.dtype, Batch: r.options.batch, Training: r.training, NGram: r.corpus.ngram})
 	})
 }
 

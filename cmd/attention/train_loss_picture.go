@@ -58,7 +58,7 @@ func (r *trainRun) drawLoss(w io.Writer) error {
 		}
 		line.Color, line.Width, line.Dashes = c.color, c.width, c.dashes
 		p.Add(line)
-		if c.dots {
+		if c.dots || len(c.points) == 1 {
 			dots.Color, dots.Radius, dots.Shape = c.color, 2, draw.CircleGlyph{}
 			p.Add(dots)
 		}
@@ -67,6 +67,8 @@ func (r *trainRun) drawLoss(w io.Writer) error {
 		}
 	}
 	p.X.Min = 0
+	margin := (p.Y.Max - p.Y.Min) / 25
+	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
 	canvas := vgimg.New(8*vg.Inch, 5*vg.Inch)
 	p.Draw(draw.Crop(draw.New(canvas), vg.Points(10), -vg.Points(18), vg.Points(8), -vg.Points(8)))
 	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)

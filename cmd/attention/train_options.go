@@ -80,13 +80,13 @@ func (o trainOptions) manyHeads() bool {
 // validate names the first flag that makes no sense.
 func (o trainOptions) validate() error {
 	if !slices.Contains(layers.Variants(), o.layer) {
-		return fmt.Errorf("--layer: got %q, want %s", o.layer, strings.Join(layers.Variants(), ", "))
+		return fmt.Errorf("--layer: got %q, want one of %s", o.layer, strings.Join(layers.Variants(), ", "))
 	}
 	if _, err := dtypeOf(o.dtype); err != nil {
 		return err
 	}
 	if solvers := []string{train.SGD, train.Adam, train.AdamW}; !slices.Contains(solvers, o.solver) {
-		return fmt.Errorf("--solver: got %q, want %s", o.solver, strings.Join(solvers, ", "))
+		return fmt.Errorf("--solver: got %q, want one of %s", o.solver, strings.Join(solvers, ", "))
 	}
 	if err := o.validateNumbers(); err != nil {
 		return err

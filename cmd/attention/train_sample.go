@@ -46,7 +46,7 @@ func (r *trainRun) printSample(ctx context.Context) error {
 	}
 	ids, err := r.sample(ctx)
 	if err != nil {
-		return fmt.Errorf("train: sample: %w", err)
+		return fmt.Errorf("train: sample: %w; %s holds the model", err, r.folder.path)
 	}
 	given, err := r.corpus.vocabulary.Decode(r.prompt)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *trainRun) sample(ctx context.Context) ([]int, error) {
 	ids := append([]int{}, r.prompt...)
 	for range r.options.sample {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("stopped; %s holds the model: %w", r.folder.path, err)
+			return nil, err
 		}
 		seen := ids[max(0, len(ids)-r.config.Context):]
 		if err := f.run(seen); err != nil {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
@@ -21,6 +22,7 @@ import (
 const (
 	shownTokens = 32
 	shownHeads  = 16
+	labelSize   = 8 // points
 )
 
 // drawWeights draws the attention weights of each head on the first window of the
@@ -69,20 +71,23 @@ func cutSquare(square []float64, t, first, n int) []float64 {
 	return cut
 }
 
-// labels are the characters of ids, each as something that can be seen.
+// labels are the characters of ids, each as something that the picture's font can
+// show.
 func (r *trainRun) labels(ids []int) ([]string, error) {
 	text, err := r.corpus.vocabulary.Decode(ids)
 	if err != nil {
 		return nil, err
 	}
+	sans := font.DefaultCache.Lookup(newPlot("", "", "").X.Tick.Label.Font, labelSize).Face
 	var labels []string
 	for _, c := range text {
+		glyph, err := sans.GlyphIndex(nil, c)
 		switch {
 		case c == '\n':
 			c = '¶'
 		case c == ' ':
 			c = '·'
-		case !unicode.IsGraphic(c) || unicode.IsSpace(c):
+		case err != nil || glyph == 0 || !unicode.IsGraphic(c) || unicode.IsSpace(c):
 			c = '¤'
 		}
 		labels = append(labels, string(c))
@@ -147,7 +152,7 @@ func weightsPlot(title string, labels []string, g weightGrid, colors palette.Col
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(keys), plot.ConstantTicks(queries)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Tick.Label.Font.Size = 8
+		axis.Tick.Label.Font.Size = labelSize
 		axis.Tick.Length, axis.LineStyle.Width = 0, 0
 	}
 	return p

@@ -4,6 +4,8 @@ import (
 	"hash"
 	"hash/fnv"
 
+	"attention/graph/machine"
+
 	"github.com/chewxy/hm"
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -37,6 +39,8 @@ func (s stub) Hashcode() uint32 {
 	return h.Sum32()
 }
 
+var _ machine.Overwriter = overwriting{}
+
 // overwriting is a stub that takes planned memory.
 type overwriting struct {
 	stub
@@ -47,6 +51,7 @@ func (o overwriting) UsePreallocDo(into G.Value, in ...G.Value) (G.Value, error)
 	return o.into(into, in[0])
 }
 func (o overwriting) OverwritesPrealloc() bool { return true }
+func (o overwriting) View() (input, from int)  { return -1, 0 }
 func (o overwriting) InPlace() int             { return -1 }
 
 func apply(t require.TestingT, op G.Op, x *G.Node) *G.Node {

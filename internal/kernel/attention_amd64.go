@@ -104,6 +104,29 @@ func gradientRows[F Float](p path, rows, n int, x, dx []F, ld int, shift, delta 
 	}
 }
 
+func capRows[F Float](p path, rows, n int, x []F, ld int, slope []F, c F) {
+	if p == pathGo {
+		capRowsGo(rows, n, x, ld, slope, c)
+		return
+	}
+	wholeTile[F](p, rows, n, ld, len(x))
+	px, ps := unsafe.Pointer(&x[0]), unsafe.Pointer(nil)
+	if slope != nil {
+		wholeTile[F](p, rows, n, ld, len(slope))
+		ps = unsafe.Pointer(&slope[0])
+	}
+	switch single := sizeOf[F]() == 4; {
+	case single && p == pathAVX512:
+		scapRowsAVX512(rows, n, (*float32)(px), ld, (*float32)(ps), float32(c))
+	case single:
+		scapRowsAVX2(rows, n, (*float32)(px), ld, (*float32)(ps), float32(c))
+	case p == pathAVX512:
+		dcapRowsAVX512(rows, n, (*float64)(px), ld, (*float64)(ps), float64(c))
+	default:
+		dcapRowsAVX2(rows, n, (*float64)(px), ld, (*float64)(ps), float64(c))
+	}
+}
+
 func dropRows[F Float](p path, rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	if p != pathAVX512 || !dropsByVector {
 		dropRowsGo(rows, n, x, ld, start, columnStep, rowStep, below, scale)

@@ -26,6 +26,12 @@ func shideColumnsAVX2(rows int, n int, x *float32, ld int, lo *float32, hi *floa
 //go:noescape
 func sgradientRowsAVX2(rows int, n int, p *float32, dp *float32, ld int, shift *float32, delta *float32)
 
+// scapRowsAVX2 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
+// 1 − tanh², with the same distance between its rows.
+//
+//go:noescape
+func scapRowsAVX2(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+
 // dmaxColumnsAVX2 writes the maximum of each of n ≥ 1 columns of rows ≥ 1 rows to top. A NaN may get lost.
 //
 //go:noescape
@@ -47,3 +53,9 @@ func dhideColumnsAVX2(rows int, n int, x *float64, ld int, lo *float64, hi *floa
 //
 //go:noescape
 func dgradientRowsAVX2(rows int, n int, p *float64, dp *float64, ld int, shift *float64, delta *float64)
+
+// dcapRowsAVX2 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
+// 1 − tanh², with the same distance between its rows.
+//
+//go:noescape
+func dcapRowsAVX2(rows int, n int, x *float64, ld int, slope *float64, cap float64)

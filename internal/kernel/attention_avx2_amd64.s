@@ -291,6 +291,81 @@ column_8:
 	VZEROUPPER
 	RET
 
+// func scapRowsAVX2(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·scapRowsAVX2(SB), $0-44
+	MOVQ         rows+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         ld+24(FP), DX
+	SHLQ         $0x02, DX
+	MOVQ         slope+32(FP), BX
+	LEAQ         sexp<>+0(SB), SI
+	VMOVUPS      (SI), Y6
+	VMOVUPS      32(SI), Y7
+	VBROADCASTSS cap+40(FP), Y8
+	MOVL         $0x80000000, DI
+	VMOVD        DI, X9
+	VBROADCASTSS X9, Y9
+	MOVL         $0xc0000000, DI
+	VMOVD        DI, X10
+	VBROADCASTSS X10, Y10
+
+row_9:
+	XORQ DI, DI
+	MOVQ n+8(FP), R8
+
+column_10:
+	VMOVUPS      (CX)(DI*1), Y3
+	VDIVPS       Y8, Y3, Y3
+	VANDNPS      Y3, Y9, Y0
+	VMULPS       Y10, Y0, Y0
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMULPS       64(SI), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(SI), Y1, Y0
+	VFNMADD231PS 128(SI), Y1, Y0
+	VMOVUPS      320(SI), Y2
+	VFMADD213PS  288(SI), Y0, Y2
+	VFMADD213PS  256(SI), Y0, Y2
+	VFMADD213PS  224(SI), Y0, Y2
+	VFMADD213PS  192(SI), Y0, Y2
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       352(SI), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y0, Y2, Y2
+	VFMADD213PS  Y0, Y0, Y2
+	VSUBPS       160(SI), Y1, Y0
+	VFMADD213PS  Y0, Y1, Y2
+	VSUBPS       Y10, Y2, Y0
+	VDIVPS       Y0, Y2, Y2
+	VANDNPS      Y2, Y9, Y2
+	VANDPS       Y9, Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VMULPS       Y8, Y2, Y3
+	VMOVUPS      Y3, (CX)(DI*1)
+	TESTQ        BX, BX
+	JEQ          next_11
+	VXORPS       Y0, Y0, Y0
+	VADDPS       160(SI), Y0, Y0
+	VFNMADD231PS Y2, Y2, Y0
+	VMOVUPS      Y0, (BX)(DI*1)
+
+next_11:
+	ADDQ  $0x00000020, DI
+	SUBQ  $0x00000008, R8
+	JGT   column_10
+	ADDQ  DX, CX
+	TESTQ BX, BX
+	JEQ   next_12
+	ADDQ  DX, BX
+
+next_12:
+	DECQ AX
+	JNE  row_9
+	VZEROUPPER
+	RET
+
 DATA dexp<>+0(SB)/8, $0xc086232bd3c36113
 DATA dexp<>+8(SB)/8, $0xc086232bd3c36113
 DATA dexp<>+16(SB)/8, $0xc086232bd3c36113
@@ -371,21 +446,21 @@ TEXT ·dmaxColumnsAVX2(SB), $0-40
 	SHLQ $0x03, BX
 	MOVQ top+32(FP), SI
 
-column_9:
+column_13:
 	VMOVUPD (DX), Y0
 	MOVQ    DX, DI
 	MOVQ    AX, R8
 
-row_10:
+row_14:
 	VMAXPD  (DI), Y0, Y0
 	ADDQ    BX, DI
 	DECQ    R8
-	JNE     row_10
+	JNE     row_14
 	VMOVUPD Y0, (SI)
 	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000004, CX
-	JGT     column_9
+	JGT     column_13
 	VZEROUPPER
 	RET
 
@@ -403,13 +478,13 @@ TEXT ·dexpColumnsAVX2(SB), $0-48
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
 
-column_11:
+column_15:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DI), Y1
 	MOVQ    DX, R9
 	MOVQ    AX, R10
 
-row_12:
+row_16:
 	VMOVUPD      (R9), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y6, Y2, Y5
@@ -441,13 +516,13 @@ row_12:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         BX, R9
 	DECQ         R10
-	JNE          row_12
+	JNE          row_16
 	VMOVUPD      Y1, (DI)
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000020, DI
 	ADDQ         $0x00000020, DX
 	SUBQ         $0x00000004, CX
-	JGT          column_11
+	JGT          column_15
 	VZEROUPPER
 	RET
 
@@ -468,14 +543,14 @@ TEXT ·dhideColumnsAVX2(SB), $0-48
 	VMOVQ        R8, X4
 	VBROADCASTSD X4, Y4
 
-column_13:
+column_17:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DI), Y1
 	VXORPS  Y3, Y3, Y3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_14:
+row_18:
 	VCMPPD    $0x11, Y0, Y3, Y5
 	VCMPPD    $0x15, Y1, Y3, Y6
 	VORPS     Y5, Y6, Y5
@@ -485,12 +560,12 @@ row_14:
 	VADDPD    Y2, Y3, Y3
 	ADDQ      BX, R8
 	DECQ      R9
-	JNE       row_14
+	JNE       row_18
 	ADDQ      $0x00000020, SI
 	ADDQ      $0x00000020, DI
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000004, CX
-	JGT       column_13
+	JGT       column_17
 	VZEROUPPER
 	RET
 
@@ -509,13 +584,13 @@ TEXT ·dgradientRowsAVX2(SB), $0-56
 	VMOVUPD 32(R8), Y7
 	VXORPS  Y8, Y8, Y8
 
-row_15:
+row_19:
 	VBROADCASTSD (SI), Y0
 	VBROADCASTSD (DI), Y1
 	XORQ         R9, R9
 	MOVQ         n+8(FP), R10
 
-column_16:
+column_20:
 	VMOVUPD      (CX)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y6, Y2, Y5
@@ -552,12 +627,93 @@ column_16:
 	VMOVUPD      Y3, (DX)(R9*1)
 	ADDQ         $0x00000020, R9
 	SUBQ         $0x00000004, R10
-	JGT          column_16
+	JGT          column_20
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
 	DECQ         AX
-	JNE          row_15
+	JNE          row_19
+	VZEROUPPER
+	RET
+
+// func dcapRowsAVX2(rows int, n int, x *float64, ld int, slope *float64, cap float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dcapRowsAVX2(SB), $0-48
+	MOVQ         rows+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         ld+24(FP), DX
+	SHLQ         $0x03, DX
+	MOVQ         slope+32(FP), BX
+	LEAQ         dexp<>+0(SB), SI
+	VMOVUPD      (SI), Y6
+	VMOVUPD      32(SI), Y7
+	VBROADCASTSD cap+40(FP), Y8
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X9
+	VBROADCASTSD X9, Y9
+	MOVQ         $0xc000000000000000, DI
+	VMOVQ        DI, X10
+	VBROADCASTSD X10, Y10
+
+row_21:
+	XORQ DI, DI
+	MOVQ n+8(FP), R8
+
+column_22:
+	VMOVUPD      (CX)(DI*1), Y3
+	VDIVPD       Y8, Y3, Y3
+	VANDNPS      Y3, Y9, Y0
+	VMULPD       Y10, Y0, Y0
+	VMAXPD       Y0, Y6, Y0
+	VMINPD       Y0, Y7, Y0
+	VMULPD       64(SI), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VFNMADD231PD 96(SI), Y1, Y0
+	VFNMADD231PD 128(SI), Y1, Y0
+	VMOVUPD      480(SI), Y2
+	VFMADD213PD  448(SI), Y0, Y2
+	VFMADD213PD  416(SI), Y0, Y2
+	VFMADD213PD  384(SI), Y0, Y2
+	VFMADD213PD  352(SI), Y0, Y2
+	VFMADD213PD  320(SI), Y0, Y2
+	VFMADD213PD  288(SI), Y0, Y2
+	VFMADD213PD  256(SI), Y0, Y2
+	VFMADD213PD  224(SI), Y0, Y2
+	VFMADD213PD  192(SI), Y0, Y2
+	VCVTPD2DQY   Y1, X1
+	VPMOVSXDQ    X1, Y1
+	VPADDQ       512(SI), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y2, Y2
+	VFMADD213PD  Y0, Y0, Y2
+	VSUBPD       160(SI), Y1, Y0
+	VFMADD213PD  Y0, Y1, Y2
+	VSUBPD       Y10, Y2, Y0
+	VDIVPD       Y0, Y2, Y2
+	VANDNPS      Y2, Y9, Y2
+	VANDPS       Y9, Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VMULPD       Y8, Y2, Y3
+	VMOVUPD      Y3, (CX)(DI*1)
+	TESTQ        BX, BX
+	JEQ          next_23
+	VXORPS       Y0, Y0, Y0
+	VADDPD       160(SI), Y0, Y0
+	VFNMADD231PD Y2, Y2, Y0
+	VMOVUPD      Y0, (BX)(DI*1)
+
+next_23:
+	ADDQ  $0x00000020, DI
+	SUBQ  $0x00000004, R8
+	JGT   column_22
+	ADDQ  DX, CX
+	TESTQ BX, BX
+	JEQ   next_24
+	ADDQ  DX, BX
+
+next_24:
+	DECQ AX
+	JNE  row_21
 	VZEROUPPER
 	RET

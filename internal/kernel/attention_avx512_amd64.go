@@ -26,6 +26,12 @@ func shideColumnsAVX512(rows int, n int, x *float32, ld int, lo *float32, hi *fl
 //go:noescape
 func sgradientRowsAVX512(rows int, n int, p *float32, dp *float32, ld int, shift *float32, delta *float32)
 
+// scapRowsAVX512 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
+// 1 − tanh², with the same distance between its rows.
+//
+//go:noescape
+func scapRowsAVX512(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+
 // sdropRowsAVX512 multiplies by scale, or sets to 0 where mix(start + row·rowStep + column·columnStep) < below,
 // the elements of rows ≥ 1 rows of n ≥ 1 columns. start has the first eight columns.
 //
@@ -53,6 +59,12 @@ func dhideColumnsAVX512(rows int, n int, x *float64, ld int, lo *float64, hi *fl
 //
 //go:noescape
 func dgradientRowsAVX512(rows int, n int, p *float64, dp *float64, ld int, shift *float64, delta *float64)
+
+// dcapRowsAVX512 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
+// 1 − tanh², with the same distance between its rows.
+//
+//go:noescape
+func dcapRowsAVX512(rows int, n int, x *float64, ld int, slope *float64, cap float64)
 
 // ddropRowsAVX512 multiplies by scale, or sets to 0 where mix(start + row·rowStep + column·columnStep) < below,
 // the elements of rows ≥ 1 rows of n ≥ 1 columns. start has the first eight columns.

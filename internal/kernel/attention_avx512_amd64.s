@@ -390,6 +390,87 @@ column_8:
 	VZEROUPPER
 	RET
 
+// func scapRowsAVX512(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+// Requires: AVX, AVX512F
+TEXT ·scapRowsAVX512(SB), $0-44
+	MOVQ         rows+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         ld+24(FP), DX
+	SHLQ         $0x02, DX
+	MOVQ         slope+32(FP), BX
+	LEAQ         sexp<>+0(SB), SI
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	VMOVUPS      128(SI), Z16
+	VMOVUPS      192(SI), Z17
+	VMOVUPS      256(SI), Z18
+	VMOVUPS      320(SI), Z19
+	VMOVUPS      384(SI), Z20
+	VMOVUPS      448(SI), Z21
+	VMOVUPS      512(SI), Z22
+	VMOVUPS      576(SI), Z23
+	VMOVUPS      640(SI), Z24
+	VBROADCASTSS cap+40(FP), Z8
+	MOVL         $0x80000000, SI
+	VMOVD        SI, X9
+	VBROADCASTSS X9, Z9
+	MOVL         $0xc0000000, SI
+	VMOVD        SI, X10
+	VBROADCASTSS X10, Z10
+
+row_9:
+	XORQ SI, SI
+	MOVQ n+8(FP), DI
+
+column_10:
+	VMOVUPS      (CX)(SI*1), Z3
+	VDIVPS       Z8, Z3, Z3
+	VPANDND      Z3, Z9, Z0
+	VMULPS       Z10, Z0, Z0
+	VMAXPS       Z0, Z6, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z2
+	VFMADD213PS  Z23, Z0, Z2
+	VFMADD213PS  Z22, Z0, Z2
+	VFMADD213PS  Z21, Z0, Z2
+	VFMADD213PS  Z20, Z0, Z2
+	VSCALEFPS    Z1, Z19, Z1
+	VMULPS       Z0, Z2, Z2
+	VFMADD213PS  Z0, Z0, Z2
+	VSUBPS       Z19, Z1, Z0
+	VFMADD213PS  Z0, Z1, Z2
+	VSUBPS       Z10, Z2, Z0
+	VDIVPS       Z0, Z2, Z2
+	VPANDND      Z2, Z9, Z2
+	VPANDD       Z9, Z3, Z3
+	VPORD        Z3, Z2, Z2
+	VMULPS       Z8, Z2, Z3
+	VMOVUPS      Z3, (CX)(SI*1)
+	TESTQ        BX, BX
+	JEQ          next_11
+	VPXORD       Z0, Z0, Z0
+	VADDPS       Z19, Z0, Z0
+	VFNMADD231PS Z2, Z2, Z0
+	VMOVUPS      Z0, (BX)(SI*1)
+
+next_11:
+	ADDQ  $0x00000040, SI
+	SUBQ  $0x00000010, DI
+	JGT   column_10
+	ADDQ  DX, CX
+	TESTQ BX, BX
+	JEQ   next_12
+	ADDQ  DX, BX
+
+next_12:
+	DECQ AX
+	JNE  row_9
+	VZEROUPPER
+	RET
+
 // func sdropRowsAVX512(rows int, n int, x *float32, ld int, start *uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sdropRowsAVX512(SB), $0-68
@@ -411,12 +492,12 @@ TEXT ·sdropRowsAVX512(SB), $0-68
 	MOVQ         $0x94d049bb133111eb, DI
 	VPBROADCASTQ DI, Z7
 
-row_9:
+row_13:
 	VMOVDQA64 Z0, Z1
 	MOVQ      CX, BX
 	MOVQ      n+8(FP), SI
 
-column_10:
+column_14:
 	VPSRLQ    $0x1e, Z1, Z3
 	VPXORQ    Z1, Z3, Z2
 	VPMULLQ   Z6, Z2, Z2
@@ -443,11 +524,11 @@ column_10:
 	VMOVUPS   Z10, (BX)
 	ADDQ      $0x00000040, BX
 	SUBQ      $0x00000010, SI
-	JGT       column_10
+	JGT       column_14
 	VPADDQ    Z8, Z0, Z0
 	ADDQ      DX, CX
 	DECQ      AX
-	JNE       row_9
+	JNE       row_13
 	VZEROUPPER
 	RET
 
@@ -599,21 +680,21 @@ TEXT ·dmaxColumnsAVX512(SB), $0-40
 	SHLQ $0x03, BX
 	MOVQ top+32(FP), SI
 
-column_11:
+column_15:
 	VMOVUPD (DX), Z0
 	MOVQ    DX, DI
 	MOVQ    AX, R8
 
-row_12:
+row_16:
 	VMAXPD  (DI), Z0, Z0
 	ADDQ    BX, DI
 	DECQ    R8
-	JNE     row_12
+	JNE     row_16
 	VMOVUPD Z0, (SI)
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000008, CX
-	JGT     column_11
+	JGT     column_15
 	VZEROUPPER
 	RET
 
@@ -645,13 +726,13 @@ TEXT ·dexpColumnsAVX512(SB), $0-48
 	VMOVUPD 896(R8), Z28
 	VMOVUPD 960(R8), Z29
 
-column_13:
+column_17:
 	VMOVUPD (SI), Z0
 	VMOVUPD (DI), Z1
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_14:
+row_18:
 	VMOVUPD      (R8), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z6, Z2
@@ -676,13 +757,13 @@ row_14:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         BX, R8
 	DECQ         R9
-	JNE          row_14
+	JNE          row_18
 	VMOVUPD      Z1, (DI)
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000040, DX
 	SUBQ         $0x00000008, CX
-	JGT          column_13
+	JGT          column_17
 	VZEROUPPER
 	RET
 
@@ -703,14 +784,14 @@ TEXT ·dhideColumnsAVX512(SB), $0-48
 	VMOVQ        R8, X4
 	VBROADCASTSD X4, Z4
 
-column_15:
+column_19:
 	VMOVUPD (SI), Z0
 	VMOVUPD (DI), Z1
 	VPXORD  Z3, Z3, Z3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_16:
+row_20:
 	VCMPPD  $0x11, Z0, Z3, K1
 	VCMPPD  $0x15, Z1, Z3, K2
 	KORW    K1, K2, K1
@@ -718,12 +799,12 @@ row_16:
 	VADDPD  Z2, Z3, Z3
 	ADDQ    BX, R8
 	DECQ    R9
-	JNE     row_16
+	JNE     row_20
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000008, CX
-	JGT     column_15
+	JGT     column_19
 	VZEROUPPER
 	RET
 
@@ -756,13 +837,13 @@ TEXT ·dgradientRowsAVX512(SB), $0-56
 	VMOVUPD 960(R8), Z29
 	VPXORD  Z8, Z8, Z8
 
-row_17:
+row_21:
 	VBROADCASTSD (SI), Z0
 	VBROADCASTSD (DI), Z1
 	XORQ         R8, R8
 	MOVQ         n+8(FP), R9
 
-column_18:
+column_22:
 	VMOVUPD      (CX)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z6, Z2
@@ -791,13 +872,104 @@ column_18:
 	VMOVUPD      Z3, (DX)(R8*1)
 	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000008, R9
-	JGT          column_18
+	JGT          column_22
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
 	DECQ         AX
-	JNE          row_17
+	JNE          row_21
+	VZEROUPPER
+	RET
+
+// func dcapRowsAVX512(rows int, n int, x *float64, ld int, slope *float64, cap float64)
+// Requires: AVX, AVX512F
+TEXT ·dcapRowsAVX512(SB), $0-48
+	MOVQ         rows+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         ld+24(FP), DX
+	SHLQ         $0x03, DX
+	MOVQ         slope+32(FP), BX
+	LEAQ         dexp<>+0(SB), SI
+	VMOVUPD      (SI), Z6
+	VMOVUPD      64(SI), Z7
+	VMOVUPD      128(SI), Z16
+	VMOVUPD      192(SI), Z17
+	VMOVUPD      256(SI), Z18
+	VMOVUPD      320(SI), Z19
+	VMOVUPD      384(SI), Z20
+	VMOVUPD      448(SI), Z21
+	VMOVUPD      512(SI), Z22
+	VMOVUPD      576(SI), Z23
+	VMOVUPD      640(SI), Z24
+	VMOVUPD      704(SI), Z25
+	VMOVUPD      768(SI), Z26
+	VMOVUPD      832(SI), Z27
+	VMOVUPD      896(SI), Z28
+	VMOVUPD      960(SI), Z29
+	VBROADCASTSD cap+40(FP), Z8
+	MOVQ         $0x8000000000000000, SI
+	VMOVQ        SI, X9
+	VBROADCASTSD X9, Z9
+	MOVQ         $0xc000000000000000, SI
+	VMOVQ        SI, X10
+	VBROADCASTSD X10, Z10
+
+row_23:
+	XORQ SI, SI
+	MOVQ n+8(FP), DI
+
+column_24:
+	VMOVUPD      (CX)(SI*1), Z3
+	VDIVPD       Z8, Z3, Z3
+	VPANDND      Z3, Z9, Z0
+	VMULPD       Z10, Z0, Z0
+	VMAXPD       Z0, Z6, Z0
+	VMULPD       Z16, Z0, Z1
+	VRNDSCALEPD  $0x08, Z1, Z1
+	VFNMADD231PD Z17, Z1, Z0
+	VFNMADD231PD Z18, Z1, Z0
+	VMOVUPD      Z29, Z2
+	VFMADD213PD  Z28, Z0, Z2
+	VFMADD213PD  Z27, Z0, Z2
+	VFMADD213PD  Z26, Z0, Z2
+	VFMADD213PD  Z25, Z0, Z2
+	VFMADD213PD  Z24, Z0, Z2
+	VFMADD213PD  Z23, Z0, Z2
+	VFMADD213PD  Z22, Z0, Z2
+	VFMADD213PD  Z21, Z0, Z2
+	VFMADD213PD  Z20, Z0, Z2
+	VSCALEFPD    Z1, Z19, Z1
+	VMULPD       Z0, Z2, Z2
+	VFMADD213PD  Z0, Z0, Z2
+	VSUBPD       Z19, Z1, Z0
+	VFMADD213PD  Z0, Z1, Z2
+	VSUBPD       Z10, Z2, Z0
+	VDIVPD       Z0, Z2, Z2
+	VPANDND      Z2, Z9, Z2
+	VPANDD       Z9, Z3, Z3
+	VPORD        Z3, Z2, Z2
+	VMULPD       Z8, Z2, Z3
+	VMOVUPD      Z3, (CX)(SI*1)
+	TESTQ        BX, BX
+	JEQ          next_25
+	VPXORD       Z0, Z0, Z0
+	VADDPD       Z19, Z0, Z0
+	VFNMADD231PD Z2, Z2, Z0
+	VMOVUPD      Z0, (BX)(SI*1)
+
+next_25:
+	ADDQ  $0x00000040, SI
+	SUBQ  $0x00000008, DI
+	JGT   column_24
+	ADDQ  DX, CX
+	TESTQ BX, BX
+	JEQ   next_26
+	ADDQ  DX, BX
+
+next_26:
+	DECQ AX
+	JNE  row_23
 	VZEROUPPER
 	RET
 
@@ -822,12 +994,12 @@ TEXT ·ddropRowsAVX512(SB), $0-72
 	MOVQ         $0x94d049bb133111eb, DI
 	VPBROADCASTQ DI, Z7
 
-row_19:
+row_27:
 	VMOVDQA64 Z0, Z1
 	MOVQ      CX, BX
 	MOVQ      n+8(FP), SI
 
-column_20:
+column_28:
 	VPSRLQ    $0x1e, Z1, Z3
 	VPXORQ    Z1, Z3, Z2
 	VPMULLQ   Z6, Z2, Z2
@@ -843,10 +1015,10 @@ column_20:
 	VMOVUPD   Z10, (BX)
 	ADDQ      $0x00000040, BX
 	SUBQ      $0x00000008, SI
-	JGT       column_20
+	JGT       column_28
 	VPADDQ    Z8, Z0, Z0
 	ADDQ      DX, CX
 	DECQ      AX
-	JNE       row_19
+	JNE       row_27
 	VZEROUPPER
 	RET

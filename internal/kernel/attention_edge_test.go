@@ -82,6 +82,53 @@ func TestAttentionHugeScores(t *testing.T) {
 	}
 }
 
+// TestAttentionGrowingScores raises the maximum from tile to tile, by little and by much.
+func TestAttentionGrowingScores(t *testing.T) {
+	for _, step := range []float64{0.001, 0.05, 1.5, 30} {
+		p := newAttentionProblem[float32](Attention{B: 1, H: 1, K: 1, T: 70, S: 1000, D: 1, DV: 2}, false)
+		for i := range p.in.Q {
+			p.in.Q[i] = 1
+		}
+		for s := range p.in.K {
+			p.in.K[s] = float32(step * float64(s))
+		}
+		p.run()
+		p.verify(t)
+	}
+}
+
+// TestAttentionSoftcap compares with tanh in higher precision, for scores near 0 and far from it.
+func TestAttentionSoftcap(t *testing.T) {
+	for _, p := range paths() {
+		testSoftcap[float32](t, p, 4*0x1p-24)
+		testSoftcap[float64](t, p, 4*0x1p-53)
+	}
+}
+
+func testSoftcap[F Float](t *testing.T, p path, tolerance float64) {
+	for _, c := range []F{1, 30, 1e-3, 1e6} {
+		var x, start, slope [64]F
+		for i := range x {
+			x[i] = c * F(math.Ldexp(1-2*float64(i%2), i/2-26)) * 1.1
+			if i > 58 {
+				x[i] = []F{0, F(math.Copysign(0, -1)), F(math.Inf(1)), lowest[F](), F(math.NaN())}[i-59]
+			}
+			start[i] = x[i]
+		}
+		capRows(p, 2, 32, x[:], 32, slope[:], c)
+		for i, v := range start {
+			want := math.Tanh(float64(v) / float64(c))
+			if math.IsNaN(want) {
+				assert.True(t, x[i] != x[i] && slope[i] != slope[i], "%v: %v", p, v)
+				continue
+			}
+			assert.InDelta(t, want, float64(x[i])/float64(c), tolerance*math.Abs(want), "%v: %v", p, v)
+			assert.Equal(t, math.Signbit(want), math.Signbit(float64(x[i])), "%v: %v", p, v)
+			assert.InDelta(t, 1-want*want, float64(slope[i]), 2*tolerance, "%v: %v", p, v)
+		}
+	}
+}
+
 // TestAttentionNaN puts a NaN everywhere in turn: it reaches the outputs of the rows concerned, and no others.
 func TestAttentionNaN(t *testing.T) {
 	nan := float32(math.NaN())

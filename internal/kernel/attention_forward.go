@@ -116,9 +116,8 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	end := min(to, rows)
 	all = all && from == t1 && end == t2
 	n, p, group := end-from, w.p[from:], h/(r.H/r.K)
-	multiply(NoTrans, keys, n, r.D, F(r.Scale), r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, 0, p, queryBlock)
 	x := scores[F]{data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock}
-	r.finish(&x, nil)
+	r.product(&x, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, nil)
 	if !all {
 		for t := from; t < end; t++ {
 			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))

@@ -21,3 +21,7 @@ func gradientRows[F Float](_ path, rows, n int, p, dp []F, ld int, shift, delta 
 func dropRows[F Float](_ path, rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	dropRowsGo(rows, n, x, ld, start, columnStep, rowStep, below, scale)
 }
+
+func capRows[F Float](_ path, rows, n int, x []F, ld int, slope []F, c F) {
+	capRowsGo(rows, n, x, ld, slope, c)
+}

@@ -20,21 +20,20 @@ func (x *scores[F]) lines() (count, n, step int) {
 	return x.queries, x.keys, x.queryStep
 }
 
-// finish caps the scores and adds the bias. If slope is given, it is a tile like x and takes the derivative
-// of the capping.
-//
-//	y = c·tanh(x/c):  dy/dx = 1 − (y/c)²
-func (r *attentionRun[F]) finish(x *scores[F], slope []F) {
-	if r.Softcap > 0 {
-		count, n, step := x.lines()
-		for i := range count {
-			var s []F
-			if slope != nil {
-				s = slope[i*step:][:n]
-			}
-			softcap(x.data[i*step:][:n], s, F(r.Softcap))
-		}
+// product computes the scores of a tile as A·B, caps them and adds the bias. Without a cap, the bias is what
+// the product is added to. If slope is given, it is a tile like x and takes the derivative of the capping.
+func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int, slope []F) {
+	rows, n, step := x.lines()
+	beta := F(0)
+	if r.in.Bias != nil && r.Softcap == 0 {
+		r.fillBias(x)
+		beta = 1
 	}
+	multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, beta, x.data, step)
+	if r.Softcap == 0 {
+		return
+	}
+	capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
 	if r.in.Bias == nil {
 		return
 	}
@@ -46,18 +45,22 @@ func (r *attentionRun[F]) finish(x *scores[F], slope []F) {
 	}
 }
 
-func softcap[F Float](x, slope []F, c F) {
-	for j, v := range x {
-		x[j] = F(math.Tanh(float64(v / c)))
-	}
-	if slope != nil {
-		slope = slope[:len(x)]
-		for j, v := range x {
-			slope[j] = 1 - v*v
+// fillBias sets a tile to the bias.
+func (r *attentionRun[F]) fillBias(x *scores[F]) {
+	bias, at := r.in.Bias[r.biasAt(x, 0):], &r.BiasAt
+	switch {
+	case at.Key == 1 && x.queryStep == 1:
+		transposePanel(chosenPath, x.keys, x.queries, bias, at.Query, x.data, x.keyStep)
+	case at.Key == 1:
+		for i := range x.queries {
+			copy(x.data[i*x.queryStep:][:x.keys], bias[i*at.Query:])
 		}
-	}
-	for j := range x {
-		x[j] *= c
+	default:
+		for i := range x.queries {
+			for j := range x.keys {
+				x.data[i*x.queryStep+j*x.keyStep] = bias[i*at.Query+j*at.Key]
+			}
+		}
 	}
 }
 
@@ -67,12 +70,19 @@ func (r *attentionRun[F]) biasAt(x *scores[F], i int) int {
 	return x.b*at.Batch + x.h*at.Head + (x.t0+i)*at.Query + x.s0*at.Key
 }
 
-// addBias adds the gradients of the scores to the gradient of the bias.
+// addBias adds the gradients of the scores, one query in each row, to the gradient of the bias.
 func (r *attentionRun[F]) addBias(x *scores[F]) {
 	for i := range x.queries {
-		bias := r.grad.Bias[r.biasAt(x, i):]
-		for j := range x.keys {
-			bias[j*r.BiasAt.Key] += x.data[i*x.queryStep+j*x.keyStep]
+		bias, line := r.grad.Bias[r.biasAt(x, i):], x.data[i*x.queryStep:][:x.keys]
+		if r.BiasAt.Key == 1 {
+			bias = bias[:len(line)]
+			for j, v := range line {
+				bias[j] += v
+			}
+			continue
+		}
+		for j, v := range line {
+			bias[j*r.BiasAt.Key] += v
 		}
 	}
 }

@@ -64,6 +64,21 @@ func gradientRowsGo[F Float](rows, n int, p, dp []F, ld int, shift, delta []F) {
 	}
 }
 
+// capRowsGo sets x ← c·tanh(x/c), and slope, if it is given, to the derivative of that.
+//
+//	y = c·tanh(x/c):  dy/dx = 1 − tanh²(x/c)
+func capRowsGo[F Float](rows, n int, x []F, ld int, slope []F, c F) {
+	for i := range rows {
+		for j, v := range x[i*ld:][:n] {
+			y := F(math.Tanh(float64(v / c)))
+			x[i*ld+j] = c * y
+			if slope != nil {
+				slope[i*ld+j] = 1 - y*y
+			}
+		}
+	}
+}
+
 // dropRowsGo multiplies by scale, or sets to 0 where mix(start + row·rowStep + column·columnStep) < below.
 func dropRowsGo[F Float](rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	for i := range rows {

@@ -18,26 +18,32 @@ func main() {
 		os.Exit(2)
 	}
 	for _, s := range []*simd{avx512(), avx2()} {
-		if err := write(s, os.Args[1]); err != nil {
-			fmt.Fprintln(os.Stderr, "gen:", err)
-			os.Exit(1)
+		for name, functions := range map[string]func(*generator){"gemm": (*generator).gemmFunctions, "attention": (*generator).attentionFunctions} {
+			if err := write(s, name, functions, os.Args[1]); err != nil {
+				fmt.Fprintln(os.Stderr, "gen:", err)
+				os.Exit(1)
+			}
 		}
 	}
 }
 
-func write(s *simd, dir string) error {
+func (g *generator) gemmFunctions() {
+	g.tileFunction()
+	g.dotFunction()
+	g.copyPanelFunction()
+	if g.name == "AVX2" {
+		g.transposePanelFunction()
+	}
+	g.fmaFunction()
+}
+
+// write makes the file of one subject for one instruction set.
+func write(s *simd, name string, functions func(*generator), dir string) error {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("!noasm")
 	labels, hasTable := 0, false
 	for _, e := range elements() {
-		g := &generator{Context: ctx, simd: s, element: e, labels: &labels, hasTable: &hasTable}
-		g.tileFunction()
-		g.dotFunction()
-		g.copyPanelFunction()
-		if s.name == "AVX2" {
-			g.transposePanelFunction()
-		}
-		g.fmaFunction()
+		functions(&generator{Context: ctx, simd: s, element: e, labels: &labels, hasTable: &hasTable})
 	}
 	file, err := ctx.Result()
 	if err != nil {
@@ -52,7 +58,7 @@ func write(s *simd, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, "gemm_"+s.file+"_amd64"+suffix), text, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+"_"+s.file+"_amd64"+suffix), text, 0o666); err != nil {
 			return err
 		}
 	}

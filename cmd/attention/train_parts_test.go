@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/layers"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func mustDtype(t *testing.T, name string) tensor.Dtype {
+	dt, err := dtypeOf(name)
+	require.NoError(t, err)
+	return dt
+}
+
+func equalFloats(a, b []float32) bool { return slices.Equal(a, b) }
+
+// TestTrainDefaults: some depend on layer and solver, unless they are given.
+func TestTrainDefaults(t *testing.T) {
+	for _, c := range []struct {
+		layer, solver  string
+		context, batch int
+		rate           float64
+	}{
+		{layers.MultiHead, train.AdamW, causalContext, causalBatch, adamRate},
+		{layers.Causal, train.Adam, causalContext, causalBatch, adamRate},
+		{layers.MultiHeadWrapper, train.SGD, causalContext, causalBatch, sgdRate},
+		{layers.Simple, train.AdamW, wholeContext, wholeBatch, adamRate},
+		{layers.Additive, train.SGD, wholeContext, wholeBatch, sgdRate},
+	} {
+		o := trainOptions{layer: c.layer, solver: c.solver, dtype: "float32", width: 4, heads: 2, steps: 1}
+		given := o
+		require.NoError(t, o.settle(func(string) bool { return false }))
+		require.Equal(t, []any{c.context, c.batch, c.rate}, []any{o.context, o.batch, o.rate})
+		given.context, given.batch, given.rate, given.text, given.out, given.prompt = 5, 6, 7, "a", "b", "c"
+		want := given
+		require.NoError(t, given.settle(func(string) bool { return true }))
+		require.Equal(t, want, given)
+	}
+}
+
+// TestSources: a validation asks for every character that has a window before it,
+// once, or for each after every eighth of long windows that are seen as a whole.
+func TestSources(t *testing.T) {
+	ids := make([]int, 101)
+	for i := range ids {
+		ids[i] = i
+	}
+	c := &corpus{training: ids, validation: ids}
+	for _, s := range []struct {
+		context  int
+		lastOnly bool
+		targets  int // how many
+		first    int
+	}{
+		{7, false, 100, 1}, {7, true, 94, 7}, {1, true, 100, 1}, {8, true, 93, 8},
+		{100, true, 1, 100}, {90, true, 8, 90}, {20, true, 5 + 4*7, 20},
+	} {
+		training, validation, err := c.sources(trainOptions{batch: 3, context: s.context}, s.lastOnly)
+		require.NoError(t, err)
+		for range 2 { // the second validation is like the first
+			asked := drain(t, validation)
+			require.Len(t, asked, s.targets, "%+v", s)
+			for target, times := range asked {
+				require.Equal(t, 1, times, "%+v: %d", s, target)
+				require.GreaterOrEqual(t, target, s.first)
+			}
+		}
+		b, err := training.Next()
+		require.NoError(t, err)
+		require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
+	}
+}
+
+// drain counts the targets up to the end of a source, and checks that each follows
+// its input.
+func drain(t *testing.T, s train.Source) map[int]int {
+	asked := map[int]int{}
+	for {
+		b, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			return asked
+		}
+		require.NoError(t, err)
+		inputs, targets := b.Inputs[train.Inputs].Ints(), b.Inputs[train.Targets].Ints()
+		for i, target := range targets {
+			if target != graph.IgnoreTarget {
+				require.Equal(t, inputs[i]+1, target)
+				asked[target]++
+			}
+		}
+	}
+}
+
+// TestForwardIgnoresWhatFillsTheWindow: a causal model says of a short text in a
+// long window what it says of the text alone.
+func TestForwardIgnoresWhatFillsTheWindow(t *testing.T) {
+	for _, layer := range []string{layers.Causal, layers.MultiHeadWrapper, layers.MultiHead} {
+		const vocabulary, length = 11, 5
+		o := trainOptions{layer: layer, width: 6, heads: 2, context: 9}
+		r := &trainRun{options: o, config: o.modelConfig(vocabulary), params: layers.NewParams(tensor.Float64, 3)}
+		var err error
+		r.model, err = layers.NewLanguageModel(r.params.Scope(""), r.config)
+		require.NoError(t, err)
+		f, err := r.newForward()
+		require.NoError(t, err)
+		seen := []int{7, 0, 10, 3, 3}
+		require.NoError(t, f.run([]int{1, 2, 3, 4, 5, 6, 7, 8, 9})) // leaves nothing behind
+		require.NoError(t, f.run(seen))
+		got := float64s(f.logits.Value().(*tensor.Dense))[:length*vocabulary]
+
+		b := layers.NewBuild(r.params, layers.Eval)
+		ids, err := b.Input("ids", tensor.Int, length)
+		require.NoError(t, err)
+		logits, err := r.model.Forward(b, ids)
+		require.NoError(t, err)
+		m, err := machine.New(logits)
+		require.NoError(t, err)
+		require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(length), tensor.WithBacking(seen))))
+		require.NoError(t, m.RunAll())
+		want := float64s(logits.Value().(*tensor.Dense))
+		require.InDeltaSlice(t, want, got, 1e-13, layer) // sums of another length round in another order
+	}
+}
+
+// TestPick draws with the probabilities of a softmax, whatever the logits' size.
+func TestPick(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	logits := []float64{1000 + math.Log(1), 1000 + math.Log(3), math.Inf(-1), 1000 + math.Log(6)}
+	var counts [4]float64
+	const draws = 100000
+	for range draws {
+		counts[pick(random, logits)] += 1.0 / draws
+	}
+	// Standard deviations are at most √(0.25/100000) = 0.0016.
+	require.InDeltaSlice(t, []float64{0.1, 0.3, 0, 0.6}, counts[:], 0.007)
+	require.Zero(t, counts[2])
+	require.Equal(t, 0, pick(random, []float64{-1e308}))
+}
+
+func TestPrintable(t *testing.T) {
+	require.Equal(t, "a\n\tb\\r\\x1b[31m\\x00 é😀'\n", printable("a\r\n\tb\r\x1b[31m\x00 é😀'\n"))
+}
+
+// TestNoBarInAFile: a bar is for terminals.
+func TestNoBarInAFile(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	require.NoError(t, err)
+	p := newProgress(f, 10)
+	require.Nil(t, p.bar)
+	p.step(train.Step{Loss: 1})
+	p.clear()
+	at, err := f.Seek(0, io.SeekCurrent)
+	require.NoError(t, err)
+	require.Zero(t, at)
+	require.NoError(t, f.Close())
+}
+
+// TestOutputKeepsTheFirstError.
+func TestOutputKeepsTheFirstError(t *testing.T) {
+	out := &output{Writer: full{}}
+	fmt.Fprint(out, "a")
+	first := out.err
+	fmt.Fprint(out, "b")
+	require.EqualError(t, first, "train: printing: no space left")
+	require.Same(t, first, out.err)
+}
+
+// TestTrainTexts of other kinds than prose.
+func TestTrainTexts(t *testing.T) {
+	for name, text := range map[string]string{
+		"line ends of two characters": "The cat sat.\r\nThe dog ran.\r\n",
+		"emoji":                       "Hello 😀 wörld 日本語 x ≤ y\n",
+		"byte order mark":             "\ufeffabc def\n",
+		"terminal codes":              "\x1b[31mred\x1b[0m\x00",
+	} {
+		t.Run(name, func(t *testing.T) { runText(t, text) })
+	}
+	t.Run("one character", func(t *testing.T) { runText(t, "a") })
+}
+
+// runText trains on a text repeated to more than 200 characters.
+func runText(t *testing.T, text string) {
+	dir := t.TempDir()
+	path := dir + "/text"
+	for len([]rune(text)) < 200 {
+		text += text
+	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	var printed bytes.Buffer
+	require.NoError(t, trainTo(t.Context(), &printed, append(tinyFlags(path, dir+"/run"), "--sample", "60")...))
+	require.NotContains(t, sampled(t, printed.String()), "\x1b")
+	require.NotContains(t, sampled(t, printed.String()), "\r")
+	requirePicture(t, dir+"/run/attention.png", weightColors)
+}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+)
+
+// trainTo runs attention train the way main does, printing to w.
+func trainTo(ctx context.Context, w io.Writer, args ...string) error {
+	root := newRoot()
+	root.SetOut(w)
+	root.SetErr(w)
+	root.SetArgs(append([]string{"train"}, args...))
+	return root.ExecuteContext(ctx)
+}
+
+// tinyText has 28 different characters, 864 in all.
+var tinyText = strings.Repeat("the quick brown fox jumps over a lazy dog\nand goes on\n", 16)
+
+// tinyRun trains a tiny model on tinyText in a new folder and returns the folder
+// and what was printed.
+func tinyRun(t *testing.T, flags ...string) (folder, printed string) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.txt")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	folder = filepath.Join(dir, "run")
+	var out bytes.Buffer
+	require.NoError(t, trainTo(t.Context(), &out, append(tinyFlags(text, folder), flags...)...))
+	return folder, out.String()
+}
+
+// tinyFlags: E 8, H 2, T 6, B 3.
+func tinyFlags(text, folder string) []string {
+	return strings.Fields("--width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --text " + text + " --out " + folder)
+}
+
+// tinyShapes are the parameters of a tiny model, V 28, with one of the layers.
+func tinyShapes(layer string) map[string][]int {
+	shapes := map[string][]int{
+		"tokens.weight": {28, 8}, "positions.weight": {6, 8}, "output.weight": {28, 8}, "output.bias": {28},
+	}
+	add := func(shape []int, names ...string) {
+		for _, name := range names {
+			shapes["attention."+name] = shape
+		}
+	}
+	qkv := []string{"W_query.weight", "W_key.weight", "W_value.weight"}
+	switch layer {
+	case layers.SelfV1:
+		add([]int{8, 8}, "W_query", "W_key", "W_value")
+	case layers.SelfV2, layers.Causal:
+		add([]int{8, 8}, qkv...)
+	case layers.MultiHeadWrapper:
+		for _, name := range qkv {
+			add([]int{4, 8}, "heads.0."+name, "heads.1."+name)
+		}
+	case layers.MultiHead:
+		add([]int{8, 8}, append(qkv, "out_proj.weight")...)
+		add([]int{8}, "out_proj.bias")
+	case layers.Additive:
+		add([]int{8, 8}, "W_query.weight", "W_key.weight")
+		add([]int{1, 8}, "v.weight")
+	}
+	return shapes
+}
+
+// TestTrainLeavesARunFolder of five well-formed files, with every layer.
+func TestTrainLeavesARunFolder(t *testing.T) {
+	for _, layer := range layers.Variants() {
+		t.Run(layer, func(t *testing.T) {
+			folder, printed := tinyRun(t, "--layer", layer)
+			require.Equal(t, []string{"attention.png", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}, namesIn(t, folder))
+			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
+			require.NoError(t, err)
+			shapes := map[string][]int{}
+			for _, p := range model.Tensors {
+				shapes[p.Name] = p.Shape
+				for _, v := range p.Data.([]float32) {
+					require.False(t, math.IsNaN(float64(v)) || math.IsInf(float64(v), 0), p.Name)
+				}
+			}
+			require.Equal(t, tinyShapes(layer), shapes)
+			requireMetrics(t, folder)
+			requirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
+			requirePicture(t, filepath.Join(folder, "attention.png"), weightColors)
+			requireReport(t, printed, folder, shapes)
+		})
+	}
+}
+
+func namesIn(t *testing.T, folder string) (names []string) {
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// requireMetrics demands a line for each of the 12 steps and for the evaluations
+// after 5, 10 and 12 of them.
+func requireMetrics(t *testing.T, folder string) {
+	text, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
+	require.NoError(t, err)
+	var steps, evaluations []float64
+	for line := range strings.Lines(string(text)) {
+		var m map[string]float64
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		if loss, ok := m["validation_loss"]; ok {
+			require.Len(t, m, 2)
+			require.Positive(t, loss)
+			evaluations = append(evaluations, m["step"])
+			continue
+		}
+		require.Len(t, m, 5)
+		for _, name := range []string{"loss", "learning_rate", "grad_norm", "tokens_per_second"} {
+			require.Positive(t, m[name], name)
+		}
+		steps = append(steps, m["step"])
+	}
+	require.Equal(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, steps)
+	require.Equal(t, []float64{5, 10, 12}, evaluations)
+}
+
+// requireReport demands the lines that a person reads, plain since nobody watches.
+func requireReport(t *testing.T, printed, folder string, shapes map[string][]int) {
+	require.NotContains(t, printed, "\r")
+	require.NotContains(t, printed, "\x1b")
+	for _, line := range []string{
+		`text +\S+/text.txt: 777 characters, and 87 for validation; 28 distinct`,
+		`step +training +validation +bigram +unigram +grad norm +tokens/s`,
+		` +5( +[0-9.]+){6}`, ` +10( +[0-9.]+){6}`, ` +12( +[0-9.]+){6}`,
+		`12 steps in [0-9.]+ s\. The last validation loss is .*`,
+		`A corner of \S+ before:`, `and after:`,
+		regexp.QuoteMeta(folder) + ` holds model.safetensors, config.json, metrics.jsonl, loss.png and attention.png`,
+	} {
+		require.Regexp(t, "(?m)^"+line+"$", printed)
+	}
+	require.Equal(t, 2, strings.Count(printed, "tensor([["))
+	if _, ok := shapes["attention.W_query.weight"]; ok {
+		require.Contains(t, printed, "A corner of attention.W_query.weight before:\ntensor([[")
+	}
+	for name, shape := range shapes {
+		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` +\(.*\)` + strings.Repeat(` +([0-9.]+)`, 3) + `$`).FindStringSubmatch(printed)
+		require.NotNil(t, row, "%s %v", name, shape)
+		if name != "attention.W_query" && name != "attention.W_key" { // of self_v1: softmax is saturated by its large weights
+			require.NotEqual(t, "0.0000", row[3], name)
+		}
+	}
+	require.Len(t, []rune(sampled(t, printed)), 40)
+}
+
+// sampled cuts the sample out of what was printed.
+func sampled(t *testing.T, printed string) string {
+	_, rest, found := strings.Cut(printed, "\nthe model goes on:\n\n")
+	require.True(t, found)
+	end := strings.LastIndex(rest, "\n\n")
+	require.Positive(t, end)
+	return rest[:end]
+}
+
+// TestTrainFolderIsEnough: config.json and model.safetensors make the model again,
+// whose loss is the last one in metrics.jsonl, to the last bit.
+func TestTrainFolderIsEnough(t *testing.T) {
+	for _, layer := range []string{layers.MultiHead, layers.SelfV2, layers.Additive} {
+		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")
+		text, err := os.ReadFile(filepath.Join(folder, "config.json"))
+		require.NoError(t, err)
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.DisallowUnknownFields()
+		var c runConfig
+		require.NoError(t, dec.Decode(&c))
+
+		dt, err := dtypeOf(c.Dtype)
+		require.NoError(t, err)
+		r := &trainRun{config: c.Model, params: layers.NewParams(dt, c.Training.Seed+1), training: c.Training,
+			options: trainOptions{batch: c.Batch, context: c.Model.Context, dtype: c.Dtype}}
+		r.model, err = layers.NewLanguageModel(r.params.Scope(""), r.config)
+		require.NoError(t, err)
+		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.params)
+		require.NoError(t, err)
+		r.corpus, err = readCorpus(c.Text.Name, c.Model.Context)
+		require.NoError(t, err)
+		require.Equal(t, c.Text, r.corpus.source)
+		require.Equal(t, c.NGram, r.corpus.ngram)
+		require.Equal(t, c.Vocabulary.Characters(), r.corpus.vocabulary.Characters())
+		_, validation, err := r.corpus.sources(r.options, !c.Model.Attention.Causal())
+		require.NoError(t, err)
+		loop, err := train.New(r.params, r.loss, c.Training)
+		require.NoError(t, err)
+		e, err := loop.Evaluate(t.Context(), validation)
+		require.NoError(t, err)
+
+		metrics, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(string(metrics)), "\n")
+		want := struct{ Validation_loss float64 }{}
+		require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &want))
+		require.Equal(t, want.Validation_loss, e.Loss, layer)
+
+		r.folder = &runFolder{path: t.TempDir()}
+		require.NoError(t, r.writeConfig())
+		again, err := os.ReadFile(filepath.Join(r.folder.path, "config.json"))
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(again))
+	}
+}
+
+// TestTrainIsRepeatable: the same flags give the same model, pictures and sample,
+// also with dropout, and another seed gives others.
+func TestTrainIsRepeatable(t *testing.T) {
+	flags := []string{"--layer", "causal", "--dropout", "0.3"}
+	outcome := func(more ...string) map[string]string {
+		folder, printed := tinyRun(t, append(flags, more...)...)
+		files := map[string]string{"sample": sampled(t, printed)}
+		for _, name := range []string{"model.safetensors", "attention.png", "loss.png"} {
+			content, err := os.ReadFile(filepath.Join(folder, name))
+			require.NoError(t, err)
+			files[name] = string(content)
+		}
+		return files
+	}
+	first := outcome()
+	require.Equal(t, first, outcome())
+	for _, other := range [][]string{{"--seed", "2"}, {"--dropout", "0"}} {
+		for name, content := range outcome(other...) {
+			require.NotEqual(t, first[name], content, "%v: %s", other, name)
+		}
+	}
+}
+
+// TestTrainMovesTheWeights from the seed's initial ones; a learning rate of 0 does not.
+func TestTrainMovesTheWeights(t *testing.T) {
+	for _, solver := range []string{train.SGD, train.Adam, train.AdamW} {
+		for _, rate := range []string{"0.01", "0"} {
+			folder, printed := tinyRun(t, "--solver", solver, "--lr", rate)
+			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
+			require.NoError(t, err)
+			p := layers.NewParams(mustDtype(t, "float32"), 1)
+			o := trainOptions{layer: layers.MultiHead, width: 8, heads: 2, context: 6}
+			_, err = layers.NewLanguageModel(p.Scope(""), o.modelConfig(28))
+			require.NoError(t, err)
+			for name, initial := range p.All() {
+				now, ok := model.Get(name)
+				require.True(t, ok, name)
+				require.Equal(t, rate == "0", equalFloats(initial.Float32s(), now.Data.([]float32)), "%s %s %s", solver, rate, name)
+				require.Contains(t, printed, fmt.Sprintf("  %9.4f  ", norm(float64s(initial))))
+			}
+			require.Equal(t, map[string]int{"0": p.Len(), "0.01": 0}[rate], strings.Count(printed, "     0.0000\n"))
+		}
+	}
+}
+
+// TestTrainFallsBelowBigram: on the built-in text a shortened default run learns
+// more than pairs of characters tell, with a margin that no other seed would lose.
+func TestTrainFallsBelowBigram(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, trainTo(t.Context(), &out, "--steps", "500", "--eval-every", "0", "--out", filepath.Join(t.TempDir(), "run")))
+	row := regexp.MustCompile(`(?m)^ 500 +([0-9.]+) +([0-9.]+) +([0-9.]+) +([0-9.]+)`).FindStringSubmatch(out.String())
+	require.NotNil(t, row)
+	var losses [4]float64
+	for i := range losses {
+		_, err := fmt.Sscan(row[i+1], &losses[i])
+		require.NoError(t, err)
+	}
+	training, validation, bigram, unigram := losses[0], losses[1], losses[2], losses[3]
+	require.Less(t, validation, bigram-0.1)
+	require.Less(t, training, bigram-0.1)
+	require.Less(t, bigram, unigram-0.5)
+	require.Contains(t, out.String(), "The last validation loss is 0.")
+	require.Contains(t, out.String(), " below the bigram's: so\nmuch has the attention learnt from the characters before the last one.\n")
+}

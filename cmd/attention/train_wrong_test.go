@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// inEmptyFolder makes a folder with a few bad files the working directory.
+func inEmptyFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"empty": "", "short": strings.Repeat("ab", 30), "latin1": "caf\xe9 au lait", "cut": "abc\xe2\x82", "full/file": "x",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+}
+
+// everyFile lists what is in the working directory.
+func everyFile(t *testing.T) (files []string) {
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		files = append(files, path)
+		return err
+	}))
+	return files
+}
+
+// TestTrainWrongInput: each is said in one line that names the flag, before anything
+// is printed or made.
+func TestTrainWrongInput(t *testing.T) {
+	inEmptyFolder(t)
+	before := everyFile(t)
+	const (
+		layers   = "simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive"
+		finite   = "want a finite number, at least 0"
+		fraction = "want a number from 0 to below 1"
+		see      = "; see attention train --help"
+	)
+	for args, want := range map[string]string{
+		"--text nothere":                       "--text: nothere: no such file or directory, want a text file",
+		"--text full":                          "--text: full: is a directory, want a text file",
+		"--text empty":                         "--text: empty: got an empty file, want a text",
+		"--text short":                         "--text: short: got 60 characters, want more than 10 times --context 64",
+		"--text latin1":                        "--text: latin1: got byte 0xe9 at offset 3, want UTF-8",
+		"--text cut":                           "--text: cut: got byte 0xe2 at offset 3, want UTF-8",
+		"--text=":                              "--text: got nothing, want the name of a file",
+		"--out=":                               "--out: got nothing, want the name of a folder",
+		"--out full":                           "--out: full: got a folder that is not empty, want a new or empty one",
+		"--out empty":                          "--out: mkdir empty: not a directory, want a folder to write to",
+		"--out empty/run":                      "--out: mkdir empty: not a directory, want a folder to write to",
+		"--prompt=":                            "--prompt: got nothing, want at least one character",
+		"--prompt aé":                          "--prompt: got 'é' at position 1, want characters of the text",
+		"--layer self_v2 --prompt abc":         "--prompt: got 3 characters, want at least --context 8: layer self_v2 continues whole windows only",
+		"--layer gpt":                          `--layer: got "gpt", want one of ` + layers,
+		"--layer=":                             `--layer: got "", want one of ` + layers,
+		"--solver rmsprop":                     `--solver: got "rmsprop", want one of sgd, adam, adamw`,
+		"--dtype float16":                      `--dtype: got "float16", want float32 or float64`,
+		"--width 0":                            "--width: got 0, want at least 1",
+		"--width 1000000000000":                "--width: got 1e+24 weights of a projection, want at most 134217728",
+		"--width wide":                         `--width: got "wide", want a whole number`,
+		"--heads 0":                            "--heads: got 0, want at least 1",
+		"--heads 5":                            "--heads: got 5, want a divisor of --width 64",
+		"--heads 65":                           "--heads: got 65, want a divisor of --width 64",
+		"--layer multi_head_wrapper --heads 5": "--heads: got 5, want a divisor of --width 64",
+		"--context 0":                          "--context: got 0, want at least 1",
+		"--context 4000":                       "--context: got 4000, want at most 3926 for the built-in text",
+		"--context 9223372036854775807":        "--context: got 9223372036854775807, want at most 3926 for the built-in text",
+		"--text short --context 6":             "--text: short: got 60 characters, want more than 10 times --context 6",
+		"--batch -1":                           "--batch: got -1, want at least 1",
+		"--batch 9223372036854775807":          "--batch, --context, --width: got 3.78e+22 elements of a batch's vectors, want at most 134217728",
+		"--batch 16 --context 2000":            "--batch, --context, --heads: got 2.56e+08 scores of queries and keys, want at most 134217728",
+		"--layer additive --batch 2 --context 2000": "--batch, --context, --width: got 5.12e+08 scores of queries and keys, want at most 134217728",
+		"--steps 0":                    "--steps: got 0, want at least 1",
+		"--steps 1e3":                  `--steps: got "1e3", want a whole number`,
+		"--eval-every -1":              "--eval-every: got -1, want at least 0",
+		"--sample -1":                  "--sample: got -1, want at least 0",
+		"--seed x":                     `--seed: got "x", want a whole number`,
+		"--lr NaN":                     "--lr: got NaN, " + finite,
+		"--lr -0.1":                    "--lr: got -0.1, " + finite,
+		"--lr Inf":                     "--lr: got +Inf, " + finite,
+		"--lr fast":                    `--lr: got "fast", want a number`,
+		"--clip NaN":                   "--clip: got NaN, " + finite,
+		"--clip -1":                    "--clip: got -1, " + finite,
+		"--weight-decay -1":            "--weight-decay: got -1, " + finite,
+		"--dropout 1":                  "--dropout: got 1, " + fraction,
+		"--dropout -0.1":               "--dropout: got -0.1, " + fraction,
+		"--dropout NaN":                "--dropout: got NaN, " + fraction,
+		"--dropout 0.1 --layer simple": "--dropout: got 0.1, want 0 with --layer simple, which has no dropout",
+		"--solver sgd --momentum 1":    "--momentum: got 1, " + fraction,
+		"--momentum 0.9":               "--momentum: got 0.9, want 0 with --solver adamw: only sgd has momentum",
+		"--qkv-bias=maybe":             `--qkv-bias: got "maybe", want true or false`,
+		"novel.txt":                    `train: got "novel.txt", want only flags; a text is named by --text`,
+		"--speed 3":                    "train: unknown flag: --speed" + see,
+		"--steps":                      "train: flag needs an argument: --steps" + see,
+	} {
+		var out bytes.Buffer
+		err := trainTo(t.Context(), &out, strings.Fields(args)...)
+		require.EqualError(t, err, want, args)
+		require.Equal(t, want, oneLine(err))
+		require.Empty(t, out.String(), args)
+	}
+	require.Equal(t, before, everyFile(t))
+}
+
+// TestTrainEndlessText: a device is not read to its end.
+func TestTrainTextTooLong(t *testing.T) {
+	require.EqualError(t, checkText(make([]byte, maxText+1)), "got more than 67108864 bytes, want a shorter text")
+}
+
+// TestTrainDiverges: a run that ends in NaN says why and leaves no model.
+func TestTrainDiverges(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "run")
+	var out bytes.Buffer
+	err := trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--out", folder)
+	require.ErrorContains(t, err, "not finite")
+	require.ErrorContains(t, err, "; a smaller --lr may help; "+folder+" holds no model")
+	require.Equal(t, []string{"config.json", "metrics.jsonl"}, namesIn(t, folder))
+}
+
+// doOnce does something when a text is first printed.
+type doOnce struct {
+	bytes.Buffer
+	text string
+	do   func()
+}
+
+func (d *doOnce) Write(p []byte) (int, error) {
+	if d.do != nil && bytes.Contains(p, []byte(d.text)) {
+		d.do()
+		d.do = nil
+	}
+	return d.Buffer.Write(p)
+}
+
+// TestTrainStopped: a run that is interrupted keeps what it has learnt, and the
+// error says so.
+func TestTrainStopped(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &doOnce{text: "validation  ", do: cancel} // the head of the table, printed after 5 steps
+	err := trainTo(ctx, out, "--steps", "100000", "--eval-every", "5", "--sample", "50", "--out", "run")
+	require.EqualError(t, err, "train: stopped after 5 of 100000 steps; run holds what it learnt")
+	require.Equal(t, []string{"attention.png", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}, namesIn(t, "run"))
+	require.Contains(t, out.String(), "How far training moved the weights")
+	require.NotContains(t, out.String(), "the model goes on")
+
+	ctx, cancel = context.WithCancel(t.Context())
+	out = &doOnce{text: "How far", do: cancel}
+	err = trainTo(ctx, out, "--steps", "5", "--sample", "1000000", "--out", "sampling")
+	require.EqualError(t, err, "train: sample: context canceled; sampling holds the model")
+	require.Contains(t, namesIn(t, "sampling"), "model.safetensors")
+
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	err = trainTo(ctx, out, "--out", "nothing")
+	require.EqualError(t, err, "train: stopped after 0 of 2000 steps: context canceled; nothing holds no model")
+	require.Equal(t, []string{"config.json", "metrics.jsonl"}, namesIn(t, "nothing"))
+}
+
+// full is a writer without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestTrainCannotWrite: what cannot be printed or saved is an error, and the rest is
+// saved all the same.
+func TestTrainCannotWrite(t *testing.T) {
+	t.Chdir(t.TempDir())
+	err := trainTo(t.Context(), full{}, "--steps", "2", "--out", "printing")
+	require.EqualError(t, err, "train: printing: no space left")
+	require.Contains(t, namesIn(t, "printing"), "model.safetensors")
+
+	out := &doOnce{text: "step ", do: func() { require.NoError(t, os.Mkdir("blocked/model.safetensors", 0o755)) }}
+	err = trainTo(t.Context(), out, "--steps", "2", "--out", "blocked")
+	require.ErrorContains(t, err, "blocked/model.safetensors")
+	require.Equal(t, []string{"attention.png", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}, namesIn(t, "blocked"))
+	require.NotContains(t, out.String(), "holds")
+
+	out = &doOnce{text: "step ", do: func() { require.NoError(t, os.RemoveAll("gone")) }}
+	err = trainTo(t.Context(), out, "--steps", "2", "--out", "gone")
+	for _, name := range []string{"model.safetensors", "loss.png", "attention.png"} {
+		require.ErrorContains(t, err, filepath.Join("gone", name))
+	}
+	require.NoDirExists(t, "gone")
+}
+
+// TestRunFolderKeepsTheFirstError of metrics.jsonl.
+func TestRunFolderKeepsTheFirstError(t *testing.T) {
+	f, err := newRunFolder(filepath.Join(t.TempDir(), "run"))
+	require.NoError(t, err)
+	require.NoError(t, f.metrics.Close())
+	f.add(1)
+	f.add(2)
+	err = f.close()
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.ErrorContains(t, err, "train: metrics: write ")
+}
+
+// TestTrainNumbersRuns: without --out each run gets a folder of its own.
+func TestTrainNumbersRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("runs/2", 0o755))
+	for _, want := range []string{"runs/1", "runs/3"} {
+		var out bytes.Buffer
+		require.NoError(t, trainTo(t.Context(), &out, "--steps", "1", "--sample", "0"))
+		require.Contains(t, out.String(), "folder    "+filepath.FromSlash(want)+"\n")
+		require.FileExists(t, want+"/model.safetensors")
+	}
+	require.Empty(t, namesIn(t, "runs/2"))
+	require.NoError(t, os.RemoveAll("runs"))
+	require.NoError(t, os.WriteFile("runs", nil, 0o644))
+	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer)), "--out: mkdir runs: ")
+}

@@ -1,0 +1,74 @@
+package kernel
+
+// backwardTile computes what one block of queries and one block of keys contribute to each other.
+func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
+	t0 := i * queryBlock
+	rows := min(queryBlock, r.T-t0)
+	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
+	w.look(&r.Attention, w.b, t0, rows)
+	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
+	if t1 < t2 {
+		x := scores[F]{data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1, queryStep: keyBlock, keyStep: 1}
+		r.weights(w, &x, s1, t1, all)
+		r.addKeys(w, &x, s1)
+	}
+	if r.grad.Q == nil {
+		return
+	}
+	turn := &r.turns[(w.b*r.H+h)*r.blocks()+i]
+	first := seen.lo / keyBlock
+	if !r.await(turn, int32(w.s0/keyBlock-first)) {
+		return
+	}
+	if w.s0/keyBlock == first {
+		r.clearQueries(w.b, h, i)
+	}
+	if t1 < t2 {
+		multiply(NoTrans, t2-t1, r.D, s2-s1, F(r.Scale), w.dp, keyBlock, r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.KeyAt.Row,
+			1, r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):], r.QueryAt.Row)
+	}
+	turn.Add(1)
+}
+
+// weights fills p with the weights of a tile and dp with the gradients of its scores.
+func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int, all bool) {
+	r.product(x, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, w.k[s1:], keyBlock, w.slope)
+	multiply(NoTrans, x.queries, x.keys, r.DV, 1, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+	if !all {
+		x.hideRows(w.lo[t1:], w.hi[t1:])
+	}
+	dp := *x
+	dp.data = w.dp
+	r.drop(&dp)
+	row := (x.b*r.H+x.h)*r.T + x.t0
+	lse := w.lse[:x.queries]
+	copy(lse, r.lse[row:])
+	for t, v := range lse {
+		if v == lowest[F]() {
+			lse[t] = -v // −∞ − ∞ is −∞, and its exponential 0
+		}
+	}
+	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
+	r.drop(x)
+	if r.grad.Bias != nil {
+		r.addBias(&dp)
+	}
+	if r.Softcap > 0 {
+		for t := range x.queries {
+			line := w.dp[t*keyBlock:][:x.keys]
+			for s, v := range w.slope[t*keyBlock:][:x.keys] {
+				line[s] *= v
+			}
+		}
+	}
+}
+
+// addKeys adds what a tile contributes to dk and dv.
+func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], s1 int) {
+	if r.grad.V != nil {
+		multiply(Trans, x.keys, r.DV, x.queries, 1, w.p, keyBlock, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, 1, w.dv[s1*r.DV:], r.DV)
+	}
+	if r.grad.K != nil {
+		multiply(Trans, x.keys, r.D, x.queries, F(r.Scale), w.dp, keyBlock, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, 1, w.dk[s1*r.D:], r.D)
+	}
+}
