@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"testing"
 
 	"attention/graph"
@@ -26,8 +25,6 @@ func mustDtype(t *testing.T, name string) tensor.Dtype {
 	require.NoError(t, err)
 	return dt
 }
-
-func equalFloats(a, b []float32) bool { return slices.Equal(a, b) }
 
 // TestTrainDefaults: some depend on layer and solver, unless they are given.
 func TestTrainDefaults(t *testing.T) {
