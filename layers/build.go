@@ -79,11 +79,13 @@ func (b *Build) optional(p *Param) *G.Node {
 func (b *Build) Learnables() G.Nodes { return b.learnables }
 
 // Input makes an input node of the graph; a value is bound to it by gorgonia.Let
-// or by the training loop. The name must be new to the graph, since Gorgonia
-// merges inputs of one name and shape.
+// or by the training loop. The name must be new, since Gorgonia merges inputs
+// of one name and shape.
 func (b *Build) Input(name string, dt tensor.Dtype, shape ...int) (*G.Node, error) {
-	if _, ok := b.nodes[name]; ok {
-		return nil, fmt.Errorf("layers: input %q: the graph has a node of that name already", name)
+	_, node := b.nodes[name]
+	_, param := b.params.Get(name)
+	if node || param || name == dropoutKeyName {
+		return nil, fmt.Errorf("layers: input %q: the name is taken, want one that no input and no parameter has", name)
 	}
 	for _, d := range shape {
 		if d < 1 {
@@ -104,11 +106,13 @@ func (b *Build) Drop(p float64) graph.Drop {
 		return graph.Drop{}
 	}
 	if b.dropoutKey == nil {
-		b.dropoutKey = G.NewScalar(b.graph, tensor.Int64, G.WithName("dropout.key"))
+		b.dropoutKey = G.NewScalar(b.graph, tensor.Int64, G.WithName(dropoutKeyName))
 	}
 	b.sites++
 	return graph.Drop{P: p, Key: b.dropoutKey, Site: b.sites}
 }
+
+const dropoutKeyName = "dropout.key"
 
 // DropoutKey is the int64 scalar input that every dropout of the graph draws its
 // mask from, to be fed a new value each step; nil if the graph has no dropout.

@@ -76,9 +76,9 @@ func TestInputsOfABuild(t *testing.T) {
 		shape []int
 		says  string
 	}{
-		{"x", []int{2, 3}, `layers: input "x": the graph has a node of that name already`},
-		{"x", []int{7}, `layers: input "x": the graph has a node of that name already`},
-		{"a", []int{2, 3}, `layers: input "a": the graph has a node of that name already`},
+		{"x", []int{2, 3}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{"x", []int{7}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{"a", []int{2, 3}, `layers: input "a": the name is taken, want one that no input and no parameter has`},
 		{"empty", []int{2, 0}, `layers: input "empty": shape (2, 0), want every axis at least 1`},
 		{"negative", []int{-2}, `layers: input "negative": shape (-2), want every axis at least 1`},
 	} {

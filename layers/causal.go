@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"fmt"
+
 	"attention/graph"
 	"attention/internal/expr"
 
@@ -21,14 +23,16 @@ type CausalAttentionConfig struct {
 func (c CausalAttentionConfig) Validate() error { return c.validate("CausalAttention") }
 
 func (c CausalAttentionConfig) validate(layer string) error {
-	err := atLeastOne(layer, size{"In", c.In}, size{"Out", c.Out}, size{"ContextLength + 1", c.ContextLength + 1})
-	if err == nil {
-		err = probability(layer, "Dropout", c.Dropout)
+	if err := atLeastOne(layer, size{"In", c.In}, size{"Out", c.Out}); err != nil {
+		return err
 	}
-	if err == nil {
-		err = probability(layer, "ContextDropout", c.ContextDropout)
+	if c.ContextLength < 0 {
+		return fmt.Errorf("layers: %s: ContextLength: got %d, want at least 0", layer, c.ContextLength)
 	}
-	return err
+	if err := probability(layer, "Dropout", c.Dropout); err != nil {
+		return err
+	}
+	return probability(layer, "ContextDropout", c.ContextDropout)
 }
 
 func (c CausalAttentionConfig) mask() graph.Mask {

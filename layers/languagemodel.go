@@ -23,7 +23,23 @@ func (c LanguageModelConfig) Validate() error {
 	if err := atLeastOne("LanguageModel", size{"Vocab", c.Vocab}, size{"Context", c.Context}, size{"Width", c.Width}); err != nil {
 		return err
 	}
-	return c.Attention.Validate()
+	if err := c.Attention.Validate(); err != nil {
+		return err
+	}
+	a := c.Attention
+	widths := []size{{"DIn", a.DIn}}
+	if a.Layer == Additive {
+		widths = []size{{"DQuery", a.DQuery}, {"DKey", a.DKey}}
+	}
+	for _, w := range widths {
+		if w.got != c.Width {
+			return fmt.Errorf("layers: LanguageModel: Attention.%s: got %d, want Width=%d", w.name, w.got, c.Width)
+		}
+	}
+	if n := a.ContextLength; n != 0 && n < c.Context {
+		return fmt.Errorf("layers: LanguageModel: Attention.ContextLength: got %d, want 0 or at least Context=%d", n, c.Context)
+	}
+	return nil
 }
 
 // LanguageModel is the smallest language model that shows what attention learns:
@@ -83,16 +99,18 @@ func (m *LanguageModel) ForwardWithWeights(b *Build, ids *G.Node) (logits, weigh
 
 // embed is token plus position: (…, T, E).
 func (m *LanguageModel) embed(b *Build, ids *G.Node) (*G.Node, error) {
-	if ids == nil || ids.Dims() < 1 || ids.Dims() > 2 || ids.Shape()[ids.Dims()-1] > m.config.Context {
-		got := "nil"
-		if ids != nil {
-			got = fmt.Sprint(ids.Shape())
-		}
+	var shape tensor.Shape
+	got := "nil"
+	if ids != nil {
+		shape = ids.Shape()
+		got = fmt.Sprint(shape)
+	}
+	if n := len(shape); n < 1 || n > 2 || shape[n-1] > m.config.Context {
 		return nil, fmt.Errorf("layers: LanguageModel: ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
 	}
 	var f expr.Formula[G.Node]
 	token := f.Of(graph.Embedding(b.Node(m.tokens), ids))
-	position := f.Of(graph.Embedding(b.Node(m.positions), firstIDs(b, ids.Shape()[ids.Dims()-1])))
+	position := f.Of(graph.Embedding(b.Node(m.positions), firstIDs(b, shape[len(shape)-1])))
 	x := f.Of(graph.Add(token, position))
 	return x, f.Err()
 }

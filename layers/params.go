@@ -81,6 +81,12 @@ func (p *Params) Set(name string, v *tensor.Dense) error {
 	if v.Dtype() != have.Dtype() {
 		return fmt.Errorf("layers: %s: got %v, want %v", name, v.Dtype(), have.Dtype())
 	}
+	if v.RequiresIterator() {
+		v = v.Materialize().(*tensor.Dense)
+	}
+	if v.DataOrder().IsColMajor() {
+		return fmt.Errorf("layers: %s: got a tensor in column-major order, want row-major", name)
+	}
 	if err := tensor.Copy(have, v); err != nil {
 		return fmt.Errorf("layers: %s: %w", name, err)
 	}

@@ -20,12 +20,15 @@ func (l *SelfAttentionV1) SetFromV2(v2 *SelfAttentionV2) error {
 // transposed as nn.Linear stores them, and sets biases to zero; both then give
 // equal output.
 func (l *SelfAttentionV2) SetFromV1(v1 *SelfAttentionV1) error {
+	if err := v1.pair(l, func(v1, weight Param) error { return setTransposed(weight, v1) }); err != nil {
+		return err
+	}
 	for _, p := range []*Linear{l.qkv.query, l.qkv.key, l.qkv.value} {
 		if p.bias != nil {
 			p.bias.Value().Zero()
 		}
 	}
-	return v1.pair(l, func(v1, weight Param) error { return setTransposed(weight, v1) })
+	return nil
 }
 
 // pair calls set for each weight of l and its counterpart in v2.

@@ -83,20 +83,28 @@ func (c VariantConfig) New(s Scope) (SelfAttention, error) {
 	case Simple:
 		return SimpleSelfAttention{}, nil
 	case SelfV1:
-		return NewSelfAttentionV1(s, c.v1())
+		return asSelfAttention(NewSelfAttentionV1(s, c.v1()))
 	case SelfV2:
-		return NewSelfAttentionV2(s, c.v2())
+		return asSelfAttention(NewSelfAttentionV2(s, c.v2()))
 	case Causal:
-		return NewCausalAttention(s, c.head())
+		return asSelfAttention(NewCausalAttention(s, c.head()))
 	case MultiHeadWrapper:
-		return NewMultiHeadAttentionWrapper(s, c.wrapper())
+		return asSelfAttention(NewMultiHeadAttentionWrapper(s, c.wrapper()))
 	case MultiHead:
-		return NewMultiHeadAttention(s, c.multiHead())
+		return asSelfAttention(NewMultiHeadAttention(s, c.multiHead()))
 	case Additive:
 		l, err := c.NewAdditive(s)
-		return additiveSelf{l}, err
+		return asSelfAttention(additiveSelf{l}, err)
 	}
 	return nil, c.Validate()
+}
+
+// asSelfAttention makes the layer of a failed constructor a plain nil.
+func asSelfAttention[L SelfAttention](l L, err error) (SelfAttention, error) {
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // NewAdditive makes the additive variant, for queries and keys of different

@@ -33,7 +33,7 @@ seed give the same model, bit for bit.`
 
 const trainExample = `  attention train
   attention train --text novel.txt --layer causal --width 96 --steps 4000 --out runs/novel
-  attention train --solver sgd --lr 0.3 --momentum 0.9`
+  attention train --solver sgd --momentum 0.9`
 
 func newTrainCommand() *cobra.Command {
 	var o trainOptions
