@@ -42,13 +42,7 @@ func (add) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func addForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	z, x, y := floats[F](out), floats[F](in[0]), floats[F](in[1])
-	for lo := 0; lo < len(z); lo += len(y) {
-		zr, xr := z[lo:lo+len(y)], x[lo:lo+len(y)]
-		for i, v := range y {
-			zr[i] = xr[i] + v
-		}
-	}
+	kernel.AddRows(floats[F](out), floats[F](in[0]), floats[F](in[1]))
 	return nil
 }
 
@@ -79,13 +73,7 @@ func (o sumLeading) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func sumLeadingForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	y, x := floats[F](out), floats[F](in[0])
-	clear(y)
-	for lo := 0; lo < len(x); lo += len(y) {
-		for i, v := range x[lo : lo+len(y)] {
-			y[i] += v
-		}
-	}
+	kernel.SumRows(floats[F](out), floats[F](in[0]))
 	return nil
 }
 

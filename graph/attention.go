@@ -116,7 +116,9 @@ func (Causal) hideWeights(w *G.Node) (*G.Node, error)      { return w, nil }
 func (Causal) keys(t, s int) (func(int) (int, int), error) { return causalKeys(t, s) }
 
 // CausalRenormalized shows the same keys as Causal by another way: the weights
-// of hidden keys are multiplied by zero and the rest made to sum to one again.
+// of hidden keys are multiplied by zero and the rest made to sum to one again. A
+// hidden score so far above the visible ones that it takes all weight leaves that
+// row zero in Attention; FusedAttention, which skips hidden keys, does not see it.
 type CausalRenormalized struct{}
 
 func (CausalRenormalized) hideScores(s *G.Node) (*G.Node, error) { return s, nil }

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"attention/internal/kernel"
@@ -50,13 +49,7 @@ func crossEntropyForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) 
 		return err
 	}
 	// Summed in float64, so that the mean over many rows keeps float32's digits.
-	var total float64
-	for i, target := range targets {
-		if target != IgnoreTarget {
-			row := x[i*v : (i+1)*v]
-			total += kernel.LogSumExp(row) - float64(row[target])
-		}
-	}
+	total := kernel.CrossEntropy(x, targets, v, IgnoreTarget)
 	floats[F](out)[0] = F(total / float64(rows))
 	return nil
 }
@@ -90,20 +83,8 @@ func crossEntropyBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor
 	if err != nil {
 		return err
 	}
-	dx, dloss := floats[F](out), float64(floats[F](in[2])[0])
-	scale := dloss / float64(rows)
-	for i, target := range targets {
-		row, drow := x[i*v:(i+1)*v], dx[i*v:(i+1)*v]
-		if target == IgnoreTarget {
-			clear(drow)
-			continue
-		}
-		lse := kernel.LogSumExp(row)
-		for j, xj := range row {
-			drow[j] = F(scale * math.Exp(float64(xj)-lse))
-		}
-		drow[target] -= F(scale)
-	}
+	scale := float64(floats[F](in[2])[0]) / float64(rows)
+	kernel.CrossEntropyBackward(floats[F](out), x, targets, v, IgnoreTarget, F(scale))
 	return nil
 }
 

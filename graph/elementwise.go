@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"attention/internal/kernel"
@@ -33,10 +32,7 @@ func (exp) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func expForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	y := floats[F](out)
-	for i, v := range floats[F](in[0]) {
-		y[i] = F(math.Exp(float64(v)))
-	}
+	kernel.Exp(floats[F](out), floats[F](in[0]))
 	return nil
 }
 
@@ -59,10 +55,7 @@ func (tanh) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func tanhForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	y := floats[F](out)
-	for i, v := range floats[F](in[0]) {
-		y[i] = F(math.Tanh(float64(v)))
-	}
+	kernel.Tanh(floats[F](out), floats[F](in[0]))
 	return nil
 }
 
@@ -87,10 +80,7 @@ func (tanhBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func tanhBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	y, dy, dx := floats[F](in[0]), floats[F](in[1]), floats[F](out)
-	for i, v := range y {
-		dx[i] = dy[i] * (1 - v*v)
-	}
+	kernel.TanhBackward(floats[F](out), floats[F](in[0]), floats[F](in[1]))
 	return nil
 }
 
@@ -114,10 +104,7 @@ func (mul) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func mulForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, z := floats[F](in[0]), floats[F](in[1]), floats[F](out)
-	for i, v := range x {
-		z[i] = v * y[i]
-	}
+	kernel.Mul(floats[F](out), floats[F](in[0]), floats[F](in[1]))
 	return nil
 }
 

@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"slices"
-
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -18,7 +16,7 @@ type Memory struct {
 // into. Two steps share memory when the one's value is no longer read by the time
 // the other is computed.
 func planMemory(steps []step, wanted []int) Memory {
-	lastRead := lastReads(steps, wanted)
+	lastRead, lastView := lastReads(steps, wanted)
 	var slabs []*slab
 	plan, offset := make([]*slab, len(steps)), make([]int, len(steps))
 	for i := range steps {
@@ -30,7 +28,7 @@ func planMemory(steps []step, wanted []int) Memory {
 			plan[i], s.view, offset[i] = plan[j], true, offset[j]+from
 			continue
 		}
-		if plan[i] = inPlace(steps, plan, lastRead, i); plan[i] == nil {
+		if plan[i] = inPlace(steps, plan, lastRead, lastView, i); plan[i] == nil {
 			plan[i] = take(&slabs, s.node.Dtype(), s.node.Shape().TotalSize(), i)
 		}
 		plan[i].busyUntil = lastRead[i]
@@ -68,8 +66,8 @@ func viewOf(s *step) (input, from int) {
 }
 
 // inPlace is the slab of the input that step i may overwrite, if i is the last to
-// read it and no other input lies in it; nil if there is none.
-func inPlace(steps []step, plan []*slab, lastRead []int, i int) *slab {
+// read it and does not read it through a view besides; nil if there is none.
+func inPlace(steps []step, plan []*slab, lastRead, lastView []int, i int) *slab {
 	s := &steps[i]
 	arg := s.op.(Overwriter).InPlace()
 	if arg < 0 {
@@ -77,30 +75,17 @@ func inPlace(steps []step, plan []*slab, lastRead []int, i int) *slab {
 	}
 	from := s.inputs[arg]
 	p := plan[from]
-	if p == nil || steps[from].view || lastRead[from] != i || p.dt != s.node.Dtype() || p.size < s.node.Shape().TotalSize() {
+	if p == nil || steps[from].view || lastRead[from] != i || lastView[from] == i || p.dt != s.node.Dtype() || p.size < s.node.Shape().TotalSize() {
 		return nil
-	}
-	for _, j := range s.inputs {
-		if j != from && views(steps, plan, j, p) {
-			return nil
-		}
 	}
 	return p
 }
 
-// views says whether the value of step j may be a view of memory in p.
-func views(steps []step, plan []*slab, j int, p *slab) bool {
-	if plan[j] != nil {
-		return plan[j] == p
-	}
-	return slices.ContainsFunc(steps[j].inputs, func(k int) bool { return views(steps, plan, k, p) })
-}
-
 // lastReads is for each step the last step that reads its memory. What an op
 // that does not overwrite returns may be a view of an input, so what reads its
-// result may read that input's memory too.
-func lastReads(steps []step, wanted []int) []int {
-	last := make([]int, len(steps))
+// result may read that input's memory too; lastView is the last step that does.
+func lastReads(steps []step, wanted []int) (last, lastView []int) {
+	last, lastView = make([]int, len(steps)), make([]int, len(steps))
 	for _, i := range wanted {
 		last[i] = len(steps)
 	}
@@ -112,9 +97,12 @@ func lastReads(steps []step, wanted []int) []int {
 		}
 		for _, j := range steps[i].inputs {
 			last[j] = max(last[j], until)
+			if until > i {
+				lastView[j] = max(lastView[j], until)
+			}
 		}
 	}
-	return last
+	return last, lastView
 }
 
 // slab is memory that several steps use one after the other.

@@ -1,72 +1,50 @@
 package kernel
 
-import "math"
-
-// Softmax writes exp(x−max)/Σexp(x−max) of every row of cols elements to y. A row
-// that is −∞ throughout gives zeros.
+// Softmax writes exp(x−max)/Σexp(x−max) of every row of cols elements to y, which may be x. A row that is −∞
+// throughout gives zeros; one with a NaN or +∞ gives NaN.
 func Softmax[F Float](y, x []F, cols int) {
-	rows := len(x) / max(cols, 1)
-	Parallel(rows, 1+4096/max(cols, 1), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			softmaxRow(y[r*cols:(r+1)*cols], x[r*cols:(r+1)*cols])
-		}
-	})
+	fit("softmax", len(x), len(y))
+	rows := fitRows("softmax", len(x), cols)
+	vectorTask[F]{kind: taskSoftmax, a: y, b: x, cols: cols}.start(rows, rowGrain(grainSlow, cols))
 }
 
-func softmaxRow[F Float](y, x []F) {
-	top := F(math.Inf(-1))
-	for _, v := range x {
-		if v > top || v != v { // a NaN stays, and reaches the result
-			top = v
+// softmaxRowsPlain is softmaxRows in plain Go. A NaN that the maximum has lost is still in the sum.
+func softmaxRowsPlain[F Float](rows, cols int, y, x []F, scale, empty F) {
+	for r := range rows {
+		xr, yr := x[r*cols:][:cols], y[r*cols:][:cols]
+		shift := rowShift(rowTop(xr))
+		var sum F
+		for i, v := range xr {
+			e := expGo(v - shift)
+			yr[i] = e
+			sum += e
 		}
-	}
-	if math.IsInf(float64(top), -1) {
-		clear(y)
-		return
-	}
-	var sum F
-	for i, v := range x {
-		e := F(math.Exp(float64(v - top)))
-		y[i] = e
-		sum += e
-	}
-	for i := range y {
-		y[i] /= sum
+		factor := empty
+		if sum != 0 {
+			factor = scale / sum
+		}
+		for i := range yr {
+			yr[i] *= factor
+		}
 	}
 }
 
-// SoftmaxBackward writes dx = y⊙(dy − Σ dy⊙y) of every row of cols elements.
+// SoftmaxBackward writes dx = y⊙(dy − Σ dy⊙y) of every row of cols elements. dx may be y or dy.
 func SoftmaxBackward[F Float](dx, y, dy []F, cols int) {
-	rows := len(y) / max(cols, 1)
-	Parallel(rows, 1+8192/max(cols, 1), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			softmaxBackwardRow(dx[r*cols:(r+1)*cols], y[r*cols:(r+1)*cols], dy[r*cols:(r+1)*cols])
+	fit("softmax backward", len(y), len(dy), len(dx))
+	rows := fitRows("softmax backward", len(y), cols)
+	vectorTask[F]{kind: taskSoftmaxBackward, a: dx, b: y, c: dy, cols: cols}.start(rows, rowGrain(grainFast, cols))
+}
+
+func softmaxBackwardRowsPlain[F Float](rows, cols int, dx, y, dy []F) {
+	for r := range rows {
+		dxr, yr, dyr := dx[r*cols:][:cols], y[r*cols:][:cols], dy[r*cols:][:cols]
+		var dot F
+		for i, v := range yr {
+			dot += v * dyr[i]
 		}
-	})
-}
-
-func softmaxBackwardRow[F Float](dx, y, dy []F) {
-	var dot F
-	for i, v := range y {
-		dot += v * dy[i]
+		for i, v := range yr {
+			dxr[i] = v * (dyr[i] - dot)
+		}
 	}
-	for i, v := range y {
-		dx[i] = v * (dy[i] - dot)
-	}
-}
-
-// LogSumExp is log Σexp(x), shifted by the maximum so that it cannot overflow.
-func LogSumExp[F Float](x []F) float64 {
-	top := math.Inf(-1)
-	for _, v := range x {
-		top = math.Max(top, float64(v))
-	}
-	if math.IsInf(top, 0) {
-		return top
-	}
-	var sum float64
-	for _, v := range x {
-		sum += math.Exp(float64(v) - top)
-	}
-	return top + math.Log(sum)
 }

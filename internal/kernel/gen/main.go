@@ -18,7 +18,7 @@ func main() {
 		os.Exit(2)
 	}
 	for _, s := range []*simd{avx512(), avx2()} {
-		for name, functions := range map[string]func(*generator){"gemm": (*generator).gemmFunctions, "attention": (*generator).attentionFunctions} {
+		for name, functions := range map[string]func(*generator){"gemm": (*generator).gemmFunctions, "attention": (*generator).attentionFunctions, "vector": (*generator).vectorFunctions} {
 			if err := write(s, name, functions, os.Args[1]); err != nil {
 				fmt.Fprintln(os.Stderr, "gen:", err)
 				os.Exit(1)

@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// testCrossEntropy compares with −log softmax(x)[target] and its gradient in float64. A sum of exponentials of
+// cols terms is off by at most cols roundings; x itself, of size spread, is rounded once.
+func testCrossEntropy[F Float](t *testing.T, eps float64) {
+	r := rand.New(rand.NewPCG(41, 1))
+	for _, s := range rowShapes {
+		rows, cols := s[0], s[1]
+		for _, spread := range []float64{1, 30, 1e4} {
+			x, dx := randomRows[F](r, rows*cols, spread), make([]F, rows*cols)
+			targets := make([]int64, rows)
+			for i := range targets {
+				targets[i] = int64(r.IntN(cols+1)) - 1 // −1 is ignored
+			}
+			CrossEntropyBackward(dx, x, targets, cols, -1, 0.7)
+			total, abs := 0.0, 0.0
+			for i, target := range targets {
+				row := x[i*cols:][:cols]
+				y := plainSoftmax(row)
+				for j := range y {
+					want := 0.7 * y[j]
+					if j == int(target) {
+						want -= 0.7
+					}
+					if target < 0 {
+						want = 0
+					}
+					require.InDelta(t, want, float64(dx[i*cols+j]), eps*float64(cols+8+int(2*spread)), "%v, row %d, column %d", s, i, j)
+				}
+				if target >= 0 {
+					top, sum := math.Inf(-1), 0.0
+					for _, v := range row {
+						top = max(top, float64(v))
+					}
+					for _, v := range row {
+						sum += math.Exp(float64(v) - top)
+					}
+					total += top + math.Log(sum) - float64(row[target])
+					abs += math.Abs(top) + 1
+				}
+			}
+			require.InDelta(t, total, CrossEntropy(x, targets, cols, -1), eps*abs*float64(cols+8), "%v", s)
+		}
+	}
+}
+
+func TestCrossEntropyEqualsItsFormula(t *testing.T) {
+	for _, p := range paths() {
+		onPath(t, p)
+		testCrossEntropy[float32](t, 0x1p-24)
+		testCrossEntropy[float64](t, 0x1p-53)
+	}
+}
+
+func TestCrossEntropyOfSpecialRows(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, p := range paths() {
+		onPath(t, p)
+		for _, c := range []struct {
+			x    []float64
+			loss string
+		}{
+			{[]float64{-inf, 5, -inf}, "finite"},
+			{[]float64{5, -inf, -inf}, "+Inf"}, // the target is impossible
+			{[]float64{-inf, -inf, -inf}, "NaN"},
+			{[]float64{nan, 0, 0}, "NaN"},
+			{[]float64{0, 0, nan}, "NaN"},
+			{[]float64{0, inf, 0}, "NaN"},
+		} {
+			dx := make([]float64, 6)
+			x := append(c.x, 0, 0, 0) // a row beside it, which nothing reaches
+			require.Equal(t, c.loss, kind(CrossEntropy(x, []int64{1, -100}, 3, -100)), "%v: %v", p, c.x)
+			CrossEntropyBackward(dx, x, []int64{1, 2}, 3, -100, 1)
+			require.InDelta(t, 1.0/3, dx[3], 1e-15)
+			for _, v := range dx[:3] {
+				require.Equal(t, c.loss == "NaN", v != v, "%v: %v: %v", p, c.x, dx)
+			}
+			CrossEntropyBackward(dx, x, []int64{-100, 2}, 3, -100, 1)
+			require.Equal(t, []float64{0, 0, 0}, dx[:3], "an ignored row")
+		}
+	}
+}

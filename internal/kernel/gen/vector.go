@@ -1,0 +1,332 @@
+package main
+
+import (
+	"math"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// vectorFunctions writes what happens to runs and rows of numbers. Lengths may be anything from 1: what does
+// not fill a vector is read and written under a mask, and nothing outside is touched.
+func (g *generator) vectorFunctions() {
+	v := &vector{generator: g, mask: mask{k: reg.K1, v: g.vectors[15]}}
+	v.makeTable()
+	v.activations()
+	v.softmax()
+	v.norms()
+	v.solvers()
+	v.sums()
+}
+
+// vector is the state of a function under way.
+type vector struct {
+	*generator
+	mask  mask
+	table reg.GPVirtual
+	held  map[string]reg.VecPhysical // constants in registers
+	at    reg.GPVirtual              // bytes from the beginning of the row
+}
+
+// A constant is a vector with the same number, or the same bits, in every lane.
+type constant struct {
+	name           string
+	single, double float64
+	isBits         bool
+	bits           [2]uint64
+}
+
+// constants is what the functions need. ln 2 is split so that the product of its high part with an integer
+// exponent is exact. Outside of least and most the exponential is 0 and ∞; tanh is 1 from half of tanhMost on;
+// GELU has the slopes 0 and 1 outside of ±geluMost, and inside e^−u is finite.
+func (v *vector) constants() []constant {
+	list := []constant{
+		{name: "least", single: -104, double: -746}, {name: "most", single: 89, double: 710},
+		{name: "log2e", single: math.Log2E, double: math.Log2E},
+		{name: "high", single: 0x1.62e4p-1, double: 0x1.62e42feep-1},
+		{name: "low", single: math.Ln2 - 0x1.62e4p-1, double: math.Ln2 - 0x1.62e42feep-1},
+		{name: "one", single: 1, double: 1}, {name: "two", single: 2, double: 2},
+		{name: "lowest", single: math.Inf(-1), double: math.Inf(-1)},
+		{name: "tanhMost", single: 20, double: 44},
+		{name: "geluMost", single: 9, double: 21}, {name: "geluLeast", single: -9, double: -21},
+		{name: "gelu1", single: -geluFactor, double: -geluFactor},
+		{name: "gelu3", single: -geluFactor * 0.044715, double: -geluFactor * 0.044715},
+		{name: "gelu9", single: -3 * geluFactor * 0.044715, double: -3 * geluFactor * 0.044715},
+		{name: "bias", isBits: true, bits: [2]uint64{127, 1023}},
+		{name: "sign", isBits: true, bits: [2]uint64{1 << 31, 1 << 63}},
+	}
+	for i := range v.polynomial() {
+		c := constant{name: "c" + itoa(i)}
+		if v.single() {
+			c.single = expSingle[i]
+		} else {
+			c.double = expDouble[i]
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// geluFactor is twice √(2/π): GELU in its tanh form is x/(1+exp(−geluFactor·(x+0.044715·x³))).
+const geluFactor = 1.5957691216057307117597842397375
+
+func (v *vector) polynomial() []float64 {
+	if v.single() {
+		return expSingle
+	}
+	return expDouble
+}
+
+func (v *vector) makeTable() {
+	v.StaticGlobal(v.letter + "constants")
+	v.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i, c := range v.constants() {
+		for lane := range v.lanes() {
+			at := i*v.width + lane*v.size
+			switch {
+			case v.single() && c.isBits:
+				v.AddDatum(at, operand.U32(c.bits[0]))
+			case v.single():
+				v.AddDatum(at, operand.U32(math.Float32bits(float32(c.single))))
+			case c.isBits:
+				v.AddDatum(at, operand.U64(c.bits[1]))
+			default:
+				v.AddDatum(at, operand.U64(math.Float64bits(c.double)))
+			}
+		}
+	}
+}
+
+// open begins a function. Its parameters are written "name type", where F is the type of the elements;
+// integers and pointers are loaded.
+func (v *vector) open(name string, doc string, params ...string) map[string]reg.GPVirtual {
+	full := v.letter + name + v.name
+	v.Function(full)
+	v.Doc(full + " " + doc)
+	v.Pragma("noescape")
+	signature, result, _ := strings.Cut(strings.ReplaceAll(strings.Join(params, ", "), "F", v.typ), " → ")
+	v.SignatureExpr("func(" + signature + ") " + result)
+	v.held = map[string]reg.VecPhysical{}
+	v.table = v.GP64()
+	v.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(v.letter+"constants"), 0), v.table)
+	loaded := map[string]reg.GPVirtual{}
+	for _, p := range params {
+		name, typ, _ := strings.Cut(p, " ")
+		if typ == "int" || typ[0] == '*' {
+			loaded[name] = v.GP64()
+			v.Load(v.Param(name), loaded[name])
+		}
+	}
+	return loaded
+}
+
+func (v *vector) shut() {
+	v.VZEROUPPER()
+	v.RET()
+}
+
+// hold loads a constant into a register.
+func (v *vector) hold(name string, r reg.VecPhysical) reg.VecPhysical {
+	v.move(v.constantAt(name), r)
+	v.held[name] = r
+	return r
+}
+
+// holdExp loads the constants of exp: all if there are registers enough, else those that must have one.
+func (v *vector) holdExp() {
+	v.hold("least", v.vectors[13])
+	v.hold("most", v.vectors[14])
+	if !v.masked {
+		return
+	}
+	names := []string{"log2e", "high", "low", "one"}
+	for i := range v.polynomial() {
+		names = append(names, "c"+itoa(i))
+	}
+	for i, name := range names {
+		v.hold(name, v.vectors[16+i])
+	}
+}
+
+func (v *vector) constantAt(name string) operand.Mem {
+	for i, c := range v.constants() {
+		if c.name == name {
+			return operand.Mem{Base: v.table, Disp: i * v.width}
+		}
+	}
+	panic("gen: no constant " + name)
+}
+
+// constant is the register that holds a constant, or its place in memory.
+func (v *vector) constant(name string) operand.Op {
+	if r, ok := v.held[name]; ok {
+		return r
+	}
+	return v.constantAt(name)
+}
+
+// row describes a row of n elements: the bytes of its whole vectors, and the elements of the rest, whose mask
+// is made.
+type row struct{ whole, rest, bytes reg.GPVirtual }
+
+func (v *vector) divide(n reg.GPVirtual) row {
+	r := row{v.GP64(), v.GP64(), v.GP64()}
+	v.MOVQ(n, r.rest)
+	v.ANDQ(operand.U8(v.lanes()-1), r.rest)
+	v.MOVQ(n, r.whole)
+	v.SUBQ(r.rest, r.whole)
+	v.SHLQ(v.shift, r.whole)
+	v.MOVQ(n, r.bytes)
+	v.SHLQ(v.shift, r.bytes)
+	used := v.GP64()
+	v.MOVQ(r.rest, used)
+	v.makeMask(used, v.mask)
+	return r
+}
+
+// each does a step for every vector of a row, and for the rest of it.
+func (v *vector) each(r row, step func(part bool)) {
+	loop, tail, done := v.label("vector"), v.label("rest"), v.label("done")
+	v.at = v.GP64()
+	v.XORQ(v.at, v.at)
+	v.TESTQ(r.whole, r.whole)
+	v.JE(operand.LabelRef(tail))
+	v.Label(loop)
+	step(false)
+	v.ADDQ(operand.U32(v.width), v.at)
+	v.CMPQ(v.at, r.whole)
+	v.JLT(operand.LabelRef(loop))
+	v.Label(tail)
+	v.TESTQ(r.rest, r.rest)
+	v.JE(operand.LabelRef(done))
+	step(true)
+	v.Label(done)
+}
+
+// rows does body for each of rows ≥ 1 rows, along which the pointers go.
+func (v *vector) rows(rows reg.GPVirtual, r row, body func(), pointers ...reg.GPVirtual) {
+	loop := v.label("row")
+	v.Label(loop)
+	body()
+	for _, p := range pointers {
+		v.ADDQ(r.bytes, p)
+	}
+	v.DECQ(rows)
+	v.JNE(operand.LabelRef(loop))
+}
+
+func (v *vector) here(p reg.GPVirtual) operand.Mem {
+	return operand.Mem{Base: p, Index: v.at, Scale: 1}
+}
+
+// load reads a vector, or the rest with zeros behind it.
+func (v *vector) load(part bool, p reg.GPVirtual, to reg.VecPhysical) {
+	if part {
+		v.loadMasked(v.here(p), v.mask, to)
+	} else {
+		v.move(v.here(p), to)
+	}
+}
+
+// loadLow reads a vector, or the rest with −∞, which must be held, behind it.
+func (v *vector) loadLow(part bool, p reg.GPVirtual, to reg.VecPhysical) {
+	switch low := v.held["lowest"]; {
+	case !part:
+		v.move(v.here(p), to)
+	case v.masked:
+		v.move(low, to)
+		v.either(v.VMOVUPS, v.VMOVUPD)(v.here(p), v.mask.k, to)
+	default:
+		v.loadMasked(v.here(p), v.mask, to)
+		v.blend(v.mask.v, to, low, to)
+	}
+}
+
+func (v *vector) store(part bool, from reg.VecPhysical, p reg.GPVirtual) {
+	if part {
+		v.storeMasked(from, v.mask, v.here(p))
+	} else {
+		v.move(from, v.here(p))
+	}
+}
+
+func (v *vector) sub(y, x, z operand.Op)    { v.either(v.VSUBPS, v.VSUBPD)(y, x, z) }
+func (v *vector) div(y, x, z operand.Op)    { v.either(v.VDIVPS, v.VDIVPD)(y, x, z) }
+func (v *vector) max(y, x, z operand.Op)    { v.either(v.VMAXPS, v.VMAXPD)(y, x, z) }
+func (v *vector) min(y, x, z operand.Op)    { v.either(v.VMINPS, v.VMINPD)(y, x, z) }
+func (v *vector) sqrt(x, z operand.Op)      { v.either(v.VSQRTPS, v.VSQRTPD)(x, z) }
+func (v *vector) fma213(z, y, x operand.Op) { v.either(v.VFMADD213PS, v.VFMADD213PD)(z, y, x) }
+func (v *vector) fnma(y, x, z operand.Op)   { v.either(v.VFNMADD231PS, v.VFNMADD231PD)(y, x, z) }
+
+// blend takes the lanes of y where m is all ones, and those of x elsewhere.
+func (v *vector) blend(m, y, x, z operand.Op) {
+	if v.single() {
+		v.VBLENDVPS(m, y, x, z)
+	} else {
+		v.VBLENDVPD(m, y, x, z)
+	}
+}
+
+// and, or are of bits; AVX-512 without DQ has them for integers only.
+func (v *vector) and(y, x, z operand.Op) {
+	if v.masked {
+		v.VPANDQ(y, x, z)
+	} else {
+		v.VANDPS(y, x, z)
+	}
+}
+
+func (v *vector) or(y, x, z operand.Op) {
+	if v.masked {
+		v.VPORQ(y, x, z)
+	} else {
+		v.VORPS(y, x, z)
+	}
+}
+
+// bare sets z to |x|: the sign is held.
+func (v *vector) bare(sign, x, z operand.Op) {
+	if v.masked {
+		v.VPANDNQ(x, sign, z)
+	} else {
+		v.VANDNPS(x, sign, z)
+	}
+}
+
+// replaceWhereEqual sets x to y where a equals b; t is free.
+func (v *vector) replaceWhereEqual(a, b operand.Op, y, x, t reg.VecPhysical) {
+	const equal = operand.U8(0)
+	if v.masked {
+		v.either(v.VCMPPS, v.VCMPPD)(equal, b, a, reg.K2)
+		v.either(v.VMOVUPS, v.VMOVUPD)(y, reg.K2, x)
+		return
+	}
+	v.either(v.VCMPPS, v.VCMPPD)(equal, b, a, t)
+	v.blend(t, y, x, x)
+}
+
+// across combines all lanes of x and leaves the result in each; t is free. The halves of x are combined, then
+// the halves of what that gives, and so on.
+func (v *vector) across(single, double func(...operand.Op), x, t reg.VecPhysical) {
+	isSingle := v.single()
+	op := v.either(single, double)
+	if v.masked {
+		v.VEXTRACTF64X4(operand.U8(1), x, t.AsY())
+		op(t.AsY(), x.AsY(), x.AsY())
+	}
+	v.VEXTRACTF128(operand.U8(1), x.AsY(), t.AsX())
+	op(t.AsX(), x.AsX(), x.AsX())
+	v.VPERMILPD(operand.U8(1), x.AsX(), t.AsX())
+	op(t.AsX(), x.AsX(), x.AsX())
+	if isSingle {
+		v.VMOVSHDUP(x.AsX(), t.AsX())
+		op(t.AsX(), x.AsX(), x.AsX())
+		v.VBROADCASTSS(x.AsX(), x)
+	} else {
+		v.VBROADCASTSD(x.AsX(), x)
+	}
+}
+
+func (v *vector) sumAcross(x, t reg.VecPhysical) { v.across(v.VADDPS, v.VADDPD, x, t) }

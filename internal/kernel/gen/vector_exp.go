@@ -1,0 +1,181 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// reduce splits x into n·ln 2 + r with |r| ≤ ½·ln 2, leaves r in x, and sets e to (e^r − 1 − r)/r².
+func (v *vector) reduce(x, n, e reg.VecPhysical) {
+	v.mul(v.constant("log2e"), x, n)
+	switch {
+	case v.masked:
+		v.either(v.VRNDSCALEPS, v.VRNDSCALEPD)(operand.U8(8), n, n)
+	case v.single():
+		v.VROUNDPS(operand.U8(8), n, n)
+	default:
+		v.VROUNDPD(operand.U8(8), n, n)
+	}
+	v.fnma(v.constant("high"), n, x)
+	v.fnma(v.constant("low"), n, x)
+	last := len(v.polynomial()) - 1
+	v.move(v.constant("c"+itoa(last)), e)
+	for i := last - 1; i >= 0; i-- {
+		v.fma213(v.constant("c"+itoa(i)), x, e)
+	}
+}
+
+// exp replaces x by e^x; n, e and s are free. NaN stays NaN, −∞ gives 0 and +∞ gives +∞; what is too large or
+// too small for a normal number becomes ∞, or a subnormal number rounded once.
+//
+//	x = n·ln 2 + r:  e^x = 2ⁿ·e^r
+func (v *vector) exp(x, n, e, s reg.VecPhysical) {
+	// The second operand of these is what comes out if any is NaN: in Go's order the first.
+	v.max(x, v.held["least"], x)
+	v.min(x, v.held["most"], x)
+	v.reduce(x, n, e)
+	v.fma213(v.constant("one"), x, e)
+	v.fma213(v.constant("one"), x, e)
+	if v.masked {
+		v.either(v.VSCALEFPS, v.VSCALEFPD)(n, e, x)
+		return
+	}
+	// 2ⁿ in two factors, since n may lie outside of the exponents of normal numbers.
+	if v.single() {
+		v.VCVTPS2DQ(n, n)
+		v.VPSRAD(operand.U8(1), n, s)
+		v.VPSUBD(s, n, n)
+	} else {
+		v.VCVTPD2DQY(n, n.AsX())
+		v.VPSRAD(operand.U8(1), n.AsX(), s.AsX())
+		v.VPSUBD(s.AsX(), n.AsX(), n.AsX())
+		v.VPMOVSXDQ(s.AsX(), s)
+		v.VPMOVSXDQ(n.AsX(), n)
+	}
+	v.exponent(n)
+	v.exponent(s)
+	v.mul(n, e, x)
+	v.mul(s, x, x)
+}
+
+// exponent turns integers n into the numbers 2ⁿ.
+func (v *vector) exponent(n reg.VecPhysical) {
+	if v.single() {
+		v.VPADDD(v.constant("bias"), n, n)
+		v.VPSLLD(operand.U8(23), n, n)
+	} else {
+		v.VPADDQ(v.constant("bias"), n, n)
+		v.VPSLLQ(operand.U8(52), n, n)
+	}
+}
+
+// tanh replaces x by tanh x; the others are free.
+//
+//	E = e^2|x| − 1 = 2ⁿ·(e^r − 1) + (2ⁿ − 1):  tanh |x| = E/(E+2)
+func (v *vector) tanh(x, n, e, s, sign reg.VecPhysical) {
+	v.move(v.constant("sign"), s)
+	v.and(x, s, sign)
+	v.bare(s, x, x)
+	v.add(x, x, x)
+	v.min(x, v.held["tanhMost"], x)
+	v.reduce(x, n, e)
+	v.mul(x, e, e)
+	v.fma213(x, x, e)
+	switch {
+	case v.masked:
+		v.either(v.VSCALEFPS, v.VSCALEFPD)(n, v.held["one"], s)
+	case v.single():
+		v.VCVTPS2DQ(n, s)
+		v.exponent(s)
+	default:
+		v.VCVTPD2DQY(n, s.AsX())
+		v.VPMOVSXDQ(s.AsX(), s)
+		v.exponent(s)
+	}
+	v.sub(v.constant("one"), s, n)
+	v.fma213(n, s, e)
+	v.add(v.constant("two"), e, n)
+	v.div(n, e, x)
+	v.or(sign, x, x)
+}
+
+func (v *vector) activations() {
+	z := v.vectors
+	p := v.open("exp", "sets y ← e^x for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	v.holdExp()
+	v.each(v.divide(p["n"]), func(part bool) {
+		v.load(part, p["x"], z[0])
+		v.exp(z[0], z[1], z[2], z[3])
+		v.store(part, z[0], p["y"])
+	})
+	v.shut()
+
+	p = v.open("tanh", "sets y ← tanh x for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	v.holdExp()
+	v.hold("tanhMost", z[12])
+	v.each(v.divide(p["n"]), func(part bool) {
+		v.load(part, p["x"], z[0])
+		v.tanh(z[0], z[1], z[2], z[3], z[4])
+		v.store(part, z[0], p["y"])
+	})
+	v.shut()
+
+	p = v.open("tanhBackward", "sets dx ← dy·(1 − y²) for n ≥ 1 elements.", "n int", "y *F", "dy *F", "dx *F")
+	one := v.hold("one", z[12])
+	v.each(v.divide(p["n"]), func(part bool) {
+		v.load(part, p["y"], z[0])
+		v.load(part, p["dy"], z[1])
+		v.mul(z[0], z[0], z[0])
+		v.sub(z[0], one, z[0])
+		v.mul(z[0], z[1], z[1])
+		v.store(part, z[1], p["dx"])
+	})
+	v.shut()
+
+	p = v.open("gelu", "sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	v.holdExp()
+	v.each(v.divide(p["n"]), func(part bool) {
+		v.load(part, p["x"], z[5])
+		v.geluExponent(z[5], z[0], z[6])
+		v.exp(z[0], z[1], z[2], z[3])
+		v.add(v.constant("one"), z[0], z[0])
+		v.div(z[0], z[5], z[0])
+		v.store(part, z[0], p["y"])
+	})
+	v.shut()
+
+	p = v.open("geluBackward", "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.", "n int", "x *F", "dy *F", "dx *F")
+	v.holdExp()
+	v.hold("geluMost", z[12])
+	v.hold("geluLeast", z[11])
+	v.hold("one", z[10])
+	v.each(v.divide(p["n"]), func(part bool) {
+		x, s, square := z[5], z[0], z[6]
+		v.load(part, p["x"], x)
+		v.max(x, v.held["geluLeast"], x)
+		v.min(x, v.held["geluMost"], x)
+		v.geluExponent(x, s, square)
+		v.exp(s, z[1], z[2], z[3])
+		// s = 1/(1+e), z[8] = x·s·(1−s) with 1−s = e·s, z[7] = −u′
+		v.mul(x, s, z[8])
+		v.add(v.held["one"], s, s)
+		v.div(s, v.held["one"], s)
+		v.move(v.constant("gelu9"), z[7])
+		v.fma213(v.constant("gelu1"), square, z[7])
+		v.mul(s, z[8], z[8])
+		v.mul(s, z[8], z[8])
+		v.fnma(z[7], z[8], s)
+		v.load(part, p["dy"], z[9])
+		v.mul(z[9], s, s)
+		v.store(part, s, p["dx"])
+	})
+	v.shut()
+}
+
+// geluExponent sets u to −2√(2/π)·(x + 0.044715·x³) and square to x².
+func (v *vector) geluExponent(x, u, square reg.VecPhysical) {
+	v.mul(x, x, square)
+	v.move(v.constant("gelu3"), u)
+	v.fma213(v.constant("gelu1"), square, u)
+	v.mul(x, u, u)
+}

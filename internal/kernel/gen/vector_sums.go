@@ -1,0 +1,161 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// solvers round after each operation, so that they give the bits of plain Go.
+func (v *vector) solvers() {
+	z := v.vectors
+	names := []string{"keep", "decay", "beta1", "rest1", "beta2", "rest2", "rate", "root", "eps"}
+	p := v.open("adam", "does a step of Adam on n ≥ 1 elements. k is keep, decay, beta1, rest1, beta2, rest2, rate, root and eps.",
+		"n int", "value *F", "grad *F", "m *F", "v *F", "k *F")
+	k := map[string]reg.VecPhysical{}
+	for i, name := range names {
+		k[name] = z[6+i]
+		v.broadcast(operand.Mem{Base: p["k"], Disp: i * v.size}, k[name])
+	}
+	v.each(v.divide(p["n"]), func(part bool) {
+		value, d, m, square, t := z[0], z[1], z[2], z[3], z[4]
+		v.load(part, p["value"], value)
+		v.load(part, p["grad"], d)
+		v.load(part, p["m"], m)
+		v.load(part, p["v"], square)
+		v.mul(k["keep"], value, value)
+		v.mul(k["decay"], value, t)
+		v.add(t, d, d)
+		v.mul(k["beta1"], m, m)
+		v.mul(k["rest1"], d, t)
+		v.add(t, m, m)
+		v.store(part, m, p["m"])
+		v.mul(k["beta2"], square, square)
+		v.mul(k["rest2"], d, t)
+		v.mul(d, t, t)
+		v.add(t, square, square)
+		v.store(part, square, p["v"])
+		v.sqrt(square, square)
+		v.div(k["root"], square, square)
+		v.add(k["eps"], square, square)
+		v.mul(k["rate"], m, m)
+		v.div(square, m, m)
+		v.sub(m, value, value)
+		v.store(part, value, p["value"])
+	})
+	v.shut()
+
+	for _, momentum := range []bool{false, true} {
+		name, doc := "sgd", "sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements."
+		params := []string{"n int", "value *F", "grad *F", "rate F", "decay F"}
+		if momentum {
+			name, doc = "momentum", "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements."
+			params = append(params, "buffer *F", "momentum F")
+		}
+		p := v.open(name, doc, params...)
+		rate, decay, keep := z[6], z[7], z[8]
+		v.broadcast(v.paramAddress("rate"), rate)
+		v.broadcast(v.paramAddress("decay"), decay)
+		if momentum {
+			v.broadcast(v.paramAddress("momentum"), keep)
+		}
+		v.each(v.divide(p["n"]), func(part bool) {
+			value, d, t := z[0], z[1], z[2]
+			v.load(part, p["value"], value)
+			v.load(part, p["grad"], d)
+			v.mul(decay, value, t)
+			v.add(t, d, d)
+			if momentum {
+				v.load(part, p["buffer"], t)
+				v.mul(keep, t, t)
+				v.add(d, t, d)
+				v.store(part, d, p["buffer"])
+			}
+			v.mul(rate, d, d)
+			v.sub(d, value, value)
+			v.store(part, value, p["value"])
+		})
+		v.shut()
+	}
+}
+
+func (v *vector) sums() {
+	z := v.vectors
+	p := v.open("mul", "sets z ← x·y for n ≥ 1 elements.", "n int", "x *F", "y *F", "z *F")
+	v.each(v.divide(p["n"]), func(part bool) {
+		v.load(part, p["x"], z[0])
+		v.load(part, p["y"], z[1])
+		v.mul(z[1], z[0], z[0])
+		v.store(part, z[0], p["z"])
+	})
+	v.shut()
+
+	p = v.open("scale", "sets y ← c·x for n ≥ 1 elements.", "n int", "x *F", "y *F", "c F")
+	v.broadcast(v.paramAddress("c"), z[1])
+	v.each(v.divide(p["n"]), func(part bool) {
+		v.load(part, p["x"], z[0])
+		v.mul(z[1], z[0], z[0])
+		v.store(part, z[0], p["y"])
+	})
+	v.shut()
+
+	p = v.open("addRows", "sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.",
+		"rows int", "cols int", "x *F", "y *F", "z *F")
+	r := v.divide(p["cols"])
+	v.rows(p["rows"], r, func() {
+		v.each(r, func(part bool) {
+			v.load(part, p["x"], z[0])
+			v.load(part, p["y"], z[1])
+			v.add(z[1], z[0], z[0])
+			v.store(part, z[0], p["z"])
+		})
+	}, p["x"], p["z"])
+	v.shut()
+
+	p = v.open("sumRows", "adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.",
+		"rows int", "n int", "ld int", "x *F", "y *F")
+	r = v.divide(p["n"])
+	v.SHLQ(v.shift, p["ld"])
+	r.bytes = p["ld"]
+	v.rows(p["rows"], r, func() {
+		v.each(r, func(part bool) {
+			v.load(part, p["x"], z[0])
+			v.load(part, p["y"], z[1])
+			v.add(z[0], z[1], z[1])
+			v.store(part, z[1], p["y"])
+		})
+	}, p["x"])
+	v.shut()
+	v.sumSquares()
+}
+
+// sumSquares adds in float64, whatever the type of the elements.
+func (v *vector) sumSquares() {
+	z := v.vectors
+	p := v.open("sumSquares", "writes Σ x² over n ≥ 1 elements to sum.", "n int", "x *F", "sum *float64")
+	v.zero(z[0])
+	v.zero(z[1])
+	v.each(v.divide(p["n"]), func(part bool) {
+		v.load(part, p["x"], z[2])
+		switch {
+		case !v.single():
+			v.fma(z[2], z[2], z[0])
+			return
+		case v.masked:
+			v.VEXTRACTF64X4(operand.U8(1), z[2], z[3].AsY())
+			v.VCVTPS2PD(z[2].AsY(), z[2])
+			v.VCVTPS2PD(z[3].AsY(), z[3])
+		default:
+			v.VEXTRACTF128(operand.U8(1), z[2], z[3].AsX())
+			v.VCVTPS2PD(z[2].AsX(), z[2])
+			v.VCVTPS2PD(z[3].AsX(), z[3])
+		}
+		v.VFMADD231PD(z[2], z[2], z[0])
+		v.VFMADD231PD(z[3], z[3], z[1])
+	})
+	v.VADDPD(z[1], z[0], z[0])
+	wide := *v
+	wide.generator = &generator{Context: v.Context, simd: v.simd, element: elements()[1]}
+	wide.sumAcross(z[0], z[1])
+	v.VMOVSD(z[0].AsX(), operand.Mem{Base: p["sum"]})
+	v.shut()
+}

@@ -1,0 +1,122 @@
+package kernel
+
+import "math"
+
+// LayerNorm writes y = (x − mean)·rstd·gamma + beta for every row of len(gamma) or cols elements, with the
+// row's mean and rstd = 1/√(variance + eps), the variance without Bessel's correction (torch's layer_norm).
+// gamma and beta have cols elements, or are nil. mean and rstd have one element for each row; y may be x.
+func LayerNorm[F Float](y, mean, rstd, x, gamma, beta []F, cols int, eps float64) {
+	const name = "layer norm"
+	rows := fitRows(name, len(x), cols)
+	fit(name, len(x), len(y))
+	fit(name, rows, len(mean), len(rstd))
+	fitOrNil(name, cols, gamma, beta)
+	vectorTask[F]{kind: taskNorm, a: y, b: mean, c: rstd, d: x, e: gamma, f: beta, cols: cols, x: F(eps)}.start(rows, rowGrain(grainFast, cols))
+}
+
+func fitOrNil[F Float](name string, n int, x, y []F) {
+	for _, s := range [2][]F{x, y} {
+		if s != nil {
+			fit(name, n, len(s))
+		}
+	}
+}
+
+func normRowsPlain[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, eps F) {
+	for r := range rows {
+		xr, yr := x[r*cols:][:cols], y[r*cols:][:cols]
+		var sum, square F
+		for _, v := range xr {
+			sum += v
+		}
+		m := sum / F(cols)
+		for _, v := range xr {
+			square += (v - m) * (v - m)
+		}
+		s := 1 / F(math.Sqrt(float64(square/F(cols)+eps)))
+		mean[r], rstd[r] = m, s
+		for i, v := range xr {
+			v = (v - m) * s
+			if gamma != nil {
+				v *= gamma[i]
+			}
+			if beta != nil {
+				v += beta[i]
+			}
+			yr[i] = v
+		}
+	}
+}
+
+// LayerNormBackward writes the gradients of LayerNorm for the gradient dy of y, with the mean and rstd that it
+// gave. Any of dx, dgamma and dbeta may be nil, which leaves it out; gamma is nil if it was. dx may be dy if
+// neither dgamma nor dbeta is wanted.
+//
+//	x̂ = (x − mean)·rstd, g = dy⊙gamma:  dx = rstd·(g − mean(g) − x̂·mean(g⊙x̂)), dgamma = Σ dy⊙x̂, dbeta = Σ dy
+func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F, cols int) {
+	const name = "layer norm backward"
+	rows := fitRows(name, len(x), cols)
+	fit(name, len(x), len(dy))
+	fit(name, rows, len(mean), len(rstd))
+	fitOrNil(name, cols, gamma, nil)
+	fitOrNil(name, cols, dgamma, dbeta)
+	fitOrNil(name, len(x), dx, nil)
+	clear(dgamma)
+	clear(dbeta)
+	if rows == 0 {
+		return
+	}
+	if dgamma != nil || dbeta != nil {
+		vectorTask[F]{kind: taskNormColumns, a: dgamma, b: dbeta, c: dy, d: x, e: mean, f: rstd, cols: cols}.start(cols, columnGrain(rows))
+	}
+	if dx != nil {
+		vectorTask[F]{kind: taskNormBackward, a: dx, b: dy, c: x, d: gamma, e: mean, f: rstd, cols: cols}.start(rows, rowGrain(grainFast, cols))
+	}
+}
+
+func normBackwardRowsPlain[F Float](rows, cols int, dx, dy, x, gamma, mean, rstd []F) {
+	gradient := func(v F, i int) F {
+		if gamma != nil {
+			v *= gamma[i]
+		}
+		return v
+	}
+	for r := range rows {
+		xr, dyr, dxr := x[r*cols:][:cols], dy[r*cols:][:cols], dx[r*cols:][:cols]
+		var sum, product F
+		for i, v := range xr {
+			g := gradient(dyr[i], i)
+			sum += g
+			product += g * ((v - mean[r]) * rstd[r])
+		}
+		sum, product = sum/F(cols), product/F(cols)
+		for i, v := range xr {
+			dxr[i] = rstd[r] * (gradient(dyr[i], i) - sum - (v-mean[r])*rstd[r]*product)
+		}
+	}
+}
+
+// normColumns does the columns [lo,hi) of all rows.
+func (t *vectorTask[F]) normColumns(p path, lo, hi int) {
+	part := func(x []F) []F {
+		if x == nil {
+			return nil
+		}
+		return x[lo:hi]
+	}
+	normColumns(p, len(t.e), hi-lo, t.cols, part(t.a), part(t.b), t.c[lo:], t.d[lo:], t.e, t.f)
+}
+
+func normColumnsPlain[F Float](rows, n, ld int, dgamma, dbeta, dy, x, mean, rstd []F) {
+	for r := range rows {
+		dyr, xr := dy[r*ld:][:n], x[r*ld:][:n]
+		for i, v := range dyr {
+			if dgamma != nil {
+				dgamma[i] += v * ((xr[i] - mean[r]) * rstd[r])
+			}
+			if dbeta != nil {
+				dbeta[i] += v
+			}
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// testVectorGuarded puts every argument between pages that nobody may touch.
+func testVectorGuarded[F Float](t *testing.T, p path) {
+	onPath(t, p)
+	r := rand.New(rand.NewPCG(35, uint64(p)))
+	for _, cols := range []int{1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65} {
+		for rows := 1; rows <= 3; rows += 2 {
+			for _, c := range vectorCases[F](rows, cols) {
+				for _, flushEnd := range []bool{false, true} {
+					a := c.arguments(r, func(n int) []F { return guarded(t, make([]F, n), flushEnd) })
+					c.run(a)
+				}
+			}
+		}
+	}
+}
+
+func TestVectorStaysInsideItsSlices(t *testing.T) {
+	for _, p := range paths() {
+		t.Run(p.String()+"/float32", func(t *testing.T) { testVectorGuarded[float32](t, p) })
+		t.Run(p.String()+"/float64", func(t *testing.T) { testVectorGuarded[float64](t, p) })
+	}
+}
