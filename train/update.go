@@ -1,14 +1,15 @@
 package train
 
 import (
-	"math"
+	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
 )
 
-// This file holds every loop over the elements of a parameter. The loops work
-// on plain slices of one length, in the elements' own dtype, and keep the order
-// of PyTorch's single-tensor formulas, so that results agree to rounding.
+// This file holds everything that is done to the elements of a parameter. The
+// kernels work on plain slices of one length, in the elements' own dtype, and
+// keep the order of PyTorch's single-tensor formulas, so that results agree to
+// rounding.
 
 type float interface{ float32 | float64 }
 
@@ -26,11 +27,7 @@ func elements[F float](d *tensor.Dense) []F {
 //	d = grad + λ·value
 //	value = value − lr·d
 func sgdUpdate[F float](value, grad []F, lr, decay F) {
-	grad = grad[:len(value)]
-	for i, v := range value {
-		d := grad[i] + decay*v
-		value[i] = v - lr*d
-	}
+	kernel.SGD(value, grad[:len(value)], lr, decay)
 }
 
 // sgdMomentumUpdate is SGD with momentum μ:
@@ -39,13 +36,7 @@ func sgdUpdate[F float](value, grad []F, lr, decay F) {
 //	buffer = μ·buffer + d
 //	value = value − lr·buffer
 func sgdMomentumUpdate[F float](value, grad, buffer []F, lr, momentum, decay F) {
-	grad, buffer = grad[:len(value)], buffer[:len(value)]
-	for i, v := range value {
-		d := grad[i] + decay*v
-		b := momentum*buffer[i] + d
-		buffer[i] = b
-		value[i] = v - lr*b
-	}
+	kernel.Momentum(value, grad[:len(value)], buffer[:len(value)], lr, momentum, decay)
 }
 
 // adamConstants are what one step of Adam or AdamW takes for a whole parameter.
@@ -67,29 +58,15 @@ type adamConstants[F float] struct {
 //	v = β₂·v + (1 − β₂)·d·d
 //	value = value − rate·m / (√v / root + eps)
 func adamUpdate[F float](value, grad, m, v []F, k adamConstants[F]) {
-	grad, m, v = grad[:len(value)], m[:len(value)], v[:len(value)]
-	for i := range value {
-		p := k.keep * value[i]
-		d := grad[i] + k.decay*p
-		mi := k.beta1*m[i] + k.rest1*d
-		vi := k.beta2*v[i] + k.rest2*d*d
-		m[i], v[i] = mi, vi
-		value[i] = p - k.rate*mi/(F(math.Sqrt(float64(vi)))/k.root+k.eps)
-	}
+	n := len(value)
+	kernel.Adam(value, grad[:n], m[:n], v[:n], kernel.AdamConstants[F]{
+		Keep: k.keep, Decay: k.decay, Beta1: k.beta1, Rest1: k.rest1, Beta2: k.beta2, Rest2: k.rest2,
+		Rate: k.rate, Root: k.root, Eps: k.eps,
+	})
 }
 
 // sumSquares is Σ x², in float64.
-func sumSquares[F float](x []F) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += float64(v) * float64(v)
-	}
-	return sum
-}
+func sumSquares[F float](x []F) float64 { return kernel.SumSquares(x) }
 
 // scale multiplies every element by c.
-func scale[F float](x []F, c F) {
-	for i := range x {
-		x[i] *= c
-	}
-}
+func scale[F float](x []F, c F) { kernel.Scale(x, x, c) }

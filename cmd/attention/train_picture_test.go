@@ -72,6 +72,17 @@ func TestWeightGrid(t *testing.T) {
 	require.Equal(t, []float64{3, 0, 5, 6}, cutSquare(square, 3, 1, 2))
 }
 
+// TestShown: at most 32 characters, with the last query of a whole window.
+func TestShown(t *testing.T) {
+	for _, c := range []struct {
+		layer             string
+		context, first, n int
+	}{{"causal", 8, 0, 8}, {"causal", 40, 0, 32}, {"additive", 8, 0, 8}, {"additive", 40, 8, 32}} {
+		first, n := trainOptions{layer: c.layer, context: c.context}.shown()
+		require.Equal(t, []int{c.first, c.n}, []int{first, n}, "%+v", c)
+	}
+}
+
 // TestLabels: every character shows as something.
 func TestLabels(t *testing.T) {
 	r := &trainRun{corpus: new(corpus)}

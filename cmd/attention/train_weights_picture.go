@@ -25,10 +25,20 @@ const (
 	labelSize   = 8 // points
 )
 
+// shown are the characters of a window that the picture has: of a long one the
+// first, or the last if a layer sees it as a whole, since training asks the last
+// query only.
+func (o trainOptions) shown() (first, n int) {
+	n = min(o.context, shownTokens)
+	if !o.causal() {
+		first = o.context - n
+	}
+	return first, n
+}
+
 // drawWeights draws the attention weights of each head on the first window of the
 // validation split: a row for each query, a column for each key, all heads in one
-// scale of colours. Of a long window it shows the first characters; of one that a
-// layer sees as a whole the last ones, since training asks the last query only.
+// scale of colours.
 func (r *trainRun) drawWeights(w io.Writer) error {
 	f, err := r.newForward()
 	if err != nil {
@@ -38,11 +48,8 @@ func (r *trainRun) drawWeights(w io.Writer) error {
 	if err := f.run(window); err != nil {
 		return err
 	}
-	t, n := len(window), min(len(window), shownTokens)
-	first := 0
-	if !r.options.causal() {
-		first = t - n
-	}
+	t := len(window)
+	first, n := r.options.shown()
 	labels, err := r.labels(window[first : first+n])
 	if err != nil {
 		return err

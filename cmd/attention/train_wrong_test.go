@@ -162,7 +162,7 @@ func TestTrainStopped(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	err = trainTo(ctx, out, "--out", "nothing")
-	require.EqualError(t, err, "train: stopped after 0 of 2000 steps: context canceled; nothing holds no model")
+	require.EqualError(t, err, "train: stopped after 0 of 5000 steps: context canceled; nothing holds no model")
 	require.Equal(t, []string{"config.json", "metrics.jsonl"}, namesIn(t, "nothing"))
 }
 

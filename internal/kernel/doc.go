@@ -1,7 +1,9 @@
-// Package kernel multiplies matrices that lie in plain slices, and splits work over the cores.
+// Package kernel computes on plain slices what models are made of: matrix products, attention, softmax and
+// other functions of rows, elements and solvers, in SIMD assembly where the processor has it and in plain Go
+// elsewhere, and splits work over the cores.
 //
 // It knows no graph node and no tensor. Matrices are row-major; the leading dimension of a matrix is the
-// distance from one stored row to the next.
+// distance from one stored row to the next. The assembly is generated: go generate writes it anew from gen.
 //
 // Calls whose dimensions, leading dimensions or slice lengths do not fit together are mistakes in the
 // calling code, never in a user's input: the kernels check them before touching any memory and panic with

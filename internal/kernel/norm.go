@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// LayerNorm writes y = (x − mean)·rstd·gamma + beta for every row of len(gamma) or cols elements, with the
+// LayerNorm writes y = (x − mean)·rstd·gamma + beta for every row of cols elements, with the
 // row's mean and rstd = 1/√(variance + eps), the variance without Bessel's correction (torch's layer_norm).
 // gamma and beta have cols elements, or are nil. mean and rstd have one element for each row; y may be x.
 func LayerNorm[F Float](y, mean, rstd, x, gamma, beta []F, cols int, eps float64) {

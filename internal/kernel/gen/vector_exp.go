@@ -99,7 +99,7 @@ func (v *vector) tanh(x, n, e, s, sign reg.VecPhysical) {
 	v.or(sign, x, x)
 }
 
-func (v *vector) activations() {
+func (v *vector) expFunction() {
 	z := v.vectors
 	p := v.open("exp", "sets y ← e^x for n ≥ 1 elements.", "n int", "x *F", "y *F")
 	v.holdExp()
@@ -109,8 +109,11 @@ func (v *vector) activations() {
 		v.store(part, z[0], p["y"])
 	})
 	v.shut()
+}
 
-	p = v.open("tanh", "sets y ← tanh x for n ≥ 1 elements.", "n int", "x *F", "y *F")
+func (v *vector) tanhFunction() {
+	z := v.vectors
+	p := v.open("tanh", "sets y ← tanh x for n ≥ 1 elements.", "n int", "x *F", "y *F")
 	v.holdExp()
 	v.hold("tanhMost", z[12])
 	v.each(v.divide(p["n"]), func(part bool) {
@@ -119,8 +122,11 @@ func (v *vector) activations() {
 		v.store(part, z[0], p["y"])
 	})
 	v.shut()
+}
 
-	p = v.open("tanhBackward", "sets dx ← dy·(1 − y²) for n ≥ 1 elements.", "n int", "y *F", "dy *F", "dx *F")
+func (v *vector) tanhBackward() {
+	z := v.vectors
+	p := v.open("tanhBackward", "sets dx ← dy·(1 − y²) for n ≥ 1 elements.", "n int", "y *F", "dy *F", "dx *F")
 	one := v.hold("one", z[12])
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["y"], z[0])
@@ -131,8 +137,11 @@ func (v *vector) activations() {
 		v.store(part, z[1], p["dx"])
 	})
 	v.shut()
+}
 
-	p = v.open("gelu", "sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.", "n int", "x *F", "y *F")
+func (v *vector) gelu() {
+	z := v.vectors
+	p := v.open("gelu", "sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.", "n int", "x *F", "y *F")
 	v.holdExp()
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["x"], z[5])
@@ -143,8 +152,11 @@ func (v *vector) activations() {
 		v.store(part, z[0], p["y"])
 	})
 	v.shut()
+}
 
-	p = v.open("geluBackward", "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.", "n int", "x *F", "dy *F", "dx *F")
+func (v *vector) geluBackward() {
+	z := v.vectors
+	p := v.open("geluBackward", "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.", "n int", "x *F", "dy *F", "dx *F")
 	v.holdExp()
 	v.hold("geluMost", z[12])
 	v.hold("geluLeast", z[11])

@@ -5,8 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// solvers round after each operation, so that they give the bits of plain Go.
-func (v *vector) solvers() {
+// adam, as the other solvers, rounds after each operation: they all give the bits of plain Go.
+func (v *vector) adam() {
 	z := v.vectors
 	names := []string{"keep", "decay", "beta1", "rest1", "beta2", "rest2", "rate", "root", "eps"}
 	p := v.open("adam", "does a step of Adam on n ≥ 1 elements. k is keep, decay, beta1, rest1, beta2, rest2, rate, root and eps.",
@@ -43,42 +43,48 @@ func (v *vector) solvers() {
 		v.store(part, value, p["value"])
 	})
 	v.shut()
-
-	for _, momentum := range []bool{false, true} {
-		name, doc := "sgd", "sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements."
-		params := []string{"n int", "value *F", "grad *F", "rate F", "decay F"}
-		if momentum {
-			name, doc = "momentum", "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements."
-			params = append(params, "buffer *F", "momentum F")
-		}
-		p := v.open(name, doc, params...)
-		rate, decay, keep := z[6], z[7], z[8]
-		v.broadcast(v.paramAddress("rate"), rate)
-		v.broadcast(v.paramAddress("decay"), decay)
-		if momentum {
-			v.broadcast(v.paramAddress("momentum"), keep)
-		}
-		v.each(v.divide(p["n"]), func(part bool) {
-			value, d, t := z[0], z[1], z[2]
-			v.load(part, p["value"], value)
-			v.load(part, p["grad"], d)
-			v.mul(decay, value, t)
-			v.add(t, d, d)
-			if momentum {
-				v.load(part, p["buffer"], t)
-				v.mul(keep, t, t)
-				v.add(d, t, d)
-				v.store(part, d, p["buffer"])
-			}
-			v.mul(rate, d, d)
-			v.sub(d, value, value)
-			v.store(part, value, p["value"])
-		})
-		v.shut()
-	}
 }
 
-func (v *vector) sums() {
+func (v *vector) sgd() { v.descent(false) }
+
+func (v *vector) momentum() { v.descent(true) }
+
+// descent is SGD, with momentum or without.
+func (v *vector) descent(momentum bool) {
+	z := v.vectors
+	name, doc := "sgd", "sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements."
+	params := []string{"n int", "value *F", "grad *F", "rate F", "decay F"}
+	if momentum {
+		name, doc = "momentum", "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements."
+		params = append(params, "buffer *F", "momentum F")
+	}
+	p := v.open(name, doc, params...)
+	rate, decay, keep := z[6], z[7], z[8]
+	v.broadcast(v.paramAddress("rate"), rate)
+	v.broadcast(v.paramAddress("decay"), decay)
+	if momentum {
+		v.broadcast(v.paramAddress("momentum"), keep)
+	}
+	v.each(v.divide(p["n"]), func(part bool) {
+		value, d, t := z[0], z[1], z[2]
+		v.load(part, p["value"], value)
+		v.load(part, p["grad"], d)
+		v.mul(decay, value, t)
+		v.add(t, d, d)
+		if momentum {
+			v.load(part, p["buffer"], t)
+			v.mul(keep, t, t)
+			v.add(d, t, d)
+			v.store(part, d, p["buffer"])
+		}
+		v.mul(rate, d, d)
+		v.sub(d, value, value)
+		v.store(part, value, p["value"])
+	})
+	v.shut()
+}
+
+func (v *vector) product() {
 	z := v.vectors
 	p := v.open("mul", "sets z ← x·y for n ≥ 1 elements.", "n int", "x *F", "y *F", "z *F")
 	v.each(v.divide(p["n"]), func(part bool) {
@@ -88,8 +94,11 @@ func (v *vector) sums() {
 		v.store(part, z[0], p["z"])
 	})
 	v.shut()
+}
 
-	p = v.open("scale", "sets y ← c·x for n ≥ 1 elements.", "n int", "x *F", "y *F", "c F")
+func (v *vector) scale() {
+	z := v.vectors
+	p := v.open("scale", "sets y ← c·x for n ≥ 1 elements.", "n int", "x *F", "y *F", "c F")
 	v.broadcast(v.paramAddress("c"), z[1])
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["x"], z[0])
@@ -97,8 +106,11 @@ func (v *vector) sums() {
 		v.store(part, z[0], p["y"])
 	})
 	v.shut()
+}
 
-	p = v.open("addRows", "sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.",
+func (v *vector) addRows() {
+	z := v.vectors
+	p := v.open("addRows", "sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.",
 		"rows int", "cols int", "x *F", "y *F", "z *F")
 	r := v.divide(p["cols"])
 	v.rows(p["rows"], r, func() {
@@ -110,10 +122,13 @@ func (v *vector) sums() {
 		})
 	}, p["x"], p["z"])
 	v.shut()
+}
 
-	p = v.open("sumRows", "adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.",
+func (v *vector) sumRows() {
+	z := v.vectors
+	p := v.open("sumRows", "adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.",
 		"rows int", "n int", "ld int", "x *F", "y *F")
-	r = v.divide(p["n"])
+	r := v.divide(p["n"])
 	v.SHLQ(v.shift, p["ld"])
 	r.bytes = p["ld"]
 	v.rows(p["rows"], r, func() {
@@ -125,7 +140,6 @@ func (v *vector) sums() {
 		})
 	}, p["x"])
 	v.shut()
-	v.sumSquares()
 }
 
 // sumSquares adds in float64, whatever the type of the elements.
