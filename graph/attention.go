@@ -8,7 +8,6 @@ import (
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // AttentionConfig says how attention turns scores into weights. Its zero value is
@@ -90,6 +89,9 @@ func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (AttentionConfig, e
 	if c.Mask == nil {
 		c.Mask = showAll{}
 	}
+	if t, s := qs[n-2], ks[n-2]; t != s && c.Mask.square() {
+		return c, &ShapeError{op, "k", ks, fmt.Sprintf("S = T = %d under %T", t, c.Mask)}
+	}
 	if c.Scale == 0 {
 		c.Scale = 1 / math.Sqrt(float64(qs[n-1]/heads))
 	}
@@ -103,22 +105,24 @@ func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (AttentionConfig, e
 type Mask interface {
 	hideScores(scores *G.Node) (*G.Node, error)   // before the softmax
 	hideWeights(weights *G.Node) (*G.Node, error) // after the softmax
-	// keys is the range lo ≤ s < hi of keys that each query sees, or nil for all.
-	keys(t, s int) (func(t int) (lo, hi int), error)
+	// keys is the range lo ≤ s < hi of keys that query t sees.
+	keys(t, keys int) (lo, hi int)
+	square() bool // whether it is defined for T = S alone
 }
 
 // Causal shows each query its own key and those before it, T = S. Scores of the
 // keys after it are filled with −∞.
 type Causal struct{}
 
-func (Causal) hideScores(s *G.Node) (*G.Node, error)       { return CausalFill(s) }
-func (Causal) hideWeights(w *G.Node) (*G.Node, error)      { return w, nil }
-func (Causal) keys(t, s int) (func(int) (int, int), error) { return causalKeys(t, s) }
+func (Causal) hideScores(s *G.Node) (*G.Node, error)  { return CausalFill(s) }
+func (Causal) hideWeights(w *G.Node) (*G.Node, error) { return w, nil }
+func (Causal) keys(t, _ int) (lo, hi int)             { return 0, t + 1 }
+func (Causal) square() bool                           { return true }
 
 // CausalRenormalized shows the same keys as Causal by another way: the weights
 // of hidden keys are multiplied by zero and the rest made to sum to one again. A
 // hidden score so far above the visible ones that it takes all weight leaves that
-// row zero in Attention; FusedAttention, which skips hidden keys, does not see it.
+// row zero; FusedAttention, which skips hidden keys, gives the row of Causal there.
 type CausalRenormalized struct{}
 
 func (CausalRenormalized) hideScores(s *G.Node) (*G.Node, error) { return s, nil }
@@ -129,17 +133,12 @@ func (CausalRenormalized) hideWeights(w *G.Node) (*G.Node, error) {
 	return w, f.Err()
 }
 
-func (CausalRenormalized) keys(t, s int) (func(int) (int, int), error) { return causalKeys(t, s) }
-
-func causalKeys(t, s int) (func(int) (int, int), error) {
-	if t != s {
-		return nil, &ShapeError{"CausalFill", "scores", tensor.Shape{t, s}, "(…, T, T)"}
-	}
-	return func(t int) (int, int) { return 0, t + 1 }, nil
-}
+func (CausalRenormalized) keys(t, _ int) (lo, hi int) { return 0, t + 1 }
+func (CausalRenormalized) square() bool               { return true }
 
 type showAll struct{}
 
-func (showAll) hideScores(s *G.Node) (*G.Node, error)       { return s, nil }
-func (showAll) hideWeights(w *G.Node) (*G.Node, error)      { return w, nil }
-func (showAll) keys(_, _ int) (func(int) (int, int), error) { return nil, nil }
+func (showAll) hideScores(s *G.Node) (*G.Node, error)  { return s, nil }
+func (showAll) hideWeights(w *G.Node) (*G.Node, error) { return w, nil }
+func (showAll) keys(_, keys int) (lo, hi int)          { return 0, keys }
+func (showAll) square() bool                           { return false }

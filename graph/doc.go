@@ -9,6 +9,9 @@
 // tape machine as well as on attention/graph/machine, and gives the same bits
 // on both.
 //
+// Gorgonia keeps some state that all graphs share: build graphs, and call its Grad,
+// in one goroutine at a time. Machines may run at once.
+//
 // Letters: B batch, T query length, S key length, E model width, H heads,
 // D head width, V vocabulary. A shape (…, T, S) has any number of leading axes.
 package graph

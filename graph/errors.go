@@ -13,7 +13,7 @@ import (
 type ShapeError struct {
 	Op, Arg string       // as in the function's signature
 	Got     tensor.Shape // what was passed
-	Want    string       // what would do, in the plan's letters
+	Want    string       // what would do, in the package's letters
 }
 
 func (e *ShapeError) Error() string {

@@ -17,10 +17,6 @@ func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(q.Shape())
-	if _, err := c.Mask.keys(q.Shape()[n-2], k.Shape()[n-2]); err != nil {
-		return nil, err
-	}
 	f := fused{Heads: max(c.Heads, 1), Scale: c.Scale, Mask: c.Mask, P: c.Dropout.P, Site: c.Dropout.Site}
 	args := G.Nodes{q, k, v}
 	if f.P > 0 {
@@ -61,9 +57,7 @@ func (f fused) sizes(q, k, v tensor.Shape) kernel.Attention {
 	a := kernel.Attention{B: q[:n-2].TotalSize(), H: f.Heads, K: f.Heads, T: t, S: s, D: d, DV: dv, Scale: f.Scale,
 		QueryAt: kernel.HeadsInRow(f.Heads, t, d), KeyAt: kernel.HeadsInRow(f.Heads, s, d),
 		ValueAt: kernel.HeadsInRow(f.Heads, s, dv), OutputAt: kernel.HeadsInRow(f.Heads, t, dv)}
-	if keys, _ := f.Mask.keys(t, s); keys != nil {
-		a.Visible = func(_, t int) (int, int) { return keys(t) }
-	}
+	a.Visible = func(_, t int) (lo, hi int) { return f.Mask.keys(t, s) }
 	return a
 }
 

@@ -19,9 +19,11 @@ type Observation struct {
 // machine is asked for, or nothing is seen.
 func Observe(n *G.Node) (*Observation, error) {
 	o := new(Observation)
-	node, err := apply(observe{o}, n)
-	o.node = node
-	return o, err
+	var err error
+	if o.node, err = apply(observe{o}, n); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 // Node is the node to ask a machine for.

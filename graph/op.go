@@ -5,6 +5,8 @@ import (
 	"hash"
 	"hash/fnv"
 	"slices"
+	"strconv"
+	"unsafe"
 
 	"attention/internal/kernel"
 
@@ -208,7 +210,7 @@ func noSecond(b body) (G.Nodes, error) {
 	return nil, fmt.Errorf("graph: %s: a gradient has no derivative of its own here", name)
 }
 
-// ints is an integer tensor's memory as int64s.
+// ints is an integer tensor's elements as int64s, to be read only.
 func ints(t *tensor.Dense) []int64 {
 	switch d := t.Data().(type) {
 	case []int64:
@@ -216,6 +218,9 @@ func ints(t *tensor.Dense) []int64 {
 	case int64:
 		return []int64{d}
 	case []int:
+		if strconv.IntSize == 64 { // then an int is an int64
+			return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(d))), len(d))
+		}
 		ids := make([]int64, len(d))
 		for i, id := range d {
 			ids[i] = int64(id)

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"slices"
 
 	"attention/graph"
 
@@ -36,7 +37,8 @@ type Build struct {
 	sites      int
 }
 
-// NewBuild begins a graph.
+// NewBuild begins a graph. Gorgonia keeps some state that all graphs share: build
+// graphs, and call its Grad, in one goroutine at a time. Machines may run at once.
 func NewBuild(p *Params, m Mode) *Build {
 	return &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: map[string]*G.Node{}}
 }
@@ -76,7 +78,7 @@ func (b *Build) optional(p *Param) *G.Node {
 }
 
 // Learnables are the nodes of the parameters used so far, in order of use.
-func (b *Build) Learnables() G.Nodes { return b.learnables }
+func (b *Build) Learnables() G.Nodes { return slices.Clone(b.learnables) }
 
 // Input makes an input node of the graph; a value is bound to it by gorgonia.Let
 // or by the training loop. The name must be new, since Gorgonia merges inputs

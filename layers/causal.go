@@ -55,7 +55,10 @@ func NewCausalAttention(s Scope, c CausalAttentionConfig) (*CausalAttention, err
 		return nil, err
 	}
 	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
-	return &CausalAttention{config: c, qkv: qkv}, err
+	if err != nil {
+		return nil, err
+	}
+	return &CausalAttention{config: c, qkv: qkv}, nil
 }
 
 // Forward maps x (…, T, In) to context vectors (…, T, Out).

@@ -61,7 +61,10 @@ func NewMultiHeadAttention(s Scope, c MultiHeadAttentionConfig) (*MultiHeadAtten
 		return nil, err
 	}
 	out, err := NewLinear(s.Sub("out_proj"), LinearConfig{In: c.Out, Out: c.Out, Bias: true})
-	return &MultiHeadAttention{config: c, qkv: qkv, out: out}, err
+	if err != nil {
+		return nil, err
+	}
+	return &MultiHeadAttention{config: c, qkv: qkv, out: out}, nil
 }
 
 // Forward maps x (…, T, In) to (…, T, Out).
@@ -99,7 +102,14 @@ func (c MultiHeadAttentionWrapperConfig) Validate() error {
 	if err := c.Head.validate("MultiHeadAttentionWrapper"); err != nil {
 		return err
 	}
-	return atLeastOne("MultiHeadAttentionWrapper", size{"NumHeads", c.NumHeads})
+	if err := atLeastOne("MultiHeadAttentionWrapper", size{"NumHeads", c.NumHeads}); err != nil {
+		return err
+	}
+	if c.NumHeads > maxElements/c.Head.Out {
+		return fmt.Errorf("layers: MultiHeadAttentionWrapper: NumHeads: got %d of width %d, want at most %d elements in all",
+			c.NumHeads, c.Head.Out, maxElements)
+	}
+	return nil
 }
 
 // MultiHeadAttentionWrapper stacks causal heads side by side and joins their

@@ -3,6 +3,7 @@ package layers
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"attention/internal/torchrand"
@@ -93,6 +94,10 @@ func (p *Params) Set(name string, v *tensor.Dense) error {
 	return nil
 }
 
+// maxElements is the most that one parameter may hold: larger is a mistake, and
+// products of sizes stay far from where an int overflows.
+const maxElements = math.MaxInt32
+
 // Scope makes parameters under a path.
 type Scope struct {
 	params *Params
@@ -108,6 +113,9 @@ func (s Scope) Params() *Params { return s.params }
 // Param makes a parameter with initial values. The name must be new, and
 // there must be at least one axis, each at least 1 long.
 func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
+	if s.params == nil {
+		return Param{}, fmt.Errorf("layers: parameter %q: got a scope of no Params, want one made by Params.Scope", name)
+	}
 	p, full := s.params, s.join(name)
 	if _, ok := p.values[full]; ok {
 		return Param{}, fmt.Errorf("layers: parameter %q is there already", full)
@@ -117,6 +125,13 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 	}
 	if len(shape) == 0 || slices.Min(shape) < 1 {
 		return Param{}, fmt.Errorf("layers: %s: shape %v, want one axis or more, each at least 1", full, tensor.Shape(shape))
+	}
+	elements := 1
+	for _, d := range shape {
+		if d > maxElements/elements {
+			return Param{}, fmt.Errorf("layers: %s: shape %v, want at most %d elements", full, tensor.Shape(shape), maxElements)
+		}
+		elements *= d
 	}
 	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
 	init.fill(p.random, v)

@@ -120,7 +120,10 @@ func NewSelfAttentionV2(s Scope, c SelfAttentionV2Config) (*SelfAttentionV2, err
 		return nil, err
 	}
 	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
-	return &SelfAttentionV2{config: c, qkv: qkv}, err
+	if err != nil {
+		return nil, err
+	}
+	return &SelfAttentionV2{config: c, qkv: qkv}, nil
 }
 
 // Forward maps x (…, T, In) to context vectors (…, T, Out).
@@ -166,8 +169,13 @@ func (p projections) forward(f *expr.Formula[G.Node], b *Build, x *G.Node) (q, k
 // graph.Attention, weights.
 type attention func(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error)
 
-// fused is attention in one op that never holds the weights.
+// fused is attention in one op that never holds the weights. Where weights are
+// renormalised it is composed all the same: a hidden score can then change what the
+// composed form gives, and both have to be equal.
 func fused(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error) {
+	if _, ok := c.Mask.(graph.CausalRenormalized); ok {
+		return graph.Attention(q, k, v, c)
+	}
 	out, err = graph.FusedAttention(q, k, v, c)
 	return out, nil, err
 }

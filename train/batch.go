@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 
 	"attention/graph"
 
@@ -70,6 +71,9 @@ func (w *windowBatch) set(b, start int, ids []int) {
 	}
 }
 
+// maxBatchTokens is the most that a batch may hold: larger is a mistake.
+const maxBatchTokens = math.MaxInt32
+
 // checkWindows checks what every source of windows needs.
 func checkWindows(ids []int, batch, context int) error {
 	if batch < 1 {
@@ -77,6 +81,9 @@ func checkWindows(ids []int, batch, context int) error {
 	}
 	if context < 1 {
 		return fmt.Errorf("train: context: got %d, want a number >= 1", context)
+	}
+	if batch > maxBatchTokens/context {
+		return fmt.Errorf("train: batch: got %d windows of %d, want at most %d tokens", batch, context, maxBatchTokens)
 	}
 	if len(ids) <= context {
 		return fmt.Errorf("train: ids: got %d, want more than the context of %d", len(ids), context)

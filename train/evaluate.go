@@ -52,7 +52,7 @@ func (pr *program) meanLoss(ctx context.Context, s Source) (mean float64, tokens
 		if b.Tokens < 1 {
 			return 0, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1", b.Tokens)
 		}
-		loss, err := pr.run(b, 0)
+		loss, err := pr.run(ctx, b, 0)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -105,7 +105,9 @@ func (l *Loop) Step(b Batch) (Step, error) {
 
 func (l *Loop) takeStep(b Batch) (Step, error) {
 	begin := time.Now()
-	loss, err := l.train.run(b, dropoutKey(l.config.Seed, l.step))
+	// Not stopped between two ops: a batch that is drawn is used, so that a run that
+	// goes on later gives the same bits.
+	loss, err := l.train.run(context.Background(), b, dropoutKey(l.config.Seed, l.step))
 	if err != nil {
 		return Step{}, err
 	}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -89,7 +90,7 @@ func (pr *program) differentiate(b *layers.Build) error {
 }
 
 // run binds a batch to the graph's inputs and returns the loss, which is finite.
-func (pr *program) run(b Batch, key int64) (float64, error) {
+func (pr *program) run(ctx context.Context, b Batch, key int64) (float64, error) {
 	if err := pr.bind(b); err != nil {
 		return 0, fmt.Errorf("batch: %w", err)
 	}
@@ -98,7 +99,7 @@ func (pr *program) run(b Batch, key int64) (float64, error) {
 			return 0, fmt.Errorf("dropout key: %w", err)
 		}
 	}
-	if err := pr.machine.RunAll(); err != nil {
+	if err := pr.machine.Run(ctx); err != nil {
 		return 0, err
 	}
 	var loss float64

@@ -8,13 +8,15 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	if err := newRoot().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "attention: "+oneLine(err))
 		stop()
@@ -31,7 +33,6 @@ func newRoot() *cobra.Command {
 		Long:          "attention shows, checks, trains and applies attention layers that are Gorgonia expression graphs.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newTrainCommand(), newChapterCommand(), newGradcheckCommand(), newApplyCommand(), newBenchCommand())

@@ -75,7 +75,7 @@ func (o *trainOptions) addFlags(f *pflag.FlagSet) {
 	f.Float64Var(&o.dropout, "dropout", 0, "`probability` in [0, 1) that training drops an attention weight; causal layers only")
 	f.StringVar(&o.dtype, "dtype", "float32", "element `type`: float32 or float64")
 
-	f.IntVar(&o.steps, "steps", 5000, "training steps")
+	f.IntVar(&o.steps, "steps", 2000, "training steps")
 	f.IntVar(&o.batch, "batch", 0, fmt.Sprintf("windows of a step (default %d; %d for layers that see the whole window)",
 		causalBatch, wholeBatch))
 	f.StringVar(&o.solver, "solver", train.AdamW, "`name` of the solver: sgd, adam or adamw")
@@ -86,7 +86,7 @@ func (o *trainOptions) addFlags(f *pflag.FlagSet) {
 	f.Float64Var(&o.clip, "clip", 1, "limit of the `norm` of all gradients together; 0 means none")
 	f.Int64Var(&o.seed, "seed", 1, "seed of initial weights, batches, dropout and sample")
 
-	f.IntVar(&o.evalEvery, "eval-every", 500, "steps between validations; 0 means only one, at the end")
+	f.IntVar(&o.evalEvery, "eval-every", 200, "steps between validations; 0 means only one, at the end")
 	f.StringVar(&o.prompt, "prompt", "", "`text` that the sample continues (default the beginning of the validation text)")
 	f.IntVar(&o.sample, "sample", 300, "characters of the sample; 0 means none")
 }

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"io"
 	"path/filepath"
+	"strconv"
 
 	"attention/train"
 
@@ -29,6 +30,17 @@ func newPlot(title, x, y string) *plot.Plot {
 	p.Title.TextStyle.Font.Size = 13
 	p.Legend.TextStyle.Font.Size = 11
 	return p
+}
+
+// stepTicks are gonum's ticks without decimals that say nothing.
+func stepTicks(from, to float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(from, to)
+	for i, t := range ticks {
+		if !t.IsMinor() {
+			ticks[i].Label = strconv.FormatFloat(t.Value, 'f', -1, 32)
+		}
+	}
+	return ticks
 }
 
 // curve is one line of the loss plot.
@@ -67,6 +79,7 @@ func (r *trainRun) drawLoss(w io.Writer) error {
 		}
 	}
 	p.X.Min = 0
+	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
 	margin := (p.Y.Max - p.Y.Min) / 25
 	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
 	canvas := vgimg.New(8*vg.Inch, 5*vg.Inch)

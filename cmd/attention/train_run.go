@@ -84,7 +84,7 @@ func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
 	if err := r.printSample(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\n%s holds model.safetensors, config.json, metrics.jsonl, loss.png and attention.png\n", r.folder.path)
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png\n", r.folder.path)
 	return r.out.err
 }
 

@@ -33,35 +33,54 @@ func everyFile(t *testing.T) (files []string) {
 	return files
 }
 
-// TestTrainWrongInput: each is said in one line that names the flag, before anything
+// requireRefused demands of each call one line that names the flag, before anything
 // is printed or made.
-func TestTrainWrongInput(t *testing.T) {
+func requireRefused(t *testing.T, calls map[string]string) {
 	inEmptyFolder(t)
 	before := everyFile(t)
-	const (
-		layers   = "simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive"
-		finite   = "want a finite number, at least 0"
-		fraction = "want a number from 0 to below 1"
-		see      = "; see attention train --help"
-	)
-	for args, want := range map[string]string{
-		"--text nothere":                       "--text: nothere: no such file or directory, want a text file",
-		"--text full":                          "--text: full: is a directory, want a text file",
-		"--text empty":                         "--text: empty: got an empty file, want a text",
-		"--text short":                         "--text: short: got 60 characters, want more than 10 times --context 64",
-		"--text latin1":                        "--text: latin1: got byte 0xe9 at offset 3, want UTF-8",
-		"--text cut":                           "--text: cut: got byte 0xe2 at offset 3, want UTF-8",
-		"--text=":                              "--text: got nothing, want the name of a file",
-		"--out=":                               "--out: got nothing, want the name of a folder",
-		"--out full":                           "--out: full: got a folder that is not empty, want a new or empty one",
-		"--out empty":                          "--out: mkdir empty: not a directory, want a folder to write to",
-		"--out empty/run":                      "--out: mkdir empty: not a directory, want a folder to write to",
-		"--prompt=":                            "--prompt: got nothing, want at least one character",
-		"--prompt aé":                          "--prompt: got 'é' at position 1, want characters of the text",
-		"--layer self_v2 --prompt abc":         "--prompt: got 3 characters, want at least --context 8: layer self_v2 continues whole windows only",
+	for args, want := range calls {
+		var out bytes.Buffer
+		err := trainTo(t.Context(), &out, strings.Fields(args)...)
+		require.EqualError(t, err, want, args)
+		require.Equal(t, want, oneLine(err))
+		require.Empty(t, out.String(), args)
+	}
+	require.Equal(t, before, everyFile(t))
+}
+
+const (
+	wantFinite   = "want a finite number, at least 0"
+	wantFraction = "want a number from 0 to below 1"
+	seeHelp      = "; see attention train --help"
+)
+
+func TestTrainWrongFilesAndFlags(t *testing.T) {
+	requireRefused(t, map[string]string{
+		"--text nothere":               "--text: nothere: no such file or directory, want a text file",
+		"--text full":                  "--text: full: is a directory, want a text file",
+		"--text empty":                 "--text: empty: got an empty file, want a text",
+		"--text short":                 "--text: short: got 60 characters, want more than 10 times --context 64",
+		"--text latin1":                "--text: latin1: got byte 0xe9 at offset 3, want UTF-8",
+		"--text cut":                   "--text: cut: got byte 0xe2 at offset 3, want UTF-8",
+		"--text=":                      "--text: got nothing, want the name of a file",
+		"--out=":                       "--out: got nothing, want the name of a folder",
+		"--out full":                   "--out: full: got a folder that is not empty, want a new or empty one",
+		"--out empty":                  "--out: mkdir empty: not a directory, want a folder to write to",
+		"--out empty/run":              "--out: mkdir empty: not a directory, want a folder to write to",
+		"--prompt=":                    "--prompt: got nothing, want at least one character",
+		"--prompt aé":                  "--prompt: got 'é' at position 1, want characters of the text",
+		"--layer self_v2 --prompt abc": "--prompt: got 3 characters, want at least --context 8: layer self_v2 continues whole windows only",
+		"--text short --context 6":     "--text: short: got 60 characters, want more than 10 times --context 6",
+		"novel.txt":                    `train: got "novel.txt", want only flags; a text is named by --text`,
+		"--speed 3":                    "train: unknown flag: --speed" + seeHelp,
+	})
+}
+
+func TestTrainWrongModel(t *testing.T) {
+	const layers = "simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive"
+	requireRefused(t, map[string]string{
 		"--layer gpt":                          `--layer: got "gpt", want one of ` + layers,
 		"--layer=":                             `--layer: got "", want one of ` + layers,
-		"--solver rmsprop":                     `--solver: got "rmsprop", want one of sgd, adam, adamw`,
 		"--dtype float16":                      `--dtype: got "float16", want float32 or float64`,
 		"--width 0":                            "--width: got 0, want at least 1",
 		"--width 1000000000000":                "--width: got 1e+24 weights of a projection, want at most 134217728",
@@ -73,44 +92,40 @@ func TestTrainWrongInput(t *testing.T) {
 		"--context 0":                          "--context: got 0, want at least 1",
 		"--context 4000":                       "--context: got 4000, want at most 3926 for the built-in text",
 		"--context 9223372036854775807":        "--context: got 9223372036854775807, want at most 3926 for the built-in text",
-		"--text short --context 6":             "--text: short: got 60 characters, want more than 10 times --context 6",
 		"--batch -1":                           "--batch: got -1, want at least 1",
 		"--batch 9223372036854775807":          "--batch, --context, --width: got 3.78e+22 elements of a batch's vectors, want at most 134217728",
 		"--batch 16 --context 2000":            "--batch, --context, --heads: got 2.56e+08 scores of queries and keys, want at most 134217728",
 		"--layer additive --batch 2 --context 2000": "--batch, --context, --width: got 5.12e+08 scores of queries and keys, want at most 134217728",
-		"--steps 0":                    "--steps: got 0, want at least 1",
-		"--steps 1e3":                  `--steps: got "1e3", want a whole number`,
-		"--eval-every -1":              "--eval-every: got -1, want at least 0",
-		"--sample -1":                  "--sample: got -1, want at least 0",
-		"--seed x":                     `--seed: got "x", want a whole number`,
-		"--lr NaN":                     "--lr: got NaN, " + finite,
-		"--lr -0.1":                    "--lr: got -0.1, " + finite,
-		"--lr Inf":                     "--lr: got +Inf, " + finite,
-		"--lr fast":                    `--lr: got "fast", want a number`,
-		"--clip NaN":                   "--clip: got NaN, " + finite,
-		"--clip -1":                    "--clip: got -1, " + finite,
-		"--weight-decay -1":            "--weight-decay: got -1, " + finite,
-		"--dropout 1":                  "--dropout: got 1, " + fraction,
-		"--dropout -0.1":               "--dropout: got -0.1, " + fraction,
-		"--dropout NaN":                "--dropout: got NaN, " + fraction,
+		"--dropout 1":                  "--dropout: got 1, " + wantFraction,
+		"--dropout -0.1":               "--dropout: got -0.1, " + wantFraction,
+		"--dropout NaN":                "--dropout: got NaN, " + wantFraction,
 		"--dropout 0.1 --layer simple": "--dropout: got 0.1, want 0 with --layer simple, which has no dropout",
-		"--solver sgd --momentum 1":    "--momentum: got 1, " + fraction,
-		"--momentum 0.9":               "--momentum: got 0.9, want 0 with --solver adamw: only sgd has momentum",
 		"--qkv-bias=maybe":             `--qkv-bias: got "maybe", want true or false`,
-		"novel.txt":                    `train: got "novel.txt", want only flags; a text is named by --text`,
-		"--speed 3":                    "train: unknown flag: --speed" + see,
-		"--steps":                      "train: flag needs an argument: --steps" + see,
-	} {
-		var out bytes.Buffer
-		err := trainTo(t.Context(), &out, strings.Fields(args)...)
-		require.EqualError(t, err, want, args)
-		require.Equal(t, want, oneLine(err))
-		require.Empty(t, out.String(), args)
-	}
-	require.Equal(t, before, everyFile(t))
+	})
 }
 
-// TestTrainEndlessText: a device is not read to its end.
+func TestTrainWrongTraining(t *testing.T) {
+	requireRefused(t, map[string]string{
+		"--solver rmsprop":          `--solver: got "rmsprop", want one of sgd, adam, adamw`,
+		"--steps 0":                 "--steps: got 0, want at least 1",
+		"--steps 1e3":               `--steps: got "1e3", want a whole number`,
+		"--eval-every -1":           "--eval-every: got -1, want at least 0",
+		"--sample -1":               "--sample: got -1, want at least 0",
+		"--seed x":                  `--seed: got "x", want a whole number`,
+		"--lr NaN":                  "--lr: got NaN, " + wantFinite,
+		"--lr -0.1":                 "--lr: got -0.1, " + wantFinite,
+		"--lr Inf":                  "--lr: got +Inf, " + wantFinite,
+		"--lr fast":                 `--lr: got "fast", want a number`,
+		"--clip NaN":                "--clip: got NaN, " + wantFinite,
+		"--clip -1":                 "--clip: got -1, " + wantFinite,
+		"--weight-decay -1":         "--weight-decay: got -1, " + wantFinite,
+		"--solver sgd --momentum 1": "--momentum: got 1, " + wantFraction,
+		"--momentum 0.9":            "--momentum: got 0.9, want 0 with --solver adamw: only sgd has momentum",
+		"--steps":                   "train: flag needs an argument: --steps" + seeHelp,
+	})
+}
+
+// TestTrainTextTooLong: a device is not read to its end.
 func TestTrainTextTooLong(t *testing.T) {
 	require.EqualError(t, checkText(make([]byte, maxText+1)), "got more than 67108864 bytes, want a shorter text")
 }
@@ -162,7 +177,7 @@ func TestTrainStopped(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	err = trainTo(ctx, out, "--out", "nothing")
-	require.EqualError(t, err, "train: stopped after 0 of 5000 steps: context canceled; nothing holds no model")
+	require.EqualError(t, err, "train: stopped after 0 of 2000 steps: context canceled; nothing holds no model")
 	require.Equal(t, []string{"config.json", "metrics.jsonl"}, namesIn(t, "nothing"))
 }
 
@@ -183,7 +198,7 @@ func TestTrainCannotWrite(t *testing.T) {
 	err = trainTo(t.Context(), out, "--steps", "2", "--out", "blocked")
 	require.ErrorContains(t, err, "blocked/model.safetensors")
 	require.Equal(t, []string{"attention.png", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}, namesIn(t, "blocked"))
-	require.NotContains(t, out.String(), "holds")
+	require.NotContains(t, out.String(), "In blocked")
 
 	out = &doOnce{text: "step ", do: func() { require.NoError(t, os.RemoveAll("gone")) }}
 	err = trainTo(t.Context(), out, "--steps", "2", "--out", "gone")

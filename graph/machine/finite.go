@@ -17,6 +17,9 @@ type Masker interface{ FillsInfinity() bool }
 // inputs held, and not because its op fills infinities in to hide scores. It is
 // nil if there is none.
 func (m *Machine) FindNotFinite() (*G.Node, error) {
+	if m.steps == nil {
+		return nil, errClosed
+	}
 	for i := range m.steps {
 		s := &m.steps[i]
 		if err := m.run(s); err != nil {

@@ -8,7 +8,9 @@ package machine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -19,6 +21,7 @@ import (
 type Machine struct {
 	steps  []step
 	wanted []int // steps whose values are asked for
+	slabs  []*slab
 	memory Memory
 }
 
@@ -53,7 +56,8 @@ type Overwriter interface {
 
 // New plans a machine for the wanted nodes of one graph. After each RunAll their
 // values are bound to them: node.Value(), and for a gradient also the variable's
-// Grad(). Nodes made by gorgonia.Read and gorgonia.Set are not run; ask for the
+// Grad(). The values lie in the machine's memory; the next run overwrites them, so
+// copy what must outlive it. Nodes made by gorgonia.Read and gorgonia.Set are not run; ask for the
 // node itself.
 func New(wanted ...*G.Node) (*Machine, error) {
 	if len(wanted) == 0 {
@@ -74,15 +78,19 @@ func New(wanted ...*G.Node) (*Machine, error) {
 		at[n] = i
 		s := &m.steps[i]
 		s.node, s.op = n, n.Op()
-		for _, child := range children(g, n) {
+		in := children(g, n)
+		for _, child := range in {
 			s.inputs = append(s.inputs, at[child])
+		}
+		if isSum(n, in) {
+			s.op = sum{s.op}
 		}
 		s.in = make([]G.Value, len(s.inputs))
 	}
 	for _, n := range wanted {
 		m.wanted = append(m.wanted, at[n])
 	}
-	m.memory = planMemory(m.steps, m.wanted)
+	m.slabs, m.memory = planMemory(m.steps, m.wanted)
 	return m, nil
 }
 
@@ -123,7 +131,7 @@ func (m *Machine) RunAll() error { return m.Run(context.Background()) }
 // context's error.
 func (m *Machine) Run(ctx context.Context) error {
 	if m.steps == nil {
-		return fmt.Errorf("machine: the machine is closed")
+		return errClosed
 	}
 	for i := range m.steps {
 		if err := ctx.Err(); err != nil {
@@ -143,13 +151,21 @@ func (m *Machine) Run(ctx context.Context) error {
 	return nil
 }
 
+var errClosed = errors.New("machine: the machine is closed")
+
 // Reset does nothing: a run always starts at the beginning and keeps no state.
 func (m *Machine) Reset() {}
 
 // Close lets go of the planned memory; the machine computes nothing any more.
 func (m *Machine) Close() error {
-	m.steps, m.wanted = nil, nil
+	m.steps, m.wanted, m.slabs = nil, nil, nil
 	return nil
+}
+
+// owns says whether a value lies in the machine's planned memory.
+func (m *Machine) owns(v G.Value) bool {
+	d, ok := v.(*tensor.Dense)
+	return ok && slices.ContainsFunc(m.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
 }
 
 // Memory is how much memory the machine's intermediate values take.
@@ -164,6 +180,10 @@ func (m *Machine) run(s *step) (err error) {
 	if s.op == nil {
 		if s.value = s.node.Value(); s.value == nil {
 			return fmt.Errorf("machine: input %q has no value; bind one with gorgonia.Let", s.node.Name())
+		}
+		if m.owns(s.value) {
+			// A result of the last run is an input of this one, which overwrites it.
+			s.value = s.value.(*tensor.Dense).Clone().(*tensor.Dense)
 		}
 		return nil
 	}

@@ -1,7 +1,8 @@
 package machine
 
 import (
-	G "gorgonia.org/gorgonia"
+	"unsafe"
+
 	"gorgonia.org/tensor"
 )
 
@@ -15,13 +16,13 @@ type Memory struct {
 // planMemory gives every step whose op overwrites its memory a tensor to compute
 // into. Two steps share memory when the one's value is no longer read by the time
 // the other is computed.
-func planMemory(steps []step, wanted []int) Memory {
+func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 	lastRead, lastView := lastReads(steps, wanted)
 	var slabs []*slab
 	plan, offset := make([]*slab, len(steps)), make([]int, len(steps))
 	for i := range steps {
 		s := &steps[i]
-		if !overwrites(s.node) {
+		if !overwrites(s) {
 			continue
 		}
 		if j, from := viewOf(s); j >= 0 && plan[j] != nil {
@@ -45,11 +46,12 @@ func planMemory(steps []step, wanted []int) Memory {
 	for _, s := range slabs {
 		m.Planned += s.size * int(s.dt.Size())
 	}
-	return m
+	return slabs, m
 }
 
-func overwrites(n *G.Node) bool {
-	op, ok := n.Op().(Overwriter)
+func overwrites(s *step) bool {
+	n := s.node
+	op, ok := s.op.(Overwriter)
 	float := n.Dtype() == tensor.Float32 || n.Dtype() == tensor.Float64
 	return ok && float && op.OverwritesPrealloc() && !n.Shape().IsScalar()
 }
@@ -92,7 +94,7 @@ func lastReads(steps []step, wanted []int) (last, lastView []int) {
 	for i := len(steps) - 1; i >= 0; i-- {
 		last[i] = max(last[i], i)
 		until := i
-		if j, _ := viewOf(&steps[i]); j >= 0 || !overwrites(steps[i].node) {
+		if j, _ := viewOf(&steps[i]); j >= 0 || !overwrites(&steps[i]) {
 			until = last[i]
 		}
 		for _, j := range steps[i].inputs {
@@ -142,6 +144,22 @@ func (s *slab) tensor(shape tensor.Shape, from int) *tensor.Dense {
 		return onSlab[float32](s, shape, from)
 	}
 	return onSlab[float64](s, shape, from)
+}
+
+// holds says whether an address lies in the slab.
+func (s *slab) holds(at uintptr) bool {
+	switch b := s.backing.(type) {
+	case []float32:
+		return contains(b, at)
+	case []float64:
+		return contains(b, at)
+	}
+	return false
+}
+
+func contains[F float32 | float64](b []F, at uintptr) bool {
+	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return begin <= at && at < begin+uintptr(len(b))*unsafe.Sizeof(b[0])
 }
 
 func onSlab[F float32 | float64](s *slab, shape tensor.Shape, from int) *tensor.Dense {
