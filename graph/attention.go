@@ -13,7 +13,8 @@ import (
 // AttentionConfig says how attention turns scores into weights. Its zero value is
 // plain scaled dot-product attention.
 type AttentionConfig struct {
-	Heads   int     // heads that lie side by side in the last axis of q, k and v; 0 means q, k and v are one head's
+	Heads   int     // heads that lie side by side in the last axis of q; 0 means q, k and v are one head's
+	KVHeads int     // heads that lie side by side in k and v, a divisor of Heads that shares each among Heads/KVHeads query heads; 0 means Heads
 	Scale   float64 // of the scores before the softmax; 0 means 1/√D
 	Mask    Mask    // which keys a query sees; nil means all
 	Dropout Drop    // of the weights, after the softmax
@@ -27,8 +28,10 @@ type AttentionConfig struct {
 //
 // q is (…, T, D), k (…, S, D), v (…, S, Dv) with equal leading axes, none of them
 // needed; out is (…, T, Dv), weights (…, T, S). With c.Heads = H, the heads of
-// multi-head attention lie side by side: q is (…, T, H·D), k (…, S, H·D), v
-// (…, S, H·Dv), out (…, T, H·Dv), weights (…, H, T, S).
+// multi-head attention lie side by side: q is (…, T, H·D), k (…, S, K·D), v
+// (…, S, K·Dv), out (…, T, H·Dv), weights (…, H, T, S). With c.KVHeads = K < H it is
+// grouped-query attention (Ainslie et al. 2023): query head h meets key/value head
+// h/(H/K).
 //
 // It is composed of this package's ops, one for each step. FusedAttention computes
 // the same out faster and without holding the weights.
@@ -38,9 +41,11 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 	}
 	var f expr.Formula[G.Node]
 	if c.Heads > 0 {
-		q = f.Of(SplitHeads(q, c.Heads)) // (…, H, T, D)
-		k = f.Of(SplitHeads(k, c.Heads)) // (…, H, S, D)
-		v = f.Of(SplitHeads(v, c.Heads)) // (…, H, S, Dv)
+		q = f.Of(SplitHeads(q, c.Heads))            // (…, H, T, D)
+		k = f.Of(SplitHeads(k, c.KVHeads))          // (…, K, S, D)
+		v = f.Of(SplitHeads(v, c.KVHeads))          // (…, K, S, Dv)
+		k = f.Of(RepeatHeads(k, c.Heads/c.KVHeads)) // (…, H, S, D)
+		v = f.Of(RepeatHeads(v, c.Heads/c.KVHeads)) // (…, H, S, Dv)
 	}
 	scores := f.Of(Scores(q, k))
 	scores = f.Of(c.Mask.hideScores(scores))
@@ -66,8 +71,15 @@ func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (AttentionConfig, e
 	if c.Heads < 0 {
 		return c, fmt.Errorf("graph: %s: heads: got %d, want at least 0", op, c.Heads)
 	}
+	heads := max(c.Heads, 1)
+	if c.KVHeads == 0 {
+		c.KVHeads = heads
+	}
+	if c.KVHeads < 1 || heads%c.KVHeads != 0 {
+		return c, fmt.Errorf("graph: %s: key/value heads: got %d, want a divisor of the %d heads", op, c.KVHeads, heads)
+	}
 	qs, ks, vs := q.Shape(), k.Shape(), v.Shape()
-	n, heads := len(qs), max(c.Heads, 1)
+	n := len(qs)
 	if n < 2 || qs[n-1]%heads != 0 {
 		want := "(…, T, D)"
 		if c.Heads > 0 {
@@ -76,18 +88,18 @@ func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (AttentionConfig, e
 		return c, &ShapeError{op, "q", qs, want}
 	}
 	lead := slices.Clone(qs[:n-2])
-	if len(ks) != n || !slices.Equal(ks[:n-2], lead) || ks[n-1] != qs[n-1] {
-		return c, &ShapeError{op, "k", ks, shapeWithAny(append(lead, -1, qs[n-1]), "S")}
+	if width := qs[n-1] / heads * c.KVHeads; len(ks) != n || !slices.Equal(ks[:n-2], lead) || ks[n-1] != width {
+		return c, &ShapeError{op, "k", ks, shapeWithAny(append(lead, -1, width), "S")}
 	}
-	if len(vs) != n || !slices.Equal(vs[:n-1], ks[:n-1]) || vs[n-1]%heads != 0 {
+	if len(vs) != n || !slices.Equal(vs[:n-1], ks[:n-1]) || vs[n-1]%c.KVHeads != 0 {
 		letter := "Dv"
 		if c.Heads > 0 {
-			letter = fmt.Sprintf("%d·Dv", heads)
+			letter = fmt.Sprintf("%d·Dv", c.KVHeads)
 		}
 		return c, &ShapeError{op, "v", vs, shapeWithAny(append(lead, ks[n-2], -1), letter)}
 	}
 	if c.Mask == nil {
-		c.Mask = showAll{}
+		c.Mask = All{}
 	}
 	if t, s := qs[n-2], ks[n-2]; t != s && c.Mask.square() {
 		return c, &ShapeError{op, "k", ks, fmt.Sprintf("S = T = %d under %T", t, c.Mask)}
@@ -136,9 +148,10 @@ func (CausalRenormalized) hideWeights(w *G.Node) (*G.Node, error) {
 func (CausalRenormalized) keys(t, _ int) (lo, hi int) { return 0, t + 1 }
 func (CausalRenormalized) square() bool               { return true }
 
-type showAll struct{}
+// All shows each query every key.
+type All struct{}
 
-func (showAll) hideScores(s *G.Node) (*G.Node, error)  { return s, nil }
-func (showAll) hideWeights(w *G.Node) (*G.Node, error) { return w, nil }
-func (showAll) keys(_, keys int) (lo, hi int)          { return 0, keys }
-func (showAll) square() bool                           { return false }
+func (All) hideScores(s *G.Node) (*G.Node, error)  { return s, nil }
+func (All) hideWeights(w *G.Node) (*G.Node, error) { return w, nil }
+func (All) keys(_, keys int) (lo, hi int)          { return 0, keys }
+func (All) square() bool                           { return false }

@@ -111,6 +111,8 @@ func elementCases() []opCase {
 			func(in []array) array { return naiveSplitHeads(in[0], 1) }, shapes(s{2, 5, 3})},
 		{"split_width_one", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
 			func(in []array) array { return naiveSplitHeads(in[0], 3) }, shapes(s{5, 3})},
+		{"repeat_heads", unary(func(x *G.Node) (*G.Node, error) { return graph.RepeatHeads(x, 3) }),
+			func(in []array) array { return naiveRepeatHeads(in[0], 3) }, shapes(s{2, 2, 5, 7})},
 		{"merge_one_head", unary(graph.MergeHeads),
 			func(in []array) array { return naiveMergeHeads(in[0]) }, shapes(s{1, 5, 7})},
 		{"merge_heads", unary(graph.MergeHeads),

@@ -73,11 +73,16 @@ func TestFusedAttentionEqualsComposed(t *testing.T) {
 		if rapid.Bool().Draw(rt, "drops") {
 			c.Dropout = graph.Drop{P: rapid.SampledFrom([]float64{0.1, 0.5, 0.9}).Draw(rt, "p"), Site: rapid.IntRange(0, 3).Draw(rt, "site")}
 		}
+		keyHeads := max(c.Heads, 1)
+		if c.Heads > 1 && rapid.Bool().Draw(rt, "grouped") {
+			c.Heads *= 2
+			c.KVHeads = keyHeads
+		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		array := func(rows, cols int) array {
-			return normal(r, append(append([]int{}, lead...), rows, max(c.Heads, 1)*cols)...)
+			return normal(r, append(append([]int{}, lead...), rows, cols)...)
 		}
-		in := floats(array(T, D), array(S, D), array(S, Dv))
+		in := floats(array(T, max(c.Heads, 1)*D), array(S, keyHeads*D), array(S, keyHeads*Dv))
 		if c.Dropout.P > 0 {
 			in = append(in, key(float64(rapid.IntRange(-1000, 1000).Draw(rt, "key"))))
 		}
@@ -104,6 +109,19 @@ func TestFusedAttentionOfManyTiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Query heads that share a key/value head meet the same keys and values.
+func TestGroupedHeads(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	q, k, v := normal(r, 2, 5, 6*7), normal(r, 2, 5, 2*7), normal(r, 2, 5, 2*3)
+	shared := func(x array) array { return naiveRepeatHeads(naiveSplitHeads(x, 2), 3) }
+	out, weights := naiveAttention(naiveSplitHeads(q, 6), shared(k), shared(v), rootScale(of(nil, 7)), causal)
+	c := graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: graph.Causal{}}
+	got, gotWeights := attend(t, c, q, k, v)
+	near(t, "out", naiveMergeHeads(out), got, 1e-12)
+	near(t, "weights", weights, gotWeights, 1e-12)
+	near(t, "fused", naiveMergeHeads(out), compute(t, fusedBy(c), q, k, v), 1e-12)
 }
 
 // Attention by heads is attention of each head's columns.

@@ -17,7 +17,7 @@ func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := fused{Heads: max(c.Heads, 1), Scale: c.Scale, Mask: c.Mask, P: c.Dropout.P, Site: c.Dropout.Site}
+	f := fused{Heads: max(c.Heads, 1), KVHeads: c.KVHeads, Scale: c.Scale, Mask: c.Mask, P: c.Dropout.P, Site: c.Dropout.Site}
 	args := G.Nodes{q, k, v}
 	if f.P > 0 {
 		args = append(args, c.Dropout.Key)
@@ -34,11 +34,11 @@ func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 
 // fused is what the ops of one FusedAttention have in common.
 type fused struct {
-	Heads int
-	Scale float64
-	Mask  Mask
-	P     float64
-	Site  int
+	Heads, KVHeads int
+	Scale          float64
+	Mask           Mask
+	P              float64
+	Site           int
 }
 
 // args are q, k, v and, with dropout, its key, then more.
@@ -53,10 +53,10 @@ func (f fused) args(fixed bool, more ...arg) []arg {
 // sizes are the kernel's view of q, k and v, all leading axes taken as one batch.
 func (f fused) sizes(q, k, v tensor.Shape) kernel.Attention {
 	n := len(q)
-	t, s, d, dv := q[n-2], k[n-2], q[n-1]/f.Heads, v[n-1]/f.Heads
-	a := kernel.Attention{B: q[:n-2].TotalSize(), H: f.Heads, K: f.Heads, T: t, S: s, D: d, DV: dv, Scale: f.Scale,
-		QueryAt: kernel.HeadsInRow(f.Heads, t, d), KeyAt: kernel.HeadsInRow(f.Heads, s, d),
-		ValueAt: kernel.HeadsInRow(f.Heads, s, dv), OutputAt: kernel.HeadsInRow(f.Heads, t, dv)}
+	t, s, d, dv := q[n-2], k[n-2], q[n-1]/f.Heads, v[n-1]/f.KVHeads
+	a := kernel.Attention{B: q[:n-2].TotalSize(), H: f.Heads, K: f.KVHeads, T: t, S: s, D: d, DV: dv, Scale: f.Scale,
+		QueryAt: kernel.HeadsInRow(f.Heads, t, d), KeyAt: kernel.HeadsInRow(f.KVHeads, s, d),
+		ValueAt: kernel.HeadsInRow(f.KVHeads, s, dv), OutputAt: kernel.HeadsInRow(f.Heads, t, dv)}
 	a.Visible = func(_, t int) (lo, hi int) { return f.Mask.keys(t, s) }
 	return a
 }
@@ -114,7 +114,7 @@ func (o fusedOutput) spec() (string, []arg) {
 
 func (o fusedOutput) shape(in []tensor.Shape) (tensor.Shape, error) {
 	out := in[0].Clone()
-	out[len(out)-1] = last(in[2])
+	out[len(out)-1] = last(in[2]) / o.KVHeads * o.Heads
 	return out, nil
 }
 

@@ -118,6 +118,23 @@ func naiveSplitHeads(x array, heads int) array {
 	return y
 }
 
+// naiveRepeatHeads repeats every head of (…, K, S, D).
+func naiveRepeatHeads(x array, times int) array {
+	k, s, d := x.axis(-3), x.axis(-2), x.axis(-1)
+	y := zeros(x.lead(3, k*times, s, d)...)
+	from, to := x.flat(3), y.flat(3)
+	for n := range from.shape[0] {
+		for h := range k * times {
+			for i := range s {
+				for j := range d {
+					to.v[to.i(n, h, i, j)] = from.at(n, h/times, i, j)
+				}
+			}
+		}
+	}
+	return y
+}
+
 // naiveMergeHeads lays (…, H, T, D) out as (…, T, H·D).
 func naiveMergeHeads(x array) array {
 	h, t, d := x.axis(-3), x.axis(-2), x.axis(-1)

@@ -12,11 +12,11 @@ import (
 // CausalAttentionConfig sizes a CausalAttention.
 type CausalAttentionConfig struct {
 	In, Out        int
-	ContextLength  int     // the longest sequence allowed; 0 means any
-	Dropout        float64 // of the attention weights, in Train graphs; 0 means none
-	ContextDropout float64 // of the context vectors, after the weights met the values; 0 means none
-	QKVBias        bool    // a bias in the three projections
-	Renormalize    bool    // mask by zeroing weights and renormalising, not by −∞ before the softmax
+	ContextLength  int        // the longest sequence allowed; 0 means any
+	Dropout        float64    // of the attention weights, in Train graphs; 0 means none
+	ContextDropout float64    // of the context vectors, after the weights met the values; 0 means none
+	QKVBias        bool       // a bias in the three projections
+	Mask           graph.Mask // which tokens a token sees; nil means graph.Causal{}
 }
 
 // Validate says what is wrong with the sizes and probabilities.
@@ -35,11 +35,12 @@ func (c CausalAttentionConfig) validate(layer string) error {
 	return probability(layer, "ContextDropout", c.ContextDropout)
 }
 
-func (c CausalAttentionConfig) mask() graph.Mask {
-	if c.Renormalize {
-		return graph.CausalRenormalized{}
+// causalUnless is the mask of a layer that is causal unless told otherwise.
+func causalUnless(m graph.Mask) graph.Mask {
+	if m == nil {
+		return graph.Causal{}
 	}
-	return graph.Causal{}
+	return m
 }
 
 // CausalAttention is self-attention in which no token sees a later one.
@@ -78,7 +79,7 @@ func (l *CausalAttention) forward(b *Build, x *G.Node, attend attention) (out, w
 	}
 	var f expr.Formula[G.Node]
 	q, k, v := l.qkv.forward(&f, b, x)
-	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{Mask: c.mask(), Dropout: b.Drop(c.Dropout)}))
+	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{Mask: causalUnless(c.Mask), Dropout: b.Drop(c.Dropout)}))
 	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
 	return out, weights, f.Err()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/graph"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -56,11 +57,11 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 	}{{2, 5, false}, {3, 2, true}, {1, 4, true}, {5, 1, false}, {1, 1, true}} {
 		for _, renormalize := range []bool{false, true} {
 			p := layers.NewParams(tensor.Float64, 1)
-			head := layers.CausalAttentionConfig{In: in, Out: c.width, QKVBias: c.bias, Renormalize: renormalize}
+			head := layers.CausalAttentionConfig{In: in, Out: c.width, QKVBias: c.bias, Mask: maskOf(renormalize)}
 			wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope("wrapper"), layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: c.heads})
 			require.NoError(t, err)
 			mha, err := layers.NewMultiHeadAttention(p.Scope("mha"), layers.MultiHeadAttentionConfig{
-				In: in, Out: c.heads * c.width, NumHeads: c.heads, QKVBias: c.bias, Renormalize: renormalize})
+				In: in, Out: c.heads * c.width, NumHeads: c.heads, QKVBias: c.bias, Mask: maskOf(renormalize)})
 			require.NoError(t, err)
 			stack(t, p, c.heads, in, c.width, c.bias)
 			for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
@@ -107,11 +108,11 @@ func TestBothMasksOfALayerAgree(t *testing.T) {
 	heads := layers.MultiHeadAttentionConfig{In: 3, Out: 4, NumHeads: 2}
 	for name, makeOne := range map[string]func(s layers.Scope, renormalize bool) (layers.SelfAttention, error){
 		"causal": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
-			head.Renormalize = renormalize
+			head.Mask = maskOf(renormalize)
 			return layers.NewCausalAttention(s, head)
 		},
 		"mha": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
-			heads.Renormalize = renormalize
+			heads.Mask = maskOf(renormalize)
 			return layers.NewMultiHeadAttention(s, heads)
 		},
 	} {
@@ -145,4 +146,12 @@ func uses(t *testing.T, p *layers.Params, l layers.SelfAttention, op string) boo
 	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
 		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
 	})
+}
+
+// maskOf is how a causal layer masks.
+func maskOf(renormalize bool) graph.Mask {
+	if renormalize {
+		return graph.CausalRenormalized{}
+	}
+	return nil
 }

@@ -11,13 +11,14 @@ import (
 
 // MultiHeadAttentionConfig sizes a MultiHeadAttention.
 type MultiHeadAttentionConfig struct {
-	In, Out        int     // widths of tokens and of context vectors
-	NumHeads       int     // a divisor of Out; each head is Out/NumHeads wide
-	ContextLength  int     // the longest sequence allowed; 0 means any
-	Dropout        float64 // of the attention weights, in Train graphs; 0 means none
-	ContextDropout float64 // of the context vectors, before the output projection; 0 means none
-	QKVBias        bool    // a bias in the three projections; the output projection always has one
-	Renormalize    bool    // mask by zeroing weights and renormalising, not by −∞ before the softmax
+	In, Out        int        // widths of tokens and of context vectors
+	NumHeads       int        // a divisor of Out; each head is Out/NumHeads wide
+	NumKVHeads     int        // key/value heads, a divisor of NumHeads; 0 means NumHeads, fewer is grouped-query attention
+	ContextLength  int        // the longest sequence allowed; 0 means any
+	Dropout        float64    // of the attention weights, in Train graphs; 0 means none
+	ContextDropout float64    // of the context vectors, before the output projection; 0 means none
+	QKVBias        bool       // a bias in the three projections; the output projection always has one
+	Mask           graph.Mask // which tokens a token sees; nil means graph.Causal{}
 }
 
 // Validate says what is wrong with the sizes and probabilities.
@@ -31,13 +32,24 @@ func (c MultiHeadAttentionConfig) Validate() error {
 	if c.Out%c.NumHeads != 0 {
 		return fmt.Errorf("layers: MultiHeadAttention: NumHeads: got %d, want a divisor of Out=%d", c.NumHeads, c.Out)
 	}
+	if k := c.NumKVHeads; k < 0 || k > 0 && c.NumHeads%k != 0 {
+		return fmt.Errorf("layers: MultiHeadAttention: NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", k, c.NumHeads)
+	}
 	return nil
+}
+
+// kvWidth is the width of all keys, or values, of a token together.
+func (c MultiHeadAttentionConfig) kvWidth() int {
+	if c.NumKVHeads == 0 {
+		return c.Out
+	}
+	return c.Out / c.NumHeads * c.NumKVHeads
 }
 
 // head is the config of one causal head of a width.
 func (c MultiHeadAttentionConfig) head(out int) CausalAttentionConfig {
 	return CausalAttentionConfig{In: c.In, Out: out, ContextLength: c.ContextLength,
-		Dropout: c.Dropout, ContextDropout: c.ContextDropout, QKVBias: c.QKVBias, Renormalize: c.Renormalize}
+		Dropout: c.Dropout, ContextDropout: c.ContextDropout, QKVBias: c.QKVBias}
 }
 
 // MultiHeadAttention is causal attention by several heads at once: each of the
@@ -51,12 +63,13 @@ type MultiHeadAttention struct {
 
 // NewMultiHeadAttention makes the parameters W_query.weight, W_key.weight,
 // W_value.weight (Out, In), with QKVBias their .bias (Out), and out_proj.weight
-// (Out, Out) and out_proj.bias (Out).
+// (Out, Out) and out_proj.bias (Out). With fewer key/value heads than heads, W_key and
+// W_value are narrower: NumKVHeads heads wide.
 func NewMultiHeadAttention(s Scope, c MultiHeadAttentionConfig) (*MultiHeadAttention, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
+	qkv, err := newGroupedProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias}, c.kvWidth())
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +96,9 @@ func (l *MultiHeadAttention) forward(b *Build, x *G.Node, attend attention) (out
 		return nil, nil, err
 	}
 	var f expr.Formula[G.Node]
-	q, k, v := l.qkv.forward(&f, b, x) // (…, T, H·D)
+	q, k, v := l.qkv.forward(&f, b, x) // (…, T, H·D), (…, T, K·D) twice
 	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{
-		Heads: c.NumHeads, Mask: c.head(c.Out).mask(), Dropout: b.Drop(c.Dropout)}))
+		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Mask: causalUnless(c.Mask), Dropout: b.Drop(c.Dropout)}))
 	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
 	out = f.Of(l.out.Forward(b, out)) // (…, T, Out)
 	return out, weights, f.Err()

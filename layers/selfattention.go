@@ -149,11 +149,18 @@ func (l *SelfAttentionV2) forward(b *Build, x *G.Node, attend attention) (out, w
 // projections are the linear maps to queries, keys and values.
 type projections struct{ query, key, value *Linear }
 
-func newProjections(s Scope, c LinearConfig) (p projections, err error) {
+func newProjections(s Scope, c LinearConfig) (projections, error) {
+	return newGroupedProjections(s, c, c.Out)
+}
+
+// newGroupedProjections are projections to keys and values of a width of their own.
+func newGroupedProjections(s Scope, c LinearConfig, kvWidth int) (p projections, err error) {
 	for _, m := range []struct {
 		name string
 		to   **Linear
-	}{{"W_query", &p.query}, {"W_key", &p.key}, {"W_value", &p.value}} {
+		out  int
+	}{{"W_query", &p.query, c.Out}, {"W_key", &p.key, kvWidth}, {"W_value", &p.value, kvWidth}} {
+		c.Out = m.out
 		if *m.to, err = NewLinear(s.Sub(m.name), c); err != nil {
 			return p, err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"attention/graph"
 	"attention/layers"
 
 	"gorgonia.org/tensor"
@@ -94,12 +95,8 @@ func (w benchWork) validate() error {
 	if w.dtype != "float32" && w.dtype != "float64" {
 		return fmt.Errorf("--dtype: got %q, want float32 or float64", w.dtype)
 	}
-	if w.keyHeads() != w.heads {
-		return fmt.Errorf("--kv-heads: got %d, want %d as --heads: layers.MultiHeadAttention has keys and values for every head",
-			w.kvHeads, w.heads)
-	}
-	if w.full {
-		return fmt.Errorf("--no-causal: layers.MultiHeadAttention is always causal")
+	if w.kvHeads < 0 || w.heads%w.keyHeads() != 0 {
+		return fmt.Errorf("--kv-heads: got %d, want a divisor of --heads %d", w.kvHeads, w.heads)
 	}
 	if w.width > maxBenchElements/w.width {
 		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.width, maxBenchElements)
@@ -112,7 +109,11 @@ func (w benchWork) validate() error {
 
 // layer is the config of the layer that is timed.
 func (w benchWork) layer() layers.MultiHeadAttentionConfig {
-	return layers.MultiHeadAttentionConfig{In: w.width, Out: w.width, NumHeads: w.heads}
+	c := layers.MultiHeadAttentionConfig{In: w.width, Out: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads()}
+	if w.full {
+		c.Mask = graph.All{}
+	}
+	return c
 }
 
 // flop counts the arithmetic that the work cannot do without: 2·m·n·k for each

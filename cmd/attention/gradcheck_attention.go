@@ -26,6 +26,8 @@ func attentionSettings() []attentionSetting {
 		{"3-D", plain, []int{2, 3, 5}, []int{2, 7, 5}, []int{2, 7, 3}, 0},
 		{"4-D", plain, []int{2, 3, 2, 5}, []int{2, 3, 7, 5}, []int{2, 3, 7, 3}, 0},
 		{"three heads", heads, []int{2, 5, 6}, []int{2, 7, 6}, []int{2, 7, 15}, 0},
+		{"six heads share two", graph.AttentionConfig{Heads: 6, KVHeads: 2}, []int{2, 5, 18}, []int{2, 7, 6}, []int{2, 7, 10}, 0},
+		{"causal, two heads share one, dropout", graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: graph.Causal{}}, []int{2, 5, 6}, []int{2, 5, 3}, []int{2, 5, 7}, 0.3},
 		{"one head", graph.AttentionConfig{Heads: 1}, []int{2, 3, 5}, []int{2, 7, 5}, []int{2, 7, 3}, 0},
 		{"scale 1.7", graph.AttentionConfig{Scale: 1.7}, []int{2, 3, 5}, []int{2, 7, 5}, []int{2, 7, 3}, 0},
 		{"T=1", plain, []int{2, 1, 5}, []int{2, 7, 5}, []int{2, 7, 3}, 0},

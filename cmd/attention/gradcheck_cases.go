@@ -140,6 +140,7 @@ func layoutOps() []gradcheckCase {
 	return []gradcheckCase{
 		oneInput("SplitHeads", "2-D", split(3), 5, 6),
 		oneInput("SplitHeads", "3-D", split(3), 2, 5, 6),
+		oneInput("RepeatHeads", "three times", func(x *G.Node) (*G.Node, error) { return graph.RepeatHeads(x, 3) }, 2, 2, 5, 7),
 		oneInput("SplitHeads", "one head", split(1), 2, 5, 7),
 		oneInput("MergeHeads", "3-D", graph.MergeHeads, 3, 5, 2),
 		oneInput("MergeHeads", "4-D", graph.MergeHeads, 2, 3, 5, 7),
