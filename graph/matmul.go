@@ -51,7 +51,7 @@ func (o rowProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if x.Dims() == 0 {
 		return nil, &ShapeError{name, args[0].name, x, "(…, In)"}
 	}
-	inner, outer, want := 0, 1, "(In=%d, Out)"
+	inner, outer, want := 0, 1, "(K=%d, N)"
 	if o.TransW {
 		inner, outer, want = 1, 0, "(Out, In=%d)"
 	}
@@ -133,8 +133,12 @@ func (o batchProduct) spec() (string, []arg) {
 func (o batchProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
 	a, b := in[0], in[1]
 	name, args := o.spec()
+	axes, other := "(…, M, K)", "N"
+	if name == "Scores" {
+		axes, other = "(…, T, D)", "S"
+	}
 	if a.Dims() < 2 {
-		return nil, &ShapeError{name, args[0].name, a, "(…, M, K)"}
+		return nil, &ShapeError{name, args[0].name, a, axes}
 	}
 	m, k := lastTwo(a, o.TransA)
 	if b.Dims() == a.Dims() && slices.Equal(a[:a.Dims()-2], b[:b.Dims()-2]) {
@@ -142,15 +146,11 @@ func (o batchProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
 			return append(a[:a.Dims()-2].Clone(), m, n), nil
 		}
 	}
-	lead := ""
-	for _, d := range a[:a.Dims()-2] {
-		lead += fmt.Sprintf("%d, ", d)
-	}
-	want := fmt.Sprintf("(%s%d, N)", lead, k)
+	want := append(a[:a.Dims()-2].Clone(), k, -1)
 	if o.TransB {
-		want = fmt.Sprintf("(%sN, %d)", lead, k)
+		want = append(a[:a.Dims()-2].Clone(), -1, k)
 	}
-	return nil, &ShapeError{name, args[1].name, b, want}
+	return nil, &ShapeError{name, args[1].name, b, shapeWithAny(want, other)}
 }
 
 // lastTwo are the rows and columns of op(x).

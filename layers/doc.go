@@ -2,6 +2,9 @@
 // names and initial values, and modules that wire the functions of
 // attention/graph into expression graphs over them.
 //
+// The variants are those of chapter 3, "Coding attention mechanisms", of Sebastian
+// Raschka's Build a Large Language Model from Scratch, here called the chapter.
+//
 // Parameters belong to no graph. A Build is one graph under construction, in
 // Train or Eval mode; every graph built over the same Params sees the same
 // tensors, so a step of training is at once what the evaluation graph computes.
