@@ -74,6 +74,6 @@ func (l *AdditiveAttention) ForwardWithWeights(b *Build, query, key *G.Node) (ou
 	var f expr.Formula[G.Node]
 	q := f.Of(l.query.Forward(b, query))
 	k := f.Of(l.key.Forward(b, key))
-	out, weights = f.Of2(graph.AdditiveAttention(q, k, b.Node(l.v.weight), key))
+	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.Of(b.param(l.v.weight)), key))
 	return out, weights, f.Err()
 }

@@ -69,12 +69,12 @@ func (b *Build) Node(p Param) *G.Node {
 	return n
 }
 
-// optional is Node for a parameter that a layer may not have: nil without one.
-func (b *Build) optional(p *Param) *G.Node {
-	if p == nil {
-		return nil
+// param is Node with an error that names a parameter of another set.
+func (b *Build) param(p Param) (*G.Node, error) {
+	if n := b.Node(p); n != nil {
+		return n, nil
 	}
-	return b.Node(*p)
+	return nil, fmt.Errorf("layers: %s: got a parameter of another set, want one of the build's own Params", p.name)
 }
 
 // Learnables are the nodes of the parameters used so far, in order of use.

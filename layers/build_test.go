@@ -48,7 +48,7 @@ func TestForeignParametersAreRefused(t *testing.T) {
 		}
 		b := layers.NewBuild(p, layers.Eval)
 		out, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float32, 2, 3)))
-		require.ErrorContains(t, err, "got nil, want a node", name)
+		require.ErrorContains(t, err, "got a parameter of another set", name)
 		require.Nil(t, out)
 		require.Empty(t, b.Learnables())
 	}

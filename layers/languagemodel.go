@@ -109,8 +109,8 @@ func (m *LanguageModel) embed(b *Build, ids *G.Node) (*G.Node, error) {
 		return nil, fmt.Errorf("layers: LanguageModel: ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
 	}
 	var f expr.Formula[G.Node]
-	token := f.Of(graph.Embedding(b.Node(m.tokens), ids))
-	position := f.Of(graph.Embedding(b.Node(m.positions), firstIDs(b, shape[len(shape)-1])))
+	token := f.Of(graph.Embedding(f.Of(b.param(m.tokens)), ids))
+	position := f.Of(graph.Embedding(f.Of(b.param(m.positions)), firstIDs(b, shape[len(shape)-1])))
 	x := f.Of(graph.Add(token, position))
 	return x, f.Err()
 }

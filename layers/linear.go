@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"attention/graph"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -48,7 +49,16 @@ func NewLinear(s Scope, c LinearConfig) (*Linear, error) {
 
 // Forward maps x (…, In) to (…, Out).
 func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return graph.Linear(x, b.Node(l.weight), b.optional(l.bias))
+	var f expr.Formula[G.Node]
+	weight := f.Of(b.param(l.weight))
+	var bias *G.Node
+	if l.bias != nil {
+		bias = f.Of(b.param(*l.bias))
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	return graph.Linear(x, weight, bias)
 }
 
 type size struct {

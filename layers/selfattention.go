@@ -89,9 +89,9 @@ func (l *SelfAttentionV1) forward(b *Build, x *G.Node, attend attention) (out, w
 		return nil, nil, err
 	}
 	var f expr.Formula[G.Node]
-	q := f.Of(graph.MatMul(x, b.Node(l.query)))
-	k := f.Of(graph.MatMul(x, b.Node(l.key)))
-	v := f.Of(graph.MatMul(x, b.Node(l.value)))
+	q := f.Of(graph.MatMul(x, f.Of(b.param(l.query))))
+	k := f.Of(graph.MatMul(x, f.Of(b.param(l.key))))
+	v := f.Of(graph.MatMul(x, f.Of(b.param(l.value))))
 	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{}))
 	return out, weights, f.Err()
 }
