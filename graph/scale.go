@@ -31,10 +31,7 @@ func (o scale) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func scaleForward[F kernel.Float](o scale, out *tensor.Dense, in []*tensor.Dense) error {
-	y, factor := floats[F](out), F(o.Factor)
-	for i, v := range floats[F](in[0]) {
-		y[i] = v * factor
-	}
+	kernel.Scale(floats[F](out), floats[F](in[0]), F(o.Factor))
 	return nil
 }
 

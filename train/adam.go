@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/kernel"
+
 	"gorgonia.org/tensor"
 )
 
@@ -46,22 +48,22 @@ func (s *adam) Step(lr float64, params []Param) error {
 
 // adamTensor works out one parameter's constants in float64, as PyTorch does,
 // and rounds them to its dtype.
-func adamTensor[F float](s *adam, i int, lr float64, p Param) {
+func adamTensor[F kernel.Float](s *adam, i int, lr float64, p Param) {
 	c, t := s.config, float64(s.step.Int64s()[0])
-	k := adamConstants[F]{
-		keep:  1,
-		beta1: F(c.Beta1), rest1: F(1 - c.Beta1),
-		beta2: F(c.Beta2), rest2: F(1 - c.Beta2),
-		rate: F(lr / (1 - math.Pow(c.Beta1, t))),
-		root: F(math.Sqrt(1 - math.Pow(c.Beta2, t))),
-		eps:  F(c.Eps),
+	k := kernel.AdamConstants[F]{
+		Keep:  1,
+		Beta1: F(c.Beta1), Rest1: F(1 - c.Beta1),
+		Beta2: F(c.Beta2), Rest2: F(1 - c.Beta2),
+		Rate: F(lr / (1 - math.Pow(c.Beta1, t))),
+		Root: F(math.Sqrt(1 - math.Pow(c.Beta2, t))),
+		Eps:  F(c.Eps),
 	}
 	if s.decoupled {
-		k.keep = F(1 - lr*s.slots[i].decay)
+		k.Keep = F(1 - lr*s.slots[i].decay)
 	} else {
-		k.decay = F(s.slots[i].decay)
+		k.Decay = F(s.slots[i].decay)
 	}
-	adamUpdate(elements[F](p.Value), elements[F](p.Grad), elements[F](s.expAvg[i]), elements[F](s.expAvgSq[i]), k)
+	kernel.Adam(elements[F](p.Value), elements[F](p.Grad), elements[F](s.expAvg[i]), elements[F](s.expAvgSq[i]), k)
 }
 
 func (s *adam) State() []NamedTensor {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/kernel"
+
 	"gorgonia.org/tensor"
 )
 
@@ -40,9 +42,9 @@ func gradientNorm(params []Param) (float64, error) {
 	for _, p := range params {
 		var sum float64
 		if p.Grad.Dtype() == tensor.Float32 {
-			sum = sumSquares(p.Grad.Float32s())
+			sum = kernel.SumSquares(p.Grad.Float32s())
 		} else {
-			sum = sumSquares(p.Grad.Float64s())
+			sum = kernel.SumSquares(p.Grad.Float64s())
 		}
 		total += sum
 		if math.IsNaN(total) || math.IsInf(total, 0) {
@@ -66,9 +68,9 @@ func clipGradients(params []Param, norm, limit float64) {
 		}
 		scaled[at] = true
 		if p.Grad.Dtype() == tensor.Float32 {
-			scale(p.Grad.Float32s(), float32(c))
+			kernel.Scale(p.Grad.Float32s(), p.Grad.Float32s(), float32(c))
 		} else {
-			scale(p.Grad.Float64s(), c)
+			kernel.Scale(p.Grad.Float64s(), p.Grad.Float64s(), c)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package train
 
-import "gorgonia.org/tensor"
+import (
+	"attention/internal/kernel"
+
+	"gorgonia.org/tensor"
+)
 
 // sgd is stochastic gradient descent with momentum, as torch.optim.SGD without
 // dampening and Nesterov's variant.
@@ -40,13 +44,13 @@ func (s *sgd) Step(lr float64, params []Param) error {
 	return nil
 }
 
-func sgdTensor[F float](p Param, buffer *tensor.Dense, lr, momentum, decay float64) {
+func sgdTensor[F kernel.Float](p Param, buffer *tensor.Dense, lr, momentum, decay float64) {
 	value, grad := elements[F](p.Value), elements[F](p.Grad)
 	if buffer == nil {
-		sgdUpdate(value, grad, F(lr), F(decay))
+		kernel.SGD(value, grad, F(lr), F(decay))
 		return
 	}
-	sgdMomentumUpdate(value, grad, elements[F](buffer), F(lr), F(momentum), F(decay))
+	kernel.Momentum(value, grad, elements[F](buffer), F(lr), F(momentum), F(decay))
 }
 
 func (s *sgd) State() []NamedTensor {

@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 
+	"attention/internal/kernel"
+
 	"gorgonia.org/tensor"
 )
 
@@ -65,4 +67,13 @@ func copyData(to *tensor.Dense, from any) {
 	case []int64:
 		copy(to.Int64s(), from)
 	}
+}
+
+// elements returns the data behind a contiguous tensor of F, not a copy.
+func elements[F kernel.Float](d *tensor.Dense) []F {
+	var zero F
+	if _, ok := any(zero).(float32); ok {
+		return any(d.Float32s()).([]F)
+	}
+	return any(d.Float64s()).([]F)
 }

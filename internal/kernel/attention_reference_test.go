@@ -5,15 +5,15 @@ import "math"
 // naive is an attention that keeps every (B,H,T,S) intermediate, in float64, with the formulas written out.
 // Every result has a companion: the same sum over absolute values, which is what rounding errors grow with.
 type naive struct {
-	a               *Attention
-	q, k, v, bias   []float64 // dense (B,H,T,D), (B,K,S,D), (B,K,S,DV), (B,H,T,S)
-	p, z, slope     []float64 // (B,H,T,S): weights before dropout, factors of dropout, derivative of softcap
-	out, lse        []float64
-	outAbs          []float64
-	scoreAbs        float64 // greatest Σ|q·k| and |bias|
-	dq, dk, dv, db  []float64
-	dqA, dkA, dvA   []float64
-	dbA, hiddenRows []float64
+	a              *Attention
+	q, k, v, bias  []float64 // dense (B,H,T,D), (B,K,S,D), (B,K,S,DV), (B,H,T,S)
+	p, z, slope    []float64 // (B,H,T,S): weights before dropout, factors of dropout, derivative of softcap
+	out, lse       []float64
+	outAbs         []float64
+	scoreAbs       float64 // greatest Σ|q·k| and |bias|
+	dq, dk, dv, db []float64
+	dqA, dkA, dvA  []float64
+	dbA            []float64
 }
 
 // dense gathers rows that lie in a layout.

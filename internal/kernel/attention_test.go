@@ -12,13 +12,13 @@ import (
 
 // attentionProblem is an attention with its arguments, in slices that have more room than the layouts use.
 type attentionProblem[F Float] struct {
-	a                     *Attention
-	in, grad              QKV[F]
-	out, dout, lse        []F
-	guard                 F
-	rand                  *rand.Rand
-	sizeQ, sizeK, sizeV   int
-	sizeOut, sizeB, queue int
+	a                   *Attention
+	in, grad            QKV[F]
+	out, dout, lse      []F
+	guard               F
+	rand                *rand.Rand
+	sizeQ, sizeK, sizeV int
+	sizeOut, sizeB      int
 }
 
 // visibleRules are rules for T queries and S keys, by name.

@@ -35,16 +35,16 @@ func TestDropoutMaskNeverChanges(t *testing.T) {
 		site int
 		want string
 	}{
-		{0.5, 0, 0, ".x..x...x.x.xxxxx.x.xxxx.xx..xxx...x.....x...xx....xx..xx.xxxx.."},
-		{0.5, 123, 1, "x.xxx.x...x.x..xx...x...x...xx...xx..xxx.x.x.x..x.xxxxxxx.x..xxx"},
-		{0.1, -5, 7, "xxxxxxx.xxxxx.xx.xxxxxxxxx.xx.x.xxx.xxxxxxx.xxxxxxx.xxxxxxxxxxxx"},
+		{0.5, 0, 0, ".#..#...#.#.#####.#.####.##..###...#.....#...##....##..##.####.."},
+		{0.5, 123, 1, "#.###.#...#.#..##...#...#...##...##..###.#.#.#..#.#######.#..###"},
+		{0.1, -5, 7, "#######.#####.##.#########.##.#.###.#######.#######.############"},
 	} {
 		var got string
 		for _, v := range dropOnes(64, c.p, c.key, c.site) {
 			if v == 0 {
 				got += "."
 			} else {
-				got += "x"
+				got += "#"
 			}
 		}
 		require.Equal(t, c.want, got)
