@@ -5,25 +5,39 @@ import "math"
 // Attention is the sizes and rules of one scaled dot-product attention with H query heads that share K
 // key/value heads: query head h uses key/value head h/(H/K). For each batch b, head h and query t
 //
-//	score(s)  = softcap(Scale · q·k(s)) + bias(s)   for the keys s that t sees
-//	weight(s) = dropout(exp(score(s) − lse))        with lse = log Σ exp(score)
+//	score(s)  = softcap(Scale · q·k(s)) + bias(t,s) + relative(t−s)   for the keys s that t sees
+//	weight(s) = dropout(exp(score(s) − lse))        with lse = log (exp(sink) + Σ exp(score))
 //	out       = Σ weight(s)·v(s)
 //
-// A query whose keys are all hidden has the output 0, and its gradients are 0.
+// where exp(sink) is there only if there are sinks. A query whose keys are all hidden has the output 0, and its
+// gradients are 0.
 type Attention struct {
 	B, H, K  int // batch, query heads, key/value heads; K divides H
 	T, S     int // queries, keys
 	D, DV    int // width of queries and keys, width of values
 	Scale    float64
 	Softcap  float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
-	Visible  func(b, t int) (lo, hi int) // query t of batch b sees the keys lo ≤ s < hi; nil: all. Called by several goroutines
+	Visible  func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
+	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
+	Unbiased int                         // the last keys, to which no bias and no relative bias is added
 	Dropout  WeightDropout
 	QueryAt  HeadLayout // of q (B,H,T,D) and its gradient
 	KeyAt    HeadLayout // of k (B,K,S,D) and its gradient
 	ValueAt  HeadLayout // of v (B,K,S,DV) and its gradient
 	OutputAt HeadLayout // of the output (B,H,T,DV) and its gradient
-	BiasAt   BiasLayout // of the bias, broadcast to (B,H,T,S), and its gradient
+	BiasAt   BiasLayout // of the bias, broadcast to (B,H,T,S−Unbiased), and its gradient
+	// Of the relative bias and its gradient: that of query t and key s lies at h·Head + t − s + Zero.
+	RelativeAt RelativeLayout
 }
+
+// ShownFunc says which of the keys s0, s0+1, … query t of head h of batch b sees. It sets all elements of shown
+// and returns true, or leaves them and returns false if all that Visible leaves are seen. It is called by
+// several goroutines.
+type ShownFunc func(b, h, t, s0 int, shown []bool) bool
+
+// RelativeLayout says where a relative bias lies: it depends on head and distance of query and key alone. With
+// Head = 0 all heads share one.
+type RelativeLayout struct{ Head, Zero int }
 
 // HeadLayout says where rows lie: row t of head h of batch b begins at b·Batch + h·Head + t·Row, and its
 // elements lie side by side.
@@ -51,12 +65,13 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 	return HeadLayout{heads * rows * width, width, heads * width}
 }
 
-// QKV is the arguments of an attention, or their gradients. Bias may be nil: none is added.
-type QKV[F Float] struct{ Q, K, V, Bias []F }
+// QKV is the arguments of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil: there are
+// none.
+type QKV[F Float] struct{ Q, K, V, Bias, Relative, Sinks []F }
 
 // check makes sure that every element an attention reaches lies inside its slice.
 func (a *Attention) check() {
-	if min(a.B, a.H, a.T, a.S, a.D, a.DV) < 0 {
+	if min(a.B, a.H, a.T, a.S, a.D, a.DV, a.Unbiased, a.S-a.Unbiased) < 0 {
 		panic("kernel: attention: negative dimension")
 	}
 	if a.K < 1 || a.H%a.K != 0 {
@@ -72,10 +87,24 @@ func (a *Attention) checkHeads(name string, length, heads, rows, width int, at H
 	checkSteps(name, length, width, [4]int{a.B, heads, rows, 1}, [4]int{at.Batch, at.Head, at.Row, 0})
 }
 
-func (a *Attention) checkBias(name string, length int) {
-	at := a.BiasAt
-	checkSteps(name, length, 1, [4]int{a.B, a.H, a.T, a.S}, [4]int{at.Batch, at.Head, at.Query, at.Key})
+// checkAdded makes sure that biases and sinks, or their gradients, are long enough.
+func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
+	if in.Bias != nil {
+		at := a.BiasAt
+		checkSteps("bias"+of, len(in.Bias), 1, [4]int{a.B, a.H, a.T, a.biased()}, [4]int{at.Batch, at.Head, at.Query, at.Key})
+	}
+	if at := a.RelativeAt; in.Relative != nil && a.T > 0 && a.biased() > 0 {
+		if at.Head < 0 || at.Zero-a.biased()+1 < 0 || (a.H-1)*at.Head+a.T-1+at.Zero >= len(in.Relative) {
+			panic("kernel: attention: relative bias" + of + ": slice is too short")
+		}
+	}
+	if in.Sinks != nil && len(in.Sinks) < a.H {
+		panic("kernel: attention: sinks" + of + ": slice is too short")
+	}
 }
+
+// biased is the number of keys to which a bias is added.
+func (a *Attention) biased() int { return a.S - a.Unbiased }
 
 // checkSteps makes sure that pieces of the given width, laid out on four axes, lie inside a slice.
 func checkSteps(name string, length, width int, counts, steps [4]int) {

@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // AttentionBackward computes the gradients of an attention from dout, the gradient of its output, making the
 // weights again from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of
 // AttentionForward with the same a. A nil slice of grad is not asked for; the others are overwritten, the
@@ -8,7 +10,8 @@ package kernel
 //
 //	dV = (P⊙Z)ᵀ·dOut
 //	dP = (dOut·Vᵀ)⊙Z
-//	dBias = P⊙(dP − Σ dOut⊙Out)
+//	dBias = P⊙(dP − Σ dOut⊙Out), and dRelative its sums along the diagonals
+//	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
 //
 // A NaN reaches the gradients of the rows concerned, and may reach rows that share a tile with them.
@@ -25,18 +28,15 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 	if len(lse) < a.B*a.H*a.T {
 		panic("kernel: attention: lse: slice is too short")
 	}
-	if in.Bias != nil {
-		a.checkBias("bias", len(in.Bias))
-	}
-	if grad.Bias != nil {
-		a.checkBias("bias gradient", len(grad.Bias))
-	}
+	checkAdded(a, &in, "")
+	checkAdded(a, &grad, " gradient")
 	pool := attentionRunPool[F]()
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
 	r.beginBackward(grad, dout)
 	n := r.B * r.H * r.blocks()
 	Parallel(n, 1+n/64, r.sums)
+	r.sumSinks()
 	n = r.backwardCount()
 	Parallel(n, r.grain(n, 5), r.backward)
 	r.end()
@@ -64,12 +64,30 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 	}
 	r.next.Store(0)
 	r.failed.Store(false)
+	r.shared.batch, r.shared.head, r.shared.key = false, false, false
 	if grad.Bias != nil {
 		r.clearBias()
+		r.shared.batch, r.shared.head, r.shared.key = r.BiasAt.Batch == 0, r.BiasAt.Head == 0, r.BiasAt.Key == 0
 	}
-	r.shared.batch = grad.Bias != nil && r.BiasAt.Batch == 0
-	r.shared.head = grad.Bias != nil && r.BiasAt.Head == 0
-	r.shared.key = grad.Bias != nil && r.BiasAt.Key == 0
+	if grad.Relative != nil {
+		clear(grad.Relative)
+		r.shared.batch, r.shared.key = true, true
+		r.shared.head = r.shared.head || r.RelativeAt.Head == 0
+	}
+}
+
+// sumSinks computes the gradient of the sinks: −Σ exp(sink − lse)·Σ dout⊙out.
+func (r *attentionRun[F]) sumSinks() {
+	if r.grad.Sinks == nil {
+		return
+	}
+	clear(r.grad.Sinks[:r.H])
+	for row, delta := range r.delta {
+		if lse := r.lse[row]; delta != 0 { // so that lse is not −∞
+			h := row / r.T % r.H
+			r.grad.Sinks[h] -= F(math.Exp(float64(r.in.Sinks[h]-lse))) * delta
+		}
+	}
 }
 
 // sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq that no block of

@@ -47,7 +47,7 @@ func TestAttentionHiddenByBias(t *testing.T) {
 	p.verify(t)
 	for i := 1; i < 2*70; i += 4 {
 		h, row := i/70, i%70
-		assert.Equal(t, lowest[float64](), p.lse[i])
+		assert.Equal(t, p.in.Sinks[h], p.lse[i])
 		assert.Equal(t, make([]float64, 3), p.out[(row*2+h)*3:][:3])
 		assert.Equal(t, make([]float64, 5), p.grad.Q[(row*2+h)*5:][:5])
 	}
@@ -186,6 +186,9 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 		{"kernel: attention: v: negative stride", func(p *attentionProblem[float64]) { p.a.ValueAt.Row = -1 }},
 		{"kernel: attention: k: slice is too short", func(p *attentionProblem[float64]) { p.a.KeyAt.Head = math.MaxInt }},
 		{"kernel: attention: bias: slice is too short", func(p *attentionProblem[float64]) { p.in.Bias = p.in.Bias[1:] }},
+		{"kernel: attention: relative bias: slice is too short", func(p *attentionProblem[float64]) { p.in.Relative = p.in.Relative[1:] }},
+		{"kernel: attention: relative bias: slice is too short", func(p *attentionProblem[float64]) { p.a.RelativeAt.Zero-- }},
+		{"kernel: attention: sinks: slice is too short", func(p *attentionProblem[float64]) { p.in.Sinks = p.in.Sinks[1:] }},
 		{"kernel: attention: out: slice is too short", func(p *attentionProblem[float64]) { p.out = p.out[1:] }},
 		{"kernel: attention: lse: slice is too short", func(p *attentionProblem[float64]) { p.lse = p.lse[:23] }},
 	} {
@@ -206,6 +209,8 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 		{"kernel: attention: k gradient: slice is too short", func(p *attentionProblem[float64]) { p.grad.K = p.grad.K[1:] }},
 		{"kernel: attention: v gradient: slice is too short", func(p *attentionProblem[float64]) { p.grad.V = p.grad.V[1:] }},
 		{"kernel: attention: bias gradient: slice is too short", func(p *attentionProblem[float64]) { p.grad.Bias = p.grad.Bias[1:] }},
+		{"kernel: attention: relative bias gradient: slice is too short", func(p *attentionProblem[float64]) { p.grad.Relative = p.grad.Relative[1:] }},
+		{"kernel: attention: sinks gradient: slice is too short", func(p *attentionProblem[float64]) { p.grad.Sinks = p.grad.Sinks[1:] }},
 	} {
 		p := newAttentionProblem[float64](ok, true)
 		row.change(p)
@@ -220,15 +225,15 @@ func TestAttentionRuleThatPanics(t *testing.T) {
 	p.run()
 	for at := range 10 {
 		var calls atomic.Int64
-		p.a.Visible = func(_, t int) (int, int) {
-			if calls.Add(1) > int64(640+at*300) { // the first 640 find the blocks
+		p.a.Shown = func(b, h, t, s0 int, shown []bool) bool {
+			if calls.Add(1) > int64(at*300) {
 				panic("the rule failed")
 			}
-			return 0, t + 1
+			return false
 		}
 		assert.PanicsWithValue(t, "the rule failed", func() { AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in) })
 	}
-	p.a.Visible = nil
+	p.a.Shown = nil
 	p.run()
 	p.verify(t)
 }

@@ -7,8 +7,8 @@ import "math"
 // tile, keeping the running maximum and sum of every row. It writes out and lse (B,H,T), the natural
 // logarithm of each row's Σ exp(score): −∞ for a query that sees nothing, whose output is 0.
 //
-// Keys and values that no query of a block sees are not read. A NaN or ∞ in a value reaches only the rows
-// that see it. The bits of the result do not depend on GOMAXPROCS.
+// Keys and values outside what Visible shows to a block are not read. A NaN or ∞ in a value reaches only the
+// rows to which Visible shows it. The bits of the result do not depend on GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 	a.check()
 	a.checkInputs(len(in.Q), len(in.K), len(in.V))
@@ -16,9 +16,7 @@ func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 	if len(lse) < a.B*a.H*a.T {
 		panic("kernel: attention: lse: slice is too short")
 	}
-	if in.Bias != nil {
-		a.checkBias("bias", len(in.Bias))
-	}
+	checkAdded(a, &in, "")
 	pool := attentionRunPool[F]()
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
@@ -75,11 +73,16 @@ func (r *attentionRun[F]) repairRows(w *forwardTiles[F], b, h, t0, rows int) {
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only. It tells
 // whether a row became NaN or ∞ that might not have, computed alone.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) (poisoned bool) {
+	// A sink is like a key with this score and the value 0.
+	sink, one := lowest[F](), F(0)
+	if r.in.Sinks != nil && r.in.Sinks[h] != sink {
+		sink, one = r.in.Sinks[h], 1
+	}
 	for t := range rows {
-		w.max[t], w.sum[t] = lowest[F](), 0
+		w.max[t], w.sum[t] = sink, one
 	}
 	clear(w.out[:rows*r.DV])
-	w.look(&r.Attention, b, t0, rows)
+	r.look(w.attentionTiles, b, t0, rows)
 	if s.lo < s.hi && r.D > 0 {
 		transposePanel(chosenPath, r.D, rows, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, w.q, queryBlock)
 	}
@@ -124,6 +127,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 		}
 		hideColumns(chosenPath, keys, n, p, queryBlock, w.first[from:], w.last[from:])
 	}
+	r.hideUnshown(&x, w.attentionTiles)
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
 	w.raise(from, end, r.DV)
 	expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])

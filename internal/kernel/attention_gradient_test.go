@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// newProblem makes an attention in contiguous (B,T,H·D) slices, with a bias for each head that the batch
-// shares if biased.
+// newAttentionProblem makes an attention in contiguous (B,T,H·D) slices; if biased, with both biases and
+// sinks for each head, which the batch shares.
 func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F] {
 	a.Scale = 1 / math.Sqrt(float64(a.D))
 	a.QueryAt, a.KeyAt = HeadsInRow(a.H, a.T, a.D), HeadsInRow(a.K, a.S, a.D)
@@ -19,8 +19,13 @@ func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F]
 		sizeQ: a.B * a.T * a.H * a.D, sizeK: a.B * a.S * a.K * a.D, sizeV: a.B * a.S * a.K * a.DV, sizeOut: a.B * a.T * a.H * a.DV,
 	}
 	if biased {
-		a.BiasAt = BiasLayout{Head: a.T * a.S, Query: a.S, Key: 1}
-		p.sizeB = a.H * a.T * a.S
+		s := a.S - a.Unbiased
+		a.BiasAt = BiasLayout{Head: a.T * s, Query: s, Key: 1}
+		a.RelativeAt = RelativeLayout{Head: a.T + s - 1, Zero: s - 1}
+		n := a.H * (a.T + s - 1)
+		p.in.Relative, p.grad.Relative = normals[F](p.rand, n), make([]F, n)
+		p.in.Sinks, p.grad.Sinks = normals[F](p.rand, a.H), make([]F, a.H)
+		p.sizeB = a.H * a.T * s
 		p.in.Bias, p.grad.Bias = normals[F](p.rand, p.sizeB), make([]F, p.sizeB)
 	}
 	p.fill()
@@ -30,8 +35,14 @@ func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F]
 // TestAttentionCentralDifferences does not rely on any formula of the gradient.
 func TestAttentionCentralDifferences(t *testing.T) {
 	p := newAttentionProblem[float64](Attention{
-		B: 2, H: 6, K: 3, T: 5, S: 7, D: 3, DV: 2, Softcap: 2,
+		B: 2, H: 6, K: 3, T: 5, S: 7, D: 3, DV: 2, Softcap: 2, Unbiased: 1,
 		Visible: func(b, t int) (int, int) { return t - 2, t + 1 + b },
+		Shown: func(b, h, t, s0 int, shown []bool) bool {
+			for j := range shown {
+				shown[j] = (b+h+t+s0+j)%4 > 0
+			}
+			return h > 0
+		},
 		Dropout: WeightDropout{P: 0.25, Key: 11, Site: 2},
 	}, true)
 	loss := func() float64 {
@@ -48,7 +59,8 @@ func TestAttentionCentralDifferences(t *testing.T) {
 	for _, x := range []struct {
 		name     string
 		in, grad []float64
-	}{{"q", p.in.Q, p.grad.Q}, {"k", p.in.K, p.grad.K}, {"v", p.in.V, p.grad.V}, {"bias", p.in.Bias, p.grad.Bias}} {
+	}{{"q", p.in.Q, p.grad.Q}, {"k", p.in.K, p.grad.K}, {"v", p.in.V, p.grad.V}, {"bias", p.in.Bias, p.grad.Bias},
+		{"relative", p.in.Relative, p.grad.Relative}, {"sinks", p.in.Sinks, p.grad.Sinks}} {
 		for i := range x.in {
 			old := x.in[i]
 			x.in[i] = old + step
@@ -67,11 +79,11 @@ func TestAttentionGradientsAlone(t *testing.T) {
 	p := newAttentionProblem[float32](Attention{B: 2, H: 4, K: 2, T: 150, S: 130, D: 17, DV: 9, Visible: func(_, t int) (int, int) { return 0, t + 1 }}, true)
 	p.run()
 	all := p.grad
-	for i, name := range []string{"q", "k", "v", "bias"} {
-		want := [][]float32{all.Q, all.K, all.V, all.Bias}[i]
+	for i, name := range []string{"q", "k", "v", "bias", "relative", "sinks"} {
+		want := [][]float32{all.Q, all.K, all.V, all.Bias, all.Relative, all.Sinks}[i]
 		got := make([]float32, len(want))
 		p.grad = QKV[float32]{}
-		*[]*[]float32{&p.grad.Q, &p.grad.K, &p.grad.V, &p.grad.Bias}[i] = got
+		*[]*[]float32{&p.grad.Q, &p.grad.K, &p.grad.V, &p.grad.Bias, &p.grad.Relative, &p.grad.Sinks}[i] = got
 		AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in)
 		assert.True(t, sameBits(want, got), name)
 	}

@@ -5,7 +5,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	t0 := i * queryBlock
 	rows := min(queryBlock, r.T-t0)
 	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
-	w.look(&r.Attention, w.b, t0, rows)
+	r.look(w.attentionTiles, w.b, t0, rows)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
 	if t1 < t2 {
 		x := scores[F]{data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1, queryStep: keyBlock, keyStep: 1}
@@ -37,6 +37,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int,
 	if !all {
 		x.hideRows(w.lo[t1:], w.hi[t1:])
 	}
+	r.hideUnshown(x, w.attentionTiles)
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
@@ -50,7 +51,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int,
 	}
 	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
 	r.drop(x)
-	if r.grad.Bias != nil {
+	if r.grad.Bias != nil || r.grad.Relative != nil {
 		r.addBias(&dp)
 	}
 	if r.Softcap > 0 {

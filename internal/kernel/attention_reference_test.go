@@ -14,6 +14,7 @@ type naive struct {
 	dq, dk, dv, db []float64
 	dqA, dkA, dvA  []float64
 	dbA            []float64
+	sinks, ds, dsA []float64 // (H)
 }
 
 // dense gathers rows that lie in a layout.
@@ -31,21 +32,32 @@ func dense[F Float](x []F, b, heads, rows, width int, at HeadLayout) []float64 {
 	return y
 }
 
-func denseBias[F Float](a *Attention, x []F) []float64 {
+// denseBias is the sum of both biases.
+func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 	y := make([]float64, a.B*a.H*a.T*a.S)
-	if x == nil {
-		return y
-	}
 	for i := range y {
-		y[i] = float64(x[biasIndex(a, i)])
+		if in.Bias != nil && isBiased(a, i) {
+			y[i] += float64(in.Bias[biasIndex(a, i)])
+		}
+		if in.Relative != nil && isBiased(a, i) {
+			y[i] += float64(in.Relative[relativeIndex(a, i)])
+		}
 	}
 	return y
 }
+
+// isBiased says whether element i of (B,H,T,S) has a bias.
+func isBiased(a *Attention, i int) bool { return i%a.S < a.S-a.Unbiased }
 
 // biasIndex is where element i of (B,H,T,S) finds its bias.
 func biasIndex(a *Attention, i int) int {
 	s, t, h, b := i%a.S, i/a.S%a.T, i/a.S/a.T%a.H, i/a.S/a.T/a.H
 	return b*a.BiasAt.Batch + h*a.BiasAt.Head + t*a.BiasAt.Query + s*a.BiasAt.Key
+}
+
+func relativeIndex(a *Attention, i int) int {
+	s, t, h := i%a.S, i/a.S%a.T, i/a.S/a.T%a.H
+	return h*a.RelativeAt.Head + t - s + a.RelativeAt.Zero
 }
 
 func dotAbs(x, y []float64) (sum, abs float64) {
@@ -61,7 +73,10 @@ func newNaive[F Float](a *Attention, in QKV[F]) *naive {
 		q:    dense(in.Q, a.B, a.H, a.T, a.D, a.QueryAt),
 		k:    dense(in.K, a.B, a.K, a.S, a.D, a.KeyAt),
 		v:    dense(in.V, a.B, a.K, a.S, a.DV, a.ValueAt),
-		bias: denseBias(a, in.Bias),
+		bias: denseBias(a, in),
+	}
+	for _, v := range in.Sinks {
+		n.sinks = append(n.sinks, float64(v))
 	}
 	size := a.B * a.H * a.T * a.S
 	n.p, n.slope, n.z = make([]float64, size), make([]float64, size), make([]float64, size)
@@ -92,11 +107,21 @@ func (n *naive) forward() {
 	n.out, n.outAbs = make([]float64, a.B*a.H*a.T*a.DV), make([]float64, a.B*a.H*a.T*a.DV)
 	n.lse = make([]float64, a.B*a.H*a.T)
 	n.rows(func(row, key, b, t int) {
+		h, shown := row/a.T%a.H, make([]bool, a.S)
+		if a.Shown == nil || !a.Shown(b, h, t, 0, shown) {
+			for i := range shown {
+				shown[i] = true
+			}
+		}
 		lo, hi := 0, a.S
 		if a.Visible != nil {
 			lo, hi = a.Visible(b, t)
 		}
-		top := math.Inf(-1)
+		top, sink := math.Inf(-1), math.Inf(-1)
+		if n.sinks != nil {
+			sink = n.sinks[h]
+			top = sink
+		}
 		p, slope := n.p[row*a.S:][:a.S], n.slope[row*a.S:][:a.S]
 		for s := range a.S {
 			x, abs := dotAbs(n.q[row*a.D:][:a.D], n.k[(key+s)*a.D:])
@@ -107,7 +132,7 @@ func (n *naive) forward() {
 				x, slope[s] = a.Softcap*y, 1-y*y
 			}
 			x += n.bias[row*a.S+s]
-			if s < lo || s >= hi {
+			if s < lo || s >= hi || !shown[s] {
 				x = math.Inf(-1)
 			}
 			n.scoreAbs = max(n.scoreAbs, abs*a.Scale)
@@ -122,7 +147,7 @@ func (n *naive) forward() {
 			clear(p)
 			return
 		}
-		sum := 0.
+		sum := math.Exp(sink - top)
 		for s := range p {
 			p[s] = math.Exp(p[s] - top)
 			sum += p[s]
@@ -145,12 +170,17 @@ func (n *naive) backward(dout []float64) {
 	n.dk, n.dkA = make([]float64, len(n.k)), make([]float64, len(n.k))
 	n.dv, n.dvA = make([]float64, len(n.v)), make([]float64, len(n.v))
 	n.db, n.dbA = make([]float64, len(n.p)), make([]float64, len(n.p))
+	n.ds, n.dsA = make([]float64, len(n.sinks)), make([]float64, len(n.sinks))
 	n.rows(func(row, key, _, _ int) {
 		do := dout[row*a.DV:][:a.DV]
 		delta, deltaAbs := 0., 0.
 		for d, v := range do {
 			delta += v * n.out[row*a.DV+d]
 			deltaAbs += math.Abs(v) * n.outAbs[row*a.DV+d]
+		}
+		if h := row / a.T % a.H; n.sinks != nil {
+			n.ds[h] -= math.Exp(n.sinks[h]-n.lse[row]) * delta
+			n.dsA[h] += math.Exp(n.sinks[h]-n.lse[row]) * deltaAbs
 		}
 		for s := range a.S {
 			i := row*a.S + s

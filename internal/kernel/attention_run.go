@@ -23,7 +23,8 @@ type attentionRun[F Float] struct {
 	Attention
 	in, grad       QKV[F]
 	out, dout, lse []F
-	spans          []span // of every block of queries (B,blocks)
+	visible        [][2]int // the keys lo ≤ s < hi that Visible leaves to every query (B,T); none if it is nil
+	spans          []span   // of every block of queries (B,blocks)
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T)
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
@@ -56,6 +57,13 @@ func attentionRunPool[F Float]() *sync.Pool {
 // begin takes over the arguments and finds out which keys each block of queries sees.
 func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
+	if r.Visible != nil {
+		r.visible = resize(r.visible, r.B*r.T)
+		for i := range r.visible {
+			lo, hi := r.Attention.keys(i/r.T, i%r.T)
+			r.visible[i] = [2]int{lo, hi}
+		}
+	}
 	n := r.blocks()
 	r.spans = resize(r.spans, r.B*n)
 	for b := range r.B {
@@ -81,7 +89,7 @@ func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 	}
 	s := span{allHi: r.S}
 	for t := t0; t < t1; t++ {
-		lo, hi := r.keys(b, t)
+		lo, hi := r.visible[b*r.T+t][0], r.visible[b*r.T+t][1]
 		switch {
 		case lo == hi:
 		case s.lo == s.hi:
@@ -127,7 +135,8 @@ func resize[E any](s []E, n int) []E {
 // attentionTiles is the memory of one worker: a few blocks whose size does not depend on T and S.
 type attentionTiles[F Float] struct {
 	memory []F
-	lo, hi [queryBlock]int // the keys that each query of the block sees
+	lo, hi [queryBlock]int // the keys that Visible leaves to each query of the block
+	shown  [keyBlock]bool  // of one query: the keys of the tile that Shown shows
 }
 
 var attentionTiles32, attentionTiles64 = sync.Pool{New: func() any { return new(attentionTiles[float32]) }},
@@ -160,10 +169,15 @@ const vector = 16
 
 func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
-// look fills in which keys the queries [t0,t0+rows) see.
-func (w *attentionTiles[F]) look(a *Attention, b, t0, rows int) {
+// look fills in which keys Visible leaves to the queries [t0,t0+rows).
+func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
 	for t := range rows {
-		w.lo[t], w.hi[t] = a.keys(b, t0+t)
+		if r.Visible == nil {
+			w.lo[t], w.hi[t] = 0, r.S
+			continue
+		}
+		v := &r.visible[b*r.T+t0+t]
+		w.lo[t], w.hi[t] = v[0], v[1]
 	}
 }
 

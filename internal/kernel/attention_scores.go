@@ -25,22 +25,57 @@ func (x *scores[F]) lines() (count, n, step int) {
 func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
-	if r.in.Bias != nil && r.Softcap == 0 {
+	biased := x.biased(&r.Attention)
+	fill := r.in.Bias != nil && r.Softcap == 0 && biased.keys == x.keys
+	if fill {
 		r.fillBias(x)
 		beta = 1
 	}
 	multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, beta, x.data, step)
-	if r.Softcap == 0 {
-		return
+	if r.Softcap > 0 {
+		capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
 	}
-	capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
-	if r.in.Bias == nil {
+	if r.in.Bias != nil && !fill && biased.keys > 0 {
+		for i := range x.queries {
+			bias := r.in.Bias[r.biasAt(x, i):]
+			for j := range biased.keys {
+				x.data[i*x.queryStep+j*x.keyStep] += bias[j*r.BiasAt.Key]
+			}
+		}
+	}
+	if r.in.Relative != nil {
+		r.addRelative(&biased)
+	}
+}
+
+// biased is the part of a tile whose keys have a bias.
+func (x *scores[F]) biased(a *Attention) scores[F] {
+	y := *x
+	y.keys = min(x.keys, max(a.biased()-x.s0, 0))
+	return y
+}
+
+// relativeAt is where the relative bias of query t0 and key s0 lies.
+func (r *attentionRun[F]) relativeAt(x *scores[F]) int {
+	return x.h*r.RelativeAt.Head + r.RelativeAt.Zero + x.t0 - x.s0
+}
+
+// addRelative adds the relative bias to a tile.
+func (r *attentionRun[F]) addRelative(x *scores[F]) {
+	at := r.relativeAt(x)
+	if x.queryStep == 1 {
+		for j := range x.keys {
+			line := x.data[j*x.keyStep:][:x.queries]
+			for i, v := range r.in.Relative[at-j:][:len(line)] {
+				line[i] += v
+			}
+		}
 		return
 	}
 	for i := range x.queries {
-		bias := r.in.Bias[r.biasAt(x, i):]
-		for j := range x.keys {
-			x.data[i*x.queryStep+j*x.keyStep] += bias[j*r.BiasAt.Key]
+		line := x.data[i*x.queryStep:][:x.keys]
+		for j := range line {
+			line[j] += r.in.Relative[at+i-j]
 		}
 	}
 }
@@ -70,10 +105,22 @@ func (r *attentionRun[F]) biasAt(x *scores[F], i int) int {
 	return x.b*at.Batch + x.h*at.Head + (x.t0+i)*at.Query + x.s0*at.Key
 }
 
-// addBias adds the gradients of the scores, one query in each row, to the gradient of the bias.
-func (r *attentionRun[F]) addBias(x *scores[F]) {
+// addBias adds the gradients of the scores, one query in each row, to the gradients of the biases.
+func (r *attentionRun[F]) addBias(tile *scores[F]) {
+	x := tile.biased(&r.Attention)
+	if r.grad.Relative != nil {
+		at := r.relativeAt(&x)
+		for i := range x.queries {
+			for j, v := range x.data[i*x.queryStep:][:x.keys] {
+				r.grad.Relative[at+i-j] += v
+			}
+		}
+	}
+	if r.grad.Bias == nil || x.keys == 0 {
+		return
+	}
 	for i := range x.queries {
-		bias, line := r.grad.Bias[r.biasAt(x, i):], x.data[i*x.queryStep:][:x.keys]
+		bias, line := r.grad.Bias[r.biasAt(&x, i):], x.data[i*x.queryStep:][:x.keys]
 		if r.BiasAt.Key == 1 {
 			bias = bias[:len(line)]
 			for j, v := range line {
@@ -99,7 +146,7 @@ func (r *attentionRun[F]) clearBias() {
 	for b := range once(r.B, at.Batch) {
 		for h := range once(r.H, at.Head) {
 			for t := range once(r.T, at.Query) {
-				for s := range once(r.S, at.Key) {
+				for s := range once(r.biased(), at.Key) {
 					r.grad.Bias[b*at.Batch+h*at.Head+t*at.Query+s*at.Key] = 0
 				}
 			}
@@ -131,6 +178,24 @@ func (x *scores[F]) hideRows(lo, hi []int) {
 		a, b := min(max(lo[i]-x.s0, 0), x.keys), max(min(hi[i]-x.s0, x.keys), 0)
 		lower(line[:a])
 		lower(line[b:])
+	}
+}
+
+// hideUnshown sets to −∞ what Shown hides.
+func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
+	if r.Shown == nil {
+		return
+	}
+	shown := w.shown[:x.keys]
+	for i := range x.queries {
+		if !r.Shown(x.b, x.h, x.t0+i, x.s0, shown) {
+			continue
+		}
+		for j, s := range shown {
+			if !s {
+				x.data[i*x.queryStep+j*x.keyStep] = lowest[F]()
+			}
+		}
 	}
 }
 

@@ -49,6 +49,28 @@ func visibleRules(r *rand.Rand, batch, t, s int) map[string]func(b, t int) (int,
 
 var ruleNames = []string{"all", "causal", "causal-last", "anti-causal", "window", "both-sides", "prefix", "lengths", "some-queries", "any", "nothing"}
 
+// shownRules are rules for what Visible leaves, by name.
+func shownRules(r *rand.Rand, a *Attention) map[string]ShownFunc {
+	salt := r.Uint64()
+	scattered := func(b, h, t, s0 int, shown []bool) bool {
+		for j := range shown {
+			shown[j] = mix(salt+uint64(((b*a.H+h)*a.T+t)*a.S+s0+j))%3 > 0
+		}
+		return true
+	}
+	return map[string]ShownFunc{
+		"all":       nil,
+		"scattered": scattered,
+		"some":      func(b, h, t, s0 int, shown []bool) bool { return t%2 == 0 && scattered(b, h, t, s0, shown) },
+		"none": func(b, h, t, s0 int, shown []bool) bool {
+			clear(shown)
+			return t%3 == 0
+		},
+	}
+}
+
+var shownNames = []string{"all", "all", "scattered", "some", "none"}
+
 // drawLayout lays rows out in one of the two usual ways, or with gaps everywhere.
 func drawLayout(t *rapid.T, name string, batch, heads, rows, width int) (at HeadLayout, size int) {
 	switch rapid.IntRange(0, 2).Draw(t, name+" layout") {
@@ -91,9 +113,22 @@ func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
 	a.KeyAt, p.sizeK = drawLayout(t, "k", a.B, a.K, a.S, a.D)
 	a.ValueAt, p.sizeV = drawLayout(t, "v", a.B, a.K, a.S, a.DV)
 	a.OutputAt, p.sizeOut = drawLayout(t, "out", a.B, a.H, a.T, a.DV)
+	a.Unbiased = rapid.SampledFrom([]int{0, 0, min(1, a.S), min(2, a.S)}).Draw(t, "unbiased")
 	if rapid.Bool().Draw(t, "bias") {
 		p.drawBias(t)
 	}
+	if rapid.Bool().Draw(t, "relative") {
+		a.RelativeAt.Zero = a.S - 1 + p.rand.IntN(3)
+		if p.rand.IntN(3) > 0 {
+			a.RelativeAt.Head = a.T + a.RelativeAt.Zero + p.rand.IntN(2)
+		}
+		n := (a.H-1)*a.RelativeAt.Head + a.T + a.RelativeAt.Zero
+		p.in.Relative, p.grad.Relative = normals[F](p.rand, n), make([]F, n)
+	}
+	if rapid.Bool().Draw(t, "sinks") {
+		p.in.Sinks, p.grad.Sinks = normals[F](p.rand, a.H), make([]F, a.H)
+	}
+	a.Shown = shownRules(p.rand, a)[rapid.SampledFrom(shownNames).Draw(t, "shown")]
 	p.fill()
 	return p
 }
@@ -130,7 +165,7 @@ func (p *attentionProblem[F]) fill() {
 	p.dout = normals[F](p.rand, p.sizeOut)
 	p.out, p.lse = make([]F, p.sizeOut), make([]F, a.B*a.H*a.T+4)
 	p.grad.Q, p.grad.K, p.grad.V = make([]F, p.sizeQ), make([]F, p.sizeK), make([]F, p.sizeV)
-	for _, x := range [][]F{p.out, p.lse, p.grad.Q, p.grad.K, p.grad.V, p.grad.Bias} {
+	for _, x := range [][]F{p.out, p.lse, p.grad.Q, p.grad.K, p.grad.V, p.grad.Bias, p.grad.Relative, p.grad.Sinks} {
 		for i := range x {
 			x[i] = p.guard
 		}
@@ -194,22 +229,35 @@ func (p *attentionProblem[F]) verify(t require.TestingT) {
 	p.close(t, "dq", p.grad.Q, a.H, a.T, a.D, a.QueryAt, n.dq, n.dqA, tol)
 	p.close(t, "dk", p.grad.K, a.K, a.S, a.D, a.KeyAt, n.dk, n.dkA, tol)
 	p.close(t, "dv", p.grad.V, a.K, a.S, a.DV, a.ValueAt, n.dv, n.dvA, tol)
-	if p.in.Bias == nil {
-		return
+	for h, v := range p.grad.Sinks {
+		p.equal(t, fmt.Sprintf("dsinks %d", h), v, n.ds[h], n.dsA[h], tol)
 	}
-	want, abs := make([]float64, p.sizeB), make([]float64, p.sizeB)
-	used := make([]bool, p.sizeB)
+	if p.in.Relative != nil {
+		p.closeSums(t, "drelative", p.grad.Relative, n, relativeIndex, tol, 0)
+	}
+	if p.in.Bias != nil {
+		p.closeSums(t, "dbias", p.grad.Bias, n, biasIndex, tol, p.guard)
+	}
+}
+
+// closeSums compares the gradient of a bias, of which element i of (B,H,T,S) uses the one at index; those that
+// none uses hold unused.
+func (p *attentionProblem[F]) closeSums(t require.TestingT, name string, got []F, n *naive, index func(*Attention, int) int, tol float64, unused F) {
+	want, abs, used := make([]float64, len(got)), make([]float64, len(got)), make([]bool, len(got))
 	for i, v := range n.db {
-		at := biasIndex(a, i)
+		if !isBiased(p.a, i) {
+			continue
+		}
+		at := index(p.a, i)
 		want[at] += v
 		abs[at] += n.dbA[i]
 		used[at] = true
 	}
-	for i, v := range p.grad.Bias {
+	for i, v := range got {
 		if used[i] {
-			p.equal(t, fmt.Sprintf("dbias %d", i), v, want[i], abs[i], tol)
-		} else if v == v {
-			require.Failf(t, "written outside", "dbias: element %d is %v", i, v)
+			p.equal(t, fmt.Sprintf("%s %d", name, i), v, want[i], abs[i], tol)
+		} else if v != unused && (v == v || unused == unused) {
+			require.Failf(t, "written outside", "%s: element %d is %v", name, i, v)
 		}
 	}
 }
