@@ -98,3 +98,33 @@ func geluErfBackward[F Float](dx, x, dy []F) {
 		dx[i] = dy[i] * F(normal(x)+x*root*math.Exp(-x*x/2))
 	}
 }
+
+// Softcap writes limit·tanh(x/limit) to y, of one length; y may be x.
+func Softcap[F Float](y, x []F, limit float64) {
+	fit("softcap", len(x), len(y))
+	vectorTask[F]{kind: taskSoftcap, a: y, b: x, x: F(limit)}.start(len(x), grainSlow)
+}
+
+func softcapRun[F Float](p path, y, x []F, limit F) {
+	chunks(len(x), func(lo, hi int) {
+		y := y[lo:hi]
+		scaleRun(p, y, x[lo:hi], 1/limit)
+		tanhRun(p, y, y)
+		scaleRun(p, y, y, limit)
+	})
+}
+
+// SoftcapBackward writes dx = dy⊙(1 − (y/limit)²) for y = Softcap(x). dx may be y or dy.
+func SoftcapBackward[F Float](dx, y, dy []F, limit float64) {
+	fit("softcap backward", len(y), len(dy), len(dx))
+	vectorTask[F]{kind: taskSoftcapBackward, a: dx, b: y, c: dy, x: F(limit)}.start(len(y), grainFast)
+}
+
+func softcapBackwardRun[F Float](dx, y, dy []F, limit F) {
+	dx, dy = dx[:len(y)], dy[:len(y)]
+	inverse := 1 / limit
+	for i, v := range y {
+		v *= inverse
+		dx[i] = dy[i] * (1 - F(v*v)) // rounded, also where the processor could do without
+	}
+}

@@ -138,3 +138,31 @@ func TestGELUOfSpecialNumbers(t *testing.T) {
 		require.InDelta(t, 0, dx[2], 1e-20) // the slope at −9
 	}
 }
+
+// testSoftcapFormula allows a few roundings of the result and, for the slope, of 1.
+func testSoftcapFormula[F Float](t *testing.T, p path, eps float64) {
+	r := rand.New(rand.NewPCG(72, 1))
+	for _, limit := range []float64{0.3, 1, 30} {
+		x := []F{0, 1e-20, F(limit), 1e4, -1e4, 1e30, -1e30}
+		for range 3000 {
+			x = append(x, F(r.NormFloat64()*limit*3))
+		}
+		dy := normals[F](r, len(x))
+		y, dx := make([]F, len(x)), make([]F, len(x))
+		Softcap(y, x, limit)
+		SoftcapBackward(dx, y, dy, limit)
+		for i, v := range x {
+			want, slope := limit*math.Tanh(float64(v)/limit), math.Pow(math.Cosh(float64(v)/limit), -2)
+			require.InDelta(t, want, float64(y[i]), 10*eps*math.Abs(want)+1e-37, "%v: softcap %v of %v", p, limit, v)
+			require.InDelta(t, float64(dy[i])*slope, float64(dx[i]), 16*eps*math.Abs(float64(dy[i])), "%v: slope of softcap %v at %v", p, limit, v)
+		}
+	}
+}
+
+func TestSoftcapEqualsItsFormula(t *testing.T) {
+	for _, p := range paths() {
+		onPath(t, p)
+		testSoftcapFormula[float32](t, p, 0x1p-24)
+		testSoftcapFormula[float64](t, p, 0x1p-53)
+	}
+}

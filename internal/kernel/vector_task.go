@@ -11,6 +11,7 @@ type vectorTask[F Float] struct {
 	e, f       []F
 	cols       int
 	x, y       F
+	factor     rowFactor
 	adam       AdamConstants[F]
 	targets    []int64
 	ignore     int64
@@ -43,6 +44,16 @@ const (
 	taskNorm
 	taskNormBackward
 	taskNormColumns
+	taskSigmoid
+	taskSigmoidBackward
+	taskSiLU
+	taskSiLUBackward
+	taskSwiGLU
+	taskSwiGLUBackward
+	taskSoftcap
+	taskSoftcapBackward
+	taskRootNorm
+	taskRootNormBackward
 )
 
 // run does the elements, rows or columns [lo,hi).
@@ -93,6 +104,26 @@ func (t *vectorTask[F]) run(lo, hi int) {
 		normBackwardRows(p, hi-lo, cols, t.a[lo*cols:hi*cols], t.b[lo*cols:hi*cols], t.c[lo*cols:hi*cols], t.d, t.e[lo:hi], t.f[lo:hi])
 	case taskNormColumns:
 		t.normColumns(p, lo, hi)
+	case taskSigmoid:
+		sigmoidRun(p, t.a[lo:hi], t.b[lo:hi])
+	case taskSigmoidBackward:
+		sigmoidBackwardRun(t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
+	case taskSiLU:
+		siluRun(p, t.a[lo:hi], t.b[lo:hi])
+	case taskSiLUBackward:
+		siluBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
+	case taskSwiGLU:
+		swiGLURun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
+	case taskSwiGLUBackward:
+		swiGLUBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi], t.d[lo:hi], t.e[lo:hi])
+	case taskSoftcap:
+		softcapRun(p, t.a[lo:hi], t.b[lo:hi], t.x)
+	case taskSoftcapBackward:
+		softcapBackwardRun(t.a[lo:hi], t.b[lo:hi], t.c[lo:hi], t.x)
+	case taskRootNorm:
+		t.rootNorm(p, lo, hi)
+	case taskRootNormBackward:
+		t.rootNormBackward(p, lo, hi)
 	}
 }
 

@@ -55,6 +55,18 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 		{"LayerNormPlain", false, []int{n, rows, rows, n}, func(a [][]F) { LayerNorm(a[0], a[1], a[2], a[3], nil, nil, cols, 1e-5) }, [][2]int{{0, 3}}},
 		{"LayerNormBackward", false, []int{n, cols, cols, n, n, cols, rows, rows}, func(a [][]F) { LayerNormBackward(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], cols) }, nil},
 		{"LayerNormBackwardPlain", false, []int{n, n, n, rows, rows}, func(a [][]F) { LayerNormBackward(a[0], nil, nil, a[1], a[2], nil, a[3], a[4], cols) }, [][2]int{{0, 1}}},
+		{"RMSNorm", false, []int{n, n, cols}, func(a [][]F) { RMSNorm(a[0], a[1], a[2], 1e-2) }, [][2]int{{0, 1}}},
+		{"RMSNormBackward", false, []int{n, cols, n, n, cols}, func(a [][]F) { RMSNormBackward(a[0], a[1], a[2], a[3], a[4], 1e-2) }, nil},
+		{"L2Norm", false, []int{n, n, cols}, func(a [][]F) { L2Norm(a[0], a[1], a[2], 0.5) }, [][2]int{{0, 1}}},
+		{"L2NormBackward", false, []int{n, cols, n, n, cols}, func(a [][]F) { L2NormBackward(a[0], a[1], a[2], a[3], a[4], 0.5) }, nil},
+		{"Sigmoid", false, []int{n, n}, func(a [][]F) { Sigmoid(a[0], a[1]) }, [][2]int{{0, 1}}},
+		{"SigmoidBackward", true, []int{n, n, n}, func(a [][]F) { SigmoidBackward(a[0], a[1], a[2]) }, [][2]int{{0, 1}, {0, 2}}},
+		{"SiLU", false, []int{n, n}, func(a [][]F) { SiLU(a[0], a[1]) }, [][2]int{{0, 1}}},
+		{"SiLUBackward", false, []int{n, n, n}, func(a [][]F) { SiLUBackward(a[0], a[1], a[2]) }, [][2]int{{0, 1}, {0, 2}}},
+		{"SwiGLU", false, []int{n, n, n}, func(a [][]F) { SwiGLU(a[0], a[1], a[2]) }, [][2]int{{0, 1}, {0, 2}}},
+		{"SwiGLUBackward", false, []int{n, n, n, n, n}, func(a [][]F) { SwiGLUBackward(a[0], a[1], a[2], a[3], a[4]) }, [][2]int{{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}}},
+		{"Softcap", false, []int{n, n}, func(a [][]F) { Softcap(a[0], a[1], 0.7) }, [][2]int{{0, 1}}},
+		{"SoftcapBackward", true, []int{n, n, n}, func(a [][]F) { SoftcapBackward(a[0], a[1], a[2], 0.7) }, [][2]int{{0, 1}, {0, 2}}},
 	}
 }
 
@@ -217,6 +229,10 @@ func TestVectorPanicsOnArgumentsThatDoNotFit(t *testing.T) {
 		"softmax (0)":   func() { Softmax(x, x, 0) },
 		"cross entropy": func() { CrossEntropy(x, []int64{1}, 3, -100) },
 		"layer norm":    func() { LayerNorm(x, y[:2], y[:2], x, y[:2], nil, 3, 0) },
+		"rms norm":      func() { RMSNorm(x, x, x[:4], 1) },
+		"l2 norm":       func() { L2NormBackward(x, y, x, x, x[:3], 1) },
+		"swiglu":        func() { SwiGLUBackward(x, x, x, y, x) },
+		"softcap":       func() { Softcap(y, x, 1) },
 		"adam":          func() { Adam(x, x, x, y, AdamConstants[float32]{}) },
 		"momentum":      func() { Momentum(x, x, y, 1, 1, 1) },
 	} {
@@ -233,7 +249,11 @@ func TestVectorOfNothing(t *testing.T) {
 		Softmax(none, none, 3)
 		AddRows(none, none, []float64{1})
 		LayerNorm(none, none, none, none, nil, nil, 3, 1e-5)
+		SiLU(none, none)
+		RMSNorm(none, none, []float64{1, 2}, 1e-5)
 		sum := []float64{7, 7}
+		RMSNormBackward(none, sum, none, none, []float64{1, 2}, 1e-5)
+		require.Equal(t, []float64{0, 0}, sum)
 		SumRows(sum, none)
 		require.Equal(t, []float64{0, 0}, sum)
 		require.Zero(t, SumSquares(none))

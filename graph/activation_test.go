@@ -1,0 +1,103 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"attention/graph"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+)
+
+func softcapBy(limit float64) func(x *G.Node) (*G.Node, error) {
+	return func(x *G.Node) (*G.Node, error) { return graph.Softcap(x, limit) }
+}
+
+func swiGLU(in G.Nodes) (*G.Node, error) { return graph.SwiGLU(in[0], in[1]) }
+
+func activationCases() []opCase {
+	of := func(f func(x float64) float64) func(in []array) array {
+		return each(func(x, _ float64) float64 { return f(x) })
+	}
+	gelu := of(func(x float64) float64 { return 0.5 * x * (1 + math.Erf(x/math.Sqrt2)) })
+	geluTanh := of(func(x float64) float64 {
+		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+	})
+	return []opCase{
+		{"gelu", unary(graph.GELU), gelu, shapes(s{2, 3, 5})},
+		{"gelu_tanh", unary(graph.GELUTanh), geluTanh, shapes(s{2, 3, 5})},
+		{"sigmoid", unary(graph.Sigmoid), of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }), shapes(s{2, 3, 5})},
+		{"silu", unary(graph.SiLU), of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }), shapes(s{2, 3, 5})},
+		{"silu_scalar", unary(graph.SiLU), of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }), shapes(nil)},
+		{"softcap", unary(softcapBy(0.7)), of(func(x float64) float64 { return 0.7 * math.Tanh(x/0.7) }), shapes(s{2, 3, 5})},
+		{"swiglu", swiGLU, each(func(gate, up float64) float64 { return gate / (1 + math.Exp(-gate)) * up }), shapes(s{2, 3, 5}, s{2, 3, 5})},
+		{"swiglu_scalar", swiGLU, each(func(gate, up float64) float64 { return gate / (1 + math.Exp(-gate)) * up }), shapes(nil, nil)},
+	}
+}
+
+// A NaN goes through every activation, and nothing else becomes one.
+func TestActivationsOfExtremeNumbers(t *testing.T) {
+	for name, op := range map[string]func(x *G.Node) (*G.Node, error){
+		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "Sigmoid": graph.Sigmoid, "SiLU": graph.SiLU,
+		"Softcap": softcapBy(30),
+		"SwiGLU":  func(x *G.Node) (*G.Node, error) { return graph.SwiGLU(x, x) },
+	} {
+		x := of([]float64{nan, 1e30, -1e30, 100, -100, 0})
+		if name == "SwiGLU" {
+			x.v[1], x.v[2] = 1e15, -1e15 // x² is to fit into float32
+		}
+		for _, p := range tolerances {
+			y, dx := through(t, op, x, of([]float64{1, 1, 1, 1, 1, 1}), p.dt)
+			for i, v := range x.v {
+				require.Equal(t, math.IsNaN(v), math.IsNaN(y.v[i]), "%s of %v: %v", name, v, y.v[i])
+				require.Equal(t, math.IsNaN(v), math.IsNaN(dx.v[i]), "slope of %s at %v: %v", name, v, dx.v[i])
+				require.False(t, math.IsInf(y.v[i], 0) || math.IsInf(dx.v[i], 0), "%s of %v: %v, slope %v", name, v, y.v[i], dx.v[i])
+			}
+		}
+	}
+}
+
+// Softcap never leaves ±cap, and ends at it with slope 0.
+func TestSoftcapStaysBelowItsCap(t *testing.T) {
+	for _, p := range tolerances {
+		x := of([]float64{1e30, -1e30, 1e4, 200, -200, 1e-6})
+		y, dx := through(t, softcapBy(30), x, of([]float64{1, 1, 1, 1, 1, 1}), p.dt)
+		require.Equal(t, []float64{30, -30, 30}, y.v[:3])
+		require.Equal(t, []float64{0, 0, 0}, dx.v[:3])
+		near(t, "y", of([]float64{30 * math.Tanh(200.0/30), -30 * math.Tanh(200.0/30), 1e-6}), of(y.v[3:]), p.tol)
+		near(t, "dx", of([]float64{math.Pow(math.Cosh(200.0/30), -2), math.Pow(math.Cosh(200.0/30), -2), 1}), of(dx.v[3:]), p.tol)
+	}
+}
+
+// SwiGLU is SiLU⊙up, and so are its gradients.
+func TestSwiGLUEqualsItsParts(t *testing.T) {
+	in := shapes(s{2, 3, 5}, s{2, 3, 5})(random(1))
+	dout := normal(random(2), 2, 3, 5)
+	for _, p := range tolerances {
+		var got [2]result
+		for i, op := range []func(in G.Nodes) (*G.Node, error){swiGLU, func(in G.Nodes) (*G.Node, error) {
+			y, err := graph.SiLU(in[0])
+			require.NoError(t, err)
+			return graph.Mul(y, in[1])
+		}} {
+			e := express(t, op, in, p.dt)
+			e.differentiate(t, in, dout, p.dt)
+			got[i] = e.onOurs(t)
+		}
+		nearResult(t, "SwiGLU", got[1], got[0], p.tol)
+	}
+}
+
+func TestWrongActivationsAreRefused(t *testing.T) {
+	b := bench{G.NewGraph()}
+	list := []refusal{
+		{call(two(graph.SwiGLU), b.f(2, 3), b.f(3)), "SwiGLU: up: shape (3), want (2, 3)"},
+		{call(two(graph.SwiGLU), b.f(2, 3), b.f(3, 2)), "SwiGLU: up: shape (3, 2), want (2, 3)"},
+	}
+	for _, limit := range []float64{0, -30, nan, inf} {
+		list = append(list, refusal{call(one(softcapBy(limit)), b.f(3)), fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
+	}
+	refuseAll(t, list)
+}

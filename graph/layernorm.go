@@ -1,0 +1,152 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// LayerNorm is (x − mean)/√(variance + eps)⊙weight + bias over the last axis (Ba,
+// Kiros and Hinton 2016; torch.nn.functional.layer_norm): x (…, E), weight (E), bias
+// (E) or nil for none. The variance is the mean of (x − mean)². eps is above 0;
+// torch's is 1e-5.
+func LayerNorm(x, weight, bias *G.Node, eps float64) (*G.Node, error) {
+	o, in := layerNorm{Bias: bias != nil, Eps: eps}, G.Nodes{x, weight}
+	if o.Bias {
+		in = append(in, bias)
+	}
+	// One op has one result, but the backward needs each row's mean and deviation too:
+	// the first op computes all into one vector, the second takes y out of it and is
+	// the one that is differentiated.
+	all, err := applyNorm(layerNormForward{o}, eps, in...)
+	if err != nil {
+		return nil, err
+	}
+	return apply(layerNormOutput{o}, append(in, all)...)
+}
+
+// layerNorm is what the ops of one LayerNorm have in common.
+type layerNorm struct {
+	Bias bool
+	Eps  float64
+}
+
+// args are x, weight and, with one, bias, then more.
+func (o layerNorm) args(fixed bool, more ...arg) []arg {
+	args := []arg{{name: "x", fixed: fixed}, {name: "weight", fixed: fixed}}
+	if o.Bias {
+		args = append(args, arg{name: "bias", fixed: fixed})
+	}
+	return append(args, more...)
+}
+
+// biasOf is the bias among the inputs, or nil.
+func biasOf[F kernel.Float](o layerNorm, in []*tensor.Dense) []F {
+	if o.Bias {
+		return floats[F](in[2])
+	}
+	return nil
+}
+
+// layerNormForward computes y, then each row's mean, then each row's
+// 1/√(variance + eps), one after the other in a vector.
+type layerNormForward struct{ layerNorm }
+
+func (o layerNormForward) spec() (string, []arg) { return "LayerNorm", o.args(true) }
+
+func (o layerNormForward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	x := in[0]
+	if x.Dims() == 0 {
+		return nil, &ShapeError{"LayerNorm", "x", x, "(…, E)"}
+	}
+	for i, a := range o.args(true)[1:] {
+		if s := in[i+1]; s.Dims() != 1 || s[0] != last(x) {
+			return nil, &ShapeError{"LayerNorm", a.name, s, fmt.Sprintf("(E=%d)", last(x))}
+		}
+	}
+	n := x.TotalSize()
+	return tensor.Shape{n + 2*n/last(x)}, nil
+}
+
+func (o layerNormForward) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, layerNormForwardForward[float32], layerNormForwardForward[float64])(o, out, in)
+}
+
+func layerNormForwardForward[F kernel.Float](o layerNormForward, out *tensor.Dense, in []*tensor.Dense) error {
+	x, cols := floats[F](in[0]), last(in[0].Shape())
+	y, mean, rstd := layerNormParts(floats[F](out), len(x), cols)
+	kernel.LayerNorm(y, mean, rstd, x, floats[F](in[1]), biasOf[F](o.layerNorm, in), cols, o.Eps)
+	return nil
+}
+
+// layerNormParts are what layerNormForward computed for x of n elements.
+func layerNormParts[F kernel.Float](all []F, n, cols int) (y, mean, rstd []F) {
+	rows := n / cols
+	return all[:n], all[n : n+rows], all[n+rows:]
+}
+
+func (o layerNormForward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
+
+// layerNormOutput takes y from what layerNormForward computed.
+type layerNormOutput struct{ layerNorm }
+
+func (o layerNormOutput) spec() (string, []arg) {
+	return "LayerNorm", o.args(false, arg{name: "all", fixed: true})
+}
+
+func (layerNormOutput) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
+
+func (layerNormOutput) view(inputs int) (input, from int) { return inputs - 1, 0 }
+
+func (layerNormOutput) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return copyFrom(out, in[len(in)-1], 0)
+}
+
+// With rstd = 1/√(variance + eps), x̂ = (x − mean)·rstd, y = x̂⊙weight + bias and
+// g = dy⊙weight:  dx = rstd·(g − mean(g) − x̂·mean(g⊙x̂)), dweight = Σ dy⊙x̂,
+// dbias = Σ dy.
+func (o layerNormOutput) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	grads, err := apply(layerNormBackward{o.layerNorm}, append(append(G.Nodes{}, in...), dy)...)
+	if err != nil {
+		return nil, err
+	}
+	d, err := unpack(grads, in[:len(in)-1])
+	return append(d, nil), err
+}
+
+// layerNormBackward computes dx, dweight and dbias, one after the other in a vector.
+type layerNormBackward struct{ layerNorm }
+
+func (o layerNormBackward) spec() (string, []arg) {
+	return "LayerNormBackward", o.args(false, arg{name: "all"}, arg{name: "dy"})
+}
+
+func (o layerNormBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	n := 0
+	for _, s := range in[:len(in)-2] {
+		n += s.TotalSize()
+	}
+	return tensor.Shape{n}, nil
+}
+
+func (o layerNormBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, layerNormBackwardForward[float32], layerNormBackwardForward[float64])(o, out, in)
+}
+
+func layerNormBackwardForward[F kernel.Float](o layerNormBackward, out *tensor.Dense, in []*tensor.Dense) error {
+	x, weight, grads := floats[F](in[0]), floats[F](in[1]), floats[F](out)
+	all, dy := floats[F](in[len(in)-2]), floats[F](in[len(in)-1])
+	n, cols := len(x), len(weight)
+	_, mean, rstd := layerNormParts(all, n, cols)
+	var dbias []F
+	if o.Bias {
+		dbias = grads[n+cols:]
+	}
+	kernel.LayerNormBackward(grads[:n], grads[n:n+cols], dbias, dy, x, weight, mean, rstd, cols)
+	return nil
+}
+
+func (o layerNormBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -1,0 +1,234 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/internal/golden"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// normCases are norms; names that testdata/torch/norms.py has too stand for the same
+// op there.
+func normCases() []opCase {
+	return []opCase{
+		{"layer_norm", layerNorm, naiveLayerNorm, shapes(s{2, 3, 7}, s{7}, s{7})},
+		{"layer_norm_no_bias", layerNorm, naiveLayerNorm, shapes(s{5, 7}, s{7})},
+		{"layer_norm_vector", layerNorm, naiveLayerNorm, shapes(s{7}, s{7}, s{7})},
+		{"layer_norm_width_one", layerNorm, naiveLayerNorm, shapes(s{3, 1}, s{1}, s{1})},
+		{"rms_norm", rmsNorm, naiveRMSNorm, shapes(s{2, 3, 7}, s{7})},
+		{"rms_norm_heads", rmsNorm, naiveRMSNorm, shapes(s{2, 5, 21}, s{7})},
+		{"rms_norm_vector", rmsNorm, naiveRMSNorm, shapes(s{7}, s{7})},
+		{"rms_norm_width_one", rmsNorm, naiveRMSNorm, shapes(s{2, 3}, s{1})},
+		{"l2_norm", l2Norm, naiveL2Norm, shapes(s{2, 3, 7}, s{7})},
+		{"l2_norm_heads", l2Norm, naiveL2Norm, shapes(s{2, 5, 21}, s{7})},
+		{"l2_norm_vector", l2Norm, naiveL2Norm, shapes(s{7}, s{7})},
+	}
+}
+
+func layerNorm(in G.Nodes) (*G.Node, error) {
+	if len(in) == 2 {
+		return layerNormBy(in[0], in[1], nil)
+	}
+	return layerNormBy(in[0], in[1], in[2])
+}
+
+func layerNormBy(x, weight, bias *G.Node) (*G.Node, error) {
+	return graph.LayerNorm(x, weight, bias, 1e-5)
+}
+
+func rmsNorm(in G.Nodes) (*G.Node, error) { return graph.RMSNorm(in[0], in[1], 1e-5) }
+func l2Norm(in G.Nodes) (*G.Node, error)  { return graph.L2Norm(in[0], in[1], 1e-3) }
+
+func naiveLayerNorm(in []array) array {
+	y := in[0].like()
+	x, to := in[0].rows(), y.rows()
+	for r := range x.shape[0] {
+		n := float64(x.shape[1])
+		var mean, variance float64
+		for c := range x.shape[1] {
+			mean += x.at(r, c) / n
+		}
+		for c := range x.shape[1] {
+			variance += (x.at(r, c) - mean) * (x.at(r, c) - mean) / n
+		}
+		for c := range x.shape[1] {
+			to.v[to.i(r, c)] = (x.at(r, c) - mean) / math.Sqrt(variance+1e-5) * in[1].at(c)
+			if len(in) > 2 {
+				to.v[to.i(r, c)] += in[2].at(c)
+			}
+		}
+	}
+	return y
+}
+
+func naiveRMSNorm(in []array) array {
+	return naiveDivide(in, func(squares, n float64) float64 { return math.Sqrt(squares/n + 1e-5) })
+}
+
+func naiveL2Norm(in []array) array {
+	return naiveDivide(in, func(squares, _ float64) float64 { return max(math.Sqrt(squares), 1e-3) })
+}
+
+// naiveDivide divides each run of as many elements as the weight has by what by makes
+// of the sum of their squares.
+func naiveDivide(in []array, by func(squares, n float64) float64) array {
+	x, weight, y := in[0], in[1], in[0].like()
+	n := len(weight.v)
+	for i := range x.v {
+		squares := 0.0
+		for j := range n {
+			v := x.v[i/n*n+j]
+			squares += v * v
+		}
+		y.v[i] = x.v[i] / by(squares, float64(n)) * weight.v[i%n]
+	}
+	return y
+}
+
+// torchNorms are cases of testdata/torch/norms.py on other numbers.
+var torchNorms = map[string]func(in G.Nodes) (*G.Node, error){
+	"layer_norm_offset": layerNorm, "layer_norm_constant": layerNorm, "rms_norm_sizes": rmsNorm, "l2_norm_sizes": l2Norm,
+	"gelu_far": unary(graph.GELU), "gelu_tanh_far": unary(graph.GELUTanh), "silu_far": unary(graph.SiLU),
+	"sigmoid_far": unary(graph.Sigmoid), "softcap_far": unary(softcapBy(0.7)), "swiglu_far": swiGLU,
+}
+
+func TestNormsAndActivationsEqualPyTorch(t *testing.T) {
+	ops := map[string]func(in G.Nodes) (*G.Node, error){}
+	for _, c := range opCases() {
+		ops[c.name] = c.op
+	}
+	for name, op := range torchNorms {
+		require.NotContains(t, ops, name)
+		ops[name] = op
+	}
+	file, seen := golden.Load(t, "torch/norms.safetensors"), 0
+	for _, entry := range file.Names() {
+		name, isOut := strings.CutSuffix(entry, ".out")
+		if !isOut {
+			continue
+		}
+		seen++
+		require.Contains(t, ops, name)
+		for _, p := range tolerances {
+			t.Run(name+"/"+p.dt.String(), func(t *testing.T) {
+				normEqualsPyTorch(t, file, name, ops[name], p.dt, p.tol)
+			})
+		}
+	}
+	require.Equal(t, 28, seen)
+}
+
+func normEqualsPyTorch(t *testing.T, file *golden.File, name string, op func(in G.Nodes) (*G.Node, error), dt tensor.Dtype, tol float64) {
+	load := func(entry string) array { return array{file.Shape(name + entry), file.Float64(name + entry)} }
+	in := floats(load(".in.0"))
+	for i := 1; slices.Contains(file.Names(), fmt.Sprintf("%s.in.%d", name, i)); i++ {
+		in = append(in, input{array: load(fmt.Sprintf(".in.%d", i))})
+	}
+	e := express(t, op, in, dt)
+	e.differentiate(t, in, load(".dout"), dt)
+	got := e.onOurs(t)
+	near(t, name, load(".out"), got.out, tol)
+	for i, d := range got.grads {
+		near(t, fmt.Sprintf("%s: gradient %d", name, i), load(fmt.Sprintf(".din.%d", i)), d, tol)
+	}
+}
+
+// Heads that lie side by side are normalised as if they lay apart.
+func TestHeadsAreNormalisedAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	x, weight := normal(r, 2, 5, 21), normal(r, 7)
+	for name, norm := range map[string]func(in G.Nodes) (*G.Node, error){"RMSNorm": rmsNorm, "L2Norm": l2Norm} {
+		together := compute(t, norm, x, weight)
+		apart := compute(t, norm, naiveSplitHeads(x, 3), weight)
+		require.Equal(t, bits(naiveMergeHeads(apart)), bits(together), name)
+	}
+}
+
+// Rows of any size: neither a row of zeros nor one beyond float32's squares divides by
+// zero, and a NaN stays in its row.
+func TestNormsOfExtremeRows(t *testing.T) {
+	x := of([]float64{0, 0, 0, 1e30, -1e30, 2e30, 1e-30, 0, 1e-30, nan, 1, 2, 3, 4, 5}, 5, 3)
+	dout, weight := of([]float64{1, 2, -3, 1, 2, -3, 1, 2, -3, 1, 2, -3, 1, 2, -3}, 5, 3), of([]float64{1, -2, 0.5})
+	for _, name := range []string{"LayerNorm", "RMSNorm", "L2Norm"} {
+		for _, p := range tolerances {
+			in := floats(x, weight)
+			e := express(t, func(in G.Nodes) (*G.Node, error) { return normBy(name, 1e-6)(in[0], in[1]) }, in, p.dt)
+			e.differentiate(t, in, dout, p.dt)
+			got := e.onOurs(t)
+			for i := range x.v {
+				bad := i/3 == 3
+				require.Equal(t, bad, math.IsNaN(got.out.v[i]), "%s %v: y[%d] is %v", name, p.dt, i, got.out.v[i])
+				require.Equal(t, bad, math.IsNaN(got.grads[0].v[i]), "%s %v: dx[%d] is %v", name, p.dt, i, got.grads[0].v[i])
+			}
+		}
+	}
+}
+
+// The gradient of a vector shorter than eps is that of x/eps.
+func TestL2NormBelowEps(t *testing.T) {
+	in := floats(of([]float64{1e-4, -2e-4, 0}, 1, 3), of([]float64{1, 2, 3}))
+	e := express(t, l2Norm, in, tensor.Float64)
+	e.differentiate(t, in, of([]float64{1, 1, -1}, 1, 3), tensor.Float64)
+	got := e.onOurs(t)
+	near(t, "y", of([]float64{0.1, -0.4, 0}, 1, 3), got.out, 1e-12)
+	near(t, "dx", of([]float64{1000, 2000, -3000}, 1, 3), got.grads[0], 1e-12)
+	near(t, "dweight", of([]float64{0.1, -0.2, 0}), got.grads[1], 1e-12)
+}
+
+func TestWrongNormsAreRefused(t *testing.T) {
+	b := bench{G.NewGraph()}
+	layer := three(layerNormBy)
+	list := []refusal{
+		{call(layer, b.f(), b.f(3), nil), "LayerNorm: x: shape (), want (…, E)"},
+		{call(layer, b.f(2, 3), b.f(2), nil), "LayerNorm: weight: shape (2), want (E=3)"},
+		{call(layer, b.f(2, 3), b.f(2, 3), nil), "LayerNorm: weight: shape (2, 3), want (E=3)"},
+		{call(layer, b.f(2, 3), b.f(3), b.f(1)), "LayerNorm: bias: shape (1), want (E=3)"},
+	}
+	for _, name := range []string{"RMSNorm", "L2Norm"} {
+		op := two(normBy(name, 1e-5))
+		list = append(list,
+			refusal{call(op, b.f(), b.f(3)), name + ": x: shape (), want (…, n·D) with D=3"},
+			refusal{call(op, b.f(2, 7), b.f(3)), name + ": x: shape (2, 7), want (…, n·D) with D=3"},
+			refusal{call(op, b.f(2, 3), b.f(2, 3)), name + ": weight: shape (2, 3), want (D)"},
+			refusal{call(op, b.f(2, 3), b.f()), name + ": weight: shape (), want (D)"})
+	}
+	for _, name := range []string{"LayerNorm", "RMSNorm", "L2Norm"} {
+		for _, eps := range []float64{0, -1e-5, nan, inf} {
+			list = append(list, refusal{call(two(normBy(name, eps)), b.f(2, 3), b.f(3)), fmt.Sprintf("%s: eps: got %v, want a finite number above 0", name, eps)})
+		}
+	}
+	refuseAll(t, list)
+}
+
+// normBy is the norm of a name, without a bias.
+func normBy(name string, eps float64) func(x, weight *G.Node) (*G.Node, error) {
+	return func(x, weight *G.Node) (*G.Node, error) {
+		switch name {
+		case "RMSNorm":
+			return graph.RMSNorm(x, weight, eps)
+		case "L2Norm":
+			return graph.L2Norm(x, weight, eps)
+		}
+		return graph.LayerNorm(x, weight, nil, eps)
+	}
+}
+
+func refuseAll(t *testing.T, list []refusal) {
+	t.Helper()
+	for _, c := range list {
+		t.Run(c.says, func(t *testing.T) {
+			n, err := c.call()
+			require.EqualError(t, err, "graph: "+c.says)
+			require.Nil(t, n)
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// takePart makes a part of x a node. Gorgonia adds up the gradients of all uses of a
+// node; those of parts would each be as large as x, and zeros but for their own
+// columns. So a part is differentiated not by x but by an anchor that stands for x:
+// what Gorgonia adds up there are tokens of one number, one of each part's gradient,
+// and the anchor finds the gradients behind them and lays them side by side.
+func takePart(x *G.Node, p part) (*G.Node, error) {
+	anchor, err := apply(anchor{Of: p.Of, Cols: p.Cols}, x)
+	if err != nil {
+		return nil, err
+	}
+	return apply(p, x, anchor)
+}
+
+// part takes some columns of x, seen as a matrix with Cols columns.
+type part struct {
+	Of    string // the function that it is for
+	Shape tensor.Shape
+	Cols  int
+	span
+}
+
+// span is Width columns from column From on.
+type span struct{ From, Width int }
+
+func (o part) spec() (string, []arg) {
+	return o.Of, []arg{{name: "x", fixed: true}, {name: "anchor"}}
+}
+
+func (o part) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
+
+func (o part) view(int) (input, from int) {
+	if o.Shape.TotalSize() == o.Width { // of a single row
+		return 0, o.From
+	}
+	return -1, 0
+}
+
+func (o part) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, partForward[float32], partForward[float64])(o, out, in)
+}
+
+func partForward[F kernel.Float](o part, out *tensor.Dense, in []*tensor.Dense) error {
+	x, y := floats[F](in[0]), floats[F](out)
+	kernel.Parallel(len(y)/o.Width, copyGrain(o.Width), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			copy(y[r*o.Width:][:o.Width], x[r*o.Cols+o.From:])
+		}
+	})
+	return nil
+}
+
+// copyGrain is how many rows of cols numbers to copy or add are worth a goroutine's
+// while.
+func copyGrain(cols int) int { return 1 + 1<<15/cols }
+
+// y = some columns of x:  dx = dy in those columns.
+func (o part) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	token, err := apply(partGradient{span: o.span}, dy)
+	return G.Nodes{nil, token}, err
+}
+
+// token is a number that nobody reads: what counts is which node it is made of.
+type token struct{}
+
+func (token) shape([]tensor.Shape) (tensor.Shape, error) { return tensor.Shape{1}, nil }
+
+func (token) forward(out *tensor.Dense, _ []*tensor.Dense) error {
+	out.Zero()
+	return nil
+}
+
+// anchor is the token of x, seen as a matrix with Cols columns.
+type anchor struct {
+	token
+	Of   string
+	Cols int
+}
+
+func (o anchor) spec() (string, []arg) { return o.Of, []arg{{name: "x"}} }
+
+// dx = the gradients of all parts, each in its columns. That of the anchor is a sum of
+// their partGradients.
+func (o anchor) backward(in G.Nodes, _, sum *G.Node) (G.Nodes, error) {
+	found, err := partGradients(sum, nil)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(found, func(a, b foundGradient) int { return a.From - b.From })
+	g, dys := wholeGradient{Shape: in[0].Shape(), Cols: o.Cols}, make(G.Nodes, len(found))
+	for i, f := range found {
+		g.Parts, dys[i] = append(g.Parts, f.span), f.dy
+	}
+	dx, err := apply(g, dys...)
+	return G.Nodes{dx}, err
+}
+
+// foundGradient is the gradient dy of the part of x at a span.
+type foundGradient struct {
+	span
+	dy *G.Node
+}
+
+// partGradients appends those whose tokens are added up in sum.
+func partGradients(sum *G.Node, found []foundGradient) ([]foundGradient, error) {
+	terms := inputs(sum)
+	if o, ok := sum.Op().(op); ok {
+		if p, ok := o.body.(partGradient); ok {
+			return append(found, foundGradient{p.span, terms[0]}), nil
+		}
+	}
+	if len(terms) == 0 {
+		return nil, fmt.Errorf("graph: PartGradient: got %v, want the gradients of parts alone", sum)
+	}
+	var err error
+	for _, n := range terms {
+		if found, err = partGradients(n, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// inputs are the nodes that an op was applied to. A graph looks up nodes by an index
+// that goes stale when it has a node removed, as Grad does; a subgraph has its own.
+func inputs(n *G.Node) (in G.Nodes) {
+	for it := n.Graph().Subgraph(n, n).From(n.ID()); it != nil && it.Next(); {
+		in = append(in, it.Node().(*G.Node))
+	}
+	return in
+}
+
+// partGradient is the token of a part's gradient dy.
+type partGradient struct {
+	token
+	span
+}
+
+func (partGradient) spec() (string, []arg) { return "PartGradient", []arg{{name: "dy"}} }
+
+func (o partGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
+
+// wholeGradient puts matrices into their columns of one with Cols columns. Where they
+// overlap, they add up; where there is none, there are zeros.
+type wholeGradient struct {
+	Shape tensor.Shape
+	Cols  int
+	Parts []span // in the order of From
+}
+
+func (o wholeGradient) spec() (string, []arg) {
+	return "WholeGradient", make([]arg, len(o.Parts))
+}
+
+func (o wholeGradient) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
+
+func (o wholeGradient) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, wholeGradientForward[float32], wholeGradientForward[float64])(o, out, in)
+}
+
+func wholeGradientForward[F kernel.Float](o wholeGradient, out *tensor.Dense, in []*tensor.Dense) error {
+	dx, dys := floats[F](out), make([][]F, len(in))
+	for i, t := range in {
+		dys[i] = floats[F](t)
+	}
+	kernel.Parallel(len(dx)/o.Cols, copyGrain(o.Cols), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			row, done := dx[r*o.Cols:][:o.Cols], 0
+			for i, p := range o.Parts {
+				done = put(row, done, p.From, dys[i][r*p.Width:][:p.Width])
+			}
+			clear(row[done:])
+		}
+	})
+	return nil
+}
+
+// put adds part to row at from, of which the first done elements are filled, and
+// returns how many are filled then.
+func put[F kernel.Float](row []F, done, from int, part []F) int {
+	if done < from {
+		clear(row[done:from])
+		done = from
+	}
+	n := min(done-from, len(part))
+	for i, v := range part[:n] {
+		row[from+i] += v
+	}
+	copy(row[from+n:], part[n:])
+	return max(done, from+len(part))
+}
+
+func (o wholeGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -1,0 +1,123 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// RMSNorm is x/√(mean(x²) + eps)⊙weight (Zhang and Sennrich 2019; torch.nn.RMSNorm):
+// x (…, n·D), weight (D). Each run of D elements of the last axis is normalised
+// alone: with n = 1 the whole axis, with n = H each head of (…, T, H·D). eps is
+// above 0; 1e-5 and 1e-6 are usual.
+func RMSNorm(x, weight *G.Node, eps float64) (*G.Node, error) {
+	return applyNorm(rootNorm{Name: "RMSNorm", Eps: eps}, eps, x, weight)
+}
+
+// L2Norm is x/max(‖x‖₂, eps)⊙weight (torch.nn.functional.normalize, times a gain):
+// x (…, n·D), weight (D). Each run of D elements of the last axis is normalised
+// alone, as in RMSNorm. eps is above 0; torch's is 1e-12.
+func L2Norm(x, weight *G.Node, eps float64) (*G.Node, error) {
+	return applyNorm(rootNorm{Name: "L2Norm", Eps: eps}, eps, x, weight)
+}
+
+// applyNorm applies an op once its eps is one that keeps it from dividing by 0.
+func applyNorm(b body, eps float64, in ...*G.Node) (*G.Node, error) {
+	if !(eps > 0) || math.IsInf(eps, 1) {
+		name, _ := b.spec()
+		return nil, fmt.Errorf("graph: %s: eps: got %v, want a finite number above 0", name, eps)
+	}
+	return apply(b, in...)
+}
+
+// rootNorm is either of them.
+type rootNorm struct {
+	Name string
+	Eps  float64
+}
+
+func (o rootNorm) spec() (string, []arg) { return o.Name, []arg{{name: "x"}, {name: "weight"}} }
+
+func (rootNorm) inPlace() int { return 0 }
+
+func (o rootNorm) shape(in []tensor.Shape) (tensor.Shape, error) {
+	x, weight := in[0], in[1]
+	if weight.Dims() != 1 {
+		return nil, &ShapeError{o.Name, "weight", weight, "(D)"}
+	}
+	if x.Dims() == 0 || last(x)%weight[0] != 0 {
+		return nil, &ShapeError{o.Name, "x", x, fmt.Sprintf("(…, n·D) with D=%d", weight[0])}
+	}
+	return x.Clone(), nil
+}
+
+func (o rootNorm) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, rootNormForward[float32], rootNormForward[float64])(o, out, in)
+}
+
+func rootNormForward[F kernel.Float](o rootNorm, out *tensor.Dense, in []*tensor.Dense) error {
+	norm := kernel.RMSNorm[F]
+	if o.Name == "L2Norm" {
+		norm = kernel.L2Norm[F]
+	}
+	norm(floats[F](out), floats[F](in[0]), floats[F](in[1]), o.Eps)
+	return nil
+}
+
+// y = x·r⊙weight, g = dy⊙weight, n = D for RMSNorm and 1 for L2Norm:
+// dx = r·(g − x·r²·Σ(g⊙x)/n), dweight = Σ dy⊙x·r; where ‖x‖ < eps, r is constant
+// and dx = r·g.
+func (o rootNorm) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	grads, err := apply(rootNormBackward{o}, in[0], in[1], dy)
+	if err != nil {
+		return nil, err
+	}
+	return unpack(grads, in)
+}
+
+// unpack takes the gradients of nodes out of the vector in which they lie one after
+// the other.
+func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
+	parts, from := make(G.Nodes, len(of)), 0
+	for i, n := range of {
+		var err error
+		if parts[i], err = apply(segment{from, n.Shape()}, grads); err != nil {
+			return nil, err
+		}
+		from += n.Shape().TotalSize()
+	}
+	return parts, nil
+}
+
+// rootNormBackward computes dx and dweight, one after the other in a vector.
+type rootNormBackward struct{ rootNorm }
+
+func (o rootNormBackward) spec() (string, []arg) {
+	return o.Name + "Backward", []arg{{name: "x"}, {name: "weight"}, {name: "dy"}}
+}
+
+func (rootNormBackward) inPlace() int { return -1 }
+
+func (rootNormBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.Shape{in[0].TotalSize() + in[1].TotalSize()}, nil
+}
+
+func (o rootNormBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, rootNormBackwardForward[float32], rootNormBackwardForward[float64])(o, out, in)
+}
+
+func rootNormBackwardForward[F kernel.Float](o rootNormBackward, out *tensor.Dense, in []*tensor.Dense) error {
+	backward := kernel.RMSNormBackward[F]
+	if o.Name == "L2Norm" {
+		backward = kernel.L2NormBackward[F]
+	}
+	x, weight, dy, grads := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
+	backward(grads[:len(x)], grads[len(x):], dy, x, weight, o.Eps)
+	return nil
+}
+
+func (o rootNormBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -1,0 +1,60 @@
+package graph
+
+import (
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Split cuts x (…, E) along its last axis into parts of the given widths, which
+// add up to E (torch.split, dim -1). Parts need not all be used.
+func Split(x *G.Node, widths ...int) (G.Nodes, error) {
+	if err := checkArgs("Split", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+		return nil, err
+	}
+	sum, thin := 0, len(widths) == 0
+	for _, w := range widths {
+		sum, thin = sum+w, thin || w < 1
+	}
+	if thin {
+		return nil, fmt.Errorf("graph: Split: widths: got %v, want one or more of at least 1", widths)
+	}
+	shape := x.Shape()
+	if shape.Dims() == 0 || last(shape) != sum {
+		return nil, &ShapeError{"Split", "x", shape, fmt.Sprintf("(…, %d) for widths %v", sum, widths)}
+	}
+	parts, from := make(G.Nodes, len(widths)), 0
+	for i, w := range widths {
+		to := shape.Clone()
+		to[len(to)-1] = w
+		var err error
+		if parts[i], err = takePart(x, part{"Split", to, sum, span{from, w}}); err != nil {
+			return nil, err
+		}
+		from += w
+	}
+	return parts, nil
+}
+
+// Rows is the n rows of x (R, …) that begin at row from, (n, …): x[from:from+n].
+// They lie together, so no machine need copy them.
+func Rows(x *G.Node, from, n int) (*G.Node, error) {
+	if err := checkArgs("Rows", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+		return nil, err
+	}
+	shape := x.Shape()
+	if shape.Dims() == 0 {
+		return nil, &ShapeError{"Rows", "x", shape, "(R, …)"}
+	}
+	rows := shape[0]
+	if from < 0 || from >= rows {
+		return nil, fmt.Errorf("graph: Rows: from: got %d, want 0 <= from < R=%d", from, rows)
+	}
+	if n < 1 || n > rows-from {
+		return nil, fmt.Errorf("graph: Rows: n: got %d, want 1 <= n <= %d, as many as x has from row %d on", n, rows-from, from)
+	}
+	all := shape.TotalSize()
+	row := all / rows
+	shape[0] = n
+	return takePart(x, part{"Rows", shape, all, span{from * row, n * row}})
+}
