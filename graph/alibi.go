@@ -1,0 +1,84 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// ALiBiConfig says between which positions ALiBi measures distances.
+type ALiBiConfig struct {
+	Heads  int // H
+	T, S   int // queries and keys
+	Offset int // position of query 0, where key 0 is at position 0
+}
+
+// ALiBi is the bias of attention with linear biases (Press, Smith and Lewis 2022):
+// the score of query t and key s in head h is changed by
+//
+//	−slope[h]·|t + Offset − s|
+//
+// with the slopes of ALiBiSlopes. It is a constant of type dt, a relative bias
+// (H, T+S−1) as ExpandRelativeBias takes it.
+//
+// The softmax takes no notice of what all visible keys of a query have in common, so
+// under a causal mask any Offset ≥ S−1 gives the weights of the true one: a decoder
+// whose position moves from run to run can set Offset to S.
+func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
+	switch {
+	case g == nil:
+		return nil, &TypeError{"ALiBi", "g", "nil", "a graph"}
+	case dt != tensor.Float32 && dt != tensor.Float64:
+		return nil, &TypeError{"ALiBi", "dt", fmt.Sprint(dt), "float32 or float64"}
+	case c.Heads < 1:
+		return nil, fmt.Errorf("graph: ALiBi: heads: got %d, want at least 1", c.Heads)
+	}
+	if err := checkLengths("ALiBi", c.T, c.S); err != nil {
+		return nil, err
+	}
+	n := c.T + c.S - 1
+	bias := make([]float64, 0, c.Heads*n)
+	for _, slope := range ALiBiSlopes(c.Heads) {
+		for i := range n {
+			distance := i - (c.S - 1) + c.Offset // t + Offset − s
+			bias = append(bias, -slope*math.Abs(float64(distance)))
+		}
+	}
+	// Gorgonia merges inputs of one name and shape: the name tells all that the values depend on.
+	name := fmt.Sprintf("ALiBi %v %+v", dt, c)
+	return Detach(G.NewMatrix(g, dt, G.WithShape(c.Heads, n), G.WithName(name), G.WithValue(matrix(dt, bias, c.Heads, n))))
+}
+
+// matrix is a tensor of type dt with the values given, rounded for float32.
+func matrix(dt tensor.Dtype, values []float64, rows, cols int) *tensor.Dense {
+	var backing any = values
+	if dt == tensor.Float32 {
+		narrow := make([]float32, len(values))
+		for i, v := range values {
+			narrow[i] = float32(v)
+		}
+		backing = narrow
+	}
+	return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(backing))
+}
+
+// ALiBiSlopes are the slopes of the heads: 2^(−8/H), 2^(−16/H), … for a power of two.
+// Other numbers of heads take the slopes of the power of two below H, then every
+// second one of twice that power, from the first. There are none for heads < 1.
+func ALiBiSlopes(heads int) []float64 {
+	below := 1 // the power of two
+	for 2*below <= heads {
+		below *= 2
+	}
+	slopes := make([]float64, max(heads, 0))
+	for h := range slopes {
+		exponent := 8 * float64(h+1) / float64(below)
+		if h >= below {
+			exponent = 8 * float64(2*(h-below)+1) / float64(2*below)
+		}
+		slopes[h] = math.Exp2(-exponent)
+	}
+	return slopes
+}

@@ -1,0 +1,136 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	"attention/internal/golden"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// biased adds ALiBi's bias, written out, to scores (H, T, S).
+func biased(c graph.ALiBiConfig) func(in G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) {
+		bias, err := graph.ALiBi(in[0].Graph(), in[0].Dtype(), c)
+		if err != nil {
+			return nil, err
+		}
+		bias, err = graph.ExpandRelativeBias(bias, c.T, c.S)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Add(in[0], bias)
+	}
+}
+
+// naiveALiBi has its slopes from a list: the paper's for 8 heads, and for 6 the four
+// of 4 heads and then the first and the third of 8.
+func naiveALiBi(c graph.ALiBiConfig) func(in []array) array {
+	slopes := map[int][]float64{
+		1: {1. / 256}, 6: {1. / 4, 1. / 16, 1. / 64, 1. / 256, 1. / 2, 1. / 8},
+		8: {1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128, 1. / 256},
+	}[c.Heads]
+	return func(in []array) array {
+		y := in[0].like()
+		y.shape = in[0].shape
+		y.v = append([]float64{}, in[0].v...)
+		for h, slope := range slopes {
+			for t := range c.T {
+				for s := range c.S {
+					y.v[y.i(h, t, s)] -= slope * math.Abs(float64(t+c.Offset-s))
+				}
+			}
+		}
+		return y
+	}
+}
+
+func alibiCases() []opCase {
+	var cases []opCase
+	for name, c := range map[string]graph.ALiBiConfig{
+		"alibi": {Heads: 6, T: 5, S: 7, Offset: 2}, "alibi_8": {Heads: 8, T: 7, S: 5}, "alibi_1": {Heads: 1, T: 1, S: 11, Offset: 10},
+	} {
+		cases = append(cases, opCase{name, biased(c), naiveALiBi(c), shapes(s{c.Heads, c.T, c.S})})
+	}
+	return cases
+}
+
+func TestALiBiSlopes(t *testing.T) {
+	file := golden.Load(t, "torch/positions.safetensors")
+	for heads := 1; heads < 34; heads++ {
+		golden.Close(t, fmt.Sprint(heads), file.Float64(fmt.Sprintf("slopes.%d", heads)), graph.ALiBiSlopes(heads), 0, 1e-14)
+	}
+	require.Equal(t, []float64{1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128, 1. / 256}, graph.ALiBiSlopes(8))
+	require.Empty(t, graph.ALiBiSlopes(0))
+	require.Empty(t, graph.ALiBiSlopes(-3))
+}
+
+// Behind a causal mask, ALiBi of any later offset gives the same weights.
+func TestALiBiOfALaterOffset(t *testing.T) {
+	const T = 7
+	scores := normal(rand.New(rand.NewPCG(1, 2)), 3, T, T)
+	weights := func(offset int) array {
+		return compute(t, func(in G.Nodes) (*G.Node, error) {
+			x, err := biased(graph.ALiBiConfig{Heads: 3, T: T, S: T, Offset: offset})(in)
+			require.NoError(t, err)
+			x, err = graph.CausalFill(x)
+			require.NoError(t, err)
+			return graph.Softmax(x)
+		}, scores)
+	}
+	want := weights(0)
+	near(t, "the least", want, weights(T-1), 1e-12)
+	near(t, "a later", want, weights(1000), 1e-12)
+	require.Greater(t, math.Abs(want.at(0, T-1, 0)-weights(-T).at(0, T-1, 0)), 1e-3, "an earlier")
+}
+
+// Biases of one shape and other contents are nodes of their own.
+func TestALiBisAreTold(t *testing.T) {
+	g := G.NewGraph()
+	made := map[*G.Node]graph.ALiBiConfig{}
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		for _, c := range []graph.ALiBiConfig{
+			{Heads: 2, T: 3, S: 5}, {Heads: 2, T: 5, S: 3}, {Heads: 2, T: 4, S: 4}, {Heads: 2, T: 3, S: 5, Offset: 2}, {Heads: 3, T: 3, S: 5},
+		} {
+			n, err := graph.ALiBi(g, dt, c)
+			require.NoError(t, err)
+			require.Equal(t, dt, n.Dtype())
+			require.NotContains(t, made, n, "%+v", c)
+			made[n] = c
+			again, err := graph.ALiBi(g, dt, c)
+			require.NoError(t, err)
+			require.Same(t, n, again)
+		}
+	}
+	for n, c := range made {
+		want := naiveALiBi(graph.ALiBiConfig{Heads: 1, T: c.T, S: c.S, Offset: c.Offset})([]array{zeros(1, c.T, c.S)})
+		last := valueOf(t, n).v[(c.Heads-1)*(c.T+c.S-1):] // of the last head
+		slope := graph.ALiBiSlopes(c.Heads)[c.Heads-1]
+		require.InDelta(t, want.at(0, 0, c.S-1)*256*slope, last[0], 1e-6, "%+v", c)
+	}
+}
+
+func TestWrongALiBisAreRefused(t *testing.T) {
+	g := G.NewGraph()
+	for _, c := range []struct {
+		g      *G.ExprGraph
+		dt     tensor.Dtype
+		config graph.ALiBiConfig
+		says   string
+	}{
+		{nil, tensor.Float32, graph.ALiBiConfig{Heads: 1, T: 1, S: 1}, "g: got nil, want a graph"},
+		{g, tensor.Int, graph.ALiBiConfig{Heads: 1, T: 1, S: 1}, "dt: got int, want float32 or float64"},
+		{g, tensor.Float32, graph.ALiBiConfig{T: 1, S: 1}, "heads: got 0, want at least 1"},
+		{g, tensor.Float32, graph.ALiBiConfig{Heads: 1, S: 1}, "lengths: got T=0, S=1, want at least 1"},
+	} {
+		n, err := graph.ALiBi(c.g, c.dt, c.config)
+		require.EqualError(t, err, "graph: ALiBi: "+c.says)
+		require.Nil(t, n)
+	}
+}

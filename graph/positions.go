@@ -1,0 +1,82 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gorgonia.org/tensor"
+)
+
+// placedArgs are the arguments of an op on x (…, T, E) that may have positions.
+func placedArgs(placed bool) []arg {
+	args := []arg{{name: "x"}, {name: "positions", integer: true}}
+	if !placed {
+		return args[:1]
+	}
+	return args
+}
+
+// checkPositions checks the positions of the rows of x (…, T, E), if there are any:
+// () for the first row's, (T), or (…, T) for each batch its own.
+func checkPositions(op string, in []tensor.Shape) error {
+	if len(in) < 2 {
+		return nil
+	}
+	lead, positions := in[0][:len(in[0])-1], in[1]
+	t := lead[len(lead)-1:]
+	if positions.IsScalar() || slices.Equal(positions, t) || slices.Equal(positions, lead) {
+		return nil
+	}
+	want := fmt.Sprintf("(), %v or %v", t, lead)
+	if len(lead) == 1 {
+		want = fmt.Sprintf("() or %v", t)
+	}
+	return &ShapeError{op, "positions", positions, want}
+}
+
+// places are the positions of the rows of x (…, T, E).
+type places struct {
+	rows  int     // of x
+	own   int     // the first rows of x: the other rows repeat their positions
+	start int64   // of the first row
+	given []int64 // of the own rows; nil if they follow start
+}
+
+// placesOf reads the positions behind x; without any they are 0 … T−1.
+func placesOf(x tensor.Shape, in []*tensor.Dense) places {
+	p := places{rows: x.TotalSize() / last(x), own: x[len(x)-2]}
+	if len(in) < 2 {
+		return p
+	}
+	if given := ints(in[1]); len(given) == 1 {
+		p.start = given[0]
+	} else {
+		p.given, p.own = given, len(given)
+	}
+	return p
+}
+
+// at is the position of an own row.
+func (p places) at(own int) float64 {
+	if p.given != nil {
+		return float64(p.given[own])
+	}
+	return float64(p.start + int64(own))
+}
+
+// grain is how many own rows, with those that repeat their positions, are worth a
+// goroutine's while.
+func (p places) grain(width int) int {
+	const elements = 1 << 13
+	return 1 + elements*p.own/(p.rows*width)
+}
+
+// frequencies are base^(−2i/width), the angles at position 1.
+func frequencies(base float64, width int) []float64 {
+	f := make([]float64, width/2)
+	for i := range f {
+		f[i] = math.Pow(base, -2*float64(i)/float64(width))
+	}
+	return f
+}

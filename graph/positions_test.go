@@ -1,0 +1,211 @@
+package graph_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/internal/golden"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// positionCases are the ops that know positions. Names that testdata/torch/positions.py
+// has too stand for the same op there.
+func positionCases() []opCase {
+	return slices.Concat(ropeCases(), sinusoidalCases(), biasCases(), alibiCases())
+}
+
+// The other tests of all ops, for these.
+func TestPositionOpsEqualPlainLoops(t *testing.T) {
+	for _, c := range positionCases() {
+		for _, p := range tolerances {
+			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(1, 2))
+				in := c.in(r)
+				e := express(t, c.op, in, p.dt)
+				e.differentiate(t, in, normal(r, e.out.Shape()...), p.dt)
+				ours, tape := e.onOurs(t), e.onTape(t)
+				var plain []array
+				for _, x := range in {
+					plain = append(plain, x.array)
+				}
+				near(t, c.name, c.want(plain), ours.out, p.tol)
+				require.Equal(t, bits(tape.out), bits(ours.out))
+				require.Len(t, ours.grads, 1)
+				require.Equal(t, bits(tape.grads[0]), bits(ours.grads[0]))
+				require.NotZero(t, overwriteAll(t, e.g))
+			})
+		}
+	}
+}
+
+// torchLoose are cases whose numbers are rounded more than others: an angle of 10⁶
+// is known to 10⁻¹⁰, and PyTorch's is no better.
+var torchLoose = map[string]float64{"rope_huge_start": 1e-9}
+
+func TestPositionOpsEqualPyTorch(t *testing.T) {
+	ops := map[string]func(in G.Nodes) (*G.Node, error){}
+	for _, c := range positionCases() {
+		ops[c.name] = c.op
+	}
+	seen := 0
+	for _, entry := range golden.Load(t, "torch/positions.safetensors").Names() {
+		name, isOut := strings.CutSuffix(entry, ".out")
+		if !isOut {
+			continue
+		}
+		seen++
+		require.Contains(t, ops, name)
+		for _, p := range tolerances {
+			t.Run(name+"/"+p.dt.String(), func(t *testing.T) {
+				positionsEqualPyTorch(t, name, ops[name], p.dt, max(p.tol, torchLoose[name]))
+			})
+		}
+	}
+	require.Equal(t, 28, seen)
+}
+
+func positionsEqualPyTorch(t *testing.T, name string, op func(in G.Nodes) (*G.Node, error), dt tensor.Dtype, tol float64) {
+	file := golden.Load(t, "torch/positions.safetensors")
+	load := func(entry string) array { return array{file.Shape(name + entry), file.Float64(name + entry)} }
+	in := floats(load(".in.0"))
+	if slices.Contains(file.Names(), name+".in.1") {
+		positions := input{array: array{shape: file.Shape(name + ".in.1")}, integer: true}
+		for _, p := range file.Int64(name + ".in.1") {
+			positions.v = append(positions.v, float64(p))
+		}
+		in = append(in, positions)
+	}
+	e := express(t, op, in, dt)
+	e.differentiate(t, in, load(".dout"), dt)
+	got := e.onOurs(t)
+	near(t, name, load(".out"), got.out, tol)
+	near(t, name+": gradient", load(".din.0"), got.grads[0], tol)
+}
+
+// positionsOf are the positions of every row of x, however they are given.
+func positionsOf(in []array) func(row int) float64 {
+	x := in[0]
+	t := x.axis(-2)
+	return func(row int) float64 {
+		switch {
+		case len(in) < 2:
+			return float64(row % t)
+		case len(in[1].shape) == 0:
+			return in[1].v[0] + float64(row%t)
+		case len(in[1].shape) == 1:
+			return in[1].v[row%t]
+		}
+		return in[1].v[row]
+	}
+}
+
+// place is the kinds of positions that an op takes, behind x (2, 3, 5, width).
+func place(kind string, width int) func(r *rand.Rand) []input {
+	x := shapes(s{2, 3, 5, width})
+	switch kind {
+	case "start":
+		return then(x, key(17))
+	case "negative start":
+		return then(x, key(-3))
+	case "rows":
+		return then(x, ids([]float64{3, -1, 4, 1, 5}))
+	case "batches":
+		return func(r *rand.Rand) []input {
+			p := zeros(2, 3, 5)
+			for i := range p.v {
+				p.v[i] = float64(r.IntN(200) - 100)
+			}
+			return append(x(r), input{array: p, integer: true})
+		}
+	}
+	return x
+}
+
+// second is the positions among the inputs, or nil.
+func second(in G.Nodes) *G.Node {
+	if len(in) < 2 {
+		return nil
+	}
+	return in[1]
+}
+
+// However positions are given, equal ones give equal bits.
+func TestEqualPositionsGiveEqualBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	x, dout := normal(r, 2, 3, 6), normal(r, 2, 3, 6)
+	for name, op := range map[string]func(in G.Nodes) (*G.Node, error){
+		"RoPE":          rotate(graph.RoPEConfig{Heads: 3}),
+		"AddSinusoidal": func(in G.Nodes) (*G.Node, error) { return graph.AddSinusoidal(in[0], second(in)) },
+	} {
+		run := func(positions ...input) result {
+			in := append(floats(x), positions...)
+			e := express(t, op, in, tensor.Float64)
+			e.differentiate(t, in, dout, tensor.Float64)
+			return e.onOurs(t)
+		}
+		for start := range 2 {
+			p := float64(start)
+			want := run(key(p))
+			same := [][]input{{ids([]float64{p, p + 1, p + 2})}, {ids([]float64{p, p + 1, p + 2, p, p + 1, p + 2}, 2, 3)}}
+			if start == 0 {
+				same = append(same, nil)
+			}
+			for i, positions := range same {
+				got := run(positions...)
+				require.Equal(t, bits(want.out), bits(got.out), "%s, %d", name, i)
+				require.Equal(t, bits(want.grads[0]), bits(got.grads[0]), "%s, %d", name, i)
+			}
+		}
+		require.NotEqual(t, run(key(0)).out.v, run(key(1)).out.v)
+	}
+}
+
+// A start that is fed anew each run moves the rows: what key/value caches do. It may
+// be an int.
+func TestStartIsFedAnew(t *testing.T) {
+	g := G.NewGraph()
+	x := normal(rand.New(rand.NewPCG(9, 10)), 5, 6)
+	all, err := graph.RoPE(node(g, "all", x, tensor.Float64), nil, graph.RoPEConfig{})
+	require.NoError(t, err)
+	row, start := node(g, "row", of(make([]float64, 6), 1, 6), tensor.Float64), G.NewScalar(g, tensor.Int, G.WithName("start"))
+	turned, err := graph.RoPE(row, start, graph.RoPEConfig{})
+	require.NoError(t, err)
+	want := valueOf(t, all)
+	for at := range 5 {
+		require.NoError(t, G.Let(row, of(x.v[at*6:(at+1)*6], 1, 6).dense(tensor.Float64)))
+		require.NoError(t, G.Let(start, at))
+		require.Equal(t, want.v[at*6:(at+1)*6], valueOf(t, turned).v, "position %d", at)
+	}
+}
+
+func TestWrongPositionsAreRefused(t *testing.T) {
+	b := bench{G.NewGraph()}
+	for name, op := range map[string]func(x, positions *G.Node) (*G.Node, error){
+		"RoPE":          func(x, p *G.Node) (*G.Node, error) { return graph.RoPE(x, p, graph.RoPEConfig{}) },
+		"AddSinusoidal": graph.AddSinusoidal,
+	} {
+		for _, c := range []struct {
+			x, positions *G.Node
+			says         string
+		}{
+			{b.f(2, 3, 4), b.ids(2), "positions: shape (2), want (), (3) or (2, 3)"},
+			{b.f(2, 3, 4), b.ids(3, 2), "positions: shape (3, 2), want (), (3) or (2, 3)"},
+			{b.f(2, 3, 4), b.ids(2, 3, 4), "positions: shape (2, 3, 4), want (), (3) or (2, 3)"},
+			{b.f(3, 4), b.ids(1), "positions: shape (1), want () or (3)"},
+			{b.f(2, 3, 4), b.f(3), "positions: got float64, want int or int64"},
+			{b.f(2, 3, 4), b.of(tensor.Int32, 3), "positions: got int32, want int or int64"},
+			{b.f(2, 3, 4), bench{G.NewGraph()}.ids(3), "positions: got a node of another graph, want one of x's"},
+		} {
+			n, err := op(c.x, c.positions)
+			require.EqualError(t, err, fmt.Sprintf("graph: %s: %s", name, c.says))
+			require.Nil(t, n)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// ExpandRelativeBias writes a relative bias out, to be added to scores: bias is
+// (H, T+S−1), or (1, T+S−1) for all heads the same, and the result (H, T, S) or
+// (1, T, S) has
+//
+//	bias[h, t − s + S−1]
+//
+// for query t and key s: one number for each distance t − s, the smallest first.
+func ExpandRelativeBias(bias *G.Node, T, S int) (*G.Node, error) {
+	if err := checkLengths("ExpandRelativeBias", T, S); err != nil {
+		return nil, err
+	}
+	return apply(expandBias{T, S}, bias)
+}
+
+// checkLengths checks the numbers of queries and keys.
+func checkLengths(op string, T, S int) error {
+	if T < 1 || S < 1 {
+		return fmt.Errorf("graph: %s: lengths: got T=%d, S=%d, want at least 1", op, T, S)
+	}
+	return nil
+}
+
+type expandBias struct{ T, S int }
+
+func (expandBias) spec() (string, []arg) { return "ExpandRelativeBias", []arg{{name: "bias"}} }
+
+func (o expandBias) shape(in []tensor.Shape) (tensor.Shape, error) {
+	if n := o.T + o.S - 1; in[0].Dims() != 2 || in[0][1] != n {
+		return nil, &ShapeError{"ExpandRelativeBias", "bias", in[0], fmt.Sprintf("(H, T+S−1=%d)", n)}
+	}
+	return tensor.Shape{in[0][0], o.T, o.S}, nil
+}
+
+func (o expandBias) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, expandBiasForward[float32], expandBiasForward[float64])(o, out, in)
+}
+
+// biasGrain is how many elements are worth a goroutine's while.
+const biasGrain = 1 << 15
+
+func expandBiasForward[F kernel.Float](o expandBias, out *tensor.Dense, in []*tensor.Dense) error {
+	bias, y, n := floats[F](in[0]), floats[F](out), o.T+o.S-1
+	kernel.Parallel(len(y)/o.S, 1+biasGrain/o.S, func(lo, hi int) {
+		for row := lo; row < hi; row++ {
+			h, t := row/o.T, row%o.T
+			to, from := y[row*o.S:][:o.S], bias[h*n+t:][:o.S] // from the farthest key to the nearest
+			for s := range to {
+				to[s] = from[len(from)-1-s]
+			}
+		}
+	})
+	return nil
+}
+
+// y[h,t,s] = bias[h, t − s + S−1]:  dbias[h,i] = Σ dy[h,t,s] over the t − s + S−1 = i.
+func (o expandBias) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	d, err := apply(sumDiagonals{}, dy)
+	return G.Nodes{d}, err
+}
+
+// sumDiagonals sums (H, T, S) along t − s, to (H, T+S−1).
+type sumDiagonals struct{}
+
+func (sumDiagonals) spec() (string, []arg) { return "SumDiagonals", []arg{{name: "x"}} }
+
+func (sumDiagonals) shape(in []tensor.Shape) (tensor.Shape, error) {
+	x := in[0]
+	return tensor.Shape{x[0], x[1] + x[2] - 1}, nil
+}
+
+func (sumDiagonals) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, sumDiagonalsForward[float32], sumDiagonalsForward[float64])(out, in)
+}
+
+func sumDiagonalsForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	x, y := floats[F](in[0]), floats[F](out)
+	t, s, n := in[0].Shape()[1], in[0].Shape()[2], last(out.Shape())
+	// A block is a run of diagonals; it reads a run of each row, each diagonal from its first row.
+	kernel.Parallel(len(y), 1+biasGrain/min(s, t), func(lo, hi int) {
+		clear(y[lo:hi])
+		for h := lo / n; h*n < hi; h++ {
+			from, to := max(lo-h*n, 0), min(hi-h*n, n)
+			for ti := range t {
+				a, b := max(from, ti), min(to, ti+s) // diagonals that this row meets
+				if a >= b {
+					continue
+				}
+				sum := y[h*n+a : h*n+b]
+				row := x[(h*t+ti)*s+ti+s-b:][:b-a] // s from ti+S−1−(b−1)
+				for i := range sum {
+					sum[i] += row[len(row)-1-i]
+				}
+			}
+		}
+	})
+	return nil
+}
+
+func (o sumDiagonals) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -1,0 +1,127 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// RoPE is the rotary position embedding (Su et al. 2021, equation 34): pair i of each
+// head of the row at position p is turned by the angle
+//
+//	p·Base^(−2i/Dims),  i = 0 … Dims/2−1
+//
+// so that the score of a rotated query and a rotated key depends on the distance of
+// their positions alone. Angles are computed in float64 whatever the type of x.
+//
+// x is (…, T, H·D) with H=c.Heads, and so is the result. positions are integers: ()
+// is the position of the first row, which the others follow; (T) are those of the rows,
+// (…, T) those of each batch; nil means 0 … T−1. They may be negative.
+func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
+	if err := checkArgs("RoPE", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+		return nil, err
+	}
+	heads := max(c.Heads, 1)
+	if s := x.Shape(); len(s) < 2 || last(s)%heads != 0 {
+		return nil, &ShapeError{"RoPE", "x", s, fmt.Sprintf("(…, T, H·D) with H=%d", heads)}
+	}
+	d := last(x.Shape()) / heads
+	if err := c.Validate(d); err != nil {
+		return nil, err
+	}
+	o := c.resolve(d)
+	if positions == nil {
+		return apply(o, x)
+	}
+	o.Placed = true
+	return apply(o, x, positions)
+}
+
+// rope is RoPE with its defaults and its scaling worked out.
+type rope struct {
+	Heads, Dims   int
+	Base, Divisor float64 // the divisor is the positions'
+	Interleaved   bool
+	Back          bool // turns by the opposite angles
+	Placed        bool // has positions as an input
+}
+
+func (o rope) spec() (string, []arg) { return "RoPE", placedArgs(o.Placed) }
+
+func (rope) inPlace() int { return 0 }
+
+func (rope) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return in[0].Clone(), checkPositions("RoPE", in)
+}
+
+func (o rope) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, ropeForward[float32], ropeForward[float64])(o, out, in)
+}
+
+func ropeForward[F kernel.Float](o rope, out *tensor.Dense, in []*tensor.Dense) error {
+	x, y, width := floats[F](in[0]), floats[F](out), last(in[0].Shape())
+	p, frequency := placesOf(in[0].Shape(), in), frequencies(o.Base, o.Dims)
+	direction := 1.0
+	if o.Back {
+		direction = -1
+	}
+	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
+		angles := make([]F, o.Dims)
+		cos, sin := angles[:o.Dims/2], angles[o.Dims/2:]
+		for own := lo; own < hi; own++ {
+			at := direction * p.at(own) / o.Divisor
+			for i, f := range frequency {
+				s, c := math.Sincos(at * f)
+				sin[i], cos[i] = F(s), F(c)
+			}
+			for row := own; row < p.rows; row += p.own {
+				turnHeads(o, y[row*width:][:width], x[row*width:][:width], cos, sin)
+			}
+		}
+	})
+	return nil
+}
+
+// turnHeads turns the pairs of every head of one row of x; y may be x.
+func turnHeads[F kernel.Float](o rope, y, x, cos, sin []F) {
+	half, d := len(cos), len(x)/o.Heads
+	for lo := 0; lo < len(x); lo += d {
+		copy(y[lo+o.Dims:lo+d], x[lo+o.Dims:])
+		xh, yh := x[lo:][:o.Dims], y[lo:][:o.Dims]
+		if o.Interleaved {
+			turnNeighbours(yh, xh, cos, sin)
+			continue
+		}
+		turnHalves(yh[:half], yh[half:], xh[:half], xh[half:], cos, sin)
+	}
+}
+
+// turnNeighbours turns the pairs (2i, 2i+1).
+func turnNeighbours[F kernel.Float](y, x, cos, sin []F) {
+	y, sin = y[:len(x)], sin[:len(cos)]
+	for i, c := range cos {
+		s, a, b := sin[i], x[2*i], x[2*i+1]
+		y[2*i], y[2*i+1] = a*c-b*s, b*c+a*s
+	}
+}
+
+// turnHalves turns the pairs of a first half (xa) and a second half (xb) of a head.
+func turnHalves[F kernel.Float](ya, yb, xa, xb, cos, sin []F) {
+	n := len(cos)
+	ya, yb, xa, xb, sin = ya[:n], yb[:n], xa[:n], xb[:n], sin[:n]
+	for i, c := range cos {
+		s, a, b := sin[i], xa[i], xb[i]
+		ya[i], yb[i] = a*c-b*s, b*c+a*s
+	}
+}
+
+// y = x turned by θ:  dx = dy turned by −θ.
+func (o rope) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	o.Back = !o.Back
+	dx, err := apply(o, append(G.Nodes{dy}, in[1:]...)...)
+	return append(G.Nodes{dx}, make(G.Nodes, len(in)-1)...), err
+}

@@ -1,0 +1,250 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func rotate(c graph.RoPEConfig) func(in G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) { return graph.RoPE(in[0], second(in), c) }
+}
+
+func ropeBy(in ...*G.Node) (*G.Node, error) { return rotate(graph.RoPEConfig{})(in) }
+
+// naiveRoPE multiplies each head by the paper's matrix, one element after the other.
+func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
+	return func(in []array) array {
+		x, at := in[0].rows(), positionsOf(in)
+		heads := max(c.Heads, 1)
+		d := x.shape[1] / heads
+		dims, base := c.Dims, c.Base
+		if dims == 0 {
+			dims = d
+		}
+		if base == 0 {
+			base = 10000
+		}
+		if c.Scaling == graph.NTKScaling {
+			base *= math.Pow(c.Factor, float64(dims)/float64(dims-2))
+		}
+		y := array{in[0].shape, append([]float64{}, x.v...)}
+		for row := range x.shape[0] {
+			p := at(row)
+			if c.Scaling == graph.LinearScaling {
+				p /= c.Factor
+			}
+			for h := range heads {
+				for i := range dims / 2 {
+					a, b := h*d+i, h*d+i+dims/2
+					if c.Interleaved {
+						a, b = h*d+2*i, h*d+2*i+1
+					}
+					angle := p / math.Pow(base, 2*float64(i)/float64(dims))
+					cos, sin := math.Cos(angle), math.Sin(angle)
+					y.v[x.i(row, a)] = cos*x.at(row, a) - sin*x.at(row, b)
+					y.v[x.i(row, b)] = sin*x.at(row, a) + cos*x.at(row, b)
+				}
+			}
+		}
+		return y
+	}
+}
+
+func ropeCases() []opCase {
+	var cases []opCase
+	add := func(name string, c graph.RoPEConfig, in func(r *rand.Rand) []input) {
+		cases = append(cases, opCase{name, rotate(c), naiveRoPE(c), in})
+	}
+	linear := graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 2.5}
+	ntk := graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 2.5}
+	with := func(c graph.RoPEConfig, heads, dims int, interleaved bool) graph.RoPEConfig {
+		c.Heads, c.Dims, c.Interleaved = heads, dims, interleaved
+		return c
+	}
+	three := graph.RoPEConfig{Heads: 3}
+	add("rope", graph.RoPEConfig{}, place("", 14))
+	add("rope_heads", three, place("", 3*14))
+	add("rope_part", with(three, 3, 4, false), place("start", 3*7))
+	add("rope_base", graph.RoPEConfig{Base: 500000}, place("rows", 14))
+	add("rope_linear", with(linear, 3, 0, false), place("batches", 3*14))
+	add("rope_ntk", with(ntk, 3, 10, false), place("start", 3*11))
+	add("rope_interleaved", with(three, 1, 0, true), place("", 14))
+	add("rope_interleaved_heads", with(three, 3, 0, true), place("negative start", 3*14))
+	add("rope_interleaved_part", with(three, 3, 4, true), place("rows", 3*7))
+	add("rope_interleaved_linear", with(linear, 0, 0, true), place("", 14))
+	add("rope_interleaved_ntk", with(ntk, 0, 0, true), place("rows", 14))
+	add("rope_start", three, place("start", 3*14))
+	add("rope_huge_start", three, place("", 3*14)) // of PyTorch's comparison alone
+	add("rope_negative_start", with(three, 3, 0, true), place("negative start", 3*14))
+	add("rope_rows", graph.RoPEConfig{}, place("rows", 14))
+	add("rope_batches", three, place("batches", 3*14))
+	add("rope_interleaved_batches", with(three, 3, 6, true), place("batches", 3*7))
+	add("rope_one_row", graph.RoPEConfig{}, then(shapes(s{3, 1, 2}), key(7)))
+	add("rope_large", with(three, 3, 22, false), then(shapes(s{2, 211, 3 * 26}), key(5))) // several blocks
+	add("rope_large_batches", with(three, 3, 22, true), func(r *rand.Rand) []input {
+		p := zeros(2, 211)
+		for i := range p.v {
+			p.v[i] = float64(r.IntN(1000))
+		}
+		return append(floats(normal(r, 2, 211, 3*26)), input{array: p, integer: true})
+	})
+	return cases
+}
+
+// The score of a query and a key depends on their distance alone, however far out.
+func TestRoPEScoresDependOnDistance(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	q, k := normal(r, 1, 14), normal(r, 1, 14)
+	for _, c := range []graph.RoPEConfig{{}, {Interleaved: true}, {Dims: 6}, {Scaling: graph.NTKScaling, Factor: 4}} {
+		score := func(at, from float64) float64 {
+			a := express(t, rotate(c), append(floats(q), key(at)), tensor.Float64).onOurs(t).out
+			b := express(t, rotate(c), append(floats(k), key(from)), tensor.Float64).onOurs(t).out
+			return naiveMatMul(a, naiveTranspose(b)).v[0]
+		}
+		want := score(3, 0)
+		for _, far := range []float64{-1e6, -5, 1, 1000, 1e6} {
+			require.InDelta(t, want, score(far+3, far), 1e-8)
+		}
+		require.Greater(t, math.Abs(want-score(4, 0)), 1e-3, "and on the distance it does")
+	}
+}
+
+// Position 0 leaves x as it is, and what is not among the dims anywhere.
+func TestRoPELeavesAlone(t *testing.T) {
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		x := normal(rand.New(rand.NewPCG(3, 4)), 1, 2*7)
+		x = arrayOf(t, x.value(dt))
+		for _, interleaved := range []bool{false, true} {
+			c := graph.RoPEConfig{Heads: 2, Dims: 4, Interleaved: interleaved}
+			at := func(p float64) array { return express(t, rotate(c), append(floats(x), key(p)), dt).onOurs(t).out }
+			require.Equal(t, bits(x), bits(at(0)))
+			far := at(1e6)
+			for j := range 14 {
+				require.Equal(t, j%7 >= 4, x.v[j] == far.v[j], "element %d", j)
+			}
+		}
+	}
+}
+
+// In float32, an angle of a million is as exact as any: it is not computed in float32,
+// where neighbours there are 0.06 apart.
+func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
+	for _, p := range []float64{1e6, 1e6 + 1, 16777217, -1e6, 1e9 + 1} {
+		got := express(t, rotate(graph.RoPEConfig{}), append(floats(of([]float64{1, 0}, 1, 2)), key(p)), tensor.Float32).onOurs(t).out
+		near(t, "turned", of([]float64{math.Cos(p), math.Sin(p)}, 1, 2), got, 1e-6)
+	}
+}
+
+func TestRoPEConfigValidate(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	linear, ntk := graph.LinearScaling, graph.NTKScaling
+	for _, c := range []struct {
+		config  graph.RoPEConfig
+		headDim int
+		says    string
+	}{
+		{graph.RoPEConfig{Heads: -1}, 4, "heads: got -1, want at least 0"},
+		{graph.RoPEConfig{}, 7, "D: got 7, want an even number above 0, or one with dims to turn"},
+		{graph.RoPEConfig{}, 0, "D: got 0, want an even number above 0, or one with dims to turn"},
+		{graph.RoPEConfig{Dims: 3}, 7, "dims: got 3, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Dims: 8}, 7, "dims: got 8, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Dims: -2}, 7, "dims: got -2, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Base: 0.5}, 4, "base: got 0.5, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: -1}, 4, "base: got -1, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: nan}, 4, "base: got NaN, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: inf}, 4, "base: got +Inf, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Scaling: 7}, 4, "scaling: got RoPEScaling(7), want none, linear or ntk"},
+		{graph.RoPEConfig{Factor: 2}, 4, "factor: got 2, want 0 without a scaling"},
+		{graph.RoPEConfig{Scaling: linear}, 4, "factor: got 0, want a finite number of at least 1 for linear scaling"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: nan}, 4, "factor: got NaN, want a finite number of at least 1 for ntk scaling"},
+		{graph.RoPEConfig{Scaling: linear, Factor: inf}, 4, "factor: got +Inf, want a finite number of at least 1 for linear scaling"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: 2}, 2, "dims: got 2, want at least 4 for ntk scaling"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: 1e200}, 4, "factor: got 1e+200, want one that keeps the base finite"},
+	} {
+		require.EqualError(t, c.config.Validate(c.headDim), "graph: RoPE: "+c.says)
+		if c.headDim > 0 && c.config.Heads == 0 {
+			n, err := graph.RoPE(bench{G.NewGraph()}.f(3, c.headDim), nil, c.config)
+			require.EqualError(t, err, "graph: RoPE: "+c.says)
+			require.Nil(t, n)
+		}
+	}
+	for _, c := range []graph.RoPEConfig{{}, {Dims: 4, Base: 1}, {Heads: 5, Scaling: linear, Factor: 1}, {Scaling: ntk, Factor: 8}} {
+		require.NoError(t, c.Validate(6))
+	}
+	b := bench{G.NewGraph()}
+	for _, x := range []*G.Node{b.f(), b.f(4), b.f(3, 4)} {
+		_, err := graph.RoPE(x, nil, graph.RoPEConfig{Heads: 3})
+		require.EqualError(t, err, fmt.Sprintf("graph: RoPE: x: shape %v, want (…, T, H·D) with H=3", x.Shape()))
+	}
+}
+
+func TestRoPEConfigAsJSON(t *testing.T) {
+	for _, c := range []struct {
+		config graph.RoPEConfig
+		text   string
+	}{
+		{graph.RoPEConfig{}, `{}`},
+		{graph.RoPEConfig{Dims: 4, Base: 5e5, Interleaved: true, Scaling: graph.LinearScaling, Factor: 2.5},
+			`{"dims":4,"base":500000,"interleaved":true,"scaling":"linear","factor":2.5}`},
+		{graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 8}, `{"scaling":"ntk","factor":8}`},
+	} {
+		text, err := json.Marshal(c.config)
+		require.NoError(t, err)
+		require.Equal(t, c.text, string(text))
+		var back graph.RoPEConfig
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, c.config, back)
+	}
+	heads, err := json.Marshal(graph.RoPEConfig{Heads: 7})
+	require.NoError(t, err)
+	require.Equal(t, `{}`, string(heads), "heads are the model's")
+	var c graph.RoPEConfig
+	require.NoError(t, json.Unmarshal([]byte(`{"scaling":"none"}`), &c))
+	require.EqualError(t, json.Unmarshal([]byte(`{"scaling":"yarn"}`), &c), `graph: RoPE: scaling: got "yarn", want "none", "linear" or "ntk"`)
+	_, err = graph.RoPEScaling(9).MarshalText()
+	require.EqualError(t, err, "graph: RoPE: scaling: got RoPEScaling(9), want none, linear or ntk")
+}
+
+// Every two settings on one input are two nodes, and a default is what it stands for.
+func TestRoPEsOfOneNodeAreTold(t *testing.T) {
+	g := G.NewGraph()
+	x, p := bench{g}.f(2, 3, 12), bench{g}.ids(3)
+	made := map[*G.Node]int{}
+	add := func(positions *G.Node, c graph.RoPEConfig) *G.Node {
+		n, err := graph.RoPE(x, positions, c)
+		require.NoError(t, err)
+		return n
+	}
+	settings := []graph.RoPEConfig{{}, {Heads: 2}, {Heads: 3}, {Dims: 4}, {Base: 5}, {Interleaved: true},
+		{Scaling: graph.LinearScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 3}}
+	for i, c := range settings {
+		for _, positions := range []*G.Node{nil, p, bench{g}.ids()} {
+			n := add(positions, c)
+			require.NotContains(t, made, n, "%+v", c)
+			made[n] = i
+			require.Same(t, n, add(positions, c))
+		}
+	}
+	require.Same(t, add(p, graph.RoPEConfig{}), add(p, graph.RoPEConfig{Heads: 1, Dims: 12, Base: 10000}))
+	require.Same(t, add(p, graph.RoPEConfig{}), add(p, graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 1}))
+}
+
+// valueOf runs the node on our machine.
+func valueOf(t *testing.T, n *G.Node) array {
+	t.Helper()
+	m, err := machine.New(n)
+	require.NoError(t, err)
+	defer m.Close()
+	require.NoError(t, m.RunAll())
+	return arrayOf(t, n.Value())
+}

@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+)
+
+// RoPEConfig says how RoPE turns. Its zero value is one head, turned whole, in the
+// way of Llama.
+type RoPEConfig struct {
+	Heads       int         `json:"-"`                     // H, heads that lie side by side in x's last axis; 0 means 1
+	Dims        int         `json:"dims,omitempty"`        // elements at the start of each head that are turned, an even number up to D; 0 means D
+	Base        float64     `json:"base,omitempty"`        // of the frequencies; 0 means 10000
+	Interleaved bool        `json:"interleaved,omitempty"` // pairs (2i, 2i+1), as in the paper and GPT-J; false means (i, i+Dims/2), as in GPT-NeoX and Hugging Face's Llama
+	Scaling     RoPEScaling `json:"scaling,omitempty"`     // for sequences longer than those of the training
+	Factor      float64     `json:"factor,omitempty"`      // how many times longer; 0 with NoScaling
+}
+
+// RoPEScaling is a way to use RoPE on sequences longer than those it was trained on.
+type RoPEScaling int
+
+const (
+	// NoScaling leaves positions and base as they are.
+	NoScaling RoPEScaling = iota
+	// LinearScaling divides positions by Factor (Chen et al. 2023, position interpolation).
+	LinearScaling
+	// NTKScaling multiplies Base by Factor^(Dims/(Dims−2)): the slowest pair is slowed
+	// down by Factor and the fastest not at all ("NTK-aware").
+	NTKScaling
+)
+
+// String returns "none", "linear" or "ntk".
+func (s RoPEScaling) String() string {
+	switch s {
+	case NoScaling:
+		return "none"
+	case LinearScaling:
+		return "linear"
+	case NTKScaling:
+		return "ntk"
+	}
+	return fmt.Sprintf("RoPEScaling(%d)", int(s))
+}
+
+// MarshalText writes what String returns.
+func (s RoPEScaling) MarshalText() ([]byte, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	return []byte(s.String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (s *RoPEScaling) UnmarshalText(text []byte) error {
+	for _, known := range []RoPEScaling{NoScaling, LinearScaling, NTKScaling} {
+		if known.String() == string(text) {
+			*s = known
+			return nil
+		}
+	}
+	return fmt.Errorf("graph: RoPE: scaling: got %q, want %q, %q or %q", text, NoScaling, LinearScaling, NTKScaling)
+}
+
+func (s RoPEScaling) validate() error {
+	if s < NoScaling || s > NTKScaling {
+		return fmt.Errorf("graph: RoPE: scaling: got %v, want %v, %v or %v", s, NoScaling, LinearScaling, NTKScaling)
+	}
+	return nil
+}
+
+// Validate says what is wrong with the settings for heads of D=headDim elements.
+func (c RoPEConfig) Validate(headDim int) error {
+	bad := func(what string, got any, want string) error {
+		return fmt.Errorf("graph: RoPE: %s: got %v, want %s", what, got, want)
+	}
+	switch {
+	case c.Heads < 0:
+		return bad("heads", c.Heads, "at least 0")
+	case c.Dims < 0 || c.Dims%2 != 0 || c.Dims > headDim:
+		return bad("dims", c.Dims, fmt.Sprintf("an even number from 0 to D=%d", headDim))
+	case c.Dims == 0 && (headDim < 2 || headDim%2 != 0):
+		return bad("D", headDim, "an even number above 0, or one with dims to turn")
+	case c.Base != 0 && !atLeastOne(c.Base):
+		return bad("base", c.Base, "a finite number of at least 1, or 0 for 10000")
+	}
+	if err := c.Scaling.validate(); err != nil {
+		return err
+	}
+	switch {
+	case c.Scaling == NoScaling && c.Factor != 0:
+		return bad("factor", c.Factor, "0 without a scaling")
+	case c.Scaling != NoScaling && !atLeastOne(c.Factor):
+		return bad("factor", c.Factor, fmt.Sprintf("a finite number of at least 1 for %v scaling", c.Scaling))
+	case c.Scaling == NTKScaling && c.dims(headDim) == 2:
+		return bad("dims", 2, "at least 4 for ntk scaling")
+	case !atLeastOne(c.resolve(headDim).Base):
+		return bad("factor", c.Factor, "one that keeps the base finite")
+	}
+	return nil
+}
+
+func atLeastOne(x float64) bool { return x >= 1 && !math.IsInf(x, 1) }
+
+func (c RoPEConfig) dims(headDim int) int {
+	if c.Dims == 0 {
+		return headDim
+	}
+	return c.Dims
+}
+
+// resolve replaces zeros by the defaults they stand for, and the scaling by what it does.
+func (c RoPEConfig) resolve(headDim int) rope {
+	o := rope{Heads: max(c.Heads, 1), Dims: c.dims(headDim), Base: c.Base, Divisor: 1, Interleaved: c.Interleaved}
+	if o.Base == 0 {
+		o.Base = 10000
+	}
+	switch c.Scaling {
+	case LinearScaling:
+		o.Divisor = c.Factor
+	case NTKScaling:
+		d := float64(o.Dims)
+		o.Base *= math.Pow(c.Factor, d/(d-2))
+	}
+	return o
+}

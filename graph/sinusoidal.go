@@ -1,0 +1,70 @@
+package graph
+
+import (
+	"math"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// AddSinusoidal adds the sinusoidal position encoding (Vaswani et al. 2017, section
+// 3.5): the row at position p gains
+//
+//	sin(p·10000^(−2i/E)) in element 2i,  cos(p·10000^(−2i/E)) in element 2i+1
+//
+// x is (…, T, E) with an even E, and so is the result. positions are as RoPE's: the
+// first row's (), the rows' (T), those of each batch (…, T), or nil for 0 … T−1.
+func AddSinusoidal(x, positions *G.Node) (*G.Node, error) {
+	if positions == nil {
+		return apply(addSinusoidal{}, x)
+	}
+	return apply(addSinusoidal{Placed: true}, x, positions)
+}
+
+type addSinusoidal struct {
+	Placed bool // has positions as an input
+}
+
+func (o addSinusoidal) spec() (string, []arg) { return "AddSinusoidal", placedArgs(o.Placed) }
+
+func (addSinusoidal) inPlace() int { return 0 }
+
+func (addSinusoidal) shape(in []tensor.Shape) (tensor.Shape, error) {
+	if x := in[0]; x.Dims() < 2 || last(x)%2 != 0 {
+		return nil, &ShapeError{"AddSinusoidal", "x", x, "(…, T, E) with an even E"}
+	}
+	return in[0].Clone(), checkPositions("AddSinusoidal", in)
+}
+
+func (addSinusoidal) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, addSinusoidalForward[float32], addSinusoidalForward[float64])(out, in)
+}
+
+func addSinusoidalForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+	x, y, width := floats[F](in[0]), floats[F](out), last(in[0].Shape())
+	p, frequency := placesOf(in[0].Shape(), in), frequencies(10000, width)
+	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
+		waves := make([]F, width)
+		for own := lo; own < hi; own++ {
+			at := p.at(own)
+			for i, f := range frequency {
+				sin, cos := math.Sincos(at * f)
+				waves[2*i], waves[2*i+1] = F(sin), F(cos)
+			}
+			for row := own; row < p.rows; row += p.own {
+				xr, yr := x[row*width:][:width], y[row*width:][:width]
+				for i, w := range waves {
+					yr[i] = xr[i] + w
+				}
+			}
+		}
+	})
+	return nil
+}
+
+// y = x + waves:  dx = dy.
+func (o addSinusoidal) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return append(G.Nodes{dy}, make(G.Nodes, len(in)-1)...), nil
+}

@@ -1,0 +1,145 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// T5Config says between which positions T5RelativeBias measures distances, and how it
+// sorts them into buckets.
+type T5Config struct {
+	T, S           int  // queries and keys
+	Offset         int  // position of query 0, where key 0 is at position 0
+	MaxDistance    int  // distances from here on share the last bucket; 0 means 128
+	Unidirectional bool // the decoder's: keys after the query share its bucket; false is the encoder's, where keys before and after the query have half the buckets each
+}
+
+// T5RelativeBias is T5's learned bias of the scores (Raffel et al. 2020, section 2.1;
+// Hugging Face's relative_attention_bias). table is (Buckets, H); the bias of query t
+// and key s in head h is
+//
+//	table[bucket(s − t − Offset), h]
+//
+// as a relative bias (H, T+S−1) in the way of ExpandRelativeBias. Half the buckets of a
+// direction hold one distance each, the others ranges that grow with the logarithm of
+// the distance up to MaxDistance.
+func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {
+	if err := checkLengths("T5RelativeBias", c.T, c.S); err != nil {
+		return nil, err
+	}
+	if c.MaxDistance == 0 {
+		c.MaxDistance = 128
+	}
+	return apply(t5Bias{c}, table)
+}
+
+type t5Bias struct{ T5Config }
+
+func (t5Bias) spec() (string, []arg) { return "T5RelativeBias", []arg{{name: "table"}} }
+
+func (o t5Bias) shape(in []tensor.Shape) (tensor.Shape, error) {
+	table, want := in[0], "(Buckets, H) with 2 buckets or more"
+	if !o.Unidirectional {
+		want = "(Buckets, H) with an even number of buckets, 4 or more"
+	}
+	if table.Dims() != 2 || o.single(table[0]) < 1 || !o.Unidirectional && table[0]%2 != 0 {
+		return nil, &ShapeError{"T5RelativeBias", "table", table, want}
+	}
+	if n := o.single(table[0]); o.MaxDistance <= n {
+		return nil, fmt.Errorf("graph: T5RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each", o.MaxDistance, n)
+	}
+	return tensor.Shape{table[1], o.T + o.S - 1}, nil
+}
+
+// single is how many distances of a direction have a bucket of their own.
+func (o t5Bias) single(buckets int) int { return o.side(buckets) / 2 }
+
+// side is how many buckets a direction has.
+func (o t5Bias) side(buckets int) int {
+	if o.Unidirectional {
+		return buckets
+	}
+	return buckets / 2
+}
+
+// bucket is the bucket of a key so many positions after the query; before it for a
+// negative number. It is _relative_position_bucket of the T5 of Hugging Face,
+// rounded to float32 where that is.
+func (o t5Bias) bucket(relative, buckets int) int {
+	first, side, single := 0, o.side(buckets), o.single(buckets)
+	distance := -relative
+	if relative > 0 && o.Unidirectional {
+		distance = 0
+	} else if relative > 0 {
+		first, distance = side, relative
+	}
+	if distance < single {
+		return first + distance
+	}
+	log := float32(math.Log(float64(float32(distance) / float32(single))))
+	full := float32(math.Log(float64(o.MaxDistance) / float64(single)))
+	b := single + int(log/full*float32(side-single))
+	return first + min(b, side-1)
+}
+
+// each calls f with every distance of the bias and its bucket.
+func (o t5Bias) each(buckets int, f func(i, bucket int)) {
+	for i := range o.T + o.S - 1 {
+		f(i, o.bucket(o.S-1-i-o.Offset, buckets)) // s − t − Offset
+	}
+}
+
+func (o t5Bias) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, t5BiasForward[float32], t5BiasForward[float64])(o, out, in)
+}
+
+func t5BiasForward[F kernel.Float](o t5Bias, out *tensor.Dense, in []*tensor.Dense) error {
+	table, y, n := floats[F](in[0]), floats[F](out), last(out.Shape())
+	buckets, heads := in[0].Shape()[0], in[0].Shape()[1]
+	o.each(buckets, func(i, bucket int) {
+		for h, v := range table[bucket*heads:][:heads] {
+			y[h*n+i] = v
+		}
+	})
+	return nil
+}
+
+// y[h,i] = table[bucket(i), h]:  dtable[b,h] = Σ dy[h,i] over the i with bucket(i) = b.
+func (o t5Bias) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	d, err := apply(t5BiasBackward{o, in[0].Shape()[0]}, dy)
+	return G.Nodes{d}, err
+}
+
+type t5BiasBackward struct {
+	Of      t5Bias
+	Buckets int
+}
+
+func (t5BiasBackward) spec() (string, []arg) { return "T5RelativeBiasBackward", []arg{{name: "dy"}} }
+
+func (o t5BiasBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.Shape{o.Buckets, in[0][0]}, nil
+}
+
+func (o t5BiasBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, t5BiasBackwardForward[float32], t5BiasBackwardForward[float64])(o, out, in)
+}
+
+func t5BiasBackwardForward[F kernel.Float](o t5BiasBackward, out *tensor.Dense, in []*tensor.Dense) error {
+	dy, d := floats[F](in[0]), floats[F](out)
+	heads, n := in[0].Shape()[0], in[0].Shape()[1]
+	clear(d)
+	o.Of.each(o.Buckets, func(i, bucket int) {
+		for h := range heads {
+			d[bucket*heads+h] += dy[h*n+i]
+		}
+	})
+	return nil
+}
+
+func (o t5BiasBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
