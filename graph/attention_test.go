@@ -38,7 +38,7 @@ func TestAttentionEqualsALoopOverQueries(t *testing.T) {
 		case 1:
 			c.Mask, sees, S = graph.Causal{}, causal, T
 		case 2:
-			c.Mask, sees, S = graph.CausalRenormalized{}, causal, T
+			c.Mask, c.Renormalize, sees, S = graph.Causal{}, true, causal, T
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		array := func(rows, cols int) array { return normal(r, append(append([]int{}, lead...), rows, cols)...) }
@@ -73,8 +73,8 @@ func TestBothCausalMasksAgree(t *testing.T) {
 		in := floats(normal(r, shape...), normal(r, shape...), normal(r, shape...))
 		dout := normal(r, shape...)
 		var got [2]result
-		for i, mask := range []graph.Mask{graph.Causal{}, graph.CausalRenormalized{}} {
-			e := express(t, attention(graph.AttentionConfig{Mask: mask}), in, tensor.Float64)
+		for i, renormalize := range []bool{false, true} {
+			e := express(t, attention(graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: renormalize}), in, tensor.Float64)
 			e.differentiate(t, in, dout, tensor.Float64)
 			got[i] = e.onOurs(t)
 		}
@@ -106,17 +106,17 @@ func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
 // are hidden, to rounding where weights are (their sum first held the later keys').
 func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
 	for _, c := range []struct {
-		mask graph.Mask
-		tol  float64
-	}{{graph.Causal{}, 0}, {graph.CausalRenormalized{}, 1e-14}} {
+		renormalize bool
+		tol         float64
+	}{{false, 0}, {true, 1e-14}} {
 		r := rand.New(rand.NewPCG(11, 12))
 		q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)
-		before, _ := attend(t, graph.AttentionConfig{Mask: c.mask}, q, k, v)
+		before, _ := attend(t, graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: c.renormalize}, q, k, v)
 		for i := range 5 {
 			k.v[k.i(4, i)]++ // key 4, and value 4
 			v.v[v.i(4, i%3)]++
 		}
-		after, _ := attend(t, graph.AttentionConfig{Mask: c.mask}, q, k, v)
+		after, _ := attend(t, graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: c.renormalize}, q, k, v)
 		near(t, "queries before key 4", of(before.v[:4*3]), of(after.v[:4*3]), c.tol)
 		for query := 4; query < 7; query++ {
 			require.NotEqual(t, before.at(query, 0), after.at(query, 0), "query %d sees key 4", query)
@@ -130,7 +130,7 @@ func TestAHiddenKeyThatTakesAllWeight(t *testing.T) {
 	q, k, v := of([]float64{1, 1}, 2, 1), of([]float64{0, 1e4}, 2, 1), of([]float64{3, 5}, 2, 1)
 	out, _ := attend(t, graph.AttentionConfig{Mask: graph.Causal{}}, q, k, v)
 	require.Equal(t, []float64{3, 5}, out.v)
-	out, _ = attend(t, graph.AttentionConfig{Mask: graph.CausalRenormalized{}}, q, k, v)
+	out, _ = attend(t, graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}, q, k, v)
 	require.Equal(t, []float64{0, 5}, out.v)
 }
 

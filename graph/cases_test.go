@@ -3,6 +3,7 @@ package graph_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"attention/graph"
 
@@ -40,7 +41,7 @@ func ids(v []float64, shape ...int) input { return input{array: of(v, shape...),
 func key(v float64) input { return input{array: array{nil, []float64{v}}, integer: true} }
 
 func opCases() []opCase {
-	return append(append(productCases(), elementCases()...), attentionCases()...)
+	return slices.Concat(productCases(), elementCases(), attentionCases(), normCases(), activationCases(), layoutCases())
 }
 
 type s = []int
@@ -182,12 +183,12 @@ func attentionCases() []opCase {
 		{"attention_scale", attention(graph.AttentionConfig{Scale: 0.3}), attending(0.3, all), shapes(s{3, 5}, s{7, 5}, s{7, 11})},
 		{"attention_causal", attention(graph.AttentionConfig{Mask: graph.Causal{}}), attending(0, causal),
 			shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
-		{"attention_renormalized", attention(graph.AttentionConfig{Mask: graph.CausalRenormalized{}}), attending(0, causal),
+		{"attention_renormalized", attention(graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}), attending(0, causal),
 			shapes(s{2, 7, 5}, s{2, 7, 5}, s{2, 7, 11})},
 		{"fused", fusedBy(graph.AttentionConfig{}), attending(0, all), shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11})},
 		{"fused_causal", fusedBy(graph.AttentionConfig{Mask: graph.Causal{}}), attending(0, causal),
 			shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
-		{"fused_heads", fusedBy(graph.AttentionConfig{Heads: 3, Mask: graph.CausalRenormalized{}}), nil,
+		{"fused_heads", fusedBy(graph.AttentionConfig{Heads: 3, Mask: graph.Causal{}, Renormalize: true}), nil,
 			shapes(s{2, 7, 15}, s{2, 7, 15}, s{2, 7, 6})},
 		{"fused_dropout", fusedBy(graph.AttentionConfig{Dropout: graph.Drop{P: 0.3, Site: 2}}), nil,
 			then(shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11}), key(-5))},

@@ -51,9 +51,14 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 			return bad("a node without a shape", "one with")
 		}
 		dt := n.Dtype()
+		isInteger := dt == tensor.Int || dt == tensor.Int64
 		switch {
+		case a.anyNumber:
+			if !isInteger && dt != tensor.Float32 && dt != tensor.Float64 {
+				return bad(dt.String(), "float32, float64, int or int64")
+			}
 		case a.integer:
-			if dt != tensor.Int && dt != tensor.Int64 {
+			if !isInteger {
 				return bad(dt.String(), "int or int64")
 			}
 		case dt != tensor.Float32 && dt != tensor.Float64:

@@ -138,14 +138,14 @@ func TestAttentionOfHugeScores(t *testing.T) {
 
 // A NaN anywhere in a query's score shows in its output and in no other's.
 func TestNaNGoesThrough(t *testing.T) {
-	for _, mask := range []graph.Mask{nil, graph.Causal{}, graph.CausalRenormalized{}} {
+	for _, c := range []graph.AttentionConfig{{}, {Mask: graph.Causal{}}, {Mask: graph.Causal{}, Renormalize: true}} {
 		for bad := range 4 {
 			q := of([]float64{1, 2, 3, 4}, 4, 1)
 			k, v := of([]float64{4, 3, 2, 1}, 4, 1), of([]float64{1, 2, 3, 4}, 4, 1)
 			q.v[bad] = nan
-			out, _ := attend(t, graph.AttentionConfig{Mask: mask}, q, k, v)
+			out, _ := attend(t, c, q, k, v)
 			for i, y := range out.v {
-				require.Equal(t, i == bad, math.IsNaN(y), "mask %T, NaN in query %d, output %d is %v", mask, bad, i, y)
+				require.Equal(t, i == bad, math.IsNaN(y), "%+v, NaN in query %d, output %d is %v", c, bad, i, y)
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"fmt"
+
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -11,85 +13,203 @@ import (
 // by tile, with an online softmax, and never holding the (T, S) weights
 // (FlashAttention: Dao et al. 2022). Its memory grows with T alone, and tiles that
 // the mask hides cost nothing. Its backward makes the weights again from each row's
-// log Σexp(score), which the forward keeps.
+// log Σexp(score), which the forward keeps. A bias from Detach gets no gradient.
+//
+// With c.Renormalize it hides keys before the softmax all the same: the result is that
+// of Attention as long as hidden scores do not take all the weight.
 func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
-	c, err := c.resolve("FusedAttention", q, k, v)
+	a, err := c.resolve("FusedAttention", q, k, v)
 	if err != nil {
 		return nil, err
 	}
-	f := fused{Heads: max(c.Heads, 1), KVHeads: c.KVHeads, Scale: c.Scale, Mask: c.Mask, P: c.Dropout.P, Site: c.Dropout.Site}
-	args := G.Nodes{q, k, v}
-	if f.P > 0 {
-		args = append(args, c.Dropout.Key)
-	}
+	f, in := newFused(a, q, k, v, c)
 	// One op has one result, but the backward needs the rows' log-sum-exps too: the
 	// first op computes both into one vector, the second takes the output out of it
 	// and is the one that is differentiated.
-	both, err := apply(fusedForward{f}, args...)
+	both, err := apply(fusedForward{f}, in...)
 	if err != nil {
 		return nil, err
 	}
-	return apply(fusedOutput{f}, append(args, both)...)
+	return apply(fusedOutput{f}, append(in, both)...)
 }
 
 // fused is what the ops of one FusedAttention have in common.
 type fused struct {
-	Heads, KVHeads int
-	Scale          float64
-	Mask           Mask
+	Heads, KVHeads int // side by side in a row; no Heads: they have an axis of their own, if any
+	Scale, Softcap float64
+	Rule           rule
+	Extra          int
 	P              float64
 	Site           int
+	in             []fusedInput // q, k, v first
 }
 
-// args are q, k, v and, with dropout, its key, then more.
-func (f fused) args(fixed bool, more ...arg) []arg {
-	args := []arg{{name: "q", fixed: fixed}, {name: "k", fixed: fixed}, {name: "v", fixed: fixed}}
+// fusedInput is an argument of the ops, in order.
+type fusedInput struct {
+	arg
+	role role
+}
+
+// role says what the kernel does with an argument.
+type role int
+
+const (
+	queries role = iota
+	keys
+	values
+	bias
+	relativeBias
+	sinks
+	dropoutKey
+	ruleInput
+)
+
+// newFused lists the arguments that there are.
+func newFused(a *resolved, q, k, v *G.Node, c AttentionConfig) (fused, G.Nodes) {
+	f := fused{Heads: c.Heads, KVHeads: a.KVHeads, Scale: a.Scale, Softcap: c.Softcap, Rule: a.rule, Extra: a.extra,
+		P: c.Dropout.P, Site: c.Dropout.Site}
+	var in G.Nodes
+	add := func(n *G.Node, r role, x arg) {
+		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)
+	}
+	add(q, queries, arg{name: "q"})
+	add(k, keys, arg{name: "k"})
+	add(v, values, arg{name: "v"})
+	if c.Bias != nil {
+		add(c.Bias, bias, arg{name: "bias", fixed: isConstant(c.Bias)})
+	}
+	if c.RelativeBias != nil {
+		add(c.RelativeBias, relativeBias, arg{name: "relative_bias", fixed: isConstant(c.RelativeBias)})
+	}
+	if c.Sinks != nil {
+		add(c.Sinks, sinks, arg{name: "sinks"})
+	}
 	if f.P > 0 {
-		args = append(args, arg{name: "key", integer: true})
+		add(c.Dropout.Key, dropoutKey, arg{name: "key", integer: true})
+	}
+	for i, n := range a.ruleNodes {
+		add(n, ruleInput, a.ruleArgs[i])
+	}
+	return f, in
+}
+
+// args are those of the inputs, then more.
+func (f fused) args(more ...arg) []arg {
+	var args []arg
+	for _, in := range f.in {
+		args = append(args, in.arg)
 	}
 	return append(args, more...)
 }
 
-// sizes are the kernel's view of q, k and v, all leading axes taken as one batch.
+// differentiated says whether a gradient flows into an input.
+func (in fusedInput) differentiated() bool { return in.role <= sinks && !in.fixed }
+
+// sizes are the kernel's view of q, k and v.
 func (f fused) sizes(q, k, v tensor.Shape) kernel.Attention {
-	n := len(q)
-	t, s, d, dv := q[n-2], k[n-2], q[n-1]/f.Heads, v[n-1]/f.KVHeads
-	a := kernel.Attention{B: q[:n-2].TotalSize(), H: f.Heads, K: f.KVHeads, T: t, S: s, D: d, DV: dv, Scale: f.Scale,
-		QueryAt: kernel.HeadsInRow(f.Heads, t, d), KeyAt: kernel.HeadsInRow(f.KVHeads, s, d),
-		ValueAt: kernel.HeadsInRow(f.KVHeads, s, dv), OutputAt: kernel.HeadsInRow(f.Heads, t, dv)}
-	a.Visible = func(_, t int) (lo, hi int) { return f.Mask.keys(t, s) }
-	return a
-}
-
-// attention is sizes for tensors at run time, with the dropout's key.
-func (f fused) attention(in []*tensor.Dense) kernel.Attention {
-	a := f.sizes(in[0].Shape(), in[1].Shape(), in[2].Shape())
-	if f.P > 0 {
-		a.Dropout = kernel.WeightDropout{P: f.P, Key: ints(in[3])[0], Site: f.Site}
+	axes := attentionAxes(q, k, f.Heads)
+	a := kernel.Attention{B: axes.b(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
+		Scale: f.Scale, Softcap: f.Softcap, Unbiased: f.Extra}
+	layout := kernel.HeadsFirst
+	if f.Heads > 0 {
+		layout, a.K = kernel.HeadsInRow, f.KVHeads
 	}
+	a.D, a.DV = last(q)/max(f.Heads, 1), last(v)/f.KVHeads
+	a.QueryAt, a.KeyAt = layout(a.H, a.T, a.D), layout(a.K, a.S, a.D)
+	a.ValueAt, a.OutputAt = layout(a.K, a.S, a.DV), layout(a.H, a.T, a.DV)
 	return a
 }
 
-func qkv[F kernel.Float](in []*tensor.Dense) kernel.QKV[F] {
-	return kernel.QKV[F]{Q: floats[F](in[0]), K: floats[F](in[1]), V: floats[F](in[2])}
+// bind makes the kernel's view of one run.
+func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
+	a := f.sizes(in[0].Shape(), in[1].Shape(), in[2].Shape())
+	axes := attentionAxes(in[0].Shape(), in[1].Shape(), f.Heads)
+	axes.S -= f.Extra
+	if err := f.layBiases(&a, in, axes); err != nil {
+		return a, err
+	}
+	a.RelativeAt.Zero = axes.S - 1
+	seen, err := f.seen(in, place{B: a.B, H: a.H, T: a.T, S: a.S})
+	if err == nil {
+		show(&a, seen)
+	}
+	return a, err
+}
+
+// layBiases says where biases lie, and sets up the dropout.
+func (f fused) layBiases(a *kernel.Attention, in []*tensor.Dense, axes maskAxes) (err error) {
+	for i, x := range f.in {
+		switch x.role {
+		case bias:
+			if a.BiasAt, err = broadcastLayout("FusedAttention", "bias", in[i].Shape(), axes); err != nil {
+				return err
+			}
+		case relativeBias:
+			if s := in[i].Shape(); s[0] > 1 {
+				a.RelativeAt.Head = s[1]
+			}
+		case dropoutKey:
+			a.Dropout = kernel.WeightDropout{P: f.P, Key: ints(in[i])[0], Site: f.Site}
+		}
+	}
+	return nil
+}
+
+// seen binds the rule to its inputs.
+func (f fused) seen(in []*tensor.Dense, at place) (keySet, error) {
+	first := len(f.in)
+	for first > 0 && f.in[first-1].role == ruleInput {
+		first--
+	}
+	keys, err := f.Rule.bind(in[first:len(f.in)], at)
+	if err != nil {
+		name := "FusedAttention"
+		if at.Cached {
+			name = "CachedAttention"
+		}
+		return nil, fmt.Errorf("graph: %s: %w", name, err)
+	}
+	return keys, nil
+}
+
+// numbers are the kernel's arguments among tensors, those that are float32 or float64.
+func numbers[F kernel.Float](f fused, in []*tensor.Dense) (x kernel.QKV[F]) {
+	for i, input := range f.in {
+		if to := field(&x, input.role); to != nil {
+			*to = floats[F](in[i])
+		}
+	}
+	return x
+}
+
+// field is where the kernel takes an argument of a role, nil for one that it does not.
+func field[F kernel.Float](x *kernel.QKV[F], r role) *[]F {
+	if r > sinks {
+		return nil
+	}
+	return [...]*[]F{&x.Q, &x.K, &x.V, &x.Bias, &x.Relative, &x.Sinks}[r]
 }
 
 // fusedForward computes out (…, T, H·Dv) and the log-sum-exps (…, H, T) of the
 // scores, one after the other in a vector.
 type fusedForward struct{ fused }
 
-func (o fusedForward) spec() (string, []arg) { return "FusedAttention", o.args(true) }
-
-func (o fusedForward) shape(in []tensor.Shape) (tensor.Shape, error) {
-	a := o.sizes(in[0], in[1], in[2])
-	return tensor.Shape{a.B * a.H * a.T * (a.DV + 1)}, o.checkKey(in)
+func (o fusedForward) spec() (string, []arg) {
+	args := o.args()
+	for i := range args {
+		args[i].fixed = true
+	}
+	return "FusedAttention", args
 }
 
-func (f fused) checkKey(in []tensor.Shape) error {
-	if f.P > 0 && in[3].TotalSize() != 1 {
-		return &ShapeError{"Dropout", "key", in[3], "()"}
+func (o fusedForward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	for i, x := range o.in {
+		if x.role == dropoutKey && in[i].TotalSize() != 1 {
+			return nil, &ShapeError{"Dropout", "key", in[i], "()"}
+		}
 	}
-	return nil
+	a := o.sizes(in[0], in[1], in[2])
+	return tensor.Shape{a.B * a.H * a.T * (a.DV + 1)}, nil
 }
 
 func (o fusedForward) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -97,9 +217,12 @@ func (o fusedForward) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func fusedForwardForward[F kernel.Float](o fusedForward, out *tensor.Dense, in []*tensor.Dense) error {
-	a := o.attention(in)
+	a, err := o.bind(in)
+	if err != nil {
+		return err
+	}
 	both, n := floats[F](out), a.B*a.H*a.T*a.DV
-	kernel.AttentionForward(&a, both[:n], both[n:], qkv[F](in))
+	kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, in))
 	return nil
 }
 
@@ -109,12 +232,12 @@ func (o fusedForward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { ret
 type fusedOutput struct{ fused }
 
 func (o fusedOutput) spec() (string, []arg) {
-	return "FusedAttention", o.args(false, arg{name: "both", fixed: true})
+	return "FusedAttention", o.args(arg{name: "both", fixed: true})
 }
 
 func (o fusedOutput) shape(in []tensor.Shape) (tensor.Shape, error) {
 	out := in[0].Clone()
-	out[len(out)-1] = last(in[2]) / o.KVHeads * o.Heads
+	out[len(out)-1] = last(in[2]) / o.KVHeads * max(o.Heads, 1)
 	return out, nil
 }
 
@@ -124,33 +247,43 @@ func (o fusedOutput) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[len(in)-1], 0)
 }
 
-// With P = softmax(mask(q·kᵀ)·scale), W = dropout(P), out = W·v, D = Σ dout⊙out:
-// dv = Wᵀ·dout, dscores = P⊙(dropout(dout·vᵀ) − D)·scale, dq = dscores·k,
-// dk = dscoresᵀ·q.
+// With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
+// dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = softcap′(dbias)·scale,
+// dq = dscores·k, dk = dscoresᵀ·q.
 func (o fusedOutput) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
 	grads, err := apply(fusedBackward{o.fused}, append(append(G.Nodes{}, in...), dout)...)
 	if err != nil {
 		return nil, err
 	}
 	d, from := make(G.Nodes, len(in)), 0
-	for i, x := range in[:3] {
-		if d[i], err = apply(segment{from, x.Shape()}, grads); err != nil {
+	for i, x := range o.in {
+		if !x.differentiated() {
+			continue
+		}
+		if d[i], err = apply(segment{from, in[i].Shape()}, grads); err != nil {
 			return nil, err
 		}
-		from += x.Shape().TotalSize()
+		from += in[i].Shape().TotalSize()
 	}
 	return d, nil
 }
 
-// fusedBackward computes dq, dk and dv, one after the other in a vector.
+// fusedBackward computes the gradients of all inputs that have one, one after the
+// other in a vector.
 type fusedBackward struct{ fused }
 
 func (o fusedBackward) spec() (string, []arg) {
-	return "FusedAttentionBackward", o.args(false, arg{name: "both"}, arg{name: "dout"})
+	return "FusedAttentionBackward", o.args(arg{name: "both"}, arg{name: "dout"})
 }
 
 func (o fusedBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return tensor.Shape{in[0].TotalSize() + in[1].TotalSize() + in[2].TotalSize()}, nil
+	n := 0
+	for i, x := range o.in {
+		if x.differentiated() {
+			n += in[i].TotalSize()
+		}
+	}
+	return tensor.Shape{n}, nil
 }
 
 func (o fusedBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -158,39 +291,21 @@ func (o fusedBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func fusedBackwardForward[F kernel.Float](o fusedBackward, out *tensor.Dense, in []*tensor.Dense) error {
-	a := o.attention(in)
-	grads, both, dout := floats[F](out), floats[F](in[len(in)-2]), floats[F](in[len(in)-1])
-	nq, nk, n := in[0].Shape().TotalSize(), in[1].Shape().TotalSize(), len(dout)
-	kernel.AttentionBackward(&a, kernel.QKV[F]{Q: grads[:nq], K: grads[nq : nq+nk], V: grads[nq+nk:]},
-		dout, both[:n], both[n:], qkv[F](in))
+	a, err := o.bind(in)
+	if err != nil {
+		return err
+	}
+	rest, both, dout := floats[F](out), floats[F](in[len(in)-2]), floats[F](in[len(in)-1])
+	var grad kernel.QKV[F]
+	for i, x := range o.in {
+		if x.differentiated() {
+			n := in[i].Shape().TotalSize()
+			*field(&grad, x.role), rest = rest[:n:n], rest[n:]
+		}
+	}
+	n := len(dout)
+	kernel.AttentionBackward(&a, grad, dout, both[:n], both[n:], numbers[F](o.fused, in))
 	return nil
 }
 
 func (o fusedBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
-
-// segment is the part of a vector that begins at From, as a tensor of a shape.
-type segment struct {
-	From  int
-	Shape tensor.Shape
-}
-
-func (segment) spec() (string, []arg) { return "Segment", []arg{{name: "x"}} }
-
-func (o segment) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
-
-func (o segment) view(int) (input, from int) { return 0, o.From }
-
-func (o segment) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return copyFrom(out, in[0], o.From)
-}
-
-func (o segment) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
-
-func copyFrom(out, in *tensor.Dense, from int) error {
-	if out.Dtype() == tensor.Float32 {
-		copy(out.Float32s(), in.Float32s()[from:])
-	} else {
-		copy(out.Float64s(), in.Float64s()[from:])
-	}
-	return nil
-}

@@ -1,62 +1,287 @@
 package graph
 
 import (
-	"math"
-
-	"attention/internal/kernel"
+	"fmt"
+	"slices"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// CausalFill hides the keys after each query: −∞ above the diagonal of scores
-// (…, T, T), before the softmax.
-func CausalFill(scores *G.Node) (*G.Node, error) {
-	return apply(triangle{Hidden: math.Inf(-1)}, scores)
+// A Mask says which keys each query sees. Masks are made of Causal, SlidingWindow,
+// Prefix, KeyLengths, Segments and Keep, joined by And, Or and Not; All hides nothing.
+// A query that sees no key gets weights 0, output 0 and gradients 0.
+//
+// Masks that are rules take no memory of size (T, S).
+type Mask interface {
+	compile(c *maskCompiler) (rule, error)
 }
 
-// Tril keeps the lower triangle of x (…, T, T) and puts 0 above it (torch.tril).
-func Tril(x *G.Node) (*G.Node, error) { return apply(triangle{Hidden: 0}, x) }
+// Alignment says where the queries stand among the keys if there are not as many.
+type Alignment int
 
-// triangle puts Hidden above the diagonal.
-type triangle struct{ Hidden float64 }
+const (
+	Square     Alignment = iota // query t stands at key t, and T = S
+	UpperLeft                   // query t stands at key t (torch's is_causal)
+	LowerRight                  // the last query stands at the last key, S ≥ T, as when earlier keys are kept
+)
 
-func (o triangle) spec() (string, []arg) {
-	if o.Hidden == 0 {
-		return "Tril", []arg{{name: "x"}}
+var alignmentNames = []string{"square", "upper_left", "lower_right"}
+
+func (a Alignment) String() string {
+	if a < Square || a > LowerRight {
+		return fmt.Sprintf("alignment %d", int(a))
 	}
-	return "CausalFill", []arg{{name: "scores"}}
+	return alignmentNames[a]
 }
 
-func (triangle) inPlace() int { return 0 }
-
-func (o triangle) shape(in []tensor.Shape) (tensor.Shape, error) {
-	x := in[0]
-	if n := x.Dims(); n < 2 || x[n-2] != x[n-1] {
-		name, args := o.spec()
-		return nil, &ShapeError{name, args[0].name, x, "(…, T, T)"}
+// MarshalText writes square, upper_left or lower_right.
+func (a Alignment) MarshalText() ([]byte, error) {
+	if a < Square || a > LowerRight {
+		return nil, fmt.Errorf("graph: alignment: got %d, want one of %v", int(a), alignmentNames)
 	}
-	return x.Clone(), nil
+	return []byte(a.String()), nil
 }
 
-func (o triangle) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, triangleForward[float32], triangleForward[float64])(o, out, in)
+// UnmarshalText reads what MarshalText writes.
+func (a *Alignment) UnmarshalText(text []byte) error {
+	i := slices.Index(alignmentNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("graph: alignment: got %q, want one of %v", text, alignmentNames)
+	}
+	*a = Alignment(i)
+	return nil
 }
 
-func triangleForward[F kernel.Float](o triangle, out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, n := floats[F](in[0]), floats[F](out), last(in[0].Shape())
-	hidden := F(o.Hidden)
-	for lo, t := 0, 0; lo < len(x); lo, t = lo+n, (t+1)%n {
-		copy(y[lo:lo+t+1], x[lo:])
-		for i := lo + t + 1; i < lo+n; i++ {
-			y[i] = hidden
-		}
+// Offset is the position among S keys of the first of T queries.
+func (a Alignment) Offset(T, S int) (int, error) {
+	switch {
+	case a == UpperLeft, a == Square && T == S:
+		return 0, nil
+	case a == LowerRight && T <= S:
+		return S - T, nil
+	case a == Square:
+		return 0, fmt.Errorf("got T=%d and S=%d, want T = S or an alignment, upper_left or lower_right", T, S)
+	case a == LowerRight:
+		return 0, fmt.Errorf("got T=%d and S=%d with lower_right, want S ≥ T", T, S)
+	}
+	return 0, fmt.Errorf("got %v, want one of %v", a, alignmentNames)
+}
+
+// All shows each query every key.
+type All struct{}
+
+// Causal shows each query the keys up to its own position.
+type Causal struct{ Align Alignment }
+
+// SlidingWindow shows each query the keys from Left before its own position to Right
+// after it: together with its own at most Left + 1 + Right.
+type SlidingWindow struct {
+	Left, Right int // at least 0
+	Align       Alignment
+}
+
+// Prefix shows every query the first N keys: Or(Causal{}, Prefix{n}) is the mask of a
+// prefix language model.
+type Prefix struct{ N int }
+
+// KeyLengths shows the queries of batch b the first Lengths[b] keys, int or int64
+// (B): what hides padding.
+type KeyLengths struct{ Lengths *G.Node }
+
+// Segments shows each query the keys of its own segment, as when several documents lie
+// in one sequence: those whose id in Key, int or int64 (B, S), is the query's in Query
+// (B, T). A nil Key means Query.
+type Segments struct{ Query, Key *G.Node }
+
+// Keep shows each query the keys where Keep is 1 and hides those where it is 0. It may
+// be a float or an integer node that broadcasts to (B, H, T, S) as in torch: axes are
+// matched from the last, missing ones and those of length 1 are repeated. Other values
+// are an error when the graph runs.
+type Keep struct{ Keep *G.Node }
+
+// And shows what all masks show.
+func And(a, b Mask, more ...Mask) Mask { return join(a, b, more, false) }
+
+// Or shows what any of the masks shows.
+func Or(a, b Mask, more ...Mask) Mask { return join(a, b, more, true) }
+
+// Not shows what the mask hides.
+func Not(m Mask) Mask { return not{m} }
+
+type either struct {
+	A, B Mask
+	Or   bool
+}
+
+type not struct{ Of Mask }
+
+func join(a, b Mask, more []Mask, or bool) Mask {
+	m := either{a, b, or}
+	for _, next := range more {
+		m = either{m, next, or}
+	}
+	return m
+}
+
+// maskAxes are the axes of scores that a mask, a bias or sinks belong to.
+type maskAxes struct {
+	Batch   tensor.Shape // axes before the heads'
+	Heads   bool         // whether the heads have an axis
+	H, T, S int
+}
+
+// scoreAxes takes apart the shape of scores (…, T, S), of which the third axis from the
+// end is the heads' if heads is set.
+func scoreAxes(scores tensor.Shape, heads bool) maskAxes {
+	n := len(scores)
+	a := maskAxes{Heads: heads, H: 1, T: scores[n-2], S: scores[n-1]}
+	lead := n - 2
+	if heads {
+		lead--
+		a.H = scores[lead]
+	}
+	a.Batch = slices.Clone(scores[:lead])
+	return a
+}
+
+// shape is that of the scores.
+func (a maskAxes) shape() tensor.Shape {
+	s := slices.Clone(a.Batch)
+	if a.Heads {
+		s = append(s, a.H)
+	}
+	return append(s, a.T, a.S)
+}
+
+// b is the number of batches, the product of their axes.
+func (a maskAxes) b() int {
+	n := 1
+	for _, d := range a.Batch {
+		n *= d
+	}
+	return n
+}
+
+// maskCompiler turns a mask into a rule and collects the nodes that the rule reads.
+type maskCompiler struct {
+	op    string
+	axes  maskAxes
+	cache *KVCache // of a cached attention: positions of queries are known only when the graph runs
+	args  []arg
+	nodes G.Nodes
+}
+
+// input adds a node of a wanted shape and returns the number the rule knows it by.
+func (c *maskCompiler) input(a arg, n *G.Node, want tensor.Shape, letters string) (int, error) {
+	if err := checkArgs(c.op, []arg{a}, G.Nodes{n}); err != nil {
+		return 0, err
+	}
+	if !slices.Equal(n.Shape(), want) {
+		return 0, &ShapeError{c.op, a.name, n.Shape(), fmt.Sprintf("%s = %v", letters, want)}
+	}
+	c.args, c.nodes = append(c.args, a), append(c.nodes, n)
+	return len(c.nodes) - 1, nil
+}
+
+func (c *maskCompiler) fail(format string, args ...any) error {
+	return fmt.Errorf("graph: %s: mask: %s", c.op, fmt.Sprintf(format, args...))
+}
+
+func (c *maskCompiler) compile(m Mask) (rule, error) {
+	if m == nil {
+		return nil, c.fail("got nil in And, Or or Not, want a mask")
+	}
+	return m.compile(c)
+}
+
+func (c *maskCompiler) checkAlign(a Alignment) error {
+	if c.cache != nil {
+		return nil
+	}
+	if _, err := a.Offset(c.axes.T, c.axes.S); err != nil {
+		return c.fail("%v", err)
 	}
 	return nil
 }
 
-// y = x on and below the diagonal:  dx = tril(dy).
-func (o triangle) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := Tril(dy)
-	return G.Nodes{dx}, err
+// checkKeys refuses a mask with a number for each key where keys have no end.
+func (c *maskCompiler) checkKeys(name string) error {
+	if c.cache != nil && c.cache.config.Rolling {
+		return c.fail("got %s with a number for each key, want none with a rolling cache", name)
+	}
+	return nil
+}
+
+func (All) compile(*maskCompiler) (rule, error) { return everything{}, nil }
+
+func (m Causal) compile(c *maskCompiler) (rule, error) {
+	return band{Left: unlimited, Align: m.Align}, c.checkAlign(m.Align)
+}
+
+func (m SlidingWindow) compile(c *maskCompiler) (rule, error) {
+	if m.Left < 0 || m.Right < 0 {
+		return nil, c.fail("got a window of %d to the left and %d to the right, want both at least 0", m.Left, m.Right)
+	}
+	return band{Left: min(m.Left, unlimited), Right: min(m.Right, unlimited), Align: m.Align}, c.checkAlign(m.Align)
+}
+
+func (m Prefix) compile(c *maskCompiler) (rule, error) {
+	if m.N < 0 {
+		return nil, c.fail("got a prefix of %d keys, want at least 0", m.N)
+	}
+	return prefix{m.N}, nil
+}
+
+func (m KeyLengths) compile(c *maskCompiler) (rule, error) {
+	i, err := c.input(arg{name: "lengths", integer: true}, m.Lengths, c.axes.Batch, "(B)")
+	return lengths{i}, err
+}
+
+func (m Segments) compile(c *maskCompiler) (rule, error) {
+	if err := c.checkKeys("segments"); err != nil {
+		return nil, err
+	}
+	key := m.Key
+	if key == nil {
+		key = m.Query
+	}
+	q, err := c.input(arg{name: "segments", integer: true}, m.Query, append(slices.Clone(c.axes.Batch), c.axes.T), "(B, T)")
+	if err != nil {
+		return nil, err
+	}
+	k, err := c.input(arg{name: "key_segments", integer: true}, key, append(slices.Clone(c.axes.Batch), c.axes.S), "(B, S)")
+	return segments{q, k}, err
+}
+
+func (m Keep) compile(c *maskCompiler) (rule, error) {
+	a := arg{name: "keep", fixed: true, anyNumber: true}
+	if err := checkArgs(c.op, []arg{a}, G.Nodes{m.Keep}); err != nil {
+		return nil, err
+	}
+	at, err := broadcastLayout(c.op, "keep", m.Keep.Shape(), c.axes)
+	if err != nil {
+		return nil, err
+	}
+	if at.Key > 0 {
+		if err := c.checkKeys("keep"); err != nil {
+			return nil, err
+		}
+	}
+	i, err := c.input(a, m.Keep, m.Keep.Shape(), "")
+	return keep{i, at}, err
+}
+
+func (m either) compile(c *maskCompiler) (rule, error) {
+	a, err := c.compile(m.A)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.compile(m.B)
+	return pair{a, b, m.Or}, err
+}
+
+func (m not) compile(c *maskCompiler) (rule, error) {
+	of, err := c.compile(m.Of)
+	return inverse{of}, err
 }

@@ -30,9 +30,10 @@ type body interface {
 }
 
 type arg struct {
-	name    string
-	integer bool // holds ids or keys
-	fixed   bool // no gradient flows into it
+	name      string
+	integer   bool // holds ids or keys
+	fixed     bool // no gradient flows into it
+	anyNumber bool // of any type of floats or integers, whatever the others are
 }
 
 // apply checks the arguments and adds the op to the graph.
@@ -46,7 +47,7 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	var dt tensor.Dtype
 	for i, n := range in {
 		shapes[i], types[i] = n.Shape(), n.Type()
-		if !args[i].integer {
+		if !args[i].integer && !args[i].anyNumber {
 			dt = n.Dtype()
 		}
 		if slices.Contains(shapes[i], 0) {
@@ -126,8 +127,8 @@ func (o op) View() (input, from int) {
 // FillsInfinity tells a machine that looks for what is not finite that this op
 // means it.
 func (o op) FillsInfinity() bool {
-	t, ok := o.body.(triangle)
-	return ok && t.Hidden != 0
+	m, ok := o.body.(maskFill)
+	return ok && m.Hidden != 0
 }
 
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }

@@ -135,7 +135,7 @@ func (b bench) refuseShapes() []refusal {
 		{call(plain, b.f(5, 2, 3), b.f(7, 3), b.f(7, 3)), "Attention: k: shape (7, 3), want (5, S, 3)"},
 		{call(plain, b.f(5, 2, 3), b.f(5, 7, 3), b.f(5, 2, 3)), "Attention: v: shape (5, 2, 3), want (5, 7, Dv)"},
 		{call(plain, b.f(5, 2, 3), b.f(5, 7, 3), b.f(7, 3)), "Attention: v: shape (7, 3), want (5, 7, Dv)"},
-		{call(causal, b.f(2, 3), b.f(7, 3), b.f(7, 3)), "Attention: k: shape (7, 3), want S = T = 2 under graph.Causal"},
+		{call(causal, b.f(2, 3), b.f(7, 3), b.f(7, 3)), "Attention: mask: got T=2 and S=7, want T = S or an alignment, upper_left or lower_right"},
 		{call(additiveBy, b.f(2, 3), b.f(5, 4), b.f(1, 3), b.f(5, 7)), "PairwiseAdd: k: shape (5, 4), want (S, 3)"},
 		{call(additiveBy, b.f(2, 3), b.f(5, 3), b.f(3), b.f(5, 7)), "AdditiveAttention: v: shape (3), want (1, 3)"},
 		{call(additiveBy, b.f(2, 3), b.f(5, 3), b.f(2, 3), b.f(5, 7)), "AdditiveAttention: v: shape (2, 3), want (1, 3)"},

@@ -26,7 +26,7 @@ var torchFused = map[string]graph.AttentionConfig{
 	"attention":              {},
 	"attention_scale":        {Scale: 0.3},
 	"attention_causal":       {Mask: graph.Causal{}},
-	"attention_renormalized": {Mask: graph.CausalRenormalized{}},
+	"attention_renormalized": {Mask: graph.Causal{}, Renormalize: true},
 }
 
 // Values and gradients of every op, as PyTorch has them.

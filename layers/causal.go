@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"attention/graph"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -17,6 +16,7 @@ type CausalAttentionConfig struct {
 	ContextDropout float64    // of the context vectors, after the weights met the values; 0 means none
 	QKVBias        bool       // a bias in the three projections
 	Mask           graph.Mask // which tokens a token sees; nil means graph.Causal{}
+	Renormalize    bool       // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax
 }
 
 // Validate says what is wrong with the sizes and probabilities.
@@ -35,19 +35,18 @@ func (c CausalAttentionConfig) validate(layer string) error {
 	return probability(layer, "ContextDropout", c.ContextDropout)
 }
 
-// causalUnless is the mask of a layer that is causal unless told otherwise.
-func causalUnless(m graph.Mask) graph.Mask {
-	if m == nil {
-		return graph.Causal{}
+// attention is the config of the Attention that does the work.
+func (c CausalAttentionConfig) attention() AttentionConfig {
+	a := AttentionConfig{Width: c.In, Out: c.Out, NumHeads: 1, QKVBias: c.QKVBias, Mask: c.Mask, Renormalize: c.Renormalize,
+		Dropout: c.Dropout, ContextDropout: c.ContextDropout}
+	if a.Mask == nil {
+		a.Mask = graph.Causal{}
 	}
-	return m
+	return a
 }
 
 // CausalAttention is self-attention in which no token sees a later one.
-type CausalAttention struct {
-	config CausalAttentionConfig
-	qkv    projections
-}
+type CausalAttention struct{ self selfAttention }
 
 // NewCausalAttention makes the parameters W_query.weight, W_key.weight and
 // W_value.weight (Out, In) and, with QKVBias, their .bias (Out).
@@ -55,31 +54,14 @@ func NewCausalAttention(s Scope, c CausalAttentionConfig) (*CausalAttention, err
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
-	if err != nil {
-		return nil, err
-	}
-	return &CausalAttention{config: c, qkv: qkv}, nil
+	self, err := newSelfAttention(s, "CausalAttention", c.attention(), form{headless: true, bare: true}, c.ContextLength)
+	return &CausalAttention{self}, err
 }
 
 // Forward maps x (…, T, In) to context vectors (…, T, Out).
-func (l *CausalAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.forward(b, x, fused))
-}
+func (l *CausalAttention) Forward(b *Build, x *G.Node) (*G.Node, error) { return l.self.Forward(b, x) }
 
 // ForwardWithWeights also returns the weights (…, T, T).
 func (l *CausalAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
-	return l.forward(b, x, graph.Attention)
-}
-
-func (l *CausalAttention) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
-	c := l.config
-	if err := checkSequence("CausalAttention", "x", b, x, c.In, c.ContextLength); err != nil {
-		return nil, nil, err
-	}
-	var f expr.Formula[G.Node]
-	q, k, v := l.qkv.forward(&f, b, x)
-	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{Mask: causalUnless(c.Mask), Dropout: b.Drop(c.Dropout)}))
-	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
-	return out, weights, f.Err()
+	return l.self.ForwardWithWeights(b, x)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"attention/graph"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -57,11 +56,11 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 	}{{2, 5, false}, {3, 2, true}, {1, 4, true}, {5, 1, false}, {1, 1, true}} {
 		for _, renormalize := range []bool{false, true} {
 			p := layers.NewParams(tensor.Float64, 1)
-			head := layers.CausalAttentionConfig{In: in, Out: c.width, QKVBias: c.bias, Mask: maskOf(renormalize)}
+			head := layers.CausalAttentionConfig{In: in, Out: c.width, QKVBias: c.bias, Renormalize: renormalize}
 			wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope("wrapper"), layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: c.heads})
 			require.NoError(t, err)
 			mha, err := layers.NewMultiHeadAttention(p.Scope("mha"), layers.MultiHeadAttentionConfig{
-				In: in, Out: c.heads * c.width, NumHeads: c.heads, QKVBias: c.bias, Mask: maskOf(renormalize)})
+				In: in, Out: c.heads * c.width, NumHeads: c.heads, QKVBias: c.bias, Renormalize: renormalize})
 			require.NoError(t, err)
 			stack(t, p, c.heads, in, c.width, c.bias)
 			for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
@@ -108,11 +107,11 @@ func TestBothMasksOfALayerAgree(t *testing.T) {
 	heads := layers.MultiHeadAttentionConfig{In: 3, Out: 4, NumHeads: 2}
 	for name, makeOne := range map[string]func(s layers.Scope, renormalize bool) (layers.SelfAttention, error){
 		"causal": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
-			head.Mask = maskOf(renormalize)
+			head.Renormalize = renormalize
 			return layers.NewCausalAttention(s, head)
 		},
 		"mha": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
-			heads.Mask = maskOf(renormalize)
+			heads.Renormalize = renormalize
 			return layers.NewMultiHeadAttention(s, heads)
 		},
 	} {
@@ -130,10 +129,10 @@ func TestBothMasksOfALayerAgree(t *testing.T) {
 		got, weights := apply(t, q, zeroed, x)
 		require.InDeltaSlice(t, want, got, 1e-14)
 		require.InDeltaSlice(t, wantWeights, weights, 1e-14)
-		require.True(t, uses(t, p, hidden, "CausalFill"), name)
+		require.True(t, uses(t, p, hidden, "MaskFill"), name)
 		require.False(t, uses(t, p, hidden, "Normalize"), name)
 		require.True(t, uses(t, q, zeroed, "Normalize"), name)
-		require.False(t, uses(t, q, zeroed, "CausalFill"), name)
+		require.False(t, uses(t, q, zeroed, "MaskFill"), name)
 	}
 }
 
@@ -146,12 +145,4 @@ func uses(t *testing.T, p *layers.Params, l layers.SelfAttention, op string) boo
 	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
 		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
 	})
-}
-
-// maskOf is how a causal layer masks.
-func maskOf(renormalize bool) graph.Mask {
-	if renormalize {
-		return graph.CausalRenormalized{}
-	}
-	return nil
 }

@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"math"
+
 	"attention/internal/torchrand"
 
 	"gorgonia.org/tensor"
@@ -8,8 +10,9 @@ import (
 
 // Init says which values a new parameter begins with. The zero value is zeros.
 type Init struct {
-	dist distribution
-	a, b float64
+	dist    distribution
+	a, b    float64
+	cleared bool // set to 0 after the draw
 }
 
 type distribution int
@@ -21,13 +24,13 @@ const (
 )
 
 // Constant fills a parameter with v.
-func Constant(v float64) Init { return Init{constant, v, 0} }
+func Constant(v float64) Init { return Init{dist: constant, a: v} }
 
 // Uniform draws from [lo, hi) (torch.Tensor.uniform_).
-func Uniform(lo, hi float64) Init { return Init{uniform, lo, hi} }
+func Uniform(lo, hi float64) Init { return Init{dist: uniform, a: lo, b: hi} }
 
 // Normal draws from a normal distribution (torch.Tensor.normal_).
-func Normal(mean, std float64) Init { return Init{normal, mean, std} }
+func Normal(mean, std float64) Init { return Init{dist: normal, a: mean, b: std} }
 
 // linearWeight is nn.Linear's default for weights: kaiming_uniform_(a=√5), which is
 // uniform within ±1/√in.
@@ -42,12 +45,32 @@ func linearBias(in int) Init {
 	return Uniform(-bound, bound)
 }
 
+// xavierUniform is uniform within ±√(6/(in+out)), rounded as PyTorch does
+// (torch.nn.init.xavier_uniform_).
+func xavierUniform(in, out int) Init {
+	bound := math.Sqrt(3) * math.Sqrt(2/float64(in+out))
+	return Uniform(-bound, bound)
+}
+
+// xavierNormal is normal with the deviation √(2/(in+out)) (torch.nn.init.xavier_normal_).
+func xavierNormal(in, out int) Init { return Normal(0, math.Sqrt(2/float64(in+out))) }
+
+// drawnThenZero moves the random stream on as i does and leaves zeros, as some of
+// PyTorch's modules do with a bias.
+func drawnThenZero(i Init) Init {
+	i.cleared = true
+	return i
+}
+
 func (i Init) fill(g *torchrand.Generator, v *tensor.Dense) {
 	switch data := v.Data().(type) {
 	case []float32:
 		fill(i, g, data)
 	case []float64:
 		fill(i, g, data)
+	}
+	if i.cleared {
+		v.Zero()
 	}
 }
 

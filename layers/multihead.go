@@ -19,6 +19,7 @@ type MultiHeadAttentionConfig struct {
 	ContextDropout float64    // of the context vectors, before the output projection; 0 means none
 	QKVBias        bool       // a bias in the three projections; the output projection always has one
 	Mask           graph.Mask // which tokens a token sees; nil means graph.Causal{}
+	Renormalize    bool       // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax
 }
 
 // Validate says what is wrong with the sizes and probabilities.
@@ -38,28 +39,16 @@ func (c MultiHeadAttentionConfig) Validate() error {
 	return nil
 }
 
-// kvWidth is the width of all keys, or values, of a token together.
-func (c MultiHeadAttentionConfig) kvWidth() int {
-	if c.NumKVHeads == 0 {
-		return c.Out
-	}
-	return c.Out / c.NumHeads * c.NumKVHeads
-}
-
 // head is the config of one causal head of a width.
 func (c MultiHeadAttentionConfig) head(out int) CausalAttentionConfig {
 	return CausalAttentionConfig{In: c.In, Out: out, ContextLength: c.ContextLength,
-		Dropout: c.Dropout, ContextDropout: c.ContextDropout, QKVBias: c.QKVBias}
+		Dropout: c.Dropout, ContextDropout: c.ContextDropout, QKVBias: c.QKVBias, Mask: c.Mask, Renormalize: c.Renormalize}
 }
 
 // MultiHeadAttention is causal attention by several heads at once: each of the
 // three projections is one matrix whose result is split into heads, and out_proj
 // mixes what the heads found.
-type MultiHeadAttention struct {
-	config MultiHeadAttentionConfig
-	qkv    projections
-	out    *Linear
-}
+type MultiHeadAttention struct{ self selfAttention }
 
 // NewMultiHeadAttention makes the parameters W_query.weight, W_key.weight,
 // W_value.weight (Out, In), with QKVBias their .bias (Out), and out_proj.weight
@@ -69,39 +58,25 @@ func NewMultiHeadAttention(s Scope, c MultiHeadAttentionConfig) (*MultiHeadAtten
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	qkv, err := newGroupedProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias}, c.kvWidth())
-	if err != nil {
-		return nil, err
-	}
-	out, err := NewLinear(s.Sub("out_proj"), LinearConfig{In: c.Out, Out: c.Out, Bias: true})
-	if err != nil {
-		return nil, err
-	}
-	return &MultiHeadAttention{config: c, qkv: qkv, out: out}, nil
+	self, err := newSelfAttention(s, "MultiHeadAttention", c.attention(), form{}, c.ContextLength)
+	return &MultiHeadAttention{self}, err
+}
+
+// attention is the config of the Attention that does the work.
+func (c MultiHeadAttentionConfig) attention() AttentionConfig {
+	a := c.head(c.Out).attention()
+	a.NumHeads, a.NumKVHeads, a.OutBias = c.NumHeads, c.NumKVHeads, true
+	return a
 }
 
 // Forward maps x (…, T, In) to (…, T, Out).
 func (l *MultiHeadAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.forward(b, x, fused))
+	return l.self.Forward(b, x)
 }
 
 // ForwardWithWeights also returns the weights (…, H, T, T).
 func (l *MultiHeadAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
-	return l.forward(b, x, graph.Attention)
-}
-
-func (l *MultiHeadAttention) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
-	c := l.config
-	if err := checkSequence("MultiHeadAttention", "x", b, x, c.In, c.ContextLength); err != nil {
-		return nil, nil, err
-	}
-	var f expr.Formula[G.Node]
-	q, k, v := l.qkv.forward(&f, b, x) // (…, T, H·D), (…, T, K·D) twice
-	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{
-		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Mask: causalUnless(c.Mask), Dropout: b.Drop(c.Dropout)}))
-	out = f.Of(graph.Dropout(out, b.Drop(c.ContextDropout)))
-	out = f.Of(l.out.Forward(b, out)) // (…, T, Out)
-	return out, weights, f.Err()
+	return l.self.ForwardWithWeights(b, x)
 }
 
 // MultiHeadAttentionWrapperConfig sizes a MultiHeadAttentionWrapper.

@@ -34,7 +34,7 @@ func (l SimpleSelfAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weigh
 	return l.forward(b, x, graph.Attention)
 }
 
-func (SimpleSelfAttention) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
+func (SimpleSelfAttention) forward(b *Build, x *G.Node, attend attend) (out, weights *G.Node, err error) {
 	if err := checkSequence("SimpleSelfAttention", "x", b, x, 0, 0); err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +84,7 @@ func (l *SelfAttentionV1) ForwardWithWeights(b *Build, x *G.Node) (out, weights 
 	return l.forward(b, x, graph.Attention)
 }
 
-func (l *SelfAttentionV1) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
+func (l *SelfAttentionV1) forward(b *Build, x *G.Node, attend attend) (out, weights *G.Node, err error) {
 	if err := checkSequence("SelfAttentionV1", "x", b, x, l.config.In, 0); err != nil {
 		return nil, nil, err
 	}
@@ -108,10 +108,7 @@ func (c SelfAttentionV2Config) Validate() error {
 }
 
 // SelfAttentionV2 is self-attention with linear projections.
-type SelfAttentionV2 struct {
-	config SelfAttentionV2Config
-	qkv    projections
-}
+type SelfAttentionV2 struct{ self selfAttention }
 
 // NewSelfAttentionV2 makes the parameters W_query.weight, W_key.weight and
 // W_value.weight (Out, In) and, with QKVBias, their .bias (Out).
@@ -119,75 +116,43 @@ func NewSelfAttentionV2(s Scope, c SelfAttentionV2Config) (*SelfAttentionV2, err
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	qkv, err := newProjections(s, LinearConfig{In: c.In, Out: c.Out, Bias: c.QKVBias})
-	if err != nil {
-		return nil, err
-	}
-	return &SelfAttentionV2{config: c, qkv: qkv}, nil
+	a := AttentionConfig{Width: c.In, Out: c.Out, NumHeads: 1, QKVBias: c.QKVBias}
+	self, err := newSelfAttention(s, "SelfAttentionV2", a, form{headless: true, bare: true}, 0)
+	return &SelfAttentionV2{self}, err
 }
 
 // Forward maps x (…, T, In) to context vectors (…, T, Out).
-func (l *SelfAttentionV2) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	return withoutWeights(l.forward(b, x, fused))
-}
+func (l *SelfAttentionV2) Forward(b *Build, x *G.Node) (*G.Node, error) { return l.self.Forward(b, x) }
 
 // ForwardWithWeights also returns the weights (…, T, T).
 func (l *SelfAttentionV2) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
-	return l.forward(b, x, graph.Attention)
+	return l.self.ForwardWithWeights(b, x)
 }
 
-func (l *SelfAttentionV2) forward(b *Build, x *G.Node, attend attention) (out, weights *G.Node, err error) {
-	if err := checkSequence("SelfAttentionV2", "x", b, x, l.config.In, 0); err != nil {
+// selfAttention is an Attention of sequences to themselves, the queries being x.
+type selfAttention struct {
+	*Attention
+	contextLength int // the longest sequence; 0 means any
+}
+
+func newSelfAttention(s Scope, name string, c AttentionConfig, f form, contextLength int) (selfAttention, error) {
+	a, err := newAttention(s, name, c, f)
+	return selfAttention{a, contextLength}, err
+}
+
+func (l selfAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	if err := checkSequence(l.name, "x", b, x, l.config.Width, l.contextLength); err != nil {
+		return nil, err
+	}
+	return l.Attention.Forward(b, AttentionInput{Query: x})
+}
+
+func (l selfAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
+	if err := checkSequence(l.name, "x", b, x, l.config.Width, l.contextLength); err != nil {
 		return nil, nil, err
 	}
-	var f expr.Formula[G.Node]
-	q, k, v := l.qkv.forward(&f, b, x)
-	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{}))
-	return out, weights, f.Err()
+	return l.Attention.ForwardWithWeights(b, AttentionInput{Query: x})
 }
-
-// projections are the linear maps to queries, keys and values.
-type projections struct{ query, key, value *Linear }
-
-func newProjections(s Scope, c LinearConfig) (projections, error) {
-	return newGroupedProjections(s, c, c.Out)
-}
-
-// newGroupedProjections are projections to keys and values of a width of their own.
-func newGroupedProjections(s Scope, c LinearConfig, kvWidth int) (p projections, err error) {
-	for _, m := range []struct {
-		name string
-		to   **Linear
-		out  int
-	}{{"W_query", &p.query, c.Out}, {"W_key", &p.key, kvWidth}, {"W_value", &p.value, kvWidth}} {
-		c.Out = m.out
-		if *m.to, err = NewLinear(s.Sub(m.name), c); err != nil {
-			return p, err
-		}
-	}
-	return p, nil
-}
-
-func (p projections) forward(f *expr.Formula[G.Node], b *Build, x *G.Node) (q, k, v *G.Node) {
-	return f.Of(p.query.Forward(b, x)), f.Of(p.key.Forward(b, x)), f.Of(p.value.Forward(b, x))
-}
-
-// attention is how queries, keys and values become context vectors and, if it is
-// graph.Attention, weights.
-type attention func(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error)
-
-// fused is attention in one op that never holds the weights. Where weights are
-// renormalised it is composed all the same: a hidden score can then change what the
-// composed form gives, and both have to be equal.
-func fused(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error) {
-	if _, ok := c.Mask.(graph.CausalRenormalized); ok {
-		return graph.Attention(q, k, v, c)
-	}
-	out, err = graph.FusedAttention(q, k, v, c)
-	return out, nil, err
-}
-
-func withoutWeights(out, _ *G.Node, err error) (*G.Node, error) { return out, err }
 
 // checkSequence refuses what is no sequence (T, in) or (B, T, in) of the build's
 // graph and type, with T at most maxT; 0 leaves in or maxT free.

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"attention/graph"
 	"attention/internal/golden"
 	"attention/layers"
 
@@ -24,12 +23,12 @@ var torchCases = map[string]func(s layers.Scope) (forward, error){
 	"causal":                        causal(layers.CausalAttentionConfig{In: 5, Out: 3}),
 	"causal_batch":                  causal(layers.CausalAttentionConfig{In: 5, Out: 3, ContextLength: 11}),
 	"causal_bias":                   causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true}),
-	"causal_bias_batch":             causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true, Mask: graph.CausalRenormalized{}}),
+	"causal_bias_batch":             causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true, Renormalize: true}),
 	"multi_head_wrapper":            wrapper(layers.CausalAttentionConfig{In: 5, Out: 2}, 3),
 	"multi_head_wrapper_bias_batch": wrapper(layers.CausalAttentionConfig{In: 5, Out: 2, QKVBias: true}, 3),
 	"multi_head":                    multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 2, ContextLength: 7}),
 	"multi_head_bias":               multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 2, QKVBias: true}),
-	"multi_head_batch":              multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, Mask: graph.CausalRenormalized{}}),
+	"multi_head_batch":              multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, Renormalize: true}),
 	"multi_head_bias_batch":         multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, QKVBias: true}),
 	"multi_head_narrow":             multiHead(layers.MultiHeadAttentionConfig{In: 2, Out: 3, NumHeads: 3}),
 	"additive":                      additive(3, 5, 11),

@@ -10,7 +10,7 @@ import (
 // transposed as nn.Linear stores them; both then give equal output. A v2 with
 // biases is refused, since v1 has none.
 func (l *SelfAttentionV1) SetFromV2(v2 *SelfAttentionV2) error {
-	if v2.config.QKVBias {
+	if v2.self.config.QKVBias {
 		return fmt.Errorf("layers: SelfAttentionV1: weights: got a SelfAttentionV2 with biases, want one without")
 	}
 	return l.pair(v2, func(v1, weight Param) error { return setTransposed(v1, weight) })
@@ -23,9 +23,9 @@ func (l *SelfAttentionV2) SetFromV1(v1 *SelfAttentionV1) error {
 	if err := v1.pair(l, func(v1, weight Param) error { return setTransposed(weight, v1) }); err != nil {
 		return err
 	}
-	for _, p := range []*Linear{l.qkv.query, l.qkv.key, l.qkv.value} {
-		if p.bias != nil {
-			p.bias.Value().Zero()
+	for _, name := range layouts[Book].biases {
+		if p, ok := l.self.params[name]; ok {
+			p.Value().Zero()
 		}
 	}
 	return nil
@@ -33,10 +33,8 @@ func (l *SelfAttentionV2) SetFromV1(v1 *SelfAttentionV1) error {
 
 // pair calls set for each weight of l and its counterpart in v2.
 func (l *SelfAttentionV1) pair(v2 *SelfAttentionV2, set func(v1, weight Param) error) error {
-	for _, p := range []struct{ v1, weight Param }{
-		{l.query, v2.qkv.query.weight}, {l.key, v2.qkv.key.weight}, {l.value, v2.qkv.value.weight},
-	} {
-		if err := set(p.v1, p.weight); err != nil {
+	for i, v1 := range []Param{l.query, l.key, l.value} {
+		if err := set(v1, v2.self.params[layouts[Book].weights[i]]); err != nil {
 			return err
 		}
 	}

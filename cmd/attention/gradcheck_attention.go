@@ -18,7 +18,7 @@ type attentionSetting struct {
 
 func attentionSettings() []attentionSetting {
 	var plain graph.AttentionConfig
-	causal, renormalized := graph.AttentionConfig{Mask: graph.Causal{}}, graph.AttentionConfig{Mask: graph.CausalRenormalized{}}
+	causal, renormalized := graph.AttentionConfig{Mask: graph.Causal{}}, graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}
 	heads, causalHeads := graph.AttentionConfig{Heads: 3}, graph.AttentionConfig{Heads: 3, Mask: graph.Causal{}}
 	t5, t5v := []int{2, 5, 3}, []int{2, 5, 7}
 	return []attentionSetting{
@@ -85,7 +85,7 @@ func attentionWeights() []gradcheckCase {
 	return []gradcheckCase{
 		weights("its weights", graph.AttentionConfig{}),
 		weights("its weights, causal, three heads", graph.AttentionConfig{Mask: graph.Causal{}, Heads: 3}),
-		weights("its weights, causal renormalized", graph.AttentionConfig{Mask: graph.CausalRenormalized{}}),
+		weights("its weights, causal renormalized", graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}),
 	}
 }
 

@@ -87,7 +87,7 @@ func causalLayers() []gradcheckCase {
 	plain := layers.CausalAttentionConfig{In: 5, Out: 7, ContextLength: 11}
 	bias, renormalized, dropout := plain, plain, plain
 	bias.QKVBias = true
-	renormalized.Mask = graph.CausalRenormalized{}
+	renormalized.Renormalize = true
 	dropout.Dropout, dropout.ContextDropout = 0.5, 0.25
 	var cases []gradcheckCase
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func multiHeadLayers() []gradcheckCase {
 	single, bias, renormalized, dropout := plain, plain, plain, plain
 	single.NumHeads = 1
 	bias.QKVBias = true
-	renormalized.Mask = graph.CausalRenormalized{}
+	renormalized.Renormalize = true
 	dropout.Dropout, dropout.ContextDropout = 0.5, 0.25
 	var cases []gradcheckCase
 	for _, c := range []struct {

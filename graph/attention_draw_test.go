@@ -1,0 +1,283 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"attention/graph"
+
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+)
+
+// drawnAttention is one attention as data: its sizes, its numbers and everything
+// that a config can hold.
+type drawnAttention struct {
+	z                     sizes
+	c                     graph.AttentionConfig // what in it is no node
+	huge                  bool                  // scores up to ±1e4, exact in float32
+	q, k, v               array
+	mask                  *drawnMask
+	bias, relative, sinks addend
+	key                   float64 // of the dropout
+	dt                    tensor.Dtype
+	tol                   float64
+}
+
+// addend is an array to be added to scores, or sinks.
+type addend struct {
+	array
+	there    bool
+	detached bool
+	hide     []float64 // is added to it, −∞ in some places; nil: nothing
+	sum      array     // with hide
+}
+
+// or is an element, or another number if there is no array.
+func (a addend) or(x float64, i int) float64 {
+	if !a.there {
+		return x
+	}
+	return a.sum.v[i]
+}
+
+func (a drawnAttention) keyHeads() int {
+	if a.c.KVHeads > 0 {
+		return a.c.KVHeads
+	}
+	return max(a.c.Heads, 1)
+}
+
+func (a drawnAttention) scale() float64 {
+	if a.c.Scale > 0 {
+		return a.c.Scale
+	}
+	return 1 / math.Sqrt(float64(a.q.axis(-1)/max(a.c.Heads, 1)))
+}
+
+// drawing draws for one attention.
+type drawing struct {
+	*rapid.T
+	r *rand.Rand
+}
+
+func (d drawing) flag(name string) bool { return rapid.Bool().Draw(d.T, name) }
+
+// rarely is true in one of eight draws.
+func (d drawing) rarely(name string) bool { return rapid.IntRange(0, 7).Draw(d.T, name) == 7 }
+
+func (d drawing) int(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(d.T, name) }
+
+func pick[X any](d drawing, name string, of ...X) X { return rapid.SampledFrom(of).Draw(d.T, name) }
+
+// drawAttention draws one of all the attentions there are.
+func drawAttention(rt *rapid.T) drawnAttention {
+	d := drawing{rt, rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))}
+	p := pick(d, "type", tolerances...)
+	a := drawnAttention{dt: p.dt, tol: 10 * p.tol}
+	a.drawSizes(d)
+	a.drawNumbers(d)
+	if d.flag("masked") {
+		m := d.mask(a.z, 3)
+		a.mask = &m
+		a.c.Renormalize = !a.sinks.there && !a.huge && d.rarely("renormalize")
+	}
+	return a
+}
+
+func (a *drawnAttention) drawSizes(d drawing) {
+	length := func(name string) int {
+		if d.rarely(name + " of several tiles") {
+			return pick(d, name, 67, 131)
+		}
+		return pick(d, name, 1, 2, 3, 5, 7, 11)
+	}
+	lead := rapid.SliceOfN(rapid.IntRange(1, 3), 0, 3).Draw(d.T, "leading axes")
+	a.z = sizes{batch: lead, H: 1, T: length("T")}
+	a.z.S = a.z.T
+	if d.flag("T ≠ S") {
+		a.z.S = length("S")
+	}
+	keyHeads := 1
+	if d.flag("heads side by side") {
+		keyHeads = d.int("K", 1, 3)
+		a.c.Heads = keyHeads
+		if d.flag("grouped") {
+			a.c.KVHeads, a.c.Heads = keyHeads, keyHeads*d.int("group", 1, 3)
+		}
+		a.z.heads, a.z.H, a.z.batch = true, a.c.Heads, lead[:min(len(lead), 2)]
+	} else if len(lead) > 1 {
+		a.z.heads, a.z.H, a.z.batch = true, lead[len(lead)-1], lead[:len(lead)-1]
+	}
+	if d.rarely("extra keys") {
+		a.c.ExtraKeys = d.int("number of extra keys", 1, 2)
+	}
+	lead = a.z.batch
+	if a.c.Heads == 0 && a.z.heads {
+		lead = append(slices.Clone(lead), a.z.H)
+	}
+	width, valueWidth := pick(d, "D", 1, 2, 3, 5, 7), pick(d, "Dv", 1, 2, 3, 5, 13)
+	of := func(rows, cols int) []int { return append(slices.Clone(lead), rows, cols) }
+	a.q = zeros(of(a.z.T, max(a.c.Heads, 1)*width)...)
+	a.k = zeros(of(a.z.S+a.c.ExtraKeys, keyHeads*width)...)
+	a.v = zeros(of(a.z.S+a.c.ExtraKeys, keyHeads*valueWidth)...)
+}
+
+func (a *drawnAttention) drawNumbers(d drawing) {
+	a.c.Scale = pick(d, "scale", 0, 1, 0.5, 0.3)
+	if d.rarely("softcap") {
+		a.c.Softcap = pick(d, "cap", 0.5, 2, 30)
+	}
+	if d.flag("drops") {
+		a.c.Dropout = graph.Drop{P: pick(d, "p", 0.1, 0.5, 0.9), Site: d.int("site", 0, 3)}
+		a.key = float64(d.int("key", -1000, 1000))
+	}
+	if d.flag("bias") {
+		a.bias = d.addend(d.broadcast("bias", a.z)...)
+	}
+	if d.rarely("relative bias") {
+		a.relative = d.addend(pick(d, "rows", 1, a.z.H), a.z.T+a.z.S-1)
+	}
+	if d.rarely("sinks") {
+		a.sinks = d.addend(a.z.H)
+		a.sinks.v[0] = pick(d, "sink", a.sinks.v[0], 1e4, -1e4)
+		a.sinks = a.sinks.added()
+	}
+	number := d.r.NormFloat64
+	if a.huge = d.rarely("huge"); a.huge {
+		most := int(100 / math.Sqrt(float64(a.q.axis(-1)/max(a.c.Heads, 1))))
+		number = func() float64 { return float64(d.r.IntN(2*most+1) - most) }
+		a.c.Scale = pick(d, "exact scale", 1, 0.5)
+	}
+	for i := range a.q.v {
+		a.q.v[i] = float64(float32(number()))
+	}
+	for i := range a.k.v {
+		a.k.v[i] = float64(float32(number()))
+	}
+	for i := range a.v.v {
+		a.v.v[i] = float64(float32(d.r.NormFloat64()))
+	}
+}
+
+// addend draws multiples of 1/8, exact beside huge scores, and some −∞.
+func (d drawing) addend(shape ...int) addend {
+	a := addend{array: normal(d.r, shape...), there: true, detached: d.rarely("detached")}
+	for i, v := range a.v {
+		a.v[i] = math.Round(8*v) / 8
+	}
+	if d.rarely("some −∞") {
+		a.hide = make([]float64, len(a.v))
+		for i := range a.hide {
+			if d.r.IntN(3) == 0 {
+				a.hide[i] = math.Inf(-1)
+			}
+		}
+	}
+	return a.added()
+}
+
+// added is the addend with its sum.
+func (a addend) added() addend {
+	a.sum = array{a.shape, slices.Clone(a.v)}
+	for i, v := range a.hide {
+		a.sum.v[i] += v
+	}
+	return a
+}
+
+// broadcast draws a shape that broadcasts to the scores.
+func (d drawing) broadcast(name string, z sizes) []int {
+	s := z.shape(0)
+	if d.flag(name + " for all batches") {
+		for i := range z.batch {
+			s[i] = 1
+		}
+	}
+	for i := len(z.batch); i < len(s); i++ {
+		if d.flag(fmt.Sprintf("%s for all of axis %d", name, i)) {
+			s[i] = 1
+		}
+	}
+	for len(s) > 0 && s[0] == 1 && d.flag(name+" without the first axis") {
+		s = s[1:]
+	}
+	return s
+}
+
+// mask draws a tree of masks.
+func (d drawing) mask(z sizes, depth int) drawnMask {
+	kinds := []string{"all", "causal", "window", "prefix", "lengths", "segments", "keep"}
+	if depth > 1 {
+		kinds = append(kinds, "and", "or", "not", "and", "or")
+	}
+	m := drawnMask{kind: pick(d, "mask", kinds...)}
+	batch := func(more ...int) []int { return append(slices.Clone(z.batch), more...) }
+	switch m.kind {
+	case "and", "or", "not":
+		n := 1
+		if m.kind != "not" {
+			n = d.int("masks", 2, 3)
+		}
+		for range n {
+			m.of = append(m.of, d.mask(z, depth-1))
+		}
+	case "causal":
+		m.align = d.align(z)
+	case "window":
+		m.align = d.align(z)
+		m.left, m.right = pick(d, "left", 0, 1, 3, 50, math.MaxInt), pick(d, "right", 0, 1, 2, math.MaxInt)
+	case "prefix":
+		m.left = pick(d, "prefix", 0, 1, 3, z.S, z.S+1, math.MaxInt)
+	case "lengths":
+		m.dt = pick(d, "type of lengths", tensor.Int, tensor.Int64)
+		m.first = d.whole(pick(d, "longest", 0, z.S, z.S), batch()...)
+	case "segments":
+		m.dt = pick(d, "type of segments", tensor.Int, tensor.Int64)
+		m.first = d.ids(batch(z.T)...)
+		if z.T != z.S || d.flag("key segments") {
+			m.second = d.ids(batch(z.S)...)
+		}
+	case "keep":
+		m.dt = pick(d, "type of keep", tensor.Float32, tensor.Float64, tensor.Int, tensor.Int64)
+		m.first = d.whole(pick(d, "keep some", 1, 1, 1, 0), d.broadcast("keep", z)...)
+	}
+	return m
+}
+
+func (d drawing) align(z sizes) graph.Alignment {
+	legal := []graph.Alignment{graph.UpperLeft}
+	if z.S >= z.T {
+		legal = append(legal, graph.LowerRight)
+	}
+	if z.S == z.T {
+		legal = append(legal, graph.Square)
+	}
+	return pick(d, "align", legal...)
+}
+
+// whole draws numbers from 0 to most.
+func (d drawing) whole(most int, shape ...int) array {
+	a := zeros(shape...)
+	for i := range a.v {
+		a.v[i] = float64(d.r.IntN(most + 1))
+	}
+	return a
+}
+
+// ids draws the ids of segments, which need not lie side by side.
+func (d drawing) ids(shape ...int) array {
+	a := d.whole(2, shape...)
+	sorted := d.flag("segments side by side")
+	for i := range a.v {
+		a.v[i] = 7*a.v[i] - 3
+	}
+	if n := a.axis(-1); sorted {
+		for i := 0; i < len(a.v); i += n {
+			slices.Sort(a.v[i:][:n])
+		}
+	}
+	return a
+}

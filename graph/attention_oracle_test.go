@@ -1,0 +1,175 @@
+package graph_test
+
+import (
+	"math"
+
+	"attention/graph"
+
+	"gorgonia.org/tensor"
+)
+
+// sizes are those of scores (batch…, H, T, S), of which H may have no axis.
+type sizes struct {
+	batch   []int
+	heads   bool // whether the heads have an axis
+	H, T, S int
+}
+
+// B is the number of batches.
+func (z sizes) B() int { return tensor.Shape(z.batch).TotalSize() }
+
+// shape is that of the scores, with more keys.
+func (z sizes) shape(extra int) []int {
+	s := append([]int{}, z.batch...)
+	if z.heads {
+		s = append(s, z.H)
+	}
+	return append(s, z.T, z.S+extra)
+}
+
+// of is the element of an array that broadcasts to the scores: axes are matched from
+// the last, and one of length 1 has the same for all.
+func (z sizes) of(a array, b, h, t, s int) float64 {
+	at, step, own := 0, 1, 2 // own: axes that are no batch's
+	if z.heads {
+		own = 3
+	}
+	for axis := range a.shape {
+		fromEnd := axis + 1
+		d, i := a.axis(-fromEnd), 0
+		switch {
+		case fromEnd == 1:
+			i = s
+		case fromEnd == 2:
+			i = t
+		case fromEnd == 3 && z.heads:
+			i = h
+		default:
+			n := z.batch[len(z.batch)-(fromEnd-own)]
+			i, b = b%n, b/n
+		}
+		if d > 1 {
+			at += i * step
+		}
+		step *= d
+	}
+	return a.v[at]
+}
+
+// drawnMask is a mask as data.
+type drawnMask struct {
+	kind        string
+	align       graph.Alignment
+	left, right int // of a window, or a prefix of left
+	dt          tensor.Dtype
+	first       array // lengths, ids of queries or what to keep
+	second      array // ids of keys; no shape: those of the queries
+	of          []drawnMask
+}
+
+// sees is the definition of every mask, one query and one key at a time.
+func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
+	at := t // the query's position among the keys
+	if m.align == graph.LowerRight {
+		at += z.S - z.T
+	}
+	switch m.kind {
+	case "causal":
+		return s <= at
+	case "window":
+		return at-s <= m.left && s-at <= m.right
+	case "prefix":
+		return s < m.left
+	case "lengths":
+		return float64(s) < m.first.v[b]
+	case "segments":
+		key := m.second
+		if key.shape == nil {
+			key = m.first
+		}
+		return m.first.v[b*z.T+t] == key.v[b*z.S+s]
+	case "keep":
+		return z.of(m.first, b, h, t, s) == 1
+	case "not":
+		return !m.of[0].sees(z, b, h, t, s)
+	}
+	for _, of := range m.of {
+		if of.sees(z, b, h, t, s) != (m.kind == "and") {
+			return m.kind == "or"
+		}
+	}
+	return m.kind != "or" // all, or all of and's
+}
+
+// naive is attention by its definition, query by query. keep is what the dropout
+// multiplies the weights by. blind are the rows (b, h, t) that see no key.
+func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
+	z, q, k, v := a.z, a.q, a.k, a.v
+	if a.c.Heads > 0 {
+		group := a.c.Heads / a.keyHeads()
+		q, k = naiveSplitHeads(q, a.c.Heads), naiveRepeatHeads(naiveSplitHeads(k, a.keyHeads()), group)
+		v = naiveRepeatHeads(naiveSplitHeads(v, a.keyHeads()), group)
+	}
+	out, weights = q.like(v.axis(-1)), zeros(z.shape(a.c.ExtraKeys)...)
+	q, k, v = q.matrices(), k.matrices(), v.matrices()
+	to, w := out.matrices(), weights.matrices()
+	for row := range len(w.v) / w.shape[2] {
+		n, b, h, t := row/z.T, row/z.T/z.H, row/z.T%z.H, row%z.T
+		scores, top := make([]float64, w.shape[2]), a.sinks.or(math.Inf(-1), h)
+		for s := range scores {
+			scores[s] = a.score(q, k, b, h, t, s)
+			top = math.Max(top, scores[s])
+		}
+		blind = append(blind, math.IsInf(maxOf(scores), -1))
+		if blind[row] {
+			continue
+		}
+		sum := math.Exp(a.sinks.or(math.Inf(-1), h) - top)
+		for _, score := range scores {
+			sum += math.Exp(score - top)
+		}
+		for s, score := range scores {
+			w.v[w.i(n, t, s)] = math.Exp(score-top) / sum * keep.v[w.i(n, t, s)]
+			for i := range to.shape[2] {
+				to.v[to.i(n, t, i)] += w.at(n, t, s) * v.at(n, s, i)
+			}
+		}
+	}
+	if a.c.Heads > 0 {
+		out = naiveMergeHeads(out)
+	}
+	return out, weights, blind
+}
+
+// score is one score: −∞ for a hidden key.
+func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
+	z, x := a.z, 0.0
+	if s < z.S && a.mask != nil && !a.mask.sees(z, b, h, t, s) {
+		return math.Inf(-1)
+	}
+	for i := range q.shape[2] {
+		x += q.at(b*z.H+h, t, i) * k.at(b*z.H+h, s, i)
+	}
+	x *= a.scale()
+	if c := a.c.Softcap; c > 0 {
+		x = c * math.Tanh(x/c)
+	}
+	if s >= z.S { // an extra key
+		return x
+	}
+	if a.bias.there {
+		x += z.of(a.bias.sum, b, h, t, s)
+	}
+	if r := a.relative.sum; a.relative.there {
+		x += r.at(h%r.shape[0], t-s+z.S-1)
+	}
+	return x
+}
+
+func maxOf(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = math.Max(top, v)
+	}
+	return top
+}

@@ -1,0 +1,347 @@
+package graph_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/gradcheck"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+)
+
+// Both forms of attention, of every config there is: what it computes, its gradients,
+// each batch on its own, and queries that see no key.
+func TestAttentionOfAnyConfig(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a := drawAttention(rt)
+		rt.Logf("%+v", a)
+		s := shrinking{t, rt}
+		keep := a.dropped(s)
+		out, weights, blind := a.naive(keep)
+		dout := normal(rand.New(rand.NewPCG(9, 9)), out.shape...)
+		composed, fused := a.run(s, false, dout), a.run(s, true, dout)
+		near(s, "composed out", out, composed.out, a.tol)
+		near(s, "composed weights", weights, composed.weights, a.tol)
+		near(s, "fused out", out, fused.out, a.tol)
+		for i := range composed.grads {
+			near(s, "fused: gradient of "+a.names()[i], composed.grads[i], fused.grads[i], a.gradientTol(i))
+		}
+		a.checkGradients(s)
+		a.checkBlind(s, blind, dout)
+		if a.c.Dropout.P == 0 {
+			a.checkBatches(s, composed, dout, false)
+			a.checkBatches(s, fused, dout, true)
+		}
+	})
+}
+
+// shrinking is a test whose failures rapid knows of, so that it looks for a smaller one.
+type shrinking struct {
+	testing.TB
+	rt *rapid.T
+}
+
+func (s shrinking) Helper()                      {}
+func (s shrinking) Errorf(f string, args ...any) { s.rt.Errorf(f, args...) }
+func (s shrinking) Fatalf(f string, args ...any) { s.rt.Fatalf(f, args...) }
+func (s shrinking) FailNow()                     { s.rt.FailNow() }
+
+// names are those of the arguments that have a gradient.
+func (a drawnAttention) names() []string {
+	names := []string{"q", "k", "v"}
+	for name, x := range a.addends() {
+		if !x.detached {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// addends are those that there are.
+func (a drawnAttention) addends() func(func(string, addend) bool) {
+	return func(yield func(string, addend) bool) {
+		for i, x := range []addend{a.bias, a.relative, a.sinks} {
+			if x.there && !yield([]string{"bias", "relative bias", "sinks"}[i], x) {
+				return
+			}
+		}
+	}
+}
+
+// gradientTol allows for what float32 does to huge scores: the log Σexp of a row is one
+// more such number, of which half a unit in the last place is 5e-4, and the
+// gradients of q and k are made of numbers up to 100.
+func (a drawnAttention) gradientTol(i int) float64 {
+	switch {
+	case !a.huge || a.dt == tensor.Float64:
+		return 10 * a.tol
+	case i < 2:
+		return 0.1
+	}
+	return 2e-3
+}
+
+// express builds the attention. Its inputs are those that have a gradient.
+func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights *G.Node) {
+	t.Helper()
+	e.g = G.NewGraph()
+	in := func(name string, x array) *G.Node {
+		n := node(e.g, name, x, a.dt)
+		e.in = append(e.in, n)
+		return n
+	}
+	q, k, v := in("q", a.q), in("k", a.k), in("v", a.v)
+	c := a.c
+	for name, x := range a.addends() {
+		n := in(name, x.array)
+		var err error
+		if x.hide != nil {
+			n, err = graph.Add(n, node(e.g, name+" −∞", array{x.shape, x.hide}, a.dt))
+			require.NoError(t, err)
+		}
+		if x.detached {
+			e.in = e.in[:len(e.in)-1]
+			n, err = graph.Detach(n)
+			require.NoError(t, err)
+		}
+		*map[string]**G.Node{"bias": &c.Bias, "relative bias": &c.RelativeBias, "sinks": &c.Sinks}[name] = n
+	}
+	if c.Dropout.P > 0 {
+		c.Dropout.Key = node(e.g, "key", array{nil, []float64{a.key}}, tensor.Int64)
+	}
+	if a.mask != nil {
+		c.Mask = a.mask.build(e.g, new(int))
+	}
+	var err error
+	if fused {
+		e.out, err = graph.FusedAttention(q, k, v, c)
+	} else {
+		e.out, weights, err = graph.Attention(q, k, v, c)
+	}
+	require.NoError(t, err)
+	return e, weights
+}
+
+// build makes the mask, with nodes that are numbered.
+func (m drawnMask) build(g *G.ExprGraph, number *int) graph.Mask {
+	in := func(x array) *G.Node {
+		*number++
+		return node(g, fmt.Sprint("mask ", *number), x, m.dt)
+	}
+	var of []graph.Mask
+	for _, x := range m.of {
+		of = append(of, x.build(g, number))
+	}
+	switch m.kind {
+	case "causal":
+		return graph.Causal{Align: m.align}
+	case "window":
+		return graph.SlidingWindow{Left: m.left, Right: m.right, Align: m.align}
+	case "prefix":
+		return graph.Prefix{N: m.left}
+	case "lengths":
+		return graph.KeyLengths{Lengths: in(m.first)}
+	case "segments":
+		s := graph.Segments{Query: in(m.first)}
+		if m.second.shape != nil {
+			s.Key = in(m.second)
+		}
+		return s
+	case "keep":
+		return graph.Keep{Keep: in(m.first)}
+	case "and":
+		return graph.And(of[0], of[1], of[2:]...)
+	case "or":
+		return graph.Or(of[0], of[1], of[2:]...)
+	case "not":
+		return graph.Not(of[0])
+	}
+	return graph.All{}
+}
+
+// attended is what an attention gave.
+type attended struct {
+	result
+	weights array // of the composed form
+}
+
+// run computes one form and its gradients.
+func (a drawnAttention) run(t testing.TB, fused bool, dout array) attended {
+	t.Helper()
+	e, weights := a.express(t, fused)
+	e.differentiate(t, make([]input, len(e.in)), dout, a.dt)
+	if fused {
+		return attended{result: e.onOurs(t)}
+	}
+	e.grads = append(e.grads, weights) // any other node that is wanted
+	r := e.onOurs(t)
+	n := len(r.grads) - 1
+	return attended{result{r.out, r.grads[:n]}, r.grads[n]}
+}
+
+// dropped is what the dropout multiplies the weights by: itself, of ones.
+func (a drawnAttention) dropped(t testing.TB) array {
+	ones := zeros(a.z.shape(a.c.ExtraKeys)...)
+	for i := range ones.v {
+		ones.v[i] = 1
+	}
+	if a.c.Dropout.P == 0 {
+		return ones
+	}
+	op := dropout(a.c.Dropout.P, a.c.Dropout.Site)
+	return express(t, op, append(floats(ones), key(a.key)), tensor.Float64).onOurs(t).out
+}
+
+// checkGradients compares with finite differences, where these can be had: not of steps
+// that change a score by more than 1, and in float64.
+func (a drawnAttention) checkGradients(t testing.TB) {
+	t.Helper()
+	if a.huge || a.dt != tensor.Float64 || a.z.T*a.z.S > 100 {
+		return
+	}
+	for _, fused := range []bool{false, true} {
+		e, _ := a.express(t, fused)
+		report, err := gradcheck.Check(e.out, e.in, gradcheck.Config{Mode: gradcheck.OneDirection, Seed: uint64(len(a.q.v))})
+		require.NoError(t, err)
+		require.NoError(t, report.Err())
+	}
+}
+
+// checkBlind checks that queries that see no key have weights, outputs and gradients
+// of exactly 0, and give none to what others see.
+func (a drawnAttention) checkBlind(t testing.TB, blind []bool, dout array) {
+	t.Helper()
+	if !slices.Contains(blind, true) {
+		return
+	}
+	only := array{dout.shape, slices.Clone(dout.v)}
+	for row, isBlind := range blind {
+		if !isBlind {
+			clear(a.row(only, row))
+		}
+	}
+	for _, fused := range []bool{false, true} {
+		got := a.run(t, fused, only)
+		for i, g := range got.grads {
+			require.Equal(t, make([]float64, len(g.v)), positive(g.v), "gradient of %s", a.names()[i])
+		}
+		for row, isBlind := range blind {
+			if !isBlind {
+				continue
+			}
+			out := a.row(got.out, row)
+			require.Equal(t, make([]float64, len(out)), out)
+			if !fused {
+				w := got.weights.rows()
+				require.Equal(t, make([]float64, w.shape[1]), w.v[row*w.shape[1]:][:w.shape[1]])
+			}
+		}
+	}
+}
+
+// positive turns −0 into 0, which testify tells apart.
+func positive(x []float64) []float64 {
+	y := slices.Clone(x)
+	for i := range y {
+		y[i] += 0
+	}
+	return y
+}
+
+// row is the part of an output that belongs to row (b, h, t).
+func (a drawnAttention) row(out array, row int) []float64 {
+	if a.c.Heads == 0 {
+		n := out.axis(-1)
+		return out.v[row*n:][:n]
+	}
+	b, h, t, n := row/a.z.T/a.z.H, row/a.z.T%a.z.H, row%a.z.T, out.axis(-1)/a.z.H
+	return out.v[((b*a.z.T+t)*a.z.H+h)*n:][:n]
+}
+
+// checkBatches checks that each batch alone gives the same bits, and that the gradients
+// of what all batches share are sums over them, up to rounding.
+func (a drawnAttention) checkBatches(t testing.TB, all attended, dout array, fused bool) {
+	t.Helper()
+	n := a.z.B()
+	if n == 1 {
+		return
+	}
+	shared := make([]array, len(all.grads))
+	for b := range n {
+		one := a.batch(b)
+		got := one.run(t, fused, a.part("out", dout, b))
+		require.Equal(t, bits(a.part("out", all.out, b)), bits(got.out), "out of batch %d", b)
+		for i, g := range all.grads {
+			part := a.part(a.names()[i], g, b)
+			if len(part.v) < len(g.v) {
+				require.Equal(t, bits(part), bits(got.grads[i]), "batch %d: gradient of %s", b, a.names()[i])
+				continue
+			}
+			if b == 0 {
+				shared[i] = g.like()
+			}
+			for j, v := range got.grads[i].v {
+				shared[i].v[j] += v
+			}
+		}
+	}
+	for i, sum := range shared {
+		if sum.v != nil {
+			near(t, "sum over batches: gradient of "+a.names()[i], sum, all.grads[i], a.gradientTol(i))
+		}
+	}
+}
+
+// batch is the attention of one batch, whose axes then are 1.
+func (a drawnAttention) batch(b int) drawnAttention {
+	one := a
+	one.q, one.k, one.v = a.part("q", a.q, b), a.part("k", a.k, b), a.part("v", a.v, b)
+	if a.bias.there {
+		one.bias.array = a.part("bias", a.bias.array, b)
+	}
+	if a.bias.hide != nil {
+		one.bias.hide = a.part("bias", array{a.bias.shape, a.bias.hide}, b).v
+	}
+	one.bias = one.bias.added()
+	if a.mask != nil {
+		m := a.maskOf(*a.mask, b)
+		one.mask = &m
+	}
+	one.z.batch = slices.Repeat([]int{1}, len(a.z.batch))
+	return one
+}
+
+func (a drawnAttention) maskOf(m drawnMask, b int) drawnMask {
+	m.of = slices.Clone(m.of)
+	for i, x := range m.of {
+		m.of[i] = a.maskOf(x, b)
+	}
+	for _, x := range []*array{&m.first, &m.second} {
+		if x.v != nil {
+			*x = a.part(m.kind, *x, b)
+		}
+	}
+	return m
+}
+
+// part is what belongs to a batch of an array that has a name, or all of one that all
+// batches share.
+func (a drawnAttention) part(name string, x array, b int) array {
+	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
+	own, ok := map[string]int{"bias": scores, "keep": scores, "lengths": 0, "segments": 1, "relative bias": 2, "sinks": 1}[name]
+	if !ok {
+		own = heads
+	}
+	lead, rest := x.shape[:max(len(x.shape)-own, 0)], x.shape[max(len(x.shape)-own, 0):]
+	if n := tensor.Shape(lead).TotalSize(); n == 1 || len(lead) == 0 {
+		return x
+	}
+	n := tensor.Shape(rest).TotalSize()
+	return array{append(slices.Repeat([]int{1}, len(lead)), rest...), x.v[b*n:][:n]}
+}

@@ -1,0 +1,222 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// CachedAttention is FusedAttention of a chunk of new tokens to themselves and to all
+// tokens that the cache holds: q is (…, T, H·D), k (…, T, K·D), v (…, T, K·Dv) for the
+// tokens at the positions start, start+1, … and out (…, T, H·Dv). start is an int or
+// int64 scalar node that each run gives anew: the number of tokens before the chunk.
+// Each run puts the chunk's keys and values into the cache.
+//
+// Masks and biases are about positions in the whole sequence, whatever their
+// alignment: query t of the chunk stands at start+t. With S = Capacity of a cache that
+// does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
+// broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
+// RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
+// also to all greater ones; N is at least T−1 + Capacity.
+//
+// Under a mask by which no query sees a later key, the outputs are those of the whole
+// sequence at once. There is no gradient and no dropout.
+func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) (*G.Node, error) {
+	const op = "CachedAttention"
+	a, err := c.resolveCached(op, q, k, v, cache)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkArgs(op, []arg{{name: "q"}, {name: "start", integer: true}}, G.Nodes{q, start}); err != nil {
+		return nil, err
+	}
+	if !start.IsScalar() {
+		return nil, &ShapeError{op, "start", start.Shape(), "()"}
+	}
+	c.Heads = a.Heads
+	f, in := newFused(a, q, k, v, c)
+	return apply(cachedAttention{f, cache}, append(in, start)...)
+}
+
+// resolveCached checks the arguments and compiles the mask.
+func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCache) (*resolved, error) {
+	if cache == nil {
+		return nil, &TypeError{op, "cache", "nil", "a cache"}
+	}
+	c.Heads = max(c.Heads, 1)
+	a, err := c.resolveShapes(op, q, k, v)
+	if err != nil {
+		return nil, err
+	}
+	if a.axes.T != a.axes.S {
+		return nil, &ShapeError{op, "k", k.Shape(), fmt.Sprintf("T=%d new tokens, as q has", a.axes.T)}
+	}
+	size := cache.config
+	if a.axes.b() != size.Batch || last(k.Shape()) != size.KeyWidth || last(v.Shape()) != size.ValueWidth || q.Dtype() != cache.k.Dtype() {
+		return nil, fmt.Errorf("graph: %s: cache: got one for %d sequences of %v, keys %d and values %d wide, want %d of %v, %d and %d wide", op,
+			size.Batch, cache.k.Dtype(), size.KeyWidth, size.ValueWidth, a.axes.b(), q.Dtype(), last(k.Shape()), last(v.Shape()))
+	}
+	switch {
+	case c.ExtraKeys > 0:
+		return nil, fmt.Errorf("graph: %s: extra keys: got %d, want none with a cache", op, c.ExtraKeys)
+	case c.Dropout.P > 0:
+		return nil, fmt.Errorf("graph: %s: dropout: got %v, want none with a cache", op, c.Dropout.P)
+	case size.Rolling && c.Bias != nil:
+		return nil, fmt.Errorf("graph: %s: bias: got one for each key, want none with a rolling cache", op)
+	}
+	if err := c.resolveNumbers(op, a, q); err != nil {
+		return nil, err
+	}
+	a.axes.S = size.Capacity
+	relative := c.RelativeBias
+	c.RelativeBias = nil
+	if err := c.checkBiases(op, a, q); err != nil {
+		return nil, err
+	}
+	if relative != nil {
+		if err := checkArgs(op, []arg{{name: "q"}, {name: "relative_bias"}}, G.Nodes{q, relative}); err != nil {
+			return nil, err
+		}
+		s, least := relative.Shape(), a.axes.T-1+size.Capacity
+		if len(s) != 2 || s[0] != 1 && s[0] != a.axes.H || s[1] < least {
+			return nil, &ShapeError{op, "relative_bias", s, fmt.Sprintf("(H=%d, N ≥ T−1+Capacity=%d), or one row", a.axes.H, least)}
+		}
+	}
+	return a, c.compileMask(op, a, cache)
+}
+
+// cachedAttention attends to a cache and adds to it.
+type cachedAttention struct {
+	fused
+	Cache *KVCache
+}
+
+func (o cachedAttention) spec() (string, []arg) {
+	return "CachedAttention", o.args(arg{name: "start", integer: true})
+}
+
+func (o cachedAttention) shape(in []tensor.Shape) (tensor.Shape, error) {
+	out := in[0].Clone()
+	out[len(out)-1] = last(in[2]) / o.KVHeads * o.Heads
+	return out, nil
+}
+
+func (o cachedAttention) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, cachedAttentionForward[float32], cachedAttentionForward[float64])(o, out, in)
+}
+
+func cachedAttentionForward[F kernel.Float](o cachedAttention, out *tensor.Dense, in []*tensor.Dense) error {
+	c, start := o.Cache, int(ints(in[len(in)-1])[0])
+	a := o.sizes(in[0].Shape(), in[1].Shape(), in[2].Shape())
+	if err := c.checkStart(start, a.T); err != nil {
+		return err
+	}
+	at := place{B: a.B, H: a.H, T: a.T, S: c.config.Capacity, Cached: true, Start: start}
+	if c.config.Rolling {
+		at.S = unlimited
+	}
+	seen, err := o.seen(in, at)
+	if err != nil {
+		return err
+	}
+	x := numbers[F](o.fused, in)
+	if err := attendToCache(o, &a, &x, seen, start, in); err != nil {
+		return err
+	}
+	lse := make([]F, a.B*a.H*a.T)
+	kernel.AttentionForward(&a, floats[F](out), lse, x)
+	return nil
+}
+
+// attendToCache stores the chunk and makes the kernel's arguments those of all keys.
+func attendToCache[F kernel.Float](o cachedAttention, a *kernel.Attention, x *kernel.QKV[F], seen keySet, start int, in []*tensor.Dense) error {
+	axes := attentionAxes(in[0].Shape(), in[1].Shape(), o.Heads)
+	axes.S = o.Cache.config.Capacity
+	if err := o.layBiases(a, in, axes); err != nil {
+		return err
+	}
+	positions := cachedKeys(o.Cache, a, x, start)
+	if positions == nil {
+		a.RelativeAt.Zero = start + a.T - 1
+		show(a, firstKeys{seen, a.S})
+		return nil
+	}
+	if x.Relative != nil {
+		x.Bias, a.BiasAt = spreadRelative(a, x.Relative, positions, start)
+		x.Relative = nil
+	}
+	show(a, positionedKeys{seen, positions})
+	return nil
+}
+
+// cachedKeys puts the chunk's keys and values into the cache and all that its queries
+// may see in their place. It returns the positions of the keys, nil if they are in order.
+func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], start int) (positions []int) {
+	size, k, v := c.config, floats[F](c.k), floats[F](c.v)
+	put := func() {
+		store(c, k, x.K, size.KeyWidth, start, a.T)
+		store(c, v, x.V, size.ValueWidth, start, a.T)
+		c.n = start + a.T
+	}
+	if a.T > 1 && start+a.T > size.Capacity { // the chunk replaces what its first queries still see
+		positions = c.positions()
+		n := len(positions)
+		for t := range a.T {
+			positions = append(positions, start+t)
+		}
+		allK, allV := joinRows(c, k, x.K, size.KeyWidth, n, a.T), joinRows(c, v, x.V, size.ValueWidth, n, a.T)
+		put()
+		x.K, x.V, a.S = allK, allV, len(positions)
+		a.KeyAt, a.ValueAt = kernel.HeadsInRow(a.K, a.S, a.D), kernel.HeadsInRow(a.K, a.S, a.DV)
+		return positions
+	}
+	put()
+	x.K, x.V, a.S = k, v, min(c.n, size.Capacity)
+	a.KeyAt = kernel.HeadLayout{Batch: size.Capacity * size.KeyWidth, Head: a.D, Row: size.KeyWidth}
+	a.ValueAt = kernel.HeadLayout{Batch: size.Capacity * size.ValueWidth, Head: a.DV, Row: size.ValueWidth}
+	if c.n <= size.Capacity {
+		return nil
+	}
+	return c.positions()
+}
+
+// joinRows are the first n rows of each sequence of a cache, then those of a chunk.
+func joinRows[F kernel.Float](c *KVCache, cache, chunk []F, width, n, T int) []F {
+	all := make([]F, 0, c.config.Batch*(n+T)*width)
+	for b := range c.config.Batch {
+		all = append(all, cache[b*c.config.Capacity*width:][:n*width]...)
+		all = append(all, chunk[b*T*width:][:T*width]...)
+	}
+	return all
+}
+
+// spreadRelative is a relative bias written out for keys at the given positions.
+func spreadRelative[F kernel.Float](a *kernel.Attention, relative []F, positions []int, start int) ([]F, kernel.BiasLayout) {
+	S := len(positions)
+	heads := 1
+	if a.RelativeAt.Head > 0 {
+		heads = a.H
+	}
+	n := len(relative) / heads
+	bias := make([]F, 0, heads*a.T*S)
+	for h := range heads {
+		for t := range a.T {
+			for _, p := range positions {
+				i := start + t - p + a.T - 1
+				bias = append(bias, relative[h*n+min(i, n-1)])
+			}
+		}
+	}
+	at := kernel.BiasLayout{Query: S, Key: 1}
+	if heads > 1 {
+		at.Head = a.T * S
+	}
+	return bias, at
+}
+
+func (o cachedAttention) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
+	return nil, fmt.Errorf("graph: CachedAttention: has no gradient: train on a graph without a cache")
+}

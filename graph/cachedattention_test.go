@@ -1,0 +1,264 @@
+package graph_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+)
+
+// cached is a cached attention and the whole sequences that it sees in chunks.
+type cached struct {
+	dt              tensor.Dtype
+	size            graph.KVCacheConfig
+	heads, kvHeads  int
+	softcap         float64
+	q, k, v         array // (B, N, width)
+	lengths         []float64
+	segments        []float64 // (B, N)
+	keep            []float64 // (B, N)
+	bias            array     // (H, N, N) or none
+	relative        array     // (H, N): by distance 0, 1, …; or none
+	sinks           array     // (H) or none
+	mask            func(c *cached, in *cachedInputs) graph.Mask
+	queries, allKey int // rows of q in the graph, keys that masks and biases count
+}
+
+// cachedInputs makes inputs of one graph.
+type cachedInputs struct {
+	t     testing.TB
+	g     *G.ExprGraph
+	start int // of the chunk; −1 for the whole sequence
+	dt    tensor.Dtype
+}
+
+func (in *cachedInputs) node(name string, a array) *G.Node { return node(in.g, name, a, in.dt) }
+
+func (in *cachedInputs) ids(name string, a array) *G.Node { return node(in.g, name, a, tensor.Int64) }
+
+// tokenRows are the rows from, …, to−1 of each sequence of (B, N, width), and zeros after
+// the last.
+func tokenRows(a array, from, to int) array {
+	b, n, w := a.shape[0], a.shape[1], a.shape[2]
+	y := zeros(b, to-from, w)
+	for i := range b {
+		for r := from; r < min(to, n); r++ {
+			copy(y.v[(i*(to-from)+r-from)*w:][:w], a.v[(i*n+r)*w:])
+		}
+	}
+	return y
+}
+
+var cachedMasks = map[string]func(c *cached, in *cachedInputs) graph.Mask{
+	"causal": func(*cached, *cachedInputs) graph.Mask { return graph.Causal{} },
+	"window": func(*cached, *cachedInputs) graph.Mask { return graph.SlidingWindow{Left: 3} },
+	"window and prefix": func(*cached, *cachedInputs) graph.Mask {
+		return graph.And(graph.Causal{}, graph.Or(graph.SlidingWindow{Left: 1}, graph.Prefix{N: 2}))
+	},
+	"not the last two": func(*cached, *cachedInputs) graph.Mask {
+		return graph.And(graph.Causal{}, graph.Not(graph.SlidingWindow{Left: 1}))
+	},
+	"lengths": func(c *cached, in *cachedInputs) graph.Mask {
+		return graph.And(graph.Causal{}, graph.KeyLengths{Lengths: in.ids("lengths", of(c.lengths))})
+	},
+	"keep": func(c *cached, in *cachedInputs) graph.Mask {
+		b, n := c.q.shape[0], c.q.shape[1]
+		keep := tokenRows(of(c.keep, b, n, 1), 0, c.allKey)
+		return graph.And(graph.Causal{}, graph.Keep{Keep: in.node("keep", of(keep.v, b, 1, 1, c.allKey))})
+	},
+	"segments": func(c *cached, in *cachedInputs) graph.Mask {
+		b, n := c.q.shape[0], c.q.shape[1]
+		from := max(in.start, 0)
+		all := of(c.segments, b, n, 1)
+		query, key := tokenRows(all, from, from+c.queries), tokenRows(all, 0, c.allKey)
+		return graph.And(graph.Causal{}, graph.Segments{
+			Query: in.ids("query segments", of(query.v, b, c.queries)), Key: in.ids("key segments", of(key.v, b, c.allKey))})
+	},
+}
+
+var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the last two", "lengths", "keep", "segments"}
+
+// config is the attention of the chunk at start, or of the whole sequence.
+func (c *cached) config(in *cachedInputs) graph.AttentionConfig {
+	a := graph.AttentionConfig{Heads: c.heads, KVHeads: c.kvHeads, Softcap: c.softcap, Mask: c.mask(c, in)}
+	if c.sinks.v != nil {
+		a.Sinks = in.node("sinks", c.sinks)
+	}
+	from, n := max(in.start, 0), c.q.shape[1]
+	if c.bias.v != nil {
+		bias := zeros(c.heads, c.queries, c.allKey)
+		for h := range c.heads {
+			for t := range c.queries {
+				copy(bias.v[(h*c.queries+t)*c.allKey:][:min(n, c.allKey)], c.bias.v[(h*n+from+t)*n:])
+			}
+		}
+		a.Bias = in.node("bias", bias)
+	}
+	if c.relative.v != nil {
+		before := c.queries - 1
+		if in.start < 0 {
+			before = n - 1
+		}
+		most := c.relative.shape[1]
+		relative := zeros(c.heads, before+most)
+		for h := range c.heads {
+			copy(relative.v[h*(before+most)+before:], c.relative.v[h*most:][:most])
+		}
+		if in.start < 0 {
+			relative = firstColumns(relative, 2*n-1)
+		}
+		a.RelativeBias = in.node("relative", relative)
+	}
+	return a
+}
+
+func firstColumns(a array, n int) array {
+	y := zeros(a.shape[0], n)
+	for r := range a.shape[0] {
+		copy(y.v[r*n:][:n], a.v[r*a.shape[1]:])
+	}
+	return y
+}
+
+// whole is the attention of all tokens at once.
+func (c *cached) whole(t testing.TB) array {
+	in := &cachedInputs{t: t, g: G.NewGraph(), start: -1, dt: c.dt}
+	c.queries, c.allKey = c.q.shape[1], c.q.shape[1]
+	a := c.config(in)
+	if c.size.Rolling {
+		a.Mask = graph.And(a.Mask, graph.Or(graph.SlidingWindow{Left: c.size.Capacity - c.size.KeepFirst - 1}, graph.Prefix{N: c.size.KeepFirst}))
+	}
+	out, err := graph.FusedAttention(in.node("q", c.q), in.node("k", c.k), in.node("v", c.v), a)
+	require.NoError(t, err)
+	return run(t, out)
+}
+
+func run(t testing.TB, out *G.Node) array {
+	m, err := machine.New(out)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	return arrayOf(t, out.Value())
+}
+
+// chunks is the attention chunk by chunk.
+func (c *cached) chunks(t testing.TB, lengths []int) array {
+	cache, err := graph.NewKVCache(c.dt, c.size)
+	require.NoError(t, err)
+	n := c.q.shape[1]
+	out := zeros(c.q.shape[0], n, c.heads*c.v.shape[2]/c.kvHeads)
+	start := 0
+	for _, T := range lengths {
+		in := &cachedInputs{t: t, g: G.NewGraph(), start: start, dt: c.dt}
+		c.queries, c.allKey = T, c.size.Capacity
+		first := node(in.g, "start", array{[]int{}, []float64{float64(start)}}, tensor.Int64)
+		chunk := func(name string, a array) *G.Node { return in.node(name, tokenRows(a, start, start+T)) }
+		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, c.config(in))
+		require.NoError(t, err)
+		y := run(t, got)
+		w := y.shape[2]
+		for b := range y.shape[0] {
+			copy(out.v[(b*n+start)*w:], y.v[b*T*w:][:T*w])
+		}
+		start += T
+		require.Equal(t, start, cache.Len())
+	}
+	return out
+}
+
+// In chunks of any length, a cache gives what the whole sequence gives at once.
+func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		b, n, d, dv := rapid.IntRange(1, 3).Draw(rt, "B"), rapid.IntRange(1, 17).Draw(rt, "N"), 3, 2
+		kind := rapid.SampledFrom(tolerances).Draw(rt, "type")
+		c := &cached{dt: kind.dt, kvHeads: rapid.IntRange(1, 2).Draw(rt, "K")}
+		c.heads = c.kvHeads * rapid.IntRange(1, 2).Draw(rt, "group")
+		c.q, c.k, c.v = normal(r, b, n, c.heads*d), normal(r, b, n, c.kvHeads*d), normal(r, b, n, c.kvHeads*dv)
+		c.size = graph.KVCacheConfig{Batch: b, KeyWidth: c.kvHeads * d, ValueWidth: c.kvHeads * dv, Capacity: n + r.IntN(3)}
+		names := cachedMaskNames
+		if rapid.Bool().Draw(rt, "rolling") {
+			c.size.Rolling, c.size.Capacity = true, 1+r.IntN(n)
+			c.size.KeepFirst = r.IntN(c.size.Capacity)
+			names = names[:4]
+		}
+		c.mask = cachedMasks[rapid.SampledFrom(names).Draw(rt, "mask")]
+		for range b {
+			c.lengths = append(c.lengths, float64(r.IntN(n+1)))
+		}
+		for range b * n {
+			c.segments, c.keep = append(c.segments, float64(r.IntN(3))), append(c.keep, float64(r.IntN(2)))
+		}
+		c.softcap = rapid.SampledFrom([]float64{0, 2}).Draw(rt, "softcap")
+		if rapid.Bool().Draw(rt, "bias") && !c.size.Rolling {
+			c.bias = normal(r, c.heads, n, n)
+		}
+		if rapid.Bool().Draw(rt, "relative") {
+			c.relative = normal(r, c.heads, max(n, c.size.Capacity))
+		}
+		if rapid.Bool().Draw(rt, "sinks") {
+			c.sinks = normal(r, c.heads)
+		}
+		var lengths []int
+		for left := n; left > 0; {
+			lengths = append(lengths, rapid.IntRange(1, left).Draw(rt, "chunk"))
+			left -= lengths[len(lengths)-1]
+		}
+		near(t, fmt.Sprintf("chunks of %v, %+v", lengths, c.size), c.whole(t), c.chunks(t, lengths), 10*kind.tol)
+	})
+}
+
+// One compiled graph serves every token.
+func TestCachedAttentionTokenByToken(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const n = 300
+	q, k, v := normal(r, 1, n, 6), normal(r, 1, n, 3), normal(r, 1, n, 3)
+	g := G.NewGraph()
+	full := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: graph.Causal{}}
+	all, err := graph.FusedAttention(node(g, "q", q, tensor.Float64), node(g, "k", k, tensor.Float64), node(g, "v", v, tensor.Float64), full)
+	require.NoError(t, err)
+	want := run(t, all)
+
+	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: n})
+	require.NoError(t, err)
+	require.Equal(t, 2*3*n*8, cache.Bytes())
+	g = G.NewGraph()
+	in := G.Nodes{node(g, "q", zeros(1, 1, 6), tensor.Float64), node(g, "k", zeros(1, 1, 3), tensor.Float64), node(g, "v", zeros(1, 1, 3), tensor.Float64)}
+	start := G.NewScalar(g, tensor.Int, G.WithName("start"))
+	out, err := graph.CachedAttention(in[0], in[1], in[2], start, cache, full)
+	require.NoError(t, err)
+	m, err := machine.New(out)
+	require.NoError(t, err)
+	step := func(at int) []float64 {
+		for i, a := range []array{q, k, v} {
+			require.NoError(t, G.Let(in[i], tokenRows(a, at, at+1).value(tensor.Float64)))
+		}
+		require.NoError(t, G.Let(start, at))
+		require.NoError(t, m.RunAll())
+		return slices.Clone(arrayOf(t, out.Value()).v)
+	}
+	for at := range n {
+		near(t, fmt.Sprintf("token %d", at), of(want.v[at*6:][:6]), of(step(at)), 1e-12)
+	}
+	// Another continuation from an earlier token.
+	require.NoError(t, cache.Truncate(100))
+	near(t, "token 100 again", of(want.v[100*6:][:6]), of(step(100)), 1e-12)
+	require.NoError(t, G.Let(start, 103))
+	require.ErrorContains(t, m.RunAll(), "graph: KVCache: start: got 103, want 101, the number of tokens seen")
+	require.NoError(t, cache.Truncate(0))
+	for at := range n {
+		step(at)
+	}
+	require.NoError(t, G.Let(start, n))
+	require.ErrorContains(t, m.RunAll(), "graph: KVCache: got tokens 300 to 300, want at most Capacity=300")
+	require.Equal(t, n, cache.Len())
+	cache.Reset()
+	require.Zero(t, cache.Len())
+}

@@ -1,0 +1,31 @@
+package graph
+
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Detach is x as a constant: no gradient flows back into it (torch.Tensor.detach).
+func Detach(x *G.Node) (*G.Node, error) { return apply(detach{}, x) }
+
+type detach struct{}
+
+func (detach) spec() (string, []arg) { return "Detach", []arg{{name: "x", fixed: true}} }
+
+func (detach) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
+
+func (detach) view(int) (input, from int) { return 0, 0 }
+
+func (detach) forward(out *tensor.Dense, in []*tensor.Dense) error { return copyFrom(out, in[0], 0) }
+
+func (detach) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) { return make(G.Nodes, len(in)), nil }
+
+// isConstant says whether no gradient flows through n.
+func isConstant(n *G.Node) bool {
+	o, ok := n.Op().(op)
+	if !ok {
+		return false
+	}
+	_, ok = o.body.(detach)
+	return ok
+}

@@ -1,0 +1,173 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"attention/internal/kernel"
+
+	"gorgonia.org/tensor"
+)
+
+// KVCacheConfig sizes a KVCache.
+type KVCacheConfig struct {
+	Batch      int // B; 0 means 1
+	KeyWidth   int // of a token's keys, all heads together: K·D
+	ValueWidth int // of a token's values: K·Dv
+	Capacity   int // tokens that are kept
+
+	// Rolling goes on when the capacity is full and forgets the oldest tokens. Then it
+	// gives what a full cache gives under And(m, Or(SlidingWindow{Left: w−1},
+	// Prefix{KeepFirst})) with w = Capacity−KeepFirst.
+	Rolling   bool
+	KeepFirst int // of a rolling cache: the first tokens, which are never forgotten (attention sinks: Xiao et al. 2023)
+}
+
+// Validate says what is wrong with the sizes.
+func (c KVCacheConfig) Validate() error {
+	for _, s := range []struct {
+		name  string
+		got   int
+		least int
+	}{{"Batch", c.Batch, 0}, {"KeyWidth", c.KeyWidth, 1}, {"ValueWidth", c.ValueWidth, 1}, {"Capacity", c.Capacity, 1}, {"KeepFirst", c.KeepFirst, 0}} {
+		if s.got < s.least {
+			return fmt.Errorf("graph: KVCache: %s: got %d, want at least %d", s.name, s.got, s.least)
+		}
+	}
+	if c.KeepFirst > 0 && (!c.Rolling || c.KeepFirst >= c.Capacity) {
+		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache", c.KeepFirst, c.Capacity)
+	}
+	const most = math.MaxInt32
+	if row := max(c.Batch, 1) * max(c.KeyWidth, c.ValueWidth); c.Batch > most || c.KeyWidth > most || c.ValueWidth > most || row > most*16/c.Capacity {
+		return fmt.Errorf("graph: KVCache: sizes: got %+v, want fewer elements", c)
+	}
+	return nil
+}
+
+// KVCache holds the keys and values of the tokens that a model has seen, so that each
+// new token costs one row of attention instead of the whole sequence. It belongs to no
+// graph: graphs for chunks of any length share it, each by CachedAttention. It is for
+// one goroutine at a time.
+type KVCache struct {
+	config KVCacheConfig
+	k, v   *tensor.Dense // (B, Capacity, width)
+	n      int           // tokens seen
+}
+
+// NewKVCache takes the memory for the keys and values of type dt, float32 or float64.
+func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
+	if dt != tensor.Float32 && dt != tensor.Float64 {
+		return nil, fmt.Errorf("graph: KVCache: dtype: got %v, want float32 or float64", dt)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c.Batch = max(c.Batch, 1)
+	rows := func(width int) *tensor.Dense {
+		return tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, c.Capacity, width))
+	}
+	return &KVCache{config: c, k: rows(c.KeyWidth), v: rows(c.ValueWidth)}, nil
+}
+
+// Config is what the cache was made from.
+func (c *KVCache) Config() KVCacheConfig { return c.config }
+
+// Len is the number of tokens that the cache has seen: where the next chunk starts.
+func (c *KVCache) Len() int { return c.n }
+
+// Bytes is the memory that keys and values take.
+func (c *KVCache) Bytes() int { return int(c.k.MemSize() + c.v.MemSize()) }
+
+// Reset forgets all tokens.
+func (c *KVCache) Reset() { c.n = 0 }
+
+// Truncate forgets the tokens from position n on, so that others may follow there. A
+// rolling cache has lost what came before them: it can be truncated to 0 only.
+func (c *KVCache) Truncate(n int) error {
+	if n < 0 || n > c.n || c.config.Rolling && n > 0 && n < c.n {
+		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.n)
+	}
+	c.n = n
+	return nil
+}
+
+// checkStart refuses a chunk of T tokens that does not follow those before it.
+func (c *KVCache) checkStart(start, T int) error {
+	switch {
+	case start < 0 || start > c.n || c.config.Rolling && start != c.n:
+		return fmt.Errorf("graph: KVCache: start: got %d, want %d, the number of tokens seen", start, c.n)
+	case !c.config.Rolling && start+T > c.config.Capacity:
+		return fmt.Errorf("graph: KVCache: got tokens %d to %d, want at most Capacity=%d", start, start+T-1, c.config.Capacity)
+	}
+	return nil
+}
+
+// slot is where the token at a position lies.
+func (c *KVCache) slot(position int) int {
+	first := c.config.KeepFirst
+	if position < first {
+		return position
+	}
+	return first + (position-first)%(c.config.Capacity-first)
+}
+
+// store keeps the rows of a chunk (B, T, width) that starts at a position.
+func store[F kernel.Float](c *KVCache, cache, chunk []F, width, start, T int) {
+	ring := c.config.Capacity - c.config.KeepFirst
+	for b := range c.config.Batch {
+		to, from := cache[b*c.config.Capacity*width:], chunk[b*T*width:]
+		for t := range T {
+			if p := start + t; p < c.config.KeepFirst || p >= start+T-ring { // what later tokens replace is left out
+				copy(to[c.slot(p)*width:][:width], from[t*width:])
+			}
+		}
+	}
+}
+
+// positions are those of the tokens kept, slot by slot.
+func (c *KVCache) positions() []int {
+	all := make([]int, min(c.n, c.config.Capacity))
+	ring := c.config.Capacity - c.config.KeepFirst
+	for p := range c.config.KeepFirst {
+		if p < len(all) {
+			all[p] = p
+		}
+	}
+	for p := max(c.config.KeepFirst, c.n-ring); p < c.n; p++ {
+		all[c.slot(p)] = p
+	}
+	return all
+}
+
+// positionedKeys are keys that do not lie in the order of their positions.
+type positionedKeys struct {
+	of        keySet
+	positions []int
+}
+
+func (k positionedKeys) span(int, int) (lo, hi int, all bool) { return 0, len(k.positions), false }
+
+func (k positionedKeys) fill(b, h, t, s0 int, shown []bool) {
+	at := k.positions[s0:][:len(shown)]
+	for len(at) > 0 { // one run of neighbours at a time
+		n := 1
+		for n < len(at) && at[n] == at[n-1]+1 {
+			n++
+		}
+		k.of.fill(b, h, t, at[0], shown[:n])
+		at, shown = at[n:], shown[n:]
+	}
+}
+
+// firstKeys are the first keys of a set.
+type firstKeys struct {
+	of keySet
+	n  int
+}
+
+func (k firstKeys) span(b, t int) (lo, hi int, all bool) {
+	lo, hi, all = k.of.span(b, t)
+	return lo, min(hi, k.n), all
+}
+
+func (k firstKeys) fill(b, h, t, s0 int, shown []bool) { k.of.fill(b, h, t, s0, shown) }

@@ -1,0 +1,21 @@
+package graph
+
+import (
+	G "gorgonia.org/gorgonia"
+)
+
+// LastRow is the last row of each matrix of x (…, T, E), (…, E): x[..., -1, :]. What a
+// language model says of the token that follows needs no other row.
+func LastRow(x *G.Node) (*G.Node, error) {
+	if err := checkArgs("LastRow", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+		return nil, err
+	}
+	shape := x.Shape()
+	n := shape.Dims()
+	if n < 2 {
+		return nil, &ShapeError{"LastRow", "x", shape, "(…, T, E)"}
+	}
+	T, e := shape[n-2], shape[n-1]
+	to := append(shape[:n-2].Clone(), e)
+	return takePart(x, part{"LastRow", to, T * e, span{(T - 1) * e, e}})
+}

@@ -1,0 +1,94 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// PositionRows is the T rows of a table weight (N, E) from row start on, (T, E): the
+// learned positions of T tokens that stand behind start others. start is an int or
+// int64 scalar node that each run gives anew, with 0 ≤ start ≤ N−T; Rows takes rows
+// that a graph fixes.
+func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
+	return apply(positionRows{T}, weight, start)
+}
+
+type positionRows struct{ T int }
+
+func (positionRows) spec() (string, []arg) {
+	return "PositionRows", []arg{{name: "weight"}, {name: "start", integer: true}}
+}
+
+func (o positionRows) shape(in []tensor.Shape) (tensor.Shape, error) {
+	weight, start := in[0], in[1]
+	if weight.Dims() != 2 {
+		return nil, &ShapeError{"PositionRows", "weight", weight, "(N, E)"}
+	}
+	if !start.IsScalar() {
+		return nil, &ShapeError{"PositionRows", "start", start, "()"}
+	}
+	if o.T < 1 || o.T > weight[0] {
+		return nil, fmt.Errorf("graph: PositionRows: T: got %d, want 1 <= T <= N=%d", o.T, weight[0])
+	}
+	return tensor.Shape{o.T, weight[1]}, nil
+}
+
+// from is the element at which the rows begin in a table of n rows of width e.
+func (o positionRows) from(start *tensor.Dense, n, e int) (int, error) {
+	s := ints(start)[0]
+	if s < 0 || s > int64(n-o.T) {
+		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= N−T=%d", s, o.T, n-o.T)
+	}
+	return int(s) * e, nil
+}
+
+func (o positionRows) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	table := in[0].Shape()
+	from, err := o.from(in[1], table[0], table[1])
+	if err != nil {
+		return err
+	}
+	return copyFrom(out, in[0], from)
+}
+
+// y = weight[start:start+T]:  dweight is dy in those rows, 0 in the others.
+func (o positionRows) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dw, err := apply(positionRowsBackward{o, in[0].Shape()[0]}, in[1], dy)
+	return G.Nodes{dw, nil}, err
+}
+
+type positionRowsBackward struct {
+	positionRows
+	N int
+}
+
+func (positionRowsBackward) spec() (string, []arg) {
+	return "PositionRowsBackward", []arg{{name: "start", integer: true}, {name: "dy"}}
+}
+
+func (o positionRowsBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.Shape{o.N, last(in[1])}, nil
+}
+
+func (o positionRowsBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return byType(out, positionRowsBackwardForward[float32], positionRowsBackwardForward[float64])(o, out, in)
+}
+
+func positionRowsBackwardForward[F kernel.Float](o positionRowsBackward, out *tensor.Dense, in []*tensor.Dense) error {
+	from, err := o.from(in[0], o.N, last(out.Shape()))
+	if err != nil {
+		return err
+	}
+	dw, dy := floats[F](out), floats[F](in[1])
+	clear(dw[:from])
+	clear(dw[from+copy(dw[from:], dy):])
+	return nil
+}
+
+func (o positionRowsBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
+	return noSecond(o)
+}

@@ -1,0 +1,229 @@
+package layers_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// cacheConfigs are layers that can generate token by token.
+func cacheConfigs() map[string]layers.AttentionConfig {
+	type config = layers.AttentionConfig
+	set := func(change func(c *config)) config {
+		c := config{Width: 12, NumHeads: 6, Mask: graph.Causal{}}
+		change(&c)
+		return c
+	}
+	return map[string]config{
+		"plain":   set(func(c *config) {}),
+		"grouped": set(func(c *config) { c.NumKVHeads, c.QKVBias, c.ValueDim = 2, true, 5 }),
+		"rope":    set(func(c *config) { c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 2}, 3 }),
+		"alibi":   set(func(c *config) { c.ALiBi = true }),
+		"t5": set(func(c *config) {
+			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 7, Unidirectional: true}
+		}),
+		"norms":  set(func(c *config) { c.QKNorm, c.Sinks, c.Gate = layers.RMSNorm, true, true }),
+		"window": set(func(c *config) { c.Mask, c.Softcap = graph.SlidingWindow{Left: 4}, 3 }),
+		"gpt2":   set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
+		"all": set(func(c *config) {
+			c.NumKVHeads, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, layers.L2Norm, 5
+			c.RoPE, c.RelativeBias = &graph.RoPEConfig{Interleaved: true}, &layers.RelativeBiasConfig{Buckets: 8}
+		}),
+	}
+}
+
+// generator runs one layer on chunks of tokens, with one graph for each length.
+type generator struct {
+	t        *testing.T
+	params   *layers.Params
+	layer    *layers.Attention
+	cache    *graph.KVCache
+	compiled map[int]*compiledChunk
+}
+
+type compiledChunk struct {
+	x, start, out *G.Node
+	machine       *machine.Machine
+}
+
+func (g *generator) chunk(T int) *compiledChunk {
+	if c, ok := g.compiled[T]; ok {
+		return c
+	}
+	b := layers.NewBuild(g.params, layers.Eval)
+	x, err := b.Input("x", g.params.Dtype(), 2, T, 12)
+	require.NoError(g.t, err)
+	start, err := b.Input("start", tensor.Int)
+	require.NoError(g.t, err)
+	out, err := g.layer.Forward(b, layers.AttentionInput{Query: x, Cache: g.cache, Start: start})
+	require.NoError(g.t, err)
+	m, err := machine.New(out)
+	require.NoError(g.t, err)
+	g.compiled[T] = &compiledChunk{x, start, out, m}
+	return g.compiled[T]
+}
+
+// A layer with a cache gives, in chunks and token by token, what it gives at once.
+func TestCacheEqualsTheWholeSequence(t *testing.T) {
+	const n = 23
+	sizes := map[string]graph.KVCacheConfig{
+		"full":           {Batch: 2, Capacity: n},
+		"rolling":        {Batch: 2, Capacity: 8, Rolling: true},
+		"rolling, sinks": {Batch: 2, Capacity: 8, Rolling: true, KeepFirst: 3},
+		"room left over": {Batch: 2, Capacity: n + 5},
+	}
+	for name, c := range cacheConfigs() {
+		for sizeName, size := range sizes {
+			for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+				if c.ALiBi && size.KeepFirst > 0 {
+					continue
+				}
+				t.Run(name+"/"+sizeName+"/"+dt.String(), func(t *testing.T) { testCache(t, c, size, dt, n) })
+			}
+		}
+	}
+}
+
+func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig, dt tensor.Dtype, n int) {
+	p := layers.NewParams(dt, 5)
+	layer, err := layers.NewAttention(p.Scope(""), c)
+	require.NoError(t, err)
+	x := randomDense(rand.New(rand.NewPCG(1, 2)), dt, 2, n, 12)
+	b := layers.NewBuild(p, layers.Eval)
+	in := layers.AttentionInput{Query: G.NewTensor(b.Graph(), dt, 3, G.WithShape(2, n, 12), G.WithName("x"), G.WithValue(x))}
+	if size.Rolling {
+		in.Mask = graph.Or(graph.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}, graph.Prefix{N: size.KeepFirst})
+	}
+	whole, err := layer.Forward(b, in)
+	require.NoError(t, err)
+	m, err := machine.New(whole)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+
+	g := &generator{t: t, params: p, layer: layer, compiled: map[int]*compiledChunk{}}
+	g.cache, err = layer.NewCache(size)
+	require.NoError(t, err)
+	tol := 1e-12
+	if dt == tensor.Float32 {
+		tol = 1e-6
+	}
+	for at := 0; at < n; {
+		T := 1
+		switch at {
+		case 0:
+			T = 6 // a prompt
+		case 9:
+			T = 4
+		}
+		chunk := g.chunk(T)
+		require.NoError(t, G.Let(chunk.x, tokenRows(t, x, at, at+T)))
+		require.NoError(t, G.Let(chunk.start, at))
+		require.NoError(t, chunk.machine.RunAll())
+		require.InDeltaSlice(t, elements(tokenRows(t, whole.Value().(*tensor.Dense), at, at+T)), elements(chunk.out.Value()), tol, "tokens from %d", at)
+		at += T
+	}
+	require.Len(t, g.compiled, 3)
+}
+
+// tokenRows are the rows from, …, to−1 of each sequence of x (B, N, E).
+func tokenRows(t *testing.T, x *tensor.Dense, from, to int) *tensor.Dense {
+	t.Helper()
+	part, err := x.Slice(nil, G.S(from, to), nil)
+	require.NoError(t, err)
+	d := part.Materialize().(*tensor.Dense)
+	s := x.Shape().Clone()
+	s[1] = to - from
+	require.NoError(t, d.Reshape(s...))
+	return d
+}
+
+func elements(v G.Value) []float64 {
+	switch data := v.Data().(type) {
+	case []float64:
+		return data
+	case []float32:
+		wide := make([]float64, len(data))
+		for i, x := range data {
+			wide[i] = float64(x)
+		}
+		return wide
+	}
+	return nil
+}
+
+// randomDense are numbers of a normal distribution.
+func randomDense(r *rand.Rand, dt tensor.Dtype, shape ...int) *tensor.Dense {
+	d := tensor.New(tensor.Of(dt), tensor.WithShape(shape...))
+	for i := range d.Shape().TotalSize() {
+		if dt == tensor.Float32 {
+			d.Float32s()[i] = float32(r.NormFloat64())
+		} else {
+			d.Float64s()[i] = r.NormFloat64()
+		}
+	}
+	return d
+}
+
+// What has no meaning with a cache is refused.
+func TestCacheRefusals(t *testing.T) {
+	plain := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: graph.Causal{}}
+	extra, alibi := plain, plain
+	extra.AddZeroAttn, alibi.ALiBi = true, true
+	first := graph.KVCacheConfig{Capacity: 9, Rolling: true, KeepFirst: 2}
+	for _, c := range []struct {
+		config layers.AttentionConfig
+		size   graph.KVCacheConfig
+		change func(in *layers.AttentionInput, other *G.Node)
+		want   string
+	}{
+		{plain, first, func(in *layers.AttentionInput, _ *G.Node) { in.Start = nil }, "start: got nil with a cache"},
+		{plain, first, func(in *layers.AttentionInput, other *G.Node) { in.Key = other }, "key: got another sequence than the query"},
+		{extra, first, nil, "cache: got one with AddBiasKV or AddZeroAttn"},
+		{alibi, first, nil, "cache: got one that keeps first tokens with ALiBi"},
+		{plain, graph.KVCacheConfig{Batch: 3, Capacity: 9}, nil, "cache: got one for 3 sequences"},
+		{plain, graph.KVCacheConfig{Capacity: 0}, nil, "KVCache: Capacity: got 0, want at least 1"},
+		{plain, graph.KVCacheConfig{Capacity: 4, KeepFirst: 1}, nil, "KVCache: KeepFirst: got 1"},
+		{plain, graph.KVCacheConfig{Capacity: 4, KeepFirst: 4, Rolling: true}, nil, "KVCache: KeepFirst: got 4"},
+		{plain, first, func(in *layers.AttentionInput, other *G.Node) { in.Mask = graph.Keep{Keep: other} }, "with a number for each key"},
+	} {
+		p := layers.NewParams(tensor.Float32, 1)
+		layer, err := layers.NewAttention(p.Scope(""), c.config)
+		require.NoError(t, err)
+		b := layers.NewBuild(p, layers.Eval)
+		x, err := b.Input("x", tensor.Float32, 2, 6)
+		require.NoError(t, err)
+		other, err := b.Input("other", tensor.Float32, 2, 9)
+		require.NoError(t, err)
+		if c.want[:3] == "key" {
+			other, err = b.Input("memory", tensor.Float32, 2, 6)
+			require.NoError(t, err)
+		}
+		start, err := b.Input("start", tensor.Int)
+		require.NoError(t, err)
+		in := layers.AttentionInput{Query: x, Start: start}
+		if in.Cache, err = layer.NewCache(c.size); err == nil {
+			if c.change != nil {
+				c.change(&in, other)
+			}
+			_, err = layer.Forward(b, in)
+		}
+		require.ErrorContains(t, err, c.want)
+	}
+	p := layers.NewParams(tensor.Float32, 1)
+	layer, err := layers.NewAttention(p.Scope(""), plain)
+	require.NoError(t, err)
+	cache, err := layer.NewCache(graph.KVCacheConfig{Capacity: 4})
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	x, err := b.Input("x", tensor.Float32, 2, 6)
+	require.NoError(t, err)
+	_, _, err = layer.ForwardWithWeights(b, layers.AttentionInput{Query: x, Cache: cache, Start: x})
+	require.ErrorContains(t, err, "weights: got a cache, want none")
+}
