@@ -73,10 +73,10 @@ func geluBackwardPlain[F Float](dx, x, dy []F) {
 // GELUErf writes x·Φ(x) to y, Φ the normal distribution (torch's gelu), of one length; y may be x.
 func GELUErf[F Float](y, x []F) {
 	fit("gelu", len(x), len(y))
-	vectorTask[F]{kind: taskGELUErf, a: y, b: x}.start(len(x), grainSlow/4)
+	vectorTask[F]{kind: taskGELUErf, a: y, b: x}.start(len(x), grainSlow)
 }
 
-func geluErf[F Float](y, x []F) {
+func geluErfPlain[F Float](y, x []F) {
 	for i, v := range x {
 		y[i] = F(float64(v) * normal(float64(v)))
 	}
@@ -88,10 +88,10 @@ func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 // GELUErfBackward writes dx = dy⊙(Φ(x) + x·Φ′(x)). dx may be x or dy.
 func GELUErfBackward[F Float](dx, x, dy []F) {
 	fit("gelu backward", len(x), len(dy), len(dx))
-	vectorTask[F]{kind: taskGELUErfBackward, a: dx, b: x, c: dy}.start(len(x), grainSlow/4)
+	vectorTask[F]{kind: taskGELUErfBackward, a: dx, b: x, c: dy}.start(len(x), grainSlow)
 }
 
-func geluErfBackward[F Float](dx, x, dy []F) {
+func geluErfBackwardPlain[F Float](dx, x, dy []F) {
 	root := 1 / math.Sqrt(2*math.Pi)
 	for i, v := range x {
 		x := math.Max(-40, math.Min(float64(v), 40)) // the slope is 0 and 1 outside

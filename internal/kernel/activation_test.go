@@ -136,6 +136,10 @@ func TestGELUOfSpecialNumbers(t *testing.T) {
 		GELUBackward(dx, append(x[:2:2], -inf), []float32{1, 1, 1})
 		require.Equal(t, []any{float32(1), "NaN"}, []any{dx[0], kind(dx[1])})
 		require.InDelta(t, 0, dx[2], 1e-20) // the slope at −9
+		GELUErf(y, x)
+		require.Equal(t, []string{"+Inf", "NaN", "finite"}, []string{kind(y[0]), kind(y[1]), kind(y[2])})
+		GELUErfBackward(dx, append(x[:2:2], -inf), []float32{1, 1, 1})
+		require.Equal(t, []any{float32(1), "NaN", float32(0)}, []any{dx[0], kind(dx[1]), dx[2]})
 	}
 }
 

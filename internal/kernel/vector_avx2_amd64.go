@@ -29,6 +29,16 @@ func sgeluAVX2(n int, x *float32, y *float32)
 //go:noescape
 func sgeluBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
 
+// sgeluErfAVX2 sets y ← x·Φ(x) for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluErfAVX2(n int, x *float32, y *float32)
+
+// sgeluErfBackwardAVX2 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluErfBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+
 // ssoftmaxRowsAVX2 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
 //
 //go:noescape

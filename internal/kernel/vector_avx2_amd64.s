@@ -116,63 +116,183 @@ DATA sconstants<>+432(SB)/4, $0xbe5b33b6
 DATA sconstants<>+436(SB)/4, $0xbe5b33b6
 DATA sconstants<>+440(SB)/4, $0xbe5b33b6
 DATA sconstants<>+444(SB)/4, $0xbe5b33b6
-DATA sconstants<>+448(SB)/4, $0x0000007f
-DATA sconstants<>+452(SB)/4, $0x0000007f
-DATA sconstants<>+456(SB)/4, $0x0000007f
-DATA sconstants<>+460(SB)/4, $0x0000007f
-DATA sconstants<>+464(SB)/4, $0x0000007f
-DATA sconstants<>+468(SB)/4, $0x0000007f
-DATA sconstants<>+472(SB)/4, $0x0000007f
-DATA sconstants<>+476(SB)/4, $0x0000007f
-DATA sconstants<>+480(SB)/4, $0x80000000
-DATA sconstants<>+484(SB)/4, $0x80000000
-DATA sconstants<>+488(SB)/4, $0x80000000
-DATA sconstants<>+492(SB)/4, $0x80000000
-DATA sconstants<>+496(SB)/4, $0x80000000
-DATA sconstants<>+500(SB)/4, $0x80000000
-DATA sconstants<>+504(SB)/4, $0x80000000
-DATA sconstants<>+508(SB)/4, $0x80000000
-DATA sconstants<>+512(SB)/4, $0x3efffffe
-DATA sconstants<>+516(SB)/4, $0x3efffffe
-DATA sconstants<>+520(SB)/4, $0x3efffffe
-DATA sconstants<>+524(SB)/4, $0x3efffffe
-DATA sconstants<>+528(SB)/4, $0x3efffffe
-DATA sconstants<>+532(SB)/4, $0x3efffffe
-DATA sconstants<>+536(SB)/4, $0x3efffffe
-DATA sconstants<>+540(SB)/4, $0x3efffffe
-DATA sconstants<>+544(SB)/4, $0x3e2aaa49
-DATA sconstants<>+548(SB)/4, $0x3e2aaa49
-DATA sconstants<>+552(SB)/4, $0x3e2aaa49
-DATA sconstants<>+556(SB)/4, $0x3e2aaa49
-DATA sconstants<>+560(SB)/4, $0x3e2aaa49
-DATA sconstants<>+564(SB)/4, $0x3e2aaa49
-DATA sconstants<>+568(SB)/4, $0x3e2aaa49
-DATA sconstants<>+572(SB)/4, $0x3e2aaa49
-DATA sconstants<>+576(SB)/4, $0x3d2aac79
-DATA sconstants<>+580(SB)/4, $0x3d2aac79
-DATA sconstants<>+584(SB)/4, $0x3d2aac79
-DATA sconstants<>+588(SB)/4, $0x3d2aac79
-DATA sconstants<>+592(SB)/4, $0x3d2aac79
-DATA sconstants<>+596(SB)/4, $0x3d2aac79
-DATA sconstants<>+600(SB)/4, $0x3d2aac79
-DATA sconstants<>+604(SB)/4, $0x3d2aac79
-DATA sconstants<>+608(SB)/4, $0x3c091cf1
-DATA sconstants<>+612(SB)/4, $0x3c091cf1
-DATA sconstants<>+616(SB)/4, $0x3c091cf1
-DATA sconstants<>+620(SB)/4, $0x3c091cf1
-DATA sconstants<>+624(SB)/4, $0x3c091cf1
-DATA sconstants<>+628(SB)/4, $0x3c091cf1
-DATA sconstants<>+632(SB)/4, $0x3c091cf1
-DATA sconstants<>+636(SB)/4, $0x3c091cf1
-DATA sconstants<>+640(SB)/4, $0x3ab5121b
-DATA sconstants<>+644(SB)/4, $0x3ab5121b
-DATA sconstants<>+648(SB)/4, $0x3ab5121b
-DATA sconstants<>+652(SB)/4, $0x3ab5121b
-DATA sconstants<>+656(SB)/4, $0x3ab5121b
-DATA sconstants<>+660(SB)/4, $0x3ab5121b
-DATA sconstants<>+664(SB)/4, $0x3ab5121b
-DATA sconstants<>+668(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $672
+DATA sconstants<>+448(SB)/4, $0x00000000
+DATA sconstants<>+452(SB)/4, $0x00000000
+DATA sconstants<>+456(SB)/4, $0x00000000
+DATA sconstants<>+460(SB)/4, $0x00000000
+DATA sconstants<>+464(SB)/4, $0x00000000
+DATA sconstants<>+468(SB)/4, $0x00000000
+DATA sconstants<>+472(SB)/4, $0x00000000
+DATA sconstants<>+476(SB)/4, $0x00000000
+DATA sconstants<>+480(SB)/4, $0xbf000000
+DATA sconstants<>+484(SB)/4, $0xbf000000
+DATA sconstants<>+488(SB)/4, $0xbf000000
+DATA sconstants<>+492(SB)/4, $0xbf000000
+DATA sconstants<>+496(SB)/4, $0xbf000000
+DATA sconstants<>+500(SB)/4, $0xbf000000
+DATA sconstants<>+504(SB)/4, $0xbf000000
+DATA sconstants<>+508(SB)/4, $0xbf000000
+DATA sconstants<>+512(SB)/4, $0x41700000
+DATA sconstants<>+516(SB)/4, $0x41700000
+DATA sconstants<>+520(SB)/4, $0x41700000
+DATA sconstants<>+524(SB)/4, $0x41700000
+DATA sconstants<>+528(SB)/4, $0x41700000
+DATA sconstants<>+532(SB)/4, $0x41700000
+DATA sconstants<>+536(SB)/4, $0x41700000
+DATA sconstants<>+540(SB)/4, $0x41700000
+DATA sconstants<>+544(SB)/4, $0x3eae147b
+DATA sconstants<>+548(SB)/4, $0x3eae147b
+DATA sconstants<>+552(SB)/4, $0x3eae147b
+DATA sconstants<>+556(SB)/4, $0x3eae147b
+DATA sconstants<>+560(SB)/4, $0x3eae147b
+DATA sconstants<>+564(SB)/4, $0x3eae147b
+DATA sconstants<>+568(SB)/4, $0x3eae147b
+DATA sconstants<>+572(SB)/4, $0x3eae147b
+DATA sconstants<>+576(SB)/4, $0x3ecc422a
+DATA sconstants<>+580(SB)/4, $0x3ecc422a
+DATA sconstants<>+584(SB)/4, $0x3ecc422a
+DATA sconstants<>+588(SB)/4, $0x3ecc422a
+DATA sconstants<>+592(SB)/4, $0x3ecc422a
+DATA sconstants<>+596(SB)/4, $0x3ecc422a
+DATA sconstants<>+600(SB)/4, $0x3ecc422a
+DATA sconstants<>+604(SB)/4, $0x3ecc422a
+DATA sconstants<>+608(SB)/4, $0x0000007f
+DATA sconstants<>+612(SB)/4, $0x0000007f
+DATA sconstants<>+616(SB)/4, $0x0000007f
+DATA sconstants<>+620(SB)/4, $0x0000007f
+DATA sconstants<>+624(SB)/4, $0x0000007f
+DATA sconstants<>+628(SB)/4, $0x0000007f
+DATA sconstants<>+632(SB)/4, $0x0000007f
+DATA sconstants<>+636(SB)/4, $0x0000007f
+DATA sconstants<>+640(SB)/4, $0x80000000
+DATA sconstants<>+644(SB)/4, $0x80000000
+DATA sconstants<>+648(SB)/4, $0x80000000
+DATA sconstants<>+652(SB)/4, $0x80000000
+DATA sconstants<>+656(SB)/4, $0x80000000
+DATA sconstants<>+660(SB)/4, $0x80000000
+DATA sconstants<>+664(SB)/4, $0x80000000
+DATA sconstants<>+668(SB)/4, $0x80000000
+DATA sconstants<>+672(SB)/4, $0x3613a858
+DATA sconstants<>+676(SB)/4, $0x3613a858
+DATA sconstants<>+680(SB)/4, $0x3613a858
+DATA sconstants<>+684(SB)/4, $0x3613a858
+DATA sconstants<>+688(SB)/4, $0x3613a858
+DATA sconstants<>+692(SB)/4, $0x3613a858
+DATA sconstants<>+696(SB)/4, $0x3613a858
+DATA sconstants<>+700(SB)/4, $0x3613a858
+DATA sconstants<>+704(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+708(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+712(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+716(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+720(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+724(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+728(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+732(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+736(SB)/4, $0x3e0be612
+DATA sconstants<>+740(SB)/4, $0x3e0be612
+DATA sconstants<>+744(SB)/4, $0x3e0be612
+DATA sconstants<>+748(SB)/4, $0x3e0be612
+DATA sconstants<>+752(SB)/4, $0x3e0be612
+DATA sconstants<>+756(SB)/4, $0x3e0be612
+DATA sconstants<>+760(SB)/4, $0x3e0be612
+DATA sconstants<>+764(SB)/4, $0x3e0be612
+DATA sconstants<>+768(SB)/4, $0x3de6368d
+DATA sconstants<>+772(SB)/4, $0x3de6368d
+DATA sconstants<>+776(SB)/4, $0x3de6368d
+DATA sconstants<>+780(SB)/4, $0x3de6368d
+DATA sconstants<>+784(SB)/4, $0x3de6368d
+DATA sconstants<>+788(SB)/4, $0x3de6368d
+DATA sconstants<>+792(SB)/4, $0x3de6368d
+DATA sconstants<>+796(SB)/4, $0x3de6368d
+DATA sconstants<>+800(SB)/4, $0x3dff7ce7
+DATA sconstants<>+804(SB)/4, $0x3dff7ce7
+DATA sconstants<>+808(SB)/4, $0x3dff7ce7
+DATA sconstants<>+812(SB)/4, $0x3dff7ce7
+DATA sconstants<>+816(SB)/4, $0x3dff7ce7
+DATA sconstants<>+820(SB)/4, $0x3dff7ce7
+DATA sconstants<>+824(SB)/4, $0x3dff7ce7
+DATA sconstants<>+828(SB)/4, $0x3dff7ce7
+DATA sconstants<>+832(SB)/4, $0xbd84cf85
+DATA sconstants<>+836(SB)/4, $0xbd84cf85
+DATA sconstants<>+840(SB)/4, $0xbd84cf85
+DATA sconstants<>+844(SB)/4, $0xbd84cf85
+DATA sconstants<>+848(SB)/4, $0xbd84cf85
+DATA sconstants<>+852(SB)/4, $0xbd84cf85
+DATA sconstants<>+856(SB)/4, $0xbd84cf85
+DATA sconstants<>+860(SB)/4, $0xbd84cf85
+DATA sconstants<>+864(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+868(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+872(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+876(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+880(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+884(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+888(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+892(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+896(SB)/4, $0xbe97bdae
+DATA sconstants<>+900(SB)/4, $0xbe97bdae
+DATA sconstants<>+904(SB)/4, $0xbe97bdae
+DATA sconstants<>+908(SB)/4, $0xbe97bdae
+DATA sconstants<>+912(SB)/4, $0xbe97bdae
+DATA sconstants<>+916(SB)/4, $0xbe97bdae
+DATA sconstants<>+920(SB)/4, $0xbe97bdae
+DATA sconstants<>+924(SB)/4, $0xbe97bdae
+DATA sconstants<>+928(SB)/4, $0x3e1a1eda
+DATA sconstants<>+932(SB)/4, $0x3e1a1eda
+DATA sconstants<>+936(SB)/4, $0x3e1a1eda
+DATA sconstants<>+940(SB)/4, $0x3e1a1eda
+DATA sconstants<>+944(SB)/4, $0x3e1a1eda
+DATA sconstants<>+948(SB)/4, $0x3e1a1eda
+DATA sconstants<>+952(SB)/4, $0x3e1a1eda
+DATA sconstants<>+956(SB)/4, $0x3e1a1eda
+DATA sconstants<>+960(SB)/4, $0xbce84ef1
+DATA sconstants<>+964(SB)/4, $0xbce84ef1
+DATA sconstants<>+968(SB)/4, $0xbce84ef1
+DATA sconstants<>+972(SB)/4, $0xbce84ef1
+DATA sconstants<>+976(SB)/4, $0xbce84ef1
+DATA sconstants<>+980(SB)/4, $0xbce84ef1
+DATA sconstants<>+984(SB)/4, $0xbce84ef1
+DATA sconstants<>+988(SB)/4, $0xbce84ef1
+DATA sconstants<>+992(SB)/4, $0x3efffffe
+DATA sconstants<>+996(SB)/4, $0x3efffffe
+DATA sconstants<>+1000(SB)/4, $0x3efffffe
+DATA sconstants<>+1004(SB)/4, $0x3efffffe
+DATA sconstants<>+1008(SB)/4, $0x3efffffe
+DATA sconstants<>+1012(SB)/4, $0x3efffffe
+DATA sconstants<>+1016(SB)/4, $0x3efffffe
+DATA sconstants<>+1020(SB)/4, $0x3efffffe
+DATA sconstants<>+1024(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1028(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1032(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1036(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1040(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1044(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1048(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1052(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1056(SB)/4, $0x3d2aac79
+DATA sconstants<>+1060(SB)/4, $0x3d2aac79
+DATA sconstants<>+1064(SB)/4, $0x3d2aac79
+DATA sconstants<>+1068(SB)/4, $0x3d2aac79
+DATA sconstants<>+1072(SB)/4, $0x3d2aac79
+DATA sconstants<>+1076(SB)/4, $0x3d2aac79
+DATA sconstants<>+1080(SB)/4, $0x3d2aac79
+DATA sconstants<>+1084(SB)/4, $0x3d2aac79
+DATA sconstants<>+1088(SB)/4, $0x3c091cf1
+DATA sconstants<>+1092(SB)/4, $0x3c091cf1
+DATA sconstants<>+1096(SB)/4, $0x3c091cf1
+DATA sconstants<>+1100(SB)/4, $0x3c091cf1
+DATA sconstants<>+1104(SB)/4, $0x3c091cf1
+DATA sconstants<>+1108(SB)/4, $0x3c091cf1
+DATA sconstants<>+1112(SB)/4, $0x3c091cf1
+DATA sconstants<>+1116(SB)/4, $0x3c091cf1
+DATA sconstants<>+1120(SB)/4, $0x3ab5121b
+DATA sconstants<>+1124(SB)/4, $0x3ab5121b
+DATA sconstants<>+1128(SB)/4, $0x3ab5121b
+DATA sconstants<>+1132(SB)/4, $0x3ab5121b
+DATA sconstants<>+1136(SB)/4, $0x3ab5121b
+DATA sconstants<>+1140(SB)/4, $0x3ab5121b
+DATA sconstants<>+1144(SB)/4, $0x3ab5121b
+DATA sconstants<>+1148(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $1152
 
 // func sexpAVX2(n int, x *float32, y *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -212,19 +332,19 @@ vector_1:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       448(AX), Y1, Y1
+	VPADDD       608(AX), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
@@ -243,19 +363,19 @@ rest_2:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       448(AX), Y1, Y1
+	VPADDD       608(AX), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
@@ -308,7 +428,7 @@ TEXT ·stanhAVX2(SB), $0-24
 
 vector_4:
 	VMOVUPS      (DX)(CX*1), Y0
-	VMOVUPS      480(AX), Y3
+	VMOVUPS      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
 	VADDPS       Y0, Y0, Y0
@@ -317,15 +437,15 @@ vector_4:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VSUBPS       160(AX), Y3, Y1
 	VFMADD213PS  Y1, Y3, Y2
@@ -341,7 +461,7 @@ rest_5:
 	TESTQ        DI, DI
 	JE           done_6
 	VMASKMOVPS   (DX)(CX*1), Y15, Y0
-	VMOVUPS      480(AX), Y3
+	VMOVUPS      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
 	VADDPS       Y0, Y0, Y0
@@ -350,15 +470,15 @@ rest_5:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VSUBPS       160(AX), Y3, Y1
 	VFMADD213PS  Y1, Y3, Y2
@@ -468,19 +588,19 @@ vector_10:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       448(AX), Y1, Y1
+	VPADDD       608(AX), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
@@ -505,19 +625,19 @@ rest_11:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       448(AX), Y1, Y1
+	VPADDD       608(AX), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
@@ -577,19 +697,19 @@ vector_13:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       448(AX), Y1, Y1
+	VPADDD       608(AX), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
@@ -624,19 +744,19 @@ rest_14:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      640(AX), Y2
-	VFMADD213PS  608(AX), Y0, Y2
-	VFMADD213PS  576(AX), Y0, Y2
-	VFMADD213PS  544(AX), Y0, Y2
-	VFMADD213PS  512(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       448(AX), Y1, Y1
+	VPADDD       608(AX), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
@@ -653,6 +773,295 @@ rest_14:
 	VMASKMOVPS   Y0, Y15, (SI)(CX*1)
 
 done_15:
+	VZEROUPPER
+	RET
+
+// func sgeluErfAVX2(n int, x *float32, y *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sgeluErfAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    y+16(FP), BX
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	VMOVUPS 512(AX), Y12
+	VMOVUPS 448(AX), Y11
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_17
+
+vector_16:
+	VMOVUPS      (DX)(CX*1), Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y6, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMAXPS       Y11, Y5, Y5
+	VFNMADD231PS Y7, Y6, Y5
+	VMOVUPS      Y5, (BX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, SI
+	JLT          vector_16
+
+rest_17:
+	TESTQ        DI, DI
+	JE           done_18
+	VMASKMOVPS   (DX)(CX*1), Y15, Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y6, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMAXPS       Y11, Y5, Y5
+	VFNMADD231PS Y7, Y6, Y5
+	VMASKMOVPS   Y5, Y15, (BX)(CX*1)
+
+done_18:
+	VZEROUPPER
+	RET
+
+// func sgeluErfBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sgeluErfBackwardAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    dy+16(FP), BX
+	MOVQ    dx+24(FP), SI
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	VMOVUPS 512(AX), Y12
+	VMOVUPS 448(AX), Y11
+	MOVQ    CX, R8
+	ANDQ    $0x07, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000008, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    CX, R9
+	VMOVDQU 32(R9), Y15
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_20
+
+vector_19:
+	VMOVUPS      (DX)(CX*1), Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y6, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMULPS       576(AX), Y0, Y0
+	VMULPS       Y7, Y0, Y0
+	VMOVUPS      160(AX), Y1
+	VSUBPS       Y6, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VSUBPS       Y0, Y6, Y6
+	VBLENDVPS    Y5, Y6, Y1, Y1
+	VMOVUPS      (BX)(CX*1), Y8
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, (SI)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, DI
+	JLT          vector_19
+
+rest_20:
+	TESTQ        R8, R8
+	JE           done_21
+	VMASKMOVPS   (DX)(CX*1), Y15, Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y6, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMULPS       576(AX), Y0, Y0
+	VMULPS       Y7, Y0, Y0
+	VMOVUPS      160(AX), Y1
+	VSUBPS       Y6, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VSUBPS       Y0, Y6, Y6
+	VBLENDVPS    Y5, Y6, Y1, Y1
+	VMASKMOVPS   (BX)(CX*1), Y15, Y8
+	VMULPS       Y8, Y1, Y1
+	VMASKMOVPS   Y1, Y15, (SI)(CX*1)
+
+done_21:
 	VZEROUPPER
 	RET
 
@@ -688,27 +1097,27 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_16:
+row_22:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_18
+	JE      rest_24
 
-vector_17:
+vector_23:
 	VMOVUPS (BX)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_17
+	JLT     vector_23
 
-rest_18:
+rest_24:
 	TESTQ      R8, R8
-	JE         done_19
+	JE         done_25
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_19:
+done_25:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -721,9 +1130,9 @@ done_19:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_21
+	JE           rest_27
 
-vector_20:
+vector_26:
 	VMOVUPS      (BX)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VMAXPS       Y2, Y13, Y2
@@ -732,19 +1141,19 @@ vector_20:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      640(AX), Y4
-	VFMADD213PS  608(AX), Y2, Y4
-	VFMADD213PS  576(AX), Y2, Y4
-	VFMADD213PS  544(AX), Y2, Y4
-	VFMADD213PS  512(AX), Y2, Y4
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VCVTPS2DQ    Y3, Y3
 	VPSRAD       $0x01, Y3, Y5
 	VPSUBD       Y5, Y3, Y3
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VPADDD       448(AX), Y5, Y5
+	VPADDD       608(AX), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y3, Y4, Y2
 	VMULPS       Y5, Y2, Y2
@@ -752,11 +1161,11 @@ vector_20:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_20
+	JLT          vector_26
 
-rest_21:
+rest_27:
 	TESTQ        R8, R8
-	JE           done_22
+	JE           done_28
 	VMASKMOVPS   (BX)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -766,26 +1175,26 @@ rest_21:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      640(AX), Y4
-	VFMADD213PS  608(AX), Y2, Y4
-	VFMADD213PS  576(AX), Y2, Y4
-	VFMADD213PS  544(AX), Y2, Y4
-	VFMADD213PS  512(AX), Y2, Y4
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VCVTPS2DQ    Y3, Y3
 	VPSRAD       $0x01, Y3, Y5
 	VPSUBD       Y5, Y3, Y3
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VPADDD       448(AX), Y5, Y5
+	VPADDD       608(AX), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y3, Y4, Y2
 	VMULPS       Y5, Y2, Y2
 	VMASKMOVPS   Y2, Y15, (SI)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_22:
+done_28:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -798,28 +1207,28 @@ done_22:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_24
+	JE           rest_30
 
-vector_23:
+vector_29:
 	VMOVUPS (SI)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (SI)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_23
+	JLT     vector_29
 
-rest_24:
+rest_30:
 	TESTQ      R8, R8
-	JE         done_25
+	JE         done_31
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (SI)(R9*1)
 
-done_25:
+done_31:
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ CX
-	JNE  row_16
+	JNE  row_22
 	VZEROUPPER
 	RET
 
@@ -854,27 +1263,27 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_26:
+row_32:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_28
+	JE      rest_34
 
-vector_27:
+vector_33:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_27
+	JLT     vector_33
 
-rest_28:
+rest_34:
 	TESTQ      R9, R9
-	JE         done_29
+	JE         done_35
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_29:
+done_35:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -888,9 +1297,9 @@ done_29:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_31
+	JE           rest_37
 
-vector_30:
+vector_36:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VMAXPS       Y2, Y13, Y2
@@ -899,30 +1308,30 @@ vector_30:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      640(AX), Y4
-	VFMADD213PS  608(AX), Y2, Y4
-	VFMADD213PS  576(AX), Y2, Y4
-	VFMADD213PS  544(AX), Y2, Y4
-	VFMADD213PS  512(AX), Y2, Y4
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VCVTPS2DQ    Y3, Y3
 	VPSRAD       $0x01, Y3, Y5
 	VPSUBD       Y5, Y3, Y3
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VPADDD       448(AX), Y5, Y5
+	VPADDD       608(AX), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y3, Y4, Y2
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_30
+	JLT          vector_36
 
-rest_31:
+rest_37:
 	TESTQ        R9, R9
-	JE           done_32
+	JE           done_38
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -932,25 +1341,25 @@ rest_31:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      640(AX), Y4
-	VFMADD213PS  608(AX), Y2, Y4
-	VFMADD213PS  576(AX), Y2, Y4
-	VFMADD213PS  544(AX), Y2, Y4
-	VFMADD213PS  512(AX), Y2, Y4
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VCVTPS2DQ    Y3, Y3
 	VPSRAD       $0x01, Y3, Y5
 	VPSUBD       Y5, Y3, Y3
-	VPADDD       448(AX), Y3, Y3
+	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VPADDD       448(AX), Y5, Y5
+	VPADDD       608(AX), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y3, Y4, Y2
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_32:
+done_38:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -963,7 +1372,7 @@ done_32:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_26
+	JNE          row_32
 	VZEROUPPER
 	RET
 
@@ -994,28 +1403,28 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_33:
+row_39:
 	VXORPS Y1, Y1, Y1
 	XORQ   R9, R9
 	TESTQ  DI, DI
-	JE     rest_35
+	JE     rest_41
 
-vector_34:
+vector_40:
 	VMOVUPS     (DX)(R9*1), Y2
 	VMOVUPS     (BX)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_34
+	JLT         vector_40
 
-rest_35:
+rest_41:
 	TESTQ       R8, R8
-	JE          done_36
+	JE          done_42
 	VMASKMOVPS  (DX)(R9*1), Y15, Y2
 	VMASKMOVPS  (BX)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_36:
+done_42:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1025,9 +1434,9 @@ done_36:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_38
+	JE           rest_44
 
-vector_37:
+vector_43:
 	VMOVUPS (BX)(R9*1), Y2
 	VMOVUPS (DX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -1035,23 +1444,23 @@ vector_37:
 	VMOVUPS Y2, (SI)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_37
+	JLT     vector_43
 
-rest_38:
+rest_44:
 	TESTQ      R8, R8
-	JE         done_39
+	JE         done_45
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMASKMOVPS (DX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (SI)(R9*1)
 
-done_39:
+done_45:
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_33
+	JNE  row_39
 	VZEROUPPER
 	RET
 
@@ -1088,26 +1497,26 @@ TEXT ·snormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_40:
+row_46:
 	VXORPS Y2, Y2, Y2
 	XORQ   R12, R12
 	TESTQ  AX, AX
-	JE     rest_42
+	JE     rest_48
 
-vector_41:
+vector_47:
 	VMOVUPS (BX)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_41
+	JLT     vector_47
 
-rest_42:
+rest_48:
 	TESTQ      R11, R11
-	JE         done_43
+	JE         done_49
 	VMASKMOVPS (BX)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_43:
+done_49:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -1120,25 +1529,25 @@ done_43:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_45
+	JE           rest_51
 
-vector_44:
+vector_50:
 	VMOVUPS     (BX)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_44
+	JLT         vector_50
 
-rest_45:
+rest_51:
 	TESTQ       R11, R11
-	JE          done_46
+	JE          done_52
 	VMASKMOVPS  (BX)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_46:
+done_52:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -1153,56 +1562,56 @@ done_46:
 	VMOVSS       X3, (R10)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_48
+	JE           rest_54
 
-vector_47:
+vector_53:
 	VMOVUPS (BX)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   SI, SI
-	JE      without_50
+	JE      without_56
 	VMOVUPS (SI)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_50:
+without_56:
 	TESTQ   DI, DI
-	JE      without_51
+	JE      without_57
 	VMOVUPS (DI)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_51:
+without_57:
 	VMOVUPS Y0, (R8)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_47
+	JLT     vector_53
 
-rest_48:
+rest_54:
 	TESTQ      R11, R11
-	JE         done_49
+	JE         done_55
 	VMASKMOVPS (BX)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      SI, SI
-	JE         without_52
+	JE         without_58
 	VMASKMOVPS (SI)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_52:
+without_58:
 	TESTQ      DI, DI
-	JE         without_53
+	JE         without_59
 	VMASKMOVPS (DI)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_53:
+without_59:
 	VMASKMOVPS Y0, Y15, (R8)(R12*1)
 
-done_49:
+done_55:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, BX
 	ADDQ DX, R8
 	DECQ CX
-	JNE  row_40
+	JNE  row_46
 	VZEROUPPER
 	RET
 
@@ -1237,23 +1646,23 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_54:
+row_60:
 	VBROADCASTSS (DI), Y2
 	VBROADCASTSS (R8), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_56
+	JE           rest_62
 
-vector_55:
+vector_61:
 	VMOVUPS (DX)(R12*1), Y5
 	TESTQ   SI, SI
-	JE      without_58
+	JE      without_64
 	VMOVUPS (SI)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_58:
+without_64:
 	VMOVUPS     (BX)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -1261,18 +1670,18 @@ without_58:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_55
+	JLT         vector_61
 
-rest_56:
+rest_62:
 	TESTQ      R11, R11
-	JE         done_57
+	JE         done_63
 	VMASKMOVPS (DX)(R12*1), Y15, Y5
 	TESTQ      SI, SI
-	JE         without_59
+	JE         without_65
 	VMASKMOVPS (SI)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_59:
+without_65:
 	VMASKMOVPS  (BX)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -1280,7 +1689,7 @@ without_59:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_57:
+done_63:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -1299,16 +1708,16 @@ done_57:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_61
+	JE           rest_67
 
-vector_60:
+vector_66:
 	VMOVUPS (DX)(R12*1), Y5
 	TESTQ   SI, SI
-	JE      without_63
+	JE      without_69
 	VMOVUPS (SI)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_63:
+without_69:
 	VMOVUPS      (BX)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -1318,18 +1727,18 @@ without_63:
 	VMOVUPS      Y5, (R9)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, R10
-	JLT          vector_60
+	JLT          vector_66
 
-rest_61:
+rest_67:
 	TESTQ      R11, R11
-	JE         done_62
+	JE         done_68
 	VMASKMOVPS (DX)(R12*1), Y15, Y5
 	TESTQ      SI, SI
-	JE         without_64
+	JE         without_70
 	VMASKMOVPS (SI)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_64:
+without_70:
 	VMASKMOVPS   (BX)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -1338,14 +1747,14 @@ without_64:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (R9)(R12*1)
 
-done_62:
+done_68:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, R9
 	DECQ AX
-	JNE  row_54
+	JNE  row_60
 	VZEROUPPER
 	RET
 
@@ -1381,17 +1790,17 @@ TEXT ·snormColumnsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x02, DX
 
-row_65:
+row_71:
 	VBROADCASTSS (DI), Y2
 	VBROADCASTSS (R8), Y3
 	XORQ         CX, CX
 	TESTQ        R11, R11
-	JE           rest_67
+	JE           rest_73
 
-vector_66:
+vector_72:
 	VMOVUPS     (BX)(CX*1), Y5
 	TESTQ       R9, R9
-	JE          without_69
+	JE          without_75
 	VMOVUPS     (SI)(CX*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -1399,24 +1808,24 @@ vector_66:
 	VFMADD231PS Y5, Y0, Y1
 	VMOVUPS     Y1, (R9)(CX*1)
 
-without_69:
+without_75:
 	TESTQ   R10, R10
-	JE      without_70
+	JE      without_76
 	VMOVUPS (R10)(CX*1), Y1
 	VADDPS  Y5, Y1, Y1
 	VMOVUPS Y1, (R10)(CX*1)
 
-without_70:
+without_76:
 	ADDQ $0x00000020, CX
 	CMPQ CX, R11
-	JLT  vector_66
+	JLT  vector_72
 
-rest_67:
+rest_73:
 	TESTQ       R12, R12
-	JE          done_68
+	JE          done_74
 	VMASKMOVPS  (BX)(CX*1), Y15, Y5
 	TESTQ       R9, R9
-	JE          without_71
+	JE          without_77
 	VMASKMOVPS  (SI)(CX*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -1424,21 +1833,21 @@ rest_67:
 	VFMADD231PS Y5, Y0, Y1
 	VMASKMOVPS  Y1, Y15, (R9)(CX*1)
 
-without_71:
+without_77:
 	TESTQ      R10, R10
-	JE         without_72
+	JE         without_78
 	VMASKMOVPS (R10)(CX*1), Y15, Y1
 	VADDPS     Y5, Y1, Y1
 	VMASKMOVPS Y1, Y15, (R10)(CX*1)
 
-without_72:
-done_68:
+without_78:
+done_74:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_65
+	JNE  row_71
 	VZEROUPPER
 	RET
 
@@ -1480,9 +1889,9 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_74
+	JE           rest_80
 
-vector_73:
+vector_79:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -1508,11 +1917,11 @@ vector_73:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_73
+	JLT     vector_79
 
-rest_74:
+rest_80:
 	TESTQ      R8, R8
-	JE         done_75
+	JE         done_81
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -1537,7 +1946,7 @@ rest_74:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_75:
+done_81:
 	VZEROUPPER
 	RET
 
@@ -1569,9 +1978,9 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_77
+	JE           rest_83
 
-vector_76:
+vector_82:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -1581,11 +1990,11 @@ vector_76:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_76
+	JLT     vector_82
 
-rest_77:
+rest_83:
 	TESTQ      SI, SI
-	JE         done_78
+	JE         done_84
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -1594,7 +2003,7 @@ rest_77:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_78:
+done_84:
 	VZEROUPPER
 	RET
 
@@ -1628,9 +2037,9 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_80
+	JE           rest_86
 
-vector_79:
+vector_85:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -1644,11 +2053,11 @@ vector_79:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_79
+	JLT     vector_85
 
-rest_80:
+rest_86:
 	TESTQ      DI, DI
-	JE         done_81
+	JE         done_87
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -1661,7 +2070,7 @@ rest_80:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_81:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -1692,26 +2101,26 @@ TEXT ·smulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_83
+	JE      rest_89
 
-vector_82:
+vector_88:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (BX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_82
+	JLT     vector_88
 
-rest_83:
+rest_89:
 	TESTQ      DI, DI
-	JE         done_84
+	JE         done_90
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (BX)(AX*1)
 
-done_84:
+done_90:
 	VZEROUPPER
 	RET
 
@@ -1742,24 +2151,24 @@ TEXT ·sscaleAVX2(SB), $0-28
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_86
+	JE           rest_92
 
-vector_85:
+vector_91:
 	VMOVUPS (CX)(AX*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_85
+	JLT     vector_91
 
-rest_86:
+rest_92:
 	TESTQ      SI, SI
-	JE         done_87
+	JE         done_93
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(AX*1)
 
-done_87:
+done_93:
 	VZEROUPPER
 	RET
 
@@ -1790,33 +2199,33 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_88:
+row_94:
 	XORQ  R9, R9
 	TESTQ DI, DI
-	JE    rest_90
+	JE    rest_96
 
-vector_89:
+vector_95:
 	VMOVUPS (DX)(R9*1), Y0
 	VMOVUPS (BX)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (SI)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_89
+	JLT     vector_95
 
-rest_90:
+rest_96:
 	TESTQ      R8, R8
-	JE         done_91
+	JE         done_97
 	VMASKMOVPS (DX)(R9*1), Y15, Y0
 	VMASKMOVPS (BX)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (SI)(R9*1)
 
-done_91:
+done_97:
 	ADDQ CX, DX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_88
+	JNE  row_94
 	VZEROUPPER
 	RET
 
@@ -1848,32 +2257,32 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_92:
+row_98:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_94
+	JE    rest_100
 
-vector_93:
+vector_99:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_93
+	JLT     vector_99
 
-rest_94:
+rest_100:
 	TESTQ      R8, R8
-	JE         done_95
+	JE         done_101
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (SI)(CX*1)
 
-done_95:
+done_101:
 	ADDQ DX, BX
 	DECQ AX
-	JNE  row_92
+	JNE  row_98
 	VZEROUPPER
 	RET
 
@@ -1905,9 +2314,9 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_97
+	JE      rest_103
 
-vector_96:
+vector_102:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -1916,11 +2325,11 @@ vector_96:
 	VFMADD231PD  Y3, Y3, Y1
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, BX
-	JLT          vector_96
+	JLT          vector_102
 
-rest_97:
+rest_103:
 	TESTQ        SI, SI
-	JE           done_98
+	JE           done_104
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -1928,7 +2337,7 @@ rest_97:
 	VFMADD231PD  Y2, Y2, Y0
 	VFMADD231PD  Y3, Y3, Y1
 
-done_98:
+done_104:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -1995,55 +2404,115 @@ DATA dconstants<>+416(SB)/8, $0xbfcb6676bf7450f0
 DATA dconstants<>+424(SB)/8, $0xbfcb6676bf7450f0
 DATA dconstants<>+432(SB)/8, $0xbfcb6676bf7450f0
 DATA dconstants<>+440(SB)/8, $0xbfcb6676bf7450f0
-DATA dconstants<>+448(SB)/8, $0x00000000000003ff
-DATA dconstants<>+456(SB)/8, $0x00000000000003ff
-DATA dconstants<>+464(SB)/8, $0x00000000000003ff
-DATA dconstants<>+472(SB)/8, $0x00000000000003ff
-DATA dconstants<>+480(SB)/8, $0x8000000000000000
-DATA dconstants<>+488(SB)/8, $0x8000000000000000
-DATA dconstants<>+496(SB)/8, $0x8000000000000000
-DATA dconstants<>+504(SB)/8, $0x8000000000000000
-DATA dconstants<>+512(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+520(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+528(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+536(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+544(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+552(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+560(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+568(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+576(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+584(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+592(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+600(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+608(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+616(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+624(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+632(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+640(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+648(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+656(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+664(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+672(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+680(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+688(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+696(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+704(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+712(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+720(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+728(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+736(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+744(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+752(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+760(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+768(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+776(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+784(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+792(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+800(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+808(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+816(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+824(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $832
+DATA dconstants<>+448(SB)/8, $0x0000000000000000
+DATA dconstants<>+456(SB)/8, $0x0000000000000000
+DATA dconstants<>+464(SB)/8, $0x0000000000000000
+DATA dconstants<>+472(SB)/8, $0x0000000000000000
+DATA dconstants<>+480(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+488(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+496(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+504(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+512(SB)/8, $0x402e000000000000
+DATA dconstants<>+520(SB)/8, $0x402e000000000000
+DATA dconstants<>+528(SB)/8, $0x402e000000000000
+DATA dconstants<>+536(SB)/8, $0x402e000000000000
+DATA dconstants<>+544(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+552(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+560(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+568(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+576(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+584(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+592(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+600(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+608(SB)/8, $0x00000000000003ff
+DATA dconstants<>+616(SB)/8, $0x00000000000003ff
+DATA dconstants<>+624(SB)/8, $0x00000000000003ff
+DATA dconstants<>+632(SB)/8, $0x00000000000003ff
+DATA dconstants<>+640(SB)/8, $0x8000000000000000
+DATA dconstants<>+648(SB)/8, $0x8000000000000000
+DATA dconstants<>+656(SB)/8, $0x8000000000000000
+DATA dconstants<>+664(SB)/8, $0x8000000000000000
+DATA dconstants<>+672(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+680(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+688(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+696(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+704(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+712(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+720(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+728(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+736(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+744(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+752(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+760(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+768(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+776(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+784(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+792(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+800(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+808(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+816(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+824(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+832(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+840(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+848(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+856(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+864(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+872(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+880(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+888(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+896(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+904(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+912(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+920(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+928(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+936(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+944(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+952(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+960(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+968(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+976(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+984(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+992(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1000(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1008(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1016(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1024(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1032(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1040(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1048(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1056(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1064(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1072(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1080(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1088(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1096(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1104(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1112(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1120(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1128(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1136(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1144(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1152(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1160(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1168(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1176(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1184(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1192(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1200(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1208(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1216(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1224(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1232(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1240(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1248(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1256(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1264(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1272(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1280(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1288(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1296(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1304(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $1312
 
 // func dexpAVX2(n int, x *float64, y *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -2073,9 +2542,9 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_100
+	JE      rest_106
 
-vector_99:
+vector_105:
 	VMOVUPD      (DX)(CX*1), Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
@@ -2083,16 +2552,16 @@ vector_99:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VCVTPD2DQY   Y1, X1
@@ -2100,20 +2569,20 @@ vector_99:
 	VPSUBD       X3, X1, X1
 	VPMOVSXDQ    X3, Y3
 	VPMOVSXDQ    X1, Y1
-	VPADDQ       448(AX), Y1, Y1
+	VPADDQ       608(AX), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
 	VMOVUPD      Y0, (BX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_99
+	JLT          vector_105
 
-rest_100:
+rest_106:
 	TESTQ        DI, DI
-	JE           done_101
+	JE           done_107
 	VMASKMOVPD   (DX)(CX*1), Y15, Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
@@ -2121,16 +2590,16 @@ rest_100:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VCVTPD2DQY   Y1, X1
@@ -2138,15 +2607,15 @@ rest_100:
 	VPSUBD       X3, X1, X1
 	VPMOVSXDQ    X3, Y3
 	VPMOVSXDQ    X1, Y1
-	VPADDQ       448(AX), Y1, Y1
+	VPADDQ       608(AX), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (BX)(CX*1)
 
-done_101:
+done_107:
 	VZEROUPPER
 	RET
 
@@ -2179,11 +2648,11 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_103
+	JE      rest_109
 
-vector_102:
+vector_108:
 	VMOVUPD      (DX)(CX*1), Y0
-	VMOVUPD      480(AX), Y3
+	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
 	VADDPD       Y0, Y0, Y0
@@ -2192,21 +2661,21 @@ vector_102:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
 	VPMOVSXDQ    X3, Y3
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VSUBPD       160(AX), Y3, Y1
 	VFMADD213PD  Y1, Y3, Y2
@@ -2216,13 +2685,13 @@ vector_102:
 	VMOVUPD      Y0, (BX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_102
+	JLT          vector_108
 
-rest_103:
+rest_109:
 	TESTQ        DI, DI
-	JE           done_104
+	JE           done_110
 	VMASKMOVPD   (DX)(CX*1), Y15, Y0
-	VMOVUPD      480(AX), Y3
+	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
 	VADDPD       Y0, Y0, Y0
@@ -2231,21 +2700,21 @@ rest_103:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
 	VPMOVSXDQ    X3, Y3
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VSUBPD       160(AX), Y3, Y1
 	VFMADD213PD  Y1, Y3, Y2
@@ -2254,7 +2723,7 @@ rest_103:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (BX)(CX*1)
 
-done_104:
+done_110:
 	VZEROUPPER
 	RET
 
@@ -2286,9 +2755,9 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_106
+	JE      rest_112
 
-vector_105:
+vector_111:
 	VMOVUPD (DX)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -2297,11 +2766,11 @@ vector_105:
 	VMOVUPD Y1, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_105
+	JLT     vector_111
 
-rest_106:
+rest_112:
 	TESTQ      DI, DI
-	JE         done_107
+	JE         done_113
 	VMASKMOVPD (DX)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -2309,7 +2778,7 @@ rest_106:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (SI)(CX*1)
 
-done_107:
+done_113:
 	VZEROUPPER
 	RET
 
@@ -2341,9 +2810,9 @@ TEXT ·dgeluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_109
+	JE      rest_115
 
-vector_108:
+vector_114:
 	VMOVUPD      (DX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -2355,16 +2824,16 @@ vector_108:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VCVTPD2DQY   Y1, X1
@@ -2372,9 +2841,9 @@ vector_108:
 	VPSUBD       X3, X1, X1
 	VPMOVSXDQ    X3, Y3
 	VPMOVSXDQ    X1, Y1
-	VPADDQ       448(AX), Y1, Y1
+	VPADDQ       608(AX), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
@@ -2383,11 +2852,11 @@ vector_108:
 	VMOVUPD      Y0, (BX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_108
+	JLT          vector_114
 
-rest_109:
+rest_115:
 	TESTQ        DI, DI
-	JE           done_110
+	JE           done_116
 	VMASKMOVPD   (DX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -2399,16 +2868,16 @@ rest_109:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VCVTPD2DQY   Y1, X1
@@ -2416,9 +2885,9 @@ rest_109:
 	VPSUBD       X3, X1, X1
 	VPMOVSXDQ    X3, Y3
 	VPMOVSXDQ    X1, Y1
-	VPADDQ       448(AX), Y1, Y1
+	VPADDQ       608(AX), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
@@ -2426,7 +2895,7 @@ rest_109:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (BX)(CX*1)
 
-done_110:
+done_116:
 	VZEROUPPER
 	RET
 
@@ -2462,9 +2931,9 @@ TEXT ·dgeluBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_112
+	JE      rest_118
 
-vector_111:
+vector_117:
 	VMOVUPD      (DX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -2478,16 +2947,16 @@ vector_111:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VCVTPD2DQY   Y1, X1
@@ -2495,9 +2964,9 @@ vector_111:
 	VPSUBD       X3, X1, X1
 	VPMOVSXDQ    X3, Y3
 	VPMOVSXDQ    X1, Y1
-	VPADDQ       448(AX), Y1, Y1
+	VPADDQ       608(AX), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
@@ -2514,11 +2983,11 @@ vector_111:
 	VMOVUPD      Y0, (SI)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_111
+	JLT          vector_117
 
-rest_112:
+rest_118:
 	TESTQ        R8, R8
-	JE           done_113
+	JE           done_119
 	VMASKMOVPD   (DX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -2532,16 +3001,16 @@ rest_112:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      800(AX), Y2
-	VFMADD213PD  768(AX), Y0, Y2
-	VFMADD213PD  736(AX), Y0, Y2
-	VFMADD213PD  704(AX), Y0, Y2
-	VFMADD213PD  672(AX), Y0, Y2
-	VFMADD213PD  640(AX), Y0, Y2
-	VFMADD213PD  608(AX), Y0, Y2
-	VFMADD213PD  576(AX), Y0, Y2
-	VFMADD213PD  544(AX), Y0, Y2
-	VFMADD213PD  512(AX), Y0, Y2
+	VMOVUPD      1280(AX), Y2
+	VFMADD213PD  1248(AX), Y0, Y2
+	VFMADD213PD  1216(AX), Y0, Y2
+	VFMADD213PD  1184(AX), Y0, Y2
+	VFMADD213PD  1152(AX), Y0, Y2
+	VFMADD213PD  1120(AX), Y0, Y2
+	VFMADD213PD  1088(AX), Y0, Y2
+	VFMADD213PD  1056(AX), Y0, Y2
+	VFMADD213PD  1024(AX), Y0, Y2
+	VFMADD213PD  992(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VCVTPD2DQY   Y1, X1
@@ -2549,9 +3018,9 @@ rest_112:
 	VPSUBD       X3, X1, X1
 	VPMOVSXDQ    X3, Y3
 	VPMOVSXDQ    X1, Y1
-	VPADDQ       448(AX), Y1, Y1
+	VPADDQ       608(AX), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
@@ -2567,7 +3036,7 @@ rest_112:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (SI)(CX*1)
 
-done_113:
+done_119:
 	VZEROUPPER
 	RET
 
@@ -2603,27 +3072,27 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_114:
+row_120:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_116
+	JE      rest_122
 
-vector_115:
+vector_121:
 	VMOVUPD (BX)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_115
+	JLT     vector_121
 
-rest_116:
+rest_122:
 	TESTQ      R8, R8
-	JE         done_117
+	JE         done_123
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_117:
+done_123:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -2634,9 +3103,9 @@ done_117:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_119
+	JE           rest_125
 
-vector_118:
+vector_124:
 	VMOVUPD      (BX)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VMAXPD       Y2, Y13, Y2
@@ -2645,16 +3114,16 @@ vector_118:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      800(AX), Y4
-	VFMADD213PD  768(AX), Y2, Y4
-	VFMADD213PD  736(AX), Y2, Y4
-	VFMADD213PD  704(AX), Y2, Y4
-	VFMADD213PD  672(AX), Y2, Y4
-	VFMADD213PD  640(AX), Y2, Y4
-	VFMADD213PD  608(AX), Y2, Y4
-	VFMADD213PD  576(AX), Y2, Y4
-	VFMADD213PD  544(AX), Y2, Y4
-	VFMADD213PD  512(AX), Y2, Y4
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VCVTPD2DQY   Y3, X3
@@ -2662,9 +3131,9 @@ vector_118:
 	VPSUBD       X5, X3, X3
 	VPMOVSXDQ    X5, Y5
 	VPMOVSXDQ    X3, Y3
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       448(AX), Y5, Y5
+	VPADDQ       608(AX), Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y3, Y4, Y2
 	VMULPD       Y5, Y2, Y2
@@ -2672,11 +3141,11 @@ vector_118:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_118
+	JLT          vector_124
 
-rest_119:
+rest_125:
 	TESTQ        R8, R8
-	JE           done_120
+	JE           done_126
 	VMASKMOVPD   (BX)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -2686,16 +3155,16 @@ rest_119:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      800(AX), Y4
-	VFMADD213PD  768(AX), Y2, Y4
-	VFMADD213PD  736(AX), Y2, Y4
-	VFMADD213PD  704(AX), Y2, Y4
-	VFMADD213PD  672(AX), Y2, Y4
-	VFMADD213PD  640(AX), Y2, Y4
-	VFMADD213PD  608(AX), Y2, Y4
-	VFMADD213PD  576(AX), Y2, Y4
-	VFMADD213PD  544(AX), Y2, Y4
-	VFMADD213PD  512(AX), Y2, Y4
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VCVTPD2DQY   Y3, X3
@@ -2703,16 +3172,16 @@ rest_119:
 	VPSUBD       X5, X3, X3
 	VPMOVSXDQ    X5, Y5
 	VPMOVSXDQ    X3, Y3
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       448(AX), Y5, Y5
+	VPADDQ       608(AX), Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y3, Y4, Y2
 	VMULPD       Y5, Y2, Y2
 	VMASKMOVPD   Y2, Y15, (SI)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_120:
+done_126:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -2723,28 +3192,28 @@ done_120:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_122
+	JE           rest_128
 
-vector_121:
+vector_127:
 	VMOVUPD (SI)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (SI)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_121
+	JLT     vector_127
 
-rest_122:
+rest_128:
 	TESTQ      R8, R8
-	JE         done_123
+	JE         done_129
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (SI)(R9*1)
 
-done_123:
+done_129:
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ CX
-	JNE  row_114
+	JNE  row_120
 	VZEROUPPER
 	RET
 
@@ -2779,27 +3248,27 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_124:
+row_130:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_126
+	JE      rest_132
 
-vector_125:
+vector_131:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_125
+	JLT     vector_131
 
-rest_126:
+rest_132:
 	TESTQ      R9, R9
-	JE         done_127
+	JE         done_133
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_127:
+done_133:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -2811,9 +3280,9 @@ done_127:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_129
+	JE           rest_135
 
-vector_128:
+vector_134:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VMAXPD       Y2, Y13, Y2
@@ -2822,16 +3291,16 @@ vector_128:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      800(AX), Y4
-	VFMADD213PD  768(AX), Y2, Y4
-	VFMADD213PD  736(AX), Y2, Y4
-	VFMADD213PD  704(AX), Y2, Y4
-	VFMADD213PD  672(AX), Y2, Y4
-	VFMADD213PD  640(AX), Y2, Y4
-	VFMADD213PD  608(AX), Y2, Y4
-	VFMADD213PD  576(AX), Y2, Y4
-	VFMADD213PD  544(AX), Y2, Y4
-	VFMADD213PD  512(AX), Y2, Y4
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VCVTPD2DQY   Y3, X3
@@ -2839,20 +3308,20 @@ vector_128:
 	VPSUBD       X5, X3, X3
 	VPMOVSXDQ    X5, Y5
 	VPMOVSXDQ    X3, Y3
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       448(AX), Y5, Y5
+	VPADDQ       608(AX), Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y3, Y4, Y2
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_128
+	JLT          vector_134
 
-rest_129:
+rest_135:
 	TESTQ        R9, R9
-	JE           done_130
+	JE           done_136
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -2862,16 +3331,16 @@ rest_129:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      800(AX), Y4
-	VFMADD213PD  768(AX), Y2, Y4
-	VFMADD213PD  736(AX), Y2, Y4
-	VFMADD213PD  704(AX), Y2, Y4
-	VFMADD213PD  672(AX), Y2, Y4
-	VFMADD213PD  640(AX), Y2, Y4
-	VFMADD213PD  608(AX), Y2, Y4
-	VFMADD213PD  576(AX), Y2, Y4
-	VFMADD213PD  544(AX), Y2, Y4
-	VFMADD213PD  512(AX), Y2, Y4
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VCVTPD2DQY   Y3, X3
@@ -2879,15 +3348,15 @@ rest_129:
 	VPSUBD       X5, X3, X3
 	VPMOVSXDQ    X5, Y5
 	VPMOVSXDQ    X3, Y3
-	VPADDQ       448(AX), Y3, Y3
+	VPADDQ       608(AX), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       448(AX), Y5, Y5
+	VPADDQ       608(AX), Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y3, Y4, Y2
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_130:
+done_136:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -2898,7 +3367,7 @@ done_130:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_124
+	JNE          row_130
 	VZEROUPPER
 	RET
 
@@ -2929,28 +3398,28 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_131:
+row_137:
 	VXORPS Y1, Y1, Y1
 	XORQ   R9, R9
 	TESTQ  DI, DI
-	JE     rest_133
+	JE     rest_139
 
-vector_132:
+vector_138:
 	VMOVUPD     (DX)(R9*1), Y2
 	VMOVUPD     (BX)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_132
+	JLT         vector_138
 
-rest_133:
+rest_139:
 	TESTQ       R8, R8
-	JE          done_134
+	JE          done_140
 	VMASKMOVPD  (DX)(R9*1), Y15, Y2
 	VMASKMOVPD  (BX)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_134:
+done_140:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -2958,9 +3427,9 @@ done_134:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_136
+	JE           rest_142
 
-vector_135:
+vector_141:
 	VMOVUPD (BX)(R9*1), Y2
 	VMOVUPD (DX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -2968,23 +3437,23 @@ vector_135:
 	VMOVUPD Y2, (SI)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_135
+	JLT     vector_141
 
-rest_136:
+rest_142:
 	TESTQ      R8, R8
-	JE         done_137
+	JE         done_143
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMASKMOVPD (DX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (SI)(R9*1)
 
-done_137:
+done_143:
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_131
+	JNE  row_137
 	VZEROUPPER
 	RET
 
@@ -3021,26 +3490,26 @@ TEXT ·dnormRowsAVX2(SB), $0-80
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_138:
+row_144:
 	VXORPS Y2, Y2, Y2
 	XORQ   R12, R12
 	TESTQ  AX, AX
-	JE     rest_140
+	JE     rest_146
 
-vector_139:
+vector_145:
 	VMOVUPD (BX)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_139
+	JLT     vector_145
 
-rest_140:
+rest_146:
 	TESTQ      R11, R11
-	JE         done_141
+	JE         done_147
 	VMASKMOVPD (BX)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_141:
+done_147:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -3051,25 +3520,25 @@ done_141:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_143
+	JE           rest_149
 
-vector_142:
+vector_148:
 	VMOVUPD     (BX)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_142
+	JLT         vector_148
 
-rest_143:
+rest_149:
 	TESTQ       R11, R11
-	JE          done_144
+	JE          done_150
 	VMASKMOVPD  (BX)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_144:
+done_150:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -3082,56 +3551,56 @@ done_144:
 	VMOVSD       X3, (R10)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_146
+	JE           rest_152
 
-vector_145:
+vector_151:
 	VMOVUPD (BX)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   SI, SI
-	JE      without_148
+	JE      without_154
 	VMOVUPD (SI)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_148:
+without_154:
 	TESTQ   DI, DI
-	JE      without_149
+	JE      without_155
 	VMOVUPD (DI)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_149:
+without_155:
 	VMOVUPD Y0, (R8)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_145
+	JLT     vector_151
 
-rest_146:
+rest_152:
 	TESTQ      R11, R11
-	JE         done_147
+	JE         done_153
 	VMASKMOVPD (BX)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      SI, SI
-	JE         without_150
+	JE         without_156
 	VMASKMOVPD (SI)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_150:
+without_156:
 	TESTQ      DI, DI
-	JE         without_151
+	JE         without_157
 	VMASKMOVPD (DI)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_151:
+without_157:
 	VMASKMOVPD Y0, Y15, (R8)(R12*1)
 
-done_147:
+done_153:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, BX
 	ADDQ DX, R8
 	DECQ CX
-	JNE  row_138
+	JNE  row_144
 	VZEROUPPER
 	RET
 
@@ -3166,23 +3635,23 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_152:
+row_158:
 	VBROADCASTSD (DI), Y2
 	VBROADCASTSD (R8), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_154
+	JE           rest_160
 
-vector_153:
+vector_159:
 	VMOVUPD (DX)(R12*1), Y5
 	TESTQ   SI, SI
-	JE      without_156
+	JE      without_162
 	VMOVUPD (SI)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_156:
+without_162:
 	VMOVUPD     (BX)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -3190,18 +3659,18 @@ without_156:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_153
+	JLT         vector_159
 
-rest_154:
+rest_160:
 	TESTQ      R11, R11
-	JE         done_155
+	JE         done_161
 	VMASKMOVPD (DX)(R12*1), Y15, Y5
 	TESTQ      SI, SI
-	JE         without_157
+	JE         without_163
 	VMASKMOVPD (SI)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_157:
+without_163:
 	VMASKMOVPD  (BX)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -3209,7 +3678,7 @@ without_157:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_155:
+done_161:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -3224,16 +3693,16 @@ done_155:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_159
+	JE           rest_165
 
-vector_158:
+vector_164:
 	VMOVUPD (DX)(R12*1), Y5
 	TESTQ   SI, SI
-	JE      without_161
+	JE      without_167
 	VMOVUPD (SI)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_161:
+without_167:
 	VMOVUPD      (BX)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -3243,18 +3712,18 @@ without_161:
 	VMOVUPD      Y5, (R9)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, R10
-	JLT          vector_158
+	JLT          vector_164
 
-rest_159:
+rest_165:
 	TESTQ      R11, R11
-	JE         done_160
+	JE         done_166
 	VMASKMOVPD (DX)(R12*1), Y15, Y5
 	TESTQ      SI, SI
-	JE         without_162
+	JE         without_168
 	VMASKMOVPD (SI)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_162:
+without_168:
 	VMASKMOVPD   (BX)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -3263,14 +3732,14 @@ without_162:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (R9)(R12*1)
 
-done_160:
+done_166:
 	ADDQ $0x08, DI
 	ADDQ $0x08, R8
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, R9
 	DECQ AX
-	JNE  row_152
+	JNE  row_158
 	VZEROUPPER
 	RET
 
@@ -3306,17 +3775,17 @@ TEXT ·dnormColumnsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x03, DX
 
-row_163:
+row_169:
 	VBROADCASTSD (DI), Y2
 	VBROADCASTSD (R8), Y3
 	XORQ         CX, CX
 	TESTQ        R11, R11
-	JE           rest_165
+	JE           rest_171
 
-vector_164:
+vector_170:
 	VMOVUPD     (BX)(CX*1), Y5
 	TESTQ       R9, R9
-	JE          without_167
+	JE          without_173
 	VMOVUPD     (SI)(CX*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -3324,24 +3793,24 @@ vector_164:
 	VFMADD231PD Y5, Y0, Y1
 	VMOVUPD     Y1, (R9)(CX*1)
 
-without_167:
+without_173:
 	TESTQ   R10, R10
-	JE      without_168
+	JE      without_174
 	VMOVUPD (R10)(CX*1), Y1
 	VADDPD  Y5, Y1, Y1
 	VMOVUPD Y1, (R10)(CX*1)
 
-without_168:
+without_174:
 	ADDQ $0x00000020, CX
 	CMPQ CX, R11
-	JLT  vector_164
+	JLT  vector_170
 
-rest_165:
+rest_171:
 	TESTQ       R12, R12
-	JE          done_166
+	JE          done_172
 	VMASKMOVPD  (BX)(CX*1), Y15, Y5
 	TESTQ       R9, R9
-	JE          without_169
+	JE          without_175
 	VMASKMOVPD  (SI)(CX*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -3349,21 +3818,21 @@ rest_165:
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y15, (R9)(CX*1)
 
-without_169:
+without_175:
 	TESTQ      R10, R10
-	JE         without_170
+	JE         without_176
 	VMASKMOVPD (R10)(CX*1), Y15, Y1
 	VADDPD     Y5, Y1, Y1
 	VMASKMOVPD Y1, Y15, (R10)(CX*1)
 
-without_170:
-done_166:
+without_176:
+done_172:
 	ADDQ $0x08, DI
 	ADDQ $0x08, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_163
+	JNE  row_169
 	VZEROUPPER
 	RET
 
@@ -3405,9 +3874,9 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_172
+	JE           rest_178
 
-vector_171:
+vector_177:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -3433,11 +3902,11 @@ vector_171:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_171
+	JLT     vector_177
 
-rest_172:
+rest_178:
 	TESTQ      R8, R8
-	JE         done_173
+	JE         done_179
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -3462,7 +3931,7 @@ rest_172:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_173:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -3494,9 +3963,9 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_175
+	JE           rest_181
 
-vector_174:
+vector_180:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3506,11 +3975,11 @@ vector_174:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_174
+	JLT     vector_180
 
-rest_175:
+rest_181:
 	TESTQ      SI, SI
-	JE         done_176
+	JE         done_182
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3519,7 +3988,7 @@ rest_175:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_176:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -3553,9 +4022,9 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_178
+	JE           rest_184
 
-vector_177:
+vector_183:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3569,11 +4038,11 @@ vector_177:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_177
+	JLT     vector_183
 
-rest_178:
+rest_184:
 	TESTQ      DI, DI
-	JE         done_179
+	JE         done_185
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3586,7 +4055,7 @@ rest_178:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_179:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -3617,26 +4086,26 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_181
+	JE      rest_187
 
-vector_180:
+vector_186:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (BX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_180
+	JLT     vector_186
 
-rest_181:
+rest_187:
 	TESTQ      DI, DI
-	JE         done_182
+	JE         done_188
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (BX)(AX*1)
 
-done_182:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -3667,24 +4136,24 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_184
+	JE           rest_190
 
-vector_183:
+vector_189:
 	VMOVUPD (CX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_183
+	JLT     vector_189
 
-rest_184:
+rest_190:
 	TESTQ      SI, SI
-	JE         done_185
+	JE         done_191
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(AX*1)
 
-done_185:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -3715,33 +4184,33 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_186:
+row_192:
 	XORQ  R9, R9
 	TESTQ DI, DI
-	JE    rest_188
+	JE    rest_194
 
-vector_187:
+vector_193:
 	VMOVUPD (DX)(R9*1), Y0
 	VMOVUPD (BX)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (SI)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_187
+	JLT     vector_193
 
-rest_188:
+rest_194:
 	TESTQ      R8, R8
-	JE         done_189
+	JE         done_195
 	VMASKMOVPD (DX)(R9*1), Y15, Y0
 	VMASKMOVPD (BX)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (SI)(R9*1)
 
-done_189:
+done_195:
 	ADDQ CX, DX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_186
+	JNE  row_192
 	VZEROUPPER
 	RET
 
@@ -3773,32 +4242,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_190:
+row_196:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_192
+	JE    rest_198
 
-vector_191:
+vector_197:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_191
+	JLT     vector_197
 
-rest_192:
+rest_198:
 	TESTQ      R8, R8
-	JE         done_193
+	JE         done_199
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (SI)(CX*1)
 
-done_193:
+done_199:
 	ADDQ DX, BX
 	DECQ AX
-	JNE  row_190
+	JNE  row_196
 	VZEROUPPER
 	RET
 
@@ -3830,22 +4299,22 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_195
+	JE      rest_201
 
-vector_194:
+vector_200:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, BX
-	JLT         vector_194
+	JLT         vector_200
 
-rest_195:
+rest_201:
 	TESTQ       SI, SI
-	JE          done_196
+	JE          done_202
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_196:
+done_202:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0

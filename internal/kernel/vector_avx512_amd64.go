@@ -29,6 +29,16 @@ func sgeluAVX512(n int, x *float32, y *float32)
 //go:noescape
 func sgeluBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
 
+// sgeluErfAVX512 sets y ← x·Φ(x) for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluErfAVX512(n int, x *float32, y *float32)
+
+// sgeluErfBackwardAVX512 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluErfBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+
 // ssoftmaxRowsAVX512 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
 //
 //go:noescape

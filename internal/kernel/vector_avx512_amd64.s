@@ -228,119 +228,359 @@ DATA sconstants<>+880(SB)/4, $0xbe5b33b6
 DATA sconstants<>+884(SB)/4, $0xbe5b33b6
 DATA sconstants<>+888(SB)/4, $0xbe5b33b6
 DATA sconstants<>+892(SB)/4, $0xbe5b33b6
-DATA sconstants<>+896(SB)/4, $0x0000007f
-DATA sconstants<>+900(SB)/4, $0x0000007f
-DATA sconstants<>+904(SB)/4, $0x0000007f
-DATA sconstants<>+908(SB)/4, $0x0000007f
-DATA sconstants<>+912(SB)/4, $0x0000007f
-DATA sconstants<>+916(SB)/4, $0x0000007f
-DATA sconstants<>+920(SB)/4, $0x0000007f
-DATA sconstants<>+924(SB)/4, $0x0000007f
-DATA sconstants<>+928(SB)/4, $0x0000007f
-DATA sconstants<>+932(SB)/4, $0x0000007f
-DATA sconstants<>+936(SB)/4, $0x0000007f
-DATA sconstants<>+940(SB)/4, $0x0000007f
-DATA sconstants<>+944(SB)/4, $0x0000007f
-DATA sconstants<>+948(SB)/4, $0x0000007f
-DATA sconstants<>+952(SB)/4, $0x0000007f
-DATA sconstants<>+956(SB)/4, $0x0000007f
-DATA sconstants<>+960(SB)/4, $0x80000000
-DATA sconstants<>+964(SB)/4, $0x80000000
-DATA sconstants<>+968(SB)/4, $0x80000000
-DATA sconstants<>+972(SB)/4, $0x80000000
-DATA sconstants<>+976(SB)/4, $0x80000000
-DATA sconstants<>+980(SB)/4, $0x80000000
-DATA sconstants<>+984(SB)/4, $0x80000000
-DATA sconstants<>+988(SB)/4, $0x80000000
-DATA sconstants<>+992(SB)/4, $0x80000000
-DATA sconstants<>+996(SB)/4, $0x80000000
-DATA sconstants<>+1000(SB)/4, $0x80000000
-DATA sconstants<>+1004(SB)/4, $0x80000000
-DATA sconstants<>+1008(SB)/4, $0x80000000
-DATA sconstants<>+1012(SB)/4, $0x80000000
-DATA sconstants<>+1016(SB)/4, $0x80000000
-DATA sconstants<>+1020(SB)/4, $0x80000000
-DATA sconstants<>+1024(SB)/4, $0x3efffffe
-DATA sconstants<>+1028(SB)/4, $0x3efffffe
-DATA sconstants<>+1032(SB)/4, $0x3efffffe
-DATA sconstants<>+1036(SB)/4, $0x3efffffe
-DATA sconstants<>+1040(SB)/4, $0x3efffffe
-DATA sconstants<>+1044(SB)/4, $0x3efffffe
-DATA sconstants<>+1048(SB)/4, $0x3efffffe
-DATA sconstants<>+1052(SB)/4, $0x3efffffe
-DATA sconstants<>+1056(SB)/4, $0x3efffffe
-DATA sconstants<>+1060(SB)/4, $0x3efffffe
-DATA sconstants<>+1064(SB)/4, $0x3efffffe
-DATA sconstants<>+1068(SB)/4, $0x3efffffe
-DATA sconstants<>+1072(SB)/4, $0x3efffffe
-DATA sconstants<>+1076(SB)/4, $0x3efffffe
-DATA sconstants<>+1080(SB)/4, $0x3efffffe
-DATA sconstants<>+1084(SB)/4, $0x3efffffe
-DATA sconstants<>+1088(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1092(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1096(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1100(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1104(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1108(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1112(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1116(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1120(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1124(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1128(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1132(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1136(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1140(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1144(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1148(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1152(SB)/4, $0x3d2aac79
-DATA sconstants<>+1156(SB)/4, $0x3d2aac79
-DATA sconstants<>+1160(SB)/4, $0x3d2aac79
-DATA sconstants<>+1164(SB)/4, $0x3d2aac79
-DATA sconstants<>+1168(SB)/4, $0x3d2aac79
-DATA sconstants<>+1172(SB)/4, $0x3d2aac79
-DATA sconstants<>+1176(SB)/4, $0x3d2aac79
-DATA sconstants<>+1180(SB)/4, $0x3d2aac79
-DATA sconstants<>+1184(SB)/4, $0x3d2aac79
-DATA sconstants<>+1188(SB)/4, $0x3d2aac79
-DATA sconstants<>+1192(SB)/4, $0x3d2aac79
-DATA sconstants<>+1196(SB)/4, $0x3d2aac79
-DATA sconstants<>+1200(SB)/4, $0x3d2aac79
-DATA sconstants<>+1204(SB)/4, $0x3d2aac79
-DATA sconstants<>+1208(SB)/4, $0x3d2aac79
-DATA sconstants<>+1212(SB)/4, $0x3d2aac79
-DATA sconstants<>+1216(SB)/4, $0x3c091cf1
-DATA sconstants<>+1220(SB)/4, $0x3c091cf1
-DATA sconstants<>+1224(SB)/4, $0x3c091cf1
-DATA sconstants<>+1228(SB)/4, $0x3c091cf1
-DATA sconstants<>+1232(SB)/4, $0x3c091cf1
-DATA sconstants<>+1236(SB)/4, $0x3c091cf1
-DATA sconstants<>+1240(SB)/4, $0x3c091cf1
-DATA sconstants<>+1244(SB)/4, $0x3c091cf1
-DATA sconstants<>+1248(SB)/4, $0x3c091cf1
-DATA sconstants<>+1252(SB)/4, $0x3c091cf1
-DATA sconstants<>+1256(SB)/4, $0x3c091cf1
-DATA sconstants<>+1260(SB)/4, $0x3c091cf1
-DATA sconstants<>+1264(SB)/4, $0x3c091cf1
-DATA sconstants<>+1268(SB)/4, $0x3c091cf1
-DATA sconstants<>+1272(SB)/4, $0x3c091cf1
-DATA sconstants<>+1276(SB)/4, $0x3c091cf1
-DATA sconstants<>+1280(SB)/4, $0x3ab5121b
-DATA sconstants<>+1284(SB)/4, $0x3ab5121b
-DATA sconstants<>+1288(SB)/4, $0x3ab5121b
-DATA sconstants<>+1292(SB)/4, $0x3ab5121b
-DATA sconstants<>+1296(SB)/4, $0x3ab5121b
-DATA sconstants<>+1300(SB)/4, $0x3ab5121b
-DATA sconstants<>+1304(SB)/4, $0x3ab5121b
-DATA sconstants<>+1308(SB)/4, $0x3ab5121b
-DATA sconstants<>+1312(SB)/4, $0x3ab5121b
-DATA sconstants<>+1316(SB)/4, $0x3ab5121b
-DATA sconstants<>+1320(SB)/4, $0x3ab5121b
-DATA sconstants<>+1324(SB)/4, $0x3ab5121b
-DATA sconstants<>+1328(SB)/4, $0x3ab5121b
-DATA sconstants<>+1332(SB)/4, $0x3ab5121b
-DATA sconstants<>+1336(SB)/4, $0x3ab5121b
-DATA sconstants<>+1340(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $1344
+DATA sconstants<>+896(SB)/4, $0x00000000
+DATA sconstants<>+900(SB)/4, $0x00000000
+DATA sconstants<>+904(SB)/4, $0x00000000
+DATA sconstants<>+908(SB)/4, $0x00000000
+DATA sconstants<>+912(SB)/4, $0x00000000
+DATA sconstants<>+916(SB)/4, $0x00000000
+DATA sconstants<>+920(SB)/4, $0x00000000
+DATA sconstants<>+924(SB)/4, $0x00000000
+DATA sconstants<>+928(SB)/4, $0x00000000
+DATA sconstants<>+932(SB)/4, $0x00000000
+DATA sconstants<>+936(SB)/4, $0x00000000
+DATA sconstants<>+940(SB)/4, $0x00000000
+DATA sconstants<>+944(SB)/4, $0x00000000
+DATA sconstants<>+948(SB)/4, $0x00000000
+DATA sconstants<>+952(SB)/4, $0x00000000
+DATA sconstants<>+956(SB)/4, $0x00000000
+DATA sconstants<>+960(SB)/4, $0xbf000000
+DATA sconstants<>+964(SB)/4, $0xbf000000
+DATA sconstants<>+968(SB)/4, $0xbf000000
+DATA sconstants<>+972(SB)/4, $0xbf000000
+DATA sconstants<>+976(SB)/4, $0xbf000000
+DATA sconstants<>+980(SB)/4, $0xbf000000
+DATA sconstants<>+984(SB)/4, $0xbf000000
+DATA sconstants<>+988(SB)/4, $0xbf000000
+DATA sconstants<>+992(SB)/4, $0xbf000000
+DATA sconstants<>+996(SB)/4, $0xbf000000
+DATA sconstants<>+1000(SB)/4, $0xbf000000
+DATA sconstants<>+1004(SB)/4, $0xbf000000
+DATA sconstants<>+1008(SB)/4, $0xbf000000
+DATA sconstants<>+1012(SB)/4, $0xbf000000
+DATA sconstants<>+1016(SB)/4, $0xbf000000
+DATA sconstants<>+1020(SB)/4, $0xbf000000
+DATA sconstants<>+1024(SB)/4, $0x41700000
+DATA sconstants<>+1028(SB)/4, $0x41700000
+DATA sconstants<>+1032(SB)/4, $0x41700000
+DATA sconstants<>+1036(SB)/4, $0x41700000
+DATA sconstants<>+1040(SB)/4, $0x41700000
+DATA sconstants<>+1044(SB)/4, $0x41700000
+DATA sconstants<>+1048(SB)/4, $0x41700000
+DATA sconstants<>+1052(SB)/4, $0x41700000
+DATA sconstants<>+1056(SB)/4, $0x41700000
+DATA sconstants<>+1060(SB)/4, $0x41700000
+DATA sconstants<>+1064(SB)/4, $0x41700000
+DATA sconstants<>+1068(SB)/4, $0x41700000
+DATA sconstants<>+1072(SB)/4, $0x41700000
+DATA sconstants<>+1076(SB)/4, $0x41700000
+DATA sconstants<>+1080(SB)/4, $0x41700000
+DATA sconstants<>+1084(SB)/4, $0x41700000
+DATA sconstants<>+1088(SB)/4, $0x3eae147b
+DATA sconstants<>+1092(SB)/4, $0x3eae147b
+DATA sconstants<>+1096(SB)/4, $0x3eae147b
+DATA sconstants<>+1100(SB)/4, $0x3eae147b
+DATA sconstants<>+1104(SB)/4, $0x3eae147b
+DATA sconstants<>+1108(SB)/4, $0x3eae147b
+DATA sconstants<>+1112(SB)/4, $0x3eae147b
+DATA sconstants<>+1116(SB)/4, $0x3eae147b
+DATA sconstants<>+1120(SB)/4, $0x3eae147b
+DATA sconstants<>+1124(SB)/4, $0x3eae147b
+DATA sconstants<>+1128(SB)/4, $0x3eae147b
+DATA sconstants<>+1132(SB)/4, $0x3eae147b
+DATA sconstants<>+1136(SB)/4, $0x3eae147b
+DATA sconstants<>+1140(SB)/4, $0x3eae147b
+DATA sconstants<>+1144(SB)/4, $0x3eae147b
+DATA sconstants<>+1148(SB)/4, $0x3eae147b
+DATA sconstants<>+1152(SB)/4, $0x3ecc422a
+DATA sconstants<>+1156(SB)/4, $0x3ecc422a
+DATA sconstants<>+1160(SB)/4, $0x3ecc422a
+DATA sconstants<>+1164(SB)/4, $0x3ecc422a
+DATA sconstants<>+1168(SB)/4, $0x3ecc422a
+DATA sconstants<>+1172(SB)/4, $0x3ecc422a
+DATA sconstants<>+1176(SB)/4, $0x3ecc422a
+DATA sconstants<>+1180(SB)/4, $0x3ecc422a
+DATA sconstants<>+1184(SB)/4, $0x3ecc422a
+DATA sconstants<>+1188(SB)/4, $0x3ecc422a
+DATA sconstants<>+1192(SB)/4, $0x3ecc422a
+DATA sconstants<>+1196(SB)/4, $0x3ecc422a
+DATA sconstants<>+1200(SB)/4, $0x3ecc422a
+DATA sconstants<>+1204(SB)/4, $0x3ecc422a
+DATA sconstants<>+1208(SB)/4, $0x3ecc422a
+DATA sconstants<>+1212(SB)/4, $0x3ecc422a
+DATA sconstants<>+1216(SB)/4, $0x0000007f
+DATA sconstants<>+1220(SB)/4, $0x0000007f
+DATA sconstants<>+1224(SB)/4, $0x0000007f
+DATA sconstants<>+1228(SB)/4, $0x0000007f
+DATA sconstants<>+1232(SB)/4, $0x0000007f
+DATA sconstants<>+1236(SB)/4, $0x0000007f
+DATA sconstants<>+1240(SB)/4, $0x0000007f
+DATA sconstants<>+1244(SB)/4, $0x0000007f
+DATA sconstants<>+1248(SB)/4, $0x0000007f
+DATA sconstants<>+1252(SB)/4, $0x0000007f
+DATA sconstants<>+1256(SB)/4, $0x0000007f
+DATA sconstants<>+1260(SB)/4, $0x0000007f
+DATA sconstants<>+1264(SB)/4, $0x0000007f
+DATA sconstants<>+1268(SB)/4, $0x0000007f
+DATA sconstants<>+1272(SB)/4, $0x0000007f
+DATA sconstants<>+1276(SB)/4, $0x0000007f
+DATA sconstants<>+1280(SB)/4, $0x80000000
+DATA sconstants<>+1284(SB)/4, $0x80000000
+DATA sconstants<>+1288(SB)/4, $0x80000000
+DATA sconstants<>+1292(SB)/4, $0x80000000
+DATA sconstants<>+1296(SB)/4, $0x80000000
+DATA sconstants<>+1300(SB)/4, $0x80000000
+DATA sconstants<>+1304(SB)/4, $0x80000000
+DATA sconstants<>+1308(SB)/4, $0x80000000
+DATA sconstants<>+1312(SB)/4, $0x80000000
+DATA sconstants<>+1316(SB)/4, $0x80000000
+DATA sconstants<>+1320(SB)/4, $0x80000000
+DATA sconstants<>+1324(SB)/4, $0x80000000
+DATA sconstants<>+1328(SB)/4, $0x80000000
+DATA sconstants<>+1332(SB)/4, $0x80000000
+DATA sconstants<>+1336(SB)/4, $0x80000000
+DATA sconstants<>+1340(SB)/4, $0x80000000
+DATA sconstants<>+1344(SB)/4, $0x3613a858
+DATA sconstants<>+1348(SB)/4, $0x3613a858
+DATA sconstants<>+1352(SB)/4, $0x3613a858
+DATA sconstants<>+1356(SB)/4, $0x3613a858
+DATA sconstants<>+1360(SB)/4, $0x3613a858
+DATA sconstants<>+1364(SB)/4, $0x3613a858
+DATA sconstants<>+1368(SB)/4, $0x3613a858
+DATA sconstants<>+1372(SB)/4, $0x3613a858
+DATA sconstants<>+1376(SB)/4, $0x3613a858
+DATA sconstants<>+1380(SB)/4, $0x3613a858
+DATA sconstants<>+1384(SB)/4, $0x3613a858
+DATA sconstants<>+1388(SB)/4, $0x3613a858
+DATA sconstants<>+1392(SB)/4, $0x3613a858
+DATA sconstants<>+1396(SB)/4, $0x3613a858
+DATA sconstants<>+1400(SB)/4, $0x3613a858
+DATA sconstants<>+1404(SB)/4, $0x3613a858
+DATA sconstants<>+1408(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1412(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1416(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1420(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1424(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1428(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1432(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1436(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1440(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1444(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1448(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1452(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1456(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1460(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1464(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1468(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1472(SB)/4, $0x3e0be612
+DATA sconstants<>+1476(SB)/4, $0x3e0be612
+DATA sconstants<>+1480(SB)/4, $0x3e0be612
+DATA sconstants<>+1484(SB)/4, $0x3e0be612
+DATA sconstants<>+1488(SB)/4, $0x3e0be612
+DATA sconstants<>+1492(SB)/4, $0x3e0be612
+DATA sconstants<>+1496(SB)/4, $0x3e0be612
+DATA sconstants<>+1500(SB)/4, $0x3e0be612
+DATA sconstants<>+1504(SB)/4, $0x3e0be612
+DATA sconstants<>+1508(SB)/4, $0x3e0be612
+DATA sconstants<>+1512(SB)/4, $0x3e0be612
+DATA sconstants<>+1516(SB)/4, $0x3e0be612
+DATA sconstants<>+1520(SB)/4, $0x3e0be612
+DATA sconstants<>+1524(SB)/4, $0x3e0be612
+DATA sconstants<>+1528(SB)/4, $0x3e0be612
+DATA sconstants<>+1532(SB)/4, $0x3e0be612
+DATA sconstants<>+1536(SB)/4, $0x3de6368d
+DATA sconstants<>+1540(SB)/4, $0x3de6368d
+DATA sconstants<>+1544(SB)/4, $0x3de6368d
+DATA sconstants<>+1548(SB)/4, $0x3de6368d
+DATA sconstants<>+1552(SB)/4, $0x3de6368d
+DATA sconstants<>+1556(SB)/4, $0x3de6368d
+DATA sconstants<>+1560(SB)/4, $0x3de6368d
+DATA sconstants<>+1564(SB)/4, $0x3de6368d
+DATA sconstants<>+1568(SB)/4, $0x3de6368d
+DATA sconstants<>+1572(SB)/4, $0x3de6368d
+DATA sconstants<>+1576(SB)/4, $0x3de6368d
+DATA sconstants<>+1580(SB)/4, $0x3de6368d
+DATA sconstants<>+1584(SB)/4, $0x3de6368d
+DATA sconstants<>+1588(SB)/4, $0x3de6368d
+DATA sconstants<>+1592(SB)/4, $0x3de6368d
+DATA sconstants<>+1596(SB)/4, $0x3de6368d
+DATA sconstants<>+1600(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1604(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1608(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1612(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1616(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1620(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1624(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1628(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1632(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1636(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1640(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1644(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1648(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1652(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1656(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1660(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1664(SB)/4, $0xbd84cf85
+DATA sconstants<>+1668(SB)/4, $0xbd84cf85
+DATA sconstants<>+1672(SB)/4, $0xbd84cf85
+DATA sconstants<>+1676(SB)/4, $0xbd84cf85
+DATA sconstants<>+1680(SB)/4, $0xbd84cf85
+DATA sconstants<>+1684(SB)/4, $0xbd84cf85
+DATA sconstants<>+1688(SB)/4, $0xbd84cf85
+DATA sconstants<>+1692(SB)/4, $0xbd84cf85
+DATA sconstants<>+1696(SB)/4, $0xbd84cf85
+DATA sconstants<>+1700(SB)/4, $0xbd84cf85
+DATA sconstants<>+1704(SB)/4, $0xbd84cf85
+DATA sconstants<>+1708(SB)/4, $0xbd84cf85
+DATA sconstants<>+1712(SB)/4, $0xbd84cf85
+DATA sconstants<>+1716(SB)/4, $0xbd84cf85
+DATA sconstants<>+1720(SB)/4, $0xbd84cf85
+DATA sconstants<>+1724(SB)/4, $0xbd84cf85
+DATA sconstants<>+1728(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1732(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1736(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1740(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1744(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1748(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1752(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1756(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1760(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1764(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1768(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1772(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1776(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1780(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1784(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1788(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1792(SB)/4, $0xbe97bdae
+DATA sconstants<>+1796(SB)/4, $0xbe97bdae
+DATA sconstants<>+1800(SB)/4, $0xbe97bdae
+DATA sconstants<>+1804(SB)/4, $0xbe97bdae
+DATA sconstants<>+1808(SB)/4, $0xbe97bdae
+DATA sconstants<>+1812(SB)/4, $0xbe97bdae
+DATA sconstants<>+1816(SB)/4, $0xbe97bdae
+DATA sconstants<>+1820(SB)/4, $0xbe97bdae
+DATA sconstants<>+1824(SB)/4, $0xbe97bdae
+DATA sconstants<>+1828(SB)/4, $0xbe97bdae
+DATA sconstants<>+1832(SB)/4, $0xbe97bdae
+DATA sconstants<>+1836(SB)/4, $0xbe97bdae
+DATA sconstants<>+1840(SB)/4, $0xbe97bdae
+DATA sconstants<>+1844(SB)/4, $0xbe97bdae
+DATA sconstants<>+1848(SB)/4, $0xbe97bdae
+DATA sconstants<>+1852(SB)/4, $0xbe97bdae
+DATA sconstants<>+1856(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1860(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1864(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1868(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1872(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1876(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1880(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1884(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1888(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1892(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1896(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1900(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1904(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1908(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1912(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1916(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1920(SB)/4, $0xbce84ef1
+DATA sconstants<>+1924(SB)/4, $0xbce84ef1
+DATA sconstants<>+1928(SB)/4, $0xbce84ef1
+DATA sconstants<>+1932(SB)/4, $0xbce84ef1
+DATA sconstants<>+1936(SB)/4, $0xbce84ef1
+DATA sconstants<>+1940(SB)/4, $0xbce84ef1
+DATA sconstants<>+1944(SB)/4, $0xbce84ef1
+DATA sconstants<>+1948(SB)/4, $0xbce84ef1
+DATA sconstants<>+1952(SB)/4, $0xbce84ef1
+DATA sconstants<>+1956(SB)/4, $0xbce84ef1
+DATA sconstants<>+1960(SB)/4, $0xbce84ef1
+DATA sconstants<>+1964(SB)/4, $0xbce84ef1
+DATA sconstants<>+1968(SB)/4, $0xbce84ef1
+DATA sconstants<>+1972(SB)/4, $0xbce84ef1
+DATA sconstants<>+1976(SB)/4, $0xbce84ef1
+DATA sconstants<>+1980(SB)/4, $0xbce84ef1
+DATA sconstants<>+1984(SB)/4, $0x3efffffe
+DATA sconstants<>+1988(SB)/4, $0x3efffffe
+DATA sconstants<>+1992(SB)/4, $0x3efffffe
+DATA sconstants<>+1996(SB)/4, $0x3efffffe
+DATA sconstants<>+2000(SB)/4, $0x3efffffe
+DATA sconstants<>+2004(SB)/4, $0x3efffffe
+DATA sconstants<>+2008(SB)/4, $0x3efffffe
+DATA sconstants<>+2012(SB)/4, $0x3efffffe
+DATA sconstants<>+2016(SB)/4, $0x3efffffe
+DATA sconstants<>+2020(SB)/4, $0x3efffffe
+DATA sconstants<>+2024(SB)/4, $0x3efffffe
+DATA sconstants<>+2028(SB)/4, $0x3efffffe
+DATA sconstants<>+2032(SB)/4, $0x3efffffe
+DATA sconstants<>+2036(SB)/4, $0x3efffffe
+DATA sconstants<>+2040(SB)/4, $0x3efffffe
+DATA sconstants<>+2044(SB)/4, $0x3efffffe
+DATA sconstants<>+2048(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2052(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2056(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2060(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2064(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2068(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2072(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2076(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2080(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2084(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2088(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2092(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2096(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2100(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2104(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2108(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2112(SB)/4, $0x3d2aac79
+DATA sconstants<>+2116(SB)/4, $0x3d2aac79
+DATA sconstants<>+2120(SB)/4, $0x3d2aac79
+DATA sconstants<>+2124(SB)/4, $0x3d2aac79
+DATA sconstants<>+2128(SB)/4, $0x3d2aac79
+DATA sconstants<>+2132(SB)/4, $0x3d2aac79
+DATA sconstants<>+2136(SB)/4, $0x3d2aac79
+DATA sconstants<>+2140(SB)/4, $0x3d2aac79
+DATA sconstants<>+2144(SB)/4, $0x3d2aac79
+DATA sconstants<>+2148(SB)/4, $0x3d2aac79
+DATA sconstants<>+2152(SB)/4, $0x3d2aac79
+DATA sconstants<>+2156(SB)/4, $0x3d2aac79
+DATA sconstants<>+2160(SB)/4, $0x3d2aac79
+DATA sconstants<>+2164(SB)/4, $0x3d2aac79
+DATA sconstants<>+2168(SB)/4, $0x3d2aac79
+DATA sconstants<>+2172(SB)/4, $0x3d2aac79
+DATA sconstants<>+2176(SB)/4, $0x3c091cf1
+DATA sconstants<>+2180(SB)/4, $0x3c091cf1
+DATA sconstants<>+2184(SB)/4, $0x3c091cf1
+DATA sconstants<>+2188(SB)/4, $0x3c091cf1
+DATA sconstants<>+2192(SB)/4, $0x3c091cf1
+DATA sconstants<>+2196(SB)/4, $0x3c091cf1
+DATA sconstants<>+2200(SB)/4, $0x3c091cf1
+DATA sconstants<>+2204(SB)/4, $0x3c091cf1
+DATA sconstants<>+2208(SB)/4, $0x3c091cf1
+DATA sconstants<>+2212(SB)/4, $0x3c091cf1
+DATA sconstants<>+2216(SB)/4, $0x3c091cf1
+DATA sconstants<>+2220(SB)/4, $0x3c091cf1
+DATA sconstants<>+2224(SB)/4, $0x3c091cf1
+DATA sconstants<>+2228(SB)/4, $0x3c091cf1
+DATA sconstants<>+2232(SB)/4, $0x3c091cf1
+DATA sconstants<>+2236(SB)/4, $0x3c091cf1
+DATA sconstants<>+2240(SB)/4, $0x3ab5121b
+DATA sconstants<>+2244(SB)/4, $0x3ab5121b
+DATA sconstants<>+2248(SB)/4, $0x3ab5121b
+DATA sconstants<>+2252(SB)/4, $0x3ab5121b
+DATA sconstants<>+2256(SB)/4, $0x3ab5121b
+DATA sconstants<>+2260(SB)/4, $0x3ab5121b
+DATA sconstants<>+2264(SB)/4, $0x3ab5121b
+DATA sconstants<>+2268(SB)/4, $0x3ab5121b
+DATA sconstants<>+2272(SB)/4, $0x3ab5121b
+DATA sconstants<>+2276(SB)/4, $0x3ab5121b
+DATA sconstants<>+2280(SB)/4, $0x3ab5121b
+DATA sconstants<>+2284(SB)/4, $0x3ab5121b
+DATA sconstants<>+2288(SB)/4, $0x3ab5121b
+DATA sconstants<>+2292(SB)/4, $0x3ab5121b
+DATA sconstants<>+2296(SB)/4, $0x3ab5121b
+DATA sconstants<>+2300(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $2304
 
 // func sexpAVX512(n int, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -355,11 +595,11 @@ TEXT ·sexpAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1024(AX), Z20
-	VMOVUPS 1088(AX), Z21
-	VMOVUPS 1152(AX), Z22
-	VMOVUPS 1216(AX), Z23
-	VMOVUPS 1280(AX), Z24
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
 	MOVQ    CX, SI
 	ANDQ    $0x0f, SI
 	MOVQ    CX, AX
@@ -438,11 +678,11 @@ TEXT ·stanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1024(AX), Z20
-	VMOVUPS 1088(AX), Z21
-	VMOVUPS 1152(AX), Z22
-	VMOVUPS 1216(AX), Z23
-	VMOVUPS 1280(AX), Z24
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
 	VMOVUPS 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
@@ -466,7 +706,7 @@ TEXT ·stanhAVX512(SB), $0-24
 
 vector_4:
 	VMOVUPS      (DX)(CX*1), Z0
-	VMOVUPS      960(AX), Z3
+	VMOVUPS      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
 	VADDPS       Z0, Z0, Z0
@@ -497,7 +737,7 @@ rest_5:
 	TESTQ        DI, DI
 	JE           done_6
 	VMOVUPS.Z    (DX)(CX*1), K1, Z0
-	VMOVUPS      960(AX), Z3
+	VMOVUPS      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
 	VADDPS       Z0, Z0, Z0
@@ -592,11 +832,11 @@ TEXT ·sgeluAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1024(AX), Z20
-	VMOVUPS 1088(AX), Z21
-	VMOVUPS 1152(AX), Z22
-	VMOVUPS 1216(AX), Z23
-	VMOVUPS 1280(AX), Z24
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
 	MOVQ    CX, SI
@@ -688,11 +928,11 @@ TEXT ·sgeluBackwardAVX512(SB), $0-32
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1024(AX), Z20
-	VMOVUPS 1088(AX), Z21
-	VMOVUPS 1152(AX), Z22
-	VMOVUPS 1216(AX), Z23
-	VMOVUPS 1280(AX), Z24
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
 	VMOVUPS 576(AX), Z12
 	VMOVUPS 640(AX), Z11
 	VMOVUPS 320(AX), Z10
@@ -793,6 +1033,281 @@ done_15:
 	VZEROUPPER
 	RET
 
+// func sgeluErfAVX512(n int, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgeluErfAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    y+16(FP), BX
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
+	VMOVUPS 1024(AX), Z12
+	VMOVUPS 896(AX), Z11
+	MOVQ    CX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000010, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_17
+
+vector_16:
+	VMOVUPS      (DX)(CX*1), Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, (BX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, SI
+	JLT          vector_16
+
+rest_17:
+	TESTQ        DI, DI
+	JE           done_18
+	VMOVUPS.Z    (DX)(CX*1), K1, Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, K1, (BX)(CX*1)
+
+done_18:
+	VZEROUPPER
+	RET
+
+// func sgeluErfBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgeluErfBackwardAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    dy+16(FP), BX
+	MOVQ    dx+24(FP), SI
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
+	VMOVUPS 1024(AX), Z12
+	VMOVUPS 896(AX), Z11
+	MOVQ    CX, R8
+	ANDQ    $0x0f, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000010, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	BZHIQ   CX, R9, R9
+	KMOVW   R9, K1
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_20
+
+vector_19:
+	VMOVUPS      (DX)(CX*1), Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS      (BX)(CX*1), Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, (SI)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, DI
+	JLT          vector_19
+
+rest_20:
+	TESTQ        R8, R8
+	JE           done_21
+	VMOVUPS.Z    (DX)(CX*1), K1, Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS.Z    (BX)(CX*1), K1, Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, K1, (SI)(CX*1)
+
+done_21:
+	VZEROUPPER
+	RET
+
 // func ssoftmaxRowsAVX512(rows int, cols int, x *float32, y *float32, scale float32, empty float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·ssoftmaxRowsAVX512(SB), $0-40
@@ -807,11 +1322,11 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	VMOVUPS      192(AX), Z17
 	VMOVUPS      256(AX), Z18
 	VMOVUPS      320(AX), Z19
-	VMOVUPS      1024(AX), Z20
-	VMOVUPS      1088(AX), Z21
-	VMOVUPS      1152(AX), Z22
-	VMOVUPS      1216(AX), Z23
-	VMOVUPS      1280(AX), Z24
+	VMOVUPS      1984(AX), Z20
+	VMOVUPS      2048(AX), Z21
+	VMOVUPS      2112(AX), Z22
+	VMOVUPS      2176(AX), Z23
+	VMOVUPS      2240(AX), Z24
 	VMOVUPS      448(AX), Z12
 	VBROADCASTSS scale+32(FP), Z6
 	VBROADCASTSS empty+36(FP), Z7
@@ -833,27 +1348,27 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_16:
+row_22:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_18
+	JE      rest_24
 
-vector_17:
+vector_23:
 	VMOVUPS (BX)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_17
+	JLT     vector_23
 
-rest_18:
+rest_24:
 	TESTQ   DI, DI
-	JE      done_19
+	JE      done_25
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_19:
+done_25:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -868,9 +1383,9 @@ done_19:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_21
+	JE            rest_27
 
-vector_20:
+vector_26:
 	VMOVUPS      (BX)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VMAXPS       Z2, Z13, Z2
@@ -891,11 +1406,11 @@ vector_20:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_20
+	JLT          vector_26
 
-rest_21:
+rest_27:
 	TESTQ        DI, DI
-	JE           done_22
+	JE           done_28
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -916,7 +1431,7 @@ rest_21:
 	VMOVUPS      Z2, K1, (SI)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_22:
+done_28:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -931,28 +1446,28 @@ done_22:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_24
+	JE            rest_30
 
-vector_23:
+vector_29:
 	VMOVUPS (SI)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (SI)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_23
+	JLT     vector_29
 
-rest_24:
+rest_30:
 	TESTQ     DI, DI
-	JE        done_25
+	JE        done_31
 	VMOVUPS.Z (SI)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (SI)(R8*1)
 
-done_25:
+done_31:
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ CX
-	JNE  row_16
+	JNE  row_22
 	VZEROUPPER
 	RET
 
@@ -971,11 +1486,11 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1024(AX), Z20
-	VMOVUPS 1088(AX), Z21
-	VMOVUPS 1152(AX), Z22
-	VMOVUPS 1216(AX), Z23
-	VMOVUPS 1280(AX), Z24
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
 	VMOVUPS 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -995,27 +1510,27 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_26:
+row_32:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_28
+	JE      rest_34
 
-vector_27:
+vector_33:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_27
+	JLT     vector_33
 
-rest_28:
+rest_34:
 	TESTQ   R8, R8
-	JE      done_29
+	JE      done_35
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_29:
+done_35:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -1031,9 +1546,9 @@ done_29:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_31
+	JE            rest_37
 
-vector_30:
+vector_36:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VMAXPS       Z2, Z13, Z2
@@ -1053,11 +1568,11 @@ vector_30:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_30
+	JLT          vector_36
 
-rest_31:
+rest_37:
 	TESTQ        R8, R8
-	JE           done_32
+	JE           done_38
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -1077,7 +1592,7 @@ rest_31:
 	VSCALEFPS    Z3, Z4, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_32:
+done_38:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -1092,7 +1607,7 @@ done_32:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_26
+	JNE           row_32
 	VZEROUPPER
 	RET
 
@@ -1122,28 +1637,28 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_33:
+row_39:
 	VPXORD Z1, Z1, Z1
 	XORQ   R9, R9
 	TESTQ  DI, DI
-	JE     rest_35
+	JE     rest_41
 
-vector_34:
+vector_40:
 	VMOVUPS     (DX)(R9*1), Z2
 	VMOVUPS     (BX)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_34
+	JLT         vector_40
 
-rest_35:
+rest_41:
 	TESTQ       R8, R8
-	JE          done_36
+	JE          done_42
 	VMOVUPS.Z   (DX)(R9*1), K1, Z2
 	VMOVUPS.Z   (BX)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_36:
+done_42:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -1155,9 +1670,9 @@ done_36:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_38
+	JE            rest_44
 
-vector_37:
+vector_43:
 	VMOVUPS (BX)(R9*1), Z2
 	VMOVUPS (DX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -1165,23 +1680,23 @@ vector_37:
 	VMOVUPS Z2, (SI)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_37
+	JLT     vector_43
 
-rest_38:
+rest_44:
 	TESTQ     R8, R8
-	JE        done_39
+	JE        done_45
 	VMOVUPS.Z (BX)(R9*1), K1, Z2
 	VMOVUPS.Z (DX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (SI)(R9*1)
 
-done_39:
+done_45:
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_33
+	JNE  row_39
 	VZEROUPPER
 	RET
 
@@ -1217,26 +1732,26 @@ TEXT ·snormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_40:
+row_46:
 	VPXORD Z2, Z2, Z2
 	XORQ   R12, R12
 	TESTQ  AX, AX
-	JE     rest_42
+	JE     rest_48
 
-vector_41:
+vector_47:
 	VMOVUPS (BX)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_41
+	JLT     vector_47
 
-rest_42:
+rest_48:
 	TESTQ     R11, R11
-	JE        done_43
+	JE        done_49
 	VMOVUPS.Z (BX)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_43:
+done_49:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -1251,25 +1766,25 @@ done_43:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_45
+	JE            rest_51
 
-vector_44:
+vector_50:
 	VMOVUPS     (BX)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_44
+	JLT         vector_50
 
-rest_45:
+rest_51:
 	TESTQ       R11, R11
-	JE          done_46
+	JE          done_52
 	VMOVUPS.Z   (BX)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_46:
+done_52:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -1286,56 +1801,56 @@ done_46:
 	VMOVSS        X3, (R10)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_48
+	JE            rest_54
 
-vector_47:
+vector_53:
 	VMOVUPS (BX)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   SI, SI
-	JE      without_50
+	JE      without_56
 	VMOVUPS (SI)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_50:
+without_56:
 	TESTQ   DI, DI
-	JE      without_51
+	JE      without_57
 	VMOVUPS (DI)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_51:
+without_57:
 	VMOVUPS Z0, (R8)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_47
+	JLT     vector_53
 
-rest_48:
+rest_54:
 	TESTQ     R11, R11
-	JE        done_49
+	JE        done_55
 	VMOVUPS.Z (BX)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     SI, SI
-	JE        without_52
+	JE        without_58
 	VMOVUPS.Z (SI)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_52:
+without_58:
 	TESTQ     DI, DI
-	JE        without_53
+	JE        without_59
 	VMOVUPS.Z (DI)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_53:
+without_59:
 	VMOVUPS Z0, K1, (R8)(R12*1)
 
-done_49:
+done_55:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, BX
 	ADDQ DX, R8
 	DECQ CX
-	JNE  row_40
+	JNE  row_46
 	VZEROUPPER
 	RET
 
@@ -1369,23 +1884,23 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_54:
+row_60:
 	VBROADCASTSS (DI), Z2
 	VBROADCASTSS (R8), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_56
+	JE           rest_62
 
-vector_55:
+vector_61:
 	VMOVUPS (DX)(R12*1), Z5
 	TESTQ   SI, SI
-	JE      without_58
+	JE      without_64
 	VMOVUPS (SI)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_58:
+without_64:
 	VMOVUPS     (BX)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -1393,18 +1908,18 @@ without_58:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_55
+	JLT         vector_61
 
-rest_56:
+rest_62:
 	TESTQ     R11, R11
-	JE        done_57
+	JE        done_63
 	VMOVUPS.Z (DX)(R12*1), K1, Z5
 	TESTQ     SI, SI
-	JE        without_59
+	JE        without_65
 	VMOVUPS.Z (SI)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_59:
+without_65:
 	VMOVUPS.Z   (BX)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -1412,7 +1927,7 @@ without_59:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_57:
+done_63:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -1435,16 +1950,16 @@ done_57:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         R10, R10
-	JE            rest_61
+	JE            rest_67
 
-vector_60:
+vector_66:
 	VMOVUPS (DX)(R12*1), Z5
 	TESTQ   SI, SI
-	JE      without_63
+	JE      without_69
 	VMOVUPS (SI)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_63:
+without_69:
 	VMOVUPS      (BX)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -1454,18 +1969,18 @@ without_63:
 	VMOVUPS      Z5, (R9)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, R10
-	JLT          vector_60
+	JLT          vector_66
 
-rest_61:
+rest_67:
 	TESTQ     R11, R11
-	JE        done_62
+	JE        done_68
 	VMOVUPS.Z (DX)(R12*1), K1, Z5
 	TESTQ     SI, SI
-	JE        without_64
+	JE        without_70
 	VMOVUPS.Z (SI)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_64:
+without_70:
 	VMOVUPS.Z    (BX)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -1474,14 +1989,14 @@ without_64:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (R9)(R12*1)
 
-done_62:
+done_68:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, R9
 	DECQ AX
-	JNE  row_54
+	JNE  row_60
 	VZEROUPPER
 	RET
 
@@ -1516,17 +2031,17 @@ TEXT ·snormColumnsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x02, DX
 
-row_65:
+row_71:
 	VBROADCASTSS (DI), Z2
 	VBROADCASTSS (R8), Z3
 	XORQ         CX, CX
 	TESTQ        R11, R11
-	JE           rest_67
+	JE           rest_73
 
-vector_66:
+vector_72:
 	VMOVUPS     (BX)(CX*1), Z5
 	TESTQ       R9, R9
-	JE          without_69
+	JE          without_75
 	VMOVUPS     (SI)(CX*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -1534,24 +2049,24 @@ vector_66:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, (R9)(CX*1)
 
-without_69:
+without_75:
 	TESTQ   R10, R10
-	JE      without_70
+	JE      without_76
 	VMOVUPS (R10)(CX*1), Z1
 	VADDPS  Z5, Z1, Z1
 	VMOVUPS Z1, (R10)(CX*1)
 
-without_70:
+without_76:
 	ADDQ $0x00000040, CX
 	CMPQ CX, R11
-	JLT  vector_66
+	JLT  vector_72
 
-rest_67:
+rest_73:
 	TESTQ       R12, R12
-	JE          done_68
+	JE          done_74
 	VMOVUPS.Z   (BX)(CX*1), K1, Z5
 	TESTQ       R9, R9
-	JE          without_71
+	JE          without_77
 	VMOVUPS.Z   (SI)(CX*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -1559,21 +2074,21 @@ rest_67:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (R9)(CX*1)
 
-without_71:
+without_77:
 	TESTQ     R10, R10
-	JE        without_72
+	JE        without_78
 	VMOVUPS.Z (R10)(CX*1), K1, Z1
 	VADDPS    Z5, Z1, Z1
 	VMOVUPS   Z1, K1, (R10)(CX*1)
 
-without_72:
-done_68:
+without_78:
+done_74:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_65
+	JNE  row_71
 	VZEROUPPER
 	RET
 
@@ -1614,9 +2129,9 @@ TEXT ·sadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_74
+	JE           rest_80
 
-vector_73:
+vector_79:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMOVUPS (BX)(AX*1), Z2
@@ -1642,11 +2157,11 @@ vector_73:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_73
+	JLT     vector_79
 
-rest_74:
+rest_80:
 	TESTQ     R8, R8
-	JE        done_75
+	JE        done_81
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
@@ -1671,7 +2186,7 @@ rest_74:
 	VSUBPS    Z2, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_75:
+done_81:
 	VZEROUPPER
 	RET
 
@@ -1702,9 +2217,9 @@ TEXT ·ssgdAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_77
+	JE           rest_83
 
-vector_76:
+vector_82:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -1714,11 +2229,11 @@ vector_76:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_76
+	JLT     vector_82
 
-rest_77:
+rest_83:
 	TESTQ     SI, SI
-	JE        done_78
+	JE        done_84
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -1727,7 +2242,7 @@ rest_77:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_78:
+done_84:
 	VZEROUPPER
 	RET
 
@@ -1760,9 +2275,9 @@ TEXT ·smomentumAVX512(SB), $0-44
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_80
+	JE           rest_86
 
-vector_79:
+vector_85:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -1776,11 +2291,11 @@ vector_79:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_79
+	JLT     vector_85
 
-rest_80:
+rest_86:
 	TESTQ     DI, DI
-	JE        done_81
+	JE        done_87
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -1793,7 +2308,7 @@ rest_80:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_81:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -1823,26 +2338,26 @@ TEXT ·smulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_83
+	JE      rest_89
 
-vector_82:
+vector_88:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (BX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_82
+	JLT     vector_88
 
-rest_83:
+rest_89:
 	TESTQ     DI, DI
-	JE        done_84
+	JE        done_90
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (BX)(AX*1)
 
-done_84:
+done_90:
 	VZEROUPPER
 	RET
 
@@ -1872,24 +2387,24 @@ TEXT ·sscaleAVX512(SB), $0-28
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_86
+	JE           rest_92
 
-vector_85:
+vector_91:
 	VMOVUPS (CX)(AX*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_85
+	JLT     vector_91
 
-rest_86:
+rest_92:
 	TESTQ     SI, SI
-	JE        done_87
+	JE        done_93
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(AX*1)
 
-done_87:
+done_93:
 	VZEROUPPER
 	RET
 
@@ -1919,33 +2434,33 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_88:
+row_94:
 	XORQ  R9, R9
 	TESTQ DI, DI
-	JE    rest_90
+	JE    rest_96
 
-vector_89:
+vector_95:
 	VMOVUPS (DX)(R9*1), Z0
 	VMOVUPS (BX)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (SI)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_89
+	JLT     vector_95
 
-rest_90:
+rest_96:
 	TESTQ     R8, R8
-	JE        done_91
+	JE        done_97
 	VMOVUPS.Z (DX)(R9*1), K1, Z0
 	VMOVUPS.Z (BX)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (SI)(R9*1)
 
-done_91:
+done_97:
 	ADDQ CX, DX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_88
+	JNE  row_94
 	VZEROUPPER
 	RET
 
@@ -1976,32 +2491,32 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_92:
+row_98:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_94
+	JE    rest_100
 
-vector_93:
+vector_99:
 	VMOVUPS (BX)(CX*1), Z0
 	VMOVUPS (SI)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_93
+	JLT     vector_99
 
-rest_94:
+rest_100:
 	TESTQ     R8, R8
-	JE        done_95
+	JE        done_101
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (SI)(CX*1)
 
-done_95:
+done_101:
 	ADDQ DX, BX
 	DECQ AX
-	JNE  row_92
+	JNE  row_98
 	VZEROUPPER
 	RET
 
@@ -2032,9 +2547,9 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_97
+	JE      rest_103
 
-vector_96:
+vector_102:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -2043,11 +2558,11 @@ vector_96:
 	VFMADD231PD   Z3, Z3, Z1
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, BX
-	JLT           vector_96
+	JLT           vector_102
 
-rest_97:
+rest_103:
 	TESTQ         SI, SI
-	JE            done_98
+	JE            done_104
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -2055,7 +2570,7 @@ rest_97:
 	VFMADD231PD   Z2, Z2, Z0
 	VFMADD231PD   Z3, Z3, Z1
 
-done_98:
+done_104:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -2180,103 +2695,223 @@ DATA dconstants<>+864(SB)/8, $0xbfcb6676bf7450f0
 DATA dconstants<>+872(SB)/8, $0xbfcb6676bf7450f0
 DATA dconstants<>+880(SB)/8, $0xbfcb6676bf7450f0
 DATA dconstants<>+888(SB)/8, $0xbfcb6676bf7450f0
-DATA dconstants<>+896(SB)/8, $0x00000000000003ff
-DATA dconstants<>+904(SB)/8, $0x00000000000003ff
-DATA dconstants<>+912(SB)/8, $0x00000000000003ff
-DATA dconstants<>+920(SB)/8, $0x00000000000003ff
-DATA dconstants<>+928(SB)/8, $0x00000000000003ff
-DATA dconstants<>+936(SB)/8, $0x00000000000003ff
-DATA dconstants<>+944(SB)/8, $0x00000000000003ff
-DATA dconstants<>+952(SB)/8, $0x00000000000003ff
-DATA dconstants<>+960(SB)/8, $0x8000000000000000
-DATA dconstants<>+968(SB)/8, $0x8000000000000000
-DATA dconstants<>+976(SB)/8, $0x8000000000000000
-DATA dconstants<>+984(SB)/8, $0x8000000000000000
-DATA dconstants<>+992(SB)/8, $0x8000000000000000
-DATA dconstants<>+1000(SB)/8, $0x8000000000000000
-DATA dconstants<>+1008(SB)/8, $0x8000000000000000
-DATA dconstants<>+1016(SB)/8, $0x8000000000000000
-DATA dconstants<>+1024(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1032(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1040(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1048(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1056(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1064(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1072(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1080(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1088(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1096(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1104(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1112(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1120(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1128(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1136(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1144(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1152(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1160(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1168(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1176(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1184(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1192(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1200(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1208(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1216(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1224(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1232(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1240(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1248(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1256(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1264(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1272(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1280(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1288(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1296(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1304(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1312(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1320(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1328(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1336(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1344(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1352(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1360(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1368(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1376(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1384(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1392(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1400(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1408(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1416(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1424(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1432(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1440(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1448(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1456(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1464(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1472(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1480(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1488(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1496(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1504(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1512(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1520(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1528(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1536(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1544(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1552(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1560(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1568(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1576(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1584(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1592(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1600(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1608(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1616(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1624(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1632(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1640(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1648(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1656(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $1664
+DATA dconstants<>+896(SB)/8, $0x0000000000000000
+DATA dconstants<>+904(SB)/8, $0x0000000000000000
+DATA dconstants<>+912(SB)/8, $0x0000000000000000
+DATA dconstants<>+920(SB)/8, $0x0000000000000000
+DATA dconstants<>+928(SB)/8, $0x0000000000000000
+DATA dconstants<>+936(SB)/8, $0x0000000000000000
+DATA dconstants<>+944(SB)/8, $0x0000000000000000
+DATA dconstants<>+952(SB)/8, $0x0000000000000000
+DATA dconstants<>+960(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+968(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+976(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+984(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+992(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+1000(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+1008(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+1016(SB)/8, $0xbfe0000000000000
+DATA dconstants<>+1024(SB)/8, $0x402e000000000000
+DATA dconstants<>+1032(SB)/8, $0x402e000000000000
+DATA dconstants<>+1040(SB)/8, $0x402e000000000000
+DATA dconstants<>+1048(SB)/8, $0x402e000000000000
+DATA dconstants<>+1056(SB)/8, $0x402e000000000000
+DATA dconstants<>+1064(SB)/8, $0x402e000000000000
+DATA dconstants<>+1072(SB)/8, $0x402e000000000000
+DATA dconstants<>+1080(SB)/8, $0x402e000000000000
+DATA dconstants<>+1088(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1096(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1104(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1112(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1120(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1128(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1136(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1144(SB)/8, $0x3fd5c28f5c28f5c3
+DATA dconstants<>+1152(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1160(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1168(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1176(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1184(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1192(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1200(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1208(SB)/8, $0x3fd9884533d43651
+DATA dconstants<>+1216(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1224(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1232(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1240(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1248(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1256(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1264(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1272(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1280(SB)/8, $0x8000000000000000
+DATA dconstants<>+1288(SB)/8, $0x8000000000000000
+DATA dconstants<>+1296(SB)/8, $0x8000000000000000
+DATA dconstants<>+1304(SB)/8, $0x8000000000000000
+DATA dconstants<>+1312(SB)/8, $0x8000000000000000
+DATA dconstants<>+1320(SB)/8, $0x8000000000000000
+DATA dconstants<>+1328(SB)/8, $0x8000000000000000
+DATA dconstants<>+1336(SB)/8, $0x8000000000000000
+DATA dconstants<>+1344(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1352(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1360(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1368(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1376(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1384(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1392(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1400(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1408(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1416(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1424(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1432(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1440(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1448(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1456(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1464(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1472(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1480(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1488(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1496(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1504(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1512(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1520(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1528(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1536(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1544(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1552(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1560(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1568(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1576(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1584(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1592(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1600(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1608(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1616(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1624(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1632(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1640(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1648(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1656(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1664(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1672(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1680(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1688(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1696(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1704(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1712(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1720(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1728(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1736(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1744(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1752(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1760(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1768(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1776(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1784(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1792(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1800(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1808(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1816(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1824(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1832(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1840(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1848(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1856(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1864(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1872(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1880(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1888(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1896(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1904(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1912(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1920(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1928(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1936(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1944(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1952(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1960(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1968(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1976(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1984(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1992(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2000(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2008(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2016(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2024(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2032(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2040(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2048(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2056(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2064(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2072(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2080(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2088(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2096(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2104(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2112(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2120(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2128(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2136(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2144(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2152(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2160(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2168(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2176(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2184(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2192(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2200(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2208(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2216(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2224(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2232(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2240(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2248(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2256(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2264(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2272(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2280(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2288(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2296(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2304(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2312(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2320(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2328(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2336(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2344(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2352(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2360(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2368(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2376(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2384(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2392(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2400(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2408(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2416(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2424(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2432(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2440(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2448(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2456(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2464(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2472(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2480(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2488(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2496(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2504(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2512(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2520(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2528(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2536(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2544(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2552(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2560(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2568(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2576(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2584(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2592(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2600(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2608(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2616(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $2624
 
 // func dexpAVX512(n int, x *float64, y *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -2291,16 +2926,16 @@ TEXT ·dexpAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1024(AX), Z20
-	VMOVUPD 1088(AX), Z21
-	VMOVUPD 1152(AX), Z22
-	VMOVUPD 1216(AX), Z23
-	VMOVUPD 1280(AX), Z24
-	VMOVUPD 1344(AX), Z25
-	VMOVUPD 1408(AX), Z26
-	VMOVUPD 1472(AX), Z27
-	VMOVUPD 1536(AX), Z28
-	VMOVUPD 1600(AX), Z29
+	VMOVUPD 1984(AX), Z20
+	VMOVUPD 2048(AX), Z21
+	VMOVUPD 2112(AX), Z22
+	VMOVUPD 2176(AX), Z23
+	VMOVUPD 2240(AX), Z24
+	VMOVUPD 2304(AX), Z25
+	VMOVUPD 2368(AX), Z26
+	VMOVUPD 2432(AX), Z27
+	VMOVUPD 2496(AX), Z28
+	VMOVUPD 2560(AX), Z29
 	MOVQ    CX, SI
 	ANDQ    $0x07, SI
 	MOVQ    CX, AX
@@ -2319,9 +2954,9 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_100
+	JE      rest_106
 
-vector_99:
+vector_105:
 	VMOVUPD      (DX)(CX*1), Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
@@ -2345,11 +2980,11 @@ vector_99:
 	VMOVUPD      Z0, (BX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_99
+	JLT          vector_105
 
-rest_100:
+rest_106:
 	TESTQ        SI, SI
-	JE           done_101
+	JE           done_107
 	VMOVUPD.Z    (DX)(CX*1), K1, Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
@@ -2372,7 +3007,7 @@ rest_100:
 	VSCALEFPD    Z1, Z2, Z0
 	VMOVUPD      Z0, K1, (BX)(CX*1)
 
-done_101:
+done_107:
 	VZEROUPPER
 	RET
 
@@ -2389,16 +3024,16 @@ TEXT ·dtanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1024(AX), Z20
-	VMOVUPD 1088(AX), Z21
-	VMOVUPD 1152(AX), Z22
-	VMOVUPD 1216(AX), Z23
-	VMOVUPD 1280(AX), Z24
-	VMOVUPD 1344(AX), Z25
-	VMOVUPD 1408(AX), Z26
-	VMOVUPD 1472(AX), Z27
-	VMOVUPD 1536(AX), Z28
-	VMOVUPD 1600(AX), Z29
+	VMOVUPD 1984(AX), Z20
+	VMOVUPD 2048(AX), Z21
+	VMOVUPD 2112(AX), Z22
+	VMOVUPD 2176(AX), Z23
+	VMOVUPD 2240(AX), Z24
+	VMOVUPD 2304(AX), Z25
+	VMOVUPD 2368(AX), Z26
+	VMOVUPD 2432(AX), Z27
+	VMOVUPD 2496(AX), Z28
+	VMOVUPD 2560(AX), Z29
 	VMOVUPD 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
@@ -2418,11 +3053,11 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_103
+	JE      rest_109
 
-vector_102:
+vector_108:
 	VMOVUPD      (DX)(CX*1), Z0
-	VMOVUPD      960(AX), Z3
+	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
 	VADDPD       Z0, Z0, Z0
@@ -2452,13 +3087,13 @@ vector_102:
 	VMOVUPD      Z0, (BX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_102
+	JLT          vector_108
 
-rest_103:
+rest_109:
 	TESTQ        DI, DI
-	JE           done_104
+	JE           done_110
 	VMOVUPD.Z    (DX)(CX*1), K1, Z0
-	VMOVUPD      960(AX), Z3
+	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
 	VADDPD       Z0, Z0, Z0
@@ -2487,7 +3122,7 @@ rest_103:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (BX)(CX*1)
 
-done_104:
+done_110:
 	VZEROUPPER
 	RET
 
@@ -2518,9 +3153,9 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_106
+	JE      rest_112
 
-vector_105:
+vector_111:
 	VMOVUPD (DX)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -2529,11 +3164,11 @@ vector_105:
 	VMOVUPD Z1, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_105
+	JLT     vector_111
 
-rest_106:
+rest_112:
 	TESTQ     DI, DI
-	JE        done_107
+	JE        done_113
 	VMOVUPD.Z (DX)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -2541,7 +3176,7 @@ rest_106:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (SI)(CX*1)
 
-done_107:
+done_113:
 	VZEROUPPER
 	RET
 
@@ -2558,16 +3193,16 @@ TEXT ·dgeluAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1024(AX), Z20
-	VMOVUPD 1088(AX), Z21
-	VMOVUPD 1152(AX), Z22
-	VMOVUPD 1216(AX), Z23
-	VMOVUPD 1280(AX), Z24
-	VMOVUPD 1344(AX), Z25
-	VMOVUPD 1408(AX), Z26
-	VMOVUPD 1472(AX), Z27
-	VMOVUPD 1536(AX), Z28
-	VMOVUPD 1600(AX), Z29
+	VMOVUPD 1984(AX), Z20
+	VMOVUPD 2048(AX), Z21
+	VMOVUPD 2112(AX), Z22
+	VMOVUPD 2176(AX), Z23
+	VMOVUPD 2240(AX), Z24
+	VMOVUPD 2304(AX), Z25
+	VMOVUPD 2368(AX), Z26
+	VMOVUPD 2432(AX), Z27
+	VMOVUPD 2496(AX), Z28
+	VMOVUPD 2560(AX), Z29
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
 	MOVQ    CX, SI
@@ -2586,9 +3221,9 @@ TEXT ·dgeluAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_109
+	JE      rest_115
 
-vector_108:
+vector_114:
 	VMOVUPD      (DX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -2618,11 +3253,11 @@ vector_108:
 	VMOVUPD      Z0, (BX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_108
+	JLT          vector_114
 
-rest_109:
+rest_115:
 	TESTQ        DI, DI
-	JE           done_110
+	JE           done_116
 	VMOVUPD.Z    (DX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -2651,7 +3286,7 @@ rest_109:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (BX)(CX*1)
 
-done_110:
+done_116:
 	VZEROUPPER
 	RET
 
@@ -2669,16 +3304,16 @@ TEXT ·dgeluBackwardAVX512(SB), $0-32
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1024(AX), Z20
-	VMOVUPD 1088(AX), Z21
-	VMOVUPD 1152(AX), Z22
-	VMOVUPD 1216(AX), Z23
-	VMOVUPD 1280(AX), Z24
-	VMOVUPD 1344(AX), Z25
-	VMOVUPD 1408(AX), Z26
-	VMOVUPD 1472(AX), Z27
-	VMOVUPD 1536(AX), Z28
-	VMOVUPD 1600(AX), Z29
+	VMOVUPD 1984(AX), Z20
+	VMOVUPD 2048(AX), Z21
+	VMOVUPD 2112(AX), Z22
+	VMOVUPD 2176(AX), Z23
+	VMOVUPD 2240(AX), Z24
+	VMOVUPD 2304(AX), Z25
+	VMOVUPD 2368(AX), Z26
+	VMOVUPD 2432(AX), Z27
+	VMOVUPD 2496(AX), Z28
+	VMOVUPD 2560(AX), Z29
 	VMOVUPD 576(AX), Z12
 	VMOVUPD 640(AX), Z11
 	VMOVUPD 320(AX), Z10
@@ -2700,9 +3335,9 @@ TEXT ·dgeluBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_112
+	JE      rest_118
 
-vector_111:
+vector_117:
 	VMOVUPD      (DX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -2742,11 +3377,11 @@ vector_111:
 	VMOVUPD      Z0, (SI)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_111
+	JLT          vector_117
 
-rest_112:
+rest_118:
 	TESTQ        R8, R8
-	JE           done_113
+	JE           done_119
 	VMOVUPD.Z    (DX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -2785,7 +3420,7 @@ rest_112:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (SI)(CX*1)
 
-done_113:
+done_119:
 	VZEROUPPER
 	RET
 
@@ -2803,16 +3438,16 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	VMOVUPD      192(AX), Z17
 	VMOVUPD      256(AX), Z18
 	VMOVUPD      320(AX), Z19
-	VMOVUPD      1024(AX), Z20
-	VMOVUPD      1088(AX), Z21
-	VMOVUPD      1152(AX), Z22
-	VMOVUPD      1216(AX), Z23
-	VMOVUPD      1280(AX), Z24
-	VMOVUPD      1344(AX), Z25
-	VMOVUPD      1408(AX), Z26
-	VMOVUPD      1472(AX), Z27
-	VMOVUPD      1536(AX), Z28
-	VMOVUPD      1600(AX), Z29
+	VMOVUPD      1984(AX), Z20
+	VMOVUPD      2048(AX), Z21
+	VMOVUPD      2112(AX), Z22
+	VMOVUPD      2176(AX), Z23
+	VMOVUPD      2240(AX), Z24
+	VMOVUPD      2304(AX), Z25
+	VMOVUPD      2368(AX), Z26
+	VMOVUPD      2432(AX), Z27
+	VMOVUPD      2496(AX), Z28
+	VMOVUPD      2560(AX), Z29
 	VMOVUPD      448(AX), Z12
 	VBROADCASTSD scale+32(FP), Z6
 	VBROADCASTSD empty+40(FP), Z7
@@ -2834,27 +3469,27 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_114:
+row_120:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_116
+	JE      rest_122
 
-vector_115:
+vector_121:
 	VMOVUPD (BX)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_115
+	JLT     vector_121
 
-rest_116:
+rest_122:
 	TESTQ   DI, DI
-	JE      done_117
+	JE      done_123
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_117:
+done_123:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -2867,9 +3502,9 @@ done_117:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_119
+	JE            rest_125
 
-vector_118:
+vector_124:
 	VMOVUPD      (BX)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
@@ -2895,11 +3530,11 @@ vector_118:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_118
+	JLT          vector_124
 
-rest_119:
+rest_125:
 	TESTQ        DI, DI
-	JE           done_120
+	JE           done_126
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -2925,7 +3560,7 @@ rest_119:
 	VMOVUPD      Z2, K1, (SI)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_120:
+done_126:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -2938,28 +3573,28 @@ done_120:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_122
+	JE            rest_128
 
-vector_121:
+vector_127:
 	VMOVUPD (SI)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (SI)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_121
+	JLT     vector_127
 
-rest_122:
+rest_128:
 	TESTQ     DI, DI
-	JE        done_123
+	JE        done_129
 	VMOVUPD.Z (SI)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (SI)(R8*1)
 
-done_123:
+done_129:
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ CX
-	JNE  row_114
+	JNE  row_120
 	VZEROUPPER
 	RET
 
@@ -2978,16 +3613,16 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1024(AX), Z20
-	VMOVUPD 1088(AX), Z21
-	VMOVUPD 1152(AX), Z22
-	VMOVUPD 1216(AX), Z23
-	VMOVUPD 1280(AX), Z24
-	VMOVUPD 1344(AX), Z25
-	VMOVUPD 1408(AX), Z26
-	VMOVUPD 1472(AX), Z27
-	VMOVUPD 1536(AX), Z28
-	VMOVUPD 1600(AX), Z29
+	VMOVUPD 1984(AX), Z20
+	VMOVUPD 2048(AX), Z21
+	VMOVUPD 2112(AX), Z22
+	VMOVUPD 2176(AX), Z23
+	VMOVUPD 2240(AX), Z24
+	VMOVUPD 2304(AX), Z25
+	VMOVUPD 2368(AX), Z26
+	VMOVUPD 2432(AX), Z27
+	VMOVUPD 2496(AX), Z28
+	VMOVUPD 2560(AX), Z29
 	VMOVUPD 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -3007,27 +3642,27 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_124:
+row_130:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_126
+	JE      rest_132
 
-vector_125:
+vector_131:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_125
+	JLT     vector_131
 
-rest_126:
+rest_132:
 	TESTQ   R8, R8
-	JE      done_127
+	JE      done_133
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_127:
+done_133:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3041,9 +3676,9 @@ done_127:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_129
+	JE            rest_135
 
-vector_128:
+vector_134:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
@@ -3068,11 +3703,11 @@ vector_128:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_128
+	JLT          vector_134
 
-rest_129:
+rest_135:
 	TESTQ        R8, R8
-	JE           done_130
+	JE           done_136
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -3097,7 +3732,7 @@ rest_129:
 	VSCALEFPD    Z3, Z4, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_130:
+done_136:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3110,7 +3745,7 @@ done_130:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_124
+	JNE           row_130
 	VZEROUPPER
 	RET
 
@@ -3140,28 +3775,28 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_131:
+row_137:
 	VPXORD Z1, Z1, Z1
 	XORQ   R9, R9
 	TESTQ  DI, DI
-	JE     rest_133
+	JE     rest_139
 
-vector_132:
+vector_138:
 	VMOVUPD     (DX)(R9*1), Z2
 	VMOVUPD     (BX)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_132
+	JLT         vector_138
 
-rest_133:
+rest_139:
 	TESTQ       R8, R8
-	JE          done_134
+	JE          done_140
 	VMOVUPD.Z   (DX)(R9*1), K1, Z2
 	VMOVUPD.Z   (BX)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_134:
+done_140:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3171,9 +3806,9 @@ done_134:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_136
+	JE            rest_142
 
-vector_135:
+vector_141:
 	VMOVUPD (BX)(R9*1), Z2
 	VMOVUPD (DX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -3181,23 +3816,23 @@ vector_135:
 	VMOVUPD Z2, (SI)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_135
+	JLT     vector_141
 
-rest_136:
+rest_142:
 	TESTQ     R8, R8
-	JE        done_137
+	JE        done_143
 	VMOVUPD.Z (BX)(R9*1), K1, Z2
 	VMOVUPD.Z (DX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (SI)(R9*1)
 
-done_137:
+done_143:
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_131
+	JNE  row_137
 	VZEROUPPER
 	RET
 
@@ -3233,26 +3868,26 @@ TEXT ·dnormRowsAVX512(SB), $0-80
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_138:
+row_144:
 	VPXORD Z2, Z2, Z2
 	XORQ   R12, R12
 	TESTQ  AX, AX
-	JE     rest_140
+	JE     rest_146
 
-vector_139:
+vector_145:
 	VMOVUPD (BX)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_139
+	JLT     vector_145
 
-rest_140:
+rest_146:
 	TESTQ     R11, R11
-	JE        done_141
+	JE        done_147
 	VMOVUPD.Z (BX)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_141:
+done_147:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -3265,25 +3900,25 @@ done_141:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_143
+	JE            rest_149
 
-vector_142:
+vector_148:
 	VMOVUPD     (BX)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_142
+	JLT         vector_148
 
-rest_143:
+rest_149:
 	TESTQ       R11, R11
-	JE          done_144
+	JE          done_150
 	VMOVUPD.Z   (BX)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_144:
+done_150:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -3298,56 +3933,56 @@ done_144:
 	VMOVSD        X3, (R10)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_146
+	JE            rest_152
 
-vector_145:
+vector_151:
 	VMOVUPD (BX)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   SI, SI
-	JE      without_148
+	JE      without_154
 	VMOVUPD (SI)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_148:
+without_154:
 	TESTQ   DI, DI
-	JE      without_149
+	JE      without_155
 	VMOVUPD (DI)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_149:
+without_155:
 	VMOVUPD Z0, (R8)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_145
+	JLT     vector_151
 
-rest_146:
+rest_152:
 	TESTQ     R11, R11
-	JE        done_147
+	JE        done_153
 	VMOVUPD.Z (BX)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     SI, SI
-	JE        without_150
+	JE        without_156
 	VMOVUPD.Z (SI)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_150:
+without_156:
 	TESTQ     DI, DI
-	JE        without_151
+	JE        without_157
 	VMOVUPD.Z (DI)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_151:
+without_157:
 	VMOVUPD Z0, K1, (R8)(R12*1)
 
-done_147:
+done_153:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, BX
 	ADDQ DX, R8
 	DECQ CX
-	JNE  row_138
+	JNE  row_144
 	VZEROUPPER
 	RET
 
@@ -3381,23 +4016,23 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_152:
+row_158:
 	VBROADCASTSD (DI), Z2
 	VBROADCASTSD (R8), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_154
+	JE           rest_160
 
-vector_153:
+vector_159:
 	VMOVUPD (DX)(R12*1), Z5
 	TESTQ   SI, SI
-	JE      without_156
+	JE      without_162
 	VMOVUPD (SI)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_156:
+without_162:
 	VMOVUPD     (BX)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -3405,18 +4040,18 @@ without_156:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_153
+	JLT         vector_159
 
-rest_154:
+rest_160:
 	TESTQ     R11, R11
-	JE        done_155
+	JE        done_161
 	VMOVUPD.Z (DX)(R12*1), K1, Z5
 	TESTQ     SI, SI
-	JE        without_157
+	JE        without_163
 	VMOVUPD.Z (SI)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_157:
+without_163:
 	VMOVUPD.Z   (BX)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -3424,7 +4059,7 @@ without_157:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_155:
+done_161:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -3443,16 +4078,16 @@ done_155:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         R10, R10
-	JE            rest_159
+	JE            rest_165
 
-vector_158:
+vector_164:
 	VMOVUPD (DX)(R12*1), Z5
 	TESTQ   SI, SI
-	JE      without_161
+	JE      without_167
 	VMOVUPD (SI)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_161:
+without_167:
 	VMOVUPD      (BX)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -3462,18 +4097,18 @@ without_161:
 	VMOVUPD      Z5, (R9)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, R10
-	JLT          vector_158
+	JLT          vector_164
 
-rest_159:
+rest_165:
 	TESTQ     R11, R11
-	JE        done_160
+	JE        done_166
 	VMOVUPD.Z (DX)(R12*1), K1, Z5
 	TESTQ     SI, SI
-	JE        without_162
+	JE        without_168
 	VMOVUPD.Z (SI)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_162:
+without_168:
 	VMOVUPD.Z    (BX)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -3482,14 +4117,14 @@ without_162:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (R9)(R12*1)
 
-done_160:
+done_166:
 	ADDQ $0x08, DI
 	ADDQ $0x08, R8
 	ADDQ CX, DX
 	ADDQ CX, BX
 	ADDQ CX, R9
 	DECQ AX
-	JNE  row_152
+	JNE  row_158
 	VZEROUPPER
 	RET
 
@@ -3524,17 +4159,17 @@ TEXT ·dnormColumnsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x03, DX
 
-row_163:
+row_169:
 	VBROADCASTSD (DI), Z2
 	VBROADCASTSD (R8), Z3
 	XORQ         CX, CX
 	TESTQ        R11, R11
-	JE           rest_165
+	JE           rest_171
 
-vector_164:
+vector_170:
 	VMOVUPD     (BX)(CX*1), Z5
 	TESTQ       R9, R9
-	JE          without_167
+	JE          without_173
 	VMOVUPD     (SI)(CX*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -3542,24 +4177,24 @@ vector_164:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, (R9)(CX*1)
 
-without_167:
+without_173:
 	TESTQ   R10, R10
-	JE      without_168
+	JE      without_174
 	VMOVUPD (R10)(CX*1), Z1
 	VADDPD  Z5, Z1, Z1
 	VMOVUPD Z1, (R10)(CX*1)
 
-without_168:
+without_174:
 	ADDQ $0x00000040, CX
 	CMPQ CX, R11
-	JLT  vector_164
+	JLT  vector_170
 
-rest_165:
+rest_171:
 	TESTQ       R12, R12
-	JE          done_166
+	JE          done_172
 	VMOVUPD.Z   (BX)(CX*1), K1, Z5
 	TESTQ       R9, R9
-	JE          without_169
+	JE          without_175
 	VMOVUPD.Z   (SI)(CX*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -3567,21 +4202,21 @@ rest_165:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (R9)(CX*1)
 
-without_169:
+without_175:
 	TESTQ     R10, R10
-	JE        without_170
+	JE        without_176
 	VMOVUPD.Z (R10)(CX*1), K1, Z1
 	VADDPD    Z5, Z1, Z1
 	VMOVUPD   Z1, K1, (R10)(CX*1)
 
-without_170:
-done_166:
+without_176:
+done_172:
 	ADDQ $0x08, DI
 	ADDQ $0x08, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_163
+	JNE  row_169
 	VZEROUPPER
 	RET
 
@@ -3622,9 +4257,9 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_172
+	JE           rest_178
 
-vector_171:
+vector_177:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -3650,11 +4285,11 @@ vector_171:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_171
+	JLT     vector_177
 
-rest_172:
+rest_178:
 	TESTQ     R8, R8
-	JE        done_173
+	JE        done_179
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -3679,7 +4314,7 @@ rest_172:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_173:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -3710,9 +4345,9 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_175
+	JE           rest_181
 
-vector_174:
+vector_180:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -3722,11 +4357,11 @@ vector_174:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_174
+	JLT     vector_180
 
-rest_175:
+rest_181:
 	TESTQ     SI, SI
-	JE        done_176
+	JE        done_182
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -3735,7 +4370,7 @@ rest_175:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_176:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -3768,9 +4403,9 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_178
+	JE           rest_184
 
-vector_177:
+vector_183:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -3784,11 +4419,11 @@ vector_177:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_177
+	JLT     vector_183
 
-rest_178:
+rest_184:
 	TESTQ     DI, DI
-	JE        done_179
+	JE        done_185
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -3801,7 +4436,7 @@ rest_178:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_179:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -3831,26 +4466,26 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_181
+	JE      rest_187
 
-vector_180:
+vector_186:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (BX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_180
+	JLT     vector_186
 
-rest_181:
+rest_187:
 	TESTQ     DI, DI
-	JE        done_182
+	JE        done_188
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (BX)(AX*1)
 
-done_182:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -3880,24 +4515,24 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_184
+	JE           rest_190
 
-vector_183:
+vector_189:
 	VMOVUPD (CX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_183
+	JLT     vector_189
 
-rest_184:
+rest_190:
 	TESTQ     SI, SI
-	JE        done_185
+	JE        done_191
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(AX*1)
 
-done_185:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -3927,33 +4562,33 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_186:
+row_192:
 	XORQ  R9, R9
 	TESTQ DI, DI
-	JE    rest_188
+	JE    rest_194
 
-vector_187:
+vector_193:
 	VMOVUPD (DX)(R9*1), Z0
 	VMOVUPD (BX)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (SI)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_187
+	JLT     vector_193
 
-rest_188:
+rest_194:
 	TESTQ     R8, R8
-	JE        done_189
+	JE        done_195
 	VMOVUPD.Z (DX)(R9*1), K1, Z0
 	VMOVUPD.Z (BX)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (SI)(R9*1)
 
-done_189:
+done_195:
 	ADDQ CX, DX
 	ADDQ CX, SI
 	DECQ AX
-	JNE  row_186
+	JNE  row_192
 	VZEROUPPER
 	RET
 
@@ -3984,32 +4619,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_190:
+row_196:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_192
+	JE    rest_198
 
-vector_191:
+vector_197:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_191
+	JLT     vector_197
 
-rest_192:
+rest_198:
 	TESTQ     R8, R8
-	JE        done_193
+	JE        done_199
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (SI)(CX*1)
 
-done_193:
+done_199:
 	ADDQ DX, BX
 	DECQ AX
-	JNE  row_190
+	JNE  row_196
 	VZEROUPPER
 	RET
 
@@ -4040,22 +4675,22 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_195
+	JE      rest_201
 
-vector_194:
+vector_200:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_194
+	JLT         vector_200
 
-rest_195:
+rest_201:
 	TESTQ       SI, SI
-	JE          done_196
+	JE          done_202
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_196:
+done_202:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0

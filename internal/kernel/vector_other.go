@@ -10,6 +10,10 @@ func tanhBackwardRun[F Float](_ path, dx, y, dy []F) { tanhBackwardPlain(dx, y, 
 
 func geluRun[F Float](_ path, y, x []F) { geluPlain(y, x) }
 
+func geluErfRun[F Float](_ path, y, x []F) { geluErfPlain(y, x) }
+
+func geluErfBackwardRun[F Float](_ path, dx, x, dy []F) { geluErfBackwardPlain(dx, x, dy) }
+
 func geluBackwardRun[F Float](_ path, dx, x, dy []F) { geluBackwardPlain(dx, x, dy) }
 
 func mulRun[F Float](_ path, z, x, y []F) { mulPlain(z, x, y) }

@@ -71,9 +71,9 @@ func (t *vectorTask[F]) run(lo, hi int) {
 	case taskGELUBackward:
 		geluBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
 	case taskGELUErf:
-		geluErf(t.a[lo:hi], t.b[lo:hi])
+		geluErfRun(p, t.a[lo:hi], t.b[lo:hi])
 	case taskGELUErfBackward:
-		geluErfBackward(t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
+		geluErfBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
 	case taskMul:
 		mulRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
 	case taskScale:

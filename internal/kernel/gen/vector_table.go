@@ -32,8 +32,14 @@ func (v *vector) constants() []constant {
 		{name: "gelu1", single: -geluFactor, double: -geluFactor},
 		{name: "gelu3", single: -geluFactor * 0.044715, double: -geluFactor * 0.044715},
 		{name: "gelu9", single: -3 * geluFactor * 0.044715, double: -3 * geluFactor * 0.044715},
+		{name: "zero"}, {name: "minusHalf", single: -0.5, double: -0.5},
+		{name: "tailMost", single: 15, double: 15}, {name: "tailScale", single: 0.34, double: 0.34},
+		{name: "density", single: 1 / math.Sqrt(2*math.Pi), double: 1 / math.Sqrt(2*math.Pi)},
 		{name: "bias", isBits: true, bits: [2]uint64{127, 1023}},
 		{name: "sign", isBits: true, bits: [2]uint64{1 << 31, 1 << 63}},
+	}
+	for i, c := range normalTail {
+		list = append(list, constant{name: "tail" + itoa(i), single: c, double: c})
 	}
 	for i := range v.polynomial() {
 		c := constant{name: "c" + itoa(i)}
