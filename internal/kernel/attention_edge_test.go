@@ -332,3 +332,24 @@ func testExpOf[F Float](t *testing.T, p path, x, want float64) {
 		}
 	}
 }
+
+// TestAttentionSkipsHiddenTiles puts NaN where Shown hides a whole tile: nothing of it may be computed with.
+func TestAttentionSkipsHiddenTiles(t *testing.T) {
+	hidden := func(s int) bool { return s/keyBlock == 1 }
+	p := newAttentionProblem[float64](Attention{B: 1, H: 2, K: 1, T: 130, S: 3 * keyBlock, D: 3, DV: 2,
+		Shown: func(_, _, _, s0 int, shown []bool) bool {
+			for j := range shown {
+				shown[j] = !hidden(s0 + j)
+			}
+			return true
+		}}, true)
+	for s := range p.a.S {
+		if hidden(s) {
+			p.in.K[s*3], p.in.V[s*2] = math.NaN(), math.NaN()
+		}
+	}
+	p.run()
+	for name, x := range map[string][]float64{"out": p.out, "dq": p.grad.Q, "dk": p.grad.K, "dv": p.grad.V, "dbias": p.grad.Bias} {
+		assert.True(t, finite(x), name)
+	}
+}

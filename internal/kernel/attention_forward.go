@@ -7,7 +7,7 @@ import "math"
 // tile, keeping the running maximum and sum of every row. It writes out and lse (B,H,T), the natural
 // logarithm of each row's Σ exp(score): −∞ for a query that sees nothing, whose output is 0.
 //
-// Keys and values outside what Visible shows to a block are not read. A NaN or ∞ in a value reaches only the
+// Keys and values outside what Visible shows to a block, and tiles that Shown hides from all of it, are not read. A NaN or ∞ in a value reaches only the
 // rows to which Visible shows it. The bits of the result do not depend on GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 	a.check()
@@ -120,6 +120,9 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	all = all && from == t1 && end == t2
 	n, p, group := end-from, w.p[from:], h/(r.H/r.K)
 	x := scores[F]{data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock}
+	if !r.askShown(&x, w.attentionTiles) {
+		return all
+	}
 	r.product(&x, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, nil)
 	if !all {
 		for t := from; t < end; t++ {

@@ -9,8 +9,12 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
 	if t1 < t2 {
 		x := scores[F]{data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1, queryStep: keyBlock, keyStep: 1}
-		r.weights(w, &x, s1, t1, all)
-		r.addKeys(w, &x, s1)
+		if seen := r.askShown(&x, w.attentionTiles); seen {
+			r.weights(w, &x, s1, t1, all)
+			r.addKeys(w, &x, s1)
+		} else {
+			t1, t2 = 0, 0
+		}
 	}
 	if r.grad.Q == nil {
 		return

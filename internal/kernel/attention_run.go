@@ -136,7 +136,9 @@ func resize[E any](s []E, n int) []E {
 type attentionTiles[F Float] struct {
 	memory []F
 	lo, hi [queryBlock]int // the keys that Visible leaves to each query of the block
-	shown  [keyBlock]bool  // of one query: the keys of the tile that Shown shows
+	// What Shown says of a tile: which queries do not see all keys, and what each of those sees.
+	holes [queryBlock]bool
+	shown [queryBlock * keyBlock]bool
 }
 
 var attentionTiles32, attentionTiles64 = sync.Pool{New: func() any { return new(attentionTiles[float32]) }},

@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // scores is a tile of scores of one head: that of query t0+i and key s0+j is data[i·queryStep+j·keyStep],
 // where one of the steps is 1.
@@ -181,17 +184,29 @@ func (x *scores[F]) hideRows(lo, hi []int) {
 	}
 }
 
-// hideUnshown sets to −∞ what Shown hides.
+// askShown finds out what Shown hides in a tile. It tells whether any query sees any of the keys.
+func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool) {
+	if r.Shown == nil {
+		return true
+	}
+	for i := range x.queries {
+		line := w.shown[i*keyBlock:][:x.keys]
+		w.holes[i] = r.Shown(x.b, x.h, x.t0+i, x.s0, line)
+		any = any || !w.holes[i] || slices.Contains(line, true)
+	}
+	return any
+}
+
+// hideUnshown sets to −∞ what Shown hides, as askShown found out.
 func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
 	if r.Shown == nil {
 		return
 	}
-	shown := w.shown[:x.keys]
 	for i := range x.queries {
-		if !r.Shown(x.b, x.h, x.t0+i, x.s0, shown) {
+		if !w.holes[i] {
 			continue
 		}
-		for j, s := range shown {
+		for j, s := range w.shown[i*keyBlock:][:x.keys] {
 			if !s {
 				x.data[i*x.queryStep+j*x.keyStep] = lowest[F]()
 			}
