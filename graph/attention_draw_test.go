@@ -28,8 +28,8 @@ type drawnAttention struct {
 
 // addend is an array to be added to scores, or sinks.
 type addend struct {
+	name string // none: there is no array
 	array
-	there    bool
 	detached bool
 	hide     []float64 // is added to it, −∞ in some places; nil: nothing
 	sum      array     // with hide
@@ -37,7 +37,7 @@ type addend struct {
 
 // or is an element, or another number if there is no array.
 func (a addend) or(x float64, i int) float64 {
-	if !a.there {
+	if a.name == "" {
 		return x
 	}
 	return a.sum.v[i]
@@ -63,6 +63,10 @@ type drawing struct {
 	r *rand.Rand
 }
 
+func newDrawing(rt *rapid.T) drawing {
+	return drawing{rt, rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))}
+}
+
 func (d drawing) flag(name string) bool { return rapid.Bool().Draw(d.T, name) }
 
 // rarely is true in one of eight draws.
@@ -74,15 +78,15 @@ func pick[X any](d drawing, name string, of ...X) X { return rapid.SampledFrom(o
 
 // drawAttention draws one of all the attentions there are.
 func drawAttention(rt *rapid.T) drawnAttention {
-	d := drawing{rt, rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))}
+	d := newDrawing(rt)
 	p := pick(d, "type", tolerances...)
-	a := drawnAttention{dt: p.dt, tol: 10 * p.tol}
+	a := drawnAttention{dt: p.dt, tol: p.tol}
 	a.drawSizes(d)
 	a.drawNumbers(d)
 	if d.flag("masked") {
 		m := d.mask(a.z, 3)
 		a.mask = &m
-		a.c.Renormalize = !a.sinks.there && !a.huge && d.rarely("renormalize")
+		a.c.Renormalize = a.sinks.name == "" && !a.huge && d.rarely("renormalize")
 	}
 	return a
 }
@@ -135,13 +139,13 @@ func (a *drawnAttention) drawNumbers(d drawing) {
 		a.key = float64(d.int("key", -1000, 1000))
 	}
 	if d.flag("bias") {
-		a.bias = d.addend(d.broadcast("bias", a.z)...)
+		a.bias = d.addend("bias", d.broadcast("bias", a.z)...)
 	}
 	if d.rarely("relative bias") {
-		a.relative = d.addend(pick(d, "rows", 1, a.z.H), a.z.T+a.z.S-1)
+		a.relative = d.addend("relative bias", pick(d, "rows", 1, a.z.H), a.z.T+a.z.S-1)
 	}
 	if d.rarely("sinks") {
-		a.sinks = d.addend(a.z.H)
+		a.sinks = d.addend("sinks", a.z.H)
 		a.sinks.v[0] = pick(d, "sink", a.sinks.v[0], 1e4, -1e4)
 		a.sinks = a.sinks.added()
 	}
@@ -163,8 +167,8 @@ func (a *drawnAttention) drawNumbers(d drawing) {
 }
 
 // addend draws multiples of 1/8, exact beside huge scores, and some −∞.
-func (d drawing) addend(shape ...int) addend {
-	a := addend{array: normal(d.r, shape...), there: true, detached: d.rarely("detached")}
+func (d drawing) addend(name string, shape ...int) addend {
+	a := addend{name: name, array: normal(d.r, shape...), detached: d.rarely("detached")}
 	for i, v := range a.v {
 		a.v[i] = math.Round(8*v) / 8
 	}
@@ -205,79 +209,4 @@ func (d drawing) broadcast(name string, z sizes) []int {
 		s = s[1:]
 	}
 	return s
-}
-
-// mask draws a tree of masks.
-func (d drawing) mask(z sizes, depth int) drawnMask {
-	kinds := []string{"all", "causal", "window", "prefix", "lengths", "segments", "keep"}
-	if depth > 1 {
-		kinds = append(kinds, "and", "or", "not", "and", "or")
-	}
-	m := drawnMask{kind: pick(d, "mask", kinds...)}
-	batch := func(more ...int) []int { return append(slices.Clone(z.batch), more...) }
-	switch m.kind {
-	case "and", "or", "not":
-		n := 1
-		if m.kind != "not" {
-			n = d.int("masks", 2, 3)
-		}
-		for range n {
-			m.of = append(m.of, d.mask(z, depth-1))
-		}
-	case "causal":
-		m.align = d.align(z)
-	case "window":
-		m.align = d.align(z)
-		m.left, m.right = pick(d, "left", 0, 1, 3, 50, math.MaxInt), pick(d, "right", 0, 1, 2, math.MaxInt)
-	case "prefix":
-		m.left = pick(d, "prefix", 0, 1, 3, z.S, z.S+1, math.MaxInt)
-	case "lengths":
-		m.dt = pick(d, "type of lengths", tensor.Int, tensor.Int64)
-		m.first = d.whole(pick(d, "longest", 0, z.S, z.S), batch()...)
-	case "segments":
-		m.dt = pick(d, "type of segments", tensor.Int, tensor.Int64)
-		m.first = d.ids(batch(z.T)...)
-		if z.T != z.S || d.flag("key segments") {
-			m.second = d.ids(batch(z.S)...)
-		}
-	case "keep":
-		m.dt = pick(d, "type of keep", tensor.Float32, tensor.Float64, tensor.Int, tensor.Int64)
-		m.first = d.whole(pick(d, "keep some", 1, 1, 1, 0), d.broadcast("keep", z)...)
-	}
-	return m
-}
-
-func (d drawing) align(z sizes) graph.Alignment {
-	legal := []graph.Alignment{graph.UpperLeft}
-	if z.S >= z.T {
-		legal = append(legal, graph.LowerRight)
-	}
-	if z.S == z.T {
-		legal = append(legal, graph.Square)
-	}
-	return pick(d, "align", legal...)
-}
-
-// whole draws numbers from 0 to most.
-func (d drawing) whole(most int, shape ...int) array {
-	a := zeros(shape...)
-	for i := range a.v {
-		a.v[i] = float64(d.r.IntN(most + 1))
-	}
-	return a
-}
-
-// ids draws the ids of segments, which need not lie side by side.
-func (d drawing) ids(shape ...int) array {
-	a := d.whole(2, shape...)
-	sorted := d.flag("segments side by side")
-	for i := range a.v {
-		a.v[i] = 7*a.v[i] - 3
-	}
-	if n := a.axis(-1); sorted {
-		for i := 0; i < len(a.v); i += n {
-			slices.Sort(a.v[i:][:n])
-		}
-	}
-	return a
 }

@@ -3,8 +3,6 @@ package graph_test
 import (
 	"math"
 
-	"attention/graph"
-
 	"gorgonia.org/tensor"
 )
 
@@ -54,51 +52,6 @@ func (z sizes) of(a array, b, h, t, s int) float64 {
 		step *= d
 	}
 	return a.v[at]
-}
-
-// drawnMask is a mask as data.
-type drawnMask struct {
-	kind        string
-	align       graph.Alignment
-	left, right int // of a window, or a prefix of left
-	dt          tensor.Dtype
-	first       array // lengths, ids of queries or what to keep
-	second      array // ids of keys; no shape: those of the queries
-	of          []drawnMask
-}
-
-// sees is the definition of every mask, one query and one key at a time.
-func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
-	at := t // the query's position among the keys
-	if m.align == graph.LowerRight {
-		at += z.S - z.T
-	}
-	switch m.kind {
-	case "causal":
-		return s <= at
-	case "window":
-		return at-s <= m.left && s-at <= m.right
-	case "prefix":
-		return s < m.left
-	case "lengths":
-		return float64(s) < m.first.v[b]
-	case "segments":
-		key := m.second
-		if key.shape == nil {
-			key = m.first
-		}
-		return m.first.v[b*z.T+t] == key.v[b*z.S+s]
-	case "keep":
-		return z.of(m.first, b, h, t, s) == 1
-	case "not":
-		return !m.of[0].sees(z, b, h, t, s)
-	}
-	for _, of := range m.of {
-		if of.sees(z, b, h, t, s) != (m.kind == "and") {
-			return m.kind == "or"
-		}
-	}
-	return m.kind != "or" // all, or all of and's
 }
 
 // naive is attention by its definition, query by query. keep is what the dropout
@@ -157,10 +110,10 @@ func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 	if s >= z.S { // an extra key
 		return x
 	}
-	if a.bias.there {
+	if a.bias.name != "" {
 		x += z.of(a.bias.sum, b, h, t, s)
 	}
-	if r := a.relative.sum; a.relative.there {
+	if r := a.relative.sum; a.relative.name != "" {
 		x += r.at(h%r.shape[0], t-s+z.S-1)
 	}
 	return x

@@ -157,8 +157,8 @@ func attendToCache[F kernel.Float](o cachedAttention, a *kernel.Attention, x *ke
 func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], start int) (positions []int) {
 	size, k, v := c.config, floats[F](c.k), floats[F](c.v)
 	put := func() {
-		store(c, k, x.K, size.KeyWidth, start, a.T)
-		store(c, v, x.V, size.ValueWidth, start, a.T)
+		store(c, k, x.K, a.K, start, a.T)
+		store(c, v, x.V, a.K, start, a.T)
 		c.n = start + a.T
 	}
 	if a.T > 1 && start+a.T > size.Capacity { // the chunk replaces what its first queries still see
@@ -167,30 +167,19 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 		for t := range a.T {
 			positions = append(positions, start+t)
 		}
-		allK, allV := joinRows(c, k, x.K, size.KeyWidth, n, a.T), joinRows(c, v, x.V, size.ValueWidth, n, a.T)
+		allK, allV := beside(c, k, x.K, a.K, n, a.T), beside(c, v, x.V, a.K, n, a.T)
 		put()
 		x.K, x.V, a.S = allK, allV, len(positions)
-		a.KeyAt, a.ValueAt = kernel.HeadsInRow(a.K, a.S, a.D), kernel.HeadsInRow(a.K, a.S, a.DV)
+		a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, a.S, a.D), kernel.HeadsFirst(a.K, a.S, a.DV)
 		return positions
 	}
 	put()
 	x.K, x.V, a.S = k, v, min(c.n, size.Capacity)
-	a.KeyAt = kernel.HeadLayout{Batch: size.Capacity * size.KeyWidth, Head: a.D, Row: size.KeyWidth}
-	a.ValueAt = kernel.HeadLayout{Batch: size.Capacity * size.ValueWidth, Head: a.DV, Row: size.ValueWidth}
+	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, size.Capacity, a.D), kernel.HeadsFirst(a.K, size.Capacity, a.DV)
 	if c.n <= size.Capacity {
 		return nil
 	}
 	return c.positions()
-}
-
-// joinRows are the first n rows of each sequence of a cache, then those of a chunk.
-func joinRows[F kernel.Float](c *KVCache, cache, chunk []F, width, n, T int) []F {
-	all := make([]F, 0, c.config.Batch*(n+T)*width)
-	for b := range c.config.Batch {
-		all = append(all, cache[b*c.config.Capacity*width:][:n*width]...)
-		all = append(all, chunk[b*T*width:][:T*width]...)
-	}
-	return all
 }
 
 // spreadRelative is a relative bias written out for keys at the given positions.

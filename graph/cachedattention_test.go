@@ -262,3 +262,14 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	cache.Reset()
 	require.Zero(t, cache.Len())
 }
+
+func TestCachedAttentionHasNoGradient(t *testing.T) {
+	g := G.NewGraph()
+	in := G.Nodes{node(g, "q", zeros(1, 1, 6), tensor.Float64), node(g, "k", zeros(1, 1, 3), tensor.Float64), node(g, "v", zeros(1, 1, 3), tensor.Float64)}
+	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 2})
+	require.NoError(t, err)
+	out, err := graph.CachedAttention(in[0], in[1], in[2], G.NewScalar(g, tensor.Int, G.WithName("start")), cache, graph.AttentionConfig{Heads: 2, KVHeads: 1})
+	require.NoError(t, err)
+	_, err = G.Backpropagate(G.Nodes{out}, G.Nodes{node(g, "dout", zeros(1, 1, 6), tensor.Float64)}, in)
+	require.ErrorContains(t, err, "CachedAttention: has no gradient")
+}

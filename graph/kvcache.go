@@ -50,7 +50,7 @@ func (c KVCacheConfig) Validate() error {
 // one goroutine at a time.
 type KVCache struct {
 	config KVCacheConfig
-	k, v   *tensor.Dense // (B, Capacity, width)
+	k, v   *tensor.Dense // Capacity rows of KeyWidth and ValueWidth for each sequence
 	n      int           // tokens seen
 }
 
@@ -111,17 +111,40 @@ func (c *KVCache) slot(position int) int {
 	return first + (position-first)%(c.config.Capacity-first)
 }
 
-// store keeps the rows of a chunk (B, T, width) that starts at a position.
-func store[F kernel.Float](c *KVCache, cache, chunk []F, width, start, T int) {
-	ring := c.config.Capacity - c.config.KeepFirst
+// Keys and values lie head by head, (B, K, Capacity, D), so that a query reads those of
+// its head one after the other.
+
+// store keeps the rows of a chunk (B, T, K·D) that starts at a position.
+func store[F kernel.Float](c *KVCache, cache, chunk []F, heads, start, T int) {
+	ring, width := c.config.Capacity-c.config.KeepFirst, len(chunk)/(c.config.Batch*T*heads)
 	for b := range c.config.Batch {
-		to, from := cache[b*c.config.Capacity*width:], chunk[b*T*width:]
 		for t := range T {
-			if p := start + t; p < c.config.KeepFirst || p >= start+T-ring { // what later tokens replace is left out
-				copy(to[c.slot(p)*width:][:width], from[t*width:])
+			p := start + t
+			if p >= c.config.KeepFirst && p < start+T-ring {
+				continue // what later tokens replace
+			}
+			for h := range heads {
+				to := cache[((b*heads+h)*c.config.Capacity+c.slot(p))*width:]
+				copy(to[:width], chunk[((b*T+t)*heads+h)*width:])
 			}
 		}
 	}
+}
+
+// beside is the rows that a cache holds in its first n slots, then those of a chunk
+// (B, T, K·D): (B, K, n+T, D).
+func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
+	width := len(chunk) / (c.config.Batch * T * heads)
+	all := make([]F, 0, c.config.Batch*heads*(n+T)*width)
+	for b := range c.config.Batch {
+		for h := range heads {
+			all = append(all, cache[(b*heads+h)*c.config.Capacity*width:][:n*width]...)
+			for t := range T {
+				all = append(all, chunk[((b*T+t)*heads+h)*width:][:width]...)
+			}
+		}
+	}
+	return all
 }
 
 // positions are those of the tokens kept, slot by slot.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
 )
 
 // Gorgonia merges nodes whose ops print alike. Every two different ops on the same
@@ -26,7 +27,38 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 	fused := func(c graph.AttentionConfig) func() (*G.Node, error) {
 		return func() (*G.Node, error) { return graph.FusedAttention(x, x, x, c) }
 	}
+	keep, other := node(g, "keep", of([]float64{1, 0, 1, 1, 0, 1}, 6), tensor.Float64), node(g, "other", of([]float64{1, 0, 1, 1, 0, 1}, 6), tensor.Float64)
+	bias := node(g, "bias", of([]float64{1, 2, 3, 4, 5, 6}, 6, 1), tensor.Float64)
+	filled := func(m graph.Mask) func() (*G.Node, error) {
+		return func() (*G.Node, error) { return fillBy(m)(x) }
+	}
+	masked := func(m graph.Mask) func() (*G.Node, error) { return fused(graph.AttentionConfig{Mask: m}) }
 	ops := map[string]func() (*G.Node, error){
+		"fused window 1":    masked(graph.SlidingWindow{Left: 1}),
+		"fused window 1, 1": masked(graph.SlidingWindow{Left: 1, Right: 1}),
+		"fused upper left":  masked(graph.Causal{Align: graph.UpperLeft}),
+		"fused prefix 2":    masked(graph.Prefix{N: 2}),
+		"fused prefix 3":    masked(graph.Prefix{N: 3}),
+		"fused ∧":           masked(graph.And(graph.Causal{}, graph.Prefix{N: 2})),
+		"fused ∨":           masked(graph.Or(graph.Causal{}, graph.Prefix{N: 2})),
+		"fused ¬":           masked(graph.Not(graph.Causal{})),
+		"fused keep":        masked(graph.Keep{Keep: keep}),
+		"fused other keep":  masked(graph.Keep{Keep: other}),
+		"fused keep, other": masked(graph.And(graph.Keep{Keep: keep}, graph.Not(graph.Keep{Keep: other}))),
+		"fused other, keep": masked(graph.And(graph.Keep{Keep: other}, graph.Not(graph.Keep{Keep: keep}))),
+		"fused softcap 2":   fused(graph.AttentionConfig{Softcap: 2}),
+		"fused softcap 3":   fused(graph.AttentionConfig{Softcap: 3}),
+		"fused 1 extra key": fused(graph.AttentionConfig{ExtraKeys: 1}),
+		"fused 2 extra":     fused(graph.AttentionConfig{ExtraKeys: 2}),
+		"fused bias":        fused(graph.AttentionConfig{Bias: bias}),
+		"fill window 1":     filled(graph.SlidingWindow{Left: 1}),
+		"fill window 2":     filled(graph.SlidingWindow{Left: 2}),
+		"fill all":          filled(graph.All{}),
+		"fill keep":         filled(graph.Keep{Keep: keep}),
+		"fill other keep":   filled(graph.Keep{Keep: other}),
+		"append zeros":      func() (*G.Node, error) { return graph.AppendRow(x, nil) },
+		"append keep":       func() (*G.Node, error) { return graph.AppendRow(x, keep) },
+		"detach":            func() (*G.Node, error) { return graph.Detach(x) },
 		"fused":             fused(graph.AttentionConfig{}),
 		"fused causal":      fused(graph.AttentionConfig{Mask: graph.Causal{}}),
 		"fused scale":       fused(graph.AttentionConfig{Scale: 0.5}),
@@ -100,6 +132,7 @@ func TestOneNodeAsBothArguments(t *testing.T) {
 			require.NoError(t, err)
 			return graph.Add(x, y)
 		}, []float64{2, 20, 200, 2000}},
+		"x⊙detach(x)": {timesDetached, []float64{1, 20, 300, 4000}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, dx := through(t, c.op, x, dy, tensor.Float64)
@@ -135,6 +168,23 @@ func TestAttentionOfOneNode(t *testing.T) {
 		sum.v[i] = got.grads[0].v[i] + got.grads[1].v[i] + got.grads[2].v[i]
 	}
 	near(t, "dx", sum, dx, 1e-12)
+}
+
+// Attention of any config has the same bits on both machines.
+func TestMachinesAgreeOnAttention(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := shrinking{t, rt}
+		a := drawAttention(rt)
+		for _, fused := range []bool{false, true} {
+			e, _ := a.express(s, fused)
+			e.differentiate(s, make([]input, len(e.in)), normal(rand.New(rand.NewPCG(9, 9)), e.out.Shape()...), a.dt)
+			tape, ours := e.onTape(s), e.onOurs(s)
+			require.Equal(s, bits(tape.out), bits(ours.out))
+			for i, name := range a.names() {
+				require.Equal(s, bits(tape.grads[i]), bits(ours.grads[i]), name)
+			}
+		}
+	})
 }
 
 // An intermediate that a stock op overwrites on Gorgonia's machine is whole in its

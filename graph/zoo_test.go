@@ -68,6 +68,12 @@ func functions() []function {
 		{"Split", "x", one(splitBy(1, 2)), [][]int{m}},
 		{"Rows", "x", one(rowsBy(1, 2)), [][]int{m}},
 		{"Transpose", "x", one(graph.Transpose), [][]int{m}},
+		{"ReLU", "x", one(graph.ReLU), [][]int{m}},
+		{"PositionRows", "weight #start", two(positionRowsBy(2)), [][]int{m, {}}},
+		{"LastRow", "x", one(graph.LastRow), [][]int{m}},
+		{"MaskFill", "scores", one(fillBy(graph.Prefix{N: 2})), [][]int{m}},
+		{"AppendRow", "x row", two(graph.AppendRow), [][]int{m, {3}}},
+		{"Detach", "x", one(timesDetached), [][]int{m}},
 		{"AdditiveAttention", "q k v value", additiveBy, [][]int{m, m, {1, 3}, m}},
 	}
 }
@@ -116,7 +122,7 @@ func TestWrongNodesAreRefused(t *testing.T) {
 					says[b.of(tensor.Float32, 3, 3)] = "got float32, want float64 as the arguments before it"
 				}
 			}
-			if arg != "positions" && arg != "bias" { // which may be nil
+			if arg != "positions" && arg != "bias" && arg != "row" { // which may be nil
 				says[nil] = "got nil, want a node"
 			}
 			for n, want := range says {

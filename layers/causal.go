@@ -65,3 +65,7 @@ func (l *CausalAttention) Forward(b *Build, x *G.Node) (*G.Node, error) { return
 func (l *CausalAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
 	return l.self.ForwardWithWeights(b, x)
 }
+
+// Attention is the layer that does the work, over the same parameters: it knows their
+// states in PyTorch's layouts, and no bound of the length.
+func (l *CausalAttention) Attention() *Attention { return l.self.Attention }

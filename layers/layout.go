@@ -149,6 +149,9 @@ func (c AttentionConfig) biasInit(in int) Init {
 }
 
 func (c AttentionConfig) outInit() Init {
+	if c.OutStd > 0 {
+		return Normal(0, c.OutStd)
+	}
 	if c.Layout == Torch {
 		return linearWeight(c.contextWidth())
 	}

@@ -79,6 +79,10 @@ func (l *MultiHeadAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weigh
 	return l.self.ForwardWithWeights(b, x)
 }
 
+// Attention is the layer that does the work, over the same parameters: it knows their
+// states in PyTorch's layouts, and no bound of the length.
+func (l *MultiHeadAttention) Attention() *Attention { return l.self.Attention }
+
 // MultiHeadAttentionWrapperConfig sizes a MultiHeadAttentionWrapper.
 type MultiHeadAttentionWrapperConfig struct {
 	Head     CausalAttentionConfig // of each head; Head.Out is one head's width

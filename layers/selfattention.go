@@ -129,6 +129,10 @@ func (l *SelfAttentionV2) ForwardWithWeights(b *Build, x *G.Node) (out, weights 
 	return l.self.ForwardWithWeights(b, x)
 }
 
+// Attention is the layer that does the work, over the same parameters: it knows their
+// states in PyTorch's layouts.
+func (l *SelfAttentionV2) Attention() *Attention { return l.self.Attention }
+
 // selfAttention is an Attention of sequences to themselves, the queries being x.
 type selfAttention struct {
 	*Attention

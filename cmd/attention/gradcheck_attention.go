@@ -52,19 +52,36 @@ func attentionOps() []gradcheckCase {
 		out, _, err := graph.Attention(q, k, v, c)
 		return out, err
 	}
-	return slices.Concat(attentionOf("Attention", composed), attentionWeights(), attentionOf("FusedAttention", graph.FusedAttention))
+	return slices.Concat(attentionOf("Attention", composed), attentionWeights(), attentionOf("FusedAttention", graph.FusedAttention),
+		maskedOps(), appendOps())
+}
+
+// nodes is the setting with its dropout key.
+func (s attentionSetting) nodes() nodeSetting {
+	return nodeSetting{s.about, s.q, s.k, s.v, func(g *checkedGraph) (graph.AttentionConfig, error) {
+		c := s.config
+		if s.dropout > 0 {
+			c.Dropout = graph.Drop{P: s.dropout, Key: g.key(), Site: 1}
+		}
+		return c, nil
+	}}
 }
 
 // attentionOf checks a form of attention in every setting.
 func attentionOf(covers string, attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error)) []gradcheckCase {
-	var cases []gradcheckCase
+	var settings []nodeSetting
 	for _, s := range attentionSettings() {
+		settings = append(settings, s.nodes())
+	}
+	var cases []gradcheckCase
+	for _, s := range append(settings, nodeSettings()...) {
 		cases = append(cases, opCase(covers, s.about, func(g *checkedGraph) (*G.Node, error) {
-			c := s.config
-			if s.dropout > 0 {
-				c.Dropout = graph.Drop{P: s.dropout, Key: g.key(), Site: 1}
+			q, k, v := g.input("q", s.q...), g.input("k", s.k...), g.input("v", s.v...)
+			c, err := s.config(g)
+			if err != nil {
+				return nil, err
 			}
-			return attend(g.input("q", s.q...), g.input("k", s.k...), g.input("v", s.v...), c)
+			return attend(q, k, v, c)
 		}))
 	}
 	return append(cases, opCase(covers, "of x to itself, causal", func(g *checkedGraph) (*G.Node, error) {

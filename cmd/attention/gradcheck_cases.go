@@ -14,7 +14,7 @@ import (
 // different prime lengths.
 func gradcheckCases() []gradcheckCase {
 	return slices.Concat(elementOps(), productOps(), rowOps(), maskOps(), layoutOps(), dropoutOps(), lookupOps(),
-		attentionOps(), additiveOps(), normOps(), positionOps(), gradcheckLayers())
+		attentionOps(), additiveOps(), normOps(), positionOps(), transformerOps(), gradcheckLayers())
 }
 
 func opCase(covers, about string, build func(g *checkedGraph) (*G.Node, error)) gradcheckCase {

@@ -47,8 +47,8 @@ func weighingCase[C any, L interface {
 }
 
 func gradcheckLayers() []gradcheckCase {
-	return slices.Concat(linearLayers(), selfAttentionLayers(), causalLayers(), multiHeadLayers(), wrapperLayers(),
-		additiveLayers(), languageModels())
+	return slices.Concat(linearLayers(), selfAttentionLayers(), causalLayers(), multiHeadLayers(), wrapperLayers(), attentionLayers(),
+		additiveLayers(), languageModels(), transformerLayers())
 }
 
 func linearLayers() []gradcheckCase {

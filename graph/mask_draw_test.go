@@ -1,0 +1,183 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// drawnMask is a mask as data.
+type drawnMask struct {
+	kind        string
+	align       graph.Alignment
+	left, right int // of a window, or a prefix of left
+	dt          tensor.Dtype
+	first       array // lengths, ids of queries or what to keep
+	second      array // ids of keys; no shape: those of the queries
+	of          []drawnMask
+}
+
+// sees is the definition of every mask, one query and one key at a time.
+func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
+	at := t // the query's position among the keys
+	if m.align == graph.LowerRight {
+		at += z.S - z.T
+	}
+	switch m.kind {
+	case "causal":
+		return s <= at
+	case "window":
+		return at-s <= m.left && s-at <= m.right
+	case "prefix":
+		return s < m.left
+	case "lengths":
+		return float64(s) < m.first.v[b]
+	case "segments":
+		key := m.second
+		if key.shape == nil {
+			key = m.first
+		}
+		return m.first.v[b*z.T+t] == key.v[b*z.S+s]
+	case "keep":
+		return z.of(m.first, b, h, t, s) == 1
+	case "not":
+		return !m.of[0].sees(z, b, h, t, s)
+	}
+	for _, of := range m.of {
+		if of.sees(z, b, h, t, s) != (m.kind == "and") {
+			return m.kind == "or"
+		}
+	}
+	return m.kind != "or" // all, or all of and's
+}
+
+// build makes the mask, with nodes that are numbered.
+func (m drawnMask) build(g *G.ExprGraph, number *int) graph.Mask {
+	in := func(x array) *G.Node {
+		*number++
+		return node(g, fmt.Sprint("mask ", *number), x, m.dt)
+	}
+	var of []graph.Mask
+	for _, x := range m.of {
+		of = append(of, x.build(g, number))
+	}
+	switch m.kind {
+	case "causal":
+		return graph.Causal{Align: m.align}
+	case "window":
+		return graph.SlidingWindow{Left: m.left, Right: m.right, Align: m.align}
+	case "prefix":
+		return graph.Prefix{N: m.left}
+	case "lengths":
+		return graph.KeyLengths{Lengths: in(m.first)}
+	case "segments":
+		s := graph.Segments{Query: in(m.first)}
+		if m.second.shape != nil {
+			s.Key = in(m.second)
+		}
+		return s
+	case "keep":
+		return graph.Keep{Keep: in(m.first)}
+	case "and":
+		return graph.And(of[0], of[1], of[2:]...)
+	case "or":
+		return graph.Or(of[0], of[1], of[2:]...)
+	case "not":
+		return graph.Not(of[0])
+	}
+	return graph.All{}
+}
+
+// mask draws a tree of masks.
+func (d drawing) mask(z sizes, depth int) drawnMask {
+	kinds := []string{"all", "causal", "window", "prefix", "lengths", "segments", "keep"}
+	if depth > 1 {
+		kinds = append(kinds, "and", "or", "not", "and", "or")
+	}
+	m := drawnMask{kind: pick(d, "mask", kinds...)}
+	batch := func(more ...int) []int { return append(slices.Clone(z.batch), more...) }
+	switch m.kind {
+	case "and", "or", "not":
+		n := 1
+		if m.kind != "not" {
+			n = d.int("masks", 2, 3)
+		}
+		for range n {
+			m.of = append(m.of, d.mask(z, depth-1))
+		}
+	case "causal":
+		m.align = d.align(z)
+	case "window":
+		m.align = d.align(z)
+		m.left, m.right = pick(d, "left", 0, 1, 3, 50, math.MaxInt), pick(d, "right", 0, 1, 2, math.MaxInt)
+	case "prefix":
+		m.left = pick(d, "prefix", 0, 1, 3, z.S, z.S+1, math.MaxInt)
+	case "lengths":
+		m.dt = pick(d, "type of lengths", tensor.Int, tensor.Int64)
+		m.first = d.whole(pick(d, "longest", 0, z.S, z.S), batch()...)
+	case "segments":
+		m.dt = pick(d, "type of segments", tensor.Int, tensor.Int64)
+		m.first = d.ids(batch(z.T)...)
+		if z.T != z.S || d.flag("key segments") {
+			m.second = d.ids(batch(z.S)...)
+		}
+	case "keep":
+		m.dt = pick(d, "type of keep", tensor.Float32, tensor.Float64, tensor.Int, tensor.Int64)
+		m.first = d.whole(pick(d, "keep some", 1, 1, 1, 0), d.broadcast("keep", z)...)
+	}
+	return m
+}
+
+func (d drawing) align(z sizes) graph.Alignment {
+	legal := []graph.Alignment{graph.UpperLeft}
+	if z.S >= z.T {
+		legal = append(legal, graph.LowerRight)
+	}
+	if z.S == z.T {
+		legal = append(legal, graph.Square)
+	}
+	return pick(d, "align", legal...)
+}
+
+// whole draws numbers from 0 to most.
+func (d drawing) whole(most int, shape ...int) array {
+	a := zeros(shape...)
+	for i := range a.v {
+		a.v[i] = float64(d.r.IntN(most + 1))
+	}
+	return a
+}
+
+// ids draws the ids of segments, which need not lie side by side.
+func (d drawing) ids(shape ...int) array {
+	a := d.whole(2, shape...)
+	sorted := d.flag("segments side by side")
+	for i := range a.v {
+		a.v[i] = 7*a.v[i] - 3
+	}
+	if n := a.axis(-1); sorted {
+		for i := 0; i < len(a.v); i += n {
+			slices.Sort(a.v[i:][:n])
+		}
+	}
+	return a
+}
+
+// maskOf is the mask of one batch.
+func (a drawnAttention) maskOf(m drawnMask, b int) drawnMask {
+	m.of = slices.Clone(m.of)
+	for i, x := range m.of {
+		m.of[i] = a.maskOf(x, b)
+	}
+	for _, x := range []*array{&m.first, &m.second} {
+		if x.v != nil {
+			*x = a.part(m.kind, *x, b)
+		}
+	}
+	return m
+}

@@ -1,0 +1,179 @@
+package graph_test
+
+import (
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Masks that do not go with scores (2, 3, 5, 7), each as an error of all that take masks.
+func TestWrongMasksAreRefused(t *testing.T) {
+	b, other := bench{G.NewGraph()}, bench{G.NewGraph()}
+	for says, m := range map[string]graph.Mask{
+		"mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right":  graph.Causal{},
+		"mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right ": graph.SlidingWindow{},
+		"mask: got alignment 3, want one of [square upper_left lower_right]":            graph.Causal{Align: 3},
+		"mask: got a window of -1 to the left and 0 to the right, want both at least 0": graph.SlidingWindow{Left: -1, Align: graph.UpperLeft},
+		"mask: got a window of 2 to the left and -3 to the right, want both at least 0": graph.SlidingWindow{Left: 2, Right: -3, Align: graph.UpperLeft},
+		"mask: got a prefix of -1 keys, want at least 0":                                graph.Prefix{N: -1},
+		"mask: got nil in And, Or or Not, want a mask":                                  graph.And(graph.All{}, nil),
+		"mask: got nil in And, Or or Not, want a mask ":                                 graph.Or(nil, graph.All{}),
+		"mask: got nil in And, Or or Not, want a mask  ":                                graph.Not(nil),
+		"mask: got nil in And, Or or Not, want a mask   ":                               graph.And(graph.All{}, graph.All{}, nil),
+		"lengths: got nil, want a node":                                                 graph.KeyLengths{},
+		"lengths: got float64, want int or int64":                                       graph.KeyLengths{Lengths: b.f(2)},
+		"lengths: shape (3), want (B) = (2)":                                            graph.KeyLengths{Lengths: b.ids(3)},
+		"lengths: shape (2, 1), want (B) = (2)":                                         graph.KeyLengths{Lengths: b.ids(2, 1)},
+		"lengths: shape (), want (B) = (2)":                                             graph.KeyLengths{Lengths: b.ids()},
+		"segments: got nil, want a node":                                                graph.Segments{Key: b.ids(2, 7)},
+		"segments: shape (2, 7), want (B, T) = (2, 5)":                                  graph.Segments{Query: b.ids(2, 7), Key: b.ids(2, 7)},
+		"key_segments: shape (2, 5), want (B, S) = (2, 7)":                              graph.Segments{Query: b.ids(2, 5)},
+		"key_segments: shape (7), want (B, S) = (2, 7)":                                 graph.Segments{Query: b.ids(2, 5), Key: b.ids(7)},
+		"key_segments: got float64, want int or int64":                                  graph.Segments{Query: b.ids(2, 5), Key: b.f(2, 7)},
+		"keep: got nil, want a node":                                                    graph.Keep{},
+		"keep: got bool, want float32, float64, int or int64":                           graph.Keep{Keep: b.of(tensor.Bool, 5, 7)},
+		"keep: shape (7, 5), want one that broadcasts to (2, 3, 5, 7)":                  graph.Keep{Keep: b.f(7, 5)},
+		"keep: shape (2, 5, 7), want one that broadcasts to (2, 3, 5, 7)":               graph.Keep{Keep: b.f(2, 5, 7)},
+		"keep: shape (1, 2, 3, 5, 7), want one that broadcasts to (2, 3, 5, 7)":         graph.Keep{Keep: b.f(1, 2, 3, 5, 7)},
+		"keep: got a node of another graph, want one of ":                               graph.Keep{Keep: other.f(5, 7)},
+		"lengths: got a node of another graph, want one of ":                            graph.KeyLengths{Lengths: other.ids(2)},
+		"keep: got a node of no graph, want one of a graph":                             graph.Keep{Keep: G.NewConstant(1.0)},
+	} {
+		says = strings.TrimRight(says, " ")
+		for _, wrapped := range []graph.Mask{m, graph.Or(graph.All{}, graph.Not(m))} {
+			for name, use := range maskUsers(b) {
+				n, err := use(wrapped)
+				require.ErrorContains(t, err, says, name)
+				require.Regexp(t, wellSaid, err.Error())
+				require.Nil(t, n)
+				if !strings.Contains(says, "another graph") { // which only the op sees
+					require.EqualError(t, err, "graph: "+name+": "+says)
+				}
+			}
+		}
+	}
+	_, err := graph.MaskFill(b.f(5, 3), graph.Causal{Align: graph.LowerRight})
+	require.EqualError(t, err, "graph: MaskFill: mask: got T=5 and S=3 with lower_right, want S ≥ T")
+	_, err = graph.MaskFill(b.f(5), graph.All{})
+	require.EqualError(t, err, "graph: MaskFill: scores: shape (5), want (…, T, S)")
+	_, err = graph.MaskFill(b.f(2, 3, 2, 5, 7), graph.Keep{Keep: b.f(2, 1, 1, 1, 1)})
+	require.EqualError(t, err, "graph: MaskFill: keep: shape (2, 1, 1, 1, 1), want one that broadcasts to (2, 3, 2, 5, 7) and repeats all of its axes before the heads' or none")
+}
+
+// maskUsers are the functions that take masks, of scores (2, 3, 5, 7).
+func maskUsers(b bench) map[string]func(m graph.Mask) (*G.Node, error) {
+	q, k, v := b.f(2, 3, 5, 2), b.f(2, 3, 7, 2), b.f(2, 3, 7, 11)
+	return map[string]func(m graph.Mask) (*G.Node, error){
+		"MaskFill": func(m graph.Mask) (*G.Node, error) { return graph.MaskFill(b.f(2, 3, 5, 7), m) },
+		"Attention": func(m graph.Mask) (*G.Node, error) {
+			return context(graph.Attention(q, k, v, graph.AttentionConfig{Mask: m}))
+		},
+		"FusedAttention": func(m graph.Mask) (*G.Node, error) {
+			return graph.FusedAttention(q, k, v, graph.AttentionConfig{Mask: m})
+		},
+	}
+}
+
+// What only a run can find: lengths beyond the keys, and numbers in a keep that are not
+// 0 or 1. The next run, with good ones, works.
+func TestWrongMaskValuesAreErrorsOfTheRun(t *testing.T) {
+	lengths := func(n *G.Node) graph.Mask { return graph.KeyLengths{Lengths: n} }
+	keep := func(n *G.Node) graph.Mask {
+		return graph.Not(graph.And(graph.Causal{Align: graph.UpperLeft}, graph.Keep{Keep: n}))
+	}
+	for _, c := range []struct {
+		mask      func(n *G.Node) graph.Mask
+		dt        tensor.Dtype
+		bad, good array
+		says      string
+	}{
+		{lengths, tensor.Int, of([]float64{3, 4}), of([]float64{3, 0}), "lengths: got 4 for batch 1, want 0 to S=3"},
+		{lengths, tensor.Int64, of([]float64{-1, 3}), of([]float64{1, 1}), "lengths: got -1 for batch 0, want 0 to S=3"},
+		{lengths, tensor.Int64, of([]float64{1 << 40, 3}), of([]float64{1, 1}), "lengths: got 1099511627776 for batch 0, want 0 to S=3"},
+		{keep, tensor.Float32, of([]float64{0, 1, 2}), of([]float64{0, 1, 1}), "keep: got 2 at element 2, want 0 or 1"},
+		{keep, tensor.Float64, of([]float64{1, nan, 0}), of([]float64{0, 1, 1}), "keep: got NaN at element 1, want 0 or 1"},
+		{keep, tensor.Float64, of([]float64{0.5, 1, 1}), of([]float64{0, 1, 1}), "keep: got 0.5 at element 0, want 0 or 1"},
+		{keep, tensor.Float64, of([]float64{-inf, 1, 1}), of([]float64{0, 1, 1}), "keep: got -Inf at element 0, want 0 or 1"},
+		{keep, tensor.Int, of([]float64{1, -1, 1}), of([]float64{0, 1, 1}), "keep: got -1 at element 1, want 0 or 1"},
+		{keep, tensor.Int64, array{nil, []float64{7}}, array{nil, []float64{1}}, "keep: got 7 at element 0, want 0 or 1"},
+	} {
+		for name, attend := range map[string]func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){
+			"MaskFill": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+				return context(graph.Attention(q, k, v, c))
+			},
+			"MaskZero": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+				c.Renormalize = true
+				return context(graph.Attention(q, k, v, c))
+			},
+			"FusedAttention": graph.FusedAttention,
+		} {
+			g := G.NewGraph()
+			x := node(g, "x", zeros(2, 3, 5), tensor.Float64)
+			m := node(g, "m", c.bad, c.dt)
+			out, err := attend(x, x, x, graph.AttentionConfig{Mask: c.mask(m)})
+			require.NoError(t, err)
+			vm, err := machine.New(out)
+			require.NoError(t, err)
+			require.EqualError(t, vm.RunAll(), "machine: graph: "+name+": "+c.says)
+			require.ErrorContains(t, G.NewTapeMachine(g).RunAll(), "graph: "+name+": "+c.says)
+			require.NoError(t, G.Let(m, c.good.value(c.dt)))
+			require.NoError(t, vm.RunAll())
+		}
+	}
+}
+
+// Other parts of a config that do not go with q (2, 5, 6), k and v (2, 7, 6).
+func TestWrongConfigsAreRefused(t *testing.T) {
+	b, other := bench{G.NewGraph()}, bench{G.NewGraph()}
+	for says, c := range map[string]graph.AttentionConfig{
+		"heads: got -1, want at least 0":                                      {Heads: -1},
+		"key/value heads: got 2, want a divisor of the 3 heads":               {Heads: 3, KVHeads: 2},
+		"key/value heads: got -1, want a divisor of the 3 heads":              {Heads: 3, KVHeads: -1},
+		"key/value heads: got 2, want a divisor of the 1 heads":               {KVHeads: 2},
+		"q: shape (2, 5, 6), want (…, T, H·D) with H=4":                       {Heads: 4},
+		"k: shape (2, 7, 6), want (2, S, 2)":                                  {Heads: 3, KVHeads: 1},
+		"softcap: got -1, want a finite number above 0, or 0 for none":        {Softcap: -1},
+		"softcap: got NaN, want a finite number above 0, or 0 for none":       {Softcap: nan},
+		"softcap: got +Inf, want a finite number above 0, or 0 for none":      {Softcap: inf},
+		"extra keys: got -1, want 0 or more and fewer than S=7":               {ExtraKeys: -1},
+		"extra keys: got 7, want 0 or more and fewer than S=7":                {ExtraKeys: 7},
+		"bias: shape (3, 5, 7), want one that broadcasts to (2, 5, 7)":        {Bias: b.f(3, 5, 7)},
+		"bias: shape (5, 7), want one that broadcasts to (2, 5, 6)":           {Bias: b.f(5, 7), ExtraKeys: 1},
+		"bias: got int, want float32 or float64":                              {Bias: b.ids(5, 7)},
+		"bias: got float32, want float64 as the arguments before it":          {Bias: b.of(tensor.Float32, 5, 7)},
+		"bias: got a node of another graph, want one of q's":                  {Bias: other.f(5, 7)},
+		"relative_bias: shape (11), want (H, T+S−1) = (3, 11), or one row":    {Heads: 3, RelativeBias: b.f(11)},
+		"relative_bias: shape (2, 11), want (H, T+S−1) = (3, 11), or one row": {Heads: 3, RelativeBias: b.f(2, 11)},
+		"relative_bias: shape (3, 11), want (H, T+S−1) = (3, 10), or one row": {Heads: 3, RelativeBias: b.f(3, 11), ExtraKeys: 1},
+		"relative_bias: got a node of another graph, want one of q's":         {RelativeBias: other.f(1, 11)},
+		"sinks: shape (2), want (H=3)":                                        {Heads: 3, Sinks: b.f(2)},
+		"sinks: shape (), want (H=1)":                                         {Sinks: b.f()},
+		"sinks: got int, want float32 or float64":                             {Sinks: b.ids(1)},
+		"sinks: got them with renormalized weights, want one of the two":      {Sinks: b.f(1), Renormalize: true},
+	} {
+		q, k, v := b.f(2, 5, 6), b.f(2, 7, 6), b.f(2, 7, 6)
+		_, _, err := graph.Attention(q, k, v, c)
+		require.EqualError(t, err, "graph: Attention: "+says)
+		_, err = graph.FusedAttention(q, k, v, c)
+		require.EqualError(t, err, "graph: FusedAttention: "+says)
+	}
+}
+
+func fillBy(m graph.Mask) func(x *G.Node) (*G.Node, error) {
+	return func(x *G.Node) (*G.Node, error) { return graph.MaskFill(x, m) }
+}
+
+// timesDetached is x⊙detach(x): by itself a detached x has no gradient at all.
+func timesDetached(x *G.Node) (*G.Node, error) {
+	y, err := graph.Detach(x)
+	if err != nil {
+		return nil, err
+	}
+	return graph.Mul(x, y)
+}

@@ -1,0 +1,122 @@
+package graph_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func positionRowsBy(T int) func(weight, start *G.Node) (*G.Node, error) {
+	return func(weight, start *G.Node) (*G.Node, error) { return graph.PositionRows(weight, start, T) }
+}
+
+// rowCases take rows of x (rows, 3): the numbers of those that they take.
+var rowCases = []struct {
+	name  string
+	op    func(in G.Nodes) (*G.Node, error)
+	in    []int // shape of x
+	start float64
+	out   []int // shape
+	taken []int
+}{
+	{"the first", positionRows(2), s{7, 3}, 0, s{2, 3}, s{0, 1}},
+	{"in the middle", positionRows(2), s{7, 3}, 3, s{2, 3}, s{3, 4}},
+	{"the last", positionRows(1), s{7, 3}, 6, s{1, 3}, s{6}},
+	{"all", positionRows(5), s{5, 3}, 0, s{5, 3}, s{0, 1, 2, 3, 4}},
+	{"last of each", lastRow, s{2, 5, 3}, 0, s{2, 3}, s{4, 9}},
+	{"last of one", lastRow, s{5, 3}, 0, s{3}, s{4}},
+	{"last of rows", lastRow, s{2, 2, 1, 3}, 0, s{2, 2, 3}, s{0, 1, 2, 3}},
+}
+
+func positionRows(T int) func(in G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) { return graph.PositionRows(in[0], in[1], T) }
+}
+
+func lastRow(in G.Nodes) (*G.Node, error) { return graph.LastRow(in[0]) }
+
+// The rows are copies, their gradients too, and the other rows have none; on both
+// machines, into memory that holds anything.
+func TestRowsOfPositions(t *testing.T) {
+	for _, c := range rowCases {
+		for _, p := range tolerances {
+			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(1, 2))
+				in := append(floats(normal(r, c.in...)), key(c.start))
+				dout := normal(r, c.out...)
+				e := express(t, c.op, in, p.dt)
+				e.differentiate(t, in, dout, p.dt)
+				x, dx := in[0].array, zeros(c.in...)
+				want := zeros(c.out...)
+				for i, row := range c.taken {
+					copy(want.v[3*i:3*i+3], x.v[3*row:])
+					copy(dx.v[3*row:3*row+3], dout.v[3*i:])
+				}
+				for _, got := range []result{e.onOurs(t), e.onTape(t)} {
+					require.Len(t, got.grads, 1)
+					near(t, "rows", want, got.out, float32Step(p.dt))
+					near(t, "gradient", dx, got.grads[0], float32Step(p.dt))
+				}
+				require.NotZero(t, overwriteAll(t, e.g))
+			})
+		}
+	}
+}
+
+// float32Step is what copying in a type may change a number by.
+func float32Step(dt tensor.Dtype) float64 {
+	if dt == tensor.Float32 {
+		return 1e-7
+	}
+	return 0
+}
+
+// One graph serves every start, and what lies outside the table is an error of the run.
+func TestPositionRowsOfManyRuns(t *testing.T) {
+	b := bench{G.NewGraph()}
+	table := zeros(7, 1)
+	for i := range table.v {
+		table.v[i] = float64(i)
+	}
+	start := b.ids()
+	rows, err := graph.PositionRows(node(b.g, "table", table, tensor.Float64), start, 2)
+	require.NoError(t, err)
+	m, err := machine.New(rows)
+	require.NoError(t, err)
+	for _, from := range []int{5, 0, 3} {
+		require.NoError(t, G.Let(start, from))
+		require.NoError(t, m.RunAll())
+		require.Equal(t, []float64{float64(from), float64(from + 1)}, rows.Value().Data())
+	}
+	for _, wrong := range []int{-1, 6, math.MaxInt, math.MinInt} {
+		require.NoError(t, G.Let(start, wrong))
+		err := m.RunAll()
+		require.ErrorContains(t, err, "graph: PositionRows: start: got ")
+		require.ErrorContains(t, err, "for T=2 rows, want 0 <= start <= N−T=5")
+	}
+}
+
+func TestPositionRowsRefuses(t *testing.T) {
+	b := bench{G.NewGraph()}
+	for _, c := range []struct {
+		weight, start *G.Node
+		T             int
+		says          string
+	}{
+		{b.f(7), b.ids(), 2, "graph: PositionRows: weight: shape (7), want (N, E)"},
+		{b.f(7, 3), b.ids(1), 2, "graph: PositionRows: start: shape (1), want ()"},
+		{b.f(7, 3), b.ids(), 0, "graph: PositionRows: T: got 0, want 1 <= T <= N=7"},
+		{b.f(7, 3), b.ids(), 8, "graph: PositionRows: T: got 8, want 1 <= T <= N=7"},
+	} {
+		_, err := graph.PositionRows(c.weight, c.start, c.T)
+		require.EqualError(t, err, c.says)
+	}
+	_, err := graph.LastRow(b.f(3))
+	require.EqualError(t, err, "graph: LastRow: x: shape (3), want (…, T, E)")
+}

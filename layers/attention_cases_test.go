@@ -1,0 +1,144 @@
+package layers_test
+
+import (
+	"attention/graph"
+	"attention/layers"
+)
+
+// but is a config with changes.
+func but(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) layers.AttentionConfig {
+	change(&c)
+	return c
+}
+
+// The configs of testdata/torch/attention.py, of which torch has but the first three.
+var (
+	mha       = layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
+	mhaPlain  = layers.AttentionConfig{Width: 6, NumHeads: 3, Layout: layers.Torch}
+	mhaWidths = layers.AttentionConfig{Width: 6, KeyWidth: 11, ValueWidth: 13, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
+
+	sixHeads = layers.AttentionConfig{Width: 11, NumHeads: 6, HeadDim: 4}
+	gpt2     = layers.AttentionConfig{Width: 12, NumHeads: 3, HeadDim: 4, QKVBias: true, OutBias: true, Layout: layers.GPT2}
+	llama    = layers.AttentionConfig{Width: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}, Layout: layers.Llama}
+
+	everything = layers.AttentionConfig{Width: 11, KeyWidth: 13, ValueWidth: 3, Out: 17, NumHeads: 6, NumKVHeads: 2, HeadDim: 6, ValueDim: 5,
+		QKVBias: true, OutBias: true, Scale: 0.3, Softcap: 5, Align: graph.LowerRight, RoPE: &graph.RoPEConfig{Dims: 4}, ALiBi: true,
+		RelativeBias: &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20}, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
+		AddBiasKV: true, AddZeroAttn: true, Mask: graph.SlidingWindow{Left: 2, Right: 1, Align: graph.LowerRight}}
+)
+
+// attentionCases are those of testdata/torch/attention.py.
+var attentionCases = map[string]layers.AttentionConfig{
+	"mha_self":               but(mha, func(c *layers.AttentionConfig) { c.Width = 15 }),
+	"mha_no_bias":            mhaPlain,
+	"mha_one_head":           but(mha, func(c *layers.AttentionConfig) { c.Width, c.NumHeads = 7, 1 }),
+	"mha_sequence_first":     mha,
+	"mha_unbatched":          mha,
+	"mha_cross":              mha,
+	"mha_cross_three":        mha,
+	"mha_cross_value":        mha,
+	"mha_widths":             mhaWidths,
+	"mha_widths_no_bias":     but(mhaWidths, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false }),
+	"mha_key_width":          but(mha, func(c *layers.AttentionConfig) { c.KeyWidth = 11 }),
+	"mha_widths_bias_kv":     but(mhaWidths, func(c *layers.AttentionConfig) { c.AddBiasKV = true }),
+	"mha_bias_kv":            but(mha, func(c *layers.AttentionConfig) { c.AddBiasKV = true }),
+	"mha_zero_attn":          but(mhaPlain, func(c *layers.AttentionConfig) { c.AddZeroAttn = true }),
+	"mha_both":               mhaBoth(),
+	"mha_both_masked":        mhaBoth(),
+	"mha_both_all_hidden":    mhaBoth(),
+	"mha_both_float_mask":    mhaBoth(),
+	"mha_padding":            mha,
+	"mha_holes":              mha,
+	"mha_unbatched_padding":  mha,
+	"mha_bool_mask":          mha,
+	"mha_bool_masks":         mha,
+	"mha_float_mask":         mha,
+	"mha_float_masks":        mha,
+	"mha_infinite_mask":      mha,
+	"mha_float_mask_padding": mha,
+	"mha_causal":             but(mha, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
+	"mha_causal_upper_left":  but(mha, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{Align: graph.UpperLeft} }),
+	"mha_causal_padding":     but(mha, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
+
+	"grouped":     but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }),
+	"multi_query": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.QKVBias = 1, true }),
+	"grouped_cross": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.NumKVHeads, c.Mask = 3, graph.Causal{Align: graph.UpperLeft}
+	}),
+	"sizes":     {Width: 11, KeyWidth: 13, ValueWidth: 3, Out: 17, NumHeads: 3, HeadDim: 5, ValueDim: 7, QKVBias: true, OutBias: true},
+	"value_dim": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.ValueDim = 2, 3 }),
+	"scale":     but(sixHeads, func(c *layers.AttentionConfig) { c.Scale = 0.71 }),
+	"softcap":   but(sixHeads, func(c *layers.AttentionConfig) { c.Softcap = 1.5 }),
+
+	"rope":             but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
+	"rope_interleaved": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Interleaved: true, Base: 500} }),
+	"rope_part": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.HeadDim, c.NumKVHeads, c.RoPE = 7, 2, &graph.RoPEConfig{Dims: 4}
+	}),
+	"rope_positions": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
+	"rope_cross": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.RoPE, c.Align = &graph.RoPEConfig{}, graph.UpperLeft
+	}),
+	"rope_cross_lower_right": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.RoPE, c.Align = &graph.RoPEConfig{Interleaved: true}, graph.LowerRight
+	}),
+	"rope_cross_positions": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
+
+	"alibi": but(sixHeads, func(c *layers.AttentionConfig) { c.ALiBi = true }),
+	"alibi_causal_cross": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.ALiBi, c.Align, c.Mask = true, graph.LowerRight, graph.Causal{Align: graph.LowerRight}
+	}),
+	"t5": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 4}
+	}),
+	"t5_decoder": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 5, MaxDistance: 4, Unidirectional: true}
+		c.Align, c.Mask = graph.LowerRight, graph.Causal{Align: graph.LowerRight}
+	}),
+	"alibi_t5": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.ALiBi, c.RelativeBias = true, &layers.RelativeBiasConfig{Buckets: 6}
+	}),
+
+	"window": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = graph.SlidingWindow{Left: 2} }),
+	"window_both": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Mask = graph.SlidingWindow{Left: 2, Right: 1, Align: graph.LowerRight}
+	}),
+	"prefix":          but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = graph.Or(graph.Causal{}, graph.Prefix{N: 3}) }),
+	"segments":        sixHeads,
+	"segments_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
+	"segments_cross":  sixHeads,
+	"renormalized":    but(sixHeads, func(c *layers.AttentionConfig) { c.Mask, c.Renormalize = graph.Causal{}, true }),
+
+	"sinks":        but(sixHeads, func(c *layers.AttentionConfig) { c.Sinks = true }),
+	"sinks_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.Sinks, c.Mask = 2, true, graph.Causal{} }),
+	"norm_rms":     but(sixHeads, func(c *layers.AttentionConfig) { c.QKNorm = layers.RMSNorm }),
+	"norm_l2":      but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.QKNorm, c.Scale = 2, layers.L2Norm, 3 }),
+	"gate":         but(sixHeads, func(c *layers.AttentionConfig) { c.Gate, c.ValueDim, c.OutBias = true, 3, true }),
+	"bias_kv_grouped": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.NumKVHeads, c.ValueDim, c.AddBiasKV, c.AddZeroAttn, c.Mask = 2, 3, true, true, graph.Causal{Align: graph.UpperLeft}
+	}),
+
+	"gpt2":         but(gpt2, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
+	"gpt2_no_bias": {Width: 11, NumHeads: 3, NumKVHeads: 1, HeadDim: 4, ValueDim: 3, Out: 7, Layout: layers.GPT2},
+	"gpt2_cross":   gpt2,
+	"llama":        but(llama, func(c *layers.AttentionConfig) { c.Width, c.HeadDim = 12, 0 }),
+	"llama_bias":   {Width: 11, KeyWidth: 13, ValueWidth: 3, NumHeads: 3, HeadDim: 5, QKVBias: true, OutBias: true, Layout: layers.Llama},
+	"qwen": but(llama, func(c *layers.AttentionConfig) {
+		c.NumKVHeads, c.RoPE, c.QKNorm = 3, &graph.RoPEConfig{Base: 1e6}, layers.RMSNorm
+	}),
+	"gemma": but(llama, func(c *layers.AttentionConfig) { c.Softcap, c.Scale, c.Mask = 2, 0.4, graph.SlidingWindow{Left: 2} }),
+	"oss": but(llama, func(c *layers.AttentionConfig) {
+		c.Sinks, c.QKVBias, c.OutBias, c.Mask = true, true, true, graph.SlidingWindow{Left: 1}
+	}),
+
+	"everything": everything,
+	"everything_llama": but(everything, func(c *layers.AttentionConfig) {
+		c.Layout, c.QKNorm, c.NumKVHeads, c.RoPE = layers.Llama, layers.L2Norm, 3, &graph.RoPEConfig{Dims: 4, Interleaved: true}
+		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20, Unidirectional: true}
+	}),
+	"everything_gpt2": but(everything, func(c *layers.AttentionConfig) { c.Layout, c.KeyWidth, c.ValueWidth = layers.GPT2, 0, 0 }),
+}
+
+func mhaBoth() layers.AttentionConfig {
+	return but(mha, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
+}

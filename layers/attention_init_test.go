@@ -1,0 +1,46 @@
+package layers_test
+
+import (
+	"strings"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// Layers made one after the other from seed 123 begin with the values of
+// torch.nn.MultiheadAttention, to the bit but for the normal ones, whose last bits are
+// those of the C library's functions.
+func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
+	file := golden.Load(t, attentionFile)
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		for _, l := range []struct {
+			scope  string
+			config layers.AttentionConfig
+		}{
+			{"packed", layers.AttentionConfig{Width: 15, NumHeads: 3, QKVBias: true, OutBias: true}},
+			{"no_bias", layers.AttentionConfig{Width: 15, NumHeads: 3}},
+			{"separate", layers.AttentionConfig{Width: 15, NumHeads: 3, QKVBias: true, OutBias: true, KeyWidth: 11, ValueWidth: 13}},
+			{"bias_kv", layers.AttentionConfig{Width: 14, NumHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true}},
+			{"bias_kv_wide", layers.AttentionConfig{Width: 22, NumHeads: 2, AddBiasKV: true, KeyWidth: 3}},
+		} {
+			l.config.Layout = layers.Torch
+			_, err := layers.NewAttention(params.Scope(l.scope), l.config)
+			require.NoError(t, err)
+		}
+		require.ElementsMatch(t, torchCase{file: file, prefix: "init." + p.label + "."}.entries(""), names(params))
+		for name, v := range params.All() {
+			entry := "init." + p.label + "." + name
+			require.Equal(t, file.Shape(entry), []int(v.Shape()), name)
+			tol := 0.0
+			if strings.Contains(name, ".bias_") {
+				tol = map[tensor.Dtype]float64{tensor.Float32: 0x1p-22, tensor.Float64: 0x1p-51}[p.dt] // 2 units in the last place
+			}
+			golden.Close(t, entry, file.Float64(entry), floats(t, v), 0, tol)
+		}
+	}
+}

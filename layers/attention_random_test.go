@@ -1,0 +1,205 @@
+package layers_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/gradcheck"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+)
+
+// randomAttention is any config and any call of it.
+type randomAttention struct {
+	config     layers.AttentionConfig
+	mode       layers.Mode
+	B, T, S    int // B of 0 is no batch; S of 0 is self-attention
+	value      bool
+	bias       []int
+	padded     bool
+	documents  bool
+	positioned bool
+}
+
+func randomAttentions() *rapid.Generator[randomAttention] { return rapid.Custom(drawAttention) }
+
+func drawAttention(t *rapid.T) (a randomAttention) {
+	number := func(name string, from, to int) int { return rapid.IntRange(from, to).Draw(t, name) }
+	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
+	float := func(name string) float64 { return rapid.SampledFrom([]float64{0, 0.5, 1.7}).Draw(t, name) }
+	a.B, a.T, a.S = number("B", 0, 3), number("T", 1, 9), number("S", 0, 9)
+	a.mode = rapid.SampledFrom([]layers.Mode{layers.Eval, layers.Train}).Draw(t, "mode")
+	c := &a.config
+	c.NumKVHeads = number("K", 1, 3)
+	c.NumHeads = c.NumKVHeads * number("H/K", 1, 3)
+	c.Width, c.Out, c.HeadDim, c.ValueDim = number("Width", 1, 6), number("Out", 0, 4), number("D", 1, 5), number("Dv", 0, 5)
+	c.QKVBias, c.OutBias = flag("QKVBias"), flag("OutBias")
+	c.Layout = rapid.SampledFrom(layers.Layouts()).Draw(t, "Layout")
+	if a.S > 0 {
+		a.value = flag("value")
+		if c.Layout != layers.GPT2 {
+			c.KeyWidth = number("KeyWidth", 1, 6)
+			c.ValueWidth = c.KeyWidth
+		}
+	}
+	c.Scale, c.Softcap = float("Scale"), float("Softcap")
+	c.Align = rapid.SampledFrom([]graph.Alignment{graph.UpperLeft, graph.LowerRight}).Draw(t, "Align")
+	if c.Align == graph.LowerRight {
+		a.T = min(a.T, max(a.S, 1))
+	}
+	drawMask(t, &a)
+	if c.HeadDim > 1 && flag("RoPE") {
+		c.RoPE = &graph.RoPEConfig{Dims: c.HeadDim / 2 * 2, Interleaved: flag("Interleaved")}
+		a.positioned = flag("positions")
+	}
+	c.ALiBi = flag("ALiBi")
+	if flag("RelativeBias") {
+		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 5, Unidirectional: flag("Unidirectional")}
+	}
+	c.QKNorm = rapid.SampledFrom([]layers.QKNorm{layers.NoQKNorm, layers.L2Norm, layers.RMSNorm}).Draw(t, "QKNorm")
+	c.Renormalize = flag("Renormalize")
+	c.Sinks = !c.Renormalize && flag("Sinks")
+	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
+	c.Dropout, c.ContextDropout, c.OutDropout = float("Dropout")/2, float("ContextDropout")/2, float("OutDropout")/2
+	return a
+}
+
+// drawMask draws a mask and a bias for the call.
+func drawMask(t *rapid.T, a *randomAttention) {
+	align := a.config.Align
+	a.config.Mask = rapid.SampledFrom([]graph.Mask{nil, graph.Causal{Align: align}, graph.SlidingWindow{Left: 2, Right: 1, Align: align},
+		graph.Or(graph.Causal{Align: align}, graph.Prefix{N: 2}), graph.Not(graph.Prefix{N: 1})}).Draw(t, "Mask")
+	a.padded = a.B > 0 && rapid.Bool().Draw(t, "padded")
+	a.documents = rapid.Bool().Draw(t, "documents")
+	heads, keys := a.config.NumHeads, max(a.S, 1)
+	if a.S == 0 {
+		keys = a.T
+	}
+	a.bias = rapid.SampledFrom([][]int{nil, {keys}, {a.T, 1}, {heads, a.T, keys}, {heads, 1, 1}}).Draw(t, "bias")
+}
+
+// call adds the inputs to a graph: the differentiable ones are returned too.
+func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.AttentionInput, wrt G.Nodes) {
+	dt, lead := b.Params().Dtype(), []int{a.B}
+	if a.B == 0 {
+		lead = nil
+	}
+	node := func(name string, v *tensor.Dense) *G.Node {
+		n, err := b.Input(name, v.Dtype(), v.Shape()...)
+		require.NoError(t, err)
+		require.NoError(t, G.Let(n, v))
+		return n
+	}
+	float := func(name string, shape ...int) *G.Node {
+		n := node(name, numbers(dt, shape...))
+		wrt = append(wrt, n)
+		return n
+	}
+	integers := func(name string, factor, modulus int, shape ...int) *G.Node {
+		ids := make([]int, tensor.Shape(shape).TotalSize())
+		for i := range ids {
+			ids[i] = i * factor % modulus
+		}
+		return node(name, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(ids)))
+	}
+	c, S := a.config, a.S
+	in.Query = float("query", append(lead, a.T, c.Width)...)
+	if S == 0 {
+		S = a.T
+	} else {
+		width := c.KeyWidth
+		if width == 0 {
+			width = c.Width
+		}
+		in.Key = float("key", append(lead, S, width)...)
+		if a.value {
+			in.Value = float("value", append(lead, S, width)...)
+		}
+	}
+	if a.bias != nil {
+		in.Bias = float("bias", a.bias...)
+	}
+	if a.positioned {
+		in.Positions = integers("positions", 5, 7, append(lead, a.T)...)
+	}
+	in.Mask = graph.All{}
+	if a.padded {
+		in.Mask = graph.And(in.Mask, graph.KeyLengths{Lengths: integers("lengths", 3, S+1, a.B)})
+	}
+	if a.documents {
+		in.Mask = graph.And(in.Mask, graph.Segments{Query: integers("query segments", 1, 2, append(lead, a.T)...),
+			Key: integers("key segments", 2, 3, append(lead, S)...)})
+	}
+	return in, wrt
+}
+
+// build is one of the two forms in a graph of its own.
+func (a randomAttention) build(t require.TestingT, p *layers.Params, l *layers.Attention, withWeights bool) (out *G.Node, wrt G.Nodes) {
+	b := layers.NewBuild(p, a.mode)
+	in, wrt := a.call(t, b)
+	out, err := l.Forward(b, in)
+	if withWeights {
+		b = layers.NewBuild(p, a.mode)
+		in, wrt = a.call(t, b)
+		out, _, err = l.ForwardWithWeights(b, in)
+	}
+	require.NoError(t, err)
+	if key := b.DropoutKey(); key != nil {
+		require.NoError(t, G.Let(key, G.NewI64(7)))
+	}
+	return out, append(wrt, b.Learnables()...)
+}
+
+// layer has parameters of which none is 0.
+func (a randomAttention) layer(t require.TestingT, dt tensor.Dtype) (*layers.Params, *layers.Attention) {
+	p := layers.NewParams(dt, 1)
+	l, err := layers.NewAttention(p.Scope(""), a.config)
+	require.NoError(t, err)
+	for name, v := range p.All() {
+		require.NoError(t, p.Set(name, numbers(dt, v.Shape()...)))
+	}
+	return p, l
+}
+
+// Whatever the config, Forward is the out of ForwardWithWeights, and so are its
+// gradients.
+func TestBothFormsOfAnyAttentionAgree(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a := randomAttentions().Draw(rt, "attention")
+		p, l := a.layer(rt, tensor.Float64)
+		both := func(withWeights bool) [][]float64 {
+			out, wrt := a.build(rt, p, l, withWeights)
+			g := G.NewTensor(out.Graph(), tensor.Float64, out.Dims(), G.WithShape(out.Shape()...), G.WithName("dout"),
+				G.WithValue(numbers(tensor.Float64, out.Shape()...)))
+			grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{g}, wrt)
+			require.NoError(rt, err)
+			return values(t, append(G.Nodes{out}, grads...)...)
+		}
+		fused, composed := both(false), both(true)
+		require.Len(rt, fused, len(composed))
+		for i := range composed {
+			require.False(rt, slices.ContainsFunc(composed[i], math.IsNaN))
+			require.InDeltaSlice(rt, composed[i], fused[i], 1e-10)
+		}
+	})
+}
+
+// A handful of them has the gradients of finite differences.
+func TestGradientsOfAnyAttention(t *testing.T) {
+	for seed := range 5 {
+		a := randomAttentions().Example(seed)
+		p, l := a.layer(t, tensor.Float64)
+		for _, withWeights := range []bool{false, true} {
+			out, wrt := a.build(t, p, l, withWeights)
+			report, err := gradcheck.Check(out, wrt, gradcheck.Config{Mode: gradcheck.OneDirection})
+			require.NoError(t, err)
+			require.True(t, report.OK(), "%+v: %v", a, report)
+		}
+	}
+}

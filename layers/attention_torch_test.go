@@ -1,0 +1,234 @@
+package layers_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+const attentionFile = "torch/attention.safetensors"
+
+// attentionNames are the cases in the file: attentionCases and no other.
+func attentionNames(t *testing.T, file *golden.File) (list []string) {
+	for _, entry := range file.Names() {
+		if name, isCase := strings.CutSuffix(entry, ".out"); isCase {
+			require.Contains(t, attentionCases, name)
+			list = append(list, name)
+		}
+	}
+	require.Len(t, list, len(attentionCases))
+	return list
+}
+
+// Outputs, weights and the gradients of every input and parameter, as PyTorch has
+// them, by either form of attention. The file's numbers are exact for inputs and
+// computed in float64 from them; torchTypes has the tolerances.
+func TestAttentionEqualsPyTorch(t *testing.T) {
+	file := golden.Load(t, attentionFile)
+	for _, name := range attentionNames(t, file) {
+		for _, p := range torchTypes {
+			c := newAttentionCase(torchCase{file, name + ".", p.dt, p.tol})
+			for _, withWeights := range []bool{true, false} {
+				c.test(t, withWeights, false)
+				if c.has("hidden") || c.has("padding") {
+					c.test(t, withWeights, true)
+				}
+			}
+		}
+	}
+}
+
+type attentionCase struct {
+	torchCase
+	config layers.AttentionConfig
+	all    []string // its entries
+}
+
+func newAttentionCase(c torchCase) attentionCase {
+	return attentionCase{c, attentionCases[strings.TrimSuffix(c.prefix, ".")], c.entries("")}
+}
+
+func (c attentionCase) has(entry string) bool { return slices.Contains(c.all, entry) }
+
+func (c attentionCase) near(t *testing.T, entry string, n *G.Node, got []float64) {
+	require.Equal(t, c.file.Shape(c.prefix+entry), []int(n.Shape()), c.prefix+entry)
+	what := fmt.Sprintf("%s%s in %v", c.prefix, entry, c.dt)
+	golden.Close(t, what, c.file.Float64(c.prefix+entry), got, c.tol, c.tol)
+}
+
+// float is an input of an entry, nil if there is none.
+func (c attentionCase) float(t *testing.T, b *layers.Build, entry string) *G.Node {
+	if !c.has(entry) {
+		return nil
+	}
+	return input(t, b, entry, c.load(entry))
+}
+
+// integers is an input of an entry, nil if there is none.
+func (c attentionCase) integers(t *testing.T, b *layers.Build, entry string) *G.Node {
+	if !c.has(entry) {
+		return nil
+	}
+	return input(t, b, entry, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+entry)...), tensor.WithBacking(c.file.Int64(c.prefix+entry))))
+}
+
+// input is what the case calls the layer with. With rules, masks are rules where
+// there is one.
+func (c attentionCase) input(t *testing.T, b *layers.Build, rules bool) layers.AttentionInput {
+	in := layers.AttentionInput{
+		Query: c.float(t, b, "query"), Key: c.float(t, b, "key"), Value: c.float(t, b, "value"), Bias: c.float(t, b, "bias"),
+		Positions: c.integers(t, b, "positions"), KeyPositions: c.integers(t, b, "key_positions"),
+	}
+	var masks []graph.Mask
+	if c.has("hidden") && !(rules && c.config.Mask != nil) {
+		masks = append(masks, graph.Keep{Keep: c.shown(t, b, "hidden", c.file.Shape(c.prefix+"hidden")...)})
+	}
+	if c.has("padding") {
+		masks = append(masks, c.padding(t, b, rules))
+	}
+	if s := c.integers(t, b, "segments"); s != nil {
+		masks = append(masks, graph.Segments{Query: s, Key: c.integers(t, b, "key_segments")})
+	}
+	for _, m := range masks {
+		if in.Mask == nil {
+			in.Mask = m
+		} else {
+			in.Mask = graph.And(in.Mask, m)
+		}
+	}
+	return in
+}
+
+// shown is an input of 1 where an entry is false, of the case's type.
+func (c attentionCase) shown(t *testing.T, b *layers.Build, entry string, shape ...int) *G.Node {
+	var shown []float64
+	for _, hidden := range c.file.Bool(c.prefix + entry) {
+		v := 1.0
+		if hidden {
+			v = 0
+		}
+		shown = append(shown, v)
+	}
+	return input(t, b, entry, dense(c.dt, shown, shape...))
+}
+
+// padding hides the keys of a key_padding_mask ([B,] S), by their number if rules are
+// wanted and it can.
+func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) graph.Mask {
+	shape := c.file.Shape(c.prefix + "padding")
+	S := shape[len(shape)-1]
+	var lengths []int
+	atEnd := true
+	for row := range slices.Chunk(c.file.Bool(c.prefix+"padding"), S) {
+		n := slices.Index(append(row, true), true)
+		lengths = append(lengths, n)
+		atEnd = atEnd && !slices.Contains(row[n:], false)
+	}
+	if rules && atEnd {
+		n := tensor.New(tensor.WithShape(len(lengths)), tensor.WithBacking(lengths))
+		if len(shape) == 1 {
+			n = tensor.New(tensor.FromScalar(lengths[0]))
+		}
+		return graph.KeyLengths{Lengths: input(t, b, "lengths", n)}
+	}
+	if len(shape) == 2 {
+		shape = []int{shape[0], 1, 1, S}
+	}
+	return graph.Keep{Keep: c.shown(t, b, "padding", shape...)}
+}
+
+// layer is the case's with its parameters.
+func (c attentionCase) layer(t *testing.T) (*layers.Params, *layers.Attention) {
+	p := layers.NewParams(c.dt, 1)
+	l, err := layers.NewAttention(p.Scope(""), c.config)
+	require.NoError(t, err)
+	require.ElementsMatch(t, c.entries("param."), names(p))
+	for name := range p.All() {
+		require.NoError(t, p.Set(name, c.load("param."+name)))
+	}
+	return p, l
+}
+
+func (c attentionCase) test(t *testing.T, withWeights, rules bool) {
+	p, l := c.layer(t)
+	b := layers.NewBuild(p, layers.Train)
+	in := c.input(t, b, rules)
+	var wrt G.Nodes
+	for _, x := range []*G.Node{in.Query, in.Key, in.Value, in.Bias} {
+		if x != nil {
+			wrt = append(wrt, x)
+		}
+	}
+	inputs := len(wrt)
+	run := func() (out, weights *G.Node, err error) {
+		if withWeights {
+			return l.ForwardWithWeights(b, in)
+		}
+		out, err = l.Forward(b, in)
+		return out, nil, err
+	}
+	out, weights, err := run()
+	require.NoError(t, err)
+	require.Len(t, b.Learnables(), p.Len(), "every parameter is used")
+	wrt = append(wrt, b.Learnables()...)
+	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{c.float(t, b, "dout")}, wrt)
+	require.NoError(t, err)
+	wanted, entries := append(G.Nodes{out}, grads...), []string{"out"}
+	for i, n := range wrt {
+		if i < inputs {
+			entries = append(entries, "d"+n.Name())
+		} else {
+			entries = append(entries, "grad."+n.Name())
+		}
+	}
+	if withWeights {
+		mean, err := graph.AverageHeads(weights)
+		require.NoError(t, err)
+		wanted, entries = append(wanted, weights, mean), append(entries, "weights", "mean")
+	}
+	for i, got := range values(t, wanted...) {
+		if c.has(entries[i]) || entries[i] != "mean" {
+			c.near(t, entries[i], wanted[i], got)
+		}
+	}
+}
+
+// A layer of any layout takes a state of any other, computes what PyTorch does, and
+// gives every state back as it was.
+func TestStatesOfAllLayoutsEqualPyTorch(t *testing.T) {
+	file := golden.Load(t, attentionFile)
+	for _, name := range attentionNames(t, file) {
+		c := newAttentionCase(torchCase{file, name + ".", tensor.Float64, 1e-10})
+		state := map[string]*tensor.Dense{}
+		for _, p := range c.entries("param.") {
+			state[p] = c.load("param." + p)
+		}
+		for _, own := range layers.Layouts() {
+			config := c.config
+			config.Layout = own
+			if config.Validate() != nil { // gpt2 with keys of another width
+				continue
+			}
+			p := layers.NewParams(tensor.Float64, 1)
+			l, err := layers.NewAttention(p.Scope("some.path"), config)
+			require.NoError(t, err)
+			require.NoError(t, l.SetState(c.config.Layout, state))
+			got, err := l.State(c.config.Layout)
+			require.NoError(t, err)
+			require.Equal(t, state, got, "%s by way of %s", name, own)
+			b := layers.NewBuild(p, layers.Eval)
+			out, err := l.Forward(b, c.input(t, b, true))
+			require.NoError(t, err)
+			c.near(t, "out", out, values(t, out)[0])
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package layers_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// full has every parameter there is, in sizes that differ.
+var full = layers.AttentionConfig{Width: 5, Out: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3, QKVBias: true, OutBias: true,
+	AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
+
+// From every layout to every other and back: the same bits, in either type, and what is
+// set is a copy.
+func TestStatesGoRoundAllLayouts(t *testing.T) {
+	wide := but(full, func(c *layers.AttentionConfig) { c.KeyWidth, c.ValueWidth = 11, 13 })
+	plain := but(full, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false })
+	half := but(full, func(c *layers.AttentionConfig) { c.OutBias = false })
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		for _, config := range []layers.AttentionConfig{full, wide, plain, half} {
+			for _, own := range layers.Layouts() {
+				for _, other := range layers.Layouts() {
+					if config.KeyWidth > 0 && (own == layers.GPT2 || other == layers.GPT2) {
+						continue
+					}
+					config.Layout = own
+					p, l := newAttention(t, dt, config)
+					for name, v := range p.All() { // biases and gains too shall differ
+						require.NoError(t, p.Set(name, numbers(dt, v.Shape()...)))
+					}
+					before, err := l.State(own)
+					require.NoError(t, err)
+					require.Equal(t, maps.Collect(p.All()), before)
+					state, err := l.State(other)
+					require.NoError(t, err)
+					for _, v := range before {
+						v.Zero() // a copy
+					}
+					config.Layout = other
+					q, m := newAttention(t, dt, config)
+					require.NoError(t, m.SetState(other, state))
+					require.Equal(t, state, maps.Collect(q.All()), "%s to %s", own, other)
+					back, err := m.State(own)
+					require.NoError(t, err)
+					require.Equal(t, maps.Collect(p.All()), back, "%s to %s", own, other)
+					for _, v := range state {
+						v.Zero()
+					}
+					again, err := m.State(own)
+					require.NoError(t, err)
+					require.Equal(t, back, again, "a copy was set")
+				}
+			}
+		}
+	}
+}
+
+// Where each number lies, by hand: two heads of width 1 that share one key and value.
+func TestWhereWeightsLie(t *testing.T) {
+	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{Width: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
+	for name, v := range map[string]*tensor.Dense{
+		"W_query.weight":  dense(tensor.Float64, []float64{11, 12, 13, 14}, 2, 2),
+		"W_query.bias":    dense(tensor.Float64, []float64{15, 16}, 2),
+		"W_key.weight":    dense(tensor.Float64, []float64{21, 22}, 1, 2),
+		"W_key.bias":      dense(tensor.Float64, []float64{25}, 1),
+		"W_value.weight":  dense(tensor.Float64, []float64{31, 32}, 1, 2),
+		"W_value.bias":    dense(tensor.Float64, []float64{35}, 1),
+		"out_proj.weight": dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
+		"out_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+	} {
+		require.NoError(t, p.Set(name, v))
+	}
+	for layout, want := range map[layers.Layout]map[string]*tensor.Dense{
+		layers.Torch: {
+			"in_proj_weight":  dense(tensor.Float64, []float64{11, 12, 13, 14, 21, 22, 31, 32}, 4, 2),
+			"in_proj_bias":    dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
+			"out_proj.weight": dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
+			"out_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+		},
+		layers.GPT2: {
+			"c_attn.weight": dense(tensor.Float64, []float64{11, 13, 21, 31, 12, 14, 22, 32}, 2, 4),
+			"c_attn.bias":   dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
+			"c_proj.weight": dense(tensor.Float64, []float64{41, 43, 42, 44}, 2, 2),
+			"c_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+		},
+	} {
+		state, err := l.State(layout)
+		require.NoError(t, err)
+		require.Equal(t, want, state)
+	}
+}
+
+// One error lists all that is wrong, and nothing is set.
+func TestWrongStatesAreRefusedWhole(t *testing.T) {
+	p, l := newAttention(t, tensor.Float32, layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true})
+	good := func() map[string]*tensor.Dense {
+		state, err := l.State(layers.Torch)
+		require.NoError(t, err)
+		return state
+	}
+	before := good()
+	fortran := tensor.New(tensor.WithShape(6, 6), tensor.AsFortran(make([]float32, 36)))
+	for says, change := range map[string]func(state map[string]*tensor.Dense){
+		"missing in_proj_bias (18), out_proj.weight (6, 6)": func(state map[string]*tensor.Dense) {
+			delete(state, "out_proj.weight")
+			delete(state, "in_proj_bias")
+		},
+		"unknown bias_k float32 (1, 1, 6), q_proj_weight nil": func(state map[string]*tensor.Dense) {
+			state["q_proj_weight"] = nil
+			state["bias_k"] = numbers(tensor.Float32, 1, 1, 6)
+		},
+		"in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
+			"out_proj.weight is float32 (36), want float32 (6, 6)": func(state map[string]*tensor.Dense) {
+			state["out_proj.weight"] = numbers(tensor.Float32, 36)
+			state["in_proj_weight"] = numbers(tensor.Float64, 18, 6)
+			state["in_proj_bias"] = nil
+		},
+		"missing in_proj_bias (18); unknown In_proj_bias float32 (18); out_proj.weight is float32 (6, 6) in column-major order, want float32 (6, 6)": func(state map[string]*tensor.Dense) {
+			state["In_proj_bias"] = state["in_proj_bias"]
+			delete(state, "in_proj_bias")
+			state["out_proj.weight"] = fortran
+		},
+	} {
+		state := good()
+		for _, v := range state {
+			v.Zero()
+		}
+		change(state)
+		require.EqualError(t, l.SetState(layers.Torch, state), `layers: Attention: state of layout "torch": `+says)
+		require.Equal(t, before, good(), "nothing was set")
+	}
+	require.EqualError(t, l.SetState("", nil), `layers: Attention: state of layout "book": missing W_key.bias (6), W_key.weight (6, 6), `+
+		`W_query.bias (6), W_query.weight (6, 6), W_value.bias (6), W_value.weight (6, 6), out_proj.bias (6), out_proj.weight (6, 6)`)
+	require.Equal(t, 8, p.Len())
+
+	// A layer without biases refuses a state with them, and the other way round.
+	_, plain := newAttention(t, tensor.Float32, layers.AttentionConfig{Width: 6, NumHeads: 3})
+	require.EqualError(t, plain.SetState(layers.Torch, good()),
+		`layers: Attention: state of layout "torch": unknown in_proj_bias float32 (18), out_proj.bias float32 (6)`)
+	state, err := plain.State(layers.Torch)
+	require.NoError(t, err)
+	require.EqualError(t, l.SetState(layers.Torch, state),
+		`layers: Attention: state of layout "torch": missing in_proj_bias (18), out_proj.bias (6)`)
+}
+
+// What a layout cannot say is refused, whichever way.
+func TestStatesThatALayoutHasNot(t *testing.T) {
+	_, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.ValueWidth = 7 }))
+	const says = `layers: Attention: Layout: got "gpt2" with keys 5 and values 7 wide, want both 5 wide as the queries, or another layout`
+	_, err := l.State(layers.GPT2)
+	require.EqualError(t, err, says)
+	require.EqualError(t, l.SetState(layers.GPT2, nil), says)
+	_, err = l.State("jax")
+	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of [book torch gpt2 llama]`)
+}
+
+// Views are as good as tensors of their own, also those of the layer's own parameters.
+func TestStatesOfViews(t *testing.T) {
+	_, l := newAttention(t, tensor.Float64, plainAttention)
+	want, err := l.State(layers.GPT2)
+	require.NoError(t, err)
+	state := maps.Clone(want)
+	for name, v := range state {
+		turned, err := tensor.Transpose(v)
+		require.NoError(t, err)
+		require.NoError(t, turned.(*tensor.Dense).T())
+		state[name] = turned.(*tensor.Dense)
+	}
+	_, m := newAttention(t, tensor.Float64, plainAttention)
+	require.NoError(t, m.SetState(layers.GPT2, state))
+	got, err := m.State(layers.GPT2)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	// Two parameters that change places.
+	p, l := newAttention(t, tensor.Float64, plainAttention)
+	swapped := maps.Collect(p.All())
+	before, err := l.State(layers.Book)
+	require.NoError(t, err)
+	swapped["W_query.weight"], swapped["W_key.weight"] = swapped["W_key.weight"], swapped["W_query.weight"]
+	require.NoError(t, l.SetState(layers.Book, swapped))
+	after, err := l.State(layers.Book)
+	require.NoError(t, err)
+	before["W_query.weight"], before["W_key.weight"] = before["W_key.weight"], before["W_query.weight"]
+	require.Equal(t, before, after)
+}
+
+// The chapter's layers are Attentions: one of them with PyTorch's weights.
+func TestStatesOfTheChaptersLayers(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	mha, err := layers.NewMultiHeadAttention(p.Scope("h.0"), layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, QKVBias: true})
+	require.NoError(t, err)
+	causal, err := layers.NewCausalAttention(p.Scope("causal"), layers.CausalAttentionConfig{In: 5, Out: 6})
+	require.NoError(t, err)
+	v2, err := layers.NewSelfAttentionV2(p.Scope("v2"), layers.SelfAttentionV2Config{In: 5, Out: 7, QKVBias: true})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		layer *layers.Attention
+		names []string
+	}{
+		{mha.Attention(), []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
+		{causal.Attention(), []string{"in_proj_weight"}},
+		{v2.Attention(), []string{"in_proj_bias", "in_proj_weight"}},
+	} {
+		state, err := c.layer.State(layers.Torch)
+		require.NoError(t, err)
+		require.Equal(t, c.names, slices.Sorted(maps.Keys(state)))
+		require.NoError(t, c.layer.SetState(layers.Torch, state))
+		state["in_proj_weight"].Zero()
+		require.NoError(t, c.layer.SetState(layers.Torch, state))
+		book, err := c.layer.State(layers.Book)
+		require.NoError(t, err)
+		require.Equal(t, make([]float64, book["W_key.weight"].Shape().TotalSize()), book["W_key.weight"].Data())
+		delete(state, "in_proj_weight")
+		require.ErrorContains(t, c.layer.SetState(layers.Torch, state), "Attention") // the layer's own name
+	}
+	zero, _ := p.Get("h.0.W_value.weight")
+	require.Equal(t, make([]float64, 30), zero.Data())
+}

@@ -1,0 +1,121 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+)
+
+// Validate says what is wrong with the config.
+func (c AttentionConfig) Validate() error {
+	const layer = "Attention"
+	if err := atLeastOne(layer, size{"Width", c.Width}, size{"NumHeads", c.NumHeads}); err != nil {
+		return err
+	}
+	for _, s := range []size{{"KeyWidth", c.KeyWidth}, {"ValueWidth", c.ValueWidth}, {"Out", c.Out}, {"NumKVHeads", c.NumKVHeads},
+		{"HeadDim", c.HeadDim}, {"ValueDim", c.ValueDim}} {
+		if s.got < 0 {
+			return fmt.Errorf("layers: %s: %s: got %d, want at least 0", layer, s.name, s.got)
+		}
+	}
+	r := c.resolved()
+	if c.HeadDim == 0 && r.Out%c.NumHeads != 0 {
+		return fmt.Errorf("layers: %s: NumHeads: got %d, want a divisor of Out=%d, or HeadDim", layer, c.NumHeads, r.Out)
+	}
+	if c.NumHeads%r.NumKVHeads != 0 {
+		return fmt.Errorf("layers: %s: NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", layer, c.NumKVHeads, c.NumHeads)
+	}
+	if c.RoPE != nil {
+		if err := c.RoPE.Validate(r.HeadDim); err != nil {
+			return fmt.Errorf("layers: %s: RoPE: %w", layer, err)
+		}
+	}
+	if err := c.validateNumbers(layer); err != nil {
+		return err
+	}
+	if err := r.validateNames(layer); err != nil {
+		return err
+	}
+	if r.RelativeBias != nil {
+		if err := r.RelativeBias.validate(layer); err != nil {
+			return err
+		}
+	}
+	return r.checkElements(layer)
+}
+
+func (c AttentionConfig) validateNumbers(layer string) error {
+	for _, x := range []struct {
+		name string
+		got  float64
+	}{{"Scale", c.Scale}, {"Softcap", c.Softcap}, {"QKNormEps", c.QKNormEps}, {"OutStd", c.OutStd}} {
+		if !(x.got >= 0) || math.IsInf(x.got, 0) {
+			return fmt.Errorf("layers: %s: %s: got %v, want a finite number of at least 0", layer, x.name, x.got)
+		}
+	}
+	for _, p := range []struct {
+		name string
+		got  float64
+	}{{"Dropout", c.Dropout}, {"ContextDropout", c.ContextDropout}, {"OutDropout", c.OutDropout}} {
+		if err := probability(layer, p.name, p.got); err != nil {
+			return err
+		}
+	}
+	if c.Renormalize && c.Sinks {
+		return fmt.Errorf("layers: %s: Sinks: got them with Renormalize, want one of the two", layer)
+	}
+	return nil
+}
+
+// validate says what is wrong with a config whose zeros are replaced.
+func (c RelativeBiasConfig) validate(layer string) error {
+	side := c.Buckets // of the keys before a query, of which half hold one distance each
+	if !c.Unidirectional {
+		side /= 2
+	}
+	if side < 2 || !c.Unidirectional && c.Buckets%2 != 0 {
+		return fmt.Errorf("layers: %s: RelativeBias: Buckets: got %d, want an even number from 4 on, or if Unidirectional any from 2 on", layer, c.Buckets)
+	}
+	if c.MaxDistance <= side/2 {
+		return fmt.Errorf("layers: %s: RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each",
+			layer, c.MaxDistance, side/2)
+	}
+	return nil
+}
+
+func (c AttentionConfig) validateNames(layer string) error {
+	if n := c.QKNorm; n != NoQKNorm && n != L2Norm && n != RMSNorm {
+		return fmt.Errorf("layers: %s: QKNorm: got %q, want %q, %q or none", layer, n, L2Norm, RMSNorm)
+	}
+	if _, err := c.Align.MarshalText(); err != nil {
+		return fmt.Errorf("layers: %s: Align: %w", layer, err)
+	}
+	if _, ok := layouts[c.Layout]; !ok {
+		return fmt.Errorf("layers: %s: Layout: got %q, want one of %v", layer, c.Layout, Layouts())
+	}
+	if c.Layout == GPT2 && (c.KeyWidth != c.Width || c.ValueWidth != c.Width) {
+		return fmt.Errorf("layers: %s: Layout: got %q with keys %d and values %d wide, want both %d wide as the queries, or another layout",
+			layer, c.Layout, c.KeyWidth, c.ValueWidth, c.Width)
+	}
+	return nil
+}
+
+// checkElements refuses sizes whose products no parameter can have.
+func (c AttentionConfig) checkElements(layer string) error {
+	for _, s := range []size{{"Width", c.Width}, {"KeyWidth", c.KeyWidth}, {"ValueWidth", c.ValueWidth}, {"Out", c.Out},
+		{"NumHeads", c.NumHeads}, {"HeadDim", c.HeadDim}, {"ValueDim", c.ValueDim},
+		{"NumHeads·HeadDim", c.queryWidth()}, {"NumHeads·ValueDim", c.contextWidth()}} {
+		if s.got > maxElements {
+			return fmt.Errorf("layers: %s: %s: got %d, want at most %d", layer, s.name, s.got, maxElements)
+		}
+	}
+	for _, p := range c.parameters() {
+		n := 1
+		for _, d := range p.Shape {
+			if d > maxElements/n {
+				return fmt.Errorf("layers: %s: %s: shape %v, want at most %d elements", layer, p.Name, p.Shape, maxElements)
+			}
+			n *= d
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package layers_test
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func ExampleAttention() {
+	// As in Llama: two heads share a key/value head, and positions turn both.
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope("self_attn"), layers.AttentionConfig{
+		Width: 3, NumHeads: 2, NumKVHeads: 1, HeadDim: 2,
+		RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}, Layout: layers.Llama,
+	})
+	check(err)
+	for name, value := range params.All() {
+		fmt.Println(name, value.Shape())
+	}
+	build := layers.NewBuild(params, layers.Eval)
+	context, err := layer.Forward(build, layers.AttentionInput{Query: journey(build)})
+	check(err)
+	fmt.Println(context.Shape())
+	// Output:
+	// self_attn.q_proj.weight (4, 3)
+	// self_attn.k_proj.weight (2, 3)
+	// self_attn.v_proj.weight (2, 3)
+	// self_attn.o_proj.weight (3, 4)
+	// (6, 3)
+}
+
+func ExampleAttention_cross() {
+	// Two queries of width 2, as from a decoder, attend to the six words, of which the
+	// last two are padding.
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{Width: 2, KeyWidth: 3, ValueWidth: 3, NumHeads: 2})
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	query, err := build.Input("query", tensor.Float32, 2, 2)
+	check(err)
+	check(G.Let(query, tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float32{0.5, -1, 1, 2}))))
+	keep, err := build.Input("keep", tensor.Int, 6)
+	check(err)
+	check(G.Let(keep, tensor.New(tensor.WithShape(6), tensor.WithBacking([]int{1, 1, 1, 1, 0, 0}))))
+	context, weights, err := layer.ForwardWithWeights(build, layers.AttentionInput{
+		Query: query, Key: journey(build), Mask: graph.Keep{Keep: keep},
+	})
+	check(err)
+	weights, err = graph.AverageHeads(weights)
+	check(err)
+	show(weights, context)
+	// Output:
+	// ⎡0.2434  0.2564  0.2571  0.2431  0.0000  0.0000⎤
+	// ⎣0.2648  0.2455  0.2456  0.2441  0.0000  0.0000⎦
+	//
+	// ⎡-0.0189  -0.0362⎤
+	// ⎣-0.0143  -0.0341⎦
+}
+
+func ExampleAttention_SetState() {
+	// The weights of an nn.MultiheadAttention(4, 2, bias=False), say from a file, for a
+	// layer whose parameters are the chapter's.
+	state := map[string]*tensor.Dense{
+		"in_proj_weight":  tensor.New(tensor.WithShape(12, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, 48))),
+		"out_proj.weight": tensor.New(tensor.WithShape(4, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, 16))),
+	}
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{Width: 4, NumHeads: 2})
+	check(err)
+	check(layer.SetState(layers.Torch, state))
+	key, _ := params.Get("W_key.weight")
+	fmt.Println(key)
+	// Output:
+	// ⎡16  17  18  19⎤
+	// ⎢20  21  22  23⎥
+	// ⎢24  25  26  27⎥
+	// ⎣28  29  30  31⎦
+}
