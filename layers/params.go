@@ -18,6 +18,7 @@ type Params struct {
 	random *torchrand.Generator
 	names  []string
 	values map[string]*tensor.Dense
+	blank  bool // initial values are 0
 }
 
 // NewParams returns an empty set of parameters of type dt, tensor.Float32 or
@@ -25,6 +26,14 @@ type Params struct {
 // the seed (torch.manual_seed), in the order the parameters are made.
 func NewParams(dt tensor.Dtype, seed int64) *Params {
 	return &Params{dt: dt, random: torchrand.New(uint64(seed)), values: map[string]*tensor.Dense{}}
+}
+
+// NewBlankParams is NewParams for parameters whose values are to be set: they begin
+// with 0 and nothing is drawn, which for a large model takes seconds.
+func NewBlankParams(dt tensor.Dtype) *Params {
+	p := NewParams(dt, 0)
+	p.blank = true
+	return p
 }
 
 // Dtype is the element type of every parameter.
@@ -134,7 +143,9 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 		elements *= d
 	}
 	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
-	init.fill(p.random, v)
+	if !p.blank {
+		init.fill(p.random, v)
+	}
 	p.values[full] = v
 	p.names = append(p.names, full)
 	return Param{params: p, name: full}, nil

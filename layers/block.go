@@ -1,0 +1,170 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// BlockConfig says what a Block is made of. Its Attention's Mask, Layout, positions and
+// dropouts make it GPT-2's block, Llama's or nn.TransformerEncoderLayer.
+type BlockConfig struct {
+	Attention AttentionConfig // of a sequence to itself; Out is Width
+	MLP       MLPConfig       // Width and Layout, if zero, are the attention's
+	Norm      NormConfig      // of both norms; Width, if zero, is the attention's
+	PostNorm  bool            // norms come after the sums (Vaswani et al. 2017), not before the parts (GPT-2)
+}
+
+// blockLayout is how the parts of a block are named. An empty name adds nothing.
+type blockLayout struct {
+	attention, mlp string
+	norms          [2]string
+}
+
+var blockLayouts = map[Layout]blockLayout{
+	Book:  {"attn", "mlp", [2]string{"ln_1", "ln_2"}},
+	Torch: {"self_attn", "", [2]string{"norm1", "norm2"}},
+	GPT2:  {"attn", "mlp", [2]string{"ln_1", "ln_2"}},
+	Llama: {"self_attn", "mlp", [2]string{"input_layernorm", "post_attention_layernorm"}},
+}
+
+// layoutsIn are the layouts that a table has.
+func layoutsIn[T any](table map[Layout]T) []Layout {
+	var list []Layout
+	for _, l := range Layouts() {
+		if _, ok := table[l]; ok {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// Validate says what is wrong with the config.
+func (c BlockConfig) Validate() error {
+	c = c.resolved()
+	if err := c.Attention.Validate(); err != nil {
+		return err
+	}
+	if _, ok := blockLayouts[c.Attention.Layout]; !ok {
+		return fmt.Errorf("layers: Block: Layout: got %q, want one of %v", c.Attention.Layout, layoutsIn(blockLayouts))
+	}
+	for _, w := range []size{{"Attention.Out", c.Attention.resolved().Out}, {"MLP.Width", c.MLP.Width}, {"Norm.Width", c.Norm.Width}} {
+		if w.got != c.Attention.Width {
+			return fmt.Errorf("layers: Block: %s: got %d, want Attention.Width=%d", w.name, w.got, c.Attention.Width)
+		}
+	}
+	if err := c.MLP.Validate(); err != nil {
+		return err
+	}
+	return c.Norm.Validate()
+}
+
+// resolved is c with the zeros that stand for the attention's settings replaced by them.
+func (c BlockConfig) resolved() BlockConfig {
+	if c.Attention.Layout == "" {
+		c.Attention.Layout = Book
+	}
+	if c.MLP.Width == 0 {
+		c.MLP.Width = c.Attention.Width
+	}
+	if c.MLP.Layout == "" {
+		c.MLP.Layout = c.Attention.Layout
+	}
+	if c.Norm.Width == 0 {
+		c.Norm.Width = c.Attention.Width
+	}
+	return c
+}
+
+// Count is the number of elements in all parameters.
+func (c BlockConfig) Count() int {
+	c = c.resolved()
+	return c.Attention.count() + c.MLP.Count() + 2*c.Norm.Count()
+}
+
+func (c AttentionConfig) count() int {
+	n := 0
+	for _, p := range c.Parameters() {
+		n += p.Shape.TotalSize()
+	}
+	return n
+}
+
+// Block is a transformer's block: attention, then an MLP, each added to what it reads.
+//
+//	x = x + attention(norm(x));  x = x + mlp(norm(x))      pre-norm
+//	x = norm(x + attention(x));  x = norm(x + mlp(x))      post-norm
+type Block struct {
+	config    BlockConfig // resolved
+	attention *Attention
+	mlp       *MLP
+	norms     [2]*Norm
+}
+
+// NewBlock makes the parameters of the parts, under the attention's layout:
+//
+//	Book, GPT2  ln_1, attn, ln_2, mlp
+//	Torch       norm1, self_attn, norm2, and the MLP's linear1 and linear2, as in
+//	            nn.TransformerEncoderLayer
+//	Llama       input_layernorm, self_attn, post_attention_layernorm, mlp
+func NewBlock(s Scope, c BlockConfig) (*Block, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	l := &Block{config: c.resolved()}
+	names := blockLayouts[l.config.Attention.Layout]
+	var err error
+	if l.norms[0], err = NewNorm(s.Sub(names.norms[0]), l.config.Norm); err != nil {
+		return nil, err
+	}
+	if l.attention, err = NewAttention(s.Sub(names.attention), l.config.Attention); err != nil {
+		return nil, err
+	}
+	if l.norms[1], err = NewNorm(s.Sub(names.norms[1]), l.config.Norm); err != nil {
+		return nil, err
+	}
+	l.mlp, err = NewMLP(subOrSelf(s, names.mlp), l.config.MLP)
+	return l, err
+}
+
+// subOrSelf is the scope called name within s, or s itself for no name.
+func subOrSelf(s Scope, name string) Scope {
+	if name == "" {
+		return s
+	}
+	return s.Sub(name)
+}
+
+// Attention is the block's attention, for its state and its cache.
+func (l *Block) Attention() *Attention { return l.attention }
+
+// Forward maps in.Query (…, T, Width) to (…, T, Width). Key and Value must be nil; the
+// rest is for the attention.
+func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
+	if in.Key != nil || in.Value != nil {
+		return nil, fmt.Errorf("layers: Block: key: got another sequence than the query, want nil")
+	}
+	var f expr.Formula[G.Node]
+	attend := func(x *G.Node) (*G.Node, error) {
+		in.Query = x
+		return l.attention.Forward(b, in)
+	}
+	feed := func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) }
+	x := f.Of(residual(b, in.Query, l.norms[0], l.config.PostNorm, attend))
+	x = f.Of(residual(b, x, l.norms[1], l.config.PostNorm, feed))
+	return x, f.Err()
+}
+
+// residual is x + part(norm(x)), or norm(x + part(x)) with the norm after the sum.
+func residual(b *Build, x *G.Node, norm *Norm, postNorm bool, part func(x *G.Node) (*G.Node, error)) (*G.Node, error) {
+	var f expr.Formula[G.Node]
+	if postNorm {
+		y := f.Of(norm.Forward(b, f.Of(graph.Add(x, f.Of(part(x))))))
+		return y, f.Err()
+	}
+	y := f.Of(graph.Add(x, f.Of(part(f.Of(norm.Forward(b, x))))))
+	return y, f.Err()
+}

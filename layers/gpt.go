@@ -1,0 +1,128 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// GPT is GPT-2 (Radford et al. 2019): token and position embeddings, causal blocks with
+// the norms before the parts, a last norm, and the scores of the next token.
+type GPT struct {
+	config            GPTConfig
+	tokens, positions Param
+	blocks            []*Block
+	norm              *Norm
+	head              Param // of the scores: the token embeddings, unless untied
+}
+
+// NewGPT makes the parameters of GPT-2's state_dict:
+//
+//	transformer.wte.weight (V, E), transformer.wpe.weight (Context, E)
+//	transformer.h.0.ln_1.weight (E)
+//	transformer.h.0.attn.c_attn.weight (E, 3E), transformer.h.0.attn.c_proj.weight (E, E)
+//	transformer.h.0.ln_2.weight (E)
+//	transformer.h.0.mlp.c_fc.weight (E, Hidden), transformer.h.0.mlp.c_proj.weight (Hidden, E)
+//	…
+//	transformer.ln_f.weight (E)
+//	lm_head.weight (V, E), if untied
+//
+// and the .bias of each norm and each linear layer under transformer.h. Weights are
+// drawn from a normal distribution with the deviation 0.02, those of both c_proj with
+// 0.02/√(2·Layers); norms begin with 1, biases with 0.
+func NewGPT(s Scope, c GPTConfig) (*GPT, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &GPT{config: c}
+	body := s.Sub("transformer")
+	var err error
+	if m.tokens, err = body.Sub("wte").Param("weight", Normal(0, 0.02), c.Vocab, c.Width); err != nil {
+		return nil, err
+	}
+	if m.positions, err = body.Sub("wpe").Param("weight", Normal(0, 0.02), c.Context, c.Width); err != nil {
+		return nil, err
+	}
+	for i := range c.Layers {
+		block, err := NewBlock(body.Sub(fmt.Sprintf("h.%d", i)), c.block())
+		if err != nil {
+			return nil, err
+		}
+		m.blocks = append(m.blocks, block)
+	}
+	if m.norm, err = NewNorm(body.Sub("ln_f"), c.norm()); err != nil {
+		return nil, err
+	}
+	m.head = m.tokens
+	if c.Untied {
+		m.head, err = s.Sub("lm_head").Param("weight", Normal(0, 0.02), c.Vocab, c.Width)
+	}
+	return m, err
+}
+
+// Config is what the model was made from.
+func (m *GPT) Config() GPTConfig { return m.config }
+
+// Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V).
+func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
+	if err := checkIDs("GPT", "ids", ids, m.config.Context); err != nil {
+		return nil, err
+	}
+	var f expr.Formula[G.Node]
+	positions := f.Of(graph.Rows(f.Of(b.param(m.positions)), 0, last(ids)))
+	x := f.Of(m.transform(b, ids, positions, nil, nil)) // (…, T, E)
+	logits := f.Of(m.score(b, x))
+	return logits, f.Err()
+}
+
+// Loss is the mean cross entropy of the logits for ids, in nats: a scalar. targets are
+// ids of their shape; those that are graph.IgnoreTarget do not count.
+func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
+	var f expr.Formula[G.Node]
+	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, ids)), targets))
+	return loss, f.Err()
+}
+
+// transform is all but the scores: (…, T, E).
+func (m *GPT) transform(b *Build, ids, positions, start *G.Node, cache *GPTCache) (*G.Node, error) {
+	var f expr.Formula[G.Node]
+	tokens := f.Of(graph.Embedding(f.Of(b.param(m.tokens)), ids))
+	x := f.Of(graph.Dropout(f.Of(graph.Add(tokens, positions)), b.Drop(m.config.EmbeddingDropout)))
+	for i, block := range m.blocks {
+		in := AttentionInput{Query: x}
+		if cache != nil {
+			in.Cache, in.Start = cache.layers[i], start
+		}
+		x = f.Of(block.Forward(b, in))
+	}
+	x = f.Of(m.norm.Forward(b, x))
+	return x, f.Err()
+}
+
+// score is the logits of vectors (…, E): (…, V).
+func (m *GPT) score(b *Build, x *G.Node) (*G.Node, error) {
+	var f expr.Formula[G.Node]
+	logits := f.Of(graph.Linear(x, f.Of(b.param(m.head)), nil))
+	return logits, f.Err()
+}
+
+// checkIDs refuses what are no ids (T) or (B, T), with T at most most.
+func checkIDs(layer, arg string, ids *G.Node, most int) error {
+	if ids == nil {
+		return fmt.Errorf("layers: %s: %s: got nil, want a node", layer, arg)
+	}
+	if n := len(ids.Shape()); n < 1 || n > 2 || last(ids) > most {
+		return fmt.Errorf("layers: %s: %s: shape %v, want ([B,] T <= %d)", layer, arg, ids.Shape(), most)
+	}
+	if dt := ids.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
+		return fmt.Errorf("layers: %s: %s: got %v, want int or int64", layer, arg, dt)
+	}
+	return nil
+}
+
+// last is the length of a node's last axis.
+func last(x *G.Node) int { return x.Shape()[x.Dims()-1] }

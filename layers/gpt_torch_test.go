@@ -1,0 +1,260 @@
+package layers_test
+
+import (
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// module is what a case of testdata/torch/gpt.py does with its inputs. A model has a
+// loss too.
+type module struct {
+	forward, loss func(b *layers.Build, in map[string]*G.Node) (*G.Node, error)
+}
+
+// gptCases are the cases of testdata/torch/gpt.py.
+var gptCases = map[string]func(s layers.Scope) (module, error){
+	"gpt":                gpt(func(*layers.GPTConfig) {}),
+	"gpt_no_bias":        gpt(func(c *layers.GPTConfig) { c.NoBias = true }),
+	"gpt_untied":         gpt(func(c *layers.GPTConfig) { c.Untied = true }),
+	"gpt_untied_no_bias": gpt(func(c *layers.GPTConfig) { c.Untied, c.NoBias = true, true }),
+	"gpt_gelu":           gpt(func(c *layers.GPTConfig) { c.Activation, c.Hidden = "gelu", 17 }),
+	"gpt_grouped":        gpt(func(c *layers.GPTConfig) { c.NumHeads, c.NumKVHeads, c.Layers = 6, 2, 1 }),
+	"gpt_alone":          gpt(func(*layers.GPTConfig) {}),
+	"gpt_one_token":      gpt(func(*layers.GPTConfig) {}),
+	"block":              block(gptBlock),
+	"block_post_norm": block(func() layers.BlockConfig {
+		c := gptBlock()
+		c.PostNorm, c.MLP.Activation = true, layers.GELUTanh
+		return c
+	}),
+	"block_llama":      block(llamaBlock),
+	"encoder_pre_norm": block(torchBlock),
+	"encoder_post_norm": block(func() layers.BlockConfig {
+		c := postNorm(torchBlock)()
+		c.MLP.Activation = layers.ReLU
+		return c
+	}),
+	"decoder_pre_norm":  decoder(torchBlock),
+	"decoder_post_norm": decoder(postNorm(torchBlock)),
+	"seq2seq_pre_norm":  seq2seq(func(c *layers.Seq2SeqConfig) { c.EncoderLayers = 2 }),
+	"seq2seq_post_norm": seq2seq(func(c *layers.Seq2SeqConfig) {
+		c.PostNorm, c.Sinusoidal, c.Tied, c.DecoderLayers = true, true, true, 2
+	}),
+	"seq2seq_shared": seq2seq(func(c *layers.Seq2SeqConfig) {
+		c.TargetVocab, c.Sinusoidal, c.Shared, c.Tied = 13, true, true, true
+	}),
+}
+
+// tinyGPT is the GPT of the cases.
+func tinyGPT() layers.GPTConfig {
+	return layers.GPTConfig{Vocab: 13, Context: 11, Width: 12, Layers: 2, NumHeads: 3}
+}
+
+func gpt(change func(c *layers.GPTConfig)) func(s layers.Scope) (module, error) {
+	return func(s layers.Scope) (module, error) {
+		c := tinyGPT()
+		change(&c)
+		m, err := layers.NewGPT(s, c)
+		return module{
+			func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) { return m.Forward(b, in["ids"]) },
+			func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) {
+				return m.Loss(b, in["ids"], in["targets"])
+			},
+		}, err
+	}
+}
+
+func gptBlock() layers.BlockConfig {
+	return layers.BlockConfig{
+		Attention: layers.AttentionConfig{Width: 12, NumHeads: 3, Layout: layers.GPT2, QKVBias: true, OutBias: true, Mask: graph.Causal{}},
+		MLP:       layers.MLPConfig{Hidden: 17, Bias: true},
+		Norm:      layers.NormConfig{Bias: true},
+	}
+}
+
+func llamaBlock() layers.BlockConfig {
+	return layers.BlockConfig{
+		Attention: layers.AttentionConfig{Width: 12, NumHeads: 6, NumKVHeads: 2, Layout: layers.Llama, RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}},
+		MLP:       layers.MLPConfig{Hidden: 17, Activation: layers.SwiGLU},
+		Norm:      layers.NormConfig{Kind: layers.NormRMS},
+	}
+}
+
+// torchBlock is nn.TransformerEncoderLayer with norm_first.
+func torchBlock() layers.BlockConfig {
+	return layers.BlockConfig{
+		Attention: layers.AttentionConfig{Width: 12, NumHeads: 3, Layout: layers.Torch, QKVBias: true, OutBias: true},
+		MLP:       layers.MLPConfig{Hidden: 17, Bias: true},
+		Norm:      layers.NormConfig{Bias: true},
+	}
+}
+
+func postNorm(of func() layers.BlockConfig) func() layers.BlockConfig {
+	return func() layers.BlockConfig {
+		c := of()
+		c.PostNorm = true
+		return c
+	}
+}
+
+// block is a block whose keys after lengths, if there are any, are hidden.
+func block(c func() layers.BlockConfig) func(s layers.Scope) (module, error) {
+	return func(s layers.Scope) (module, error) {
+		l, err := layers.NewBlock(s, c())
+		return module{forward: func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) {
+			return l.Forward(b, layers.AttentionInput{Query: in["x"], Mask: unpadded(in)})
+		}}, err
+	}
+}
+
+func decoder(c func() layers.BlockConfig) func(s layers.Scope) (module, error) {
+	return func(s layers.Scope) (module, error) {
+		block := c()
+		block.Attention.Mask = graph.Causal{}
+		l, err := layers.NewDecoderBlock(s, layers.DecoderBlockConfig{Block: block})
+		return module{forward: func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) {
+			return l.Forward(b, layers.DecoderInput{X: in["x"], Memory: in["memory"], MemoryMask: unpadded(in)})
+		}}, err
+	}
+}
+
+// tinySeq2Seq is the encoder–decoder of the cases.
+func tinySeq2Seq() layers.Seq2SeqConfig {
+	return layers.Seq2SeqConfig{SourceVocab: 13, TargetVocab: 11, Context: 7, Width: 12, NumHeads: 3, Hidden: 17, EncoderLayers: 1, DecoderLayers: 1}
+}
+
+func seq2seq(change func(c *layers.Seq2SeqConfig)) func(s layers.Scope) (module, error) {
+	return func(s layers.Scope) (module, error) {
+		c := tinySeq2Seq()
+		change(&c)
+		m, err := layers.NewSeq2Seq(s, c)
+		return module{
+			func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) {
+				return m.Forward(b, in["source"], in["ids"], in["lengths"])
+			},
+			func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) {
+				return m.Loss(b, in["source"], in["ids"], in["lengths"], in["targets"])
+			},
+		}, err
+	}
+}
+
+func unpadded(in map[string]*G.Node) graph.Mask {
+	if in["lengths"] == nil {
+		return nil
+	}
+	return graph.KeyLengths{Lengths: in["lengths"]}
+}
+
+// Outputs, losses, and the gradients of inputs and of every parameter, as PyTorch has
+// them in float64. The tolerances are those of TestLayersEqualPyTorch, for its reason.
+func TestTransformersEqualPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/gpt.safetensors")
+	seen := 0
+	for _, entry := range file.Names() {
+		if strings.HasSuffix(entry, ".out") {
+			seen++
+		}
+	}
+	require.Equal(t, len(gptCases), seen, "cases in the file")
+	for name, make := range gptCases {
+		for _, p := range torchTypes {
+			t.Run(name+"/"+p.label, func(t *testing.T) {
+				testModule(t, torchCase{file, name + ".", p.dt, p.tol}, make)
+			})
+		}
+	}
+}
+
+func testModule(t *testing.T, c torchCase, make func(s layers.Scope) (module, error)) {
+	p := layers.NewParams(c.dt, 1)
+	m, err := make(p.Scope(""))
+	require.NoError(t, err)
+	require.ElementsMatch(t, c.entries("param."), names(p), "the names of state_dict")
+	for name := range p.All() {
+		require.NoError(t, p.Set(name, c.load("param."+name)))
+	}
+	b := layers.NewBuild(p, layers.Train) // no dropout was asked for
+	in := c.named(t, b, "x", "memory", "source", "ids", "targets", "lengths")
+	out, err := m.forward(b, in)
+	require.NoError(t, err)
+	wrt := b.Learnables()
+	require.Len(t, wrt, p.Len())
+	for _, name := range []string{"x", "memory"} {
+		if in[name] != nil {
+			wrt = append(wrt, in[name])
+		}
+	}
+	loss, dloss := out, "dout"
+	if m.loss != nil {
+		loss, err = m.loss(b, in)
+		require.NoError(t, err)
+		dloss = ""
+	}
+	grads := c.grads(t, b, loss, dloss, wrt)
+	run(t, append(grads, out, loss)...)
+	c.near(t, "out", out, floats(t, out.Value()))
+	if m.loss != nil {
+		c.near(t, "loss", loss, []float64{number(loss.Value())})
+	}
+	for i, x := range wrt {
+		entry := "grad." + x.Name()
+		if i >= p.Len() {
+			entry = "d" + x.Name()
+		}
+		c.near(t, entry, x, floats(t, grads[i].Value()))
+	}
+}
+
+// run computes nodes of one graph.
+func run(t testing.TB, nodes ...*G.Node) {
+	t.Helper()
+	m, err := machine.New(nodes...)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+}
+
+// number is the value of a scalar.
+func number(v G.Value) float64 {
+	if x, ok := v.Data().(float32); ok {
+		return float64(x)
+	}
+	return v.Data().(float64)
+}
+
+// named makes the inputs that the case has: nodes of floats, or of int64.
+func (c torchCase) named(t *testing.T, b *layers.Build, names ...string) map[string]*G.Node {
+	in := map[string]*G.Node{}
+	for _, name := range names {
+		switch {
+		case len(c.entries(name)) == 0:
+		case name == "x" || name == "memory":
+			in[name] = input(t, b, name, c.load(name))
+		default:
+			shape := c.file.Shape(c.prefix + name)
+			in[name] = input(t, b, name, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(c.file.Int64(c.prefix+name))))
+		}
+	}
+	return in
+}
+
+// grads are those of a loss, or of a result into which the entry dout flows.
+func (c torchCase) grads(t *testing.T, b *layers.Build, of *G.Node, dout string, wrt G.Nodes) G.Nodes {
+	if dout == "" {
+		grads, err := G.Grad(of, wrt...)
+		require.NoError(t, err)
+		return grads
+	}
+	grads, err := G.Backpropagate(G.Nodes{of}, G.Nodes{input(t, b, dout, c.load(dout))}, wrt)
+	require.NoError(t, err)
+	return grads
+}

@@ -1,0 +1,258 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Seq2SeqConfig sizes a Seq2Seq.
+type Seq2SeqConfig struct {
+	SourceVocab   int        `json:"source_vocab"`
+	TargetVocab   int        `json:"target_vocab"`         // V
+	Context       int        `json:"context"`              // the longest source and target
+	Width         int        `json:"width"`                // E
+	EncoderLayers int        `json:"encoder_layers"`       // blocks of the encoder
+	DecoderLayers int        `json:"decoder_layers"`       // blocks of the decoder
+	NumHeads      int        `json:"num_heads"`            // H, a divisor of Width
+	NumKVHeads    int        `json:"num_kv_heads"`         // K, a divisor of NumHeads; 0 means H
+	Hidden        int        `json:"hidden"`               // width within the MLPs; 0 means 4·Width
+	Activation    Activation `json:"activation,omitempty"` // of the MLPs; empty means GELU
+	PostNorm      bool       `json:"post_norm"`            // norms come after the sums, as in Vaswani et al. 2017
+	Shared        bool       `json:"shared"`               // source and target have one vocabulary and one table of embeddings
+	Tied          bool       `json:"tied"`                 // the target's embeddings give the scores, too
+
+	// Sinusoidal positions are added to embeddings times √E, as in Vaswani et al. 2017,
+	// instead of learned ones to the embeddings themselves.
+	Sinusoidal bool `json:"sinusoidal"`
+
+	Dropout float64 `json:"dropout"` // wherever nn.Transformer has it, and of the embeddings; in Train graphs
+}
+
+// Validate says what is wrong with the config.
+func (c Seq2SeqConfig) Validate() error {
+	const layer = "Seq2Seq"
+	err := atLeastOne(layer, size{"SourceVocab", c.SourceVocab}, size{"TargetVocab", c.TargetVocab}, size{"Context", c.Context},
+		size{"Width", c.Width}, size{"EncoderLayers", c.EncoderLayers}, size{"DecoderLayers", c.DecoderLayers}, size{"NumHeads", c.NumHeads})
+	if err != nil {
+		return err
+	}
+	for _, rows := range []size{{"SourceVocab", c.SourceVocab}, {"TargetVocab", c.TargetVocab}, {"Context", c.Context}} {
+		if err := tableFits(layer, rows, c.Width); err != nil {
+			return err
+		}
+	}
+	if c.Shared && c.SourceVocab != c.TargetVocab {
+		return fmt.Errorf("layers: %s: TargetVocab: got %d, want SourceVocab=%d, since embeddings are shared", layer, c.TargetVocab, c.SourceVocab)
+	}
+	if c.Sinusoidal && c.Width%2 != 0 {
+		return fmt.Errorf("layers: %s: Width: got %d, want an even one for sinusoidal positions", layer, c.Width)
+	}
+	if err := c.decoder().Validate(); err != nil {
+		return fmt.Errorf("layers: %s: block: %w", layer, err)
+	}
+	return nil
+}
+
+// encoder is the config of each block of the encoder, which sees all of the source.
+func (c Seq2SeqConfig) encoder() BlockConfig {
+	return BlockConfig{
+		Attention: AttentionConfig{Width: c.Width, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: Torch,
+			QKVBias: true, OutBias: true, Dropout: c.Dropout, OutDropout: c.Dropout},
+		MLP:      MLPConfig{Hidden: c.Hidden, Activation: c.Activation, Bias: true, Dropout: c.Dropout, HiddenDropout: c.Dropout},
+		Norm:     c.norm(),
+		PostNorm: c.PostNorm,
+	}
+}
+
+// decoder is the config of each block of the decoder, in which no token sees a later one.
+func (c Seq2SeqConfig) decoder() DecoderBlockConfig {
+	block := c.encoder()
+	block.Attention.Mask = graph.Causal{}
+	return DecoderBlockConfig{Block: block}
+}
+
+func (c Seq2SeqConfig) norm() NormConfig { return NormConfig{Width: c.Width, Bias: true} }
+
+// Count is the number of elements in all parameters.
+func (c Seq2SeqConfig) Count() int {
+	n := c.EncoderLayers*c.encoder().Count() + c.DecoderLayers*c.decoder().Count() + 2*c.norm().Count() + c.SourceVocab*c.Width
+	if !c.Shared {
+		n += c.TargetVocab * c.Width
+	}
+	if !c.Sinusoidal {
+		n += 2 * c.Context * c.Width
+	}
+	if !c.Tied {
+		n += c.TargetVocab * (c.Width + 1)
+	}
+	return n
+}
+
+// Seq2Seq is the encoder–decoder of Vaswani et al. 2017: blocks that see all of a source
+// make a memory of it, and blocks that attend to the memory and to what comes before
+// give the scores of the target's next token.
+type Seq2Seq struct {
+	config                           Seq2SeqConfig
+	source, target                   Param // embeddings
+	sourcePositions, targetPositions Param // unless sinusoidal
+	encoder                          []*Block
+	decoder                          []*DecoderBlock
+	encoderNorm, decoderNorm         *Norm
+	output                           *Linear // nil if tied
+}
+
+// NewSeq2Seq makes the parameters
+//
+//	source.weight (SourceVocab, E), target.weight (V, E), or shared embedding.weight
+//	source_positions.weight, target_positions.weight (Context, E), unless sinusoidal
+//	transformer.encoder.layers.0 … of Block, transformer.encoder.norm
+//	transformer.decoder.layers.0 … of DecoderBlock, transformer.decoder.norm
+//	output.weight (V, E), output.bias (V), unless tied
+//
+// Those under transformer are named as in nn.Transformer's state_dict. Embeddings are
+// drawn from a normal distribution with the deviation 1/√E.
+func NewSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Seq2Seq{config: c}
+	if err := m.makeTables(s); err != nil {
+		return nil, err
+	}
+	encoder, decoder := s.Sub("transformer.encoder"), s.Sub("transformer.decoder")
+	for i := range c.EncoderLayers {
+		block, err := NewBlock(encoder.Sub(fmt.Sprintf("layers.%d", i)), c.encoder())
+		if err != nil {
+			return nil, err
+		}
+		m.encoder = append(m.encoder, block)
+	}
+	for i := range c.DecoderLayers {
+		block, err := NewDecoderBlock(decoder.Sub(fmt.Sprintf("layers.%d", i)), c.decoder())
+		if err != nil {
+			return nil, err
+		}
+		m.decoder = append(m.decoder, block)
+	}
+	var err error
+	if m.encoderNorm, err = NewNorm(encoder.Sub("norm"), c.norm()); err != nil {
+		return nil, err
+	}
+	if m.decoderNorm, err = NewNorm(decoder.Sub("norm"), c.norm()); err != nil {
+		return nil, err
+	}
+	if !c.Tied {
+		m.output, err = NewLinear(s.Sub("output"), LinearConfig{In: c.Width, Out: c.TargetVocab, Bias: true})
+	}
+	return m, err
+}
+
+// makeTables makes the embeddings of tokens and positions.
+func (m *Seq2Seq) makeTables(s Scope) error {
+	c := m.config
+	init := Normal(0, 1/math.Sqrt(float64(c.Width)))
+	type table struct {
+		name string
+		rows int
+		to   *Param
+	}
+	tables := []table{{"source", c.SourceVocab, &m.source}, {"target", c.TargetVocab, &m.target}}
+	if c.Shared {
+		tables = []table{{"embedding", c.SourceVocab, &m.source}}
+	}
+	if !c.Sinusoidal {
+		tables = append(tables, table{"source_positions", c.Context, &m.sourcePositions}, table{"target_positions", c.Context, &m.targetPositions})
+	}
+	for _, t := range tables {
+		p, err := s.Sub(t.name).Param("weight", init, t.rows, c.Width)
+		if err != nil {
+			return err
+		}
+		*t.to = p
+	}
+	if c.Shared {
+		m.target = m.source
+	}
+	return nil
+}
+
+// Config is what the model was made from.
+func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
+
+// Forward maps the ids of source (B, S) and target (B, T), int or int64, to the logits
+// (B, T, V) of the tokens that follow each of target's. lengths, int or int64 (B), hide
+// the padding that follows the first lengths[b] tokens of source b; nil means there is
+// none. A single pair may come without B.
+func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, error) {
+	var f expr.Formula[G.Node]
+	logits := f.Of(m.Decode(b, target, f.Of(m.Encode(b, source, lengths)), lengths))
+	return logits, f.Err()
+}
+
+// Loss is the mean cross entropy of the logits for target, in nats: a scalar. targets
+// are ids of target's shape; those that are graph.IgnoreTarget do not count.
+func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
+	var f expr.Formula[G.Node]
+	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, source, target, lengths)), targets))
+	return loss, f.Err()
+}
+
+// Encode maps the ids of source (…, S) to a memory (…, S, E).
+func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
+	if err := checkIDs("Seq2Seq", "source", source, m.config.Context); err != nil {
+		return nil, err
+	}
+	var f expr.Formula[G.Node]
+	x := f.Of(m.embed(b, source, m.source, m.sourcePositions))
+	for _, block := range m.encoder {
+		x = f.Of(block.Forward(b, AttentionInput{Query: x, Mask: unpadded(lengths)}))
+	}
+	x = f.Of(m.encoderNorm.Forward(b, x))
+	return x, f.Err()
+}
+
+// Decode maps the ids of target (…, T) and what Encode made of the source to logits
+// (…, T, V). lengths are the source's.
+func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
+	if err := checkIDs("Seq2Seq", "target", target, m.config.Context); err != nil {
+		return nil, err
+	}
+	var f expr.Formula[G.Node]
+	x := f.Of(m.embed(b, target, m.target, m.targetPositions))
+	for _, block := range m.decoder {
+		x = f.Of(block.Forward(b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
+	}
+	x = f.Of(m.decoderNorm.Forward(b, x))
+	if m.output != nil {
+		return f.Of(m.output.Forward(b, x)), f.Err()
+	}
+	logits := f.Of(graph.Linear(x, f.Of(b.param(m.target)), nil))
+	return logits, f.Err()
+}
+
+// unpadded is the mask of keys that are no padding.
+func unpadded(lengths *G.Node) graph.Mask {
+	if lengths == nil {
+		return nil
+	}
+	return graph.KeyLengths{Lengths: lengths}
+}
+
+// embed is token plus position: (…, T, E).
+func (m *Seq2Seq) embed(b *Build, ids *G.Node, table, positions Param) (*G.Node, error) {
+	var f expr.Formula[G.Node]
+	x := f.Of(graph.Embedding(f.Of(b.param(table)), ids))
+	if m.config.Sinusoidal {
+		x = f.Of(graph.Scale(x, math.Sqrt(float64(m.config.Width))))
+		x = f.Of(graph.AddSinusoidal(x, nil))
+	} else {
+		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.Of(b.param(positions)), 0, last(ids)))))
+	}
+	x = f.Of(graph.Dropout(x, b.Drop(m.config.Dropout)))
+	return x, f.Err()
+}
