@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,20 +31,16 @@ func NewVocabulary(text string) (*Vocabulary, error) {
 		}
 		seen[r] = true
 	}
-	v := &Vocabulary{}
-	for r := range seen {
-		v.characters = append(v.characters, r)
-	}
-	slices.Sort(v.characters)
-	v.number()
-	return v, nil
+	return newVocabulary(slices.Sorted(maps.Keys(seen))), nil
 }
 
-func (v *Vocabulary) number() {
-	v.ids = make(map[rune]int, len(v.characters))
-	for id, r := range v.characters {
+// newVocabulary numbers characters, which ascend.
+func newVocabulary(characters []rune) *Vocabulary {
+	v := &Vocabulary{characters: characters, ids: make(map[rune]int, len(characters))}
+	for id, r := range characters {
 		v.ids[r] = id
 	}
+	return v
 }
 
 // checkRune refuses a byte that begins no character: ranging over a string
@@ -85,40 +82,56 @@ func (v *Vocabulary) Encode(text string) ([]int, error) {
 func (v *Vocabulary) Decode(ids []int) (string, error) {
 	var text strings.Builder
 	for i, id := range ids {
-		if id < 0 || id >= v.Len() {
-			return "", fmt.Errorf("train: ids: got %d at position %d, want 0 to %d", id, i, v.Len()-1)
+		if err := checkID(i, id, v.Len()); err != nil {
+			return "", err
 		}
 		text.WriteRune(v.characters[id])
 	}
 	return text.String(), nil
 }
 
-type vocabularyJSON struct {
-	Characters string `json:"characters"`
+// Config returns the config that has the name Characters and these characters.
+func (v *Vocabulary) Config() TokenizerConfig {
+	return TokenizerConfig{Name: Characters, Characters: v.Characters()}
 }
 
-// MarshalJSON writes {"characters": "…"}, the characters in the order of their ids.
-func (v *Vocabulary) MarshalJSON() ([]byte, error) {
-	return json.Marshal(vocabularyJSON{v.Characters()})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote. No characters, and characters
-// that do not ascend, are errors: their ids would not be those they were saved with.
-func (v *Vocabulary) UnmarshalJSON(data []byte) error {
-	var j vocabularyJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return fmt.Errorf("train: vocabulary: %w", err)
-	}
-	characters := []rune(j.Characters)
-	if len(characters) == 0 {
+// checkCharacters refuses what newVocabulary cannot number.
+func checkCharacters(characters string) error {
+	if characters == "" {
 		return errors.New("train: vocabulary: got no characters, want at least one")
 	}
-	for i := 1; i < len(characters); i++ {
-		if characters[i] <= characters[i-1] {
-			return fmt.Errorf("train: vocabulary: got %q after %q, want ascending characters", characters[i], characters[i-1])
+	before := rune(-1)
+	for at, r := range characters {
+		if err := checkRune(characters, at, r); err != nil {
+			return err
 		}
+		if r <= before {
+			return fmt.Errorf("train: vocabulary: got %q after %q, want ascending characters", r, before)
+		}
+		before = r
 	}
-	v.characters = characters
-	v.number()
+	return nil
+}
+
+// MarshalJSON writes Config: {"tokenizer": "characters", "characters": "…"}.
+func (v *Vocabulary) MarshalJSON() ([]byte, error) { return json.Marshal(v.Config()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote, and {"characters": "…"} alone. No
+// characters, and characters that do not ascend, are errors: their ids would not
+// be those they were saved with.
+func (v *Vocabulary) UnmarshalJSON(data []byte) error {
+	var c TokenizerConfig
+	if err := json.Unmarshal(data, &c); err != nil {
+		return fmt.Errorf("train: vocabulary: %w", err)
+	}
+	t, err := c.New()
+	if err != nil {
+		return err
+	}
+	read, ok := t.(*Vocabulary)
+	if !ok {
+		return fmt.Errorf("train: vocabulary: got tokenizer %q, want %q", c.Name, Characters)
+	}
+	*v = *read
 	return nil
 }

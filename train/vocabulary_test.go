@@ -28,6 +28,11 @@ func TestVocabularyRoundTrip(t *testing.T) {
 	var read train.Vocabulary
 	require.NoError(t, json.Unmarshal(data, &read))
 	require.Equal(t, v, &read)
+	config, err := json.Marshal(v.Config())
+	require.NoError(t, err)
+	require.Equal(t, string(config), string(data))
+	require.NoError(t, json.Unmarshal([]byte(`{"characters": "ab"}`), &read))
+	require.Equal(t, "ab", read.Characters())
 
 	empty, err := v.Encode("")
 	require.NoError(t, err)
@@ -54,11 +59,12 @@ func TestVocabularyErrors(t *testing.T) {
 
 func TestVocabularyJSONErrors(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"characters":""}`:    "train: vocabulary: got no characters, want at least one",
-		`{}`:                   "train: vocabulary: got no characters, want at least one",
-		`{"characters":"ba"}`:  "train: vocabulary: got 'a' after 'b', want ascending characters",
-		`{"characters":"abb"}`: "train: vocabulary: got 'b' after 'b', want ascending characters",
-		`{"characters":7}`:     "train: vocabulary: json: cannot unmarshal number",
+		`{"characters":""}`:     "train: vocabulary: got no characters, want at least one",
+		`{}`:                    "train: vocabulary: got no characters, want at least one",
+		`{"characters":"ba"}`:   "train: vocabulary: got 'a' after 'b', want ascending characters",
+		`{"characters":"abb"}`:  "train: vocabulary: got 'b' after 'b', want ascending characters",
+		`{"characters":7}`:      "train: vocabulary: json: cannot unmarshal number",
+		`{"tokenizer":"bytes"}`: `train: vocabulary: got tokenizer "bytes", want "characters"`,
 	} {
 		v, err := train.NewVocabulary("xyz")
 		require.NoError(t, err)

@@ -1,0 +1,56 @@
+package train
+
+import "unicode/utf8"
+
+// Decoder decodes ids one by one, as they are drawn from a model: it hands out
+// each character as soon as it is complete. All it hands out is UTF-8: a U+FFFD
+// stands for bytes that begin a character but do not complete it, and for each
+// byte that begins none (the Unicode Standard's "substitution of maximal
+// subparts"; Python's errors="replace").
+type Decoder struct {
+	tokenizer Tokenizer
+	pending   []byte // begins a character
+}
+
+// NewDecoder makes a decoder of a tokenizer's ids.
+func NewDecoder(t Tokenizer) *Decoder { return &Decoder{tokenizer: t} }
+
+// Decode takes the next id and returns the characters that it completes, often
+// none or many. The error is that of the tokenizer's Decode; it changes nothing.
+func (d *Decoder) Decode(id int) (string, error) {
+	token, err := d.tokenizer.Decode([]int{id})
+	if err != nil {
+		return "", err
+	}
+	d.pending = append(d.pending, token...)
+	var text []byte
+	for utf8.FullRune(d.pending) {
+		r, n := utf8.DecodeRune(d.pending)
+		if r == utf8.RuneError && n == 1 {
+			n = malformed(d.pending)
+		}
+		text = utf8.AppendRune(text, r)
+		d.pending = d.pending[n:]
+	}
+	return string(text), nil
+}
+
+// malformed returns how many bytes one U+FFFD stands for: as many as could have
+// begun a character, at least one.
+func malformed(text []byte) int {
+	n := 1
+	for n < len(text) && !utf8.FullRune(text[:n+1]) {
+		n++
+	}
+	return n
+}
+
+// Flush ends the text: it returns a U+FFFD if the last character is incomplete,
+// otherwise nothing. The next id begins a new text.
+func (d *Decoder) Flush() string {
+	if len(d.pending) == 0 {
+		return ""
+	}
+	d.pending = d.pending[:0]
+	return string(utf8.RuneError)
+}
