@@ -44,7 +44,7 @@ func newApplyCommand() *cobra.Command {
 	flags.StringVar(&c.weights, "weights", "", "safetensors `file` with the parameters; simple needs none")
 	flags.StringVar(&c.input, "input", "", "safetensors `file` with the input tensors")
 	flags.StringVar(&c.output, "output", "", "safetensors `file` to write")
-	flags.StringVar(&c.dtype, "dtype", "", "`type` to compute in and to write, float32 or float64 (default: the first input's, F16 and BF16 as float32)")
+	flags.StringVar(&c.dtype, "dtype", "", "`type` to compute in and to write, float32 or float64 (default: that of query or x, F16 and BF16 as float32)")
 	return cmd
 }
 
@@ -127,7 +127,7 @@ func (c applyCommand) readWeights(layer *applyLayer) (*tensorFile, error) {
 
 // elementType is the type to compute in.
 func (c applyCommand) elementType(layer *applyLayer, input *tensorFile) tensor.Dtype {
-	first := input.tensors[layer.inputs[0].name]
+	first := input.tensors[layer.sequences[0].name]
 	if c.dtype == "float64" || c.dtype == "" && first.DType == safetensors.F64 {
 		return tensor.Float64
 	}

@@ -112,12 +112,44 @@ func (f *configFields) size(name string, to *int, least, most int) {
 // flag takes a boolean, false if it is not there.
 func (f *configFields) flag(name string, to *bool) { f.take(name, to, "true or false") }
 
-// probability takes a number in [0, 1), 0 if it is not there.
-func (f *configFields) probability(name string, to *float64) {
-	const want = "a number p with 0 <= p < 1"
-	if f.take(name, to, want); !(*to >= 0 && *to < 1) {
+// number takes a number that is in order, and leaves to as it is if there is none.
+func (f *configFields) number(name string, to *float64, want string, inOrder func(x float64) bool) {
+	if f.take(name, to, want) && !inOrder(*to) {
 		f.fail("%s: got %v, want %s", name, *to, want)
 	}
+}
+
+// probability takes a number in [0, 1), 0 if it is not there.
+func (f *configFields) probability(name string, to *float64) {
+	f.number(name, to, "a number p with 0 <= p < 1", func(p float64) bool { return p >= 0 && p < 1 })
+}
+
+// choice takes one of some words and says whether there is one.
+func (f *configFields) choice(name string, to *string, words ...string) bool {
+	want := "one of " + strings.Join(words, ", ")
+	given := f.take(name, to, want)
+	if given && !slices.Contains(words, *to) {
+		f.fail("%s: got %.60q, want %s", name, *to, want)
+	}
+	return given
+}
+
+// object takes a JSON object, whose own fields read takes, and says whether there is
+// one.
+func (f *configFields) object(name string, read func(*configFields)) bool {
+	var text json.RawMessage
+	if !f.take(name, &text, "a JSON object") {
+		return false
+	}
+	fields, err := parseConfig(text)
+	if err == nil {
+		read(fields)
+		err = fields.end(name)
+	}
+	if err != nil {
+		f.fail("%s: %w", name, err)
+	}
+	return true
 }
 
 func (f *configFields) fail(format string, args ...any) {
@@ -128,10 +160,10 @@ func (f *configFields) fail(format string, args ...any) {
 
 // end is the error that names all fields nobody asked for, since one of them may be
 // a missing field misspelt, or else the first error of the fields taken.
-func (f *configFields) end(layer string) error {
+func (f *configFields) end(whose string) error {
 	if len(f.values) == 0 {
 		return f.err
 	}
 	unknown := quotedList(slices.Sorted(maps.Keys(f.values)))
-	return errors.New("unknown field " + unknown + "; layer " + layer + " has " + strings.Join(f.known, ", "))
+	return errors.New("unknown field " + unknown + "; " + whose + " has " + strings.Join(f.known, ", "))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"attention/layers"
@@ -14,14 +15,17 @@ import (
 // it is built.
 type applyLayer struct {
 	name       string
-	parameters []parameterSpec // what the weights file holds
-	buffers    []string        // what it may hold besides: ignored
-	inputs     []inputSpec     // what the input file holds
+	parameters []parameterSpec                     // what the weights file holds
+	buffers    []string                            // what it may hold besides: ignored
+	sequences  []sequenceSpec                      // what the input file holds, the first of which there must be
+	extras     []extraSpec                         // what it may hold besides
+	heads      int                                 // H of the extras
+	check      func(*tensorFile, inputSizes) error // what else the input has to be; nil if nothing
 	build      func(layers.Scope) (applyForward, error)
 }
 
-// applyForward builds a layer's graph on its inputs, in the order of their specs.
-type applyForward func(b *layers.Build, in G.Nodes) (out, weights *G.Node, err error)
+// applyForward builds a layer's graph on the inputs there are.
+type applyForward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error)
 
 // parameterSpec is a tensor of the weights file. The layers make the same
 // parameters; here they are known before any memory is taken for them.
@@ -30,35 +34,32 @@ type parameterSpec struct {
 	shape tensor.Shape
 }
 
-// inputSpec is a sequence ([B,] T, width) of the input file.
-type inputSpec struct {
-	name    string
-	length  string // the letter of its length, T or S
-	longest int    // greatest length; 0 means any
-	width   int    // 0 means any
-}
+// attentionName is the layer that is none of the chapter's variants: all that
+// layers.Attention does.
+const attentionName = "attention"
+
+// applyNames are the names of all layers.
+func applyNames() []string { return append(layers.Variants(), attentionName) }
 
 // newApplyLayer picks the layer that the field layer names and takes its fields.
 func newApplyLayer(f *configFields) (*applyLayer, error) {
-	want := "one of " + strings.Join(layers.Variants(), ", ")
 	var name string
-	if !f.take("layer", &name, want) {
-		return nil, fmt.Errorf("layer: missing, want %s", want)
+	if !f.choice("layer", &name, applyNames()...) {
+		return nil, fmt.Errorf("layer: missing, want one of %s", strings.Join(applyNames(), ", "))
 	}
-	if f.err != nil {
+	switch {
+	case f.err != nil:
 		return nil, f.err
-	}
-	switch name {
-	case layers.Simple, layers.SelfV1, layers.SelfV2, layers.Causal, layers.MultiHeadWrapper, layers.MultiHead:
-		return selfAttentionLayer(name, f)
-	case layers.Additive:
+	case name == attentionName:
+		return attentionLayer(f)
+	case name == layers.Additive:
 		return additiveLayer(f)
 	}
-	return nil, fmt.Errorf("layer: got %.60q, want %s", name, want)
+	return selfAttentionLayer(name, f)
 }
 
-// selfAttentionLayer takes the fields that all layers but additive have. A field
-// that the layer has no use for may be there, and may be 0.
+// selfAttentionLayer takes the fields that all the chapter's layers but additive have.
+// A field that the layer has no use for may be there, and may be 0.
 func selfAttentionLayer(name string, f *configFields) (*applyLayer, error) {
 	c := layers.VariantConfig{Layer: name}
 	width, heads := 1, 0
@@ -77,17 +78,17 @@ func selfAttentionLayer(name string, f *configFields) (*applyLayer, error) {
 	if f.err == nil && name == layers.MultiHead && c.DOut%c.NumHeads != 0 {
 		f.fail("num_heads: got %d, want a divisor of d_out=%d", c.NumHeads, c.DOut)
 	}
-	if err := f.end(name); err != nil {
+	if err := f.end("layer " + name); err != nil {
 		return nil, err
 	}
-	x := inputSpec{name: "x", length: "T", width: c.DIn}
+	x := sequenceSpec{name: "x", length: "T", width: c.DIn}
 	if c.Causal() {
 		x.longest = c.ContextLength
 	}
-	l := &applyLayer{name: name, inputs: []inputSpec{x}, build: func(s layers.Scope) (applyForward, error) {
+	l := &applyLayer{name: name, sequences: []sequenceSpec{x}, build: func(s layers.Scope) (applyForward, error) {
 		layer, err := c.New(s)
-		return func(b *layers.Build, in G.Nodes) (out, weights *G.Node, err error) {
-			return layer.ForwardWithWeights(b, in[0])
+		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
+			return layer.ForwardWithWeights(b, in["x"])
 		}, err
 	}}
 	l.parameters, l.buffers = selfAttentionTensors(c)
@@ -97,42 +98,43 @@ func selfAttentionLayer(name string, f *configFields) (*applyLayer, error) {
 // selfAttentionTensors are the entries of the state_dict of the layer's PyTorch
 // class.
 func selfAttentionTensors(c layers.VariantConfig) (parameters []parameterSpec, buffers []string) {
+	a := layers.AttentionConfig{Width: c.DIn, Out: c.DOut, NumHeads: 1, QKVBias: c.QKVBias, OutBias: true}
 	switch c.Layer {
 	case layers.SelfV1:
 		for _, name := range []string{"W_query", "W_key", "W_value"} {
 			parameters = append(parameters, parameterSpec{name, tensor.Shape{c.DIn, c.DOut}})
 		}
 	case layers.SelfV2:
-		parameters = projectionTensors("", c)
+		parameters = projections(a)
 	case layers.Causal:
-		parameters, buffers = projectionTensors("", c), []string{"mask"}
+		parameters, buffers = projections(a), []string{"mask"}
 	case layers.MultiHeadWrapper:
 		for i := range c.NumHeads {
 			head := fmt.Sprintf("heads.%d.", i)
-			parameters = append(parameters, projectionTensors(head, c)...)
+			for _, p := range projections(a) {
+				parameters = append(parameters, parameterSpec{head + p.name, p.shape})
+			}
 			buffers = append(buffers, head+"mask")
 		}
 	case layers.MultiHead:
-		parameters = append(projectionTensors("", c), linearTensors("out_proj", c.DOut, c.DOut, true)...)
-		buffers = []string{"mask"}
+		a.NumHeads = c.NumHeads
+		parameters, buffers = attentionParameters(a), []string{"mask"}
 	}
 	return parameters, buffers
 }
 
-func projectionTensors(prefix string, c layers.VariantConfig) (p []parameterSpec) {
-	for _, name := range []string{"W_query", "W_key", "W_value"} {
-		p = append(p, linearTensors(prefix+name, c.DOut, c.DIn, c.QKVBias)...)
+// attentionParameters are the parameters of an Attention.
+func attentionParameters(c layers.AttentionConfig) (p []parameterSpec) {
+	for _, a := range c.Parameters() {
+		p = append(p, parameterSpec{a.Name, a.Shape})
 	}
 	return p
 }
 
-// linearTensors are the parameters of one nn.Linear.
-func linearTensors(name string, out, in int, bias bool) []parameterSpec {
-	p := []parameterSpec{{name + ".weight", tensor.Shape{out, in}}}
-	if bias {
-		p = append(p, parameterSpec{name + ".bias", tensor.Shape{out}})
-	}
-	return p
+// projections are the parameters of an Attention without those of its output
+// projection.
+func projections(c layers.AttentionConfig) []parameterSpec {
+	return slices.DeleteFunc(attentionParameters(c), func(p parameterSpec) bool { return strings.HasPrefix(p.name, "out_proj.") })
 }
 
 // additiveLayer takes the fields of additive.
@@ -141,7 +143,7 @@ func additiveLayer(f *configFields) (*applyLayer, error) {
 	f.size("d_query", &c.DQuery, 1, maxSize)
 	f.size("d_key", &c.DKey, 1, maxSize)
 	f.size("d_attn", &c.DAttn, 1, maxSize)
-	if err := f.end(c.Layer); err != nil {
+	if err := f.end("layer " + c.Layer); err != nil {
 		return nil, err
 	}
 	return &applyLayer{
@@ -151,11 +153,11 @@ func additiveLayer(f *configFields) (*applyLayer, error) {
 			{"W_key.weight", tensor.Shape{c.DAttn, c.DKey}},
 			{"v.weight", tensor.Shape{1, c.DAttn}},
 		},
-		inputs: []inputSpec{{name: "query", length: "T", width: c.DQuery}, {name: "key", length: "S", width: c.DKey}},
+		sequences: []sequenceSpec{{name: "query", length: "T", width: c.DQuery}, {name: "key", length: "S", width: c.DKey}},
 		build: func(s layers.Scope) (applyForward, error) {
 			layer, err := c.NewAdditive(s)
-			return func(b *layers.Build, in G.Nodes) (out, weights *G.Node, err error) {
-				return layer.ForwardWithWeights(b, in[0], in[1])
+			return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
+				return layer.ForwardWithWeights(b, in["query"], in["key"])
 			}, err
 		},
 	}, c.Validate()

@@ -63,16 +63,14 @@ func buildLayer(l *applyLayer, dt tensor.Dtype, weights, input *tensorFile) (*ap
 		return nil, err
 	}
 	for _, spec := range l.parameters {
-		if err := p.Set(spec.name, weights.dense(spec.name, dt)); err != nil {
+		if err := p.Set(spec.name, weights.dense(spec.name, realNumbers, dt)); err != nil {
 			return nil, err
 		}
 	}
 	g := &applyGraph{build: layers.NewBuild(p, layers.Eval)}
-	in := make(G.Nodes, len(l.inputs))
-	for i, spec := range l.inputs {
-		if in[i], err = g.input(input, spec.name, dt); err != nil {
-			return nil, err
-		}
+	in, err := g.inputs(l, input, dt)
+	if err != nil {
+		return nil, err
 	}
 	out, attention, err := forward(g.build, in)
 	if err != nil {
@@ -88,26 +86,43 @@ func buildLayer(l *applyLayer, dt tensor.Dtype, weights, input *tensorFile) (*ap
 	return g, g.checkMemory(l)
 }
 
+// inputs makes the nodes of the inputs there are.
+func (g *applyGraph) inputs(l *applyLayer, f *tensorFile, dt tensor.Dtype) (map[string]*G.Node, error) {
+	in := map[string]*G.Node{}
+	for _, t := range l.inputs() {
+		if !f.has(t.name) {
+			continue
+		}
+		n, err := g.input(f, t, dt)
+		if err != nil {
+			return nil, err
+		}
+		in[t.name] = n
+	}
+	return in, nil
+}
+
 // input makes a node for a tensor of the input file.
-func (g *applyGraph) input(f *tensorFile, name string, dt tensor.Dtype) (*G.Node, error) {
-	n, err := g.build.Input(name, dt, f.shape(name)...)
+func (g *applyGraph) input(f *tensorFile, t inputTensor, dt tensor.Dtype) (*G.Node, error) {
+	value := f.dense(t.name, t.kind, dt)
+	n, err := g.build.Input(t.name, value.Dtype(), value.Shape()...)
 	if err != nil {
 		return nil, err
 	}
-	return n, G.Let(n, f.dense(name, dt))
+	return n, G.Let(n, value)
 }
 
 func (g *applyGraph) want(name string, n *G.Node) {
 	g.names, g.nodes = append(g.names, name), append(g.nodes, n)
 }
 
-// differentiate adds the gradients by the inputs and by the parameters of
-// Σ output·grad_output.
-func (g *applyGraph) differentiate(l *applyLayer, dt tensor.Dtype, input *tensorFile, in G.Nodes, out *G.Node) error {
+// differentiate adds the gradients by the inputs of real numbers and by the parameters
+// of Σ output·grad_output.
+func (g *applyGraph) differentiate(l *applyLayer, dt tensor.Dtype, input *tensorFile, in map[string]*G.Node, out *G.Node) error {
 	if got := input.shape(gradOutput); !slices.Equal(got, out.Shape()) {
 		return input.fail(gradOutput, "shape %v, want %v as the output", got, out.Shape())
 	}
-	upstream, err := g.input(input, gradOutput, dt)
+	upstream, err := g.input(input, inputTensor{gradOutput, realNumbers}, dt)
 	if err != nil {
 		return err
 	}
@@ -115,7 +130,12 @@ func (g *applyGraph) differentiate(l *applyLayer, dt tensor.Dtype, input *tensor
 	for _, n := range g.build.Learnables() {
 		by[n.Name()] = n
 	}
-	wrt := slices.Clone(in)
+	var wrt G.Nodes
+	for _, t := range l.inputs() {
+		if n := in[t.name]; n != nil && t.kind == realNumbers {
+			wrt = append(wrt, n)
+		}
+	}
 	for _, p := range l.parameters {
 		if by[p.name] == nil {
 			return fmt.Errorf("layer %s does not use its parameter %s", l.name, p.name)
@@ -135,14 +155,22 @@ func (g *applyGraph) differentiate(l *applyLayer, dt tensor.Dtype, input *tensor
 // checkMemory refuses a graph with a tensor that is too large.
 func (g *applyGraph) checkMemory(l *applyLayer) error {
 	for _, n := range g.build.Graph().AllNodes() {
-		elements := 1
-		for _, d := range n.Shape() {
-			if d > maxElements/elements {
-				return fmt.Errorf("layer %s: a tensor of the computation has shape %v, want at most %d elements in each",
-					l.name, n.Shape(), maxElements)
-			}
-			elements *= max(d, 1)
+		if err := checkElements(l.name, n.Shape()); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkElements refuses a tensor that is too large.
+func checkElements(layer string, shape tensor.Shape) error {
+	elements := 1
+	for _, d := range shape {
+		if d > maxElements/elements {
+			return fmt.Errorf("layer %s: a tensor of the computation has shape %v, want at most %d elements in each",
+				layer, shape, maxElements)
+		}
+		elements *= max(d, 1)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,6 @@ import (
 
 	"gorgonia.org/tensor"
 )
-
-// gradOutput is the input tensor that asks for gradients.
-const gradOutput = "grad_output"
 
 // tensorFile is a safetensors file by the names of its tensors.
 type tensorFile struct {
@@ -83,49 +79,13 @@ func (f *tensorFile) fail(name, format string, args ...any) error {
 // shape is a tensor's shape.
 func (f *tensorFile) shape(name string) tensor.Shape { return f.tensors[name].Shape }
 
-// checkFloats refuses integers and booleans.
-func (f *tensorFile) checkFloats(name string) error {
-	switch t := f.tensors[name]; t.Data.(type) {
-	case []float32, []float64:
-		return nil
-	default:
-		return f.fail(name, "dtype %s, want F64, F32, F16 or BF16", t.DType)
-	}
-}
-
-// dense is a tensor in the type dt: float64 is rounded to the nearest float32, all
-// else is widened without loss. Its elements must be floating-point numbers.
-func (f *tensorFile) dense(name string, dt tensor.Dtype) *tensor.Dense {
-	t := f.tensors[name]
-	backing := t.Data
-	switch data := t.Data.(type) {
-	case []float32:
-		if dt == tensor.Float64 {
-			backing = convertFloats[float64](data)
-		}
-	case []float64:
-		if dt == tensor.Float32 {
-			backing = convertFloats[float32](data)
-		}
-	}
-	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing))
-}
-
-func convertFloats[To, From float32 | float64](from []From) []To {
-	to := make([]To, len(from))
-	for i, v := range from {
-		to[i] = To(v)
-	}
-	return to
-}
-
 // checkWeights wants the layer's parameters, each of its shape.
 func (l *applyLayer) checkWeights(f *tensorFile) error {
 	if err := f.checkNames(l.name, l.parameterNames(), l.buffers); err != nil {
 		return err
 	}
 	for _, p := range l.parameters {
-		if err := f.checkFloats(p.name); err != nil {
+		if err := f.checkKind(p.name, realNumbers); err != nil {
 			return err
 		}
 		if got := f.shape(p.name); !slices.Equal(got, p.shape) {
@@ -141,72 +101,6 @@ func (l *applyLayer) parameterNames() []string {
 		names[i] = p.name
 	}
 	return names
-}
-
-// checkInput wants the layer's inputs, as sequences that it can take, with one
-// batch size. The shape of grad_output is known only when the graph is.
-func (l *applyLayer) checkInput(f *tensorFile) error {
-	names := make([]string, len(l.inputs))
-	for i, in := range l.inputs {
-		names[i] = in.name
-	}
-	if err := f.checkNames(l.name, names, []string{gradOutput}); err != nil {
-		return err
-	}
-	first := f.shape(names[0])
-	for _, in := range l.inputs {
-		if err := f.checkFloats(in.name); err != nil {
-			return err
-		}
-		got := f.shape(in.name)
-		if !in.fits(got) {
-			return f.fail(in.name, "shape %v, want %s with every axis at least 1", got, in)
-		}
-		if n := got.Dims(); n != first.Dims() || !slices.Equal(got[:n-2], first[:n-2]) {
-			return f.fail(in.name, "shape %v, want as many axes and the same B as %s, which is %v", got, names[0], first)
-		}
-	}
-	if f.has(gradOutput) {
-		return f.checkFloats(gradOutput)
-	}
-	return nil
-}
-
-// fits says whether a tensor of the shape is such an input.
-func (in inputSpec) fits(s tensor.Shape) bool {
-	n := s.Dims()
-	if n != 2 && n != 3 || slices.Contains(s, 0) {
-		return false
-	}
-	return (in.width == 0 || s[n-1] == in.width) && (in.longest == 0 || s[n-2] <= in.longest)
-}
-
-// String is the shape in letters.
-func (in inputSpec) String() string {
-	length, width := in.length, "d_in"
-	if in.longest > 0 {
-		length += fmt.Sprintf(" <= %d", in.longest)
-	}
-	if in.width > 0 {
-		width = fmt.Sprint(in.width)
-	}
-	return fmt.Sprintf("(%s, %s) or (B, %s, %s)", length, width, length, width)
-}
-
-// floatSlice is a contiguous tensor's memory, also of one that holds one element.
-func floatSlice(t *tensor.Dense) (any, error) {
-	if t.RequiresIterator() || t.DataOrder().IsColMajor() {
-		return nil, errors.New("is not in row-major order")
-	}
-	switch data := t.Data().(type) {
-	case []float32, []float64:
-		return data, nil
-	case float32:
-		return []float32{data}, nil
-	case float64:
-		return []float64{data}, nil
-	}
-	return nil, fmt.Errorf("holds %v, want float32 or float64", t.Dtype())
 }
 
 // listed is how many names an error lists.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"attention/internal/golden"
 	"attention/internal/safetensors"
-	"attention/layers"
 
 	"github.com/stretchr/testify/require"
 )
@@ -64,7 +62,7 @@ func applyCases(t testing.TB) (names []string) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	require.Len(t, names, 18)
+	require.Len(t, names, 31)
 	return names
 }
 
@@ -168,29 +166,33 @@ func TestApplyInterrupted(t *testing.T) {
 	require.NoFileExists(t, f.output)
 }
 
-// TestApplyHelp: the help names every layer, and every field, parameter and flag.
+// TestApplyHelp: the help names every layer, and every field, parameter, input and
+// flag.
 func TestApplyHelp(t *testing.T) {
 	out, err := runApply(t.Context(), "--help")
 	require.NoError(t, err)
-	for _, name := range layers.Variants() {
+	for _, name := range applyNames() {
 		require.Contains(t, out, name)
-	}
-	for _, name := range applyCases(t) {
-		f := applyCase(t, name)
-		text, err := os.ReadFile(f.config)
+		f, err := parseConfig([]byte(`{"layer": "` + name + `"}`))
 		require.NoError(t, err)
-		var fields map[string]any
-		require.NoError(t, json.Unmarshal(text, &fields))
-		for field := range fields {
+		_, _ = newApplyLayer(f) // sizes are missing
+		require.Greater(t, len(f.known), 3)
+		for _, field := range f.known {
 			require.Contains(t, out, "\n  "+field+" ")
 		}
-		l, err := readApplyLayer(f.config)
+	}
+	for _, name := range applyCases(t) {
+		l, err := readApplyLayer(applyCase(t, name).config)
 		require.NoError(t, err)
 		for _, p := range l.parameterNames() {
 			if _, ofHead, ok := strings.Cut(p, "heads."); ok {
 				_, p, _ = strings.Cut(ofHead, ".") // the number is cut off
 			}
-			require.Contains(t, out, p)
+			module, _, _ := strings.Cut(p, ".")
+			require.True(t, strings.Contains(out, p) || strings.Contains(out, module+".…"), p)
+		}
+		for _, in := range l.inputs() {
+			require.Contains(t, out, "\n  "+in.name+" ")
 		}
 	}
 	for _, flag := range []string{"--config file", "--weights file", "--input file", "--output file", "--dtype type"} {

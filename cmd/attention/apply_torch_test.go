@@ -104,5 +104,5 @@ func TestApplyParameters(t *testing.T) {
 		}
 		require.Equal(t, made, l.parameters, name)
 	}
-	require.Len(t, seen, len(layers.Variants()))
+	require.Len(t, seen, len(applyNames()))
 }

@@ -14,8 +14,7 @@ import (
 
 const oldOutput = "what was here before"
 
-// wrongCall is a call of attention apply in a folder of its own, to be spoilt. The
-// files are those of the case causal_batch: d_in 5, d_out 6, B 2, T 7.
+// wrongCall is a call of attention apply in a folder of its own, to be spoilt.
 type wrongCall struct {
 	t   *testing.T
 	dir string
@@ -23,8 +22,12 @@ type wrongCall struct {
 	flags []string
 }
 
-func newWrongCall(t *testing.T) *wrongCall {
-	from, c := applyCase(t, "causal_batch"), &wrongCall{t: t, dir: t.TempDir()}
+// newWrongCall has the files of the case causal_batch: d_in 5, d_out 6, B 2, T 7.
+func newWrongCall(t *testing.T) *wrongCall { return newWrongCallOf(t, "causal_batch") }
+
+// newWrongCallOf has the files of a case.
+func newWrongCallOf(t *testing.T, name string) *wrongCall {
+	from, c := applyCase(t, name), &wrongCall{t: t, dir: t.TempDir()}
 	copied := func(path, name string) string {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -111,9 +114,9 @@ func TestApplyWrongConfig(t *testing.T) {
 		`["layer", "simple"]`:                 `got ["layer", "simple"], want a JSON object`,
 		`null`:                                `got null, want a JSON object`,
 		strings.Repeat(" ", maxConfigBytes+1): "more than 1048576 bytes, want one small JSON object",
-		`{}`:                                  "layer: missing, want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive",
-		`{"layer": 3}`:                        "layer: got 3, want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive",
-		`{"layer": "Causal"}`:                 `layer: got "Causal", want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive`,
+		`{}`:                                  "layer: missing, want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention",
+		`{"layer": 3}`:                        "layer: got 3, want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention",
+		`{"layer": "Causal"}`:                 `layer: got "Causal", want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention`,
 		`{"layer": "causal", "d_in": 5, "d_in": 5, "d_out": 6}`:                           `field "d_in" comes twice`,
 		`{"layer": "causal", "D_in": 5, "dout": 6}`:                                       `unknown field "D_in", "dout"; layer causal has layer, d_in, d_out, context_length, num_heads, qkv_bias, dropout`,
 		`{"layer": "causal", "d_in": 5, "d_out": 6, "d_key": 6}`:                          `unknown field "d_key"; layer causal has layer, d_in, d_out, context_length, num_heads, qkv_bias, dropout`,

@@ -7,8 +7,9 @@ import "math"
 // tile, keeping the running maximum and sum of every row. It writes out and lse (B,H,T), the natural
 // logarithm of each row's Σ exp(score): −∞ for a query that sees nothing, whose output is 0.
 //
-// Keys and values outside what Visible shows to a block, and tiles that Shown hides from all of it, are not read. A NaN or ∞ in a value reaches only the
-// rows to which Visible shows it. The bits of the result do not depend on GOMAXPROCS.
+// Keys and values outside what Visible shows to a block, and tiles that Shown hides from all of it, are not
+// read. A NaN or ∞ in a value reaches only the rows to which Visible shows it. The bits of the result do not
+// depend on GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 	a.check()
 	a.checkInputs(len(in.Q), len(in.K), len(in.V))

@@ -1,4 +1,5 @@
-"""Reference runs of every layer for `attention apply`.
+"""Reference runs of every layer for `attention apply`; apply_attention.py has the layer
+attention.
 
 Writes ../apply/<case>/: layer.json, w.safetensors, in.safetensors and
 out.safetensors, which are the four files of one call of the command. Made with
@@ -7,8 +8,9 @@ metadata repeats the version.
 
 The weights file is the layer's state_dict, so the causal layers' holds the
 buffer `mask` too. Values are float64, except in the case half, whose tensors are
-F16, BF16 and F32 and whose output is float32. Lengths that need not agree
-are different, so that a swapped axis cannot pass.
+F16, BF16 and F32 and whose output is float32, and masks and positions, which are
+of all types. Lengths that need not agree are different, so that a swapped axis
+cannot pass.
 """
 import json
 import os
@@ -16,6 +18,7 @@ import os
 import torch
 from torch import nn
 
+import apply_attention
 import golden
 
 OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "apply")
@@ -112,7 +115,8 @@ class Additive(nn.Module):
 
 
 LAYERS = {"simple": Simple, "self_v1": SelfV1, "self_v2": SelfV2, "causal": Causal,
-          "multi_head_wrapper": Wrapper, "multi_head": MultiHead, "additive": Additive}
+          "multi_head_wrapper": Wrapper, "multi_head": MultiHead, "additive": Additive,
+          "attention": apply_attention.make}
 X, BATCH = {"x": (7, 5)}, {"x": (2, 7, 5)}
 PAIR = {"query": (4, 5), "key": (7, 3)}
 ONE = dict(d_in=1, d_out=1, context_length=1, num_heads=1, qkv_bias=True)
@@ -140,6 +144,62 @@ CASES = {
 }
 
 
+def bits(*shape, seed):
+    """Three of four are 1."""
+    return torch.rand(shape, generator=torch.Generator().manual_seed(seed)) > 0.25
+
+
+I8, I16, I32, U8 = torch.int8, torch.int16, torch.int32, torch.uint8
+BIG = 2 ** 53  # the first whole number whose successor is no float64
+ATT = dict(layer="attention")
+MHA = dict(**ATT, layout="torch", d_in=6, num_heads=3, out_bias=True)
+FAR = {"query": (2, 5, 6), "key": (2, 7, 6)}
+
+# name of the case: (layer.json, shapes of the inputs that have gradients, other inputs)
+ATTENTION_CASES = {
+    "attention": (dict(**ATT, d_in=6, num_heads=3), {"query": (7, 6)}, {}),
+    "attention_one": (dict(**ATT, d_in=1, num_heads=1, qkv_bias=True, out_bias=True, causal="lower_right", dropout=0.5),
+                      {"query": (1, 1), "bias": (1,)}, {"lengths": torch.tensor(1)}),
+    "attention_torch": (dict(**MHA, qkv_bias=True, causal="upper_left"), {"query": (2, 7, 6)}, {}),
+    "attention_torch_widths": (
+        dict(**MHA, qkv_bias=True, k_dim=5, v_dim=11, add_bias_kv=True, add_zero_attn=True, average_weights=True),
+        {"query": (2, 3, 6), "key": (2, 7, 5), "value": (2, 7, 11), "bias": (3, 7)}, {"keep": bits(2, 1, 1, 7, seed=1)}),
+    "attention_torch_cross": (dict(**dict(MHA, out_bias=False), qkv_bias=False), {"query": (5, 6), "key": (7, 6)},
+                              {"lengths": torch.tensor(4, dtype=I8)}),
+    "attention_gpt2": (dict(**ATT, layout="gpt2", d_in=6, num_heads=3, qkv_bias=True, out_bias=True, causal="upper_left",
+                            context_length=7), {"query": (2, 7, 6)}, {"segments": BIG + torch.tensor([[0, 0, 1, 1, 1, 2, 2],
+                                                                                                      [1, 0, 1, 0, 1, 1, 0]])}),
+    "attention_gpt2_prefix": (dict(**ATT, layout="gpt2", d_in=6, num_heads=3, causal="lower_right", window=[1, 0], prefix=2),
+                              FAR, {}),
+    "attention_llama": (
+        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, causal="upper_left", window=[3, 1],
+             qk_norm="rms", qk_norm_eps=1e-5, rope=dict(base=500000)), {"query": (2, 7, 10)}, {}),
+    "attention_llama_step": (
+        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=2, head_dim=4, qkv_bias=True, causal="lower_right",
+             rope=dict(scaling="linear", factor=2.5)), {"query": (3, 10), "key": (7, 10)}, {}),
+    "attention_inputs": (
+        dict(**ATT, d_in=6, d_out=5, num_heads=3, head_dim=6, qkv_bias=True, causal="upper_left", prefix=6,
+             rope=dict(dims=4, interleaved=True, scaling="ntk", factor=3)), {**FAR, "bias": (2, 1, 5, 1)},
+        {"keep": bits(3, 1, 7, seed=2).to(I32), "lengths": torch.tensor([6, 3]),
+         "segments": torch.tensor([[1, 1, 2, 2, 9], [1, 2, 1, 2, 1]], dtype=I16),
+         "key_segments": torch.tensor([[1, 1, 1, 2, 2, 2, 1], [2, 2, 1, 1, 1, 2, 2]], dtype=U8),
+         "positions": torch.tensor([[0, 1, 5, 6, 40], [-2, 3, 4, 4, 5]]),
+         "key_positions": torch.tensor([0, 1, 2, 5, 6, 7, 30], dtype=I8)}),
+    "attention_self": (
+        dict(**ATT, d_in=6, num_heads=2, num_kv_heads=1, head_dim=4, rope=dict(), add_zero_attn=True, relative_bias=dict(),
+             window=[2, 3]), {"query": (2, 7, 6), "bias": (1, 7)},
+        {"positions": torch.tensor([3, 4, 5, 0, 1, 2, 90], dtype=I32), "keep": bits(2, 1, 7, 7, seed=3).double()}),
+    "attention_extras": (
+        dict(**ATT, d_in=6, d_out=11, num_heads=6, num_kv_heads=3, head_dim=5, value_dim=7, k_dim=3, v_dim=2, align="lower_right",
+             scale=0.3, softcap=1.5, qk_norm="l2", alibi=True, sinks=True, add_bias_kv=True, gate=True, qkv_bias=True,
+             relative_bias=dict(buckets=6, max_distance=5, unidirectional=True)),
+        {"query": (2, 5, 6), "key": (2, 7, 3), "value": (2, 7, 2)}, {"lengths": torch.tensor([5, 0], dtype=I32)}),
+    "attention_renormalize": (
+        dict(**ATT, d_in=6, num_heads=3, window=[0, 1], align="upper_left", renormalize=True, average_weights=True),
+        {**FAR, "value": (2, 7, 6), "bias": (3, 5, 7)}, {"lengths": torch.tensor([7, 3])}),
+}
+
+
 def mixed(state):
     """Gives the tensors F16, BF16 and F32 in turn."""
     dtypes = [torch.float16, torch.bfloat16, torch.float32]
@@ -148,17 +208,18 @@ def mixed(state):
 
 def main():
     torch.set_default_dtype(torch.float64)
-    for seed, (name, (config, shapes)) in enumerate(CASES.items()):
+    cases = {name: (*case, {}) for name, case in CASES.items()} | ATTENTION_CASES
+    for seed, (name, (config, shapes, others)) in enumerate(cases.items()):
         torch.manual_seed(seed)
         layer = LAYERS[config["layer"]](config)
         inputs = {key: torch.randn(shape) for key, shape in shapes.items()}
-        inputs["grad_output"] = torch.randn_like(layer(*inputs.values())[0])
+        inputs["grad_output"] = torch.randn_like(layer(**inputs, **others)[0])
         state = layer.state_dict()
         if name == "half":
             state, inputs = mixed(state), mixed(inputs)
             layer.load_state_dict(state)
         widened = {key: t.double().requires_grad_(key in shapes) for key, t in inputs.items()}
-        out, weights = layer(*(widened[key] for key in shapes))
+        out, weights = layer(**{key: widened[key] for key in shapes}, **others)
         out.backward(widened["grad_output"])
         result = {"output": out, "weights": weights}
         result.update({"grad." + key: widened[key].grad for key in shapes})
@@ -171,7 +232,7 @@ def main():
             f.write(json.dumps(config) + "\n")
         if state:
             golden.save(os.path.join(path, "w.safetensors"), state)
-        golden.save(os.path.join(path, "in.safetensors"), inputs)
+        golden.save(os.path.join(path, "in.safetensors"), inputs | others)
         golden.save(os.path.join(path, "out.safetensors"), result, {"torch": torch.__version__})
 
 
