@@ -19,7 +19,7 @@ type benchOptions struct {
 func newBenchCommand() *cobra.Command { return benchCommandFor(benchWorks()) }
 
 // benchSizes are the flags that make a work of one's own.
-var benchSizes = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode"}
+var benchSizes = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode", "layers"}
 
 // benchCommandFor is the command with some works to do when no size is given.
 func benchCommandFor(works []benchWork) *cobra.Command {
@@ -50,7 +50,8 @@ func benchCommandFor(works []benchWork) *cobra.Command {
 	f.IntVar(&w.heads, "heads", 12, "heads; a divisor of the width")
 	f.IntVar(&w.kvHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
 	f.BoolVar(&w.full, "no-causal", false, "every token sees every other")
-	f.StringVar(&w.mode, "mode", forwardBackward, "what to time: forward or forward-backward")
+	f.StringVar(&w.mode, "mode", forwardBackward, "what to time: forward, forward-backward or gpt-step")
+	f.IntVar(&w.layers, "layers", 4, "blocks of the GPT of gpt-step")
 	f.StringVar(&w.dtype, "dtype", "float32", "element type: float32 or float64")
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
@@ -115,7 +116,8 @@ func runBench(ctx context.Context, out io.Writer, o benchOptions, w benchWork, o
 }
 
 // benchWorks are what is timed when no size is given: attention of the size of
-// GPT-2 small, a long sequence, a tiny one, and lengths for the memory they take.
+// GPT-2 small, a tiny one, a training step of a small GPT, and lengths for the memory they
+// take.
 func benchWorks() []benchWork {
 	small := func(batch, tokens int, mode string) benchWork {
 		return benchWork{batch: batch, tokens: tokens, width: 768, heads: 12, mode: mode, dtype: "float32"}
@@ -124,6 +126,7 @@ func benchWorks() []benchWork {
 		small(2, 1024, forwardBackward),
 		small(2, 1024, forwardOnly),
 		{batch: 32, tokens: 32, width: 64, heads: 4, mode: forwardBackward, dtype: "float32"},
+		{batch: 12, tokens: 64, width: 128, heads: 4, layers: 4, mode: gptStep, dtype: "float32"},
 	}
 	for tokens := 256; tokens <= 8192; tokens *= 2 {
 		works = append(works, small(1, tokens, forwardBackward))

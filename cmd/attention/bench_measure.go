@@ -22,16 +22,11 @@ func measureWork(ctx context.Context, w benchWork, o benchOptions) (*benchResult
 	if o.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
 	}
-	wanted, err := benchGraph(w)
+	run, err := benchRun(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	m, err := machine.New(wanted...)
-	if err != nil {
-		return nil, err
-	}
-	defer m.Close()
-	took, err := timeRuns(o.runs, func() error { return m.Run(ctx) })
+	took, err := timeRuns(o.runs, run)
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +37,26 @@ func measureWork(ctx context.Context, w benchWork, o benchOptions) (*benchResult
 	seconds := median(took)
 	return &benchResult{
 		Name: w.name(), Batch: w.batch, Tokens: w.tokens, Width: w.width, Heads: w.heads, KVHeads: w.keyHeads(),
-		Causal: !w.full, Mode: w.mode, Dtype: w.dtype, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
+		Layers: w.blocks(), Causal: !w.full, Mode: w.mode, Dtype: w.dtype, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
 		Seconds: seconds, SecondsMin: slices.Min(took), PeakRSS: memory,
 		Flop: w.flop(), FlopPerSecond: float64(w.flop()) / seconds, PeakFlopPerSecond: peakFlop(w.elementType()),
 	}, nil
+}
+
+// benchRun makes what is timed.
+func benchRun(ctx context.Context, w benchWork) (run func() error, err error) {
+	if w.mode == gptStep {
+		return newGPTStep(w)
+	}
+	wanted, err := benchGraph(w)
+	if err != nil {
+		return nil, err
+	}
+	m, err := machine.New(wanted...)
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return m.Run(ctx) }, nil
 }
 
 // benchGraph builds the layer on normal random numbers. The wanted nodes are its

@@ -14,6 +14,7 @@ type benchResult struct {
 	Width             int     `json:"width"`
 	Heads             int     `json:"heads"`
 	KVHeads           int     `json:"kv_heads"`
+	Layers            int     `json:"layers,omitempty"` // blocks, with gpt-step
 	Causal            bool    `json:"causal"`
 	Mode              string  `json:"mode"`
 	Dtype             string  `json:"dtype"`

@@ -63,6 +63,26 @@ func TestBenchFlop(t *testing.T) {
 	}
 }
 
+// A step of a GPT of one block and one token: 4 projections, 8 products of the MLP, score
+// and context, and the scores of 65 tokens; then twice that for the gradients.
+func TestBenchStepFlop(t *testing.T) {
+	w := benchWork{batch: 1, tokens: 1, width: 1, heads: 1, layers: 1, mode: gptStep}
+	require.Equal(t, 3*2*(4+8+2+65), w.flop())
+	w.layers = 3
+	require.Equal(t, 3*2*(3*(4+8+2)+65), w.flop())
+}
+
+func TestBenchTimesAStepOfAGPT(t *testing.T) {
+	out, err := runCommand(t.Context(), newBenchCommand(), "--json", "--runs", "2", "--mode", "gpt-step",
+		"--batch", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--layers", "2")
+	require.NoError(t, err)
+	var r benchResult
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Equal(t, "B2 T7 E6 H3 L2 gpt-step", r.Name)
+	require.Equal(t, 2, r.Layers)
+	require.Positive(t, r.Seconds)
+}
+
 // TestBenchSizesFitAnInt: the largest works that are let through.
 func TestBenchSizesFitAnInt(t *testing.T) {
 	for _, w := range []benchWork{
@@ -178,7 +198,8 @@ func TestBenchFlagsMakeTheWork(t *testing.T) {
 		require.False(t, works[w.name()], "%s comes twice", w.name())
 		works[w.name()] = true
 	}
-	require.Len(t, works, 9)
+	require.Len(t, works, 10)
+	require.Contains(t, works, "B12 T64 E128 H4 L4 gpt-step")
 	require.Contains(t, works, "B32 T32 E64 H4 forward-backward")
 	require.Contains(t, works, "B1 T4096 E768 H12 forward-backward")
 

@@ -14,20 +14,23 @@ import (
 const (
 	forwardOnly     = "forward"
 	forwardBackward = "forward-backward"
+	gptStep         = "gpt-step"
 )
 
 // Limits under which the operations of a work fit an int.
 const (
 	maxBenchSize     = 1 << 24 // of batch, tokens and width each
 	maxBenchElements = 1 << 30 // of an input and of a weight
+	maxBenchLayers   = 1 << 10
 )
 
 // benchWork is a size of layers.MultiHeadAttention and what to compute of it:
 // projections of queries, keys and values without a bias, the output's with one,
-// no dropout.
+// no dropout; or, in the mode gptStep, of a layers.GPT whose training step is taken.
 type benchWork struct {
 	batch, tokens, width, heads int
 	kvHeads                     int  // of keys and values; 0 means heads
+	layers                      int  // blocks of the GPT; only with gptStep
 	full                        bool // no causal mask
 	mode, dtype                 string
 }
@@ -37,6 +40,9 @@ func (w benchWork) name() string {
 	s := fmt.Sprintf("B%d T%d E%d H%d", w.batch, w.tokens, w.width, w.heads)
 	if k := w.keyHeads(); k != w.heads {
 		s += fmt.Sprintf(" K%d", k)
+	}
+	if w.mode == gptStep {
+		s += fmt.Sprintf(" L%d", w.layers)
 	}
 	if w.full {
 		s += " no-causal"
@@ -53,7 +59,7 @@ func (w benchWork) flags() []string {
 	for _, s := range w.sizes() {
 		f = append(f, "--"+s.name, strconv.Itoa(s.got))
 	}
-	return append(f, "--kv-heads", strconv.Itoa(w.kvHeads))
+	return append(f, "--kv-heads", strconv.Itoa(w.kvHeads), "--layers", strconv.Itoa(w.layers))
 }
 
 type benchSize struct {
@@ -89,8 +95,14 @@ func (w benchWork) validate() error {
 	if w.width%w.heads != 0 {
 		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.heads, w.width)
 	}
-	if w.mode != forwardOnly && w.mode != forwardBackward {
-		return fmt.Errorf("--mode: got %q, want %s or %s", w.mode, forwardOnly, forwardBackward)
+	if w.mode != forwardOnly && w.mode != forwardBackward && w.mode != gptStep {
+		return fmt.Errorf("--mode: got %q, want %s, %s or %s", w.mode, forwardOnly, forwardBackward, gptStep)
+	}
+	if w.mode == gptStep && (w.layers < 1 || w.layers > maxBenchLayers) {
+		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.layers, maxBenchLayers)
+	}
+	if w.mode == gptStep && w.full {
+		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", gptStep)
 	}
 	if w.dtype != "float32" && w.dtype != "float64" {
 		return fmt.Errorf("--dtype: got %q, want float32 or float64", w.dtype)
@@ -120,6 +132,9 @@ func (w benchWork) layer() layers.MultiHeadAttentionConfig {
 // matrix product and nothing else, of the scores only those the mask leaves, of the
 // gradients only what the weights' need.
 func (w benchWork) flop() int {
+	if w.mode == gptStep {
+		return w.stepFlop()
+	}
 	rows, e := w.batch*w.tokens, w.width
 	d := e / w.heads
 	kv := w.keyHeads() * d

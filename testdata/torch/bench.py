@@ -6,7 +6,8 @@
 The work is causal multi-head attention with a bias in the output projection alone
 and no dropout, in float32. forward computes the output, without recording anything
 for gradients; forward-backward computes the output and, for a fixed random gradient
-of it, the gradients of the parameters, not of the input.
+of it, the gradients of the parameters, not of the input. gpt-step takes a step of training
+the GPT of gpt_train.py, with --layers blocks and without biases, on 65 distinct tokens.
 
 Every way to do the work is timed in a process of its own, and printed as a line of
 JSON with the fields of `attention bench --json` and
@@ -53,7 +54,7 @@ def main():
     failed = 0
     for settings in chosen(a.settings, SETTINGS):
         for threads in chosen(a.threads, THREADS):
-            for module in chosen(a.module, MODULES):
+            for module in chosen(a.module, ["gpt"] if a.mode == "gpt-step" else MODULES):
                 failed += not in_child(a, settings, threads, module)
     sys.exit(min(failed, 1))
 
@@ -62,15 +63,18 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for size in ["batch", "tokens", "width", "heads"]:
         p.add_argument("--" + size, type=int, required=True)
-    p.add_argument("--mode", choices=["forward", "forward-backward"], required=True)
+    p.add_argument("--mode", choices=["forward", "forward-backward", "gpt-step"], required=True)
+    p.add_argument("--layers", type=int, default=0, help="blocks of the GPT of gpt-step")
     p.add_argument("--runs", type=int, default=0, help="timed runs (default: as many as two seconds hold, at least 5)")
     p.add_argument("--settings", choices=list(SETTINGS), help="default: both")
     p.add_argument("--threads", choices=list(THREADS), help="of PyTorch, x of its BLAS if not equal (default: each)")
-    p.add_argument("--module", choices=MODULES + ["blocks"], help="default: mha, book and lean")
+    p.add_argument("--module", choices=MODULES + ["blocks", "gpt"], help="default: mha, book and lean; gpt for gpt-step")
     p.add_argument("--here", action="store_true", help="one way, in this process, with its environment as it is")
     a = p.parse_args()
     if a.here and None in (a.settings, a.threads, a.module):
         p.error("--here: needs --settings, --threads and --module")
+    if (a.mode == "gpt-step") != (a.layers > 0) or a.mode == "gpt-step" and a.module not in (None, "gpt"):
+        p.error("--mode gpt-step: needs --layers, and has the module gpt alone")
     return a
 
 
@@ -85,7 +89,7 @@ def in_child(a, settings, threads, module):
     of_torch, of_blas = THREADS[threads]
     environment |= {"OMP_NUM_THREADS": str(of_torch), "OPENBLAS_NUM_THREADS": str(of_blas)}
     command = [sys.executable, os.path.abspath(__file__), "--here", "--settings", settings, "--threads", threads, "--module", module]
-    for name in ["batch", "tokens", "width", "heads", "mode", "runs"]:
+    for name in ["batch", "tokens", "width", "heads", "mode", "layers", "runs"]:
         command += ["--" + name, str(getattr(a, name))]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -103,6 +107,21 @@ def measure(a):
     torch.set_num_threads(of_torch)
     torch.manual_seed(123)
     start = memory("VmRSS")
+    took = timed(gpt_step(a) if a.mode == "gpt-step" else attention(a), a.runs)
+    blocks = f" L{a.layers}" if a.layers else ""
+    return {
+        "name": f"B{a.batch} T{a.tokens} E{a.width} H{a.heads}{blocks} {a.mode}",
+        "batch": a.batch, "tokens": a.tokens, "width": a.width, "heads": a.heads, "layers": a.layers, "mode": a.mode,
+        "settings": a.settings, "module": a.module, "threads": of_torch, "blas_threads": of_blas, "blas": blas(),
+        "torch": torch.__version__, "runs": len(took), "seconds": statistics.median(took), "seconds_min": min(took),
+        "start_rss_bytes": start, "peak_rss_bytes": memory("VmHWM"),
+    }
+
+
+def attention(a):
+    """What does an attention work once."""
+    import torch
+
     module = modules()[a.module](a.tokens, a.width, a.heads)
     x = torch.randn(a.batch, a.tokens, a.width)
     upstream = torch.randn(a.batch, a.tokens, a.width)
@@ -119,14 +138,19 @@ def measure(a):
         def run():
             torch.autograd.grad(module(x), parameters, upstream)
 
-    took = timed(run, a.runs)
-    return {
-        "name": f"B{a.batch} T{a.tokens} E{a.width} H{a.heads} {a.mode}",
-        "batch": a.batch, "tokens": a.tokens, "width": a.width, "heads": a.heads, "mode": a.mode,
-        "settings": a.settings, "module": a.module, "threads": of_torch, "blas_threads": of_blas, "blas": blas(),
-        "torch": torch.__version__, "runs": len(took), "seconds": statistics.median(took), "seconds_min": min(took),
-        "start_rss_bytes": start, "peak_rss_bytes": memory("VmHWM"),
-    }
+    return run
+
+
+def gpt_step(a):
+    """What takes a step of training a GPT."""
+    import torch
+
+    import gpt_train
+
+    model = gpt_train.GPT(gpt_train.Config(65, a.tokens, a.width, a.layers, a.heads, bias=False))
+    ids = torch.randint(0, 65, (10 * a.batch * a.tokens + 1,))
+    steps = gpt_train.train(model, ids, 1 << 40, a.batch)
+    return lambda: next(steps)
 
 
 def limit_memory():

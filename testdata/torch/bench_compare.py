@@ -27,8 +27,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 SIDES = ["attention", "installed", "tuned"]
 
 
-def work(batch, tokens, width, heads, mode):
-    return {"batch": batch, "tokens": tokens, "width": width, "heads": heads, "mode": mode}
+def work(batch, tokens, width, heads, mode, **more):
+    return {"batch": batch, "tokens": tokens, "width": width, "heads": heads, "mode": mode} | more
 
 
 TIMED = [
@@ -36,12 +36,14 @@ TIMED = [
     work(2, 1024, 768, 12, "forward"),
     work(1, 4096, 768, 12, "forward-backward"),
     work(32, 32, 64, 4, "forward-backward"),
+    work(12, 64, 128, 4, "gpt-step", layers=4),
 ]
 LENGTHS = [work(1, 2**n, 768, 12, "forward-backward") for n in range(8, 14)]
 
 
 def name(w):
-    return f"B{w['batch']} T{w['tokens']} E{w['width']} H{w['heads']} {w['mode']}"
+    blocks = f" L{w['layers']}" if "layers" in w else ""
+    return f"B{w['batch']} T{w['tokens']} E{w['width']} H{w['heads']}{blocks} {w['mode']}"
 
 
 def main():
@@ -128,11 +130,12 @@ def check_blas(bench):
     bench.results.clear()
 
 
-def all_ways():
+def all_ways(w):
+    modules = ["gpt"] if w["mode"] == "gpt-step" else ["mha", "book", "lean"]
     ways = [("attention", "1"), ("attention", "2")]
     for settings in ["installed", "tuned"]:
         for threads in ["1", "2", "1x2"]:
-            for module in ["mha", "book", "lean"]:
+            for module in modules:
                 ways.append((settings, threads, module))
     return ways
 
@@ -145,7 +148,7 @@ def compare_times(bench, works, a):
     rounds, runs, few = (2, 3, 1) if a.quick else (7, 0, 2)
     chosen, memory = {}, []
     for w in works:
-        for way in all_ways():
+        for way in all_ways(w):
             bench.run(w, way, 3)
         memory.append((w, least_memory(bench, w)))
         chosen[name(w)] = []
@@ -185,7 +188,7 @@ def least_memory(bench, w):
 def compare_memory(bench, works):
     """Rows of (work, least_memory). Threads hardly matter for it."""
     for w in works:
-        for way in all_ways():
+        for way in all_ways(w):
             if way[1] == "2":
                 bench.run(w, way, 3)
     return [(w, least_memory(bench, w)) for w in works]

@@ -2,7 +2,7 @@
 """A plain PyTorch GPT of GPT-2's form, trained with AdamW.
 
     gpt_train.py golden                    writes gpt_train.safetensors beside itself
-    gpt_train.py time --text FILE ...      times training steps, for comparison
+    gpt_train.py time --text FILE ...      times training steps
     gpt_train.py losses --text FILE --weights FILE ...   prints the loss of each step
 
 Weights are named and shaped as GPT-2's in Hugging Face's transformers, where those of
