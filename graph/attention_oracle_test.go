@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"math"
+	"slices"
 
 	"gorgonia.org/tensor"
 )
@@ -68,16 +69,17 @@ func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
 	to, w := out.matrices(), weights.matrices()
 	for row := range len(w.v) / w.shape[2] {
 		n, b, h, t := row/z.T, row/z.T/z.H, row/z.T%z.H, row%z.T
-		scores, top := make([]float64, w.shape[2]), a.sinks.or(math.Inf(-1), h)
+		scores := make([]float64, w.shape[2])
 		for s := range scores {
 			scores[s] = a.score(q, k, b, h, t, s)
-			top = math.Max(top, scores[s])
 		}
-		blind = append(blind, math.IsInf(maxOf(scores), -1))
+		most, sink := slices.Max(scores), a.sinks.or(math.Inf(-1), h)
+		blind = append(blind, math.IsInf(most, -1))
 		if blind[row] {
 			continue
 		}
-		sum := math.Exp(a.sinks.or(math.Inf(-1), h) - top)
+		top := max(most, sink)
+		sum := math.Exp(sink - top)
 		for _, score := range scores {
 			sum += math.Exp(score - top)
 		}
@@ -117,12 +119,4 @@ func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 		x += r.at(h%r.shape[0], t-s+z.S-1)
 	}
 	return x
-}
-
-func maxOf(x []float64) float64 {
-	top := math.Inf(-1)
-	for _, v := range x {
-		top = math.Max(top, v)
-	}
-	return top
 }

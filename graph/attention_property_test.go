@@ -5,9 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"attention/graph"
 	"attention/graph/gradcheck"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
 )
@@ -231,4 +233,33 @@ func (a drawnAttention) part(name string, x array, b int) array {
 	}
 	n := tensor.Shape(rest).TotalSize()
 	return array{append(slices.Repeat([]int{1}, len(lead)), rest...), x.v[b*n:][:n]}
+}
+
+// The gradients of biases that batches, heads and queries share are sums over all of
+// them: of the same bits in every run, however the work was split.
+func TestGradientsOfSharedBiases(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for name, in := range map[string][]input{
+		"relative bias": floats(normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 1, 261)),
+		"bias":          floats(normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 131)),
+	} {
+		op := func(attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error)) expression {
+			e := express(t, func(in G.Nodes) (*G.Node, error) {
+				c := graph.AttentionConfig{Heads: 4, RelativeBias: in[3]}
+				if name == "bias" {
+					c = graph.AttentionConfig{Heads: 4, Bias: in[3]}
+				}
+				return attend(in[0], in[1], in[2], c)
+			}, in, tensor.Float64)
+			e.differentiate(t, in, normal(rand.New(rand.NewPCG(9, 9)), 2, 131, 12), tensor.Float64)
+			return e
+		}
+		want := op(func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) { return context(graph.Attention(q, k, v, c)) }).onOurs(t)
+		fused := op(graph.FusedAttention)
+		first := fused.onOurs(t)
+		nearResult(t, name, want, first, 1e-11)
+		for range 20 {
+			require.Equal(t, bits(first.grads[3]), bits(fused.onOurs(t).grads[3]), name)
+		}
+	}
 }

@@ -17,6 +17,10 @@ For every case, named <case>.<entry>:
 Parameters, inputs and dout are exact in float32, so that float32 can be held against
 the same values.
 
+init.<dtype>.encoder.<name> and init.<dtype>.decoder.<name> are the parameters of
+nn.TransformerEncoderLayer and nn.TransformerDecoderLayer made one after the other after
+torch.manual_seed(123), in float32 (f32) and in float64 (f64).
+
 The GPT is written out here and has the names and the transposed weights of Hugging
 Face's. The layers of the encoder–decoders are PyTorch's own. All parameters are
 drawn from a normal distribution, since biases of 0 and gains of 1 hide mistakes.
@@ -302,6 +306,12 @@ def main():
         torch.manual_seed(20190214)
         for entry, value in record(make(), inputs(), targets() if targets else None).items():
             out[f"{case}.{entry}"] = value
+    for label, dtype in (("f32", torch.float32), ("f64", torch.float64)):
+        torch.set_default_dtype(dtype)
+        torch.manual_seed(123)
+        for name, cls in (("encoder", nn.TransformerEncoderLayer), ("decoder", nn.TransformerDecoderLayer)):
+            for entry, value in cls(6, 3, 5).state_dict().items():
+                out[f"init.{label}.{name}.{entry}"] = value
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpt.safetensors")
     golden.save(path, out, {"torch": torch.__version__})
 

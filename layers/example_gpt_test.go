@@ -1,0 +1,116 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func ExampleGPTConfig() {
+	// The config.json of the smallest GPT-2.
+	var c layers.GPTConfig
+	check(json.Unmarshal([]byte(`{"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12}`), &c))
+	memory := c.Memory(tensor.Float32, 1, 0)
+	fmt.Println(c.Count(), "parameters")
+	fmt.Printf("%d MB to generate, %d MB of them the cache\n", (memory.Weights+memory.Cache)>>20, memory.Cache>>20)
+	fmt.Printf("%d MB to train, and the values in between\n", (memory.Weights+memory.Gradients+memory.Solver)>>20)
+	// Output:
+	// 124439808 parameters
+	// 546 MB to generate, 72 MB of them the cache
+	// 1898 MB to train, and the values in between
+}
+
+func ExampleGPT() {
+	params := layers.NewParams(tensor.Float32, 123)
+	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{Vocab: 65, Context: 32, Width: 48, Layers: 2, NumHeads: 3})
+	check(err)
+	build := layers.NewBuild(params, layers.Train)
+	ids, err := build.Input("ids", tensor.Int, 2, 5) // two sequences of five tokens
+	check(err)
+	targets, err := build.Input("targets", tensor.Int, 2, 5)
+	check(err)
+	loss, err := model.Loss(build, ids, targets)
+	check(err)
+	gradients, err := G.Grad(loss, build.Learnables()...)
+	check(err)
+
+	text := []int{18, 47, 56, 57, 58, 1, 15, 47, 58, 47, 64}
+	check(G.Let(ids, tensor.New(tensor.WithShape(2, 5), tensor.WithBacking(text[:10]))))
+	check(G.Let(targets, tensor.New(tensor.WithShape(2, 5), tensor.WithBacking(text[1:]))))
+	m, err := machine.New(append(gradients, loss)...)
+	check(err)
+	check(m.RunAll())
+	fmt.Printf("loss %.2f, with %d gradients\n", loss.Value().Data(), len(gradients)) // about ln 65, since it knows nothing yet
+	// Output:
+	// loss 4.23, with 28 gradients
+}
+
+func ExampleGPT_ForwardCached() {
+	params := layers.NewParams(tensor.Float32, 123)
+	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{Vocab: 65, Context: 32, Width: 48, Layers: 2, NumHeads: 3, Untied: true})
+	check(err)
+	cache, err := model.NewCache(graph.KVCacheConfig{})
+	check(err)
+	// One graph reads one token. What came before it is in the cache.
+	build := layers.NewBuild(params, layers.Eval)
+	id, err := build.Input("id", tensor.Int, 1)
+	check(err)
+	start, err := build.Input("start", tensor.Int)
+	check(err)
+	logits, err := model.ForwardCached(build, id, start, cache)
+	check(err)
+	m, err := machine.New(logits)
+	check(err)
+
+	token := 18
+	for range 6 {
+		check(G.Let(id, tensor.New(tensor.WithShape(1), tensor.WithBacking([]int{token}))))
+		check(G.Let(start, cache.Len()))
+		check(m.RunAll())
+		scores := logits.Value().Data().([]float32) // of each of the 65 tokens
+		token = slices.Index(scores, slices.Max(scores))
+		fmt.Print(token, " ")
+	}
+	fmt.Println("after", cache.Len(), "tokens")
+	// Output:
+	// 19 52 47 53 42 46 after 6 tokens
+}
+
+func ExampleBlock() {
+	// A block of Llama 3's form, on tokens of width 8.
+	params := layers.NewParams(tensor.Float32, 123)
+	block, err := layers.NewBlock(params.Scope("model.layers.0"), layers.BlockConfig{
+		Attention: layers.AttentionConfig{Width: 8, NumHeads: 4, NumKVHeads: 2, Layout: layers.Llama,
+			RoPE: &graph.RoPEConfig{Base: 500000}, Mask: graph.Causal{}},
+		MLP:  layers.MLPConfig{Hidden: 28, Activation: layers.SwiGLU},
+		Norm: layers.NormConfig{Kind: layers.NormRMS, Eps: 1e-5},
+	})
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	x, err := build.Input("x", tensor.Float32, 2, 5, 8)
+	check(err)
+	y, err := block.Forward(build, layers.AttentionInput{Query: x})
+	check(err)
+	fmt.Println(y.Shape())
+	for name, value := range params.All() {
+		fmt.Println(name, value.Shape())
+	}
+	// Output:
+	// (2, 5, 8)
+	// model.layers.0.input_layernorm.weight (8)
+	// model.layers.0.self_attn.q_proj.weight (8, 8)
+	// model.layers.0.self_attn.k_proj.weight (4, 8)
+	// model.layers.0.self_attn.v_proj.weight (4, 8)
+	// model.layers.0.self_attn.o_proj.weight (8, 8)
+	// model.layers.0.post_attention_layernorm.weight (8)
+	// model.layers.0.mlp.gate_proj.weight (28, 8)
+	// model.layers.0.mlp.up_proj.weight (28, 8)
+	// model.layers.0.mlp.down_proj.weight (8, 28)
+}

@@ -1,0 +1,149 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func newSeq2Seq(t testing.TB, c layers.Seq2SeqConfig) (*layers.Seq2Seq, *layers.Params) {
+	t.Helper()
+	p := layers.NewParams(tensor.Float64, 1)
+	m, err := layers.NewSeq2Seq(p.Scope(""), c)
+	require.NoError(t, err)
+	require.Equal(t, c, m.Config())
+	return m, p
+}
+
+// intVector is a vector of ints.
+func intVector(v ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(len(v)), tensor.WithBacking(v))
+}
+
+func TestSeq2SeqCount(t *testing.T) {
+	for i := range 16 {
+		c := tinySeq2Seq()
+		c.TargetVocab, c.DecoderLayers = 13, 2
+		c.Shared, c.Tied, c.Sinusoidal, c.PostNorm = i&1 > 0, i&2 > 0, i&4 > 0, i&8 > 0
+		_, p := newSeq2Seq(t, c)
+		require.Equal(t, p.Count(), c.Count(), "%+v", c)
+		text, err := json.Marshal(c)
+		require.NoError(t, err)
+		var back layers.Seq2SeqConfig
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, c, back)
+	}
+}
+
+// Padding of a source, and later tokens of a target, change nothing.
+func TestSeq2SeqSeesNoPaddingAndNoLaterToken(t *testing.T) {
+	m, p := newSeq2Seq(t, tinySeq2Seq())
+	logits := func(source, target []int, length int) []float64 {
+		b := layers.NewBuild(p, layers.Eval)
+		one := func(name string, ids []int) *G.Node {
+			return input(t, b, name, tensor.New(tensor.WithShape(1, len(ids)), tensor.WithBacking(ids)))
+		}
+		var lengths *G.Node
+		if length > 0 {
+			lengths = input(t, b, "lengths", intVector(length))
+		}
+		out, err := m.Forward(b, one("source", source), one("target", target), lengths)
+		require.NoError(t, err)
+		return values(t, out)[0]
+	}
+	want := logits([]int{3, 1, 12}, []int{4, 0, 10}, 0)
+	require.InDeltaSlice(t, want, logits([]int{3, 1, 12, 7, 7}, []int{4, 0, 10}, 3), 1e-14)
+	require.InDeltaSlice(t, want, logits([]int{3, 1, 12, 5}, []int{4, 0, 10, 2}, 3)[:3*11], 1e-14)
+	require.NotEqual(t, want, logits([]int{3, 1, 12, 7}, []int{4, 0, 10}, 4))
+	require.NotEqual(t, want, logits([]int{1, 3, 12}, []int{4, 0, 10}, 0), "order counts")
+}
+
+// A pair without a batch is a batch of one; Encode and Decode are the halves of Forward.
+func TestSeq2SeqHalves(t *testing.T) {
+	c := tinySeq2Seq()
+	c.Sinusoidal = true
+	m, p := newSeq2Seq(t, c)
+	b := layers.NewBuild(p, layers.Eval)
+	whole, err := m.Forward(b, input(t, b, "sources", sequences(1, 5)), input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil)
+	require.NoError(t, err)
+	memory, err := m.Encode(b, input(t, b, "source", sequences(0, 5)), nil)
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{5, 12}, memory.Shape())
+	logits, err := m.Decode(b, input(t, b, "target", intVector(7, 1, 0)), memory, nil)
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{3, 11}, logits.Shape())
+	got := values(t, whole, logits)
+	require.InDeltaSlice(t, got[0], got[1], 1e-14)
+}
+
+// Dropout is where nn.Transformer has it, and of both embeddings, and in no Eval graph.
+func TestSeq2SeqDropout(t *testing.T) {
+	c := tinySeq2Seq()
+	c.Dropout = 0.5
+	m, p := newSeq2Seq(t, c)
+	for mode, sites := range map[layers.Mode]int{
+		layers.Eval:  0,
+		layers.Train: 2 + 4 + 6, // embeddings, attention and MLP of the encoder, two attentions and MLP of the decoder
+	} {
+		b := layers.NewBuild(p, mode)
+		_, err := m.Forward(b, input(t, b, "source", sequences(2, 3)), input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil)
+		require.NoError(t, err)
+		if mode == layers.Eval {
+			require.Nil(t, b.DropoutKey())
+			continue
+		}
+		require.Equal(t, sites+1, b.Drop(0.5).Site, "dropouts before this one")
+	}
+}
+
+func TestSeq2SeqRefuses(t *testing.T) {
+	for says, change := range map[string]func(c *layers.Seq2SeqConfig){
+		"SourceVocab: got 0, want at least 1":                                                            func(c *layers.Seq2SeqConfig) { c.SourceVocab = 0 },
+		"TargetVocab: got 0, want at least 1":                                                            func(c *layers.Seq2SeqConfig) { c.TargetVocab = 0 },
+		"Context: got 0, want at least 1":                                                                func(c *layers.Seq2SeqConfig) { c.Context = 0 },
+		"Width: got 0, want at least 1":                                                                  func(c *layers.Seq2SeqConfig) { c.Width = 0 },
+		"EncoderLayers: got 0, want at least 1":                                                          func(c *layers.Seq2SeqConfig) { c.EncoderLayers = 0 },
+		"DecoderLayers: got 0, want at least 1":                                                          func(c *layers.Seq2SeqConfig) { c.DecoderLayers = 0 },
+		"NumHeads: got 0, want at least 1":                                                               func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 },
+		"TargetVocab: got 2147483647 for Width=12, want at most 2147483647 elements":                     func(c *layers.Seq2SeqConfig) { c.TargetVocab = math.MaxInt32 },
+		"TargetVocab: got 11, want SourceVocab=13, since embeddings are shared":                          func(c *layers.Seq2SeqConfig) { c.Shared = true },
+		"Width: got 9, want an even one for sinusoidal positions":                                        func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.Width = true, 9 },
+		"block: layers: Attention: NumHeads: got 5, want a divisor of Out=12":                            func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 },
+		"block: layers: MLP: Activation: got \"tanh\", want one of [gelu gelu_tanh relu silu swiglu]":    func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" },
+		"block: layers: Attention: Dropout: got 1, want 0 <= p < 1":                                      func(c *layers.Seq2SeqConfig) { c.Dropout = 1 },
+		"block: layers: MLP: Hidden: got -1, want at least 0":                                            func(c *layers.Seq2SeqConfig) { c.Hidden = -1 },
+		"SourceVocab: got 13 for Width=9223372036854775807, want at most 2147483647 elements in a weigh": func(c *layers.Seq2SeqConfig) { c.Width = math.MaxInt },
+	} {
+		c := tinySeq2Seq()
+		change(&c)
+		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+says)
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewSeq2Seq(p.Scope(""), c)
+		require.ErrorContains(t, err, says)
+		require.Zero(t, p.Len(), "nothing is left behind")
+	}
+	m, p := newSeq2Seq(t, tinySeq2Seq())
+	b := layers.NewBuild(p, layers.Eval)
+	source, target := input(t, b, "source", sequences(2, 5)), input(t, b, "target", sequences(2, 3))
+	long := input(t, b, "long", sequences(2, 8))
+	for says, in := range map[string][3]*G.Node{
+		"layers: Seq2Seq: source: got nil, want a node":            {nil, target, nil},
+		"layers: Seq2Seq: target: got nil, want a node":            {source, nil, nil},
+		"layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7": {long, target, nil},
+		"layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7": {source, long, nil},
+		"lengths: shape (3), want (B) = (2)":                       {source, target, input(t, b, "lengths", intVector(1, 2, 3))},
+	} {
+		_, err := m.Forward(b, in[0], in[1], in[2])
+		require.ErrorContains(t, err, says)
+		_, err = m.Loss(b, in[0], in[1], in[2], target)
+		require.ErrorContains(t, err, says)
+	}
+	_, err := m.Decode(b, target, nil, nil)
+	require.ErrorContains(t, err, "layers: DecoderBlock: memory: got nil, want a node")
+}
