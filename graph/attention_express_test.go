@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"slices"
 	"testing"
 
 	"attention/graph"
@@ -65,4 +66,39 @@ func (a addend) node(t testing.TB, e *expression, dt tensor.Dtype) *G.Node {
 		require.NoError(t, err)
 	}
 	return n
+}
+
+// batch is the attention of one batch, whose axes then are 1.
+func (a drawnAttention) batch(b int) drawnAttention {
+	one := a
+	one.q, one.k, one.v = a.part("q", a.q, b), a.part("k", a.k, b), a.part("v", a.v, b)
+	if a.bias.name != "" {
+		one.bias.array = a.part("bias", a.bias.array, b)
+	}
+	if a.bias.hide != nil {
+		one.bias.hide = a.part("bias", array{a.bias.shape, a.bias.hide}, b).v
+	}
+	one.bias = one.bias.added()
+	if a.mask != nil {
+		m := a.maskOf(*a.mask, b)
+		one.mask = &m
+	}
+	one.z.batch = slices.Repeat([]int{1}, len(a.z.batch))
+	return one
+}
+
+// part is what belongs to a batch of an array that has a name, or all of one that all
+// batches share.
+func (a drawnAttention) part(name string, x array, b int) array {
+	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
+	own, ok := map[string]int{"bias": scores, "keep": scores, "lengths": 0, "segments": 1, "relative bias": 2, "sinks": 1}[name]
+	if !ok {
+		own = heads
+	}
+	lead, rest := x.shape[:max(len(x.shape)-own, 0)], x.shape[max(len(x.shape)-own, 0):]
+	if n := tensor.Shape(lead).TotalSize(); n == 1 || len(lead) == 0 {
+		return x
+	}
+	n := tensor.Shape(rest).TotalSize()
+	return array{append(slices.Repeat([]int{1}, len(lead)), rest...), x.v[b*n:][:n]}
 }

@@ -200,41 +200,6 @@ func (a drawnAttention) checkBatches(t testing.TB, all attended, dout array, fus
 	}
 }
 
-// batch is the attention of one batch, whose axes then are 1.
-func (a drawnAttention) batch(b int) drawnAttention {
-	one := a
-	one.q, one.k, one.v = a.part("q", a.q, b), a.part("k", a.k, b), a.part("v", a.v, b)
-	if a.bias.name != "" {
-		one.bias.array = a.part("bias", a.bias.array, b)
-	}
-	if a.bias.hide != nil {
-		one.bias.hide = a.part("bias", array{a.bias.shape, a.bias.hide}, b).v
-	}
-	one.bias = one.bias.added()
-	if a.mask != nil {
-		m := a.maskOf(*a.mask, b)
-		one.mask = &m
-	}
-	one.z.batch = slices.Repeat([]int{1}, len(a.z.batch))
-	return one
-}
-
-// part is what belongs to a batch of an array that has a name, or all of one that all
-// batches share.
-func (a drawnAttention) part(name string, x array, b int) array {
-	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
-	own, ok := map[string]int{"bias": scores, "keep": scores, "lengths": 0, "segments": 1, "relative bias": 2, "sinks": 1}[name]
-	if !ok {
-		own = heads
-	}
-	lead, rest := x.shape[:max(len(x.shape)-own, 0)], x.shape[max(len(x.shape)-own, 0):]
-	if n := tensor.Shape(lead).TotalSize(); n == 1 || len(lead) == 0 {
-		return x
-	}
-	n := tensor.Shape(rest).TotalSize()
-	return array{append(slices.Repeat([]int{1}, len(lead)), rest...), x.v[b*n:][:n]}
-}
-
 // The gradients of biases that batches, heads and queries share are sums over all of
 // them: of the same bits in every run, however the work was split.
 func TestGradientsOfSharedBiases(t *testing.T) {
@@ -254,7 +219,9 @@ func TestGradientsOfSharedBiases(t *testing.T) {
 			e.differentiate(t, in, normal(rand.New(rand.NewPCG(9, 9)), 2, 131, 12), tensor.Float64)
 			return e
 		}
-		want := op(func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) { return context(graph.Attention(q, k, v, c)) }).onOurs(t)
+		want := op(func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+			return context(graph.Attention(q, k, v, c))
+		}).onOurs(t)
 		fused := op(graph.FusedAttention)
 		first := fused.onOurs(t)
 		nearResult(t, name, want, first, 1e-11)

@@ -85,6 +85,14 @@ func (l *Attention) resolveInput(b *Build, in AttentionInput) (AttentionInput, e
 			return in, err
 		}
 	}
+	if in.Positions != nil || in.KeyPositions != nil {
+		if c.RoPE == nil {
+			return in, fmt.Errorf("layers: %s: positions: got them without RoPE, want none", l.name)
+		}
+		if in.Positions == nil && in.Key == in.Query {
+			return in, fmt.Errorf("layers: %s: positions: got those of the keys alone, want those of the queries, which are the same tokens", l.name)
+		}
+	}
 	if in.Cache != nil {
 		if err := l.checkCache(in); err != nil {
 			return in, err

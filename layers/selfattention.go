@@ -165,6 +165,9 @@ func checkSequence(layer, arg string, b *Build, x *G.Node, in, maxT int) error {
 		return fmt.Errorf("layers: %s: %s: got nil, want a node", layer, arg)
 	}
 	want := "([B,] T"
+	if arg == "key" || arg == "value" {
+		want = "([B,] S"
+	}
 	if maxT > 0 {
 		want += fmt.Sprintf(" <= %d", maxT)
 	}

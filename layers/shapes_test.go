@@ -210,7 +210,7 @@ func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 		{[]int{2, 3}, []int{7, 4}, "(2, 4)", ""},
 		{[]int{5, 1, 3}, []int{5, 7, 4}, "(5, 1, 4)", ""},
 		{[]int{2, 4}, []int{7, 4}, "", "layers: AdditiveAttention: query: shape (2, 4), want ([B,] T, 3)"},
-		{[]int{2, 3}, []int{7, 3}, "", "layers: AdditiveAttention: key: shape (7, 3), want ([B,] T, 4)"},
+		{[]int{2, 3}, []int{7, 3}, "", "layers: AdditiveAttention: key: shape (7, 3), want ([B,] S, 4)"},
 		{[]int{2, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (2, 3)"},
 		{[]int{5, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (5, 3)"},
 		{[]int{5, 2, 3}, []int{5, 4}, "", "layers: AdditiveAttention: key: shape (5, 4), want the batch of query's (5, 2, 3)"},

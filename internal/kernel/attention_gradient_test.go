@@ -100,12 +100,17 @@ func TestAttentionBitsDoNotDependOnGoroutines(t *testing.T) {
 				p := newAttentionProblem[float32](Attention{B: 2, H: 4, K: 2, T: 390, S: 420, D: 12, DV: 10, Visible: func(b, t int) (int, int) { return t - 200, t + 50*b }}, false)
 				p.a.BiasAt = at
 				p.in.Bias, p.grad.Bias = normals[float32](p.rand, 4*420*420), make([]float32, 4*420*420)
+				if at == (BiasLayout{}) { // instead a bias by distance that all heads share
+					p.in.Bias, p.grad.Bias = nil, nil
+					p.a.RelativeAt.Zero = 419
+					p.in.Relative, p.grad.Relative = normals[float32](p.rand, 390+419), make([]float32, 390+419)
+				}
 				var want [][]float32
 				for _, procs := range []int{1, 2, 5} {
 					setProcs(t, procs)
 					clear(p.grad.Bias)
 					p.run()
-					got := [][]float32{p.out, p.lse, p.grad.Q, p.grad.K, p.grad.V, p.grad.Bias}
+					got := [][]float32{p.out, p.lse, p.grad.Q, p.grad.K, p.grad.V, p.grad.Bias, p.grad.Relative}
 					if want == nil {
 						for _, x := range got {
 							want = append(want, append([]float32(nil), x...))
