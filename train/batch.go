@@ -28,6 +28,17 @@ type Source interface {
 	Next() (Batch, error)
 }
 
+// Resumable is a source that can say where it stands, and go on from there: a
+// checkpoint holds its state.
+type Resumable interface {
+	Source
+	// State returns where the source stands.
+	State() []byte
+	// SetState makes the source go on where a source stood whose State returned
+	// state. An error leaves it where it was.
+	SetState(state []byte) error
+}
+
 // windowBatch is a batch of windows whose memory is used again and again.
 type windowBatch struct {
 	batch           Batch
@@ -68,6 +79,19 @@ func (w *windowBatch) set(b, start int, ids []int) {
 	for i := first; i < n; i++ {
 		targets[i] = ids[start+i+1]
 		w.batch.Tokens++
+	}
+}
+
+// setAround fills row b like set, in a text whose end is followed by its beginning,
+// so that every position has a target.
+func (w *windowBatch) setAround(b, start int, ids []int) {
+	inputs, targets := w.inputs[b*w.context:(b+1)*w.context], w.targets[b*w.context:(b+1)*w.context]
+	for i := range targets {
+		inputs[i], targets[i] = ids[(start+i)%len(ids)], graph.IgnoreTarget
+		if !w.lastOnly || i == w.context-1 {
+			targets[i] = ids[(start+i+1)%len(ids)]
+			w.batch.Tokens++
+		}
 	}
 }
 

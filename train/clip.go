@@ -67,10 +67,6 @@ func clipGradients(params []Param, norm, limit float64) {
 			continue
 		}
 		scaled[at] = true
-		if p.Grad.Dtype() == tensor.Float32 {
-			kernel.Scale(p.Grad.Float32s(), p.Grad.Float32s(), float32(c))
-		} else {
-			kernel.Scale(p.Grad.Float64s(), p.Grad.Float64s(), c)
-		}
+		scaleTensor(p.Grad, p.Grad, c)
 	}
 }

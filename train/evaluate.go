@@ -11,8 +11,9 @@ import (
 
 // Evaluate is the mean loss over all of a source's targets that count, in a graph
 // without dropout. It reads the source up to io.EOF, which Windows never yields,
-// and changes neither the parameters nor the steps to come. An evaluation that an
-// error or a context that is done stops leaves the source where it stood.
+// and changes neither the parameters nor the steps to come. When an error or a
+// context that is done stops it, a Resumable source goes back to where it stood
+// before; others stay where they are.
 func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 	if s == nil {
 		return Evaluation{}, errors.New("train: source to evaluate on: got nil, want one")
@@ -20,8 +21,16 @@ func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 	if err := l.prepareEval(); err != nil {
 		return Evaluation{}, err
 	}
+	resumable, ok := s.(Resumable)
+	var before []byte
+	if ok {
+		before = resumable.State()
+	}
 	mean, tokens, err := l.eval.meanLoss(ctx, s)
 	if err != nil {
+		if ok {
+			err = errors.Join(err, resumable.SetState(before))
+		}
 		return Evaluation{}, fmt.Errorf("train: evaluation after %d steps: %w", l.step, err)
 	}
 	return Evaluation{Step: l.step, Loss: mean, Tokens: tokens}, nil

@@ -29,21 +29,7 @@ func ExampleLoop() {
 		Attention: layers.VariantConfig{Layer: layers.MultiHead, DIn: width, DOut: width, NumHeads: 4},
 	})
 	check(err)
-	loss := func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.Input(train.Inputs, tensor.Int, batch, positions)
-		if err != nil {
-			return nil, err
-		}
-		targets, err := b.Input(train.Targets, tensor.Int, batch, positions)
-		if err != nil {
-			return nil, err
-		}
-		logits, err := model.Forward(b, inputs)
-		if err != nil {
-			return nil, err
-		}
-		return graph.CrossEntropy(logits, targets)
-	}
+	loss := func(b *layers.Build) (*G.Node, error) { return tokenLoss(b, model, batch, positions) }
 
 	loop, err := train.New(params, loss, train.Config{
 		Steps:    150,
@@ -63,6 +49,23 @@ func ExampleLoop() {
 	check(err)
 	fmt.Printf("after %d steps the loss has fallen to less than a tenth: %v\n", loop.Steps(), after.Loss < before.Loss/10)
 	// Output: after 150 steps the loss has fallen to less than a tenth: true
+}
+
+// tokenLoss is the cross-entropy of the tokens that follow those of a batch.
+func tokenLoss(b *layers.Build, model *layers.LanguageModel, batch, positions int) (*G.Node, error) {
+	inputs, err := b.Input(train.Inputs, tensor.Int, batch, positions)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := b.Input(train.Targets, tensor.Int, batch, positions)
+	if err != nil {
+		return nil, err
+	}
+	logits, err := model.Forward(b, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return graph.CrossEntropy(logits, targets)
 }
 
 func check(err error) {

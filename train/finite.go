@@ -4,10 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"attention/internal/kernel"
+
+	"gorgonia.org/tensor"
 )
 
 // ErrNotFinite is wrapped by the error that a NaN or infinite loss or gradient
-// stops a run with. The parameters are then as they were before the step.
+// stops a run with: the parameters are then as they were before the step. It is also
+// wrapped by that of a checkpoint that would hold such a parameter.
 var ErrNotFinite = errors.New("not finite")
 
 // checkNonNegative refuses NaN, infinities and negative values of the quantity
@@ -25,4 +30,24 @@ func checkBelowOne(what string, v float64) error {
 		return fmt.Errorf("train: %s: got %v, want a number >= 0 and < 1", what, v)
 	}
 	return nil
+}
+
+// finite reports whether a float tensor holds no NaN and no infinity.
+func finite(d *tensor.Dense) bool {
+	if d.Dtype() == tensor.Float32 {
+		return allFinite(d.Float32s())
+	}
+	return allFinite(d.Float64s())
+}
+
+func allFinite[F kernel.Float](x []F) bool {
+	if sum := kernel.SumSquares(x); sum-sum == 0 {
+		return true
+	}
+	for _, v := range x { // the squares of large numbers may overflow
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -1,15 +1,14 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Loss builds a model and its loss in a graph: it declares its inputs with
@@ -18,21 +17,33 @@ type Loss func(b *layers.Build) (*G.Node, error)
 
 // Config says how a Loop trains.
 type Config struct {
-	Steps     int            `json:"steps"`      // of a whole run; at least 1
-	Solver    SolverConfig   `json:"solver"`     // zero value: AdamW
-	Schedule  ScheduleConfig `json:"schedule"`   // of the learning rate
-	ClipNorm  float64        `json:"clip_norm"`  // limit of the gradients' global norm; 0 means none
-	Seed      int64          `json:"seed"`       // of the dropout masks
-	EvalEvery int            `json:"eval_every"` // steps between evaluations; 0 means only at the end
+	Steps      int            `json:"steps"`      // of a whole run; at least 1
+	Accumulate int            `json:"accumulate"` // batches of a step, whose gradients are averaged by tokens; 0 means 1
+	Solver     SolverConfig   `json:"solver"`     // zero value: AdamW
+	Schedule   ScheduleConfig `json:"schedule"`   // of the learning rate
+	ClipNorm   float64        `json:"clip_norm"`  // limit of the gradients' global norm; 0 means none
+	Seed       int64          `json:"seed"`       // of the dropout masks
+	EvalEvery  int            `json:"eval_every"` // steps between evaluations; 0 means only at the end
+
+	// About describes the model and its data beyond the parameters' names and shapes,
+	// such as the model's own config as JSON. A checkpoint holds it, and Restore
+	// refuses one that differs.
+	About map[string]string `json:"-"`
 
 	OnStep func(Step)       `json:"-"` // called by Run after every step; may be nil
 	OnEval func(Evaluation) `json:"-"` // called by Run after every evaluation; may be nil
+	// BeforeSave is called by Run before it saves a checkpoint, which it does not do
+	// after an error; may be nil.
+	BeforeSave func() error `json:"-"`
 }
 
 // Validate returns an error for the first field that makes no sense.
 func (c Config) Validate() error {
 	if c.Steps < 1 {
 		return fmt.Errorf("train: steps: got %d, want a number >= 1", c.Steps)
+	}
+	if c.Accumulate < 0 {
+		return fmt.Errorf("train: batches of a step: got %d, want a number >= 0", c.Accumulate)
 	}
 	if c.EvalEvery < 0 {
 		return fmt.Errorf("train: steps between evaluations: got %d, want a number >= 0", c.EvalEvery)
@@ -56,14 +67,17 @@ type Evaluation struct {
 // Loop trains the parameters of a model step by step. It is not safe for use by
 // several goroutines at once.
 type Loop struct {
-	config   Config
-	params   *layers.Params
-	loss     Loss
-	schedule Schedule
-	solver   Solver
-	train    *program
-	eval     *program // nil until an evaluation is asked for
-	step     int      // steps taken
+	config    Config
+	params    *layers.Params
+	loss      Loss
+	schedule  Schedule
+	solver    Solver
+	train     *program
+	sums      []*tensor.Dense // of the parameters' gradients; none if a step takes one batch
+	eval      *program        // nil until an evaluation is asked for
+	step      int             // steps taken
+	evaluated int             // of them, before the last evaluation of Run
+	saves     *Checkpoints    // nil if Run does not save
 }
 
 // New builds the training graph of loss over the parameters p. Those that the
@@ -86,111 +100,72 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if l.solver, err = c.Solver.New(l.train.params); err != nil {
 		return nil, err
 	}
+	if c.batchesPerStep() > 1 {
+		for _, p := range l.train.params {
+			l.sums = append(l.sums, p.Grad.Clone().(*tensor.Dense))
+		}
+	}
 	return l, nil
 }
 
 // Steps is the number of steps taken.
 func (l *Loop) Steps() int { return l.step }
 
-// Step takes one step: loss and gradients of the batch, clipping, update. After
-// an error the parameters are as they were and the step does not count.
-func (l *Loop) Step(b Batch) (Step, error) {
-	s, err := l.takeStep(b)
+// Evaluated is the number of steps that were taken before the last evaluation that
+// Run made; 0 if it made none. One that was due but cut short is made up for by the
+// next Run, also after Restore.
+func (l *Loop) Evaluated() int { return l.evaluated }
+
+// SaveTo makes Run save checkpoints to a folder; nil means that it does not.
+func (l *Loop) SaveTo(c *Checkpoints) { l.saves = c }
+
+// Step takes one step: loss and gradients of the batches, clipping, update. It wants
+// as many batches as a step takes, Config.Accumulate or 1. After an error the
+// parameters are as they were and the step does not count.
+func (l *Loop) Step(batches ...Batch) (Step, error) {
+	if n := l.config.batchesPerStep(); len(batches) != n {
+		return Step{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.step, len(batches), n)
+	}
+	return l.takeStep(func() (Batch, error) {
+		b := batches[0]
+		batches = batches[1:]
+		return b, nil
+	})
+}
+
+// takeStep takes one step with the batches that next returns, each of which is used
+// before the next one is asked for.
+func (l *Loop) takeStep(next func() (Batch, error)) (Step, error) {
+	begin := time.Now()
+	loss, tokens, err := l.gradients(next)
+	if err != nil {
+		return Step{}, fmt.Errorf("train: step %d: %w", l.step, err)
+	}
+	norm, rate, err := l.update()
 	if err != nil {
 		return Step{}, fmt.Errorf("train: step %d: %w", l.step, err)
 	}
 	l.step++
-	return s, nil
+	return Step{N: l.step - 1, Loss: loss, LearningRate: rate, GradNorm: norm,
+		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }
 
-func (l *Loop) takeStep(b Batch) (Step, error) {
-	begin := time.Now()
-	// Not stopped between two ops: a batch that is drawn is used, so that a run that
-	// goes on later gives the same bits.
-	loss, err := l.train.run(context.Background(), b, dropoutKey(l.config.Seed, l.step))
-	if err != nil {
-		return Step{}, err
-	}
+// update clips the gradients and moves the parameters.
+func (l *Loop) update() (norm, rate float64, err error) {
 	params := l.train.params
-	if err := l.train.copyGradients(); err != nil {
-		return Step{}, err
-	}
-	norm, err := gradientNorm(params)
-	if err != nil {
-		return Step{}, l.train.whence(err)
+	if norm, err = gradientNorm(params); err != nil {
+		return 0, 0, l.train.whence(err)
 	}
 	clipGradients(params, norm, l.config.ClipNorm)
-	rate := l.schedule.At(l.step)
-	if err := l.solver.Step(rate, params); err != nil {
-		return Step{}, err
-	}
-	return Step{N: l.step, Loss: loss, LearningRate: rate, GradNorm: norm,
-		TokensPerSecond: float64(b.Tokens) / time.Since(begin).Seconds()}, nil
+	rate = l.schedule.At(l.step)
+	return norm, rate, l.solver.Step(rate, params)
 }
 
-// Run takes the steps that are left of Config.Steps, each with a batch of train,
-// which must not end before. It evaluates on eval, unless that is nil, after
-// every Config.EvalEvery steps and after the last one. A context that is done
-// stops it between two steps with the context's error; Run may be called again
-// to go on.
-func (l *Loop) Run(ctx context.Context, train, eval Source) error {
-	if train == nil {
-		return errors.New("train: source to train on: got nil, want one")
-	}
-	if eval != nil { // a loss that cannot be evaluated should fail before the first step
-		if err := l.prepareEval(); err != nil {
-			return err
-		}
-	}
-	for l.step < l.config.Steps {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.step, l.config.Steps, err)
-		}
-		if err := l.runStep(train); err != nil {
-			return err
-		}
-		if eval != nil && l.evalDue() {
-			if err := l.runEval(ctx, eval); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (l *Loop) runStep(train Source) error {
-	b, err := train.Next()
-	if errors.Is(err, io.EOF) {
-		err = fmt.Errorf("the source has ended, want batches for %d steps: %w", l.config.Steps, io.ErrUnexpectedEOF)
-	}
-	if err != nil {
-		return fmt.Errorf("train: step %d: batch: %w", l.step, err)
-	}
-	s, err := l.Step(b)
-	if err == nil && l.config.OnStep != nil {
-		l.config.OnStep(s)
-	}
-	return err
-}
-
-func (l *Loop) evalDue() bool {
-	every := l.config.EvalEvery
-	return l.step == l.config.Steps || every > 0 && l.step%every == 0
-}
-
-func (l *Loop) runEval(ctx context.Context, eval Source) error {
-	e, err := l.Evaluate(ctx, eval)
-	if err == nil && l.config.OnEval != nil {
-		l.config.OnEval(e)
-	}
-	return err
-}
-
-// dropoutKey is the key of one step's dropout masks. It differs for all seeds
-// less than 2³¹ apart and steps below 2³¹: 2⁶⁴ divided by the golden ratio is the
-// number whose multiples stay farthest from each other. For seeds farther apart
-// an equal key is as unlikely as for random ones.
-func dropoutKey(seed int64, step int) int64 {
+// dropoutKey is the key of one batch's dropout masks; n counts the batches of a run.
+// It differs for all seeds less than 2³¹ apart and n below 2³¹: 2⁶⁴ divided by the
+// golden ratio is the number whose multiples stay farthest from each other. For seeds
+// farther apart an equal key is as unlikely as for random ones.
+func dropoutKey(seed int64, n int) int64 {
 	const golden = 0x9e3779b97f4a7c15
-	return int64(uint64(seed)*golden + uint64(step))
+	return int64(uint64(seed)*golden + uint64(n))
 }

@@ -2,7 +2,7 @@ package train
 
 import "io"
 
-// SequentialConfig shapes the batches of an evaluation.
+// SequentialConfig shapes batches of windows that follow each other.
 type SequentialConfig struct {
 	Batch    int  `json:"batch"`     // B, windows a batch; at least 1
 	Context  int  `json:"context"`   // T, positions a window; at least 1
@@ -44,4 +44,14 @@ func (s *Sequential) Next() (Batch, error) {
 		return Batch{}, io.EOF
 	}
 	return s.out.batch, nil
+}
+
+// State returns where the source stands in its text.
+func (s *Sequential) State() []byte { return stateOf(s.next) }
+
+// SetState goes on where a source stood whose State returned state, over the same
+// ids and with the same batch size and context.
+func (s *Sequential) SetState(state []byte) (err error) {
+	s.next, err = positionIn(state, s.next, len(s.ids)+s.config.Batch*s.config.Context)
+	return err
 }

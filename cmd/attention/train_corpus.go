@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"unicode/utf8"
 
 	"attention/train"
@@ -24,22 +26,49 @@ type corpus struct {
 	ngram                train.NGram
 }
 
-// textSource says which text a run learnt from.
+// textSource says which file a run learnt from.
 type textSource struct {
 	Name   string `json:"name"`
 	Bytes  int    `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
+// builtinName is the name of the text in the program.
+const builtinName = "built-in"
+
+func (s textSource) builtin() bool { return s.Name == builtinName }
+
+// textName is the name of a text by its path, which is empty for the built-in one.
+func textName(path string) string {
+	switch path {
+	case "":
+		return builtinName
+	case builtinName:
+		return "." + string(filepath.Separator) + path
+	}
+	return path
+}
+
+// sourceOfFile reads a file to its end.
+func sourceOfFile(path string) (textSource, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return textSource{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	return textSource{Name: path, Bytes: int(n), SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+}
+
 // readCorpus reads the file, or the built-in text if path is empty, and splits it.
 func readCorpus(path string, context int) (*corpus, error) {
-	text, name := builtinText, "built-in"
+	text := builtinText
 	if path != "" {
 		var err error
 		if text, err = readText(path); err != nil {
 			return nil, fmt.Errorf("--text: %s: %w", path, err)
 		}
-		name = path
 	}
 	// A tenth is for validation and must be longer than a window.
 	n := utf8.RuneCountInString(text)
@@ -51,8 +80,27 @@ func readCorpus(path string, context int) (*corpus, error) {
 		return nil, fmt.Errorf("--text: %s: got %d characters, want more than 10 times --context %d", path, n, context)
 	}
 	sum := sha256.Sum256([]byte(text))
-	c := &corpus{source: textSource{Name: name, Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
+	c := &corpus{source: textSource{Name: textName(path), Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
 	return c, c.encode(text, context)
+}
+
+// readSameCorpus reads the text that a run has begun to learn from.
+func readSameCorpus(r runConfig) (*corpus, error) {
+	path := r.Text.Name
+	if r.Text.builtin() {
+		path = ""
+	}
+	c, err := readCorpus(path, r.Model.Context)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w; if it has moved, say where to with --text", err)
+	case err != nil:
+		return nil, err
+	case c.source.SHA256 != r.Text.SHA256:
+		return nil, fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",
+			r.Text.Name, c.source.SHA256, r.Text.SHA256)
+	}
+	return c, nil
 }
 
 // encode numbers, splits and counts the characters of text.
@@ -108,18 +156,35 @@ func checkText(raw []byte) error {
 	return nil
 }
 
+// Orders of the windows to train on, as --order names them.
+const (
+	randomOrder     = "random"
+	sequentialOrder = "sequential"
+)
+
+func validOrder(order string) error {
+	if order != randomOrder && order != sequentialOrder {
+		return fmt.Errorf("--order: got %q, want %s or %s", order, randomOrder, sequentialOrder)
+	}
+	return nil
+}
+
 // sources are the batches to train on and those to validate on. With lastOnly,
 // only the character after a window is asked for.
-func (c *corpus) sources(o trainOptions, lastOnly bool) (training, validation train.Source, err error) {
-	training, err = train.NewWindows(c.training, train.WindowsConfig{
-		Batch: o.batch, Context: o.context, Seed: uint64(o.seed), LastOnly: lastOnly})
+func (c *corpus) sources(r runConfig, lastOnly bool) (training train.Resumable, validation train.Source, err error) {
+	inOrder := train.SequentialConfig{Batch: r.Batch, Context: r.Model.Context, LastOnly: lastOnly}
+	if r.Order == sequentialOrder {
+		training, err = train.NewConsecutive(c.training, inOrder)
+	} else {
+		training, err = train.NewWindows(c.training, train.WindowsConfig{
+			Batch: r.Batch, Context: r.Model.Context, Seed: uint64(r.Training.Seed), LastOnly: lastOnly})
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	var passes oneAfterAnother
-	for shift := range shifts(len(c.validation), o.context, lastOnly) {
-		s, err := train.NewSequential(c.validation[shift:], train.SequentialConfig{
-			Batch: o.batch, Context: o.context, LastOnly: lastOnly})
+	for shift := range shifts(len(c.validation), r.Model.Context, lastOnly) {
+		s, err := train.NewSequential(c.validation[shift:], inOrder)
 		if err != nil {
 			return nil, nil, err
 		}

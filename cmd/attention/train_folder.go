@@ -2,31 +2,38 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
-	"attention/layers"
 	"attention/train"
 
 	"github.com/moby/sys/atomicwriter"
 )
 
-// runFolder is where a run leaves its files. metrics.jsonl grows line by line;
-// every other file is written beside and renamed.
+// runFolder is where a run leaves its files. metrics.jsonl grows line by line; every
+// other file is written beside and renamed. One process at a time holds the folder.
 type runFolder struct {
-	path    string
-	metrics *os.File
-	err     error // the first that metrics.jsonl gave
+	path        string
+	checkpoints *train.Checkpoints
+	metrics     *metrics // nil until the run begins
 }
+
+const (
+	checkpointsName = "checkpoints"
+	lockName        = "lock" // of the checkpoints
+
+	// partPrefix begins the names of files that were not finished being written.
+	partPrefix = ".tmp-"
+)
 
 // newRunFolder makes the folder, or the first new one of runs/1, runs/2, … A folder
 // with files in it is refused: nothing of another run is overwritten.
-func newRunFolder(path string) (*runFolder, error) {
+func newRunFolder(path string, c train.CheckpointsConfig) (*runFolder, error) {
 	var err error
 	if path == "" {
 		path, err = nextFolder("runs")
@@ -36,18 +43,51 @@ func newRunFolder(path string) (*runFolder, error) {
 	if err != nil {
 		return nil, outError(err)
 	}
+	if err := checkFree(path); err != nil {
+		return nil, err
+	}
+	f, err := holdFolder(path, c)
+	if err != nil {
+		return nil, outError(err)
+	}
+	if err := checkFree(path); err != nil { // another process may have come first
+		return nil, errors.Join(err, f.checkpoints.Close())
+	}
+	return f, nil
+}
+
+// checkFree refuses a folder that holds more than a run leaves that was killed before
+// it began: a lock and files that were not finished being written.
+func checkFree(path string) error {
 	files, err := os.ReadDir(path)
+	checkpoints, _ := os.ReadDir(filepath.Join(path, checkpointsName))
 	if err != nil {
-		return nil, outError(err)
+		return outError(err)
 	}
-	if len(files) > 0 {
-		return nil, fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", path)
+	for _, f := range append(files, checkpoints...) {
+		if name := f.Name(); name != checkpointsName && name != lockName && !strings.HasPrefix(name, partPrefix) {
+			return fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", path)
+		}
 	}
-	metrics, err := os.OpenFile(filepath.Join(path, "metrics.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	return nil
+}
+
+// holdFolder locks a run folder and removes what was not finished being written.
+func holdFolder(path string, c train.CheckpointsConfig) (*runFolder, error) {
+	checkpoints, err := train.OpenCheckpoints(filepath.Join(path, checkpointsName), c)
 	if err != nil {
-		return nil, outError(err)
+		return nil, err
 	}
-	return &runFolder{path: path, metrics: metrics}, nil
+	files, err := os.ReadDir(path)
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), partPrefix) {
+			err = errors.Join(err, os.Remove(filepath.Join(path, f.Name())))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, checkpoints.Close())
+	}
+	return &runFolder{path: path, checkpoints: checkpoints}, nil
 }
 
 func outError(err error) error { return fmt.Errorf("--out: %w, want a folder to write to", err) }
@@ -65,37 +105,13 @@ func nextFolder(parent string) (string, error) {
 	}
 }
 
-// addStep adds a line to metrics.jsonl.
-func (f *runFolder) addStep(s train.Step) {
-	f.add(struct {
-		Step            int     `json:"step"` // steps taken, this one included
-		Loss            float64 `json:"loss"`
-		LearningRate    float64 `json:"learning_rate"`
-		GradNorm        float64 `json:"grad_norm"`
-		TokensPerSecond float64 `json:"tokens_per_second"`
-	}{s.N + 1, s.Loss, s.LearningRate, s.GradNorm, s.TokensPerSecond})
-}
-
-// addEvaluation adds a line to metrics.jsonl.
-func (f *runFolder) addEvaluation(e train.Evaluation) {
-	f.add(struct {
-		Step           int     `json:"step"`
-		ValidationLoss float64 `json:"validation_loss"`
-	}{e.Step, e.Loss})
-}
-
-func (f *runFolder) add(line any) {
-	if f.err == nil {
-		f.err = json.NewEncoder(f.metrics).Encode(line)
+// newest is the path of the newest checkpoint, "" if there is none.
+func (f *runFolder) newest() string {
+	steps, err := f.checkpoints.Steps()
+	if err != nil || len(steps) == 0 {
+		return ""
 	}
-}
-
-// close ends metrics.jsonl and returns the first error it gave.
-func (f *runFolder) close() error {
-	if err := errors.Join(f.err, f.metrics.Close()); err != nil {
-		return fmt.Errorf("train: metrics: %w", err)
-	}
-	return nil
+	return f.checkpoints.Path(steps[len(steps)-1])
 }
 
 // write makes a file of the folder out of what fill writes.
@@ -112,36 +128,11 @@ func (f *runFolder) write(name string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// runConfig is config.json: all that is needed to run the model or the training
-// again.
-type runConfig struct {
-	Text       textSource                 `json:"text"`
-	Vocabulary *train.Vocabulary          `json:"vocabulary"`
-	Model      layers.LanguageModelConfig `json:"model"`
-	Dtype      string                     `json:"dtype"`
-	Batch      int                        `json:"batch"`
-	Training   train.Config               `json:"training"` // its seed is that of the whole run
-	NGram      train.NGram                `json:"ngram"`
-}
-
-func (r *trainRun) writeConfig() error {
-	return r.folder.write("config.json", func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(runConfig{Text: r.corpus.source, Vocabulary: r.corpus.vocabulary, Model: r.config,
-			Dtype: r.options.dtype, Batch: r.options.batch, Training: r.training, NGram: r.corpus.ngram})
-	})
-}
-
-// save writes the model and the pictures. It tries each file, whatever the others
-// give.
-func (r *trainRun) save() error {
-	f := r.folder
-	return errors.Join(
-		train.WriteParams(filepath.Join(f.path, "model.safetensors"), r.params, nil),
-		f.write("loss.png", r.drawLoss),
-		f.write("attention.png", r.drawWeights),
-		f.close(),
-	)
+// close ends metrics.jsonl, whose first error it returns, and lets go of the folder.
+func (f *runFolder) close() error {
+	var err error
+	if f.metrics != nil {
+		err = f.metrics.close()
+	}
+	return errors.Join(err, f.checkpoints.Close())
 }

@@ -57,10 +57,10 @@ type curve struct {
 // characters achieves.
 func (r *trainRun) drawLoss(w io.Writer) error {
 	text := "the built-in text"
-	if r.options.text != "" {
-		text = filepath.Base(r.options.text)
+	if !r.config.Text.builtin() {
+		text = filepath.Base(r.config.Text.Name)
 	}
-	p := newPlot(fmt.Sprintf("%s on %s", r.options.layer, text), "step", "loss (nats per character)")
+	p := newPlot(fmt.Sprintf("%s on %s", r.model.title(), text), "step", "loss (nats per character)")
 	p.Legend.Top, p.Legend.Padding = true, vg.Points(3)
 	p.Add(plotter.NewGrid())
 	for _, c := range r.curves() {

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"slices"
-	"strings"
 
 	"attention/layers"
 	"attention/train"
@@ -14,14 +11,19 @@ import (
 
 // trainOptions are the flags of attention train.
 type trainOptions struct {
-	text, out, prompt            string
-	layer, solver, dtype         string
-	width, heads, context, batch int
-	steps, evalEvery, sample     int
-	seed                         int64
-	rate, momentum, decay        float64
-	dropout, clip                float64
-	qkvBias                      bool
+	text, out, resume, init, prompt string
+	layer, solver, dtype, order     string
+	width, heads, context           int
+	batch, accumulate               int
+	steps, warmup, decaySteps       int
+	evalEvery, saveEvery, keep      int
+	sample                          int
+	seed                            int64
+	rate, floor                     float64
+	beta1, beta2, eps               float64
+	momentum, decay                 float64
+	dropout, clip                   float64
+	qkvBias                         bool
 }
 
 // Defaults of --context and --batch. A causal layer learns from every position of a
@@ -57,13 +59,23 @@ func (o *trainOptions) settle(given func(flag string) bool) error {
 	if !given("lr") {
 		o.rate = rate
 	}
-	for _, f := range []struct{ name, value, want string }{
-		{"text", o.text, "the name of a file"},
-		{"out", o.out, "the name of a folder"},
-		{"prompt", o.prompt, "at least one character"},
-	} {
-		if given(f.name) && f.value == "" {
-			return fmt.Errorf("--%s: got nothing, want %s", f.name, f.want)
+	if !given("min-lr") {
+		o.floor = o.rate / 10
+	}
+	if !given("decay-steps") {
+		o.decaySteps = o.steps
+	}
+	if !given("warmup") {
+		o.warmup = min(o.decaySteps/20, 100)
+	}
+	if err := o.checkNames(given); err != nil {
+		return err
+	}
+	if o.solver == train.SGD {
+		for _, flag := range []string{"beta1", "beta2", "eps"} {
+			if given(flag) {
+				return fmt.Errorf("--%s: got it with --solver sgd, want it with adam or adamw only", flag)
+			}
 		}
 	}
 	return o.validate()
@@ -75,95 +87,6 @@ func (o trainOptions) causal() bool { return layers.VariantConfig{Layer: o.layer
 // manyHeads says whether the layer has as many heads as it is told.
 func (o trainOptions) manyHeads() bool {
 	return o.layer == layers.MultiHead || o.layer == layers.MultiHeadWrapper
-}
-
-// validate names the first flag that makes no sense.
-func (o trainOptions) validate() error {
-	if !slices.Contains(layers.Variants(), o.layer) {
-		return fmt.Errorf("--layer: got %q, want one of %s", o.layer, strings.Join(layers.Variants(), ", "))
-	}
-	if _, err := dtypeOf(o.dtype); err != nil {
-		return err
-	}
-	if solvers := []string{train.SGD, train.Adam, train.AdamW}; !slices.Contains(solvers, o.solver) {
-		return fmt.Errorf("--solver: got %q, want one of %s", o.solver, strings.Join(solvers, ", "))
-	}
-	if err := o.validateNumbers(); err != nil {
-		return err
-	}
-	switch {
-	case o.manyHeads() && o.width%o.heads != 0:
-		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", o.heads, o.width)
-	case o.dropout > 0 && !o.causal():
-		return fmt.Errorf("--dropout: got %v, want 0 with --layer %s, which has no dropout", o.dropout, o.layer)
-	case o.momentum > 0 && o.solver != train.SGD:
-		return fmt.Errorf("--momentum: got %v, want 0 with --solver %s: only sgd has momentum", o.momentum, o.solver)
-	}
-	return nil
-}
-
-func (o trainOptions) validateNumbers() error {
-	for _, f := range []struct {
-		flag       string
-		got, least int
-	}{
-		{"width", o.width, 1}, {"heads", o.heads, 1}, {"context", o.context, 1}, {"steps", o.steps, 1},
-		{"batch", o.batch, 1}, {"eval-every", o.evalEvery, 0}, {"sample", o.sample, 0},
-	} {
-		if f.got < f.least {
-			return fmt.Errorf("--%s: got %d, want at least %d", f.flag, f.got, f.least)
-		}
-	}
-	for _, f := range []struct {
-		flag  string
-		got   float64
-		below float64
-		want  string
-	}{
-		{"dropout", o.dropout, 1, "a number from 0 to below 1"},
-		{"momentum", o.momentum, 1, "a number from 0 to below 1"},
-		{"lr", o.rate, math.Inf(1), "a finite number, at least 0"},
-		{"weight-decay", o.decay, math.Inf(1), "a finite number, at least 0"},
-		{"clip", o.clip, math.Inf(1), "a finite number, at least 0"},
-	} {
-		if !(f.got >= 0 && f.got < f.below) { // so that NaN is refused
-			return fmt.Errorf("--%s: got %v, want %s", f.flag, f.got, f.want)
-		}
-	}
-	return nil
-}
-
-// largestTensor is how many numbers a tensor of a training step may hold: of float32
-// these are 512 MB, and a step has several.
-const largestTensor = 1 << 27
-
-// checkSizes refuses what no memory would hold. It counts in float64, which does
-// not overflow.
-func (o trainOptions) checkSizes(vocabulary int) error {
-	b, t, e, v := float64(o.batch), float64(o.context), float64(o.width), float64(vocabulary)
-	scores, flags := b*t*t, "--batch, --context"
-	switch {
-	case o.manyHeads():
-		scores, flags = scores*float64(o.heads), flags+", --heads"
-	case o.layer == layers.Additive:
-		scores, flags = scores*e, flags+", --width"
-	}
-	for _, s := range []struct {
-		flags, what string
-		size        float64
-	}{
-		{"--width", "weights of a projection", e * e},
-		{"--width", "weights of an embedding", v * e},
-		{"--context, --width", "weights of an embedding", t * e},
-		{"--batch, --context, --width", "elements of a batch's vectors", b * t * e},
-		{"--batch, --context", "scores of next characters", b * t * v},
-		{flags, "scores of queries and keys", scores},
-	} {
-		if s.size > largestTensor {
-			return fmt.Errorf("%s: got %.3g %s, want at most %d", s.flags, s.size, s.what, largestTensor)
-		}
-	}
-	return nil
 }
 
 // modelConfig sizes the model for a vocabulary of size V.
@@ -192,14 +115,29 @@ func (o trainOptions) modelConfig(vocabulary int) layers.LanguageModelConfig {
 
 // loopConfig says how to train.
 func (o trainOptions) loopConfig() train.Config {
+	solver := train.SolverConfig{Name: o.solver, Momentum: o.momentum, WeightDecay: o.decay, Decay: train.DecayMatrices}
+	if o.solver != train.SGD {
+		solver.Beta1, solver.Beta2, solver.Eps = o.beta1, o.beta2, o.eps
+	}
 	return train.Config{
-		Steps:  o.steps,
-		Solver: train.SolverConfig{Name: o.solver, Momentum: o.momentum, WeightDecay: o.decay, Decay: train.DecayMatrices},
+		Steps:      o.steps,
+		Accumulate: o.accumulate,
+		Solver:     solver,
 		Schedule: train.ScheduleConfig{Cosine: train.Cosine{
-			Peak: o.rate, Floor: o.rate / 10, WarmupSteps: min(o.steps/20, 100), Steps: o.steps}},
+			Peak: o.rate, Floor: o.floor, WarmupSteps: o.warmup, Steps: o.decaySteps}},
 		ClipNorm:  o.clip,
 		Seed:      o.seed,
 		EvalEvery: o.evalEvery,
+	}
+}
+
+// runConfig is what the flags say of a run on a text.
+func (o trainOptions) runConfig(c *corpus) runConfig {
+	return runConfig{
+		Text: c.source, Vocabulary: c.vocabulary, NGram: c.ngram,
+		Model: o.modelConfig(c.vocabulary.Len()), Dtype: o.dtype,
+		Batch: o.batch, Order: o.order, Training: o.loopConfig(),
+		Checkpoints: train.CheckpointsConfig{Every: o.saveEvery, Keep: o.keep},
 	}
 }
 

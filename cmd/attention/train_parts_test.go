@@ -26,7 +26,13 @@ func mustDtype(t *testing.T, name string) tensor.Dtype {
 	return dt
 }
 
-// TestTrainDefaults: some depend on layer and solver, unless they are given.
+// tinyOptions pass for flags.
+func tinyOptions(layer, solver string) trainOptions {
+	return trainOptions{layer: layer, solver: solver, dtype: "float32", order: randomOrder, width: 4, heads: 2,
+		steps: 2000, accumulate: 1, keep: 1, beta1: 0.9, beta2: 0.999, eps: 1e-8}
+}
+
+// TestTrainDefaults: some depend on layer, solver and steps, unless they are given.
 func TestTrainDefaults(t *testing.T) {
 	for _, c := range []struct {
 		layer, solver  string
@@ -39,15 +45,40 @@ func TestTrainDefaults(t *testing.T) {
 		{layers.Simple, train.AdamW, wholeContext, wholeBatch, adamRate},
 		{layers.Additive, train.SGD, wholeContext, wholeBatch, sgdRate},
 	} {
-		o := trainOptions{layer: c.layer, solver: c.solver, dtype: "float32", width: 4, heads: 2, steps: 1}
+		o := tinyOptions(c.layer, c.solver)
 		given := o
 		require.NoError(t, o.settle(func(string) bool { return false }))
 		require.Equal(t, []any{c.context, c.batch, c.rate}, []any{o.context, o.batch, o.rate})
+		require.Equal(t, []any{100, 2000, c.rate / 10}, []any{o.warmup, o.decaySteps, o.floor})
 		given.context, given.batch, given.rate, given.text, given.out, given.prompt = 5, 6, 7, "a", "b", "c"
+		given.warmup, given.decaySteps, given.floor, given.init, given.resume = 8, 9, 3, "d", "e"
 		want := given
-		require.NoError(t, given.settle(func(string) bool { return true }))
+		require.NoError(t, given.settle(func(flag string) bool { return flag != "beta1" && flag != "beta2" && flag != "eps" }))
 		require.Equal(t, want, given)
 	}
+}
+
+// TestTrainScheduleIsNanoGPTs: --lr 1e-3 over 2000 steps warms up over 100 of them and
+// goes down to 1e-4, by the formula of nanoGPT's get_lr.
+func TestTrainScheduleIsNanoGPTs(t *testing.T) {
+	o := tinyOptions(layers.MultiHead, train.AdamW)
+	o.rate = 1e-3
+	require.NoError(t, o.settle(func(flag string) bool { return flag == "lr" }))
+	s, err := o.loopConfig().Schedule.New()
+	require.NoError(t, err)
+	const most, least, warmup, decay = 1e-3, 1e-4, 100, 2000
+	for it := range 2100 {
+		want := least
+		switch {
+		case it < warmup:
+			want = most * float64(it+1) / (warmup + 1)
+		case it <= decay:
+			want = least + 0.5*(1+math.Cos(math.Pi*float64(it-warmup)/(decay-warmup)))*(most-least)
+		}
+		require.InEpsilon(t, want, s.At(it), 1e-14, "step %d", it)
+	}
+	require.Equal(t, 1e-3, s.At(100))
+	require.Equal(t, 1e-4, s.At(2000))
 }
 
 // TestSources: a validation asks for every character that has a window before it,
@@ -67,7 +98,9 @@ func TestSources(t *testing.T) {
 		{7, false, 100, 1}, {7, true, 94, 7}, {1, true, 100, 1}, {8, true, 93, 8},
 		{100, true, 1, 100}, {90, true, 8, 90}, {20, true, 5 + 4*7, 20},
 	} {
-		training, validation, err := c.sources(trainOptions{batch: 3, context: s.context}, s.lastOnly)
+		var r runConfig
+		r.Batch, r.Model.Context, r.Order = 3, s.context, randomOrder
+		training, validation, err := c.sources(r, s.lastOnly)
 		require.NoError(t, err)
 		for range 2 { // the second validation is like the first
 			asked := drain(t, validation)
@@ -80,6 +113,16 @@ func TestSources(t *testing.T) {
 		b, err := training.Next()
 		require.NoError(t, err)
 		require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
+
+		r.Order = sequentialOrder
+		training, _, err = c.sources(r, s.lastOnly)
+		require.NoError(t, err)
+		for i := range 2 {
+			b, err = training.Next()
+			require.NoError(t, err)
+			require.Equal(t, 3*i*s.context%len(ids), b.Inputs[train.Inputs].Ints()[0])
+			require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
+		}
 	}
 }
 
@@ -109,9 +152,9 @@ func TestForwardIgnoresWhatFillsTheWindow(t *testing.T) {
 	for _, layer := range []string{layers.Causal, layers.MultiHeadWrapper, layers.MultiHead} {
 		const vocabulary, length = 11, 5
 		o := trainOptions{layer: layer, width: 6, heads: 2, context: 9}
-		r := &trainRun{options: o, config: o.modelConfig(vocabulary), params: layers.NewParams(tensor.Float64, 3)}
+		r := &trainRun{params: layers.NewParams(tensor.Float64, 3)}
 		var err error
-		r.model, err = layers.NewLanguageModel(r.params.Scope(""), r.config)
+		r.model, err = newTextModel(r.params.Scope(""), o.modelConfig(vocabulary))
 		require.NoError(t, err)
 		f, err := r.newForward()
 		require.NoError(t, err)
@@ -123,7 +166,7 @@ func TestForwardIgnoresWhatFillsTheWindow(t *testing.T) {
 		b := layers.NewBuild(r.params, layers.Eval)
 		ids, err := b.Input("ids", tensor.Int, length)
 		require.NoError(t, err)
-		logits, err := r.model.Forward(b, ids)
+		logits, err := r.model.forward(b, ids)
 		require.NoError(t, err)
 		m, err := machine.New(logits)
 		require.NoError(t, err)

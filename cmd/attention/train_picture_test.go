@@ -78,7 +78,7 @@ func TestShown(t *testing.T) {
 		layer             string
 		context, first, n int
 	}{{"causal", 8, 0, 8}, {"causal", 40, 0, 32}, {"additive", 8, 0, 8}, {"additive", 40, 8, 32}} {
-		first, n := trainOptions{layer: c.layer, context: c.context}.shown()
+		first, n := shown(&layerModel{config: trainOptions{layer: c.layer, context: c.context}.modelConfig(1)})
 		require.Equal(t, []int{c.first, c.n}, []int{first, n}, "%+v", c)
 	}
 }

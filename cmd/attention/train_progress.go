@@ -19,7 +19,7 @@ type progress struct{ bar *progressbar.ProgressBar }
 
 func newProgress(w io.Writer, steps int) *progress {
 	f, ok := w.(*os.File)
-	if !ok {
+	if !ok || steps == 0 {
 		return &progress{}
 	}
 	columns, _, err := term.GetSize(int(f.Fd()))

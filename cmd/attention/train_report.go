@@ -18,6 +18,14 @@ type history struct {
 	evaluations []train.Evaluation
 }
 
+// evaluated is the number of steps before the last evaluation, or 0.
+func (h history) evaluated() int {
+	if len(h.evaluations) == 0 {
+		return 0
+	}
+	return h.evaluations[len(h.evaluations)-1].Step
+}
+
 // recent is the mean loss of the last steps, and the rate they were taken at.
 func (h history) recent() (loss, tokensPerSecond float64) {
 	steps := h.steps[max(0, len(h.steps)-recentSteps):]
@@ -34,35 +42,41 @@ const recentSteps = 50
 
 // printHead says what is going to be trained.
 func (r *trainRun) printHead() {
-	c, o := r.corpus, r.options
-	heads := ""
-	if o.manyHeads() {
-		heads = fmt.Sprintf(", %d heads", o.heads)
-	}
+	c, config := r.corpus, r.config
+	training, solver := config.Training, config.Training.Solver
 	fmt.Fprintf(r.out, "text      %s: %d characters, and %d for validation; %d distinct\n",
-		c.source.Name, len(c.training), len(c.validation), c.vocabulary.Len())
-	fmt.Fprintf(r.out, "model     %s%s, width %d, %s: %d parameters\n", o.layer, heads, o.width, o.dtype, r.params.Count())
-	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d characters\n", o.steps, o.batch, o.context)
-	if !o.causal() {
+		config.Text.Name, len(c.training), len(c.validation), c.vocabulary.Len())
+	fmt.Fprintf(r.out, "model     %v, %s: %d parameters\n", r.model, config.Dtype, r.params.Count())
+	if config.Init != nil {
+		fmt.Fprintf(r.out, "          begins with the weights of %s\n", config.Init.Name)
+	}
+	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d characters\n",
+		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.context())
+	if !r.model.causal() {
 		fmt.Fprintln(r.out, "          the layer sees the whole window: only the character after it is asked for")
 	}
-	fmt.Fprintf(r.out, "solver    %s, learning rate %v", o.solver, o.rate)
+	fmt.Fprintf(r.out, "solver    %s, learning rate %v", solver.Name, training.Schedule.Cosine.Peak)
 	for _, f := range []struct {
 		name  string
 		value float64
-	}{{"momentum", o.momentum}, {"weight decay", o.decay}, {"gradient norm at most", o.clip}, {"dropout", o.dropout}} {
+	}{{"momentum", solver.Momentum}, {"weight decay", solver.WeightDecay}, {"gradient norm at most", training.ClipNorm}} {
 		if f.value > 0 {
 			fmt.Fprintf(r.out, ", %s %v", f.name, f.value)
 		}
 	}
 	fmt.Fprintln(r.out)
-	fmt.Fprintf(r.out, "folder    %s\n\n", r.folder.path)
+	fmt.Fprintf(r.out, "folder    %s\n", r.folder.path)
+	if r.begin > 0 {
+		fmt.Fprintf(r.out, "          goes on after %d steps\n", r.begin)
+	}
+	fmt.Fprintln(r.out)
 }
 
 // printEvaluation prints one line of the table of losses.
 func (r *trainRun) printEvaluation(e train.Evaluation) {
-	width := max(len("step"), len(fmt.Sprint(r.options.steps)))
-	if len(r.history.evaluations) == 1 {
+	width := max(len("step"), len(fmt.Sprint(r.config.Training.Steps)))
+	if !r.tabled {
+		r.tabled = true
 		fmt.Fprintf(r.out, "%*s  %8s  %10s  %8s  %8s  %9s  %8s\n",
 			width, "step", "training", "validation", "bigram", "unigram", "grad norm", "tokens/s")
 	}
@@ -106,8 +120,12 @@ func (r *trainRun) printUpdates(before map[string]*tensor.Dense) {
 			corner = name
 		}
 	}
-	fmt.Fprintf(r.out, "\nHow far training moved the weights (Euclidean norms):\n\n%-*s  %12s  %9s  %9s  %9s\n",
-		width, "parameter", "shape", "before", "after", "change")
+	since := ""
+	if r.begin > 0 {
+		since = fmt.Sprintf(" since step %d", r.begin)
+	}
+	fmt.Fprintf(r.out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %9s  %9s  %9s\n",
+		since, width, "parameter", "shape", "before", "after", "change")
 	for name, after := range r.params.All() {
 		was, is := float64s(before[name]), float64s(after)
 		change := make([]float64, len(is))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"attention/graph"
@@ -15,19 +16,23 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// trainRun is one run of attention train.
+// trainRun is one run of attention train, or what is left of one.
 type trainRun struct {
-	options  trainOptions
-	corpus   *corpus
-	config   layers.LanguageModelConfig
-	params   *layers.Params
-	model    *layers.LanguageModel
-	prompt   []int // of the sample
-	training train.Config
-	history  history
-	folder   *runFolder
-	progress *progress
-	out      *output
+	config     runConfig
+	corpus     *corpus
+	params     *layers.Params
+	model      textModel
+	training   train.Resumable
+	validation train.Source
+	prompt     []int // that the sample continues
+	length     int   // of the sample
+	loop       *train.Loop
+	folder     *runFolder
+	begin      int // steps that were taken before, by another process
+	history    history
+	tabled     bool // whether the table of losses has its head
+	progress   *progress
+	out        *output
 }
 
 // output keeps the first error of its writer, so that whoever prints need not look.
@@ -44,105 +49,151 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// runTrain goes from flags to a run folder. What is wrong with the flags or the text
-// is found before the folder is made.
+// runTrain goes from flags to a run folder. What is wrong with the flags or the files
+// they name is found before the folder is made.
 func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
-	r, err := newTrainRun(w, o)
+	c, err := readCorpus(o.text, o.context)
 	if err != nil {
 		return err
 	}
-	loop, err := train.New(r.params, r.loss, r.training)
+	if err := o.checkSizes(c.vocabulary.Len()); err != nil {
+		return err
+	}
+	config := o.runConfig(c)
+	r, err := newTrainRun(w, config, c)
 	if err != nil {
 		return err
 	}
-	training, validation, err := r.corpus.sources(o, !o.causal())
+	if err := r.setSample(o.prompt, o.sample); err != nil {
+		return err
+	}
+	if err := r.readInit(o.init); err != nil {
+		return err
+	}
+	if r.folder, err = newRunFolder(o.out, config.Checkpoints); err != nil {
+		return err
+	}
+	err = r.config.write(r.folder)
+	if err == nil {
+		r.folder.metrics, err = newMetrics(r.folder.path)
+	}
 	if err != nil {
-		return err
+		return errors.Join(err, r.folder.close())
 	}
-	if r.folder, err = newRunFolder(o.out); err != nil {
-		return err
+	return r.run(ctx)
+}
+
+// newTrainRun prepares a run without touching a file.
+func newTrainRun(w io.Writer, config runConfig, c *corpus) (*trainRun, error) {
+	dt, err := dtypeOf(config.Dtype)
+	if err != nil {
+		return nil, err
 	}
-	if err := r.writeConfig(); err != nil {
-		return err
+	r := &trainRun{config: config, corpus: c, params: layers.NewParams(dt, config.Training.Seed), out: &output{Writer: w}}
+	if r.model, err = newTextModel(r.params.Scope(""), config.Model); err != nil {
+		return nil, err
 	}
+	if r.training, r.validation, err = c.sources(config, !r.model.causal()); err != nil {
+		return nil, err
+	}
+	training := config.Training
+	training.OnStep, training.OnEval = r.onStep, r.onEval
+	training.BeforeSave = func() error { return r.folder.metrics.flush() }
+	if training.About, err = config.about(); err != nil {
+		return nil, err
+	}
+	r.loop, err = train.New(r.params, r.loss, training)
+	return r, err
+}
+
+// setSample says what the sample continues and how long it is.
+func (r *trainRun) setSample(prompt string, length int) (err error) {
+	r.length = length
+	r.prompt, err = r.promptIDs(prompt)
+	return err
+}
+
+// readInit puts the weights of a file, unless its name is empty, in the place of the
+// new ones.
+func (r *trainRun) readInit(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := train.ReadParams(path, r.params); err != nil {
+		return fmt.Errorf("--init: %w", err)
+	}
+	source, err := sourceOfFile(path)
+	if err != nil {
+		return fmt.Errorf("--init: %w", err)
+	}
+	r.config.Init = &source
+	return nil
+}
+
+// run takes the steps that are left and leaves their outcome in the folder.
+func (r *trainRun) run(ctx context.Context) error {
+	defer r.folder.checkpoints.Close()
+	r.loop.SaveTo(r.folder.checkpoints)
+	r.begin = r.loop.Steps()
+	r.progress = newProgress(r.out.Writer, r.config.Training.Steps-r.begin)
 	r.printHead()
 	before, began := snapshot(r.params), time.Now()
-	err = loop.Run(ctx, training, validation)
+	err := r.loop.Run(ctx, r.training, r.validation)
 	r.progress.clear()
-	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	if err != nil && (!interrupted || loop.Steps() == 0) {
-		return errors.Join(r.explain(err), r.folder.close(), r.out.err)
+	if err != nil {
+		err = r.explain(ctx, err)
+		if !errors.As(err, &interrupted{}) || r.loop.Steps() == 0 { // no model to leave
+			return errors.Join(err, r.folder.metrics.close(), r.out.err)
+		}
 	}
-	r.printVerdict(loop.Steps(), time.Since(began))
+	r.printVerdict(r.loop.Steps()-r.begin, time.Since(began))
 	r.printUpdates(before)
-	if err := r.save(); err != nil {
-		return err
-	}
-	if interrupted {
-		return fmt.Errorf("train: stopped after %d of %d steps; %s holds what it learnt", loop.Steps(), o.steps, r.folder.path)
+	if saveErr := r.save(); saveErr != nil || err != nil {
+		return errors.Join(err, saveErr)
 	}
 	if err := r.printSample(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png\n", r.folder.path)
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png, checkpoints\n", r.folder.path)
 	return r.out.err
 }
 
-// explain adds to the error of a run what it left behind and what may help.
-func (r *trainRun) explain(err error) error {
-	if errors.Is(err, train.ErrNotFinite) {
-		err = fmt.Errorf("%w; a smaller --lr may help", err)
-	}
-	return fmt.Errorf("%w; %s holds no model", err, r.folder.path)
-}
-
-// newTrainRun prepares a run without touching a file but the text.
-func newTrainRun(w io.Writer, o trainOptions) (*trainRun, error) {
-	dt, err := dtypeOf(o.dtype)
-	if err != nil {
-		return nil, err
-	}
-	r := &trainRun{options: o, params: layers.NewParams(dt, o.seed), progress: newProgress(w, o.steps), out: &output{Writer: w}}
-	r.training = o.loopConfig()
-	r.training.OnStep, r.training.OnEval = r.onStep, r.onEval
-	if r.corpus, err = readCorpus(o.text, o.context); err != nil {
-		return nil, err
-	}
-	if r.prompt, err = r.promptIDs(); err != nil {
-		return nil, err
-	}
-	if err := o.checkSizes(r.corpus.vocabulary.Len()); err != nil {
-		return nil, err
-	}
-	r.config = o.modelConfig(r.corpus.vocabulary.Len())
-	r.model, err = layers.NewLanguageModel(r.params.Scope(""), r.config)
-	return r, err
+// save writes the model and the pictures. It tries each file, whatever the others
+// give.
+func (r *trainRun) save() error {
+	f := r.folder
+	return errors.Join(
+		train.WriteParams(filepath.Join(f.path, "model.safetensors"), r.params, nil),
+		f.write("loss.png", r.drawLoss),
+		f.write("attention.png", r.drawWeights),
+		f.metrics.close(),
+	)
 }
 
 func (r *trainRun) onStep(s train.Step) {
 	r.history.steps = append(r.history.steps, s)
-	r.folder.addStep(s)
+	r.folder.metrics.addStep(s)
 	r.progress.step(s)
 }
 
 func (r *trainRun) onEval(e train.Evaluation) {
 	r.history.evaluations = append(r.history.evaluations, e)
-	r.folder.addEvaluation(e)
+	r.folder.metrics.addEvaluation(e)
 	r.progress.clear()
 	r.printEvaluation(e)
 }
 
 // loss is the mean cross-entropy of the next characters.
 func (r *trainRun) loss(b *layers.Build) (*G.Node, error) {
-	inputs, err := b.Input(train.Inputs, tensor.Int, r.options.batch, r.options.context)
+	inputs, err := b.Input(train.Inputs, tensor.Int, r.config.Batch, r.model.context())
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.Input(train.Targets, tensor.Int, r.options.batch, r.options.context)
+	targets, err := b.Input(train.Targets, tensor.Int, r.config.Batch, r.model.context())
 	if err != nil {
 		return nil, err
 	}
-	logits, err := r.model.Forward(b, inputs)
+	logits, err := r.model.forward(b, inputs)
 	if err != nil {
 		return nil, err
 	}

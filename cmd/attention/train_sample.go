@@ -18,35 +18,38 @@ import (
 
 // promptIDs is what the sample continues: --prompt, or a window of the validation
 // split.
-func (r *trainRun) promptIDs() ([]int, error) {
-	o := r.options
-	if o.prompt == "" {
-		return r.corpus.validation[:o.context], nil
+func (r *trainRun) promptIDs(prompt string) ([]int, error) {
+	if prompt == "" {
+		return r.corpus.validation[:r.model.context()], nil
 	}
-	for i, c := range []rune(o.prompt) {
+	for i, c := range []rune(prompt) {
 		if !strings.ContainsRune(r.corpus.vocabulary.Characters(), c) {
 			return nil, fmt.Errorf("--prompt: got %q at position %d, want characters of the text", c, i)
 		}
 	}
-	ids, err := r.corpus.vocabulary.Encode(o.prompt)
+	ids, err := r.corpus.vocabulary.Encode(prompt)
 	if err != nil {
 		return nil, fmt.Errorf("--prompt: %w", err)
 	}
-	if !o.causal() && len(ids) < o.context {
+	if !r.model.causal() && len(ids) < r.model.context() {
 		return nil, fmt.Errorf("--prompt: got %d characters, want at least --context %d: layer %s continues whole windows only",
-			len(ids), o.context, o.layer)
+			len(ids), r.model.context(), r.model.title())
 	}
 	return ids, nil
 }
 
 // printSample continues the prompt with characters drawn from the model.
 func (r *trainRun) printSample(ctx context.Context) error {
-	if r.options.sample == 0 {
+	if r.length == 0 {
 		return nil
 	}
 	ids, err := r.sample(ctx)
 	if err != nil {
-		return fmt.Errorf("train: sample: %w; %s holds the model", err, r.folder.path)
+		err = fmt.Errorf("train: sample: %w; %s holds the model", err, r.folder.path)
+		if ctx.Err() != nil {
+			err = interrupted{err}
+		}
+		return err
 	}
 	given, err := r.corpus.vocabulary.Decode(r.prompt)
 	if err != nil {
@@ -66,18 +69,18 @@ func (r *trainRun) sample(ctx context.Context) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	random := rand.New(rand.NewPCG(uint64(r.options.seed), 1))
+	random := rand.New(rand.NewPCG(uint64(r.config.Training.Seed), 1))
 	ids := append([]int{}, r.prompt...)
-	for range r.options.sample {
+	for range r.length {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		seen := ids[max(0, len(ids)-r.config.Context):]
+		seen := ids[max(0, len(ids)-r.model.context()):]
 		if err := f.run(seen); err != nil {
 			return nil, err
 		}
-		logits := float64s(f.logits.Value().(*tensor.Dense))[(len(seen)-1)*r.config.Vocab:]
-		ids = append(ids, pick(random, logits[:r.config.Vocab]))
+		logits := float64s(f.logits.Value().(*tensor.Dense))[(len(seen)-1)*r.model.vocab():]
+		ids = append(ids, pick(random, logits[:r.model.vocab()]))
 	}
 	return ids[len(r.prompt):], nil
 }
@@ -123,12 +126,12 @@ type forward struct {
 
 func (r *trainRun) newForward() (*forward, error) {
 	b := layers.NewBuild(r.params, layers.Eval)
-	ids, err := b.Input("ids", tensor.Int, r.config.Context)
+	ids, err := b.Input("ids", tensor.Int, r.model.context())
 	if err != nil {
 		return nil, err
 	}
 	f := &forward{ids: ids}
-	if f.logits, f.weights, err = r.model.ForwardWithWeights(b, ids); err != nil {
+	if f.logits, f.weights, err = r.model.forwardWithWeights(b, ids); err != nil {
 		return nil, err
 	}
 	f.machine, err = machine.New(f.logits, f.weights)

@@ -78,12 +78,12 @@ func tinyShapes(layer string) map[string][]int {
 	return shapes
 }
 
-// TestTrainLeavesARunFolder of five well-formed files, with every layer.
+// TestTrainLeavesARunFolder of well-formed files, with every layer.
 func TestTrainLeavesARunFolder(t *testing.T) {
 	for _, layer := range layers.Variants() {
 		t.Run(layer, func(t *testing.T) {
 			folder, printed := tinyRun(t, "--layer", layer)
-			require.Equal(t, []string{"attention.png", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}, namesIn(t, folder))
+			require.Equal(t, runFiles, namesIn(t, folder))
 			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
 			require.NoError(t, err)
 			shapes := map[string][]int{}
@@ -101,6 +101,9 @@ func TestTrainLeavesARunFolder(t *testing.T) {
 		})
 	}
 }
+
+// runFiles are what a run leaves in its folder.
+var runFiles = []string{"attention.png", "checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}
 
 func namesIn(t *testing.T, folder string) (names []string) {
 	entries, err := os.ReadDir(folder)
@@ -146,7 +149,7 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 		` +5( +[0-9.]+){6}`, ` +10( +[0-9.]+){6}`, ` +12( +[0-9.]+){6}`,
 		`12 steps in [0-9.]+ s\. The last validation loss is .*`,
 		`A corner of \S+ before:`, `and after:`,
-		`In ` + regexp.QuoteMeta(folder) + `: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png`,
+		`In ` + regexp.QuoteMeta(folder) + `: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png, checkpoints`,
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
@@ -178,29 +181,18 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")
 		text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 		require.NoError(t, err)
-		dec := json.NewDecoder(bytes.NewReader(text))
-		dec.DisallowUnknownFields()
-		var c runConfig
-		require.NoError(t, dec.Decode(&c))
-
-		dt, err := dtypeOf(c.Dtype)
+		c, err := readConfig(folder)
 		require.NoError(t, err)
-		r := &trainRun{config: c.Model, params: layers.NewParams(dt, c.Training.Seed+1), training: c.Training,
-			options: trainOptions{batch: c.Batch, context: c.Model.Context, dtype: c.Dtype}}
-		r.model, err = layers.NewLanguageModel(r.params.Scope(""), r.config)
+		corpus, err := readSameCorpus(c)
+		require.NoError(t, err)
+		require.Equal(t, c.Text, corpus.source)
+		require.Equal(t, c.NGram, corpus.ngram)
+		require.Equal(t, c.Vocabulary.Characters(), corpus.vocabulary.Characters())
+		r, err := newTrainRun(io.Discard, c, corpus)
 		require.NoError(t, err)
 		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.params)
 		require.NoError(t, err)
-		r.corpus, err = readCorpus(c.Text.Name, c.Model.Context)
-		require.NoError(t, err)
-		require.Equal(t, c.Text, r.corpus.source)
-		require.Equal(t, c.NGram, r.corpus.ngram)
-		require.Equal(t, c.Vocabulary.Characters(), r.corpus.vocabulary.Characters())
-		_, validation, err := r.corpus.sources(r.options, !c.Model.Attention.Causal())
-		require.NoError(t, err)
-		loop, err := train.New(r.params, r.loss, c.Training)
-		require.NoError(t, err)
-		e, err := loop.Evaluate(t.Context(), validation)
+		e, err := r.loop.Evaluate(t.Context(), r.validation)
 		require.NoError(t, err)
 
 		metrics, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
@@ -210,9 +202,9 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &want))
 		require.Equal(t, want.Validation_loss, e.Loss, layer)
 
-		r.folder = &runFolder{path: t.TempDir()}
-		require.NoError(t, r.writeConfig())
-		again, err := os.ReadFile(filepath.Join(r.folder.path, "config.json"))
+		other := t.TempDir()
+		require.NoError(t, c.write(&runFolder{path: other}))
+		again, err := os.ReadFile(filepath.Join(other, "config.json"))
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again))
 	}

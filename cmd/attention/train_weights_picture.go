@@ -28,10 +28,10 @@ const (
 // shown are the characters of a window that the picture has: of a long one the
 // first, or the last if a layer sees it as a whole, since training asks the last
 // query only.
-func (o trainOptions) shown() (first, n int) {
-	n = min(o.context, shownTokens)
-	if !o.causal() {
-		first = o.context - n
+func shown(m textModel) (first, n int) {
+	n = min(m.context(), shownTokens)
+	if !m.causal() {
+		first = m.context() - n
 	}
 	return first, n
 }
@@ -44,12 +44,12 @@ func (r *trainRun) drawWeights(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	window := r.corpus.validation[:r.config.Context]
+	window := r.corpus.validation[:r.model.context()]
 	if err := f.run(window); err != nil {
 		return err
 	}
 	t := len(window)
-	first, n := r.options.shown()
+	first, n := shown(r.model)
 	labels, err := r.labels(window[first : first+n])
 	if err != nil {
 		return err

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -67,6 +65,11 @@ func TestTrainWrongFilesAndFlags(t *testing.T) {
 		"--out full":                   "--out: full: got a folder that is not empty, want a new or empty one",
 		"--out empty":                  "--out: mkdir empty: not a directory, want a folder to write to",
 		"--out empty/run":              "--out: mkdir empty: not a directory, want a folder to write to",
+		"--resume=":                    "--resume: got nothing, want the name of a folder",
+		"--resume full":                "--resume: open full/config.json: no such file or directory, want the folder of a run",
+		"--init=":                      "--init: got nothing, want the name of a file",
+		"--init nothere":               "--init: train: parameters: safetensors: open nothere: no such file or directory",
+		"--init short":                 "--init: train: parameters: safetensors: short: header length: got 7089055458859770465 bytes, want at most 100000000",
 		"--prompt=":                    "--prompt: got nothing, want at least one character",
 		"--prompt aé":                  "--prompt: got 'é' at position 1, want characters of the text",
 		"--layer self_v2 --prompt abc": "--prompt: got 3 characters, want at least --context 8: layer self_v2 continues whole windows only",
@@ -106,22 +109,36 @@ func TestTrainWrongModel(t *testing.T) {
 
 func TestTrainWrongTraining(t *testing.T) {
 	requireRefused(t, map[string]string{
-		"--solver rmsprop":          `--solver: got "rmsprop", want one of sgd, adam, adamw`,
-		"--steps 0":                 "--steps: got 0, want at least 1",
-		"--steps 1e3":               `--steps: got "1e3", want a whole number`,
-		"--eval-every -1":           "--eval-every: got -1, want at least 0",
-		"--sample -1":               "--sample: got -1, want at least 0",
-		"--seed x":                  `--seed: got "x", want a whole number`,
-		"--lr NaN":                  "--lr: got NaN, " + wantFinite,
-		"--lr -0.1":                 "--lr: got -0.1, " + wantFinite,
-		"--lr Inf":                  "--lr: got +Inf, " + wantFinite,
-		"--lr fast":                 `--lr: got "fast", want a number`,
-		"--clip NaN":                "--clip: got NaN, " + wantFinite,
-		"--clip -1":                 "--clip: got -1, " + wantFinite,
-		"--weight-decay -1":         "--weight-decay: got -1, " + wantFinite,
-		"--solver sgd --momentum 1": "--momentum: got 1, " + wantFraction,
-		"--momentum 0.9":            "--momentum: got 0.9, want 0 with --solver adamw: only sgd has momentum",
-		"--steps":                   "train: flag needs an argument: --steps" + seeHelp,
+		"--solver rmsprop":                       `--solver: got "rmsprop", want one of sgd, adam, adamw`,
+		"--steps 0":                              "--steps: got 0, want at least 1",
+		"--steps 1e3":                            `--steps: got "1e3", want a whole number`,
+		"--eval-every -1":                        "--eval-every: got -1, want at least 0",
+		"--sample -1":                            "--sample: got -1, want at least 0",
+		"--seed x":                               `--seed: got "x", want a whole number`,
+		"--lr NaN":                               "--lr: got NaN, " + wantFinite,
+		"--lr -0.1":                              "--lr: got -0.1, " + wantFinite,
+		"--lr Inf":                               "--lr: got +Inf, " + wantFinite,
+		"--lr fast":                              `--lr: got "fast", want a number`,
+		"--clip NaN":                             "--clip: got NaN, " + wantFinite,
+		"--clip -1":                              "--clip: got -1, " + wantFinite,
+		"--weight-decay -1":                      "--weight-decay: got -1, " + wantFinite,
+		"--solver sgd --momentum 1":              "--momentum: got 1, " + wantFraction,
+		"--momentum 0.9":                         "--momentum: got 0.9, want 0 with --solver adamw: only sgd has momentum",
+		"--order reversed":                       `--order: got "reversed", want random or sequential`,
+		"--accumulate 0":                         "--accumulate: got 0, want at least 1",
+		"--save-every -1":                        "--save-every: got -1, want at least 0",
+		"--keep 0":                               "--keep: got 0, want at least 1",
+		"--beta1 1":                              "--beta1: got 1, want a number above 0 and below 1",
+		"--beta2 0":                              "--beta2: got 0, want a number above 0 and below 1",
+		"--eps NaN":                              "--eps: got NaN, want a finite number above 0",
+		"--solver sgd --beta2 0.9":               "--beta2: got it with --solver sgd, want it with adam or adamw only",
+		"--min-lr 1":                             "--min-lr: got 1, want at most --lr 0.005",
+		"--min-lr -1":                            "--min-lr: got -1, " + wantFinite,
+		"--warmup -1":                            "--warmup: got -1, want at least 0",
+		"--warmup 2000":                          "--warmup: got 2000, want less than the 2000 steps of --decay-steps",
+		"--decay-steps 0":                        "--decay-steps: got 0, want at least 1",
+		"--lr 0 --min-lr 0 --steps 1 --warmup 1": "--warmup: got 1, want less than the 1 steps of --decay-steps",
+		"--steps":                                "train: flag needs an argument: --steps" + seeHelp,
 	})
 }
 
@@ -138,100 +155,14 @@ func TestTrainDiverges(t *testing.T) {
 	err := trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--out", folder)
 	require.ErrorContains(t, err, "not finite")
 	require.ErrorContains(t, err, "; a smaller --lr may help; "+folder+" holds no model")
-	require.Equal(t, []string{"config.json", "metrics.jsonl"}, namesIn(t, folder))
-}
+	require.Equal(t, []string{"checkpoints", "config.json", "metrics.jsonl"}, namesIn(t, folder))
 
-// doOnce does something when a text is first printed.
-type doOnce struct {
-	bytes.Buffer
-	text string
-	do   func()
-}
-
-func (d *doOnce) Write(p []byte) (int, error) {
-	if d.do != nil && bytes.Contains(p, []byte(d.text)) {
-		d.do()
-		d.do = nil
-	}
-	return d.Buffer.Write(p)
-}
-
-// TestTrainStopped: a run that is interrupted keeps what it has learnt, and the
-// error says so.
-func TestTrainStopped(t *testing.T) {
-	t.Chdir(t.TempDir())
-	ctx, cancel := context.WithCancel(t.Context())
-	out := &doOnce{text: "validation  ", do: cancel} // the head of the table, printed after 5 steps
-	err := trainTo(ctx, out, "--steps", "100000", "--eval-every", "5", "--sample", "50", "--out", "run")
-	require.EqualError(t, err, "train: stopped after 5 of 100000 steps; run holds what it learnt")
-	require.Equal(t, []string{"attention.png", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}, namesIn(t, "run"))
-	require.Contains(t, out.String(), "How far training moved the weights")
-	require.NotContains(t, out.String(), "the model goes on")
-
-	ctx, cancel = context.WithCancel(t.Context())
-	out = &doOnce{text: "How far", do: cancel}
-	err = trainTo(ctx, out, "--steps", "5", "--sample", "1000000", "--out", "sampling")
-	require.EqualError(t, err, "train: sample: context canceled; sampling holds the model")
-	require.Contains(t, namesIn(t, "sampling"), "model.safetensors")
-
-	ctx, cancel = context.WithCancel(t.Context())
-	cancel()
-	err = trainTo(ctx, out, "--out", "nothing")
-	require.EqualError(t, err, "train: stopped after 0 of 2000 steps: context canceled; nothing holds no model")
-	require.Equal(t, []string{"config.json", "metrics.jsonl"}, namesIn(t, "nothing"))
-}
-
-// full is a writer without room.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
-// TestTrainCannotWrite: what cannot be printed or saved is an error, and the rest is
-// saved all the same.
-func TestTrainCannotWrite(t *testing.T) {
-	t.Chdir(t.TempDir())
-	err := trainTo(t.Context(), full{}, "--steps", "2", "--out", "printing")
-	require.EqualError(t, err, "train: printing: no space left")
-	require.Contains(t, namesIn(t, "printing"), "model.safetensors")
-
-	out := &doOnce{text: "step ", do: func() { require.NoError(t, os.Mkdir("blocked/model.safetensors", 0o755)) }}
-	err = trainTo(t.Context(), out, "--steps", "2", "--out", "blocked")
-	require.ErrorContains(t, err, "blocked/model.safetensors")
-	require.Equal(t, []string{"attention.png", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}, namesIn(t, "blocked"))
-	require.NotContains(t, out.String(), "In blocked")
-
-	out = &doOnce{text: "step ", do: func() { require.NoError(t, os.RemoveAll("gone")) }}
-	err = trainTo(t.Context(), out, "--steps", "2", "--out", "gone")
-	for _, name := range []string{"model.safetensors", "loss.png", "attention.png"} {
-		require.ErrorContains(t, err, filepath.Join("gone", name))
-	}
-	require.NoDirExists(t, "gone")
-}
-
-// TestRunFolderKeepsTheFirstError of metrics.jsonl.
-func TestRunFolderKeepsTheFirstError(t *testing.T) {
-	f, err := newRunFolder(filepath.Join(t.TempDir(), "run"))
-	require.NoError(t, err)
-	require.NoError(t, f.metrics.Close())
-	f.add(1)
-	f.add(2)
-	err = f.close()
-	require.ErrorIs(t, err, os.ErrClosed)
-	require.ErrorContains(t, err, "train: metrics: write ")
-}
-
-// TestTrainNumbersRuns: without --out each run gets a folder of its own.
-func TestTrainNumbersRuns(t *testing.T) {
-	t.Chdir(t.TempDir())
-	require.NoError(t, os.MkdirAll("runs/2", 0o755))
-	for _, want := range []string{"runs/1", "runs/3"} {
-		var out bytes.Buffer
-		require.NoError(t, trainTo(t.Context(), &out, "--steps", "1", "--sample", "0"))
-		require.Contains(t, out.String(), "folder    "+filepath.FromSlash(want)+"\n")
-		require.FileExists(t, want+"/model.safetensors")
-	}
-	require.Empty(t, namesIn(t, "runs/2"))
-	require.NoError(t, os.RemoveAll("runs"))
-	require.NoError(t, os.WriteFile("runs", nil, 0o644))
-	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer)), "--out: mkdir runs: ")
+	// What was saved before stays; in float64 the first update is still finite.
+	folder = filepath.Join(dir, "saved")
+	checkpoints := filepath.Join(folder, checkpointsName)
+	err = trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--dtype", "float64", "--save-every", "1", "--out", folder)
+	require.ErrorContains(t, err, "train: step 1: loss: got NaN, which is not finite; it began with ")
+	require.ErrorContains(t, err, "; a smaller --lr may help; the checkpoint before it is "+filepath.Join(checkpoints, "step-00000001.safetensors"))
+	require.Equal(t, []string{"lock", "step-00000001.safetensors"}, namesIn(t, checkpoints))
+	require.Equal(t, 1, exitCode(err))
 }

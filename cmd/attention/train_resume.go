@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"attention/train"
+
+	"github.com/spf13/pflag"
+)
+
+// besideResume are the flags that may stand beside --resume; the rest is settled by
+// the run's config.
+var besideResume = []string{"steps", "save-every", "keep", "text", "prompt", "sample"}
+
+// checkBesideResume refuses flags that would make another run of it.
+func checkBesideResume(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if err == nil && f.Name != "resume" && !slices.Contains(besideResume, f.Name) {
+			err = fmt.Errorf("--%s: got it beside --resume, want only --%s: the run's %s says the rest",
+				f.Name, strings.Join(besideResume, ", --"), configName)
+		}
+	})
+	return err
+}
+
+// resumeTrain goes on with the run of a folder.
+func resumeTrain(ctx context.Context, w io.Writer, o trainOptions, given func(flag string) bool) error {
+	if err := o.validateResume(given); err != nil {
+		return err
+	}
+	path, checkpoint := o.resume, ""
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
+	}
+	config, err := readConfig(path)
+	if err != nil {
+		return err
+	}
+	o.change(&config, given)
+	f, err := holdFolder(path, config.Checkpoints)
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	r, err := restoreRun(w, f, config, checkpoint)
+	if err == nil {
+		err = r.setSample(o.prompt, o.sample)
+	}
+	if err == nil {
+		err = r.config.write(f)
+	}
+	if err != nil {
+		return errors.Join(err, f.close())
+	}
+	return r.run(ctx)
+}
+
+// change puts what is given beside --resume into the config.
+func (o trainOptions) change(c *runConfig, given func(flag string) bool) {
+	if given("steps") {
+		c.Training.Steps = o.steps
+	}
+	if given("save-every") {
+		c.Checkpoints.Every = o.saveEvery
+	}
+	if given("keep") {
+		c.Checkpoints.Keep = o.keep
+	}
+	if given("text") {
+		c.Text.Name = textName(o.text)
+	}
+}
+
+// restoreRun makes the run of a config anew and moves it to where its newest
+// checkpoint, or the given one, stands. Without one it begins from the start.
+func restoreRun(w io.Writer, f *runFolder, config runConfig, checkpoint string) (*trainRun, error) {
+	c, err := readSameCorpus(config)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newTrainRun(w, config, c)
+	if err != nil {
+		return nil, err
+	}
+	r.folder = f
+	if err := r.restore(checkpoint); err != nil {
+		return nil, err
+	}
+	if taken := r.loop.Steps(); taken > config.Training.Steps {
+		return nil, fmt.Errorf("--steps: got %d, want at least the %d that the run has taken", config.Training.Steps, taken)
+	}
+	if f.metrics, r.history, err = resumeMetrics(f.path, r.loop.Steps(), r.loop.Evaluated()); err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	return r, nil
+}
+
+func (r *trainRun) restore(checkpoint string) error {
+	found, err := true, error(nil)
+	if checkpoint == "" {
+		found, err = r.folder.checkpoints.Restore(r.loop, r.training)
+	} else {
+		err = r.loop.Restore(checkpoint, r.training)
+	}
+	var damaged *train.DamagedError
+	switch {
+	case errors.As(err, &damaged) && damaged.Intact != "":
+		return fmt.Errorf("--resume: %w; go on from it with: %s", err, resumeCommand(damaged.Intact))
+	case err != nil:
+		return fmt.Errorf("--resume: %w", err)
+	case !found && r.config.Init != nil:
+		return r.readSameInit()
+	}
+	return nil
+}
+
+// readSameInit reads the weights that the run began with.
+func (r *trainRun) readSameInit() error {
+	want := *r.config.Init
+	if err := r.readInit(want.Name); err != nil {
+		return err
+	}
+	if r.config.Init.SHA256 != want.SHA256 {
+		return fmt.Errorf("--resume: %s: got a file with SHA-256 %s, want %s, that of the weights that the run began with",
+			want.Name, r.config.Init.SHA256, want.SHA256)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package train_test
+
+import (
+	"context"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+)
+
+// rowsLoss is the model's loss on batches of another number of windows.
+func (m *model) rowsLoss(rows int) train.Loss {
+	return func(b *layers.Build) (*G.Node, error) {
+		inputs, err := b.Input(train.Inputs, tensor.Int, rows, contextLength)
+		if err != nil {
+			return nil, err
+		}
+		targets, err := b.Input(train.Targets, tensor.Int, rows, contextLength)
+		if err != nil {
+			return nil, err
+		}
+		logits, err := m.net.Forward(b, inputs)
+		if err != nil {
+			return nil, err
+		}
+		return graph.CrossEntropy(logits, targets)
+	}
+}
+
+// stacked is one batch of the windows of several.
+func stacked(batches ...train.Batch) train.Batch {
+	var inputs, targets []int
+	tokens := 0
+	for _, b := range batches {
+		inputs = append(inputs, b.Inputs[train.Inputs].Ints()...)
+		targets = append(targets, b.Inputs[train.Targets].Ints()...)
+		tokens += b.Tokens
+	}
+	rows := len(inputs) / contextLength
+	return train.Batch{Tokens: tokens, Inputs: map[string]*tensor.Dense{
+		train.Inputs:  tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(inputs)),
+		train.Targets: tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(targets)),
+	}}
+}
+
+// Several batches give the steps of one large batch, also when they have unequal
+// numbers of targets that count, with every solver.
+func TestAccumulationEqualsTheBigBatch(t *testing.T) {
+	const n = 4
+	counts := []int{batchSize * contextLength, 4, 1, 11}
+	for name, solver := range map[string]train.SolverConfig{
+		"sgd": {Name: train.SGD}, "momentum": {Name: train.SGD, Momentum: 0.9}, "adam": {Name: train.Adam}, "adamw": {WeightDecay: 0.1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config()
+			c.Solver, c.ClipNorm = solver, 2
+			big, small := newModel(t, tensor.Float64, 7, 0), newModel(t, tensor.Float64, 7, 0)
+			bigLoop, err := train.New(big.params, big.rowsLoss(n*batchSize), c)
+			require.NoError(t, err)
+			c.Accumulate = n
+			smallLoop := small.loop(t, c)
+			for step := range uint64(trainedSteps) {
+				var parts []train.Batch
+				for i, count := range counts {
+					parts = append(parts, ignore(randomBatch(step*n+uint64(i)), count))
+				}
+				want, err := bigLoop.Step(stacked(parts...))
+				require.NoError(t, err)
+				got, err := smallLoop.Step(parts...)
+				require.NoError(t, err)
+				require.Equal(t, want.N, got.N)
+				require.InEpsilon(t, want.Loss, got.Loss, 1e-13)
+				require.InEpsilon(t, want.GradNorm, got.GradNorm, 1e-12)
+			}
+			now := small.values()
+			for name, want := range big.values() {
+				// Sums in another order, which ten steps feed back.
+				require.InDeltaSlice(t, want, now[name], 1e-11, name)
+			}
+		})
+	}
+}
+
+// One of one is the same step, bit for bit.
+func TestAccumulateOneIsNoAccumulation(t *testing.T) {
+	run := func(n int) map[string][]uint64 {
+		m := newModel(t, tensor.Float32, 7, 0.3)
+		c := config()
+		c.Accumulate = n
+		require.NoError(t, m.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), nil))
+		return bitsOf(m.values())
+	}
+	require.Equal(t, run(0), run(1))
+}
+
+// Every batch of every step has dropout masks of its own, which evaluations between
+// the steps do not change.
+func TestAccumulationDrawsNewDropout(t *testing.T) {
+	const n = 3
+	run := func(eval train.Source) map[string][]uint64 {
+		m := newModel(t, tensor.Float64, 7, 0.3)
+		keys := map[any]bool{}
+		seen := func() { // at each batch the key of the one before
+			if key := m.builds[0].DropoutKey().Value(); key != nil {
+				keys[key.Data()] = true
+			}
+		}
+		c := config()
+		c.Accumulate, c.EvalEvery = n, 1
+		require.NoError(t, m.loop(t, c).Run(context.Background(), &watched{randomBatches(n * trainedSteps), seen}, eval))
+		seen()
+		require.Len(t, keys, n*trainedSteps)
+		return bitsOf(m.values())
+	}
+	require.Equal(t, run(nil), run(randomBatches(2)))
+}
+
+// watched tells of every batch that is asked for.
+type watched struct {
+	train.Source
+	look func()
+}
+
+func (w *watched) Next() (train.Batch, error) {
+	w.look()
+	return w.Source.Next()
+}
+
+func TestAccumulationRefuses(t *testing.T) {
+	c := config()
+	c.Accumulate = 3
+	m := newModel(t, tensor.Float64, 7, 0.3)
+	l := m.loop(t, c)
+	before := bitsOf(m.values())
+	_, err := l.Step(randomBatch(0), randomBatch(1))
+	require.EqualError(t, err, "train: step 0: got 2 batches, want 3")
+	empty := randomBatch(1)
+	empty.Tokens = 0
+	_, err = l.Step(randomBatch(0), empty, randomBatch(2))
+	require.EqualError(t, err, "train: step 0: micro-batch 2 of 3: tokens: got 0, want the number of targets that count, at least 1")
+	err = l.Run(context.Background(), randomBatches(2), nil)
+	require.EqualError(t, err, "train: step 0: micro-batch 3 of 3: batch: the source has ended, want batches for 10 steps: unexpected EOF")
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Equal(t, before, bitsOf(m.values()))
+	require.Zero(t, l.Steps())
+	c.Accumulate = -1
+	_, err = train.New(m.params, m.loss, c)
+	require.EqualError(t, err, "train: batches of a step: got -1, want a number >= 0")
+}
+
+// What is not finite is named with its batch, also when a later one is.
+func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
+	p, w := weights(t, "w", 1, 2)
+	loss := func(b *layers.Build) (*G.Node, error) {
+		x, err := b.Input("x", tensor.Float64, 2)
+		if err != nil {
+			return nil, err
+		}
+		return G.Sum(G.Must(G.Sqrt(G.Must(G.HadamardProd(b.Node(w), x))))) // its gradient at 0 is infinite
+	}
+	c := config()
+	c.Accumulate = 3
+	l, err := train.New(p, loss, c)
+	require.NoError(t, err)
+	batch := func(x ...float64) train.Batch {
+		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": dense64(x)}}
+	}
+	for at, want := range []string{
+		"train: step 0: micro-batch 1 of 3: ", "train: step 0: micro-batch 2 of 3: ", "train: step 0: micro-batch 3 of 3: ",
+	} {
+		batches := []train.Batch{batch(1, 2), batch(3, 4), batch(5, 6)}
+		batches[at] = batch(0, 1)
+		_, err := l.Step(batches...)
+		require.ErrorIs(t, err, train.ErrNotFinite)
+		require.ErrorContains(t, err, want+"gradient of w: got a norm of NaN, which is not finite; it began with ")
+		batches[at] = batch(1, math.Inf(1))
+		_, err = l.Step(batches...)
+		require.EqualError(t, err, want+"loss: got +Inf, which is not finite; it began with x")
+	}
+	require.Equal(t, []float64{1, 1}, w.Value().Float64s())
+	_, err = l.Step(batch(1, 2), batch(3, 4), batch(5, 6))
+	require.NoError(t, err)
+}

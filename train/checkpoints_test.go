@@ -1,0 +1,187 @@
+package train_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// openCheckpoints opens a folder until the test ends.
+func openCheckpoints(t *testing.T, folder string, c train.CheckpointsConfig) *train.Checkpoints {
+	checkpoints, err := train.OpenCheckpoints(folder, c)
+	require.NoError(t, err)
+	t.Cleanup(func() { checkpoints.Close() })
+	return checkpoints
+}
+
+func stepsIn(t *testing.T, c *train.Checkpoints) []int {
+	steps, err := c.Steps()
+	require.NoError(t, err)
+	return steps
+}
+
+// A run leaves its newest checkpoints, and at every moment has the ones before.
+func TestRunSavesCheckpoints(t *testing.T) {
+	for _, row := range []struct {
+		every, keep int
+		before      [][]int // what is there before each save
+		after       []int
+	}{
+		{0, 0, [][]int{nil}, []int{10}},
+		{4, 1, [][]int{nil, {4}, {8}}, []int{10}},
+		{3, 0, [][]int{nil, {3}, {3, 6}, {6, 9}}, []int{9, 10}},
+		{5, 9, [][]int{nil, {5}}, []int{5, 10}},
+		{99, 3, [][]int{nil}, []int{10}},
+	} {
+		checkpoints := openCheckpoints(t, filepath.Join(t.TempDir(), "a", "b"), train.CheckpointsConfig{Every: row.every, Keep: row.keep})
+		c := config()
+		c.EvalEvery = 1
+		var before [][]int
+		evaluated, evaluations := 0, 0
+		c.OnEval = func(e train.Evaluation) { evaluated = e.Step; evaluations++ }
+		c.BeforeSave = func() error {
+			before = append(before, stepsIn(t, checkpoints))
+			if row.every > 0 && len(before) < len(row.before) {
+				require.Equal(t, row.every*len(before), evaluated, "the evaluation comes first")
+			}
+			return nil
+		}
+		l := newModel(t, tensor.Float32, 1, 0.1).loop(t, c)
+		l.SaveTo(checkpoints)
+		require.NoError(t, l.Run(context.Background(), textSources(t)["random"], randomBatches(1)))
+		require.Equal(t, row.before, before, "%+v", row)
+		require.Equal(t, row.after, stepsIn(t, checkpoints), "%+v", row)
+		require.NoError(t, l.Run(context.Background(), textSources(t)["random"], randomBatches(1)))
+		require.Len(t, before, len(row.before), "nothing new to save")
+		require.Equal(t, trainedSteps, evaluations, "nor to evaluate")
+	}
+}
+
+// However often a run is stopped, between steps or in an evaluation, what it shows and
+// where it ends is the same.
+func TestStoppedRunGoesOn(t *testing.T) {
+	run := func(stops bool) (shown trail, ends map[string][]uint64) {
+		folder := t.TempDir()
+		for pass := 0; ; pass++ {
+			checkpoints, err := train.OpenCheckpoints(folder, train.CheckpointsConfig{Every: 4})
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(context.Background())
+			c := config()
+			c.Accumulate, c.EvalEvery = 2, 2
+			shown.follow(&c)
+			m, source, eval := newModel(t, tensor.Float32, 7, 0.3), textSources(t)["random"], &watched{randomBatches(2), func() {}}
+			if stops && pass%2 == 0 { // in the middle of the next evaluation
+				calls := 0
+				eval.look = func() {
+					if calls++; calls == 2 {
+						cancel()
+					}
+				}
+			} else if stops { // after the next step
+				follow := c.OnStep
+				c.OnStep = func(s train.Step) { follow(s); cancel() }
+			}
+			l := m.loop(t, c)
+			l.SaveTo(checkpoints)
+			found, err := checkpoints.Restore(l, source)
+			require.NoError(t, err)
+			require.Equal(t, pass > 0, found)
+			err = l.Run(ctx, source, eval)
+			cancel()
+			require.NoError(t, checkpoints.Close())
+			if err == nil {
+				require.Equal(t, stops, pass > 5)
+				return shown, bitsOf(m.values())
+			}
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, l.Steps(), stepsIn(t, checkpoints)[len(stepsIn(t, checkpoints))-1])
+		}
+	}
+	wantShown, wantEnds := run(false)
+	shown, ends := run(true)
+	require.Equal(t, wantShown, shown)
+	require.Equal(t, wantEnds, ends)
+}
+
+// An evaluation that was cut short begins anew, with a source that can.
+func TestEvaluationBeginsAnew(t *testing.T) {
+	ids := make([]int, 60)
+	s, err := train.NewSequential(ids, train.SequentialConfig{Batch: batchSize, Context: contextLength})
+	require.NoError(t, err)
+	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
+	want, err := l.Evaluate(context.Background(), s)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := 0
+	_, err = l.Evaluate(ctx, watchedResumable{s, func() {
+		if calls++; calls == 3 {
+			cancel()
+		}
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	got, err := l.Evaluate(context.Background(), s)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+type watchedResumable struct {
+	train.Resumable
+	look func()
+}
+
+func (w watchedResumable) Next() (train.Batch, error) {
+	w.look()
+	return w.Resumable.Next()
+}
+
+// One process at a time, which also clears away what a killed one left; other files
+// are none of its business.
+func TestOpenCheckpoints(t *testing.T) {
+	folder := t.TempDir()
+	names := []string{".tmp-step-00000002.safetensors123", "step-2.safetensors", "step-00000001.safetensors.bak", "notes"}
+	for _, name := range names {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o644))
+	}
+	checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{})
+	require.NoFileExists(t, filepath.Join(folder, names[0]))
+	for _, name := range names[1:] {
+		require.FileExists(t, filepath.Join(folder, name))
+	}
+	require.Empty(t, stepsIn(t, checkpoints))
+	found, err := checkpoints.Restore(newModel(t, tensor.Float32, 8, 0.3).loop(t, config()), nil)
+	require.NoError(t, err)
+	require.False(t, found)
+
+	_, err = train.OpenCheckpoints(folder, train.CheckpointsConfig{})
+	require.ErrorIs(t, err, train.ErrInUse)
+	require.EqualError(t, err, fmt.Sprintf("train: checkpoints: %s: in use by another process (%d), want none", filepath.Join(folder, "lock"), os.Getpid()))
+	require.NoError(t, checkpoints.Close())
+	checkpoints = openCheckpoints(t, folder, train.CheckpointsConfig{})
+	number, err := os.ReadFile(filepath.Join(folder, "lock"))
+	require.NoError(t, err)
+	require.Equal(t, strconv.Itoa(os.Getpid())+"\n", string(number))
+
+	_, err = train.OpenCheckpoints(filepath.Join(folder, "notes", "more"), train.CheckpointsConfig{})
+	require.ErrorContains(t, err, "train: checkpoints: mkdir ")
+	for want, c := range map[string]train.CheckpointsConfig{
+		"train: steps between checkpoints: got -1, want a number >= 0": {Every: -1},
+		"train: checkpoints that stay: got -2, want a number >= 0":     {Keep: -2},
+	} {
+		_, err := train.OpenCheckpoints(folder, c)
+		require.EqualError(t, err, want)
+	}
+
+	l := newModel(t, tensor.Float32, 8, 0.3).loop(t, config())
+	l.SaveTo(checkpoints)
+	err = l.Run(context.Background(), &batches{end: io.EOF}, nil)
+	require.EqualError(t, err, "train: source to train on: got a *train_test.batches, want a Resumable one: a checkpoint has to hold where it stands")
+}

@@ -1,0 +1,77 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A run saves every 20 steps, is stopped after 50 and goes on in what could be another
+// process: it ends with the bits of a run that was never stopped.
+func ExampleCheckpoints() {
+	folder, err := os.MkdirTemp("", "run")
+	check(err)
+	defer os.RemoveAll(folder)
+
+	// run trains a word model until it is done or the step stopAfter is taken.
+	run := func(name string, stopAfter int) (weights string, err error) {
+		ids := make([]int, 100)
+		for i := range ids {
+			ids[i] = i * i % 7
+		}
+		windows, err := train.NewWindows(ids, train.WindowsConfig{Batch: 4, Context: 5, Seed: 1})
+		check(err)
+		params := layers.NewParams(tensor.Float32, 1)
+		model, err := layers.NewLanguageModel(params.Scope(""), layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 8,
+			Attention: layers.VariantConfig{Layer: layers.Causal, DIn: 8, DOut: 8, Dropout: 0.1}})
+		check(err)
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		loop, err := train.New(params, func(b *layers.Build) (*G.Node, error) { return tokenLoss(b, model, 4, 5) }, train.Config{
+			Steps:      100,
+			Accumulate: 2, // 2·4 windows a step
+			Schedule:   train.ScheduleConfig{Constant: train.Constant{Rate: 0.01}},
+			OnStep: func(s train.Step) {
+				if s.N+1 == stopAfter {
+					stop()
+				}
+			},
+		})
+		check(err)
+
+		checkpoints, err := train.OpenCheckpoints(filepath.Join(folder, name), train.CheckpointsConfig{Every: 20})
+		check(err)
+		defer checkpoints.Close()
+		loop.SaveTo(checkpoints)
+		if _, err := checkpoints.Restore(loop, windows); err != nil { // nothing the first time
+			return "", err
+		}
+		err = loop.Run(ctx, windows, nil)
+		saved, stepsErr := checkpoints.Steps()
+		check(stepsErr)
+		fmt.Println(name, "has checkpoints after", saved, "steps")
+		return fmt.Sprint(params.Get("output.weight")), err
+	}
+
+	calm, err := run("calm", 0)
+	check(err)
+	_, err = run("stopped", 50)
+	fmt.Println(errors.Is(err, context.Canceled))
+	resumed, err := run("stopped", 0)
+	check(err)
+	fmt.Println(calm == resumed)
+	// Output:
+	// calm has checkpoints after [80 100] steps
+	// stopped has checkpoints after [40 50] steps
+	// true
+	// stopped has checkpoints after [80 100] steps
+	// true
+}
