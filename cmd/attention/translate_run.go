@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// translateRun is one run of attention translate.
+type translateRun struct {
+	alphabets
+	options  translateOptions
+	params   *layers.Params
+	model    *layers.Seq2Seq
+	training *randomPairs
+	heldOut  *listedPairs
+	loop     *train.Loop
+	history  history
+	progress *progress
+	out      *output
+}
+
+// runTranslate goes from flags to what is printed.
+func runTranslate(ctx context.Context, w io.Writer, o translateOptions) error {
+	r, err := newTranslateRun(w, o)
+	if err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
+func newTranslateRun(w io.Writer, o translateOptions) (*translateRun, error) {
+	r := &translateRun{options: o, params: layers.NewParams(tensor.Float32, o.seed), progress: newProgress(w, o.steps), out: &output{Writer: w}}
+	var err error
+	if r.alphabets, err = newAlphabets(); err != nil {
+		return nil, err
+	}
+	if r.model, err = layers.NewSeq2Seq(r.params.Scope(""), o.modelConfig(r.alphabets)); err != nil {
+		return nil, err
+	}
+	training, heldOut := splitDates(o.seed)
+	random := rand.New(rand.NewPCG(uint64(o.seed), 1))
+	r.training = &randomPairs{training, random, newPairBatch(r.alphabets, o.batch)}
+	r.heldOut = &listedPairs{pairs: inEveryStyle(heldOut), out: newPairBatch(r.alphabets, o.batch)}
+	c := o.trainConfig()
+	c.OnStep, c.OnEval = r.onStep, r.onEval
+	r.loop, err = train.New(r.params, r.loss, c)
+	return r, err
+}
+
+// drawnPair is the held-out date that --out is a picture of: one with a day of the week,
+// of which the translation needs nothing.
+const drawnPair = 2
+
+// run trains, then translates what was held out.
+func (r *translateRun) run(ctx context.Context) error {
+	r.printHead()
+	began := time.Now()
+	err := r.loop.Run(ctx, r.training, r.heldOut)
+	r.progress.clear()
+	if err != nil {
+		return err
+	}
+	trained := time.Since(began)
+	t, err := r.newTranslator()
+	if err != nil {
+		return err
+	}
+	began = time.Now()
+	got, err := t.translateAll(ctx, r.heldOut)
+	if err != nil {
+		return err
+	}
+	r.printVerdict(got, trained, time.Since(began))
+	if r.options.out != "" {
+		if err := r.writeCross(datePair{r.heldOut.pairs[drawnPair].written, got[drawnPair]}); err != nil {
+			return err
+		}
+	}
+	return r.out.err
+}
+
+// pairInputs are the model's inputs in a graph.
+type pairInputs struct{ source, lengths, target *G.Node }
+
+func (r *translateRun) inputs(b *layers.Build) (in pairInputs, err error) {
+	n := r.options.batch
+	if in.source, err = b.Input(sourceInput, tensor.Int, n, writtenLength); err != nil {
+		return in, err
+	}
+	if in.lengths, err = b.Input(lengthsInput, tensor.Int, n); err != nil {
+		return in, err
+	}
+	in.target, err = b.Input(targetInput, tensor.Int, n, isoLength)
+	return in, err
+}
+
+// loss is the mean cross entropy of the characters of the ISO dates.
+func (r *translateRun) loss(b *layers.Build) (*G.Node, error) {
+	in, err := r.inputs(b)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := b.Input(targetsInput, tensor.Int, r.options.batch, isoLength)
+	if err != nil {
+		return nil, err
+	}
+	return r.model.Loss(b, in.source, in.target, in.lengths, targets)
+}
+
+func (r *translateRun) onStep(s train.Step) {
+	r.history.steps = append(r.history.steps, s)
+	r.progress.step(s)
+}
+
+func (r *translateRun) onEval(e train.Evaluation) {
+	r.progress.clear()
+	loss, _ := r.history.recent()
+	if e.Step <= evalSteps {
+		fmt.Fprintf(r.out, "%6s  %8s  %8s\n", "step", "training", "held out")
+	}
+	fmt.Fprintf(r.out, "%6d  %8.4f  %8.4f\n", e.Step, loss, e.Loss)
+}
