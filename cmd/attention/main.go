@@ -20,7 +20,7 @@ func main() {
 	if err := newRoot().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "attention: "+oneLine(err))
 		stop()
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
 }
 
@@ -35,7 +35,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newTrainCommand(), newChapterCommand(), newGradcheckCommand(), newApplyCommand(), newBenchCommand())
+	root.AddCommand(newTrainCommand(), newChapterCommand(), newGradcheckCommand(), newApplyCommand(), newBenchCommand(), newTranslateCommand())
 	return root
 }
 
