@@ -35,7 +35,8 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newTrainCommand(), newChapterCommand(), newGradcheckCommand(), newApplyCommand(), newBenchCommand(), newTranslateCommand())
+	root.AddCommand(newTrainCommand(), newChapterCommand(), newGradcheckCommand(), newApplyCommand(), newBenchCommand(),
+		newGenerateCommand(), newExportCommand(), newTranslateCommand())
 	return root
 }
 

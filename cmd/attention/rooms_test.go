@@ -24,8 +24,10 @@ var rooms = map[string][]string{
 	"attention/graph":                {"attention/internal/kernel", "attention/internal/expr"},
 	"attention/graph/gradcheck":      {"attention/graph", "attention/graph/machine"},
 	"attention/layers":               {"attention/graph", "attention/internal/expr", "attention/internal/torchrand"},
+	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
 	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
-	"attention/cmd/attention": {"attention/train", "attention/layers", "attention/graph", "attention/graph/gradcheck",
+	"attention/train/folder":         {"attention/train", "attention/layers", "attention/internal/safetensors"},
+	"attention/cmd/attention": {"attention/train", "attention/train/folder", "attention/layers/generate", "attention/layers", "attention/graph", "attention/graph/gradcheck",
 		"attention/graph/machine", "attention/internal/kernel", "attention/internal/expr", "attention/internal/safetensors", "attention/internal/torchrand"},
 }
 

@@ -38,26 +38,8 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 }
 
 func read(at io.ReaderAt, size int64) (*File, error) {
-	if size < 8 {
-		return nil, fmt.Errorf("file is %d bytes, want at least the 8 of the header's length", size)
-	}
 	r := io.NewSectionReader(at, 0, size)
-	var prefix [8]byte
-	if _, err := io.ReadFull(r, prefix[:]); err != nil {
-		return nil, fmt.Errorf("header length: %w", short(err))
-	}
-	n := binary.LittleEndian.Uint64(prefix[:])
-	switch {
-	case n > maxHeader:
-		return nil, fmt.Errorf("header length: got %d bytes, want at most %d", n, maxHeader)
-	case int64(n) > size-8:
-		return nil, fmt.Errorf("header length: got %d bytes, but only %d follow", n, size-8)
-	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, fmt.Errorf("header: %w", short(err))
-	}
-	h, err := parseHeader(text, size-8-int64(n))
+	h, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +53,30 @@ func read(at io.ReaderAt, size int64) (*File, error) {
 		f.Tensors[i] = Tensor{Name: e.name, Shape: e.shape, Data: data, DType: e.dtype}
 	}
 	return f, nil
+}
+
+// readHeader reads a file up to where its data begins.
+func readHeader(r *io.SectionReader) (header, error) {
+	size := r.Size()
+	if size < 8 {
+		return header{}, fmt.Errorf("file is %d bytes, want at least the 8 of the header's length", size)
+	}
+	var prefix [8]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return header{}, fmt.Errorf("header length: %w", short(err))
+	}
+	n := binary.LittleEndian.Uint64(prefix[:])
+	switch {
+	case n > maxHeader:
+		return header{}, fmt.Errorf("header length: got %d bytes, want at most %d", n, maxHeader)
+	case int64(n) > size-8:
+		return header{}, fmt.Errorf("header length: got %d bytes, but only %d follow", n, size-8)
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return header{}, fmt.Errorf("header: %w", short(err))
+	}
+	return parseHeader(text, size-8-int64(n))
 }
 
 // short makes the end of input the error it is here: there should be more.

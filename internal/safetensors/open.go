@@ -1,0 +1,129 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+)
+
+// Reader reads the tensors of a file one by one, each into memory that is there
+// already. It is for one goroutine at a time.
+type Reader struct {
+	path    string
+	file    *os.File
+	header  header
+	data    int64 // where the data begins
+	entries map[string]entry
+	buf     []byte
+}
+
+// Open reads and checks the header of the safetensors file at path. Errors name the
+// path; a missing file is [io/fs.ErrNotExist].
+func Open(path string) (*Reader, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	r := &Reader{path: path, file: file, entries: map[string]entry{}}
+	if err := r.readHeader(); err != nil {
+		_ = file.Close() // nothing was written to it
+		return nil, fmt.Errorf("safetensors: %s: %w", path, err)
+	}
+	return r, nil
+}
+
+func (r *Reader) readHeader() error {
+	info, err := r.file.Stat()
+	if err != nil {
+		return err
+	}
+	section := io.NewSectionReader(r.file, 0, info.Size())
+	if r.header, err = readHeader(section); err != nil {
+		return err
+	}
+	r.data, _ = section.Seek(0, io.SeekCurrent) // just behind the header; a section is always at some byte
+	for _, e := range r.header.entries {
+		r.entries[e.name] = e
+	}
+	return nil
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// Metadata is the header's __metadata__, nil if it has none.
+func (r *Reader) Metadata() map[string]string { return r.header.metadata }
+
+// Tensors are all tensors in the order of their data, without Data.
+func (r *Reader) Tensors() []Tensor {
+	all := make([]Tensor, len(r.header.entries))
+	for i, e := range r.header.entries {
+		all[i] = Tensor{Name: e.name, Shape: e.shape, DType: e.dtype}
+	}
+	return all
+}
+
+// ReadFloats fills dst with the elements of a tensor of floating-point numbers, of
+// which there must be as many. What is wider than F is rounded to the nearest.
+func ReadFloats[F float32 | float64](r *Reader, name string, dst []F) error {
+	if err := readFloats(r, name, dst); err != nil {
+		return fmt.Errorf("safetensors: %s: tensor %s: %w", r.path, quote(name), short(err))
+	}
+	return nil
+}
+
+func readFloats[F float32 | float64](r *Reader, name string, dst []F) error {
+	e, ok := r.entries[name]
+	if !ok {
+		return errors.New("there is none of this name")
+	}
+	if len(dst) != e.count {
+		return fmt.Errorf("destination: got %d elements, want %d", len(dst), e.count)
+	}
+	var decode func(dst []F, src []byte)
+	switch le := binary.LittleEndian; e.dtype {
+	case F64:
+		decode = func(dst []F, src []byte) {
+			for i := range dst {
+				dst[i] = F(math.Float64frombits(le.Uint64(src[8*i:])))
+			}
+		}
+	case F32:
+		decode = func(dst []F, src []byte) {
+			for i := range dst {
+				dst[i] = F(math.Float32frombits(le.Uint32(src[4*i:])))
+			}
+		}
+	case F16:
+		decode = widenTo[F](halfToFloat32)
+	case BF16:
+		decode = widenTo[F](bfloat16ToFloat32)
+	default:
+		return fmt.Errorf("dtype: got %s, want F64, F32, F16 or BF16", e.dtype)
+	}
+	if r.buf == nil {
+		r.buf = make([]byte, chunk)
+	}
+	from, size := io.NewSectionReader(r.file, r.data+e.begin, e.end-e.begin), e.dtype.Size()
+	for len(dst) > 0 {
+		n := min(len(dst), chunk/size)
+		if _, err := io.ReadFull(from, r.buf[:n*size]); err != nil {
+			return err
+		}
+		decode(dst[:n], r.buf)
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// widenTo decodes two-byte elements by way of float32.
+func widenTo[F float32 | float64](convert func(uint16) float32) func([]F, []byte) {
+	return func(dst []F, src []byte) {
+		for i := range dst {
+			dst[i] = F(convert(binary.LittleEndian.Uint16(src[2*i:])))
+		}
+	}
+}

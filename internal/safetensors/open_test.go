@@ -1,0 +1,86 @@
+package safetensors
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// written is a file of the given bytes.
+func written(t *testing.T, content string) string {
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
+}
+
+// A Reader gives what Read gives, in any order and in both types.
+func TestReaderEqualsRead(t *testing.T) {
+	r, err := Open(written(t, pythonFile))
+	require.NoError(t, err)
+	defer r.Close()
+	want := pythonContent()
+	require.Equal(t, want.Metadata, r.Metadata())
+	var without []Tensor
+	for _, x := range want.Tensors {
+		x.Data = nil
+		without = append(without, x)
+	}
+	require.Equal(t, without, r.Tensors())
+	for _, name := range []string{"bf", "wte.weight", "empty", "half"} {
+		x, _ := want.Get(name)
+		data := x.Data.([]float32)
+		got, wide := make([]float32, len(data)), make([]float64, len(data))
+		require.NoError(t, ReadFloats(r, name, got))
+		require.NoError(t, ReadFloats(r, name, wide))
+		require.Equal(t, data, got)
+		for i, v := range data {
+			require.Equal(t, float64(v), wide[i])
+		}
+	}
+	scalar, rounded := []float64{0}, []float32{0}
+	require.NoError(t, ReadFloats(r, `höhe "λ"<&>`, scalar))
+	require.NoError(t, ReadFloats(r, `höhe "λ"<&>`, rounded))
+	require.Equal(t, []float64{0.1}, scalar)
+	require.Equal(t, []float32{0.1}, rounded)
+}
+
+// Elements that take more than one buffer come out in their order.
+func TestReaderLargeTensor(t *testing.T) {
+	all := make([]float32, chunk/4*2+7)
+	for i := range all {
+		all[i] = float32(i)
+	}
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "w", Shape: []int{len(all)}, Data: all}}}))
+	r, err := Open(path)
+	require.NoError(t, err)
+	defer r.Close()
+	got := make([]float32, len(all))
+	require.NoError(t, ReadFloats(r, "w", got))
+	require.Equal(t, all, got)
+}
+
+func TestReaderRefuses(t *testing.T) {
+	path := written(t, pythonFile)
+	r, err := Open(path)
+	require.NoError(t, err)
+	require.EqualError(t, ReadFloats(r, "none", []float32{}), "safetensors: "+path+`: tensor "none": there is none of this name`)
+	require.ErrorContains(t, ReadFloats(r, "half", []float32{1}), `tensor "half": destination: got 1 elements, want 3`)
+	require.ErrorContains(t, ReadFloats(r, "i32", []float32{1, 2}), `tensor "i32": dtype: got I32, want F64, F32, F16 or BF16`)
+	require.NoError(t, os.Truncate(path, 730)) // another process cut it
+	require.ErrorContains(t, ReadFloats(r, "wte.weight", make([]float64, 6)), "unexpected EOF")
+	require.NoError(t, r.Close())
+	require.ErrorIs(t, ReadFloats(r, "wte.weight", make([]float64, 6)), os.ErrClosed)
+
+	_, err = Open(path + ".none")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	for _, row := range hostile {
+		if row.name == "boolean of 2" { // its data is bad, its header is not
+			continue
+		}
+		_, err := Open(written(t, row.file))
+		require.ErrorContains(t, err, row.want, row.name)
+	}
+}

@@ -1,0 +1,132 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// maxChunk is the most tokens that are read at once. Longer prompts gain nothing.
+const maxChunk = 256
+
+// cachedReader is a GPT with a cache. A prompt is cut into chunks whose lengths are
+// powers of two, so that at most nine graphs are ever compiled, however many prompts
+// there are.
+type cachedReader struct {
+	params   *layers.Params
+	model    *layers.GPT
+	cache    *layers.GPTCache
+	capacity int
+	chunks   map[int]*chunk // by their lengths
+}
+
+func newCachedReader(p *layers.Params, m *layers.GPT, capacity int) (*cachedReader, error) {
+	if p == nil || m == nil {
+		return nil, errors.New("model: got nil, want a GPT and its parameters")
+	}
+	most := m.Config().Context
+	if capacity < 0 || capacity > most {
+		return nil, fmt.Errorf("Capacity: got %d, want 0 to Context=%d", capacity, most)
+	}
+	if capacity == 0 {
+		capacity = most
+	}
+	cache, err := m.NewCache(graph.KVCacheConfig{Capacity: capacity})
+	if err != nil {
+		return nil, err
+	}
+	r := &cachedReader{params: p, model: m, cache: cache, capacity: capacity, chunks: map[int]*chunk{}}
+	_, err = r.chunk(1) // what is wrong with the model is found now
+	return r, err
+}
+
+func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) error {
+	begin := r.cache.Len()
+	if n := begin + len(ids); n > r.capacity {
+		return fmt.Errorf("%w: got %d tokens, want at most %d", ErrFull, n, r.capacity)
+	}
+	var last *chunk
+	for start := begin; len(ids) > 0; {
+		n := chunkLength(len(ids))
+		c, err := r.chunk(n)
+		if err == nil {
+			err = c.run(ctx, ids[:n], start)
+		}
+		if err != nil { // some layers may have the chunk, others not
+			return errors.Join(err, r.cache.Truncate(begin))
+		}
+		last, start, ids = c, start+n, ids[n:]
+	}
+	copyFloats(logits, last.logits.Value().(*tensor.Dense), 0)
+	return nil
+}
+
+// chunkLength is how many of n tokens to read at once: the largest power of two.
+func chunkLength(n int) int { return min(1<<(bits.Len(uint(n))-1), maxChunk) }
+
+func (r *cachedReader) reset() { r.cache.Reset() }
+
+func (r *cachedReader) memory() (cache, graphs int) {
+	for _, c := range r.chunks {
+		graphs += c.machine.Memory().Planned
+	}
+	return r.cache.Bytes(), graphs
+}
+
+// chunk reads tokens of one length.
+type chunk struct {
+	ids, start *G.Node // (T), ()
+	window     []int   // of ids
+	logits     *G.Node // (V)
+	machine    *machine.Machine
+}
+
+// chunk is the graph for n tokens, compiled when it is first asked for.
+func (r *cachedReader) chunk(n int) (*chunk, error) {
+	if c, ok := r.chunks[n]; ok {
+		return c, nil
+	}
+	c := new(chunk)
+	b := layers.NewBuild(r.params, layers.Eval)
+	var err error
+	if c.ids, c.window, err = idsInput(b, n); err != nil {
+		return nil, err
+	}
+	if c.start, err = b.Input("start", tensor.Int); err != nil {
+		return nil, err
+	}
+	if c.logits, err = r.model.ForwardCached(b, c.ids, c.start, r.cache); err != nil {
+		return nil, err
+	}
+	if c.machine, err = machine.New(c.logits); err != nil {
+		return nil, err
+	}
+	r.chunks[n] = c
+	return c, nil
+}
+
+func (c *chunk) run(ctx context.Context, ids []int, start int) error {
+	copy(c.window, ids)
+	if err := G.Let(c.start, start); err != nil {
+		return err
+	}
+	return c.machine.Run(ctx)
+}
+
+// idsInput is an input for n tokens and the memory of its value.
+func idsInput(b *layers.Build, n int) (*G.Node, []int, error) {
+	ids, err := b.Input("ids", tensor.Int, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	window := make([]int, n)
+	return ids, window, G.Let(ids, tensor.New(tensor.WithShape(n), tensor.WithBacking(window)))
+}

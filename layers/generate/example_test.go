@@ -1,0 +1,39 @@
+package generate_test
+
+import (
+	"context"
+	"fmt"
+
+	"attention/layers"
+	"attention/layers/generate"
+
+	"gorgonia.org/tensor"
+)
+
+// A model whose weights are random goes on in some way or other, with one seed always
+// in the same.
+func Example() {
+	params := layers.NewParams(tensor.Float32, 1)
+	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{Vocab: 50, Context: 32, Width: 16, Layers: 2, NumHeads: 4})
+	if err != nil {
+		panic(err)
+	}
+	g, err := generate.New(params, model, generate.Config{Temperature: 0.8, TopK: 5, Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	if err := g.Prompt(ctx, []int{3, 14, 15}); err != nil {
+		panic(err)
+	}
+	text := []int{}
+	for range 6 {
+		id, err := g.Next(ctx)
+		if err != nil {
+			panic(err)
+		}
+		text = append(text, id)
+	}
+	fmt.Println(text)
+	// Output: [28 30 30 16 32 41]
+}

@@ -1,0 +1,160 @@
+// Package generate writes on where a prompt ends, token by token: it runs a language
+// model on what there is so far and draws the next token from the scores it gives.
+//
+// Letters in shapes: T tokens of a chunk, V vocabulary.
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Generator holds a text in tokens, the prompt's and those drawn, and all that is
+// needed to add to it at the cost of one token. It is for one goroutine at a time.
+type Generator struct {
+	params  *layers.Params
+	reader  reader
+	sampler *sampler
+	limit   int       // ids of the text are below it
+	drawn   []int     // the last token drawn, which the model has not read yet; or none
+	logits  []float64 // (V), nil before the first prompt
+}
+
+// reader is a model that has read the first tokens of a text.
+type reader interface {
+	// read makes the model read more tokens and fills logits (V) with the scores of
+	// the token that follows. An error changes nothing.
+	read(ctx context.Context, ids []int, logits []float64) error
+	reset()
+	memory() (cache, graphs int)
+}
+
+// ErrFull is the error when there is no room for another token: the model has no
+// positions beyond, or its cache no capacity.
+var ErrFull = errors.New("the context is full")
+
+// New makes a generator of a GPT with a cache. The parameters are the model's.
+func New(p *layers.Params, m *layers.GPT, c Config) (*Generator, error) {
+	r, err := newCachedReader(p, m, c.Capacity)
+	if err != nil {
+		return nil, fmt.Errorf("generate: %w", err)
+	}
+	return newGenerator(p, r, m.Config().Vocab, c)
+}
+
+// Forward maps ids, int (T), to logits (T, V), as the models of package layers do.
+type Forward func(b *layers.Build, ids *G.Node) (*G.Node, error)
+
+// NewWithoutCache makes a generator that runs the whole model for each token, on the
+// last T = context tokens of the text, which may be of any length. Fewer are followed by
+// any others, which a causal model does not see; the prompt of another one has to be of
+// context tokens at least. Capacity of the config must be 0.
+func NewWithoutCache(p *layers.Params, forward Forward, context int, c Config) (*Generator, error) {
+	if c.Capacity != 0 {
+		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
+	}
+	r, vocab, err := newWindowReader(p, forward, context)
+	if err != nil {
+		return nil, fmt.Errorf("generate: %w", err)
+	}
+	return newGenerator(p, r, vocab, c)
+}
+
+func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, error) {
+	if err := c.validate(vocab); err != nil {
+		return nil, err
+	}
+	return &Generator{params: p, reader: r, sampler: newSampler(c, vocab), limit: vocab}, nil
+}
+
+// Prompt adds tokens to the text. The first ones are the prompt; more may follow what
+// was drawn. No token, an id that the model does not have, and more tokens than there
+// is room for (ErrFull) are errors. An error changes nothing.
+func (g *Generator) Prompt(ctx context.Context, ids []int) error {
+	if len(ids) == 0 {
+		return errors.New("generate: prompt: got no token, want at least one")
+	}
+	for i, id := range ids {
+		if id < 0 || id >= g.limit {
+			return fmt.Errorf("generate: prompt: got id %d at position %d, want 0 to %d", id, i, g.limit-1)
+		}
+	}
+	return g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...))
+}
+
+// Next draws the next token and adds it to the text. The error is ErrFull when there
+// is no room for the one drawn before, the context's own when it is done, and that of
+// the first score that is no number or +∞.
+func (g *Generator) Next(ctx context.Context) (int, error) {
+	if g.logits == nil {
+		return 0, errors.New("generate: got no prompt, want at least one token")
+	}
+	if len(g.drawn) > 0 {
+		if err := g.read(ctx, g.drawn); err != nil {
+			return 0, err
+		}
+	}
+	id, err := g.sampler.draw(g.logits)
+	if err != nil {
+		return 0, fmt.Errorf("generate: %w", err)
+	}
+	g.drawn = append(g.drawn, id)
+	return id, nil
+}
+
+// read has the model read tokens, the one drawn last among them.
+func (g *Generator) read(ctx context.Context, ids []int) error {
+	logits := g.logits
+	if logits == nil {
+		logits = make([]float64, g.limit)
+	}
+	if err := g.reader.read(ctx, ids, logits); err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	g.logits, g.drawn = logits, g.drawn[:0]
+	return nil
+}
+
+// Logits are the scores (V) that the last token was drawn from or, after Prompt, that
+// the next one will be; nil before the first prompt. The next call of Prompt or Next
+// overwrites them.
+func (g *Generator) Logits() []float64 { return g.logits }
+
+// Reset forgets the text and starts the draws anew, as after New. What was compiled
+// stays.
+func (g *Generator) Reset() {
+	g.reader.reset()
+	g.sampler.reset()
+	g.drawn, g.logits = nil, nil
+}
+
+// Memory is what a generator takes, in bytes.
+type Memory struct {
+	Weights int // all parameters, which others may share
+	Cache   int // keys and values
+	Graphs  int // intermediate values of what has been compiled so far
+}
+
+// Memory is what the generator takes now.
+func (g *Generator) Memory() Memory {
+	cache, graphs := g.reader.memory()
+	return Memory{Weights: g.params.Count() * int(g.params.Dtype().Size()), Cache: cache, Graphs: graphs}
+}
+
+// copyFloats copies numbers, as many as dst holds, from a tensor's element from on.
+func copyFloats(dst []float64, src *tensor.Dense, from int) {
+	switch data := src.Data().(type) {
+	case []float64:
+		copy(dst, data[from:])
+	case []float32:
+		for i, v := range data[from:][:len(dst)] {
+			dst[i] = float64(v)
+		}
+	}
+}

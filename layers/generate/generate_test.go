@@ -1,0 +1,198 @@
+package generate_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/layers"
+	"attention/layers/generate"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+var ctx = context.Background()
+
+// small is a GPT whose scores depend on every token before.
+func small(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Params, *layers.GPT) {
+	p := layers.NewParams(dt, 11)
+	m, err := layers.NewGPT(p.Scope(""), c)
+	require.NoError(t, err)
+	for _, v := range p.All() {
+		scaled, err := v.MulScalar(scalar(dt, 6), true)
+		require.NoError(t, err)
+		require.NoError(t, tensor.Copy(v, scaled))
+	}
+	return p, m
+}
+
+func scalar(dt tensor.Dtype, v float64) any {
+	if dt == tensor.Float32 {
+		return float32(v)
+	}
+	return v
+}
+
+var config = layers.GPTConfig{Vocab: 13, Context: 601, Width: 12, Layers: 2, NumHeads: 3}
+
+// scores are the logits (T, V) of a whole text at once.
+func scores(t testing.TB, p *layers.Params, m *layers.GPT, text []int) [][]float64 {
+	b := layers.NewBuild(p, layers.Eval)
+	ids, err := b.Input("ids", tensor.Int, len(text))
+	require.NoError(t, err)
+	logits, err := m.Forward(b, ids)
+	require.NoError(t, err)
+	vm, err := machine.New(logits)
+	require.NoError(t, err)
+	require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(len(text)), tensor.WithBacking(append([]int{}, text...)))))
+	require.NoError(t, vm.RunAll())
+	rows := make([][]float64, len(text))
+	vocab := logits.Shape()[1]
+	for i := range rows {
+		for j := range vocab {
+			v, err := logits.Value().(*tensor.Dense).At(i, j)
+			require.NoError(t, err)
+			if f, ok := v.(float32); ok {
+				v = float64(f)
+			}
+			rows[i] = append(rows[i], v.(float64))
+		}
+	}
+	return rows
+}
+
+// ids is some text of n tokens.
+func ids(n, vocab int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i * i % vocab
+	}
+	return all
+}
+
+func draw(t testing.TB, g *generate.Generator, n int) []int {
+	var all []int
+	for range n {
+		id, err := g.Next(ctx)
+		require.NoError(t, err)
+		all = append(all, id)
+	}
+	return all
+}
+
+// In chunks and token by token a generator has the scores that the model gives to the
+// whole text at once.
+func TestScoresAreThoseOfTheWholeText(t *testing.T) {
+	for dt, tol := range map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 2e-5} {
+		p, m := small(t, dt, config)
+		g, err := generate.New(p, m, generate.Config{Temperature: 1, Seed: 5})
+		require.NoError(t, err)
+		text := ids(555, 13) // chunks of 256, 256, 32, 8, 2, 1
+		require.NoError(t, g.Prompt(ctx, text))
+		type moment struct {
+			length int
+			logits []float64
+		}
+		var seen []moment
+		look := func() { seen = append(seen, moment{len(text), append([]float64{}, g.Logits()...)}) }
+		look()
+		for range 5 {
+			id, err := g.Next(ctx)
+			require.NoError(t, err)
+			look()
+			text = append(text, id)
+		}
+		require.NoError(t, g.Prompt(ctx, ids(6, 7))) // behind the last one drawn: 7 tokens to read
+		text = append(text, ids(6, 7)...)
+		look()
+		text = append(text, draw(t, g, 1)...)
+		look()
+		seen = seen[:len(seen)-1] // of no token read since
+		whole := scores(t, p, m, text)
+		for _, s := range seen {
+			require.InDeltaSlice(t, whole[s.length-1], s.logits, tol, "after %d tokens", s.length)
+		}
+		require.Greater(t, spread(whole), 0.1, "scores that hardly differ prove nothing")
+	}
+}
+
+// spread is the smallest distance of two neighbouring rows.
+func spread(rows [][]float64) float64 {
+	least := math.Inf(1)
+	for i := range len(rows) - 1 {
+		most := 0.0
+		for j, v := range rows[i] {
+			most = max(most, math.Abs(v-rows[i+1][j]))
+		}
+		least = min(least, most)
+	}
+	return least
+}
+
+// Without a cache the same tokens are drawn, and more of them: the text may go on.
+func TestWithoutCache(t *testing.T) {
+	c := config
+	c.Context = 17
+	p, m := small(t, tensor.Float64, c)
+	sampling := generate.Config{Temperature: 1, Seed: 5}
+	cached, err := generate.New(p, m, sampling)
+	require.NoError(t, err)
+	g, err := generate.NewWithoutCache(p, m.Forward, c.Context, sampling)
+	require.NoError(t, err)
+	require.NoError(t, cached.Prompt(ctx, ids(5, 13)))
+	require.NoError(t, g.Prompt(ctx, ids(5, 13)))
+	text := draw(t, cached, 17-5+1)
+	require.Equal(t, text, draw(t, g, len(text)))
+	_, err = cached.Next(ctx)
+	require.ErrorIs(t, err, generate.ErrFull)
+
+	more := draw(t, g, 3)
+	window := append(append(ids(5, 13), text...), more[:2]...)
+	require.InDeltaSlice(t, scores(t, p, m, window[len(window)-17:])[16], g.Logits(), 1e-12)
+	require.Zero(t, g.Memory().Cache)
+	require.Positive(t, g.Memory().Graphs)
+
+	require.NoError(t, g.Prompt(ctx, ids(100, 13)))
+	require.InDeltaSlice(t, scores(t, p, m, ids(100, 13)[83:])[16], g.Logits(), 1e-12)
+	g.Reset()
+	require.NoError(t, g.Prompt(ctx, ids(5, 13)))
+	require.Equal(t, text, draw(t, g, len(text)))
+}
+
+// However many prompts there are, few graphs are compiled.
+func TestFewGraphsAreCompiled(t *testing.T) {
+	p, m := small(t, tensor.Float32, config)
+	g, err := generate.New(p, m, generate.Config{})
+	require.NoError(t, err)
+	require.NoError(t, g.Prompt(ctx, ids(511, 13))) // one of each length
+	most := g.Memory()
+	require.Equal(t, p.Count()*4, most.Weights)
+	require.Equal(t, 2*2*601*12*4, most.Cache)
+	for n := 1; n < 600; n += 23 {
+		g.Reset()
+		require.NoError(t, g.Prompt(ctx, ids(n, 13)))
+		draw(t, g, 2)
+	}
+	require.Equal(t, most, g.Memory())
+}
+
+// Equal seeds give equal texts, whatever was generated before.
+func TestSeeds(t *testing.T) {
+	p, m := small(t, tensor.Float32, config)
+	text := func(seed int64) []int {
+		g, err := generate.New(p, m, generate.Config{Temperature: 1, Seed: seed, Capacity: 60})
+		require.NoError(t, err)
+		require.NoError(t, g.Prompt(ctx, ids(7, 13)))
+		first := draw(t, g, 40)
+		g.Reset()
+		require.Nil(t, g.Logits())
+		require.NoError(t, g.Prompt(ctx, ids(7, 13)))
+		require.Equal(t, first, draw(t, g, 40))
+		return first
+	}
+	require.Equal(t, text(1), text(1))
+	require.NotEqual(t, text(1), text(2))
+}

@@ -1,0 +1,134 @@
+package generate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// sampler draws tokens with the probabilities softmax(logits / temperature), of which
+// top-k and then top-p leave the greatest. The same config and scores give the same
+// tokens; each draw takes one number from the random stream.
+type sampler struct {
+	config Config
+	random *rand.Rand
+	// The candidates, of which the greatest are taken out one by one: most draws need
+	// only a few of them in order.
+	heap, sorted []candidate
+}
+
+type candidate struct {
+	id     int
+	weight float64 // exp((logit − greatest) / temperature)
+}
+
+// before says whether a comes before b: the greater weight, of equals the smaller id.
+func (a candidate) before(b candidate) bool {
+	return a.weight > b.weight || a.weight == b.weight && a.id < b.id
+}
+
+func newSampler(c Config, vocab int) *sampler {
+	if c.Vocab == 0 {
+		c.Vocab = vocab
+	}
+	s := &sampler{config: c}
+	s.reset()
+	return s
+}
+
+// reset starts the random stream anew.
+func (s *sampler) reset() { s.random = rand.New(rand.NewPCG(uint64(s.config.Seed), 0)) }
+
+func (s *sampler) draw(logits []float64) (int, error) {
+	logits = logits[:s.config.Vocab]
+	best, err := greatest(logits)
+	if err != nil || s.config.Temperature == 0 {
+		return best, err
+	}
+	n, total := s.gather(logits, logits[best])
+	if k := s.config.TopK; k > 0 && k < n {
+		n, total = k, 0
+		for i := range n {
+			total += s.at(i).weight
+		}
+	}
+	if p := s.config.TopP; p > 0 && p < 1 {
+		sum := 0.0
+		for i := range n {
+			if sum += s.at(i).weight; sum >= p*total {
+				n, total = i+1, sum
+				break
+			}
+		}
+	}
+	left := s.random.Float64() * total
+	for i := range n {
+		if left -= s.at(i).weight; left < 0 {
+			return s.at(i).id, nil
+		}
+	}
+	return s.at(n - 1).id, nil // the weights' sum was rounded up
+}
+
+// greatest is the id with the greatest score, the first of equals.
+func greatest(logits []float64) (int, error) {
+	best := 0
+	for id, v := range logits {
+		if math.IsNaN(v) || math.IsInf(v, 1) {
+			return 0, fmt.Errorf("logits: got %v for id %d, want numbers: are the weights finite?", v, id)
+		}
+		if v > logits[best] {
+			best = id
+		}
+	}
+	if math.IsInf(logits[best], -1) {
+		return 0, fmt.Errorf("logits: got %v for all %d ids, want a number", logits[best], len(logits))
+	}
+	return best, nil
+}
+
+// gather makes candidates of all scores; top is the greatest. It returns how many have
+// a weight above 0, and the sum of their weights.
+func (s *sampler) gather(logits []float64, top float64) (n int, total float64) {
+	s.heap, s.sorted = s.heap[:0], s.sorted[:0]
+	for id, v := range logits {
+		if w := math.Exp((v - top) / s.config.Temperature); w > 0 {
+			s.heap = append(s.heap, candidate{id, w})
+			total += w
+		}
+	}
+	for i := len(s.heap)/2 - 1; i >= 0; i-- {
+		s.sink(i)
+	}
+	return len(s.heap), total
+}
+
+// at is the candidate that comes after i others.
+func (s *sampler) at(i int) candidate {
+	for len(s.sorted) <= i {
+		last := len(s.heap) - 1
+		s.sorted = append(s.sorted, s.heap[0])
+		s.heap[0] = s.heap[last]
+		s.heap = s.heap[:last]
+		s.sink(0)
+	}
+	return s.sorted[i]
+}
+
+// sink restores the heap's order below i: no candidate comes after those under it.
+func (s *sampler) sink(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(s.heap) {
+			return
+		}
+		if right := child + 1; right < len(s.heap) && s.heap[right].before(s.heap[child]) {
+			child = right
+		}
+		if !s.heap[child].before(s.heap[i]) {
+			return
+		}
+		s.heap[i], s.heap[child] = s.heap[child], s.heap[i]
+		i = child
+	}
+}

@@ -1,0 +1,179 @@
+package generate
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// probabilities are those that the config gives to all ids, by the definitions:
+// softmax, all sorted, the first k, then the fewest that reach p.
+func probabilities(c Config, logits []float64) []float64 {
+	ids := make([]int, len(logits))
+	top := slices.Max(logits)
+	p, sum := make([]float64, len(logits)), 0.0
+	for id, v := range logits {
+		ids[id], p[id] = id, math.Exp((v-top)/c.Temperature)
+		sum += p[id]
+	}
+	slices.SortStableFunc(ids, func(a, b int) int {
+		if logits[a] > logits[b] {
+			return -1
+		}
+		if logits[a] < logits[b] {
+			return 1
+		}
+		return 0
+	})
+	keep := func(n int) {
+		for _, id := range ids[n:] {
+			sum -= p[id]
+			p[id] = 0
+		}
+	}
+	if c.TopK > 0 && c.TopK < len(ids) {
+		keep(c.TopK)
+	}
+	if c.TopP > 0 {
+		reached := 0.0
+		for i, id := range ids {
+			if reached += p[id] / sum; reached >= c.TopP {
+				keep(i + 1)
+				break
+			}
+		}
+	}
+	for id := range p {
+		p[id] /= sum
+	}
+	return p
+}
+
+// The tokens drawn are those that may be, as often as they should be.
+func TestDrawsFollowTheProbabilities(t *testing.T) {
+	logits := []float64{1.5, -2, math.Inf(-1), 3, 0.5, 3, 2.25, -700, 1, 0}
+	for _, c := range []Config{
+		{Temperature: 1},
+		{Temperature: 0.7, Seed: 3},
+		{Temperature: 4},
+		{Temperature: 1e300},
+		{Temperature: 1, TopK: 1},
+		{Temperature: 1, TopK: 3},
+		{Temperature: 2, TopK: 99},
+		{Temperature: 1, TopP: 1},
+		{Temperature: 1, TopP: 1e-9},
+		{Temperature: 1, TopP: 0.5},
+		{Temperature: 2, TopP: 0.9},
+		{Temperature: 2, TopK: 4, TopP: 0.7},
+	} {
+		s := newSampler(c, len(logits))
+		const n = 40000
+		counts := make([]int, len(logits))
+		for range n {
+			id, err := s.draw(logits)
+			require.NoError(t, err)
+			counts[id]++
+		}
+		for id, p := range probabilities(c, logits) {
+			// Five standard deviations of a count, which of a hundred counts one exceeds
+			// by chance under one seed in ten thousand.
+			require.InDelta(t, n*p, counts[id], 5*math.Sqrt(n*p*(1-p))+1e-9, "%+v: id %d", c, id)
+		}
+	}
+}
+
+// Only as many draws of the random stream as tokens, so that limits that leave out
+// nothing change nothing.
+func TestLimitsThatLeaveOutNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	logits := make([]float64, 503)
+	samplers := make([]*sampler, 4)
+	for i, c := range []Config{{}, {TopK: len(logits)}, {TopP: 1}, {TopK: 2 * len(logits), TopP: 1, Vocab: len(logits)}} {
+		c.Temperature, c.Seed = 1, 7
+		samplers[i] = newSampler(c, len(logits))
+	}
+	for range 100 {
+		for i := range logits {
+			logits[i] = 3 * random.NormFloat64()
+		}
+		want, err := samplers[0].draw(logits)
+		require.NoError(t, err)
+		for _, s := range samplers[1:] {
+			got, err := s.draw(logits)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+	}
+}
+
+// The candidates come out as a sort would order them.
+func TestCandidatesAreInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for n := range 60 {
+		logits := make([]float64, n+1)
+		for i := range logits {
+			logits[i] = float64(random.IntN(9)) // with ties
+		}
+		s := newSampler(Config{Temperature: 1}, len(logits))
+		got, _ := s.gather(logits, slices.Max(logits))
+		want := slices.Clone(s.heap)
+		slices.SortFunc(want, func(a, b candidate) int {
+			if a.before(b) {
+				return -1
+			}
+			return 1
+		})
+		s.at(got - 1)
+		require.Equal(t, want, s.sorted)
+	}
+}
+
+func TestGreedy(t *testing.T) {
+	s := newSampler(Config{TopK: 3, TopP: 0.1}, 5)
+	id, err := s.draw([]float64{1, 4, -1, 4, math.Inf(-1)})
+	require.NoError(t, err)
+	require.Equal(t, 1, id, "the first of equals")
+	for _, c := range []Config{{Vocab: 2}, {Vocab: 2, Temperature: 1e-300}, {Vocab: 2, Temperature: 1, TopK: 1}} {
+		id, err = newSampler(c, 3).draw([]float64{-5, -4, 9})
+		require.NoError(t, err)
+		require.Equal(t, 1, id, "ids beyond Vocab are not drawn")
+	}
+}
+
+func TestDrawRefusesScoresThatAreNone(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []Config{{}, {Temperature: 1}, {Temperature: 1, TopK: 1}} {
+		for want, logits := range map[string][]float64{
+			"logits: got NaN for id 2, want numbers: are the weights finite?":  {1, 2, nan},
+			"logits: got NaN for id 0, want numbers: are the weights finite?":  {nan, 2, 3},
+			"logits: got +Inf for id 1, want numbers: are the weights finite?": {1, inf, 3},
+			"logits: got -Inf for all 3 ids, want a number":                    {-inf, -inf, -inf},
+		} {
+			_, err := newSampler(c, 3).draw(logits)
+			require.EqualError(t, err, want)
+		}
+	}
+}
+
+func TestConfigValidate(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for want, c := range map[string]Config{
+		"generate: Capacity: got -1, want at least 0":                         {Capacity: -1},
+		"generate: Vocab: got -1, want 0 to the model's 9":                    {Vocab: -1},
+		"generate: Vocab: got 10, want 0 to the model's 9":                    {Vocab: 10},
+		"generate: Temperature: got -1, want a finite number of at least 0":   {Temperature: -1},
+		"generate: Temperature: got NaN, want a finite number of at least 0":  {Temperature: nan},
+		"generate: Temperature: got +Inf, want a finite number of at least 0": {Temperature: inf},
+		"generate: TopK: got -2, want at least 0":                             {TopK: -2},
+		"generate: TopP: got 1.5, want a probability":                         {TopP: 1.5},
+		"generate: TopP: got NaN, want a probability":                         {TopP: nan},
+	} {
+		require.EqualError(t, c.validate(9), want)
+	}
+	require.NoError(t, Config{}.Validate())
+	require.NoError(t, Config{Capacity: 1, Vocab: 9, Temperature: 5, TopK: 99, TopP: 1, Seed: -1}.validate(9))
+	require.ErrorContains(t, Config{TopK: -1}.Validate(), "TopK")
+}

@@ -1,0 +1,57 @@
+package generate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"attention/graph/machine"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// windowReader is a model without a cache: it reads the last tokens of the text anew
+// each time.
+type windowReader struct {
+	text    []int
+	window  []int // of the ids, T
+	logits  *G.Node
+	machine *machine.Machine
+}
+
+func newWindowReader(p *layers.Params, forward Forward, context int) (r *windowReader, vocab int, err error) {
+	r = new(windowReader)
+	b := layers.NewBuild(p, layers.Eval)
+	ids, window, err := idsInput(b, context)
+	if err != nil {
+		return nil, 0, err
+	}
+	if r.logits, err = forward(b, ids); err != nil {
+		return nil, 0, err
+	}
+	shape := r.logits.Shape()
+	if shape.Dims() != 2 || shape[0] != context {
+		return nil, 0, fmt.Errorf("forward: logits: shape %v, want (T=%d, V)", shape, context)
+	}
+	r.window = window
+	r.machine, err = machine.New(r.logits)
+	return r, shape[1], err
+}
+
+func (r *windowReader) read(ctx context.Context, ids []int, logits []float64) error {
+	text := slices.Concat(r.text, ids)
+	text = text[max(0, len(text)-len(r.window)):]
+	copy(r.window, text)
+	if err := r.machine.Run(ctx); err != nil {
+		return err
+	}
+	copyFloats(logits, r.logits.Value().(*tensor.Dense), (len(text)-1)*len(logits))
+	r.text = text
+	return nil
+}
+
+func (r *windowReader) reset() { r.text = nil }
+
+func (r *windowReader) memory() (cache, graphs int) { return 0, r.machine.Memory().Planned }

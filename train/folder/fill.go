@@ -1,0 +1,93 @@
+package folder
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"attention/internal/safetensors"
+	"attention/layers"
+
+	"gorgonia.org/tensor"
+)
+
+// optional says whether a tensor may be there though no parameter has its name: a tied
+// head, and in a model without biases those of a format that has them always.
+func (w *weights) optional(name string, c config) bool {
+	if name == headName {
+		return !c.gpt.Untied
+	}
+	return c.gpt.NoBias && strings.HasSuffix(name, ".bias")
+}
+
+// fill reads the parameters, one by one, and checks the tensors that are no parameters.
+func (w *weights) fill(p *layers.Params, c config) error {
+	if p.Dtype() == tensor.Float64 {
+		return fill(w, p, c, (*tensor.Dense).Float64s)
+	}
+	return fill(w, p, c, (*tensor.Dense).Float32s)
+}
+
+func fill[F float32 | float64](w *weights, p *layers.Params, c config, floats func(*tensor.Dense) []F) error {
+	for name, value := range p.All() {
+		if err := read(w.tensors[name], floats(value), c.Format == Torch && isLinear(name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.tensors)) {
+		t := w.tensors[name]
+		if _, ok := p.Get(name); ok {
+			continue
+		}
+		data := make([]F, tensor.Shape(t.Shape).TotalSize())
+		if err := read(t, data, false); err != nil {
+			return err
+		}
+		if name == headName {
+			tokens, _ := p.Get(tokensName)
+			if !equal(data, floats(tokens)) {
+				return fmt.Errorf(`weights: %s is not wte.weight, though %s does not say "tie_word_embeddings": false`, headName, configName)
+			}
+		} else if !equal(data, make([]F, len(data))) {
+			return fmt.Errorf(`weights: %s is not 0, though %s says "bias": false`, name, configName)
+		}
+	}
+	return nil
+}
+
+// read fills dst with a tensor, the matrix transposed if it is stored so.
+func read[F float32 | float64](t stored, dst []F, transposed bool) error {
+	if !transposed {
+		return safetensors.ReadFloats(t.file, t.Name, dst)
+	}
+	data := make([]F, len(dst))
+	if err := safetensors.ReadFloats(t.file, t.Name, data); err != nil {
+		return err
+	}
+	transpose(dst, data, t.Shape[1])
+	return nil
+}
+
+// transpose makes dst the transpose of src, a matrix with so many columns.
+func transpose[F float32 | float64](dst, src []F, columns int) {
+	rows := len(src) / columns
+	for i := range rows {
+		for j, v := range src[i*columns:][:columns] {
+			dst[j*rows+i] = v
+		}
+	}
+}
+
+// equal compares numbers; a NaN is none and equals nothing.
+func equal[F float32 | float64](a, b []F) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, v := range a {
+		if v != b[i] {
+			return false
+		}
+	}
+	return true
+}

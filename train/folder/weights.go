@@ -1,0 +1,211 @@
+package folder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"attention/internal/safetensors"
+	"attention/layers"
+
+	"gorgonia.org/tensor"
+)
+
+const (
+	prefix     = "transformer."
+	headName   = "lm_head.weight"
+	tokensName = prefix + "wte.weight"
+	indexName  = "model.safetensors.index.json"
+)
+
+// weights are the tensors of a folder, under the names of parameters.
+type weights struct {
+	readers []*safetensors.Reader
+	tensors map[string]stored
+}
+
+// stored is a tensor in a file.
+type stored struct {
+	safetensors.Tensor // without its data, under its own name
+	file               *safetensors.Reader
+}
+
+// openWeights opens all files of a folder.
+func openWeights(dir string) (*weights, error) {
+	names, err := weightFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &weights{tensors: map[string]stored{}}
+	for _, name := range names {
+		r, err := safetensors.Open(filepath.Join(dir, name))
+		if err == nil {
+			w.readers = append(w.readers, r)
+			err = w.add(r)
+		}
+		if err != nil {
+			w.close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *weights) close() {
+	for _, r := range w.readers {
+		_ = r.Close() // nothing was written
+	}
+}
+
+// weightFiles are the names of the files: one, or those of an index.
+func weightFiles(dir string) ([]string, error) {
+	_, err := os.Stat(filepath.Join(dir, weightsName))
+	if !errors.Is(err, os.ErrNotExist) {
+		return []string{weightsName}, err
+	}
+	text, err := readSmall(filepath.Join(dir, indexName), 1<<26)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("holds neither %s nor %s, want one (transformers' save_pretrained writes them)", weightsName, indexName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var index struct {
+		Files map[string]string `json:"weight_map"`
+	}
+	if err := json.Unmarshal(text, &index); err != nil {
+		return nil, fmt.Errorf("%s: %w", indexName, err)
+	}
+	names := slices.Compact(slices.Sorted(maps.Values(index.Files)))
+	for _, name := range names {
+		if !filepath.IsLocal(name) || filepath.Base(name) != name {
+			return nil, fmt.Errorf("%s: got the file %.100q, want names of files beside it", indexName, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: weight_map: got no file, want at least one", indexName)
+	}
+	return names, nil
+}
+
+// buffer matches what older files hold besides weights: the causal mask and the number
+// that stood for hidden scores.
+var buffer = regexp.MustCompile(`^transformer\.h\.[0-9]+\.attn\.(bias|masked_bias)$`)
+
+// add adds the tensors of a file.
+func (w *weights) add(r *safetensors.Reader) error {
+	for _, t := range r.Tensors() {
+		name := t.Name
+		if name != headName && !strings.HasPrefix(name, prefix) {
+			name = prefix + name
+		}
+		if buffer.MatchString(name) {
+			continue
+		}
+		if _, ok := w.tensors[name]; ok {
+			return fmt.Errorf("tensor %.100q comes twice", name)
+		}
+		w.tensors[name] = stored{t, r}
+	}
+	return nil
+}
+
+// dtype is the type to compute in.
+func (w *weights) dtype() tensor.Dtype {
+	if w.tensors[tokensName].DType == safetensors.F64 {
+		return tensor.Float64
+	}
+	return tensor.Float32
+}
+
+var blockName = regexp.MustCompile(`^transformer\.h\.([0-9]+)\.`)
+
+// checkSize refuses a config that describes a much larger model than the files hold,
+// before memory is taken for it.
+func (w *weights) checkSize(c layers.GPTConfig) error {
+	blocks, elements := map[string]bool{}, 0
+	for name, t := range w.tensors {
+		if m := blockName.FindStringSubmatch(name); m != nil {
+			blocks[m[1]] = true
+		}
+		elements += tensor.Shape(t.Shape).TotalSize()
+	}
+	// Without any block the names are of another kind, which check lists.
+	if n := len(blocks); n != c.Layers && (n > 0 || c.Layers > len(w.tensors)) {
+		return fmt.Errorf("weights: got %d blocks, want %d as %s says", len(blocks), c.Layers, configName)
+	}
+	const small = 1 << 20
+	if want := c.Count(); want/2 > max(elements, small) {
+		return fmt.Errorf("weights: got %d numbers, want %d for what %s says", elements, want, configName)
+	}
+	return nil
+}
+
+// check lists all that keeps the files from holding the parameters.
+func (w *weights) check(p *layers.Params, c config) error {
+	var missing, wrong []string
+	for name, value := range p.All() {
+		t, ok := w.tensors[name]
+		if !ok {
+			missing = append(missing, name)
+			continue
+		}
+		if want := c.storedShape(name, value); !slices.Equal(t.Shape, want) || !isFloat(t.DType) {
+			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", name, t.DType, tensor.Shape(t.Shape), want))
+		}
+	}
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(w.tensors)) {
+		if _, ok := p.Get(name); !ok && !w.optional(name, c) {
+			unknown = append(unknown, fmt.Sprintf("%.100q", w.tensors[name].Name))
+		}
+	}
+	var all []string
+	for _, list := range []struct {
+		label string
+		names []string
+	}{{"missing ", missing}, {"unknown ", unknown}, {"", wrong}} {
+		if len(list.names) > 0 {
+			all = append(all, list.label+shorten(list.names))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("weights: %s", strings.Join(all, "; "))
+}
+
+// shorten lists names, but not all of very many.
+func shorten(names []string) string {
+	const most = 12
+	list := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+func isFloat(t safetensors.DType) bool {
+	return t == safetensors.F64 || t == safetensors.F32 || t == safetensors.F16 || t == safetensors.BF16
+}
+
+// storedShape is the shape of a parameter in a file of the config's format.
+func (c config) storedShape(name string, value *tensor.Dense) tensor.Shape {
+	shape := value.Shape().Clone()
+	if c.Format == Torch && isLinear(name) {
+		slices.Reverse(shape)
+	}
+	return shape
+}
+
+// isLinear says whether a parameter is the weight of a linear layer that GPT-2 has as
+// (in, out).
+func isLinear(name string) bool {
+	return strings.HasSuffix(name, ".c_attn.weight") || strings.HasSuffix(name, ".c_proj.weight") || strings.HasSuffix(name, ".c_fc.weight")
+}

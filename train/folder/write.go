@@ -1,0 +1,157 @@
+package folder
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"attention/internal/safetensors"
+
+	"github.com/moby/sys/atomicwriter"
+	"gorgonia.org/tensor"
+)
+
+// modelName is what the format Torch has besides, to be imported or changed.
+const modelName = "model.py"
+
+//go:embed model.py
+var modelPy []byte
+
+// Write writes the model to a folder, which must be new or empty, and returns the names
+// of the files it made. ReadGPT reads the same parameters from it, bit for bit.
+//
+// HuggingFace is for transformers (GPT2LMHeadModel.from_pretrained). GPT-2 there has
+// biases always, so a model without gets such that are 0; it has as many heads of keys
+// as of queries, so a model with fewer is an error.
+//
+// Torch has the names of HuggingFace, but the weights of linear layers as nn.Linear has
+// them, (out, in), and nothing that the model does not have. Its model.py reads the
+// folder, runs the model and writes the folder after more training.
+func (g *GPT) Write(dir string, f Format) ([]string, error) {
+	files, err := g.write(dir, f)
+	if err != nil {
+		return nil, fmt.Errorf("folder: %s: %w", dir, err)
+	}
+	return files, nil
+}
+
+func (g *GPT) write(dir string, f Format) ([]string, error) {
+	c := g.Model.Config()
+	switch {
+	case !slices.Contains(Formats(), f):
+		return nil, fmt.Errorf("format: got %q, want one of %v", f, Formats())
+	case f == HuggingFace && c.NumKVHeads > 0 && c.NumKVHeads != c.NumHeads:
+		return nil, fmt.Errorf("n_kv_head: got %d with n_head %d, want as many: transformers' GPT-2 has no fewer; format %s has", c.NumKVHeads, c.NumHeads, Torch)
+	}
+	if err := emptyFolder(dir); err != nil {
+		return nil, err
+	}
+	// config.json comes last: without it, this is no model.
+	tensors := g.tensors(f)
+	if err := safetensors.WriteFile(filepath.Join(dir, weightsName), &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: tensors}); err != nil {
+		return nil, err
+	}
+	files := []string{configName, weightsName}
+	if f == Torch {
+		files = append(files, modelName)
+		if err := atomicwriter.WriteFile(filepath.Join(dir, modelName), modelPy, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.MarshalIndent(g.config(f), "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return files, atomicwriter.WriteFile(filepath.Join(dir, configName), append(text, '\n'), 0o644)
+}
+
+// emptyFolder makes the folder and refuses one that holds anything.
+func emptyFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(dir)
+	if err == nil && len(files) > 0 {
+		err = errors.New("got a folder that is not empty, want a new or empty one")
+	}
+	return err
+}
+
+// config is what config.json says, all defaults spelled out.
+func (g *GPT) config(f Format) map[string]any {
+	c := g.Model.Config()
+	if c.Activation == "" {
+		c.Activation = "gelu_new"
+	}
+	if c.Eps == 0 {
+		c.Eps = 1e-5
+	}
+	end := any(nil)
+	if g.EndOfText >= 0 {
+		end = g.EndOfText
+	}
+	fields := map[string]any{
+		"vocab_size": c.Vocab, "n_positions": c.Context, "n_embd": c.Width, "n_layer": c.Layers, "n_head": c.NumHeads, "n_inner": nil,
+		"activation_function": c.Activation, "layer_norm_epsilon": c.Eps,
+		"embd_pdrop": c.EmbeddingDropout, "attn_pdrop": c.AttentionDropout, "resid_pdrop": c.ResidualDropout,
+		"tie_word_embeddings": !c.Untied, "bias": !c.NoBias,
+		"bos_token_id": end, "eos_token_id": end,
+	}
+	if c.Hidden > 0 {
+		fields["n_inner"] = c.Hidden
+	}
+	if g.Tokenizer != nil {
+		fields["vocabulary"] = g.Tokenizer.Config()
+	}
+	if f == HuggingFace {
+		maps.Copy(fields, map[string]any{
+			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "torch_dtype": g.Dtype().String(), "scale_attn_weights": true,
+		})
+		return fields
+	}
+	fields["format"] = Torch
+	if c.NumKVHeads > 0 {
+		fields["n_kv_head"] = c.NumKVHeads
+	}
+	return fields
+}
+
+// tensors are the parameters as a file of the format holds them.
+func (g *GPT) tensors(f Format) []safetensors.Tensor {
+	if g.Dtype() == tensor.Float64 {
+		return tensors(g, f, (*tensor.Dense).Float64s)
+	}
+	return tensors(g, f, (*tensor.Dense).Float32s)
+}
+
+func tensors[F float32 | float64](g *GPT, f Format, floats func(*tensor.Dense) []F) []safetensors.Tensor {
+	var all []safetensors.Tensor
+	noBias := g.Model.Config().NoBias
+	for name, value := range g.Params.All() {
+		data, shape := floats(value), slices.Clone(value.Shape())
+		width := shape[len(shape)-1]
+		if f == Torch && isLinear(name) {
+			slices.Reverse(shape)
+			src := data
+			data = make([]F, len(src))
+			transpose(data, src, width)
+		}
+		all = append(all, safetensors.Tensor{Name: name, Shape: shape, Data: data})
+		if f == HuggingFace && noBias && (isLinear(name) || isNorm(name)) {
+			bias := strings.TrimSuffix(name, "weight") + "bias"
+			all = append(all, safetensors.Tensor{Name: bias, Shape: []int{width}, Data: make([]F, width)})
+		}
+	}
+	return all
+}
+
+// isNorm says whether a parameter is the weight of a norm.
+func isNorm(name string) bool {
+	return strings.Contains(name, ".ln_") && strings.HasSuffix(name, ".weight")
+}
