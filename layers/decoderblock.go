@@ -120,8 +120,21 @@ type DecoderInput struct {
 
 // Forward maps in.X (…, T, Width) to (…, T, Width).
 func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
+	return withoutWeights(l.forward(b, in, func(b *Build, in AttentionInput) (out, weights *G.Node, err error) {
+		out, err = l.cross.Forward(b, in)
+		return out, nil, err
+	}))
+}
+
+// ForwardWithWeights also returns the weights (…, H, T, S) with which X sees the memory,
+// after dropout in a Train graph.
+func (l *DecoderBlock) ForwardWithWeights(b *Build, in DecoderInput) (out, weights *G.Node, err error) {
+	return l.forward(b, in, l.cross.ForwardWithWeights)
+}
+
+func (l *DecoderBlock) forward(b *Build, in DecoderInput, cross func(*Build, AttentionInput) (out, weights *G.Node, err error)) (out, weights *G.Node, err error) {
 	if in.Memory == nil {
-		return nil, fmt.Errorf("layers: DecoderBlock: memory: got nil, want a node")
+		return nil, nil, fmt.Errorf("layers: DecoderBlock: memory: got nil, want a node")
 	}
 	var f expr.Formula[G.Node]
 	add := func(x *G.Node, norm *Norm, part func(x *G.Node) (*G.Node, error)) *G.Node {
@@ -130,9 +143,10 @@ func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
 	x := add(in.X, l.norms[0], func(x *G.Node) (*G.Node, error) {
 		return l.attention.Forward(b, AttentionInput{Query: x, Mask: in.Mask})
 	})
-	x = add(x, l.norms[1], func(x *G.Node) (*G.Node, error) {
-		return l.cross.Forward(b, AttentionInput{Query: x, Key: in.Memory, Mask: in.MemoryMask})
+	x = add(x, l.norms[1], func(x *G.Node) (context *G.Node, err error) {
+		context, weights, err = cross(b, AttentionInput{Query: x, Key: in.Memory, Mask: in.MemoryMask})
+		return context, err
 	})
 	x = add(x, l.norms[2], func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
-	return x, f.Err()
+	return x, weights, f.Err()
 }

@@ -136,13 +136,29 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 // Decode maps the ids of target (…, T) and what Encode made of the source to logits
 // (…, T, V). lengths are the source's.
 func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
+	return m.decode(b, target, memory, lengths, (*DecoderBlock).Forward)
+}
+
+// DecodeWithWeights is Decode that also returns, for each block of the decoder, the
+// weights (…, H, T, S) with which the target sees the memory, after dropout in a Train
+// graph.
+func (m *Seq2Seq) DecodeWithWeights(b *Build, target, memory, lengths *G.Node) (logits *G.Node, weights G.Nodes, err error) {
+	logits, err = m.decode(b, target, memory, lengths, func(block *DecoderBlock, b *Build, in DecoderInput) (*G.Node, error) {
+		x, seen, err := block.ForwardWithWeights(b, in)
+		weights = append(weights, seen)
+		return x, err
+	})
+	return logits, weights, err
+}
+
+func (m *Seq2Seq) decode(b *Build, target, memory, lengths *G.Node, through func(*DecoderBlock, *Build, DecoderInput) (*G.Node, error)) (*G.Node, error) {
 	if err := checkIDs("Seq2Seq", "target", target, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
 	x := f.Of(m.embed(b, target, m.target, m.targetPositions))
 	for _, block := range m.decoder {
-		x = f.Of(block.Forward(b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
+		x = f.Of(through(block, b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
 	}
 	x = f.Of(m.decoderNorm.Forward(b, x))
 	if m.output != nil {

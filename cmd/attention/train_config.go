@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,23 +8,23 @@ import (
 	"os"
 	"path/filepath"
 
-	"attention/layers"
 	"attention/train"
 )
 
 // runConfig is config.json: all that is needed to run the model or the training
 // again, or to go on with it.
 type runConfig struct {
-	Text        textSource                 `json:"text"`
-	Vocabulary  *train.Vocabulary          `json:"vocabulary"`
-	Model       layers.LanguageModelConfig `json:"model"`
-	Init        *textSource                `json:"init,omitempty"` // the weights that the run began with; nil for new ones
-	Dtype       string                     `json:"dtype"`
-	Batch       int                        `json:"batch"`
-	Order       string                     `json:"order"`    // of the windows to train on
-	Training    train.Config               `json:"training"` // its seed is that of the whole run
-	Checkpoints train.CheckpointsConfig    `json:"checkpoints"`
-	NGram       train.NGram                `json:"ngram"`
+	Text        textSource              `json:"text"`
+	Vocabulary  train.TokenizerConfig   `json:"vocabulary"`
+	Model       modelConfig             `json:"model"`
+	Init        *textSource             `json:"init,omitempty"` // the weights that the run began with; nil for new ones
+	Dtype       string                  `json:"dtype"`
+	Batch       int                     `json:"batch"`
+	Order       string                  `json:"order"`    // of the windows to train on
+	Training    train.Config            `json:"training"` // its seed is that of the whole run
+	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
+	EvalBatches int                     `json:"eval_batches"`    // random ones of each evaluation; 0 means all of the validation split
+	NGram       *train.NGram            `json:"ngram,omitempty"` // nil for tokens that counting says little of
 }
 
 const configName = "config.json"
@@ -37,9 +36,7 @@ func readConfig(folder string) (c runConfig, err error) {
 	if err != nil {
 		return c, fmt.Errorf("--resume: %w, want the folder of a run", err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err = dec.Decode(&c); err == nil {
+	if err = strictJSON(text, &c); err == nil {
 		err = c.validate()
 	}
 	if err != nil {
@@ -50,8 +47,8 @@ func readConfig(folder string) (c runConfig, err error) {
 
 // validate names what a hand may have spoilt.
 func (c runConfig) validate() error {
-	if c.Vocabulary == nil {
-		return errors.New("vocabulary: got none, want one")
+	if c.EvalBatches < 0 {
+		return fmt.Errorf("eval_batches: got %d, want at least 0", c.EvalBatches)
 	}
 	if _, err := dtypeOf(c.Dtype); err != nil {
 		return err
@@ -59,7 +56,7 @@ func (c runConfig) validate() error {
 	if err := validOrder(c.Order); err != nil {
 		return err
 	}
-	return errors.Join(c.Model.Validate(), c.Training.Validate(), c.Checkpoints.Validate())
+	return errors.Join(c.Vocabulary.Validate(), c.Model.validate(), c.Training.Validate(), c.Checkpoints.Validate())
 }
 
 // write makes config.json in the folder.
@@ -76,29 +73,27 @@ func (c runConfig) write(f *runFolder) error {
 // by its path in config.json.
 func (c runConfig) about() (map[string]string, error) {
 	text, err := json.Marshal(map[string]any{
-		"text": map[string]any{"sha256": c.Text.SHA256}, "model": c.Model, "dtype": c.Dtype, "batch": c.Batch, "order": c.Order,
+		"text": map[string]any{"sha256": c.Text.SHA256}, "vocabulary": c.Vocabulary, "model": c.Model,
+		"dtype": c.Dtype, "batch": c.Batch, "order": c.Order,
 	})
 	if err != nil {
 		return nil, err
 	}
-	var tree map[string]any
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
+	leaves, err := jsonLeaves(text)
 	about := map[string]string{}
-	flatten(about, "", tree)
-	return about, nil
+	for path, value := range leaves {
+		about[path] = fmt.Sprint(value)
+	}
+	return about, err
 }
 
 // flatten writes the leaves of a tree of JSON objects under their paths.
-func flatten(leaves map[string]string, path string, tree map[string]any) {
+func flatten(leaves map[string]any, path string, tree map[string]any) {
 	for key, value := range tree {
 		if branch, ok := value.(map[string]any); ok {
 			flatten(leaves, path+key+".", branch)
 		} else {
-			leaves[path+key] = fmt.Sprint(value)
+			leaves[path+key] = value
 		}
 	}
 }

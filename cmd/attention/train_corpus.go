@@ -21,9 +21,9 @@ var builtinText string
 // corpus is a text made ready to learn from.
 type corpus struct {
 	source               textSource
-	vocabulary           *train.Vocabulary
+	tokenizer            train.Tokenizer
 	training, validation []int
-	ngram                train.NGram
+	ngram                *train.NGram // nil for tokens that counting says little of
 }
 
 // textSource says which file a run learnt from.
@@ -49,20 +49,9 @@ func textName(path string) string {
 	return path
 }
 
-// sourceOfFile reads a file to its end.
-func sourceOfFile(path string) (textSource, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return textSource{}, err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	n, err := io.Copy(sum, f)
-	return textSource{Name: path, Bytes: int(n), SHA256: hex.EncodeToString(sum.Sum(nil))}, err
-}
-
 // readCorpus reads the file, or the built-in text if path is empty, and splits it.
-func readCorpus(path string, context int) (*corpus, error) {
+// A vocabulary of no characters gets those of the text.
+func readCorpus(path string, context int, tokens train.TokenizerConfig) (*corpus, error) {
 	text := builtinText
 	if path != "" {
 		var err error
@@ -70,18 +59,33 @@ func readCorpus(path string, context int) (*corpus, error) {
 			return nil, fmt.Errorf("--text: %s: %w", path, err)
 		}
 	}
+	sum := sha256.Sum256([]byte(text))
+	c := &corpus{source: textSource{Name: textName(path), Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
+	ids, err := c.encode(text, tokens)
+	if err != nil {
+		return nil, fmt.Errorf("--text: %s: %w", c.source.Name, err)
+	}
 	// A tenth is for validation and must be longer than a window.
-	n := utf8.RuneCountInString(text)
-	switch longest := (n - 1) / 10; {
+	switch longest := (len(ids) - 1) / 10; {
 	case context <= longest:
 	case path == "":
 		return nil, fmt.Errorf("--context: got %d, want at most %d for the built-in text", context, longest)
 	default:
-		return nil, fmt.Errorf("--text: %s: got %d characters, want more than 10 times --context %d", path, n, context)
+		return nil, fmt.Errorf("--text: %s: got %d %s, want more than 10 times --context %d", path, len(ids), c.unit(), context)
 	}
-	sum := sha256.Sum256([]byte(text))
-	c := &corpus{source: textSource{Name: textName(path), Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
-	return c, c.encode(text, context)
+	return c, c.split(ids, context)
+}
+
+// readCorpus reads the text that the flags name.
+func (o trainOptions) readCorpus() (*corpus, error) {
+	c, err := readCorpus(o.text, o.context, o.tokens())
+	if err != nil {
+		return nil, err
+	}
+	if n := c.tokenizer.Len(); o.vocab > 0 && o.vocab < n {
+		return nil, fmt.Errorf("--vocab: got %d, want at least the %d %s of the tokenizer", o.vocab, n, c.unit())
+	}
+	return c, c.check(o.textSum)
 }
 
 // readSameCorpus reads the text that a run has begun to learn from.
@@ -90,33 +94,65 @@ func readSameCorpus(r runConfig) (*corpus, error) {
 	if r.Text.builtin() {
 		path = ""
 	}
-	c, err := readCorpus(path, r.Model.Context)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	c, err := readCorpus(path, r.Model.context(), r.Vocabulary)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; if it has moved, say where to with --text", err)
-	case err != nil:
-		return nil, err
-	case c.source.SHA256 != r.Text.SHA256:
-		return nil, fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",
-			r.Text.Name, c.source.SHA256, r.Text.SHA256)
 	}
-	return c, nil
+	if err != nil {
+		return nil, err
+	}
+	return c, c.check(r.Text.SHA256)
 }
 
-// encode numbers, splits and counts the characters of text.
-func (c *corpus) encode(text string, context int) (err error) {
-	if c.vocabulary, err = train.NewVocabulary(text); err != nil {
-		return err
+// check refuses another text than that with the checksum; an empty one is any.
+func (c *corpus) check(sum string) error {
+	if sum != "" && c.source.SHA256 != sum {
+		return fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",
+			c.source.Name, c.source.SHA256, sum)
 	}
-	ids, err := c.vocabulary.Encode(text)
+	return nil
+}
+
+// encode makes the tokenizer and the ids of text.
+func (c *corpus) encode(text string, tokens train.TokenizerConfig) (ids []int, err error) {
+	if tokens.Name == train.Characters && tokens.Characters == "" {
+		c.tokenizer, err = train.NewVocabulary(text)
+	} else {
+		c.tokenizer, err = tokens.New()
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return c.tokenizer.Encode(text)
+}
+
+// split splits the ids and counts them.
+func (c *corpus) split(ids []int, context int) (err error) {
 	if c.training, c.validation, err = train.Split(ids, context); err != nil {
 		return err
 	}
-	c.ngram, err = train.NewNGram(c.training, c.validation, c.vocabulary.Len())
+	if c.tokenizer.Len() > mostCounted {
+		return nil
+	}
+	ngram, err := train.NewNGram(c.training, c.validation, c.tokenizer.Len())
+	c.ngram = &ngram
 	return err
+}
+
+// mostCounted is the largest vocabulary for which pairs of tokens are counted: of a
+// larger one most pairs of the validation text never occur in the other.
+const mostCounted = 4096
+
+// unit is what tokens are called.
+func (c *corpus) unit() string { return unitOf(c.tokenizer.Config().Name) }
+
+// unitOf is what the tokens of a tokenizer are called.
+func unitOf(tokenizer string) string {
+	switch tokenizer {
+	case train.Characters, train.Bytes:
+		return tokenizer
+	}
+	return "tokens"
 }
 
 // maxText is how many bytes a text may have: a device would never end.
@@ -167,56 +203,4 @@ func validOrder(order string) error {
 		return fmt.Errorf("--order: got %q, want %s or %s", order, randomOrder, sequentialOrder)
 	}
 	return nil
-}
-
-// sources are the batches to train on and those to validate on. With lastOnly,
-// only the character after a window is asked for.
-func (c *corpus) sources(r runConfig, lastOnly bool) (training train.Resumable, validation train.Source, err error) {
-	inOrder := train.SequentialConfig{Batch: r.Batch, Context: r.Model.Context, LastOnly: lastOnly}
-	if r.Order == sequentialOrder {
-		training, err = train.NewConsecutive(c.training, inOrder)
-	} else {
-		training, err = train.NewWindows(c.training, train.WindowsConfig{
-			Batch: r.Batch, Context: r.Model.Context, Seed: uint64(r.Training.Seed), LastOnly: lastOnly})
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	var passes oneAfterAnother
-	for shift := range shifts(len(c.validation), r.Model.Context, lastOnly) {
-		s, err := train.NewSequential(c.validation[shift:], inOrder)
-		if err != nil {
-			return nil, nil, err
-		}
-		passes.sources = append(passes.sources, s)
-	}
-	return training, &passes, nil
-}
-
-// maxShifts limits the work of a validation.
-const maxShifts = 8
-
-// shifts is how many passes over n ids a validation makes, each from one id further
-// on: when only the last target of a window counts, one pass would ask for few.
-func shifts(n, context int, lastOnly bool) int {
-	if !lastOnly {
-		return 1
-	}
-	return min(context, maxShifts, n-context)
-}
-
-// oneAfterAnother yields the batches of several sources as one evaluation.
-type oneAfterAnother struct {
-	sources []*train.Sequential
-	at      int
-}
-
-func (o *oneAfterAnother) Next() (train.Batch, error) {
-	for ; o.at < len(o.sources); o.at++ {
-		if b, err := o.sources[o.at].Next(); !errors.Is(err, io.EOF) {
-			return b, err
-		}
-	}
-	o.at = 0
-	return train.Batch{}, io.EOF
 }

@@ -27,6 +27,7 @@ type stepLine struct {
 type evaluationLine struct {
 	Step           int     `json:"step"`
 	ValidationLoss float64 `json:"validation_loss"`
+	Batches        int     `json:"batches,omitempty"` // random ones that it is over; 0 means the whole validation split
 }
 
 // metrics writes metrics.jsonl and keeps the first error.
@@ -97,8 +98,9 @@ func (m *metrics) addStep(s train.Step) {
 	m.add(stepLine{s.N + 1, s.Loss, s.LearningRate, s.GradNorm, s.TokensPerSecond})
 }
 
-func (m *metrics) addEvaluation(e train.Evaluation) {
-	m.add(evaluationLine{e.Step, e.Loss})
+// addEvaluation adds an evaluation over so many random batches, or 0 for all.
+func (m *metrics) addEvaluation(e train.Evaluation, batches int) {
+	m.add(evaluationLine{e.Step, e.Loss, batches})
 }
 
 func (m *metrics) add(line any) {

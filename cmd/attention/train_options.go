@@ -11,12 +11,23 @@ import (
 
 // trainOptions are the flags of attention train.
 type trainOptions struct {
+	preset, configFile              string
 	text, out, resume, init, prompt string
-	layer, solver, dtype, order     string
-	width, heads, context           int
+	tokenizer                       string
+	model, layer                    string
+	solver, dtype, order            string
+	width, heads, context, vocab    int
+	layers, kvHeads, hidden         int
+	activation                      string
+	normEps                         float64
+	bias, tie                       bool
+	embeddingDropout                float64
+	attentionDropout                float64
+	residualDropout                 float64
 	batch, accumulate               int
 	steps, warmup, decaySteps       int
-	evalEvery, saveEvery, keep      int
+	evalEvery, evalBatches          int
+	saveEvery, keep                 int
 	sample                          int
 	seed                            int64
 	rate, floor                     float64
@@ -24,6 +35,10 @@ type trainOptions struct {
 	momentum, decay                 float64
 	dropout, clip                   float64
 	qkvBias                         bool
+
+	// What --config and --init say beyond flags.
+	vocabulary       train.TokenizerConfig // for --tokenizer characters; none means those of the text
+	textSum, initSum string                // SHA-256 that the files must have; empty means any
 }
 
 // Defaults of --context and --batch. A causal layer learns from every position of a
@@ -37,7 +52,8 @@ const (
 // Defaults of --lr.
 const (
 	adamRate = 0.005
-	sgdRate  = 1 // steps of SGD are as small as its gradients
+	gptRate  = 0.001 // adam's for a GPT
+	sgdRate  = 1     // steps of SGD are as small as its gradients
 )
 
 // settle fills in the defaults that depend on other flags, then checks all flags.
@@ -47,8 +63,11 @@ func (o *trainOptions) settle(given func(flag string) bool) error {
 	if o.causal() {
 		context, batch = causalContext, causalBatch
 	}
-	if o.solver == train.SGD {
+	switch {
+	case o.solver == train.SGD:
 		rate = sgdRate
+	case o.model == gptName:
+		rate = gptRate
 	}
 	if !given("context") {
 		o.context = context
@@ -68,29 +87,43 @@ func (o *trainOptions) settle(given func(flag string) bool) error {
 	if !given("warmup") {
 		o.warmup = min(o.decaySteps/20, 100)
 	}
+	for flag, p := range map[string]*float64{"embedding-dropout": &o.embeddingDropout,
+		"attention-dropout": &o.attentionDropout, "residual-dropout": &o.residualDropout} {
+		if !given(flag) {
+			*p = o.dropout
+		}
+	}
 	if err := o.checkNames(given); err != nil {
 		return err
 	}
-	if o.solver == train.SGD {
-		for _, flag := range []string{"beta1", "beta2", "eps"} {
-			if given(flag) {
-				return fmt.Errorf("--%s: got it with --solver sgd, want it with adam or adamw only", flag)
-			}
-		}
+	if err := o.checkFitting(given); err != nil {
+		return err
 	}
 	return o.validate()
 }
 
-// causal says whether the layer learns from every position of a window.
-func (o trainOptions) causal() bool { return layers.VariantConfig{Layer: o.layer}.Causal() }
+// causal says whether the model learns from every position of a window.
+func (o trainOptions) causal() bool {
+	return o.model == gptName || layers.VariantConfig{Layer: o.layer}.Causal()
+}
 
-// manyHeads says whether the layer has as many heads as it is told.
+// manyHeads says whether the model has as many heads as it is told.
 func (o trainOptions) manyHeads() bool {
-	return o.layer == layers.MultiHead || o.layer == layers.MultiHeadWrapper
+	return o.model == gptName || o.layer == layers.MultiHead || o.layer == layers.MultiHeadWrapper
 }
 
 // modelConfig sizes the model for a vocabulary of size V.
-func (o trainOptions) modelConfig(vocabulary int) layers.LanguageModelConfig {
+func (o trainOptions) modelConfig(vocabulary int) modelConfig {
+	if o.model == gptName {
+		c := o.gptConfig(vocabulary)
+		return modelConfig{gpt: &c}
+	}
+	c := o.layerConfig(vocabulary)
+	return modelConfig{layer: &c}
+}
+
+// layerConfig is the config of a model around one attention layer.
+func (o trainOptions) layerConfig(vocabulary int) layers.LanguageModelConfig {
 	a := layers.VariantConfig{Layer: o.layer, DIn: o.width}
 	switch o.layer {
 	case layers.Additive:
@@ -134,11 +167,27 @@ func (o trainOptions) loopConfig() train.Config {
 // runConfig is what the flags say of a run on a text.
 func (o trainOptions) runConfig(c *corpus) runConfig {
 	return runConfig{
-		Text: c.source, Vocabulary: c.vocabulary, NGram: c.ngram,
-		Model: o.modelConfig(c.vocabulary.Len()), Dtype: o.dtype,
-		Batch: o.batch, Order: o.order, Training: o.loopConfig(),
+		Text: c.source, Vocabulary: c.tokenizer.Config(), NGram: c.ngram,
+		Model: o.modelConfig(o.vocabularyOf(c)), Dtype: o.dtype,
+		Batch: o.batch, Order: o.order, Training: o.loopConfig(), EvalBatches: o.evalBatches,
 		Checkpoints: train.CheckpointsConfig{Every: o.saveEvery, Keep: o.keep},
 	}
+}
+
+// vocabularyOf is V: the tokens that a text may have, or more.
+func (o trainOptions) vocabularyOf(c *corpus) int {
+	if o.vocab > 0 {
+		return o.vocab
+	}
+	return c.tokenizer.Len()
+}
+
+// tokens say how to number a text.
+func (o trainOptions) tokens() train.TokenizerConfig {
+	if o.tokenizer == train.Characters {
+		return train.TokenizerConfig{Name: o.tokenizer, Characters: o.vocabulary.Characters}
+	}
+	return train.TokenizerConfig{Name: o.tokenizer}
 }
 
 // dtypeOf is the element type called name.

@@ -6,17 +6,15 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"attention/graph"
-	"attention/graph/machine"
 	"attention/layers"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -28,8 +26,8 @@ func mustDtype(t *testing.T, name string) tensor.Dtype {
 
 // tinyOptions pass for flags.
 func tinyOptions(layer, solver string) trainOptions {
-	return trainOptions{layer: layer, solver: solver, dtype: "float32", order: randomOrder, width: 4, heads: 2,
-		steps: 2000, accumulate: 1, keep: 1, beta1: 0.9, beta2: 0.999, eps: 1e-8}
+	return trainOptions{model: layerName, layer: layer, tokenizer: train.Characters, activation: "gelu", solver: solver, dtype: "float32",
+		order: randomOrder, width: 4, heads: 2, layers: 1, steps: 2000, accumulate: 1, keep: 1, beta1: 0.9, beta2: 0.999, eps: 1e-8, normEps: 1e-5}
 }
 
 // TestTrainDefaults: some depend on layer, solver and steps, unless they are given.
@@ -53,7 +51,8 @@ func TestTrainDefaults(t *testing.T) {
 		given.context, given.batch, given.rate, given.text, given.out, given.prompt = 5, 6, 7, "a", "b", "c"
 		given.warmup, given.decaySteps, given.floor, given.init, given.resume = 8, 9, 3, "d", "e"
 		want := given
-		require.NoError(t, given.settle(func(flag string) bool { return flag != "beta1" && flag != "beta2" && flag != "eps" }))
+		names := []string{"context", "batch", "lr", "warmup", "decay-steps", "min-lr", "text", "out", "prompt", "init", "resume"}
+		require.NoError(t, given.settle(func(flag string) bool { return slices.Contains(names, flag) }))
 		require.Equal(t, want, given)
 	}
 }
@@ -99,7 +98,8 @@ func TestSources(t *testing.T) {
 		{100, true, 1, 100}, {90, true, 8, 90}, {20, true, 5 + 4*7, 20},
 	} {
 		var r runConfig
-		r.Batch, r.Model.Context, r.Order = 3, s.context, randomOrder
+		r.Batch, r.Order = 3, randomOrder
+		r.Model.layer = &layers.LanguageModelConfig{Context: s.context}
 		training, validation, err := c.sources(r, s.lastOnly)
 		require.NoError(t, err)
 		for range 2 { // the second validation is like the first
@@ -144,52 +144,6 @@ func drain(t *testing.T, s train.Source) map[int]int {
 			}
 		}
 	}
-}
-
-// TestForwardIgnoresWhatFillsTheWindow: a causal model says of a short text in a
-// long window what it says of the text alone.
-func TestForwardIgnoresWhatFillsTheWindow(t *testing.T) {
-	for _, layer := range []string{layers.Causal, layers.MultiHeadWrapper, layers.MultiHead} {
-		const vocabulary, length = 11, 5
-		o := trainOptions{layer: layer, width: 6, heads: 2, context: 9}
-		r := &trainRun{params: layers.NewParams(tensor.Float64, 3)}
-		var err error
-		r.model, err = newTextModel(r.params.Scope(""), o.modelConfig(vocabulary))
-		require.NoError(t, err)
-		f, err := r.newForward()
-		require.NoError(t, err)
-		seen := []int{7, 0, 10, 3, 3}
-		require.NoError(t, f.run([]int{1, 2, 3, 4, 5, 6, 7, 8, 9})) // leaves nothing behind
-		require.NoError(t, f.run(seen))
-		got := float64s(f.logits.Value().(*tensor.Dense))[:length*vocabulary]
-
-		b := layers.NewBuild(r.params, layers.Eval)
-		ids, err := b.Input("ids", tensor.Int, length)
-		require.NoError(t, err)
-		logits, err := r.model.forward(b, ids)
-		require.NoError(t, err)
-		m, err := machine.New(logits)
-		require.NoError(t, err)
-		require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(length), tensor.WithBacking(seen))))
-		require.NoError(t, m.RunAll())
-		want := float64s(logits.Value().(*tensor.Dense))
-		require.InDeltaSlice(t, want, got, 1e-13, layer) // sums of another length round in another order
-	}
-}
-
-// TestPick draws with the probabilities of a softmax, whatever the logits' size.
-func TestPick(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	logits := []float64{1000 + math.Log(1), 1000 + math.Log(3), math.Inf(-1), 1000 + math.Log(6)}
-	var counts [4]float64
-	const draws = 100000
-	for range draws {
-		counts[pick(random, logits)] += 1.0 / draws
-	}
-	// Standard deviations are at most √(0.25/100000) = 0.0016.
-	require.InDeltaSlice(t, []float64{0.1, 0.3, 0, 0.6}, counts[:], 0.007)
-	require.Zero(t, counts[2])
-	require.Equal(t, 0, pick(random, []float64{-1e308}))
 }
 
 func TestPrintable(t *testing.T) {

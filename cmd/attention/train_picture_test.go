@@ -78,7 +78,7 @@ func TestShown(t *testing.T) {
 		layer             string
 		context, first, n int
 	}{{"causal", 8, 0, 8}, {"causal", 40, 0, 32}, {"additive", 8, 0, 8}, {"additive", 40, 8, 32}} {
-		first, n := shown(&layerModel{config: trainOptions{layer: c.layer, context: c.context}.modelConfig(1)})
+		first, n := shown(&layerModel{config: trainOptions{layer: c.layer, context: c.context}.layerConfig(1)})
 		require.Equal(t, []int{c.first, c.n}, []int{first, n}, "%+v", c)
 	}
 }
@@ -87,9 +87,9 @@ func TestShown(t *testing.T) {
 func TestLabels(t *testing.T) {
 	r := &trainRun{corpus: new(corpus)}
 	var err error
-	r.corpus.vocabulary, err = train.NewVocabulary("aé≤ \n\r\t\u00a0\u200d😀語")
+	r.corpus.tokenizer, err = train.NewVocabulary("aé≤ \n\r\t\u00a0\u200d😀語")
 	require.NoError(t, err)
-	ids, err := r.corpus.vocabulary.Encode("aé≤ \n\r\t\u00a0\u200d😀語")
+	ids, err := r.corpus.tokenizer.Encode("aé≤ \n\r\t\u00a0\u200d😀語")
 	require.NoError(t, err)
 	labels, err := r.labels(ids)
 	require.NoError(t, err)

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
-	"attention/layers"
 	"attention/train"
 
 	"gorgonia.org/tensor"
@@ -43,18 +43,37 @@ const recentSteps = 50
 // printHead says what is going to be trained.
 func (r *trainRun) printHead() {
 	c, config := r.corpus, r.config
-	training, solver := config.Training, config.Training.Solver
-	fmt.Fprintf(r.out, "text      %s: %d characters, and %d for validation; %d distinct\n",
-		config.Text.Name, len(c.training), len(c.validation), c.vocabulary.Len())
-	fmt.Fprintf(r.out, "model     %v, %s: %d parameters\n", r.model, config.Dtype, r.params.Count())
+	training := config.Training
+	fmt.Fprintf(r.out, "text      %s: %d %s, and %d for validation; %d distinct\n",
+		config.Text.Name, len(c.training), c.unit(), len(c.validation), c.tokenizer.Len())
+	fmt.Fprintf(r.out, "model     %v, %s: %s parameters\n", r.model, config.Dtype, r.countString())
 	if config.Init != nil {
 		fmt.Fprintf(r.out, "          begins with the weights of %s\n", config.Init.Name)
 	}
-	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d characters\n",
-		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.context())
+	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d %s\n",
+		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.context(), c.unit())
 	if !r.model.causal() {
-		fmt.Fprintln(r.out, "          the layer sees the whole window: only the character after it is asked for")
+		fmt.Fprintf(r.out, "          the layer sees the whole window: only what comes after it is asked for\n")
 	}
+	r.printSolver()
+	r.printMemory()
+	fmt.Fprintf(r.out, "folder    %s\n", r.folder.path)
+	if r.begin > 0 {
+		fmt.Fprintf(r.out, "          goes on after %d steps\n", r.begin)
+	}
+	fmt.Fprintln(r.out)
+}
+
+// countString is how many parameters there are.
+func (r *trainRun) countString() string {
+	if g := r.config.Model.gpt; g != nil {
+		return fmt.Sprintf("%d (%d without those of positions)", r.params.Count(), g.CountWithoutPositions())
+	}
+	return fmt.Sprint(r.params.Count())
+}
+
+func (r *trainRun) printSolver() {
+	training, solver := r.config.Training, r.config.Training.Solver
 	fmt.Fprintf(r.out, "solver    %s, learning rate %v", solver.Name, training.Schedule.Cosine.Peak)
 	for _, f := range []struct {
 		name  string
@@ -65,9 +84,16 @@ func (r *trainRun) printHead() {
 		}
 	}
 	fmt.Fprintln(r.out)
-	fmt.Fprintf(r.out, "folder    %s\n", r.folder.path)
-	if r.begin > 0 {
-		fmt.Fprintf(r.out, "          goes on after %d steps\n", r.begin)
+}
+
+// printMemory says what a step holds and, of a GPT, what the sample's cache will.
+func (r *trainRun) printMemory() {
+	const mega = 1e6
+	m := r.loop.Memory()
+	fmt.Fprintf(r.out, "memory    weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
+		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
+	if g := r.config.Model.gpt; g != nil {
+		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(g.Memory(r.params.Dtype(), 1, 0).Cache)/mega)
 	}
 	fmt.Fprintln(r.out)
 }
@@ -75,15 +101,18 @@ func (r *trainRun) printHead() {
 // printEvaluation prints one line of the table of losses.
 func (r *trainRun) printEvaluation(e train.Evaluation) {
 	width := max(len("step"), len(fmt.Sprint(r.config.Training.Steps)))
+	ngram := r.corpus.ngram
+	head, values := "", ""
+	if ngram != nil {
+		head, values = fmt.Sprintf("  %8s  %8s", "bigram", "unigram"), fmt.Sprintf("  %8.4f  %8.4f", ngram.Bigram, ngram.Unigram)
+	}
 	if !r.tabled {
 		r.tabled = true
-		fmt.Fprintf(r.out, "%*s  %8s  %10s  %8s  %8s  %9s  %8s\n",
-			width, "step", "training", "validation", "bigram", "unigram", "grad norm", "tokens/s")
+		fmt.Fprintf(r.out, "%*s  %8s  %10s%s  %9s  %8s\n", width, "step", "training", "validation", head, "grad norm", "tokens/s")
 	}
 	loss, rate := r.history.recent()
-	last, ngram := r.history.steps[len(r.history.steps)-1], r.corpus.ngram
-	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f  %8.4f  %8.4f  %9.3f  %8.0f\n",
-		width, e.Step, loss, e.Loss, ngram.Bigram, ngram.Unigram, last.GradNorm, rate)
+	last := r.history.steps[len(r.history.steps)-1]
+	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n", width, e.Step, loss, e.Loss, values, last.GradNorm, rate)
 }
 
 // printVerdict says in words what the last validation showed.
@@ -93,18 +122,49 @@ func (r *trainRun) printVerdict(steps int, took time.Duration) {
 		fmt.Fprintln(r.out, "There was no validation.")
 		return
 	}
-	loss, bigram := r.history.evaluations[len(r.history.evaluations)-1].Loss, r.corpus.ngram.Bigram
-	if loss < bigram {
-		fmt.Fprintf(r.out, "The last validation loss is %.4f below the bigram's: so\nmuch has the attention learnt from the characters before the last one.\n", bigram-loss)
-		return
+	last := r.history.evaluations[len(r.history.evaluations)-1]
+	if r.last != nil {
+		fmt.Fprintf(r.out, "The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f. ", r.config.EvalBatches, r.last.Loss)
+		last = *r.last
 	}
-	fmt.Fprintf(r.out, "The last validation loss is not below the bigram's: the\nattention has not yet learnt from the characters before the last one.\n")
+	what, ngram := "The last validation loss", r.corpus.ngram
+	switch {
+	case ngram == nil:
+		fmt.Fprintf(r.out, "%s is %.4f.\n", what, last.Loss)
+	case last.Loss < ngram.Bigram:
+		fmt.Fprintf(r.out, "%s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one.\n",
+			what, ngram.Bigram-last.Loss, r.corpus.unit())
+	default:
+		fmt.Fprintf(r.out, "%s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.\n", what, r.corpus.unit())
+	}
 }
 
-// snapshot copies every parameter.
-func snapshot(p *layers.Params) map[string]*tensor.Dense {
+// mostShown is how many parameters a report has rows for. Of a model with more it has
+// the first ones and the last.
+const (
+	mostShown = 40
+	lastShown = 4
+)
+
+// shownParams are the names of the parameters that a report is about, and how many
+// others there are before the last few of them.
+func (r *trainRun) shownParams() (names []string, left int) {
+	for name := range r.params.All() {
+		names = append(names, name)
+	}
+	if n := len(names); n > mostShown {
+		left = n - mostShown
+		names = append(names[:mostShown-lastShown:mostShown-lastShown], names[n-lastShown:]...)
+	}
+	return names, left
+}
+
+// snapshot copies the parameters that the report will be about.
+func (r *trainRun) snapshot() map[string]*tensor.Dense {
 	s := map[string]*tensor.Dense{}
-	for name, v := range p.All() {
+	names, _ := r.shownParams()
+	for _, name := range names {
+		v, _ := r.params.Get(name)
 		s[name] = v.Clone().(*tensor.Dense)
 	}
 	return s
@@ -113,10 +173,11 @@ func snapshot(p *layers.Params) map[string]*tensor.Dense {
 // printUpdates shows how far training moved each parameter, and a corner of the
 // query weights before and after.
 func (r *trainRun) printUpdates(before map[string]*tensor.Dense) {
-	width, corner := len("parameter"), ""
-	for name := range r.params.All() {
+	names, left := r.shownParams()
+	width, corner := len("parameter"), names[0] // if the layer has no weights of its own
+	for _, name := range slices.Backward(names) {
 		width = max(width, len(name))
-		if corner == "" && strings.Contains(name, "W_query") {
+		if strings.Contains(name, r.model.queries()) {
 			corner = name
 		}
 	}
@@ -126,16 +187,17 @@ func (r *trainRun) printUpdates(before map[string]*tensor.Dense) {
 	}
 	fmt.Fprintf(r.out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %9s  %9s  %9s\n",
 		since, width, "parameter", "shape", "before", "after", "change")
-	for name, after := range r.params.All() {
+	for i, name := range names {
+		if left > 0 && i == len(names)-lastShown {
+			fmt.Fprintf(r.out, "… and %d more …\n", left)
+		}
+		after, _ := r.params.Get(name)
 		was, is := float64s(before[name]), float64s(after)
 		change := make([]float64, len(is))
 		for i := range is {
 			change[i] = is[i] - was[i]
 		}
 		fmt.Fprintf(r.out, "%-*s  %12s  %9.4f  %9.4f  %9.4f\n", width, name, fmt.Sprint(after.Shape()), norm(was), norm(is), norm(change))
-	}
-	if corner == "" {
-		corner = "tokens.weight" // the layer has no weights of its own
 	}
 	after, _ := r.params.Get(corner)
 	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n", corner, cornerString(before[corner]), cornerString(after))

@@ -122,13 +122,8 @@ func (r *trainRun) restore(checkpoint string) error {
 
 // readSameInit reads the weights that the run began with.
 func (r *trainRun) readSameInit() error {
-	want := *r.config.Init
-	if err := r.readInit(want.Name); err != nil {
-		return err
+	if _, err := initSource(r.config.Init.Name, r.config.Init.SHA256); err != nil {
+		return fmt.Errorf("--resume: %w", err)
 	}
-	if r.config.Init.SHA256 != want.SHA256 {
-		return fmt.Errorf("--resume: %s: got a file with SHA-256 %s, want %s, that of the weights that the run began with",
-			want.Name, r.config.Init.SHA256, want.SHA256)
-	}
-	return nil
+	return r.readInit()
 }

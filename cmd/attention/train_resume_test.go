@@ -112,7 +112,7 @@ func TestTrainResumeWithoutCheckpoint(t *testing.T) {
 	changed[len(changed)-1] ^= 1
 	require.NoError(t, os.WriteFile(init, changed, 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
-	require.ErrorContains(t, err, "--resume: "+init+": got a file with SHA-256 ")
+	require.ErrorContains(t, err, "--resume: --init: "+init+": got weights with SHA-256 ")
 }
 
 // TestTrainInit: the weights of a file, all of them and no others.

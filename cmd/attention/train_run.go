@@ -23,14 +23,16 @@ type trainRun struct {
 	params     *layers.Params
 	model      textModel
 	training   train.Resumable
-	validation train.Source
-	prompt     []int // that the sample continues
-	length     int   // of the sample
+	validation train.Source // of the evaluations on the way
+	whole      train.Source // all of the validation split
+	prompt     []int        // that the sample continues
+	length     int          // of the sample
 	loop       *train.Loop
 	folder     *runFolder
 	begin      int // steps that were taken before, by another process
 	history    history
-	tabled     bool // whether the table of losses has its head
+	last       *train.Evaluation // of the whole validation split, where history has only parts; nil if there is none
+	tabled     bool              // whether the table of losses has its head
 	progress   *progress
 	out        *output
 }
@@ -52,14 +54,17 @@ func (o *output) Write(p []byte) (int, error) {
 // runTrain goes from flags to a run folder. What is wrong with the flags or the files
 // they name is found before the folder is made.
 func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
-	c, err := readCorpus(o.text, o.context)
+	c, err := o.readCorpus()
 	if err != nil {
 		return err
 	}
-	if err := o.checkSizes(c.vocabulary.Len()); err != nil {
+	if err := o.checkSizes(o.vocabularyOf(c)); err != nil {
 		return err
 	}
 	config := o.runConfig(c)
+	if config.Init, err = initSource(o.init, o.initSum); err != nil {
+		return err
+	}
 	r, err := newTrainRun(w, config, c)
 	if err != nil {
 		return err
@@ -67,7 +72,7 @@ func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
 	if err := r.setSample(o.prompt, o.sample); err != nil {
 		return err
 	}
-	if err := r.readInit(o.init); err != nil {
+	if err := r.readInit(); err != nil {
 		return err
 	}
 	if r.folder, err = newRunFolder(o.out, config.Checkpoints); err != nil {
@@ -90,10 +95,16 @@ func newTrainRun(w io.Writer, config runConfig, c *corpus) (*trainRun, error) {
 		return nil, err
 	}
 	r := &trainRun{config: config, corpus: c, params: layers.NewParams(dt, config.Training.Seed), out: &output{Writer: w}}
-	if r.model, err = newTextModel(r.params.Scope(""), config.Model); err != nil {
+	if config.Init != nil {
+		r.params = layers.NewBlankParams(dt)
+	}
+	if r.model, err = config.Model.new(r.params.Scope("")); err != nil {
 		return nil, err
 	}
-	if r.training, r.validation, err = c.sources(config, !r.model.causal()); err != nil {
+	if r.training, r.whole, err = c.sources(config, !r.model.causal()); err != nil {
+		return nil, err
+	}
+	if r.validation, err = c.sampled(config, !r.model.causal(), r.whole); err != nil {
 		return nil, err
 	}
 	training := config.Training
@@ -113,23 +124,6 @@ func (r *trainRun) setSample(prompt string, length int) (err error) {
 	return err
 }
 
-// readInit puts the weights of a file, unless its name is empty, in the place of the
-// new ones.
-func (r *trainRun) readInit(path string) error {
-	if path == "" {
-		return nil
-	}
-	if _, err := train.ReadParams(path, r.params); err != nil {
-		return fmt.Errorf("--init: %w", err)
-	}
-	source, err := sourceOfFile(path)
-	if err != nil {
-		return fmt.Errorf("--init: %w", err)
-	}
-	r.config.Init = &source
-	return nil
-}
-
 // run takes the steps that are left and leaves their outcome in the folder.
 func (r *trainRun) run(ctx context.Context) error {
 	defer r.folder.checkpoints.Close()
@@ -137,8 +131,11 @@ func (r *trainRun) run(ctx context.Context) error {
 	r.begin = r.loop.Steps()
 	r.progress = newProgress(r.out.Writer, r.config.Training.Steps-r.begin)
 	r.printHead()
-	before, began := snapshot(r.params), time.Now()
+	before, began := r.snapshot(), time.Now()
 	err := r.loop.Run(ctx, r.training, r.validation)
+	if err == nil {
+		err = r.evaluateWhole(ctx)
+	}
 	r.progress.clear()
 	if err != nil {
 		err = r.explain(ctx, err)
@@ -154,7 +151,11 @@ func (r *trainRun) run(ctx context.Context) error {
 	if err := r.printSample(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png, checkpoints\n", r.folder.path)
+	picture := ""
+	if _, ok := r.model.(watchable); ok {
+		picture = " attention.png,"
+	}
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n", r.folder.path, picture)
 	return r.out.err
 }
 
@@ -162,12 +163,14 @@ func (r *trainRun) run(ctx context.Context) error {
 // give.
 func (r *trainRun) save() error {
 	f := r.folder
-	return errors.Join(
+	err := errors.Join(
 		train.WriteParams(filepath.Join(f.path, "model.safetensors"), r.params, nil),
 		f.write("loss.png", r.drawLoss),
-		f.write("attention.png", r.drawWeights),
-		f.metrics.close(),
 	)
+	if m, ok := r.model.(watchable); ok {
+		err = errors.Join(err, f.write("attention.png", func(w io.Writer) error { return r.drawWeights(w, m) }))
+	}
+	return errors.Join(err, f.metrics.close())
 }
 
 func (r *trainRun) onStep(s train.Step) {
@@ -178,12 +181,27 @@ func (r *trainRun) onStep(s train.Step) {
 
 func (r *trainRun) onEval(e train.Evaluation) {
 	r.history.evaluations = append(r.history.evaluations, e)
-	r.folder.metrics.addEvaluation(e)
+	r.folder.metrics.addEvaluation(e, r.config.EvalBatches)
 	r.progress.clear()
 	r.printEvaluation(e)
 }
 
-// loss is the mean cross-entropy of the next characters.
+// evaluateWhole evaluates on all of the validation split what the evaluations on the
+// way saw parts of.
+func (r *trainRun) evaluateWhole(ctx context.Context) error {
+	if r.config.EvalBatches == 0 {
+		return nil
+	}
+	e, err := r.loop.Evaluate(ctx, r.whole)
+	if err != nil {
+		return err
+	}
+	r.last = &e
+	r.folder.metrics.addEvaluation(e, 0)
+	return nil
+}
+
+// loss is the mean cross-entropy of the next tokens.
 func (r *trainRun) loss(b *layers.Build) (*G.Node, error) {
 	inputs, err := b.Input(train.Inputs, tensor.Int, r.config.Batch, r.model.context())
 	if err != nil {

@@ -2,60 +2,59 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"attention/graph/machine"
-	"attention/layers"
-
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
+	"attention/layers/generate"
+	"attention/train"
 )
 
 // promptIDs is what the sample continues: --prompt, or a window of the validation
 // split.
 func (r *trainRun) promptIDs(prompt string) ([]int, error) {
 	if prompt == "" {
-		return r.corpus.validation[:r.model.context()], nil
-	}
-	for i, c := range []rune(prompt) {
-		if !strings.ContainsRune(r.corpus.vocabulary.Characters(), c) {
-			return nil, fmt.Errorf("--prompt: got %q at position %d, want characters of the text", c, i)
+		n := r.model.context()
+		if r.model.causal() {
+			n = min(n, shownPrompt)
 		}
+		return r.corpus.validation[:n], nil
 	}
-	ids, err := r.corpus.vocabulary.Encode(prompt)
+	ids, err := r.corpus.tokenizer.Encode(prompt)
 	if err != nil {
 		return nil, fmt.Errorf("--prompt: %w", err)
 	}
 	if !r.model.causal() && len(ids) < r.model.context() {
-		return nil, fmt.Errorf("--prompt: got %d characters, want at least --context %d: layer %s continues whole windows only",
-			len(ids), r.model.context(), r.model.title())
+		return nil, fmt.Errorf("--prompt: got %d %s, want at least --context %d: layer %s continues whole windows only",
+			len(ids), r.corpus.unit(), r.model.context(), r.model.title())
 	}
 	return ids, nil
 }
 
-// printSample continues the prompt with characters drawn from the model.
+// shownPrompt is how much of the validation split a sample goes on from.
+const shownPrompt = 64
+
+// printSample continues the prompt with tokens drawn from the model.
 func (r *trainRun) printSample(ctx context.Context) error {
 	if r.length == 0 {
 		return nil
 	}
 	ids, err := r.sample(ctx)
+	const said = "train: sample: %w; %s holds the model"
+	if err != nil && ctx.Err() != nil {
+		return interrupted{fmt.Errorf(said, ctx.Err(), r.folder.path)}
+	}
 	if err != nil {
-		err = fmt.Errorf("train: sample: %w; %s holds the model", err, r.folder.path)
-		if ctx.Err() != nil {
-			err = interrupted{err}
-		}
+		return fmt.Errorf(said, err, r.folder.path)
+	}
+	given, err := decode(r.corpus.tokenizer, r.prompt)
+	if err != nil {
 		return err
 	}
-	given, err := r.corpus.vocabulary.Decode(r.prompt)
-	if err != nil {
-		return err
-	}
-	text, err := r.corpus.vocabulary.Decode(ids)
+	text, err := decode(r.corpus.tokenizer, ids)
 	if err != nil {
 		return err
 	}
@@ -63,45 +62,58 @@ func (r *trainRun) printSample(ctx context.Context) error {
 	return nil
 }
 
-// sample draws as many characters as were asked for.
-func (r *trainRun) sample(ctx context.Context) ([]int, error) {
-	f, err := r.newForward()
-	if err != nil {
-		return nil, err
+// decode is the text of ids, with U+FFFD for what is no character.
+func decode(t train.Tokenizer, ids []int) (string, error) {
+	d := train.NewDecoder(t)
+	var text strings.Builder
+	for _, id := range ids {
+		part, err := d.Decode(id)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(part)
 	}
-	random := rand.New(rand.NewPCG(uint64(r.config.Training.Seed), 1))
-	ids := append([]int{}, r.prompt...)
-	for range r.length {
-		if err := ctx.Err(); err != nil {
+	return text.String() + d.Flush(), nil
+}
+
+// sample draws as many tokens as were asked for.
+func (r *trainRun) sample(ctx context.Context) ([]int, error) {
+	ids, end := slices.Clone(r.prompt), len(r.prompt)+r.length
+	for turn := int64(0); len(ids) < end; turn++ {
+		g, err := r.generator(turn)
+		if err != nil {
 			return nil, err
 		}
-		seen := ids[max(0, len(ids)-r.model.context()):]
-		if err := f.run(seen); err != nil {
+		seen := ids
+		if m := r.model.context(); r.cached() && len(seen) > m {
+			seen = seen[len(seen)-max(m/2, 1):]
+		}
+		err = g.Prompt(ctx, seen)
+		for err == nil && len(ids) < end {
+			var id int
+			if id, err = g.Next(ctx); err == nil {
+				ids = append(ids, id)
+			}
+		}
+		if err != nil && !errors.Is(err, generate.ErrFull) {
 			return nil, err
 		}
-		logits := float64s(f.logits.Value().(*tensor.Dense))[(len(seen)-1)*r.model.vocab():]
-		ids = append(ids, pick(random, logits[:r.model.vocab()]))
 	}
 	return ids[len(r.prompt):], nil
 }
 
-// pick draws an index with probability softmax(logits).
-func pick(random *rand.Rand, logits []float64) int {
-	top := math.Inf(-1)
-	for _, v := range logits {
-		top = math.Max(top, v)
+// cached says whether the model keeps the keys and values of what it has read. Its text
+// ends where its positions do; another turn goes on from their last half.
+func (r *trainRun) cached() bool { _, ok := r.model.(*gptModel); return ok }
+
+// generator draws tokens from the model, others in each turn.
+func (r *trainRun) generator(turn int64) (*generate.Generator, error) {
+	c := generate.Config{Vocab: r.corpus.tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed + turn}
+	if m, ok := r.model.(*gptModel); ok {
+		c.Capacity = min(m.context(), len(r.prompt)+r.length)
+		return generate.New(r.params, m.model, c)
 	}
-	sum := 0.0
-	for _, v := range logits {
-		sum += math.Exp(v - top)
-	}
-	left := random.Float64() * sum
-	for i, v := range logits {
-		if left -= math.Exp(v - top); left < 0 {
-			return i
-		}
-	}
-	return len(logits) - 1
+	return generate.NewWithoutCache(r.params, r.model.forward, r.model.context(), c)
 }
 
 // printable writes line ends in one way and escapes what a terminal would obey.
@@ -115,36 +127,4 @@ func printable(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// forward runs the model on one window, without dropout.
-type forward struct {
-	ids             *G.Node // (T)
-	logits, weights *G.Node // (T, V), ([H,] T, T)
-	machine         *machine.Machine
-}
-
-func (r *trainRun) newForward() (*forward, error) {
-	b := layers.NewBuild(r.params, layers.Eval)
-	ids, err := b.Input("ids", tensor.Int, r.model.context())
-	if err != nil {
-		return nil, err
-	}
-	f := &forward{ids: ids}
-	if f.logits, f.weights, err = r.model.forwardWithWeights(b, ids); err != nil {
-		return nil, err
-	}
-	f.machine, err = machine.New(f.logits, f.weights)
-	return f, err
-}
-
-// run computes logits and weights of a window. Fewer ids are filled up with 0,
-// which in a causal layer no earlier position sees.
-func (f *forward) run(ids []int) error {
-	window := make([]int, f.ids.Shape()[0])
-	copy(window, ids)
-	if err := G.Let(f.ids, tensor.New(tensor.WithShape(len(window)), tensor.WithBacking(window))); err != nil {
-		return err
-	}
-	return f.machine.RunAll()
 }

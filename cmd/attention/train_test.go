@@ -187,7 +187,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.Text, corpus.source)
 		require.Equal(t, c.NGram, corpus.ngram)
-		require.Equal(t, c.Vocabulary.Characters(), corpus.vocabulary.Characters())
+		require.Equal(t, c.Vocabulary, corpus.tokenizer.Config())
 		r, err := newTrainRun(io.Discard, c, corpus)
 		require.NoError(t, err)
 		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.params)

@@ -5,7 +5,12 @@ import (
 	"image/color"
 	"io"
 	"slices"
+	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"attention/graph/machine"
+	"attention/layers"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -15,6 +20,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -39,22 +45,18 @@ func shown(m textModel) (first, n int) {
 // drawWeights draws the attention weights of each head on the first window of the
 // validation split: a row for each query, a column for each key, all heads in one
 // scale of colours.
-func (r *trainRun) drawWeights(w io.Writer) error {
-	f, err := r.newForward()
+func (r *trainRun) drawWeights(w io.Writer, m watchable) error {
+	window := r.corpus.validation[:m.context()]
+	weights, err := weightsOf(r.params, m, window)
 	if err != nil {
 		return err
 	}
-	window := r.corpus.validation[:r.model.context()]
-	if err := f.run(window); err != nil {
-		return err
-	}
 	t := len(window)
-	first, n := shown(r.model)
+	first, n := shown(m)
 	labels, err := r.labels(window[first : first+n])
 	if err != nil {
 		return err
 	}
-	weights := float64s(f.weights.Value().(*tensor.Dense))
 	heads := len(weights) / (t * t)
 	var grids []weightGrid
 	for h := range min(heads, shownHeads) {
@@ -68,6 +70,28 @@ func (r *trainRun) drawWeights(w io.Writer) error {
 	return err
 }
 
+// weightsOf are the attention weights ([H,] T, T) of a window, without dropout.
+func weightsOf(p *layers.Params, m watchable, window []int) ([]float64, error) {
+	b := layers.NewBuild(p, layers.Eval)
+	ids, err := b.Input("ids", tensor.Int, len(window))
+	if err != nil {
+		return nil, err
+	}
+	_, weights, err := m.forwardWithWeights(b, ids)
+	if err != nil {
+		return nil, err
+	}
+	vm, err := machine.New(weights)
+	if err != nil {
+		return nil, err
+	}
+	if err := G.Let(ids, tensor.New(tensor.WithShape(len(window)), tensor.WithBacking(window))); err != nil {
+		return nil, err
+	}
+	err = vm.RunAll()
+	return float64s(weights.Value().(*tensor.Dense)), err
+}
+
 // cutSquare copies n rows and columns, from the one called first on, of a square
 // of t rows and columns.
 func cutSquare(square []float64, t, first, n int) []float64 {
@@ -78,16 +102,20 @@ func cutSquare(square []float64, t, first, n int) []float64 {
 	return cut
 }
 
-// labels are the characters of ids, each as something that the picture's font can
-// show.
+// labels are the first characters of ids' tokens, each as something that the picture's
+// font can show.
 func (r *trainRun) labels(ids []int) ([]string, error) {
-	text, err := r.corpus.vocabulary.Decode(ids)
-	if err != nil {
-		return nil, err
-	}
 	sans := font.DefaultCache.Lookup(newPlot("", "", "").X.Tick.Label.Font, labelSize).Face
 	var labels []string
-	for _, c := range text {
+	for _, id := range ids {
+		token, err := r.corpus.tokenizer.Decode([]int{id})
+		if err != nil {
+			return nil, err
+		}
+		if len(token) > 1 {
+			token = strings.TrimPrefix(token, " ")
+		}
+		c, _ := utf8.DecodeRuneInString(token)
 		glyph, err := sans.GlyphIndex(nil, c)
 		switch {
 		case c == '\n':

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"attention/layers"
+	"attention/train"
+	"attention/train/folder"
+
+	"github.com/spf13/pflag"
+	"gorgonia.org/tensor"
+)
+
+// isFolder says whether --init names the folder of a model instead of a file of
+// weights.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// fillFromInit gives the flags of the model's form the values that the folder of
+// --init says. A file of weights says none.
+func (o *trainOptions) fillFromInit(flags *pflag.FlagSet) error {
+	if !isFolder(o.init) || flags.Changed("model") && o.model != gptName {
+		return nil
+	}
+	g, err := folder.ReadGPT(o.init)
+	if err != nil {
+		return err
+	}
+	leaves, err := formLeaves(g.Model.Config())
+	if err != nil {
+		return err
+	}
+	leaves["dtype"] = g.Dtype().String()
+	if g.Tokenizer != nil {
+		c := g.Tokenizer.Config()
+		leaves["vocabulary.tokenizer"] = c.Name
+		if o.vocabulary.Characters == "" {
+			o.vocabulary = c
+		}
+	}
+	values, err := settings(flags, leaves)
+	if err != nil {
+		return err
+	}
+	return fill(flags, values)
+}
+
+// formLeaves are the values of a GPT's config that its weights are made for. Those of
+// dropout are the training's.
+func formLeaves(c layers.GPTConfig) (map[string]any, error) {
+	text, err := json.Marshal(map[string]any{"model": c})
+	if err != nil {
+		return nil, err
+	}
+	leaves, err := jsonLeaves(text)
+	maps.DeleteFunc(leaves, func(path string, _ any) bool { return strings.HasSuffix(path, "_pdrop") })
+	return leaves, err
+}
+
+// initSource is what --init names; nil for none. It must have the checksum, if one is
+// said.
+func initSource(path, sum string) (*textSource, error) {
+	if path == "" {
+		return nil, nil
+	}
+	source, err := sourceOf(path)
+	if err != nil {
+		return nil, fmt.Errorf("--init: %w", err)
+	}
+	if sum != "" && source.SHA256 != sum {
+		return nil, fmt.Errorf("--init: %s: got weights with SHA-256 %s, want %s, that of those that the run began with", path, source.SHA256, sum)
+	}
+	return &source, nil
+}
+
+// readInit puts the weights that the run is to begin with, if there are such, in the
+// place of new ones.
+func (r *trainRun) readInit() error {
+	if r.config.Init == nil {
+		return nil
+	}
+	if err := r.readWeights(r.config.Init.Name); err != nil {
+		return fmt.Errorf("--init: %w", err)
+	}
+	return nil
+}
+
+func (r *trainRun) readWeights(path string) error {
+	if !isFolder(path) {
+		_, err := train.ReadParams(path, r.params)
+		return err
+	}
+	if r.config.Model.gpt == nil {
+		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, gptName)
+	}
+	g, err := folder.ReadGPT(path)
+	if err != nil {
+		return err
+	}
+	if err := sameForm(path, *r.config.Model.gpt, g.Model.Config()); err != nil {
+		return err
+	}
+	if g.Tokenizer != nil && g.Tokenizer.Config() != r.config.Vocabulary {
+		return fmt.Errorf("%s: got other tokens than those of --tokenizer %s and the text's, want the same", path, r.config.Vocabulary.Name)
+	}
+	for name, to := range r.params.All() {
+		from, _ := g.Params.Get(name)
+		copyRows(to, from)
+	}
+	return nil
+}
+
+// sameForm refuses a config that weights are not made for. Fewer positions than they
+// have are no harm.
+func sameForm(path string, got, of layers.GPTConfig) error {
+	if got.Context < of.Context {
+		of.Context = got.Context
+	}
+	is, err := formLeaves(got)
+	if err != nil {
+		return err
+	}
+	want, err := formLeaves(of)
+	if err != nil {
+		return err
+	}
+	flags := settingFlags()
+	for _, key := range slices.Sorted(maps.Keys(flags)) {
+		if is[key] != want[key] && strings.HasPrefix(key, "model.") {
+			return fmt.Errorf("%s: --%s: got %v, want %v, that of the weights", path, flags[key], orNone(is[key]), orNone(want[key]))
+		}
+	}
+	return nil
+}
+
+func orNone(v any) any {
+	if v == nil {
+		return 0
+	}
+	return v
+}
+
+// copyRows fills to with the first elements of from, which may be of another type.
+func copyRows(to, from *tensor.Dense) {
+	switch dst := to.Data().(type) {
+	case []float64:
+		copy(dst, float64s(from))
+	case []float32:
+		if src, ok := from.Data().([]float32); ok {
+			copy(dst, src)
+			return
+		}
+		for i, v := range float64s(from)[:len(dst)] {
+			dst[i] = float32(v)
+		}
+	}
+}
+
+// sourceOf reads a file, or those that a model's folder holds, to the end.
+func sourceOf(path string) (textSource, error) {
+	names := []string{path}
+	if isFolder(path) {
+		names = nil
+		for _, pattern := range []string{configName, "*.safetensors"} {
+			found, err := filepath.Glob(filepath.Join(path, pattern))
+			if err != nil {
+				return textSource{}, err
+			}
+			names = append(names, found...)
+		}
+	}
+	sum, size := sha256.New(), 0
+	for _, name := range names {
+		n, err := addFile(sum, name)
+		if err != nil {
+			return textSource{}, err
+		}
+		size += n
+	}
+	return textSource{Name: path, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+func addFile(sum io.Writer, path string) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(sum, f)
+	return int(n), errors.Join(err, f.Close())
+}
