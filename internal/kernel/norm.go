@@ -25,15 +25,15 @@ func fitOrNil[F Float](name string, n int, x, y []F) {
 func normRowsPlain[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, eps F) {
 	for r := range rows {
 		xr, yr := x[r*cols:][:cols], y[r*cols:][:cols]
-		var sum, square F
+		var sum, square float64 // one number at a time, a sum in F would lose digits of a mean far from 0
 		for _, v := range xr {
-			sum += v
+			sum += float64(v)
 		}
-		m := sum / F(cols)
+		m := F(sum / float64(cols))
 		for _, v := range xr {
-			square += (v - m) * (v - m)
+			square += float64((v - m) * (v - m))
 		}
-		s := 1 / F(math.Sqrt(float64(square/F(cols)+eps)))
+		s := F(1 / math.Sqrt(square/float64(cols)+float64(eps)))
 		mean[r], rstd[r] = m, s
 		for i, v := range xr {
 			v = (v - m) * s
