@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"io"
 	"path/filepath"
+	"strings"
 	"strconv"
 
 	"attention/train"
@@ -53,14 +54,14 @@ type curve struct {
 	dots   bool
 }
 
-// drawLoss draws training and validation loss over the steps, with what counting
-// characters achieves.
+// drawLoss draws training and validation loss over the steps, with what counting tokens
+// achieves.
 func (r *trainRun) drawLoss(w io.Writer) error {
 	text := "the built-in text"
 	if !r.config.Text.builtin() {
 		text = filepath.Base(r.config.Text.Name)
 	}
-	p := newPlot(fmt.Sprintf("%s on %s", r.model.title(), text), "step", "loss (nats per character)")
+	p := newPlot(fmt.Sprintf("%s on %s", r.model.title(), text), "step", "loss (nats per "+strings.TrimSuffix(r.corpus.unit(), "s")+")")
 	p.Legend.Top, p.Legend.Padding = true, vg.Points(3)
 	p.Add(plotter.NewGrid())
 	for _, c := range r.curves() {
@@ -95,12 +96,14 @@ func (r *trainRun) curves() []curve {
 	dashes := []vg.Length{vg.Points(5), vg.Points(3)}
 	steps := r.history.steps
 	level := func(y float64) plotter.XYs { return plotter.XYs{{X: 0, Y: y}, {X: float64(len(steps)), Y: y}} }
-	curves := []curve{
-		{"unigram", level(r.corpus.ngram.Unigram), grey, 1, dashes, false},
-		{"bigram", level(r.corpus.ngram.Bigram), color.Black, 1, dashes, false},
-		{"", meanLosses(steps, 2000), pale, 1, nil, false},
-		{"training", meanLosses(steps, 100), blue, 1.5, nil, false},
+	var curves []curve
+	if ngram := r.corpus.ngram; ngram != nil {
+		curves = append(curves, curve{"unigram", level(ngram.Unigram), grey, 1, dashes, false},
+			curve{"bigram", level(ngram.Bigram), color.Black, 1, dashes, false})
 	}
+	curves = append(curves,
+		curve{"", meanLosses(steps, 2000), pale, 1, nil, false},
+		curve{"training", meanLosses(steps, 100), blue, 1.5, nil, false})
 	var validation plotter.XYs
 	for _, e := range r.history.evaluations {
 		validation = append(validation, plotter.XY{X: float64(e.Step), Y: e.Loss})

@@ -192,12 +192,8 @@ func (r *trainRun) printUpdates(before map[string]*tensor.Dense) {
 			fmt.Fprintf(r.out, "… and %d more …\n", left)
 		}
 		after, _ := r.params.Get(name)
-		was, is := float64s(before[name]), float64s(after)
-		change := make([]float64, len(is))
-		for i := range is {
-			change[i] = is[i] - was[i]
-		}
-		fmt.Fprintf(r.out, "%-*s  %12s  %9.4f  %9.4f  %9.4f\n", width, name, fmt.Sprint(after.Shape()), norm(was), norm(is), norm(change))
+		was, is, change := norms(before[name], after)
+		fmt.Fprintf(r.out, "%-*s  %12s  %9.4f  %9.4f  %9.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
 	}
 	after, _ := r.params.Get(corner)
 	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n", corner, cornerString(before[corner]), cornerString(after))
@@ -232,10 +228,18 @@ func float64s(t *tensor.Dense) []float64 {
 	return nil
 }
 
-func norm(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
+// norms are those of two tensors of one form, and of what lies between.
+func norms(was, is *tensor.Dense) (before, after, change float64) {
+	if is.Dtype() == tensor.Float32 {
+		return normsOf(was.Float32s(), is.Float32s())
 	}
-	return math.Sqrt(sum)
+	return normsOf(was.Float64s(), is.Float64s())
+}
+
+func normsOf[F float32 | float64](was, is []F) (before, after, change float64) {
+	for i := range is {
+		b, a := float64(was[i]), float64(is[i])
+		before, after, change = before+b*b, after+a*a, change+(a-b)*(a-b)
+	}
+	return math.Sqrt(before), math.Sqrt(after), math.Sqrt(change)
 }
