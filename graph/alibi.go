@@ -24,7 +24,7 @@ type ALiBiConfig struct {
 // (H, T+S−1) as ExpandRelativeBias takes it.
 //
 // The softmax takes no notice of what all visible keys of a query have in common, so
-// under a causal mask any Offset ≥ S−1 gives the weights of the true one: a decoder
+// under a causal mask, without sinks and extra keys, any Offset ≥ S−1 gives the weights of the true one: a decoder
 // whose position moves from run to run can set Offset to S.
 func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 	switch {

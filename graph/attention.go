@@ -49,7 +49,8 @@ type AttentionConfig struct {
 // h meets key/value head h/(H/K).
 //
 // It is composed of this package's ops, one for each step. FusedAttention computes
-// the same out faster and without holding the weights.
+// the same out faster and without holding the weights. Hidden keys and values have to be
+// finite numbers: here a weight of 0 times ∞ is NaN.
 func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err error) {
 	a, err := c.resolve("Attention", q, k, v)
 	if err != nil {
@@ -243,12 +244,8 @@ func (c AttentionConfig) checkBiases(op string, a *resolved, q *G.Node) error {
 
 // compileMask makes the rule of the mask, for a cache if there is one.
 func (c AttentionConfig) compileMask(op string, a *resolved, cache *KVCache) (err error) {
-	m := c.Mask
-	if m == nil {
-		m = All{}
-	}
 	compiler := maskCompiler{op: op, axes: a.axes, cache: cache}
-	if a.rule, err = m.compile(&compiler); err != nil {
+	if a.rule, err = compiler.whole(c.Mask); err != nil {
 		return err
 	}
 	if cache != nil && cache.config.Rolling {

@@ -13,7 +13,8 @@ import (
 // tokens that the cache holds: q is (…, T, H·D), k (…, T, K·D), v (…, T, K·Dv) for the
 // tokens at the positions start, start+1, … and out (…, T, H·Dv). start is an int or
 // int64 scalar node that each run gives anew: the number of tokens before the chunk.
-// Each run puts the chunk's keys and values into the cache.
+// Each run puts the chunk's keys and values into the cache. A chunk that starts before
+// the end of what a cache holds takes the place of what followed there.
 //
 // Masks and biases are about positions in the whole sequence, whatever their
 // alignment: query t of the chunk stands at start+t. With S = Capacity of a cache that
@@ -25,18 +26,25 @@ import (
 // Under a mask by which no query sees a later key, the outputs are those of the whole
 // sequence at once. There is no gradient and no dropout.
 func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) (*G.Node, error) {
-	const op = "CachedAttention"
-	a, err := c.resolveCached(op, q, k, v, cache)
+	const name = "CachedAttention"
+	a, err := c.resolveCached(name, q, k, v, cache)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArgs(op, []arg{{name: "q"}, {name: "start", integer: true}}, G.Nodes{q, start}); err != nil {
+	if err := checkArgs(name, []arg{{name: "q"}, {name: "start", integer: true}}, G.Nodes{q, start}); err != nil {
 		return nil, err
 	}
 	if !start.IsScalar() {
-		return nil, &ShapeError{op, "start", start.Shape(), "()"}
+		return nil, &ShapeError{name, "start", start.Shape(), "()"}
 	}
 	c.Heads = a.Heads
+	for _, n := range q.Graph().AllNodes() {
+		if o, ok := n.Op().(op); ok {
+			if other, ok := o.body.(cachedAttention); ok && other.Cache == cache {
+				return nil, fmt.Errorf("graph: %s: cache: got one that another attention of this graph fills, want one for each", name)
+			}
+		}
+	}
 	f, in := newFused(a, q, k, v, c)
 	return apply(cachedAttention{f, cache}, append(in, start)...)
 }
@@ -60,6 +68,8 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 			size.Batch, cache.k.Dtype(), size.KeyWidth, size.ValueWidth, a.axes.b(), q.Dtype(), last(k.Shape()), last(v.Shape()))
 	}
 	switch {
+	case c.Renormalize:
+		return nil, fmt.Errorf("graph: %s: renormalize: got it with a cache, want weights as the softmax gives them", op)
 	case c.ExtraKeys > 0:
 		return nil, fmt.Errorf("graph: %s: extra keys: got %d, want none with a cache", op, c.ExtraKeys)
 	case c.Dropout.P > 0:

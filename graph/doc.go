@@ -4,9 +4,9 @@
 // model needs around them.
 //
 // Every function checks its arguments before it touches the graph and returns
-// an error that names the argument, what it got and what it wants. Every op is
-// differentiable by gorgonia.Grad, takes float32 or float64, runs on Gorgonia's
-// tape machine as well as on attention/graph/machine, and gives the same bits
+// an error that names the argument, what it got and what it wants. Every op but
+// CachedAttention is differentiable by gorgonia.Grad; all take float32 or float64, run on Gorgonia's
+// tape machine as well as on attention/graph/machine, and give the same bits
 // on both.
 //
 // Gorgonia keeps some state that all graphs share: build graphs, and call its Grad,

@@ -38,7 +38,7 @@ func (c KVCacheConfig) Validate() error {
 		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache", c.KeepFirst, c.Capacity)
 	}
 	const most = math.MaxInt32
-	if row := max(c.Batch, 1) * max(c.KeyWidth, c.ValueWidth); c.Batch > most || c.KeyWidth > most || c.ValueWidth > most || row > most*16/c.Capacity {
+	if row := max(c.Batch, 1) * max(c.KeyWidth, c.ValueWidth); c.Batch > most || c.KeyWidth > most || c.ValueWidth > most || row > most/c.Capacity {
 		return fmt.Errorf("graph: KVCache: sizes: got %+v, want fewer elements", c)
 	}
 	return nil
@@ -94,8 +94,10 @@ func (c *KVCache) Truncate(n int) error {
 // checkStart refuses a chunk of T tokens that does not follow those before it.
 func (c *KVCache) checkStart(start, T int) error {
 	switch {
-	case start < 0 || start > c.n || c.config.Rolling && start != c.n:
+	case c.config.Rolling && start != c.n:
 		return fmt.Errorf("graph: KVCache: start: got %d, want %d, the number of tokens seen", start, c.n)
+	case start < 0 || start > c.n:
+		return fmt.Errorf("graph: KVCache: start: got %d, want at most %d, the number of tokens seen", start, c.n)
 	case !c.config.Rolling && start+T > c.config.Capacity:
 		return fmt.Errorf("graph: KVCache: got tokens %d to %d, want at most Capacity=%d", start, start+T-1, c.config.Capacity)
 	}

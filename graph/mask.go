@@ -15,6 +15,62 @@ import (
 // Masks that are rules take no memory of size (T, S).
 type Mask interface {
 	compile(c *maskCompiler) (rule, error)
+	// validate checks what is known before there is a graph.
+	validate() error
+}
+
+// ValidateMask says what is wrong with a mask whatever the sequences are: negative
+// lengths, an alignment that there is not, nil within And, Or and Not. A nil mask is All.
+func ValidateMask(m Mask) error {
+	if m == nil {
+		return nil
+	}
+	return m.validate()
+}
+
+func (All) validate() error { return nil }
+
+func (m Causal) validate() error { return m.Align.validate() }
+
+func (m SlidingWindow) validate() error {
+	if m.Left < 0 || m.Right < 0 {
+		return fmt.Errorf("got a window of %d to the left and %d to the right, want both at least 0", m.Left, m.Right)
+	}
+	return m.Align.validate()
+}
+
+func (m Prefix) validate() error {
+	if m.N < 0 {
+		return fmt.Errorf("got a prefix of %d keys, want at least 0", m.N)
+	}
+	return nil
+}
+
+// Nodes are checked with the graph that they belong to.
+
+func (KeyLengths) validate() error { return nil }
+func (Segments) validate() error   { return nil }
+func (Keep) validate() error       { return nil }
+
+func (m either) validate() error {
+	if err := (not{m.A}).validate(); err != nil {
+		return err
+	}
+	return not{m.B}.validate()
+}
+
+func (m not) validate() error {
+	if m.Of == nil {
+		return fmt.Errorf("got nil in And, Or or Not, want a mask")
+	}
+	return m.Of.validate()
+}
+
+func (a Alignment) validate() error {
+	if a < Square || a > LowerRight {
+		return fmt.Errorf("got %v, want one of %v", a, alignmentNames)
+	}
+	return nil
 }
 
 // Alignment says where the queries stand among the keys if there are not as many.
@@ -188,9 +244,13 @@ func (c *maskCompiler) fail(format string, args ...any) error {
 	return fmt.Errorf("graph: %s: mask: %s", c.op, fmt.Sprintf(format, args...))
 }
 
-func (c *maskCompiler) compile(m Mask) (rule, error) {
+// whole compiles a mask from its root. nil is All.
+func (c *maskCompiler) whole(m Mask) (rule, error) {
+	if err := ValidateMask(m); err != nil {
+		return nil, c.fail("%v", err)
+	}
 	if m == nil {
-		return nil, c.fail("got nil in And, Or or Not, want a mask")
+		m = All{}
 	}
 	return m.compile(c)
 }
@@ -220,18 +280,10 @@ func (m Causal) compile(c *maskCompiler) (rule, error) {
 }
 
 func (m SlidingWindow) compile(c *maskCompiler) (rule, error) {
-	if m.Left < 0 || m.Right < 0 {
-		return nil, c.fail("got a window of %d to the left and %d to the right, want both at least 0", m.Left, m.Right)
-	}
 	return band{Left: min(m.Left, unlimited), Right: min(m.Right, unlimited), Align: m.Align}, c.checkAlign(m.Align)
 }
 
-func (m Prefix) compile(c *maskCompiler) (rule, error) {
-	if m.N < 0 {
-		return nil, c.fail("got a prefix of %d keys, want at least 0", m.N)
-	}
-	return prefix{m.N}, nil
-}
+func (m Prefix) compile(*maskCompiler) (rule, error) { return prefix{m.N}, nil }
 
 func (m KeyLengths) compile(c *maskCompiler) (rule, error) {
 	i, err := c.input(arg{name: "lengths", integer: true}, m.Lengths, c.axes.Batch, "(B)")
@@ -273,15 +325,15 @@ func (m Keep) compile(c *maskCompiler) (rule, error) {
 }
 
 func (m either) compile(c *maskCompiler) (rule, error) {
-	a, err := c.compile(m.A)
+	a, err := m.A.compile(c)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.compile(m.B)
+	b, err := m.B.compile(c)
 	return pair{a, b, m.Or}, err
 }
 
 func (m not) compile(c *maskCompiler) (rule, error) {
-	of, err := c.compile(m.Of)
+	of, err := m.Of.compile(c)
 	return inverse{of}, err
 }

@@ -21,11 +21,8 @@ func MaskFill(scores *G.Node, m Mask) (*G.Node, error) {
 	if n < 2 {
 		return nil, &ShapeError{"MaskFill", "scores", scores.Shape(), "(…, T, S)"}
 	}
-	if m == nil {
-		m = All{}
-	}
 	c := maskCompiler{op: "MaskFill", axes: scoreAxes(scores.Shape(), n > 3)}
-	r, err := m.compile(&c)
+	r, err := c.whole(m)
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,20 @@ func (k pairKeys) span(b, t int) (lo, hi int, all bool) {
 var lines = sync.Pool{New: func() any { return new([]bool) }}
 
 func (k pairKeys) fill(b, h, t, s0 int, shown []bool) {
+	// Mostly one of them is a range.
+	for _, c := range [2][2]keySet{{k.a, k.b}, {k.b, k.a}} {
+		lo, hi, all := c[0].span(b, t)
+		if !all {
+			continue
+		}
+		c[1].fill(b, h, t, s0, shown)
+		if k.or {
+			setRange(lo, hi, s0, shown)
+		} else {
+			clearOutside(lo, hi, s0, shown)
+		}
+		return
+	}
 	line := lines.Get().(*[]bool)
 	defer lines.Put(line)
 	if cap(*line) < len(shown) {

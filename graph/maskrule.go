@@ -76,21 +76,38 @@ func whole(keys keySet, batches, queries int) bool {
 // fillRange is fill for a range of keys.
 func fillRange(lo, hi, s0 int, shown []bool) {
 	clear(shown)
-	for i := max(lo-s0, 0); i < min(hi-s0, len(shown)); i++ {
-		shown[i] = true
+	setRange(lo, hi, s0, shown)
+}
+
+// setRange shows a range of keys and leaves the others.
+func setRange(lo, hi, s0 int, shown []bool) {
+	for lo, hi = max(lo-s0, 0), min(hi-s0, len(shown)); lo < hi; {
+		lo += copy(shown[lo:hi], allShown[:])
 	}
 }
+
+// clearOutside hides the keys outside a range and leaves the others.
+func clearOutside(lo, hi, s0 int, shown []bool) {
+	lo = min(max(lo-s0, 0), len(shown))
+	hi = min(max(hi-s0, lo), len(shown))
+	clear(shown[:lo])
+	clear(shown[hi:])
+}
+
+// allShown is what ranges are copied from.
+var allShown = func() (all [128]bool) {
+	for i := range all {
+		all[i] = true
+	}
+	return all
+}()
 
 type everything struct{}
 
 func (everything) bind(_ []*tensor.Dense, at place) (keySet, error) { return everything{}, nil }
 func (everything) span(int, int) (lo, hi int, all bool)             { return 0, math.MaxInt, true }
 
-func (everything) fill(_, _, _, _ int, shown []bool) {
-	for i := range shown {
-		shown[i] = true
-	}
-}
+func (everything) fill(_, _, _, s0 int, shown []bool) { setRange(0, math.MaxInt, s0, shown) }
 
 // unlimited is farther than any key is, and far from where sums overflow.
 const unlimited = math.MaxInt / 4

@@ -94,7 +94,7 @@ func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%#v", o.body) }
 
 func (o op) String() string {
 	name, _ := o.spec()
-	return fmt.Sprintf("%s%+v", name, o.body)
+	return name
 }
 
 func (o op) Hashcode() uint32 {

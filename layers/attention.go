@@ -122,7 +122,7 @@ type AttentionInput struct {
 	Bias *G.Node    // added to the scores, broadcasts to ([B,] H, T, S)
 
 	// Positions of the queries for RoPE, int or int64: () the first, (T), or (B, T). Nil
-	// means 0, 1, … from where Align puts the first query.
+	// means 0, 1, … from where Align puts the first query or, with a cache, from Start.
 	Positions *G.Node
 	// KeyPositions are those of the keys. Nil means Positions if the keys are the
 	// queries, else 0, 1, …
@@ -187,7 +187,7 @@ func (l *Attention) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	if in.Cache != nil {
 		return withoutWeights(l.forward(b, in, in.cached))
 	}
-	return withoutWeights(l.forward(b, in, l.fused))
+	return withoutWeights(l.forward(b, in, l.attend))
 }
 
 // ForwardWithWeights also returns the weights (…, H, T, S), after dropout in a Train
@@ -206,10 +206,10 @@ func (in AttentionInput) cached(q, k, v *G.Node, c graph.AttentionConfig) (out, 
 	return out, nil, err
 }
 
-// fused is attention in one op that never holds the weights. Where weights are
+// attend is attention in one op that never holds the weights. Where weights are
 // renormalised it is composed all the same: a hidden score can then change what the
 // composed form gives, and both have to be equal.
-func (l *Attention) fused(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error) {
+func (l *Attention) attend(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error) {
 	if c.Renormalize {
 		return graph.Attention(q, k, v, c)
 	}

@@ -206,9 +206,9 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 				T := in.Query.Shape()[0]
 				switch {
 				case needs && align == graph.Square && in.Key != nil:
-					require.ErrorContains(t, err, "layers: Attention: positions: got T=", name)
+					require.ErrorContains(t, err, "layers: Attention: Align, for the positions of queries: got T=", name)
 				case needs && align == graph.LowerRight && in.Key != nil && T == 7:
-					require.EqualError(t, err, "layers: Attention: positions: got T=7 and S=3 with lower_right, want S ≥ T", name)
+					require.EqualError(t, err, "layers: Attention: Align, for the positions of queries: got T=7 and S=3 with lower_right, want S ≥ T", name)
 				default:
 					require.NoError(t, err, "%s, %v", name, align)
 				}

@@ -20,20 +20,27 @@ var plainAttention = layers.AttentionConfig{Width: 5, NumHeads: 3, HeadDim: 4}
 func TestAttentionConfigsThatAreRefused(t *testing.T) {
 	const huge = math.MaxInt32 + 1
 	for says, change := range map[string]func(c *layers.AttentionConfig){
-		"Width: got 0, want at least 1":                                     func(c *layers.AttentionConfig) { c.Width = 0 },
-		"NumHeads: got -1, want at least 1":                                 func(c *layers.AttentionConfig) { c.NumHeads = -1 },
-		"KeyWidth: got -1, want at least 0":                                 func(c *layers.AttentionConfig) { c.KeyWidth = -1 },
-		"ValueWidth: got -1, want at least 0":                               func(c *layers.AttentionConfig) { c.ValueWidth = -1 },
-		"Out: got -1, want at least 0":                                      func(c *layers.AttentionConfig) { c.Out = -1 },
-		"NumKVHeads: got -1, want at least 0":                               func(c *layers.AttentionConfig) { c.NumKVHeads = -1 },
-		"HeadDim: got -1, want at least 0":                                  func(c *layers.AttentionConfig) { c.HeadDim = -1 },
-		"ValueDim: got -1, want at least 0":                                 func(c *layers.AttentionConfig) { c.ValueDim = -1 },
-		"NumHeads: got 3, want a divisor of Out=5, or HeadDim":              func(c *layers.AttentionConfig) { c.HeadDim = 0 },
-		"NumKVHeads: got 2, want 0 or a divisor of NumHeads=3":              func(c *layers.AttentionConfig) { c.NumKVHeads = 2 },
-		"NumKVHeads: got 6, want 0 or a divisor of NumHeads=3":              func(c *layers.AttentionConfig) { c.NumKVHeads = 6 },
-		"Scale: got -1, want a finite number of at least 0":                 func(c *layers.AttentionConfig) { c.Scale = -1 },
-		"Softcap: got NaN, want a finite number of at least 0":              func(c *layers.AttentionConfig) { c.Softcap = math.NaN() },
-		"QKNormEps: got +Inf, want a finite number of at least 0":           func(c *layers.AttentionConfig) { c.QKNormEps = math.Inf(1) },
+		"Width: got 0, want at least 1":                               func(c *layers.AttentionConfig) { c.Width = 0 },
+		"NumHeads: got -1, want at least 1":                           func(c *layers.AttentionConfig) { c.NumHeads = -1 },
+		"KeyWidth: got -1, want at least 0":                           func(c *layers.AttentionConfig) { c.KeyWidth = -1 },
+		"ValueWidth: got -1, want at least 0":                         func(c *layers.AttentionConfig) { c.ValueWidth = -1 },
+		"Out: got -1, want at least 0":                                func(c *layers.AttentionConfig) { c.Out = -1 },
+		"NumKVHeads: got -1, want at least 0":                         func(c *layers.AttentionConfig) { c.NumKVHeads = -1 },
+		"HeadDim: got -1, want at least 0":                            func(c *layers.AttentionConfig) { c.HeadDim = -1 },
+		"ValueDim: got -1, want at least 0":                           func(c *layers.AttentionConfig) { c.ValueDim = -1 },
+		"NumHeads: got 3, want a divisor of Out=5, or HeadDim":        func(c *layers.AttentionConfig) { c.HeadDim = 0 },
+		"NumKVHeads: got 2, want 0 or a divisor of NumHeads=3":        func(c *layers.AttentionConfig) { c.NumKVHeads = 2 },
+		"NumKVHeads: got 6, want 0 or a divisor of NumHeads=3":        func(c *layers.AttentionConfig) { c.NumKVHeads = 6 },
+		"Scale: got -1, want a finite number of at least 0":           func(c *layers.AttentionConfig) { c.Scale = -1 },
+		"Softcap: got NaN, want a finite number of at least 0":        func(c *layers.AttentionConfig) { c.Softcap = math.NaN() },
+		"QKNormEps: got +Inf, want a finite number of at least 0":     func(c *layers.AttentionConfig) { c.QKNormEps = math.Inf(1) },
+		"QKNormEps: got 1e-06 without QKNorm, want 0":                 func(c *layers.AttentionConfig) { c.QKNormEps = 1e-6 },
+		"RoPE.Heads: got 3, want 0: they are NumHeads and NumKVHeads": func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Heads: 3} },
+		"Mask: got a prefix of -1 keys, want at least 0":              func(c *layers.AttentionConfig) { c.Mask = graph.Prefix{N: -1} },
+		"Mask: got nil in And, Or or Not, want a mask":                func(c *layers.AttentionConfig) { c.Mask = graph.Not(nil) },
+		"Mask: got alignment 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
+			c.Mask = graph.Or(graph.All{}, graph.SlidingWindow{Align: 7})
+		},
 		"OutStd: got -1, want a finite number of at least 0":                func(c *layers.AttentionConfig) { c.OutStd = -1 },
 		"Dropout: got 1, want 0 <= p < 1":                                   func(c *layers.AttentionConfig) { c.Dropout = 1 },
 		"ContextDropout: got NaN, want 0 <= p < 1":                          func(c *layers.AttentionConfig) { c.ContextDropout = math.NaN() },
@@ -150,9 +157,9 @@ func TestShapesOfAttention(t *testing.T) {
 		{wide, []int{13, 7}, []int{17, 7}, []int{17, 2}, "", "", "query: shape (13, 7), want ([B,] T, 5)"},
 		{wide, []int{13, 5}, nil, []int{17, 2}, "", "", "key: shape (13, 5), want ([B,] S, 7)"},
 		{wide, []int{13, 5}, []int{17, 7}, nil, "", "", "value: shape (17, 7), want ([B,] S, 2)"},
-		{wide, []int{13, 5}, []int{17, 7}, []int{13, 2}, "", "", "graph: FusedAttention: v: shape (13, 6), want (17, 2·Dv)"},
-		{wide, []int{2, 13, 5}, []int{3, 17, 7}, []int{3, 17, 2}, "", "", "graph: FusedAttention: k: shape (3, 17, 8), want (2, S, 8)"},
-		{wide, []int{13, 5}, []int{1, 17, 7}, []int{1, 17, 2}, "", "", "graph: FusedAttention: k: shape (1, 17, 8), want (S, 8)"},
+		{wide, []int{13, 5}, []int{17, 7}, []int{13, 2}, "", "", "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
+		{wide, []int{2, 13, 5}, []int{3, 17, 7}, []int{3, 17, 2}, "", "", "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
+		{wide, []int{13, 5}, []int{1, 17, 7}, []int{1, 17, 2}, "", "", "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
 		{wide, []int{2, 3, 13, 5}, []int{17, 7}, []int{17, 2}, "", "", "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
 	} {
 		p, l := newAttention(t, tensor.Float32, c.config)
@@ -193,7 +200,7 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 			in.Key, in.Positions = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5)), input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
 			in.Mask = graph.Causal{}
 		},
-		"positions: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right": func(b *layers.Build, in *layers.AttentionInput) {
+		"Align, for the positions of queries: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right": func(b *layers.Build, in *layers.AttentionInput) {
 			in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))
 		},
 		"graph: RoPE: positions: shape (7), want (), (13) or (2, 13)": func(b *layers.Build, in *layers.AttentionInput) {

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"slices"
 
 	"attention/graph"
 	"attention/internal/expr"
@@ -85,6 +86,13 @@ func (l *Attention) resolveInput(b *Build, in AttentionInput) (AttentionInput, e
 			return in, err
 		}
 	}
+	q, k, v := in.Query.Shape(), in.Key.Shape(), in.Value.Shape()
+	if !slices.Equal(q[:len(q)-2], k[:len(k)-2]) {
+		return in, fmt.Errorf("layers: %s: key: shape %v, want the batch of the query, which is %v", l.name, k, q)
+	}
+	if !slices.Equal(k[:len(k)-1], v[:len(v)-1]) {
+		return in, fmt.Errorf("layers: %s: value: shape %v, want as many rows as the key, which is %v", l.name, v, k)
+	}
 	if in.Positions != nil || in.KeyPositions != nil {
 		if c.RoPE == nil {
 			return in, fmt.Errorf("layers: %s: positions: got them without RoPE, want none", l.name)
@@ -92,6 +100,9 @@ func (l *Attention) resolveInput(b *Build, in AttentionInput) (AttentionInput, e
 		if in.Positions == nil && in.Key == in.Query {
 			return in, fmt.Errorf("layers: %s: positions: got those of the keys alone, want those of the queries, which are the same tokens", l.name)
 		}
+	}
+	if in.Cache == nil && in.Start != nil {
+		return in, fmt.Errorf("layers: %s: start: got one without a cache, want both", l.name)
 	}
 	if in.Cache != nil {
 		if err := l.checkCache(in); err != nil {
@@ -115,6 +126,8 @@ func (l *Attention) checkCache(in AttentionInput) error {
 		return fmt.Errorf("layers: %s: start: got nil with a cache, want the number of tokens before", l.name)
 	case in.Key != in.Query || in.Value != in.Query:
 		return fmt.Errorf("layers: %s: key: got another sequence than the query with a cache, want the same", l.name)
+	case c.Renormalize:
+		return fmt.Errorf("layers: %s: cache: got one with Renormalize, want none", l.name)
 	case c.AddBiasKV || c.AddZeroAttn:
 		return fmt.Errorf("layers: %s: cache: got one with AddBiasKV or AddZeroAttn, want none", l.name)
 	case c.ALiBi && in.Cache.Config().KeepFirst > 0:
@@ -180,7 +193,7 @@ func length(x *G.Node) int { return x.Shape()[x.Dims()-2] }
 func (l *Attention) offset(T, S int) (int, error) {
 	n, err := l.config.Align.Offset(T, S)
 	if err != nil {
-		err = fmt.Errorf("positions: %w", err)
+		err = fmt.Errorf("Align, for the positions of queries: %w", err)
 	}
 	return n, err
 }
@@ -219,7 +232,7 @@ func (l *Attention) relativeBias(f *expr.Formula[G.Node], b *Build, in Attention
 	if in.Cache != nil { // distances from −(T−1) on
 		S = in.Cache.Config().Capacity
 		if r := c.RelativeBias; r != nil {
-			S = max(S, r.MaxDistance)
+			S = max(S, r.MaxDistance+1) // the last entry is that of all greater distances
 		}
 		offset = S - T
 	} else if offset, err = l.offset(T, S); err != nil {

@@ -3,6 +3,8 @@ package layers
 import (
 	"fmt"
 	"math"
+
+	"attention/graph"
 )
 
 // Validate says what is wrong with the config.
@@ -24,6 +26,14 @@ func (c AttentionConfig) Validate() error {
 	if c.NumHeads%r.NumKVHeads != 0 {
 		return fmt.Errorf("layers: %s: NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", layer, c.NumKVHeads, c.NumHeads)
 	}
+	if c.Mask != nil {
+		if err := graph.ValidateMask(c.Mask); err != nil {
+			return fmt.Errorf("layers: %s: Mask: %w", layer, err)
+		}
+	}
+	if c.RoPE != nil && c.RoPE.Heads != 0 {
+		return fmt.Errorf("layers: %s: RoPE.Heads: got %d, want 0: they are NumHeads and NumKVHeads", layer, c.RoPE.Heads)
+	}
 	if c.RoPE != nil {
 		if err := c.RoPE.Validate(r.HeadDim); err != nil {
 			return fmt.Errorf("layers: %s: RoPE: %w", layer, err)
@@ -31,6 +41,9 @@ func (c AttentionConfig) Validate() error {
 	}
 	if err := c.validateNumbers(layer); err != nil {
 		return err
+	}
+	if c.QKNormEps != 0 && c.QKNorm == NoQKNorm {
+		return fmt.Errorf("layers: %s: QKNormEps: got %v without QKNorm, want 0", layer, c.QKNormEps)
 	}
 	if err := r.validateNames(layer); err != nil {
 		return err

@@ -77,6 +77,7 @@ func TestCacheEqualsTheWholeSequence(t *testing.T) {
 		"full":           {Batch: 2, Capacity: n},
 		"rolling":        {Batch: 2, Capacity: 8, Rolling: true},
 		"rolling, sinks": {Batch: 2, Capacity: 8, Rolling: true, KeepFirst: 3},
+		"rolling, short": {Batch: 2, Capacity: 2, Rolling: true, KeepFirst: 1},
 		"room left over": {Batch: 2, Capacity: n + 5},
 	}
 	for name, c := range cacheConfigs() {
@@ -174,8 +175,8 @@ func randomDense(r *rand.Rand, dt tensor.Dtype, shape ...int) *tensor.Dense {
 // What has no meaning with a cache is refused.
 func TestCacheRefusals(t *testing.T) {
 	plain := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: graph.Causal{}}
-	extra, alibi := plain, plain
-	extra.AddZeroAttn, alibi.ALiBi = true, true
+	extra, alibi, renormalized := plain, plain, plain
+	extra.AddZeroAttn, alibi.ALiBi, renormalized.Renormalize = true, true, true
 	first := graph.KVCacheConfig{Capacity: 9, Rolling: true, KeepFirst: 2}
 	for _, c := range []struct {
 		config layers.AttentionConfig
@@ -185,6 +186,8 @@ func TestCacheRefusals(t *testing.T) {
 	}{
 		{plain, first, func(in *layers.AttentionInput, _ *G.Node) { in.Start = nil }, "start: got nil with a cache"},
 		{plain, first, func(in *layers.AttentionInput, other *G.Node) { in.Key = other }, "key: got another sequence than the query"},
+		{plain, first, func(in *layers.AttentionInput, _ *G.Node) { in.Cache = nil }, "start: got one without a cache"},
+		{renormalized, first, nil, "cache: got one with Renormalize"},
 		{extra, first, nil, "cache: got one with AddBiasKV or AddZeroAttn"},
 		{alibi, first, nil, "cache: got one that keeps first tokens with ALiBi"},
 		{plain, graph.KVCacheConfig{Batch: 3, Capacity: 9}, nil, "cache: got one for 3 sequences"},
@@ -226,4 +229,25 @@ func TestCacheRefusals(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = layer.ForwardWithWeights(b, layers.AttentionInput{Query: x, Cache: cache, Start: x})
 	require.ErrorContains(t, err, "weights: got a cache, want none")
+}
+
+// A cache belongs to one layer.
+func TestCacheOfTwoLayersIsRefused(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	c := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: graph.Causal{}}
+	first, err := layers.NewAttention(p.Scope("0"), c)
+	require.NoError(t, err)
+	second, err := layers.NewAttention(p.Scope("1"), c)
+	require.NoError(t, err)
+	cache, err := first.NewCache(graph.KVCacheConfig{Capacity: 4})
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	x, err := b.Input("x", tensor.Float32, 2, 6)
+	require.NoError(t, err)
+	start, err := b.Input("start", tensor.Int)
+	require.NoError(t, err)
+	x, err = first.Forward(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
+	require.NoError(t, err)
+	_, err = second.Forward(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
+	require.ErrorContains(t, err, "cache: got one that another attention of this graph fills, want one for each")
 }

@@ -5,8 +5,8 @@ import (
 	"image/color"
 	"io"
 	"path/filepath"
-	"strings"
 	"strconv"
+	"strings"
 
 	"attention/train"
 

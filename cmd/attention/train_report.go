@@ -44,8 +44,12 @@ const recentSteps = 50
 func (r *trainRun) printHead() {
 	c, config := r.corpus, r.config
 	training := config.Training
-	fmt.Fprintf(r.out, "text      %s: %d %s, and %d for validation; %d distinct\n",
-		config.Text.Name, len(c.training), c.unit(), len(c.validation), c.tokenizer.Len())
+	kinds := "in the vocabulary"
+	if c.tokenizer.Config().Name == train.Characters {
+		kinds = "distinct"
+	}
+	fmt.Fprintf(r.out, "text      %s: %d %s, and %d for validation; %d %s\n",
+		config.Text.Name, len(c.training), c.unit(), len(c.validation), c.tokenizer.Len(), kinds)
 	fmt.Fprintf(r.out, "model     %v, %s: %s parameters\n", r.model, config.Dtype, r.countString())
 	if config.Init != nil {
 		fmt.Fprintf(r.out, "          begins with the weights of %s\n", config.Init.Name)

@@ -171,6 +171,15 @@ func (m *Machine) owns(v G.Value) bool {
 // Memory is how much memory the machine's intermediate values take.
 func (m *Machine) Memory() Memory { return m.memory }
 
+// checkInput refuses a value that is not what the input was declared to be: Gorgonia
+// binds a scalar of any type to any node.
+func checkInput(n *G.Node, v G.Value) error {
+	if v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) && v.Shape().TotalSize()*n.Shape().TotalSize() != 1 {
+		return fmt.Errorf("machine: input %q: got %v %v, want %v %v", n.Name(), v.Dtype(), v.Shape(), n.Dtype(), n.Shape())
+	}
+	return nil
+}
+
 func (m *Machine) run(s *step) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -180,6 +189,9 @@ func (m *Machine) run(s *step) (err error) {
 	if s.op == nil {
 		if s.value = s.node.Value(); s.value == nil {
 			return fmt.Errorf("machine: input %q has no value; bind one with gorgonia.Let", s.node.Name())
+		}
+		if err := checkInput(s.node, s.value); err != nil {
+			return err
 		}
 		if m.owns(s.value) {
 			// A result of the last run is an input of this one, which overwrites it.

@@ -181,3 +181,20 @@ func TestAClosedMachineRefusesToRun(t *testing.T) {
 	require.NoError(t, m.Close())
 	require.EqualError(t, m.RunAll(), "machine: the machine is closed")
 }
+
+// Gorgonia binds a scalar to any node; the machine does not run on it.
+func TestInputsOfAnotherTypeOrShapeAreRefused(t *testing.T) {
+	g := G.NewGraph()
+	x := G.NewMatrix(g, tensor.Float64, G.WithShape(2, 3), G.WithName("x"))
+	y, err := graph.Scale(x, 2)
+	require.NoError(t, err)
+	m, err := machine.New(y)
+	require.NoError(t, err)
+	for want, v := range map[string]any{
+		`machine: input "x": got float64 (), want float64 (2, 3)`: 3.0,
+		`machine: input "x": got float32 (), want float64 (2, 3)`: float32(3),
+	} {
+		require.NoError(t, G.Let(x, v))
+		require.EqualError(t, m.RunAll(), want)
+	}
+}

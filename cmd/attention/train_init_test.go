@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/internal/safetensors"
+	"attention/train/folder"
+
+	"github.com/stretchr/testify/require"
+)
+
+// stay are flags of a run that trains nothing.
+var stay = strings.Fields("--steps 1 --lr 0 --min-lr 0")
+
+// lastLoss is the last validation loss of a run.
+func lastLoss(t *testing.T, dir string) float64 {
+	lines := metricLines(t, dir)
+	return lines[len(lines)-1]["validation_loss"]
+}
+
+// TestTrainInitFolder: a run's folder and what export makes of it say form, tokenizer and
+// weights; a config file does so too, and one says the same as the other.
+func TestTrainInitFolder(t *testing.T) {
+	run, _ := tinyRun(t, append(tinyGPT, strings.Fields("--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64")...)...)
+	c, err := readConfig(run)
+	require.NoError(t, err)
+	folders := []string{run}
+	for _, format := range folder.Formats() {
+		dir := filepath.Join(t.TempDir(), string(format))
+		_, err := runExport(run, format, dir)
+		require.NoError(t, err)
+		folders = append(folders, dir)
+	}
+	for _, dir := range folders {
+		again := filepath.Join(t.TempDir(), "run")
+		flags := append([]string{"--preset", "nano-char", "--text", c.Text.Name, "--batch", "3", "--eval-batches", "0", "--warmup", "0", "--decay-steps", "1",
+			"--sample", "0", "--init", dir, "--out", again}, stay...)
+		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
+		got, err := readConfig(again)
+		require.NoError(t, err)
+		want := *c.Model.gpt
+		want.EmbeddingDropout, want.AttentionDropout, want.ResidualDropout = 0, 0, 0 // the preset's
+		require.Equal(t, want, *got.Model.gpt, dir)
+		require.Equal(t, "float64", got.Dtype)
+		require.Equal(t, c.Vocabulary, got.Vocabulary)
+		require.Equal(t, dir, got.Init.Name)
+		require.InDelta(t, lastLoss(t, run), lastLoss(t, again), 1e-14)
+		// Killed before its first checkpoint, it begins with the same weights.
+		before := outcome(t, again)
+		require.NoError(t, os.Remove(filepath.Join(again, checkpointsName, "step-00000001.safetensors")))
+		resume(t, again, "--sample", "0")
+		require.Equal(t, before, outcome(t, again))
+	}
+}
+
+// TestTrainInitCrops: a shorter context leaves the first positions, and float32 rounds.
+func TestTrainInitCrops(t *testing.T) {
+	run, _ := tinyRun(t, append(tinyGPT, "--dtype", "float64")...)
+	c, err := readConfig(run)
+	require.NoError(t, err)
+	again := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(stay, "--text", c.Text.Name, "--context", "4", "--model", "gpt",
+		"--init", run, "--dtype", "float32", "--dropout", "0.1", "--sample", "0", "--out", again)...))
+	was, err := safetensors.ReadFile(filepath.Join(run, "model.safetensors"))
+	require.NoError(t, err)
+	is, err := safetensors.ReadFile(filepath.Join(again, "model.safetensors"))
+	require.NoError(t, err)
+	require.Len(t, is.Tensors, len(was.Tensors))
+	for _, got := range is.Tensors {
+		from, _ := was.Get(got.Name)
+		values := got.Data.([]float32)
+		if strings.HasSuffix(got.Name, "wpe.weight") {
+			require.Equal(t, []int{4, 8}, got.Shape)
+		} else {
+			require.Equal(t, from.Shape, got.Shape)
+		}
+		for i, v := range values {
+			require.Equal(t, float32(from.Data.([]float64)[i]), v, got.Name)
+		}
+	}
+}
+
+func TestTrainInitWrong(t *testing.T) {
+	gpt, _ := tinyRun(t, tinyGPT...)
+	layer, _ := tinyRun(t)
+	c, err := readConfig(gpt)
+	require.NoError(t, err)
+	for args, want := range map[string]string{
+		"--init " + gpt + " --width 16":                      "--init: " + gpt + ": --width: got 16, want 8, that of the weights",
+		"--init " + gpt + " --heads 4":                       "--init: " + gpt + ": --heads: got 4, want 2, that of the weights",
+		"--init " + gpt + " --kv-heads 1":                    "--init: " + gpt + ": --kv-heads: got 1, want 0, that of the weights",
+		"--init " + gpt + " --activation relu":               "--init: " + gpt + ": --activation: got relu, want gelu_new, that of the weights",
+		"--init " + gpt + " --bias=false":                    "--init: " + gpt + ": --bias: got false, want true, that of the weights",
+		"--init " + gpt + " --context 7":                     "--init: " + gpt + ": --context: got 7, want 6, that of the weights",
+		"--init " + gpt + " --tokenizer bytes":               "--vocab: got 28, want at least the 256 bytes of the tokenizer",
+		"--init " + gpt + " --model layer":                   "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders",
+		"--init " + layer:                                    "--init: folder: " + layer + ": config.json: model: the model is no GPT",
+		"--model gpt --init " + layer + "/loss.png":          "--init: train: parameters: safetensors: ",
+		"--model gpt --init " + layer + "/model.safetensors": "--init: train: parameters: " + layer + "/model.safetensors: ",
+	} {
+		err := trainTo(t.Context(), new(bytes.Buffer), append(strings.Fields(args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)
+		require.ErrorContains(t, err, want, args)
+	}
+}
