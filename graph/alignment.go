@@ -1,0 +1,64 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Alignment says where the queries stand among the keys if there are not as many.
+type Alignment int
+
+const (
+	Square     Alignment = iota // query t stands at key t, and T = S
+	UpperLeft                   // query t stands at key t (torch's is_causal)
+	LowerRight                  // the last query stands at the last key, S ≥ T, as when earlier keys are kept
+)
+
+var alignmentNames = []string{"square", "upper_left", "lower_right"}
+
+func (a Alignment) String() string {
+	if a < Square || a > LowerRight {
+		return fmt.Sprintf("alignment %d", int(a))
+	}
+	return alignmentNames[a]
+}
+
+// MarshalText writes square, upper_left or lower_right.
+func (a Alignment) MarshalText() ([]byte, error) {
+	if a < Square || a > LowerRight {
+		return nil, fmt.Errorf("graph: alignment: got %d, want one of %v", int(a), alignmentNames)
+	}
+	return []byte(a.String()), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (a *Alignment) UnmarshalText(text []byte) error {
+	i := slices.Index(alignmentNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("graph: alignment: got %q, want one of %v", text, alignmentNames)
+	}
+	*a = Alignment(i)
+	return nil
+}
+
+// Offset is the position among S keys of the first of T queries.
+func (a Alignment) Offset(T, S int) (int, error) {
+	switch {
+	case a == UpperLeft, a == Square && T == S:
+		return 0, nil
+	case a == LowerRight && T <= S:
+		return S - T, nil
+	case a == Square:
+		return 0, fmt.Errorf("got T=%d and S=%d, want T = S or an alignment, upper_left or lower_right", T, S)
+	case a == LowerRight:
+		return 0, fmt.Errorf("got T=%d and S=%d with lower_right, want S ≥ T", T, S)
+	}
+	return 0, fmt.Errorf("got %v, want one of %v", a, alignmentNames)
+}
+
+func (a Alignment) validate() error {
+	if a < Square || a > LowerRight {
+		return fmt.Errorf("got %v, want one of %v", a, alignmentNames)
+	}
+	return nil
+}
