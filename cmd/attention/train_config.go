@@ -75,6 +75,8 @@ func (c runConfig) about() (map[string]string, error) {
 	text, err := json.Marshal(map[string]any{
 		"text": map[string]any{"sha256": c.Text.SHA256}, "vocabulary": c.Vocabulary, "model": c.Model,
 		"dtype": c.Dtype, "batch": c.Batch, "order": c.Order,
+		"training": map[string]any{"seed": c.Training.Seed, "clip_norm": c.Training.ClipNorm,
+			"accumulate": c.Training.Accumulate, "schedule": c.Training.Schedule},
 	})
 	if err != nil {
 		return nil, err

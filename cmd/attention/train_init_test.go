@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,7 +50,7 @@ func TestTrainInitFolder(t *testing.T) {
 		require.InDelta(t, lastLoss(t, run), lastLoss(t, again), 1e-14)
 		// Killed before its first checkpoint, it begins with the same weights.
 		before := outcome(t, again)
-		require.NoError(t, os.Remove(filepath.Join(again, checkpointsName, "step-00000001.safetensors")))
+		killBeforeCheckpoint(t, again)
 		resume(t, again, "--sample", "0")
 		require.Equal(t, before, outcome(t, again))
 	}

@@ -14,7 +14,11 @@ import (
 
 // metrics.jsonl has a line for every step and for every validation. A line says how
 // many steps were taken, that of a step counting its own.
-const metricsName = "metrics.jsonl"
+// Files of a run folder.
+const (
+	metricsName = "metrics.jsonl"
+	modelName   = "model.safetensors"
+)
 
 type stepLine struct {
 	Step            int     `json:"step"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -114,8 +115,30 @@ func (r *trainRun) restore(checkpoint string) error {
 		return fmt.Errorf("--resume: %w; go on from it with: %s", err, resumeCommand(damaged.Intact))
 	case err != nil:
 		return fmt.Errorf("--resume: %w", err)
-	case !found && r.config.Init != nil:
-		return r.readSameInit()
+	case !found:
+		if err := r.checkYoung(); err != nil {
+			return err
+		}
+		if r.config.Init != nil {
+			return r.readSameInit()
+		}
+	}
+	return nil
+}
+
+// checkYoung refuses to begin again a run whose checkpoints are lost: only one that was
+// stopped before the first has none.
+func (r *trainRun) checkYoung() error {
+	metrics, err := os.ReadFile(filepath.Join(r.folder.path, metricsName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	steps := bytes.Count(metrics, []byte(`"learning_rate"`)) // in the line of each step
+	every := r.config.Checkpoints.Every
+	_, err = os.Stat(filepath.Join(r.folder.path, modelName))
+	if err == nil || every > 0 && steps > every {
+		return fmt.Errorf("--resume: %s: got no checkpoint of a run that has taken %d steps, want one; begin anew with --config %s",
+			r.folder.path, steps, filepath.Join(r.folder.path, configName))
 	}
 	return nil
 }

@@ -91,6 +91,15 @@ func TestTrainLengthens(t *testing.T) {
 	require.EqualError(t, err, "--steps: got 19, want at least the 20 that the run has taken")
 }
 
+// killBeforeCheckpoint leaves of a run what is there before its first checkpoint.
+func killBeforeCheckpoint(t *testing.T, folder string) {
+	checkpoints, err := filepath.Glob(filepath.Join(folder, checkpointsName, "step-*"))
+	require.NoError(t, err)
+	require.Len(t, checkpoints, 1)
+	require.NoError(t, os.Remove(checkpoints[0]))
+	require.NoError(t, os.Remove(filepath.Join(folder, modelName)))
+}
+
 // TestTrainResumeWithoutCheckpoint: a run that was killed before its first one begins
 // anew, with the weights that it began with.
 func TestTrainResumeWithoutCheckpoint(t *testing.T) {
@@ -99,14 +108,14 @@ func TestTrainResumeWithoutCheckpoint(t *testing.T) {
 	calm, printed := tinyRun(t, "--init", init)
 	require.Contains(t, printed, "          begins with the weights of "+init+"\n")
 	folder, _ := tinyRun(t, "--init", init)
-	require.NoError(t, os.Remove(filepath.Join(folder, checkpointsName, "step-00000012.safetensors")))
+	killBeforeCheckpoint(t, folder)
 	resume(t, folder)
 	want, got := outcome(t, calm), outcome(t, folder)
 	delete(want, configName) // their texts have other names
 	delete(got, configName)
 	require.Equal(t, want, got)
 
-	require.NoError(t, os.Remove(filepath.Join(folder, checkpointsName, "step-00000012.safetensors")))
+	killBeforeCheckpoint(t, folder)
 	changed, err := os.ReadFile(init)
 	require.NoError(t, err)
 	changed[len(changed)-1] ^= 1

@@ -94,3 +94,33 @@ func TestTrainFailsAfterCheckpoints(t *testing.T) {
 	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; go on from "+
 		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 }
+
+// A run whose checkpoints are lost does not begin again over what it has learnt.
+func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	_, err := runCommand(t.Context(), newTrainCommand(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	require.NoError(t, err)
+	metrics, err := os.ReadFile(filepath.Join(out, metricsName))
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(filepath.Join(out, "checkpoints")))
+	_, err = runCommand(t.Context(), newTrainCommand(), "--resume", out, "--steps", "6")
+	require.EqualError(t, err, "--resume: "+out+": got no checkpoint of a run that has taken 4 steps, want one; begin anew with --config "+filepath.Join(out, configName))
+	after, err := os.ReadFile(filepath.Join(out, metricsName))
+	require.NoError(t, err)
+	require.Equal(t, metrics, after)
+}
+
+// What the steps depend on cannot be edited under a checkpoint.
+func TestResumeWithAnotherSeedIsRefused(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	_, err := runCommand(t.Context(), newTrainCommand(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	require.NoError(t, err)
+	path := filepath.Join(out, configName)
+	config, err := os.ReadFile(path)
+	require.NoError(t, err)
+	edited := strings.Replace(string(config), `"clip_norm": 1`, `"clip_norm": 2`, 1)
+	require.NotEqual(t, string(config), edited)
+	require.NoError(t, os.WriteFile(path, []byte(edited), 0o644))
+	_, err = runCommand(t.Context(), newTrainCommand(), "--resume", out, "--steps", "6")
+	require.ErrorContains(t, err, `training.clip_norm: got "1", want the loop's "2"`)
+}

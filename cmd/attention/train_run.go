@@ -164,7 +164,7 @@ func (r *trainRun) run(ctx context.Context) error {
 func (r *trainRun) save() error {
 	f := r.folder
 	err := errors.Join(
-		train.WriteParams(filepath.Join(f.path, "model.safetensors"), r.params, nil),
+		train.WriteParams(filepath.Join(f.path, modelName), r.params, nil),
 		f.write("loss.png", r.drawLoss),
 	)
 	if m, ok := r.model.(watchable); ok {
