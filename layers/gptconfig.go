@@ -64,6 +64,9 @@ func (c *GPTConfig) UnmarshalJSON(text []byte) error {
 var gptActivations = map[string]Activation{"": GELUTanh, "gelu_new": GELUTanh, "gelu_pytorch_tanh": GELUTanh,
 	"gelu": GELU, "relu": ReLU, "silu": SiLU}
 
+// maxBlocks is more than any model has, and few enough that counts of elements fit an int.
+const maxBlocks = 1 << 16
+
 // Validate says what is wrong with the config.
 func (c GPTConfig) Validate() error {
 	const layer = "GPT"
@@ -71,6 +74,9 @@ func (c GPTConfig) Validate() error {
 		size{"Layers", c.Layers}, size{"NumHeads", c.NumHeads})
 	if err != nil {
 		return err
+	}
+	if c.Layers > maxBlocks {
+		return fmt.Errorf("layers: %s: Layers: got %d, want at most %d", layer, c.Layers, maxBlocks)
 	}
 	for _, rows := range []size{{"Vocab", c.Vocab}, {"Context", c.Context}} {
 		if err := tableFits(layer, rows, c.Width); err != nil {

@@ -37,6 +37,9 @@ func (c Seq2SeqConfig) Validate() error {
 	if err != nil {
 		return err
 	}
+	if n := max(c.EncoderLayers, c.DecoderLayers); n > maxBlocks {
+		return fmt.Errorf("layers: %s: EncoderLayers, DecoderLayers: got %d, want at most %d", layer, n, maxBlocks)
+	}
 	for _, rows := range []size{{"SourceVocab", c.SourceVocab}, {"TargetVocab", c.TargetVocab}, {"Context", c.Context}} {
 		if err := tableFits(layer, rows, c.Width); err != nil {
 			return err
