@@ -111,7 +111,7 @@ func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 }
 
 // What the steps depend on cannot be edited under a checkpoint.
-func TestResumeWithAnotherSeedIsRefused(t *testing.T) {
+func TestResumeWithAnotherConfigIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	_, err := runCommand(t.Context(), newTrainCommand(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
 	require.NoError(t, err)
