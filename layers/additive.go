@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"slices"
 
 	"attention/graph"
@@ -25,6 +24,7 @@ func (c AdditiveAttentionConfig) Validate() error {
 // one sequence to another, whose tokens are keys and values:
 // score = v·tanh(W_query·query + W_key·key).
 type AdditiveAttention struct {
+	name          string // in errors
 	config        AdditiveAttentionConfig
 	query, key, v *Linear
 }
@@ -32,10 +32,10 @@ type AdditiveAttention struct {
 // NewAdditiveAttention makes the parameters W_query.weight (Attn, Query),
 // W_key.weight (Attn, Key) and v.weight (1, Attn).
 func NewAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
-	l := &AdditiveAttention{config: c}
+	l := &AdditiveAttention{name: s.name("AdditiveAttention"), config: c}
 	for _, m := range []struct {
 		name string
 		size LinearConfig
@@ -61,19 +61,18 @@ func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, erro
 // ForwardWithWeights maps query ([B,] T, Query) and key ([B,] S, Key), which is
 // also the value, to context vectors ([B,] T, Key) and weights ([B,] T, S).
 func (l *AdditiveAttention) ForwardWithWeights(b *Build, query, key *G.Node) (out, weights *G.Node, err error) {
-	const name = "AdditiveAttention"
-	if err := checkSequence(name, "query", b, query, l.config.Query, 0); err != nil {
+	if err := checkSequence(l.name, "query", b, query, l.config.Query, 0); err != nil {
 		return nil, nil, err
 	}
-	if err := checkSequence(name, "key", b, key, l.config.Key, 0); err != nil {
+	if err := checkSequence(l.name, "key", b, key, l.config.Key, 0); err != nil {
 		return nil, nil, err
 	}
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
-		return nil, nil, fmt.Errorf("layers: %s: key: shape %v, want the batch of query's %v", name, key.Shape(), query.Shape())
+		return nil, nil, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
 	}
 	var f expr.Formula[G.Node]
 	q := f.Of(l.query.Forward(b, query))
 	k := f.Of(l.key.Forward(b, key))
 	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.Of(b.param(l.v.weight)), key))
-	return out, weights, f.Err()
+	return out, weights, inLayer(l.name, f.Err())
 }

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"slices"
 
 	"attention/graph"
@@ -10,21 +9,21 @@ import (
 )
 
 // AttentionConfig says what an Attention is made of. All but Width and NumHeads may be
-// zero: then it is plain multi-head attention.
+// zero: then it is plain multi-head attention without biases.
 type AttentionConfig struct {
 	Width      int // E, of the queries
 	KeyWidth   int // of the keys; 0 means Width
 	ValueWidth int // of the values; 0 means Width
 	Out        int // width of the output; 0 means Width
 
-	NumHeads   int // H
+	NumHeads   int // H, a divisor of Out unless HeadDim is given
 	NumKVHeads int // K, a divisor of NumHeads: fewer than H is grouped-query attention, 1 multi-query; 0 means H
 	HeadDim    int // D, width of a head's queries and keys; 0 means Out/NumHeads
 	ValueDim   int // Dv, width of a head's values; 0 means HeadDim
 
 	QKVBias bool   // a bias in the three projections
 	OutBias bool   // a bias in the output projection
-	Layout  Layout // names and shapes of the parameters; zero means Book
+	Layout  Layout // names, shapes and initial values of the parameters; zero means Book
 	// OutStd is the standard deviation of the output projection's initial weights; 0
 	// means as Layout draws them.
 	OutStd float64
@@ -33,17 +32,17 @@ type AttentionConfig struct {
 	Softcap float64 // keeps scores within ±Softcap (Gemma 2); 0 means no cap
 
 	Mask        graph.Mask // which keys a query sees in every call; nil means all
-	Renormalize bool       // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax
+	Renormalize bool       // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax; not with Sinks
 
 	// Align says where the queries stand among the keys, for RoPE, ALiBi and
-	// RelativeBias, if there are not as many.
+	// RelativeBias, if there are not as many; zero, graph.Square, refuses that.
 	Align        graph.Alignment
-	RoPE         *graph.RoPEConfig   // rotary positions; nil means none
+	RoPE         *graph.RoPEConfig   // rotary positions, its Heads 0: they are NumHeads and NumKVHeads; nil means none
 	ALiBi        bool                // a bias that falls with distance (Press et al. 2022)
 	RelativeBias *RelativeBiasConfig // a learned bias by distance (T5); nil means none
 
 	QKNorm      QKNorm  // normalisation of each head's queries and keys, with a learned gain; zero means none
-	QKNormEps   float64 // of QKNorm; 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
+	QKNormEps   float64 // of QKNorm, else 0; 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
 	Sinks       bool    // a learned score of each head that takes weight and has no value (gpt-oss)
 	Gate        bool    // the heads' outputs times sigmoid(query·gate_proj), before the output projection (Qiu et al. 2025)
 	AddBiasKV   bool    // a learned key and value after the others (torch's add_bias_kv)
@@ -56,9 +55,9 @@ type AttentionConfig struct {
 
 // RelativeBiasConfig sizes the learned bias of T5.
 type RelativeBiasConfig struct {
-	Buckets        int  // of distances; 0 means 32
+	Buckets        int  // of distances, an even number from 4 on, or any from 2 on if Unidirectional; 0 means 32
 	MaxDistance    int  // distances from here on share a bucket; 0 means 128
-	Unidirectional bool // the decoder's form, in which all later keys share a bucket
+	Unidirectional bool // the decoder's form, in which all later keys share the bucket of the query's own position
 }
 
 // QKNorm is how queries and keys are normalised.
@@ -139,7 +138,7 @@ type AttentionInput struct {
 // cross-attention, grouped heads, masks, biases and positions of every kind. The
 // chapter's variants are made of it.
 type Attention struct {
-	name   string          // of the layer, in errors
+	name   string          // in errors
 	config AttentionConfig // resolved
 	form   form
 	params map[string]Param
@@ -156,16 +155,16 @@ func (f form) parameters(c AttentionConfig) []AttentionParameter {
 	return slices.DeleteFunc(c.parameters(), func(p AttentionParameter) bool { return f.bare && p.output })
 }
 
-// NewAttention makes the parameters, named and shaped as the config's Layout says.
+// NewAttention makes the parameters that AttentionConfig.Parameters lists.
 func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	return newAttention(s, "Attention", c, form{})
 }
 
-func newAttention(s Scope, name string, c AttentionConfig, f form) (*Attention, error) {
-	a := &Attention{name: name, config: c.resolved(), form: f, params: map[string]Param{}}
+func newAttention(s Scope, layer string, c AttentionConfig, f form) (*Attention, error) {
+	a := &Attention{name: s.name(layer), config: c.resolved(), form: f, params: map[string]Param{}}
 	for _, p := range f.parameters(a.config) {
 		param, err := s.Param(p.Name, p.init, p.Shape...)
 		if err != nil {
@@ -195,7 +194,7 @@ func (l *Attention) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 // AddZeroAttn add.
 func (l *Attention) ForwardWithWeights(b *Build, in AttentionInput) (out, weights *G.Node, err error) {
 	if in.Cache != nil {
-		return nil, nil, fmt.Errorf("layers: %s: weights: got a cache, want none: it never holds them", l.name)
+		return nil, nil, errorf(l.name, "weights: got a cache, want none: it never holds them")
 	}
 	return l.forward(b, in, graph.Attention)
 }

@@ -39,7 +39,7 @@ func (l *Attention) forward(b *Build, in AttentionInput, attend attend) (out, we
 	q, k = l.rotate(&f, b, in, q, k)
 	k, v, extra := l.appendKeys(&f, b, k, v)
 	if f.Err() != nil {
-		return nil, nil, l.named(f.Err())
+		return nil, nil, inLayer(l.name, f.Err())
 	}
 	a := graph.AttentionConfig{
 		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap, Mask: l.mask(in), Renormalize: c.Renormalize,
@@ -60,13 +60,10 @@ func (l *Attention) forward(b *Build, in AttentionInput, attend attend) (out, we
 	}
 	out = f.Of(graph.Dropout(out, b.Drop(c.OutDropout)))
 	if f.Err() != nil {
-		return nil, nil, l.named(f.Err())
+		return nil, nil, inLayer(l.name, f.Err())
 	}
 	return out, weights, nil
 }
-
-// named says in which layer an error of a graph function came up.
-func (l *Attention) named(err error) error { return fmt.Errorf("layers: %s: %w", l.name, err) }
 
 // resolveInput checks the sequences and replaces nil by what it stands for.
 func (l *Attention) resolveInput(b *Build, in AttentionInput) (AttentionInput, error) {
@@ -88,21 +85,21 @@ func (l *Attention) resolveInput(b *Build, in AttentionInput) (AttentionInput, e
 	}
 	q, k, v := in.Query.Shape(), in.Key.Shape(), in.Value.Shape()
 	if !slices.Equal(q[:len(q)-2], k[:len(k)-2]) {
-		return in, fmt.Errorf("layers: %s: key: shape %v, want the batch of the query, which is %v", l.name, k, q)
+		return in, errorf(l.name, "key: shape %v, want the batch of the query, which is %v", k, q)
 	}
 	if !slices.Equal(k[:len(k)-1], v[:len(v)-1]) {
-		return in, fmt.Errorf("layers: %s: value: shape %v, want as many rows as the key, which is %v", l.name, v, k)
+		return in, errorf(l.name, "value: shape %v, want as many rows as the key, which is %v", v, k)
 	}
 	if in.Positions != nil || in.KeyPositions != nil {
 		if c.RoPE == nil {
-			return in, fmt.Errorf("layers: %s: positions: got them without RoPE, want none", l.name)
+			return in, errorf(l.name, "positions: got them without RoPE, want none")
 		}
 		if in.Positions == nil && in.Key == in.Query {
-			return in, fmt.Errorf("layers: %s: positions: got those of the keys alone, want those of the queries, which are the same tokens", l.name)
+			return in, errorf(l.name, "positions: got those of the keys alone, want those of the queries, which are the same tokens")
 		}
 	}
 	if in.Cache == nil && in.Start != nil {
-		return in, fmt.Errorf("layers: %s: start: got one without a cache, want both", l.name)
+		return in, errorf(l.name, "start: got one without a cache, want both")
 	}
 	if in.Cache != nil {
 		if err := l.checkCache(in); err != nil {
@@ -123,15 +120,15 @@ func (l *Attention) checkCache(in AttentionInput) error {
 	c := l.config
 	switch {
 	case in.Start == nil:
-		return fmt.Errorf("layers: %s: start: got nil with a cache, want the number of tokens before", l.name)
+		return errorf(l.name, "start: got nil with a cache, want the number of tokens before")
 	case in.Key != in.Query || in.Value != in.Query:
-		return fmt.Errorf("layers: %s: key: got another sequence than the query with a cache, want the same", l.name)
+		return errorf(l.name, "key: got another sequence than the query with a cache, want the same")
 	case c.Renormalize:
-		return fmt.Errorf("layers: %s: cache: got one with Renormalize, want none", l.name)
+		return errorf(l.name, "cache: got one with Renormalize, want none")
 	case c.AddBiasKV || c.AddZeroAttn:
-		return fmt.Errorf("layers: %s: cache: got one with AddBiasKV or AddZeroAttn, want none", l.name)
+		return errorf(l.name, "cache: got one with AddBiasKV or AddZeroAttn, want none")
 	case c.ALiBi && in.Cache.Config().KeepFirst > 0:
-		return fmt.Errorf("layers: %s: cache: got one that keeps first tokens with ALiBi, whose bias grows without end, want KeepFirst 0", l.name)
+		return errorf(l.name, "cache: got one that keeps first tokens with ALiBi, whose bias grows without end, want KeepFirst 0")
 	}
 	return nil
 }

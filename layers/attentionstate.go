@@ -36,7 +36,7 @@ func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) erro
 	}
 	rows, err := l.checkState(from, state)
 	if err != nil {
-		return fmt.Errorf("layers: %s: state of layout %q: %w", l.name, from.Layout, err)
+		return errorf(l.name, "state of layout %q: %w", from.Layout, err)
 	}
 	for name, v := range l.convert(rows, from, l.config) {
 		if err := l.params[name].params.Set(l.params[name].name, v); err != nil {

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"math"
 
 	"attention/graph"
@@ -16,34 +15,34 @@ func (c AttentionConfig) Validate() error {
 	for _, s := range []size{{"KeyWidth", c.KeyWidth}, {"ValueWidth", c.ValueWidth}, {"Out", c.Out}, {"NumKVHeads", c.NumKVHeads},
 		{"HeadDim", c.HeadDim}, {"ValueDim", c.ValueDim}} {
 		if s.got < 0 {
-			return fmt.Errorf("layers: %s: %s: got %d, want at least 0", layer, s.name, s.got)
+			return errorf(layer, "%s: got %d, want at least 0", s.name, s.got)
 		}
 	}
 	r := c.resolved()
 	if c.HeadDim == 0 && r.Out%c.NumHeads != 0 {
-		return fmt.Errorf("layers: %s: NumHeads: got %d, want a divisor of Out=%d, or HeadDim", layer, c.NumHeads, r.Out)
+		return errorf(layer, "NumHeads: got %d, want a divisor of Out=%d, or HeadDim", c.NumHeads, r.Out)
 	}
 	if c.NumHeads%r.NumKVHeads != 0 {
-		return fmt.Errorf("layers: %s: NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", layer, c.NumKVHeads, c.NumHeads)
+		return errorf(layer, "NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", c.NumKVHeads, c.NumHeads)
 	}
 	if c.Mask != nil {
 		if err := graph.ValidateMask(c.Mask); err != nil {
-			return fmt.Errorf("layers: %s: Mask: %w", layer, err)
+			return errorf(layer, "Mask: %w", err)
 		}
 	}
 	if c.RoPE != nil && c.RoPE.Heads != 0 {
-		return fmt.Errorf("layers: %s: RoPE.Heads: got %d, want 0: they are NumHeads and NumKVHeads", layer, c.RoPE.Heads)
+		return errorf(layer, "RoPE.Heads: got %d, want 0: they are NumHeads and NumKVHeads", c.RoPE.Heads)
 	}
 	if c.RoPE != nil {
 		if err := c.RoPE.Validate(r.HeadDim); err != nil {
-			return fmt.Errorf("layers: %s: RoPE: %w", layer, err)
+			return errorf(layer, "RoPE: %w", err)
 		}
 	}
 	if err := c.validateNumbers(layer); err != nil {
 		return err
 	}
 	if c.QKNormEps != 0 && c.QKNorm == NoQKNorm {
-		return fmt.Errorf("layers: %s: QKNormEps: got %v without QKNorm, want 0", layer, c.QKNormEps)
+		return errorf(layer, "QKNormEps: got %v without QKNorm, want 0", c.QKNormEps)
 	}
 	if err := r.validateNames(layer); err != nil {
 		return err
@@ -62,7 +61,7 @@ func (c AttentionConfig) validateNumbers(layer string) error {
 		got  float64
 	}{{"Scale", c.Scale}, {"Softcap", c.Softcap}, {"QKNormEps", c.QKNormEps}, {"OutStd", c.OutStd}} {
 		if !(x.got >= 0) || math.IsInf(x.got, 0) {
-			return fmt.Errorf("layers: %s: %s: got %v, want a finite number of at least 0", layer, x.name, x.got)
+			return errorf(layer, "%s: got %v, want a finite number of at least 0", x.name, x.got)
 		}
 	}
 	for _, p := range []struct {
@@ -74,7 +73,7 @@ func (c AttentionConfig) validateNumbers(layer string) error {
 		}
 	}
 	if c.Renormalize && c.Sinks {
-		return fmt.Errorf("layers: %s: Sinks: got them with Renormalize, want one of the two", layer)
+		return errorf(layer, "Sinks: got them with Renormalize, want one of the two")
 	}
 	return nil
 }
@@ -86,28 +85,27 @@ func (c RelativeBiasConfig) validate(layer string) error {
 		side /= 2
 	}
 	if side < 2 || !c.Unidirectional && c.Buckets%2 != 0 {
-		return fmt.Errorf("layers: %s: RelativeBias: Buckets: got %d, want an even number from 4 on, or if Unidirectional any from 2 on", layer, c.Buckets)
+		return errorf(layer, "RelativeBias: Buckets: got %d, want an even number from 4 on, or if Unidirectional any from 2 on", c.Buckets)
 	}
 	if c.MaxDistance <= side/2 {
-		return fmt.Errorf("layers: %s: RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each",
-			layer, c.MaxDistance, side/2)
+		return errorf(layer, "RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each", c.MaxDistance, side/2)
 	}
 	return nil
 }
 
 func (c AttentionConfig) validateNames(layer string) error {
 	if n := c.QKNorm; n != NoQKNorm && n != L2Norm && n != RMSNorm {
-		return fmt.Errorf("layers: %s: QKNorm: got %q, want %q, %q or none", layer, n, L2Norm, RMSNorm)
+		return errorf(layer, "QKNorm: got %q, want %q, %q or none", n, L2Norm, RMSNorm)
 	}
 	if _, err := c.Align.MarshalText(); err != nil {
-		return fmt.Errorf("layers: %s: Align: %w", layer, err)
+		return errorf(layer, "Align: %w", err)
 	}
 	if _, ok := layouts[c.Layout]; !ok {
-		return fmt.Errorf("layers: %s: Layout: got %q, want one of %v", layer, c.Layout, Layouts())
+		return errorf(layer, "Layout: got %q, want one of %v", c.Layout, Layouts())
 	}
 	if c.Layout == GPT2 && (c.KeyWidth != c.Width || c.ValueWidth != c.Width) {
-		return fmt.Errorf("layers: %s: Layout: got %q with keys %d and values %d wide, want both %d wide as the queries, or another layout",
-			layer, c.Layout, c.KeyWidth, c.ValueWidth, c.Width)
+		return errorf(layer, "Layout: got %q with keys %d and values %d wide, want both %d wide as the queries, or another layout",
+			c.Layout, c.KeyWidth, c.ValueWidth, c.Width)
 	}
 	return nil
 }
@@ -118,14 +116,14 @@ func (c AttentionConfig) checkElements(layer string) error {
 		{"NumHeads", c.NumHeads}, {"HeadDim", c.HeadDim}, {"ValueDim", c.ValueDim},
 		{"NumHeads·HeadDim", c.queryWidth()}, {"NumHeads·ValueDim", c.contextWidth()}} {
 		if s.got > maxElements {
-			return fmt.Errorf("layers: %s: %s: got %d, want at most %d", layer, s.name, s.got, maxElements)
+			return errorf(layer, "%s: got %d, want at most %d", s.name, s.got, maxElements)
 		}
 	}
 	for _, p := range c.parameters() {
 		n := 1
 		for _, d := range p.Shape {
 			if d > maxElements/n {
-				return fmt.Errorf("layers: %s: %s: shape %v, want at most %d elements", layer, p.Name, p.Shape, maxElements)
+				return errorf(layer, "%s: shape %v, want at most %d elements", p.Name, p.Shape, maxElements)
 			}
 			n *= d
 		}

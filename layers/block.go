@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/graph"
 	"attention/internal/expr"
 
@@ -49,11 +47,11 @@ func (c BlockConfig) Validate() error {
 		return err
 	}
 	if _, ok := blockLayouts[c.Attention.Layout]; !ok {
-		return fmt.Errorf("layers: Block: Layout: got %q, want one of %v", c.Attention.Layout, layoutsIn(blockLayouts))
+		return errorf("Block", "Layout: got %q, want one of %v", c.Attention.Layout, layoutsIn(blockLayouts))
 	}
 	for _, w := range []size{{"Attention.Out", c.Attention.resolved().Out}, {"MLP.Width", c.MLP.Width}, {"Norm.Width", c.Norm.Width}} {
 		if w.got != c.Attention.Width {
-			return fmt.Errorf("layers: Block: %s: got %d, want Attention.Width=%d", w.name, w.got, c.Attention.Width)
+			return errorf("Block", "%s: got %d, want Attention.Width=%d", w.name, w.got, c.Attention.Width)
 		}
 	}
 	if err := c.MLP.Validate(); err != nil {
@@ -98,6 +96,7 @@ func (c AttentionConfig) count() int {
 //	x = x + attention(norm(x));  x = x + mlp(norm(x))      pre-norm
 //	x = norm(x + attention(x));  x = norm(x + mlp(x))      post-norm
 type Block struct {
+	name      string      // in errors
 	config    BlockConfig // resolved
 	attention *Attention
 	mlp       *MLP
@@ -111,10 +110,10 @@ type Block struct {
 //	            nn.TransformerEncoderLayer
 //	Llama       input_layernorm, self_attn, post_attention_layernorm, mlp
 func NewBlock(s Scope, c BlockConfig) (*Block, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
-	l := &Block{config: c.resolved()}
+	l := &Block{name: s.name("Block"), config: c.resolved()}
 	names := blockLayouts[l.config.Attention.Layout]
 	var err error
 	if l.norms[0], err = NewNorm(s.Sub(names.norms[0]), l.config.Norm); err != nil {
@@ -145,7 +144,7 @@ func (l *Block) Attention() *Attention { return l.attention }
 // rest is for the attention.
 func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	if in.Key != nil || in.Value != nil {
-		return nil, fmt.Errorf("layers: Block: key: got another sequence than the query, want nil")
+		return nil, errorf(l.name, "key: got another sequence than the query, want nil")
 	}
 	var f expr.Formula[G.Node]
 	attend := func(x *G.Node) (*G.Node, error) {

@@ -169,7 +169,7 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		"Block: Norm.Width: got 6, want Attention.Width=12":         block(func(c *layers.BlockConfig) { c.Norm.Width = 6 }),
 		"DecoderBlock: Cross.Width: got 6, want Block.Attention":    cross(layers.AttentionConfig{Width: 6, NumHeads: 2}),
 		"DecoderBlock: Cross.Out: got 6, want Block.Attention":      cross(layers.AttentionConfig{Width: 12, Out: 6, NumHeads: 2}),
-		"DecoderBlock: Cross: layers: Attention: NumHeads: got 5":   cross(layers.AttentionConfig{Width: 12, NumHeads: 5}),
+		"DecoderBlock: Cross: Attention: NumHeads: got 5":           cross(layers.AttentionConfig{Width: 12, NumHeads: 5}),
 	} {
 		require.ErrorContains(t, c.Validate(), "layers: "+says)
 		p := layers.NewParams(tensor.Float32, 1)
@@ -227,6 +227,6 @@ func TestBlockInputsAreRefused(t *testing.T) {
 	}
 	for _, in := range []layers.AttentionInput{{Query: good, Key: good}, {Query: good, Value: good}} {
 		_, err = pre.Forward(b, in)
-		require.ErrorContains(t, err, "layers: Block: key: got another sequence than the query, want nil")
+		require.ErrorContains(t, err, "layers: pre: Block: key: got another sequence than the query, want nil")
 	}
 }

@@ -74,7 +74,7 @@ func (b *Build) param(p Param) (*G.Node, error) {
 	if n := b.Node(p); n != nil {
 		return n, nil
 	}
-	return nil, fmt.Errorf("layers: %s: got a parameter of another set, want one of the build's own Params", p.name)
+	return nil, errorf(p.name, "got a parameter of another set, want one of the build's own Params")
 }
 
 // Learnables are the nodes of the parameters used so far, in order of use.

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
@@ -27,7 +25,7 @@ func (c CausalAttentionConfig) validate(layer string) error {
 		return err
 	}
 	if c.ContextLength < 0 {
-		return fmt.Errorf("layers: %s: ContextLength: got %d, want at least 0", layer, c.ContextLength)
+		return errorf(layer, "ContextLength: got %d, want at least 0", c.ContextLength)
 	}
 	if err := probability(layer, "Dropout", c.Dropout); err != nil {
 		return err
@@ -51,7 +49,7 @@ type CausalAttention struct{ self selfAttention }
 // NewCausalAttention makes the parameters W_query.weight, W_key.weight and
 // W_value.weight (Out, In) and, with QKVBias, their .bias (Out).
 func NewCausalAttention(s Scope, c CausalAttentionConfig) (*CausalAttention, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	self, err := newSelfAttention(s, "CausalAttention", c.attention(), form{headless: true, bare: true}, c.ContextLength)

@@ -48,5 +48,5 @@ func TestDecodeWithWeights(t *testing.T) {
 	_, _, err := m.DecodeWithWeights(b, nil, target, nil)
 	require.ErrorContains(t, err, "layers: Seq2Seq: target: got nil, want a node")
 	_, _, err = m.DecodeWithWeights(b, target, nil, nil)
-	require.ErrorContains(t, err, "layers: DecoderBlock: memory: got nil, want a node")
+	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")
 }

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/graph"
 	"attention/internal/expr"
 
@@ -38,14 +36,14 @@ func (c DecoderBlockConfig) Validate() error {
 	}
 	c = c.resolved()
 	if err := c.Cross.Validate(); err != nil {
-		return fmt.Errorf("layers: DecoderBlock: Cross: %w", err)
+		return within("DecoderBlock: Cross", err)
 	}
 	if _, ok := decoderLayouts[c.Block.Attention.Layout]; !ok {
-		return fmt.Errorf("layers: DecoderBlock: Layout: got %q, want one of %v", c.Block.Attention.Layout, layoutsIn(decoderLayouts))
+		return errorf("DecoderBlock", "Layout: got %q, want one of %v", c.Block.Attention.Layout, layoutsIn(decoderLayouts))
 	}
 	for _, w := range []size{{"Cross.Width", c.Cross.Width}, {"Cross.Out", c.Cross.resolved().Out}} {
 		if w.got != c.Block.Attention.Width {
-			return fmt.Errorf("layers: DecoderBlock: %s: got %d, want Block.Attention.Width=%d", w.name, w.got, c.Block.Attention.Width)
+			return errorf("DecoderBlock", "%s: got %d, want Block.Attention.Width=%d", w.name, w.got, c.Block.Attention.Width)
 		}
 	}
 	return nil
@@ -70,6 +68,7 @@ func (c DecoderBlockConfig) Count() int {
 // DecoderBlock is a block that also attends to a memory: what an encoder made of another
 // sequence (Vaswani et al. 2017; torch.nn.TransformerDecoderLayer).
 type DecoderBlock struct {
+	name             string             // in errors
 	config           DecoderBlockConfig // resolved
 	attention, cross *Attention
 	mlp              *MLP
@@ -86,11 +85,11 @@ type DecoderBlock struct {
 //	Llama  input_layernorm, self_attn, cross_attn_layernorm, cross_attn,
 //	       post_attention_layernorm, mlp
 func NewDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	c = c.resolved()
-	l := &DecoderBlock{config: c}
+	l := &DecoderBlock{name: s.name("DecoderBlock"), config: c}
 	block, names := blockLayouts[c.Block.Attention.Layout], decoderLayouts[c.Block.Attention.Layout]
 	var err error
 	if l.attention, err = NewAttention(s.Sub(block.attention), c.Block.Attention); err != nil {
@@ -134,7 +133,7 @@ func (l *DecoderBlock) ForwardWithWeights(b *Build, in DecoderInput) (out, weigh
 
 func (l *DecoderBlock) forward(b *Build, in DecoderInput, cross func(*Build, AttentionInput) (out, weights *G.Node, err error)) (out, weights *G.Node, err error) {
 	if in.Memory == nil {
-		return nil, nil, fmt.Errorf("layers: DecoderBlock: memory: got nil, want a node")
+		return nil, nil, errorf(l.name, "memory: got nil, want a node")
 	}
 	var f expr.Formula[G.Node]
 	add := func(x *G.Node, norm *Norm, part func(x *G.Node) (*G.Node, error)) *G.Node {

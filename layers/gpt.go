@@ -13,6 +13,7 @@ import (
 // GPT is GPT-2 (Radford et al. 2019): token and position embeddings, causal blocks with
 // the norms before the parts, a last norm, and the scores of the next token.
 type GPT struct {
+	name              string // in errors
 	config            GPTConfig
 	tokens, positions Param
 	blocks            []*Block
@@ -24,21 +25,22 @@ type GPT struct {
 //
 //	transformer.wte.weight (V, E), transformer.wpe.weight (Context, E)
 //	transformer.h.0.ln_1.weight (E)
-//	transformer.h.0.attn.c_attn.weight (E, 3E), transformer.h.0.attn.c_proj.weight (E, E)
+//	transformer.h.0.attn.c_attn.weight (E, E + 2·K·D), transformer.h.0.attn.c_proj.weight (E, E)
 //	transformer.h.0.ln_2.weight (E)
 //	transformer.h.0.mlp.c_fc.weight (E, Hidden), transformer.h.0.mlp.c_proj.weight (Hidden, E)
 //	…
 //	transformer.ln_f.weight (E)
 //	lm_head.weight (V, E), if untied
 //
-// and the .bias of each norm and each linear layer under transformer.h. Weights are
-// drawn from a normal distribution with the deviation 0.02, those of both c_proj with
+// and, unless NoBias, the .bias of each norm and each linear layer under transformer.h. D
+// is E/H; with as many key/value heads as heads c_attn.weight is (E, 3E). Weights are drawn
+// from a normal distribution with the deviation 0.02, those of both c_proj with
 // 0.02/√(2·Layers); norms begin with 1, biases with 0.
 func NewGPT(s Scope, c GPTConfig) (*GPT, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
-	m := &GPT{config: c}
+	m := &GPT{name: s.name("GPT"), config: c}
 	body := s.Sub("transformer")
 	var err error
 	if m.tokens, err = body.Sub("wte").Param("weight", Normal(0, 0.02), c.Vocab, c.Width); err != nil {
@@ -69,14 +71,14 @@ func (m *GPT) Config() GPTConfig { return m.config }
 
 // Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V).
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	if err := checkIDs("GPT", "ids", ids, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "ids", ids, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
 	positions := f.Of(graph.Rows(f.Of(b.param(m.positions)), 0, last(ids)))
 	x := f.Of(m.transform(b, ids, positions, nil, nil)) // (…, T, E)
 	logits := f.Of(m.score(b, x))
-	return logits, f.Err()
+	return logits, inLayer(m.name, f.Err())
 }
 
 // Loss is the mean cross entropy of the logits for ids, in nats: a scalar. targets are
@@ -84,7 +86,7 @@ func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 	var f expr.Formula[G.Node]
 	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, ids)), targets))
-	return loss, f.Err()
+	return loss, inLayer(m.name, f.Err())
 }
 
 // transform is all but the scores: (…, T, E).
@@ -113,13 +115,13 @@ func (m *GPT) score(b *Build, x *G.Node) (*G.Node, error) {
 // checkIDs refuses what are no ids (T) or (B, T), with T at most most.
 func checkIDs(layer, arg string, ids *G.Node, most int) error {
 	if ids == nil {
-		return fmt.Errorf("layers: %s: %s: got nil, want a node", layer, arg)
+		return errorf(layer, "%s: got nil, want a node", arg)
 	}
 	if n := len(ids.Shape()); n < 1 || n > 2 || last(ids) > most {
-		return fmt.Errorf("layers: %s: %s: shape %v, want ([B,] T <= %d)", layer, arg, ids.Shape(), most)
+		return errorf(layer, "%s: shape %v, want ([B,] T <= %d)", arg, ids.Shape(), most)
 	}
 	if dt := ids.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
-		return fmt.Errorf("layers: %s: %s: got %v, want int or int64", layer, arg, dt)
+		return errorf(layer, "%s: got %v, want int or int64", arg, dt)
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/graph"
 	"attention/internal/expr"
 
@@ -69,7 +67,7 @@ func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G.N
 	var f expr.Formula[G.Node]
 	x := f.Of(m.transformCached(b, ids, start, cache))
 	logits := f.Of(m.score(b, f.Of(graph.LastRow(x)))) // of one row, not of T
-	return logits, f.Err()
+	return logits, inLayer(m.name, f.Err())
 }
 
 // ForwardCachedAll is ForwardCached with the logits (…, T, V) of the tokens that follow
@@ -77,19 +75,19 @@ func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G.N
 func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {
 	var f expr.Formula[G.Node]
 	logits := f.Of(m.score(b, f.Of(m.transformCached(b, ids, start, cache))))
-	return logits, f.Err()
+	return logits, inLayer(m.name, f.Err())
 }
 
 // transformCached is transform of a chunk.
 func (m *GPT) transformCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {
-	if err := checkIDs("GPT", "ids", ids, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "ids", ids, m.config.Context); err != nil {
 		return nil, err
 	}
 	if cache == nil {
-		return nil, fmt.Errorf("layers: GPT: cache: got nil, want one of NewCache")
+		return nil, errorf(m.name, "cache: got nil, want one of NewCache")
 	}
 	if len(cache.layers) != len(m.blocks) {
-		return nil, fmt.Errorf("layers: GPT: cache: got one of %d blocks, want %d", len(cache.layers), len(m.blocks))
+		return nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache.layers), len(m.blocks))
 	}
 	var f expr.Formula[G.Node]
 	positions := f.Of(graph.PositionRows(f.Of(b.param(m.positions)), start, last(ids)))

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"attention/graph"
@@ -17,7 +16,7 @@ type GPTConfig struct {
 	Vocab      int    `json:"vocab_size"`          // V
 	Context    int    `json:"n_positions"`         // the longest sequence
 	Width      int    `json:"n_embd"`              // E
-	Layers     int    `json:"n_layer"`             // blocks
+	Layers     int    `json:"n_layer"`             // blocks, at most 65536
 	NumHeads   int    `json:"n_head"`              // H, a divisor of Width
 	NumKVHeads int    `json:"n_kv_head,omitempty"` // K, a divisor of NumHeads; 0 means H
 	Hidden     int    `json:"n_inner,omitempty"`   // width within the MLPs; 0 means 4·Width
@@ -43,7 +42,7 @@ type gptConfigJSON struct {
 	Bias *bool `json:"bias"`
 }
 
-// MarshalJSON writes all keys.
+// MarshalJSON writes all keys but n_kv_head and n_inner if they are 0.
 func (c GPTConfig) MarshalJSON() ([]byte, error) {
 	tie, bias := !c.Untied, !c.NoBias
 	return json.Marshal(gptConfigJSON{gptConfigFields(c), &tie, &bias})
@@ -53,7 +52,7 @@ func (c GPTConfig) MarshalJSON() ([]byte, error) {
 func (c *GPTConfig) UnmarshalJSON(text []byte) error {
 	var j gptConfigJSON
 	if err := json.Unmarshal(text, &j); err != nil {
-		return fmt.Errorf("layers: GPT: config: %w", err)
+		return errorf("GPT", "config: %w", err)
 	}
 	*c = GPTConfig(j.gptConfigFields)
 	c.Untied, c.NoBias = j.Tie != nil && !*j.Tie, j.Bias != nil && !*j.Bias
@@ -76,7 +75,7 @@ func (c GPTConfig) Validate() error {
 		return err
 	}
 	if c.Layers > maxBlocks {
-		return fmt.Errorf("layers: %s: Layers: got %d, want at most %d", layer, c.Layers, maxBlocks)
+		return errorf(layer, "Layers: got %d, want at most %d", c.Layers, maxBlocks)
 	}
 	for _, rows := range []size{{"Vocab", c.Vocab}, {"Context", c.Context}} {
 		if err := tableFits(layer, rows, c.Width); err != nil {
@@ -84,7 +83,7 @@ func (c GPTConfig) Validate() error {
 		}
 	}
 	if _, ok := gptActivations[c.Activation]; !ok {
-		return fmt.Errorf("layers: %s: Activation: got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu", layer, c.Activation)
+		return errorf(layer, "Activation: got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu", c.Activation)
 	}
 	for _, p := range []struct {
 		name string
@@ -94,10 +93,7 @@ func (c GPTConfig) Validate() error {
 			return err
 		}
 	}
-	if err := c.block().Validate(); err != nil {
-		return fmt.Errorf("layers: %s: block: %w", layer, err)
-	}
-	return nil
+	return within(layer+": block", c.block().Validate())
 }
 
 // tableFits is the error that names a table with too many rows of a width.
@@ -105,7 +101,7 @@ func tableFits(layer string, rows size, width int) error {
 	if rows.got <= maxElements/width {
 		return nil
 	}
-	return fmt.Errorf("layers: %s: %s: got %d for Width=%d, want at most %d elements in a weight", layer, rows.name, rows.got, width, maxElements)
+	return errorf(layer, "%s: got %d for Width=%d, want at most %d elements in a weight", rows.name, rows.got, width, maxElements)
 }
 
 // block is the config of each block. What it adds begins smaller the more blocks there

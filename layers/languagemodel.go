@@ -33,11 +33,11 @@ func (c LanguageModelConfig) Validate() error {
 	}
 	for _, w := range widths {
 		if w.got != c.Width {
-			return fmt.Errorf("layers: LanguageModel: Attention.%s: got %d, want Width=%d", w.name, w.got, c.Width)
+			return errorf("LanguageModel", "Attention.%s: got %d, want Width=%d", w.name, w.got, c.Width)
 		}
 	}
 	if n := a.ContextLength; n != 0 && n < c.Context {
-		return fmt.Errorf("layers: LanguageModel: Attention.ContextLength: got %d, want 0 or at least Context=%d", n, c.Context)
+		return errorf("LanguageModel", "Attention.ContextLength: got %d, want 0 or at least Context=%d", n, c.Context)
 	}
 	return nil
 }
@@ -46,6 +46,7 @@ func (c LanguageModelConfig) Validate() error {
 // token and position embeddings, one attention layer, and a projection to the
 // scores of the next token.
 type LanguageModel struct {
+	name              string // in errors
 	config            LanguageModelConfig
 	tokens, positions Param
 	attention         SelfAttention
@@ -55,10 +56,10 @@ type LanguageModel struct {
 // NewLanguageModel makes the parameters tokens.weight (V, E), positions.weight
 // (T, E), attention.… and output.weight (V, Out), output.bias (V).
 func NewLanguageModel(s Scope, c LanguageModelConfig) (*LanguageModel, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
-	m := &LanguageModel{config: c}
+	m := &LanguageModel{name: s.name("LanguageModel"), config: c}
 	var err error
 	if m.tokens, err = s.Sub("tokens").Param("weight", Normal(0, 1), c.Vocab, c.Width); err != nil {
 		return nil, err
@@ -106,13 +107,13 @@ func (m *LanguageModel) embed(b *Build, ids *G.Node) (*G.Node, error) {
 		got = fmt.Sprint(shape)
 	}
 	if n := len(shape); n < 1 || n > 2 || shape[n-1] > m.config.Context {
-		return nil, fmt.Errorf("layers: LanguageModel: ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
+		return nil, errorf(m.name, "ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
 	}
 	var f expr.Formula[G.Node]
 	token := f.Of(graph.Embedding(f.Of(b.param(m.tokens)), ids))
 	position := f.Of(graph.Embedding(f.Of(b.param(m.positions)), firstIDs(b, shape[len(shape)-1])))
 	x := f.Of(graph.Add(token, position))
-	return x, f.Err()
+	return x, inLayer(m.name, f.Err())
 }
 
 // firstIDs is the constant 0, 1, … n−1.

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Layout is how the parameters of an Attention are named and shaped.
+// Layout is how the parameters of an Attention are named, shaped and drawn.
 type Layout string
 
 // The layouts. C is the width of all heads' outputs side by side, H·Dv.
@@ -21,7 +21,7 @@ const (
 	// width, in_proj_bias, out_proj.weight (Out, C), out_proj.bias.
 	Torch Layout = "torch"
 	// GPT2 is GPT-2's, with transposed weights: c_attn.weight (Width, H·D + K·D + K·Dv),
-	// c_proj.weight (C, Out) and their .bias.
+	// c_proj.weight (C, Out) and their .bias. Keys and values are as wide as queries.
 	GPT2 Layout = "gpt2"
 	// Llama is that of Llama and its kin in Hugging Face's transformers: q_proj.weight,
 	// k_proj.weight, v_proj.weight and o_proj.weight (Out, C), and their .bias.

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/graph"
 	"attention/internal/expr"
 
@@ -23,20 +21,21 @@ func (c LinearConfig) Validate() error {
 // Linear is x·weightᵀ + bias (torch.nn.Linear): weight (Out, In), bias (Out), with
 // PyTorch's default initialisation.
 type Linear struct {
+	name   string // in errors
 	weight Param
 	bias   *Param
 }
 
 // NewLinear makes the parameters weight and, if asked for, bias.
 func NewLinear(s Scope, c LinearConfig) (*Linear, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	weight, err := s.Param("weight", linearWeight(c.In), c.Out, c.In)
 	if err != nil {
 		return nil, err
 	}
-	l := &Linear{weight: weight}
+	l := &Linear{name: s.name("Linear"), weight: weight}
 	if c.Bias {
 		bias, err := s.Param("bias", linearBias(c.In), c.Out)
 		if err != nil {
@@ -55,10 +54,8 @@ func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	if l.bias != nil {
 		bias = f.Of(b.param(*l.bias))
 	}
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	return graph.Linear(x, weight, bias)
+	y := f.Of(graph.Linear(x, weight, bias))
+	return y, inLayer(l.name, f.Err())
 }
 
 type size struct {
@@ -70,7 +67,7 @@ type size struct {
 func atLeastOne(layer string, sizes ...size) error {
 	for _, s := range sizes {
 		if s.got < 1 {
-			return fmt.Errorf("layers: %s: %s: got %d, want at least 1", layer, s.name, s.got)
+			return errorf(layer, "%s: got %d, want at least 1", s.name, s.got)
 		}
 	}
 	return nil
@@ -81,5 +78,5 @@ func probability(layer, name string, p float64) error {
 	if p >= 0 && p < 1 {
 		return nil
 	}
-	return fmt.Errorf("layers: %s: %s: got %v, want 0 <= p < 1", layer, name, p)
+	return errorf(layer, "%s: got %v, want 0 <= p < 1", name, p)
 }

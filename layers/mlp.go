@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"slices"
 
 	"attention/graph"
@@ -54,16 +53,16 @@ func (c MLPConfig) Validate() error {
 		return err
 	}
 	if c.Hidden < 0 {
-		return fmt.Errorf("layers: %s: Hidden: got %d, want at least 0", layer, c.Hidden)
+		return errorf(layer, "Hidden: got %d, want at least 0", c.Hidden)
 	}
 	if c.Width > maxElements || c.resolved().Hidden > maxElements/c.Width {
-		return fmt.Errorf("layers: %s: Hidden: got %d for Width=%d, want at most %d elements in a weight", layer, c.Hidden, c.Width, maxElements)
+		return errorf(layer, "Hidden: got %d for Width=%d, want at most %d elements in a weight", c.Hidden, c.Width, maxElements)
 	}
 	if a := c.Activation; a != "" && !slices.Contains(Activations(), a) {
-		return fmt.Errorf("layers: %s: Activation: got %q, want one of %v", layer, a, Activations())
+		return errorf(layer, "Activation: got %q, want one of %v", a, Activations())
 	}
 	if _, ok := mlpLayouts[c.resolved().Layout]; !ok {
-		return fmt.Errorf("layers: %s: Layout: got %q, want one of %v", layer, c.Layout, layoutsIn(mlpLayouts))
+		return errorf(layer, "Layout: got %q, want one of %v", c.Layout, layoutsIn(mlpLayouts))
 	}
 	if err := probability(layer, "Dropout", c.Dropout); err != nil {
 		return err
@@ -143,6 +142,7 @@ func (l Layout) biasInit(in int) Init {
 // MLP is the feed-forward part of a transformer's block: two products with an
 // activation in between.
 type MLP struct {
+	name    string    // in errors
 	config  MLPConfig // resolved
 	weights []Param   // of the config's products
 	biases  []*Param  // nil without
@@ -158,10 +158,10 @@ type MLP struct {
 // with Bias their .bias, and before them with SwiGLU gate.weight, linear_gate.weight,
 // c_gate.weight or gate_proj.weight of the first one's shape.
 func NewMLP(s Scope, c MLPConfig) (*MLP, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
-	l := &MLP{config: c.resolved()}
+	l := &MLP{name: s.name("MLP"), config: c.resolved()}
 	at := layouts[l.config.Layout]
 	for _, p := range l.config.products() {
 		weight, err := s.Sub(p.name).Param("weight", p.weight, at.weightShape(p.out, p.in)...)
@@ -183,7 +183,7 @@ func NewMLP(s Scope, c MLPConfig) (*MLP, error) {
 
 // Forward maps x (…, T, Width) to (…, T, Width).
 func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	if err := checkSequence("MLP", "x", b, x, l.config.Width, 0); err != nil {
+	if err := checkSequence(l.name, "x", b, x, l.config.Width, 0); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
@@ -206,5 +206,5 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	}
 	h = f.Of(graph.Dropout(h, b.Drop(l.config.HiddenDropout)))
 	y := f.Of(graph.Dropout(linear(h, last), b.Drop(l.config.Dropout)))
-	return y, f.Err()
+	return y, inLayer(l.name, f.Err())
 }

@@ -31,10 +31,10 @@ func (c MultiHeadAttentionConfig) Validate() error {
 		return err
 	}
 	if c.Out%c.NumHeads != 0 {
-		return fmt.Errorf("layers: MultiHeadAttention: NumHeads: got %d, want a divisor of Out=%d", c.NumHeads, c.Out)
+		return errorf("MultiHeadAttention", "NumHeads: got %d, want a divisor of Out=%d", c.NumHeads, c.Out)
 	}
 	if k := c.NumKVHeads; k < 0 || k > 0 && c.NumHeads%k != 0 {
-		return fmt.Errorf("layers: MultiHeadAttention: NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", k, c.NumHeads)
+		return errorf("MultiHeadAttention", "NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", k, c.NumHeads)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ type MultiHeadAttention struct{ self selfAttention }
 // (Out, Out) and out_proj.bias (Out). With fewer key/value heads than heads, W_key and
 // W_value are narrower: NumKVHeads heads wide.
 func NewMultiHeadAttention(s Scope, c MultiHeadAttentionConfig) (*MultiHeadAttention, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	self, err := newSelfAttention(s, "MultiHeadAttention", c.attention(), form{}, c.ContextLength)
@@ -98,7 +98,7 @@ func (c MultiHeadAttentionWrapperConfig) Validate() error {
 		return err
 	}
 	if c.NumHeads > maxElements/c.Head.Out {
-		return fmt.Errorf("layers: MultiHeadAttentionWrapper: NumHeads: got %d of width %d, want at most %d elements in all",
+		return errorf("MultiHeadAttentionWrapper", "NumHeads: got %d of width %d, want at most %d elements in all",
 			c.NumHeads, c.Head.Out, maxElements)
 	}
 	return nil
@@ -112,7 +112,7 @@ type MultiHeadAttentionWrapper struct{ heads []*CausalAttention }
 // NewMultiHeadAttentionWrapper makes the parameters of each head under heads.0,
 // heads.1, …
 func NewMultiHeadAttentionWrapper(s Scope, c MultiHeadAttentionWrapperConfig) (*MultiHeadAttentionWrapper, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	l := new(MultiHeadAttentionWrapper)

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"math"
 
 	"attention/graph"
@@ -33,13 +32,13 @@ func (c NormConfig) Validate() error {
 		return err
 	}
 	if c.Width > maxElements {
-		return fmt.Errorf("layers: Norm: Width: got %d, want at most %d", c.Width, maxElements)
+		return errorf("Norm", "Width: got %d, want at most %d", c.Width, maxElements)
 	}
 	switch {
 	case c.Kind != "" && c.Kind != NormLayer && c.Kind != NormRMS:
-		return fmt.Errorf("layers: Norm: Kind: got %q, want %q or %q", c.Kind, NormLayer, NormRMS)
+		return errorf("Norm", "Kind: got %q, want %q or %q", c.Kind, NormLayer, NormRMS)
 	case c.Kind == NormRMS && c.Bias:
-		return fmt.Errorf("layers: Norm: Bias: got one with %q, want none", NormRMS)
+		return errorf("Norm", "Bias: got one with %q, want none", NormRMS)
 	}
 	return notNegative("Norm", "Eps", c.Eps)
 }
@@ -49,7 +48,7 @@ func notNegative(layer, name string, x float64) error {
 	if x >= 0 && !math.IsInf(x, 1) {
 		return nil
 	}
-	return fmt.Errorf("layers: %s: %s: got %v, want a finite number of at least 0", layer, name, x)
+	return errorf(layer, "%s: got %v, want a finite number of at least 0", name, x)
 }
 
 // Count is the number of elements in all parameters.
@@ -62,6 +61,7 @@ func (c NormConfig) Count() int {
 
 // Norm is a normalisation with a learned gain.
 type Norm struct {
+	name   string // in errors
 	config NormConfig
 	weight Param
 	bias   *Param
@@ -70,7 +70,7 @@ type Norm struct {
 // NewNorm makes the parameters weight (Width), of ones, and, if asked for, bias
 // (Width), of zeros.
 func NewNorm(s Scope, c NormConfig) (*Norm, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	if c.Eps == 0 {
@@ -83,7 +83,7 @@ func NewNorm(s Scope, c NormConfig) (*Norm, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Norm{config: c, weight: weight}
+	l := &Norm{name: s.name("Norm"), config: c, weight: weight}
 	if c.Bias {
 		bias, err := s.Param("bias", Constant(0), c.Width)
 		if err != nil {
@@ -96,18 +96,18 @@ func NewNorm(s Scope, c NormConfig) (*Norm, error) {
 
 // Forward normalises each row of x (…, T, Width).
 func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	if err := checkSequence("Norm", "x", b, x, l.config.Width, 0); err != nil {
+	if err := checkSequence(l.name, "x", b, x, l.config.Width, 0); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
 	weight, bias := f.Of(b.param(l.weight)), optionalParam(&f, b, l.bias)
-	if f.Err() != nil {
-		return nil, f.Err()
-	}
+	var y *G.Node
 	if l.config.Kind == NormRMS {
-		return graph.RMSNorm(x, weight, l.config.Eps)
+		y = f.Of(graph.RMSNorm(x, weight, l.config.Eps))
+	} else {
+		y = f.Of(graph.LayerNorm(x, weight, bias, l.config.Eps))
 	}
-	return graph.LayerNorm(x, weight, bias, l.config.Eps)
+	return y, inLayer(l.name, f.Err())
 }
 
 // optionalParam is the node of a parameter that may be nil.

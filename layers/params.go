@@ -83,22 +83,22 @@ func (p *Params) Set(name string, v *tensor.Dense) error {
 		return fmt.Errorf("layers: parameter %q: unknown; there are %v", name, p.names)
 	}
 	if v == nil {
-		return fmt.Errorf("layers: %s: got nil, want a tensor", name)
+		return errorf(name, "got nil, want a tensor")
 	}
 	if !slices.Equal(v.Shape(), have.Shape()) {
-		return fmt.Errorf("layers: %s: shape %v, want %v", name, v.Shape(), have.Shape())
+		return errorf(name, "shape %v, want %v", v.Shape(), have.Shape())
 	}
 	if v.Dtype() != have.Dtype() {
-		return fmt.Errorf("layers: %s: got %v, want %v", name, v.Dtype(), have.Dtype())
+		return errorf(name, "got %v, want %v", v.Dtype(), have.Dtype())
 	}
 	if v.RequiresIterator() {
 		v = v.Materialize().(*tensor.Dense)
 	}
 	if v.DataOrder().IsColMajor() {
-		return fmt.Errorf("layers: %s: got a tensor in column-major order, want row-major", name)
+		return errorf(name, "got a tensor in column-major order, want row-major")
 	}
 	if err := tensor.Copy(have, v); err != nil {
-		return fmt.Errorf("layers: %s: %w", name, err)
+		return errorf(name, "%w", err)
 	}
 	return nil
 }
@@ -133,12 +133,12 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 		return Param{}, fmt.Errorf("layers: parameters: got %v, want float32 or float64", p.dt)
 	}
 	if len(shape) == 0 || slices.Min(shape) < 1 {
-		return Param{}, fmt.Errorf("layers: %s: shape %v, want one axis or more, each at least 1", full, tensor.Shape(shape))
+		return Param{}, errorf(full, "shape %v, want one axis or more, each at least 1", tensor.Shape(shape))
 	}
 	elements := 1
 	for _, d := range shape {
 		if d > maxElements/elements {
-			return Param{}, fmt.Errorf("layers: %s: shape %v, want at most %d elements", full, tensor.Shape(shape), maxElements)
+			return Param{}, errorf(full, "shape %v, want at most %d elements", tensor.Shape(shape), maxElements)
 		}
 		elements *= d
 	}

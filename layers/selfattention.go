@@ -52,16 +52,17 @@ func (c SelfAttentionV1Config) Validate() error {
 // SelfAttentionV1 is self-attention with raw weight matrices W_query, W_key and
 // W_value (In, Out), uniform in [0, 1).
 type SelfAttentionV1 struct {
+	name              string // in errors
 	config            SelfAttentionV1Config
 	query, key, value Param
 }
 
 // NewSelfAttentionV1 makes the parameters W_query, W_key and W_value.
 func NewSelfAttentionV1(s Scope, c SelfAttentionV1Config) (*SelfAttentionV1, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
-	l := &SelfAttentionV1{config: c}
+	l := &SelfAttentionV1{name: s.name("SelfAttentionV1"), config: c}
 	for _, p := range []struct {
 		name string
 		to   *Param
@@ -85,7 +86,7 @@ func (l *SelfAttentionV1) ForwardWithWeights(b *Build, x *G.Node) (out, weights 
 }
 
 func (l *SelfAttentionV1) forward(b *Build, x *G.Node, attend attend) (out, weights *G.Node, err error) {
-	if err := checkSequence("SelfAttentionV1", "x", b, x, l.config.In, 0); err != nil {
+	if err := checkSequence(l.name, "x", b, x, l.config.In, 0); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula[G.Node]
@@ -93,7 +94,7 @@ func (l *SelfAttentionV1) forward(b *Build, x *G.Node, attend attend) (out, weig
 	k := f.Of(graph.MatMul(x, f.Of(b.param(l.key))))
 	v := f.Of(graph.MatMul(x, f.Of(b.param(l.value))))
 	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{}))
-	return out, weights, f.Err()
+	return out, weights, inLayer(l.name, f.Err())
 }
 
 // SelfAttentionV2Config sizes a SelfAttentionV2.
@@ -113,7 +114,7 @@ type SelfAttentionV2 struct{ self selfAttention }
 // NewSelfAttentionV2 makes the parameters W_query.weight, W_key.weight and
 // W_value.weight (Out, In) and, with QKVBias, their .bias (Out).
 func NewSelfAttentionV2(s Scope, c SelfAttentionV2Config) (*SelfAttentionV2, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
 	a := AttentionConfig{Width: c.In, Out: c.Out, NumHeads: 1, QKVBias: c.QKVBias}
@@ -139,8 +140,8 @@ type selfAttention struct {
 	contextLength int // the longest sequence; 0 means any
 }
 
-func newSelfAttention(s Scope, name string, c AttentionConfig, f form, contextLength int) (selfAttention, error) {
-	a, err := newAttention(s, name, c, f)
+func newSelfAttention(s Scope, layer string, c AttentionConfig, f form, contextLength int) (selfAttention, error) {
+	a, err := newAttention(s, layer, c, f)
 	return selfAttention{a, contextLength}, err
 }
 
@@ -162,7 +163,7 @@ func (l selfAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.
 // graph and type, with T at most maxT; 0 leaves in or maxT free.
 func checkSequence(layer, arg string, b *Build, x *G.Node, in, maxT int) error {
 	if x == nil {
-		return fmt.Errorf("layers: %s: %s: got nil, want a node", layer, arg)
+		return errorf(layer, "%s: got nil, want a node", arg)
 	}
 	want := "([B,] T"
 	if arg == "key" || arg == "value" {
@@ -179,10 +180,10 @@ func checkSequence(layer, arg string, b *Build, x *G.Node, in, maxT int) error {
 	s := x.Shape()
 	n := s.Dims()
 	if n != 2 && n != 3 || in > 0 && s[n-1] != in || maxT > 0 && s[n-2] > maxT {
-		return fmt.Errorf("layers: %s: %s: shape %v, want %s", layer, arg, s, want)
+		return errorf(layer, "%s: shape %v, want %s", arg, s, want)
 	}
 	if dt := b.Params().Dtype(); x.Dtype() != dt {
-		return fmt.Errorf("layers: %s: %s: got %v, want %v as the parameters", layer, arg, x.Dtype(), dt)
+		return errorf(layer, "%s: got %v, want %v as the parameters", arg, x.Dtype(), dt)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 // make a memory of it, and blocks that attend to the memory and to what comes before
 // give the scores of the target's next token.
 type Seq2Seq struct {
+	name                             string // in errors
 	config                           Seq2SeqConfig
 	source, target                   Param // embeddings
 	sourcePositions, targetPositions Param // unless sinusoidal
@@ -34,10 +35,10 @@ type Seq2Seq struct {
 // Those under transformer are named as in nn.Transformer's state_dict. Embeddings are
 // drawn from a normal distribution with the deviation 1/√E.
 func NewSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
-	if err := c.Validate(); err != nil {
+	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
 	}
-	m := &Seq2Seq{config: c}
+	m := &Seq2Seq{name: s.name("Seq2Seq"), config: c}
 	if err := m.makeTables(s); err != nil {
 		return nil, err
 	}
@@ -116,12 +117,12 @@ func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, e
 func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
 	var f expr.Formula[G.Node]
 	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, source, target, lengths)), targets))
-	return loss, f.Err()
+	return loss, inLayer(m.name, f.Err())
 }
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
 func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
-	if err := checkIDs("Seq2Seq", "source", source, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "source", source, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
@@ -130,7 +131,7 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 		x = f.Of(block.Forward(b, AttentionInput{Query: x, Mask: unpadded(lengths)}))
 	}
 	x = f.Of(m.encoderNorm.Forward(b, x))
-	return x, f.Err()
+	return x, inLayer(m.name, f.Err())
 }
 
 // Decode maps the ids of target (…, T) and what Encode made of the source to logits
@@ -152,7 +153,7 @@ func (m *Seq2Seq) DecodeWithWeights(b *Build, target, memory, lengths *G.Node) (
 }
 
 func (m *Seq2Seq) decode(b *Build, target, memory, lengths *G.Node, through func(*DecoderBlock, *Build, DecoderInput) (*G.Node, error)) (*G.Node, error) {
-	if err := checkIDs("Seq2Seq", "target", target, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "target", target, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
@@ -162,10 +163,10 @@ func (m *Seq2Seq) decode(b *Build, target, memory, lengths *G.Node, through func
 	}
 	x = f.Of(m.decoderNorm.Forward(b, x))
 	if m.output != nil {
-		return f.Of(m.output.Forward(b, x)), f.Err()
+		return f.Of(m.output.Forward(b, x)), inLayer(m.name, f.Err())
 	}
 	logits := f.Of(graph.Linear(x, f.Of(b.param(m.target)), nil))
-	return logits, f.Err()
+	return logits, inLayer(m.name, f.Err())
 }
 
 // unpadded is the mask of keys that are no padding.

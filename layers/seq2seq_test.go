@@ -114,10 +114,10 @@ func TestSeq2SeqRefuses(t *testing.T) {
 		"TargetVocab: got 2147483647 for Width=12, want at most 2147483647 elements":                     func(c *layers.Seq2SeqConfig) { c.TargetVocab = math.MaxInt32 },
 		"TargetVocab: got 11, want SourceVocab=13, since embeddings are shared":                          func(c *layers.Seq2SeqConfig) { c.Shared = true },
 		"Width: got 9, want an even one for sinusoidal positions":                                        func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.Width = true, 9 },
-		"block: layers: Attention: NumHeads: got 5, want a divisor of Out=12":                            func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 },
-		"block: layers: MLP: Activation: got \"tanh\", want one of [gelu gelu_tanh relu silu swiglu]":    func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" },
-		"block: layers: Attention: Dropout: got 1, want 0 <= p < 1":                                      func(c *layers.Seq2SeqConfig) { c.Dropout = 1 },
-		"block: layers: MLP: Hidden: got -1, want at least 0":                                            func(c *layers.Seq2SeqConfig) { c.Hidden = -1 },
+		"block: Attention: NumHeads: got 5, want a divisor of Out=12":                                    func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 },
+		"block: MLP: Activation: got \"tanh\", want one of [gelu gelu_tanh relu silu swiglu]":            func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" },
+		"block: Attention: Dropout: got 1, want 0 <= p < 1":                                              func(c *layers.Seq2SeqConfig) { c.Dropout = 1 },
+		"block: MLP: Hidden: got -1, want at least 0":                                                    func(c *layers.Seq2SeqConfig) { c.Hidden = -1 },
 		"SourceVocab: got 13 for Width=9223372036854775807, want at most 2147483647 elements in a weigh": func(c *layers.Seq2SeqConfig) { c.Width = math.MaxInt },
 	} {
 		c := tinySeq2Seq()
@@ -145,5 +145,5 @@ func TestSeq2SeqRefuses(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	_, err := m.Decode(b, target, nil, nil)
-	require.ErrorContains(t, err, "layers: DecoderBlock: memory: got nil, want a node")
+	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")
 }

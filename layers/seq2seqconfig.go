@@ -1,10 +1,6 @@
 package layers
 
-import (
-	"fmt"
-
-	"attention/graph"
-)
+import "attention/graph"
 
 // Seq2SeqConfig sizes a Seq2Seq.
 type Seq2SeqConfig struct {
@@ -38,7 +34,7 @@ func (c Seq2SeqConfig) Validate() error {
 		return err
 	}
 	if n := max(c.EncoderLayers, c.DecoderLayers); n > maxBlocks {
-		return fmt.Errorf("layers: %s: EncoderLayers, DecoderLayers: got %d, want at most %d", layer, n, maxBlocks)
+		return errorf(layer, "EncoderLayers, DecoderLayers: got %d, want at most %d", n, maxBlocks)
 	}
 	for _, rows := range []size{{"SourceVocab", c.SourceVocab}, {"TargetVocab", c.TargetVocab}, {"Context", c.Context}} {
 		if err := tableFits(layer, rows, c.Width); err != nil {
@@ -46,15 +42,12 @@ func (c Seq2SeqConfig) Validate() error {
 		}
 	}
 	if c.Shared && c.SourceVocab != c.TargetVocab {
-		return fmt.Errorf("layers: %s: TargetVocab: got %d, want SourceVocab=%d, since embeddings are shared", layer, c.TargetVocab, c.SourceVocab)
+		return errorf(layer, "TargetVocab: got %d, want SourceVocab=%d, since embeddings are shared", c.TargetVocab, c.SourceVocab)
 	}
 	if c.Sinusoidal && c.Width%2 != 0 {
-		return fmt.Errorf("layers: %s: Width: got %d, want an even one for sinusoidal positions", layer, c.Width)
+		return errorf(layer, "Width: got %d, want an even one for sinusoidal positions", c.Width)
 	}
-	if err := c.decoder().Validate(); err != nil {
-		return fmt.Errorf("layers: %s: block: %w", layer, err)
-	}
-	return nil
+	return within(layer+": block", c.decoder().Validate())
 }
 
 // encoder is the config of each block of the encoder, which sees all of the source.

@@ -1,17 +1,13 @@
 package layers
 
-import (
-	"fmt"
-
-	"gorgonia.org/tensor"
-)
+import "gorgonia.org/tensor"
 
 // SetFromV2 copies the weights of a SelfAttentionV2 of the same sizes into l,
 // transposed as nn.Linear stores them; both then give equal output. A v2 with
 // biases is refused, since v1 has none.
 func (l *SelfAttentionV1) SetFromV2(v2 *SelfAttentionV2) error {
 	if v2.self.config.QKVBias {
-		return fmt.Errorf("layers: SelfAttentionV1: weights: got a SelfAttentionV2 with biases, want one without")
+		return errorf(l.name, "weights: got a SelfAttentionV2 with biases, want one without")
 	}
 	return l.pair(v2, func(v1, weight Param) error { return setTransposed(v1, weight) })
 }
@@ -45,7 +41,7 @@ func (l *SelfAttentionV1) pair(v2 *SelfAttentionV2, set func(v1, weight Param) e
 func setTransposed(dst, src Param) error {
 	t, err := tensor.Transpose(src.Value())
 	if err != nil {
-		return fmt.Errorf("layers: %s: %w", src.name, err)
+		return errorf(src.name, "%w", err)
 	}
 	return dst.params.Set(dst.name, t.(*tensor.Dense))
 }

@@ -64,7 +64,7 @@ func TestTransferredWeightsAreCopies(t *testing.T) {
 func TestWrongTransfersAreRefusedWhole(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	v1, v2 := bothVersions(t, p, 3, 2, true)
-	require.EqualError(t, v1.SetFromV2(v2), "layers: SelfAttentionV1: weights: got a SelfAttentionV2 with biases, want one without")
+	require.EqualError(t, v1.SetFromV2(v2), "layers: v1: SelfAttentionV1: weights: got a SelfAttentionV2 with biases, want one without")
 	narrow, _ := bothVersions(t, layers.NewParams(tensor.Float64, 2), 2, 2, false)
 	single, _ := bothVersions(t, layers.NewParams(tensor.Float32, 2), 3, 2, false)
 	var before [][]float64

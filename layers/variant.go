@@ -1,10 +1,6 @@
 package layers
 
-import (
-	"fmt"
-
-	G "gorgonia.org/gorgonia"
-)
+import G "gorgonia.org/gorgonia"
 
 // The chapter's variants, as VariantConfig.Layer names them.
 const (
@@ -73,7 +69,7 @@ func (c VariantConfig) Validate() error {
 	case Additive:
 		return c.additive().Validate()
 	}
-	return fmt.Errorf("layers: layer: got %q, want one of %v", c.Layer, Variants())
+	return errorf("layer", "got %q, want one of %v", c.Layer, Variants())
 }
 
 // New makes the variant as self-attention; additive then attends from a sequence
@@ -96,7 +92,7 @@ func (c VariantConfig) New(s Scope) (SelfAttention, error) {
 		l, err := c.NewAdditive(s)
 		return asSelfAttention(additiveSelf{l}, err)
 	}
-	return nil, c.Validate()
+	return nil, s.locate(c.Validate())
 }
 
 // asSelfAttention makes the layer of a failed constructor a plain nil.

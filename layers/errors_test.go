@@ -1,0 +1,261 @@
+package layers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// site is where a wrong layer is made, or a layer called wrongly.
+type site struct {
+	t *testing.T
+	s layers.Scope
+	b *layers.Build
+}
+
+// x is an input of the graph.
+func (c site) x(shape ...int) *G.Node {
+	return input(c.t, c.b, fmt.Sprint("x ", shape), numbers(tensor.Float32, shape...))
+}
+
+// ids are an input of the graph, all 0.
+func (c site) ids(shape ...int) *G.Node {
+	return input(c.t, c.b, fmt.Sprint("ids ", shape), tensor.New(tensor.WithShape(shape...), tensor.Of(tensor.Int)))
+}
+
+// must is for what goes before the error that a test is about.
+func must[L any](l L, err error) L {
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// misplaced is an error and what says where it came up: the path below the scope.
+type misplaced struct {
+	at, says string
+	err      func(c site) error
+}
+
+// requirePlaces checks that the errors begin with their path in the model, at the root
+// of the parameters and below it.
+func requirePlaces(t *testing.T, cases []misplaced) {
+	for _, scope := range []string{"", "lm.h.3"} {
+		for _, c := range cases {
+			p := layers.NewParams(tensor.Float32, 1)
+			at := strings.Trim(scope+"."+c.at, ".")
+			if at != "" {
+				at += ": "
+			}
+			err := c.err(site{t, p.Scope(scope), layers.NewBuild(p, layers.Eval)})
+			require.EqualError(t, err, "layers: "+at+c.says)
+		}
+	}
+}
+
+// The error of a constructor is that of Validate at the layer's path.
+func TestErrorsOfConstructorsSayWhere(t *testing.T) {
+	const heads = "Attention: NumHeads: got 5, want a divisor of Out=12, or HeadDim"
+	fiveHeads := layers.AttentionConfig{Width: 12, NumHeads: 5}
+	requirePlaces(t, []misplaced{
+		{"", "Linear: Out: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewLinear(c.s, layers.LinearConfig{In: 2})
+			return err
+		}},
+		{"ln", "Norm: Width: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewNorm(c.s.Sub("ln"), layers.NormConfig{})
+			return err
+		}},
+		{"", "MLP: Width: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewMLP(c.s, layers.MLPConfig{})
+			return err
+		}},
+		{"attn", heads, func(c site) error {
+			_, err := layers.NewAttention(c.s.Sub("attn"), fiveHeads)
+			return err
+		}},
+		{"", "SelfAttentionV1: In: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewSelfAttentionV1(c.s, layers.SelfAttentionV1Config{})
+			return err
+		}},
+		{"", "SelfAttentionV2: In: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewSelfAttentionV2(c.s, layers.SelfAttentionV2Config{})
+			return err
+		}},
+		{"", "CausalAttention: In: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewCausalAttention(c.s, layers.CausalAttentionConfig{})
+			return err
+		}},
+		{"", "MultiHeadAttention: NumHeads: got 5, want a divisor of Out=12", func(c site) error {
+			_, err := layers.NewMultiHeadAttention(c.s, layers.MultiHeadAttentionConfig{In: 3, Out: 12, NumHeads: 5})
+			return err
+		}},
+		{"", "MultiHeadAttentionWrapper: In: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewMultiHeadAttentionWrapper(c.s, layers.MultiHeadAttentionWrapperConfig{})
+			return err
+		}},
+		{"", "AdditiveAttention: Query: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{})
+			return err
+		}},
+		{"a", `layer: got "x", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`, func(c site) error {
+			_, err := layers.VariantConfig{Layer: "x"}.New(c.s.Sub("a"))
+			return err
+		}},
+		{"", heads, func(c site) error {
+			_, err := layers.NewBlock(c.s, layers.BlockConfig{Attention: fiveHeads})
+			return err
+		}},
+		{"", "Block: MLP.Width: got 5, want Attention.Width=12", func(c site) error {
+			block := gptBlock()
+			block.MLP.Width = 5
+			_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})
+			return err
+		}},
+		{"", "DecoderBlock: Cross: " + heads, func(c site) error {
+			_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock(), Cross: fiveHeads})
+			return err
+		}},
+		{"", "GPT: block: " + heads, func(c site) error {
+			config := tinyGPT()
+			config.NumHeads = 5
+			_, err := layers.NewGPT(c.s, config)
+			return err
+		}},
+		{"", "Seq2Seq: block: " + heads, func(c site) error {
+			config := tinySeq2Seq()
+			config.NumHeads = 5
+			_, err := layers.NewSeq2Seq(c.s, config)
+			return err
+		}},
+		{"", "LanguageModel: Vocab: got 0, want at least 1", func(c site) error {
+			_, err := layers.NewLanguageModel(c.s, layers.LanguageModelConfig{})
+			return err
+		}},
+	})
+}
+
+// The error of a Forward is that of the innermost layer it came up in, at its path.
+func TestErrorsOfForwardSayWhere(t *testing.T) {
+	const thin = "x: shape (2, 3, 5), want ([B,] T, 12)"
+	requirePlaces(t, []misplaced{
+		{"head", "Linear: graph: Linear: weight: shape (7, 12), want (Out, In=5)", func(c site) error {
+			_, err := must(layers.NewLinear(c.s.Sub("head"), layers.LinearConfig{In: 12, Out: 7})).Forward(c.b, c.x(2, 3, 5))
+			return err
+		}},
+		{"", "Norm: " + thin, func(c site) error {
+			_, err := must(layers.NewNorm(c.s, layers.NormConfig{Width: 12})).Forward(c.b, c.x(2, 3, 5))
+			return err
+		}},
+		{"", "MLP: " + thin, func(c site) error {
+			_, err := must(layers.NewMLP(c.s, layers.MLPConfig{Width: 12})).Forward(c.b, c.x(2, 3, 5))
+			return err
+		}},
+		{"", "SelfAttentionV1: " + thin, func(c site) error {
+			_, err := must(layers.NewSelfAttentionV1(c.s, layers.SelfAttentionV1Config{In: 12, Out: 2})).Forward(c.b, c.x(2, 3, 5))
+			return err
+		}},
+		{"", "MultiHeadAttention: " + thin, func(c site) error {
+			_, err := must(layers.NewMultiHeadAttention(c.s, layers.MultiHeadAttentionConfig{In: 12, Out: 4, NumHeads: 2})).Forward(c.b, c.x(2, 3, 5))
+			return err
+		}},
+		{"heads.0", "CausalAttention: " + thin, func(c site) error {
+			head := layers.CausalAttentionConfig{In: 12, Out: 4}
+			_, err := must(layers.NewMultiHeadAttentionWrapper(c.s, layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: 2})).Forward(c.b, c.x(2, 3, 5))
+			return err
+		}},
+		{"", "AdditiveAttention: key: got nil, want a node", func(c site) error {
+			_, err := must(layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{Query: 12, Key: 3, Attn: 2})).Forward(c.b, c.x(2, 3, 12), nil)
+			return err
+		}},
+		{"attn", "Attention: query: " + thin[len("x: "):], func(c site) error {
+			_, err := must(layers.NewBlock(c.s, postNorm(gptBlock)())).Forward(c.b, layers.AttentionInput{Query: c.x(2, 3, 5)})
+			return err
+		}},
+		{"attn", "Attention: graph: FusedAttention: lengths: shape (5), want (B) = (2)", func(c site) error {
+			in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: graph.KeyLengths{Lengths: c.ids(5)}}
+			_, err := must(layers.NewBlock(c.s, gptBlock())).Forward(c.b, in)
+			return err
+		}},
+		{"cross_attn", "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", func(c site) error {
+			block := gptBlock()
+			block.Attention.Layout = layers.Book
+			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})).Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)})
+			return err
+		}},
+		{"", "DecoderBlock: memory: got nil, want a node", func(c site) error {
+			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()})).Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12)})
+			return err
+		}},
+		{"", "GPT: ids: shape (2, 13), want ([B,] T <= 11)", func(c site) error {
+			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 13))
+			return err
+		}},
+		{"", "GPT: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", func(c site) error {
+			_, err := must(layers.NewGPT(c.s, tinyGPT())).Loss(c.b, c.ids(2, 3), c.ids(2, 5))
+			return err
+		}},
+		{"", "GPT: graph: PositionRows: start: got float32, want int or int64", func(c site) error {
+			m := must(layers.NewGPT(c.s, tinyGPT()))
+			_, err := m.ForwardCached(c.b, c.ids(2, 3), c.x(1), must(m.NewCache(graph.KVCacheConfig{Batch: 2})))
+			return err
+		}},
+		{"transformer.wpe.weight", "got a parameter of another set, want one of the build's own Params", func(c site) error {
+			c.b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
+			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 3))
+			return err
+		}},
+		{"transformer.decoder.layers.0.multihead_attn", "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", func(c site) error {
+			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Decode(c.b, c.ids(2, 3), c.x(2, 7, 5), nil)
+			return err
+		}},
+		{"", "Seq2Seq: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", func(c site) error {
+			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Loss(c.b, c.ids(2, 7), c.ids(2, 3), nil, c.ids(2, 5))
+			return err
+		}},
+		{"", "LanguageModel: ids: shape (2, 13), want ([B,] T <= 5)", func(c site) error {
+			_, err := must(layers.NewLanguageModel(c.s, small(layers.MultiHead))).Forward(c.b, c.ids(2, 13))
+			return err
+		}},
+	})
+}
+
+// Of twelve blocks, the one that is wrong is named.
+func TestErrorsNameTheBlock(t *testing.T) {
+	config := tinyGPT()
+	config.Layers = 12
+	p := layers.NewParams(tensor.Float32, 1)
+	_, err := p.Scope("lm.transformer.h.3.attn").Sub("c_proj").Param("weight", layers.Init{}, 1)
+	require.NoError(t, err)
+	_, err = layers.NewGPT(p.Scope("lm"), config)
+	require.EqualError(t, err, `layers: parameter "lm.transformer.h.3.attn.c_proj.weight" is there already`)
+
+	p = layers.NewParams(tensor.Float32, 1)
+	b := layers.NewBuild(p, layers.Eval)
+	x := input(t, b, "x", numbers(tensor.Float32, 2, 3, 12))
+	for i := range 12 {
+		c := gptBlock()
+		if i == 3 {
+			c.Attention.RoPE = &graph.RoPEConfig{}
+		}
+		block := must(layers.NewBlock(p.Scope(fmt.Sprintf("h.%d", i)), c))
+		in := layers.AttentionInput{Query: x}
+		if i == 3 {
+			in.Positions = input(t, b, "positions", intVector(1, 2))
+		}
+		if x, err = block.Forward(b, in); err != nil {
+			break
+		}
+	}
+	require.EqualError(t, err, "layers: h.3.attn: Attention: graph: RoPE: positions: shape (2), want (), (3) or (2, 3)")
+	var shape *graph.ShapeError
+	require.ErrorAs(t, err, &shape)
+	require.Equal(t, "positions", shape.Arg)
+}
