@@ -182,9 +182,13 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 			r.failed.Store(true) // nobody shall wait for this task
 		}
 	}()
-	for range hi - lo {
-		// Which task it is depends on the order in which they begin, not on who hands out what.
-		r.backwardTask(&w, int(r.next.Add(1))-1)
+	for task := lo; task < hi; task++ {
+		if r.keyBlocks() > 1 {
+			// One that waits for others begins after them, whoever takes which block.
+			r.backwardTask(&w, int(r.next.Add(1))-1)
+		} else {
+			r.backwardTask(&w, task)
+		}
 	}
 	done = true
 	pool.Put(w.attentionTiles)

@@ -4,29 +4,42 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // maxBlocks bounds how finely Parallel cuts its range: enough to even out cores of different speed, few
 // enough that handing out blocks costs nothing beside the work.
 const maxBlocks = 256
 
-// job is one call of Parallel under way. Jobs are reused, and start is made once for each, so that a call
-// allocates nothing.
+// job is one call of Parallel under way. Jobs are reused, so that a call allocates nothing.
 type job struct {
 	f       func(lo, hi int)
 	n       int
 	blocks  int
-	next    atomic.Int64
-	running sync.WaitGroup
-	start   func()
+	shares  []share      // one for each worker; that of the caller is the first
+	helpers atomic.Int64 // at work; closed when no more may join
+	place   int          // on the board, or -1
+	asleep  atomic.Bool  // the caller, until the last helper sends to wake
+	wake    chan struct{}
 	once    sync.Once
 	failed  atomic.Bool
 	failure any
 }
 
+// share is a run of consecutive blocks that one worker begins with. Who has done its own helps the others.
+// In the next call over rows of the same number a worker finds what it wrote in this one in its own cache.
+type share struct {
+	next atomic.Int64 // the first block that nobody has taken
+	end  int64
+	_    [48]byte // a cache line each
+}
+
+// closed is far below any number of helpers.
+const closed = -1 << 32
+
 var jobs = sync.Pool{New: func() any {
-	j := new(job)
-	j.start = j.help
+	j := &job{wake: make(chan struct{}, 1)}
+	j.helpers.Store(closed)
 	return j
 }}
 
@@ -51,14 +64,37 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 		return
 	}
 	j := jobs.Get().(*job)
+	j.begin(n, blocks, workers, f)
+	j.post()
+	j.work(0)
+	j.end()
+}
+
+// block is where block i of the given number begins: all blocks are equal to within one item.
+func block(i, blocks, n int) int {
+	q, r := n/blocks, n%blocks
+	return i*q + min(i, r)
+}
+
+// begin sets up a job; helpers may join from now on.
+func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 	j.f, j.n, j.blocks = f, n, blocks
-	j.next.Store(0)
-	j.running.Add(workers - 1)
-	for range workers - 1 {
-		go j.start()
+	if cap(j.shares) < workers {
+		j.shares = make([]share, workers)
 	}
-	j.work()
-	j.running.Wait()
+	j.shares = j.shares[:workers]
+	for i := range j.shares {
+		j.shares[i].next.Store(int64(block(i, workers, blocks)))
+		j.shares[i].end = int64(block(i+1, workers, blocks))
+	}
+	j.helpers.Store(0)
+}
+
+// end waits for the helpers, puts the job back and passes on the first panic.
+func (j *job) end() {
+	if j.helpers.Add(closed) != closed {
+		j.await()
+	}
 	failed, failure := j.failed.Load(), j.failure
 	j.f, j.failure, j.once = nil, nil, sync.Once{}
 	j.failed.Store(false)
@@ -68,33 +104,47 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	}
 }
 
-// block is where block i of the given number begins: all blocks are equal to within one item.
-func block(i, blocks, n int) int {
-	q, r := n/blocks, n%blocks
-	return i*q + min(i, r)
-}
-
-func (j *job) help() {
-	defer j.running.Done()
-	j.work()
-}
-
-// work takes blocks until none is left. A panic of f is kept for the caller of Parallel, and ends the
-// handing out of blocks.
-func (j *job) work() {
-	defer j.keepPanic()
-	for {
-		i := int(j.next.Add(1)) - 1
-		if i >= j.blocks {
-			return
+// await waits for the helpers: awake while it pays, since they do their last blocks, then asleep, since they
+// may have lost their core to another process.
+func (j *job) await() {
+	for begin := time.Now(); time.Since(begin) < stayAwake; runtime.Gosched() {
+		for range spins {
+			if j.helpers.Load() == closed {
+				return
+			}
 		}
-		j.f(block(i, j.blocks, j.n), block(i+1, j.blocks, j.n))
+	}
+	j.asleep.Store(true)
+	if j.helpers.Load() == closed && j.asleep.CompareAndSwap(true, false) {
+		return
+	}
+	<-j.wake
+}
+
+// leave is the end of a helper's help.
+func (j *job) leave() {
+	if j.helpers.Add(-1) == closed && j.asleep.CompareAndSwap(true, false) {
+		j.wake <- struct{}{}
+	}
+}
+
+// work takes blocks until none is left, first of its own share. A panic of f is kept for the caller of
+// Parallel, and ends the handing out of blocks.
+func (j *job) work(own int) {
+	defer j.unpost()
+	defer j.keepPanic()
+	for i := range j.shares {
+		s := &j.shares[(own+i)%len(j.shares)]
+		for s.next.Load() < s.end && !j.failed.Load() {
+			if b := s.next.Add(1) - 1; b < s.end {
+				j.f(block(int(b), j.blocks, j.n), block(int(b)+1, j.blocks, j.n))
+			}
+		}
 	}
 }
 
 func (j *job) keepPanic() {
 	if r := recover(); r != nil {
-		j.next.Store(int64(j.blocks))
 		j.once.Do(func() {
 			j.failure = r
 			j.failed.Store(true)

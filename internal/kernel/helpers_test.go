@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// More calls at once than the board has places: each still does every item once.
+func TestParallelCallsAtOnce(t *testing.T) {
+	setProcs(t, 4)
+	var calls sync.WaitGroup
+	for range 8 * len(board) {
+		calls.Go(func() {
+			for range 50 {
+				var n atomic.Int64
+				Parallel(100, 1, func(lo, hi int) {
+					Parallel(10, 1, func(lo, hi int) { n.Add(int64(hi - lo)) })
+				})
+				if n.Load() != 1000 {
+					t.Errorf("saw %d items, want 1000", n.Load())
+				}
+			}
+		})
+	}
+	calls.Wait()
+}
+
+// A caller that has done its part waits for helpers, for longer than it stays awake too.
+func TestParallelWaitsForHelpers(t *testing.T) {
+	setProcs(t, 4)
+	for _, each := range []time.Duration{0, stayAwake / 2, 4 * stayAwake, time.Millisecond} {
+		for range 20 {
+			var done atomic.Int64
+			Parallel(8, 1, func(lo, hi int) {
+				if lo > 0 {
+					time.Sleep(each)
+				}
+				done.Add(int64(hi - lo))
+			})
+			if done.Load() != 8 {
+				t.Fatalf("returned when %d of 8 blocks of %v were done", done.Load(), each)
+			}
+		}
+	}
+}
+
+// Fewer goroutines may run than in the call that woke the helpers.
+func TestParallelWithFewerGoroutines(t *testing.T) {
+	for range 20 {
+		setProcs(t, 8)
+		Parallel(64, 1, func(lo, hi int) {})
+		setProcs(t, 2)
+		var at, most atomic.Int64
+		Parallel(64, 1, func(lo, hi int) {
+			now := at.Add(1)
+			for {
+				old := most.Load()
+				if now <= old || most.CompareAndSwap(old, now) {
+					break
+				}
+			}
+			runtime.Gosched()
+			at.Add(-1)
+		})
+		if most.Load() > 2 {
+			t.Fatalf("%d goroutines at once, want at most 2", most.Load())
+		}
+	}
+}
+
+// Helpers that nobody needs any more end, and take no core from others.
+func TestHelpersEnd(t *testing.T) {
+	setProcs(t, 4)
+	Parallel(1000, 1, func(lo, hi int) {})
+	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
+		some := false
+		for i := range helping {
+			some = some || helping[i].Load()
+		}
+		if !some {
+			return
+		}
+		if time.Since(begin) > 5*time.Second {
+			t.Fatal("a helper still looks out after 5 s")
+		}
+	}
+}
