@@ -63,7 +63,7 @@ func partForward[F kernel.Float](o part, out *tensor.Dense, in []*tensor.Dense) 
 
 // copyGrain is how many rows of cols numbers to copy or add are worth a goroutine's
 // while.
-func copyGrain(cols int) int { return 1 + 1<<15/cols }
+func copyGrain(cols int) int { return 1 + 1<<13/cols }
 
 // y = some columns of x:  dx = dy in those columns.
 func (o part) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {

@@ -10,7 +10,7 @@ func (p path) leastWork() float64 {
 	if p == pathGo {
 		return 1 << 16
 	}
-	return 1 << 20
+	return 1 << 18
 }
 
 // tasks is a batch of products cut into blocks of C that are computed independently.
@@ -48,7 +48,8 @@ func runBatch[F Float](p path, batch Batch, g *product[F], stepA, stepB, stepC S
 }
 
 // cut chooses the blocks: no more rows than fit the cache, enough blocks to keep the workers busy evenly, and
-// none too small. Where columns are copied, blocks rather have many rows, and the other way round.
+// none too small. Where rows are copied, blocks rather have many columns; else many rows, of one panel of
+// columns or more.
 func (t *tasks[F]) cut(count, workers int, work float64) {
 	g := &t.product
 	rows, lanes := tileShape[F](t.path)
@@ -68,12 +69,12 @@ func (t *tasks[F]) cut(count, workers int, work float64) {
 	byColumns := func(width int) {
 		t.across = max(t.across, min((wanted+t.down-1)/t.down, g.n/width))
 	}
-	if g.packA && !g.packB || g.n == 1 {
-		byRows(8 * rows)
-		byColumns(8 * lanes)
+	if g.packA || g.n == 1 {
+		byRows(4 * rows)
+		byColumns(2 * lanes)
 	} else {
-		byColumns(8 * lanes)
-		byRows(8 * rows)
+		byColumns(2 * lanes)
+		byRows(4 * rows)
 	}
 }
 

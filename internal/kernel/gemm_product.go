@@ -26,7 +26,7 @@ func (x *matrix[F]) transposed() matrix[F] { return matrix[F]{x.data, x.col, x.r
 // aliased tells whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
 // the same few places in a first-level cache. Reading many of them side by side is then several times slower.
 func (x *matrix[F]) aliased() bool {
-	const page, line = 2048, 32
+	const page, line = 4096, 32
 	apart := max(x.row, x.col) * sizeOf[F]()
 	return apart >= page-line && (apart+line)%page < 2*line
 }

@@ -159,8 +159,8 @@ func (t vectorTask[F]) start(n, grain int) {
 // Elements that are worth a goroutine's while: of functions that compute much, and of those that wait for
 // memory.
 const (
-	grainSlow = 1 << 13
-	grainFast = 1 << 15
+	grainSlow = 1 << 11
+	grainFast = 1 << 13
 )
 
 // rowGrain is how many rows of cols elements have about so many elements.
