@@ -20,7 +20,7 @@ var rooms = map[string][]string{
 	"attention/internal/torchrand":   {},
 	"attention/internal/safetensors": {},
 	"attention/internal/golden":      {"attention/internal/safetensors"},
-	"attention/graph/machine":        {},
+	"attention/graph/machine":        {"attention/internal/kernel"},
 	"attention/graph":                {"attention/internal/kernel", "attention/internal/expr"},
 	"attention/graph/gradcheck":      {"attention/graph", "attention/graph/machine"},
 	"attention/layers":               {"attention/graph", "attention/internal/expr", "attention/internal/torchrand"},

@@ -3,6 +3,8 @@ package machine
 import (
 	"slices"
 
+	"attention/internal/kernel"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -38,9 +40,9 @@ func (s sum) UsePreallocDo(into G.Value, in ...G.Value) (G.Value, error) {
 		return into, tensor.Copy(into.(*tensor.Dense), v.(*tensor.Dense))
 	}
 	if z.Dtype() == tensor.Float32 {
-		add(z.Float32s(), x.Float32s(), y.Float32s())
+		kernel.AddRows(z.Float32s(), x.Float32s(), y.Float32s())
 	} else {
-		add(z.Float64s(), x.Float64s(), y.Float64s())
+		kernel.AddRows(z.Float64s(), x.Float64s(), y.Float64s())
 	}
 	return z, nil
 }
@@ -51,10 +53,4 @@ func plain(v G.Value) *tensor.Dense {
 		return d
 	}
 	return nil
-}
-
-func add[F float32 | float64](z, x, y []F) {
-	for i, v := range x {
-		z[i] = v + y[i]
-	}
 }
