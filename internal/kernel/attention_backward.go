@@ -96,37 +96,24 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		b, h, i := task/n/r.H, task/n%r.H, task%n
-		for t := i * queryBlock; t < min((i+1)*queryBlock, r.T); t++ {
+		t0, t1 := i*r.height(), min((i+1)*r.height(), r.T)
+		for t := t0; t < t1; t++ {
 			at := r.OutputAt.at(b, h, t)
-			r.delta[(b*r.H+h)*r.T+t] = product2(r.out[at:][:r.DV], r.dout[at:][:r.DV])
+			delta := r.delta[(b*r.H+h)*r.T+t:]
+			dot(chosenPath, r.out[at:], 0, r.dout[at:][:r.DV], delta[:1])
 		}
 		if s := r.spans[b*n+i]; s.lo == s.hi {
-			r.clearQueries(b, h, i)
+			r.clearQueries(b, h, t0, t1)
 		}
 	}
 }
 
-func product2[F Float](x, y []F) F {
-	var s0, s1, s2, s3 F
-	y = y[:len(x)]
-	for ; len(x) >= 4; x, y = x[4:], y[4:] {
-		s0 += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
-	}
-	for i, v := range x {
-		s0 += v * y[i]
-	}
-	return (s0 + s1) + (s2 + s3)
-}
-
-// clearQueries sets block i of dq to 0.
-func (r *attentionRun[F]) clearQueries(b, h, i int) {
+// clearQueries sets the rows [t0,t1) of dq to 0.
+func (r *attentionRun[F]) clearQueries(b, h, t0, t1 int) {
 	if r.grad.Q == nil {
 		return
 	}
-	for t := i * queryBlock; t < min((i+1)*queryBlock, r.T); t++ {
+	for t := t0; t < t1; t++ {
 		clear(r.grad.Q[r.QueryAt.at(b, h, t):][:r.D])
 	}
 }

@@ -52,8 +52,8 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		head, i := task/n, n-1-task%n
-		b, h, t0 := head/r.H, head%r.H, i*queryBlock
-		rows := min(queryBlock, r.T-t0)
+		b, h, t0 := head/r.H, head%r.H, i*r.height()
+		rows := min(r.height(), r.T-t0)
 		if poisoned := r.forwardRows(&w, r.spans[b*n+i], b, h, t0, rows); poisoned {
 			r.repairRows(&w, b, h, t0, rows)
 		}
@@ -100,7 +100,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 			*lse = lowest[F]()
 			continue
 		}
-		*lse = w.max[t] + F(math.Log(float64(w.sum[t])))
+		*lse = w.max[t] + log(w.sum[t])
 		if total := scaleInto(out, w.out[t*r.DV:], 1/w.sum[t]); ragged && total-total != 0 {
 			poisoned = true
 		}

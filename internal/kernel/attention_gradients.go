@@ -2,11 +2,12 @@ package kernel
 
 // backwardTile computes what one block of queries and one block of keys contribute to each other.
 func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
-	t0 := i * queryBlock
-	rows := min(queryBlock, r.T-t0)
+	t0 := i * r.height()
+	rows := min(r.height(), r.T-t0)
 	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	r.look(w.attentionTiles, w.b, t0, rows)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
+	t1 = min(t1, t2) // also when no query sees any of the keys
 	if t1 < t2 {
 		x := scores[F]{data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1, queryStep: keyBlock, keyStep: 1}
 		if seen := r.askShown(&x, w.attentionTiles); seen {
@@ -24,12 +25,15 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	if !r.await(turn, int32(w.s0/keyBlock-first)) {
 		return
 	}
+	beta := F(1)
 	if w.s0/keyBlock == first {
-		r.clearQueries(w.b, h, i)
+		beta = 0
+		r.clearQueries(w.b, h, t0, t0+t1)
+		r.clearQueries(w.b, h, t0+t2, t0+rows)
 	}
 	if t1 < t2 {
 		multiply(NoTrans, t2-t1, r.D, s2-s1, F(r.Scale), w.dp, keyBlock, r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.KeyAt.Row,
-			1, r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):], r.QueryAt.Row)
+			beta, r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):], r.QueryAt.Row)
 	}
 	turn.Add(1)
 }

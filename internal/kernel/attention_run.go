@@ -7,10 +7,13 @@ import (
 	"time"
 )
 
-// A block of queries meets a block of keys in one tile of scores, the only place where scores exist.
+// A block of queries meets a block of keys in one tile of scores, the only place where scores exist. Short
+// sequences are cut into lower blocks of queries: a larger part of what a causal rule hides is skipped then.
 const (
-	queryBlock = 64
-	keyBlock   = 128
+	queryBlock  = 64 // at most
+	lowBlock    = 32
+	shortLength = 256
+	keyBlock    = 128
 )
 
 // leastAttention is the number of multiply-adds below which starting another goroutine costs more than it
@@ -68,7 +71,7 @@ func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.spans = resize(r.spans, r.B*n)
 	for b := range r.B {
 		for i := range n {
-			r.spans[b*n+i] = r.spanOf(b, i*queryBlock, min((i+1)*queryBlock, r.T))
+			r.spans[b*n+i] = r.spanOf(b, i*r.height(), min((i+1)*r.height(), r.T))
 		}
 	}
 }
@@ -80,7 +83,15 @@ func (r *attentionRun[F]) end() {
 }
 
 // blocks is the number of blocks of queries.
-func (r *attentionRun[F]) blocks() int { return (r.T + queryBlock - 1) / queryBlock }
+func (r *attentionRun[F]) blocks() int { return (r.T + r.height() - 1) / r.height() }
+
+// height is the number of queries of a block, but of the last.
+func (r *attentionRun[F]) height() int {
+	if r.T <= shortLength {
+		return lowBlock
+	}
+	return queryBlock
+}
 
 // spanOf is the span of the queries [t0,t1).
 func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {

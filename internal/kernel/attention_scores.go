@@ -214,8 +214,13 @@ func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
 	}
 }
 
+// lower sets all elements to −∞.
 func lower[F Float](x []F) {
-	for i := range x {
-		x[i] = lowest[F]()
+	if len(x) == 0 {
+		return
+	}
+	x[0] = lowest[F]()
+	for done := 1; done < len(x); done *= 2 {
+		copy(x[done:], x[:done])
 	}
 }

@@ -9,8 +9,8 @@ import (
 // Helpers are goroutines that take part in calls of Parallel. A core that sleeps takes longer to wake than a
 // small product to compute, so a helper that has nothing to do looks out for the next call for a while.
 const (
-	lookOut    = 100 * time.Microsecond // how long, before it ends
-	stayAwake  = 50 * time.Microsecond  // how long a caller waits for helpers before it sleeps
+	patience   = 100 * time.Microsecond // of a helper that looks out, before it ends
+	stayAwake  = 50 * time.Microsecond  // of a caller that waits for helpers, before it sleeps
 	spins      = 256                    // looks between two at the clock
 	maxHelpers = 255
 )
@@ -18,16 +18,24 @@ const (
 // board is where calls ask for help. Calls that find no place do without.
 var board [4]atomic.Pointer[job]
 
-// helping says which helpers there are. Helper i begins with share i+1 of a job.
-var helping [maxHelpers]atomic.Bool
+// Helper i begins with share i+1 of a job.
+var helpers [maxHelpers]helper
+
+type helper struct {
+	there atomic.Bool
+	help  func() // made by the first call that wants it, so that others allocate nothing
+}
 
 // post asks for help with a job.
 func (j *job) post() {
 	for j.place = range board {
 		if board[j.place].CompareAndSwap(nil, j) {
 			for i := range min(len(j.shares)-1, maxHelpers) {
-				if !helping[i].Load() && helping[i].CompareAndSwap(false, true) {
-					go help(i)
+				if h := &helpers[i]; !h.there.Load() && h.there.CompareAndSwap(false, true) {
+					if h.help == nil {
+						h.help = func() { h.lookOut(i + 1) }
+					}
+					go h.help()
 				}
 			}
 			return
@@ -43,12 +51,12 @@ func (j *job) unpost() {
 	}
 }
 
-// help is the life of helper i.
-func help(i int) {
-	defer helping[i].Store(false)
-	for last := time.Now(); time.Since(last) < lookOut; runtime.Gosched() {
+// lookOut is the life of a helper.
+func (h *helper) lookOut(own int) {
+	defer h.there.Store(false)
+	for last := time.Now(); time.Since(last) < patience; runtime.Gosched() {
 		for range spins {
-			if helpAny(i + 1) {
+			if helpAny(own) {
 				last = time.Now()
 			}
 		}

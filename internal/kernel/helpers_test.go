@@ -77,8 +77,8 @@ func TestHelpersEnd(t *testing.T) {
 	Parallel(1000, 1, func(lo, hi int) {})
 	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
 		some := false
-		for i := range helping {
-			some = some || helping[i].Load()
+		for i := range helpers {
+			some = some || helpers[i].there.Load()
 		}
 		if !some {
 			return
