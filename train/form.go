@@ -33,7 +33,17 @@ func describe(d *tensor.Dense) string {
 	return fmt.Sprintf("%v %v", d.Dtype(), d.Shape())
 }
 
-// compareForms lists all that keeps got, in any order, from being want.
+// shorten lists the first of many.
+func shorten(list []string) string {
+	const most = 3
+	text := strings.Join(list[:min(len(list), most)], ", ")
+	if more := len(list) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// compareForms lists what keeps got, in any order, from being want.
 func compareForms(want, got []form) error {
 	given := make(map[string]string, len(got))
 	var missing, unknown, repeated, wrong []string
@@ -64,7 +74,7 @@ func compareForms(want, got []form) error {
 		names []string
 	}{{"missing ", missing}, {"unknown ", unknown}, {"repeated ", repeated}, {"", wrong}} {
 		if len(list.names) > 0 {
-			all = append(all, list.label+strings.Join(list.names, ", "))
+			all = append(all, list.label+shorten(list.names))
 		}
 	}
 	if len(all) == 0 {

@@ -2,6 +2,8 @@ package train
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"attention/internal/safetensors"
 	"attention/layers"
@@ -39,6 +41,28 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	}
 	fromFile(f, "", have)
 	return f.Metadata, nil
+}
+
+// ReadCheckpoint copies the parameters that Loop.Save wrote to a file into those given,
+// as for a look at a run that goes on, and returns the number of steps it had taken. A
+// file that was cut short or changed by as much as a bit is an error that wraps
+// ErrDamaged; any error leaves the parameters as they were.
+func ReadCheckpoint(path string, p *layers.Params) (steps int, err error) {
+	f, err := readSealed(path)
+	if err != nil {
+		return 0, fmt.Errorf("train: checkpoint: %w", err)
+	}
+	c, err := readCheckpointMetadata(f.Metadata)
+	if err != nil {
+		return 0, fmt.Errorf("train: checkpoint: %s: %w", path, err)
+	}
+	have := namedParams(p)
+	saved := slices.DeleteFunc(formsInFile(f), func(f form) bool { return strings.HasPrefix(f.name, solverPrefix) })
+	if err := compareForms(formsOf(paramPrefix, have), saved); err != nil {
+		return 0, fmt.Errorf("train: checkpoint: %s: %w", path, err)
+	}
+	fromFile(f, paramPrefix, have)
+	return c.step, nil
 }
 
 func namedParams(p *layers.Params) []NamedTensor {

@@ -75,7 +75,7 @@ func runExport(model string, format folder.Format, out string) ([]string, error)
 	}
 	m, err := folder.ReadGPT(model)
 	if err != nil {
-		return nil, fmt.Errorf("--model: %w", err)
+		return nil, fmt.Errorf("--model: %w", unreadable(model, err))
 	}
 	files, err := m.Write(out, format)
 	if err != nil {

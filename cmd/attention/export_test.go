@@ -53,12 +53,13 @@ func TestExportWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
 	run, _, _ = layerRun(t, layers.MultiHead)
 	for want, args := range map[string][]string{
-		"--model: missing, want the folder of a model":                                         {"--format", "torch", "--out", "x"},
-		`--format: got "", want huggingface or torch`:                                          {"--model", dir, "--out", "x"},
-		`--format: got "onnx", want huggingface or torch`:                                      {"--model", dir, "--format", "onnx", "--out", "x"},
-		"--out: missing, want a folder to write":                                               {"--model", dir, "--format", "torch"},
-		"--model: folder: " + run + ": config.json: model: the model is no GPT":                {"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
-		"--out: folder: " + full + ": got a folder that is not empty, want a new or empty one": {"--model", dir, "--format", "torch", "--out", full},
+		"--model: missing, want the folder of a model":                                                            {"--format", "torch", "--out", "x"},
+		`--format: got "", want huggingface or torch`:                                                             {"--model", dir, "--out", "x"},
+		`--format: got "onnx", want huggingface or torch`:                                                         {"--model", dir, "--format", "onnx", "--out", "x"},
+		"--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors": {"--model", full + "/x", "--format", "torch", "--out", "y"},
+		"--out: missing, want a folder to write":                                                                  {"--model", dir, "--format", "torch"},
+		"--model: folder: " + run + ": config.json: model: the model is no GPT":                                   {"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
+		"--out: folder: " + full + ": got a folder that is not empty, want a new or empty one":                    {"--model", dir, "--format", "torch", "--out", full},
 	} {
 		_, err := exported(args...)
 		require.EqualError(t, err, want)

@@ -89,9 +89,15 @@ func (c *generateCommand) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	c.sampling.Vocab = m.tokenizer.Len()
-	g, err := m.generator(c.sampling, len(ids)+c.tokens)
+	g, err := newGenerator(m.params, m.model, c.sampling, len(ids)+c.tokens)
 	if err != nil {
 		return err
+	}
+	if m.note != "" {
+		fmt.Fprintf(notes, "attention: %s\n", m.note)
+	}
+	if most := m.model.context(); len(ids) > most {
+		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n", len(ids), most)
 	}
 	w := &continuation{generator: g, decoder: train.NewDecoder(m.tokenizer), endOfText: m.endOfText,
 		stop: stopper{stops: c.stop}, out: out, terminal: isTerminal(out)}
@@ -106,9 +112,6 @@ func (c *generateCommand) run(ctx context.Context, out, notes io.Writer) error {
 	}
 	switch {
 	case errors.Is(err, syscall.EPIPE): // nobody reads on
-		return nil
-	case errors.Is(err, generate.ErrFull):
-		fmt.Fprintf(notes, "attention: %v\n", err)
 		return nil
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return interrupted{fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens)}
@@ -140,11 +143,8 @@ func (c *generateCommand) promptIDs(m *generative) ([]int, error) {
 	case len(ids) == 0:
 		ids = []int{m.endOfText}
 	}
-	switch {
-	case m.longest > 0 && len(ids) > m.longest:
-		return nil, fmt.Errorf("%s: got %d tokens, want at most the %d that the model has positions for", flag, len(ids), m.longest)
-	case len(ids) < m.shortest:
-		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model goes on with whole windows only", flag, len(ids), m.shortest)
+	if least := m.model.context(); !m.model.causal() && len(ids) < least {
+		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model goes on with whole windows only", flag, len(ids), least)
 	}
 	return ids, nil
 }

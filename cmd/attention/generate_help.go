@@ -13,20 +13,21 @@ MODEL: --model is a folder with config.json and model.safetensors:
     50257 (or 50304, filled up), or else what "vocabulary" in config.json names.
   - what attention export wrote.
   - a run of attention train, whose model of one attention layer reads its whole
-    window anew for each token.
+    window anew for each token. Of a run that is not finished, with checkpoints
+    but no model.safetensors yet, it is the newest checkpoint's.
 
 A GPT reads the prompt in large chunks and keeps the keys and values of all tokens,
-so that a token costs nearly the same anywhere in the text. It ends where its
-positions end: prompt and text have n_positions tokens at most.
+so that a token costs nearly the same anywhere in the window of n_positions tokens.
+When prompt and text together are longer, it reads the last half of a window anew and
+goes on from there, again and again: what came before is forgotten.
 
 DRAWING: scores are divided by --temperature; then --top-k and then --top-p leave the
 most likely tokens, among which one is drawn by its probability. --temperature 0
 takes the most likely one always.
 
-END: after --tokens tokens, before a --stop text, at the model's end-of-text token or
-where its positions end, which is said on the standard error. Ctrl-C ends it too, with
-exit code 130. On a terminal control characters are shown escaped; elsewhere the text
-is printed as it is, without a line end of its own.`
+END: after --tokens tokens, before a --stop text or at the model's end-of-text token.
+Ctrl-C ends it too, with exit code 130. On a terminal control characters are shown
+escaped; elsewhere the text is printed as it is, without a line end of its own.`
 
 const generateExample = `  attention generate --model gpt2 --prompt "The meaning of attention is"
   attention generate --model runs/1 --prompt "It is" --tokens 300 --temperature 0.5

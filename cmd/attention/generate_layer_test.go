@@ -49,7 +49,10 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	require.Equal(t, want, mustGenerate(t, "--model", dir, "--prompt", "bad", "--tokens", "20"))
 
 	dir, _, _ = layerRun(t, layers.SelfV2)
-	require.Len(t, mustGenerate(t, "--model", dir, "--prompt", "deadbead", "--tokens", "9"), 9)
+	require.Len(t, mustGenerate(t, "--model", dir, "--prompt", "deadbe", "--tokens", "9"), 9)
+	_, notes, err := generated(context.Background(), "--model", dir, "--prompt", "deadbead", "--tokens", "9")
+	require.NoError(t, err)
+	require.Equal(t, "attention: the prompt has 8 tokens, the model's window 6: it sees only the end of the prompt\n", notes)
 	_, _, err = generated(context.Background(), "--model", dir, "--prompt", "bad")
 	require.EqualError(t, err, "--prompt: got 3 tokens, want at least 6: the model goes on with whole windows only")
 

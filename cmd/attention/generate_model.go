@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"attention/layers"
 	"attention/layers/generate"
@@ -15,22 +13,26 @@ import (
 
 // generative is a model that can go on with a text.
 type generative struct {
+	params    *layers.Params
+	model     textModel
 	tokenizer train.Tokenizer
-	endOfText int // id; −1 if there is none
-	longest   int // prompt; 0 means any
-	shortest  int // prompt
-
-	// generator makes what draws the tokens of a text that may become so long.
-	generator func(c generate.Config, length int) (*generate.Generator, error)
+	endOfText int    // id; −1 if there is none
+	note      string // to be said of where the weights are from
 }
 
-// openGenerative reads the model of a folder: a GPT, or a run of attention train with
-// one attention layer.
+// openGenerative reads the model of a folder: a GPT, or that of a run of attention train,
+// which need not be finished.
 func openGenerative(dir string) (*generative, error) {
+	if err := checkFolder(dir); err != nil {
+		return nil, err
+	}
+	if checkpoints := unfinished(dir); len(checkpoints) > 0 {
+		return openRun(dir, checkpoints)
+	}
 	m, err := folder.ReadGPT(dir)
 	if errors.Is(err, folder.ErrNoGPT) {
-		if layer, layerErr := openLayerRun(dir); layerErr == nil || !errors.Is(layerErr, errNoRun) {
-			return layer, layerErr
+		if run, runErr := openRun(dir, nil); !errors.Is(runErr, errNoRun) {
+			return run, runErr
 		}
 	}
 	if err != nil {
@@ -40,57 +42,27 @@ func openGenerative(dir string) (*generative, error) {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, want \"vocabulary\" or GPT-2's %d tokens",
 			dir, train.GPT2EndOfText+1)
 	}
-	context := m.Model.Config().Context
-	return &generative{tokenizer: m.Tokenizer, endOfText: m.EndOfText, longest: context,
-		generator: func(c generate.Config, length int) (*generate.Generator, error) {
-			c.Capacity = min(length, context)
-			return generate.New(m.Params, m.Model, c)
-		}}, nil
+	return &generative{params: m.Params, model: &gptModel{m.Model}, tokenizer: m.Tokenizer, endOfText: m.EndOfText}, nil
 }
 
-// errNoRun is the error for a folder that is not of attention train.
-var errNoRun = errors.New("not a run folder")
+// checkFolder refuses what is no folder.
+func checkFolder(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w, want the folder of a model", err)
+	case !info.IsDir():
+		return fmt.Errorf("%s: got a file, want the folder of a model, with %s and %s", path, configName, modelName)
+	}
+	return nil
+}
 
-// openLayerRun reads the model around one attention layer of a run. It has no cache.
-func openLayerRun(dir string) (*generative, error) {
-	path := filepath.Join(dir, "config.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
+// newGenerator draws the tokens of a text that may become so long. One that is longer
+// than the model's positions goes on from its last half window.
+func newGenerator(p *layers.Params, m textModel, c generate.Config, length int) (*generate.Generator, error) {
+	if gpt, ok := m.(*gptModel); ok {
+		c.Capacity, c.Slide = min(length, m.context()), true
+		return generate.New(p, gpt.model, c)
 	}
-	var c struct {
-		Vocabulary *train.TokenizerConfig      `json:"vocabulary"`
-		Model      *layers.LanguageModelConfig `json:"model"`
-		Dtype      string                      `json:"dtype"`
-	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if c.Vocabulary == nil || c.Model == nil {
-		return nil, errNoRun
-	}
-	dt, err := dtypeOf(c.Dtype)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	tokenizer, err := c.Vocabulary.New()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	params := layers.NewBlankParams(dt)
-	m, err := layers.NewLanguageModel(params.Scope(""), *c.Model)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if _, err := train.ReadParams(filepath.Join(dir, "model.safetensors"), params); err != nil {
-		return nil, err
-	}
-	read := &generative{tokenizer: tokenizer, endOfText: -1,
-		generator: func(g generate.Config, _ int) (*generate.Generator, error) {
-			return generate.NewWithoutCache(params, m.Forward, c.Model.Context, g)
-		}}
-	if !c.Model.Attention.Causal() {
-		read.shortest = c.Model.Context
-	}
-	return read, nil
+	return generate.NewWithoutCache(p, m.forward, m.context(), c)
 }

@@ -136,13 +136,19 @@ func TestGenerateStops(t *testing.T) {
 	require.Equal(t, fromBegin, fromNothing)
 }
 
-// Where the positions end, the text ends, and that is said.
-func TestGenerateContextIsFull(t *testing.T) {
+// Where the positions end, the text goes on from its last half window. That a prompt is
+// longer than they are is said.
+func TestGenerateSlides(t *testing.T) {
 	g := newSmallGPT(t)
-	text, notes, err := generated(context.Background(), "--model", written(t, g), "--prompt", "ab", "--tokens", "1000")
+	dir := written(t, g)
+	slide := generate.Config{Temperature: 0.8, Seed: 1, Slide: true}
+	require.Equal(t, continued(t, g, "ab", 100, slide), mustGenerate(t, "--model", dir, "--prompt", "ab", "--tokens", "100"))
+
+	prompt := strings.Repeat("abc", 40/3) + "fg"
+	text, notes, err := generated(context.Background(), "--model", dir, "--prompt", prompt, "--tokens", "9")
 	require.NoError(t, err)
-	require.Equal(t, continued(t, g, "ab", 40-2+1, generate.Config{Temperature: 0.8, Seed: 1}), text)
-	require.Equal(t, "attention: generate: the context is full: got 41 tokens, want at most 40\n", notes)
+	require.Equal(t, continued(t, g, prompt, 9, slide), text)
+	require.Equal(t, "attention: the prompt has 41 tokens, the model's window 40: it sees only the end of the prompt\n", notes)
 }
 
 func TestGenerateStats(t *testing.T) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"attention/layers"
@@ -26,25 +28,32 @@ func newTrainCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			given := cmd.Flags().Changed
-			if given("resume") {
-				if err := checkBesideResume(cmd.Flags()); err != nil {
-					return err
-				}
-				return resumeTrain(cmd.Context(), cmd.OutOrStdout(), o, given)
-			}
-			if err := o.collect(cmd.Flags()); err != nil {
-				return err
-			}
-			if err := o.settle(given); err != nil {
-				return err
-			}
-			return runTrain(cmd.Context(), cmd.OutOrStdout(), o)
+			ctx, release := untilSignal(cmd.Context(), lostSignals()...)
+			defer release()
+			return withSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.Flags()))
 		},
 	}
 	cmd.SetFlagErrorFunc(flagError)
 	o.addFlags(cmd.Flags())
 	return cmd
+}
+
+// execute begins a run or goes on with one.
+func (o *trainOptions) execute(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
+	given := flags.Changed
+	if given("resume") {
+		if err := checkBesideResume(flags); err != nil {
+			return err
+		}
+		return resumeTrain(ctx, w, *o, given)
+	}
+	if err := o.collect(flags); err != nil {
+		return err
+	}
+	if err := o.settle(given); err != nil {
+		return err
+	}
+	return runTrain(ctx, w, *o)
 }
 
 // addFlags declares the flags. Those whose default depends on others are 0 here.

@@ -23,18 +23,28 @@ type runConfig struct {
 	Order       string                  `json:"order"`    // of the windows to train on
 	Training    train.Config            `json:"training"` // its seed is that of the whole run
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
-	EvalBatches int                     `json:"eval_batches"`    // random ones of each evaluation; 0 means all of the validation split
+	EvalBatches int                     `json:"eval_batches"` // random ones of each evaluation; 0 means all of the validation split
+	Sample      sampleConfig            `json:"sample"`
 	NGram       *train.NGram            `json:"ngram,omitempty"` // nil for tokens that counting says little of
 }
 
 const configName = "config.json"
 
+// sampleConfig says what text a run ends with.
+type sampleConfig struct {
+	Tokens int    `json:"tokens"`           // to draw; 0 means no sample
+	Prompt string `json:"prompt,omitempty"` // to go on with; empty means the beginning of the validation split
+}
+
 // readConfig reads the config of a run folder.
-func readConfig(folder string) (c runConfig, err error) {
-	path := filepath.Join(folder, configName)
+func readConfig(dir string) (c runConfig, err error) {
+	path := filepath.Join(dir, configName)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return c, fmt.Errorf("--resume: %w, want the folder of a run", err)
+	}
+	if isExport(text) {
+		return c, fmt.Errorf("--resume: %s: got an exported model, want the folder of a run; to begin a run with its weights: --init %[1]s", dir)
 	}
 	if err = strictJSON(text, &c); err == nil {
 		err = c.validate()
@@ -45,10 +55,23 @@ func readConfig(folder string) (c runConfig, err error) {
 	return c, nil
 }
 
+// isExport says whether a config.json is that of a model in a form for other programs.
+func isExport(text []byte) bool {
+	var c struct {
+		ModelType string           `json:"model_type"` // in Hugging Face's form
+		Format    string           `json:"format"`     // in PyTorch's
+		Training  *json.RawMessage `json:"training"`
+	}
+	return json.Unmarshal(text, &c) == nil && c.Training == nil && c.ModelType+c.Format != ""
+}
+
 // validate names what a hand may have spoilt.
 func (c runConfig) validate() error {
 	if c.EvalBatches < 0 {
 		return fmt.Errorf("eval_batches: got %d, want at least 0", c.EvalBatches)
+	}
+	if c.Sample.Tokens < 0 {
+		return fmt.Errorf("sample.tokens: got %d, want at least 0", c.Sample.Tokens)
 	}
 	if _, err := dtypeOf(c.Dtype); err != nil {
 		return err

@@ -58,6 +58,11 @@ func (o trainOptions) checkFitting(given func(flag string) bool) error {
 	return nil
 }
 
+// ofSolver says whether a flag is about the solver beside it and would mislead another.
+func ofSolver(flag string) bool {
+	return slices.Contains([]string{"lr", "min-lr", "beta1", "beta2", "eps", "momentum", "weight-decay"}, flag)
+}
+
 // validate names the first flag that makes no sense.
 func (o trainOptions) validate() error {
 	if o.model != layerName && o.model != gptName {

@@ -21,7 +21,8 @@ one, or else from the folder of --init, or else from --preset:
   nano-char  nanoGPT's GPT of 0.8 million parameters for the characters of a text
   gpt2       GPT-2 with 124 million, to be fine-tuned: --init takes its folder
   tiny       a GPT for a first try, in seconds
---config runs/1/config.json repeats a run.
+--config runs/1/config.json repeats a run. With another --solver than theirs, what they say
+of --lr, --min-lr, --beta1, --beta2, --eps, --momentum and --weight-decay does not count.
 
 --init begins with the weights of a file, or of a gpt's folder, with config.json, as
 transformers, attention export and attention train write them. A folder says the model's
@@ -35,12 +36,13 @@ attention.png (for --model layer) and a folder of checkpoints. The same flags an
 give the same model, bit for bit. attention generate goes on with texts by it.
 
 Ctrl-C finishes the step, saves a checkpoint and what the run has learnt, says how to
-go on and exits with 130. A run that was stopped so, killed or cut off from its
-machine goes on with --resume from its newest checkpoint, and then ends with the same
-bits, in metrics.jsonl too (but for tokens_per_second), as if nothing had happened.
-Its config.json says all that the flags said; only --steps, --save-every, --keep,
---prompt and --sample, and --text if the file has moved, may be given anew. More
---steps than the decay of the learning rate has are taken at --min-lr.
+go on and exits with 130. So do kill (143), the end of the terminal (129; not under nohup)
+and of a program that reads what is printed (141). A run that was stopped so, killed at
+once or cut off from its machine goes on with --resume from its newest checkpoint, and then
+ends with the same bits, in metrics.jsonl too (but for tokens_per_second), as if
+nothing had happened. Its config.json says all that the flags said; only --steps,
+--save-every, --keep, --prompt and --sample, and --text if the file has moved, may be
+given anew. More --steps than the decay of the learning rate has are taken at --min-lr.
 
 A checkpoint holds a checksum of itself; one that is damaged is never gone on from.
 A loss or weight that is NaN or infinite stops a run before it is saved. One process

@@ -1,19 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"attention/layers"
 	"attention/train"
 	"attention/train/folder"
 
@@ -34,17 +35,17 @@ func (o *trainOptions) fillFromInit(flags *pflag.FlagSet) error {
 	if !isFolder(o.init) || flags.Changed("model") && o.model != gptName {
 		return nil
 	}
-	g, err := folder.ReadGPT(o.init)
+	f, err := folder.ReadForm(o.init)
+	if err != nil {
+		return unreadable(o.init, err)
+	}
+	leaves, err := formLeaves(modelConfig{gpt: &f.Config})
 	if err != nil {
 		return err
 	}
-	leaves, err := formLeaves(g.Model.Config())
-	if err != nil {
-		return err
-	}
-	leaves["dtype"] = g.Dtype().String()
-	if g.Tokenizer != nil {
-		c := g.Tokenizer.Config()
+	leaves["dtype"] = f.Dtype.String()
+	if f.Tokenizer != nil {
+		c := f.Tokenizer.Config()
 		leaves["vocabulary.tokenizer"] = c.Name
 		if o.vocabulary.Characters == "" {
 			o.vocabulary = c
@@ -57,15 +58,17 @@ func (o *trainOptions) fillFromInit(flags *pflag.FlagSet) error {
 	return fill(flags, values)
 }
 
-// formLeaves are the values of a GPT's config that its weights are made for. Those of
+// formLeaves are the values of a model's config that its weights are made for. Those of
 // dropout are the training's.
-func formLeaves(c layers.GPTConfig) (map[string]any, error) {
+func formLeaves(c modelConfig) (map[string]any, error) {
 	text, err := json.Marshal(map[string]any{"model": c})
 	if err != nil {
 		return nil, err
 	}
 	leaves, err := jsonLeaves(text)
-	maps.DeleteFunc(leaves, func(path string, _ any) bool { return strings.HasSuffix(path, "_pdrop") })
+	maps.DeleteFunc(leaves, func(path string, _ any) bool {
+		return strings.HasSuffix(path, "_pdrop") || strings.HasSuffix(path, ".dropout")
+	})
 	return leaves, err
 }
 
@@ -100,6 +103,9 @@ func (r *trainRun) readInit() error {
 func (r *trainRun) readWeights(path string) error {
 	if !isFolder(path) {
 		_, err := train.ReadParams(path, r.params)
+		if err != nil {
+			err = cmp.Or(r.misfit(path), err)
+		}
 		return err
 	}
 	if r.config.Model.gpt == nil {
@@ -109,7 +115,9 @@ func (r *trainRun) readWeights(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := sameForm(path, *r.config.Model.gpt, g.Model.Config()); err != nil {
+	of := g.Model.Config()
+	of.Context = min(of.Context, r.model.context()) // fewer positions are no harm
+	if err := sameForm(path, r.config.Model, modelConfig{gpt: &of}); err != nil {
 		return err
 	}
 	if g.Tokenizer != nil && g.Tokenizer.Config() != r.config.Vocabulary {
@@ -122,11 +130,30 @@ func (r *trainRun) readWeights(path string) error {
 	return nil
 }
 
-// sameForm refuses a config that weights are not made for. Fewer positions than they
-// have are no harm.
-func sameForm(path string, got, of layers.GPTConfig) error {
-	if got.Context < of.Context {
-		of.Context = got.Context
+// misfit says which flag keeps the weights of a run's model.safetensors from fitting, if
+// the config beside it tells.
+func (r *trainRun) misfit(path string) error {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), configName))
+	if err != nil || filepath.Base(path) != modelName {
+		return nil
+	}
+	var of struct {
+		Model *modelConfig `json:"model"`
+		Dtype string       `json:"dtype"`
+	}
+	if err := json.Unmarshal(text, &of); err != nil || of.Model == nil {
+		return nil
+	}
+	if got := r.config.Dtype; got != of.Dtype {
+		return fmt.Errorf("%s: --dtype: got %s, want %s, that of the weights", path, got, of.Dtype)
+	}
+	return sameForm(path, r.config.Model, *of.Model)
+}
+
+// sameForm refuses a config that weights are not made for.
+func sameForm(path string, got, of modelConfig) error {
+	if got.name() != of.name() {
+		return fmt.Errorf("%s: --model: got %s, want %s, that of the weights", path, got.name(), of.name())
 	}
 	is, err := formLeaves(got)
 	if err != nil {
@@ -174,11 +201,13 @@ func sourceOf(path string) (textSource, error) {
 	if isFolder(path) {
 		names = nil
 		for _, pattern := range []string{configName, "*.safetensors"} {
-			found, err := filepath.Glob(filepath.Join(path, pattern))
+			found, err := fs.Glob(os.DirFS(path), pattern)
 			if err != nil {
 				return textSource{}, err
 			}
-			names = append(names, found...)
+			for _, name := range found {
+				names = append(names, filepath.Join(path, name))
+			}
 		}
 	}
 	sum, size := sha256.New(), 0

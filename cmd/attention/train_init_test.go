@@ -32,6 +32,8 @@ func TestTrainInitFolder(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), string(format))
 		_, err := runExport(run, format, dir)
 		require.NoError(t, err)
+		require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", dir), "--resume: "+dir+
+			": got an exported model, want the folder of a run; to begin a run with its weights: --init "+dir)
 		folders = append(folders, dir)
 	}
 	for _, dir := range folders {
@@ -89,17 +91,20 @@ func TestTrainInitWrong(t *testing.T) {
 	c, err := readConfig(gpt)
 	require.NoError(t, err)
 	for args, want := range map[string]string{
-		"--init " + gpt + " --width 16":                      "--init: " + gpt + ": --width: got 16, want 8, that of the weights",
-		"--init " + gpt + " --heads 4":                       "--init: " + gpt + ": --heads: got 4, want 2, that of the weights",
-		"--init " + gpt + " --kv-heads 1":                    "--init: " + gpt + ": --kv-heads: got 1, want 0, that of the weights",
-		"--init " + gpt + " --activation relu":               "--init: " + gpt + ": --activation: got relu, want gelu_new, that of the weights",
-		"--init " + gpt + " --bias=false":                    "--init: " + gpt + ": --bias: got false, want true, that of the weights",
-		"--init " + gpt + " --context 7":                     "--init: " + gpt + ": --context: got 7, want 6, that of the weights",
-		"--init " + gpt + " --tokenizer bytes":               "--vocab: got 28, want at least the 256 bytes of the tokenizer",
-		"--init " + gpt + " --model layer":                   "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders",
-		"--init " + layer:                                    "--init: folder: " + layer + ": config.json: model: the model is no GPT",
-		"--model gpt --init " + layer + "/loss.png":          "--init: train: parameters: safetensors: ",
-		"--model gpt --init " + layer + "/model.safetensors": "--init: train: parameters: " + layer + "/model.safetensors: ",
+		"--init " + gpt + " --width 16":                          "--init: " + gpt + ": --width: got 16, want 8, that of the weights",
+		"--init " + gpt + " --heads 4":                           "--init: " + gpt + ": --heads: got 4, want 2, that of the weights",
+		"--init " + gpt + " --kv-heads 1":                        "--init: " + gpt + ": --kv-heads: got 1, want 0, that of the weights",
+		"--init " + gpt + " --activation relu":                   "--init: " + gpt + ": --activation: got relu, want gelu_new, that of the weights",
+		"--init " + gpt + " --bias=false":                        "--init: " + gpt + ": --bias: got false, want true, that of the weights",
+		"--init " + gpt + " --context 7":                         "--init: " + gpt + ": --context: got 7, want 6, that of the weights",
+		"--init " + gpt + " --tokenizer bytes":                   "--vocab: got 28, want at least the 256 bytes of the tokenizer",
+		"--init " + gpt + " --model layer":                       "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders",
+		"--init " + layer:                                        "--init: folder: " + layer + ": config.json: model: the model is no GPT",
+		"--model gpt --init " + layer + "/loss.png":              "--init: train: parameters: safetensors: ",
+		"--model gpt --init " + layer + "/model.safetensors":     "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights",
+		"--dtype float64 --init " + layer + "/model.safetensors": "--init: " + layer + "/model.safetensors: --dtype: got float64, want float32, that of the weights",
+		"--width 12 --init " + layer + "/model.safetensors":      "--init: " + layer + "/model.safetensors: --heads: got 4, want 2, that of the weights",
+		"--model gpt --heads 2 --layers 2 --width 16 --context 6 --init " + gpt + "/model.safetensors": "--init: " + gpt + "/model.safetensors: --width: got 16, want 8, that of the weights",
 	} {
 		err := trainTo(t.Context(), new(bytes.Buffer), append(strings.Fields(args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)
 		require.ErrorContains(t, err, want, args)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"attention/layers"
+	"attention/train/folder"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -53,6 +54,13 @@ func (c modelConfig) new(s layers.Scope) (textModel, error) {
 	}
 	m, err := layers.NewLanguageModel(s, *c.layer)
 	return &layerModel{m, *c.layer}, err
+}
+
+func (c modelConfig) name() string {
+	if c.gpt != nil {
+		return gptName
+	}
+	return layerName
 }
 
 func (c modelConfig) context() int {
@@ -108,11 +116,14 @@ type gptFields struct {
 
 type gptConfig layers.GPTConfig
 
-// strictJSON reads an object whose keys all have to be fields.
+// strictJSON reads an object whose keys all have to be fields, each once.
 func strictJSON(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
-	return dec.Decode(into)
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	return folder.UniqueKeys(text)
 }
 
 // layerModel is the model around one attention layer.

@@ -171,6 +171,7 @@ func (o trainOptions) runConfig(c *corpus) runConfig {
 		Model: o.modelConfig(o.vocabularyOf(c)), Dtype: o.dtype,
 		Batch: o.batch, Order: o.order, Training: o.loopConfig(), EvalBatches: o.evalBatches,
 		Checkpoints: train.CheckpointsConfig{Every: o.saveEvery, Keep: o.keep},
+		Sample:      sampleConfig{Tokens: o.sample, Prompt: o.prompt},
 	}
 }
 

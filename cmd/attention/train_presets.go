@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// presets are values of flags by the names of presets.
+// presets are values of flags by the names of presets. The schedule of the learning rate
+// follows from --steps and --lr.
 func presets() map[string]map[string]string {
 	return map[string]map[string]string{
 		// nanoGPT's training on the characters of a text on a small machine.
@@ -16,7 +17,7 @@ func presets() map[string]map[string]string {
 			"layers": "4", "heads": "4", "width": "128", "context": "64",
 			"dropout": "0", "bias": "false", "activation": "gelu", "tie": "true",
 			"batch": "12", "steps": "2000", "solver": "adamw", "beta1": "0.9", "beta2": "0.99", "weight-decay": "0.1",
-			"lr": "0.001", "min-lr": "0.0001", "warmup": "100", "decay-steps": "2000", "clip": "1",
+			"lr": "0.001", "clip": "1",
 			"eval-every": "250", "eval-batches": "20",
 		},
 		// The smallest GPT-2, with the settings to fine-tune it.
@@ -25,7 +26,7 @@ func presets() map[string]map[string]string {
 			"layers": "12", "heads": "12", "width": "768", "context": "1024",
 			"dropout": "0", "bias": "true", "activation": "gelu_new", "tie": "true",
 			"batch": "1", "accumulate": "8", "steps": "100", "solver": "adamw", "beta1": "0.9", "beta2": "0.95", "weight-decay": "0.1",
-			"lr": "3e-5", "min-lr": "3e-6", "warmup": "10", "decay-steps": "100", "clip": "1",
+			"lr": "3e-5", "clip": "1",
 			"eval-every": "50", "eval-batches": "8", "save-every": "50", "sample": "100",
 		},
 		// Seconds, to see whether all works.
@@ -34,7 +35,7 @@ func presets() map[string]map[string]string {
 			"layers": "2", "heads": "2", "width": "16", "context": "16",
 			"dropout": "0", "bias": "false", "activation": "gelu", "tie": "true",
 			"batch": "8", "steps": "500", "solver": "adamw", "beta1": "0.9", "beta2": "0.99", "weight-decay": "0.1",
-			"lr": "0.01", "min-lr": "0.001", "warmup": "25", "decay-steps": "500", "clip": "1",
+			"lr": "0.01", "clip": "1",
 			"eval-every": "100", "eval-batches": "4",
 		},
 	}

@@ -27,12 +27,15 @@ import (
 // children.
 type child struct {
 	process *os.Process
-	printed *bytes.Buffer // to be read when it is done
+	printed *bytes.Buffer // with its errors, to be read when it is done
 	done    chan struct{}
 	err     error // when it is done
 }
 
-func startTrain(t *testing.T, args ...string) *child {
+func startTrain(t *testing.T, args ...string) *child { return startTrainTo(t, nil, args...) }
+
+// startTrainTo has it print to a file, unless that is nil.
+func startTrainTo(t *testing.T, stdout *os.File, args ...string) *child {
 	require.Empty(t, os.Getenv(benchChild), "a child was asked to start children of its own")
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -40,6 +43,9 @@ func startTrain(t *testing.T, args ...string) *child {
 	cmd := exec.Command(self, append([]string{"train"}, args...)...)
 	cmd.Env = append(os.Environ(), benchChild+"=1")
 	cmd.Stdout, cmd.Stderr = c.printed, c.printed
+	if stdout != nil {
+		cmd.Stdout = stdout
+	}
 	require.NoError(t, cmd.Start())
 	c.process = cmd.Process
 	go func() {

@@ -121,25 +121,24 @@ func (r *trainRun) printEvaluation(e train.Evaluation) {
 
 // printVerdict says in words what the last validation showed.
 func (r *trainRun) printVerdict(steps int, took time.Duration) {
-	fmt.Fprintf(r.out, "\n%d steps in %.1f s. ", steps, took.Seconds())
+	fmt.Fprintf(r.out, "\n%d steps in %.1f s.", steps, took.Seconds())
+	defer fmt.Fprintln(r.out)
 	if len(r.history.evaluations) == 0 {
-		fmt.Fprintln(r.out, "There was no validation.")
+		fmt.Fprint(r.out, " There was no validation.")
 		return
 	}
-	last := r.history.evaluations[len(r.history.evaluations)-1]
+	last, what := r.history.evaluations[len(r.history.evaluations)-1], "The last validation loss"
 	if r.last != nil {
-		fmt.Fprintf(r.out, "The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f. ", r.config.EvalBatches, r.last.Loss)
-		last = *r.last
+		fmt.Fprintf(r.out, " The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f.", r.config.EvalBatches, r.last.Loss)
+		last, what = *r.last, "It"
 	}
-	what, ngram := "The last validation loss", r.corpus.ngram
-	switch {
-	case ngram == nil:
-		fmt.Fprintf(r.out, "%s is %.4f.\n", what, last.Loss)
+	switch ngram := r.corpus.ngram; {
+	case ngram == nil: // and the loss has been printed
 	case last.Loss < ngram.Bigram:
-		fmt.Fprintf(r.out, "%s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one.\n",
+		fmt.Fprintf(r.out, " %s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one.",
 			what, ngram.Bigram-last.Loss, r.corpus.unit())
 	default:
-		fmt.Fprintf(r.out, "%s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.\n", what, r.corpus.unit())
+		fmt.Fprintf(r.out, " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.", what, r.corpus.unit())
 	}
 }
 

@@ -51,9 +51,6 @@ func resumeTrain(ctx context.Context, w io.Writer, o trainOptions, given func(fl
 	}
 	r, err := restoreRun(w, f, config, checkpoint)
 	if err == nil {
-		err = r.setSample(o.prompt, o.sample)
-	}
-	if err == nil {
 		err = r.config.write(f)
 	}
 	if err != nil {
@@ -72,6 +69,12 @@ func (o trainOptions) change(c *runConfig, given func(flag string) bool) {
 	}
 	if given("keep") {
 		c.Checkpoints.Keep = o.keep
+	}
+	if given("sample") {
+		c.Sample.Tokens = o.sample
+	}
+	if given("prompt") {
+		c.Sample.Prompt = o.prompt
 	}
 	if given("text") {
 		c.Text.Name = textName(o.text)

@@ -26,7 +26,6 @@ type trainRun struct {
 	validation train.Source // of the evaluations on the way
 	whole      train.Source // all of the validation split
 	prompt     []int        // that the sample continues
-	length     int          // of the sample
 	loop       *train.Loop
 	folder     *runFolder
 	begin      int // steps that were taken before, by another process
@@ -69,9 +68,6 @@ func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := r.setSample(o.prompt, o.sample); err != nil {
-		return err
-	}
 	if err := r.readInit(); err != nil {
 		return err
 	}
@@ -101,6 +97,9 @@ func newTrainRun(w io.Writer, config runConfig, c *corpus) (*trainRun, error) {
 	if r.model, err = config.Model.new(r.params.Scope("")); err != nil {
 		return nil, err
 	}
+	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
+		return nil, err
+	}
 	if r.training, r.whole, err = c.sources(config, !r.model.causal()); err != nil {
 		return nil, err
 	}
@@ -115,13 +114,6 @@ func newTrainRun(w io.Writer, config runConfig, c *corpus) (*trainRun, error) {
 	}
 	r.loop, err = train.New(r.params, r.loss, training)
 	return r, err
-}
-
-// setSample says what the sample continues and how long it is.
-func (r *trainRun) setSample(prompt string, length int) (err error) {
-	r.length = length
-	r.prompt, err = r.promptIDs(prompt)
-	return err
 }
 
 // run takes the steps that are left and leaves their outcome in the folder.

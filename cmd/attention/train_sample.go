@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -39,7 +37,7 @@ const shownPrompt = 64
 
 // printSample continues the prompt with tokens drawn from the model.
 func (r *trainRun) printSample(ctx context.Context) error {
-	if r.length == 0 {
+	if r.config.Sample.Tokens == 0 {
 		return nil
 	}
 	ids, err := r.sample(ctx)
@@ -78,42 +76,19 @@ func decode(t train.Tokenizer, ids []int) (string, error) {
 
 // sample draws as many tokens as were asked for.
 func (r *trainRun) sample(ctx context.Context) ([]int, error) {
-	ids, end := slices.Clone(r.prompt), len(r.prompt)+r.length
-	for turn := int64(0); len(ids) < end; turn++ {
-		g, err := r.generator(turn)
-		if err != nil {
-			return nil, err
-		}
-		seen := ids
-		if m := r.model.context(); r.cached() && len(seen) > m {
-			seen = seen[len(seen)-max(m/2, 1):]
-		}
-		err = g.Prompt(ctx, seen)
-		for err == nil && len(ids) < end {
-			var id int
-			if id, err = g.Next(ctx); err == nil {
-				ids = append(ids, id)
-			}
-		}
-		if err != nil && !errors.Is(err, generate.ErrFull) {
-			return nil, err
-		}
+	n := r.config.Sample.Tokens
+	c := generate.Config{Vocab: r.corpus.tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
+	g, err := newGenerator(r.params, r.model, c, len(r.prompt)+n)
+	if err == nil {
+		err = g.Prompt(ctx, r.prompt)
 	}
-	return ids[len(r.prompt):], nil
-}
-
-// cached says whether the model keeps the keys and values of what it has read. Its text
-// ends where its positions do; another turn goes on from their last half.
-func (r *trainRun) cached() bool { _, ok := r.model.(*gptModel); return ok }
-
-// generator draws tokens from the model, others in each turn.
-func (r *trainRun) generator(turn int64) (*generate.Generator, error) {
-	c := generate.Config{Vocab: r.corpus.tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed + turn}
-	if m, ok := r.model.(*gptModel); ok {
-		c.Capacity = min(m.context(), len(r.prompt)+r.length)
-		return generate.New(r.params, m.model, c)
+	var ids []int
+	for err == nil && len(ids) < n {
+		var id int
+		id, err = g.Next(ctx)
+		ids = append(ids, id)
 	}
-	return generate.NewWithoutCache(r.params, r.model.forward, r.model.context(), c)
+	return ids, err
 }
 
 // printable writes line ends in one way and escapes what a terminal would obey.

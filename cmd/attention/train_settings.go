@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"attention/train"
+	"attention/train/folder"
 
 	"github.com/spf13/pflag"
 )
@@ -41,7 +42,7 @@ func settingFlags() map[string]string {
 		"training.schedule.cosine.peak": "lr", "training.schedule.cosine.floor": "min-lr",
 		"training.schedule.cosine.warmup_steps": "warmup", "training.schedule.cosine.steps": "decay-steps",
 
-		"checkpoints.every": "save-every", "checkpoints.keep": "keep",
+		"checkpoints.every": "save-every", "checkpoints.keep": "keep", "sample.tokens": "sample", "sample.prompt": "prompt",
 	}
 }
 
@@ -83,9 +84,12 @@ func (o *trainOptions) collect(flags *pflag.FlagSet) error {
 func fill(flags *pflag.FlagSet, values map[string]string) error {
 	given := map[string]bool{}
 	flags.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	solver, ok := values["solver"]
+	otherSolver := ok && given["solver"] && solver != flags.Lookup("solver").Value.String()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		// What is said of all dropouts is said of each.
-		if given[name] || given["dropout"] && strings.HasSuffix(name, "-dropout") {
+		// What is said of all dropouts is said of each, and what is said of one solver is
+		// not said of another.
+		if given[name] || given["dropout"] && strings.HasSuffix(name, "-dropout") || otherSolver && ofSolver(name) {
 			continue
 		}
 		if err := flags.Set(name, values[name]); err != nil {
@@ -139,6 +143,9 @@ func jsonLeaves(text []byte) (map[string]any, error) {
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("got more behind the JSON object, want nothing")
+	}
+	if err := folder.UniqueKeys(text); err != nil {
+		return nil, err
 	}
 	leaves := map[string]any{}
 	flatten(leaves, "", tree)

@@ -47,14 +47,39 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// TestPresetsBesideFlags: what follows from a flag follows from the one that is given, and
+// what is said of a solver is not said of another.
+func TestPresetsBesideFlags(t *testing.T) {
+	o := settled(t, "--preset", "tiny", "--steps", "40", "--lr", "0.0005")
+	require.Equal(t, train.Cosine{Peak: 0.0005, Floor: 0.0005 / 10, WarmupSteps: 2, Steps: 40}, o.loopConfig().Schedule.Cosine)
+	o = settled(t, "--preset", "tiny", "--solver", "sgd")
+	require.Equal(t, train.SolverConfig{Name: train.SGD, Decay: train.DecayMatrices}, o.loopConfig().Solver)
+	require.Equal(t, float64(sgdRate), o.rate)
+	o = settled(t, "--preset", "tiny", "--solver", "adamw")
+	require.Equal(t, settled(t, "--preset", "tiny"), o)
+
+	file := filepath.Join(t.TempDir(), "c.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"training": {"solver": {"name": "sgd", "momentum": 0.5}, "schedule": {"cosine": {"peak": 0.25}}}}`), 0o644))
+	o = settled(t, "--preset", "tiny", "--config", file)
+	require.Equal(t, train.SolverConfig{Name: train.SGD, Momentum: 0.5, Decay: train.DecayMatrices}, o.loopConfig().Solver)
+	require.Equal(t, 0.25, o.rate)
+	o = settled(t, "--config", file, "--solver", "adam")
+	require.Equal(t, train.SolverConfig{Name: train.Adam, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices}, o.loopConfig().Solver)
+	require.Equal(t, adamRate, o.rate)
+
+	// A part that names no solver is about any.
+	require.NoError(t, os.WriteFile(file, []byte(`{"training": {"solver": {"beta1": 0.75}}}`), 0o644))
+	require.Equal(t, 0.75, settled(t, "--config", file, "--solver", "adam").beta1)
+}
+
 // TestSettingsPrecedence: a flag goes before the config file, that before the preset.
 func TestSettingsPrecedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.json")
 	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o644)) }
 	write(`{"model": {"n_layer": 3, "n_head": 2, "attn_pdrop": 0.25, "bias": true, "n_inner": null}, "training": {"steps": 7, "schedule": {"cosine": {"peak": 0.5}}}}`)
 	o := settled(t, "--preset", "nano-char", "--config", file, "--heads", "1", "--steps", "9")
-	require.Equal(t, []int{3, 1, 128, 9, 100, 12}, []int{o.layers, o.heads, o.width, o.steps, o.warmup, o.batch})
-	require.Equal(t, []float64{0.5, 1e-4, 0, 0.25, 0}, []float64{o.rate, o.floor, o.embeddingDropout, o.attentionDropout, o.residualDropout})
+	require.Equal(t, []int{3, 1, 128, 9, 250, 12}, []int{o.layers, o.heads, o.width, o.steps, o.evalEvery, o.batch})
+	require.Equal(t, []float64{0.5, 0.99, 0, 0.25, 0}, []float64{o.rate, o.beta2, o.embeddingDropout, o.attentionDropout, o.residualDropout})
 	require.True(t, o.bias)
 	require.Equal(t, "gelu", o.activation)
 
@@ -96,7 +121,7 @@ func TestSettingsCover(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, flags := range []string{
-		"--model gpt --kv-heads 1 --hidden 5 --weight-decay 0.1", "--layer multi_head --qkv-bias --dropout 0.1", "--layer additive --solver sgd --momentum 0.1",
+		"--model gpt --kv-heads 1 --hidden 5 --weight-decay 0.1 --prompt the", "--layer multi_head --qkv-bias --dropout 0.1", "--layer additive --solver sgd --momentum 0.1",
 	} {
 		folder, _ := tinyRun(t, strings.Fields(flags)...)
 		c, err := readConfig(folder)
@@ -160,8 +185,9 @@ func TestSettingsWrong(t *testing.T) {
 		`{"model": {"width": 3, "n_embd": 4}}`:                  `model.width: got 3, but 4 by another name`,
 		`{"training": {"solver": {"decay": "all"}}}`:            "training.solver.decay: got all, want matrices, which follows from the other values",
 		`{"model": {"width": 8, "attention": {"d_in": 9}}}`:     "model.attention.d_in: got 9, want 8, which follows from the other values",
-		`{} {}`: "got more behind the JSON object, want nothing",
-		`[]`:    "json: cannot unmarshal array into Go value of type map[string]interface {}",
+		`{"training": {"steps": 3, "steps": 4}}`:                `field "steps" comes twice`,
+		`{} {}`:                                                 "got more behind the JSON object, want nothing",
+		`[]`:                                                    "json: cannot unmarshal array into Go value of type map[string]interface {}",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		err := trainTo(t.Context(), new(bytes.Buffer), "--config", file, "--out", filepath.Join(t.TempDir(), "run"))

@@ -9,20 +9,6 @@ import (
 	"attention/train"
 )
 
-// interrupted is the error of a command that Ctrl-C ended in good order.
-type interrupted struct{ error }
-
-func (e interrupted) Unwrap() error { return e.error }
-
-// exitCode is the program's exit code after an error: that of a shell's command after
-// an interrupt, or 1.
-func exitCode(err error) int {
-	if errors.As(err, &interrupted{}) {
-		return 130
-	}
-	return 1
-}
-
 // explain adds to the error of a run how to go on with it, or what may help. A run that
 // was interrupted and has saved a checkpoint ends in good order.
 func (r *trainRun) explain(ctx context.Context, err error) error {

@@ -23,16 +23,18 @@ const maxChunk = 256
 type cachedReader struct {
 	params   *layers.Params
 	model    *layers.GPT
-	cache    *layers.GPTCache
+	text     []int            // what the model sees of the text
+	cache    *layers.GPTCache // of the first tokens of it; of all, unless reading has failed
 	capacity int
+	slide    bool
 	chunks   map[int]*chunk // by their lengths
 }
 
-func newCachedReader(p *layers.Params, m *layers.GPT, capacity int) (*cachedReader, error) {
+func newCachedReader(p *layers.Params, m *layers.GPT, c Config) (*cachedReader, error) {
 	if p == nil || m == nil {
 		return nil, errors.New("model: got nil, want a GPT and its parameters")
 	}
-	most := m.Config().Context
+	capacity, most := c.Capacity, m.Config().Context
 	if capacity < 0 || capacity > most {
 		return nil, fmt.Errorf("Capacity: got %d, want 0 to Context=%d", capacity, most)
 	}
@@ -43,28 +45,34 @@ func newCachedReader(p *layers.Params, m *layers.GPT, capacity int) (*cachedRead
 	if err != nil {
 		return nil, err
 	}
-	r := &cachedReader{params: p, model: m, cache: cache, capacity: capacity, chunks: map[int]*chunk{}}
+	r := &cachedReader{params: p, model: m, cache: cache, capacity: capacity, slide: c.Slide, chunks: map[int]*chunk{}}
 	_, err = r.chunk(1) // what is wrong with the model is found now
 	return r, err
 }
 
 func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) error {
-	begin := r.cache.Len()
-	if n := begin + len(ids); n > r.capacity {
-		return fmt.Errorf("%w: got %d tokens, want at most %d", ErrFull, n, r.capacity)
+	text := append(r.text, ids...)
+	if n := len(text); n > r.capacity {
+		if !r.slide {
+			return fmt.Errorf("%w: got %d tokens, want at most %d", ErrFull, n, r.capacity)
+		}
+		text = text[n-max(r.capacity/2, 1):]
+		r.cache.Reset() // every token gets another position
 	}
+	begin := r.cache.Len()
 	var last *chunk
-	for start := begin; len(ids) > 0; {
-		n := chunkLength(len(ids))
+	for start := begin; start < len(text); {
+		n := chunkLength(len(text) - start)
 		c, err := r.chunk(n)
 		if err == nil {
-			err = c.run(ctx, ids[:n], start)
+			err = c.run(ctx, text[start:start+n], start)
 		}
 		if err != nil { // some layers may have the chunk, others not
 			return errors.Join(err, r.cache.Truncate(begin))
 		}
-		last, start, ids = c, start+n, ids[n:]
+		last, start = c, start+n
 	}
+	r.text = text
 	copyFloats(logits, last.logits.Value().(*tensor.Dense), 0)
 	return nil
 }
@@ -72,7 +80,10 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 // chunkLength is how many of n tokens to read at once: the largest power of two.
 func chunkLength(n int) int { return min(1<<(bits.Len(uint(n))-1), maxChunk) }
 
-func (r *cachedReader) reset() { r.cache.Reset() }
+func (r *cachedReader) reset() {
+	r.text = nil
+	r.cache.Reset()
+}
 
 func (r *cachedReader) memory() (cache, graphs int) {
 	for _, c := range r.chunks {

@@ -8,8 +8,9 @@ import (
 // Config says how tokens are drawn. The zero value takes the most likely token each
 // time.
 type Config struct {
-	Capacity int // tokens of the text that a cache has room for; 0 means the model's Context
-	Vocab    int // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
+	Capacity int  // tokens of the text that a cache has room for; 0 means the model's Context
+	Slide    bool // a text longer than Capacity goes on from its last Capacity/2 tokens, read anew; false means ErrFull
+	Vocab    int  // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
 
 	Temperature float64 // scores are divided by it; 0 means the most likely token, always
 	TopK        int     // only that many of the most likely tokens are drawn; 0 means all

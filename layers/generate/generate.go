@@ -36,12 +36,12 @@ type reader interface {
 }
 
 // ErrFull is the error when there is no room for another token: the model has no
-// positions beyond, or its cache no capacity.
+// positions beyond, or its cache no capacity, and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
 // New makes a generator of a GPT with a cache. The parameters are the model's.
 func New(p *layers.Params, m *layers.GPT, c Config) (*Generator, error) {
-	r, err := newCachedReader(p, m, c.Capacity)
+	r, err := newCachedReader(p, m, c)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
@@ -54,7 +54,7 @@ type Forward func(b *layers.Build, ids *G.Node) (*G.Node, error)
 // NewWithoutCache makes a generator that runs the whole model for each token, on the
 // last T = context tokens of the text, which may be of any length. Fewer are followed by
 // any others, which a causal model does not see; the prompt of another one has to be of
-// context tokens at least. Capacity of the config must be 0.
+// context tokens at least. Capacity of the config must be 0; Slide changes nothing.
 func NewWithoutCache(p *layers.Params, forward Forward, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
 		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
@@ -74,8 +74,8 @@ func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, 
 }
 
 // Prompt adds tokens to the text. The first ones are the prompt; more may follow what
-// was drawn. No token, an id that the model does not have, and more tokens than there
-// is room for (ErrFull) are errors. An error changes nothing.
+// was drawn. No token, an id that the model does not have, and without Config.Slide more
+// tokens than there is room for (ErrFull) are errors. An error changes nothing.
 func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	if len(ids) == 0 {
 		return errors.New("generate: prompt: got no token, want at least one")

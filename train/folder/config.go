@@ -87,6 +87,9 @@ func parseConfig(text []byte) (c config, err error) {
 	if err := json.Unmarshal(text, &c.configExtra); err != nil {
 		return config{}, err
 	}
+	if err := UniqueKeys(text); err != nil {
+		return config{}, err
+	}
 	run := c.Model != nil
 	if run {
 		text = c.Model

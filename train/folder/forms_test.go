@@ -107,17 +107,15 @@ func TestWrongWeights(t *testing.T) {
 			all["transformer.wpe.weight"].Shape = []int{12, 11}
 			all["transformer.h.0.attn.c_attn.bias"].Data = make([]int64, 36)
 		})),
-		"weights: got 2 blocks, want 3 as config.json says":                                                       write(t, hub.with(fields{"n_layer": 3}), gpt(t)),
-		"weights: got 2 blocks, want 65536 as config.json says":                                                   write(t, hub.with(fields{"n_layer": 65536}), gpt(t)),
-		"weights: got 0 blocks, want 2 as config.json says":                                                       write(t, hub, nil),
-		"weights: got 4080 numbers, want 1200003924 for what config.json says":                                    write(t, hub.with(fields{"vocab_size": 100000000}), gpt(t)),
-		`weights: lm_head.weight is not wte.weight, though config.json does not say "tie_word_embeddings": false`: write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.weight", Shape: []int{13, 12}, Data: make([]float64, 156)})),
-		`tensor "transformer.wte.weight" comes twice`:                                                             write(t, hub, append(gpt(t), safetensors.Tensor{Name: "wte.weight", Shape: []int{1}, Data: []float64{1}})),
-		"weights: missing lm_head.weight":                                                                         write(t, hub.with(fields{"tie_word_embeddings": false}), gpt(t)),
-		`weights: unknown "lm_head.bias"`:                                                                         write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.bias", Shape: []int{13}, Data: make([]float64, 13)})),
-		"weights: missing transformer.h.0.ln_1.bias, transformer.h.0.attn.c_attn.bias, transformer.h.0.attn.c_proj.bias, transformer.h.0.ln_2.bias, " +
-			"transformer.h.0.mlp.c_fc.bias, transformer.h.0.mlp.c_proj.bias, transformer.h.1.ln_1.bias, transformer.h.1.attn.c_attn.bias, transformer.h.1.attn.c_proj.bias, " +
-			"transformer.h.1.ln_2.bias, transformer.h.1.mlp.c_fc.bias, transformer.h.1.mlp.c_proj.bias and 1 more": write(t, hub, noBias),
+		"weights: got 2 blocks, want 3 as config.json says":                                                                          write(t, hub.with(fields{"n_layer": 3}), gpt(t)),
+		"weights: got 2 blocks, want 65536 as config.json says":                                                                      write(t, hub.with(fields{"n_layer": 65536}), gpt(t)),
+		"weights: got 0 blocks, want 2 as config.json says":                                                                          write(t, hub, nil),
+		"weights: got 4080 numbers, want 1200003924 for what config.json says":                                                       write(t, hub.with(fields{"vocab_size": 100000000}), gpt(t)),
+		`weights: lm_head.weight is not wte.weight, though config.json does not say "tie_word_embeddings": false`:                    write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.weight", Shape: []int{13, 12}, Data: make([]float64, 156)})),
+		`tensor "transformer.wte.weight" comes twice`:                                                                                write(t, hub, append(gpt(t), safetensors.Tensor{Name: "wte.weight", Shape: []int{1}, Data: []float64{1}})),
+		"weights: missing lm_head.weight":                                                                                            write(t, hub.with(fields{"tie_word_embeddings": false}), gpt(t)),
+		`weights: unknown "lm_head.bias"`:                                                                                            write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.bias", Shape: []int{13}, Data: make([]float64, 13)})),
+		"weights: missing transformer.h.0.ln_1.bias, transformer.h.0.attn.c_attn.bias, transformer.h.0.attn.c_proj.bias and 10 more": write(t, hub, noBias),
 		`weights: transformer.h.0.ln_1.bias is not 0, though config.json says "bias": false`: write(t, hub.with(fields{"bias": false}), append(noBias,
 			safetensors.Tensor{Name: "h.0.ln_1.bias", Shape: []int{12}, Data: append(make([]float64, 11), 1)})),
 		"": write(t, hub.with(fields{"bias": false}), append(noBias, zero)),
@@ -193,6 +191,43 @@ func TestWrongIndexes(t *testing.T) {
 	_, err := folder.ReadGPT(dir)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "model-00002-of-00002.safetensors")
+}
+
+// A form is what the model has, and no weight is read for it.
+func TestReadForm(t *testing.T) {
+	config := hub.with(fields{"n_inner": 48, "vocabulary": fields{"characters": "abcdefghijklm"}})
+	dir := write(t, config, gpt(t))
+	g, err := folder.ReadGPT(dir)
+	require.NoError(t, err)
+	want := folder.Form{Config: g.Model.Config(), Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
+	form, err := folder.ReadForm(dir)
+	require.NoError(t, err)
+	require.Equal(t, want, form)
+
+	head := safetensors.Tensor{Name: "lm_head.weight", Shape: []int{13, 12}, Data: make([]float64, 156)}
+	dir = write(t, config, append(gpt(t), head)) // which is not tied, as only its values tell
+	_, err = folder.ReadGPT(dir)
+	require.ErrorContains(t, err, "lm_head.weight is not wte.weight")
+	form, err = folder.ReadForm(dir)
+	require.NoError(t, err)
+	require.Equal(t, want, form)
+	dir = without(t, "model.safetensors")
+	_, err = folder.ReadForm(dir)
+	require.ErrorContains(t, err, "folder: "+dir+": holds neither ")
+}
+
+func TestUniqueKeys(t *testing.T) {
+	for _, text := range []string{`{}`, `[]`, `1`, `{"a": {"b": 1, "c": [{"b": 1}, {"b": 2}]}, "b": "b", "A": 0}`,
+		``, `{`, `{"a": 1, "a"`, `{"a": 1} {"a": 1}`, strings.Repeat("[", 1<<20)} { // what is no JSON others refuse
+		require.NoError(t, folder.UniqueKeys([]byte(text)), "%.30s", text)
+	}
+	for _, text := range []string{`{"a": 1, "a": 1}`, `{"b": [0, {"a": null, "c": {"a": 1}, "a": {}}]}`, `{"a": 1, "\u0061": 2}`} {
+		require.EqualError(t, folder.UniqueKeys([]byte(text)), `field "a" comes twice`)
+	}
+	dir := without(t, "config.json")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(`{"model_type": "gpt2", "n_embd": 12, "n_embd": 24}`), 0o644))
+	_, err := folder.ReadGPT(dir)
+	require.EqualError(t, err, "folder: "+dir+`: config.json: field "n_embd" comes twice`)
 }
 
 // A folder that holds anything is not written to.

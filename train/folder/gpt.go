@@ -20,6 +20,24 @@ type GPT struct {
 	EndOfText int             // the id between texts; −1 if there is none
 }
 
+// Form is what a folder says of a GPT but for its weights.
+type Form struct {
+	Config    layers.GPTConfig
+	Dtype     tensor.Dtype
+	Tokenizer train.Tokenizer // nil if the folder does not say which
+}
+
+// ReadForm reads what ReadGPT does, but no weight: of those it only looks at how many
+// there are. ReadGPT may still find that they are not those of the form.
+func ReadForm(dir string) (Form, error) {
+	f, err := openFolder(dir)
+	if err != nil {
+		return Form{}, fmt.Errorf("folder: %s: %w", dir, err)
+	}
+	f.files.close()
+	return Form{Config: f.config.gpt, Dtype: f.files.dtype(), Tokenizer: f.tokenizer}, nil
+}
+
 // ReadGPT reads a GPT from a folder in one of the Formats, or from that of a run of
 // attention train:
 //
@@ -44,34 +62,44 @@ func ReadGPT(dir string) (*GPT, error) {
 	return g, nil
 }
 
-func readGPT(dir string) (_ *GPT, err error) {
-	c, err := readConfig(dir)
+func readGPT(dir string) (*GPT, error) {
+	f, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	files, err := openWeights(dir)
-	if err != nil {
+	defer f.files.close()
+	g := &GPT{Params: layers.NewBlankParams(f.files.dtype()), Tokenizer: f.tokenizer, EndOfText: f.config.endOfText(f.tokenizer)}
+	if g.Model, err = layers.NewGPT(g.Params.Scope(""), f.config.gpt); err != nil {
 		return nil, err
 	}
-	defer files.close()
-	if err := files.checkSize(c.gpt); err != nil {
+	if err := f.files.check(g.Params, f.config); err != nil {
 		return nil, err
 	}
-	g := &GPT{Params: layers.NewBlankParams(files.dtype())}
-	if g.Model, err = layers.NewGPT(g.Params.Scope(""), c.gpt); err != nil {
-		return nil, err
+	return g, f.files.fill(g.Params, f.config)
+}
+
+// opened is a folder whose files stand open.
+type opened struct {
+	config    config
+	tokenizer train.Tokenizer
+	files     *weights
+}
+
+func openFolder(dir string) (f opened, err error) {
+	if f.config, err = readConfig(dir); err != nil {
+		return f, err
 	}
-	if err := files.check(g.Params, c); err != nil {
-		return nil, err
+	if f.tokenizer, err = f.config.tokenizer(dir); err != nil {
+		return f, err
 	}
-	if err := files.fill(g.Params, c); err != nil {
-		return nil, err
+	if f.files, err = openWeights(dir); err != nil {
+		return f, err
 	}
-	if g.Tokenizer, err = c.tokenizer(dir); err != nil {
-		return nil, err
+	if err := f.files.checkSize(f.config.gpt); err != nil {
+		f.files.close()
+		return f, err
 	}
-	g.EndOfText = c.endOfText(g.Tokenizer)
-	return g, nil
+	return f, nil
 }
 
 // Dtype is the type of the parameters.

@@ -183,7 +183,7 @@ func (w *weights) check(p *layers.Params, c config) error {
 
 // shorten lists names, but not all of very many.
 func shorten(names []string) string {
-	const most = 12
+	const most = 3
 	list := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
