@@ -129,6 +129,7 @@ func (t *tile) multiply(rows, vectors int) {
 	for v := range vectors {
 		t.move(operand.Mem{Base: b, Disp: v * t.width}, bv[v])
 	}
+	t.prefetchNext(rows, vectors, bases[0], b)
 	t.ADDQ(t.bRow, b)
 	for r := range rows {
 		x := av[r%min(2, len(av))]
@@ -142,6 +143,16 @@ func (t *tile) multiply(rows, vectors int) {
 	}
 	t.DECQ(k)
 	t.JNE(operand.LabelRef(loop))
+}
+
+// prefetchNext asks for what the eighth step over k from here will read of B and, if its columns lie together,
+// of A. Where rows lie far apart the processor does not foresee it.
+func (t *tile) prefetchNext(rows, vectors int, a, b reg.GPVirtual) {
+	for d := 0; d < vectors*t.width; d += 64 {
+		t.PREFETCHT0(operand.Mem{Base: b, Index: t.bRow, Scale: 8, Disp: d})
+	}
+	t.PREFETCHT0(operand.Mem{Base: a, Index: t.aCol, Scale: 8})
+	t.PREFETCHT0(operand.Mem{Base: a, Index: t.aCol, Scale: 8, Disp: (rows - 1) * t.size})
 }
 
 // prefetch asks for the lines of C that the tile will write after its last step over k.
