@@ -120,7 +120,7 @@ func (o cachedAttention) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 func cachedAttentionForward[F kernel.Float](o cachedAttention, out *tensor.Dense, in []*tensor.Dense) error {
 	c, start := o.Cache, int(ints(in[len(in)-1])[0])
-	a := o.sizes(in[0].Shape(), in[1].Shape(), in[2].Shape())
+	a := o.sizes(shapesOf(in))
 	if err := c.checkStart(start, a.T); err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 // the mask hides cost nothing. Its backward makes the weights again from each row's
 // log Σexp(score), which the forward keeps. A bias from Detach gets no gradient.
 //
+// q, k and v that are what Split makes of one node are read where they lie.
+//
 // With c.Renormalize it hides keys before the softmax all the same: the result is that
 // of Attention as long as hidden scores do not take all the weight.
 func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
@@ -23,6 +25,7 @@ func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 		return nil, err
 	}
 	f, in := newFused(a, q, k, v, c)
+	f, in = f.pack(in)
 	// One op has one result, but the backward needs the rows' log-sum-exps too: the
 	// first op computes both into one vector, the second takes the output out of it
 	// and is the one that is differentiated.
@@ -41,7 +44,8 @@ type fused struct {
 	Extra          int
 	P              float64
 	Site           int
-	in             []fusedInput // q, k, v first
+	Packed         packing
+	in             []fusedInput // q, k, v first, or the one that they are packed in
 }
 
 // fusedInput is an argument of the ops, in order.
@@ -54,7 +58,8 @@ type fusedInput struct {
 type role int
 
 const (
-	queries role = iota
+	queriesKeysValues role = iota // packed in one
+	queries
 	keys
 	values
 	bias
@@ -105,8 +110,9 @@ func (f fused) args(more ...arg) []arg {
 // differentiated says whether a gradient flows into an input.
 func (in fusedInput) differentiated() bool { return in.role <= sinks && !in.fixed }
 
-// sizes are the kernel's view of q, k and v.
-func (f fused) sizes(q, k, v tensor.Shape) kernel.Attention {
+// sizes are the kernel's view of inputs of these shapes.
+func (f fused) sizes(in []tensor.Shape) kernel.Attention {
+	q, k, v := f.heads(in)
 	axes := attentionAxes(q, k, f.Heads)
 	a := kernel.Attention{B: axes.b(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
 		Scale: f.Scale, Softcap: f.Softcap, Unbiased: f.Extra}
@@ -117,13 +123,20 @@ func (f fused) sizes(q, k, v tensor.Shape) kernel.Attention {
 	a.D, a.DV = last(q)/max(f.Heads, 1), last(v)/f.KVHeads
 	a.QueryAt, a.KeyAt = layout(a.H, a.T, a.D), layout(a.K, a.S, a.D)
 	a.ValueAt, a.OutputAt = layout(a.K, a.S, a.DV), layout(a.H, a.T, a.DV)
+	if row := f.Packed.row(); row > 0 {
+		for _, at := range []*kernel.HeadLayout{&a.QueryAt, &a.KeyAt, &a.ValueAt} {
+			at.Batch, at.Row = a.T*row, row
+		}
+	}
 	return a
 }
 
 // bind makes the kernel's view of one run.
 func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
-	a := f.sizes(in[0].Shape(), in[1].Shape(), in[2].Shape())
-	axes := attentionAxes(in[0].Shape(), in[1].Shape(), f.Heads)
+	shapes := shapesOf(in)
+	a := f.sizes(shapes)
+	q, k, _ := f.heads(shapes)
+	axes := attentionAxes(q, k, f.Heads)
 	axes.S -= f.Extra
 	if err := f.layBiases(&a, in, axes); err != nil {
 		return a, err
@@ -175,19 +188,11 @@ func (f fused) seen(in []*tensor.Dense, at place) (keySet, error) {
 // numbers are the kernel's arguments among tensors, those that are float32 or float64.
 func numbers[F kernel.Float](f fused, in []*tensor.Dense) (x kernel.QKV[F]) {
 	for i, input := range f.in {
-		if to := field(&x, input.role); to != nil {
-			*to = floats[F](in[i])
+		if input.role <= sinks {
+			give(f, &x, input.role, floats[F](in[i]))
 		}
 	}
 	return x
-}
-
-// field is where the kernel takes an argument of a role, nil for one that it does not.
-func field[F kernel.Float](x *kernel.QKV[F], r role) *[]F {
-	if r > sinks {
-		return nil
-	}
-	return [...]*[]F{&x.Q, &x.K, &x.V, &x.Bias, &x.Relative, &x.Sinks}[r]
 }
 
 // fusedForward computes out (…, T, H·Dv) and the log-sum-exps (…, H, T) of the
@@ -208,7 +213,7 @@ func (o fusedForward) shape(in []tensor.Shape) (tensor.Shape, error) {
 			return nil, &ShapeError{"Dropout", "key", in[i], "()"}
 		}
 	}
-	a := o.sizes(in[0], in[1], in[2])
+	a := o.sizes(in)
 	return tensor.Shape{a.B * a.H * a.T * (a.DV + 1)}, nil
 }
 
@@ -236,8 +241,9 @@ func (o fusedOutput) spec() (string, []arg) {
 }
 
 func (o fusedOutput) shape(in []tensor.Shape) (tensor.Shape, error) {
-	out := in[0].Clone()
-	out[len(out)-1] = last(in[2]) / o.KVHeads * max(o.Heads, 1)
+	q, _, v := o.heads(in)
+	out := q.Clone()
+	out[len(out)-1] = last(v) / o.KVHeads * max(o.Heads, 1)
 	return out, nil
 }
 

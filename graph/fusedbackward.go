@@ -39,7 +39,8 @@ func fusedBackwardForward[F kernel.Float](o fusedBackward, out *tensor.Dense, in
 	for i, x := range o.in {
 		if x.differentiated() {
 			n := in[i].Shape().TotalSize()
-			*field(&grad, x.role), rest = rest[:n:n], rest[n:]
+			give(o.fused, &grad, x.role, rest[:n:n])
+			rest = rest[n:]
 		}
 	}
 	n := len(dout)

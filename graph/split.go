@@ -6,6 +6,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
+const splitName = "Split"
+
 // Split cuts x (…, E) along its last axis into parts of the given widths, which
 // add up to E (torch.split, dim -1). Parts need not all be used.
 func Split(x *G.Node, widths ...int) (G.Nodes, error) {
@@ -28,7 +30,7 @@ func Split(x *G.Node, widths ...int) (G.Nodes, error) {
 		to := shape.Clone()
 		to[len(to)-1] = w
 		var err error
-		if parts[i], err = takePart(x, part{"Split", to, sum, span{from, w}}); err != nil {
+		if parts[i], err = takePart(x, part{splitName, to, sum, span{from, w}}); err != nil {
 			return nil, err
 		}
 		from += w
