@@ -53,6 +53,9 @@ func normRowsPlain[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, e
 // neither dgamma nor dbeta is wanted.
 //
 //	x̂ = (x − mean)·rstd, g = dy⊙gamma:  dx = rstd·(g − mean(g) − x̂·mean(g⊙x̂)), dgamma = Σ dy⊙x̂, dbeta = Σ dy
+//
+// The rows are done in shares, each with sums for dgamma and dbeta of its own, which are added up in the end. The
+// shares depend on the sizes alone, and so do the bits of the result.
 func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F, cols int) {
 	const name = "layer norm backward"
 	rows := fitRows(name, len(x), cols)
@@ -66,11 +69,42 @@ func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F,
 	if rows == 0 {
 		return
 	}
+	pool := workspacePool[F]()
+	w := pool.Get().(*workspace[F])
+	defer pool.Put(w)
+	shares := normShares(rows, cols)
+	t := vectorTask[F]{kind: taskNormBackward, a: dx, b: dy, c: x, d: gamma, e: mean, f: rstd, cols: cols}
 	if dgamma != nil || dbeta != nil {
-		vectorTask[F]{kind: taskNormColumns, a: dgamma, b: dbeta, c: dy, d: x, e: mean, f: rstd, cols: cols}.start(cols, columnGrain(rows))
+		t.sums = room(&w.a, shares*2*cols)
+		clear(t.sums)
 	}
-	if dx != nil {
-		vectorTask[F]{kind: taskNormBackward, a: dx, b: dy, c: x, d: gamma, e: mean, f: rstd, cols: cols}.start(rows, rowGrain(grainFast, cols))
+	t.start(shares, 1)
+	for s := range shares {
+		for i, d := range [2][]F{dgamma, dbeta} {
+			if d != nil {
+				addRows(chosenPath, 1, cols, d, d, t.sums[(2*s+i)*cols:][:cols])
+			}
+		}
+	}
+}
+
+// normShares is in how many shares rows are done that are summed up: enough for many cores.
+func normShares(rows, cols int) int { return min(1+rows*cols/grainFast, 16, rows) }
+
+// normBackward does the shares [lo,hi).
+func (t *vectorTask[F]) normBackward(p path, lo, hi int) {
+	cols, rows := t.cols, len(t.e)
+	shares := normShares(rows, cols)
+	for s := lo; s < hi; s++ {
+		first, end := block(s, shares, rows), block(s+1, shares, rows)
+		from, to := first*cols, end*cols
+		if t.sums != nil {
+			sums := t.sums[2*s*cols:][:2*cols]
+			normColumns(p, end-first, cols, sums[:cols], sums[cols:], t.b[from:to], t.c[from:to], t.e[first:end], t.f[first:end])
+		}
+		if t.a != nil {
+			normBackwardRows(p, end-first, cols, t.a[from:to], t.b[from:to], t.c[from:to], t.d, t.e[first:end], t.f[first:end])
+		}
 	}
 }
 
@@ -96,27 +130,12 @@ func normBackwardRowsPlain[F Float](rows, cols int, dx, dy, x, gamma, mean, rstd
 	}
 }
 
-// normColumns does the columns [lo,hi) of all rows.
-func (t *vectorTask[F]) normColumns(p path, lo, hi int) {
-	part := func(x []F) []F {
-		if x == nil {
-			return nil
-		}
-		return x[lo:hi]
-	}
-	normColumns(p, len(t.e), hi-lo, t.cols, part(t.a), part(t.b), t.c[lo:], t.d[lo:], t.e, t.f)
-}
-
-func normColumnsPlain[F Float](rows, n, ld int, dgamma, dbeta, dy, x, mean, rstd []F) {
+func normColumnsPlain[F Float](rows, cols int, dgamma, dbeta, dy, x, mean, rstd []F) {
 	for r := range rows {
-		dyr, xr := dy[r*ld:][:n], x[r*ld:][:n]
+		dyr, xr := dy[r*cols:][:cols], x[r*cols:][:cols]
 		for i, v := range dyr {
-			if dgamma != nil {
-				dgamma[i] += v * ((xr[i] - mean[r]) * rstd[r])
-			}
-			if dbeta != nil {
-				dbeta[i] += v
-			}
+			dgamma[i] += v * ((xr[i] - mean[r]) * rstd[r])
+			dbeta[i] += v
 		}
 	}
 }

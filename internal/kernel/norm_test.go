@@ -117,3 +117,39 @@ func TestLayerNormNaNStaysInItsRow(t *testing.T) {
 		}
 	}
 }
+
+// The sums of many rows, done in several shares, are those of the formula.
+func TestLayerNormBackwardSumsAllRows(t *testing.T) {
+	const rows, cols = 301, 130
+	require.Greater(t, normShares(rows, cols), 2)
+	r := rand.New(rand.NewPCG(53, 1))
+	for _, p := range paths() {
+		onPath(t, p)
+		x, dy, gamma := normals[float64](r, rows*cols), normals[float64](r, rows*cols), normals[float64](r, cols)
+		y, mean, rstd := make([]float64, rows*cols), make([]float64, rows), make([]float64, rows)
+		LayerNorm(y, mean, rstd, x, gamma, nil, cols, 1e-2)
+		wantGamma, wantBeta := make([]float64, cols), make([]float64, cols)
+		for i, v := range dy {
+			wantGamma[i%cols] += v * (x[i] - mean[i/cols]) * rstd[i/cols]
+			wantBeta[i%cols] += v
+		}
+		wantX := make([]float64, rows*cols)
+		normBackwardRowsPlain(rows, cols, wantX, dy, x, gamma, mean, rstd)
+		dx, dgamma, dbeta := make([]float64, rows*cols), make([]float64, cols), make([]float64, cols)
+		for _, wants := range [][3]bool{{true, true, true}, {true, true, false}, {true, false, true}, {false, true, false}, {true, false, false}} {
+			out := [3][]float64{dx, dgamma, dbeta}
+			for i, wanted := range wants {
+				clear(out[i])
+				if !wanted {
+					out[i] = nil
+				}
+			}
+			LayerNormBackward(out[0], out[1], out[2], dy, x, gamma, mean, rstd, cols)
+			for i, want := range [3][]float64{wantX, wantGamma, wantBeta} {
+				if wants[i] {
+					require.InDeltaSlice(t, want, out[i], 1e-11, "%v: %v, gradient %d", p, wants, i)
+				}
+			}
+		}
+	}
+}

@@ -79,7 +79,7 @@ func rootNormBackward[F Float](name string, dx, dweight, dy, x, weight []F, f ro
 	fit(name, cols, len(dweight))
 	rows := fitRows(name, len(x), cols)
 	clear(dweight)
-	shares := rootNormShares(rows, cols)
+	shares := normShares(rows, cols)
 	t := vectorTask[F]{kind: taskRootNormBackward, a: dx, b: dy, c: x, d: weight, factor: f}
 	t.start(shares, 1)
 	for s := range shares {
@@ -89,13 +89,11 @@ func rootNormBackward[F Float](name string, dx, dweight, dy, x, weight []F, f ro
 	}
 }
 
-func rootNormShares(rows, cols int) int { return min(1+rows*cols/grainFast, 16, rows) }
-
 // rootNormBackward does the shares [lo,hi) but for their last rows.
 func (t *vectorTask[F]) rootNormBackward(p path, lo, hi int) {
 	cols := len(t.d)
 	rows := len(t.c) / cols
-	shares := rootNormShares(rows, cols)
+	shares := normShares(rows, cols)
 	for s := lo; s < hi; s++ {
 		last := block(s+1, shares, rows) - 1
 		sum := t.a[last*cols:][:cols]

@@ -83,7 +83,7 @@ func TestRootNormBackwardEqualsDifferences(t *testing.T) {
 func TestRootNormBackwardOfManyRows(t *testing.T) {
 	const rows, cols = 4001, 131
 	r := rand.New(rand.NewPCG(63, 1))
-	require.Equal(t, 16, rootNormShares(rows, cols))
+	require.Equal(t, 16, normShares(rows, cols))
 	x, dy, weight := normals[float64](r, rows*cols), normals[float64](r, rows*cols), normals[float64](r, cols)
 	for name, norm := range rootNorms {
 		dx, dweight := make([]float64, rows*cols), make([]float64, cols)

@@ -52,8 +52,8 @@ func normBackwardRows[F Float](_ path, rows, cols int, dx, dy, x, gamma, mean, r
 	normBackwardRowsPlain(rows, cols, dx, dy, x, gamma, mean, rstd)
 }
 
-func normColumns[F Float](_ path, rows, n, ld int, dgamma, dbeta, dy, x, mean, rstd []F) {
-	normColumnsPlain(rows, n, ld, dgamma, dbeta, dy, x, mean, rstd)
+func normColumns[F Float](_ path, rows, cols int, dgamma, dbeta, dy, x, mean, rstd []F) {
+	normColumnsPlain(rows, cols, dgamma, dbeta, dy, x, mean, rstd)
 }
 
 func addRows[F Float](_ path, rows, cols int, z, x, y []F) { addRowsPlain(rows, cols, z, x, y) }

@@ -119,32 +119,26 @@ func normBackwardRows[F Float](p path, rows, cols int, dx, dy, x, gamma, mean, r
 	}
 }
 
-// normColumns adds the gradients of n columns to dgamma and dbeta, which may be nil.
-func normColumns[F Float](p path, rows, n, ld int, dgamma, dbeta, dy, x, mean, rstd []F) {
-	if p == pathGo || rows < 1 || n < 1 {
-		normColumnsPlain(rows, n, ld, dgamma, dbeta, dy, x, mean, rstd)
+// normColumns adds what rows have for dgamma and dbeta to those.
+func normColumns[F Float](p path, rows, cols int, dgamma, dbeta, dy, x, mean, rstd []F) {
+	if p == pathGo || rows < 1 || cols < 1 {
+		normColumnsPlain(rows, cols, dgamma, dbeta, dy, x, mean, rstd)
 		return
 	}
-	inside((rows-1)*ld+n, len(dy), len(x))
+	inside(rows*cols, len(dy), len(x))
 	inside(rows, len(mean), len(rstd))
-	if dgamma != nil {
-		inside(n, len(dgamma))
-	}
-	if dbeta != nil {
-		inside(n, len(dbeta))
-	}
+	inside(cols, len(dgamma), len(dbeta))
 	pdy, px, pmean, prstd := first(dy), first(x), first(mean), first(rstd)
-	pdgamma := first(dgamma)
-	pdbeta := first(dbeta)
+	pdgamma, pdbeta := first(dgamma), first(dbeta)
 	switch instructions[F](p) {
 	case single512:
-		snormColumnsAVX512(rows, n, ld, (*float32)(pdy), (*float32)(px), (*float32)(pmean), (*float32)(prstd), (*float32)(pdgamma), (*float32)(pdbeta))
+		snormColumnsAVX512(rows, cols, cols, (*float32)(pdy), (*float32)(px), (*float32)(pmean), (*float32)(prstd), (*float32)(pdgamma), (*float32)(pdbeta))
 	case single2:
-		snormColumnsAVX2(rows, n, ld, (*float32)(pdy), (*float32)(px), (*float32)(pmean), (*float32)(prstd), (*float32)(pdgamma), (*float32)(pdbeta))
+		snormColumnsAVX2(rows, cols, cols, (*float32)(pdy), (*float32)(px), (*float32)(pmean), (*float32)(prstd), (*float32)(pdgamma), (*float32)(pdbeta))
 	case double512:
-		dnormColumnsAVX512(rows, n, ld, (*float64)(pdy), (*float64)(px), (*float64)(pmean), (*float64)(prstd), (*float64)(pdgamma), (*float64)(pdbeta))
+		dnormColumnsAVX512(rows, cols, cols, (*float64)(pdy), (*float64)(px), (*float64)(pmean), (*float64)(prstd), (*float64)(pdgamma), (*float64)(pdbeta))
 	default:
-		dnormColumnsAVX2(rows, n, ld, (*float64)(pdy), (*float64)(px), (*float64)(pmean), (*float64)(prstd), (*float64)(pdgamma), (*float64)(pdbeta))
+		dnormColumnsAVX2(rows, cols, cols, (*float64)(pdy), (*float64)(px), (*float64)(pmean), (*float64)(prstd), (*float64)(pdgamma), (*float64)(pdbeta))
 	}
 }
 

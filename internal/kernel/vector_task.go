@@ -8,7 +8,7 @@ import "sync"
 type vectorTask[F Float] struct {
 	kind       vectorKind
 	a, b, c, d []F // the last results first, then what is read
-	e, f       []F
+	e, f, sums []F
 	cols       int
 	x, y       F
 	factor     rowFactor
@@ -43,7 +43,6 @@ const (
 	taskCrossEntropyBackward
 	taskNorm
 	taskNormBackward
-	taskNormColumns
 	taskSigmoid
 	taskSigmoidBackward
 	taskSiLU
@@ -101,9 +100,7 @@ func (t *vectorTask[F]) run(lo, hi int) {
 	case taskNorm:
 		normRows(p, hi-lo, cols, t.a[lo*cols:hi*cols], t.b[lo:hi], t.c[lo:hi], t.d[lo*cols:hi*cols], t.e, t.f, t.x)
 	case taskNormBackward:
-		normBackwardRows(p, hi-lo, cols, t.a[lo*cols:hi*cols], t.b[lo*cols:hi*cols], t.c[lo*cols:hi*cols], t.d, t.e[lo:hi], t.f[lo:hi])
-	case taskNormColumns:
-		t.normColumns(p, lo, hi)
+		t.normBackward(p, lo, hi)
 	case taskSigmoid:
 		sigmoidRun(p, t.a[lo:hi], t.b[lo:hi])
 	case taskSigmoidBackward:
