@@ -164,6 +164,10 @@ func (pr *program) copyGradients() error {
 		if !ok {
 			return fmt.Errorf("gradient of %s: got a %T, want a tensor", pr.params[i].Name, n.Value())
 		}
+		if checkLayout("", v) == nil {
+			scaleTensor(pr.params[i].Grad, v, 1) // a copy, on all cores
+			continue
+		}
 		if err := tensor.Copy(pr.params[i].Grad, v); err != nil {
 			return fmt.Errorf("gradient of %s: %w", pr.params[i].Name, err)
 		}
