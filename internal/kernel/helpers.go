@@ -11,7 +11,7 @@ import (
 const (
 	patience   = 100 * time.Microsecond // of a helper that looks out, before it ends
 	stayAwake  = 50 * time.Microsecond  // of a caller that waits for helpers, before it sleeps
-	spins      = 256                    // looks between two at the clock
+	spins      = 4096                   // looks between two at the clock
 	maxHelpers = 255
 )
 
