@@ -74,22 +74,22 @@ func helpAny(own int) (found bool) {
 	return found
 }
 
-// join keeps a job from ending until help is done. It fails if that has ended, or is not for so many.
+// join keeps a job from ending until leave. It fails if it has ended, or has no share for this helper.
 func (j *job) join(own int) bool {
-	for {
+	for int64(own) < j.workers.Load() {
 		n := j.helpers.Load()
 		if n < 0 {
 			return false
 		}
-		if j.helpers.CompareAndSwap(n, n+1) {
-			break
+		if !j.helpers.CompareAndSwap(n, n+1) {
+			continue
 		}
+		if own < len(j.shares) {
+			return true
+		}
+		j.leave() // it was begun anew in between
 	}
-	if own >= len(j.shares) {
-		j.leave()
-		return false
-	}
-	return true
+	return false
 }
 
 func (j *job) help(own int) {

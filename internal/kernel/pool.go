@@ -17,7 +17,8 @@ type job struct {
 	n       int
 	blocks  int
 	shares  []share      // one for each worker; that of the caller is the first
-	helpers atomic.Int64 // at work; closed when no more may join
+	workers atomic.Int64 // how many shares there are
+	helpers atomic.Int64 // at work; closed when none may join
 	place   int          // on the board, or -1
 	asleep  atomic.Bool  // the caller, until the last helper sends to wake
 	wake    chan struct{}
@@ -66,6 +67,7 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	j := jobs.Get().(*job)
 	j.begin(n, blocks, workers, f)
 	j.post()
+	j.helpers.Store(0) // now they may join
 	j.work(0)
 	j.end()
 }
@@ -76,7 +78,7 @@ func block(i, blocks, n int) int {
 	return i*q + min(i, r)
 }
 
-// begin sets up a job; helpers may join from now on.
+// begin sets up a job.
 func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 	j.f, j.n, j.blocks = f, n, blocks
 	if cap(j.shares) < workers {
@@ -87,7 +89,7 @@ func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 		j.shares[i].next.Store(int64(block(i, workers, blocks)))
 		j.shares[i].end = int64(block(i+1, workers, blocks))
 	}
-	j.helpers.Store(0)
+	j.workers.Store(int64(workers))
 }
 
 // end waits for the helpers, puts the job back and passes on the first panic.
@@ -114,11 +116,13 @@ func (j *job) await() {
 			}
 		}
 	}
-	j.asleep.Store(true)
-	if j.helpers.Load() == closed && j.asleep.CompareAndSwap(true, false) {
-		return
+	for j.helpers.Load() != closed {
+		j.asleep.Store(true)
+		if j.helpers.Load() == closed && j.asleep.CompareAndSwap(true, false) {
+			return
+		}
+		<-j.wake // perhaps from one that left an earlier call and was slow to say so
 	}
-	<-j.wake
 }
 
 // leave is the end of a helper's help.
