@@ -49,8 +49,7 @@ func normRowsPlain[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, e
 }
 
 // LayerNormBackward writes the gradients of LayerNorm for the gradient dy of y, with the mean and rstd that it
-// gave. Any of dx, dgamma and dbeta may be nil, which leaves it out; gamma is nil if it was. dx may be dy if
-// neither dgamma nor dbeta is wanted.
+// gave. Any of dx, dgamma and dbeta may be nil, which leaves it out; gamma is nil if it was. dx may be dy.
 //
 //	x̂ = (x − mean)·rstd, g = dy⊙gamma:  dx = rstd·(g − mean(g) − x̂·mean(g⊙x̂)), dgamma = Σ dy⊙x̂, dbeta = Σ dy
 //

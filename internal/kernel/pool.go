@@ -18,9 +18,8 @@ type job struct {
 	blocks  int
 	shares  []share      // one for each worker; that of the caller is the first
 	workers atomic.Int64 // how many shares there are
-	helpers atomic.Int64 // at work; closed when none may join
+	joined  atomic.Int64 // helpers at work, plus closed and sleeping
 	place   int          // on the board, or -1
-	asleep  atomic.Bool  // the caller, until the last helper sends to wake
 	wake    chan struct{}
 	once    sync.Once
 	failed  atomic.Bool
@@ -35,12 +34,16 @@ type share struct {
 	_    [48]byte // a cache line each
 }
 
-// closed is far below any number of helpers.
-const closed = -1 << 32
+// What is added to the number of helpers when no more may join, and when the caller sleeps until the last one
+// has left. Both are far below any number of helpers.
+const (
+	closed   = -1 << 32
+	sleeping = 2 * closed
+)
 
 var jobs = sync.Pool{New: func() any {
 	j := &job{wake: make(chan struct{}, 1)}
-	j.helpers.Store(closed)
+	j.joined.Store(closed)
 	return j
 }}
 
@@ -67,7 +70,7 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	j := jobs.Get().(*job)
 	j.begin(n, blocks, workers, f)
 	j.post()
-	j.helpers.Store(0) // now they may join
+	j.joined.Store(0) // now they may join
 	j.work(0)
 	j.end()
 }
@@ -94,7 +97,7 @@ func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 
 // end waits for the helpers, puts the job back and passes on the first panic.
 func (j *job) end() {
-	if j.helpers.Add(closed) != closed {
+	if j.joined.Add(closed) != closed {
 		j.await()
 	}
 	failed, failure := j.failed.Load(), j.failure
@@ -111,23 +114,19 @@ func (j *job) end() {
 func (j *job) await() {
 	for begin := time.Now(); time.Since(begin) < stayAwake; runtime.Gosched() {
 		for range spins {
-			if j.helpers.Load() == closed {
+			if j.joined.Load() == closed {
 				return
 			}
 		}
 	}
-	for j.helpers.Load() != closed {
-		j.asleep.Store(true)
-		if j.helpers.Load() == closed && j.asleep.CompareAndSwap(true, false) {
-			return
-		}
-		<-j.wake // perhaps from one that left an earlier call and was slow to say so
+	if j.joined.Add(sleeping) != closed+sleeping {
+		<-j.wake
 	}
 }
 
 // leave is the end of a helper's help.
 func (j *job) leave() {
-	if j.helpers.Add(-1) == closed && j.asleep.CompareAndSwap(true, false) {
+	if j.joined.Add(-1) == closed+sleeping {
 		j.wake <- struct{}{}
 	}
 }

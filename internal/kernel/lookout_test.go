@@ -28,23 +28,31 @@ func TestParallelCallsAtOnce(t *testing.T) {
 	calls.Wait()
 }
 
-// A caller that has done its part waits for helpers, for longer than it stays awake too.
+// A caller that has done its part waits for helpers, for longer than it stays awake too, and is not taken for
+// another whose job it took over.
 func TestParallelWaitsForHelpers(t *testing.T) {
-	setProcs(t, 4)
-	for _, each := range []time.Duration{0, stayAwake / 2, 4 * stayAwake, time.Millisecond} {
-		for range 20 {
-			var done atomic.Int64
-			Parallel(8, 1, func(lo, hi int) {
-				if lo > 0 {
-					time.Sleep(each)
+	setProcs(t, 12)
+	var calls sync.WaitGroup
+	for range 3 {
+		calls.Go(func() {
+			for i := range 400 {
+				each := []time.Duration{0, stayAwake / 2, 2 * stayAwake, 0, 4 * stayAwake}[i%5]
+				var done atomic.Int64
+				Parallel(8, 1, func(lo, hi int) {
+					if lo > 0 {
+						for begin := time.Now(); time.Since(begin) < each; {
+							runtime.Gosched()
+						}
+					}
+					done.Add(int64(hi - lo))
+				})
+				if done.Load() != 8 {
+					t.Errorf("returned when %d of 8 blocks of %v were done", done.Load(), each)
 				}
-				done.Add(int64(hi - lo))
-			})
-			if done.Load() != 8 {
-				t.Fatalf("returned when %d of 8 blocks of %v were done", done.Load(), each)
 			}
-		}
+		})
 	}
+	calls.Wait()
 }
 
 // Fewer goroutines may run than in the call that woke the helpers.

@@ -51,16 +51,36 @@ func (j *job) unpost() {
 	}
 }
 
-// lookOut is the life of a helper.
+// lookOut is the life of a helper. When it has given up, it looks at the board once more: a call may have
+// counted on it.
 func (h *helper) lookOut(own int) {
-	defer h.there.Store(false)
-	for last := time.Now(); time.Since(last) < patience; runtime.Gosched() {
-		for range spins {
-			if helpAny(own) {
-				last = time.Now()
+	there := true
+	defer func() {
+		if there { // f has ended the goroutine
+			h.there.Store(false)
+		}
+	}()
+	for there {
+		for last := time.Now(); time.Since(last) < patience; runtime.Gosched() {
+			for range spins {
+				if helpAny(own) {
+					last = time.Now()
+				}
 			}
 		}
+		h.there.Store(false)
+		there = wanted(own) && h.there.CompareAndSwap(false, true)
 	}
+}
+
+// wanted says whether a job on the board has a share for the helper.
+func wanted(own int) bool {
+	for at := range board {
+		if j := board[at].Load(); j != nil && int64(own) < j.workers.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // helpAny takes part in the jobs on the board, and says whether there were any.
@@ -77,11 +97,11 @@ func helpAny(own int) (found bool) {
 // join keeps a job from ending until leave. It fails if it has ended, or has no share for this helper.
 func (j *job) join(own int) bool {
 	for int64(own) < j.workers.Load() {
-		n := j.helpers.Load()
+		n := j.joined.Load()
 		if n < 0 {
 			return false
 		}
-		if !j.helpers.CompareAndSwap(n, n+1) {
+		if !j.joined.CompareAndSwap(n, n+1) {
 			continue
 		}
 		if own < len(j.shares) {
