@@ -105,7 +105,7 @@ func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 			_, err := layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{})
 			return err
 		}},
-		{"a", `layer: got "x", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`, func(c site) error {
+		{"a", `Variant: Layer: got "x", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`, func(c site) error {
 			_, err := layers.VariantConfig{Layer: "x"}.New(c.s.Sub("a"))
 			return err
 		}},

@@ -69,7 +69,7 @@ func (c VariantConfig) Validate() error {
 	case Additive:
 		return c.additive().Validate()
 	}
-	return errorf("layer", "got %q, want one of %v", c.Layer, Variants())
+	return errorf("Variant", "Layer: got %q, want one of %v", c.Layer, Variants())
 }
 
 // New makes the variant as self-attention; additive then attends from a sequence

@@ -86,8 +86,8 @@ func TestWrongVariantsAreRefused(t *testing.T) {
 		config layers.VariantConfig
 		says   string
 	}{
-		{layers.VariantConfig{}, `layers: layer: got "", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
-		{layers.VariantConfig{Layer: "Causal"}, `layers: layer: got "Causal", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
+		{layers.VariantConfig{}, `layers: Variant: Layer: got "", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
+		{layers.VariantConfig{Layer: "Causal"}, `layers: Variant: Layer: got "Causal", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
 		{layers.VariantConfig{Layer: "self_v1"}, "layers: SelfAttentionV1: In: got 0, want at least 1"},
 		{layers.VariantConfig{Layer: "self_v2", DIn: 3}, "layers: SelfAttentionV2: Out: got 0, want at least 1"},
 		{layers.VariantConfig{Layer: "causal", DIn: 3, DOut: 2, Dropout: 1}, "layers: CausalAttention: Dropout: got 1, want 0 <= p < 1"},

@@ -74,8 +74,8 @@ func runExport(model string, format folder.Format, out string) ([]string, error)
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
 	m, err := folder.ReadGPT(model)
-	if err != nil {
-		return nil, fmt.Errorf("--model: %w", unreadable(model, err))
+	if err := checkRead(model, err); err != nil {
+		return nil, fmt.Errorf("--model: %w", err)
 	}
 	files, err := m.Write(out, format)
 	if err != nil {

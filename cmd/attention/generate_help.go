@@ -13,8 +13,8 @@ MODEL: --model is a folder with config.json and model.safetensors:
     50257 (or 50304, filled up), or else what "vocabulary" in config.json names.
   - what attention export wrote.
   - a run of attention train, whose model of one attention layer reads its whole
-    window anew for each token. Of a run that is not finished, with checkpoints
-    but no model.safetensors yet, it is the newest checkpoint's.
+    window anew for each token. Of a run that is not finished, or has gone on since
+    it was, it is the newest checkpoint's.
 
 A GPT reads the prompt in large chunks and keeps the keys and values of all tokens,
 so that a token costs nearly the same anywhere in the window of n_positions tokens.

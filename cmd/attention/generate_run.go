@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"strconv"
 
+	"attention/internal/jsonkeys"
+	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
 	"attention/train/folder"
@@ -58,7 +60,7 @@ func newRunModel(text []byte) (*generative, error) {
 	if c.Vocabulary == nil || c.Model == nil {
 		return nil, errNoRun
 	}
-	if err := folder.UniqueKeys(text); err != nil {
+	if err := jsonkeys.Unique(text); err != nil {
 		return nil, err
 	}
 	dt, err := dtypeOf(c.Dtype)
@@ -76,23 +78,42 @@ func newRunModel(text []byte) (*generative, error) {
 	return m, err
 }
 
-// unfinished are the paths of the checkpoints, ascending, of a run that has no model yet.
+// stepsKey is where the metadata of a run's model say how many steps it has taken.
+const stepsKey = "steps"
+
+// unfinished are the paths of the checkpoints, ascending, of a run that has no model yet,
+// or has gone on since.
 func unfinished(dir string) (checkpoints []string) {
-	if _, err := os.Stat(filepath.Join(dir, modelName)); err == nil {
-		return nil
-	}
 	files, _ := os.ReadDir(filepath.Join(dir, checkpointsName)) // sorted
 	for _, f := range files {
-		if strings.HasPrefix(f.Name(), "step-") {
+		if _, ok := stepsOf(f.Name()); ok {
 			checkpoints = append(checkpoints, filepath.Join(dir, checkpointsName, f.Name()))
 		}
+	}
+	model, err := safetensors.Open(filepath.Join(dir, modelName))
+	if errors.Is(err, os.ErrNotExist) || len(checkpoints) == 0 {
+		return checkpoints
+	}
+	if err != nil { // as whoever reads it will say
+		return nil
+	}
+	defer model.Close()
+	newest, _ := stepsOf(checkpoints[len(checkpoints)-1])
+	if steps, err := strconv.Atoi(model.Metadata()[stepsKey]); err != nil || newest <= steps {
+		return nil
 	}
 	return checkpoints
 }
 
-// unreadable is the error of reading a GPT's folder, in other words for what is no folder
-// and for a run that has no model yet.
-func unreadable(dir string, err error) error {
+// stepsOf is the number of steps in a checkpoint's name.
+func stepsOf(path string) (steps int, ok bool) {
+	_, err := fmt.Sscanf(filepath.Base(path), "step-%d", &steps)
+	return steps, err == nil
+}
+
+// checkRead is the error of reading a GPT's folder, in other words for what is no folder,
+// and an error for a run that is not finished.
+func checkRead(dir string, err error) error {
 	if errors.Is(err, folder.ErrNoGPT) {
 		return err
 	}
@@ -103,10 +124,7 @@ func unreadable(dir string, err error) error {
 	if len(checkpoints) == 0 {
 		return err
 	}
-	var steps int
-	if _, noStep := fmt.Sscanf(filepath.Base(checkpoints[len(checkpoints)-1]), "step-%d", &steps); noStep != nil {
-		return err
-	}
-	return fmt.Errorf("%s: got a run that is not finished, want one with %s; to end it where it stands: %s --steps %d",
-		dir, modelName, resumeCommand(dir), steps)
+	steps, _ := stepsOf(checkpoints[len(checkpoints)-1])
+	return fmt.Errorf("%s: got a run that is not finished, want one that is; to end it where it stands: %s --steps %d",
+		dir, resumeCommand(dir), steps)
 }

@@ -57,7 +57,7 @@ func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	want, err := os.ReadFile(model)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(model))
-	said := dir + ": got a run that is not finished, want one with model.safetensors; to end it where it stands: attention train --resume " + dir + " --steps 12"
+	said := dir + ": got a run that is not finished, want one that is; to end it where it stands: attention train --resume " + dir + " --steps 12"
 	_, err = exported("--model", dir, "--format", "torch", "--out", filepath.Join(t.TempDir(), "out"))
 	require.EqualError(t, err, "--model: "+said)
 	require.EqualError(t, trainTo(t.Context(), io.Discard, "--init", dir), "--init: "+said)
@@ -65,6 +65,25 @@ func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	got, err := os.ReadFile(model)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+}
+
+// A run that has gone on since it wrote its model, and was killed then, is not finished.
+func TestResumedRunsAreUnfinished(t *testing.T) {
+	dir, _ := tinyRun(t, tinyGPT...)
+	model := filepath.Join(dir, modelName)
+	old, err := os.ReadFile(model)
+	require.NoError(t, err)
+	require.Empty(t, unfinished(dir))
+	resume(t, dir, "--steps", "20")
+	args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
+	want := mustGenerate(t, args...)
+	require.NoError(t, os.WriteFile(model, old, 0o644))
+	text, notes, err := generated(context.Background(), args...)
+	require.NoError(t, err)
+	require.Equal(t, want, text)
+	require.Contains(t, notes, "step-00000020.safetensors")
+	_, err = exported("--model", dir, "--format", "torch", "--out", filepath.Join(t.TempDir(), "out"))
+	require.ErrorContains(t, err, "got a run that is not finished")
 }
 
 // The sample that a run prints is what attention generate writes.

@@ -19,6 +19,7 @@ var rooms = map[string][]string{
 	"attention/internal/expr":        {},
 	"attention/internal/torchrand":   {},
 	"attention/internal/safetensors": {},
+	"attention/internal/jsonkeys":    {},
 	"attention/internal/golden":      {"attention/internal/safetensors"},
 	"attention/graph/machine":        {"attention/internal/kernel"},
 	"attention/graph":                {"attention/internal/kernel", "attention/internal/expr"},
@@ -26,9 +27,9 @@ var rooms = map[string][]string{
 	"attention/layers":               {"attention/graph", "attention/internal/expr", "attention/internal/torchrand"},
 	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
 	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
-	"attention/train/folder":         {"attention/train", "attention/layers", "attention/internal/safetensors"},
+	"attention/train/folder":         {"attention/train", "attention/layers", "attention/internal/jsonkeys", "attention/internal/safetensors"},
 	"attention/cmd/attention": {"attention/train", "attention/train/folder", "attention/layers/generate", "attention/layers", "attention/graph", "attention/graph/gradcheck",
-		"attention/graph/machine", "attention/internal/kernel", "attention/internal/expr", "attention/internal/safetensors", "attention/internal/torchrand"},
+		"attention/graph/machine", "attention/internal/kernel", "attention/internal/expr", "attention/internal/jsonkeys", "attention/internal/safetensors", "attention/internal/torchrand"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {

@@ -36,8 +36,8 @@ func (o *trainOptions) fillFromInit(flags *pflag.FlagSet) error {
 		return nil
 	}
 	f, err := folder.ReadForm(o.init)
-	if err != nil {
-		return unreadable(o.init, err)
+	if err := checkRead(o.init, err); err != nil {
+		return err
 	}
 	leaves, err := formLeaves(modelConfig{gpt: &f.Config})
 	if err != nil {

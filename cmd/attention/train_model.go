@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/internal/jsonkeys"
 	"attention/layers"
-	"attention/train/folder"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -123,7 +123,7 @@ func strictJSON(text []byte, into any) error {
 	if err := dec.Decode(into); err != nil {
 		return err
 	}
-	return folder.UniqueKeys(text)
+	return jsonkeys.Unique(text)
 }
 
 // layerModel is the model around one attention layer.

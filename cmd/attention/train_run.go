@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"attention/graph"
@@ -156,7 +157,7 @@ func (r *trainRun) run(ctx context.Context) error {
 func (r *trainRun) save() error {
 	f := r.folder
 	err := errors.Join(
-		train.WriteParams(filepath.Join(f.path, modelName), r.params, nil),
+		train.WriteParams(filepath.Join(f.path, modelName), r.params, map[string]string{stepsKey: strconv.Itoa(r.loop.Steps())}),
 		f.write("loss.png", r.drawLoss),
 	)
 	if m, ok := r.model.(watchable); ok {

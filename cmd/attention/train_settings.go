@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/jsonkeys"
 	"attention/train"
-	"attention/train/folder"
 
 	"github.com/spf13/pflag"
 )
@@ -144,7 +144,7 @@ func jsonLeaves(text []byte) (map[string]any, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("got more behind the JSON object, want nothing")
 	}
-	if err := folder.UniqueKeys(text); err != nil {
+	if err := jsonkeys.Unique(text); err != nil {
 		return nil, err
 	}
 	leaves := map[string]any{}

@@ -1,4 +1,5 @@
-package folder
+// Package jsonkeys looks at the keys of JSON objects.
+package jsonkeys
 
 import (
 	"bytes"
@@ -6,17 +7,18 @@ import (
 	"fmt"
 )
 
-// UniqueKeys refuses the text of a config.json in which an object has a key twice, of
-// which readers would take the last without a word. What is no JSON it leaves to them.
-func UniqueKeys(text []byte) error {
+// Unique refuses JSON in which an object has a key twice, of which encoding/json would take
+// the last without a word. Keys that differ in case are different. What is no JSON it leaves
+// to its readers.
+func Unique(text []byte) error {
 	if !json.Valid(text) {
 		return nil
 	}
-	return uniqueKeys(json.NewDecoder(bytes.NewReader(text)))
+	return unique(json.NewDecoder(bytes.NewReader(text)))
 }
 
-// uniqueKeys reads a value of valid JSON, which is not nested deeply.
-func uniqueKeys(dec *json.Decoder) error {
+// unique reads a value of valid JSON, which is not nested deeply.
+func unique(dec *json.Decoder) error {
 	begin, err := dec.Token()
 	if _, compound := begin.(json.Delim); !compound || err != nil {
 		return err
@@ -33,7 +35,7 @@ func uniqueKeys(dec *json.Decoder) error {
 			}
 			seen[key] = true
 		}
-		if err := uniqueKeys(dec); err != nil {
+		if err := unique(dec); err != nil {
 			return err
 		}
 	}

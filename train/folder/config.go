@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"attention/internal/jsonkeys"
 	"attention/layers"
 	"attention/train"
 )
@@ -87,7 +88,7 @@ func parseConfig(text []byte) (c config, err error) {
 	if err := json.Unmarshal(text, &c.configExtra); err != nil {
 		return config{}, err
 	}
-	if err := UniqueKeys(text); err != nil {
+	if err := jsonkeys.Unique(text); err != nil {
 		return config{}, err
 	}
 	run := c.Model != nil

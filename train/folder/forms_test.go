@@ -216,14 +216,8 @@ func TestReadForm(t *testing.T) {
 	require.ErrorContains(t, err, "folder: "+dir+": holds neither ")
 }
 
-func TestUniqueKeys(t *testing.T) {
-	for _, text := range []string{`{}`, `[]`, `1`, `{"a": {"b": 1, "c": [{"b": 1}, {"b": 2}]}, "b": "b", "A": 0}`,
-		``, `{`, `{"a": 1, "a"`, `{"a": 1} {"a": 1}`, strings.Repeat("[", 1<<20)} { // what is no JSON others refuse
-		require.NoError(t, folder.UniqueKeys([]byte(text)), "%.30s", text)
-	}
-	for _, text := range []string{`{"a": 1, "a": 1}`, `{"b": [0, {"a": null, "c": {"a": 1}, "a": {}}]}`, `{"a": 1, "\u0061": 2}`} {
-		require.EqualError(t, folder.UniqueKeys([]byte(text)), `field "a" comes twice`)
-	}
+// A key that comes twice is not the last one's value.
+func TestConfigKeyTwice(t *testing.T) {
 	dir := without(t, "config.json")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(`{"model_type": "gpt2", "n_embd": 12, "n_embd": 24}`), 0o644))
 	_, err := folder.ReadGPT(dir)
