@@ -53,7 +53,7 @@ func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
 	return parts[0], parts[1], parts[2]
 }
 
-// give gives the kernel an argument, or where to write its gradient.
+// give hands the kernel an argument, or where to write its gradient.
 func give[F kernel.Float](f fused, x *kernel.QKV[F], r role, data []F) {
 	switch r {
 	case queriesKeysValues:

@@ -74,6 +74,34 @@ func TestFusedAttentionOfPackedHeads(t *testing.T) {
 	}
 }
 
+// Parts of two tensors are not read from one of them.
+func TestFusedAttentionOfPartsOfTwo(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	in := floats(normal(r, 2, 5, 63), normal(r, 2, 5, 63))
+	by := func(attend func(in G.Nodes) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
+		return func(in G.Nodes) (*G.Node, error) {
+			one, err := graph.Split(in[0], 21, 21, 21)
+			if err != nil {
+				return nil, err
+			}
+			other, err := graph.Split(in[1], 21, 21, 21)
+			if err != nil {
+				return nil, err
+			}
+			return attend(G.Nodes{one[0], other[1], one[2]})
+		}
+	}
+	c := graph.AttentionConfig{Heads: 3}
+	dout := normal(r, 2, 5, 21)
+	var got [2]result
+	for i, attend := range []func(in G.Nodes) (*G.Node, error){composedBy(c), fusedBy(c)} {
+		e := express(t, by(attend), in, tensor.Float64)
+		e.differentiate(t, in, dout, tensor.Float64)
+		got[i] = e.onOurs(t)
+	}
+	nearResult(t, "parts of two", got[0], got[1], 1e-12)
+}
+
 // takes says whether an attention that leads to out has x itself as an argument.
 func takes(out, x *G.Node) bool {
 	for _, n := range out.Graph().AllNodes() {
