@@ -91,8 +91,8 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 		lead = nil
 	}
 	node := func(name string, v *tensor.Dense) *G.Node {
-		n, err := b.Input(name, v.Dtype(), v.Shape()...)
-		require.NoError(t, err)
+		n := b.InputOf(v.Dtype(), name, v.Shape()...)
+		require.NoError(t, b.Err())
 		require.NoError(t, G.Let(n, v))
 		return n
 	}

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -35,13 +36,46 @@ type Build struct {
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node
 	sites      int
+	err        error   // the first of a formula
+	failed     *G.Node // stands for every node after it
 }
 
 // NewBuild begins a graph. Gorgonia keeps some state that all graphs share: build
 // graphs, and call its Grad, in one goroutine at a time. Machines may run at once.
 func NewBuild(p *Params, m Mode) *Build {
-	return &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: map[string]*G.Node{}}
+	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: map[string]*G.Node{}}
+	if p == nil {
+		b.params = NewParams(tensor.Float32, 0)
+		b.err = errors.New("layers: build: got nil for the parameters, want Params")
+	}
+	return b
 }
+
+// Of returns the node of one step of a formula, a layer's or a function's of package
+// graph or Gorgonia, as in b.Of(graph.Softmax(scores)), and keeps its error: b.Err is
+// checked once, at the end. After the first error Of returns a scalar that stands for
+// the missing nodes, never nil, on which Gorgonia's functions panic.
+func (b *Build) Of(n *G.Node, err error) *G.Node {
+	if b.err == nil {
+		b.err = err
+	}
+	if b.err == nil && n == nil {
+		b.err = errors.New("layers: build: got nil for a node and no error, want one of them")
+	}
+	if b.err == nil {
+		return n
+	}
+	if b.failed == nil {
+		b.failed = G.NewScalar(b.graph, b.params.Dtype(), G.WithName("after an error"))
+	}
+	return b.failed
+}
+
+// Of2 is Of for a step with two results.
+func (b *Build) Of2(n, m *G.Node, err error) (*G.Node, *G.Node) { return b.Of(n, err), b.Of(m, err) }
+
+// Err returns the build's first error: of an input or of a step that Of was given.
+func (b *Build) Err() error { return b.err }
 
 // Graph is the graph so far.
 func (b *Build) Graph() *G.ExprGraph { return b.graph }
@@ -80,10 +114,19 @@ func (b *Build) param(p Param) (*G.Node, error) {
 // Learnables are the nodes of the parameters used so far, in order of use.
 func (b *Build) Learnables() G.Nodes { return slices.Clone(b.learnables) }
 
-// Input makes an input node of the graph; a value is bound to it by gorgonia.Let
-// or by the training loop. The name must be new, since Gorgonia merges inputs
-// of one name and shape.
-func (b *Build) Input(name string, dt tensor.Dtype, shape ...int) (*G.Node, error) {
+// Input returns a new input node of the parameters' type; no shape is a scalar. A value
+// is bound to it by gorgonia.Let or by package train. The name must be new, since
+// Gorgonia merges inputs of one name and shape.
+func (b *Build) Input(name string, shape ...int) *G.Node {
+	return b.InputOf(b.params.Dtype(), name, shape...)
+}
+
+// InputOf is Input for another type, as of ids, lengths and masks.
+func (b *Build) InputOf(dt tensor.Dtype, name string, shape ...int) *G.Node {
+	return b.Of(b.input(dt, name, shape))
+}
+
+func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error) {
 	_, node := b.nodes[name]
 	_, param := b.params.Get(name)
 	if node || param || name == dropoutKeyName {

@@ -1,8 +1,10 @@
 package layers_test
 
 import (
+	"errors"
 	"testing"
 
+	"attention/graph"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -60,17 +62,15 @@ func TestForeignParametersAreRefused(t *testing.T) {
 func TestInputsOfABuild(t *testing.T) {
 	p, a, _, _ := some(t, tensor.Float64)
 	b := layers.NewBuild(p, layers.Eval)
-	x, err := b.Input("x", tensor.Float64, 2, 3)
-	require.NoError(t, err)
+	x := b.Input("x", 2, 3)
+	ids := b.InputOf(tensor.Int, "ids", 4)
+	scalar := b.InputOf(tensor.Int64, "scalar")
+	require.NoError(t, b.Err())
 	require.Equal(t, tensor.Shape{2, 3}, x.Shape())
-	require.Equal(t, tensor.Float64, x.Dtype())
-	ids, err := b.Input("ids", tensor.Int, 4)
-	require.NoError(t, err)
-	scalar, err := b.Input("scalar", tensor.Int64)
-	require.NoError(t, err)
+	require.Equal(t, tensor.Float64, x.Dtype(), "as the parameters")
+	require.Equal(t, tensor.Int, ids.Dtype())
 	require.True(t, scalar.IsScalar())
 	require.Equal(t, map[string]*G.Node{"x": x, "ids": ids, "scalar": scalar}, b.Inputs())
-	b.Node(a)
 	for _, c := range []struct {
 		name  string
 		shape []int
@@ -82,29 +82,65 @@ func TestInputsOfABuild(t *testing.T) {
 		{"empty", []int{2, 0}, `layers: input "empty": shape (2, 0), want every axis at least 1`},
 		{"negative", []int{-2}, `layers: input "negative": shape (-2), want every axis at least 1`},
 	} {
-		n, err := b.Input(c.name, tensor.Float64, c.shape...)
-		require.EqualError(t, err, c.says)
-		require.Nil(t, n)
+		b := layers.NewBuild(p, layers.Eval)
+		b.Node(a)
+		b.Input("x", 2, 3)
+		n := b.Input(c.name, c.shape...)
+		require.EqualError(t, b.Err(), c.says)
+		require.NotNil(t, n)
+		require.Len(t, b.Inputs(), 1)
 	}
-	require.Len(t, b.Inputs(), 3)
 }
 
 // An input may not take the place of a parameter that is used later, nor that of
 // the key that dropout will be fed.
 func TestInputsDoNotHideParameters(t *testing.T) {
-	p, _, c, _ := some(t, tensor.Float64)
-	b := layers.NewBuild(p, layers.Train)
-	if x, err := b.Input("b.c", tensor.Float64, 5); err == nil {
-		require.NotSame(t, x, b.Node(c))
-		require.Len(t, b.Learnables(), 1)
+	p, _, _, _ := some(t, tensor.Float64)
+	for _, name := range []string{"b.c", "dropout.key"} {
+		b := layers.NewBuild(p, layers.Train)
+		b.Input(name, 5)
+		require.ErrorContains(t, b.Err(), "the name is taken")
+		require.Empty(t, b.Inputs())
 	}
-	if x, err := b.Input("dropout.key", tensor.Int64); err == nil {
-		require.NotSame(t, x, b.Drop(0.5).Key)
-	}
-	b = layers.NewBuild(p, layers.Train)
-	b.Drop(0.5)
-	_, err := b.Input("dropout.key", tensor.Int64)
-	require.Error(t, err)
+}
+
+// A formula is one line a step; its first error stays, and no step after it panics.
+func TestABuildKeepsTheFirstError(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	b := layers.NewBuild(p, layers.Eval)
+	x := b.Input("x", 2, 3)
+	require.Same(t, x, b.Of(x, nil))
+	n, m := b.Of2(x, x, nil)
+	require.Same(t, x, n)
+	require.Same(t, x, m)
+	require.NoError(t, b.Err())
+
+	y := b.Of(graph.MatMul(x, x))
+	require.ErrorContains(t, b.Err(), "MatMul: b: shape (2, 3)")
+	first := b.Err()
+	require.True(t, y.IsScalar())
+	require.Same(t, y, b.Of(G.Mean(b.Of(G.Square(b.Of(G.Add(x, y)))))), "Gorgonia's own functions take it")
+	n, m = b.Of2(nil, nil, errors.New("second"))
+	require.Same(t, y, n)
+	require.Same(t, y, m)
+	require.Same(t, y, b.Input("late", 2))
+	require.Same(t, first, b.Err())
+
+	// A layer that is given the scalar returns the cause, not what is wrong with it.
+	l, err := layers.NewNorm(p.Scope(""), layers.NormConfig{Width: 3})
+	require.NoError(t, err)
+	_, err = l.Forward(b, y)
+	require.Same(t, first, err)
+}
+
+func TestABuildRefusesNil(t *testing.T) {
+	b := layers.NewBuild(nil, layers.Train)
+	require.EqualError(t, b.Err(), "layers: build: got nil for the parameters, want Params")
+	require.NotNil(t, b.Input("x", 2, 3))
+	require.NotNil(t, b.Params())
+	b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Train)
+	require.NotNil(t, b.Of(nil, nil))
+	require.EqualError(t, b.Err(), "layers: build: got nil for a node and no error, want one of them")
 }
 
 // Graphs of any batch and length, for training or not, share the tensors.

@@ -58,9 +58,9 @@ func (g *generator) chunk(T int) *compiledChunk {
 		return c
 	}
 	b := layers.NewBuild(g.params, layers.Eval)
-	x, err := b.Input("x", g.params.Dtype(), 2, T, 12)
+	x, err := b.InputOf(g.params.Dtype(), "x", 2, T, 12), b.Err()
 	require.NoError(g.t, err)
-	start, err := b.Input("start", tensor.Int)
+	start, err := b.InputOf(tensor.Int, "start"), b.Err()
 	require.NoError(g.t, err)
 	out, err := g.layer.Forward(b, layers.AttentionInput{Query: x, Cache: g.cache, Start: start})
 	require.NoError(g.t, err)
@@ -200,16 +200,16 @@ func TestCacheRefusals(t *testing.T) {
 		layer, err := layers.NewAttention(p.Scope(""), c.config)
 		require.NoError(t, err)
 		b := layers.NewBuild(p, layers.Eval)
-		x, err := b.Input("x", tensor.Float32, 2, 6)
-		require.NoError(t, err)
-		other, err := b.Input("other", tensor.Float32, 2, 9)
-		require.NoError(t, err)
+		x := b.InputOf(tensor.Float32, "x", 2, 6)
+		require.NoError(t, b.Err())
+		other := b.InputOf(tensor.Float32, "other", 2, 9)
+		require.NoError(t, b.Err())
 		if c.want[:3] == "key" {
-			other, err = b.Input("memory", tensor.Float32, 2, 6)
-			require.NoError(t, err)
+			other = b.InputOf(tensor.Float32, "memory", 2, 6)
+			require.NoError(t, b.Err())
 		}
-		start, err := b.Input("start", tensor.Int)
-		require.NoError(t, err)
+		start := b.InputOf(tensor.Int, "start")
+		require.NoError(t, b.Err())
 		in := layers.AttentionInput{Query: x, Start: start}
 		if in.Cache, err = layer.NewCache(c.size); err == nil {
 			if c.change != nil {
@@ -225,8 +225,8 @@ func TestCacheRefusals(t *testing.T) {
 	cache, err := layer.NewCache(graph.KVCacheConfig{Capacity: 4})
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	x, err := b.Input("x", tensor.Float32, 2, 6)
-	require.NoError(t, err)
+	x := b.InputOf(tensor.Float32, "x", 2, 6)
+	require.NoError(t, b.Err())
 	_, _, err = layer.ForwardWithWeights(b, layers.AttentionInput{Query: x, Cache: cache, Start: x})
 	require.ErrorContains(t, err, "weights: got a cache, want none")
 }
@@ -242,10 +242,10 @@ func TestCacheOfTwoLayersIsRefused(t *testing.T) {
 	cache, err := first.NewCache(graph.KVCacheConfig{Capacity: 4})
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	x, err := b.Input("x", tensor.Float32, 2, 6)
-	require.NoError(t, err)
-	start, err := b.Input("start", tensor.Int)
-	require.NoError(t, err)
+	x := b.InputOf(tensor.Float32, "x", 2, 6)
+	require.NoError(t, b.Err())
+	start := b.InputOf(tensor.Int, "start")
+	require.NoError(t, b.Err())
 	x, err = first.Forward(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
 	require.NoError(t, err)
 	_, err = second.Forward(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})

@@ -40,11 +40,9 @@ func ExampleAttention_cross() {
 	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{Width: 2, KeyWidth: 3, ValueWidth: 3, NumHeads: 2})
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)
-	query, err := build.Input("query", tensor.Float32, 2, 2)
-	check(err)
+	query := build.Input("query", 2, 2)
 	check(G.Let(query, tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float32{0.5, -1, 1, 2}))))
-	keep, err := build.Input("keep", tensor.Int, 6)
-	check(err)
+	keep := build.InputOf(tensor.Int, "keep", 6)
 	check(G.Let(keep, tensor.New(tensor.WithShape(6), tensor.WithBacking([]int{1, 1, 1, 1, 0, 0}))))
 	context, weights, err := layer.ForwardWithWeights(build, layers.AttentionInput{
 		Query: query, Key: journey(build), Mask: graph.Keep{Keep: keep},

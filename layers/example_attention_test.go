@@ -152,8 +152,7 @@ func ExampleAdditiveAttention() {
 	check(err)
 	// One query of width 2, as from a decoder, attends to the six words.
 	build := layers.NewBuild(params, layers.Eval)
-	query, err := build.Input("query", tensor.Float32, 1, 2)
-	check(err)
+	query := build.Input("query", 1, 2)
 	check(G.Let(query, tensor.New(tensor.WithShape(1, 2), tensor.WithBacking([]float32{0.5, -1}))))
 	context, weights, err := layer.ForwardWithWeights(build, query, journey(build))
 	check(err)

@@ -30,7 +30,7 @@ func Example() {
 	}))
 	// The graph, with an input that holds the words.
 	build := layers.NewBuild(params, layers.Eval)
-	x, err := build.Input("x", tensor.Float32, 6, 3)
+	x, err := build.InputOf(tensor.Float32, "x", 6, 3), build.Err()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -134,8 +134,7 @@ func ExampleLanguageModel() {
 	})
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)
-	ids, err := build.Input("ids", tensor.Int, 3)
-	check(err)
+	ids := build.InputOf(tensor.Int, "ids", 3)
 	check(G.Let(ids, tensor.New(tensor.WithShape(3), tensor.WithBacking([]int{2, 0, 2}))))
 	logits, err := model.Forward(build, ids)
 	check(err)
@@ -148,8 +147,7 @@ func ExampleLanguageModel() {
 
 // journey is an input of the graph that holds the six words of Example.
 func journey(b *layers.Build) *G.Node {
-	x, err := b.Input("x", tensor.Float32, 6, 3)
-	check(err)
+	x := b.Input("x", 6, 3)
 	check(G.Let(x, tensor.New(tensor.WithShape(6, 3), tensor.WithBacking([]float32{
 		0.43, 0.15, 0.89, 0.55, 0.87, 0.66, 0.57, 0.85, 0.64, 0.22, 0.58, 0.33, 0.77, 0.25, 0.10, 0.05, 0.80, 0.55}))))
 	return x

@@ -18,12 +18,11 @@ func Example_training() {
 	attn, err := layers.NewMultiHeadAttention(p.Scope("attn"), layers.MultiHeadAttentionConfig{
 		In: 3, Out: 2, NumHeads: 2, ContextLength: 6})
 	check(err)
-	b := layers.NewBuild(p, layers.Train)           // one graph over the parameters
-	x, err := b.Input("x", tensor.Float32, 2, 6, 3) // (B, T, In)
-	check(err)
-	out, err := attn.Forward(b, x) // (B, T, Out), a *gorgonia.Node
-	check(err)
-	loss := gorgonia.Must(gorgonia.Mean(gorgonia.Must(gorgonia.Square(out))))
+	b := layers.NewBuild(p, layers.Train) // one graph over the parameters
+	x := b.Input("x", 2, 6, 3)            // (B, T, In)
+	out := b.Of(attn.Forward(b, x))       // (B, T, Out), a *gorgonia.Node
+	loss := b.Of(gorgonia.Mean(b.Of(gorgonia.Square(out))))
+	check(b.Err()) // the first of the build
 	grads, err := gorgonia.Grad(loss, b.Learnables()...)
 	check(err)
 	m, err := machine.New(append(grads, loss)...) // or gorgonia.NewTapeMachine

@@ -71,7 +71,7 @@ func (m *GPT) Config() GPTConfig { return m.config }
 
 // Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V).
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "ids", ids, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "ids", b, ids, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
@@ -112,8 +112,12 @@ func (m *GPT) score(b *Build, x *G.Node) (*G.Node, error) {
 	return logits, f.Err()
 }
 
-// checkIDs refuses what are no ids (T) or (B, T), with T at most most.
-func checkIDs(layer, arg string, ids *G.Node, most int) error {
+// checkIDs refuses what are no ids (T) or (B, T), with T at most most. After an error of
+// the build it returns that.
+func checkIDs(layer, arg string, b *Build, ids *G.Node, most int) error {
+	if err := b.Err(); err != nil {
+		return err
+	}
 	if ids == nil {
 		return errorf(layer, "%s: got nil, want a node", arg)
 	}

@@ -80,7 +80,7 @@ func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache *GPTCache) (*
 
 // transformCached is transform of a chunk.
 func (m *GPT) transformCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {
-	if err := checkIDs(m.name, "ids", ids, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "ids", b, ids, m.config.Context); err != nil {
 		return nil, err
 	}
 	if cache == nil {

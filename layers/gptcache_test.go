@@ -53,9 +53,9 @@ func (g *gptChunks) chunk(shape tensor.Shape, each bool) *gptChunk {
 	}
 	b, c := layers.NewBuild(g.params, layers.Eval), new(gptChunk)
 	var err error
-	c.ids, err = b.Input("ids", tensor.Int, shape...)
+	c.ids, err = b.InputOf(tensor.Int, "ids", shape...), b.Err()
 	require.NoError(g.t, err)
-	c.start, err = b.Input("start", tensor.Int)
+	c.start, err = b.InputOf(tensor.Int, "start"), b.Err()
 	require.NoError(g.t, err)
 	if each {
 		c.logits, err = g.model.ForwardCachedAll(b, c.ids, c.start, g.cache)

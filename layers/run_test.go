@@ -79,8 +79,8 @@ func floats(t testing.TB, v G.Value) []float64 {
 // input makes an input of the build that holds v.
 func input(t testing.TB, b *layers.Build, name string, v *tensor.Dense) *G.Node {
 	t.Helper()
-	n, err := b.Input(name, v.Dtype(), v.Shape()...)
-	require.NoError(t, err)
+	n := b.InputOf(v.Dtype(), name, v.Shape()...)
+	require.NoError(t, b.Err())
 	require.NoError(t, G.Let(n, v))
 	return n
 }

@@ -160,8 +160,12 @@ func (l selfAttention) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.
 }
 
 // checkSequence refuses what is no sequence (T, in) or (B, T, in) of the build's
-// graph and type, with T at most maxT; 0 leaves in or maxT free.
+// graph and type, with T at most maxT; 0 leaves in or maxT free. After an error of the
+// build it returns that, since x may only stand for a missing node.
 func checkSequence(layer, arg string, b *Build, x *G.Node, in, maxT int) error {
+	if err := b.Err(); err != nil {
+		return err
+	}
 	if x == nil {
 		return errorf(layer, "%s: got nil, want a node", arg)
 	}

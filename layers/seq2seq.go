@@ -122,7 +122,7 @@ func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.N
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
 func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "source", source, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "source", b, source, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]
@@ -153,7 +153,7 @@ func (m *Seq2Seq) DecodeWithWeights(b *Build, target, memory, lengths *G.Node) (
 }
 
 func (m *Seq2Seq) decode(b *Build, target, memory, lengths *G.Node, through func(*DecoderBlock, *Build, DecoderInput) (*G.Node, error)) (*G.Node, error) {
-	if err := checkIDs(m.name, "target", target, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "target", b, target, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula[G.Node]

@@ -109,8 +109,8 @@ func TestWrongInputsAreRefused(t *testing.T) {
 	bare := func(b *layers.Build) *G.Node { return G.NewMatrix(b.Graph(), tensor.Float32, G.WithName("bare")) }
 	of := func(dt tensor.Dtype, shape ...int) func(b *layers.Build) *G.Node {
 		return func(b *layers.Build) *G.Node {
-			x, err := b.Input("x", dt, shape...)
-			require.NoError(t, err)
+			x := b.InputOf(dt, "x", shape...)
+			require.NoError(t, b.Err())
 			return x
 		}
 	}

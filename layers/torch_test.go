@@ -167,8 +167,8 @@ func (c torchCase) test(t *testing.T, make func(s layers.Scope) (forward, error)
 			wrt = append(wrt, x)
 		}
 	}
-	dout, err := b.Input("dout", c.dt, out.Shape()...)
-	require.NoError(t, err)
+	dout := b.InputOf(c.dt, "dout", out.Shape()...)
+	require.NoError(t, b.Err())
 	require.NoError(t, G.Let(dout, c.load("dout")))
 	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, wrt)
 	require.NoError(t, err)

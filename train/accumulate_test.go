@@ -18,11 +18,11 @@ import (
 // rowsLoss is the model's loss on batches of another number of windows.
 func (m *model) rowsLoss(rows int) train.Loss {
 	return func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.Input(train.Inputs, tensor.Int, rows, contextLength)
+		inputs, err := b.InputOf(tensor.Int, train.Inputs, rows, contextLength), b.Err()
 		if err != nil {
 			return nil, err
 		}
-		targets, err := b.Input(train.Targets, tensor.Int, rows, contextLength)
+		targets, err := b.InputOf(tensor.Int, train.Targets, rows, contextLength), b.Err()
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func TestAccumulationRefuses(t *testing.T) {
 func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 	p, w := weights(t, "w", 1, 2)
 	loss := func(b *layers.Build) (*G.Node, error) {
-		x, err := b.Input("x", tensor.Float64, 2)
+		x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
 		if err != nil {
 			return nil, err
 		}

@@ -53,11 +53,11 @@ func ExampleLoop() {
 
 // tokenLoss is the cross-entropy of the tokens that follow those of a batch.
 func tokenLoss(b *layers.Build, model *layers.LanguageModel, batch, positions int) (*G.Node, error) {
-	inputs, err := b.Input(train.Inputs, tensor.Int, batch, positions)
+	inputs, err := b.InputOf(tensor.Int, train.Inputs, batch, positions), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.Input(train.Targets, tensor.Int, batch, positions)
+	targets, err := b.InputOf(tensor.Int, train.Targets, batch, positions), b.Err()
 	if err != nil {
 		return nil, err
 	}

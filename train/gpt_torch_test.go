@@ -46,10 +46,10 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 	require.NoError(t, err)
 	var losses []float64
 	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.Input(train.Inputs, tensor.Int, 5, 7)
-		require.NoError(t, err)
-		targets, err := b.Input(train.Targets, tensor.Int, 5, 7)
-		require.NoError(t, err)
+		inputs := b.InputOf(tensor.Int, train.Inputs, 5, 7)
+		require.NoError(t, b.Err())
+		targets := b.InputOf(tensor.Int, train.Targets, 5, 7)
+		require.NoError(t, b.Err())
 		return model.Loss(b, inputs, targets)
 	}, train.Config{
 		Steps: 100, ClipNorm: 1, OnStep: func(s train.Step) { losses = append(losses, s.Loss) },

@@ -84,7 +84,7 @@ func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*train.Loo
 	v, err := p.Scope("").Param("v", layers.Constant(1), 2)
 	require.NoError(t, err)
 	loss := func(b *layers.Build) (*G.Node, error) {
-		x, err := b.Input("x", tensor.Float64, 2)
+		x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +188,7 @@ func TestNewRefuses(t *testing.T) {
 			return G.NewScalar(b.Graph(), tensor.Int, G.WithName("count")), nil
 		},
 		"train: train graph: loss: depends on none of the 1 parameters, want at least one": func(b *layers.Build) (*G.Node, error) {
-			x, err := b.Input("x", tensor.Float64, 2)
+			x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
 			if err != nil {
 				return nil, err
 			}

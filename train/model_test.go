@@ -44,11 +44,11 @@ func newModel(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *mo
 
 func (m *model) loss(b *layers.Build) (*G.Node, error) {
 	m.builds = append(m.builds, b)
-	inputs, err := b.Input(train.Inputs, tensor.Int, batchSize, contextLength)
+	inputs, err := b.InputOf(tensor.Int, train.Inputs, batchSize, contextLength), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.Input(train.Targets, tensor.Int, batchSize, contextLength)
+	targets, err := b.InputOf(tensor.Int, train.Targets, batchSize, contextLength), b.Err()
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func (g *applyGraph) inputs(l *applyLayer, f *tensorFile, dt tensor.Dtype) (map[
 // input makes a node for a tensor of the input file.
 func (g *applyGraph) input(f *tensorFile, t inputTensor, dt tensor.Dtype) (*G.Node, error) {
 	value := f.dense(t.name, t.kind, dt)
-	n, err := g.build.Input(t.name, value.Dtype(), value.Shape()...)
+	n, err := g.build.InputOf(value.Dtype(), t.name, value.Shape()...), g.build.Err()
 	if err != nil {
 		return nil, err
 	}

@@ -36,11 +36,11 @@ func newGPTStep(w benchWork) (func() error, error) {
 		return nil, err
 	}
 	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.Input(train.Inputs, tensor.Int, w.batch, w.tokens)
+		inputs, err := b.InputOf(tensor.Int, train.Inputs, w.batch, w.tokens), b.Err()
 		if err != nil {
 			return nil, err
 		}
-		targets, err := b.Input(train.Targets, tensor.Int, w.batch, w.tokens)
+		targets, err := b.InputOf(tensor.Int, train.Targets, w.batch, w.tokens), b.Err()
 		if err != nil {
 			return nil, err
 		}

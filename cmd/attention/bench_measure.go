@@ -100,7 +100,7 @@ func benchGraph(w benchWork) (wanted G.Nodes, err error) {
 
 // randomInput is an input that holds standard normal numbers.
 func randomInput(b *layers.Build, random *rand.Rand, name string, dt tensor.Dtype, shape []int) (*G.Node, error) {
-	n, err := b.Input(name, dt, shape...)
+	n, err := b.InputOf(dt, name, shape...), b.Err()
 	if err != nil {
 		return nil, err
 	}

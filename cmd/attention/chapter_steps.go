@@ -12,7 +12,7 @@ import (
 
 // input makes an input of the page's graph and binds its value.
 func (p *page) input(name string, value *tensor.Dense) *G.Node {
-	n := p.Of(p.build.Input(name, value.Dtype(), value.Shape()...))
+	n := p.Of(p.build.InputOf(value.Dtype(), name, value.Shape()...), p.build.Err())
 	if n == nil {
 		return nil
 	}

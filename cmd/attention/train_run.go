@@ -196,11 +196,11 @@ func (r *trainRun) evaluateWhole(ctx context.Context) error {
 
 // loss is the mean cross-entropy of the next tokens.
 func (r *trainRun) loss(b *layers.Build) (*G.Node, error) {
-	inputs, err := b.Input(train.Inputs, tensor.Int, r.config.Batch, r.model.context())
+	inputs, err := b.InputOf(tensor.Int, train.Inputs, r.config.Batch, r.model.context()), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.Input(train.Targets, tensor.Int, r.config.Batch, r.model.context())
+	targets, err := b.InputOf(tensor.Int, train.Targets, r.config.Batch, r.model.context()), b.Err()
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (r *trainRun) drawWeights(w io.Writer, m watchable) error {
 // weightsOf are the attention weights ([H,] T, T) of a window, without dropout.
 func weightsOf(p *layers.Params, m watchable, window []int) ([]float64, error) {
 	b := layers.NewBuild(p, layers.Eval)
-	ids, err := b.Input("ids", tensor.Int, len(window))
+	ids, err := b.InputOf(tensor.Int, "ids", len(window)), b.Err()
 	if err != nil {
 		return nil, err
 	}

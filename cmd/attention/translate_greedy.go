@@ -31,7 +31,7 @@ func (r *translateRun) newTranslator() (*translator, error) {
 		return nil, err
 	}
 	t.source, t.lengths, t.target = in.source, in.lengths, in.target
-	if t.memory, err = b.Input("memory", r.params.Dtype(), r.options.batch, writtenLength, r.options.width); err != nil {
+	if t.memory, err = b.InputOf(r.params.Dtype(), "memory", r.options.batch, writtenLength, r.options.width), b.Err(); err != nil {
 		return nil, err
 	}
 	if t.encoded, err = r.model.Encode(b, t.source, t.lengths); err != nil {

@@ -52,7 +52,7 @@ func (r *translateRun) crossWeights(p datePair) (heads []crossGrid, err error) {
 	input := func(name string, ids []int) *G.Node {
 		var n *G.Node
 		if err == nil {
-			n, err = b.Input(name, tensor.Int, len(ids))
+			n, err = b.InputOf(tensor.Int, name, len(ids)), b.Err()
 		}
 		if err == nil {
 			err = G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids)))

@@ -93,13 +93,13 @@ type pairInputs struct{ source, lengths, target *G.Node }
 
 func (r *translateRun) inputs(b *layers.Build) (in pairInputs, err error) {
 	n := r.options.batch
-	if in.source, err = b.Input(sourceInput, tensor.Int, n, writtenLength); err != nil {
+	if in.source, err = b.InputOf(tensor.Int, sourceInput, n, writtenLength), b.Err(); err != nil {
 		return in, err
 	}
-	if in.lengths, err = b.Input(lengthsInput, tensor.Int, n); err != nil {
+	if in.lengths, err = b.InputOf(tensor.Int, lengthsInput, n), b.Err(); err != nil {
 		return in, err
 	}
-	in.target, err = b.Input(targetInput, tensor.Int, n, isoLength)
+	in.target, err = b.InputOf(tensor.Int, targetInput, n, isoLength), b.Err()
 	return in, err
 }
 
@@ -109,7 +109,7 @@ func (r *translateRun) loss(b *layers.Build) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.Input(targetsInput, tensor.Int, r.options.batch, isoLength)
+	targets, err := b.InputOf(tensor.Int, targetsInput, r.options.batch, isoLength), b.Err()
 	if err != nil {
 		return nil, err
 	}

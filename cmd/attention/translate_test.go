@@ -123,7 +123,7 @@ func translateNaively(t *testing.T, r *translateRun, written string) string {
 	for range isoLength {
 		b := layers.NewBuild(r.params, layers.Eval)
 		input := func(name string, ids []int) *G.Node {
-			n, err := b.Input(name, tensor.Int, len(ids))
+			n, err := b.InputOf(tensor.Int, name, len(ids)), b.Err()
 			require.NoError(t, err)
 			require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(slices.Clone(ids)))))
 			return n

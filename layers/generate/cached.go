@@ -111,7 +111,7 @@ func (r *cachedReader) chunk(n int) (*chunk, error) {
 	if c.ids, c.window, err = idsInput(b, n); err != nil {
 		return nil, err
 	}
-	if c.start, err = b.Input("start", tensor.Int); err != nil {
+	if c.start, err = b.InputOf(tensor.Int, "start"), b.Err(); err != nil {
 		return nil, err
 	}
 	if c.logits, err = r.model.ForwardCached(b, c.ids, c.start, r.cache); err != nil {
@@ -134,7 +134,7 @@ func (c *chunk) run(ctx context.Context, ids []int, start int) error {
 
 // idsInput is an input for n tokens and the memory of its value.
 func idsInput(b *layers.Build, n int) (*G.Node, []int, error) {
-	ids, err := b.Input("ids", tensor.Int, n)
+	ids, err := b.InputOf(tensor.Int, "ids", n), b.Err()
 	if err != nil {
 		return nil, nil, err
 	}

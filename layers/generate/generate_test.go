@@ -41,8 +41,8 @@ var config = layers.GPTConfig{Vocab: 13, Context: 601, Width: 12, Layers: 2, Num
 // scores are the logits (T, V) of a whole text at once.
 func scores(t testing.TB, p *layers.Params, m *layers.GPT, text []int) [][]float64 {
 	b := layers.NewBuild(p, layers.Eval)
-	ids, err := b.Input("ids", tensor.Int, len(text))
-	require.NoError(t, err)
+	ids := b.InputOf(tensor.Int, "ids", len(text))
+	require.NoError(t, b.Err())
 	logits, err := m.Forward(b, ids)
 	require.NoError(t, err)
 	vm, err := machine.New(logits)

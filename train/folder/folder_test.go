@@ -78,7 +78,7 @@ func writeJSON(t testing.TB, path string, v any) {
 // run are the logits of a model, of ids in this shape.
 func run(t testing.TB, g *folder.GPT, ids []int64, shape ...int) []float64 {
 	b := layers.NewBuild(g.Params, layers.Eval)
-	in, err := b.Input("ids", tensor.Int64, shape...)
+	in, err := b.InputOf(tensor.Int64, "ids", shape...), b.Err()
 	require.NoError(t, err)
 	require.NoError(t, G.Let(in, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(ids))))
 	logits, err := g.Model.Forward(b, in)
