@@ -13,16 +13,17 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 )
 
 // rowsLoss is the model's loss on batches of another number of windows.
 func (m *model) rowsLoss(rows int) train.Loss {
 	return func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.InputOf(tensor.Int, train.Inputs, rows, contextLength), b.Err()
+		inputs, err := b.InputOf(tensor.Int, text.Inputs, rows, contextLength), b.Err()
 		if err != nil {
 			return nil, err
 		}
-		targets, err := b.InputOf(tensor.Int, train.Targets, rows, contextLength), b.Err()
+		targets, err := b.InputOf(tensor.Int, text.Targets, rows, contextLength), b.Err()
 		if err != nil {
 			return nil, err
 		}
@@ -39,14 +40,14 @@ func stacked(batches ...train.Batch) train.Batch {
 	var inputs, targets []int
 	tokens := 0
 	for _, b := range batches {
-		inputs = append(inputs, b.Inputs[train.Inputs].Ints()...)
-		targets = append(targets, b.Inputs[train.Targets].Ints()...)
+		inputs = append(inputs, b.Inputs[text.Inputs].Ints()...)
+		targets = append(targets, b.Inputs[text.Targets].Ints()...)
 		tokens += b.Tokens
 	}
 	rows := len(inputs) / contextLength
 	return train.Batch{Tokens: tokens, Inputs: map[string]*tensor.Dense{
-		train.Inputs:  tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(inputs)),
-		train.Targets: tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(targets)),
+		text.Inputs:  tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(inputs)),
+		text.Targets: tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(targets)),
 	}}
 }
 

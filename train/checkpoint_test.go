@@ -10,6 +10,7 @@ import (
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -32,15 +33,15 @@ func checkpointRuns() map[string]train.Config {
 	return runs
 }
 
-// textSources are sources of one kind each over one text.
+// textSources returns one source of each kind over one text.
 func textSources(t *testing.T) map[string]train.Resumable {
 	ids := make([]int, 200)
 	for i := range ids {
 		ids[i] = i * i % vocabulary
 	}
-	random, err := train.NewWindows(ids, train.WindowsConfig{Batch: batchSize, Context: contextLength, Seed: 9})
+	random, err := text.NewWindows(ids, text.WindowConfig{Batch: batchSize, Context: contextLength}, 9)
 	require.NoError(t, err)
-	inOrder, err := train.NewConsecutive(ids, train.SequentialConfig{Batch: batchSize, Context: contextLength})
+	inOrder, err := text.NewCycle(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
 	require.NoError(t, err)
 	return map[string]train.Resumable{"random": random, "in order": inOrder}
 }

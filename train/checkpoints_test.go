@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -115,7 +116,7 @@ func TestStoppedRunGoesOn(t *testing.T) {
 // An evaluation that was cut short begins anew, with a source that can.
 func TestEvaluationBeginsAnew(t *testing.T) {
 	ids := make([]int, 60)
-	s, err := train.NewSequential(ids, train.SequentialConfig{Batch: batchSize, Context: contextLength})
+	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
 	require.NoError(t, err)
 	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
 	want, err := l.Evaluate(context.Background(), s)

@@ -16,11 +16,12 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 )
 
 // ignore lets only the first n targets of a batch count.
 func ignore(b train.Batch, n int) train.Batch {
-	targets := b.Inputs[train.Targets].Ints()
+	targets := b.Inputs[text.Targets].Ints()
 	for i := n; i < len(targets); i++ {
 		targets[i] = graph.IgnoreTarget
 	}
@@ -57,7 +58,7 @@ func TestEvaluateSeesAWholeText(t *testing.T) {
 	for i := range ids {
 		ids[i] = i * i % vocabulary
 	}
-	s, err := train.NewSequential(ids, train.SequentialConfig{Batch: batchSize, Context: contextLength})
+	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
 	require.NoError(t, err)
 	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
 	e, err := l.Evaluate(context.Background(), s)

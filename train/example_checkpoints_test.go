@@ -9,6 +9,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -27,7 +28,7 @@ func ExampleCheckpoints() {
 		for i := range ids {
 			ids[i] = i * i % 7
 		}
-		windows, err := train.NewWindows(ids, train.WindowsConfig{Batch: 4, Context: 5, Seed: 1})
+		windows, err := text.NewWindows(ids, text.WindowConfig{Batch: 4, Context: 5}, 1)
 		check(err)
 		params := layers.NewParams(tensor.Float32, 1)
 		model, err := layers.NewLanguageModel(params.Scope(""), layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 8,

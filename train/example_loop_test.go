@@ -9,6 +9,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -17,10 +18,10 @@ import (
 // A one-layer language model learns a line of text by heart.
 func ExampleLoop() {
 	const batch, positions, width = 8, 12, 16
-	text := strings.Repeat("the quick brown fox jumps over the lazy dog. ", 20)
-	characters, err := train.NewVocabulary(text)
+	line := strings.Repeat("the quick brown fox jumps over the lazy dog. ", 20)
+	characters, err := text.NewVocabulary(line)
 	check(err)
-	ids, err := characters.Encode(text)
+	ids, err := characters.Encode(line)
 	check(err)
 
 	params := layers.NewParams(tensor.Float32, 1)
@@ -36,9 +37,9 @@ func ExampleLoop() {
 		Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 0.01}},
 	})
 	check(err)
-	windows, err := train.NewWindows(ids, train.WindowsConfig{Batch: batch, Context: positions})
+	windows, err := text.NewWindows(ids, text.WindowConfig{Batch: batch, Context: positions}, 0)
 	check(err)
-	whole, err := train.NewSequential(ids, train.SequentialConfig{Batch: batch, Context: positions})
+	whole, err := text.NewEpoch(ids, text.WindowConfig{Batch: batch, Context: positions})
 	check(err)
 
 	ctx := context.Background()
@@ -53,11 +54,11 @@ func ExampleLoop() {
 
 // tokenLoss is the cross-entropy of the tokens that follow those of a batch.
 func tokenLoss(b *layers.Build, model *layers.LanguageModel, batch, positions int) (*G.Node, error) {
-	inputs, err := b.InputOf(tensor.Int, train.Inputs, batch, positions), b.Err()
+	inputs, err := b.InputOf(tensor.Int, text.Inputs, batch, positions), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.InputOf(tensor.Int, train.Targets, batch, positions), b.Err()
+	targets, err := b.InputOf(tensor.Int, text.Targets, batch, positions), b.Err()
 	if err != nil {
 		return nil, err
 	}

@@ -46,18 +46,3 @@ func ExampleSolverConfig_New() {
 	fmt.Println(weight)
 	// Output: [0  3]
 }
-
-func ExampleVocabulary() {
-	v, err := train.NewVocabulary("hello")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	ids, err := v.Encode("hole")
-	fmt.Println(v.Characters(), ids, err)
-	_, err = v.Encode("help")
-	fmt.Println(err)
-	// Output:
-	// ehlo [1 3 2 0] <nil>
-	// train: text: got 'p' at position 3, want one of the vocabulary's 4 characters
-}

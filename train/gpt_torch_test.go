@@ -8,6 +8,7 @@ import (
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -42,13 +43,13 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 	for _, id := range file.Int64("ids") {
 		ids = append(ids, int(id))
 	}
-	source, err := train.NewConsecutive(ids, train.SequentialConfig{Batch: 5, Context: 7})
+	source, err := text.NewCycle(ids, text.WindowConfig{Batch: 5, Context: 7})
 	require.NoError(t, err)
 	var losses []float64
 	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
-		inputs := b.InputOf(tensor.Int, train.Inputs, 5, 7)
+		inputs := b.InputOf(tensor.Int, text.Inputs, 5, 7)
 		require.NoError(t, b.Err())
-		targets := b.InputOf(tensor.Int, train.Targets, 5, 7)
+		targets := b.InputOf(tensor.Int, text.Targets, 5, 7)
 		require.NoError(t, b.Err())
 		return model.Loss(b, inputs, targets)
 	}, train.Config{

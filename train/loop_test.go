@@ -13,6 +13,7 @@ import (
 
 	"attention/graph"
 	"attention/train"
+	"attention/train/text"
 )
 
 // bitsOf are the bits of all values, which also tell NaNs apart.
@@ -103,7 +104,7 @@ func TestNotFiniteLossStopsTheRun(t *testing.T) {
 			require.NoError(t, step(calmLoop, seed))
 			if seed == 2 {
 				bias, _ := m.params.Get("output.bias")
-				target := randomBatch(seed).Inputs[train.Targets].Ints()[0]
+				target := randomBatch(seed).Inputs[text.Targets].Ints()[0]
 				good := bias.Float64s()[target]
 				bias.Float64s()[target] = bad
 				before := bitsOf(m.values())
@@ -196,25 +197,25 @@ func TestRunCallsBack(t *testing.T) {
 func TestStepRefusesWrongBatches(t *testing.T) {
 	for want, spoil := range map[string]func(inputs map[string]*tensor.Dense){
 		"train: step 1: batch: targets: got none, want int (3, 5)": func(in map[string]*tensor.Dense) {
-			delete(in, train.Targets)
+			delete(in, text.Targets)
 		},
 		"train: step 1: batch: inputs: got none, want int (3, 5)": func(in map[string]*tensor.Dense) { clear(in) },
 		`train: step 1: batch: mask: is no input of the loss, which has ["inputs" "targets"]`: func(in map[string]*tensor.Dense) {
-			in["mask"] = in[train.Inputs]
+			in["mask"] = in[text.Inputs]
 		},
 		"train: step 1: batch: inputs: got int (5, 3), want int (3, 5)": func(in map[string]*tensor.Dense) {
-			in[train.Inputs] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(5, 3))
+			in[text.Inputs] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(5, 3))
 		},
 		"train: step 1: batch: inputs: got int (15), want int (3, 5)": func(in map[string]*tensor.Dense) {
-			in[train.Inputs] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(15))
+			in[text.Inputs] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(15))
 		},
 		"train: step 1: batch: targets: got float64 (3, 5), want int (3, 5)": func(in map[string]*tensor.Dense) {
-			in[train.Targets] = tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(3, 5))
+			in[text.Targets] = tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(3, 5))
 		},
-		"got 11 at 4, want 0 <= target < V=11": func(in map[string]*tensor.Dense) { in[train.Targets].Ints()[4] = vocabulary },
-		"got -1 at 14, want 0 <= id < V=11":    func(in map[string]*tensor.Dense) { in[train.Inputs].Ints()[14] = -1 },
+		"got 11 at 4, want 0 <= target < V=11": func(in map[string]*tensor.Dense) { in[text.Targets].Ints()[4] = vocabulary },
+		"got -1 at 14, want 0 <= id < V=11":    func(in map[string]*tensor.Dense) { in[text.Inputs].Ints()[14] = -1 },
 		"got 15 times -100, want a target that counts": func(in map[string]*tensor.Dense) {
-			in[train.Targets].Memset(graph.IgnoreTarget)
+			in[text.Targets].Memset(graph.IgnoreTarget)
 		},
 	} {
 		m := newModel(t, tensor.Float64, 1, 0.1)

@@ -11,6 +11,7 @@ import (
 
 	"attention/internal/golden"
 	"attention/train"
+	"attention/train/text"
 )
 
 // torchRuns are the cases of testdata/torch/training.py.
@@ -68,15 +69,15 @@ func trainAsPyTorch(t *testing.T, name string, c train.Config, dtype tensor.Dtyp
 
 func torchBatches(file *golden.File) *batches {
 	ids := map[string][]int{}
-	for _, name := range []string{train.Inputs, train.Targets} {
+	for _, name := range []string{text.Inputs, text.Targets} {
 		for _, id := range file.Int64(name) {
 			ids[name] = append(ids[name], int(id))
 		}
 	}
 	s := &batches{end: io.EOF}
-	for lo := 0; lo < len(ids[train.Inputs]); lo += batchSize * contextLength {
+	for lo := 0; lo < len(ids[text.Inputs]); lo += batchSize * contextLength {
 		hi := lo + batchSize*contextLength
-		s.list = append(s.list, textBatch(ids[train.Inputs][lo:hi], ids[train.Targets][lo:hi]))
+		s.list = append(s.list, textBatch(ids[text.Inputs][lo:hi], ids[text.Targets][lo:hi]))
 	}
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 )
 
 // Sizes of the model of testdata/torch/training.py, which the loop's tests train.
@@ -44,11 +45,11 @@ func newModel(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *mo
 
 func (m *model) loss(b *layers.Build) (*G.Node, error) {
 	m.builds = append(m.builds, b)
-	inputs, err := b.InputOf(tensor.Int, train.Inputs, batchSize, contextLength), b.Err()
+	inputs, err := b.InputOf(tensor.Int, text.Inputs, batchSize, contextLength), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.InputOf(tensor.Int, train.Targets, batchSize, contextLength), b.Err()
+	targets, err := b.InputOf(tensor.Int, text.Targets, batchSize, contextLength), b.Err()
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +84,8 @@ func (m *model) values() map[string][]float64 {
 // graph.IgnoreTarget.
 func textBatch(inputs, targets []int) train.Batch {
 	b := train.Batch{Inputs: map[string]*tensor.Dense{
-		train.Inputs:  tensor.New(tensor.WithShape(batchSize, contextLength), tensor.WithBacking(inputs)),
-		train.Targets: tensor.New(tensor.WithShape(batchSize, contextLength), tensor.WithBacking(targets)),
+		text.Inputs:  tensor.New(tensor.WithShape(batchSize, contextLength), tensor.WithBacking(inputs)),
+		text.Targets: tensor.New(tensor.WithShape(batchSize, contextLength), tensor.WithBacking(targets)),
 	}}
 	for _, target := range targets {
 		if target != graph.IgnoreTarget {

@@ -5,6 +5,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -36,11 +37,11 @@ func newGPTStep(w benchWork) (func() error, error) {
 		return nil, err
 	}
 	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.InputOf(tensor.Int, train.Inputs, w.batch, w.tokens), b.Err()
+		inputs, err := b.InputOf(tensor.Int, text.Inputs, w.batch, w.tokens), b.Err()
 		if err != nil {
 			return nil, err
 		}
-		targets, err := b.InputOf(tensor.Int, train.Targets, w.batch, w.tokens), b.Err()
+		targets, err := b.InputOf(tensor.Int, text.Targets, w.batch, w.tokens), b.Err()
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +58,7 @@ func newGPTStep(w benchWork) (func() error, error) {
 	for i := range ids {
 		ids[i] = random.IntN(benchVocab)
 	}
-	source, err := train.NewWindows(ids, train.WindowsConfig{Batch: w.batch, Context: w.tokens})
+	source, err := text.NewWindows(ids, text.WindowConfig{Batch: w.batch, Context: w.tokens}, 0)
 	if err != nil {
 		return nil, err
 	}

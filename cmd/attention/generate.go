@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"attention/layers/generate"
-	"attention/train"
+	"attention/train/text"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -99,7 +99,7 @@ func (c *generateCommand) run(ctx context.Context, out, notes io.Writer) error {
 	if most := m.model.context(); len(ids) > most {
 		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n", len(ids), most)
 	}
-	w := &continuation{generator: g, decoder: train.NewDecoder(m.tokenizer), endOfText: m.endOfText,
+	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
 		stop: stopper{stops: c.stop}, out: out, terminal: isTerminal(out)}
 	stats := generateStats{loading: time.Since(began), prompt: len(ids)}
 	err = w.write(ctx, ids, c.tokens, &stats)

@@ -7,15 +7,15 @@ import (
 
 	"attention/layers"
 	"attention/layers/generate"
-	"attention/train"
 	"attention/train/folder"
+	"attention/train/text"
 )
 
 // generative is a model that can go on with a text.
 type generative struct {
 	params    *layers.Params
 	model     textModel
-	tokenizer train.Tokenizer
+	tokenizer text.Tokenizer
 	endOfText int    // id; −1 if there is none
 	note      string // to be said of where the weights are from
 }
@@ -40,7 +40,7 @@ func openGenerative(dir string) (*generative, error) {
 	}
 	if m.Tokenizer == nil {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, want \"vocabulary\" or GPT-2's %d tokens",
-			dir, train.GPT2EndOfText+1)
+			dir, text.GPT2EndOfText+1)
 	}
 	return &generative{params: m.Params, model: &gptModel{m.Model}, tokenizer: m.Tokenizer, endOfText: m.EndOfText}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/folder"
+	"attention/train/text"
 )
 
 // errNoRun is the error for a folder that is not of attention train.
@@ -48,19 +49,19 @@ func openRun(dir string, checkpoints []string) (*generative, error) {
 }
 
 // newRunModel makes the model that a run's config.json describes, without its weights.
-func newRunModel(text []byte) (*generative, error) {
+func newRunModel(data []byte) (*generative, error) {
 	var c struct {
-		Vocabulary *train.TokenizerConfig `json:"vocabulary"`
-		Model      *modelConfig           `json:"model"`
-		Dtype      string                 `json:"dtype"`
+		Vocabulary *text.TokenizerConfig `json:"vocabulary"`
+		Model      *modelConfig          `json:"model"`
+		Dtype      string                `json:"dtype"`
 	}
-	if err := json.Unmarshal(text, &c); err != nil {
+	if err := json.Unmarshal(data, &c); err != nil {
 		return nil, err
 	}
 	if c.Vocabulary == nil || c.Model == nil {
 		return nil, errNoRun
 	}
-	if err := jsonkeys.Unique(text); err != nil {
+	if err := jsonkeys.Unique(data); err != nil {
 		return nil, err
 	}
 	dt, err := dtypeOf(c.Dtype)
@@ -71,8 +72,8 @@ func newRunModel(text []byte) (*generative, error) {
 	if m.tokenizer, err = c.Vocabulary.New(); err != nil {
 		return nil, err
 	}
-	if c.Vocabulary.Name == train.GPT2 {
-		m.endOfText = train.GPT2EndOfText
+	if c.Vocabulary.Name == text.GPT2 {
+		m.endOfText = text.GPT2EndOfText
 	}
 	m.model, err = c.Model.new(m.params.Scope(""))
 	return m, err

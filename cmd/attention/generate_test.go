@@ -13,8 +13,8 @@ import (
 
 	"attention/layers"
 	"attention/layers/generate"
-	"attention/train"
 	"attention/train/folder"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -23,7 +23,7 @@ import (
 
 // newSmallGPT is a GPT of characters whose text varies.
 func newSmallGPT(t testing.TB) *folder.GPT {
-	vocabulary, err := train.NewVocabulary("abcdefg éü\n")
+	vocabulary, err := text.NewVocabulary("abcdefg éü\n")
 	require.NoError(t, err)
 	p := layers.NewParams(tensor.Float32, 7)
 	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{Vocab: vocabulary.Len() + 2, Context: 40, Width: 12, Layers: 2, NumHeads: 3})

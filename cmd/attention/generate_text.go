@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"attention/layers/generate"
-	"attention/train"
+	"attention/train/text"
 )
 
 // continuation writes what a model adds to a text, character by character.
 type continuation struct {
 	generator *generate.Generator
-	decoder   *train.Decoder
+	decoder   *text.Decoder
 	endOfText int // −1 if there is none
 	stop      stopper
 	out       io.Writer

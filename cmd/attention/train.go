@@ -9,6 +9,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -66,7 +67,7 @@ func (o *trainOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.preset, "preset", "", "`name` of values for flags that are not given: "+presetNames())
 	f.StringVar(&o.configFile, "config", "", "JSON `file` with values for flags that are not given, such as another run's config.json")
 
-	f.StringVar(&o.tokenizer, "tokenizer", train.Characters, "`name` of what makes tokens of the text: characters, bytes or gpt2")
+	f.StringVar(&o.tokenizer, "tokenizer", text.Characters, "`name` of what makes tokens of the text: characters, bytes or gpt2")
 	f.StringVar(&o.model, "model", layerName, "`name` of the model: layer or gpt")
 	f.StringVar(&o.layer, "layer", layers.MultiHead, "attention `variant`: "+strings.Join(layers.Variants(), ", "))
 	f.IntVar(&o.width, "width", 64, "width of the embeddings and of the attention, all heads together")

@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 
 	"attention/train"
+	"attention/train/text"
 )
 
 // runConfig is config.json: all that is needed to run the model or the training
 // again, or to go on with it.
 type runConfig struct {
 	Text        textSource              `json:"text"`
-	Vocabulary  train.TokenizerConfig   `json:"vocabulary"`
+	Vocabulary  text.TokenizerConfig    `json:"vocabulary"`
 	Model       modelConfig             `json:"model"`
 	Init        *textSource             `json:"init,omitempty"` // the weights that the run began with; nil for new ones
 	Dtype       string                  `json:"dtype"`
@@ -25,7 +26,7 @@ type runConfig struct {
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
 	EvalBatches int                     `json:"eval_batches"` // random ones of each evaluation; 0 means all of the validation split
 	Sample      sampleConfig            `json:"sample"`
-	NGram       *train.NGram            `json:"ngram,omitempty"` // nil for tokens that counting says little of
+	NGram       *text.NGram             `json:"ngram,omitempty"` // nil for tokens that counting says little of
 }
 
 const configName = "config.json"

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"attention/train"
+	"attention/train/text"
 )
 
 //go:embed text/attention.txt
@@ -21,9 +21,9 @@ var builtinText string
 // corpus is a text made ready to learn from.
 type corpus struct {
 	source               textSource
-	tokenizer            train.Tokenizer
+	tokenizer            text.Tokenizer
 	training, validation []int
-	ngram                *train.NGram // nil for tokens that counting says little of
+	ngram                *text.NGram // nil for tokens that counting says little of
 }
 
 // textSource says which file a run learnt from.
@@ -51,7 +51,7 @@ func textName(path string) string {
 
 // readCorpus reads the file, or the built-in text if path is empty, and splits it.
 // A vocabulary of no characters gets those of the text.
-func readCorpus(path string, context int, tokens train.TokenizerConfig) (*corpus, error) {
+func readCorpus(path string, context int, tokens text.TokenizerConfig) (*corpus, error) {
 	text := builtinText
 	if path != "" {
 		var err error
@@ -114,27 +114,27 @@ func (c *corpus) check(sum string) error {
 }
 
 // encode makes the tokenizer and the ids of text.
-func (c *corpus) encode(text string, tokens train.TokenizerConfig) (ids []int, err error) {
-	if tokens.Name == train.Characters && tokens.Characters == "" {
-		c.tokenizer, err = train.NewVocabulary(text)
+func (c *corpus) encode(content string, tokens text.TokenizerConfig) (ids []int, err error) {
+	if tokens.Name == text.Characters && tokens.Characters == "" {
+		c.tokenizer, err = text.NewVocabulary(content)
 	} else {
 		c.tokenizer, err = tokens.New()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.tokenizer.Encode(text)
+	return c.tokenizer.Encode(content)
 }
 
 // split splits the ids and counts them.
 func (c *corpus) split(ids []int, context int) (err error) {
-	if c.training, c.validation, err = train.Split(ids, context); err != nil {
+	if c.training, c.validation, err = text.Split(ids, context); err != nil {
 		return err
 	}
 	if c.tokenizer.Len() > mostCounted {
 		return nil
 	}
-	ngram, err := train.NewNGram(c.training, c.validation, c.tokenizer.Len())
+	ngram, err := text.NewNGram(c.training, c.validation, c.tokenizer.Len())
 	c.ngram = &ngram
 	return err
 }
@@ -149,7 +149,7 @@ func (c *corpus) unit() string { return unitOf(c.tokenizer.Config().Name) }
 // unitOf is what the tokens of a tokenizer are called.
 func unitOf(tokenizer string) string {
 	switch tokenizer {
-	case train.Characters, train.Bytes:
+	case text.Characters, text.Bytes:
 		return tokenizer
 	}
 	return "tokens"

@@ -8,6 +8,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 )
 
 // checkNames refuses flags that are given and name nothing.
@@ -71,7 +72,7 @@ func (o trainOptions) validate() error {
 	if !slices.Contains(layers.Variants(), o.layer) {
 		return fmt.Errorf("--layer: got %q, want one of %s", o.layer, strings.Join(layers.Variants(), ", "))
 	}
-	if names := []string{train.Characters, train.Bytes, train.GPT2}; !slices.Contains(names, o.tokenizer) {
+	if names := []string{text.Characters, text.Bytes, text.GPT2}; !slices.Contains(names, o.tokenizer) {
 		return fmt.Errorf("--tokenizer: got %q, want one of %s", o.tokenizer, strings.Join(names, ", "))
 	}
 	if _, err := dtypeOf(o.dtype); err != nil {

@@ -11,6 +11,7 @@ import (
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -29,9 +30,9 @@ func TestTrainGPT(t *testing.T) {
 		vocab  int
 		bigram bool
 	}{
-		train.Characters: {`text\.txt: 777 characters, and 87 for validation; 28 distinct`, 28, true},
-		train.Bytes:      {`text\.txt: 777 bytes, and 87 for validation; 256 in the vocabulary`, 256, true},
-		train.GPT2:       {`text\.txt: 201 tokens, and 23 for validation; 50257 in the vocabulary`, 50257, false},
+		text.Characters: {`text\.txt: 777 characters, and 87 for validation; 28 distinct`, 28, true},
+		text.Bytes:      {`text\.txt: 777 bytes, and 87 for validation; 256 in the vocabulary`, 256, true},
+		text.GPT2:       {`text\.txt: 201 tokens, and 23 for validation; 50257 in the vocabulary`, 50257, false},
 	} {
 		t.Run(tokenizer, func(t *testing.T) {
 			folder, printed := tinyRun(t, append(tinyGPT, "--tokenizer", tokenizer, "--eval-batches", "2")...)

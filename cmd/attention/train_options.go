@@ -5,6 +5,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	"gorgonia.org/tensor"
 )
@@ -37,8 +38,8 @@ type trainOptions struct {
 	qkvBias                         bool
 
 	// What --config and --init say beyond flags.
-	vocabulary       train.TokenizerConfig // for --tokenizer characters; none means those of the text
-	textSum, initSum string                // SHA-256 that the files must have; empty means any
+	vocabulary       text.TokenizerConfig // for --tokenizer characters; none means those of the text
+	textSum, initSum string               // SHA-256 that the files must have; empty means any
 }
 
 // Defaults of --context and --batch. A causal layer learns from every position of a
@@ -184,11 +185,11 @@ func (o trainOptions) vocabularyOf(c *corpus) int {
 }
 
 // tokens say how to number a text.
-func (o trainOptions) tokens() train.TokenizerConfig {
-	if o.tokenizer == train.Characters {
-		return train.TokenizerConfig{Name: o.tokenizer, Characters: o.vocabulary.Characters}
+func (o trainOptions) tokens() text.TokenizerConfig {
+	if o.tokenizer == text.Characters {
+		return text.TokenizerConfig{Name: o.tokenizer, Characters: o.vocabulary.Characters}
 	}
-	return train.TokenizerConfig{Name: o.tokenizer}
+	return text.TokenizerConfig{Name: o.tokenizer}
 }
 
 // dtypeOf is the element type called name.

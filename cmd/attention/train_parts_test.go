@@ -13,6 +13,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -26,7 +27,7 @@ func mustDtype(t *testing.T, name string) tensor.Dtype {
 
 // tinyOptions pass for flags.
 func tinyOptions(layer, solver string) trainOptions {
-	return trainOptions{model: layerName, layer: layer, tokenizer: train.Characters, activation: "gelu", solver: solver, dtype: "float32",
+	return trainOptions{model: layerName, layer: layer, tokenizer: text.Characters, activation: "gelu", solver: solver, dtype: "float32",
 		order: randomOrder, width: 4, heads: 2, layers: 1, steps: 2000, accumulate: 1, keep: 1, beta1: 0.9, beta2: 0.999, eps: 1e-8, normEps: 1e-5}
 }
 
@@ -120,7 +121,7 @@ func TestSources(t *testing.T) {
 		for i := range 2 {
 			b, err = training.Next()
 			require.NoError(t, err)
-			require.Equal(t, 3*i*s.context%len(ids), b.Inputs[train.Inputs].Ints()[0])
+			require.Equal(t, 3*i*s.context%len(ids), b.Inputs[text.Inputs].Ints()[0])
 			require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
 		}
 	}
@@ -136,7 +137,7 @@ func drain(t *testing.T, s train.Source) map[int]int {
 			return asked
 		}
 		require.NoError(t, err)
-		inputs, targets := b.Inputs[train.Inputs].Ints(), b.Inputs[train.Targets].Ints()
+		inputs, targets := b.Inputs[text.Inputs].Ints(), b.Inputs[text.Targets].Ints()
 		for i, target := range targets {
 			if target != graph.IgnoreTarget {
 				require.Equal(t, inputs[i]+1, target)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/plotter"
@@ -87,7 +88,7 @@ func TestShown(t *testing.T) {
 func TestLabels(t *testing.T) {
 	r := &trainRun{corpus: new(corpus)}
 	var err error
-	r.corpus.tokenizer, err = train.NewVocabulary("aé≤ \n\r\t\u00a0\u200d😀語")
+	r.corpus.tokenizer, err = text.NewVocabulary("aé≤ \n\r\t\u00a0\u200d😀語")
 	require.NoError(t, err)
 	ids, err := r.corpus.tokenizer.Encode("aé≤ \n\r\t\u00a0\u200d😀語")
 	require.NoError(t, err)

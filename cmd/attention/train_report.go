@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"attention/train"
+	"attention/train/text"
 
 	"gorgonia.org/tensor"
 )
@@ -45,7 +46,7 @@ func (r *trainRun) printHead() {
 	c, config := r.corpus, r.config
 	training := config.Training
 	kinds := "in the vocabulary"
-	if c.tokenizer.Config().Name == train.Characters {
+	if c.tokenizer.Config().Name == text.Characters {
 		kinds = "distinct"
 	}
 	fmt.Fprintf(r.out, "text      %s: %d %s, and %d for validation; %d %s\n",

@@ -32,7 +32,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 	requireError("--steps: got 0, want at least 1", folder, "--steps", "0")
 	requireError("--keep: got 0, want at least 1", folder, "--keep", "0")
 	requireError("--steps: got 11, want at least the 12 that the run has taken", folder, "--steps", "11")
-	requireError("--prompt: train: text: got 'é' at position 0, want one of the vocabulary's 28 characters", folder, "--prompt", "é")
+	requireError("--prompt: text: got 'é' at position 0, want one of the vocabulary's 28 characters", folder, "--prompt", "é")
 	requireError("--resume: open "+path("nothere", configName)+": no such file or directory, want the folder of a run", path("nothere"))
 	requireError("--resume: open ", text)
 

@@ -12,6 +12,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -196,11 +197,11 @@ func (r *trainRun) evaluateWhole(ctx context.Context) error {
 
 // loss is the mean cross-entropy of the next tokens.
 func (r *trainRun) loss(b *layers.Build) (*G.Node, error) {
-	inputs, err := b.InputOf(tensor.Int, train.Inputs, r.config.Batch, r.model.context()), b.Err()
+	inputs, err := b.InputOf(tensor.Int, text.Inputs, r.config.Batch, r.model.context()), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.InputOf(tensor.Int, train.Targets, r.config.Batch, r.model.context()), b.Err()
+	targets, err := b.InputOf(tensor.Int, text.Targets, r.config.Batch, r.model.context()), b.Err()
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"attention/layers/generate"
-	"attention/train"
+	"attention/train/text"
 )
 
 // promptIDs is what the sample continues: --prompt, or a window of the validation
@@ -61,8 +61,8 @@ func (r *trainRun) printSample(ctx context.Context) error {
 }
 
 // decode is the text of ids, with U+FFFD for what is no character.
-func decode(t train.Tokenizer, ids []int) (string, error) {
-	d := train.NewDecoder(t)
+func decode(t text.Tokenizer, ids []int) (string, error) {
+	d := text.NewDecoder(t)
 	var text strings.Builder
 	for _, id := range ids {
 		part, err := d.Decode(id)

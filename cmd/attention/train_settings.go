@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"attention/internal/jsonkeys"
-	"attention/train"
+	"attention/train/text"
 
 	"github.com/spf13/pflag"
 )
@@ -101,7 +101,7 @@ func fill(flags *pflag.FlagSet, values map[string]string) error {
 
 // fillFromFile gives flags the values of a config.json, which may be a part of one.
 func (o *trainOptions) fillFromFile(flags *pflag.FlagSet) error {
-	text, err := os.ReadFile(o.configFile)
+	data, err := os.ReadFile(o.configFile)
 	if err != nil {
 		var without *os.PathError
 		if errors.As(err, &without) {
@@ -109,7 +109,7 @@ func (o *trainOptions) fillFromFile(flags *pflag.FlagSet) error {
 		}
 		return fmt.Errorf("%w, want a file like a run's %s", err, configName)
 	}
-	leaves, err := jsonLeaves(text)
+	leaves, err := jsonLeaves(data)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (o *trainOptions) fillFromFile(flags *pflag.FlagSet) error {
 		o.initSum, _ = leaves["init.sha256"].(string)
 	}
 	if characters, ok := leaves["vocabulary.characters"].(string); ok && !flags.Changed("tokenizer") {
-		o.vocabulary = train.TokenizerConfig{Name: train.Characters, Characters: characters}
+		o.vocabulary = text.TokenizerConfig{Name: text.Characters, Characters: characters}
 	}
 	return fill(flags, values)
 }
@@ -233,7 +233,7 @@ func checkFollowing(leaves map[string]any, values map[string]string) error {
 	if err := alone.settle(flags.Changed); err != nil {
 		return nil // which other flags may mend
 	}
-	text, err := json.Marshal(alone.runConfig(&corpus{tokenizer: train.ByteTokenizer{}}))
+	text, err := json.Marshal(alone.runConfig(&corpus{tokenizer: text.ByteTokenizer{}}))
 	if err != nil {
 		return err
 	}

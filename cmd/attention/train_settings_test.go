@@ -11,6 +11,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -35,12 +36,12 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, ClipNorm: 1, Seed: 1, EvalEvery: 250,
 		Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1, Decay: train.DecayMatrices},
 		Schedule: train.ScheduleConfig{Cosine: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}}, o.loopConfig())
-	require.Equal(t, []any{12, 20, train.Characters, randomOrder}, []any{o.batch, o.evalBatches, o.tokenizer, o.order})
+	require.Equal(t, []any{12, 20, text.Characters, randomOrder}, []any{o.batch, o.evalBatches, o.tokenizer, o.order})
 
 	o = settled(t, "--preset", "gpt2")
 	require.Equal(t, layers.GPTConfig{Vocab: 50257, Context: 1024, Width: 768, Layers: 12, NumHeads: 12, Activation: "gelu_new", Eps: 1e-5}, o.gptConfig(50257))
 	require.Equal(t, 124_439_808, o.gptConfig(50257).Count())
-	require.Equal(t, train.GPT2, o.tokenizer)
+	require.Equal(t, text.GPT2, o.tokenizer)
 	require.NoError(t, o.checkSizes(50257))
 	for name := range presets() {
 		settled(t, "--preset", name)
@@ -213,5 +214,5 @@ func TestSettingsNameAnotherFile(t *testing.T) {
 	require.Equal(t, c.Vocabulary, d.Vocabulary)
 	require.NoError(t, os.WriteFile(other, []byte(strings.Repeat("é", 100)), 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--config", config, "--text", other)
-	require.EqualError(t, err, "--text: "+other+": train: text: got 'é' at position 0, want one of the vocabulary's 28 characters")
+	require.EqualError(t, err, "--text: "+other+": text: got 'é' at position 0, want one of the vocabulary's 28 characters")
 }

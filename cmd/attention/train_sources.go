@@ -5,24 +5,24 @@ import (
 	"io"
 
 	"attention/train"
+	"attention/train/text"
 )
 
 // sources are the batches to train on and those to validate on. With lastOnly,
 // only the character after a window is asked for.
 func (c *corpus) sources(r runConfig, lastOnly bool) (training train.Resumable, validation train.Source, err error) {
-	inOrder := train.SequentialConfig{Batch: r.Batch, Context: r.Model.context(), LastOnly: lastOnly}
+	windows := text.WindowConfig{Batch: r.Batch, Context: r.Model.context(), LastOnly: lastOnly}
 	if r.Order == sequentialOrder {
-		training, err = train.NewConsecutive(c.training, inOrder)
+		training, err = text.NewCycle(c.training, windows)
 	} else {
-		training, err = train.NewWindows(c.training, train.WindowsConfig{
-			Batch: r.Batch, Context: r.Model.context(), Seed: uint64(r.Training.Seed), LastOnly: lastOnly})
+		training, err = text.NewWindows(c.training, windows, uint64(r.Training.Seed))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	var passes oneAfterAnother
 	for shift := range shifts(len(c.validation), r.Model.context(), lastOnly) {
-		s, err := train.NewSequential(c.validation[shift:], inOrder)
+		s, err := text.NewEpoch(c.validation[shift:], windows)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -37,8 +37,8 @@ func (c *corpus) sampled(r runConfig, lastOnly bool, whole train.Source) (train.
 	if r.EvalBatches == 0 {
 		return whole, nil
 	}
-	w, err := train.NewWindows(c.validation, train.WindowsConfig{
-		Batch: r.Batch, Context: r.Model.context(), Seed: ^uint64(r.Training.Seed), LastOnly: lastOnly})
+	w, err := text.NewWindows(c.validation, text.WindowConfig{
+		Batch: r.Batch, Context: r.Model.context(), LastOnly: lastOnly}, ^uint64(r.Training.Seed))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (c *corpus) sampled(r runConfig, lastOnly bool, whole train.Source) (train.
 
 // firstBatches yields the first n batches of windows, again and again.
 type firstBatches struct {
-	windows *train.Windows
+	windows *text.Windows
 	begin   []byte
 	n, at   int
 }
@@ -78,7 +78,7 @@ func shifts(n, context int, lastOnly bool) int {
 
 // oneAfterAnother yields the batches of several sources as one evaluation.
 type oneAfterAnother struct {
-	sources []*train.Sequential
+	sources []*text.Epoch
 	at      int
 }
 

@@ -71,7 +71,7 @@ func TestTrainWrongFilesAndFlags(t *testing.T) {
 		"--init nothere":               "--init: open nothere: no such file or directory",
 		"--init short":                 "--init: train: parameters: safetensors: short: header length: got 7089055458859770465 bytes, want at most 100000000",
 		"--prompt=":                    "--prompt: got nothing, want at least one character",
-		"--prompt aé":                  "--prompt: train: text: got 'é' at position 1, want one of the vocabulary's 66 characters",
+		"--prompt aé":                  "--prompt: text: got 'é' at position 1, want one of the vocabulary's 66 characters",
 		"--layer self_v2 --prompt abc": "--prompt: got 3 characters, want at least --context 8: layer self_v2 continues whole windows only",
 		"--text short --context 6":     "--text: short: got 60 characters, want more than 10 times --context 6",
 		"novel.txt":                    `train: got "novel.txt", want only flags; a text is named by --text`,

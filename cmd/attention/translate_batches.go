@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/train"
+	"attention/train/text"
 
 	"gorgonia.org/tensor"
 )
@@ -20,13 +21,13 @@ const (
 )
 
 // alphabets number the characters of both sides.
-type alphabets struct{ written, iso *train.Vocabulary }
+type alphabets struct{ written, iso *text.Vocabulary }
 
 func newAlphabets() (a alphabets, err error) {
-	if a.written, err = train.NewVocabulary(writtenCharacters); err != nil {
+	if a.written, err = text.NewVocabulary(writtenCharacters); err != nil {
 		return a, err
 	}
-	a.iso, err = train.NewVocabulary(isoCharacters)
+	a.iso, err = text.NewVocabulary(isoCharacters)
 	return a, err
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"attention/internal/jsonkeys"
 	"attention/layers"
-	"attention/train"
+	"attention/train/text"
 )
 
 // Format is how a folder holds a model.
@@ -38,11 +38,11 @@ type config struct {
 
 // configExtra are the keys that layers.GPTConfig does not have.
 type configExtra struct {
-	ModelType  string                 `json:"model_type"`   // gpt2
-	Format     Format                 `json:"format"`       // torch; empty is Hugging Face's
-	EOS        any                    `json:"eos_token_id"` // a number, a list of them or null
-	Vocabulary *train.TokenizerConfig `json:"vocabulary"`   // the tokenizer; nil if nothing is said
-	Model      json.RawMessage        `json:"model"`        // of a run of attention train: what else is the whole file
+	ModelType  string                `json:"model_type"`   // gpt2
+	Format     Format                `json:"format"`       // torch; empty is Hugging Face's
+	EOS        any                   `json:"eos_token_id"` // a number, a list of them or null
+	Vocabulary *text.TokenizerConfig `json:"vocabulary"`   // the tokenizer; nil if nothing is said
+	Model      json.RawMessage       `json:"model"`        // of a run of attention train: what else is the whole file
 
 	// What GPT-2 has in transformers and not here, unless it is as here.
 	ScaleWeights   *bool `json:"scale_attn_weights"`
@@ -122,13 +122,13 @@ func parseConfig(text []byte) (c config, err error) {
 // tokenizer is the one that config.json names. If it names none and the vocabulary is
 // as large as GPT-2's, or is that filled up to a multiple of 64 or 128, it is GPT-2's,
 // unless the folder holds another vocabulary.
-func (c config) tokenizer(dir string) (train.Tokenizer, error) {
+func (c config) tokenizer(dir string) (text.Tokenizer, error) {
 	if c.Vocabulary == nil {
 		const filledUp = 50304
-		if c.gpt.Vocab <= train.GPT2EndOfText || c.gpt.Vocab > filledUp {
+		if c.gpt.Vocab <= text.GPT2EndOfText || c.gpt.Vocab > filledUp {
 			return nil, nil
 		}
-		t := train.NewGPT2Tokenizer()
+		t := text.NewGPT2Tokenizer()
 		if !isGPT2(dir, t) {
 			return nil, nil
 		}
@@ -146,7 +146,7 @@ func (c config) tokenizer(dir string) (train.Tokenizer, error) {
 
 // endOfText is the id that ends a text; −1 if there is none. One of a list is as good
 // as another.
-func (c config) endOfText(t train.Tokenizer) int {
+func (c config) endOfText(t text.Tokenizer) int {
 	id := c.EOS
 	if list, ok := id.([]any); ok && len(list) > 0 {
 		id = list[0]
@@ -154,8 +154,8 @@ func (c config) endOfText(t train.Tokenizer) int {
 	if n, ok := id.(float64); ok && n >= 0 && n < float64(c.gpt.Vocab) && n == float64(int(n)) {
 		return int(n)
 	}
-	if t != nil && t.Config().Name == train.GPT2 {
-		return train.GPT2EndOfText
+	if t != nil && t.Config().Name == text.GPT2 {
+		return text.GPT2EndOfText
 	}
 	return -1
 }

@@ -167,7 +167,7 @@ func TestWrongConfigs(t *testing.T) {
 	_, err = folder.ReadGPT(write(t, hub.with(fields{"vocabulary": fields{"tokenizer": "bytes"}}), gpt(t)))
 	require.ErrorContains(t, err, "config.json: vocabulary: got 256 tokens, want at most vocab_size 13")
 	_, err = folder.ReadGPT(write(t, hub.with(fields{"vocabulary": fields{"characters": "ba"}}), gpt(t)))
-	require.ErrorContains(t, err, "config.json: vocabulary: train: vocabulary: got 'a' after 'b'")
+	require.ErrorContains(t, err, "config.json: vocabulary: text: vocabulary: got 'a' after 'b'")
 	for _, model := range []any{fields{"vocab": 13}, fields{"n_embd": nil}, 7} {
 		_, err = folder.ReadGPT(write(t, fields{"vocabulary": fields{"characters": "a"}, "model": model}, gpt(t)))
 		require.ErrorIs(t, err, folder.ErrNoGPT)

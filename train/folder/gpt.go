@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"attention/layers"
-	"attention/train"
+	"attention/train/text"
 
 	"gorgonia.org/tensor"
 )
@@ -16,15 +16,15 @@ import (
 type GPT struct {
 	Model     *layers.GPT
 	Params    *layers.Params
-	Tokenizer train.Tokenizer // nil if the folder does not say which
-	EndOfText int             // the id between texts; −1 if there is none
+	Tokenizer text.Tokenizer // nil if the folder does not say which
+	EndOfText int            // the id between texts; −1 if there is none
 }
 
 // Form is what a folder says of a GPT but for its weights.
 type Form struct {
 	Config    layers.GPTConfig
 	Dtype     tensor.Dtype
-	Tokenizer train.Tokenizer // nil if the folder does not say which
+	Tokenizer text.Tokenizer // nil if the folder does not say which
 }
 
 // ReadForm reads what ReadGPT does, but no weight: of those it only looks at how many
@@ -81,7 +81,7 @@ func readGPT(dir string) (*GPT, error) {
 // opened is a folder whose files stand open.
 type opened struct {
 	config    config
-	tokenizer train.Tokenizer
+	tokenizer text.Tokenizer
 	files     *weights
 }
 

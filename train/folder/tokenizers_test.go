@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"attention/internal/safetensors"
-	"attention/train"
 	"attention/train/folder"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,7 +42,7 @@ func TestTokenizers(t *testing.T) {
 			require.Less(t, g.EndOfText, 50256)
 			return ""
 		}
-		require.True(t, g.EndOfText == -1 || g.Tokenizer.Config().Name == train.GPT2)
+		require.True(t, g.EndOfText == -1 || g.Tokenizer.Config().Name == text.GPT2)
 		return g.Tokenizer.Config().Name
 	}
 	none := fields{"eos_token_id": nil}
@@ -91,7 +91,7 @@ func gpt2JSON(t testing.TB) map[string]int {
 	require.Equal(t, 'Ġ', letter[' '])
 	require.Equal(t, 'Ċ', letter['\n'])
 	vocab := map[string]int{"<|endoftext|>": 50256}
-	tokenizer := train.NewGPT2Tokenizer()
+	tokenizer := text.NewGPT2Tokenizer()
 	for id := range 50256 {
 		text, err := tokenizer.Decode([]int{id})
 		require.NoError(t, err)

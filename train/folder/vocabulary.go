@@ -6,27 +6,27 @@ import (
 	"path/filepath"
 	"strings"
 
-	"attention/train"
+	"attention/train/text"
 )
 
 // isGPT2 says whether the vocabulary that a folder may hold beside its model is
 // GPT-2's: that of vocab.json, or else of tokenizer.json. Models of other languages
 // have other tokens, and sometimes as many.
-func isGPT2(dir string, t *train.GPT2Tokenizer) bool {
+func isGPT2(dir string, t *text.GPT2Tokenizer) bool {
 	const most = 1 << 26
-	text, err := readSmall(filepath.Join(dir, "vocab.json"), most)
+	data, err := readSmall(filepath.Join(dir, "vocab.json"), most)
 	var ids map[string]int
 	if err == nil {
-		err = json.Unmarshal(text, &ids)
+		err = json.Unmarshal(data, &ids)
 	} else if os.IsNotExist(err) {
-		if text, err = readSmall(filepath.Join(dir, "tokenizer.json"), most); os.IsNotExist(err) {
+		if data, err = readSmall(filepath.Join(dir, "tokenizer.json"), most); os.IsNotExist(err) {
 			return true // nothing says otherwise
 		}
 		var whole struct {
 			Model struct{ Vocab map[string]int }
 		}
 		if err == nil {
-			err = json.Unmarshal(text, &whole)
+			err = json.Unmarshal(data, &whole)
 		}
 		ids = whole.Model.Vocab
 	}
@@ -34,7 +34,7 @@ func isGPT2(dir string, t *train.GPT2Tokenizer) bool {
 		return false
 	}
 	letters := byteLetters()
-	for id := range train.GPT2EndOfText {
+	for id := range text.GPT2EndOfText {
 		token, err := t.Decode([]int{id})
 		if err != nil {
 			return false

@@ -1,4 +1,4 @@
-package train_test
+package text_test
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"attention/train"
+	"attention/train/text"
 )
 
 // The llama is half of one token and two more: it comes with the last of them.
 func ExampleDecoder() {
-	d := train.NewDecoder(train.NewGPT2Tokenizer())
+	d := text.NewDecoder(text.NewGPT2Tokenizer())
 	for _, id := range []int{32, 32660, 1689, 12520, 99, 247, 0} {
 		part, err := d.Decode(id)
 		if err != nil {
@@ -27,8 +27,8 @@ func ExampleDecoder() {
 }
 
 // stream decodes ids one by one and returns what each and the end gave.
-func stream(t testing.TB, tokenizer train.Tokenizer, ids []int) []string {
-	d := train.NewDecoder(tokenizer)
+func stream(t testing.TB, tokenizer text.Tokenizer, ids []int) []string {
+	d := text.NewDecoder(tokenizer)
 	var parts []string
 	for _, id := range ids {
 		part, err := d.Decode(id)
@@ -39,12 +39,12 @@ func stream(t testing.TB, tokenizer train.Tokenizer, ids []int) []string {
 }
 
 func TestDecoderWaitsForWholeCharacters(t *testing.T) {
-	text := "aé日🙂."
-	ids, err := train.ByteTokenizer{}.Encode(text)
+	s := "aé日🙂."
+	ids, err := text.ByteTokenizer{}.Encode(s)
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "", "é", "", "", "日", "", "", "", "🙂", ".", ""}, stream(t, train.ByteTokenizer{}, ids))
+	require.Equal(t, []string{"a", "", "é", "", "", "日", "", "", "", "🙂", ".", ""}, stream(t, text.ByteTokenizer{}, ids))
 
-	g := train.NewGPT2Tokenizer()
+	g := text.NewGPT2Tokenizer()
 	ids, err = g.Encode(" 🦙ok")
 	require.NoError(t, err)
 	require.Equal(t, []int{12520, 99, 247, 482}, ids) // the first is a space and half of the llama
@@ -52,16 +52,16 @@ func TestDecoderWaitsForWholeCharacters(t *testing.T) {
 }
 
 func TestDecoderGivesTheText(t *testing.T) {
-	text := "\x00 naïve\u007f\n日本語 🙂👨‍👩‍👧 \ufffd \U0010ffff   end"
-	for _, tokenizer := range tokenizers(t, text) {
-		ids, err := tokenizer.Encode(text)
+	s := "\x00 naïve\u007f\n日本語 🙂👨‍👩‍👧 \ufffd \U0010ffff   end"
+	for _, tokenizer := range tokenizers(t, s) {
+		ids, err := tokenizer.Encode(s)
 		require.NoError(t, err)
-		require.Equal(t, text, strings.Join(stream(t, tokenizer, ids), ""), tokenizer.Config().Name)
+		require.Equal(t, s, strings.Join(stream(t, tokenizer, ids), ""), tokenizer.Config().Name)
 	}
 }
 
 func TestDecoderReplacesMalformedText(t *testing.T) {
-	for text, want := range map[string][]string{
+	for s, want := range map[string][]string{
 		"\xe2\x82":                 {"", "", "\ufffd"}, // ends too early
 		"\xf0\x9f\x99":             {"", "", "", "\ufffd"},
 		"\xe2\x82A":                {"", "", "\ufffdA", ""},
@@ -74,19 +74,19 @@ func TestDecoderReplacesMalformedText(t *testing.T) {
 		// The Unicode Standard 15.0, section 3.9, table 3-11.
 		"\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41": {"", "", "\ufffd", "\ufffd", "", "", "\ufffd", "", "\ufffdA", ""},
 	} {
-		ids, err := train.ByteTokenizer{}.Encode(text)
+		ids, err := text.ByteTokenizer{}.Encode(s)
 		require.NoError(t, err)
-		require.Equal(t, want, stream(t, train.ByteTokenizer{}, ids), "% x", text)
+		require.Equal(t, want, stream(t, text.ByteTokenizer{}, ids), "% x", s)
 	}
 }
 
 func TestDecoderGoesOn(t *testing.T) {
-	d := train.NewDecoder(train.ByteTokenizer{})
+	d := text.NewDecoder(text.ByteTokenizer{})
 	part, err := d.Decode(0xc3)
 	require.NoError(t, err)
 	require.Empty(t, part)
 	part, err = d.Decode(256)
-	require.EqualError(t, err, "train: ids: got 256 at position 0, want 0 to 255")
+	require.EqualError(t, err, "text: ids: got 256 at position 0, want 0 to 255")
 	require.Empty(t, part)
 	part, err = d.Decode(0xa9)
 	require.NoError(t, err)
@@ -115,19 +115,19 @@ func beginnings() map[string]bool {
 }
 
 // replaced puts U+FFFD for what in text is not UTF-8, by looking beginnings up.
-func replaced(text string, beginnings map[string]bool) string {
+func replaced(s string, beginnings map[string]bool) string {
 	var out strings.Builder
-	for len(text) > 0 {
-		r, n := utf8.DecodeRuneInString(text)
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
 		if r == utf8.RuneError && n == 1 {
-			for k := 2; k <= min(3, len(text)); k++ {
-				if beginnings[text[:k]] {
+			for k := 2; k <= min(3, len(s)); k++ {
+				if beginnings[s[:k]] {
 					n = k
 				}
 			}
 		}
 		out.WriteRune(r)
-		text = text[n:]
+		s = s[n:]
 	}
 	return out.String()
 }

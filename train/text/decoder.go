@@ -1,22 +1,22 @@
-package train
+package text
 
 import "unicode/utf8"
 
-// Decoder decodes ids one by one, as they are drawn from a model: it hands out
-// each character as soon as it is complete. All it hands out is UTF-8: a U+FFFD
-// stands for bytes that begin a character but do not complete it, and for each
-// byte that begins none (the Unicode Standard's "substitution of maximal
-// subparts"; Python's errors="replace").
+// Decoder decodes ids one by one, as they are drawn from a model: it returns each
+// character as soon as it is complete. The text it returns is UTF-8: one U+FFFD
+// replaces the bytes of an incomplete character, and each byte that cannot begin
+// one (the Unicode Standard's "substitution of maximal subparts"; Python's
+// errors="replace").
 type Decoder struct {
 	tokenizer Tokenizer
-	pending   []byte // begins a character
+	pending   []byte // the incomplete character at the end
 }
 
-// NewDecoder makes a decoder of a tokenizer's ids.
+// NewDecoder returns a decoder of a tokenizer's ids.
 func NewDecoder(t Tokenizer) *Decoder { return &Decoder{tokenizer: t} }
 
-// Decode takes the next id and returns the characters that it completes, often
-// none or many. The error is that of the tokenizer's Decode; it changes nothing.
+// Decode takes the next id and returns the characters that it completes: none,
+// one or several. The error is that of the tokenizer's Decode; it changes nothing.
 func (d *Decoder) Decode(id int) (string, error) {
 	token, err := d.tokenizer.Decode([]int{id})
 	if err != nil {
@@ -35,8 +35,8 @@ func (d *Decoder) Decode(id int) (string, error) {
 	return string(text), nil
 }
 
-// malformed returns how many bytes one U+FFFD stands for: as many as could have
-// begun a character, at least one.
+// malformed returns how many bytes of text one U+FFFD replaces: all that could
+// have begun a character, at least one.
 func malformed(text []byte) int {
 	n := 1
 	for n < len(text) && !utf8.FullRune(text[:n+1]) {
@@ -45,7 +45,7 @@ func malformed(text []byte) int {
 	return n
 }
 
-// Flush ends the text: it returns a U+FFFD if the last character is incomplete,
+// Flush ends the text: it returns U+FFFD if the last character is incomplete,
 // otherwise nothing. The next id begins a new text.
 func (d *Decoder) Flush() string {
 	if len(d.pending) == 0 {

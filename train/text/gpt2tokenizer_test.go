@@ -1,4 +1,4 @@
-package train_test
+package text_test
 
 import (
 	"crypto/sha256"
@@ -14,22 +14,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"attention/internal/golden"
-	"attention/train"
+	"attention/train/text"
 )
 
 // The list of all tokens, as tiktoken's file r50k_base.tiktoken writes it, has the
 // checksum that tiktoken expects of that file.
 func TestGPT2Vocabulary(t *testing.T) {
-	g := train.NewGPT2Tokenizer()
+	g := text.NewGPT2Tokenizer()
 	require.Equal(t, 50257, g.Len())
 	list := sha256.New()
-	for id := range train.GPT2EndOfText {
+	for id := range text.GPT2EndOfText {
 		token, err := g.Decode([]int{id})
 		require.NoError(t, err)
 		fmt.Fprintf(list, "%s %d\n", base64.StdEncoding.EncodeToString([]byte(token)), id)
 	}
 	require.Equal(t, "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930", hex.EncodeToString(list.Sum(nil)))
-	end, err := g.Decode([]int{train.GPT2EndOfText})
+	end, err := g.Decode([]int{text.GPT2EndOfText})
 	require.NoError(t, err)
 	require.Equal(t, "<|endoftext|>", end)
 }
@@ -45,7 +45,7 @@ func TestGPT2EncodesAsTiktoken(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(data, &rows))
 	require.Greater(t, len(rows), 90)
-	g := train.NewGPT2Tokenizer()
+	g := text.NewGPT2Tokenizer()
 	for _, row := range rows {
 		ids, err := g.Encode(row.Text)
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestGPT2EncodesAsTiktoken(t *testing.T) {
 
 // Ids below 256 are the bytes, each once.
 func TestGPT2Bytes(t *testing.T) {
-	g := train.NewGPT2Tokenizer()
+	g := text.NewGPT2Tokenizer()
 	seen := map[string]bool{}
 	for id := range 256 {
 		b, err := g.Decode([]int{id})
@@ -76,31 +76,31 @@ func TestGPT2Bytes(t *testing.T) {
 
 // Each character survives on its own, in a word, and behind and before spaces.
 func TestGPT2Characters(t *testing.T) {
-	g := train.NewGPT2Tokenizer()
-	var text strings.Builder
+	g := text.NewGPT2Tokenizer()
+	var s strings.Builder
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if r > 0x3000 { // from here on blocks of one kind are long
 			r += 97
 		}
 		if utf8.ValidRune(r) {
-			fmt.Fprintf(&text, "%c a%[1]cb  %[1]c1%[1]c%[1]c\n", r)
+			fmt.Fprintf(&s, "%c a%[1]cb  %[1]c1%[1]c%[1]c\n", r)
 		}
 	}
-	ids, err := g.Encode(text.String())
+	ids, err := g.Encode(s.String())
 	require.NoError(t, err)
 	back, err := g.Decode(ids)
 	require.NoError(t, err)
-	require.True(t, text.String() == back)
+	require.True(t, s.String() == back)
 }
 
 func TestGPT2Errors(t *testing.T) {
-	g := train.NewGPT2Tokenizer()
+	g := text.NewGPT2Tokenizer()
 	_, err := g.Encode("ab\xffc")
-	require.EqualError(t, err, "train: text: got byte 0xff at offset 2, want UTF-8")
+	require.EqualError(t, err, "text: got byte 0xff at offset 2, want UTF-8")
 	_, err = g.Encode("\ufffd\xc3")
-	require.EqualError(t, err, "train: text: got byte 0xc3 at offset 3, want UTF-8")
+	require.EqualError(t, err, "text: got byte 0xc3 at offset 3, want UTF-8")
 	_, err = g.Decode([]int{0, 50257})
-	require.EqualError(t, err, "train: ids: got 50257 at position 1, want 0 to 50256")
+	require.EqualError(t, err, "text: ids: got 50257 at position 1, want 0 to 50256")
 	_, err = g.Decode([]int{-1})
-	require.EqualError(t, err, "train: ids: got -1 at position 0, want 0 to 50256")
+	require.EqualError(t, err, "text: ids: got -1 at position 0, want 0 to 50256")
 }

@@ -1,4 +1,4 @@
-package train_test
+package text_test
 
 import (
 	"testing"
@@ -7,25 +7,12 @@ import (
 	"gorgonia.org/tensor"
 
 	"attention/graph"
-	"attention/train"
+	"attention/train/text"
 )
-
-func countingIDs(n int) []int {
-	ids := make([]int, n)
-	for i := range ids {
-		ids[i] = i
-	}
-	return ids
-}
-
-// copies returns a batch's inputs and targets.
-func copies(b train.Batch) (inputs, targets []int) {
-	return append([]int{}, b.Inputs[train.Inputs].Ints()...), append([]int{}, b.Inputs[train.Targets].Ints()...)
-}
 
 func TestWindowsAreWindows(t *testing.T) {
 	const n, batch, context = 23, 3, 5
-	w, err := train.NewWindows(countingIDs(n), train.WindowsConfig{Batch: batch, Context: context, Seed: 1})
+	w, err := text.NewWindows(countingIDs(n), text.WindowConfig{Batch: batch, Context: context}, 1)
 	require.NoError(t, err)
 	starts := make([]int, n)
 	const draws = 3000
@@ -61,11 +48,11 @@ func TestWindowsAreWindows(t *testing.T) {
 // With LastOnly the windows are the same, but only their last targets count.
 func TestWindowsLastOnly(t *testing.T) {
 	const batch, context = 3, 5
-	c := train.WindowsConfig{Batch: batch, Context: context, Seed: 1}
-	all, err := train.NewWindows(countingIDs(23), c)
+	c := text.WindowConfig{Batch: batch, Context: context}
+	all, err := text.NewWindows(countingIDs(23), c, 1)
 	require.NoError(t, err)
 	c.LastOnly = true
-	last, err := train.NewWindows(countingIDs(23), c)
+	last, err := text.NewWindows(countingIDs(23), c, 1)
 	require.NoError(t, err)
 	for range 50 {
 		a, err := all.Next()
@@ -87,14 +74,13 @@ func TestWindowsLastOnly(t *testing.T) {
 }
 
 func TestWindowsFollowTheirSeed(t *testing.T) {
-	c := train.WindowsConfig{Batch: 4, Context: 6, Seed: 7}
 	ids := countingIDs(1000)
-	source := func(c train.WindowsConfig) *train.Windows {
-		w, err := train.NewWindows(ids, c)
+	source := func(seed uint64) *text.Windows {
+		w, err := text.NewWindows(ids, text.WindowConfig{Batch: 4, Context: 6}, seed)
 		require.NoError(t, err)
 		return w
 	}
-	draw := func(w *train.Windows) (all []int) {
+	draw := func(w *text.Windows) (all []int) {
 		for range 5 {
 			b, err := w.Next()
 			require.NoError(t, err)
@@ -103,56 +89,30 @@ func TestWindowsFollowTheirSeed(t *testing.T) {
 		}
 		return all
 	}
-	first, second := source(c), source(c)
+	first, second := source(7), source(7)
 	require.Equal(t, draw(first), draw(second))
-	other := c
-	other.Seed = 8
-	require.NotEqual(t, draw(source(c)), draw(source(other)))
+	require.NotEqual(t, draw(source(7)), draw(source(8)))
 
 	state := first.State()
 	want := draw(first)
-	require.NotEqual(t, want, draw(source(c)))
-	resumed := source(other)
+	require.NotEqual(t, want, draw(source(7)))
+	resumed := source(8)
 	require.NoError(t, resumed.SetState(state))
 	require.Equal(t, want, draw(resumed))
-	require.ErrorContains(t, resumed.SetState(state[:7]), "train: windows: state of 7 bytes: ")
+	require.ErrorContains(t, resumed.SetState(state[:7]), "text: windows: state of 7 bytes: ")
 
 	// The stream is part of what a seed promises: these are PCG's numbers for (7, 0).
-	b, err := source(c).Next()
+	b, err := source(7).Next()
 	require.NoError(t, err)
 	inputs, _ := copies(b)
 	require.Equal(t, []int{267, 297, 115, 166}, []int{inputs[0], inputs[6], inputs[12], inputs[18]})
 }
 
 func TestWindowsReuseTheirTensors(t *testing.T) {
-	w, err := train.NewWindows(countingIDs(100), train.WindowsConfig{Batch: 2, Context: 8})
+	w, err := text.NewWindows(countingIDs(100), text.WindowConfig{Batch: 2, Context: 8}, 0)
 	require.NoError(t, err)
 	a, _ := w.Next()
 	b, _ := w.Next()
-	require.Same(t, a.Inputs[train.Inputs], b.Inputs[train.Inputs])
+	require.Same(t, a.Inputs[text.Inputs], b.Inputs[text.Inputs])
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = w.Next() }), 1.0)
-}
-
-func TestWindowSourcesRefuse(t *testing.T) {
-	for _, c := range []struct {
-		ids, batch, context int
-		want                string
-	}{
-		{10, 0, 3, "train: batch size: got 0 windows, want a number >= 1"},
-		{10, 1, 0, "train: context: got 0, want a number >= 1"},
-		{3, 1, 3, "train: ids: got 3, want more than the context of 3"},
-		{0, 1, 3, "train: ids: got 0, want more than the context of 3"},
-	} {
-		_, err := train.NewWindows(countingIDs(c.ids), train.WindowsConfig{Batch: c.batch, Context: c.context})
-		require.EqualError(t, err, c.want)
-		_, err = train.NewSequential(countingIDs(c.ids), train.SequentialConfig{Batch: c.batch, Context: c.context})
-		require.EqualError(t, err, c.want)
-	}
-	smallest, err := train.NewWindows(countingIDs(4), train.WindowsConfig{Batch: 1, Context: 3})
-	require.NoError(t, err)
-	b, err := smallest.Next()
-	require.NoError(t, err)
-	inputs, targets := copies(b)
-	require.Equal(t, []int{0, 1, 2}, inputs)
-	require.Equal(t, []int{1, 2, 3}, targets)
 }

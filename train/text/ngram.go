@@ -1,4 +1,4 @@
-package train
+package text
 
 import (
 	"fmt"
@@ -6,33 +6,33 @@ import (
 	"slices"
 )
 
-// NGram is what counting characters achieves: losses in nats per character that
-// a trained model has to go below to have learnt more than frequencies.
+// NGram holds the losses of models that only count, in nats per token: a trained
+// model has learned more than frequencies if its loss is lower.
 type NGram struct {
 	Unigram      float64 `json:"unigram"`       // cross-entropy on the validation split
 	UnigramAlpha float64 `json:"unigram_alpha"` // α it was smoothed with
 	Bigram       float64 `json:"bigram"`        // cross-entropy on the validation split
 	BigramAlpha  float64 `json:"bigram_alpha"`
-	// BigramEntropy is the entropy of a training character given the one before
-	// it, by the training split's own unsmoothed counts: no model that sees one
-	// character only can have a lower loss on the training split.
+	// BigramEntropy is the entropy of a training token given the one before it, by
+	// the training split's own unsmoothed counts: no model that sees only one token
+	// can have a lower loss on the training split.
 	BigramEntropy float64 `json:"bigram_entropy"`
 }
 
-// smoothing returns the values of α that are tried.
+// smoothing returns the values of α to try.
 func smoothing() []float64 {
 	return []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3}
 }
 
-// NewNGram counts ids of a vocabulary of V on the training split and measures,
-// for every character of the validation split but its first, with add-α smoothing
+// NewNGram counts the ids of the training split, of a vocabulary of V, and measures
+// on the validation split, over every token but its first, with add-α smoothing
 //
 //	unigram  −ln p(c)      p(c)     = (n(c) + α)  / (N + α·V)
 //	bigram   −ln p(c | b)  p(c | b) = (n(bc) + α) / (n(b·) + α·V)
 //
-// Of 0.001, 0.003, 0.01, … 3 each takes the α that is best on the validation
-// split itself, so that the bar is as low as this family of models gets. Splits
-// of fewer than two ids and ids outside [0, V) are errors.
+// Each takes the α of 0.001, 0.003, 0.01, … 3 that is best on the validation split
+// itself, so that no model of this family has a lower loss. Splits of fewer than
+// two ids and ids outside [0, V) are errors.
 func NewNGram(training, validation []int, vocabulary int) (NGram, error) {
 	if err := checkSplit("training split", training, vocabulary); err != nil {
 		return NGram{}, err
@@ -55,11 +55,11 @@ func NewNGram(training, validation []int, vocabulary int) (NGram, error) {
 
 func checkSplit(what string, ids []int, vocabulary int) error {
 	if len(ids) < 2 {
-		return fmt.Errorf("train: %s: got %d ids, want at least 2", what, len(ids))
+		return fmt.Errorf("text: %s: got %d ids, want at least 2", what, len(ids))
 	}
 	for i, id := range ids {
 		if id < 0 || id >= vocabulary {
-			return fmt.Errorf("train: %s: got id %d at position %d, want 0 to %d", what, id, i, vocabulary-1)
+			return fmt.Errorf("text: %s: got id %d at position %d, want 0 to %d", what, id, i, vocabulary-1)
 		}
 	}
 	return nil
@@ -67,14 +67,14 @@ func checkSplit(what string, ids []int, vocabulary int) error {
 
 type pair struct{ before, id int }
 
-// grams are the counts of a split. A map holds them, for of V² pairs a text
-// shows few.
+// grams holds the counts of a split, in maps because a text has few of the V²
+// pairs.
 type grams struct {
-	total  int          // ids
-	single map[int]int  // id → how often
-	pairs  map[pair]int // id after another → how often
-	before map[int]int  // id → how often another follows it
-	order  []pair       // pairs ascending, so that sums are the same each time
+	total  int          // number of ids
+	single map[int]int  // id → count
+	pairs  map[pair]int // pair → count
+	before map[int]int  // id → number of pairs it begins
+	order  []pair       // the pairs, ascending, so that sums are reproducible
 }
 
 func countGrams(ids []int) *grams {
@@ -118,7 +118,7 @@ func (g *grams) bigramLoss(asked *grams, alpha, vocabulary float64) float64 {
 	})
 }
 
-// entropy is −Σ n(bc)/N · ln(n(bc)/n(b·)).
+// entropy returns −Σ n(bc)/N · ln(n(bc)/n(b·)).
 func (g *grams) entropy() float64 {
 	return g.perPair(func(p pair) float64 {
 		return -math.Log(float64(g.pairs[p]) / float64(g.before[p.before]))

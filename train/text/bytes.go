@@ -1,7 +1,7 @@
-package train
+package text
 
-// ByteTokenizer takes each byte of a text for an id of its own, from 0 to 255.
-// It encodes any string, also one that is not UTF-8.
+// ByteTokenizer's ids are the bytes of a text, 0 to 255. It encodes any string,
+// also one that is not UTF-8.
 type ByteTokenizer struct{}
 
 // Len returns 256.
@@ -29,5 +29,5 @@ func (b ByteTokenizer) Decode(ids []int) (string, error) {
 	return string(text), nil
 }
 
-// Config returns the config that has the name Bytes.
+// Config returns the config with the name Bytes.
 func (ByteTokenizer) Config() TokenizerConfig { return TokenizerConfig{Name: Bytes} }

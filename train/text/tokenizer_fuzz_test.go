@@ -1,4 +1,4 @@
-package train_test
+package text_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"attention/train"
+	"attention/train/text"
 )
 
 // texts are seeds: of each kind of trouble one.
@@ -20,30 +20,30 @@ func texts() []string {
 }
 
 // requireRoundTrip checks the ids of a text that a tokenizer accepts.
-func requireRoundTrip(t *testing.T, tokenizer train.Tokenizer, text string) {
-	ids, err := tokenizer.Encode(text)
+func requireRoundTrip(t *testing.T, tokenizer text.Tokenizer, s string) {
+	ids, err := tokenizer.Encode(s)
 	require.NoError(t, err)
 	for _, id := range ids {
 		require.True(t, id >= 0 && id < tokenizer.Len())
 	}
 	back, err := tokenizer.Decode(ids)
 	require.NoError(t, err)
-	require.Equal(t, text, back)
+	require.Equal(t, s, back)
 }
 
 // FuzzVocabulary encodes a text with its own characters and those of another.
 func FuzzVocabulary(f *testing.F) {
-	for i, text := range texts() {
-		f.Add(text, texts()[len(texts())-1-i])
+	for i, s := range texts() {
+		f.Add(s, texts()[len(texts())-1-i])
 	}
-	f.Fuzz(func(t *testing.T, text, other string) {
-		v, err := train.NewVocabulary(text)
-		if text == "" || !utf8.ValidString(text) {
+	f.Fuzz(func(t *testing.T, s, other string) {
+		v, err := text.NewVocabulary(s)
+		if s == "" || !utf8.ValidString(s) {
 			require.Error(t, err)
 			return
 		}
 		require.NoError(t, err)
-		requireRoundTrip(t, v, text)
+		requireRoundTrip(t, v, s)
 		again, err := v.Config().New()
 		require.NoError(t, err)
 		require.Equal(t, v, again)
@@ -54,26 +54,26 @@ func FuzzVocabulary(f *testing.F) {
 }
 
 func FuzzByteTokenizer(f *testing.F) {
-	for _, text := range texts() {
-		f.Add(text)
+	for _, s := range texts() {
+		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		requireRoundTrip(t, train.ByteTokenizer{}, text)
+	f.Fuzz(func(t *testing.T, s string) {
+		requireRoundTrip(t, text.ByteTokenizer{}, s)
 	})
 }
 
 func FuzzGPT2Tokenizer(f *testing.F) {
-	for _, text := range texts() {
-		f.Add(text)
+	for _, s := range texts() {
+		f.Add(s)
 	}
-	g := train.NewGPT2Tokenizer()
-	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) {
-			_, err := g.Encode(text)
+	g := text.NewGPT2Tokenizer()
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			_, err := g.Encode(s)
 			require.ErrorContains(t, err, "want UTF-8")
 			return
 		}
-		requireRoundTrip(t, g, text)
+		requireRoundTrip(t, g, s)
 	})
 }
 
@@ -81,10 +81,10 @@ func FuzzGPT2Tokenizer(f *testing.F) {
 // of GPT-2's. At each step, what the decoder gave and would give at an end is what
 // the ids so far mean.
 func FuzzDecoder(f *testing.F) {
-	for _, text := range texts() {
-		f.Add([]byte(text))
+	for _, s := range texts() {
+		f.Add([]byte(s))
 	}
-	g, begun := train.NewGPT2Tokenizer(), beginnings()
+	g, begun := text.NewGPT2Tokenizer(), beginnings()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bytes, pairs := make([]int, len(data)), make([]int, len(data)/2)
 		for i, b := range data {
@@ -93,13 +93,13 @@ func FuzzDecoder(f *testing.F) {
 		for i := range pairs {
 			pairs[i] = (int(data[2*i])<<8 | int(data[2*i+1])) % g.Len()
 		}
-		requireStream(t, train.ByteTokenizer{}, bytes, begun)
+		requireStream(t, text.ByteTokenizer{}, bytes, begun)
 		requireStream(t, g, pairs, begun)
 	})
 }
 
-func requireStream(t *testing.T, tokenizer train.Tokenizer, ids []int, begun map[string]bool) {
-	d := train.NewDecoder(tokenizer)
+func requireStream(t *testing.T, tokenizer text.Tokenizer, ids []int, begun map[string]bool) {
+	d := text.NewDecoder(tokenizer)
 	out := ""
 	for i, id := range ids[:min(len(ids), 200)] {
 		part, err := d.Decode(id)
@@ -122,7 +122,7 @@ func FuzzTokenizerConfig(f *testing.F) {
 		f.Add([]byte(data))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var c train.TokenizerConfig
+		var c text.TokenizerConfig
 		if json.Unmarshal(data, &c) != nil {
 			return
 		}
@@ -133,7 +133,7 @@ func FuzzTokenizerConfig(f *testing.F) {
 		}
 		written, err := json.Marshal(tokenizer.Config())
 		require.NoError(t, err)
-		var read train.TokenizerConfig
+		var read text.TokenizerConfig
 		require.NoError(t, json.Unmarshal(written, &read))
 		require.Equal(t, tokenizer.Config(), read)
 		requireRoundTrip(t, tokenizer, c.Characters)

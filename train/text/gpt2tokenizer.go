@@ -1,4 +1,4 @@
-package train
+package text
 
 import (
 	"fmt"
@@ -9,19 +9,18 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// GPT2EndOfText is the id that stands between the texts GPT-2 learnt from. Encode
-// never returns it, for no text can say where a text ends; Decode returns
-// "<|endoftext|>" for it.
+// GPT2EndOfText is the id between the texts that GPT-2 was trained on. Encode
+// never returns it; Decode returns "<|endoftext|>" for it.
 const GPT2EndOfText = 50256
 
 // GPT2Tokenizer is the byte-pair encoding of GPT-2 (Radford et al. 2019, section
-// 2.2; tiktoken's gpt2 and r50k_base) with the vocabulary it was published with.
-// Its ids are those that GPT-2's weights know.
+// 2.2; tiktoken's gpt2 and r50k_base) with its published vocabulary: its ids are
+// those that GPT-2's weights were trained on.
 type GPT2Tokenizer struct {
 	codec *codec.Codec
 }
 
-// NewGPT2Tokenizer makes the tokenizer from the vocabulary that is part of the
+// NewGPT2Tokenizer returns the tokenizer, whose vocabulary is compiled into the
 // program.
 func NewGPT2Tokenizer() *GPT2Tokenizer { return &GPT2Tokenizer{codec.NewR50kBase()} }
 
@@ -36,8 +35,8 @@ const (
 	standIn, standInID = "\x00", 188
 )
 
-// Encode returns the ids of text, which has to be UTF-8: a byte that is not is an
-// error that names it and its offset. "<|endoftext|>" is text like any other.
+// Encode returns the ids of text, which must be UTF-8: the error for a byte that
+// is not names it and its offset. "<|endoftext|>" is text like any other.
 func (t *GPT2Tokenizer) Encode(text string) ([]int, error) {
 	for at, r := range text {
 		if err := checkRune(text, at, r); err != nil {
@@ -50,9 +49,9 @@ func (t *GPT2Tokenizer) Encode(text string) ([]int, error) {
 		text = text[len(chunk):]
 		found, _, err := t.codec.Encode(strings.ReplaceAll(chunk, del, standIn))
 		if err != nil {
-			return nil, fmt.Errorf("train: text: %w", err)
+			return nil, fmt.Errorf("text: text: %w", err)
 		}
-		at := 0 // in chunk, behind the last byte that is a stand-in or stood for
+		at := 0 // position in chunk after the last U+0000 or U+007F
 		for _, id := range found {
 			if id == standInID {
 				at += strings.IndexAny(chunk[at:], del+standIn) + 1
@@ -66,13 +65,13 @@ func (t *GPT2Tokenizer) Encode(text string) ([]int, error) {
 	return ids, nil
 }
 
-// chunkBytes is how much of a text is given to the codec at a time, which needs
-// some thirty times the memory.
+// chunkBytes is how much of a text the codec gets at a time: it needs about thirty
+// times the memory.
 const chunkBytes = 1 << 16
 
 // wordEnd returns where to cut text, at from or later, so that both parts have the
-// ids of the whole: at the first white space behind a character that is none, for
-// no token of GPT-2 goes on from the one to the other.
+// ids of the whole: before the first white space that follows another character,
+// since no token of GPT-2 spans the two.
 func wordEnd(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		if text[i] == ' ' || text[i] == '\n' {
@@ -84,8 +83,8 @@ func wordEnd(text string, from int) int {
 	return len(text)
 }
 
-// Decode returns the text of ids, which is not UTF-8 where they break off within
-// a character. An id outside [0, 50257) is an error that names it and its position.
+// Decode returns the text of ids, which is not UTF-8 if they end within a
+// character. The error for an id outside [0, 50257) names it and its position.
 func (t *GPT2Tokenizer) Decode(ids []int) (string, error) {
 	var text strings.Builder
 	for i, id := range ids {
@@ -98,12 +97,12 @@ func (t *GPT2Tokenizer) Decode(ids []int) (string, error) {
 		}
 		token, err := t.codec.Decode([]uint{uint(id)})
 		if err != nil {
-			return "", fmt.Errorf("train: ids: %w at position %d", err, i)
+			return "", fmt.Errorf("text: ids: %w at position %d", err, i)
 		}
 		text.WriteString(token)
 	}
 	return text.String(), nil
 }
 
-// Config returns the config that has the name GPT2.
+// Config returns the config with the name GPT2.
 func (*GPT2Tokenizer) Config() TokenizerConfig { return TokenizerConfig{Name: GPT2} }

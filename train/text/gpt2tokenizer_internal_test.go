@@ -1,4 +1,4 @@
-package train
+package text
 
 import (
 	"math/rand/v2"

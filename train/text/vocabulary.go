@@ -1,4 +1,4 @@
-package train
+package text
 
 import (
 	"encoding/json"
@@ -10,19 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// Vocabulary numbers the characters (Unicode code points) of a text from 0 in
-// ascending order. It does not change once made, so any number of goroutines
-// may use it.
+// Vocabulary is the tokenizer whose ids are the characters (Unicode code points)
+// of a text, numbered from 0 in ascending order.
 type Vocabulary struct {
 	characters []rune
 	ids        map[rune]int
 }
 
-// NewVocabulary collects the characters of text. An empty text and one that is
-// not UTF-8 are errors.
+// NewVocabulary returns the vocabulary of text's characters. An empty text and one
+// that is not UTF-8 are errors.
 func NewVocabulary(text string) (*Vocabulary, error) {
 	if text == "" {
-		return nil, errors.New("train: vocabulary: got an empty text, want at least one character")
+		return nil, errors.New("text: vocabulary: got an empty text, want at least one character")
 	}
 	seen := make(map[rune]bool)
 	for at, r := range text {
@@ -43,25 +42,24 @@ func newVocabulary(characters []rune) *Vocabulary {
 	return v
 }
 
-// checkRune refuses a byte that begins no character: ranging over a string
-// yields U+FFFD for it, which only as three bytes is a character of its own.
+// checkRune refuses a byte that is not UTF-8: ranging over a string yields U+FFFD
+// for it, but that character itself takes three bytes.
 func checkRune(text string, at int, r rune) error {
 	if r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)) {
-		return fmt.Errorf("train: text: got byte 0x%02x at offset %d, want UTF-8", text[at], at)
+		return fmt.Errorf("text: got byte 0x%02x at offset %d, want UTF-8", text[at], at)
 	}
 	return nil
 }
 
-// Len returns V, the number of characters; ids are less than it.
+// Len returns V, the number of characters.
 func (v *Vocabulary) Len() int { return len(v.characters) }
 
 // Characters returns all characters in the order of their ids. Two vocabularies
 // are equal if these are.
 func (v *Vocabulary) Characters() string { return string(v.characters) }
 
-// Encode returns the ids of the characters of text. A character that is not in
-// the vocabulary is an error that names it and its position, which counts
-// characters from 0.
+// Encode returns the ids of the characters of text. The error for a character
+// outside the vocabulary names it and its position, in characters from 0.
 func (v *Vocabulary) Encode(text string) ([]int, error) {
 	ids := make([]int, 0, utf8.RuneCountInString(text))
 	for at, r := range text {
@@ -70,15 +68,15 @@ func (v *Vocabulary) Encode(text string) ([]int, error) {
 		}
 		id, ok := v.ids[r]
 		if !ok {
-			return nil, fmt.Errorf("train: text: got %q at position %d, want one of the vocabulary's %d characters", r, len(ids), v.Len())
+			return nil, fmt.Errorf("text: got %q at position %d, want one of the vocabulary's %d characters", r, len(ids), v.Len())
 		}
 		ids = append(ids, id)
 	}
 	return ids, nil
 }
 
-// Decode returns the text of ids. An id outside [0, V) is an error that names
-// it and its position.
+// Decode returns the text of ids. The error for an id outside [0, V) names it and
+// its position.
 func (v *Vocabulary) Decode(ids []int) (string, error) {
 	var text strings.Builder
 	for i, id := range ids {
@@ -90,15 +88,15 @@ func (v *Vocabulary) Decode(ids []int) (string, error) {
 	return text.String(), nil
 }
 
-// Config returns the config that has the name Characters and these characters.
+// Config returns the config with the name Characters and these characters.
 func (v *Vocabulary) Config() TokenizerConfig {
 	return TokenizerConfig{Name: Characters, Characters: v.Characters()}
 }
 
-// checkCharacters refuses what newVocabulary cannot number.
+// checkCharacters refuses characters that newVocabulary cannot number.
 func checkCharacters(characters string) error {
 	if characters == "" {
-		return errors.New("train: vocabulary: got no characters, want at least one")
+		return errors.New("text: vocabulary: got no characters, want at least one")
 	}
 	before := rune(-1)
 	for at, r := range characters {
@@ -106,7 +104,7 @@ func checkCharacters(characters string) error {
 			return err
 		}
 		if r <= before {
-			return fmt.Errorf("train: vocabulary: got %q after %q, want ascending characters", r, before)
+			return fmt.Errorf("text: vocabulary: got %q after %q, want ascending characters", r, before)
 		}
 		before = r
 	}
@@ -116,13 +114,12 @@ func checkCharacters(characters string) error {
 // MarshalJSON writes Config: {"tokenizer": "characters", "characters": "…"}.
 func (v *Vocabulary) MarshalJSON() ([]byte, error) { return json.Marshal(v.Config()) }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and {"characters": "…"} alone. No
-// characters, and characters that do not ascend, are errors: their ids would not
-// be those they were saved with.
+// UnmarshalJSON reads what MarshalJSON wrote, and {"characters": "…"} alone. It
+// refuses what TokenizerConfig.Validate refuses.
 func (v *Vocabulary) UnmarshalJSON(data []byte) error {
 	var c TokenizerConfig
 	if err := json.Unmarshal(data, &c); err != nil {
-		return fmt.Errorf("train: vocabulary: %w", err)
+		return fmt.Errorf("text: vocabulary: %w", err)
 	}
 	t, err := c.New()
 	if err != nil {
@@ -130,7 +127,7 @@ func (v *Vocabulary) UnmarshalJSON(data []byte) error {
 	}
 	read, ok := t.(*Vocabulary)
 	if !ok {
-		return fmt.Errorf("train: vocabulary: got tokenizer %q, want %q", c.Name, Characters)
+		return fmt.Errorf("text: vocabulary: got tokenizer %q, want %q", c.Name, Characters)
 	}
 	*v = *read
 	return nil

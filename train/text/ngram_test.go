@@ -1,4 +1,4 @@
-package train_test
+package text_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"attention/train"
+	"attention/train/text"
 )
 
 // naiveNGram counts by walking the text anew for every question.
@@ -37,13 +37,13 @@ func naiveNGram(training, validation []int, vocabulary int, alpha float64) (unig
 func TestNGramAsCountedNaively(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const vocabulary = 7
-	text := make([]int, 400) // each character tends to follow the one before it
-	for i := 1; i < len(text); i++ {
-		text[i] = (text[i-1] + random.IntN(3)) % (vocabulary - 1)
+	ids := make([]int, 400) // each character tends to follow the one before it
+	for i := 1; i < len(ids); i++ {
+		ids[i] = (ids[i-1] + random.IntN(3)) % (vocabulary - 1)
 	}
-	training := text[:300]
-	validation := append(append([]int{}, text[300:]...), vocabulary-1, 0, 0) // a character never trained on
-	got, err := train.NewNGram(training, validation, vocabulary)
+	training := ids[:300]
+	validation := append(append([]int{}, ids[300:]...), vocabulary-1, 0, 0) // a character never trained on
+	got, err := text.NewNGram(training, validation, vocabulary)
 	require.NoError(t, err)
 
 	unigram, bigram := math.Inf(1), math.Inf(1)
@@ -65,14 +65,14 @@ func TestNGramAsCountedNaively(t *testing.T) {
 	_, own := naiveNGram(training, training, vocabulary, 0)
 	require.InEpsilon(t, own, got.BigramEntropy, 1e-12)
 
-	again, err := train.NewNGram(training, validation, vocabulary)
+	again, err := text.NewNGram(training, validation, vocabulary)
 	require.NoError(t, err)
 	require.Equal(t, got, again)
 }
 
 func TestNGramByHand(t *testing.T) {
 	// After 0 comes always 1, after 1 comes 0 or 1 with one half each.
-	got, err := train.NewNGram([]int{0, 1, 1, 0, 1, 1, 0}, []int{0, 1}, 2)
+	got, err := text.NewNGram([]int{0, 1, 1, 0, 1, 1, 0}, []int{0, 1}, 2)
 	require.NoError(t, err)
 	require.Equal(t, 0.001, got.BigramAlpha)
 	require.InEpsilon(t, -math.Log(2.001/2.002), got.Bigram, 1e-9) // cancellation near ln 1
@@ -87,12 +87,12 @@ func TestNGramRefuses(t *testing.T) {
 		training, validation []int
 		want                 string
 	}{
-		{[]int{0}, fine, "train: training split: got 1 ids, want at least 2"},
-		{fine, nil, "train: validation split: got 0 ids, want at least 2"},
-		{[]int{0, 2}, fine, "train: training split: got id 2 at position 1, want 0 to 1"},
-		{fine, []int{-1, 0}, "train: validation split: got id -1 at position 0, want 0 to 1"},
+		{[]int{0}, fine, "text: training split: got 1 ids, want at least 2"},
+		{fine, nil, "text: validation split: got 0 ids, want at least 2"},
+		{[]int{0, 2}, fine, "text: training split: got id 2 at position 1, want 0 to 1"},
+		{fine, []int{-1, 0}, "text: validation split: got id -1 at position 0, want 0 to 1"},
 	} {
-		_, err := train.NewNGram(c.training, c.validation, 2)
+		_, err := text.NewNGram(c.training, c.validation, 2)
 		require.EqualError(t, err, c.want)
 	}
 }

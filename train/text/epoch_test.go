@@ -1,4 +1,4 @@
-package train_test
+package text_test
 
 import (
 	"io"
@@ -9,6 +9,7 @@ import (
 
 	"attention/graph"
 	"attention/train"
+	"attention/train/text"
 )
 
 // pass reads a source up to io.EOF and returns the inputs and targets of the
@@ -39,11 +40,11 @@ func pass(t *testing.T, s train.Source, batch, context int) (inputs, targets []i
 	}
 }
 
-func TestSequentialCountsEveryTargetOnce(t *testing.T) {
+func TestEpochCountsEveryTargetOnce(t *testing.T) {
 	const batch, context = 4, 3
 	for n := context + 1; n < 60; n++ {
 		ids := countingIDs(n)
-		s, err := train.NewSequential(ids, train.SequentialConfig{Batch: batch, Context: context})
+		s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batch, Context: context})
 		require.NoError(t, err)
 		for range 2 { // a second pass equals the first
 			inputs, targets := pass(t, s, batch, context)
@@ -53,10 +54,10 @@ func TestSequentialCountsEveryTargetOnce(t *testing.T) {
 	}
 }
 
-func TestSequentialLastOnly(t *testing.T) {
+func TestEpochLastOnly(t *testing.T) {
 	const batch, context = 4, 3
 	for n := context + 1; n < 60; n++ {
-		s, err := train.NewSequential(countingIDs(n), train.SequentialConfig{Batch: batch, Context: context, LastOnly: true})
+		s, err := text.NewEpoch(countingIDs(n), text.WindowConfig{Batch: batch, Context: context, LastOnly: true})
 		require.NoError(t, err)
 		var want []int
 		for last := context; last < n; last += context {
@@ -70,7 +71,7 @@ func TestSequentialLastOnly(t *testing.T) {
 }
 
 // What no window fills is there and does not count.
-func TestSequentialTail(t *testing.T) {
+func TestEpochTail(t *testing.T) {
 	const none = graph.IgnoreTarget
 	for _, c := range []struct {
 		lastOnly bool
@@ -85,7 +86,7 @@ func TestSequentialTail(t *testing.T) {
 			[][]int{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 0, 0}},
 			[][]int{{none, none, 3, none, none, 6}, {none, none, 9, none, none, none}}},
 	} {
-		s, err := train.NewSequential(countingIDs(11), train.SequentialConfig{Batch: 2, Context: 3, LastOnly: c.lastOnly})
+		s, err := text.NewEpoch(countingIDs(11), text.WindowConfig{Batch: 2, Context: 3, LastOnly: c.lastOnly})
 		require.NoError(t, err)
 		for range 2 {
 			for i := range c.inputs {
@@ -104,13 +105,13 @@ func TestSequentialTail(t *testing.T) {
 }
 
 // Nothing of an earlier batch is left in the memory that the next one uses.
-func TestSequentialReusesItsTensors(t *testing.T) {
-	s, err := train.NewSequential(countingIDs(100), train.SequentialConfig{Batch: 2, Context: 8})
+func TestEpochReusesItsTensors(t *testing.T) {
+	s, err := text.NewEpoch(countingIDs(100), text.WindowConfig{Batch: 2, Context: 8})
 	require.NoError(t, err)
 	a, err := s.Next()
 	require.NoError(t, err)
 	b, err := s.Next()
 	require.NoError(t, err)
-	require.Same(t, a.Inputs[train.Inputs], b.Inputs[train.Inputs])
+	require.Same(t, a.Inputs[text.Inputs], b.Inputs[text.Inputs])
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = s.Next() }))
 }

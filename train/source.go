@@ -1,0 +1,27 @@
+package train
+
+import "gorgonia.org/tensor"
+
+// Batch is what a source returns for one step: values for a loss's inputs.
+type Batch struct {
+	Inputs map[string]*tensor.Dense // input's name → value
+	Tokens int                      // number of targets that count, which the loss is a mean over
+}
+
+// Source yields batches. A batch belongs to the source: it is valid until the
+// next call of Next, which may write into the same tensors.
+type Source interface {
+	// Next returns the next batch, or io.EOF after the last one of an evaluation.
+	Next() (Batch, error)
+}
+
+// Resumable is a source whose position can be saved and restored: a checkpoint
+// holds its state.
+type Resumable interface {
+	Source
+	// State returns the source's position.
+	State() []byte
+	// SetState continues from the position that State returned. An error leaves
+	// the source where it was.
+	SetState(state []byte) error
+}

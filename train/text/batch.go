@@ -1,0 +1,135 @@
+package text
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"attention/graph"
+	"attention/train"
+
+	"gorgonia.org/tensor"
+)
+
+// Names of the inputs of a batch of windows.
+const (
+	Inputs  = "inputs"  // (B, T) ids
+	Targets = "targets" // (B, T) ids, each the one that follows its input, or graph.IgnoreTarget
+)
+
+// WindowConfig shapes a batch of windows.
+type WindowConfig struct {
+	Batch    int  `json:"batch"`     // B, windows of a batch; at least 1
+	Context  int  `json:"context"`   // T, positions of a window; at least 1
+	LastOnly bool `json:"last_only"` // only the last target of a window counts, for models that see the whole window
+}
+
+// maxBatchTokens is the most tokens of a batch: a larger one is a mistake.
+const maxBatchTokens = math.MaxInt32
+
+// check refuses a batch that cannot be filled from ids.
+func (c WindowConfig) check(ids []int) error {
+	if c.Batch < 1 {
+		return fmt.Errorf("text: batch size: got %d windows, want a number >= 1", c.Batch)
+	}
+	if c.Context < 1 {
+		return fmt.Errorf("text: context: got %d, want a number >= 1", c.Context)
+	}
+	if c.Batch > maxBatchTokens/c.Context {
+		return fmt.Errorf("text: batch: got %d windows of %d, want at most %d tokens", c.Batch, c.Context, maxBatchTokens)
+	}
+	if len(ids) <= c.Context {
+		return fmt.Errorf("text: ids: got %d, want more than the context of %d", len(ids), c.Context)
+	}
+	return nil
+}
+
+// windowBatch is a batch of windows of ids, whose memory every batch reuses.
+type windowBatch struct {
+	config          WindowConfig
+	ids             []int
+	batch           train.Batch
+	inputs, targets []int
+}
+
+// newWindowBatch checks the config and allocates the batch.
+func newWindowBatch(ids []int, c WindowConfig) (*windowBatch, error) {
+	if err := c.check(ids); err != nil {
+		return nil, err
+	}
+	inputs := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Batch, c.Context))
+	targets := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Batch, c.Context))
+	return &windowBatch{
+		config:  c,
+		ids:     ids,
+		batch:   train.Batch{Inputs: map[string]*tensor.Dense{Inputs: inputs, Targets: targets}},
+		inputs:  inputs.Ints(),
+		targets: targets.Ints(),
+	}, nil
+}
+
+// row returns row b of the inputs and of the targets, those set to graph.IgnoreTarget.
+func (w *windowBatch) row(b int) (inputs, targets []int) {
+	begin, end := b*w.config.Context, (b+1)*w.config.Context
+	inputs, targets = w.inputs[begin:end], w.targets[begin:end]
+	for i := range targets {
+		targets[i] = graph.IgnoreTarget
+	}
+	return inputs, targets
+}
+
+// first returns the first position of a window whose target counts.
+func (w *windowBatch) first() int {
+	if w.config.LastOnly {
+		return w.config.Context - 1
+	}
+	return 0
+}
+
+// set fills row b with the window that begins at start and counts its targets.
+// Positions past the end of the text get input 0 and no target.
+func (w *windowBatch) set(b, start int) {
+	inputs, targets := w.row(b)
+	n := min(len(inputs), max(0, len(w.ids)-1-start))
+	clear(inputs[n:])
+	if n == 0 {
+		return
+	}
+	copy(inputs, w.ids[start:start+n])
+	for i := w.first(); i < n; i++ {
+		targets[i] = w.ids[start+i+1]
+		w.batch.Tokens++
+	}
+}
+
+// setAround is set for a text whose end is followed by its beginning, so that
+// every position has a target.
+func (w *windowBatch) setAround(b, start int) {
+	inputs, targets := w.row(b)
+	for i := range inputs {
+		inputs[i] = w.ids[(start+i)%len(w.ids)]
+	}
+	for i := w.first(); i < len(targets); i++ {
+		targets[i] = w.ids[(start+i+1)%len(w.ids)]
+		w.batch.Tokens++
+	}
+}
+
+// encodePosition returns a position in a text as 8 bytes.
+func encodePosition(position int) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(position))
+}
+
+// decodePosition stores what encodePosition returned, a number below limit. An
+// error leaves position as it was.
+func decodePosition(position *int, state []byte, limit int) error {
+	if len(state) != 8 {
+		return fmt.Errorf("text: state of a source: got %d bytes, want 8", len(state))
+	}
+	read := binary.BigEndian.Uint64(state)
+	if read >= uint64(limit) {
+		return fmt.Errorf("text: state of a source: got position %d, want one below %d: was it another text?", read, limit)
+	}
+	*position = int(read)
+	return nil
+}

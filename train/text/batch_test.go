@@ -1,0 +1,124 @@
+package text_test
+
+import (
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"attention/train"
+	"attention/train/text"
+)
+
+func countingIDs(n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = i
+	}
+	return ids
+}
+
+// copies returns a batch's inputs and targets.
+func copies(b train.Batch) (inputs, targets []int) {
+	return append([]int{}, b.Inputs[text.Inputs].Ints()...), append([]int{}, b.Inputs[text.Targets].Ints()...)
+}
+
+// resumables returns one source of each kind over the same text.
+func resumables(t *testing.T, n int) map[string]train.Resumable {
+	ids := countingIDs(n)
+	random, err := text.NewWindows(ids, text.WindowConfig{Batch: 3, Context: 5}, 4)
+	require.NoError(t, err)
+	once, err := text.NewEpoch(ids, text.WindowConfig{Batch: 3, Context: 5})
+	require.NoError(t, err)
+	round, err := text.NewCycle(ids, text.WindowConfig{Batch: 3, Context: 5})
+	require.NoError(t, err)
+	return map[string]train.Resumable{"windows": random, "epoch": once, "cycle": round}
+}
+
+// A source continues from the state of another after any number of batches, also at
+// the end of an Epoch.
+func TestSourcesResume(t *testing.T) {
+	for name, source := range resumables(t, 52) {
+		for range 12 {
+			state := source.State()
+			twin := resumables(t, 52)[name]
+			for range 3 { // move it elsewhere first
+				_, err := twin.Next()
+				require.NoError(t, err)
+			}
+			require.NoError(t, twin.SetState(state))
+			require.Equal(t, state, twin.State())
+			var ended error
+			for range 6 {
+				want, err := source.Next()
+				got, twinErr := twin.Next()
+				require.Equal(t, err, twinErr)
+				if err != nil {
+					require.Equal(t, io.EOF, err)
+					ended = err
+					continue
+				}
+				require.Equal(t, want, got, name)
+			}
+			require.Equal(t, name == "epoch", ended != nil)
+			require.NoError(t, source.SetState(state))
+			if _, err := source.Next(); name != "epoch" {
+				require.NoError(t, err)
+			}
+		}
+	}
+}
+
+func TestSourcesRefuseAnothersState(t *testing.T) {
+	at := func(position uint64) []byte { return binary.BigEndian.AppendUint64(nil, position) }
+	const which = ", want one below "
+	for name, wrong := range map[string]map[string][]byte{
+		"windows": {"text: windows: state of 8 bytes: ": at(1), "text: windows: state of 0 bytes: ": nil},
+		"epoch": {
+			"text: state of a source: got 20 bytes, want 8":                      resumables(t, 52)["windows"].State(),
+			"text: state of a source: got position 67" + which + "67":            at(67),
+			"text: state of a source: got position 18446744073709551615" + which: at(1<<64 - 1),
+		},
+		"cycle": {
+			"text: state of a source: got 0 bytes, want 8":                                             nil,
+			"text: state of a source: got position 52" + which + "52: was it another text?":            at(52),
+			"text: state of a source: got position 9223372036854775808" + which + "52: was it another": at(1 << 63),
+		},
+	} {
+		source := resumables(t, 52)[name]
+		_, err := source.Next()
+		require.NoError(t, err)
+		before := source.State()
+		for want, state := range wrong {
+			require.ErrorContains(t, source.SetState(state), want, name)
+			require.Equal(t, before, source.State(), "%s: %s", name, want)
+		}
+	}
+}
+
+func TestSourcesRefuse(t *testing.T) {
+	for _, c := range []struct {
+		ids, batch, context int
+		want                string
+	}{
+		{10, 0, 3, "text: batch size: got 0 windows, want a number >= 1"},
+		{10, 1, 0, "text: context: got 0, want a number >= 1"},
+		{3, 1, 3, "text: ids: got 3, want more than the context of 3"},
+		{0, 1, 3, "text: ids: got 0, want more than the context of 3"},
+	} {
+		_, err := text.NewWindows(countingIDs(c.ids), text.WindowConfig{Batch: c.batch, Context: c.context}, 0)
+		require.EqualError(t, err, c.want)
+		_, err = text.NewEpoch(countingIDs(c.ids), text.WindowConfig{Batch: c.batch, Context: c.context})
+		require.EqualError(t, err, c.want)
+		_, err = text.NewCycle(countingIDs(c.ids), text.WindowConfig{Batch: c.batch, Context: c.context})
+		require.EqualError(t, err, c.want)
+	}
+	smallest, err := text.NewWindows(countingIDs(4), text.WindowConfig{Batch: 1, Context: 3}, 0)
+	require.NoError(t, err)
+	b, err := smallest.Next()
+	require.NoError(t, err)
+	inputs, targets := copies(b)
+	require.Equal(t, []int{0, 1, 2}, inputs)
+	require.Equal(t, []int{1, 2, 3}, targets)
+}

@@ -1,0 +1,72 @@
+package text
+
+import "fmt"
+
+// Tokenizer turns text into ids and back. Decode(Encode(text)) is text, and the
+// text of two slices of ids joined is their two texts joined. A tokenizer never
+// changes, so any number of goroutines may use it.
+type Tokenizer interface {
+	// Len returns V, the number of ids: they are 0 to V−1.
+	Len() int
+	// Encode returns the ids of text. The error for a character or byte that it
+	// cannot encode names it and its position.
+	Encode(text string) ([]int, error)
+	// Decode returns the text of ids, which need not be UTF-8 if an id is part
+	// of a character (Decoder waits for the other parts). The error for an id
+	// outside [0, V) names it and its position.
+	Decode(ids []int) (string, error)
+	// Config returns the config of an equal tokenizer.
+	Config() TokenizerConfig
+}
+
+// Names of tokenizers for TokenizerConfig.Name.
+const (
+	Characters = "characters" // Vocabulary
+	Bytes      = "bytes"      // ByteTokenizer
+	GPT2       = "gpt2"       // GPT2Tokenizer
+)
+
+// TokenizerConfig is a tokenizer as JSON: its name and, for Characters, what it
+// has learned from its text.
+type TokenizerConfig struct {
+	Name       string `json:"tokenizer"`            // "" is Characters
+	Characters string `json:"characters,omitempty"` // for Characters: all of them, ascending, at least one; otherwise ""
+}
+
+// New returns the tokenizer, or the error of Validate.
+func (c TokenizerConfig) New() (Tokenizer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	switch c.Name {
+	case Bytes:
+		return ByteTokenizer{}, nil
+	case GPT2:
+		return NewGPT2Tokenizer(), nil
+	}
+	return newVocabulary([]rune(c.Characters)), nil
+}
+
+// Validate refuses an unknown name, characters for a tokenizer that has none, and
+// for Characters an empty string or characters that do not ascend: their ids would
+// not be those they were saved with.
+func (c TokenizerConfig) Validate() error {
+	switch c.Name {
+	case "", Characters:
+		return checkCharacters(c.Characters)
+	case Bytes, GPT2:
+		if c.Characters != "" {
+			return fmt.Errorf("text: tokenizer %s: got characters, want none: only %q has them", c.Name, Characters)
+		}
+		return nil
+	}
+	return fmt.Errorf("text: tokenizer: got %q, want %q, %q or %q", c.Name, Characters, Bytes, GPT2)
+}
+
+// checkID refuses id, found at position at, unless it is in [0, length).
+func checkID(at, id, length int) error {
+	if id < 0 || id >= length {
+		return fmt.Errorf("text: ids: got %d at position %d, want 0 to %d", id, at, length-1)
+	}
+	return nil
+}

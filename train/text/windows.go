@@ -1,0 +1,53 @@
+package text
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"attention/train"
+)
+
+// Windows is an endless source of random windows of a text. Each window begins
+// at a position drawn evenly from all that leave room for it and its targets.
+type Windows struct {
+	random *rand.PCG
+	out    *windowBatch
+}
+
+// NewWindows returns a source over ids, which it keeps. Equal ids, configs and
+// seeds give equal batches. A batch size or context below 1 and ids no longer
+// than the context are errors.
+func NewWindows(ids []int, c WindowConfig, seed uint64) (*Windows, error) {
+	out, err := newWindowBatch(ids, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Windows{random: rand.NewPCG(seed, 0), out: out}, nil
+}
+
+// Next returns B new windows. It never returns an error. The tensors are the
+// same each time with new contents: copy what must outlive the next call.
+func (w *Windows) Next() (train.Batch, error) {
+	starts := uint64(len(w.out.ids) - w.out.config.Context)
+	draw := rand.New(w.random)
+	w.out.batch.Tokens = 0
+	for b := range w.out.config.Batch {
+		w.out.set(b, int(draw.Uint64N(starts)))
+	}
+	return w.out.batch, nil
+}
+
+// State returns the state of the random stream.
+func (w *Windows) State() []byte {
+	state, _ := w.random.MarshalBinary() // a PCG is two numbers: this cannot fail
+	return state
+}
+
+// SetState continues the stream of the source whose State returned state: over
+// equal ids and with an equal config, the same batches follow.
+func (w *Windows) SetState(state []byte) error {
+	if err := w.random.UnmarshalBinary(state); err != nil {
+		return fmt.Errorf("text: windows: state of %d bytes: %w", len(state), err)
+	}
+	return nil
+}
