@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/train/folder"
+	"attention/train/pretrained"
 
 	"github.com/spf13/cobra"
 )
@@ -47,7 +47,7 @@ func newExportCommand() *cobra.Command {
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			files, err := runExport(model, folder.Format(format), out)
+			files, err := runExport(model, pretrained.Format(format), out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
@@ -64,16 +64,16 @@ func newExportCommand() *cobra.Command {
 }
 
 // runExport reads a model and writes it, and returns the names of the files.
-func runExport(model string, format folder.Format, out string) ([]string, error) {
+func runExport(model string, format pretrained.Format, out string) ([]string, error) {
 	switch {
 	case model == "":
 		return nil, errors.New("--model: missing, want the folder of a model")
-	case !slices.Contains(folder.Formats(), format):
+	case !slices.Contains(pretrained.Formats(), format):
 		return nil, fmt.Errorf("--format: got %q, want huggingface or torch", format)
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	m, err := folder.ReadGPT(model)
+	m, err := modelFolders.ReadGPT(model)
 	if err := checkRead(model, err); err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}

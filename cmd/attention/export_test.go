@@ -8,7 +8,6 @@ import (
 
 	"attention/layers"
 	"attention/layers/generate"
-	"attention/train/folder"
 
 	"github.com/stretchr/testify/require"
 )
@@ -39,7 +38,7 @@ func TestExport(t *testing.T) {
 		require.Equal(t, want, mustGenerate(t, "--model", to, "--prompt", "abc", "--tokens", "20"))
 		from = to
 	}
-	again, err := folder.ReadGPT(from)
+	again, err := modelFolders.ReadGPT(from)
 	require.NoError(t, err)
 	for name, value := range g.Params.All() {
 		got, ok := again.Params.Get(name)
@@ -58,8 +57,8 @@ func TestExportWrong(t *testing.T) {
 		`--format: got "onnx", want huggingface or torch`:                                                         {"--model", dir, "--format", "onnx", "--out", "x"},
 		"--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors": {"--model", full + "/x", "--format", "torch", "--out", "y"},
 		"--out: missing, want a folder to write":                                                                  {"--model", dir, "--format", "torch"},
-		"--model: folder: " + run + ": config.json: model: the model is no GPT":                                   {"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
-		"--out: folder: " + full + ": got a folder that is not empty, want a new or empty one":                    {"--model", dir, "--format", "torch", "--out", full},
+		"--model: pretrained: " + run + ": config.json: model: the model is no GPT":                               {"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
+		"--out: pretrained: " + full + ": got a folder that is not empty, want a new or empty one":                {"--model", dir, "--format", "torch", "--out", full},
 	} {
 		_, err := exported(args...)
 		require.EqualError(t, err, want)

@@ -7,7 +7,7 @@ import (
 
 	"attention/layers"
 	"attention/layers/generate"
-	"attention/train/folder"
+	"attention/train/pretrained"
 	"attention/train/text"
 )
 
@@ -29,8 +29,8 @@ func openGenerative(dir string) (*generative, error) {
 	if checkpoints := unfinished(dir); len(checkpoints) > 0 {
 		return openRun(dir, checkpoints)
 	}
-	m, err := folder.ReadGPT(dir)
-	if errors.Is(err, folder.ErrNoGPT) {
+	m, err := modelFolders.ReadGPT(dir)
+	if errors.Is(err, pretrained.ErrNotGPT) {
 		if run, runErr := openRun(dir, nil); !errors.Is(runErr, errNoRun) {
 			return run, runErr
 		}

@@ -13,7 +13,7 @@ import (
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
-	"attention/train/folder"
+	"attention/train/pretrained"
 	"attention/train/text"
 )
 
@@ -115,7 +115,7 @@ func stepsOf(path string) (steps int, ok bool) {
 // checkRead is the error of reading a GPT's folder, in other words for what is no folder,
 // and an error for a run that is not finished.
 func checkRead(dir string, err error) error {
-	if errors.Is(err, folder.ErrNoGPT) {
+	if errors.Is(err, pretrained.ErrNotGPT) {
 		return err
 	}
 	if err := checkFolder(dir); err != nil {

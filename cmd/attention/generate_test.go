@@ -13,7 +13,7 @@ import (
 
 	"attention/layers"
 	"attention/layers/generate"
-	"attention/train/folder"
+	"attention/train/pretrained"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +22,7 @@ import (
 )
 
 // newSmallGPT is a GPT of characters whose text varies.
-func newSmallGPT(t testing.TB) *folder.GPT {
+func newSmallGPT(t testing.TB) *pretrained.GPT {
 	vocabulary, err := text.NewVocabulary("abcdefg éü\n")
 	require.NoError(t, err)
 	p := layers.NewParams(tensor.Float32, 7)
@@ -33,13 +33,13 @@ func newSmallGPT(t testing.TB) *folder.GPT {
 			v.Float32s()[i] *= 6
 		}
 	}
-	return &folder.GPT{Model: m, Params: p, Tokenizer: vocabulary, EndOfText: -1}
+	return &pretrained.GPT{Model: m, Params: p, Tokenizer: vocabulary, EndOfText: -1}
 }
 
 // written is a new folder with a model.
-func written(t testing.TB, g *folder.GPT) string {
+func written(t testing.TB, g *pretrained.GPT) string {
 	dir := filepath.Join(t.TempDir(), "model")
-	_, err := g.Write(dir, folder.Torch)
+	_, err := g.Write(dir, pretrained.Torch)
 	require.NoError(t, err)
 	return dir
 }
@@ -64,7 +64,7 @@ func mustGenerate(t testing.TB, args ...string) string {
 }
 
 // continued is what a model adds to a text by package generate alone.
-func continued(t testing.TB, g *folder.GPT, prompt string, tokens int, c generate.Config) string {
+func continued(t testing.TB, g *pretrained.GPT, prompt string, tokens int, c generate.Config) string {
 	ids, err := g.Tokenizer.Encode(prompt)
 	require.NoError(t, err)
 	c.Vocab = g.Tokenizer.Len()

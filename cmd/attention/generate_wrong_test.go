@@ -28,7 +28,7 @@ func TestGenerateWrong(t *testing.T) {
 		"generate: Temperature: got -1, want a finite number of at least 0":                                                                   {"--model", dir, "--prompt", "a", "--temperature", "-1"},
 		"generate: TopP: got NaN, want a probability":                                                                                         {"--model", dir, "--prompt", "a", "--top-p", "NaN"},
 		"generate: TopK: got -1, want at least 0":                                                                                             {"--model", dir, "--prompt", "a", "--top-k", "-1"},
-		"--model: folder: " + empty + ": open " + filepath.Join(empty, "config.json") + ": no such file or directory":                         {"--model", empty, "--prompt", "a"},
+		"--model: pretrained: " + empty + ": open " + filepath.Join(empty, "config.json") + ": no such file or directory":                     {"--model", empty, "--prompt", "a"},
 		"--model: " + noTokenizer + ": config.json: got no vocabulary of a tokenizer known here, want \"vocabulary\" or GPT-2's 50257 tokens": {"--model", noTokenizer, "--prompt", "a"},
 		"--prompt: got no text, want some to go on with: the model knows no beginning":                                                        {"--model", dir},
 		"--prompt: text: got 'x' at position 2, want one of the vocabulary's 11 characters":                                                   {"--model", dir, "--prompt", "abx"},

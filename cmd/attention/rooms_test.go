@@ -28,8 +28,8 @@ var rooms = map[string][]string{
 	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
 	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
 	"attention/train/text":           {"attention/train", "attention/graph"},
-	"attention/train/folder":         {"attention/train/text", "attention/layers", "attention/internal/jsonkeys", "attention/internal/safetensors"},
-	"attention/cmd/attention": {"attention/train", "attention/train/text", "attention/train/folder", "attention/layers/generate", "attention/layers", "attention/graph", "attention/graph/gradcheck",
+	"attention/train/pretrained":     {"attention/train/text", "attention/layers", "attention/internal/jsonkeys", "attention/internal/safetensors"},
+	"attention/cmd/attention": {"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers/generate", "attention/layers", "attention/graph", "attention/graph/gradcheck",
 		"attention/graph/machine", "attention/internal/kernel", "attention/internal/expr", "attention/internal/jsonkeys", "attention/internal/safetensors", "attention/internal/torchrand"},
 }
 

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"attention/train"
-	"attention/train/folder"
 
 	"github.com/spf13/pflag"
 	"gorgonia.org/tensor"
@@ -35,7 +34,7 @@ func (o *trainOptions) fillFromInit(flags *pflag.FlagSet) error {
 	if !isFolder(o.init) || flags.Changed("model") && o.model != gptName {
 		return nil
 	}
-	f, err := folder.ReadForm(o.init)
+	f, err := modelFolders.ReadSpec(o.init)
 	if err := checkRead(o.init, err); err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func (r *trainRun) readWeights(path string) error {
 	if r.config.Model.gpt == nil {
 		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, gptName)
 	}
-	g, err := folder.ReadGPT(path)
+	g, err := modelFolders.ReadGPT(path)
 	if err != nil {
 		return err
 	}

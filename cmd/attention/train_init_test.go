@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"attention/internal/safetensors"
-	"attention/train/folder"
+	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,7 +28,7 @@ func TestTrainInitFolder(t *testing.T) {
 	c, err := readConfig(run)
 	require.NoError(t, err)
 	folders := []string{run}
-	for _, format := range folder.Formats() {
+	for _, format := range pretrained.Formats() {
 		dir := filepath.Join(t.TempDir(), string(format))
 		_, err := runExport(run, format, dir)
 		require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestTrainInitWrong(t *testing.T) {
 		"--init " + gpt + " --context 7":                         "--init: " + gpt + ": --context: got 7, want 6, that of the weights",
 		"--init " + gpt + " --tokenizer bytes":                   "--vocab: got 28, want at least the 256 bytes of the tokenizer",
 		"--init " + gpt + " --model layer":                       "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders",
-		"--init " + layer:                                        "--init: folder: " + layer + ": config.json: model: the model is no GPT",
+		"--init " + layer:                                        "--init: pretrained: " + layer + ": config.json: model: the model is no GPT",
 		"--model gpt --init " + layer + "/loss.png":              "--init: train: parameters: safetensors: ",
 		"--model gpt --init " + layer + "/model.safetensors":     "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights",
 		"--dtype float64 --init " + layer + "/model.safetensors": "--init: " + layer + "/model.safetensors: --dtype: got float64, want float32, that of the weights",

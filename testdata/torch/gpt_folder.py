@@ -1,4 +1,4 @@
-"""GPTs of train/folder/model.py, whose linear layers are nn.Linear: weights and logits.
+"""GPTs of train/pretrained/model.py, whose linear layers are nn.Linear: weights and logits.
 
 Writes gpt_folder.safetensors beside itself, in float64. Made with torch 1.13.0a0
 (Debian's python3-torch 1.13.1) on Python 3.11; the file's metadata repeats the version.
@@ -20,7 +20,7 @@ import torch
 import golden
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../../train/folder"))
+sys.path.insert(0, os.path.join(HERE, "../../train/pretrained"))
 import model
 
 PLAIN = {

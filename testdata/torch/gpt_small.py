@@ -30,7 +30,7 @@ import torch
 import golden
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../../train/folder"))
+sys.path.insert(0, os.path.join(HERE, "../../train/pretrained"))
 import model
 
 CONFIG = {

@@ -1,4 +1,4 @@
-package folder_test
+package pretrained_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"attention/internal/safetensors"
-	"attention/train/folder"
+	"attention/train/pretrained"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -36,7 +36,7 @@ func TestTokenizers(t *testing.T) {
 		return write(t, config, tensors)
 	}
 	name := func(dir string) string {
-		g, err := folder.ReadGPT(dir)
+		g, err := pretrained.ReadGPT(dir)
 		require.NoError(t, err)
 		if g.Tokenizer == nil {
 			require.Less(t, g.EndOfText, 50256)
@@ -53,13 +53,13 @@ func TestTokenizers(t *testing.T) {
 	require.Equal(t, "bytes", name(tiny(300, fields{"vocabulary": fields{"tokenizer": "bytes"}})))
 	require.Equal(t, "bytes", name(tiny(50257, fields{"vocabulary": fields{"tokenizer": "bytes"}, "eos_token_id": nil})))
 
-	g, err := folder.ReadGPT(tiny(300, fields{"eos_token_id": []int{7, 8}}))
+	g, err := pretrained.ReadGPT(tiny(300, fields{"eos_token_id": []int{7, 8}}))
 	require.NoError(t, err)
 	require.Equal(t, 7, g.EndOfText)
 	dir := t.TempDir()
-	_, err = g.Write(dir, folder.HuggingFace)
+	_, err = g.Write(dir, pretrained.HuggingFace)
 	require.NoError(t, err)
-	g, err = folder.ReadGPT(dir)
+	g, err = pretrained.ReadGPT(dir)
 	require.NoError(t, err)
 	require.Equal(t, 7, g.EndOfText)
 

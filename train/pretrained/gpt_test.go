@@ -1,4 +1,4 @@
-package folder_test
+package pretrained_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"attention/internal/golden"
 	"attention/internal/safetensors"
 	"attention/layers"
-	"attention/train/folder"
+	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -76,7 +76,7 @@ func writeJSON(t testing.TB, path string, v any) {
 }
 
 // run are the logits of a model, of ids in this shape.
-func run(t testing.TB, g *folder.GPT, ids []int64, shape ...int) []float64 {
+func run(t testing.TB, g *pretrained.GPT, ids []int64, shape ...int) []float64 {
 	b := layers.NewBuild(g.Params, layers.Eval)
 	in, err := b.InputOf(tensor.Int64, "ids", shape...), b.Err()
 	require.NoError(t, err)
@@ -111,22 +111,22 @@ func same(t testing.TB, want, got *layers.Params) {
 func TestHuggingFaceFolders(t *testing.T) {
 	f := golden.Load(t, "torch/gpt.safetensors")
 	for name, config := range cases {
-		g, err := folder.ReadGPT(write(t, config, caseTensors(t, "torch/gpt.safetensors", name)))
+		g, err := pretrained.ReadGPT(write(t, config, caseTensors(t, "torch/gpt.safetensors", name)))
 		require.NoError(t, err, name)
 		got := run(t, g, f.Int64(name+".ids"), f.Shape(name+".ids")...)
 		golden.Close(t, name, f.Float64(name+".out"), got, 1e-12, 1e-12)
 		require.Nil(t, g.Tokenizer)
 		require.Equal(t, -1, g.EndOfText)
-		for _, format := range folder.Formats() {
+		for _, format := range pretrained.Formats() {
 			dir := filepath.Join(t.TempDir(), "new", "one")
 			files, err := g.Write(dir, format)
-			if name == "gpt_grouped" && format == folder.HuggingFace {
-				require.EqualError(t, err, "folder: "+dir+": n_kv_head: got 2 with n_head 6, want as many: transformers' GPT-2 has no fewer; format torch has")
+			if name == "gpt_grouped" && format == pretrained.HuggingFace {
+				require.EqualError(t, err, "pretrained: "+dir+": n_kv_head: got 2 with n_head 6, want as many: transformers' GPT-2 has no fewer; format torch has")
 				continue
 			}
 			require.NoError(t, err)
 			require.Equal(t, filesIn(t, dir), slices.Sorted(slices.Values(files)))
-			again, err := folder.ReadGPT(dir)
+			again, err := pretrained.ReadGPT(dir)
 			require.NoError(t, err)
 			same(t, g.Params, again.Params)
 			require.Equal(t, g.Model.Config(), again.Model.Config())
@@ -143,87 +143,19 @@ func filesIn(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-// What is written for transformers holds what their GPT-2 has, under its names, and
-// biases of 0 where a model has none.
-func TestWrittenForHuggingFace(t *testing.T) {
-	for name, config := range cases {
-		if name == "gpt_grouped" {
-			continue
-		}
-		tensors := caseTensors(t, "torch/gpt.safetensors", name)
-		g, err := folder.ReadGPT(write(t, config.with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}}), tensors))
-		require.NoError(t, err)
-		dir := t.TempDir()
-		_, err = g.Write(dir, folder.HuggingFace)
-		require.NoError(t, err)
-
-		want := map[string]safetensors.Tensor{}
-		for _, x := range tensors {
-			x.DType = safetensors.F64
-			want[x.Name] = x
-		}
-		if config["bias"] == false { // those of the case with biases, but 0
-			for _, x := range caseTensors(t, "torch/gpt.safetensors", "gpt") {
-				if strings.HasSuffix(x.Name, ".bias") {
-					want[x.Name] = safetensors.Tensor{Name: x.Name, Shape: x.Shape, Data: make([]float64, x.Shape[0]), DType: safetensors.F64}
-				}
-			}
-		}
-		file, err := safetensors.ReadFile(filepath.Join(dir, "model.safetensors"))
-		require.NoError(t, err)
-		require.Equal(t, map[string]string{"format": "pt"}, file.Metadata)
-		got := map[string]safetensors.Tensor{}
-		for _, x := range file.Tensors {
-			got[x.Name] = x
-		}
-		require.Equal(t, want, got)
-
-		text, err := os.ReadFile(filepath.Join(dir, "config.json"))
-		require.NoError(t, err)
-		wantConfig := fields{
-			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "vocab_size": 13, "n_positions": 11, "n_embd": 12,
-			"n_layer": 2, "n_head": 3, "n_inner": config["n_inner"], "activation_function": config["activation_function"],
-			"layer_norm_epsilon": 1e-5, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "scale_attn_weights": true,
-			"tie_word_embeddings": config["tie_word_embeddings"] != false, "bias": config["bias"] != false,
-			"bos_token_id": nil, "eos_token_id": nil, "torch_dtype": "float64",
-			"vocabulary": fields{"tokenizer": "characters", "characters": "abcdefghijklm"},
-		}
-		wantText, err := json.Marshal(wantConfig)
-		require.NoError(t, err)
-		require.JSONEq(t, string(wantText), string(text))
-	}
-}
-
-// Defaults are spelled out, which for other programs are others.
-func TestWrittenDefaults(t *testing.T) {
-	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{Vocab: 5, Context: 7, Width: 3, Layers: 1, NumHeads: 1})
-	require.NoError(t, err)
-	for _, format := range folder.Formats() {
-		dir := t.TempDir()
-		_, err = (&folder.GPT{Model: m, Params: p, EndOfText: 2}).Write(dir, format)
-		require.NoError(t, err)
-		again, err := folder.ReadGPT(dir)
-		require.NoError(t, err)
-		require.Equal(t, layers.GPTConfig{Vocab: 5, Context: 7, Width: 3, Layers: 1, NumHeads: 1, Activation: "gelu_new", Eps: 1e-5}, again.Model.Config())
-		require.Equal(t, 2, again.EndOfText)
-		same(t, p, again.Params)
-	}
-}
-
 // The format torch: what plain PyTorch code with nn.Linear made gives its logits, and is
 // written as it was.
 func TestTorchFolders(t *testing.T) {
 	f := golden.Load(t, "torch/gpt_folder.safetensors")
 	for _, name := range []string{"plain", "grouped"} {
 		tensors := caseTensors(t, "torch/gpt_folder.safetensors", name)
-		g, err := folder.ReadGPT(write(t, json.RawMessage(f.Metadata(name)), tensors))
+		g, err := pretrained.ReadGPT(write(t, json.RawMessage(f.Metadata(name)), tensors))
 		require.NoError(t, err, name)
 		got := run(t, g, f.Int64(name+".ids"), f.Shape(name+".ids")...)
 		golden.Close(t, name, f.Float64(name+".logits"), got, 1e-12, 1e-12)
 
 		dir := t.TempDir()
-		_, err = g.Write(dir, folder.Torch)
+		_, err = g.Write(dir, pretrained.Torch)
 		require.NoError(t, err)
 		file, err := safetensors.ReadFile(filepath.Join(dir, "model.safetensors"))
 		require.NoError(t, err)
@@ -235,4 +167,79 @@ func TestTorchFolders(t *testing.T) {
 		require.NoError(t, err)
 		require.JSONEq(t, f.Metadata(name), string(text))
 	}
+}
+
+// gpt are the weights of the plain case.
+func gpt(t testing.TB) []safetensors.Tensor { return caseTensors(t, "torch/gpt.safetensors", "gpt") }
+
+// float32s are tensors rounded, which these reference values are exactly.
+func float32s(t testing.TB, tensors []safetensors.Tensor) []safetensors.Tensor {
+	f := golden.Load(t, "torch/gpt.safetensors")
+	for i, x := range tensors {
+		tensors[i].Data = f.Float32("gpt.param." + x.Name)
+	}
+	return tensors
+}
+
+// without returns a good folder that lacks a file.
+func without(t testing.TB, name string) string {
+	dir := write(t, hub, gpt(t))
+	require.NoError(t, os.Remove(filepath.Join(dir, name)))
+	return dir
+}
+
+// All kinds of folders hold the same model.
+func TestKindsOfFolders(t *testing.T) {
+	want, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
+	require.NoError(t, err)
+	wte := gpt(t)[0]
+	require.Equal(t, "transformer.wte.weight", wte.Name)
+	for name, dir := range map[string]string{
+		"no prefix, buffers": write(t, hub, append(renamed(gpt(t)),
+			safetensors.Tensor{Name: "h.0.attn.bias", Shape: []int{1, 1, 11, 11}, Data: make([]float32, 121)},
+			safetensors.Tensor{Name: "h.1.attn.bias", Shape: []int{1, 1, 11, 11}, Data: make([]bool, 121)},
+			safetensors.Tensor{Name: "h.1.attn.masked_bias", Data: []float32{-1e4}})),
+		"tied head": write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.weight", Shape: wte.Shape, Data: wte.Data})),
+		"shards":    sharded(t, gpt(t)),
+	} {
+		got, err := pretrained.ReadGPT(dir)
+		require.NoError(t, err, name)
+		same(t, want.Params, got.Params)
+		require.Equal(t, want.Model.Config(), got.Model.Config())
+	}
+
+	got, err := pretrained.ReadGPT(write(t, hub, float32s(t, gpt(t))))
+	require.NoError(t, err)
+	require.Equal(t, tensor.Float32, got.Dtype())
+	f := golden.Load(t, "torch/gpt.safetensors")
+	golden.Close(t, "float32", f.Float64("gpt.out"), run(t, got, f.Int64("gpt.ids"), 2, 7), 1e-5, 1e-5)
+	dir := t.TempDir()
+	_, err = got.Write(dir, pretrained.HuggingFace)
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"torch_dtype": "float32"`)
+}
+
+// A spec is read without the weights.
+func TestReadSpec(t *testing.T) {
+	config := hub.with(fields{"n_inner": 48, "vocabulary": fields{"characters": "abcdefghijklm"}})
+	dir := write(t, config, gpt(t))
+	g, err := pretrained.ReadGPT(dir)
+	require.NoError(t, err)
+	want := pretrained.Spec{Config: g.Model.Config(), Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
+	spec, err := pretrained.ReadSpec(dir)
+	require.NoError(t, err)
+	require.Equal(t, want, spec)
+
+	head := safetensors.Tensor{Name: "lm_head.weight", Shape: []int{13, 12}, Data: make([]float64, 156)}
+	dir = write(t, config, append(gpt(t), head)) // which is not tied, as only its values tell
+	_, err = pretrained.ReadGPT(dir)
+	require.ErrorContains(t, err, "lm_head.weight is not wte.weight")
+	spec, err = pretrained.ReadSpec(dir)
+	require.NoError(t, err)
+	require.Equal(t, want, spec)
+	dir = without(t, "model.safetensors")
+	_, err = pretrained.ReadSpec(dir)
+	require.ErrorContains(t, err, "pretrained: "+dir+": holds neither ")
 }

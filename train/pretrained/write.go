@@ -1,4 +1,4 @@
-package folder
+package pretrained
 
 import (
 	_ "embed"
@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// modelName is what the format Torch has besides, to be imported or changed.
+// modelName is the Python file of the format Torch, to be imported or changed.
 const modelName = "model.py"
 
 //go:embed model.py
@@ -26,17 +26,17 @@ var modelPy []byte
 // Write writes the model to a folder, which must be new or empty, and returns the names
 // of the files it made. ReadGPT reads the same parameters from it, bit for bit.
 //
-// HuggingFace is for transformers (GPT2LMHeadModel.from_pretrained). GPT-2 there has
-// biases always, so a model without gets such that are 0; it has as many heads of keys
-// as of queries, so a model with fewer is an error.
+// HuggingFace is for transformers (GPT2LMHeadModel.from_pretrained). Its GPT-2 always
+// has biases, so a model without them gets zeros; it has as many key/value heads as
+// query heads, so a model with fewer is an error.
 //
-// Torch has the names of HuggingFace, but the weights of linear layers as nn.Linear has
-// them, (out, in), and nothing that the model does not have. Its model.py reads the
-// folder, runs the model and writes the folder after more training.
+// Torch has the names of HuggingFace, but the weights of linear layers are (out, in),
+// as in nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs
+// the model and writes the folder after more training.
 func (g *GPT) Write(dir string, f Format) ([]string, error) {
 	files, err := g.write(dir, f)
 	if err != nil {
-		return nil, fmt.Errorf("folder: %s: %w", dir, err)
+		return nil, fmt.Errorf("pretrained: %s: %w", dir, err)
 	}
 	return files, nil
 }
@@ -47,14 +47,15 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	case !slices.Contains(Formats(), f):
 		return nil, fmt.Errorf("format: got %q, want one of %v", f, Formats())
 	case f == HuggingFace && c.NumKVHeads > 0 && c.NumKVHeads != c.NumHeads:
-		return nil, fmt.Errorf("n_kv_head: got %d with n_head %d, want as many: transformers' GPT-2 has no fewer; format %s has", c.NumKVHeads, c.NumHeads, Torch)
+		return nil, fmt.Errorf("n_kv_head: got %d with n_head %d, want as many: transformers' GPT-2 has no fewer; format %s has",
+			c.NumKVHeads, c.NumHeads, Torch)
 	}
 	if err := emptyFolder(dir); err != nil {
 		return nil, err
 	}
-	// config.json comes last: without it, this is no model.
-	tensors := g.tensors(f)
-	if err := safetensors.WriteFile(filepath.Join(dir, weightsName), &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: tensors}); err != nil {
+	// config.json comes last: a folder without it is not a model.
+	weights := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: g.tensors(f)}
+	if err := safetensors.WriteFile(filepath.Join(dir, weightsName), weights); err != nil {
 		return nil, err
 	}
 	files := []string{configName, weightsName}
@@ -71,7 +72,7 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	return files, atomicwriter.WriteFile(filepath.Join(dir, configName), append(text, '\n'), 0o644)
 }
 
-// emptyFolder makes the folder and refuses one that holds anything.
+// emptyFolder makes the folder and refuses one that is not empty.
 func emptyFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -83,7 +84,7 @@ func emptyFolder(dir string) error {
 	return err
 }
 
-// config is what config.json says, all defaults spelled out.
+// config returns the fields of config.json, all defaults spelled out.
 func (g *GPT) config(f Format) map[string]any {
 	c := g.Model.Config()
 	if c.Activation == "" {
@@ -97,7 +98,8 @@ func (g *GPT) config(f Format) map[string]any {
 		end = g.EndOfText
 	}
 	fields := map[string]any{
-		"vocab_size": c.Vocab, "n_positions": c.Context, "n_embd": c.Width, "n_layer": c.Layers, "n_head": c.NumHeads, "n_inner": nil,
+		"vocab_size": c.Vocab, "n_positions": c.Context, "n_embd": c.Width, "n_layer": c.Layers, "n_head": c.NumHeads,
+		"n_inner":             nil,
 		"activation_function": c.Activation, "layer_norm_epsilon": c.Eps,
 		"embd_pdrop": c.EmbeddingDropout, "attn_pdrop": c.AttentionDropout, "resid_pdrop": c.ResidualDropout,
 		"tie_word_embeddings": !c.Untied, "bias": !c.NoBias,
@@ -111,7 +113,8 @@ func (g *GPT) config(f Format) map[string]any {
 	}
 	if f == HuggingFace {
 		maps.Copy(fields, map[string]any{
-			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "torch_dtype": g.Dtype().String(), "scale_attn_weights": true,
+			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "torch_dtype": g.Dtype().String(),
+			"scale_attn_weights": true,
 		})
 		return fields
 	}
@@ -122,7 +125,7 @@ func (g *GPT) config(f Format) map[string]any {
 	return fields
 }
 
-// tensors are the parameters as a file of the format holds them.
+// tensors returns the parameters as a file of the format holds them.
 func (g *GPT) tensors(f Format) []safetensors.Tensor {
 	if g.Dtype() == tensor.Float64 {
 		return tensors(g, f, (*tensor.Dense).Float64s)
@@ -151,7 +154,7 @@ func tensors[F float32 | float64](g *GPT, f Format, floats func(*tensor.Dense) [
 	return all
 }
 
-// isNorm says whether a parameter is the weight of a norm.
+// isNorm reports whether a parameter is the weight of a norm.
 func isNorm(name string) bool {
 	return strings.Contains(name, ".ln_") && strings.HasSuffix(name, ".weight")
 }

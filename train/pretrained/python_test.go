@@ -1,4 +1,4 @@
-package folder_test
+package pretrained_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"attention/internal/golden"
 	"attention/internal/safetensors"
-	"attention/train/folder"
+	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
 )
@@ -23,14 +23,14 @@ func TestPyTorchReadsFolders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loading PyTorch takes seconds")
 	}
-	var models []*folder.GPT
+	var models []*pretrained.GPT
 	var dirs []string
 	for name, config := range cases {
 		config = config.with(fields{"embd_pdrop": 0.5}) // which must not act here
-		g, err := folder.ReadGPT(write(t, config, caseTensors(t, "torch/gpt.safetensors", name)))
+		g, err := pretrained.ReadGPT(write(t, config, caseTensors(t, "torch/gpt.safetensors", name)))
 		require.NoError(t, err)
-		for _, format := range folder.Formats() {
-			if name == "gpt_grouped" && format == folder.HuggingFace {
+		for _, format := range pretrained.Formats() {
+			if name == "gpt_grouped" && format == pretrained.HuggingFace {
 				continue
 			}
 			dir := t.TempDir()
@@ -50,7 +50,7 @@ func TestPyTorchReadsFolders(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, []int{5, 13}, want.Shape)
 		golden.Close(t, dirs[i], want.Data.([]float64), run(t, g, []int64{7, 0, 12, 12, 3}, 5), 1e-12, 1e-12)
-		if again, err := folder.ReadGPT(filepath.Join(dirs[i], "again")); err == nil {
+		if again, err := pretrained.ReadGPT(filepath.Join(dirs[i], "again")); err == nil {
 			same(t, g.Params, again.Params)
 			require.Equal(t, g.Model.Config(), again.Model.Config())
 		} else {

@@ -1,4 +1,4 @@
-package folder
+package pretrained
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// optional says whether a tensor may be there though no parameter has its name: a tied
-// head, and in a model without biases those of a format that has them always.
+// optional reports whether a tensor may exist without a parameter of its name: a tied
+// head, and in a model without biases those of a format that always has them.
 func (w *weights) optional(name string, c config) bool {
 	if name == headName {
 		return !c.gpt.Untied
@@ -21,7 +21,7 @@ func (w *weights) optional(name string, c config) bool {
 	return c.gpt.NoBias && strings.HasSuffix(name, ".bias")
 }
 
-// fill reads the parameters, one by one, and checks the tensors that are no parameters.
+// fill reads the parameters one by one and checks the tensors that are not parameters.
 func (w *weights) fill(p *layers.Params, c config) error {
 	if p.Dtype() == tensor.Float64 {
 		return fill(w, p, c, (*tensor.Dense).Float64s)
@@ -47,7 +47,8 @@ func fill[F float32 | float64](w *weights, p *layers.Params, c config, floats fu
 		if name == headName {
 			tokens, _ := p.Get(tokensName)
 			if !equal(data, floats(tokens)) {
-				return fmt.Errorf(`weights: %s is not wte.weight, though %s does not say "tie_word_embeddings": false`, headName, configName)
+				return fmt.Errorf(`weights: %s is not wte.weight, though %s does not say "tie_word_embeddings": false`,
+					headName, configName)
 			}
 		} else if !equal(data, make([]F, len(data))) {
 			return fmt.Errorf(`weights: %s is not 0, though %s says "bias": false`, name, configName)
@@ -56,7 +57,7 @@ func fill[F float32 | float64](w *weights, p *layers.Params, c config, floats fu
 	return nil
 }
 
-// read fills dst with a tensor, the matrix transposed if it is stored so.
+// read fills dst with a tensor, transposing a matrix that is stored transposed.
 func read[F float32 | float64](t stored, dst []F, transposed bool) error {
 	if !transposed {
 		return safetensors.ReadFloats(t.file, t.Name, dst)
@@ -69,7 +70,7 @@ func read[F float32 | float64](t stored, dst []F, transposed bool) error {
 	return nil
 }
 
-// transpose makes dst the transpose of src, a matrix with so many columns.
+// transpose makes dst the transpose of src, a matrix with that many columns.
 func transpose[F float32 | float64](dst, src []F, columns int) {
 	rows := len(src) / columns
 	for i := range rows {
@@ -79,7 +80,7 @@ func transpose[F float32 | float64](dst, src []F, columns int) {
 	}
 }
 
-// equal compares numbers; a NaN is none and equals nothing.
+// equal reports whether a and b hold equal numbers; NaN equals nothing.
 func equal[F float32 | float64](a, b []F) bool {
 	if len(a) != len(b) {
 		return false

@@ -1,4 +1,4 @@
-package folder_test
+package pretrained_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"attention/internal/golden"
-	"attention/train/folder"
+	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
 )
@@ -27,7 +27,7 @@ func FuzzConfig(f *testing.F) {
 	dir := write(f, hub, gpt(f))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
-		g, err := folder.ReadGPT(dir)
+		g, err := pretrained.ReadGPT(dir)
 		if err != nil {
 			require.Less(t, len(err.Error()), 3000)
 			return

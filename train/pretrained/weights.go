@@ -1,4 +1,4 @@
-package folder
+package pretrained
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ const (
 	indexName  = "model.safetensors.index.json"
 )
 
-// weights are the tensors of a folder, under the names of parameters.
+// weights holds the tensors of a folder under the names of parameters.
 type weights struct {
 	readers []*safetensors.Reader
 	tensors map[string]stored
@@ -63,7 +63,7 @@ func (w *weights) close() {
 	}
 }
 
-// weightFiles are the names of the files: one, or those of an index.
+// weightFiles returns the names of the files: one, or those of an index.
 func weightFiles(dir string) ([]string, error) {
 	_, err := os.Stat(filepath.Join(dir, weightsName))
 	if !errors.Is(err, os.ErrNotExist) {
@@ -71,7 +71,8 @@ func weightFiles(dir string) ([]string, error) {
 	}
 	text, err := readSmall(filepath.Join(dir, indexName), 1<<26)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("holds neither %s nor %s, want one (transformers' save_pretrained writes them)", weightsName, indexName)
+		return nil, fmt.Errorf("holds neither %s nor %s, want one (transformers' save_pretrained writes them)",
+			weightsName, indexName)
 	}
 	if err != nil {
 		return nil, err
@@ -94,8 +95,8 @@ func weightFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-// buffer matches what older files hold besides weights: the causal mask and the number
-// that stood for hidden scores.
+// buffer matches what older files hold besides weights: the causal mask and the score
+// of hidden keys.
 var buffer = regexp.MustCompile(`^transformer\.h\.[0-9]+\.attn\.(bias|masked_bias)$`)
 
 // add adds the tensors of a file.
@@ -116,7 +117,7 @@ func (w *weights) add(r *safetensors.Reader) error {
 	return nil
 }
 
-// dtype is the type to compute in.
+// dtype returns the type to compute in.
 func (w *weights) dtype() tensor.Dtype {
 	if w.tensors[tokensName].DType == safetensors.F64 {
 		return tensor.Float64
@@ -126,8 +127,8 @@ func (w *weights) dtype() tensor.Dtype {
 
 var blockName = regexp.MustCompile(`^transformer\.h\.([0-9]+)\.`)
 
-// checkSize refuses a config that describes a much larger model than the files hold,
-// before memory is taken for it.
+// checkSize refuses a config of a much larger model than the files hold, before any
+// memory is allocated for it.
 func (w *weights) checkSize(c layers.GPTConfig) error {
 	blocks, elements := map[string]bool{}, 0
 	for name, t := range w.tensors {
@@ -147,7 +148,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 	return nil
 }
 
-// check lists all that keeps the files from holding the parameters.
+// check returns one error for all parameters that the files lack or have otherwise.
 func (w *weights) check(p *layers.Params, c config) error {
 	var missing, wrong []string
 	for name, value := range p.All() {
@@ -181,7 +182,7 @@ func (w *weights) check(p *layers.Params, c config) error {
 	return fmt.Errorf("weights: %s", strings.Join(all, "; "))
 }
 
-// shorten lists names, but not all of very many.
+// shorten lists the first names and the number of the others.
 func shorten(names []string) string {
 	const most = 3
 	list := strings.Join(names[:min(len(names), most)], ", ")
@@ -195,7 +196,7 @@ func isFloat(t safetensors.DType) bool {
 	return t == safetensors.F64 || t == safetensors.F32 || t == safetensors.F16 || t == safetensors.BF16
 }
 
-// storedShape is the shape of a parameter in a file of the config's format.
+// storedShape returns the shape of a parameter in a file of the config's format.
 func (c config) storedShape(name string, value *tensor.Dense) tensor.Shape {
 	shape := value.Shape().Clone()
 	if c.Format == Torch && isLinear(name) {
@@ -204,8 +205,9 @@ func (c config) storedShape(name string, value *tensor.Dense) tensor.Shape {
 	return shape
 }
 
-// isLinear says whether a parameter is the weight of a linear layer that GPT-2 has as
-// (in, out).
+// isLinear reports whether a parameter is the weight of a linear layer, which GPT-2
+// stores as (in, out).
 func isLinear(name string) bool {
-	return strings.HasSuffix(name, ".c_attn.weight") || strings.HasSuffix(name, ".c_proj.weight") || strings.HasSuffix(name, ".c_fc.weight")
+	return strings.HasSuffix(name, ".c_attn.weight") || strings.HasSuffix(name, ".c_proj.weight") ||
+		strings.HasSuffix(name, ".c_fc.weight")
 }

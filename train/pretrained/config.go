@@ -1,0 +1,116 @@
+package pretrained
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"attention/internal/jsonkeys"
+	"attention/layers"
+	"attention/train/text"
+)
+
+// Format is a kind of model folder.
+type Format string
+
+// The formats.
+const (
+	HuggingFace Format = "huggingface" // transformers' GPT-2, weights (in, out)
+	Torch       Format = "torch"       // the same names, weights (out, in) as in nn.Linear, and a model.py to run it
+)
+
+// Formats returns all formats.
+func Formats() []Format { return []Format{HuggingFace, Torch} }
+
+const (
+	configName  = "config.json"
+	weightsName = "model.safetensors"
+)
+
+// config is config.json: layers.GPTConfig and the keys beside its own.
+type config struct {
+	gpt layers.GPTConfig
+	configExtra
+}
+
+// configExtra holds the keys that layers.GPTConfig does not have.
+type configExtra struct {
+	ModelType  string                `json:"model_type"`   // gpt2
+	Format     Format                `json:"format"`       // torch; empty is Hugging Face's
+	EOS        any                   `json:"eos_token_id"` // a number, a list of them or null
+	Vocabulary *text.TokenizerConfig `json:"vocabulary"`   // the tokenizer; nil if there is none
+
+	// Options of transformers' GPT-2 that must have these values: true, false, false.
+	ScaleWeights   *bool `json:"scale_attn_weights"`
+	ScaleByLayer   bool  `json:"scale_attn_by_inverse_layer_idx"`
+	CrossAttention bool  `json:"add_cross_attention"`
+}
+
+// maxConfig is the most bytes of a config.json; a vocabulary of characters may be a
+// large part of it.
+const maxConfig = 1 << 23
+
+func (r Reader) readConfig(dir string) (config, error) {
+	contents, err := readSmall(filepath.Join(dir, configName), maxConfig)
+	if err != nil {
+		return config{}, err
+	}
+	if r.Config != nil {
+		contents, err = r.Config(contents)
+	}
+	var c config
+	if err == nil {
+		c, err = parseConfig(contents)
+	}
+	if err != nil {
+		return config{}, fmt.Errorf("%s: %w", configName, err)
+	}
+	return c, nil
+}
+
+// readSmall reads a file of at most most bytes.
+func readSmall(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	contents, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(contents)) > most {
+		err = fmt.Errorf("%s: more than %d bytes, want a smaller file", filepath.Base(path), most)
+	}
+	return contents, err
+}
+
+// ErrNotGPT is the error for a folder that holds another model.
+var ErrNotGPT = errors.New("the model is no GPT")
+
+// parseConfig parses a config.json and refuses models that are not a GPT-2.
+func parseConfig(contents []byte) (c config, err error) {
+	if err := json.Unmarshal(contents, &c.configExtra); err != nil {
+		return config{}, err
+	}
+	if err := jsonkeys.Unique(contents); err != nil {
+		return config{}, err
+	}
+	switch {
+	case c.Format != "" && c.Format != Torch:
+		return config{}, fmt.Errorf("format: got %.60q, want %q or none", c.Format, Torch)
+	case c.Format == "" && c.ModelType != "gpt2":
+		return config{}, fmt.Errorf(`model_type: got %.60q, want "gpt2": %w`, c.ModelType, ErrNotGPT)
+	case c.ScaleWeights != nil && !*c.ScaleWeights:
+		return config{}, errors.New("scale_attn_weights: got false, want true: attention without a scale is not supported")
+	case c.ScaleByLayer:
+		return config{}, errors.New("scale_attn_by_inverse_layer_idx: got true, want false: " +
+			"a scale for each layer is not supported")
+	case c.CrossAttention:
+		return config{}, errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
+	}
+	if err := json.Unmarshal(contents, &c.gpt); err != nil {
+		return config{}, err
+	}
+	return c, c.gpt.Validate()
+}

@@ -1,0 +1,108 @@
+package pretrained
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"attention/train/text"
+)
+
+// tokenizer returns the tokenizer that config.json names. If it names none, it returns
+// GPT-2's if the vocabulary has its size, also when padded to a multiple of 64 or 128,
+// unless the folder holds another vocabulary; otherwise nil.
+func (c config) tokenizer(dir string) (text.Tokenizer, error) {
+	if c.Vocabulary == nil {
+		const padded = 50304
+		if c.gpt.Vocab <= text.GPT2EndOfText || c.gpt.Vocab > padded {
+			return nil, nil
+		}
+		t := text.NewGPT2Tokenizer()
+		if !isGPT2(dir, t) {
+			return nil, nil
+		}
+		return t, nil
+	}
+	t, err := c.Vocabulary.New()
+	if err != nil {
+		return nil, fmt.Errorf("%s: vocabulary: %w", configName, err)
+	}
+	if t.Len() > c.gpt.Vocab {
+		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d", configName, t.Len(), c.gpt.Vocab)
+	}
+	return t, nil
+}
+
+// endOfText returns the id that ends a text, or −1 if there is none. Of a list it
+// returns the first.
+func (c config) endOfText(t text.Tokenizer) int {
+	id := c.EOS
+	if list, ok := id.([]any); ok && len(list) > 0 {
+		id = list[0]
+	}
+	if n, ok := id.(float64); ok && n >= 0 && n < float64(c.gpt.Vocab) && n == float64(int(n)) {
+		return int(n)
+	}
+	if t != nil && t.Config().Name == text.GPT2 {
+		return text.GPT2EndOfText
+	}
+	return -1
+}
+
+// isGPT2 reports whether the vocabulary beside a model, in vocab.json or else in
+// tokenizer.json, is GPT-2's or missing. Models of other languages have other tokens,
+// sometimes the same number of them.
+func isGPT2(dir string, t *text.GPT2Tokenizer) bool {
+	const most = 1 << 26
+	data, err := readSmall(filepath.Join(dir, "vocab.json"), most)
+	var ids map[string]int
+	if err == nil {
+		err = json.Unmarshal(data, &ids)
+	} else if os.IsNotExist(err) {
+		if data, err = readSmall(filepath.Join(dir, "tokenizer.json"), most); os.IsNotExist(err) {
+			return true
+		}
+		var whole struct {
+			Model struct{ Vocab map[string]int }
+		}
+		if err == nil {
+			err = json.Unmarshal(data, &whole)
+		}
+		ids = whole.Model.Vocab
+	}
+	if err != nil {
+		return false
+	}
+	letters := byteLetters()
+	for id := range text.GPT2EndOfText {
+		token, err := t.Decode([]int{id})
+		if err != nil {
+			return false
+		}
+		var name strings.Builder
+		for _, b := range []byte(token) {
+			name.WriteRune(letters[b])
+		}
+		if got, ok := ids[name.String()]; !ok || got != id {
+			return false
+		}
+	}
+	return true
+}
+
+// byteLetters returns the characters that stand for bytes in GPT-2's vocab.json: a
+// printable byte is itself, the others are U+0100, U+0101, … in order.
+func byteLetters() (letters [256]rune) {
+	next := rune(0x100)
+	for b := range letters {
+		if b >= '!' && b <= '~' || b >= 0xa1 && b <= 0xac || b >= 0xae {
+			letters[b] = rune(b)
+			continue
+		}
+		letters[b] = next
+		next++
+	}
+	return letters
+}
