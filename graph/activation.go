@@ -54,9 +54,9 @@ func activationForward[F kernel.Float](o activation, out *tensor.Dense, in []*te
 	y, x := floats[F](out), floats[F](in[0])
 	switch o.Name {
 	case "GELU":
-		kernel.GELUErf(y, x)
-	case "GELUTanh":
 		kernel.GELU(y, x)
+	case "GELUTanh":
+		kernel.GELUTanh(y, x)
 	case "Sigmoid":
 		kernel.Sigmoid(y, x)
 	case "SiLU":
@@ -96,9 +96,9 @@ func activationBackwardForward[F kernel.Float](o activationBackward, out *tensor
 	dx, known, dy := floats[F](out), floats[F](in[0]), floats[F](in[1])
 	switch o.Name {
 	case "GELU":
-		kernel.GELUErfBackward(dx, known, dy)
-	case "GELUTanh":
 		kernel.GELUBackward(dx, known, dy)
+	case "GELUTanh":
+		kernel.GELUTanhBackward(dx, known, dy)
 	case "Sigmoid":
 		kernel.SigmoidBackward(dx, known, dy)
 	case "SiLU":

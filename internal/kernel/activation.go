@@ -35,16 +35,16 @@ const (
 	geluCube   = 0.044715
 )
 
-// GELU writes ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))) to y (Hendrycks and Gimpel, arXiv:1606.08415; torch's
+// GELUTanh writes ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))) to y (Hendrycks and Gimpel, arXiv:1606.08415; torch's
 // gelu with approximate="tanh"), of one length; y may be x.
 //
 //	½·(1 + tanh(u/2)) = 1/(1 + e^−u)
-func GELU[F Float](y, x []F) {
+func GELUTanh[F Float](y, x []F) {
 	fit("gelu", len(x), len(y))
-	vectorTask[F]{kind: taskGELU, a: y, b: x}.start(len(x), grainSlow)
+	vectorTask[F]{kind: taskGELUTanh, a: y, b: x}.start(len(x), grainSlow)
 }
 
-func geluPlain[F Float](y, x []F) {
+func geluTanhPlain[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {
 		x := float64(v)
@@ -52,15 +52,15 @@ func geluPlain[F Float](y, x []F) {
 	}
 }
 
-// GELUBackward writes dx = dy⊙GELU′(x). dx may be x or dy.
+// GELUTanhBackward writes dx = dy⊙GELUTanh′(x). dx may be x or dy.
 //
 //	y = x·s, s = 1/(1 + e^−u):  dy/dx = s + x·s·(1−s)·u′, 1−s = e^−u·s
-func GELUBackward[F Float](dx, x, dy []F) {
+func GELUTanhBackward[F Float](dx, x, dy []F) {
 	fit("gelu backward", len(x), len(dy), len(dx))
-	vectorTask[F]{kind: taskGELUBackward, a: dx, b: x, c: dy}.start(len(x), grainSlow)
+	vectorTask[F]{kind: taskGELUTanhBackward, a: dx, b: x, c: dy}.start(len(x), grainSlow)
 }
 
-func geluBackwardPlain[F Float](dx, x, dy []F) {
+func geluTanhBackwardPlain[F Float](dx, x, dy []F) {
 	dx, dy = dx[:len(x)], dy[:len(x)]
 	for i, v := range x {
 		x := math.Max(-21, math.Min(float64(v), 21)) // the slope is 0 and 1 outside
@@ -70,13 +70,13 @@ func geluBackwardPlain[F Float](dx, x, dy []F) {
 	}
 }
 
-// GELUErf writes x·Φ(x) to y, Φ the normal distribution (torch's gelu), of one length; y may be x.
-func GELUErf[F Float](y, x []F) {
+// GELU writes x·Φ(x) to y, Φ the normal distribution (torch's gelu), of one length; y may be x.
+func GELU[F Float](y, x []F) {
 	fit("gelu", len(x), len(y))
-	vectorTask[F]{kind: taskGELUErf, a: y, b: x}.start(len(x), grainSlow)
+	vectorTask[F]{kind: taskGELU, a: y, b: x}.start(len(x), grainSlow)
 }
 
-func geluErfPlain[F Float](y, x []F) {
+func geluPlain[F Float](y, x []F) {
 	for i, v := range x {
 		y[i] = F(float64(v) * normal(float64(v)))
 	}
@@ -85,13 +85,13 @@ func geluErfPlain[F Float](y, x []F) {
 // normal is Φ(x), by the complement of erf so that small values keep their digits.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
-// GELUErfBackward writes dx = dy⊙(Φ(x) + x·Φ′(x)). dx may be x or dy.
-func GELUErfBackward[F Float](dx, x, dy []F) {
+// GELUBackward writes dx = dy⊙(Φ(x) + x·Φ′(x)). dx may be x or dy.
+func GELUBackward[F Float](dx, x, dy []F) {
 	fit("gelu backward", len(x), len(dy), len(dx))
-	vectorTask[F]{kind: taskGELUErfBackward, a: dx, b: x, c: dy}.start(len(x), grainSlow)
+	vectorTask[F]{kind: taskGELUBackward, a: dx, b: x, c: dy}.start(len(x), grainSlow)
 }
 
-func geluErfBackwardPlain[F Float](dx, x, dy []F) {
+func geluBackwardPlain[F Float](dx, x, dy []F) {
 	root := 1 / math.Sqrt(2*math.Pi)
 	for i, v := range x {
 		x := math.Max(-40, math.Min(float64(v), 40)) // the slope is 0 and 1 outside

@@ -101,45 +101,45 @@ func tanhBackwardRun[F Float](p path, dx, y, dy []F) {
 	}
 }
 
-// geluRun sets y ← GELU(x), in its tanh form.
-func geluRun[F Float](p path, y, x []F) {
+// geluTanhRun sets y ← GELU(x), in its tanh form.
+func geluTanhRun[F Float](p path, y, x []F) {
 	n := len(x)
 	if p == pathGo || n == 0 {
-		geluPlain(y, x)
+		geluTanhPlain(y, x)
 		return
 	}
 	inside(n, len(y))
 	py, px := first(y), first(x)
 	switch instructions[F](p) {
 	case single512:
-		sgeluAVX512(n, (*float32)(px), (*float32)(py))
+		sgeluTanhAVX512(n, (*float32)(px), (*float32)(py))
 	case single2:
-		sgeluAVX2(n, (*float32)(px), (*float32)(py))
+		sgeluTanhAVX2(n, (*float32)(px), (*float32)(py))
 	case double512:
-		dgeluAVX512(n, (*float64)(px), (*float64)(py))
+		dgeluTanhAVX512(n, (*float64)(px), (*float64)(py))
 	default:
-		dgeluAVX2(n, (*float64)(px), (*float64)(py))
+		dgeluTanhAVX2(n, (*float64)(px), (*float64)(py))
 	}
 }
 
-// geluBackwardRun sets dx ← dy·GELU′(x).
-func geluBackwardRun[F Float](p path, dx, x, dy []F) {
+// geluTanhBackwardRun sets dx ← dy·GELU′(x).
+func geluTanhBackwardRun[F Float](p path, dx, x, dy []F) {
 	n := len(x)
 	if p == pathGo || n == 0 {
-		geluBackwardPlain(dx, x, dy)
+		geluTanhBackwardPlain(dx, x, dy)
 		return
 	}
 	inside(n, len(dx), len(dy))
 	pdx, px, pdy := first(dx), first(x), first(dy)
 	switch instructions[F](p) {
 	case single512:
-		sgeluBackwardAVX512(n, (*float32)(px), (*float32)(pdy), (*float32)(pdx))
+		sgeluTanhBackwardAVX512(n, (*float32)(px), (*float32)(pdy), (*float32)(pdx))
 	case single2:
-		sgeluBackwardAVX2(n, (*float32)(px), (*float32)(pdy), (*float32)(pdx))
+		sgeluTanhBackwardAVX2(n, (*float32)(px), (*float32)(pdy), (*float32)(pdx))
 	case double512:
-		dgeluBackwardAVX512(n, (*float64)(px), (*float64)(pdy), (*float64)(pdx))
+		dgeluTanhBackwardAVX512(n, (*float64)(px), (*float64)(pdy), (*float64)(pdx))
 	default:
-		dgeluBackwardAVX2(n, (*float64)(px), (*float64)(pdy), (*float64)(pdx))
+		dgeluTanhBackwardAVX2(n, (*float64)(px), (*float64)(pdy), (*float64)(pdx))
 	}
 }
 

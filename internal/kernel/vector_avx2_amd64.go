@@ -19,25 +19,25 @@ func stanhAVX2(n int, x *float32, y *float32)
 //go:noescape
 func stanhBackwardAVX2(n int, y *float32, dy *float32, dx *float32)
 
-// sgeluAVX2 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// sgeluTanhAVX2 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluTanhAVX2(n int, x *float32, y *float32)
+
+// sgeluTanhBackwardAVX2 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluTanhBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+
+// sgeluAVX2 sets y ← x·Φ(x) for n ≥ 1 elements.
 //
 //go:noescape
 func sgeluAVX2(n int, x *float32, y *float32)
 
-// sgeluBackwardAVX2 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// sgeluBackwardAVX2 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
 //
 //go:noescape
 func sgeluBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
-
-// sgeluErfAVX2 sets y ← x·Φ(x) for n ≥ 1 elements.
-//
-//go:noescape
-func sgeluErfAVX2(n int, x *float32, y *float32)
-
-// sgeluErfBackwardAVX2 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
-//
-//go:noescape
-func sgeluErfBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
 
 // ssoftmaxRowsAVX2 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
 //
@@ -124,15 +124,15 @@ func dtanhAVX2(n int, x *float64, y *float64)
 //go:noescape
 func dtanhBackwardAVX2(n int, y *float64, dy *float64, dx *float64)
 
-// dgeluAVX2 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// dgeluTanhAVX2 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
 //
 //go:noescape
-func dgeluAVX2(n int, x *float64, y *float64)
+func dgeluTanhAVX2(n int, x *float64, y *float64)
 
-// dgeluBackwardAVX2 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// dgeluTanhBackwardAVX2 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
 //
 //go:noescape
-func dgeluBackwardAVX2(n int, x *float64, dy *float64, dx *float64)
+func dgeluTanhBackwardAVX2(n int, x *float64, dy *float64, dx *float64)
 
 // dsoftmaxRowsAVX2 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
 //

@@ -546,9 +546,9 @@ done_9:
 	VZEROUPPER
 	RET
 
-// func sgeluAVX2(n int, x *float32, y *float32)
+// func sgeluTanhAVX2(n int, x *float32, y *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluAVX2(SB), $0-24
+TEXT ·sgeluTanhAVX2(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -649,9 +649,9 @@ done_12:
 	VZEROUPPER
 	RET
 
-// func sgeluBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+// func sgeluTanhBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluBackwardAVX2(SB), $0-32
+TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -776,9 +776,9 @@ done_15:
 	VZEROUPPER
 	RET
 
-// func sgeluErfAVX2(n int, x *float32, y *float32)
+// func sgeluAVX2(n int, x *float32, y *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluErfAVX2(SB), $0-24
+TEXT ·sgeluAVX2(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -913,9 +913,9 @@ done_18:
 	VZEROUPPER
 	RET
 
-// func sgeluErfBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+// func sgeluBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluErfBackwardAVX2(SB), $0-32
+TEXT ·sgeluBackwardAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -2782,9 +2782,9 @@ done_113:
 	VZEROUPPER
 	RET
 
-// func dgeluAVX2(n int, x *float64, y *float64)
+// func dgeluTanhAVX2(n int, x *float64, y *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dgeluAVX2(SB), $0-24
+TEXT ·dgeluTanhAVX2(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -2899,9 +2899,9 @@ done_116:
 	VZEROUPPER
 	RET
 
-// func dgeluBackwardAVX2(n int, x *float64, dy *float64, dx *float64)
+// func dgeluTanhBackwardAVX2(n int, x *float64, dy *float64, dx *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dgeluBackwardAVX2(SB), $0-32
+TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX

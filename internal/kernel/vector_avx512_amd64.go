@@ -19,25 +19,25 @@ func stanhAVX512(n int, x *float32, y *float32)
 //go:noescape
 func stanhBackwardAVX512(n int, y *float32, dy *float32, dx *float32)
 
-// sgeluAVX512 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// sgeluTanhAVX512 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluTanhAVX512(n int, x *float32, y *float32)
+
+// sgeluTanhBackwardAVX512 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+//
+//go:noescape
+func sgeluTanhBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+
+// sgeluAVX512 sets y ← x·Φ(x) for n ≥ 1 elements.
 //
 //go:noescape
 func sgeluAVX512(n int, x *float32, y *float32)
 
-// sgeluBackwardAVX512 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// sgeluBackwardAVX512 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
 //
 //go:noescape
 func sgeluBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
-
-// sgeluErfAVX512 sets y ← x·Φ(x) for n ≥ 1 elements.
-//
-//go:noescape
-func sgeluErfAVX512(n int, x *float32, y *float32)
-
-// sgeluErfBackwardAVX512 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
-//
-//go:noescape
-func sgeluErfBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
 
 // ssoftmaxRowsAVX512 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
 //
@@ -124,15 +124,15 @@ func dtanhAVX512(n int, x *float64, y *float64)
 //go:noescape
 func dtanhBackwardAVX512(n int, y *float64, dy *float64, dx *float64)
 
-// dgeluAVX512 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// dgeluTanhAVX512 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
 //
 //go:noescape
-func dgeluAVX512(n int, x *float64, y *float64)
+func dgeluTanhAVX512(n int, x *float64, y *float64)
 
-// dgeluBackwardAVX512 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// dgeluTanhBackwardAVX512 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
 //
 //go:noescape
-func dgeluBackwardAVX512(n int, x *float64, dy *float64, dx *float64)
+func dgeluTanhBackwardAVX512(n int, x *float64, dy *float64, dx *float64)
 
 // dsoftmaxRowsAVX512 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
 //

@@ -819,9 +819,9 @@ done_9:
 	VZEROUPPER
 	RET
 
-// func sgeluAVX512(n int, x *float32, y *float32)
+// func sgeluTanhAVX512(n int, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluAVX512(SB), $0-24
+TEXT ·sgeluTanhAVX512(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -914,9 +914,9 @@ done_12:
 	VZEROUPPER
 	RET
 
-// func sgeluBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+// func sgeluTanhBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluBackwardAVX512(SB), $0-32
+TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -1033,9 +1033,9 @@ done_15:
 	VZEROUPPER
 	RET
 
-// func sgeluErfAVX512(n int, x *float32, y *float32)
+// func sgeluAVX512(n int, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluErfAVX512(SB), $0-24
+TEXT ·sgeluAVX512(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -1162,9 +1162,9 @@ done_18:
 	VZEROUPPER
 	RET
 
-// func sgeluErfBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+// func sgeluBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluErfBackwardAVX512(SB), $0-32
+TEXT ·sgeluBackwardAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -3180,9 +3180,9 @@ done_113:
 	VZEROUPPER
 	RET
 
-// func dgeluAVX512(n int, x *float64, y *float64)
+// func dgeluTanhAVX512(n int, x *float64, y *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dgeluAVX512(SB), $0-24
+TEXT ·dgeluTanhAVX512(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX
@@ -3290,9 +3290,9 @@ done_116:
 	VZEROUPPER
 	RET
 
-// func dgeluBackwardAVX512(n int, x *float64, dy *float64, dx *float64)
+// func dgeluTanhBackwardAVX512(n int, x *float64, dy *float64, dx *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dgeluBackwardAVX512(SB), $0-32
+TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    x+8(FP), DX

@@ -8,13 +8,13 @@ func tanhRun[F Float](_ path, y, x []F) { tanhPlain(y, x) }
 
 func tanhBackwardRun[F Float](_ path, dx, y, dy []F) { tanhBackwardPlain(dx, y, dy) }
 
+func geluTanhRun[F Float](_ path, y, x []F) { geluTanhPlain(y, x) }
+
 func geluRun[F Float](_ path, y, x []F) { geluPlain(y, x) }
 
-func geluErfRun[F Float](_ path, y, x []F) { geluErfPlain(y, x) }
-
-func geluErfBackwardRun[F Float](_ path, dx, x, dy []F) { geluErfBackwardPlain(dx, x, dy) }
-
 func geluBackwardRun[F Float](_ path, dx, x, dy []F) { geluBackwardPlain(dx, x, dy) }
+
+func geluTanhBackwardRun[F Float](_ path, dx, x, dy []F) { geluTanhBackwardPlain(dx, x, dy) }
 
 func mulRun[F Float](_ path, z, x, y []F) { mulPlain(z, x, y) }
 

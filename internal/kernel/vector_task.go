@@ -25,10 +25,10 @@ const (
 	taskExp vectorKind = iota
 	taskTanh
 	taskTanhBackward
+	taskGELUTanh
+	taskGELUTanhBackward
 	taskGELU
 	taskGELUBackward
-	taskGELUErf
-	taskGELUErfBackward
 	taskMul
 	taskScale
 	taskAdam
@@ -65,14 +65,14 @@ func (t *vectorTask[F]) run(lo, hi int) {
 		tanhRun(p, t.a[lo:hi], t.b[lo:hi])
 	case taskTanhBackward:
 		tanhBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
+	case taskGELUTanh:
+		geluTanhRun(p, t.a[lo:hi], t.b[lo:hi])
+	case taskGELUTanhBackward:
+		geluTanhBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
 	case taskGELU:
 		geluRun(p, t.a[lo:hi], t.b[lo:hi])
 	case taskGELUBackward:
 		geluBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
-	case taskGELUErf:
-		geluErfRun(p, t.a[lo:hi], t.b[lo:hi])
-	case taskGELUErfBackward:
-		geluErfBackwardRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
 	case taskMul:
 		mulRun(p, t.a[lo:hi], t.b[lo:hi], t.c[lo:hi])
 	case taskScale:

@@ -13,7 +13,7 @@ func (g *generator) vectorFunctions() {
 	v := &vector{generator: g, mask: mask{k: reg.K1, v: g.vectors[15]}}
 	v.makeTable()
 	for _, function := range []func(){
-		v.expFunction, v.tanhFunction, v.tanhBackward, v.gelu, v.geluBackward, v.geluErf, v.geluErfBackward,
+		v.expFunction, v.tanhFunction, v.tanhBackward, v.geluTanh, v.geluTanhBackward, v.gelu, v.geluBackward,
 		v.softmaxRows, v.sumExpRows, v.softmaxBackwardRows,
 		v.normRows, v.normBackwardRows, v.normColumns,
 		v.adam, v.sgd, v.momentum,

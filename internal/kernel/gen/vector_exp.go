@@ -139,9 +139,9 @@ func (v *vector) tanhBackward() {
 	v.shut()
 }
 
-func (v *vector) gelu() {
+func (v *vector) geluTanh() {
 	z := v.vectors
-	p := v.open("gelu", "sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	p := v.open("geluTanh", "sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.", "n int", "x *F", "y *F")
 	v.holdExp()
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["x"], z[5])
@@ -154,9 +154,9 @@ func (v *vector) gelu() {
 	v.shut()
 }
 
-func (v *vector) geluBackward() {
+func (v *vector) geluTanhBackward() {
 	z := v.vectors
-	p := v.open("geluBackward", "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.", "n int", "x *F", "dy *F", "dx *F")
+	p := v.open("geluTanhBackward", "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.", "n int", "x *F", "dy *F", "dx *F")
 	v.holdExp()
 	v.hold("geluMost", z[12])
 	v.hold("geluLeast", z[11])
