@@ -24,15 +24,14 @@ func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error)
 	if err := checkAdditive(q, k, v, value); err != nil {
 		return nil, nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	hidden := f.Of(Tanh(f.Of(PairwiseAdd(q, k)))) // (…, T, S, A)
-	scores := f.Of(dropLast(f.Of(Linear(hidden, v, nil))))
+	one := f.Of(Linear(hidden, v, nil))           // (…, T, S, 1)
+	shape := append(q.Shape()[:q.Dims()-1], k.Shape()[k.Dims()-2])
+	scores := f.Of(G.Reshape(one, shape)) // (…, T, S)
 	weights = f.Of(Softmax(scores))
 	out = f.Of(MatMul(weights, value))
-	if err := f.Err(); err != nil {
-		return nil, nil, err
-	}
-	return out, weights, nil
+	return f.Result2(out, weights)
 }
 
 // checkAdditive checks what the steps of AdditiveAttention would name otherwise.
@@ -145,11 +144,3 @@ func pairwiseSumForward[F kernel.Float](o pairwiseSum, out *tensor.Dense, in []*
 }
 
 func (o pairwiseSum) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
-
-// dropLast drops a last axis of length 1.
-func dropLast(x *G.Node) (*G.Node, error) {
-	if x == nil {
-		return nil, nil // after a step that failed
-	}
-	return G.Reshape(x, x.Shape()[:x.Dims()-1].Clone())
-}

@@ -56,7 +56,7 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 	if err != nil {
 		return nil, nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	if c.Heads > 0 {
 		q = f.Of(SplitHeads(q, c.Heads))            // (…, H, T, D)
 		k = f.Of(SplitHeads(k, a.KVHeads))          // (…, K, S, D)
@@ -94,10 +94,7 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 	if c.Heads > 0 {
 		out = f.Of(MergeHeads(out))
 	}
-	if err := f.Err(); err != nil {
-		return nil, nil, err
-	}
-	return out, weights, nil
+	return f.Result2(out, weights)
 }
 
 // resolved is an attention whose arguments were checked and whose mask is compiled.

@@ -70,9 +70,9 @@ func (l *AdditiveAttention) ForwardWithWeights(b *Build, query, key *G.Node) (ou
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
 		return nil, nil, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	q := f.Of(l.query.Forward(b, query))
 	k := f.Of(l.key.Forward(b, key))
 	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.Of(b.param(l.v.weight)), key))
-	return out, weights, inLayer(l.name, f.Err())
+	return result2(l.name, &f, out, weights)
 }

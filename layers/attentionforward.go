@@ -33,7 +33,7 @@ func (l *Attention) forward(b *Build, in AttentionInput, attend attend) (out, we
 	if in, err = l.resolveInput(b, in); err != nil {
 		return nil, nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	q, k, v := l.project(&f, b, in) // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
 	q, k = l.normalize(&f, b, q, "q_norm.weight"), l.normalize(&f, b, k, "k_norm.weight")
 	q, k = l.rotate(&f, b, in, q, k)
@@ -59,10 +59,7 @@ func (l *Attention) forward(b *Build, in AttentionInput, attend attend) (out, we
 		out = l.projectOut(&f, b, out) // (…, T, Out)
 	}
 	out = f.Of(graph.Dropout(out, b.Drop(c.OutDropout)))
-	if f.Err() != nil {
-		return nil, nil, inLayer(l.name, f.Err())
-	}
-	return out, weights, nil
+	return result2(l.name, &f, out, weights)
 }
 
 // resolveInput checks the sequences and replaces nil by what it stands for.
@@ -145,19 +142,19 @@ func (l *Attention) mask(in AttentionInput) graph.Mask {
 }
 
 // node is the node of a parameter.
-func (l *Attention) node(f *expr.Formula[G.Node], b *Build, name string) *G.Node {
+func (l *Attention) node(f *expr.Formula, b *Build, name string) *G.Node {
 	return f.Of(b.param(l.params[name]))
 }
 
 // optional is the node of a parameter that there may not be.
-func (l *Attention) optional(f *expr.Formula[G.Node], b *Build, there bool, name string) *G.Node {
+func (l *Attention) optional(f *expr.Formula, b *Build, there bool, name string) *G.Node {
 	if !there {
 		return nil
 	}
 	return l.node(f, b, name)
 }
 
-func (l *Attention) normalize(f *expr.Formula[G.Node], b *Build, x *G.Node, gain string) *G.Node {
+func (l *Attention) normalize(f *expr.Formula, b *Build, x *G.Node, gain string) *G.Node {
 	switch l.config.QKNorm {
 	case RMSNorm:
 		return f.Of(graph.RMSNorm(x, l.node(f, b, gain), l.config.QKNormEps))
@@ -168,7 +165,7 @@ func (l *Attention) normalize(f *expr.Formula[G.Node], b *Build, x *G.Node, gain
 }
 
 // rotate turns queries and keys by their positions.
-func (l *Attention) rotate(f *expr.Formula[G.Node], b *Build, in AttentionInput, q, k *G.Node) (*G.Node, *G.Node) {
+func (l *Attention) rotate(f *expr.Formula, b *Build, in AttentionInput, q, k *G.Node) (*G.Node, *G.Node) {
 	if l.config.RoPE == nil || f.Err() != nil {
 		return q, k
 	}
@@ -205,7 +202,7 @@ func (l *Attention) firstPosition(b *Build, T, S int) (*G.Node, error) {
 }
 
 // appendKeys adds the keys and values that come after those of the sequence.
-func (l *Attention) appendKeys(f *expr.Formula[G.Node], b *Build, k, v *G.Node) (keys, values *G.Node, extra int) {
+func (l *Attention) appendKeys(f *expr.Formula, b *Build, k, v *G.Node) (keys, values *G.Node, extra int) {
 	if l.config.AddBiasKV {
 		k = f.Of(graph.AppendRow(k, l.node(f, b, "bias_k")))
 		v = f.Of(graph.AppendRow(v, l.node(f, b, "bias_v")))
@@ -219,7 +216,7 @@ func (l *Attention) appendKeys(f *expr.Formula[G.Node], b *Build, k, v *G.Node) 
 }
 
 // relativeBias is the sum of ALiBi's bias and T5's, nil if there is neither.
-func (l *Attention) relativeBias(f *expr.Formula[G.Node], b *Build, in AttentionInput, T, S int) *G.Node {
+func (l *Attention) relativeBias(f *expr.Formula, b *Build, in AttentionInput, T, S int) *G.Node {
 	c := l.config
 	if f.Err() != nil || !c.ALiBi && c.RelativeBias == nil {
 		return nil

@@ -146,7 +146,7 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	if in.Key != nil || in.Value != nil {
 		return nil, errorf(l.name, "key: got another sequence than the query, want nil")
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	attend := func(x *G.Node) (*G.Node, error) {
 		in.Query = x
 		return l.attention.Forward(b, in)
@@ -154,16 +154,16 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	feed := func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) }
 	x := f.Of(residual(b, in.Query, l.norms[0], l.config.PostNorm, attend))
 	x = f.Of(residual(b, x, l.norms[1], l.config.PostNorm, feed))
-	return x, f.Err()
+	return f.Result(x)
 }
 
 // residual is x + part(norm(x)), or norm(x + part(x)) with the norm after the sum.
 func residual(b *Build, x *G.Node, norm *Norm, postNorm bool, part func(x *G.Node) (*G.Node, error)) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	if postNorm {
 		y := f.Of(norm.Forward(b, f.Of(graph.Add(x, f.Of(part(x))))))
-		return y, f.Err()
+		return f.Result(y)
 	}
 	y := f.Of(graph.Add(x, f.Of(part(f.Of(norm.Forward(b, x))))))
-	return y, f.Err()
+	return f.Result(y)
 }

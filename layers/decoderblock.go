@@ -135,7 +135,7 @@ func (l *DecoderBlock) forward(b *Build, in DecoderInput, cross func(*Build, Att
 	if in.Memory == nil {
 		return nil, nil, errorf(l.name, "memory: got nil, want a node")
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	add := func(x *G.Node, norm *Norm, part func(x *G.Node) (*G.Node, error)) *G.Node {
 		return f.Of(residual(b, x, norm, l.config.Block.PostNorm, part))
 	}
@@ -147,5 +147,5 @@ func (l *DecoderBlock) forward(b *Build, in DecoderInput, cross func(*Build, Att
 		return context, err
 	})
 	x = add(x, l.norms[2], func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
-	return x, weights, f.Err()
+	return f.Result2(x, weights)
 }

@@ -3,6 +3,10 @@ package layers
 import (
 	"errors"
 	"fmt"
+
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
 )
 
 // layerError says where in a model something is wrong.
@@ -28,6 +32,19 @@ func inLayer(name string, err error) error {
 		return err
 	}
 	return &layerError{name, err}
+}
+
+// result returns the node that a layer's formula ends in, or nil and its error, in the
+// layer's name.
+func result(name string, f *expr.Formula, n *G.Node) (*G.Node, error) {
+	n, err := f.Result(n)
+	return n, inLayer(name, err)
+}
+
+// result2 is result for a formula with two results.
+func result2(name string, f *expr.Formula, n, m *G.Node) (*G.Node, *G.Node, error) {
+	n, m, err := f.Result2(n, m)
+	return n, m, inLayer(name, err)
 }
 
 // within says of an error of a config what the config belongs to.

@@ -74,24 +74,24 @@ func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 	if err := checkIDs(m.name, "ids", b, ids, m.config.Context); err != nil {
 		return nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	positions := f.Of(graph.Rows(f.Of(b.param(m.positions)), 0, last(ids)))
 	x := f.Of(m.transform(b, ids, positions, nil, nil)) // (…, T, E)
 	logits := f.Of(m.score(b, x))
-	return logits, inLayer(m.name, f.Err())
+	return result(m.name, &f, logits)
 }
 
 // Loss is the mean cross entropy of the logits for ids, in nats: a scalar. targets are
 // ids of their shape; those that are graph.IgnoreTarget do not count.
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, ids)), targets))
-	return loss, inLayer(m.name, f.Err())
+	return result(m.name, &f, loss)
 }
 
 // transform is all but the scores: (…, T, E).
 func (m *GPT) transform(b *Build, ids, positions, start *G.Node, cache *GPTCache) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	tokens := f.Of(graph.Embedding(f.Of(b.param(m.tokens)), ids))
 	x := f.Of(graph.Dropout(f.Of(graph.Add(tokens, positions)), b.Drop(m.config.EmbeddingDropout)))
 	for i, block := range m.blocks {
@@ -102,14 +102,14 @@ func (m *GPT) transform(b *Build, ids, positions, start *G.Node, cache *GPTCache
 		x = f.Of(block.Forward(b, in))
 	}
 	x = f.Of(m.norm.Forward(b, x))
-	return x, f.Err()
+	return f.Result(x)
 }
 
 // score is the logits of vectors (…, E): (…, V).
 func (m *GPT) score(b *Build, x *G.Node) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	logits := f.Of(graph.Linear(x, f.Of(b.param(m.head)), nil))
-	return logits, f.Err()
+	return f.Result(logits)
 }
 
 // checkIDs refuses what are no ids (T) or (B, T), with T at most most. After an error of

@@ -64,18 +64,18 @@ func (c *GPTCache) Truncate(n int) error {
 // tokens before the chunk, which the cache has seen. Each run puts the chunk there.
 // Together they may be at most the model's Context; more is an error of the run.
 func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	x := f.Of(m.transformCached(b, ids, start, cache))
 	logits := f.Of(m.score(b, f.Of(graph.LastRow(x)))) // of one row, not of T
-	return logits, inLayer(m.name, f.Err())
+	return result(m.name, &f, logits)
 }
 
 // ForwardCachedAll is ForwardCached with the logits (…, T, V) of the tokens that follow
 // each of the chunk's.
 func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	logits := f.Of(m.score(b, f.Of(m.transformCached(b, ids, start, cache))))
-	return logits, inLayer(m.name, f.Err())
+	return result(m.name, &f, logits)
 }
 
 // transformCached is transform of a chunk.
@@ -89,8 +89,8 @@ func (m *GPT) transformCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G
 	if len(cache.layers) != len(m.blocks) {
 		return nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache.layers), len(m.blocks))
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	positions := f.Of(graph.PositionRows(f.Of(b.param(m.positions)), start, last(ids)))
 	x := f.Of(m.transform(b, ids, positions, start, cache))
-	return x, f.Err()
+	return f.Result(x)
 }

@@ -80,10 +80,10 @@ func (m *LanguageModel) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	context := f.Of(m.attention.Forward(b, x))
 	logits := f.Of(m.output.Forward(b, context))
-	return logits, f.Err()
+	return f.Result(logits)
 }
 
 // ForwardWithWeights also returns the attention weights.
@@ -92,10 +92,10 @@ func (m *LanguageModel) ForwardWithWeights(b *Build, ids *G.Node) (logits, weigh
 	if err != nil {
 		return nil, nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	context, weights := f.Of2(m.attention.ForwardWithWeights(b, x))
 	logits = f.Of(m.output.Forward(b, context))
-	return logits, weights, f.Err()
+	return f.Result2(logits, weights)
 }
 
 // embed is token plus position: (…, T, E).
@@ -109,11 +109,11 @@ func (m *LanguageModel) embed(b *Build, ids *G.Node) (*G.Node, error) {
 	if n := len(shape); n < 1 || n > 2 || shape[n-1] > m.config.Context {
 		return nil, errorf(m.name, "ids: shape %s, want ([B,] T <= %d)", got, m.config.Context)
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	token := f.Of(graph.Embedding(f.Of(b.param(m.tokens)), ids))
 	position := f.Of(graph.Embedding(f.Of(b.param(m.positions)), firstIDs(b, shape[len(shape)-1])))
 	x := f.Of(graph.Add(token, position))
-	return x, inLayer(m.name, f.Err())
+	return result(m.name, &f, x)
 }
 
 // firstIDs is the constant 0, 1, … n−1.

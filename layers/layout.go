@@ -166,7 +166,7 @@ func (c AttentionConfig) outBiasInit() Init {
 }
 
 // project maps the inputs to queries, keys and values.
-func (l *Attention) project(f *expr.Formula[G.Node], b *Build, in AttentionInput) (q, k, v *G.Node) {
+func (l *Attention) project(f *expr.Formula, b *Build, in AttentionInput) (q, k, v *G.Node) {
 	at, c := l.config.layout(), l.config
 	if at.packed != "" && in.Key == in.Query && in.Value == in.Query {
 		all := at.linear(f, in.Query, l.node(f, b, at.packed), l.optional(f, b, c.QKVBias, at.packedBias))
@@ -180,7 +180,7 @@ func (l *Attention) project(f *expr.Formula[G.Node], b *Build, in AttentionInput
 }
 
 // weights are the nodes of the three projections, each alone.
-func (l *Attention) weights(f *expr.Formula[G.Node], b *Build) (weights, biases [3]*G.Node) {
+func (l *Attention) weights(f *expr.Formula, b *Build) (weights, biases [3]*G.Node) {
 	at, c := l.config.layout(), l.config
 	widths := c.projected()
 	if at.packed != "" {
@@ -224,29 +224,23 @@ func rows(x *G.Node, counts [3]int) (G.Nodes, error) {
 }
 
 // three is a step of a formula with three results.
-func three(f *expr.Formula[G.Node], step func() (G.Nodes, error)) (x, y, z *G.Node) {
-	if f.Err() != nil {
-		return nil, nil, nil
-	}
+func three(f *expr.Formula, step func() (G.Nodes, error)) (x, y, z *G.Node) {
 	parts, err := step()
-	if err != nil {
-		return f.Of(nil, err), nil, nil
+	if x = f.Of(nil, err); err != nil {
+		return x, x, x
 	}
 	return parts[0], parts[1], parts[2]
 }
 
 // projectOut is the output projection.
-func (l *Attention) projectOut(f *expr.Formula[G.Node], b *Build, x *G.Node) *G.Node {
+func (l *Attention) projectOut(f *expr.Formula, b *Build, x *G.Node) *G.Node {
 	at := l.config.layout()
 	return at.linear(f, x, l.node(f, b, at.out), l.optional(f, b, l.config.OutBias, at.outBias))
 }
 
 // linear is x·weightᵀ + bias, or x·weight + bias for weights that are transposed. A nil
 // bias is none.
-func (l layout) linear(f *expr.Formula[G.Node], x, weight, bias *G.Node) *G.Node {
-	if f.Err() != nil {
-		return nil
-	}
+func (l layout) linear(f *expr.Formula, x, weight, bias *G.Node) *G.Node {
 	if !l.transposed {
 		return f.Of(graph.Linear(x, weight, bias))
 	}

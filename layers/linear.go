@@ -48,14 +48,14 @@ func NewLinear(s Scope, c LinearConfig) (*Linear, error) {
 
 // Forward maps x (…, In) to (…, Out).
 func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	weight := f.Of(b.param(l.weight))
 	var bias *G.Node
 	if l.bias != nil {
 		bias = f.Of(b.param(*l.bias))
 	}
 	y := f.Of(graph.Linear(x, weight, bias))
-	return y, inLayer(l.name, f.Err())
+	return result(l.name, &f, y)
 }
 
 type size struct {

@@ -186,7 +186,7 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	if err := checkSequence(l.name, "x", b, x, l.config.Width, 0); err != nil {
 		return nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	at, last := layouts[l.config.Layout], len(l.weights)-1
 	linear := func(x *G.Node, i int) *G.Node {
 		return at.linear(&f, x, f.Of(b.param(l.weights[i])), optionalParam(&f, b, l.biases[i]))
@@ -206,5 +206,5 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	}
 	h = f.Of(graph.Dropout(h, b.Drop(l.config.HiddenDropout)))
 	y := f.Of(graph.Dropout(linear(h, last), b.Drop(l.config.Dropout)))
-	return y, inLayer(l.name, f.Err())
+	return result(l.name, &f, y)
 }

@@ -128,18 +128,18 @@ func NewMultiHeadAttentionWrapper(s Scope, c MultiHeadAttentionWrapperConfig) (*
 
 // Forward maps x (…, T, In) to (…, T, NumHeads·Out).
 func (l *MultiHeadAttentionWrapper) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	outs := make(G.Nodes, len(l.heads))
 	for i, head := range l.heads {
 		outs[i] = f.Of(head.Forward(b, x))
 	}
 	out := f.Of(graph.Concat(outs...))
-	return out, f.Err()
+	return f.Result(out)
 }
 
 // ForwardWithWeights also returns the weights (…, H, T, T).
 func (l *MultiHeadAttentionWrapper) ForwardWithWeights(b *Build, x *G.Node) (out, weights *G.Node, err error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	outs, ws := make(G.Nodes, len(l.heads)), make(G.Nodes, len(l.heads))
 	for i, head := range l.heads {
 		outs[i], ws[i] = f.Of2(head.ForwardWithWeights(b, x))
@@ -147,5 +147,5 @@ func (l *MultiHeadAttentionWrapper) ForwardWithWeights(b *Build, x *G.Node) (out
 	out = f.Of(graph.Concat(outs...))
 	// Side by side (…, T, H·T) the heads' weights are laid out as split heads are.
 	weights = f.Of(graph.SplitHeads(f.Of(graph.Concat(ws...)), len(l.heads)))
-	return out, weights, f.Err()
+	return f.Result2(out, weights)
 }

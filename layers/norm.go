@@ -99,7 +99,7 @@ func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	if err := checkSequence(l.name, "x", b, x, l.config.Width, 0); err != nil {
 		return nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	weight, bias := f.Of(b.param(l.weight)), optionalParam(&f, b, l.bias)
 	var y *G.Node
 	if l.config.Kind == NormRMS {
@@ -107,11 +107,11 @@ func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	} else {
 		y = f.Of(graph.LayerNorm(x, weight, bias, l.config.Eps))
 	}
-	return y, inLayer(l.name, f.Err())
+	return result(l.name, &f, y)
 }
 
 // optionalParam is the node of a parameter that may be nil.
-func optionalParam(f *expr.Formula[G.Node], b *Build, p *Param) *G.Node {
+func optionalParam(f *expr.Formula, b *Build, p *Param) *G.Node {
 	if p == nil {
 		return nil
 	}

@@ -89,12 +89,12 @@ func (l *SelfAttentionV1) forward(b *Build, x *G.Node, attend attend) (out, weig
 	if err := checkSequence(l.name, "x", b, x, l.config.In, 0); err != nil {
 		return nil, nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	q := f.Of(graph.MatMul(x, f.Of(b.param(l.query))))
 	k := f.Of(graph.MatMul(x, f.Of(b.param(l.key))))
 	v := f.Of(graph.MatMul(x, f.Of(b.param(l.value))))
 	out, weights = f.Of2(attend(q, k, v, graph.AttentionConfig{}))
-	return out, weights, inLayer(l.name, f.Err())
+	return result2(l.name, &f, out, weights)
 }
 
 // SelfAttentionV2Config sizes a SelfAttentionV2.

@@ -107,17 +107,17 @@ func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
 // the padding that follows the first lengths[b] tokens of source b; nil means there is
 // none. A single pair may come without B.
 func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	logits := f.Of(m.Decode(b, target, f.Of(m.Encode(b, source, lengths)), lengths))
-	return logits, f.Err()
+	return f.Result(logits)
 }
 
 // Loss is the mean cross entropy of the logits for target, in nats: a scalar. targets
 // are ids of target's shape; those that are graph.IgnoreTarget do not count.
 func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, source, target, lengths)), targets))
-	return loss, inLayer(m.name, f.Err())
+	return result(m.name, &f, loss)
 }
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
@@ -125,13 +125,13 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 	if err := checkIDs(m.name, "source", b, source, m.config.Context); err != nil {
 		return nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	x := f.Of(m.embed(b, source, m.source, m.sourcePositions))
 	for _, block := range m.encoder {
 		x = f.Of(block.Forward(b, AttentionInput{Query: x, Mask: unpadded(lengths)}))
 	}
 	x = f.Of(m.encoderNorm.Forward(b, x))
-	return x, inLayer(m.name, f.Err())
+	return result(m.name, &f, x)
 }
 
 // Decode maps the ids of target (…, T) and what Encode made of the source to logits
@@ -156,17 +156,17 @@ func (m *Seq2Seq) decode(b *Build, target, memory, lengths *G.Node, through func
 	if err := checkIDs(m.name, "target", b, target, m.config.Context); err != nil {
 		return nil, err
 	}
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	x := f.Of(m.embed(b, target, m.target, m.targetPositions))
 	for _, block := range m.decoder {
 		x = f.Of(through(block, b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
 	}
 	x = f.Of(m.decoderNorm.Forward(b, x))
 	if m.output != nil {
-		return f.Of(m.output.Forward(b, x)), inLayer(m.name, f.Err())
+		return result(m.name, &f, f.Of(m.output.Forward(b, x)))
 	}
 	logits := f.Of(graph.Linear(x, f.Of(b.param(m.target)), nil))
-	return logits, inLayer(m.name, f.Err())
+	return result(m.name, &f, logits)
 }
 
 // unpadded is the mask of keys that are no padding.
@@ -179,7 +179,7 @@ func unpadded(lengths *G.Node) graph.Mask {
 
 // embed is token plus position: (…, T, E).
 func (m *Seq2Seq) embed(b *Build, ids *G.Node, table, positions Param) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	x := f.Of(graph.Embedding(f.Of(b.param(table)), ids))
 	if m.config.Sinusoidal {
 		x = f.Of(graph.Scale(x, math.Sqrt(float64(m.config.Width))))
@@ -188,5 +188,5 @@ func (m *Seq2Seq) embed(b *Build, ids *G.Node, table, positions Param) (*G.Node,
 		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.Of(b.param(positions)), 0, last(ids)))))
 	}
 	x = f.Of(graph.Dropout(x, b.Drop(m.config.Dropout)))
-	return x, f.Err()
+	return f.Result(x)
 }

@@ -18,7 +18,7 @@ import (
 // page is one section of the chapter: a graph, and the cells that show parts of it. Its steps are sticky:
 // p.Of(graph.Softmax(x)) keeps the first error for run.
 type page struct {
-	expr.Formula[G.Node]
+	expr.Formula
 	params *layers.Params
 	build  *layers.Build
 	cells  []*cell

@@ -112,17 +112,17 @@ func rowOps() []gradcheckCase {
 }
 
 func softmaxOfSum(x, y *G.Node) (*G.Node, error) {
-	var f expr.Formula[G.Node]
+	var f expr.Formula
 	z := f.Of(graph.Softmax(f.Of(graph.Add(x, y))))
-	return z, f.Err()
+	return f.Result(z)
 }
 
 func maskOps() []gradcheckCase {
 	// −∞ itself cannot be differentiated, what is made of it can.
 	filled := func(x *G.Node) (*G.Node, error) {
-		var f expr.Formula[G.Node]
+		var f expr.Formula
 		y := f.Of(graph.Exp(f.Of(graph.CausalFill(x))))
-		return y, f.Err()
+		return f.Result(y)
 	}
 	return []gradcheckCase{
 		oneInput("CausalFill", "2-D", filled, 5, 5),

@@ -116,9 +116,9 @@ func everythingAtOnce(g *checkedGraph) (graph.AttentionConfig, error) {
 func maskedOps() []gradcheckCase {
 	filled := func(about string, mask func(g *checkedGraph) graph.Mask, shape ...int) gradcheckCase {
 		return opCase("MaskFill", about, func(g *checkedGraph) (*G.Node, error) {
-			var f expr.Formula[G.Node]
+			var f expr.Formula
 			y := f.Of(graph.Exp(f.Of(graph.MaskFill(g.input("scores", shape...), mask(g)))))
-			return y, f.Err()
+			return f.Result(y)
 		})
 	}
 	return []gradcheckCase{

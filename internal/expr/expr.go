@@ -1,29 +1,49 @@
-// Package expr lets a formula of many fallible steps be written one step a
-// line. Every graph function returns a node and an error; a Formula keeps the
-// first error, so that the code reads as the formula does and checks once.
+// Package expr lets a formula of many fallible steps be written one step a line.
+// Every graph function returns a node and an error; a Formula keeps the first error,
+// so that the code reads as the formula does and checks once.
 package expr
 
-// Formula remembers the first error of the steps it was given. Its zero value
-// is ready for use.
-type Formula[N any] struct{ err error }
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
 
-// Of returns the node of one step, as in f.Of(graph.Softmax(scores)). Once a
-// step has failed it returns nil; every graph function refuses a nil node with
-// an error of its own, so the steps after a failed one do nothing.
-func (f *Formula[N]) Of(n *N, err error) *N {
+// A Formula remembers the first error of its steps. The zero value is ready for use.
+type Formula struct{ err error }
+
+// Of returns the node of one step, as in f.Of(graph.Softmax(scores)). From the first
+// error on it returns a scalar of a graph of its own, never nil, on which Gorgonia
+// panics: what the remaining steps make of it, or say against it, is dropped.
+func (f *Formula) Of(n *G.Node, err error) *G.Node {
 	if f.err == nil {
 		f.err = err
 	}
 	if f.err != nil {
-		return nil
+		return G.NewScalar(G.NewGraph(), tensor.Float64, G.WithName("placeholder"))
 	}
 	return n
 }
 
 // Of2 is Of for a step with two results.
-func (f *Formula[N]) Of2(a, b *N, err error) (*N, *N) {
-	return f.Of(a, err), f.Of(b, err)
+func (f *Formula) Of2(n, m *G.Node, err error) (*G.Node, *G.Node) {
+	return f.Of(n, err), f.Of(m, err)
+}
+
+// Result returns what the formula ends in, or nil and the first error.
+func (f *Formula) Result(n *G.Node) (*G.Node, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	return n, nil
+}
+
+// Result2 is Result for a formula with two results.
+func (f *Formula) Result2(n, m *G.Node) (*G.Node, *G.Node, error) {
+	if f.err != nil {
+		return nil, nil, f.err
+	}
+	return n, m, nil
 }
 
 // Err returns the first error.
-func (f *Formula[N]) Err() error { return f.err }
+func (f *Formula) Err() error { return f.err }
