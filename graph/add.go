@@ -12,21 +12,22 @@ import (
 
 // Add is x + y, where y's shape is x's or the tail of it: a bias (E) or
 // positions (T, E) are added to every part of x (B, T, E).
-func Add(x, y *G.Node) (*G.Node, error) { return apply(add{}, x, y) }
+func Add(x, y *G.Node) (*G.Node, error) { return applyTyped(add[float32]{}, add[float64]{}, x, y) }
 
 // add is z = x + y; as the last step of Linear, y is its bias.
-type add struct{ Bias bool }
-
-func (o add) spec() (string, []arg) {
-	if o.Bias {
-		return "Linear", []arg{{name: "x"}, {name: "bias"}}
-	}
-	return "Add", []arg{{name: "x"}, {name: "y"}}
+type add[F kernel.Float] struct {
+	intoFirst
+	Bias bool
 }
 
-func (add) inPlace() int { return 0 }
+func (o add[F]) spec() (string, []arg) {
+	if o.Bias {
+		return "Linear", named("x", "bias")
+	}
+	return "Add", named("x", "y")
+}
 
-func (o add) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o add[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x, y := in[0], in[1]
 	if o.Bias && (y.Dims() != 1 || y[0] != last(x)) {
 		return nil, &ShapeError{"Linear", "bias", y, fmt.Sprintf("(Out=%d)", last(x))}
@@ -37,17 +38,13 @@ func (o add) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return x.Clone(), nil
 }
 
-func (add) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, addForward[float32], addForward[float64])(out, in)
-}
-
-func addForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (add[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.AddRows(floats[F](out), floats[F](in[0]), floats[F](in[1]))
 	return nil
 }
 
 // z = x + y:  dx = dz, dy = Σ dz over the axes that y lacks.
-func (add) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
+func (add[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
 	dy, err := sumTo(dz, in[1].Shape())
 	return G.Nodes{dz, dy}, err
 }
@@ -57,24 +54,21 @@ func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 	if x.Dims() == shape.Dims() {
 		return x, nil
 	}
-	return apply(sumLeading{Keep: shape.Dims()}, x)
+	return applyTyped(sumLeading[float32]{Keep: shape.Dims()}, sumLeading[float64]{Keep: shape.Dims()}, x)
 }
 
-type sumLeading struct{ Keep int }
+type sumLeading[F kernel.Float] struct {
+	isGradient
+	Keep int
+}
 
-func (sumLeading) spec() (string, []arg) { return "SumLeading", []arg{{name: "x"}} }
+func (sumLeading[F]) spec() (string, []arg) { return "SumLeading", named("x") }
 
-func (o sumLeading) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o sumLeading[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0][in[0].Dims()-o.Keep:].Clone(), nil
 }
 
-func (o sumLeading) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, sumLeadingForward[float32], sumLeadingForward[float64])(out, in)
-}
-
-func sumLeadingForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (sumLeading[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.SumRows(floats[F](out), floats[F](in[0]))
 	return nil
 }
-
-func (o sumLeading) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

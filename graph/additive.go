@@ -37,10 +37,10 @@ func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error)
 // checkAdditive checks what the steps of AdditiveAttention would name otherwise.
 func checkAdditive(q, k, v, value *G.Node) error {
 	const op = "AdditiveAttention"
-	if err := checkArgs(op, []arg{{name: "q"}, {name: "k"}, {name: "v"}, {name: "value"}}, G.Nodes{q, k, v, value}); err != nil {
+	if err := checkArgs(op, named("q", "k", "v", "value"), G.Nodes{q, k, v, value}); err != nil {
 		return err
 	}
-	if _, err := (pairwiseAdd{}).shape([]tensor.Shape{q.Shape(), k.Shape()}); err != nil {
+	if _, err := (pairwiseAdd[float64]{}).shape([]tensor.Shape{q.Shape(), k.Shape()}); err != nil {
 		return err
 	}
 	if a := last(q.Shape()); !slices.Equal(v.Shape(), tensor.Shape{1, a}) {
@@ -56,13 +56,15 @@ func checkAdditive(q, k, v, value *G.Node) error {
 
 // PairwiseAdd is q[t] + k[s] for every pair: q (…, T, A), k (…, S, A) give
 // (…, T, S, A).
-func PairwiseAdd(q, k *G.Node) (*G.Node, error) { return apply(pairwiseAdd{}, q, k) }
+func PairwiseAdd(q, k *G.Node) (*G.Node, error) {
+	return applyTyped(pairwiseAdd[float32]{}, pairwiseAdd[float64]{}, q, k)
+}
 
-type pairwiseAdd struct{}
+type pairwiseAdd[F kernel.Float] struct{}
 
-func (pairwiseAdd) spec() (string, []arg) { return "PairwiseAdd", []arg{{name: "q"}, {name: "k"}} }
+func (pairwiseAdd[F]) spec() (string, []arg) { return "PairwiseAdd", named("q", "k") }
 
-func (pairwiseAdd) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (pairwiseAdd[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	q, k := in[0], in[1]
 	n := q.Dims()
 	if n < 2 {
@@ -79,11 +81,7 @@ func (pairwiseAdd) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return append(q[:n-1].Clone(), k[n-2], q[n-1]), nil
 }
 
-func (pairwiseAdd) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, pairwiseAddForward[float32], pairwiseAddForward[float64])(out, in)
-}
-
-func pairwiseAddForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (pairwiseAdd[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	q, k, y := floats[F](in[0]), floats[F](in[1]), floats[F](out)
 	t, s, a := pairAxes(out.Shape())
 	for row := 0; row*a < len(y); row++ {
@@ -100,21 +98,24 @@ func pairwiseAddForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) e
 func pairAxes(s tensor.Shape) (t, k, a int) { n := len(s); return s[n-3], s[n-2], s[n-1] }
 
 // y[t,s] = q[t] + k[s]:  dq[t] = Σₛ dy[t,s], dk[s] = Σₜ dy[t,s].
-func (pairwiseAdd) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dq, err := apply(pairwiseSum{OverKeys: true}, dy)
+func (pairwiseAdd[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dq, err := apply(pairwiseSum[F]{OverKeys: true}, dy)
 	if err != nil {
 		return nil, err
 	}
-	dk, err := apply(pairwiseSum{}, dy)
+	dk, err := apply(pairwiseSum[F]{}, dy)
 	return G.Nodes{dq, dk}, err
 }
 
 // pairwiseSum sums (…, T, S, A) over S or over T.
-type pairwiseSum struct{ OverKeys bool }
+type pairwiseSum[F kernel.Float] struct {
+	isGradient
+	OverKeys bool
+}
 
-func (pairwiseSum) spec() (string, []arg) { return "PairwiseSum", []arg{{name: "x"}} }
+func (pairwiseSum[F]) spec() (string, []arg) { return "PairwiseSum", named("x") }
 
-func (o pairwiseSum) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o pairwiseSum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	t, s, a := pairAxes(in[0])
 	if o.OverKeys {
 		s = t
@@ -122,11 +123,7 @@ func (o pairwiseSum) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return append(in[0][:in[0].Dims()-3].Clone(), s, a), nil
 }
 
-func (o pairwiseSum) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, pairwiseSumForward[float32], pairwiseSumForward[float64])(o, out, in)
-}
-
-func pairwiseSumForward[F kernel.Float](o pairwiseSum, out *tensor.Dense, in []*tensor.Dense) error {
+func (o pairwiseSum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := floats[F](in[0]), floats[F](out)
 	t, s, a := pairAxes(in[0].Shape())
 	clear(y)
@@ -142,5 +139,3 @@ func pairwiseSumForward[F kernel.Float](o pairwiseSum, out *tensor.Dense, in []*
 	}
 	return nil
 }
-
-func (o pairwiseSum) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -12,22 +12,22 @@ import (
 // adds bias_k, bias_v and the zeros of add_zero_attn.
 func AppendRow(x, row *G.Node) (*G.Node, error) {
 	if row == nil {
-		return apply(appendRow{}, x)
+		return applyTyped(appendRow[float32]{}, appendRow[float64]{}, x)
 	}
-	return apply(appendRow{Row: true}, x, row)
+	return applyTyped(appendRow[float32]{Row: true}, appendRow[float64]{Row: true}, x, row)
 }
 
-type appendRow struct{ Row bool }
+type appendRow[F kernel.Float] struct{ Row bool }
 
-func (o appendRow) spec() (string, []arg) {
-	args := []arg{{name: "x"}, {name: "row"}}
+func (o appendRow[F]) spec() (string, []arg) {
+	args := named("x", "row")
 	if !o.Row {
 		args = args[:1]
 	}
 	return "AppendRow", args
 }
 
-func (o appendRow) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o appendRow[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	y := in[0].Clone()
 	if len(y) < 2 {
 		return nil, &ShapeError{"AppendRow", "x", y, "(…, S, E)"}
@@ -39,11 +39,7 @@ func (o appendRow) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return y, nil
 }
 
-func (o appendRow) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, appendRowForward[float32], appendRowForward[float64])(out, in)
-}
-
-func appendRowForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (appendRow[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, size, width := floats[F](in[0]), floats[F](out), headSize(in[0].Shape()), last(out.Shape())
 	row := make([]F, width)
 	if len(in) > 1 {
@@ -58,11 +54,11 @@ func appendRowForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) err
 }
 
 // y = (x, row):  dx is dy without its last rows, drow their sum.
-func (o appendRow) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+func (o appendRow[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	d := make(G.Nodes, len(in))
 	for i, x := range in {
 		var err error
-		if d[i], err = apply(appendRowBackward{Row: i == 1, Shape: x.Shape()}, dy); err != nil {
+		if d[i], err = apply(appendRowBackward[F]{Row: i == 1, Shape: x.Shape()}, dy); err != nil {
 			return nil, err
 		}
 	}
@@ -70,20 +66,19 @@ func (o appendRow) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 }
 
 // appendRowBackward is the sum of the last rows, or what lies before them.
-type appendRowBackward struct {
+type appendRowBackward[F kernel.Float] struct {
+	isGradient
 	Row   bool
 	Shape tensor.Shape
 }
 
-func (appendRowBackward) spec() (string, []arg) { return "AppendRowBackward", []arg{{name: "dy"}} }
+func (appendRowBackward[F]) spec() (string, []arg) { return "AppendRowBackward", named("dy") }
 
-func (o appendRowBackward) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
-
-func (o appendRowBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, appendRowBackwardForward[float32], appendRowBackwardForward[float64])(o, out, in)
+func (o appendRowBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) {
+	return o.Shape.Clone(), nil
 }
 
-func appendRowBackwardForward[F kernel.Float](o appendRowBackward, out *tensor.Dense, in []*tensor.Dense) error {
+func (o appendRowBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dy, d, size, width := floats[F](in[0]), floats[F](out), headSize(in[0].Shape()), last(in[0].Shape())
 	if o.Row {
 		clear(d)
@@ -100,5 +95,3 @@ func appendRowBackwardForward[F kernel.Float](o appendRowBackward, out *tensor.D
 	}
 	return nil
 }
-
-func (o appendRowBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

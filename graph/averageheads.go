@@ -9,13 +9,15 @@ import (
 
 // AverageHeads is the mean over the heads of attention weights (…, H, T, S), as
 // (…, T, S) (torch's average_attn_weights).
-func AverageHeads(weights *G.Node) (*G.Node, error) { return apply(averageHeads{}, weights) }
+func AverageHeads(weights *G.Node) (*G.Node, error) {
+	return applyTyped(averageHeads[float32]{}, averageHeads[float64]{}, weights)
+}
 
-type averageHeads struct{}
+type averageHeads[F kernel.Float] struct{}
 
-func (averageHeads) spec() (string, []arg) { return "AverageHeads", []arg{{name: "weights"}} }
+func (averageHeads[F]) spec() (string, []arg) { return "AverageHeads", named("weights") }
 
-func (averageHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (averageHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	n := in[0].Dims()
 	if n < 3 {
 		return nil, &ShapeError{"AverageHeads", "weights", in[0], "(…, H, T, S)"}
@@ -23,11 +25,7 @@ func (averageHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return append(in[0][:n-3].Clone(), in[0][n-2:]...), nil
 }
 
-func (averageHeads) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, averageHeadsForward[float32], averageHeadsForward[float64])(out, in)
-}
-
-func averageHeadsForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (averageHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := floats[F](in[0]), floats[F](out)
 	forHeads(in[0].Shape(), func(heads, lo, hi, at, size int) {
 		mean := y[lo:hi]
@@ -60,26 +58,24 @@ func forHeads(weights tensor.Shape, f func(heads, lo, hi, at, size int)) {
 }
 
 // y = Σ x[h]/H:  dx[h] = dy/H.
-func (averageHeads) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(averageHeadsBackward{in[0].Shape()}, dy)
-	return G.Nodes{dx}, err
+func (averageHeads[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(apply(averageHeadsBackward[F]{Weights: in[0].Shape()}, dy))
 }
 
-type averageHeadsBackward struct{ Weights tensor.Shape }
-
-func (averageHeadsBackward) spec() (string, []arg) {
-	return "AverageHeadsBackward", []arg{{name: "dy"}}
+type averageHeadsBackward[F kernel.Float] struct {
+	isGradient
+	Weights tensor.Shape
 }
 
-func (o averageHeadsBackward) shape([]tensor.Shape) (tensor.Shape, error) {
+func (averageHeadsBackward[F]) spec() (string, []arg) {
+	return "AverageHeadsBackward", named("dy")
+}
+
+func (o averageHeadsBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) {
 	return o.Weights.Clone(), nil
 }
 
-func (o averageHeadsBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, averageHeadsBackwardForward[float32], averageHeadsBackwardForward[float64])(o, out, in)
-}
-
-func averageHeadsBackwardForward[F kernel.Float](o averageHeadsBackward, out *tensor.Dense, in []*tensor.Dense) error {
+func (o averageHeadsBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dx, dy := floats[F](out), floats[F](in[0])
 	forHeads(o.Weights, func(heads, lo, hi, at, size int) {
 		for h := range heads {
@@ -90,8 +86,4 @@ func averageHeadsBackwardForward[F kernel.Float](o averageHeadsBackward, out *te
 		}
 	})
 	return nil
-}
-
-func (o averageHeadsBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
-	return noSecond(o)
 }

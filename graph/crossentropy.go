@@ -18,16 +18,16 @@ const IgnoreTarget = -100
 // with 0 ≤ target < V, or IgnoreTarget for a row that does not count; the result
 // is a scalar. That no row counts is an error of the run.
 func CrossEntropy(logits, targets *G.Node) (*G.Node, error) {
-	return apply(crossEntropy{}, logits, targets)
+	return applyTyped(crossEntropy[float32]{}, crossEntropy[float64]{}, logits, targets)
 }
 
-type crossEntropy struct{}
+type crossEntropy[F kernel.Float] struct{}
 
-func (crossEntropy) spec() (string, []arg) {
+func (crossEntropy[F]) spec() (string, []arg) {
 	return "CrossEntropy", []arg{{name: "logits"}, {name: "targets", integer: true}}
 }
 
-func (crossEntropy) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	logits, targets := in[0], in[1]
 	if logits.Dims() == 0 {
 		return nil, &ShapeError{"CrossEntropy", "logits", logits, "(…, V)"}
@@ -38,11 +38,7 @@ func (crossEntropy) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.ScalarShape(), nil
 }
 
-func (crossEntropy) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, crossEntropyForward[float32], crossEntropyForward[float64])(out, in)
-}
-
-func crossEntropyForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
 	rows, err := countTargets(targets, v)
 	if err != nil {
@@ -56,28 +52,22 @@ func crossEntropyForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) 
 
 // loss = Σ −log p[target]/N over the N rows that count, p = softmax(x):
 // dx = dloss·(p − onehot(target))/N, 0 in the other rows.
-func (crossEntropy) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error) {
-	dx, err := apply(crossEntropyBackward{}, in[0], in[1], dloss)
+func (crossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error) {
+	dx, err := apply(crossEntropyBackward[F]{}, in[0], in[1], dloss)
 	return G.Nodes{dx, nil}, err
 }
 
-type crossEntropyBackward struct{}
+type crossEntropyBackward[F kernel.Float] struct {
+	sameShape
+	intoFirst
+	isGradient
+}
 
-func (crossEntropyBackward) spec() (string, []arg) {
+func (crossEntropyBackward[F]) spec() (string, []arg) {
 	return "CrossEntropyBackward", []arg{{name: "logits"}, {name: "targets", integer: true}, {name: "dloss"}}
 }
 
-func (crossEntropyBackward) inPlace() int { return 0 }
-
-func (crossEntropyBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return in[0].Clone(), nil
-}
-
-func (crossEntropyBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, crossEntropyBackwardForward[float32], crossEntropyBackwardForward[float64])(out, in)
-}
-
-func crossEntropyBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
 	rows, err := countTargets(targets, v)
 	if err != nil {
@@ -104,8 +94,4 @@ func countTargets(targets []int64, v int) (int, error) {
 		return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d times %d, want a target that counts", len(targets), IgnoreTarget)
 	}
 	return n, nil
-}
-
-func (o crossEntropyBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
-	return noSecond(o)
 }

@@ -8,11 +8,9 @@ import (
 // Detach is x as a constant: no gradient flows back into it (torch.Tensor.detach).
 func Detach(x *G.Node) (*G.Node, error) { return apply(detach{}, x) }
 
-type detach struct{}
+type detach struct{ sameShape }
 
 func (detach) spec() (string, []arg) { return "Detach", []arg{{name: "x", fixed: true}} }
-
-func (detach) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
 func (detach) view(int) (input, from int) { return 0, 0 }
 

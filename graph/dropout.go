@@ -28,7 +28,7 @@ func Dropout(x *G.Node, d Drop) (*G.Node, error) {
 	if d.P == 0 {
 		return x, nil
 	}
-	return apply(dropout{P: d.P, Site: d.Site}, x, d.Key)
+	return applyTyped(dropout[float32]{P: d.P, Site: d.Site}, dropout[float64]{P: d.P, Site: d.Site}, x, d.Key)
 }
 
 // DropoutMask is Dropout with the mask given: keep has x's shape, 1 keeps and 0
@@ -37,7 +37,7 @@ func DropoutMask(x, keep *G.Node, p float64) (*G.Node, error) {
 	if err := checkP("DropoutMask", p); err != nil {
 		return nil, err
 	}
-	return apply(dropoutMask{P: p}, x, keep)
+	return applyTyped(dropoutMask[float32]{P: p}, dropoutMask[float64]{P: p}, x, keep)
 }
 
 func checkP(op string, p float64) error {
@@ -47,59 +47,51 @@ func checkP(op string, p float64) error {
 	return fmt.Errorf("graph: %s: p: got %v, want 0 <= p < 1", op, p)
 }
 
-type dropout struct {
+type dropout[F kernel.Float] struct {
+	intoFirst
 	P    float64
 	Site int
 }
 
-func (dropout) spec() (string, []arg) {
+func (dropout[F]) spec() (string, []arg) {
 	return "Dropout", []arg{{name: "x"}, {name: "key", integer: true}}
 }
 
-func (dropout) inPlace() int { return 0 }
-
-func (dropout) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (dropout[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[1].TotalSize() != 1 {
 		return nil, &ShapeError{"Dropout", "key", in[1], "()"}
 	}
 	return in[0].Clone(), nil
 }
 
-func (o dropout) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, dropoutForward[float32], dropoutForward[float64])(o, out, in)
-}
-
-func dropoutForward[F kernel.Float](o dropout, out *tensor.Dense, in []*tensor.Dense) error {
+func (o dropout[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.Dropout(floats[F](out), floats[F](in[0]), o.P, ints(in[1])[0], o.Site)
 	return nil
 }
 
 // y = x⊙mask/(1−p):  dx = dy⊙mask/(1−p), the same op with the same mask.
-func (o dropout) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+func (o dropout[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	dx, err := apply(o, dy, in[1])
 	return G.Nodes{dx, nil}, err
 }
 
-type dropoutMask struct{ P float64 }
+type dropoutMask[F kernel.Float] struct {
+	intoFirst
+	P float64
+}
 
-func (dropoutMask) spec() (string, []arg) {
+func (dropoutMask[F]) spec() (string, []arg) {
 	return "DropoutMask", []arg{{name: "x"}, {name: "keep", fixed: true}}
 }
 
-func (dropoutMask) inPlace() int { return 0 }
-
-func (dropoutMask) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (dropoutMask[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if !slices.Equal(in[0], in[1]) {
 		return nil, &ShapeError{"DropoutMask", "keep", in[1], fmt.Sprintf("%v", in[0])}
 	}
 	return in[0].Clone(), nil
 }
 
-func (o dropoutMask) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, dropoutMaskForward[float32], dropoutMaskForward[float64])(o, out, in)
-}
-
-func dropoutMaskForward[F kernel.Float](o dropoutMask, out *tensor.Dense, in []*tensor.Dense) error {
+func (o dropoutMask[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	y, keep, scale := floats[F](out), floats[F](in[1]), F(1/(1-o.P))
 	for i, v := range floats[F](in[0]) {
 		y[i] = v * keep[i] * scale
@@ -108,7 +100,7 @@ func dropoutMaskForward[F kernel.Float](o dropoutMask, out *tensor.Dense, in []*
 }
 
 // y = x⊙keep/(1−p):  dx = dy⊙keep/(1−p).
-func (o dropoutMask) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+func (o dropoutMask[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	dx, err := apply(o, dy, in[1])
 	return G.Nodes{dx, nil}, err
 }

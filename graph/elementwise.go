@@ -2,7 +2,7 @@ package graph
 
 import (
 	"fmt"
-	"slices"
+	"math"
 
 	"attention/internal/kernel"
 
@@ -10,110 +10,167 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Exp is eˣ, element by element (torch.exp).
-func Exp(x *G.Node) (*G.Node, error) { return apply(exp{}, x) }
+// Exp returns eˣ, element by element (torch.exp).
+func Exp(x *G.Node) (*G.Node, error) { return applyElementwise("Exp", 0, x) }
 
-// Tanh is the hyperbolic tangent, element by element (torch.tanh).
-func Tanh(x *G.Node) (*G.Node, error) { return apply(tanh{}, x) }
+// Tanh returns the hyperbolic tangent, element by element (torch.tanh).
+func Tanh(x *G.Node) (*G.Node, error) { return applyElementwise("Tanh", 0, x) }
 
-// Mul is x⊙y, element by element, for x and y of one shape.
-func Mul(x, y *G.Node) (*G.Node, error) { return apply(mul{}, x, y) }
+// Sigmoid returns 1/(1 + e^−x), element by element (torch.sigmoid).
+func Sigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("Sigmoid", 0, x) }
 
-type exp struct{}
+// ReLU returns max(x, 0), element by element (torch.relu).
+func ReLU(x *G.Node) (*G.Node, error) { return applyElementwise("ReLU", 0, x) }
 
-func (exp) spec() (string, []arg) { return "Exp", []arg{{name: "x"}} }
+// SiLU returns x/(1 + e^−x), element by element, also known as swish
+// (torch.nn.functional.silu).
+func SiLU(x *G.Node) (*G.Node, error) { return applyElementwise("SiLU", 0, x) }
 
-func (exp) inPlace() int { return 0 }
+// GELU returns x·Φ(x), element by element, with Φ the normal distribution (Hendrycks and
+// Gimpel 2016; torch.nn.functional.gelu).
+func GELU(x *G.Node) (*G.Node, error) { return applyElementwise("GELU", 0, x) }
 
-func (exp) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
+// GELUTanh returns ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))), element by element: GELU as
+// GPT-2 approximates it (torch's gelu with approximate="tanh", also named gelu_new).
+func GELUTanh(x *G.Node) (*G.Node, error) { return applyElementwise("GELUTanh", 0, x) }
 
-func (exp) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, expForward[float32], expForward[float64])(out, in)
-}
-
-func expForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Exp(floats[F](out), floats[F](in[0]))
-	return nil
-}
-
-// y = eˣ:  dx = dy⊙y.
-func (exp) backward(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	dx, err := Mul(dy, y)
-	return G.Nodes{dx}, err
-}
-
-type tanh struct{}
-
-func (tanh) spec() (string, []arg) { return "Tanh", []arg{{name: "x"}} }
-
-func (tanh) inPlace() int { return 0 }
-
-func (tanh) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
-
-func (tanh) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, tanhForward[float32], tanhForward[float64])(out, in)
-}
-
-func tanhForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Tanh(floats[F](out), floats[F](in[0]))
-	return nil
-}
-
-// y = tanh x:  dx = dy⊙(1 − y²).
-func (tanh) backward(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(tanhBackward{}, y, dy)
-	return G.Nodes{dx}, err
-}
-
-type tanhBackward struct{}
-
-func (tanhBackward) spec() (string, []arg) {
-	return "TanhBackward", []arg{{name: "y"}, {name: "dy"}}
-}
-
-func (tanhBackward) inPlace() int { return 1 }
-
-func (tanhBackward) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
-
-func (tanhBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, tanhBackwardForward[float32], tanhBackwardForward[float64])(out, in)
-}
-
-func tanhBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.TanhBackward(floats[F](out), floats[F](in[0]), floats[F](in[1]))
-	return nil
-}
-
-func (o tanhBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
-
-type mul struct{}
-
-func (mul) spec() (string, []arg) { return "Mul", []arg{{name: "x"}, {name: "y"}} }
-
-func (mul) inPlace() int { return 0 }
-
-func (mul) shape(in []tensor.Shape) (tensor.Shape, error) {
-	if !slices.Equal(in[0], in[1]) {
-		return nil, &ShapeError{"Mul", "y", in[1], fmt.Sprint(in[0])}
+// Softcap returns cap·tanh(x/cap), element by element: about x near 0, and never beyond
+// ±cap (Gemma Team 2024). cap is above 0.
+func Softcap(x *G.Node, cap float64) (*G.Node, error) {
+	if !(cap > 0) || math.IsInf(cap, 1) {
+		return nil, fmt.Errorf("graph: Softcap: cap: got %v, want a finite number above 0", cap)
 	}
-	return in[0].Clone(), nil
+	return applyElementwise("Softcap", cap, x)
 }
 
-func (mul) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, mulForward[float32], mulForward[float64])(out, in)
+// Scale returns x·factor; −∞ stays −∞ for a factor above 0.
+func Scale(x *G.Node, factor float64) (*G.Node, error) {
+	if math.IsNaN(factor) || math.IsInf(factor, 0) {
+		return nil, fmt.Errorf("graph: Scale: factor: got %v, want a finite number", factor)
+	}
+	return applyElementwise("Scale", factor, x)
 }
 
-func mulForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Mul(floats[F](out), floats[F](in[0]), floats[F](in[1]))
+// An element is a row of the table: a function y = f(x) of every element on its own, with
+// a setting c for those that have one.
+type element[F kernel.Float] struct {
+	forward  func(y, x []F, c float64)          // y may be x
+	backward func(dx, known, dy []F, c float64) // dx = dy⊙f′; dx may be dy
+	reads    side                               // what backward's known is
+}
+
+// A side of y = f(x) is what a derivative is computed from.
+type side int
+
+const (
+	readsX   side = iota
+	readsY        // where the derivative is simpler in y
+	isLinear      // neither: dx = f(dy), without a backward
+)
+
+// elements returns the table.
+func elements[F kernel.Float]() map[string]*element[F] {
+	return map[string]*element[F]{
+		"Exp":      {plain(kernel.Exp[F]), slope(kernel.Mul[F]), readsY},                 // dx = dy⊙y
+		"Tanh":     {plain(kernel.Tanh[F]), slope(kernel.TanhBackward[F]), readsY},       // dx = dy⊙(1 − y²)
+		"Sigmoid":  {plain(kernel.Sigmoid[F]), slope(kernel.SigmoidBackward[F]), readsY}, // dx = dy⊙y⊙(1 − y)
+		"ReLU":     {plain(relu[F]), slope(reluBackward[F]), readsY},                     // dx = dy where y > 0, else 0
+		"SiLU":     {plain(kernel.SiLU[F]), slope(kernel.SiLUBackward[F]), readsX},
+		"GELU":     {plain(kernel.GELU[F]), slope(kernel.GELUBackward[F]), readsX},
+		"GELUTanh": {plain(kernel.GELUTanh[F]), slope(kernel.GELUTanhBackward[F]), readsX},
+		"Softcap":  {kernel.Softcap[F], kernel.SoftcapBackward[F], readsY}, // dx = dy⊙(1 − (y/c)²)
+		"Scale":    {scale[F], nil, isLinear},                              // dx = dy·c
+	}
+}
+
+var elements32, elements64 = elements[float32](), elements[float64]()
+
+func elementOf[F kernel.Float](name string) *element[F] {
+	if e, ok := any(elements32[name]).(*element[F]); ok {
+		return e
+	}
+	return any(elements64[name]).(*element[F])
+}
+
+// plain is a forward without a setting.
+func plain[F kernel.Float](f func(y, x []F)) func(y, x []F, c float64) {
+	return func(y, x []F, _ float64) { f(y, x) }
+}
+
+// slope is a backward without a setting.
+func slope[F kernel.Float](f func(dx, known, dy []F)) func(dx, known, dy []F, c float64) {
+	return func(dx, known, dy []F, _ float64) { f(dx, known, dy) }
+}
+
+func scale[F kernel.Float](y, x []F, c float64) { kernel.Scale(y, x, F(c)) }
+
+func relu[F kernel.Float](y, x []F) {
+	kernel.Parallel(len(y), reluGrain, func(lo, hi int) {
+		x := x[lo:hi]
+		for i := range y[lo:hi] {
+			y[lo+i] = max(x[i], 0)
+		}
+	})
+}
+
+func reluBackward[F kernel.Float](dx, y, dy []F) {
+	kernel.Parallel(len(dx), reluGrain, func(lo, hi int) {
+		dx, y, dy := dx[lo:hi], y[lo:hi], dy[lo:hi]
+		for i := range dx {
+			g := dy[i]
+			if y[i] <= 0 {
+				g = 0
+			}
+			dx[i] = g
+		}
+	})
+}
+
+// reluGrain is the number of elements worth a goroutine.
+const reluGrain = 1 << 15
+
+// elementwise is the op of a row.
+type elementwise[F kernel.Float] struct {
+	sameShape
+	intoFirst
+	Name string
+	C    float64
+}
+
+func applyElementwise(name string, c float64, x *G.Node) (*G.Node, error) {
+	return applyTyped(elementwise[float32]{Name: name, C: c}, elementwise[float64]{Name: name, C: c}, x)
+}
+
+func (o elementwise[F]) spec() (string, []arg) { return o.Name, named("x") }
+
+func (o elementwise[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	elementOf[F](o.Name).forward(floats[F](out), floats[F](in[0]), o.C)
 	return nil
 }
 
-// z = x⊙y:  dx = dz⊙y, dy = dz⊙x.
-func (mul) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
-	dx, err := Mul(dz, in[1])
-	if err != nil {
-		return nil, err
+func (o elementwise[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	switch elementOf[F](o.Name).reads {
+	case readsX:
+		return only(apply(elementwiseBackward[F]{Name: o.Name, C: o.C}, in[0], dy))
+	case readsY:
+		return only(apply(elementwiseBackward[F]{Name: o.Name, C: o.C}, y, dy))
 	}
-	dy, err := Mul(dz, in[0])
-	return G.Nodes{dx, dy}, err
+	return only(apply(o, dy))
+}
+
+type elementwiseBackward[F kernel.Float] struct {
+	sameShape
+	intoSecond
+	isGradient
+	Name string
+	C    float64
+}
+
+func (o elementwiseBackward[F]) spec() (string, []arg) {
+	return o.Name + "Backward", named("known", "dy")
+}
+
+func (o elementwiseBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	elementOf[F](o.Name).backward(floats[F](out), floats[F](in[0]), floats[F](in[1]), o.C)
+	return nil
 }

@@ -12,15 +12,17 @@ import (
 // Embedding looks up rows of a table (torch.nn.functional.embedding): weight
 // (V, E), ids int of any shape (…) with 0 ≤ id < V; the result is (…, E). Ids may
 // repeat; their gradients add up.
-func Embedding(weight, ids *G.Node) (*G.Node, error) { return apply(embedding{}, weight, ids) }
+func Embedding(weight, ids *G.Node) (*G.Node, error) {
+	return applyTyped(embedding[float32]{}, embedding[float64]{}, weight, ids)
+}
 
-type embedding struct{}
+type embedding[F kernel.Float] struct{}
 
-func (embedding) spec() (string, []arg) {
+func (embedding[F]) spec() (string, []arg) {
 	return "Embedding", []arg{{name: "weight"}, {name: "ids", integer: true}}
 }
 
-func (embedding) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	weight, ids := in[0], in[1]
 	if weight.Dims() != 2 {
 		return nil, &ShapeError{"Embedding", "weight", weight, "(V, E)"}
@@ -28,11 +30,7 @@ func (embedding) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return append(ids.Clone(), weight[1]), nil
 }
 
-func (embedding) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, embeddingForward[float32], embeddingForward[float64])(out, in)
-}
-
-func embeddingForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (embedding[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	v, e := in[0].Shape()[0], in[0].Shape()[1]
 	weight, y := floats[F](in[0]), floats[F](out)
 	ids := ints(in[1])
@@ -55,26 +53,25 @@ func checkIDs(ids []int64, v int) error {
 }
 
 // y[i] = weight[id[i]]:  dweight[v] = Σ dy[i] over the i with id[i] = v.
-func (embedding) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dw, err := apply(embeddingBackward{V: in[0].Shape()[0]}, in[1], dy)
+func (embedding[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dw, err := apply(embeddingBackward[F]{V: in[0].Shape()[0]}, in[1], dy)
 	return G.Nodes{dw, nil}, err
 }
 
-type embeddingBackward struct{ V int }
+type embeddingBackward[F kernel.Float] struct {
+	isGradient
+	V int
+}
 
-func (embeddingBackward) spec() (string, []arg) {
+func (embeddingBackward[F]) spec() (string, []arg) {
 	return "EmbeddingBackward", []arg{{name: "ids", integer: true}, {name: "dy"}}
 }
 
-func (o embeddingBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o embeddingBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{o.V, last(in[1])}, nil
 }
 
-func (o embeddingBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, embeddingBackwardForward[float32], embeddingBackwardForward[float64])(out, in)
-}
-
-func embeddingBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e := last(out.Shape())
 	dw, dy := floats[F](out), floats[F](in[1])
 	ids := ints(in[0])
@@ -90,5 +87,3 @@ func embeddingBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.De
 	}
 	return nil
 }
-
-func (o embeddingBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

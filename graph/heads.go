@@ -15,17 +15,19 @@ func SplitHeads(x *G.Node, heads int) (*G.Node, error) {
 	if heads < 1 {
 		return nil, fmt.Errorf("graph: SplitHeads: heads: got %d, want at least 1", heads)
 	}
-	return apply(splitHeads{heads}, x)
+	return applyTyped(splitHeads[float32]{heads}, splitHeads[float64]{heads}, x)
 }
 
 // MergeHeads lays out x (…, H, T, D) as (…, T, H·D), undoing SplitHeads.
-func MergeHeads(x *G.Node) (*G.Node, error) { return apply(mergeHeads{}, x) }
+func MergeHeads(x *G.Node) (*G.Node, error) {
+	return applyTyped(mergeHeads[float32]{}, mergeHeads[float64]{}, x)
+}
 
-type splitHeads struct{ Heads int }
+type splitHeads[F kernel.Float] struct{ Heads int }
 
-func (splitHeads) spec() (string, []arg) { return "SplitHeads", []arg{{name: "x"}} }
+func (splitHeads[F]) spec() (string, []arg) { return "SplitHeads", named("x") }
 
-func (o splitHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o splitHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
 	n := x.Dims()
 	if n < 2 || x[n-1]%o.Heads != 0 {
@@ -34,21 +36,22 @@ func (o splitHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return append(x[:n-2].Clone(), o.Heads, x[n-2], x[n-1]/o.Heads), nil
 }
 
-func (o splitHeads) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, swapForward[float32], swapForward[float64])(out, in[0], in[0].Shape().Dims()-2, o.Heads)
+func (o splitHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	t, width := lastTwo(in[0].Shape(), false)
+	swap(floats[F](out), floats[F](in[0]), t, o.Heads, width/o.Heads)
+	return nil
 }
 
 // y = split(x):  dx = merge(dy).
-func (o splitHeads) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := MergeHeads(dy)
-	return G.Nodes{dx}, err
+func (o splitHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(MergeHeads(dy))
 }
 
-type mergeHeads struct{}
+type mergeHeads[F kernel.Float] struct{}
 
-func (mergeHeads) spec() (string, []arg) { return "MergeHeads", []arg{{name: "x"}} }
+func (mergeHeads[F]) spec() (string, []arg) { return "MergeHeads", named("x") }
 
-func (mergeHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (mergeHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
 	n := x.Dims()
 	if n < 3 {
@@ -57,27 +60,19 @@ func (mergeHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return append(x[:n-3].Clone(), x[n-2], x[n-3]*x[n-1]), nil
 }
 
-func (mergeHeads) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	n := in[0].Shape().Dims()
-	return byType(out, swapForward[float32], swapForward[float64])(out, in[0], n-3, in[0].Shape()[n-2])
+func (mergeHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	t, d := lastTwo(in[0].Shape(), false)
+	swap(floats[F](out), floats[F](in[0]), in[0].Shape()[in[0].Dims()-3], t, d)
+	return nil
 }
 
 // y = merge(x):  dx = split(dy).
-func (mergeHeads) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := SplitHeads(dy, in[0].Shape()[in[0].Dims()-3])
-	return G.Nodes{dx}, err
+func (mergeHeads[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(SplitHeads(dy, in[0].Shape()[in[0].Dims()-3]))
 }
 
-// swapForward reads x as (…, M, N, D), where M is the axis given and N as given,
-// and writes (…, N, M, D).
-func swapForward[F kernel.Float](out, in *tensor.Dense, axis, n int) error {
-	m, d := in.Shape()[axis], 0
-	x, y := floats[F](in), floats[F](out)
-	if s := in.Shape(); len(s) == axis+2 {
-		d = s[axis+1] / n
-	} else {
-		d = s[axis+2]
-	}
+// swap writes x (…, M, N, D) to y as (…, N, M, D).
+func swap[F kernel.Float](y, x []F, m, n, d int) {
 	for lo := 0; lo < len(x); lo += m * n * d {
 		for i := range m {
 			for j := range n {
@@ -85,5 +80,4 @@ func swapForward[F kernel.Float](out, in *tensor.Dense, axis, n int) error {
 			}
 		}
 	}
-	return nil
 }

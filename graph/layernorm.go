@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"attention/internal/kernel"
 
@@ -21,7 +22,7 @@ func LayerNorm(x, weight, bias *G.Node, eps float64) (*G.Node, error) {
 	// One op has one result, but the backward needs each row's mean and deviation too:
 	// the first op computes all into one vector, the second takes y out of it and is
 	// the one that is differentiated.
-	all, err := applyNorm(layerNormForward{o}, eps, in...)
+	all, err := applyNorm(layerNormForward[float32]{layerNorm: o}, layerNormForward[float64]{layerNorm: o}, eps, in...)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +54,14 @@ func biasOf[F kernel.Float](o layerNorm, in []*tensor.Dense) []F {
 
 // layerNormForward computes y, then each row's mean, then each row's
 // 1/√(variance + eps), one after the other in a vector.
-type layerNormForward struct{ layerNorm }
+type layerNormForward[F kernel.Float] struct {
+	isGradient
+	layerNorm
+}
 
-func (o layerNormForward) spec() (string, []arg) { return "LayerNorm", o.args(true) }
+func (o layerNormForward[F]) spec() (string, []arg) { return "LayerNorm", o.args(true) }
 
-func (o layerNormForward) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o layerNormForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
 	if x.Dims() == 0 {
 		return nil, &ShapeError{"LayerNorm", "x", x, "(…, E)"}
@@ -71,11 +75,7 @@ func (o layerNormForward) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{n + 2*n/last(x)}, nil
 }
 
-func (o layerNormForward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, layerNormForwardForward[float32], layerNormForwardForward[float64])(o, out, in)
-}
-
-func layerNormForwardForward[F kernel.Float](o layerNormForward, out *tensor.Dense, in []*tensor.Dense) error {
+func (o layerNormForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, cols := floats[F](in[0]), last(in[0].Shape())
 	y, mean, rstd := layerNormParts(floats[F](out), len(x), cols)
 	kernel.LayerNorm(y, mean, rstd, x, floats[F](in[1]), biasOf[F](o.layerNorm, in), cols, o.Eps)
@@ -87,8 +87,6 @@ func layerNormParts[F kernel.Float](all []F, n, cols int) (y, mean, rstd []F) {
 	rows := n / cols
 	return all[:n], all[n : n+rows], all[n+rows:]
 }
-
-func (o layerNormForward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
 
 // layerNormOutput takes y from what layerNormForward computed.
 type layerNormOutput struct{ layerNorm }
@@ -109,7 +107,8 @@ func (layerNormOutput) forward(out *tensor.Dense, in []*tensor.Dense) error {
 // g = dy⊙weight:  dx = rstd·(g − mean(g) − x̂·mean(g⊙x̂)), dweight = Σ dy⊙x̂,
 // dbias = Σ dy.
 func (o layerNormOutput) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	grads, err := apply(layerNormBackward{o.layerNorm}, append(append(G.Nodes{}, in...), dy)...)
+	l, with := o.layerNorm, append(slices.Clone(in), dy)
+	grads, err := applyTyped(layerNormBackward[float32]{layerNorm: l}, layerNormBackward[float64]{layerNorm: l}, with...)
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +117,16 @@ func (o layerNormOutput) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 }
 
 // layerNormBackward computes dx, dweight and dbias, one after the other in a vector.
-type layerNormBackward struct{ layerNorm }
+type layerNormBackward[F kernel.Float] struct {
+	isGradient
+	layerNorm
+}
 
-func (o layerNormBackward) spec() (string, []arg) {
+func (o layerNormBackward[F]) spec() (string, []arg) {
 	return "LayerNormBackward", o.args(false, arg{name: "all"}, arg{name: "dy"})
 }
 
-func (o layerNormBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o layerNormBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	n := 0
 	for _, s := range in[:len(in)-2] {
 		n += s.TotalSize()
@@ -132,11 +134,7 @@ func (o layerNormBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{n}, nil
 }
 
-func (o layerNormBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, layerNormBackwardForward[float32], layerNormBackwardForward[float64])(o, out, in)
-}
-
-func layerNormBackwardForward[F kernel.Float](o layerNormBackward, out *tensor.Dense, in []*tensor.Dense) error {
+func (o layerNormBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, weight, grads := floats[F](in[0]), floats[F](in[1]), floats[F](out)
 	all, dy := floats[F](in[len(in)-2]), floats[F](in[len(in)-1])
 	n, cols := len(x), len(weight)
@@ -148,5 +146,3 @@ func layerNormBackwardForward[F kernel.Float](o layerNormBackward, out *tensor.D
 	kernel.LayerNormBackward(grads[:n], grads[n:n+cols], dbias, dy, x, weight, mean, rstd, cols)
 	return nil
 }
-
-func (o layerNormBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -14,38 +14,38 @@ import (
 // equal leading axes, or b (K, N) for every row of a; the result is (…, M, N).
 func MatMul(a, b *G.Node) (*G.Node, error) {
 	if b != nil && len(b.Shape()) == 2 {
-		return apply(rowProduct{}, a, b)
+		return applyTyped(rowProduct[float32]{}, rowProduct[float64]{}, a, b)
 	}
-	return apply(batchProduct{}, a, b)
+	return applyTyped(batchProduct[float32]{}, batchProduct[float64]{}, a, b)
 }
 
 // Scores is q·kᵀ: how well each query (…, T, D) meets each key (…, S, D), as
 // (…, T, S). It is not scaled.
 func Scores(q, k *G.Node) (*G.Node, error) {
-	return apply(batchProduct{TransB: true}, q, k)
+	return applyTyped(batchProduct[float32]{TransB: true}, batchProduct[float64]{TransB: true}, q, k)
 }
 
 // Linear is x·weightᵀ + bias (torch.nn.functional.linear): x (…, In), weight
 // (Out, In), bias (Out) or nil; the result is (…, Out).
 func Linear(x, weight, bias *G.Node) (*G.Node, error) {
-	y, err := apply(rowProduct{TransW: true}, x, weight)
+	y, err := applyTyped(rowProduct[float32]{TransW: true}, rowProduct[float64]{TransW: true}, x, weight)
 	if err != nil || bias == nil {
 		return y, err
 	}
-	return apply(add{Bias: true}, y, bias)
+	return applyTyped(add[float32]{Bias: true}, add[float64]{Bias: true}, y, bias)
 }
 
 // rowProduct is y = x·W or x·Wᵀ, one matrix W for every row of x.
-type rowProduct struct{ TransW bool }
+type rowProduct[F kernel.Float] struct{ TransW bool }
 
-func (o rowProduct) spec() (string, []arg) {
+func (o rowProduct[F]) spec() (string, []arg) {
 	if o.TransW {
-		return "Linear", []arg{{name: "x"}, {name: "weight"}}
+		return "Linear", named("x", "weight")
 	}
-	return "MatMul", []arg{{name: "a"}, {name: "b"}}
+	return "MatMul", named("a", "b")
 }
 
-func (o rowProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x, w := in[0], in[1]
 	name, args := o.spec()
 	if x.Dims() == 0 {
@@ -63,11 +63,7 @@ func (o rowProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return y, nil
 }
 
-func (o rowProduct) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, rowProductForward[float32], rowProductForward[float64])(o, out, in)
-}
-
-func rowProductForward[F kernel.Float](o rowProduct, out *tensor.Dense, in []*tensor.Dense) error {
+func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	k, n, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
 	m := out.Shape().TotalSize() / n
 	kernel.Gemm(kernel.NoTrans, kernel.Transpose(o.TransW), m, n, k,
@@ -76,8 +72,8 @@ func rowProductForward[F kernel.Float](o rowProduct, out *tensor.Dense, in []*te
 }
 
 // y = x·W:  dx = dy·Wᵀ, dW = xᵀ·dy;   y = x·Wᵀ:  dx = dy·W, dW = dyᵀ·x.
-func (o rowProduct) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(rowProduct{TransW: !o.TransW}, dy, in[1])
+func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dx, err := apply(rowProduct[F]{TransW: !o.TransW}, dy, in[1])
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +81,20 @@ func (o rowProduct) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	if o.TransW {
 		left, right = dy, in[0]
 	}
-	dw, err := apply(rowOuter{}, left, right)
+	dw, err := apply(rowOuter[F]{}, left, right)
 	return G.Nodes{dx, dw}, err
 }
 
 // rowOuter is C = Σ aᵀ·b over all rows of a (…, M) and b (…, N).
-type rowOuter struct{}
+type rowOuter[F kernel.Float] struct{}
 
-func (rowOuter) spec() (string, []arg) { return "RowOuter", []arg{{name: "a"}, {name: "b"}} }
+func (rowOuter[F]) spec() (string, []arg) { return "RowOuter", named("a", "b") }
 
-func (rowOuter) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (rowOuter[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{last(in[0]), last(in[1])}, nil
 }
 
-func (rowOuter) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, rowOuterForward[float32], rowOuterForward[float64])(out, in)
-}
-
-func rowOuterForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, n := out.Shape()[0], out.Shape()[1]
 	rows := in[0].Shape().TotalSize() / m
 	kernel.Gemm(kernel.Trans, kernel.NoTrans, m, n, rows,
@@ -111,26 +103,26 @@ func rowOuterForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) erro
 }
 
 // C = Σ aᵀ·b:  da = b·dCᵀ, db = a·dC.
-func (rowOuter) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
-	da, err := apply(rowProduct{TransW: true}, in[1], dc)
+func (rowOuter[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
+	da, err := apply(rowProduct[F]{TransW: true}, in[1], dc)
 	if err != nil {
 		return nil, err
 	}
-	db, err := apply(rowProduct{}, in[0], dc)
+	db, err := apply(rowProduct[F]{}, in[0], dc)
 	return G.Nodes{da, db}, err
 }
 
 // batchProduct is op(a)·op(b) for each pair of matrices in the leading axes.
-type batchProduct struct{ TransA, TransB bool }
+type batchProduct[F kernel.Float] struct{ TransA, TransB bool }
 
-func (o batchProduct) spec() (string, []arg) {
+func (o batchProduct[F]) spec() (string, []arg) {
 	if o.TransB && !o.TransA {
-		return "Scores", []arg{{name: "q"}, {name: "k"}}
+		return "Scores", named("q", "k")
 	}
-	return "MatMul", []arg{{name: "a"}, {name: "b"}}
+	return "MatMul", named("a", "b")
 }
 
-func (o batchProduct) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o batchProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	a, b := in[0], in[1]
 	name, args := o.spec()
 	axes, other := "(…, M, K)", "N"
@@ -162,11 +154,7 @@ func lastTwo(s tensor.Shape, trans bool) (rows, cols int) {
 	return rows, cols
 }
 
-func (o batchProduct) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, batchProductForward[float32], batchProductForward[float64])(o, out, in)
-}
-
-func batchProductForward[F kernel.Float](o batchProduct, out *tensor.Dense, in []*tensor.Dense) error {
+func (o batchProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, k := lastTwo(in[0].Shape(), o.TransA)
 	n := last(out.Shape())
 	batch := out.Shape().TotalSize() / (m * n)
@@ -177,22 +165,22 @@ func batchProductForward[F kernel.Float](o batchProduct, out *tensor.Dense, in [
 }
 
 // c = op(a)·op(b):  d op(a) = dc·op(b)ᵀ, d op(b) = op(a)ᵀ·dc.
-func (o batchProduct) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
+func (o batchProduct[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
 	a, b := in[0], in[1]
 	var da, db *G.Node
 	var err error
 	if o.TransA {
-		da, err = apply(batchProduct{o.TransB, true}, b, dc)
+		da, err = apply(batchProduct[F]{o.TransB, true}, b, dc)
 	} else {
-		da, err = apply(batchProduct{false, !o.TransB}, dc, b)
+		da, err = apply(batchProduct[F]{false, !o.TransB}, dc, b)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o.TransB {
-		db, err = apply(batchProduct{true, o.TransA}, dc, a)
+		db, err = apply(batchProduct[F]{true, o.TransA}, dc, a)
 	} else {
-		db, err = apply(batchProduct{!o.TransA, false}, a, dc)
+		db, err = apply(batchProduct[F]{!o.TransA, false}, a, dc)
 	}
 	return G.Nodes{da, db}, err
 }

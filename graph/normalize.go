@@ -10,26 +10,24 @@ import (
 // Normalize is x/Σx over the last axis: the plainest way to weights that sum to
 // one, and what renormalises weights after some were multiplied by zero. A row
 // that sums to zero gives zeros and passes no gradient.
-func Normalize(x *G.Node) (*G.Node, error) { return apply(normalize{}, x) }
+func Normalize(x *G.Node) (*G.Node, error) {
+	return applyTyped(normalize[float32]{}, normalize[float64]{}, x)
+}
 
-type normalize struct{}
+type normalize[F kernel.Float] struct {
+	intoFirst
+}
 
-func (normalize) spec() (string, []arg) { return "Normalize", []arg{{name: "x"}} }
+func (normalize[F]) spec() (string, []arg) { return "Normalize", named("x") }
 
-func (normalize) inPlace() int { return 0 }
-
-func (normalize) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (normalize[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[0].Dims() == 0 {
 		return nil, &ShapeError{"Normalize", "x", in[0], "(…, S)"}
 	}
 	return in[0].Clone(), nil
 }
 
-func (normalize) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, normalizeForward[float32], normalizeForward[float64])(out, in)
-}
-
-func normalizeForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (normalize[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	cols, x, y := last(in[0].Shape()), floats[F](in[0]), floats[F](out)
 	for lo := 0; lo < len(x); lo += cols {
 		row := x[lo : lo+cols]
@@ -58,26 +56,22 @@ func sum[F kernel.Float](x []F) F {
 }
 
 // y = x/s, s = Σx:  dx = (dy − Σ dy⊙y)/s.
-func (normalize) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(normalizeBackward{}, in[0], y, dy)
-	return G.Nodes{dx}, err
+func (normalize[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	return only(apply(normalizeBackward[F]{}, in[0], y, dy))
 }
 
-type normalizeBackward struct{}
-
-func (normalizeBackward) spec() (string, []arg) {
-	return "NormalizeBackward", []arg{{name: "x"}, {name: "y"}, {name: "dy"}}
+type normalizeBackward[F kernel.Float] struct {
+	sameShape
+	isGradient
 }
 
-func (normalizeBackward) inPlace() int { return 2 }
-
-func (normalizeBackward) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
-
-func (normalizeBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, normalizeBackwardForward[float32], normalizeBackwardForward[float64])(out, in)
+func (normalizeBackward[F]) spec() (string, []arg) {
+	return "NormalizeBackward", named("x", "y", "dy")
 }
 
-func normalizeBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (normalizeBackward[F]) inPlace() int { return 2 }
+
+func (normalizeBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	cols := last(in[0].Shape())
 	x, y, dy, dx := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
 	for lo := 0; lo < len(x); lo += cols {
@@ -92,5 +86,3 @@ func normalizeBackwardForward[F kernel.Float](out *tensor.Dense, in []*tensor.De
 	}
 	return nil
 }
-
-func (o normalizeBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

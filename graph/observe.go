@@ -20,7 +20,7 @@ type Observation struct {
 func Observe(n *G.Node) (*Observation, error) {
 	o := new(Observation)
 	var err error
-	if o.node, err = apply(observe{o}, n); err != nil {
+	if o.node, err = apply(observe{to: o}, n); err != nil {
 		return nil, err
 	}
 	return o, nil
@@ -35,15 +35,13 @@ func (o *Observation) Value() *tensor.Dense { return o.value }
 
 // observe passes x on and keeps a copy. Its pointer makes every observation an
 // op of its own.
-type observe struct{ to *Observation }
+type observe struct {
+	sameShape
+	intoFirst
+	to *Observation
+}
 
-func (o observe) spec() (string, []arg) { return "Observe", []arg{{name: "x"}} }
-
-func (o observe) String() string { return fmt.Sprintf("{%p}", o.to) }
-
-func (observe) inPlace() int { return 0 }
-
-func (o observe) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
+func (o observe) spec() (string, []arg) { return "Observe", named("x") }
 
 func (o observe) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err := tensor.Copy(out, in[0]); err != nil {

@@ -1,25 +1,22 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"hash"
 	"hash/fnv"
 	"slices"
-	"strconv"
-	"unsafe"
-
-	"attention/internal/kernel"
 
 	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// A body is what one kind of op computes: its shape rule, its forward and its
-// backward. It is a plain struct whose fields are the op's settings; two equal
-// bodies on equal inputs are one node.
+// A body is one kind of op: its name, its shape rule, its forward and its backward. It
+// is a plain struct whose fields are the op's settings; two equal bodies on equal inputs
+// are one node. A body that computes has a type parameter F, the type of its numbers.
 type body interface {
-	// spec names the op and its arguments.
+	// spec returns the op's name and its arguments.
 	spec() (name string, args []arg)
 	// shape checks the inputs' shapes and returns the output's.
 	shape(in []tensor.Shape) (tensor.Shape, error)
@@ -34,6 +31,51 @@ type arg struct {
 	integer   bool // holds ids or keys
 	fixed     bool // no gradient flows into it
 	anyNumber bool // of any type of floats or integers, whatever the others are
+}
+
+// named returns differentiable arguments of these names.
+func named(names ...string) []arg {
+	args := make([]arg, len(names))
+	for i, name := range names {
+		args[i].name = name
+	}
+	return args
+}
+
+// The methods that most bodies share, to be embedded.
+type (
+	sameShape  struct{} // the output has the first input's shape
+	intoFirst  struct{} // a machine may let the op compute into its first input's memory
+	intoSecond struct{} // or into its second's
+	isGradient struct{} // the op is the backward of another, and has none itself
+)
+
+func (sameShape) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
+
+func (intoFirst) inPlace() int { return 0 }
+
+func (intoSecond) inPlace() int { return 1 }
+
+func (isGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoSecond }
+
+var errNoSecond = errors.New("a gradient has no derivative of its own here")
+
+// only returns the gradients of an op with one input.
+func only(dx *G.Node, err error) (G.Nodes, error) { return G.Nodes{dx}, err }
+
+// applyTyped applies the body for the type of the first argument of floats.
+func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
+	_, args := f64.spec()
+	for i, n := range in {
+		if args[i].integer || args[i].anyNumber {
+			continue
+		}
+		if n != nil && n.Graph() != nil && n.Dtype() == tensor.Float32 {
+			return apply(f32, in...)
+		}
+		break
+	}
+	return apply(f64, in...)
 }
 
 // apply checks the arguments and adds the op to the graph.
@@ -92,6 +134,7 @@ func (o op) Type() hm.Type        { return hm.NewFnType(o.types...) }
 // WriteHash writes every setting: Gorgonia merges nodes whose ops hash alike.
 func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%#v", o.body) }
 
+// String returns the op's name.
 func (o op) String() string {
 	name, _ := o.spec()
 	return name
@@ -103,11 +146,12 @@ func (o op) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-// OverwritesPrealloc tells a machine that UsePreallocDo reads nothing of the
-// memory it is given and returns no view of an input.
+// OverwritesPrealloc reports that UsePreallocDo reads nothing of the memory it is given
+// and returns no view of an input.
 func (o op) OverwritesPrealloc() bool { return true }
 
-// InPlace is the input whose memory a machine may let the op compute into.
+// InPlace returns the input whose memory a machine may let the op compute into, −1 for
+// none.
 func (o op) InPlace() int {
 	if b, ok := o.body.(interface{ inPlace() int }); ok {
 		return b.inPlace()
@@ -115,7 +159,7 @@ func (o op) InPlace() int {
 	return -1
 }
 
-// View is the input that the op's result is a part of, and where that part begins;
+// View returns the input that the op's result is a part of, and where that part begins;
 // −1 for an op that computes something.
 func (o op) View() (input, from int) {
 	if b, ok := o.body.(interface{ view(inputs int) (int, int) }); ok {
@@ -124,8 +168,8 @@ func (o op) View() (input, from int) {
 	return -1, 0
 }
 
-// FillsInfinity tells a machine that looks for what is not finite that this op
-// means it.
+// FillsInfinity reports whether the op means the infinities it returns, for a machine
+// that looks for what is not finite.
 func (o op) FillsInfinity() bool {
 	m, ok := o.body.(maskFill)
 	return ok && m.Hidden != 0
@@ -142,7 +186,11 @@ func (o op) DiffWRT(int) []bool {
 }
 
 func (o op) SymDiff(in G.Nodes, out, grad *G.Node) (G.Nodes, error) {
-	return o.backward(in, out, grad)
+	d, err := o.backward(in, out, grad)
+	if err == errNoSecond {
+		return nil, fmt.Errorf("graph: %v: %w", o, err)
+	}
+	return d, err
 }
 
 func (o op) Do(in ...G.Value) (G.Value, error) {
@@ -155,8 +203,7 @@ func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 	for i, v := range in {
 		d, err := contiguous(v)
 		if err != nil {
-			name, _ := o.spec()
-			return nil, fmt.Errorf("graph: %s: %s: %w", name, o.args[i].name, err)
+			return nil, fmt.Errorf("graph: %v: %s: %w", o, o.args[i].name, err)
 		}
 		dense[i] = d
 	}
@@ -174,69 +221,4 @@ func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 		return G.NewF32(floats[float32](dst)[0]), nil
 	}
 	return G.NewF64(floats[float64](dst)[0]), nil
-}
-
-// contiguous returns v as a dense row-major tensor, copying only what is not.
-func contiguous(v G.Value) (*tensor.Dense, error) {
-	switch v := v.(type) {
-	case *tensor.Dense:
-		if !v.RequiresIterator() && !v.DataOrder().IsColMajor() {
-			return v, nil
-		}
-		if d, ok := v.Materialize().(*tensor.Dense); ok && !d.DataOrder().IsColMajor() {
-			return d, nil
-		}
-		return nil, fmt.Errorf("got a tensor in column-major order, want row-major")
-	case G.Scalar:
-		return tensor.New(tensor.FromScalar(v.Data())), nil
-	}
-	return nil, fmt.Errorf("got a %T, want a *tensor.Dense or a scalar", v)
-}
-
-// floats is a tensor's memory as a slice, of one element for a scalar.
-func floats[F kernel.Float](t *tensor.Dense) []F {
-	var f F
-	if _, ok := any(f).(float32); ok {
-		return any(t.Float32s()).([]F)
-	}
-	return any(t.Float64s()).([]F)
-}
-
-// last is the length of a shape's last axis.
-func last(s tensor.Shape) int { return s[len(s)-1] }
-
-// noSecond ends a backward op: none of this package can be differentiated twice.
-func noSecond(b body) (G.Nodes, error) {
-	name, _ := b.spec()
-	return nil, fmt.Errorf("graph: %s: a gradient has no derivative of its own here", name)
-}
-
-// ints is an integer tensor's elements as int64s, to be read only.
-func ints(t *tensor.Dense) []int64 {
-	switch d := t.Data().(type) {
-	case []int64:
-		return d
-	case int64:
-		return []int64{d}
-	case []int:
-		if strconv.IntSize == 64 { // then an int is an int64
-			return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(d))), len(d))
-		}
-		ids := make([]int64, len(d))
-		for i, id := range d {
-			ids[i] = int64(id)
-		}
-		return ids
-	case int:
-		return []int64{int64(d)}
-	}
-	return nil
-}
-
-// byType picks the float32 or the float64 form of a function.
-func byType[T any](t *tensor.Dense, f32, f64 T) T {
-	if t.Dtype() == tensor.Float32 {
-		return f32
-	}
-	return f64
 }

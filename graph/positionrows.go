@@ -14,16 +14,16 @@ import (
 // int64 scalar node that each run gives anew, with 0 ≤ start ≤ N−T; Rows takes rows
 // that a graph fixes.
 func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
-	return apply(positionRows{T}, weight, start)
+	return applyTyped(positionRows[float32]{T}, positionRows[float64]{T}, weight, start)
 }
 
-type positionRows struct{ T int }
+type positionRows[F kernel.Float] struct{ T int }
 
-func (positionRows) spec() (string, []arg) {
+func (positionRows[F]) spec() (string, []arg) {
 	return "PositionRows", []arg{{name: "weight"}, {name: "start", integer: true}}
 }
 
-func (o positionRows) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	weight, start := in[0], in[1]
 	if weight.Dims() != 2 {
 		return nil, &ShapeError{"PositionRows", "weight", weight, "(N, E)"}
@@ -38,7 +38,7 @@ func (o positionRows) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 // from is the element at which the rows begin in a table of n rows of width e.
-func (o positionRows) from(start *tensor.Dense, n, e int) (int, error) {
+func (o positionRows[F]) from(start *tensor.Dense, n, e int) (int, error) {
 	s := ints(start)[0]
 	if s < 0 || s > int64(n-o.T) {
 		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= N−T=%d", s, o.T, n-o.T)
@@ -46,7 +46,7 @@ func (o positionRows) from(start *tensor.Dense, n, e int) (int, error) {
 	return int(s) * e, nil
 }
 
-func (o positionRows) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (o positionRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	table := in[0].Shape()
 	from, err := o.from(in[1], table[0], table[1])
 	if err != nil {
@@ -56,30 +56,27 @@ func (o positionRows) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 // y = weight[start:start+T]:  dweight is dy in those rows, 0 in the others.
-func (o positionRows) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dw, err := apply(positionRowsBackward{o, in[0].Shape()[0]}, in[1], dy)
+func (o positionRows[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dw, err := apply(positionRowsBackward[F]{Of: o, N: in[0].Shape()[0]}, in[1], dy)
 	return G.Nodes{dw, nil}, err
 }
 
-type positionRowsBackward struct {
-	positionRows
-	N int
+type positionRowsBackward[F kernel.Float] struct {
+	isGradient
+	Of positionRows[F]
+	N  int
 }
 
-func (positionRowsBackward) spec() (string, []arg) {
+func (positionRowsBackward[F]) spec() (string, []arg) {
 	return "PositionRowsBackward", []arg{{name: "start", integer: true}, {name: "dy"}}
 }
 
-func (o positionRowsBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o positionRowsBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{o.N, last(in[1])}, nil
 }
 
-func (o positionRowsBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, positionRowsBackwardForward[float32], positionRowsBackwardForward[float64])(o, out, in)
-}
-
-func positionRowsBackwardForward[F kernel.Float](o positionRowsBackward, out *tensor.Dense, in []*tensor.Dense) error {
-	from, err := o.from(in[0], o.N, last(out.Shape()))
+func (o positionRowsBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	from, err := o.Of.from(in[0], o.N, last(out.Shape()))
 	if err != nil {
 		return err
 	}
@@ -87,8 +84,4 @@ func positionRowsBackwardForward[F kernel.Float](o positionRowsBackward, out *te
 	clear(dw[:from])
 	clear(dw[from+copy(dw[from:], dy):])
 	return nil
-}
-
-func (o positionRowsBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
-	return noSecond(o)
 }

@@ -19,14 +19,14 @@ func RepeatHeads(x *G.Node, times int) (*G.Node, error) {
 	if times == 1 && x != nil {
 		return x, nil
 	}
-	return apply(repeatHeads{times}, x)
+	return applyTyped(repeatHeads[float32]{times}, repeatHeads[float64]{times}, x)
 }
 
-type repeatHeads struct{ Times int }
+type repeatHeads[F kernel.Float] struct{ Times int }
 
-func (repeatHeads) spec() (string, []arg) { return "RepeatHeads", []arg{{name: "x"}} }
+func (repeatHeads[F]) spec() (string, []arg) { return "RepeatHeads", named("x") }
 
-func (o repeatHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o repeatHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
 	n := x.Dims()
 	if n < 3 {
@@ -37,11 +37,7 @@ func (o repeatHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return y, nil
 }
 
-func (o repeatHeads) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, repeatHeadsForward[float32], repeatHeadsForward[float64])(o, out, in)
-}
-
-func repeatHeadsForward[F kernel.Float](o repeatHeads, out *tensor.Dense, in []*tensor.Dense) error {
+func (o repeatHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
 	for i := range len(y) / size {
 		copy(y[i*size:(i+1)*size], x[i/o.Times*size:])
@@ -53,27 +49,22 @@ func repeatHeadsForward[F kernel.Float](o repeatHeads, out *tensor.Dense, in []*
 func headSize(s tensor.Shape) int { return s[len(s)-2] * s[len(s)-1] }
 
 // y[h] = x[h/times]:  dx[k] = Σ dy[h] over the heads h that share k.
-func (o repeatHeads) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(sumHeads{o.Times}, dy)
-	return G.Nodes{dx}, err
+func (o repeatHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(apply(sumHeads[F]{o.Times}, dy))
 }
 
 // sumHeads adds up each run of Times heads.
-type sumHeads struct{ Times int }
+type sumHeads[F kernel.Float] struct{ Times int }
 
-func (sumHeads) spec() (string, []arg) { return "SumHeads", []arg{{name: "x"}} }
+func (sumHeads[F]) spec() (string, []arg) { return "SumHeads", named("x") }
 
-func (o sumHeads) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o sumHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	y := in[0].Clone()
 	y[len(y)-3] /= o.Times
 	return y, nil
 }
 
-func (o sumHeads) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, sumHeadsForward[float32], sumHeadsForward[float64])(o, out, in)
-}
-
-func sumHeadsForward[F kernel.Float](o sumHeads, out *tensor.Dense, in []*tensor.Dense) error {
+func (o sumHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
 	clear(y)
 	for i := range len(x) / size {
@@ -86,7 +77,6 @@ func sumHeadsForward[F kernel.Float](o sumHeads, out *tensor.Dense, in []*tensor
 }
 
 // y[k] = Σ x[h]:  dx[h] = dy[h/times].
-func (o sumHeads) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := RepeatHeads(dy, o.Times)
-	return G.Nodes{dx}, err
+func (o sumHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(RepeatHeads(dy, o.Times))
 }

@@ -15,36 +15,35 @@ import (
 // alone: with n = 1 the whole axis, with n = H each head of (…, T, H·D). eps is
 // above 0; 1e-5 and 1e-6 are usual.
 func RMSNorm(x, weight *G.Node, eps float64) (*G.Node, error) {
-	return applyNorm(rootNorm{Name: "RMSNorm", Eps: eps}, eps, x, weight)
+	return applyNorm(rootNorm[float32]{Name: "RMSNorm", Eps: eps}, rootNorm[float64]{Name: "RMSNorm", Eps: eps}, eps, x, weight)
 }
 
 // L2Norm is x/max(‖x‖₂, eps)⊙weight (torch.nn.functional.normalize, times a gain):
 // x (…, n·D), weight (D). Each run of D elements of the last axis is normalised
 // alone, as in RMSNorm. eps is above 0; torch's is 1e-12.
 func L2Norm(x, weight *G.Node, eps float64) (*G.Node, error) {
-	return applyNorm(rootNorm{Name: "L2Norm", Eps: eps}, eps, x, weight)
+	return applyNorm(rootNorm[float32]{Name: "L2Norm", Eps: eps}, rootNorm[float64]{Name: "L2Norm", Eps: eps}, eps, x, weight)
 }
 
 // applyNorm applies an op once its eps is one that keeps it from dividing by 0.
-func applyNorm(b body, eps float64, in ...*G.Node) (*G.Node, error) {
+func applyNorm(f32, f64 body, eps float64, in ...*G.Node) (*G.Node, error) {
 	if !(eps > 0) || math.IsInf(eps, 1) {
-		name, _ := b.spec()
+		name, _ := f64.spec()
 		return nil, fmt.Errorf("graph: %s: eps: got %v, want a finite number above 0", name, eps)
 	}
-	return apply(b, in...)
+	return applyTyped(f32, f64, in...)
 }
 
 // rootNorm is either of them.
-type rootNorm struct {
+type rootNorm[F kernel.Float] struct {
+	intoFirst
 	Name string
 	Eps  float64
 }
 
-func (o rootNorm) spec() (string, []arg) { return o.Name, []arg{{name: "x"}, {name: "weight"}} }
+func (o rootNorm[F]) spec() (string, []arg) { return o.Name, named("x", "weight") }
 
-func (rootNorm) inPlace() int { return 0 }
-
-func (o rootNorm) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o rootNorm[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x, weight := in[0], in[1]
 	if weight.Dims() != 1 {
 		return nil, &ShapeError{o.Name, "weight", weight, "(D)"}
@@ -55,11 +54,7 @@ func (o rootNorm) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return x.Clone(), nil
 }
 
-func (o rootNorm) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, rootNormForward[float32], rootNormForward[float64])(o, out, in)
-}
-
-func rootNormForward[F kernel.Float](o rootNorm, out *tensor.Dense, in []*tensor.Dense) error {
+func (o rootNorm[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	norm := kernel.RMSNorm[F]
 	if o.Name == "L2Norm" {
 		norm = kernel.L2Norm[F]
@@ -71,8 +66,8 @@ func rootNormForward[F kernel.Float](o rootNorm, out *tensor.Dense, in []*tensor
 // y = x·r⊙weight, g = dy⊙weight, n = D for RMSNorm and 1 for L2Norm:
 // dx = r·(g − x·r²·Σ(g⊙x)/n), dweight = Σ dy⊙x·r; where ‖x‖ < eps, r is constant
 // and dx = r·g.
-func (o rootNorm) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	grads, err := apply(rootNormBackward{o}, in[0], in[1], dy)
+func (o rootNorm[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	grads, err := apply(rootNormBackward[F]{Of: o}, in[0], in[1], dy)
 	if err != nil {
 		return nil, err
 	}
@@ -94,30 +89,25 @@ func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
 }
 
 // rootNormBackward computes dx and dweight, one after the other in a vector.
-type rootNormBackward struct{ rootNorm }
-
-func (o rootNormBackward) spec() (string, []arg) {
-	return o.Name + "Backward", []arg{{name: "x"}, {name: "weight"}, {name: "dy"}}
+type rootNormBackward[F kernel.Float] struct {
+	isGradient
+	Of rootNorm[F]
 }
 
-func (rootNormBackward) inPlace() int { return -1 }
+func (o rootNormBackward[F]) spec() (string, []arg) {
+	return o.Of.Name + "Backward", named("x", "weight", "dy")
+}
 
-func (rootNormBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (rootNormBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{in[0].TotalSize() + in[1].TotalSize()}, nil
 }
 
-func (o rootNormBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, rootNormBackwardForward[float32], rootNormBackwardForward[float64])(o, out, in)
-}
-
-func rootNormBackwardForward[F kernel.Float](o rootNormBackward, out *tensor.Dense, in []*tensor.Dense) error {
+func (o rootNormBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	backward := kernel.RMSNormBackward[F]
-	if o.Name == "L2Norm" {
+	if o.Of.Name == "L2Norm" {
 		backward = kernel.L2NormBackward[F]
 	}
 	x, weight, dy, grads := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
-	backward(grads[:len(x)], grads[len(x):], dy, x, weight, o.Eps)
+	backward(grads[:len(x)], grads[len(x):], dy, x, weight, o.Of.Eps)
 	return nil
 }
-
-func (o rootNormBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -22,7 +22,7 @@ import (
 // is the position of the first row, which the others follow; (T) are those of the rows,
 // (…, T) those of each batch; nil means 0 … T−1. They may be negative.
 func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
-	if err := checkArgs("RoPE", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+	if err := checkArgs("RoPE", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
 	}
 	heads := max(c.Heads, 1)
@@ -33,16 +33,15 @@ func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
 	if err := c.Validate(d); err != nil {
 		return nil, err
 	}
-	o := c.resolve(d)
-	if positions == nil {
-		return apply(o, x)
+	r, in := c.resolve(d), G.Nodes{x}
+	if r.Placed = positions != nil; r.Placed {
+		in = append(in, positions)
 	}
-	o.Placed = true
-	return apply(o, x, positions)
+	return applyTyped(rope[float32]{rotation: r}, rope[float64]{rotation: r}, in...)
 }
 
-// rope is RoPE with its defaults and its scaling worked out.
-type rope struct {
+// rotation is a RoPEConfig with its defaults and its scaling worked out.
+type rotation struct {
 	Heads, Dims   int
 	Base, Divisor float64 // the divisor is the positions'
 	Interleaved   bool
@@ -50,19 +49,18 @@ type rope struct {
 	Placed        bool // has positions as an input
 }
 
-func (o rope) spec() (string, []arg) { return "RoPE", placedArgs(o.Placed) }
+type rope[F kernel.Float] struct {
+	intoFirst
+	rotation
+}
 
-func (rope) inPlace() int { return 0 }
+func (o rope[F]) spec() (string, []arg) { return "RoPE", placedArgs(o.Placed) }
 
-func (rope) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (rope[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0].Clone(), checkPositions("RoPE", in)
 }
 
-func (o rope) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, ropeForward[float32], ropeForward[float64])(o, out, in)
-}
-
-func ropeForward[F kernel.Float](o rope, out *tensor.Dense, in []*tensor.Dense) error {
+func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, width := floats[F](in[0]), floats[F](out), last(in[0].Shape())
 	p, frequency := placesOf(in[0].Shape(), in), frequencies(o.Base, o.Dims)
 	direction := 1.0
@@ -79,7 +77,7 @@ func ropeForward[F kernel.Float](o rope, out *tensor.Dense, in []*tensor.Dense) 
 				sin[i], cos[i] = F(s), F(c)
 			}
 			for row := own; row < p.rows; row += p.own {
-				turnHeads(o, y[row*width:][:width], x[row*width:][:width], cos, sin)
+				turnHeads(o.rotation, y[row*width:][:width], x[row*width:][:width], cos, sin)
 			}
 		}
 	})
@@ -87,12 +85,12 @@ func ropeForward[F kernel.Float](o rope, out *tensor.Dense, in []*tensor.Dense) 
 }
 
 // turnHeads turns the pairs of every head of one row of x; y may be x.
-func turnHeads[F kernel.Float](o rope, y, x, cos, sin []F) {
-	half, d := len(cos), len(x)/o.Heads
+func turnHeads[F kernel.Float](r rotation, y, x, cos, sin []F) {
+	half, d := len(cos), len(x)/r.Heads
 	for lo := 0; lo < len(x); lo += d {
-		copy(y[lo+o.Dims:lo+d], x[lo+o.Dims:])
-		xh, yh := x[lo:][:o.Dims], y[lo:][:o.Dims]
-		if o.Interleaved {
+		copy(y[lo+r.Dims:lo+d], x[lo+r.Dims:])
+		xh, yh := x[lo:][:r.Dims], y[lo:][:r.Dims]
+		if r.Interleaved {
 			turnNeighbours(yh, xh, cos, sin)
 			continue
 		}
@@ -120,7 +118,7 @@ func turnHalves[F kernel.Float](ya, yb, xa, xb, cos, sin []F) {
 }
 
 // y = x turned by θ:  dx = dy turned by −θ.
-func (o rope) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+func (o rope[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	o.Back = !o.Back
 	dx, err := apply(o, append(G.Nodes{dy}, in[1:]...)...)
 	return append(G.Nodes{dx}, make(G.Nodes, len(in)-1)...), err

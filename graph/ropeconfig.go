@@ -109,8 +109,8 @@ func (c RoPEConfig) dims(headDim int) int {
 }
 
 // resolve replaces zeros by the defaults they stand for, and the scaling by what it does.
-func (c RoPEConfig) resolve(headDim int) rope {
-	o := rope{Heads: max(c.Heads, 1), Dims: c.dims(headDim), Base: c.Base, Divisor: 1, Interleaved: c.Interleaved}
+func (c RoPEConfig) resolve(headDim int) rotation {
+	o := rotation{Heads: max(c.Heads, 1), Dims: c.dims(headDim), Base: c.Base, Divisor: 1, Interleaved: c.Interleaved}
 	if o.Base == 0 {
 		o.Base = 10000
 	}

@@ -67,7 +67,7 @@ func softmaxWithSinksForward[F kernel.Float](o softmaxWithSinks, out *tensor.Den
 
 // dx = y⊙(dy − Σ y⊙dy), dsink = −Σ p·Σ y⊙dy with the sink's weight p = 1 − Σ y.
 func (o softmaxWithSinks) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(softmaxBackward{}, y, dy)
+	dx, err := applyTyped(softmaxBackward[float32]{}, softmaxBackward[float64]{}, y, dy)
 	if err != nil {
 		return nil, err
 	}

@@ -18,31 +18,26 @@ import (
 // first row's (), the rows' (T), those of each batch (…, T), or nil for 0 … T−1.
 func AddSinusoidal(x, positions *G.Node) (*G.Node, error) {
 	if positions == nil {
-		return apply(addSinusoidal{}, x)
+		return applyTyped(addSinusoidal[float32]{}, addSinusoidal[float64]{}, x)
 	}
-	return apply(addSinusoidal{Placed: true}, x, positions)
+	return applyTyped(addSinusoidal[float32]{Placed: true}, addSinusoidal[float64]{Placed: true}, x, positions)
 }
 
-type addSinusoidal struct {
+type addSinusoidal[F kernel.Float] struct {
+	intoFirst
 	Placed bool // has positions as an input
 }
 
-func (o addSinusoidal) spec() (string, []arg) { return "AddSinusoidal", placedArgs(o.Placed) }
+func (o addSinusoidal[F]) spec() (string, []arg) { return "AddSinusoidal", placedArgs(o.Placed) }
 
-func (addSinusoidal) inPlace() int { return 0 }
-
-func (addSinusoidal) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (addSinusoidal[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if x := in[0]; x.Dims() < 2 || last(x)%2 != 0 {
 		return nil, &ShapeError{"AddSinusoidal", "x", x, "(…, T, E) with an even E"}
 	}
 	return in[0].Clone(), checkPositions("AddSinusoidal", in)
 }
 
-func (addSinusoidal) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, addSinusoidalForward[float32], addSinusoidalForward[float64])(out, in)
-}
-
-func addSinusoidalForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (addSinusoidal[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, width := floats[F](in[0]), floats[F](out), last(in[0].Shape())
 	p, frequency := placesOf(in[0].Shape(), in), frequencies(10000, width)
 	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
@@ -65,6 +60,6 @@ func addSinusoidalForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense)
 }
 
 // y = x + waves:  dx = dy.
-func (o addSinusoidal) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+func (o addSinusoidal[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return append(G.Nodes{dy}, make(G.Nodes, len(in)-1)...), nil
 }

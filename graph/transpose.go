@@ -9,24 +9,22 @@ import (
 
 // Transpose is xᵀ of a matrix x (In, Out), (Out, In): it turns a weight that is
 // stored by inputs, as GPT-2's are, into the one that Linear takes.
-func Transpose(x *G.Node) (*G.Node, error) { return apply(transpose{}, x) }
+func Transpose(x *G.Node) (*G.Node, error) {
+	return applyTyped(transpose[float32]{}, transpose[float64]{}, x)
+}
 
-type transpose struct{}
+type transpose[F kernel.Float] struct{}
 
-func (transpose) spec() (string, []arg) { return "Transpose", []arg{{name: "x"}} }
+func (transpose[F]) spec() (string, []arg) { return "Transpose", named("x") }
 
-func (transpose) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (transpose[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[0].Dims() != 2 {
 		return nil, &ShapeError{"Transpose", "x", in[0], "(In, Out)"}
 	}
 	return tensor.Shape{in[0][1], in[0][0]}, nil
 }
 
-func (transpose) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, transposeForward[float32], transposeForward[float64])(out, in)
-}
-
-func transposeForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (transpose[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	const tile = 16 // rows and columns: a line or two of the cache each
 	x, y := floats[F](in[0]), floats[F](out)
 	rows, cols := in[0].Shape()[0], in[0].Shape()[1]
@@ -44,7 +42,6 @@ func transposeForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) err
 }
 
 // y = xᵀ:  dx = dyᵀ.
-func (transpose) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := Transpose(dy)
-	return G.Nodes{dx}, err
+func (transpose[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(Transpose(dy))
 }
