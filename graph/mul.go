@@ -13,9 +13,7 @@ import (
 // Mul returns x⊙y, element by element, for x and y of one shape (torch.mul).
 func Mul(x, y *G.Node) (*G.Node, error) { return applyTyped(mul[float32]{}, mul[float64]{}, x, y) }
 
-type mul[F kernel.Float] struct {
-	intoFirst
-}
+type mul[F kernel.Float] struct{ intoFirst }
 
 func (mul[F]) spec() (string, []arg) { return "Mul", named("x", "y") }
 

@@ -14,9 +14,7 @@ func Normalize(x *G.Node) (*G.Node, error) {
 	return applyTyped(normalize[float32]{}, normalize[float64]{}, x)
 }
 
-type normalize[F kernel.Float] struct {
-	intoFirst
-}
+type normalize[F kernel.Float] struct{ intoFirst }
 
 func (normalize[F]) spec() (string, []arg) { return "Normalize", named("x") }
 

@@ -20,8 +20,12 @@ func (f fused) pack(in G.Nodes) (fused, G.Nodes) {
 	var widths packing
 	for i, n := range in[:3] {
 		o, _ := n.Op().(op)
-		p, ok := o.body.(part)
-		if !ok || p.Of != splitName || p.From != widths.row() {
+		taken, ok := o.body.(interface{ asPart() part })
+		if !ok {
+			return f, in
+		}
+		p := taken.asPart()
+		if p.Of != splitName || p.From != widths.row() {
 			return f, in
 		}
 		switch of := inputs(n)[0]; {

@@ -16,11 +16,11 @@ import (
 // what Gorgonia adds up there are tokens of one number, one of each part's gradient,
 // and the anchor finds the gradients behind them and lays them side by side.
 func takePart(x *G.Node, p part) (*G.Node, error) {
-	anchor, err := apply(anchor{Of: p.Of, Cols: p.Cols}, x)
+	anchor, err := applyTyped(anchor[float32]{Of: p.Of, Cols: p.Cols}, anchor[float64]{Of: p.Of, Cols: p.Cols}, x)
 	if err != nil {
 		return nil, err
 	}
-	return apply(p, x, anchor)
+	return applyTyped(takenPart[float32]{p}, takenPart[float64]{p}, x, anchor)
 }
 
 // part takes some columns of x, seen as a matrix with Cols columns.
@@ -31,27 +31,29 @@ type part struct {
 	span
 }
 
+// asPart returns what an op takes of its input.
+func (p part) asPart() part { return p }
+
 // span is Width columns from column From on.
 type span struct{ From, Width int }
 
-func (o part) spec() (string, []arg) {
+// takenPart is the op.
+type takenPart[F kernel.Float] struct{ part }
+
+func (o takenPart[F]) spec() (string, []arg) {
 	return o.Of, []arg{{name: "x", fixed: true}, {name: "anchor"}}
 }
 
-func (o part) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
+func (o takenPart[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
 
-func (o part) view(int) (input, from int) {
+func (o takenPart[F]) view(int) (input, from int) {
 	if o.Shape.TotalSize() == o.Width { // of a single row
 		return 0, o.From
 	}
 	return -1, 0
 }
 
-func (o part) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, partForward[float32], partForward[float64])(o, out, in)
-}
-
-func partForward[F kernel.Float](o part, out *tensor.Dense, in []*tensor.Dense) error {
+func (o takenPart[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := floats[F](in[0]), floats[F](out)
 	kernel.Parallel(len(y)/o.Width, copyGrain(o.Width), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -66,7 +68,7 @@ func partForward[F kernel.Float](o part, out *tensor.Dense, in []*tensor.Dense) 
 func copyGrain(cols int) int { return 1 + 1<<13/cols }
 
 // y = some columns of x:  dx = dy in those columns.
-func (o part) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+func (o takenPart[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	token, err := apply(partGradient{span: o.span}, dy)
 	return G.Nodes{nil, token}, err
 }
@@ -82,28 +84,27 @@ func (token) forward(out *tensor.Dense, _ []*tensor.Dense) error {
 }
 
 // anchor is the token of x, seen as a matrix with Cols columns.
-type anchor struct {
+type anchor[F kernel.Float] struct {
 	token
 	Of   string
 	Cols int
 }
 
-func (o anchor) spec() (string, []arg) { return o.Of, []arg{{name: "x"}} }
+func (o anchor[F]) spec() (string, []arg) { return o.Of, named("x") }
 
 // dx = the gradients of all parts, each in its columns. That of the anchor is a sum of
 // their partGradients.
-func (o anchor) backward(in G.Nodes, _, sum *G.Node) (G.Nodes, error) {
+func (o anchor[F]) backward(in G.Nodes, _, sum *G.Node) (G.Nodes, error) {
 	found, err := partGradients(sum, nil)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(found, func(a, b foundGradient) int { return a.From - b.From })
-	g, dys := wholeGradient{Shape: in[0].Shape(), Cols: o.Cols}, make(G.Nodes, len(found))
+	g, dys := wholeGradient[F]{Shape: in[0].Shape(), Cols: o.Cols}, make(G.Nodes, len(found))
 	for i, f := range found {
 		g.Parts, dys[i] = append(g.Parts, f.span), f.dy
 	}
-	dx, err := apply(g, dys...)
-	return G.Nodes{dx}, err
+	return only(apply(g, dys...))
 }
 
 // foundGradient is the gradient dy of the part of x at a span.
@@ -147,29 +148,26 @@ type partGradient struct {
 	span
 }
 
-func (partGradient) spec() (string, []arg) { return "PartGradient", []arg{{name: "dy"}} }
+func (partGradient) spec() (string, []arg) { return "PartGradient", named("dy") }
 
 func (o partGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
 
 // wholeGradient puts matrices into their columns of one with Cols columns. Where they
 // overlap, they add up; where there is none, there are zeros.
-type wholeGradient struct {
+type wholeGradient[F kernel.Float] struct {
+	isGradient
 	Shape tensor.Shape
 	Cols  int
 	Parts []span // in the order of From
 }
 
-func (o wholeGradient) spec() (string, []arg) {
+func (o wholeGradient[F]) spec() (string, []arg) {
 	return "WholeGradient", make([]arg, len(o.Parts))
 }
 
-func (o wholeGradient) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
+func (o wholeGradient[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
 
-func (o wholeGradient) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, wholeGradientForward[float32], wholeGradientForward[float64])(o, out, in)
-}
-
-func wholeGradientForward[F kernel.Float](o wholeGradient, out *tensor.Dense, in []*tensor.Dense) error {
+func (o wholeGradient[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dx, dys := floats[F](out), make([][]F, len(in))
 	for i, t := range in {
 		dys[i] = floats[F](t)
@@ -200,5 +198,3 @@ func put[F kernel.Float](row []F, done, from int, part []F) int {
 	copy(row[from+n:], part[n:])
 	return max(done, from+len(part))
 }
-
-func (o wholeGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

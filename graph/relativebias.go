@@ -20,7 +20,7 @@ func ExpandRelativeBias(bias *G.Node, T, S int) (*G.Node, error) {
 	if err := checkLengths("ExpandRelativeBias", T, S); err != nil {
 		return nil, err
 	}
-	return apply(expandBias{T, S}, bias)
+	return applyTyped(expandBias[float32]{T, S}, expandBias[float64]{T, S}, bias)
 }
 
 // checkLengths checks the numbers of queries and keys.
@@ -31,25 +31,18 @@ func checkLengths(op string, T, S int) error {
 	return nil
 }
 
-type expandBias struct{ T, S int }
+type expandBias[F kernel.Float] struct{ T, S int }
 
-func (expandBias) spec() (string, []arg) { return "ExpandRelativeBias", []arg{{name: "bias"}} }
+func (expandBias[F]) spec() (string, []arg) { return "ExpandRelativeBias", named("bias") }
 
-func (o expandBias) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o expandBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if n := o.T + o.S - 1; in[0].Dims() != 2 || in[0][1] != n {
 		return nil, &ShapeError{"ExpandRelativeBias", "bias", in[0], fmt.Sprintf("(H, T+S−1=%d)", n)}
 	}
 	return tensor.Shape{in[0][0], o.T, o.S}, nil
 }
 
-func (o expandBias) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, expandBiasForward[float32], expandBiasForward[float64])(o, out, in)
-}
-
-// biasGrain is how many elements are worth a goroutine's while.
-const biasGrain = 1 << 15
-
-func expandBiasForward[F kernel.Float](o expandBias, out *tensor.Dense, in []*tensor.Dense) error {
+func (o expandBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	bias, y, n := floats[F](in[0]), floats[F](out), o.T+o.S-1
 	kernel.Parallel(len(y)/o.S, 1+biasGrain/o.S, func(lo, hi int) {
 		for row := lo; row < hi; row++ {
@@ -63,27 +56,25 @@ func expandBiasForward[F kernel.Float](o expandBias, out *tensor.Dense, in []*te
 	return nil
 }
 
+// biasGrain is how many elements are worth a goroutine's while.
+const biasGrain = 1 << 15
+
 // y[h,t,s] = bias[h, t − s + S−1]:  dbias[h,i] = Σ dy[h,t,s] over the t − s + S−1 = i.
-func (o expandBias) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	d, err := apply(sumDiagonals{}, dy)
-	return G.Nodes{d}, err
+func (o expandBias[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(apply(sumDiagonals[F]{}, dy))
 }
 
 // sumDiagonals sums (H, T, S) along t − s, to (H, T+S−1).
-type sumDiagonals struct{}
+type sumDiagonals[F kernel.Float] struct{ isGradient }
 
-func (sumDiagonals) spec() (string, []arg) { return "SumDiagonals", []arg{{name: "x"}} }
+func (sumDiagonals[F]) spec() (string, []arg) { return "SumDiagonals", named("x") }
 
-func (sumDiagonals) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (sumDiagonals[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
 	return tensor.Shape{x[0], x[1] + x[2] - 1}, nil
 }
 
-func (sumDiagonals) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, sumDiagonalsForward[float32], sumDiagonalsForward[float64])(out, in)
-}
-
-func sumDiagonalsForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) error {
+func (sumDiagonals[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := floats[F](in[0]), floats[F](out)
 	t, s, n := in[0].Shape()[1], in[0].Shape()[2], last(out.Shape())
 	// A block is a run of diagonals; it reads a run of each row, each diagonal from its first row.
@@ -106,5 +97,3 @@ func sumDiagonalsForward[F kernel.Float](out *tensor.Dense, in []*tensor.Dense) 
 	})
 	return nil
 }
-
-func (o sumDiagonals) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -11,7 +11,7 @@ type segment struct {
 	Shape tensor.Shape
 }
 
-func (segment) spec() (string, []arg) { return "Segment", []arg{{name: "x"}} }
+func (segment) spec() (string, []arg) { return "Segment", named("x") }
 
 func (o segment) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
 

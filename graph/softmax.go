@@ -14,9 +14,7 @@ func Softmax(x *G.Node) (*G.Node, error) {
 	return applyTyped(softmax[float32]{}, softmax[float64]{}, x)
 }
 
-type softmax[F kernel.Float] struct {
-	intoFirst
-}
+type softmax[F kernel.Float] struct{ intoFirst }
 
 func (softmax[F]) spec() (string, []arg) { return "Softmax", named("x") }
 

@@ -42,9 +42,7 @@ func (swiGLU[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 }
 
 // swiGLUBackward computes dgate and dup, one after the other in a vector.
-type swiGLUBackward[F kernel.Float] struct {
-	isGradient
-}
+type swiGLUBackward[F kernel.Float] struct{ isGradient }
 
 func (swiGLUBackward[F]) spec() (string, []arg) {
 	return "SwiGLUBackward", named("gate", "up", "dy")

@@ -35,14 +35,14 @@ func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {
 	if c.MaxDistance == 0 {
 		c.MaxDistance = 128
 	}
-	return apply(t5Bias{c}, table)
+	return applyTyped(t5Bias[float32]{c}, t5Bias[float64]{c}, table)
 }
 
-type t5Bias struct{ T5Config }
+type t5Bias[F kernel.Float] struct{ T5Config }
 
-func (t5Bias) spec() (string, []arg) { return "T5RelativeBias", []arg{{name: "table"}} }
+func (t5Bias[F]) spec() (string, []arg) { return "T5RelativeBias", named("table") }
 
-func (o t5Bias) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o t5Bias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	table, want := in[0], "(Buckets, H) with 2 buckets or more"
 	if !o.Unidirectional {
 		want = "(Buckets, H) with an even number of buckets, 4 or more"
@@ -57,11 +57,11 @@ func (o t5Bias) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 // single is how many distances of a direction have a bucket of their own.
-func (o t5Bias) single(buckets int) int { return o.side(buckets) / 2 }
+func (c T5Config) single(buckets int) int { return c.side(buckets) / 2 }
 
 // side is how many buckets a direction has.
-func (o t5Bias) side(buckets int) int {
-	if o.Unidirectional {
+func (c T5Config) side(buckets int) int {
+	if c.Unidirectional {
 		return buckets
 	}
 	return buckets / 2
@@ -70,10 +70,10 @@ func (o t5Bias) side(buckets int) int {
 // bucket is the bucket of a key so many positions after the query; before it for a
 // negative number. It is _relative_position_bucket of the T5 of Hugging Face,
 // rounded to float32 where that is.
-func (o t5Bias) bucket(relative, buckets int) int {
-	first, side, single := 0, o.side(buckets), o.single(buckets)
+func (c T5Config) bucket(relative, buckets int) int {
+	first, side, single := 0, c.side(buckets), c.single(buckets)
 	distance := -relative
-	if relative > 0 && o.Unidirectional {
+	if relative > 0 && c.Unidirectional {
 		distance = 0
 	} else if relative > 0 {
 		first, distance = side, relative
@@ -82,23 +82,19 @@ func (o t5Bias) bucket(relative, buckets int) int {
 		return first + distance
 	}
 	log := float32(math.Log(float64(float32(distance) / float32(single))))
-	full := float32(math.Log(float64(o.MaxDistance) / float64(single)))
+	full := float32(math.Log(float64(c.MaxDistance) / float64(single)))
 	b := single + int(log/full*float32(side-single))
 	return first + min(b, side-1)
 }
 
 // each calls f with every distance of the bias and its bucket.
-func (o t5Bias) each(buckets int, f func(i, bucket int)) {
-	for i := range o.T + o.S - 1 {
-		f(i, o.bucket(o.S-1-i-o.Offset, buckets)) // s − t − Offset
+func (c T5Config) each(buckets int, f func(i, bucket int)) {
+	for i := range c.T + c.S - 1 {
+		f(i, c.bucket(c.S-1-i-c.Offset, buckets)) // s − t − Offset
 	}
 }
 
-func (o t5Bias) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, t5BiasForward[float32], t5BiasForward[float64])(o, out, in)
-}
-
-func t5BiasForward[F kernel.Float](o t5Bias, out *tensor.Dense, in []*tensor.Dense) error {
+func (o t5Bias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	table, y, n := floats[F](in[0]), floats[F](out), last(out.Shape())
 	buckets, heads := in[0].Shape()[0], in[0].Shape()[1]
 	o.each(buckets, func(i, bucket int) {
@@ -110,36 +106,30 @@ func t5BiasForward[F kernel.Float](o t5Bias, out *tensor.Dense, in []*tensor.Den
 }
 
 // y[h,i] = table[bucket(i), h]:  dtable[b,h] = Σ dy[h,i] over the i with bucket(i) = b.
-func (o t5Bias) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	d, err := apply(t5BiasBackward{o, in[0].Shape()[0]}, dy)
-	return G.Nodes{d}, err
+func (o t5Bias[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(apply(t5BiasBackward[F]{T5Config: o.T5Config, Buckets: in[0].Shape()[0]}, dy))
 }
 
-type t5BiasBackward struct {
-	Of      t5Bias
+type t5BiasBackward[F kernel.Float] struct {
+	isGradient
+	T5Config
 	Buckets int
 }
 
-func (t5BiasBackward) spec() (string, []arg) { return "T5RelativeBiasBackward", []arg{{name: "dy"}} }
+func (t5BiasBackward[F]) spec() (string, []arg) { return "T5RelativeBiasBackward", named("dy") }
 
-func (o t5BiasBackward) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o t5BiasBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{o.Buckets, in[0][0]}, nil
 }
 
-func (o t5BiasBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, t5BiasBackwardForward[float32], t5BiasBackwardForward[float64])(o, out, in)
-}
-
-func t5BiasBackwardForward[F kernel.Float](o t5BiasBackward, out *tensor.Dense, in []*tensor.Dense) error {
+func (o t5BiasBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dy, d := floats[F](in[0]), floats[F](out)
 	heads, n := in[0].Shape()[0], in[0].Shape()[1]
 	clear(d)
-	o.Of.each(o.Buckets, func(i, bucket int) {
+	o.each(o.Buckets, func(i, bucket int) {
 		for h := range heads {
 			d[bucket*heads+h] += dy[h*n+i]
 		}
 	})
 	return nil
 }
-
-func (o t5BiasBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
