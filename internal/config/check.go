@@ -1,0 +1,61 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep objects and lists may be nested: more than in any config.
+const maxDepth = 64
+
+var errDeep = errors.New("got more than 64 objects and lists in each other, want fewer")
+
+// check refuses what is not one JSON value of moderate depth in which every key is unique.
+func check(text []byte) error {
+	if !utf8.Valid(text) {
+		return errorf("not JSON: not UTF-8, want one JSON object")
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return errorf("not JSON: %w, want one JSON object", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return unique(dec, 0)
+}
+
+// unique reads a value, depth objects and lists down, and refuses an object with a key
+// twice, of which encoding/json would silently take the last.
+func unique(dec *json.Decoder, depth int) error {
+	begin, err := dec.Token()
+	if _, compound := begin.(json.Delim); !compound || err != nil {
+		return err
+	}
+	if depth == maxDepth {
+		return errDeep
+	}
+	seen := map[string]bool{}
+	for i := 0; dec.More(); i++ {
+		var key string
+		if begin == json.Delim('{') {
+			token, err := dec.Token()
+			if err != nil {
+				return err
+			}
+			key, _ = token.(string) // JSON has no other keys
+			if seen[key] {
+				return errorf("field %.100q comes twice", key)
+			}
+			seen[key] = true
+		}
+		if err := unique(dec, depth+1); err != nil && begin == json.Delim('{') {
+			return within(foreign(key), err)
+		} else if err != nil {
+			return within(index(i), err)
+		}
+	}
+	_, err = dec.Token() // the end
+	return err
+}

@@ -1,0 +1,233 @@
+package config
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// Decode reads text, one JSON value, into to, usually a pointer to a struct. It refuses
+// unknown fields, fields that come twice or in another case, null, and values of another
+// type or out of its range. Its errors have one line and begin with the JSON path.
+//
+// What the text does not name keeps its value: structs and maps are merged, lists and
+// scalars replaced. A json.Unmarshaler reads itself and decides what it keeps; it never
+// gets null. After an error to is as before. Structs behind pointers and maps are copied
+// before they change, so that a value that shares them stays as it is.
+//
+// Several structs share the fields of one object; of two fields with one name the first
+// counts. The last of several may be a json.Unmarshaler: it gets the object of all the
+// fields that the others do not have.
+func Decode(text []byte, to ...any) error { return Reader{}.Decode(text, to...) }
+
+// Reader is a way to read JSON. The zero value is that of Decode. What it allows is not
+// passed on to a json.Unmarshaler.
+type Reader struct {
+	AllowUnknown bool // fields that to does not have are skipped
+	AllowNull    bool // a field that is null counts as absent
+}
+
+// Decode is the function Decode in the Reader's way.
+func (r Reader) Decode(text []byte, to ...any) error {
+	if err := check(text); err != nil {
+		return err
+	}
+	text = bytes.Trim(text, " \t\r\n")
+	copies := make([]reflect.Value, len(to))
+	var fields []field
+	var rest json.Unmarshaler
+	for i, one := range to {
+		v := reflect.ValueOf(one)
+		if v.Kind() != reflect.Pointer || v.IsNil() {
+			return fmt.Errorf("config: Decode: got %T, want a pointer to a config", one)
+		}
+		copies[i] = reflect.New(v.Type().Elem())
+		copies[i].Elem().Set(v.Elem())
+		if len(to) == 1 {
+			break
+		}
+		reads, ok := copies[i].Interface().(json.Unmarshaler)
+		if ok && i == len(copies)-1 {
+			rest = reads
+		} else if v.Elem().Kind() != reflect.Struct || ok {
+			return fmt.Errorf("config: Decode: got %T beside others, want a pointer to a plain struct", one)
+		} else {
+			fields = append(fields, fieldsOf(copies[i].Elem())...)
+		}
+	}
+	var err error
+	if len(to) == 1 {
+		err = r.value(text, copies[0].Elem())
+	} else {
+		err = r.object(text, fields, rest)
+	}
+	if err != nil {
+		return err
+	}
+	for i, one := range to {
+		reflect.ValueOf(one).Elem().Set(copies[i].Elem())
+	}
+	return nil
+}
+
+// value reads valid JSON into v, which is addressable.
+func (r Reader) value(text []byte, v reflect.Value) error {
+	if v.Kind() == reflect.Pointer {
+		next := reflect.New(v.Type().Elem())
+		if !v.IsNil() {
+			next.Elem().Set(v.Elem())
+		}
+		if err := r.value(text, next.Elem()); err != nil {
+			return err
+		}
+		v.Set(next)
+		return nil
+	}
+	if string(text) == "null" {
+		return mismatch(text, kindOf(v.Type()))
+	}
+	switch u := v.Addr().Interface().(type) {
+	case json.Unmarshaler:
+		return inJSON(u.UnmarshalJSON(text))
+	case encoding.TextUnmarshaler:
+		var s string
+		if json.Unmarshal(text, &s) != nil {
+			return mismatch(text, "a string")
+		}
+		return inJSON(u.UnmarshalText([]byte(s)))
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		return r.object(text, fieldsOf(v), nil)
+	case reflect.Map:
+		return r.entries(text, v)
+	case reflect.Slice, reflect.Array:
+		return r.list(text, v)
+	}
+	return scalar(text, v)
+}
+
+// object reads a JSON object into fields. rest, unless nil, gets the other members.
+func (r Reader) object(text []byte, fields []field, rest json.Unmarshaler) error {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return mismatch(text, "a JSON object")
+	}
+	var first error
+	for _, f := range fields {
+		member, ok := members[f.key]
+		delete(members, f.key)
+		if !ok || r.AllowNull && string(member) == "null" {
+			continue
+		}
+		if err := r.value(member, f.value); err != nil && first == nil {
+			first = within(f.name, err)
+		}
+	}
+	var err error
+	switch {
+	case rest != nil:
+		err = inJSON(rest.UnmarshalJSON(objectOf(members)))
+	case !r.AllowUnknown && len(members) > 0:
+		err = unknown(members)
+	}
+	if all, ok := withKnown(err, fields); ok || first == nil {
+		return all // of all errors the first, since a misspelt field leaves another one wrong
+	}
+	return first
+}
+
+// entries reads a JSON object into a map, which keeps its other entries.
+func (r Reader) entries(text []byte, v reflect.Value) error {
+	t := v.Type()
+	var members map[string]json.RawMessage
+	if t.Key().Kind() != reflect.String {
+		return unreadable(t)
+	}
+	if json.Unmarshal(text, &members) != nil {
+		return mismatch(text, kindOf(t))
+	}
+	next := reflect.MakeMapWithSize(t, v.Len()+len(members))
+	for i := v.MapRange(); i.Next(); {
+		next.SetMapIndex(i.Key(), i.Value())
+	}
+	for _, key := range sortedKeys(members) {
+		if r.AllowNull && string(members[key]) == "null" {
+			continue
+		}
+		k, entry := reflect.ValueOf(key).Convert(t.Key()), reflect.New(t.Elem()).Elem()
+		if old := v.MapIndex(k); old.IsValid() {
+			entry.Set(old)
+		}
+		if err := r.value(members[key], entry); err != nil {
+			return within(foreign(key), err)
+		}
+		next.SetMapIndex(k, entry)
+	}
+	v.Set(next)
+	return nil
+}
+
+// list reads a JSON list into a slice, or into an array of as many elements.
+func (r Reader) list(text []byte, v reflect.Value) error {
+	t := v.Type()
+	var items []json.RawMessage
+	if t.Elem().Kind() == reflect.Uint8 { // which encoding/json writes in base64
+		return unreadable(t)
+	}
+	if json.Unmarshal(text, &items) != nil || t.Kind() == reflect.Array && len(items) != t.Len() {
+		return mismatch(text, kindOf(t))
+	}
+	next := reflect.New(t).Elem()
+	if t.Kind() == reflect.Slice {
+		next = reflect.MakeSlice(t, len(items), len(items))
+	}
+	for i, item := range items {
+		if err := r.value(item, next.Index(i)); err != nil {
+			return within(index(i), err)
+		}
+	}
+	v.Set(next)
+	return nil
+}
+
+// scalar reads a number, a string, true or false, or any value into an empty interface.
+func scalar(text []byte, v reflect.Value) (err error) {
+	t, s := v.Type(), string(text)
+	switch kind := v.Kind(); {
+	case kind == reflect.Bool && (s == "true" || s == "false"):
+		v.SetBool(s == "true")
+	case kind == reflect.String && s[0] == '"':
+		return json.Unmarshal(text, v.Addr().Interface())
+	case v.CanInt() && isNumber(s):
+		var n int64
+		if n, err = strconv.ParseInt(s, 10, t.Bits()); err == nil {
+			v.SetInt(n)
+		}
+	case v.CanUint() && isNumber(s):
+		var n uint64
+		if n, err = strconv.ParseUint(s, 10, t.Bits()); err == nil {
+			v.SetUint(n)
+		}
+	case v.CanFloat() && isNumber(s):
+		var x float64
+		if x, err = strconv.ParseFloat(s, t.Bits()); err == nil {
+			v.SetFloat(x)
+		}
+	case kind == reflect.Interface && v.NumMethod() == 0:
+		return json.Unmarshal(text, v.Addr().Interface())
+	case kindOf(t) == anything:
+		return unreadable(t)
+	default:
+		return mismatch(text, kindOf(t))
+	}
+	if err != nil {
+		return mismatch(text, rangeOf(t, s))
+	}
+	return nil
+}
+
+func isNumber(s string) bool { return s[0] == '-' || s[0] >= '0' && s[0] <= '9' }

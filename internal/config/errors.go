@@ -1,0 +1,142 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is an error about a field of a config, which it can call by several names.
+type Error struct {
+	subject name // of the field; empty if the error is about the config
+	format  string
+	args    []any // those that are a name are other fields
+	cause   error
+	shown   func(name) string
+}
+
+// name is the path of a field from a config: of Go fields and of JSON keys.
+type name struct{ field, key string }
+
+// Field is an argument of Errorf that stands for another field of the config, or for a
+// field of one of its configs: Field("RoPE.Dims").
+type Field string
+
+// Errorf returns an *Error about a field of config c: its name, a colon and the text, as
+// in "NumHeads: got 5, want a divisor of Out=12". A path such as "RoPE.Dims" is a field,
+// too. Of the arguments only those of type Field are other fields.
+func Errorf(c any, field, format string, args ...any) error {
+	e := &Error{subject: nameOf(c, field), format: format, args: slices.Clone(args),
+		cause: errors.Unwrap(fmt.Errorf(format, args...)), shown: goName}
+	for i, a := range args {
+		if f, ok := a.(Field); ok {
+			e.args[i] = nameOf(c, string(f))
+		}
+	}
+	return e
+}
+
+// In returns err, from a field of config c that is a config itself, as an error about c:
+// the paths in it begin with the field. Another error than an *Error becomes its text.
+func In(c any, field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := find(err); ok {
+		return e.inside(nameOf(c, field))
+	}
+	return Errorf(c, field, "%w", err)
+}
+
+// From returns err, about a config that was made from config c, as an error about c.
+// fields are paths in that config and the fields of c that they were made from.
+func From(c any, err error, fields map[string]string) error {
+	e, ok := find(err)
+	if !ok {
+		return err
+	}
+	return e.renamed(func(n name) name {
+		if field, ok := fields[n.field]; ok {
+			return nameOf(c, field)
+		}
+		return n
+	})
+}
+
+// JSON returns err in the names of JSON: "model.attention.num_heads: got 5, want a divisor
+// of d_out=12". Like Named it drops what wraps the *Error, such as the place of a layer in
+// a model, and leaves an err without an *Error as it is.
+func JSON(err error) error { return Named(err, nil) }
+
+// Named returns err with fields called what names returns for their JSON paths, and those
+// for which it returns false by these paths: "--num_heads: got 5, want a divisor of
+// --d_out=12".
+func Named(err error, names func(path string) (name string, ok bool)) error {
+	found, ok := find(err)
+	if !ok {
+		return err
+	}
+	e := *found
+	e.shown = func(n name) string {
+		if names != nil {
+			if s, ok := names(n.key); ok {
+				return s
+			}
+		}
+		return n.key
+	}
+	return &e
+}
+
+// Path returns the JSON path of the field that the error is about; empty if it is about
+// the whole config.
+func (e *Error) Path() string { return e.subject.key }
+
+// Error names the field with its whole path, and other fields beside it without.
+func (e *Error) Error() string {
+	subject := e.shown(e.subject)
+	beside := subject[:strings.LastIndexByte(subject, '.')+1]
+	args := slices.Clone(e.args)
+	for i, a := range args {
+		if n, ok := a.(name); ok {
+			args[i] = strings.TrimPrefix(e.shown(n), beside)
+		}
+	}
+	text := fmt.Errorf(e.format, args...).Error()
+	if subject == "" {
+		return text
+	}
+	return subject + ": " + text
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+func (e *Error) inside(outer name) *Error {
+	return e.renamed(func(n name) name { return name{join(outer.field, n.field), join(outer.key, n.key)} })
+}
+
+func (e *Error) renamed(f func(name) name) *Error {
+	r := *e
+	r.subject, r.args = f(e.subject), slices.Clone(e.args)
+	for i, a := range e.args {
+		if n, ok := a.(name); ok {
+			r.args[i] = f(n)
+		}
+	}
+	return &r
+}
+
+func goName(n name) string { return n.field }
+
+func find(err error) (e *Error, ok bool) {
+	ok = errors.As(err, &e)
+	return e, ok
+}
+
+func join(outer, inner string) string {
+	if outer == "" || inner == "" || inner[0] == '[' {
+		return outer + inner
+	}
+	return outer + "." + inner
+}

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// errorf returns an error about what Decode reads. It is worded in JSON's names.
+func errorf(format string, args ...any) error { return JSON(Errorf(nil, "", format, args...)) }
+
+// inJSON words an error of a type that reads itself.
+func inJSON(err error) error {
+	if _, ok := find(err); ok || err == nil {
+		return JSON(err)
+	}
+	return errorf("%w", err)
+}
+
+// within returns an error of Decode's from a member or an element of what it reads.
+func within(outer name, err error) error {
+	if e, ok := find(err); ok {
+		return e.inside(outer)
+	}
+	return err
+}
+
+// index and foreign name the elements of lists, and members that no struct has.
+func index(i int) name { return name{fmt.Sprintf("[%d]", i), fmt.Sprintf("[%d]", i)} }
+
+func foreign(key string) name {
+	key = cut(key, 20)
+	return name{key, key}
+}
+
+// cut returns at most n characters of s that can be printed on one line.
+func cut(s string, n int) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return unicode.ReplacementChar
+	}, fmt.Sprintf("%.*s", n, s))
+}
+
+func mismatch(text []byte, want string) error {
+	return errorf("got %s, want %s", cut(string(text), 60), want)
+}
+
+func unreadable(t reflect.Type) error {
+	return errorf("got a value for a %v, want none: JSON cannot set it", t)
+}
+
+// anything is what kindOf returns for types that JSON has no kind for.
+const anything = "a value"
+
+// kindOf says in plain words what JSON has to hold for a type.
+func kindOf(t reflect.Type) string {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return "a string"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a string"
+	case reflect.Struct, reflect.Map:
+		return "a JSON object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Array:
+		return fmt.Sprintf("a list of length %d", t.Len())
+	}
+	return anything
+}
+
+// rangeOf says which numbers a type holds, if number is of its kind but not one of them.
+func rangeOf(t reflect.Type, number string) string {
+	bits := t.Bits()
+	kind := kindOf(t)
+	switch {
+	case kind == "a number":
+		most := math.MaxFloat64
+		if bits == 32 {
+			most = math.MaxFloat32
+		}
+		return fmt.Sprintf("a number from %.4g to %.4g", -most, most)
+	case strings.ContainsAny(number, ".eE"):
+		return kind
+	case t.Kind() >= reflect.Uint:
+		return fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)>>(64-bits))
+	}
+	return fmt.Sprintf("a whole number from %d to %d", int64(math.MinInt64)>>(64-bits), int64(math.MaxInt64)>>(64-bits))
+}
+
+// knownKeys are the fields that an object may have.
+type knownKeys []string
+
+func (k knownKeys) String() string {
+	if len(k) == 0 {
+		return "no fields"
+	}
+	return strings.Join(k, ", ")
+}
+
+// unknown returns the error for the members of an object that no field has read.
+func unknown(members map[string]json.RawMessage) error {
+	const most = 10
+	var list []string
+	for _, key := range sortedKeys(members)[:min(len(members), most)] {
+		list = append(list, fmt.Sprintf("%.60q", key))
+	}
+	if more := len(members) - most; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return errorf("unknown field %s; it has %s", strings.Join(list, ", "), knownKeys(nil))
+}
+
+// withKnown reports whether err is the error of unknown about this object, not about one
+// within, and adds to the fields that it lists.
+func withKnown(err error, fields []field) (error, bool) {
+	e, ok := find(err)
+	if !ok || e.subject != (name{}) || len(e.args) != 2 {
+		return err, false
+	}
+	known, ok := e.args[1].(knownKeys)
+	if !ok {
+		return err, false
+	}
+	var all knownKeys
+	add := func(key string) {
+		if !slices.Contains(all, key) {
+			all = append(all, key)
+		}
+	}
+	for _, f := range fields {
+		add(f.key)
+	}
+	for _, key := range known {
+		add(key)
+	}
+	r := *e
+	r.args = []any{e.args[0], all}
+	return &r, true
+}
+
+func sortedKeys(members map[string]json.RawMessage) []string {
+	return slices.Sorted(maps.Keys(members))
+}
+
+// objectOf returns the JSON object of members.
+func objectOf(members map[string]json.RawMessage) []byte {
+	text := []byte{'{'}
+	for i, key := range sortedKeys(members) {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		quoted, _ := json.Marshal(key) // a string has JSON
+		text = append(append(append(text, quoted...), ':'), members[key]...)
+	}
+	return append(text, '}')
+}
