@@ -1,0 +1,153 @@
+package gradcases
+
+import (
+	"slices"
+
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// setting is a way to call either form of attention.
+type setting struct {
+	about   string
+	q, k, v s
+	config  graph.AttentionConfig
+	more    []Input                                      // what the config holds nodes of
+	detach  bool                                         // more goes through Detach
+	set     func(c *graph.AttentionConfig, more G.Nodes) // puts the nodes of more into the config; may be nil
+	reason  string
+}
+
+// attentions returns the cases of both forms of attention in all settings, and of what
+// they are made of.
+func attentions() []Case {
+	composed := func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+		out, _, err := graph.Attention(q, k, v, c)
+		return out, err
+	}
+	return slices.Concat(attentionsOf("Attention", composed), attentionWeights(),
+		attentionsOf("FusedAttention", graph.FusedAttention), maskFills(), appendRows())
+}
+
+func attentionsOf(op string, attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error)) []Case {
+	var cases []Case
+	for _, set := range slices.Concat(plainSettings(), maskSettings(), biasSettings(), []setting{everythingAtOnce()}) {
+		cases = append(cases, Case{
+			Op: op, About: set.about, Reason: set.reason,
+			Inputs: append([]Input{Float("q", set.q...), Float("k", set.k...), Float("v", set.v...)}, set.more...),
+			Apply: func(in G.Nodes) (*G.Node, error) {
+				c, err := set.bound(in[3:])
+				if err != nil {
+					return nil, err
+				}
+				return attend(in[0], in[1], in[2], c)
+			},
+		})
+	}
+	ofItself := func(in G.Nodes) (*G.Node, error) {
+		return attend(in[0], in[0], in[0], graph.AttentionConfig{Mask: graph.Causal{}})
+	}
+	return append(cases, Case{Op: op, About: "of x to itself, causal", Inputs: x(2, 5, 3), Apply: ofItself})
+}
+
+// bound returns the config with the nodes of more.
+func (set setting) bound(more G.Nodes) (c graph.AttentionConfig, err error) {
+	c = set.config
+	if set.detach {
+		more = slices.Clone(more)
+		for i := range more {
+			if more[i], err = graph.Detach(more[i]); err != nil {
+				return c, err
+			}
+		}
+	}
+	if set.set != nil {
+		set.set(&c, more)
+	}
+	return c, nil
+}
+
+// dropout puts the key into the config.
+func dropout(c *graph.AttentionConfig, more G.Nodes) {
+	c.Dropout = graph.Drop{P: 0.3, Key: more[0], Site: 1}
+}
+
+// plainSettings have no nodes in the config but the key of dropout.
+func plainSettings() []setting {
+	var plain graph.AttentionConfig
+	causal, heads := graph.AttentionConfig{Mask: graph.Causal{}}, graph.AttentionConfig{Heads: 3}
+	causalHeads := graph.AttentionConfig{Heads: 3, Mask: graph.Causal{}}
+	renormalized := graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}
+	grouped := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: graph.Causal{}}
+	key := []Input{Key()}
+	return []setting{
+		{about: "2-D", config: plain, q: s{2, 5}, k: s{3, 5}, v: s{3, 7}},
+		{about: "3-D", config: plain, q: s{2, 3, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
+		{about: "4-D", config: plain, q: s{2, 3, 2, 5}, k: s{2, 3, 7, 5}, v: s{2, 3, 7, 3}},
+		{about: "three heads", config: heads, q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15}},
+		{about: "six heads share two", config: graph.AttentionConfig{Heads: 6, KVHeads: 2}, q: s{2, 5, 18}, k: s{2, 7, 6}, v: s{2, 7, 10}},
+		{about: "causal, two heads share one, dropout", config: grouped, q: s{2, 5, 6}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
+		{about: "one head", config: graph.AttentionConfig{Heads: 1}, q: s{2, 3, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
+		{about: "scale 1.7", config: graph.AttentionConfig{Scale: 1.7}, q: s{2, 3, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
+		{about: "T=1", config: plain, q: s{2, 1, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
+		{about: "S=1", config: plain, q: s{2, 3, 5}, k: s{2, 1, 5}, v: s{2, 1, 3}},
+		{about: "T and S of several tiles", config: plain, q: s{137, 2}, k: s{67, 2}, v: s{67, 1},
+			reason: "the kernel's tiles of queries and of keys end at different places"},
+		{about: "dropout", config: plain, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
+		{about: "causal, 3-D", config: causal, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}},
+		{about: "causal, 4-D", config: causal, q: s{2, 3, 5, 2}, k: s{2, 3, 5, 2}, v: s{2, 3, 5, 7}},
+		{about: "causal, three heads", config: causalHeads, q: s{2, 5, 6}, k: s{2, 5, 6}, v: s{2, 5, 21}},
+		{about: "causal, T=1", config: causal, q: s{2, 1, 3}, k: s{2, 1, 3}, v: s{2, 1, 7}},
+		{about: "causal, T of several tiles", config: causal, q: s{67, 2}, k: s{67, 2}, v: s{67, 1},
+			reason: "a tile of keys is hidden in part from a tile of queries"},
+		{about: "causal, dropout", config: causal, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
+		{about: "causal, three heads, dropout", config: causalHeads, q: s{2, 5, 6}, k: s{2, 5, 6}, v: s{2, 5, 21}, more: key, set: dropout},
+		{about: "causal renormalized, 3-D", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}},
+		{about: "causal renormalized, 4-D", config: renormalized, q: s{2, 3, 5, 2}, k: s{2, 3, 5, 2}, v: s{2, 3, 5, 7}},
+		{about: "causal renormalized, dropout", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
+	}
+}
+
+// attentionWeights returns the cases of the weights, in which the values have no part.
+func attentionWeights() []Case {
+	inputs := []Input{Float("q", 2, 5, 6), Float("k", 2, 5, 6), Fixed("v", make([]float64, 60), 2, 5, 6)}
+	weights := func(c graph.AttentionConfig) func(G.Nodes) (*G.Node, error) {
+		return func(in G.Nodes) (*G.Node, error) {
+			_, weights, err := graph.Attention(in[0], in[1], in[2], c)
+			return weights, err
+		}
+	}
+	return []Case{
+		{Op: "Attention", About: "its weights", Inputs: inputs, Apply: weights(graph.AttentionConfig{})},
+		{Op: "Attention", About: "its weights, causal, three heads", Inputs: inputs,
+			Apply: weights(graph.AttentionConfig{Mask: graph.Causal{}, Heads: 3})},
+		{Op: "Attention", About: "its weights, causal renormalized", Inputs: inputs,
+			Apply: weights(graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true})},
+	}
+}
+
+func additives() []Case {
+	inputs := func(q, k, value s) []Input {
+		return []Input{Float("q", q...), Float("k", k...), Float("v", 1, 5), Float("value", value...)}
+	}
+	additive := func(in G.Nodes) (*G.Node, error) {
+		out, _, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3])
+		return out, err
+	}
+	weights := func(in G.Nodes) (*G.Node, error) {
+		_, weights, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3])
+		return weights, err
+	}
+	ofWeights := inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3})
+	ofWeights[3] = Fixed("value", make([]float64, 42), 2, 7, 3)
+	return []Case{
+		{Op: "PairwiseAdd", About: "2-D", Inputs: ab(s{2, 5}, s{3, 5}), Apply: two(graph.PairwiseAdd)},
+		{Op: "PairwiseAdd", About: "3-D", Inputs: ab(s{2, 3, 5}, s{2, 7, 5}), Apply: two(graph.PairwiseAdd)},
+		{Op: "PairwiseAdd", About: "T=1", Inputs: ab(s{2, 1, 5}, s{2, 3, 5}), Apply: two(graph.PairwiseAdd)},
+		{Op: "AdditiveAttention", About: "2-D", Inputs: inputs(s{2, 5}, s{3, 5}, s{3, 7}), Apply: additive},
+		{Op: "AdditiveAttention", About: "3-D", Inputs: inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3}), Apply: additive},
+		{Op: "AdditiveAttention", About: "T=1", Inputs: inputs(s{2, 1, 5}, s{2, 3, 5}, s{2, 3, 7}), Apply: additive},
+		{Op: "AdditiveAttention", About: "its weights", Inputs: ofWeights, Apply: weights},
+	}
+}

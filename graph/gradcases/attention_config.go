@@ -1,0 +1,97 @@
+package gradcases
+
+import (
+	"math"
+
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// threeHeads returns a setting of 2 batches, 3 heads, 5 queries and 7 keys.
+func threeHeads(about string, set func(c *graph.AttentionConfig, more G.Nodes), more ...Input) setting {
+	return setting{about: about, config: graph.AttentionConfig{Heads: 3}, q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15},
+		more: more, set: set}
+}
+
+func maskSettings() []setting {
+	masked := func(about string, m graph.Mask) setting {
+		return threeHeads(about, func(c *graph.AttentionConfig, _ G.Nodes) { c.Mask = m })
+	}
+	lengths := IDs("lengths", []int{4, 0}, 2)
+	query := IDs("segments", []int{0, 0, 3, 3, 8, -1, 2, -1, 2, -1}, 2, 5)
+	key := IDs("key segments", []int{0, 0, 0, 3, 3, 3, 5, 2, -1, 2, -1, 2, -1, 2}, 2, 7)
+	keepKeys := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 3, 1, 7)
+	keepQueries := IDs("keep", []int{1, 1, 0, 1, 0, 1, 1, 1, 0, 1}, 2, 1, 5, 1)
+	return []setting{
+		masked("causal, upper left", graph.Causal{Align: graph.UpperLeft}),
+		masked("causal, lower right", graph.Causal{Align: graph.LowerRight}),
+		masked("window", graph.SlidingWindow{Left: 2, Right: 1, Align: graph.LowerRight}),
+		masked("causal or prefix", graph.Or(graph.Causal{Align: graph.UpperLeft}, graph.Prefix{N: 3})),
+		masked("not a window", graph.Not(graph.SlidingWindow{Left: 1, Align: graph.UpperLeft})),
+		threeHeads("lengths, one of them 0", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Mask = graph.KeyLengths{Lengths: more[0]}
+		}, lengths),
+		threeHeads("lengths, renormalized", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Mask, c.Renormalize = graph.KeyLengths{Lengths: more[0]}, true
+		}, lengths),
+		threeHeads("segments", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Mask = graph.Segments{Query: more[0], Key: more[1]}
+		}, query, key),
+		threeHeads("keep of each head and key", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Mask = graph.Keep{Keep: more[0]}
+		}, keepKeys),
+		threeHeads("masks joined", func(c *graph.AttentionConfig, more G.Nodes) {
+			seen := graph.And(graph.Causal{Align: graph.LowerRight}, graph.KeyLengths{Lengths: more[1]})
+			c.Mask = graph.Or(seen, graph.Not(graph.Keep{Keep: more[0]}))
+		}, keepQueries, lengths),
+	}
+}
+
+func biasSettings() []setting {
+	bias := func(c *graph.AttentionConfig, more G.Nodes) { c.Bias = more[0] }
+	relative := func(c *graph.AttentionConfig, more G.Nodes) { c.RelativeBias = more[0] }
+	biased := func(about string, shape ...int) setting { return threeHeads(about, bias, Float("bias", shape...)) }
+	hide := math.Inf(-1)
+	return []setting{
+		biased("bias of each key", 7),
+		biased("bias of each query and key", 5, 7),
+		biased("bias of each head and key", 3, 1, 7),
+		biased("bias of each batch and key", 2, 1, 1, 7),
+		biased("bias of each score", 2, 3, 5, 7),
+		threeHeads("bias of each query, beside sinks", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Bias, c.Sinks = more[0], more[1]
+		}, Float("bias", 5, 1), Float("sinks", 3)),
+		threeHeads("bias that hides keys", bias, Fixed("bias", []float64{0, hide, 0.5, hide, hide, 1, 0}, 7)),
+		threeHeads("relative bias", relative, Float("relative bias", 3, 11)),
+		threeHeads("one relative bias for all heads, causal", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.RelativeBias, c.Mask = more[0], graph.Causal{Align: graph.LowerRight}
+		}, Float("relative bias", 1, 11)),
+		{about: "relative bias, 2-D", q: s{5, 2}, k: s{7, 2}, v: s{7, 3}, set: relative, more: []Input{Float("relative bias", 1, 11)}},
+		{about: "relative bias, detached", config: graph.AttentionConfig{Heads: 3}, q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15},
+			more: []Input{{Name: "relative bias", Shape: s{3, 11}, Constant: true}}, detach: true, set: relative},
+		threeHeads("sinks, nothing to see for some", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Sinks, c.Mask = more[0], graph.SlidingWindow{Left: 1, Align: graph.UpperLeft}
+		}, Float("sinks", 3)),
+		threeHeads("softcap", func(c *graph.AttentionConfig, _ G.Nodes) { c.Softcap = 1.5 }),
+		threeHeads("extra keys", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.ExtraKeys, c.Mask, c.Bias = 2, graph.Prefix{N: 2}, more[0]
+		}, Float("bias", 5, 5)),
+	}
+}
+
+// everythingAtOnce has 6 heads that share 2, and 2 extra keys after 7 others.
+func everythingAtOnce() setting {
+	return setting{
+		about: "everything at once", q: s{2, 5, 12}, k: s{2, 9, 4}, v: s{2, 9, 6},
+		more: []Input{IDs("lengths", []int{6, 7}, 2), Float("bias", 2, 1, 5, 7), Float("relative bias", 6, 11), Float("sinks", 6), Key()},
+		set: func(c *graph.AttentionConfig, more G.Nodes) {
+			*c = graph.AttentionConfig{
+				Heads: 6, KVHeads: 2, Scale: 0.7, Softcap: 5, ExtraKeys: 2,
+				Mask: graph.And(graph.Causal{Align: graph.LowerRight}, graph.KeyLengths{Lengths: more[0]}),
+				Bias: more[1], RelativeBias: more[2], Sinks: more[3],
+				Dropout: graph.Drop{P: 0.3, Key: more[4], Site: 1},
+			}
+		},
+	}
+}

@@ -1,0 +1,46 @@
+package gradcases
+
+import (
+	"slices"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Cases returns the cases of all ops.
+func Cases() []Case {
+	return slices.Concat(elements(), products(), rows(), layouts(), lookups(), attentions(), additives(),
+		norms(), activations(), parts(), positions(), lastRows())
+}
+
+// s is a shape.
+type s = []int
+
+// x returns the inputs of an op of one node.
+func x(shape ...int) []Input { return []Input{Float("x", shape...)} }
+
+// ab returns the inputs of an op of two nodes.
+func ab(a, b s) []Input { return []Input{Float("a", a...), Float("b", b...)} }
+
+func one(op func(x *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) { return op(in[0]) }
+}
+
+func two(op func(a, b *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) { return op(in[0], in[1]) }
+}
+
+// twice is two with the one input for both nodes.
+func twice(op func(a, b *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) { return op(in[0], in[0]) }
+}
+
+// chain returns second of first.
+func chain[N any](first func(N) (*G.Node, error), second func(*G.Node) (*G.Node, error)) func(N) (*G.Node, error) {
+	return func(n N) (*G.Node, error) {
+		y, err := first(n)
+		if err != nil {
+			return nil, err
+		}
+		return second(y)
+	}
+}

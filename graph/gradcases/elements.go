@@ -1,0 +1,43 @@
+package gradcases
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+func elements() []Case {
+	observe := func(x *G.Node) (*G.Node, error) {
+		o, err := graph.Observe(x)
+		return o.Node(), err
+	}
+	return []Case{
+		{Op: "Add", About: "one shape", Inputs: ab(s{2, 3, 5}, s{2, 3, 5}), Apply: two(graph.Add)},
+		{Op: "Add", About: "bias", Inputs: ab(s{2, 3, 5}, s{5}), Apply: two(graph.Add)},
+		{Op: "Add", About: "positions", Inputs: ab(s{2, 3, 5}, s{3, 5}), Apply: two(graph.Add)},
+		{Op: "Add", About: "x + x", Inputs: x(2, 3), Apply: twice(graph.Add)},
+		{Op: "Mul", About: "one shape", Inputs: ab(s{2, 3, 5}, s{2, 3, 5}), Apply: two(graph.Mul)},
+		{Op: "Mul", About: "x · x", Inputs: x(2, 3), Apply: twice(graph.Mul)},
+		{Op: "Scale", About: "by -0.3", Inputs: x(2, 3, 5),
+			Apply: one(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, -0.3) })},
+		{Op: "Exp", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Exp)},
+		{Op: "Tanh", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Tanh)},
+		{Op: "Observe", About: "(2, 3)", Inputs: x(2, 3), Apply: one(chain(observe, graph.Tanh))},
+	}
+}
+
+func activations() []Case {
+	softcap := func(limit float64) func(G.Nodes) (*G.Node, error) {
+		return one(func(x *G.Node) (*G.Node, error) { return graph.Softcap(x, limit) })
+	}
+	return []Case{
+		{Op: "GELU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.GELU)},
+		{Op: "GELUTanh", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.GELUTanh)},
+		{Op: "Sigmoid", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Sigmoid)},
+		{Op: "SiLU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.SiLU)},
+		{Op: "Softcap", About: "at 0.7", Inputs: x(2, 3, 5), Apply: softcap(0.7)},
+		{Op: "Softcap", About: "at 30", Inputs: x(2, 3, 5), Apply: softcap(30)},
+		{Op: "SwiGLU", About: "(2, 3, 5)", Inputs: ab(s{2, 3, 5}, s{2, 3, 5}), Apply: two(graph.SwiGLU)},
+		{Op: "SwiGLU", About: "x by itself", Inputs: x(2, 3), Apply: twice(graph.SwiGLU)},
+	}
+}

@@ -1,0 +1,35 @@
+package gradcases
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// lookups returns the cases of dropout and of the ops that take ids.
+func lookups() []Case {
+	dropout := func(p float64, site int) func(G.Nodes) (*G.Node, error) {
+		return func(in G.Nodes) (*G.Node, error) {
+			return graph.Dropout(in[0], graph.Drop{P: p, Key: in[1], Site: site})
+		}
+	}
+	keep := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, 3, 5)
+	mask := two(func(x, keep *G.Node) (*G.Node, error) { return graph.DropoutMask(x, keep, 0.5) })
+	targets := func(ids []int, shape ...int) []Input {
+		return []Input{Float("logits", append(shape, 7)...), IDs("targets", ids, shape...)}
+	}
+	const none = graph.IgnoreTarget
+	return []Case{
+		{Op: "Dropout", About: "half", Inputs: []Input{Float("x", 2, 3, 5), Key()}, Apply: dropout(0.5, 1)},
+		{Op: "Dropout", About: "a tenth, another site", Inputs: []Input{Float("x", 2, 3, 5), Key()}, Apply: dropout(0.1, 7)},
+		{Op: "DropoutMask", About: "half", Inputs: []Input{Float("x", 3, 5), keep}, Apply: mask},
+		{Op: "Embedding", About: "repeated ids", Apply: two(graph.Embedding),
+			Inputs: []Input{Float("weight", 7, 5), IDs("ids", []int{3, 0, 3, 6, 3, 0}, 2, 3)}},
+		{Op: "Embedding", About: "one row", Apply: two(graph.Embedding),
+			Inputs: []Input{Float("weight", 1, 5), IDs("ids", []int{0, 0, 0}, 3)}},
+		{Op: "CrossEntropy", About: "(T, V)", Inputs: targets([]int{6, 0, 3}, 3), Apply: two(graph.CrossEntropy)},
+		{Op: "CrossEntropy", About: "(B, T, V)", Inputs: targets([]int{6, 0, 3, 3, 1, 6}, 2, 3), Apply: two(graph.CrossEntropy)},
+		{Op: "CrossEntropy", About: "ignored targets", Inputs: targets([]int{6, none, 3, none, 1, 6}, 2, 3),
+			Apply: two(graph.CrossEntropy)},
+	}
+}

@@ -1,0 +1,55 @@
+package gradcases
+
+import (
+	"math"
+
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// rows returns the cases of the ops on rows of scores: softmax, its masks, normalize.
+func rows() []Case {
+	hide := math.Inf(-1)
+	far := Fixed("far", []float64{100, 101, 99, 100, 0}, 5)
+	mask := Fixed("mask", []float64{0, hide, 0, 0, hide, hide, hide, hide, hide, hide, hide, 0, 0, 0, 0}, 3, 5)
+	softmaxOfSum := chain(two(graph.Add), graph.Softmax)
+	expOfFill := one(chain(graph.CausalFill, graph.Exp))
+	const ofExp = "−∞ has no differences, its exponential has"
+	return []Case{
+		{Op: "Softmax", About: "1-D", Inputs: x(7), Apply: one(graph.Softmax)},
+		{Op: "Softmax", About: "3-D", Inputs: x(2, 3, 5), Apply: one(graph.Softmax)},
+		{Op: "Softmax", About: "4-D", Inputs: x(2, 3, 2, 5), Apply: one(graph.Softmax)},
+		{Op: "Softmax", About: "one key", Inputs: x(3, 1), Apply: one(graph.Softmax), Flat: true,
+			Reason: "the weight of a single key is 1"},
+		{Op: "Softmax", About: "scores beyond exp's range in float32", Inputs: []Input{Float("x", 3, 5), far}, Apply: softmaxOfSum},
+		{Op: "Softmax", About: "hidden keys and a hidden row", Inputs: []Input{Float("x", 2, 3, 5), mask}, Apply: softmaxOfSum},
+		{Op: "Normalize", About: "3-D", Inputs: positive(2, 3, 5), Apply: one(graph.Normalize)},
+		{Op: "Normalize", About: "1-D", Inputs: positive(7), Apply: one(graph.Normalize)},
+		{Op: "CausalFill", About: "2-D", Inputs: x(5, 5), Apply: expOfFill, Reason: ofExp},
+		{Op: "CausalFill", About: "4-D", Inputs: x(2, 3, 5, 5), Apply: expOfFill, Reason: ofExp},
+		{Op: "CausalFill", About: "T=1", Inputs: x(2, 1, 1), Apply: expOfFill, Reason: ofExp},
+		{Op: "Tril", About: "2-D", Inputs: x(5, 5), Apply: one(graph.Tril)},
+		{Op: "Tril", About: "3-D", Inputs: x(2, 3, 3), Apply: one(graph.Tril)},
+	}
+}
+
+// positive returns the input of an op that divides by the sum of a row.
+func positive(shape ...int) []Input { return []Input{{Name: "x", Shape: shape, Positive: true}} }
+
+// maskFills returns the cases of MaskFill, the inputs of the mask after the scores.
+func maskFills() []Case {
+	filled := func(mask func(in G.Nodes) graph.Mask) func(G.Nodes) (*G.Node, error) {
+		return chain(func(in G.Nodes) (*G.Node, error) { return graph.MaskFill(in[0], mask(in)) }, graph.Exp)
+	}
+	lengths, keep := IDs("lengths", []int{5, 2}, 2), Fixed("keep", []float64{1, 0, 0, 1, 0, 0}, 3, 2, 1)
+	const ofExp = "−∞ has no differences, its exponential has"
+	return []Case{
+		{Op: "MaskFill", About: "window, 2-D", Inputs: []Input{Float("scores", 5, 3)}, Reason: ofExp,
+			Apply: filled(func(G.Nodes) graph.Mask { return graph.SlidingWindow{Left: 1, Align: graph.UpperLeft} })},
+		{Op: "MaskFill", About: "lengths, 3-D", Inputs: []Input{Float("scores", 2, 3, 5), lengths}, Reason: ofExp,
+			Apply: filled(func(in G.Nodes) graph.Mask { return graph.KeyLengths{Lengths: in[1]} })},
+		{Op: "MaskFill", About: "not kept, 4-D", Inputs: []Input{Float("scores", 2, 3, 2, 5), keep}, Reason: ofExp,
+			Apply: filled(func(in G.Nodes) graph.Mask { return graph.Not(graph.Keep{Keep: in[1]}) })},
+	}
+}
