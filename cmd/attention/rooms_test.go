@@ -20,6 +20,7 @@ var rooms = map[string][]string{
 	"attention/internal/torchrand":   {},
 	"attention/internal/safetensors": {},
 	"attention/internal/jsonkeys":    {},
+	"attention/internal/config":      {},
 	"attention/internal/exports":     {},
 	"attention/internal/golden":      {"attention/internal/safetensors"},
 	"attention/graph/machine":        {"attention/internal/kernel"},
