@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
 	"attention/train/pretrained"
 
 	"github.com/spf13/cobra"
@@ -54,7 +56,7 @@ func newExportCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.SetFlagErrorFunc(nameCommand)
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&model, "model", "", "`folder` of the model")
@@ -73,8 +75,8 @@ func runExport(model string, format pretrained.Format, out string) ([]string, er
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	m, err := modelFolders.ReadGPT(model)
-	if err := checkRead(model, err); err != nil {
+	m, err := run.ModelFolders().ReadGPT(model)
+	if err := run.CheckFinished(model, err); err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
 	files, err := m.Write(out, format)

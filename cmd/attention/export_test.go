@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/layers/generate"
 
@@ -38,7 +39,7 @@ func TestExport(t *testing.T) {
 		require.Equal(t, want, mustGenerate(t, "--model", to, "--prompt", "abc", "--tokens", "20"))
 		from = to
 	}
-	again, err := modelFolders.ReadGPT(from)
+	again, err := run.ModelFolders().ReadGPT(from)
 	require.NoError(t, err)
 	for name, value := range g.Params.All() {
 		got, ok := again.Params.Get(name)

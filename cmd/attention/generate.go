@@ -10,11 +10,13 @@ import (
 	"syscall"
 	"time"
 
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // generateCommand holds the flags of attention generate.
@@ -39,7 +41,7 @@ func newGenerateCommand() *cobra.Command {
 			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.SetFlagErrorFunc(nameCommand)
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.model, "model", "", "`folder` of the model")
@@ -53,11 +55,6 @@ func newGenerateCommand() *cobra.Command {
 	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before, may be given more than once")
 	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
 	return cmd
-}
-
-// nameCommand says of a flag that cannot be read whose it is.
-func nameCommand(cmd *cobra.Command, err error) error {
-	return fmt.Errorf("%s: %w; see attention %[1]s --help", cmd.Name(), err)
 }
 
 func (c *generateCommand) validate() error {
@@ -89,18 +86,18 @@ func (c *generateCommand) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	c.sampling.Vocab = m.tokenizer.Len()
-	g, err := newGenerator(m.params, m.model, c.sampling, len(ids)+c.tokens)
+	g, err := run.NewGenerator(m.params, m.model, c.sampling, len(ids)+c.tokens)
 	if err != nil {
 		return err
 	}
 	if m.note != "" {
 		fmt.Fprintf(notes, "attention: %s\n", m.note)
 	}
-	if most := m.model.context(); len(ids) > most {
+	if most := m.model.Context(); len(ids) > most {
 		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n", len(ids), most)
 	}
 	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
-		stop: stopper{stops: c.stop}, out: out, terminal: isTerminal(out)}
+		stop: stopper{stops: c.stop}, out: out, terminal: term.IsTerminal(out)}
 	stats := generateStats{loading: time.Since(began), prompt: len(ids)}
 	err = w.write(ctx, ids, c.tokens, &stats)
 	if w.terminal {
@@ -114,7 +111,7 @@ func (c *generateCommand) run(ctx context.Context, out, notes io.Writer) error {
 	case errors.Is(err, syscall.EPIPE): // nobody reads on
 		return nil
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return interrupted{fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens)}
+		return term.Interrupted(fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens))
 	}
 	return err
 }
@@ -143,7 +140,7 @@ func (c *generateCommand) promptIDs(m *generative) ([]int, error) {
 	case len(ids) == 0:
 		ids = []int{m.endOfText}
 	}
-	if least := m.model.context(); !m.model.causal() && len(ids) < least {
+	if least := m.model.Context(); !m.model.Causal() && len(ids) < least {
 		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model goes on with whole windows only", flag, len(ids), least)
 	}
 	return ids, nil
@@ -163,10 +160,4 @@ func readPrompt(path string) ([]byte, error) {
 		err = fmt.Errorf("%s: more than %d bytes, want a shorter text", path, maxPrompt)
 	}
 	return text, err
-}
-
-// isTerminal says whether a person watches.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -7,13 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
 	"attention/internal/jsonkeys"
-	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
-	"attention/train/pretrained"
 	"attention/train/text"
 )
 
@@ -23,7 +22,7 @@ var errNoRun = errors.New("not a run folder")
 // openRun reads the model of a run, with the weights of the newest of the checkpoints that
 // is not damaged or, if there are none, those that the run ended with.
 func openRun(dir string, checkpoints []string) (*generative, error) {
-	path := filepath.Join(dir, configName)
+	path := filepath.Join(dir, run.ConfigFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -36,7 +35,7 @@ func openRun(dir string, checkpoints []string) (*generative, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(checkpoints) == 0 {
-		_, err = train.ReadParams(filepath.Join(dir, modelName), m.params)
+		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.params)
 		return m, err
 	}
 	for _, path := range slices.Backward(checkpoints) {
@@ -52,7 +51,7 @@ func openRun(dir string, checkpoints []string) (*generative, error) {
 func newRunModel(data []byte) (*generative, error) {
 	var c struct {
 		Vocabulary *text.TokenizerConfig `json:"vocabulary"`
-		Model      *modelConfig          `json:"model"`
+		Model      *run.ModelConfig      `json:"model"`
 		Dtype      string                `json:"dtype"`
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -64,7 +63,7 @@ func newRunModel(data []byte) (*generative, error) {
 	if err := jsonkeys.Unique(data); err != nil {
 		return nil, err
 	}
-	dt, err := dtypeOf(c.Dtype)
+	dt, err := flags.Dtype(c.Dtype)
 	if err != nil {
 		return nil, err
 	}
@@ -75,57 +74,6 @@ func newRunModel(data []byte) (*generative, error) {
 	if c.Vocabulary.Name == text.GPT2 {
 		m.endOfText = text.GPT2EndOfText
 	}
-	m.model, err = c.Model.new(m.params.Scope(""))
+	m.model, err = c.Model.New(m.params.Scope(""))
 	return m, err
-}
-
-// stepsKey is where the metadata of a run's model say how many steps it has taken.
-const stepsKey = "steps"
-
-// unfinished are the paths of the checkpoints, ascending, of a run that has no model yet,
-// or has gone on since.
-func unfinished(dir string) (checkpoints []string) {
-	files, _ := os.ReadDir(filepath.Join(dir, checkpointsName)) // sorted
-	for _, f := range files {
-		if _, ok := stepsOf(f.Name()); ok {
-			checkpoints = append(checkpoints, filepath.Join(dir, checkpointsName, f.Name()))
-		}
-	}
-	model, err := safetensors.Open(filepath.Join(dir, modelName))
-	if errors.Is(err, os.ErrNotExist) || len(checkpoints) == 0 {
-		return checkpoints
-	}
-	if err != nil { // as whoever reads it will say
-		return nil
-	}
-	defer model.Close()
-	newest, _ := stepsOf(checkpoints[len(checkpoints)-1])
-	if steps, err := strconv.Atoi(model.Metadata()[stepsKey]); err != nil || newest <= steps {
-		return nil
-	}
-	return checkpoints
-}
-
-// stepsOf is the number of steps in a checkpoint's name.
-func stepsOf(path string) (steps int, ok bool) {
-	_, err := fmt.Sscanf(filepath.Base(path), "step-%d", &steps)
-	return steps, err == nil
-}
-
-// checkRead is the error of reading a GPT's folder, in other words for what is no folder,
-// and an error for a run that is not finished.
-func checkRead(dir string, err error) error {
-	if errors.Is(err, pretrained.ErrNotGPT) {
-		return err
-	}
-	if err := checkFolder(dir); err != nil {
-		return err
-	}
-	checkpoints := unfinished(dir)
-	if len(checkpoints) == 0 {
-		return err
-	}
-	steps, _ := stepsOf(checkpoints[len(checkpoints)-1])
-	return fmt.Errorf("%s: got a run that is not finished, want one that is; to end it where it stands: %s --steps %d",
-		dir, resumeCommand(dir), steps)
 }

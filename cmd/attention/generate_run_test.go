@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/train"
 
@@ -20,29 +21,30 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 		dir, _ := tinyRun(t, append(flags, "--save-every", "5", "--keep", "3", "--dtype", "float64")...)
 		args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
 		want := mustGenerate(t, args...)
-		require.NoError(t, os.Remove(filepath.Join(dir, modelName)))
-		newest := filepath.Join(dir, checkpointsName, "step-00000012.safetensors")
+		require.NoError(t, os.Remove(filepath.Join(dir, run.ModelFile)))
+		newest := filepath.Join(dir, run.CheckpointsFolder, "step-00000012.safetensors")
 		text, notes, err := generated(context.Background(), args...)
 		require.NoError(t, err)
 		require.Equal(t, want, text)
 		require.Equal(t, "attention: the run is not finished: the weights are those of "+newest+"\n", notes)
 
-		config := filepath.Join(dir, configName)
-		text, err = readText(config)
+		config := filepath.Join(dir, run.ConfigFile)
+		content, err := os.ReadFile(config)
 		require.NoError(t, err)
+		text = string(content)
 		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(text, `"batch": 3`, `"batch": 3, "batch": 4`, 1)), 0o644))
 		_, _, err = generated(context.Background(), args...)
 		require.EqualError(t, err, "--model: "+config+`: field "batch" comes twice`)
 		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
 
-		content, err := os.ReadFile(newest)
+		content, err = os.ReadFile(newest)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(newest, content[:len(content)-1], 0o644))
 		older, notes, err := generated(context.Background(), args...)
 		require.NoError(t, err)
 		require.NotEqual(t, want, older)
 		require.Contains(t, notes, "step-00000010.safetensors")
-		for _, path := range unfinished(dir) {
+		for _, path := range run.Unfinished(dir) {
 			require.NoError(t, os.WriteFile(path, nil, 0o644))
 		}
 		_, _, err = generated(context.Background(), args...)
@@ -53,7 +55,7 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 // What needs the model of a run that is not finished says how to get one.
 func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	dir, _ := tinyRun(t, tinyGPT...)
-	model := filepath.Join(dir, modelName)
+	model := filepath.Join(dir, run.ModelFile)
 	want, err := os.ReadFile(model)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(model))
@@ -70,10 +72,10 @@ func TestUnfinishedRunsAreNoModels(t *testing.T) {
 // A run that has gone on since it wrote its model, and was killed then, is not finished.
 func TestResumedRunsAreUnfinished(t *testing.T) {
 	dir, _ := tinyRun(t, tinyGPT...)
-	model := filepath.Join(dir, modelName)
+	model := filepath.Join(dir, run.ModelFile)
 	old, err := os.ReadFile(model)
 	require.NoError(t, err)
-	require.Empty(t, unfinished(dir))
+	require.Empty(t, run.Unfinished(dir))
 	resume(t, dir, "--steps", "20")
 	args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
 	want := mustGenerate(t, args...)

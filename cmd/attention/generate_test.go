@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/layers/generate"
 	"attention/train/pretrained"
@@ -190,7 +191,7 @@ func TestGenerateInterrupted(t *testing.T) {
 	root.SetErr(io.Discard)
 	err := root.ExecuteContext(ctx)
 	require.EqualError(t, err, "generate: stopped after 1 of 30 tokens")
-	require.Equal(t, 130, exitCode(err))
+	require.Equal(t, 130, term.ExitCode(err))
 	require.Equal(t, continued(t, g, "ab", 1, generate.Config{Temperature: 0.8, Seed: 1}), out.text.String())
 
 	_, _, err = generated(ctx, "--model", dir, "--prompt", "ab")

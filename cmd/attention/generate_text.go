@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -63,7 +64,7 @@ func (w *continuation) print(text string) error {
 		return nil
 	}
 	if w.terminal {
-		text = printable(text)
+		text = term.Printable(text)
 	}
 	if _, err := io.WriteString(w.out, text); err != nil {
 		return fmt.Errorf("generate: printing: %w", err)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/cmd/attention/internal/term"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,7 +41,7 @@ func TestGenerateWrong(t *testing.T) {
 	} {
 		text, notes, err := generated(context.Background(), args...)
 		require.EqualError(t, err, want)
-		require.Equal(t, 1, exitCode(err))
+		require.Equal(t, 1, term.ExitCode(err))
 		require.Empty(t, text+notes)
 	}
 	_, _, err := generated(context.Background(), "--tokens", "many")

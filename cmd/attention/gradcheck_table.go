@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"attention/cmd/attention/internal/term"
 	"attention/graph/gradcheck"
 
 	"gorgonia.org/tensor"
@@ -45,7 +46,7 @@ func (t *gradcheckTable) add(c gradcheckCase, dt tensor.Dtype, r *gradcheck.Repo
 	elements, worst, verdict, problem := "-", "-", "ok", ""
 	switch {
 	case err != nil:
-		verdict, problem = "FAIL", oneLine(err)
+		verdict, problem = "FAIL", term.OneLine(err)
 	case !r.OK():
 		verdict, problem = "FAIL", strings.ReplaceAll(r.String(), "\n", "\n  ")
 		fallthrough

@@ -3,26 +3,20 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
-	"strings"
-	"syscall"
+
+	"attention/cmd/attention/internal/apply"
+	"attention/cmd/attention/internal/bench"
+	"attention/cmd/attention/internal/chapter"
+	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/translate"
 
 	"github.com/spf13/cobra"
 )
 
-func main() {
-	ctx, stop := untilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	if err := newRoot().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "attention: "+oneLine(err))
-		os.Exit(exitCode(withSignal(ctx, err)))
-	}
-}
+func main() { os.Exit(term.Main(newRoot())) }
 
-// newRoot is the command tree. Commands print to their own OutOrStdout and return
+// newRoot returns the command tree. Commands print to their own OutOrStdout and return
 // their errors; only main exits.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -33,10 +27,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newTrainCommand(), newChapterCommand(), newGradcheckCommand(), newApplyCommand(), newBenchCommand(),
-		newGenerateCommand(), newExportCommand(), newTranslateCommand())
+	root.AddCommand(newTrainCommand(), chapter.New(), newGradcheckCommand(), apply.New(), bench.New(),
+		newGenerateCommand(), newExportCommand(), translate.New())
 	return root
 }
-
-// oneLine keeps an error to one line of the terminal.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

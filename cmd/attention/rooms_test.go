@@ -32,8 +32,26 @@ var rooms = map[string][]string{
 	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
 	"attention/train/text":           {"attention/train", "attention/graph"},
 	"attention/train/pretrained":     {"attention/train/text", "attention/layers", "attention/internal/jsonkeys", "attention/internal/safetensors"},
-	"attention/cmd/attention": {"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers/generate", "attention/layers", "attention/graph", "attention/graph/gradcheck",
-		"attention/graph/machine", "attention/internal/kernel", "attention/internal/expr", "attention/internal/jsonkeys", "attention/internal/safetensors", "attention/internal/torchrand"},
+
+	"attention/cmd/attention/internal/term":        {},
+	"attention/cmd/attention/internal/flags":       {},
+	"attention/cmd/attention/internal/plot":        {},
+	"attention/cmd/attention/internal/tensorprint": {},
+	"attention/cmd/attention/internal/commandtest": {},
+	"attention/cmd/attention/internal/run": {"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers", "attention/layers/generate",
+		"attention/cmd/attention/internal/flags", "attention/internal/jsonkeys", "attention/internal/safetensors"},
+	"attention/cmd/attention/internal/apply": {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/safetensors"},
+	"attention/cmd/attention/internal/bench": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel"},
+	"attention/cmd/attention/internal/chapter": {"attention/layers", "attention/graph", "attention/graph/machine",
+		"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/tensorprint", "attention/internal/expr", "attention/internal/torchrand"},
+	"attention/cmd/attention/internal/translate": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/machine",
+		"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot", "attention/cmd/attention/internal/run",
+		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/term"},
+	"attention/cmd/attention": {"attention/cmd/attention/internal/apply", "attention/cmd/attention/internal/bench", "attention/cmd/attention/internal/chapter",
+		"attention/cmd/attention/internal/translate", "attention/cmd/attention/internal/term", "attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot",
+		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/run",
+		"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers/generate", "attention/layers", "attention/graph", "attention/graph/gradcheck",
+		"attention/graph/machine", "attention/internal/expr", "attention/internal/jsonkeys"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -29,9 +31,9 @@ func newTrainCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, release := untilSignal(cmd.Context(), lostSignals()...)
+			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
-			return withSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.Flags()))
+			return term.WithSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.Flags()))
 		},
 	}
 	cmd.SetFlagErrorFunc(flagError)
@@ -68,7 +70,7 @@ func (o *trainOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.configFile, "config", "", "JSON `file` with values for flags that are not given, such as another run's config.json")
 
 	f.StringVar(&o.tokenizer, "tokenizer", text.Characters, "`name` of what makes tokens of the text: characters, bytes or gpt2")
-	f.StringVar(&o.model, "model", layerName, "`name` of the model: layer or gpt")
+	f.StringVar(&o.model, "model", run.LayerModel, "`name` of the model: layer or gpt")
 	f.StringVar(&o.layer, "layer", layers.MultiHead, "attention `variant`: "+strings.Join(layers.Variants(), ", "))
 	f.IntVar(&o.width, "width", 64, "width of the embeddings and of the attention, all heads together")
 	f.IntVar(&o.heads, "heads", 4, "heads of gpt, multi_head and multi_head_wrapper, a divisor of the width; the others have one")
@@ -93,7 +95,7 @@ func (o *trainOptions) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.batch, "batch", 0, fmt.Sprintf("windows of a batch (default %d; %d for layers that see the whole window)",
 		causalBatch, wholeBatch))
 	f.IntVar(&o.accumulate, "accumulate", 1, "batches of a step, which counts them as one large batch that need not fit in memory")
-	f.StringVar(&o.order, "order", randomOrder, "`order` of the windows: random, or sequential through the text, again and again")
+	f.StringVar(&o.order, "order", run.RandomOrder, "`order` of the windows: random, or sequential through the text, again and again")
 	f.StringVar(&o.solver, "solver", train.AdamW, "`name` of the solver: sgd, adam or adamw")
 	f.Float64Var(&o.rate, "lr", 0, fmt.Sprintf("peak learning `rate`, after a linear warm-up and before a cosine decay (default %v; %v for a gpt, %v for sgd)",
 		adamRate, gptRate, sgdRate))

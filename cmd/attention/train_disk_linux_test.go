@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -36,12 +39,12 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	limit(before.Cur)
 	require.ErrorIs(t, err, syscall.EFBIG)
 	require.ErrorContains(t, err, "train: checkpoint after 10 steps: safetensors: ")
-	require.ErrorContains(t, err, "; go on from "+filepath.Join(folder, checkpointsName, "step-00000005.safetensors")+" with: attention train --resume "+folder)
-	require.Equal(t, 1, exitCode(err))
+	require.ErrorContains(t, err, "; go on from "+filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")+" with: attention train --resume "+folder)
+	require.Equal(t, 1, term.ExitCode(err))
 	resume(t, folder)
 	want, got := outcome(t, calm), outcome(t, folder)
-	delete(want, configName) // their texts have other names
-	delete(got, configName)
+	delete(want, run.ConfigFile) // their texts have other names
+	delete(got, run.ConfigFile)
 	require.True(t, maps.Equal(want, got))
 }
 
@@ -49,7 +52,7 @@ func TestTrainOnAFullDisk(t *testing.T) {
 func TestTrainInAReadOnlyFolder(t *testing.T) {
 	folder, _ := tinyRun(t)
 	parent := filepath.Dir(folder)
-	checkpoints := filepath.Join(folder, checkpointsName)
+	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
 	before := contents(t, folder)
 	for _, path := range []string{checkpoints, folder, parent} {
 		require.NoError(t, os.Chmod(path, 0o555))

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -34,7 +37,8 @@ func (o trainOptions) validateResume(given func(flag string) bool) error {
 	if err := o.checkNames(given); err != nil {
 		return err
 	}
-	return atLeast([]leastFlag{{"steps", o.steps, 1}, {"save-every", o.saveEvery, 0}, {"keep", o.keep, 1}, {"sample", o.sample, 0}})
+	return cmp.Or(flags.AtLeast("steps", o.steps, 1), flags.AtLeast("save-every", o.saveEvery, 0), flags.AtLeast("keep", o.keep, 1),
+		flags.AtLeast("sample", o.sample, 0))
 }
 
 // checkFitting refuses flags that are given to no effect.
@@ -46,9 +50,9 @@ func (o trainOptions) checkFitting(given func(flag string) bool) error {
 		want  string
 	}{
 		{[]string{"beta1", "beta2", "eps"}, o.solver != train.SGD, "--solver sgd", "adam or adamw"},
-		{[]string{"layer", "qkv-bias"}, o.model != gptName, "--model " + o.model, "--model " + layerName},
+		{[]string{"layer", "qkv-bias"}, o.model != run.GPTModel, "--model " + o.model, "--model " + run.LayerModel},
 		{[]string{"layers", "kv-heads", "hidden", "activation", "norm-eps", "bias", "tie",
-			"embedding-dropout", "attention-dropout", "residual-dropout"}, o.model != layerName, "--model " + o.model, "--model " + gptName},
+			"embedding-dropout", "attention-dropout", "residual-dropout"}, o.model != run.LayerModel, "--model " + o.model, "--model " + run.GPTModel},
 	} {
 		for _, flag := range f.flags {
 			if !f.ok && given(flag) {
@@ -66,8 +70,8 @@ func ofSolver(flag string) bool {
 
 // validate names the first flag that makes no sense.
 func (o trainOptions) validate() error {
-	if o.model != layerName && o.model != gptName {
-		return fmt.Errorf("--model: got %q, want %s or %s", o.model, layerName, gptName)
+	if o.model != run.LayerModel && o.model != run.GPTModel {
+		return fmt.Errorf("--model: got %q, want %s or %s", o.model, run.LayerModel, run.GPTModel)
 	}
 	if !slices.Contains(layers.Variants(), o.layer) {
 		return fmt.Errorf("--layer: got %q, want one of %s", o.layer, strings.Join(layers.Variants(), ", "))
@@ -75,7 +79,7 @@ func (o trainOptions) validate() error {
 	if names := []string{text.Characters, text.Bytes, text.GPT2}; !slices.Contains(names, o.tokenizer) {
 		return fmt.Errorf("--tokenizer: got %q, want one of %s", o.tokenizer, strings.Join(names, ", "))
 	}
-	if _, err := dtypeOf(o.dtype); err != nil {
+	if _, err := flags.Dtype(o.dtype); err != nil {
 		return err
 	}
 	if solvers := []string{train.SGD, train.Adam, train.AdamW}; !slices.Contains(solvers, o.solver) {
@@ -84,7 +88,7 @@ func (o trainOptions) validate() error {
 	if names := []string{"gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu"}; !slices.Contains(names, o.activation) {
 		return fmt.Errorf("--activation: got %q, want one of %s", o.activation, strings.Join(names, ", "))
 	}
-	if err := validOrder(o.order); err != nil {
+	if err := run.CheckOrder(o.order); err != nil {
 		return err
 	}
 	if err := o.validateNumbers(); err != nil {
@@ -107,28 +111,26 @@ func (o trainOptions) validate() error {
 	return nil
 }
 
-// leastFlag is a whole number and the least that it may be.
-type leastFlag struct {
-	flag       string
-	got, least int
-}
-
-func atLeast(flags []leastFlag) error {
-	for _, f := range flags {
-		if f.got < f.least {
-			return fmt.Errorf("--%s: got %d, want at least %d", f.flag, f.got, f.least)
-		}
-	}
-	return nil
-}
-
 func (o trainOptions) validateNumbers() error {
-	if err := atLeast([]leastFlag{
-		{"width", o.width, 1}, {"heads", o.heads, 1}, {"context", o.context, 1}, {"steps", o.steps, 1}, {"vocab", o.vocab, 0},
-		{"layers", o.layers, 1}, {"kv-heads", o.kvHeads, 0}, {"hidden", o.hidden, 0}, {"eval-batches", o.evalBatches, 0},
-		{"batch", o.batch, 1}, {"accumulate", o.accumulate, 1}, {"warmup", o.warmup, 0}, {"decay-steps", o.decaySteps, 1},
-		{"eval-every", o.evalEvery, 0}, {"save-every", o.saveEvery, 0}, {"keep", o.keep, 1}, {"sample", o.sample, 0},
-	}); err != nil {
+	if err := cmp.Or(
+		flags.AtLeast("width", o.width, 1),
+		flags.AtLeast("heads", o.heads, 1),
+		flags.AtLeast("context", o.context, 1),
+		flags.AtLeast("steps", o.steps, 1),
+		flags.AtLeast("vocab", o.vocab, 0),
+		flags.AtLeast("layers", o.layers, 1),
+		flags.AtLeast("kv-heads", o.kvHeads, 0),
+		flags.AtLeast("hidden", o.hidden, 0),
+		flags.AtLeast("eval-batches", o.evalBatches, 0),
+		flags.AtLeast("batch", o.batch, 1),
+		flags.AtLeast("accumulate", o.accumulate, 1),
+		flags.AtLeast("warmup", o.warmup, 0),
+		flags.AtLeast("decay-steps", o.decaySteps, 1),
+		flags.AtLeast("eval-every", o.evalEvery, 0),
+		flags.AtLeast("save-every", o.saveEvery, 0),
+		flags.AtLeast("keep", o.keep, 1),
+		flags.AtLeast("sample", o.sample, 0),
+	); err != nil {
 		return err
 	}
 	for _, f := range []struct {
@@ -168,45 +170,26 @@ func (o trainOptions) validateNumbers() error {
 	return nil
 }
 
-// largestTensor is how many numbers a tensor of a training step may hold: of float32
-// these are 512 MB, and a step has several.
-const largestTensor = 1 << 27
-
 // checkSizes refuses what no memory would hold. It counts in float64, which does
 // not overflow.
 func (o trainOptions) checkSizes(vocabulary int) error {
-	if o.model == gptName {
+	if o.model == run.GPTModel {
 		return o.checkGPTSizes(vocabulary)
 	}
 	b, t, e, v := float64(o.batch), float64(o.context), float64(o.width), float64(vocabulary)
-	scores, flags := b*t*t, "--batch, --context"
+	scores, sizes := b*t*t, "--batch, --context"
 	switch {
 	case o.manyHeads():
-		scores, flags = scores*float64(o.heads), flags+", --heads"
+		scores, sizes = scores*float64(o.heads), sizes+", --heads"
 	case o.layer == layers.Additive:
-		scores, flags = scores*e, flags+", --width"
+		scores, sizes = scores*e, sizes+", --width"
 	}
-	return checkTensors(largestTensor, []sizedTensor{
-		{"--width", "weights of a projection", e * e},
-		{"--width", "weights of an embedding", v * e},
-		{"--context, --width", "weights of an embedding", t * e},
-		{"--batch, --context, --width", "elements of a batch's vectors", b * t * e},
-		{"--batch, --context", "scores of next " + unitOf(o.tokenizer), b * t * v},
-		{flags, "scores of queries and keys", scores},
-	})
-}
-
-// sizedTensor is a tensor that flags make so large.
-type sizedTensor struct {
-	flags, what string
-	size        float64
-}
-
-func checkTensors(largest float64, tensors []sizedTensor) error {
-	for _, s := range tensors {
-		if s.size > largest {
-			return fmt.Errorf("%s: got %.3g %s, want at most %.0f", s.flags, s.size, s.what, largest)
-		}
-	}
-	return nil
+	return cmp.Or(
+		flags.CheckTensor("--width", "weights of a projection", e*e, flags.MaxTensor),
+		flags.CheckTensor("--width", "weights of an embedding", v*e, flags.MaxTensor),
+		flags.CheckTensor("--context, --width", "weights of an embedding", t*e, flags.MaxTensor),
+		flags.CheckTensor("--batch, --context, --width", "elements of a batch's vectors", b*t*e, flags.MaxTensor),
+		flags.CheckTensor("--batch, --context", "scores of next "+run.UnitOf(o.tokenizer), b*t*v, flags.MaxTensor),
+		flags.CheckTensor(sizes, "scores of queries and keys", scores, flags.MaxTensor),
+	)
 }

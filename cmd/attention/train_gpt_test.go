@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train"
@@ -44,11 +46,11 @@ func TestTrainGPT(t *testing.T) {
 			require.Contains(t, printed, "The validations above are over 2 random batches;\nthe loss of the whole validation text is ")
 			require.Contains(t, printed, "/run: model.safetensors, config.json, metrics.jsonl, loss.png, checkpoints\n")
 			require.NotEmpty(t, sampled(t, printed))
-			requirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
-			config, err := readConfig(folder)
+			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
+			config, err := run.ReadConfig(folder)
 			require.NoError(t, err)
 			require.Equal(t, layers.GPTConfig{Vocab: c.vocab, Context: 6, Width: 8, Layers: 2, NumHeads: 2, Activation: "gelu_new", Eps: 1e-5},
-				*config.Model.gpt)
+				*config.Model.GPT)
 			require.Equal(t, tokenizer, config.Vocabulary.Name)
 			require.Equal(t, c.bigram, config.NGram != nil)
 
@@ -78,28 +80,28 @@ func TestTrainGPTResumes(t *testing.T) {
 	dir := t.TempDir()
 	text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	run := func(folder string) []string {
+	flags := func(folder string) []string {
 		return append(append(tinyFlags(text, folder), tinyGPT...), strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --eval-batches 4 --tokenizer bytes")...)
 	}
-	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), run(calm)...))
-	stopAfter(t, 5, run(folder)...)
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags(calm)...))
+	stopAfter(t, 5, flags(folder)...)
 	stopAfter(t, 10, "--resume", folder)
 	require.Contains(t, resume(t, folder), "2 steps in ")
 	requireSameOutcome(t, calm, folder)
 	before := outcome(t, folder)
 	require.Contains(t, resume(t, folder), "0 steps in ")
 	require.Equal(t, before, outcome(t, folder))
-	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(run(filepath.Join(dir, "other")), "--dropout", "0")...))
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(flags(filepath.Join(dir, "other")), "--dropout", "0")...))
 	require.NotEqual(t, before["model.safetensors"], outcome(t, filepath.Join(dir, "other"))["model.safetensors"])
 
-	config := filepath.Join(folder, configName)
+	config := filepath.Join(folder, run.ConfigFile)
 	for _, c := range []struct{ old, new, want string }{
 		{`"tokenizer": "bytes"`, `"tokenizer": "gpt2"`, `vocabulary.tokenizer: got "bytes", want the loop's "gpt2"`},
 		{`"n_head": 2`, `"n_head": 4`, `model.n_head: got "2", want the loop's "4"`},
 		{`"n_head": 2`, `"n_heads": 2`, `: json: unknown field "n_heads"`},
 		{`"n_layer": 2`, `"n_layer": 0`, ": layers: GPT: Layers: got 0, want at least 1"},
 	} {
-		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[configName], c.old, c.new, 1)), 0o644))
+		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[run.ConfigFile], c.old, c.new, 1)), 0o644))
 		require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", folder), c.want)
 	}
 }
@@ -125,7 +127,7 @@ func TestTrainEvaluates(t *testing.T) {
 
 // metricLines are the lines of metrics.jsonl.
 func metricLines(t *testing.T, folder string) (lines []map[string]float64) {
-	text, err := os.ReadFile(filepath.Join(folder, metricsName))
+	text, err := os.ReadFile(filepath.Join(folder, run.MetricsFile))
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		var m map[string]float64

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/tensorprint"
 	"attention/train"
 
 	"github.com/spf13/pflag"
@@ -31,14 +33,14 @@ func isFolder(path string) bool {
 // fillFromInit gives the flags of the model's form the values that the folder of
 // --init says. A file of weights says none.
 func (o *trainOptions) fillFromInit(flags *pflag.FlagSet) error {
-	if !isFolder(o.init) || flags.Changed("model") && o.model != gptName {
+	if !isFolder(o.init) || flags.Changed("model") && o.model != run.GPTModel {
 		return nil
 	}
-	f, err := modelFolders.ReadSpec(o.init)
-	if err := checkRead(o.init, err); err != nil {
+	f, err := run.ModelFolders().ReadSpec(o.init)
+	if err := run.CheckFinished(o.init, err); err != nil {
 		return err
 	}
-	leaves, err := formLeaves(modelConfig{gpt: &f.Config})
+	leaves, err := formLeaves(run.ModelConfig{GPT: &f.Config})
 	if err != nil {
 		return err
 	}
@@ -59,12 +61,12 @@ func (o *trainOptions) fillFromInit(flags *pflag.FlagSet) error {
 
 // formLeaves are the values of a model's config that its weights are made for. Those of
 // dropout are the training's.
-func formLeaves(c modelConfig) (map[string]any, error) {
+func formLeaves(c run.ModelConfig) (map[string]any, error) {
 	text, err := json.Marshal(map[string]any{"model": c})
 	if err != nil {
 		return nil, err
 	}
-	leaves, err := jsonLeaves(text)
+	leaves, err := run.Leaves(text)
 	maps.DeleteFunc(leaves, func(path string, _ any) bool {
 		return strings.HasSuffix(path, "_pdrop") || strings.HasSuffix(path, ".dropout")
 	})
@@ -73,7 +75,7 @@ func formLeaves(c modelConfig) (map[string]any, error) {
 
 // initSource is what --init names; nil for none. It must have the checksum, if one is
 // said.
-func initSource(path, sum string) (*textSource, error) {
+func initSource(path, sum string) (*run.TextSource, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -107,16 +109,16 @@ func (r *trainRun) readWeights(path string) error {
 		}
 		return err
 	}
-	if r.config.Model.gpt == nil {
-		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, gptName)
+	if r.config.Model.GPT == nil {
+		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, run.GPTModel)
 	}
-	g, err := modelFolders.ReadGPT(path)
+	g, err := run.ModelFolders().ReadGPT(path)
 	if err != nil {
 		return err
 	}
 	of := g.Model.Config()
-	of.Context = min(of.Context, r.model.context()) // fewer positions are no harm
-	if err := sameForm(path, r.config.Model, modelConfig{gpt: &of}); err != nil {
+	of.Context = min(of.Context, r.model.Context()) // fewer positions are no harm
+	if err := sameForm(path, r.config.Model, run.ModelConfig{GPT: &of}); err != nil {
 		return err
 	}
 	if g.Tokenizer != nil && g.Tokenizer.Config() != r.config.Vocabulary {
@@ -132,13 +134,13 @@ func (r *trainRun) readWeights(path string) error {
 // misfit says which flag keeps the weights of a run's model.safetensors from fitting, if
 // the config beside it tells.
 func (r *trainRun) misfit(path string) error {
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), configName))
-	if err != nil || filepath.Base(path) != modelName {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), run.ConfigFile))
+	if err != nil || filepath.Base(path) != run.ModelFile {
 		return nil
 	}
 	var of struct {
-		Model *modelConfig `json:"model"`
-		Dtype string       `json:"dtype"`
+		Model *run.ModelConfig `json:"model"`
+		Dtype string           `json:"dtype"`
 	}
 	if err := json.Unmarshal(text, &of); err != nil || of.Model == nil {
 		return nil
@@ -150,9 +152,9 @@ func (r *trainRun) misfit(path string) error {
 }
 
 // sameForm refuses a config that weights are not made for.
-func sameForm(path string, got, of modelConfig) error {
-	if got.name() != of.name() {
-		return fmt.Errorf("%s: --model: got %s, want %s, that of the weights", path, got.name(), of.name())
+func sameForm(path string, got, of run.ModelConfig) error {
+	if got.Name() != of.Name() {
+		return fmt.Errorf("%s: --model: got %s, want %s, that of the weights", path, got.Name(), of.Name())
 	}
 	is, err := formLeaves(got)
 	if err != nil {
@@ -182,27 +184,27 @@ func orNone(v any) any {
 func copyRows(to, from *tensor.Dense) {
 	switch dst := to.Data().(type) {
 	case []float64:
-		copy(dst, float64s(from))
+		copy(dst, tensorprint.Float64s(from))
 	case []float32:
 		if src, ok := from.Data().([]float32); ok {
 			copy(dst, src)
 			return
 		}
-		for i, v := range float64s(from)[:len(dst)] {
+		for i, v := range tensorprint.Float64s(from)[:len(dst)] {
 			dst[i] = float32(v)
 		}
 	}
 }
 
 // sourceOf reads a file, or those that a model's folder holds, to the end.
-func sourceOf(path string) (textSource, error) {
+func sourceOf(path string) (run.TextSource, error) {
 	names := []string{path}
 	if isFolder(path) {
 		names = nil
-		for _, pattern := range []string{configName, "*.safetensors"} {
+		for _, pattern := range []string{run.ConfigFile, "*.safetensors"} {
 			found, err := fs.Glob(os.DirFS(path), pattern)
 			if err != nil {
-				return textSource{}, err
+				return run.TextSource{}, err
 			}
 			for _, name := range found {
 				names = append(names, filepath.Join(path, name))
@@ -213,11 +215,11 @@ func sourceOf(path string) (textSource, error) {
 	for _, name := range names {
 		n, err := addFile(sum, name)
 		if err != nil {
-			return textSource{}, err
+			return run.TextSource{}, err
 		}
 		size += n
 	}
-	return textSource{Name: path, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+	return run.TextSource{Name: path, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 func addFile(sum io.Writer, path string) (int, error) {

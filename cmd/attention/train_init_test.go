@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
 	"attention/internal/safetensors"
 	"attention/train/pretrained"
 
@@ -24,13 +25,13 @@ func lastLoss(t *testing.T, dir string) float64 {
 // TestTrainInitFolder: a run's folder and what export makes of it say form, tokenizer and
 // weights; a config file does so too, and one says the same as the other.
 func TestTrainInitFolder(t *testing.T) {
-	run, _ := tinyRun(t, append(tinyGPT, strings.Fields("--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64")...)...)
-	c, err := readConfig(run)
+	first, _ := tinyRun(t, append(tinyGPT, strings.Fields("--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64")...)...)
+	c, err := run.ReadConfig(first)
 	require.NoError(t, err)
-	folders := []string{run}
+	folders := []string{first}
 	for _, format := range pretrained.Formats() {
 		dir := filepath.Join(t.TempDir(), string(format))
-		_, err := runExport(run, format, dir)
+		_, err := runExport(first, format, dir)
 		require.NoError(t, err)
 		require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", dir), "--resume: "+dir+
 			": got an exported model, want the folder of a run; to begin a run with its weights: --init "+dir)
@@ -41,15 +42,15 @@ func TestTrainInitFolder(t *testing.T) {
 		flags := append([]string{"--preset", "nano-char", "--text", c.Text.Name, "--batch", "3", "--eval-batches", "0", "--warmup", "0", "--decay-steps", "1",
 			"--sample", "0", "--init", dir, "--out", again}, stay...)
 		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
-		got, err := readConfig(again)
+		got, err := run.ReadConfig(again)
 		require.NoError(t, err)
-		want := *c.Model.gpt
+		want := *c.Model.GPT
 		want.EmbeddingDropout, want.AttentionDropout, want.ResidualDropout = 0, 0, 0 // the preset's
-		require.Equal(t, want, *got.Model.gpt, dir)
+		require.Equal(t, want, *got.Model.GPT, dir)
 		require.Equal(t, "float64", got.Dtype)
 		require.Equal(t, c.Vocabulary, got.Vocabulary)
 		require.Equal(t, dir, got.Init.Name)
-		require.InDelta(t, lastLoss(t, run), lastLoss(t, again), 1e-14)
+		require.InDelta(t, lastLoss(t, first), lastLoss(t, again), 1e-14)
 		// Killed before its first checkpoint, it begins with the same weights.
 		before := outcome(t, again)
 		killBeforeCheckpoint(t, again)
@@ -60,13 +61,13 @@ func TestTrainInitFolder(t *testing.T) {
 
 // TestTrainInitCrops: a shorter context leaves the first positions, and float32 rounds.
 func TestTrainInitCrops(t *testing.T) {
-	run, _ := tinyRun(t, append(tinyGPT, "--dtype", "float64")...)
-	c, err := readConfig(run)
+	first, _ := tinyRun(t, append(tinyGPT, "--dtype", "float64")...)
+	c, err := run.ReadConfig(first)
 	require.NoError(t, err)
 	again := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(stay, "--text", c.Text.Name, "--context", "4", "--model", "gpt",
-		"--init", run, "--dtype", "float32", "--dropout", "0.1", "--sample", "0", "--out", again)...))
-	was, err := safetensors.ReadFile(filepath.Join(run, "model.safetensors"))
+		"--init", first, "--dtype", "float32", "--dropout", "0.1", "--sample", "0", "--out", again)...))
+	was, err := safetensors.ReadFile(filepath.Join(first, "model.safetensors"))
 	require.NoError(t, err)
 	is, err := safetensors.ReadFile(filepath.Join(again, "model.safetensors"))
 	require.NoError(t, err)
@@ -88,7 +89,7 @@ func TestTrainInitCrops(t *testing.T) {
 func TestTrainInitWrong(t *testing.T) {
 	gpt, _ := tinyRun(t, tinyGPT...)
 	layer, _ := tinyRun(t)
-	c, err := readConfig(gpt)
+	c, err := run.ReadConfig(gpt)
 	require.NoError(t, err)
 	for args, want := range map[string]string{
 		"--init " + gpt + " --width 16":                          "--init: " + gpt + ": --width: got 16, want 8, that of the weights",

@@ -49,7 +49,7 @@ func TestTrainMovesTheWeights(t *testing.T) {
 			require.NoError(t, err)
 			p := layers.NewParams(mustDtype(t, "float32"), 1)
 			o := trainOptions{layer: layers.MultiHead, width: 8, heads: 2, context: 6}
-			_, err = o.modelConfig(28).new(p.Scope(""))
+			_, err = o.modelConfig(28).New(p.Scope(""))
 			require.NoError(t, err)
 			for name, initial := range p.All() {
 				now, ok := model.Get(name)

@@ -3,11 +3,10 @@ package main
 import (
 	"fmt"
 
+	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
-
-	"gorgonia.org/tensor"
 )
 
 // trainOptions are the flags of attention train.
@@ -67,7 +66,7 @@ func (o *trainOptions) settle(given func(flag string) bool) error {
 	switch {
 	case o.solver == train.SGD:
 		rate = sgdRate
-	case o.model == gptName:
+	case o.model == run.GPTModel:
 		rate = gptRate
 	}
 	if !given("context") {
@@ -105,22 +104,22 @@ func (o *trainOptions) settle(given func(flag string) bool) error {
 
 // causal says whether the model learns from every position of a window.
 func (o trainOptions) causal() bool {
-	return o.model == gptName || layers.VariantConfig{Layer: o.layer}.Causal()
+	return o.model == run.GPTModel || layers.VariantConfig{Layer: o.layer}.Causal()
 }
 
 // manyHeads says whether the model has as many heads as it is told.
 func (o trainOptions) manyHeads() bool {
-	return o.model == gptName || o.layer == layers.MultiHead || o.layer == layers.MultiHeadWrapper
+	return o.model == run.GPTModel || o.layer == layers.MultiHead || o.layer == layers.MultiHeadWrapper
 }
 
-// modelConfig sizes the model for a vocabulary of size V.
-func (o trainOptions) modelConfig(vocabulary int) modelConfig {
-	if o.model == gptName {
+// run.ModelConfig sizes the model for a vocabulary of size V.
+func (o trainOptions) modelConfig(vocabulary int) run.ModelConfig {
+	if o.model == run.GPTModel {
 		c := o.gptConfig(vocabulary)
-		return modelConfig{gpt: &c}
+		return run.ModelConfig{GPT: &c}
 	}
 	c := o.layerConfig(vocabulary)
-	return modelConfig{layer: &c}
+	return run.ModelConfig{Layer: &c}
 }
 
 // layerConfig is the config of a model around one attention layer.
@@ -165,23 +164,35 @@ func (o trainOptions) loopConfig() train.Config {
 	}
 }
 
-// runConfig is what the flags say of a run on a text.
-func (o trainOptions) runConfig(c *corpus) runConfig {
-	return runConfig{
-		Text: c.source, Vocabulary: c.tokenizer.Config(), NGram: c.ngram,
+// run.ReadCorpus reads the text that the flags name.
+func (o trainOptions) readCorpus() (*run.Corpus, error) {
+	c, err := run.ReadCorpus(o.text, o.context, o.tokens())
+	if err != nil {
+		return nil, err
+	}
+	if n := c.Tokenizer.Len(); o.vocab > 0 && o.vocab < n {
+		return nil, fmt.Errorf("--vocab: got %d, want at least the %d %s of the tokenizer", o.vocab, n, c.Unit())
+	}
+	return c, c.CheckSum(o.textSum)
+}
+
+// run.Config is what the flags say of a run on a text.
+func (o trainOptions) runConfig(c *run.Corpus) run.Config {
+	return run.Config{
+		Text: c.Source, Vocabulary: c.Tokenizer.Config(), NGram: c.NGram,
 		Model: o.modelConfig(o.vocabularyOf(c)), Dtype: o.dtype,
 		Batch: o.batch, Order: o.order, Training: o.loopConfig(), EvalBatches: o.evalBatches,
 		Checkpoints: train.CheckpointsConfig{Every: o.saveEvery, Keep: o.keep},
-		Sample:      sampleConfig{Tokens: o.sample, Prompt: o.prompt},
+		Sample:      run.SampleConfig{Tokens: o.sample, Prompt: o.prompt},
 	}
 }
 
 // vocabularyOf is V: the tokens that a text may have, or more.
-func (o trainOptions) vocabularyOf(c *corpus) int {
+func (o trainOptions) vocabularyOf(c *run.Corpus) int {
 	if o.vocab > 0 {
 		return o.vocab
 	}
-	return c.tokenizer.Len()
+	return c.Tokenizer.Len()
 }
 
 // tokens say how to number a text.
@@ -190,15 +201,4 @@ func (o trainOptions) tokens() text.TokenizerConfig {
 		return text.TokenizerConfig{Name: o.tokenizer, Characters: o.vocabulary.Characters}
 	}
 	return text.TokenizerConfig{Name: o.tokenizer}
-}
-
-// dtypeOf is the element type called name.
-func dtypeOf(name string) (tensor.Dtype, error) {
-	switch name {
-	case "float32":
-		return tensor.Float32, nil
-	case "float64":
-		return tensor.Float64, nil
-	}
-	return tensor.Dtype{}, fmt.Errorf("--dtype: got %q, want float32 or float64", name)
 }

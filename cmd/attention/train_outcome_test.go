@@ -8,15 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
+
 	"github.com/stretchr/testify/require"
 )
 
 // contents are the files of a run folder, but for the lock.
 func contents(t *testing.T, folder string) map[string]string {
 	files := map[string]string{}
-	for _, name := range append(namesIn(t, folder), prefixed(checkpointsName, namesIn(t, filepath.Join(folder, checkpointsName)))...) {
+	for _, name := range append(namesIn(t, folder), prefixed(run.CheckpointsFolder, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))...) {
 		switch filepath.Base(name) {
-		case checkpointsName, "lock":
+		case run.CheckpointsFolder, "lock":
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(folder, name))
@@ -30,13 +32,13 @@ func contents(t *testing.T, folder string) map[string]string {
 func outcome(t *testing.T, folder string) map[string]string {
 	files := contents(t, folder)
 	var lines strings.Builder
-	for line := range strings.Lines(files[metricsName]) {
+	for line := range strings.Lines(files[run.MetricsFile]) {
 		var m map[string]json.Number
 		require.NoError(t, json.Unmarshal([]byte(line), &m), "%q", line)
 		delete(m, "tokens_per_second")
 		fmt.Fprintln(&lines, m)
 	}
-	files[metricsName] = lines.String()
+	files[run.MetricsFile] = lines.String()
 	return files
 }
 

@@ -2,15 +2,14 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
 	"testing"
 
-	"attention/graph"
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -20,15 +19,15 @@ import (
 )
 
 func mustDtype(t *testing.T, name string) tensor.Dtype {
-	dt, err := dtypeOf(name)
+	dt, err := flags.Dtype(name)
 	require.NoError(t, err)
 	return dt
 }
 
 // tinyOptions pass for flags.
 func tinyOptions(layer, solver string) trainOptions {
-	return trainOptions{model: layerName, layer: layer, tokenizer: text.Characters, activation: "gelu", solver: solver, dtype: "float32",
-		order: randomOrder, width: 4, heads: 2, layers: 1, steps: 2000, accumulate: 1, keep: 1, beta1: 0.9, beta2: 0.999, eps: 1e-8, normEps: 1e-5}
+	return trainOptions{model: run.LayerModel, layer: layer, tokenizer: text.Characters, activation: "gelu", solver: solver, dtype: "float32",
+		order: run.RandomOrder, width: 4, heads: 2, layers: 1, steps: 2000, accumulate: 1, keep: 1, beta1: 0.9, beta2: 0.999, eps: 1e-8, normEps: 1e-5}
 }
 
 // TestTrainDefaults: some depend on layer, solver and steps, unless they are given.
@@ -81,100 +80,6 @@ func TestTrainScheduleIsNanoGPTs(t *testing.T) {
 	require.Equal(t, 1e-4, s.At(2000))
 }
 
-// TestSources: a validation asks for every character that has a window before it,
-// once, or for each after every eighth of long windows that are seen as a whole.
-func TestSources(t *testing.T) {
-	ids := make([]int, 101)
-	for i := range ids {
-		ids[i] = i
-	}
-	c := &corpus{training: ids, validation: ids}
-	for _, s := range []struct {
-		context  int
-		lastOnly bool
-		targets  int // how many
-		first    int
-	}{
-		{7, false, 100, 1}, {7, true, 94, 7}, {1, true, 100, 1}, {8, true, 93, 8},
-		{100, true, 1, 100}, {90, true, 8, 90}, {20, true, 5 + 4*7, 20},
-	} {
-		var r runConfig
-		r.Batch, r.Order = 3, randomOrder
-		r.Model.layer = &layers.LanguageModelConfig{Context: s.context}
-		training, validation, err := c.sources(r, s.lastOnly)
-		require.NoError(t, err)
-		for range 2 { // the second validation is like the first
-			asked := drain(t, validation)
-			require.Len(t, asked, s.targets, "%+v", s)
-			for target, times := range asked {
-				require.Equal(t, 1, times, "%+v: %d", s, target)
-				require.GreaterOrEqual(t, target, s.first)
-			}
-		}
-		b, err := training.Next()
-		require.NoError(t, err)
-		require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
-
-		r.Order = sequentialOrder
-		training, _, err = c.sources(r, s.lastOnly)
-		require.NoError(t, err)
-		for i := range 2 {
-			b, err = training.Next()
-			require.NoError(t, err)
-			require.Equal(t, 3*i*s.context%len(ids), b.Inputs[text.Inputs].Ints()[0])
-			require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
-		}
-	}
-}
-
-// drain counts the targets up to the end of a source, and checks that each follows
-// its input.
-func drain(t *testing.T, s train.Source) map[int]int {
-	asked := map[int]int{}
-	for {
-		b, err := s.Next()
-		if errors.Is(err, io.EOF) {
-			return asked
-		}
-		require.NoError(t, err)
-		inputs, targets := b.Inputs[text.Inputs].Ints(), b.Inputs[text.Targets].Ints()
-		for i, target := range targets {
-			if target != graph.IgnoreTarget {
-				require.Equal(t, inputs[i]+1, target)
-				asked[target]++
-			}
-		}
-	}
-}
-
-func TestPrintable(t *testing.T) {
-	require.Equal(t, "a\n\tb\\r\\x1b[31m\\x00 é😀'\n", printable("a\r\n\tb\r\x1b[31m\x00 é😀'\n"))
-}
-
-// TestNoBarInAFile: a bar is for terminals.
-func TestNoBarInAFile(t *testing.T) {
-	f, err := os.CreateTemp(t.TempDir(), "")
-	require.NoError(t, err)
-	p := newProgress(f, 10)
-	require.Nil(t, p.bar)
-	p.step(train.Step{Loss: 1})
-	p.clear()
-	at, err := f.Seek(0, io.SeekCurrent)
-	require.NoError(t, err)
-	require.Zero(t, at)
-	require.NoError(t, f.Close())
-}
-
-// TestOutputKeepsTheFirstError.
-func TestOutputKeepsTheFirstError(t *testing.T) {
-	out := &output{Writer: full{}}
-	fmt.Fprint(out, "a")
-	first := out.err
-	fmt.Fprint(out, "b")
-	require.EqualError(t, first, "train: printing: no space left")
-	require.Same(t, first, out.err)
-}
-
 // TestTrainTexts of other kinds than prose.
 func TestTrainTexts(t *testing.T) {
 	for name, text := range map[string]string{
@@ -200,5 +105,5 @@ func runText(t *testing.T, text string) {
 	require.NoError(t, trainTo(t.Context(), &printed, append(tinyFlags(path, dir+"/run"), "--sample", "60")...))
 	require.NotContains(t, sampled(t, printed.String()), "\x1b")
 	require.NotContains(t, sampled(t, printed.String()), "\r")
-	requirePicture(t, dir+"/run/attention.png", weightColors)
+	commandtest.RequirePicture(t, dir+"/run/attention.png", commandtest.WeightColors())
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"attention/cmd/attention/internal/run"
 )
 
 // presets are values of flags by the names of presets. The schedule of the learning rate
@@ -13,7 +15,7 @@ func presets() map[string]map[string]string {
 	return map[string]map[string]string{
 		// nanoGPT's training on the characters of a text on a small machine.
 		"nano-char": {
-			"model": gptName, "tokenizer": "characters",
+			"model": run.GPTModel, "tokenizer": "characters",
 			"layers": "4", "heads": "4", "width": "128", "context": "64",
 			"dropout": "0", "bias": "false", "activation": "gelu", "tie": "true",
 			"batch": "12", "steps": "2000", "solver": "adamw", "beta1": "0.9", "beta2": "0.99", "weight-decay": "0.1",
@@ -22,7 +24,7 @@ func presets() map[string]map[string]string {
 		},
 		// The smallest GPT-2, with the settings to fine-tune it.
 		"gpt2": {
-			"model": gptName, "tokenizer": "gpt2",
+			"model": run.GPTModel, "tokenizer": "gpt2",
 			"layers": "12", "heads": "12", "width": "768", "context": "1024",
 			"dropout": "0", "bias": "true", "activation": "gelu_new", "tie": "true",
 			"batch": "1", "accumulate": "8", "steps": "100", "solver": "adamw", "beta1": "0.9", "beta2": "0.95", "weight-decay": "0.1",
@@ -31,7 +33,7 @@ func presets() map[string]map[string]string {
 		},
 		// Seconds, to see whether all works.
 		"tiny": {
-			"model": gptName, "tokenizer": "characters",
+			"model": run.GPTModel, "tokenizer": "characters",
 			"layers": "2", "heads": "2", "width": "16", "context": "16",
 			"dropout": "0", "bias": "false", "activation": "gelu", "tie": "true",
 			"batch": "8", "steps": "500", "solver": "adamw", "beta1": "0.9", "beta2": "0.99", "weight-decay": "0.1",

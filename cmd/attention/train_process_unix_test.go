@@ -3,6 +3,8 @@
 package main
 
 import (
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/term"
 	"bytes"
 	"errors"
 	"fmt"
@@ -16,15 +18,25 @@ import (
 	"testing"
 	"time"
 
+	"attention/cmd/attention/internal/run"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
 
-// child is attention train in a process of its own. The test binary stands in for the
-// command: TestMain sees to that by the variable that also keeps children from starting
-// children.
+// childVariable is set in the environment of a child, which never starts another.
+const childVariable = "ATTENTION_TEST_CHILD"
+
+// TestMain makes the test binary stand in for the command in a child.
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(term.Main(commandtest.Root(newTrainCommand())))
+}
+
+// child is attention train in a process of its own.
 type child struct {
 	process *os.Process
 	printed *bytes.Buffer // with its errors, to be read when it is done
@@ -36,12 +48,12 @@ func startTrain(t *testing.T, args ...string) *child { return startTrainTo(t, ni
 
 // startTrainTo has it print to a file, unless that is nil.
 func startTrainTo(t *testing.T, stdout *os.File, args ...string) *child {
-	require.Empty(t, os.Getenv(benchChild), "a child was asked to start children of its own")
+	require.Empty(t, os.Getenv(childVariable), "a child was asked to start children of its own")
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := &child{printed: new(bytes.Buffer), done: make(chan struct{})}
 	cmd := exec.Command(self, append([]string{"train"}, args...)...)
-	cmd.Env = append(os.Environ(), benchChild+"=1")
+	cmd.Env = append(os.Environ(), childVariable+"=1")
 	cmd.Stdout, cmd.Stderr = c.printed, c.printed
 	if stdout != nil {
 		cmd.Stdout = stdout
@@ -87,13 +99,13 @@ func TestTrainSurvivesKills(t *testing.T) {
 	}
 	began := time.Now()
 	calm := startTrain(t, flags("calm")...)
-	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm", metricsName)) > 0 }))
+	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm", run.MetricsFile)) > 0 }))
 	startup := time.Since(began)
 	<-calm.done
 	require.NoError(t, calm.err, calm.printed)
 
-	folder, whole := filepath.Join(dir, "killed"), fileSize(filepath.Join(dir, "calm", metricsName))
-	taken := func() int { return int(fileSize(filepath.Join(folder, metricsName)) * steps / whole) } // about
+	folder, whole := filepath.Join(dir, "killed"), fileSize(filepath.Join(dir, "calm", run.MetricsFile))
+	taken := func() int { return int(fileSize(filepath.Join(folder, run.MetricsFile)) * steps / whole) } // about
 	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	spread := map[int]bool{}
 	for kill := range kills {
@@ -128,11 +140,11 @@ func TestTrainInterrupted(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, calm), flags...)...))
 
 	c := startTrain(t, append(append(tinyFlags(text, dir), "--out", folder), flags...)...)
-	require.True(t, c.until(func() bool { return fileSize(filepath.Join(folder, metricsName)) > 0 }))
+	require.True(t, c.until(func() bool { return fileSize(filepath.Join(folder, run.MetricsFile)) > 0 }))
 	err := trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 	require.ErrorIs(t, err, train.ErrInUse)
 	require.EqualError(t, err, fmt.Sprintf("--resume: train: checkpoints: %s: in use by another process (%d), want none",
-		filepath.Join(folder, checkpointsName, "lock"), c.process.Pid))
+		filepath.Join(folder, run.CheckpointsFolder, "lock"), c.process.Pid))
 	require.NoError(t, c.process.Signal(os.Interrupt))
 	<-c.done
 	var exit *exec.ExitError
@@ -140,7 +152,7 @@ func TestTrainInterrupted(t *testing.T) {
 	require.Equal(t, 130, exit.ExitCode(), c.printed)
 	said := regexp.MustCompile(`(?m)^attention: train: stopped after (\d+) of 3000 steps; go on with: attention train (.*)$`).FindStringSubmatch(c.printed.String())
 	require.NotNil(t, said, c.printed)
-	require.Equal(t, []string{"step-" + fmt.Sprintf("%08s", said[1]) + ".safetensors"}, namesIn(t, filepath.Join(folder, checkpointsName))[1:])
+	require.Equal(t, []string{"step-" + fmt.Sprintf("%08s", said[1]) + ".safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
 
 	shell, err := exec.Command("sh", "-c", "printf '%s\\n' "+said[2]).Output()
 	require.NoError(t, err)
@@ -155,7 +167,7 @@ func TestTrainInterrupted(t *testing.T) {
 
 // begin are the flags to go on with a run, or to begin it if it was killed before it had.
 func begin(folder string, flags []string) []string {
-	if fileSize(filepath.Join(folder, configName)) == 0 {
+	if fileSize(filepath.Join(folder, run.ConfigFile)) == 0 {
 		return flags
 	}
 	return []string{"--resume", folder, "--sample", "0"}
@@ -173,6 +185,6 @@ func fileSize(path string) int64 {
 
 // isSaving says whether a checkpoint is being written.
 func isSaving(folder string) bool {
-	entries, _ := os.ReadDir(filepath.Join(folder, checkpointsName))
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), partPrefix) })
+	entries, _ := os.ReadDir(filepath.Join(folder, run.CheckpointsFolder))
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), run.PartPrefix) })
 }

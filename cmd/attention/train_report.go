@@ -7,62 +7,35 @@ import (
 	"strings"
 	"time"
 
+	"attention/cmd/attention/internal/tensorprint"
 	"attention/train"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
 )
 
-// history is what a run showed.
-type history struct {
-	steps       []train.Step
-	evaluations []train.Evaluation
-}
-
-// evaluated is the number of steps before the last evaluation, or 0.
-func (h history) evaluated() int {
-	if len(h.evaluations) == 0 {
-		return 0
-	}
-	return h.evaluations[len(h.evaluations)-1].Step
-}
-
-// recent is the mean loss of the last steps, and the rate they were taken at.
-func (h history) recent() (loss, tokensPerSecond float64) {
-	steps := h.steps[max(0, len(h.steps)-recentSteps):]
-	seconds := 0.0 // per token
-	for _, s := range steps {
-		loss += s.Loss / float64(len(steps))
-		seconds += 1 / s.TokensPerSecond / float64(len(steps))
-	}
-	return loss, 1 / seconds
-}
-
-// recentSteps is how many steps a training loss is a mean over.
-const recentSteps = 50
-
 // printHead says what is going to be trained.
 func (r *trainRun) printHead() {
 	c, config := r.corpus, r.config
 	training := config.Training
 	kinds := "in the vocabulary"
-	if c.tokenizer.Config().Name == text.Characters {
+	if c.Tokenizer.Config().Name == text.Characters {
 		kinds = "distinct"
 	}
 	fmt.Fprintf(r.out, "text      %s: %d %s, and %d for validation; %d %s\n",
-		config.Text.Name, len(c.training), c.unit(), len(c.validation), c.tokenizer.Len(), kinds)
+		config.Text.Name, len(c.Training), c.Unit(), len(c.Validation), c.Tokenizer.Len(), kinds)
 	fmt.Fprintf(r.out, "model     %v, %s: %s parameters\n", r.model, config.Dtype, r.countString())
 	if config.Init != nil {
 		fmt.Fprintf(r.out, "          begins with the weights of %s\n", config.Init.Name)
 	}
 	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d %s\n",
-		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.context(), c.unit())
-	if !r.model.causal() {
+		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.Context(), c.Unit())
+	if !r.model.Causal() {
 		fmt.Fprintf(r.out, "          the layer sees the whole window: only what comes after it is asked for\n")
 	}
 	r.printSolver()
 	r.printMemory()
-	fmt.Fprintf(r.out, "folder    %s\n", r.folder.path)
+	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
 	if r.begin > 0 {
 		fmt.Fprintf(r.out, "          goes on after %d steps\n", r.begin)
 	}
@@ -71,7 +44,7 @@ func (r *trainRun) printHead() {
 
 // countString is how many parameters there are.
 func (r *trainRun) countString() string {
-	if g := r.config.Model.gpt; g != nil {
+	if g := r.config.Model.GPT; g != nil {
 		return fmt.Sprintf("%d (%d without those of positions)", r.params.Count(), g.CountWithoutPositions())
 	}
 	return fmt.Sprint(r.params.Count())
@@ -97,7 +70,7 @@ func (r *trainRun) printMemory() {
 	m := r.loop.Memory()
 	fmt.Fprintf(r.out, "memory    weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
-	if g := r.config.Model.gpt; g != nil {
+	if g := r.config.Model.GPT; g != nil {
 		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(g.Memory(r.params.Dtype(), 1, 0).Cache)/mega)
 	}
 	fmt.Fprintln(r.out)
@@ -106,7 +79,7 @@ func (r *trainRun) printMemory() {
 // printEvaluation prints one line of the table of losses.
 func (r *trainRun) printEvaluation(e train.Evaluation) {
 	width := max(len("step"), len(fmt.Sprint(r.config.Training.Steps)))
-	ngram := r.corpus.ngram
+	ngram := r.corpus.NGram
 	head, values := "", ""
 	if ngram != nil {
 		head, values = fmt.Sprintf("  %8s  %8s", "bigram", "unigram"), fmt.Sprintf("  %8.4f  %8.4f", ngram.Bigram, ngram.Unigram)
@@ -115,8 +88,8 @@ func (r *trainRun) printEvaluation(e train.Evaluation) {
 		r.tabled = true
 		fmt.Fprintf(r.out, "%*s  %8s  %10s%s  %9s  %8s\n", width, "step", "training", "validation", head, "grad norm", "tokens/s")
 	}
-	loss, rate := r.history.recent()
-	last := r.history.steps[len(r.history.steps)-1]
+	loss, rate := r.history.Recent()
+	last := r.history.Steps[len(r.history.Steps)-1]
 	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n", width, e.Step, loss, e.Loss, values, last.GradNorm, rate)
 }
 
@@ -124,22 +97,22 @@ func (r *trainRun) printEvaluation(e train.Evaluation) {
 func (r *trainRun) printVerdict(steps int, took time.Duration) {
 	fmt.Fprintf(r.out, "\n%d steps in %.1f s.", steps, took.Seconds())
 	defer fmt.Fprintln(r.out)
-	if len(r.history.evaluations) == 0 {
+	if len(r.history.Evaluations) == 0 {
 		fmt.Fprint(r.out, " There was no validation.")
 		return
 	}
-	last, what := r.history.evaluations[len(r.history.evaluations)-1], "The last validation loss"
+	last, what := r.history.Evaluations[len(r.history.Evaluations)-1], "The last validation loss"
 	if r.last != nil {
 		fmt.Fprintf(r.out, " The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f.", r.config.EvalBatches, r.last.Loss)
 		last, what = *r.last, "It"
 	}
-	switch ngram := r.corpus.ngram; {
+	switch ngram := r.corpus.NGram; {
 	case ngram == nil: // and the loss has been printed
 	case last.Loss < ngram.Bigram:
 		fmt.Fprintf(r.out, " %s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one.",
-			what, ngram.Bigram-last.Loss, r.corpus.unit())
+			what, ngram.Bigram-last.Loss, r.corpus.Unit())
 	default:
-		fmt.Fprintf(r.out, " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.", what, r.corpus.unit())
+		fmt.Fprintf(r.out, " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.", what, r.corpus.Unit())
 	}
 }
 
@@ -181,7 +154,7 @@ func (r *trainRun) printUpdates(before map[string]*tensor.Dense) {
 	width, corner := len("parameter"), names[0] // if the layer has no weights of its own
 	for _, name := range slices.Backward(names) {
 		width = max(width, len(name))
-		if strings.Contains(name, r.model.queries()) {
+		if strings.Contains(name, r.model.Queries()) {
 			corner = name
 		}
 	}
@@ -208,28 +181,9 @@ func cornerString(t *tensor.Dense) string {
 	rows, cols := min(3, t.Shape()[0]), min(4, t.Shape()[1])
 	var values []float64
 	for r := range rows {
-		values = append(values, float64s(t)[r*t.Shape()[1]:][:cols]...)
+		values = append(values, tensorprint.Float64s(t)[r*t.Shape()[1]:][:cols]...)
 	}
-	return torchString(values, []int{rows, cols})
-}
-
-// float64s are a tensor's values.
-func float64s(t *tensor.Dense) []float64 {
-	switch d := t.Data().(type) {
-	case []float64:
-		return d
-	case []float32:
-		v := make([]float64, len(d))
-		for i, x := range d {
-			v[i] = float64(x)
-		}
-		return v
-	case float32: // one element
-		return []float64{float64(d)}
-	case float64:
-		return []float64{d}
-	}
-	return nil
+	return tensorprint.Format(values, []int{rows, cols})
 }
 
 // norms are those of two tensors of one form, and of what lies between.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/run"
 	"attention/train"
 
 	"github.com/spf13/pflag"
@@ -25,7 +26,7 @@ func checkBesideResume(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if err == nil && f.Name != "resume" && !slices.Contains(besideResume, f.Name) {
 			err = fmt.Errorf("--%s: got it beside --resume, want only --%s: the run's %s says the rest",
-				f.Name, strings.Join(besideResume, ", --"), configName)
+				f.Name, strings.Join(besideResume, ", --"), run.ConfigFile)
 		}
 	})
 	return err
@@ -40,27 +41,27 @@ func resumeTrain(ctx context.Context, w io.Writer, o trainOptions, given func(fl
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
 	}
-	config, err := readConfig(path)
+	config, err := run.ReadConfig(path)
 	if err != nil {
 		return err
 	}
 	o.change(&config, given)
-	f, err := holdFolder(path, config.Checkpoints)
+	f, err := run.OpenFolder(path, config.Checkpoints)
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	r, err := restoreRun(w, f, config, checkpoint)
 	if err == nil {
-		err = r.config.write(f)
+		err = r.config.Write(f)
 	}
 	if err != nil {
-		return errors.Join(err, f.close())
+		return errors.Join(err, f.Close())
 	}
 	return r.run(ctx)
 }
 
 // change puts what is given beside --resume into the config.
-func (o trainOptions) change(c *runConfig, given func(flag string) bool) {
+func (o trainOptions) change(c *run.Config, given func(flag string) bool) {
 	if given("steps") {
 		c.Training.Steps = o.steps
 	}
@@ -77,14 +78,14 @@ func (o trainOptions) change(c *runConfig, given func(flag string) bool) {
 		c.Sample.Prompt = o.prompt
 	}
 	if given("text") {
-		c.Text.Name = textName(o.text)
+		c.Text.Name = run.TextName(o.text)
 	}
 }
 
 // restoreRun makes the run of a config anew and moves it to where its newest
 // checkpoint, or the given one, stands. Without one it begins from the start.
-func restoreRun(w io.Writer, f *runFolder, config runConfig, checkpoint string) (*trainRun, error) {
-	c, err := readSameCorpus(config)
+func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string) (*trainRun, error) {
+	c, err := run.ReadSameCorpus(config)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func restoreRun(w io.Writer, f *runFolder, config runConfig, checkpoint string) 
 	if taken := r.loop.Steps(); taken > config.Training.Steps {
 		return nil, fmt.Errorf("--steps: got %d, want at least the %d that the run has taken", config.Training.Steps, taken)
 	}
-	if f.metrics, r.history, err = resumeMetrics(f.path, r.loop.Steps(), r.loop.Evaluated()); err != nil {
+	if f.Metrics, r.history, err = run.ResumeMetrics(f.Path, r.loop.Steps(), r.loop.Evaluated()); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	return r, nil
@@ -108,14 +109,14 @@ func restoreRun(w io.Writer, f *runFolder, config runConfig, checkpoint string) 
 func (r *trainRun) restore(checkpoint string) error {
 	found, err := true, error(nil)
 	if checkpoint == "" {
-		found, err = r.folder.checkpoints.Restore(r.loop, r.training)
+		found, err = r.folder.Checkpoints.Restore(r.loop, r.training)
 	} else {
 		err = r.loop.Restore(checkpoint, r.training)
 	}
 	var damaged *train.DamagedError
 	switch {
 	case errors.As(err, &damaged) && damaged.Intact != "":
-		return fmt.Errorf("--resume: %w; go on from it with: %s", err, resumeCommand(damaged.Intact))
+		return fmt.Errorf("--resume: %w; go on from it with: %s", err, run.ResumeCommand(damaged.Intact))
 	case err != nil:
 		return fmt.Errorf("--resume: %w", err)
 	case !found:
@@ -132,16 +133,16 @@ func (r *trainRun) restore(checkpoint string) error {
 // checkYoung refuses to begin again a run whose checkpoints are lost: only one that was
 // stopped before the first has none.
 func (r *trainRun) checkYoung() error {
-	metrics, err := os.ReadFile(filepath.Join(r.folder.path, metricsName))
+	metrics, err := os.ReadFile(filepath.Join(r.folder.Path, run.MetricsFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	steps := bytes.Count(metrics, []byte(`"learning_rate"`)) // in the line of each step
 	every := r.config.Checkpoints.Every
-	_, err = os.Stat(filepath.Join(r.folder.path, modelName))
+	_, err = os.Stat(filepath.Join(r.folder.Path, run.ModelFile))
 	if err == nil || every > 0 && steps > every {
 		return fmt.Errorf("--resume: %s: got no checkpoint of a run that has taken %d steps, want one; begin anew with --config %s",
-			r.folder.path, steps, filepath.Join(r.folder.path, configName))
+			r.folder.Path, steps, filepath.Join(r.folder.Path, run.ConfigFile))
 	}
 	return nil
 }

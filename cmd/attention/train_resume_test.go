@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/safetensors"
 	"attention/train"
 
@@ -22,7 +23,7 @@ func stopAfter(t *testing.T, steps int, args ...string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := trainTo(ctx, &doOnce{text: fmt.Sprintf("%4d  ", steps), do: cancel}, args...)
-	require.ErrorAs(t, err, &interrupted{})
+	require.True(t, term.IsInterrupted(err))
 	require.ErrorContains(t, err, fmt.Sprintf("train: stopped after %d of ", steps))
 }
 
@@ -75,16 +76,16 @@ func TestTrainLengthens(t *testing.T) {
 	printed := resume(t, folder, "--steps", "20", "--keep", "1", "--save-every", "500", "--sample", "0")
 	require.Contains(t, printed, "training  20 steps of 3 windows")
 	want, got := outcome(t, calm), outcome(t, folder)
-	for _, name := range []string{"model.safetensors", metricsName, "attention.png", "loss.png"} {
+	for _, name := range []string{"model.safetensors", run.MetricsFile, "attention.png", "loss.png"} {
 		require.True(t, want[name] == got[name], name)
 	}
 	require.Equal(t, runFiles, namesIn(t, folder))
-	c, err := readConfig(folder)
+	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
 	require.Equal(t, 20, c.Training.Steps)
-	require.Equal(t, sampleConfig{}, c.Sample)
+	require.Equal(t, run.SampleConfig{}, c.Sample)
 	require.Equal(t, train.CheckpointsConfig{Every: 500, Keep: 1}, c.Checkpoints)
-	require.Equal(t, []string{"lock", "step-00000020.safetensors"}, namesIn(t, filepath.Join(folder, checkpointsName)))
+	require.Equal(t, []string{"lock", "step-00000020.safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
 
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder, "--steps", "19")
 	require.EqualError(t, err, "--steps: got 19, want at least the 20 that the run has taken")
@@ -92,11 +93,11 @@ func TestTrainLengthens(t *testing.T) {
 
 // killBeforeCheckpoint leaves of a run what is there before its first checkpoint.
 func killBeforeCheckpoint(t *testing.T, folder string) {
-	checkpoints, err := filepath.Glob(filepath.Join(folder, checkpointsName, "step-*"))
+	checkpoints, err := filepath.Glob(filepath.Join(folder, run.CheckpointsFolder, "step-*"))
 	require.NoError(t, err)
 	require.Len(t, checkpoints, 1)
 	require.NoError(t, os.Remove(checkpoints[0]))
-	require.NoError(t, os.Remove(filepath.Join(folder, modelName)))
+	require.NoError(t, os.Remove(filepath.Join(folder, run.ModelFile)))
 }
 
 // TestTrainResumeWithoutCheckpoint: a run that was killed before its first one begins
@@ -110,8 +111,8 @@ func TestTrainResumeWithoutCheckpoint(t *testing.T) {
 	killBeforeCheckpoint(t, folder)
 	resume(t, folder)
 	want, got := outcome(t, calm), outcome(t, folder)
-	delete(want, configName) // their texts have other names
-	delete(got, configName)
+	delete(want, run.ConfigFile) // their texts have other names
+	delete(got, run.ConfigFile)
 	require.Equal(t, want, got)
 
 	killBeforeCheckpoint(t, folder)
@@ -158,30 +159,21 @@ func TestTrainInit(t *testing.T) {
 func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
 	want := outcome(t, folder)
-	config, err := readConfig(folder)
+	config, err := run.ReadConfig(folder)
 	require.NoError(t, err)
-	f, err := holdFolder(folder, config.Checkpoints)
+	f, err := run.OpenFolder(folder, config.Checkpoints)
 	require.NoError(t, err)
-	r, err := restoreRun(io.Discard, f, config, f.checkpoints.Path(5))
+	r, err := restoreRun(io.Discard, f, config, f.Checkpoints.Path(5))
 	require.NoError(t, err)
 	for _, steps := range []int{10, 12} {
-		require.NoError(t, os.Remove(f.checkpoints.Path(steps)))
+		require.NoError(t, os.Remove(f.Checkpoints.Path(steps)))
 	}
-	require.NoError(t, f.metrics.file.Close())
+	require.NoError(t, f.Metrics.Close())
 	err = r.run(t.Context())
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.ErrorContains(t, err, "train: checkpoint after 5 steps: train: metrics: sync ")
-	require.ErrorContains(t, err, "; go on from "+f.checkpoints.Path(5)+" with: attention train --resume "+folder)
-	require.Equal(t, []string{"lock", "step-00000005.safetensors"}, namesIn(t, filepath.Join(folder, checkpointsName)))
+	require.ErrorContains(t, err, "; go on from "+f.Checkpoints.Path(5)+" with: attention train --resume "+folder)
+	require.Equal(t, []string{"lock", "step-00000005.safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
 	resume(t, folder)
 	require.Equal(t, want, outcome(t, folder))
-}
-
-// TestExitCode is that of an interrupt only for a run that has saved.
-func TestExitCode(t *testing.T) {
-	require.Equal(t, 130, exitCode(fmt.Errorf("%w", interrupted{errors.New("stopped")})))
-	require.Equal(t, 1, exitCode(context.Canceled))
-	require.Equal(t, 1, exitCode(signalled{context.Canceled, os.Interrupt}))
-	require.Equal(t, "attention train --resume runs/1", resumeCommand("runs/1"))
-	require.Equal(t, `attention train --resume 'it'\''s a run'`, resumeCommand("it's a run"))
 }

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,7 +19,7 @@ import (
 func TestTrainResumeRefuses(t *testing.T) {
 	folder, _ := tinyRun(t)
 	path := func(name ...string) string { return filepath.Join(append([]string{folder}, name...)...) }
-	c, err := readConfig(folder)
+	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
 	text := c.Text.Name
 	const only = ", want only --steps, --save-every, --keep, --text, --prompt, --sample: the run's config.json says the rest"
@@ -23,7 +27,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 		before := contents(t, folder)
 		err := trainTo(t.Context(), new(bytes.Buffer), append([]string{"--resume"}, args...)...)
 		require.ErrorContains(t, err, want)
-		require.Equal(t, oneLine(err), err.Error())
+		require.Equal(t, term.OneLine(err), err.Error())
 		require.Equal(t, before, contents(t, folder))
 	}
 	requireError("--resume: got nothing, want the name of a folder", "")
@@ -33,7 +37,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 	requireError("--keep: got 0, want at least 1", folder, "--keep", "0")
 	requireError("--steps: got 11, want at least the 12 that the run has taken", folder, "--steps", "11")
 	requireError("--prompt: text: got 'é' at position 0, want one of the vocabulary's 28 characters", folder, "--prompt", "é")
-	requireError("--resume: open "+path("nothere", configName)+": no such file or directory, want the folder of a run", path("nothere"))
+	requireError("--resume: open "+path("nothere", run.ConfigFile)+": no such file or directory, want the folder of a run", path("nothere"))
 	requireError("--resume: open ", text)
 
 	// Files that are changed, one at a time.
@@ -48,7 +52,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 		return func(s string) string { return strings.Replace(s, old, new, 1) }
 	}
 	cut := func(s string) string { return s[:len(s)/2] }
-	config, checkpoint := path(configName), path(checkpointsName, "step-00000012.safetensors")
+	config, checkpoint := path(run.ConfigFile), path(run.CheckpointsFolder, "step-00000012.safetensors")
 	spoil(config, cut, "--resume: "+config+": unexpected EOF")
 	spoil(config, replace(`"batch": 3`, `"batch": 3, "batch": 3`), "--resume: "+config+`: field "batch" comes twice`)
 	spoil(config, replace(`"tokens": 40`, `"tokens": -1`), "--resume: "+config+": sample.tokens: got -1, want at least 0")
@@ -58,8 +62,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": layers: LanguageModel: Attention.DIn: got 8, want Width=9")
 	spoil(config, replace(`"name": "adamw"`, `"name": "adam"`), "solver: got adamw(")
 	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
-	spoil(path(metricsName), replace(`{"step":7,`, `{"step":8,`), path(metricsName)+`: line 8: got "{\"step\":8,`)
-	spoil(path(metricsName), cut, ": line 8: got ")
+	spoil(path(run.MetricsFile), replace(`{"step":7,`, `{"step":8,`), path(run.MetricsFile)+`: line 8: got "{\"step\":8,`)
+	spoil(path(run.MetricsFile), cut, ": line 8: got ")
 	spoil(checkpoint, cut, "--resume: train: checkpoint: "+checkpoint+": damaged: ")
 
 	moved := filepath.Join(t.TempDir(), "moved")
@@ -74,15 +78,15 @@ func TestTrainResumeRefuses(t *testing.T) {
 func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3", "--dropout", "0.2")
 	want := outcome(t, folder)
-	newest := filepath.Join(folder, checkpointsName, "step-00000012.safetensors")
+	newest := filepath.Join(folder, run.CheckpointsFolder, "step-00000012.safetensors")
 	content, err := os.ReadFile(newest)
 	require.NoError(t, err)
 	content[len(content)/3] ^= 1
 	require.NoError(t, os.WriteFile(newest, content, 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
-	older := filepath.Join(folder, checkpointsName, "step-00000010.safetensors")
+	older := filepath.Join(folder, run.CheckpointsFolder, "step-00000010.safetensors")
 	require.ErrorContains(t, err, "; the newest intact checkpoint is "+older+"; go on from it with: attention train --resume "+older)
-	require.Equal(t, 1, exitCode(err))
+	require.Equal(t, 1, term.ExitCode(err))
 	require.Contains(t, resume(t, older), "2 steps in ")
 	require.Equal(t, want, outcome(t, folder))
 }
@@ -90,7 +94,7 @@ func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 // TestTrainFailsAfterCheckpoints: the error says where the run can be gone on with.
 func TestTrainFailsAfterCheckpoints(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	checkpoints := filepath.Join(folder, checkpointsName)
+	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
 	out := &doOnce{text: "  10  ", do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
 	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
 	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; go on from "+
@@ -100,14 +104,14 @@ func TestTrainFailsAfterCheckpoints(t *testing.T) {
 // A run whose checkpoints are lost does not begin again over what it has learnt.
 func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	_, err := runCommand(t.Context(), newTrainCommand(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	_, err := commandtest.Output(t.Context(), newTrainCommand(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
 	require.NoError(t, err)
-	metrics, err := os.ReadFile(filepath.Join(out, metricsName))
+	metrics, err := os.ReadFile(filepath.Join(out, run.MetricsFile))
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(filepath.Join(out, "checkpoints")))
-	_, err = runCommand(t.Context(), newTrainCommand(), "--resume", out, "--steps", "6")
-	require.EqualError(t, err, "--resume: "+out+": got no checkpoint of a run that has taken 4 steps, want one; begin anew with --config "+filepath.Join(out, configName))
-	after, err := os.ReadFile(filepath.Join(out, metricsName))
+	_, err = commandtest.Output(t.Context(), newTrainCommand(), "--resume", out, "--steps", "6")
+	require.EqualError(t, err, "--resume: "+out+": got no checkpoint of a run that has taken 4 steps, want one; begin anew with --config "+filepath.Join(out, run.ConfigFile))
+	after, err := os.ReadFile(filepath.Join(out, run.MetricsFile))
 	require.NoError(t, err)
 	require.Equal(t, metrics, after)
 }
@@ -115,14 +119,14 @@ func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 // What the steps depend on cannot be edited under a checkpoint.
 func TestResumeWithAnotherConfigIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	_, err := runCommand(t.Context(), newTrainCommand(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	_, err := commandtest.Output(t.Context(), newTrainCommand(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
 	require.NoError(t, err)
-	path := filepath.Join(out, configName)
+	path := filepath.Join(out, run.ConfigFile)
 	config, err := os.ReadFile(path)
 	require.NoError(t, err)
 	edited := strings.Replace(string(config), `"clip_norm": 1`, `"clip_norm": 2`, 1)
 	require.NotEqual(t, string(config), edited)
 	require.NoError(t, os.WriteFile(path, []byte(edited), 0o644))
-	_, err = runCommand(t.Context(), newTrainCommand(), "--resume", out, "--steps", "6")
+	_, err = commandtest.Output(t.Context(), newTrainCommand(), "--resume", out, "--steps", "6")
 	require.ErrorContains(t, err, `training.clip_norm: got "1", want the loop's "2"`)
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strconv"
 	"time"
 
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
@@ -20,36 +21,22 @@ import (
 
 // trainRun is one run of attention train, or what is left of one.
 type trainRun struct {
-	config     runConfig
-	corpus     *corpus
+	config     run.Config
+	corpus     *run.Corpus
 	params     *layers.Params
-	model      textModel
+	model      run.Model
 	training   train.Resumable
 	validation train.Source // of the evaluations on the way
 	whole      train.Source // all of the validation split
 	prompt     []int        // that the sample continues
 	loop       *train.Loop
-	folder     *runFolder
+	folder     *run.Folder
 	begin      int // steps that were taken before, by another process
-	history    history
+	history    run.History
 	last       *train.Evaluation // of the whole validation split, where history has only parts; nil if there is none
 	tabled     bool              // whether the table of losses has its head
-	progress   *progress
-	out        *output
-}
-
-// output keeps the first error of its writer, so that whoever prints need not look.
-type output struct {
-	io.Writer
-	err error
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.Writer.Write(p)
-	if o.err == nil && err != nil {
-		o.err = fmt.Errorf("train: printing: %w", err)
-	}
-	return n, err
+	progress   *term.Progress
+	out        *term.Output
 }
 
 // runTrain goes from flags to a run folder. What is wrong with the flags or the files
@@ -73,45 +60,45 @@ func runTrain(ctx context.Context, w io.Writer, o trainOptions) error {
 	if err := r.readInit(); err != nil {
 		return err
 	}
-	if r.folder, err = newRunFolder(o.out, config.Checkpoints); err != nil {
+	if r.folder, err = run.NewFolder(o.out, config.Checkpoints); err != nil {
 		return err
 	}
-	err = r.config.write(r.folder)
+	err = r.config.Write(r.folder)
 	if err == nil {
-		r.folder.metrics, err = newMetrics(r.folder.path)
+		r.folder.Metrics, err = run.NewMetrics(r.folder.Path)
 	}
 	if err != nil {
-		return errors.Join(err, r.folder.close())
+		return errors.Join(err, r.folder.Close())
 	}
 	return r.run(ctx)
 }
 
 // newTrainRun prepares a run without touching a file.
-func newTrainRun(w io.Writer, config runConfig, c *corpus) (*trainRun, error) {
-	dt, err := dtypeOf(config.Dtype)
+func newTrainRun(w io.Writer, config run.Config, c *run.Corpus) (*trainRun, error) {
+	dt, err := flags.Dtype(config.Dtype)
 	if err != nil {
 		return nil, err
 	}
-	r := &trainRun{config: config, corpus: c, params: layers.NewParams(dt, config.Training.Seed), out: &output{Writer: w}}
+	r := &trainRun{config: config, corpus: c, params: layers.NewParams(dt, config.Training.Seed), out: term.NewOutput(w, "train")}
 	if config.Init != nil {
 		r.params = layers.NewBlankParams(dt)
 	}
-	if r.model, err = config.Model.new(r.params.Scope("")); err != nil {
+	if r.model, err = config.Model.New(r.params.Scope("")); err != nil {
 		return nil, err
 	}
 	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
 		return nil, err
 	}
-	if r.training, r.whole, err = c.sources(config, !r.model.causal()); err != nil {
+	if r.training, r.whole, err = c.Sources(config, !r.model.Causal()); err != nil {
 		return nil, err
 	}
-	if r.validation, err = c.sampled(config, !r.model.causal(), r.whole); err != nil {
+	if r.validation, err = c.Sampled(config, !r.model.Causal(), r.whole); err != nil {
 		return nil, err
 	}
 	training := config.Training
 	training.OnStep, training.OnEval = r.onStep, r.onEval
-	training.BeforeSave = func() error { return r.folder.metrics.flush() }
-	if training.About, err = config.about(); err != nil {
+	training.BeforeSave = func() error { return r.folder.Metrics.Flush() }
+	if training.About, err = config.About(); err != nil {
 		return nil, err
 	}
 	r.loop, err = train.New(r.params, r.loss, training)
@@ -120,21 +107,21 @@ func newTrainRun(w io.Writer, config runConfig, c *corpus) (*trainRun, error) {
 
 // run takes the steps that are left and leaves their outcome in the folder.
 func (r *trainRun) run(ctx context.Context) error {
-	defer r.folder.checkpoints.Close()
-	r.loop.SaveTo(r.folder.checkpoints)
+	defer r.folder.Checkpoints.Close()
+	r.loop.SaveTo(r.folder.Checkpoints)
 	r.begin = r.loop.Steps()
-	r.progress = newProgress(r.out.Writer, r.config.Training.Steps-r.begin)
+	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
 	r.printHead()
 	before, began := r.snapshot(), time.Now()
 	err := r.loop.Run(ctx, r.training, r.validation)
 	if err == nil {
 		err = r.evaluateWhole(ctx)
 	}
-	r.progress.clear()
+	r.progress.Clear()
 	if err != nil {
 		err = r.explain(ctx, err)
-		if !errors.As(err, &interrupted{}) || r.loop.Steps() == 0 { // no model to leave
-			return errors.Join(err, r.folder.metrics.close(), r.out.err)
+		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // no model to leave
+			return errors.Join(err, r.folder.Metrics.Close(), r.out.Err())
 		}
 	}
 	r.printVerdict(r.loop.Steps()-r.begin, time.Since(began))
@@ -146,11 +133,11 @@ func (r *trainRun) run(ctx context.Context) error {
 		return err
 	}
 	picture := ""
-	if _, ok := r.model.(watchable); ok {
+	if _, ok := r.model.(run.Watchable); ok {
 		picture = " attention.png,"
 	}
-	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n", r.folder.path, picture)
-	return r.out.err
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n", r.folder.Path, picture)
+	return r.out.Err()
 }
 
 // save writes the model and the pictures. It tries each file, whatever the others
@@ -158,25 +145,25 @@ func (r *trainRun) run(ctx context.Context) error {
 func (r *trainRun) save() error {
 	f := r.folder
 	err := errors.Join(
-		train.WriteParams(filepath.Join(f.path, modelName), r.params, map[string]string{stepsKey: strconv.Itoa(r.loop.Steps())}),
-		f.write("loss.png", r.drawLoss),
+		f.WriteModel(r.params, r.loop.Steps()),
+		f.Write("loss.png", r.drawLoss),
 	)
-	if m, ok := r.model.(watchable); ok {
-		err = errors.Join(err, f.write("attention.png", func(w io.Writer) error { return r.drawWeights(w, m) }))
+	if m, ok := r.model.(run.Watchable); ok {
+		err = errors.Join(err, f.Write("attention.png", func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
-	return errors.Join(err, f.metrics.close())
+	return errors.Join(err, f.Metrics.Close())
 }
 
 func (r *trainRun) onStep(s train.Step) {
-	r.history.steps = append(r.history.steps, s)
-	r.folder.metrics.addStep(s)
-	r.progress.step(s)
+	r.history.Steps = append(r.history.Steps, s)
+	r.folder.Metrics.AddStep(s)
+	r.progress.Step(s.Loss)
 }
 
 func (r *trainRun) onEval(e train.Evaluation) {
-	r.history.evaluations = append(r.history.evaluations, e)
-	r.folder.metrics.addEvaluation(e, r.config.EvalBatches)
-	r.progress.clear()
+	r.history.Evaluations = append(r.history.Evaluations, e)
+	r.folder.Metrics.AddEvaluation(e, r.config.EvalBatches)
+	r.progress.Clear()
 	r.printEvaluation(e)
 }
 
@@ -191,21 +178,21 @@ func (r *trainRun) evaluateWhole(ctx context.Context) error {
 		return err
 	}
 	r.last = &e
-	r.folder.metrics.addEvaluation(e, 0)
+	r.folder.Metrics.AddEvaluation(e, 0)
 	return nil
 }
 
 // loss is the mean cross-entropy of the next tokens.
 func (r *trainRun) loss(b *layers.Build) (*G.Node, error) {
-	inputs, err := b.InputOf(tensor.Int, text.Inputs, r.config.Batch, r.model.context()), b.Err()
+	inputs, err := b.InputOf(tensor.Int, text.Inputs, r.config.Batch, r.model.Context()), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := b.InputOf(tensor.Int, text.Targets, r.config.Batch, r.model.context()), b.Err()
+	targets, err := b.InputOf(tensor.Int, text.Targets, r.config.Batch, r.model.Context()), b.Err()
 	if err != nil {
 		return nil, err
 	}
-	logits, err := r.model.forward(b, inputs)
+	logits, err := r.model.Forward(b, inputs)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -15,19 +15,19 @@ import (
 // split.
 func (r *trainRun) promptIDs(prompt string) ([]int, error) {
 	if prompt == "" {
-		n := r.model.context()
-		if r.model.causal() {
+		n := r.model.Context()
+		if r.model.Causal() {
 			n = min(n, shownPrompt)
 		}
-		return r.corpus.validation[:n], nil
+		return r.corpus.Validation[:n], nil
 	}
-	ids, err := r.corpus.tokenizer.Encode(prompt)
+	ids, err := r.corpus.Tokenizer.Encode(prompt)
 	if err != nil {
 		return nil, fmt.Errorf("--prompt: %w", err)
 	}
-	if !r.model.causal() && len(ids) < r.model.context() {
+	if !r.model.Causal() && len(ids) < r.model.Context() {
 		return nil, fmt.Errorf("--prompt: got %d %s, want at least --context %d: layer %s continues whole windows only",
-			len(ids), r.corpus.unit(), r.model.context(), r.model.title())
+			len(ids), r.corpus.Unit(), r.model.Context(), r.model.Title())
 	}
 	return ids, nil
 }
@@ -43,20 +43,20 @@ func (r *trainRun) printSample(ctx context.Context) error {
 	ids, err := r.sample(ctx)
 	const said = "train: sample: %w; %s holds the model"
 	if err != nil && ctx.Err() != nil {
-		return interrupted{fmt.Errorf(said, ctx.Err(), r.folder.path)}
+		return term.Interrupted(fmt.Errorf(said, ctx.Err(), r.folder.Path))
 	}
 	if err != nil {
-		return fmt.Errorf(said, err, r.folder.path)
+		return fmt.Errorf(said, err, r.folder.Path)
 	}
-	given, err := decode(r.corpus.tokenizer, r.prompt)
-	if err != nil {
-		return err
-	}
-	text, err := decode(r.corpus.tokenizer, ids)
+	given, err := decode(r.corpus.Tokenizer, r.prompt)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model goes on:\n\n%s\n", printable(given), printable(text))
+	text, err := decode(r.corpus.Tokenizer, ids)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model goes on:\n\n%s\n", term.Printable(given), term.Printable(text))
 	return nil
 }
 
@@ -77,8 +77,8 @@ func decode(t text.Tokenizer, ids []int) (string, error) {
 // sample draws as many tokens as were asked for.
 func (r *trainRun) sample(ctx context.Context) ([]int, error) {
 	n := r.config.Sample.Tokens
-	c := generate.Config{Vocab: r.corpus.tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
-	g, err := newGenerator(r.params, r.model, c, len(r.prompt)+n)
+	c := generate.Config{Vocab: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
+	g, err := run.NewGenerator(r.params, r.model, c, len(r.prompt)+n)
 	if err == nil {
 		err = g.Prompt(ctx, r.prompt)
 	}
@@ -89,17 +89,4 @@ func (r *trainRun) sample(ctx context.Context) ([]int, error) {
 		ids = append(ids, id)
 	}
 	return ids, err
-}
-
-// printable writes line ends in one way and escapes what a terminal would obey.
-func printable(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
-	"attention/internal/jsonkeys"
+	"attention/cmd/attention/internal/run"
 	"attention/train/text"
 
 	"github.com/spf13/pflag"
@@ -107,9 +105,9 @@ func (o *trainOptions) fillFromFile(flags *pflag.FlagSet) error {
 		if errors.As(err, &without) {
 			err = without.Err
 		}
-		return fmt.Errorf("%w, want a file like a run's %s", err, configName)
+		return fmt.Errorf("%w, want a file like a run's %s", err, run.ConfigFile)
 	}
-	leaves, err := jsonLeaves(data)
+	leaves, err := run.Leaves(data)
 	if err != nil {
 		return err
 	}
@@ -133,26 +131,6 @@ func (o *trainOptions) fillFromFile(flags *pflag.FlagSet) error {
 	return fill(flags, values)
 }
 
-// jsonLeaves are the values of a JSON object by their paths; null is none.
-func jsonLeaves(text []byte) (map[string]any, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var tree map[string]any
-	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("got more behind the JSON object, want nothing")
-	}
-	if err := jsonkeys.Unique(text); err != nil {
-		return nil, err
-	}
-	leaves := map[string]any{}
-	flatten(leaves, "", tree)
-	maps.DeleteFunc(leaves, func(_ string, v any) bool { return v == nil })
-	return leaves, nil
-}
-
 // settings are the values of flags that leaves of a config.json say.
 func settings(flags *pflag.FlagSet, leaves map[string]any) (map[string]string, error) {
 	values, paths := map[string]string{}, settingFlags()
@@ -164,7 +142,7 @@ func settings(flags *pflag.FlagSet, leaves map[string]any) (map[string]string, e
 		case !ok:
 			return nil, fmt.Errorf("unknown field %s", path)
 		}
-		if path == "text.name" && leaves[path] == builtinName {
+		if path == "text.name" && leaves[path] == run.BuiltinName {
 			continue // --text has no name for it
 		}
 		text, err := settingText(flags.Lookup(name), leaves[path])
@@ -175,7 +153,7 @@ func settings(flags *pflag.FlagSet, leaves map[string]any) (map[string]string, e
 			return nil, fmt.Errorf("%s: got %s, but %s by another name", path, text, other)
 		}
 		values[name] = text
-		if strings.HasPrefix(path, "model.") && values["model"] != gptName {
+		if strings.HasPrefix(path, "model.") && values["model"] != run.GPTModel {
 			values["model"] = modelOf(path)
 		}
 	}
@@ -186,12 +164,12 @@ func settings(flags *pflag.FlagSet, leaves map[string]any) (map[string]string, e
 func modelOf(path string) string {
 	switch path {
 	case "model.vocab", "model.context", "model.width":
-		return layerName
+		return run.LayerModel
 	}
 	if strings.HasPrefix(path, "model.attention.") {
-		return layerName
+		return run.LayerModel
 	}
-	return gptName
+	return run.GPTModel
 }
 
 // settingText is a JSON value as the text of a flag.
@@ -233,11 +211,11 @@ func checkFollowing(leaves map[string]any, values map[string]string) error {
 	if err := alone.settle(flags.Changed); err != nil {
 		return nil // which other flags may mend
 	}
-	text, err := json.Marshal(alone.runConfig(&corpus{tokenizer: text.ByteTokenizer{}}))
+	text, err := json.Marshal(alone.runConfig(&run.Corpus{Tokenizer: text.ByteTokenizer{}}))
 	if err != nil {
 		return err
 	}
-	want, err := jsonLeaves(text)
+	want, err := run.Leaves(text)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -36,7 +37,7 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, ClipNorm: 1, Seed: 1, EvalEvery: 250,
 		Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1, Decay: train.DecayMatrices},
 		Schedule: train.ScheduleConfig{Cosine: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}}, o.loopConfig())
-	require.Equal(t, []any{12, 20, text.Characters, randomOrder}, []any{o.batch, o.evalBatches, o.tokenizer, o.order})
+	require.Equal(t, []any{12, 20, text.Characters, run.RandomOrder}, []any{o.batch, o.evalBatches, o.tokenizer, o.order})
 
 	o = settled(t, "--preset", "gpt2")
 	require.Equal(t, layers.GPTConfig{Vocab: 50257, Context: 1024, Width: 768, Layers: 12, NumHeads: 12, Activation: "gelu_new", Eps: 1e-5}, o.gptConfig(50257))
@@ -85,13 +86,13 @@ func TestSettingsPrecedence(t *testing.T) {
 	require.Equal(t, "gelu", o.activation)
 
 	o = settled(t, "--config", file, "--dropout", "0.125", "--residual-dropout", "0.5")
-	require.Equal(t, gptName, o.model, "the config's fields are a gpt's")
+	require.Equal(t, run.GPTModel, o.model, "the config's fields are a gpt's")
 	require.Equal(t, []float64{0.125, 0.125, 0.5}, []float64{o.embeddingDropout, o.attentionDropout, o.residualDropout})
 	require.Equal(t, "gelu_new", o.activation)
 
 	write(`{"model": {"width": 8, "attention": {"layer": "causal", "dropout": 0.5}}, "text": {"name": "built-in"}, "dtype": "float64"}`)
 	o = settled(t, "--config", file)
-	require.Equal(t, []any{layerName, 8, layers.Causal, 0.5, "", "float64"}, []any{o.model, o.width, o.layer, o.dropout, o.text, o.dtype})
+	require.Equal(t, []any{run.LayerModel, 8, layers.Causal, 0.5, "", "float64"}, []any{o.model, o.width, o.layer, o.dropout, o.text, o.dtype})
 }
 
 // TestSettingsOfARun: its config.json makes the same run again, whatever its flags were.
@@ -105,7 +106,7 @@ func TestSettingsOfARun(t *testing.T) {
 	} {
 		folder, _ := tinyRun(t, strings.Fields(flags)...)
 		again := filepath.Join(t.TempDir(), "again")
-		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, configName), "--out", again))
+		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, run.ConfigFile), "--out", again))
 		requireSameOutcome(t, folder, again)
 	}
 }
@@ -125,12 +126,12 @@ func TestSettingsCover(t *testing.T) {
 		"--model gpt --kv-heads 1 --hidden 5 --weight-decay 0.1 --prompt the", "--layer multi_head --qkv-bias --dropout 0.1", "--layer additive --solver sgd --momentum 0.1",
 	} {
 		folder, _ := tinyRun(t, strings.Fields(flags)...)
-		c, err := readConfig(folder)
+		c, err := run.ReadConfig(folder)
 		require.NoError(t, err)
-		c.Init = &textSource{} // of any run
+		c.Init = &run.TextSource{} // of any run
 		text, err := json.Marshal(c)
 		require.NoError(t, err)
-		leaves, err := jsonLeaves(text)
+		leaves, err := run.Leaves(text)
 		require.NoError(t, err)
 		for path := range leaves {
 			require.True(t, known[path], path)
@@ -199,9 +200,9 @@ func TestSettingsWrong(t *testing.T) {
 // TestSettingsNameAnotherFile: the text of a config has to be what it was.
 func TestSettingsNameAnotherFile(t *testing.T) {
 	folder, _ := tinyRun(t, "--tokenizer", "characters")
-	c, err := readConfig(folder)
+	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
-	config := filepath.Join(folder, configName)
+	config := filepath.Join(folder, run.ConfigFile)
 	require.NoError(t, os.WriteFile(c.Text.Name, []byte(tinyText[1:]), 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--config", config)
 	require.ErrorContains(t, err, "--text: "+c.Text.Name+": got a text with SHA-256 ")
@@ -209,7 +210,7 @@ func TestSettingsNameAnotherFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, []byte(tinyText[10:]), 0o644))
 	again := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--config", config, "--text", other, "--out", again))
-	d, err := readConfig(again)
+	d, err := run.ReadConfig(again)
 	require.NoError(t, err)
 	require.Equal(t, c.Vocabulary, d.Vocabulary)
 	require.NoError(t, os.WriteFile(other, []byte(strings.Repeat("é", 100)), 0o644))

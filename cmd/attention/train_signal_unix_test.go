@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"attention/cmd/attention/internal/run"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -42,34 +44,34 @@ func TestTrainSignalled(t *testing.T) {
 			require.NoError(t, err)
 			defer reader.Close()
 			go io.Copy(io.Discard, reader) // so that printing is never held up
-			run := startTrainTo(t, stdout, append(tinyFlags(text, folder), "--steps", "1000000")...)
+			started := startTrainTo(t, stdout, append(tinyFlags(text, folder), "--steps", "1000000")...)
 			require.NoError(t, stdout.Close())
-			requireSteps(t, run, folder)
+			requireSteps(t, started, folder)
 			if c.signals == nil {
 				require.NoError(t, reader.Close())
 			}
 			for _, s := range c.signals {
-				require.NoError(t, run.process.Signal(s))
+				require.NoError(t, started.process.Signal(s))
 				if c.status == 130 && s == syscall.SIGHUP {
 					time.Sleep(100 * time.Millisecond) // which would be enough to end
-					requireSteps(t, run, folder)
+					requireSteps(t, started, folder)
 				}
 			}
-			<-run.done
+			<-started.done
 			var exit *exec.ExitError
-			require.ErrorAs(t, run.err, &exit)
-			require.Equal(t, c.status, exit.ExitCode(), run.printed)
-			require.Regexp(t, `^attention: train: stopped after \d+ of 1000000 steps; go on with: attention train --resume `, run.printed)
-			require.Equal(t, 1, strings.Count(run.printed.String(), "\n"), "not which signal it was, nor that nothing could be printed")
+			require.ErrorAs(t, started.err, &exit)
+			require.Equal(t, c.status, exit.ExitCode(), started.printed)
+			require.Regexp(t, `^attention: train: stopped after \d+ of 1000000 steps; go on with: attention train --resume `, started.printed)
+			require.Equal(t, 1, strings.Count(started.printed.String(), "\n"), "not which signal it was, nor that nothing could be printed")
 			require.Equal(t, runFiles, namesIn(t, folder))
-			require.NotEmpty(t, namesIn(t, filepath.Join(folder, checkpointsName))[1:])
+			require.NotEmpty(t, namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
 		})
 	}
 }
 
 // requireSteps waits until a run has taken some more steps.
 func requireSteps(t *testing.T, c *child, folder string) {
-	path := filepath.Join(folder, metricsName)
+	path := filepath.Join(folder, run.MetricsFile)
 	before := fileSize(path)
 	require.True(t, c.until(func() bool { return fileSize(path) > before+4096 }), c.printed)
 }

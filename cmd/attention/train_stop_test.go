@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
 
 	"github.com/stretchr/testify/require"
 )
@@ -51,16 +53,11 @@ func TestTrainStopped(t *testing.T) {
 	require.Equal(t, []string{"checkpoints", "config.json", "metrics.jsonl"}, namesIn(t, "nothing"))
 }
 
-// full is a writer without room.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
 // TestTrainCannotWrite: what cannot be printed or saved is an error, and the rest is
 // saved all the same.
 func TestTrainCannotWrite(t *testing.T) {
 	t.Chdir(t.TempDir())
-	err := trainTo(t.Context(), full{}, "--steps", "2", "--out", "printing")
+	err := trainTo(t.Context(), commandtest.Full{}, "--steps", "2", "--out", "printing")
 	require.EqualError(t, err, "train: printing: no space left")
 	require.Contains(t, namesIn(t, "printing"), "model.safetensors")
 
@@ -106,7 +103,7 @@ func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
 
 	// Checkpoints of another run are not taken for one's own.
 	for _, name := range namesIn(t, "run") {
-		if name != checkpointsName {
+		if name != run.CheckpointsFolder {
 			require.NoError(t, os.Remove(filepath.Join("run", name)))
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
@@ -95,8 +97,8 @@ func TestTrainLeavesARunFolder(t *testing.T) {
 			}
 			require.Equal(t, tinyShapes(layer), shapes)
 			requireMetrics(t, folder)
-			requirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
-			requirePicture(t, filepath.Join(folder, "attention.png"), weightColors)
+			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
+			commandtest.RequirePicture(t, filepath.Join(folder, "attention.png"), commandtest.WeightColors())
 			requireReport(t, printed, folder, shapes)
 		})
 	}
@@ -181,13 +183,13 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")
 		text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 		require.NoError(t, err)
-		c, err := readConfig(folder)
+		c, err := run.ReadConfig(folder)
 		require.NoError(t, err)
-		corpus, err := readSameCorpus(c)
+		corpus, err := run.ReadSameCorpus(c)
 		require.NoError(t, err)
-		require.Equal(t, c.Text, corpus.source)
-		require.Equal(t, c.NGram, corpus.ngram)
-		require.Equal(t, c.Vocabulary, corpus.tokenizer.Config())
+		require.Equal(t, c.Text, corpus.Source)
+		require.Equal(t, c.NGram, corpus.NGram)
+		require.Equal(t, c.Vocabulary, corpus.Tokenizer.Config())
 		r, err := newTrainRun(io.Discard, c, corpus)
 		require.NoError(t, err)
 		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.params)
@@ -203,7 +205,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.Equal(t, want.Validation_loss, e.Loss, layer)
 
 		other := t.TempDir()
-		require.NoError(t, c.write(&runFolder{path: other}))
+		require.NoError(t, c.Write(&run.Folder{Path: other}))
 		again, err := os.ReadFile(filepath.Join(other, "config.json"))
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again))

@@ -2,48 +2,30 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
 	"github.com/stretchr/testify/require"
 )
-
-// inEmptyFolder makes a folder with a few bad files the working directory.
-func inEmptyFolder(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{
-		"empty": "", "short": strings.Repeat("ab", 30), "latin1": "caf\xe9 au lait", "cut": "abc\xe2\x82", "full/file": "x",
-	} {
-		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
-	}
-}
-
-// everyFile lists what is in the working directory.
-func everyFile(t *testing.T) (files []string) {
-	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		files = append(files, path)
-		return err
-	}))
-	return files
-}
 
 // requireRefused demands of each call one line that names the flag, before anything
 // is printed or made.
 func requireRefused(t *testing.T, calls map[string]string) {
-	inEmptyFolder(t)
-	before := everyFile(t)
+	commandtest.InBadFolder(t)
+	before := commandtest.Files(t)
 	for args, want := range calls {
 		var out bytes.Buffer
 		err := trainTo(t.Context(), &out, strings.Fields(args)...)
 		require.EqualError(t, err, want, args)
-		require.Equal(t, want, oneLine(err))
+		require.Equal(t, want, term.OneLine(err))
 		require.Empty(t, out.String(), args)
 	}
-	require.Equal(t, before, everyFile(t))
+	require.Equal(t, before, commandtest.Files(t))
 }
 
 const (
@@ -142,11 +124,6 @@ func TestTrainWrongTraining(t *testing.T) {
 	})
 }
 
-// TestTrainTextTooLong: a device is not read to its end.
-func TestTrainTextTooLong(t *testing.T) {
-	require.EqualError(t, checkText(make([]byte, maxText+1)), "got more than 67108864 bytes, want a shorter text")
-}
-
 // TestTrainDiverges: a run that ends in NaN says why and leaves no model.
 func TestTrainDiverges(t *testing.T) {
 	dir := t.TempDir()
@@ -159,10 +136,10 @@ func TestTrainDiverges(t *testing.T) {
 
 	// What was saved before stays; in float64 the first update is still finite.
 	folder = filepath.Join(dir, "saved")
-	checkpoints := filepath.Join(folder, checkpointsName)
+	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
 	err = trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--dtype", "float64", "--save-every", "1", "--out", folder)
 	require.ErrorContains(t, err, "train: step 1: loss: got NaN, which is not finite; it began with ")
 	require.ErrorContains(t, err, "; a smaller --lr may help; the checkpoint before it is "+filepath.Join(checkpoints, "step-00000001.safetensors"))
 	require.Equal(t, []string{"lock", "step-00000001.safetensors"}, namesIn(t, checkpoints))
-	require.Equal(t, 1, exitCode(err))
+	require.Equal(t, 1, term.ExitCode(err))
 }

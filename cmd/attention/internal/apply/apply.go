@@ -1,0 +1,147 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"attention/internal/safetensors"
+
+	"github.com/spf13/cobra"
+	"gorgonia.org/tensor"
+)
+
+// command holds the flags of attention apply.
+type command struct {
+	config, weights, input, output string // paths
+	dtype                          string // float32, float64 or, for the input's own, empty
+}
+
+func New() *cobra.Command {
+	var c command
+	cmd := &cobra.Command{
+		Use:                   "apply --config layer.json --weights w.safetensors --input in.safetensors --output out.safetensors",
+		Short:                 "Run one layer on tensors from files",
+		Long:                  help,
+		Example:               example,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			written, err := c.run(cmd.Context())
+			if err != nil {
+				return fmt.Errorf("apply: %w", err)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), written)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&c.config, "config", "", "JSON `file` that names the layer and its sizes")
+	flags.StringVar(&c.weights, "weights", "", "safetensors `file` with the parameters; simple needs none")
+	flags.StringVar(&c.input, "input", "", "safetensors `file` with the input tensors")
+	flags.StringVar(&c.output, "output", "", "safetensors `file` to write")
+	flags.StringVar(&c.dtype, "dtype", "", "`type` to compute in and to write, float32 or float64 (default: that of query or x, F16 and BF16 as float32)")
+	return cmd
+}
+
+// run does what the flags say and returns a line that tells what was written. The
+// output file is touched only when everything else has gone well.
+func (c command) run(ctx context.Context) (string, error) {
+	if err := c.checkFlags(); err != nil {
+		return "", err
+	}
+	layer, err := readLayer(c.config)
+	if err != nil {
+		return "", err
+	}
+	weights, err := c.readWeights(layer)
+	if err != nil {
+		return "", err
+	}
+	input, err := readTensorFile(c.input)
+	if err != nil {
+		return "", err
+	}
+	if err := layer.checkInput(input); err != nil {
+		return "", err
+	}
+	result, err := runLayer(ctx, layer, c.elementType(layer, input), weights, input)
+	if err != nil {
+		return "", err
+	}
+	if ctx.Err() != nil {
+		return "", errInterrupted
+	}
+	if err := safetensors.WriteFile(c.output, &safetensors.File{Tensors: result}); err != nil {
+		return "", err
+	}
+	return "wrote " + c.output + ": " + describeTensors(result), nil
+}
+
+// checkFlags refuses a missing path, an unknown dtype and an output that would
+// replace one of the files it is made from.
+func (c command) checkFlags() error {
+	for _, f := range []struct{ name, path, want string }{
+		{"config", c.config, "the path of a layer.json"},
+		{"input", c.input, "the path of a safetensors file"},
+		{"output", c.output, "the path of the file to write"},
+	} {
+		if f.path == "" {
+			return fmt.Errorf("--%s: missing, want %s", f.name, f.want)
+		}
+	}
+	if !slices.Contains([]string{"", "float32", "float64"}, c.dtype) {
+		return fmt.Errorf("--dtype: got %q, want float32 or float64", c.dtype)
+	}
+	output, err := os.Stat(c.output)
+	if err != nil {
+		return nil // most likely it is not there yet; if not, writing says what is wrong
+	}
+	for _, path := range []string{c.config, c.weights, c.input} {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, output) {
+			return fmt.Errorf("--output: %s is also read, want another file", c.output)
+		}
+	}
+	return nil
+}
+
+// readWeights reads the parameters and checks them against the layer's.
+func (c command) readWeights(layer *layer) (*tensorFile, error) {
+	if c.weights == "" {
+		if len(layer.parameters) > 0 {
+			return nil, fmt.Errorf("--weights: missing, want a safetensors file with %s for layer %s",
+				nameList(layer.parameterNames()), layer.name)
+		}
+		return new(tensorFile), nil
+	}
+	file, err := readTensorFile(c.weights)
+	if err != nil {
+		return nil, err
+	}
+	return file, layer.checkWeights(file)
+}
+
+// elementType is the type to compute in.
+func (c command) elementType(layer *layer, input *tensorFile) tensor.Dtype {
+	first := input.tensors[layer.sequences[0].name]
+	if c.dtype == "float64" || c.dtype == "" && first.DType == safetensors.F64 {
+		return tensor.Float64
+	}
+	return tensor.Float32
+}
+
+// describeTensors lists names and shapes.
+func describeTensors(tensors []safetensors.Tensor) string {
+	parts := make([]string, len(tensors))
+	for i, t := range tensors {
+		parts[i] = fmt.Sprintf("%s %v", t.Name, tensor.Shape(t.Shape))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// errInterrupted ends a run that the user stopped.
+var errInterrupted = errors.New("interrupted; nothing was written")

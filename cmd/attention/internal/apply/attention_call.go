@@ -1,0 +1,106 @@
+package apply
+
+import (
+	"slices"
+	"strings"
+
+	"attention/graph"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// build makes the layer.
+func (a *attention) build(s layers.Scope) (forward, error) {
+	layer, err := layers.NewAttention(s, a.AttentionConfig)
+	return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
+		out, weights, err = layer.ForwardWithWeights(b, layers.AttentionInput{
+			Query: in["query"], Key: in["key"], Value: in["value"], Mask: maskOf(in), Bias: in["bias"],
+			Positions: in["positions"], KeyPositions: in["key_positions"]})
+		if err == nil && a.averageWeights {
+			weights, err = graph.AverageHeads(weights)
+		}
+		return out, weights, err
+	}, err
+}
+
+// maskOf is what all the masks among the inputs show, nil if there are none.
+func maskOf(in map[string]*G.Node) graph.Mask {
+	var all graph.Mask
+	and := func(there *G.Node, m graph.Mask) {
+		switch {
+		case there == nil:
+		case all == nil:
+			all = m
+		default:
+			all = graph.And(all, m)
+		}
+	}
+	and(in["keep"], graph.Keep{Keep: in["keep"]})
+	and(in["lengths"], graph.KeyLengths{Lengths: in["lengths"]})
+	and(in["segments"], graph.Segments{Query: in["segments"], Key: in["key_segments"]})
+	return all
+}
+
+// attentionExtras are the inputs of the layer attention besides its sequences.
+func attentionExtras() []extraSpec {
+	return []extraSpec{
+		{name: "keep", kind: zerosAndOnes, axes: []string{"BHTS"}, broadcast: true},
+		{name: "lengths", kind: wholeNumbers, axes: []string{"B"}},
+		{name: "segments", kind: wholeNumbers, axes: []string{"BT"}},
+		{name: "key_segments", kind: wholeNumbers, axes: []string{"BS"}},
+		{name: "bias", kind: realNumbers, axes: []string{"BHTS"}, broadcast: true},
+		{name: "positions", kind: wholeNumbers, axes: []string{"T", "BT"}},
+		{name: "key_positions", kind: wholeNumbers, axes: []string{"S", "BS"}},
+	}
+}
+
+// check checks what inputs have to do with the config and with each other.
+func (a *attention) check(f *tensorFile, z inputSizes) error {
+	for _, name := range []string{"positions", "key_positions"} {
+		if f.has(name) && a.RoPE == nil {
+			return f.fail(name, "got it without rope in layer.json, which alone uses positions")
+		}
+	}
+	if f.has("key_segments") && !f.has("segments") {
+		return f.fail("segments", "missing, want it besides key_segments")
+	}
+	if f.has("segments") && !f.has("key_segments") && z.T != z.S {
+		return f.fail("key_segments", "missing, want it besides segments with S=%d keys for T=%d queries", z.S, z.T)
+	}
+	if f.has("lengths") {
+		lengths, _ := f.whole("lengths")
+		if i := slices.IndexFunc(lengths, func(n int64) bool { return n < 0 || n > int64(z.S) }); i >= 0 {
+			return f.fail("lengths", "got %d at element %d, want 0 to S=%d", lengths[i], i, z.S)
+		}
+	}
+	if err := a.checkPlaces(f, z); err != nil {
+		return err
+	}
+	keys := z.S
+	for _, extra := range []bool{a.AddBiasKV, a.AddZeroAttn} {
+		if extra {
+			keys++
+		}
+	}
+	// Checked before the graph is made too, which takes memory for the biases of alibi.
+	return checkElements(attentionName, append(slices.Clone(z.batch), a.NumHeads, z.T, keys))
+}
+
+// checkPlaces checks that it is known where the queries stand among the keys, if that
+// matters.
+func (a *attention) checkPlaces(f *tensorFile, z inputSizes) error {
+	placed := a.placed
+	if a.RoPE != nil && !f.has("positions") {
+		placed = append(slices.Clone(placed), "rope without positions")
+	}
+	_, err := a.Align.Offset(z.T, z.S)
+	if err == nil || len(placed) == 0 {
+		return nil
+	}
+	if a.Align == graph.LowerRight {
+		return f.fail("key", "S=%d keys for T=%d queries, want S >= T with lower_right", z.S, z.T)
+	}
+	return f.fail("key", `S=%d keys for T=%d queries leave open where the queries stand among them, which matters for %s: `+
+		`want "align": "upper_left" or "lower_right" in layer.json`, z.S, z.T, strings.Join(placed, ", "))
+}

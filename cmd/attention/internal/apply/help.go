@@ -1,0 +1,213 @@
+package apply
+
+const help = `Runs one attention layer on tensors from safetensors files and writes what it
+computes to another one, so that a program in any language can use or check it.
+
+Letters: B batch, T queries, S keys, H heads, K key/value heads, D width of a
+head's queries and keys, Dv of its values. Everything with a batch axis B may
+come without one too: (T, d_in) instead of (B, T, d_in), and () instead of (B).
+
+CONFIG: --config is a JSON object with the field layer, the layer's own fields
+and no others. Names are exact, none may come twice, and null is no value. Flags
+are true or false; one that is missing is false.
+
+  layer             attention, with all masks, biases and positions that there
+                    are, or one of the chapter's layers: simple, self_v1,
+                    self_v2, causal, multi_head_wrapper, multi_head, additive
+
+CONFIG of attention: sizes. Only d_in and num_heads must be there.
+
+  d_in              width of query
+  d_out             width of the output; 0 or missing: d_in
+  num_heads         H, at most 65536
+  num_kv_heads      K, a divisor of num_heads; 0 or missing: num_heads
+  head_dim          D; 0 or missing: d_out/num_heads
+  value_dim         Dv; 0 or missing: D
+  k_dim             width of key; 0 or missing: d_in
+  v_dim             width of value; 0 or missing: d_in
+  qkv_bias          a bias in the projections of query, key and value
+  out_bias          a bias in the output projection
+  layout            names and shapes of the weights: book, torch, gpt2 or llama;
+                    missing: book
+  context_length    longest T and S; 0 or missing: any
+
+CONFIG of attention: which keys a query sees.
+
+  align             where the queries stand among the keys if T is not S:
+                    upper_left, query t at key t, or lower_right, the last query
+                    at the last key, with S >= T. causal says it too. Without
+                    either T has to be S if a field needs it: window, alibi,
+                    relative_bias, and rope without the input positions
+  causal            upper_left or lower_right: no key after the query's place;
+                    missing: not causal
+  window            [l, r]: keys from l before to r after the query's place, its
+                    own between them. A sliding window of n is [n-1, 0]
+  prefix            n: with causal or window, the first n keys besides
+  renormalize       hides keys by zeroing their weights after the softmax and
+                    dividing by what is left, instead of by scores of -infinity
+
+CONFIG of attention: scores.
+
+  scale             a factor of the scores; missing: 1/sqrt(D)
+  softcap           c: scores are c·tanh(score/c); missing or 0: they stay
+  qk_norm           normalises each head's queries and keys, with learned gains:
+                    l2, x/max(|x|, eps), or rms, x/sqrt(mean(x^2) + eps)
+  qk_norm_eps       eps; missing: 1e-12 for l2, 1e-6 for rms
+  rope              rotary positions: an object of base (missing: 10000), dims
+                    (of a head that are turned, from its first; missing: D),
+                    interleaved (pairs 2i, 2i+1; missing: i, i+dims/2), scaling
+                    (none, linear or ntk) and its factor
+  alibi             a bias that falls with distance
+  relative_bias     T5's learned bias by distance: an object of buckets (0 or
+                    missing: 32), max_distance (0 or missing: 128) and
+                    unidirectional
+  sinks             a learned score of each head that takes weight and gives
+                    nothing
+
+CONFIG of attention: the rest.
+
+  add_bias_kv       a learned key and value after the others
+  add_zero_attn     a key and value of zeros after the others
+  gate              the heads' outputs times sigmoid(query·gate_proj), before
+                    the output projection
+  average_weights   weights are the mean over the heads
+  dropout           a p with 0 <= p < 1; missing: 0. It is checked and has no
+                    effect, since dropout acts in training only
+
+CONFIG of the chapter's layers but additive. A layer ignores those of these
+fields that it has no use for.
+
+  d_in              width of x; simple takes any x if it is 0 or missing
+  d_out             width of the output; for multi_head_wrapper of one head's,
+                    so that its output is num_heads·d_out wide
+  context_length    longest T of causal, multi_head_wrapper and multi_head; 0 or
+                    missing: any
+  num_heads         H of multi_head_wrapper and multi_head, at most 65536; for
+                    multi_head a divisor of d_out
+  qkv_bias          a bias in the projections W_query, W_key and W_value of all
+                    but simple and self_v1
+  dropout           as for attention
+
+CONFIG of additive.
+
+  d_query           width of query
+  d_key             width of key
+  d_attn            width that both are projected to
+
+WEIGHTS: --weights holds the parameters by the names of PyTorch's state_dict,
+all of them and no others. Those of attention depend on its layout; … stands for
+weight (out, in) and, with qkv_bias or out_bias, bias (out). out is H·D for
+query, K·D for key, K·Dv for value, and d_out for the heads' outputs, H·Dv wide.
+
+  book              W_query.…, W_key.…, W_value.…, out_proj.…
+  llama             q_proj.…, k_proj.…, v_proj.…, o_proj.…
+  torch             nn.MultiheadAttention's: in_proj_weight, the three weights
+                    one below the other, or q_proj_weight, k_proj_weight and
+                    v_proj_weight if key or value are not d_in wide;
+                    in_proj_bias; out_proj.…
+  gpt2              GPT-2's: c_attn.weight (d_in, H·D+K·D+K·Dv), the three side
+                    by side, and c_attn.bias; c_proj.weight (H·Dv, d_out) and
+                    c_proj.bias
+  all               bias_k (1, 1, K·D), bias_v (1, 1, K·Dv) with add_bias_kv;
+                    q_norm.weight, k_norm.weight (D) with qk_norm; sinks (H);
+                    gate_proj.weight (H·Dv, d_in) with gate;
+                    relative_attention_bias.weight (buckets, H)
+
+Those of the chapter's layers:
+
+  simple              none; --weights may be left out
+  self_v1             W_query, W_key, W_value (d_in, d_out)
+  self_v2, causal     W_query.weight, W_key.weight, W_value.weight
+                      (d_out, d_in); with qkv_bias also
+                      W_query.bias, W_key.bias, W_value.bias (d_out)
+  multi_head_wrapper  the same for each head: heads.0.W_query.weight, …
+  multi_head          as causal, and out_proj.weight (d_out, d_out),
+                      out_proj.bias (d_out)
+  additive            W_query.weight (d_attn, d_query),
+                      W_key.weight (d_attn, d_key), v.weight (1, d_attn)
+
+The buffers of PyTorch's modules may be there too and are ignored: mask of book,
+causal and multi_head, heads.0.mask, … of multi_head_wrapper, bias and
+masked_bias of gpt2.
+
+INPUT: --input holds, for the chapter's layers,
+
+  x                 (B, T, d_in); for additive instead of it query
+                    (B, T, d_query) and key (B, S, d_key), the value too
+
+for attention
+
+  query             (B, T, d_in)
+  key               (B, S, k_dim); missing: query
+  value             (B, S, v_dim); missing: key
+
+and for attention also, all of them optional,
+
+  keep              1 where a query sees a key and 0 where not, of any type;
+                    broadcasts to (B, H, T, S) as in torch, from the last axis
+  lengths           (B) how many keys are no padding, 0 to S
+  segments          (B, T) a query sees the keys of its own segment only
+  key_segments      (B, S) those of the keys; missing: segments
+  bias              added to the scores; broadcasts to (B, H, T, S)
+  positions         (T) or (B, T) for rope; missing: 0, 1, … from where align
+                    puts the first query
+  key_positions     (S) or (B, S); missing: positions if there is no key, else
+                    0, 1, …
+
+and for all layers
+
+  grad_output       of the output's shape, if gradients are wanted
+
+A query sees a key if causal and window both show it, or prefix does, and if
+keep, lengths and segments all do. One that sees none gets weights of 0 and
+nothing from the values. S does not count the keys of add_bias_kv and
+add_zero_attn, which all queries see.
+
+The masks of nn.MultiheadAttention are true where a key is hidden: here they are
+keep = 1 - key_padding_mask, as (B, 1, 1, S), and keep = 1 - attn_mask. One of
+floats is a bias.
+
+OUTPUT: --output gets
+
+  output            (B, T, d_out); simple (B, T, d_in), additive (B, T, d_key),
+                    multi_head_wrapper (B, T, H·d_out)
+  weights           the attention weights after the softmax: (B, H, T, S); with
+                    average_weights, and of layers without heads, (B, T, S). S
+                    counts the keys of add_bias_kv and add_zero_attn too
+
+and, if the input holds grad_output, the gradients of the sum of
+output·grad_output, each of the shape of what it belongs to:
+
+  grad.x, grad.query, grad.key, grad.value, grad.bias
+                    of those that are in the input
+  grad.…            of all parameters, as in grad.W_query.weight
+
+NUMBERS may be F64, F32, F16 or BF16. All are converted to --dtype, float32 or
+float64, F64 to float32 by rounding to the nearest; that type is computed in and
+written. Without --dtype it is float64 if query (or x) is F64, else float32.
+Infinities and NaN are computed with like any other number. lengths, segments,
+positions and those of the keys may be I64, I32, I16, I8 or U8 and are read
+exactly. No tensor of the computation may have more than 2^30 elements.
+
+ERRORS: What is wrong is said in one line, and the exit code is 1. The output
+file is written beside its place and then renamed: it is all there or, after an
+error, as it was before. It must be none of the files that are read.`
+
+const example = `  Save a layer and an input from PyTorch:
+
+    from safetensors.torch import save_file
+    mha = torch.nn.MultiheadAttention(12, 3, batch_first=True)
+    save_file(mha.state_dict(), "w.safetensors")
+    save_file({"query": x, "lengths": lengths,
+               "grad_output": torch.ones(2, 7, 12)}, "in.safetensors")
+
+  Say what the layer is:
+
+    echo '{"layer": "attention", "layout": "torch", "d_in": 12, "num_heads": 3,
+           "qkv_bias": true, "out_bias": true,
+           "causal": "upper_left"}' > layer.json
+
+  Run it:
+
+    attention apply --config layer.json --weights w.safetensors \
+        --input in.safetensors --output out.safetensors`

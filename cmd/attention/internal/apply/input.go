@@ -1,0 +1,199 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorgonia.org/tensor"
+)
+
+// gradOutput is the input tensor that asks for gradients.
+const gradOutput = "grad_output"
+
+// sequenceSpec is a sequence ([B,] T, width) of the input file.
+type sequenceSpec struct {
+	name    string
+	length  string // the letter of its length, T or S
+	longest int    // greatest length; 0 means any
+	width   int    // 0 means any
+	instead string // the sequence before it that is this one too if it is missing; empty if it may not be
+}
+
+// extraSpec is a tensor that the input file may hold besides the sequences.
+type extraSpec struct {
+	name      string
+	kind      numberKind
+	axes      []string // the shapes it may have, each of the letters B, H, T and S; B is left out without a batch
+	broadcast bool     // whether it need only broadcast to that shape, as in torch
+}
+
+// inputSizes are the lengths of the axes that the sequences have in common.
+type inputSizes struct {
+	batch   tensor.Shape // (B), or () without a batch axis
+	H, T, S int          // heads and lengths of queries and keys, as far as the layer has them
+}
+
+// inputTensor is a tensor of the input file and what its elements have to be.
+type inputTensor struct {
+	name string
+	kind numberKind
+}
+
+// inputs are the tensors that the input file may hold, but for grad_output.
+func (l *layer) inputs() (list []inputTensor) {
+	for _, s := range l.sequences {
+		list = append(list, inputTensor{s.name, realNumbers})
+	}
+	for _, e := range l.extras {
+		list = append(list, inputTensor{e.name, e.kind})
+	}
+	return list
+}
+
+// checkInput wants the layer's inputs, as sequences that it can take, with one
+// batch size. The shape of grad_output is known only when the graph is.
+func (l *layer) checkInput(f *tensorFile) error {
+	if f.has("x") && l.name == attentionName {
+		return f.fail("x", "unknown, want it by the name query, which is key and value too if there are none")
+	}
+	var wanted, optional []string
+	for _, s := range l.sequences {
+		if s.instead == "" {
+			wanted = append(wanted, s.name)
+		} else {
+			optional = append(optional, s.name)
+		}
+	}
+	for _, e := range l.extras {
+		optional = append(optional, e.name)
+	}
+	if err := f.checkNames(l.name, wanted, append(optional, gradOutput)); err != nil {
+		return err
+	}
+	sizes, err := l.checkSequences(f)
+	if err != nil {
+		return err
+	}
+	sizes.H = l.heads
+	for _, e := range l.extras {
+		if err := e.check(f, sizes); err != nil {
+			return err
+		}
+	}
+	if l.check != nil {
+		if err := l.check(f, sizes); err != nil {
+			return err
+		}
+	}
+	if f.has(gradOutput) {
+		return f.checkKind(gradOutput, realNumbers)
+	}
+	return nil
+}
+
+// checkSequences checks the sequences, in their order, and returns their sizes.
+func (l *layer) checkSequences(f *tensorFile) (z inputSizes, err error) {
+	first, keys := l.sequences[0].name, ""
+	called := map[string]string{} // the name in the file of each sequence
+	for _, s := range l.sequences {
+		name := s.name
+		if !f.has(name) {
+			name = called[s.instead]
+		}
+		called[s.name] = name
+		got := f.shape(name)
+		switch err := f.checkKind(name, realNumbers); {
+		case err != nil:
+			return z, err
+		case s.fits(got):
+		case name != s.name:
+			return z, f.fail(s.name, "missing, and %s of shape %v cannot stand in for it, want %s", name, got, s)
+		default:
+			return z, f.fail(name, "shape %v, want %s with every axis at least 1", got, s)
+		}
+		n, like := got.Dims(), f.shape(first)
+		if n != like.Dims() || !slices.Equal(got[:n-2], like[:n-2]) {
+			return z, f.fail(name, "shape %v, want as many axes and the same B as %s, which is %v", got, first, like)
+		}
+		switch {
+		case s.length == "T":
+			z.batch, z.T = got[:n-2], got[n-2]
+		case keys == "":
+			keys, z.S = name, got[n-2]
+		case got[n-2] != z.S:
+			return z, f.fail(name, "shape %v, want as many rows as %s, which is %v", got, keys, f.shape(keys))
+		}
+	}
+	return z, nil
+}
+
+// fits says whether a tensor of the shape is such a sequence.
+func (s sequenceSpec) fits(shape tensor.Shape) bool {
+	n := shape.Dims()
+	if n != 2 && n != 3 || slices.Contains(shape, 0) {
+		return false
+	}
+	return (s.width == 0 || shape[n-1] == s.width) && (s.longest == 0 || shape[n-2] <= s.longest)
+}
+
+// String is the shape in letters.
+func (s sequenceSpec) String() string {
+	length, width := s.length, "d_in"
+	if s.longest > 0 {
+		length += fmt.Sprintf(" <= %d", s.longest)
+	}
+	if s.width > 0 {
+		width = fmt.Sprint(s.width)
+	}
+	return fmt.Sprintf("(%s, %s) or (B, %s, %s)", length, width, length, width)
+}
+
+// check wants the tensor, if it is there, to be of its kind and of one of its shapes.
+func (e extraSpec) check(f *tensorFile, z inputSizes) error {
+	if !f.has(e.name) {
+		return nil
+	}
+	if err := f.checkKind(e.name, e.kind); err != nil {
+		return err
+	}
+	got := f.shape(e.name)
+	var wants []string
+	for _, axes := range e.axes {
+		letters, shape := z.shape(axes)
+		if slices.Equal(got, shape) || e.broadcast && broadcasts(got, shape) {
+			return nil
+		}
+		wants = append(wants, fmt.Sprintf("(%s) = %v", strings.Join(letters, ", "), shape))
+	}
+	want := strings.Join(slices.Compact(wants), " or ")
+	if e.broadcast {
+		want = "one axis or more that broadcast to " + want
+	}
+	return f.fail(e.name, "shape %v, want %s", got, want)
+}
+
+// shape is the shape of the axes, and their letters without a B that is not there.
+func (z inputSizes) shape(axes string) (letters []string, shape tensor.Shape) {
+	for _, letter := range axes {
+		size := map[rune]tensor.Shape{'B': z.batch, 'H': {z.H}, 'T': {z.T}, 'S': {z.S}}[letter]
+		if len(size) == 1 {
+			letters, shape = append(letters, string(letter)), append(shape, size[0])
+		}
+	}
+	return letters, shape
+}
+
+// broadcasts says whether a shape does to another: its axes, matched from the last, are
+// as long or 1 long.
+func broadcasts(from, to tensor.Shape) bool {
+	if len(from) == 0 || len(from) > len(to) {
+		return false
+	}
+	for i, n := range to[len(to)-len(from):] {
+		if from[i] != n && from[i] != 1 {
+			return false
+		}
+	}
+	return true
+}

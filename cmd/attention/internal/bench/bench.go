@@ -1,0 +1,135 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// options are the flags of attention bench that are no part of a work.
+type options struct {
+	runs, threads int
+	json          bool
+}
+
+func New() *cobra.Command { return newCommand(standardWorks()) }
+
+// sizeFlags are the flags that make a work of one's own.
+var sizeFlags = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode", "layers"}
+
+// newCommand is the command with some works to do when no size is given.
+func newCommand(works []work) *cobra.Command {
+	w := work{dtype: "float32", mode: forwardBackward}
+	var o options
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Time multi-head attention and its gradients at any size",
+		Long:    help,
+		Example: example,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return fmt.Errorf("bench: %w", err)
+			}
+			one := slices.ContainsFunc(sizeFlags, cmd.Flags().Changed)
+			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, one, works); err != nil {
+				return fmt.Errorf("bench: %w", err)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&w.batch, "batch", 2, "sequences in the batch")
+	f.IntVar(&w.tokens, "tokens", 1024, "tokens of a sequence")
+	f.IntVar(&w.width, "width", 768, "width of a token, all heads together")
+	f.IntVar(&w.heads, "heads", 12, "heads; a divisor of the width")
+	f.IntVar(&w.kvHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
+	f.BoolVar(&w.full, "no-causal", false, "every token sees every other")
+	f.StringVar(&w.mode, "mode", forwardBackward, "what to time: forward, forward-backward or gpt-step")
+	f.IntVar(&w.layers, "layers", 4, "blocks of the GPT of gpt-step")
+	f.StringVar(&w.dtype, "dtype", "float32", "element type: float32 or float64")
+	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
+	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
+	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
+	return cmd
+}
+
+const (
+	maxRuns    = 1 << 20
+	maxThreads = 1 << 10
+)
+
+func (o options) validate() error {
+	for _, f := range []struct {
+		name      string
+		got, most int
+	}{{"runs", o.runs, maxRuns}, {"threads", o.threads, maxThreads}} {
+		if f.got < 0 || f.got > f.most {
+			return fmt.Errorf("--%s: got %d, want a whole number from 1 to %d, or 0 for the default", f.name, f.got, f.most)
+		}
+	}
+	return nil
+}
+
+// runWorks times the work w here, or each of the works in a process of its own.
+func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, works []work) error {
+	if one {
+		works = []work{w}
+	}
+	for i := range works {
+		works[i].dtype = w.dtype
+		if err := works[i].validate(); err != nil {
+			return err
+		}
+	}
+	p := printer{out: out, json: o.json}
+	if one {
+		r, err := measure(ctx, w, o)
+		if err != nil {
+			return err
+		}
+		return p.print(r)
+	}
+	var failed []string
+	for _, w := range works {
+		r, err := measureInChild(ctx, w, o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // most likely there is too little memory; the others may fit
+			failed = append(failed, fmt.Sprintf("%s: %v", w.name(), err))
+			continue
+		}
+		if err := p.print(r); err != nil {
+			return err
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("%d of %d works failed: %s", len(failed), len(works), strings.Join(failed, "; "))
+	}
+	return nil
+}
+
+// standardWorks are what is timed when no size is given: attention of the size of
+// GPT-2 small, a tiny one, a training step of a small GPT, and lengths for the memory they
+// take.
+func standardWorks() []work {
+	small := func(batch, tokens int, mode string) work {
+		return work{batch: batch, tokens: tokens, width: 768, heads: 12, mode: mode, dtype: "float32"}
+	}
+	works := []work{
+		small(2, 1024, forwardBackward),
+		small(2, 1024, forwardOnly),
+		{batch: 32, tokens: 32, width: 64, heads: 4, mode: forwardBackward, dtype: "float32"},
+		{batch: 12, tokens: 64, width: 128, heads: 4, layers: 4, mode: gptStep, dtype: "float32"},
+	}
+	for tokens := 256; tokens <= 8192; tokens *= 2 {
+		works = append(works, small(1, tokens, forwardBackward))
+	}
+	return works
+}

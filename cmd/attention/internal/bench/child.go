@@ -1,0 +1,42 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+)
+
+// childVariable is set in the environment of a child, which never starts another.
+const childVariable = "ATTENTION_BENCH_CHILD"
+
+// measureInChild does one work in a process of its own, so that the peak of memory
+// is that work's alone.
+func measureInChild(ctx context.Context, w work, o options) (*result, error) {
+	if os.Getenv(childVariable) != "" {
+		return nil, fmt.Errorf("a child was asked to start children of its own")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"bench", "--json", "--runs", strconv.Itoa(o.runs), "--threads", strconv.Itoa(o.threads)}, w.flags()...)
+	child := exec.CommandContext(ctx, self, args...)
+	child.Env = append(os.Environ(), childVariable+"=1")
+	var out, problem bytes.Buffer
+	child.Stdout, child.Stderr = &out, &problem
+	if err := child.Run(); err != nil {
+		if line, _, _ := bytes.Cut(problem.Bytes(), []byte("\n")); len(line) > 0 {
+			return nil, fmt.Errorf("%w: %s", err, line)
+		}
+		return nil, err
+	}
+	r := new(result)
+	if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		return nil, fmt.Errorf("its result: got %.80q: %w", out.Bytes(), err)
+	}
+	return r, nil
+}

@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"math/rand/v2"
+
+	"attention/layers"
+	"attention/train"
+	"attention/train/text"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// vocab is the vocabulary of the GPT that is timed: the characters of a text.
+const vocab = 65
+
+// gpt is the config of the model that is timed: nanoGPT's, without biases.
+func (w work) gpt() layers.GPTConfig {
+	return layers.GPTConfig{Vocab: vocab, Context: w.tokens, Width: w.width, Layers: w.layers, NumHeads: w.heads,
+		NumKVHeads: w.kvHeads, Activation: "gelu", NoBias: true}
+}
+
+// blocks are those of the GPT, if there is one.
+func (w work) blocks() int {
+	if w.mode != gptStep {
+		return 0
+	}
+	return w.layers
+}
+
+// newGPTStep makes a loop over the model and returns what takes one step of AdamW, with
+// clipping, on random tokens.
+func newGPTStep(w work) (func() error, error) {
+	p := layers.NewParams(w.elementType(), 123)
+	model, err := layers.NewGPT(p.Scope(""), w.gpt())
+	if err != nil {
+		return nil, err
+	}
+	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
+		inputs, err := b.InputOf(tensor.Int, text.Inputs, w.batch, w.tokens), b.Err()
+		if err != nil {
+			return nil, err
+		}
+		targets, err := b.InputOf(tensor.Int, text.Targets, w.batch, w.tokens), b.Err()
+		if err != nil {
+			return nil, err
+		}
+		return model.Loss(b, inputs, targets)
+	}, train.Config{
+		Steps: 1, ClipNorm: 1, Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 1e-3}},
+		Solver: train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},
+	})
+	if err != nil {
+		return nil, err
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	ids := make([]int, 10*w.tokens+1)
+	for i := range ids {
+		ids[i] = random.IntN(vocab)
+	}
+	source, err := text.NewWindows(ids, text.WindowConfig{Batch: w.batch, Context: w.tokens}, 0)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		batch, err := source.Next()
+		if err == nil {
+			_, err = loop.Step(batch)
+		}
+		return err
+	}, nil
+}
+
+// stepFlop counts the matrix products of a training step: those of the forward pass and,
+// for each, the two of its gradients.
+func (w work) stepFlop() int {
+	rows, e := w.batch*w.tokens, w.width
+	kv := w.keyHeads() * e / w.heads
+	seen := w.tokens * (w.tokens + 1) / 2
+	block := 2*rows*e*(e+kv+kv+e) + 2*2*rows*e*4*e + 2*2*w.batch*e*seen // projections; MLP; q·kᵀ and weights·v
+	return 3 * (w.layers*block + 2*rows*e*vocab)
+}

@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"attention/graph/machine"
+	"attention/internal/kernel"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// measure builds the work's graph once, runs it once to warm up and then as
+// often as it is to be timed.
+func measure(ctx context.Context, w work, o options) (*result, error) {
+	if o.threads > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
+	}
+	run, err := prepare(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	took, err := timeRuns(o.runs, run)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := peakMemory()
+	if err != nil {
+		return nil, err
+	}
+	seconds := median(took)
+	return &result{
+		Name: w.name(), Batch: w.batch, Tokens: w.tokens, Width: w.width, Heads: w.heads, KVHeads: w.keyHeads(),
+		Layers: w.blocks(), Causal: !w.full, Mode: w.mode, Dtype: w.dtype, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
+		Seconds: seconds, SecondsMin: slices.Min(took), PeakRSS: memory,
+		Flop: w.flop(), FlopPerSecond: float64(w.flop()) / seconds, PeakFlopPerSecond: peakFlop(w.elementType()),
+	}, nil
+}
+
+// prepare makes what is timed.
+func prepare(ctx context.Context, w work) (run func() error, err error) {
+	if w.mode == gptStep {
+		return newGPTStep(w)
+	}
+	wanted, err := graphOf(w)
+	if err != nil {
+		return nil, err
+	}
+	m, err := machine.New(wanted...)
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return m.Run(ctx) }, nil
+}
+
+// graphOf builds the layer on normal random numbers. The wanted nodes are its
+// output and, if asked for, the gradients of its parameters; what flows into the
+// output is a fixed random tensor, as from a loss that is the inner product with it.
+func graphOf(w work) (wanted G.Nodes, err error) {
+	dt, shape := w.elementType(), []int{w.batch, w.tokens, w.width}
+	p := layers.NewParams(dt, 123)
+	layer, err := layers.NewMultiHeadAttention(p.Scope(""), w.layer())
+	if err != nil {
+		return nil, err
+	}
+	mode := layers.Eval
+	if w.mode == forwardBackward {
+		mode = layers.Train
+	}
+	b := layers.NewBuild(p, mode)
+	random := rand.New(rand.NewPCG(1, 2))
+	x, err := randomInput(b, random, "x", dt, shape)
+	if err != nil {
+		return nil, err
+	}
+	out, err := layer.Forward(b, x)
+	if err != nil {
+		return nil, err
+	}
+	wanted = G.Nodes{out}
+	if w.mode == forwardBackward {
+		upstream, err := randomInput(b, random, "upstream", dt, shape)
+		if err != nil {
+			return nil, err
+		}
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, b.Learnables())
+		if err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, grads...)
+	}
+	return wanted, nil
+}
+
+// randomInput is an input that holds standard normal numbers.
+func randomInput(b *layers.Build, random *rand.Rand, name string, dt tensor.Dtype, shape []int) (*G.Node, error) {
+	n, err := b.InputOf(dt, name, shape...), b.Err()
+	if err != nil {
+		return nil, err
+	}
+	v := tensor.New(tensor.Of(dt), tensor.WithShape(shape...))
+	switch data := v.Data().(type) {
+	case []float32:
+		for i := range data {
+			data[i] = float32(random.NormFloat64())
+		}
+	case []float64:
+		for i := range data {
+			data[i] = random.NormFloat64()
+		}
+	}
+	return n, G.Let(n, v)
+}
+
+// timeRuns runs once untimed, then as often as given and returns the seconds of
+// each run. 0 means for two seconds, but from 5 to 1000 times.
+func timeRuns(runs int, run func() error) ([]float64, error) {
+	if err := run(); err != nil {
+		return nil, err
+	}
+	var took []float64
+	for begin := time.Now(); ; {
+		n := len(took)
+		if runs > 0 && n == runs || runs == 0 && n >= 5 && (n == 1000 || time.Since(begin) > 2*time.Second) {
+			return took, nil
+		}
+		start := time.Now()
+		if err := run(); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(start).Seconds())
+	}
+}
+
+// median of at least one number: of an even count, the mean of the middle two.
+func median(x []float64) float64 {
+	s := slices.Sorted(slices.Values(x))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// peakFlop is what the cores that compute do at best with multiply-adds that touch
+// no memory, all at once.
+func peakFlop(dt tensor.Dtype) float64 {
+	measure := kernel.PeakFMA[float32]
+	if dt == tensor.Float64 {
+		measure = kernel.PeakFMA[float64]
+	}
+	each := make([]float64, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
+	var done sync.WaitGroup
+	for i := range each {
+		done.Go(func() { each[i] = measure(100 * time.Millisecond) })
+	}
+	done.Wait()
+	sum := 0.0
+	for _, one := range each {
+		sum += one
+	}
+	return sum
+}

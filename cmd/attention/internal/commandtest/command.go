@@ -1,0 +1,72 @@
+// Package commandtest runs commands in tests the way the program does, and checks what they leave.
+package commandtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+// Root returns a program that has only the command.
+func Root(cmd *cobra.Command) *cobra.Command {
+	root := &cobra.Command{Use: "attention", SilenceErrors: true, SilenceUsage: true}
+	root.AddCommand(cmd)
+	return root
+}
+
+// Run runs a command with arguments. It prints to stdout and stderr.
+func Run(ctx context.Context, stdout, stderr io.Writer, cmd *cobra.Command, args ...string) error {
+	root := Root(cmd)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetArgs(append([]string{cmd.Name()}, args...))
+	return root.ExecuteContext(ctx)
+}
+
+// Output runs a command without a program around it and returns all that it prints.
+func Output(ctx context.Context, cmd *cobra.Command, args ...string) (string, error) {
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	return out.String(), err
+}
+
+// Full is a writer without room.
+type Full struct{}
+
+// Write returns an error.
+func (Full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// InBadFolder makes a new folder with a few bad files the working directory.
+func InBadFolder(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"empty": "", "short": strings.Repeat("ab", 30), "latin1": "caf\xe9 au lait", "cut": "abc\xe2\x82", "full/file": "x",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+}
+
+// Files returns the paths of all that is in the working directory.
+func Files(t *testing.T) (files []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		files = append(files, path)
+		return err
+	}))
+	return files
+}

@@ -1,0 +1,53 @@
+package commandtest
+
+import (
+	"image/color"
+	"image/png"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// WeightColors returns the colours that every heat map has.
+func WeightColors() map[string]color.NRGBA {
+	return map[string]color.NRGBA{
+		"no weight": {0xff, 0xff, 0xff, 0xff}, "the greatest weight": {0x08, 0x30, 0x6b, 0xff}, "text": {0, 0, 0, 0xff},
+	}
+}
+
+// RequirePicture requires a PNG that shows each colour, or one that differs from it by rounding.
+func RequirePicture(t *testing.T, path string, colors map[string]color.NRGBA) {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	picture, err := png.Decode(f)
+	require.NoError(t, err)
+	box := picture.Bounds()
+	require.GreaterOrEqual(t, box.Dx(), 400)
+	require.GreaterOrEqual(t, box.Dy(), 400)
+	seen := map[string]int{}
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			pixel := color.NRGBAModel.Convert(picture.At(x, y)).(color.NRGBA)
+			for name, want := range colors {
+				if near(pixel, want) {
+					seen[name]++
+				}
+			}
+		}
+	}
+	for name := range colors {
+		require.Greater(t, seen[name], 20, "%s: %s", path, name)
+	}
+}
+
+func near(a, b color.NRGBA) bool {
+	for _, d := range []int{int(a.R) - int(b.R), int(a.G) - int(b.G), int(a.B) - int(b.B)} {
+		if d < -4 || d > 4 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package plot
+
+import (
+	"image/color"
+	"io"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// Curve is one line of a picture of curves over steps.
+type Curve struct {
+	Name   string // in the legend; empty for none
+	Points plotter.XYs
+	Color  color.Color
+	Width  float64 // points; 0 means 1
+	Dashed bool
+	Dots   bool
+}
+
+// WriteCurves writes a PNG of curves over steps.
+func WriteCurves(w io.Writer, title, x, y string, curves []Curve) error {
+	p := newPlot(title, x, y)
+	p.Legend.Top, p.Legend.Padding = true, vg.Points(3)
+	p.Add(plotter.NewGrid())
+	for _, c := range curves {
+		if err := c.addTo(p); err != nil {
+			return err
+		}
+	}
+	p.X.Min = 0
+	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
+	margin := (p.Y.Max - p.Y.Min) / 25
+	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
+	canvas := vgimg.New(8*vg.Inch, 5*vg.Inch)
+	p.Draw(draw.Crop(draw.New(canvas), vg.Points(10), -vg.Points(18), vg.Points(8), -vg.Points(8)))
+	return writePNG(w, canvas)
+}
+
+// addTo draws the curve and its entry in the legend. A single point is a dot.
+func (c Curve) addTo(p *plot.Plot) error {
+	line, dots, err := plotter.NewLinePoints(c.Points)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = c.Color, vg.Length(max(c.Width, 1))
+	if c.Dashed {
+		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	p.Add(line)
+	if c.Dots || len(c.Points) == 1 {
+		dots.Color, dots.Radius, dots.Shape = c.Color, 2, draw.CircleGlyph{}
+		p.Add(dots)
+	}
+	if c.Name != "" {
+		p.Legend.Add(c.Name, line)
+	}
+	return nil
+}
+
+// stepTicks returns gonum's ticks without trailing zeros.
+func stepTicks(from, to float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(from, to)
+	for i, t := range ticks {
+		if !t.IsMinor() {
+			ticks[i].Label = strconv.FormatFloat(t.Value, 'f', -1, 32)
+		}
+	}
+	return ticks
+}

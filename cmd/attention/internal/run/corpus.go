@@ -1,0 +1,181 @@
+package run
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"attention/train/text"
+)
+
+//go:embed text/attention.txt
+var builtinText string
+
+// Corpus is a text made ready to learn from.
+type Corpus struct {
+	Source               TextSource
+	Tokenizer            text.Tokenizer
+	Training, Validation []int
+	NGram                *text.NGram // nil for tokens that counting says little of
+}
+
+// TextSource says which file a run learnt from.
+type TextSource struct {
+	Name   string `json:"name"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// BuiltinName is the name of the text in the program.
+const BuiltinName = "built-in"
+
+func (s TextSource) Builtin() bool { return s.Name == BuiltinName }
+
+// TextName is the name of a text by its path, which is empty for the built-in one.
+func TextName(path string) string {
+	switch path {
+	case "":
+		return BuiltinName
+	case BuiltinName:
+		return "." + string(filepath.Separator) + path
+	}
+	return path
+}
+
+// ReadCorpus reads the file, or the built-in text if path is empty, and splits it.
+// A vocabulary of no characters gets those of the text.
+func ReadCorpus(path string, context int, tokens text.TokenizerConfig) (*Corpus, error) {
+	text := builtinText
+	if path != "" {
+		var err error
+		if text, err = readText(path); err != nil {
+			return nil, fmt.Errorf("--text: %s: %w", path, err)
+		}
+	}
+	sum := sha256.Sum256([]byte(text))
+	c := &Corpus{Source: TextSource{Name: TextName(path), Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
+	ids, err := c.encode(text, tokens)
+	if err != nil {
+		return nil, fmt.Errorf("--text: %s: %w", c.Source.Name, err)
+	}
+	// A tenth is for validation and must be longer than a window.
+	switch longest := (len(ids) - 1) / 10; {
+	case context <= longest:
+	case path == "":
+		return nil, fmt.Errorf("--context: got %d, want at most %d for the built-in text", context, longest)
+	default:
+		return nil, fmt.Errorf("--text: %s: got %d %s, want more than 10 times --context %d", path, len(ids), c.Unit(), context)
+	}
+	return c, c.split(ids, context)
+}
+
+// ReadSameCorpus reads the text that a run has begun to learn from.
+func ReadSameCorpus(r Config) (*Corpus, error) {
+	path := r.Text.Name
+	if r.Text.Builtin() {
+		path = ""
+	}
+	c, err := ReadCorpus(path, r.Model.context(), r.Vocabulary)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; if it has moved, say where to with --text", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.CheckSum(r.Text.SHA256)
+}
+
+// CheckSum refuses another text than that with the checksum; an empty one is any.
+func (c *Corpus) CheckSum(sum string) error {
+	if sum != "" && c.Source.SHA256 != sum {
+		return fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",
+			c.Source.Name, c.Source.SHA256, sum)
+	}
+	return nil
+}
+
+// encode makes the tokenizer and the ids of text.
+func (c *Corpus) encode(content string, tokens text.TokenizerConfig) (ids []int, err error) {
+	if tokens.Name == text.Characters && tokens.Characters == "" {
+		c.Tokenizer, err = text.NewVocabulary(content)
+	} else {
+		c.Tokenizer, err = tokens.New()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.Tokenizer.Encode(content)
+}
+
+// split splits the ids and counts them.
+func (c *Corpus) split(ids []int, context int) (err error) {
+	if c.Training, c.Validation, err = text.Split(ids, context); err != nil {
+		return err
+	}
+	if c.Tokenizer.Len() > mostCounted {
+		return nil
+	}
+	ngram, err := text.NewNGram(c.Training, c.Validation, c.Tokenizer.Len())
+	c.NGram = &ngram
+	return err
+}
+
+// mostCounted is the largest vocabulary for which pairs of tokens are counted: of a
+// larger one most pairs of the validation text never occur in the other.
+const mostCounted = 4096
+
+// Unit is what tokens are called.
+func (c *Corpus) Unit() string { return UnitOf(c.Tokenizer.Config().Name) }
+
+// UnitOf is what the tokens of a tokenizer are called.
+func UnitOf(tokenizer string) string {
+	switch tokenizer {
+	case text.Characters, text.Bytes:
+		return tokenizer
+	}
+	return "tokens"
+}
+
+// maxText is how many bytes a text may have: a device would never end.
+const maxText = 64 << 20
+
+// readText reads a file that must be UTF-8.
+func readText(path string) (string, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		var raw []byte
+		if raw, err = io.ReadAll(io.LimitReader(f, maxText+1)); err == nil {
+			return string(raw), checkText(raw)
+		}
+	}
+	var without *os.PathError // which repeats the path
+	if errors.As(err, &without) {
+		err = without.Err
+	}
+	return "", fmt.Errorf("%w, want a text file", err)
+}
+
+func checkText(raw []byte) error {
+	switch {
+	case len(raw) == 0:
+		return errors.New("got an empty file, want a text")
+	case len(raw) > maxText:
+		return fmt.Errorf("got more than %d bytes, want a shorter text", maxText)
+	}
+	for at := 0; at < len(raw); {
+		r, n := utf8.DecodeRune(raw[at:])
+		if r == utf8.RuneError && n == 1 {
+			return fmt.Errorf("got byte 0x%02x at offset %d, want UTF-8", raw[at], at)
+		}
+		at += n
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"attention/layers"
+	"attention/train"
+
+	"github.com/moby/sys/atomicwriter"
+)
+
+// Folder is where a run leaves its files. metrics.jsonl grows line by line; every
+// other file is written beside and renamed. One process at a time holds the folder.
+type Folder struct {
+	Path        string
+	Checkpoints *train.Checkpoints
+	Metrics     *Metrics // nil until the run begins
+}
+
+// What a run folder holds.
+const (
+	ConfigFile        = "config.json"
+	ModelFile         = "model.safetensors"
+	MetricsFile       = "metrics.jsonl"
+	CheckpointsFolder = "checkpoints"
+	lockName          = "lock" // of the checkpoints
+
+	// PartPrefix begins the names of files that were not finished being written.
+	PartPrefix = ".tmp-"
+)
+
+// NewFolder makes the folder, or the first new one of runs/1, runs/2, … A folder
+// with files in it is refused: nothing of another run is overwritten.
+func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
+	var err error
+	if path == "" {
+		path, err = nextFolder("runs")
+	} else {
+		err = os.MkdirAll(path, 0o755)
+	}
+	if err != nil {
+		return nil, outError(err)
+	}
+	if err := checkFree(path); err != nil {
+		return nil, err
+	}
+	f, err := OpenFolder(path, c)
+	if err != nil {
+		return nil, outError(err)
+	}
+	if err := checkFree(path); err != nil { // another process may have come first
+		return nil, errors.Join(err, f.Checkpoints.Close())
+	}
+	return f, nil
+}
+
+// checkFree refuses a folder that holds more than a run leaves that was killed before
+// it began: a lock and files that were not finished being written.
+func checkFree(path string) error {
+	files, err := os.ReadDir(path)
+	checkpoints, _ := os.ReadDir(filepath.Join(path, CheckpointsFolder))
+	if err != nil {
+		return outError(err)
+	}
+	for _, f := range append(files, checkpoints...) {
+		if name := f.Name(); name != CheckpointsFolder && name != lockName && !strings.HasPrefix(name, PartPrefix) {
+			return fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", path)
+		}
+	}
+	return nil
+}
+
+// OpenFolder locks a run folder and removes what was not finished being written.
+func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
+	checkpoints, err := train.OpenCheckpoints(filepath.Join(path, CheckpointsFolder), c)
+	if err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(path)
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), PartPrefix) {
+			err = errors.Join(err, os.Remove(filepath.Join(path, f.Name())))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, checkpoints.Close())
+	}
+	return &Folder{Path: path, Checkpoints: checkpoints}, nil
+}
+
+func outError(err error) error { return fmt.Errorf("--out: %w, want a folder to write to", err) }
+
+// nextFolder makes the first folder called by a number that is not there yet.
+func nextFolder(parent string) (string, error) {
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", err
+	}
+	for i := 1; ; i++ {
+		path := filepath.Join(parent, strconv.Itoa(i))
+		if err := os.Mkdir(path, 0o755); !errors.Is(err, os.ErrExist) {
+			return path, err
+		}
+	}
+}
+
+// Newest is the path of the newest checkpoint, "" if there is none.
+func (f *Folder) Newest() string {
+	steps, err := f.Checkpoints.Steps()
+	if err != nil || len(steps) == 0 {
+		return ""
+	}
+	return f.Checkpoints.Path(steps[len(steps)-1])
+}
+
+// Write makes a file of the folder out of what fill writes.
+func (f *Folder) Write(name string, fill func(io.Writer) error) error {
+	path := filepath.Join(f.Path, name)
+	var content bytes.Buffer
+	err := fill(&content)
+	if err == nil {
+		err = atomicwriter.WriteFile(path, content.Bytes(), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", path, err)
+	}
+	return nil
+}
+
+// WriteModel writes the parameters of a run that has taken n steps.
+func (f *Folder) WriteModel(p *layers.Params, n int) error {
+	return train.WriteParams(filepath.Join(f.Path, ModelFile), p, map[string]string{stepsKey: strconv.Itoa(n)})
+}
+
+// Close ends metrics.jsonl, whose first error it returns, and lets go of the folder.
+func (f *Folder) Close() error {
+	var err error
+	if f.Metrics != nil {
+		err = f.Metrics.Close()
+	}
+	return errors.Join(err, f.Checkpoints.Close())
+}

@@ -1,0 +1,16 @@
+package run
+
+import (
+	"attention/layers"
+	"attention/layers/generate"
+)
+
+// NewGenerator draws the tokens of a text that may become so long. One that is longer
+// than the model's positions goes on from its last half window.
+func NewGenerator(p *layers.Params, m Model, c generate.Config, length int) (*generate.Generator, error) {
+	if gpt, ok := m.(*gpt); ok {
+		c.Capacity, c.Slide = min(length, m.Context()), true
+		return generate.New(p, gpt.model, c)
+	}
+	return generate.NewWithoutCache(p, m.Forward, m.Context(), c)
+}

@@ -1,0 +1,127 @@
+package run
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"attention/train"
+)
+
+// metrics.jsonl has a line for every step and for every validation. A line holds the number of steps taken, which
+// includes the step that it is about.
+
+type stepLine struct {
+	Step            int     `json:"step"`
+	Loss            float64 `json:"loss"`
+	LearningRate    float64 `json:"learning_rate"`
+	GradNorm        float64 `json:"grad_norm"`
+	TokensPerSecond float64 `json:"tokens_per_second"`
+}
+
+type evaluationLine struct {
+	Step           int     `json:"step"`
+	ValidationLoss float64 `json:"validation_loss"`
+	Batches        int     `json:"batches,omitempty"` // random ones that it is over; 0 means the whole validation split
+}
+
+// Metrics writes metrics.jsonl and keeps the first error.
+type Metrics struct {
+	file *os.File
+	err  error
+}
+
+// NewMetrics begins the file.
+func NewMetrics(folder string) (*Metrics, error) {
+	f, err := os.OpenFile(filepath.Join(folder, MetricsFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &Metrics{file: f}, nil
+}
+
+// ResumeMetrics goes on with the file behind the lines of so many steps and of the
+// evaluations up to the one after so many steps. It cuts off what lies behind, which
+// will come again, and returns what the lines say.
+func ResumeMetrics(folder string, steps, evaluated int) (m *Metrics, h History, err error) {
+	path := filepath.Join(folder, MetricsFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, h, err
+	}
+	size, err := h.read(f, steps, evaluated)
+	if err == nil {
+		err = f.Truncate(size)
+	}
+	if err == nil {
+		_, err = f.Seek(size, io.SeekStart)
+	}
+	if err != nil {
+		return nil, h, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return &Metrics{file: f}, h, nil
+}
+
+// read reads lines until it has so many steps and the evaluation after so many, if
+// there was one, and returns how many bytes that took.
+func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error) {
+	lines := bufio.NewReader(r)
+	for n := 1; len(h.Steps) < steps || h.evaluated() < evaluated; n++ {
+		text, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		var line struct {
+			stepLine
+			ValidationLoss *float64 `json:"validation_loss"`
+		}
+		switch err := json.Unmarshal(text, &line); {
+		case err == nil && line.ValidationLoss != nil && line.Step == len(h.Steps):
+			h.Evaluations = append(h.Evaluations, train.Evaluation{Step: line.Step, Loss: *line.ValidationLoss})
+		case err == nil && line.ValidationLoss == nil && line.Step == len(h.Steps)+1 && line.Step <= steps:
+			h.Steps = append(h.Steps, train.Step{N: line.Step - 1, Loss: line.Loss, LearningRate: line.LearningRate,
+				GradNorm: line.GradNorm, TokensPerSecond: line.TokensPerSecond})
+		default:
+			return 0, fmt.Errorf("line %d: got %.100q, want the lines of %d steps, of which there are %d", n, text, steps, len(h.Steps))
+		}
+		size += int64(len(text))
+	}
+	return size, nil
+}
+
+func (m *Metrics) AddStep(s train.Step) {
+	m.add(stepLine{s.N + 1, s.Loss, s.LearningRate, s.GradNorm, s.TokensPerSecond})
+}
+
+// AddEvaluation adds an evaluation over so many random batches, or 0 for all.
+func (m *Metrics) AddEvaluation(e train.Evaluation, batches int) {
+	m.add(evaluationLine{e.Step, e.Loss, batches})
+}
+
+func (m *Metrics) add(line any) {
+	if m.err == nil {
+		m.err = json.NewEncoder(m.file).Encode(line)
+	}
+}
+
+// Flush sees to it that a checkpoint is not newer than the lines of its steps.
+func (m *Metrics) Flush() error {
+	if m.err == nil {
+		m.err = m.file.Sync()
+	}
+	return m.failed(m.err)
+}
+
+// Close returns the first error that there was.
+func (m *Metrics) Close() error { return m.failed(errors.Join(m.err, m.file.Close())) }
+
+func (m *Metrics) failed(err error) error {
+	if err != nil {
+		return fmt.Errorf("train: metrics: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Names of models, for --model.
+const (
+	LayerModel = "layer" // embeddings, one attention layer and a projection
+	GPTModel   = "gpt"
+)
+
+// Model is a model that attention train can train: at every position of a window
+// of tokens it scores the next one. T is the context, V the vocabulary.
+type Model interface {
+	fmt.Stringer     // name and sizes, for a report
+	Title() string   // name, for a picture
+	Context() int    // T
+	Causal() bool    // whether it learns from every position, not from the last only
+	Queries() string // part of the names of the parameters that make queries
+
+	// Forward maps ids, int (…, T), to logits (…, T, V).
+	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
+}
+
+// Watchable is a model whose attention weights can be looked at.
+type Watchable interface {
+	Model
+	// ForwardWithWeights also returns attention weights, (…, [H,] T, T).
+	ForwardWithWeights(b *layers.Build, ids *G.Node) (logits, weights *G.Node, err error)
+}
+
+// ModelConfig is the config of one of the models: just one field is set. Its JSON is
+// that field's.
+type ModelConfig struct {
+	Layer *layers.LanguageModelConfig
+	GPT   *layers.GPTConfig
+}
+
+// New makes the model's parameters.
+func (c ModelConfig) New(s layers.Scope) (Model, error) {
+	if c.GPT != nil {
+		m, err := layers.NewGPT(s, *c.GPT)
+		return &gpt{m}, err
+	}
+	m, err := layers.NewLanguageModel(s, *c.Layer)
+	return &layer{m, *c.Layer}, err
+}
+
+func (c ModelConfig) Name() string {
+	if c.GPT != nil {
+		return GPTModel
+	}
+	return LayerModel
+}
+
+func (c ModelConfig) context() int {
+	if c.GPT != nil {
+		return c.GPT.Context
+	}
+	return c.Layer.Context
+}
+
+func (c ModelConfig) Validate() error {
+	switch {
+	case c.GPT != nil:
+		return c.GPT.Validate()
+	case c.Layer != nil:
+		return c.Layer.Validate()
+	}
+	return errors.New("model: got none, want one")
+}
+
+func (c ModelConfig) MarshalJSON() ([]byte, error) {
+	if c.GPT != nil {
+		return json.Marshal(c.GPT)
+	}
+	return json.Marshal(c.Layer)
+}
+
+// UnmarshalJSON tells the models apart by the name of their width and refuses fields
+// that the model does not have.
+func (c *ModelConfig) UnmarshalJSON(text []byte) error {
+	var gpt struct {
+		Width *int `json:"n_embd"`
+	}
+	if err := json.Unmarshal(text, &gpt); err != nil {
+		return err
+	}
+	if gpt.Width == nil {
+		c.Layer = new(layers.LanguageModelConfig)
+		return strictJSON(text, c.Layer)
+	}
+	c.GPT = new(layers.GPTConfig)
+	if err := strictJSON(text, new(gptFields)); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, c.GPT)
+}
+
+// gptFields have the keys of a GPTConfig's JSON; its own reader passes over others.
+type gptFields struct {
+	gptConfig
+	Tie  *bool `json:"tie_word_embeddings"`
+	Bias *bool `json:"bias"`
+}
+
+type gptConfig layers.GPTConfig

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"fmt"
+
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// layer is the model around one attention layer.
+type layer struct {
+	model  *layers.LanguageModel
+	config layers.LanguageModelConfig
+}
+
+func (m *layer) String() string {
+	text := m.Title()
+	if n := m.config.Attention.NumHeads; n > 0 {
+		text += fmt.Sprintf(", %d heads", n)
+	}
+	text += fmt.Sprintf(", width %d", m.config.Width)
+	if p := m.config.Attention.Dropout; p > 0 {
+		text += fmt.Sprintf(", dropout %v", p)
+	}
+	return text
+}
+
+func (m *layer) Title() string { return m.config.Attention.Layer }
+func (m *layer) Context() int  { return m.config.Context }
+
+func (m *layer) Causal() bool    { return m.config.Attention.Causal() }
+func (m *layer) Queries() string { return "W_query" }
+
+func (m *layer) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	return m.model.Forward(b, ids)
+}
+
+func (m *layer) ForwardWithWeights(b *layers.Build, ids *G.Node) (logits, weights *G.Node, err error) {
+	return m.model.ForwardWithWeights(b, ids)
+}
+
+// gpt is a GPT as a model to train.
+type gpt struct{ model *layers.GPT }
+
+func (m *gpt) String() string {
+	c := m.model.Config()
+	text := fmt.Sprintf("gpt, %d layers, %d heads", c.Layers, c.NumHeads)
+	if c.NumKVHeads > 0 && c.NumKVHeads < c.NumHeads {
+		text += fmt.Sprintf(" (%d of keys and values)", c.NumKVHeads)
+	}
+	text += fmt.Sprintf(", width %d", c.Width)
+	for _, d := range []struct {
+		of string
+		p  float64
+	}{{"embeddings", c.EmbeddingDropout}, {"attention", c.AttentionDropout}, {"residuals", c.ResidualDropout}} {
+		if d.p > 0 {
+			text += fmt.Sprintf(", dropout of %s %v", d.of, d.p)
+		}
+	}
+	return text
+}
+
+func (m *gpt) Title() string { return GPTModel }
+func (m *gpt) Context() int  { return m.model.Config().Context }
+
+func (m *gpt) Causal() bool    { return true }
+func (m *gpt) Queries() string { return "c_attn.weight" } // their first columns
+
+func (m *gpt) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	return m.model.Forward(b, ids)
+}
+
+// NewGPT returns a GPT as a model of tokens.
+func NewGPT(m *layers.GPT) Model { return &gpt{m} }

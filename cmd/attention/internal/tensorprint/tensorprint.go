@@ -1,0 +1,214 @@
+// Package tensorprint writes tensors the way PyTorch prints them.
+package tensorprint
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"gorgonia.org/tensor"
+)
+
+// PyTorch's print options, at their defaults.
+const (
+	digits   = 4    // digits behind the point
+	maxWhole = 1000 // a tensor of more elements is abridged
+	edge     = 3    // what an abridged dimension keeps at each end
+	line     = 80   // columns of a line
+)
+
+// Format writes a tensor the way PyTorch's print(tensor) does with its default options. data holds the
+// elements of shape in row-major order; the empty shape is a single number. Two things that PyTorch may add are
+// left out: the dtype behind the numbers, which it prints for float64 unless that is the default dtype, and the
+// grad_fn of a tensor that is part of a graph.
+//
+// As with package fmt, a wrong argument shows in the text: data that does not fill shape prints as
+// "tensor(!5 values for shape [2 3])".
+func Format[F float32 | float64](data []F, shape []int) string {
+	if !fillsShape(len(data), shape) {
+		return fmt.Sprintf("tensor(!%d values for shape %v)", len(data), shape)
+	}
+	if len(data) == 0 {
+		if len(shape) == 1 {
+			return "tensor([])"
+		}
+		return "tensor([], size=(" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]") + "))"
+	}
+	values := Shown(data, shape)
+	notation := chooseNotation(values)
+	p := printer{width: notation.width, abridged: len(data) > maxWhole}
+	for _, v := range values {
+		p.cells = append(p.cells, notation.format(v))
+	}
+	return "tensor(" + p.tensor(shape, len("tensor(")) + ")"
+}
+
+// fillsShape tells whether n elements fill shape exactly.
+func fillsShape(n int, shape []int) bool {
+	if n == 0 {
+		empty := false
+		for _, size := range shape {
+			if size < 0 {
+				return false
+			}
+			empty = empty || size == 0
+		}
+		return empty
+	}
+	for _, size := range shape {
+		if size <= 0 || n%size != 0 {
+			return false
+		}
+		n /= size
+	}
+	return n == 1
+}
+
+// shownIndices lists the indices of one dimension that are printed, with -1 where "..." stands.
+func shownIndices(size int, abridged bool) []int {
+	var shown []int
+	for i := 0; i < size; i++ {
+		if abridged && size > 2*edge && i == edge {
+			shown = append(shown, -1)
+			i = size - edge
+		}
+		shown = append(shown, i)
+	}
+	return shown
+}
+
+// Shown returns the elements that Format prints, in order.
+func Shown[F float32 | float64](data []F, shape []int) []float64 {
+	return shownValues(nil, data, shape, len(data) > maxWhole)
+}
+
+// shownValues appends the printed elements in the order in which they are printed.
+func shownValues[F float32 | float64](shown []float64, data []F, shape []int, abridged bool) []float64 {
+	if len(shape) == 0 {
+		return append(shown, float64(data[0]))
+	}
+	step := len(data) / shape[0]
+	for _, i := range shownIndices(shape[0], abridged) {
+		if i >= 0 {
+			shown = shownValues(shown, data[i*step:(i+1)*step], shape[1:], abridged)
+		}
+	}
+	return shown
+}
+
+// notation is how all numbers of one tensor are written.
+type notation struct {
+	verb   byte // 'f', or 'e' for scientific
+	digits int  // behind the point; 0 writes whole numbers, with the point behind them
+	width  int  // columns of the widest finite nonzero number
+}
+
+// chooseNotation finds the notation for the printed elements. Zeros and what is not finite have no say in it:
+// PyTorch looks at the others only, and pads shorter numbers to the widest of those.
+func chooseNotation(values []float64) notation {
+	n := notation{verb: 'f', width: 1}
+	var counted []float64
+	low, high := math.Inf(1), 0.0
+	for _, v := range values {
+		if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+			continue
+		}
+		counted = append(counted, v)
+		low, high = min(low, math.Abs(v)), max(high, math.Abs(v))
+		if v != math.Trunc(v) {
+			n.digits = digits
+		}
+	}
+	if len(counted) == 0 {
+		return n
+	}
+	if high/low > 1000 || high > 1e8 || low < 1e-4 {
+		n.verb, n.digits = 'e', digits
+	}
+	for _, v := range counted {
+		n.width = max(n.width, len(n.format(v)))
+	}
+	return n
+}
+
+// format writes one number, padded to the notation's width.
+func (n notation) format(v float64) string {
+	var s string
+	switch {
+	case math.IsNaN(v):
+		s = "nan"
+	case math.IsInf(v, 1):
+		s = "inf"
+	case math.IsInf(v, -1):
+		s = "-inf"
+	default:
+		s = strconv.FormatFloat(v, n.verb, n.digits, 64)
+		if n.digits == 0 {
+			s += "."
+		}
+	}
+	return strings.Repeat(" ", max(0, n.width-len(s))) + s
+}
+
+// printer lays the written numbers out in brackets and lines.
+type printer struct {
+	cells    []string // the numbers still to be placed
+	width    int
+	abridged bool
+}
+
+// tensor places the numbers of one tensor of the given shape, whose text begins at column indent.
+func (p *printer) tensor(shape []int, indent int) string {
+	if len(shape) == 0 {
+		return p.next()
+	}
+	var parts []string
+	for _, i := range shownIndices(shape[0], p.abridged) {
+		switch {
+		case i >= 0:
+			parts = append(parts, p.tensor(shape[1:], indent+1))
+		case len(shape) == 1:
+			parts = append(parts, " ...") // PyTorch's extra column, among numbers only
+		default:
+			parts = append(parts, "...")
+		}
+	}
+	margin := strings.Repeat(" ", indent+1)
+	if len(shape) > 1 {
+		return "[" + strings.Join(parts, ","+strings.Repeat("\n", len(shape)-1)+margin) + "]"
+	}
+	perLine := max(1, (line-indent)/(p.width+len(", ")))
+	var lines []string
+	for len(parts) > perLine {
+		lines = append(lines, strings.Join(parts[:perLine], ", "))
+		parts = parts[perLine:]
+	}
+	lines = append(lines, strings.Join(parts, ", "))
+	return "[" + strings.Join(lines, ",\n"+margin) + "]"
+}
+
+func (p *printer) next() string {
+	cell := p.cells[0]
+	p.cells = p.cells[1:]
+	return cell
+}
+
+// Float64s returns the elements of a tensor of float32 or float64, and nil for another. Those of a float64 tensor are its own.
+func Float64s(t *tensor.Dense) []float64 {
+	switch d := t.Data().(type) {
+	case []float64:
+		return d
+	case []float32:
+		v := make([]float64, len(d))
+		for i, x := range d {
+			v[i] = float64(x)
+		}
+		return v
+	case float32: // one element
+		return []float64{float64(d)}
+	case float64:
+		return []float64{d}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package term
+
+import (
+	"fmt"
+	"io"
+)
+
+// Output is a writer that keeps its first error, so that code that prints need not check each call.
+type Output struct {
+	writer io.Writer
+	of     string
+	err    error
+}
+
+// NewOutput returns an output to w. Its error begins with the word of.
+func NewOutput(w io.Writer, of string) *Output { return &Output{writer: w, of: of} }
+
+// Write writes p and keeps the first error.
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.writer.Write(p)
+	if o.err == nil && err != nil {
+		o.err = fmt.Errorf("%s: printing: %w", o.of, err)
+	}
+	return n, err
+}
+
+// Err returns the first error of Write.
+func (o *Output) Err() error { return o.err }

@@ -1,0 +1,55 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// Progress is a progress bar on a terminal, and nothing elsewhere. Clear it before printing a line.
+type Progress struct{ bar *progressbar.ProgressBar }
+
+// NewProgress returns a bar of n steps on w, or on the writer below an Output.
+func NewProgress(w io.Writer, n int) *Progress {
+	if o, ok := w.(*Output); ok {
+		w = o.writer
+	}
+	f, ok := w.(*os.File)
+	if !ok || n == 0 {
+		return &Progress{}
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	// "loss 2.345  99% |", the bar, "| (1999/2000) [1h23m45s:1h23m45s]" and room for ^C
+	width := min(30, columns-44-2*len(strconv.Itoa(n)))
+	if err != nil || width < 5 { // no terminal, or a narrow one
+		return &Progress{}
+	}
+	return &Progress{progressbar.NewOptions(n,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetWidth(width),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+// Step moves the bar by one step. A bar that cannot be drawn is no error.
+func (p *Progress) Step(loss float64) {
+	if p.bar != nil {
+		p.bar.Describe(fmt.Sprintf("loss %.3f", loss))
+		_ = p.bar.Add(1)
+	}
+}
+
+// Clear removes the bar from the line until the next step.
+func (p *Progress) Clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}

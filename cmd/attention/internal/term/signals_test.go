@@ -1,0 +1,18 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestExitCode: that of an interrupt only for a command that ended in good order.
+func TestExitCode(t *testing.T) {
+	require.Equal(t, 130, ExitCode(fmt.Errorf("%w", Interrupted(errors.New("stopped")))))
+	require.Equal(t, 1, ExitCode(context.Canceled))
+	require.Equal(t, 1, ExitCode(signalled{context.Canceled, os.Interrupt}))
+}

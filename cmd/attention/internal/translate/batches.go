@@ -1,0 +1,118 @@
+package translate
+
+import (
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"attention/graph"
+	"attention/train"
+	"attention/train/text"
+
+	"gorgonia.org/tensor"
+)
+
+// Names of the model's inputs.
+const (
+	sourceInput  = "source"  // (B, S) ids of what is written, then padding
+	lengthsInput = "lengths" // (B) of the sources without their padding
+	targetInput  = "target"  // (B, T) the begin mark, then the ISO date but for its last character
+	targetsInput = "targets" // (B, T) the ISO date, or graph.IgnoreTarget in a row without a pair
+)
+
+// alphabets number the characters of both sides.
+type alphabets struct{ written, iso *text.Vocabulary }
+
+func newAlphabets() (a alphabets, err error) {
+	if a.written, err = text.NewVocabulary(writtenCharacters); err != nil {
+		return a, err
+	}
+	a.iso, err = text.NewVocabulary(isoCharacters)
+	return a, err
+}
+
+// begin is the id of the mark that stands before an ISO date.
+func (a alphabets) begin() int { return a.iso.Len() }
+
+// pairBatch is a batch whose memory is used again and again.
+type pairBatch struct {
+	alphabets
+	batch                            train.Batch
+	source, lengths, target, targets []int
+}
+
+func newPairBatch(a alphabets, size int) *pairBatch {
+	in := map[string]*tensor.Dense{}
+	ids := func(name string, shape ...int) []int {
+		in[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(shape...))
+		return in[name].Ints()
+	}
+	return &pairBatch{
+		alphabets: a,
+		batch:     train.Batch{Inputs: in},
+		source:    ids(sourceInput, size, writtenLength),
+		lengths:   ids(lengthsInput, size),
+		target:    ids(targetInput, size, isoLength),
+		targets:   ids(targetsInput, size, isoLength),
+	}
+}
+
+// fill puts the pairs into the first rows and empties the others.
+func (b *pairBatch) fill(pairs []datePair) (train.Batch, error) {
+	clear(b.source)
+	clear(b.lengths)
+	clear(b.target)
+	for i := range b.targets {
+		b.targets[i] = graph.IgnoreTarget
+	}
+	for row, p := range pairs {
+		written, err := b.written.Encode(p.written)
+		if err != nil {
+			return train.Batch{}, err
+		}
+		iso, err := b.iso.Encode(p.iso)
+		if err != nil {
+			return train.Batch{}, err
+		}
+		target, targets := b.target[row*isoLength:], b.targets[row*isoLength:]
+		b.lengths[row] = copy(b.source[row*writtenLength:], written)
+		target[0] = b.begin()
+		copy(target[1:], iso[:isoLength-1])
+		copy(targets, iso)
+	}
+	b.batch.Tokens = len(pairs) * isoLength
+	return b.batch, nil
+}
+
+// randomPairs draws dates and styles without end.
+type randomPairs struct {
+	dates  []time.Time
+	random *rand.Rand
+	out    *pairBatch
+}
+
+func (s *randomPairs) Next() (train.Batch, error) {
+	styles := dateStyles()
+	pairs := make([]datePair, len(s.out.lengths))
+	for i := range pairs {
+		pairs[i] = writeDate(s.dates[s.random.IntN(len(s.dates))], styles[s.random.IntN(len(styles))])
+	}
+	return s.out.fill(pairs)
+}
+
+// listedPairs hands out all pairs in order and, after io.EOF, begins anew.
+type listedPairs struct {
+	pairs []datePair
+	next  int
+	out   *pairBatch
+}
+
+func (s *listedPairs) Next() (train.Batch, error) {
+	if s.next == len(s.pairs) {
+		s.next = 0
+		return train.Batch{}, io.EOF
+	}
+	first := s.next
+	s.next = min(first+len(s.out.lengths), len(s.pairs))
+	return s.out.fill(s.pairs[first:s.next])
+}
