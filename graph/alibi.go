@@ -15,17 +15,17 @@ type ALiBiConfig struct {
 	Offset int // position of query 0, where key 0 is at position 0
 }
 
-// ALiBi is the bias of attention with linear biases (Press, Smith and Lewis 2022):
+// ALiBi returns the bias of attention with linear biases (Press, Smith and Lewis 2022):
 // the score of query t and key s in head h is changed by
 //
 //	−slope[h]·|t + Offset − s|
 //
-// with the slopes of ALiBiSlopes. It is a constant of type dt, a relative bias
-// (H, T+S−1) as ExpandRelativeBias takes it.
+// with slopes 2^(−8/H), 2^(−16/H), … where H is a power of two. It is a constant of type
+// dt, a relative bias (H, T+S−1) as ExpandRelativeBias takes it.
 //
-// The softmax takes no notice of what all visible keys of a query have in common, so
-// under a causal mask, without sinks and extra keys, any Offset ≥ S−1 gives the weights of the true one: a decoder
-// whose position moves from run to run can set Offset to S.
+// Softmax is invariant to a constant added to all visible scores of a query, so under a
+// causal mask, without sinks and extra keys, any Offset ≥ S−1 gives the same weights as
+// the true one: a decoder whose position moves from run to run can set Offset to S.
 func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 	switch {
 	case g == nil:
@@ -40,7 +40,7 @@ func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 	}
 	n := c.T + c.S - 1
 	bias := make([]float64, 0, c.Heads*n)
-	for _, slope := range ALiBiSlopes(c.Heads) {
+	for _, slope := range alibiSlopes(c.Heads) {
 		for i := range n {
 			distance := i - (c.S - 1) + c.Offset // t + Offset − s
 			bias = append(bias, -slope*math.Abs(float64(distance)))
@@ -64,15 +64,15 @@ func matrix(dt tensor.Dtype, values []float64, rows, cols int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(backing))
 }
 
-// ALiBiSlopes are the slopes of the heads: 2^(−8/H), 2^(−16/H), … for a power of two.
+// alibiSlopes returns the slopes of the heads: 2^(−8/H), 2^(−16/H), … for a power of two.
 // Other numbers of heads take the slopes of the power of two below H, then every
-// second one of twice that power, from the first. There are none for heads < 1.
-func ALiBiSlopes(heads int) []float64 {
+// second one of twice that power, from the first.
+func alibiSlopes(heads int) []float64 {
 	below := 1 // the power of two
 	for 2*below <= heads {
 		below *= 2
 	}
-	slopes := make([]float64, max(heads, 0))
+	slopes := make([]float64, heads)
 	for h := range slopes {
 		exponent := 8 * float64(h+1) / float64(below)
 		if h >= below {

@@ -31,7 +31,7 @@ type AttentionConfig struct {
 	// add_zero_attn).
 	ExtraKeys int
 
-	Dropout Drop // of the weights, after the softmax
+	Dropout DropoutConfig // of the weights, after the softmax
 }
 
 // Attention is scaled dot-product attention (Vaswani et al. 2017, equation 1;
@@ -87,7 +87,7 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 		weights = f.Of(Softmax(scores))
 	}
 	if c.Renormalize {
-		weights = f.Of(Normalize(f.Of(a.fill(weights, 0))))
+		weights = f.Of(DivideBySum(f.Of(a.fill(weights, 0))))
 	}
 	weights = f.Of(Dropout(weights, c.Dropout))
 	out = f.Of(MatMul(weights, v))
@@ -205,7 +205,7 @@ func (c AttentionConfig) resolveNumbers(op string, a *resolved, q *G.Node) error
 		return fmt.Errorf("graph: %s: sinks: got them with renormalized weights, want one of the two", op)
 	}
 	a.axes.S -= c.ExtraKeys
-	return checkP("Dropout", c.Dropout.P)
+	return c.Dropout.Validate()
 }
 
 // checkBiases checks the nodes that are added to the scores.

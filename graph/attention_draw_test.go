@@ -135,7 +135,7 @@ func (a *drawnAttention) drawNumbers(d drawing) {
 		a.c.Softcap = pick(d, "cap", 0.5, 2, 30)
 	}
 	if d.flag("drops") {
-		a.c.Dropout = graph.Drop{P: pick(d, "p", 0.1, 0.5, 0.9), Site: d.int("site", 0, 3)}
+		a.c.Dropout = graph.DropoutConfig{P: pick(d, "p", 0.1, 0.5, 0.9), Site: d.int("site", 0, 3)}
 		a.key = float64(d.int("key", -1000, 1000))
 	}
 	if d.flag("bias") {

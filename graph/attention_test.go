@@ -92,7 +92,7 @@ func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
 		require.NoError(t, err)
 		w, err = graph.Tril(w)
 		require.NoError(t, err)
-		return graph.Normalize(w)
+		return graph.DivideBySum(w)
 	}, x)
 	masked := compute(t, func(in G.Nodes) (*G.Node, error) {
 		hidden, err := graph.CausalFill(in[0])
@@ -140,7 +140,7 @@ func TestDropoutOfTheWeights(t *testing.T) {
 	_, plain := attend(t, graph.AttentionConfig{Mask: graph.Causal{}}, in[0].array, in[1].array, in[2].array)
 	var weights *G.Node
 	e := express(t, func(in G.Nodes) (out *G.Node, err error) {
-		c := graph.AttentionConfig{Mask: graph.Causal{}, Dropout: graph.Drop{P: 0.5, Key: in[3]}}
+		c := graph.AttentionConfig{Mask: graph.Causal{}, Dropout: graph.DropoutConfig{P: 0.5, Key: in[3]}}
 		out, weights, err = graph.Attention(in[0], in[1], in[2], c)
 		return out, err
 	}, in, tensor.Float64)

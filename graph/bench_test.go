@@ -53,7 +53,7 @@ func hotOps(z benchSize) []opCase {
 		{"Scale", unary(half), nil, shapes(scored)},
 		{"Softmax", unary(graph.Softmax), nil, shapes(scored)},
 		{"Tril", unary(graph.Tril), nil, shapes(scored)},
-		{"Normalize", unary(graph.Normalize), nil, shapes(scored)},
+		{"DivideBySum", unary(graph.DivideBySum), nil, shapes(scored)},
 		{"Dropout", dropout(0.1, 1), nil, then(shapes(scored), key(123))},
 		{"SplitHeads", unary(split), nil, shapes(tokens)},
 		{"MergeHeads", unary(graph.MergeHeads), nil, shapes(head)},

@@ -130,7 +130,7 @@ func elementCases() []opCase {
 
 func dropout(p float64, site int) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
-		return graph.Dropout(in[0], graph.Drop{P: p, Key: in[1], Site: site})
+		return graph.Dropout(in[0], graph.DropoutConfig{P: p, Key: in[1], Site: site})
 	}
 }
 
@@ -157,7 +157,7 @@ func attentionCases() []opCase {
 	return []opCase{
 		{"softmax", unary(graph.Softmax), func(in []array) array { return naiveSoftmax(in[0]) }, shapes(s{2, 3, 5})},
 		{"softmax_vector", unary(graph.Softmax), func(in []array) array { return naiveSoftmax(in[0]) }, shapes(s{7})},
-		{"normalize", unary(graph.Normalize), func(in []array) array { return naiveNormalize(in[0]) }, shapes(s{2, 3, 5})},
+		{"normalize", unary(graph.DivideBySum), func(in []array) array { return naiveNormalize(in[0]) }, shapes(s{2, 3, 5})},
 		{"causal_fill", unary(graph.CausalFill), func(in []array) array { return naiveTriangle(in[0], inf) }, shapes(s{2, 5, 5})},
 		{"tril", unary(graph.Tril), func(in []array) array { return naiveTriangle(in[0], 0) }, shapes(s{2, 3, 5, 5})},
 		{"embedding", func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
@@ -190,7 +190,7 @@ func attentionCases() []opCase {
 			shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
 		{"fused_heads", fusedBy(graph.AttentionConfig{Heads: 3, Mask: graph.Causal{}, Renormalize: true}), nil,
 			shapes(s{2, 7, 15}, s{2, 7, 15}, s{2, 7, 6})},
-		{"fused_dropout", fusedBy(graph.AttentionConfig{Dropout: graph.Drop{P: 0.3, Site: 2}}), nil,
+		{"fused_dropout", fusedBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: 0.3, Site: 2}}), nil,
 			then(shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11}), key(-5))},
 	}
 }

@@ -10,41 +10,44 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Drop says how Dropout draws. The zero value drops nothing.
-type Drop struct {
+// DropoutConfig says how Dropout draws. The zero value drops nothing.
+type DropoutConfig struct {
 	P    float64 // probability of dropping an element, in [0, 1)
 	Key  *G.Node // int64 scalar input; a new value is a new mask
 	Site int     // tells apart the dropouts that share a key
 }
 
-// Dropout is inverted dropout (torch.nn.Dropout in training): each element is
-// dropped with probability P, kept ones are multiplied by 1/(1−P). Which are
-// dropped is a pure function of (key, site, index): no state, no clock. With P = 0
-// it returns x itself.
-func Dropout(x *G.Node, d Drop) (*G.Node, error) {
-	if err := checkP("Dropout", d.P); err != nil {
-		return nil, err
+// Validate returns an error unless 0 ≤ P < 1.
+func (c DropoutConfig) Validate() error { return c.validate("Dropout") }
+
+func (c DropoutConfig) validate(op string) error {
+	if c.P >= 0 && c.P < 1 {
+		return nil
 	}
-	if d.P == 0 {
-		return x, nil
-	}
-	return applyTyped(dropout[float32]{P: d.P, Site: d.Site}, dropout[float64]{P: d.P, Site: d.Site}, x, d.Key)
+	return fmt.Errorf("graph: %s: p: got %v, want 0 <= p < 1", op, c.P)
 }
 
-// DropoutMask is Dropout with the mask given: keep has x's shape, 1 keeps and 0
-// drops; the result is x·keep/(1−p).
+// Dropout returns x after inverted dropout (torch.nn.Dropout in training): each element
+// is dropped with probability P, kept ones are multiplied by 1/(1−P). Which are dropped
+// is a pure function of (key, site, index): no state, no clock. With P = 0 it returns x
+// itself.
+func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.P == 0 {
+		return x, nil
+	}
+	return applyTyped(dropout[float32]{P: c.P, Site: c.Site}, dropout[float64]{P: c.P, Site: c.Site}, x, c.Key)
+}
+
+// DropoutMask is Dropout with the mask given: keep has x's shape, 1 keeps and 0 drops;
+// the result is x·keep/(1−p).
 func DropoutMask(x, keep *G.Node, p float64) (*G.Node, error) {
-	if err := checkP("DropoutMask", p); err != nil {
+	if err := (DropoutConfig{P: p}).validate("DropoutMask"); err != nil {
 		return nil, err
 	}
 	return applyTyped(dropoutMask[float32]{P: p}, dropoutMask[float64]{P: p}, x, keep)
-}
-
-func checkP(op string, p float64) error {
-	if p >= 0 && p < 1 {
-		return nil
-	}
-	return fmt.Errorf("graph: %s: p: got %v, want 0 <= p < 1", op, p)
 }
 
 type dropout[F kernel.Float] struct {
@@ -86,7 +89,7 @@ func (dropoutMask[F]) spec() (string, []arg) {
 
 func (dropoutMask[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if !slices.Equal(in[0], in[1]) {
-		return nil, &ShapeError{"DropoutMask", "keep", in[1], fmt.Sprintf("%v", in[0])}
+		return nil, &ShapeError{"DropoutMask", "keep", in[1], fmt.Sprint(in[0])}
 	}
 	return in[0].Clone(), nil
 }

@@ -115,7 +115,7 @@ func TestDropoutKeyIsAnInput(t *testing.T) {
 func TestDropoutOfZeroIsItsArgument(t *testing.T) {
 	g := G.NewGraph()
 	x := node(g, "x", ones(3), tensor.Float64)
-	y, err := graph.Dropout(x, graph.Drop{})
+	y, err := graph.Dropout(x, graph.DropoutConfig{})
 	require.NoError(t, err)
 	require.Same(t, x, y)
 	require.Len(t, g.AllNodes(), 1)
@@ -127,7 +127,7 @@ func TestDropoutSitesAreNodesOfTheirOwn(t *testing.T) {
 	g := G.NewGraph()
 	x, k := node(g, "x", ones(64), tensor.Float64), node(g, "key", key(5).array, tensor.Int64)
 	at := func(p float64, site int) *G.Node {
-		y, err := graph.Dropout(x, graph.Drop{P: p, Key: k, Site: site})
+		y, err := graph.Dropout(x, graph.DropoutConfig{P: p, Key: k, Site: site})
 		require.NoError(t, err)
 		return y
 	}
@@ -154,7 +154,7 @@ func TestDropoutKeysOfAllKinds(t *testing.T) {
 		for _, shape := range [][]int{nil, {1}} {
 			g := G.NewGraph()
 			x, k := node(g, "x", ones(64), tensor.Float64), node(g, "key", array{shape, []float64{7}}, dt)
-			y, err := graph.Dropout(x, graph.Drop{P: 0.5, Key: k, Site: 1})
+			y, err := graph.Dropout(x, graph.DropoutConfig{P: 0.5, Key: k, Site: 1})
 			require.NoError(t, err)
 			m, err := machine.New(y)
 			require.NoError(t, err)

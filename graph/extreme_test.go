@@ -80,7 +80,7 @@ func TestNormalizeOfARowThatSumsToZero(t *testing.T) {
 	for _, p := range tolerances {
 		x := of([]float64{0, 0, 0, 1, -1, 0, 1, 2, 1}, 3, 3)
 		dout := of([]float64{1, 2, 3, 1, 2, 3, 1, 2, 4}, 3, 3)
-		y, dx := through(t, graph.Normalize, x, dout, p.dt)
+		y, dx := through(t, graph.DivideBySum, x, dout, p.dt)
 		near(t, "y", of([]float64{0, 0, 0, 0, 0, 0, 0.25, 0.5, 0.25}, 3, 3), y, p.tol)
 		// dx = (dy − Σ dy⊙y)/s, here (dy − 2.25)/4.
 		near(t, "dx", of([]float64{0, 0, 0, 0, 0, 0, -0.3125, -0.0625, 0.4375}, 3, 3), dx, p.tol)

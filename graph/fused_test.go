@@ -72,7 +72,7 @@ func TestFusedAttentionEqualsComposed(t *testing.T) {
 			S = T
 		}
 		if rapid.Bool().Draw(rt, "drops") {
-			c.Dropout = graph.Drop{P: rapid.SampledFrom([]float64{0.1, 0.5, 0.9}).Draw(rt, "p"), Site: rapid.IntRange(0, 3).Draw(rt, "site")}
+			c.Dropout = graph.DropoutConfig{P: rapid.SampledFrom([]float64{0.1, 0.5, 0.9}).Draw(rt, "p"), Site: rapid.IntRange(0, 3).Draw(rt, "site")}
 		}
 		keyHeads := max(c.Heads, 1)
 		if c.Heads > 1 && rapid.Bool().Draw(rt, "grouped") {
@@ -98,7 +98,7 @@ func TestFusedAttentionOfManyTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, T := range []int{63, 64, 65, 129, 300} {
 		for _, c := range []graph.AttentionConfig{
-			{Heads: 2}, {Heads: 2, Mask: graph.Causal{}}, {Mask: graph.Causal{}, Dropout: graph.Drop{P: 0.3, Site: 2}},
+			{Heads: 2}, {Heads: 2, Mask: graph.Causal{}}, {Mask: graph.Causal{}, Dropout: graph.DropoutConfig{P: 0.3, Site: 2}},
 		} {
 			in := floats(normal(r, T, 14), normal(r, T, 14), normal(r, T, 22))
 			if c.Dropout.P > 0 {
@@ -161,7 +161,7 @@ func TestFusedAttentionOfExtremeScores(t *testing.T) {
 func TestFusedAttentionsKeyIsAnInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	in := append(floats(normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)), key(1))
-	e := express(t, fusedBy(graph.AttentionConfig{Dropout: graph.Drop{P: 0.5}}), in, tensor.Float64)
+	e := express(t, fusedBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: 0.5}}), in, tensor.Float64)
 	m, err := machine.New(e.out)
 	require.NoError(t, err)
 	run := func(k int64) []float64 {

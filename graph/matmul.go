@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// MatMul is the matrix product a·b (torch.matmul): a (…, M, K), b (…, K, N) with
-// equal leading axes, or b (K, N) for every row of a; the result is (…, M, N).
+// MatMul returns the matrix product a·b (torch.matmul): a (…, M, N), b (…, N, P) with
+// equal leading axes, or b (N, P) for every row of a; the result is (…, M, P).
 func MatMul(a, b *G.Node) (*G.Node, error) {
 	if b != nil && len(b.Shape()) == 2 {
 		return applyTyped(rowProduct[float32]{}, rowProduct[float64]{}, a, b)
@@ -19,13 +19,13 @@ func MatMul(a, b *G.Node) (*G.Node, error) {
 	return applyTyped(batchProduct[float32]{}, batchProduct[float64]{}, a, b)
 }
 
-// Scores is q·kᵀ: how well each query (…, T, D) meets each key (…, S, D), as
-// (…, T, S). It is not scaled.
+// Scores returns q·kᵀ: how well each query (…, T, D) meets each key (…, S, D), as
+// (…, T, S), not scaled.
 func Scores(q, k *G.Node) (*G.Node, error) {
 	return applyTyped(batchProduct[float32]{TransB: true}, batchProduct[float64]{TransB: true}, q, k)
 }
 
-// Linear is x·weightᵀ + bias (torch.nn.functional.linear): x (…, In), weight
+// Linear returns x·weightᵀ + bias (torch.nn.functional.linear): x (…, In), weight
 // (Out, In), bias (Out) or nil; the result is (…, Out).
 func Linear(x, weight, bias *G.Node) (*G.Node, error) {
 	y, err := applyTyped(rowProduct[float32]{TransW: true}, rowProduct[float64]{TransW: true}, x, weight)
@@ -51,7 +51,7 @@ func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if x.Dims() == 0 {
 		return nil, &ShapeError{name, args[0].name, x, "(…, In)"}
 	}
-	inner, outer, want := 0, 1, "(K=%d, N)"
+	inner, outer, want := 0, 1, "(N=%d, P)"
 	if o.TransW {
 		inner, outer, want = 1, 0, "(Out, In=%d)"
 	}
@@ -64,10 +64,10 @@ func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	k, n, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
-	m := out.Shape().TotalSize() / n
-	kernel.Gemm(kernel.NoTrans, kernel.Transpose(o.TransW), m, n, k,
-		1, floats[F](in[0]), k, floats[F](in[1]), ldw, 0, floats[F](out), n)
+	n, p, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
+	m := out.Shape().TotalSize() / p
+	kernel.Gemm(kernel.NoTrans, kernel.Transpose(o.TransW), m, p, n,
+		1, floats[F](in[0]), n, floats[F](in[1]), ldw, 0, floats[F](out), p)
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return G.Nodes{dx, dw}, err
 }
 
-// rowOuter is C = Σ aᵀ·b over all rows of a (…, M) and b (…, N).
+// rowOuter is C = Σ aᵀ·b (M, P) over all rows of a (…, M) and b (…, P).
 type rowOuter[F kernel.Float] struct{}
 
 func (rowOuter[F]) spec() (string, []arg) { return "RowOuter", named("a", "b") }
@@ -95,10 +95,10 @@ func (rowOuter[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	m, n := out.Shape()[0], out.Shape()[1]
+	m, p := out.Shape()[0], out.Shape()[1]
 	rows := in[0].Shape().TotalSize() / m
-	kernel.Gemm(kernel.Trans, kernel.NoTrans, m, n, rows,
-		1, floats[F](in[0]), m, floats[F](in[1]), n, 0, floats[F](out), n)
+	kernel.Gemm(kernel.Trans, kernel.NoTrans, m, p, rows,
+		1, floats[F](in[0]), m, floats[F](in[1]), p, 0, floats[F](out), p)
 	return nil
 }
 
@@ -125,22 +125,22 @@ func (o batchProduct[F]) spec() (string, []arg) {
 func (o batchProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	a, b := in[0], in[1]
 	name, args := o.spec()
-	axes, other := "(…, M, K)", "N"
+	axes, other := "(…, M, N)", "P"
 	if name == "Scores" {
 		axes, other = "(…, T, D)", "S"
 	}
 	if a.Dims() < 2 {
 		return nil, &ShapeError{name, args[0].name, a, axes}
 	}
-	m, k := lastTwo(a, o.TransA)
+	m, n := lastTwo(a, o.TransA)
 	if b.Dims() == a.Dims() && slices.Equal(a[:a.Dims()-2], b[:b.Dims()-2]) {
-		if kb, n := lastTwo(b, o.TransB); kb == k {
-			return append(a[:a.Dims()-2].Clone(), m, n), nil
+		if nb, p := lastTwo(b, o.TransB); nb == n {
+			return append(a[:a.Dims()-2].Clone(), m, p), nil
 		}
 	}
-	want := append(a[:a.Dims()-2].Clone(), k, -1)
+	want := append(a[:a.Dims()-2].Clone(), n, -1)
 	if o.TransB {
-		want = append(a[:a.Dims()-2].Clone(), -1, k)
+		want = append(a[:a.Dims()-2].Clone(), -1, n)
 	}
 	return nil, &ShapeError{name, args[1].name, b, shapeWithAny(want, other)}
 }
@@ -155,12 +155,12 @@ func lastTwo(s tensor.Shape, trans bool) (rows, cols int) {
 }
 
 func (o batchProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	m, k := lastTwo(in[0].Shape(), o.TransA)
-	n := last(out.Shape())
-	batch := out.Shape().TotalSize() / (m * n)
-	kernel.GemmStrided(batch, kernel.Transpose(o.TransA), kernel.Transpose(o.TransB), m, n, k,
-		1, floats[F](in[0]), last(in[0].Shape()), m*k, floats[F](in[1]), last(in[1].Shape()), k*n,
-		0, floats[F](out), n, m*n)
+	m, n := lastTwo(in[0].Shape(), o.TransA)
+	p := last(out.Shape())
+	batch := out.Shape().TotalSize() / (m * p)
+	kernel.GemmStrided(batch, kernel.Transpose(o.TransA), kernel.Transpose(o.TransB), m, p, n,
+		1, floats[F](in[0]), last(in[0].Shape()), m*n, floats[F](in[1]), last(in[1].Shape()), n*p,
+		0, floats[F](out), p, m*p)
 	return nil
 }
 

@@ -48,7 +48,7 @@ func TestFusedAttentionOfPackedHeads(t *testing.T) {
 		{"leading axes", graph.AttentionConfig{Heads: 2}, []int{2, 3, 5, 22}, []int{6, 6, 10}, inOrder, nil, true},
 		{"grouped heads", graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: graph.Causal{}}, []int{2, 5, 62}, []int{42, 14, 6}, inOrder, nil, true},
 		{"many tiles", graph.AttentionConfig{Heads: 2, Mask: graph.Causal{}}, []int{300, 42}, []int{14, 14, 14}, inOrder, nil, true},
-		{"dropout", graph.AttentionConfig{Heads: 2, Softcap: 3, Dropout: graph.Drop{P: 0.4, Site: 3}}, []int{2, 7, 42}, []int{14, 14, 14}, inOrder, nil, true},
+		{"dropout", graph.AttentionConfig{Heads: 2, Softcap: 3, Dropout: graph.DropoutConfig{P: 0.4, Site: 3}}, []int{2, 7, 42}, []int{14, 14, 14}, inOrder, nil, true},
 		{"a part used twice", graph.AttentionConfig{Heads: 3}, []int{2, 5, 63}, []int{21, 21, 21}, inOrder, addValues, true},
 		{"another order", graph.AttentionConfig{Heads: 3}, []int{2, 5, 63}, []int{21, 21, 21}, [3]int{1, 0, 2}, nil, false},
 		{"one part for all", graph.AttentionConfig{Heads: 3}, []int{2, 5, 63}, []int{21, 21, 21}, [3]int{0, 0, 0}, nil, false},

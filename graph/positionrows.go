@@ -9,9 +9,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// PositionRows is the T rows of a table weight (N, E) from row start on, (T, E): the
+// PositionRows is the T rows of a table weight (R, E) from row start on, (T, E): the
 // learned positions of T tokens that stand behind start others. start is an int or
-// int64 scalar node that each run gives anew, with 0 ≤ start ≤ N−T; Rows takes rows
+// int64 scalar node that each run gives anew, with 0 ≤ start ≤ R−T; Rows takes rows
 // that a graph fixes.
 func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
 	return applyTyped(positionRows[float32]{T}, positionRows[float64]{T}, weight, start)
@@ -26,13 +26,13 @@ func (positionRows[F]) spec() (string, []arg) {
 func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	weight, start := in[0], in[1]
 	if weight.Dims() != 2 {
-		return nil, &ShapeError{"PositionRows", "weight", weight, "(N, E)"}
+		return nil, &ShapeError{"PositionRows", "weight", weight, "(R, E)"}
 	}
 	if !start.IsScalar() {
 		return nil, &ShapeError{"PositionRows", "start", start, "()"}
 	}
 	if o.T < 1 || o.T > weight[0] {
-		return nil, fmt.Errorf("graph: PositionRows: T: got %d, want 1 <= T <= N=%d", o.T, weight[0])
+		return nil, fmt.Errorf("graph: PositionRows: T: got %d, want 1 <= T <= R=%d", o.T, weight[0])
 	}
 	return tensor.Shape{o.T, weight[1]}, nil
 }
@@ -41,7 +41,7 @@ func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o positionRows[F]) from(start *tensor.Dense, n, e int) (int, error) {
 	s := ints(start)[0]
 	if s < 0 || s > int64(n-o.T) {
-		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= N−T=%d", s, o.T, n-o.T)
+		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= R−T=%d", s, o.T, n-o.T)
 	}
 	return int(s) * e, nil
 }
@@ -57,14 +57,14 @@ func (o positionRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = weight[start:start+T]:  dweight is dy in those rows, 0 in the others.
 func (o positionRows[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dw, err := apply(positionRowsBackward[F]{Of: o, N: in[0].Shape()[0]}, in[1], dy)
+	dw, err := apply(positionRowsBackward[F]{Of: o, R: in[0].Shape()[0]}, in[1], dy)
 	return G.Nodes{dw, nil}, err
 }
 
 type positionRowsBackward[F kernel.Float] struct {
 	isGradient
 	Of positionRows[F]
-	N  int
+	R  int
 }
 
 func (positionRowsBackward[F]) spec() (string, []arg) {
@@ -72,11 +72,11 @@ func (positionRowsBackward[F]) spec() (string, []arg) {
 }
 
 func (o positionRowsBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return tensor.Shape{o.N, last(in[1])}, nil
+	return tensor.Shape{o.R, last(in[1])}, nil
 }
 
 func (o positionRowsBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	from, err := o.Of.from(in[0], o.N, last(out.Shape()))
+	from, err := o.Of.from(in[0], o.R, last(out.Shape()))
 	if err != nil {
 		return err
 	}

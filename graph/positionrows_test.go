@@ -98,7 +98,7 @@ func TestPositionRowsOfManyRuns(t *testing.T) {
 		require.NoError(t, G.Let(start, wrong))
 		err := m.RunAll()
 		require.ErrorContains(t, err, "graph: PositionRows: start: got ")
-		require.ErrorContains(t, err, "for T=2 rows, want 0 <= start <= N−T=5")
+		require.ErrorContains(t, err, "for T=2 rows, want 0 <= start <= R−T=5")
 	}
 }
 
@@ -109,10 +109,10 @@ func TestPositionRowsRefuses(t *testing.T) {
 		T             int
 		says          string
 	}{
-		{b.f(7), b.ids(), 2, "graph: PositionRows: weight: shape (7), want (N, E)"},
+		{b.f(7), b.ids(), 2, "graph: PositionRows: weight: shape (7), want (R, E)"},
 		{b.f(7, 3), b.ids(1), 2, "graph: PositionRows: start: shape (1), want ()"},
-		{b.f(7, 3), b.ids(), 0, "graph: PositionRows: T: got 0, want 1 <= T <= N=7"},
-		{b.f(7, 3), b.ids(), 8, "graph: PositionRows: T: got 8, want 1 <= T <= N=7"},
+		{b.f(7, 3), b.ids(), 0, "graph: PositionRows: T: got 0, want 1 <= T <= R=7"},
+		{b.f(7, 3), b.ids(), 8, "graph: PositionRows: T: got 8, want 1 <= T <= R=7"},
 	} {
 		_, err := graph.PositionRows(c.weight, c.start, c.T)
 		require.EqualError(t, err, c.says)

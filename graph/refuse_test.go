@@ -59,7 +59,7 @@ func scale(factor float64) func(...*G.Node) (*G.Node, error) {
 }
 
 func drop(p float64) func(...*G.Node) (*G.Node, error) {
-	return two(func(x, key *G.Node) (*G.Node, error) { return graph.Dropout(x, graph.Drop{P: p, Key: key}) })
+	return two(func(x, key *G.Node) (*G.Node, error) { return graph.Dropout(x, graph.DropoutConfig{P: p, Key: key}) })
 }
 
 func mask(p float64) func(...*G.Node) (*G.Node, error) {
@@ -91,7 +91,7 @@ func (b bench) refuseShapes() []refusal {
 	causal := attentionBy(graph.AttentionConfig{Mask: graph.Causal{}})
 	return []refusal{
 		{call(one(graph.Softmax), b.f()), "Softmax: x: shape (), want (…, S)"},
-		{call(one(graph.Normalize), b.f()), "Normalize: x: shape (), want (…, S)"},
+		{call(one(graph.DivideBySum), b.f()), "DivideBySum: x: shape (), want (…, S)"},
 		{call(one(graph.CausalFill), b.f(3)), "CausalFill: scores: shape (3), want (…, T, T)"},
 		{call(one(graph.CausalFill), b.f(2, 3)), "CausalFill: scores: shape (2, 3), want (…, T, T)"},
 		{call(one(graph.Tril), b.f(3, 3, 2)), "Tril: x: shape (3, 3, 2), want (…, T, T)"},
@@ -101,10 +101,10 @@ func (b bench) refuseShapes() []refusal {
 		{call(split(-1), b.f(2, 4)), "SplitHeads: heads: got -1, want at least 1"},
 		{call(one(graph.MergeHeads), b.f(2, 4)), "MergeHeads: x: shape (2, 4), want (…, H, T, D)"},
 		{call(two(graph.MatMul), b.f(), b.f(3, 2)), "MatMul: a: shape (), want (…, In)"},
-		{call(two(graph.MatMul), b.f(2, 3), b.f(2, 3)), "MatMul: b: shape (2, 3), want (K=3, N)"},
-		{call(two(graph.MatMul), b.f(3), b.f(1, 3, 2)), "MatMul: a: shape (3), want (…, M, K)"},
-		{call(two(graph.MatMul), b.f(2, 3), b.f(3)), "MatMul: b: shape (3), want (3, N)"},
-		{call(two(graph.MatMul), b.f(5, 2, 3), b.f(7, 3, 2)), "MatMul: b: shape (7, 3, 2), want (5, 3, N)"},
+		{call(two(graph.MatMul), b.f(2, 3), b.f(2, 3)), "MatMul: b: shape (2, 3), want (N=3, P)"},
+		{call(two(graph.MatMul), b.f(3), b.f(1, 3, 2)), "MatMul: a: shape (3), want (…, M, N)"},
+		{call(two(graph.MatMul), b.f(2, 3), b.f(3)), "MatMul: b: shape (3), want (3, P)"},
+		{call(two(graph.MatMul), b.f(5, 2, 3), b.f(7, 3, 2)), "MatMul: b: shape (7, 3, 2), want (5, 3, P)"},
 		{call(two(graph.Scores), b.f(3), b.f(3)), "Scores: q: shape (3), want (…, T, D)"},
 		{call(two(graph.Scores), b.f(2, 3), b.f(3, 2)), "Scores: k: shape (3, 2), want (S, 3)"},
 		{call(two(graph.Scores), b.f(5, 2, 3), b.f(2, 3)), "Scores: k: shape (2, 3), want (5, S, 3)"},
@@ -151,7 +151,7 @@ func (b bench) refuseNumbers() []refusal {
 		list = append(list,
 			refusal{call(drop(p), b.f(3), b.ids()), fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)},
 			refusal{call(mask(p), b.f(3), b.f(3)), fmt.Sprintf("DropoutMask: p: got %v, want 0 <= p < 1", p)},
-			refusal{call(attentionBy(graph.AttentionConfig{Dropout: graph.Drop{P: p, Key: b.ids()}}), b.f(2, 3), b.f(2, 3), b.f(2, 3)),
+			refusal{call(attentionBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: p, Key: b.ids()}}), b.f(2, 3), b.f(2, 3), b.f(2, 3)),
 				fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)})
 	}
 	for _, c := range []float64{-1, math.NaN(), math.Inf(1)} {

@@ -29,7 +29,7 @@ func functions() []function {
 	m := []int{3, 3}
 	return []function{
 		{"Softmax", "x", one(graph.Softmax), [][]int{m}},
-		{"Normalize", "x", one(graph.Normalize), [][]int{m}},
+		{"DivideBySum", "x", one(graph.DivideBySum), [][]int{m}},
 		{"CausalFill", "scores", one(graph.CausalFill), [][]int{m}},
 		{"Tril", "x", one(graph.Tril), [][]int{m}},
 		{"Exp", "x", one(graph.Exp), [][]int{m}},

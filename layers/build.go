@@ -146,15 +146,15 @@ func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error
 func (b *Build) Inputs() map[string]*G.Node { return b.inputs }
 
 // Drop is dropout with probability p at a site of its own: none in an Eval graph.
-func (b *Build) Drop(p float64) graph.Drop {
+func (b *Build) Drop(p float64) graph.DropoutConfig {
 	if b.mode != Train || p == 0 {
-		return graph.Drop{}
+		return graph.DropoutConfig{}
 	}
 	if b.dropoutKey == nil {
 		b.dropoutKey = G.NewScalar(b.graph, tensor.Int64, G.WithName(dropoutKeyName))
 	}
 	b.sites++
-	return graph.Drop{P: p, Key: b.dropoutKey, Site: b.sites}
+	return graph.DropoutConfig{P: p, Key: b.dropoutKey, Site: b.sites}
 }
 
 const dropoutKeyName = "dropout.key"

@@ -136,7 +136,7 @@ func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
 						from = to
 					}
 					_, err := g.run(chunkOf(ids, 0, 1), false)
-					require.ErrorContains(t, err, "PositionRows: start: got 11 for T=1 rows, want 0 <= start <= N−T=10")
+					require.ErrorContains(t, err, "PositionRows: start: got 11 for T=1 rows, want 0 <= start <= R−T=10")
 					require.Equal(t, n, g.cache.Len())
 					g.cache.Reset()
 					require.Zero(t, g.cache.Len())

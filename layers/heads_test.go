@@ -130,8 +130,8 @@ func TestBothMasksOfALayerAgree(t *testing.T) {
 		require.InDeltaSlice(t, want, got, 1e-14)
 		require.InDeltaSlice(t, wantWeights, weights, 1e-14)
 		require.True(t, uses(t, p, hidden, "MaskFill"), name)
-		require.False(t, uses(t, p, hidden, "Normalize"), name)
-		require.True(t, uses(t, q, zeroed, "Normalize"), name)
+		require.False(t, uses(t, p, hidden, "DivideBySum"), name)
+		require.True(t, uses(t, q, zeroed, "DivideBySum"), name)
 		require.False(t, uses(t, q, zeroed, "MaskFill"), name)
 	}
 }

@@ -61,7 +61,7 @@ func (s attentionSetting) nodes() nodeSetting {
 	return nodeSetting{s.about, s.q, s.k, s.v, func(g *checkedGraph) (graph.AttentionConfig, error) {
 		c := s.config
 		if s.dropout > 0 {
-			c.Dropout = graph.Drop{P: s.dropout, Key: g.key(), Site: 1}
+			c.Dropout = graph.DropoutConfig{P: s.dropout, Key: g.key(), Site: 1}
 		}
 		return c, nil
 	}}

@@ -106,8 +106,8 @@ func rowOps() []gradcheckCase {
 			mask := []float64{0, hide, 0, 0, hide, hide, hide, hide, hide, hide, hide, 0, 0, 0, 0}
 			return softmaxOfSum(g.input("x", 2, 3, 5), g.fixed("mask", mask, 3, 5))
 		}),
-		opCase("Normalize", "3-D", func(g *checkedGraph) (*G.Node, error) { return graph.Normalize(g.positive("x", 2, 3, 5)) }),
-		opCase("Normalize", "1-D", func(g *checkedGraph) (*G.Node, error) { return graph.Normalize(g.positive("x", 7)) }),
+		opCase("DivideBySum", "3-D", func(g *checkedGraph) (*G.Node, error) { return graph.DivideBySum(g.positive("x", 2, 3, 5)) }),
+		opCase("DivideBySum", "1-D", func(g *checkedGraph) (*G.Node, error) { return graph.DivideBySum(g.positive("x", 7)) }),
 	}
 }
 
@@ -159,10 +159,10 @@ func layoutOps() []gradcheckCase {
 func dropoutOps() []gradcheckCase {
 	return []gradcheckCase{
 		opCase("Dropout", "half", func(g *checkedGraph) (*G.Node, error) {
-			return graph.Dropout(g.input("x", 2, 3, 5), graph.Drop{P: 0.5, Key: g.key(), Site: 1})
+			return graph.Dropout(g.input("x", 2, 3, 5), graph.DropoutConfig{P: 0.5, Key: g.key(), Site: 1})
 		}),
 		opCase("Dropout", "a tenth, another site", func(g *checkedGraph) (*G.Node, error) {
-			return graph.Dropout(g.input("x", 2, 3, 5), graph.Drop{P: 0.1, Key: g.key(), Site: 7})
+			return graph.Dropout(g.input("x", 2, 3, 5), graph.DropoutConfig{P: 0.1, Key: g.key(), Site: 7})
 		}),
 		opCase("DropoutMask", "half", func(g *checkedGraph) (*G.Node, error) {
 			keep := g.fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, 3, 5)

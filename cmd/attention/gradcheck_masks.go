@@ -108,7 +108,7 @@ func everythingAtOnce(g *checkedGraph) (graph.AttentionConfig, error) {
 		Heads: 6, KVHeads: 2, Scale: 0.7, Softcap: 5,
 		Mask: graph.And(graph.Causal{Align: graph.LowerRight}, lengths), ExtraKeys: 2,
 		Bias: g.input("bias", 2, 1, 5, 7), RelativeBias: g.input("relative bias", 6, 11), Sinks: g.input("sinks", 6),
-		Dropout: graph.Drop{P: 0.3, Key: g.key(), Site: 1},
+		Dropout: graph.DropoutConfig{P: 0.3, Key: g.key(), Site: 1},
 	}, nil
 }
 

@@ -30,9 +30,9 @@ func (r *randomGraph) input(name string, shape ...int) *G.Node {
 }
 
 // drop is dropout by a key that stays the same.
-func (r *randomGraph) drop() graph.Drop {
+func (r *randomGraph) drop() graph.DropoutConfig {
 	key := G.NewScalar(r.g, tensor.Int64, G.WithName("key"), G.WithValue(int64(7)))
-	return graph.Drop{P: 0.5, Key: key, Site: len(r.pool)}
+	return graph.DropoutConfig{P: 0.5, Key: key, Site: len(r.pool)}
 }
 
 // feed binds new values to all inputs.
@@ -150,12 +150,12 @@ var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
 		}
 		return graph.Tril(y)
 	},
-	"graph.Normalize": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+	"graph.DivideBySum": func(r *randomGraph, x *G.Node) (*G.Node, error) {
 		y, err := graph.Exp(x)
 		if err != nil {
 			return nil, err
 		}
-		return graph.Normalize(y)
+		return graph.DivideBySum(y)
 	},
 	"graph.FusedAttention": func(r *randomGraph, x *G.Node) (*G.Node, error) {
 		k := r.partner(1, x.Shape()[1])

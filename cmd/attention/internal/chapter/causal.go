@@ -25,7 +25,7 @@ func (p *page) maskByZeros() error {
 	masked := p.Of(graph.Mul(weights, mask))
 	p.tensor(masked, "Weights times mask: what may not be seen has weight 0.",
 		"002/27 masked_simple")
-	p.tensor(p.Of(graph.Normalize(masked)), "Divided by their sum, the weights of each row sum to one again.",
+	p.tensor(p.Of(graph.DivideBySum(masked)), "Divided by their sum, the weights of each row sum to one again.",
 		"002/28 masked_simple_norm")
 	return nil
 }

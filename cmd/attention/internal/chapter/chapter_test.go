@@ -231,7 +231,7 @@ func TestChapterKeepsTheFirstError(t *testing.T) {
 		return nil
 	}}
 	_, err := s.compute(tensor.Float32)
-	require.ErrorContains(t, err, "graph: MatMul: b: shape (6, 3), want (K=3, N)")
+	require.ErrorContains(t, err, "graph: MatMul: b: shape (6, 3), want (N=3, P)")
 }
 
 // TestChapterStopsWhenNobodyReads: an error of the writer is the command's.

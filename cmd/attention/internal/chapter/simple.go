@@ -28,13 +28,13 @@ func (p *page) oneQuery() error {
 	p.tensor(scores, "The second token asks: its scores are its dot products with all tokens.",
 		"002/2 attention_scores", "002/3 attention_scores", "003/1 attn_scores_2")
 
-	weights := p.Of(graph.Normalize(scores))
+	weights := p.Of(graph.DivideBySum(scores))
 	p.tensor(weights, "Divided by their sum, the scores become weights.",
 		"002/3 attention_scores_normed", "003/1 attn_weights_2_tmp")
 	p.tensor(p.sum(weights), "The sum of these weights.",
 		"002/3 attention_scores_normed.sum()", "003/1 attn_weights_2_tmp.sum()")
 
-	weights = p.Of(graph.Normalize(p.Of(graph.Exp(scores))))
+	weights = p.Of(graph.DivideBySum(p.Of(graph.Exp(scores))))
 	p.tensor(weights, "The softmax by its formula: exponentials of the scores, divided by their sum.",
 		"002/4 attention_scores_softmax", "003/1 attn_weights_2_naive")
 	p.tensor(p.sum(weights), "The sum of these weights.",

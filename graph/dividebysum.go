@@ -1,0 +1,87 @@
+package graph
+
+import (
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// DivideBySum returns x/Σx over the last axis: the plainest way to weights that sum to
+// one, and to renormalise weights after some were multiplied by zero. A row that sums to
+// zero gives zeros and passes no gradient. (torch.nn.functional.normalize divides by the
+// square root of Σx² instead: see L2Norm.)
+func DivideBySum(x *G.Node) (*G.Node, error) {
+	return applyTyped(divideBySum[float32]{}, divideBySum[float64]{}, x)
+}
+
+type divideBySum[F kernel.Float] struct{ intoFirst }
+
+func (divideBySum[F]) spec() (string, []arg) { return "DivideBySum", named("x") }
+
+func (divideBySum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	if in[0].Dims() == 0 {
+		return nil, &ShapeError{"DivideBySum", "x", in[0], "(…, S)"}
+	}
+	return in[0].Clone(), nil
+}
+
+func (divideBySum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	cols, x, y := last(in[0].Shape()), floats[F](in[0]), floats[F](out)
+	for lo := 0; lo < len(x); lo += cols {
+		row := x[lo : lo+cols]
+		s := sum(row)
+		for i, v := range row {
+			y[lo+i] = divide(v, s)
+		}
+	}
+	return nil
+}
+
+// divide returns x/s, and 0 for a row that sums to zero.
+func divide[F kernel.Float](x, s F) F {
+	if s == 0 {
+		return 0
+	}
+	return x / s
+}
+
+func sum[F kernel.Float](x []F) F {
+	var s F
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// y = x/s, s = Σx:  dx = (dy − Σ dy⊙y)/s.
+func (divideBySum[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	return only(apply(divideBySumBackward[F]{}, in[0], y, dy))
+}
+
+type divideBySumBackward[F kernel.Float] struct {
+	sameShape
+	isGradient
+}
+
+func (divideBySumBackward[F]) spec() (string, []arg) {
+	return "DivideBySumBackward", named("x", "y", "dy")
+}
+
+func (divideBySumBackward[F]) inPlace() int { return 2 }
+
+func (divideBySumBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	cols := last(in[0].Shape())
+	x, y, dy, dx := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
+	for lo := 0; lo < len(x); lo += cols {
+		s := sum(x[lo : lo+cols])
+		var dot F
+		for i := lo; i < lo+cols; i++ {
+			dot += dy[i] * y[i]
+		}
+		for i := lo; i < lo+cols; i++ {
+			dx[i] = divide(dy[i]-dot, s)
+		}
+	}
+	return nil
+}
