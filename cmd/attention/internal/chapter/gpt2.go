@@ -47,7 +47,7 @@ func (p *page) gradients(out *G.Node) {
 	}
 	learnables := p.build.Learnables()
 	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{out}, learnables)
-	if p.Of(out, err) == nil {
+	if p.Of(out, err); p.Err() != nil {
 		return
 	}
 	p.tensor(grads[0], "Backward: how half the sum of squared outputs changes with the query weights.",

@@ -7,46 +7,33 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// This file has the steps for which package graph has no function, in Gorgonia's own ops. Given the nil of a
-// failed step they do nothing.
+// This file has the steps for which package graph has no function, in Gorgonia's own ops.
 
 // input makes an input of the page's graph and binds its value.
 func (p *page) input(name string, value *tensor.Dense) *G.Node {
 	n := p.Of(p.build.InputOf(value.Dtype(), name, value.Shape()...), p.build.Err())
-	if n == nil {
-		return nil
-	}
 	return p.Of(n, G.Let(n, value))
 }
 
 // row is x[i], without the axis that it is taken from.
 func (p *page) row(x *G.Node, i int) *G.Node {
-	if x == nil {
-		return nil
-	}
 	return p.Of(G.Slice(x, G.S(i)))
 }
 
 // sum adds up x over some axes, or over all (torch.sum).
 func (p *page) sum(x *G.Node, axes ...int) *G.Node {
-	if x == nil {
-		return nil
-	}
 	return p.Of(G.Sum(x, axes...))
 }
 
 // reshape is x with its elements in another shape (torch.Tensor.view).
 func (p *page) reshape(x *G.Node, shape ...int) *G.Node {
-	if x == nil {
-		return nil
-	}
 	return p.Of(G.Reshape(x, shape))
 }
 
 // twice is the batch (2, T, E) of a sequence x (T, E) and itself (torch.stack((x, x))).
 func (p *page) twice(x *G.Node) *G.Node {
-	if x == nil {
-		return nil
+	if p.Err() != nil {
+		return x
 	}
 	return p.reshape(p.Of(G.Concat(0, x, x)), 2, x.Shape()[0], x.Shape()[1])
 }
@@ -54,9 +41,6 @@ func (p *page) twice(x *G.Node) *G.Node {
 // length is √Σx² over all elements of x. It sums a matrix row by row: one float32 that runs through the 589,824
 // elements of GPT-2's matrices ends up wrong by one in 10,000.
 func (p *page) length(x *G.Node) *G.Node {
-	if x == nil {
-		return nil
-	}
 	squares := p.Of(G.Square(x))
 	if x.Dims() == 2 {
 		squares = p.sum(squares, 1)

@@ -124,7 +124,7 @@ func (p *page) selfAttentionV2() error {
 			return err
 		}
 	}
-	if p.Of(l.Forward(p.build, x)) == nil {
+	if p.Of(l.Forward(p.build, x)); p.Err() != nil {
 		return p.Err()
 	}
 	learnables := p.build.Learnables()
