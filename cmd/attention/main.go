@@ -8,6 +8,7 @@ import (
 	"attention/cmd/attention/internal/apply"
 	"attention/cmd/attention/internal/bench"
 	"attention/cmd/attention/internal/chapter"
+	"attention/cmd/attention/internal/gradcheck"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/translate"
 
@@ -27,7 +28,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newTrainCommand(), chapter.New(), newGradcheckCommand(), apply.New(), bench.New(),
+	root.AddCommand(newTrainCommand(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
 		newGenerateCommand(), newExportCommand(), translate.New())
 	return root
 }

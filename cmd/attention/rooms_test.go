@@ -28,6 +28,7 @@ var rooms = map[string][]string{
 	"attention/graph/gradcheck":      {"attention/graph", "attention/graph/machine"},
 	"attention/graph/gradcases":      {"attention/graph", "attention/graph/gradcheck"},
 	"attention/layers":               {"attention/graph", "attention/internal/expr", "attention/internal/torchrand"},
+	"attention/layers/gradcases":     {"attention/layers", "attention/graph", "attention/graph/gradcases", "attention/graph/gradcheck"},
 	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
 	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
 	"attention/train/text":           {"attention/train", "attention/graph"},
@@ -47,27 +48,44 @@ var rooms = map[string][]string{
 	"attention/cmd/attention/internal/translate": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/machine",
 		"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot", "attention/cmd/attention/internal/run",
 		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/term"},
-	"attention/cmd/attention": {"attention/cmd/attention/internal/apply", "attention/cmd/attention/internal/bench", "attention/cmd/attention/internal/chapter",
+	"attention/cmd/attention/internal/gradcheck": {"attention/graph/gradcases", "attention/layers/gradcases", "attention/graph/gradcheck", "attention/cmd/attention/internal/term"},
+	"attention/cmd/attention": {"attention/cmd/attention/internal/gradcheck", "attention/cmd/attention/internal/apply", "attention/cmd/attention/internal/bench", "attention/cmd/attention/internal/chapter",
 		"attention/cmd/attention/internal/translate", "attention/cmd/attention/internal/term", "attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot",
 		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/run",
-		"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers/generate", "attention/layers", "attention/graph", "attention/graph/gradcheck",
+		"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers/generate", "attention/layers", "attention/graph",
 		"attention/graph/machine", "attention/internal/expr", "attention/internal/jsonkeys"},
 }
 
-func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "attention/...").Output()
+// forTests are the packages that only the external tests of one room may import, besides
+// the packages that may import them by rooms.
+var forTests = map[string]string{
+	"attention/graph/gradcases":  "attention/graph",
+	"attention/layers/gradcases": "attention/layers",
+}
+
+// listedPackage is a package as go list describes it.
+type listedPackage struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func listPackages(t *testing.T) (all []listedPackage) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "attention/...").Output()
 	require.NoError(t, err)
-	seen := 0
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; seen++ {
-		var p struct {
-			ImportPath string
-			Imports    []string
-		}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return all
 		} else {
 			require.NoError(t, err)
 		}
+		all = append(all, p)
+	}
+}
+
+func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
+	packages := listPackages(t)
+	for _, p := range packages {
 		allowed, ok := rooms[p.ImportPath]
 		require.True(t, ok, "%s is in no room: add it to the plan", p.ImportPath)
 		for _, i := range p.Imports {
@@ -76,5 +94,26 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, len(rooms), seen, "rooms that are not there any more")
+	require.Equal(t, len(rooms), len(packages), "rooms that are not there any more")
+}
+
+// No test borrows the gradient cases of another room, and no test inside a package, which
+// they import, can have them.
+func TestGradientCasesServeTheirRoomsTests(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range listPackages(t) {
+		for cases, room := range forTests {
+			if slices.Contains(rooms[p.ImportPath], cases) || p.ImportPath == cases {
+				continue
+			}
+			require.NotContains(t, p.TestImports, cases, "the tests inside %s", p.ImportPath)
+			if p.ImportPath == room {
+				require.Contains(t, p.XTestImports, cases, "the tests of %s", room)
+				used[cases] = true
+				continue
+			}
+			require.NotContains(t, p.XTestImports, cases, "the tests of %s", p.ImportPath)
+		}
+	}
+	require.Len(t, used, len(forTests))
 }

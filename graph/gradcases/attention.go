@@ -70,7 +70,7 @@ func (set setting) bound(more G.Nodes) (c graph.AttentionConfig, err error) {
 
 // dropout puts the key into the config.
 func dropout(c *graph.AttentionConfig, more G.Nodes) {
-	c.Dropout = graph.Drop{P: 0.3, Key: more[0], Site: 1}
+	c.Dropout = graph.DropoutConfig{P: 0.3, Key: more[0], Site: 1}
 }
 
 // plainSettings have no nodes in the config but the key of dropout.

@@ -90,7 +90,7 @@ func everythingAtOnce() setting {
 				Heads: 6, KVHeads: 2, Scale: 0.7, Softcap: 5, ExtraKeys: 2,
 				Mask: graph.And(graph.Causal{Align: graph.LowerRight}, graph.KeyLengths{Lengths: more[0]}),
 				Bias: more[1], RelativeBias: more[2], Sinks: more[3],
-				Dropout: graph.Drop{P: 0.3, Key: more[4], Site: 1},
+				Dropout: graph.DropoutConfig{P: 0.3, Key: more[4], Site: 1},
 			}
 		},
 	}

@@ -10,7 +10,7 @@ import (
 func lookups() []Case {
 	dropout := func(p float64, site int) func(G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
-			return graph.Dropout(in[0], graph.Drop{P: p, Key: in[1], Site: site})
+			return graph.Dropout(in[0], graph.DropoutConfig{P: p, Key: in[1], Site: site})
 		}
 	}
 	keep := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, 3, 5)

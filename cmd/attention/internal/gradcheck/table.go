@@ -1,4 +1,4 @@
-package main
+package gradcheck
 
 import (
 	"fmt"
@@ -12,20 +12,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// gradcheckTable collects the results of checks.
-type gradcheckTable struct {
+// table collects the results of checks.
+type table struct {
 	text     strings.Builder
 	rows     *tabwriter.Writer
 	compared string // what the third column counts
-	group    string // of the last row
+	group    string // heading of the last row
 	checks   int
 	total    int      // of the third column
 	failed   []string // names
-	details  []string // what is wrong with them
+	details  []string // the failures in full
 }
 
-func newGradcheckTable(m gradcheck.Mode) *gradcheckTable {
-	t := &gradcheckTable{compared: "elements"}
+func newTable(m gradcheck.Mode) *table {
+	t := &table{compared: "elements"}
 	if m == gradcheck.OneDirection {
 		t.compared = "directions"
 	}
@@ -33,8 +33,8 @@ func newGradcheckTable(m gradcheck.Mode) *gradcheckTable {
 	return t
 }
 
-// add adds the row of a check that ended in a report or an error.
-func (t *gradcheckTable) add(c gradcheckCase, dt tensor.Dtype, r *gradcheck.Report, err error) {
+// add adds the row of a check that returned a report or an error.
+func (t *table) add(c check, dt tensor.Dtype, r *gradcheck.Report, err error) {
 	if c.group != t.group {
 		if t.group != "" {
 			fmt.Fprintln(t.rows, "\t\t\t\t") // an empty row, not the end of the columns
@@ -55,16 +55,16 @@ func (t *gradcheckTable) add(c gradcheckCase, dt tensor.Dtype, r *gradcheck.Repo
 		elements, worst = fmt.Sprint(r.Compared()), fmt.Sprintf("%.1e", c.RelError)
 		t.total += r.Compared()
 	}
-	fmt.Fprintf(t.rows, "%s\t%v\t%s\t%s\t%s\n", c.name(), dt, elements, worst, verdict)
+	fmt.Fprintf(t.rows, "%s\t%v\t%s\t%s\t%s\n", c.name, dt, elements, worst, verdict)
 	if problem != "" {
-		name := fmt.Sprintf("%s (%v)", c.name(), dt)
+		name := fmt.Sprintf("%s (%v)", c.name, dt)
 		t.failed = append(t.failed, name)
 		t.details = append(t.details, name+"\n  "+problem)
 	}
 }
 
-// print writes the table, what is wrong and the sum.
-func (t *gradcheckTable) print(w io.Writer) error {
+// print writes the table, the failures and the sums.
+func (t *table) print(w io.Writer) error {
 	if err := t.rows.Flush(); err != nil {
 		return fmt.Errorf("gradcheck: %w", err)
 	}

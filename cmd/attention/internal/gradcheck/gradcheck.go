@@ -1,4 +1,5 @@
-package main
+// Package gradcheck is the command attention gradcheck.
+package gradcheck
 
 import (
 	"context"
@@ -8,13 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"attention/graph/gradcases"
 	"attention/graph/gradcheck"
+	layercases "attention/layers/gradcases"
 
 	"github.com/spf13/cobra"
 	"gorgonia.org/tensor"
 )
 
-const gradcheckHelp = `gradcheck differentiates a small graph of every op and of every layer, and compares the gradient of a randomly
+const help = `gradcheck differentiates a small graph of every op and of every layer, and compares the gradient of a randomly
 weighted sum of its output with central differences in float64: for every element of every input and parameter,
 n = (L(x+h) - L(x-h)) / 2h beside the symbolic a.
 
@@ -26,32 +29,54 @@ is zero everywhere proves nothing and fails.
 
 The last line is the verdict; the exit code is not 0 if any gradient is wrong.`
 
-const gradcheckExample = `  Check everything
+const example = `  Check everything
     attention gradcheck
   Check what has to do with causal masks, in float64
     attention gradcheck --run '(?i)causal' --dtype float64
   A quick look: one random direction for each input instead of every element
     attention gradcheck --fast`
 
-func newGradcheckCommand() *cobra.Command { return gradcheckCommandFor(gradcheckCases()) }
+// New returns the command.
+func New() *cobra.Command { return newFor(all()) }
 
-// gradcheckCommandFor is the command over some cases.
-func gradcheckCommandFor(cases []gradcheckCase) *cobra.Command {
+// check is a case of an op or of a layer.
+type check struct {
+	group string // the heading of its rows: op or layer
+	name  string
+	run   func(dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error)
+}
+
+// all returns the checks of all ops and layers.
+func all() []check {
+	var checks []check
+	for _, c := range gradcases.Cases() {
+		checks = append(checks, ofOp(c))
+	}
+	for _, c := range layercases.Cases() {
+		checks = append(checks, check{"layer", c.Name(), c.Check})
+	}
+	return checks
+}
+
+func ofOp(c gradcases.Case) check { return check{"op", c.Name(), c.Check} }
+
+// newFor returns the command over these checks.
+func newFor(checks []check) *cobra.Command {
 	var names, dtype string
 	var seed uint64
 	var fast bool
 	cmd := &cobra.Command{
 		Use:     "gradcheck",
 		Short:   "Check the gradient of every op and layer against finite differences",
-		Long:    gradcheckHelp,
-		Example: gradcheckExample,
+		Long:    help,
+		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			chosen, err := chooseCases(cases, names)
+			chosen, err := choose(checks, names)
 			if err != nil {
 				return err
 			}
-			types, err := gradcheckTypes(dtype)
+			types, err := dtypes(dtype)
 			if err != nil {
 				return err
 			}
@@ -59,7 +84,7 @@ func gradcheckCommandFor(cases []gradcheckCase) *cobra.Command {
 			if fast {
 				c.Mode = gradcheck.OneDirection
 			}
-			return runGradcheck(cmd.Context(), cmd.OutOrStdout(), chosen, types, c)
+			return run(cmd.Context(), cmd.OutOrStdout(), chosen, types, c)
 		},
 	}
 	flags := cmd.Flags()
@@ -70,19 +95,21 @@ func gradcheckCommandFor(cases []gradcheckCase) *cobra.Command {
 	return cmd
 }
 
-func chooseCases(cases []gradcheckCase, names string) ([]gradcheckCase, error) {
+// choose returns the checks whose names match a regexp.
+func choose(checks []check, names string) ([]check, error) {
 	matches, err := regexp.Compile(names)
 	if err != nil {
 		return nil, fmt.Errorf("gradcheck: --run: %w", err)
 	}
-	chosen := slices.DeleteFunc(slices.Clone(cases), func(c gradcheckCase) bool { return !matches.MatchString(c.name()) })
+	chosen := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return !matches.MatchString(c.name) })
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("gradcheck: --run: got %q, which matches none of %d names", names, len(cases))
+		return nil, fmt.Errorf("gradcheck: --run: got %q, which matches none of %d names", names, len(checks))
 	}
 	return chosen, nil
 }
 
-func gradcheckTypes(dtype string) ([]tensor.Dtype, error) {
+// dtypes returns the types that --dtype names.
+func dtypes(dtype string) ([]tensor.Dtype, error) {
 	switch dtype {
 	case "float32":
 		return []tensor.Dtype{tensor.Float32}, nil
@@ -94,16 +121,15 @@ func gradcheckTypes(dtype string) ([]tensor.Dtype, error) {
 	return nil, fmt.Errorf("gradcheck: --dtype: got %q, want float32, float64 or both", dtype)
 }
 
-// runGradcheck checks the cases in every type and prints the table, then what is
-// wrong in full.
-func runGradcheck(ctx context.Context, w io.Writer, cases []gradcheckCase, types []tensor.Dtype, c gradcheck.Config) error {
-	t := newGradcheckTable(c.Mode)
-	for _, one := range cases {
+// run runs the checks in every type and prints the table, then each failure in full.
+func run(ctx context.Context, w io.Writer, checks []check, types []tensor.Dtype, c gradcheck.Config) error {
+	t := newTable(c.Mode)
+	for _, one := range checks {
 		for _, dt := range types {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("gradcheck: %w", err)
 			}
-			report, err := one.check(dt, c)
+			report, err := one.run(dt, c)
 			t.add(one, dt, report, err)
 		}
 	}

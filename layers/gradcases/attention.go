@@ -1,0 +1,120 @@
+package gradcases
+
+import (
+	"attention/graph"
+	"attention/graph/gradcases"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// call is an Attention with any of its options, and how it is called.
+type call struct {
+	about             string
+	config            layers.AttentionConfig
+	query, key, value []int                                         // key and value may be nil
+	more              []gradcases.Input                             // what else there is
+	set               func(in *layers.AttentionInput, more G.Nodes) // puts more into the input; may be nil
+	reason            string
+}
+
+// attentions returns two cases of each call: Forward and ForwardWithWeights.
+func attentions() []Case {
+	var cases []Case
+	for _, c := range calls() {
+		forward := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			return l.Forward(b, c.input(in))
+		}
+		weighing := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			out, _, err := l.ForwardWithWeights(b, c.input(in))
+			return out, err
+		}
+		cases = append(cases,
+			Case{Layer: "Attention", About: c.about, Reason: c.reason, Mode: layers.Train, Inputs: c.inputs(),
+				New: made(layers.NewAttention, c.config, forward)},
+			Case{Layer: "Attention", About: c.about + ", with weights", Reason: c.reason, Mode: layers.Train, Inputs: c.inputs(),
+				New: made(layers.NewAttention, c.config, weighing)})
+	}
+	return cases
+}
+
+func (c call) inputs() []gradcases.Input {
+	inputs := []gradcases.Input{gradcases.Float("query", c.query...)}
+	if c.key != nil {
+		inputs = append(inputs, gradcases.Float("key", c.key...))
+	}
+	if c.value != nil {
+		inputs = append(inputs, gradcases.Float("value", c.value...))
+	}
+	return append(inputs, c.more...)
+}
+
+// input returns the layer's input of the nodes of inputs.
+func (c call) input(nodes G.Nodes) layers.AttentionInput {
+	in := layers.AttentionInput{Query: nodes[0]}
+	nodes = nodes[1:]
+	if c.key != nil {
+		in.Key, nodes = nodes[0], nodes[1:]
+	}
+	if c.value != nil {
+		in.Value, nodes = nodes[0], nodes[1:]
+	}
+	if c.set != nil {
+		c.set(&in, nodes)
+	}
+	return in
+}
+
+// small returns a config of two heads, changed.
+func small(change func(c *layers.AttentionConfig)) layers.AttentionConfig {
+	c := layers.AttentionConfig{Width: 5, NumHeads: 2, HeadDim: 3}
+	change(&c)
+	return c
+}
+
+func calls() []call {
+	x, key := []int{2, 3, 5}, []int{2, 7, 5}
+	return []call{
+		{about: "(T, Width)", config: small(func(*layers.AttentionConfig) {}), query: []int{3, 5}},
+		{about: "T=1, S=1, sinks", config: small(func(c *layers.AttentionConfig) { c.Sinks = true }), query: []int{1, 5}},
+		{about: "torch, keys and values of other widths, grouped", query: x, key: []int{2, 7, 2}, value: []int{2, 7, 3},
+			config: layers.AttentionConfig{Width: 5, KeyWidth: 2, ValueWidth: 3, Out: 7, NumHeads: 4, NumKVHeads: 2,
+				HeadDim: 3, ValueDim: 2, QKVBias: true, OutBias: true, Layout: layers.Torch}},
+		{about: "torch, added keys, padding", query: x, key: key, more: ids("lengths", []int{0, 4}, 2),
+			config: small(func(c *layers.AttentionConfig) {
+				c.Layout, c.QKVBias, c.AddBiasKV, c.AddZeroAttn = layers.Torch, true, true, true
+			}),
+			set: func(in *layers.AttentionInput, more G.Nodes) { in.Mask = graph.KeyLengths{Lengths: more[0]} }},
+		{about: "gpt2, causal, dropouts", query: x, config: small(func(c *layers.AttentionConfig) {
+			c.Layout, c.QKVBias, c.OutBias, c.Mask = layers.GPT2, true, true, graph.Causal{}
+			c.Dropout, c.ContextDropout, c.OutDropout = 0.3, 0.25, 0.1
+		})},
+		{about: "gpt2, key and value", query: x, key: key, reason: "the packed product is cut for a key of its own",
+			config: small(func(c *layers.AttentionConfig) { c.Layout, c.QKVBias = layers.GPT2, true })},
+		{about: "llama, rope, rms norm, causal, grouped", query: x,
+			config: layers.AttentionConfig{Width: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 4, Layout: layers.Llama,
+				RoPE: &graph.RoPEConfig{}, QKNorm: layers.RMSNorm, Mask: graph.Causal{}}},
+		{about: "interleaved rope in part, positions, l2 norm", query: x, key: key,
+			config: small(func(c *layers.AttentionConfig) {
+				c.RoPE, c.QKNorm = &graph.RoPEConfig{Dims: 2, Interleaved: true}, layers.L2Norm
+			}),
+			more: append(ids("positions", []int{3, -1, 7}, 3), ids("key_positions", []int{2, 7, 1, 8, -2, 8, 1}, 7)...),
+			set:  func(in *layers.AttentionInput, more G.Nodes) { in.Positions, in.KeyPositions = more[0], more[1] }},
+		{about: "three biases", query: x, key: key, more: []gradcases.Input{gradcases.Float("bias", 2, 1, 3, 7)},
+			config: small(func(c *layers.AttentionConfig) {
+				c.Align, c.ALiBi, c.RelativeBias = graph.LowerRight, true, &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 3}
+			}),
+			set: func(in *layers.AttentionInput, more G.Nodes) { in.Bias = more[0] }},
+		{about: "softcap, window, gate, sinks", query: x, key: key, config: small(func(c *layers.AttentionConfig) {
+			c.Softcap, c.Gate, c.Sinks = 0.7, true, true
+			c.Mask = graph.SlidingWindow{Left: 1, Right: 1, Align: graph.UpperLeft}
+		})},
+		{about: "renormalized, segments", query: x, more: ids("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3),
+			config: small(func(c *layers.AttentionConfig) { c.Renormalize = true }),
+			set:    func(in *layers.AttentionInput, more G.Nodes) { in.Mask = graph.Segments{Query: more[0]} }},
+	}
+}
+
+func ids(name string, ids []int, shape ...int) []gradcases.Input {
+	return []gradcases.Input{gradcases.IDs(name, ids, shape...)}
+}

@@ -1,0 +1,90 @@
+package gradcases
+
+import (
+	"attention/graph"
+	"attention/graph/gradcases"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+func linears() []Case {
+	plain := ofX(layers.NewLinear, layers.LinearConfig{In: 5, Out: 7})
+	bias := ofX(layers.NewLinear, layers.LinearConfig{In: 5, Out: 7, Bias: true})
+	return []Case{
+		{Layer: "Linear", About: "(T, In)", New: plain, Inputs: x(3, 5)},
+		{Layer: "Linear", About: "(T, In), bias", New: bias, Inputs: x(3, 5)},
+		{Layer: "Linear", About: "(B, T, In)", New: plain, Inputs: x(2, 3, 5)},
+		{Layer: "Linear", About: "(B, T, In), bias", New: bias, Inputs: x(2, 3, 5)},
+	}
+}
+
+func norms() []Case {
+	norm := func(c layers.NormConfig) func(layers.Scope) (Forward, error) {
+		c.Width = 5
+		return ofX(layers.NewNorm, c)
+	}
+	return []Case{
+		{Layer: "Norm", About: "layer", New: norm(layers.NormConfig{}), Inputs: x(2, 3, 5)},
+		{Layer: "Norm", About: "layer, bias", New: norm(layers.NormConfig{Bias: true}), Inputs: x(3, 5)},
+		{Layer: "Norm", About: "rms", New: norm(layers.NormConfig{Kind: layers.NormRMS}), Inputs: x(2, 3, 5)},
+	}
+}
+
+// mlps returns a case of every activation, the layouts and biases in turn.
+func mlps() []Case {
+	var cases []Case
+	for i, a := range layers.Activations() {
+		layout := layers.Layouts()[i%len(layers.Layouts())]
+		c := layers.MLPConfig{Width: 5, Hidden: 7, Activation: a, Bias: i%2 == 0, Layout: layout}
+		cases = append(cases, Case{Layer: "MLP", About: string(a) + ", " + string(layout), New: ofX(layers.NewMLP, c), Inputs: x(2, 3, 5)})
+	}
+	dropout := layers.MLPConfig{Width: 3, Bias: true, Dropout: 0.25, HiddenDropout: 0.5}
+	return append(cases, Case{Layer: "MLP", About: "dropout", Mode: layers.Train, New: ofX(layers.NewMLP, dropout), Inputs: x(2, 5, 3)})
+}
+
+func blocks() []Case {
+	block := func(change func(c *layers.BlockConfig)) func(layers.Scope) (Forward, error) {
+		c := layers.BlockConfig{
+			Attention: layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2, Mask: graph.Causal{}},
+			MLP:       layers.MLPConfig{Hidden: 5, Bias: true},
+			Norm:      layers.NormConfig{Bias: true},
+		}
+		change(&c)
+		return made(layers.NewBlock, c, func(l *layers.Block, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			return l.Forward(b, layers.AttentionInput{Query: in[0]})
+		})
+	}
+	return []Case{
+		{Layer: "Block", About: "pre-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(*layers.BlockConfig) {})},
+		{Layer: "Block", About: "post-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
+			c.PostNorm, c.Attention.Layout = true, layers.Torch
+		})},
+		{Layer: "Block", About: "dropout", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
+			c.Attention.OutDropout, c.MLP.Dropout = 0.25, 0.5
+		})},
+		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
+			c.Attention = layers.AttentionConfig{Width: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
+				RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}}
+			c.MLP, c.Norm = layers.MLPConfig{Hidden: 5, Activation: layers.SwiGLU}, layers.NormConfig{Kind: layers.NormRMS}
+		})},
+	}
+}
+
+func decoderBlocks() []Case {
+	decoder := func(layout layers.Layout, postNorm bool) func(layers.Scope) (Forward, error) {
+		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{
+			Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Layout: layout, Mask: graph.Causal{}},
+			MLP:       layers.MLPConfig{Hidden: 5},
+			PostNorm:  postNorm,
+		}}
+		return made(layers.NewDecoderBlock, c, func(l *layers.DecoderBlock, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			return l.Forward(b, layers.DecoderInput{X: in[0], Memory: in[1]})
+		})
+	}
+	inputs := []gradcases.Input{gradcases.Float("x", 2, 3, 6), gradcases.Float("memory", 2, 5, 6)}
+	return []Case{
+		{Layer: "DecoderBlock", About: string(layers.Book), New: decoder(layers.Book, false), Inputs: inputs},
+		{Layer: "DecoderBlock", About: string(layers.Torch), New: decoder(layers.Torch, true), Inputs: inputs},
+	}
+}

@@ -1,0 +1,9 @@
+package gradcases
+
+import "slices"
+
+// Cases returns the cases of all layers.
+func Cases() []Case {
+	return slices.Concat(linears(), selfAttentions(), causals(), multiHeads(), wrappers(), attentions(), additives(),
+		languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs())
+}

@@ -1,0 +1,91 @@
+package gradcases
+
+import (
+	"attention/graph"
+	"attention/graph/gradcases"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// tokens returns the inputs of a model's loss, of 2 sequences of 3 tokens.
+func tokens(targets ...int) []gradcases.Input {
+	return []gradcases.Input{gradcases.IDs("ids", []int{1, 6, 6, 0, 5, 1}, 2, 3), gradcases.IDs("targets", targets, 2, 3)}
+}
+
+// sequence returns the input of a model's logits, of one sequence.
+func sequence() []gradcases.Input {
+	return []gradcases.Input{gradcases.IDs("ids", []int{2, 0, 6, 2}, 4)}
+}
+
+// languageModels returns cases of the model over every variant of attention, of its
+// logits and of its loss.
+func languageModels() []Case {
+	logits := func(m *layers.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
+		out, _, err := m.ForwardWithWeights(b, in[0])
+		return out, err
+	}
+	loss := func(m *layers.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
+		out, err := m.Forward(b, in[0])
+		if err != nil {
+			return nil, err
+		}
+		return graph.CrossEntropy(out, in[1])
+	}
+	var cases []Case
+	for _, name := range layers.Variants() {
+		c := layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 3, Attention: layers.VariantConfig{
+			Layer: name, DIn: 3, DOut: 4, ContextLength: 5, NumHeads: 2, DQuery: 3, DKey: 3, DAttn: 5, QKVBias: true, Dropout: 0.25}}
+		cases = append(cases,
+			Case{Layer: "LanguageModel", About: name + ", (T), logits, with weights", Mode: layers.Train,
+				New: made(layers.NewLanguageModel, c, logits), Inputs: sequence()},
+			Case{Layer: "LanguageModel", About: name + ", (B, T), loss", Mode: layers.Train,
+				New: made(layers.NewLanguageModel, c, loss), Inputs: tokens(6, 6, 2, 5, 1, 0)})
+	}
+	return cases
+}
+
+func gpts() []Case {
+	gpt := func(forward func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error),
+		change func(c *layers.GPTConfig)) func(layers.Scope) (Forward, error) {
+		c := layers.GPTConfig{Vocab: 7, Context: 5, Width: 6, Layers: 2, NumHeads: 2, Hidden: 3}
+		change(&c)
+		return made(layers.NewGPT, c, forward)
+	}
+	logits := func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error) { return m.Forward(b, in[0]) }
+	loss := func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error) { return m.Loss(b, in[0], in[1]) }
+	inputs := tokens(6, 6, graph.IgnoreTarget, 5, 1, 0)
+	return []Case{
+		{Layer: "GPT", About: "(T), logits", Mode: layers.Train, Inputs: sequence(), New: gpt(logits, func(*layers.GPTConfig) {})},
+		{Layer: "GPT", About: "(B, T), loss", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(*layers.GPTConfig) {})},
+		{Layer: "GPT", About: "untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(c *layers.GPTConfig) {
+			c.Untied, c.NoBias, c.NumKVHeads = true, true, 1
+		})},
+		{Layer: "GPT", About: "gelu, dropout", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(c *layers.GPTConfig) {
+			c.Activation, c.EmbeddingDropout, c.AttentionDropout, c.ResidualDropout = "gelu", 0.25, 0.5, 0.25
+		})},
+	}
+}
+
+func seq2seqs() []Case {
+	model := func(change func(c *layers.Seq2SeqConfig)) func(layers.Scope) (Forward, error) {
+		c := layers.Seq2SeqConfig{SourceVocab: 7, TargetVocab: 7, Context: 5, Width: 6, EncoderLayers: 1, DecoderLayers: 1, NumHeads: 2, Hidden: 3}
+		change(&c)
+		return made(layers.NewSeq2Seq, c, func(m *layers.Seq2Seq, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			return m.Loss(b, in[0], in[1], in[2], in[3])
+		})
+	}
+	inputs := []gradcases.Input{
+		gradcases.IDs("source", []int{1, 6, 6, 0, 5, 1, 2, 3, 4, 0}, 2, 5),
+		gradcases.IDs("target", []int{6, 6, 2, 5, 1, 0}, 2, 3),
+		gradcases.IDs("lengths", []int{2, 5}, 2),
+		gradcases.IDs("targets", []int{6, 2, graph.IgnoreTarget, 1, 0, 3}, 2, 3),
+	}
+	return []Case{
+		{Layer: "Seq2Seq", About: "learned positions", Mode: layers.Train, Inputs: inputs, New: model(func(*layers.Seq2SeqConfig) {})},
+		{Layer: "Seq2Seq", About: "sinusoidal, shared, tied, post-norm", Mode: layers.Train, Inputs: inputs,
+			New: model(func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.Shared, c.Tied, c.PostNorm = true, true, true, true })},
+		{Layer: "Seq2Seq", About: "dropout", Mode: layers.Train, Inputs: inputs,
+			New: model(func(c *layers.Seq2SeqConfig) { c.Dropout = 0.25 })},
+	}
+}
