@@ -3,14 +3,15 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
 // maxDepth is how deep objects and lists may be nested: more than in any config.
 const maxDepth = 64
 
-var errDeep = errors.New("got more than 64 objects and lists in each other, want fewer")
+// errDeep names no field: its path would be as deep.
+var errDeep = fmt.Errorf("got more than %d objects and lists in each other, want fewer", maxDepth)
 
 // check refuses what is not one JSON value of moderate depth in which every key is unique.
 func check(text []byte) error {
