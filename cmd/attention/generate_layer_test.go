@@ -63,7 +63,7 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 		`: --dtype: got "int", want float32 or float64`:                    {`"float64"`, `"int"`},
 		": text: vocabulary: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
 		": layers: LanguageModel: Vocab: got 0, want at least 1":           {`"vocab":5`, `"vocab":0`},
-		": json: cannot unmarshal number into Go struct field":             {`"float64"`, `64`},
+		": dtype: got 64, want a string":                                   {`"float64"`, `64`},
 	} {
 		require.Contains(t, string(text), change[0])
 		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644))

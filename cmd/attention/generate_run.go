@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
-	"attention/internal/jsonkeys"
+	"attention/internal/config"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -54,14 +53,11 @@ func newRunModel(data []byte) (*generative, error) {
 		Model      *run.ModelConfig      `json:"model"`
 		Dtype      string                `json:"dtype"`
 	}
-	if err := json.Unmarshal(data, &c); err != nil {
+	if err := config.Foreign.Decode(data, &c); err != nil {
 		return nil, err
 	}
 	if c.Vocabulary == nil || c.Model == nil {
 		return nil, errNoRun
-	}
-	if err := jsonkeys.Unique(data); err != nil {
-		return nil, err
 	}
 	dt, err := flags.Dtype(c.Dtype)
 	if err != nil {

@@ -19,7 +19,6 @@ var rooms = map[string][]string{
 	"attention/internal/expr":        {},
 	"attention/internal/torchrand":   {},
 	"attention/internal/safetensors": {},
-	"attention/internal/jsonkeys":    {},
 	"attention/internal/config":      {},
 	"attention/internal/exports":     {},
 	"attention/internal/golden":      {"attention/internal/safetensors"},
@@ -32,7 +31,7 @@ var rooms = map[string][]string{
 	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
 	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
 	"attention/train/text":           {"attention/train", "attention/graph"},
-	"attention/train/pretrained":     {"attention/train/text", "attention/layers", "attention/internal/jsonkeys", "attention/internal/safetensors"},
+	"attention/train/pretrained":     {"attention/train/text", "attention/layers", "attention/internal/config", "attention/internal/safetensors"},
 
 	"attention/cmd/attention/internal/term":        {},
 	"attention/cmd/attention/internal/flags":       {},
@@ -40,7 +39,7 @@ var rooms = map[string][]string{
 	"attention/cmd/attention/internal/tensorprint": {},
 	"attention/cmd/attention/internal/commandtest": {},
 	"attention/cmd/attention/internal/run": {"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers", "attention/layers/generate",
-		"attention/cmd/attention/internal/flags", "attention/internal/jsonkeys", "attention/internal/safetensors"},
+		"attention/cmd/attention/internal/flags", "attention/internal/config", "attention/internal/safetensors"},
 	"attention/cmd/attention/internal/apply": {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/safetensors"},
 	"attention/cmd/attention/internal/bench": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel"},
 	"attention/cmd/attention/internal/chapter": {"attention/layers", "attention/graph", "attention/graph/machine",
@@ -53,7 +52,7 @@ var rooms = map[string][]string{
 		"attention/cmd/attention/internal/translate", "attention/cmd/attention/internal/term", "attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot",
 		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/run",
 		"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers/generate", "attention/layers", "attention/graph",
-		"attention/graph/machine", "attention/internal/expr", "attention/internal/jsonkeys"},
+		"attention/graph/machine", "attention/internal/expr", "attention/internal/config"},
 }
 
 // forTests are the packages that only the external tests of one room may import, besides

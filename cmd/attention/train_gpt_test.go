@@ -98,7 +98,7 @@ func TestTrainGPTResumes(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`"tokenizer": "bytes"`, `"tokenizer": "gpt2"`, `vocabulary.tokenizer: got "bytes", want the loop's "gpt2"`},
 		{`"n_head": 2`, `"n_head": 4`, `model.n_head: got "2", want the loop's "4"`},
-		{`"n_head": 2`, `"n_heads": 2`, `: json: unknown field "n_heads"`},
+		{`"n_head": 2`, `"n_heads": 2`, `: model: unknown field "n_heads"`},
 		{`"n_layer": 2`, `"n_layer": 0`, ": layers: GPT: Layers: got 0, want at least 1"},
 	} {
 		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[run.ConfigFile], c.old, c.new, 1)), 0o644))

@@ -53,10 +53,10 @@ func TestTrainResumeRefuses(t *testing.T) {
 	}
 	cut := func(s string) string { return s[:len(s)/2] }
 	config, checkpoint := path(run.ConfigFile), path(run.CheckpointsFolder, "step-00000012.safetensors")
-	spoil(config, cut, "--resume: "+config+": unexpected EOF")
+	spoil(config, cut, "--resume: "+config+": not JSON: unexpected end of JSON input, want one JSON object")
 	spoil(config, replace(`"batch": 3`, `"batch": 3, "batch": 3`), "--resume: "+config+`: field "batch" comes twice`)
 	spoil(config, replace(`"tokens": 40`, `"tokens": -1`), "--resume: "+config+": sample.tokens: got -1, want at least 0")
-	spoil(config, replace("batch", "bunch"), "--resume: "+config+`: json: unknown field "bunch"`)
+	spoil(config, replace("batch", "bunch"), "--resume: "+config+`: unknown field "bunch"; it has text, `)
 	spoil(config, replace(`"float32"`, `"float16"`), "--resume: "+config+`: --dtype: got "float16", want`)
 	spoil(config, replace(`"num_heads": 2`, `"num_heads": 4`), `model.attention.num_heads: got "2", want the loop's "4"`)
 	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": layers: LanguageModel: Attention.DIn: got 8, want Width=9")

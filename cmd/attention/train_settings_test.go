@@ -148,8 +148,8 @@ func TestSettingsWrong(t *testing.T) {
 		"--config=":                                  "--config: got nothing, want the name of a file",
 		"--config nothere":                           "--config: nothere: no such file or directory, want a file like a run's config.json",
 		"--config full":                              "--config: full: is a directory, want a file like a run's config.json",
-		"--config short":                             "--config: short: invalid character 'a' looking for beginning of value",
-		"--config empty":                             "--config: empty: EOF",
+		"--config short":                             "--config: short: not JSON: invalid character 'a' looking for beginning of value, want one JSON object",
+		"--config empty":                             "--config: empty: not JSON: unexpected end of JSON input, want one JSON object",
 		"--model llama":                              `--model: got "llama", want layer or gpt`,
 		"--tokenizer bpe":                            `--tokenizer: got "bpe", want one of characters, bytes, gpt2`,
 		"--layers 2":                                 "--layers: got it with --model layer, want it with --model gpt only",
@@ -187,9 +187,9 @@ func TestSettingsWrong(t *testing.T) {
 		`{"model": {"width": 3, "n_embd": 4}}`:                  `model.width: got 3, but 4 by another name`,
 		`{"training": {"solver": {"decay": "all"}}}`:            "training.solver.decay: got all, want matrices, which follows from the other values",
 		`{"model": {"width": 8, "attention": {"d_in": 9}}}`:     "model.attention.d_in: got 9, want 8, which follows from the other values",
-		`{"training": {"steps": 3, "steps": 4}}`:                `field "steps" comes twice`,
-		`{} {}`:                                                 "got more behind the JSON object, want nothing",
-		`[]`:                                                    "json: cannot unmarshal array into Go value of type map[string]interface {}",
+		`{"training": {"steps": 3, "steps": 4}}`:                `training: field "steps" comes twice`,
+		`{} {}`:                                                 "not JSON: invalid character '{' after top-level value, want one JSON object",
+		`[]`:                                                    "got [], want a JSON object",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		err := trainTo(t.Context(), new(bytes.Buffer), "--config", file, "--out", filepath.Join(t.TempDir(), "run"))

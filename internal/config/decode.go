@@ -30,6 +30,9 @@ type Reader struct {
 	AllowNull    bool // a field that is null counts as absent
 }
 
+// Foreign reads files that other programs write, or files of which only a part matters.
+var Foreign = Reader{AllowUnknown: true, AllowNull: true}
+
 // Decode is the function Decode in the Reader's way.
 func (r Reader) Decode(text []byte, to ...any) error {
 	if err := check(text); err != nil {

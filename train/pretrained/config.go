@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"attention/internal/jsonkeys"
+	"attention/internal/config"
 	"attention/layers"
 	"attention/train/text"
 )
@@ -30,8 +30,8 @@ const (
 	weightsName = "model.safetensors"
 )
 
-// config is config.json: layers.GPTConfig and the keys beside its own.
-type config struct {
+// folderConfig is config.json: layers.GPTConfig and the keys beside its own.
+type folderConfig struct {
 	gpt layers.GPTConfig
 	configExtra
 }
@@ -53,20 +53,20 @@ type configExtra struct {
 // large part of it.
 const maxConfig = 1 << 23
 
-func (r Reader) readConfig(dir string) (config, error) {
+func (r Reader) readConfig(dir string) (folderConfig, error) {
 	contents, err := readSmall(filepath.Join(dir, configName), maxConfig)
 	if err != nil {
-		return config{}, err
+		return folderConfig{}, err
 	}
 	if r.Config != nil {
 		contents, err = r.Config(contents)
 	}
-	var c config
+	var c folderConfig
 	if err == nil {
 		c, err = parseConfig(contents)
 	}
 	if err != nil {
-		return config{}, fmt.Errorf("%s: %w", configName, err)
+		return folderConfig{}, fmt.Errorf("%s: %w", configName, err)
 	}
 	return c, nil
 }
@@ -89,28 +89,25 @@ func readSmall(path string, most int64) ([]byte, error) {
 var ErrNotGPT = errors.New("the model is no GPT")
 
 // parseConfig parses a config.json and refuses models that are not a GPT-2.
-func parseConfig(contents []byte) (c config, err error) {
-	if err := json.Unmarshal(contents, &c.configExtra); err != nil {
-		return config{}, err
-	}
-	if err := jsonkeys.Unique(contents); err != nil {
-		return config{}, err
+func parseConfig(contents []byte) (c folderConfig, err error) {
+	if err := config.Foreign.Decode(contents, &c.configExtra); err != nil {
+		return folderConfig{}, err
 	}
 	switch {
 	case c.Format != "" && c.Format != Torch:
-		return config{}, fmt.Errorf("format: got %.60q, want %q or none", c.Format, Torch)
+		return folderConfig{}, fmt.Errorf("format: got %.60q, want %q or none", c.Format, Torch)
 	case c.Format == "" && c.ModelType != "gpt2":
-		return config{}, fmt.Errorf(`model_type: got %.60q, want "gpt2": %w`, c.ModelType, ErrNotGPT)
+		return folderConfig{}, fmt.Errorf(`model_type: got %.60q, want "gpt2": %w`, c.ModelType, ErrNotGPT)
 	case c.ScaleWeights != nil && !*c.ScaleWeights:
-		return config{}, errors.New("scale_attn_weights: got false, want true: attention without a scale is not supported")
+		return folderConfig{}, errors.New("scale_attn_weights: got false, want true: attention without a scale is not supported")
 	case c.ScaleByLayer:
-		return config{}, errors.New("scale_attn_by_inverse_layer_idx: got true, want false: " +
+		return folderConfig{}, errors.New("scale_attn_by_inverse_layer_idx: got true, want false: " +
 			"a scale for each layer is not supported")
 	case c.CrossAttention:
-		return config{}, errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
+		return folderConfig{}, errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
 	}
 	if err := json.Unmarshal(contents, &c.gpt); err != nil {
-		return config{}, err
+		return folderConfig{}, err
 	}
 	return c, c.gpt.Validate()
 }

@@ -23,9 +23,9 @@ func TestWrongConfigs(t *testing.T) {
 		"add_cross_attention: got true, want false: GPT-2 with an encoder is not supported":              hub.with(fields{"add_cross_attention": true}),
 		`layers: GPT: Activation: got "mish", want `:                                                     hub.with(fields{"activation_function": "mish"}),
 		"layers: GPT: Vocab: got 0, want at least 1":                                                     hub.with(fields{"vocab_size": 0}),
-		"json: cannot unmarshal array into Go value of type pretrained.configExtra":                      []int{1},
+		"got [1], want a JSON object":                                                                    []int{1},
 		"layers: GPT: config: json: cannot unmarshal string into Go struct field":                        hub.with(fields{"n_embd": "12"}),
-		"invalid character 'h' looking for beginning of value":                                           nil,
+		"not JSON: invalid character 'h' looking for beginning of value":                                 nil,
 	} {
 		dir := write(t, config, gpt(t))
 		if config == nil {

@@ -14,7 +14,7 @@ import (
 
 // optional reports whether a tensor may exist without a parameter of its name: a tied
 // head, and in a model without biases those of a format that always has them.
-func (w *weights) optional(name string, c config) bool {
+func (w *weights) optional(name string, c folderConfig) bool {
 	if name == headName {
 		return !c.gpt.Untied
 	}
@@ -22,14 +22,14 @@ func (w *weights) optional(name string, c config) bool {
 }
 
 // fill reads the parameters one by one and checks the tensors that are not parameters.
-func (w *weights) fill(p *layers.Params, c config) error {
+func (w *weights) fill(p *layers.Params, c folderConfig) error {
 	if p.Dtype() == tensor.Float64 {
 		return fill(w, p, c, (*tensor.Dense).Float64s)
 	}
 	return fill(w, p, c, (*tensor.Dense).Float32s)
 }
 
-func fill[F float32 | float64](w *weights, p *layers.Params, c config, floats func(*tensor.Dense) []F) error {
+func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig, floats func(*tensor.Dense) []F) error {
 	for name, value := range p.All() {
 		if err := read(w.tensors[name], floats(value), c.Format == Torch && isLinear(name)); err != nil {
 			return err

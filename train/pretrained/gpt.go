@@ -94,7 +94,7 @@ func (r Reader) readGPT(dir string) (*GPT, error) {
 
 // folder is a model folder with its weights' files open.
 type folder struct {
-	config    config
+	config    folderConfig
 	tokenizer text.Tokenizer
 	weights   *weights
 }

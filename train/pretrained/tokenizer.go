@@ -13,7 +13,7 @@ import (
 // tokenizer returns the tokenizer that config.json names. If it names none, it returns
 // GPT-2's if the vocabulary has its size, also when padded to a multiple of 64 or 128,
 // unless the folder holds another vocabulary; otherwise nil.
-func (c config) tokenizer(dir string) (text.Tokenizer, error) {
+func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	if c.Vocabulary == nil {
 		const padded = 50304
 		if c.gpt.Vocab <= text.GPT2EndOfText || c.gpt.Vocab > padded {
@@ -37,7 +37,7 @@ func (c config) tokenizer(dir string) (text.Tokenizer, error) {
 
 // endOfText returns the id that ends a text, or −1 if there is none. Of a list it
 // returns the first.
-func (c config) endOfText(t text.Tokenizer) int {
+func (c folderConfig) endOfText(t text.Tokenizer) int {
 	id := c.EOS
 	if list, ok := id.([]any); ok && len(list) > 0 {
 		id = list[0]

@@ -149,7 +149,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 }
 
 // check returns one error for all parameters that the files lack or have otherwise.
-func (w *weights) check(p *layers.Params, c config) error {
+func (w *weights) check(p *layers.Params, c folderConfig) error {
 	var missing, wrong []string
 	for name, value := range p.All() {
 		t, ok := w.tensors[name]
@@ -197,7 +197,7 @@ func isFloat(t safetensors.DType) bool {
 }
 
 // storedShape returns the shape of a parameter in a file of the config's format.
-func (c config) storedShape(name string, value *tensor.Dense) tensor.Shape {
+func (c folderConfig) storedShape(name string, value *tensor.Dense) tensor.Shape {
 	shape := value.Shape().Clone()
 	if c.Format == Torch && isLinear(name) {
 		slices.Reverse(shape)

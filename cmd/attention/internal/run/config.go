@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/internal/config"
 	"attention/train"
 	"attention/train/text"
 )
@@ -46,7 +47,7 @@ func ReadConfig(dir string) (c Config, err error) {
 	if isExport(text) {
 		return c, fmt.Errorf("--resume: %s: got an exported model, want the folder of a run; to begin a run with its weights: --init %[1]s", dir)
 	}
-	if err = strictJSON(text, &c); err == nil {
+	if err = config.Decode(text, &c); err == nil {
 		err = c.Validate()
 	}
 	if err != nil {

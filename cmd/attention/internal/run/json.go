@@ -3,35 +3,21 @@ package run
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
 
-	"attention/internal/jsonkeys"
+	"attention/internal/config"
 )
 
-// strictJSON reads an object whose keys all have to be fields, each once.
-func strictJSON(text []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	return jsonkeys.Unique(text)
-}
-
-// Leaves are the values of a JSON object by their paths; null is none.
+// Leaves returns the values of a JSON object by their paths, but for those that are null.
 func Leaves(text []byte) (map[string]any, error) {
+	var members map[string]json.RawMessage
+	if err := config.Foreign.Decode(text, &members); err != nil {
+		return nil, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var tree map[string]any
 	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("got more behind the JSON object, want nothing")
-	}
-	if err := jsonkeys.Unique(text); err != nil {
 		return nil, err
 	}
 	leaves := map[string]any{}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/internal/config"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -95,10 +96,10 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 	}
 	if gpt.Width == nil {
 		c.Layer = new(layers.LanguageModelConfig)
-		return strictJSON(text, c.Layer)
+		return config.Decode(text, c.Layer)
 	}
 	c.GPT = new(layers.GPTConfig)
-	if err := strictJSON(text, new(gptFields)); err != nil {
+	if err := config.Decode(text, new(gptFields)); err != nil {
 		return err
 	}
 	return json.Unmarshal(text, c.GPT)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"attention/internal/jsonkeys"
+	"attention/internal/config"
 	"attention/train/pretrained"
 )
 
@@ -21,7 +21,7 @@ func pretrainedConfig(contents []byte) ([]byte, error) {
 	if json.Unmarshal(contents, &run) != nil || run.Model == nil {
 		return contents, nil
 	}
-	if err := jsonkeys.Unique(contents); err != nil {
+	if err := config.Foreign.Decode(contents, &run); err != nil {
 		return nil, err
 	}
 	var gpt struct {

@@ -30,5 +30,5 @@ func TestPretrainedConfig(t *testing.T) {
 		require.EqualError(t, err, "model: the model is no GPT", config)
 	}
 	_, err := pretrainedConfig([]byte(`{"model": {"n_embd": 1, "n_embd": 2}}`))
-	require.EqualError(t, err, `field "n_embd" comes twice`)
+	require.EqualError(t, err, `model: field "n_embd" comes twice`)
 }
