@@ -170,6 +170,10 @@ func attentionCases() []opCase {
 			then(shapes(s{2, 3, 7}), ids([]float64{6, 0, -100, 1, -100, 1}, 2, 3))},
 		{"cross_entropy_one", func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
 			func(in []array) array { return naiveCrossEntropy(in[0], in[1]) }, then(shapes(s{7}), key(2))},
+		{"mse", func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
+			func(in []array) array { return naiveMSE(in[0], in[1]) }, shapes(s{2, 3, 7}, s{2, 3, 7})},
+		{"mse_scalars", func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
+			func(in []array) array { return naiveMSE(in[0], in[1]) }, shapes(nil, nil)},
 		{"pairwise_add", func(in G.Nodes) (*G.Node, error) { return graph.PairwiseAdd(in[0], in[1]) },
 			func(in []array) array { return naivePairwiseAdd(in[0], in[1]) }, shapes(s{2, 3, 7}, s{2, 5, 7})},
 		{"additive", func(in G.Nodes) (*G.Node, error) {

@@ -1,11 +1,14 @@
 package graph_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"attention/graph"
+	"attention/graph/gradcases"
 	"attention/graph/machine"
 
 	"github.com/stretchr/testify/require"
@@ -100,6 +103,34 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 		again, err := op()
 		require.NoError(t, err, name)
 		require.Same(t, n, again, "%s, made twice", name)
+	}
+}
+
+// The same holds for all cases: on the same inputs, no op is taken for another.
+func TestCasesAreDifferentNodes(t *testing.T) {
+	g, made := G.NewGraph(), map[*G.Node]string{}
+	for _, c := range gradcases.Cases() {
+		var in G.Nodes
+		for _, x := range c.Inputs {
+			name, dt := fmt.Sprint(x.Name, x.IDs, x.Floats), tensor.Float64 // inputs of other values are others
+			if x.IDs != nil {
+				dt = tensor.Int
+			}
+			in = append(in, G.NewTensor(g, dt, x.Shape.Dims(), G.WithShape(x.Shape...), G.WithName(name)))
+		}
+		n, err := c.Apply(in)
+		require.NoError(t, err, c.Name())
+		if c.Op == "FusedAttention" && strings.Contains(c.About, "renormalized") {
+			continue // computed as without
+		}
+		require.Empty(t, made[n], "%s is the same node", c.Name())
+		made[n] = c.Name()
+		if c.Op == "Observe" {
+			continue // each is another
+		}
+		again, err := c.Apply(in)
+		require.NoError(t, err, c.Name())
+		require.Same(t, n, again, "%s, made twice", c.Name())
 	}
 }
 

@@ -67,6 +67,14 @@ func naiveSoftmax(x array) array {
 	return naiveNormalize(naiveEach(x, x, func(v, _ float64) float64 { return math.Exp(v) }))
 }
 
+func naiveMSE(x, y array) array {
+	sum := 0.0
+	for i, v := range x.v {
+		sum += (v - y.v[i]) * (v - y.v[i])
+	}
+	return array{nil, []float64{sum / float64(len(x.v))}}
+}
+
 func naiveNormalize(x array) array {
 	y := x.like()
 	from, to := x.rows(), y.rows()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/graph/gradcases"
 	"attention/graph/machine"
 
 	"github.com/stretchr/testify/require"
@@ -41,9 +42,33 @@ func TestOpsEqualPlainLoops(t *testing.T) {
 	}
 }
 
+// allCases returns opCases and the gradient cases, which have no oracle.
+func allCases() []opCase {
+	cases := opCases()
+	for _, c := range gradcases.Cases() {
+		cases = append(cases, opCase{name: c.Name(), op: c.Apply, in: func(r *rand.Rand) (in []input) {
+			for _, x := range c.Inputs {
+				switch a := (array{shape: x.Shape, v: x.Floats}); {
+				case x.IDs != nil:
+					for _, id := range x.IDs {
+						a.v = append(a.v, float64(id))
+					}
+					in = append(in, input{array: a, integer: true})
+				case x.Floats != nil:
+					in = append(in, input{array: a, fixed: true})
+				default:
+					in = append(in, input{array: normal(r, x.Shape...), fixed: x.Constant})
+				}
+			}
+			return in
+		}})
+	}
+	return cases
+}
+
 // Gorgonia's machine and ours must give the same bits: forward and gradients.
 func TestOpsAreEqualOnBothMachines(t *testing.T) {
-	for _, c := range opCases() {
+	for _, c := range allCases() {
 		for _, p := range tolerances {
 			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(3, 4))
@@ -68,7 +93,7 @@ func TestOpsAreEqualOnBothMachines(t *testing.T) {
 // no other input.
 func TestOpsOverwriteTheirMemory(t *testing.T) {
 	found := 0
-	for _, c := range opCases() {
+	for _, c := range allCases() {
 		for _, p := range tolerances {
 			r := rand.New(rand.NewPCG(5, 6))
 			in := c.in(r)

@@ -5,10 +5,9 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
-	"attention/graph"
+	"attention/graph/gradcases"
 	"attention/graph/machine"
 
 	"github.com/stretchr/testify/require"
@@ -16,79 +15,31 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// function is one exported function, the names of its node arguments and good
-// ones, by the shapes that bench.f and bench.ids take.
-type function struct {
-	name string
-	args string // names, apart by spaces; a leading # is an argument of ids
-	op   func(...*G.Node) (*G.Node, error)
-	good [][]int
-}
-
-func functions() []function {
-	m := []int{3, 3}
-	return []function{
-		{"Softmax", "x", one(graph.Softmax), [][]int{m}},
-		{"DivideBySum", "x", one(graph.DivideBySum), [][]int{m}},
-		{"CausalFill", "scores", one(graph.CausalFill), [][]int{m}},
-		{"Tril", "x", one(graph.Tril), [][]int{m}},
-		{"Exp", "x", one(graph.Exp), [][]int{m}},
-		{"Tanh", "x", one(graph.Tanh), [][]int{m}},
-		{"Scale", "x", scale(2), [][]int{m}},
-		{"SplitHeads", "x", split(3), [][]int{m}},
-		{"MergeHeads", "x", one(graph.MergeHeads), [][]int{{2, 3, 3}}},
-		{"Observe", "x", observe, [][]int{m}},
-		{"Add", "x y", two(graph.Add), [][]int{m, m}},
-		{"Mul", "x y", two(graph.Mul), [][]int{m, m}},
-		{"MatMul", "a b", two(graph.MatMul), [][]int{m, m}},
-		{"Scores", "q k", two(graph.Scores), [][]int{m, m}},
-		{"PairwiseAdd", "q k", two(graph.PairwiseAdd), [][]int{m, m}},
-		{"Concat", "xs[0] xs[1]", graph.Concat, [][]int{m, m}},
-		{"DropoutMask", "x keep", mask(0.5), [][]int{m, m}},
-		{"Dropout", "x #key", drop(0.5), [][]int{m, {}}},
-		{"Embedding", "weight #ids", two(graph.Embedding), [][]int{m, {2}}},
-		{"CrossEntropy", "logits #targets", two(graph.CrossEntropy), [][]int{m, {3}}},
-		{"Linear", "x weight bias", three(graph.Linear), [][]int{m, m, {3}}},
-		{"Attention", "q k v", attentionBy(graph.AttentionConfig{}), [][]int{m, m, m}},
-		{"FusedAttention", "q k v", three(fusedPlain), [][]int{m, m, m}},
-		{"RoPE", "x #positions", ropeBy, [][]int{{3, 4}, {3}}},
-		{"AddSinusoidal", "x #positions", two(graph.AddSinusoidal), [][]int{{3, 4}, {3}}},
-		{"ExpandRelativeBias", "bias", expandBy(2, 2), [][]int{m}},
-		{"T5RelativeBias", "table", t5By(graph.T5Config{T: 2, S: 3, Unidirectional: true}), [][]int{m}},
-		{"LayerNorm", "x weight bias", three(layerNormBy), [][]int{m, {3}, {3}}},
-		{"RMSNorm", "x weight", two(normBy("RMSNorm", 1e-5)), [][]int{m, {3}}},
-		{"L2Norm", "x weight", two(normBy("L2Norm", 1e-5)), [][]int{m, {3}}},
-		{"GELU", "x", one(graph.GELU), [][]int{m}},
-		{"GELUTanh", "x", one(graph.GELUTanh), [][]int{m}},
-		{"Sigmoid", "x", one(graph.Sigmoid), [][]int{m}},
-		{"SiLU", "x", one(graph.SiLU), [][]int{m}},
-		{"SwiGLU", "gate up", two(graph.SwiGLU), [][]int{m, m}},
-		{"Softcap", "x", one(softcapBy(30)), [][]int{m}},
-		{"AverageHeads", "weights", one(graph.AverageHeads), [][]int{{2, 3, 3}}},
-		{"Split", "x", one(splitBy(1, 2)), [][]int{m}},
-		{"Rows", "x", one(rowsBy(1, 2)), [][]int{m}},
-		{"Transpose", "x", one(graph.Transpose), [][]int{m}},
-		{"ReLU", "x", one(graph.ReLU), [][]int{m}},
-		{"PositionRows", "weight #start", two(positionRowsBy(2)), [][]int{m, {}}},
-		{"LastRow", "x", one(graph.LastRow), [][]int{m}},
-		{"MaskFill", "scores", one(fillBy(graph.Prefix{N: 2})), [][]int{m}},
-		{"AppendRow", "x row", two(graph.AppendRow), [][]int{m, {3}}},
-		{"Detach", "x", one(timesDetached), [][]int{m}},
-		{"AdditiveAttention", "q k v value", additiveBy, [][]int{m, m, {1, 3}, m}},
+// functions returns one case of each function, on all its nodes.
+func functions() []gradcases.Case {
+	functions := []gradcases.Case{{Op: "Detach", Inputs: []gradcases.Input{gradcases.Float("x", 3, 3)},
+		Apply: func(in G.Nodes) (*G.Node, error) { return timesDetached(in[0]) }}}
+	seen := map[string]bool{"ALiBi": true, "Detach": true} // ALiBi has no node, and the case of Detach two
+	for _, c := range gradcases.Cases() {
+		if !seen[c.Op] {
+			seen[c.Op] = true
+			functions = append(functions, c)
+		}
 	}
+	return functions
 }
 
-// build makes the good arguments, all but the one at bad, which is given.
-func (f function) build(b bench, bad int, n *G.Node) G.Nodes {
+// nodesOf makes good arguments, all but the one at bad, which is given.
+func nodesOf(c gradcases.Case, b bench, bad int, n *G.Node) G.Nodes {
 	var in G.Nodes
-	for i, arg := range strings.Fields(f.args) {
+	for i, arg := range c.Inputs {
 		switch {
 		case i == bad:
 			in = append(in, n)
-		case arg[0] == '#':
-			in = append(in, b.ids(f.good[i]...))
+		case arg.IDs != nil:
+			in = append(in, b.ids(arg.Shape...))
 		default:
-			in = append(in, b.f(f.good[i]...))
+			in = append(in, b.f(arg.Shape...))
 		}
 	}
 	return in
@@ -97,13 +48,13 @@ func (f function) build(b bench, bad int, n *G.Node) G.Nodes {
 // Each argument of each function: missing, of another graph, of no graph, of the
 // wrong type.
 func TestWrongNodesAreRefused(t *testing.T) {
+	mayBeNil := []string{"positions", "bias", "row"}
 	for _, f := range functions() {
 		good := bench{G.NewGraph()}
-		_, err := f.op(f.build(good, -1, nil)...)
-		require.NoError(t, err, f.name)
-		for i, arg := range strings.Fields(f.args) {
-			arg, isIDs := strings.CutPrefix(arg, "#")
-			b := bench{G.NewGraph()}
+		_, err := f.Apply(nodesOf(f, good, -1, nil))
+		require.NoError(t, err, f.Op)
+		for i, arg := range f.Inputs {
+			b, isIDs := bench{G.NewGraph()}, arg.IDs != nil
 			says := map[*G.Node]string{
 				G.NewConstant(1.0):        "got a node of no graph, want one of a graph",
 				b.of(tensor.Bool, 3, 3):   "got bool, want float32 or float64",
@@ -116,21 +67,20 @@ func TestWrongNodesAreRefused(t *testing.T) {
 				says[b.ids(3, 3)] = "got int, want float32 or float64"
 			}
 			if i > 0 {
-				first := strings.Fields(f.args)[0]
-				says[bench{G.NewGraph()}.f(3, 3)] = "got a node of another graph, want one of " + first + "'s"
+				says[bench{G.NewGraph()}.f(3, 3)] = "got a node of another graph, want one of " + f.Inputs[0].Name + "'s"
 				if !isIDs {
 					says[b.of(tensor.Float32, 3, 3)] = "got float32, want float64 as the arguments before it"
 				}
 			}
-			if arg != "positions" && arg != "bias" && arg != "row" { // which may be nil
+			if !slices.Contains(mayBeNil, arg.Name) {
 				says[nil] = "got nil, want a node"
 			}
 			for n, want := range says {
 				require.NotPanics(t, func() {
-					_, err := f.op(f.build(b, i, n)...)
-					require.ErrorContains(t, err, ": "+arg+": "+want, "%s of %v", f.name, n)
+					_, err := f.Apply(nodesOf(f, b, i, n))
+					require.ErrorContains(t, err, ": "+arg.Name+": "+want, "%s of %v", f.Op, n)
 					require.ErrorContains(t, err, "graph: ")
-				})
+				}, "%s of %v", f.Op, n)
 			}
 		}
 	}
@@ -150,12 +100,19 @@ func zoo(b, other bench, kind int) *G.Node {
 
 const zooSize = 12 + 10
 
-// tuples calls f with kinds of nodes for n arguments: all singles and pairs, and a
-// draw of the longer ones in which every second node is zooSize, a good one.
+// tuples calls f with kinds of nodes for n arguments, where zooSize is a good one: all
+// singles and pairs, and a draw of the longer ones in which every second node is good.
 func tuples(n int, f func(kinds []int)) {
-	if n <= 2 {
-		for c := range zooSize * zooSize {
-			f([]int{c % zooSize, c / zooSize}[:n])
+	const kinds = zooSize + 1
+	switch n {
+	case 1:
+		for c := range kinds {
+			f([]int{c})
+		}
+		return
+	case 2:
+		for c := range kinds * kinds {
+			f([]int{c % kinds, c / kinds})
 		}
 		return
 	}
@@ -176,42 +133,41 @@ var wellSaid = regexp.MustCompile(`^graph: [A-Z]\w+: [\w\[\]]+: (got|shape) .+, 
 func TestNoCombinationOfNodesPanics(t *testing.T) {
 	for _, f := range functions() {
 		accepted := 0
-		tuples(len(f.good), func(kinds []int) {
+		tuples(len(f.Inputs), func(kinds []int) {
 			b, other := bench{G.NewGraph()}, bench{G.NewGraph()}
-			in := f.build(b, -1, nil)
+			in := nodesOf(f, b, -1, nil)
 			for i, kind := range kinds {
 				if kind < zooSize {
 					in[i] = zoo(b, other, kind)
 				}
 			}
 			require.NotPanics(t, func() {
-				out, err := f.op(in...)
+				out, err := f.Apply(in)
 				if err != nil {
-					require.Nil(t, out, "%s of %v", f.name, kinds)
+					require.Nil(t, out, "%s of %v", f.Op, kinds)
 					require.Regexp(t, wellSaid, err.Error())
 					return
 				}
 				accepted++
-				runs(t, fmt.Sprintf("%s of %v", f.name, in), f, in, out)
-			}, "%s of %v", f.name, kinds)
+				runs(t, fmt.Sprintf("%s of %v", f.Op, in), f, in, out)
+			}, "%s of %v", f.Op, kinds)
 		})
-		require.NotZero(t, accepted, f.name)
+		require.NotZero(t, accepted, f.Op)
 	}
 }
 
 // runs binds values and computes the node and its gradients.
-func runs(t *testing.T, what string, f function, in G.Nodes, out *G.Node) {
+func runs(t *testing.T, what string, f gradcases.Case, in G.Nodes, out *G.Node) {
 	t.Helper()
 	var wrt G.Nodes
-	args := strings.Fields(f.args)
 	for i, n := range in {
 		if n == nil { // no bias
 			continue
 		}
 		a := zeros(n.Shape()...)
-		if isFloat := args[i][0] != '#'; isFloat {
+		if f.Inputs[i].IDs == nil {
 			a = normal(rand.New(rand.NewPCG(1, 2)), n.Shape()...)
-			if args[i] != "keep" && !slices.Contains(wrt, n) {
+			if f.Inputs[i].Floats == nil && !slices.Contains(wrt, n) {
 				wrt = append(wrt, n)
 			}
 		}

@@ -142,9 +142,9 @@ func additives() []Case {
 	ofWeights := inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3})
 	ofWeights[3] = Fixed("value", make([]float64, 42), 2, 7, 3)
 	return []Case{
-		{Op: "PairwiseAdd", About: "2-D", Inputs: ab(s{2, 5}, s{3, 5}), Apply: two(graph.PairwiseAdd)},
-		{Op: "PairwiseAdd", About: "3-D", Inputs: ab(s{2, 3, 5}, s{2, 7, 5}), Apply: two(graph.PairwiseAdd)},
-		{Op: "PairwiseAdd", About: "T=1", Inputs: ab(s{2, 1, 5}, s{2, 3, 5}), Apply: two(graph.PairwiseAdd)},
+		{Op: "PairwiseAdd", About: "2-D", Inputs: pair("q", s{2, 5}, "k", s{3, 5}), Apply: two(graph.PairwiseAdd)},
+		{Op: "PairwiseAdd", About: "3-D", Inputs: pair("q", s{2, 3, 5}, "k", s{2, 7, 5}), Apply: two(graph.PairwiseAdd)},
+		{Op: "PairwiseAdd", About: "T=1", Inputs: pair("q", s{2, 1, 5}, "k", s{2, 3, 5}), Apply: two(graph.PairwiseAdd)},
 		{Op: "AdditiveAttention", About: "2-D", Inputs: inputs(s{2, 5}, s{3, 5}, s{3, 7}), Apply: additive},
 		{Op: "AdditiveAttention", About: "3-D", Inputs: inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3}), Apply: additive},
 		{Op: "AdditiveAttention", About: "T=1", Inputs: inputs(s{2, 1, 5}, s{2, 3, 5}, s{2, 3, 7}), Apply: additive},

@@ -18,8 +18,8 @@ type s = []int
 // x returns the inputs of an op of one node.
 func x(shape ...int) []Input { return []Input{Float("x", shape...)} }
 
-// ab returns the inputs of an op of two nodes.
-func ab(a, b s) []Input { return []Input{Float("a", a...), Float("b", b...)} }
+// pair returns the inputs of an op of two nodes.
+func pair(x string, xs s, y string, ys s) []Input { return []Input{Float(x, xs...), Float(y, ys...)} }
 
 func one(op func(x *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return op(in[0]) }

@@ -9,14 +9,17 @@ import (
 func elements() []Case {
 	observe := func(x *G.Node) (*G.Node, error) {
 		o, err := graph.Observe(x)
-		return o.Node(), err
+		if err != nil {
+			return nil, err
+		}
+		return o.Node(), nil
 	}
 	return []Case{
-		{Op: "Add", About: "one shape", Inputs: ab(s{2, 3, 5}, s{2, 3, 5}), Apply: two(graph.Add)},
-		{Op: "Add", About: "bias", Inputs: ab(s{2, 3, 5}, s{5}), Apply: two(graph.Add)},
-		{Op: "Add", About: "positions", Inputs: ab(s{2, 3, 5}, s{3, 5}), Apply: two(graph.Add)},
+		{Op: "Add", About: "one shape", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.Add)},
+		{Op: "Add", About: "bias", Inputs: pair("x", s{2, 3, 5}, "y", s{5}), Apply: two(graph.Add)},
+		{Op: "Add", About: "positions", Inputs: pair("x", s{2, 3, 5}, "y", s{3, 5}), Apply: two(graph.Add)},
 		{Op: "Add", About: "x + x", Inputs: x(2, 3), Apply: twice(graph.Add)},
-		{Op: "Mul", About: "one shape", Inputs: ab(s{2, 3, 5}, s{2, 3, 5}), Apply: two(graph.Mul)},
+		{Op: "Mul", About: "one shape", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.Mul)},
 		{Op: "Mul", About: "x · x", Inputs: x(2, 3), Apply: twice(graph.Mul)},
 		{Op: "Scale", About: "by -0.3", Inputs: x(2, 3, 5),
 			Apply: one(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, -0.3) })},
@@ -37,7 +40,7 @@ func activations() []Case {
 		{Op: "SiLU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.SiLU)},
 		{Op: "Softcap", About: "at 0.7", Inputs: x(2, 3, 5), Apply: softcap(0.7)},
 		{Op: "Softcap", About: "at 30", Inputs: x(2, 3, 5), Apply: softcap(30)},
-		{Op: "SwiGLU", About: "(2, 3, 5)", Inputs: ab(s{2, 3, 5}, s{2, 3, 5}), Apply: two(graph.SwiGLU)},
+		{Op: "SwiGLU", About: "(2, 3, 5)", Inputs: pair("gate", s{2, 3, 5}, "up", s{2, 3, 5}), Apply: two(graph.SwiGLU)},
 		{Op: "SwiGLU", About: "x by itself", Inputs: x(2, 3), Apply: twice(graph.SwiGLU)},
 	}
 }

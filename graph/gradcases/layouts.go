@@ -21,7 +21,7 @@ func layouts() []Case {
 		{Op: "MergeHeads", About: "3-D", Inputs: x(3, 5, 2), Apply: one(graph.MergeHeads)},
 		{Op: "MergeHeads", About: "4-D", Inputs: x(2, 3, 5, 7), Apply: one(graph.MergeHeads)},
 		{Op: "MergeHeads", About: "one head", Inputs: x(2, 1, 5, 7), Apply: one(graph.MergeHeads)},
-		{Op: "Concat", About: "three widths", Inputs: []Input{Float("x0", 2, 3, 5), Float("x1", 2, 3, 1), Float("x2", 2, 3, 7)},
+		{Op: "Concat", About: "three widths", Inputs: []Input{Float("xs[0]", 2, 3, 5), Float("xs[1]", 2, 3, 1), Float("xs[2]", 2, 3, 7)},
 			Apply: concat},
 		{Op: "Concat", About: "one node, twice", Inputs: x(2, 3),
 			Apply: func(in G.Nodes) (*G.Node, error) { return graph.Concat(in[0], in[0]) }},
@@ -66,7 +66,7 @@ func parts() []Case {
 		{Op: "Rows", About: "all", Inputs: x(5, 3), Apply: rows(0, 5)},
 		{Op: "Rows", About: "that overlap", Inputs: x(5, 3), Apply: overlap},
 		{Op: "Transpose", About: "(3, 5)", Inputs: x(3, 5), Apply: one(graph.Transpose)},
-		{Op: "AverageHeads", About: "4-D", Inputs: x(2, 3, 5, 7), Apply: one(graph.AverageHeads)},
+		{Op: "AverageHeads", About: "4-D", Inputs: []Input{Float("weights", 2, 3, 5, 7)}, Apply: one(graph.AverageHeads)},
 		{Op: "AverageHeads", About: "one head", Inputs: x(1, 5, 7), Apply: one(graph.AverageHeads)},
 	}
 }
@@ -81,9 +81,9 @@ func appendRows() []Case {
 		return graph.Mul(in[1], y)
 	}
 	return []Case{
-		{Op: "AppendRow", About: "2-D", Inputs: ab(s{3, 5}, s{5}), Apply: two(graph.AppendRow)},
-		{Op: "AppendRow", About: "3-D, a row of three axes", Inputs: ab(s{2, 3, 5}, s{1, 1, 5}), Apply: two(graph.AppendRow)},
-		{Op: "AppendRow", About: "4-D, rows of one", Inputs: ab(s{2, 3, 5, 1}, s{1}), Apply: two(graph.AppendRow)},
+		{Op: "AppendRow", About: "2-D", Inputs: pair("x", s{3, 5}, "row", s{5}), Apply: two(graph.AppendRow)},
+		{Op: "AppendRow", About: "3-D, a row of three axes", Inputs: pair("x", s{2, 3, 5}, "row", s{1, 1, 5}), Apply: two(graph.AppendRow)},
+		{Op: "AppendRow", About: "4-D, rows of one", Inputs: pair("x", s{2, 3, 5, 1}, "row", s{1}), Apply: two(graph.AppendRow)},
 		{Op: "AppendRow", About: "zeros", Inputs: x(2, 3, 5),
 			Apply: one(func(x *G.Node) (*G.Node, error) { return graph.AppendRow(x, nil) })},
 		{Op: "Detach", About: "as a factor", Inputs: []Input{{Name: "y", Shape: s{2, 3}, Constant: true}, Float("x", 2, 3)},

@@ -6,7 +6,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// lookups returns the cases of dropout, of the ops that take ids and of the losses.
+// lookups returns the cases of dropout, of the ops that take ids, and of the losses.
 func lookups() []Case {
 	dropout := func(p float64, site int) func(G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
@@ -31,7 +31,7 @@ func lookups() []Case {
 		{Op: "CrossEntropy", About: "(B, T, V)", Inputs: targets([]int{6, 0, 3, 3, 1, 6}, 2, 3), Apply: two(graph.CrossEntropy)},
 		{Op: "CrossEntropy", About: "ignored targets", Inputs: targets([]int{6, none, 3, none, 1, 6}, 2, 3),
 			Apply: two(graph.CrossEntropy)},
-		{Op: "MSE", About: "3-D", Inputs: []Input{Float("x", 2, 3, 5), Float("y", 2, 3, 5)}, Apply: two(graph.MSE)},
-		{Op: "MSE", About: "one element", Inputs: []Input{Float("x", 1), Float("y", 1)}, Apply: two(graph.MSE)},
+		{Op: "MSE", About: "(2, 3, 5)", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.MSE)},
+		{Op: "MSE", About: "scalars", Inputs: pair("x", nil, "y", nil), Apply: two(graph.MSE)},
 	}
 }

@@ -32,10 +32,10 @@ func rootNorms(op string, norm func(x, weight *G.Node, eps float64) (*G.Node, er
 		return func(x, weight *G.Node) (*G.Node, error) { return norm(x, weight, eps) }
 	}
 	return []Case{
-		{Op: op, About: "3-D", Inputs: ab(s{2, 3, 5}, s{5}), Apply: two(by(1e-6))},
-		{Op: op, About: "three heads", Inputs: ab(s{2, 5, 21}, s{7}), Apply: two(by(1e-6))},
-		{Op: op, About: "one vector", Inputs: ab(s{7}, s{7}), Apply: two(by(1e-6))},
-		{Op: op, About: "large eps", Inputs: ab(s{3, 5}, s{5}), Apply: two(by(20))},
+		{Op: op, About: "3-D", Inputs: pair("x", s{2, 3, 5}, "weight", s{5}), Apply: two(by(1e-6))},
+		{Op: op, About: "three heads", Inputs: pair("x", s{2, 5, 21}, "weight", s{7}), Apply: two(by(1e-6))},
+		{Op: op, About: "one vector", Inputs: pair("x", s{7}, "weight", s{7}), Apply: two(by(1e-6))},
+		{Op: op, About: "large eps", Inputs: pair("x", s{3, 5}, "weight", s{5}), Apply: two(by(20))},
 		{Op: op, About: "x by itself", Inputs: x(5), Apply: twice(by(1e-6))},
 	}
 }

@@ -32,6 +32,8 @@ func ropes() []Case {
 	linear := graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 2.5}
 	ntk := graph.RoPEConfig{Base: 100, Scaling: graph.NTKScaling, Factor: 2.5}
 	return []Case{
+		{Op: "RoPE", About: "2-D, a position for each row", Inputs: placed(s{5, 6}, []int{3, -1, 4, 1, 5}, 5),
+			Apply: rope(graph.RoPEConfig{})},
 		{Op: "RoPE", About: "2-D", Inputs: x(5, 6), Apply: rope(graph.RoPEConfig{})},
 		{Op: "RoPE", About: "three heads", Inputs: x(2, 5, 6), Apply: rope(graph.RoPEConfig{Heads: 3})},
 		{Op: "RoPE", About: "three heads, a part of each", Inputs: placed(s{2, 5, 21}, []int{17}),
@@ -49,8 +51,8 @@ func ropes() []Case {
 func sinusoids() []Case {
 	add := func(in G.Nodes) (*G.Node, error) { return graph.AddSinusoidal(in[0], optional(in)) }
 	return []Case{
-		{Op: "AddSinusoidal", About: "2-D", Inputs: x(5, 6), Apply: add},
 		{Op: "AddSinusoidal", About: "3-D, from 17", Inputs: placed(s{2, 3, 6}, []int{17}), Apply: add},
+		{Op: "AddSinusoidal", About: "2-D", Inputs: x(5, 6), Apply: add},
 		{Op: "AddSinusoidal", About: "a position for each", Inputs: placed(s{2, 3, 2}, []int{3, -1, 4, 1, 5, 9}, 2, 3), Apply: add},
 	}
 }
@@ -77,11 +79,11 @@ func relativeBiases() []Case {
 	}
 	const ofSoftmax = "the bias is a constant: it is checked inside a softmax"
 	return []Case{
-		{Op: "T5RelativeBias", About: "two directions", Inputs: x(8, 3), Apply: t5(graph.T5Config{T: 5, S: 7, MaxDistance: 5})},
+		{Op: "T5RelativeBias", About: "two directions", Inputs: []Input{Float("table", 8, 3)}, Apply: t5(graph.T5Config{T: 5, S: 7, MaxDistance: 5})},
 		{Op: "T5RelativeBias", About: "one direction, later", Inputs: x(7, 3),
 			Apply: t5(graph.T5Config{T: 3, S: 31, Offset: 29, MaxDistance: 20, Unidirectional: true})},
 		{Op: "T5RelativeBias", About: "T=1", Inputs: x(4, 3), Apply: t5(graph.T5Config{T: 1, S: 5, Offset: 2})},
-		{Op: "ExpandRelativeBias", About: "two heads", Inputs: x(2, 11), Apply: expand(5, 7)},
+		{Op: "ExpandRelativeBias", About: "two heads", Inputs: []Input{Float("bias", 2, 11)}, Apply: expand(5, 7)},
 		{Op: "ExpandRelativeBias", About: "for all heads", Inputs: x(1, 9), Apply: expand(7, 3)},
 		{Op: "ExpandRelativeBias", About: "T=1", Inputs: x(3, 5), Apply: expand(1, 5)},
 		{Op: "ExpandRelativeBias", About: "S=1", Inputs: x(3, 5), Apply: expand(5, 1)},

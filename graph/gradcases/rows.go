@@ -26,7 +26,7 @@ func rows() []Case {
 		{Op: "Softmax", About: "hidden keys and a hidden row", Inputs: []Input{Float("x", 2, 3, 5), mask}, Apply: softmaxOfSum},
 		{Op: "DivideBySum", About: "3-D", Inputs: positive(2, 3, 5), Apply: one(graph.DivideBySum)},
 		{Op: "DivideBySum", About: "1-D", Inputs: positive(7), Apply: one(graph.DivideBySum)},
-		{Op: "CausalFill", About: "2-D", Inputs: x(5, 5), Apply: expOfFill, Reason: ofExp},
+		{Op: "CausalFill", About: "2-D", Inputs: []Input{Float("scores", 5, 5)}, Apply: expOfFill, Reason: ofExp},
 		{Op: "CausalFill", About: "4-D", Inputs: x(2, 3, 5, 5), Apply: expOfFill, Reason: ofExp},
 		{Op: "CausalFill", About: "T=1", Inputs: x(2, 1, 1), Apply: expOfFill, Reason: ofExp},
 		{Op: "Tril", About: "2-D", Inputs: x(5, 5), Apply: one(graph.Tril)},
