@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Add is x + y, where y's shape is x's or the tail of it: a bias (E) or
-// positions (T, E) are added to every part of x (B, T, E).
+// Add returns x + y, where y's shape is x's or its last axes: a bias (E) or positions
+// (T, E) are added to every part of x (B, T, E).
 func Add(x, y *G.Node) (*G.Node, error) { return applyTyped(add[float32]{}, add[float64]{}, x, y) }
 
 // add is z = x + y; as the last step of Linear, y is its bias.

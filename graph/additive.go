@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014,
-// section 3.1), for queries and keys that are projected already:
+// AdditiveAttention returns Bahdanau's attention (Bahdanau, Cho and Bengio 2014, section
+// 3.1), for queries and keys that are projected already:
 //
 //	score[t,s] = v·tanh(q[t] + k[s])
 //	weights    = softmax(score)
@@ -34,7 +34,7 @@ func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error)
 	return f.Result2(out, weights)
 }
 
-// checkAdditive checks what the steps of AdditiveAttention would name otherwise.
+// checkAdditive checks the arguments by their names, which the steps do not know.
 func checkAdditive(q, k, v, value *G.Node) error {
 	const op = "AdditiveAttention"
 	if err := checkArgs(op, named("q", "k", "v", "value"), G.Nodes{q, k, v, value}); err != nil {
@@ -54,8 +54,8 @@ func checkAdditive(q, k, v, value *G.Node) error {
 	return nil
 }
 
-// PairwiseAdd is q[t] + k[s] for every pair: q (…, T, A), k (…, S, A) give
-// (…, T, S, A).
+// PairwiseAdd returns q[t] + k[s] for every pair (…, T, S, A) of q (…, T, A) and
+// k (…, S, A).
 func PairwiseAdd(q, k *G.Node) (*G.Node, error) {
 	return applyTyped(pairwiseAdd[float32]{}, pairwiseAdd[float64]{}, q, k)
 }
@@ -94,8 +94,11 @@ func (pairwiseAdd[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// pairAxes are the last three axes of (…, T, S, A).
-func pairAxes(s tensor.Shape) (t, k, a int) { n := len(s); return s[n-3], s[n-2], s[n-1] }
+// pairAxes returns the last three axes of (…, T, S, A).
+func pairAxes(shape tensor.Shape) (t, s, a int) {
+	n := len(shape)
+	return shape[n-3], shape[n-2], shape[n-1]
+}
 
 // y[t,s] = q[t] + k[s]:  dq[t] = Σₛ dy[t,s], dk[s] = Σₜ dy[t,s].
 func (pairwiseAdd[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {

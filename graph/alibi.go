@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ALiBiConfig says between which positions ALiBi measures distances.
+// ALiBiConfig sets the positions between which ALiBi measures distances.
 type ALiBiConfig struct {
 	Heads  int // H
 	T, S   int // queries and keys

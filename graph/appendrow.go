@@ -7,9 +7,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// AppendRow adds one row to each sequence of x (…, S, E): (…, S+1, E), the last with
-// the E elements of row, or zeros if row is nil. It is how torch's MultiheadAttention
-// adds bias_k, bias_v and the zeros of add_zero_attn.
+// AppendRow returns x (…, S, E) with one more row in each sequence, (…, S+1, E): the E
+// elements of row, or zeros if row is nil. So torch's MultiheadAttention adds bias_k,
+// bias_v and the zeros of add_zero_attn.
 func AppendRow(x, row *G.Node) (*G.Node, error) {
 	if row == nil {
 		return applyTyped(appendRow[float32]{}, appendRow[float64]{}, x)
@@ -65,7 +65,7 @@ func (o appendRow[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return d, nil
 }
 
-// appendRowBackward is the sum of the last rows, or what lies before them.
+// appendRowBackward is the sum of the last rows, or the rows before them.
 type appendRowBackward[F kernel.Float] struct {
 	isGradient
 	Row   bool

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// AverageHeads is the mean over the heads of attention weights (…, H, T, S), as
+// AverageHeads returns the mean over the heads of attention weights (…, H, T, S), as
 // (…, T, S) (torch's average_attn_weights).
 func AverageHeads(weights *G.Node) (*G.Node, error) {
 	return applyTyped(averageHeads[float32]{}, averageHeads[float64]{}, weights)
@@ -43,8 +43,8 @@ func (averageHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 // forHeads calls f for runs of rows of the mean of weights (…, H, T, S): the run
-// [lo, hi) is the mean of as many elements of each head, which begin at at and lie
-// a head's size apart.
+// [lo, hi) is the mean of hi−lo elements of each head; the first head's begin at at,
+// those of the next head size further.
 func forHeads(weights tensor.Shape, f func(heads, lo, hi, at, size int)) {
 	n := len(weights)
 	heads, t, s := weights[n-3], weights[n-2], weights[n-1]

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Concat joins nodes (…, Eᵢ) along the last axis (torch.cat, dim -1).
+// Concat returns nodes (…, Eᵢ) joined along the last axis (torch.cat, dim -1).
 func Concat(xs ...*G.Node) (*G.Node, error) {
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("graph: Concat: xs: got none, want at least one node")
@@ -71,8 +71,8 @@ func (o concat[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return dxs, nil
 }
 
-// columns are the columns From … To of the last axis. It is an op of its own
-// since Gorgonia's Slice drops an axis of width 1.
+// columns takes the columns From … To of the last axis. Gorgonia's Slice would drop an
+// axis of width 1.
 type columns[F kernel.Float] struct {
 	isGradient
 	From, To int

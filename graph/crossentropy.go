@@ -10,13 +10,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// IgnoreTarget is the target that CrossEntropy leaves out (torch's ignore_index).
+// IgnoreTarget marks a row that CrossEntropy leaves out (torch's ignore_index).
 const IgnoreTarget = -100
 
-// CrossEntropy is the mean of −log softmax(logits)[target] over the rows
-// (torch.nn.functional.cross_entropy), in nats: logits (…, V), targets int (…)
-// with 0 ≤ target < V, or IgnoreTarget for a row that does not count; the result
-// is a scalar. That no row counts is an error of the run.
+// CrossEntropy returns the mean of −log softmax(logits)[target] over the rows, a scalar
+// in nats (torch.nn.functional.cross_entropy): logits (…, V), targets int (…) with
+// 0 ≤ target < V, or IgnoreTarget for a row that does not count. A run in which no row
+// counts fails.
 func CrossEntropy(logits, targets *G.Node) (*G.Node, error) {
 	return applyTyped(crossEntropy[float32]{}, crossEntropy[float64]{}, logits, targets)
 }
@@ -86,12 +86,14 @@ func countTargets(targets []int64, v int) (int, error) {
 			continue
 		}
 		if t < 0 || t >= int64(v) {
-			return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %d", t, i, v, IgnoreTarget)
+			return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %d",
+				t, i, v, IgnoreTarget)
 		}
 		n++
 	}
 	if n == 0 {
-		return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d times %d, want a target that counts", len(targets), IgnoreTarget)
+		return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d times %d, want a target that counts",
+			len(targets), IgnoreTarget)
 	}
 	return n, nil
 }

@@ -5,7 +5,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Detach is x as a constant: no gradient flows back into it (torch.Tensor.detach).
+// Detach returns x as a constant: no gradient flows back into it (torch.Tensor.detach).
 func Detach(x *G.Node) (*G.Node, error) { return apply(detach{}, x) }
 
 type detach struct{ sameShape }
@@ -18,7 +18,7 @@ func (detach) forward(out *tensor.Dense, in []*tensor.Dense) error { return copy
 
 func (detach) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) { return make(G.Nodes, len(in)), nil }
 
-// isConstant says whether no gradient flows through n.
+// isConstant reports whether no gradient flows through n.
 func isConstant(n *G.Node) bool {
 	o, ok := n.Op().(op)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// DropoutConfig says how Dropout draws. The zero value drops nothing.
+// DropoutConfig sets how Dropout draws. The zero value drops nothing.
 type DropoutConfig struct {
 	P    float64 // probability of dropping an element, in [0, 1)
 	Key  *G.Node // int64 scalar input; a new value is a new mask
@@ -41,8 +41,8 @@ func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
 	return applyTyped(dropout[float32]{P: c.P, Site: c.Site}, dropout[float64]{P: c.P, Site: c.Site}, x, c.Key)
 }
 
-// DropoutMask is Dropout with the mask given: keep has x's shape, 1 keeps and 0 drops;
-// the result is x·keep/(1−p).
+// DropoutMask returns x·keep/(1−p): Dropout with a given mask keep of x's shape, where 1
+// keeps and 0 drops.
 func DropoutMask(x, keep *G.Node, p float64) (*G.Node, error) {
 	if err := (DropoutConfig{P: p}).validate("DropoutMask"); err != nil {
 		return nil, err

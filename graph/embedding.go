@@ -9,9 +9,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Embedding looks up rows of a table (torch.nn.functional.embedding): weight
-// (V, E), ids int of any shape (…) with 0 ≤ id < V; the result is (…, E). Ids may
-// repeat; their gradients add up.
+// Embedding returns rows of a table (torch.nn.functional.embedding), as (…, E): weight
+// (V, E), ids int of any shape (…) with 0 ≤ id < V. Ids may repeat; their gradients add
+// up.
 func Embedding(weight, ids *G.Node) (*G.Node, error) {
 	return applyTyped(embedding[float32]{}, embedding[float64]{}, weight, ids)
 }

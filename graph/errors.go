@@ -9,30 +9,32 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ShapeError says that an argument of an op has a shape it cannot work with.
+// ShapeError is the error of an argument of a shape that an op cannot work with.
 type ShapeError struct {
 	Op, Arg string       // as in the function's signature
 	Got     tensor.Shape // what was passed
-	Want    string       // what would do, in the package's letters
+	Want    string       // what would be accepted, in the package's letters
 }
 
+// Error names the op, the argument, what it got and what it wants.
 func (e *ShapeError) Error() string {
 	return fmt.Sprintf("graph: %s: %s: shape %v, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
 
-// TypeError says that an argument of an op is of a type it cannot work with.
+// TypeError is the error of an argument of a type that an op cannot work with.
 type TypeError struct {
 	Op, Arg string
 	Got     string
 	Want    string
 }
 
+// Error names the op, the argument, what it got and what it wants.
 func (e *TypeError) Error() string {
 	return fmt.Sprintf("graph: %s: %s: got %s, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
 
-// checkArgs refuses what no op can take: missing nodes, nodes of another graph
-// and element types that do not go together.
+// checkArgs refuses what no op accepts: missing nodes, nodes of different graphs and
+// element types that do not match.
 func checkArgs(name string, args []arg, in G.Nodes) error {
 	var float tensor.Dtype
 	for i, a := range args {
@@ -72,7 +74,7 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 	return nil
 }
 
-// shapeWithAny prints a shape with a letter for the axis that is −1.
+// shapeWithAny formats a shape with a letter for the axis that is −1.
 func shapeWithAny(s tensor.Shape, letter string) string {
 	axes := make([]string, len(s))
 	for i, d := range s {

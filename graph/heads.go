@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SplitHeads lays out x (…, T, H·D) as (…, H, T, D); head h owns the columns
+// SplitHeads returns x (…, T, H·D) laid out as (…, H, T, D); head h owns the columns
 // h·D … (h+1)·D.
 func SplitHeads(x *G.Node, heads int) (*G.Node, error) {
 	if heads < 1 {
@@ -18,7 +18,7 @@ func SplitHeads(x *G.Node, heads int) (*G.Node, error) {
 	return applyTyped(splitHeads[float32]{heads}, splitHeads[float64]{heads}, x)
 }
 
-// MergeHeads lays out x (…, H, T, D) as (…, T, H·D), undoing SplitHeads.
+// MergeHeads returns x (…, H, T, D) laid out as (…, T, H·D), undoing SplitHeads.
 func MergeHeads(x *G.Node) (*G.Node, error) {
 	return applyTyped(mergeHeads[float32]{}, mergeHeads[float64]{}, x)
 }

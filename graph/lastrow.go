@@ -1,13 +1,11 @@
 package graph
 
-import (
-	G "gorgonia.org/gorgonia"
-)
+import G "gorgonia.org/gorgonia"
 
-// LastRow is the last row of each matrix of x (…, T, E), (…, E): x[..., -1, :]. What a
-// language model says of the token that follows needs no other row.
+// LastRow returns the last row of each matrix of x (…, T, E), as (…, E): x[..., -1, :].
+// A language model needs no other to predict the next token.
 func LastRow(x *G.Node) (*G.Node, error) {
-	if err := checkArgs("LastRow", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+	if err := checkArgs("LastRow", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
 	}
 	shape := x.Shape()

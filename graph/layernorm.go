@@ -10,10 +10,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// LayerNorm is (x − mean)/√(variance + eps)⊙weight + bias over the last axis (Ba,
-// Kiros and Hinton 2016; torch.nn.functional.layer_norm): x (…, E), weight (E), bias
-// (E) or nil for none. The variance is the mean of (x − mean)². eps is above 0;
-// torch's is 1e-5.
+// LayerNorm returns (x − mean)/√(variance + eps)⊙weight + bias over the last axis (Ba,
+// Kiros and Hinton 2016; torch.nn.functional.layer_norm): x (…, E), weight (E), bias (E)
+// or nil for none. The variance is the mean of (x − mean)². eps is above 0; torch's is
+// 1e-5.
 func LayerNorm(x, weight, bias *G.Node, eps float64) (*G.Node, error) {
 	o, in := layerNorm{Bias: bias != nil, Eps: eps}, G.Nodes{x, weight}
 	if o.Bias {
@@ -29,13 +29,13 @@ func LayerNorm(x, weight, bias *G.Node, eps float64) (*G.Node, error) {
 	return apply(layerNormOutput{o}, append(in, all)...)
 }
 
-// layerNorm is what the ops of one LayerNorm have in common.
+// layerNorm is the settings of the ops of one LayerNorm.
 type layerNorm struct {
 	Bias bool
 	Eps  float64
 }
 
-// args are x, weight and, with one, bias, then more.
+// args returns x, weight and, if there is one, bias, then more.
 func (o layerNorm) args(fixed bool, more ...arg) []arg {
 	args := []arg{{name: "x", fixed: fixed}, {name: "weight", fixed: fixed}}
 	if o.Bias {
@@ -44,7 +44,7 @@ func (o layerNorm) args(fixed bool, more ...arg) []arg {
 	return append(args, more...)
 }
 
-// biasOf is the bias among the inputs, or nil.
+// biasOf returns the bias among the inputs, or nil.
 func biasOf[F kernel.Float](o layerNorm, in []*tensor.Dense) []F {
 	if o.Bias {
 		return floats[F](in[2])
@@ -82,7 +82,7 @@ func (o layerNormForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) erro
 	return nil
 }
 
-// layerNormParts are what layerNormForward computed for x of n elements.
+// layerNormParts splits what layerNormForward computed for x of n elements.
 func layerNormParts[F kernel.Float](all []F, n, cols int) (y, mean, rstd []F) {
 	rows := n / cols
 	return all[:n], all[n : n+rows], all[n+rows:]

@@ -145,7 +145,7 @@ func (o batchProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return nil, &ShapeError{name, args[1].name, b, shapeWithAny(want, other)}
 }
 
-// lastTwo are the rows and columns of op(x).
+// lastTwo returns the rows and columns of op(x).
 func lastTwo(s tensor.Shape, trans bool) (rows, cols int) {
 	rows, cols = s[len(s)-2], s[len(s)-1]
 	if trans {

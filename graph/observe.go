@@ -7,16 +7,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Observation is a window on a node inside a graph. On Gorgonia's tape machine an
-// intermediate node's own Value may have been overwritten by a later op when the
-// run is over (gorgonia#576); an observation holds a copy of what it was.
+// Observation holds a copy of the value of a node inside a graph. On Gorgonia's tape
+// machine a later op may have overwritten an intermediate node's own Value by the end of
+// the run (gorgonia#576).
 type Observation struct {
 	node  *G.Node
 	value *tensor.Dense
 }
 
-// Observe watches n. The observation's Node must be among the nodes that a
-// machine is asked for, or nothing is seen.
+// Observe returns an observation of n. Its Node must be among the nodes that a machine
+// is asked for, or nothing is copied.
 func Observe(n *G.Node) (*Observation, error) {
 	o := new(Observation)
 	var err error
@@ -26,15 +26,14 @@ func Observe(n *G.Node) (*Observation, error) {
 	return o, nil
 }
 
-// Node is the node to ask a machine for.
+// Node returns the node to ask a machine for.
 func (o *Observation) Node() *G.Node { return o.node }
 
-// Value is a copy of the watched node's value in the last run, nil before the
+// Value returns a copy of the observed node's value in the last run, nil before the
 // first. The next run overwrites it in place.
 func (o *Observation) Value() *tensor.Dense { return o.value }
 
-// observe passes x on and keeps a copy. Its pointer makes every observation an
-// op of its own.
+// observe returns x and keeps a copy. Its pointer makes every observation another op.
 type observe struct {
 	sameShape
 	intoFirst

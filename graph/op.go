@@ -169,7 +169,7 @@ func (o op) View() (input, from int) {
 }
 
 // FillsInfinity reports whether the op means the infinities it returns, for a machine
-// that looks for what is not finite.
+// that looks for numbers that are not finite.
 func (o op) FillsInfinity() bool {
 	m, ok := o.body.(maskFill)
 	return ok && m.Hidden != 0

@@ -9,10 +9,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// PositionRows is the T rows of a table weight (R, E) from row start on, (T, E): the
-// learned positions of T tokens that stand behind start others. start is an int or
-// int64 scalar node that each run gives anew, with 0 ≤ start ≤ R−T; Rows takes rows
-// that a graph fixes.
+// PositionRows returns the T rows of a table weight (R, E) from row start on, as (T, E):
+// the learned positions of T tokens after start others. start is an int or int64 scalar
+// node with 0 ≤ start ≤ R−T, which may change from run to run; Rows takes fixed rows.
 func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
 	return applyTyped(positionRows[float32]{T}, positionRows[float64]{T}, weight, start)
 }
@@ -37,11 +36,12 @@ func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{o.T, weight[1]}, nil
 }
 
-// from is the element at which the rows begin in a table of n rows of width e.
+// from returns the element at which the rows begin in a table of n rows of width e.
 func (o positionRows[F]) from(start *tensor.Dense, n, e int) (int, error) {
 	s := ints(start)[0]
 	if s < 0 || s > int64(n-o.T) {
-		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= R−T=%d", s, o.T, n-o.T)
+		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= R−T=%d",
+			s, o.T, n-o.T)
 	}
 	return int(s) * e, nil
 }

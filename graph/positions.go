@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// placedArgs are the arguments of an op on x (…, T, E) that may have positions.
+// placedArgs returns the arguments of an op on x (…, T, E) that may have positions.
 func placedArgs(placed bool) []arg {
 	args := []arg{{name: "x"}, {name: "positions", integer: true}}
 	if !placed {
@@ -17,8 +17,8 @@ func placedArgs(placed bool) []arg {
 	return args
 }
 
-// checkPositions checks the positions of the rows of x (…, T, E), if there are any:
-// () for the first row's, (T), or (…, T) for each batch its own.
+// checkPositions checks the shape of the positions of the rows of x (…, T, E), if there
+// are any: () for the first row's, (T), or (…, T) for each batch its own.
 func checkPositions(op string, in []tensor.Shape) error {
 	if len(in) < 2 {
 		return nil
@@ -57,7 +57,7 @@ func placesOf(x tensor.Shape, in []*tensor.Dense) places {
 	return p
 }
 
-// at is the position of an own row.
+// at returns the position of an own row.
 func (p places) at(own int) float64 {
 	if p.given != nil {
 		return float64(p.given[own])
@@ -65,14 +65,14 @@ func (p places) at(own int) float64 {
 	return float64(p.start + int64(own))
 }
 
-// grain is how many own rows, with those that repeat their positions, are worth a
-// goroutine's while.
+// grain returns the number of own rows that, with those that repeat their positions, are
+// worth a goroutine.
 func (p places) grain(width int) int {
 	const elements = 1 << 13
 	return 1 + elements*p.own/(p.rows*width)
 }
 
-// frequencies are base^(−2i/width), the angles at position 1.
+// frequencies returns base^(−2i/width), the angles at position 1.
 func frequencies(base float64, width int) []float64 {
 	f := make([]float64, width/2)
 	for i := range f {

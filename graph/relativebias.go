@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ExpandRelativeBias writes a relative bias out, to be added to scores: bias is
+// ExpandRelativeBias returns a relative bias written out, to be added to scores: bias is
 // (H, T+S−1), or (1, T+S−1) for all heads the same, and the result (H, T, S) or
 // (1, T, S) has
 //
@@ -56,7 +56,7 @@ func (o expandBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// biasGrain is how many elements are worth a goroutine's while.
+// biasGrain is the number of elements worth a goroutine.
 const biasGrain = 1 << 15
 
 // y[h,t,s] = bias[h, t − s + S−1]:  dbias[h,i] = Σ dy[h,t,s] over the t − s + S−1 = i.

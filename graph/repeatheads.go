@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// RepeatHeads repeats each head of x (…, K, S, D) the given number of times, side by
-// side, as (…, K·times, S, D): what lets query heads share a key/value head
+// RepeatHeads returns x (…, K, S, D) with each head repeated the given number of times,
+// side by side, as (…, K·times, S, D), so that query heads share a key/value head
 // (torch.repeat_interleave on the heads' axis).
 func RepeatHeads(x *G.Node, times int) (*G.Node, error) {
 	if times < 1 {
@@ -45,7 +45,7 @@ func (o repeatHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// headSize is the number of elements S·D of one head of (…, K, S, D).
+// headSize returns the number of elements S·D of one head of (…, K, S, D).
 func headSize(s tensor.Shape) int { return s[len(s)-2] * s[len(s)-1] }
 
 // y[h] = x[h/times]:  dx[k] = Σ dy[h] over the heads h that share k.
@@ -53,7 +53,7 @@ func (o repeatHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return only(apply(sumHeads[F]{o.Times}, dy))
 }
 
-// sumHeads adds up each run of Times heads.
+// sumHeads sums each run of Times heads.
 type sumHeads[F kernel.Float] struct{ Times int }
 
 func (sumHeads[F]) spec() (string, []arg) { return "SumHeads", named("x") }

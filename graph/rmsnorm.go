@@ -10,22 +10,26 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// RMSNorm is x/√(mean(x²) + eps)⊙weight (Zhang and Sennrich 2019; torch.nn.RMSNorm):
+// RMSNorm returns x/√(mean(x²) + eps)⊙weight (Zhang and Sennrich 2019; torch.nn.RMSNorm):
 // x (…, n·D), weight (D). Each run of D elements of the last axis is normalised
 // alone: with n = 1 the whole axis, with n = H each head of (…, T, H·D). eps is
 // above 0; 1e-5 and 1e-6 are usual.
 func RMSNorm(x, weight *G.Node, eps float64) (*G.Node, error) {
-	return applyNorm(rootNorm[float32]{Name: "RMSNorm", Eps: eps}, rootNorm[float64]{Name: "RMSNorm", Eps: eps}, eps, x, weight)
+	return applyRootNorm("RMSNorm", x, weight, eps)
 }
 
-// L2Norm is x/max(‖x‖₂, eps)⊙weight (torch.nn.functional.normalize, times a gain):
+// L2Norm returns x/max(‖x‖₂, eps)⊙weight (torch.nn.functional.normalize, times a gain):
 // x (…, n·D), weight (D). Each run of D elements of the last axis is normalised
 // alone, as in RMSNorm. eps is above 0; torch's is 1e-12.
 func L2Norm(x, weight *G.Node, eps float64) (*G.Node, error) {
-	return applyNorm(rootNorm[float32]{Name: "L2Norm", Eps: eps}, rootNorm[float64]{Name: "L2Norm", Eps: eps}, eps, x, weight)
+	return applyRootNorm("L2Norm", x, weight, eps)
 }
 
-// applyNorm applies an op once its eps is one that keeps it from dividing by 0.
+func applyRootNorm(name string, x, weight *G.Node, eps float64) (*G.Node, error) {
+	return applyNorm(rootNorm[float32]{Name: name, Eps: eps}, rootNorm[float64]{Name: name, Eps: eps}, eps, x, weight)
+}
+
+// applyNorm applies an op whose eps keeps it from dividing by 0.
 func applyNorm(f32, f64 body, eps float64, in ...*G.Node) (*G.Node, error) {
 	if !(eps > 0) || math.IsInf(eps, 1) {
 		name, _ := f64.spec()
@@ -34,7 +38,7 @@ func applyNorm(f32, f64 body, eps float64, in ...*G.Node) (*G.Node, error) {
 	return applyTyped(f32, f64, in...)
 }
 
-// rootNorm is either of them.
+// rootNorm is RMSNorm or L2Norm.
 type rootNorm[F kernel.Float] struct {
 	intoFirst
 	Name string

@@ -10,17 +10,17 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// RoPE is the rotary position embedding (Su et al. 2021, equation 34): pair i of each
-// head of the row at position p is turned by the angle
+// RoPE returns x after the rotary position embedding (Su et al. 2021, equation 34): pair i
+// of each head of the row at position p is turned by the angle
 //
 //	p·Base^(−2i/Dims),  i = 0 … Dims/2−1
 //
 // so that the score of a rotated query and a rotated key depends on the distance of
 // their positions alone. Angles are computed in float64 whatever the type of x.
 //
-// x is (…, T, H·D) with H=c.Heads, and so is the result. positions are integers: ()
-// is the position of the first row, which the others follow; (T) are those of the rows,
-// (…, T) those of each batch; nil means 0 … T−1. They may be negative.
+// x is (…, T, H·D) with H=c.Heads, and so is the result. positions are integers, maybe
+// negative: () is the position of the first row, from which the others count on; (T) are
+// those of the rows, (…, T) those of each batch; nil means 0 … T−1.
 func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
 	if err := checkArgs("RoPE", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
 	return applyTyped(rope[float32]{rotation: r}, rope[float64]{rotation: r}, in...)
 }
 
-// rotation is a RoPEConfig with its defaults and its scaling worked out.
+// rotation is a RoPEConfig with its defaults and its scaling resolved.
 type rotation struct {
 	Heads, Dims   int
 	Base, Divisor float64 // the divisor is the positions'

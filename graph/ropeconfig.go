@@ -5,15 +5,19 @@ import (
 	"math"
 )
 
-// RoPEConfig says how RoPE turns. Its zero value is one head, turned whole, in the
-// way of Llama.
+// RoPEConfig sets how RoPE turns. The zero value turns one head whole, as Llama does.
 type RoPEConfig struct {
-	Heads       int         `json:"-"`                     // H, heads that lie side by side in x's last axis; 0 means 1
-	Dims        int         `json:"dims,omitempty"`        // elements at the start of each head that are turned, an even number up to D; 0 means D
-	Base        float64     `json:"base,omitempty"`        // of the frequencies; 0 means 10000
-	Interleaved bool        `json:"interleaved,omitempty"` // pairs (2i, 2i+1), as in the paper and GPT-J; false means (i, i+Dims/2), as in GPT-NeoX and Hugging Face's Llama
-	Scaling     RoPEScaling `json:"scaling,omitempty"`     // for sequences longer than those of the training
-	Factor      float64     `json:"factor,omitempty"`      // how many times longer; 0 with NoScaling
+	Heads int `json:"-"` // H, heads side by side in x's last axis; 0 means 1
+
+	// Dims elements at the start of each head are turned, an even number up to D; 0 means D.
+	Dims int     `json:"dims,omitempty"`
+	Base float64 `json:"base,omitempty"` // of the frequencies; 0 means 10000
+
+	// Interleaved pairs are (2i, 2i+1), as in the paper and GPT-J; otherwise they are
+	// (i, i+Dims/2), as in GPT-NeoX and Hugging Face's Llama.
+	Interleaved bool        `json:"interleaved,omitempty"`
+	Scaling     RoPEScaling `json:"scaling,omitempty"` // for sequences longer than those of the training
+	Factor      float64     `json:"factor,omitempty"`  // how many times longer; 0 with NoScaling
 }
 
 // RoPEScaling is a way to use RoPE on sequences longer than those it was trained on.
@@ -68,7 +72,7 @@ func (s RoPEScaling) validate() error {
 	return nil
 }
 
-// Validate says what is wrong with the settings for heads of D=headDim elements.
+// Validate returns an error if the settings do not fit heads of D=headDim elements.
 func (c RoPEConfig) Validate(headDim int) error {
 	bad := func(what string, got any, want string) error {
 		return fmt.Errorf("graph: RoPE: %s: got %v, want %s", what, got, want)
@@ -108,7 +112,7 @@ func (c RoPEConfig) dims(headDim int) int {
 	return c.Dims
 }
 
-// resolve replaces zeros by the defaults they stand for, and the scaling by what it does.
+// resolve replaces zeros by their defaults, and the scaling by its effect.
 func (c RoPEConfig) resolve(headDim int) rotation {
 	o := rotation{Heads: max(c.Heads, 1), Dims: c.dims(headDim), Base: c.Base, Divisor: 1, Interleaved: c.Interleaved}
 	if o.Base == 0 {

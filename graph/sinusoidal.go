@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// AddSinusoidal adds the sinusoidal position encoding (Vaswani et al. 2017, section
-// 3.5): the row at position p gains
+// AddSinusoidal returns x plus the sinusoidal position encoding (Vaswani et al. 2017,
+// section 3.5): to the row at position p it adds
 //
 //	sin(p·10000^(−2i/E)) in element 2i,  cos(p·10000^(−2i/E)) in element 2i+1
 //

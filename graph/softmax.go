@@ -7,9 +7,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Softmax is exp(x)/Σexp(x) over the last axis (torch.softmax, dim -1), each row
-// shifted by its own maximum so that scores of any size are safe. A row that is
-// −∞ throughout gives zeros and passes no gradient.
+// Softmax returns exp(x)/Σexp(x) over the last axis (torch.softmax, dim -1), each row
+// shifted by its own maximum so that scores of any size are safe. A row that is −∞
+// throughout gives zeros and passes no gradient.
 func Softmax(x *G.Node) (*G.Node, error) {
 	return applyTyped(softmax[float32]{}, softmax[float64]{}, x)
 }

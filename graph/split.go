@@ -8,10 +8,10 @@ import (
 
 const splitName = "Split"
 
-// Split cuts x (…, E) along its last axis into parts of the given widths, which
-// add up to E (torch.split, dim -1). Parts need not all be used.
+// Split returns x (…, E) cut along its last axis into parts of the given widths, which
+// add up to E (torch.split, dim -1). Not all parts need be used.
 func Split(x *G.Node, widths ...int) (G.Nodes, error) {
-	if err := checkArgs("Split", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+	if err := checkArgs("Split", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
 	}
 	sum, thin := 0, len(widths) == 0
@@ -38,10 +38,10 @@ func Split(x *G.Node, widths ...int) (G.Nodes, error) {
 	return parts, nil
 }
 
-// Rows is the n rows of x (R, …) that begin at row from, (n, …): x[from:from+n].
-// They lie together, so no machine need copy them.
+// Rows returns the n rows of x (R, …) from row from on, as (n, …): x[from:from+n]. They
+// lie together, so a machine need not copy them.
 func Rows(x *G.Node, from, n int) (*G.Node, error) {
-	if err := checkArgs("Rows", []arg{{name: "x"}}, G.Nodes{x}); err != nil {
+	if err := checkArgs("Rows", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
 	}
 	shape := x.Shape()
@@ -53,7 +53,8 @@ func Rows(x *G.Node, from, n int) (*G.Node, error) {
 		return nil, fmt.Errorf("graph: Rows: from: got %d, want 0 <= from < R=%d", from, rows)
 	}
 	if n < 1 || n > rows-from {
-		return nil, fmt.Errorf("graph: Rows: n: got %d, want 1 <= n <= %d, as many as x has from row %d on", n, rows-from, from)
+		return nil, fmt.Errorf("graph: Rows: n: got %d, want 1 <= n <= %d, as many as x has from row %d on",
+			n, rows-from, from)
 	}
 	all := shape.TotalSize()
 	row := all / rows

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SwiGLU is SiLU(gate)⊙up, for gate and up of one shape: what joins the two inner
+// SwiGLU returns SiLU(gate)⊙up, for gate and up of one shape. It joins the two inner
 // projections of a gated feed-forward layer (Shazeer 2020).
 func SwiGLU(gate, up *G.Node) (*G.Node, error) {
 	return applyTyped(swiGLU[float32]{}, swiGLU[float64]{}, gate, up)

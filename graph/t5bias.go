@@ -10,16 +10,19 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// T5Config says between which positions T5RelativeBias measures distances, and how it
-// sorts them into buckets.
+// T5Config sets the positions between which T5RelativeBias measures distances, and their
+// buckets.
 type T5Config struct {
-	T, S           int  // queries and keys
-	Offset         int  // position of query 0, where key 0 is at position 0
-	MaxDistance    int  // distances from here on share the last bucket; 0 means 128
-	Unidirectional bool // the decoder's: keys after the query share its bucket; false is the encoder's, where keys before and after the query have half the buckets each
+	T, S        int // queries and keys
+	Offset      int // position of query 0, where key 0 is at position 0
+	MaxDistance int // distances from here on share the last bucket; 0 means 128
+
+	// Unidirectional is the decoder's: keys after the query share its bucket. Otherwise, as
+	// in the encoder, keys before and after the query have half the buckets each.
+	Unidirectional bool
 }
 
-// T5RelativeBias is T5's learned bias of the scores (Raffel et al. 2020, section 2.1;
+// T5RelativeBias returns T5's learned bias of the scores (Raffel et al. 2020, section 2.1;
 // Hugging Face's relative_attention_bias). table is (Buckets, H); the bias of query t
 // and key s in head h is
 //
@@ -51,15 +54,16 @@ func (o t5Bias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 		return nil, &ShapeError{"T5RelativeBias", "table", table, want}
 	}
 	if n := o.single(table[0]); o.MaxDistance <= n {
-		return nil, fmt.Errorf("graph: T5RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each", o.MaxDistance, n)
+		const wrong = "graph: T5RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each"
+		return nil, fmt.Errorf(wrong, o.MaxDistance, n)
 	}
 	return tensor.Shape{table[1], o.T + o.S - 1}, nil
 }
 
-// single is how many distances of a direction have a bucket of their own.
+// single returns the number of distances of a direction that have a bucket each.
 func (c T5Config) single(buckets int) int { return c.side(buckets) / 2 }
 
-// side is how many buckets a direction has.
+// side returns the number of buckets of a direction.
 func (c T5Config) side(buckets int) int {
 	if c.Unidirectional {
 		return buckets
@@ -67,9 +71,8 @@ func (c T5Config) side(buckets int) int {
 	return buckets / 2
 }
 
-// bucket is the bucket of a key so many positions after the query; before it for a
-// negative number. It is _relative_position_bucket of the T5 of Hugging Face,
-// rounded to float32 where that is.
+// bucket returns the bucket of a key at s − t − Offset = relative, as
+// _relative_position_bucket of Hugging Face's T5 does, rounded to float32 where that is.
 func (c T5Config) bucket(relative, buckets int) int {
 	first, side, single := 0, c.side(buckets), c.single(buckets)
 	distance := -relative

@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Transpose is xᵀ of a matrix x (In, Out), (Out, In): it turns a weight that is
-// stored by inputs, as GPT-2's are, into the one that Linear takes.
+// Transpose returns xᵀ (Out, In) of a matrix x (In, Out). It turns a weight that is
+// stored by inputs, as GPT-2's are, into one that Linear takes.
 func Transpose(x *G.Node) (*G.Node, error) {
 	return applyTyped(transpose[float32]{}, transpose[float64]{}, x)
 }
