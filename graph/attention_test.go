@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -36,9 +37,9 @@ func TestAttentionEqualsALoopOverQueries(t *testing.T) {
 		c, sees := graph.AttentionConfig{}, all
 		switch rapid.IntRange(0, 2).Draw(rt, "mask") {
 		case 1:
-			c.Mask, sees, S = graph.Causal{}, causal, T
+			c.Mask, sees, S = mask.Causal{}, causal, T
 		case 2:
-			c.Mask, c.Renormalize, sees, S = graph.Causal{}, true, causal, T
+			c.Mask, c.Renormalize, sees, S = mask.Causal{}, true, causal, T
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		array := func(rows, cols int) array { return normal(r, append(append([]int{}, lead...), rows, cols)...) }
@@ -74,7 +75,7 @@ func TestBothCausalMasksAgree(t *testing.T) {
 		dout := normal(r, shape...)
 		var got [2]result
 		for i, renormalize := range []bool{false, true} {
-			e := express(t, attention(graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: renormalize}), in, tensor.Float64)
+			e := express(t, attention(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: renormalize}), in, tensor.Float64)
 			e.differentiate(t, in, dout, tensor.Float64)
 			got[i] = e.onOurs(t)
 		}
@@ -111,12 +112,12 @@ func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
 	}{{false, 0}, {true, 1e-14}} {
 		r := rand.New(rand.NewPCG(11, 12))
 		q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)
-		before, _ := attend(t, graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: c.renormalize}, q, k, v)
+		before, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: c.renormalize}, q, k, v)
 		for i := range 5 {
 			k.v[k.i(4, i)]++ // key 4, and value 4
 			v.v[v.i(4, i%3)]++
 		}
-		after, _ := attend(t, graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: c.renormalize}, q, k, v)
+		after, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: c.renormalize}, q, k, v)
 		near(t, "queries before key 4", of(before.v[:4*3]), of(after.v[:4*3]), c.tol)
 		for query := 4; query < 7; query++ {
 			require.NotEqual(t, before.at(query, 0), after.at(query, 0), "query %d sees key 4", query)
@@ -128,19 +129,19 @@ func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
 // to the visible keys. Renormalising what is left, nothing, gives zeros, never NaN.
 func TestAHiddenKeyThatTakesAllWeight(t *testing.T) {
 	q, k, v := of([]float64{1, 1}, 2, 1), of([]float64{0, 1e4}, 2, 1), of([]float64{3, 5}, 2, 1)
-	out, _ := attend(t, graph.AttentionConfig{Mask: graph.Causal{}}, q, k, v)
+	out, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}}, q, k, v)
 	require.Equal(t, []float64{3, 5}, out.v)
-	out, _ = attend(t, graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}, q, k, v)
+	out, _ = attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}, q, k, v)
 	require.Equal(t, []float64{0, 5}, out.v)
 }
 
 func TestDropoutOfTheWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	in := append(floats(normal(r, 2, 7, 5), normal(r, 2, 7, 5), normal(r, 2, 7, 3)), key(42))
-	_, plain := attend(t, graph.AttentionConfig{Mask: graph.Causal{}}, in[0].array, in[1].array, in[2].array)
+	_, plain := attend(t, graph.AttentionConfig{Mask: mask.Causal{}}, in[0].array, in[1].array, in[2].array)
 	var weights *G.Node
 	e := express(t, func(in G.Nodes) (out *G.Node, err error) {
-		c := graph.AttentionConfig{Mask: graph.Causal{}, Dropout: graph.DropoutConfig{P: 0.5, Key: in[3]}}
+		c := graph.AttentionConfig{Mask: mask.Causal{}, Dropout: graph.DropoutConfig{P: 0.5, Key: in[3]}}
 		out, weights, err = graph.Attention(in[0], in[1], in[2], c)
 		return out, err
 	}, in, tensor.Float64)

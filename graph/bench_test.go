@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -39,7 +40,7 @@ func hotOps(z benchSize) []opCase {
 	tokens := s{z.batch, z.tokens, z.width}
 	head := s{z.batch, z.heads, z.tokens, d}
 	scored := s{z.batch, z.heads, z.tokens, z.tokens}
-	causal := graph.AttentionConfig{Heads: z.heads, Mask: graph.Causal{}}
+	causal := graph.AttentionConfig{Heads: z.heads, Mask: mask.Causal{}}
 	fused := func(in G.Nodes) (*G.Node, error) { return graph.FusedAttention(in[0], in[1], in[2], causal) }
 	split := func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, z.heads) }
 	half := func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) }
@@ -95,6 +96,50 @@ func benchmarkOp(b *testing.B, c opCase, backward bool) {
 	for b.Loop() {
 		if err := m.RunAll(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkMasks times attention under masks of every kind, whose work is in asking
+// which keys a query sees.
+func BenchmarkMasks(b *testing.B) {
+	const batch, tokens, width, heads = 2, 512, 128, 4
+	documents, keep, lengths := make([]float64, batch*tokens), make([]float64, tokens*tokens), []float64{tokens, tokens / 2}
+	for i := range documents {
+		documents[i] = float64(i % tokens / 100)
+	}
+	for i := range keep {
+		keep[i] = float64(min(i*7919%5, 1))
+	}
+	segments := func(g *G.ExprGraph) mask.Mask {
+		return mask.Segments{Query: node(g, "documents", of(documents, batch, tokens), tensor.Int)}
+	}
+	for _, c := range []struct {
+		name string
+		mask masking
+	}{
+		{name: "all", mask: is(nil)},
+		{name: "causal", mask: is(mask.Causal{})},
+		{name: "window", mask: is(mask.SlidingWindow{Left: 63})},
+		{name: "window or prefix", mask: is(mask.And(mask.Causal{}, mask.Or(mask.SlidingWindow{Left: 63}, mask.Prefix{N: 4})))},
+		{name: "lengths", mask: keys(ids(lengths, batch))},
+		{name: "segments", mask: segments},
+		{name: "causal segments", mask: func(g *G.ExprGraph) mask.Mask { return mask.And(mask.Causal{}, segments(g)) }},
+		{name: "keep", mask: keeping(of(keep, tokens, tokens))},
+		{name: "causal not keep", mask: func(g *G.ExprGraph) mask.Mask {
+			return mask.And(mask.Causal{}, mask.Not(keeping(of(keep, tokens, tokens))(g)))
+		}},
+	} {
+		x := s{batch, tokens, width}
+		op := opCase{op: func(in G.Nodes) (*G.Node, error) {
+			return graph.FusedAttention(in[0], in[1], in[2], graph.AttentionConfig{Heads: heads, Mask: c.mask(in[0].Graph())})
+		}, in: shapes(x, x, x)}
+		b.Run("FusedAttention/"+c.name+"/forward", func(b *testing.B) { benchmarkOp(b, op, false) })
+		b.Run("FusedAttention/"+c.name+"/backward", func(b *testing.B) { benchmarkOp(b, op, true) })
+		fill := opCase{op: func(in G.Nodes) (*G.Node, error) { return graph.MaskFill(in[0], c.mask(in[0].Graph())) },
+			in: shapes(s{batch, heads, tokens, tokens})}
+		if c.name != "all" {
+			b.Run("MaskFill/"+c.name, func(b *testing.B) { benchmarkOp(b, fill, false) })
 		}
 	}
 }

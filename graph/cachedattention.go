@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 
+	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -37,103 +39,117 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 	if !start.IsScalar() {
 		return nil, &ShapeError{name, "start", start.Shape(), "()"}
 	}
-	c.Heads = a.Heads
-	for _, n := range q.Graph().AllNodes() {
+	if cache.isFilledIn(q.Graph()) {
+		return nil, a.errorf("cache: got one that another attention of this graph fills, want one for each")
+	}
+	f, in := newFused(a, separate, q, k, v)
+	return applyTyped(cachedAttention[float32]{fused: f, Cache: cache}, cachedAttention[float64]{fused: f, Cache: cache}, append(in, start)...)
+}
+
+// isFilledIn reports whether an attention of a graph fills the cache.
+func (c *KVCache) isFilledIn(g *G.ExprGraph) bool {
+	for _, n := range g.AllNodes() {
 		if o, ok := n.Op().(op); ok {
-			if other, ok := o.body.(cachedAttention); ok && other.Cache == cache {
-				return nil, fmt.Errorf("graph: %s: cache: got one that another attention of this graph fills, want one for each", name)
+			if b, ok := o.body.(interface{ fills(*KVCache) bool }); ok && b.fills(c) {
+				return true
 			}
 		}
 	}
-	f, in := newFused(a, q, k, v, c)
-	return apply(cachedAttention{f, cache}, append(in, start)...)
+	return false
 }
 
-// resolveCached checks the arguments and compiles the mask.
-func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCache) (*resolved, error) {
+// resolveCached checks the arguments and resolves the mask.
+func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCache) (*attentionArgs, error) {
 	if cache == nil {
 		return nil, &TypeError{op, "cache", "nil", "a cache"}
 	}
-	c.Heads = max(c.Heads, 1)
-	a, err := c.resolveShapes(op, q, k, v)
-	if err != nil {
+	if err := checkArgs(op, named("q", "k", "v"), G.Nodes{q, k, v}); err != nil {
 		return nil, err
 	}
-	if a.axes.T != a.axes.S {
-		return nil, &ShapeError{op, "k", k.Shape(), fmt.Sprintf("T=%d new tokens, as q has", a.axes.T)}
+	c.Heads = max(c.Heads, 1)
+	a := &attentionArgs{AttentionConfig: c, op: op, q: q}
+	if err := a.checkShapes(q.Shape(), k.Shape(), v.Shape()); err != nil {
+		return nil, err
+	}
+	if a.scores.T != a.scores.S {
+		return nil, &ShapeError{op, "k", k.Shape(), fmt.Sprintf("T=%d new tokens, as q has", a.scores.T)}
+	}
+	if err := cache.checkFit(a, q.Dtype(), last(k.Shape()), last(v.Shape())); err != nil {
+		return nil, err
+	}
+	if err := a.checkNumbers(last(q.Shape()) / a.numHeads); err != nil {
+		return nil, err
 	}
 	size := cache.config
-	if a.axes.b() != size.Batch || last(k.Shape()) != size.KeyWidth || last(v.Shape()) != size.ValueWidth || q.Dtype() != cache.k.Dtype() {
-		return nil, fmt.Errorf("graph: %s: cache: got one for %d sequences of %v, keys %d and values %d wide, want %d of %v, %d and %d wide", op,
-			size.Batch, cache.k.Dtype(), size.KeyWidth, size.ValueWidth, a.axes.b(), q.Dtype(), last(k.Shape()), last(v.Shape()))
+	a.scores.S, a.scores.Cached, a.scores.Endless = size.Capacity, true, size.Rolling
+	if err := a.checkBiases(); err != nil {
+		return nil, err
 	}
+	var err error
+	if a.mask, err = resolveMask(op, c.Mask, a.scores); err != nil {
+		return nil, err
+	}
+	if size.Rolling {
+		window := mask.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}
+		a.mask.mask = mask.And(a.mask.mask, mask.Or(window, mask.Prefix{N: size.KeepFirst}))
+	}
+	return a, nil
+}
+
+// checkFit refuses an attention that the cache is not for.
+func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWidth int) error {
+	size := c.config
 	switch {
-	case c.Renormalize:
-		return nil, fmt.Errorf("graph: %s: renormalize: got it with a cache, want weights as the softmax gives them", op)
-	case c.ExtraKeys > 0:
-		return nil, fmt.Errorf("graph: %s: extra keys: got %d, want none with a cache", op, c.ExtraKeys)
-	case c.Dropout.P > 0:
-		return nil, fmt.Errorf("graph: %s: dropout: got %v, want none with a cache", op, c.Dropout.P)
-	case size.Rolling && c.Bias != nil:
-		return nil, fmt.Errorf("graph: %s: bias: got one for each key, want none with a rolling cache", op)
+	case a.scores.B() != size.Batch || keyWidth != size.KeyWidth || valueWidth != size.ValueWidth || dt != c.k.Dtype():
+		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, want %d of %v, %d and %d wide",
+			size.Batch, c.k.Dtype(), size.KeyWidth, size.ValueWidth, a.scores.B(), dt, keyWidth, valueWidth)
+	case a.Renormalize:
+		return a.errorf("renormalize: got it with a cache, want weights as the softmax gives them")
+	case a.ExtraKeys > 0:
+		return a.errorf("extra keys: got %d, want none with a cache", a.ExtraKeys)
+	case a.Dropout.P > 0:
+		return a.errorf("dropout: got %v, want none with a cache", a.Dropout.P)
+	case size.Rolling && a.Bias != nil:
+		return a.errorf("bias: got one for each key, want none with a rolling cache")
 	}
-	if err := c.resolveNumbers(op, a, q); err != nil {
-		return nil, err
-	}
-	a.axes.S = size.Capacity
-	relative := c.RelativeBias
-	c.RelativeBias = nil
-	if err := c.checkBiases(op, a, q); err != nil {
-		return nil, err
-	}
-	if relative != nil {
-		if err := checkArgs(op, []arg{{name: "q"}, {name: "relative_bias"}}, G.Nodes{q, relative}); err != nil {
-			return nil, err
-		}
-		s, least := relative.Shape(), a.axes.T-1+size.Capacity
-		if len(s) != 2 || s[0] != 1 && s[0] != a.axes.H || s[1] < least {
-			return nil, &ShapeError{op, "relative_bias", s, fmt.Sprintf("(H=%d, N ≥ T−1+Capacity=%d), or one row", a.axes.H, least)}
-		}
-	}
-	return a, c.compileMask(op, a, cache)
+	return nil
 }
 
 // cachedAttention attends to a cache and adds to it.
-type cachedAttention struct {
+type cachedAttention[F kernel.Float] struct {
 	fused
 	Cache *KVCache
 }
 
-func (o cachedAttention) spec() (string, []arg) {
+func (o cachedAttention[F]) spec() (string, []arg) {
 	return "CachedAttention", o.args(arg{name: "start", integer: true})
 }
 
-func (o cachedAttention) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o cachedAttention[F]) fills(c *KVCache) bool { return o.Cache == c }
+
+func (o cachedAttention[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	out := in[0].Clone()
 	out[len(out)-1] = last(in[2]) / o.KVHeads * o.Heads
 	return out, nil
 }
 
-func (o cachedAttention) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, cachedAttentionForward[float32], cachedAttentionForward[float64])(o, out, in)
-}
-
-func cachedAttentionForward[F kernel.Float](o cachedAttention, out *tensor.Dense, in []*tensor.Dense) error {
-	c, start := o.Cache, int(ints(in[len(in)-1])[0])
+func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	c, start := o.Cache, int(dense.Ints(in[len(in)-1])[0])
 	a := o.sizes(shapesOf(in))
 	if err := c.checkStart(start, a.T); err != nil {
 		return err
 	}
-	at := place{B: a.B, H: a.H, T: a.T, S: c.config.Capacity, Cached: true, Start: start}
+	axes := scoresOf(in[0].Shape(), in[1].Shape(), o.Heads)
+	axes.S, axes.Cached, axes.Start = c.config.Capacity, true, start
 	if c.config.Rolling {
-		at.S = unlimited
+		axes.S = mask.Unlimited
 	}
-	seen, err := o.seen(in, at)
+	seen, err := o.seen("CachedAttention", in, axes)
 	if err != nil {
 		return err
 	}
 	x := numbers[F](o.fused, in)
-	if err := attendToCache(o, &a, &x, seen, start, in); err != nil {
+	if err := o.attendToCache(&a, &x, seen, start, in); err != nil {
 		return err
 	}
 	lse := make([]F, a.B*a.H*a.T)
@@ -142,8 +158,8 @@ func cachedAttentionForward[F kernel.Float](o cachedAttention, out *tensor.Dense
 }
 
 // attendToCache stores the chunk and makes the kernel's arguments those of all keys.
-func attendToCache[F kernel.Float](o cachedAttention, a *kernel.Attention, x *kernel.QKV[F], seen keySet, start int, in []*tensor.Dense) error {
-	axes := attentionAxes(in[0].Shape(), in[1].Shape(), o.Heads)
+func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, start int, in []*tensor.Dense) error {
+	axes := scoresOf(in[0].Shape(), in[1].Shape(), o.Heads)
 	axes.S = o.Cache.config.Capacity
 	if err := o.layBiases(a, in, axes); err != nil {
 		return err
@@ -151,14 +167,14 @@ func attendToCache[F kernel.Float](o cachedAttention, a *kernel.Attention, x *ke
 	positions := cachedKeys(o.Cache, a, x, start)
 	if positions == nil {
 		a.RelativeAt.Zero = start + a.T - 1
-		show(a, firstKeys{seen, a.S})
+		setVisibility(a, seen.First(a.S))
 		return nil
 	}
 	if x.Relative != nil {
 		x.Bias, a.BiasAt = spreadRelative(a, x.Relative, positions, start)
 		x.Relative = nil
 	}
-	show(a, positionedKeys{seen, positions})
+	setVisibility(a, seen.At(positions))
 	return nil
 }
 
@@ -216,6 +232,6 @@ func spreadRelative[F kernel.Float](a *kernel.Attention, relative []F, positions
 	return bias, at
 }
 
-func (o cachedAttention) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
+func (o cachedAttention[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
 	return nil, fmt.Errorf("graph: CachedAttention: has no gradient: train on a graph without a cache")
 }

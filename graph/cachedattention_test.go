@@ -8,6 +8,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -28,7 +29,7 @@ type cached struct {
 	bias            array     // (H, N, N) or none
 	relative        array     // (H, N): by distance 0, 1, …; or none
 	sinks           array     // (H) or none
-	mask            func(c *cached, in *cachedInputs) graph.Mask
+	mask            func(c *cached, in *cachedInputs) mask.Mask
 	queries, allKey int // rows of q in the graph, keys that masks and biases count
 }
 
@@ -57,29 +58,29 @@ func tokenRows(a array, from, to int) array {
 	return y
 }
 
-var cachedMasks = map[string]func(c *cached, in *cachedInputs) graph.Mask{
-	"causal": func(*cached, *cachedInputs) graph.Mask { return graph.Causal{} },
-	"window": func(*cached, *cachedInputs) graph.Mask { return graph.SlidingWindow{Left: 3} },
-	"window and prefix": func(*cached, *cachedInputs) graph.Mask {
-		return graph.And(graph.Causal{}, graph.Or(graph.SlidingWindow{Left: 1}, graph.Prefix{N: 2}))
+var cachedMasks = map[string]func(c *cached, in *cachedInputs) mask.Mask{
+	"causal": func(*cached, *cachedInputs) mask.Mask { return mask.Causal{} },
+	"window": func(*cached, *cachedInputs) mask.Mask { return mask.SlidingWindow{Left: 3} },
+	"window and prefix": func(*cached, *cachedInputs) mask.Mask {
+		return mask.And(mask.Causal{}, mask.Or(mask.SlidingWindow{Left: 1}, mask.Prefix{N: 2}))
 	},
-	"not the last two": func(*cached, *cachedInputs) graph.Mask {
-		return graph.And(graph.Causal{}, graph.Not(graph.SlidingWindow{Left: 1}))
+	"not the last two": func(*cached, *cachedInputs) mask.Mask {
+		return mask.And(mask.Causal{}, mask.Not(mask.SlidingWindow{Left: 1}))
 	},
-	"lengths": func(c *cached, in *cachedInputs) graph.Mask {
-		return graph.And(graph.Causal{}, graph.KeyLengths{Lengths: in.ids("lengths", of(c.lengths))})
+	"lengths": func(c *cached, in *cachedInputs) mask.Mask {
+		return mask.And(mask.Causal{}, mask.KeyLengths{Lengths: in.ids("lengths", of(c.lengths))})
 	},
-	"keep": func(c *cached, in *cachedInputs) graph.Mask {
+	"keep": func(c *cached, in *cachedInputs) mask.Mask {
 		b, n := c.q.shape[0], c.q.shape[1]
 		keep := tokenRows(of(c.keep, b, n, 1), 0, c.allKey)
-		return graph.And(graph.Causal{}, graph.Keep{Keep: in.node("keep", of(keep.v, b, 1, 1, c.allKey))})
+		return mask.And(mask.Causal{}, mask.Keep{Keep: in.node("keep", of(keep.v, b, 1, 1, c.allKey))})
 	},
-	"segments": func(c *cached, in *cachedInputs) graph.Mask {
+	"segments": func(c *cached, in *cachedInputs) mask.Mask {
 		b, n := c.q.shape[0], c.q.shape[1]
 		from := max(in.start, 0)
 		all := of(c.segments, b, n, 1)
 		query, key := tokenRows(all, from, from+c.queries), tokenRows(all, 0, c.allKey)
-		return graph.And(graph.Causal{}, graph.Segments{
+		return mask.And(mask.Causal{}, mask.Segments{
 			Query: in.ids("query segments", of(query.v, b, c.queries)), Key: in.ids("key segments", of(key.v, b, c.allKey))})
 	},
 }
@@ -134,7 +135,7 @@ func (c *cached) whole(t testing.TB) array {
 	c.queries, c.allKey = c.q.shape[1], c.q.shape[1]
 	a := c.config(in)
 	if c.size.Rolling {
-		a.Mask = graph.And(a.Mask, graph.Or(graph.SlidingWindow{Left: c.size.Capacity - c.size.KeepFirst - 1}, graph.Prefix{N: c.size.KeepFirst}))
+		a.Mask = mask.And(a.Mask, mask.Or(mask.SlidingWindow{Left: c.size.Capacity - c.size.KeepFirst - 1}, mask.Prefix{N: c.size.KeepFirst}))
 	}
 	out, err := graph.FusedAttention(in.node("q", c.q), in.node("k", c.k), in.node("v", c.v), a)
 	require.NoError(t, err)
@@ -221,7 +222,7 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	const n = 300
 	q, k, v := normal(r, 1, n, 6), normal(r, 1, n, 3), normal(r, 1, n, 3)
 	g := G.NewGraph()
-	full := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: graph.Causal{}}
+	full := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: mask.Causal{}}
 	all, err := graph.FusedAttention(node(g, "q", q, tensor.Float64), node(g, "k", k, tensor.Float64), node(g, "v", v, tensor.Float64), full)
 	require.NoError(t, err)
 	want := run(t, all)

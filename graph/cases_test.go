@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -185,14 +186,14 @@ func attentionCases() []opCase {
 		}, func(in []array) array { return in[3] }, shapes(s{1, 1}, s{1, 1}, s{1, 1}, s{1, 1})},
 		{"attention", attention(graph.AttentionConfig{}), attending(0, all), shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11})},
 		{"attention_scale", attention(graph.AttentionConfig{Scale: 0.3}), attending(0.3, all), shapes(s{3, 5}, s{7, 5}, s{7, 11})},
-		{"attention_causal", attention(graph.AttentionConfig{Mask: graph.Causal{}}), attending(0, causal),
+		{"attention_causal", attention(graph.AttentionConfig{Mask: mask.Causal{}}), attending(0, causal),
 			shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
-		{"attention_renormalized", attention(graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}), attending(0, causal),
+		{"attention_renormalized", attention(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}), attending(0, causal),
 			shapes(s{2, 7, 5}, s{2, 7, 5}, s{2, 7, 11})},
 		{"fused", fusedBy(graph.AttentionConfig{}), attending(0, all), shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11})},
-		{"fused_causal", fusedBy(graph.AttentionConfig{Mask: graph.Causal{}}), attending(0, causal),
+		{"fused_causal", fusedBy(graph.AttentionConfig{Mask: mask.Causal{}}), attending(0, causal),
 			shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
-		{"fused_heads", fusedBy(graph.AttentionConfig{Heads: 3, Mask: graph.Causal{}, Renormalize: true}), nil,
+		{"fused_heads", fusedBy(graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}), nil,
 			shapes(s{2, 7, 15}, s{2, 7, 15}, s{2, 7, 6})},
 		{"fused_dropout", fusedBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: 0.3, Site: 2}}), nil,
 			then(shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11}), key(-5))},

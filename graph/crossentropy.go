@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -39,7 +40,7 @@ func (crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
+	x, v, targets := floats[F](in[0]), last(in[0].Shape()), dense.Ints(in[1])
 	rows, err := countTargets(targets, v)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (crossEntropyBackward[F]) spec() (string, []arg) {
 }
 
 func (crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, v, targets := floats[F](in[0]), last(in[0].Shape()), ints(in[1])
+	x, v, targets := floats[F](in[0]), last(in[0].Shape()), dense.Ints(in[1])
 	rows, err := countTargets(targets, v)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -68,7 +69,7 @@ func (dropout[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o dropout[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Dropout(floats[F](out), floats[F](in[0]), o.P, ints(in[1])[0], o.Site)
+	kernel.Dropout(floats[F](out), floats[F](in[0]), o.P, dense.Ints(in[1])[0], o.Site)
 	return nil
 }
 

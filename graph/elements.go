@@ -2,8 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"strconv"
-	"unsafe"
 
 	"attention/internal/kernel"
 
@@ -37,38 +35,5 @@ func floats[F kernel.Float](t *tensor.Dense) []F {
 	return any(t.Float64s()).([]F)
 }
 
-// ints returns an integer tensor's elements, to be read only.
-func ints(t *tensor.Dense) []int64 {
-	switch d := t.Data().(type) {
-	case []int64:
-		return d
-	case int64:
-		return []int64{d}
-	case []int:
-		if strconv.IntSize == 64 { // then an int is an int64
-			return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(d))), len(d))
-		}
-		ids := make([]int64, len(d))
-		for i, id := range d {
-			ids[i] = int64(id)
-		}
-		return ids
-	case int:
-		return []int64{int64(d)}
-	}
-	return nil
-}
-
 // last returns the length of a shape's last axis.
 func last(s tensor.Shape) int { return s[len(s)-1] }
-
-// byType returns the float32 or the float64 form of a function.
-func byType[T any](t *tensor.Dense, f32, f64 T) T {
-	if t.Dtype() == tensor.Float32 {
-		return f32
-	}
-	return f64
-}
-
-// noSecond is isGradient's error.
-func noSecond(body) (G.Nodes, error) { return nil, errNoSecond }

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -33,7 +34,7 @@ func (embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (embedding[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	v, e := in[0].Shape()[0], in[0].Shape()[1]
 	weight, y := floats[F](in[0]), floats[F](out)
-	ids := ints(in[1])
+	ids := dense.Ints(in[1])
 	if err := checkIDs(ids, v); err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (o embeddingBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e := last(out.Shape())
 	dw, dy := floats[F](out), floats[F](in[1])
-	ids := ints(in[0])
+	ids := dense.Ints(in[0])
 	if err := checkIDs(ids, out.Shape()[0]); err != nil {
 		return err
 	}

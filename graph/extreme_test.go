@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -138,7 +139,7 @@ func TestAttentionOfHugeScores(t *testing.T) {
 
 // A NaN anywhere in a query's score shows in its output and in no other's.
 func TestNaNGoesThrough(t *testing.T) {
-	for _, c := range []graph.AttentionConfig{{}, {Mask: graph.Causal{}}, {Mask: graph.Causal{}, Renormalize: true}} {
+	for _, c := range []graph.AttentionConfig{{}, {Mask: mask.Causal{}}, {Mask: mask.Causal{}, Renormalize: true}} {
 		for bad := range 4 {
 			q := of([]float64{1, 2, 3, 4}, 4, 1)
 			k, v := of([]float64{4, 3, 2, 1}, 4, 1), of([]float64{1, 2, 3, 4}, 4, 1)

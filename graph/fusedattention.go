@@ -1,8 +1,8 @@
 package graph
 
 import (
-	"fmt"
-
+	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -15,32 +15,35 @@ import (
 // the mask hides cost nothing. Its backward makes the weights again from each row's
 // log Σexp(score), which the forward keeps. A bias from Detach gets no gradient.
 //
-// q, k and v that are what Split makes of one node are read where they lie.
-//
-// With c.Renormalize it hides keys before the softmax all the same: the result is that
-// of Attention as long as hidden scores do not take all the weight.
+// It refuses c.Renormalize, which needs the weights of hidden keys.
 func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 	a, err := c.resolve("FusedAttention", q, k, v)
 	if err != nil {
 		return nil, err
 	}
-	f, in := newFused(a, q, k, v, c)
-	f, in = f.pack(in)
-	// One op has one result, but the backward needs the rows' log-sum-exps too: the
-	// first op computes both into one vector, the second takes the output out of it
-	// and is the one that is differentiated.
-	both, err := apply(fusedForward{f}, in...)
+	return a.fuse(separate, q, k, v)
+}
+
+// fuse applies the ops of a FusedAttention. One op has one result, but the backward needs
+// the rows' log-sum-exps too: the first op computes both into one vector, the second
+// takes the output out of it and is the one that is differentiated.
+func (a *attentionArgs) fuse(p packing, qkv ...*G.Node) (*G.Node, error) {
+	if a.Renormalize {
+		return nil, a.errorf("renormalize: got it, want weights as the softmax gives them, or Attention")
+	}
+	f, in := newFused(a, p, qkv...)
+	both, err := applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
 	if err != nil {
 		return nil, err
 	}
-	return apply(fusedOutput{f}, append(in, both)...)
+	return applyTyped(fusedOutput[float32]{f}, fusedOutput[float64]{f}, append(in, both)...)
 }
 
 // fused is what the ops of one FusedAttention have in common.
 type fused struct {
 	Heads, KVHeads int // side by side in a row; no Heads: they have an axis of their own, if any
 	Scale, Softcap float64
-	Rule           rule
+	Mask           mask.Mask // resolved
 	Extra          int
 	P              float64
 	Site           int
@@ -66,34 +69,39 @@ const (
 	relativeBias
 	sinks
 	dropoutKey
-	ruleInput
+	maskInput
 )
 
-// newFused lists the arguments that there are.
-func newFused(a *resolved, q, k, v *G.Node, c AttentionConfig) (fused, G.Nodes) {
-	f := fused{Heads: c.Heads, KVHeads: a.KVHeads, Scale: a.Scale, Softcap: c.Softcap, Rule: a.rule, Extra: a.extra,
-		P: c.Dropout.P, Site: c.Dropout.Site}
+// newFused lists the arguments of the ops. qkv are q, k and v, or the one that they are
+// packed in.
+func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
+	f := fused{Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap, Mask: a.mask.mask, Extra: a.ExtraKeys,
+		P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
 	var in G.Nodes
 	add := func(n *G.Node, r role, x arg) {
 		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)
 	}
-	add(q, queries, arg{name: "q"})
-	add(k, keys, arg{name: "k"})
-	add(v, values, arg{name: "v"})
-	if c.Bias != nil {
-		add(c.Bias, bias, arg{name: "bias", fixed: isConstant(c.Bias)})
+	if p == separate {
+		add(qkv[0], queries, arg{name: "q"})
+		add(qkv[1], keys, arg{name: "k"})
+		add(qkv[2], values, arg{name: "v"})
+	} else {
+		add(qkv[0], queriesKeysValues, arg{name: "qkv"})
 	}
-	if c.RelativeBias != nil {
-		add(c.RelativeBias, relativeBias, arg{name: "relative_bias", fixed: isConstant(c.RelativeBias)})
+	if a.Bias != nil {
+		add(a.Bias, bias, arg{name: "bias", fixed: isConstant(a.Bias)})
 	}
-	if c.Sinks != nil {
-		add(c.Sinks, sinks, arg{name: "sinks"})
+	if a.RelativeBias != nil {
+		add(a.RelativeBias, relativeBias, arg{name: "relative_bias", fixed: isConstant(a.RelativeBias)})
+	}
+	if a.Sinks != nil {
+		add(a.Sinks, sinks, arg{name: "sinks"})
 	}
 	if f.P > 0 {
-		add(c.Dropout.Key, dropoutKey, arg{name: "key", integer: true})
+		add(a.Dropout.Key, dropoutKey, arg{name: "key", integer: true})
 	}
-	for i, n := range a.ruleNodes {
-		add(n, ruleInput, a.ruleArgs[i])
+	for i, n := range a.mask.nodes {
+		add(n, maskInput, a.mask.args[i])
 	}
 	return f, in
 }
@@ -113,8 +121,8 @@ func (in fusedInput) differentiated() bool { return in.role <= sinks && !in.fixe
 // sizes are the kernel's view of inputs of these shapes.
 func (f fused) sizes(in []tensor.Shape) kernel.Attention {
 	q, k, v := f.heads(in)
-	axes := attentionAxes(q, k, f.Heads)
-	a := kernel.Attention{B: axes.b(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
+	axes := scoresOf(q, k, f.Heads)
+	a := kernel.Attention{B: axes.B(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
 		Scale: f.Scale, Softcap: f.Softcap, Unbiased: f.Extra}
 	layout := kernel.HeadsFirst
 	if f.Heads > 0 {
@@ -136,25 +144,28 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	shapes := shapesOf(in)
 	a := f.sizes(shapes)
 	q, k, _ := f.heads(shapes)
-	axes := attentionAxes(q, k, f.Heads)
+	axes := scoresOf(q, k, f.Heads)
 	axes.S -= f.Extra
 	if err := f.layBiases(&a, in, axes); err != nil {
 		return a, err
 	}
 	a.RelativeAt.Zero = axes.S - 1
-	seen, err := f.seen(in, place{B: a.B, H: a.H, T: a.T, S: a.S})
+	if f.Mask == (mask.All{}) {
+		return a, nil
+	}
+	seen, err := f.seen("FusedAttention", in, axes)
 	if err == nil {
-		show(&a, seen)
+		setVisibility(&a, seen)
 	}
 	return a, err
 }
 
 // layBiases says where biases lie, and sets up the dropout.
-func (f fused) layBiases(a *kernel.Attention, in []*tensor.Dense, axes maskAxes) (err error) {
+func (f fused) layBiases(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) (err error) {
 	for i, x := range f.in {
 		switch x.role {
 		case bias:
-			if a.BiasAt, err = broadcastLayout("FusedAttention", "bias", in[i].Shape(), axes); err != nil {
+			if a.BiasAt, err = broadcast("FusedAttention", "bias", in[i].Shape(), axes); err != nil {
 				return err
 			}
 		case relativeBias:
@@ -162,27 +173,19 @@ func (f fused) layBiases(a *kernel.Attention, in []*tensor.Dense, axes maskAxes)
 				a.RelativeAt.Head = s[1]
 			}
 		case dropoutKey:
-			a.Dropout = kernel.WeightDropout{P: f.P, Key: ints(in[i])[0], Site: f.Site}
+			a.Dropout = kernel.WeightDropout{P: f.P, Key: dense.Ints(in[i])[0], Site: f.Site}
 		}
 	}
 	return nil
 }
 
-// seen binds the rule to its inputs.
-func (f fused) seen(in []*tensor.Dense, at place) (keySet, error) {
+// seen binds the mask to its inputs, the last of all.
+func (f fused) seen(op string, in []*tensor.Dense, axes mask.Scores) (mask.KeySet, error) {
 	first := len(f.in)
-	for first > 0 && f.in[first-1].role == ruleInput {
+	for first > 0 && f.in[first-1].role == maskInput {
 		first--
 	}
-	keys, err := f.Rule.bind(in[first:len(f.in)], at)
-	if err != nil {
-		name := "FusedAttention"
-		if at.Cached {
-			name = "CachedAttention"
-		}
-		return nil, fmt.Errorf("graph: %s: %w", name, err)
-	}
-	return keys, nil
+	return bindMask(op, f.Mask, in[first:len(f.in)], axes, f.Extra)
 }
 
 // numbers are the kernel's arguments among tensors, those that are float32 or float64.
@@ -197,9 +200,12 @@ func numbers[F kernel.Float](f fused, in []*tensor.Dense) (x kernel.QKV[F]) {
 
 // fusedForward computes out (…, T, H·Dv) and the log-sum-exps (…, H, T) of the
 // scores, one after the other in a vector.
-type fusedForward struct{ fused }
+type fusedForward[F kernel.Float] struct {
+	isGradient // the output is differentiated instead
+	fused
+}
 
-func (o fusedForward) spec() (string, []arg) {
+func (o fusedForward[F]) spec() (string, []arg) {
 	args := o.args()
 	for i := range args {
 		args[i].fixed = true
@@ -207,7 +213,7 @@ func (o fusedForward) spec() (string, []arg) {
 	return "FusedAttention", args
 }
 
-func (o fusedForward) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	for i, x := range o.in {
 		if x.role == dropoutKey && in[i].TotalSize() != 1 {
 			return nil, &ShapeError{"Dropout", "key", in[i], "()"}
@@ -217,11 +223,7 @@ func (o fusedForward) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{a.B * a.H * a.T * (a.DV + 1)}, nil
 }
 
-func (o fusedForward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, fusedForwardForward[float32], fusedForwardForward[float64])(o, out, in)
-}
-
-func fusedForwardForward[F kernel.Float](o fusedForward, out *tensor.Dense, in []*tensor.Dense) error {
+func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	a, err := o.bind(in)
 	if err != nil {
 		return err
@@ -231,33 +233,31 @@ func fusedForwardForward[F kernel.Float](o fusedForward, out *tensor.Dense, in [
 	return nil
 }
 
-func (o fusedForward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
-
 // fusedOutput takes out from what fusedForward computed.
-type fusedOutput struct{ fused }
+type fusedOutput[F kernel.Float] struct{ fused }
 
-func (o fusedOutput) spec() (string, []arg) {
+func (o fusedOutput[F]) spec() (string, []arg) {
 	return "FusedAttention", o.args(arg{name: "both", fixed: true})
 }
 
-func (o fusedOutput) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o fusedOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	q, _, v := o.heads(in)
 	out := q.Clone()
 	out[len(out)-1] = last(v) / o.KVHeads * max(o.Heads, 1)
 	return out, nil
 }
 
-func (o fusedOutput) view(inputs int) (input, from int) { return inputs - 1, 0 }
+func (o fusedOutput[F]) view(inputs int) (input, from int) { return inputs - 1, 0 }
 
-func (o fusedOutput) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (o fusedOutput[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[len(in)-1], 0)
 }
 
 // With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
 // dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = softcap′(dbias)·scale,
 // dq = dscores·k, dk = dscoresᵀ·q.
-func (o fusedOutput) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
-	grads, err := apply(fusedBackward{o.fused}, append(append(G.Nodes{}, in...), dout)...)
+func (o fusedOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
+	grads, err := apply(fusedBackward[F]{fused: o.fused}, append(append(G.Nodes{}, in...), dout)...)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func (o fusedOutput) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
 		if !x.differentiated() {
 			continue
 		}
-		if d[i], err = apply(segment{from, in[i].Shape()}, grads); err != nil {
+		if d[i], err = apply(segment{From: from, Shape: in[i].Shape()}, grads); err != nil {
 			return nil, err
 		}
 		from += in[i].Shape().TotalSize()

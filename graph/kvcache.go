@@ -163,36 +163,3 @@ func (c *KVCache) positions() []int {
 	}
 	return all
 }
-
-// positionedKeys are keys that do not lie in the order of their positions.
-type positionedKeys struct {
-	of        keySet
-	positions []int
-}
-
-func (k positionedKeys) span(int, int) (lo, hi int, all bool) { return 0, len(k.positions), false }
-
-func (k positionedKeys) fill(b, h, t, s0 int, shown []bool) {
-	at := k.positions[s0:][:len(shown)]
-	for len(at) > 0 { // one run of neighbours at a time
-		n := 1
-		for n < len(at) && at[n] == at[n-1]+1 {
-			n++
-		}
-		k.of.fill(b, h, t, at[0], shown[:n])
-		at, shown = at[n:], shown[n:]
-	}
-}
-
-// firstKeys are the first keys of a set.
-type firstKeys struct {
-	of keySet
-	n  int
-}
-
-func (k firstKeys) span(b, t int) (lo, hi int, all bool) {
-	lo, hi, all = k.of.span(b, t)
-	return lo, min(hi, k.n), all
-}
-
-func (k firstKeys) fill(b, h, t, s0 int, shown []bool) { k.of.fill(b, h, t, s0, shown) }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -14,7 +14,7 @@ import (
 // drawnMask is a mask as data.
 type drawnMask struct {
 	kind        string
-	align       graph.Alignment
+	align       mask.Alignment
 	left, right int // of a window, or a prefix of left
 	dt          tensor.Dtype
 	first       array // lengths, ids of queries or what to keep
@@ -25,7 +25,7 @@ type drawnMask struct {
 // sees is the definition of every mask, one query and one key at a time.
 func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 	at := t // the query's position among the keys
-	if m.align == graph.LowerRight {
+	if m.align == mask.LowerRight {
 		at += z.S - z.T
 	}
 	switch m.kind {
@@ -57,40 +57,40 @@ func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 }
 
 // build makes the mask, with nodes that are numbered.
-func (m drawnMask) build(g *G.ExprGraph, number *int) graph.Mask {
+func (m drawnMask) build(g *G.ExprGraph, number *int) mask.Mask {
 	in := func(x array) *G.Node {
 		*number++
 		return node(g, fmt.Sprint("mask ", *number), x, m.dt)
 	}
-	var of []graph.Mask
+	var of []mask.Mask
 	for _, x := range m.of {
 		of = append(of, x.build(g, number))
 	}
 	switch m.kind {
 	case "causal":
-		return graph.Causal{Align: m.align}
+		return mask.Causal{Align: m.align}
 	case "window":
-		return graph.SlidingWindow{Left: m.left, Right: m.right, Align: m.align}
+		return mask.SlidingWindow{Left: m.left, Right: m.right, Align: m.align}
 	case "prefix":
-		return graph.Prefix{N: m.left}
+		return mask.Prefix{N: m.left}
 	case "lengths":
-		return graph.KeyLengths{Lengths: in(m.first)}
+		return mask.KeyLengths{Lengths: in(m.first)}
 	case "segments":
-		s := graph.Segments{Query: in(m.first)}
+		s := mask.Segments{Query: in(m.first)}
 		if m.second.shape != nil {
 			s.Key = in(m.second)
 		}
 		return s
 	case "keep":
-		return graph.Keep{Keep: in(m.first)}
+		return mask.Keep{Keep: in(m.first)}
 	case "and":
-		return graph.And(of[0], of[1], of[2:]...)
+		return mask.And(of[0], of[1], of[2:]...)
 	case "or":
-		return graph.Or(of[0], of[1], of[2:]...)
+		return mask.Or(of[0], of[1], of[2:]...)
 	case "not":
-		return graph.Not(of[0])
+		return mask.Not(of[0])
 	}
-	return graph.All{}
+	return mask.All{}
 }
 
 // mask draws a tree of masks.
@@ -133,13 +133,13 @@ func (d drawing) mask(z sizes, depth int) drawnMask {
 	return m
 }
 
-func (d drawing) align(z sizes) graph.Alignment {
-	legal := []graph.Alignment{graph.UpperLeft}
+func (d drawing) align(z sizes) mask.Alignment {
+	legal := []mask.Alignment{mask.UpperLeft}
 	if z.S >= z.T {
-		legal = append(legal, graph.LowerRight)
+		legal = append(legal, mask.LowerRight)
 	}
 	if z.S == z.T {
-		legal = append(legal, graph.Square)
+		legal = append(legal, mask.Square)
 	}
 	return pick(d, "align", legal...)
 }

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -15,38 +16,38 @@ import (
 // Masks that do not go with scores (2, 3, 5, 7), each as an error of all that take masks.
 func TestWrongMasksAreRefused(t *testing.T) {
 	b, other := bench{G.NewGraph()}, bench{G.NewGraph()}
-	for says, m := range map[string]graph.Mask{
-		"mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right":  graph.Causal{},
-		"mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right ": graph.SlidingWindow{},
-		"mask: got alignment 3, want one of [square upper_left lower_right]":            graph.Causal{Align: 3},
-		"mask: got a window of -1 to the left and 0 to the right, want both at least 0": graph.SlidingWindow{Left: -1, Align: graph.UpperLeft},
-		"mask: got a window of 2 to the left and -3 to the right, want both at least 0": graph.SlidingWindow{Left: 2, Right: -3, Align: graph.UpperLeft},
-		"mask: got a prefix of -1 keys, want at least 0":                                graph.Prefix{N: -1},
-		"mask: got nil in And, Or or Not, want a mask":                                  graph.And(graph.All{}, nil),
-		"mask: got nil in And, Or or Not, want a mask ":                                 graph.Or(nil, graph.All{}),
-		"mask: got nil in And, Or or Not, want a mask  ":                                graph.Not(nil),
-		"mask: got nil in And, Or or Not, want a mask   ":                               graph.And(graph.All{}, graph.All{}, nil),
-		"lengths: got nil, want a node":                                                 graph.KeyLengths{},
-		"lengths: got float64, want int or int64":                                       graph.KeyLengths{Lengths: b.f(2)},
-		"lengths: shape (3), want (B) = (2)":                                            graph.KeyLengths{Lengths: b.ids(3)},
-		"lengths: shape (2, 1), want (B) = (2)":                                         graph.KeyLengths{Lengths: b.ids(2, 1)},
-		"lengths: shape (), want (B) = (2)":                                             graph.KeyLengths{Lengths: b.ids()},
-		"segments: got nil, want a node":                                                graph.Segments{Key: b.ids(2, 7)},
-		"segments: shape (2, 7), want (B, T) = (2, 5)":                                  graph.Segments{Query: b.ids(2, 7), Key: b.ids(2, 7)},
-		"key_segments: shape (2, 5), want (B, S) = (2, 7)":                              graph.Segments{Query: b.ids(2, 5)},
-		"key_segments: shape (7), want (B, S) = (2, 7)":                                 graph.Segments{Query: b.ids(2, 5), Key: b.ids(7)},
-		"key_segments: got float64, want int or int64":                                  graph.Segments{Query: b.ids(2, 5), Key: b.f(2, 7)},
-		"keep: got nil, want a node":                                                    graph.Keep{},
-		"keep: got bool, want float32, float64, int or int64":                           graph.Keep{Keep: b.of(tensor.Bool, 5, 7)},
-		"keep: shape (7, 5), want one that broadcasts to (2, 3, 5, 7)":                  graph.Keep{Keep: b.f(7, 5)},
-		"keep: shape (2, 5, 7), want one that broadcasts to (2, 3, 5, 7)":               graph.Keep{Keep: b.f(2, 5, 7)},
-		"keep: shape (1, 2, 3, 5, 7), want one that broadcasts to (2, 3, 5, 7)":         graph.Keep{Keep: b.f(1, 2, 3, 5, 7)},
-		"keep: got a node of another graph, want one of ":                               graph.Keep{Keep: other.f(5, 7)},
-		"lengths: got a node of another graph, want one of ":                            graph.KeyLengths{Lengths: other.ids(2)},
-		"keep: got a node of no graph, want one of a graph":                             graph.Keep{Keep: G.NewConstant(1.0)},
+	for says, m := range map[string]mask.Mask{
+		"mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right":  mask.Causal{},
+		"mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right ": mask.SlidingWindow{},
+		"mask: got alignment 3, want one of [square upper_left lower_right]":            mask.Causal{Align: 3},
+		"mask: got a window of -1 to the left and 0 to the right, want both at least 0": mask.SlidingWindow{Left: -1, Align: mask.UpperLeft},
+		"mask: got a window of 2 to the left and -3 to the right, want both at least 0": mask.SlidingWindow{Left: 2, Right: -3, Align: mask.UpperLeft},
+		"mask: got a prefix of -1 keys, want at least 0":                                mask.Prefix{N: -1},
+		"mask: got nil in And, Or or Not, want a mask":                                  mask.And(mask.All{}, nil),
+		"mask: got nil in And, Or or Not, want a mask ":                                 mask.Or(nil, mask.All{}),
+		"mask: got nil in And, Or or Not, want a mask  ":                                mask.Not(nil),
+		"mask: got nil in And, Or or Not, want a mask   ":                               mask.And(mask.All{}, mask.All{}, nil),
+		"lengths: got nil, want a node":                                                 mask.KeyLengths{},
+		"lengths: got float64, want int or int64":                                       mask.KeyLengths{Lengths: b.f(2)},
+		"lengths: shape (3), want (B) = (2)":                                            mask.KeyLengths{Lengths: b.ids(3)},
+		"lengths: shape (2, 1), want (B) = (2)":                                         mask.KeyLengths{Lengths: b.ids(2, 1)},
+		"lengths: shape (), want (B) = (2)":                                             mask.KeyLengths{Lengths: b.ids()},
+		"segments: got nil, want a node":                                                mask.Segments{Key: b.ids(2, 7)},
+		"segments: shape (2, 7), want (B, T) = (2, 5)":                                  mask.Segments{Query: b.ids(2, 7), Key: b.ids(2, 7)},
+		"key_segments: shape (2, 5), want (B, S) = (2, 7)":                              mask.Segments{Query: b.ids(2, 5)},
+		"key_segments: shape (7), want (B, S) = (2, 7)":                                 mask.Segments{Query: b.ids(2, 5), Key: b.ids(7)},
+		"key_segments: got float64, want int or int64":                                  mask.Segments{Query: b.ids(2, 5), Key: b.f(2, 7)},
+		"keep: got nil, want a node":                                                    mask.Keep{},
+		"keep: got bool, want float32, float64, int or int64":                           mask.Keep{Keep: b.of(tensor.Bool, 5, 7)},
+		"keep: shape (7, 5), want one that broadcasts to (2, 3, 5, 7)":                  mask.Keep{Keep: b.f(7, 5)},
+		"keep: shape (2, 5, 7), want one that broadcasts to (2, 3, 5, 7)":               mask.Keep{Keep: b.f(2, 5, 7)},
+		"keep: shape (1, 2, 3, 5, 7), want one that broadcasts to (2, 3, 5, 7)":         mask.Keep{Keep: b.f(1, 2, 3, 5, 7)},
+		"keep: got a node of another graph, want one of ":                               mask.Keep{Keep: other.f(5, 7)},
+		"lengths: got a node of another graph, want one of ":                            mask.KeyLengths{Lengths: other.ids(2)},
+		"keep: got a node of no graph, want one of a graph":                             mask.Keep{Keep: G.NewConstant(1.0)},
 	} {
 		says = strings.TrimRight(says, " ")
-		for _, wrapped := range []graph.Mask{m, graph.Or(graph.All{}, graph.Not(m))} {
+		for _, wrapped := range []mask.Mask{m, mask.Or(mask.All{}, mask.Not(m))} {
 			for name, use := range maskUsers(b) {
 				n, err := use(wrapped)
 				require.ErrorContains(t, err, says, name)
@@ -58,23 +59,23 @@ func TestWrongMasksAreRefused(t *testing.T) {
 			}
 		}
 	}
-	_, err := graph.MaskFill(b.f(5, 3), graph.Causal{Align: graph.LowerRight})
+	_, err := graph.MaskFill(b.f(5, 3), mask.Causal{Align: mask.LowerRight})
 	require.EqualError(t, err, "graph: MaskFill: mask: got T=5 and S=3 with lower_right, want S ≥ T")
-	_, err = graph.MaskFill(b.f(5), graph.All{})
+	_, err = graph.MaskFill(b.f(5), mask.All{})
 	require.EqualError(t, err, "graph: MaskFill: scores: shape (5), want (…, T, S)")
-	_, err = graph.MaskFill(b.f(2, 3, 2, 5, 7), graph.Keep{Keep: b.f(2, 1, 1, 1, 1)})
+	_, err = graph.MaskFill(b.f(2, 3, 2, 5, 7), mask.Keep{Keep: b.f(2, 1, 1, 1, 1)})
 	require.EqualError(t, err, "graph: MaskFill: keep: shape (2, 1, 1, 1, 1), want one that broadcasts to (2, 3, 2, 5, 7) and repeats all of its axes before the heads' or none")
 }
 
 // maskUsers are the functions that take masks, of scores (2, 3, 5, 7).
-func maskUsers(b bench) map[string]func(m graph.Mask) (*G.Node, error) {
+func maskUsers(b bench) map[string]func(m mask.Mask) (*G.Node, error) {
 	q, k, v := b.f(2, 3, 5, 2), b.f(2, 3, 7, 2), b.f(2, 3, 7, 11)
-	return map[string]func(m graph.Mask) (*G.Node, error){
-		"MaskFill": func(m graph.Mask) (*G.Node, error) { return graph.MaskFill(b.f(2, 3, 5, 7), m) },
-		"Attention": func(m graph.Mask) (*G.Node, error) {
+	return map[string]func(m mask.Mask) (*G.Node, error){
+		"MaskFill": func(m mask.Mask) (*G.Node, error) { return graph.MaskFill(b.f(2, 3, 5, 7), m) },
+		"Attention": func(m mask.Mask) (*G.Node, error) {
 			return context(graph.Attention(q, k, v, graph.AttentionConfig{Mask: m}))
 		},
-		"FusedAttention": func(m graph.Mask) (*G.Node, error) {
+		"FusedAttention": func(m mask.Mask) (*G.Node, error) {
 			return graph.FusedAttention(q, k, v, graph.AttentionConfig{Mask: m})
 		},
 	}
@@ -83,12 +84,12 @@ func maskUsers(b bench) map[string]func(m graph.Mask) (*G.Node, error) {
 // What only a run can find: lengths beyond the keys, and numbers in a keep that are not
 // 0 or 1. The next run, with good ones, works.
 func TestWrongMaskValuesAreErrorsOfTheRun(t *testing.T) {
-	lengths := func(n *G.Node) graph.Mask { return graph.KeyLengths{Lengths: n} }
-	keep := func(n *G.Node) graph.Mask {
-		return graph.Not(graph.And(graph.Causal{Align: graph.UpperLeft}, graph.Keep{Keep: n}))
+	lengths := func(n *G.Node) mask.Mask { return mask.KeyLengths{Lengths: n} }
+	keep := func(n *G.Node) mask.Mask {
+		return mask.Not(mask.And(mask.Causal{Align: mask.UpperLeft}, mask.Keep{Keep: n}))
 	}
 	for _, c := range []struct {
-		mask      func(n *G.Node) graph.Mask
+		mask      func(n *G.Node) mask.Mask
 		dt        tensor.Dtype
 		bad, good array
 		says      string
@@ -165,7 +166,18 @@ func TestWrongConfigsAreRefused(t *testing.T) {
 	}
 }
 
-func fillBy(m graph.Mask) func(x *G.Node) (*G.Node, error) {
+// The fused forms refuse what they do not compute.
+func TestFusedAttentionRefusesToRenormalize(t *testing.T) {
+	b := bench{G.NewGraph()}
+	c := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}
+	const says = "renormalize: got it, want weights as the softmax gives them, or Attention"
+	_, err := graph.FusedAttention(b.f(2, 5, 6), b.f(2, 5, 6), b.f(2, 5, 6), c)
+	require.EqualError(t, err, "graph: FusedAttention: "+says)
+	_, err = graph.FusedAttentionPacked(b.f(2, 5, 18), [3]int{6, 6, 6}, c)
+	require.EqualError(t, err, "graph: FusedAttentionPacked: "+says)
+}
+
+func fillBy(m mask.Mask) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) { return graph.MaskFill(x, m) }
 }
 

@@ -1,13 +1,13 @@
 package graph_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -16,25 +16,25 @@ import (
 )
 
 // masking makes a mask in a graph.
-type masking func(g *G.ExprGraph) graph.Mask
+type masking func(g *G.ExprGraph) mask.Mask
 
 // is a mask without nodes.
-func is(m graph.Mask) masking { return func(*G.ExprGraph) graph.Mask { return m } }
+func is(m mask.Mask) masking { return func(*G.ExprGraph) mask.Mask { return m } }
 
 func keys(x input) masking {
-	return func(g *G.ExprGraph) graph.Mask {
-		return graph.KeyLengths{Lengths: node(g, "lengths", x.array, tensor.Int)}
+	return func(g *G.ExprGraph) mask.Mask {
+		return mask.KeyLengths{Lengths: node(g, "lengths", x.array, tensor.Int)}
 	}
 }
 
 func within(query, key input) masking {
-	return func(g *G.ExprGraph) graph.Mask {
-		return graph.Segments{Query: node(g, "query", query.array, tensor.Int64), Key: node(g, "key", key.array, tensor.Int64)}
+	return func(g *G.ExprGraph) mask.Mask {
+		return mask.Segments{Query: node(g, "query", query.array, tensor.Int64), Key: node(g, "key", key.array, tensor.Int64)}
 	}
 }
 
 func keeping(x array) masking {
-	return func(g *G.ExprGraph) graph.Mask { return graph.Keep{Keep: node(g, "keep", x, tensor.Float32)} }
+	return func(g *G.ExprGraph) mask.Mask { return mask.Keep{Keep: node(g, "keep", x, tensor.Float32)} }
 }
 
 // hiding computes MaskFill of zeros, of a mask and scores (B, H, T, S).
@@ -64,32 +64,32 @@ func printed(x array) string {
 
 // What each mask looks like.
 func TestMasksPrinted(t *testing.T) {
-	prefixed := graph.Or(graph.Causal{}, graph.Prefix{N: 2})
+	prefixed := mask.Or(mask.Causal{}, mask.Prefix{N: 2})
 	for _, c := range []struct {
 		m    masking
 		t, s int
 		want string
 	}{
 		{is(nil), 2, 3, "###\n###"},
-		{is(graph.All{}), 2, 3, "###\n###"},
-		{is(graph.Causal{}), 4, 4, "#---\n##--\n###-\n####"},
-		{is(graph.Causal{Align: graph.UpperLeft}), 2, 4, "#---\n##--"},
-		{is(graph.Causal{Align: graph.UpperLeft}), 4, 2, "#-\n##\n##\n##"},
-		{is(graph.Causal{Align: graph.LowerRight}), 2, 4, "###-\n####"},
-		{is(graph.SlidingWindow{Left: 1}), 4, 4, "#---\n##--\n-##-\n--##"},
-		{is(graph.SlidingWindow{Right: 1}), 3, 3, "##-\n-##\n--#"},
-		{is(graph.SlidingWindow{}), 3, 3, "#--\n-#-\n--#"},
-		{is(graph.SlidingWindow{Left: 1, Align: graph.UpperLeft}), 4, 2, "#-\n##\n-#\n--"},
-		{is(graph.SlidingWindow{Left: 1, Right: 1, Align: graph.LowerRight}), 2, 5, "--###\n---##"},
-		{is(graph.SlidingWindow{Left: math.MaxInt}), 3, 3, "#--\n##-\n###"},
-		{is(graph.SlidingWindow{Left: math.MaxInt, Right: math.MaxInt}), 2, 2, "##\n##"},
-		{is(graph.Prefix{}), 1, 3, "---"},
-		{is(graph.Prefix{N: 2}), 2, 3, "##-\n##-"},
-		{is(graph.Prefix{N: math.MaxInt}), 1, 3, "###"},
+		{is(mask.All{}), 2, 3, "###\n###"},
+		{is(mask.Causal{}), 4, 4, "#---\n##--\n###-\n####"},
+		{is(mask.Causal{Align: mask.UpperLeft}), 2, 4, "#---\n##--"},
+		{is(mask.Causal{Align: mask.UpperLeft}), 4, 2, "#-\n##\n##\n##"},
+		{is(mask.Causal{Align: mask.LowerRight}), 2, 4, "###-\n####"},
+		{is(mask.SlidingWindow{Left: 1}), 4, 4, "#---\n##--\n-##-\n--##"},
+		{is(mask.SlidingWindow{Right: 1}), 3, 3, "##-\n-##\n--#"},
+		{is(mask.SlidingWindow{}), 3, 3, "#--\n-#-\n--#"},
+		{is(mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}), 4, 2, "#-\n##\n-#\n--"},
+		{is(mask.SlidingWindow{Left: 1, Right: 1, Align: mask.LowerRight}), 2, 5, "--###\n---##"},
+		{is(mask.SlidingWindow{Left: math.MaxInt}), 3, 3, "#--\n##-\n###"},
+		{is(mask.SlidingWindow{Left: math.MaxInt, Right: math.MaxInt}), 2, 2, "##\n##"},
+		{is(mask.Prefix{}), 1, 3, "---"},
+		{is(mask.Prefix{N: 2}), 2, 3, "##-\n##-"},
+		{is(mask.Prefix{N: math.MaxInt}), 1, 3, "###"},
 		{is(prefixed), 4, 4, "##--\n##--\n###-\n####"},
-		{is(graph.Not(graph.Causal{})), 3, 3, "-##\n--#\n---"},
-		{is(graph.Not(graph.SlidingWindow{Left: 1})), 4, 4, "-###\n--##\n#--#\n##--"},
-		{is(graph.And(graph.Causal{}, graph.SlidingWindow{Right: 2}, graph.Prefix{N: 2})), 3, 3, "#--\n-#-\n---"},
+		{is(mask.Not(mask.Causal{})), 3, 3, "-##\n--#\n---"},
+		{is(mask.Not(mask.SlidingWindow{Left: 1})), 4, 4, "-###\n--##\n#--#\n##--"},
+		{is(mask.And(mask.Causal{}, mask.SlidingWindow{Right: 2}, mask.Prefix{N: 2})), 3, 3, "#--\n-#-\n---"},
 		{keys(ids([]float64{2}, 1)), 2, 3, "##-\n##-"},
 		{keys(ids([]float64{0}, 1)), 1, 3, "---"},
 		{keys(ids([]float64{3}, 1)), 1, 3, "###"},
@@ -107,8 +107,8 @@ func TestMasksPrinted(t *testing.T) {
 // Every batch and every head has a mask of its own, if the mask's nodes have their axes.
 func TestMasksOfBatchesAndHeads(t *testing.T) {
 	require.Equal(t, "#--\n###\n#--\n###\n---\n#--\n---\n#--",
-		printed(hiding(t, func(g *G.ExprGraph) graph.Mask {
-			return graph.And(keys(ids([]float64{3, 1}, 2))(g), keeping(of([]float64{1, 0, 0, 1, 1, 1}, 2, 3))(g), graph.Not(keeping(of([]float64{0, 0, 1, 0}, 2, 1, 2, 1))(g)))
+		printed(hiding(t, func(g *G.ExprGraph) mask.Mask {
+			return mask.And(keys(ids([]float64{3, 1}, 2))(g), keeping(of([]float64{1, 0, 0, 1, 1, 1}, 2, 3))(g), mask.Not(keeping(of([]float64{0, 0, 1, 0}, 2, 1, 2, 1))(g)))
 		}, 2, 2, 2, 3)))
 	require.Equal(t, "#-\n-#", printed(hiding(t, keeping(of([]float64{1, 0, 0, 1}, 2, 1, 2)), 2, 1, 2)), "three axes: no heads'")
 	require.Equal(t, "#-\n-#", printed(hiding(t, keeping(of([]float64{1, 0, 0, 1}, 2, 1, 2)), 1, 2, 1, 2)), "four axes: the heads'")
@@ -135,7 +135,7 @@ func TestMasksAreTheirDefinitions(t *testing.T) {
 
 // table is what a drawn mask does to zeros.
 func (z sizes) table(t testing.TB, m drawnMask) array {
-	return hiding(t, func(g *G.ExprGraph) graph.Mask { return m.build(g, new(int)) }, z.shape(0)...)
+	return hiding(t, func(g *G.ExprGraph) mask.Mask { return m.build(g, new(int)) }, z.shape(0)...)
 }
 
 // And, Or and Not are those of logic.
@@ -172,49 +172,4 @@ func TestLawsOfMasks(t *testing.T) {
 			}
 		}
 	})
-}
-
-// An alignment is a word in a config.
-func TestAlignmentAsText(t *testing.T) {
-	for word, a := range map[string]graph.Alignment{"square": graph.Square, "upper_left": graph.UpperLeft, "lower_right": graph.LowerRight} {
-		require.Equal(t, word, a.String())
-		text, err := json.Marshal(struct{ Align graph.Alignment }{a})
-		require.NoError(t, err)
-		require.JSONEq(t, `{"Align": "`+word+`"}`, string(text))
-		back := graph.Alignment(99)
-		require.NoError(t, back.UnmarshalText([]byte(word)))
-		require.Equal(t, a, back)
-	}
-	for _, a := range []graph.Alignment{-1, 3} {
-		_, err := a.MarshalText()
-		require.EqualError(t, err, fmt.Sprintf("graph: alignment: got %d, want one of [square upper_left lower_right]", int(a)))
-		require.Equal(t, fmt.Sprintf("alignment %d", int(a)), a.String())
-	}
-	a := graph.LowerRight
-	for _, word := range []string{"", "Square", "middle"} {
-		require.EqualError(t, a.UnmarshalText([]byte(word)), fmt.Sprintf("graph: alignment: got %q, want one of [square upper_left lower_right]", word))
-	}
-	require.Equal(t, graph.LowerRight, a, "stays after an error")
-}
-
-// Where the queries stand among the keys.
-func TestOffset(t *testing.T) {
-	for _, c := range []struct {
-		a            graph.Alignment
-		t, s, offset int
-	}{
-		{graph.Square, 3, 3, 0}, {graph.UpperLeft, 3, 5, 0}, {graph.UpperLeft, 5, 3, 0},
-		{graph.LowerRight, 3, 3, 0}, {graph.LowerRight, 3, 5, 2}, {graph.LowerRight, 1, 5, 4},
-	} {
-		got, err := c.a.Offset(c.t, c.s)
-		require.NoError(t, err)
-		require.Equal(t, c.offset, got, "%+v", c)
-	}
-	for _, c := range []struct {
-		a    graph.Alignment
-		t, s int
-	}{{graph.Square, 3, 5}, {graph.Square, 5, 3}, {graph.LowerRight, 5, 3}, {3, 3, 3}, {-1, 3, 3}} {
-		_, err := c.a.Offset(c.t, c.s)
-		require.Error(t, err, "%+v", c)
-	}
 }

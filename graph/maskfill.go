@@ -1,9 +1,9 @@
 package graph
 
 import (
-	"fmt"
 	"math"
 
+	"attention/graph/mask"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -13,7 +13,7 @@ import (
 // MaskFill hides keys before the softmax: it puts −∞ into scores (…, T, S) where m
 // hides a key (torch.Tensor.masked_fill). In scores of four axes or more the third
 // from the end is the heads', H.
-func MaskFill(scores *G.Node, m Mask) (*G.Node, error) {
+func MaskFill(scores *G.Node, m mask.Mask) (*G.Node, error) {
 	if err := checkArgs("MaskFill", []arg{{name: "scores"}}, G.Nodes{scores}); err != nil {
 		return nil, err
 	}
@@ -21,71 +21,84 @@ func MaskFill(scores *G.Node, m Mask) (*G.Node, error) {
 	if n < 2 {
 		return nil, &ShapeError{"MaskFill", "scores", scores.Shape(), "(…, T, S)"}
 	}
-	c := maskCompiler{op: "MaskFill", axes: scoreAxes(scores.Shape(), n > 3)}
-	r, err := c.whole(m)
+	r, err := resolveMask("MaskFill", m, mask.ScoresOf(scores.Shape(), n > 3))
 	if err != nil {
 		return nil, err
 	}
-	return apply(maskFill{Name: "MaskFill", Rule: r, Heads: n > 3, Hidden: math.Inf(-1), args: c.args}, append(G.Nodes{scores}, c.nodes...)...)
+	return r.fill(maskFilling{Name: "MaskFill", Heads: n > 3, Hidden: math.Inf(-1)}, scores)
 }
 
 // CausalFill hides the keys after each query: −∞ above the diagonal of scores
 // (…, T, T), before the softmax.
 func CausalFill(scores *G.Node) (*G.Node, error) {
-	return apply(maskFill{Name: "CausalFill", Rule: triangle, Hidden: math.Inf(-1)}, scores)
+	return causal.fill(maskFilling{Name: "CausalFill", Hidden: math.Inf(-1)}, scores)
 }
 
 // Tril keeps the lower triangle of x (…, T, T) and puts 0 above it (torch.tril).
-func Tril(x *G.Node) (*G.Node, error) { return apply(maskFill{Name: "Tril", Rule: triangle}, x) }
+func Tril(x *G.Node) (*G.Node, error) { return causal.fill(maskFilling{Name: "Tril"}, x) }
 
-var triangle = band{Left: unlimited, Align: Square}
+var causal = resolvedMask{mask: mask.Causal{}}
 
-// maskFill puts Hidden where the rule hides a key.
-type maskFill struct {
+// fill puts f.Hidden where the mask hides a key.
+func (r resolvedMask) fill(f maskFilling, x *G.Node) (*G.Node, error) {
+	f.Mask, f.args = r.mask, r.args
+	return applyTyped(maskFill[float32]{maskFilling: f}, maskFill[float64]{maskFilling: f}, append(G.Nodes{x}, r.nodes...)...)
+}
+
+// maskFilling says what is put where.
+type maskFilling struct {
 	Name   string
-	Rule   rule
-	Heads  bool // whether the third axis from the end is the heads'
-	Hidden float64
-	args   []arg // that the rule reads
+	Mask   mask.Mask // resolved
+	Heads  bool      // whether the third axis from the end is the heads'
+	Extra  int       // the last keys, which all queries see
+	Hidden float64   // the number put where the mask hides a key
+	args   []arg     // of the mask
 }
 
-func (o maskFill) spec() (string, []arg) {
-	x := arg{name: "scores"}
+type maskFill[F kernel.Float] struct {
+	intoFirst
+	maskFilling
+}
+
+// triangle reports whether the mask is CausalFill's and Tril's.
+func (o maskFilling) triangle() bool { return o.Mask == (mask.Causal{}) && o.Extra == 0 }
+
+// fillsInfinity reports whether a machine that looks for infinities finds them here.
+func (o maskFilling) fillsInfinity() bool { return math.IsInf(o.Hidden, 0) }
+
+func (o maskFill[F]) spec() (string, []arg) {
+	x := named("scores")
 	if o.Hidden == 0 {
-		x.name = "x"
+		x = named("x")
 	}
-	return o.Name, append([]arg{x}, o.args...)
+	return o.Name, append(x, o.args...)
 }
 
-func (maskFill) inPlace() int { return 0 }
-
-func (o maskFill) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o maskFill[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
-	if n := x.Dims(); n < 2 || o.Rule == triangle && x[n-2] != x[n-1] {
+	if n := x.Dims(); n < 2 || o.triangle() && x[n-2] != x[n-1] {
 		_, args := o.spec()
 		return nil, &ShapeError{o.Name, args[0].name, x, "(…, T, T)"}
 	}
 	return x.Clone(), nil
 }
 
-func (o maskFill) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, maskFillForward[float32], maskFillForward[float64])(o, out, in)
-}
-
-func maskFillForward[F kernel.Float](o maskFill, out *tensor.Dense, in []*tensor.Dense) error {
-	axes := scoreAxes(in[0].Shape(), o.Heads)
-	keys, err := o.Rule.bind(in[1:], place{B: axes.b(), H: axes.H, T: axes.T, S: axes.S})
+func (o maskFill[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	axes := mask.ScoresOf(in[0].Shape(), o.Heads)
+	n := axes.S
+	axes.S -= o.Extra
+	keys, err := bindMask(o.Name, o.Mask, in[1:], axes, o.Extra)
 	if err != nil {
-		return fmt.Errorf("graph: %s: %w", o.Name, err)
+		return err
 	}
-	x, y, n := floats[F](in[0]), floats[F](out), axes.S
+	x, y := floats[F](in[0]), floats[F](out)
 	hidden := F(o.Hidden)
 	kernel.Parallel(len(x)/n, 1+(1<<14)/n, func(first, end int) {
 		var shown []bool
 		for row := first; row < end; row++ {
 			b, h, t := row/axes.T/axes.H, row/axes.T%axes.H, row%axes.T
 			from, to := x[row*n:][:n], y[row*n:][:n]
-			lo, hi, all := keys.span(b, t)
+			lo, hi, all := keys.Span(b, t)
 			lo, hi = max(lo, 0), min(hi, n)
 			if lo >= hi {
 				lo, hi = 0, 0
@@ -97,7 +110,7 @@ func maskFillForward[F kernel.Float](o maskFill, out *tensor.Dense, in []*tensor
 				continue
 			}
 			shown = append(shown[:0], make([]bool, hi-lo)...)
-			keys.fill(b, h, t, lo, shown)
+			keys.Fill(b, h, t, lo, shown)
 			for i, s := range shown {
 				if !s {
 					to[lo+i] = hidden
@@ -115,58 +128,13 @@ func fillWith[F kernel.Float](x []F, v F) {
 }
 
 // y = x where a key is shown:  dx = dy there, 0 elsewhere.
-func (o maskFill) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+func (o maskFill[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	d := make(G.Nodes, len(in))
 	o.Name, o.Hidden = "MaskZero", 0
-	if o.Rule == triangle {
+	if o.triangle() {
 		o.Name = "Tril"
 	}
 	var err error
 	d[0], err = apply(o, append(G.Nodes{dy}, in[1:]...)...)
 	return d, err
-}
-
-// broadcastLayout is where the elements of a node lie that broadcasts to scores.
-func broadcastLayout(op, name string, s tensor.Shape, axes maskAxes) (at kernel.BiasLayout, err error) {
-	full := axes.shape()
-	wrong := &ShapeError{op, name, s, fmt.Sprintf("one that broadcasts to %v", full)}
-	if len(s) > len(full) {
-		return at, wrong
-	}
-	missing, step := len(full)-len(s), 1
-	whole, one := 0, 0 // axes of the batch that are there, and that are repeated
-	for i := len(full) - 1; i >= 0; i-- {
-		d := 1
-		if i >= missing {
-			d = s[i-missing]
-		}
-		if d != 1 && d != full[i] {
-			return at, wrong
-		}
-		along := 0
-		if d > 1 {
-			along = step
-		}
-		switch fromEnd := len(full) - i; {
-		case fromEnd == 1:
-			at.Key = along
-		case fromEnd == 2:
-			at.Query = along
-		case fromEnd == 3 && axes.Heads:
-			at.Head = along
-		case full[i] > 1 && d > 1:
-			whole++
-			if at.Batch == 0 {
-				at.Batch = along
-			}
-		case full[i] > 1:
-			one++
-		}
-		step *= d
-	}
-	if whole > 0 && one > 0 {
-		wrong.Want += " and repeats all of its axes before the heads' or none"
-		return at, wrong
-	}
-	return at, nil
 }

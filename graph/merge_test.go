@@ -10,6 +10,7 @@ import (
 	"attention/graph"
 	"attention/graph/gradcases"
 	"attention/graph/machine"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -32,38 +33,38 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 	}
 	keep, other := node(g, "keep", of([]float64{1, 0, 1, 1, 0, 1}, 6), tensor.Float64), node(g, "other", of([]float64{1, 0, 1, 1, 0, 1}, 6), tensor.Float64)
 	bias := node(g, "bias", of([]float64{1, 2, 3, 4, 5, 6}, 6, 1), tensor.Float64)
-	filled := func(m graph.Mask) func() (*G.Node, error) {
+	filled := func(m mask.Mask) func() (*G.Node, error) {
 		return func() (*G.Node, error) { return fillBy(m)(x) }
 	}
-	masked := func(m graph.Mask) func() (*G.Node, error) { return fused(graph.AttentionConfig{Mask: m}) }
+	masked := func(m mask.Mask) func() (*G.Node, error) { return fused(graph.AttentionConfig{Mask: m}) }
 	ops := map[string]func() (*G.Node, error){
-		"fused window 1":    masked(graph.SlidingWindow{Left: 1}),
-		"fused window 1, 1": masked(graph.SlidingWindow{Left: 1, Right: 1}),
-		"fused upper left":  masked(graph.Causal{Align: graph.UpperLeft}),
-		"fused prefix 2":    masked(graph.Prefix{N: 2}),
-		"fused prefix 3":    masked(graph.Prefix{N: 3}),
-		"fused ∧":           masked(graph.And(graph.Causal{}, graph.Prefix{N: 2})),
-		"fused ∨":           masked(graph.Or(graph.Causal{}, graph.Prefix{N: 2})),
-		"fused ¬":           masked(graph.Not(graph.Causal{})),
-		"fused keep":        masked(graph.Keep{Keep: keep}),
-		"fused other keep":  masked(graph.Keep{Keep: other}),
-		"fused keep, other": masked(graph.And(graph.Keep{Keep: keep}, graph.Not(graph.Keep{Keep: other}))),
-		"fused other, keep": masked(graph.And(graph.Keep{Keep: other}, graph.Not(graph.Keep{Keep: keep}))),
+		"fused window 1":    masked(mask.SlidingWindow{Left: 1}),
+		"fused window 1, 1": masked(mask.SlidingWindow{Left: 1, Right: 1}),
+		"fused upper left":  masked(mask.Causal{Align: mask.UpperLeft}),
+		"fused prefix 2":    masked(mask.Prefix{N: 2}),
+		"fused prefix 3":    masked(mask.Prefix{N: 3}),
+		"fused ∧":           masked(mask.And(mask.Causal{}, mask.Prefix{N: 2})),
+		"fused ∨":           masked(mask.Or(mask.Causal{}, mask.Prefix{N: 2})),
+		"fused ¬":           masked(mask.Not(mask.Causal{})),
+		"fused keep":        masked(mask.Keep{Keep: keep}),
+		"fused other keep":  masked(mask.Keep{Keep: other}),
+		"fused keep, other": masked(mask.And(mask.Keep{Keep: keep}, mask.Not(mask.Keep{Keep: other}))),
+		"fused other, keep": masked(mask.And(mask.Keep{Keep: other}, mask.Not(mask.Keep{Keep: keep}))),
 		"fused softcap 2":   fused(graph.AttentionConfig{Softcap: 2}),
 		"fused softcap 3":   fused(graph.AttentionConfig{Softcap: 3}),
 		"fused 1 extra key": fused(graph.AttentionConfig{ExtraKeys: 1}),
 		"fused 2 extra":     fused(graph.AttentionConfig{ExtraKeys: 2}),
 		"fused bias":        fused(graph.AttentionConfig{Bias: bias}),
-		"fill window 1":     filled(graph.SlidingWindow{Left: 1}),
-		"fill window 2":     filled(graph.SlidingWindow{Left: 2}),
-		"fill all":          filled(graph.All{}),
-		"fill keep":         filled(graph.Keep{Keep: keep}),
-		"fill other keep":   filled(graph.Keep{Keep: other}),
+		"fill window 1":     filled(mask.SlidingWindow{Left: 1}),
+		"fill window 2":     filled(mask.SlidingWindow{Left: 2}),
+		"fill all":          filled(mask.All{}),
+		"fill keep":         filled(mask.Keep{Keep: keep}),
+		"fill other keep":   filled(mask.Keep{Keep: other}),
 		"append zeros":      func() (*G.Node, error) { return graph.AppendRow(x, nil) },
 		"append keep":       func() (*G.Node, error) { return graph.AppendRow(x, keep) },
 		"detach":            func() (*G.Node, error) { return graph.Detach(x) },
 		"fused":             fused(graph.AttentionConfig{}),
-		"fused causal":      fused(graph.AttentionConfig{Mask: graph.Causal{}}),
+		"fused causal":      fused(graph.AttentionConfig{Mask: mask.Causal{}}),
 		"fused scale":       fused(graph.AttentionConfig{Scale: 0.5}),
 		"fused 2 heads":     fused(graph.AttentionConfig{Heads: 2}),
 		"fused 3 heads":     fused(graph.AttentionConfig{Heads: 3, Scale: 1 / math.Sqrt(3)}),

@@ -171,8 +171,8 @@ func (o op) View() (input, from int) {
 // FillsInfinity reports whether the op means the infinities it returns, for a machine
 // that looks for numbers that are not finite.
 func (o op) FillsInfinity() bool {
-	m, ok := o.body.(maskFill)
-	return ok && m.Hidden != 0
+	b, ok := o.body.(interface{ fillsInfinity() bool })
+	return ok && b.fillsInfinity()
 }
 
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }

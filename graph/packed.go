@@ -1,59 +1,67 @@
 package graph
 
 import (
+	"fmt"
+
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// packing is the widths of queries, keys and values that lie side by side in the rows of
-// one tensor, as one product makes them; all 0 if they are tensors of their own.
-type packing [3]int
-
-func (p packing) row() int { return p[0] + p[1] + p[2] }
-
-// pack makes q, k and v one input if they are what Split makes of one node: the kernel
-// reads them where they lie, and writes their gradients there.
-func (f fused) pack(in G.Nodes) (fused, G.Nodes) {
-	var x *G.Node
-	var widths packing
-	for i, n := range in[:3] {
-		o, _ := n.Op().(op)
-		taken, ok := o.body.(interface{ asPart() part })
-		if !ok {
-			return f, in
-		}
-		p := taken.asPart()
-		if p.Of != splitName || p.From != widths.row() {
-			return f, in
-		}
-		switch of := inputs(n)[0]; {
-		case x == nil:
-			x = of
-		case x != of:
-			return f, in
-		}
-		widths[i] = p.Width
+// FusedAttentionPacked is FusedAttention of queries, keys and values that lie side by side
+// in the rows of qkv, as one product makes them: H·D, K·D and K·Dv columns, the widths. It
+// is FusedAttention of what Split makes of qkv, to the bit, but reads them where they lie
+// and writes their gradients there. qkv is (…, T, H·D + K·D + K·Dv), with the c.Heads = H
+// of each side by side.
+func FusedAttentionPacked(qkv *G.Node, widths [3]int, c AttentionConfig) (*G.Node, error) {
+	const name = "FusedAttentionPacked"
+	if err := checkArgs(name, named("qkv"), G.Nodes{qkv}); err != nil {
+		return nil, err
 	}
-	if f.Heads == 0 || widths.row() != last(x.Shape()) {
-		return f, in
+	p, shape := packing(widths), qkv.Shape()
+	if min(widths[0], widths[1], widths[2]) < 1 {
+		return nil, fmt.Errorf("graph: %s: widths: got %v, want three of at least 1", name, widths)
 	}
-	f.Packed = widths
-	f.in = append([]fusedInput{{arg{name: "qkv"}, queriesKeysValues}}, f.in[3:]...)
-	return f, append(G.Nodes{x}, in[3:]...)
+	if c.Heads < 1 {
+		return nil, fmt.Errorf("graph: %s: heads: got %d, want at least 1", name, c.Heads)
+	}
+	if shape.Dims() < 2 || last(shape) != p.row() {
+		return nil, &ShapeError{name, "qkv", shape, fmt.Sprintf("(…, T, %d) for widths %v", p.row(), widths)}
+	}
+	parts := p.shapes(shape)
+	a, err := c.resolveShapes(name, qkv, parts[0], parts[1], parts[2])
+	if err != nil {
+		return nil, err
+	}
+	return a.fuse(p, qkv)
 }
 
-// heads are the shapes of q, k and v, of those of the inputs.
+// packing is the widths of queries, keys and values that lie side by side in the rows of
+// one tensor.
+type packing [3]int
+
+// separate is the packing of q, k and v that are tensors of their own.
+var separate packing
+
+// row is the width of all three.
+func (p packing) row() int { return p[0] + p[1] + p[2] }
+
+// shapes returns the shapes of q, k and v within a tensor.
+func (p packing) shapes(qkv tensor.Shape) (parts [3]tensor.Shape) {
+	for i, width := range p {
+		parts[i] = qkv.Clone()
+		parts[i][len(parts[i])-1] = width
+	}
+	return parts
+}
+
+// heads returns the shapes of q, k and v, given those of the inputs.
 func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
-	if f.Packed.row() == 0 {
+	if f.Packed == separate {
 		return in[0], in[1], in[2]
 	}
-	var parts [3]tensor.Shape
-	for i, w := range f.Packed {
-		parts[i] = in[0].Clone()
-		parts[i][len(parts[i])-1] = w
-	}
+	parts := f.Packed.shapes(in[0])
 	return parts[0], parts[1], parts[2]
 }
 

@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// packedBy splits x into queries, keys and values, in the given order of the three, and
+// splitFor splits x into queries, keys and values, in the given order of the three, and
 // lets an attention have them; uses adds what else is made of the parts.
-func packedBy(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]int, uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
+func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]int, uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		parts, err := graph.Split(in[0], widths...)
 		if err != nil {
@@ -28,8 +29,27 @@ func packedBy(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]i
 	}
 }
 
+// packedFor is splitFor of FusedAttentionPacked.
+func packedFor(c graph.AttentionConfig, widths []int, uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) {
+		if len(in) > 1 {
+			c.Dropout.Key = in[1]
+		}
+		out, err := graph.FusedAttentionPacked(in[0], [3]int(widths), c)
+		if err != nil || uses == nil {
+			return out, err
+		}
+		parts, err := graph.Split(in[0], widths...)
+		if err != nil {
+			return nil, err
+		}
+		return uses(parts, out)
+	}
+}
+
 // Queries, keys and values that lie side by side in one tensor give what they give
-// apart, forward and in the gradients.
+// apart, forward and in the gradients; what FusedAttention makes of parts does not depend
+// on where they come from.
 func TestFusedAttentionOfPackedHeads(t *testing.T) {
 	addValues := func(parts G.Nodes, out *G.Node) (*G.Node, error) { return graph.Add(out, parts[2]) }
 	inOrder := [3]int{0, 1, 2}
@@ -43,34 +63,67 @@ func TestFusedAttentionOfPackedHeads(t *testing.T) {
 		uses   func(parts G.Nodes, out *G.Node) (*G.Node, error)
 		packed bool
 	}{
-		{"heads", graph.AttentionConfig{Heads: 3, Mask: graph.Causal{}}, []int{2, 5, 63}, []int{21, 21, 21}, inOrder, nil, true},
-		{"one head", graph.AttentionConfig{Heads: 1}, []int{5, 21}, []int{7, 7, 7}, inOrder, nil, true},
-		{"leading axes", graph.AttentionConfig{Heads: 2}, []int{2, 3, 5, 22}, []int{6, 6, 10}, inOrder, nil, true},
-		{"grouped heads", graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: graph.Causal{}}, []int{2, 5, 62}, []int{42, 14, 6}, inOrder, nil, true},
-		{"many tiles", graph.AttentionConfig{Heads: 2, Mask: graph.Causal{}}, []int{300, 42}, []int{14, 14, 14}, inOrder, nil, true},
-		{"dropout", graph.AttentionConfig{Heads: 2, Softcap: 3, Dropout: graph.DropoutConfig{P: 0.4, Site: 3}}, []int{2, 7, 42}, []int{14, 14, 14}, inOrder, nil, true},
-		{"a part used twice", graph.AttentionConfig{Heads: 3}, []int{2, 5, 63}, []int{21, 21, 21}, inOrder, addValues, true},
-		{"another order", graph.AttentionConfig{Heads: 3}, []int{2, 5, 63}, []int{21, 21, 21}, [3]int{1, 0, 2}, nil, false},
-		{"one part for all", graph.AttentionConfig{Heads: 3}, []int{2, 5, 63}, []int{21, 21, 21}, [3]int{0, 0, 0}, nil, false},
-		{"a part too many", graph.AttentionConfig{Heads: 3}, []int{2, 5, 70}, []int{21, 21, 21, 7}, inOrder, nil, false},
-		{"no heads in a row", graph.AttentionConfig{}, []int{2, 5, 21}, []int{7, 7, 7}, inOrder, nil, false},
+		{name: "heads", c: graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: inOrder, packed: true},
+		{name: "one head", c: graph.AttentionConfig{Heads: 1}, shape: []int{5, 21}, widths: []int{7, 7, 7}, order: inOrder, packed: true},
+		{name: "leading axes", c: graph.AttentionConfig{Heads: 2}, shape: []int{2, 3, 5, 22}, widths: []int{6, 6, 10}, order: inOrder, packed: true},
+		{name: "grouped heads", c: graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}, shape: []int{2, 5, 62},
+			widths: []int{42, 14, 6}, order: inOrder, packed: true},
+		{name: "many tiles", c: graph.AttentionConfig{Heads: 2, Mask: mask.Causal{}}, shape: []int{300, 42}, widths: []int{14, 14, 14}, order: inOrder, packed: true},
+		{name: "dropout", c: graph.AttentionConfig{Heads: 2, Softcap: 3, Dropout: graph.DropoutConfig{P: 0.4, Site: 3}}, shape: []int{2, 7, 42},
+			widths: []int{14, 14, 14}, order: inOrder, packed: true},
+		{name: "a part used twice", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: inOrder, uses: addValues, packed: true},
+		{name: "another order", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: [3]int{1, 0, 2}},
+		{name: "one part for all", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: [3]int{0, 0, 0}},
+		{name: "a part too many", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 70}, widths: []int{21, 21, 21, 7}, order: inOrder},
+		{name: "no heads in a row", c: graph.AttentionConfig{}, shape: []int{2, 5, 21}, widths: []int{7, 7, 7}, order: inOrder},
 	} {
 		in := floats(normal(r, row.shape...))
 		if row.c.Dropout.P > 0 {
 			in = append(in, key(77))
 		}
 		for _, p := range tolerances {
-			fused := express(t, packedBy(fusedBy(row.c), row.widths, row.order, row.uses), in, p.dt)
-			composed := express(t, packedBy(composedBy(row.c), row.widths, row.order, row.uses), in, p.dt)
-			require.Equal(t, row.packed, takes(fused.out, fused.in[0]), row.name)
-			dout := normal(rand.New(rand.NewPCG(9, 9)), fused.out.Shape()...)
-			fused.differentiate(t, in, dout, p.dt)
+			composed := express(t, splitFor(composedBy(row.c), row.widths, row.order, row.uses), in, p.dt)
+			dout := normal(rand.New(rand.NewPCG(9, 9)), composed.out.Shape()...)
 			composed.differentiate(t, in, dout, p.dt)
-			nearResult(t, fmt.Sprintf("%s, %v", row.name, p.dt), composed.onOurs(t), fused.onOurs(t), 10*p.tol)
-			if p.dt == tensor.Float64 {
-				nearResult(t, row.name+" on the tape machine", composed.onOurs(t), fused.onTape(t), 10*p.tol)
+			want := composed.onOurs(t)
+			check := func(form string, op func(in G.Nodes) (*G.Node, error), packed bool) result {
+				fused := express(t, op, in, p.dt)
+				require.Equal(t, packed, takes(fused.out, fused.in[0]), row.name)
+				fused.differentiate(t, in, dout, p.dt)
+				got := fused.onOurs(t)
+				nearResult(t, fmt.Sprintf("%s, %s, %v", row.name, form, p.dt), want, got, 10*p.tol)
+				if p.dt == tensor.Float64 {
+					nearResult(t, row.name+" on the tape machine", want, fused.onTape(t), 10*p.tol)
+				}
+				return got
+			}
+			split := check("split", splitFor(fusedBy(row.c), row.widths, row.order, row.uses), false)
+			if row.packed {
+				packed := check("packed", packedFor(row.c, row.widths, row.uses), true)
+				require.Equal(t, bits(split.out), bits(packed.out), row.name)
 			}
 		}
+	}
+}
+
+func TestWrongPackingsAreRefused(t *testing.T) {
+	b := bench{G.NewGraph()}
+	for says, c := range map[string]struct {
+		qkv    *G.Node
+		widths [3]int
+		config graph.AttentionConfig
+	}{
+		"qkv: got nil, want a node":                                 {widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 3}},
+		"heads: got 0, want at least 1":                             {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}},
+		"widths: got [6 0 6], want three of at least 1":             {qkv: b.f(2, 5, 12), widths: [3]int{6, 0, 6}, config: graph.AttentionConfig{Heads: 3}},
+		"qkv: shape (2, 5, 18), want (…, T, 19) for widths [6 6 7]": {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 7}, config: graph.AttentionConfig{Heads: 3}},
+		"qkv: shape (18), want (…, T, 18) for widths [6 6 6]":       {qkv: b.f(18), widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 3}},
+		"q: shape (2, 5, 6), want (…, T, H·D) with H=4":             {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 4}},
+		"k: shape (2, 5, 5), want (2, S, 6)":                        {qkv: b.f(2, 5, 18), widths: [3]int{6, 5, 7}, config: graph.AttentionConfig{Heads: 3}},
+		"mask: got a prefix of -1 keys, want at least 0":            {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 3, Mask: mask.Prefix{N: -1}}},
+	} {
+		_, err := graph.FusedAttentionPacked(c.qkv, c.widths, c.config)
+		require.EqualError(t, err, "graph: FusedAttentionPacked: "+says)
 	}
 }
 

@@ -144,13 +144,12 @@ func inputs(n *G.Node) (in G.Nodes) {
 
 // partGradient is the token of a part's gradient dy.
 type partGradient struct {
+	isGradient
 	token
 	span
 }
 
 func (partGradient) spec() (string, []arg) { return "PartGradient", named("dy") }
-
-func (o partGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
 
 // wholeGradient puts matrices into their columns of one with Cols columns. Where they
 // overlap, they add up; where there is none, there are zeros.

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -38,7 +39,7 @@ func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 // from returns the element at which the rows begin in a table of n rows of width e.
 func (o positionRows[F]) from(start *tensor.Dense, n, e int) (int, error) {
-	s := ints(start)[0]
+	s := dense.Ints(start)[0]
 	if s < 0 || s > int64(n-o.T) {
 		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= R−T=%d",
 			s, o.T, n-o.T)

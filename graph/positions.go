@@ -2,6 +2,8 @@ package graph
 
 import (
 	"fmt"
+
+	"attention/internal/dense"
 	"math"
 	"slices"
 
@@ -49,7 +51,7 @@ func placesOf(x tensor.Shape, in []*tensor.Dense) places {
 	if len(in) < 2 {
 		return p
 	}
-	if given := ints(in[1]); len(given) == 1 {
+	if given := dense.Ints(in[1]); len(given) == 1 {
 		p.start = given[0]
 	} else {
 		p.given, p.own = given, len(given)

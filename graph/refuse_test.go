@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -62,7 +63,7 @@ func drop(p float64) func(...*G.Node) (*G.Node, error) {
 	return two(func(x, key *G.Node) (*G.Node, error) { return graph.Dropout(x, graph.DropoutConfig{P: p, Key: key}) })
 }
 
-func mask(p float64) func(...*G.Node) (*G.Node, error) {
+func dropMask(p float64) func(...*G.Node) (*G.Node, error) {
 	return two(func(x, keep *G.Node) (*G.Node, error) { return graph.DropoutMask(x, keep, p) })
 }
 
@@ -88,7 +89,7 @@ func observe(in ...*G.Node) (*G.Node, error) {
 
 func (b bench) refuseShapes() []refusal {
 	plain := attentionBy(graph.AttentionConfig{})
-	causal := attentionBy(graph.AttentionConfig{Mask: graph.Causal{}})
+	causal := attentionBy(graph.AttentionConfig{Mask: mask.Causal{}})
 	return []refusal{
 		{call(one(graph.Softmax), b.f()), "Softmax: x: shape (), want (…, S)"},
 		{call(one(graph.DivideBySum), b.f()), "DivideBySum: x: shape (), want (…, S)"},
@@ -127,7 +128,7 @@ func (b bench) refuseShapes() []refusal {
 		{call(two(graph.CrossEntropy), b.f(2, 3), b.ids(3)), "CrossEntropy: targets: shape (3), want (2)"},
 		{call(two(graph.CrossEntropy), b.f(3), b.ids(1)), "CrossEntropy: targets: shape (1), want ()"},
 		{call(drop(0.5), b.f(3), b.ids(2)), "Dropout: key: shape (2), want ()"},
-		{call(mask(0.5), b.f(2, 3), b.f(3)), "DropoutMask: keep: shape (3), want (2, 3)"},
+		{call(dropMask(0.5), b.f(2, 3), b.f(3)), "DropoutMask: keep: shape (3), want (2, 3)"},
 		{call(two(graph.PairwiseAdd), b.f(3), b.f(3)), "PairwiseAdd: q: shape (3), want (…, T, A)"},
 		{call(two(graph.PairwiseAdd), b.f(5, 2, 3), b.f(5, 7, 4)), "PairwiseAdd: k: shape (5, 7, 4), want (5, S, 3)"},
 		{call(plain, b.f(3), b.f(3), b.f(3)), "Attention: q: shape (3), want (…, T, D)"},
@@ -150,7 +151,7 @@ func (b bench) refuseNumbers() []refusal {
 	for _, p := range []float64{-0.1, 1, 1.5, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		list = append(list,
 			refusal{call(drop(p), b.f(3), b.ids()), fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)},
-			refusal{call(mask(p), b.f(3), b.f(3)), fmt.Sprintf("DropoutMask: p: got %v, want 0 <= p < 1", p)},
+			refusal{call(dropMask(p), b.f(3), b.f(3)), fmt.Sprintf("DropoutMask: p: got %v, want 0 <= p < 1", p)},
 			refusal{call(attentionBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: p, Key: b.ids()}}), b.f(2, 3), b.f(2, 3), b.f(2, 3)),
 				fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)})
 	}

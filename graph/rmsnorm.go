@@ -84,7 +84,7 @@ func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
 	parts, from := make(G.Nodes, len(of)), 0
 	for i, n := range of {
 		var err error
-		if parts[i], err = apply(segment{from, n.Shape()}, grads); err != nil {
+		if parts[i], err = apply(segment{From: from, Shape: n.Shape()}, grads); err != nil {
 			return nil, err
 		}
 		from += n.Shape().TotalSize()

@@ -1,55 +1,57 @@
 package graph
 
 import (
+	"attention/graph/mask"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// addBias adds a bias that broadcasts to scores (…, T, S) to all keys but the last
-// Extra.
-type addBias struct {
+// addScoreBias adds a bias that broadcasts to the scores.
+func addScoreBias(b biased, scores, bias *G.Node) (*G.Node, error) {
+	return applyTyped(addBias[float32]{biased: b}, addBias[float64]{biased: b}, scores, bias)
+}
+
+// biased are the scores (…, T, S) of all keys but the last Extra.
+type biased struct {
 	Heads bool // whether the third axis of scores from the end is the heads'
 	Extra int
 }
 
-func (addBias) spec() (string, []arg) {
-	return "AddBias", []arg{{name: "scores"}, {name: "bias"}}
-}
-
-func (addBias) inPlace() int { return 0 }
-
-func (o addBias) axes(scores tensor.Shape) maskAxes {
-	a := scoreAxes(scores, o.Heads)
+func (o biased) axes(scores tensor.Shape) mask.Scores {
+	a := mask.ScoresOf(scores, o.Heads)
 	a.S -= o.Extra
 	return a
 }
 
-func (o addBias) shape(in []tensor.Shape) (tensor.Shape, error) {
-	_, err := broadcastLayout("AddBias", "bias", in[1], o.axes(in[0]))
-	return in[0].Clone(), err
-}
-
 // each calls f for every row of scores: where it begins and where its bias does.
-func (o addBias) each(scores, bias tensor.Shape, f func(row, at, keys, step int)) error {
+func (o biased) each(scores, bias tensor.Shape, f func(row, at, keys, step int)) error {
 	axes := o.axes(scores)
-	l, err := broadcastLayout("AddBias", "bias", bias, axes)
+	l, err := broadcast("AddBias", "bias", bias, axes)
 	if err != nil {
 		return err
 	}
-	for row := range axes.b() * axes.H * axes.T {
+	for row := range axes.B() * axes.H * axes.T {
 		b, h, t := row/axes.T/axes.H, row/axes.T%axes.H, row%axes.T
 		f(row*last(scores), b*l.Batch+h*l.Head+t*l.Query, axes.S, l.Key)
 	}
 	return nil
 }
 
-func (o addBias) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, addBiasForward[float32], addBiasForward[float64])(o, out, in)
+type addBias[F kernel.Float] struct {
+	intoFirst
+	biased
 }
 
-func addBiasForward[F kernel.Float](o addBias, out *tensor.Dense, in []*tensor.Dense) error {
+func (addBias[F]) spec() (string, []arg) { return "AddBias", named("scores", "bias") }
+
+func (o addBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	_, err := broadcast("AddBias", "bias", in[1], o.axes(in[0]))
+	return in[0].Clone(), err
+}
+
+func (o addBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	bias, y := floats[F](in[1]), floats[F](out)
 	copy(y, floats[F](in[0]))
 	return o.each(in[0].Shape(), in[1].Shape(), func(row, at, keys, step int) {
@@ -60,28 +62,23 @@ func addBiasForward[F kernel.Float](o addBias, out *tensor.Dense, in []*tensor.D
 }
 
 // y = x + bias:  dx = dy, dbias = Σ dy over the axes along which bias is repeated.
-func (o addBias) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dbias, err := apply(sumToBias{o, in[1].Shape()}, dy)
+func (o addBias[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dbias, err := apply(sumToBias[F]{biased: o.biased, Bias: in[1].Shape()}, dy)
 	return G.Nodes{dy, dbias}, err
 }
 
 // sumToBias sums the gradient of scores to the shape of a bias.
-type sumToBias struct {
-	addBias
+type sumToBias[F kernel.Float] struct {
+	isGradient
+	biased
 	Bias tensor.Shape
 }
 
-func (sumToBias) spec() (string, []arg) { return "AddBiasBackward", []arg{{name: "dscores"}} }
+func (sumToBias[F]) spec() (string, []arg) { return "AddBiasBackward", named("dscores") }
 
-func (o sumToBias) shape([]tensor.Shape) (tensor.Shape, error) { return o.Bias.Clone(), nil }
+func (o sumToBias[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Bias.Clone(), nil }
 
-func (sumToBias) inPlace() int { return -1 }
-
-func (o sumToBias) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, sumToBiasForward[float32], sumToBiasForward[float64])(o, out, in)
-}
-
-func sumToBiasForward[F kernel.Float](o sumToBias, out *tensor.Dense, in []*tensor.Dense) error {
+func (o sumToBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dy, d := floats[F](in[0]), floats[F](out)
 	clear(d)
 	return o.each(in[0].Shape(), o.Bias, func(row, at, keys, step int) {
@@ -90,5 +87,3 @@ func sumToBiasForward[F kernel.Float](o sumToBias, out *tensor.Dense, in []*tens
 		}
 	})
 }
-
-func (o sumToBias) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

@@ -1,12 +1,10 @@
 package graph
 
-import (
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
-)
+import "gorgonia.org/tensor"
 
 // segment is the part of a vector that begins at From, as a tensor of a shape.
 type segment struct {
+	isGradient
 	From  int
 	Shape tensor.Shape
 }
@@ -20,8 +18,6 @@ func (o segment) view(int) (input, from int) { return 0, o.From }
 func (o segment) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[0], o.From)
 }
-
-func (o segment) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }
 
 func copyFrom(out, in *tensor.Dense, from int) error {
 	if out.Dtype() == tensor.Float32 {

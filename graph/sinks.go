@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/graph/mask"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -17,32 +18,27 @@ import (
 //
 // so that a head may attend to nothing (attention sinks: Xiao et al. 2023; learned as
 // in gpt-oss). A row of −∞ gives 0.
-type softmaxWithSinks struct{ Heads bool }
-
-func (softmaxWithSinks) spec() (string, []arg) {
-	return "SoftmaxWithSinks", []arg{{name: "x"}, {name: "sinks"}}
+type softmaxWithSinks[F kernel.Float] struct {
+	intoFirst
+	Heads bool // whether the third axis of the scores from the end is the heads'
 }
 
-func (softmaxWithSinks) inPlace() int { return 0 }
+func (softmaxWithSinks[F]) spec() (string, []arg) { return "SoftmaxWithSinks", named("x", "sinks") }
 
-func (o softmaxWithSinks) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return in[0].Clone(), checkSinks("SoftmaxWithSinks", in[1], scoreAxes(in[0], o.Heads))
+func (o softmaxWithSinks[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return in[0].Clone(), checkSinks("SoftmaxWithSinks", in[1], mask.ScoresOf(in[0], o.Heads))
 }
 
-func checkSinks(op string, sinks tensor.Shape, axes maskAxes) error {
+func checkSinks(op string, sinks tensor.Shape, axes mask.Scores) error {
 	if len(sinks) != 1 || sinks[0] != axes.H {
 		return &ShapeError{op, "sinks", sinks, fmt.Sprintf("(H=%d)", axes.H)}
 	}
 	return nil
 }
 
-func (o softmaxWithSinks) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, softmaxWithSinksForward[float32], softmaxWithSinksForward[float64])(o, out, in)
-}
-
-func softmaxWithSinksForward[F kernel.Float](o softmaxWithSinks, out *tensor.Dense, in []*tensor.Dense) error {
+func (o softmaxWithSinks[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, sinks, y := floats[F](in[0]), floats[F](in[1]), floats[F](out)
-	axes := scoreAxes(in[0].Shape(), o.Heads)
+	axes := mask.ScoresOf(in[0].Shape(), o.Heads)
 	for row := range len(x) / axes.S {
 		sink := float64(sinks[row/axes.T%axes.H])
 		from, to := x[row*axes.S:][:axes.S], y[row*axes.S:][:axes.S]
@@ -66,32 +62,29 @@ func softmaxWithSinksForward[F kernel.Float](o softmaxWithSinks, out *tensor.Den
 }
 
 // dx = y⊙(dy − Σ y⊙dy), dsink = −Σ p·Σ y⊙dy with the sink's weight p = 1 − Σ y.
-func (o softmaxWithSinks) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	dx, err := applyTyped(softmaxBackward[float32]{}, softmaxBackward[float64]{}, y, dy)
+func (o softmaxWithSinks[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	dx, err := apply(softmaxBackward[F]{}, y, dy)
 	if err != nil {
 		return nil, err
 	}
-	dsinks, err := apply(sinksBackward{o}, in[0], in[1], y, dy)
+	dsinks, err := apply(sinksBackward[F]{Heads: o.Heads}, in[0], in[1], y, dy)
 	return G.Nodes{dx, dsinks}, err
 }
 
-type sinksBackward struct{ softmaxWithSinks }
-
-func (sinksBackward) spec() (string, []arg) {
-	return "SinksBackward", []arg{{name: "x"}, {name: "sinks"}, {name: "y"}, {name: "dy"}}
+type sinksBackward[F kernel.Float] struct {
+	isGradient
+	Heads bool
 }
 
-func (sinksBackward) inPlace() int { return -1 }
-
-func (sinksBackward) shape(in []tensor.Shape) (tensor.Shape, error) { return in[1].Clone(), nil }
-
-func (o sinksBackward) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return byType(out, sinksBackwardForward[float32], sinksBackwardForward[float64])(o, out, in)
+func (sinksBackward[F]) spec() (string, []arg) {
+	return "SinksBackward", named("x", "sinks", "y", "dy")
 }
 
-func sinksBackwardForward[F kernel.Float](o sinksBackward, out *tensor.Dense, in []*tensor.Dense) error {
+func (sinksBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return in[1].Clone(), nil }
+
+func (o sinksBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, sinks, y, dy, d := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](in[3]), floats[F](out)
-	axes := scoreAxes(in[0].Shape(), o.Heads)
+	axes := mask.ScoresOf(in[0].Shape(), o.Heads)
 	clear(d)
 	for row := range len(x) / axes.S {
 		h, at := row/axes.T%axes.H, row*axes.S
@@ -115,5 +108,3 @@ func sinksBackwardForward[F kernel.Float](o sinksBackward, out *tensor.Dense, in
 	}
 	return nil
 }
-
-func (o sinksBackward) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return noSecond(o) }

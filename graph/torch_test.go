@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
@@ -25,8 +26,8 @@ var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 var torchFused = map[string]graph.AttentionConfig{
 	"attention":              {},
 	"attention_scale":        {Scale: 0.3},
-	"attention_causal":       {Mask: graph.Causal{}},
-	"attention_renormalized": {Mask: graph.Causal{}, Renormalize: true},
+	"attention_causal":       {Mask: mask.Causal{}},
+	"attention_renormalized": {Mask: mask.Causal{}, Renormalize: true},
 }
 
 // Values and gradients of every op, as PyTorch has them.

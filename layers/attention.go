@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -31,12 +32,12 @@ type AttentionConfig struct {
 	Scale   float64 // of the scores; 0 means 1/√D
 	Softcap float64 // keeps scores within ±Softcap (Gemma 2); 0 means no cap
 
-	Mask        graph.Mask // which keys a query sees in every call; nil means all
-	Renormalize bool       // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax; not with Sinks
+	Mask        mask.Mask // which keys a query sees in every call; nil means all
+	Renormalize bool      // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax; not with Sinks
 
 	// Align says where the queries stand among the keys, for RoPE, ALiBi and
-	// RelativeBias, if there are not as many; zero, graph.Square, refuses that.
-	Align        graph.Alignment
+	// RelativeBias, if there are not as many; zero, mask.Square, refuses that.
+	Align        mask.Alignment
 	RoPE         *graph.RoPEConfig   // rotary positions, its Heads 0: they are NumHeads and NumKVHeads; nil means none
 	ALiBi        bool                // a bias that falls with distance (Press et al. 2022)
 	RelativeBias *RelativeBiasConfig // a learned bias by distance (T5); nil means none
@@ -117,8 +118,8 @@ type AttentionInput struct {
 	Key   *G.Node // ([B,] S, KeyWidth); nil means Query
 	Value *G.Node // ([B,] S, ValueWidth); nil means Key
 
-	Mask graph.Mask // which keys are seen, besides what the config's Mask hides
-	Bias *G.Node    // added to the scores, broadcasts to ([B,] H, T, S)
+	Mask mask.Mask // which keys are seen, besides what the config's Mask hides
+	Bias *G.Node   // added to the scores, broadcasts to ([B,] H, T, S)
 
 	// Positions of the queries for RoPE, int or int64: () the first, (T), or (B, T). Nil
 	// means 0, 1, … from where Align puts the first query or, with a cache, from Start.

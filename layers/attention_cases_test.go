@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 )
 
@@ -19,12 +20,12 @@ var (
 
 	sixHeads = layers.AttentionConfig{Width: 11, NumHeads: 6, HeadDim: 4}
 	gpt2     = layers.AttentionConfig{Width: 12, NumHeads: 3, HeadDim: 4, QKVBias: true, OutBias: true, Layout: layers.GPT2}
-	llama    = layers.AttentionConfig{Width: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}, Layout: layers.Llama}
+	llama    = layers.AttentionConfig{Width: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama}
 
 	everything = layers.AttentionConfig{Width: 11, KeyWidth: 13, ValueWidth: 3, Out: 17, NumHeads: 6, NumKVHeads: 2, HeadDim: 6, ValueDim: 5,
-		QKVBias: true, OutBias: true, Scale: 0.3, Softcap: 5, Align: graph.LowerRight, RoPE: &graph.RoPEConfig{Dims: 4}, ALiBi: true,
+		QKVBias: true, OutBias: true, Scale: 0.3, Softcap: 5, Align: mask.LowerRight, RoPE: &graph.RoPEConfig{Dims: 4}, ALiBi: true,
 		RelativeBias: &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20}, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
-		AddBiasKV: true, AddZeroAttn: true, Mask: graph.SlidingWindow{Left: 2, Right: 1, Align: graph.LowerRight}}
+		AddBiasKV: true, AddZeroAttn: true, Mask: mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}}
 )
 
 // attentionCases are those of testdata/torch/attention.py.
@@ -56,14 +57,14 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"mha_float_masks":        mha,
 	"mha_infinite_mask":      mha,
 	"mha_float_mask_padding": mha,
-	"mha_causal":             but(mha, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
-	"mha_causal_upper_left":  but(mha, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{Align: graph.UpperLeft} }),
-	"mha_causal_padding":     but(mha, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
+	"mha_causal":             but(mha, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
+	"mha_causal_upper_left":  but(mha, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{Align: mask.UpperLeft} }),
+	"mha_causal_padding":     but(mha, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
 
 	"grouped":     but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }),
 	"multi_query": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.QKVBias = 1, true }),
 	"grouped_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.Mask = 3, graph.Causal{Align: graph.UpperLeft}
+		c.NumKVHeads, c.Mask = 3, mask.Causal{Align: mask.UpperLeft}
 	}),
 	"sizes":     {Width: 11, KeyWidth: 13, ValueWidth: 3, Out: 17, NumHeads: 3, HeadDim: 5, ValueDim: 7, QKVBias: true, OutBias: true},
 	"value_dim": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.ValueDim = 2, 3 }),
@@ -77,48 +78,48 @@ var attentionCases = map[string]layers.AttentionConfig{
 	}),
 	"rope_positions": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
 	"rope_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.RoPE, c.Align = &graph.RoPEConfig{}, graph.UpperLeft
+		c.RoPE, c.Align = &graph.RoPEConfig{}, mask.UpperLeft
 	}),
 	"rope_cross_lower_right": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.RoPE, c.Align = &graph.RoPEConfig{Interleaved: true}, graph.LowerRight
+		c.RoPE, c.Align = &graph.RoPEConfig{Interleaved: true}, mask.LowerRight
 	}),
 	"rope_cross_positions": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
 
 	"alibi": but(sixHeads, func(c *layers.AttentionConfig) { c.ALiBi = true }),
 	"alibi_causal_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.ALiBi, c.Align, c.Mask = true, graph.LowerRight, graph.Causal{Align: graph.LowerRight}
+		c.ALiBi, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
 	}),
 	"t5": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 4}
 	}),
 	"t5_decoder": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 5, MaxDistance: 4, Unidirectional: true}
-		c.Align, c.Mask = graph.LowerRight, graph.Causal{Align: graph.LowerRight}
+		c.Align, c.Mask = mask.LowerRight, mask.Causal{Align: mask.LowerRight}
 	}),
 	"alibi_t5": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.ALiBi, c.RelativeBias = true, &layers.RelativeBiasConfig{Buckets: 6}
 	}),
 
-	"window": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = graph.SlidingWindow{Left: 2} }),
+	"window": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.SlidingWindow{Left: 2} }),
 	"window_both": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Mask = graph.SlidingWindow{Left: 2, Right: 1, Align: graph.LowerRight}
+		c.Mask = mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}
 	}),
-	"prefix":          but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = graph.Or(graph.Causal{}, graph.Prefix{N: 3}) }),
+	"prefix":          but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Or(mask.Causal{}, mask.Prefix{N: 3}) }),
 	"segments":        sixHeads,
-	"segments_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
+	"segments_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
 	"segments_cross":  sixHeads,
-	"renormalized":    but(sixHeads, func(c *layers.AttentionConfig) { c.Mask, c.Renormalize = graph.Causal{}, true }),
+	"renormalized":    but(sixHeads, func(c *layers.AttentionConfig) { c.Mask, c.Renormalize = mask.Causal{}, true }),
 
 	"sinks":        but(sixHeads, func(c *layers.AttentionConfig) { c.Sinks = true }),
-	"sinks_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.Sinks, c.Mask = 2, true, graph.Causal{} }),
+	"sinks_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.Sinks, c.Mask = 2, true, mask.Causal{} }),
 	"norm_rms":     but(sixHeads, func(c *layers.AttentionConfig) { c.QKNorm = layers.RMSNorm }),
 	"norm_l2":      but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.QKNorm, c.Scale = 2, layers.L2Norm, 3 }),
 	"gate":         but(sixHeads, func(c *layers.AttentionConfig) { c.Gate, c.ValueDim, c.OutBias = true, 3, true }),
 	"bias_kv_grouped": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.ValueDim, c.AddBiasKV, c.AddZeroAttn, c.Mask = 2, 3, true, true, graph.Causal{Align: graph.UpperLeft}
+		c.NumKVHeads, c.ValueDim, c.AddBiasKV, c.AddZeroAttn, c.Mask = 2, 3, true, true, mask.Causal{Align: mask.UpperLeft}
 	}),
 
-	"gpt2":         but(gpt2, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }),
+	"gpt2":         but(gpt2, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
 	"gpt2_no_bias": {Width: 11, NumHeads: 3, NumKVHeads: 1, HeadDim: 4, ValueDim: 3, Out: 7, Layout: layers.GPT2},
 	"gpt2_cross":   gpt2,
 	"llama":        but(llama, func(c *layers.AttentionConfig) { c.Width, c.HeadDim = 12, 0 }),
@@ -126,9 +127,9 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"qwen": but(llama, func(c *layers.AttentionConfig) {
 		c.NumKVHeads, c.RoPE, c.QKNorm = 3, &graph.RoPEConfig{Base: 1e6}, layers.RMSNorm
 	}),
-	"gemma": but(llama, func(c *layers.AttentionConfig) { c.Softcap, c.Scale, c.Mask = 2, 0.4, graph.SlidingWindow{Left: 2} }),
+	"gemma": but(llama, func(c *layers.AttentionConfig) { c.Softcap, c.Scale, c.Mask = 2, 0.4, mask.SlidingWindow{Left: 2} }),
 	"oss": but(llama, func(c *layers.AttentionConfig) {
-		c.Sinks, c.QKVBias, c.OutBias, c.Mask = true, true, true, graph.SlidingWindow{Left: 1}
+		c.Sinks, c.QKVBias, c.OutBias, c.Mask = true, true, true, mask.SlidingWindow{Left: 1}
 	}),
 
 	"everything": everything,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -32,8 +32,8 @@ func TestQueriesThatSeeNoKey(t *testing.T) {
 			in := crossCall(t, x, key)(b)
 			shown := slices.Repeat([]float64{1}, 7*7)
 			clear(shown[2*7 : 3*7])
-			in.Mask = graph.And(graph.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{0, 7})))},
-				graph.Keep{Keep: input(t, b, "keep", dense(tensor.Float64, shown, 7, 7))})
+			in.Mask = mask.And(mask.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{0, 7})))},
+				mask.Keep{Keep: input(t, b, "keep", dense(tensor.Float64, shown, 7, 7))})
 			return in
 		}
 		out, weights := attended(t, p, l, call)
@@ -76,21 +76,21 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention, call fu
 
 // The config's mask and the call's hide together.
 func TestMasksOfTheConfigAndTheCallAreJoined(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = graph.Causal{} }))
+	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
 	open, err := layers.NewAttention(p.Scope("open"), plainAttention)
 	require.NoError(t, err)
 	state, err := l.State(layers.Book)
 	require.NoError(t, err)
 	require.NoError(t, open.SetState(layers.Book, state))
-	with := func(m graph.Mask) func(b *layers.Build) layers.AttentionInput {
+	with := func(m mask.Mask) func(b *layers.Build) layers.AttentionInput {
 		return func(b *layers.Build) layers.AttentionInput {
 			in := selfCall(t, numbers(tensor.Float64, 2, 7, 5))(b)
 			in.Mask = m
 			return in
 		}
 	}
-	window := graph.SlidingWindow{Left: 2, Right: 2}
-	for joined, call := range map[graph.Mask]graph.Mask{graph.And(graph.Causal{}, window): window, graph.Causal{}: nil} {
+	window := mask.SlidingWindow{Left: 2, Right: 2}
+	for joined, call := range map[mask.Mask]mask.Mask{mask.And(mask.Causal{}, window): window, mask.Causal{}: nil} {
 		want, _ := attended(t, p, open, with(joined))
 		got, _ := attended(t, p, l, with(call))
 		require.Equal(t, want, got)

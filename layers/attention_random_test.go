@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/gradcheck"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -49,8 +50,8 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 		}
 	}
 	c.Scale, c.Softcap = float("Scale"), float("Softcap")
-	c.Align = rapid.SampledFrom([]graph.Alignment{graph.UpperLeft, graph.LowerRight}).Draw(t, "Align")
-	if c.Align == graph.LowerRight {
+	c.Align = rapid.SampledFrom([]mask.Alignment{mask.UpperLeft, mask.LowerRight}).Draw(t, "Align")
+	if c.Align == mask.LowerRight {
 		a.T = min(a.T, max(a.S, 1))
 	}
 	drawMask(t, &a)
@@ -73,8 +74,8 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 // drawMask draws a mask and a bias for the call.
 func drawMask(t *rapid.T, a *randomAttention) {
 	align := a.config.Align
-	a.config.Mask = rapid.SampledFrom([]graph.Mask{nil, graph.Causal{Align: align}, graph.SlidingWindow{Left: 2, Right: 1, Align: align},
-		graph.Or(graph.Causal{Align: align}, graph.Prefix{N: 2}), graph.Not(graph.Prefix{N: 1})}).Draw(t, "Mask")
+	a.config.Mask = rapid.SampledFrom([]mask.Mask{nil, mask.Causal{Align: align}, mask.SlidingWindow{Left: 2, Right: 1, Align: align},
+		mask.Or(mask.Causal{Align: align}, mask.Prefix{N: 2}), mask.Not(mask.Prefix{N: 1})}).Draw(t, "Mask")
 	a.padded = a.B > 0 && rapid.Bool().Draw(t, "padded")
 	a.documents = rapid.Bool().Draw(t, "documents")
 	heads, keys := a.config.NumHeads, max(a.S, 1)
@@ -128,12 +129,12 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 	if a.positioned {
 		in.Positions = integers("positions", 5, 7, append(lead, a.T)...)
 	}
-	in.Mask = graph.All{}
+	in.Mask = mask.All{}
 	if a.padded {
-		in.Mask = graph.And(in.Mask, graph.KeyLengths{Lengths: integers("lengths", 3, S+1, a.B)})
+		in.Mask = mask.And(in.Mask, mask.KeyLengths{Lengths: integers("lengths", 3, S+1, a.B)})
 	}
 	if a.documents {
-		in.Mask = graph.And(in.Mask, graph.Segments{Query: integers("query segments", 1, 2, append(lead, a.T)...),
+		in.Mask = mask.And(in.Mask, mask.Segments{Query: integers("query segments", 1, 2, append(lead, a.T)...),
 			Key: integers("key segments", 2, 3, append(lead, S)...)})
 	}
 	return in, wrt

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,7 @@ func crossCall(t *testing.T, x, key *tensor.Dense) func(b *layers.Build) layers.
 func TestAttentionToOneKey(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
 		c.QKVBias, c.OutBias, c.RoPE, c.Softcap, c.QKNorm = true, true, &graph.RoPEConfig{}, 2, layers.RMSNorm
-		c.ALiBi, c.RelativeBias, c.Align = true, &layers.RelativeBiasConfig{}, graph.UpperLeft
+		c.ALiBi, c.RelativeBias, c.Align = true, &layers.RelativeBiasConfig{}, mask.UpperLeft
 	}))
 	key := numbers(tensor.Float64, 2, 1, 5)
 	one, weights := attended(t, p, l, selfCall(t, key))
@@ -146,7 +147,7 @@ func TestDropoutsOfAttention(t *testing.T) {
 // queries as keys are 0, 1, … for both; only distances count.
 func TestPositionsOfRoPE(t *testing.T) {
 	p, lowerRight := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
-		c.RoPE, c.Align = &graph.RoPEConfig{}, graph.LowerRight
+		c.RoPE, c.Align = &graph.RoPEConfig{}, mask.LowerRight
 	}))
 	square, err := layers.NewAttention(p.Scope("square"), but(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }))
 	require.NoError(t, err)
@@ -192,7 +193,7 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 		"extra":    func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true },
 		"t5 extra": func(c *layers.AttentionConfig) { c.RelativeBias, c.AddZeroAttn = &layers.RelativeBiasConfig{}, true },
 	} {
-		for _, align := range []graph.Alignment{graph.Square, graph.UpperLeft, graph.LowerRight} {
+		for _, align := range []mask.Alignment{mask.Square, mask.UpperLeft, mask.LowerRight} {
 			p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
 				change(c)
 				c.Align = align
@@ -205,9 +206,9 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 				_, err := l.Forward(b, in)
 				T := in.Query.Shape()[0]
 				switch {
-				case needs && align == graph.Square && in.Key != nil:
+				case needs && align == mask.Square && in.Key != nil:
 					require.ErrorContains(t, err, "layers: Attention: Align, for the positions of queries: got T=", name)
-				case needs && align == graph.LowerRight && in.Key != nil && T == 7:
+				case needs && align == mask.LowerRight && in.Key != nil && T == 7:
 					require.EqualError(t, err, "layers: Attention: Align, for the positions of queries: got T=7 and S=3 with lower_right, want S ≥ T", name)
 				default:
 					require.NoError(t, err, "%s, %v", name, align)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -36,10 +37,10 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 		"QKNormEps: got +Inf, want a finite number of at least 0":     func(c *layers.AttentionConfig) { c.QKNormEps = math.Inf(1) },
 		"QKNormEps: got 1e-06 without QKNorm, want 0":                 func(c *layers.AttentionConfig) { c.QKNormEps = 1e-6 },
 		"RoPE.Heads: got 3, want 0: they are NumHeads and NumKVHeads": func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Heads: 3} },
-		"Mask: got a prefix of -1 keys, want at least 0":              func(c *layers.AttentionConfig) { c.Mask = graph.Prefix{N: -1} },
-		"Mask: got nil in And, Or or Not, want a mask":                func(c *layers.AttentionConfig) { c.Mask = graph.Not(nil) },
+		"Mask: got a prefix of -1 keys, want at least 0":              func(c *layers.AttentionConfig) { c.Mask = mask.Prefix{N: -1} },
+		"Mask: got nil in And, Or or Not, want a mask":                func(c *layers.AttentionConfig) { c.Mask = mask.Not(nil) },
 		"Mask: got alignment 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
-			c.Mask = graph.Or(graph.All{}, graph.SlidingWindow{Align: 7})
+			c.Mask = mask.Or(mask.All{}, mask.SlidingWindow{Align: 7})
 		},
 		"OutStd: got -1, want a finite number of at least 0":                func(c *layers.AttentionConfig) { c.OutStd = -1 },
 		"Dropout: got 1, want 0 <= p < 1":                                   func(c *layers.AttentionConfig) { c.Dropout = 1 },
@@ -194,11 +195,11 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 			in.Bias = input(t, b, "bias", numbers(tensor.Float64, 13, 13))
 		},
 		"graph: FusedAttention: lengths: shape (3), want (B) = (2)": func(b *layers.Build, in *layers.AttentionInput) {
-			in.Mask = graph.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{1, 2, 3})))}
+			in.Mask = mask.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{1, 2, 3})))}
 		},
 		"graph: FusedAttention: mask: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right": func(b *layers.Build, in *layers.AttentionInput) {
 			in.Key, in.Positions = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5)), input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
-			in.Mask = graph.Causal{}
+			in.Mask = mask.Causal{}
 		},
 		"Align, for the positions of queries: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right": func(b *layers.Build, in *layers.AttentionInput) {
 			in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))

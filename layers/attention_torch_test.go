@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/golden"
 	"attention/layers"
 
@@ -88,21 +89,21 @@ func (c attentionCase) input(t *testing.T, b *layers.Build, rules bool) layers.A
 		Query: c.float(t, b, "query"), Key: c.float(t, b, "key"), Value: c.float(t, b, "value"), Bias: c.float(t, b, "bias"),
 		Positions: c.integers(t, b, "positions"), KeyPositions: c.integers(t, b, "key_positions"),
 	}
-	var masks []graph.Mask
+	var masks []mask.Mask
 	if c.has("hidden") && !(rules && c.config.Mask != nil) {
-		masks = append(masks, graph.Keep{Keep: c.shown(t, b, "hidden", c.file.Shape(c.prefix+"hidden")...)})
+		masks = append(masks, mask.Keep{Keep: c.shown(t, b, "hidden", c.file.Shape(c.prefix+"hidden")...)})
 	}
 	if c.has("padding") {
 		masks = append(masks, c.padding(t, b, rules))
 	}
 	if s := c.integers(t, b, "segments"); s != nil {
-		masks = append(masks, graph.Segments{Query: s, Key: c.integers(t, b, "key_segments")})
+		masks = append(masks, mask.Segments{Query: s, Key: c.integers(t, b, "key_segments")})
 	}
 	for _, m := range masks {
 		if in.Mask == nil {
 			in.Mask = m
 		} else {
-			in.Mask = graph.And(in.Mask, m)
+			in.Mask = mask.And(in.Mask, m)
 		}
 	}
 	return in
@@ -123,7 +124,7 @@ func (c attentionCase) shown(t *testing.T, b *layers.Build, entry string, shape 
 
 // padding hides the keys of a key_padding_mask ([B,] S), by their number if rules are
 // wanted and it can.
-func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) graph.Mask {
+func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) mask.Mask {
 	shape := c.file.Shape(c.prefix + "padding")
 	S := shape[len(shape)-1]
 	var lengths []int
@@ -138,12 +139,12 @@ func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) graph.
 		if len(shape) == 1 {
 			n = tensor.New(tensor.FromScalar(lengths[0]))
 		}
-		return graph.KeyLengths{Lengths: input(t, b, "lengths", n)}
+		return mask.KeyLengths{Lengths: input(t, b, "lengths", n)}
 	}
 	if len(shape) == 2 {
 		shape = []int{shape[0], 1, 1, S}
 	}
-	return graph.Keep{Keep: c.shown(t, b, "padding", shape...)}
+	return mask.Keep{Keep: c.shown(t, b, "padding", shape...)}
 }
 
 // layer is the case's with its parameters.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -131,14 +132,14 @@ func (l *Attention) checkCache(in AttentionInput) error {
 }
 
 // mask joins the config's mask and the call's.
-func (l *Attention) mask(in AttentionInput) graph.Mask {
+func (l *Attention) mask(in AttentionInput) mask.Mask {
 	switch {
 	case l.config.Mask == nil:
 		return in.Mask
 	case in.Mask == nil:
 		return l.config.Mask
 	}
-	return graph.And(l.config.Mask, in.Mask)
+	return mask.And(l.config.Mask, in.Mask)
 }
 
 // node is the node of a parameter.

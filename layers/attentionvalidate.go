@@ -3,7 +3,7 @@ package layers
 import (
 	"math"
 
-	"attention/graph"
+	"attention/graph/mask"
 )
 
 // Validate says what is wrong with the config.
@@ -26,7 +26,7 @@ func (c AttentionConfig) Validate() error {
 		return errorf(layer, "NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", c.NumKVHeads, c.NumHeads)
 	}
 	if c.Mask != nil {
-		if err := graph.ValidateMask(c.Mask); err != nil {
+		if err := mask.Validate(c.Mask); err != nil {
 			return errorf(layer, "Mask: %w", err)
 		}
 	}

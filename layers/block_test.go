@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -80,7 +81,7 @@ func TestDecoderBlockParameters(t *testing.T) {
 // A memory may be of a width of its own.
 func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 	c := layers.DecoderBlockConfig{
-		Block: layers.BlockConfig{Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: graph.Causal{}}},
+		Block: layers.BlockConfig{Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: mask.Causal{}}},
 		Cross: layers.AttentionConfig{Width: 6, KeyWidth: 5, ValueWidth: 5, NumHeads: 3},
 	}
 	p := layers.NewParams(tensor.Float64, 1)
@@ -97,7 +98,7 @@ func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 // A mask of the call hides what the same mask of the config hides.
 func TestDecoderBlockMask(t *testing.T) {
 	x, memory := numbers(tensor.Float64, 2, 5, 12), numbers(tensor.Float64, 2, 3, 12)
-	run := func(config, call graph.Mask) []float64 {
+	run := func(config, call mask.Mask) []float64 {
 		block := gptBlock()
 		block.Attention.Mask = config
 		p := layers.NewParams(tensor.Float64, 1)
@@ -108,8 +109,8 @@ func TestDecoderBlockMask(t *testing.T) {
 		require.NoError(t, err)
 		return values(t, out)[0]
 	}
-	causal := run(graph.Causal{}, nil)
-	require.Equal(t, causal, run(nil, graph.Causal{}))
+	causal := run(mask.Causal{}, nil)
+	require.Equal(t, causal, run(nil, mask.Causal{}))
 	require.NotEqual(t, causal, run(nil, nil))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ import (
 func cacheConfigs() map[string]layers.AttentionConfig {
 	type config = layers.AttentionConfig
 	set := func(change func(c *config)) config {
-		c := config{Width: 12, NumHeads: 6, Mask: graph.Causal{}}
+		c := config{Width: 12, NumHeads: 6, Mask: mask.Causal{}}
 		change(&c)
 		return c
 	}
@@ -30,7 +31,7 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 7, Unidirectional: true}
 		}),
 		"norms":  set(func(c *config) { c.QKNorm, c.Sinks, c.Gate = layers.RMSNorm, true, true }),
-		"window": set(func(c *config) { c.Mask, c.Softcap = graph.SlidingWindow{Left: 4}, 3 }),
+		"window": set(func(c *config) { c.Mask, c.Softcap = mask.SlidingWindow{Left: 4}, 3 }),
 		"gpt2":   set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
 		"all": set(func(c *config) {
 			c.NumKVHeads, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, layers.L2Norm, 5
@@ -100,7 +101,7 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 	b := layers.NewBuild(p, layers.Eval)
 	in := layers.AttentionInput{Query: G.NewTensor(b.Graph(), dt, 3, G.WithShape(2, n, 12), G.WithName("x"), G.WithValue(x))}
 	if size.Rolling {
-		in.Mask = graph.Or(graph.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}, graph.Prefix{N: size.KeepFirst})
+		in.Mask = mask.Or(mask.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}, mask.Prefix{N: size.KeepFirst})
 	}
 	whole, err := layer.Forward(b, in)
 	require.NoError(t, err)
@@ -174,7 +175,7 @@ func randomDense(r *rand.Rand, dt tensor.Dtype, shape ...int) *tensor.Dense {
 
 // What has no meaning with a cache is refused.
 func TestCacheRefusals(t *testing.T) {
-	plain := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: graph.Causal{}}
+	plain := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: mask.Causal{}}
 	extra, alibi, renormalized := plain, plain, plain
 	extra.AddZeroAttn, alibi.ALiBi, renormalized.Renormalize = true, true, true
 	first := graph.KVCacheConfig{Capacity: 9, Rolling: true, KeepFirst: 2}
@@ -194,7 +195,7 @@ func TestCacheRefusals(t *testing.T) {
 		{plain, graph.KVCacheConfig{Capacity: 0}, nil, "KVCache: Capacity: got 0, want at least 1"},
 		{plain, graph.KVCacheConfig{Capacity: 4, KeepFirst: 1}, nil, "KVCache: KeepFirst: got 1"},
 		{plain, graph.KVCacheConfig{Capacity: 4, KeepFirst: 4, Rolling: true}, nil, "KVCache: KeepFirst: got 4"},
-		{plain, first, func(in *layers.AttentionInput, other *G.Node) { in.Mask = graph.Keep{Keep: other} }, "with a number for each key"},
+		{plain, first, func(in *layers.AttentionInput, other *G.Node) { in.Mask = mask.Keep{Keep: other} }, "with a number for each key"},
 	} {
 		p := layers.NewParams(tensor.Float32, 1)
 		layer, err := layers.NewAttention(p.Scope(""), c.config)
@@ -234,7 +235,7 @@ func TestCacheRefusals(t *testing.T) {
 // A cache belongs to one layer.
 func TestCacheOfTwoLayersIsRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	c := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: graph.Causal{}}
+	c := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: mask.Causal{}}
 	first, err := layers.NewAttention(p.Scope("0"), c)
 	require.NoError(t, err)
 	second, err := layers.NewAttention(p.Scope("1"), c)

@@ -1,7 +1,7 @@
 package layers
 
 import (
-	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -9,12 +9,12 @@ import (
 // CausalAttentionConfig sizes a CausalAttention.
 type CausalAttentionConfig struct {
 	In, Out        int
-	ContextLength  int        // the longest sequence allowed; 0 means any
-	Dropout        float64    // of the attention weights, in Train graphs; 0 means none
-	ContextDropout float64    // of the context vectors, after the weights met the values; 0 means none
-	QKVBias        bool       // a bias in the three projections
-	Mask           graph.Mask // which tokens a token sees; nil means graph.Causal{}
-	Renormalize    bool       // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax
+	ContextLength  int       // the longest sequence allowed; 0 means any
+	Dropout        float64   // of the attention weights, in Train graphs; 0 means none
+	ContextDropout float64   // of the context vectors, after the weights met the values; 0 means none
+	QKVBias        bool      // a bias in the three projections
+	Mask           mask.Mask // which tokens a token sees; nil means mask.Causal{}
+	Renormalize    bool      // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax
 }
 
 // Validate says what is wrong with the sizes and probabilities.
@@ -38,7 +38,7 @@ func (c CausalAttentionConfig) attention() AttentionConfig {
 	a := AttentionConfig{Width: c.In, Out: c.Out, NumHeads: 1, QKVBias: c.QKVBias, Mask: c.Mask, Renormalize: c.Renormalize,
 		Dropout: c.Dropout, ContextDropout: c.ContextDropout}
 	if a.Mask == nil {
-		a.Mask = graph.Causal{}
+		a.Mask = mask.Causal{}
 	}
 	return a
 }

@@ -1,7 +1,7 @@
 package layers
 
 import (
-	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -111,10 +111,10 @@ func NewDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
 
 // DecoderInput is what one call of a DecoderBlock works on. The masks may be nil.
 type DecoderInput struct {
-	X          *G.Node    // (T, Width) or (B, T, Width)
-	Memory     *G.Node    // ([B,] S, Cross.KeyWidth)
-	Mask       graph.Mask // which of X a token of X sees, besides what the config's Mask hides
-	MemoryMask graph.Mask // which of Memory it sees
+	X          *G.Node   // (T, Width) or (B, T, Width)
+	Memory     *G.Node   // ([B,] S, Cross.KeyWidth)
+	Mask       mask.Mask // which of X a token of X sees, besides what the config's Mask hides
+	MemoryMask mask.Mask // which of Memory it sees
 }
 
 // Forward maps in.X (…, T, Width) to (…, T, Width).

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -180,7 +181,7 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 			return err
 		}},
 		{"attn", "Attention: graph: FusedAttention: lengths: shape (5), want (B) = (2)", func(c site) error {
-			in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: graph.KeyLengths{Lengths: c.ids(5)}}
+			in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: mask.KeyLengths{Lengths: c.ids(5)}}
 			_, err := must(layers.NewBlock(c.s, gptBlock())).Forward(c.b, in)
 			return err
 		}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -15,7 +16,7 @@ func ExampleAttention() {
 	params := layers.NewParams(tensor.Float32, 123)
 	layer, err := layers.NewAttention(params.Scope("self_attn"), layers.AttentionConfig{
 		Width: 3, NumHeads: 2, NumKVHeads: 1, HeadDim: 2,
-		RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}, Layout: layers.Llama,
+		RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama,
 	})
 	check(err)
 	for name, value := range params.All() {
@@ -45,7 +46,7 @@ func ExampleAttention_cross() {
 	keep := build.InputOf(tensor.Int, "keep", 6)
 	check(G.Let(keep, tensor.New(tensor.WithShape(6), tensor.WithBacking([]int{1, 1, 1, 1, 0, 0}))))
 	context, weights, err := layer.ForwardWithWeights(build, layers.AttentionInput{
-		Query: query, Key: journey(build), Mask: graph.Keep{Keep: keep},
+		Query: query, Key: journey(build), Mask: mask.Keep{Keep: keep},
 	})
 	check(err)
 	weights, err = graph.AverageHeads(weights)

@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -84,7 +85,7 @@ func ExampleBlock() {
 	params := layers.NewParams(tensor.Float32, 123)
 	block, err := layers.NewBlock(params.Scope("model.layers.0"), layers.BlockConfig{
 		Attention: layers.AttentionConfig{Width: 8, NumHeads: 4, NumKVHeads: 2, Layout: layers.Llama,
-			RoPE: &graph.RoPEConfig{Base: 500000}, Mask: graph.Causal{}},
+			RoPE: &graph.RoPEConfig{Base: 500000}, Mask: mask.Causal{}},
 		MLP:  layers.MLPConfig{Hidden: 28, Activation: layers.SwiGLU},
 		Norm: layers.NormConfig{Kind: layers.NormRMS, Eps: 1e-5},
 	})

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/internal/golden"
 	"attention/layers"
 
@@ -75,7 +76,7 @@ func gpt(change func(c *layers.GPTConfig)) func(s layers.Scope) (module, error) 
 
 func gptBlock() layers.BlockConfig {
 	return layers.BlockConfig{
-		Attention: layers.AttentionConfig{Width: 12, NumHeads: 3, Layout: layers.GPT2, QKVBias: true, OutBias: true, Mask: graph.Causal{}},
+		Attention: layers.AttentionConfig{Width: 12, NumHeads: 3, Layout: layers.GPT2, QKVBias: true, OutBias: true, Mask: mask.Causal{}},
 		MLP:       layers.MLPConfig{Hidden: 17, Bias: true},
 		Norm:      layers.NormConfig{Bias: true},
 	}
@@ -83,7 +84,7 @@ func gptBlock() layers.BlockConfig {
 
 func llamaBlock() layers.BlockConfig {
 	return layers.BlockConfig{
-		Attention: layers.AttentionConfig{Width: 12, NumHeads: 6, NumKVHeads: 2, Layout: layers.Llama, RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}},
+		Attention: layers.AttentionConfig{Width: 12, NumHeads: 6, NumKVHeads: 2, Layout: layers.Llama, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}},
 		MLP:       layers.MLPConfig{Hidden: 17, Activation: layers.SwiGLU},
 		Norm:      layers.NormConfig{Kind: layers.NormRMS},
 	}
@@ -119,7 +120,7 @@ func block(c func() layers.BlockConfig) func(s layers.Scope) (module, error) {
 func decoder(c func() layers.BlockConfig) func(s layers.Scope) (module, error) {
 	return func(s layers.Scope) (module, error) {
 		block := c()
-		block.Attention.Mask = graph.Causal{}
+		block.Attention.Mask = mask.Causal{}
 		l, err := layers.NewDecoderBlock(s, layers.DecoderBlockConfig{Block: block})
 		return module{forward: func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) {
 			return l.Forward(b, layers.DecoderInput{X: in["x"], Memory: in["memory"], MemoryMask: unpadded(in)})
@@ -148,11 +149,11 @@ func seq2seq(change func(c *layers.Seq2SeqConfig)) func(s layers.Scope) (module,
 	}
 }
 
-func unpadded(in map[string]*G.Node) graph.Mask {
+func unpadded(in map[string]*G.Node) mask.Mask {
 	if in["lengths"] == nil {
 		return nil
 	}
-	return graph.KeyLengths{Lengths: in["lengths"]}
+	return mask.KeyLengths{Lengths: in["lengths"]}
 }
 
 // Outputs, losses, and the gradients of inputs and of every parameter, as PyTorch has

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"attention/graph"
+	"attention/graph/mask"
 
 	"gorgonia.org/tensor"
 )
@@ -111,7 +111,7 @@ func (c GPTConfig) block() BlockConfig {
 	return BlockConfig{
 		Attention: AttentionConfig{
 			Width: c.Width, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, QKVBias: !c.NoBias, OutBias: !c.NoBias,
-			Mask: graph.Causal{}, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
+			Mask: mask.Causal{}, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
 		},
 		MLP:  MLPConfig{Hidden: c.Hidden, Activation: gptActivations[c.Activation], Bias: !c.NoBias, Dropout: c.ResidualDropout, OutStd: std},
 		Norm: c.norm(),

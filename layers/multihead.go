@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -11,15 +12,15 @@ import (
 
 // MultiHeadAttentionConfig sizes a MultiHeadAttention.
 type MultiHeadAttentionConfig struct {
-	In, Out        int        // widths of tokens and of context vectors
-	NumHeads       int        // a divisor of Out; each head is Out/NumHeads wide
-	NumKVHeads     int        // key/value heads, a divisor of NumHeads; 0 means NumHeads, fewer is grouped-query attention
-	ContextLength  int        // the longest sequence allowed; 0 means any
-	Dropout        float64    // of the attention weights, in Train graphs; 0 means none
-	ContextDropout float64    // of the context vectors, before the output projection; 0 means none
-	QKVBias        bool       // a bias in the three projections; the output projection always has one
-	Mask           graph.Mask // which tokens a token sees; nil means graph.Causal{}
-	Renormalize    bool       // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax
+	In, Out        int       // widths of tokens and of context vectors
+	NumHeads       int       // a divisor of Out; each head is Out/NumHeads wide
+	NumKVHeads     int       // key/value heads, a divisor of NumHeads; 0 means NumHeads, fewer is grouped-query attention
+	ContextLength  int       // the longest sequence allowed; 0 means any
+	Dropout        float64   // of the attention weights, in Train graphs; 0 means none
+	ContextDropout float64   // of the context vectors, before the output projection; 0 means none
+	QKVBias        bool      // a bias in the three projections; the output projection always has one
+	Mask           mask.Mask // which tokens a token sees; nil means mask.Causal{}
+	Renormalize    bool      // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax
 }
 
 // Validate says what is wrong with the sizes and probabilities.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -170,11 +171,11 @@ func (m *Seq2Seq) decode(b *Build, target, memory, lengths *G.Node, through func
 }
 
 // unpadded is the mask of keys that are no padding.
-func unpadded(lengths *G.Node) graph.Mask {
+func unpadded(lengths *G.Node) mask.Mask {
 	if lengths == nil {
 		return nil
 	}
-	return graph.KeyLengths{Lengths: lengths}
+	return mask.KeyLengths{Lengths: lengths}
 }
 
 // embed is token plus position: (…, T, E).

@@ -1,6 +1,6 @@
 package layers
 
-import "attention/graph"
+import "attention/graph/mask"
 
 // Seq2SeqConfig sizes a Seq2Seq.
 type Seq2SeqConfig struct {
@@ -64,7 +64,7 @@ func (c Seq2SeqConfig) encoder() BlockConfig {
 // decoder is the config of each block of the decoder, in which no token sees a later one.
 func (c Seq2SeqConfig) decoder() DecoderBlockConfig {
 	block := c.encoder()
-	block.Attention.Mask = graph.Causal{}
+	block.Attention.Mask = mask.Causal{}
 	return DecoderBlockConfig{Block: block}
 }
 

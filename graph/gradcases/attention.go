@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -26,13 +27,35 @@ func attentions() []Case {
 		out, _, err := graph.Attention(q, k, v, c)
 		return out, err
 	}
-	return slices.Concat(attentionsOf("Attention", composed), attentionWeights(),
-		attentionsOf("FusedAttention", graph.FusedAttention), maskFills(), appendRows())
+	settings := slices.Concat(plainSettings(), maskSettings(), biasSettings(), []setting{everythingAtOnce()})
+	return slices.Concat(
+		attentionsOf("Attention", composed, append(renormalizedSettings(), settings...)), attentionWeights(),
+		attentionsOf("FusedAttention", graph.FusedAttention, settings), packedAttentions(), maskFills(), appendRows())
 }
 
-func attentionsOf(op string, attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error)) []Case {
+// packedAttentions returns the cases of queries, keys and values in one tensor.
+func packedAttentions() []Case {
+	packed := func(widths [3]int, c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
+		return func(in G.Nodes) (*G.Node, error) {
+			if len(in) > 1 {
+				dropout(&c, in[1:])
+			}
+			return graph.FusedAttentionPacked(in[0], widths, c)
+		}
+	}
+	qkv := func(shape ...int) []Input { return []Input{Float("qkv", shape...)} }
+	causal := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}
+	return []Case{
+		{Op: "FusedAttentionPacked", About: "causal, three heads", Inputs: qkv(2, 5, 27), Apply: packed([3]int{6, 6, 15}, causal)},
+		{Op: "FusedAttentionPacked", About: "causal, dropout", Inputs: append(qkv(2, 5, 27), Key()), Apply: packed([3]int{6, 6, 15}, causal)},
+		{Op: "FusedAttentionPacked", About: "six heads share two", Inputs: qkv(5, 34),
+			Apply: packed([3]int{18, 6, 10}, graph.AttentionConfig{Heads: 6, KVHeads: 2})},
+	}
+}
+
+func attentionsOf(op string, attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error), settings []setting) []Case {
 	var cases []Case
-	for _, set := range slices.Concat(plainSettings(), maskSettings(), biasSettings(), []setting{everythingAtOnce()}) {
+	for _, set := range settings {
 		cases = append(cases, Case{
 			Op: op, About: set.about, Reason: set.reason,
 			Inputs: append([]Input{Float("q", set.q...), Float("k", set.k...), Float("v", set.v...)}, set.more...),
@@ -46,7 +69,7 @@ func attentionsOf(op string, attend func(q, k, v *G.Node, c graph.AttentionConfi
 		})
 	}
 	ofItself := func(in G.Nodes) (*G.Node, error) {
-		return attend(in[0], in[0], in[0], graph.AttentionConfig{Mask: graph.Causal{}})
+		return attend(in[0], in[0], in[0], graph.AttentionConfig{Mask: mask.Causal{}})
 	}
 	return append(cases, Case{Op: op, About: "of x to itself, causal", Inputs: x(2, 5, 3), Apply: ofItself})
 }
@@ -73,13 +96,25 @@ func dropout(c *graph.AttentionConfig, more G.Nodes) {
 	c.Dropout = graph.DropoutConfig{P: 0.3, Key: more[0], Site: 1}
 }
 
+// renormalizedSettings are those that only the composed form computes.
+func renormalizedSettings() []setting {
+	renormalized := graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}
+	return []setting{
+		{about: "causal renormalized, 3-D", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}},
+		{about: "causal renormalized, 4-D", config: renormalized, q: s{2, 3, 5, 2}, k: s{2, 3, 5, 2}, v: s{2, 3, 5, 7}},
+		{about: "causal renormalized, dropout", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: []Input{Key()}, set: dropout},
+		threeHeads("lengths, renormalized", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Mask, c.Renormalize = mask.KeyLengths{Lengths: more[0]}, true
+		}, IDs("lengths", []int{4, 0}, 2)),
+	}
+}
+
 // plainSettings have no nodes in the config but the key of dropout.
 func plainSettings() []setting {
 	var plain graph.AttentionConfig
-	causal, heads := graph.AttentionConfig{Mask: graph.Causal{}}, graph.AttentionConfig{Heads: 3}
-	causalHeads := graph.AttentionConfig{Heads: 3, Mask: graph.Causal{}}
-	renormalized := graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true}
-	grouped := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: graph.Causal{}}
+	causal, heads := graph.AttentionConfig{Mask: mask.Causal{}}, graph.AttentionConfig{Heads: 3}
+	causalHeads := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}
+	grouped := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: mask.Causal{}}
 	key := []Input{Key()}
 	return []setting{
 		{about: "2-D", config: plain, q: s{2, 5}, k: s{3, 5}, v: s{3, 7}},
@@ -103,9 +138,6 @@ func plainSettings() []setting {
 			reason: "a tile of keys is hidden in part from a tile of queries"},
 		{about: "causal, dropout", config: causal, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
 		{about: "causal, three heads, dropout", config: causalHeads, q: s{2, 5, 6}, k: s{2, 5, 6}, v: s{2, 5, 21}, more: key, set: dropout},
-		{about: "causal renormalized, 3-D", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}},
-		{about: "causal renormalized, 4-D", config: renormalized, q: s{2, 3, 5, 2}, k: s{2, 3, 5, 2}, v: s{2, 3, 5, 7}},
-		{about: "causal renormalized, dropout", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
 	}
 }
 
@@ -121,9 +153,9 @@ func attentionWeights() []Case {
 	return []Case{
 		{Op: "Attention", About: "its weights", Inputs: inputs, Apply: weights(graph.AttentionConfig{})},
 		{Op: "Attention", About: "its weights, causal, three heads", Inputs: inputs,
-			Apply: weights(graph.AttentionConfig{Mask: graph.Causal{}, Heads: 3})},
+			Apply: weights(graph.AttentionConfig{Mask: mask.Causal{}, Heads: 3})},
 		{Op: "Attention", About: "its weights, causal renormalized", Inputs: inputs,
-			Apply: weights(graph.AttentionConfig{Mask: graph.Causal{}, Renormalize: true})},
+			Apply: weights(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true})},
 	}
 }
 

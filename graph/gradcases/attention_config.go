@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -15,7 +16,7 @@ func threeHeads(about string, set func(c *graph.AttentionConfig, more G.Nodes), 
 }
 
 func maskSettings() []setting {
-	masked := func(about string, m graph.Mask) setting {
+	masked := func(about string, m mask.Mask) setting {
 		return threeHeads(about, func(c *graph.AttentionConfig, _ G.Nodes) { c.Mask = m })
 	}
 	lengths := IDs("lengths", []int{4, 0}, 2)
@@ -24,26 +25,23 @@ func maskSettings() []setting {
 	keepKeys := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 3, 1, 7)
 	keepQueries := IDs("keep", []int{1, 1, 0, 1, 0, 1, 1, 1, 0, 1}, 2, 1, 5, 1)
 	return []setting{
-		masked("causal, upper left", graph.Causal{Align: graph.UpperLeft}),
-		masked("causal, lower right", graph.Causal{Align: graph.LowerRight}),
-		masked("window", graph.SlidingWindow{Left: 2, Right: 1, Align: graph.LowerRight}),
-		masked("causal or prefix", graph.Or(graph.Causal{Align: graph.UpperLeft}, graph.Prefix{N: 3})),
-		masked("not a window", graph.Not(graph.SlidingWindow{Left: 1, Align: graph.UpperLeft})),
+		masked("causal, upper left", mask.Causal{Align: mask.UpperLeft}),
+		masked("causal, lower right", mask.Causal{Align: mask.LowerRight}),
+		masked("window", mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}),
+		masked("causal or prefix", mask.Or(mask.Causal{Align: mask.UpperLeft}, mask.Prefix{N: 3})),
+		masked("not a window", mask.Not(mask.SlidingWindow{Left: 1, Align: mask.UpperLeft})),
 		threeHeads("lengths, one of them 0", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.Mask = graph.KeyLengths{Lengths: more[0]}
-		}, lengths),
-		threeHeads("lengths, renormalized", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.Mask, c.Renormalize = graph.KeyLengths{Lengths: more[0]}, true
+			c.Mask = mask.KeyLengths{Lengths: more[0]}
 		}, lengths),
 		threeHeads("segments", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.Mask = graph.Segments{Query: more[0], Key: more[1]}
+			c.Mask = mask.Segments{Query: more[0], Key: more[1]}
 		}, query, key),
 		threeHeads("keep of each head and key", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.Mask = graph.Keep{Keep: more[0]}
+			c.Mask = mask.Keep{Keep: more[0]}
 		}, keepKeys),
 		threeHeads("masks joined", func(c *graph.AttentionConfig, more G.Nodes) {
-			seen := graph.And(graph.Causal{Align: graph.LowerRight}, graph.KeyLengths{Lengths: more[1]})
-			c.Mask = graph.Or(seen, graph.Not(graph.Keep{Keep: more[0]}))
+			seen := mask.And(mask.Causal{Align: mask.LowerRight}, mask.KeyLengths{Lengths: more[1]})
+			c.Mask = mask.Or(seen, mask.Not(mask.Keep{Keep: more[0]}))
 		}, keepQueries, lengths),
 	}
 }
@@ -65,17 +63,17 @@ func biasSettings() []setting {
 		threeHeads("bias that hides keys", bias, Fixed("bias", []float64{0, hide, 0.5, hide, hide, 1, 0}, 7)),
 		threeHeads("relative bias", relative, Float("relative bias", 3, 11)),
 		threeHeads("one relative bias for all heads, causal", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.RelativeBias, c.Mask = more[0], graph.Causal{Align: graph.LowerRight}
+			c.RelativeBias, c.Mask = more[0], mask.Causal{Align: mask.LowerRight}
 		}, Float("relative bias", 1, 11)),
 		{about: "relative bias, 2-D", q: s{5, 2}, k: s{7, 2}, v: s{7, 3}, set: relative, more: []Input{Float("relative bias", 1, 11)}},
 		{about: "relative bias, detached", config: graph.AttentionConfig{Heads: 3}, q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15},
 			more: []Input{{Name: "relative bias", Shape: s{3, 11}, Constant: true}}, detach: true, set: relative},
 		threeHeads("sinks, nothing to see for some", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.Sinks, c.Mask = more[0], graph.SlidingWindow{Left: 1, Align: graph.UpperLeft}
+			c.Sinks, c.Mask = more[0], mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
 		}, Float("sinks", 3)),
 		threeHeads("softcap", func(c *graph.AttentionConfig, _ G.Nodes) { c.Softcap = 1.5 }),
 		threeHeads("extra keys", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.ExtraKeys, c.Mask, c.Bias = 2, graph.Prefix{N: 2}, more[0]
+			c.ExtraKeys, c.Mask, c.Bias = 2, mask.Prefix{N: 2}, more[0]
 		}, Float("bias", 5, 5)),
 	}
 }
@@ -88,7 +86,7 @@ func everythingAtOnce() setting {
 		set: func(c *graph.AttentionConfig, more G.Nodes) {
 			*c = graph.AttentionConfig{
 				Heads: 6, KVHeads: 2, Scale: 0.7, Softcap: 5, ExtraKeys: 2,
-				Mask: graph.And(graph.Causal{Align: graph.LowerRight}, graph.KeyLengths{Lengths: more[0]}),
+				Mask: mask.And(mask.Causal{Align: mask.LowerRight}, mask.KeyLengths{Lengths: more[0]}),
 				Bias: more[1], RelativeBias: more[2], Sinks: more[3],
 				Dropout: graph.DropoutConfig{P: 0.3, Key: more[4], Site: 1},
 			}

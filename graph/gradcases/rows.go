@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -39,17 +40,17 @@ func positive(shape ...int) []Input { return []Input{{Name: "x", Shape: shape, P
 
 // maskFills returns the cases of MaskFill, the inputs of the mask after the scores.
 func maskFills() []Case {
-	filled := func(mask func(in G.Nodes) graph.Mask) func(G.Nodes) (*G.Node, error) {
+	filled := func(mask func(in G.Nodes) mask.Mask) func(G.Nodes) (*G.Node, error) {
 		return chain(func(in G.Nodes) (*G.Node, error) { return graph.MaskFill(in[0], mask(in)) }, graph.Exp)
 	}
 	lengths, keep := IDs("lengths", []int{5, 2}, 2), Fixed("keep", []float64{1, 0, 0, 1, 0, 0}, 3, 2, 1)
 	const ofExp = "−∞ has no differences, its exponential has"
 	return []Case{
 		{Op: "MaskFill", About: "window, 2-D", Inputs: []Input{Float("scores", 5, 3)}, Reason: ofExp,
-			Apply: filled(func(G.Nodes) graph.Mask { return graph.SlidingWindow{Left: 1, Align: graph.UpperLeft} })},
+			Apply: filled(func(G.Nodes) mask.Mask { return mask.SlidingWindow{Left: 1, Align: mask.UpperLeft} })},
 		{Op: "MaskFill", About: "lengths, 3-D", Inputs: []Input{Float("scores", 2, 3, 5), lengths}, Reason: ofExp,
-			Apply: filled(func(in G.Nodes) graph.Mask { return graph.KeyLengths{Lengths: in[1]} })},
+			Apply: filled(func(in G.Nodes) mask.Mask { return mask.KeyLengths{Lengths: in[1]} })},
 		{Op: "MaskFill", About: "not kept, 4-D", Inputs: []Input{Float("scores", 2, 3, 2, 5), keep}, Reason: ofExp,
-			Apply: filled(func(in G.Nodes) graph.Mask { return graph.Not(graph.Keep{Keep: in[1]}) })},
+			Apply: filled(func(in G.Nodes) mask.Mask { return mask.Not(mask.Keep{Keep: in[1]}) })},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"attention/graph"
 	"attention/graph/gradcheck"
 	"attention/graph/machine"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -71,7 +72,7 @@ func TestStockOpsThatAreWrong(t *testing.T) {
 func TestAttention(t *testing.T) {
 	g := G.NewGraph()
 	q, k, v := input64(g, "q", 2, 3, 5), input64(g, "k", 2, 3, 5), input64(g, "v", 2, 3, 7)
-	out, weights, err := graph.Attention(q, k, v, graph.AttentionConfig{Mask: graph.Causal{}})
+	out, weights, err := graph.Attention(q, k, v, graph.AttentionConfig{Mask: mask.Causal{}})
 	require.NoError(t, err)
 	requireRight(t, out, q, k, v)
 	requireRight(t, weights, q, k, v) // v has no influence on the weights

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -52,7 +53,7 @@ func TestAttentionReusesMemory(t *testing.T) {
 	x := input(g, "x", ramp(tensor.Float32, 2, 3, 11, 5))
 	y := x
 	for range 3 {
-		out, _, err := graph.Attention(y, y, y, graph.AttentionConfig{Mask: graph.Causal{}})
+		out, _, err := graph.Attention(y, y, y, graph.AttentionConfig{Mask: mask.Causal{}})
 		require.NoError(t, err)
 		y = out
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -162,7 +163,7 @@ var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
 		return graph.FusedAttention(x, k, k, graph.AttentionConfig{})
 	},
 	"graph.FusedAttention, causal": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: graph.Causal{}, Dropout: r.drop()})
+		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: mask.Causal{}, Dropout: r.drop()})
 	},
 	"graph.Dropout": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Dropout(x, r.drop()) },
 	"graph.Observe": func(r *randomGraph, x *G.Node) (*G.Node, error) {

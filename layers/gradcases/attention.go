@@ -3,6 +3,7 @@ package gradcases
 import (
 	"attention/graph"
 	"attention/graph/gradcases"
+	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -84,16 +85,16 @@ func calls() []call {
 			config: small(func(c *layers.AttentionConfig) {
 				c.Layout, c.QKVBias, c.AddBiasKV, c.AddZeroAttn = layers.Torch, true, true, true
 			}),
-			set: func(in *layers.AttentionInput, more G.Nodes) { in.Mask = graph.KeyLengths{Lengths: more[0]} }},
+			set: func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.KeyLengths{Lengths: more[0]} }},
 		{about: "gpt2, causal, dropouts", query: x, config: small(func(c *layers.AttentionConfig) {
-			c.Layout, c.QKVBias, c.OutBias, c.Mask = layers.GPT2, true, true, graph.Causal{}
+			c.Layout, c.QKVBias, c.OutBias, c.Mask = layers.GPT2, true, true, mask.Causal{}
 			c.Dropout, c.ContextDropout, c.OutDropout = 0.3, 0.25, 0.1
 		})},
 		{about: "gpt2, key and value", query: x, key: key, reason: "the packed product is cut for a key of its own",
 			config: small(func(c *layers.AttentionConfig) { c.Layout, c.QKVBias = layers.GPT2, true })},
 		{about: "llama, rope, rms norm, causal, grouped", query: x,
 			config: layers.AttentionConfig{Width: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 4, Layout: layers.Llama,
-				RoPE: &graph.RoPEConfig{}, QKNorm: layers.RMSNorm, Mask: graph.Causal{}}},
+				RoPE: &graph.RoPEConfig{}, QKNorm: layers.RMSNorm, Mask: mask.Causal{}}},
 		{about: "interleaved rope in part, positions, l2 norm", query: x, key: key,
 			config: small(func(c *layers.AttentionConfig) {
 				c.RoPE, c.QKNorm = &graph.RoPEConfig{Dims: 2, Interleaved: true}, layers.L2Norm
@@ -102,16 +103,16 @@ func calls() []call {
 			set:  func(in *layers.AttentionInput, more G.Nodes) { in.Positions, in.KeyPositions = more[0], more[1] }},
 		{about: "three biases", query: x, key: key, more: []gradcases.Input{gradcases.Float("bias", 2, 1, 3, 7)},
 			config: small(func(c *layers.AttentionConfig) {
-				c.Align, c.ALiBi, c.RelativeBias = graph.LowerRight, true, &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 3}
+				c.Align, c.ALiBi, c.RelativeBias = mask.LowerRight, true, &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 3}
 			}),
 			set: func(in *layers.AttentionInput, more G.Nodes) { in.Bias = more[0] }},
 		{about: "softcap, window, gate, sinks", query: x, key: key, config: small(func(c *layers.AttentionConfig) {
 			c.Softcap, c.Gate, c.Sinks = 0.7, true, true
-			c.Mask = graph.SlidingWindow{Left: 1, Right: 1, Align: graph.UpperLeft}
+			c.Mask = mask.SlidingWindow{Left: 1, Right: 1, Align: mask.UpperLeft}
 		})},
 		{about: "renormalized, segments", query: x, more: ids("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3),
 			config: small(func(c *layers.AttentionConfig) { c.Renormalize = true }),
-			set:    func(in *layers.AttentionInput, more G.Nodes) { in.Mask = graph.Segments{Query: more[0]} }},
+			set:    func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.Segments{Query: more[0]} }},
 	}
 }
 

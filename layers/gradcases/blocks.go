@@ -3,6 +3,7 @@ package gradcases
 import (
 	"attention/graph"
 	"attention/graph/gradcases"
+	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -46,7 +47,7 @@ func mlps() []Case {
 func blocks() []Case {
 	block := func(change func(c *layers.BlockConfig)) func(layers.Scope) (Forward, error) {
 		c := layers.BlockConfig{
-			Attention: layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2, Mask: graph.Causal{}},
+			Attention: layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2, Mask: mask.Causal{}},
 			MLP:       layers.MLPConfig{Hidden: 5, Bias: true},
 			Norm:      layers.NormConfig{Bias: true},
 		}
@@ -65,7 +66,7 @@ func blocks() []Case {
 		})},
 		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
 			c.Attention = layers.AttentionConfig{Width: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
-				RoPE: &graph.RoPEConfig{}, Mask: graph.Causal{}}
+				RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}}
 			c.MLP, c.Norm = layers.MLPConfig{Hidden: 5, Activation: layers.SwiGLU}, layers.NormConfig{Kind: layers.NormRMS}
 		})},
 	}
@@ -74,7 +75,7 @@ func blocks() []Case {
 func decoderBlocks() []Case {
 	decoder := func(layout layers.Layout, postNorm bool) func(layers.Scope) (Forward, error) {
 		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{
-			Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Layout: layout, Mask: graph.Causal{}},
+			Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Layout: layout, Mask: mask.Causal{}},
 			MLP:       layers.MLPConfig{Hidden: 5},
 			PostNorm:  postNorm,
 		}}

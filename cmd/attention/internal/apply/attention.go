@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 )
 
@@ -71,23 +72,23 @@ func (a *attention) takeSizes(f *configFields) {
 // prefix.
 func (a *attention) takeMask(f *configFields) {
 	var align, causal string
-	names := []string{graph.UpperLeft.String(), graph.LowerRight.String()}
+	names := []string{mask.UpperLeft.String(), mask.LowerRight.String()}
 	aligned, isCausal := f.choice("align", &align, names...), f.choice("causal", &causal, names...)
 	if aligned && isCausal && align != causal {
 		f.fail("align: got %q with causal %q, want the same or one of them", align, causal)
 	}
-	if a.Align = graph.Square; aligned || isCausal {
+	if a.Align = mask.Square; aligned || isCausal {
 		// The words are those of choice; for others the error is there already.
 		_ = a.Align.UnmarshalText([]byte(cmp.Or(align, causal)))
 	}
 	if isCausal {
-		a.Mask, a.placed = graph.Causal{Align: a.Align}, append(a.placed, "causal")
+		a.Mask, a.placed = mask.Causal{Align: a.Align}, append(a.placed, "causal")
 	}
 	var w window
 	if f.take("window", &w, fmt.Sprintf("[left, right], two whole numbers from 0 to %d", maxSize)) {
-		slides := graph.SlidingWindow{Left: w[0], Right: w[1], Align: a.Align}
+		slides := mask.SlidingWindow{Left: w[0], Right: w[1], Align: a.Align}
 		if a.placed = append(a.placed, "window"); isCausal {
-			a.Mask = graph.And(a.Mask, slides)
+			a.Mask = mask.And(a.Mask, slides)
 		} else {
 			a.Mask = slides
 		}
@@ -98,7 +99,7 @@ func (a *attention) takeMask(f *configFields) {
 	case prefix > 0 && a.Mask == nil:
 		f.fail("prefix: got %d without causal and window, want one of them: every query sees the prefix besides what they show", prefix)
 	case prefix > 0:
-		a.Mask = graph.Or(a.Mask, graph.Prefix{N: prefix})
+		a.Mask = mask.Or(a.Mask, mask.Prefix{N: prefix})
 	}
 }
 

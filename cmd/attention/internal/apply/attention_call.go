@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -25,20 +26,20 @@ func (a *attention) build(s layers.Scope) (forward, error) {
 }
 
 // maskOf is what all the masks among the inputs show, nil if there are none.
-func maskOf(in map[string]*G.Node) graph.Mask {
-	var all graph.Mask
-	and := func(there *G.Node, m graph.Mask) {
+func maskOf(in map[string]*G.Node) mask.Mask {
+	var all mask.Mask
+	and := func(there *G.Node, m mask.Mask) {
 		switch {
 		case there == nil:
 		case all == nil:
 			all = m
 		default:
-			all = graph.And(all, m)
+			all = mask.And(all, m)
 		}
 	}
-	and(in["keep"], graph.Keep{Keep: in["keep"]})
-	and(in["lengths"], graph.KeyLengths{Lengths: in["lengths"]})
-	and(in["segments"], graph.Segments{Query: in["segments"], Key: in["key_segments"]})
+	and(in["keep"], mask.Keep{Keep: in["keep"]})
+	and(in["lengths"], mask.KeyLengths{Lengths: in["lengths"]})
+	and(in["segments"], mask.Segments{Query: in["segments"], Key: in["key_segments"]})
 	return all
 }
 
@@ -98,7 +99,7 @@ func (a *attention) checkPlaces(f *tensorFile, z inputSizes) error {
 	if err == nil || len(placed) == 0 {
 		return nil
 	}
-	if a.Align == graph.LowerRight {
+	if a.Align == mask.LowerRight {
 		return f.fail("key", "S=%d keys for T=%d queries, want S >= T with lower_right", z.S, z.T)
 	}
 	return f.fail("key", `S=%d keys for T=%d queries leave open where the queries stand among them, which matters for %s: `+

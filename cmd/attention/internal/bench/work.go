@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"gorgonia.org/tensor"
@@ -123,7 +123,7 @@ func (w work) validate() error {
 func (w work) layer() layers.MultiHeadAttentionConfig {
 	c := layers.MultiHeadAttentionConfig{In: w.width, Out: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads()}
 	if w.full {
-		c.Mask = graph.All{}
+		c.Mask = mask.All{}
 	}
 	return c
 }

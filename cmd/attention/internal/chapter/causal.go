@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -43,7 +44,7 @@ func (p *page) queriesAndKeys() (q, k *G.Node, err error) {
 
 // causalWeights are softmax(fill(q·kᵀ)/√D).
 func (p *page) causalWeights(q, k *G.Node) *G.Node {
-	_, weights := p.Of2(graph.Attention(q, k, k, graph.AttentionConfig{Mask: graph.Causal{}}))
+	_, weights := p.Of2(graph.Attention(q, k, k, graph.AttentionConfig{Mask: mask.Causal{}}))
 	return weights
 }
 

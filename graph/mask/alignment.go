@@ -1,11 +1,11 @@
-package graph
+package mask
 
 import (
 	"fmt"
 	"slices"
 )
 
-// Alignment says where the queries stand among the keys if there are not as many.
+// Alignment says where the queries stand among the keys where T and S differ.
 type Alignment int
 
 const (
@@ -26,7 +26,7 @@ func (a Alignment) String() string {
 // MarshalText writes square, upper_left or lower_right.
 func (a Alignment) MarshalText() ([]byte, error) {
 	if a < Square || a > LowerRight {
-		return nil, fmt.Errorf("graph: alignment: got %d, want one of %v", int(a), alignmentNames)
+		return nil, fmt.Errorf("got %d, want one of %v", int(a), alignmentNames)
 	}
 	return []byte(a.String()), nil
 }
@@ -35,13 +35,13 @@ func (a Alignment) MarshalText() ([]byte, error) {
 func (a *Alignment) UnmarshalText(text []byte) error {
 	i := slices.Index(alignmentNames, string(text))
 	if i < 0 {
-		return fmt.Errorf("graph: alignment: got %q, want one of %v", text, alignmentNames)
+		return fmt.Errorf("got %.60q, want one of %v", text, alignmentNames)
 	}
 	*a = Alignment(i)
 	return nil
 }
 
-// Offset is the position among S keys of the first of T queries.
+// Offset returns the position among S keys of the first of T queries.
 func (a Alignment) Offset(T, S int) (int, error) {
 	switch {
 	case a == UpperLeft, a == Square && T == S:

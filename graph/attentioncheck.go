@@ -1,0 +1,161 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"attention/graph/mask"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// attentionArgs is a config that goes with its q, k and v: its zeros are replaced by the
+// defaults that they stand for, and its mask is resolved.
+type attentionArgs struct {
+	AttentionConfig // with a Scale; Heads stays 0 if the heads do not lie side by side
+
+	op                   string
+	q                    *G.Node     // or what it is a part of
+	numHeads, numKVHeads int         // at least 1
+	scores               mask.Scores // without the extra keys
+	mask                 resolvedMask
+}
+
+// resolve checks the arguments of an attention.
+func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (*attentionArgs, error) {
+	if err := checkArgs(op, named("q", "k", "v"), G.Nodes{q, k, v}); err != nil {
+		return nil, err
+	}
+	return c.resolveShapes(op, q, q.Shape(), k.Shape(), v.Shape())
+}
+
+// resolveShapes checks a config for q, k and v of the given shapes.
+func (c AttentionConfig) resolveShapes(op string, x *G.Node, q, k, v tensor.Shape) (*attentionArgs, error) {
+	a := &attentionArgs{AttentionConfig: c, op: op, q: x}
+	if err := a.checkShapes(q, k, v); err != nil {
+		return nil, err
+	}
+	if err := a.checkNumbers(last(q) / a.numHeads); err != nil {
+		return nil, err
+	}
+	a.scores.S -= c.ExtraKeys
+	if err := a.checkBiases(); err != nil {
+		return nil, err
+	}
+	var err error
+	a.mask, err = resolveMask(op, c.Mask, a.scores)
+	return a, err
+}
+
+// checkShapes checks the heads of q (…, T, H·D), k (…, S, K·D) and v (…, S, K·Dv).
+func (a *attentionArgs) checkShapes(q, k, v tensor.Shape) error {
+	if a.Heads < 0 {
+		return a.errorf("heads: got %d, want at least 0", a.Heads)
+	}
+	a.numHeads, a.numKVHeads = max(a.Heads, 1), a.KVHeads
+	if a.numKVHeads == 0 {
+		a.numKVHeads = a.numHeads
+	}
+	if a.numKVHeads < 1 || a.numHeads%a.numKVHeads != 0 {
+		return a.errorf("key/value heads: got %d, want a divisor of the %d heads", a.numKVHeads, a.numHeads)
+	}
+	n := len(q)
+	if n < 2 || q[n-1]%a.numHeads != 0 {
+		want := "(…, T, D)"
+		if a.Heads > 0 {
+			want = fmt.Sprintf("(…, T, H·D) with H=%d", a.numHeads)
+		}
+		return &ShapeError{a.op, "q", q, want}
+	}
+	lead, width := slices.Clone(q[:n-2]), q[n-1]/a.numHeads*a.numKVHeads
+	if len(k) != n || !slices.Equal(k[:n-2], lead) || k[n-1] != width {
+		return &ShapeError{a.op, "k", k, shapeWithAny(append(lead, -1, width), "S")}
+	}
+	if len(v) != n || !slices.Equal(v[:n-1], k[:n-1]) || v[n-1]%a.numKVHeads != 0 {
+		letter := "Dv"
+		if a.Heads > 0 {
+			letter = fmt.Sprintf("%d·Dv", a.numKVHeads)
+		}
+		return &ShapeError{a.op, "v", v, shapeWithAny(append(lead, k[n-2], -1), letter)}
+	}
+	a.scores = scoresOf(q, k, a.Heads)
+	return nil
+}
+
+func (a *attentionArgs) errorf(format string, args ...any) error {
+	return fmt.Errorf("graph: %s: %s", a.op, fmt.Sprintf(format, args...))
+}
+
+// scoresOf returns the axes of the scores of q and k. They have one of heads if heads lie
+// side by side in the rows of q, or if q has more than one axis before T.
+func scoresOf(q, k tensor.Shape, heads int) mask.Scores {
+	n := len(q)
+	scores := slices.Clone(q[:n-2])
+	if heads > 0 {
+		scores = append(scores, heads)
+	}
+	return mask.ScoresOf(append(scores, q[n-2], k[n-2]), heads > 0 || n > 3)
+}
+
+// checkNumbers checks scale, softcap, extra keys and dropout.
+func (a *attentionArgs) checkNumbers(width int) error {
+	if a.Scale == 0 {
+		a.Scale = 1 / math.Sqrt(float64(width))
+	}
+	switch {
+	case !(a.Scale > 0) || math.IsInf(a.Scale, 0):
+		return a.errorf("scale: got %v, want a finite number above 0", a.Scale)
+	case !(a.Softcap >= 0) || math.IsInf(a.Softcap, 0):
+		return a.errorf("softcap: got %v, want a finite number above 0, or 0 for none", a.Softcap)
+	case a.ExtraKeys < 0 || a.ExtraKeys >= a.scores.S:
+		return a.errorf("extra keys: got %d, want 0 or more and fewer than S=%d", a.ExtraKeys, a.scores.S)
+	case a.Renormalize && a.Sinks != nil:
+		return a.errorf("sinks: got them with renormalized weights, want one of the two")
+	}
+	return a.Dropout.Validate()
+}
+
+// checkBiases checks the nodes that are added to the scores.
+func (a *attentionArgs) checkBiases() error {
+	for _, x := range []struct {
+		name  string
+		node  *G.Node
+		check func(shape tensor.Shape) error
+	}{
+		{"bias", a.Bias, a.checkBias},
+		{"relative_bias", a.RelativeBias, a.checkRelativeBias},
+		{"sinks", a.Sinks, func(s tensor.Shape) error { return checkSinks(a.op, s, a.scores) }},
+	} {
+		if x.node == nil {
+			continue
+		}
+		if err := checkArgs(a.op, named("q", x.name), G.Nodes{a.q, x.node}); err != nil {
+			return err
+		}
+		if err := x.check(x.node.Shape()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *attentionArgs) checkBias(shape tensor.Shape) error {
+	_, err := broadcast(a.op, "bias", shape, a.scores)
+	return err
+}
+
+// checkRelativeBias wants a number for each distance of a query and a key, for each head
+// or for all. With a cache there may be more, for greater distances.
+func (a *attentionArgs) checkRelativeBias(s tensor.Shape) error {
+	n := a.scores.T + a.scores.S - 1
+	if len(s) == 2 && (s[0] == 1 || s[0] == a.scores.H) && (s[1] == n || a.scores.Cached && s[1] > n) {
+		return nil
+	}
+	want := fmt.Sprintf("(H, T+S−1) = %v, or one row", tensor.Shape{a.scores.H, n})
+	if a.scores.Cached {
+		want = fmt.Sprintf("(H=%d, N ≥ T−1+Capacity=%d), or one row", a.scores.H, n)
+	}
+	return &ShapeError{a.op, "relative_bias", s, want}
+}

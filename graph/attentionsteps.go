@@ -1,0 +1,87 @@
+package graph
+
+import (
+	"math"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// The steps of Attention that a config may leave out: then they return their argument.
+
+func (a *attentionArgs) splitHeads(x *G.Node, heads int) (*G.Node, error) {
+	if a.Heads == 0 {
+		return x, nil
+	}
+	return SplitHeads(x, heads)
+}
+
+func (a *attentionArgs) mergeHeads(x *G.Node) (*G.Node, error) {
+	if a.Heads == 0 {
+		return x, nil
+	}
+	return MergeHeads(x)
+}
+
+func (a *attentionArgs) softcap(scores *G.Node) (*G.Node, error) {
+	if a.Softcap == 0 {
+		return scores, nil
+	}
+	return Softcap(scores, a.Softcap)
+}
+
+func (a *attentionArgs) addBias(scores *G.Node) (*G.Node, error) {
+	if a.Bias == nil {
+		return scores, nil
+	}
+	return addScoreBias(biased{a.scores.Heads, a.ExtraKeys}, scores, a.Bias)
+}
+
+func (a *attentionArgs) addRelativeBias(scores *G.Node) (*G.Node, error) {
+	if a.RelativeBias == nil {
+		return scores, nil
+	}
+	bias, err := ExpandRelativeBias(a.RelativeBias, a.scores.T, a.scores.S)
+	if err == nil && !a.scores.Heads && len(a.scores.Batch) == 0 {
+		bias, err = MergeHeads(bias) // (1, T, S) → (T, S)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return addScoreBias(biased{a.scores.Heads, a.ExtraKeys}, scores, bias)
+}
+
+// hide hides keys before the softmax, unless the weights are renormalized after it.
+func (a *attentionArgs) hide(scores *G.Node) (*G.Node, error) {
+	if a.Renormalize {
+		return scores, nil
+	}
+	return a.fill("MaskFill", scores, math.Inf(-1))
+}
+
+func (a *attentionArgs) softmax(scores *G.Node) (*G.Node, error) {
+	if a.Sinks == nil {
+		return Softmax(scores)
+	}
+	heads := a.scores.Heads
+	return applyTyped(softmaxWithSinks[float32]{Heads: heads}, softmaxWithSinks[float64]{Heads: heads}, scores, a.Sinks)
+}
+
+// renormalize hides keys after the softmax and divides by what is left.
+func (a *attentionArgs) renormalize(weights *G.Node) (*G.Node, error) {
+	if !a.Renormalize {
+		return weights, nil
+	}
+	shown, err := a.fill("MaskZero", weights, 0)
+	if err != nil {
+		return nil, err
+	}
+	return DivideBySum(shown)
+}
+
+// fill puts hidden where the mask hides a key.
+func (a *attentionArgs) fill(name string, x *G.Node, hidden float64) (*G.Node, error) {
+	if a.mask.hidesNothing() {
+		return x, nil
+	}
+	return a.mask.fill(maskFilling{Name: name, Heads: a.scores.Heads, Extra: a.ExtraKeys, Hidden: hidden}, x)
+}

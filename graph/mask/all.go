@@ -1,0 +1,26 @@
+package mask
+
+import (
+	"encoding/json"
+	"math"
+
+	"gorgonia.org/tensor"
+)
+
+// All shows each query every key.
+//
+//	{"type": "all"}
+type All struct{}
+
+func (All) validate() error { return nil }
+
+func (m All) resolve(*inputs) (Mask, error) { return m, nil }
+
+func (All) bind([]*tensor.Dense, Scores) (KeySet, error) {
+	return ranges(func(int, int) (lo, hi int) { return 0, math.MaxInt }), nil
+}
+
+// MarshalJSON writes the mask as Decode reads it.
+func (All) MarshalJSON() ([]byte, error) { return json.Marshal(kind{"all"}) }
+
+func init() { kinds["all"] = fields[All] }

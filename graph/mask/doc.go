@@ -1,0 +1,11 @@
+// Package mask says which keys each query of an attention sees.
+//
+// A Mask is made of All, Causal, SlidingWindow, Prefix, KeyLengths, Segments and Keep,
+// joined by And, Or and Not. A kind of mask is one type in one file: its definition, its
+// checks, its JSON and the keys that it shows. It takes no memory of size (T, S) unless
+// its input has that size.
+//
+// Resolve, Bind and KeySet are how package graph computes with masks.
+//
+// Letters: B batch, T query length, S key length, H heads.
+package mask

@@ -1,0 +1,140 @@
+package mask
+
+import (
+	"fmt"
+
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Keep shows each query the keys where Keep is 1 and hides those where it is 0. It may
+// be a float or an integer node that broadcasts to (B, H, T, S) as in torch: axes are
+// matched from the last, missing ones and those of length 1 are repeated. Other values
+// are an error when the graph runs.
+type Keep struct {
+	Keep *G.Node
+
+	input int
+}
+
+func (Keep) validate() error { return nil }
+
+func (m Keep) resolve(in *inputs) (Mask, error) {
+	resolved := Keep{input: in.add(Input{Name: "keep", Node: m.Keep, Broadcasts: true})}
+	if n := m.Keep; n != nil && n.Dims() > 0 && n.Shape()[n.Dims()-1] > 1 {
+		return resolved, in.checkKeys("keep")
+	}
+	return resolved, nil
+}
+
+func (m Keep) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
+	x := in[m.input]
+	at, want := s.Broadcast(x.Shape())
+	if want != "" {
+		return KeySet{}, fmt.Errorf("keep: shape %v, want %s", x.Shape(), want)
+	}
+	keep, err := zeroOne(x)
+	if err != nil {
+		return KeySet{}, err
+	}
+	queries := 1 // that differ
+	if at.Query > 0 {
+		queries = s.T
+	}
+	spans := spansOf(keep, at, s, queries)
+	return KeySet{
+		Span: func(b, t int) (lo, hi int, all bool) {
+			if at.Batch == 0 {
+				b = 0
+			}
+			if at.Query == 0 {
+				t = 0
+			}
+			r := &spans[b*queries+t]
+			return r.lo, r.hi, r.all
+		},
+		Fill: func(b, h, t, s0 int, shown []bool) {
+			from := keep[b*at.Batch+h*at.Head+t*at.Query+s0*at.Key:]
+			if at.Key == 1 {
+				copy(shown, from)
+				return
+			}
+			for i := range shown {
+				shown[i] = from[0] // of all keys
+			}
+		},
+	}, nil
+}
+
+// zeroOne returns where a tensor of zeros and ones is 1.
+func zeroOne(x *tensor.Dense) ([]bool, error) {
+	switch data := x.Data().(type) {
+	case []float32:
+		return ones(data)
+	case []float64:
+		return ones(data)
+	case float32:
+		return ones([]float32{data})
+	case float64:
+		return ones([]float64{data})
+	}
+	return ones(dense.Ints(x))
+}
+
+func ones[N float32 | float64 | int64](data []N) ([]bool, error) {
+	one := make([]bool, len(data))
+	for i, v := range data {
+		if v != 0 && v != 1 {
+			return nil, fmt.Errorf("keep: got %v at element %d, want 0 or 1", v, i)
+		}
+		one[i] = v == 1
+	}
+	return one, nil
+}
+
+// keepSpan is from the first key that a query sees in any head to the last, and whether
+// it sees all between them in all heads.
+type keepSpan struct {
+	lo, hi int
+	all    bool
+}
+
+// spansOf returns the spans of the queries of every batch that differ.
+func spansOf(keep []bool, at kernel.BiasLayout, s Scores, queries int) []keepSpan {
+	batches, heads, keys := s.B(), s.H, s.S
+	if at.Batch == 0 {
+		batches = 1
+	}
+	if at.Head == 0 {
+		heads = 1
+	}
+	if at.Key == 0 {
+		keys = 1 // for all
+	}
+	spans := make([]keepSpan, batches*queries)
+	for i := range spans {
+		b, t, n := i/queries, i%queries, 0
+		r := keepSpan{lo: keys}
+		for h := range heads {
+			for k, kept := range keep[b*at.Batch+h*at.Head+t*at.Query:][:keys] {
+				if kept {
+					r.lo, r.hi = min(r.lo, k), max(r.hi, k+1)
+					n++
+				}
+			}
+		}
+		r.lo = min(r.lo, r.hi)
+		r.all = n == (r.hi-r.lo)*heads
+		if at.Key == 0 && r.hi > 0 {
+			r.hi = s.S
+		}
+		spans[i] = r
+	}
+	return spans
+}
+
+// MarshalJSON fails: the mask holds a node.
+func (Keep) MarshalJSON() ([]byte, error) { return nil, errNode("Keep") }

@@ -1,0 +1,115 @@
+package mask
+
+import "math"
+
+// A KeySet is the keys that each query sees in one run. Several goroutines may read it.
+type KeySet struct {
+	// Span returns a range outside which query t of batch b sees no key in any head,
+	// and whether it sees all keys inside it in all heads.
+	Span func(b, t int) (lo, hi int, all bool)
+	// Fill sets which of the keys s0, s0+1, … query t of head h of batch b sees.
+	Fill func(b, h, t, s0 int, shown []bool)
+}
+
+// ranges returns the set in which query t of batch b sees the keys lo ≤ s < hi.
+func ranges(of func(b, t int) (lo, hi int)) KeySet {
+	return KeySet{
+		Span: func(b, t int) (lo, hi int, all bool) {
+			lo, hi = of(b, t)
+			return lo, hi, true
+		},
+		Fill: func(b, _, t, s0 int, shown []bool) {
+			lo, hi := of(b, t)
+			clear(shown)
+			setRange(lo, hi, s0, shown)
+		},
+	}
+}
+
+// AllRanges reports whether each query sees all keys of one range, in all heads.
+func (k KeySet) AllRanges(batches, queries int) bool {
+	for b := range batches {
+		for t := range queries {
+			if _, _, all := k.Span(b, t); !all {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// First returns the first n keys of a set.
+func (k KeySet) First(n int) KeySet {
+	return KeySet{
+		Span: func(b, t int) (lo, hi int, all bool) {
+			lo, hi, all = k.Span(b, t)
+			return lo, min(hi, n), all
+		},
+		Fill: k.Fill,
+	}
+}
+
+// Append returns the set with more keys after its own n, which all queries see.
+func (k KeySet) Append(n, more int) KeySet {
+	return KeySet{
+		Span: func(b, t int) (lo, hi int, all bool) {
+			lo, hi, all = k.Span(b, t)
+			lo, hi = max(lo, 0), min(hi, n)
+			if lo >= hi {
+				return n, n + more, true
+			}
+			return lo, n + more, all && hi == n
+		},
+		Fill: func(b, h, t, s0 int, shown []bool) {
+			own := min(max(n-s0, 0), len(shown))
+			if own > 0 {
+				k.Fill(b, h, t, s0, shown[:own])
+			}
+			setRange(own, len(shown), 0, shown)
+		},
+	}
+}
+
+// At returns the set for keys that do not lie in order: key i is the set's positions[i].
+func (k KeySet) At(positions []int) KeySet {
+	return KeySet{
+		Span: func(int, int) (lo, hi int, all bool) { return 0, len(positions), false },
+		Fill: func(b, h, t, s0 int, shown []bool) {
+			at := positions[s0:][:len(shown)]
+			for len(at) > 0 { // one run of neighbours at a time
+				n := 1
+				for n < len(at) && at[n] == at[n-1]+1 {
+					n++
+				}
+				k.Fill(b, h, t, at[0], shown[:n])
+				at, shown = at[n:], shown[n:]
+			}
+		},
+	}
+}
+
+// setRange shows the keys lo ≤ s < hi and leaves the others.
+func setRange(lo, hi, s0 int, shown []bool) {
+	for lo, hi = max(lo-s0, 0), min(hi-s0, len(shown)); lo < hi; {
+		lo += copy(shown[lo:hi], allShown[:])
+	}
+}
+
+// clearOutside hides the keys outside lo ≤ s < hi and leaves the others.
+func clearOutside(lo, hi, s0 int, shown []bool) {
+	lo = min(max(lo-s0, 0), len(shown))
+	hi = min(max(hi-s0, lo), len(shown))
+	clear(shown[:lo])
+	clear(shown[hi:])
+}
+
+// allShown is what ranges are copied from.
+var allShown = func() (all [128]bool) {
+	for i := range all {
+		all[i] = true
+	}
+	return all
+}()
+
+// Unlimited is farther than any key is, and far from where sums overflow.
+const Unlimited = math.MaxInt / 4

@@ -1,0 +1,97 @@
+package mask
+
+import (
+	"encoding/json"
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A Mask says which keys each query sees. A query that sees no key gets weights 0,
+// output 0 and gradients 0.
+//
+// In JSON a mask is an object with a type, as {"type": "prefix", "n": 4}; Decode reads
+// it. A mask that holds a node has no JSON.
+type Mask interface {
+	json.Marshaler
+	// validate checks what does not depend on the scores.
+	validate() error
+	// resolve checks the mask against the scores in.Scores and returns it with its
+	// nodes replaced by the numbers that in gives them: an op holds no nodes, and ops
+	// are told apart by their settings.
+	resolve(in *inputs) (Mask, error)
+	// bind returns the keys that a resolved mask shows in one run.
+	bind(in []*tensor.Dense, s Scores) (KeySet, error)
+}
+
+// Validate reports what is wrong with a mask whatever the sequences are: negative
+// lengths, an unknown alignment, nil within And, Or and Not. A nil mask is All.
+func Validate(m Mask) error {
+	if m == nil {
+		return nil
+	}
+	return m.validate()
+}
+
+// HoldsNode reports whether a valid mask holds a node. Such a mask belongs to one graph:
+// it comes with the input of a call, never with a config.
+func HoldsNode(m Mask) bool {
+	_, nodes, _ := Resolve(m, Scores{})
+	return len(nodes) > 0
+}
+
+// Resolve checks a mask against the scores that it is for. It returns the mask with
+// numbers in place of nodes, and the nodes as inputs, which are yet to be checked. A nil
+// mask is All.
+func Resolve(m Mask, s Scores) (Mask, []Input, error) {
+	if m == nil {
+		return All{}, nil, nil
+	}
+	if err := m.validate(); err != nil {
+		return nil, nil, err
+	}
+	in := inputs{Scores: s}
+	m, err := m.resolve(&in)
+	return m, in.list, err
+}
+
+// Bind returns the keys that a resolved mask shows in one run. in are the values of its
+// inputs; an error names the input that is wrong.
+func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) { return m.bind(in, s) }
+
+// An Input is a node that a mask reads, and what the node must be.
+type Input struct {
+	Name       string
+	Node       *G.Node // may be nil, which is an error
+	Integer    bool    // of type int or int64; if not, of any type of numbers
+	Broadcasts bool    // to the scores' shape; if not, the shape is Shape
+	Shape      tensor.Shape
+	Letters    string // of Shape
+}
+
+// inputs collects the inputs of a mask for some scores.
+type inputs struct {
+	Scores
+	list []Input
+}
+
+// add returns the number of a new input.
+func (in *inputs) add(x Input) int {
+	in.list = append(in.list, x)
+	return len(in.list) - 1
+}
+
+// checkAlign refuses an alignment that does not fit T and S.
+func (in *inputs) checkAlign(a Alignment) error {
+	_, err := in.offset(a)
+	return err
+}
+
+// checkKeys refuses an input with a number for each key where keys have no end.
+func (in *inputs) checkKeys(name string) error {
+	if in.Endless {
+		return fmt.Errorf("got %s with a number for each key, want none with a rolling cache", name)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package mask
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	"gorgonia.org/tensor"
+)
+
+// Scores are the axes of attention scores (…, H, T, S), and where the queries stand among
+// the keys.
+type Scores struct {
+	Batch   tensor.Shape // the axes before H
+	Heads   bool         // whether H has an axis; if not, it is 1
+	H, T, S int
+	Cached  bool // query t stands at key Start + t, whatever the alignment
+	Start   int
+	Endless bool // keys come without end, as those of a rolling cache
+}
+
+// ScoresOf returns the axes of scores (…, T, S), the third of which from the end is H if
+// heads is set.
+func ScoresOf(shape tensor.Shape, heads bool) Scores {
+	n := len(shape)
+	s := Scores{Heads: heads, H: 1, T: shape[n-2], S: shape[n-1]}
+	lead := n - 2
+	if heads {
+		lead--
+		s.H = shape[lead]
+	}
+	s.Batch = slices.Clone(shape[:lead])
+	return s
+}
+
+// B is the number of batches, the product of their axes.
+func (s Scores) B() int {
+	n := 1
+	for _, d := range s.Batch {
+		n *= d
+	}
+	return n
+}
+
+func (s Scores) shape() tensor.Shape {
+	shape := slices.Clone(s.Batch)
+	if s.Heads {
+		shape = append(shape, s.H)
+	}
+	return append(shape, s.T, s.S)
+}
+
+// offset is the key at which query 0 stands.
+func (s Scores) offset(a Alignment) (int, error) {
+	if s.Cached {
+		return s.Start, nil
+	}
+	return a.Offset(s.T, s.S)
+}
+
+// Broadcast returns where the elements of a tensor lie that broadcasts to the scores, as
+// in torch: axes are matched from the last, missing ones and those of length 1 are
+// repeated. If the tensor does not broadcast, want says which would; it is empty if it
+// does.
+func (s Scores) Broadcast(shape tensor.Shape) (at kernel.BiasLayout, want string) {
+	full := s.shape()
+	if !broadcasts(shape, full) {
+		return at, fmt.Sprintf("one that broadcasts to %v", full)
+	}
+	step := 1
+	whole, repeated := false, false // some axis of the batch is
+	for fromEnd := 1; fromEnd <= len(full); fromEnd++ {
+		d, along := 1, 0
+		if fromEnd <= len(shape) {
+			d = shape[len(shape)-fromEnd]
+		}
+		if d > 1 {
+			along = step
+		}
+		switch {
+		case fromEnd == 1:
+			at.Key = along
+		case fromEnd == 2:
+			at.Query = along
+		case fromEnd == 3 && s.Heads:
+			at.Head = along
+		case full[len(full)-fromEnd] == 1:
+		case d == 1:
+			repeated = true
+		case !whole:
+			whole, at.Batch = true, along
+		}
+		step *= d
+	}
+	if whole && repeated {
+		return at, fmt.Sprintf("one that broadcasts to %v and repeats all of its axes before the heads' or none", full)
+	}
+	return at, ""
+}
+
+// broadcasts reports whether each axis of a shape, matched from the last, is 1 or the
+// full one's.
+func broadcasts(shape, full tensor.Shape) bool {
+	if len(shape) > len(full) {
+		return false
+	}
+	for i, d := range shape {
+		if d != 1 && d != full[len(full)-len(shape)+i] {
+			return false
+		}
+	}
+	return true
+}

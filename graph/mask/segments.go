@@ -1,0 +1,70 @@
+package mask
+
+import (
+	"slices"
+
+	"attention/internal/dense"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Segments shows each query the keys of its own segment, as when several documents lie
+// in one sequence: those whose id in Key, int or int64 (B, S), is the query's in Query
+// (B, T). A nil Key means Query.
+type Segments struct {
+	Query, Key *G.Node
+
+	query, key int // inputs
+}
+
+func (Segments) validate() error { return nil }
+
+func (m Segments) resolve(in *inputs) (Mask, error) {
+	if m.Key == nil {
+		m.Key = m.Query
+	}
+	rows := func(n int) tensor.Shape { return append(slices.Clone(in.Batch), n) }
+	query := Input{Name: "segments", Node: m.Query, Integer: true, Shape: rows(in.T), Letters: "(B, T)"}
+	key := Input{Name: "key_segments", Node: m.Key, Integer: true, Shape: rows(in.S), Letters: "(B, S)"}
+	return Segments{query: in.add(query), key: in.add(key)}, in.checkKeys("segments")
+}
+
+func (m Segments) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
+	query, key := dense.Ints(in[m.query]), dense.Ints(in[m.key])
+	runs := runsOf(key, s.B(), s.S)
+	return KeySet{
+		Span: func(b, t int) (lo, hi int, all bool) {
+			r := runs[b][query[b*s.T+t]]
+			return r.lo, r.hi, r.hi-r.lo == r.n
+		},
+		Fill: func(b, _, t, s0 int, shown []bool) {
+			id := query[b*s.T+t]
+			for i, k := range key[b*s.S+s0:][:len(shown)] {
+				shown[i] = k == id
+			}
+		},
+	}, nil
+}
+
+// run is where the first of n keys of a segment lies, and the end of its last.
+type run struct{ lo, hi, n int }
+
+// runsOf returns the runs of every batch, by the segments' ids.
+func runsOf(key []int64, batches, keys int) []map[int64]run {
+	runs := make([]map[int64]run, batches)
+	for b := range runs {
+		runs[b] = map[int64]run{}
+		for s, id := range key[b*keys:][:keys] {
+			r, ok := runs[b][id]
+			if !ok {
+				r.lo = s
+			}
+			runs[b][id] = run{r.lo, s + 1, r.n + 1}
+		}
+	}
+	return runs
+}
+
+// MarshalJSON fails: the mask holds nodes.
+func (Segments) MarshalJSON() ([]byte, error) { return nil, errNode("Segments") }

@@ -1,0 +1,44 @@
+package mask
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"gorgonia.org/tensor"
+)
+
+// SlidingWindow shows each query the keys from Left before its own position to Right
+// after it: at most Left + 1 + Right with its own.
+//
+//	{"type": "sliding_window", "left": 3, "right": 0, "align": "upper_left"}
+type SlidingWindow struct {
+	Left  int       `json:"left"`  // at least 0
+	Right int       `json:"right"` // at least 0
+	Align Alignment `json:"align,omitempty"`
+}
+
+func (m SlidingWindow) validate() error {
+	if m.Left < 0 || m.Right < 0 {
+		return fmt.Errorf("got a window of %d to the left and %d to the right, want both at least 0", m.Left, m.Right)
+	}
+	return m.Align.validate()
+}
+
+func (m SlidingWindow) resolve(in *inputs) (Mask, error) { return m, in.checkAlign(m.Align) }
+
+func (m SlidingWindow) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
+	offset, err := s.offset(m.Align)
+	left, right := min(m.Left, Unlimited)-offset, min(m.Right, Unlimited)+offset
+	return ranges(func(_, t int) (lo, hi int) { return max(t-left, 0), min(t+right+1, s.S) }), err
+}
+
+// MarshalJSON writes the mask as Decode reads it.
+func (m SlidingWindow) MarshalJSON() ([]byte, error) {
+	type fields SlidingWindow
+	return json.Marshal(struct {
+		kind
+		fields
+	}{kind{"sliding_window"}, fields(m)})
+}
+
+func init() { kinds["sliding_window"] = fields[SlidingWindow] }

@@ -1,0 +1,32 @@
+// Package dense reads the elements of Gorgonia's tensors as slices.
+package dense
+
+import (
+	"strconv"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+)
+
+// Ints returns an integer tensor's elements as int64s, to be read only. It is nil for a
+// tensor of another type.
+func Ints(t *tensor.Dense) []int64 {
+	switch d := t.Data().(type) {
+	case []int64:
+		return d
+	case int64:
+		return []int64{d}
+	case []int:
+		if strconv.IntSize == 64 { // then an int is an int64
+			return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(d))), len(d))
+		}
+		ids := make([]int64, len(d))
+		for i, id := range d {
+			ids[i] = int64(id)
+		}
+		return ids
+	case int:
+		return []int64{int64(d)}
+	}
+	return nil
+}
