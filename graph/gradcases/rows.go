@@ -9,7 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// rows returns the cases of the ops on rows of scores: softmax, its masks, normalize.
+// rows returns the cases of the ops on rows of scores: softmax, its masks, division by the sum.
 func rows() []Case {
 	hide := math.Inf(-1)
 	far := Fixed("far", []float64{100, 101, 99, 100, 0}, 5)

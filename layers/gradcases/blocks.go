@@ -38,18 +38,21 @@ func mlps() []Case {
 	for i, a := range layers.Activations() {
 		layout := layers.Layouts()[i%len(layers.Layouts())]
 		c := layers.MLPConfig{Width: 5, Hidden: 7, Activation: a, Bias: i%2 == 0, Layout: layout}
-		cases = append(cases, Case{Layer: "MLP", About: string(a) + ", " + string(layout), New: ofX(layers.NewMLP, c), Inputs: x(2, 3, 5)})
+		cases = append(cases, Case{Layer: "MLP", About: string(a) + ", " + string(layout),
+			New: ofX(layers.NewMLP, c), Inputs: x(2, 3, 5)})
 	}
 	dropout := layers.MLPConfig{Width: 3, Bias: true, Dropout: 0.25, HiddenDropout: 0.5}
-	return append(cases, Case{Layer: "MLP", About: "dropout", Mode: layers.Train, New: ofX(layers.NewMLP, dropout), Inputs: x(2, 5, 3)})
+	return append(cases, Case{Layer: "MLP", About: "dropout", Mode: layers.Train,
+		New: ofX(layers.NewMLP, dropout), Inputs: x(2, 5, 3)})
 }
 
 func blocks() []Case {
 	block := func(change func(c *layers.BlockConfig)) func(layers.Scope) (Forward, error) {
 		c := layers.BlockConfig{
-			Attention: layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2, Mask: mask.Causal{}},
-			MLP:       layers.MLPConfig{Hidden: 5, Bias: true},
-			Norm:      layers.NormConfig{Bias: true},
+			Attention: layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2,
+				Mask: mask.Causal{}},
+			MLP:  layers.MLPConfig{Hidden: 5, Bias: true},
+			Norm: layers.NormConfig{Bias: true},
 		}
 		change(&c)
 		return made(layers.NewBlock, c, func(l *layers.Block, b *layers.Build, in G.Nodes) (*G.Node, error) {

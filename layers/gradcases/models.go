@@ -35,7 +35,8 @@ func languageModels() []Case {
 	var cases []Case
 	for _, name := range layers.Variants() {
 		c := layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 3, Attention: layers.VariantConfig{
-			Layer: name, DIn: 3, DOut: 4, ContextLength: 5, NumHeads: 2, DQuery: 3, DKey: 3, DAttn: 5, QKVBias: true, Dropout: 0.25}}
+			Layer: name, DIn: 3, DOut: 4, ContextLength: 5, NumHeads: 2, DQuery: 3, DKey: 3, DAttn: 5,
+			QKVBias: true, Dropout: 0.25}}
 		cases = append(cases,
 			Case{Layer: "LanguageModel", About: name + ", (T), logits, with weights", Mode: layers.Train,
 				New: made(layers.NewLanguageModel, c, logits), Inputs: sequence()},
@@ -58,9 +59,10 @@ func gpts() []Case {
 	return []Case{
 		{Layer: "GPT", About: "(T), logits", Mode: layers.Train, Inputs: sequence(), New: gpt(logits, func(*layers.GPTConfig) {})},
 		{Layer: "GPT", About: "(B, T), loss", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(*layers.GPTConfig) {})},
-		{Layer: "GPT", About: "untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(c *layers.GPTConfig) {
-			c.Untied, c.NoBias, c.NumKVHeads = true, true, 1
-		})},
+		{Layer: "GPT", About: "untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs,
+			New: gpt(loss, func(c *layers.GPTConfig) {
+				c.Untied, c.NoBias, c.NumKVHeads = true, true, 1
+			})},
 		{Layer: "GPT", About: "gelu, dropout", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(c *layers.GPTConfig) {
 			c.Activation, c.EmbeddingDropout, c.AttentionDropout, c.ResidualDropout = "gelu", 0.25, 0.5, 0.25
 		})},
@@ -69,7 +71,8 @@ func gpts() []Case {
 
 func seq2seqs() []Case {
 	model := func(change func(c *layers.Seq2SeqConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.Seq2SeqConfig{SourceVocab: 7, TargetVocab: 7, Context: 5, Width: 6, EncoderLayers: 1, DecoderLayers: 1, NumHeads: 2, Hidden: 3}
+		c := layers.Seq2SeqConfig{SourceVocab: 7, TargetVocab: 7, Context: 5, Width: 6, EncoderLayers: 1, DecoderLayers: 1,
+			NumHeads: 2, Hidden: 3}
 		change(&c)
 		return made(layers.NewSeq2Seq, c, func(m *layers.Seq2Seq, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return m.Loss(b, in[0], in[1], in[2], in[3])

@@ -42,7 +42,8 @@ func causals() []Case {
 		return []Case{
 			{Layer: "CausalAttention", About: "(T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(3, 5)},
 			{Layer: "CausalAttention", About: "(B, T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(2, 3, 5)},
-			{Layer: "CausalAttention", About: "(B, T, In)" + about + ", with weights", Mode: layers.Train, New: weights, Inputs: x(2, 3, 5)},
+			{Layer: "CausalAttention", About: "(B, T, In)" + about + ", with weights", Mode: layers.Train, New: weights,
+				Inputs: x(2, 3, 5)},
 		}
 	}
 	cases := of("", func(*layers.CausalAttentionConfig) {})
@@ -62,7 +63,8 @@ func multiHeads() []Case {
 		return []Case{
 			{Layer: "MultiHeadAttention", About: "(T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(3, 7)},
 			{Layer: "MultiHeadAttention", About: "(B, T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(2, 3, 7)},
-			{Layer: "MultiHeadAttention", About: "(B, T, In)" + about + ", with weights", Mode: layers.Train, New: weights, Inputs: x(2, 3, 7)},
+			{Layer: "MultiHeadAttention", About: "(B, T, In)" + about + ", with weights", Mode: layers.Train, New: weights,
+				Inputs: x(2, 3, 7)},
 		}
 	}
 	cases := of("", func(*layers.MultiHeadAttentionConfig) {})

@@ -68,7 +68,8 @@ func (v *Vocabulary) Encode(text string) ([]int, error) {
 		}
 		id, ok := v.ids[r]
 		if !ok {
-			return nil, fmt.Errorf("text: got %q at position %d, want one of the vocabulary's %d characters", r, len(ids), v.Len())
+			return nil, fmt.Errorf("text: got %q at position %d, want one of the vocabulary's %d characters",
+				r, len(ids), v.Len())
 		}
 		ids = append(ids, id)
 	}

@@ -1,34 +1,23 @@
 package gradcheck
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
 	"attention/graph"
 	"attention/graph/gradcases"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 )
 
-func runCommand(ctx context.Context, cmd *cobra.Command, args ...string) (string, error) {
-	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(&out)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
-	return out.String(), err
-}
-
 func TestGradcheckEverything(t *testing.T) {
 	checks := all()
 	for _, args := range [][]string{{}, {"--fast", "--seed", "2"}} {
-		out, err := runCommand(t.Context(), New(), args...)
+		out, err := commandtest.Output(t.Context(), New(), args...)
 		require.NoError(t, err, out)
 		require.Equal(t, 2*len(checks), strings.Count(out, "  ok\n"))
 		require.Equal(t, len(checks), strings.Count(out, "  float32  "))
@@ -40,7 +29,7 @@ func TestGradcheckEverything(t *testing.T) {
 // TestGradcheckTable: two groups, the columns, the sum.
 func TestGradcheckTable(t *testing.T) {
 	const some = `^(Softmax, 1-D|Tril, 2-D|Linear, \(B, T, In\), bias)$`
-	out, err := runCommand(t.Context(), New(), "--run", some, "--dtype", "float64")
+	out, err := commandtest.Output(t.Context(), New(), "--run", some, "--dtype", "float64")
 	require.NoError(t, err)
 	require.Regexp(t, `^OP {24}TYPE     ELEMENTS  WORST ERROR  VERDICT
 Softmax, 1-D              float64  7         \d\.\de-\d\d      ok
@@ -52,7 +41,7 @@ Linear, \(B, T, In\), bias  float64  72        \d\.\de[-+]\d\d      ok
 3 of 3 right, 104 elements compared
 $`, out)
 
-	out, err = runCommand(t.Context(), New(), "--run", "^Tril, 2-D$", "--fast")
+	out, err = commandtest.Output(t.Context(), New(), "--run", "^Tril, 2-D$", "--fast")
 	require.NoError(t, err)
 	require.Contains(t, out, "DIRECTIONS")
 	require.Contains(t, out, "2 of 2 right, 2 directions compared")
@@ -60,7 +49,7 @@ $`, out)
 
 func TestGradcheckSeed(t *testing.T) {
 	run := func(seed string) string {
-		out, err := runCommand(t.Context(), New(), "--run", "^Softmax", "--seed", seed)
+		out, err := commandtest.Output(t.Context(), New(), "--run", "^Softmax", "--seed", seed)
 		require.NoError(t, err)
 		return out
 	}
@@ -88,7 +77,7 @@ func wrongChecks() []check {
 
 func TestGradcheckWrongOp(t *testing.T) {
 	for _, args := range [][]string{{}, {"--fast"}} {
-		out, err := runCommand(t.Context(), newFor(wrongChecks()), args...)
+		out, err := commandtest.Output(t.Context(), newFor(wrongChecks()), args...)
 		require.EqualError(t, err, "gradcheck: 4 of 6 failed: InverseSqrt, wrong (float64); InverseSqrt, wrong (float32); "+
 			"Nothing, fails (float64); Nothing, fails (float32)")
 		require.Equal(t, 4, strings.Count(out, "  FAIL\n"))
@@ -97,7 +86,7 @@ func TestGradcheckWrongOp(t *testing.T) {
 		require.Contains(t, out, "\nNothing, fails (float64)\n  no such op\n")
 		require.Regexp(t, `\n2 of 6 right, \d+ (elements|directions) compared\n$`, out)
 	}
-	out, err := runCommand(t.Context(), newFor(wrongChecks()), "--run", "right")
+	out, err := commandtest.Output(t.Context(), newFor(wrongChecks()), "--run", "right")
 	require.NoError(t, err, out)
 }
 
@@ -109,7 +98,7 @@ func TestGradcheckWrongFlags(t *testing.T) {
 		`unknown command "softmax" for "gradcheck"`:                                                {"softmax"},
 		`invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`: {"--seed", "-1"},
 	} {
-		_, err := runCommand(t.Context(), newFor(wrongChecks()), args...)
+		_, err := commandtest.Output(t.Context(), newFor(wrongChecks()), args...)
 		require.EqualError(t, err, says)
 	}
 }
@@ -117,7 +106,7 @@ func TestGradcheckWrongFlags(t *testing.T) {
 func TestGradcheckInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := runCommand(ctx, New())
+	_, err := commandtest.Output(ctx, New())
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -128,10 +117,10 @@ func TestGradcheckNothingButZeros(t *testing.T) {
 	flat := lost
 	flat.Flat = true
 	for _, args := range [][]string{{}, {"--fast"}} {
-		out, err := runCommand(t.Context(), newFor([]check{ofOp(lost)}), args...)
+		out, err := commandtest.Output(t.Context(), newFor([]check{ofOp(lost)}), args...)
 		require.ErrorContains(t, err, "gradcheck: 2 of 2 failed: Lost")
 		require.Contains(t, out, "all derivatives are 0, want some that are not")
-		_, err = runCommand(t.Context(), newFor([]check{ofOp(flat)}), args...)
+		_, err = commandtest.Output(t.Context(), newFor([]check{ofOp(flat)}), args...)
 		require.NoError(t, err)
 	}
 }
