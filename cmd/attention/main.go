@@ -8,8 +8,11 @@ import (
 	"attention/cmd/attention/internal/apply"
 	"attention/cmd/attention/internal/bench"
 	"attention/cmd/attention/internal/chapter"
+	"attention/cmd/attention/internal/export"
+	"attention/cmd/attention/internal/generate"
 	"attention/cmd/attention/internal/gradcheck"
 	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/train"
 	"attention/cmd/attention/internal/translate"
 
 	"github.com/spf13/cobra"
@@ -28,7 +31,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newTrainCommand(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
-		newGenerateCommand(), newExportCommand(), translate.New())
+	root.AddCommand(train.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
+		generate.New(), export.New(), translate.New())
 	return root
 }

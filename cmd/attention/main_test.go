@@ -1,15 +1,184 @@
 package main
 
 import (
-	"io"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/layers"
+	"attention/train"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestUnknownCommandIsAnError(t *testing.T) {
+	_, _, err := attention(t, "trian")
+	require.ErrorContains(t, err, `unknown command "trian"`)
+}
+
+// attention runs the program and returns what it prints to its two outputs.
+func attention(t testing.TB, args ...string) (text, notes string, err error) {
+	var out, errs bytes.Buffer
 	root := newRoot()
-	root.SetArgs([]string{"trian"})
-	root.SetOut(io.Discard)
-	require.ErrorContains(t, root.Execute(), `unknown command "trian"`)
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	root.SetArgs(args)
+	err = root.ExecuteContext(t.Context())
+	return out.String(), errs.String(), err
+}
+
+// trainText runs attention train and returns what it prints.
+func trainText(t testing.TB, args ...string) string {
+	t.Helper()
+	printed, _, err := attention(t, append([]string{"train"}, args...)...)
+	require.NoError(t, err)
+	return printed
+}
+
+// generateText returns the text that attention generate prints, and nothing else.
+func generateText(t testing.TB, args ...string) string {
+	t.Helper()
+	text, notes, err := attention(t, append([]string{"generate"}, args...)...)
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	return text
+}
+
+// trainTiny trains a tiny model in a new folder and returns the folder and what was printed.
+func trainTiny(t testing.TB, flags ...string) (folder, printed string) {
+	t.Helper()
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.txt")
+	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("the quick brown fox jumps over a lazy dog\nand goes on\n", 16)), 0o644))
+	folder = filepath.Join(dir, "run")
+	tiny := strings.Fields("--width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --text " + text + " --out " + folder)
+	return folder, trainText(t, append(tiny, flags...)...)
+}
+
+// gptFlags are flags of trainTiny for a GPT.
+var gptFlags = strings.Fields("--model gpt --layers 2 --lr 0.01")
+
+// A model goes through both formats and comes back, bit for bit.
+func TestExport(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	from := commandtest.WriteGPT(t, g)
+	want := generateText(t, "--model", from, "--prompt", "abc", "--tokens", "20")
+	for _, step := range []struct{ format, files string }{
+		{"huggingface", "config.json, model.safetensors"},
+		{"torch", "config.json, model.safetensors, model.py"},
+		{"huggingface", "config.json, model.safetensors"},
+	} {
+		to := filepath.Join(t.TempDir(), "to")
+		said, _, err := attention(t, "export", "--model", from, "--format", step.format, "--out", to)
+		require.NoError(t, err)
+		require.Equal(t, "In "+to+": "+step.files+"\n", said)
+		require.Equal(t, want, generateText(t, "--model", to, "--prompt", "abc", "--tokens", "20"))
+		from = to
+	}
+	again, err := run.ModelFolders().ReadGPT(from)
+	require.NoError(t, err)
+	for name, value := range g.Params.All() {
+		got, ok := again.Params.Get(name)
+		require.True(t, ok)
+		require.Equal(t, value.Data(), got.Data(), name)
+	}
+}
+
+// A run's folder is one that attention generate reads, with every tokenizer.
+func TestGenerateWithEveryTokenizer(t *testing.T) {
+	for _, tokenizer := range []string{text.Characters, text.Bytes, text.GPT2} {
+		dir, _ := trainTiny(t, append(gptFlags, "--tokenizer", tokenizer)...)
+		require.NotEmpty(t, generateText(t, "--model", dir, "--prompt", "the", "--tokens", "3"))
+	}
+}
+
+// A run that is not finished goes on with a text by its newest checkpoint.
+func TestGenerateFromUnfinishedRuns(t *testing.T) {
+	for _, flags := range [][]string{gptFlags, {"--layer", layers.Additive}} {
+		dir, _ := trainTiny(t, append(flags, "--save-every", "5", "--keep", "3", "--dtype", "float64")...)
+		args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
+		want := generateText(t, args...)
+		require.NoError(t, os.Remove(filepath.Join(dir, run.ModelFile)))
+		newest := filepath.Join(dir, run.CheckpointsFolder, "step-00000012.safetensors")
+		text, notes, err := attention(t, append([]string{"generate"}, args...)...)
+		require.NoError(t, err)
+		require.Equal(t, want, text)
+		require.Equal(t, "attention: the run is not finished: the weights are those of "+newest+"\n", notes)
+
+		config := filepath.Join(dir, run.ConfigFile)
+		content, err := os.ReadFile(config)
+		require.NoError(t, err)
+		text = string(content)
+		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(text, `"batch": 3`, `"batch": 3, "batch": 4`, 1)), 0o644))
+		_, _, err = attention(t, append([]string{"generate"}, args...)...)
+		require.EqualError(t, err, "--model: "+config+`: field "batch" comes twice`)
+		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
+
+		content, err = os.ReadFile(newest)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(newest, content[:len(content)-1], 0o644))
+		older, notes, err := attention(t, append([]string{"generate"}, args...)...)
+		require.NoError(t, err)
+		require.NotEqual(t, want, older)
+		require.Contains(t, notes, "step-00000010.safetensors")
+		for _, path := range run.Unfinished(dir) {
+			require.NoError(t, os.WriteFile(path, nil, 0o644))
+		}
+		_, _, err = attention(t, append([]string{"generate"}, args...)...)
+		require.ErrorIs(t, err, train.ErrDamaged)
+	}
+}
+
+// What needs the model of a run that is not finished says how to get one.
+func TestUnfinishedRunsAreNoModels(t *testing.T) {
+	dir, _ := trainTiny(t, gptFlags...)
+	model := filepath.Join(dir, run.ModelFile)
+	want, err := os.ReadFile(model)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(model))
+	said := dir + ": got a run that is not finished, want one that is; to end it where it stands: attention train --resume " + dir + " --steps 12"
+	_, _, err = attention(t, "export", "--model", dir, "--format", "torch", "--out", filepath.Join(t.TempDir(), "out"))
+	require.EqualError(t, err, "--model: "+said)
+	_, _, err = attention(t, "train", "--init", dir)
+	require.EqualError(t, err, "--init: "+said)
+	trainText(t, "--resume", dir, "--steps", "12")
+	got, err := os.ReadFile(model)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+// A run that has gone on since it wrote its model, and was killed then, is not finished.
+func TestResumedRunsAreUnfinished(t *testing.T) {
+	dir, _ := trainTiny(t, gptFlags...)
+	model := filepath.Join(dir, run.ModelFile)
+	old, err := os.ReadFile(model)
+	require.NoError(t, err)
+	require.Empty(t, run.Unfinished(dir))
+	trainText(t, "--resume", dir, "--steps", "20")
+	args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
+	want := generateText(t, args...)
+	require.NoError(t, os.WriteFile(model, old, 0o644))
+	text, notes, err := attention(t, append([]string{"generate"}, args...)...)
+	require.NoError(t, err)
+	require.Equal(t, want, text)
+	require.Contains(t, notes, "step-00000020.safetensors")
+	_, _, err = attention(t, "export", "--model", dir, "--format", "torch", "--out", filepath.Join(t.TempDir(), "out"))
+	require.ErrorContains(t, err, "got a run that is not finished")
+}
+
+// The sample that a run prints is what attention generate writes.
+func TestGenerateGoesOnAsTheSample(t *testing.T) {
+	for _, flags := range [][]string{gptFlags, {"--layer", "causal"}} {
+		dir, printed := trainTiny(t, append(flags, "--prompt", "the")...)
+		_, sample, found := strings.Cut(printed, "\nthe model goes on:\n\n")
+		require.True(t, found)
+		sample = sample[:strings.LastIndex(sample, "\n\n")]
+		require.NotEmpty(t, sample)
+		require.Equal(t, sample, generateText(t, "--model", dir, "--prompt", "the", "--tokens", "40", "--temperature", "1"))
+	}
 }

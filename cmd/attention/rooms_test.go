@@ -39,22 +39,36 @@ var rooms = map[string][]string{
 	"attention/cmd/attention/internal/flags":       {},
 	"attention/cmd/attention/internal/plot":        {},
 	"attention/cmd/attention/internal/tensorprint": {},
-	"attention/cmd/attention/internal/commandtest": {},
-	"attention/cmd/attention/internal/run": {"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers", "attention/layers/generate",
-		"attention/cmd/attention/internal/flags", "attention/internal/config", "attention/internal/safetensors"},
+	"attention/cmd/attention/internal/commandtest": {"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers"},
+	"attention/cmd/attention/internal/run": {"attention/cmd/attention/internal/flags", "attention/train", "attention/train/text", "attention/train/pretrained",
+		"attention/layers", "attention/layers/generate", "attention/internal/config", "attention/internal/safetensors"},
+
 	"attention/cmd/attention/internal/apply": {"attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine", "attention/internal/safetensors"},
-	"attention/cmd/attention/internal/bench": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine", "attention/internal/kernel"},
-	"attention/cmd/attention/internal/chapter": {"attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine",
-		"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/tensorprint", "attention/internal/expr", "attention/internal/torchrand"},
-	"attention/cmd/attention/internal/translate": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/machine",
-		"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot", "attention/cmd/attention/internal/run",
-		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/term"},
-	"attention/cmd/attention/internal/gradcheck": {"attention/graph/gradcases", "attention/layers/gradcases", "attention/graph/gradcheck", "attention/cmd/attention/internal/term"},
-	"attention/cmd/attention": {"attention/cmd/attention/internal/gradcheck", "attention/cmd/attention/internal/apply", "attention/cmd/attention/internal/bench", "attention/cmd/attention/internal/chapter",
-		"attention/cmd/attention/internal/translate", "attention/cmd/attention/internal/term", "attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot",
-		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/run",
-		"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers/generate", "attention/layers", "attention/graph",
-		"attention/graph/machine", "attention/internal/expr", "attention/internal/config"},
+	"attention/cmd/attention/internal/bench": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine",
+		"attention/internal/kernel"},
+	"attention/cmd/attention/internal/chapter": {"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/tensorprint",
+		"attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine", "attention/internal/expr", "attention/internal/torchrand"},
+	"attention/cmd/attention/internal/export": {"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/run", "attention/train/pretrained"},
+	"attention/cmd/attention/internal/generate": {"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/run", "attention/cmd/attention/internal/term",
+		"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers", "attention/layers/generate", "attention/internal/config"},
+	"attention/cmd/attention/internal/gradcheck": {"attention/cmd/attention/internal/term",
+		"attention/layers/gradcases", "attention/graph/gradcases", "attention/graph/gradcheck"},
+	"attention/cmd/attention/internal/train": {"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot", "attention/cmd/attention/internal/run",
+		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/term",
+		"attention/train", "attention/train/text", "attention/layers", "attention/layers/generate", "attention/graph", "attention/graph/machine"},
+	"attention/cmd/attention/internal/translate": {"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/plot", "attention/cmd/attention/internal/run",
+		"attention/cmd/attention/internal/tensorprint", "attention/cmd/attention/internal/term",
+		"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/machine"},
+
+	"attention/cmd/attention": append(commandRooms(), "attention/cmd/attention/internal/term"),
+}
+
+// commandRooms returns the rooms of the program's commands. None imports another, in its tests neither.
+func commandRooms() (rooms []string) {
+	for _, name := range []string{"apply", "bench", "chapter", "export", "generate", "gradcheck", "train", "translate"} {
+		rooms = append(rooms, "attention/cmd/attention/internal/"+name)
+	}
+	return rooms
 }
 
 // forTests are the packages that only the external tests of one room may import, besides
@@ -67,11 +81,12 @@ var forTests = map[string]string{
 // listedPackage is a package as go list describes it.
 type listedPackage struct {
 	ImportPath                         string
+	GoFiles, IgnoredGoFiles            []string // the second for other systems
 	Imports, TestImports, XTestImports []string
 }
 
 func listPackages(t *testing.T) (all []listedPackage) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "attention/...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,GoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports", "attention/...").Output()
 	require.NoError(t, err)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listedPackage
@@ -117,4 +132,27 @@ func TestGradientCasesServeTheirRoomsTests(t *testing.T) {
 		}
 	}
 	require.Len(t, used, len(forTests))
+}
+
+func TestCommandsImportNoOtherCommand(t *testing.T) {
+	commands := commandRooms()
+	for _, p := range listPackages(t) {
+		if !slices.Contains(commands, p.ImportPath) {
+			continue
+		}
+		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			require.False(t, i != p.ImportPath && slices.Contains(commands, i), "%s imports %s", p.ImportPath, i)
+		}
+	}
+}
+
+// TestProgramIsSmall: what a command does is in its own package.
+func TestProgramIsSmall(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.ImportPath == "attention/cmd/attention" {
+			require.LessOrEqual(t, len(p.GoFiles)+len(p.IgnoredGoFiles), 3)
+			return
+		}
+	}
+	t.Fatal("no program")
 }

@@ -1,3 +1,4 @@
+// Package apply is the command attention apply, which runs one layer on tensors from files.
 package apply
 
 import (
@@ -20,6 +21,7 @@ type command struct {
 	dtype                          string // float32, float64 or, for the input's own, empty
 }
 
+// New returns the command attention apply.
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
@@ -48,8 +50,8 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// run does what the flags say and returns a line that tells what was written. The
-// output file is touched only when everything else has gone well.
+// run runs the layer and returns a line about what it wrote. It touches the output file
+// only when everything else has gone well.
 func (c command) run(ctx context.Context) (string, error) {
 	if err := c.checkFlags(); err != nil {
 		return "", err
@@ -99,7 +101,7 @@ func (c command) checkFlags() error {
 	}
 	output, err := os.Stat(c.output)
 	if err != nil {
-		return nil // most likely it is not there yet; if not, writing says what is wrong
+		return nil // most likely it does not exist yet; if not, writing reports the error
 	}
 	for _, path := range []string{c.config, c.weights, c.input} {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, output) {

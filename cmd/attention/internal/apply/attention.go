@@ -12,7 +12,7 @@ import (
 	"attention/layers"
 )
 
-// attention is what a layer.json says of the layer attention.
+// attention is a layer.json of the layer attention.
 type attention struct {
 	layers.AttentionConfig
 	contextLength  int      // 0 means any

@@ -84,7 +84,7 @@ func parseConfig(text []byte) (*configFields, error) {
 	return f, nil
 }
 
-// take decodes a field into to and says whether there is one.
+// take decodes a field into to and reports whether the config has it.
 func (f *configFields) take(name string, to any, want string) bool {
 	f.known = append(f.known, name)
 	value, ok := f.values[name]
@@ -124,7 +124,7 @@ func (f *configFields) probability(name string, to *float64) {
 	f.number(name, to, "a number p with 0 <= p < 1", func(p float64) bool { return p >= 0 && p < 1 })
 }
 
-// choice takes one of some words and says whether there is one.
+// choice takes one of some words and reports whether the config has the field.
 func (f *configFields) choice(name string, to *string, words ...string) bool {
 	want := "one of " + strings.Join(words, ", ")
 	given := f.take(name, to, want)
@@ -134,8 +134,7 @@ func (f *configFields) choice(name string, to *string, words ...string) bool {
 	return given
 }
 
-// object takes a JSON object, whose own fields read takes, and says whether there is
-// one.
+// object takes a JSON object, whose own fields read takes, and reports whether the config has it.
 func (f *configFields) object(name string, read func(*configFields)) bool {
 	var text json.RawMessage
 	if !f.take(name, &text, "a JSON object") {

@@ -128,7 +128,7 @@ func (l *layer) checkSequences(f *tensorFile) (z inputSizes, err error) {
 	return z, nil
 }
 
-// fits says whether a tensor of the shape is such a sequence.
+// fits reports whether a tensor of the shape is such a sequence.
 func (s sequenceSpec) fits(shape tensor.Shape) bool {
 	n := shape.Dims()
 	if n != 2 && n != 3 || slices.Contains(shape, 0) {
@@ -184,7 +184,7 @@ func (z inputSizes) shape(axes string) (letters []string, shape tensor.Shape) {
 	return letters, shape
 }
 
-// broadcasts says whether a shape does to another: its axes, matched from the last, are
+// broadcasts reports whether a shape broadcasts to another: its axes, matched from the last, are
 // as long or 1 long.
 func broadcasts(from, to tensor.Shape) bool {
 	if len(from) == 0 || len(from) > len(to) {

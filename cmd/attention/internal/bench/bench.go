@@ -1,3 +1,4 @@
+// Package bench is the command attention bench, which times attention and its gradients.
 package bench
 
 import (
@@ -16,6 +17,7 @@ type options struct {
 	json          bool
 }
 
+// New returns the command attention bench.
 func New() *cobra.Command { return newCommand(standardWorks()) }
 
 // sizeFlags are the flags that make a work of one's own.

@@ -35,7 +35,7 @@ type work struct {
 	mode, dtype                 string
 }
 
-// name says all of a work but what is the rule, in the letters of the shapes.
+// name names all of a work that is not the default, in the letters of the shapes.
 func (w work) name() string {
 	s := fmt.Sprintf("B%d T%d E%d H%d", w.batch, w.tokens, w.width, w.heads)
 	if k := w.keyHeads(); k != w.heads {
@@ -85,7 +85,7 @@ func (w work) elementType() tensor.Dtype {
 	return tensor.Float32
 }
 
-// validate says what is wrong with the flags, and what the layer cannot do.
+// validate returns an error for flags that are wrong or ask for what the layer cannot do.
 func (w work) validate() error {
 	for _, s := range w.sizes() {
 		if s.got < 1 || s.got > maxSize {

@@ -1,3 +1,4 @@
+// Package chapter is the command attention chapter, which walks through attention step by step.
 package chapter
 
 import (
@@ -13,12 +14,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// section is a part of the chapter. Each stands for itself: where the chapter goes on with a stream of random
+// section is a part of the chapter. Each stands for itself: where the chapter continues a stream of random
 // numbers, a section draws again what comes before its own.
 type section struct {
 	heading string
 	seed    int64             // torch.manual_seed before its weights; 0 where it has none
-	fill    func(*page) error // builds the graph and says what is shown of it
+	fill    func(*page) error // builds the graph and the cells that show it
 }
 
 // sections is the chapter in its order.
@@ -43,6 +44,7 @@ func sections() []section {
 	}
 }
 
+// New returns the command attention chapter.
 func New() *cobra.Command {
 	var only, dtype string
 	var contents strings.Builder

@@ -15,10 +15,10 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-const (
-	MaxHeatMaps = 16 // of a picture, which leaves out the others
-	labelSize   = 8  // points
-)
+// MaxHeatMaps is the number of maps that a picture has room for.
+const MaxHeatMaps = 16
+
+const labelSize = 8 // points
 
 // HeatMap is a matrix of weights of at least 0 as a picture: row 0 on top, column 0 on the left.
 type HeatMap struct {

@@ -14,13 +14,12 @@ import (
 	"attention/train/text"
 )
 
-// Config is config.json: all that is needed to run the model or the training
-// again, or to go on with it.
+// Config is config.json: all that is needed to use the model, and to repeat or resume the training.
 type Config struct {
 	Text        TextSource              `json:"text"`
 	Vocabulary  text.TokenizerConfig    `json:"vocabulary"`
 	Model       ModelConfig             `json:"model"`
-	Init        *TextSource             `json:"init,omitempty"` // the weights that the run began with; nil for new ones
+	Init        *TextSource             `json:"init,omitempty"` // the initial weights; nil for new ones
 	Dtype       string                  `json:"dtype"`
 	Batch       int                     `json:"batch"`
 	Order       string                  `json:"order"`    // of the windows to train on
@@ -28,13 +27,13 @@ type Config struct {
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
 	EvalBatches int                     `json:"eval_batches"` // random ones of each evaluation; 0 means all of the validation split
 	Sample      SampleConfig            `json:"sample"`
-	NGram       *text.NGram             `json:"ngram,omitempty"` // nil for tokens that counting says little of
+	NGram       *text.NGram             `json:"ngram,omitempty"` // nil for a large vocabulary
 }
 
-// SampleConfig says what text a run ends with.
+// SampleConfig describes the text that a run ends with.
 type SampleConfig struct {
 	Tokens int    `json:"tokens"`           // to draw; 0 means no sample
-	Prompt string `json:"prompt,omitempty"` // to go on with; empty means the beginning of the validation split
+	Prompt string `json:"prompt,omitempty"` // to continue; empty means the beginning of the validation split
 }
 
 // ReadConfig reads the config of a run folder.
@@ -56,7 +55,7 @@ func ReadConfig(dir string) (c Config, err error) {
 	return c, nil
 }
 
-// isExport says whether a config.json is that of a model in a form for other programs.
+// isExport reports whether a config.json is that of a model exported for other programs.
 func isExport(text []byte) bool {
 	var c struct {
 		ModelType string           `json:"model_type"` // in Hugging Face's form
@@ -66,7 +65,7 @@ func isExport(text []byte) bool {
 	return json.Unmarshal(text, &c) == nil && c.Training == nil && c.ModelType+c.Format != ""
 }
 
-// Validate names what a hand may have spoilt.
+// Validate checks the config, which may have been edited by hand.
 func (c Config) Validate() error {
 	if c.EvalBatches < 0 {
 		return fmt.Errorf("eval_batches: got %d, want at least 0", c.EvalBatches)
@@ -83,7 +82,7 @@ func (c Config) Validate() error {
 	return errors.Join(c.Vocabulary.Validate(), c.Model.Validate(), c.Training.Validate(), c.Checkpoints.Validate())
 }
 
-// Write makes config.json in the folder.
+// Write writes config.json to the folder.
 func (c Config) Write(f *Folder) error {
 	return f.Write(ConfigFile, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
@@ -93,8 +92,8 @@ func (c Config) Write(f *Folder) error {
 	})
 }
 
-// About is what a checkpoint must have been made with to be gone on from, each value
-// by its path in config.json.
+// About returns the values that a checkpoint must share with the run that resumes from it, by their paths in
+// config.json.
 func (c Config) About() (map[string]string, error) {
 	text, err := json.Marshal(map[string]any{
 		"text": map[string]any{"sha256": c.Text.SHA256}, "vocabulary": c.Vocabulary, "model": c.Model,

@@ -18,15 +18,15 @@ import (
 //go:embed text/attention.txt
 var builtinText string
 
-// Corpus is a text made ready to learn from.
+// Corpus is a text as tokens, split for training and validation.
 type Corpus struct {
 	Source               TextSource
 	Tokenizer            text.Tokenizer
 	Training, Validation []int
-	NGram                *text.NGram // nil for tokens that counting says little of
+	NGram                *text.NGram // nil for a large vocabulary
 }
 
-// TextSource says which file a run learnt from.
+// TextSource is the file that a run learns from.
 type TextSource struct {
 	Name   string `json:"name"`
 	Bytes  int    `json:"bytes"`
@@ -36,9 +36,10 @@ type TextSource struct {
 // BuiltinName is the name of the text in the program.
 const BuiltinName = "built-in"
 
+// Builtin reports whether the text is the one in the program.
 func (s TextSource) Builtin() bool { return s.Name == BuiltinName }
 
-// TextName is the name of a text by its path, which is empty for the built-in one.
+// TextName returns the name of the text at path, which is empty for the built-in one.
 func TextName(path string) string {
 	switch path {
 	case "":
@@ -49,8 +50,8 @@ func TextName(path string) string {
 	return path
 }
 
-// ReadCorpus reads the file, or the built-in text if path is empty, and splits it.
-// A vocabulary of no characters gets those of the text.
+// ReadCorpus reads a text, or the built-in one if path is empty, and splits it. A vocabulary of no characters gets those
+// of the text.
 func ReadCorpus(path string, context int, tokens text.TokenizerConfig) (*Corpus, error) {
 	text := builtinText
 	if path != "" {
@@ -76,7 +77,7 @@ func ReadCorpus(path string, context int, tokens text.TokenizerConfig) (*Corpus,
 	return c, c.split(ids, context)
 }
 
-// ReadSameCorpus reads the text that a run has begun to learn from.
+// ReadSameCorpus reads the text of a run, which must not have changed.
 func ReadSameCorpus(r Config) (*Corpus, error) {
 	path := r.Text.Name
 	if r.Text.Builtin() {
@@ -92,7 +93,7 @@ func ReadSameCorpus(r Config) (*Corpus, error) {
 	return c, c.CheckSum(r.Text.SHA256)
 }
 
-// CheckSum refuses another text than that with the checksum; an empty one is any.
+// CheckSum returns an error unless the text has the SHA-256 sum, or sum is empty.
 func (c *Corpus) CheckSum(sum string) error {
 	if sum != "" && c.Source.SHA256 != sum {
 		return fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",
@@ -101,7 +102,7 @@ func (c *Corpus) CheckSum(sum string) error {
 	return nil
 }
 
-// encode makes the tokenizer and the ids of text.
+// encode makes the tokenizer and returns the ids of the text.
 func (c *Corpus) encode(content string, tokens text.TokenizerConfig) (ids []int, err error) {
 	if tokens.Name == text.Characters && tokens.Characters == "" {
 		c.Tokenizer, err = text.NewVocabulary(content)
@@ -114,7 +115,7 @@ func (c *Corpus) encode(content string, tokens text.TokenizerConfig) (ids []int,
 	return c.Tokenizer.Encode(content)
 }
 
-// split splits the ids and counts them.
+// split splits the ids and counts single tokens and pairs.
 func (c *Corpus) split(ids []int, context int) (err error) {
 	if c.Training, c.Validation, err = text.Split(ids, context); err != nil {
 		return err
@@ -127,14 +128,14 @@ func (c *Corpus) split(ids []int, context int) (err error) {
 	return err
 }
 
-// mostCounted is the largest vocabulary for which pairs of tokens are counted: of a
-// larger one most pairs of the validation text never occur in the other.
+// mostCounted is the largest vocabulary for which pairs of tokens are counted: of a larger one most pairs of the
+// validation text do not occur in the training text.
 const mostCounted = 4096
 
-// Unit is what tokens are called.
+// Unit returns what the tokens are called.
 func (c *Corpus) Unit() string { return UnitOf(c.Tokenizer.Config().Name) }
 
-// UnitOf is what the tokens of a tokenizer are called.
+// UnitOf returns what the tokens of a tokenizer are called.
 func UnitOf(tokenizer string) string {
 	switch tokenizer {
 	case text.Characters, text.Bytes:
@@ -143,10 +144,10 @@ func UnitOf(tokenizer string) string {
 	return "tokens"
 }
 
-// maxText is how many bytes a text may have: a device would never end.
+// maxText is the most bytes of a text: a device would never end.
 const maxText = 64 << 20
 
-// readText reads a file that must be UTF-8.
+// readText reads a file of UTF-8.
 func readText(path string) (string, error) {
 	f, err := os.Open(path)
 	if err == nil {

@@ -12,11 +12,11 @@ import (
 	"attention/train/pretrained"
 )
 
-// stepsKey is where the metadata of a run's model say how many steps it has taken.
+// stepsKey is the key of the number of steps in the metadata of a run's model.
 const stepsKey = "steps"
 
-// Unfinished are the paths of the checkpoints, ascending, of a run that has no model yet,
-// or has gone on since.
+// Unfinished returns the paths of the checkpoints, ascending, of a run that has no model or has taken steps since it
+// wrote its model; nil for others.
 func Unfinished(dir string) (checkpoints []string) {
 	files, _ := os.ReadDir(filepath.Join(dir, CheckpointsFolder)) // sorted
 	for _, f := range files {
@@ -28,7 +28,7 @@ func Unfinished(dir string) (checkpoints []string) {
 	if errors.Is(err, os.ErrNotExist) || len(checkpoints) == 0 {
 		return checkpoints
 	}
-	if err != nil { // as whoever reads it will say
+	if err != nil { // which reading the model reports
 		return nil
 	}
 	defer model.Close()
@@ -39,14 +39,14 @@ func Unfinished(dir string) (checkpoints []string) {
 	return checkpoints
 }
 
-// stepsOf is the number of steps in a checkpoint's name.
+// stepsOf returns the number of steps in a checkpoint's name.
 func stepsOf(path string) (steps int, ok bool) {
 	_, err := fmt.Sscanf(filepath.Base(path), "step-%d", &steps)
 	return steps, err == nil
 }
 
-// CheckFinished is the error of reading a GPT's folder, in other words for what is no folder,
-// and an error for a run that is not finished.
+// CheckFinished returns the error err of reading a GPT's folder, or a plainer one for what is no folder, and an error
+// for a run that is not finished.
 func CheckFinished(dir string, err error) error {
 	if errors.Is(err, pretrained.ErrNotGPT) {
 		return err
@@ -63,7 +63,7 @@ func CheckFinished(dir string, err error) error {
 		dir, ResumeCommand(dir), steps)
 }
 
-// CheckFolder refuses what is no folder.
+// CheckFolder returns an error for what is no folder.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -75,7 +75,7 @@ func CheckFolder(path string) error {
 	return nil
 }
 
-// ResumeCommand is the command that goes on with a run, for a shell.
+// ResumeCommand returns the shell command that resumes a run.
 func ResumeCommand(path string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=:,@%/"
 	if strings.Trim(path, plain) != "" {

@@ -16,12 +16,12 @@ import (
 	"github.com/moby/sys/atomicwriter"
 )
 
-// Folder is where a run leaves its files. metrics.jsonl grows line by line; every
-// other file is written beside and renamed. One process at a time holds the folder.
+// Folder is the folder of a run. metrics.jsonl grows line by line; every other file is written under another name
+// and renamed. One process at a time holds the folder.
 type Folder struct {
 	Path        string
 	Checkpoints *train.Checkpoints
-	Metrics     *Metrics // nil until the run begins
+	Metrics     *Metrics // nil until training begins
 }
 
 // What a run folder holds.
@@ -32,12 +32,12 @@ const (
 	CheckpointsFolder = "checkpoints"
 	lockName          = "lock" // of the checkpoints
 
-	// PartPrefix begins the names of files that were not finished being written.
+	// PartPrefix begins the names of files that are not complete.
 	PartPrefix = ".tmp-"
 )
 
-// NewFolder makes the folder, or the first new one of runs/1, runs/2, … A folder
-// with files in it is refused: nothing of another run is overwritten.
+// NewFolder makes a run folder, or with an empty path the first new one of runs/1, runs/2, … It never overwrites: a
+// folder that has files is an error.
 func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	var err error
 	if path == "" {
@@ -61,8 +61,8 @@ func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	return f, nil
 }
 
-// checkFree refuses a folder that holds more than a run leaves that was killed before
-// it began: a lock and files that were not finished being written.
+// checkFree returns an error for a folder that holds more than a run leaves that was killed before it began: a lock and
+// incomplete files.
 func checkFree(path string) error {
 	files, err := os.ReadDir(path)
 	checkpoints, _ := os.ReadDir(filepath.Join(path, CheckpointsFolder))
@@ -77,7 +77,7 @@ func checkFree(path string) error {
 	return nil
 }
 
-// OpenFolder locks a run folder and removes what was not finished being written.
+// OpenFolder locks a run folder and removes incomplete files.
 func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	checkpoints, err := train.OpenCheckpoints(filepath.Join(path, CheckpointsFolder), c)
 	if err != nil {
@@ -97,7 +97,7 @@ func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 
 func outError(err error) error { return fmt.Errorf("--out: %w, want a folder to write to", err) }
 
-// nextFolder makes the first folder called by a number that is not there yet.
+// nextFolder makes the folder of the first number that has none.
 func nextFolder(parent string) (string, error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return "", err
@@ -110,7 +110,7 @@ func nextFolder(parent string) (string, error) {
 	}
 }
 
-// Newest is the path of the newest checkpoint, "" if there is none.
+// Newest returns the path of the newest checkpoint, or "" if there is none.
 func (f *Folder) Newest() string {
 	steps, err := f.Checkpoints.Steps()
 	if err != nil || len(steps) == 0 {
@@ -119,7 +119,7 @@ func (f *Folder) Newest() string {
 	return f.Checkpoints.Path(steps[len(steps)-1])
 }
 
-// Write makes a file of the folder out of what fill writes.
+// Write makes a file of the folder from what fill writes.
 func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 	path := filepath.Join(f.Path, name)
 	var content bytes.Buffer
@@ -138,7 +138,7 @@ func (f *Folder) WriteModel(p *layers.Params, n int) error {
 	return train.WriteParams(filepath.Join(f.Path, ModelFile), p, map[string]string{stepsKey: strconv.Itoa(n)})
 }
 
-// Close ends metrics.jsonl, whose first error it returns, and lets go of the folder.
+// Close closes metrics.jsonl, whose first error it returns, and unlocks the folder.
 func (f *Folder) Close() error {
 	var err error
 	if f.Metrics != nil {

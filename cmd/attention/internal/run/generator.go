@@ -5,8 +5,8 @@ import (
 	"attention/layers/generate"
 )
 
-// NewGenerator draws the tokens of a text that may become so long. One that is longer
-// than the model's positions goes on from its last half window.
+// NewGenerator returns a generator of a text of up to length tokens. A GPT's text that outgrows its positions continues
+// from its last half window.
 func NewGenerator(p *layers.Params, m Model, c generate.Config, length int) (*generate.Generator, error) {
 	if gpt, ok := m.(*gpt); ok {
 		c.Capacity, c.Slide = min(length, m.Context()), true

@@ -2,13 +2,13 @@ package run
 
 import "attention/train"
 
-// History is what a run showed.
+// History is the steps and evaluations of a run.
 type History struct {
 	Steps       []train.Step
 	Evaluations []train.Evaluation
 }
 
-// evaluated is the number of steps before the last evaluation, or 0.
+// evaluated returns the number of steps before the last evaluation, or 0.
 func (h History) evaluated() int {
 	if len(h.Evaluations) == 0 {
 		return 0
@@ -16,7 +16,7 @@ func (h History) evaluated() int {
 	return h.Evaluations[len(h.Evaluations)-1].Step
 }
 
-// Recent is the mean loss of the last steps, and the rate they were taken at.
+// Recent returns the mean loss and speed of the last steps.
 func (h History) Recent() (loss, tokensPerSecond float64) {
 	steps := h.Steps[max(0, len(h.Steps)-recentSteps):]
 	seconds := 0.0 // per token
@@ -27,5 +27,5 @@ func (h History) Recent() (loss, tokensPerSecond float64) {
 	return loss, 1 / seconds
 }
 
-// recentSteps is how many steps a training loss is a mean over.
+// recentSteps is the number of steps that a training loss is a mean of.
 const recentSteps = 50

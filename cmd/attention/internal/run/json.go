@@ -8,7 +8,7 @@ import (
 	"attention/internal/config"
 )
 
-// Leaves returns the values of a JSON object by their paths, but for those that are null.
+// Leaves returns the values of a JSON object by their paths, such as "model.width", without those that are null.
 func Leaves(text []byte) (map[string]any, error) {
 	var members map[string]json.RawMessage
 	if err := config.Foreign.Decode(text, &members); err != nil {

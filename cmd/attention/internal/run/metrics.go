@@ -12,9 +12,7 @@ import (
 	"attention/train"
 )
 
-// metrics.jsonl has a line for every step and for every validation. A line holds the number of steps taken, which
-// includes the step that it is about.
-
+// A stepLine is the line of a step in metrics.jsonl. Step counts the step itself.
 type stepLine struct {
 	Step            int     `json:"step"`
 	Loss            float64 `json:"loss"`
@@ -23,10 +21,11 @@ type stepLine struct {
 	TokensPerSecond float64 `json:"tokens_per_second"`
 }
 
+// An evaluationLine is the line of an evaluation after Step steps.
 type evaluationLine struct {
 	Step           int     `json:"step"`
 	ValidationLoss float64 `json:"validation_loss"`
-	Batches        int     `json:"batches,omitempty"` // random ones that it is over; 0 means the whole validation split
+	Batches        int     `json:"batches,omitempty"` // random ones; 0 means the whole validation split
 }
 
 // Metrics writes metrics.jsonl and keeps the first error.
@@ -35,7 +34,7 @@ type Metrics struct {
 	err  error
 }
 
-// NewMetrics begins the file.
+// NewMetrics makes metrics.jsonl in a run folder.
 func NewMetrics(folder string) (*Metrics, error) {
 	f, err := os.OpenFile(filepath.Join(folder, MetricsFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -44,9 +43,8 @@ func NewMetrics(folder string) (*Metrics, error) {
 	return &Metrics{file: f}, nil
 }
 
-// ResumeMetrics goes on with the file behind the lines of so many steps and of the
-// evaluations up to the one after so many steps. It cuts off what lies behind, which
-// will come again, and returns what the lines say.
+// ResumeMetrics opens metrics.jsonl for appending after the lines of the given steps and of the evaluations up to the one
+// after step evaluated. It truncates later lines, which training repeats, and returns the history of the others.
 func ResumeMetrics(folder string, steps, evaluated int) (m *Metrics, h History, err error) {
 	path := filepath.Join(folder, MetricsFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -66,8 +64,8 @@ func ResumeMetrics(folder string, steps, evaluated int) (m *Metrics, h History, 
 	return &Metrics{file: f}, h, nil
 }
 
-// read reads lines until it has so many steps and the evaluation after so many, if
-// there was one, and returns how many bytes that took.
+// read reads lines until it has the steps and, if evaluated is not 0, the evaluation after that step. It returns the
+// number of bytes read.
 func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error) {
 	lines := bufio.NewReader(r)
 	for n := 1; len(h.Steps) < steps || h.evaluated() < evaluated; n++ {
@@ -93,11 +91,12 @@ func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error
 	return size, nil
 }
 
+// AddStep adds a step.
 func (m *Metrics) AddStep(s train.Step) {
 	m.add(stepLine{s.N + 1, s.Loss, s.LearningRate, s.GradNorm, s.TokensPerSecond})
 }
 
-// AddEvaluation adds an evaluation over so many random batches, or 0 for all.
+// AddEvaluation adds an evaluation over some random batches, or over all if batches is 0.
 func (m *Metrics) AddEvaluation(e train.Evaluation, batches int) {
 	m.add(evaluationLine{e.Step, e.Loss, batches})
 }
@@ -108,7 +107,7 @@ func (m *Metrics) add(line any) {
 	}
 }
 
-// Flush sees to it that a checkpoint is not newer than the lines of its steps.
+// Flush writes all lines to the disk, so that no checkpoint is newer than the lines of its steps.
 func (m *Metrics) Flush() error {
 	if m.err == nil {
 		m.err = m.file.Sync()
@@ -116,7 +115,7 @@ func (m *Metrics) Flush() error {
 	return m.failed(m.err)
 }
 
-// Close returns the first error that there was.
+// Close closes the file and returns the first error.
 func (m *Metrics) Close() error { return m.failed(errors.Join(m.err, m.file.Close())) }
 
 func (m *Metrics) failed(err error) error {

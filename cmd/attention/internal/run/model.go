@@ -1,3 +1,5 @@
+// Package run knows the runs of attention train: their folder, config.json, text and model. The commands that train,
+// read and export models share it.
 package run
 
 import (
@@ -11,14 +13,14 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Names of models, for --model.
+// The names of the models, for --model.
 const (
 	LayerModel = "layer" // embeddings, one attention layer and a projection
 	GPTModel   = "gpt"
 )
 
-// Model is a model that attention train can train: at every position of a window
-// of tokens it scores the next one. T is the context, V the vocabulary.
+// Model is a model that attention train can train: at every position of a window of tokens it scores the next one.
+// T is the context, V the vocabulary.
 type Model interface {
 	fmt.Stringer     // name and sizes, for a report
 	Title() string   // name, for a picture
@@ -30,21 +32,20 @@ type Model interface {
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
 
-// Watchable is a model whose attention weights can be looked at.
+// Watchable is a model that returns its attention weights.
 type Watchable interface {
 	Model
 	// ForwardWithWeights also returns attention weights, (…, [H,] T, T).
 	ForwardWithWeights(b *layers.Build, ids *G.Node) (logits, weights *G.Node, err error)
 }
 
-// ModelConfig is the config of one of the models: just one field is set. Its JSON is
-// that field's.
+// ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's.
 type ModelConfig struct {
 	Layer *layers.LanguageModelConfig
 	GPT   *layers.GPTConfig
 }
 
-// New makes the model's parameters.
+// New makes the model and its parameters.
 func (c ModelConfig) New(s layers.Scope) (Model, error) {
 	if c.GPT != nil {
 		m, err := layers.NewGPT(s, *c.GPT)
@@ -54,6 +55,7 @@ func (c ModelConfig) New(s layers.Scope) (Model, error) {
 	return &layer{m, *c.Layer}, err
 }
 
+// Name returns the name of the model.
 func (c ModelConfig) Name() string {
 	if c.GPT != nil {
 		return GPTModel
@@ -68,6 +70,7 @@ func (c ModelConfig) context() int {
 	return c.Layer.Context
 }
 
+// Validate checks the model's config.
 func (c ModelConfig) Validate() error {
 	switch {
 	case c.GPT != nil:
@@ -78,6 +81,7 @@ func (c ModelConfig) Validate() error {
 	return errors.New("model: got none, want one")
 }
 
+// MarshalJSON encodes the field that is set.
 func (c ModelConfig) MarshalJSON() ([]byte, error) {
 	if c.GPT != nil {
 		return json.Marshal(c.GPT)
@@ -85,8 +89,7 @@ func (c ModelConfig) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c.Layer)
 }
 
-// UnmarshalJSON tells the models apart by the name of their width and refuses fields
-// that the model does not have.
+// UnmarshalJSON tells the models apart by the name of their width. A field that the model does not have is an error.
 func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 	var gpt struct {
 		Width *int `json:"n_embd"`
@@ -105,7 +108,7 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, c.GPT)
 }
 
-// gptFields have the keys of a GPTConfig's JSON; its own reader passes over others.
+// gptFields has the keys of a GPTConfig's JSON, whose own decoder ignores others.
 type gptFields struct {
 	gptConfig
 	Tie  *bool `json:"tie_word_embeddings"`

@@ -8,7 +8,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// layer is the model around one attention layer.
+// layer is a model of one attention layer.
 type layer struct {
 	model  *layers.LanguageModel
 	config layers.LanguageModelConfig
@@ -26,9 +26,8 @@ func (m *layer) String() string {
 	return text
 }
 
-func (m *layer) Title() string { return m.config.Attention.Layer }
-func (m *layer) Context() int  { return m.config.Context }
-
+func (m *layer) Title() string   { return m.config.Attention.Layer }
+func (m *layer) Context() int    { return m.config.Context }
 func (m *layer) Causal() bool    { return m.config.Attention.Causal() }
 func (m *layer) Queries() string { return "W_query" }
 
@@ -40,7 +39,7 @@ func (m *layer) ForwardWithWeights(b *layers.Build, ids *G.Node) (logits, weight
 	return m.model.ForwardWithWeights(b, ids)
 }
 
-// gpt is a GPT as a model to train.
+// gpt is a GPT.
 type gpt struct{ model *layers.GPT }
 
 func (m *gpt) String() string {
@@ -61,9 +60,8 @@ func (m *gpt) String() string {
 	return text
 }
 
-func (m *gpt) Title() string { return GPTModel }
-func (m *gpt) Context() int  { return m.model.Config().Context }
-
+func (m *gpt) Title() string   { return GPTModel }
+func (m *gpt) Context() int    { return m.model.Config().Context }
 func (m *gpt) Causal() bool    { return true }
 func (m *gpt) Queries() string { return "c_attn.weight" } // their first columns
 
@@ -71,5 +69,5 @@ func (m *gpt) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return m.model.Forward(b, ids)
 }
 
-// NewGPT returns a GPT as a model of tokens.
+// NewGPT returns a GPT as a Model.
 func NewGPT(m *layers.GPT) Model { return &gpt{m} }

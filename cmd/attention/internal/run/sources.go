@@ -9,8 +9,8 @@ import (
 	"attention/train/text"
 )
 
-// Sources are the batches to train on and those to validate on. With lastOnly,
-// only the character after a window is asked for.
+// Sources returns the batches to train on and those of all the validation text. With lastOnly only the token after a
+// window is a target.
 func (c *Corpus) Sources(r Config, lastOnly bool) (training train.Resumable, validation train.Source, err error) {
 	windows := text.WindowConfig{Batch: r.Batch, Context: r.Model.context(), LastOnly: lastOnly}
 	if r.Order == sequentialOrder {
@@ -32,8 +32,8 @@ func (c *Corpus) Sources(r Config, lastOnly bool) (training train.Resumable, val
 	return training, &passes, nil
 }
 
-// Sampled is what the evaluations on the way are over: as many random batches of the
-// validation split as the config says, the same each time, or else all of it.
+// Sampled returns the batches of the evaluations during training: EvalBatches random batches of the validation split, the
+// same each time, or else the whole of it.
 func (c *Corpus) Sampled(r Config, lastOnly bool, whole train.Source) (train.Source, error) {
 	if r.EvalBatches == 0 {
 		return whole, nil
@@ -68,8 +68,8 @@ func (f *firstBatches) Next() (train.Batch, error) {
 // maxShifts limits the work of a validation.
 const maxShifts = 8
 
-// shifts is how many passes over n ids a validation makes, each from one id further
-// on: when only the last target of a window counts, one pass would ask for few.
+// shifts returns the number of passes that a validation makes over n ids, each beginning one id later: when only the last
+// target of a window counts, one pass has few.
 func shifts(n, context int, lastOnly bool) int {
 	if !lastOnly {
 		return 1
@@ -93,12 +93,13 @@ func (o *oneAfterAnother) Next() (train.Batch, error) {
 	return train.Batch{}, io.EOF
 }
 
-// Orders of the windows to train on, as --order names them.
+// The orders of the windows to train on, for --order.
 const (
 	RandomOrder     = "random"
 	sequentialOrder = "sequential"
 )
 
+// CheckOrder returns an error unless --order names one.
 func CheckOrder(order string) error {
 	if order != RandomOrder && order != sequentialOrder {
 		return fmt.Errorf("--order: got %q, want %s or %s", order, RandomOrder, sequentialOrder)

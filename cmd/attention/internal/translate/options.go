@@ -25,7 +25,7 @@ const (
 	evalSteps = 100 // between two evaluations
 )
 
-// validate names the first flag that makes no sense. given says whether a flag was on
+// validate names the first flag that is wrong. given reports whether a flag was on
 // the command line.
 func (o options) validate(given func(flag string) bool) error {
 	if err := cmp.Or(

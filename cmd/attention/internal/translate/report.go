@@ -10,7 +10,7 @@ const (
 	shownWrong = 4 // of them at most
 )
 
-// printHead says what is going to be learnt.
+// printHead prints what is going to be learnt.
 func (r *translation) printHead() {
 	o, c := r.options, r.model.Config()
 	fmt.Fprintf(r.out, "dates     %d to %d in %d styles: %d to learn from, %d held out\n",
@@ -20,7 +20,7 @@ func (r *translation) printHead() {
 	fmt.Fprintf(r.out, "training  %d steps of %d dates\n\n", o.steps, o.batch)
 }
 
-// printVerdict says how many held-out dates were translated without a mistake.
+// printVerdict prints how many held-out dates were translated without a mistake.
 func (r *translation) printVerdict(got []string, trained, translated time.Duration) {
 	var wrong, right []int
 	for i, p := range r.heldOut.pairs {

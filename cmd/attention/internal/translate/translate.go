@@ -1,3 +1,4 @@
+// Package translate is the command attention translate, which trains an encoder and a decoder to translate dates.
 package translate
 
 import (
@@ -28,6 +29,7 @@ const example = `  attention translate
   attention translate --out weights.png
   attention translate --blocks 2 --steps 1000 --seed 7`
 
+// New returns the command attention translate.
 func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

@@ -1,0 +1,57 @@
+package commandtest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/layers"
+	"attention/train"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// SmallGPT returns a GPT of characters whose text varies.
+func SmallGPT(t testing.TB) *pretrained.GPT {
+	vocabulary, err := text.NewVocabulary("abcdefg éü\n")
+	require.NoError(t, err)
+	p := layers.NewParams(tensor.Float32, 7)
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{Vocab: vocabulary.Len() + 2, Context: 40, Width: 12, Layers: 2, NumHeads: 3})
+	require.NoError(t, err)
+	for _, v := range p.All() {
+		for i := range v.Float32s() {
+			v.Float32s()[i] *= 6
+		}
+	}
+	return &pretrained.GPT{Model: m, Params: p, Tokenizer: vocabulary, EndOfText: -1}
+}
+
+// WriteGPT writes a GPT to a new folder and returns its path.
+func WriteGPT(t testing.TB, g *pretrained.GPT) string {
+	dir := filepath.Join(t.TempDir(), "model")
+	_, err := g.Write(dir, pretrained.Torch)
+	require.NoError(t, err)
+	return dir
+}
+
+// LayerRun makes the folder of a run of a model of one attention layer.
+func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *layers.LanguageModel) {
+	c := layers.LanguageModelConfig{Vocab: 5, Context: 6, Width: 4, Attention: layers.VariantConfig{Layer: layer, DIn: 4, DOut: 4, NumHeads: 2}}
+	if layer == layers.MultiHead {
+		c.Attention.ContextLength = 6
+	}
+	p = layers.NewParams(tensor.Float64, 3)
+	m, err := layers.NewLanguageModel(p.Scope(""), c)
+	require.NoError(t, err)
+	dir = t.TempDir()
+	require.NoError(t, train.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
+	text, err := json.Marshal(map[string]any{"text": map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
+		"model": c, "dtype": "float64", "batch": 3})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
+	return dir, p, m
+}

@@ -1,0 +1,89 @@
+// Package export is the command attention export, which writes a GPT for other programs.
+package export
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/train/pretrained"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Writes a GPT to a new folder that other programs read, with the same numbers, bit for
+bit. --model is a folder as attention generate takes it; the layers of other runs have
+no form elsewhere.
+
+huggingface  GPT-2 for transformers: GPT2LMHeadModel.from_pretrained("OUT"). GPT-2
+             there has biases always, so a model without gets such that are 0, which
+             changes nothing. It has as many heads of keys as of queries: a model with
+             fewer cannot be written so. The tokenizer is not written; GPT-2's is
+             AutoTokenizer.from_pretrained("gpt2").
+
+torch        for plain PyTorch, to go on under torchrun with DDP or FSDP when one
+             machine is not enough. model.py, which is written too, is the model with
+             load and save; it needs nothing but PyTorch, and is there to be changed.
+             The names are those of GPT-2 and nanoGPT, and every linear layer is an
+             nn.Linear with the weight (out, in), where huggingface has (in, out):
+               transformer.wte.weight (V, E), transformer.wpe.weight (positions, E)
+               transformer.h.0.ln_1, .attn.c_attn (E to queries, keys, values),
+               .attn.c_proj, .ln_2, .mlp.c_fc, .mlp.c_proj; … transformer.ln_f
+               lm_head.weight (V, E), if it is not tied to wte
+
+Both come back: attention generate reads what transformers' save_pretrained and model.py's
+save write.`
+
+const example = `  attention export --model runs/1 --format huggingface --out gpt
+  attention export --model gpt2 --format torch --out gpt2-torch`
+
+// New returns the command attention export.
+func New() *cobra.Command {
+	var model, format, out string
+	cmd := &cobra.Command{
+		Use:                   "export --model DIR --format huggingface|torch --out DIR",
+		Short:                 "Write a GPT for transformers or for plain PyTorch",
+		Long:                  help,
+		Example:               example,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			files, err := write(model, pretrained.Format(format), out)
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
+			}
+			return err
+		},
+	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&model, "model", "", "`folder` of the model")
+	f.StringVar(&format, "format", "", "`format` to write: huggingface or torch")
+	f.StringVar(&out, "out", "", "`folder` to write, new or empty")
+	return cmd
+}
+
+// write reads a model and writes it, and returns the names of the files.
+func write(model string, format pretrained.Format, out string) ([]string, error) {
+	switch {
+	case model == "":
+		return nil, errors.New("--model: missing, want the folder of a model")
+	case !slices.Contains(pretrained.Formats(), format):
+		return nil, fmt.Errorf("--format: got %q, want huggingface or torch", format)
+	case out == "":
+		return nil, errors.New("--out: missing, want a folder to write")
+	}
+	m, err := run.ModelFolders().ReadGPT(model)
+	if err := run.CheckFinished(model, err); err != nil {
+		return nil, fmt.Errorf("--model: %w", err)
+	}
+	files, err := m.Write(out, format)
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	return files, nil
+}

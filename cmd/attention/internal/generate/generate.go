@@ -1,0 +1,164 @@
+// Package generate is the command attention generate, which continues a text.
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/layers/generate"
+	"attention/train/text"
+
+	"github.com/spf13/cobra"
+)
+
+// command holds the flags of attention generate.
+type command struct {
+	model, prompt, promptFile string
+	tokens                    int
+	stop                      []string
+	sampling                  generate.Config
+	stats                     bool
+}
+
+// New returns the command attention generate.
+func New() *cobra.Command {
+	var c command
+	cmd := &cobra.Command{
+		Use:                   "generate --model DIR --prompt TEXT",
+		Short:                 "Go on with a text, by a GPT-2 or a model that was trained here",
+		Long:                  help,
+		Example:               example,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&c.model, "model", "", "`folder` of the model")
+	f.StringVar(&c.prompt, "prompt", "", "`text` to go on with")
+	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with that text; - is the standard input")
+	f.IntVar(&c.tokens, "tokens", 100, "most tokens to add")
+	f.Float64Var(&c.sampling.Temperature, "temperature", 0.8, "what scores are divided by before a token is drawn; 0 takes the most likely one always")
+	f.IntVar(&c.sampling.TopK, "top-k", 0, "draw among that many of the most likely tokens; 0 means all")
+	f.Float64Var(&c.sampling.TopP, "top-p", 0, "draw among the fewest tokens that together have this `probability`; 0 and 1 mean all")
+	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
+	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before, may be given more than once")
+	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
+	return cmd
+}
+
+func (c *command) validate() error {
+	switch {
+	case c.model == "":
+		return errors.New("--model: missing, want the folder of a model")
+	case c.prompt != "" && c.promptFile != "":
+		return errors.New("--prompt-file: got a file besides --prompt, want one of them")
+	case c.tokens < 1:
+		return fmt.Errorf("--tokens: got %d, want at least 1", c.tokens)
+	case slices.Contains(c.stop, ""):
+		return errors.New("--stop: got nothing, want at least one character")
+	}
+	return c.sampling.Validate()
+}
+
+// run generates the text.
+func (c *command) run(ctx context.Context, out, notes io.Writer) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	began := time.Now()
+	m, err := open(c.model)
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	ids, err := c.promptIDs(m)
+	if err != nil {
+		return err
+	}
+	c.sampling.Vocab = m.tokenizer.Len()
+	g, err := run.NewGenerator(m.params, m.model, c.sampling, len(ids)+c.tokens)
+	if err != nil {
+		return err
+	}
+	if m.note != "" {
+		fmt.Fprintf(notes, "attention: %s\n", m.note)
+	}
+	if most := m.model.Context(); len(ids) > most {
+		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n", len(ids), most)
+	}
+	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
+		stop: stopper{stops: c.stop}, out: out, terminal: term.IsTerminal(out)}
+	stats := stats{loading: time.Since(began), prompt: len(ids)}
+	err = w.write(ctx, ids, c.tokens, &stats)
+	if w.terminal {
+		fmt.Fprintln(out)
+	}
+	if c.stats {
+		stats.memory = g.Memory()
+		stats.print(notes)
+	}
+	switch {
+	case errors.Is(err, syscall.EPIPE): // the reader is gone
+		return nil
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return term.Interrupted(fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens))
+	}
+	return err
+}
+
+// maxPrompt is the most bytes of a prompt, far more than any model reads.
+const maxPrompt = 1 << 26
+
+// promptIDs returns the tokens of the text to continue. A model with an end-of-text token can begin a new one.
+func (c *command) promptIDs(m *model) ([]int, error) {
+	text, flag := c.prompt, "--prompt"
+	if c.promptFile != "" {
+		flag = "--prompt-file"
+		content, err := readPrompt(c.promptFile)
+		if err != nil {
+			return nil, fmt.Errorf("--prompt-file: %w", err)
+		}
+		text = string(content)
+	}
+	ids, err := m.tokenizer.Encode(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	case len(ids) == 0 && m.endOfText < 0:
+		return nil, fmt.Errorf("%s: got no text, want some to go on with: the model knows no beginning", flag)
+	case len(ids) == 0:
+		ids = []int{m.endOfText}
+	}
+	if least := m.model.Context(); !m.model.Causal() && len(ids) < least {
+		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model goes on with whole windows only", flag, len(ids), least)
+	}
+	return ids, nil
+}
+
+func readPrompt(path string) ([]byte, error) {
+	file := os.Stdin
+	if path != "-" {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return nil, err
+		}
+		defer file.Close()
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxPrompt+1))
+	if err == nil && len(text) > maxPrompt {
+		err = fmt.Errorf("%s: more than %d bytes, want a shorter text", path, maxPrompt)
+	}
+	return text, err
+}

@@ -1,0 +1,172 @@
+package generate
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/term"
+	"attention/layers/generate"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// generated runs attention generate.
+func generated(ctx context.Context, args ...string) (text, notes string, err error) {
+	var out, errs bytes.Buffer
+	err = commandtest.Run(ctx, &out, &errs, New(), args...)
+	return out.String(), errs.String(), err
+}
+
+// mustGenerate is the text that attention generate prints, and nothing else.
+func mustGenerate(t testing.TB, args ...string) string {
+	text, notes, err := generated(context.Background(), args...)
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	return text
+}
+
+// continued is what a model adds to a text by package generate alone.
+func continued(t testing.TB, g *pretrained.GPT, prompt string, tokens int, c generate.Config) string {
+	ids, err := g.Tokenizer.Encode(prompt)
+	require.NoError(t, err)
+	c.Vocab = g.Tokenizer.Len()
+	from, err := generate.New(g.Params, g.Model, c)
+	require.NoError(t, err)
+	require.NoError(t, from.Prompt(context.Background(), ids))
+	var drawn []int
+	for range tokens {
+		id, err := from.Next(context.Background())
+		require.NoError(t, err)
+		drawn = append(drawn, id)
+	}
+	text, err := g.Tokenizer.Decode(drawn)
+	require.NoError(t, err)
+	return text
+}
+
+// The text is what the model draws under the flags, the same each time.
+func TestGenerate(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	dir := commandtest.WriteGPT(t, g)
+	file := filepath.Join(t.TempDir(), "prompt")
+	require.NoError(t, os.WriteFile(file, []byte("abé c\n"), 0o644))
+	for _, c := range []struct {
+		flags []string
+		want  generate.Config
+	}{
+		{[]string{"--prompt", "abé c\n"}, generate.Config{Temperature: 0.8, Seed: 1}},
+		{[]string{"--prompt-file", file}, generate.Config{Temperature: 0.8, Seed: 1}},
+		{[]string{"--prompt-file", file, "--temperature", "0"}, generate.Config{}},
+		{[]string{"--prompt-file", file, "--temperature", "2", "--seed", "5"}, generate.Config{Temperature: 2, Seed: 5}},
+		{[]string{"--prompt-file", file, "--top-k", "3", "--temperature", "3"}, generate.Config{Temperature: 3, TopK: 3, Seed: 1}},
+		{[]string{"--prompt-file", file, "--top-p", "0.3"}, generate.Config{Temperature: 0.8, TopP: 0.3, Seed: 1}},
+	} {
+		want := continued(t, g, "abé c\n", 30, c.want)
+		args := append([]string{"--model", dir, "--tokens", "30"}, c.flags...)
+		require.Equal(t, want, mustGenerate(t, args...), "%v", c.flags)
+	}
+
+	stdin, err := os.Open(file)
+	require.NoError(t, err)
+	defer func(old *os.File) { os.Stdin = old }(os.Stdin)
+	os.Stdin = stdin
+	require.Equal(t, continued(t, g, "abé c\n", 30, generate.Config{}),
+		mustGenerate(t, "--model", dir, "--tokens", "30", "--prompt-file", "-", "--temperature", "0"))
+}
+
+// The text ends before a stop text and before the end-of-text token, which a new text
+// begins with.
+func TestGenerateStops(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	text := continued(t, g, "ab", 30, generate.Config{Temperature: 0.8, Seed: 1})
+	stop := string([]rune(text)[11:14])
+	dir := commandtest.WriteGPT(t, g)
+	args := []string{"--model", dir, "--prompt", "ab", "--tokens", "30"}
+	require.Equal(t, text[:strings.Index(text, stop)], mustGenerate(t, append(args, "--stop", "never", "--stop", stop)...))
+	require.Equal(t, text, mustGenerate(t, append(args, "--stop", text+"x", "--stop", "x")...))
+
+	ids, err := g.Tokenizer.Encode(text)
+	require.NoError(t, err)
+	g.EndOfText = ids[9]
+	end := strings.IndexRune(text, []rune(text)[9])
+	require.Equal(t, text[:end], mustGenerate(t, "--model", commandtest.WriteGPT(t, g), "--prompt", "ab", "--tokens", "30"))
+	begin, err := g.Tokenizer.Decode([]int{g.EndOfText})
+	require.NoError(t, err)
+	fromNothing := mustGenerate(t, "--model", commandtest.WriteGPT(t, g), "--tokens", "5")
+	whole := continued(t, g, begin, 5, generate.Config{Temperature: 0.8, Seed: 1})
+	fromBegin, _, _ := strings.Cut(whole, begin)
+	require.Equal(t, fromBegin, fromNothing)
+}
+
+// Where the positions end, the text goes on from its last half window. That a prompt is
+// longer than they are is said.
+func TestGenerateSlides(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	dir := commandtest.WriteGPT(t, g)
+	slide := generate.Config{Temperature: 0.8, Seed: 1, Slide: true}
+	require.Equal(t, continued(t, g, "ab", 100, slide), mustGenerate(t, "--model", dir, "--prompt", "ab", "--tokens", "100"))
+
+	prompt := strings.Repeat("abc", 40/3) + "fg"
+	text, notes, err := generated(context.Background(), "--model", dir, "--prompt", prompt, "--tokens", "9")
+	require.NoError(t, err)
+	require.Equal(t, continued(t, g, prompt, 9, slide), text)
+	require.Equal(t, "attention: the prompt has 41 tokens, the model's window 40: it sees only the end of the prompt\n", notes)
+}
+
+func TestGenerateStats(t *testing.T) {
+	_, notes, err := generated(context.Background(), "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--prompt", "abc", "--tokens", "7", "--stats")
+	require.NoError(t, err)
+	number := regexp.MustCompile(`[0-9]+\.[0-9]+`)
+	require.Equal(t, `model:  loaded in # s
+prompt: 3 tokens in # s, # tokens/s
+text:   7 tokens in # s, # tokens/s
+memory: weights # MB, cache # MB, graphs # MB
+`, number.ReplaceAllString(notes, "#"))
+}
+
+// canceller cancels a run when the first characters are printed.
+type canceller struct {
+	text   bytes.Buffer
+	cancel func()
+	err    error
+}
+
+func (c *canceller) Write(p []byte) (int, error) {
+	c.cancel()
+	if c.err != nil {
+		return 0, c.err
+	}
+	return c.text.Write(p)
+}
+
+// Ctrl-C ends the text with what there is, and the exit code says so; a reader who goes
+// away ends it without a word.
+func TestGenerateInterrupted(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	dir := commandtest.WriteGPT(t, g)
+	ctx, cancel := context.WithCancel(context.Background())
+	out := &canceller{cancel: cancel}
+	err := commandtest.Run(ctx, out, io.Discard, New(), "--model", dir, "--prompt", "ab", "--tokens", "30")
+	require.EqualError(t, err, "generate: stopped after 1 of 30 tokens")
+	require.Equal(t, 130, term.ExitCode(err))
+	require.Equal(t, continued(t, g, "ab", 1, generate.Config{Temperature: 0.8, Seed: 1}), out.text.String())
+
+	_, _, err = generated(ctx, "--model", dir, "--prompt", "ab")
+	require.EqualError(t, err, "generate: stopped after 0 of 100 tokens")
+
+	broken := func(err error) error {
+		out := &canceller{cancel: func() {}, err: &os.PathError{Op: "write", Err: err}}
+		return commandtest.Run(t.Context(), out, io.Discard, New(), "--model", dir, "--prompt", "ab")
+	}
+	require.NoError(t, broken(syscall.EPIPE))
+	require.ErrorContains(t, broken(syscall.ENOSPC), "generate: printing: ")
+}

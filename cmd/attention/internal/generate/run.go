@@ -1,0 +1,75 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/internal/config"
+	"attention/layers"
+	"attention/train"
+	"attention/train/text"
+)
+
+// errNoRun is the error for a folder that is no run of attention train.
+var errNoRun = errors.New("not a run folder")
+
+// openRun reads the model of a run with the weights of the newest of the checkpoints that is not damaged or, without
+// checkpoints, the run's last weights.
+func openRun(dir string, checkpoints []string) (*model, error) {
+	path := filepath.Join(dir, run.ConfigFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newModel(text)
+	if errors.Is(err, errNoRun) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(checkpoints) == 0 {
+		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.params)
+		return m, err
+	}
+	for _, path := range slices.Backward(checkpoints) {
+		m.note = fmt.Sprintf("the run is not finished: the weights are those of %s", path)
+		if _, err = train.ReadCheckpoint(path, m.params); !errors.Is(err, train.ErrDamaged) {
+			break
+		}
+	}
+	return m, err
+}
+
+// newModel returns the model that a run's config.json describes, without its weights.
+func newModel(data []byte) (*model, error) {
+	var c struct {
+		Vocabulary *text.TokenizerConfig `json:"vocabulary"`
+		Model      *run.ModelConfig      `json:"model"`
+		Dtype      string                `json:"dtype"`
+	}
+	if err := config.Foreign.Decode(data, &c); err != nil {
+		return nil, err
+	}
+	if c.Vocabulary == nil || c.Model == nil {
+		return nil, errNoRun
+	}
+	dt, err := flags.Dtype(c.Dtype)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{params: layers.NewBlankParams(dt), endOfText: -1}
+	if m.tokenizer, err = c.Vocabulary.New(); err != nil {
+		return nil, err
+	}
+	if c.Vocabulary.Name == text.GPT2 {
+		m.endOfText = text.GPT2EndOfText
+	}
+	m.model, err = c.Model.New(m.params.Scope(""))
+	return m, err
+}

@@ -1,0 +1,57 @@
+package generate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/layers"
+	"attention/layers/generate"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A model of one layer goes on too, beyond its window, by reading it anew.
+func TestGenerateFromLayerRuns(t *testing.T) {
+	dir, p, m := commandtest.LayerRun(t, layers.MultiHead)
+	g, err := generate.NewWithoutCache(p, m.Forward, 6, generate.Config{Temperature: 0.8, Seed: 1})
+	require.NoError(t, err)
+	require.NoError(t, g.Prompt(context.Background(), []int{1, 0, 3}))
+	want := ""
+	for range 20 {
+		id, err := g.Next(context.Background())
+		require.NoError(t, err)
+		want += string("abcde"[id])
+	}
+	require.Equal(t, want, mustGenerate(t, "--model", dir, "--prompt", "bad", "--tokens", "20"))
+
+	dir, _, _ = commandtest.LayerRun(t, layers.SelfV2)
+	require.Len(t, mustGenerate(t, "--model", dir, "--prompt", "deadbe", "--tokens", "9"), 9)
+	_, notes, err := generated(context.Background(), "--model", dir, "--prompt", "deadbead", "--tokens", "9")
+	require.NoError(t, err)
+	require.Equal(t, "attention: the prompt has 8 tokens, the model's window 6: it sees only the end of the prompt\n", notes)
+	_, _, err = generated(context.Background(), "--model", dir, "--prompt", "bad")
+	require.EqualError(t, err, "--prompt: got 3 tokens, want at least 6: the model goes on with whole windows only")
+
+	config := filepath.Join(dir, "config.json")
+	text, err := os.ReadFile(config)
+	require.NoError(t, err)
+	for want, change := range map[string][2]string{
+		`: --dtype: got "int", want float32 or float64`:                    {`"float64"`, `"int"`},
+		": text: vocabulary: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
+		": layers: LanguageModel: Vocab: got 0, want at least 1":           {`"vocab":5`, `"vocab":0`},
+		": dtype: got 64, want a string":                                   {`"float64"`, `64`},
+	} {
+		require.Contains(t, string(text), change[0])
+		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644))
+		_, _, err = generated(context.Background(), "--model", dir, "--prompt", "deadbead")
+		require.ErrorContains(t, err, "--model: "+config+want)
+	}
+	require.NoError(t, os.WriteFile(config, text, 0o644))
+	require.NoError(t, os.Remove(filepath.Join(dir, "model.safetensors")))
+	_, _, err = generated(context.Background(), "--model", dir, "--prompt", "deadbead")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

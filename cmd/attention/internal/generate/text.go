@@ -1,0 +1,136 @@
+package generate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"attention/cmd/attention/internal/term"
+	"attention/layers/generate"
+	"attention/train/text"
+)
+
+// continuation writes what a model adds to a text, character by character.
+type continuation struct {
+	generator *generate.Generator
+	decoder   *text.Decoder
+	endOfText int // −1 if there is none
+	stop      stopper
+	out       io.Writer
+	terminal  bool // so that control characters would act
+}
+
+// write continues the prompt by at most the given number of tokens. It stops before the end of
+// the text and before a stop text.
+func (w *continuation) write(ctx context.Context, prompt []int, tokens int, stats *stats) error {
+	began := time.Now()
+	if err := w.generator.Prompt(ctx, prompt); err != nil {
+		return err
+	}
+	stats.reading = time.Since(began)
+	began = time.Now()
+	defer func() { stats.writing = time.Since(began) }()
+	err := w.draw(ctx, tokens, stats)
+	// What was held back is shown whatever ended the text, but for a stop text.
+	if printErr := w.print(w.stop.add(w.decoder.Flush()) + w.stop.rest()); err == nil {
+		err = printErr
+	}
+	return err
+}
+
+// draw draws tokens and prints the characters that they complete.
+func (w *continuation) draw(ctx context.Context, tokens int, stats *stats) error {
+	for range tokens {
+		id, err := w.generator.Next(ctx)
+		if err != nil || id == w.endOfText {
+			return err
+		}
+		stats.tokens++
+		text, err := w.decoder.Decode(id)
+		if err != nil {
+			return err
+		}
+		if err := w.print(w.stop.add(text)); err != nil || w.stop.stopped {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *continuation) print(text string) error {
+	if text == "" {
+		return nil
+	}
+	if w.terminal {
+		text = term.Printable(text)
+	}
+	if _, err := io.WriteString(w.out, text); err != nil {
+		return fmt.Errorf("generate: printing: %w", err)
+	}
+	return nil
+}
+
+// stopper holds back a text from where a stop text may begin.
+type stopper struct {
+	stops   []string
+	held    string
+	stopped bool
+}
+
+// add takes the next piece of the text and returns what surely comes before every stop
+// text. Behind one it returns nothing.
+func (s *stopper) add(piece string) string {
+	if s.stopped {
+		return ""
+	}
+	s.held += piece
+	end, keep := len(s.held), 0
+	for _, stop := range s.stops {
+		if i := strings.Index(s.held, stop); i >= 0 && i < end {
+			end, s.stopped = i, true
+		}
+		for n := min(len(stop)-1, len(s.held)); n > keep; n-- {
+			if strings.HasSuffix(s.held, stop[:n]) {
+				keep = n
+			}
+		}
+	}
+	if !s.stopped {
+		end -= keep
+	}
+	out := s.held[:end]
+	s.held = s.held[end:]
+	return out
+}
+
+// rest is what was held back of a text that ended without a stop text.
+func (s *stopper) rest() string {
+	if s.stopped {
+		return ""
+	}
+	rest := s.held
+	s.held = ""
+	return rest
+}
+
+// stats is what --stats prints.
+type stats struct {
+	loading, reading, writing time.Duration
+	prompt, tokens            int
+	memory                    generate.Memory
+}
+
+func (s *stats) print(w io.Writer) {
+	fmt.Fprintf(w, "model:  loaded in %.2f s\n", s.loading.Seconds())
+	fmt.Fprintf(w, "prompt: %s\n", perSecond(s.prompt, s.reading))
+	fmt.Fprintf(w, "text:   %s\n", perSecond(s.tokens, s.writing))
+	const mega = 1e6
+	fmt.Fprintf(w, "memory: weights %.1f MB, cache %.1f MB, graphs %.1f MB\n",
+		float64(s.memory.Weights)/mega, float64(s.memory.Cache)/mega, float64(s.memory.Graphs)/mega)
+}
+
+func perSecond(n int, d time.Duration) string {
+	return fmt.Sprintf("%d tokens in %.2f s, %.1f tokens/s", n, d.Seconds(), float64(n)/max(d.Seconds(), 1e-9))
+}

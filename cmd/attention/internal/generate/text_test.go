@@ -1,0 +1,52 @@
+package generate
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// However a text comes in pieces, it is printed up to the first stop text.
+func TestStopperCutsAtTheFirstStop(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.StringOfN(rapid.RuneFrom([]rune("abé")), 1, 4, -1)
+		s := stopper{stops: rapid.SliceOfN(letters, 0, 3).Draw(t, "stops")}
+		pieces := rapid.SliceOf(rapid.StringOfN(rapid.RuneFrom([]rune("abé")), 0, 20, -1)).Draw(t, "pieces")
+		text := strings.Join(pieces, "")
+		want, stopped := text, false
+		for _, stop := range s.stops {
+			if i := strings.Index(text, stop); i >= 0 && i <= len(want) {
+				want, stopped = text[:i], true
+			}
+		}
+		got := ""
+		for _, piece := range pieces {
+			got += s.add(piece)
+			if !strings.HasPrefix(want, got) {
+				t.Fatalf("printed %q of %q", got, want)
+			}
+		}
+		got += s.rest()
+		if got != want || s.stopped != stopped {
+			t.Fatalf("got %q, stopped %v, want %q, %v", got, s.stopped, want, stopped)
+		}
+	})
+	s := stopper{stops: []string{"b", "ab", "c"}}
+	require.Equal(t, "x", s.add("xabc"), "the first in the text, not in the list")
+	s = stopper{stops: []string{"abc"}}
+	require.Equal(t, "xa", s.add("xaab"), "what cannot begin a stop text is shown at once")
+}
+
+// A terminal does not obey what a model writes.
+func TestGenerateEscapesOnATerminal(t *testing.T) {
+	var out bytes.Buffer
+	w := &continuation{out: &out, terminal: true}
+	require.NoError(t, w.print("a\x1b[2J\n"))
+	require.Equal(t, "a\\x1b[2J\n", out.String())
+	w.terminal = false
+	require.NoError(t, w.print("\x1b"))
+	require.Equal(t, "a\\x1b[2J\n\x1b", out.String())
+}

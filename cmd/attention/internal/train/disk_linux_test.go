@@ -1,0 +1,84 @@
+package train
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// TestTrainOnAFullDisk: a run that finds no room for a checkpoint says how to go on when
+// there is some, and that works. The disk is filled by a limit on file sizes, which leaves
+// room for what go test writes itself.
+func TestTrainOnAFullDisk(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	limit := func(bytes uint64) {
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}))
+	}
+	flags := strings.Fields("--width 384 --save-every 5 --eval-every 7") // 7 MB
+	calm, _ := tinyRun(t, flags...)
+	dir := t.TempDir()
+	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	out := &doOnce{text: "   7  ", do: func() { limit(5 << 20) }}
+	err := trainTo(t.Context(), out, append(tinyFlags(text, folder), flags...)...)
+	limit(before.Cur)
+	require.ErrorIs(t, err, syscall.EFBIG)
+	require.ErrorContains(t, err, "train: checkpoint after 10 steps: safetensors: ")
+	require.ErrorContains(t, err, "; go on from "+filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")+" with: attention train --resume "+folder)
+	require.Equal(t, 1, term.ExitCode(err))
+	resume(t, folder)
+	want, got := outcome(t, calm), outcome(t, folder)
+	delete(want, run.ConfigFile) // their texts have other names
+	delete(got, run.ConfigFile)
+	require.True(t, maps.Equal(want, got))
+}
+
+// TestTrainInAReadOnlyFolder, at the start and later.
+func TestTrainInAReadOnlyFolder(t *testing.T) {
+	folder, _ := tinyRun(t)
+	parent := filepath.Dir(folder)
+	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
+	before := contents(t, folder)
+	for _, path := range []string{checkpoints, folder, parent} {
+		require.NoError(t, os.Chmod(path, 0o555))
+		defer os.Chmod(path, 0o755)
+	}
+	require.NoError(t, os.Chmod(filepath.Dir(parent), 0o755))
+	require.NoError(t, os.Chmod(filepath.Join(checkpoints, "lock"), 0o444))
+	asNobody(t, func() {
+		err := trainTo(t.Context(), new(bytes.Buffer), "--out", filepath.Join(parent, "other"))
+		require.ErrorIs(t, err, os.ErrPermission)
+		require.EqualError(t, err, "--out: mkdir "+filepath.Join(parent, "other")+": permission denied, want a folder to write to")
+		err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
+		require.ErrorIs(t, err, os.ErrPermission)
+		require.EqualError(t, err, "--resume: train: checkpoints: open "+filepath.Join(checkpoints, "lock")+": permission denied")
+	})
+	require.Equal(t, before, contents(t, folder))
+}
+
+// asNobody does something with the permissions of nobody if the tests have those of
+// root, whom no folder is read-only for. They are this goroutine's own.
+func asNobody(t *testing.T, do func()) {
+	if os.Getuid() == 0 {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		require.NoError(t, unix.Setfsuid(65534))
+		defer func() { require.NoError(t, unix.Setfsuid(0)) }()
+	}
+	do()
+}

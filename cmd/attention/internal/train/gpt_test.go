@@ -1,0 +1,181 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/train"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// tinyGPT are flags for a GPT beside tinyFlags: E 8, H 2, T 6, B 3, two layers.
+var tinyGPT = strings.Fields("--model gpt --layers 2 --lr 0.01")
+
+// gptFiles are what a run of a GPT leaves in its folder.
+var gptFiles = []string{"checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}
+
+// TestTrainGPT with every tokenizer.
+func TestTrainGPT(t *testing.T) {
+	for tokenizer, c := range map[string]struct {
+		text   string
+		vocab  int
+		bigram bool
+	}{
+		text.Characters: {`text\.txt: 777 characters, and 87 for validation; 28 distinct`, 28, true},
+		text.Bytes:      {`text\.txt: 777 bytes, and 87 for validation; 256 in the vocabulary`, 256, true},
+		text.GPT2:       {`text\.txt: 201 tokens, and 23 for validation; 50257 in the vocabulary`, 50257, false},
+	} {
+		t.Run(tokenizer, func(t *testing.T) {
+			folder, printed := tinyRun(t, append(tinyGPT, "--tokenizer", tokenizer, "--eval-batches", "2")...)
+			require.Equal(t, gptFiles, namesIn(t, folder))
+			require.Regexp(t, c.text, printed)
+			require.Equal(t, c.bigram, strings.Contains(printed, "bigram"))
+			require.NotContains(t, printed, "The last validation loss", "it has been said")
+			require.Contains(t, printed, "A corner of transformer.h.0.attn.c_attn.weight before:")
+			require.Contains(t, printed, "The validations above are over 2 random batches;\nthe loss of the whole validation text is ")
+			require.Contains(t, printed, "/run: model.safetensors, config.json, metrics.jsonl, loss.png, checkpoints\n")
+			require.NotEmpty(t, sampled(t, printed))
+			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
+			config, err := run.ReadConfig(folder)
+			require.NoError(t, err)
+			require.Equal(t, layers.GPTConfig{Vocab: c.vocab, Context: 6, Width: 8, Layers: 2, NumHeads: 2, Activation: "gelu_new", Eps: 1e-5},
+				*config.Model.GPT)
+			require.Equal(t, tokenizer, config.Vocabulary.Name)
+			require.Equal(t, c.bigram, config.NGram != nil)
+		})
+	}
+}
+
+// TestTrainGPTReports what the run will take.
+func TestTrainGPTReports(t *testing.T) {
+	_, printed := tinyRun(t, append(tinyGPT, "--kv-heads", "1", "--residual-dropout", "0.25", "--dtype", "float64")...)
+	c := layers.GPTConfig{Vocab: 28, Context: 6, Width: 8, Layers: 2, NumHeads: 2, NumKVHeads: 1}
+	require.Equal(t, 1888, c.Count())
+	require.Contains(t, printed, "model     gpt, 2 layers, 2 heads (1 of keys and values), width 8, dropout of residuals 0.25, float64: "+
+		"1888 (1840 without those of positions) parameters\n")
+	require.Regexp(t, `(?m)^memory    weights 0\.0 MB, gradients 0\.0 MB, solver 0\.0 MB, graph 0\.[1-9] MB; cache of a text 0\.0 MB$`, printed)
+}
+
+// TestTrainGPTResumes: a run that was stopped twice ends like one that was not, with
+// dropout, several batches in a step and evaluations over random batches.
+func TestTrainGPTResumes(t *testing.T) {
+	dir := t.TempDir()
+	text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	flags := func(folder string) []string {
+		return append(append(tinyFlags(text, folder), tinyGPT...), strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --eval-batches 4 --tokenizer bytes")...)
+	}
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags(calm)...))
+	stopAfter(t, 5, flags(folder)...)
+	stopAfter(t, 10, "--resume", folder)
+	require.Contains(t, resume(t, folder), "2 steps in ")
+	requireSameOutcome(t, calm, folder)
+	before := outcome(t, folder)
+	require.Contains(t, resume(t, folder), "0 steps in ")
+	require.Equal(t, before, outcome(t, folder))
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(flags(filepath.Join(dir, "other")), "--dropout", "0")...))
+	require.NotEqual(t, before["model.safetensors"], outcome(t, filepath.Join(dir, "other"))["model.safetensors"])
+
+	config := filepath.Join(folder, run.ConfigFile)
+	for _, c := range []struct{ old, new, want string }{
+		{`"tokenizer": "bytes"`, `"tokenizer": "gpt2"`, `vocabulary.tokenizer: got "bytes", want the loop's "gpt2"`},
+		{`"n_head": 2`, `"n_head": 4`, `model.n_head: got "2", want the loop's "4"`},
+		{`"n_head": 2`, `"n_heads": 2`, `: model: unknown field "n_heads"`},
+		{`"n_layer": 2`, `"n_layer": 0`, ": layers: GPT: Layers: got 0, want at least 1"},
+	} {
+		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[run.ConfigFile], c.old, c.new, 1)), 0o644))
+		require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", folder), c.want)
+	}
+}
+
+// TestTrainEvaluates on the same random batches each time, and on all at the end.
+func TestTrainEvaluates(t *testing.T) {
+	folder, printed := tinyRun(t, append(tinyGPT, "--eval-batches", "2", "--lr", "0", "--min-lr", "0")...)
+	losses := map[int][]float64{}
+	for _, m := range metricLines(t, folder) {
+		if loss, ok := m["validation_loss"]; ok {
+			losses[int(m["batches"])] = append(losses[int(m["batches"])], loss)
+		}
+	}
+	require.Len(t, losses[2], 3)
+	require.Equal(t, losses[2][0], losses[2][1])
+	require.Equal(t, losses[2][0], losses[2][2])
+	all, _ := tinyRun(t, append(tinyGPT, "--lr", "0", "--min-lr", "0")...)
+	lines := metricLines(t, all)
+	require.Equal(t, []float64{lines[len(lines)-1]["validation_loss"]}, losses[0])
+	require.NotEqual(t, losses[0][0], losses[2][0])
+	require.Regexp(t, `the loss of the whole validation text is [0-9.]+\. It is not below the bigram's`, printed)
+}
+
+// metricLines are the lines of metrics.jsonl.
+func metricLines(t *testing.T, folder string) (lines []map[string]float64) {
+	text, err := os.ReadFile(filepath.Join(folder, run.MetricsFile))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		var m map[string]float64
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		lines = append(lines, m)
+	}
+	return lines
+}
+
+// TestTrainGPTAsPyTorch: the losses of a hundred steps through the text in order are
+// those of testdata/torch/gpt_train.py.
+func TestTrainGPTAsPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/gpt_train.safetensors")
+	// The first nine tenths of the text are the golden ids.
+	var text strings.Builder
+	ids := file.Int64("ids")
+	for i := range len(ids)*10/9 + 1 {
+		text.WriteByte('a' + byte(ids[i%len(ids)]))
+	}
+	for _, c := range []struct {
+		name, dtype string
+		flags       []string
+		tol         float64 // steps feed roundings back; seen are 2e-15 and 5e-7
+	}{
+		{"bias", "float64", nil, 1e-13},
+		{"plain", "float32", []string{"--bias=false", "--activation", "gelu"}, 5e-6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, weights, folder := filepath.Join(dir, "text"), filepath.Join(dir, "weights"), filepath.Join(dir, "run")
+			require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o644))
+			writeGolden(t, weights, file, dtypeOf(t, c.dtype), c.name == "plain")
+			flags := append(strings.Fields("--model gpt --layers 2 --heads 3 --width 12 --context 7 --batch 5 --order sequential --steps 100 "+
+				"--lr 1e-2 --min-lr 1e-3 --warmup 10 --decay-steps 80 --beta2 0.99 --weight-decay 0.1 --sample 0 --eval-every 0"), c.flags...)
+			flags = append(flags, "--dtype", c.dtype, "--text", path, "--init", weights, "--out", folder)
+			require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
+			var losses []float64
+			for _, m := range metricLines(t, folder) {
+				if loss, ok := m["loss"]; ok {
+					losses = append(losses, loss)
+				}
+			}
+			golden.Close(t, "losses", file.Float64(c.name+"."+c.dtype+".loss"), losses, c.tol, 0)
+		})
+	}
+}
+
+// writeGolden writes the golden weights in a type.
+func writeGolden(t *testing.T, path string, file *golden.File, dt tensor.Dtype, plain bool) {
+	p := layers.NewBlankParams(dt)
+	_, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{Vocab: 13, Context: 7, Width: 12, Layers: 2, NumHeads: 3, NoBias: plain})
+	require.NoError(t, err)
+	for name, v := range p.All() {
+		values := file.Float64("weight." + name)
+		copyRows(v, tensor.New(tensor.WithShape(v.Shape()...), tensor.WithBacking(values)))
+	}
+	require.NoError(t, train.WriteParams(path, p, nil))
+}

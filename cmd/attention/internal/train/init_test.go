@@ -1,0 +1,147 @@
+package train
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/internal/safetensors"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// stay are flags of a run that trains nothing.
+var stay = strings.Fields("--steps 1 --lr 0 --min-lr 0")
+
+// lastLoss is the last validation loss of a run.
+func lastLoss(t *testing.T, dir string) float64 {
+	lines := metricLines(t, dir)
+	return lines[len(lines)-1]["validation_loss"]
+}
+
+// TestTrainInitFolder: a run's folder and what export makes of it say form, tokenizer and
+// weights; a config file does so too, and one says the same as the other.
+func TestTrainInitFolder(t *testing.T) {
+	first, _ := tinyRun(t, append(tinyGPT, strings.Fields("--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64")...)...)
+	c, err := run.ReadConfig(first)
+	require.NoError(t, err)
+	folders := []string{first}
+	for _, format := range pretrained.Formats() {
+		dir := filepath.Join(t.TempDir(), string(format))
+		m, err := run.ModelFolders().ReadGPT(first)
+		require.NoError(t, err)
+		_, err = m.Write(dir, format)
+		require.NoError(t, err)
+		require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", dir), "--resume: "+dir+
+			": got an exported model, want the folder of a run; to begin a run with its weights: --init "+dir)
+		folders = append(folders, dir)
+	}
+	for _, dir := range folders {
+		again := filepath.Join(t.TempDir(), "run")
+		flags := append([]string{"--preset", "nano-char", "--text", c.Text.Name, "--batch", "3", "--eval-batches", "0", "--warmup", "0", "--decay-steps", "1",
+			"--sample", "0", "--init", dir, "--out", again}, stay...)
+		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
+		got, err := run.ReadConfig(again)
+		require.NoError(t, err)
+		want := *c.Model.GPT
+		want.EmbeddingDropout, want.AttentionDropout, want.ResidualDropout = 0, 0, 0 // the preset's
+		require.Equal(t, want, *got.Model.GPT, dir)
+		require.Equal(t, "float64", got.Dtype)
+		require.Equal(t, c.Vocabulary, got.Vocabulary)
+		require.Equal(t, dir, got.Init.Name)
+		require.InDelta(t, lastLoss(t, first), lastLoss(t, again), 1e-14)
+		// Killed before its first checkpoint, it begins with the same weights.
+		before := outcome(t, again)
+		killBeforeCheckpoint(t, again)
+		resume(t, again, "--sample", "0")
+		require.Equal(t, before, outcome(t, again))
+	}
+}
+
+// TestTrainInitCrops: a shorter context leaves the first positions, and float32 rounds.
+func TestTrainInitCrops(t *testing.T) {
+	first, _ := tinyRun(t, append(tinyGPT, "--dtype", "float64")...)
+	c, err := run.ReadConfig(first)
+	require.NoError(t, err)
+	again := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(stay, "--text", c.Text.Name, "--context", "4", "--model", "gpt",
+		"--init", first, "--dtype", "float32", "--dropout", "0.1", "--sample", "0", "--out", again)...))
+	was, err := safetensors.ReadFile(filepath.Join(first, "model.safetensors"))
+	require.NoError(t, err)
+	is, err := safetensors.ReadFile(filepath.Join(again, "model.safetensors"))
+	require.NoError(t, err)
+	require.Len(t, is.Tensors, len(was.Tensors))
+	for _, got := range is.Tensors {
+		from, _ := was.Get(got.Name)
+		values := got.Data.([]float32)
+		if strings.HasSuffix(got.Name, "wpe.weight") {
+			require.Equal(t, []int{4, 8}, got.Shape)
+		} else {
+			require.Equal(t, from.Shape, got.Shape)
+		}
+		for i, v := range values {
+			require.Equal(t, float32(from.Data.([]float64)[i]), v, got.Name)
+		}
+	}
+}
+
+func TestTrainInitWrong(t *testing.T) {
+	gpt, _ := tinyRun(t, tinyGPT...)
+	layer, _ := tinyRun(t)
+	c, err := run.ReadConfig(gpt)
+	require.NoError(t, err)
+	for args, want := range map[string]string{
+		"--init " + gpt + " --width 16":                          "--init: " + gpt + ": --width: got 16, want 8, that of the weights",
+		"--init " + gpt + " --heads 4":                           "--init: " + gpt + ": --heads: got 4, want 2, that of the weights",
+		"--init " + gpt + " --kv-heads 1":                        "--init: " + gpt + ": --kv-heads: got 1, want 0, that of the weights",
+		"--init " + gpt + " --activation relu":                   "--init: " + gpt + ": --activation: got relu, want gelu_new, that of the weights",
+		"--init " + gpt + " --bias=false":                        "--init: " + gpt + ": --bias: got false, want true, that of the weights",
+		"--init " + gpt + " --context 7":                         "--init: " + gpt + ": --context: got 7, want 6, that of the weights",
+		"--init " + gpt + " --tokenizer bytes":                   "--vocab: got 28, want at least the 256 bytes of the tokenizer",
+		"--init " + gpt + " --model layer":                       "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders",
+		"--init " + layer:                                        "--init: pretrained: " + layer + ": config.json: model: the model is no GPT",
+		"--model gpt --init " + layer + "/loss.png":              "--init: train: parameters: safetensors: ",
+		"--model gpt --init " + layer + "/model.safetensors":     "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights",
+		"--dtype float64 --init " + layer + "/model.safetensors": "--init: " + layer + "/model.safetensors: --dtype: got float64, want float32, that of the weights",
+		"--width 12 --init " + layer + "/model.safetensors":      "--init: " + layer + "/model.safetensors: --heads: got 4, want 2, that of the weights",
+		"--model gpt --heads 2 --layers 2 --width 16 --context 6 --init " + gpt + "/model.safetensors": "--init: " + gpt + "/model.safetensors: --width: got 16, want 8, that of the weights",
+	} {
+		err := trainTo(t.Context(), new(bytes.Buffer), append(strings.Fields(args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)
+		require.ErrorContains(t, err, want, args)
+	}
+}
+
+// TestTrainInit: the weights of a file, all of them and no others.
+func TestTrainInit(t *testing.T) {
+	other, _ := tinyRun(t, "--seed", "5")
+	init := filepath.Join(other, "model.safetensors")
+	folder, _ := tinyRun(t, "--init", init, "--lr", "0", "--dropout", "0")
+	want, err := os.ReadFile(init)
+	require.NoError(t, err)
+	got, err := os.ReadFile(filepath.Join(folder, "model.safetensors"))
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	f, err := safetensors.ReadFile(init)
+	require.NoError(t, err)
+	for i := range f.Tensors {
+		switch w := &f.Tensors[i]; w.Name {
+		case "output.bias":
+			w.Name = "output.gain"
+		case "tokens.weight":
+			w.Shape = []int{8, 28}
+		}
+	}
+	spoilt, dir := filepath.Join(t.TempDir(), "spoilt"), t.TempDir()
+	require.NoError(t, safetensors.WriteFile(spoilt, f))
+	text, run := filepath.Join(dir, "text"), filepath.Join(dir, "run")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	err = trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, run), "--init", spoilt)...)
+	require.EqualError(t, err, "--init: train: parameters: "+spoilt+
+		": missing output.bias; unknown output.gain; tokens.weight is float32 (8, 28), want float32 (28, 8)")
+	require.NoDirExists(t, run)
+}

@@ -1,0 +1,65 @@
+package train
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"attention/cmd/attention/internal/plot"
+	"attention/train"
+
+	"gonum.org/v1/plot/plotter"
+)
+
+// drawLoss draws training and validation loss over the steps, and the losses of counting tokens.
+func (r *training) drawLoss(w io.Writer) error {
+	text := "the built-in text"
+	if !r.config.Text.Builtin() {
+		text = filepath.Base(r.config.Text.Name)
+	}
+	title := fmt.Sprintf("%s on %s", r.model.Title(), text)
+	return plot.WriteCurves(w, title, "step", "loss (nats per "+strings.TrimSuffix(r.corpus.Unit(), "s")+")", r.curves())
+}
+
+// curves returns the lines to draw; the loss of single steps is a pale one.
+func (r *training) curves() []plot.Curve {
+	blue, pale := color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}, color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0x50}
+	orange, grey := color.NRGBA{R: 0xe6, G: 0x55, B: 0x0d, A: 0xff}, color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff}
+	steps := r.history.Steps
+	level := func(y float64) plotter.XYs { return plotter.XYs{{X: 0, Y: y}, {X: float64(len(steps)), Y: y}} }
+	var curves []plot.Curve
+	if ngram := r.corpus.NGram; ngram != nil {
+		curves = append(curves,
+			plot.Curve{Name: "unigram", Points: level(ngram.Unigram), Color: grey, Dashed: true},
+			plot.Curve{Name: "bigram", Points: level(ngram.Bigram), Color: color.Black, Dashed: true})
+	}
+	curves = append(curves,
+		plot.Curve{Points: meanLosses(steps, 2000), Color: pale},
+		plot.Curve{Name: "training", Points: meanLosses(steps, 100), Color: blue, Width: 1.5})
+	var validation plotter.XYs
+	for _, e := range r.history.Evaluations {
+		validation = append(validation, plotter.XY{X: float64(e.Step), Y: e.Loss})
+	}
+	if len(validation) > 0 {
+		curves = append(curves, plot.Curve{Name: "validation", Points: validation, Color: orange, Width: 1.5, Dots: true})
+	}
+	return curves
+}
+
+// meanLosses cuts the steps into at most n groups of one size and returns the mean of each.
+func meanLosses(steps []train.Step, n int) plotter.XYs {
+	size := (len(steps) + n - 1) / n
+	var points plotter.XYs
+	for i := 0; i < len(steps); i += size {
+		group := steps[i:min(i+size, len(steps))]
+		var mean plotter.XY
+		for _, s := range group {
+			mean.X += float64(s.N+1) / float64(len(group))
+			mean.Y += s.Loss / float64(len(group))
+		}
+		points = append(points, mean)
+	}
+	return points
+}

@@ -1,0 +1,59 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+
+	"github.com/stretchr/testify/require"
+)
+
+// contents are the files of a run folder, but for the lock.
+func contents(t *testing.T, folder string) map[string]string {
+	files := map[string]string{}
+	for _, name := range append(namesIn(t, folder), prefixed(run.CheckpointsFolder, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))...) {
+		switch filepath.Base(name) {
+		case run.CheckpointsFolder, "lock":
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		require.NoError(t, err)
+		files[name] = string(content)
+	}
+	return files
+}
+
+// outcome are the files of a run folder, but for how fast the run was.
+func outcome(t *testing.T, folder string) map[string]string {
+	files := contents(t, folder)
+	var lines strings.Builder
+	for line := range strings.Lines(files[run.MetricsFile]) {
+		var m map[string]json.Number
+		require.NoError(t, json.Unmarshal([]byte(line), &m), "%q", line)
+		delete(m, "tokens_per_second")
+		fmt.Fprintln(&lines, m)
+	}
+	files[run.MetricsFile] = lines.String()
+	return files
+}
+
+func prefixed(folder string, names []string) (paths []string) {
+	for _, name := range names {
+		paths = append(paths, filepath.Join(folder, name))
+	}
+	return paths
+}
+
+// requireSameOutcome compares two runs file by file.
+func requireSameOutcome(t *testing.T, want, got string) {
+	wanted, found := outcome(t, want), outcome(t, got)
+	for name, content := range wanted {
+		require.True(t, content == found[name], "%s of %s and %s differ: %d bytes, %d bytes", name, want, got, len(content), len(found[name]))
+	}
+	require.Len(t, found, len(wanted), "%v", found)
+}

@@ -1,0 +1,147 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+)
+
+// stopAfter runs attention train until the validation after so many steps, and stops it.
+func stopAfter(t *testing.T, steps int, args ...string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	err := trainTo(ctx, &doOnce{text: fmt.Sprintf("%4d  ", steps), do: cancel}, args...)
+	require.True(t, term.IsInterrupted(err))
+	require.ErrorContains(t, err, fmt.Sprintf("train: stopped after %d of ", steps))
+}
+
+// resume goes on with a run to its end and returns what was printed.
+func resume(t *testing.T, args ...string) string {
+	var out bytes.Buffer
+	require.NoError(t, trainTo(t.Context(), &out, append([]string{"--resume"}, args...)...))
+	return out.String()
+}
+
+// TestTrainResumes: a run that was stopped twice ends like one that was not, with every
+// solver and in both orders.
+func TestTrainResumes(t *testing.T) {
+	for name, flags := range map[string]string{
+		"sgd":      "--solver sgd --order sequential",
+		"momentum": "--solver sgd --momentum 0.9 --weight-decay 0.1",
+		"adam":     "--solver adam --beta1 0.8 --weight-decay 0.1 --order sequential",
+		"adamw":    "--solver adamw --beta2 0.95 --weight-decay 0.1",
+		"additive": "--layer additive --dropout 0 --context 5 --prompt whole",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
+			require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+			run := func(folder string) []string {
+				return append(append(tinyFlags(text, folder), strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --clip 0.5")...), strings.Fields(flags)...)
+			}
+			var out bytes.Buffer
+			require.NoError(t, trainTo(t.Context(), &out, run(calm)...))
+			stopAfter(t, 5, run(folder)...)
+			stopAfter(t, 10, "--resume", folder)
+			printed := resume(t, folder)
+			requireSameOutcome(t, calm, folder)
+			require.Contains(t, printed, "2 steps in ")
+			require.Equal(t, sampled(t, out.String()), sampled(t, printed))
+			before := outcome(t, folder)
+			require.Contains(t, resume(t, folder), "0 steps in ", "all that is left is to draw the pictures again")
+			require.Equal(t, before, outcome(t, folder))
+		})
+	}
+}
+
+// TestTrainLengthens: more steps of a schedule that was made for them.
+func TestTrainLengthens(t *testing.T) {
+	calm, _ := tinyRun(t, "--steps", "20", "--dropout", "0.3", "--keep", "1")
+	folder, _ := tinyRun(t, "--steps", "10", "--dropout", "0.3", "--decay-steps", "20", "--save-every", "7")
+	for _, left := range []string{".tmp-loss.png1", "checkpoints/.tmp-step-00000011.safetensors2"} { // by a kill
+		require.NoError(t, os.WriteFile(filepath.Join(folder, left), nil, 0o644))
+	}
+	printed := resume(t, folder, "--steps", "20", "--keep", "1", "--save-every", "500", "--sample", "0")
+	require.Contains(t, printed, "training  20 steps of 3 windows")
+	want, got := outcome(t, calm), outcome(t, folder)
+	for _, name := range []string{"model.safetensors", run.MetricsFile, "attention.png", "loss.png"} {
+		require.True(t, want[name] == got[name], name)
+	}
+	require.Equal(t, runFiles, namesIn(t, folder))
+	c, err := run.ReadConfig(folder)
+	require.NoError(t, err)
+	require.Equal(t, 20, c.Training.Steps)
+	require.Equal(t, run.SampleConfig{}, c.Sample)
+	require.Equal(t, train.CheckpointsConfig{Every: 500, Keep: 1}, c.Checkpoints)
+	require.Equal(t, []string{"lock", "step-00000020.safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
+
+	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder, "--steps", "19")
+	require.EqualError(t, err, "--steps: got 19, want at least the 20 that the run has taken")
+}
+
+// killBeforeCheckpoint leaves of a run what is there before its first checkpoint.
+func killBeforeCheckpoint(t *testing.T, folder string) {
+	checkpoints, err := filepath.Glob(filepath.Join(folder, run.CheckpointsFolder, "step-*"))
+	require.NoError(t, err)
+	require.Len(t, checkpoints, 1)
+	require.NoError(t, os.Remove(checkpoints[0]))
+	require.NoError(t, os.Remove(filepath.Join(folder, run.ModelFile)))
+}
+
+// TestTrainResumeWithoutCheckpoint: a run that was killed before its first one begins
+// anew, with the weights that it began with.
+func TestTrainResumeWithoutCheckpoint(t *testing.T) {
+	other, _ := tinyRun(t, "--seed", "5")
+	init := filepath.Join(other, "model.safetensors")
+	calm, printed := tinyRun(t, "--init", init)
+	require.Contains(t, printed, "          begins with the weights of "+init+"\n")
+	folder, _ := tinyRun(t, "--init", init)
+	killBeforeCheckpoint(t, folder)
+	resume(t, folder)
+	want, got := outcome(t, calm), outcome(t, folder)
+	delete(want, run.ConfigFile) // their texts have other names
+	delete(got, run.ConfigFile)
+	require.Equal(t, want, got)
+
+	killBeforeCheckpoint(t, folder)
+	changed, err := os.ReadFile(init)
+	require.NoError(t, err)
+	changed[len(changed)-1] ^= 1
+	require.NoError(t, os.WriteFile(init, changed, 0o644))
+	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
+	require.ErrorContains(t, err, "--resume: --init: "+init+": got weights with SHA-256 ")
+}
+
+// TestTrainStopsWhenItsMetricsFail: no checkpoint is newer than the lines of its steps.
+func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
+	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
+	want := outcome(t, folder)
+	config, err := run.ReadConfig(folder)
+	require.NoError(t, err)
+	f, err := run.OpenFolder(folder, config.Checkpoints)
+	require.NoError(t, err)
+	r, err := restoreRun(io.Discard, f, config, f.Checkpoints.Path(5))
+	require.NoError(t, err)
+	for _, steps := range []int{10, 12} {
+		require.NoError(t, os.Remove(f.Checkpoints.Path(steps)))
+	}
+	require.NoError(t, f.Metrics.Close())
+	err = r.run(t.Context())
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.ErrorContains(t, err, "train: checkpoint after 5 steps: train: metrics: sync ")
+	require.ErrorContains(t, err, "; go on from "+f.Checkpoints.Path(5)+" with: attention train --resume "+folder)
+	require.Equal(t, []string{"lock", "step-00000005.safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
+	resume(t, folder)
+	require.Equal(t, want, outcome(t, folder))
+}

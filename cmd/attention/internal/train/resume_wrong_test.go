@@ -1,0 +1,132 @@
+package train
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTrainResumeRefuses what is no run, what would make it another one, and files that
+// are not what they were.
+func TestTrainResumeRefuses(t *testing.T) {
+	folder, _ := tinyRun(t)
+	path := func(name ...string) string { return filepath.Join(append([]string{folder}, name...)...) }
+	c, err := run.ReadConfig(folder)
+	require.NoError(t, err)
+	text := c.Text.Name
+	const only = ", want only --steps, --save-every, --keep, --text, --prompt, --sample: the run's config.json says the rest"
+	requireError := func(want string, args ...string) {
+		before := contents(t, folder)
+		err := trainTo(t.Context(), new(bytes.Buffer), append([]string{"--resume"}, args...)...)
+		require.ErrorContains(t, err, want)
+		require.Equal(t, term.OneLine(err), err.Error())
+		require.Equal(t, before, contents(t, folder))
+	}
+	requireError("--resume: got nothing, want the name of a folder", "")
+	requireError("--width: got it beside --resume"+only, folder, "--width", "8")
+	requireError("--out: got it beside --resume"+only, folder, "--out", "x")
+	requireError("--steps: got 0, want at least 1", folder, "--steps", "0")
+	requireError("--keep: got 0, want at least 1", folder, "--keep", "0")
+	requireError("--steps: got 11, want at least the 12 that the run has taken", folder, "--steps", "11")
+	requireError("--prompt: text: got 'é' at position 0, want one of the vocabulary's 28 characters", folder, "--prompt", "é")
+	requireError("--resume: open "+path("nothere", run.ConfigFile)+": no such file or directory, want the folder of a run", path("nothere"))
+	requireError("--resume: open ", text)
+
+	// Files that are changed, one at a time.
+	spoil := func(name string, change func(string) string, want string, args ...string) {
+		good, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(name, []byte(change(string(good))), 0o644))
+		requireError(want, append([]string{folder}, args...)...)
+		require.NoError(t, os.WriteFile(name, good, 0o644))
+	}
+	replace := func(old, new string) func(string) string {
+		return func(s string) string { return strings.Replace(s, old, new, 1) }
+	}
+	cut := func(s string) string { return s[:len(s)/2] }
+	config, checkpoint := path(run.ConfigFile), path(run.CheckpointsFolder, "step-00000012.safetensors")
+	spoil(config, cut, "--resume: "+config+": not JSON: unexpected end of JSON input, want one JSON object")
+	spoil(config, replace(`"batch": 3`, `"batch": 3, "batch": 3`), "--resume: "+config+`: field "batch" comes twice`)
+	spoil(config, replace(`"tokens": 40`, `"tokens": -1`), "--resume: "+config+": sample.tokens: got -1, want at least 0")
+	spoil(config, replace("batch", "bunch"), "--resume: "+config+`: unknown field "bunch"; it has text, `)
+	spoil(config, replace(`"float32"`, `"float16"`), "--resume: "+config+`: --dtype: got "float16", want`)
+	spoil(config, replace(`"num_heads": 2`, `"num_heads": 4`), `model.attention.num_heads: got "2", want the loop's "4"`)
+	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": layers: LanguageModel: Attention.DIn: got 8, want Width=9")
+	spoil(config, replace(`"name": "adamw"`, `"name": "adam"`), "solver: got adamw(")
+	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
+	spoil(path(run.MetricsFile), replace(`{"step":7,`, `{"step":8,`), path(run.MetricsFile)+`: line 8: got "{\"step\":8,`)
+	spoil(path(run.MetricsFile), cut, ": line 8: got ")
+	spoil(checkpoint, cut, "--resume: train: checkpoint: "+checkpoint+": damaged: ")
+
+	moved := filepath.Join(t.TempDir(), "moved")
+	require.NoError(t, os.Rename(text, moved))
+	requireError("--text: "+text+": no such file or directory, want a text file; if it has moved, say where to with --text", folder)
+	resume(t, folder, "--text", moved)
+	resume(t, folder)
+}
+
+// TestTrainResumesFromAnOlderCheckpoint when the newest is damaged, by the command that
+// the error gives.
+func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
+	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3", "--dropout", "0.2")
+	want := outcome(t, folder)
+	newest := filepath.Join(folder, run.CheckpointsFolder, "step-00000012.safetensors")
+	content, err := os.ReadFile(newest)
+	require.NoError(t, err)
+	content[len(content)/3] ^= 1
+	require.NoError(t, os.WriteFile(newest, content, 0o644))
+	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
+	older := filepath.Join(folder, run.CheckpointsFolder, "step-00000010.safetensors")
+	require.ErrorContains(t, err, "; the newest intact checkpoint is "+older+"; go on from it with: attention train --resume "+older)
+	require.Equal(t, 1, term.ExitCode(err))
+	require.Contains(t, resume(t, older), "2 steps in ")
+	require.Equal(t, want, outcome(t, folder))
+}
+
+// TestTrainFailsAfterCheckpoints: the error says where the run can be gone on with.
+func TestTrainFailsAfterCheckpoints(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
+	out := &doOnce{text: "  10  ", do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
+	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
+	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; go on from "+
+		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
+}
+
+// A run whose checkpoints are lost does not begin again over what it has learnt.
+func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	require.NoError(t, err)
+	metrics, err := os.ReadFile(filepath.Join(out, run.MetricsFile))
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(filepath.Join(out, "checkpoints")))
+	_, err = commandtest.Output(t.Context(), New(), "--resume", out, "--steps", "6")
+	require.EqualError(t, err, "--resume: "+out+": got no checkpoint of a run that has taken 4 steps, want one; begin anew with --config "+filepath.Join(out, run.ConfigFile))
+	after, err := os.ReadFile(filepath.Join(out, run.MetricsFile))
+	require.NoError(t, err)
+	require.Equal(t, metrics, after)
+}
+
+// What the steps depend on cannot be edited under a checkpoint.
+func TestResumeWithAnotherConfigIsRefused(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	require.NoError(t, err)
+	path := filepath.Join(out, run.ConfigFile)
+	config, err := os.ReadFile(path)
+	require.NoError(t, err)
+	edited := strings.Replace(string(config), `"clip_norm": 1`, `"clip_norm": 2`, 1)
+	require.NotEqual(t, string(config), edited)
+	require.NoError(t, os.WriteFile(path, []byte(edited), 0o644))
+	_, err = commandtest.Output(t.Context(), New(), "--resume", out, "--steps", "6")
+	require.ErrorContains(t, err, `training.clip_norm: got "1", want the loop's "2"`)
+}

@@ -1,0 +1,200 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+	"attention/train/text"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// training is one run of attention train, or what is left of one.
+type training struct {
+	config     run.Config
+	corpus     *run.Corpus
+	params     *layers.Params
+	model      run.Model
+	training   train.Resumable
+	validation train.Source // of the evaluations on the way
+	whole      train.Source // all of the validation split
+	prompt     []int        // that the sample continues
+	loop       *train.Loop
+	folder     *run.Folder
+	begin      int // steps that were taken before, by another process
+	history    run.History
+	last       *train.Evaluation // of the whole validation split, where history has only parts; nil if there is none
+	tabled     bool              // whether the table of losses has its head
+	progress   *term.Progress
+	out        *term.Output
+}
+
+// beginRun goes from flags to a run folder. What is wrong with the flags or the files
+// they name is found before the folder is made.
+func beginRun(ctx context.Context, w io.Writer, o options) error {
+	c, err := o.readCorpus()
+	if err != nil {
+		return err
+	}
+	if err := o.checkSizes(o.vocabularyOf(c)); err != nil {
+		return err
+	}
+	config := o.runConfig(c)
+	if config.Init, err = initSource(o.init, o.initSum); err != nil {
+		return err
+	}
+	r, err := newTraining(w, config, c)
+	if err != nil {
+		return err
+	}
+	if err := r.readInit(); err != nil {
+		return err
+	}
+	if r.folder, err = run.NewFolder(o.out, config.Checkpoints); err != nil {
+		return err
+	}
+	err = r.config.Write(r.folder)
+	if err == nil {
+		r.folder.Metrics, err = run.NewMetrics(r.folder.Path)
+	}
+	if err != nil {
+		return errors.Join(err, r.folder.Close())
+	}
+	return r.run(ctx)
+}
+
+// newTraining prepares a run without touching a file.
+func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, error) {
+	dt, err := flags.Dtype(config.Dtype)
+	if err != nil {
+		return nil, err
+	}
+	r := &training{config: config, corpus: c, params: layers.NewParams(dt, config.Training.Seed), out: term.NewOutput(w, "train")}
+	if config.Init != nil {
+		r.params = layers.NewBlankParams(dt)
+	}
+	if r.model, err = config.Model.New(r.params.Scope("")); err != nil {
+		return nil, err
+	}
+	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
+		return nil, err
+	}
+	if r.training, r.whole, err = c.Sources(config, !r.model.Causal()); err != nil {
+		return nil, err
+	}
+	if r.validation, err = c.Sampled(config, !r.model.Causal(), r.whole); err != nil {
+		return nil, err
+	}
+	training := config.Training
+	training.OnStep, training.OnEval = r.onStep, r.onEval
+	training.BeforeSave = func() error { return r.folder.Metrics.Flush() }
+	if training.About, err = config.About(); err != nil {
+		return nil, err
+	}
+	r.loop, err = train.New(r.params, r.loss, training)
+	return r, err
+}
+
+// run takes the steps that are left and leaves their outcome in the folder.
+func (r *training) run(ctx context.Context) error {
+	defer r.folder.Checkpoints.Close()
+	r.loop.SaveTo(r.folder.Checkpoints)
+	r.begin = r.loop.Steps()
+	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
+	r.printHead()
+	before, began := r.snapshot(), time.Now()
+	err := r.loop.Run(ctx, r.training, r.validation)
+	if err == nil {
+		err = r.evaluateWhole(ctx)
+	}
+	r.progress.Clear()
+	if err != nil {
+		err = r.explain(ctx, err)
+		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // no model to leave
+			return errors.Join(err, r.folder.Metrics.Close(), r.out.Err())
+		}
+	}
+	r.printVerdict(r.loop.Steps()-r.begin, time.Since(began))
+	r.printUpdates(before)
+	if saveErr := r.save(); saveErr != nil || err != nil {
+		return errors.Join(err, saveErr)
+	}
+	if err := r.printSample(ctx); err != nil {
+		return err
+	}
+	picture := ""
+	if _, ok := r.model.(run.Watchable); ok {
+		picture = " attention.png,"
+	}
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n", r.folder.Path, picture)
+	return r.out.Err()
+}
+
+// save writes the model and the pictures. It tries each file, whatever the others
+// give.
+func (r *training) save() error {
+	f := r.folder
+	err := errors.Join(
+		f.WriteModel(r.params, r.loop.Steps()),
+		f.Write("loss.png", r.drawLoss),
+	)
+	if m, ok := r.model.(run.Watchable); ok {
+		err = errors.Join(err, f.Write("attention.png", func(w io.Writer) error { return r.drawWeights(w, m) }))
+	}
+	return errors.Join(err, f.Metrics.Close())
+}
+
+func (r *training) onStep(s train.Step) {
+	r.history.Steps = append(r.history.Steps, s)
+	r.folder.Metrics.AddStep(s)
+	r.progress.Step(s.Loss)
+}
+
+func (r *training) onEval(e train.Evaluation) {
+	r.history.Evaluations = append(r.history.Evaluations, e)
+	r.folder.Metrics.AddEvaluation(e, r.config.EvalBatches)
+	r.progress.Clear()
+	r.printEvaluation(e)
+}
+
+// evaluateWhole evaluates on all of the validation split what the evaluations on the
+// way saw parts of.
+func (r *training) evaluateWhole(ctx context.Context) error {
+	if r.config.EvalBatches == 0 {
+		return nil
+	}
+	e, err := r.loop.Evaluate(ctx, r.whole)
+	if err != nil {
+		return err
+	}
+	r.last = &e
+	r.folder.Metrics.AddEvaluation(e, 0)
+	return nil
+}
+
+// loss is the mean cross-entropy of the next tokens.
+func (r *training) loss(b *layers.Build) (*G.Node, error) {
+	inputs, err := b.InputOf(tensor.Int, text.Inputs, r.config.Batch, r.model.Context()), b.Err()
+	if err != nil {
+		return nil, err
+	}
+	targets, err := b.InputOf(tensor.Int, text.Targets, r.config.Batch, r.model.Context()), b.Err()
+	if err != nil {
+		return nil, err
+	}
+	logits, err := r.model.Forward(b, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return graph.CrossEntropy(logits, targets)
+}

@@ -1,0 +1,92 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/layers/generate"
+	"attention/train/text"
+)
+
+// promptIDs is what the sample continues: --prompt, or a window of the validation
+// split.
+func (r *training) promptIDs(prompt string) ([]int, error) {
+	if prompt == "" {
+		n := r.model.Context()
+		if r.model.Causal() {
+			n = min(n, shownPrompt)
+		}
+		return r.corpus.Validation[:n], nil
+	}
+	ids, err := r.corpus.Tokenizer.Encode(prompt)
+	if err != nil {
+		return nil, fmt.Errorf("--prompt: %w", err)
+	}
+	if !r.model.Causal() && len(ids) < r.model.Context() {
+		return nil, fmt.Errorf("--prompt: got %d %s, want at least --context %d: layer %s continues whole windows only",
+			len(ids), r.corpus.Unit(), r.model.Context(), r.model.Title())
+	}
+	return ids, nil
+}
+
+// shownPrompt is the number of tokens of the validation split that a sample continues.
+const shownPrompt = 64
+
+// printSample continues the prompt with tokens drawn from the model.
+func (r *training) printSample(ctx context.Context) error {
+	if r.config.Sample.Tokens == 0 {
+		return nil
+	}
+	ids, err := r.sample(ctx)
+	const said = "train: sample: %w; %s holds the model"
+	if err != nil && ctx.Err() != nil {
+		return term.Interrupted(fmt.Errorf(said, ctx.Err(), r.folder.Path))
+	}
+	if err != nil {
+		return fmt.Errorf(said, err, r.folder.Path)
+	}
+	given, err := decode(r.corpus.Tokenizer, r.prompt)
+	if err != nil {
+		return err
+	}
+	text, err := decode(r.corpus.Tokenizer, ids)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model goes on:\n\n%s\n", term.Printable(given), term.Printable(text))
+	return nil
+}
+
+// decode is the text of ids, with U+FFFD for what is no character.
+func decode(t text.Tokenizer, ids []int) (string, error) {
+	d := text.NewDecoder(t)
+	var text strings.Builder
+	for _, id := range ids {
+		part, err := d.Decode(id)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(part)
+	}
+	return text.String() + d.Flush(), nil
+}
+
+// sample draws as many tokens as were asked for.
+func (r *training) sample(ctx context.Context) ([]int, error) {
+	n := r.config.Sample.Tokens
+	c := generate.Config{Vocab: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
+	g, err := run.NewGenerator(r.params, r.model, c, len(r.prompt)+n)
+	if err == nil {
+		err = g.Prompt(ctx, r.prompt)
+	}
+	var ids []int
+	for err == nil && len(ids) < n {
+		var id int
+		id, err = g.Next(ctx)
+		ids = append(ids, id)
+	}
+	return ids, err
+}

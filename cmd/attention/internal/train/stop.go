@@ -1,0 +1,33 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/train"
+)
+
+// explain adds to the error of a run how to resume it, or what may help. A run that
+// was interrupted and has saved a checkpoint ends in good order.
+func (r *training) explain(ctx context.Context, err error) error {
+	newest := r.folder.Newest()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
+		return term.Interrupted(fmt.Errorf("train: stopped after %d of %d steps; go on with: %s",
+			r.loop.Steps(), r.config.Training.Steps, run.ResumeCommand(r.folder.Path)))
+	}
+	notFinite := errors.Is(err, train.ErrNotFinite)
+	if notFinite {
+		err = fmt.Errorf("%w; a smaller --lr may help", err)
+	}
+	switch {
+	case newest == "":
+		return fmt.Errorf("%w; %s holds no model", err, r.folder.Path)
+	case notFinite: // and would be again
+		return fmt.Errorf("%w; the checkpoint before it is %s", err, newest)
+	default:
+		return fmt.Errorf("%w; go on from %s with: %s", err, newest, run.ResumeCommand(r.folder.Path))
+	}
+}

@@ -1,0 +1,209 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+)
+
+// trainTo runs attention train the way main does, printing to w.
+func trainTo(ctx context.Context, w io.Writer, args ...string) error {
+	return commandtest.Run(ctx, w, w, New(), args...)
+}
+
+// tinyText has 28 different characters, 864 in all.
+var tinyText = strings.Repeat("the quick brown fox jumps over a lazy dog\nand goes on\n", 16)
+
+// tinyRun trains a tiny model on tinyText in a new folder and returns the folder
+// and what was printed.
+func tinyRun(t *testing.T, flags ...string) (folder, printed string) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.txt")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	folder = filepath.Join(dir, "run")
+	var out bytes.Buffer
+	require.NoError(t, trainTo(t.Context(), &out, append(tinyFlags(text, folder), flags...)...))
+	return folder, out.String()
+}
+
+// tinyFlags: E 8, H 2, T 6, B 3.
+func tinyFlags(text, folder string) []string {
+	return strings.Fields("--width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --text " + text + " --out " + folder)
+}
+
+// tinyShapes are the parameters of a tiny model, V 28, with one of the layers.
+func tinyShapes(layer string) map[string][]int {
+	shapes := map[string][]int{
+		"tokens.weight": {28, 8}, "positions.weight": {6, 8}, "output.weight": {28, 8}, "output.bias": {28},
+	}
+	add := func(shape []int, names ...string) {
+		for _, name := range names {
+			shapes["attention."+name] = shape
+		}
+	}
+	qkv := []string{"W_query.weight", "W_key.weight", "W_value.weight"}
+	switch layer {
+	case layers.SelfV1:
+		add([]int{8, 8}, "W_query", "W_key", "W_value")
+	case layers.SelfV2, layers.Causal:
+		add([]int{8, 8}, qkv...)
+	case layers.MultiHeadWrapper:
+		for _, name := range qkv {
+			add([]int{4, 8}, "heads.0."+name, "heads.1."+name)
+		}
+	case layers.MultiHead:
+		add([]int{8, 8}, append(qkv, "out_proj.weight")...)
+		add([]int{8}, "out_proj.bias")
+	case layers.Additive:
+		add([]int{8, 8}, "W_query.weight", "W_key.weight")
+		add([]int{1, 8}, "v.weight")
+	}
+	return shapes
+}
+
+// TestTrainLeavesARunFolder of well-formed files, with every layer.
+func TestTrainLeavesARunFolder(t *testing.T) {
+	for _, layer := range layers.Variants() {
+		t.Run(layer, func(t *testing.T) {
+			folder, printed := tinyRun(t, "--layer", layer)
+			require.Equal(t, runFiles, namesIn(t, folder))
+			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
+			require.NoError(t, err)
+			shapes := map[string][]int{}
+			for _, p := range model.Tensors {
+				shapes[p.Name] = p.Shape
+				for _, v := range p.Data.([]float32) {
+					require.False(t, math.IsNaN(float64(v)) || math.IsInf(float64(v), 0), p.Name)
+				}
+			}
+			require.Equal(t, tinyShapes(layer), shapes)
+			requireMetrics(t, folder)
+			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
+			commandtest.RequirePicture(t, filepath.Join(folder, "attention.png"), commandtest.WeightColors())
+			requireReport(t, printed, folder, shapes)
+		})
+	}
+}
+
+// runFiles are what a run leaves in its folder.
+var runFiles = []string{"attention.png", "checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}
+
+func namesIn(t *testing.T, folder string) (names []string) {
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// requireMetrics demands a line for each of the 12 steps and for the evaluations
+// after 5, 10 and 12 of them.
+func requireMetrics(t *testing.T, folder string) {
+	text, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
+	require.NoError(t, err)
+	var steps, evaluations []float64
+	for line := range strings.Lines(string(text)) {
+		var m map[string]float64
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		if loss, ok := m["validation_loss"]; ok {
+			require.Len(t, m, 2)
+			require.Positive(t, loss)
+			evaluations = append(evaluations, m["step"])
+			continue
+		}
+		require.Len(t, m, 5)
+		for _, name := range []string{"loss", "learning_rate", "grad_norm", "tokens_per_second"} {
+			require.Positive(t, m[name], name)
+		}
+		steps = append(steps, m["step"])
+	}
+	require.Equal(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, steps)
+	require.Equal(t, []float64{5, 10, 12}, evaluations)
+}
+
+// requireReport demands the lines that a person reads, plain since nobody watches.
+func requireReport(t *testing.T, printed, folder string, shapes map[string][]int) {
+	require.NotContains(t, printed, "\r")
+	require.NotContains(t, printed, "\x1b")
+	for _, line := range []string{
+		`text +\S+/text.txt: 777 characters, and 87 for validation; 28 distinct`,
+		`step +training +validation +bigram +unigram +grad norm +tokens/s`,
+		` +5( +[0-9.]+){6}`, ` +10( +[0-9.]+){6}`, ` +12( +[0-9.]+){6}`,
+		`12 steps in [0-9.]+ s\. The last validation loss is .*`,
+		`A corner of \S+ before:`, `and after:`,
+		`In ` + regexp.QuoteMeta(folder) + `: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png, checkpoints`,
+	} {
+		require.Regexp(t, "(?m)^"+line+"$", printed)
+	}
+	require.Equal(t, 2, strings.Count(printed, "tensor([["))
+	if _, ok := shapes["attention.W_query.weight"]; ok {
+		require.Contains(t, printed, "A corner of attention.W_query.weight before:\ntensor([[")
+	}
+	for name, shape := range shapes {
+		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` +\(.*\)` + strings.Repeat(` +([0-9.]+)`, 3) + `$`).FindStringSubmatch(printed)
+		require.NotNil(t, row, "%s %v", name, shape)
+		require.NotEqual(t, "0.0000", row[3], name)
+	}
+	require.Len(t, []rune(sampled(t, printed)), 40)
+}
+
+// sampled cuts the sample out of what was printed.
+func sampled(t *testing.T, printed string) string {
+	_, rest, found := strings.Cut(printed, "\nthe model goes on:\n\n")
+	require.True(t, found)
+	end := strings.LastIndex(rest, "\n\n")
+	require.Positive(t, end)
+	return rest[:end]
+}
+
+// TestTrainFolderIsEnough: config.json and model.safetensors make the model again,
+// whose loss is the last one in metrics.jsonl, to the last bit.
+func TestTrainFolderIsEnough(t *testing.T) {
+	for _, layer := range []string{layers.MultiHead, layers.SelfV2, layers.Additive} {
+		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")
+		text, err := os.ReadFile(filepath.Join(folder, "config.json"))
+		require.NoError(t, err)
+		c, err := run.ReadConfig(folder)
+		require.NoError(t, err)
+		corpus, err := run.ReadSameCorpus(c)
+		require.NoError(t, err)
+		require.Equal(t, c.Text, corpus.Source)
+		require.Equal(t, c.NGram, corpus.NGram)
+		require.Equal(t, c.Vocabulary, corpus.Tokenizer.Config())
+		r, err := newTraining(io.Discard, c, corpus)
+		require.NoError(t, err)
+		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.params)
+		require.NoError(t, err)
+		e, err := r.loop.Evaluate(t.Context(), r.validation)
+		require.NoError(t, err)
+
+		metrics, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(string(metrics)), "\n")
+		want := struct{ Validation_loss float64 }{}
+		require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &want))
+		require.Equal(t, want.Validation_loss, e.Loss, layer)
+
+		other := t.TempDir()
+		require.NoError(t, c.Write(&run.Folder{Path: other}))
+		again, err := os.ReadFile(filepath.Join(other, "config.json"))
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(again))
+	}
+}

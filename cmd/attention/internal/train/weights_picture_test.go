@@ -1,0 +1,57 @@
+package train
+
+import (
+	"attention/cmd/attention/internal/run"
+	"attention/layers"
+	"gorgonia.org/tensor"
+	"image/color"
+	"testing"
+
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Colours that must be seen in a picture.
+var (
+	lossColors = map[string]color.NRGBA{
+		"training": {0x1f, 0x77, 0xb4, 0xff}, "validation": {0xe6, 0x55, 0x0d, 0xff}, "text": {0, 0, 0, 0xff},
+	}
+)
+
+func TestCutSquare(t *testing.T) {
+	square := []float64{
+		1, 0, 0,
+		2, 3, 0,
+		4, 5, 6,
+	}
+	require.Equal(t, []float64{1, 0, 2, 3}, cutSquare(square, 3, 0, 2))
+	require.Equal(t, []float64{3, 0, 5, 6}, cutSquare(square, 3, 1, 2))
+}
+
+// TestShown: at most 32 characters, with the last query of a whole window.
+func TestShown(t *testing.T) {
+	for _, c := range []struct {
+		layer             string
+		context, first, n int
+	}{{"causal", 8, 0, 8}, {"causal", 40, 0, 32}, {"additive", 8, 0, 8}, {"additive", 40, 8, 32}} {
+		o := options{model: run.LayerModel, layer: c.layer, context: c.context, width: 4}
+		m, err := o.modelConfig(1).New(layers.NewBlankParams(tensor.Float32).Scope(""))
+		require.NoError(t, err)
+		first, n := shown(m)
+		require.Equal(t, []int{c.first, c.n}, []int{first, n}, "%+v", c)
+	}
+}
+
+// TestLabels: every character shows as something.
+func TestLabels(t *testing.T) {
+	r := &training{corpus: new(run.Corpus)}
+	var err error
+	r.corpus.Tokenizer, err = text.NewVocabulary("aé≤ \n\r\t\u00a0\u200d😀語")
+	require.NoError(t, err)
+	ids, err := r.corpus.Tokenizer.Encode("aé≤ \n\r\t\u00a0\u200d😀語")
+	require.NoError(t, err)
+	labels, err := r.labels(ids)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "é", "≤", "·", "¶", "¤", "¤", "¤", "¤", "¤", "¤"}, labels)
+}
