@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"attention/cmd/attention/internal/term"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/term"
 	"attention/graph/machine"
 
 	"github.com/stretchr/testify/require"

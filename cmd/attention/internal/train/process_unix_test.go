@@ -3,8 +3,6 @@
 package train
 
 import (
-	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/term"
 	"bytes"
 	"errors"
 	"fmt"
@@ -18,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"

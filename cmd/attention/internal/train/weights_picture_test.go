@@ -1,15 +1,15 @@
 package train
 
 import (
-	"attention/cmd/attention/internal/run"
-	"attention/layers"
-	"gorgonia.org/tensor"
 	"image/color"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
+	"attention/layers"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // Colours that must be seen in a picture.
