@@ -9,24 +9,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// batchesPerStep is how many batches a step takes.
-func (c Config) batchesPerStep() int { return max(c.Accumulate, 1) }
-
-// gradients runs the batches of one step and leaves the gradient of the loss in the
+// gradients runs the n batches of one step and leaves the gradient of the loss in the
 // parameters' Grad. Several batches count as one large one, by their tokens nᵢ:
 //
 //	L = Σ nᵢ·Lᵢ / Σ nᵢ    g = Σ nᵢ·gᵢ / Σ nᵢ
 //
 // It returns L and Σ nᵢ. Every batch has a dropout key of its own.
-func (l *Loop) gradients(next func() (Batch, error)) (loss float64, tokens int, err error) {
-	n := l.config.batchesPerStep()
+func (s *Step) gradients(n int, next func() (Batch, error)) (loss float64, tokens int, err error) {
 	if n == 1 {
-		return l.batchGradients(next, dropoutKey(l.config.Seed, l.step))
+		return s.batchGradients(next, dropoutKey(s.config.Seed, s.taken))
 	}
 	for i := range n {
-		mean, count, err := l.batchGradients(next, dropoutKey(l.config.Seed, l.step*n+i))
+		mean, count, err := s.batchGradients(next, dropoutKey(s.config.Seed, s.taken*n+i))
 		if err == nil {
-			err = l.sumGradients(count, i == 0)
+			err = s.sumGradients(count, i == 0)
 		}
 		if err != nil {
 			return 0, 0, fmt.Errorf("micro-batch %d of %d: %w", i+1, n, err)
@@ -34,45 +30,52 @@ func (l *Loop) gradients(next func() (Batch, error)) (loss float64, tokens int, 
 		loss += mean * float64(count)
 		tokens += count
 	}
-	for i, p := range l.train.params {
-		scaleTensor(p.Grad, l.sums[i], 1/float64(tokens))
+	for i, p := range s.program.params {
+		scaleTensor(p.Grad, s.sums[i], 1/float64(tokens))
 	}
 	return loss / float64(tokens), tokens, nil
 }
 
 // batchGradients leaves the gradient of one batch's loss in the parameters' Grad.
-func (l *Loop) batchGradients(next func() (Batch, error), key int64) (loss float64, tokens int, err error) {
+func (s *Step) batchGradients(next func() (Batch, error), key int64) (loss float64, tokens int, err error) {
 	b, err := next()
 	if err != nil {
 		return 0, 0, err
 	}
 	// Not stopped between two ops: a batch that is drawn is used, so that a run that
-	// goes on later gives the same bits.
-	if loss, err = l.train.run(context.Background(), b, key); err != nil {
+	// resumes later gives the same bits.
+	if loss, err = s.program.run(context.Background(), b.Inputs, key); err != nil {
 		return 0, 0, err
 	}
-	return loss, b.Tokens, l.train.copyGradients()
+	return loss, b.Tokens, s.program.copyGradients()
 }
 
 // sumGradients adds nᵢ·gᵢ, with gᵢ in the parameters' Grad, to the sums, which the
 // first batch of a step overwrites.
-func (l *Loop) sumGradients(tokens int, first bool) error {
+func (s *Step) sumGradients(tokens int, first bool) error {
 	if tokens < 1 {
 		return fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", tokens)
 	}
 	// Now, while the graph holds the batch that a NaN would come from.
-	if _, err := gradientNorm(l.train.params); err != nil {
-		return l.train.whence(err)
+	if _, err := gradientNorm(s.program.params); err != nil {
+		return s.program.withOrigin(err)
 	}
-	for i, p := range l.train.params {
+	for i, p := range s.program.params {
 		if first {
-			scaleTensor(l.sums[i], p.Grad, float64(tokens))
+			scaleTensor(s.sums[i], p.Grad, float64(tokens))
 			continue
 		}
 		scaleTensor(p.Grad, p.Grad, float64(tokens))
-		addTensor(l.sums[i], p.Grad)
+		addTensor(s.sums[i], p.Grad)
 	}
 	return nil
+}
+
+// makeSums allocates what gradients of several batches are summed in.
+func (s *Step) makeSums() {
+	for _, p := range s.program.params {
+		s.sums = append(s.sums, p.Grad.Clone().(*tensor.Dense))
+	}
 }
 
 // scaleTensor writes c·x to y, which may be x; both are of one dtype and shape.

@@ -10,7 +10,6 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"attention/graph"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -18,21 +17,7 @@ import (
 
 // rowsLoss is the model's loss on batches of another number of windows.
 func (m *model) rowsLoss(rows int) train.Loss {
-	return func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.InputOf(tensor.Int, text.Inputs, rows, contextLength), b.Err()
-		if err != nil {
-			return nil, err
-		}
-		targets, err := b.InputOf(tensor.Int, text.Targets, rows, contextLength), b.Err()
-		if err != nil {
-			return nil, err
-		}
-		logits, err := m.net.Forward(b, inputs)
-		if err != nil {
-			return nil, err
-		}
-		return graph.CrossEntropy(logits, targets)
-	}
+	return text.TokenLoss(m.net.Forward, text.WindowConfig{Batch: rows, Context: contextLength})
 }
 
 // stacked is one batch of the windows of several.

@@ -42,7 +42,7 @@ const (
 // wraps ErrNotFinite: a checkpoint is one that a run can go on from.
 func (l *Loop) Save(path string, source Resumable) error {
 	if err := l.save(path, source); err != nil {
-		return fmt.Errorf("train: checkpoint after %d steps: %w", l.step, err)
+		return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (l *Loop) save(path string, source Resumable) error {
 	}
 	metadata := map[string]string{
 		formatKey:    checkpointFormat,
-		stepKey:      strconv.Itoa(l.step),
+		stepKey:      strconv.Itoa(l.Steps()),
 		evaluatedKey: strconv.Itoa(l.evaluated),
 		configKey:    string(config),
 	}
@@ -71,7 +71,7 @@ func (l *Loop) save(path string, source Resumable) error {
 	if err != nil {
 		return err
 	}
-	state, err := toFile(solverPrefix, l.solver.State())
+	state, err := toFile(solverPrefix, l.step.solver.State())
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 	if err := compareAbout(l.config.About, c.config.About); err != nil {
 		return err
 	}
-	params, state := namedParams(l.params), l.solver.State()
+	params, state := namedParams(l.params), l.step.solver.State()
 	want := append(formsOf(paramPrefix, params), formsOf(solverPrefix, state)...)
 	if err := compareForms(want, formsInFile(f)); err != nil {
 		return err
@@ -133,11 +133,11 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 	if err != nil {
 		return err
 	}
-	if err := l.solver.SetState(read); err != nil {
+	if err := l.step.solver.SetState(read); err != nil {
 		return errors.Join(err, undo())
 	}
 	fromFile(f, paramPrefix, params)
-	l.step, l.evaluated = c.step, c.evaluated
+	l.step.taken, l.evaluated = c.step, c.evaluated
 	return nil
 }
 

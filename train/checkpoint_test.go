@@ -27,7 +27,7 @@ func checkpointRuns() map[string]train.Config {
 		c.Solver = solver
 		runs[name] = c
 		c.ClipNorm, c.Seed, c.Accumulate = 2, -5, 3
-		c.Schedule = train.ScheduleConfig{Cosine: train.Cosine{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}
+		c.Schedule = train.ScheduleConfig{Schedule: train.Cosine{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}
 		runs["all."+name] = c
 	}
 	return runs
@@ -50,7 +50,7 @@ func textSources(t *testing.T) map[string]train.Resumable {
 type trail []any
 
 func (l *trail) follow(c *train.Config) {
-	c.OnStep = func(s train.Step) {
+	c.OnStep = func(s train.StepResult) {
 		s.TokensPerSecond = 0
 		*l = append(*l, s)
 	}
@@ -69,7 +69,7 @@ func TestRestoredLoopGivesTheSameBits(t *testing.T) {
 					follow := c.OnStep
 					whole, source := newModel(t, dtype, 7, 0.3), textSources(t)[order]
 					var l *train.Loop
-					c.OnStep = func(s train.Step) {
+					c.OnStep = func(s train.StepResult) {
 						if follow(s); s.N == 4 {
 							require.NoError(t, l.Save(path, source))
 						}

@@ -64,6 +64,15 @@ func OpenCheckpoints(folder string, c CheckpointsConfig) (*Checkpoints, error) {
 // Close lets other processes have the folder.
 func (c *Checkpoints) Close() error { return c.lock.Close() }
 
+// due reports whether a run of a number of steps saves after this many of them.
+func (c *Checkpoints) due(taken, steps int) bool {
+	every := c.config.Every
+	return taken > 0 && (taken == steps || every > 0 && taken%every == 0)
+}
+
+// has reports whether the checkpoint after this many steps was the last one saved or restored.
+func (c *Checkpoints) has(taken int) bool { return c.last == taken }
+
 // removeParts removes checkpoints that were never finished.
 func (c *Checkpoints) removeParts() error {
 	entries, err := os.ReadDir(c.folder)
@@ -80,12 +89,12 @@ func (c *Checkpoints) removeParts() error {
 	return nil
 }
 
-// Path is where the checkpoint after so many steps is, or would be.
-func (c *Checkpoints) Path(steps int) string {
-	return filepath.Join(c.folder, fmt.Sprintf(checkpointName, steps))
+// Path returns where the checkpoint after n steps is, or would be.
+func (c *Checkpoints) Path(n int) string {
+	return filepath.Join(c.folder, fmt.Sprintf(checkpointName, n))
 }
 
-// Steps are the numbers of steps after which there are checkpoints, ascending.
+// Steps returns the numbers of steps after which there are checkpoints, ascending.
 func (c *Checkpoints) Steps() ([]int, error) {
 	entries, err := os.ReadDir(c.folder)
 	if err != nil {
@@ -106,13 +115,13 @@ func (c *Checkpoints) Steps() ([]int, error) {
 // and then removes all but the newest ones. Checkpoints after more steps than the
 // loop has taken are of a course that it has left, and are removed too.
 func (c *Checkpoints) Save(l *Loop, source Resumable) error {
-	if err := l.Save(c.Path(l.step), source); err != nil {
+	if err := l.Save(c.Path(l.Steps()), source); err != nil {
 		return err
 	}
 	if err := syncFolder(filepath.Dir(c.folder)); err != nil { // the folder's own name
 		return fmt.Errorf("train: checkpoints: %w", err)
 	}
-	c.last = l.step
+	c.last = l.Steps()
 	all, err := c.Steps()
 	if err != nil {
 		return err
@@ -121,7 +130,7 @@ func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 	if keep == 0 {
 		keep = 2
 	}
-	own := slices.Index(all, l.step)
+	own := slices.Index(all, l.Steps())
 	for i, steps := range all {
 		if i <= own-keep || i > own {
 			if err := os.Remove(c.Path(steps)); err != nil {
@@ -133,8 +142,8 @@ func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 }
 
 // Restore restores the loop and the source of its batches from the newest checkpoint
-// as Loop.Restore does, and says whether there is one. If that is damaged, the error
-// is a DamagedError, which says which older one is not; nothing is restored then.
+// as Loop.Restore does, and reports whether there is one. If that is damaged, the error
+// is a DamagedError, which names an older one that is not; nothing is restored then.
 func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error) {
 	all, err := c.Steps()
 	if err != nil || len(all) == 0 {
@@ -148,12 +157,11 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 	if err != nil {
 		return false, err
 	}
-	c.last = l.step
+	c.last = l.Steps()
 	return true, nil
 }
 
-// newestIntact is the path of the first intact checkpoint of those after so many
-// steps, or "".
+// newestIntact returns the path of the first intact one of these checkpoints, or "".
 func (c *Checkpoints) newestIntact(all []int) string {
 	for _, steps := range all {
 		if _, err := readSealed(c.Path(steps)); err == nil {

@@ -28,7 +28,7 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 			}
 		},
 		"train: step 5: loss: got NaN, which is not finite; it began with tokens.weight": func(c *train.Config, m *model) {
-			c.OnStep = func(s train.Step) {
+			c.OnStep = func(s train.StepResult) {
 				if s.N == 4 {
 					require.NoError(t, m.params.Set("tokens.weight", notNumbers(vocabulary, width)))
 				}
@@ -36,7 +36,7 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 		},
 		// The update of the last step before a checkpoint may be what overflows.
 		"train: checkpoint after 6 steps: parameter output.bias: has values that are not finite": func(c *train.Config, m *model) {
-			c.OnStep = func(s train.Step) {
+			c.OnStep = func(s train.StepResult) {
 				if s.N == 5 {
 					require.NoError(t, m.params.Set("output.bias", infinite(vocabulary)))
 				}

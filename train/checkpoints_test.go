@@ -89,7 +89,7 @@ func TestStoppedRunGoesOn(t *testing.T) {
 				}
 			} else if stops { // after the next step
 				follow := c.OnStep
-				c.OnStep = func(s train.Step) { follow(s); cancel() }
+				c.OnStep = func(s train.StepResult) { follow(s); cancel() }
 			}
 			l := m.loop(t, c)
 			l.SaveTo(checkpoints)

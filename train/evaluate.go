@@ -31,17 +31,29 @@ func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 		if ok {
 			err = errors.Join(err, resumable.SetState(before))
 		}
-		return Evaluation{}, fmt.Errorf("train: evaluation after %d steps: %w", l.step, err)
+		return Evaluation{}, fmt.Errorf("train: evaluation after %d steps: %w", l.Steps(), err)
 	}
-	return Evaluation{Step: l.step, Loss: mean, Tokens: tokens}, nil
+	return Evaluation{Step: l.Steps(), Loss: mean, Tokens: tokens}, nil
 }
 
 // prepareEval builds the evaluation graph, once.
-func (l *Loop) prepareEval() (err error) {
-	if l.eval == nil {
-		l.eval, err = newProgram(l.params, l.loss, layers.Eval)
+func (l *Loop) prepareEval() error {
+	if l.eval != nil {
+		return nil
 	}
-	return err
+	b, cost, err := l.loss.build(l.params, layers.Eval)
+	if err != nil {
+		return err
+	}
+	eval, err := newProgram(b, cost)
+	if err == nil {
+		err = eval.compile()
+	}
+	if err != nil {
+		return fmt.Errorf("train: %v graph: %w", layers.Eval, err)
+	}
+	l.eval = eval
+	return nil
 }
 
 // meanLoss weighs the mean of each batch by the targets it is over.
@@ -61,7 +73,7 @@ func (pr *program) meanLoss(ctx context.Context, s Source) (mean float64, tokens
 		if b.Tokens < 1 {
 			return 0, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1", b.Tokens)
 		}
-		loss, err := pr.run(ctx, b, 0)
+		loss, err := pr.run(ctx, b.Inputs, 0)
 		if err != nil {
 			return 0, 0, err
 		}

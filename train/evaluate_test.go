@@ -88,7 +88,7 @@ func TestEvaluationChangesNothing(t *testing.T) {
 		var losses []float64
 		c := config()
 		c.EvalEvery = 1
-		c.OnStep = func(s train.Step) { losses = append(losses, s.Loss) }
+		c.OnStep = func(s train.StepResult) { losses = append(losses, s.Loss) }
 		c.OnEval = func(e train.Evaluation) { require.NotEqual(t, losses[len(losses)-1], e.Loss) }
 		l := m.loop(t, c)
 		require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), eval))

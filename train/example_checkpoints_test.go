@@ -11,7 +11,6 @@ import (
 	"attention/train"
 	"attention/train/text"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -28,7 +27,8 @@ func ExampleCheckpoints() {
 		for i := range ids {
 			ids[i] = i * i % 7
 		}
-		windows, err := text.NewWindows(ids, text.WindowConfig{Batch: 4, Context: 5}, 1)
+		shape := text.WindowConfig{Batch: 4, Context: 5}
+		windows, err := text.NewWindows(ids, shape, 1)
 		check(err)
 		params := layers.NewParams(tensor.Float32, 1)
 		model, err := layers.NewLanguageModel(params.Scope(""), layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 8,
@@ -36,11 +36,11 @@ func ExampleCheckpoints() {
 		check(err)
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
-		loop, err := train.New(params, func(b *layers.Build) (*G.Node, error) { return tokenLoss(b, model, 4, 5) }, train.Config{
+		loop, err := train.New(params, text.TokenLoss(model.Forward, shape), train.Config{
 			Steps:      100,
 			Accumulate: 2, // 2·4 windows a step
-			Schedule:   train.ScheduleConfig{Constant: train.Constant{Rate: 0.01}},
-			OnStep: func(s train.Step) {
+			StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},
+			OnStep: func(s train.StepResult) {
 				if s.N+1 == stopAfter {
 					stop()
 				}

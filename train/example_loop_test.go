@@ -6,12 +6,10 @@ import (
 	"log"
 	"strings"
 
-	"attention/graph"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -30,16 +28,15 @@ func ExampleLoop() {
 		Attention: layers.VariantConfig{Layer: layers.MultiHead, DIn: width, DOut: width, NumHeads: 4},
 	})
 	check(err)
-	loss := func(b *layers.Build) (*G.Node, error) { return tokenLoss(b, model, batch, positions) }
-
-	loop, err := train.New(params, loss, train.Config{
-		Steps:    150,
-		Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 0.01}},
+	shape := text.WindowConfig{Batch: batch, Context: positions}
+	loop, err := train.New(params, text.TokenLoss(model.Forward, shape), train.Config{
+		Steps:      150,
+		StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},
 	})
 	check(err)
-	windows, err := text.NewWindows(ids, text.WindowConfig{Batch: batch, Context: positions}, 0)
+	windows, err := text.NewWindows(ids, shape, 0)
 	check(err)
-	whole, err := text.NewEpoch(ids, text.WindowConfig{Batch: batch, Context: positions})
+	whole, err := text.NewEpoch(ids, shape)
 	check(err)
 
 	ctx := context.Background()
@@ -50,23 +47,6 @@ func ExampleLoop() {
 	check(err)
 	fmt.Printf("after %d steps the loss has fallen to less than a tenth: %v\n", loop.Steps(), after.Loss < before.Loss/10)
 	// Output: after 150 steps the loss has fallen to less than a tenth: true
-}
-
-// tokenLoss is the cross-entropy of the tokens that follow those of a batch.
-func tokenLoss(b *layers.Build, model *layers.LanguageModel, batch, positions int) (*G.Node, error) {
-	inputs, err := b.InputOf(tensor.Int, text.Inputs, batch, positions), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	targets, err := b.InputOf(tensor.Int, text.Targets, batch, positions), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	logits, err := model.Forward(b, inputs)
-	if err != nil {
-		return nil, err
-	}
-	return graph.CrossEntropy(logits, targets)
 }
 
 func check(err error) {

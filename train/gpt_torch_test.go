@@ -11,7 +11,6 @@ import (
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -43,19 +42,17 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 	for _, id := range file.Int64("ids") {
 		ids = append(ids, int(id))
 	}
-	source, err := text.NewCycle(ids, text.WindowConfig{Batch: 5, Context: 7})
+	shape := text.WindowConfig{Batch: 5, Context: 7}
+	source, err := text.NewCycle(ids, shape)
 	require.NoError(t, err)
 	var losses []float64
-	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
-		inputs := b.InputOf(tensor.Int, text.Inputs, 5, 7)
-		require.NoError(t, b.Err())
-		targets := b.InputOf(tensor.Int, text.Targets, 5, 7)
-		require.NoError(t, b.Err())
-		return model.Loss(b, inputs, targets)
-	}, train.Config{
-		Steps: 100, ClipNorm: 1, OnStep: func(s train.Step) { losses = append(losses, s.Loss) },
-		Solver:   train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},
-		Schedule: train.ScheduleConfig{Cosine: train.Cosine{Peak: 1e-2, Floor: 1e-3, WarmupSteps: 10, Steps: 80}},
+	loop, err := train.New(p, text.TokenLoss(model.Forward, shape), train.Config{
+		Steps: 100, OnStep: func(s train.StepResult) { losses = append(losses, s.Loss) },
+		StepConfig: train.StepConfig{
+			ClipNorm: 1,
+			Solver:   train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},
+			Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 1e-2, Floor: 1e-3, WarmupSteps: 10, Steps: 80}},
+		},
 	})
 	require.NoError(t, err)
 	require.NoError(t, loop.Run(context.Background(), source, nil))

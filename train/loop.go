@@ -3,12 +3,10 @@ package train
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // Loss builds a model and its loss in a graph: it declares its inputs with
@@ -17,20 +15,17 @@ type Loss func(b *layers.Build) (*G.Node, error)
 
 // Config says how a Loop trains.
 type Config struct {
-	Steps      int            `json:"steps"`      // of a whole run; at least 1
-	Accumulate int            `json:"accumulate"` // batches of a step, whose gradients are averaged by tokens; 0 means 1
-	Solver     SolverConfig   `json:"solver"`     // zero value: AdamW
-	Schedule   ScheduleConfig `json:"schedule"`   // of the learning rate
-	ClipNorm   float64        `json:"clip_norm"`  // limit of the gradients' global norm; 0 means none
-	Seed       int64          `json:"seed"`       // of the dropout masks
-	EvalEvery  int            `json:"eval_every"` // steps between evaluations; 0 means only at the end
+	Steps      int `json:"steps"`      // of a whole run; at least 1
+	Accumulate int `json:"accumulate"` // batches of a step, whose gradients are averaged by tokens; 0 means 1
+	StepConfig     // its fields are the config's own, in JSON too
+	EvalEvery  int `json:"eval_every"` // steps between evaluations; 0 means only at the end
 
 	// About describes the model and its data beyond the parameters' names and shapes,
 	// such as the model's own config as JSON. A checkpoint holds it, and Restore
 	// refuses one that differs.
 	About map[string]string `json:"-"`
 
-	OnStep func(Step)       `json:"-"` // called by Run after every step; may be nil
+	OnStep func(StepResult) `json:"-"` // called by Run after every step; may be nil
 	OnEval func(Evaluation) `json:"-"` // called by Run after every evaluation; may be nil
 	// BeforeSave is called by Run before it saves a checkpoint, which it does not do
 	// after an error; may be nil.
@@ -48,13 +43,7 @@ func (c Config) Validate() error {
 	if c.EvalEvery < 0 {
 		return fmt.Errorf("train: steps between evaluations: got %d, want a number >= 0", c.EvalEvery)
 	}
-	if err := c.Solver.Validate(); err != nil {
-		return err
-	}
-	if err := c.Schedule.Validate(); err != nil {
-		return err
-	}
-	return checkNonNegative("gradient norm limit", c.ClipNorm)
+	return c.StepConfig.Validate()
 }
 
 // Evaluation is the loss over a whole source.
@@ -70,14 +59,10 @@ type Loop struct {
 	config    Config
 	params    *layers.Params
 	loss      Loss
-	schedule  Schedule
-	solver    Solver
-	train     *program
-	sums      []*tensor.Dense // of the parameters' gradients; none if a step takes one batch
-	eval      *program        // nil until an evaluation is asked for
-	step      int             // steps taken
-	evaluated int             // of them, before the last evaluation of Run
-	saves     *Checkpoints    // nil if Run does not save
+	step      *Step
+	eval      *program     // nil until an evaluation is asked for
+	evaluated int          // steps before the last evaluation of Run
+	saves     *Checkpoints // nil if Run does not save
 }
 
 // New builds the training graph of loss over the parameters p. Those that the
@@ -89,31 +74,42 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	schedule, err := c.Schedule.New()
+	b, cost, err := loss.build(p, layers.Train)
 	if err != nil {
 		return nil, err
 	}
-	l := &Loop{config: c, params: p, loss: loss, schedule: schedule}
-	if l.train, err = newProgram(p, loss, layers.Train); err != nil {
-		return nil, err
-	}
-	if l.solver, err = c.Solver.New(l.train.params); err != nil {
+	step, err := NewStep(b, cost, c.StepConfig)
+	if err != nil {
 		return nil, err
 	}
 	if c.batchesPerStep() > 1 {
-		for _, p := range l.train.params {
-			l.sums = append(l.sums, p.Grad.Clone().(*tensor.Dense))
-		}
+		step.makeSums()
 	}
-	return l, nil
+	return &Loop{config: c, params: p, loss: loss, step: step}, nil
 }
 
-// Steps is the number of steps taken.
-func (l *Loop) Steps() int { return l.step }
+// build calls loss for one mode's graph.
+func (loss Loss) build(p *layers.Params, mode layers.Mode) (*layers.Build, *G.Node, error) {
+	b := layers.NewBuild(p, mode)
+	cost, err := loss(b)
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("train: %v graph: %w", mode, err)
+	}
+	return b, cost, nil
+}
 
-// Evaluated is the number of steps that were taken before the last evaluation that
-// Run made; 0 if it made none. One that was due but cut short is made up for by the
-// next Run, also after Restore.
+// batchesPerStep returns how many batches a step takes.
+func (c Config) batchesPerStep() int { return max(c.Accumulate, 1) }
+
+// Steps returns the number of steps taken.
+func (l *Loop) Steps() int { return l.step.taken }
+
+// Evaluated returns the number of steps that were taken before the last evaluation that
+// Run made; 0 if it made none. If an evaluation was interrupted, the next Run repeats
+// it, also after Restore.
 func (l *Loop) Evaluated() int { return l.evaluated }
 
 // SaveTo makes Run save checkpoints to a folder; nil means that it does not.
@@ -122,50 +118,14 @@ func (l *Loop) SaveTo(c *Checkpoints) { l.saves = c }
 // Step takes one step: loss and gradients of the batches, clipping, update. It wants
 // as many batches as a step takes, Config.Accumulate or 1. After an error the
 // parameters are as they were and the step does not count.
-func (l *Loop) Step(batches ...Batch) (Step, error) {
-	if n := l.config.batchesPerStep(); len(batches) != n {
-		return Step{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.step, len(batches), n)
+func (l *Loop) Step(batches ...Batch) (StepResult, error) {
+	n := l.config.batchesPerStep()
+	if len(batches) != n {
+		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps(), len(batches), n)
 	}
-	return l.takeStep(func() (Batch, error) {
+	return l.step.take(n, func() (Batch, error) {
 		b := batches[0]
 		batches = batches[1:]
 		return b, nil
 	})
-}
-
-// takeStep takes one step with the batches that next returns, each of which is used
-// before the next one is asked for.
-func (l *Loop) takeStep(next func() (Batch, error)) (Step, error) {
-	begin := time.Now()
-	loss, tokens, err := l.gradients(next)
-	if err != nil {
-		return Step{}, fmt.Errorf("train: step %d: %w", l.step, err)
-	}
-	norm, rate, err := l.update()
-	if err != nil {
-		return Step{}, fmt.Errorf("train: step %d: %w", l.step, err)
-	}
-	l.step++
-	return Step{N: l.step - 1, Loss: loss, LearningRate: rate, GradNorm: norm,
-		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
-}
-
-// update clips the gradients and moves the parameters.
-func (l *Loop) update() (norm, rate float64, err error) {
-	params := l.train.params
-	if norm, err = gradientNorm(params); err != nil {
-		return 0, 0, l.train.whence(err)
-	}
-	clipGradients(params, norm, l.config.ClipNorm)
-	rate = l.schedule.At(l.step)
-	return norm, rate, l.solver.Step(rate, params)
-}
-
-// dropoutKey is the key of one batch's dropout masks; n counts the batches of a run.
-// It differs for all seeds less than 2³¹ apart and n below 2³¹: 2⁶⁴ divided by the
-// golden ratio is the number whose multiples stay farthest from each other. For seeds
-// farther apart an equal key is as unlikely as for random ones.
-func dropoutKey(seed int64, n int) int64 {
-	const golden = 0x9e3779b97f4a7c15
-	return int64(uint64(seed)*golden + uint64(n))
 }

@@ -60,7 +60,7 @@ func TestEqualSeedsGiveEqualBits(t *testing.T) {
 		c := config()
 		c.Seed, c.ClipNorm = seed, 1
 		var losses []float64
-		c.OnStep = func(s train.Step) { losses = append(losses, s.Loss, s.GradNorm) }
+		c.OnStep = func(s train.StepResult) { losses = append(losses, s.Loss, s.GradNorm) }
 		require.NoError(t, m.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), nil))
 		return losses, bitsOf(m.values())
 	}
@@ -128,7 +128,7 @@ func TestContextStopsBetweenSteps(t *testing.T) {
 	m := newModel(t, tensor.Float32, 7, 0.3)
 	ctx, cancel := context.WithCancel(context.Background())
 	c := config()
-	c.OnStep = func(s train.Step) {
+	c.OnStep = func(s train.StepResult) {
 		if s.N == 3 {
 			cancel()
 		}
@@ -174,7 +174,7 @@ func TestRunCallsBack(t *testing.T) {
 		var events []string
 		c := config()
 		c.EvalEvery = row.every
-		c.OnStep = func(s train.Step) {
+		c.OnStep = func(s train.StepResult) {
 			events = append(events, fmt.Sprint("step ", s.N))
 			require.Equal(t, constantLearningRate, s.LearningRate)
 			require.Positive(t, s.TokensPerSecond)

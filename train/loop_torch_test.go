@@ -15,17 +15,17 @@ import (
 )
 
 // torchRuns are the cases of testdata/torch/training.py.
-var torchRuns = map[string]train.Config{
+var torchRuns = map[string]train.StepConfig{
 	"sgd": {Solver: train.SolverConfig{Name: train.SGD},
-		Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 0.1}}},
+		Schedule: train.ConstantRate(0.1)},
 	"sgd_momentum": {Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.9},
-		Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 0.05}}},
+		Schedule: train.ConstantRate(0.05)},
 	"adam": {Solver: train.SolverConfig{Name: train.Adam},
-		Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 0.01}}},
+		Schedule: train.ConstantRate(0.01)},
 	"adamw_decay": {Solver: train.SolverConfig{Name: train.AdamW, WeightDecay: 0.1},
-		Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 0.01}}},
+		Schedule: train.ConstantRate(0.01)},
 	"adamw_clip_cosine": {Solver: train.SolverConfig{WeightDecay: 0.1, Beta1: 0.8, Beta2: 0.95}, ClipNorm: 3,
-		Schedule: train.ScheduleConfig{Cosine: train.Cosine{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}},
+		Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}},
 }
 
 // Only the order of sums differs. In float64 that leaves 7e-15 at losses and norms
@@ -42,7 +42,7 @@ func TestTenStepsOfTrainingAsPyTorch(t *testing.T) {
 	}
 }
 
-func trainAsPyTorch(t *testing.T, name string, c train.Config, dtype tensor.Dtype) {
+func trainAsPyTorch(t *testing.T, name string, step train.StepConfig, dtype tensor.Dtype) {
 	file := golden.Load(t, "torch/training.safetensors")
 	m := newModel(t, dtype, 0, 0)
 	for param, v := range m.params.All() {
@@ -50,8 +50,8 @@ func trainAsPyTorch(t *testing.T, name string, c train.Config, dtype tensor.Dtyp
 		require.NoError(t, m.params.Set(param, start))
 	}
 	var losses, norms, rates []float64
-	c.Steps = trainedSteps
-	c.OnStep = func(s train.Step) {
+	c := train.Config{Steps: trainedSteps, StepConfig: step}
+	c.OnStep = func(s train.StepResult) {
 		require.Equal(t, len(losses), s.N)
 		losses, norms, rates = append(losses, s.Loss), append(norms, s.GradNorm), append(rates, s.LearningRate)
 	}

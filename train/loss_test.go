@@ -95,7 +95,7 @@ func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*train.Loo
 		return op(sum, x)
 	}
 	c := config()
-	c.Solver.Name, c.Schedule.Constant.Rate, c.ClipNorm = train.SGD, 1, 5
+	c.Solver.Name, c.Schedule, c.ClipNorm = train.SGD, train.ConstantRate(1), 5
 	l, err := train.New(p, loss, c)
 	require.NoError(t, err)
 	return l, []layers.Param{w, v}
@@ -161,7 +161,7 @@ func TestParametersOfOneElement(t *testing.T) {
 		p, w := weights(t, "w", 3, shape...)
 		loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.HadamardProd(b.Node(w), b.Node(w)))) }
 		c := config()
-		c.Solver.Name, c.Schedule.Constant.Rate = train.SGD, 0.25
+		c.Solver.Name, c.Schedule = train.SGD, train.ConstantRate(0.25)
 		l, err := train.New(p, loss, c)
 		require.NoError(t, err, "%v", shape)
 		s, err := l.Step(train.Batch{})
@@ -212,7 +212,7 @@ func TestConfigValidate(t *testing.T) {
 		"train: steps: got 0, want a number >= 1":                      func(c *train.Config) { c.Steps = 0 },
 		"train: steps between evaluations: got -1, want a number >= 0": func(c *train.Config) { c.EvalEvery = -1 },
 		`train: solver: got "lion", want "sgd", "adam" or "adamw"`:     func(c *train.Config) { c.Solver.Name = "lion" },
-		"train: schedule: got {Constant:{Rate:0} Cosine:{Peak:0 Floor:0 WarmupSteps:0 Steps:0}}, want either a constant or a cosine schedule": func(c *train.Config) {
+		"train: schedule: got none, want a constant or a cosine schedule": func(c *train.Config) {
 			c.Schedule = train.ScheduleConfig{}
 		},
 		"train: gradient norm limit: got -1, want a finite number >= 0": func(c *train.Config) { c.ClipNorm = -1 },

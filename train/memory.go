@@ -12,17 +12,17 @@ type Memory struct {
 
 // Memory is what the loop takes now. A graph for evaluation comes with the first one.
 func (l *Loop) Memory() Memory {
-	m := Memory{Graphs: l.train.machine.Memory().Planned}
+	m := Memory{Graphs: l.step.program.machine.Memory().Planned}
 	for _, v := range l.params.All() {
 		m.Weights += bytesOf(v)
 	}
-	for _, p := range l.train.params {
+	for _, p := range l.step.program.params {
 		m.Gradients += bytesOf(p.Grad)
 	}
-	for _, v := range l.sums {
+	for _, v := range l.step.sums {
 		m.Gradients += bytesOf(v)
 	}
-	for _, s := range l.solver.State() {
+	for _, s := range l.step.solver.State() {
 		m.Solver += bytesOf(s.Value)
 	}
 	if l.eval != nil {

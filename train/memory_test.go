@@ -15,7 +15,7 @@ func TestMemory(t *testing.T) {
 	m := newModel(t, tensor.Float64, 1, 0)
 	weights := 8 * m.params.Count()
 	memory := func(c train.Config) train.Memory {
-		c.Steps, c.Schedule.Constant.Rate = 1, 1
+		c.Steps, c.Schedule = 1, train.ConstantRate(1)
 		loop, err := train.New(m.params, m.loss, c)
 		require.NoError(t, err)
 		return loop.Memory()
@@ -25,7 +25,7 @@ func TestMemory(t *testing.T) {
 	require.InDelta(t, 2*weights, adam.Solver, float64(8*m.params.Len()))
 	logits := 8 * batchSize * contextLength * vocabulary
 	require.Greater(t, adam.Graphs, logits)
-	momentum := memory(train.Config{Accumulate: 2, Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.5}})
+	momentum := memory(train.Config{Accumulate: 2, StepConfig: train.StepConfig{Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.5}}})
 	require.Equal(t, []int{weights, 2 * weights}, []int{momentum.Weights, momentum.Gradients})
 	require.InDelta(t, weights, momentum.Solver, float64(8*m.params.Len()))
 	require.Equal(t, adam.Graphs, momentum.Graphs)

@@ -45,24 +45,12 @@ func newModel(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *mo
 
 func (m *model) loss(b *layers.Build) (*G.Node, error) {
 	m.builds = append(m.builds, b)
-	inputs, err := b.InputOf(tensor.Int, text.Inputs, batchSize, contextLength), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	targets, err := b.InputOf(tensor.Int, text.Targets, batchSize, contextLength), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	logits, err := m.net.Forward(b, inputs)
-	if err != nil {
-		return nil, err
-	}
-	return graph.CrossEntropy(logits, targets)
+	return text.TokenLoss(m.net.Forward, text.WindowConfig{Batch: batchSize, Context: contextLength})(b)
 }
 
 // config is a run of AdamW over all of the tests' steps.
 func config() train.Config {
-	return train.Config{Steps: trainedSteps, Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: constantLearningRate}}}
+	return train.Config{Steps: trainedSteps, StepConfig: train.StepConfig{Schedule: train.ConstantRate(constantLearningRate)}}
 }
 
 func (m *model) loop(t testing.TB, c train.Config) *train.Loop {

@@ -24,25 +24,21 @@ type program struct {
 	machine    *machine.Machine
 }
 
-func newProgram(p *layers.Params, loss Loss, mode layers.Mode) (*program, error) {
-	b := layers.NewBuild(p, mode)
-	cost, err := loss(b)
-	if err != nil {
-		return nil, fmt.Errorf("train: %v graph: %w", mode, err)
+// newProgram returns the program of a loss, to be compiled.
+func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
+	if err := b.Err(); err != nil {
+		return nil, err
 	}
-	if err := checkLoss(cost, b); err != nil {
-		return nil, fmt.Errorf("train: %v graph: loss: %w", mode, err)
+	if err := checkLoss(loss, b); err != nil {
+		return nil, fmt.Errorf("loss: %w", err)
 	}
-	pr := &program{loss: cost, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}
-	if mode == layers.Train {
-		if err := pr.differentiate(b); err != nil {
-			return nil, fmt.Errorf("train: %v graph: %w", mode, err)
-		}
-	}
-	if pr.machine, err = machine.New(append(G.Nodes{cost}, pr.grads...)...); err != nil {
-		return nil, fmt.Errorf("train: %v graph: %w", mode, err)
-	}
-	return pr, nil
+	return &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}, nil
+}
+
+// compile plans the machine that computes the loss and the gradients there are.
+func (pr *program) compile() (err error) {
+	pr.machine, err = machine.New(append(G.Nodes{pr.loss}, pr.grads...)...)
+	return err
 }
 
 // checkLoss refuses what no gradient can start from.
@@ -89,9 +85,9 @@ func (pr *program) differentiate(b *layers.Build) error {
 	return nil
 }
 
-// run binds a batch to the graph's inputs and returns the loss, which is finite.
-func (pr *program) run(ctx context.Context, b Batch, key int64) (float64, error) {
-	if err := pr.bind(b); err != nil {
+// run binds values to the graph's inputs and returns the loss, which is finite.
+func (pr *program) run(ctx context.Context, v Values, key int64) (float64, error) {
+	if err := pr.bind(v); err != nil {
 		return 0, fmt.Errorf("batch: %w", err)
 	}
 	if pr.dropoutKey != nil {
@@ -112,14 +108,13 @@ func (pr *program) run(ctx context.Context, b Batch, key int64) (float64, error)
 		return 0, fmt.Errorf("loss: got a %T, want a float32 or float64", v)
 	}
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return 0, pr.whence(fmt.Errorf("loss: got %v, which is %w", loss, ErrNotFinite))
+		return 0, pr.withOrigin(fmt.Errorf("loss: got %v, which is %w", loss, ErrNotFinite))
 	}
 	return loss, nil
 }
 
-// whence adds to an error that says that something is not finite where in the
-// graph that began.
-func (pr *program) whence(err error) error {
+// withOrigin appends the first op that produced a NaN or an infinity.
+func (pr *program) withOrigin(err error) error {
 	n, findErr := pr.machine.FindNotFinite()
 	switch {
 	case findErr != nil || n == nil: // as when squares of finite gradients overflow
@@ -132,10 +127,10 @@ func (pr *program) whence(err error) error {
 
 // bind demands a value of the right type and shape for every input and no other.
 // The values are bound only when all are right.
-func (pr *program) bind(b Batch) error {
+func (pr *program) bind(values Values) error {
 	names := slices.Sorted(maps.Keys(pr.inputs))
 	for _, name := range names {
-		n, v := pr.inputs[name], b.Inputs[name]
+		n, v := pr.inputs[name], values[name]
 		if v == nil {
 			return fmt.Errorf("%s: got none, want %v %v", name, n.Dtype(), n.Shape())
 		}
@@ -143,13 +138,13 @@ func (pr *program) bind(b Batch) error {
 			return fmt.Errorf("%s: got %v %v, want %v %v", name, v.Dtype(), v.Shape(), n.Dtype(), n.Shape())
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.Inputs)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if pr.inputs[name] == nil {
 			return fmt.Errorf("%s: is no input of the loss, which has %q", name, names)
 		}
 	}
 	for _, name := range names {
-		if err := G.Let(pr.inputs[name], b.Inputs[name]); err != nil {
+		if err := G.Let(pr.inputs[name], values[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // checkpoint comes after the evaluation of the same step.
 //
 // A context that is done stops it between two steps, or in an evaluation, with the
-// context's error; Run may be called again to go on. After any other error nothing is
+// context's error; Run may be called again to resume. After any other error nothing is
 // saved: what was saved before stays.
 func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 	if train == nil {
@@ -45,16 +45,16 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 				return err
 			}
 		}
-		if l.saveDue() {
+		if l.saves != nil && l.saves.due(l.Steps(), l.config.Steps) {
 			if err := l.saveCheckpoint(saved); err != nil {
 				return err
 			}
 		}
-		if l.step >= l.config.Steps {
+		if l.Steps() >= l.config.Steps {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.step, l.config.Steps, err)
+			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)
 		}
 		if err := l.runStep(train); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 }
 
 func (l *Loop) runStep(train Source) error {
-	s, err := l.takeStep(func() (Batch, error) {
+	r, err := l.step.take(l.config.batchesPerStep(), func() (Batch, error) {
 		b, err := train.Next()
 		if errors.Is(err, io.EOF) {
 			err = fmt.Errorf("the source has ended, want batches for %d steps: %w", l.config.Steps, io.ErrUnexpectedEOF)
@@ -74,15 +74,15 @@ func (l *Loop) runStep(train Source) error {
 		return b, err
 	})
 	if err == nil && l.config.OnStep != nil {
-		l.config.OnStep(s)
+		l.config.OnStep(r)
 	}
 	return err
 }
 
 func (l *Loop) evalDue() bool {
-	every := l.config.EvalEvery
-	due := l.step == l.config.Steps || every > 0 && l.step%every == 0
-	return due && l.step > 0 && l.evaluated != l.step
+	n, every := l.Steps(), l.config.EvalEvery
+	due := n == l.config.Steps || every > 0 && n%every == 0
+	return due && n > 0 && l.evaluated != n
 }
 
 func (l *Loop) runEval(ctx context.Context, eval Source) error {
@@ -90,29 +90,23 @@ func (l *Loop) runEval(ctx context.Context, eval Source) error {
 	if err != nil {
 		return err
 	}
-	l.evaluated = l.step
+	l.evaluated = l.Steps()
 	if l.config.OnEval != nil {
 		l.config.OnEval(e)
 	}
 	return nil
 }
 
-func (l *Loop) saveDue() bool {
-	c := l.saves
-	return c != nil && l.step > 0 && (l.step == l.config.Steps || c.config.Every > 0 && l.step%c.config.Every == 0)
-}
-
 // saveCheckpoint saves where the loop stands, unless it has no folder to save to or
 // that has it already.
 func (l *Loop) saveCheckpoint(source Resumable) error {
-	c := l.saves
-	if c == nil || c.last == l.step {
+	if l.saves == nil || l.saves.has(l.Steps()) {
 		return nil
 	}
 	if l.config.BeforeSave != nil {
 		if err := l.config.BeforeSave(); err != nil {
-			return fmt.Errorf("train: checkpoint after %d steps: %w", l.step, err)
+			return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
 		}
 	}
-	return c.Save(l, source)
+	return l.saves.Save(l, source)
 }

@@ -1,38 +1,85 @@
 package train
 
-import "fmt"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
 
-// ScheduleConfig names a schedule and its numbers, so that both can be written
-// down in one piece. Exactly one of the fields is set; the zero value is no
-// schedule at all and does not validate, for no learning rate suits every model.
-type ScheduleConfig struct {
-	Constant Constant `json:"constant,omitzero"`
-	Cosine   Cosine   `json:"cosine,omitzero"`
-}
+// ScheduleConfig holds one schedule. Its JSON is the schedule's own with its name as
+// "type", {"type": "constant", "rate": 0.001}, so that it can be written down. The zero
+// value holds none and does not validate, for no learning rate suits every model.
+type ScheduleConfig struct{ Schedule }
 
-// New returns the schedule, or the error that Validate returns.
-func (c ScheduleConfig) New() (Schedule, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	return c.chosen(), nil
-}
+// ConstantRate returns the config of one learning rate for all steps.
+func ConstantRate(rate float64) ScheduleConfig { return ScheduleConfig{Constant{Rate: rate}} }
 
-// Validate refuses none, two, and a schedule whose own Validate refuses it.
+// Validate refuses no schedule and one whose own Validate refuses it.
 func (c ScheduleConfig) Validate() error {
-	s := c.chosen()
-	if s == nil {
-		return fmt.Errorf("train: schedule: got %+v, want either a constant or a cosine schedule", c)
+	if c.Schedule == nil {
+		return errors.New("train: schedule: got none, want a constant or a cosine schedule")
 	}
-	return s.Validate()
+	return c.Schedule.Validate()
 }
 
-func (c ScheduleConfig) chosen() Schedule {
-	switch {
-	case c.Cosine == Cosine{} && c.Constant != Constant{}:
-		return c.Constant
-	case c.Constant == Constant{} && c.Cosine != Cosine{}:
-		return c.Cosine
+// Names of the schedules in JSON.
+const (
+	constantType = "constant"
+	cosineType   = "cosine"
+)
+
+// MarshalJSON writes the schedule's fields and its type.
+func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
+	switch s := c.Schedule.(type) {
+	case nil:
+		return []byte("{}"), nil
+	case Constant:
+		return json.Marshal(struct {
+			Type string `json:"type"`
+			Constant
+		}{constantType, s})
+	case Cosine:
+		return json.Marshal(struct {
+			Type string `json:"type"`
+			Cosine
+		}{cosineType, s})
 	}
+	return nil, fmt.Errorf("train: schedule: got a %T, want a Constant or a Cosine: others have no JSON", c.Schedule)
+}
+
+// UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote. It also reads
+// {"cosine": {…}} and {"constant": {…}}, the form of earlier checkpoints.
+func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
+	var form struct {
+		Type     string          `json:"type"`
+		Constant json.RawMessage `json:"constant"`
+		Cosine   json.RawMessage `json:"cosine"`
+	}
+	if err := json.Unmarshal(text, &form); err != nil {
+		return err
+	}
+	kind := form.Type
+	switch {
+	case kind != "":
+	case form.Constant != nil && form.Cosine == nil:
+		kind, text = constantType, form.Constant
+	case form.Cosine != nil && form.Constant == nil:
+		kind, text = cosineType, form.Cosine
+	}
+	switch kind {
+	case constantType:
+		return decodeSchedule[Constant](c, text)
+	case cosineType:
+		return decodeSchedule[Cosine](c, text)
+	}
+	return fmt.Errorf("train: schedule: type: got %q, want %q or %q", kind, constantType, cosineType)
+}
+
+func decodeSchedule[S Schedule](c *ScheduleConfig, text []byte) error {
+	var s S
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("train: schedule: %w", err)
+	}
+	c.Schedule = s
 	return nil
 }

@@ -1,7 +1,6 @@
 package train_test
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 
@@ -52,33 +51,4 @@ func TestScheduleValidate(t *testing.T) {
 	}
 	require.NoError(t, train.Constant{}.Validate())
 	require.Equal(t, 0.25, train.Constant{Rate: 0.25}.At(7))
-}
-
-func TestScheduleConfig(t *testing.T) {
-	constant := train.ScheduleConfig{Constant: train.Constant{Rate: 0.1}}
-	cosine := train.ScheduleConfig{Cosine: train.Cosine{Peak: 1, Floor: 0.1, WarmupSteps: 2, Steps: 9}}
-	for want, c := range map[string]train.ScheduleConfig{
-		`{"constant":{"rate":0.1}}`:                                    constant,
-		`{"cosine":{"peak":1,"floor":0.1,"warmup_steps":2,"steps":9}}`: cosine,
-	} {
-		data, err := json.Marshal(c)
-		require.NoError(t, err)
-		require.Equal(t, want, string(data))
-		var back train.ScheduleConfig
-		require.NoError(t, json.Unmarshal(data, &back))
-		require.Equal(t, c, back)
-	}
-	s, err := constant.New()
-	require.NoError(t, err)
-	require.Equal(t, train.Constant{Rate: 0.1}, s)
-	s, err = cosine.New()
-	require.NoError(t, err)
-	require.Equal(t, cosine.Cosine, s)
-
-	for _, c := range []train.ScheduleConfig{{}, {Constant: constant.Constant, Cosine: cosine.Cosine}} {
-		_, err := c.New()
-		require.ErrorContains(t, err, "want either a constant or a cosine schedule")
-	}
-	_, err = train.ScheduleConfig{Constant: train.Constant{Rate: -1}}.New()
-	require.ErrorContains(t, err, "train: learning rate: got -1")
 }

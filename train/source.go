@@ -1,11 +1,9 @@
 package train
 
-import "gorgonia.org/tensor"
-
 // Batch is what a source returns for one step: values for a loss's inputs.
 type Batch struct {
-	Inputs map[string]*tensor.Dense // input's name → value
-	Tokens int                      // number of targets that count, which the loss is a mean over
+	Inputs Values // by the inputs' names
+	Tokens int    // number of targets that count, which the loss is a mean over
 }
 
 // Source yields batches. A batch belongs to the source: it is valid until the

@@ -1,10 +1,126 @@
 package train
 
-// Step is what one training step showed.
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Values are what a graph's inputs are bound to, by the inputs' names.
+type Values map[string]*tensor.Dense
+
+// StepConfig says how a step moves the parameters.
+type StepConfig struct {
+	Solver   SolverConfig   `json:"solver"`    // zero value: AdamW
+	Schedule ScheduleConfig `json:"schedule"`  // of the learning rate; there is no default
+	ClipNorm float64        `json:"clip_norm"` // limit of the gradients' global norm; 0 means none
+	Seed     int64          `json:"seed"`      // of the dropout masks
+}
+
+// Validate returns an error for the first field that makes no sense.
+func (c StepConfig) Validate() error {
+	if err := c.Solver.Validate(); err != nil {
+		return err
+	}
+	if err := c.Schedule.Validate(); err != nil {
+		return err
+	}
+	return checkNonNegative("gradient norm limit", c.ClipNorm)
+}
+
+// Step takes training steps with one graph: the loss and its gradients, clipping, and
+// the solver's update of the parameters in place. It is not safe for use by several
+// goroutines at once.
 type Step struct {
+	config  StepConfig
+	program *program
+	solver  Solver
+	sums    []*tensor.Dense // of the parameters' gradients; nil until a step takes several batches
+	taken   int
+}
+
+// StepResult is what one training step showed.
+type StepResult struct {
 	N               int     // number of the step, counted from 0
 	Loss            float64 // mean over the batch's tokens, before the update; nats for a cross-entropy
 	LearningRate    float64
 	GradNorm        float64 // of all gradients together, before clipping
 	TokensPerSecond float64
+}
+
+// NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the
+// graph. Parameters that the loss depends on are trained, others stay as they are. The
+// build's first error comes first, so that a formula need not check its own.
+func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
+	if b == nil {
+		return nil, errors.New("train: step: got nil for the build, want one")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := newProgram(b, loss)
+	if err == nil {
+		err = p.differentiate(b)
+	}
+	if err == nil {
+		err = p.compile()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
+	}
+	s := &Step{config: c, program: p}
+	if s.solver, err = c.Solver.New(p.params); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Run takes one step on a batch and returns its loss, computed before the parameters
+// moved. v holds a value of the right type and shape for every input and no other. After
+// an error the parameters are as they were and the step does not count.
+func (s *Step) Run(v Values) (loss float64, err error) {
+	r, err := s.take(1, func() (Batch, error) { return Batch{Inputs: v}, nil })
+	return r.Loss, err
+}
+
+// take takes one step with n batches of next, each of which is used before the next one
+// is asked for.
+func (s *Step) take(n int, next func() (Batch, error)) (StepResult, error) {
+	begin := time.Now()
+	loss, tokens, err := s.gradients(n, next)
+	if err != nil {
+		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken, err)
+	}
+	norm, rate, err := s.update()
+	if err != nil {
+		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken, err)
+	}
+	s.taken++
+	return StepResult{N: s.taken - 1, Loss: loss, LearningRate: rate, GradNorm: norm,
+		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
+}
+
+// update clips the gradients and moves the parameters.
+func (s *Step) update() (norm, rate float64, err error) {
+	params := s.program.params
+	if norm, err = gradientNorm(params); err != nil {
+		return 0, 0, s.program.withOrigin(err)
+	}
+	clipGradients(params, norm, s.config.ClipNorm)
+	rate = s.config.Schedule.At(s.taken)
+	return norm, rate, s.solver.Step(rate, params)
+}
+
+// dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run.
+// It differs for all seeds less than 2³¹ apart and n below 2³¹: 2⁶⁴ divided by the
+// golden ratio is the number whose multiples stay farthest from each other. For seeds
+// farther apart an equal key is as unlikely as for random ones.
+func dropoutKey(seed int64, n int) int64 {
+	const golden = 0x9e3779b97f4a7c15
+	return int64(uint64(seed)*golden + uint64(n))
 }

@@ -32,7 +32,7 @@ var rooms = map[string][]string{
 	"attention/layers/gradcases":     {"attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/gradcases", "attention/graph/gradcheck"},
 	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
 	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
-	"attention/train/text":           {"attention/train", "attention/graph"},
+	"attention/train/text":           {"attention/train", "attention/layers", "attention/graph"},
 	"attention/train/pretrained":     {"attention/train/text", "attention/layers", "attention/internal/config", "attention/internal/safetensors"},
 
 	"attention/cmd/attention/internal/term":        {},

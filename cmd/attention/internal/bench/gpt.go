@@ -6,9 +6,6 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
-
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // vocab is the vocabulary of the GPT that is timed: the characters of a text.
@@ -36,19 +33,13 @@ func newGPTStep(w work) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
-		inputs, err := b.InputOf(tensor.Int, text.Inputs, w.batch, w.tokens), b.Err()
-		if err != nil {
-			return nil, err
-		}
-		targets, err := b.InputOf(tensor.Int, text.Targets, w.batch, w.tokens), b.Err()
-		if err != nil {
-			return nil, err
-		}
-		return model.Loss(b, inputs, targets)
-	}, train.Config{
-		Steps: 1, ClipNorm: 1, Schedule: train.ScheduleConfig{Constant: train.Constant{Rate: 1e-3}},
-		Solver: train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},
+	shape := text.WindowConfig{Batch: w.batch, Context: w.tokens}
+	loop, err := train.New(p, text.TokenLoss(model.Forward, shape), train.Config{
+		Steps: 1,
+		StepConfig: train.StepConfig{
+			ClipNorm: 1, Schedule: train.ConstantRate(1e-3),
+			Solver: train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -58,7 +49,7 @@ func newGPTStep(w work) (func() error, error) {
 	for i := range ids {
 		ids[i] = random.IntN(vocab)
 	}
-	source, err := text.NewWindows(ids, text.WindowConfig{Batch: w.batch, Context: w.tokens}, 0)
+	source, err := text.NewWindows(ids, shape, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (c Config) About() (map[string]string, error) {
 		"text": map[string]any{"sha256": c.Text.SHA256}, "vocabulary": c.Vocabulary, "model": c.Model,
 		"dtype": c.Dtype, "batch": c.Batch, "order": c.Order,
 		"training": map[string]any{"seed": c.Training.Seed, "clip_norm": c.Training.ClipNorm,
-			"accumulate": c.Training.Accumulate, "schedule": c.Training.Schedule},
+			"accumulate": c.Training.Accumulate, "schedule": map[string]any{"cosine": c.Training.Schedule.Schedule}},
 	})
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import "attention/train"
 
 // History is the steps and evaluations of a run.
 type History struct {
-	Steps       []train.Step
+	Steps       []train.StepResult
 	Evaluations []train.Evaluation
 }
 

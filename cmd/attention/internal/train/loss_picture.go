@@ -49,7 +49,7 @@ func (r *training) curves() []plot.Curve {
 }
 
 // meanLosses cuts the steps into at most n groups of one size and returns the mean of each.
-func meanLosses(steps []train.Step, n int) plotter.XYs {
+func meanLosses(steps []train.StepResult, n int) plotter.XYs {
 	size := (len(steps) + n - 1) / n
 	var points plotter.XYs
 	for i := 0; i < len(steps); i += size {

@@ -155,11 +155,13 @@ func (o options) loopConfig() train.Config {
 	return train.Config{
 		Steps:      o.steps,
 		Accumulate: o.accumulate,
-		Solver:     solver,
-		Schedule: train.ScheduleConfig{Cosine: train.Cosine{
-			Peak: o.rate, Floor: o.floor, WarmupSteps: o.warmup, Steps: o.decaySteps}},
-		ClipNorm:  o.clip,
-		Seed:      o.seed,
+		StepConfig: train.StepConfig{
+			Solver: solver,
+			Schedule: train.ScheduleConfig{Schedule: train.Cosine{
+				Peak: o.rate, Floor: o.floor, WarmupSteps: o.warmup, Steps: o.decaySteps}},
+			ClipNorm: o.clip,
+			Seed:     o.seed,
+		},
 		EvalEvery: o.evalEvery,
 	}
 }

@@ -60,8 +60,7 @@ func TestTrainScheduleIsNanoGPTs(t *testing.T) {
 	o := tinyOptions(layers.MultiHead, train.AdamW)
 	o.rate = 1e-3
 	require.NoError(t, o.settle(func(flag string) bool { return flag == "lr" }))
-	s, err := o.loopConfig().Schedule.New()
-	require.NoError(t, err)
+	s := o.loopConfig().Schedule
 	const most, least, warmup, decay = 1e-3, 1e-4, 100, 2000
 	for it := range 2100 {
 		want := least

@@ -18,9 +18,9 @@ func TestPresets(t *testing.T) {
 	o := settled(t, "--preset", "nano-char")
 	require.Equal(t, layers.GPTConfig{Vocab: 65, Context: 64, Width: 128, Layers: 4, NumHeads: 4, Activation: "gelu", Eps: 1e-5, NoBias: true}, o.gptConfig(65))
 	require.Equal(t, 804_096, o.gptConfig(65).Count())
-	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, ClipNorm: 1, Seed: 1, EvalEvery: 250,
+	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 250, StepConfig: train.StepConfig{ClipNorm: 1, Seed: 1,
 		Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1, Decay: train.DecayMatrices},
-		Schedule: train.ScheduleConfig{Cosine: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}}, o.loopConfig())
+		Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}}}, o.loopConfig())
 	require.Equal(t, []any{12, 20, text.Characters, run.RandomOrder}, []any{o.batch, o.evalBatches, o.tokenizer, o.order})
 
 	o = settled(t, "--preset", "gpt2")
@@ -37,7 +37,7 @@ func TestPresets(t *testing.T) {
 // what is said of a solver is not said of another.
 func TestPresetsBesideFlags(t *testing.T) {
 	o := settled(t, "--preset", "tiny", "--steps", "40", "--lr", "0.0005")
-	require.Equal(t, train.Cosine{Peak: 0.0005, Floor: 0.0005 / 10, WarmupSteps: 2, Steps: 40}, o.loopConfig().Schedule.Cosine)
+	require.Equal(t, train.Cosine{Peak: 0.0005, Floor: 0.0005 / 10, WarmupSteps: 2, Steps: 40}, o.loopConfig().Schedule.Schedule)
 	o = settled(t, "--preset", "tiny", "--solver", "sgd")
 	require.Equal(t, train.SolverConfig{Name: train.SGD, Decay: train.DecayMatrices}, o.loopConfig().Solver)
 	require.Equal(t, float64(sgdRate), o.rate)

@@ -52,7 +52,7 @@ func (r *training) countString() string {
 
 func (r *training) printSolver() {
 	training, solver := r.config.Training, r.config.Training.Solver
-	fmt.Fprintf(r.out, "solver    %s, learning rate %v", solver.Name, training.Schedule.Cosine.Peak)
+	fmt.Fprintf(r.out, "solver    %s, learning rate %v", solver.Name, training.Schedule.Schedule.(train.Cosine).Peak)
 	for _, f := range []struct {
 		name  string
 		value float64

@@ -10,13 +10,11 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
-	"attention/graph"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // training is one run of attention train, or what is left of one.
@@ -154,7 +152,7 @@ func (r *training) save() error {
 	return errors.Join(err, f.Metrics.Close())
 }
 
-func (r *training) onStep(s train.Step) {
+func (r *training) onStep(s train.StepResult) {
 	r.history.Steps = append(r.history.Steps, s)
 	r.folder.Metrics.AddStep(s)
 	r.progress.Step(s.Loss)
@@ -184,17 +182,5 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 
 // loss is the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	inputs, err := b.InputOf(tensor.Int, text.Inputs, r.config.Batch, r.model.Context()), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	targets, err := b.InputOf(tensor.Int, text.Targets, r.config.Batch, r.model.Context()), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	logits, err := r.model.Forward(b, inputs)
-	if err != nil {
-		return nil, err
-	}
-	return graph.CrossEntropy(logits, targets)
+	return text.TokenLoss(r.model.Forward, text.WindowConfig{Batch: r.config.Batch, Context: r.model.Context()})(b)
 }

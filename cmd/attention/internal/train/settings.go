@@ -37,6 +37,8 @@ func settingFlags() map[string]string {
 		"training.seed": "seed", "training.eval_every": "eval-every",
 		"training.solver.name": "solver", "training.solver.momentum": "momentum", "training.solver.beta1": "beta1",
 		"training.solver.beta2": "beta2", "training.solver.eps": "eps", "training.solver.weight_decay": "weight-decay",
+		"training.schedule.peak": "lr", "training.schedule.floor": "min-lr",
+		"training.schedule.warmup_steps": "warmup", "training.schedule.steps": "decay-steps",
 		"training.schedule.cosine.peak": "lr", "training.schedule.cosine.floor": "min-lr",
 		"training.schedule.cosine.warmup_steps": "warmup", "training.schedule.cosine.steps": "decay-steps",
 
@@ -47,7 +49,7 @@ func settingFlags() map[string]string {
 // followsPaths are in config.json what follows from the flags, and what was counted.
 var followsPaths = []string{
 	"model.attention.d_in", "model.attention.d_out", "model.attention.d_query", "model.attention.d_key",
-	"model.attention.d_attn", "model.attention.context_length", "training.solver.decay",
+	"model.attention.d_attn", "model.attention.context_length", "training.solver.decay", "training.schedule.type",
 }
 
 var countedPaths = []string{

@@ -118,7 +118,7 @@ func (r *translation) loss(b *layers.Build) (*G.Node, error) {
 	return r.model.Loss(b, in.source, in.target, in.lengths, targets)
 }
 
-func (r *translation) onStep(s train.Step) {
+func (r *translation) onStep(s train.StepResult) {
 	r.history.Steps = append(r.history.Steps, s)
 	r.progress.Step(s.Loss)
 }

@@ -1,0 +1,50 @@
+package train_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"attention/train"
+)
+
+func TestScheduleConfigJSON(t *testing.T) {
+	cosine := train.Cosine{Peak: 1, Floor: 0.1, WarmupSteps: 2, Steps: 9}
+	for _, c := range []struct {
+		name, written, earlier string
+		config                 train.ScheduleConfig
+	}{
+		{"constant", `{"type":"constant","rate":0.1}`, `{"constant":{"rate":0.1}}`, train.ConstantRate(0.1)},
+		{"cosine", `{"type":"cosine","peak":1,"floor":0.1,"warmup_steps":2,"steps":9}`,
+			`{"cosine":{"peak":1,"floor":0.1,"warmup_steps":2,"steps":9}}`, train.ScheduleConfig{Schedule: cosine}},
+	} {
+		data, err := json.Marshal(c.config)
+		require.NoError(t, err)
+		require.Equal(t, c.written, string(data))
+		for _, text := range []string{c.written, c.earlier} {
+			back := train.ConstantRate(7) // replaced, not merged
+			require.NoError(t, json.Unmarshal([]byte(text), &back), c.name)
+			require.Equal(t, c.config, back)
+		}
+	}
+}
+
+func TestScheduleConfigRefuses(t *testing.T) {
+	require.EqualError(t, train.ScheduleConfig{}.Validate(), "train: schedule: got none, want a constant or a cosine schedule")
+	require.EqualError(t, train.ConstantRate(-1).Validate(), "train: learning rate: got -1, want a finite number >= 0")
+	for _, c := range []struct{ text, err string }{
+		{`{}`, `train: schedule: type: got "", want "constant" or "cosine"`},
+		{`{"type": "linear"}`, `train: schedule: type: got "linear", want "constant" or "cosine"`},
+		{`{"constant": {"rate": 1}, "cosine": {"peak": 1}}`, `train: schedule: type: got "", want "constant" or "cosine"`},
+	} {
+		kept := train.ConstantRate(7)
+		require.ErrorContains(t, json.Unmarshal([]byte(c.text), &kept), c.err)
+		require.Equal(t, train.ConstantRate(7), kept)
+	}
+	_, err := json.Marshal(train.ScheduleConfig{Schedule: halving{}})
+	require.ErrorContains(t, err, "got a train_test.halving, want a Constant or a Cosine")
+}
+
+// halving is a schedule of one's own.
+type halving struct{ train.Constant }
