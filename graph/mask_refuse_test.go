@@ -174,7 +174,7 @@ func TestFusedAttentionRefusesToRenormalize(t *testing.T) {
 	_, err := graph.FusedAttention(b.f(2, 5, 6), b.f(2, 5, 6), b.f(2, 5, 6), c)
 	require.EqualError(t, err, "graph: FusedAttention: "+says)
 	_, err = graph.FusedAttentionPacked(b.f(2, 5, 18), [3]int{6, 6, 6}, c)
-	require.EqualError(t, err, "graph: FusedAttentionPacked: "+says)
+	require.EqualError(t, err, "graph: FusedAttention: "+says)
 }
 
 func fillBy(m mask.Mask) func(x *G.Node) (*G.Node, error) {

@@ -30,7 +30,7 @@ func FusedAttentionPacked(qkv *G.Node, widths [3]int, c AttentionConfig) (*G.Nod
 		return nil, &ShapeError{name, "qkv", shape, fmt.Sprintf("(…, T, %d) for widths %v", p.row(), widths)}
 	}
 	parts := p.shapes(shape)
-	a, err := c.resolveShapes(name, qkv, parts[0], parts[1], parts[2])
+	a, err := c.resolveShapes("FusedAttention", qkv, parts[0], parts[1], parts[2])
 	if err != nil {
 		return nil, err
 	}

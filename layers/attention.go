@@ -197,21 +197,25 @@ func (l *Attention) ForwardWithWeights(b *Build, in AttentionInput) (out, weight
 	if in.Cache != nil {
 		return nil, nil, errorf(l.name, "weights: got a cache, want none: it never holds them")
 	}
-	return l.forward(b, in, graph.Attention)
+	return l.forward(b, in, composed)
 }
 
 // cached is attention to a cache.
-func (in AttentionInput) cached(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error) {
-	out, err = graph.CachedAttention(q, k, v, in.Start, in.Cache, c)
+func (in AttentionInput) cached(x qkv, c graph.AttentionConfig) (out, weights *G.Node, err error) {
+	out, err = graph.CachedAttention(x.q, x.k, x.v, in.Start, in.Cache, c)
 	return out, nil, err
 }
 
 // attend is attention in one op that never holds the weights. Where weights are
 // renormalised it is composed all the same: a hidden score can then change what the
 // composed form gives, and both have to be equal.
-func (l *Attention) attend(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err error) {
-	if c.Renormalize {
-		return graph.Attention(q, k, v, c)
+func (l *Attention) attend(x qkv, c graph.AttentionConfig) (out, weights *G.Node, err error) {
+	switch {
+	case c.Renormalize:
+		return composed(x, c)
+	case x.packed != nil && c.Heads > 0:
+		out, err = graph.FusedAttentionPacked(x.packed, x.widths(), c)
+		return out, nil, err
 	}
-	return fused(q, k, v, c)
+	return fused(x.q, x.k, x.v, c)
 }

@@ -49,7 +49,7 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 		"Sinks: got them with Renormalize, want one of the two":             func(c *layers.AttentionConfig) { c.Sinks, c.Renormalize = true, true },
 		`QKNorm: got "layer", want "l2", "rms" or none`:                     func(c *layers.AttentionConfig) { c.QKNorm = "layer" },
 		"RoPE: graph: RoPE: dims: got 6, want an even number from 0 to D=4": func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 6} },
-		"Align: graph: alignment: got 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
+		"Align: got 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
 			c.Align = 7
 		},
 		`Layout: got "jax", want one of [book torch gpt2 llama]`: func(c *layers.AttentionConfig) { c.Layout = "jax" },

@@ -24,21 +24,43 @@ func fused(q, k, v *G.Node, c graph.AttentionConfig) (out, weights *G.Node, err 
 
 func withoutWeights(out, _ *G.Node, err error) (*G.Node, error) { return out, err }
 
+// qkv are queries, keys and values, each with heads side by side.
+type qkv struct {
+	q, k, v *G.Node
+	packed  *G.Node // in whose rows q, k and v lie side by side; nil if they do not
+}
+
+// widths returns those of q, k and v.
+func (x qkv) widths() (w [3]int) {
+	for i, n := range []*G.Node{x.q, x.k, x.v} {
+		w[i] = n.Shape()[n.Dims()-1]
+	}
+	return w
+}
+
+// composed is attention that also returns its weights.
+func composed(x qkv, c graph.AttentionConfig) (out, weights *G.Node, err error) {
+	return graph.Attention(x.q, x.k, x.v, c)
+}
+
 // forward is the whole layer:
 //
 //	q, k, v = query·Wqᵀ, key·Wkᵀ, value·Wvᵀ   each with heads side by side
 //	out     = attention(rope(norm(q)), rope(norm(k)), v)
 //	out     = (out ⊙ sigmoid(query·Wgᵀ))·Woᵀ
-func (l *Attention) forward(b *Build, in AttentionInput, attend attend) (out, weights *G.Node, err error) {
+func (l *Attention) forward(b *Build, in AttentionInput, attend func(x qkv, c graph.AttentionConfig) (out, weights *G.Node, err error)) (out, weights *G.Node, err error) {
 	c := l.config
 	if in, err = l.resolveInput(b, in); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula
-	q, k, v := l.project(&f, b, in) // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
-	q, k = l.normalize(&f, b, q, "q_norm.weight"), l.normalize(&f, b, k, "k_norm.weight")
+	x := l.project(&f, b, in) // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
+	q, k := l.normalize(&f, b, x.q, "q_norm.weight"), l.normalize(&f, b, x.k, "k_norm.weight")
 	q, k = l.rotate(&f, b, in, q, k)
-	k, v, extra := l.appendKeys(&f, b, k, v)
+	k, v, extra := l.appendKeys(&f, b, k, x.v)
+	if q != x.q || k != x.k || v != x.v { // they are not what was projected
+		x = qkv{q: q, k: k, v: v}
+	}
 	if f.Err() != nil {
 		return nil, nil, inLayer(l.name, f.Err())
 	}
@@ -50,7 +72,7 @@ func (l *Attention) forward(b *Build, in AttentionInput, attend attend) (out, we
 	if l.form.headless {
 		a.Heads, a.KVHeads = 0, 0
 	}
-	out, weights = f.Of2(attend(q, k, v, a)) // (…, T, H·Dv)
+	out, weights = f.Of2(attend(x, a)) // (…, T, H·Dv)
 	if c.Gate {
 		gate := f.Of(graph.Linear(in.Query, l.node(&f, b, "gate_proj.weight"), nil))
 		out = f.Of(graph.Mul(out, f.Of(graph.Sigmoid(gate))))

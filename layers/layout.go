@@ -166,17 +166,18 @@ func (c AttentionConfig) outBiasInit() Init {
 }
 
 // project maps the inputs to queries, keys and values.
-func (l *Attention) project(f *expr.Formula, b *Build, in AttentionInput) (q, k, v *G.Node) {
+func (l *Attention) project(f *expr.Formula, b *Build, in AttentionInput) qkv {
 	at, c := l.config.layout(), l.config
 	if at.packed != "" && in.Key == in.Query && in.Value == in.Query {
 		all := at.linear(f, in.Query, l.node(f, b, at.packed), l.optional(f, b, c.QKVBias, at.packedBias))
-		return three(f, func() (G.Nodes, error) { w := c.projected(); return graph.Split(all, w[:]...) })
+		q, k, v := three(f, func() (G.Nodes, error) { w := c.projected(); return graph.Split(all, w[:]...) })
+		return qkv{q, k, v, all}
 	}
 	weights, biases := l.weights(f, b)
-	q = at.linear(f, in.Query, weights[0], biases[0])
-	k = at.linear(f, in.Key, weights[1], biases[1])
-	v = at.linear(f, in.Value, weights[2], biases[2])
-	return q, k, v
+	q := at.linear(f, in.Query, weights[0], biases[0])
+	k := at.linear(f, in.Key, weights[1], biases[1])
+	v := at.linear(f, in.Value, weights[2], biases[2])
+	return qkv{q: q, k: k, v: v}
 }
 
 // weights are the nodes of the three projections, each alone.
