@@ -4,8 +4,8 @@ import "math"
 
 // The solvers round after every operation, on every processor: a step gives the same bits everywhere.
 
-// AdamConstants are what one step of Adam or AdamW takes for a whole parameter. Assembly reads the fields in
-// this order.
+// AdamConstants are the constants of one step of Adam or AdamW, for a whole parameter. Assembly reads the fields
+// in this order.
 type AdamConstants[F Float] struct {
 	Keep         F // AdamW: 1 − lr·λ; Adam: 1
 	Decay        F // Adam: λ; AdamW: 0
@@ -16,7 +16,7 @@ type AdamConstants[F Float] struct {
 	Eps          F
 }
 
-// Adam is a step of Adam, and of AdamW, which differ in where the decay goes:
+// Adam does a step of Adam or AdamW, which differ in where the decay goes:
 //
 //	value = keep·value                      AdamW's decay
 //	d = grad + λ·value                      Adam's decay
@@ -25,10 +25,19 @@ type AdamConstants[F Float] struct {
 //	value = value − rate·m / (√v / root + eps)
 func Adam[F Float](value, grad, m, v []F, k AdamConstants[F]) {
 	fit("adam", len(value), len(grad), len(m), len(v))
-	vectorTask[F]{kind: taskAdam, a: value, b: grad, c: m, d: v, adam: k}.start(len(value), grainSlow)
+	split(adamCall[F]{value, grad, m, v, k}, len(value), grainSlow)
 }
 
-func adamPlain[F Float](value, grad, m, v []F, k *AdamConstants[F]) {
+type adamCall[F Float] struct {
+	value, grad, m, v []F
+	constants         AdamConstants[F]
+}
+
+func (c adamCall[F]) do(lo, hi int) {
+	adam(chosenPath, c.value[lo:hi], c.grad[lo:hi], c.m[lo:hi], c.v[lo:hi], &c.constants)
+}
+
+func adamGo[F Float](value, grad, m, v []F, k *AdamConstants[F]) {
 	grad, m, v = grad[:len(value)], m[:len(value)], v[:len(value)]
 	c := *k
 	for i := range value {
@@ -41,16 +50,23 @@ func adamPlain[F Float](value, grad, m, v []F, k *AdamConstants[F]) {
 	}
 }
 
-// SGD is a step of SGD without momentum:
+// SGD does a step of SGD without momentum:
 //
 //	d = grad + λ·value
 //	value = value − lr·d
 func SGD[F Float](value, grad []F, lr, decay F) {
 	fit("sgd", len(value), len(grad))
-	vectorTask[F]{kind: taskSGD, a: value, b: grad, x: lr, y: decay}.start(len(value), grainFast)
+	split(sgdCall[F]{value, grad, lr, decay}, len(value), grainFast)
 }
 
-func sgdPlain[F Float](value, grad []F, rate, decay F) {
+type sgdCall[F Float] struct {
+	value, grad []F
+	lr, decay   F
+}
+
+func (c sgdCall[F]) do(lo, hi int) { sgd(chosenPath, c.value[lo:hi], c.grad[lo:hi], c.lr, c.decay) }
+
+func sgdGo[F Float](value, grad []F, rate, decay F) {
 	grad = grad[:len(value)]
 	for i, v := range value {
 		d := grad[i] + F(decay*v)
@@ -58,17 +74,26 @@ func sgdPlain[F Float](value, grad []F, rate, decay F) {
 	}
 }
 
-// Momentum is a step of SGD with momentum μ:
+// Momentum does a step of SGD with momentum μ:
 //
 //	d = grad + λ·value
 //	buffer = μ·buffer + d
 //	value = value − lr·buffer
 func Momentum[F Float](value, grad, buffer []F, lr, momentum, decay F) {
 	fit("momentum", len(value), len(grad), len(buffer))
-	vectorTask[F]{kind: taskMomentum, a: value, b: grad, c: buffer, x: lr, y: decay, adam: AdamConstants[F]{Beta1: momentum}}.start(len(value), grainFast)
+	split(momentumCall[F]{value, grad, buffer, lr, momentum, decay}, len(value), grainFast)
 }
 
-func momentumPlain[F Float](value, grad, buffer []F, rate, momentum, decay F) {
+type momentumCall[F Float] struct {
+	value, grad, buffer []F
+	lr, momentum, decay F
+}
+
+func (c momentumCall[F]) do(lo, hi int) {
+	momentum(chosenPath, c.value[lo:hi], c.grad[lo:hi], c.buffer[lo:hi], c.lr, c.momentum, c.decay)
+}
+
+func momentumGo[F Float](value, grad, buffer []F, rate, momentum, decay F) {
 	grad, buffer = grad[:len(value)], buffer[:len(value)]
 	for i, v := range value {
 		d := grad[i] + F(decay*v)

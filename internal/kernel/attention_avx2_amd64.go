@@ -4,58 +4,52 @@
 
 package kernel
 
-// smaxColumnsAVX2 writes the maximum of each of n ≥ 1 columns of rows ≥ 1 rows to top. A NaN may get lost.
+// smaxColumnsAVX2 is maxColumns of float32 with AVX2.
 //
 //go:noescape
 func smaxColumnsAVX2(rows int, n int, x *float32, ld int, top *float32)
 
-// sexpColumnsAVX2 sets x ← exp(x − shift) with one shift for each of n ≥ 1 columns of rows ≥ 1 rows, and adds
-// each column to sum.
+// sexpColumnsAVX2 is expColumns of float32 with AVX2.
 //
 //go:noescape
 func sexpColumnsAVX2(rows int, n int, x *float32, ld int, shift *float32, sum *float32)
 
-// shideColumnsAVX2 sets to −∞ what lies outside the rows lo ≤ row < hi of each of n ≥ 1 columns of rows ≥ 1 rows.
+// shideColumnsAVX2 is hideColumns of float32 with AVX2.
 //
 //go:noescape
 func shideColumnsAVX2(rows int, n int, x *float32, ld int, lo *float32, hi *float32)
 
-// sgradientRowsAVX2 sets p ← exp(p − shift) and dp ← p·(dp − delta), with one shift and delta for each of
-// rows ≥ 1 rows of n ≥ 1 columns; dp ← 0 where p becomes 0.
+// sgradientRowsAVX2 is gradientRows of float32 with AVX2.
 //
 //go:noescape
-func sgradientRowsAVX2(rows int, n int, p *float32, dp *float32, ld int, shift *float32, delta *float32)
+func sgradientRowsAVX2(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
 
-// scapRowsAVX2 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
-// 1 − tanh², with the same distance between its rows.
+// scapRowsAVX2 is capRows of float32 with AVX2.
 //
 //go:noescape
-func scapRowsAVX2(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+func scapRowsAVX2(rows int, n int, x *float32, ld int, slope *float32, c float32)
 
-// dmaxColumnsAVX2 writes the maximum of each of n ≥ 1 columns of rows ≥ 1 rows to top. A NaN may get lost.
+// dmaxColumnsAVX2 is maxColumns of float64 with AVX2.
 //
 //go:noescape
 func dmaxColumnsAVX2(rows int, n int, x *float64, ld int, top *float64)
 
-// dexpColumnsAVX2 sets x ← exp(x − shift) with one shift for each of n ≥ 1 columns of rows ≥ 1 rows, and adds
-// each column to sum.
+// dexpColumnsAVX2 is expColumns of float64 with AVX2.
 //
 //go:noescape
 func dexpColumnsAVX2(rows int, n int, x *float64, ld int, shift *float64, sum *float64)
 
-// dhideColumnsAVX2 sets to −∞ what lies outside the rows lo ≤ row < hi of each of n ≥ 1 columns of rows ≥ 1 rows.
+// dhideColumnsAVX2 is hideColumns of float64 with AVX2.
 //
 //go:noescape
 func dhideColumnsAVX2(rows int, n int, x *float64, ld int, lo *float64, hi *float64)
 
-// dgradientRowsAVX2 sets p ← exp(p − shift) and dp ← p·(dp − delta), with one shift and delta for each of
-// rows ≥ 1 rows of n ≥ 1 columns; dp ← 0 where p becomes 0.
+// dgradientRowsAVX2 is gradientRows of float64 with AVX2.
 //
 //go:noescape
-func dgradientRowsAVX2(rows int, n int, p *float64, dp *float64, ld int, shift *float64, delta *float64)
+func dgradientRowsAVX2(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
 
-// dcapRowsAVX2 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
-// 1 − tanh², with the same distance between its rows.
+// dcapRowsAVX2 is capRows of float64 with AVX2.
 //
 //go:noescape
-func dcapRowsAVX2(rows int, n int, x *float64, ld int, slope *float64, cap float64)
+func dcapRowsAVX2(rows int, n int, x *float64, ld int, slope *float64, c float64)

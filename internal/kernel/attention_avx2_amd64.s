@@ -229,12 +229,12 @@ row_6:
 	VZEROUPPER
 	RET
 
-// func sgradientRowsAVX2(rows int, n int, p *float32, dp *float32, ld int, shift *float32, delta *float32)
+// func sgradientRowsAVX2(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sgradientRowsAVX2(SB), $0-56
 	MOVQ    rows+0(FP), AX
-	MOVQ    p+16(FP), CX
-	MOVQ    dp+24(FP), DX
+	MOVQ    x+16(FP), CX
+	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x02, BX
 	MOVQ    shift+40(FP), SI
@@ -291,7 +291,7 @@ column_8:
 	VZEROUPPER
 	RET
 
-// func scapRowsAVX2(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+// func scapRowsAVX2(rows int, n int, x *float32, ld int, slope *float32, c float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·scapRowsAVX2(SB), $0-44
 	MOVQ         rows+0(FP), AX
@@ -302,7 +302,7 @@ TEXT ·scapRowsAVX2(SB), $0-44
 	LEAQ         sexp<>+0(SB), SI
 	VMOVUPS      (SI), Y6
 	VMOVUPS      32(SI), Y7
-	VBROADCASTSS cap+40(FP), Y8
+	VBROADCASTSS c+40(FP), Y8
 	MOVL         $0x80000000, DI
 	VMOVD        DI, X9
 	VBROADCASTSS X9, Y9
@@ -569,12 +569,12 @@ row_18:
 	VZEROUPPER
 	RET
 
-// func dgradientRowsAVX2(rows int, n int, p *float64, dp *float64, ld int, shift *float64, delta *float64)
+// func dgradientRowsAVX2(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·dgradientRowsAVX2(SB), $0-56
 	MOVQ    rows+0(FP), AX
-	MOVQ    p+16(FP), CX
-	MOVQ    dp+24(FP), DX
+	MOVQ    x+16(FP), CX
+	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x03, BX
 	MOVQ    shift+40(FP), SI
@@ -637,7 +637,7 @@ column_20:
 	VZEROUPPER
 	RET
 
-// func dcapRowsAVX2(rows int, n int, x *float64, ld int, slope *float64, cap float64)
+// func dcapRowsAVX2(rows int, n int, x *float64, ld int, slope *float64, c float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·dcapRowsAVX2(SB), $0-48
 	MOVQ         rows+0(FP), AX
@@ -648,7 +648,7 @@ TEXT ·dcapRowsAVX2(SB), $0-48
 	LEAQ         dexp<>+0(SB), SI
 	VMOVUPD      (SI), Y6
 	VMOVUPD      32(SI), Y7
-	VBROADCASTSD cap+40(FP), Y8
+	VBROADCASTSD c+40(FP), Y8
 	MOVQ         $0x8000000000000000, DI
 	VMOVQ        DI, X9
 	VBROADCASTSD X9, Y9

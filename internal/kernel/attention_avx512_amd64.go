@@ -4,70 +4,62 @@
 
 package kernel
 
-// smaxColumnsAVX512 writes the maximum of each of n ≥ 1 columns of rows ≥ 1 rows to top. A NaN may get lost.
+// smaxColumnsAVX512 is maxColumns of float32 with AVX512.
 //
 //go:noescape
 func smaxColumnsAVX512(rows int, n int, x *float32, ld int, top *float32)
 
-// sexpColumnsAVX512 sets x ← exp(x − shift) with one shift for each of n ≥ 1 columns of rows ≥ 1 rows, and adds
-// each column to sum.
+// sexpColumnsAVX512 is expColumns of float32 with AVX512.
 //
 //go:noescape
 func sexpColumnsAVX512(rows int, n int, x *float32, ld int, shift *float32, sum *float32)
 
-// shideColumnsAVX512 sets to −∞ what lies outside the rows lo ≤ row < hi of each of n ≥ 1 columns of rows ≥ 1 rows.
+// shideColumnsAVX512 is hideColumns of float32 with AVX512.
 //
 //go:noescape
 func shideColumnsAVX512(rows int, n int, x *float32, ld int, lo *float32, hi *float32)
 
-// sgradientRowsAVX512 sets p ← exp(p − shift) and dp ← p·(dp − delta), with one shift and delta for each of
-// rows ≥ 1 rows of n ≥ 1 columns; dp ← 0 where p becomes 0.
+// sgradientRowsAVX512 is gradientRows of float32 with AVX512.
 //
 //go:noescape
-func sgradientRowsAVX512(rows int, n int, p *float32, dp *float32, ld int, shift *float32, delta *float32)
+func sgradientRowsAVX512(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
 
-// scapRowsAVX512 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
-// 1 − tanh², with the same distance between its rows.
+// scapRowsAVX512 is capRows of float32 with AVX512.
 //
 //go:noescape
-func scapRowsAVX512(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+func scapRowsAVX512(rows int, n int, x *float32, ld int, slope *float32, c float32)
 
-// sdropRowsAVX512 multiplies by scale, or sets to 0 where mix(start + row·rowStep + column·columnStep) < below,
-// the elements of rows ≥ 1 rows of n ≥ 1 columns. start has the first eight columns.
+// sdropRowsAVX512 is dropRows of float32 with AVX512.
 //
 //go:noescape
-func sdropRowsAVX512(rows int, n int, x *float32, ld int, start *uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
+func sdropRowsAVX512(rows int, n int, x *float32, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
 
-// dmaxColumnsAVX512 writes the maximum of each of n ≥ 1 columns of rows ≥ 1 rows to top. A NaN may get lost.
+// dmaxColumnsAVX512 is maxColumns of float64 with AVX512.
 //
 //go:noescape
 func dmaxColumnsAVX512(rows int, n int, x *float64, ld int, top *float64)
 
-// dexpColumnsAVX512 sets x ← exp(x − shift) with one shift for each of n ≥ 1 columns of rows ≥ 1 rows, and adds
-// each column to sum.
+// dexpColumnsAVX512 is expColumns of float64 with AVX512.
 //
 //go:noescape
 func dexpColumnsAVX512(rows int, n int, x *float64, ld int, shift *float64, sum *float64)
 
-// dhideColumnsAVX512 sets to −∞ what lies outside the rows lo ≤ row < hi of each of n ≥ 1 columns of rows ≥ 1 rows.
+// dhideColumnsAVX512 is hideColumns of float64 with AVX512.
 //
 //go:noescape
 func dhideColumnsAVX512(rows int, n int, x *float64, ld int, lo *float64, hi *float64)
 
-// dgradientRowsAVX512 sets p ← exp(p − shift) and dp ← p·(dp − delta), with one shift and delta for each of
-// rows ≥ 1 rows of n ≥ 1 columns; dp ← 0 where p becomes 0.
+// dgradientRowsAVX512 is gradientRows of float64 with AVX512.
 //
 //go:noescape
-func dgradientRowsAVX512(rows int, n int, p *float64, dp *float64, ld int, shift *float64, delta *float64)
+func dgradientRowsAVX512(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
 
-// dcapRowsAVX512 sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to
-// 1 − tanh², with the same distance between its rows.
+// dcapRowsAVX512 is capRows of float64 with AVX512.
 //
 //go:noescape
-func dcapRowsAVX512(rows int, n int, x *float64, ld int, slope *float64, cap float64)
+func dcapRowsAVX512(rows int, n int, x *float64, ld int, slope *float64, c float64)
 
-// ddropRowsAVX512 multiplies by scale, or sets to 0 where mix(start + row·rowStep + column·columnStep) < below,
-// the elements of rows ≥ 1 rows of n ≥ 1 columns. start has the first eight columns.
+// ddropRowsAVX512 is dropRows of float64 with AVX512.
 //
 //go:noescape
-func ddropRowsAVX512(rows int, n int, x *float64, ld int, start *uint64, columnStep uint64, rowStep uint64, below uint64, scale float64)
+func ddropRowsAVX512(rows int, n int, x *float64, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float64)

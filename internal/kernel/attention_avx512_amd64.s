@@ -198,6 +198,16 @@ DATA sexp<>+760(SB)/4, $0x0000007f
 DATA sexp<>+764(SB)/4, $0x0000007f
 GLOBL sexp<>(SB), RODATA|NOPTR, $768
 
+DATA scolumns<>+0(SB)/8, $0x0000000000000000
+DATA scolumns<>+8(SB)/8, $0x0000000000000001
+DATA scolumns<>+16(SB)/8, $0x0000000000000002
+DATA scolumns<>+24(SB)/8, $0x0000000000000003
+DATA scolumns<>+32(SB)/8, $0x0000000000000004
+DATA scolumns<>+40(SB)/8, $0x0000000000000005
+DATA scolumns<>+48(SB)/8, $0x0000000000000006
+DATA scolumns<>+56(SB)/8, $0x0000000000000007
+GLOBL scolumns<>(SB), RODATA|NOPTR, $64
+
 // func smaxColumnsAVX512(rows int, n int, x *float32, ld int, top *float32)
 // Requires: AVX, AVX512F
 TEXT ·smaxColumnsAVX512(SB), $0-40
@@ -326,12 +336,12 @@ row_6:
 	VZEROUPPER
 	RET
 
-// func sgradientRowsAVX512(rows int, n int, p *float32, dp *float32, ld int, shift *float32, delta *float32)
+// func sgradientRowsAVX512(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
 // Requires: AVX, AVX512F
 TEXT ·sgradientRowsAVX512(SB), $0-56
 	MOVQ    rows+0(FP), AX
-	MOVQ    p+16(FP), CX
-	MOVQ    dp+24(FP), DX
+	MOVQ    x+16(FP), CX
+	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x02, BX
 	MOVQ    shift+40(FP), SI
@@ -390,7 +400,7 @@ column_8:
 	VZEROUPPER
 	RET
 
-// func scapRowsAVX512(rows int, n int, x *float32, ld int, slope *float32, cap float32)
+// func scapRowsAVX512(rows int, n int, x *float32, ld int, slope *float32, c float32)
 // Requires: AVX, AVX512F
 TEXT ·scapRowsAVX512(SB), $0-44
 	MOVQ         rows+0(FP), AX
@@ -410,7 +420,7 @@ TEXT ·scapRowsAVX512(SB), $0-44
 	VMOVUPS      512(SI), Z22
 	VMOVUPS      576(SI), Z23
 	VMOVUPS      640(SI), Z24
-	VBROADCASTSS cap+40(FP), Z8
+	VBROADCASTSS c+40(FP), Z8
 	MOVL         $0x80000000, SI
 	VMOVD        SI, X9
 	VBROADCASTSS X9, Z9
@@ -471,7 +481,7 @@ next_12:
 	VZEROUPPER
 	RET
 
-// func sdropRowsAVX512(rows int, n int, x *float32, ld int, start *uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
+// func sdropRowsAVX512(rows int, n int, x *float32, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sdropRowsAVX512(SB), $0-68
 	MOVQ         rows+0(FP), AX
@@ -480,8 +490,11 @@ TEXT ·sdropRowsAVX512(SB), $0-68
 	SHLQ         $0x02, DX
 	MOVQ         columnStep+40(FP), BX
 	MOVQ         rowStep+48(FP), SI
-	MOVQ         start+32(FP), DI
-	VMOVDQU64    (DI), Z0
+	LEAQ         scolumns<>+0(SB), DI
+	VPBROADCASTQ BX, Z9
+	VPMULLQ      (DI), Z9, Z9
+	VPBROADCASTQ start+32(FP), Z0
+	VPADDQ       Z9, Z0, Z0
 	VPBROADCASTQ SI, Z8
 	SHLQ         $0x03, BX
 	VPBROADCASTQ BX, Z9
@@ -670,6 +683,16 @@ DATA dexp<>+1072(SB)/8, $0x00000000000003ff
 DATA dexp<>+1080(SB)/8, $0x00000000000003ff
 GLOBL dexp<>(SB), RODATA|NOPTR, $1088
 
+DATA dcolumns<>+0(SB)/8, $0x0000000000000000
+DATA dcolumns<>+8(SB)/8, $0x0000000000000001
+DATA dcolumns<>+16(SB)/8, $0x0000000000000002
+DATA dcolumns<>+24(SB)/8, $0x0000000000000003
+DATA dcolumns<>+32(SB)/8, $0x0000000000000004
+DATA dcolumns<>+40(SB)/8, $0x0000000000000005
+DATA dcolumns<>+48(SB)/8, $0x0000000000000006
+DATA dcolumns<>+56(SB)/8, $0x0000000000000007
+GLOBL dcolumns<>(SB), RODATA|NOPTR, $64
+
 // func dmaxColumnsAVX512(rows int, n int, x *float64, ld int, top *float64)
 // Requires: AVX, AVX512F
 TEXT ·dmaxColumnsAVX512(SB), $0-40
@@ -808,12 +831,12 @@ row_20:
 	VZEROUPPER
 	RET
 
-// func dgradientRowsAVX512(rows int, n int, p *float64, dp *float64, ld int, shift *float64, delta *float64)
+// func dgradientRowsAVX512(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
 // Requires: AVX, AVX512F
 TEXT ·dgradientRowsAVX512(SB), $0-56
 	MOVQ    rows+0(FP), AX
-	MOVQ    p+16(FP), CX
-	MOVQ    dp+24(FP), DX
+	MOVQ    x+16(FP), CX
+	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x03, BX
 	MOVQ    shift+40(FP), SI
@@ -882,7 +905,7 @@ column_22:
 	VZEROUPPER
 	RET
 
-// func dcapRowsAVX512(rows int, n int, x *float64, ld int, slope *float64, cap float64)
+// func dcapRowsAVX512(rows int, n int, x *float64, ld int, slope *float64, c float64)
 // Requires: AVX, AVX512F
 TEXT ·dcapRowsAVX512(SB), $0-48
 	MOVQ         rows+0(FP), AX
@@ -907,7 +930,7 @@ TEXT ·dcapRowsAVX512(SB), $0-48
 	VMOVUPD      832(SI), Z27
 	VMOVUPD      896(SI), Z28
 	VMOVUPD      960(SI), Z29
-	VBROADCASTSD cap+40(FP), Z8
+	VBROADCASTSD c+40(FP), Z8
 	MOVQ         $0x8000000000000000, SI
 	VMOVQ        SI, X9
 	VBROADCASTSD X9, Z9
@@ -973,7 +996,7 @@ next_26:
 	VZEROUPPER
 	RET
 
-// func ddropRowsAVX512(rows int, n int, x *float64, ld int, start *uint64, columnStep uint64, rowStep uint64, below uint64, scale float64)
+// func ddropRowsAVX512(rows int, n int, x *float64, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·ddropRowsAVX512(SB), $0-72
 	MOVQ         rows+0(FP), AX
@@ -982,8 +1005,11 @@ TEXT ·ddropRowsAVX512(SB), $0-72
 	SHLQ         $0x03, DX
 	MOVQ         columnStep+40(FP), BX
 	MOVQ         rowStep+48(FP), SI
-	MOVQ         start+32(FP), DI
-	VMOVDQU64    (DI), Z0
+	LEAQ         dcolumns<>+0(SB), DI
+	VPBROADCASTQ BX, Z9
+	VPMULLQ      (DI), Z9, Z9
+	VPBROADCASTQ start+32(FP), Z0
+	VPADDQ       Z9, Z0, Z0
 	VPBROADCASTQ SI, Z8
 	SHLQ         $0x03, BX
 	VPBROADCASTQ BX, Z9

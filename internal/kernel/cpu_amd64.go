@@ -4,6 +4,9 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
+// multipliesQuads reports whether the AVX-512 of this processor multiplies 64-bit integers.
+var multipliesQuads = cpu.X86.HasAVX512DQ
+
 // bestPath asks the processor, and the operating system about the registers it saves (which x/sys/cpu counts
 // in its answers). The AVX-512 kernels need F and, for masks made with BZHI, BMI2.
 func bestPath() path {

@@ -88,3 +88,36 @@ func TestCrossEntropyOfSpecialRows(t *testing.T) {
 		}
 	}
 }
+
+// rowLogSumExp returns the log Σexp of a row as CrossEntropy computes it.
+func rowLogSumExp[F Float](x []F) float64 {
+	var top, sum [1]F
+	sumExpRows(chosenPath, 1, len(x), x, top[:], sum[:])
+	return logSumExp(x, top[0], sum[0])
+}
+
+func TestLogSumExp(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{
+		{[]float64{0}, 0},
+		{[]float64{0, 0}, math.Ln2},
+		{[]float64{1, 2, 3}, math.Log(math.E + math.E*math.E + math.E*math.E*math.E)},
+		{[]float64{1e4, 1e4}, 1e4 + math.Ln2},
+		{[]float64{-1e4, -1e4}, -1e4 + math.Ln2},
+		{[]float64{-inf, 5}, 5},
+		{[]float64{-inf, -inf}, -inf},
+		{[]float64{inf, 0}, inf},
+		{[]float64{nan, 0}, nan},
+		{[]float64{0, nan, -inf}, nan},
+	} {
+		got := rowLogSumExp(c.x)
+		if math.IsNaN(c.want) || math.IsInf(c.want, 0) {
+			require.Equal(t, math.Float64bits(c.want)&^(1<<51-1), math.Float64bits(got)&^(1<<51-1), "%v: got %v", c.x, got)
+			continue
+		}
+		require.InEpsilon(t, c.want+1, got+1, 1e-15, "%v", c.x)
+	}
+}

@@ -9,3 +9,5 @@
 // calling code, never in a user's input: the kernels check them before touching any memory and panic with
 // the name of the argument. Callers check what users give them first.
 package kernel
+
+//go:generate go -C gen run . ..

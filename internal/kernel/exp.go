@@ -2,25 +2,29 @@ package kernel
 
 import "math"
 
-// Exp writes eˣ to y, of one length; y may be x. A result is within 1 unit in the last place, and within 2
-// where it is below the smallest normal number, and in plain Go for float64; −∞ gives 0, +∞ gives +∞, and NaN stays NaN.
+// Exp writes eˣ to y, of one length; y may be x. A result is within 1 unit in the last place; it is within 2 below
+// the smallest normal number, and in plain Go for float64. −∞ gives 0, +∞ gives +∞, and NaN stays NaN.
 func Exp[F Float](y, x []F) {
 	fit("exp", len(x), len(y))
-	vectorTask[F]{kind: taskExp, a: y, b: x}.start(len(x), grainSlow)
+	split(expCall[F]{y, x}, len(x), grainSlow)
 }
 
-func expPlain[F Float](y, x []F) {
+type expCall[F Float] struct{ y, x []F }
+
+func (c expCall[F]) do(lo, hi int) { exp(chosenPath, c.y[lo:hi], c.x[lo:hi]) }
+
+func expGo[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {
 		if v < -87 || v > 88 { // near the ends of float32, and everything else that is large
 			y[i] = F(exp64(float64(v)))
 		} else {
-			y[i] = expGo(v)
+			y[i] = expOf(v)
 		}
 	}
 }
 
-// exp64 is math.Exp, which on amd64 has ∞ from 709.44 on, where the largest number is still far.
+// exp64 is math.Exp, which on amd64 returns ∞ from 709.44 on, long before the result overflows.
 func exp64(x float64) float64 {
 	if x > 709 && x < 710 {
 		const eLow = 1.4456468917292502e-16 // e − math.E as a float64
@@ -30,56 +34,36 @@ func exp64(x float64) float64 {
 	return math.Exp(x)
 }
 
-// LogSumExp is log Σexp(x), shifted by the maximum so that it cannot overflow. It is −∞ without elements.
-func LogSumExp[F Float](x []F) float64 {
-	if len(x) == 0 {
-		return math.Inf(-1)
+// expOf returns e^x.
+func expOf[F Float](x F) F {
+	if sizeOf[F]() == 4 {
+		return F(exp32(float32(x)))
 	}
-	var top, sum [1]F
-	sumExpRows(chosenPath, 1, len(x), x, top[:], sum[:])
-	return logSumExp(x, top[0], sum[0])
+	return F(math.Exp(float64(x)))
 }
 
-// logSumExp is that of a row with maximum top and Σ exp(x−top) = sum.
-func logSumExp[F Float](x []F, top, sum F) float64 {
-	if !math.IsInf(float64(top), 1) {
-		return float64(top) + math.Log(float64(sum))
-	}
-	for _, v := range x {
-		if v != v {
-			return math.NaN()
+// exp32 is e^x to within 1 unit in the last place; results below the smallest normal number are 0.
+// x = n·ln 2 + r with |r| ≤ ½·ln 2, and e^r is a polynomial with the least greatest relative error, 3e-9.
+func exp32(x float32) float32 {
+	const (
+		least, most = -87.33654, 88
+		round       = 3 << 22     // adding it leaves no bits for a fraction
+		high        = 0x1.62e4p-1 // ln 2 in 15 bits: n·high is exact
+		low         = math.Ln2 - high
+	)
+	if !(x >= least && x <= most) {
+		if x < least {
+			return 0
 		}
+		return float32(math.Exp(float64(x)))
 	}
-	return math.Inf(1) // where ∞ − ∞ has made sum NaN
-}
-
-func sumExpRowsPlain[F Float](rows, cols int, x, top, sum []F) {
-	for r := range rows {
-		row := x[r*cols:][:cols]
-		top[r] = rowTop(row)
-		shift, total := rowShift(top[r]), 0.0
-		for _, v := range row {
-			total += float64(expGo(v - shift))
-		}
-		sum[r] = F(total)
-	}
-}
-
-// rowTop is the maximum of a row; a NaN gets lost.
-func rowTop[F Float](x []F) F {
-	top := lowest[F]()
-	for _, v := range x {
-		if v > top {
-			top = v
-		}
-	}
-	return top
-}
-
-// rowShift makes of a maximum what is to be subtracted: 0 instead of −∞, for −∞ − −∞ would be NaN.
-func rowShift[F Float](top F) F {
-	if top == lowest[F]() {
-		return 0
-	}
-	return top
+	n := float32(x*math.Log2E+round) - round
+	r := float32(x-n*high) - n*low
+	e := float32(0.00138145995535)
+	e = e*r + 0.00836871687519
+	e = e*r + 0.041668388031
+	e = e*r + 0.166665206318
+	e = e*r + 0.499999934478
+	e = e*r*r + r + 1
+	return e * math.Float32frombits(uint32(int32(n)+127)<<23)
 }

@@ -4,54 +4,52 @@
 
 package kernel
 
-// sgemmTileAVX2 computes C ← α·A·B + β·C for n ≤ 16 columns, m ≥ 1 rows and k ≥ 1.
-// Strides count elements. Every group of 6 rows of A begins aPanel after the one before.
-// B is read in whole vectors: one if n ≤ 8, else two.
+// stileAVX2 is tile of float32 with AVX2.
 //
 //go:noescape
-func sgemmTileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+func stileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
 
-// sgemmDotAVX2 computes y[i] ← Σ a[i·aRow+p]·x[p] for m ≥ 1 rows and p < k, k ≥ 1.
+// sdotAVX2 is dot of float32 with AVX2.
 //
 //go:noescape
-func sgemmDotAVX2(m int, k int, a *float32, aRow int, x *float32, y *float32)
+func sdotAVX2(k int, m int, a *float32, aRow int, x *float32, y *float32)
 
-// sgemmCopyAVX2 copies k ≥ 1 rows of n ≤ 16 elements. It writes whole vectors with zeros behind the
-// n elements: one vector if n ≤ 8, else two.
+// scopyPanelAVX2 is copyPanel of float32 with AVX2.
 //
 //go:noescape
-func sgemmCopyAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
+func scopyPanelAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 
-// sgemmTransposeAVX2 sets dst[p·dstRow+r] ← src[r·srcRow+p] for r < n and p < k, n ≥ 4, k ≥ 8.
+// stransposePanelAVX2 is transposePanel of float32 with AVX2.
 //
 //go:noescape
-func sgemmTransposeAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
+func stransposePanelAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 
-// sfmaLoopAVX2 does 12·8 multiply-adds n ≥ 1 times, with nothing to wait for.
+// sfmaLoopAVX2 is fmaLoop of float32 with AVX2.
+//
+//go:noescape
 func sfmaLoopAVX2(n int)
 
-// dgemmTileAVX2 computes C ← α·A·B + β·C for n ≤ 8 columns, m ≥ 1 rows and k ≥ 1.
-// Strides count elements. Every group of 6 rows of A begins aPanel after the one before.
-// B is read in whole vectors: one if n ≤ 4, else two.
+// dtileAVX2 is tile of float64 with AVX2.
 //
 //go:noescape
-func dgemmTileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
+func dtileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
 
-// dgemmDotAVX2 computes y[i] ← Σ a[i·aRow+p]·x[p] for m ≥ 1 rows and p < k, k ≥ 1.
+// ddotAVX2 is dot of float64 with AVX2.
 //
 //go:noescape
-func dgemmDotAVX2(m int, k int, a *float64, aRow int, x *float64, y *float64)
+func ddotAVX2(k int, m int, a *float64, aRow int, x *float64, y *float64)
 
-// dgemmCopyAVX2 copies k ≥ 1 rows of n ≤ 8 elements. It writes whole vectors with zeros behind the
-// n elements: one vector if n ≤ 4, else two.
+// dcopyPanelAVX2 is copyPanel of float64 with AVX2.
 //
 //go:noescape
-func dgemmCopyAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
+func dcopyPanelAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 
-// dgemmTransposeAVX2 sets dst[p·dstRow+r] ← src[r·srcRow+p] for r < n and p < k, n ≥ 4, k ≥ 4.
+// dtransposePanelAVX2 is transposePanel of float64 with AVX2.
 //
 //go:noescape
-func dgemmTransposeAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
+func dtransposePanelAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 
-// dfmaLoopAVX2 does 12·4 multiply-adds n ≥ 1 times, with nothing to wait for.
+// dfmaLoopAVX2 is fmaLoop of float64 with AVX2.
+//
+//go:noescape
 func dfmaLoopAVX2(n int)

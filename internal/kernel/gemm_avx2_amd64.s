@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func sgemmTileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+// func stileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sgemmTileAVX2(SB), $0-104
+TEXT ·stileAVX2(SB), $0-104
 	MOVQ m+0(FP), AX
 	MOVQ a+32(FP), CX
 	MOVQ c+88(FP), R8
@@ -1056,16 +1056,16 @@ DATA leadingLanes<>+48(SB)/8, $0x0000000000000000
 DATA leadingLanes<>+56(SB)/8, $0x0000000000000000
 GLOBL leadingLanes<>(SB), RODATA|NOPTR, $64
 
-// func sgemmDotAVX2(m int, k int, a *float32, aRow int, x *float32, y *float32)
+// func sdotAVX2(k int, m int, a *float32, aRow int, x *float32, y *float32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·sgemmDotAVX2(SB), $0-48
-	MOVQ    m+0(FP), AX
+TEXT ·sdotAVX2(SB), $0-48
+	MOVQ    m+8(FP), AX
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x02, DX
 	LEAQ    (DX)(DX*2), BX
 	MOVQ    y+40(FP), SI
-	MOVQ    k+8(FP), R8
+	MOVQ    k+0(FP), R8
 	ANDQ    $0x0000000f, R8
 	MOVQ    R8, DI
 	MOVQ    R8, R9
@@ -1097,7 +1097,7 @@ rows4_74:
 	JLT    less_75
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
-	MOVQ   k+8(FP), R10
+	MOVQ   k+0(FP), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1192,7 +1192,7 @@ rows1_79:
 	JLT    less_80
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), R8
-	MOVQ   k+8(FP), R9
+	MOVQ   k+0(FP), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000010, R9
@@ -1237,9 +1237,9 @@ less_80:
 	VZEROUPPER
 	RET
 
-// func sgemmCopyAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
+// func scopyPanelAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·sgemmCopyAVX2(SB), $0-48
+TEXT ·scopyPanelAVX2(SB), $0-48
 	MOVQ    k+0(FP), AX
 	MOVQ    src+16(FP), CX
 	MOVQ    srcRow+24(FP), DX
@@ -1300,9 +1300,9 @@ k_86:
 	VZEROUPPER
 	RET
 
-// func sgemmTransposeAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
+// func stransposePanelAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 // Requires: AVX, MMX+
-TEXT ·sgemmTransposeAVX2(SB), $0-48
+TEXT ·stransposePanelAVX2(SB), $0-48
 	MOVQ k+0(FP), AX
 	MOVQ src+16(FP), AX
 	MOVQ srcRow+24(FP), CX
@@ -1420,9 +1420,9 @@ loop_92:
 	VZEROUPPER
 	RET
 
-// func dgemmTileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
+// func dtileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·dgemmTileAVX2(SB), $0-104
+TEXT ·dtileAVX2(SB), $0-104
 	MOVQ m+0(FP), AX
 	MOVQ a+32(FP), CX
 	MOVQ c+88(FP), R8
@@ -2462,16 +2462,16 @@ less_158:
 	VZEROUPPER
 	RET
 
-// func dgemmDotAVX2(m int, k int, a *float64, aRow int, x *float64, y *float64)
+// func ddotAVX2(k int, m int, a *float64, aRow int, x *float64, y *float64)
 // Requires: AVX, CMOV, FMA3
-TEXT ·dgemmDotAVX2(SB), $0-48
-	MOVQ    m+0(FP), AX
+TEXT ·ddotAVX2(SB), $0-48
+	MOVQ    m+8(FP), AX
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x03, DX
 	LEAQ    (DX)(DX*2), BX
 	MOVQ    y+40(FP), SI
-	MOVQ    k+8(FP), R8
+	MOVQ    k+0(FP), R8
 	ANDQ    $0x00000007, R8
 	MOVQ    R8, DI
 	MOVQ    R8, R9
@@ -2503,7 +2503,7 @@ rows4_166:
 	JLT    less_167
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
-	MOVQ   k+8(FP), R10
+	MOVQ   k+0(FP), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -2594,7 +2594,7 @@ rows1_171:
 	JLT    less_172
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), R8
-	MOVQ   k+8(FP), R9
+	MOVQ   k+0(FP), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R9
@@ -2638,9 +2638,9 @@ less_172:
 	VZEROUPPER
 	RET
 
-// func dgemmCopyAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
+// func dcopyPanelAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·dgemmCopyAVX2(SB), $0-48
+TEXT ·dcopyPanelAVX2(SB), $0-48
 	MOVQ    k+0(FP), AX
 	MOVQ    src+16(FP), CX
 	MOVQ    srcRow+24(FP), DX
@@ -2701,9 +2701,9 @@ k_178:
 	VZEROUPPER
 	RET
 
-// func dgemmTransposeAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
+// func dtransposePanelAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 // Requires: AVX, MMX+
-TEXT ·dgemmTransposeAVX2(SB), $0-48
+TEXT ·dtransposePanelAVX2(SB), $0-48
 	MOVQ k+0(FP), AX
 	MOVQ src+16(FP), AX
 	MOVQ srcRow+24(FP), CX

@@ -4,44 +4,42 @@
 
 package kernel
 
-// sgemmTileAVX512 computes C ← α·A·B + β·C for n ≤ 32 columns, m ≥ 1 rows and k ≥ 1.
-// Strides count elements. Every group of 12 rows of A begins aPanel after the one before.
-// B is read in whole vectors: one if n ≤ 16, else two.
+// stileAVX512 is tile of float32 with AVX512.
 //
 //go:noescape
-func sgemmTileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+func stileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
 
-// sgemmDotAVX512 computes y[i] ← Σ a[i·aRow+p]·x[p] for m ≥ 1 rows and p < k, k ≥ 1.
+// sdotAVX512 is dot of float32 with AVX512.
 //
 //go:noescape
-func sgemmDotAVX512(m int, k int, a *float32, aRow int, x *float32, y *float32)
+func sdotAVX512(k int, m int, a *float32, aRow int, x *float32, y *float32)
 
-// sgemmCopyAVX512 copies k ≥ 1 rows of n ≤ 32 elements. It writes whole vectors with zeros behind the
-// n elements: one vector if n ≤ 16, else two.
+// scopyPanelAVX512 is copyPanel of float32 with AVX512.
 //
 //go:noescape
-func sgemmCopyAVX512(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
+func scopyPanelAVX512(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 
-// sfmaLoopAVX512 does 24·16 multiply-adds n ≥ 1 times, with nothing to wait for.
+// sfmaLoopAVX512 is fmaLoop of float32 with AVX512.
+//
+//go:noescape
 func sfmaLoopAVX512(n int)
 
-// dgemmTileAVX512 computes C ← α·A·B + β·C for n ≤ 16 columns, m ≥ 1 rows and k ≥ 1.
-// Strides count elements. Every group of 12 rows of A begins aPanel after the one before.
-// B is read in whole vectors: one if n ≤ 8, else two.
+// dtileAVX512 is tile of float64 with AVX512.
 //
 //go:noescape
-func dgemmTileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
+func dtileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
 
-// dgemmDotAVX512 computes y[i] ← Σ a[i·aRow+p]·x[p] for m ≥ 1 rows and p < k, k ≥ 1.
+// ddotAVX512 is dot of float64 with AVX512.
 //
 //go:noescape
-func dgemmDotAVX512(m int, k int, a *float64, aRow int, x *float64, y *float64)
+func ddotAVX512(k int, m int, a *float64, aRow int, x *float64, y *float64)
 
-// dgemmCopyAVX512 copies k ≥ 1 rows of n ≤ 16 elements. It writes whole vectors with zeros behind the
-// n elements: one vector if n ≤ 8, else two.
+// dcopyPanelAVX512 is copyPanel of float64 with AVX512.
 //
 //go:noescape
-func dgemmCopyAVX512(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
+func dcopyPanelAVX512(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 
-// dfmaLoopAVX512 does 24·8 multiply-adds n ≥ 1 times, with nothing to wait for.
+// dfmaLoopAVX512 is fmaLoop of float64 with AVX512.
+//
+//go:noescape
 func dfmaLoopAVX512(n int)

@@ -2,9 +2,9 @@
 
 //go:build !noasm
 
-// func sgemmTileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+// func stileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·sgemmTileAVX512(SB), $0-104
+TEXT ·stileAVX512(SB), $0-104
 	MOVQ    m+0(FP), AX
 	MOVQ    a+32(FP), CX
 	MOVQ    c+88(FP), R8
@@ -1133,16 +1133,16 @@ less_48:
 	VZEROUPPER
 	RET
 
-// func sgemmDotAVX512(m int, k int, a *float32, aRow int, x *float32, y *float32)
+// func sdotAVX512(k int, m int, a *float32, aRow int, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgemmDotAVX512(SB), $0-48
-	MOVQ    m+0(FP), AX
+TEXT ·sdotAVX512(SB), $0-48
+	MOVQ    m+8(FP), AX
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x02, DX
 	LEAQ    (DX)(DX*2), BX
 	MOVQ    y+40(FP), SI
-	MOVQ    k+8(FP), R8
+	MOVQ    k+0(FP), R8
 	ANDQ    $0x0000001f, R8
 	MOVQ    R8, DI
 	MOVQ    R8, R9
@@ -1172,7 +1172,7 @@ rows4_52:
 	JLT    less_53
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
-	MOVQ   k+8(FP), R10
+	MOVQ   k+0(FP), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1275,7 +1275,7 @@ rows1_57:
 	JLT    less_58
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), R8
-	MOVQ   k+8(FP), R9
+	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000020, R9
@@ -1322,9 +1322,9 @@ less_58:
 	VZEROUPPER
 	RET
 
-// func sgemmCopyAVX512(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
+// func scopyPanelAVX512(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·sgemmCopyAVX512(SB), $0-48
+TEXT ·scopyPanelAVX512(SB), $0-48
 	MOVQ    k+0(FP), AX
 	MOVQ    src+16(FP), CX
 	MOVQ    srcRow+24(FP), DX
@@ -1444,9 +1444,9 @@ loop_65:
 	VZEROUPPER
 	RET
 
-// func dgemmTileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
+// func dtileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·dgemmTileAVX512(SB), $0-104
+TEXT ·dtileAVX512(SB), $0-104
 	MOVQ    m+0(FP), AX
 	MOVQ    a+32(FP), CX
 	MOVQ    c+88(FP), R8
@@ -2575,16 +2575,16 @@ less_113:
 	VZEROUPPER
 	RET
 
-// func dgemmDotAVX512(m int, k int, a *float64, aRow int, x *float64, y *float64)
+// func ddotAVX512(k int, m int, a *float64, aRow int, x *float64, y *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dgemmDotAVX512(SB), $0-48
-	MOVQ    m+0(FP), AX
+TEXT ·ddotAVX512(SB), $0-48
+	MOVQ    m+8(FP), AX
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x03, DX
 	LEAQ    (DX)(DX*2), BX
 	MOVQ    y+40(FP), SI
-	MOVQ    k+8(FP), R8
+	MOVQ    k+0(FP), R8
 	ANDQ    $0x0000000f, R8
 	MOVQ    R8, DI
 	MOVQ    R8, R9
@@ -2614,7 +2614,7 @@ rows4_117:
 	JLT    less_118
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
-	MOVQ   k+8(FP), R10
+	MOVQ   k+0(FP), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2713,7 +2713,7 @@ rows1_122:
 	JLT    less_123
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), R8
-	MOVQ   k+8(FP), R9
+	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R9
@@ -2759,9 +2759,9 @@ less_123:
 	VZEROUPPER
 	RET
 
-// func dgemmCopyAVX512(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
+// func dcopyPanelAVX512(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·dgemmCopyAVX512(SB), $0-48
+TEXT ·dcopyPanelAVX512(SB), $0-48
 	MOVQ    k+0(FP), AX
 	MOVQ    src+16(FP), CX
 	MOVQ    srcRow+24(FP), DX

@@ -86,15 +86,15 @@ func dotGo[F Float](a []F, aRow int, x, y []F) {
 	}
 }
 
-// copyGo sets dst[p·dstRow+j] ← src[p·srcRow+j] for p < k and j < n.
-func copyGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
+// copyPanelGo sets dst[p·dstRow+j] ← src[p·srcRow+j] for p < k and j < n.
+func copyPanelGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
 	for p := range k {
 		copy(dst[p*dstRow:][:n], src[p*srcRow:])
 	}
 }
 
-// transposeGo sets dst[p·dstRow+j] ← src[j·srcRow+p] for p < k and j < n.
-func transposeGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
+// transposePanelGo sets dst[p·dstRow+j] ← src[j·srcRow+p] for p < k and j < n.
+func transposePanelGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
 	for j := range n {
 		for p, v := range src[j*srcRow:][:k] {
 			dst[p*dstRow+j] = v

@@ -11,21 +11,24 @@ func LayerNorm[F Float](y, mean, rstd, x, gamma, beta []F, cols int, eps float64
 	fit(name, len(x), len(y))
 	fit(name, rows, len(mean), len(rstd))
 	fitOrNil(name, cols, gamma, beta)
-	vectorTask[F]{kind: taskNorm, a: y, b: mean, c: rstd, d: x, e: gamma, f: beta, cols: cols, x: F(eps)}.start(rows, rowGrain(grainFast, cols))
+	split(layerNormCall[F]{y, mean, rstd, x, gamma, beta, cols, F(eps)}, rows, rowGrain(grainFast, cols))
 }
 
-func fitOrNil[F Float](name string, n int, x, y []F) {
-	for _, s := range [2][]F{x, y} {
-		if s != nil {
-			fit(name, n, len(s))
-		}
-	}
+type layerNormCall[F Float] struct {
+	y, mean, rstd, x, gamma, beta []F
+	cols                          int
+	eps                           F
 }
 
-func normRowsPlain[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, eps F) {
+func (c layerNormCall[F]) do(lo, hi int) {
+	from, to := lo*c.cols, hi*c.cols
+	normRows(chosenPath, hi-lo, c.cols, c.y[from:to], c.mean[lo:hi], c.rstd[lo:hi], c.x[from:to], c.gamma, c.beta, c.eps)
+}
+
+func normRowsGo[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, eps F) {
 	for r := range rows {
 		xr, yr := x[r*cols:][:cols], y[r*cols:][:cols]
-		var sum, square float64 // one number at a time, a sum in F would lose digits of a mean far from 0
+		var sum, square float64 // a sum in F, one number at a time, would lose digits of a mean far from 0
 		for _, v := range xr {
 			sum += float64(v)
 		}
@@ -53,8 +56,8 @@ func normRowsPlain[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, e
 //
 //	x̂ = (x − mean)·rstd, g = dy⊙gamma:  dx = rstd·(g − mean(g) − x̂·mean(g⊙x̂)), dgamma = Σ dy⊙x̂, dbeta = Σ dy
 //
-// The rows are done in shares, each with sums for dgamma and dbeta of its own, which are added up in the end. The
-// shares depend on the sizes alone, and so do the bits of the result.
+// The rows are done in shares, each with its own sums for dgamma and dbeta, which are added up in the end. The shares
+// depend on the sizes alone, and so do the bits of the result.
 func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F, cols int) {
 	const name = "layer norm backward"
 	rows := fitRows(name, len(x), cols)
@@ -72,42 +75,49 @@ func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F,
 	w := pool.Get().(*workspace[F])
 	defer pool.Put(w)
 	shares := normShares(rows, cols)
-	t := vectorTask[F]{kind: taskNormBackward, a: dx, b: dy, c: x, d: gamma, e: mean, f: rstd, cols: cols}
+	c := layerNormBackwardCall[F]{dx: dx, dy: dy, x: x, gamma: gamma, mean: mean, rstd: rstd, cols: cols}
 	if dgamma != nil || dbeta != nil {
-		t.sums = room(&w.a, shares*2*cols)
-		clear(t.sums)
+		c.sums = room(&w.a, shares*2*cols)
+		clear(c.sums)
 	}
-	t.start(shares, 1)
+	split(c, shares, 1)
 	for s := range shares {
 		for i, d := range [2][]F{dgamma, dbeta} {
 			if d != nil {
-				addRows(chosenPath, 1, cols, d, d, t.sums[(2*s+i)*cols:][:cols])
+				addRows(chosenPath, 1, cols, d, d, c.sums[(2*s+i)*cols:][:cols])
 			}
 		}
 	}
 }
 
-// normShares is in how many shares rows are done that are summed up: enough for many cores.
+// normShares returns the number of shares in which rows that are summed up are done: enough for many cores.
 func normShares(rows, cols int) int { return min(1+rows*cols/grainFast, 16, rows) }
 
-// normBackward does the shares [lo,hi).
-func (t *vectorTask[F]) normBackward(p path, lo, hi int) {
-	cols, rows := t.cols, len(t.e)
+// A layerNormBackwardCall is split by shares.
+type layerNormBackwardCall[F Float] struct {
+	dx, dy, x, gamma, mean, rstd []F
+	sums                         []F // the dgamma and the dbeta of each share; nil if neither is asked for
+	cols                         int
+}
+
+func (c layerNormBackwardCall[F]) do(lo, hi int) {
+	cols, rows := c.cols, len(c.mean)
 	shares := normShares(rows, cols)
 	for s := lo; s < hi; s++ {
 		first, end := block(s, shares, rows), block(s+1, shares, rows)
 		from, to := first*cols, end*cols
-		if t.sums != nil {
-			sums := t.sums[2*s*cols:][:2*cols]
-			normColumns(p, end-first, cols, sums[:cols], sums[cols:], t.b[from:to], t.c[from:to], t.e[first:end], t.f[first:end])
+		n, dy, x, mean, rstd := end-first, c.dy[from:to], c.x[from:to], c.mean[first:end], c.rstd[first:end]
+		if c.sums != nil {
+			sums := c.sums[2*s*cols:][:2*cols]
+			normColumns(chosenPath, n, cols, sums[:cols], sums[cols:], dy, x, mean, rstd)
 		}
-		if t.a != nil {
-			normBackwardRows(p, end-first, cols, t.a[from:to], t.b[from:to], t.c[from:to], t.d, t.e[first:end], t.f[first:end])
+		if c.dx != nil {
+			normBackwardRows(chosenPath, n, cols, c.dx[from:to], dy, x, c.gamma, mean, rstd)
 		}
 	}
 }
 
-func normBackwardRowsPlain[F Float](rows, cols int, dx, dy, x, gamma, mean, rstd []F) {
+func normBackwardRowsGo[F Float](rows, cols int, dx, dy, x, gamma, mean, rstd []F) {
 	gradient := func(v F, i int) F {
 		if gamma != nil {
 			v *= gamma[i]
@@ -129,7 +139,7 @@ func normBackwardRowsPlain[F Float](rows, cols int, dx, dy, x, gamma, mean, rstd
 	}
 }
 
-func normColumnsPlain[F Float](rows, cols int, dgamma, dbeta, dy, x, mean, rstd []F) {
+func normColumnsGo[F Float](rows, cols int, dgamma, dbeta, dy, x, mean, rstd []F) {
 	for r := range rows {
 		dyr, xr := dy[r*cols:][:cols], x[r*cols:][:cols]
 		for i, v := range dyr {

@@ -134,7 +134,7 @@ func TestLayerNormBackwardSumsAllRows(t *testing.T) {
 			wantBeta[i%cols] += v
 		}
 		wantX := make([]float64, rows*cols)
-		normBackwardRowsPlain(rows, cols, wantX, dy, x, gamma, mean, rstd)
+		normBackwardRowsGo(rows, cols, wantX, dy, x, gamma, mean, rstd)
 		dx, dgamma, dbeta := make([]float64, rows*cols), make([]float64, cols), make([]float64, cols)
 		for _, wants := range [][3]bool{{true, true, true}, {true, true, false}, {true, false, true}, {false, true, false}, {true, false, false}} {
 			out := [3][]float64{dx, dgamma, dbeta}

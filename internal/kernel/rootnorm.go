@@ -24,7 +24,7 @@ func L2NormBackward[F Float](dx, dweight, dy, x, weight []F, eps float64) {
 	rootNormBackward("l2 norm backward", dx, dweight, dy, x, weight, rowFactor{byLength, eps})
 }
 
-// A rowFactor is how the factor r of a row comes about.
+// A rowFactor is the rule for the factor r of a row.
 type rowFactor struct {
 	kind rowFactorKind
 	eps  float64
@@ -37,7 +37,7 @@ const (
 	byLength
 )
 
-// of is the r of a row of n elements whose squares have a sum, and its slope: dr/dx = −r·slope·x.
+// of returns the r of a row of n elements with the given sum of squares, and its slope: dr/dx = −r·slope·x.
 func (f rowFactor) of(squares float64, n int) (r, slope float64) {
 	if f.kind == byMeanSquare {
 		r = 1 / math.Sqrt(squares/float64(n)+f.eps)
@@ -53,26 +53,31 @@ func (f rowFactor) of(squares float64, n int) (r, slope float64) {
 func rootNorm[F Float](name string, y, x, weight []F, f rowFactor) {
 	fit(name, len(x), len(y))
 	rows := fitRows(name, len(x), len(weight))
-	vectorTask[F]{kind: taskRootNorm, a: y, b: x, c: weight, factor: f}.start(rows, rowGrain(grainFast, len(weight)))
+	split(rootNormCall[F]{y, x, weight, f}, rows, rowGrain(grainFast, len(weight)))
 }
 
-func (t *vectorTask[F]) rootNorm(p path, lo, hi int) {
-	weight, cols := t.c, len(t.c)
+type rootNormCall[F Float] struct {
+	y, x, weight []F
+	factor       rowFactor
+}
+
+func (c rootNormCall[F]) do(lo, hi int) {
+	cols := len(c.weight)
 	for i := lo; i < hi; i++ {
-		y, x := t.a[i*cols:][:cols], t.b[i*cols:][:cols]
-		factor, _ := t.factor.of(sumSquaresRun(p, x), cols)
+		y, x := c.y[i*cols:][:cols], c.x[i*cols:][:cols]
+		factor, _ := c.factor.of(sumSquares(chosenPath, x), cols)
 		r := F(factor)
 		for j, v := range x {
-			y[j] = v * r * weight[j]
+			y[j] = v * r * c.weight[j]
 		}
 	}
 }
 
 // With g = dy⊙weight:  dx = r·(g − x·slope·Σ g⊙x), dweight = Σ dy⊙x·r over the rows.
 //
-// The rows are done in shares, each with a sum for dweight of its own, which stands where the dx of its last row
-// belongs. When all sums are done, they are added up and these last rows follow. The shares depend on the sizes
-// alone, and so do the bits of the result.
+// The rows are done in shares, each with its own sum for dweight, which stands where the dx of its last row belongs.
+// When all sums are done, they are added up and these last rows follow. The shares depend on the sizes alone, and so
+// do the bits of the result.
 func rootNormBackward[F Float](name string, dx, dweight, dy, x, weight []F, f rowFactor) {
 	cols := len(weight)
 	fit(name, len(x), len(dx), len(dy))
@@ -80,35 +85,41 @@ func rootNormBackward[F Float](name string, dx, dweight, dy, x, weight []F, f ro
 	rows := fitRows(name, len(x), cols)
 	clear(dweight)
 	shares := normShares(rows, cols)
-	t := vectorTask[F]{kind: taskRootNormBackward, a: dx, b: dy, c: x, d: weight, factor: f}
-	t.start(shares, 1)
+	c := rootNormBackwardCall[F]{dx, dy, x, weight, f}
+	split(c, shares, 1)
 	for s := range shares {
 		last := block(s+1, shares, rows) - 1
 		addRows(chosenPath, 1, cols, dweight, dweight, dx[last*cols:][:cols])
-		t.rootNormBackwardRow(chosenPath, last, dweight)
+		c.row(last, dweight)
 	}
 }
 
-// rootNormBackward does the shares [lo,hi) but for their last rows.
-func (t *vectorTask[F]) rootNormBackward(p path, lo, hi int) {
-	cols := len(t.d)
-	rows := len(t.c) / cols
+// A rootNormBackwardCall is split by shares.
+type rootNormBackwardCall[F Float] struct {
+	dx, dy, x, weight []F
+	factor            rowFactor
+}
+
+// do does the shares [lo,hi) except for their last rows.
+func (c rootNormBackwardCall[F]) do(lo, hi int) {
+	cols := len(c.weight)
+	rows := len(c.x) / cols
 	shares := normShares(rows, cols)
 	for s := lo; s < hi; s++ {
 		last := block(s+1, shares, rows) - 1
-		sum := t.a[last*cols:][:cols]
+		sum := c.dx[last*cols:][:cols]
 		clear(sum)
 		for i := block(s, shares, rows); i < last; i++ {
-			t.rootNormBackwardRow(p, i, sum)
+			c.row(i, sum)
 		}
 	}
 }
 
-// rootNormBackwardRow writes the dx of row i, and adds what the row has for dweight to a sum.
-func (t *vectorTask[F]) rootNormBackwardRow(p path, i int, sum []F) {
-	weight, cols := t.d, len(t.d)
-	dx, dy, x := t.a[i*cols:][:cols], t.b[i*cols:][:cols], t.c[i*cols:][:cols]
-	factor, slope := t.factor.of(sumSquaresRun(p, x), cols)
+// row writes the dx of row i, and adds what the row contributes to dweight to a sum.
+func (c *rootNormBackwardCall[F]) row(i int, sum []F) {
+	weight, cols := c.weight, len(c.weight)
+	dx, dy, x := c.dx[i*cols:][:cols], c.dy[i*cols:][:cols], c.x[i*cols:][:cols]
+	factor, slope := c.factor.of(sumSquares(chosenPath, x), cols)
 	r, dot := F(factor), 0.0
 	sum = sum[:cols]
 	for j, v := range x {

@@ -16,10 +16,10 @@ var rootNorms = map[string]struct {
 	factor   func(x []float64, eps float64) float64
 }{
 	"rms": {RMSNorm[float64], RMSNormBackward[float64], RMSNorm[float32], func(x []float64, eps float64) float64 {
-		return 1 / math.Sqrt(sumSquaresPlain(x)/float64(len(x))+eps)
+		return 1 / math.Sqrt(sumSquaresGo(x)/float64(len(x))+eps)
 	}},
 	"l2": {L2Norm[float64], L2NormBackward[float64], L2Norm[float32], func(x []float64, eps float64) float64 {
-		return 1 / max(math.Sqrt(sumSquaresPlain(x)), eps)
+		return 1 / max(math.Sqrt(sumSquaresGo(x)), eps)
 	}},
 }
 

@@ -146,29 +146,3 @@ func TestSoftmaxBitsDoNotDependOnGoroutines(t *testing.T) {
 		require.Equal(t, wantBack, dx)
 	}
 }
-
-func TestLogSumExp(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range []struct {
-		x    []float64
-		want float64
-	}{
-		{[]float64{0}, 0},
-		{[]float64{0, 0}, math.Ln2},
-		{[]float64{1, 2, 3}, math.Log(math.E + math.E*math.E + math.E*math.E*math.E)},
-		{[]float64{1e4, 1e4}, 1e4 + math.Ln2},
-		{[]float64{-1e4, -1e4}, -1e4 + math.Ln2},
-		{[]float64{-inf, 5}, 5},
-		{[]float64{-inf, -inf}, -inf},
-		{[]float64{inf, 0}, inf},
-		{[]float64{nan, 0}, nan},
-		{[]float64{0, nan, -inf}, nan},
-	} {
-		got := LogSumExp(c.x)
-		if math.IsNaN(c.want) || math.IsInf(c.want, 0) {
-			require.Equal(t, math.Float64bits(c.want)&^(1<<51-1), math.Float64bits(got)&^(1<<51-1), "%v: got %v", c.x, got)
-			continue
-		}
-		require.InEpsilon(t, c.want+1, got+1, 1e-15, "%v", c.x)
-	}
-}

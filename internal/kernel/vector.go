@@ -3,10 +3,14 @@ package kernel
 // Mul writes x⊙y to z, all of one length. z may be x or y.
 func Mul[F Float](z, x, y []F) {
 	fit("mul", len(x), len(y), len(z))
-	vectorTask[F]{kind: taskMul, a: z, b: x, c: y}.start(len(x), grainFast)
+	split(mulCall[F]{z, x, y}, len(x), grainFast)
 }
 
-func mulPlain[F Float](z, x, y []F) {
+type mulCall[F Float] struct{ z, x, y []F }
+
+func (c mulCall[F]) do(lo, hi int) { mul(chosenPath, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
+
+func mulGo[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
 		z[i] = v * y[i]
@@ -16,10 +20,17 @@ func mulPlain[F Float](z, x, y []F) {
 // Scale writes c·x to y, of one length. y may be x.
 func Scale[F Float](y, x []F, c F) {
 	fit("scale", len(x), len(y))
-	vectorTask[F]{kind: taskScale, a: y, b: x, x: c}.start(len(x), grainFast)
+	split(scaleCall[F]{y, x, c}, len(x), grainFast)
 }
 
-func scalePlain[F Float](y, x []F, c F) {
+type scaleCall[F Float] struct {
+	y, x   []F
+	factor F
+}
+
+func (c scaleCall[F]) do(lo, hi int) { scale(chosenPath, c.y[lo:hi], c.x[lo:hi], c.factor) }
+
+func scaleGo[F Float](y, x []F, c F) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] = c * v
@@ -31,13 +42,24 @@ func AddRows[F Float](z, x, y []F) {
 	fit("add rows", len(x), len(z))
 	rows := fitRows("add rows", len(x), len(y))
 	if rows == 1 {
-		vectorTask[F]{kind: taskAdd, a: z, b: x, c: y}.start(len(x), grainFast)
+		split(addCall[F]{z, x, y}, len(x), grainFast)
 		return
 	}
-	vectorTask[F]{kind: taskAddRows, a: z, b: x, c: y, cols: len(y)}.start(rows, rowGrain(grainFast, len(y)))
+	split(addRowsCall[F]{z, x, y}, rows, rowGrain(grainFast, len(y)))
 }
 
-func addRowsPlain[F Float](rows, cols int, z, x, y []F) {
+type addCall[F Float] struct{ z, x, y []F }
+
+func (c addCall[F]) do(lo, hi int) { addRows(chosenPath, 1, hi-lo, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
+
+type addRowsCall[F Float] struct{ z, x, row []F }
+
+func (c addRowsCall[F]) do(lo, hi int) {
+	cols := len(c.row)
+	addRows(chosenPath, hi-lo, cols, c.z[lo*cols:hi*cols], c.x[lo*cols:hi*cols], c.row)
+}
+
+func addRowsGo[F Float](rows, cols int, z, x, y []F) {
 	for i := range rows {
 		zi, xi := z[i*cols:][:cols], x[i*cols:][:cols]
 		for j, v := range y[:cols] {
@@ -53,13 +75,17 @@ func SumRows[F Float](y, x []F) {
 	if rows == 0 {
 		return
 	}
-	vectorTask[F]{kind: taskSumRows, a: y, b: x, cols: len(y)}.start(len(y), columnGrain(rows))
+	split(sumRowsCall[F]{y, x}, len(y), columnGrain(rows))
 }
 
-// columnGrain is how many columns of so many rows are worth a goroutine's while: whole lines of the cache.
-func columnGrain(rows int) int { return (1 + grainFast/rows/64) * 64 }
+type sumRowsCall[F Float] struct{ y, x []F }
 
-func sumRowsPlain[F Float](rows, n, ld int, y, x []F) {
+func (c sumRowsCall[F]) do(lo, hi int) {
+	cols := len(c.y)
+	sumRows(chosenPath, len(c.x)/cols, hi-lo, cols, c.y[lo:hi], c.x[lo:])
+}
+
+func sumRowsGo[F Float](rows, n, ld int, y, x []F) {
 	y = y[:n]
 	for i := range rows {
 		for j, v := range x[i*ld:][:n] {
@@ -68,10 +94,10 @@ func sumRowsPlain[F Float](rows, n, ld int, y, x []F) {
 	}
 }
 
-// SumSquares is Σ x², summed in float64.
-func SumSquares[F Float](x []F) float64 { return sumSquaresRun(chosenPath, x) }
+// SumSquares returns Σ x², summed in float64.
+func SumSquares[F Float](x []F) float64 { return sumSquares(chosenPath, x) }
 
-func sumSquaresPlain[F Float](x []F) float64 {
+func sumSquaresGo[F Float](x []F) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += float64(v) * float64(v)

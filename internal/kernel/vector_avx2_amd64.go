@@ -4,202 +4,202 @@
 
 package kernel
 
-// sexpAVX2 sets y ← e^x for n ≥ 1 elements.
+// sexpAVX2 is exp of float32 with AVX2.
 //
 //go:noescape
-func sexpAVX2(n int, x *float32, y *float32)
+func sexpAVX2(n int, y *float32, x *float32)
 
-// stanhAVX2 sets y ← tanh x for n ≥ 1 elements.
+// stanhAVX2 is tanh of float32 with AVX2.
 //
 //go:noescape
-func stanhAVX2(n int, x *float32, y *float32)
+func stanhAVX2(n int, y *float32, x *float32)
 
-// stanhBackwardAVX2 sets dx ← dy·(1 − y²) for n ≥ 1 elements.
+// stanhBackwardAVX2 is tanhBackward of float32 with AVX2.
 //
 //go:noescape
-func stanhBackwardAVX2(n int, y *float32, dy *float32, dx *float32)
+func stanhBackwardAVX2(n int, dx *float32, y *float32, dy *float32)
 
-// sgeluTanhAVX2 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// sgeluAVX2 is gelu of float32 with AVX2.
 //
 //go:noescape
-func sgeluTanhAVX2(n int, x *float32, y *float32)
+func sgeluAVX2(n int, y *float32, x *float32)
 
-// sgeluTanhBackwardAVX2 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// sgeluBackwardAVX2 is geluBackward of float32 with AVX2.
 //
 //go:noescape
-func sgeluTanhBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+func sgeluBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
 
-// sgeluAVX2 sets y ← x·Φ(x) for n ≥ 1 elements.
+// sgeluTanhAVX2 is geluTanh of float32 with AVX2.
 //
 //go:noescape
-func sgeluAVX2(n int, x *float32, y *float32)
+func sgeluTanhAVX2(n int, y *float32, x *float32)
 
-// sgeluBackwardAVX2 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
+// sgeluTanhBackwardAVX2 is geluTanhBackward of float32 with AVX2.
 //
 //go:noescape
-func sgeluBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+func sgeluTanhBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
 
-// ssoftmaxRowsAVX2 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
+// smulAVX2 is mul of float32 with AVX2.
 //
 //go:noescape
-func ssoftmaxRowsAVX2(rows int, cols int, x *float32, y *float32, scale float32, empty float32)
+func smulAVX2(n int, z *float32, x *float32, y *float32)
 
-// ssumExpRowsAVX2 writes the maximum of each of rows ≥ 1 rows of cols ≥ 1 elements to top, and Σ exp(x−max) to sum. Where the maximum is −∞, nothing is subtracted.
+// sscaleAVX2 is scale of float32 with AVX2.
 //
 //go:noescape
-func ssumExpRowsAVX2(rows int, cols int, x *float32, top *float32, sum *float32)
+func sscaleAVX2(n int, y *float32, x *float32, c float32)
 
-// ssoftmaxBackwardRowsAVX2 sets dx ← y·(dy − Σ dy·y) in each of rows ≥ 1 rows of cols ≥ 1 elements.
-//
-//go:noescape
-func ssoftmaxBackwardRowsAVX2(rows int, cols int, y *float32, dy *float32, dx *float32)
-
-// snormRowsAVX2 sets y ← (x−mean)·rstd·gamma + beta in each of rows ≥ 1 rows of cols ≥ 1 elements, and writes mean and rstd. gamma and beta may be nil.
-//
-//go:noescape
-func snormRowsAVX2(rows int, cols int, x *float32, gamma *float32, beta *float32, y *float32, mean *float32, rstd *float32, inverse float32, eps float32)
-
-// snormBackwardRowsAVX2 sets dx ← rstd·(g − mean(g) − x̂·mean(g·x̂)), g = dy·gamma, x̂ = (x−mean)·rstd, in each of rows ≥ 1 rows of cols ≥ 1 elements. gamma may be nil.
-//
-//go:noescape
-func snormBackwardRowsAVX2(rows int, cols int, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32, dx *float32, inverse float32)
-
-// snormColumnsAVX2 adds Σ dy·(x−mean)·rstd over rows ≥ 1 rows to dgamma, and Σ dy to dbeta, for n ≥ 1 columns. dgamma and dbeta may be nil.
-//
-//go:noescape
-func snormColumnsAVX2(rows int, n int, ld int, dy *float32, x *float32, mean *float32, rstd *float32, dgamma *float32, dbeta *float32)
-
-// sadamAVX2 does a step of Adam on n ≥ 1 elements. k is keep, decay, beta1, rest1, beta2, rest2, rate, root and eps.
+// sadamAVX2 is adam of float32 with AVX2.
 //
 //go:noescape
 func sadamAVX2(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
 
-// ssgdAVX2 sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements.
+// ssgdAVX2 is sgd of float32 with AVX2.
 //
 //go:noescape
 func ssgdAVX2(n int, value *float32, grad *float32, rate float32, decay float32)
 
-// smomentumAVX2 sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements.
+// smomentumAVX2 is momentum of float32 with AVX2.
 //
 //go:noescape
-func smomentumAVX2(n int, value *float32, grad *float32, rate float32, decay float32, buffer *float32, momentum float32)
+func smomentumAVX2(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
 
-// smulAVX2 sets z ← x·y for n ≥ 1 elements.
+// ssumSquaresAVX2 is sumSquares of float32 with AVX2.
 //
 //go:noescape
-func smulAVX2(n int, x *float32, y *float32, z *float32)
+func ssumSquaresAVX2(n int, x *float32) float64
 
-// sscaleAVX2 sets y ← c·x for n ≥ 1 elements.
+// ssoftmaxRowsAVX2 is softmaxRows of float32 with AVX2.
 //
 //go:noescape
-func sscaleAVX2(n int, x *float32, y *float32, c float32)
+func ssoftmaxRowsAVX2(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
 
-// saddRowsAVX2 sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.
+// ssoftmaxBackwardRowsAVX2 is softmaxBackwardRows of float32 with AVX2.
 //
 //go:noescape
-func saddRowsAVX2(rows int, cols int, x *float32, y *float32, z *float32)
+func ssoftmaxBackwardRowsAVX2(rows int, cols int, dx *float32, y *float32, dy *float32)
 
-// ssumRowsAVX2 adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.
+// ssumExpRowsAVX2 is sumExpRows of float32 with AVX2.
 //
 //go:noescape
-func ssumRowsAVX2(rows int, n int, ld int, x *float32, y *float32)
+func ssumExpRowsAVX2(rows int, cols int, x *float32, top *float32, sum *float32)
 
-// ssumSquaresAVX2 writes Σ x² over n ≥ 1 elements to sum.
+// snormRowsAVX2 is normRows of float32 with AVX2.
 //
 //go:noescape
-func ssumSquaresAVX2(n int, x *float32, sum *float64)
+func snormRowsAVX2(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
 
-// dexpAVX2 sets y ← e^x for n ≥ 1 elements.
+// snormBackwardRowsAVX2 is normBackwardRows of float32 with AVX2.
 //
 //go:noescape
-func dexpAVX2(n int, x *float64, y *float64)
+func snormBackwardRowsAVX2(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
 
-// dtanhAVX2 sets y ← tanh x for n ≥ 1 elements.
+// snormColumnsAVX2 is normColumns of float32 with AVX2.
 //
 //go:noescape
-func dtanhAVX2(n int, x *float64, y *float64)
+func snormColumnsAVX2(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
 
-// dtanhBackwardAVX2 sets dx ← dy·(1 − y²) for n ≥ 1 elements.
+// saddRowsAVX2 is addRows of float32 with AVX2.
 //
 //go:noescape
-func dtanhBackwardAVX2(n int, y *float64, dy *float64, dx *float64)
+func saddRowsAVX2(rows int, cols int, z *float32, x *float32, y *float32)
 
-// dgeluTanhAVX2 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// ssumRowsAVX2 is sumRows of float32 with AVX2.
 //
 //go:noescape
-func dgeluTanhAVX2(n int, x *float64, y *float64)
+func ssumRowsAVX2(rows int, n int, ld int, y *float32, x *float32)
 
-// dgeluTanhBackwardAVX2 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// dexpAVX2 is exp of float64 with AVX2.
 //
 //go:noescape
-func dgeluTanhBackwardAVX2(n int, x *float64, dy *float64, dx *float64)
+func dexpAVX2(n int, y *float64, x *float64)
 
-// dsoftmaxRowsAVX2 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
+// dtanhAVX2 is tanh of float64 with AVX2.
 //
 //go:noescape
-func dsoftmaxRowsAVX2(rows int, cols int, x *float64, y *float64, scale float64, empty float64)
+func dtanhAVX2(n int, y *float64, x *float64)
 
-// dsumExpRowsAVX2 writes the maximum of each of rows ≥ 1 rows of cols ≥ 1 elements to top, and Σ exp(x−max) to sum. Where the maximum is −∞, nothing is subtracted.
+// dtanhBackwardAVX2 is tanhBackward of float64 with AVX2.
 //
 //go:noescape
-func dsumExpRowsAVX2(rows int, cols int, x *float64, top *float64, sum *float64)
+func dtanhBackwardAVX2(n int, dx *float64, y *float64, dy *float64)
 
-// dsoftmaxBackwardRowsAVX2 sets dx ← y·(dy − Σ dy·y) in each of rows ≥ 1 rows of cols ≥ 1 elements.
+// dgeluTanhAVX2 is geluTanh of float64 with AVX2.
 //
 //go:noescape
-func dsoftmaxBackwardRowsAVX2(rows int, cols int, y *float64, dy *float64, dx *float64)
+func dgeluTanhAVX2(n int, y *float64, x *float64)
 
-// dnormRowsAVX2 sets y ← (x−mean)·rstd·gamma + beta in each of rows ≥ 1 rows of cols ≥ 1 elements, and writes mean and rstd. gamma and beta may be nil.
+// dgeluTanhBackwardAVX2 is geluTanhBackward of float64 with AVX2.
 //
 //go:noescape
-func dnormRowsAVX2(rows int, cols int, x *float64, gamma *float64, beta *float64, y *float64, mean *float64, rstd *float64, inverse float64, eps float64)
+func dgeluTanhBackwardAVX2(n int, dx *float64, x *float64, dy *float64)
 
-// dnormBackwardRowsAVX2 sets dx ← rstd·(g − mean(g) − x̂·mean(g·x̂)), g = dy·gamma, x̂ = (x−mean)·rstd, in each of rows ≥ 1 rows of cols ≥ 1 elements. gamma may be nil.
+// dmulAVX2 is mul of float64 with AVX2.
 //
 //go:noescape
-func dnormBackwardRowsAVX2(rows int, cols int, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64, dx *float64, inverse float64)
+func dmulAVX2(n int, z *float64, x *float64, y *float64)
 
-// dnormColumnsAVX2 adds Σ dy·(x−mean)·rstd over rows ≥ 1 rows to dgamma, and Σ dy to dbeta, for n ≥ 1 columns. dgamma and dbeta may be nil.
+// dscaleAVX2 is scale of float64 with AVX2.
 //
 //go:noescape
-func dnormColumnsAVX2(rows int, n int, ld int, dy *float64, x *float64, mean *float64, rstd *float64, dgamma *float64, dbeta *float64)
+func dscaleAVX2(n int, y *float64, x *float64, c float64)
 
-// dadamAVX2 does a step of Adam on n ≥ 1 elements. k is keep, decay, beta1, rest1, beta2, rest2, rate, root and eps.
+// dadamAVX2 is adam of float64 with AVX2.
 //
 //go:noescape
 func dadamAVX2(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
 
-// dsgdAVX2 sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements.
+// dsgdAVX2 is sgd of float64 with AVX2.
 //
 //go:noescape
 func dsgdAVX2(n int, value *float64, grad *float64, rate float64, decay float64)
 
-// dmomentumAVX2 sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements.
+// dmomentumAVX2 is momentum of float64 with AVX2.
 //
 //go:noescape
-func dmomentumAVX2(n int, value *float64, grad *float64, rate float64, decay float64, buffer *float64, momentum float64)
+func dmomentumAVX2(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
 
-// dmulAVX2 sets z ← x·y for n ≥ 1 elements.
+// dsumSquaresAVX2 is sumSquares of float64 with AVX2.
 //
 //go:noescape
-func dmulAVX2(n int, x *float64, y *float64, z *float64)
+func dsumSquaresAVX2(n int, x *float64) float64
 
-// dscaleAVX2 sets y ← c·x for n ≥ 1 elements.
+// dsoftmaxRowsAVX2 is softmaxRows of float64 with AVX2.
 //
 //go:noescape
-func dscaleAVX2(n int, x *float64, y *float64, c float64)
+func dsoftmaxRowsAVX2(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
 
-// daddRowsAVX2 sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.
+// dsoftmaxBackwardRowsAVX2 is softmaxBackwardRows of float64 with AVX2.
 //
 //go:noescape
-func daddRowsAVX2(rows int, cols int, x *float64, y *float64, z *float64)
+func dsoftmaxBackwardRowsAVX2(rows int, cols int, dx *float64, y *float64, dy *float64)
 
-// dsumRowsAVX2 adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.
+// dsumExpRowsAVX2 is sumExpRows of float64 with AVX2.
 //
 //go:noescape
-func dsumRowsAVX2(rows int, n int, ld int, x *float64, y *float64)
+func dsumExpRowsAVX2(rows int, cols int, x *float64, top *float64, sum *float64)
 
-// dsumSquaresAVX2 writes Σ x² over n ≥ 1 elements to sum.
+// dnormRowsAVX2 is normRows of float64 with AVX2.
 //
 //go:noescape
-func dsumSquaresAVX2(n int, x *float64, sum *float64)
+func dnormRowsAVX2(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
+
+// dnormBackwardRowsAVX2 is normBackwardRows of float64 with AVX2.
+//
+//go:noescape
+func dnormBackwardRowsAVX2(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
+
+// dnormColumnsAVX2 is normColumns of float64 with AVX2.
+//
+//go:noescape
+func dnormColumnsAVX2(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
+
+// daddRowsAVX2 is addRows of float64 with AVX2.
+//
+//go:noescape
+func daddRowsAVX2(rows int, cols int, z *float64, x *float64, y *float64)
+
+// dsumRowsAVX2 is sumRows of float64 with AVX2.
+//
+//go:noescape
+func dsumRowsAVX2(rows int, n int, ld int, y *float64, x *float64)

@@ -294,13 +294,13 @@ DATA sconstants<>+1144(SB)/4, $0x3ab5121b
 DATA sconstants<>+1148(SB)/4, $0x3ab5121b
 GLOBL sconstants<>(SB), RODATA|NOPTR, $1152
 
-// func sexpAVX2(n int, x *float32, y *float32)
+// func sexpAVX2(n int, y *float32, x *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·sexpAVX2(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPS (AX), Y13
 	VMOVUPS 32(AX), Y14
 	MOVQ    CX, DI
@@ -325,7 +325,7 @@ TEXT ·sexpAVX2(SB), $0-24
 	JE      rest_2
 
 vector_1:
-	VMOVUPS      (DX)(CX*1), Y0
+	VMOVUPS      (BX)(CX*1), Y0
 	VMAXPS       Y0, Y13, Y0
 	VMINPS       Y0, Y14, Y0
 	VMULPS       64(AX), Y0, Y1
@@ -348,7 +348,7 @@ vector_1:
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (BX)(CX*1)
+	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
 	JLT          vector_1
@@ -356,7 +356,7 @@ vector_1:
 rest_2:
 	TESTQ        DI, DI
 	JE           done_3
-	VMASKMOVPS   (DX)(CX*1), Y15, Y0
+	VMASKMOVPS   (BX)(CX*1), Y15, Y0
 	VMAXPS       Y0, Y13, Y0
 	VMINPS       Y0, Y14, Y0
 	VMULPS       64(AX), Y0, Y1
@@ -379,7 +379,7 @@ rest_2:
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
-	VMASKMOVPS   Y0, Y15, (BX)(CX*1)
+	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
 done_3:
 	VZEROUPPER
@@ -395,13 +395,13 @@ DATA leadingLanes<>+48(SB)/8, $0x0000000000000000
 DATA leadingLanes<>+56(SB)/8, $0x0000000000000000
 GLOBL leadingLanes<>(SB), RODATA|NOPTR, $64
 
-// func stanhAVX2(n int, x *float32, y *float32)
+// func stanhAVX2(n int, y *float32, x *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·stanhAVX2(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPS (AX), Y13
 	VMOVUPS 32(AX), Y14
 	VMOVUPS 256(AX), Y12
@@ -427,7 +427,7 @@ TEXT ·stanhAVX2(SB), $0-24
 	JE      rest_5
 
 vector_4:
-	VMOVUPS      (DX)(CX*1), Y0
+	VMOVUPS      (BX)(CX*1), Y0
 	VMOVUPS      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
@@ -452,7 +452,7 @@ vector_4:
 	VADDPS       192(AX), Y2, Y1
 	VDIVPS       Y1, Y2, Y0
 	VORPS        Y4, Y0, Y0
-	VMOVUPS      Y0, (BX)(CX*1)
+	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
 	JLT          vector_4
@@ -460,7 +460,7 @@ vector_4:
 rest_5:
 	TESTQ        DI, DI
 	JE           done_6
-	VMASKMOVPS   (DX)(CX*1), Y15, Y0
+	VMASKMOVPS   (BX)(CX*1), Y15, Y0
 	VMOVUPS      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
@@ -485,20 +485,20 @@ rest_5:
 	VADDPS       192(AX), Y2, Y1
 	VDIVPS       Y1, Y2, Y0
 	VORPS        Y4, Y0, Y0
-	VMASKMOVPS   Y0, Y15, (BX)(CX*1)
+	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
 done_6:
 	VZEROUPPER
 	RET
 
-// func stanhBackwardAVX2(n int, y *float32, dy *float32, dx *float32)
+// func stanhBackwardAVX2(n int, dx *float32, y *float32, dy *float32)
 // Requires: AVX, CMOV
 TEXT ·stanhBackwardAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPS 160(AX), Y12
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
@@ -522,12 +522,12 @@ TEXT ·stanhBackwardAVX2(SB), $0-32
 	JE      rest_8
 
 vector_7:
-	VMOVUPS (DX)(CX*1), Y0
-	VMOVUPS (BX)(CX*1), Y1
+	VMOVUPS (BX)(CX*1), Y0
+	VMOVUPS (SI)(CX*1), Y1
 	VMULPS  Y0, Y0, Y0
 	VSUBPS  Y0, Y12, Y0
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (SI)(CX*1)
+	VMOVUPS Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
 	JLT     vector_7
@@ -535,26 +535,28 @@ vector_7:
 rest_8:
 	TESTQ      DI, DI
 	JE         done_9
-	VMASKMOVPS (DX)(CX*1), Y15, Y0
-	VMASKMOVPS (BX)(CX*1), Y15, Y1
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VMULPS     Y0, Y0, Y0
 	VSUBPS     Y0, Y12, Y0
 	VMULPS     Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)(CX*1)
+	VMASKMOVPS Y1, Y15, (DX)(CX*1)
 
 done_9:
 	VZEROUPPER
 	RET
 
-// func sgeluTanhAVX2(n int, x *float32, y *float32)
+// func sgeluAVX2(n int, y *float32, x *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluTanhAVX2(SB), $0-24
+TEXT ·sgeluAVX2(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPS (AX), Y13
 	VMOVUPS 32(AX), Y14
+	VMOVUPS 512(AX), Y12
+	VMOVUPS 448(AX), Y11
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
 	MOVQ    CX, SI
@@ -577,24 +579,22 @@ TEXT ·sgeluTanhAVX2(SB), $0-24
 	JE      rest_11
 
 vector_10:
-	VMOVUPS      (DX)(CX*1), Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVUPS      384(AX), Y0
-	VFMADD213PS  352(AX), Y6, Y0
-	VMULPS       Y5, Y0, Y0
+	VMOVUPS      (BX)(CX*1), Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
 	VMAXPS       Y0, Y13, Y0
 	VMINPS       Y0, Y14, Y0
 	VMULPS       64(AX), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
-	VFMADD213PS  160(AX), Y0, Y2
-	VFMADD213PS  160(AX), Y0, Y2
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
@@ -602,11 +602,29 @@ vector_10:
 	VPSLLD       $0x17, Y1, Y1
 	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y2, Y0
+	VMULPS       Y1, Y6, Y0
 	VMULPS       Y3, Y0, Y0
-	VADDPS       160(AX), Y0, Y0
-	VDIVPS       Y0, Y5, Y0
-	VMOVUPS      Y0, (BX)(CX*1)
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMAXPS       Y11, Y5, Y5
+	VFNMADD231PS Y7, Y6, Y5
+	VMOVUPS      Y5, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
 	JLT          vector_10
@@ -614,7 +632,241 @@ vector_10:
 rest_11:
 	TESTQ        DI, DI
 	JE           done_12
-	VMASKMOVPS   (DX)(CX*1), Y15, Y5
+	VMASKMOVPS   (BX)(CX*1), Y15, Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y6, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMAXPS       Y11, Y5, Y5
+	VFNMADD231PS Y7, Y6, Y5
+	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
+
+done_12:
+	VZEROUPPER
+	RET
+
+// func sgeluBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sgeluBackwardAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	VMOVUPS 512(AX), Y12
+	VMOVUPS 448(AX), Y11
+	MOVQ    CX, R8
+	ANDQ    $0x07, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000008, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    CX, R9
+	VMOVDQU 32(R9), Y15
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_14
+
+vector_13:
+	VMOVUPS      (BX)(CX*1), Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y6, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMULPS       576(AX), Y0, Y0
+	VMULPS       Y7, Y0, Y0
+	VMOVUPS      160(AX), Y1
+	VSUBPS       Y6, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VSUBPS       Y0, Y6, Y6
+	VBLENDVPS    Y5, Y6, Y1, Y1
+	VMOVUPS      (SI)(CX*1), Y8
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, (DX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, DI
+	JLT          vector_13
+
+rest_14:
+	TESTQ        R8, R8
+	JE           done_15
+	VMASKMOVPS   (BX)(CX*1), Y15, Y5
+	VMULPS       Y5, Y5, Y0
+	VMULPS       480(AX), Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y6
+	VFMADD213PS  1088(AX), Y0, Y6
+	VFMADD213PS  1056(AX), Y0, Y6
+	VFMADD213PS  1024(AX), Y0, Y6
+	VFMADD213PS  992(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VFMADD213PS  160(AX), Y0, Y6
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y6, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      640(AX), Y3
+	VANDNPS      Y5, Y3, Y7
+	VMINPS       Y12, Y7, Y7
+	VMOVUPS      160(AX), Y3
+	VMOVUPS      544(AX), Y1
+	VFMADD213PS  Y3, Y7, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMOVUPS      960(AX), Y6
+	VFMADD213PS  928(AX), Y1, Y6
+	VFMADD213PS  896(AX), Y1, Y6
+	VFMADD213PS  864(AX), Y1, Y6
+	VFMADD213PS  832(AX), Y1, Y6
+	VFMADD213PS  800(AX), Y1, Y6
+	VFMADD213PS  768(AX), Y1, Y6
+	VFMADD213PS  736(AX), Y1, Y6
+	VFMADD213PS  704(AX), Y1, Y6
+	VFMADD213PS  672(AX), Y1, Y6
+	VMULPS       Y0, Y6, Y6
+	VMULPS       576(AX), Y0, Y0
+	VMULPS       Y7, Y0, Y0
+	VMOVUPS      160(AX), Y1
+	VSUBPS       Y6, Y1, Y1
+	VADDPS       Y0, Y1, Y1
+	VSUBPS       Y0, Y6, Y6
+	VBLENDVPS    Y5, Y6, Y1, Y1
+	VMASKMOVPS   (SI)(CX*1), Y15, Y8
+	VMULPS       Y8, Y1, Y1
+	VMASKMOVPS   Y1, Y15, (DX)(CX*1)
+
+done_15:
+	VZEROUPPER
+	RET
+
+// func sgeluTanhAVX2(n int, y *float32, x *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sgeluTanhAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_17
+
+vector_16:
+	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y6
 	VMOVUPS      384(AX), Y0
 	VFMADD213PS  352(AX), Y6, Y0
@@ -643,20 +895,57 @@ rest_11:
 	VMULPS       Y3, Y0, Y0
 	VADDPS       160(AX), Y0, Y0
 	VDIVPS       Y0, Y5, Y0
-	VMASKMOVPS   Y0, Y15, (BX)(CX*1)
+	VMOVUPS      Y0, (DX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, SI
+	JLT          vector_16
 
-done_12:
+rest_17:
+	TESTQ        DI, DI
+	JE           done_18
+	VMASKMOVPS   (BX)(CX*1), Y15, Y5
+	VMULPS       Y5, Y5, Y6
+	VMOVUPS      384(AX), Y0
+	VFMADD213PS  352(AX), Y6, Y0
+	VMULPS       Y5, Y0, Y0
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
+	VFMADD213PS  160(AX), Y0, Y2
+	VFMADD213PS  160(AX), Y0, Y2
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y2, Y0
+	VMULPS       Y3, Y0, Y0
+	VADDPS       160(AX), Y0, Y0
+	VDIVPS       Y0, Y5, Y0
+	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
+
+done_18:
 	VZEROUPPER
 	RET
 
-// func sgeluTanhBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
+// func sgeluTanhBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPS (AX), Y13
 	VMOVUPS 32(AX), Y14
 	VMOVUPS 288(AX), Y12
@@ -681,288 +970,29 @@ TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_14
-
-vector_13:
-	VMOVUPS      (DX)(CX*1), Y5
-	VMAXPS       Y5, Y11, Y5
-	VMINPS       Y5, Y12, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVUPS      384(AX), Y0
-	VFMADD213PS  352(AX), Y6, Y0
-	VMULPS       Y5, Y0, Y0
-	VMAXPS       Y0, Y13, Y0
-	VMINPS       Y0, Y14, Y0
-	VMULPS       64(AX), Y0, Y1
-	VROUNDPS     $0x08, Y1, Y1
-	VFNMADD231PS 96(AX), Y1, Y0
-	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
-	VFMADD213PS  Y10, Y0, Y2
-	VFMADD213PS  Y10, Y0, Y2
-	VCVTPS2DQ    Y1, Y1
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       608(AX), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y2, Y0
-	VMULPS       Y3, Y0, Y0
-	VMULPS       Y5, Y0, Y8
-	VADDPS       Y10, Y0, Y0
-	VDIVPS       Y0, Y10, Y0
-	VMOVUPS      416(AX), Y7
-	VFMADD213PS  352(AX), Y6, Y7
-	VMULPS       Y0, Y8, Y8
-	VMULPS       Y0, Y8, Y8
-	VFNMADD231PS Y7, Y8, Y0
-	VMOVUPS      (BX)(CX*1), Y9
-	VMULPS       Y9, Y0, Y0
-	VMOVUPS      Y0, (SI)(CX*1)
-	ADDQ         $0x00000020, CX
-	CMPQ         CX, DI
-	JLT          vector_13
-
-rest_14:
-	TESTQ        R8, R8
-	JE           done_15
-	VMASKMOVPS   (DX)(CX*1), Y15, Y5
-	VMAXPS       Y5, Y11, Y5
-	VMINPS       Y5, Y12, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVUPS      384(AX), Y0
-	VFMADD213PS  352(AX), Y6, Y0
-	VMULPS       Y5, Y0, Y0
-	VMAXPS       Y0, Y13, Y0
-	VMINPS       Y0, Y14, Y0
-	VMULPS       64(AX), Y0, Y1
-	VROUNDPS     $0x08, Y1, Y1
-	VFNMADD231PS 96(AX), Y1, Y0
-	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
-	VFMADD213PS  Y10, Y0, Y2
-	VFMADD213PS  Y10, Y0, Y2
-	VCVTPS2DQ    Y1, Y1
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       608(AX), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y2, Y0
-	VMULPS       Y3, Y0, Y0
-	VMULPS       Y5, Y0, Y8
-	VADDPS       Y10, Y0, Y0
-	VDIVPS       Y0, Y10, Y0
-	VMOVUPS      416(AX), Y7
-	VFMADD213PS  352(AX), Y6, Y7
-	VMULPS       Y0, Y8, Y8
-	VMULPS       Y0, Y8, Y8
-	VFNMADD231PS Y7, Y8, Y0
-	VMASKMOVPS   (BX)(CX*1), Y15, Y9
-	VMULPS       Y9, Y0, Y0
-	VMASKMOVPS   Y0, Y15, (SI)(CX*1)
-
-done_15:
-	VZEROUPPER
-	RET
-
-// func sgeluAVX2(n int, x *float32, y *float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
-	VMOVUPS (AX), Y13
-	VMOVUPS 32(AX), Y14
-	VMOVUPS 512(AX), Y12
-	VMOVUPS 448(AX), Y11
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   SI, SI
-	JE      rest_17
-
-vector_16:
-	VMOVUPS      (DX)(CX*1), Y5
-	VMULPS       Y5, Y5, Y0
-	VMULPS       480(AX), Y0, Y0
-	VMAXPS       Y0, Y13, Y0
-	VMINPS       Y0, Y14, Y0
-	VMULPS       64(AX), Y0, Y1
-	VROUNDPS     $0x08, Y1, Y1
-	VFNMADD231PS 96(AX), Y1, Y0
-	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
-	VCVTPS2DQ    Y1, Y1
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       608(AX), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y6, Y0
-	VMULPS       Y3, Y0, Y0
-	VMOVUPS      640(AX), Y3
-	VANDNPS      Y5, Y3, Y7
-	VMINPS       Y12, Y7, Y7
-	VMOVUPS      160(AX), Y3
-	VMOVUPS      544(AX), Y1
-	VFMADD213PS  Y3, Y7, Y1
-	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
-	VMULPS       Y0, Y6, Y6
-	VMAXPS       Y11, Y5, Y5
-	VFNMADD231PS Y7, Y6, Y5
-	VMOVUPS      Y5, (BX)(CX*1)
-	ADDQ         $0x00000020, CX
-	CMPQ         CX, SI
-	JLT          vector_16
-
-rest_17:
-	TESTQ        DI, DI
-	JE           done_18
-	VMASKMOVPS   (DX)(CX*1), Y15, Y5
-	VMULPS       Y5, Y5, Y0
-	VMULPS       480(AX), Y0, Y0
-	VMAXPS       Y0, Y13, Y0
-	VMINPS       Y0, Y14, Y0
-	VMULPS       64(AX), Y0, Y1
-	VROUNDPS     $0x08, Y1, Y1
-	VFNMADD231PS 96(AX), Y1, Y0
-	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
-	VCVTPS2DQ    Y1, Y1
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       608(AX), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y6, Y0
-	VMULPS       Y3, Y0, Y0
-	VMOVUPS      640(AX), Y3
-	VANDNPS      Y5, Y3, Y7
-	VMINPS       Y12, Y7, Y7
-	VMOVUPS      160(AX), Y3
-	VMOVUPS      544(AX), Y1
-	VFMADD213PS  Y3, Y7, Y1
-	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
-	VMULPS       Y0, Y6, Y6
-	VMAXPS       Y11, Y5, Y5
-	VFNMADD231PS Y7, Y6, Y5
-	VMASKMOVPS   Y5, Y15, (BX)(CX*1)
-
-done_18:
-	VZEROUPPER
-	RET
-
-// func sgeluBackwardAVX2(n int, x *float32, dy *float32, dx *float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluBackwardAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
-	VMOVUPS (AX), Y13
-	VMOVUPS 32(AX), Y14
-	VMOVUPS 512(AX), Y12
-	VMOVUPS 448(AX), Y11
-	MOVQ    CX, R8
-	ANDQ    $0x07, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x02, DI
-	SHLQ    $0x02, CX
-	MOVQ    R8, CX
-	XORL    R9, R9
-	TESTQ   CX, CX
-	CMOVQLT R9, CX
-	MOVQ    $0x00000008, R9
-	CMPQ    CX, R9
-	CMOVQGT R9, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R9
-	SUBQ    CX, R9
-	VMOVDQU 32(R9), Y15
-	XORQ    CX, CX
-	TESTQ   DI, DI
 	JE      rest_20
 
 vector_19:
-	VMOVUPS      (DX)(CX*1), Y5
-	VMULPS       Y5, Y5, Y0
-	VMULPS       480(AX), Y0, Y0
+	VMOVUPS      (BX)(CX*1), Y5
+	VMAXPS       Y5, Y11, Y5
+	VMINPS       Y5, Y12, Y5
+	VMULPS       Y5, Y5, Y6
+	VMOVUPS      384(AX), Y0
+	VFMADD213PS  352(AX), Y6, Y0
+	VMULPS       Y5, Y0, Y0
 	VMAXPS       Y0, Y13, Y0
 	VMINPS       Y0, Y14, Y0
 	VMULPS       64(AX), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
+	VFMADD213PS  Y10, Y0, Y2
+	VFMADD213PS  Y10, Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
@@ -970,36 +1000,19 @@ vector_19:
 	VPSLLD       $0x17, Y1, Y1
 	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y6, Y0
+	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
-	VMOVUPS      640(AX), Y3
-	VANDNPS      Y5, Y3, Y7
-	VMINPS       Y12, Y7, Y7
-	VMOVUPS      160(AX), Y3
-	VMOVUPS      544(AX), Y1
-	VFMADD213PS  Y3, Y7, Y1
-	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
-	VMULPS       Y0, Y6, Y6
-	VMULPS       576(AX), Y0, Y0
-	VMULPS       Y7, Y0, Y0
-	VMOVUPS      160(AX), Y1
-	VSUBPS       Y6, Y1, Y1
-	VADDPS       Y0, Y1, Y1
-	VSUBPS       Y0, Y6, Y6
-	VBLENDVPS    Y5, Y6, Y1, Y1
-	VMOVUPS      (BX)(CX*1), Y8
-	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, (SI)(CX*1)
+	VMULPS       Y5, Y0, Y8
+	VADDPS       Y10, Y0, Y0
+	VDIVPS       Y0, Y10, Y0
+	VMOVUPS      416(AX), Y7
+	VFMADD213PS  352(AX), Y6, Y7
+	VMULPS       Y0, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VFNMADD231PS Y7, Y8, Y0
+	VMOVUPS      (SI)(CX*1), Y9
+	VMULPS       Y9, Y0, Y0
+	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
 	JLT          vector_19
@@ -1007,22 +1020,26 @@ vector_19:
 rest_20:
 	TESTQ        R8, R8
 	JE           done_21
-	VMASKMOVPS   (DX)(CX*1), Y15, Y5
-	VMULPS       Y5, Y5, Y0
-	VMULPS       480(AX), Y0, Y0
+	VMASKMOVPS   (BX)(CX*1), Y15, Y5
+	VMAXPS       Y5, Y11, Y5
+	VMINPS       Y5, Y12, Y5
+	VMULPS       Y5, Y5, Y6
+	VMOVUPS      384(AX), Y0
+	VFMADD213PS  352(AX), Y6, Y0
+	VMULPS       Y5, Y0, Y0
 	VMAXPS       Y0, Y13, Y0
 	VMINPS       Y0, Y14, Y0
 	VMULPS       64(AX), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
-	VFMADD213PS  160(AX), Y0, Y6
+	VMOVUPS      1120(AX), Y2
+	VFMADD213PS  1088(AX), Y0, Y2
+	VFMADD213PS  1056(AX), Y0, Y2
+	VFMADD213PS  1024(AX), Y0, Y2
+	VFMADD213PS  992(AX), Y0, Y2
+	VFMADD213PS  Y10, Y0, Y2
+	VFMADD213PS  Y10, Y0, Y2
 	VCVTPS2DQ    Y1, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
@@ -1030,824 +1047,119 @@ rest_20:
 	VPSLLD       $0x17, Y1, Y1
 	VPADDD       608(AX), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y6, Y0
+	VMULPS       Y1, Y2, Y0
 	VMULPS       Y3, Y0, Y0
-	VMOVUPS      640(AX), Y3
-	VANDNPS      Y5, Y3, Y7
-	VMINPS       Y12, Y7, Y7
-	VMOVUPS      160(AX), Y3
-	VMOVUPS      544(AX), Y1
-	VFMADD213PS  Y3, Y7, Y1
-	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
-	VMULPS       Y0, Y6, Y6
-	VMULPS       576(AX), Y0, Y0
-	VMULPS       Y7, Y0, Y0
-	VMOVUPS      160(AX), Y1
-	VSUBPS       Y6, Y1, Y1
-	VADDPS       Y0, Y1, Y1
-	VSUBPS       Y0, Y6, Y6
-	VBLENDVPS    Y5, Y6, Y1, Y1
-	VMASKMOVPS   (BX)(CX*1), Y15, Y8
-	VMULPS       Y8, Y1, Y1
-	VMASKMOVPS   Y1, Y15, (SI)(CX*1)
+	VMULPS       Y5, Y0, Y8
+	VADDPS       Y10, Y0, Y0
+	VDIVPS       Y0, Y10, Y0
+	VMOVUPS      416(AX), Y7
+	VFMADD213PS  352(AX), Y6, Y7
+	VMULPS       Y0, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VFNMADD231PS Y7, Y8, Y0
+	VMASKMOVPS   (SI)(CX*1), Y15, Y9
+	VMULPS       Y9, Y0, Y0
+	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
 done_21:
 	VZEROUPPER
 	RET
 
-// func ssoftmaxRowsAVX2(rows int, cols int, x *float32, y *float32, scale float32, empty float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·ssoftmaxRowsAVX2(SB), $0-40
-	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), CX
-	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         y+24(FP), SI
-	VMOVUPS      (AX), Y13
-	VMOVUPS      32(AX), Y14
-	VMOVUPS      224(AX), Y12
-	VBROADCASTSS scale+32(FP), Y6
-	VBROADCASTSS empty+36(FP), Y7
-	VXORPS       Y9, Y9, Y9
-	MOVQ         DX, R8
-	ANDQ         $0x07, R8
-	MOVQ         DX, DI
-	SUBQ         R8, DI
-	SHLQ         $0x02, DI
-	SHLQ         $0x02, DX
-	MOVQ         R8, R9
-	XORL         R10, R10
-	TESTQ        R9, R9
-	CMOVQLT      R10, R9
-	MOVQ         $0x00000008, R10
-	CMPQ         R9, R10
-	CMOVQGT      R10, R9
-	SHLQ         $0x02, R9
-	LEAQ         leadingLanes<>+0(SB), R10
-	SUBQ         R9, R10
-	VMOVDQU      32(R10), Y15
-
-row_22:
-	VMOVUPS Y12, Y0
-	XORQ    R9, R9
-	TESTQ   DI, DI
-	JE      rest_24
-
-vector_23:
-	VMOVUPS (BX)(R9*1), Y2
-	VMAXPS  Y0, Y2, Y0
-	ADDQ    $0x00000020, R9
-	CMPQ    R9, DI
-	JLT     vector_23
-
-rest_24:
-	TESTQ      R8, R8
-	JE         done_25
-	VMASKMOVPS (BX)(R9*1), Y15, Y2
-	VBLENDVPS  Y15, Y2, Y12, Y2
-	VMAXPS     Y0, Y2, Y0
-
-done_25:
-	VEXTRACTF128 $0x01, Y0, X2
-	VMAXPS       X2, X0, X0
-	VPERMILPD    $0x01, X0, X2
-	VMAXPS       X2, X0, X0
-	VMOVSHDUP    X0, X2
-	VMAXPS       X2, X0, X0
-	VBROADCASTSS X0, Y0
-	VCMPPS       $0x00, Y12, Y0, Y2
-	VBLENDVPS    Y2, Y9, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	XORQ         R9, R9
-	TESTQ        DI, DI
-	JE           rest_27
-
-vector_26:
-	VMOVUPS      (BX)(R9*1), Y2
-	VSUBPS       Y0, Y2, Y2
-	VMAXPS       Y2, Y13, Y2
-	VMINPS       Y2, Y14, Y2
-	VMULPS       64(AX), Y2, Y3
-	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS 96(AX), Y3, Y2
-	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VCVTPS2DQ    Y3, Y3
-	VPSRAD       $0x01, Y3, Y5
-	VPSUBD       Y5, Y3, Y3
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       608(AX), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y3, Y4, Y2
-	VMULPS       Y5, Y2, Y2
-	VMOVUPS      Y2, (SI)(R9*1)
-	VADDPS       Y2, Y1, Y1
-	ADDQ         $0x00000020, R9
-	CMPQ         R9, DI
-	JLT          vector_26
-
-rest_27:
-	TESTQ        R8, R8
-	JE           done_28
-	VMASKMOVPS   (BX)(R9*1), Y15, Y2
-	VBLENDVPS    Y15, Y2, Y12, Y2
-	VSUBPS       Y0, Y2, Y2
-	VMAXPS       Y2, Y13, Y2
-	VMINPS       Y2, Y14, Y2
-	VMULPS       64(AX), Y2, Y3
-	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS 96(AX), Y3, Y2
-	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VCVTPS2DQ    Y3, Y3
-	VPSRAD       $0x01, Y3, Y5
-	VPSUBD       Y5, Y3, Y3
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       608(AX), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y3, Y4, Y2
-	VMULPS       Y5, Y2, Y2
-	VMASKMOVPS   Y2, Y15, (SI)(R9*1)
-	VADDPS       Y2, Y1, Y1
-
-done_28:
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VBROADCASTSS X1, Y1
-	VDIVPS       Y1, Y6, Y0
-	VCMPPS       $0x00, Y9, Y1, Y2
-	VBLENDVPS    Y2, Y7, Y0, Y0
-	XORQ         R9, R9
-	TESTQ        DI, DI
-	JE           rest_30
-
-vector_29:
-	VMOVUPS (SI)(R9*1), Y2
-	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, (SI)(R9*1)
-	ADDQ    $0x00000020, R9
-	CMPQ    R9, DI
-	JLT     vector_29
-
-rest_30:
-	TESTQ      R8, R8
-	JE         done_31
-	VMASKMOVPS (SI)(R9*1), Y15, Y2
-	VMULPS     Y0, Y2, Y2
-	VMASKMOVPS Y2, Y15, (SI)(R9*1)
-
-done_31:
-	ADDQ DX, BX
-	ADDQ DX, SI
-	DECQ CX
-	JNE  row_22
-	VZEROUPPER
-	RET
-
-// func ssumExpRowsAVX2(rows int, cols int, x *float32, top *float32, sum *float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·ssumExpRowsAVX2(SB), $0-40
+// func smulAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·smulAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), CX
-	MOVQ    cols+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    top+24(FP), SI
-	MOVQ    sum+32(FP), DI
-	VMOVUPS (AX), Y13
-	VMOVUPS 32(AX), Y14
-	VMOVUPS 224(AX), Y12
-	VXORPS  Y9, Y9, Y9
-	MOVQ    DX, R9
-	ANDQ    $0x07, R9
-	MOVQ    DX, R8
-	SUBQ    R9, R8
-	SHLQ    $0x02, R8
-	SHLQ    $0x02, DX
-	MOVQ    R9, R10
-	XORL    R11, R11
-	TESTQ   R10, R10
-	CMOVQLT R11, R10
-	MOVQ    $0x00000008, R11
-	CMPQ    R10, R11
-	CMOVQGT R11, R10
-	SHLQ    $0x02, R10
-	LEAQ    leadingLanes<>+0(SB), R11
-	SUBQ    R10, R11
-	VMOVDQU 32(R11), Y15
-
-row_32:
-	VMOVUPS Y12, Y0
-	XORQ    R10, R10
-	TESTQ   R8, R8
-	JE      rest_34
-
-vector_33:
-	VMOVUPS (BX)(R10*1), Y2
-	VMAXPS  Y0, Y2, Y0
-	ADDQ    $0x00000020, R10
-	CMPQ    R10, R8
-	JLT     vector_33
-
-rest_34:
-	TESTQ      R9, R9
-	JE         done_35
-	VMASKMOVPS (BX)(R10*1), Y15, Y2
-	VBLENDVPS  Y15, Y2, Y12, Y2
-	VMAXPS     Y0, Y2, Y0
-
-done_35:
-	VEXTRACTF128 $0x01, Y0, X2
-	VMAXPS       X2, X0, X0
-	VPERMILPD    $0x01, X0, X2
-	VMAXPS       X2, X0, X0
-	VMOVSHDUP    X0, X2
-	VMAXPS       X2, X0, X0
-	VBROADCASTSS X0, Y0
-	VMOVSS       X0, (SI)
-	VCMPPS       $0x00, Y12, Y0, Y2
-	VBLENDVPS    Y2, Y9, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	XORQ         R10, R10
-	TESTQ        R8, R8
-	JE           rest_37
-
-vector_36:
-	VMOVUPS      (BX)(R10*1), Y2
-	VSUBPS       Y0, Y2, Y2
-	VMAXPS       Y2, Y13, Y2
-	VMINPS       Y2, Y14, Y2
-	VMULPS       64(AX), Y2, Y3
-	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS 96(AX), Y3, Y2
-	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VCVTPS2DQ    Y3, Y3
-	VPSRAD       $0x01, Y3, Y5
-	VPSUBD       Y5, Y3, Y3
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       608(AX), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y3, Y4, Y2
-	VMULPS       Y5, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	ADDQ         $0x00000020, R10
-	CMPQ         R10, R8
-	JLT          vector_36
-
-rest_37:
-	TESTQ        R9, R9
-	JE           done_38
-	VMASKMOVPS   (BX)(R10*1), Y15, Y2
-	VBLENDVPS    Y15, Y2, Y12, Y2
-	VSUBPS       Y0, Y2, Y2
-	VMAXPS       Y2, Y13, Y2
-	VMINPS       Y2, Y14, Y2
-	VMULPS       64(AX), Y2, Y3
-	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS 96(AX), Y3, Y2
-	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VFMADD213PS  160(AX), Y2, Y4
-	VCVTPS2DQ    Y3, Y3
-	VPSRAD       $0x01, Y3, Y5
-	VPSUBD       Y5, Y3, Y3
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       608(AX), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y3, Y4, Y2
-	VMULPS       Y5, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-
-done_38:
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VBROADCASTSS X1, Y1
-	VMOVSS       X1, (DI)
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	ADDQ         DX, BX
-	DECQ         CX
-	JNE          row_32
-	VZEROUPPER
-	RET
-
-// func ssoftmaxBackwardRowsAVX2(rows int, cols int, y *float32, dy *float32, dx *float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), AX
-	MOVQ    cols+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    dx+32(FP), SI
-	MOVQ    CX, R8
-	ANDQ    $0x07, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x02, DI
-	SHLQ    $0x02, CX
-	MOVQ    R8, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000008, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	SHLQ    $0x02, R9
-	LEAQ    leadingLanes<>+0(SB), R10
-	SUBQ    R9, R10
-	VMOVDQU 32(R10), Y15
-
-row_39:
-	VXORPS Y1, Y1, Y1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_41
-
-vector_40:
-	VMOVUPS     (DX)(R9*1), Y2
-	VMOVUPS     (BX)(R9*1), Y3
-	VFMADD231PS Y2, Y3, Y1
-	ADDQ        $0x00000020, R9
-	CMPQ        R9, DI
-	JLT         vector_40
-
-rest_41:
-	TESTQ       R8, R8
-	JE          done_42
-	VMASKMOVPS  (DX)(R9*1), Y15, Y2
-	VMASKMOVPS  (BX)(R9*1), Y15, Y3
-	VFMADD231PS Y2, Y3, Y1
-
-done_42:
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VBROADCASTSS X1, Y1
-	XORQ         R9, R9
-	TESTQ        DI, DI
-	JE           rest_44
-
-vector_43:
-	VMOVUPS (BX)(R9*1), Y2
-	VMOVUPS (DX)(R9*1), Y3
-	VSUBPS  Y1, Y2, Y2
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS Y2, (SI)(R9*1)
-	ADDQ    $0x00000020, R9
-	CMPQ    R9, DI
-	JLT     vector_43
-
-rest_44:
-	TESTQ      R8, R8
-	JE         done_45
-	VMASKMOVPS (BX)(R9*1), Y15, Y2
-	VMASKMOVPS (DX)(R9*1), Y15, Y3
-	VSUBPS     Y1, Y2, Y2
-	VMULPS     Y3, Y2, Y2
-	VMASKMOVPS Y2, Y15, (SI)(R9*1)
-
-done_45:
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, SI
-	DECQ AX
-	JNE  row_39
-	VZEROUPPER
-	RET
-
-// func snormRowsAVX2(rows int, cols int, x *float32, gamma *float32, beta *float32, y *float32, mean *float32, rstd *float32, inverse float32, eps float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·snormRowsAVX2(SB), $0-72
-	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), CX
-	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         gamma+24(FP), SI
-	MOVQ         beta+32(FP), DI
-	MOVQ         y+40(FP), R8
-	MOVQ         mean+48(FP), R9
-	MOVQ         rstd+56(FP), R10
-	VBROADCASTSS inverse+64(FP), Y4
-	VBROADCASTSS eps+68(FP), Y5
-	VMOVUPS      160(AX), Y6
-	MOVQ         DX, R11
-	ANDQ         $0x07, R11
-	MOVQ         DX, AX
-	SUBQ         R11, AX
-	SHLQ         $0x02, AX
-	SHLQ         $0x02, DX
-	MOVQ         R11, R12
-	XORL         R13, R13
-	TESTQ        R12, R12
-	CMOVQLT      R13, R12
-	MOVQ         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQGT      R13, R12
-	SHLQ         $0x02, R12
-	LEAQ         leadingLanes<>+0(SB), R13
-	SUBQ         R12, R13
-	VMOVDQU      32(R13), Y15
-
-row_46:
-	VXORPS Y2, Y2, Y2
-	XORQ   R12, R12
-	TESTQ  AX, AX
-	JE     rest_48
-
-vector_47:
-	VMOVUPS (BX)(R12*1), Y0
-	VADDPS  Y0, Y2, Y2
-	ADDQ    $0x00000020, R12
-	CMPQ    R12, AX
-	JLT     vector_47
-
-rest_48:
-	TESTQ      R11, R11
-	JE         done_49
-	VMASKMOVPS (BX)(R12*1), Y15, Y0
-	VADDPS     Y0, Y2, Y2
-
-done_49:
-	VEXTRACTF128 $0x01, Y2, X1
-	VADDPS       X1, X2, X2
-	VPERMILPD    $0x01, X2, X1
-	VADDPS       X1, X2, X2
-	VMOVSHDUP    X2, X1
-	VADDPS       X1, X2, X2
-	VBROADCASTSS X2, Y2
-	VMULPS       Y4, Y2, Y2
-	VMOVSS       X2, (R9)
-	VXORPS       Y3, Y3, Y3
-	XORQ         R12, R12
-	TESTQ        AX, AX
-	JE           rest_51
-
-vector_50:
-	VMOVUPS     (BX)(R12*1), Y0
-	VSUBPS      Y2, Y0, Y0
-	VFMADD231PS Y0, Y0, Y3
-	ADDQ        $0x00000020, R12
-	CMPQ        R12, AX
-	JLT         vector_50
-
-rest_51:
-	TESTQ       R11, R11
-	JE          done_52
-	VMASKMOVPS  (BX)(R12*1), Y15, Y0
-	VSUBPS      Y2, Y0, Y0
-	VANDPS      Y15, Y0, Y0
-	VFMADD231PS Y0, Y0, Y3
-
-done_52:
-	VEXTRACTF128 $0x01, Y3, X1
-	VADDPS       X1, X3, X3
-	VPERMILPD    $0x01, X3, X1
-	VADDPS       X1, X3, X3
-	VMOVSHDUP    X3, X1
-	VADDPS       X1, X3, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y4, Y3, Y3
-	VADDPS       Y5, Y3, Y3
-	VSQRTPS      Y3, Y3
-	VDIVPS       Y3, Y6, Y3
-	VMOVSS       X3, (R10)
-	XORQ         R12, R12
-	TESTQ        AX, AX
-	JE           rest_54
-
-vector_53:
-	VMOVUPS (BX)(R12*1), Y0
-	VSUBPS  Y2, Y0, Y0
-	VMULPS  Y3, Y0, Y0
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      without_56
-	VMOVUPS (SI)(R12*1), Y1
+	JE      rest_23
+
+vector_22:
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (BX)(AX*1), Y1
 	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_22
 
-without_56:
-	TESTQ   DI, DI
-	JE      without_57
-	VMOVUPS (DI)(R12*1), Y1
-	VADDPS  Y1, Y0, Y0
-
-without_57:
-	VMOVUPS Y0, (R8)(R12*1)
-	ADDQ    $0x00000020, R12
-	CMPQ    R12, AX
-	JLT     vector_53
-
-rest_54:
-	TESTQ      R11, R11
-	JE         done_55
-	VMASKMOVPS (BX)(R12*1), Y15, Y0
-	VSUBPS     Y2, Y0, Y0
-	VMULPS     Y3, Y0, Y0
-	TESTQ      SI, SI
-	JE         without_58
-	VMASKMOVPS (SI)(R12*1), Y15, Y1
-	VMULPS     Y1, Y0, Y0
-
-without_58:
+rest_23:
 	TESTQ      DI, DI
-	JE         without_59
-	VMASKMOVPS (DI)(R12*1), Y15, Y1
-	VADDPS     Y1, Y0, Y0
+	JE         done_24
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VMULPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-without_59:
-	VMASKMOVPS Y0, Y15, (R8)(R12*1)
-
-done_55:
-	ADDQ $0x04, R9
-	ADDQ $0x04, R10
-	ADDQ DX, BX
-	ADDQ DX, R8
-	DECQ CX
-	JNE  row_46
+done_24:
 	VZEROUPPER
 	RET
 
-// func snormBackwardRowsAVX2(rows int, cols int, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32, dx *float32, inverse float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·snormBackwardRowsAVX2(SB), $0-68
+// func sscaleAVX2(n int, y *float32, x *float32, c float32)
+// Requires: AVX, CMOV
+TEXT ·sscaleAVX2(SB), $0-28
 	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), AX
-	MOVQ         cols+8(FP), CX
-	MOVQ         dy+16(FP), DX
-	MOVQ         x+24(FP), BX
-	MOVQ         gamma+32(FP), SI
-	MOVQ         mean+40(FP), DI
-	MOVQ         rstd+48(FP), R8
-	MOVQ         dx+56(FP), R9
-	VBROADCASTSS inverse+64(FP), Y4
-	MOVQ         CX, R11
-	ANDQ         $0x07, R11
-	MOVQ         CX, R10
-	SUBQ         R11, R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, CX
-	MOVQ         R11, R12
-	XORL         R13, R13
-	TESTQ        R12, R12
-	CMOVQLT      R13, R12
-	MOVQ         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQGT      R13, R12
-	SHLQ         $0x02, R12
-	LEAQ         leadingLanes<>+0(SB), R13
-	SUBQ         R12, R13
-	VMOVDQU      32(R13), Y15
+	MOVQ         n+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSS c+24(FP), Y1
+	MOVQ         AX, SI
+	ANDQ         $0x07, SI
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, AX
+	MOVQ         SI, AX
+	XORL         DI, DI
+	TESTQ        AX, AX
+	CMOVQLT      DI, AX
+	MOVQ         $0x00000008, DI
+	CMPQ         AX, DI
+	CMOVQGT      DI, AX
+	SHLQ         $0x02, AX
+	LEAQ         leadingLanes<>+0(SB), DI
+	SUBQ         AX, DI
+	VMOVDQU      32(DI), Y15
+	XORQ         AX, AX
+	TESTQ        BX, BX
+	JE           rest_26
 
-row_60:
-	VBROADCASTSS (DI), Y2
-	VBROADCASTSS (R8), Y3
-	VXORPS       Y6, Y6, Y6
-	VXORPS       Y7, Y7, Y7
-	XORQ         R12, R12
-	TESTQ        R10, R10
-	JE           rest_62
+vector_25:
+	VMOVUPS (DX)(AX*1), Y0
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, BX
+	JLT     vector_25
 
-vector_61:
-	VMOVUPS (DX)(R12*1), Y5
-	TESTQ   SI, SI
-	JE      without_64
-	VMOVUPS (SI)(R12*1), Y1
-	VMULPS  Y1, Y5, Y5
-
-without_64:
-	VMOVUPS     (BX)(R12*1), Y0
-	VSUBPS      Y2, Y0, Y0
-	VMULPS      Y3, Y0, Y0
-	VADDPS      Y5, Y6, Y6
-	VFMADD231PS Y5, Y0, Y7
-	ADDQ        $0x00000020, R12
-	CMPQ        R12, R10
-	JLT         vector_61
-
-rest_62:
-	TESTQ      R11, R11
-	JE         done_63
-	VMASKMOVPS (DX)(R12*1), Y15, Y5
+rest_26:
 	TESTQ      SI, SI
-	JE         without_65
-	VMASKMOVPS (SI)(R12*1), Y15, Y1
-	VMULPS     Y1, Y5, Y5
+	JE         done_27
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMULPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-without_65:
-	VMASKMOVPS  (BX)(R12*1), Y15, Y0
-	VSUBPS      Y2, Y0, Y0
-	VMULPS      Y3, Y0, Y0
-	VANDPS      Y15, Y0, Y0
-	VADDPS      Y5, Y6, Y6
-	VFMADD231PS Y5, Y0, Y7
-
-done_63:
-	VEXTRACTF128 $0x01, Y6, X1
-	VADDPS       X1, X6, X6
-	VPERMILPD    $0x01, X6, X1
-	VADDPS       X1, X6, X6
-	VMOVSHDUP    X6, X1
-	VADDPS       X1, X6, X6
-	VBROADCASTSS X6, Y6
-	VEXTRACTF128 $0x01, Y7, X1
-	VADDPS       X1, X7, X7
-	VPERMILPD    $0x01, X7, X1
-	VADDPS       X1, X7, X7
-	VMOVSHDUP    X7, X1
-	VADDPS       X1, X7, X7
-	VBROADCASTSS X7, Y7
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y4, Y7, Y7
-	XORQ         R12, R12
-	TESTQ        R10, R10
-	JE           rest_67
-
-vector_66:
-	VMOVUPS (DX)(R12*1), Y5
-	TESTQ   SI, SI
-	JE      without_69
-	VMOVUPS (SI)(R12*1), Y1
-	VMULPS  Y1, Y5, Y5
-
-without_69:
-	VMOVUPS      (BX)(R12*1), Y0
-	VSUBPS       Y2, Y0, Y0
-	VMULPS       Y3, Y0, Y0
-	VSUBPS       Y6, Y5, Y5
-	VFNMADD231PS Y0, Y7, Y5
-	VMULPS       Y3, Y5, Y5
-	VMOVUPS      Y5, (R9)(R12*1)
-	ADDQ         $0x00000020, R12
-	CMPQ         R12, R10
-	JLT          vector_66
-
-rest_67:
-	TESTQ      R11, R11
-	JE         done_68
-	VMASKMOVPS (DX)(R12*1), Y15, Y5
-	TESTQ      SI, SI
-	JE         without_70
-	VMASKMOVPS (SI)(R12*1), Y15, Y1
-	VMULPS     Y1, Y5, Y5
-
-without_70:
-	VMASKMOVPS   (BX)(R12*1), Y15, Y0
-	VSUBPS       Y2, Y0, Y0
-	VMULPS       Y3, Y0, Y0
-	VSUBPS       Y6, Y5, Y5
-	VFNMADD231PS Y0, Y7, Y5
-	VMULPS       Y3, Y5, Y5
-	VMASKMOVPS   Y5, Y15, (R9)(R12*1)
-
-done_68:
-	ADDQ $0x04, DI
-	ADDQ $0x04, R8
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, R9
-	DECQ AX
-	JNE  row_60
-	VZEROUPPER
-	RET
-
-// func snormColumnsAVX2(rows int, n int, ld int, dy *float32, x *float32, mean *float32, rstd *float32, dgamma *float32, dbeta *float32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·snormColumnsAVX2(SB), $0-72
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), AX
-	MOVQ    n+8(FP), CX
-	MOVQ    ld+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    x+32(FP), SI
-	MOVQ    mean+40(FP), DI
-	MOVQ    rstd+48(FP), R8
-	MOVQ    dgamma+56(FP), R9
-	MOVQ    dbeta+64(FP), R10
-	MOVQ    CX, R12
-	ANDQ    $0x07, R12
-	MOVQ    CX, R11
-	SUBQ    R12, R11
-	SHLQ    $0x02, R11
-	SHLQ    $0x02, CX
-	MOVQ    R12, CX
-	XORL    R13, R13
-	TESTQ   CX, CX
-	CMOVQLT R13, CX
-	MOVQ    $0x00000008, R13
-	CMPQ    CX, R13
-	CMOVQGT R13, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R13
-	SUBQ    CX, R13
-	VMOVDQU 32(R13), Y15
-	SHLQ    $0x02, DX
-
-row_71:
-	VBROADCASTSS (DI), Y2
-	VBROADCASTSS (R8), Y3
-	XORQ         CX, CX
-	TESTQ        R11, R11
-	JE           rest_73
-
-vector_72:
-	VMOVUPS     (BX)(CX*1), Y5
-	TESTQ       R9, R9
-	JE          without_75
-	VMOVUPS     (SI)(CX*1), Y0
-	VSUBPS      Y2, Y0, Y0
-	VMULPS      Y3, Y0, Y0
-	VMOVUPS     (R9)(CX*1), Y1
-	VFMADD231PS Y5, Y0, Y1
-	VMOVUPS     Y1, (R9)(CX*1)
-
-without_75:
-	TESTQ   R10, R10
-	JE      without_76
-	VMOVUPS (R10)(CX*1), Y1
-	VADDPS  Y5, Y1, Y1
-	VMOVUPS Y1, (R10)(CX*1)
-
-without_76:
-	ADDQ $0x00000020, CX
-	CMPQ CX, R11
-	JLT  vector_72
-
-rest_73:
-	TESTQ       R12, R12
-	JE          done_74
-	VMASKMOVPS  (BX)(CX*1), Y15, Y5
-	TESTQ       R9, R9
-	JE          without_77
-	VMASKMOVPS  (SI)(CX*1), Y15, Y0
-	VSUBPS      Y2, Y0, Y0
-	VMULPS      Y3, Y0, Y0
-	VMASKMOVPS  (R9)(CX*1), Y15, Y1
-	VFMADD231PS Y5, Y0, Y1
-	VMASKMOVPS  Y1, Y15, (R9)(CX*1)
-
-without_77:
-	TESTQ      R10, R10
-	JE         without_78
-	VMASKMOVPS (R10)(CX*1), Y15, Y1
-	VADDPS     Y5, Y1, Y1
-	VMASKMOVPS Y1, Y15, (R10)(CX*1)
-
-without_78:
-done_74:
-	ADDQ $0x04, DI
-	ADDQ $0x04, R8
-	ADDQ DX, BX
-	ADDQ DX, SI
-	DECQ AX
-	JNE  row_71
+done_27:
 	VZEROUPPER
 	RET
 
@@ -1889,9 +1201,9 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_80
+	JE           rest_29
 
-vector_79:
+vector_28:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -1917,11 +1229,11 @@ vector_79:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_79
+	JLT     vector_28
 
-rest_80:
+rest_29:
 	TESTQ      R8, R8
-	JE         done_81
+	JE         done_30
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -1946,7 +1258,7 @@ rest_80:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_81:
+done_30:
 	VZEROUPPER
 	RET
 
@@ -1978,9 +1290,9 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_83
+	JE           rest_32
 
-vector_82:
+vector_31:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -1990,11 +1302,11 @@ vector_82:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_82
+	JLT     vector_31
 
-rest_83:
+rest_32:
 	TESTQ      SI, SI
-	JE         done_84
+	JE         done_33
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2003,21 +1315,21 @@ rest_83:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_84:
+done_33:
 	VZEROUPPER
 	RET
 
-// func smomentumAVX2(n int, value *float32, grad *float32, rate float32, decay float32, buffer *float32, momentum float32)
+// func smomentumAVX2(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
 // Requires: AVX, CMOV
 TEXT ·smomentumAVX2(SB), $0-44
 	LEAQ         sconstants<>+0(SB), AX
 	MOVQ         n+0(FP), AX
 	MOVQ         value+8(FP), CX
 	MOVQ         grad+16(FP), DX
-	MOVQ         buffer+32(FP), BX
-	VBROADCASTSS rate+24(FP), Y6
-	VBROADCASTSS decay+28(FP), Y7
-	VBROADCASTSS momentum+40(FP), Y8
+	MOVQ         buffer+24(FP), BX
+	VBROADCASTSS rate+32(FP), Y6
+	VBROADCASTSS decay+40(FP), Y7
+	VBROADCASTSS momentum+36(FP), Y8
 	MOVQ         AX, DI
 	ANDQ         $0x07, DI
 	MOVQ         AX, SI
@@ -2037,9 +1349,9 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_86
+	JE           rest_35
 
-vector_85:
+vector_34:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -2053,11 +1365,11 @@ vector_85:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_85
+	JLT     vector_34
 
-rest_86:
+rest_35:
 	TESTQ      DI, DI
-	JE         done_87
+	JE         done_36
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2070,117 +1382,247 @@ rest_86:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_87:
+done_36:
 	VZEROUPPER
 	RET
 
-// func smulAVX2(n int, x *float32, y *float32, z *float32)
-// Requires: AVX, CMOV
-TEXT ·smulAVX2(SB), $0-32
+// func ssumSquaresAVX2(n int, x *float32) float64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·ssumSquaresAVX2(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
 	MOVQ    x+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    z+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    AX, BX
+	ANDQ    $0x07, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x02, DX
 	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
+	MOVQ    BX, AX
+	XORL    SI, SI
 	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_89
-
-vector_88:
-	VMOVUPS (CX)(AX*1), Y0
-	VMOVUPS (DX)(AX*1), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (BX)(AX*1)
-	ADDQ    $0x00000020, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000008, SI
 	CMPQ    AX, SI
-	JLT     vector_88
+	CMOVQGT SI, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), SI
+	SUBQ    AX, SI
+	VMOVDQU 32(SI), Y15
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_38
 
-rest_89:
-	TESTQ      DI, DI
-	JE         done_90
-	VMASKMOVPS (CX)(AX*1), Y15, Y0
-	VMASKMOVPS (DX)(AX*1), Y15, Y1
-	VMULPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (BX)(AX*1)
+vector_37:
+	VMOVUPS      (CX)(AX*1), Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VFMADD231PD  Y2, Y2, Y0
+	VFMADD231PD  Y3, Y3, Y1
+	ADDQ         $0x00000020, AX
+	CMPQ         AX, DX
+	JLT          vector_37
 
-done_90:
-	VZEROUPPER
-	RET
-
-// func sscaleAVX2(n int, x *float32, y *float32, c float32)
-// Requires: AVX, CMOV
-TEXT ·sscaleAVX2(SB), $0-28
-	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS c+24(FP), Y1
-	MOVQ         AX, SI
-	ANDQ         $0x07, SI
-	MOVQ         AX, BX
-	SUBQ         SI, BX
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, AX
-	MOVQ         SI, AX
-	XORL         DI, DI
-	TESTQ        AX, AX
-	CMOVQLT      DI, AX
-	MOVQ         $0x00000008, DI
-	CMPQ         AX, DI
-	CMOVQGT      DI, AX
-	SHLQ         $0x02, AX
-	LEAQ         leadingLanes<>+0(SB), DI
-	SUBQ         AX, DI
-	VMOVDQU      32(DI), Y15
-	XORQ         AX, AX
+rest_38:
 	TESTQ        BX, BX
-	JE           rest_92
+	JE           done_39
+	VMASKMOVPS   (CX)(AX*1), Y15, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VFMADD231PD  Y2, Y2, Y0
+	VFMADD231PD  Y3, Y3, Y1
 
-vector_91:
-	VMOVUPS (CX)(AX*1), Y0
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (DX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, BX
-	JLT     vector_91
-
-rest_92:
-	TESTQ      SI, SI
-	JE         done_93
-	VMASKMOVPS (CX)(AX*1), Y15, Y0
-	VMULPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DX)(AX*1)
-
-done_93:
+done_39:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func saddRowsAVX2(rows int, cols int, x *float32, y *float32, z *float32)
-// Requires: AVX, CMOV
-TEXT ·saddRowsAVX2(SB), $0-40
+// func ssoftmaxRowsAVX2(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·ssoftmaxRowsAVX2(SB), $0-40
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         y+16(FP), BX
+	MOVQ         x+24(FP), SI
+	VMOVUPS      (AX), Y13
+	VMOVUPS      32(AX), Y14
+	VMOVUPS      224(AX), Y12
+	VBROADCASTSS scale+32(FP), Y6
+	VBROADCASTSS empty+36(FP), Y7
+	VXORPS       Y9, Y9, Y9
+	MOVQ         DX, R8
+	ANDQ         $0x07, R8
+	MOVQ         DX, DI
+	SUBQ         R8, DI
+	SHLQ         $0x02, DI
+	SHLQ         $0x02, DX
+	MOVQ         R8, R9
+	XORL         R10, R10
+	TESTQ        R9, R9
+	CMOVQLT      R10, R9
+	MOVQ         $0x00000008, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	SHLQ         $0x02, R9
+	LEAQ         leadingLanes<>+0(SB), R10
+	SUBQ         R9, R10
+	VMOVDQU      32(R10), Y15
+
+row_40:
+	VMOVUPS Y12, Y0
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_42
+
+vector_41:
+	VMOVUPS (SI)(R9*1), Y2
+	VMAXPS  Y0, Y2, Y0
+	ADDQ    $0x00000020, R9
+	CMPQ    R9, DI
+	JLT     vector_41
+
+rest_42:
+	TESTQ      R8, R8
+	JE         done_43
+	VMASKMOVPS (SI)(R9*1), Y15, Y2
+	VBLENDVPS  Y15, Y2, Y12, Y2
+	VMAXPS     Y0, Y2, Y0
+
+done_43:
+	VEXTRACTF128 $0x01, Y0, X2
+	VMAXPS       X2, X0, X0
+	VPERMILPD    $0x01, X0, X2
+	VMAXPS       X2, X0, X0
+	VMOVSHDUP    X0, X2
+	VMAXPS       X2, X0, X0
+	VBROADCASTSS X0, Y0
+	VCMPPS       $0x00, Y12, Y0, Y2
+	VBLENDVPS    Y2, Y9, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JE           rest_45
+
+vector_44:
+	VMOVUPS      (SI)(R9*1), Y2
+	VSUBPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMULPS       64(AX), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS 96(AX), Y3, Y2
+	VFNMADD231PS 128(AX), Y3, Y2
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       608(AX), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y3, Y4, Y2
+	VMULPS       Y5, Y2, Y2
+	VMOVUPS      Y2, (BX)(R9*1)
+	VADDPS       Y2, Y1, Y1
+	ADDQ         $0x00000020, R9
+	CMPQ         R9, DI
+	JLT          vector_44
+
+rest_45:
+	TESTQ        R8, R8
+	JE           done_46
+	VMASKMOVPS   (SI)(R9*1), Y15, Y2
+	VBLENDVPS    Y15, Y2, Y12, Y2
+	VSUBPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMULPS       64(AX), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS 96(AX), Y3, Y2
+	VFNMADD231PS 128(AX), Y3, Y2
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       608(AX), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y3, Y4, Y2
+	VMULPS       Y5, Y2, Y2
+	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
+	VADDPS       Y2, Y1, Y1
+
+done_46:
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPS       X2, X1, X1
+	VMOVSHDUP    X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	VDIVPS       Y1, Y6, Y0
+	VCMPPS       $0x00, Y9, Y1, Y2
+	VBLENDVPS    Y2, Y7, Y0, Y0
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JE           rest_48
+
+vector_47:
+	VMOVUPS (BX)(R9*1), Y2
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, (BX)(R9*1)
+	ADDQ    $0x00000020, R9
+	CMPQ    R9, DI
+	JLT     vector_47
+
+rest_48:
+	TESTQ      R8, R8
+	JE         done_49
+	VMASKMOVPS (BX)(R9*1), Y15, Y2
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y15, (BX)(R9*1)
+
+done_49:
+	ADDQ DX, SI
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_40
+	VZEROUPPER
+	RET
+
+// func ssoftmaxBackwardRowsAVX2(rows int, cols int, dx *float32, y *float32, dy *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    cols+8(FP), CX
-	MOVQ    x+16(FP), DX
+	MOVQ    dx+16(FP), DX
 	MOVQ    y+24(FP), BX
-	MOVQ    z+32(FP), SI
+	MOVQ    dy+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x07, R8
 	MOVQ    CX, DI
@@ -2199,45 +1641,655 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_94:
-	XORQ  R9, R9
-	TESTQ DI, DI
-	JE    rest_96
+row_50:
+	VXORPS Y1, Y1, Y1
+	XORQ   R9, R9
+	TESTQ  DI, DI
+	JE     rest_52
 
-vector_95:
-	VMOVUPS (DX)(R9*1), Y0
-	VMOVUPS (BX)(R9*1), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (SI)(R9*1)
+vector_51:
+	VMOVUPS     (BX)(R9*1), Y2
+	VMOVUPS     (SI)(R9*1), Y3
+	VFMADD231PS Y2, Y3, Y1
+	ADDQ        $0x00000020, R9
+	CMPQ        R9, DI
+	JLT         vector_51
+
+rest_52:
+	TESTQ       R8, R8
+	JE          done_53
+	VMASKMOVPS  (BX)(R9*1), Y15, Y2
+	VMASKMOVPS  (SI)(R9*1), Y15, Y3
+	VFMADD231PS Y2, Y3, Y1
+
+done_53:
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPS       X2, X1, X1
+	VMOVSHDUP    X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JE           rest_55
+
+vector_54:
+	VMOVUPS (SI)(R9*1), Y2
+	VMOVUPS (BX)(R9*1), Y3
+	VSUBPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_95
+	JLT     vector_54
 
-rest_96:
+rest_55:
 	TESTQ      R8, R8
-	JE         done_97
-	VMASKMOVPS (DX)(R9*1), Y15, Y0
-	VMASKMOVPS (BX)(R9*1), Y15, Y1
-	VADDPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (SI)(R9*1)
+	JE         done_56
+	VMASKMOVPS (SI)(R9*1), Y15, Y2
+	VMASKMOVPS (BX)(R9*1), Y15, Y3
+	VSUBPS     Y1, Y2, Y2
+	VMULPS     Y3, Y2, Y2
+	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_97:
-	ADDQ CX, DX
+done_56:
+	ADDQ CX, BX
 	ADDQ CX, SI
+	ADDQ CX, DX
 	DECQ AX
-	JNE  row_94
+	JNE  row_50
 	VZEROUPPER
 	RET
 
-// func ssumRowsAVX2(rows int, n int, ld int, x *float32, y *float32)
+// func ssumExpRowsAVX2(rows int, cols int, x *float32, top *float32, sum *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·ssumExpRowsAVX2(SB), $0-40
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), CX
+	MOVQ    cols+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    top+24(FP), SI
+	MOVQ    sum+32(FP), DI
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	VMOVUPS 224(AX), Y12
+	VXORPS  Y9, Y9, Y9
+	MOVQ    DX, R9
+	ANDQ    $0x07, R9
+	MOVQ    DX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x02, R8
+	SHLQ    $0x02, DX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000008, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SHLQ    $0x02, R10
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    R10, R11
+	VMOVDQU 32(R11), Y15
+
+row_57:
+	VMOVUPS Y12, Y0
+	XORQ    R10, R10
+	TESTQ   R8, R8
+	JE      rest_59
+
+vector_58:
+	VMOVUPS (BX)(R10*1), Y2
+	VMAXPS  Y0, Y2, Y0
+	ADDQ    $0x00000020, R10
+	CMPQ    R10, R8
+	JLT     vector_58
+
+rest_59:
+	TESTQ      R9, R9
+	JE         done_60
+	VMASKMOVPS (BX)(R10*1), Y15, Y2
+	VBLENDVPS  Y15, Y2, Y12, Y2
+	VMAXPS     Y0, Y2, Y0
+
+done_60:
+	VEXTRACTF128 $0x01, Y0, X2
+	VMAXPS       X2, X0, X0
+	VPERMILPD    $0x01, X0, X2
+	VMAXPS       X2, X0, X0
+	VMOVSHDUP    X0, X2
+	VMAXPS       X2, X0, X0
+	VBROADCASTSS X0, Y0
+	VMOVSS       X0, (SI)
+	VCMPPS       $0x00, Y12, Y0, Y2
+	VBLENDVPS    Y2, Y9, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_62
+
+vector_61:
+	VMOVUPS      (BX)(R10*1), Y2
+	VSUBPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMULPS       64(AX), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS 96(AX), Y3, Y2
+	VFNMADD231PS 128(AX), Y3, Y2
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       608(AX), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y3, Y4, Y2
+	VMULPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         $0x00000020, R10
+	CMPQ         R10, R8
+	JLT          vector_61
+
+rest_62:
+	TESTQ        R9, R9
+	JE           done_63
+	VMASKMOVPS   (BX)(R10*1), Y15, Y2
+	VBLENDVPS    Y15, Y2, Y12, Y2
+	VSUBPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMULPS       64(AX), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS 96(AX), Y3, Y2
+	VFNMADD231PS 128(AX), Y3, Y2
+	VMOVUPS      1120(AX), Y4
+	VFMADD213PS  1088(AX), Y2, Y4
+	VFMADD213PS  1056(AX), Y2, Y4
+	VFMADD213PS  1024(AX), Y2, Y4
+	VFMADD213PS  992(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VFMADD213PS  160(AX), Y2, Y4
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       608(AX), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y3, Y4, Y2
+	VMULPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+
+done_63:
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPS       X2, X1, X1
+	VMOVSHDUP    X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVSS       X1, (DI)
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	ADDQ         DX, BX
+	DECQ         CX
+	JNE          row_57
+	VZEROUPPER
+	RET
+
+// func snormRowsAVX2(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·snormRowsAVX2(SB), $0-68
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         y+16(FP), BX
+	MOVQ         mean+24(FP), SI
+	MOVQ         rstd+32(FP), DI
+	MOVQ         x+40(FP), R8
+	MOVQ         gamma+48(FP), R9
+	MOVQ         beta+56(FP), R10
+	VXORPS       Y1, Y1, Y1
+	VCVTSI2SSQ   DX, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      160(AX), Y4
+	VDIVPS       Y1, Y4, Y4
+	VBROADCASTSS eps+64(FP), Y5
+	VMOVUPS      160(AX), Y6
+	MOVQ         DX, R11
+	ANDQ         $0x07, R11
+	MOVQ         DX, AX
+	SUBQ         R11, AX
+	SHLQ         $0x02, AX
+	SHLQ         $0x02, DX
+	MOVQ         R11, R12
+	XORL         R13, R13
+	TESTQ        R12, R12
+	CMOVQLT      R13, R12
+	MOVQ         $0x00000008, R13
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
+	SHLQ         $0x02, R12
+	LEAQ         leadingLanes<>+0(SB), R13
+	SUBQ         R12, R13
+	VMOVDQU      32(R13), Y15
+
+row_64:
+	VXORPS Y2, Y2, Y2
+	XORQ   R12, R12
+	TESTQ  AX, AX
+	JE     rest_66
+
+vector_65:
+	VMOVUPS (R8)(R12*1), Y0
+	VADDPS  Y0, Y2, Y2
+	ADDQ    $0x00000020, R12
+	CMPQ    R12, AX
+	JLT     vector_65
+
+rest_66:
+	TESTQ      R11, R11
+	JE         done_67
+	VMASKMOVPS (R8)(R12*1), Y15, Y0
+	VADDPS     Y0, Y2, Y2
+
+done_67:
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPS       X1, X2, X2
+	VPERMILPD    $0x01, X2, X1
+	VADDPS       X1, X2, X2
+	VMOVSHDUP    X2, X1
+	VADDPS       X1, X2, X2
+	VBROADCASTSS X2, Y2
+	VMULPS       Y4, Y2, Y2
+	VMOVSS       X2, (SI)
+	VXORPS       Y3, Y3, Y3
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_69
+
+vector_68:
+	VMOVUPS     (R8)(R12*1), Y0
+	VSUBPS      Y2, Y0, Y0
+	VFMADD231PS Y0, Y0, Y3
+	ADDQ        $0x00000020, R12
+	CMPQ        R12, AX
+	JLT         vector_68
+
+rest_69:
+	TESTQ       R11, R11
+	JE          done_70
+	VMASKMOVPS  (R8)(R12*1), Y15, Y0
+	VSUBPS      Y2, Y0, Y0
+	VANDPS      Y15, Y0, Y0
+	VFMADD231PS Y0, Y0, Y3
+
+done_70:
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPS       X1, X3, X3
+	VPERMILPD    $0x01, X3, X1
+	VADDPS       X1, X3, X3
+	VMOVSHDUP    X3, X1
+	VADDPS       X1, X3, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y4, Y3, Y3
+	VADDPS       Y5, Y3, Y3
+	VSQRTPS      Y3, Y3
+	VDIVPS       Y3, Y6, Y3
+	VMOVSS       X3, (DI)
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_72
+
+vector_71:
+	VMOVUPS (R8)(R12*1), Y0
+	VSUBPS  Y2, Y0, Y0
+	VMULPS  Y3, Y0, Y0
+	TESTQ   R9, R9
+	JE      without_74
+	VMOVUPS (R9)(R12*1), Y1
+	VMULPS  Y1, Y0, Y0
+
+without_74:
+	TESTQ   R10, R10
+	JE      without_75
+	VMOVUPS (R10)(R12*1), Y1
+	VADDPS  Y1, Y0, Y0
+
+without_75:
+	VMOVUPS Y0, (BX)(R12*1)
+	ADDQ    $0x00000020, R12
+	CMPQ    R12, AX
+	JLT     vector_71
+
+rest_72:
+	TESTQ      R11, R11
+	JE         done_73
+	VMASKMOVPS (R8)(R12*1), Y15, Y0
+	VSUBPS     Y2, Y0, Y0
+	VMULPS     Y3, Y0, Y0
+	TESTQ      R9, R9
+	JE         without_76
+	VMASKMOVPS (R9)(R12*1), Y15, Y1
+	VMULPS     Y1, Y0, Y0
+
+without_76:
+	TESTQ      R10, R10
+	JE         without_77
+	VMASKMOVPS (R10)(R12*1), Y15, Y1
+	VADDPS     Y1, Y0, Y0
+
+without_77:
+	VMASKMOVPS Y0, Y15, (BX)(R12*1)
+
+done_73:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	ADDQ DX, R8
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_64
+	VZEROUPPER
+	RET
+
+// func snormBackwardRowsAVX2(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·snormBackwardRowsAVX2(SB), $0-64
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         dx+16(FP), BX
+	MOVQ         dy+24(FP), SI
+	MOVQ         x+32(FP), DI
+	MOVQ         gamma+40(FP), R8
+	MOVQ         mean+48(FP), R9
+	MOVQ         rstd+56(FP), R10
+	VXORPS       Y1, Y1, Y1
+	VCVTSI2SSQ   DX, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      160(AX), Y4
+	VDIVPS       Y1, Y4, Y4
+	MOVQ         DX, R11
+	ANDQ         $0x07, R11
+	MOVQ         DX, AX
+	SUBQ         R11, AX
+	SHLQ         $0x02, AX
+	SHLQ         $0x02, DX
+	MOVQ         R11, R12
+	XORL         R13, R13
+	TESTQ        R12, R12
+	CMOVQLT      R13, R12
+	MOVQ         $0x00000008, R13
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
+	SHLQ         $0x02, R12
+	LEAQ         leadingLanes<>+0(SB), R13
+	SUBQ         R12, R13
+	VMOVDQU      32(R13), Y15
+
+row_78:
+	VBROADCASTSS (R9), Y2
+	VBROADCASTSS (R10), Y3
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_80
+
+vector_79:
+	VMOVUPS (SI)(R12*1), Y5
+	TESTQ   R8, R8
+	JE      without_82
+	VMOVUPS (R8)(R12*1), Y1
+	VMULPS  Y1, Y5, Y5
+
+without_82:
+	VMOVUPS     (DI)(R12*1), Y0
+	VSUBPS      Y2, Y0, Y0
+	VMULPS      Y3, Y0, Y0
+	VADDPS      Y5, Y6, Y6
+	VFMADD231PS Y5, Y0, Y7
+	ADDQ        $0x00000020, R12
+	CMPQ        R12, AX
+	JLT         vector_79
+
+rest_80:
+	TESTQ      R11, R11
+	JE         done_81
+	VMASKMOVPS (SI)(R12*1), Y15, Y5
+	TESTQ      R8, R8
+	JE         without_83
+	VMASKMOVPS (R8)(R12*1), Y15, Y1
+	VMULPS     Y1, Y5, Y5
+
+without_83:
+	VMASKMOVPS  (DI)(R12*1), Y15, Y0
+	VSUBPS      Y2, Y0, Y0
+	VMULPS      Y3, Y0, Y0
+	VANDPS      Y15, Y0, Y0
+	VADDPS      Y5, Y6, Y6
+	VFMADD231PS Y5, Y0, Y7
+
+done_81:
+	VEXTRACTF128 $0x01, Y6, X1
+	VADDPS       X1, X6, X6
+	VPERMILPD    $0x01, X6, X1
+	VADDPS       X1, X6, X6
+	VMOVSHDUP    X6, X1
+	VADDPS       X1, X6, X6
+	VBROADCASTSS X6, Y6
+	VEXTRACTF128 $0x01, Y7, X1
+	VADDPS       X1, X7, X7
+	VPERMILPD    $0x01, X7, X1
+	VADDPS       X1, X7, X7
+	VMOVSHDUP    X7, X1
+	VADDPS       X1, X7, X7
+	VBROADCASTSS X7, Y7
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y4, Y7, Y7
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_85
+
+vector_84:
+	VMOVUPS (SI)(R12*1), Y5
+	TESTQ   R8, R8
+	JE      without_87
+	VMOVUPS (R8)(R12*1), Y1
+	VMULPS  Y1, Y5, Y5
+
+without_87:
+	VMOVUPS      (DI)(R12*1), Y0
+	VSUBPS       Y2, Y0, Y0
+	VMULPS       Y3, Y0, Y0
+	VSUBPS       Y6, Y5, Y5
+	VFNMADD231PS Y0, Y7, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, (BX)(R12*1)
+	ADDQ         $0x00000020, R12
+	CMPQ         R12, AX
+	JLT          vector_84
+
+rest_85:
+	TESTQ      R11, R11
+	JE         done_86
+	VMASKMOVPS (SI)(R12*1), Y15, Y5
+	TESTQ      R8, R8
+	JE         without_88
+	VMASKMOVPS (R8)(R12*1), Y15, Y1
+	VMULPS     Y1, Y5, Y5
+
+without_88:
+	VMASKMOVPS   (DI)(R12*1), Y15, Y0
+	VSUBPS       Y2, Y0, Y0
+	VMULPS       Y3, Y0, Y0
+	VSUBPS       Y6, Y5, Y5
+	VFNMADD231PS Y0, Y7, Y5
+	VMULPS       Y3, Y5, Y5
+	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
+
+done_86:
+	ADDQ $0x04, R9
+	ADDQ $0x04, R10
+	ADDQ DX, SI
+	ADDQ DX, DI
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_78
+	VZEROUPPER
+	RET
+
+// func snormColumnsAVX2(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·snormColumnsAVX2(SB), $0-64
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dgamma+16(FP), DX
+	MOVQ    dbeta+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    mean+48(FP), R8
+	MOVQ    rstd+56(FP), R9
+	MOVQ    CX, R11
+	ANDQ    $0x07, R11
+	MOVQ    CX, R10
+	SUBQ    R11, R10
+	SHLQ    $0x02, R10
+	SHLQ    $0x02, CX
+	MOVQ    R11, R12
+	XORL    R13, R13
+	TESTQ   R12, R12
+	CMOVQLT R13, R12
+	MOVQ    $0x00000008, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SHLQ    $0x02, R12
+	LEAQ    leadingLanes<>+0(SB), R13
+	SUBQ    R12, R13
+	VMOVDQU 32(R13), Y15
+
+row_89:
+	VBROADCASTSS (R8), Y2
+	VBROADCASTSS (R9), Y3
+	XORQ         R12, R12
+	TESTQ        R10, R10
+	JE           rest_91
+
+vector_90:
+	VMOVUPS     (SI)(R12*1), Y5
+	VMOVUPS     (DI)(R12*1), Y0
+	VSUBPS      Y2, Y0, Y0
+	VMULPS      Y3, Y0, Y0
+	VMOVUPS     (DX)(R12*1), Y1
+	VFMADD231PS Y5, Y0, Y1
+	VMOVUPS     Y1, (DX)(R12*1)
+	VMOVUPS     (BX)(R12*1), Y1
+	VADDPS      Y5, Y1, Y1
+	VMOVUPS     Y1, (BX)(R12*1)
+	ADDQ        $0x00000020, R12
+	CMPQ        R12, R10
+	JLT         vector_90
+
+rest_91:
+	TESTQ       R11, R11
+	JE          done_92
+	VMASKMOVPS  (SI)(R12*1), Y15, Y5
+	VMASKMOVPS  (DI)(R12*1), Y15, Y0
+	VSUBPS      Y2, Y0, Y0
+	VMULPS      Y3, Y0, Y0
+	VMASKMOVPS  (DX)(R12*1), Y15, Y1
+	VFMADD231PS Y5, Y0, Y1
+	VMASKMOVPS  Y1, Y15, (DX)(R12*1)
+	VMASKMOVPS  (BX)(R12*1), Y15, Y1
+	VADDPS      Y5, Y1, Y1
+	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
+
+done_92:
+	ADDQ $0x04, R8
+	ADDQ $0x04, R9
+	ADDQ CX, SI
+	ADDQ CX, DI
+	DECQ AX
+	JNE  row_89
+	VZEROUPPER
+	RET
+
+// func saddRowsAVX2(rows int, cols int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·saddRowsAVX2(SB), $0-40
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    z+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    y+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x07, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, R9
+	XORL    R10, R10
+	TESTQ   R9, R9
+	CMOVQLT R10, R9
+	MOVQ    $0x00000008, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SHLQ    $0x02, R9
+	LEAQ    leadingLanes<>+0(SB), R10
+	SUBQ    R9, R10
+	VMOVDQU 32(R10), Y15
+
+row_93:
+	XORQ  R9, R9
+	TESTQ DI, DI
+	JE    rest_95
+
+vector_94:
+	VMOVUPS (BX)(R9*1), Y0
+	VMOVUPS (SI)(R9*1), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (DX)(R9*1)
+	ADDQ    $0x00000020, R9
+	CMPQ    R9, DI
+	JLT     vector_94
+
+rest_95:
+	TESTQ      R8, R8
+	JE         done_96
+	VMASKMOVPS (BX)(R9*1), Y15, Y0
+	VMASKMOVPS (SI)(R9*1), Y15, Y1
+	VADDPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(R9*1)
+
+done_96:
+	ADDQ CX, BX
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_93
+	VZEROUPPER
+	RET
+
+// func ssumRowsAVX2(rows int, n int, ld int, y *float32, x *float32)
 // Requires: AVX, CMOV
 TEXT ·ssumRowsAVX2(SB), $0-40
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    n+8(FP), CX
 	MOVQ    ld+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    y+32(FP), SI
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x07, R8
 	MOVQ    CX, DI
@@ -2257,94 +2309,32 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_98:
+row_97:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_100
+	JE    rest_99
 
-vector_99:
-	VMOVUPS (BX)(CX*1), Y0
-	VMOVUPS (SI)(CX*1), Y1
+vector_98:
+	VMOVUPS (SI)(CX*1), Y0
+	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (SI)(CX*1)
+	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_99
+	JLT     vector_98
 
-rest_100:
+rest_99:
 	TESTQ      R8, R8
-	JE         done_101
-	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VMASKMOVPS (SI)(CX*1), Y15, Y1
+	JE         done_100
+	VMASKMOVPS (SI)(CX*1), Y15, Y0
+	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)(CX*1)
+	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_101:
-	ADDQ DX, BX
+done_100:
+	ADDQ DX, SI
 	DECQ AX
-	JNE  row_98
-	VZEROUPPER
-	RET
-
-// func ssumSquaresAVX2(n int, x *float32, sum *float64)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·ssumSquaresAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    sum+16(FP), DX
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_103
-
-vector_102:
-	VMOVUPS      (CX)(AX*1), Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VFMADD231PD  Y2, Y2, Y0
-	VFMADD231PD  Y3, Y3, Y1
-	ADDQ         $0x00000020, AX
-	CMPQ         AX, BX
-	JLT          vector_102
-
-rest_103:
-	TESTQ        SI, SI
-	JE           done_104
-	VMASKMOVPS   (CX)(AX*1), Y15, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VFMADD231PD  Y2, Y2, Y0
-	VFMADD231PD  Y3, Y3, Y1
-
-done_104:
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPD       X1, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, (DX)
+	JNE  row_97
 	VZEROUPPER
 	RET
 
@@ -2514,13 +2504,13 @@ DATA dconstants<>+1296(SB)/8, $0x3e5ad7f6966a5c07
 DATA dconstants<>+1304(SB)/8, $0x3e5ad7f6966a5c07
 GLOBL dconstants<>(SB), RODATA|NOPTR, $1312
 
-// func dexpAVX2(n int, x *float64, y *float64)
+// func dexpAVX2(n int, y *float64, x *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·dexpAVX2(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPD (AX), Y13
 	VMOVUPD 32(AX), Y14
 	MOVQ    CX, DI
@@ -2542,10 +2532,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_106
+	JE      rest_102
 
-vector_105:
-	VMOVUPD      (DX)(CX*1), Y0
+vector_101:
+	VMOVUPD      (BX)(CX*1), Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
 	VMULPD       64(AX), Y0, Y1
@@ -2575,15 +2565,15 @@ vector_105:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
-	VMOVUPD      Y0, (BX)(CX*1)
+	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_105
+	JLT          vector_101
 
-rest_106:
+rest_102:
 	TESTQ        DI, DI
-	JE           done_107
-	VMASKMOVPD   (DX)(CX*1), Y15, Y0
+	JE           done_103
+	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
 	VMULPD       64(AX), Y0, Y1
@@ -2613,19 +2603,19 @@ rest_106:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y1, Y2, Y0
 	VMULPD       Y3, Y0, Y0
-	VMASKMOVPD   Y0, Y15, (BX)(CX*1)
+	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_107:
+done_103:
 	VZEROUPPER
 	RET
 
-// func dtanhAVX2(n int, x *float64, y *float64)
+// func dtanhAVX2(n int, y *float64, x *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·dtanhAVX2(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPD (AX), Y13
 	VMOVUPD 32(AX), Y14
 	VMOVUPD 256(AX), Y12
@@ -2648,10 +2638,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_109
+	JE      rest_105
 
-vector_108:
-	VMOVUPD      (DX)(CX*1), Y0
+vector_104:
+	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
@@ -2682,15 +2672,15 @@ vector_108:
 	VADDPD       192(AX), Y2, Y1
 	VDIVPD       Y1, Y2, Y0
 	VORPS        Y4, Y0, Y0
-	VMOVUPD      Y0, (BX)(CX*1)
+	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_108
+	JLT          vector_104
 
-rest_109:
+rest_105:
 	TESTQ        DI, DI
-	JE           done_110
-	VMASKMOVPD   (DX)(CX*1), Y15, Y0
+	JE           done_106
+	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
 	VANDNPS      Y0, Y3, Y0
@@ -2721,20 +2711,20 @@ rest_109:
 	VADDPD       192(AX), Y2, Y1
 	VDIVPD       Y1, Y2, Y0
 	VORPS        Y4, Y0, Y0
-	VMASKMOVPD   Y0, Y15, (BX)(CX*1)
+	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_110:
+done_106:
 	VZEROUPPER
 	RET
 
-// func dtanhBackwardAVX2(n int, y *float64, dy *float64, dx *float64)
+// func dtanhBackwardAVX2(n int, dx *float64, y *float64, dy *float64)
 // Requires: AVX, CMOV
 TEXT ·dtanhBackwardAVX2(SB), $0-32
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPD 160(AX), Y12
 	MOVQ    CX, DI
 	ANDQ    $0x03, DI
@@ -2755,40 +2745,40 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_112
+	JE      rest_108
 
-vector_111:
-	VMOVUPD (DX)(CX*1), Y0
-	VMOVUPD (BX)(CX*1), Y1
+vector_107:
+	VMOVUPD (BX)(CX*1), Y0
+	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
 	VSUBPD  Y0, Y12, Y0
 	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, (SI)(CX*1)
+	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_111
+	JLT     vector_107
 
-rest_112:
+rest_108:
 	TESTQ      DI, DI
-	JE         done_113
-	VMASKMOVPD (DX)(CX*1), Y15, Y0
-	VMASKMOVPD (BX)(CX*1), Y15, Y1
+	JE         done_109
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
 	VSUBPD     Y0, Y12, Y0
 	VMULPD     Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (SI)(CX*1)
+	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_113:
+done_109:
 	VZEROUPPER
 	RET
 
-// func dgeluTanhAVX2(n int, x *float64, y *float64)
+// func dgeluTanhAVX2(n int, y *float64, x *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·dgeluTanhAVX2(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPD (AX), Y13
 	VMOVUPD 32(AX), Y14
 	MOVQ    CX, DI
@@ -2810,10 +2800,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_115
+	JE      rest_111
 
-vector_114:
-	VMOVUPD      (DX)(CX*1), Y5
+vector_110:
+	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
 	VFMADD213PD  352(AX), Y6, Y0
@@ -2849,15 +2839,15 @@ vector_114:
 	VMULPD       Y3, Y0, Y0
 	VADDPD       160(AX), Y0, Y0
 	VDIVPD       Y0, Y5, Y0
-	VMOVUPD      Y0, (BX)(CX*1)
+	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_114
+	JLT          vector_110
 
-rest_115:
+rest_111:
 	TESTQ        DI, DI
-	JE           done_116
-	VMASKMOVPD   (DX)(CX*1), Y15, Y5
+	JE           done_112
+	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
 	VFMADD213PD  352(AX), Y6, Y0
@@ -2893,20 +2883,20 @@ rest_115:
 	VMULPD       Y3, Y0, Y0
 	VADDPD       160(AX), Y0, Y0
 	VDIVPD       Y0, Y5, Y0
-	VMASKMOVPD   Y0, Y15, (BX)(CX*1)
+	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_116:
+done_112:
 	VZEROUPPER
 	RET
 
-// func dgeluTanhBackwardAVX2(n int, x *float64, dy *float64, dx *float64)
+// func dgeluTanhBackwardAVX2(n int, dx *float64, x *float64, dy *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPD (AX), Y13
 	VMOVUPD 32(AX), Y14
 	VMOVUPD 288(AX), Y12
@@ -2931,10 +2921,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_118
+	JE      rest_114
 
-vector_117:
-	VMOVUPD      (DX)(CX*1), Y5
+vector_113:
+	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
 	VMULPD       Y5, Y5, Y6
@@ -2978,17 +2968,17 @@ vector_117:
 	VMULPD       Y0, Y8, Y8
 	VMULPD       Y0, Y8, Y8
 	VFNMADD231PD Y7, Y8, Y0
-	VMOVUPD      (BX)(CX*1), Y9
+	VMOVUPD      (SI)(CX*1), Y9
 	VMULPD       Y9, Y0, Y0
-	VMOVUPD      Y0, (SI)(CX*1)
+	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_117
+	JLT          vector_113
 
-rest_118:
+rest_114:
 	TESTQ        R8, R8
-	JE           done_119
-	VMASKMOVPD   (DX)(CX*1), Y15, Y5
+	JE           done_115
+	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
 	VMULPD       Y5, Y5, Y6
@@ -3032,807 +3022,109 @@ rest_118:
 	VMULPD       Y0, Y8, Y8
 	VMULPD       Y0, Y8, Y8
 	VFNMADD231PD Y7, Y8, Y0
-	VMASKMOVPD   (BX)(CX*1), Y15, Y9
+	VMASKMOVPD   (SI)(CX*1), Y15, Y9
 	VMULPD       Y9, Y0, Y0
-	VMASKMOVPD   Y0, Y15, (SI)(CX*1)
+	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_119:
+done_115:
 	VZEROUPPER
 	RET
 
-// func dsoftmaxRowsAVX2(rows int, cols int, x *float64, y *float64, scale float64, empty float64)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dsoftmaxRowsAVX2(SB), $0-48
-	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), CX
-	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         y+24(FP), SI
-	VMOVUPD      (AX), Y13
-	VMOVUPD      32(AX), Y14
-	VMOVUPD      224(AX), Y12
-	VBROADCASTSD scale+32(FP), Y6
-	VBROADCASTSD empty+40(FP), Y7
-	VXORPS       Y9, Y9, Y9
-	MOVQ         DX, R8
-	ANDQ         $0x03, R8
-	MOVQ         DX, DI
-	SUBQ         R8, DI
-	SHLQ         $0x03, DI
-	SHLQ         $0x03, DX
-	MOVQ         R8, R9
-	XORL         R10, R10
-	TESTQ        R9, R9
-	CMOVQLT      R10, R9
-	MOVQ         $0x00000004, R10
-	CMPQ         R9, R10
-	CMOVQGT      R10, R9
-	SHLQ         $0x03, R9
-	LEAQ         leadingLanes<>+0(SB), R10
-	SUBQ         R9, R10
-	VMOVDQU      32(R10), Y15
-
-row_120:
-	VMOVUPD Y12, Y0
-	XORQ    R9, R9
-	TESTQ   DI, DI
-	JE      rest_122
-
-vector_121:
-	VMOVUPD (BX)(R9*1), Y2
-	VMAXPD  Y0, Y2, Y0
-	ADDQ    $0x00000020, R9
-	CMPQ    R9, DI
-	JLT     vector_121
-
-rest_122:
-	TESTQ      R8, R8
-	JE         done_123
-	VMASKMOVPD (BX)(R9*1), Y15, Y2
-	VBLENDVPD  Y15, Y2, Y12, Y2
-	VMAXPD     Y0, Y2, Y0
-
-done_123:
-	VEXTRACTF128 $0x01, Y0, X2
-	VMAXPD       X2, X0, X0
-	VPERMILPD    $0x01, X0, X2
-	VMAXPD       X2, X0, X0
-	VBROADCASTSD X0, Y0
-	VCMPPD       $0x00, Y12, Y0, Y2
-	VBLENDVPD    Y2, Y9, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	XORQ         R9, R9
-	TESTQ        DI, DI
-	JE           rest_125
-
-vector_124:
-	VMOVUPD      (BX)(R9*1), Y2
-	VSUBPD       Y0, Y2, Y2
-	VMAXPD       Y2, Y13, Y2
-	VMINPD       Y2, Y14, Y2
-	VMULPD       64(AX), Y2, Y3
-	VROUNDPD     $0x08, Y3, Y3
-	VFNMADD231PD 96(AX), Y3, Y2
-	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VCVTPD2DQY   Y3, X3
-	VPSRAD       $0x01, X3, X5
-	VPSUBD       X5, X3, X3
-	VPMOVSXDQ    X5, Y5
-	VPMOVSXDQ    X3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       608(AX), Y5, Y5
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y3, Y4, Y2
-	VMULPD       Y5, Y2, Y2
-	VMOVUPD      Y2, (SI)(R9*1)
-	VADDPD       Y2, Y1, Y1
-	ADDQ         $0x00000020, R9
-	CMPQ         R9, DI
-	JLT          vector_124
-
-rest_125:
-	TESTQ        R8, R8
-	JE           done_126
-	VMASKMOVPD   (BX)(R9*1), Y15, Y2
-	VBLENDVPD    Y15, Y2, Y12, Y2
-	VSUBPD       Y0, Y2, Y2
-	VMAXPD       Y2, Y13, Y2
-	VMINPD       Y2, Y14, Y2
-	VMULPD       64(AX), Y2, Y3
-	VROUNDPD     $0x08, Y3, Y3
-	VFNMADD231PD 96(AX), Y3, Y2
-	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VCVTPD2DQY   Y3, X3
-	VPSRAD       $0x01, X3, X5
-	VPSUBD       X5, X3, X3
-	VPMOVSXDQ    X5, Y5
-	VPMOVSXDQ    X3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       608(AX), Y5, Y5
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y3, Y4, Y2
-	VMULPD       Y5, Y2, Y2
-	VMASKMOVPD   Y2, Y15, (SI)(R9*1)
-	VADDPD       Y2, Y1, Y1
-
-done_126:
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPD       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPD       X2, X1, X1
-	VBROADCASTSD X1, Y1
-	VDIVPD       Y1, Y6, Y0
-	VCMPPD       $0x00, Y9, Y1, Y2
-	VBLENDVPD    Y2, Y7, Y0, Y0
-	XORQ         R9, R9
-	TESTQ        DI, DI
-	JE           rest_128
-
-vector_127:
-	VMOVUPD (SI)(R9*1), Y2
-	VMULPD  Y0, Y2, Y2
-	VMOVUPD Y2, (SI)(R9*1)
-	ADDQ    $0x00000020, R9
-	CMPQ    R9, DI
-	JLT     vector_127
-
-rest_128:
-	TESTQ      R8, R8
-	JE         done_129
-	VMASKMOVPD (SI)(R9*1), Y15, Y2
-	VMULPD     Y0, Y2, Y2
-	VMASKMOVPD Y2, Y15, (SI)(R9*1)
-
-done_129:
-	ADDQ DX, BX
-	ADDQ DX, SI
-	DECQ CX
-	JNE  row_120
-	VZEROUPPER
-	RET
-
-// func dsumExpRowsAVX2(rows int, cols int, x *float64, top *float64, sum *float64)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dsumExpRowsAVX2(SB), $0-40
+// func dmulAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dmulAVX2(SB), $0-32
 	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), CX
-	MOVQ    cols+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    top+24(FP), SI
-	MOVQ    sum+32(FP), DI
-	VMOVUPD (AX), Y13
-	VMOVUPD 32(AX), Y14
-	VMOVUPD 224(AX), Y12
-	VXORPS  Y9, Y9, Y9
-	MOVQ    DX, R9
-	ANDQ    $0x03, R9
-	MOVQ    DX, R8
-	SUBQ    R9, R8
-	SHLQ    $0x03, R8
-	SHLQ    $0x03, DX
-	MOVQ    R9, R10
-	XORL    R11, R11
-	TESTQ   R10, R10
-	CMOVQLT R11, R10
-	MOVQ    $0x00000004, R11
-	CMPQ    R10, R11
-	CMOVQGT R11, R10
-	SHLQ    $0x03, R10
-	LEAQ    leadingLanes<>+0(SB), R11
-	SUBQ    R10, R11
-	VMOVDQU 32(R11), Y15
-
-row_130:
-	VMOVUPD Y12, Y0
-	XORQ    R10, R10
-	TESTQ   R8, R8
-	JE      rest_132
-
-vector_131:
-	VMOVUPD (BX)(R10*1), Y2
-	VMAXPD  Y0, Y2, Y0
-	ADDQ    $0x00000020, R10
-	CMPQ    R10, R8
-	JLT     vector_131
-
-rest_132:
-	TESTQ      R9, R9
-	JE         done_133
-	VMASKMOVPD (BX)(R10*1), Y15, Y2
-	VBLENDVPD  Y15, Y2, Y12, Y2
-	VMAXPD     Y0, Y2, Y0
-
-done_133:
-	VEXTRACTF128 $0x01, Y0, X2
-	VMAXPD       X2, X0, X0
-	VPERMILPD    $0x01, X0, X2
-	VMAXPD       X2, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, (SI)
-	VCMPPD       $0x00, Y12, Y0, Y2
-	VBLENDVPD    Y2, Y9, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	XORQ         R10, R10
-	TESTQ        R8, R8
-	JE           rest_135
-
-vector_134:
-	VMOVUPD      (BX)(R10*1), Y2
-	VSUBPD       Y0, Y2, Y2
-	VMAXPD       Y2, Y13, Y2
-	VMINPD       Y2, Y14, Y2
-	VMULPD       64(AX), Y2, Y3
-	VROUNDPD     $0x08, Y3, Y3
-	VFNMADD231PD 96(AX), Y3, Y2
-	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VCVTPD2DQY   Y3, X3
-	VPSRAD       $0x01, X3, X5
-	VPSUBD       X5, X3, X3
-	VPMOVSXDQ    X5, Y5
-	VPMOVSXDQ    X3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       608(AX), Y5, Y5
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y3, Y4, Y2
-	VMULPD       Y5, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	ADDQ         $0x00000020, R10
-	CMPQ         R10, R8
-	JLT          vector_134
-
-rest_135:
-	TESTQ        R9, R9
-	JE           done_136
-	VMASKMOVPD   (BX)(R10*1), Y15, Y2
-	VBLENDVPD    Y15, Y2, Y12, Y2
-	VSUBPD       Y0, Y2, Y2
-	VMAXPD       Y2, Y13, Y2
-	VMINPD       Y2, Y14, Y2
-	VMULPD       64(AX), Y2, Y3
-	VROUNDPD     $0x08, Y3, Y3
-	VFNMADD231PD 96(AX), Y3, Y2
-	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VFMADD213PD  160(AX), Y2, Y4
-	VCVTPD2DQY   Y3, X3
-	VPSRAD       $0x01, X3, X5
-	VPSUBD       X5, X3, X3
-	VPMOVSXDQ    X5, Y5
-	VPMOVSXDQ    X3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       608(AX), Y5, Y5
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y3, Y4, Y2
-	VMULPD       Y5, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-
-done_136:
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPD       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPD       X2, X1, X1
-	VBROADCASTSD X1, Y1
-	VMOVSD       X1, (DI)
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	ADDQ         DX, BX
-	DECQ         CX
-	JNE          row_130
-	VZEROUPPER
-	RET
-
-// func dsoftmaxBackwardRowsAVX2(rows int, cols int, y *float64, dy *float64, dx *float64)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), AX
-	MOVQ    cols+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    dx+32(FP), SI
-	MOVQ    CX, R8
-	ANDQ    $0x03, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x03, DI
-	SHLQ    $0x03, CX
-	MOVQ    R8, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000004, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	SHLQ    $0x03, R9
-	LEAQ    leadingLanes<>+0(SB), R10
-	SUBQ    R9, R10
-	VMOVDQU 32(R10), Y15
-
-row_137:
-	VXORPS Y1, Y1, Y1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_139
-
-vector_138:
-	VMOVUPD     (DX)(R9*1), Y2
-	VMOVUPD     (BX)(R9*1), Y3
-	VFMADD231PD Y2, Y3, Y1
-	ADDQ        $0x00000020, R9
-	CMPQ        R9, DI
-	JLT         vector_138
-
-rest_139:
-	TESTQ       R8, R8
-	JE          done_140
-	VMASKMOVPD  (DX)(R9*1), Y15, Y2
-	VMASKMOVPD  (BX)(R9*1), Y15, Y3
-	VFMADD231PD Y2, Y3, Y1
-
-done_140:
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPD       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPD       X2, X1, X1
-	VBROADCASTSD X1, Y1
-	XORQ         R9, R9
-	TESTQ        DI, DI
-	JE           rest_142
-
-vector_141:
-	VMOVUPD (BX)(R9*1), Y2
-	VMOVUPD (DX)(R9*1), Y3
-	VSUBPD  Y1, Y2, Y2
-	VMULPD  Y3, Y2, Y2
-	VMOVUPD Y2, (SI)(R9*1)
-	ADDQ    $0x00000020, R9
-	CMPQ    R9, DI
-	JLT     vector_141
-
-rest_142:
-	TESTQ      R8, R8
-	JE         done_143
-	VMASKMOVPD (BX)(R9*1), Y15, Y2
-	VMASKMOVPD (DX)(R9*1), Y15, Y3
-	VSUBPD     Y1, Y2, Y2
-	VMULPD     Y3, Y2, Y2
-	VMASKMOVPD Y2, Y15, (SI)(R9*1)
-
-done_143:
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, SI
-	DECQ AX
-	JNE  row_137
-	VZEROUPPER
-	RET
-
-// func dnormRowsAVX2(rows int, cols int, x *float64, gamma *float64, beta *float64, y *float64, mean *float64, rstd *float64, inverse float64, eps float64)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dnormRowsAVX2(SB), $0-80
-	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), CX
-	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         gamma+24(FP), SI
-	MOVQ         beta+32(FP), DI
-	MOVQ         y+40(FP), R8
-	MOVQ         mean+48(FP), R9
-	MOVQ         rstd+56(FP), R10
-	VBROADCASTSD inverse+64(FP), Y4
-	VBROADCASTSD eps+72(FP), Y5
-	VMOVUPD      160(AX), Y6
-	MOVQ         DX, R11
-	ANDQ         $0x03, R11
-	MOVQ         DX, AX
-	SUBQ         R11, AX
-	SHLQ         $0x03, AX
-	SHLQ         $0x03, DX
-	MOVQ         R11, R12
-	XORL         R13, R13
-	TESTQ        R12, R12
-	CMOVQLT      R13, R12
-	MOVQ         $0x00000004, R13
-	CMPQ         R12, R13
-	CMOVQGT      R13, R12
-	SHLQ         $0x03, R12
-	LEAQ         leadingLanes<>+0(SB), R13
-	SUBQ         R12, R13
-	VMOVDQU      32(R13), Y15
-
-row_144:
-	VXORPS Y2, Y2, Y2
-	XORQ   R12, R12
-	TESTQ  AX, AX
-	JE     rest_146
-
-vector_145:
-	VMOVUPD (BX)(R12*1), Y0
-	VADDPD  Y0, Y2, Y2
-	ADDQ    $0x00000020, R12
-	CMPQ    R12, AX
-	JLT     vector_145
-
-rest_146:
-	TESTQ      R11, R11
-	JE         done_147
-	VMASKMOVPD (BX)(R12*1), Y15, Y0
-	VADDPD     Y0, Y2, Y2
-
-done_147:
-	VEXTRACTF128 $0x01, Y2, X1
-	VADDPD       X1, X2, X2
-	VPERMILPD    $0x01, X2, X1
-	VADDPD       X1, X2, X2
-	VBROADCASTSD X2, Y2
-	VMULPD       Y4, Y2, Y2
-	VMOVSD       X2, (R9)
-	VXORPS       Y3, Y3, Y3
-	XORQ         R12, R12
-	TESTQ        AX, AX
-	JE           rest_149
-
-vector_148:
-	VMOVUPD     (BX)(R12*1), Y0
-	VSUBPD      Y2, Y0, Y0
-	VFMADD231PD Y0, Y0, Y3
-	ADDQ        $0x00000020, R12
-	CMPQ        R12, AX
-	JLT         vector_148
-
-rest_149:
-	TESTQ       R11, R11
-	JE          done_150
-	VMASKMOVPD  (BX)(R12*1), Y15, Y0
-	VSUBPD      Y2, Y0, Y0
-	VANDPS      Y15, Y0, Y0
-	VFMADD231PD Y0, Y0, Y3
-
-done_150:
-	VEXTRACTF128 $0x01, Y3, X1
-	VADDPD       X1, X3, X3
-	VPERMILPD    $0x01, X3, X1
-	VADDPD       X1, X3, X3
-	VBROADCASTSD X3, Y3
-	VMULPD       Y4, Y3, Y3
-	VADDPD       Y5, Y3, Y3
-	VSQRTPD      Y3, Y3
-	VDIVPD       Y3, Y6, Y3
-	VMOVSD       X3, (R10)
-	XORQ         R12, R12
-	TESTQ        AX, AX
-	JE           rest_152
-
-vector_151:
-	VMOVUPD (BX)(R12*1), Y0
-	VSUBPD  Y2, Y0, Y0
-	VMULPD  Y3, Y0, Y0
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      without_154
-	VMOVUPD (SI)(R12*1), Y1
+	JE      rest_117
+
+vector_116:
+	VMOVUPD (DX)(AX*1), Y0
+	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_116
 
-without_154:
-	TESTQ   DI, DI
-	JE      without_155
-	VMOVUPD (DI)(R12*1), Y1
-	VADDPD  Y1, Y0, Y0
-
-without_155:
-	VMOVUPD Y0, (R8)(R12*1)
-	ADDQ    $0x00000020, R12
-	CMPQ    R12, AX
-	JLT     vector_151
-
-rest_152:
-	TESTQ      R11, R11
-	JE         done_153
-	VMASKMOVPD (BX)(R12*1), Y15, Y0
-	VSUBPD     Y2, Y0, Y0
-	VMULPD     Y3, Y0, Y0
-	TESTQ      SI, SI
-	JE         without_156
-	VMASKMOVPD (SI)(R12*1), Y15, Y1
-	VMULPD     Y1, Y0, Y0
-
-without_156:
+rest_117:
 	TESTQ      DI, DI
-	JE         without_157
-	VMASKMOVPD (DI)(R12*1), Y15, Y1
-	VADDPD     Y1, Y0, Y0
+	JE         done_118
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VMULPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-without_157:
-	VMASKMOVPD Y0, Y15, (R8)(R12*1)
-
-done_153:
-	ADDQ $0x08, R9
-	ADDQ $0x08, R10
-	ADDQ DX, BX
-	ADDQ DX, R8
-	DECQ CX
-	JNE  row_144
+done_118:
 	VZEROUPPER
 	RET
 
-// func dnormBackwardRowsAVX2(rows int, cols int, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64, dx *float64, inverse float64)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dnormBackwardRowsAVX2(SB), $0-72
+// func dscaleAVX2(n int, y *float64, x *float64, c float64)
+// Requires: AVX, CMOV
+TEXT ·dscaleAVX2(SB), $0-32
 	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), AX
-	MOVQ         cols+8(FP), CX
-	MOVQ         dy+16(FP), DX
-	MOVQ         x+24(FP), BX
-	MOVQ         gamma+32(FP), SI
-	MOVQ         mean+40(FP), DI
-	MOVQ         rstd+48(FP), R8
-	MOVQ         dx+56(FP), R9
-	VBROADCASTSD inverse+64(FP), Y4
-	MOVQ         CX, R11
-	ANDQ         $0x03, R11
-	MOVQ         CX, R10
-	SUBQ         R11, R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, CX
-	MOVQ         R11, R12
-	XORL         R13, R13
-	TESTQ        R12, R12
-	CMOVQLT      R13, R12
-	MOVQ         $0x00000004, R13
-	CMPQ         R12, R13
-	CMOVQGT      R13, R12
-	SHLQ         $0x03, R12
-	LEAQ         leadingLanes<>+0(SB), R13
-	SUBQ         R12, R13
-	VMOVDQU      32(R13), Y15
+	MOVQ         n+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD c+24(FP), Y1
+	MOVQ         AX, SI
+	ANDQ         $0x03, SI
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, AX
+	MOVQ         SI, AX
+	XORL         DI, DI
+	TESTQ        AX, AX
+	CMOVQLT      DI, AX
+	MOVQ         $0x00000004, DI
+	CMPQ         AX, DI
+	CMOVQGT      DI, AX
+	SHLQ         $0x03, AX
+	LEAQ         leadingLanes<>+0(SB), DI
+	SUBQ         AX, DI
+	VMOVDQU      32(DI), Y15
+	XORQ         AX, AX
+	TESTQ        BX, BX
+	JE           rest_120
 
-row_158:
-	VBROADCASTSD (DI), Y2
-	VBROADCASTSD (R8), Y3
-	VXORPS       Y6, Y6, Y6
-	VXORPS       Y7, Y7, Y7
-	XORQ         R12, R12
-	TESTQ        R10, R10
-	JE           rest_160
+vector_119:
+	VMOVUPD (DX)(AX*1), Y0
+	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, BX
+	JLT     vector_119
 
-vector_159:
-	VMOVUPD (DX)(R12*1), Y5
-	TESTQ   SI, SI
-	JE      without_162
-	VMOVUPD (SI)(R12*1), Y1
-	VMULPD  Y1, Y5, Y5
-
-without_162:
-	VMOVUPD     (BX)(R12*1), Y0
-	VSUBPD      Y2, Y0, Y0
-	VMULPD      Y3, Y0, Y0
-	VADDPD      Y5, Y6, Y6
-	VFMADD231PD Y5, Y0, Y7
-	ADDQ        $0x00000020, R12
-	CMPQ        R12, R10
-	JLT         vector_159
-
-rest_160:
-	TESTQ      R11, R11
-	JE         done_161
-	VMASKMOVPD (DX)(R12*1), Y15, Y5
+rest_120:
 	TESTQ      SI, SI
-	JE         without_163
-	VMASKMOVPD (SI)(R12*1), Y15, Y1
-	VMULPD     Y1, Y5, Y5
+	JE         done_121
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMULPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-without_163:
-	VMASKMOVPD  (BX)(R12*1), Y15, Y0
-	VSUBPD      Y2, Y0, Y0
-	VMULPD      Y3, Y0, Y0
-	VANDPS      Y15, Y0, Y0
-	VADDPD      Y5, Y6, Y6
-	VFMADD231PD Y5, Y0, Y7
-
-done_161:
-	VEXTRACTF128 $0x01, Y6, X1
-	VADDPD       X1, X6, X6
-	VPERMILPD    $0x01, X6, X1
-	VADDPD       X1, X6, X6
-	VBROADCASTSD X6, Y6
-	VEXTRACTF128 $0x01, Y7, X1
-	VADDPD       X1, X7, X7
-	VPERMILPD    $0x01, X7, X1
-	VADDPD       X1, X7, X7
-	VBROADCASTSD X7, Y7
-	VMULPD       Y4, Y6, Y6
-	VMULPD       Y4, Y7, Y7
-	XORQ         R12, R12
-	TESTQ        R10, R10
-	JE           rest_165
-
-vector_164:
-	VMOVUPD (DX)(R12*1), Y5
-	TESTQ   SI, SI
-	JE      without_167
-	VMOVUPD (SI)(R12*1), Y1
-	VMULPD  Y1, Y5, Y5
-
-without_167:
-	VMOVUPD      (BX)(R12*1), Y0
-	VSUBPD       Y2, Y0, Y0
-	VMULPD       Y3, Y0, Y0
-	VSUBPD       Y6, Y5, Y5
-	VFNMADD231PD Y0, Y7, Y5
-	VMULPD       Y3, Y5, Y5
-	VMOVUPD      Y5, (R9)(R12*1)
-	ADDQ         $0x00000020, R12
-	CMPQ         R12, R10
-	JLT          vector_164
-
-rest_165:
-	TESTQ      R11, R11
-	JE         done_166
-	VMASKMOVPD (DX)(R12*1), Y15, Y5
-	TESTQ      SI, SI
-	JE         without_168
-	VMASKMOVPD (SI)(R12*1), Y15, Y1
-	VMULPD     Y1, Y5, Y5
-
-without_168:
-	VMASKMOVPD   (BX)(R12*1), Y15, Y0
-	VSUBPD       Y2, Y0, Y0
-	VMULPD       Y3, Y0, Y0
-	VSUBPD       Y6, Y5, Y5
-	VFNMADD231PD Y0, Y7, Y5
-	VMULPD       Y3, Y5, Y5
-	VMASKMOVPD   Y5, Y15, (R9)(R12*1)
-
-done_166:
-	ADDQ $0x08, DI
-	ADDQ $0x08, R8
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, R9
-	DECQ AX
-	JNE  row_158
-	VZEROUPPER
-	RET
-
-// func dnormColumnsAVX2(rows int, n int, ld int, dy *float64, x *float64, mean *float64, rstd *float64, dgamma *float64, dbeta *float64)
-// Requires: AVX, CMOV, FMA3
-TEXT ·dnormColumnsAVX2(SB), $0-72
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), AX
-	MOVQ    n+8(FP), CX
-	MOVQ    ld+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    x+32(FP), SI
-	MOVQ    mean+40(FP), DI
-	MOVQ    rstd+48(FP), R8
-	MOVQ    dgamma+56(FP), R9
-	MOVQ    dbeta+64(FP), R10
-	MOVQ    CX, R12
-	ANDQ    $0x03, R12
-	MOVQ    CX, R11
-	SUBQ    R12, R11
-	SHLQ    $0x03, R11
-	SHLQ    $0x03, CX
-	MOVQ    R12, CX
-	XORL    R13, R13
-	TESTQ   CX, CX
-	CMOVQLT R13, CX
-	MOVQ    $0x00000004, R13
-	CMPQ    CX, R13
-	CMOVQGT R13, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), R13
-	SUBQ    CX, R13
-	VMOVDQU 32(R13), Y15
-	SHLQ    $0x03, DX
-
-row_169:
-	VBROADCASTSD (DI), Y2
-	VBROADCASTSD (R8), Y3
-	XORQ         CX, CX
-	TESTQ        R11, R11
-	JE           rest_171
-
-vector_170:
-	VMOVUPD     (BX)(CX*1), Y5
-	TESTQ       R9, R9
-	JE          without_173
-	VMOVUPD     (SI)(CX*1), Y0
-	VSUBPD      Y2, Y0, Y0
-	VMULPD      Y3, Y0, Y0
-	VMOVUPD     (R9)(CX*1), Y1
-	VFMADD231PD Y5, Y0, Y1
-	VMOVUPD     Y1, (R9)(CX*1)
-
-without_173:
-	TESTQ   R10, R10
-	JE      without_174
-	VMOVUPD (R10)(CX*1), Y1
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD Y1, (R10)(CX*1)
-
-without_174:
-	ADDQ $0x00000020, CX
-	CMPQ CX, R11
-	JLT  vector_170
-
-rest_171:
-	TESTQ       R12, R12
-	JE          done_172
-	VMASKMOVPD  (BX)(CX*1), Y15, Y5
-	TESTQ       R9, R9
-	JE          without_175
-	VMASKMOVPD  (SI)(CX*1), Y15, Y0
-	VSUBPD      Y2, Y0, Y0
-	VMULPD      Y3, Y0, Y0
-	VMASKMOVPD  (R9)(CX*1), Y15, Y1
-	VFMADD231PD Y5, Y0, Y1
-	VMASKMOVPD  Y1, Y15, (R9)(CX*1)
-
-without_175:
-	TESTQ      R10, R10
-	JE         without_176
-	VMASKMOVPD (R10)(CX*1), Y15, Y1
-	VADDPD     Y5, Y1, Y1
-	VMASKMOVPD Y1, Y15, (R10)(CX*1)
-
-without_176:
-done_172:
-	ADDQ $0x08, DI
-	ADDQ $0x08, R8
-	ADDQ DX, BX
-	ADDQ DX, SI
-	DECQ AX
-	JNE  row_169
+done_121:
 	VZEROUPPER
 	RET
 
@@ -3874,9 +3166,9 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_178
+	JE           rest_123
 
-vector_177:
+vector_122:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -3902,11 +3194,11 @@ vector_177:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_177
+	JLT     vector_122
 
-rest_178:
+rest_123:
 	TESTQ      R8, R8
-	JE         done_179
+	JE         done_124
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -3931,7 +3223,7 @@ rest_178:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_179:
+done_124:
 	VZEROUPPER
 	RET
 
@@ -3963,9 +3255,9 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_181
+	JE           rest_126
 
-vector_180:
+vector_125:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3975,11 +3267,11 @@ vector_180:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_180
+	JLT     vector_125
 
-rest_181:
+rest_126:
 	TESTQ      SI, SI
-	JE         done_182
+	JE         done_127
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3988,21 +3280,21 @@ rest_181:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_182:
+done_127:
 	VZEROUPPER
 	RET
 
-// func dmomentumAVX2(n int, value *float64, grad *float64, rate float64, decay float64, buffer *float64, momentum float64)
+// func dmomentumAVX2(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
 // Requires: AVX, CMOV
 TEXT ·dmomentumAVX2(SB), $0-56
 	LEAQ         dconstants<>+0(SB), AX
 	MOVQ         n+0(FP), AX
 	MOVQ         value+8(FP), CX
 	MOVQ         grad+16(FP), DX
-	MOVQ         buffer+40(FP), BX
-	VBROADCASTSD rate+24(FP), Y6
-	VBROADCASTSD decay+32(FP), Y7
-	VBROADCASTSD momentum+48(FP), Y8
+	MOVQ         buffer+24(FP), BX
+	VBROADCASTSD rate+32(FP), Y6
+	VBROADCASTSD decay+48(FP), Y7
+	VBROADCASTSD momentum+40(FP), Y8
 	MOVQ         AX, DI
 	ANDQ         $0x03, DI
 	MOVQ         AX, SI
@@ -4022,9 +3314,9 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_184
+	JE           rest_129
 
-vector_183:
+vector_128:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -4038,11 +3330,11 @@ vector_183:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_183
+	JLT     vector_128
 
-rest_184:
+rest_129:
 	TESTQ      DI, DI
-	JE         done_185
+	JE         done_130
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -4055,117 +3347,249 @@ rest_184:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_185:
+done_130:
 	VZEROUPPER
 	RET
 
-// func dmulAVX2(n int, x *float64, y *float64, z *float64)
-// Requires: AVX, CMOV
-TEXT ·dmulAVX2(SB), $0-32
+// func dsumSquaresAVX2(n int, x *float64) float64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dsumSquaresAVX2(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
 	MOVQ    x+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    z+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x03, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    AX, BX
+	ANDQ    $0x03, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x03, DX
 	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
+	MOVQ    BX, AX
+	XORL    SI, SI
 	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000004, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_187
-
-vector_186:
-	VMOVUPD (CX)(AX*1), Y0
-	VMOVUPD (DX)(AX*1), Y1
-	VMULPD  Y1, Y0, Y0
-	VMOVUPD Y0, (BX)(AX*1)
-	ADDQ    $0x00000020, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000004, SI
 	CMPQ    AX, SI
-	JLT     vector_186
+	CMOVQGT SI, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), SI
+	SUBQ    AX, SI
+	VMOVDQU 32(SI), Y15
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_132
 
-rest_187:
-	TESTQ      DI, DI
-	JE         done_188
-	VMASKMOVPD (CX)(AX*1), Y15, Y0
-	VMASKMOVPD (DX)(AX*1), Y15, Y1
-	VMULPD     Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (BX)(AX*1)
+vector_131:
+	VMOVUPD     (CX)(AX*1), Y2
+	VFMADD231PD Y2, Y2, Y0
+	ADDQ        $0x00000020, AX
+	CMPQ        AX, DX
+	JLT         vector_131
 
-done_188:
+rest_132:
+	TESTQ       BX, BX
+	JE          done_133
+	VMASKMOVPD  (CX)(AX*1), Y15, Y2
+	VFMADD231PD Y2, Y2, Y0
+
+done_133:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func dscaleAVX2(n int, x *float64, y *float64, c float64)
-// Requires: AVX, CMOV
-TEXT ·dscaleAVX2(SB), $0-32
+// func dsoftmaxRowsAVX2(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSD c+24(FP), Y1
-	MOVQ         AX, SI
-	ANDQ         $0x03, SI
-	MOVQ         AX, BX
-	SUBQ         SI, BX
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, AX
-	MOVQ         SI, AX
-	XORL         DI, DI
-	TESTQ        AX, AX
-	CMOVQLT      DI, AX
-	MOVQ         $0x00000004, DI
-	CMPQ         AX, DI
-	CMOVQGT      DI, AX
-	SHLQ         $0x03, AX
-	LEAQ         leadingLanes<>+0(SB), DI
-	SUBQ         AX, DI
-	VMOVDQU      32(DI), Y15
-	XORQ         AX, AX
-	TESTQ        BX, BX
-	JE           rest_190
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         y+16(FP), BX
+	MOVQ         x+24(FP), SI
+	VMOVUPD      (AX), Y13
+	VMOVUPD      32(AX), Y14
+	VMOVUPD      224(AX), Y12
+	VBROADCASTSD scale+32(FP), Y6
+	VBROADCASTSD empty+40(FP), Y7
+	VXORPS       Y9, Y9, Y9
+	MOVQ         DX, R8
+	ANDQ         $0x03, R8
+	MOVQ         DX, DI
+	SUBQ         R8, DI
+	SHLQ         $0x03, DI
+	SHLQ         $0x03, DX
+	MOVQ         R8, R9
+	XORL         R10, R10
+	TESTQ        R9, R9
+	CMOVQLT      R10, R9
+	MOVQ         $0x00000004, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	SHLQ         $0x03, R9
+	LEAQ         leadingLanes<>+0(SB), R10
+	SUBQ         R9, R10
+	VMOVDQU      32(R10), Y15
 
-vector_189:
-	VMOVUPD (CX)(AX*1), Y0
-	VMULPD  Y1, Y0, Y0
-	VMOVUPD Y0, (DX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, BX
-	JLT     vector_189
+row_134:
+	VMOVUPD Y12, Y0
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_136
 
-rest_190:
-	TESTQ      SI, SI
-	JE         done_191
-	VMASKMOVPD (CX)(AX*1), Y15, Y0
-	VMULPD     Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DX)(AX*1)
+vector_135:
+	VMOVUPD (SI)(R9*1), Y2
+	VMAXPD  Y0, Y2, Y0
+	ADDQ    $0x00000020, R9
+	CMPQ    R9, DI
+	JLT     vector_135
 
-done_191:
+rest_136:
+	TESTQ      R8, R8
+	JE         done_137
+	VMASKMOVPD (SI)(R9*1), Y15, Y2
+	VBLENDVPD  Y15, Y2, Y12, Y2
+	VMAXPD     Y0, Y2, Y0
+
+done_137:
+	VEXTRACTF128 $0x01, Y0, X2
+	VMAXPD       X2, X0, X0
+	VPERMILPD    $0x01, X0, X2
+	VMAXPD       X2, X0, X0
+	VBROADCASTSD X0, Y0
+	VCMPPD       $0x00, Y12, Y0, Y2
+	VBLENDVPD    Y2, Y9, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JE           rest_139
+
+vector_138:
+	VMOVUPD      (SI)(R9*1), Y2
+	VSUBPD       Y0, Y2, Y2
+	VMAXPD       Y2, Y13, Y2
+	VMINPD       Y2, Y14, Y2
+	VMULPD       64(AX), Y2, Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VFNMADD231PD 96(AX), Y3, Y2
+	VFNMADD231PD 128(AX), Y3, Y2
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VCVTPD2DQY   Y3, X3
+	VPSRAD       $0x01, X3, X5
+	VPSUBD       X5, X3, X3
+	VPMOVSXDQ    X5, Y5
+	VPMOVSXDQ    X3, Y3
+	VPADDQ       608(AX), Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       608(AX), Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y3, Y4, Y2
+	VMULPD       Y5, Y2, Y2
+	VMOVUPD      Y2, (BX)(R9*1)
+	VADDPD       Y2, Y1, Y1
+	ADDQ         $0x00000020, R9
+	CMPQ         R9, DI
+	JLT          vector_138
+
+rest_139:
+	TESTQ        R8, R8
+	JE           done_140
+	VMASKMOVPD   (SI)(R9*1), Y15, Y2
+	VBLENDVPD    Y15, Y2, Y12, Y2
+	VSUBPD       Y0, Y2, Y2
+	VMAXPD       Y2, Y13, Y2
+	VMINPD       Y2, Y14, Y2
+	VMULPD       64(AX), Y2, Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VFNMADD231PD 96(AX), Y3, Y2
+	VFNMADD231PD 128(AX), Y3, Y2
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VCVTPD2DQY   Y3, X3
+	VPSRAD       $0x01, X3, X5
+	VPSUBD       X5, X3, X3
+	VPMOVSXDQ    X5, Y5
+	VPMOVSXDQ    X3, Y3
+	VPADDQ       608(AX), Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       608(AX), Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y3, Y4, Y2
+	VMULPD       Y5, Y2, Y2
+	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
+	VADDPD       Y2, Y1, Y1
+
+done_140:
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPD       X2, X1, X1
+	VBROADCASTSD X1, Y1
+	VDIVPD       Y1, Y6, Y0
+	VCMPPD       $0x00, Y9, Y1, Y2
+	VBLENDVPD    Y2, Y7, Y0, Y0
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JE           rest_142
+
+vector_141:
+	VMOVUPD (BX)(R9*1), Y2
+	VMULPD  Y0, Y2, Y2
+	VMOVUPD Y2, (BX)(R9*1)
+	ADDQ    $0x00000020, R9
+	CMPQ    R9, DI
+	JLT     vector_141
+
+rest_142:
+	TESTQ      R8, R8
+	JE         done_143
+	VMASKMOVPD (BX)(R9*1), Y15, Y2
+	VMULPD     Y0, Y2, Y2
+	VMASKMOVPD Y2, Y15, (BX)(R9*1)
+
+done_143:
+	ADDQ DX, SI
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_134
 	VZEROUPPER
 	RET
 
-// func daddRowsAVX2(rows int, cols int, x *float64, y *float64, z *float64)
-// Requires: AVX, CMOV
-TEXT ·daddRowsAVX2(SB), $0-40
+// func dsoftmaxBackwardRowsAVX2(rows int, cols int, dx *float64, y *float64, dy *float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    cols+8(FP), CX
-	MOVQ    x+16(FP), DX
+	MOVQ    dx+16(FP), DX
 	MOVQ    y+24(FP), BX
-	MOVQ    z+32(FP), SI
+	MOVQ    dy+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x03, R8
 	MOVQ    CX, DI
@@ -4184,45 +3608,655 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_192:
-	XORQ  R9, R9
-	TESTQ DI, DI
-	JE    rest_194
+row_144:
+	VXORPS Y1, Y1, Y1
+	XORQ   R9, R9
+	TESTQ  DI, DI
+	JE     rest_146
 
-vector_193:
-	VMOVUPD (DX)(R9*1), Y0
-	VMOVUPD (BX)(R9*1), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPD Y0, (SI)(R9*1)
+vector_145:
+	VMOVUPD     (BX)(R9*1), Y2
+	VMOVUPD     (SI)(R9*1), Y3
+	VFMADD231PD Y2, Y3, Y1
+	ADDQ        $0x00000020, R9
+	CMPQ        R9, DI
+	JLT         vector_145
+
+rest_146:
+	TESTQ       R8, R8
+	JE          done_147
+	VMASKMOVPD  (BX)(R9*1), Y15, Y2
+	VMASKMOVPD  (SI)(R9*1), Y15, Y3
+	VFMADD231PD Y2, Y3, Y1
+
+done_147:
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPD       X2, X1, X1
+	VBROADCASTSD X1, Y1
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JE           rest_149
+
+vector_148:
+	VMOVUPD (SI)(R9*1), Y2
+	VMOVUPD (BX)(R9*1), Y3
+	VSUBPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_193
+	JLT     vector_148
 
-rest_194:
+rest_149:
 	TESTQ      R8, R8
-	JE         done_195
-	VMASKMOVPD (DX)(R9*1), Y15, Y0
-	VMASKMOVPD (BX)(R9*1), Y15, Y1
-	VADDPD     Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (SI)(R9*1)
+	JE         done_150
+	VMASKMOVPD (SI)(R9*1), Y15, Y2
+	VMASKMOVPD (BX)(R9*1), Y15, Y3
+	VSUBPD     Y1, Y2, Y2
+	VMULPD     Y3, Y2, Y2
+	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_195:
-	ADDQ CX, DX
+done_150:
+	ADDQ CX, BX
 	ADDQ CX, SI
+	ADDQ CX, DX
 	DECQ AX
-	JNE  row_192
+	JNE  row_144
 	VZEROUPPER
 	RET
 
-// func dsumRowsAVX2(rows int, n int, ld int, x *float64, y *float64)
+// func dsumExpRowsAVX2(rows int, cols int, x *float64, top *float64, sum *float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dsumExpRowsAVX2(SB), $0-40
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), CX
+	MOVQ    cols+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    top+24(FP), SI
+	MOVQ    sum+32(FP), DI
+	VMOVUPD (AX), Y13
+	VMOVUPD 32(AX), Y14
+	VMOVUPD 224(AX), Y12
+	VXORPS  Y9, Y9, Y9
+	MOVQ    DX, R9
+	ANDQ    $0x03, R9
+	MOVQ    DX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x03, R8
+	SHLQ    $0x03, DX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000004, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SHLQ    $0x03, R10
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    R10, R11
+	VMOVDQU 32(R11), Y15
+
+row_151:
+	VMOVUPD Y12, Y0
+	XORQ    R10, R10
+	TESTQ   R8, R8
+	JE      rest_153
+
+vector_152:
+	VMOVUPD (BX)(R10*1), Y2
+	VMAXPD  Y0, Y2, Y0
+	ADDQ    $0x00000020, R10
+	CMPQ    R10, R8
+	JLT     vector_152
+
+rest_153:
+	TESTQ      R9, R9
+	JE         done_154
+	VMASKMOVPD (BX)(R10*1), Y15, Y2
+	VBLENDVPD  Y15, Y2, Y12, Y2
+	VMAXPD     Y0, Y2, Y0
+
+done_154:
+	VEXTRACTF128 $0x01, Y0, X2
+	VMAXPD       X2, X0, X0
+	VPERMILPD    $0x01, X0, X2
+	VMAXPD       X2, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, (SI)
+	VCMPPD       $0x00, Y12, Y0, Y2
+	VBLENDVPD    Y2, Y9, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_156
+
+vector_155:
+	VMOVUPD      (BX)(R10*1), Y2
+	VSUBPD       Y0, Y2, Y2
+	VMAXPD       Y2, Y13, Y2
+	VMINPD       Y2, Y14, Y2
+	VMULPD       64(AX), Y2, Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VFNMADD231PD 96(AX), Y3, Y2
+	VFNMADD231PD 128(AX), Y3, Y2
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VCVTPD2DQY   Y3, X3
+	VPSRAD       $0x01, X3, X5
+	VPSUBD       X5, X3, X3
+	VPMOVSXDQ    X5, Y5
+	VPMOVSXDQ    X3, Y3
+	VPADDQ       608(AX), Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       608(AX), Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y3, Y4, Y2
+	VMULPD       Y5, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	ADDQ         $0x00000020, R10
+	CMPQ         R10, R8
+	JLT          vector_155
+
+rest_156:
+	TESTQ        R9, R9
+	JE           done_157
+	VMASKMOVPD   (BX)(R10*1), Y15, Y2
+	VBLENDVPD    Y15, Y2, Y12, Y2
+	VSUBPD       Y0, Y2, Y2
+	VMAXPD       Y2, Y13, Y2
+	VMINPD       Y2, Y14, Y2
+	VMULPD       64(AX), Y2, Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VFNMADD231PD 96(AX), Y3, Y2
+	VFNMADD231PD 128(AX), Y3, Y2
+	VMOVUPD      1280(AX), Y4
+	VFMADD213PD  1248(AX), Y2, Y4
+	VFMADD213PD  1216(AX), Y2, Y4
+	VFMADD213PD  1184(AX), Y2, Y4
+	VFMADD213PD  1152(AX), Y2, Y4
+	VFMADD213PD  1120(AX), Y2, Y4
+	VFMADD213PD  1088(AX), Y2, Y4
+	VFMADD213PD  1056(AX), Y2, Y4
+	VFMADD213PD  1024(AX), Y2, Y4
+	VFMADD213PD  992(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VFMADD213PD  160(AX), Y2, Y4
+	VCVTPD2DQY   Y3, X3
+	VPSRAD       $0x01, X3, X5
+	VPSUBD       X5, X3, X3
+	VPMOVSXDQ    X5, Y5
+	VPMOVSXDQ    X3, Y3
+	VPADDQ       608(AX), Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       608(AX), Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y3, Y4, Y2
+	VMULPD       Y5, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+
+done_157:
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPD       X2, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVSD       X1, (DI)
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	ADDQ         DX, BX
+	DECQ         CX
+	JNE          row_151
+	VZEROUPPER
+	RET
+
+// func dnormRowsAVX2(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dnormRowsAVX2(SB), $0-72
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         y+16(FP), BX
+	MOVQ         mean+24(FP), SI
+	MOVQ         rstd+32(FP), DI
+	MOVQ         x+40(FP), R8
+	MOVQ         gamma+48(FP), R9
+	MOVQ         beta+56(FP), R10
+	VXORPS       Y1, Y1, Y1
+	VCVTSI2SDQ   DX, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVUPD      160(AX), Y4
+	VDIVPD       Y1, Y4, Y4
+	VBROADCASTSD eps+64(FP), Y5
+	VMOVUPD      160(AX), Y6
+	MOVQ         DX, R11
+	ANDQ         $0x03, R11
+	MOVQ         DX, AX
+	SUBQ         R11, AX
+	SHLQ         $0x03, AX
+	SHLQ         $0x03, DX
+	MOVQ         R11, R12
+	XORL         R13, R13
+	TESTQ        R12, R12
+	CMOVQLT      R13, R12
+	MOVQ         $0x00000004, R13
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
+	SHLQ         $0x03, R12
+	LEAQ         leadingLanes<>+0(SB), R13
+	SUBQ         R12, R13
+	VMOVDQU      32(R13), Y15
+
+row_158:
+	VXORPS Y2, Y2, Y2
+	XORQ   R12, R12
+	TESTQ  AX, AX
+	JE     rest_160
+
+vector_159:
+	VMOVUPD (R8)(R12*1), Y0
+	VADDPD  Y0, Y2, Y2
+	ADDQ    $0x00000020, R12
+	CMPQ    R12, AX
+	JLT     vector_159
+
+rest_160:
+	TESTQ      R11, R11
+	JE         done_161
+	VMASKMOVPD (R8)(R12*1), Y15, Y0
+	VADDPD     Y0, Y2, Y2
+
+done_161:
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VPERMILPD    $0x01, X2, X1
+	VADDPD       X1, X2, X2
+	VBROADCASTSD X2, Y2
+	VMULPD       Y4, Y2, Y2
+	VMOVSD       X2, (SI)
+	VXORPS       Y3, Y3, Y3
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_163
+
+vector_162:
+	VMOVUPD     (R8)(R12*1), Y0
+	VSUBPD      Y2, Y0, Y0
+	VFMADD231PD Y0, Y0, Y3
+	ADDQ        $0x00000020, R12
+	CMPQ        R12, AX
+	JLT         vector_162
+
+rest_163:
+	TESTQ       R11, R11
+	JE          done_164
+	VMASKMOVPD  (R8)(R12*1), Y15, Y0
+	VSUBPD      Y2, Y0, Y0
+	VANDPS      Y15, Y0, Y0
+	VFMADD231PD Y0, Y0, Y3
+
+done_164:
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPD       X1, X3, X3
+	VPERMILPD    $0x01, X3, X1
+	VADDPD       X1, X3, X3
+	VBROADCASTSD X3, Y3
+	VMULPD       Y4, Y3, Y3
+	VADDPD       Y5, Y3, Y3
+	VSQRTPD      Y3, Y3
+	VDIVPD       Y3, Y6, Y3
+	VMOVSD       X3, (DI)
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_166
+
+vector_165:
+	VMOVUPD (R8)(R12*1), Y0
+	VSUBPD  Y2, Y0, Y0
+	VMULPD  Y3, Y0, Y0
+	TESTQ   R9, R9
+	JE      without_168
+	VMOVUPD (R9)(R12*1), Y1
+	VMULPD  Y1, Y0, Y0
+
+without_168:
+	TESTQ   R10, R10
+	JE      without_169
+	VMOVUPD (R10)(R12*1), Y1
+	VADDPD  Y1, Y0, Y0
+
+without_169:
+	VMOVUPD Y0, (BX)(R12*1)
+	ADDQ    $0x00000020, R12
+	CMPQ    R12, AX
+	JLT     vector_165
+
+rest_166:
+	TESTQ      R11, R11
+	JE         done_167
+	VMASKMOVPD (R8)(R12*1), Y15, Y0
+	VSUBPD     Y2, Y0, Y0
+	VMULPD     Y3, Y0, Y0
+	TESTQ      R9, R9
+	JE         without_170
+	VMASKMOVPD (R9)(R12*1), Y15, Y1
+	VMULPD     Y1, Y0, Y0
+
+without_170:
+	TESTQ      R10, R10
+	JE         without_171
+	VMASKMOVPD (R10)(R12*1), Y15, Y1
+	VADDPD     Y1, Y0, Y0
+
+without_171:
+	VMASKMOVPD Y0, Y15, (BX)(R12*1)
+
+done_167:
+	ADDQ $0x08, SI
+	ADDQ $0x08, DI
+	ADDQ DX, R8
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_158
+	VZEROUPPER
+	RET
+
+// func dnormBackwardRowsAVX2(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dnormBackwardRowsAVX2(SB), $0-64
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         dx+16(FP), BX
+	MOVQ         dy+24(FP), SI
+	MOVQ         x+32(FP), DI
+	MOVQ         gamma+40(FP), R8
+	MOVQ         mean+48(FP), R9
+	MOVQ         rstd+56(FP), R10
+	VXORPS       Y1, Y1, Y1
+	VCVTSI2SDQ   DX, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVUPD      160(AX), Y4
+	VDIVPD       Y1, Y4, Y4
+	MOVQ         DX, R11
+	ANDQ         $0x03, R11
+	MOVQ         DX, AX
+	SUBQ         R11, AX
+	SHLQ         $0x03, AX
+	SHLQ         $0x03, DX
+	MOVQ         R11, R12
+	XORL         R13, R13
+	TESTQ        R12, R12
+	CMOVQLT      R13, R12
+	MOVQ         $0x00000004, R13
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
+	SHLQ         $0x03, R12
+	LEAQ         leadingLanes<>+0(SB), R13
+	SUBQ         R12, R13
+	VMOVDQU      32(R13), Y15
+
+row_172:
+	VBROADCASTSD (R9), Y2
+	VBROADCASTSD (R10), Y3
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_174
+
+vector_173:
+	VMOVUPD (SI)(R12*1), Y5
+	TESTQ   R8, R8
+	JE      without_176
+	VMOVUPD (R8)(R12*1), Y1
+	VMULPD  Y1, Y5, Y5
+
+without_176:
+	VMOVUPD     (DI)(R12*1), Y0
+	VSUBPD      Y2, Y0, Y0
+	VMULPD      Y3, Y0, Y0
+	VADDPD      Y5, Y6, Y6
+	VFMADD231PD Y5, Y0, Y7
+	ADDQ        $0x00000020, R12
+	CMPQ        R12, AX
+	JLT         vector_173
+
+rest_174:
+	TESTQ      R11, R11
+	JE         done_175
+	VMASKMOVPD (SI)(R12*1), Y15, Y5
+	TESTQ      R8, R8
+	JE         without_177
+	VMASKMOVPD (R8)(R12*1), Y15, Y1
+	VMULPD     Y1, Y5, Y5
+
+without_177:
+	VMASKMOVPD  (DI)(R12*1), Y15, Y0
+	VSUBPD      Y2, Y0, Y0
+	VMULPD      Y3, Y0, Y0
+	VANDPS      Y15, Y0, Y0
+	VADDPD      Y5, Y6, Y6
+	VFMADD231PD Y5, Y0, Y7
+
+done_175:
+	VEXTRACTF128 $0x01, Y6, X1
+	VADDPD       X1, X6, X6
+	VPERMILPD    $0x01, X6, X1
+	VADDPD       X1, X6, X6
+	VBROADCASTSD X6, Y6
+	VEXTRACTF128 $0x01, Y7, X1
+	VADDPD       X1, X7, X7
+	VPERMILPD    $0x01, X7, X1
+	VADDPD       X1, X7, X7
+	VBROADCASTSD X7, Y7
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y4, Y7, Y7
+	XORQ         R12, R12
+	TESTQ        AX, AX
+	JE           rest_179
+
+vector_178:
+	VMOVUPD (SI)(R12*1), Y5
+	TESTQ   R8, R8
+	JE      without_181
+	VMOVUPD (R8)(R12*1), Y1
+	VMULPD  Y1, Y5, Y5
+
+without_181:
+	VMOVUPD      (DI)(R12*1), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMULPD       Y3, Y0, Y0
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD Y0, Y7, Y5
+	VMULPD       Y3, Y5, Y5
+	VMOVUPD      Y5, (BX)(R12*1)
+	ADDQ         $0x00000020, R12
+	CMPQ         R12, AX
+	JLT          vector_178
+
+rest_179:
+	TESTQ      R11, R11
+	JE         done_180
+	VMASKMOVPD (SI)(R12*1), Y15, Y5
+	TESTQ      R8, R8
+	JE         without_182
+	VMASKMOVPD (R8)(R12*1), Y15, Y1
+	VMULPD     Y1, Y5, Y5
+
+without_182:
+	VMASKMOVPD   (DI)(R12*1), Y15, Y0
+	VSUBPD       Y2, Y0, Y0
+	VMULPD       Y3, Y0, Y0
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD Y0, Y7, Y5
+	VMULPD       Y3, Y5, Y5
+	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
+
+done_180:
+	ADDQ $0x08, R9
+	ADDQ $0x08, R10
+	ADDQ DX, SI
+	ADDQ DX, DI
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_172
+	VZEROUPPER
+	RET
+
+// func dnormColumnsAVX2(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
+// Requires: AVX, CMOV, FMA3
+TEXT ·dnormColumnsAVX2(SB), $0-64
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dgamma+16(FP), DX
+	MOVQ    dbeta+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    mean+48(FP), R8
+	MOVQ    rstd+56(FP), R9
+	MOVQ    CX, R11
+	ANDQ    $0x03, R11
+	MOVQ    CX, R10
+	SUBQ    R11, R10
+	SHLQ    $0x03, R10
+	SHLQ    $0x03, CX
+	MOVQ    R11, R12
+	XORL    R13, R13
+	TESTQ   R12, R12
+	CMOVQLT R13, R12
+	MOVQ    $0x00000004, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SHLQ    $0x03, R12
+	LEAQ    leadingLanes<>+0(SB), R13
+	SUBQ    R12, R13
+	VMOVDQU 32(R13), Y15
+
+row_183:
+	VBROADCASTSD (R8), Y2
+	VBROADCASTSD (R9), Y3
+	XORQ         R12, R12
+	TESTQ        R10, R10
+	JE           rest_185
+
+vector_184:
+	VMOVUPD     (SI)(R12*1), Y5
+	VMOVUPD     (DI)(R12*1), Y0
+	VSUBPD      Y2, Y0, Y0
+	VMULPD      Y3, Y0, Y0
+	VMOVUPD     (DX)(R12*1), Y1
+	VFMADD231PD Y5, Y0, Y1
+	VMOVUPD     Y1, (DX)(R12*1)
+	VMOVUPD     (BX)(R12*1), Y1
+	VADDPD      Y5, Y1, Y1
+	VMOVUPD     Y1, (BX)(R12*1)
+	ADDQ        $0x00000020, R12
+	CMPQ        R12, R10
+	JLT         vector_184
+
+rest_185:
+	TESTQ       R11, R11
+	JE          done_186
+	VMASKMOVPD  (SI)(R12*1), Y15, Y5
+	VMASKMOVPD  (DI)(R12*1), Y15, Y0
+	VSUBPD      Y2, Y0, Y0
+	VMULPD      Y3, Y0, Y0
+	VMASKMOVPD  (DX)(R12*1), Y15, Y1
+	VFMADD231PD Y5, Y0, Y1
+	VMASKMOVPD  Y1, Y15, (DX)(R12*1)
+	VMASKMOVPD  (BX)(R12*1), Y15, Y1
+	VADDPD      Y5, Y1, Y1
+	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
+
+done_186:
+	ADDQ $0x08, R8
+	ADDQ $0x08, R9
+	ADDQ CX, SI
+	ADDQ CX, DI
+	DECQ AX
+	JNE  row_183
+	VZEROUPPER
+	RET
+
+// func daddRowsAVX2(rows int, cols int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·daddRowsAVX2(SB), $0-40
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    z+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    y+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x03, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x03, DI
+	SHLQ    $0x03, CX
+	MOVQ    R8, R9
+	XORL    R10, R10
+	TESTQ   R9, R9
+	CMOVQLT R10, R9
+	MOVQ    $0x00000004, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SHLQ    $0x03, R9
+	LEAQ    leadingLanes<>+0(SB), R10
+	SUBQ    R9, R10
+	VMOVDQU 32(R10), Y15
+
+row_187:
+	XORQ  R9, R9
+	TESTQ DI, DI
+	JE    rest_189
+
+vector_188:
+	VMOVUPD (BX)(R9*1), Y0
+	VMOVUPD (SI)(R9*1), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPD Y0, (DX)(R9*1)
+	ADDQ    $0x00000020, R9
+	CMPQ    R9, DI
+	JLT     vector_188
+
+rest_189:
+	TESTQ      R8, R8
+	JE         done_190
+	VMASKMOVPD (BX)(R9*1), Y15, Y0
+	VMASKMOVPD (SI)(R9*1), Y15, Y1
+	VADDPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(R9*1)
+
+done_190:
+	ADDQ CX, BX
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_187
+	VZEROUPPER
+	RET
+
+// func dsumRowsAVX2(rows int, n int, ld int, y *float64, x *float64)
 // Requires: AVX, CMOV
 TEXT ·dsumRowsAVX2(SB), $0-40
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    n+8(FP), CX
 	MOVQ    ld+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    y+32(FP), SI
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x03, R8
 	MOVQ    CX, DI
@@ -4242,85 +4276,31 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_196:
+row_191:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_198
+	JE    rest_193
 
-vector_197:
-	VMOVUPD (BX)(CX*1), Y0
-	VMOVUPD (SI)(CX*1), Y1
+vector_192:
+	VMOVUPD (SI)(CX*1), Y0
+	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
-	VMOVUPD Y1, (SI)(CX*1)
+	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_197
+	JLT     vector_192
 
-rest_198:
+rest_193:
 	TESTQ      R8, R8
-	JE         done_199
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VMASKMOVPD (SI)(CX*1), Y15, Y1
+	JE         done_194
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (SI)(CX*1)
+	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_199:
-	ADDQ DX, BX
+done_194:
+	ADDQ DX, SI
 	DECQ AX
-	JNE  row_196
-	VZEROUPPER
-	RET
-
-// func dsumSquaresAVX2(n int, x *float64, sum *float64)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·dsumSquaresAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    sum+16(FP), DX
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	MOVQ    AX, SI
-	ANDQ    $0x03, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000004, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_201
-
-vector_200:
-	VMOVUPD     (CX)(AX*1), Y2
-	VFMADD231PD Y2, Y2, Y0
-	ADDQ        $0x00000020, AX
-	CMPQ        AX, BX
-	JLT         vector_200
-
-rest_201:
-	TESTQ       SI, SI
-	JE          done_202
-	VMASKMOVPD  (CX)(AX*1), Y15, Y2
-	VFMADD231PD Y2, Y2, Y0
-
-done_202:
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPD       X1, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, (DX)
+	JNE  row_191
 	VZEROUPPER
 	RET

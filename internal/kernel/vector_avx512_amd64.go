@@ -4,202 +4,202 @@
 
 package kernel
 
-// sexpAVX512 sets y ← e^x for n ≥ 1 elements.
+// sexpAVX512 is exp of float32 with AVX512.
 //
 //go:noescape
-func sexpAVX512(n int, x *float32, y *float32)
+func sexpAVX512(n int, y *float32, x *float32)
 
-// stanhAVX512 sets y ← tanh x for n ≥ 1 elements.
+// stanhAVX512 is tanh of float32 with AVX512.
 //
 //go:noescape
-func stanhAVX512(n int, x *float32, y *float32)
+func stanhAVX512(n int, y *float32, x *float32)
 
-// stanhBackwardAVX512 sets dx ← dy·(1 − y²) for n ≥ 1 elements.
+// stanhBackwardAVX512 is tanhBackward of float32 with AVX512.
 //
 //go:noescape
-func stanhBackwardAVX512(n int, y *float32, dy *float32, dx *float32)
+func stanhBackwardAVX512(n int, dx *float32, y *float32, dy *float32)
 
-// sgeluTanhAVX512 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// sgeluAVX512 is gelu of float32 with AVX512.
 //
 //go:noescape
-func sgeluTanhAVX512(n int, x *float32, y *float32)
+func sgeluAVX512(n int, y *float32, x *float32)
 
-// sgeluTanhBackwardAVX512 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// sgeluBackwardAVX512 is geluBackward of float32 with AVX512.
 //
 //go:noescape
-func sgeluTanhBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 
-// sgeluAVX512 sets y ← x·Φ(x) for n ≥ 1 elements.
+// sgeluTanhAVX512 is geluTanh of float32 with AVX512.
 //
 //go:noescape
-func sgeluAVX512(n int, x *float32, y *float32)
+func sgeluTanhAVX512(n int, y *float32, x *float32)
 
-// sgeluBackwardAVX512 sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.
+// sgeluTanhBackwardAVX512 is geluTanhBackward of float32 with AVX512.
 //
 //go:noescape
-func sgeluBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 
-// ssoftmaxRowsAVX512 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
+// smulAVX512 is mul of float32 with AVX512.
 //
 //go:noescape
-func ssoftmaxRowsAVX512(rows int, cols int, x *float32, y *float32, scale float32, empty float32)
+func smulAVX512(n int, z *float32, x *float32, y *float32)
 
-// ssumExpRowsAVX512 writes the maximum of each of rows ≥ 1 rows of cols ≥ 1 elements to top, and Σ exp(x−max) to sum. Where the maximum is −∞, nothing is subtracted.
+// sscaleAVX512 is scale of float32 with AVX512.
 //
 //go:noescape
-func ssumExpRowsAVX512(rows int, cols int, x *float32, top *float32, sum *float32)
+func sscaleAVX512(n int, y *float32, x *float32, c float32)
 
-// ssoftmaxBackwardRowsAVX512 sets dx ← y·(dy − Σ dy·y) in each of rows ≥ 1 rows of cols ≥ 1 elements.
-//
-//go:noescape
-func ssoftmaxBackwardRowsAVX512(rows int, cols int, y *float32, dy *float32, dx *float32)
-
-// snormRowsAVX512 sets y ← (x−mean)·rstd·gamma + beta in each of rows ≥ 1 rows of cols ≥ 1 elements, and writes mean and rstd. gamma and beta may be nil.
-//
-//go:noescape
-func snormRowsAVX512(rows int, cols int, x *float32, gamma *float32, beta *float32, y *float32, mean *float32, rstd *float32, inverse float32, eps float32)
-
-// snormBackwardRowsAVX512 sets dx ← rstd·(g − mean(g) − x̂·mean(g·x̂)), g = dy·gamma, x̂ = (x−mean)·rstd, in each of rows ≥ 1 rows of cols ≥ 1 elements. gamma may be nil.
-//
-//go:noescape
-func snormBackwardRowsAVX512(rows int, cols int, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32, dx *float32, inverse float32)
-
-// snormColumnsAVX512 adds Σ dy·(x−mean)·rstd over rows ≥ 1 rows to dgamma, and Σ dy to dbeta, for n ≥ 1 columns. dgamma and dbeta may be nil.
-//
-//go:noescape
-func snormColumnsAVX512(rows int, n int, ld int, dy *float32, x *float32, mean *float32, rstd *float32, dgamma *float32, dbeta *float32)
-
-// sadamAVX512 does a step of Adam on n ≥ 1 elements. k is keep, decay, beta1, rest1, beta2, rest2, rate, root and eps.
+// sadamAVX512 is adam of float32 with AVX512.
 //
 //go:noescape
 func sadamAVX512(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
 
-// ssgdAVX512 sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements.
+// ssgdAVX512 is sgd of float32 with AVX512.
 //
 //go:noescape
 func ssgdAVX512(n int, value *float32, grad *float32, rate float32, decay float32)
 
-// smomentumAVX512 sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements.
+// smomentumAVX512 is momentum of float32 with AVX512.
 //
 //go:noescape
-func smomentumAVX512(n int, value *float32, grad *float32, rate float32, decay float32, buffer *float32, momentum float32)
+func smomentumAVX512(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
 
-// smulAVX512 sets z ← x·y for n ≥ 1 elements.
+// ssumSquaresAVX512 is sumSquares of float32 with AVX512.
 //
 //go:noescape
-func smulAVX512(n int, x *float32, y *float32, z *float32)
+func ssumSquaresAVX512(n int, x *float32) float64
 
-// sscaleAVX512 sets y ← c·x for n ≥ 1 elements.
+// ssoftmaxRowsAVX512 is softmaxRows of float32 with AVX512.
 //
 //go:noescape
-func sscaleAVX512(n int, x *float32, y *float32, c float32)
+func ssoftmaxRowsAVX512(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
 
-// saddRowsAVX512 sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.
+// ssoftmaxBackwardRowsAVX512 is softmaxBackwardRows of float32 with AVX512.
 //
 //go:noescape
-func saddRowsAVX512(rows int, cols int, x *float32, y *float32, z *float32)
+func ssoftmaxBackwardRowsAVX512(rows int, cols int, dx *float32, y *float32, dy *float32)
 
-// ssumRowsAVX512 adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.
+// ssumExpRowsAVX512 is sumExpRows of float32 with AVX512.
 //
 //go:noescape
-func ssumRowsAVX512(rows int, n int, ld int, x *float32, y *float32)
+func ssumExpRowsAVX512(rows int, cols int, x *float32, top *float32, sum *float32)
 
-// ssumSquaresAVX512 writes Σ x² over n ≥ 1 elements to sum.
+// snormRowsAVX512 is normRows of float32 with AVX512.
 //
 //go:noescape
-func ssumSquaresAVX512(n int, x *float32, sum *float64)
+func snormRowsAVX512(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
 
-// dexpAVX512 sets y ← e^x for n ≥ 1 elements.
+// snormBackwardRowsAVX512 is normBackwardRows of float32 with AVX512.
 //
 //go:noescape
-func dexpAVX512(n int, x *float64, y *float64)
+func snormBackwardRowsAVX512(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
 
-// dtanhAVX512 sets y ← tanh x for n ≥ 1 elements.
+// snormColumnsAVX512 is normColumns of float32 with AVX512.
 //
 //go:noescape
-func dtanhAVX512(n int, x *float64, y *float64)
+func snormColumnsAVX512(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
 
-// dtanhBackwardAVX512 sets dx ← dy·(1 − y²) for n ≥ 1 elements.
+// saddRowsAVX512 is addRows of float32 with AVX512.
 //
 //go:noescape
-func dtanhBackwardAVX512(n int, y *float64, dy *float64, dx *float64)
+func saddRowsAVX512(rows int, cols int, z *float32, x *float32, y *float32)
 
-// dgeluTanhAVX512 sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.
+// ssumRowsAVX512 is sumRows of float32 with AVX512.
 //
 //go:noescape
-func dgeluTanhAVX512(n int, x *float64, y *float64)
+func ssumRowsAVX512(rows int, n int, ld int, y *float32, x *float32)
 
-// dgeluTanhBackwardAVX512 sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.
+// dexpAVX512 is exp of float64 with AVX512.
 //
 //go:noescape
-func dgeluTanhBackwardAVX512(n int, x *float64, dy *float64, dx *float64)
+func dexpAVX512(n int, y *float64, x *float64)
 
-// dsoftmaxRowsAVX512 sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.
+// dtanhAVX512 is tanh of float64 with AVX512.
 //
 //go:noescape
-func dsoftmaxRowsAVX512(rows int, cols int, x *float64, y *float64, scale float64, empty float64)
+func dtanhAVX512(n int, y *float64, x *float64)
 
-// dsumExpRowsAVX512 writes the maximum of each of rows ≥ 1 rows of cols ≥ 1 elements to top, and Σ exp(x−max) to sum. Where the maximum is −∞, nothing is subtracted.
+// dtanhBackwardAVX512 is tanhBackward of float64 with AVX512.
 //
 //go:noescape
-func dsumExpRowsAVX512(rows int, cols int, x *float64, top *float64, sum *float64)
+func dtanhBackwardAVX512(n int, dx *float64, y *float64, dy *float64)
 
-// dsoftmaxBackwardRowsAVX512 sets dx ← y·(dy − Σ dy·y) in each of rows ≥ 1 rows of cols ≥ 1 elements.
+// dgeluTanhAVX512 is geluTanh of float64 with AVX512.
 //
 //go:noescape
-func dsoftmaxBackwardRowsAVX512(rows int, cols int, y *float64, dy *float64, dx *float64)
+func dgeluTanhAVX512(n int, y *float64, x *float64)
 
-// dnormRowsAVX512 sets y ← (x−mean)·rstd·gamma + beta in each of rows ≥ 1 rows of cols ≥ 1 elements, and writes mean and rstd. gamma and beta may be nil.
+// dgeluTanhBackwardAVX512 is geluTanhBackward of float64 with AVX512.
 //
 //go:noescape
-func dnormRowsAVX512(rows int, cols int, x *float64, gamma *float64, beta *float64, y *float64, mean *float64, rstd *float64, inverse float64, eps float64)
+func dgeluTanhBackwardAVX512(n int, dx *float64, x *float64, dy *float64)
 
-// dnormBackwardRowsAVX512 sets dx ← rstd·(g − mean(g) − x̂·mean(g·x̂)), g = dy·gamma, x̂ = (x−mean)·rstd, in each of rows ≥ 1 rows of cols ≥ 1 elements. gamma may be nil.
+// dmulAVX512 is mul of float64 with AVX512.
 //
 //go:noescape
-func dnormBackwardRowsAVX512(rows int, cols int, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64, dx *float64, inverse float64)
+func dmulAVX512(n int, z *float64, x *float64, y *float64)
 
-// dnormColumnsAVX512 adds Σ dy·(x−mean)·rstd over rows ≥ 1 rows to dgamma, and Σ dy to dbeta, for n ≥ 1 columns. dgamma and dbeta may be nil.
+// dscaleAVX512 is scale of float64 with AVX512.
 //
 //go:noescape
-func dnormColumnsAVX512(rows int, n int, ld int, dy *float64, x *float64, mean *float64, rstd *float64, dgamma *float64, dbeta *float64)
+func dscaleAVX512(n int, y *float64, x *float64, c float64)
 
-// dadamAVX512 does a step of Adam on n ≥ 1 elements. k is keep, decay, beta1, rest1, beta2, rest2, rate, root and eps.
+// dadamAVX512 is adam of float64 with AVX512.
 //
 //go:noescape
 func dadamAVX512(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
 
-// dsgdAVX512 sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements.
+// dsgdAVX512 is sgd of float64 with AVX512.
 //
 //go:noescape
 func dsgdAVX512(n int, value *float64, grad *float64, rate float64, decay float64)
 
-// dmomentumAVX512 sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements.
+// dmomentumAVX512 is momentum of float64 with AVX512.
 //
 //go:noescape
-func dmomentumAVX512(n int, value *float64, grad *float64, rate float64, decay float64, buffer *float64, momentum float64)
+func dmomentumAVX512(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
 
-// dmulAVX512 sets z ← x·y for n ≥ 1 elements.
+// dsumSquaresAVX512 is sumSquares of float64 with AVX512.
 //
 //go:noescape
-func dmulAVX512(n int, x *float64, y *float64, z *float64)
+func dsumSquaresAVX512(n int, x *float64) float64
 
-// dscaleAVX512 sets y ← c·x for n ≥ 1 elements.
+// dsoftmaxRowsAVX512 is softmaxRows of float64 with AVX512.
 //
 //go:noescape
-func dscaleAVX512(n int, x *float64, y *float64, c float64)
+func dsoftmaxRowsAVX512(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
 
-// daddRowsAVX512 sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.
+// dsoftmaxBackwardRowsAVX512 is softmaxBackwardRows of float64 with AVX512.
 //
 //go:noescape
-func daddRowsAVX512(rows int, cols int, x *float64, y *float64, z *float64)
+func dsoftmaxBackwardRowsAVX512(rows int, cols int, dx *float64, y *float64, dy *float64)
 
-// dsumRowsAVX512 adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.
+// dsumExpRowsAVX512 is sumExpRows of float64 with AVX512.
 //
 //go:noescape
-func dsumRowsAVX512(rows int, n int, ld int, x *float64, y *float64)
+func dsumExpRowsAVX512(rows int, cols int, x *float64, top *float64, sum *float64)
 
-// dsumSquaresAVX512 writes Σ x² over n ≥ 1 elements to sum.
+// dnormRowsAVX512 is normRows of float64 with AVX512.
 //
 //go:noescape
-func dsumSquaresAVX512(n int, x *float64, sum *float64)
+func dnormRowsAVX512(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
+
+// dnormBackwardRowsAVX512 is normBackwardRows of float64 with AVX512.
+//
+//go:noescape
+func dnormBackwardRowsAVX512(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
+
+// dnormColumnsAVX512 is normColumns of float64 with AVX512.
+//
+//go:noescape
+func dnormColumnsAVX512(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
+
+// daddRowsAVX512 is addRows of float64 with AVX512.
+//
+//go:noescape
+func daddRowsAVX512(rows int, cols int, z *float64, x *float64, y *float64)
+
+// dsumRowsAVX512 is sumRows of float64 with AVX512.
+//
+//go:noescape
+func dsumRowsAVX512(rows int, n int, ld int, y *float64, x *float64)

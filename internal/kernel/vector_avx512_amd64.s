@@ -582,13 +582,13 @@ DATA sconstants<>+2296(SB)/4, $0x3ab5121b
 DATA sconstants<>+2300(SB)/4, $0x3ab5121b
 GLOBL sconstants<>(SB), RODATA|NOPTR, $2304
 
-// func sexpAVX512(n int, x *float32, y *float32)
+// func sexpAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·sexpAVX512(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPS (AX), Z13
 	VMOVUPS 64(AX), Z14
 	VMOVUPS 128(AX), Z16
@@ -621,7 +621,7 @@ TEXT ·sexpAVX512(SB), $0-24
 	JE      rest_2
 
 vector_1:
-	VMOVUPS      (DX)(CX*1), Z0
+	VMOVUPS      (BX)(CX*1), Z0
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMULPS       Z16, Z0, Z1
@@ -636,7 +636,7 @@ vector_1:
 	VFMADD213PS  Z19, Z0, Z2
 	VFMADD213PS  Z19, Z0, Z2
 	VSCALEFPS    Z1, Z2, Z0
-	VMOVUPS      Z0, (BX)(CX*1)
+	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
 	JLT          vector_1
@@ -644,7 +644,7 @@ vector_1:
 rest_2:
 	TESTQ        SI, SI
 	JE           done_3
-	VMOVUPS.Z    (DX)(CX*1), K1, Z0
+	VMOVUPS.Z    (BX)(CX*1), K1, Z0
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMULPS       Z16, Z0, Z1
@@ -659,19 +659,19 @@ rest_2:
 	VFMADD213PS  Z19, Z0, Z2
 	VFMADD213PS  Z19, Z0, Z2
 	VSCALEFPS    Z1, Z2, Z0
-	VMOVUPS      Z0, K1, (BX)(CX*1)
+	VMOVUPS      Z0, K1, (DX)(CX*1)
 
 done_3:
 	VZEROUPPER
 	RET
 
-// func stanhAVX512(n int, x *float32, y *float32)
+// func stanhAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·stanhAVX512(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPS (AX), Z13
 	VMOVUPS 64(AX), Z14
 	VMOVUPS 128(AX), Z16
@@ -705,7 +705,7 @@ TEXT ·stanhAVX512(SB), $0-24
 	JE      rest_5
 
 vector_4:
-	VMOVUPS      (DX)(CX*1), Z0
+	VMOVUPS      (BX)(CX*1), Z0
 	VMOVUPS      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
@@ -728,7 +728,7 @@ vector_4:
 	VADDPS       384(AX), Z2, Z1
 	VDIVPS       Z1, Z2, Z0
 	VPORQ        Z4, Z0, Z0
-	VMOVUPS      Z0, (BX)(CX*1)
+	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
 	JLT          vector_4
@@ -736,7 +736,7 @@ vector_4:
 rest_5:
 	TESTQ        DI, DI
 	JE           done_6
-	VMOVUPS.Z    (DX)(CX*1), K1, Z0
+	VMOVUPS.Z    (BX)(CX*1), K1, Z0
 	VMOVUPS      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
@@ -759,20 +759,20 @@ rest_5:
 	VADDPS       384(AX), Z2, Z1
 	VDIVPS       Z1, Z2, Z0
 	VPORQ        Z4, Z0, Z0
-	VMOVUPS      Z0, K1, (BX)(CX*1)
+	VMOVUPS      Z0, K1, (DX)(CX*1)
 
 done_6:
 	VZEROUPPER
 	RET
 
-// func stanhBackwardAVX512(n int, y *float32, dy *float32, dx *float32)
+// func stanhBackwardAVX512(n int, dx *float32, y *float32, dy *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·stanhBackwardAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPS 320(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
@@ -795,12 +795,12 @@ TEXT ·stanhBackwardAVX512(SB), $0-32
 	JE      rest_8
 
 vector_7:
-	VMOVUPS (DX)(CX*1), Z0
-	VMOVUPS (BX)(CX*1), Z1
+	VMOVUPS (BX)(CX*1), Z0
+	VMOVUPS (SI)(CX*1), Z1
 	VMULPS  Z0, Z0, Z0
 	VSUBPS  Z0, Z12, Z0
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (SI)(CX*1)
+	VMOVUPS Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
 	JLT     vector_7
@@ -808,24 +808,299 @@ vector_7:
 rest_8:
 	TESTQ     DI, DI
 	JE        done_9
-	VMOVUPS.Z (DX)(CX*1), K1, Z0
-	VMOVUPS.Z (BX)(CX*1), K1, Z1
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VMULPS    Z0, Z0, Z0
 	VSUBPS    Z0, Z12, Z0
 	VMULPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (SI)(CX*1)
+	VMOVUPS   Z1, K1, (DX)(CX*1)
 
 done_9:
 	VZEROUPPER
 	RET
 
-// func sgeluTanhAVX512(n int, x *float32, y *float32)
+// func sgeluAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgeluAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
+	VMOVUPS 1024(AX), Z12
+	VMOVUPS 896(AX), Z11
+	MOVQ    CX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000010, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_11
+
+vector_10:
+	VMOVUPS      (BX)(CX*1), Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, (DX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, SI
+	JLT          vector_10
+
+rest_11:
+	TESTQ        DI, DI
+	JE           done_12
+	VMOVUPS.Z    (BX)(CX*1), K1, Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, K1, (DX)(CX*1)
+
+done_12:
+	VZEROUPPER
+	RET
+
+// func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgeluBackwardAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 1984(AX), Z20
+	VMOVUPS 2048(AX), Z21
+	VMOVUPS 2112(AX), Z22
+	VMOVUPS 2176(AX), Z23
+	VMOVUPS 2240(AX), Z24
+	VMOVUPS 1024(AX), Z12
+	VMOVUPS 896(AX), Z11
+	MOVQ    CX, R8
+	ANDQ    $0x0f, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000010, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	BZHIQ   CX, R9, R9
+	KMOVW   R9, K1
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_14
+
+vector_13:
+	VMOVUPS      (BX)(CX*1), Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS      (SI)(CX*1), Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, (DX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, DI
+	JLT          vector_13
+
+rest_14:
+	TESTQ        R8, R8
+	JE           done_15
+	VMOVUPS.Z    (BX)(CX*1), K1, Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      1920(AX), Z6
+	VFMADD213PS  1856(AX), Z1, Z6
+	VFMADD213PS  1792(AX), Z1, Z6
+	VFMADD213PS  1728(AX), Z1, Z6
+	VFMADD213PS  1664(AX), Z1, Z6
+	VFMADD213PS  1600(AX), Z1, Z6
+	VFMADD213PS  1536(AX), Z1, Z6
+	VFMADD213PS  1472(AX), Z1, Z6
+	VFMADD213PS  1408(AX), Z1, Z6
+	VFMADD213PS  1344(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS.Z    (SI)(CX*1), K1, Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, K1, (DX)(CX*1)
+
+done_15:
+	VZEROUPPER
+	RET
+
+// func sgeluTanhAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·sgeluTanhAVX512(SB), $0-24
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPS (AX), Z13
 	VMOVUPS 64(AX), Z14
 	VMOVUPS 128(AX), Z16
@@ -855,10 +1130,10 @@ TEXT ·sgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_11
+	JE      rest_17
 
-vector_10:
-	VMOVUPS      (DX)(CX*1), Z5
+vector_16:
+	VMOVUPS      (BX)(CX*1), Z5
 	VMULPS       Z5, Z5, Z6
 	VMOVUPS      768(AX), Z0
 	VFMADD213PS  704(AX), Z6, Z0
@@ -879,15 +1154,15 @@ vector_10:
 	VSCALEFPS    Z1, Z2, Z0
 	VADDPS       Z19, Z0, Z0
 	VDIVPS       Z0, Z5, Z0
-	VMOVUPS      Z0, (BX)(CX*1)
+	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_10
+	JLT          vector_16
 
-rest_11:
+rest_17:
 	TESTQ        DI, DI
-	JE           done_12
-	VMOVUPS.Z    (DX)(CX*1), K1, Z5
+	JE           done_18
+	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMULPS       Z5, Z5, Z6
 	VMOVUPS      768(AX), Z0
 	VFMADD213PS  704(AX), Z6, Z0
@@ -908,20 +1183,20 @@ rest_11:
 	VSCALEFPS    Z1, Z2, Z0
 	VADDPS       Z19, Z0, Z0
 	VDIVPS       Z0, Z5, Z0
-	VMOVUPS      Z0, K1, (BX)(CX*1)
+	VMOVUPS      Z0, K1, (DX)(CX*1)
 
-done_12:
+done_18:
 	VZEROUPPER
 	RET
 
-// func sgeluTanhBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
+// func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPS (AX), Z13
 	VMOVUPS 64(AX), Z14
 	VMOVUPS 128(AX), Z16
@@ -954,302 +1229,41 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_14
-
-vector_13:
-	VMOVUPS      (DX)(CX*1), Z5
-	VMAXPS       Z5, Z11, Z5
-	VMINPS       Z5, Z12, Z5
-	VMULPS       Z5, Z5, Z6
-	VMOVUPS      768(AX), Z0
-	VFMADD213PS  704(AX), Z6, Z0
-	VMULPS       Z5, Z0, Z0
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z2
-	VFMADD213PS  Z23, Z0, Z2
-	VFMADD213PS  Z22, Z0, Z2
-	VFMADD213PS  Z21, Z0, Z2
-	VFMADD213PS  Z20, Z0, Z2
-	VFMADD213PS  Z10, Z0, Z2
-	VFMADD213PS  Z10, Z0, Z2
-	VSCALEFPS    Z1, Z2, Z0
-	VMULPS       Z5, Z0, Z8
-	VADDPS       Z10, Z0, Z0
-	VDIVPS       Z0, Z10, Z0
-	VMOVUPS      832(AX), Z7
-	VFMADD213PS  704(AX), Z6, Z7
-	VMULPS       Z0, Z8, Z8
-	VMULPS       Z0, Z8, Z8
-	VFNMADD231PS Z7, Z8, Z0
-	VMOVUPS      (BX)(CX*1), Z9
-	VMULPS       Z9, Z0, Z0
-	VMOVUPS      Z0, (SI)(CX*1)
-	ADDQ         $0x00000040, CX
-	CMPQ         CX, DI
-	JLT          vector_13
-
-rest_14:
-	TESTQ        R8, R8
-	JE           done_15
-	VMOVUPS.Z    (DX)(CX*1), K1, Z5
-	VMAXPS       Z5, Z11, Z5
-	VMINPS       Z5, Z12, Z5
-	VMULPS       Z5, Z5, Z6
-	VMOVUPS      768(AX), Z0
-	VFMADD213PS  704(AX), Z6, Z0
-	VMULPS       Z5, Z0, Z0
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z2
-	VFMADD213PS  Z23, Z0, Z2
-	VFMADD213PS  Z22, Z0, Z2
-	VFMADD213PS  Z21, Z0, Z2
-	VFMADD213PS  Z20, Z0, Z2
-	VFMADD213PS  Z10, Z0, Z2
-	VFMADD213PS  Z10, Z0, Z2
-	VSCALEFPS    Z1, Z2, Z0
-	VMULPS       Z5, Z0, Z8
-	VADDPS       Z10, Z0, Z0
-	VDIVPS       Z0, Z10, Z0
-	VMOVUPS      832(AX), Z7
-	VFMADD213PS  704(AX), Z6, Z7
-	VMULPS       Z0, Z8, Z8
-	VMULPS       Z0, Z8, Z8
-	VFNMADD231PS Z7, Z8, Z0
-	VMOVUPS.Z    (BX)(CX*1), K1, Z9
-	VMULPS       Z9, Z0, Z0
-	VMOVUPS      Z0, K1, (SI)(CX*1)
-
-done_15:
-	VZEROUPPER
-	RET
-
-// func sgeluAVX512(n int, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
-	VMOVUPS (AX), Z13
-	VMOVUPS 64(AX), Z14
-	VMOVUPS 128(AX), Z16
-	VMOVUPS 192(AX), Z17
-	VMOVUPS 256(AX), Z18
-	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
-	VMOVUPS 1024(AX), Z12
-	VMOVUPS 896(AX), Z11
-	MOVQ    CX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    CX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000010, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   SI, SI
-	JE      rest_17
-
-vector_16:
-	VMOVUPS      (DX)(CX*1), Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS    Z1, Z6, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMAXPS       Z11, Z5, Z5
-	VFNMADD231PS Z7, Z6, Z5
-	VMOVUPS      Z5, (BX)(CX*1)
-	ADDQ         $0x00000040, CX
-	CMPQ         CX, SI
-	JLT          vector_16
-
-rest_17:
-	TESTQ        DI, DI
-	JE           done_18
-	VMOVUPS.Z    (DX)(CX*1), K1, Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS    Z1, Z6, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMAXPS       Z11, Z5, Z5
-	VFNMADD231PS Z7, Z6, Z5
-	VMOVUPS      Z5, K1, (BX)(CX*1)
-
-done_18:
-	VZEROUPPER
-	RET
-
-// func sgeluBackwardAVX512(n int, x *float32, dy *float32, dx *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluBackwardAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
-	VMOVUPS (AX), Z13
-	VMOVUPS 64(AX), Z14
-	VMOVUPS 128(AX), Z16
-	VMOVUPS 192(AX), Z17
-	VMOVUPS 256(AX), Z18
-	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
-	VMOVUPS 1024(AX), Z12
-	VMOVUPS 896(AX), Z11
-	MOVQ    CX, R8
-	ANDQ    $0x0f, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x02, DI
-	SHLQ    $0x02, CX
-	MOVQ    R8, CX
-	XORL    R9, R9
-	TESTQ   CX, CX
-	CMOVQLT R9, CX
-	MOVQ    $0x00000010, R9
-	CMPQ    CX, R9
-	CMOVQGT R9, CX
-	MOVQ    $-1, R9
-	BZHIQ   CX, R9, R9
-	KMOVW   R9, K1
-	XORQ    CX, CX
-	TESTQ   DI, DI
 	JE      rest_20
 
 vector_19:
-	VMOVUPS      (DX)(CX*1), Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
+	VMOVUPS      (BX)(CX*1), Z5
+	VMAXPS       Z5, Z11, Z5
+	VMINPS       Z5, Z12, Z5
+	VMULPS       Z5, Z5, Z6
+	VMOVUPS      768(AX), Z0
+	VFMADD213PS  704(AX), Z6, Z0
+	VMULPS       Z5, Z0, Z0
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMULPS       Z16, Z0, Z1
 	VRNDSCALEPS  $0x08, Z1, Z1
 	VFNMADD231PS Z17, Z1, Z0
 	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS    Z1, Z6, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMULPS       1152(AX), Z0, Z0
-	VMULPS       Z7, Z0, Z0
-	VMOVUPS      Z19, Z1
-	VSUBPS       Z6, Z1, Z1
-	VADDPS       Z0, Z1, Z1
-	VSUBPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z11, Z5, K2
-	VMOVUPS      Z6, K2, Z1
-	VMOVUPS      (BX)(CX*1), Z8
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, (SI)(CX*1)
+	VMOVUPS      Z24, Z2
+	VFMADD213PS  Z23, Z0, Z2
+	VFMADD213PS  Z22, Z0, Z2
+	VFMADD213PS  Z21, Z0, Z2
+	VFMADD213PS  Z20, Z0, Z2
+	VFMADD213PS  Z10, Z0, Z2
+	VFMADD213PS  Z10, Z0, Z2
+	VSCALEFPS    Z1, Z2, Z0
+	VMULPS       Z5, Z0, Z8
+	VADDPS       Z10, Z0, Z0
+	VDIVPS       Z0, Z10, Z0
+	VMOVUPS      832(AX), Z7
+	VFMADD213PS  704(AX), Z6, Z7
+	VMULPS       Z0, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VFNMADD231PS Z7, Z8, Z0
+	VMOVUPS      (SI)(CX*1), Z9
+	VMULPS       Z9, Z0, Z0
+	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
 	JLT          vector_19
@@ -1257,65 +1271,429 @@ vector_19:
 rest_20:
 	TESTQ        R8, R8
 	JE           done_21
-	VMOVUPS.Z    (DX)(CX*1), K1, Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
+	VMOVUPS.Z    (BX)(CX*1), K1, Z5
+	VMAXPS       Z5, Z11, Z5
+	VMINPS       Z5, Z12, Z5
+	VMULPS       Z5, Z5, Z6
+	VMOVUPS      768(AX), Z0
+	VFMADD213PS  704(AX), Z6, Z0
+	VMULPS       Z5, Z0, Z0
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMULPS       Z16, Z0, Z1
 	VRNDSCALEPS  $0x08, Z1, Z1
 	VFNMADD231PS Z17, Z1, Z0
 	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS    Z1, Z6, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMULPS       1152(AX), Z0, Z0
-	VMULPS       Z7, Z0, Z0
-	VMOVUPS      Z19, Z1
-	VSUBPS       Z6, Z1, Z1
-	VADDPS       Z0, Z1, Z1
-	VSUBPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z11, Z5, K2
-	VMOVUPS      Z6, K2, Z1
-	VMOVUPS.Z    (BX)(CX*1), K1, Z8
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, K1, (SI)(CX*1)
+	VMOVUPS      Z24, Z2
+	VFMADD213PS  Z23, Z0, Z2
+	VFMADD213PS  Z22, Z0, Z2
+	VFMADD213PS  Z21, Z0, Z2
+	VFMADD213PS  Z20, Z0, Z2
+	VFMADD213PS  Z10, Z0, Z2
+	VFMADD213PS  Z10, Z0, Z2
+	VSCALEFPS    Z1, Z2, Z0
+	VMULPS       Z5, Z0, Z8
+	VADDPS       Z10, Z0, Z0
+	VDIVPS       Z0, Z10, Z0
+	VMOVUPS      832(AX), Z7
+	VFMADD213PS  704(AX), Z6, Z7
+	VMULPS       Z0, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VFNMADD231PS Z7, Z8, Z0
+	VMOVUPS.Z    (SI)(CX*1), K1, Z9
+	VMULPS       Z9, Z0, Z0
+	VMOVUPS      Z0, K1, (DX)(CX*1)
 
 done_21:
 	VZEROUPPER
 	RET
 
-// func ssoftmaxRowsAVX512(rows int, cols int, x *float32, y *float32, scale float32, empty float32)
+// func smulAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·smulAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_23
+
+vector_22:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_22
+
+rest_23:
+	TESTQ     DI, DI
+	JE        done_24
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_24:
+	VZEROUPPER
+	RET
+
+// func sscaleAVX512(n int, y *float32, x *float32, c float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sscaleAVX512(SB), $0-28
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSS c+24(FP), Z1
+	MOVQ         AX, SI
+	ANDQ         $0x0f, SI
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, AX
+	MOVQ         SI, AX
+	XORL         DI, DI
+	TESTQ        AX, AX
+	CMOVQLT      DI, AX
+	MOVQ         $0x00000010, DI
+	CMPQ         AX, DI
+	CMOVQGT      DI, AX
+	MOVQ         $-1, DI
+	BZHIQ        AX, DI, DI
+	KMOVW        DI, K1
+	XORQ         AX, AX
+	TESTQ        BX, BX
+	JE           rest_26
+
+vector_25:
+	VMOVUPS (DX)(AX*1), Z0
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_25
+
+rest_26:
+	TESTQ     SI, SI
+	JE        done_27
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_27:
+	VZEROUPPER
+	RET
+
+// func sadamAVX512(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sadamAVX512(SB), $0-48
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         value+8(FP), CX
+	MOVQ         grad+16(FP), DX
+	MOVQ         m+24(FP), BX
+	MOVQ         v+32(FP), SI
+	MOVQ         k+40(FP), DI
+	VBROADCASTSS (DI), Z6
+	VBROADCASTSS 4(DI), Z7
+	VBROADCASTSS 8(DI), Z8
+	VBROADCASTSS 12(DI), Z9
+	VBROADCASTSS 16(DI), Z10
+	VBROADCASTSS 20(DI), Z11
+	VBROADCASTSS 24(DI), Z12
+	VBROADCASTSS 28(DI), Z13
+	VBROADCASTSS 32(DI), Z14
+	MOVQ         AX, R8
+	ANDQ         $0x0f, R8
+	MOVQ         AX, DI
+	SUBQ         R8, DI
+	SHLQ         $0x02, DI
+	SHLQ         $0x02, AX
+	MOVQ         R8, AX
+	XORL         R9, R9
+	TESTQ        AX, AX
+	CMOVQLT      R9, AX
+	MOVQ         $0x00000010, R9
+	CMPQ         AX, R9
+	CMOVQGT      R9, AX
+	MOVQ         $-1, R9
+	BZHIQ        AX, R9, R9
+	KMOVW        R9, K1
+	XORQ         AX, AX
+	TESTQ        DI, DI
+	JE           rest_29
+
+vector_28:
+	VMOVUPS (CX)(AX*1), Z0
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VMOVUPS (SI)(AX*1), Z3
+	VMULPS  Z6, Z0, Z0
+	VMULPS  Z7, Z0, Z4
+	VADDPS  Z4, Z1, Z1
+	VMULPS  Z8, Z2, Z2
+	VMULPS  Z9, Z1, Z4
+	VADDPS  Z4, Z2, Z2
+	VMOVUPS Z2, (BX)(AX*1)
+	VMULPS  Z10, Z3, Z3
+	VMULPS  Z11, Z1, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (SI)(AX*1)
+	VSQRTPS Z3, Z3
+	VDIVPS  Z13, Z3, Z3
+	VADDPS  Z14, Z3, Z3
+	VMULPS  Z12, Z2, Z2
+	VDIVPS  Z3, Z2, Z2
+	VSUBPS  Z2, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, DI
+	JLT     vector_28
+
+rest_29:
+	TESTQ     R8, R8
+	JE        done_30
+	VMOVUPS.Z (CX)(AX*1), K1, Z0
+	VMOVUPS.Z (DX)(AX*1), K1, Z1
+	VMOVUPS.Z (BX)(AX*1), K1, Z2
+	VMOVUPS.Z (SI)(AX*1), K1, Z3
+	VMULPS    Z6, Z0, Z0
+	VMULPS    Z7, Z0, Z4
+	VADDPS    Z4, Z1, Z1
+	VMULPS    Z8, Z2, Z2
+	VMULPS    Z9, Z1, Z4
+	VADDPS    Z4, Z2, Z2
+	VMOVUPS   Z2, K1, (BX)(AX*1)
+	VMULPS    Z10, Z3, Z3
+	VMULPS    Z11, Z1, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, K1, (SI)(AX*1)
+	VSQRTPS   Z3, Z3
+	VDIVPS    Z13, Z3, Z3
+	VADDPS    Z14, Z3, Z3
+	VMULPS    Z12, Z2, Z2
+	VDIVPS    Z3, Z2, Z2
+	VSUBPS    Z2, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_30:
+	VZEROUPPER
+	RET
+
+// func ssgdAVX512(n int, value *float32, grad *float32, rate float32, decay float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssgdAVX512(SB), $0-32
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         value+8(FP), CX
+	MOVQ         grad+16(FP), DX
+	VBROADCASTSS rate+24(FP), Z6
+	VBROADCASTSS decay+28(FP), Z7
+	MOVQ         AX, SI
+	ANDQ         $0x0f, SI
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, AX
+	MOVQ         SI, AX
+	XORL         DI, DI
+	TESTQ        AX, AX
+	CMOVQLT      DI, AX
+	MOVQ         $0x00000010, DI
+	CMPQ         AX, DI
+	CMOVQGT      DI, AX
+	MOVQ         $-1, DI
+	BZHIQ        AX, DI, DI
+	KMOVW        DI, K1
+	XORQ         AX, AX
+	TESTQ        BX, BX
+	JE           rest_32
+
+vector_31:
+	VMOVUPS (CX)(AX*1), Z0
+	VMOVUPS (DX)(AX*1), Z1
+	VMULPS  Z7, Z0, Z2
+	VADDPS  Z2, Z1, Z1
+	VMULPS  Z6, Z1, Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_31
+
+rest_32:
+	TESTQ     SI, SI
+	JE        done_33
+	VMOVUPS.Z (CX)(AX*1), K1, Z0
+	VMOVUPS.Z (DX)(AX*1), K1, Z1
+	VMULPS    Z7, Z0, Z2
+	VADDPS    Z2, Z1, Z1
+	VMULPS    Z6, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_33:
+	VZEROUPPER
+	RET
+
+// func smomentumAVX512(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·smomentumAVX512(SB), $0-44
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         value+8(FP), CX
+	MOVQ         grad+16(FP), DX
+	MOVQ         buffer+24(FP), BX
+	VBROADCASTSS rate+32(FP), Z6
+	VBROADCASTSS decay+40(FP), Z7
+	VBROADCASTSS momentum+36(FP), Z8
+	MOVQ         AX, DI
+	ANDQ         $0x0f, DI
+	MOVQ         AX, SI
+	SUBQ         DI, SI
+	SHLQ         $0x02, SI
+	SHLQ         $0x02, AX
+	MOVQ         DI, AX
+	XORL         R8, R8
+	TESTQ        AX, AX
+	CMOVQLT      R8, AX
+	MOVQ         $0x00000010, R8
+	CMPQ         AX, R8
+	CMOVQGT      R8, AX
+	MOVQ         $-1, R8
+	BZHIQ        AX, R8, R8
+	KMOVW        R8, K1
+	XORQ         AX, AX
+	TESTQ        SI, SI
+	JE           rest_35
+
+vector_34:
+	VMOVUPS (CX)(AX*1), Z0
+	VMOVUPS (DX)(AX*1), Z1
+	VMULPS  Z7, Z0, Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VMULPS  Z8, Z2, Z2
+	VADDPS  Z1, Z2, Z1
+	VMOVUPS Z1, (BX)(AX*1)
+	VMULPS  Z6, Z1, Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_34
+
+rest_35:
+	TESTQ     DI, DI
+	JE        done_36
+	VMOVUPS.Z (CX)(AX*1), K1, Z0
+	VMOVUPS.Z (DX)(AX*1), K1, Z1
+	VMULPS    Z7, Z0, Z2
+	VADDPS    Z2, Z1, Z1
+	VMOVUPS.Z (BX)(AX*1), K1, Z2
+	VMULPS    Z8, Z2, Z2
+	VADDPS    Z1, Z2, Z1
+	VMOVUPS   Z1, K1, (BX)(AX*1)
+	VMULPS    Z6, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_36:
+	VZEROUPPER
+	RET
+
+// func ssumSquaresAVX512(n int, x *float32) float64
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssumSquaresAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    AX, BX
+	ANDQ    $0x0f, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, AX
+	MOVQ    BX, AX
+	XORL    SI, SI
+	TESTQ   AX, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000010, SI
+	CMPQ    AX, SI
+	CMOVQGT SI, AX
+	MOVQ    $-1, SI
+	BZHIQ   AX, SI, SI
+	KMOVW   SI, K1
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_38
+
+vector_37:
+	VMOVUPS       (CX)(AX*1), Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VFMADD231PD   Z2, Z2, Z0
+	VFMADD231PD   Z3, Z3, Z1
+	ADDQ          $0x00000040, AX
+	CMPQ          AX, DX
+	JLT           vector_37
+
+rest_38:
+	TESTQ         BX, BX
+	JE            done_39
+	VMOVUPS.Z     (CX)(AX*1), K1, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VFMADD231PD   Z2, Z2, Z0
+	VFMADD231PD   Z3, Z3, Z1
+
+done_39:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func ssoftmaxRowsAVX512(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	LEAQ         sconstants<>+0(SB), AX
 	MOVQ         rows+0(FP), CX
 	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         y+24(FP), SI
+	MOVQ         y+16(FP), BX
+	MOVQ         x+24(FP), SI
 	VMOVUPS      (AX), Z13
 	VMOVUPS      64(AX), Z14
 	VMOVUPS      128(AX), Z16
@@ -1348,27 +1726,27 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_22:
+row_40:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_24
+	JE      rest_42
 
-vector_23:
-	VMOVUPS (BX)(R8*1), Z2
+vector_41:
+	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_23
+	JLT     vector_41
 
-rest_24:
+rest_42:
 	TESTQ   DI, DI
-	JE      done_25
+	JE      done_43
 	VMOVUPS Z12, Z2
-	VMOVUPS (BX)(R8*1), K1, Z2
+	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_25:
+done_43:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -1383,10 +1761,10 @@ done_25:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_27
+	JE            rest_45
 
-vector_26:
-	VMOVUPS      (BX)(R8*1), Z2
+vector_44:
+	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
@@ -1402,17 +1780,17 @@ vector_26:
 	VFMADD213PS  Z19, Z2, Z4
 	VFMADD213PS  Z19, Z2, Z4
 	VSCALEFPS    Z3, Z4, Z2
-	VMOVUPS      Z2, (SI)(R8*1)
+	VMOVUPS      Z2, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_26
+	JLT          vector_44
 
-rest_27:
+rest_45:
 	TESTQ        DI, DI
-	JE           done_28
+	JE           done_46
 	VMOVUPS      Z12, Z2
-	VMOVUPS      (BX)(R8*1), K1, Z2
+	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
@@ -1428,10 +1806,10 @@ rest_27:
 	VFMADD213PS  Z19, Z2, Z4
 	VFMADD213PS  Z19, Z2, Z4
 	VSCALEFPS    Z3, Z4, Z2
-	VMOVUPS      Z2, K1, (SI)(R8*1)
+	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_28:
+done_46:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -1446,28 +1824,117 @@ done_28:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_30
+	JE            rest_48
 
-vector_29:
-	VMOVUPS (SI)(R8*1), Z2
+vector_47:
+	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, (SI)(R8*1)
+	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_29
+	JLT     vector_47
 
-rest_30:
+rest_48:
 	TESTQ     DI, DI
-	JE        done_31
-	VMOVUPS.Z (SI)(R8*1), K1, Z2
+	JE        done_49
+	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
-	VMOVUPS   Z2, K1, (SI)(R8*1)
+	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_31:
-	ADDQ DX, BX
+done_49:
 	ADDQ DX, SI
+	ADDQ DX, BX
 	DECQ CX
-	JNE  row_22
+	JNE  row_40
+	VZEROUPPER
+	RET
+
+// func ssoftmaxBackwardRowsAVX512(rows int, cols int, dx *float32, y *float32, dy *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dx+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x0f, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, R9
+	XORL    R10, R10
+	TESTQ   R9, R9
+	CMOVQLT R10, R9
+	MOVQ    $0x00000010, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	MOVQ    $-1, R10
+	BZHIQ   R9, R10, R10
+	KMOVW   R10, K1
+
+row_50:
+	VPXORD Z1, Z1, Z1
+	XORQ   R9, R9
+	TESTQ  DI, DI
+	JE     rest_52
+
+vector_51:
+	VMOVUPS     (BX)(R9*1), Z2
+	VMOVUPS     (SI)(R9*1), Z3
+	VFMADD231PS Z2, Z3, Z1
+	ADDQ        $0x00000040, R9
+	CMPQ        R9, DI
+	JLT         vector_51
+
+rest_52:
+	TESTQ       R8, R8
+	JE          done_53
+	VMOVUPS.Z   (BX)(R9*1), K1, Z2
+	VMOVUPS.Z   (SI)(R9*1), K1, Z3
+	VFMADD231PS Z2, Z3, Z1
+
+done_53:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	XORQ          R9, R9
+	TESTQ         DI, DI
+	JE            rest_55
+
+vector_54:
+	VMOVUPS (SI)(R9*1), Z2
+	VMOVUPS (BX)(R9*1), Z3
+	VSUBPS  Z1, Z2, Z2
+	VMULPS  Z3, Z2, Z2
+	VMOVUPS Z2, (DX)(R9*1)
+	ADDQ    $0x00000040, R9
+	CMPQ    R9, DI
+	JLT     vector_54
+
+rest_55:
+	TESTQ     R8, R8
+	JE        done_56
+	VMOVUPS.Z (SI)(R9*1), K1, Z2
+	VMOVUPS.Z (BX)(R9*1), K1, Z3
+	VSUBPS    Z1, Z2, Z2
+	VMULPS    Z3, Z2, Z2
+	VMOVUPS   Z2, K1, (DX)(R9*1)
+
+done_56:
+	ADDQ CX, BX
+	ADDQ CX, SI
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_50
 	VZEROUPPER
 	RET
 
@@ -1510,27 +1977,27 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_32:
+row_57:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_34
+	JE      rest_59
 
-vector_33:
+vector_58:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_33
+	JLT     vector_58
 
-rest_34:
+rest_59:
 	TESTQ   R8, R8
-	JE      done_35
+	JE      done_60
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_35:
+done_60:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -1546,9 +2013,9 @@ done_35:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_37
+	JE            rest_62
 
-vector_36:
+vector_61:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VMAXPS       Z2, Z13, Z2
@@ -1568,11 +2035,11 @@ vector_36:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_36
+	JLT          vector_61
 
-rest_37:
+rest_62:
 	TESTQ        R8, R8
-	JE           done_38
+	JE           done_63
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -1592,7 +2059,7 @@ rest_37:
 	VSCALEFPS    Z3, Z4, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_38:
+done_63:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -1607,113 +2074,28 @@ done_38:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_32
+	JNE           row_57
 	VZEROUPPER
 	RET
 
-// func ssoftmaxBackwardRowsAVX512(rows int, cols int, y *float32, dy *float32, dx *float32)
+// func snormRowsAVX512(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), AX
-	MOVQ    cols+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    dx+32(FP), SI
-	MOVQ    CX, R8
-	ANDQ    $0x0f, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x02, DI
-	SHLQ    $0x02, CX
-	MOVQ    R8, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000010, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	MOVQ    $-1, R10
-	BZHIQ   R9, R10, R10
-	KMOVW   R10, K1
-
-row_39:
-	VPXORD Z1, Z1, Z1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_41
-
-vector_40:
-	VMOVUPS     (DX)(R9*1), Z2
-	VMOVUPS     (BX)(R9*1), Z3
-	VFMADD231PS Z2, Z3, Z1
-	ADDQ        $0x00000040, R9
-	CMPQ        R9, DI
-	JLT         vector_40
-
-rest_41:
-	TESTQ       R8, R8
-	JE          done_42
-	VMOVUPS.Z   (DX)(R9*1), K1, Z2
-	VMOVUPS.Z   (BX)(R9*1), K1, Z3
-	VFMADD231PS Z2, Z3, Z1
-
-done_42:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VADDPS        X2, X1, X1
-	VMOVSHDUP     X1, X2
-	VADDPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	XORQ          R9, R9
-	TESTQ         DI, DI
-	JE            rest_44
-
-vector_43:
-	VMOVUPS (BX)(R9*1), Z2
-	VMOVUPS (DX)(R9*1), Z3
-	VSUBPS  Z1, Z2, Z2
-	VMULPS  Z3, Z2, Z2
-	VMOVUPS Z2, (SI)(R9*1)
-	ADDQ    $0x00000040, R9
-	CMPQ    R9, DI
-	JLT     vector_43
-
-rest_44:
-	TESTQ     R8, R8
-	JE        done_45
-	VMOVUPS.Z (BX)(R9*1), K1, Z2
-	VMOVUPS.Z (DX)(R9*1), K1, Z3
-	VSUBPS    Z1, Z2, Z2
-	VMULPS    Z3, Z2, Z2
-	VMOVUPS   Z2, K1, (SI)(R9*1)
-
-done_45:
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, SI
-	DECQ AX
-	JNE  row_39
-	VZEROUPPER
-	RET
-
-// func snormRowsAVX512(rows int, cols int, x *float32, gamma *float32, beta *float32, y *float32, mean *float32, rstd *float32, inverse float32, eps float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·snormRowsAVX512(SB), $0-72
+TEXT ·snormRowsAVX512(SB), $0-68
 	LEAQ         sconstants<>+0(SB), AX
 	MOVQ         rows+0(FP), CX
 	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         gamma+24(FP), SI
-	MOVQ         beta+32(FP), DI
-	MOVQ         y+40(FP), R8
-	MOVQ         mean+48(FP), R9
-	MOVQ         rstd+56(FP), R10
-	VBROADCASTSS inverse+64(FP), Z4
-	VBROADCASTSS eps+68(FP), Z5
+	MOVQ         y+16(FP), BX
+	MOVQ         mean+24(FP), SI
+	MOVQ         rstd+32(FP), DI
+	MOVQ         x+40(FP), R8
+	MOVQ         gamma+48(FP), R9
+	MOVQ         beta+56(FP), R10
+	VPXORD       Z1, Z1, Z1
+	VCVTSI2SSQ   DX, X1, X1
+	VBROADCASTSS X1, Z1
+	VMOVUPS      320(AX), Z4
+	VDIVPS       Z1, Z4, Z4
+	VBROADCASTSS eps+64(FP), Z5
 	VMOVUPS      320(AX), Z6
 	MOVQ         DX, R11
 	ANDQ         $0x0f, R11
@@ -1732,26 +2114,26 @@ TEXT ·snormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_46:
+row_64:
 	VPXORD Z2, Z2, Z2
 	XORQ   R12, R12
 	TESTQ  AX, AX
-	JE     rest_48
+	JE     rest_66
 
-vector_47:
-	VMOVUPS (BX)(R12*1), Z0
+vector_65:
+	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_47
+	JLT     vector_65
 
-rest_48:
+rest_66:
 	TESTQ     R11, R11
-	JE        done_49
-	VMOVUPS.Z (BX)(R12*1), K1, Z0
+	JE        done_67
+	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_49:
+done_67:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -1762,29 +2144,29 @@ done_49:
 	VADDPS        X1, X2, X2
 	VBROADCASTSS  X2, Z2
 	VMULPS        Z4, Z2, Z2
-	VMOVSS        X2, (R9)
+	VMOVSS        X2, (SI)
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_51
+	JE            rest_69
 
-vector_50:
-	VMOVUPS     (BX)(R12*1), Z0
+vector_68:
+	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_50
+	JLT         vector_68
 
-rest_51:
+rest_69:
 	TESTQ       R11, R11
-	JE          done_52
-	VMOVUPS.Z   (BX)(R12*1), K1, Z0
+	JE          done_70
+	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_52:
+done_70:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -1798,81 +2180,85 @@ done_52:
 	VADDPS        Z5, Z3, Z3
 	VSQRTPS       Z3, Z3
 	VDIVPS        Z3, Z6, Z3
-	VMOVSS        X3, (R10)
+	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_54
+	JE            rest_72
 
-vector_53:
-	VMOVUPS (BX)(R12*1), Z0
+vector_71:
+	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
-	TESTQ   SI, SI
-	JE      without_56
-	VMOVUPS (SI)(R12*1), Z1
+	TESTQ   R9, R9
+	JE      without_74
+	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_56:
-	TESTQ   DI, DI
-	JE      without_57
-	VMOVUPS (DI)(R12*1), Z1
+without_74:
+	TESTQ   R10, R10
+	JE      without_75
+	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_57:
-	VMOVUPS Z0, (R8)(R12*1)
+without_75:
+	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_53
+	JLT     vector_71
 
-rest_54:
+rest_72:
 	TESTQ     R11, R11
-	JE        done_55
-	VMOVUPS.Z (BX)(R12*1), K1, Z0
+	JE        done_73
+	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
-	TESTQ     SI, SI
-	JE        without_58
-	VMOVUPS.Z (SI)(R12*1), K1, Z1
+	TESTQ     R9, R9
+	JE        without_76
+	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_58:
-	TESTQ     DI, DI
-	JE        without_59
-	VMOVUPS.Z (DI)(R12*1), K1, Z1
+without_76:
+	TESTQ     R10, R10
+	JE        without_77
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_59:
-	VMOVUPS Z0, K1, (R8)(R12*1)
+without_77:
+	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_55:
-	ADDQ $0x04, R9
-	ADDQ $0x04, R10
-	ADDQ DX, BX
+done_73:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
 	ADDQ DX, R8
+	ADDQ DX, BX
 	DECQ CX
-	JNE  row_46
+	JNE  row_64
 	VZEROUPPER
 	RET
 
-// func snormBackwardRowsAVX512(rows int, cols int, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32, dx *float32, inverse float32)
+// func snormBackwardRowsAVX512(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·snormBackwardRowsAVX512(SB), $0-68
+TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), AX
-	MOVQ         cols+8(FP), CX
-	MOVQ         dy+16(FP), DX
-	MOVQ         x+24(FP), BX
-	MOVQ         gamma+32(FP), SI
-	MOVQ         mean+40(FP), DI
-	MOVQ         rstd+48(FP), R8
-	MOVQ         dx+56(FP), R9
-	VBROADCASTSS inverse+64(FP), Z4
-	MOVQ         CX, R11
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         dx+16(FP), BX
+	MOVQ         dy+24(FP), SI
+	MOVQ         x+32(FP), DI
+	MOVQ         gamma+40(FP), R8
+	MOVQ         mean+48(FP), R9
+	MOVQ         rstd+56(FP), R10
+	VPXORD       Z1, Z1, Z1
+	VCVTSI2SSQ   DX, X1, X1
+	VBROADCASTSS X1, Z1
+	VMOVUPS      320(AX), Z4
+	VDIVPS       Z1, Z4, Z4
+	MOVQ         DX, R11
 	ANDQ         $0x0f, R11
-	MOVQ         CX, R10
-	SUBQ         R11, R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, CX
+	MOVQ         DX, AX
+	SUBQ         R11, AX
+	SHLQ         $0x02, AX
+	SHLQ         $0x02, DX
 	MOVQ         R11, R12
 	XORL         R13, R13
 	TESTQ        R12, R12
@@ -1884,50 +2270,50 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_60:
-	VBROADCASTSS (DI), Z2
-	VBROADCASTSS (R8), Z3
+row_78:
+	VBROADCASTSS (R9), Z2
+	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
-	TESTQ        R10, R10
-	JE           rest_62
+	TESTQ        AX, AX
+	JE           rest_80
 
-vector_61:
-	VMOVUPS (DX)(R12*1), Z5
-	TESTQ   SI, SI
-	JE      without_64
-	VMOVUPS (SI)(R12*1), Z1
+vector_79:
+	VMOVUPS (SI)(R12*1), Z5
+	TESTQ   R8, R8
+	JE      without_82
+	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_64:
-	VMOVUPS     (BX)(R12*1), Z0
+without_82:
+	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
-	CMPQ        R12, R10
-	JLT         vector_61
+	CMPQ        R12, AX
+	JLT         vector_79
 
-rest_62:
+rest_80:
 	TESTQ     R11, R11
-	JE        done_63
-	VMOVUPS.Z (DX)(R12*1), K1, Z5
-	TESTQ     SI, SI
-	JE        without_65
-	VMOVUPS.Z (SI)(R12*1), K1, Z1
+	JE        done_81
+	VMOVUPS.Z (SI)(R12*1), K1, Z5
+	TESTQ     R8, R8
+	JE        without_83
+	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_65:
-	VMOVUPS.Z   (BX)(R12*1), K1, Z0
+without_83:
+	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_63:
+done_81:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -1949,474 +2335,141 @@ done_63:
 	VMULPS        Z4, Z6, Z6
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
-	TESTQ         R10, R10
-	JE            rest_67
+	TESTQ         AX, AX
+	JE            rest_85
 
-vector_66:
-	VMOVUPS (DX)(R12*1), Z5
-	TESTQ   SI, SI
-	JE      without_69
-	VMOVUPS (SI)(R12*1), Z1
+vector_84:
+	VMOVUPS (SI)(R12*1), Z5
+	TESTQ   R8, R8
+	JE      without_87
+	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_69:
-	VMOVUPS      (BX)(R12*1), Z0
+without_87:
+	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
 	VSUBPS       Z6, Z5, Z5
 	VFNMADD231PS Z0, Z7, Z5
 	VMULPS       Z3, Z5, Z5
-	VMOVUPS      Z5, (R9)(R12*1)
+	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
-	CMPQ         R12, R10
-	JLT          vector_66
+	CMPQ         R12, AX
+	JLT          vector_84
 
-rest_67:
+rest_85:
 	TESTQ     R11, R11
-	JE        done_68
-	VMOVUPS.Z (DX)(R12*1), K1, Z5
-	TESTQ     SI, SI
-	JE        without_70
-	VMOVUPS.Z (SI)(R12*1), K1, Z1
+	JE        done_86
+	VMOVUPS.Z (SI)(R12*1), K1, Z5
+	TESTQ     R8, R8
+	JE        without_88
+	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_70:
-	VMOVUPS.Z    (BX)(R12*1), K1, Z0
+without_88:
+	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
 	VSUBPS       Z6, Z5, Z5
 	VFNMADD231PS Z0, Z7, Z5
 	VMULPS       Z3, Z5, Z5
-	VMOVUPS      Z5, K1, (R9)(R12*1)
+	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_68:
-	ADDQ $0x04, DI
-	ADDQ $0x04, R8
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, R9
-	DECQ AX
-	JNE  row_60
+done_86:
+	ADDQ $0x04, R9
+	ADDQ $0x04, R10
+	ADDQ DX, SI
+	ADDQ DX, DI
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_78
 	VZEROUPPER
 	RET
 
-// func snormColumnsAVX512(rows int, n int, ld int, dy *float32, x *float32, mean *float32, rstd *float32, dgamma *float32, dbeta *float32)
+// func snormColumnsAVX512(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·snormColumnsAVX512(SB), $0-72
+TEXT ·snormColumnsAVX512(SB), $0-64
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
-	MOVQ    n+8(FP), CX
-	MOVQ    ld+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    x+32(FP), SI
-	MOVQ    mean+40(FP), DI
-	MOVQ    rstd+48(FP), R8
-	MOVQ    dgamma+56(FP), R9
-	MOVQ    dbeta+64(FP), R10
-	MOVQ    CX, R12
-	ANDQ    $0x0f, R12
+	MOVQ    cols+8(FP), CX
+	MOVQ    dgamma+16(FP), DX
+	MOVQ    dbeta+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    mean+48(FP), R8
+	MOVQ    rstd+56(FP), R9
 	MOVQ    CX, R11
-	SUBQ    R12, R11
-	SHLQ    $0x02, R11
+	ANDQ    $0x0f, R11
+	MOVQ    CX, R10
+	SUBQ    R11, R10
+	SHLQ    $0x02, R10
 	SHLQ    $0x02, CX
-	MOVQ    R12, CX
+	MOVQ    R11, R12
 	XORL    R13, R13
-	TESTQ   CX, CX
-	CMOVQLT R13, CX
+	TESTQ   R12, R12
+	CMOVQLT R13, R12
 	MOVQ    $0x00000010, R13
-	CMPQ    CX, R13
-	CMOVQGT R13, CX
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
 	MOVQ    $-1, R13
-	BZHIQ   CX, R13, R13
+	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
-	SHLQ    $0x02, DX
 
-row_71:
-	VBROADCASTSS (DI), Z2
-	VBROADCASTSS (R8), Z3
-	XORQ         CX, CX
-	TESTQ        R11, R11
-	JE           rest_73
+row_89:
+	VBROADCASTSS (R8), Z2
+	VBROADCASTSS (R9), Z3
+	XORQ         R12, R12
+	TESTQ        R10, R10
+	JE           rest_91
 
-vector_72:
-	VMOVUPS     (BX)(CX*1), Z5
-	TESTQ       R9, R9
-	JE          without_75
-	VMOVUPS     (SI)(CX*1), Z0
+vector_90:
+	VMOVUPS     (SI)(R12*1), Z5
+	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
-	VMOVUPS     (R9)(CX*1), Z1
+	VMOVUPS     (DX)(R12*1), Z1
 	VFMADD231PS Z5, Z0, Z1
-	VMOVUPS     Z1, (R9)(CX*1)
+	VMOVUPS     Z1, (DX)(R12*1)
+	VMOVUPS     (BX)(R12*1), Z1
+	VADDPS      Z5, Z1, Z1
+	VMOVUPS     Z1, (BX)(R12*1)
+	ADDQ        $0x00000040, R12
+	CMPQ        R12, R10
+	JLT         vector_90
 
-without_75:
-	TESTQ   R10, R10
-	JE      without_76
-	VMOVUPS (R10)(CX*1), Z1
-	VADDPS  Z5, Z1, Z1
-	VMOVUPS Z1, (R10)(CX*1)
-
-without_76:
-	ADDQ $0x00000040, CX
-	CMPQ CX, R11
-	JLT  vector_72
-
-rest_73:
-	TESTQ       R12, R12
-	JE          done_74
-	VMOVUPS.Z   (BX)(CX*1), K1, Z5
-	TESTQ       R9, R9
-	JE          without_77
-	VMOVUPS.Z   (SI)(CX*1), K1, Z0
+rest_91:
+	TESTQ       R11, R11
+	JE          done_92
+	VMOVUPS.Z   (SI)(R12*1), K1, Z5
+	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
-	VMOVUPS.Z   (R9)(CX*1), K1, Z1
+	VMOVUPS.Z   (DX)(R12*1), K1, Z1
 	VFMADD231PS Z5, Z0, Z1
-	VMOVUPS     Z1, K1, (R9)(CX*1)
+	VMOVUPS     Z1, K1, (DX)(R12*1)
+	VMOVUPS.Z   (BX)(R12*1), K1, Z1
+	VADDPS      Z5, Z1, Z1
+	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-without_77:
-	TESTQ     R10, R10
-	JE        without_78
-	VMOVUPS.Z (R10)(CX*1), K1, Z1
-	VADDPS    Z5, Z1, Z1
-	VMOVUPS   Z1, K1, (R10)(CX*1)
-
-without_78:
-done_74:
-	ADDQ $0x04, DI
+done_92:
 	ADDQ $0x04, R8
-	ADDQ DX, BX
-	ADDQ DX, SI
+	ADDQ $0x04, R9
+	ADDQ CX, SI
+	ADDQ CX, DI
 	DECQ AX
-	JNE  row_71
+	JNE  row_89
 	VZEROUPPER
 	RET
 
-// func sadamAVX512(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sadamAVX512(SB), $0-48
-	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         value+8(FP), CX
-	MOVQ         grad+16(FP), DX
-	MOVQ         m+24(FP), BX
-	MOVQ         v+32(FP), SI
-	MOVQ         k+40(FP), DI
-	VBROADCASTSS (DI), Z6
-	VBROADCASTSS 4(DI), Z7
-	VBROADCASTSS 8(DI), Z8
-	VBROADCASTSS 12(DI), Z9
-	VBROADCASTSS 16(DI), Z10
-	VBROADCASTSS 20(DI), Z11
-	VBROADCASTSS 24(DI), Z12
-	VBROADCASTSS 28(DI), Z13
-	VBROADCASTSS 32(DI), Z14
-	MOVQ         AX, R8
-	ANDQ         $0x0f, R8
-	MOVQ         AX, DI
-	SUBQ         R8, DI
-	SHLQ         $0x02, DI
-	SHLQ         $0x02, AX
-	MOVQ         R8, AX
-	XORL         R9, R9
-	TESTQ        AX, AX
-	CMOVQLT      R9, AX
-	MOVQ         $0x00000010, R9
-	CMPQ         AX, R9
-	CMOVQGT      R9, AX
-	MOVQ         $-1, R9
-	BZHIQ        AX, R9, R9
-	KMOVW        R9, K1
-	XORQ         AX, AX
-	TESTQ        DI, DI
-	JE           rest_80
-
-vector_79:
-	VMOVUPS (CX)(AX*1), Z0
-	VMOVUPS (DX)(AX*1), Z1
-	VMOVUPS (BX)(AX*1), Z2
-	VMOVUPS (SI)(AX*1), Z3
-	VMULPS  Z6, Z0, Z0
-	VMULPS  Z7, Z0, Z4
-	VADDPS  Z4, Z1, Z1
-	VMULPS  Z8, Z2, Z2
-	VMULPS  Z9, Z1, Z4
-	VADDPS  Z4, Z2, Z2
-	VMOVUPS Z2, (BX)(AX*1)
-	VMULPS  Z10, Z3, Z3
-	VMULPS  Z11, Z1, Z4
-	VMULPS  Z1, Z4, Z4
-	VADDPS  Z4, Z3, Z3
-	VMOVUPS Z3, (SI)(AX*1)
-	VSQRTPS Z3, Z3
-	VDIVPS  Z13, Z3, Z3
-	VADDPS  Z14, Z3, Z3
-	VMULPS  Z12, Z2, Z2
-	VDIVPS  Z3, Z2, Z2
-	VSUBPS  Z2, Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, DI
-	JLT     vector_79
-
-rest_80:
-	TESTQ     R8, R8
-	JE        done_81
-	VMOVUPS.Z (CX)(AX*1), K1, Z0
-	VMOVUPS.Z (DX)(AX*1), K1, Z1
-	VMOVUPS.Z (BX)(AX*1), K1, Z2
-	VMOVUPS.Z (SI)(AX*1), K1, Z3
-	VMULPS    Z6, Z0, Z0
-	VMULPS    Z7, Z0, Z4
-	VADDPS    Z4, Z1, Z1
-	VMULPS    Z8, Z2, Z2
-	VMULPS    Z9, Z1, Z4
-	VADDPS    Z4, Z2, Z2
-	VMOVUPS   Z2, K1, (BX)(AX*1)
-	VMULPS    Z10, Z3, Z3
-	VMULPS    Z11, Z1, Z4
-	VMULPS    Z1, Z4, Z4
-	VADDPS    Z4, Z3, Z3
-	VMOVUPS   Z3, K1, (SI)(AX*1)
-	VSQRTPS   Z3, Z3
-	VDIVPS    Z13, Z3, Z3
-	VADDPS    Z14, Z3, Z3
-	VMULPS    Z12, Z2, Z2
-	VDIVPS    Z3, Z2, Z2
-	VSUBPS    Z2, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_81:
-	VZEROUPPER
-	RET
-
-// func ssgdAVX512(n int, value *float32, grad *float32, rate float32, decay float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ssgdAVX512(SB), $0-32
-	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         value+8(FP), CX
-	MOVQ         grad+16(FP), DX
-	VBROADCASTSS rate+24(FP), Z6
-	VBROADCASTSS decay+28(FP), Z7
-	MOVQ         AX, SI
-	ANDQ         $0x0f, SI
-	MOVQ         AX, BX
-	SUBQ         SI, BX
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, AX
-	MOVQ         SI, AX
-	XORL         DI, DI
-	TESTQ        AX, AX
-	CMOVQLT      DI, AX
-	MOVQ         $0x00000010, DI
-	CMPQ         AX, DI
-	CMOVQGT      DI, AX
-	MOVQ         $-1, DI
-	BZHIQ        AX, DI, DI
-	KMOVW        DI, K1
-	XORQ         AX, AX
-	TESTQ        BX, BX
-	JE           rest_83
-
-vector_82:
-	VMOVUPS (CX)(AX*1), Z0
-	VMOVUPS (DX)(AX*1), Z1
-	VMULPS  Z7, Z0, Z2
-	VADDPS  Z2, Z1, Z1
-	VMULPS  Z6, Z1, Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_82
-
-rest_83:
-	TESTQ     SI, SI
-	JE        done_84
-	VMOVUPS.Z (CX)(AX*1), K1, Z0
-	VMOVUPS.Z (DX)(AX*1), K1, Z1
-	VMULPS    Z7, Z0, Z2
-	VADDPS    Z2, Z1, Z1
-	VMULPS    Z6, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_84:
-	VZEROUPPER
-	RET
-
-// func smomentumAVX512(n int, value *float32, grad *float32, rate float32, decay float32, buffer *float32, momentum float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·smomentumAVX512(SB), $0-44
-	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         value+8(FP), CX
-	MOVQ         grad+16(FP), DX
-	MOVQ         buffer+32(FP), BX
-	VBROADCASTSS rate+24(FP), Z6
-	VBROADCASTSS decay+28(FP), Z7
-	VBROADCASTSS momentum+40(FP), Z8
-	MOVQ         AX, DI
-	ANDQ         $0x0f, DI
-	MOVQ         AX, SI
-	SUBQ         DI, SI
-	SHLQ         $0x02, SI
-	SHLQ         $0x02, AX
-	MOVQ         DI, AX
-	XORL         R8, R8
-	TESTQ        AX, AX
-	CMOVQLT      R8, AX
-	MOVQ         $0x00000010, R8
-	CMPQ         AX, R8
-	CMOVQGT      R8, AX
-	MOVQ         $-1, R8
-	BZHIQ        AX, R8, R8
-	KMOVW        R8, K1
-	XORQ         AX, AX
-	TESTQ        SI, SI
-	JE           rest_86
-
-vector_85:
-	VMOVUPS (CX)(AX*1), Z0
-	VMOVUPS (DX)(AX*1), Z1
-	VMULPS  Z7, Z0, Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS (BX)(AX*1), Z2
-	VMULPS  Z8, Z2, Z2
-	VADDPS  Z1, Z2, Z1
-	VMOVUPS Z1, (BX)(AX*1)
-	VMULPS  Z6, Z1, Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_85
-
-rest_86:
-	TESTQ     DI, DI
-	JE        done_87
-	VMOVUPS.Z (CX)(AX*1), K1, Z0
-	VMOVUPS.Z (DX)(AX*1), K1, Z1
-	VMULPS    Z7, Z0, Z2
-	VADDPS    Z2, Z1, Z1
-	VMOVUPS.Z (BX)(AX*1), K1, Z2
-	VMULPS    Z8, Z2, Z2
-	VADDPS    Z1, Z2, Z1
-	VMOVUPS   Z1, K1, (BX)(AX*1)
-	VMULPS    Z6, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_87:
-	VZEROUPPER
-	RET
-
-// func smulAVX512(n int, x *float32, y *float32, z *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·smulAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    z+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000010, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_89
-
-vector_88:
-	VMOVUPS (CX)(AX*1), Z0
-	VMOVUPS (DX)(AX*1), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (BX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_88
-
-rest_89:
-	TESTQ     DI, DI
-	JE        done_90
-	VMOVUPS.Z (CX)(AX*1), K1, Z0
-	VMOVUPS.Z (DX)(AX*1), K1, Z1
-	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (BX)(AX*1)
-
-done_90:
-	VZEROUPPER
-	RET
-
-// func sscaleAVX512(n int, x *float32, y *float32, c float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sscaleAVX512(SB), $0-28
-	LEAQ         sconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS c+24(FP), Z1
-	MOVQ         AX, SI
-	ANDQ         $0x0f, SI
-	MOVQ         AX, BX
-	SUBQ         SI, BX
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, AX
-	MOVQ         SI, AX
-	XORL         DI, DI
-	TESTQ        AX, AX
-	CMOVQLT      DI, AX
-	MOVQ         $0x00000010, DI
-	CMPQ         AX, DI
-	CMOVQGT      DI, AX
-	MOVQ         $-1, DI
-	BZHIQ        AX, DI, DI
-	KMOVW        DI, K1
-	XORQ         AX, AX
-	TESTQ        BX, BX
-	JE           rest_92
-
-vector_91:
-	VMOVUPS (CX)(AX*1), Z0
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (DX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_91
-
-rest_92:
-	TESTQ     SI, SI
-	JE        done_93
-	VMOVUPS.Z (CX)(AX*1), K1, Z0
-	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (DX)(AX*1)
-
-done_93:
-	VZEROUPPER
-	RET
-
-// func saddRowsAVX512(rows int, cols int, x *float32, y *float32, z *float32)
+// func saddRowsAVX512(rows int, cols int, z *float32, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·saddRowsAVX512(SB), $0-40
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    cols+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    z+32(FP), SI
+	MOVQ    z+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    y+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x0f, R8
 	MOVQ    CX, DI
@@ -2434,45 +2487,45 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_94:
+row_93:
 	XORQ  R9, R9
 	TESTQ DI, DI
-	JE    rest_96
+	JE    rest_95
 
-vector_95:
-	VMOVUPS (DX)(R9*1), Z0
-	VMOVUPS (BX)(R9*1), Z1
+vector_94:
+	VMOVUPS (BX)(R9*1), Z0
+	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (SI)(R9*1)
+	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_95
+	JLT     vector_94
 
-rest_96:
+rest_95:
 	TESTQ     R8, R8
-	JE        done_97
-	VMOVUPS.Z (DX)(R9*1), K1, Z0
-	VMOVUPS.Z (BX)(R9*1), K1, Z1
+	JE        done_96
+	VMOVUPS.Z (BX)(R9*1), K1, Z0
+	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (SI)(R9*1)
+	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_97:
+done_96:
+	ADDQ CX, BX
 	ADDQ CX, DX
-	ADDQ CX, SI
 	DECQ AX
-	JNE  row_94
+	JNE  row_93
 	VZEROUPPER
 	RET
 
-// func ssumRowsAVX512(rows int, n int, ld int, x *float32, y *float32)
+// func ssumRowsAVX512(rows int, n int, ld int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·ssumRowsAVX512(SB), $0-40
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    n+8(FP), CX
 	MOVQ    ld+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    y+32(FP), SI
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x0f, R8
 	MOVQ    CX, DI
@@ -2491,95 +2544,32 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_98:
+row_97:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_100
+	JE    rest_99
 
-vector_99:
-	VMOVUPS (BX)(CX*1), Z0
-	VMOVUPS (SI)(CX*1), Z1
+vector_98:
+	VMOVUPS (SI)(CX*1), Z0
+	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (SI)(CX*1)
+	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_99
+	JLT     vector_98
 
-rest_100:
+rest_99:
 	TESTQ     R8, R8
-	JE        done_101
-	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	JE        done_100
+	VMOVUPS.Z (SI)(CX*1), K1, Z0
+	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (SI)(CX*1)
+	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_101:
-	ADDQ DX, BX
+done_100:
+	ADDQ DX, SI
 	DECQ AX
-	JNE  row_98
-	VZEROUPPER
-	RET
-
-// func ssumSquaresAVX512(n int, x *float32, sum *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ssumSquaresAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    sum+16(FP), DX
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	MOVQ    AX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000010, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_103
-
-vector_102:
-	VMOVUPS       (CX)(AX*1), Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VCVTPS2PD     Y2, Z2
-	VCVTPS2PD     Y3, Z3
-	VFMADD231PD   Z2, Z2, Z0
-	VFMADD231PD   Z3, Z3, Z1
-	ADDQ          $0x00000040, AX
-	CMPQ          AX, BX
-	JLT           vector_102
-
-rest_103:
-	TESTQ         SI, SI
-	JE            done_104
-	VMOVUPS.Z     (CX)(AX*1), K1, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VCVTPS2PD     Y2, Z2
-	VCVTPS2PD     Y3, Z3
-	VFMADD231PD   Z2, Z2, Z0
-	VFMADD231PD   Z3, Z3, Z1
-
-done_104:
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, (DX)
+	JNE  row_97
 	VZEROUPPER
 	RET
 
@@ -2913,13 +2903,13 @@ DATA dconstants<>+2608(SB)/8, $0x3e5ad7f6966a5c07
 DATA dconstants<>+2616(SB)/8, $0x3e5ad7f6966a5c07
 GLOBL dconstants<>(SB), RODATA|NOPTR, $2624
 
-// func dexpAVX512(n int, x *float64, y *float64)
+// func dexpAVX512(n int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·dexpAVX512(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPD (AX), Z13
 	VMOVUPD 64(AX), Z14
 	VMOVUPD 128(AX), Z16
@@ -2954,10 +2944,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_106
+	JE      rest_102
 
-vector_105:
-	VMOVUPD      (DX)(CX*1), Z0
+vector_101:
+	VMOVUPD      (BX)(CX*1), Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
 	VMULPD       Z16, Z0, Z1
@@ -2977,15 +2967,15 @@ vector_105:
 	VFMADD213PD  Z19, Z0, Z2
 	VFMADD213PD  Z19, Z0, Z2
 	VSCALEFPD    Z1, Z2, Z0
-	VMOVUPD      Z0, (BX)(CX*1)
+	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_105
+	JLT          vector_101
 
-rest_106:
+rest_102:
 	TESTQ        SI, SI
-	JE           done_107
-	VMOVUPD.Z    (DX)(CX*1), K1, Z0
+	JE           done_103
+	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
 	VMULPD       Z16, Z0, Z1
@@ -3005,19 +2995,19 @@ rest_106:
 	VFMADD213PD  Z19, Z0, Z2
 	VFMADD213PD  Z19, Z0, Z2
 	VSCALEFPD    Z1, Z2, Z0
-	VMOVUPD      Z0, K1, (BX)(CX*1)
+	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_107:
+done_103:
 	VZEROUPPER
 	RET
 
-// func dtanhAVX512(n int, x *float64, y *float64)
+// func dtanhAVX512(n int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·dtanhAVX512(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPD (AX), Z13
 	VMOVUPD 64(AX), Z14
 	VMOVUPD 128(AX), Z16
@@ -3053,10 +3043,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_109
+	JE      rest_105
 
-vector_108:
-	VMOVUPD      (DX)(CX*1), Z0
+vector_104:
+	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
@@ -3084,15 +3074,15 @@ vector_108:
 	VADDPD       384(AX), Z2, Z1
 	VDIVPD       Z1, Z2, Z0
 	VPORQ        Z4, Z0, Z0
-	VMOVUPD      Z0, (BX)(CX*1)
+	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_108
+	JLT          vector_104
 
-rest_109:
+rest_105:
 	TESTQ        DI, DI
-	JE           done_110
-	VMOVUPD.Z    (DX)(CX*1), K1, Z0
+	JE           done_106
+	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
 	VPANDNQ      Z0, Z3, Z0
@@ -3120,20 +3110,20 @@ rest_109:
 	VADDPD       384(AX), Z2, Z1
 	VDIVPD       Z1, Z2, Z0
 	VPORQ        Z4, Z0, Z0
-	VMOVUPD      Z0, K1, (BX)(CX*1)
+	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_110:
+done_106:
 	VZEROUPPER
 	RET
 
-// func dtanhBackwardAVX512(n int, y *float64, dy *float64, dx *float64)
+// func dtanhBackwardAVX512(n int, dx *float64, y *float64, dy *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·dtanhBackwardAVX512(SB), $0-32
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPD 320(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
@@ -3153,40 +3143,40 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_112
+	JE      rest_108
 
-vector_111:
-	VMOVUPD (DX)(CX*1), Z0
-	VMOVUPD (BX)(CX*1), Z1
+vector_107:
+	VMOVUPD (BX)(CX*1), Z0
+	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
 	VSUBPD  Z0, Z12, Z0
 	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, (SI)(CX*1)
+	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_111
+	JLT     vector_107
 
-rest_112:
+rest_108:
 	TESTQ     DI, DI
-	JE        done_113
-	VMOVUPD.Z (DX)(CX*1), K1, Z0
-	VMOVUPD.Z (BX)(CX*1), K1, Z1
+	JE        done_109
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
 	VSUBPD    Z0, Z12, Z0
 	VMULPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (SI)(CX*1)
+	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_113:
+done_109:
 	VZEROUPPER
 	RET
 
-// func dgeluTanhAVX512(n int, x *float64, y *float64)
+// func dgeluTanhAVX512(n int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·dgeluTanhAVX512(SB), $0-24
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    y+16(FP), BX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
 	VMOVUPD (AX), Z13
 	VMOVUPD 64(AX), Z14
 	VMOVUPD 128(AX), Z16
@@ -3221,10 +3211,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_115
+	JE      rest_111
 
-vector_114:
-	VMOVUPD      (DX)(CX*1), Z5
+vector_110:
+	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
 	VFMADD213PD  704(AX), Z6, Z0
@@ -3250,15 +3240,15 @@ vector_114:
 	VSCALEFPD    Z1, Z2, Z0
 	VADDPD       Z19, Z0, Z0
 	VDIVPD       Z0, Z5, Z0
-	VMOVUPD      Z0, (BX)(CX*1)
+	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_114
+	JLT          vector_110
 
-rest_115:
+rest_111:
 	TESTQ        DI, DI
-	JE           done_116
-	VMOVUPD.Z    (DX)(CX*1), K1, Z5
+	JE           done_112
+	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
 	VFMADD213PD  704(AX), Z6, Z0
@@ -3284,20 +3274,20 @@ rest_115:
 	VSCALEFPD    Z1, Z2, Z0
 	VADDPD       Z19, Z0, Z0
 	VDIVPD       Z0, Z5, Z0
-	VMOVUPD      Z0, K1, (BX)(CX*1)
+	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_116:
+done_112:
 	VZEROUPPER
 	RET
 
-// func dgeluTanhBackwardAVX512(n int, x *float64, dy *float64, dx *float64)
+// func dgeluTanhBackwardAVX512(n int, dx *float64, x *float64, dy *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
-	MOVQ    x+8(FP), DX
-	MOVQ    dy+16(FP), BX
-	MOVQ    dx+24(FP), SI
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
 	VMOVUPD (AX), Z13
 	VMOVUPD 64(AX), Z14
 	VMOVUPD 128(AX), Z16
@@ -3335,10 +3325,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_118
+	JE      rest_114
 
-vector_117:
-	VMOVUPD      (DX)(CX*1), Z5
+vector_113:
+	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
 	VMULPD       Z5, Z5, Z6
@@ -3372,17 +3362,17 @@ vector_117:
 	VMULPD       Z0, Z8, Z8
 	VMULPD       Z0, Z8, Z8
 	VFNMADD231PD Z7, Z8, Z0
-	VMOVUPD      (BX)(CX*1), Z9
+	VMOVUPD      (SI)(CX*1), Z9
 	VMULPD       Z9, Z0, Z0
-	VMOVUPD      Z0, (SI)(CX*1)
+	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_117
+	JLT          vector_113
 
-rest_118:
+rest_114:
 	TESTQ        R8, R8
-	JE           done_119
-	VMOVUPD.Z    (DX)(CX*1), K1, Z5
+	JE           done_115
+	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
 	VMULPD       Z5, Z5, Z6
@@ -3416,22 +3406,392 @@ rest_118:
 	VMULPD       Z0, Z8, Z8
 	VMULPD       Z0, Z8, Z8
 	VFNMADD231PD Z7, Z8, Z0
-	VMOVUPD.Z    (BX)(CX*1), K1, Z9
+	VMOVUPD.Z    (SI)(CX*1), K1, Z9
 	VMULPD       Z9, Z0, Z0
-	VMOVUPD      Z0, K1, (SI)(CX*1)
+	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_119:
+done_115:
 	VZEROUPPER
 	RET
 
-// func dsoftmaxRowsAVX512(rows int, cols int, x *float64, y *float64, scale float64, empty float64)
+// func dmulAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dmulAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_117
+
+vector_116:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_116
+
+rest_117:
+	TESTQ     DI, DI
+	JE        done_118
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_118:
+	VZEROUPPER
+	RET
+
+// func dscaleAVX512(n int, y *float64, x *float64, c float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dscaleAVX512(SB), $0-32
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD c+24(FP), Z1
+	MOVQ         AX, SI
+	ANDQ         $0x07, SI
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, AX
+	MOVQ         SI, AX
+	XORL         DI, DI
+	TESTQ        AX, AX
+	CMOVQLT      DI, AX
+	MOVQ         $0x00000008, DI
+	CMPQ         AX, DI
+	CMOVQGT      DI, AX
+	MOVQ         $-1, DI
+	BZHIQ        AX, DI, DI
+	KMOVW        DI, K1
+	XORQ         AX, AX
+	TESTQ        BX, BX
+	JE           rest_120
+
+vector_119:
+	VMOVUPD (DX)(AX*1), Z0
+	VMULPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_119
+
+rest_120:
+	TESTQ     SI, SI
+	JE        done_121
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_121:
+	VZEROUPPER
+	RET
+
+// func dadamAVX512(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dadamAVX512(SB), $0-48
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         value+8(FP), CX
+	MOVQ         grad+16(FP), DX
+	MOVQ         m+24(FP), BX
+	MOVQ         v+32(FP), SI
+	MOVQ         k+40(FP), DI
+	VBROADCASTSD (DI), Z6
+	VBROADCASTSD 8(DI), Z7
+	VBROADCASTSD 16(DI), Z8
+	VBROADCASTSD 24(DI), Z9
+	VBROADCASTSD 32(DI), Z10
+	VBROADCASTSD 40(DI), Z11
+	VBROADCASTSD 48(DI), Z12
+	VBROADCASTSD 56(DI), Z13
+	VBROADCASTSD 64(DI), Z14
+	MOVQ         AX, R8
+	ANDQ         $0x07, R8
+	MOVQ         AX, DI
+	SUBQ         R8, DI
+	SHLQ         $0x03, DI
+	SHLQ         $0x03, AX
+	MOVQ         R8, AX
+	XORL         R9, R9
+	TESTQ        AX, AX
+	CMOVQLT      R9, AX
+	MOVQ         $0x00000008, R9
+	CMPQ         AX, R9
+	CMOVQGT      R9, AX
+	MOVQ         $-1, R9
+	BZHIQ        AX, R9, R9
+	KMOVW        R9, K1
+	XORQ         AX, AX
+	TESTQ        DI, DI
+	JE           rest_123
+
+vector_122:
+	VMOVUPD (CX)(AX*1), Z0
+	VMOVUPD (DX)(AX*1), Z1
+	VMOVUPD (BX)(AX*1), Z2
+	VMOVUPD (SI)(AX*1), Z3
+	VMULPD  Z6, Z0, Z0
+	VMULPD  Z7, Z0, Z4
+	VADDPD  Z4, Z1, Z1
+	VMULPD  Z8, Z2, Z2
+	VMULPD  Z9, Z1, Z4
+	VADDPD  Z4, Z2, Z2
+	VMOVUPD Z2, (BX)(AX*1)
+	VMULPD  Z10, Z3, Z3
+	VMULPD  Z11, Z1, Z4
+	VMULPD  Z1, Z4, Z4
+	VADDPD  Z4, Z3, Z3
+	VMOVUPD Z3, (SI)(AX*1)
+	VSQRTPD Z3, Z3
+	VDIVPD  Z13, Z3, Z3
+	VADDPD  Z14, Z3, Z3
+	VMULPD  Z12, Z2, Z2
+	VDIVPD  Z3, Z2, Z2
+	VSUBPD  Z2, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, DI
+	JLT     vector_122
+
+rest_123:
+	TESTQ     R8, R8
+	JE        done_124
+	VMOVUPD.Z (CX)(AX*1), K1, Z0
+	VMOVUPD.Z (DX)(AX*1), K1, Z1
+	VMOVUPD.Z (BX)(AX*1), K1, Z2
+	VMOVUPD.Z (SI)(AX*1), K1, Z3
+	VMULPD    Z6, Z0, Z0
+	VMULPD    Z7, Z0, Z4
+	VADDPD    Z4, Z1, Z1
+	VMULPD    Z8, Z2, Z2
+	VMULPD    Z9, Z1, Z4
+	VADDPD    Z4, Z2, Z2
+	VMOVUPD   Z2, K1, (BX)(AX*1)
+	VMULPD    Z10, Z3, Z3
+	VMULPD    Z11, Z1, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPD   Z3, K1, (SI)(AX*1)
+	VSQRTPD   Z3, Z3
+	VDIVPD    Z13, Z3, Z3
+	VADDPD    Z14, Z3, Z3
+	VMULPD    Z12, Z2, Z2
+	VDIVPD    Z3, Z2, Z2
+	VSUBPD    Z2, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_124:
+	VZEROUPPER
+	RET
+
+// func dsgdAVX512(n int, value *float64, grad *float64, rate float64, decay float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsgdAVX512(SB), $0-40
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         value+8(FP), CX
+	MOVQ         grad+16(FP), DX
+	VBROADCASTSD rate+24(FP), Z6
+	VBROADCASTSD decay+32(FP), Z7
+	MOVQ         AX, SI
+	ANDQ         $0x07, SI
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, AX
+	MOVQ         SI, AX
+	XORL         DI, DI
+	TESTQ        AX, AX
+	CMOVQLT      DI, AX
+	MOVQ         $0x00000008, DI
+	CMPQ         AX, DI
+	CMOVQGT      DI, AX
+	MOVQ         $-1, DI
+	BZHIQ        AX, DI, DI
+	KMOVW        DI, K1
+	XORQ         AX, AX
+	TESTQ        BX, BX
+	JE           rest_126
+
+vector_125:
+	VMOVUPD (CX)(AX*1), Z0
+	VMOVUPD (DX)(AX*1), Z1
+	VMULPD  Z7, Z0, Z2
+	VADDPD  Z2, Z1, Z1
+	VMULPD  Z6, Z1, Z1
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_125
+
+rest_126:
+	TESTQ     SI, SI
+	JE        done_127
+	VMOVUPD.Z (CX)(AX*1), K1, Z0
+	VMOVUPD.Z (DX)(AX*1), K1, Z1
+	VMULPD    Z7, Z0, Z2
+	VADDPD    Z2, Z1, Z1
+	VMULPD    Z6, Z1, Z1
+	VSUBPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_127:
+	VZEROUPPER
+	RET
+
+// func dmomentumAVX512(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dmomentumAVX512(SB), $0-56
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         n+0(FP), AX
+	MOVQ         value+8(FP), CX
+	MOVQ         grad+16(FP), DX
+	MOVQ         buffer+24(FP), BX
+	VBROADCASTSD rate+32(FP), Z6
+	VBROADCASTSD decay+48(FP), Z7
+	VBROADCASTSD momentum+40(FP), Z8
+	MOVQ         AX, DI
+	ANDQ         $0x07, DI
+	MOVQ         AX, SI
+	SUBQ         DI, SI
+	SHLQ         $0x03, SI
+	SHLQ         $0x03, AX
+	MOVQ         DI, AX
+	XORL         R8, R8
+	TESTQ        AX, AX
+	CMOVQLT      R8, AX
+	MOVQ         $0x00000008, R8
+	CMPQ         AX, R8
+	CMOVQGT      R8, AX
+	MOVQ         $-1, R8
+	BZHIQ        AX, R8, R8
+	KMOVW        R8, K1
+	XORQ         AX, AX
+	TESTQ        SI, SI
+	JE           rest_129
+
+vector_128:
+	VMOVUPD (CX)(AX*1), Z0
+	VMOVUPD (DX)(AX*1), Z1
+	VMULPD  Z7, Z0, Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPD (BX)(AX*1), Z2
+	VMULPD  Z8, Z2, Z2
+	VADDPD  Z1, Z2, Z1
+	VMOVUPD Z1, (BX)(AX*1)
+	VMULPD  Z6, Z1, Z1
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_128
+
+rest_129:
+	TESTQ     DI, DI
+	JE        done_130
+	VMOVUPD.Z (CX)(AX*1), K1, Z0
+	VMOVUPD.Z (DX)(AX*1), K1, Z1
+	VMULPD    Z7, Z0, Z2
+	VADDPD    Z2, Z1, Z1
+	VMOVUPD.Z (BX)(AX*1), K1, Z2
+	VMULPD    Z8, Z2, Z2
+	VADDPD    Z1, Z2, Z1
+	VMOVUPD   Z1, K1, (BX)(AX*1)
+	VMULPD    Z6, Z1, Z1
+	VSUBPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_130:
+	VZEROUPPER
+	RET
+
+// func dsumSquaresAVX512(n int, x *float64) float64
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsumSquaresAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    AX, BX
+	ANDQ    $0x07, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x03, DX
+	SHLQ    $0x03, AX
+	MOVQ    BX, AX
+	XORL    SI, SI
+	TESTQ   AX, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000008, SI
+	CMPQ    AX, SI
+	CMOVQGT SI, AX
+	MOVQ    $-1, SI
+	BZHIQ   AX, SI, SI
+	KMOVW   SI, K1
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_132
+
+vector_131:
+	VMOVUPD     (CX)(AX*1), Z2
+	VFMADD231PD Z2, Z2, Z0
+	ADDQ        $0x00000040, AX
+	CMPQ        AX, DX
+	JLT         vector_131
+
+rest_132:
+	TESTQ       BX, BX
+	JE          done_133
+	VMOVUPD.Z   (CX)(AX*1), K1, Z2
+	VFMADD231PD Z2, Z2, Z0
+
+done_133:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dsoftmaxRowsAVX512(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	LEAQ         dconstants<>+0(SB), AX
 	MOVQ         rows+0(FP), CX
 	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         y+24(FP), SI
+	MOVQ         y+16(FP), BX
+	MOVQ         x+24(FP), SI
 	VMOVUPD      (AX), Z13
 	VMOVUPD      64(AX), Z14
 	VMOVUPD      128(AX), Z16
@@ -3469,27 +3829,27 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_120:
+row_134:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_122
+	JE      rest_136
 
-vector_121:
-	VMOVUPD (BX)(R8*1), Z2
+vector_135:
+	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_121
+	JLT     vector_135
 
-rest_122:
+rest_136:
 	TESTQ   DI, DI
-	JE      done_123
+	JE      done_137
 	VMOVUPD Z12, Z2
-	VMOVUPD (BX)(R8*1), K1, Z2
+	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_123:
+done_137:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3502,10 +3862,10 @@ done_123:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_125
+	JE            rest_139
 
-vector_124:
-	VMOVUPD      (BX)(R8*1), Z2
+vector_138:
+	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
 	VMINPD       Z2, Z14, Z2
@@ -3526,17 +3886,17 @@ vector_124:
 	VFMADD213PD  Z19, Z2, Z4
 	VFMADD213PD  Z19, Z2, Z4
 	VSCALEFPD    Z3, Z4, Z2
-	VMOVUPD      Z2, (SI)(R8*1)
+	VMOVUPD      Z2, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_124
+	JLT          vector_138
 
-rest_125:
+rest_139:
 	TESTQ        DI, DI
-	JE           done_126
+	JE           done_140
 	VMOVUPD      Z12, Z2
-	VMOVUPD      (BX)(R8*1), K1, Z2
+	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
 	VMINPD       Z2, Z14, Z2
@@ -3557,10 +3917,10 @@ rest_125:
 	VFMADD213PD  Z19, Z2, Z4
 	VFMADD213PD  Z19, Z2, Z4
 	VSCALEFPD    Z3, Z4, Z2
-	VMOVUPD      Z2, K1, (SI)(R8*1)
+	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_126:
+done_140:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3573,28 +3933,115 @@ done_126:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_128
+	JE            rest_142
 
-vector_127:
-	VMOVUPD (SI)(R8*1), Z2
+vector_141:
+	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
-	VMOVUPD Z2, (SI)(R8*1)
+	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_127
+	JLT     vector_141
 
-rest_128:
+rest_142:
 	TESTQ     DI, DI
-	JE        done_129
-	VMOVUPD.Z (SI)(R8*1), K1, Z2
+	JE        done_143
+	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (SI)(R8*1)
+	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_129:
-	ADDQ DX, BX
+done_143:
 	ADDQ DX, SI
+	ADDQ DX, BX
 	DECQ CX
-	JNE  row_120
+	JNE  row_134
+	VZEROUPPER
+	RET
+
+// func dsoftmaxBackwardRowsAVX512(rows int, cols int, dx *float64, y *float64, dy *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dx+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x07, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x03, DI
+	SHLQ    $0x03, CX
+	MOVQ    R8, R9
+	XORL    R10, R10
+	TESTQ   R9, R9
+	CMOVQLT R10, R9
+	MOVQ    $0x00000008, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	MOVQ    $-1, R10
+	BZHIQ   R9, R10, R10
+	KMOVW   R10, K1
+
+row_144:
+	VPXORD Z1, Z1, Z1
+	XORQ   R9, R9
+	TESTQ  DI, DI
+	JE     rest_146
+
+vector_145:
+	VMOVUPD     (BX)(R9*1), Z2
+	VMOVUPD     (SI)(R9*1), Z3
+	VFMADD231PD Z2, Z3, Z1
+	ADDQ        $0x00000040, R9
+	CMPQ        R9, DI
+	JLT         vector_145
+
+rest_146:
+	TESTQ       R8, R8
+	JE          done_147
+	VMOVUPD.Z   (BX)(R9*1), K1, Z2
+	VMOVUPD.Z   (SI)(R9*1), K1, Z3
+	VFMADD231PD Z2, Z3, Z1
+
+done_147:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	XORQ          R9, R9
+	TESTQ         DI, DI
+	JE            rest_149
+
+vector_148:
+	VMOVUPD (SI)(R9*1), Z2
+	VMOVUPD (BX)(R9*1), Z3
+	VSUBPD  Z1, Z2, Z2
+	VMULPD  Z3, Z2, Z2
+	VMOVUPD Z2, (DX)(R9*1)
+	ADDQ    $0x00000040, R9
+	CMPQ    R9, DI
+	JLT     vector_148
+
+rest_149:
+	TESTQ     R8, R8
+	JE        done_150
+	VMOVUPD.Z (SI)(R9*1), K1, Z2
+	VMOVUPD.Z (BX)(R9*1), K1, Z3
+	VSUBPD    Z1, Z2, Z2
+	VMULPD    Z3, Z2, Z2
+	VMOVUPD   Z2, K1, (DX)(R9*1)
+
+done_150:
+	ADDQ CX, BX
+	ADDQ CX, SI
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_144
 	VZEROUPPER
 	RET
 
@@ -3642,27 +4089,27 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_130:
+row_151:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_132
+	JE      rest_153
 
-vector_131:
+vector_152:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_131
+	JLT     vector_152
 
-rest_132:
+rest_153:
 	TESTQ   R8, R8
-	JE      done_133
+	JE      done_154
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_133:
+done_154:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3676,9 +4123,9 @@ done_133:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_135
+	JE            rest_156
 
-vector_134:
+vector_155:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
@@ -3703,11 +4150,11 @@ vector_134:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_134
+	JLT          vector_155
 
-rest_135:
+rest_156:
 	TESTQ        R8, R8
-	JE           done_136
+	JE           done_157
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -3732,7 +4179,7 @@ rest_135:
 	VSCALEFPD    Z3, Z4, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_136:
+done_157:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3745,111 +4192,28 @@ done_136:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_130
+	JNE           row_151
 	VZEROUPPER
 	RET
 
-// func dsoftmaxBackwardRowsAVX512(rows int, cols int, y *float64, dy *float64, dx *float64)
+// func dnormRowsAVX512(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    rows+0(FP), AX
-	MOVQ    cols+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    dx+32(FP), SI
-	MOVQ    CX, R8
-	ANDQ    $0x07, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x03, DI
-	SHLQ    $0x03, CX
-	MOVQ    R8, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000008, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	MOVQ    $-1, R10
-	BZHIQ   R9, R10, R10
-	KMOVW   R10, K1
-
-row_137:
-	VPXORD Z1, Z1, Z1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_139
-
-vector_138:
-	VMOVUPD     (DX)(R9*1), Z2
-	VMOVUPD     (BX)(R9*1), Z3
-	VFMADD231PD Z2, Z3, Z1
-	ADDQ        $0x00000040, R9
-	CMPQ        R9, DI
-	JLT         vector_138
-
-rest_139:
-	TESTQ       R8, R8
-	JE          done_140
-	VMOVUPD.Z   (DX)(R9*1), K1, Z2
-	VMOVUPD.Z   (BX)(R9*1), K1, Z3
-	VFMADD231PD Z2, Z3, Z1
-
-done_140:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPD        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VADDPD        X2, X1, X1
-	VBROADCASTSD  X1, Z1
-	XORQ          R9, R9
-	TESTQ         DI, DI
-	JE            rest_142
-
-vector_141:
-	VMOVUPD (BX)(R9*1), Z2
-	VMOVUPD (DX)(R9*1), Z3
-	VSUBPD  Z1, Z2, Z2
-	VMULPD  Z3, Z2, Z2
-	VMOVUPD Z2, (SI)(R9*1)
-	ADDQ    $0x00000040, R9
-	CMPQ    R9, DI
-	JLT     vector_141
-
-rest_142:
-	TESTQ     R8, R8
-	JE        done_143
-	VMOVUPD.Z (BX)(R9*1), K1, Z2
-	VMOVUPD.Z (DX)(R9*1), K1, Z3
-	VSUBPD    Z1, Z2, Z2
-	VMULPD    Z3, Z2, Z2
-	VMOVUPD   Z2, K1, (SI)(R9*1)
-
-done_143:
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, SI
-	DECQ AX
-	JNE  row_137
-	VZEROUPPER
-	RET
-
-// func dnormRowsAVX512(rows int, cols int, x *float64, gamma *float64, beta *float64, y *float64, mean *float64, rstd *float64, inverse float64, eps float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dnormRowsAVX512(SB), $0-80
+TEXT ·dnormRowsAVX512(SB), $0-72
 	LEAQ         dconstants<>+0(SB), AX
 	MOVQ         rows+0(FP), CX
 	MOVQ         cols+8(FP), DX
-	MOVQ         x+16(FP), BX
-	MOVQ         gamma+24(FP), SI
-	MOVQ         beta+32(FP), DI
-	MOVQ         y+40(FP), R8
-	MOVQ         mean+48(FP), R9
-	MOVQ         rstd+56(FP), R10
-	VBROADCASTSD inverse+64(FP), Z4
-	VBROADCASTSD eps+72(FP), Z5
+	MOVQ         y+16(FP), BX
+	MOVQ         mean+24(FP), SI
+	MOVQ         rstd+32(FP), DI
+	MOVQ         x+40(FP), R8
+	MOVQ         gamma+48(FP), R9
+	MOVQ         beta+56(FP), R10
+	VPXORD       Z1, Z1, Z1
+	VCVTSI2SDQ   DX, X1, X1
+	VBROADCASTSD X1, Z1
+	VMOVUPD      320(AX), Z4
+	VDIVPD       Z1, Z4, Z4
+	VBROADCASTSD eps+64(FP), Z5
 	VMOVUPD      320(AX), Z6
 	MOVQ         DX, R11
 	ANDQ         $0x07, R11
@@ -3868,26 +4232,26 @@ TEXT ·dnormRowsAVX512(SB), $0-80
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_144:
+row_158:
 	VPXORD Z2, Z2, Z2
 	XORQ   R12, R12
 	TESTQ  AX, AX
-	JE     rest_146
+	JE     rest_160
 
-vector_145:
-	VMOVUPD (BX)(R12*1), Z0
+vector_159:
+	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_145
+	JLT     vector_159
 
-rest_146:
+rest_160:
 	TESTQ     R11, R11
-	JE        done_147
-	VMOVUPD.Z (BX)(R12*1), K1, Z0
+	JE        done_161
+	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_147:
+done_161:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -3896,29 +4260,29 @@ done_147:
 	VADDPD        X1, X2, X2
 	VBROADCASTSD  X2, Z2
 	VMULPD        Z4, Z2, Z2
-	VMOVSD        X2, (R9)
+	VMOVSD        X2, (SI)
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_149
+	JE            rest_163
 
-vector_148:
-	VMOVUPD     (BX)(R12*1), Z0
+vector_162:
+	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_148
+	JLT         vector_162
 
-rest_149:
+rest_163:
 	TESTQ       R11, R11
-	JE          done_150
-	VMOVUPD.Z   (BX)(R12*1), K1, Z0
+	JE          done_164
+	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_150:
+done_164:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -3930,81 +4294,85 @@ done_150:
 	VADDPD        Z5, Z3, Z3
 	VSQRTPD       Z3, Z3
 	VDIVPD        Z3, Z6, Z3
-	VMOVSD        X3, (R10)
+	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_152
+	JE            rest_166
 
-vector_151:
-	VMOVUPD (BX)(R12*1), Z0
+vector_165:
+	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
-	TESTQ   SI, SI
-	JE      without_154
-	VMOVUPD (SI)(R12*1), Z1
+	TESTQ   R9, R9
+	JE      without_168
+	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_154:
-	TESTQ   DI, DI
-	JE      without_155
-	VMOVUPD (DI)(R12*1), Z1
+without_168:
+	TESTQ   R10, R10
+	JE      without_169
+	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_155:
-	VMOVUPD Z0, (R8)(R12*1)
+without_169:
+	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_151
+	JLT     vector_165
 
-rest_152:
+rest_166:
 	TESTQ     R11, R11
-	JE        done_153
-	VMOVUPD.Z (BX)(R12*1), K1, Z0
+	JE        done_167
+	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
-	TESTQ     SI, SI
-	JE        without_156
-	VMOVUPD.Z (SI)(R12*1), K1, Z1
+	TESTQ     R9, R9
+	JE        without_170
+	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_156:
-	TESTQ     DI, DI
-	JE        without_157
-	VMOVUPD.Z (DI)(R12*1), K1, Z1
+without_170:
+	TESTQ     R10, R10
+	JE        without_171
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_157:
-	VMOVUPD Z0, K1, (R8)(R12*1)
+without_171:
+	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_153:
-	ADDQ $0x08, R9
-	ADDQ $0x08, R10
-	ADDQ DX, BX
+done_167:
+	ADDQ $0x08, SI
+	ADDQ $0x08, DI
 	ADDQ DX, R8
+	ADDQ DX, BX
 	DECQ CX
-	JNE  row_144
+	JNE  row_158
 	VZEROUPPER
 	RET
 
-// func dnormBackwardRowsAVX512(rows int, cols int, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64, dx *float64, inverse float64)
+// func dnormBackwardRowsAVX512(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dnormBackwardRowsAVX512(SB), $0-72
+TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         rows+0(FP), AX
-	MOVQ         cols+8(FP), CX
-	MOVQ         dy+16(FP), DX
-	MOVQ         x+24(FP), BX
-	MOVQ         gamma+32(FP), SI
-	MOVQ         mean+40(FP), DI
-	MOVQ         rstd+48(FP), R8
-	MOVQ         dx+56(FP), R9
-	VBROADCASTSD inverse+64(FP), Z4
-	MOVQ         CX, R11
+	MOVQ         rows+0(FP), CX
+	MOVQ         cols+8(FP), DX
+	MOVQ         dx+16(FP), BX
+	MOVQ         dy+24(FP), SI
+	MOVQ         x+32(FP), DI
+	MOVQ         gamma+40(FP), R8
+	MOVQ         mean+48(FP), R9
+	MOVQ         rstd+56(FP), R10
+	VPXORD       Z1, Z1, Z1
+	VCVTSI2SDQ   DX, X1, X1
+	VBROADCASTSD X1, Z1
+	VMOVUPD      320(AX), Z4
+	VDIVPD       Z1, Z4, Z4
+	MOVQ         DX, R11
 	ANDQ         $0x07, R11
-	MOVQ         CX, R10
-	SUBQ         R11, R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, CX
+	MOVQ         DX, AX
+	SUBQ         R11, AX
+	SHLQ         $0x03, AX
+	SHLQ         $0x03, DX
 	MOVQ         R11, R12
 	XORL         R13, R13
 	TESTQ        R12, R12
@@ -4016,50 +4384,50 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_158:
-	VBROADCASTSD (DI), Z2
-	VBROADCASTSD (R8), Z3
+row_172:
+	VBROADCASTSD (R9), Z2
+	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
-	TESTQ        R10, R10
-	JE           rest_160
+	TESTQ        AX, AX
+	JE           rest_174
 
-vector_159:
-	VMOVUPD (DX)(R12*1), Z5
-	TESTQ   SI, SI
-	JE      without_162
-	VMOVUPD (SI)(R12*1), Z1
+vector_173:
+	VMOVUPD (SI)(R12*1), Z5
+	TESTQ   R8, R8
+	JE      without_176
+	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_162:
-	VMOVUPD     (BX)(R12*1), Z0
+without_176:
+	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
-	CMPQ        R12, R10
-	JLT         vector_159
+	CMPQ        R12, AX
+	JLT         vector_173
 
-rest_160:
+rest_174:
 	TESTQ     R11, R11
-	JE        done_161
-	VMOVUPD.Z (DX)(R12*1), K1, Z5
-	TESTQ     SI, SI
-	JE        without_163
-	VMOVUPD.Z (SI)(R12*1), K1, Z1
+	JE        done_175
+	VMOVUPD.Z (SI)(R12*1), K1, Z5
+	TESTQ     R8, R8
+	JE        without_177
+	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_163:
-	VMOVUPD.Z   (BX)(R12*1), K1, Z0
+without_177:
+	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_161:
+done_175:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -4077,474 +4445,141 @@ done_161:
 	VMULPD        Z4, Z6, Z6
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
-	TESTQ         R10, R10
-	JE            rest_165
+	TESTQ         AX, AX
+	JE            rest_179
 
-vector_164:
-	VMOVUPD (DX)(R12*1), Z5
-	TESTQ   SI, SI
-	JE      without_167
-	VMOVUPD (SI)(R12*1), Z1
+vector_178:
+	VMOVUPD (SI)(R12*1), Z5
+	TESTQ   R8, R8
+	JE      without_181
+	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_167:
-	VMOVUPD      (BX)(R12*1), Z0
+without_181:
+	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
 	VSUBPD       Z6, Z5, Z5
 	VFNMADD231PD Z0, Z7, Z5
 	VMULPD       Z3, Z5, Z5
-	VMOVUPD      Z5, (R9)(R12*1)
+	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
-	CMPQ         R12, R10
-	JLT          vector_164
+	CMPQ         R12, AX
+	JLT          vector_178
 
-rest_165:
+rest_179:
 	TESTQ     R11, R11
-	JE        done_166
-	VMOVUPD.Z (DX)(R12*1), K1, Z5
-	TESTQ     SI, SI
-	JE        without_168
-	VMOVUPD.Z (SI)(R12*1), K1, Z1
+	JE        done_180
+	VMOVUPD.Z (SI)(R12*1), K1, Z5
+	TESTQ     R8, R8
+	JE        without_182
+	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_168:
-	VMOVUPD.Z    (BX)(R12*1), K1, Z0
+without_182:
+	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
 	VSUBPD       Z6, Z5, Z5
 	VFNMADD231PD Z0, Z7, Z5
 	VMULPD       Z3, Z5, Z5
-	VMOVUPD      Z5, K1, (R9)(R12*1)
+	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_166:
-	ADDQ $0x08, DI
-	ADDQ $0x08, R8
-	ADDQ CX, DX
-	ADDQ CX, BX
-	ADDQ CX, R9
-	DECQ AX
-	JNE  row_158
+done_180:
+	ADDQ $0x08, R9
+	ADDQ $0x08, R10
+	ADDQ DX, SI
+	ADDQ DX, DI
+	ADDQ DX, BX
+	DECQ CX
+	JNE  row_172
 	VZEROUPPER
 	RET
 
-// func dnormColumnsAVX512(rows int, n int, ld int, dy *float64, x *float64, mean *float64, rstd *float64, dgamma *float64, dbeta *float64)
+// func dnormColumnsAVX512(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dnormColumnsAVX512(SB), $0-72
+TEXT ·dnormColumnsAVX512(SB), $0-64
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
-	MOVQ    n+8(FP), CX
-	MOVQ    ld+16(FP), DX
-	MOVQ    dy+24(FP), BX
-	MOVQ    x+32(FP), SI
-	MOVQ    mean+40(FP), DI
-	MOVQ    rstd+48(FP), R8
-	MOVQ    dgamma+56(FP), R9
-	MOVQ    dbeta+64(FP), R10
-	MOVQ    CX, R12
-	ANDQ    $0x07, R12
+	MOVQ    cols+8(FP), CX
+	MOVQ    dgamma+16(FP), DX
+	MOVQ    dbeta+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    mean+48(FP), R8
+	MOVQ    rstd+56(FP), R9
 	MOVQ    CX, R11
-	SUBQ    R12, R11
-	SHLQ    $0x03, R11
+	ANDQ    $0x07, R11
+	MOVQ    CX, R10
+	SUBQ    R11, R10
+	SHLQ    $0x03, R10
 	SHLQ    $0x03, CX
-	MOVQ    R12, CX
+	MOVQ    R11, R12
 	XORL    R13, R13
-	TESTQ   CX, CX
-	CMOVQLT R13, CX
+	TESTQ   R12, R12
+	CMOVQLT R13, R12
 	MOVQ    $0x00000008, R13
-	CMPQ    CX, R13
-	CMOVQGT R13, CX
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
 	MOVQ    $-1, R13
-	BZHIQ   CX, R13, R13
+	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
-	SHLQ    $0x03, DX
 
-row_169:
-	VBROADCASTSD (DI), Z2
-	VBROADCASTSD (R8), Z3
-	XORQ         CX, CX
-	TESTQ        R11, R11
-	JE           rest_171
+row_183:
+	VBROADCASTSD (R8), Z2
+	VBROADCASTSD (R9), Z3
+	XORQ         R12, R12
+	TESTQ        R10, R10
+	JE           rest_185
 
-vector_170:
-	VMOVUPD     (BX)(CX*1), Z5
-	TESTQ       R9, R9
-	JE          without_173
-	VMOVUPD     (SI)(CX*1), Z0
+vector_184:
+	VMOVUPD     (SI)(R12*1), Z5
+	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
-	VMOVUPD     (R9)(CX*1), Z1
+	VMOVUPD     (DX)(R12*1), Z1
 	VFMADD231PD Z5, Z0, Z1
-	VMOVUPD     Z1, (R9)(CX*1)
+	VMOVUPD     Z1, (DX)(R12*1)
+	VMOVUPD     (BX)(R12*1), Z1
+	VADDPD      Z5, Z1, Z1
+	VMOVUPD     Z1, (BX)(R12*1)
+	ADDQ        $0x00000040, R12
+	CMPQ        R12, R10
+	JLT         vector_184
 
-without_173:
-	TESTQ   R10, R10
-	JE      without_174
-	VMOVUPD (R10)(CX*1), Z1
-	VADDPD  Z5, Z1, Z1
-	VMOVUPD Z1, (R10)(CX*1)
-
-without_174:
-	ADDQ $0x00000040, CX
-	CMPQ CX, R11
-	JLT  vector_170
-
-rest_171:
-	TESTQ       R12, R12
-	JE          done_172
-	VMOVUPD.Z   (BX)(CX*1), K1, Z5
-	TESTQ       R9, R9
-	JE          without_175
-	VMOVUPD.Z   (SI)(CX*1), K1, Z0
+rest_185:
+	TESTQ       R11, R11
+	JE          done_186
+	VMOVUPD.Z   (SI)(R12*1), K1, Z5
+	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
-	VMOVUPD.Z   (R9)(CX*1), K1, Z1
+	VMOVUPD.Z   (DX)(R12*1), K1, Z1
 	VFMADD231PD Z5, Z0, Z1
-	VMOVUPD     Z1, K1, (R9)(CX*1)
+	VMOVUPD     Z1, K1, (DX)(R12*1)
+	VMOVUPD.Z   (BX)(R12*1), K1, Z1
+	VADDPD      Z5, Z1, Z1
+	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-without_175:
-	TESTQ     R10, R10
-	JE        without_176
-	VMOVUPD.Z (R10)(CX*1), K1, Z1
-	VADDPD    Z5, Z1, Z1
-	VMOVUPD   Z1, K1, (R10)(CX*1)
-
-without_176:
-done_172:
-	ADDQ $0x08, DI
+done_186:
 	ADDQ $0x08, R8
-	ADDQ DX, BX
-	ADDQ DX, SI
+	ADDQ $0x08, R9
+	ADDQ CX, SI
+	ADDQ CX, DI
 	DECQ AX
-	JNE  row_169
+	JNE  row_183
 	VZEROUPPER
 	RET
 
-// func dadamAVX512(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dadamAVX512(SB), $0-48
-	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         value+8(FP), CX
-	MOVQ         grad+16(FP), DX
-	MOVQ         m+24(FP), BX
-	MOVQ         v+32(FP), SI
-	MOVQ         k+40(FP), DI
-	VBROADCASTSD (DI), Z6
-	VBROADCASTSD 8(DI), Z7
-	VBROADCASTSD 16(DI), Z8
-	VBROADCASTSD 24(DI), Z9
-	VBROADCASTSD 32(DI), Z10
-	VBROADCASTSD 40(DI), Z11
-	VBROADCASTSD 48(DI), Z12
-	VBROADCASTSD 56(DI), Z13
-	VBROADCASTSD 64(DI), Z14
-	MOVQ         AX, R8
-	ANDQ         $0x07, R8
-	MOVQ         AX, DI
-	SUBQ         R8, DI
-	SHLQ         $0x03, DI
-	SHLQ         $0x03, AX
-	MOVQ         R8, AX
-	XORL         R9, R9
-	TESTQ        AX, AX
-	CMOVQLT      R9, AX
-	MOVQ         $0x00000008, R9
-	CMPQ         AX, R9
-	CMOVQGT      R9, AX
-	MOVQ         $-1, R9
-	BZHIQ        AX, R9, R9
-	KMOVW        R9, K1
-	XORQ         AX, AX
-	TESTQ        DI, DI
-	JE           rest_178
-
-vector_177:
-	VMOVUPD (CX)(AX*1), Z0
-	VMOVUPD (DX)(AX*1), Z1
-	VMOVUPD (BX)(AX*1), Z2
-	VMOVUPD (SI)(AX*1), Z3
-	VMULPD  Z6, Z0, Z0
-	VMULPD  Z7, Z0, Z4
-	VADDPD  Z4, Z1, Z1
-	VMULPD  Z8, Z2, Z2
-	VMULPD  Z9, Z1, Z4
-	VADDPD  Z4, Z2, Z2
-	VMOVUPD Z2, (BX)(AX*1)
-	VMULPD  Z10, Z3, Z3
-	VMULPD  Z11, Z1, Z4
-	VMULPD  Z1, Z4, Z4
-	VADDPD  Z4, Z3, Z3
-	VMOVUPD Z3, (SI)(AX*1)
-	VSQRTPD Z3, Z3
-	VDIVPD  Z13, Z3, Z3
-	VADDPD  Z14, Z3, Z3
-	VMULPD  Z12, Z2, Z2
-	VDIVPD  Z3, Z2, Z2
-	VSUBPD  Z2, Z0, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, DI
-	JLT     vector_177
-
-rest_178:
-	TESTQ     R8, R8
-	JE        done_179
-	VMOVUPD.Z (CX)(AX*1), K1, Z0
-	VMOVUPD.Z (DX)(AX*1), K1, Z1
-	VMOVUPD.Z (BX)(AX*1), K1, Z2
-	VMOVUPD.Z (SI)(AX*1), K1, Z3
-	VMULPD    Z6, Z0, Z0
-	VMULPD    Z7, Z0, Z4
-	VADDPD    Z4, Z1, Z1
-	VMULPD    Z8, Z2, Z2
-	VMULPD    Z9, Z1, Z4
-	VADDPD    Z4, Z2, Z2
-	VMOVUPD   Z2, K1, (BX)(AX*1)
-	VMULPD    Z10, Z3, Z3
-	VMULPD    Z11, Z1, Z4
-	VMULPD    Z1, Z4, Z4
-	VADDPD    Z4, Z3, Z3
-	VMOVUPD   Z3, K1, (SI)(AX*1)
-	VSQRTPD   Z3, Z3
-	VDIVPD    Z13, Z3, Z3
-	VADDPD    Z14, Z3, Z3
-	VMULPD    Z12, Z2, Z2
-	VDIVPD    Z3, Z2, Z2
-	VSUBPD    Z2, Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_179:
-	VZEROUPPER
-	RET
-
-// func dsgdAVX512(n int, value *float64, grad *float64, rate float64, decay float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dsgdAVX512(SB), $0-40
-	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         value+8(FP), CX
-	MOVQ         grad+16(FP), DX
-	VBROADCASTSD rate+24(FP), Z6
-	VBROADCASTSD decay+32(FP), Z7
-	MOVQ         AX, SI
-	ANDQ         $0x07, SI
-	MOVQ         AX, BX
-	SUBQ         SI, BX
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, AX
-	MOVQ         SI, AX
-	XORL         DI, DI
-	TESTQ        AX, AX
-	CMOVQLT      DI, AX
-	MOVQ         $0x00000008, DI
-	CMPQ         AX, DI
-	CMOVQGT      DI, AX
-	MOVQ         $-1, DI
-	BZHIQ        AX, DI, DI
-	KMOVW        DI, K1
-	XORQ         AX, AX
-	TESTQ        BX, BX
-	JE           rest_181
-
-vector_180:
-	VMOVUPD (CX)(AX*1), Z0
-	VMOVUPD (DX)(AX*1), Z1
-	VMULPD  Z7, Z0, Z2
-	VADDPD  Z2, Z1, Z1
-	VMULPD  Z6, Z1, Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_180
-
-rest_181:
-	TESTQ     SI, SI
-	JE        done_182
-	VMOVUPD.Z (CX)(AX*1), K1, Z0
-	VMOVUPD.Z (DX)(AX*1), K1, Z1
-	VMULPD    Z7, Z0, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    Z6, Z1, Z1
-	VSUBPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_182:
-	VZEROUPPER
-	RET
-
-// func dmomentumAVX512(n int, value *float64, grad *float64, rate float64, decay float64, buffer *float64, momentum float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dmomentumAVX512(SB), $0-56
-	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         value+8(FP), CX
-	MOVQ         grad+16(FP), DX
-	MOVQ         buffer+40(FP), BX
-	VBROADCASTSD rate+24(FP), Z6
-	VBROADCASTSD decay+32(FP), Z7
-	VBROADCASTSD momentum+48(FP), Z8
-	MOVQ         AX, DI
-	ANDQ         $0x07, DI
-	MOVQ         AX, SI
-	SUBQ         DI, SI
-	SHLQ         $0x03, SI
-	SHLQ         $0x03, AX
-	MOVQ         DI, AX
-	XORL         R8, R8
-	TESTQ        AX, AX
-	CMOVQLT      R8, AX
-	MOVQ         $0x00000008, R8
-	CMPQ         AX, R8
-	CMOVQGT      R8, AX
-	MOVQ         $-1, R8
-	BZHIQ        AX, R8, R8
-	KMOVW        R8, K1
-	XORQ         AX, AX
-	TESTQ        SI, SI
-	JE           rest_184
-
-vector_183:
-	VMOVUPD (CX)(AX*1), Z0
-	VMOVUPD (DX)(AX*1), Z1
-	VMULPD  Z7, Z0, Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPD (BX)(AX*1), Z2
-	VMULPD  Z8, Z2, Z2
-	VADDPD  Z1, Z2, Z1
-	VMOVUPD Z1, (BX)(AX*1)
-	VMULPD  Z6, Z1, Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_183
-
-rest_184:
-	TESTQ     DI, DI
-	JE        done_185
-	VMOVUPD.Z (CX)(AX*1), K1, Z0
-	VMOVUPD.Z (DX)(AX*1), K1, Z1
-	VMULPD    Z7, Z0, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPD.Z (BX)(AX*1), K1, Z2
-	VMULPD    Z8, Z2, Z2
-	VADDPD    Z1, Z2, Z1
-	VMOVUPD   Z1, K1, (BX)(AX*1)
-	VMULPD    Z6, Z1, Z1
-	VSUBPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_185:
-	VZEROUPPER
-	RET
-
-// func dmulAVX512(n int, x *float64, y *float64, z *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dmulAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    y+16(FP), DX
-	MOVQ    z+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_187
-
-vector_186:
-	VMOVUPD (CX)(AX*1), Z0
-	VMOVUPD (DX)(AX*1), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (BX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_186
-
-rest_187:
-	TESTQ     DI, DI
-	JE        done_188
-	VMOVUPD.Z (CX)(AX*1), K1, Z0
-	VMOVUPD.Z (DX)(AX*1), K1, Z1
-	VMULPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (BX)(AX*1)
-
-done_188:
-	VZEROUPPER
-	RET
-
-// func dscaleAVX512(n int, x *float64, y *float64, c float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dscaleAVX512(SB), $0-32
-	LEAQ         dconstants<>+0(SB), AX
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSD c+24(FP), Z1
-	MOVQ         AX, SI
-	ANDQ         $0x07, SI
-	MOVQ         AX, BX
-	SUBQ         SI, BX
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, AX
-	MOVQ         SI, AX
-	XORL         DI, DI
-	TESTQ        AX, AX
-	CMOVQLT      DI, AX
-	MOVQ         $0x00000008, DI
-	CMPQ         AX, DI
-	CMOVQGT      DI, AX
-	MOVQ         $-1, DI
-	BZHIQ        AX, DI, DI
-	KMOVW        DI, K1
-	XORQ         AX, AX
-	TESTQ        BX, BX
-	JE           rest_190
-
-vector_189:
-	VMOVUPD (CX)(AX*1), Z0
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (DX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_189
-
-rest_190:
-	TESTQ     SI, SI
-	JE        done_191
-	VMOVUPD.Z (CX)(AX*1), K1, Z0
-	VMULPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (DX)(AX*1)
-
-done_191:
-	VZEROUPPER
-	RET
-
-// func daddRowsAVX512(rows int, cols int, x *float64, y *float64, z *float64)
+// func daddRowsAVX512(rows int, cols int, z *float64, x *float64, y *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·daddRowsAVX512(SB), $0-40
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    cols+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    z+32(FP), SI
+	MOVQ    z+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    y+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x07, R8
 	MOVQ    CX, DI
@@ -4562,45 +4597,45 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_192:
+row_187:
 	XORQ  R9, R9
 	TESTQ DI, DI
-	JE    rest_194
+	JE    rest_189
 
-vector_193:
-	VMOVUPD (DX)(R9*1), Z0
-	VMOVUPD (BX)(R9*1), Z1
+vector_188:
+	VMOVUPD (BX)(R9*1), Z0
+	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, (SI)(R9*1)
+	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_193
+	JLT     vector_188
 
-rest_194:
+rest_189:
 	TESTQ     R8, R8
-	JE        done_195
-	VMOVUPD.Z (DX)(R9*1), K1, Z0
-	VMOVUPD.Z (BX)(R9*1), K1, Z1
+	JE        done_190
+	VMOVUPD.Z (BX)(R9*1), K1, Z0
+	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (SI)(R9*1)
+	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_195:
+done_190:
+	ADDQ CX, BX
 	ADDQ CX, DX
-	ADDQ CX, SI
 	DECQ AX
-	JNE  row_192
+	JNE  row_187
 	VZEROUPPER
 	RET
 
-// func dsumRowsAVX512(rows int, n int, ld int, x *float64, y *float64)
+// func dsumRowsAVX512(rows int, n int, ld int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·dsumRowsAVX512(SB), $0-40
 	LEAQ    dconstants<>+0(SB), AX
 	MOVQ    rows+0(FP), AX
 	MOVQ    n+8(FP), CX
 	MOVQ    ld+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    y+32(FP), SI
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
 	MOVQ    CX, R8
 	ANDQ    $0x07, R8
 	MOVQ    CX, DI
@@ -4619,86 +4654,31 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_196:
+row_191:
 	XORQ  CX, CX
 	TESTQ DI, DI
-	JE    rest_198
+	JE    rest_193
 
-vector_197:
-	VMOVUPD (BX)(CX*1), Z0
-	VMOVUPD (SI)(CX*1), Z1
+vector_192:
+	VMOVUPD (SI)(CX*1), Z0
+	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
-	VMOVUPD Z1, (SI)(CX*1)
+	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_197
+	JLT     vector_192
 
-rest_198:
+rest_193:
 	TESTQ     R8, R8
-	JE        done_199
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VMOVUPD.Z (SI)(CX*1), K1, Z1
+	JE        done_194
+	VMOVUPD.Z (SI)(CX*1), K1, Z0
+	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (SI)(CX*1)
+	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_199:
-	ADDQ DX, BX
+done_194:
+	ADDQ DX, SI
 	DECQ AX
-	JNE  row_196
-	VZEROUPPER
-	RET
-
-// func dsumSquaresAVX512(n int, x *float64, sum *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dsumSquaresAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    sum+16(FP), DX
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_201
-
-vector_200:
-	VMOVUPD     (CX)(AX*1), Z2
-	VFMADD231PD Z2, Z2, Z0
-	ADDQ        $0x00000040, AX
-	CMPQ        AX, BX
-	JLT         vector_200
-
-rest_201:
-	TESTQ       SI, SI
-	JE          done_202
-	VMOVUPD.Z   (CX)(AX*1), K1, Z2
-	VFMADD231PD Z2, Z2, Z0
-
-done_202:
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, (DX)
+	JNE  row_191
 	VZEROUPPER
 	RET

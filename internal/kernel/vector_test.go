@@ -48,7 +48,7 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 		{"Momentum", true, []int{n, n, n}, func(a [][]F) { Momentum(a[0], a[1], a[2], 0.03, 0.9, 0.1) }, nil},
 		{"Softmax", false, []int{n, n}, func(a [][]F) { Softmax(a[0], a[1], cols) }, [][2]int{{0, 1}}},
 		{"SoftmaxBackward", false, []int{n, n, n}, func(a [][]F) { SoftmaxBackward(a[0], a[1], a[2], cols) }, [][2]int{{0, 1}, {0, 2}}},
-		{"LogSumExp", false, []int{1, n}, func(a [][]F) { a[0][0] = F(LogSumExp(a[1])) }, nil},
+		{"LogSumExp", false, []int{1, n}, func(a [][]F) { a[0][0] = F(rowLogSumExp(a[1])) }, nil},
 		{"CrossEntropy", false, []int{1, n}, func(a [][]F) { a[0][0] = F(CrossEntropy(a[1], targets, cols, -100)) }, nil},
 		{"CrossEntropyBackward", false, []int{n, n}, func(a [][]F) { CrossEntropyBackward(a[0], a[1], targets, cols, -100, 0.7) }, [][2]int{{0, 1}}},
 		{"LayerNorm", false, []int{n, rows, rows, n, cols, cols}, func(a [][]F) { LayerNorm(a[0], a[1], a[2], a[3], a[4], a[5], cols, 1e-5) }, [][2]int{{0, 3}}},
@@ -257,7 +257,7 @@ func TestVectorOfNothing(t *testing.T) {
 		SumRows(sum, none)
 		require.Equal(t, []float64{0, 0}, sum)
 		require.Zero(t, SumSquares(none))
-		require.Equal(t, math.Inf(-1), LogSumExp(none))
+		require.Equal(t, math.Inf(-1), rowLogSumExp(none))
 		require.Zero(t, CrossEntropy(none, nil, 3, -100))
 	}
 }

@@ -7,26 +7,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// attentionFunctions writes what happens to a tile of attention scores between its products. All of them
-// handle whole vectors: a tile has room for them, and what lies behind its columns is of no interest.
-func (g *generator) attentionFunctions() {
-	a := &attention{generator: g}
-	a.makeTable()
-	a.maxColumns()
-	a.expColumns()
-	a.hideColumns()
-	a.gradientRows()
-	a.capRows()
-	if g.masked {
-		a.dropRows()
-	}
-}
-
-// attention is the state of these functions: where they find their constants.
+// attention is the state of a function under way: where it finds its constants.
 type attention struct {
 	*generator
-	table string
 	place map[string]operand.Op
+}
+
+// inTile makes of a method that writes the body of a kernel what its entry wants.
+func inTile(write func(*attention)) func(*generator) {
+	return func(g *generator) { write(&attention{generator: g}) }
 }
 
 // Predicates of comparisons: ordered for less, and true for NaN where it says so.
@@ -49,20 +38,13 @@ func (g *generator) either(single, double func(...operand.Op)) func(...operand.O
 	return double
 }
 
-// begin opens a function whose parameters are all integers, pointers or numbers, and loads the integers and
-// pointers. What is named ld becomes bytes.
-func (a *attention) begin(name, signature string, doc []string, params ...string) []reg.GPVirtual {
-	full := a.letter + name + a.name
-	a.Function(full)
-	doc[0] = full + " " + doc[0]
-	a.Doc(doc...)
-	a.Pragma("noescape")
-	a.SignatureExpr("func(" + signature + ")")
+// load loads parameters that are integers or pointers; ld becomes bytes.
+func (a *attention) load(names ...string) []reg.GPVirtual {
 	var regs []reg.GPVirtual
-	for _, p := range params {
+	for _, name := range names {
 		r := a.GP64()
-		a.Load(a.Param(p), r)
-		if p == "ld" {
+		a.Load(a.Param(name), r)
+		if name == "ld" {
 			a.SHLQ(a.shift, r)
 		}
 		regs = append(regs, r)
@@ -95,9 +77,7 @@ func (a *attention) columns(rows, n, x, ld reg.GPVirtual, advance []reg.GPVirtua
 }
 
 func (a *attention) maxColumns() {
-	f := a.typ
-	r := a.begin("maxColumns", "rows, n int, x *"+f+", ld int, top *"+f,
-		[]string{"writes the maximum of each of n ≥ 1 columns of rows ≥ 1 rows to top. A NaN may get lost."}, "rows", "n", "x", "ld", "top")
+	r := a.load("rows", "n", "x", "ld", "top")
 	top, v := r[4], a.vectors
 	a.columns(r[0], r[1], r[2], r[3], []reg.GPVirtual{top},
 		func() { a.move(operand.Mem{Base: r[2]}, v[0]) },
@@ -106,9 +86,7 @@ func (a *attention) maxColumns() {
 }
 
 func (a *attention) expColumns() {
-	f := a.typ
-	r := a.begin("expColumns", "rows, n int, x *"+f+", ld int, shift, sum *"+f,
-		[]string{"sets x ← exp(x − shift) with one shift for each of n ≥ 1 columns of rows ≥ 1 rows, and adds", "each column to sum."}, "rows", "n", "x", "ld", "shift", "sum")
+	r := a.load("rows", "n", "x", "ld", "shift", "sum")
 	shift, sum, v := r[4], r[5], a.vectors
 	a.constants(v[6], v[7])
 	a.columns(r[0], r[1], r[2], r[3], []reg.GPVirtual{shift, sum},
@@ -127,9 +105,7 @@ func (a *attention) expColumns() {
 }
 
 func (a *attention) hideColumns() {
-	f := a.typ
-	r := a.begin("hideColumns", "rows, n int, x *"+f+", ld int, lo, hi *"+f,
-		[]string{"sets to −∞ what lies outside the rows lo ≤ row < hi of each of n ≥ 1 columns of rows ≥ 1 rows."}, "rows", "n", "x", "ld", "lo", "hi")
+	r := a.load("rows", "n", "x", "ld", "lo", "hi")
 	lo, hi, v := r[4], r[5], a.vectors
 	one, row, lowest := v[2], v[3], v[4]
 	a.fill(one, 1)

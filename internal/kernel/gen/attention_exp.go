@@ -25,8 +25,7 @@ func (a *attention) coefficients() []float64 {
 
 // makeTable writes the constants of exp, each as a whole vector.
 func (a *attention) makeTable() {
-	a.table = a.letter + "exp"
-	a.StaticGlobal(a.table)
+	a.StaticGlobal(a.letter + "exp")
 	a.DataAttributes(attr.RODATA | attr.NOPTR)
 	values := a.values()
 	for i, v := range values {
@@ -46,6 +45,13 @@ func (a *attention) makeTable() {
 			a.AddDatum(at, operand.U32(127))
 		} else {
 			a.AddDatum(at, operand.U64(1023))
+		}
+	}
+	if a.masked {
+		a.StaticGlobal(a.letter + "columns") // the numbers of columns, for dropRows
+		a.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 8 {
+			a.AddDatum(8*i, operand.U64(i))
 		}
 	}
 }
@@ -82,7 +88,7 @@ func (a *attention) names() []string {
 func (a *attention) constants(least, most reg.VecPhysical) {
 	a.place = map[string]operand.Op{}
 	base := a.GP64()
-	a.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(a.table), 0), base)
+	a.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(a.letter+"exp"), 0), base)
 	for i, name := range a.names() {
 		m := operand.Mem{Base: base, Disp: i * a.width}
 		switch {

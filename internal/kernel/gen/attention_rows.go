@@ -8,10 +8,7 @@ import (
 )
 
 func (a *attention) gradientRows() {
-	f := a.typ
-	r := a.begin("gradientRows", "rows, n int, p, dp *"+f+", ld int, shift, delta *"+f,
-		[]string{"sets p ← exp(p − shift) and dp ← p·(dp − delta), with one shift and delta for each of", "rows ≥ 1 rows of n ≥ 1 columns; dp ← 0 where p becomes 0."},
-		"rows", "p", "dp", "ld", "shift", "delta")
+	r := a.load("rows", "x", "dx", "ld", "shift", "delta")
 	rows, p, dp, ld, shift, delta, v := r[0], r[1], r[2], r[3], r[4], r[5], a.vectors
 	a.constants(v[6], v[7])
 	zero := v[8]
@@ -59,17 +56,16 @@ func (a *attention) gradientRows() {
 
 // dropRows makes the mask of SplitMix64 eight numbers at a time.
 func (a *attention) dropRows() {
-	f := a.typ
-	r := a.begin("dropRows", "rows, n int, x *"+f+", ld int, start *uint64, columnStep, rowStep, below uint64, scale "+f,
-		[]string{"multiplies by scale, or sets to 0 where mix(start + row·rowStep + column·columnStep) < below,",
-			"the elements of rows ≥ 1 rows of n ≥ 1 columns. start has the first eight columns."},
-		"rows", "x", "ld", "columnStep", "rowStep")
+	r := a.load("rows", "x", "ld", "columnStep", "rowStep")
 	rows, x, ld, columnStep, rowStep, v := r[0], r[1], r[2], r[3], r[4], a.vectors
 	start, at, z, shifted, below, scale, m1, m2 := v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
 	stepRow, stepColumns := v[8], v[9]
 	p := a.GP64()
-	a.Load(a.Param("start"), p)
-	a.VMOVDQU64(operand.Mem{Base: p}, start)
+	a.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(a.letter+"columns"), 0), p)
+	a.VPBROADCASTQ(columnStep, stepColumns)
+	a.VPMULLQ(operand.Mem{Base: p}, stepColumns, stepColumns)
+	a.VPBROADCASTQ(a.paramAddress("start"), start)
+	a.VPADDQ(stepColumns, start, start) // of the first eight columns
 	a.VPBROADCASTQ(rowStep, stepRow)
 	a.SHLQ(operand.U8(3), columnStep)
 	a.VPBROADCASTQ(columnStep, stepColumns)
@@ -127,14 +123,11 @@ func (a *attention) dropRows() {
 //
 //	tanh|u| = −E/(E + 2)  with E = e^(−2|u|) − 1 = 2ⁿ·(e^r − 1) + (2ⁿ − 1)
 func (a *attention) capRows() {
-	f := a.typ
-	r := a.begin("capRows", "rows, n int, x *"+f+", ld int, slope *"+f+", cap "+f,
-		[]string{"sets x ← cap·tanh(x/cap) in rows ≥ 1 rows of n ≥ 1 columns, and slope, if it is not nil, to", "1 − tanh², with the same distance between its rows."},
-		"rows", "x", "ld", "slope")
+	r := a.load("rows", "x", "ld", "slope")
 	rows, x, ld, slope, v := r[0], r[1], r[2], r[3], a.vectors
 	a.constants(v[6], v[7])
 	cap, sign, minusTwo := v[8], v[9], v[10]
-	a.broadcast(a.paramAddress("cap"), cap)
+	a.broadcast(a.paramAddress("c"), cap)
 	a.fill(sign, math.Copysign(0, -1))
 	a.fill(minusTwo, -2)
 	y, n, e, u := v[0], v[1], v[2], v[3]

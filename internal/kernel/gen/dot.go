@@ -5,15 +5,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dotFunction writes the products of the rows of A with one vector. Each row has two accumulators, for even
+// dot writes the products of the rows of A with one vector. Each row has two accumulators, for even
 // and odd vectors of k, however many rows go together: a row's bits do not depend on its neighbours.
-func (g *generator) dotFunction() {
-	f := g.typ
-	g.Function(g.letter + "gemmDot" + g.name)
-	g.Doc(g.letter + "gemmDot" + g.name + " computes y[i] ← Σ a[i·aRow+p]·x[p] for m ≥ 1 rows and p < k, k ≥ 1.")
-	g.Pragma("noescape")
-	g.SignatureExpr("func(m, k int, a *" + f + ", aRow int, x *" + f + ", y *" + f + ")")
-	d := &dot{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64(), tail: g.GP64()}
+func (g *generator) dot() {
+	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64(), tail: g.GP64()}
 	g.Load(g.Param("m"), d.m)
 	g.Load(g.Param("a"), d.a)
 	g.Load(g.Param("aRow"), d.aRow)
@@ -37,14 +32,14 @@ func (g *generator) dotFunction() {
 	g.RET()
 }
 
-// dot is the state of the function that multiplies rows with a vector.
-type dot struct {
+// dotRows is the state of the function that multiplies rows with a vector.
+type dotRows struct {
 	*generator
 	m, a, aRow, aRow3, y, tail reg.GPVirtual
 }
 
 // tailMask is where the mask of vector v of the last, partial step over k is kept.
-func (d *dot) tailMask(v int) mask {
+func (d *dotRows) tailMask(v int) mask {
 	if d.masked {
 		return columns(v)
 	}
@@ -52,7 +47,7 @@ func (d *dot) tailMask(v int) mask {
 }
 
 // rows handles groups of the given number of rows as long as there are enough.
-func (d *dot) rows(rows int) {
+func (d *dotRows) rows(rows int) {
 	begin, end := d.label("rows"+itoa(rows)), d.label("less")
 	loop, rest, sum := d.label("k"), d.label("rest"), d.label("sum")
 	d.Label(begin)
@@ -91,7 +86,7 @@ func (d *dot) rows(rows int) {
 }
 
 // step multiplies two vectors of each row.
-func (d *dot) step(rows int, p, x reg.GPVirtual, load func(operand.Mem, int, reg.VecPhysical)) {
+func (d *dotRows) step(rows int, p, x reg.GPVirtual, load func(operand.Mem, int, reg.VecPhysical)) {
 	at := fourRows(p, d.aRow, d.aRow3)
 	for v := range 2 {
 		xv := d.vectors[8+v]
@@ -106,7 +101,7 @@ func (d *dot) step(rows int, p, x reg.GPVirtual, load func(operand.Mem, int, reg
 }
 
 // sum adds up the lanes of row r and writes its element of y.
-func (d *dot) sum(r int) {
+func (d *dotRows) sum(r int) {
 	acc := d.vectors[2*r]
 	d.add(d.vectors[2*r+1], acc, acc)
 	half := d.vectors[8]

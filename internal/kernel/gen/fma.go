@@ -2,13 +2,9 @@ package main
 
 import "github.com/mmcloughlin/avo/operand"
 
-// fmaFunction writes a loop of independent multiply-adds, as many as a tile has: what the processor can do
-// at best.
-func (g *generator) fmaFunction() {
+// fmaLoop runs as many independent multiply-adds as a tile has: what the processor can do at best.
+func (g *generator) fmaLoop() {
 	count := 2 * g.rows[0]
-	g.Function(g.letter + "fmaLoop" + g.name)
-	g.Doc(g.letter + "fmaLoop" + g.name + " does " + itoa(count) + "·" + itoa(g.lanes()) + " multiply-adds n ≥ 1 times, with nothing to wait for.")
-	g.SignatureExpr("func(n int)")
 	n := g.GP64()
 	g.Load(g.Param("n"), n)
 	for i := range count + 2 {

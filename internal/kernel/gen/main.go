@@ -1,5 +1,5 @@
-// Command gen writes the assembly of package kernel and the Go declarations that belong to it into the
-// directory given as its only argument. What it writes depends on nothing else.
+// Command gen writes the assembly of package kernel, the Go declarations that belong to it and the functions that
+// choose among its versions into the directory given as its only argument. What it writes depends on nothing else.
 package main
 
 import (
@@ -12,38 +12,57 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
+// A family is the kernels that share a file of assembly, and its table of constants.
+type family struct {
+	name    string
+	kernels []kernel
+	table   func(*generator) // may be nil
+}
+
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: gen directory")
 		os.Exit(2)
 	}
-	for _, s := range []*simd{avx512(), avx2()} {
-		for name, functions := range map[string]func(*generator){"gemm": (*generator).gemmFunctions, "attention": (*generator).attentionFunctions, "vector": (*generator).vectorFunctions} {
-			if err := write(s, name, functions, os.Args[1]); err != nil {
-				fmt.Fprintln(os.Stderr, "gen:", err)
-				os.Exit(1)
+	if err := writeAll(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func writeAll(dir string) error {
+	families := []family{
+		{"gemm", gemmKernels, nil},
+		{"attention", attentionKernels, inTile((*attention).makeTable)},
+		{"vector", vectorKernels, inVectors((*vector).makeTable)},
+	}
+	sets := []*simd{avx512(), avx2()}
+	for _, s := range sets {
+		for _, f := range families {
+			if err := f.write(s, dir); err != nil {
+				return err
 			}
 		}
 	}
+	return writeDispatch(families, sets, dir)
 }
 
-func (g *generator) gemmFunctions() {
-	g.tileFunction()
-	g.dotFunction()
-	g.copyPanelFunction()
-	if g.name == "AVX2" {
-		g.transposePanelFunction()
-	}
-	g.fmaFunction()
-}
-
-// write makes the file of one subject for one instruction set.
-func write(s *simd, name string, functions func(*generator), dir string) error {
+// write writes the files of a family for one instruction set.
+func (f *family) write(s *simd, dir string) error {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("!noasm")
 	labels, hasTable := 0, false
 	for _, e := range elements() {
-		functions(&generator{Context: ctx, simd: s, element: e, labels: &labels, hasTable: &hasTable})
+		g := &generator{Context: ctx, simd: s, element: e, labels: &labels, hasTable: &hasTable}
+		if f.table != nil {
+			f.table(g)
+		}
+		for i := range f.kernels {
+			if k := &f.kernels[i]; k.has(s, e) {
+				g.begin(k)
+				k.write(g)
+			}
+		}
 	}
 	file, err := ctx.Result()
 	if err != nil {
@@ -58,7 +77,7 @@ func write(s *simd, name string, functions func(*generator), dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+"_"+s.file+"_amd64"+suffix), text, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, f.name+"_"+s.file+"_amd64"+suffix), text, 0o666); err != nil {
 			return err
 		}
 	}

@@ -5,16 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// copyPanelFunction writes the copying of a panel whose rows lie apart.
-func (g *generator) copyPanelFunction() {
-	f := g.typ
-	g.Function(g.letter + "gemmCopy" + g.name)
-	g.Doc(
-		g.letter+"gemmCopy"+g.name+" copies k ≥ 1 rows of n ≤ "+itoa(2*g.lanes())+" elements. It writes whole vectors with zeros behind the",
-		"n elements: one vector if n ≤ "+itoa(g.lanes())+", else two.",
-	)
-	g.Pragma("noescape")
-	g.SignatureExpr("func(k, n int, src *" + f + ", srcRow int, dst *" + f + ", dstRow int)")
+// copyPanel writes the copying of a panel whose rows lie apart.
+func (g *generator) copyPanel() {
 	k, src, srcRow, dst, dstRow := g.rowCopy()
 	n := g.GP64()
 	masks := []mask{{k: reg.K1, v: g.vectors[4]}, {k: reg.K2, v: g.vectors[5]}}
@@ -62,15 +54,10 @@ func (g *generator) rowCopy() (k, src, srcRow, dst, dstRow reg.GPVirtual) {
 	return
 }
 
-// transposePanelFunction writes the transposition of rows, four at a time and a vector of each. The last step
+// transposePanel writes the transposition of rows, four at a time and a vector of each. The last step
 // along k begins a whole vector before the end, and the last four rows begin four before the end: they do
 // some elements again.
-func (g *generator) transposePanelFunction() {
-	f := g.typ
-	g.Function(g.letter + "gemmTranspose" + g.name)
-	g.Doc(g.letter + "gemmTranspose" + g.name + " sets dst[p·dstRow+r] ← src[r·srcRow+p] for r < n and p < k, n ≥ 4, k ≥ " + itoa(g.lanes()) + ".")
-	g.Pragma("noescape")
-	g.SignatureExpr("func(k, n int, src *" + f + ", srcRow int, dst *" + f + ", dstRow int)")
+func (g *generator) transposePanel() {
 	_, src, srcRow, dst, dstRow := g.rowCopy()
 	srcRow3, dstRow3, n := g.GP64(), g.GP64(), g.GP64()
 	g.LEAQ(operand.Mem{Base: srcRow, Index: srcRow, Scale: 2}, srcRow3)

@@ -14,7 +14,6 @@ type simd struct {
 	rows       []int // heights of tiles, largest first, ending in 1
 	vectors    []reg.VecPhysical
 	masked     bool // has mask registers
-
 }
 
 // avx512 keeps 12×2 accumulators in its 32 registers.
@@ -40,14 +39,15 @@ func avx2() *simd {
 // element is the type of a number, and the names of the instructions for it.
 type element struct {
 	letter, typ string
+	word        string // function that gives the address of a slice
 	size        int
 	shift       operand.U8 // log2 of size
 }
 
 func elements() []element {
 	return []element{
-		{letter: "s", typ: "float32", size: 4, shift: 2},
-		{letter: "d", typ: "float64", size: 8, shift: 3},
+		{letter: "s", typ: "float32", word: "single", size: 4, shift: 2},
+		{letter: "d", typ: "float64", word: "double", size: 8, shift: 3},
 	}
 }
 
@@ -56,6 +56,7 @@ type generator struct {
 	*build.Context
 	*simd
 	element
+	kernel   *kernel // under way
 	labels   *int
 	hasTable *bool
 }

@@ -3,14 +3,15 @@ package main
 import (
 	"strconv"
 
+	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// tile is the state of the function that multiplies a column panel.
-type tile struct {
+// panel is the state of the function that multiplies a panel of columns.
+type panel struct {
 	*generator
 	m                    reg.GPVirtual
 	a, aRow, aRow3, aCol reg.GPVirtual
@@ -18,20 +19,11 @@ type tile struct {
 	c, cRow, cRow3       reg.GPVirtual
 }
 
-// tileFunction writes C ← α·A·B + β·C for one panel of at most two vectors of columns and any number of
+// tile writes C ← α·A·B + β·C for one panel of at most two vectors of columns and any number of
 // rows, tile by tile. An accumulator takes its products one after the other in the order of k, whatever the
 // shape of the tile around it.
-func (g *generator) tileFunction() {
-	f := g.typ
-	g.Function(g.letter + "gemmTile" + g.name)
-	g.Doc(
-		g.letter+"gemmTile"+g.name+" computes C ← α·A·B + β·C for n ≤ "+itoa(2*g.lanes())+" columns, m ≥ 1 rows and k ≥ 1.",
-		"Strides count elements. Every group of "+itoa(g.rows[0])+" rows of A begins aPanel after the one before.",
-		"B is read in whole vectors: one if n ≤ "+itoa(g.lanes())+", else two.",
-	)
-	g.Pragma("noescape")
-	g.SignatureExpr("func(m, n, k int, alpha " + f + ", a *" + f + ", aRow, aCol, aPanel int, b *" + f + ", bRow int, beta " + f + ", c *" + f + ", cRow int)")
-	t := &tile{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), aCol: g.GP64(),
+func (g *generator) tile() {
+	t := &panel{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), aCol: g.GP64(),
 		bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(), cRow3: g.GP64()}
 	for _, p := range []struct {
 		name   string
@@ -57,16 +49,16 @@ func (g *generator) tileFunction() {
 	g.CMPQ(n, operand.U32(g.lanes()))
 	narrow := g.label("narrow")
 	g.JLE(operand.LabelRef(narrow))
-	t.panel(2)
+	t.tiles(2)
 	g.Label(narrow)
-	t.panel(1)
+	t.tiles(1)
 }
 
 // columns is where the mask of vector v of the columns is kept, for instruction sets with mask registers.
 func columns(v int) mask { return mask{k: []reg.OpmaskPhysical{reg.K1, reg.K2}[v]} }
 
-// panel goes down the rows with the tallest tile and ends with one tile of each smaller height that is needed.
-func (t *tile) panel(vectors int) {
+// tiles goes down the rows with the tallest tile and ends with one tile of each smaller height that is needed.
+func (t *panel) tiles(vectors int) {
 	for i, rows := range t.rows {
 		begin, end := t.label("rows"+itoa(rows)), t.label("less")
 		t.Label(begin)
@@ -96,7 +88,7 @@ func (t *tile) panel(vectors int) {
 }
 
 // rowPointers returns the addresses of rows that begin at base, using one more register for each four rows.
-func (t *tile) rowPointers(rows int, base, row, row3 reg.GPVirtual) ([]operand.Mem, []reg.GPVirtual) {
+func (t *panel) rowPointers(rows int, base, row, row3 reg.GPVirtual) ([]operand.Mem, []reg.GPVirtual) {
 	var at []operand.Mem
 	var bases []reg.GPVirtual
 	for r := 0; r < rows; r += 4 {
@@ -113,7 +105,7 @@ func (t *tile) rowPointers(rows int, base, row, row3 reg.GPVirtual) ([]operand.M
 }
 
 // multiply sums A·B over k in the accumulators.
-func (t *tile) multiply(rows, vectors int) {
+func (t *panel) multiply(rows, vectors int) {
 	t.prefetch(rows, vectors)
 	at, bases := t.rowPointers(rows, t.a, t.aRow, t.aRow3)
 	b, k := t.GP64(), t.GP64()
@@ -147,7 +139,7 @@ func (t *tile) multiply(rows, vectors int) {
 
 // prefetchNext asks for what the eighth step over k from here will read of B and, if its columns lie together,
 // of A. Where rows lie far apart the processor does not foresee it.
-func (t *tile) prefetchNext(rows, vectors int, a, b reg.GPVirtual) {
+func (t *panel) prefetchNext(rows, vectors int, a, b reg.GPVirtual) {
 	for d := 0; d < vectors*t.width; d += 64 {
 		t.PREFETCHT0(operand.Mem{Base: b, Index: t.bRow, Scale: 8, Disp: d})
 	}
@@ -156,7 +148,7 @@ func (t *tile) prefetchNext(rows, vectors int, a, b reg.GPVirtual) {
 }
 
 // prefetch asks for the lines of C that the tile will write after its last step over k.
-func (t *tile) prefetch(rows, vectors int) {
+func (t *panel) prefetch(rows, vectors int) {
 	at, _ := t.rowPointers(rows, t.c, t.cRow, t.cRow3)
 	for _, m := range at {
 		t.PREFETCHT0(m)
@@ -168,7 +160,7 @@ func (t *tile) prefetch(rows, vectors int) {
 }
 
 // update writes α·accumulator + β·C, without reading C when β = 0.
-func (t *tile) update(rows, vectors int) {
+func (t *panel) update(rows, vectors int) {
 	at, _ := t.rowPointers(rows, t.c, t.cRow, t.cRow3)
 	free := t.vectors[t.rows[0]*2:]
 	alpha, beta, old := free[0], free[1], free[2]
@@ -198,7 +190,7 @@ func (t *tile) update(rows, vectors int) {
 }
 
 // store passes every accumulator through change and writes it to C, leaving columns beyond n alone.
-func (t *tile) store(rows, vectors int, at []operand.Mem, change func(acc reg.VecPhysical, read func(reg.VecPhysical))) {
+func (t *panel) store(rows, vectors int, at []operand.Mem, change func(acc reg.VecPhysical, read func(reg.VecPhysical))) {
 	each := func(v int, read func(operand.Mem, reg.VecPhysical), write func(reg.VecPhysical, operand.Mem)) {
 		for r := range rows {
 			acc, m := t.vectors[r*vectors+v], at[r]
@@ -239,7 +231,11 @@ func (t *tile) store(rows, vectors int, at []operand.Mem, change func(acc reg.Ve
 
 // paramAddress is the place of a parameter in memory.
 func (g *generator) paramAddress(name string) operand.Mem {
-	b, err := g.Param(name).Resolve()
+	return g.addressOf(g.Param(name))
+}
+
+func (g *generator) addressOf(c gotypes.Component) operand.Mem {
+	b, err := c.Resolve()
 	if err != nil {
 		panic(err)
 	}

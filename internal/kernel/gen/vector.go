@@ -1,25 +1,14 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vectorFunctions writes what happens to runs and rows of numbers. Lengths may be anything from 1: what does
-// not fill a vector is read and written under a mask, and nothing outside is touched.
-func (g *generator) vectorFunctions() {
-	v := &vector{generator: g, mask: mask{k: reg.K1, v: g.vectors[15]}}
-	v.makeTable()
-	for _, function := range []func(){
-		v.expFunction, v.tanhFunction, v.tanhBackward, v.geluTanh, v.geluTanhBackward, v.gelu, v.geluBackward,
-		v.softmaxRows, v.sumExpRows, v.softmaxBackwardRows,
-		v.normRows, v.normBackwardRows, v.normColumns,
-		v.adam, v.sgd, v.momentum,
-		v.product, v.scale, v.addRows, v.sumRows, v.sumSquares,
-	} {
-		function()
+// inVectors makes of a method that writes the body of a kernel what its entry wants.
+func inVectors(write func(*vector)) func(*generator) {
+	return func(g *generator) {
+		write(&vector{generator: g, mask: mask{k: reg.K1, v: g.vectors[15]}, held: map[string]reg.VecPhysical{}})
 	}
 }
 
@@ -32,24 +21,15 @@ type vector struct {
 	at    reg.GPVirtual              // bytes from the beginning of the row
 }
 
-// open begins a function. Its parameters are written "name type", where F is the type of the elements;
-// integers and pointers are loaded.
-func (v *vector) open(name string, doc string, params ...string) map[string]reg.GPVirtual {
-	full := v.letter + name + v.name
-	v.Function(full)
-	v.Doc(full + " " + doc)
-	v.Pragma("noescape")
-	signature, result, _ := strings.Cut(strings.ReplaceAll(strings.Join(params, ", "), "F", v.typ), " → ")
-	v.SignatureExpr("func(" + signature + ") " + result)
-	v.held = map[string]reg.VecPhysical{}
+// open loads the address of the constants, and the parameters that are integers and pointers.
+func (v *vector) open() map[string]reg.GPVirtual {
 	v.table = v.GP64()
 	v.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(v.letter+"constants"), 0), v.table)
 	loaded := map[string]reg.GPVirtual{}
-	for _, p := range params {
-		name, typ, _ := strings.Cut(p, " ")
-		if typ == "int" || typ[0] == '*' {
-			loaded[name] = v.GP64()
-			v.Load(v.Param(name), loaded[name])
+	for _, p := range v.kernel.assembly() {
+		if p.goType() != "F" {
+			loaded[p.name] = v.GP64()
+			v.Load(v.Param(p.name), loaded[p.name])
 		}
 	}
 	return loaded
@@ -203,7 +183,6 @@ func (v *vector) replaceWhereEqual(a, b operand.Op, y, x, t reg.VecPhysical) {
 // across combines all lanes of x and leaves the result in each; t is free. The halves of x are combined, then
 // the halves of what that gives, and so on.
 func (v *vector) across(single, double func(...operand.Op), x, t reg.VecPhysical) {
-	isSingle := v.single()
 	op := v.either(single, double)
 	if v.masked {
 		v.VEXTRACTF64X4(operand.U8(1), x, t.AsY())
@@ -213,13 +192,11 @@ func (v *vector) across(single, double func(...operand.Op), x, t reg.VecPhysical
 	op(t.AsX(), x.AsX(), x.AsX())
 	v.VPERMILPD(operand.U8(1), x.AsX(), t.AsX())
 	op(t.AsX(), x.AsX(), x.AsX())
-	if isSingle {
+	if v.single() {
 		v.VMOVSHDUP(x.AsX(), t.AsX())
 		op(t.AsX(), x.AsX(), x.AsX())
-		v.VBROADCASTSS(x.AsX(), x)
-	} else {
-		v.VBROADCASTSD(x.AsX(), x)
 	}
+	v.broadcast(x.AsX(), x)
 }
 
 func (v *vector) sumAcross(x, t reg.VecPhysical) { v.across(v.VADDPS, v.VADDPD, x, t) }

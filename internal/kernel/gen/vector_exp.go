@@ -99,9 +99,9 @@ func (v *vector) tanh(x, n, e, s, sign reg.VecPhysical) {
 	v.or(sign, x, x)
 }
 
-func (v *vector) expFunction() {
+func (v *vector) expElements() {
 	z := v.vectors
-	p := v.open("exp", "sets y ← e^x for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	p := v.open()
 	v.holdExp()
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["x"], z[0])
@@ -111,9 +111,9 @@ func (v *vector) expFunction() {
 	v.shut()
 }
 
-func (v *vector) tanhFunction() {
+func (v *vector) tanhElements() {
 	z := v.vectors
-	p := v.open("tanh", "sets y ← tanh x for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	p := v.open()
 	v.holdExp()
 	v.hold("tanhMost", z[12])
 	v.each(v.divide(p["n"]), func(part bool) {
@@ -126,7 +126,7 @@ func (v *vector) tanhFunction() {
 
 func (v *vector) tanhBackward() {
 	z := v.vectors
-	p := v.open("tanhBackward", "sets dx ← dy·(1 − y²) for n ≥ 1 elements.", "n int", "y *F", "dy *F", "dx *F")
+	p := v.open()
 	one := v.hold("one", z[12])
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["y"], z[0])
@@ -141,7 +141,7 @@ func (v *vector) tanhBackward() {
 
 func (v *vector) geluTanh() {
 	z := v.vectors
-	p := v.open("geluTanh", "sets y ← x/(1+e^−u), u = 2√(2/π)·(x + 0.044715·x³), for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	p := v.open()
 	v.holdExp()
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["x"], z[5])
@@ -156,7 +156,7 @@ func (v *vector) geluTanh() {
 
 func (v *vector) geluTanhBackward() {
 	z := v.vectors
-	p := v.open("geluTanhBackward", "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1+e^−u), for n ≥ 1 elements.", "n int", "x *F", "dy *F", "dx *F")
+	p := v.open()
 	v.holdExp()
 	v.hold("geluMost", z[12])
 	v.hold("geluLeast", z[11])

@@ -33,11 +33,8 @@ func (v *vector) tail(x, e, q, size, n, s reg.VecPhysical) {
 
 // gelu computes x·Φ(x) as x − x·q for x ≥ 0 and −|x|·q below, with the tail q = Φ(−|x|).
 func (v *vector) gelu() {
-	if !v.single() {
-		return // plain Go is exact to the last digits of double precision
-	}
 	z := v.vectors
-	p := v.open("gelu", "sets y ← x·Φ(x) for n ≥ 1 elements.", "n int", "x *F", "y *F")
+	p := v.open()
 	v.holdExp()
 	v.hold("tailMost", z[12])
 	v.hold("zero", z[11])
@@ -54,11 +51,8 @@ func (v *vector) gelu() {
 
 // geluBackward computes Φ(x) + x·φ(x), where Φ is 1 − q for x ≥ 0 and q below.
 func (v *vector) geluBackward() {
-	if !v.single() {
-		return
-	}
 	z := v.vectors
-	p := v.open("geluBackward", "sets dx ← dy·(Φ(x) + x·φ(x)) for n ≥ 1 elements.", "n int", "x *F", "dy *F", "dx *F")
+	p := v.open()
 	v.holdExp()
 	v.hold("tailMost", z[12])
 	v.hold("zero", z[11])

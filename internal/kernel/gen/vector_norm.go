@@ -14,13 +14,21 @@ func (v *vector) unless(p reg.GPVirtual, f func()) {
 	v.Label(without)
 }
 
+// inverse sets x to 1/n; t is free.
+func (v *vector) inverse(n reg.GPVirtual, x, t reg.VecPhysical) {
+	v.zero(t)
+	v.either3(v.VCVTSI2SSQ, v.VCVTSI2SDQ)(n, t.AsX(), t.AsX())
+	v.broadcast(t.AsX(), t)
+	v.move(v.constantAt("one"), x)
+	v.div(t, x, x)
+}
+
 func (v *vector) normRows() {
 	z := v.vectors
 	x, t, mean, rstd, inverse := z[0], z[1], z[2], z[3], z[4]
 
-	p := v.open("normRows", "sets y ← (x−mean)·rstd·gamma + beta in each of rows ≥ 1 rows of cols ≥ 1 elements, and writes mean and rstd. gamma and beta may be nil.",
-		"rows int", "cols int", "x *F", "gamma *F", "beta *F", "y *F", "mean *F", "rstd *F", "inverse F", "eps F")
-	v.broadcast(v.paramAddress("inverse"), inverse)
+	p := v.open()
+	v.inverse(p["cols"], inverse, t)
 	v.broadcast(v.paramAddress("eps"), z[5])
 	v.hold("one", z[6])
 	r := v.divide(p["cols"])
@@ -72,9 +80,8 @@ func (v *vector) normBackwardRows() {
 	z := v.vectors
 	x, t, mean, rstd, inverse := z[0], z[1], z[2], z[3], z[4]
 	g, sum, product := z[5], z[6], z[7]
-	p := v.open("normBackwardRows", "sets dx ← rstd·(g − mean(g) − x̂·mean(g·x̂)), g = dy·gamma, x̂ = (x−mean)·rstd, in each of rows ≥ 1 rows of cols ≥ 1 elements. gamma may be nil.",
-		"rows int", "cols int", "dy *F", "x *F", "gamma *F", "mean *F", "rstd *F", "dx *F", "inverse F")
-	v.broadcast(v.paramAddress("inverse"), inverse)
+	p := v.open()
+	v.inverse(p["cols"], inverse, t)
 	r := v.divide(p["cols"])
 	read := func(part bool) {
 		v.load(part, p["dy"], g)
@@ -119,29 +126,22 @@ func (v *vector) normBackwardRows() {
 func (v *vector) normColumns() {
 	z := v.vectors
 	x, t, mean, rstd, g := z[0], z[1], z[2], z[3], z[5]
-	p := v.open("normColumns", "adds Σ dy·(x−mean)·rstd over rows ≥ 1 rows to dgamma, and Σ dy to dbeta, for n ≥ 1 columns. dgamma and dbeta may be nil.",
-		"rows int", "n int", "ld int", "dy *F", "x *F", "mean *F", "rstd *F", "dgamma *F", "dbeta *F")
-	r := v.divide(p["n"])
-	v.SHLQ(v.shift, p["ld"])
-	r.bytes = p["ld"]
+	p := v.open()
+	r := v.divide(p["cols"])
 	v.rows(p["rows"], r, func() {
 		v.broadcast(operand.Mem{Base: p["mean"]}, mean)
 		v.broadcast(operand.Mem{Base: p["rstd"]}, rstd)
 		v.each(r, func(part bool) {
 			v.load(part, p["dy"], g)
-			v.unless(p["dgamma"], func() {
-				v.load(part, p["x"], x)
-				v.sub(mean, x, x)
-				v.mul(rstd, x, x)
-				v.load(part, p["dgamma"], t)
-				v.fma(g, x, t)
-				v.store(part, t, p["dgamma"])
-			})
-			v.unless(p["dbeta"], func() {
-				v.load(part, p["dbeta"], t)
-				v.add(g, t, t)
-				v.store(part, t, p["dbeta"])
-			})
+			v.load(part, p["x"], x)
+			v.sub(mean, x, x)
+			v.mul(rstd, x, x)
+			v.load(part, p["dgamma"], t)
+			v.fma(g, x, t)
+			v.store(part, t, p["dgamma"])
+			v.load(part, p["dbeta"], t)
+			v.add(g, t, t)
+			v.store(part, t, p["dbeta"])
 		})
 		v.ADDQ(operand.U8(v.size), p["mean"])
 		v.ADDQ(operand.U8(v.size), p["rstd"])
@@ -158,7 +158,8 @@ func (v *vector) clearRest(x reg.VecPhysical) {
 	}
 }
 
-func (v *vector) either3(single, double func(x, k, y operand.Op)) func(x, k, y operand.Op) {
+// either3 is either for instructions with exactly three operands.
+func (v *vector) either3(single, double func(x, y, z operand.Op)) func(x, y, z operand.Op) {
 	if v.single() {
 		return single
 	}

@@ -25,8 +25,7 @@ func (v *vector) softmaxRows() {
 	shift, sum, x, zero := z[0], z[1], z[2], z[9]
 	scale, empty := z[6], z[7]
 
-	p := v.open("softmaxRows", "sets y ← scale·exp(x−max)/Σexp(x−max) in each of rows ≥ 1 rows of cols ≥ 1 elements; in rows of −∞ alone the fraction is 0·empty.",
-		"rows int", "cols int", "x *F", "y *F", "scale F", "empty F")
+	p := v.open()
 	v.holdExp()
 	v.hold("lowest", z[12])
 	v.broadcast(v.paramAddress("scale"), scale)
@@ -60,8 +59,7 @@ func (v *vector) softmaxRows() {
 func (v *vector) sumExpRows() {
 	z := v.vectors
 	shift, sum, x, zero := z[0], z[1], z[2], z[9]
-	p := v.open("sumExpRows", "writes the maximum of each of rows ≥ 1 rows of cols ≥ 1 elements to top, and Σ exp(x−max) to sum. Where the maximum is −∞, nothing is subtracted.",
-		"rows int", "cols int", "x *F", "top *F", "sum *F")
+	p := v.open()
 	v.holdExp()
 	v.hold("lowest", z[12])
 	v.zero(zero)
@@ -88,8 +86,7 @@ func (v *vector) sumExpRows() {
 func (v *vector) softmaxBackwardRows() {
 	z := v.vectors
 	sum, x := z[1], z[2]
-	p := v.open("softmaxBackwardRows", "sets dx ← y·(dy − Σ dy·y) in each of rows ≥ 1 rows of cols ≥ 1 elements.",
-		"rows int", "cols int", "y *F", "dy *F", "dx *F")
+	p := v.open()
 	r := v.divide(p["cols"])
 	v.rows(p["rows"], r, func() {
 		v.zero(sum)

@@ -9,8 +9,7 @@ import (
 func (v *vector) adam() {
 	z := v.vectors
 	names := []string{"keep", "decay", "beta1", "rest1", "beta2", "rest2", "rate", "root", "eps"}
-	p := v.open("adam", "does a step of Adam on n ≥ 1 elements. k is keep, decay, beta1, rest1, beta2, rest2, rate, root and eps.",
-		"n int", "value *F", "grad *F", "m *F", "v *F", "k *F")
+	p := v.open()
 	k := map[string]reg.VecPhysical{}
 	for i, name := range names {
 		k[name] = z[6+i]
@@ -52,13 +51,7 @@ func (v *vector) momentum() { v.descent(true) }
 // descent is SGD, with momentum or without.
 func (v *vector) descent(momentum bool) {
 	z := v.vectors
-	name, doc := "sgd", "sets d ← grad + decay·value and value ← value − rate·d for n ≥ 1 elements."
-	params := []string{"n int", "value *F", "grad *F", "rate F", "decay F"}
-	if momentum {
-		name, doc = "momentum", "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer for n ≥ 1 elements."
-		params = append(params, "buffer *F", "momentum F")
-	}
-	p := v.open(name, doc, params...)
+	p := v.open()
 	rate, decay, keep := z[6], z[7], z[8]
 	v.broadcast(v.paramAddress("rate"), rate)
 	v.broadcast(v.paramAddress("decay"), decay)
@@ -86,7 +79,7 @@ func (v *vector) descent(momentum bool) {
 
 func (v *vector) product() {
 	z := v.vectors
-	p := v.open("mul", "sets z ← x·y for n ≥ 1 elements.", "n int", "x *F", "y *F", "z *F")
+	p := v.open()
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["x"], z[0])
 		v.load(part, p["y"], z[1])
@@ -98,7 +91,7 @@ func (v *vector) product() {
 
 func (v *vector) scale() {
 	z := v.vectors
-	p := v.open("scale", "sets y ← c·x for n ≥ 1 elements.", "n int", "x *F", "y *F", "c F")
+	p := v.open()
 	v.broadcast(v.paramAddress("c"), z[1])
 	v.each(v.divide(p["n"]), func(part bool) {
 		v.load(part, p["x"], z[0])
@@ -110,8 +103,7 @@ func (v *vector) scale() {
 
 func (v *vector) addRows() {
 	z := v.vectors
-	p := v.open("addRows", "sets z ← x + y in each of rows ≥ 1 rows of cols ≥ 1 elements, where y is one row.",
-		"rows int", "cols int", "x *F", "y *F", "z *F")
+	p := v.open()
 	r := v.divide(p["cols"])
 	v.rows(p["rows"], r, func() {
 		v.each(r, func(part bool) {
@@ -126,8 +118,7 @@ func (v *vector) addRows() {
 
 func (v *vector) sumRows() {
 	z := v.vectors
-	p := v.open("sumRows", "adds n ≥ 1 columns of rows ≥ 1 rows to y, one row after the other.",
-		"rows int", "n int", "ld int", "x *F", "y *F")
+	p := v.open()
 	r := v.divide(p["n"])
 	v.SHLQ(v.shift, p["ld"])
 	r.bytes = p["ld"]
@@ -145,7 +136,7 @@ func (v *vector) sumRows() {
 // sumSquares adds in float64, whatever the type of the elements.
 func (v *vector) sumSquares() {
 	z := v.vectors
-	p := v.open("sumSquares", "writes Σ x² over n ≥ 1 elements to sum.", "n int", "x *F", "sum *float64")
+	p := v.open()
 	v.zero(z[0])
 	v.zero(z[1])
 	v.each(v.divide(p["n"]), func(part bool) {
@@ -170,6 +161,6 @@ func (v *vector) sumSquares() {
 	wide := *v
 	wide.generator = &generator{Context: v.Context, simd: v.simd, element: elements()[1]}
 	wide.sumAcross(z[0], z[1])
-	v.VMOVSD(z[0].AsX(), operand.Mem{Base: p["sum"]})
+	v.VMOVSD(z[0].AsX(), v.addressOf(v.ReturnIndex(0)))
 	v.shut()
 }

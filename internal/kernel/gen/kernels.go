@@ -1,0 +1,230 @@
+package main
+
+// Each entry is a kernel; see the type for what its fields mean.
+
+const (
+	scoreTile = "[(rows-1)*ld+padded[F](p, n)]F"
+	scoreLine = "[padded[F](p, n)]F"
+)
+
+var gemmKernels = []kernel{
+	{
+		name: "tile",
+		does: "computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read through\n" +
+			"two strides, and every group of rows as tall as the tile begins aPanel after the one before. B is read in\n" +
+			"whole vectors.",
+		params: "m, n, k size; alpha F; a [tileReach[F](p, m, aRow, aPanel)+(k-1)*aCol+1]F; aRow, aCol, aPanel stride; " +
+			"b [(k-1)*bRow+padded[F](p, n)]F; bRow stride; beta F; c [(m-1)*cRow+n]F; cRow stride",
+		plain: "n > tileWidth[F](p)",
+		write: (*generator).tile,
+	},
+	{
+		name:   "dot",
+		does:   "sets y[i] ← Σ a[i·aRow+q]·x[q] for every i of y and q of x.",
+		params: "a [(m-1)*aRow+k]F; aRow stride; x [k]F; y [m]F",
+		write:  (*generator).dot,
+	},
+	{
+		name: "copyPanel",
+		does: "sets dst[q·dstRow+j] ← src[q·srcRow+j] for q < k and j < n, where n is at most two vectors. The\n" +
+			"elements behind a row, up to whole vectors, become 0 before the next row is written.",
+		params: "k, n size; src [(k-1)*srcRow+n]F; srcRow stride; dst [(k-1)*dstRow+padded[F](p, n)]F; dstRow stride",
+		plain:  "n > tileWidth[F](p)",
+		write:  (*generator).copyPanel,
+	},
+	{
+		name: "transposePanel",
+		does: "sets dst[q·dstRow+j] ← src[j·srcRow+q] for q < k and j < n. Assembly turns four rows at a time, and\n" +
+			"a vector of each.",
+		params: "k, n size; src [(n-1)*srcRow+k]F; srcRow stride; dst [(k-1)*dstRow+n]F; dstRow stride",
+		plain:  "n < 4 || k < 32/sizeOf[F]()",
+		only:   "AVX2",
+		write:  (*generator).transposePanel,
+	},
+	{
+		name:   "fmaLoop",
+		does:   "does two tiles' worth of independent multiply-adds n times over.",
+		params: "n size",
+		write:  (*generator).fmaLoop,
+	},
+}
+
+// What happens to a tile of attention scores between its products. Assembly handles whole vectors: a tile has
+// room for them, and nobody reads what lies behind its columns.
+var attentionKernels = []kernel{
+	{
+		name:   "maxColumns",
+		does:   "writes the maximum of each of n columns to top. A NaN may get lost.",
+		params: "rows, n size; x " + scoreTile + "; ld stride; top " + scoreLine,
+		write:  inTile((*attention).maxColumns),
+	},
+	{
+		name:   "expColumns",
+		does:   "sets x ← exp(x − shift), with one shift for each of n columns, and adds each column to sum.",
+		params: "rows, n size; x " + scoreTile + "; ld stride; shift, sum " + scoreLine,
+		write:  inTile((*attention).expColumns),
+	},
+	{
+		name:   "hideColumns",
+		does:   "sets to −∞ the elements outside the rows lo ≤ row < hi of each of n columns.",
+		params: "rows, n size; x " + scoreTile + "; ld stride; lo, hi " + scoreLine,
+		write:  inTile((*attention).hideColumns),
+	},
+	{
+		name: "gradientRows",
+		does: "sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row; dx ← 0\n" +
+			"where x becomes 0.",
+		params: "rows, n size; x, dx " + scoreTile + "; ld stride; shift, delta [rows]F",
+		write:  inTile((*attention).gradientRows),
+	},
+	{
+		name:   "capRows",
+		does:   "sets x ← c·tanh(x/c), and slope, unless it is nil, to 1 − tanh²(x/c).",
+		params: "rows, n size; x " + scoreTile + "; ld stride; slope ?" + scoreTile + "; c F",
+		write:  inTile((*attention).capRows),
+	},
+	{
+		name: "dropRows",
+		does: "multiplies x by scale, or sets it to 0 where mix(start + row·rowStep + column·columnStep) < below.",
+		params: "rows, n size; x " + scoreTile + "; ld stride; start, columnStep, rowStep, below uint64; " +
+			"scale F",
+		plain: "!multipliesQuads",
+		only:  "AVX512",
+		write: inTile((*attention).dropRows),
+	},
+}
+
+// Functions of elements and of rows. Assembly reads and writes what does not fill a vector under a mask.
+var vectorKernels = []kernel{
+	{
+		name:   "exp",
+		does:   "sets y ← e^x.",
+		params: "y, x [n]F",
+		write:  inVectors((*vector).expElements),
+	},
+	{
+		name:   "tanh",
+		does:   "sets y ← tanh x.",
+		params: "y, x [n]F",
+		write:  inVectors((*vector).tanhElements),
+	},
+	{
+		name:   "tanhBackward",
+		does:   "sets dx ← dy·(1 − y²).",
+		params: "dx, y, dy [n]F",
+		write:  inVectors((*vector).tanhBackward),
+	},
+	{
+		name:   "gelu",
+		does:   "sets y ← x·Φ(x).",
+		params: "y, x [n]F",
+		only:   "float32", // plain Go is right to the last digits of float64
+		write:  inVectors((*vector).gelu),
+	},
+	{
+		name:   "geluBackward",
+		does:   "sets dx ← dy·(Φ(x) + x·φ(x)).",
+		params: "dx, x, dy [n]F",
+		only:   "float32",
+		write:  inVectors((*vector).geluBackward),
+	},
+	{
+		name:   "geluTanh",
+		does:   "sets y ← x/(1 + e^−u), u = 2√(2/π)·(x + 0.044715·x³).",
+		params: "y, x [n]F",
+		write:  inVectors((*vector).geluTanh),
+	},
+	{
+		name:   "geluTanhBackward",
+		does:   "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1 + e^−u).",
+		params: "dx, x, dy [n]F",
+		write:  inVectors((*vector).geluTanhBackward),
+	},
+	{
+		name:   "mul",
+		does:   "sets z ← x·y.",
+		params: "z, x, y [n]F",
+		write:  inVectors((*vector).product),
+	},
+	{
+		name:   "scale",
+		does:   "sets y ← c·x.",
+		params: "y, x [n]F; c F",
+		write:  inVectors((*vector).scale),
+	},
+	{
+		name:   "adam",
+		does:   "does a step of Adam.",
+		params: "value, grad, m, v [n]F; k *AdamConstants[F]",
+		write:  inVectors((*vector).adam),
+	},
+	{
+		name:   "sgd",
+		does:   "sets d ← grad + decay·value and value ← value − rate·d.",
+		params: "value, grad [n]F; rate, decay F",
+		write:  inVectors((*vector).sgd),
+	},
+	{
+		name:   "momentum",
+		does:   "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer.",
+		params: "value, grad, buffer [n]F; rate, momentum, decay F",
+		write:  inVectors((*vector).momentum),
+	},
+	{
+		name:   "sumSquares",
+		does:   "returns Σ x², summed in float64.",
+		params: "x [n]F",
+		result: "float64",
+		write:  inVectors((*vector).sumSquares),
+	},
+	{
+		name:   "softmaxRows",
+		does:   "sets y ← scale·softmax(x) in each row. In rows of −∞ alone the softmax is 0·empty.",
+		params: "rows, cols size; y, x [rows*cols]F; scale, empty F",
+		write:  inVectors((*vector).softmaxRows),
+	},
+	{
+		name:   "softmaxBackwardRows",
+		does:   "sets dx ← y·(dy − Σ dy·y) in each row.",
+		params: "rows, cols size; dx, y, dy [rows*cols]F",
+		write:  inVectors((*vector).softmaxBackwardRows),
+	},
+	{
+		name:   "sumExpRows",
+		does:   "writes each row's maximum to top, and Σ exp(x−max) to sum. A maximum of −∞ is not subtracted.",
+		params: "rows, cols size; x [rows*cols]F; top, sum [rows]F",
+		write:  inVectors((*vector).sumExpRows),
+	},
+	{
+		name: "normRows",
+		does: "sets y ← (x−mean)·rstd·gamma + beta in each row, and writes mean and rstd. gamma and beta may be nil.",
+		params: "rows, cols size; y [rows*cols]F; mean, rstd [rows]F; x [rows*cols]F; gamma, beta ?[cols]F; " +
+			"eps F",
+		write: inVectors((*vector).normRows),
+	},
+	{
+		name: "normBackwardRows",
+		does: "sets dx ← rstd·(g − mean(g) − x̂·mean(g·x̂)) in each row, with g = dy·gamma and x̂ = (x−mean)·rstd.\n" +
+			"gamma may be nil.",
+		params: "rows, cols size; dx, dy, x [rows*cols]F; gamma ?[cols]F; mean, rstd [rows]F",
+		write:  inVectors((*vector).normBackwardRows),
+	},
+	{
+		name:   "normColumns",
+		does:   "adds Σ dy·(x−mean)·rstd over the rows to dgamma, and Σ dy to dbeta.",
+		params: "rows, cols size; dgamma, dbeta [cols]F; dy, x [rows*cols]F; mean, rstd [rows]F",
+		write:  inVectors((*vector).normColumns),
+	},
+	{
+		name:   "addRows",
+		does:   "sets z ← x + y in each row, where y is one row.",
+		params: "rows, cols size; z, x [rows*cols]F; y [cols]F",
+		write:  inVectors((*vector).addRows),
+	},
+	{
+		name:   "sumRows",
+		does:   "adds n columns of the rows to y, one row after the other.",
+		params: "rows, n size; ld stride; y [n]F; x [(rows-1)*ld+n]F",
+		write:  inVectors((*vector).sumRows),
+	},
+}
