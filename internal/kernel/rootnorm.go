@@ -62,13 +62,13 @@ type rootNormCall[F Float] struct {
 }
 
 func (c rootNormCall[F]) do(lo, hi int) {
-	cols := len(c.weight)
+	weight, cols := c.weight, len(c.weight)
 	for i := lo; i < hi; i++ {
 		y, x := c.y[i*cols:][:cols], c.x[i*cols:][:cols]
 		factor, _ := c.factor.of(sumSquares(chosenPath, x), cols)
 		r := F(factor)
 		for j, v := range x {
-			y[j] = v * r * c.weight[j]
+			y[j] = v * r * weight[j]
 		}
 	}
 }
