@@ -4,46 +4,37 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
-// maxBlocks bounds how finely Parallel cuts its range: enough to even out cores of different speed, few
-// enough that handing out blocks costs nothing beside the work.
+// maxBlocks bounds the number of blocks of a call: enough to even out cores of different speed, few enough that
+// handing them out costs nothing beside the work.
 const maxBlocks = 256
 
-// job is one call of Parallel under way. Jobs are reused, so that a call allocates nothing.
+// A job is one call of Parallel. Jobs are reused, so that a call allocates nothing.
 type job struct {
 	f       func(lo, hi int)
 	n       int
 	blocks  int
-	shares  []share      // one for each worker; that of the caller is the first
-	workers atomic.Int64 // how many shares there are
-	joined  atomic.Int64 // helpers at work, plus closed and sleeping
-	place   int          // on the board, or -1
-	wake    chan struct{}
+	shares  []share      // one for each worker; the caller has the first
+	workers atomic.Int64 // the number of shares, for helpers that have not entered
+	gate    gate         // open while helpers may enter
+	slot    int          // in posted, or -1
 	once    sync.Once
 	failed  atomic.Bool
 	failure any
 }
 
-// share is a run of consecutive blocks that one worker begins with. Who has done its own helps the others.
-// In the next call over rows of the same number a worker finds what it wrote in this one in its own cache.
+// A share is a run of consecutive blocks that one worker begins with; then it helps the others with theirs. In the
+// next call over as many rows a worker finds in its own cache what it wrote in this one.
 type share struct {
 	next atomic.Int64 // the first block that nobody has taken
 	end  int64
 	_    [48]byte // a cache line each
 }
 
-// What is added to the number of helpers when no more may join, and when the caller sleeps until the last one
-// has left. Both are far below any number of helpers.
-const (
-	closed   = -1 << 32
-	sleeping = 2 * closed
-)
-
 var jobs = sync.Pool{New: func() any {
-	j := &job{wake: make(chan struct{}, 1)}
-	j.joined.Store(closed)
+	j := &job{gate: gate{wake: make(chan struct{}, 1)}}
+	j.gate.close()
 	return j
 }}
 
@@ -70,12 +61,12 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	j := jobs.Get().(*job)
 	j.begin(n, blocks, workers, f)
 	j.post()
-	j.joined.Store(0) // now they may join
+	j.gate.open()
 	j.work(0)
 	j.end()
 }
 
-// block is where block i of the given number begins: all blocks are equal to within one item.
+// block returns where block i of the given number begins. All blocks are equal to within one item.
 func block(i, blocks, n int) int {
 	q, r := n/blocks, n%blocks
 	return i*q + min(i, r)
@@ -97,9 +88,7 @@ func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 
 // end waits for the helpers, puts the job back and passes on the first panic.
 func (j *job) end() {
-	if j.joined.Add(closed) != closed {
-		j.await()
-	}
+	j.gate.close()
 	failed, failure := j.failed.Load(), j.failure
 	j.f, j.failure, j.once = nil, nil, sync.Once{}
 	j.failed.Store(false)
@@ -109,30 +98,8 @@ func (j *job) end() {
 	}
 }
 
-// await waits for the helpers: awake while it pays, since they do their last blocks, then asleep, since they
-// may have lost their core to another process.
-func (j *job) await() {
-	for begin := time.Now(); time.Since(begin) < stayAwake; runtime.Gosched() {
-		for range spins {
-			if j.joined.Load() == closed {
-				return
-			}
-		}
-	}
-	if j.joined.Add(sleeping) != closed+sleeping {
-		<-j.wake
-	}
-}
-
-// leave is the end of a helper's help.
-func (j *job) leave() {
-	if j.joined.Add(-1) == closed+sleeping {
-		j.wake <- struct{}{}
-	}
-}
-
-// work takes blocks until none is left, first of its own share. A panic of f is kept for the caller of
-// Parallel, and ends the handing out of blocks.
+// work takes blocks until none is left, those of its own share first. A panic of f is kept for the caller of
+// Parallel and stops the handing out of blocks.
 func (j *job) work(own int) {
 	defer j.unpost()
 	defer j.keepPanic()

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// More calls at once than the board has places: each still does every item once.
+// More calls at once than slots for jobs: each still does every item once.
 func TestParallelCallsAtOnce(t *testing.T) {
 	setProcs(t, 4)
 	var calls sync.WaitGroup
-	for range 8 * len(board) {
+	for range 8 * len(posted) {
 		calls.Go(func() {
 			for range 50 {
 				var n atomic.Int64
@@ -28,15 +28,15 @@ func TestParallelCallsAtOnce(t *testing.T) {
 	calls.Wait()
 }
 
-// A caller that has done its part waits for helpers, for longer than it stays awake too, and is not taken for
-// another whose job it took over.
+// A caller that has done its part waits for helpers, also longer than it stays awake, and is not taken for an
+// earlier caller whose job it reuses.
 func TestParallelWaitsForHelpers(t *testing.T) {
 	setProcs(t, 12)
 	var calls sync.WaitGroup
 	for range 3 {
 		calls.Go(func() {
 			for i := range 400 {
-				each := []time.Duration{0, stayAwake / 2, 2 * stayAwake, 0, 4 * stayAwake}[i%5]
+				each := []time.Duration{0, spinTime / 2, 2 * spinTime, 0, 4 * spinTime}[i%5]
 				var done atomic.Int64
 				Parallel(8, 1, func(lo, hi int) {
 					if lo > 0 {
@@ -79,20 +79,20 @@ func TestParallelWithFewerGoroutines(t *testing.T) {
 	}
 }
 
-// Helpers that nobody needs any more end, and take no core from others.
+// Idle helpers end and leave the cores to others.
 func TestHelpersEnd(t *testing.T) {
 	setProcs(t, 4)
 	Parallel(1000, 1, func(lo, hi int) {})
 	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
 		some := false
 		for i := range helpers {
-			some = some || helpers[i].there.Load()
+			some = some || helpers[i].running.Load()
 		}
 		if !some {
 			return
 		}
 		if time.Since(begin) > 5*time.Second {
-			t.Fatal("a helper still looks out after 5 s")
+			t.Fatal("a helper still runs after 5 s")
 		}
 	}
 }

@@ -1,0 +1,74 @@
+package kernel
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// A gate lets helpers into a job while it is open, and lets the job's caller wait until the last of them has left.
+// n is the number of helpers inside:
+//
+//	            open                    close
+//	closed, 0 ────────▶ open, n ──────────────────▶ closed, n
+//	    ▲               enter, leave: n ± 1          │     │ the caller has waited for spinTime
+//	    │                                            │     ▼
+//	    │◀──── leave of the last: the caller sees 0 ─┘  asleep, n
+//	    │                                                  │
+//	    └◀──── leave of the last: it wakes the caller ─────┘
+type gate struct {
+	// The number of helpers inside, plus closed, plus asleep: one word, because who enters must in one step find
+	// the gate open and be counted, and the last to leave must know whether to wake the caller.
+	state atomic.Int64
+	wake  chan struct{}
+}
+
+// Both are far below the negative of any number of helpers.
+const (
+	closed = -1 << 32
+	asleep = 2 * closed
+)
+
+// spinTime is how long a caller that waits for helpers stays awake.
+const spinTime = 50 * time.Microsecond
+
+// open lets helpers in. The gate must be closed, with nobody inside.
+func (g *gate) open() { g.state.Store(0) }
+
+// enter reports whether the gate was open; if so, leave must follow.
+func (g *gate) enter() bool {
+	for {
+		n := g.state.Load()
+		if n < 0 {
+			return false
+		}
+		if g.state.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// leave ends what enter began.
+func (g *gate) leave() {
+	if g.state.Add(-1) == closed+asleep {
+		g.wake <- struct{}{}
+	}
+}
+
+// close lets nobody in any more and waits until everybody has left: awake for a while, since helpers do their last
+// blocks, then asleep, since they may have lost their core to another process.
+func (g *gate) close() {
+	if g.state.Add(closed) == closed {
+		return
+	}
+	for begin := time.Now(); time.Since(begin) < spinTime; runtime.Gosched() {
+		for range spins {
+			if g.state.Load() == closed {
+				return
+			}
+		}
+	}
+	if g.state.Add(asleep) != closed+asleep {
+		<-g.wake
+	}
+}
