@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// Attention is the sizes and rules of one scaled dot-product attention with H query heads that share K
+// Attention holds the sizes and rules of one scaled dot-product attention with H query heads that share K
 // key/value heads: query head h uses key/value head h/(H/K). For each batch b, head h and query t
 //
 //	score(s)  = softcap(Scale · q·k(s)) + bias(t,s) + relative(t−s)   for the keys s that t sees
@@ -30,20 +30,20 @@ type Attention struct {
 	RelativeAt RelativeLayout
 }
 
-// ShownFunc says which of the keys s0, s0+1, … query t of head h of batch b sees. It sets all elements of shown
-// and returns true, or leaves them and returns false if all that Visible leaves are seen. It is called by
-// several goroutines.
+// ShownFunc sets shown[i] to whether query t of head h of batch b sees key s0+i, for all elements of shown, and
+// returns true. It may instead leave shown alone and return false: then the query sees all keys that Visible leaves.
+// Several goroutines call it.
 type ShownFunc func(b, h, t, s0 int, shown []bool) bool
 
-// RelativeLayout says where a relative bias lies: it depends on head and distance of query and key alone. With
-// Head = 0 all heads share one.
+// RelativeLayout is the place of a relative bias, which depends only on the head and the distance between query and
+// key. With Head = 0 all heads share one.
 type RelativeLayout struct{ Head, Zero int }
 
-// HeadLayout says where rows lie: row t of head h of batch b begins at b·Batch + h·Head + t·Row, and its
+// HeadLayout is the place of rows in memory: row t of head h of batch b begins at b·Batch + h·Head + t·Row, and its
 // elements lie side by side.
 type HeadLayout struct{ Batch, Head, Row int }
 
-// BiasLayout is the steps of a bias along each axis of (B,H,T,S). With a step of 0 the bias is broadcast along
+// BiasLayout holds the steps of a bias along each axis of (B,H,T,S). With a step of 0 the bias is broadcast along
 // the axis; two elements that differ in another axis must not share memory.
 type BiasLayout struct{ Batch, Head, Query, Key int }
 
@@ -55,17 +55,17 @@ type WeightDropout struct {
 	Site int
 }
 
-// HeadsFirst is the layout of a contiguous (B,heads,rows,width) tensor.
+// HeadsFirst returns the layout of a contiguous (B,heads,rows,width) tensor.
 func HeadsFirst(heads, rows, width int) HeadLayout {
 	return HeadLayout{heads * rows * width, rows * width, width}
 }
 
-// HeadsInRow is the layout of a contiguous (B,rows,heads·width) tensor.
+// HeadsInRow returns the layout of a contiguous (B,rows,heads·width) tensor.
 func HeadsInRow(heads, rows, width int) HeadLayout {
 	return HeadLayout{heads * rows * width, width, heads * width}
 }
 
-// QKV is the arguments of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil: there are
+// QKV holds the arguments of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil if there are
 // none.
 type QKV[F Float] struct{ Q, K, V, Bias, Relative, Sinks []F }
 
@@ -91,7 +91,8 @@ func (a *Attention) checkHeads(name string, length, heads, rows, width int, at H
 func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	if in.Bias != nil {
 		at := a.BiasAt
-		checkSteps("bias"+of, len(in.Bias), 1, [4]int{a.B, a.H, a.T, a.biased()}, [4]int{at.Batch, at.Head, at.Query, at.Key})
+		counts, steps := [4]int{a.B, a.H, a.T, a.biased()}, [4]int{at.Batch, at.Head, at.Query, at.Key}
+		checkSteps("bias"+of, len(in.Bias), 1, counts, steps)
 	}
 	if at := a.RelativeAt; in.Relative != nil && a.T > 0 && a.biased() > 0 {
 		if at.Head < 0 || at.Zero-a.biased()+1 < 0 || (a.H-1)*at.Head+a.T-1+at.Zero >= len(in.Relative) {
@@ -103,7 +104,7 @@ func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	}
 }
 
-// biased is the number of keys to which a bias is added.
+// biased returns the number of keys to which a bias is added.
 func (a *Attention) biased() int { return a.S - a.Unbiased }
 
 // checkSteps makes sure that pieces of the given width, laid out on four axes, lie inside a slice.
@@ -131,10 +132,10 @@ func checkSteps(name string, length, width int, counts, steps [4]int) {
 	}
 }
 
-// at is where row t of head h of batch b begins.
+// at returns where row t of head h of batch b begins.
 func (l *HeadLayout) at(b, h, t int) int { return b*l.Batch + h*l.Head + t*l.Row }
 
-// keys is the range of keys that query t of batch b sees, inside [0,S) and 0, 0 if it is empty.
+// keys returns the range of keys that query t of batch b sees, inside [0,S), or 0, 0 if it is empty.
 func (a *Attention) keys(b, t int) (lo, hi int) {
 	if a.Visible == nil {
 		return 0, a.S
@@ -147,5 +148,5 @@ func (a *Attention) keys(b, t int) (lo, hi int) {
 	return lo, hi
 }
 
-// lowest is what the maximum of nothing is, and the score of a hidden key.
+// lowest returns −∞: the maximum of nothing, and the score of a hidden key.
 func lowest[F Float]() F { return F(math.Inf(-1)) }

@@ -2,10 +2,10 @@ package kernel
 
 import "math"
 
-// AttentionBackward computes the gradients of an attention from dout, the gradient of its output, making the
-// weights again from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of
-// AttentionForward with the same a. A nil slice of grad is not asked for; the others are overwritten, the
-// gradient of a broadcast bias with the sum over the axes of the broadcast. With P the weights before dropout,
+// AttentionBackward computes the gradients of an attention from dout, the gradient of its output, recomputing the
+// weights from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of
+// AttentionForward with the same a. Gradients whose slice in grad is nil are
+// left out; the others are overwritten, that of a broadcast bias with the sum over the axes of the broadcast. With P the weights before dropout,
 // and Z the mask of the dropout with its factor,
 //
 //	dV = (P⊙Z)ᵀ·dOut
@@ -16,8 +16,8 @@ import "math"
 //
 // A NaN reaches the gradients of the rows concerned, and may reach rows that share a tile with them.
 //
-// A task is a block of keys. It goes along the queries that see it; several heads that share the block come
-// one after the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not
+// A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
+// the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not
 // depend on GOMAXPROCS.
 func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
 	a.check()
@@ -90,8 +90,8 @@ func (r *attentionRun[F]) sumSinks() {
 	}
 }
 
-// sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq that no block of
-// keys will add to.
+// sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq to which no block of
+// keys will add.
 func (r *attentionRun[F]) sumTasks(lo, hi int) {
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
@@ -118,11 +118,11 @@ func (r *attentionRun[F]) clearQueries(b, h, t0, t1 int) {
 	}
 }
 
-// keyBlocks is the number of blocks of keys.
+// keyBlocks returns the number of blocks of keys.
 func (r *attentionRun[F]) keyBlocks() int { return (r.S + keyBlock - 1) / keyBlock }
 
-// backwardAxes is how many batches, key/value heads and blocks of keys there are, of which each task takes
-// one; of an axis along which tasks would add to the same elements of dbias it takes all.
+// backwardAxes returns the numbers of batches, key/value heads and blocks of keys, of which each task takes one. A
+// task takes all of an axis along which tasks would add to the same elements of dbias, which then counts as one.
 func (r *attentionRun[F]) backwardAxes() (batches, heads, keys int) {
 	batches, heads, keys = r.B, r.K, r.keyBlocks()
 	if r.shared.batch {
@@ -142,7 +142,7 @@ func (r *attentionRun[F]) backwardCount() int {
 	return batches * heads * keys
 }
 
-// backwardTiles is what a block of keys needs.
+// backwardTiles is the memory for a block of keys.
 type backwardTiles[F Float] struct {
 	*attentionTiles[F]
 	k, v     []F // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
@@ -162,16 +162,17 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 		slope = queryBlock * keyBlock
 	}
 	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.dk, &w.dv},
-		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, keyBlock*r.D, keyBlock*r.DV)
+		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock,
+		keyBlock*r.D, keyBlock*r.DV)
 	done := false
 	defer func() {
 		if !done {
-			r.failed.Store(true) // nobody shall wait for this task
+			r.failed.Store(true) // so that no other task waits for this one
 		}
 	}()
 	for task := lo; task < hi; task++ {
 		if r.keyBlocks() > 1 {
-			// One that waits for others begins after them, whoever takes which block.
+			// A task begins after those it waits for, whichever worker takes it.
 			r.backwardTask(&w, int(r.next.Add(1))-1)
 		} else {
 			r.backwardTask(&w, task)

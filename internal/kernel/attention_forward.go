@@ -33,7 +33,7 @@ func (a *Attention) checkInputs(q, k, v int) {
 	a.checkHeads("v", v, a.K, a.S, a.DV, a.ValueAt)
 }
 
-// forwardTiles is what a block of queries needs.
+// forwardTiles is the memory for a block of queries.
 type forwardTiles[F Float] struct {
 	*attentionTiles[F]
 	q             []F // (D,queryBlock): the queries as columns
@@ -48,7 +48,8 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	pool := attentionTilePool[F]()
 	w := forwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
 	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last},
-		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock)
+		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
+		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock)
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		head, i := task/n, n-1-task%n
@@ -61,8 +62,8 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	pool.Put(w.attentionTiles)
 }
 
-// repairRows computes the rows that are not finite again, each alone: hidden values cannot touch it then,
-// while in a tile they are multiplied by weights of 0.
+// repairRows computes rows that are not finite anew, each alone, so that hidden values cannot touch it: in a tile
+// they are multiplied by weights of 0.
 func (r *attentionRun[F]) repairRows(w *forwardTiles[F], b, h, t0, rows int) {
 	for t := t0; t < t0+rows; t++ {
 		if !finite(r.out[r.OutputAt.at(b, h, t):][:r.DV]) {
@@ -71,8 +72,8 @@ func (r *attentionRun[F]) repairRows(w *forwardTiles[F], b, h, t0, rows int) {
 	}
 }
 
-// forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only. It tells
-// whether a row became NaN or ∞ that might not have, computed alone.
+// forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only. It reports
+// whether a row became NaN or ∞ that might be finite if it were computed alone.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) (poisoned bool) {
 	// A sink is like a key with this score and the value 0.
 	sink, one := lowest[F](), F(0)
@@ -95,7 +96,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	for t := range rows {
 		out := r.out[r.OutputAt.at(b, h, t0+t):][:r.DV]
 		lse := &r.lse[(b*r.H+h)*r.T+t0+t]
-		if w.sum[t] == 0 { // not so with a NaN, which the maximum may have lost
+		if w.sum[t] == 0 { // false for a NaN, which the maximum may have lost
 			clear(out)
 			*lse = lowest[F]()
 			continue
@@ -108,8 +109,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	return poisoned
 }
 
-// forwardTile lets a block of queries meet a block of keys. It tells whether no query met a key that it does
-// not see.
+// forwardTile adds a block of keys to a block of queries. It reports whether no query met a key that it does not see.
 func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, rows, s0, keys int) (all bool) {
 	t1, t2, all := w.seeing(s, rows, s0, s0+keys)
 	if t1 >= t2 {
@@ -120,7 +120,9 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	end := min(to, rows)
 	all = all && from == t1 && end == t2
 	n, p, group := end-from, w.p[from:], h/(r.H/r.K)
-	x := scores[F]{data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock}
+	x := scores[F]{
+		data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
+	}
 	if !r.askShown(&x, w.attentionTiles) {
 		return all
 	}
@@ -136,13 +138,14 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	w.raise(from, end, r.DV)
 	expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
 	r.drop(&x)
-	multiply(Trans, n, r.DV, keys, 1, p, queryBlock, r.in.V[r.ValueAt.at(b, group, s0):], r.ValueAt.Row, 1, w.out[from*r.DV:], r.DV)
+	v := r.in.V[r.ValueAt.at(b, group, s0):]
+	multiply(Trans, n, r.DV, keys, 1, p, queryBlock, v, r.ValueAt.Row, 1, w.out[from*r.DV:], r.DV)
 	return all
 }
 
-// raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and leaves in top what is to be
-// subtracted from the tile. A maximum may stay too low by a little, for then nothing needs to be scaled, and
-// exp(slack) is far from overflow.
+// raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and sets top to what to subtract from
+// the tile. A maximum may stay up to slack too low: then nothing needs to be scaled, and exp(slack) is far from
+// overflow.
 func (w *forwardTiles[F]) raise(t1, t2, width int) {
 	const slack = 8
 	for t := t1; t < t2; t++ {

@@ -9,7 +9,10 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
 	t1 = min(t1, t2) // also when no query sees any of the keys
 	if t1 < t2 {
-		x := scores[F]{data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1, queryStep: keyBlock, keyStep: 1}
+		x := scores[F]{
+			data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1,
+			queryStep: keyBlock, keyStep: 1,
+		}
 		if seen := r.askShown(&x, w.attentionTiles); seen {
 			r.weights(w, &x, s1, t1, all)
 			r.addKeys(w, &x, s1)
@@ -32,8 +35,8 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 		r.clearQueries(w.b, h, t0+t2, t0+rows)
 	}
 	if t1 < t2 {
-		multiply(NoTrans, t2-t1, r.D, s2-s1, F(r.Scale), w.dp, keyBlock, r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.KeyAt.Row,
-			beta, r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):], r.QueryAt.Row)
+		k, dq := r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):]
+		multiply(NoTrans, t2-t1, r.D, s2-s1, F(r.Scale), w.dp, keyBlock, k, r.KeyAt.Row, beta, dq, r.QueryAt.Row)
 	}
 	turn.Add(1)
 }
@@ -41,7 +44,8 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 // weights fills p with the weights of a tile and dp with the gradients of its scores.
 func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int, all bool) {
 	r.product(x, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, w.k[s1:], keyBlock, w.slope)
-	multiply(NoTrans, x.queries, x.keys, r.DV, 1, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+	dout := r.dout[r.OutputAt.at(x.b, x.h, x.t0):]
+	multiply(NoTrans, x.queries, x.keys, r.DV, 1, dout, r.OutputAt.Row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
 	if !all {
 		x.hideRows(w.lo[t1:], w.hi[t1:])
 	}
@@ -75,9 +79,11 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int,
 // addKeys adds what a tile contributes to dk and dv.
 func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], s1 int) {
 	if r.grad.V != nil {
-		multiply(Trans, x.keys, r.DV, x.queries, 1, w.p, keyBlock, r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, 1, w.dv[s1*r.DV:], r.DV)
+		dout, dv := r.dout[r.OutputAt.at(x.b, x.h, x.t0):], w.dv[s1*r.DV:]
+		multiply(Trans, x.keys, r.DV, x.queries, 1, w.p, keyBlock, dout, r.OutputAt.Row, 1, dv, r.DV)
 	}
 	if r.grad.K != nil {
-		multiply(Trans, x.keys, r.D, x.queries, F(r.Scale), w.dp, keyBlock, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, 1, w.dk[s1*r.D:], r.D)
+		q, dk := r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], w.dk[s1*r.D:]
+		multiply(Trans, x.keys, r.D, x.queries, F(r.Scale), w.dp, keyBlock, q, r.QueryAt.Row, 1, dk, r.D)
 	}
 }

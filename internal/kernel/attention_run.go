@@ -20,7 +20,7 @@ const (
 // brings.
 const leastAttention = 1 << 18
 
-// attentionRun is one call of AttentionForward or AttentionBackward under way. Runs are reused, and the
+// attentionRun is one call of AttentionForward or AttentionBackward. Runs are reused, and the
 // functions that Parallel calls are made once for each, so that a call allocates nothing.
 type attentionRun[F Float] struct {
 	Attention
@@ -38,11 +38,14 @@ type attentionRun[F Float] struct {
 	forward, sums, backward func(lo, hi int)
 }
 
-// span is the keys that any query of a block sees, and those between: none if lo = hi. All queries see the
-// keys allLo ≤ s < allHi.
+// span is the range lo ≤ s < hi of the keys that any query of a block sees; it is empty if lo = hi. All queries see
+// the keys allLo ≤ s < allHi.
 type span struct{ lo, hi, allLo, allHi int }
 
-var attentionRuns32, attentionRuns64 = sync.Pool{New: newAttentionRun[float32]}, sync.Pool{New: newAttentionRun[float64]}
+var (
+	attentionRuns32 = sync.Pool{New: newAttentionRun[float32]}
+	attentionRuns64 = sync.Pool{New: newAttentionRun[float64]}
+)
 
 func newAttentionRun[F Float]() any {
 	r := new(attentionRun[F])
@@ -57,7 +60,7 @@ func attentionRunPool[F Float]() *sync.Pool {
 	return &attentionRuns64
 }
 
-// begin takes over the arguments and finds out which keys each block of queries sees.
+// begin stores the arguments and determines which keys each block of queries sees.
 func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
 	if r.Visible != nil {
@@ -76,16 +79,16 @@ func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	}
 }
 
-// end lets go of the arguments.
+// end releases the arguments.
 func (r *attentionRun[F]) end() {
 	none := QKV[F]{}
 	r.Attention, r.in, r.grad, r.out, r.dout, r.lse = Attention{}, none, none, nil, nil, nil
 }
 
-// blocks is the number of blocks of queries.
+// blocks returns the number of blocks of queries.
 func (r *attentionRun[F]) blocks() int { return (r.T + r.height() - 1) / r.height() }
 
-// height is the number of queries of a block, but of the last.
+// height returns the number of queries of every block except the last, which may have fewer.
 func (r *attentionRun[F]) height() int {
 	if r.T <= shortLength {
 		return lowBlock
@@ -93,7 +96,7 @@ func (r *attentionRun[F]) height() int {
 	return queryBlock
 }
 
-// spanOf is the span of the queries [t0,t1).
+// spanOf returns the span of the queries [t0,t1).
 func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 	if r.Visible == nil {
 		return span{0, r.S, 0, r.S}
@@ -113,14 +116,14 @@ func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 	return s
 }
 
-// grain is how many of n equal tasks a goroutine takes at once, for work of the given number of products.
+// grain returns how many of n equal tasks a goroutine takes at once, for work of the given number of products.
 func (r *attentionRun[F]) grain(n, products int) int {
 	work := float64(products) * float64(r.B) * float64(r.H) * float64(r.T) * float64(r.S) * float64(r.D+r.DV) / 2
 	return int(min(max(1, leastAttention*float64(n)/max(work, 1)), float64(n)))
 }
 
-// await waits until turn comes to want. It tells whether it did: it never does once another task failed.
-// Tasks are handed out in order, and the ones waited for come before, so that one of them can always go on.
+// await waits until turn reaches want and reports whether it did: it does not once another task has failed. Tasks
+// are handed out in order and wait only for earlier ones, so one of them can always continue.
 func (r *attentionRun[F]) await(turn *atomic.Int32, want int32) bool {
 	for n := 0; turn.Load() != want; n++ {
 		if r.failed.Load() {
@@ -147,7 +150,7 @@ func resize[E any](s []E, n int) []E {
 type attentionTiles[F Float] struct {
 	memory []F
 	lo, hi [queryBlock]int // the keys that Visible leaves to each query of the block
-	// What Shown says of a tile: which queries do not see all keys, and what each of those sees.
+	// The answers of Shown for a tile: which queries do not see all keys, and what each of those sees.
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool
 }
@@ -177,12 +180,12 @@ func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
 	}
 }
 
-// vector is a multiple of the elements that a vector has on any path; blocks are multiples of it.
+// vector is a multiple of the number of elements of a vector on every path; blocks are multiples of it.
 const vector = 16
 
 func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
-// look fills in which keys Visible leaves to the queries [t0,t0+rows).
+// look sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
 func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
 	for t := range rows {
 		if r.Visible == nil {
@@ -194,8 +197,8 @@ func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
 	}
 }
 
-// seeing is the range of queries, of the given number looked at, outside which none sees any of the keys
-// [s0,s1), and whether all inside it see them all.
+// seeing returns the range of queries, of the first rows, outside which none sees any of the keys [s0,s1), and
+// whether all inside it see them all.
 func (w *attentionTiles[F]) seeing(s *span, rows, s0, s1 int) (t0, t1 int, all bool) {
 	if s.allLo <= s0 && s1 <= s.allHi {
 		return 0, rows, true

@@ -15,7 +15,7 @@ type scores[F Float] struct {
 	queryStep, keyStep int
 }
 
-// lines is how many runs of n elements lie side by side, and the step from one to the next.
+// lines returns the number of runs of n adjacent elements, and the step from one to the next.
 func (x *scores[F]) lines() (count, n, step int) {
 	if x.queryStep == 1 {
 		return x.keys, x.queries, x.keyStep
@@ -23,8 +23,8 @@ func (x *scores[F]) lines() (count, n, step int) {
 	return x.queries, x.keys, x.queryStep
 }
 
-// product computes the scores of a tile as A·B, caps them and adds the bias. Without a cap, the bias is what
-// the product is added to. If slope is given, it is a tile like x and takes the derivative of the capping.
+// product computes the scores of a tile as A·B, caps them and adds the bias. Without a cap, the
+// product is added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of the cap.
 func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
@@ -51,14 +51,14 @@ func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int
 	}
 }
 
-// biased is the part of a tile whose keys have a bias.
+// biased returns the part of a tile whose keys have a bias.
 func (x *scores[F]) biased(a *Attention) scores[F] {
 	y := *x
 	y.keys = min(x.keys, max(a.biased()-x.s0, 0))
 	return y
 }
 
-// relativeAt is where the relative bias of query t0 and key s0 lies.
+// relativeAt returns where the relative bias of query t0 and key s0 lies.
 func (r *attentionRun[F]) relativeAt(x *scores[F]) int {
 	return x.h*r.RelativeAt.Head + r.RelativeAt.Zero + x.t0 - x.s0
 }
@@ -102,7 +102,7 @@ func (r *attentionRun[F]) fillBias(x *scores[F]) {
 	}
 }
 
-// biasAt is where the bias of query t0+i and key s0 lies.
+// biasAt returns where the bias of query t0+i and key s0 lies.
 func (r *attentionRun[F]) biasAt(x *scores[F], i int) int {
 	at := &r.BiasAt
 	return x.b*at.Batch + x.h*at.Head + (x.t0+i)*at.Query + x.s0*at.Key
@@ -137,7 +137,7 @@ func (r *attentionRun[F]) addBias(tile *scores[F]) {
 	}
 }
 
-// clearBias sets every element of the gradient of the bias to 0, and nothing between them.
+// clearBias sets every element of the gradient of the bias to 0, and nothing between the elements.
 func (r *attentionRun[F]) clearBias() {
 	once := func(n, step int) int {
 		if step == 0 {
@@ -157,7 +157,7 @@ func (r *attentionRun[F]) clearBias() {
 	}
 }
 
-// drop drops from a tile what Dropout would drop from the (B,H,T,S) weights.
+// drop drops from a tile the elements that Dropout would drop from the (B,H,T,S) weights.
 func (r *attentionRun[F]) drop(x *scores[F]) {
 	if r.Dropout.P == 0 {
 		return
@@ -184,7 +184,7 @@ func (x *scores[F]) hideRows(lo, hi []int) {
 	}
 }
 
-// askShown finds out what Shown hides in a tile. It tells whether any query sees any of the keys.
+// askShown asks Shown about a tile and reports whether any query sees any of the keys.
 func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool) {
 	if r.Shown == nil {
 		return true
@@ -197,7 +197,7 @@ func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool
 	return any
 }
 
-// hideUnshown sets to −∞ what Shown hides, as askShown found out.
+// hideUnshown sets to −∞ what Shown hides, by the answers that askShown got.
 func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
 	if r.Shown == nil {
 		return

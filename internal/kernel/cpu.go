@@ -1,6 +1,6 @@
 package kernel
 
-// path is a way to multiply: one of the instruction sets that have kernels of their own, or plain Go.
+// path is one of the instruction sets that have kernels in assembly, or plain Go.
 type path uint8
 
 const (
@@ -9,7 +9,7 @@ const (
 	pathAVX512
 )
 
-// chosenPath is the best path of this processor. Only tests ever set it again.
+// chosenPath is the best path of this processor. Only tests change it.
 var chosenPath = bestPath()
 
 func (p path) String() string {
@@ -22,10 +22,10 @@ func (p path) String() string {
 	return "go"
 }
 
-// InstructionSet names the kernels that this processor runs: "avx512", "avx2" or "go".
+// InstructionSet returns the name of the kernels that this processor runs: "avx512", "avx2" or "go".
 func InstructionSet() string { return chosenPath.String() }
 
-// tileShape is the height of the tallest tile and the elements of a vector; a tile is two vectors wide.
+// tileShape returns the height of the tallest tile and the elements of a vector; a tile is two vectors wide.
 func tileShape[F Float](p path) (rows, lanes int) {
 	switch p {
 	case pathAVX512:

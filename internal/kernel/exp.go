@@ -42,7 +42,7 @@ func expOf[F Float](x F) F {
 	return F(math.Exp(float64(x)))
 }
 
-// exp32 is e^x to within 1 unit in the last place; results below the smallest normal number are 0.
+// exp32 returns e^x to within 1 unit in the last place; results below the smallest normal number are 0.
 // x = n·ln 2 + r with |r| ≤ ½·ln 2, and e^r is a polynomial with the least greatest relative error, 3e-9.
 func exp32(x float32) float32 {
 	const (

@@ -5,7 +5,7 @@ import "unsafe"
 // Float is the element type of every kernel.
 type Float interface{ float32 | float64 }
 
-// sizeOf is the size of an element in bytes.
+// sizeOf returns the size of an element in bytes.
 func sizeOf[F Float]() int {
 	var zero F
 	return int(unsafe.Sizeof(zero))

@@ -17,8 +17,8 @@ import (
 //	    │                                                  │
 //	    └◀──── leave of the last: it wakes the caller ─────┘
 type gate struct {
-	// The number of helpers inside, plus closed, plus asleep: one word, because who enters must in one step find
-	// the gate open and be counted, and the last to leave must know whether to wake the caller.
+	// The number of helpers inside, plus closed, plus asleep: one word, because entering must check that the gate is
+	// open and count in one step, and the last to leave must know whether to wake the caller.
 	state atomic.Int64
 	wake  chan struct{}
 }
@@ -32,7 +32,7 @@ const (
 // spinTime is how long a caller that waits for helpers stays awake.
 const spinTime = 50 * time.Microsecond
 
-// open lets helpers in. The gate must be closed, with nobody inside.
+// open admits helpers. The gate must be closed, with no helper inside.
 func (g *gate) open() { g.state.Store(0) }
 
 // enter reports whether the gate was open; if so, leave must follow.
@@ -55,7 +55,7 @@ func (g *gate) leave() {
 	}
 }
 
-// close lets nobody in any more and waits until everybody has left: awake for a while, since helpers do their last
+// close admits no more helpers and waits until all have left: awake for a while, since helpers do their last
 // blocks, then asleep, since they may have lost their core to another process.
 func (g *gate) close() {
 	if g.state.Add(closed) == closed {

@@ -1,6 +1,6 @@
 package kernel
 
-// Transpose says whether a matrix is used as it is stored or transposed.
+// Transpose is whether a matrix is used as stored or transposed.
 type Transpose bool
 
 const (
@@ -20,21 +20,26 @@ type Strides [3]int
 // (m,n), and op transposes the stored matrix or leaves it. lda, ldb and ldc are the distances between the
 // rows of the stored matrices. With β = 0, C is not read and may hold anything; with α = 0 or k = 0, A and
 // B are not read. C must not overlap A or B. The bits of the result do not depend on GOMAXPROCS.
-func Gemm[F Float](transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int) {
-	GemmBatch(Batch{1, 1, 1}, transA, transB, m, n, k, alpha, a, lda, Strides{}, b, ldb, Strides{}, beta, c, ldc, Strides{})
+func Gemm[F Float](transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
+	beta F, c []F, ldc int) {
+	none := Strides{}
+	GemmBatch(Batch{1, 1, 1}, transA, transB, m, n, k, alpha, a, lda, none, b, ldb, none, beta, c, ldc, none)
 }
 
 // GemmStrided computes Gemm for a batch of matrices: matrix i of A starts at a[i*strideA], and so on.
 // A stride of 0 shares one matrix among the batch; C cannot be shared.
-func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int, b []F, ldb, strideB int, beta F, c []F, ldc, strideC int) {
-	GemmBatch(Batch{1, 1, batch}, transA, transB, m, n, k, alpha, a, lda, Strides{0, 0, strideA}, b, ldb, Strides{0, 0, strideB}, beta, c, ldc, Strides{0, 0, strideC})
+func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
+	b []F, ldb, strideB int, beta F, c []F, ldc, strideC int) {
+	GemmBatch(Batch{1, 1, batch}, transA, transB, m, n, k, alpha, a, lda, Strides{0, 0, strideA},
+		b, ldb, Strides{0, 0, strideB}, beta, c, ldc, Strides{0, 0, strideC})
 }
 
 // GemmBatch computes Gemm for a batch nested on up to three levels: matrix (i,j,l) of A starts at
 // a[i*stepA[0]+j*stepA[1]+l*stepA[2]], and so on. Heads that lie side by side in a row, as in (B,T,H,D)
 // memory, are multiplied in place with lda = H·D and a step of D from head to head. A step of 0 shares one
 // matrix among its level; the matrices of C must not share any element.
-func GemmBatch[F Float](batch Batch, transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, stepA Strides, b []F, ldb int, stepB Strides, beta F, c []F, ldc int, stepC Strides) {
+func GemmBatch[F Float](batch Batch, transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, stepA Strides,
+	b []F, ldb int, stepB Strides, beta F, c []F, ldc int, stepC Strides) {
 	if m < 0 || n < 0 || k < 0 || min(batch[0], batch[1], batch[2]) < 0 {
 		panic("kernel: gemm: negative dimension")
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// leastWork is the number of multiply-adds below which starting another goroutine costs more than it brings.
+// leastWork returns the number of multiply-adds below which starting another goroutine costs more than it brings.
 func (p path) leastWork() float64 {
 	if p == pathGo {
 		return 1 << 16
@@ -100,12 +100,12 @@ func (t *tasks[F]) do(lo, hi int) {
 	}
 }
 
-// cutAt is where part i of n begins when [0,n) is cut into parts at multiples of unit.
+// cutAt returns where part i of n begins when [0,n) is cut into parts at multiples of unit.
 func cutAt(i, parts, n, unit int) int {
 	return min(block(i, parts, (n+unit-1)/unit)*unit, n)
 }
 
-// offset is where matrix i of the batch begins, counting with the last level fastest.
+// offset returns where matrix i of the batch begins, counting with the last level fastest.
 func (s *Strides) offset(b Batch, i int) int {
 	return i/(b[1]*b[2])*s[0] + i/b[2]%b[1]*s[1] + i%b[2]*s[2]
 }

@@ -7,7 +7,7 @@ const (
 	blockRows = 384
 )
 
-// maxRows is how many rows one goroutine takes at once.
+// maxRows returns how many rows one goroutine takes at once.
 func maxRows[F Float]() int { return blockRows * 4 / sizeOf[F]() }
 
 // tiles goes over k block by block, and for each over the panels of B. The blocks of k follow from k alone.

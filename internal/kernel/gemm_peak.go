@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// PeakFMA measures how many floating-point operations a second one core does at best with the kernels'
-// instruction set: a loop of independent multiply-adds that touches no memory, run for about the given time
-// in slices of which the fastest counts. A multiply-add is two operations. Where there is no assembly, it is
-// a loop of plain Go.
+// PeakFMA measures the most floating-point operations that one core does a second with the kernels' instruction set:
+// a loop of independent multiply-adds that touches no memory, run for about the given time in slices, of which the
+// fastest counts. A multiply-add is two operations. Where there is no assembly, it is a loop of plain Go.
 func PeakFMA[F Float](about time.Duration) float64 {
 	const slice, atLeast = 100 * time.Microsecond, 3 // shorter slices would measure the clock
 	rows, lanes := tileShape[F](chosenPath)

@@ -16,14 +16,14 @@ func view[F Float](trans Transpose, data []F, ld int) matrix[F] {
 	return matrix[F]{data, ld, 1}
 }
 
-// from is the part of x that begins at element (i,j).
+// from returns the part of x that begins at element (i,j).
 func (x *matrix[F]) from(i, j int) matrix[F] {
 	return matrix[F]{x.data[i*x.row+j*x.col:], x.row, x.col}
 }
 
 func (x *matrix[F]) transposed() matrix[F] { return matrix[F]{x.data, x.col, x.row} }
 
-// aliased tells whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
+// aliased reports whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
 // the same few places in a first-level cache. Reading many of them side by side is then several times slower.
 func (x *matrix[F]) aliased() bool {
 	const page, line = 4096, 32
@@ -71,7 +71,7 @@ func (g *product[F]) prepare() (swapped bool) {
 	return swapped
 }
 
-// part is the rows [i0,i1) and columns [j0,j1) of the product.
+// part returns the rows [i0,i1) and columns [j0,j1) of the product.
 func (g *product[F]) part(i0, i1, j0, j1 int) product[F] {
 	p := *g
 	p.m, p.n = i1-i0, j1-j0

@@ -50,8 +50,8 @@ func (j *job) unpost() {
 	}
 }
 
-// poll is the life of a helper: it joins posted jobs until there have been none for pollTime. A call may have found
-// the helper running just before it stopped, so it checks once more after that.
+// poll runs a helper: it joins posted jobs until there have been none for pollTime. A call may have found the helper
+// running just before it stopped, so it checks once more after that.
 func (h *helper) poll(own int) {
 	running := true
 	defer func() {

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// log is the natural logarithm of x ≥ 0.
+// log returns the natural logarithm of x ≥ 0.
 func log[F Float](x F) F {
 	if sizeOf[F]() == 4 {
 		return F(log32(float32(x)))

@@ -22,7 +22,8 @@ type layerNormCall[F Float] struct {
 
 func (c layerNormCall[F]) do(lo, hi int) {
 	from, to := lo*c.cols, hi*c.cols
-	normRows(chosenPath, hi-lo, c.cols, c.y[from:to], c.mean[lo:hi], c.rstd[lo:hi], c.x[from:to], c.gamma, c.beta, c.eps)
+	y, mean, rstd, x := c.y[from:to], c.mean[lo:hi], c.rstd[lo:hi], c.x[from:to]
+	normRows(chosenPath, hi-lo, c.cols, y, mean, rstd, x, c.gamma, c.beta, c.eps)
 }
 
 func normRowsGo[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, eps F) {

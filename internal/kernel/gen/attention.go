@@ -18,7 +18,7 @@ func inTile(write func(*attention)) func(*generator) {
 	return func(g *generator) { write(&attention{generator: g}) }
 }
 
-// Predicates of comparisons: ordered for less, and true for NaN where it says so.
+// Predicates of comparisons: false for NaN, unless named otherwise.
 const (
 	lessThan      = operand.U8(0x11)
 	notEqualOrNaN = operand.U8(0x04)
@@ -54,7 +54,8 @@ func (a *attention) load(names ...string) []reg.GPVirtual {
 
 // columns goes over n columns, one vector at a time, and inside over the rows. Between, before sets up and
 // after finishes a column; advance are pointers that go along with the columns.
-func (a *attention) columns(rows, n, x, ld reg.GPVirtual, advance []reg.GPVirtual, before func(), row func(operand.Mem), after func()) {
+func (a *attention) columns(rows, n, x, ld reg.GPVirtual, advance []reg.GPVirtual,
+	before func(), row func(operand.Mem), after func()) {
 	column, line := a.label("column"), a.label("row")
 	at, left := a.GP64(), a.GP64()
 	a.Label(column)

@@ -11,8 +11,8 @@ import (
 // Coefficients of (e^r − 1 − r)/r² for |r| ≤ ½·ln 2 with the least greatest relative error of e^r: 3e-9 and 4e-18.
 var (
 	expSingle = []float64{0.499999934478, 0.166665206318, 0.041668388031, 0.00836871687519, 0.00138145995535}
-	expDouble = []float64{0.50000000000000106271, 0.16666666666666412515, 0.041666666666530159088, 0.0083333333334944675321,
-		0.0013888888943629988598, 0.00019841269506564000996, 0.000024801493099031572632, 2.7557586388430906473e-6,
+	expDouble = []float64{0.50000000000000106271, 0.16666666666666412515, 0.041666666666530159088,
+		0.0083333333334944675321, 0.0013888888943629988598, 0.00019841269506564000996, 0.000024801493099031572632, 2.7557586388430906473e-6,
 		2.7630248335740688652e-7, 2.5000056603522819237e-8}
 )
 
@@ -56,7 +56,7 @@ func (a *attention) makeTable() {
 	}
 }
 
-// values is the constants in the order of names. ln 2 is split so that a product of its high part with an
+// values returns the constants in the order of names. ln 2 is split so that a product of its high part with an
 // integer exponent is exact.
 func (a *attention) values() []float64 {
 	const (
@@ -83,8 +83,8 @@ func (a *attention) names() []string {
 	return append(names, "bias")
 }
 
-// constants says where the constants are: in registers from the 16th, or in memory if there are no so many.
-// The bounds always get registers: the two given.
+// constants places the constants: in registers from the 16th, or in memory if there are only 16. The bounds always
+// get registers: the two given.
 func (a *attention) constants(least, most reg.VecPhysical) {
 	a.place = map[string]operand.Op{}
 	base := a.GP64()

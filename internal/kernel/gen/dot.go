@@ -38,7 +38,7 @@ type dotRows struct {
 	m, a, aRow, aRow3, y, tail reg.GPVirtual
 }
 
-// tailMask is where the mask of vector v of the last, partial step over k is kept.
+// tailMask returns where the mask of vector v of the last, partial step over k is kept.
 func (d *dotRows) tailMask(v int) mask {
 	if d.masked {
 		return columns(v)

@@ -10,11 +10,11 @@ const (
 var gemmKernels = []kernel{
 	{
 		name: "tile",
-		does: "computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read through\n" +
-			"two strides, and every group of rows as tall as the tile begins aPanel after the one before. B is read in\n" +
-			"whole vectors.",
-		params: "m, n, k size; alpha F; a [tileReach[F](p, m, aRow, aPanel)+(k-1)*aCol+1]F; aRow, aCol, aPanel stride; " +
-			"b [(k-1)*bRow+padded[F](p, n)]F; bRow stride; beta F; c [(m-1)*cRow+n]F; cRow stride",
+		does: "computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read\n" +
+			"through two strides, and every group of rows as tall as the tile begins aPanel after the one before.\n" +
+			"B is read in whole vectors.",
+		params: "m, n, k size; alpha F; a [tileReach[F](p, m, aRow, aPanel)+(k-1)*aCol+1]F; " +
+			"aRow, aCol, aPanel stride; b [(k-1)*bRow+padded[F](p, n)]F; bRow stride; beta F; c [(m-1)*cRow+n]F; cRow stride",
 		plain: "n > tileWidth[F](p)",
 		write: (*generator).tile,
 	},
@@ -49,8 +49,8 @@ var gemmKernels = []kernel{
 	},
 }
 
-// What happens to a tile of attention scores between its products. Assembly handles whole vectors: a tile has
-// room for them, and nobody reads what lies behind its columns.
+// The steps between the products of a tile of attention scores. Assembly handles whole vectors: a tile has room for
+// them, and what lies behind its columns is never used.
 var attentionKernels = []kernel{
 	{
 		name:   "maxColumns",

@@ -129,9 +129,14 @@ func (g *generator) transposeRows(from, srcRow, srcRow3, to, dstRow, dstRow3 reg
 	g.Label(done)
 }
 
-// fourRows are the addresses of four rows.
+// fourRows returns the addresses of four rows.
 func fourRows(base, row, row3 reg.GPVirtual) []operand.Mem {
-	return []operand.Mem{{Base: base}, {Base: base, Index: row, Scale: 1}, {Base: base, Index: row, Scale: 2}, {Base: base, Index: row3, Scale: 1}}
+	return []operand.Mem{
+		{Base: base},
+		{Base: base, Index: row, Scale: 1},
+		{Base: base, Index: row, Scale: 2},
+		{Base: base, Index: row3, Scale: 1},
+	}
 }
 
 // transposeSingle turns four rows of eight into eight of four.

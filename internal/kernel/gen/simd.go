@@ -61,7 +61,7 @@ type generator struct {
 	hasTable *bool
 }
 
-// lanes is how many elements a vector holds.
+// lanes returns how many elements a vector holds.
 func (g *generator) lanes() int { return g.width / g.size }
 
 // label makes a label that is new in its function.
@@ -179,7 +179,7 @@ func (g *generator) makeMask(n reg.GPVirtual, k mask) {
 	g.VMOVDQU(operand.Mem{Base: table, Disp: g.width}, k.v)
 }
 
-// maskTable is a vector of ones followed by a vector of zeros.
+// maskTable returns a vector of ones followed by a vector of zeros.
 func (g *generator) maskTable() operand.Mem {
 	const name = "leadingLanes"
 	if !*g.hasTable {

@@ -29,7 +29,10 @@ func (g *generator) tile() {
 		name   string
 		r      reg.GPVirtual
 		stride bool
-	}{{"m", t.m, false}, {"a", t.a, false}, {"c", t.c, false}, {"aRow", t.aRow, true}, {"aCol", t.aCol, true}, {"bRow", t.bRow, true}, {"cRow", t.cRow, true}} {
+	}{
+		{"m", t.m, false}, {"a", t.a, false}, {"c", t.c, false},
+		{"aRow", t.aRow, true}, {"aCol", t.aCol, true}, {"bRow", t.bRow, true}, {"cRow", t.cRow, true},
+	} {
 		g.Load(g.Param(p.name), p.r)
 		if p.stride {
 			g.SHLQ(g.shift, p.r)
@@ -54,7 +57,7 @@ func (g *generator) tile() {
 	t.tiles(1)
 }
 
-// columns is where the mask of vector v of the columns is kept, for instruction sets with mask registers.
+// columns returns where the mask of vector v of the columns is kept, for instruction sets with mask registers.
 func columns(v int) mask { return mask{k: []reg.OpmaskPhysical{reg.K1, reg.K2}[v]} }
 
 // tiles goes down the rows with the tallest tile and ends with one tile of each smaller height that is needed.
@@ -190,7 +193,8 @@ func (t *panel) update(rows, vectors int) {
 }
 
 // store passes every accumulator through change and writes it to C, leaving columns beyond n alone.
-func (t *panel) store(rows, vectors int, at []operand.Mem, change func(acc reg.VecPhysical, read func(reg.VecPhysical))) {
+func (t *panel) store(rows, vectors int, at []operand.Mem,
+	change func(acc reg.VecPhysical, read func(reg.VecPhysical))) {
 	each := func(v int, read func(operand.Mem, reg.VecPhysical), write func(reg.VecPhysical, operand.Mem)) {
 		for r := range rows {
 			acc, m := t.vectors[r*vectors+v], at[r]
@@ -229,7 +233,7 @@ func (t *panel) store(rows, vectors int, at []operand.Mem, change func(acc reg.V
 	t.Label(done)
 }
 
-// paramAddress is the place of a parameter in memory.
+// paramAddress returns the place of a parameter in memory.
 func (g *generator) paramAddress(name string) operand.Mem {
 	return g.addressOf(g.Param(name))
 }

@@ -25,8 +25,8 @@ func (v *vector) reduce(x, n, e reg.VecPhysical) {
 	}
 }
 
-// exp replaces x by e^x; n, e and s are free. NaN stays NaN, −∞ gives 0 and +∞ gives +∞; what is too large or
-// too small for a normal number becomes ∞, or a subnormal number rounded once.
+// exp replaces x by e^x; n, e and s are free. NaN stays NaN, −∞ gives 0 and +∞ gives +∞; a result too large
+// for a normal number becomes ∞, and one too small a subnormal number, rounded once.
 //
 //	x = n·ln 2 + r:  e^x = 2ⁿ·e^r
 func (v *vector) exp(x, n, e, s reg.VecPhysical) {

@@ -9,7 +9,8 @@ import (
 // 1.3e-8 of itself up to |x| = 14, from where on the tail is 0 in single precision. Fitted by least squares with
 // weights that level the relative errors.
 var normalTail = []float64{2.2002696062779606e-06, 0.13556915166792988, 0.13661983915215117, 0.11240873514258676,
-	0.12474994979826566, -0.0648489402875592, 0.22971770162941071, -0.2963690099810653, 0.15050832099204733, -0.028357955009554334}
+	0.12474994979826566, -0.0648489402875592, 0.22971770162941071, -0.2963690099810653, 0.15050832099204733,
+	-0.028357955009554334}
 
 // tail sets e to e^(−x²/2), q to ½·erfc(|x|/√2) and size to |x|, at most 15. x stays; n and s are free.
 func (v *vector) tail(x, e, q, size, n, s reg.VecPhysical) {

@@ -15,7 +15,7 @@ func (v *vector) rowTop(r row, x reg.GPVirtual, top, t reg.VecPhysical) {
 	v.across(v.VMAXPS, v.VMAXPD, top, t)
 }
 
-// rowShift makes of a maximum what is to be subtracted: 0 instead of −∞, for −∞ − −∞ would be NaN.
+// rowShift turns a maximum into what to subtract: 0 instead of −∞, for −∞ − −∞ would be NaN.
 func (v *vector) rowShift(top, zero, t reg.VecPhysical) {
 	v.replaceWhereEqual(top, v.held["lowest"], zero, top, t)
 }

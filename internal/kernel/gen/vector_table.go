@@ -16,7 +16,7 @@ type constant struct {
 	bits           [2]uint64
 }
 
-// constants is what the functions need. ln 2 is split so that the product of its high part with an integer
+// constants returns the constants of all functions. ln 2 is split so that the product of its high part with an integer
 // exponent is exact. Outside of least and most the exponential is 0 and ∞; tanh is 1 from half of tanhMost on;
 // GELU has the slopes 0 and 1 outside of ±geluMost, and inside e^−u is finite.
 func (v *vector) constants() []constant {
@@ -115,7 +115,7 @@ func (v *vector) constantAt(name string) operand.Mem {
 	panic("gen: no constant " + name)
 }
 
-// constant is the register that holds a constant, or its place in memory.
+// constant returns the register that holds a constant, or its place in memory.
 func (v *vector) constant(name string) operand.Op {
 	if r, ok := v.held[name]; ok {
 		return r
