@@ -12,7 +12,7 @@ import (
 )
 
 // opCase is one op of the package with inputs whose sizes are different primes.
-// Names that testdata/torch/ops.py has too stand for the same op there.
+// Names that testdata/torch/ops.py and norms.py have too stand for the same op there.
 type opCase struct {
 	name string
 	op   func(in G.Nodes) (*G.Node, error)
@@ -42,7 +42,8 @@ func ids(v []float64, shape ...int) input { return input{array: of(v, shape...),
 func key(v float64) input { return input{array: array{nil, []float64{v}}, integer: true} }
 
 func opCases() []opCase {
-	return slices.Concat(productCases(), elementCases(), attentionCases(), normCases(), activationCases(), layoutCases())
+	return slices.Concat(productCases(), elementCases(), attentionCases(), layerNormCases(), rootNormCases(),
+		activationCases(), swiGLUCases(), splitCases(), transposeCases(), averageHeadsCases())
 }
 
 type s = []int
