@@ -29,21 +29,22 @@ func (divideBySum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (divideBySum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	cols, x, y := last(in[0].Shape()), floats[F](in[0]), floats[F](out)
 	for lo := 0; lo < len(x); lo += cols {
-		row := x[lo : lo+cols]
-		s := sum(row)
-		for i, v := range row {
-			y[lo+i] = divide(v, s)
-		}
+		from, to := x[lo:lo+cols], y[lo:lo+cols]
+		divideRow(to, from, 0, sum(from))
 	}
 	return nil
 }
 
-// divide returns x/s, and 0 for a row that sums to zero.
-func divide[F kernel.Float](x, s F) F {
+// divideRow writes (x − c)/s to y, which may be x, and 0 for a row that sums to s = 0.
+func divideRow[F kernel.Float](y, x []F, c, s F) {
 	if s == 0 {
-		return 0
+		clear(y)
+		return
 	}
-	return x / s
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] = (v - c) / s
+	}
 }
 
 func sum[F kernel.Float](x []F) F {
@@ -74,14 +75,11 @@ func (divideBySumBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) err
 	cols := last(in[0].Shape())
 	x, y, dy, dx := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
 	for lo := 0; lo < len(x); lo += cols {
-		s := sum(x[lo : lo+cols])
 		var dot F
 		for i := lo; i < lo+cols; i++ {
 			dot += dy[i] * y[i]
 		}
-		for i := lo; i < lo+cols; i++ {
-			dx[i] = divide(dy[i]-dot, s)
-		}
+		divideRow(dx[lo:lo+cols], dy[lo:lo+cols], dot, sum(x[lo:lo+cols]))
 	}
 	return nil
 }
