@@ -1,6 +1,13 @@
 package graph_test
 
-import "attention/graph"
+import (
+	"testing"
+
+	"attention/graph"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
 
 func naiveAverageHeads(in []array) array {
 	x := in[0].flat(3)
@@ -23,5 +30,31 @@ func averageHeadsCases() []opCase {
 		{"average_heads", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{2, 3, 5, 7})},
 		{"average_one_head", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{1, 5, 7})},
 		{"average_without_batch", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{3, 5, 7})},
+	}
+}
+
+// What is large is divided among goroutines. All these ops are linear, so dy·f(x) is
+// dx·x for any x and dy.
+func TestLayoutsOfManyRows(t *testing.T) {
+	for _, c := range []opCase{
+		{"split", parts(2, 1, 0), naiveParts(2, 1, 0), shapes(s{10007, 7})},
+		{"split_ends", parts(2, 0), naiveParts(2, 0), shapes(s{101, 103, 7})},
+		{"transpose", unary(graph.Transpose), func(in []array) array { return naiveTranspose(in[0]) }, shapes(s{701, 211})},
+		{"average_heads", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{3, 5, 67, 131})},
+	} {
+		in := c.in(random(3))
+		e := express(t, c.op, in, tensor.Float64)
+		dy := normal(random(4), e.out.Shape()...)
+		e.differentiate(t, in, dy, tensor.Float64)
+		got := e.onOurs(t)
+		near(t, c.name, c.want([]array{in[0].array}), got.out, 1e-12)
+		var forward, backward float64
+		for i, v := range got.out.v {
+			forward += v * dy.v[i]
+		}
+		for i, v := range got.grads[0].v {
+			backward += v * in[0].v[i]
+		}
+		require.InEpsilon(t, forward, backward, 1e-9, c.name)
 	}
 }

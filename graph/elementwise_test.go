@@ -16,7 +16,7 @@ func softcapBy(limit float64) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) { return graph.Softcap(x, limit) }
 }
 
-func activationCases() []opCase {
+func elementwiseCases() []opCase {
 	of := func(f func(x float64) float64) func(in []array) array {
 		return each(func(x, _ float64) float64 { return f(x) })
 	}
@@ -25,6 +25,11 @@ func activationCases() []opCase {
 		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 	})
 	return []opCase{
+		{"scale", unary(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.3) }),
+			each(func(x, _ float64) float64 { return 0.3 * x }), shapes(s{2, 3, 5})},
+		{"exp", unary(graph.Exp), each(func(x, _ float64) float64 { return math.Exp(x) }), shapes(s{2, 3, 5})},
+		{"tanh", unary(graph.Tanh), each(func(x, _ float64) float64 { return math.Tanh(x) }), shapes(s{2, 3, 5})},
+		{"tanh_scalar", unary(graph.Tanh), each(func(x, _ float64) float64 { return math.Tanh(x) }), shapes(nil)},
 		{"gelu", unary(graph.GELU), gelu, shapes(s{2, 3, 5})},
 		{"gelu_tanh", unary(graph.GELUTanh), geluTanh, shapes(s{2, 3, 5})},
 		{"sigmoid", unary(graph.Sigmoid), of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }), shapes(s{2, 3, 5})},

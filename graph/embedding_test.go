@@ -47,3 +47,24 @@ func TestWrongIDsAreErrorsOfTheRun(t *testing.T) {
 		}
 	}
 }
+
+func embeddingCases() []opCase {
+	return []opCase{
+		{"embedding", func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
+			func(in []array) array { return naiveEmbedding(in[0], in[1]) },
+			then(shapes(s{7, 5}), ids([]float64{3, 0, 6, 3, 3, 1}, 2, 3))},
+		{"embedding_one", func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
+			func(in []array) array { return naiveEmbedding(in[0], in[1]) }, then(shapes(s{7, 5}), key(6))},
+	}
+}
+
+func naiveEmbedding(weight, ids array) array {
+	e := weight.shape[1]
+	y := zeros(ids.lead(0, e)...)
+	for i, id := range ids.v {
+		for j := range e {
+			y.v[i*e+j] = weight.at(int(id), j)
+		}
+	}
+	return y
+}

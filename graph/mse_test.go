@@ -48,3 +48,20 @@ func TestMSEOfOtherShapesIsRefused(t *testing.T) {
 	_, err := graph.MSE(b.f(2, 3), b.f(3, 2))
 	require.EqualError(t, err, "graph: MSE: y: shape (3, 2), want (2, 3)")
 }
+
+func mseCases() []opCase {
+	return []opCase{
+		{"mse", func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
+			func(in []array) array { return naiveMSE(in[0], in[1]) }, shapes(s{2, 3, 7}, s{2, 3, 7})},
+		{"mse_scalars", func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
+			func(in []array) array { return naiveMSE(in[0], in[1]) }, shapes(nil, nil)},
+	}
+}
+
+func naiveMSE(x, y array) array {
+	sum := 0.0
+	for i, v := range x.v {
+		sum += (v - y.v[i]) * (v - y.v[i])
+	}
+	return array{nil, []float64{sum / float64(len(x.v))}}
+}

@@ -3,9 +3,11 @@ package graph_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"attention/graph"
+	"attention/graph/gradcases"
 	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
@@ -175,5 +177,76 @@ func TestWrongShapesAndNumbersAreRefused(t *testing.T) {
 			require.EqualError(t, err, "graph: "+c.says)
 			require.Nil(t, n)
 		})
+	}
+}
+
+// functions returns one case of each function, on all its nodes.
+func functions() []gradcases.Case {
+	functions := []gradcases.Case{{Op: "Detach", Inputs: []gradcases.Input{gradcases.Float("x", 3, 3)},
+		Apply: func(in G.Nodes) (*G.Node, error) { return timesDetached(in[0]) }}}
+	seen := map[string]bool{"ALiBi": true, "Detach": true} // ALiBi has no node, and the case of Detach two
+	for _, c := range gradcases.Cases() {
+		if !seen[c.Op] {
+			seen[c.Op] = true
+			functions = append(functions, c)
+		}
+	}
+	return functions
+}
+
+// nodesOf makes good arguments, all but the one at bad, which is given.
+func nodesOf(c gradcases.Case, b bench, bad int, n *G.Node) G.Nodes {
+	var in G.Nodes
+	for i, arg := range c.Inputs {
+		switch {
+		case i == bad:
+			in = append(in, n)
+		case arg.IDs != nil:
+			in = append(in, b.ids(arg.Shape...))
+		default:
+			in = append(in, b.f(arg.Shape...))
+		}
+	}
+	return in
+}
+
+// Each argument of each function: missing, of another graph, of no graph, of the
+// wrong type.
+func TestWrongNodesAreRefused(t *testing.T) {
+	mayBeNil := []string{"positions", "bias", "row"}
+	for _, f := range functions() {
+		good := bench{G.NewGraph()}
+		_, err := f.Apply(nodesOf(f, good, -1, nil))
+		require.NoError(t, err, f.Op)
+		for i, arg := range f.Inputs {
+			b, isIDs := bench{G.NewGraph()}, arg.IDs != nil
+			says := map[*G.Node]string{
+				G.NewConstant(1.0):        "got a node of no graph, want one of a graph",
+				b.of(tensor.Bool, 3, 3):   "got bool, want float32 or float64",
+				b.of(tensor.String, 3, 3): "got string, want float32 or float64",
+				b.of(tensor.Int32, 3, 3):  "got int32, want float32 or float64",
+			}
+			if isIDs {
+				says = map[*G.Node]string{b.f(3): "got float64, want int or int64", b.of(tensor.Int32, 3): "got int32, want int or int64"}
+			} else {
+				says[b.ids(3, 3)] = "got int, want float32 or float64"
+			}
+			if i > 0 {
+				says[bench{G.NewGraph()}.f(3, 3)] = "got a node of another graph, want one of " + f.Inputs[0].Name + "'s"
+				if !isIDs {
+					says[b.of(tensor.Float32, 3, 3)] = "got float32, want float64 as the arguments before it"
+				}
+			}
+			if !slices.Contains(mayBeNil, arg.Name) {
+				says[nil] = "got nil, want a node"
+			}
+			for n, want := range says {
+				require.NotPanics(t, func() {
+					_, err := f.Apply(nodesOf(f, b, i, n))
+					require.ErrorContains(t, err, ": "+arg.Name+": "+want, "%s of %v", f.Op, n)
+					require.ErrorContains(t, err, "graph: ")
+				}, "%s of %v", f.Op, n)
+			}
+		}
 	}
 }

@@ -1,0 +1,34 @@
+package graph_test
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+func concatCases() []opCase {
+	return []opCase{
+		{"concat", func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, naiveConcat,
+			shapes(s{2, 3, 5}, s{2, 3, 1}, s{2, 3, 7})},
+		{"concat_one", func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, naiveConcat, shapes(s{3})},
+	}
+}
+
+func naiveConcat(xs []array) array {
+	width := 0
+	for _, x := range xs {
+		width += x.axis(-1)
+	}
+	y, at := xs[0].like(width), 0
+	to := y.rows()
+	for _, x := range xs {
+		from := x.rows()
+		for r := range from.shape[0] {
+			for c := range from.shape[1] {
+				to.v[to.i(r, at+c)] = from.at(r, c)
+			}
+		}
+		at += x.axis(-1)
+	}
+	return y
+}

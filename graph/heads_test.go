@@ -1,0 +1,56 @@
+package graph_test
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+func headsCases() []opCase {
+	return []opCase{
+		{"split_heads", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
+			func(in []array) array { return naiveSplitHeads(in[0], 3) }, shapes(s{2, 5, 21})},
+		{"split_one_head", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 1) }),
+			func(in []array) array { return naiveSplitHeads(in[0], 1) }, shapes(s{2, 5, 3})},
+		{"split_width_one", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
+			func(in []array) array { return naiveSplitHeads(in[0], 3) }, shapes(s{5, 3})},
+		{"merge_one_head", unary(graph.MergeHeads),
+			func(in []array) array { return naiveMergeHeads(in[0]) }, shapes(s{1, 5, 7})},
+		{"merge_heads", unary(graph.MergeHeads),
+			func(in []array) array { return naiveMergeHeads(in[0]) }, shapes(s{2, 3, 5, 7})},
+	}
+}
+
+// naiveSplitHeads lays (…, T, H·D) out as (…, H, T, D).
+func naiveSplitHeads(x array, heads int) array {
+	t, d := x.axis(-2), x.axis(-1)/heads
+	y := zeros(x.lead(2, heads, t, d)...)
+	from, to := x.matrices(), y.flat(3)
+	for n := range from.shape[0] {
+		for ti := range t {
+			for h := range heads {
+				for i := range d {
+					to.v[to.i(n, h, ti, i)] = from.at(n, ti, h*d+i)
+				}
+			}
+		}
+	}
+	return y
+}
+
+// naiveMergeHeads lays (…, H, T, D) out as (…, T, H·D).
+func naiveMergeHeads(x array) array {
+	h, t, d := x.axis(-3), x.axis(-2), x.axis(-1)
+	y := zeros(x.lead(3, t, h*d)...)
+	from, to := x.flat(3), y.matrices()
+	for n := range from.shape[0] {
+		for hi := range h {
+			for ti := range t {
+				for i := range d {
+					to.v[to.i(n, ti, hi*d+i)] = from.at(n, hi, ti, i)
+				}
+			}
+		}
+	}
+	return y
+}

@@ -1,0 +1,75 @@
+package graph_test
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+func matMulCases() []opCase {
+	product := func(in []array) array { return naiveMatMul(in[0], in[1]) }
+	withTransposed := func(in []array) array { return naiveMatMul(in[0], naiveTranspose(in[1])) }
+	return []opCase{
+		{"linear", linear, naiveLinear, shapes(s{2, 3, 5}, s{7, 5}, s{7})},
+		{"linear_no_bias", linear, naiveLinear, shapes(s{3, 5}, s{7, 5})},
+		{"linear_vector", linear, naiveLinear, shapes(s{5}, s{7, 5}, s{7})},
+		{"linear_ones", linear, naiveLinear, shapes(s{1, 1}, s{1, 1}, s{1})},
+		{"matmul", matMul, product, shapes(s{7, 3}, s{3, 5})},
+		{"matmul_rows", matMul, product, shapes(s{2, 7, 3}, s{3, 5})},
+		{"matmul_batch", matMul, product, shapes(s{2, 5, 7, 3}, s{2, 5, 3, 11})},
+		{"matmul_vector", matMul, func(in []array) array {
+			y := naiveMatMul(of(in[0].v, 1, 3), in[1])
+			return of(y.v)
+		}, shapes(s{3}, s{3, 5})},
+		{"scores", scores, withTransposed, shapes(s{2, 3, 5, 7}, s{2, 3, 11, 7})},
+		{"scores_one", scores, withTransposed, shapes(s{5, 7}, s{11, 7})},
+		{"scores_single", scores, withTransposed, shapes(s{3, 1, 1}, s{3, 1, 1})},
+	}
+}
+
+func linear(in G.Nodes) (*G.Node, error) {
+	if len(in) == 2 {
+		return graph.Linear(in[0], in[1], nil)
+	}
+	return graph.Linear(in[0], in[1], in[2])
+}
+
+func matMul(in G.Nodes) (*G.Node, error) { return graph.MatMul(in[0], in[1]) }
+
+func scores(in G.Nodes) (*G.Node, error) { return graph.Scores(in[0], in[1]) }
+
+// The formulas of the package once more, as plain loops.
+
+// naiveMatMul is a·b for each pair of matrices, or one b for all.
+func naiveMatMul(a, b array) array {
+	x, w := a.matrices(), b.matrices()
+	y := a.like(a.axis(-2), b.axis(-1))
+	z := y.matrices()
+	for n := range x.shape[0] {
+		for i := range x.shape[1] {
+			for j := range w.shape[2] {
+				for k := range x.shape[2] {
+					z.v[z.i(n, i, j)] += x.at(n, i, k) * w.at(n%w.shape[0], k, j)
+				}
+			}
+		}
+	}
+	return y
+}
+
+func naiveLinear(in []array) array {
+	x, w := in[0].rows(), in[1]
+	y := in[0].like(w.shape[0])
+	z := y.rows()
+	for r := range x.shape[0] {
+		for o := range w.shape[0] {
+			if len(in) > 2 {
+				z.v[z.i(r, o)] = in[2].at(o)
+			}
+			for i := range w.shape[1] {
+				z.v[z.i(r, o)] += x.at(r, i) * w.at(o, i)
+			}
+		}
+	}
+	return y
+}
