@@ -48,7 +48,8 @@ func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 	}
 	// Gorgonia merges inputs of one name and shape: the name tells all that the values depend on.
 	name := fmt.Sprintf("ALiBi %v %+v", dt, c)
-	return Detach(G.NewMatrix(g, dt, G.WithShape(c.Heads, n), G.WithName(name), G.WithValue(matrix(dt, bias, c.Heads, n))))
+	return Detach(G.NewMatrix(g, dt, G.WithShape(c.Heads, n), G.WithName(name),
+		G.WithValue(matrix(dt, bias, c.Heads, n))))
 }
 
 // matrix is a tensor of type dt with the values given, rounded for float32.

@@ -54,7 +54,8 @@ func naiveALiBi(c graph.ALiBiConfig) func(in []array) array {
 func alibiCases() []opCase {
 	var cases []opCase
 	for name, c := range map[string]graph.ALiBiConfig{
-		"alibi": {Heads: 6, T: 5, S: 7, Offset: 2}, "alibi_8": {Heads: 8, T: 7, S: 5}, "alibi_1": {Heads: 1, T: 1, S: 11, Offset: 10},
+		"alibi": {Heads: 6, T: 5, S: 7, Offset: 2}, "alibi_8": {Heads: 8, T: 7, S: 5}, "alibi_1": {Heads: 1, T: 1,
+			S: 11, Offset: 10},
 	} {
 		cases = append(cases, opCase{name, biased(c), naiveALiBi(c), shapes(s{c.Heads, c.T, c.S})})
 	}
@@ -75,9 +76,11 @@ func alibiSlopes(t *testing.T, heads int) []float64 {
 func TestALiBiSlopes(t *testing.T) {
 	file := golden.Load(t, "torch/positions.safetensors")
 	for heads := 1; heads < 34; heads++ {
-		golden.Close(t, fmt.Sprint(heads), file.Float64(fmt.Sprintf("slopes.%d", heads)), alibiSlopes(t, heads), 0, 1e-14)
+		golden.Close(t, fmt.Sprint(heads), file.Float64(fmt.Sprintf("slopes.%d", heads)), alibiSlopes(t, heads), 0,
+			1e-14)
 	}
-	require.Equal(t, []float64{1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128, 1. / 256}, alibiSlopes(t, 8))
+	require.Equal(t, []float64{1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128, 1. / 256},
+		alibiSlopes(t, 8))
 }
 
 // Behind a causal mask, ALiBi of any later offset gives the same weights.
@@ -105,7 +108,8 @@ func TestALiBisAreTold(t *testing.T) {
 	made := map[*G.Node]graph.ALiBiConfig{}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		for _, c := range []graph.ALiBiConfig{
-			{Heads: 2, T: 3, S: 5}, {Heads: 2, T: 5, S: 3}, {Heads: 2, T: 4, S: 4}, {Heads: 2, T: 3, S: 5, Offset: 2}, {Heads: 3, T: 3, S: 5},
+			{Heads: 2, T: 3, S: 5}, {Heads: 2, T: 5, S: 3}, {Heads: 2, T: 4, S: 4}, {Heads: 2, T: 3, S: 5,
+				Offset: 2}, {Heads: 3, T: 3, S: 5},
 		} {
 			n, err := graph.ALiBi(g, dt, c)
 			require.NoError(t, err)

@@ -7,19 +7,23 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// AttentionConfig says how attention turns scores into weights. Its zero value is
-// plain scaled dot-product attention.
+// AttentionConfig is how attention turns scores into weights. Its zero value is plain
+// scaled dot-product attention.
 type AttentionConfig struct {
 	Heads   int     // H, heads that lie side by side in the last axis of q; 0 means q, k and v are one head's
-	KVHeads int     // K, heads that lie side by side in k and v, a divisor of H that shares each among H/K query heads; 0 means H
+	KVHeads int     // K, heads that lie side by side in k and v, each shared by H/K query heads; 0 means H
 	Scale   float64 // of the scores before the softmax; 0 means 1/√D
 	Softcap float64 // c > 0 keeps scores within ±c, as c·tanh(score/c); 0 means they stay
 
-	Mask        mask.Mask // which keys a query sees; nil means all
-	Renormalize bool      // hides keys by zeroing weights after the softmax and dividing by what is left, instead of −∞ before it
+	Mask mask.Mask // which keys a query sees; nil means all
+	// Renormalize hides keys by zeroing their weights after the softmax and dividing by
+	// the sum of the rest, instead of −∞ before it.
+	Renormalize bool
 
-	Bias         *G.Node // added to the scores, broadcasts to (…, H, T, S) as in torch; may be nil
-	RelativeBias *G.Node // added to the scores, (H, T+S−1) or (1, T+S−1): that of query t and key s is [h, t − s + S−1]; may be nil
+	Bias *G.Node // added to the scores, broadcasts to (…, H, T, S) as in torch; may be nil
+	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
+	// t and key s is [h, t − s + S−1]. It may be nil.
+	RelativeBias *G.Node
 	Sinks        *G.Node // (H) scores that take weight and have no value; may be nil
 
 	// ExtraKeys is how many of the last keys every query sees, without any bias: mask
@@ -30,7 +34,7 @@ type AttentionConfig struct {
 	Dropout DropoutConfig // of the weights, after the softmax
 }
 
-// Attention is scaled dot-product attention (Vaswani et al. 2017, equation 1;
+// Attention returns scaled dot-product attention (Vaswani et al. 2017, equation 1;
 // torch's scaled_dot_product_attention):
 //
 //	scores  = softcap(q·kᵀ·scale) + bias

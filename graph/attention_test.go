@@ -75,7 +75,8 @@ func TestBothCausalMasksAgree(t *testing.T) {
 		dout := normal(r, shape...)
 		var got [2]result
 		for i, renormalize := range []bool{false, true} {
-			e := express(t, attention(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: renormalize}), in, tensor.Float64)
+			e := express(t, attention(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: renormalize}), in,
+				tensor.Float64)
 			e.differentiate(t, in, dout, tensor.Float64)
 			got[i] = e.onOurs(t)
 		}

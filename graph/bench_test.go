@@ -104,7 +104,8 @@ func benchmarkOp(b *testing.B, c opCase, backward bool) {
 // which keys a query sees.
 func BenchmarkMasks(b *testing.B) {
 	const batch, tokens, width, heads = 2, 512, 128, 4
-	documents, keep, lengths := make([]float64, batch*tokens), make([]float64, tokens*tokens), []float64{tokens, tokens / 2}
+	documents, keep, lengths := make([]float64, batch*tokens), make([]float64, tokens*tokens), []float64{tokens,
+		tokens / 2}
 	for i := range documents {
 		documents[i] = float64(i % tokens / 100)
 	}
@@ -121,7 +122,8 @@ func BenchmarkMasks(b *testing.B) {
 		{name: "all", mask: is(nil)},
 		{name: "causal", mask: is(mask.Causal{})},
 		{name: "window", mask: is(mask.SlidingWindow{Left: 63})},
-		{name: "window or prefix", mask: is(mask.And(mask.Causal{}, mask.Or(mask.SlidingWindow{Left: 63}, mask.Prefix{N: 4})))},
+		{name: "window or prefix", mask: is(mask.And(mask.Causal{},
+			mask.Or(mask.SlidingWindow{Left: 63}, mask.Prefix{N: 4})))},
 		{name: "lengths", mask: keys(ids(lengths, batch))},
 		{name: "segments", mask: segments},
 		{name: "causal segments", mask: func(g *G.ExprGraph) mask.Mask { return mask.And(mask.Causal{}, segments(g)) }},
@@ -132,7 +134,8 @@ func BenchmarkMasks(b *testing.B) {
 	} {
 		x := s{batch, tokens, width}
 		op := opCase{op: func(in G.Nodes) (*G.Node, error) {
-			return graph.FusedAttention(in[0], in[1], in[2], graph.AttentionConfig{Heads: heads, Mask: c.mask(in[0].Graph())})
+			return graph.FusedAttention(in[0], in[1], in[2],
+				graph.AttentionConfig{Heads: heads, Mask: c.mask(in[0].Graph())})
 		}, in: shapes(x, x, x)}
 		b.Run("FusedAttention/"+c.name+"/forward", func(b *testing.B) { benchmarkOp(b, op, false) })
 		b.Run("FusedAttention/"+c.name+"/backward", func(b *testing.B) { benchmarkOp(b, op, true) })

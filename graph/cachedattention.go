@@ -11,14 +11,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CachedAttention is FusedAttention of a chunk of new tokens to themselves and to all
+// CachedAttention returns FusedAttention of a chunk of new tokens to themselves and to all
 // tokens that the cache holds: q is (…, T, H·D), k (…, T, K·D), v (…, T, K·Dv) for the
 // tokens at the positions start, start+1, … and out (…, T, H·Dv). start is an int or
 // int64 scalar node that each run gives anew: the number of tokens before the chunk.
 // Each run puts the chunk's keys and values into the cache. A chunk that starts before
 // the end of what a cache holds takes the place of what followed there.
 //
-// Masks and biases are about positions in the whole sequence, whatever their
+// Masks and biases count positions in the whole sequence, whatever their
 // alignment: query t of the chunk stands at start+t. With S = Capacity of a cache that
 // does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
 // broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
@@ -43,7 +43,8 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 		return nil, a.errorf("cache: got one that another attention of this graph fills, want one for each")
 	}
 	f, in := newFused(a, separate, q, k, v)
-	return applyTyped(cachedAttention[float32]{fused: f, Cache: cache}, cachedAttention[float64]{fused: f, Cache: cache}, append(in, start)...)
+	f32, f64 := cachedAttention[float32]{f, cache}, cachedAttention[float64]{f, cache}
+	return applyTyped(f32, f64, append(in, start)...)
 }
 
 // isFilledIn reports whether an attention of a graph fills the cache.
@@ -101,7 +102,8 @@ func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWid
 	size := c.config
 	switch {
 	case a.scores.B() != size.Batch || keyWidth != size.KeyWidth || valueWidth != size.ValueWidth || dt != c.k.Dtype():
-		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, want %d of %v, %d and %d wide",
+		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, "+
+			"want %d of %v, %d and %d wide",
 			size.Batch, c.k.Dtype(), size.KeyWidth, size.ValueWidth, a.scores.B(), dt, keyWidth, valueWidth)
 	case a.Renormalize:
 		return a.errorf("renormalize: got it with a cache, want weights as the softmax gives them")
@@ -157,8 +159,10 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	return nil
 }
 
-// attendToCache stores the chunk and makes the kernel's arguments those of all keys.
-func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, start int, in []*tensor.Dense) error {
+// attendToCache stores the chunk and sets the kernel's arguments to all keys.
+func (o cachedAttention[F]) attendToCache(
+	a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, start int, in []*tensor.Dense,
+) error {
 	axes := scoresOf(in[0].Shape(), in[1].Shape(), o.Heads)
 	axes.S = o.Cache.config.Capacity
 	if err := o.layBiases(a, in, axes); err != nil {
@@ -208,8 +212,10 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 	return c.positions()
 }
 
-// spreadRelative is a relative bias written out for keys at the given positions.
-func spreadRelative[F kernel.Float](a *kernel.Attention, relative []F, positions []int, start int) ([]F, kernel.BiasLayout) {
+// spreadRelative returns a relative bias written out for keys at the given positions.
+func spreadRelative[F kernel.Float](
+	a *kernel.Attention, relative []F, positions []int, start int,
+) ([]F, kernel.BiasLayout) {
 	S := len(positions)
 	heads := 1
 	if a.RelativeAt.Head > 0 {

@@ -81,11 +81,13 @@ var cachedMasks = map[string]func(c *cached, in *cachedInputs) mask.Mask{
 		all := of(c.segments, b, n, 1)
 		query, key := tokenRows(all, from, from+c.queries), tokenRows(all, 0, c.allKey)
 		return mask.And(mask.Causal{}, mask.Segments{
-			Query: in.ids("query segments", of(query.v, b, c.queries)), Key: in.ids("key segments", of(key.v, b, c.allKey))})
+			Query: in.ids("query segments", of(query.v, b, c.queries)), Key: in.ids("key segments",
+				of(key.v, b, c.allKey))})
 	},
 }
 
-var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the last two", "lengths", "keep", "segments"}
+var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the last two", "lengths", "keep",
+	"segments"}
 
 // config is the attention of the chunk at start, or of the whole sequence.
 func (c *cached) config(in *cachedInputs) graph.AttentionConfig {
@@ -135,7 +137,8 @@ func (c *cached) whole(t testing.TB) array {
 	c.queries, c.allKey = c.q.shape[1], c.q.shape[1]
 	a := c.config(in)
 	if c.size.Rolling {
-		a.Mask = mask.And(a.Mask, mask.Or(mask.SlidingWindow{Left: c.size.Capacity - c.size.KeepFirst - 1}, mask.Prefix{N: c.size.KeepFirst}))
+		a.Mask = mask.And(a.Mask, mask.Or(mask.SlidingWindow{Left: c.size.Capacity - c.size.KeepFirst - 1},
+			mask.Prefix{N: c.size.KeepFirst}))
 	}
 	out, err := graph.FusedAttention(in.node("q", c.q), in.node("k", c.k), in.node("v", c.v), a)
 	require.NoError(t, err)
@@ -183,7 +186,8 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 		c := &cached{dt: kind.dt, kvHeads: rapid.IntRange(1, 2).Draw(rt, "K")}
 		c.heads = c.kvHeads * rapid.IntRange(1, 2).Draw(rt, "group")
 		c.q, c.k, c.v = normal(r, b, n, c.heads*d), normal(r, b, n, c.kvHeads*d), normal(r, b, n, c.kvHeads*dv)
-		c.size = graph.KVCacheConfig{Batch: b, KeyWidth: c.kvHeads * d, ValueWidth: c.kvHeads * dv, Capacity: n + r.IntN(3)}
+		c.size = graph.KVCacheConfig{Batch: b, KeyWidth: c.kvHeads * d, ValueWidth: c.kvHeads * dv,
+			Capacity: n + r.IntN(3)}
 		names := cachedMaskNames
 		if rapid.Bool().Draw(rt, "rolling") {
 			c.size.Rolling, c.size.Capacity = true, 1+r.IntN(n)
@@ -223,7 +227,8 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	q, k, v := normal(r, 1, n, 6), normal(r, 1, n, 3), normal(r, 1, n, 3)
 	g := G.NewGraph()
 	full := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: mask.Causal{}}
-	all, err := graph.FusedAttention(node(g, "q", q, tensor.Float64), node(g, "k", k, tensor.Float64), node(g, "v", v, tensor.Float64), full)
+	all, err := graph.FusedAttention(node(g, "q", q, tensor.Float64), node(g, "k", k, tensor.Float64),
+		node(g, "v", v, tensor.Float64), full)
 	require.NoError(t, err)
 	want := run(t, all)
 
@@ -231,7 +236,8 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2*3*n*8, cache.Bytes())
 	g = G.NewGraph()
-	in := G.Nodes{node(g, "q", zeros(1, 1, 6), tensor.Float64), node(g, "k", zeros(1, 1, 3), tensor.Float64), node(g, "v", zeros(1, 1, 3), tensor.Float64)}
+	in := G.Nodes{node(g, "q", zeros(1, 1, 6), tensor.Float64), node(g, "k", zeros(1, 1, 3), tensor.Float64),
+		node(g, "v", zeros(1, 1, 3), tensor.Float64)}
 	start := G.NewScalar(g, tensor.Int, G.WithName("start"))
 	out, err := graph.CachedAttention(in[0], in[1], in[2], start, cache, full)
 	require.NoError(t, err)
@@ -266,10 +272,12 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 
 func TestCachedAttentionHasNoGradient(t *testing.T) {
 	g := G.NewGraph()
-	in := G.Nodes{node(g, "q", zeros(1, 1, 6), tensor.Float64), node(g, "k", zeros(1, 1, 3), tensor.Float64), node(g, "v", zeros(1, 1, 3), tensor.Float64)}
+	in := G.Nodes{node(g, "q", zeros(1, 1, 6), tensor.Float64), node(g, "k", zeros(1, 1, 3), tensor.Float64),
+		node(g, "v", zeros(1, 1, 3), tensor.Float64)}
 	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 2})
 	require.NoError(t, err)
-	out, err := graph.CachedAttention(in[0], in[1], in[2], G.NewScalar(g, tensor.Int, G.WithName("start")), cache, graph.AttentionConfig{Heads: 2, KVHeads: 1})
+	out, err := graph.CachedAttention(in[0], in[1], in[2], G.NewScalar(g, tensor.Int, G.WithName("start")), cache,
+		graph.AttentionConfig{Heads: 2, KVHeads: 1})
 	require.NoError(t, err)
 	_, err = G.Backpropagate(G.Nodes{out}, G.Nodes{node(g, "dout", zeros(1, 1, 6), tensor.Float64)}, in)
 	require.ErrorContains(t, err, "CachedAttention: has no gradient")

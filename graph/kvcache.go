@@ -16,29 +16,36 @@ type KVCacheConfig struct {
 	ValueWidth int // of a token's values: K·Dv
 	Capacity   int // tokens that are kept
 
-	// Rolling goes on when the capacity is full and forgets the oldest tokens. Then it
-	// gives what a full cache gives under And(m, Or(SlidingWindow{Left: w−1},
+	// Rolling makes a full cache forget its oldest tokens for new ones. The result is
+	// that of a cache without limit under And(m, Or(SlidingWindow{Left: w−1},
 	// Prefix{KeepFirst})) with w = Capacity−KeepFirst.
-	Rolling   bool
-	KeepFirst int // of a rolling cache: the first tokens, which are never forgotten (attention sinks: Xiao et al. 2023)
+	Rolling bool
+	// KeepFirst is the number of first tokens that a rolling cache never forgets
+	// (attention sinks: Xiao et al. 2023).
+	KeepFirst int
 }
 
-// Validate says what is wrong with the sizes.
+// Validate reports what is wrong with the sizes.
 func (c KVCacheConfig) Validate() error {
 	for _, s := range []struct {
 		name  string
 		got   int
 		least int
-	}{{"Batch", c.Batch, 0}, {"KeyWidth", c.KeyWidth, 1}, {"ValueWidth", c.ValueWidth, 1}, {"Capacity", c.Capacity, 1}, {"KeepFirst", c.KeepFirst, 0}} {
+	}{
+		{"Batch", c.Batch, 0}, {"KeyWidth", c.KeyWidth, 1}, {"ValueWidth", c.ValueWidth, 1},
+		{"Capacity", c.Capacity, 1}, {"KeepFirst", c.KeepFirst, 0},
+	} {
 		if s.got < s.least {
 			return fmt.Errorf("graph: KVCache: %s: got %d, want at least %d", s.name, s.got, s.least)
 		}
 	}
 	if c.KeepFirst > 0 && (!c.Rolling || c.KeepFirst >= c.Capacity) {
-		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache", c.KeepFirst, c.Capacity)
+		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache",
+			c.KeepFirst, c.Capacity)
 	}
 	const most = math.MaxInt32
-	if row := max(c.Batch, 1) * max(c.KeyWidth, c.ValueWidth); c.Batch > most || c.KeyWidth > most || c.ValueWidth > most || row > most/c.Capacity {
+	row := max(c.Batch, 1) * max(c.KeyWidth, c.ValueWidth)
+	if max(c.Batch, c.KeyWidth, c.ValueWidth) > most || row > most/c.Capacity {
 		return fmt.Errorf("graph: KVCache: sizes: got %+v, want fewer elements", c)
 	}
 	return nil
@@ -54,7 +61,8 @@ type KVCache struct {
 	n      int           // tokens seen
 }
 
-// NewKVCache takes the memory for the keys and values of type dt, float32 or float64.
+// NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or
+// float64.
 func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 	if dt != tensor.Float32 && dt != tensor.Float64 {
 		return nil, fmt.Errorf("graph: KVCache: dtype: got %v, want float32 or float64", dt)
@@ -69,20 +77,20 @@ func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 	return &KVCache{config: c, k: rows(c.KeyWidth), v: rows(c.ValueWidth)}, nil
 }
 
-// Config is what the cache was made from.
+// Config returns what the cache was made from.
 func (c *KVCache) Config() KVCacheConfig { return c.config }
 
-// Len is the number of tokens that the cache has seen: where the next chunk starts.
+// Len returns the number of tokens that the cache has seen: where the next chunk starts.
 func (c *KVCache) Len() int { return c.n }
 
-// Bytes is the memory that keys and values take.
+// Bytes returns the memory that keys and values take.
 func (c *KVCache) Bytes() int { return int(c.k.MemSize() + c.v.MemSize()) }
 
 // Reset forgets all tokens.
 func (c *KVCache) Reset() { c.n = 0 }
 
-// Truncate forgets the tokens from position n on, so that others may follow there. A
-// rolling cache has lost what came before them: it can be truncated to 0 only.
+// Truncate forgets the tokens from position n on, so that others may take their place. A
+// rolling cache has lost what came before them: it can only be truncated to 0.
 func (c *KVCache) Truncate(n int) error {
 	if n < 0 || n > c.n || c.config.Rolling && n > 0 && n < c.n {
 		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.n)
@@ -99,12 +107,13 @@ func (c *KVCache) checkStart(start, T int) error {
 	case start < 0 || start > c.n:
 		return fmt.Errorf("graph: KVCache: start: got %d, want at most %d, the number of tokens seen", start, c.n)
 	case !c.config.Rolling && start+T > c.config.Capacity:
-		return fmt.Errorf("graph: KVCache: got tokens %d to %d, want at most Capacity=%d", start, start+T-1, c.config.Capacity)
+		return fmt.Errorf("graph: KVCache: got tokens %d to %d, want at most Capacity=%d", start, start+T-1,
+			c.config.Capacity)
 	}
 	return nil
 }
 
-// slot is where the token at a position lies.
+// slot returns the row of the token at a position.
 func (c *KVCache) slot(position int) int {
 	first := c.config.KeepFirst
 	if position < first {
@@ -133,7 +142,7 @@ func store[F kernel.Float](c *KVCache, cache, chunk []F, heads, start, T int) {
 	}
 }
 
-// beside is the rows that a cache holds in its first n slots, then those of a chunk
+// beside returns the rows that a cache holds in its first n slots, then those of a chunk
 // (B, T, K·D): (B, K, n+T, D).
 func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
 	width := len(chunk) / (c.config.Batch * T * heads)
@@ -149,7 +158,7 @@ func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
 	return all
 }
 
-// positions are those of the tokens kept, slot by slot.
+// positions returns those of the tokens kept, slot by slot.
 func (c *KVCache) positions() []int {
 	all := make([]int, min(c.n, c.config.Capacity))
 	ring := c.config.Capacity - c.config.KeepFirst

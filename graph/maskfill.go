@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// MaskFill hides keys before the softmax: it puts −∞ into scores (…, T, S) where m
-// hides a key (torch.Tensor.masked_fill). In scores of four axes or more the third
-// from the end is the heads', H.
+// MaskFill hides keys before the softmax: it returns scores (…, T, S) with −∞ where m
+// hides a key (torch.Tensor.masked_fill). In scores of four axes or more the third from
+// the end is H.
 func MaskFill(scores *G.Node, m mask.Mask) (*G.Node, error) {
 	if err := checkArgs("MaskFill", []arg{{name: "scores"}}, G.Nodes{scores}); err != nil {
 		return nil, err
@@ -28,13 +28,13 @@ func MaskFill(scores *G.Node, m mask.Mask) (*G.Node, error) {
 	return r.fill(maskFilling{Name: "MaskFill", Heads: n > 3, Hidden: math.Inf(-1)}, scores)
 }
 
-// CausalFill hides the keys after each query: −∞ above the diagonal of scores
-// (…, T, T), before the softmax.
+// CausalFill hides the keys after each query: it returns scores (…, T, T) with −∞ above
+// the diagonal, before the softmax.
 func CausalFill(scores *G.Node) (*G.Node, error) {
 	return causal.fill(maskFilling{Name: "CausalFill", Hidden: math.Inf(-1)}, scores)
 }
 
-// Tril keeps the lower triangle of x (…, T, T) and puts 0 above it (torch.tril).
+// Tril returns the lower triangle of x (…, T, T), and 0 above it (torch.tril).
 func Tril(x *G.Node) (*G.Node, error) { return causal.fill(maskFilling{Name: "Tril"}, x) }
 
 var causal = resolvedMask{mask: mask.Causal{}}
@@ -42,14 +42,15 @@ var causal = resolvedMask{mask: mask.Causal{}}
 // fill puts f.Hidden where the mask hides a key.
 func (r resolvedMask) fill(f maskFilling, x *G.Node) (*G.Node, error) {
 	f.Mask, f.args = r.mask, r.args
-	return applyTyped(maskFill[float32]{maskFilling: f}, maskFill[float64]{maskFilling: f}, append(G.Nodes{x}, r.nodes...)...)
+	f32, f64 := maskFill[float32]{maskFilling: f}, maskFill[float64]{maskFilling: f}
+	return applyTyped(f32, f64, append(G.Nodes{x}, r.nodes...)...)
 }
 
-// maskFilling says what is put where.
+// maskFilling is what is put where.
 type maskFilling struct {
 	Name   string
 	Mask   mask.Mask // resolved
-	Heads  bool      // whether the third axis from the end is the heads'
+	Heads  bool      // whether the third axis from the end is H
 	Extra  int       // the last keys, which all queries see
 	Hidden float64   // the number put where the mask hides a key
 	args   []arg     // of the mask

@@ -15,7 +15,8 @@ import (
 
 // splitFor splits x into queries, keys and values, in the given order of the three, and
 // lets an attention have them; uses adds what else is made of the parts.
-func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]int, uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
+func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]int,
+	uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		parts, err := graph.Split(in[0], widths...)
 		if err != nil {
@@ -30,7 +31,8 @@ func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]i
 }
 
 // packedFor is splitFor of FusedAttentionPacked.
-func packedFor(c graph.AttentionConfig, widths []int, uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
+func packedFor(c graph.AttentionConfig, widths []int,
+	uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		if len(in) > 1 {
 			c.Dropout.Key = in[1]
@@ -63,19 +65,30 @@ func TestFusedAttentionOfPackedHeads(t *testing.T) {
 		uses   func(parts G.Nodes, out *G.Node) (*G.Node, error)
 		packed bool
 	}{
-		{name: "heads", c: graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: inOrder, packed: true},
-		{name: "one head", c: graph.AttentionConfig{Heads: 1}, shape: []int{5, 21}, widths: []int{7, 7, 7}, order: inOrder, packed: true},
-		{name: "leading axes", c: graph.AttentionConfig{Heads: 2}, shape: []int{2, 3, 5, 22}, widths: []int{6, 6, 10}, order: inOrder, packed: true},
-		{name: "grouped heads", c: graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}, shape: []int{2, 5, 62},
+		{name: "heads", c: graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}, shape: []int{2, 5, 63},
+			widths: []int{21, 21, 21}, order: inOrder, packed: true},
+		{name: "one head", c: graph.AttentionConfig{Heads: 1}, shape: []int{5, 21}, widths: []int{7, 7, 7},
+			order: inOrder, packed: true},
+		{name: "leading axes", c: graph.AttentionConfig{Heads: 2}, shape: []int{2, 3, 5, 22}, widths: []int{6, 6, 10},
+			order: inOrder, packed: true},
+		{name: "grouped heads", c: graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}},
+			shape:  []int{2, 5, 62},
 			widths: []int{42, 14, 6}, order: inOrder, packed: true},
-		{name: "many tiles", c: graph.AttentionConfig{Heads: 2, Mask: mask.Causal{}}, shape: []int{300, 42}, widths: []int{14, 14, 14}, order: inOrder, packed: true},
-		{name: "dropout", c: graph.AttentionConfig{Heads: 2, Softcap: 3, Dropout: graph.DropoutConfig{P: 0.4, Site: 3}}, shape: []int{2, 7, 42},
+		{name: "many tiles", c: graph.AttentionConfig{Heads: 2, Mask: mask.Causal{}}, shape: []int{300, 42},
 			widths: []int{14, 14, 14}, order: inOrder, packed: true},
-		{name: "a part used twice", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: inOrder, uses: addValues, packed: true},
-		{name: "another order", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: [3]int{1, 0, 2}},
-		{name: "one part for all", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21}, order: [3]int{0, 0, 0}},
-		{name: "a part too many", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 70}, widths: []int{21, 21, 21, 7}, order: inOrder},
-		{name: "no heads in a row", c: graph.AttentionConfig{}, shape: []int{2, 5, 21}, widths: []int{7, 7, 7}, order: inOrder},
+		{name: "dropout", c: graph.AttentionConfig{Heads: 2, Softcap: 3,
+			Dropout: graph.DropoutConfig{P: 0.4, Site: 3}}, shape: []int{2, 7, 42},
+			widths: []int{14, 14, 14}, order: inOrder, packed: true},
+		{name: "a part used twice", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63},
+			widths: []int{21, 21, 21}, order: inOrder, uses: addValues, packed: true},
+		{name: "another order", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63}, widths: []int{21, 21, 21},
+			order: [3]int{1, 0, 2}},
+		{name: "one part for all", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 63},
+			widths: []int{21, 21, 21}, order: [3]int{0, 0, 0}},
+		{name: "a part too many", c: graph.AttentionConfig{Heads: 3}, shape: []int{2, 5, 70},
+			widths: []int{21, 21, 21, 7}, order: inOrder},
+		{name: "no heads in a row", c: graph.AttentionConfig{}, shape: []int{2, 5, 21}, widths: []int{7, 7, 7},
+			order: inOrder},
 	} {
 		in := floats(normal(r, row.shape...))
 		if row.c.Dropout.P > 0 {
@@ -114,14 +127,20 @@ func TestWrongPackingsAreRefused(t *testing.T) {
 		widths [3]int
 		config graph.AttentionConfig
 	}{
-		"FusedAttentionPacked: qkv: got nil, want a node":                                 {widths: [3]int{6, 6, 6}, config: heads},
-		"FusedAttentionPacked: heads: got 0, want at least 1":                             {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}},
-		"FusedAttentionPacked: widths: got [6 0 6], want three of at least 1":             {qkv: b.f(2, 5, 12), widths: [3]int{6, 0, 6}, config: heads},
-		"FusedAttentionPacked: qkv: shape (2, 5, 18), want (…, T, 19) for widths [6 6 7]": {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 7}, config: heads},
-		"FusedAttentionPacked: qkv: shape (18), want (…, T, 18) for widths [6 6 6]":       {qkv: b.f(18), widths: [3]int{6, 6, 6}, config: heads},
+		"FusedAttentionPacked: qkv: got nil, want a node": {widths: [3]int{6, 6, 6},
+			config: heads},
+		"FusedAttentionPacked: heads: got 0, want at least 1": {qkv: b.f(2, 5, 18),
+			widths: [3]int{6, 6, 6}},
+		"FusedAttentionPacked: widths: got [6 0 6], want three of at least 1": {qkv: b.f(2, 5, 12),
+			widths: [3]int{6, 0, 6}, config: heads},
+		"FusedAttentionPacked: qkv: shape (2, 5, 18), want (…, T, 19) for widths [6 6 7]": {qkv: b.f(2, 5, 18),
+			widths: [3]int{6, 6, 7}, config: heads},
+		"FusedAttentionPacked: qkv: shape (18), want (…, T, 18) for widths [6 6 6]": {qkv: b.f(18),
+			widths: [3]int{6, 6, 6}, config: heads},
 		"FusedAttention: q: shape (2, 5, 6), want (…, T, H·D) with H=4": {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6},
 			config: graph.AttentionConfig{Heads: 4}},
-		"FusedAttention: k: shape (2, 5, 5), want (2, S, 6)": {qkv: b.f(2, 5, 18), widths: [3]int{6, 5, 7}, config: heads},
+		"FusedAttention: k: shape (2, 5, 5), want (2, S, 6)": {qkv: b.f(2, 5, 18), widths: [3]int{6, 5, 7},
+			config: heads},
 		"FusedAttention: mask: got a prefix of -1 keys, want at least 0": {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6},
 			config: graph.AttentionConfig{Heads: 3, Mask: mask.Prefix{N: -1}}},
 	} {

@@ -10,11 +10,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// takePart makes a part of x a node. Gorgonia adds up the gradients of all uses of a
-// node; those of parts would each be as large as x, and zeros but for their own
-// columns. So a part is differentiated not by x but by an anchor that stands for x:
-// what Gorgonia adds up there are tokens of one number, one of each part's gradient,
-// and the anchor finds the gradients behind them and lays them side by side.
+// takePart returns a part of x.
+//
+// Gorgonia adds up the gradients of all uses of a node. Those of the parts of x would each
+// be as large as x, with zeros outside the part's columns: three such tensors and two sums
+// for a Split in three. To write dx once instead, a part has two inputs, x and an anchor:
+//
+//	x ─────────────→ part → y         forward: y is some columns of x
+//	x ──→ anchor ──↗
+//
+//	dx ←── anchor ←── token ←── dy    backward, the token being one number
+//
+// A part has no gradient by x, and by the anchor only a token, an op of dy that computes
+// nothing. Gorgonia adds up the tokens of all parts, numbers instead of tensors. The
+// gradient of the anchor by x is where the work is done: it follows that sum back to the
+// tokens, and the tokens to their dys, and lays these side by side in one op.
 func takePart(x *G.Node, p part) (*G.Node, error) {
 	anchor, err := applyTyped(anchor[float32]{Of: p.Of, Cols: p.Cols}, anchor[float64]{Of: p.Of, Cols: p.Cols}, x)
 	if err != nil {
@@ -31,7 +41,7 @@ type part struct {
 	span
 }
 
-// asPart returns what an op takes of its input.
+// asPart returns the part that an op takes of its input.
 func (p part) asPart() part { return p }
 
 // span is Width columns from column From on.
@@ -63,8 +73,7 @@ func (o takenPart[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// copyGrain is how many rows of cols numbers to copy or add are worth a goroutine's
-// while.
+// copyGrain returns how many rows of cols numbers are worth a goroutine to copy or add.
 func copyGrain(cols int) int { return 1 + 1<<13/cols }
 
 // y = some columns of x:  dx = dy in those columns.
@@ -73,7 +82,7 @@ func (o takenPart[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return G.Nodes{nil, token}, err
 }
 
-// token is a number that nobody reads: what counts is which node it is made of.
+// token is a dummy number: only its place in the graph matters.
 type token struct{}
 
 func (token) shape([]tensor.Shape) (tensor.Shape, error) { return tensor.Shape{1}, nil }
@@ -92,8 +101,8 @@ type anchor[F kernel.Float] struct {
 
 func (o anchor[F]) spec() (string, []arg) { return o.Of, named("x") }
 
-// dx = the gradients of all parts, each in its columns. That of the anchor is a sum of
-// their partGradients.
+// dx = the gradients of all parts, each in its columns. The gradient of the anchor itself
+// is the sum of their tokens.
 func (o anchor[F]) backward(in G.Nodes, _, sum *G.Node) (G.Nodes, error) {
 	found, err := partGradients(sum, nil)
 	if err != nil {
@@ -113,7 +122,7 @@ type foundGradient struct {
 	dy *G.Node
 }
 
-// partGradients appends those whose tokens are added up in sum.
+// partGradients appends the gradients whose tokens are added up in sum.
 func partGradients(sum *G.Node, found []foundGradient) ([]foundGradient, error) {
 	terms := inputs(sum)
 	if o, ok := sum.Op().(op); ok {
@@ -133,8 +142,8 @@ func partGradients(sum *G.Node, found []foundGradient) ([]foundGradient, error) 
 	return found, nil
 }
 
-// inputs are the nodes that an op was applied to. A graph looks up nodes by an index
-// that goes stale when it has a node removed, as Grad does; a subgraph has its own.
+// inputs returns the nodes that an op was applied to. A graph looks up nodes by an index
+// that is stale once a node was removed, as Grad does; a subgraph has its own.
 func inputs(n *G.Node) (in G.Nodes) {
 	for it := n.Graph().Subgraph(n, n).From(n.ID()); it != nil && it.Next(); {
 		in = append(in, it.Node().(*G.Node))
@@ -151,8 +160,8 @@ type partGradient struct {
 
 func (partGradient) spec() (string, []arg) { return "PartGradient", named("dy") }
 
-// wholeGradient puts matrices into their columns of one with Cols columns. Where they
-// overlap, they add up; where there is none, there are zeros.
+// wholeGradient puts matrices into their columns of one with Cols columns. Matrices that
+// overlap are added; columns of none are zero.
 type wholeGradient[F kernel.Float] struct {
 	isGradient
 	Shape tensor.Shape

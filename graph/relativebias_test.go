@@ -89,7 +89,8 @@ func biasCases() []opCase {
 	addT5("t5_one_key", graph.T5Config{T: 151, S: 1, Unidirectional: true, MaxDistance: 64}, 7)
 	addT5("t5_fewest_buckets", graph.T5Config{T: 13, S: 17, MaxDistance: 2}, 4)
 	for name, c := range map[string][3]int{
-		"expand": {3, 5, 7}, "expand_one": {1, 7, 5}, "expand_query": {3, 1, 7}, "expand_key": {3, 7, 1}, "expand_number": {1, 1, 1},
+		"expand": {3, 5, 7}, "expand_one": {1, 7, 5}, "expand_query": {3, 1, 7}, "expand_key": {3, 7,
+			1}, "expand_number": {1, 1, 1},
 		"expand_large": {3, 211, 197}, "expand_wide": {1, 2, 33013}, "expand_tall": {1, 33013, 2}, // several blocks
 	} {
 		h, T, S := c[0], c[1], c[2]
@@ -124,7 +125,8 @@ func TestT5BucketsEqualPyTorch(t *testing.T) {
 	for _, name := range file.Names() {
 		var direction string
 		var buckets, longest int
-		if n, _ := fmt.Sscanf(strings.ReplaceAll(name, ".", " "), "buckets %s %d %d", &direction, &buckets, &longest); n != 3 {
+		if n, _ := fmt.Sscanf(strings.ReplaceAll(name, ".", " "), "buckets %s %d %d", &direction, &buckets,
+			&longest); n != 3 {
 			continue
 		}
 		seen++
@@ -161,8 +163,10 @@ func TestWrongBiasesAreRefused(t *testing.T) {
 		{call(t5By(one), b.f(2, 3, 4)), "T5RelativeBias: table: shape (2, 3, 4), want " + two},
 		{call(t5By(graph.T5Config{S: 5}), b.f(4, 3)), "T5RelativeBias: lengths: got T=0, S=5, want at least 1"},
 		{call(t5By(graph.T5Config{T: 3, S: -1}), b.f(4, 3)), "T5RelativeBias: lengths: got T=3, S=-1, want at least 1"},
-		{call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: -1}), b.f(4, 3)), "T5RelativeBias: MaxDistance: got -1, want more than the 1 distances that have a bucket each"},
-		{call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: 8}), b.f(32, 3)), "T5RelativeBias: MaxDistance: got 8, want more than the 8 distances that have a bucket each"},
+		{call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: -1}), b.f(4, 3)),
+			"T5RelativeBias: MaxDistance: got -1, want more than the 1 distances that have a bucket each"},
+		{call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: 8}), b.f(32, 3)),
+			"T5RelativeBias: MaxDistance: got 8, want more than the 8 distances that have a bucket each"},
 		{call(expandBy(0, 3), b.f(2, 3)), "ExpandRelativeBias: lengths: got T=0, S=3, want at least 1"},
 		{call(expandBy(3, 0), b.f(2, 3)), "ExpandRelativeBias: lengths: got T=3, S=0, want at least 1"},
 		{call(expandBy(3, 5), b.f(2, 8)), "ExpandRelativeBias: bias: shape (2, 8), want (H, T+S−1=7)"},

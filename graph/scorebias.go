@@ -13,9 +13,9 @@ func addScoreBias(b biased, scores, bias *G.Node) (*G.Node, error) {
 	return applyTyped(addBias[float32]{biased: b}, addBias[float64]{biased: b}, scores, bias)
 }
 
-// biased are the scores (…, T, S) of all keys but the last Extra.
+// biased is which scores (…, T, S) get a bias: those of all keys but the last Extra.
 type biased struct {
-	Heads bool // whether the third axis of scores from the end is the heads'
+	Heads bool // whether the third axis of scores from the end is H
 	Extra int
 }
 
@@ -25,7 +25,7 @@ func (o biased) axes(scores tensor.Shape) mask.Scores {
 	return a
 }
 
-// each calls f for every row of scores: where it begins and where its bias does.
+// each calls f for every row of scores, with where the row and its bias begin.
 func (o biased) each(scores, bias tensor.Shape, f func(row, at, keys, step int)) error {
 	axes := o.axes(scores)
 	l, err := broadcast("AddBias", "bias", bias, axes)

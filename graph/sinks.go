@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// softmaxWithSinks is the softmax of the rows of scores (…, T, S) and one more score,
-// the head's sink, whose weight is left out:
+// softmaxWithSinks computes the softmax of the rows of scores (…, T, S) and one more
+// score, the head's sink, whose weight is left out:
 //
 //	y[s] = exp(x[s]) / (exp(sink) + Σ exp(x))
 //
@@ -20,7 +20,7 @@ import (
 // in gpt-oss). A row of −∞ gives 0.
 type softmaxWithSinks[F kernel.Float] struct {
 	intoFirst
-	Heads bool // whether the third axis of the scores from the end is the heads'
+	Heads bool // whether the third axis of the scores from the end is H
 }
 
 func (softmaxWithSinks[F]) spec() (string, []arg) { return "SoftmaxWithSinks", named("x", "sinks") }

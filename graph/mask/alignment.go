@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Alignment says where the queries stand among the keys where T and S differ.
+// An Alignment is where the queries stand among the keys, which matters if T and S differ.
 type Alignment int
 
 const (

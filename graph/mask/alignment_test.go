@@ -12,7 +12,8 @@ import (
 
 // An alignment is a word in a config.
 func TestAlignmentAsText(t *testing.T) {
-	for word, a := range map[string]mask.Alignment{"square": mask.Square, "upper_left": mask.UpperLeft, "lower_right": mask.LowerRight} {
+	for word, a := range map[string]mask.Alignment{"square": mask.Square, "upper_left": mask.UpperLeft,
+		"lower_right": mask.LowerRight} {
 		require.Equal(t, word, a.String())
 		text, err := json.Marshal(struct{ Align mask.Alignment }{a})
 		require.NoError(t, err)
@@ -28,7 +29,8 @@ func TestAlignmentAsText(t *testing.T) {
 	}
 	a := mask.LowerRight
 	for _, word := range []string{"", "Square", "middle"} {
-		require.EqualError(t, a.UnmarshalText([]byte(word)), fmt.Sprintf("got %q, want one of [square upper_left lower_right]", word))
+		require.EqualError(t, a.UnmarshalText([]byte(word)),
+			fmt.Sprintf("got %q, want one of [square upper_left lower_right]", word))
 	}
 	require.Equal(t, mask.LowerRight, a, "stays after an error")
 }

@@ -102,7 +102,9 @@ func union(a, b KeySet) KeySet {
 
 // fillBoth fills with one set, then joins the other: by its range if it is one, which is
 // quick, or else key by key.
-func fillBoth(a, b KeySet, joinRange func(lo, hi, s0 int, shown []bool), join func(shown, other []bool)) func(b, h, t, s0 int, shown []bool) {
+func fillBoth(
+	a, b KeySet, joinRange func(lo, hi, s0 int, shown []bool), join func(shown, other []bool),
+) func(b, h, t, s0 int, shown []bool) {
 	return func(batch, h, t, s0 int, shown []bool) {
 		for _, k := range [2][2]*KeySet{{&a, &b}, {&b, &a}} {
 			if lo, hi, all := k[0].Span(batch, t); all {

@@ -1,4 +1,4 @@
-// Package mask says which keys each query of an attention sees.
+// Package mask determines which keys each query of an attention sees.
 //
 // A Mask is made of All, Causal, SlidingWindow, Prefix, KeyLengths, Segments and Keep,
 // joined by And, Or and Not. A kind of mask is one type in one file: its definition, its

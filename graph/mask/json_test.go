@@ -22,12 +22,16 @@ var written = []struct {
 	{mask: mask.All{}, text: `{"type":"all"}`},
 	{mask: mask.Causal{}, text: `{"type":"causal"}`},
 	{mask: mask.Causal{Align: mask.UpperLeft}, text: `{"type":"causal","align":"upper_left"}`},
-	{mask: mask.SlidingWindow{Left: 3, Align: mask.LowerRight}, text: `{"type":"sliding_window","left":3,"right":0,"align":"lower_right"}`},
-	{mask: mask.SlidingWindow{Left: math.MaxInt64, Right: 1}, text: `{"type":"sliding_window","left":9223372036854775807,"right":1}`},
+	{mask: mask.SlidingWindow{Left: 3, Align: mask.LowerRight},
+		text: `{"type":"sliding_window","left":3,"right":0,"align":"lower_right"}`},
+	{mask: mask.SlidingWindow{Left: math.MaxInt64, Right: 1},
+		text: `{"type":"sliding_window","left":9223372036854775807,"right":1}`},
 	{mask: mask.Prefix{N: 4}, text: `{"type":"prefix","n":4}`},
 	{mask: mask.Not(mask.Causal{}), text: `{"type":"not","of":{"type":"causal"}}`},
-	{mask: mask.And(mask.All{}, mask.Causal{}, mask.Prefix{N: 1}), text: `{"type":"and","of":[{"type":"all"},{"type":"causal"},{"type":"prefix","n":1}]}`},
-	{mask: mask.And(mask.All{}, mask.And(mask.All{}, mask.All{})), text: `{"type":"and","of":[{"type":"all"},{"type":"and","of":[{"type":"all"},{"type":"all"}]}]}`},
+	{mask: mask.And(mask.All{}, mask.Causal{}, mask.Prefix{N: 1}),
+		text: `{"type":"and","of":[{"type":"all"},{"type":"causal"},{"type":"prefix","n":1}]}`},
+	{mask: mask.And(mask.All{}, mask.And(mask.All{}, mask.All{})),
+		text: `{"type":"and","of":[{"type":"all"},{"type":"and","of":[{"type":"all"},{"type":"all"}]}]}`},
 	{mask: mask.Or(mask.And(mask.All{}, mask.All{}), mask.Not(mask.Prefix{})),
 		text: `{"type":"or","of":[{"type":"and","of":[{"type":"all"},{"type":"all"}]},{"type":"not","of":{"type":"prefix","n":0}}]}`},
 }
@@ -68,14 +72,18 @@ func TestDecodeIsStrict(t *testing.T) {
 		{text: `{"type": "all", "type": "all"}`, says: `field "type" comes twice`},
 		{text: `{"type": "not", "of": {"type": "prefix", "n": 1, "n": 2}}`, says: `of: field "n" comes twice`},
 		{text: `{"type": "all", "n": 1}`, says: `unknown field "n"; it has type`},
-		{text: `{"type": "prefix", "N": 1}`, says: `unknown field "N"; it has type, n`, reason: "encoding/json takes any case"},
+		{text: `{"type": "prefix", "N": 1}`, says: `unknown field "N"; it has type, n`,
+			reason: "encoding/json takes any case"},
 		{text: `{"type": "prefix", "n": null}`, says: `n: got null, want a whole number`},
 		{text: `{"type": "prefix", "n": "1"}`, says: `n: got "1", want a whole number`},
 		{text: `{"type": "prefix", "n": 1.5}`, says: `n: got 1.5, want a whole number`},
-		{text: `{"type": "prefix", "n": 99999999999999999999}`, says: `n: got 99999999999999999999, want a whole number from -9223372036854775808 to 9223372036854775807`},
+		{text: `{"type": "prefix", "n": 99999999999999999999}`,
+			says: `n: got 99999999999999999999, want a whole number from -9223372036854775808 to 9223372036854775807`},
 		{text: `{"type": "prefix", "n": -1}`, says: `got a prefix of -1 keys, want at least 0`},
-		{text: `{"type": "sliding_window", "left": -1}`, says: `got a window of -1 to the left and 0 to the right, want both at least 0`},
-		{text: `{"type": "causal", "align": "middle"}`, says: `align: got "middle", want one of [square upper_left lower_right]`},
+		{text: `{"type": "sliding_window", "left": -1}`,
+			says: `got a window of -1 to the left and 0 to the right, want both at least 0`},
+		{text: `{"type": "causal", "align": "middle"}`,
+			says: `align: got "middle", want one of [square upper_left lower_right]`},
 		{text: `{"type": "causal", "align": 1}`, says: `align: got 1, want a string`},
 		{text: "{\"type\": \"causal\", \"align\": {\n}}", says: `align: got { }, want a string`, reason: "on one line"},
 		{text: `{"type": "not"}`, says: `of: got none, want a mask`},
@@ -101,7 +109,8 @@ func TestMasksOfNodes(t *testing.T) {
 	for kind, m := range map[string]mask.Mask{
 		"KeyLengths": mask.KeyLengths{Lengths: n}, "Segments": mask.Segments{Query: n}, "Keep": mask.Keep{Keep: n},
 	} {
-		for _, m := range []mask.Mask{m, mask.Not(m), mask.And(mask.Causal{Align: mask.LowerRight}, m), mask.Or(m, mask.All{})} {
+		for _, m := range []mask.Mask{m, mask.Not(m), mask.And(mask.Causal{Align: mask.LowerRight}, m),
+			mask.Or(m, mask.All{})} {
 			require.True(t, mask.HoldsNode(m))
 			_, err := json.Marshal(m)
 			require.ErrorContains(t, err, kind+" holds a node: give it with the input of a call, not in a config")
@@ -121,7 +130,8 @@ func FuzzDecode(f *testing.F) {
 	for _, c := range written {
 		f.Add([]byte(c.text))
 	}
-	for _, text := range []string{``, `null`, `{"type": "and", "of": [{"type": "all"}]}`, `{"type": "prefix", "n": -1}`, `{"type":"all","type":"all"}`} {
+	for _, text := range []string{``, `null`, `{"type": "and", "of": [{"type": "all"}]}`,
+		`{"type": "prefix", "n": -1}`, `{"type":"all","type":"all"}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

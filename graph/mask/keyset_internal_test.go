@@ -68,7 +68,7 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 	return keys
 }
 
-// Span and Fill tell the same, in all parts of a row: nothing is seen outside the span,
+// Span and Fill agree in all parts of a row: nothing is seen outside the span,
 // and everything inside if it says so.
 func TestSpanAndFillAgree(t *testing.T) {
 	for range 20 { // times the checks that rapid makes
@@ -78,7 +78,8 @@ func TestSpanAndFillAgree(t *testing.T) {
 
 func checkSpans(t *rapid.T) {
 	few, length := rapid.IntRange(1, 2), rapid.SampledFrom([]int{1, 3, 5, 7})
-	at := Scores{Batch: tensor.Shape{few.Draw(t, "B")}, Heads: true, H: few.Draw(t, "H"), T: length.Draw(t, "T"), S: length.Draw(t, "S")}
+	at := Scores{Batch: tensor.Shape{few.Draw(t, "B")}, Heads: true, H: few.Draw(t, "H"), T: length.Draw(t, "T"),
+		S: length.Draw(t, "S")}
 	if at.Cached = rapid.Bool().Draw(t, "cached"); at.Cached {
 		at.Start = rapid.IntRange(0, 6).Draw(t, "start")
 	}

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A Mask says which keys each query sees. A query that sees no key gets weights 0,
+// A Mask determines which keys each query sees. A query that sees no key gets weights 0,
 // output 0 and gradients 0.
 //
 // In JSON a mask is an object with a type, as {"type": "prefix", "n": 4}; Decode reads

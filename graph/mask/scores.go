@@ -61,8 +61,7 @@ func (s Scores) offset(a Alignment) (int, error) {
 
 // Broadcast returns where the elements of a tensor lie that broadcasts to the scores, as
 // in torch: axes are matched from the last, missing ones and those of length 1 are
-// repeated. If the tensor does not broadcast, want says which would; it is empty if it
-// does.
+// repeated. If the tensor does not broadcast, want is what would; otherwise it is empty.
 func (s Scores) Broadcast(shape tensor.Shape) (at kernel.BiasLayout, want string) {
 	full := s.shape()
 	if !broadcasts(shape, full) {

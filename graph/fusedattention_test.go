@@ -75,7 +75,8 @@ func TestFusedAttentionEqualsComposed(t *testing.T) {
 			S = T
 		}
 		if rapid.Bool().Draw(rt, "drops") {
-			c.Dropout = graph.DropoutConfig{P: rapid.SampledFrom([]float64{0.1, 0.5, 0.9}).Draw(rt, "p"), Site: rapid.IntRange(0, 3).Draw(rt, "site")}
+			c.Dropout = graph.DropoutConfig{P: rapid.SampledFrom([]float64{0.1, 0.5, 0.9}).Draw(rt, "p"),
+				Site: rapid.IntRange(0, 3).Draw(rt, "site")}
 		}
 		keyHeads := max(c.Heads, 1)
 		if c.Heads > 1 && rapid.Bool().Draw(rt, "grouped") {
@@ -101,7 +102,8 @@ func TestFusedAttentionOfManyTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, T := range []int{63, 64, 65, 129, 300} {
 		for _, c := range []graph.AttentionConfig{
-			{Heads: 2}, {Heads: 2, Mask: mask.Causal{}}, {Mask: mask.Causal{}, Dropout: graph.DropoutConfig{P: 0.3, Site: 2}},
+			{Heads: 2}, {Heads: 2, Mask: mask.Causal{}}, {Mask: mask.Causal{},
+				Dropout: graph.DropoutConfig{P: 0.3, Site: 2}},
 		} {
 			in := floats(normal(r, T, 14), normal(r, T, 14), normal(r, T, 22))
 			if c.Dropout.P > 0 {
@@ -132,7 +134,8 @@ func TestGroupedHeads(t *testing.T) {
 func TestAttentionByHeads(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	q, k, v := normal(r, 2, 5, 3*7), normal(r, 2, 5, 3*7), normal(r, 2, 5, 3*2)
-	out, weights := naiveAttention(naiveSplitHeads(q, 3), naiveSplitHeads(k, 3), naiveSplitHeads(v, 3), rootScale(of(nil, 7)), causal)
+	out, weights := naiveAttention(naiveSplitHeads(q, 3), naiveSplitHeads(k, 3), naiveSplitHeads(v, 3),
+		rootScale(of(nil, 7)), causal)
 	c := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}
 	got, gotWeights := attend(t, c, q, k, v)
 	near(t, "out", naiveMergeHeads(out), got, 1e-12)
@@ -175,4 +178,15 @@ func TestFusedAttentionsKeyIsAnInput(t *testing.T) {
 	first := run(1)
 	require.NotEqual(t, first, run(2))
 	require.Equal(t, first, run(1))
+}
+
+// The fused forms refuse what they do not compute.
+func TestFusedAttentionRefusesToRenormalize(t *testing.T) {
+	b := bench{G.NewGraph()}
+	c := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}
+	const says = "renormalize: got it, want weights as the softmax gives them, or Attention"
+	_, err := graph.FusedAttention(b.f(2, 5, 6), b.f(2, 5, 6), b.f(2, 5, 6), c)
+	require.EqualError(t, err, "graph: FusedAttention: "+says)
+	_, err = graph.FusedAttentionPacked(b.f(2, 5, 18), [3]int{6, 6, 6}, c)
+	require.EqualError(t, err, "graph: FusedAttention: "+says)
 }

@@ -29,7 +29,8 @@ func keys(x input) masking {
 
 func within(query, key input) masking {
 	return func(g *G.ExprGraph) mask.Mask {
-		return mask.Segments{Query: node(g, "query", query.array, tensor.Int64), Key: node(g, "key", key.array, tensor.Int64)}
+		return mask.Segments{Query: node(g, "query", query.array, tensor.Int64),
+			Key: node(g, "key", key.array, tensor.Int64)}
 	}
 }
 
@@ -37,10 +38,15 @@ func keeping(x array) masking {
 	return func(g *G.ExprGraph) mask.Mask { return mask.Keep{Keep: node(g, "keep", x, tensor.Float32)} }
 }
 
+func fillBy(m mask.Mask) func(x *G.Node) (*G.Node, error) {
+	return func(x *G.Node) (*G.Node, error) { return graph.MaskFill(x, m) }
+}
+
 // hiding computes MaskFill of zeros, of a mask and scores (B, H, T, S).
 func hiding(t testing.TB, m masking, shape ...int) array {
 	t.Helper()
-	return compute(t, func(in G.Nodes) (*G.Node, error) { return graph.MaskFill(in[0], m(in[0].Graph())) }, zeros(shape...))
+	return compute(t, func(in G.Nodes) (*G.Node, error) { return graph.MaskFill(in[0], m(in[0].Graph())) },
+		zeros(shape...))
 }
 
 // printed has a line for each query, # for the keys it sees and - for the others.
@@ -66,41 +72,44 @@ func printed(x array) string {
 func TestMasksPrinted(t *testing.T) {
 	prefixed := mask.Or(mask.Causal{}, mask.Prefix{N: 2})
 	for _, c := range []struct {
-		m    masking
+		mask masking
 		t, s int
-		want string
+		want string // a line for each query
 	}{
-		{is(nil), 2, 3, "###\n###"},
-		{is(mask.All{}), 2, 3, "###\n###"},
-		{is(mask.Causal{}), 4, 4, "#---\n##--\n###-\n####"},
-		{is(mask.Causal{Align: mask.UpperLeft}), 2, 4, "#---\n##--"},
-		{is(mask.Causal{Align: mask.UpperLeft}), 4, 2, "#-\n##\n##\n##"},
-		{is(mask.Causal{Align: mask.LowerRight}), 2, 4, "###-\n####"},
-		{is(mask.SlidingWindow{Left: 1}), 4, 4, "#---\n##--\n-##-\n--##"},
-		{is(mask.SlidingWindow{Right: 1}), 3, 3, "##-\n-##\n--#"},
-		{is(mask.SlidingWindow{}), 3, 3, "#--\n-#-\n--#"},
-		{is(mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}), 4, 2, "#-\n##\n-#\n--"},
-		{is(mask.SlidingWindow{Left: 1, Right: 1, Align: mask.LowerRight}), 2, 5, "--###\n---##"},
-		{is(mask.SlidingWindow{Left: math.MaxInt}), 3, 3, "#--\n##-\n###"},
-		{is(mask.SlidingWindow{Left: math.MaxInt, Right: math.MaxInt}), 2, 2, "##\n##"},
-		{is(mask.Prefix{}), 1, 3, "---"},
-		{is(mask.Prefix{N: 2}), 2, 3, "##-\n##-"},
-		{is(mask.Prefix{N: math.MaxInt}), 1, 3, "###"},
-		{is(prefixed), 4, 4, "##--\n##--\n###-\n####"},
-		{is(mask.Not(mask.Causal{})), 3, 3, "-##\n--#\n---"},
-		{is(mask.Not(mask.SlidingWindow{Left: 1})), 4, 4, "-###\n--##\n#--#\n##--"},
-		{is(mask.And(mask.Causal{}, mask.SlidingWindow{Right: 2}, mask.Prefix{N: 2})), 3, 3, "#--\n-#-\n---"},
-		{keys(ids([]float64{2}, 1)), 2, 3, "##-\n##-"},
-		{keys(ids([]float64{0}, 1)), 1, 3, "---"},
-		{keys(ids([]float64{3}, 1)), 1, 3, "###"},
-		{within(ids([]float64{5, 7, 5}, 1, 3), ids([]float64{5, 5, 7, 5, -1}, 1, 5)), 3, 5, "##-#-\n--#--\n##-#-"},
-		{within(ids([]float64{1, 2}, 1, 2), ids([]float64{2, 2}, 1, 2)), 2, 2, "--\n##"},
-		{keeping(of([]float64{1, 0, 1})), 2, 3, "#-#\n#-#"},
-		{keeping(of([]float64{1, 0}, 2, 1)), 2, 3, "###\n---"},
-		{keeping(array{nil, []float64{0}}), 2, 2, "--\n--"},
-		{keeping(array{nil, []float64{1}}), 2, 2, "##\n##"},
+		{mask: is(nil), t: 2, s: 3, want: "###\n###"},
+		{mask: is(mask.All{}), t: 2, s: 3, want: "###\n###"},
+		{mask: is(mask.Causal{}), t: 4, s: 4, want: "#---\n##--\n###-\n####"},
+		{mask: is(mask.Causal{Align: mask.UpperLeft}), t: 2, s: 4, want: "#---\n##--"},
+		{mask: is(mask.Causal{Align: mask.UpperLeft}), t: 4, s: 2, want: "#-\n##\n##\n##"},
+		{mask: is(mask.Causal{Align: mask.LowerRight}), t: 2, s: 4, want: "###-\n####"},
+		{mask: is(mask.SlidingWindow{Left: 1}), t: 4, s: 4, want: "#---\n##--\n-##-\n--##"},
+		{mask: is(mask.SlidingWindow{Right: 1}), t: 3, s: 3, want: "##-\n-##\n--#"},
+		{mask: is(mask.SlidingWindow{}), t: 3, s: 3, want: "#--\n-#-\n--#"},
+		{mask: is(mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}), t: 4, s: 2, want: "#-\n##\n-#\n--"},
+		{mask: is(mask.SlidingWindow{Left: 1, Right: 1, Align: mask.LowerRight}), t: 2, s: 5, want: "--###\n---##"},
+		{mask: is(mask.SlidingWindow{Left: math.MaxInt}), t: 3, s: 3, want: "#--\n##-\n###"},
+		{mask: is(mask.SlidingWindow{Left: math.MaxInt, Right: math.MaxInt}), t: 2, s: 2, want: "##\n##"},
+		{mask: is(mask.Prefix{}), t: 1, s: 3, want: "---"},
+		{mask: is(mask.Prefix{N: 2}), t: 2, s: 3, want: "##-\n##-"},
+		{mask: is(mask.Prefix{N: math.MaxInt}), t: 1, s: 3, want: "###"},
+		{mask: is(prefixed), t: 4, s: 4, want: "##--\n##--\n###-\n####"},
+		{mask: is(mask.Not(mask.Causal{})), t: 3, s: 3, want: "-##\n--#\n---"},
+		{mask: is(mask.Not(mask.SlidingWindow{Left: 1})), t: 4, s: 4, want: "-###\n--##\n#--#\n##--"},
+		{mask: is(mask.And(mask.Causal{}, mask.SlidingWindow{Right: 2}, mask.Prefix{N: 2})), t: 3, s: 3,
+			want: "#--\n-#-\n---"},
+		{mask: keys(ids([]float64{2}, 1)), t: 2, s: 3, want: "##-\n##-"},
+		{mask: keys(ids([]float64{0}, 1)), t: 1, s: 3, want: "---"},
+		{mask: keys(ids([]float64{3}, 1)), t: 1, s: 3, want: "###"},
+		{mask: within(ids([]float64{5, 7, 5}, 1, 3), ids([]float64{5, 5, 7, 5, -1}, 1, 5)), t: 3, s: 5,
+			want: "##-#-\n--#--\n##-#-"},
+		{mask: within(ids([]float64{1, 2}, 1, 2), ids([]float64{2, 2}, 1, 2)), t: 2, s: 2, want: "--\n##"},
+		{mask: keeping(of([]float64{1, 0, 1})), t: 2, s: 3, want: "#-#\n#-#"},
+		{mask: keeping(of([]float64{1, 0}, 2, 1)), t: 2, s: 3, want: "###\n---"},
+		{mask: keeping(array{nil, []float64{0}}), t: 2, s: 2, want: "--\n--"},
+		{mask: keeping(array{nil, []float64{1}}), t: 2, s: 2, want: "##\n##"},
 	} {
-		require.Equal(t, c.want, printed(hiding(t, c.m, 1, 1, c.t, c.s)), "%#v of %d queries, %d keys", c.m(G.NewGraph()), c.t, c.s)
+		require.Equal(t, c.want, printed(hiding(t, c.mask, 1, 1, c.t, c.s)), "%#v of %d queries, %d keys",
+			c.mask(G.NewGraph()), c.t, c.s)
 	}
 }
 
@@ -108,17 +117,21 @@ func TestMasksPrinted(t *testing.T) {
 func TestMasksOfBatchesAndHeads(t *testing.T) {
 	require.Equal(t, "#--\n###\n#--\n###\n---\n#--\n---\n#--",
 		printed(hiding(t, func(g *G.ExprGraph) mask.Mask {
-			return mask.And(keys(ids([]float64{3, 1}, 2))(g), keeping(of([]float64{1, 0, 0, 1, 1, 1}, 2, 3))(g), mask.Not(keeping(of([]float64{0, 0, 1, 0}, 2, 1, 2, 1))(g)))
+			return mask.And(keys(ids([]float64{3, 1}, 2))(g), keeping(of([]float64{1, 0, 0, 1, 1, 1}, 2, 3))(g),
+				mask.Not(keeping(of([]float64{0, 0, 1, 0}, 2, 1, 2, 1))(g)))
 		}, 2, 2, 2, 3)))
-	require.Equal(t, "#-\n-#", printed(hiding(t, keeping(of([]float64{1, 0, 0, 1}, 2, 1, 2)), 2, 1, 2)), "three axes: no heads'")
-	require.Equal(t, "#-\n-#", printed(hiding(t, keeping(of([]float64{1, 0, 0, 1}, 2, 1, 2)), 1, 2, 1, 2)), "four axes: the heads'")
+	require.Equal(t, "#-\n-#", printed(hiding(t, keeping(of([]float64{1, 0, 0, 1}, 2, 1, 2)), 2, 1, 2)),
+		"three axes: no heads'")
+	require.Equal(t, "#-\n-#", printed(hiding(t, keeping(of([]float64{1, 0, 0, 1}, 2, 1, 2)), 1, 2, 1, 2)),
+		"four axes: the heads'")
 }
 
 // All masks, of all small lengths, are their definitions.
 func TestMasksAreTheirDefinitions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := newDrawing(rt)
-		z := sizes{batch: []int{d.int("B", 1, 2)}, heads: true, H: d.int("H", 1, 3), T: d.int("T", 1, 5), S: d.int("S", 1, 5)}
+		z := sizes{batch: []int{d.int("B", 1, 2)}, heads: true, H: d.int("H", 1, 3), T: d.int("T", 1, 5),
+			S: d.int("S", 1, 5)}
 		m := d.mask(z, 4)
 		got := z.table(shrinking{t, rt}, m)
 		want := got.like()
