@@ -32,35 +32,36 @@ type AdditiveAttention struct {
 // NewAdditiveAttention makes the parameters W_query.weight (Attn, Query),
 // W_key.weight (Attn, Key) and v.weight (1, Attn).
 func NewAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {
-	if err := s.locate(c.Validate()); err != nil {
+	return checked(s, c, newAdditiveAttention)
+}
+
+func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {
+	m := maker{scope: s}
+	return done(&m, &AdditiveAttention{
+		name: s.name("AdditiveAttention"), config: c,
+		query: part(&m, "W_query", newLinear, LinearConfig{In: c.Query, Out: c.Attn}),
+		key:   part(&m, "W_key", newLinear, LinearConfig{In: c.Key, Out: c.Attn}),
+		v:     part(&m, "v", newLinear, LinearConfig{In: c.Attn, Out: 1}),
+	})
+}
+
+// Forward maps query ([B,] T, Query) and key ([B,] S, Key), which is also the value, to
+// context vectors ([B,] T, Key).
+func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, error) {
+	out, _, err := l.forward(b, query, key)
+	return out, err
+}
+
+// Weights returns the attention weights ([B,] 1, T, S).
+func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, error) {
+	_, weights, err := l.forward(b, query, key)
+	if err != nil {
 		return nil, err
 	}
-	l := &AdditiveAttention{name: s.name("AdditiveAttention"), config: c}
-	for _, m := range []struct {
-		name string
-		size LinearConfig
-		to   **Linear
-	}{
-		{"W_query", LinearConfig{In: c.Query, Out: c.Attn}, &l.query},
-		{"W_key", LinearConfig{In: c.Key, Out: c.Attn}, &l.key},
-		{"v", LinearConfig{In: c.Attn, Out: 1}, &l.v},
-	} {
-		var err error
-		if *m.to, err = NewLinear(s.Sub(m.name), m.size); err != nil {
-			return nil, err
-		}
-	}
-	return l, nil
+	return graph.SplitHeads(weights, 1)
 }
 
-// Forward is ForwardWithWeights without the weights.
-func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, error) {
-	return withoutWeights(l.ForwardWithWeights(b, query, key))
-}
-
-// ForwardWithWeights maps query ([B,] T, Query) and key ([B,] S, Key), which is
-// also the value, to context vectors ([B,] T, Key) and weights ([B,] T, S).
-func (l *AdditiveAttention) ForwardWithWeights(b *Build, query, key *G.Node) (out, weights *G.Node, err error) {
+func (l *AdditiveAttention) forward(b *Build, query, key *G.Node) (out, weights *G.Node, err error) {
 	if err := checkSequence(l.name, "query", b, query, l.config.Query, 0); err != nil {
 		return nil, nil, err
 	}
@@ -71,8 +72,8 @@ func (l *AdditiveAttention) ForwardWithWeights(b *Build, query, key *G.Node) (ou
 		return nil, nil, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
 	}
 	var f expr.Formula
-	q := f.Of(l.query.Forward(b, query))
-	k := f.Of(l.key.Forward(b, key))
-	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.Of(b.param(l.v.weight)), key))
+	q := l.query.apply(&f, b, query)                                                   // (…, T, Attn)
+	k := l.key.apply(&f, b, key)                                                       // (…, S, Attn)
+	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.Of(b.node(l.v.weight)), key)) // (…, T, Key), (…, T, S)
 	return result2(l.name, &f, out, weights)
 }

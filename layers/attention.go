@@ -1,221 +1,160 @@
 package layers
 
 import (
-	"slices"
+	"fmt"
 
 	"attention/graph"
-	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// AttentionConfig says what an Attention is made of. All but Width and NumHeads may be
-// zero: then it is plain multi-head attention without biases.
-type AttentionConfig struct {
-	Width      int // E, of the queries
-	KeyWidth   int // of the keys; 0 means Width
-	ValueWidth int // of the values; 0 means Width
-	Out        int // width of the output; 0 means Width
-
-	NumHeads   int // H, a divisor of Out unless HeadDim is given
-	NumKVHeads int // K, a divisor of NumHeads: fewer than H is grouped-query attention, 1 multi-query; 0 means H
-	HeadDim    int // D, width of a head's queries and keys; 0 means Out/NumHeads
-	ValueDim   int // Dv, width of a head's values; 0 means HeadDim
-
-	QKVBias bool   // a bias in the three projections
-	OutBias bool   // a bias in the output projection
-	Layout  Layout // names, shapes and initial values of the parameters; zero means Book
-	// OutStd is the standard deviation of the output projection's initial weights; 0
-	// means as Layout draws them.
-	OutStd float64
-
-	Scale   float64 // of the scores; 0 means 1/√D
-	Softcap float64 // keeps scores within ±Softcap (Gemma 2); 0 means no cap
-
-	Mask        mask.Mask // which keys a query sees in every call; nil means all
-	Renormalize bool      // hide by zeroing weights and dividing by what is left, instead of −∞ before the softmax; not with Sinks
-
-	// Align says where the queries stand among the keys, for RoPE, ALiBi and
-	// RelativeBias, if there are not as many; zero, mask.Square, refuses that.
-	Align        mask.Alignment
-	RoPE         *graph.RoPEConfig   // rotary positions, its Heads 0: they are NumHeads and NumKVHeads; nil means none
-	ALiBi        bool                // a bias that falls with distance (Press et al. 2022)
-	RelativeBias *RelativeBiasConfig // a learned bias by distance (T5); nil means none
-
-	QKNorm      QKNorm  // normalisation of each head's queries and keys, with a learned gain; zero means none
-	QKNormEps   float64 // of QKNorm, else 0; 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
-	Sinks       bool    // a learned score of each head that takes weight and has no value (gpt-oss)
-	Gate        bool    // the heads' outputs times sigmoid(query·gate_proj), before the output projection (Qiu et al. 2025)
-	AddBiasKV   bool    // a learned key and value after the others (torch's add_bias_kv)
-	AddZeroAttn bool    // a key and value of zeros after the others (torch's add_zero_attn)
-
-	Dropout        float64 // of the weights, in Train graphs; 0 means none
-	ContextDropout float64 // of the heads' outputs, before the output projection; 0 means none
-	OutDropout     float64 // of the output; 0 means none
-}
-
-// RelativeBiasConfig sizes the learned bias of T5.
-type RelativeBiasConfig struct {
-	Buckets        int  // of distances, an even number from 4 on, or any from 2 on if Unidirectional; 0 means 32
-	MaxDistance    int  // distances from here on share a bucket; 0 means 128
-	Unidirectional bool // the decoder's form, in which all later keys share the bucket of the query's own position
-}
-
-// QKNorm is how queries and keys are normalised.
-type QKNorm string
-
-// The kinds of QKNorm.
-const (
-	NoQKNorm QKNorm = ""
-	L2Norm   QKNorm = "l2"  // x/‖x‖·gain (Henry et al. 2020)
-	RMSNorm  QKNorm = "rms" // x/√(mean x² + eps)·gain (as in Qwen 3)
-)
-
-// resolved is c with the zeros that stand for a size replaced by it.
-func (c AttentionConfig) resolved() AttentionConfig {
-	or := func(n *int, instead int) {
-		if *n == 0 {
-			*n = instead
-		}
-	}
-	or(&c.KeyWidth, c.Width)
-	or(&c.ValueWidth, c.Width)
-	or(&c.Out, c.Width)
-	or(&c.NumKVHeads, c.NumHeads)
-	or(&c.HeadDim, c.Out/c.NumHeads)
-	or(&c.ValueDim, c.HeadDim)
-	if c.Layout == "" {
-		c.Layout = Book
-	}
-	if c.RoPE != nil {
-		r := *c.RoPE // what is changed in the caller's later changes no layer
-		c.RoPE = &r
-	}
-	if c.RelativeBias != nil {
-		b := *c.RelativeBias
-		or(&b.Buckets, 32)
-		or(&b.MaxDistance, 128)
-		c.RelativeBias = &b
-	}
-	if c.QKNormEps == 0 {
-		c.QKNormEps = 1e-6
-		if c.QKNorm == L2Norm {
-			c.QKNormEps = 1e-12
-		}
-	}
-	return c
-}
-
-// queryWidth, keyWidth, valueWidth and contextWidth are those of all heads side by side.
-func (c AttentionConfig) queryWidth() int   { return c.NumHeads * c.HeadDim }
-func (c AttentionConfig) keyWidth() int     { return c.NumKVHeads * c.HeadDim }
-func (c AttentionConfig) valueWidth() int   { return c.NumKVHeads * c.ValueDim }
-func (c AttentionConfig) contextWidth() int { return c.NumHeads * c.ValueDim }
-
-// AttentionInput is what one call of an Attention works on. All but Query may be nil.
-type AttentionInput struct {
-	Query *G.Node // (T, Width) or (B, T, Width)
-	Key   *G.Node // ([B,] S, KeyWidth); nil means Query
-	Value *G.Node // ([B,] S, ValueWidth); nil means Key
-
-	Mask mask.Mask // which keys are seen, besides what the config's Mask hides
-	Bias *G.Node   // added to the scores, broadcasts to ([B,] H, T, S)
-
-	// Positions of the queries for RoPE, int or int64: () the first, (T), or (B, T). Nil
-	// means 0, 1, … from where Align puts the first query or, with a cache, from Start.
-	Positions *G.Node
-	// KeyPositions are those of the keys. Nil means Positions if the keys are the
-	// queries, else 0, 1, …
-	KeyPositions *G.Node
-
-	// Cache holds the keys and values of the tokens before the query's, which are put
-	// there too; nil means none. Start is then the number of tokens before, an int or
-	// int64 scalar that each run gives anew; see graph.CachedAttention.
-	Cache *graph.KVCache
-	Start *G.Node
-}
-
 // Attention is multi-head attention with all that is usual today: self- and
 // cross-attention, grouped heads, masks, biases and positions of every kind. The
-// chapter's variants are made of it.
+// chapter's variants are presets of its config.
 type Attention struct {
-	name   string          // in errors
+	name   string // in errors
+	scope  Scope
 	config AttentionConfig // resolved
-	form   form
-	params map[string]Param
+	layout layout
+
+	weights, biases      [3]Param // of the projections of queries, keys and values, or
+	packed, packedBias   Param    // of all three, or
+	heads                []*Attention
+	out, outBias         Param
+	keyRow, valueRow     Param // after the others
+	queryGain, keyGain   Param
+	sinks, gate, buckets Param
 }
 
-// form is how a variant of the chapter differs from an Attention.
-type form struct {
-	headless bool // one head whose weights have no axis of heads
-	bare     bool // no output projection
-}
+// NewAttention makes the parameters of the layout and, after them unless the config
+// leaves them out, bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
+// k_norm.weight (D), sinks (H), gate_proj.weight (C, Width) and
+// relative_attention_bias.weight (Buckets, H). Declare lists those of a config.
+func NewAttention(s Scope, c AttentionConfig) (*Attention, error) { return checked(s, c, newAttention) }
 
-// parameters are those of a config that the form has.
-func (f form) parameters(c AttentionConfig) []AttentionParameter {
-	return slices.DeleteFunc(c.parameters(), func(p AttentionParameter) bool { return f.bare && p.output })
-}
-
-// NewAttention makes the parameters that AttentionConfig.Parameters lists.
-func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
+func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
+	c = c.resolved()
+	l := &Attention{name: s.name("Attention"), scope: s, config: c, layout: c.layout()}
+	m := maker{scope: s}
+	if c.Layout == Torch {
+		l.makeOutput(&m) // which nn.MultiheadAttention draws first
 	}
-	return newAttention(s, "Attention", c, form{})
-}
-
-func newAttention(s Scope, layer string, c AttentionConfig, f form) (*Attention, error) {
-	a := &Attention{name: s.name(layer), config: c.resolved(), form: f, params: map[string]Param{}}
-	for _, p := range f.parameters(a.config) {
-		param, err := s.Param(p.Name, p.init, p.Shape...)
-		if err != nil {
-			return nil, err
+	if c.Layout == PerHead {
+		for i := range c.NumHeads {
+			l.heads = append(l.heads, part(&m, fmt.Sprintf("heads.%d", i), newAttention, c.head()))
 		}
-		a.params[p.Name] = param
+	} else {
+		l.makeProjections(&m)
 	}
-	return a, nil
+	D, K, V := c.HeadDim, c.keyWidth(), c.valueWidth()
+	l.keyRow = m.paramIf(c.AddBiasKV, "bias_k", xavierNormal(K, K), 1, 1, K)
+	l.valueRow = m.paramIf(c.AddBiasKV, "bias_v", xavierNormal(V, V), 1, 1, V)
+	if c.Layout != Torch {
+		l.makeOutput(&m)
+	}
+	l.queryGain = m.paramIf(c.QKNorm != NoQKNorm, "q_norm.weight", Constant(1), D)
+	l.keyGain = m.paramIf(c.QKNorm != NoQKNorm, "k_norm.weight", Constant(1), D)
+	l.sinks = m.paramIf(c.Sinks, "sinks", Constant(0), c.NumHeads)
+	l.gate = m.paramIf(c.Gate, "gate_proj.weight", linearWeight(c.Width), c.contextWidth(), c.Width)
+	if r := c.RelativeBias; r != nil {
+		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
+	}
+	return done(&m, l)
 }
+
+// Params returns the parameters that the layer's are among.
+func (l *Attention) Params() *Params { return l.scope.params }
+
+// Config returns what the layer was made from, with zero sizes replaced by their defaults.
+func (l *Attention) Config() AttentionConfig { return l.config }
 
 // NewCache makes a cache for the layer; its widths and type are set here.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
+	if l.heads != nil {
+		return nil, errorf(l.name, "cache: got the layout %q, want another", PerHead)
+	}
 	c.KeyWidth, c.ValueWidth = l.config.keyWidth(), l.config.valueWidth()
-	return graph.NewKVCache(l.dtype(), c)
+	return graph.NewKVCache(l.scope.params.dt, c)
 }
 
-// Forward maps queries (…, T, Width) to (…, T, Out).
-func (l *Attention) Forward(b *Build, in AttentionInput) (*G.Node, error) {
-	if in.Cache != nil {
-		return withoutWeights(l.forward(b, in, in.cached))
+// Forward maps x (…, T, Width) to (…, T, Out): attention of a sequence to itself.
+func (l *Attention) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	return l.Attend(b, AttentionInput{Query: x})
+}
+
+// Attend maps in.Query (…, T, Width) to (…, T, Out).
+func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
+	in, err := l.complete(b, in)
+	if err != nil {
+		return nil, err
 	}
-	return withoutWeights(l.forward(b, in, l.attend))
-}
-
-// ForwardWithWeights also returns the weights (…, H, T, S), after dropout in a Train
-// graph; graph.AverageHeads gives their mean. S counts the keys that AddBiasKV and
-// AddZeroAttn add.
-func (l *Attention) ForwardWithWeights(b *Build, in AttentionInput) (out, weights *G.Node, err error) {
-	if in.Cache != nil {
-		return nil, nil, errorf(l.name, "weights: got a cache, want none: it never holds them")
+	c := b.pendingCall(l, in)
+	s := newStep(c, b.Observes(c.Path))
+	out := s.forward()
+	if out, err = result(l.name, s.Formula, out); err != nil {
+		return nil, err
 	}
-	return l.forward(b, in, composed)
+	c.attended, c.weights = true, s.weights
+	return out, nil
 }
 
-// cached is attention to a cache.
-func (in AttentionInput) cached(x qkv, c graph.AttentionConfig) (out, weights *G.Node, err error) {
-	out, err = graph.CachedAttention(x.q, x.k, x.v, in.Start, in.Cache, c)
-	return out, nil, err
+// Weights returns the attention weights (…, H, T, S) of an input, after dropout in a
+// Train graph: those of Attend's call with this input, if there is one. S counts the keys
+// that AddBiasKV and AddZeroAttn add. graph.AverageHeads gives their mean.
+func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
+	in, err := l.complete(b, in)
+	if err != nil {
+		return nil, err
+	}
+	return b.callOf(l, in).Weights()
 }
 
-// attend is attention in one op that never holds the weights. Where weights are
-// renormalised it is composed all the same: a hidden score can then change what the
-// composed form gives, and both have to be equal.
-func (l *Attention) attend(x qkv, c graph.AttentionConfig) (out, weights *G.Node, err error) {
+// forward is the whole layer:
+//
+//	q, k, v = query·Wqᵀ, key·Wkᵀ, value·Wvᵀ   each with heads side by side
+//	out     = attention(rope(norm(q)), rope(norm(k)), v)
+//	out     = (out ⊙ sigmoid(query·Wgᵀ))·Woᵀ
+func (s *step) forward() *G.Node {
+	out := s.context()                      // (…, T, H·Dv)
+	out = s.gated(out)                      // (…, T, H·Dv)
+	out = s.dropContext(out)                // (…, T, H·Dv)
+	out = s.projectOut(out)                 // (…, T, Out)
+	return s.drop(out, s.config.OutDropout) // (…, T, Out)
+}
+
+// context returns what the heads find, side by side, and sets the step's weights if they
+// are held.
+func (s *step) context() *G.Node {
+	if s.heads != nil {
+		return s.contextOfHeads()
+	}
+	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
+	q = s.normalize(q, s.queryGain) // (…, T, H·D)
+	k = s.normalize(k, s.keyGain)   // (…, S, K·D)
+	q, k = s.rotate(q, k)           // (…, T, H·D), (…, S, K·D)
+	k = s.extend(k, s.keyRow)       // (…, S+extra, K·D)
+	v = s.extend(v, s.valueRow)     // (…, S+extra, K·Dv)
+	return s.attend(q, k, v)        // (…, T, H·Dv)
+}
+
+// attend is the attention itself: to a cache, or composed of one op for each step, or in
+// one op that never holds the weights. Where weights are renormalised it is composed all
+// the same: a hidden score can then change the result, and both forms have to be equal.
+func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
+	c, in := s.config, s.in
+	a := graph.AttentionConfig{
+		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
+		Mask: s.mask(), Renormalize: c.Renormalize, Bias: in.Bias, RelativeBias: s.relativeBias(),
+		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
+	}
 	switch {
-	case c.Renormalize:
-		return composed(x, c)
-	case x.packed != nil && c.Heads > 0:
-		out, err = graph.FusedAttentionPacked(x.packed, x.widths(), c)
-		return out, nil, err
+	case in.Cache != nil:
+		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.Cache, a))
+	case s.composed || c.Renormalize:
+		out, s.weights = s.Of2(graph.Attention(q, k, v, a))
+		return out
+	case s.packed != nil:
+		return s.Of(graph.FusedAttentionPacked(s.packed, c.projected(), a))
 	}
-	return fused(x.q, x.k, x.v, c)
+	return s.Of(graph.FusedAttention(q, k, v, a))
 }

@@ -68,8 +68,8 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention, call fu
 		require.NoError(t, err)
 		return values(t, grads[0])[0]
 	}
-	return gradient(l.Forward), gradient(func(b *layers.Build, in layers.AttentionInput) (*G.Node, error) {
-		out, _, err := l.ForwardWithWeights(b, in)
+	return gradient(l.Attend), gradient(func(b *layers.Build, in layers.AttentionInput) (*G.Node, error) {
+		out, _, err := attendObserved(b, l, in)
 		return out, err
 	})
 }

@@ -67,6 +67,10 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c.Renormalize = flag("Renormalize")
 	c.Sinks = !c.Renormalize && flag("Sinks")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
+	if c.Layout == layers.PerHead { // which has none of these
+		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, layers.NoQKNorm, false, false
+	}
+	c.ContextOnly = c.Out == 0 && !c.OutBias && flag("ContextOnly")
 	c.Dropout, c.ContextDropout, c.OutDropout = float("Dropout")/2, float("ContextDropout")/2, float("OutDropout")/2
 	return a
 }
@@ -81,6 +85,9 @@ func drawMask(t *rapid.T, a *randomAttention) {
 	heads, keys := a.config.NumHeads, max(a.S, 1)
 	if a.S == 0 {
 		keys = a.T
+	}
+	if a.config.Layout == layers.PerHead { // each of which sees all of a bias
+		heads = 1
 	}
 	a.bias = rapid.SampledFrom([][]int{nil, {keys}, {a.T, 1}, {heads, a.T, keys}, {heads, 1, 1}}).Draw(t, "bias")
 }
@@ -144,11 +151,11 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 func (a randomAttention) build(t require.TestingT, p *layers.Params, l *layers.Attention, withWeights bool) (out *G.Node, wrt G.Nodes) {
 	b := layers.NewBuild(p, a.mode)
 	in, wrt := a.call(t, b)
-	out, err := l.Forward(b, in)
+	out, err := l.Attend(b, in)
 	if withWeights {
 		b = layers.NewBuild(p, a.mode)
 		in, wrt = a.call(t, b)
-		out, _, err = l.ForwardWithWeights(b, in)
+		out, _, err = attendObserved(b, l, in)
 	}
 	require.NoError(t, err)
 	if key := b.DropoutKey(); key != nil {
@@ -168,7 +175,7 @@ func (a randomAttention) layer(t require.TestingT, dt tensor.Dtype) (*layers.Par
 	return p, l
 }
 
-// Whatever the config, Forward is the out of ForwardWithWeights, and so are its
+// Whatever the config, the fused form has the output of the observed one, and its
 // gradients.
 func TestBothFormsOfAnyAttentionAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -19,11 +19,11 @@ import (
 func attended(t *testing.T, p *layers.Params, l *layers.Attention, call func(b *layers.Build) layers.AttentionInput) (out, weights []float64) {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
-	o, err := l.Forward(b, call(b))
+	o, err := l.Attend(b, call(b))
 	require.NoError(t, err)
 	fused := values(t, o)[0]
 	b = layers.NewBuild(p, layers.Eval)
-	o, w, err := l.ForwardWithWeights(b, call(b))
+	o, w, err := attendObserved(b, l, call(b))
 	require.NoError(t, err)
 	both := values(t, o, w)
 	require.InDeltaSlice(t, both[0], fused, 1e-13)
@@ -113,7 +113,7 @@ func TestDropoutsOfAttention(t *testing.T) {
 		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
 			b := layers.NewBuild(p, mode)
 			in := selfCall(t, x)(b)
-			out, weights, err := l.ForwardWithWeights(b, in)
+			out, weights, err := attendObserved(b, l, in)
 			require.NoError(t, err)
 			dropouts := 0
 			for _, n := range b.Graph().AllNodes() {
@@ -135,7 +135,7 @@ func TestDropoutsOfAttention(t *testing.T) {
 			require.Equal(t, c.weights > 0, slices.Contains(composed[1], 0))
 			require.Equal(t, c.out > 0, slices.Contains(composed[0], 0))
 			b = layers.NewBuild(p, mode)
-			out, err = l.Forward(b, selfCall(t, x)(b))
+			out, err = l.Attend(b, selfCall(t, x)(b))
 			require.NoError(t, err)
 			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
 			require.InDeltaSlice(t, composed[0], values(t, out)[0], 1e-14)
@@ -203,7 +203,7 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 			for _, call := range []func(*layers.Build) layers.AttentionInput{crossCall(t, x, key), crossCall(t, key, x), selfCall(t, x)} {
 				b := layers.NewBuild(p, layers.Eval)
 				in := call(b)
-				_, err := l.Forward(b, in)
+				_, err := l.Attend(b, in)
 				T := in.Query.Shape()[0]
 				switch {
 				case needs && align == mask.Square && in.Key != nil:

@@ -52,7 +52,18 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 		"Align: got 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
 			c.Align = 7
 		},
-		`Layout: got "jax", want one of [book torch gpt2 llama]`: func(c *layers.AttentionConfig) { c.Layout = "jax" },
+		"ContextLength: got -1, want at least 0":                      func(c *layers.AttentionConfig) { c.ContextLength = -1 },
+		"OutBias: got it with ContextOnly, want one of the two":       func(c *layers.AttentionConfig) { c.ContextOnly, c.OutBias = true, true },
+		"OutStd: got 0.5 with ContextOnly, want 0":                    func(c *layers.AttentionConfig) { c.ContextOnly, c.OutStd = true, 0.5 },
+		"Out: got 5 with ContextOnly, want 0 or NumHeads·ValueDim=12": func(c *layers.AttentionConfig) { c.ContextOnly, c.Out = true, 5 },
+		`Layout: got "per_head" with ALiBi, want another layout`:      func(c *layers.AttentionConfig) { c.Layout, c.ALiBi = layers.PerHead, true },
+		`Layout: got "per_head" with fewer NumKVHeads, want another layout`: func(c *layers.AttentionConfig) {
+			c.Layout, c.NumKVHeads = layers.PerHead, 1
+		},
+		`NumHeads: got 65537 in the layout "per_head", want at most 65536`: func(c *layers.AttentionConfig) {
+			c.Layout, c.NumHeads = layers.PerHead, 65537
+		},
+		`Layout: got "jax", want one of [book torch gpt2 llama per_head]`: func(c *layers.AttentionConfig) { c.Layout = "jax" },
 		`Layout: got "gpt2" with keys 7 and values 5 wide, want both 5 wide as the queries, or another layout`: func(c *layers.AttentionConfig) {
 			c.Layout, c.KeyWidth = layers.GPT2, 7
 		},
@@ -100,18 +111,14 @@ func TestParametersOfAnAttention(t *testing.T) {
 	} {
 		c := all
 		c.Layout = layout
-		var announced, made []string
-		for _, p := range c.Parameters() {
-			announced = append(announced, fmt.Sprint(p.Name, " ", p.Shape))
-		}
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewAttention(p.Scope(""), c)
+		declared, err := layers.Declare(layers.NewAttention, c)
 		require.NoError(t, err)
-		for name, v := range p.All() {
-			made = append(made, fmt.Sprint(name, " ", v.Shape()))
-		}
-		require.Equal(t, want, strings.Join(announced, " "))
-		require.Equal(t, announced, made)
+		require.Equal(t, want, strings.Join(shapes(declared), " "))
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err = layers.NewAttention(p.Scope(""), c)
+		require.NoError(t, err)
+		require.Equal(t, shapes(declared), shapes(p))
+		require.Equal(t, p.Count(), declared.Count())
 	}
 }
 
@@ -165,7 +172,7 @@ func TestShapesOfAttention(t *testing.T) {
 	} {
 		p, l := newAttention(t, tensor.Float32, c.config)
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, inputs(t, b, c.query, c.key, c.value))
+		out, err := l.Attend(b, inputs(t, b, c.query, c.key, c.value))
 		if c.says != "" {
 			require.EqualError(t, err, "layers: Attention: "+c.says)
 			continue
@@ -173,14 +180,14 @@ func TestShapesOfAttention(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.out, fmt.Sprint(out.Shape()))
 		b = layers.NewBuild(p, layers.Eval)
-		out, weights, err := l.ForwardWithWeights(b, inputs(t, b, c.query, c.key, c.value))
+		out, weights, err := attendObserved(b, l, inputs(t, b, c.query, c.key, c.value))
 		require.NoError(t, err)
 		require.Equal(t, c.out+" "+c.weights, fmt.Sprint(out.Shape(), weights.Shape()))
 		values(t, out)
 	}
 	p, l := newAttention(t, tensor.Float32, same)
 	b := layers.NewBuild(p, layers.Eval)
-	_, err := l.Forward(b, layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 13, 5))})
+	_, err := l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 13, 5))})
 	require.EqualError(t, err, "layers: Attention: query: got float64, want float32 as the parameters")
 }
 
@@ -215,7 +222,7 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 		b := layers.NewBuild(p, layers.Eval)
 		in := inputs(t, b, []int{2, 13, 5}, nil, nil)
 		change(b, &in)
-		_, err := l.Forward(b, in)
+		_, err := l.Attend(b, in)
 		require.EqualError(t, err, "layers: Attention: "+says)
 	}
 }

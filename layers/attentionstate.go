@@ -9,75 +9,82 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// State is a copy of the parameters, named and shaped as a layout has them: what
+// State returns a copy of the parameters, named and shaped as a layout has them: what
 // PyTorch's state_dict holds, whatever the layer's own layout is. An empty layout is
-// Book, as in the config. Only GPT2 cannot say all: it has no keys or values of
-// another width than the queries.
+// Book, as in the config. GPT2 and PerHead cannot express every layer.
 func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	to, err := l.as(layout)
 	if err != nil {
 		return nil, err
 	}
 	own := map[string]*tensor.Dense{}
-	for name, p := range l.params {
-		own[name] = p.Value()
+	for name := range parametersOf(l.config).Shapes() {
+		own[name] = l.value(name)
 	}
-	return l.convert(own, l.config, to), nil
+	return convert(own, l.config, to, l.Params().Dtype()), nil
 }
 
 // SetState copies a state of a layout into the parameters; every graph sees it. The
-// state must have all names of that layout (AttentionConfig.Parameters) and no other,
-// with their shapes and the parameters' type. If not, the error lists all that is
-// wrong and nothing is set.
+// state must have all names of that layout (see Declare) and no other, with their shapes
+// and the parameters' type. If not, the error lists all that is wrong and nothing is set.
 func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) error {
 	from, err := l.as(layout)
 	if err != nil {
 		return err
 	}
-	rows, err := l.checkState(from, state)
+	rows, err := checkState(parametersOf(from), l.Params().Dtype(), state)
 	if err != nil {
 		return errorf(l.name, "state of layout %q: %w", from.Layout, err)
 	}
-	for name, v := range l.convert(rows, from, l.config) {
-		if err := l.params[name].params.Set(l.params[name].name, v); err != nil {
+	for name, v := range convert(rows, from, l.config, l.Params().Dtype()) {
+		if err := l.Params().Set(l.scope.join(name), v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// as is the config with another layout.
+// as returns the config with another layout.
 func (l *Attention) as(layout Layout) (AttentionConfig, error) {
 	c := l.config
 	c.Layout = layout
 	c = c.resolved()
-	return c, c.validateNames(l.name)
+	return c, c.validateLayout(l.name)
+}
+
+// value returns the layer's parameter called name.
+func (l *Attention) value(name string) *tensor.Dense {
+	return l.Params().values[l.scope.join(name)]
+}
+
+// parametersOf returns the names and shapes of a valid config's parameters.
+func parametersOf(c AttentionConfig) *Params {
+	p, _ := Declare(newAttention, c)
+	return p
 }
 
 // checkState lists all that is wrong with a state, by name, or returns it with every
 // tensor laid out in rows.
-func (l *Attention) checkState(c AttentionConfig, state map[string]*tensor.Dense) (map[string]*tensor.Dense, error) {
+func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map[string]*tensor.Dense, error) {
 	var missing, unknown, wrong []string
-	rows, known := map[string]*tensor.Dense{}, map[string]bool{}
-	for _, p := range l.form.parameters(c) {
-		known[p.Name] = true
-		v, ok := state[p.Name]
+	rows := map[string]*tensor.Dense{}
+	for name, shape := range p.Shapes() {
+		v, ok := state[name]
 		if !ok {
-			missing = append(missing, fmt.Sprintf("%s %v", p.Name, p.Shape))
+			missing = append(missing, fmt.Sprintf("%s %v", name, shape))
 			continue
 		}
-		got, want := describe(v), fmt.Sprintf("%v %v", l.dtype(), p.Shape)
-		if got != want {
-			wrong = append(wrong, fmt.Sprintf("%s is %s, want %s", p.Name, got, want))
+		if got, want := describe(v), fmt.Sprintf("%v %v", dt, shape); got != want {
+			wrong = append(wrong, fmt.Sprintf("%s is %s, want %s", name, got, want))
 			continue
 		}
-		rows[p.Name] = v
+		rows[name] = v
 		if v.RequiresIterator() {
-			rows[p.Name] = v.Materialize().(*tensor.Dense)
+			rows[name] = v.Materialize().(*tensor.Dense)
 		}
 	}
 	for name, v := range state {
-		if !known[name] {
+		if _, known := p.shapes[name]; !known {
 			unknown = append(unknown, fmt.Sprintf("%s %s", name, describe(v)))
 		}
 	}
@@ -97,7 +104,7 @@ func (l *Attention) checkState(c AttentionConfig, state map[string]*tensor.Dense
 	return rows, nil
 }
 
-// describe is a tensor's type and shape, as in "float32 (2, 3)".
+// describe returns a tensor's type and shape, as in "float32 (2, 3)".
 func describe(v *tensor.Dense) string {
 	switch {
 	case v == nil:
@@ -108,89 +115,117 @@ func describe(v *tensor.Dense) string {
 	return fmt.Sprintf("%v %v", v.Dtype(), v.Shape())
 }
 
-// dtype is the type of all parameters.
-func (l *Attention) dtype() tensor.Dtype {
-	first := l.form.parameters(l.config)[0]
-	return l.params[first.Name].params.Dtype()
-}
-
-// convert is a state in another layout, in memory of its own.
-func (l *Attention) convert(state map[string]*tensor.Dense, from, to AttentionConfig) map[string]*tensor.Dense {
+// convert returns a state in another layout, in memory of its own. Names that two layouts
+// share mean the same.
+func convert(state map[string]*tensor.Dense, from, to AttentionConfig, dt tensor.Dtype) map[string]*tensor.Dense {
 	converted := map[string]*tensor.Dense{}
-	for _, p := range l.form.parameters(to) {
-		if v, ok := state[p.Name]; ok { // names mean the same in all layouts
-			converted[p.Name] = v.Clone().(*tensor.Dense)
+	for name, shape := range parametersOf(to).Shapes() {
+		if v, ok := state[name]; ok {
+			converted[name] = v.Clone().(*tensor.Dense)
 		} else {
-			converted[p.Name] = tensor.New(tensor.Of(l.dtype()), tensor.WithShape(p.Shape...))
+			converted[name] = tensor.New(tensor.Of(dt), tensor.WithShape(shape...))
 		}
 	}
-	sources := from.pieces()
-	for i, dst := range to.pieces() {
-		if _, there := converted[dst.of]; there { // a bare form has no output projection
-			dst.copyFrom(converted[dst.of], sources[i], state[sources[i].of])
+	for _, p := range to.projections() {
+		for row := range p.out {
+			w, v := to.weightRow(p, row), from.weightRow(p, row)
+			copyRow(converted[w.name], w, state[v.name], v, p.in)
+			if p.bias {
+				w, v := to.biasRow(p, row), from.biasRow(p, row)
+				copyRow(converted[w.name], w, state[v.name], v, 1)
+			}
 		}
 	}
 	return converted
 }
 
-// piece is where a weight (rows, cols) or a bias (rows) of one projection lies in a
-// parameter.
-type piece struct {
-	of           string // the parameter
-	at           int    // its element that is the piece's first
-	rows, cols   int
-	byRow, byCol int // steps to the next row and column
+// projection is one of an attention's linear maps: weight (out, in) and perhaps bias (out).
+type projection struct {
+	index   int // 0 to 2 are queries, keys and values, 3 is the output
+	out, in int
+	bias    bool
 }
 
-// pieces are those of all projections. Two layouts of one config have the same, in the
-// same order, in different places.
-func (c AttentionConfig) pieces() []piece {
-	var list []piece
-	l, outs, ins := c.layout(), c.projected(), [3]int{c.Width, c.KeyWidth, c.ValueWidth}
-	weight := func(of string, first, rows, ofRows, cols int) {
-		p := piece{of, first * cols, rows, cols, cols, 1}
-		if l.transposed {
-			p = piece{of, first, rows, cols, 1, ofRows}
-		}
-		list = append(list, p)
+// projections returns the config's linear maps, which are the same in every layout.
+func (c AttentionConfig) projections() []projection {
+	outs, list := c.projected(), []projection{}
+	for i, in := range []int{c.Width, c.KeyWidth, c.ValueWidth} {
+		list = append(list, projection{i, outs[i], in, c.QKVBias})
 	}
-	bias := func(there bool, of string, first, rows int) {
-		if there {
-			list = append(list, piece{of, first, rows, 1, 1, 0})
-		}
+	if !c.ContextOnly {
+		list = append(list, projection{3, c.Out, c.contextWidth(), c.OutBias})
 	}
-	all, first := outs[0]+outs[1]+outs[2], 0
-	for i, rows := range outs {
-		if l.packed != "" {
-			weight(l.packed, first, rows, all, ins[i])
-		} else {
-			weight(l.weights[i], 0, rows, rows, ins[i])
-		}
-		if l.packedBias != "" {
-			bias(c.QKVBias, l.packedBias, first, rows)
-		} else {
-			bias(c.QKVBias, l.biases[i], 0, rows)
-		}
-		first += rows
-	}
-	weight(l.out, 0, c.Out, c.Out, c.contextWidth())
-	bias(c.OutBias, l.outBias, 0, c.Out)
 	return list
 }
 
-// copyFrom sets the piece in dst to another of its size in src.
-func (p piece) copyFrom(dst *tensor.Dense, from piece, src *tensor.Dense) {
-	if dst.Dtype() == tensor.Float32 {
-		copyPiece(p, dst.Float32s(), from, src.Float32s())
-		return
-	}
-	copyPiece(p, dst.Float64s(), from, src.Float64s())
+// place is where numbers lie in a parameter.
+type place struct {
+	name     string
+	at, step int // the first one, and the distance to the next
 }
 
-func copyPiece[F float32 | float64](p piece, dst []F, from piece, src []F) {
-	for r := range p.rows {
-		for c := range p.cols {
-			dst[p.at+r*p.byRow+c*p.byCol] = src[from.at+r*from.byRow+c*from.byCol]
-		}
+// weightRow returns the place of a row of a projection's weight, whose numbers belong to one
+// element of the result.
+func (c AttentionConfig) weightRow(p projection, row int) place {
+	l, rows := c.layout(), p.out
+	var name string
+	switch {
+	case p.index == 3:
+		name = l.out
+	case l.packed != "":
+		name, row, rows = l.packed, c.packedRow(p, row), c.packedRow(projection{index: 3}, 0)
+	case c.Layout == PerHead:
+		name, row = c.headRow(p, row, l.weights)
+	default:
+		name = l.weights[p.index]
+	}
+	if l.transposed {
+		return place{name, row, rows}
+	}
+	return place{name, row * p.in, 1}
+}
+
+// biasRow returns the place of an element of a projection's bias.
+func (c AttentionConfig) biasRow(p projection, row int) place {
+	l := c.layout()
+	switch {
+	case p.index == 3:
+		return place{l.outBias, row, 1}
+	case l.packedBias != "":
+		return place{l.packedBias, c.packedRow(p, row), 1}
+	case c.Layout == PerHead:
+		name, row := c.headRow(p, row, l.biases)
+		return place{name, row, 1}
+	}
+	return place{l.biases[p.index], row, 1}
+}
+
+// packedRow returns the row where all projections lie one after the other.
+func (c AttentionConfig) packedRow(p projection, row int) int {
+	widths := c.projected()
+	for _, rows := range widths[:p.index] {
+		row += rows
+	}
+	return row
+}
+
+// headRow returns the parameter of the head that has the row, and the row there.
+func (c AttentionConfig) headRow(p projection, row int, names [3]string) (string, int) {
+	rows := p.out / c.NumHeads
+	return fmt.Sprintf("heads.%d.%s", row/rows, names[p.index]), row % rows
+}
+
+// copyRow copies n numbers.
+func copyRow(dst *tensor.Dense, to place, src *tensor.Dense, from place, n int) {
+	if dst.Dtype() == tensor.Float32 {
+		copySteps(dst.Float32s(), to, src.Float32s(), from, n)
+		return
+	}
+	copySteps(dst.Float64s(), to, src.Float64s(), from, n)
+}
+
+func copySteps[F float32 | float64](dst []F, to place, src []F, from place, n int) {
+	for i := range n {
+		dst[to.at+i*to.step] = src[from.at+i*from.step]
 	}
 }

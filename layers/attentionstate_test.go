@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -22,10 +23,15 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 	plain := but(full, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false })
 	half := but(full, func(c *layers.AttentionConfig) { c.OutBias = false })
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-		for _, config := range []layers.AttentionConfig{full, wide, plain, half} {
+		apart := layers.AttentionConfig{Width: 5, Out: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true, OutBias: true, Gate: true}
+		context := layers.AttentionConfig{Width: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}
+		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context} {
 			for _, own := range layers.Layouts() {
 				for _, other := range layers.Layouts() {
 					if config.KeyWidth > 0 && (own == layers.GPT2 || other == layers.GPT2) {
+						continue
+					}
+					if config.Sinks && (own == layers.PerHead || other == layers.PerHead) {
 						continue
 					}
 					config.Layout = own
@@ -156,7 +162,7 @@ func TestStatesThatALayoutHasNot(t *testing.T) {
 	require.EqualError(t, err, says)
 	require.EqualError(t, l.SetState(layers.GPT2, nil), says)
 	_, err = l.State("jax")
-	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of [book torch gpt2 llama]`)
+	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of [book torch gpt2 llama per_head]`)
 }
 
 // Views are as good as tensors of their own, also those of the layer's own parameters.
@@ -193,31 +199,33 @@ func TestStatesOfViews(t *testing.T) {
 // The chapter's layers are Attentions: one of them with PyTorch's weights.
 func TestStatesOfTheChaptersLayers(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	mha, err := layers.NewMultiHeadAttention(p.Scope("h.0"), layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, QKVBias: true})
-	require.NoError(t, err)
-	causal, err := layers.NewCausalAttention(p.Scope("causal"), layers.CausalAttentionConfig{In: 5, Out: 6})
-	require.NoError(t, err)
-	v2, err := layers.NewSelfAttentionV2(p.Scope("v2"), layers.SelfAttentionV2Config{In: 5, Out: 7, QKVBias: true})
-	require.NoError(t, err)
+	biased := func(c layers.AttentionConfig) layers.AttentionConfig {
+		c.QKVBias = true
+		return c
+	}
 	for _, c := range []struct {
-		layer *layers.Attention
-		names []string
+		path   string
+		config layers.AttentionConfig
+		names  []string
 	}{
-		{mha.Attention(), []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
-		{causal.Attention(), []string{"in_proj_weight"}},
-		{v2.Attention(), []string{"in_proj_bias", "in_proj_weight"}},
+		{"h.0", biased(chapter.MultiHead(5, 6, 3)), []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
+		{"causal", chapter.Causal(5, 6), []string{"in_proj_weight"}},
+		{"v2", biased(chapter.SelfV2(5, 7)), []string{"in_proj_bias", "in_proj_weight"}},
+		{"wrapper", biased(chapter.MultiHeadWrapper(5, 2, 3)), []string{"in_proj_bias", "in_proj_weight"}},
 	} {
-		state, err := c.layer.State(layers.Torch)
+		layer, err := layers.NewAttention(p.Scope(c.path), c.config)
+		require.NoError(t, err)
+		state, err := layer.State(layers.Torch)
 		require.NoError(t, err)
 		require.Equal(t, c.names, slices.Sorted(maps.Keys(state)))
-		require.NoError(t, c.layer.SetState(layers.Torch, state))
+		require.NoError(t, layer.SetState(layers.Torch, state))
 		state["in_proj_weight"].Zero()
-		require.NoError(t, c.layer.SetState(layers.Torch, state))
-		book, err := c.layer.State(layers.Book)
+		require.NoError(t, layer.SetState(layers.Torch, state))
+		book, err := layer.State(layers.Book)
 		require.NoError(t, err)
 		require.Equal(t, make([]float64, book["W_key.weight"].Shape().TotalSize()), book["W_key.weight"].Data())
 		delete(state, "in_proj_weight")
-		require.ErrorContains(t, c.layer.SetState(layers.Torch, state), "Attention") // the layer's own name
+		require.ErrorContains(t, layer.SetState(layers.Torch, state), "Attention") // the layer's own name
 	}
 	zero, _ := p.Get("h.0.W_value.weight")
 	require.Equal(t, make([]float64, 30), zero.Data())

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph/machine"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -23,7 +24,7 @@ func BenchmarkMultiHeadAttention(b *testing.B) {
 		name := fmt.Sprintf("B%d T%d E%d H%d ", s.batch, s.tokens, s.width, s.heads)
 		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
 			b.Run(name+mode.String(), func(b *testing.B) {
-				c := layers.MultiHeadAttentionConfig{In: s.width, Out: s.width, NumHeads: s.heads}
+				c := chapter.MultiHead(s.width, s.width, s.heads)
 				benchmarkLayer(b, c, mode, s.batch, s.tokens, s.width)
 			})
 		}
@@ -31,9 +32,9 @@ func BenchmarkMultiHeadAttention(b *testing.B) {
 }
 
 // benchmarkLayer runs the layer on a batch: in Train mode with its gradients.
-func benchmarkLayer(b *testing.B, c layers.MultiHeadAttentionConfig, mode layers.Mode, shape ...int) {
+func benchmarkLayer(b *testing.B, c layers.AttentionConfig, mode layers.Mode, shape ...int) {
 	p := layers.NewParams(tensor.Float32, 123)
-	l, err := layers.NewMultiHeadAttention(p.Scope(""), c)
+	l, err := layers.NewAttention(p.Scope(""), c)
 	require.NoError(b, err)
 	build := layers.NewBuild(p, mode)
 	x := build.InputOf(tensor.Float32, "x", shape...)

@@ -16,38 +16,11 @@ type BlockConfig struct {
 	PostNorm  bool            // norms come after the sums (Vaswani et al. 2017), not before the parts (GPT-2)
 }
 
-// blockLayout is how the parts of a block are named. An empty name adds nothing.
-type blockLayout struct {
-	attention, mlp string
-	norms          [2]string
-}
-
-var blockLayouts = map[Layout]blockLayout{
-	Book:  {"attn", "mlp", [2]string{"ln_1", "ln_2"}},
-	Torch: {"self_attn", "", [2]string{"norm1", "norm2"}},
-	GPT2:  {"attn", "mlp", [2]string{"ln_1", "ln_2"}},
-	Llama: {"self_attn", "mlp", [2]string{"input_layernorm", "post_attention_layernorm"}},
-}
-
-// layoutsIn are the layouts that a table has.
-func layoutsIn[T any](table map[Layout]T) []Layout {
-	var list []Layout
-	for _, l := range Layouts() {
-		if _, ok := table[l]; ok {
-			list = append(list, l)
-		}
-	}
-	return list
-}
-
-// Validate says what is wrong with the config.
+// Validate returns an error that names the first wrong field.
 func (c BlockConfig) Validate() error {
 	c = c.resolved()
 	if err := c.Attention.Validate(); err != nil {
 		return err
-	}
-	if _, ok := blockLayouts[c.Attention.Layout]; !ok {
-		return errorf("Block", "Layout: got %q, want one of %v", c.Attention.Layout, layoutsIn(blockLayouts))
 	}
 	for _, w := range []size{{"Attention.Out", c.Attention.resolved().Out}, {"MLP.Width", c.MLP.Width}, {"Norm.Width", c.Norm.Width}} {
 		if w.got != c.Attention.Width {
@@ -77,20 +50,6 @@ func (c BlockConfig) resolved() BlockConfig {
 	return c
 }
 
-// Count is the number of elements in all parameters.
-func (c BlockConfig) Count() int {
-	c = c.resolved()
-	return c.Attention.count() + c.MLP.Count() + 2*c.Norm.Count()
-}
-
-func (c AttentionConfig) count() int {
-	n := 0
-	for _, p := range c.Parameters() {
-		n += p.Shape.TotalSize()
-	}
-	return n
-}
-
 // Block is a transformer's block: attention, then an MLP, each added to what it reads.
 //
 //	x = x + attention(norm(x));  x = x + mlp(norm(x))      pre-norm
@@ -109,32 +68,18 @@ type Block struct {
 //	Torch       norm1, self_attn, norm2, and the MLP's linear1 and linear2, as in
 //	            nn.TransformerEncoderLayer
 //	Llama       input_layernorm, self_attn, post_attention_layernorm, mlp
-func NewBlock(s Scope, c BlockConfig) (*Block, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
-	}
-	l := &Block{name: s.name("Block"), config: c.resolved()}
-	names := blockLayouts[l.config.Attention.Layout]
-	var err error
-	if l.norms[0], err = NewNorm(s.Sub(names.norms[0]), l.config.Norm); err != nil {
-		return nil, err
-	}
-	if l.attention, err = NewAttention(s.Sub(names.attention), l.config.Attention); err != nil {
-		return nil, err
-	}
-	if l.norms[1], err = NewNorm(s.Sub(names.norms[1]), l.config.Norm); err != nil {
-		return nil, err
-	}
-	l.mlp, err = NewMLP(subOrSelf(s, names.mlp), l.config.MLP)
-	return l, err
-}
+func NewBlock(s Scope, c BlockConfig) (*Block, error) { return checked(s, c, newBlock) }
 
-// subOrSelf is the scope called name within s, or s itself for no name.
-func subOrSelf(s Scope, name string) Scope {
-	if name == "" {
-		return s
-	}
-	return s.Sub(name)
+func newBlock(s Scope, c BlockConfig) (*Block, error) {
+	c = c.resolved()
+	at := c.Attention.Layout.names()
+	m := maker{scope: s}
+	l := &Block{name: s.name("Block"), config: c}
+	l.norms[0] = part(&m, at.norms[0], newNorm, c.Norm)
+	l.attention = part(&m, at.attention, newAttention, c.Attention)
+	l.norms[1] = part(&m, at.norms[1], newNorm, c.Norm)
+	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
+	return done(&m, l)
 }
 
 // Attention is the block's attention, for its state and its cache.
@@ -149,7 +94,7 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	var f expr.Formula
 	attend := func(x *G.Node) (*G.Node, error) {
 		in.Query = x
-		return l.attention.Forward(b, in)
+		return l.attention.Attend(b, in)
 	}
 	feed := func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) }
 	x := f.Of(residual(b, in.Query, l.norms[0], l.config.PostNorm, attend))

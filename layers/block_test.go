@@ -13,6 +13,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// requireDeclared checks that a config declares the parameters that its layer has.
+func requireDeclared[C, L any](t *testing.T, p *layers.Params, construct func(layers.Scope, C) (L, error), c C) {
+	t.Helper()
+	declared, err := layers.Declare(construct, c)
+	require.NoError(t, err)
+	require.Equal(t, shapes(p), shapes(declared))
+	require.Equal(t, p.Count(), declared.Count())
+}
+
 // Blocks have the names that their layout's models have, and as many numbers as their
 // config counts.
 func TestBlockParameters(t *testing.T) {
@@ -33,7 +42,7 @@ func TestBlockParameters(t *testing.T) {
 		_, err := layers.NewBlock(p.Scope(""), c)
 		require.NoError(t, err)
 		require.Equal(t, want, shapes(p))
-		require.Equal(t, p.Count(), c.Count())
+		requireDeclared(t, p, layers.NewBlock, c)
 	}
 }
 
@@ -51,7 +60,7 @@ func TestMLPParameters(t *testing.T) {
 		_, err := layers.NewMLP(p.Scope(""), c)
 		require.NoError(t, err)
 		require.Equal(t, want, shapes(p))
-		require.Equal(t, p.Count(), c.Count())
+		requireDeclared(t, p, layers.NewMLP, c)
 	}
 }
 
@@ -74,7 +83,7 @@ func TestDecoderBlockParameters(t *testing.T) {
 		_, err := layers.NewDecoderBlock(p.Scope(""), c)
 		require.NoError(t, err)
 		require.Equal(t, want, shapes(p))
-		require.Equal(t, p.Count(), c.Count())
+		requireDeclared(t, p, layers.NewDecoderBlock, c)
 	}
 }
 
@@ -87,7 +96,7 @@ func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l, err := layers.NewDecoderBlock(p.Scope(""), c)
 	require.NoError(t, err)
-	require.Equal(t, p.Count(), c.Count())
+	requireDeclared(t, p, layers.NewDecoderBlock, c)
 	b := layers.NewBuild(p, layers.Eval)
 	out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", numbers(tensor.Float64, 2, 3, 6)), Memory: input(t, b, "memory", numbers(tensor.Float64, 2, 7, 5))})
 	require.NoError(t, err)
@@ -129,7 +138,7 @@ func TestNormDefaults(t *testing.T) {
 		p := layers.NewParams(tensor.Float64, 1)
 		l, err := layers.NewNorm(p.Scope(""), c.config)
 		require.NoError(t, err)
-		require.Equal(t, p.Count(), c.config.Count())
+		requireDeclared(t, p, layers.NewNorm, c.config)
 		b := layers.NewBuild(p, layers.Eval)
 		out, err := l.Forward(b, input(t, b, "x", x))
 		require.NoError(t, err)
@@ -156,7 +165,7 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		"MLP: Width: got 0, want at least 1":                        layers.MLPConfig{},
 		"MLP: Hidden: got -1, want at least 0":                      layers.MLPConfig{Width: 3, Hidden: -1},
 		"MLP: Hidden: got 9223372036854775807 for Width=3, want at": layers.MLPConfig{Width: 3, Hidden: math.MaxInt},
-		"MLP: Hidden: got 0 for Width=9223372036854775807, want at": layers.MLPConfig{Width: math.MaxInt},
+		"MLP: Width: got 9223372036854775807, want at most":         layers.MLPConfig{Width: math.MaxInt},
 		"MLP: Activation: got \"elu\", want one of [gelu gelu_tanh": layers.MLPConfig{Width: 3, Activation: "elu"},
 		"MLP: Layout: got \"x\", want one of [book torch gpt2":      layers.MLPConfig{Width: 3, Layout: "x"},
 		"MLP: Dropout: got 1, want 0 <= p < 1":                      layers.MLPConfig{Width: 3, Dropout: 1},

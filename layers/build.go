@@ -36,6 +36,8 @@ type Build struct {
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node
 	sites      int
+	observed   []string // patterns of layers' paths
+	calls      []*AttentionCall
 	err        error   // the first of a formula
 	failed     *G.Node // stands for every node after it
 }
@@ -86,29 +88,30 @@ func (b *Build) Mode() Mode { return b.mode }
 // Params is the set of parameters that the graph is built over.
 func (b *Build) Params() *Params { return b.params }
 
-// Node is the parameter's node in this graph, bound to the shared tensor; the same
-// parameter gives the same node. It is nil, which every graph function refuses,
-// for a parameter of another set.
-func (b *Build) Node(p Param) *G.Node {
-	if p.params != b.params || p.Value() == nil {
-		return nil
+// Node returns the parameter's node in this graph, bound to the shared tensor; the same
+// parameter gives the same node. A parameter of another set is an error of the build.
+func (b *Build) Node(p Param) *G.Node { return b.Of(b.node(p)) }
+
+func (b *Build) node(p Param) (*G.Node, error) {
+	v := p.Value()
+	if p.params != b.params || v == nil {
+		return nil, errorf(p.name, "got a parameter of another set, want one of the build's own Params")
 	}
 	if n, ok := b.nodes[p.name]; ok {
-		return n
+		return n, nil
 	}
-	v := p.Value()
 	n := G.NewTensor(b.graph, v.Dtype(), v.Dims(), G.WithShape(v.Shape()...), G.WithName(p.name), G.WithValue(v))
 	b.nodes[p.name] = n
 	b.learnables = append(b.learnables, n)
-	return n
+	return n, nil
 }
 
-// param is Node with an error that names a parameter of another set.
-func (b *Build) param(p Param) (*G.Node, error) {
-	if n := b.Node(p); n != nil {
-		return n, nil
+// optional is node for a parameter that a layer may not have: nil for the zero Param.
+func (b *Build) optional(p Param) (*G.Node, error) {
+	if p == (Param{}) {
+		return nil, nil
 	}
-	return nil, errorf(p.name, "got a parameter of another set, want one of the build's own Params")
+	return b.node(p)
 }
 
 // Learnables are the nodes of the parameters used so far, in order of use.

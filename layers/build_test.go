@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -17,9 +18,11 @@ func TestOneParameterIsOneNode(t *testing.T) {
 	b := layers.NewBuild(p, layers.Train)
 	n := b.Node(a)
 	require.Same(t, n, b.Node(a))
-	require.NotSame(t, n, b.Node(c))
-	require.Equal(t, G.Nodes{n, b.Node(c)}, b.Learnables(), "in order of use, each once")
-	require.Equal(t, "b.c", b.Node(c).Name())
+	m := b.Node(c)
+	require.NotSame(t, n, m)
+	require.Equal(t, G.Nodes{n, m}, b.Learnables(), "in order of use, each once")
+	require.NoError(t, b.Err())
+	require.Equal(t, "b.c", m.Name())
 	require.Same(t, a.Value(), n.Value(), "the tensor itself")
 	require.Same(t, b.Graph(), n.Graph())
 	require.Same(t, p, b.Params())
@@ -44,10 +47,13 @@ func TestALayerUsedTwice(t *testing.T) {
 // A parameter of another set is an error where it is used, not a wrong graph.
 func TestForeignParametersAreRefused(t *testing.T) {
 	p, q := layers.NewParams(tensor.Float32, 1), layers.NewParams(tensor.Float32, 1)
-	for name, l := range selfLayers(t, q) {
-		if name == layers.Simple {
+	for _, name := range chapter.Names() {
+		if name == "simple" { // has none
 			continue
 		}
+		c := chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, NumHeads: 2, QueryDim: 3, KeyDim: 3, AttnDim: 7}
+		l, err := chapter.New(q.Scope(name), c)
+		require.NoError(t, err)
 		b := layers.NewBuild(p, layers.Eval)
 		out, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float32, 2, 3)))
 		require.ErrorContains(t, err, "got a parameter of another set", name)
@@ -55,8 +61,11 @@ func TestForeignParametersAreRefused(t *testing.T) {
 		require.Empty(t, b.Learnables())
 	}
 	_, a, _, _ := some(t, tensor.Float32)
-	require.Nil(t, layers.NewBuild(p, layers.Eval).Node(a))
-	require.Nil(t, layers.NewBuild(p, layers.Eval).Node(layers.Param{}))
+	for _, foreign := range []layers.Param{a, {}} {
+		b := layers.NewBuild(p, layers.Eval)
+		require.NotNil(t, b.Node(foreign))
+		require.ErrorContains(t, b.Err(), "got a parameter of another set")
+	}
 }
 
 func TestInputsOfABuild(t *testing.T) {
@@ -146,7 +155,7 @@ func TestABuildRefusesNil(t *testing.T) {
 // Graphs of any batch and length, for training or not, share the tensors.
 func TestGraphsShareParameters(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewCausalAttention(p.Scope(""), layers.CausalAttentionConfig{In: 3, Out: 2, Dropout: 0.5})
+	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{Width: 3, NumHeads: 1, ContextOnly: true, Dropout: 0.5})
 	require.NoError(t, err)
 	var builds []*layers.Build
 	for i, shape := range [][]int{{5, 3}, {2, 7, 3}} {

@@ -63,7 +63,7 @@ func (g *generator) chunk(T int) *compiledChunk {
 	require.NoError(g.t, err)
 	start, err := b.InputOf(tensor.Int, "start"), b.Err()
 	require.NoError(g.t, err)
-	out, err := g.layer.Forward(b, layers.AttentionInput{Query: x, Cache: g.cache, Start: start})
+	out, err := g.layer.Attend(b, layers.AttentionInput{Query: x, Cache: g.cache, Start: start})
 	require.NoError(g.t, err)
 	m, err := machine.New(out)
 	require.NoError(g.t, err)
@@ -103,7 +103,7 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 	if size.Rolling {
 		in.Mask = mask.Or(mask.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}, mask.Prefix{N: size.KeepFirst})
 	}
-	whole, err := layer.Forward(b, in)
+	whole, err := layer.Attend(b, in)
 	require.NoError(t, err)
 	m, err := machine.New(whole)
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestCacheRefusals(t *testing.T) {
 			if c.change != nil {
 				c.change(&in, other)
 			}
-			_, err = layer.Forward(b, in)
+			_, err = layer.Attend(b, in)
 		}
 		require.ErrorContains(t, err, c.want)
 	}
@@ -228,7 +228,7 @@ func TestCacheRefusals(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	x := b.InputOf(tensor.Float32, "x", 2, 6)
 	require.NoError(t, b.Err())
-	_, _, err = layer.ForwardWithWeights(b, layers.AttentionInput{Query: x, Cache: cache, Start: x})
+	_, err = layer.Weights(b, layers.AttentionInput{Query: x, Cache: cache, Start: x})
 	require.ErrorContains(t, err, "weights: got a cache, want none")
 }
 
@@ -247,8 +247,8 @@ func TestCacheOfTwoLayersIsRefused(t *testing.T) {
 	require.NoError(t, b.Err())
 	start := b.InputOf(tensor.Int, "start")
 	require.NoError(t, b.Err())
-	x, err = first.Forward(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
+	x, err = first.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
 	require.NoError(t, err)
-	_, err = second.Forward(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
+	_, err = second.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
 	require.ErrorContains(t, err, "cache: got one that another attention of this graph fills, want one for each")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -13,24 +14,26 @@ import (
 )
 
 // dropping are layers with dropout of the weights, of the context vectors or both.
-func dropping(t *testing.T, p *layers.Params, weights, context float64) map[string]layers.SelfAttention {
+func dropping(t *testing.T, p *layers.Params, weights, context float64) map[string]chapter.Layer {
 	t.Helper()
-	head := layers.CausalAttentionConfig{In: 3, Out: 4, Dropout: weights, ContextDropout: context}
-	causal, err := layers.NewCausalAttention(p.Scope("causal"), head)
-	require.NoError(t, err)
-	wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope("wrapper"), layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: 2})
-	require.NoError(t, err)
-	mha, err := layers.NewMultiHeadAttention(p.Scope("mha"), layers.MultiHeadAttentionConfig{
-		In: 3, Out: 4, NumHeads: 2, Dropout: weights, ContextDropout: context})
-	require.NoError(t, err)
+	all := map[string]chapter.Layer{}
+	for _, c := range []struct {
+		name   string
+		config layers.AttentionConfig
+	}{{"causal", chapter.Causal(3, 4)}, {"wrapper", chapter.MultiHeadWrapper(3, 4, 2)}, {"mha", chapter.MultiHead(3, 4, 2)}} {
+		c.config.Dropout, c.config.ContextDropout = weights, context
+		l, err := newSelf(p.Scope(c.name), c.config)
+		require.NoError(t, err)
+		all[c.name] = l
+	}
 	identity := dense(tensor.Float64, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 4, 4)
 	require.NoError(t, p.Set("mha.out_proj.weight", identity))
 	require.NoError(t, p.Set("mha.out_proj.bias", dense(tensor.Float64, make([]float64, 4), 4)))
-	return map[string]layers.SelfAttention{"causal": causal, "wrapper": wrapper, "mha": mha}
+	return all
 }
 
-// train runs a layer in a Train graph with a key, by Forward and ForwardWithWeights.
-func train(t *testing.T, p *layers.Params, l layers.SelfAttention, x *tensor.Dense, key int64) (fused, out, weights []float64) {
+// train runs a layer in a Train graph with a key, by Forward alone and observed.
+func train(t *testing.T, p *layers.Params, l chapter.Layer, x *tensor.Dense, key int64) (fused, out, weights []float64) {
 	t.Helper()
 	run := func(withWeights bool) [][]float64 {
 		b := layers.NewBuild(p, layers.Train)
@@ -99,7 +102,7 @@ func TestDropoutAtBothPlaces(t *testing.T) {
 	both := dropping(t, p, 0.5, 0.25)
 	for name, l := range both {
 		b := layers.NewBuild(p, layers.Train)
-		_, _, err := l.ForwardWithWeights(b, input(t, b, "x", x))
+		_, _, err := observed(b, l, input(t, b, "x", x))
 		require.NoError(t, err)
 		sites := map[string]int{"causal": 2, "wrapper": 4, "mha": 2}[name]
 		require.Equal(t, sites+1, b.Drop(0.5).Site, "%s: each dropout has a site of its own", name)
@@ -161,7 +164,7 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 		q := layers.NewParams(tensor.Float64, 1)
 		for name, l := range dropping(t, q, c.p, c.p) {
 			b := layers.NewBuild(q, c.mode)
-			_, _, err := l.ForwardWithWeights(b, input(t, b, "x", numbers(tensor.Float64, 2, 7, 3)))
+			_, _, err := observed(b, l, input(t, b, "x", numbers(tensor.Float64, 2, 7, 3)))
 			require.NoError(t, err)
 			found := 0
 			for _, n := range b.Graph().AllNodes() {

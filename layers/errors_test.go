@@ -82,32 +82,8 @@ func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 			_, err := layers.NewAttention(c.s.Sub("attn"), fiveHeads)
 			return err
 		}},
-		{"", "SelfAttentionV1: In: got 0, want at least 1", func(c site) error {
-			_, err := layers.NewSelfAttentionV1(c.s, layers.SelfAttentionV1Config{})
-			return err
-		}},
-		{"", "SelfAttentionV2: In: got 0, want at least 1", func(c site) error {
-			_, err := layers.NewSelfAttentionV2(c.s, layers.SelfAttentionV2Config{})
-			return err
-		}},
-		{"", "CausalAttention: In: got 0, want at least 1", func(c site) error {
-			_, err := layers.NewCausalAttention(c.s, layers.CausalAttentionConfig{})
-			return err
-		}},
-		{"", "MultiHeadAttention: NumHeads: got 5, want a divisor of Out=12", func(c site) error {
-			_, err := layers.NewMultiHeadAttention(c.s, layers.MultiHeadAttentionConfig{In: 3, Out: 12, NumHeads: 5})
-			return err
-		}},
-		{"", "MultiHeadAttentionWrapper: In: got 0, want at least 1", func(c site) error {
-			_, err := layers.NewMultiHeadAttentionWrapper(c.s, layers.MultiHeadAttentionWrapperConfig{})
-			return err
-		}},
 		{"", "AdditiveAttention: Query: got 0, want at least 1", func(c site) error {
 			_, err := layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{})
-			return err
-		}},
-		{"a", `Variant: Layer: got "x", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`, func(c site) error {
-			_, err := layers.VariantConfig{Layer: "x"}.New(c.s.Sub("a"))
 			return err
 		}},
 		{"", heads, func(c site) error {
@@ -136,10 +112,6 @@ func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 			_, err := layers.NewSeq2Seq(c.s, config)
 			return err
 		}},
-		{"", "LanguageModel: Vocab: got 0, want at least 1", func(c site) error {
-			_, err := layers.NewLanguageModel(c.s, layers.LanguageModelConfig{})
-			return err
-		}},
 	})
 }
 
@@ -159,17 +131,9 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 			_, err := must(layers.NewMLP(c.s, layers.MLPConfig{Width: 12})).Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
-		{"", "SelfAttentionV1: " + thin, func(c site) error {
-			_, err := must(layers.NewSelfAttentionV1(c.s, layers.SelfAttentionV1Config{In: 12, Out: 2})).Forward(c.b, c.x(2, 3, 5))
-			return err
-		}},
-		{"", "MultiHeadAttention: " + thin, func(c site) error {
-			_, err := must(layers.NewMultiHeadAttention(c.s, layers.MultiHeadAttentionConfig{In: 12, Out: 4, NumHeads: 2})).Forward(c.b, c.x(2, 3, 5))
-			return err
-		}},
-		{"heads.0", "CausalAttention: " + thin, func(c site) error {
-			head := layers.CausalAttentionConfig{In: 12, Out: 4}
-			_, err := must(layers.NewMultiHeadAttentionWrapper(c.s, layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: 2})).Forward(c.b, c.x(2, 3, 5))
+		{"attn", "Attention: query: " + thin[len("x: "):], func(c site) error {
+			l := must(layers.NewAttention(c.s.Sub("attn"), layers.AttentionConfig{Width: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
+			_, err := l.Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
 		{"", "AdditiveAttention: key: got nil, want a node", func(c site) error {
@@ -182,7 +146,9 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 		}},
 		{"attn", "Attention: graph: FusedAttention: lengths: shape (5), want (B) = (2)", func(c site) error {
 			in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: mask.KeyLengths{Lengths: c.ids(5)}}
-			_, err := must(layers.NewBlock(c.s, gptBlock())).Forward(c.b, in)
+			block := gptBlock()
+			block.Attention.Layout, block.MLP.Layout = layers.Book, layers.Book
+			_, err := must(layers.NewBlock(c.s, block)).Forward(c.b, in)
 			return err
 		}},
 		{"cross_attn", "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", func(c site) error {
@@ -219,10 +185,6 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 		}},
 		{"", "Seq2Seq: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", func(c site) error {
 			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Loss(c.b, c.ids(2, 7), c.ids(2, 3), nil, c.ids(2, 5))
-			return err
-		}},
-		{"", "LanguageModel: ids: shape (2, 13), want ([B,] T <= 5)", func(c site) error {
-			_, err := must(layers.NewLanguageModel(c.s, small(layers.MultiHead))).Forward(c.b, c.ids(2, 13))
 			return err
 		}},
 	})

@@ -1,101 +1,94 @@
 package layers_test
 
 import (
+	"fmt"
+
+	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// The examples use journey, check and show of Example's file.
-
-func ExampleSelfAttentionV1() {
+func ExampleAttention() {
+	// As in Llama: two heads share a key/value head, and positions turn both.
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewSelfAttentionV1(params.Scope(""), layers.SelfAttentionV1Config{In: 3, Out: 2})
+	layer, err := layers.NewAttention(params.Scope("self_attn"), layers.AttentionConfig{
+		Width: 3, NumHeads: 2, NumKVHeads: 1, HeadDim: 2,
+		RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama,
+	})
 	check(err)
+	for name, value := range params.All() {
+		fmt.Println(name, value.Shape())
+	}
 	build := layers.NewBuild(params, layers.Eval)
 	context, err := layer.Forward(build, journey(build))
 	check(err)
-	show(context)
+	fmt.Println(context.Shape())
 	// Output:
-	// ⎡0.2996  0.8053⎤
-	// ⎢0.3061  0.8210⎥
-	// ⎢0.3058  0.8203⎥
-	// ⎢0.2948  0.7939⎥
-	// ⎢0.2927  0.7891⎥
-	// ⎣0.2990  0.8040⎦
+	// self_attn.q_proj.weight (4, 3)
+	// self_attn.k_proj.weight (2, 3)
+	// self_attn.v_proj.weight (2, 3)
+	// self_attn.o_proj.weight (3, 4)
+	// (6, 3)
 }
 
-func ExampleSelfAttentionV1_SetFromV2() {
-	params := layers.NewParams(tensor.Float32, 789)
-	v2, err := layers.NewSelfAttentionV2(params.Scope("v2"), layers.SelfAttentionV2Config{In: 3, Out: 2})
-	check(err)
-	v1, err := layers.NewSelfAttentionV1(params.Scope("v1"), layers.SelfAttentionV1Config{In: 3, Out: 2})
-	check(err)
-	// With v2's weights, transposed, v1 computes what v2 does.
-	check(v1.SetFromV2(v2))
-	build := layers.NewBuild(params, layers.Eval)
-	context, err := v1.Forward(build, journey(build))
-	check(err)
-	show(context)
-	// Output:
-	// ⎡-0.0739   0.0713⎤
-	// ⎢-0.0748   0.0703⎥
-	// ⎢-0.0749   0.0702⎥
-	// ⎢-0.0760   0.0685⎥
-	// ⎢-0.0763   0.0679⎥
-	// ⎣-0.0754   0.0693⎦
-}
-
-func ExampleSelfAttentionV2() {
-	params := layers.NewParams(tensor.Float32, 789)
-	layer, err := layers.NewSelfAttentionV2(params.Scope(""), layers.SelfAttentionV2Config{In: 3, Out: 2})
-	check(err)
-	build := layers.NewBuild(params, layers.Eval)
-	context, err := layer.Forward(build, journey(build))
-	check(err)
-	show(context)
-	// Output:
-	// ⎡-0.0739   0.0713⎤
-	// ⎢-0.0748   0.0703⎥
-	// ⎢-0.0749   0.0702⎥
-	// ⎢-0.0760   0.0685⎥
-	// ⎢-0.0763   0.0679⎥
-	// ⎣-0.0754   0.0693⎦
-}
-
-func ExampleCausalAttention() {
+func ExampleAttention_cross() {
+	// Two queries of width 2, as from a decoder, attend to the six words, of which the
+	// last two are padding.
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewCausalAttention(params.Scope(""), layers.CausalAttentionConfig{In: 3, Out: 2, ContextLength: 6})
+	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{Width: 2, KeyWidth: 3, ValueWidth: 3, NumHeads: 2})
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)
-	context, weights, err := layer.ForwardWithWeights(build, journey(build))
-	check(err)
-	show(weights, context) // no weight above the diagonal
+	query := build.Input("query", 2, 2)
+	check(G.Let(query, tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float32{0.5, -1, 1, 2}))))
+	keep := build.InputOf(tensor.Int, "keep", 6)
+	check(G.Let(keep, tensor.New(tensor.WithShape(6), tensor.WithBacking([]int{1, 1, 1, 1, 0, 0}))))
+	build.Observe("*") // so that the output is computed from the weights
+	in := layers.AttentionInput{Query: query, Key: journey(build), Mask: mask.Keep{Keep: keep}}
+	context := build.Of(layer.Attend(build, in))
+	weights := build.Of(graph.AverageHeads(build.Of(layer.Weights(build, in))))
+	check(build.Err())
+	show(weights, context)
 	// Output:
-	// ⎡1.0000  0.0000  0.0000  0.0000  0.0000  0.0000⎤
-	// ⎢0.4833  0.5167  0.0000  0.0000  0.0000  0.0000⎥
-	// ⎢0.3190  0.3408  0.3402  0.0000  0.0000  0.0000⎥
-	// ⎢0.2445  0.2545  0.2542  0.2468  0.0000  0.0000⎥
-	// ⎢0.1994  0.2060  0.2058  0.1935  0.1953  0.0000⎥
-	// ⎣0.1624  0.1709  0.1706  0.1654  0.1625  0.1682⎦
+	// ⎡0.2434  0.2564  0.2571  0.2431  0.0000  0.0000⎤
+	// ⎣0.2648  0.2455  0.2456  0.2441  0.0000  0.0000⎦
 	//
-	// ⎡-0.4519   0.2216⎤
-	// ⎢-0.5874   0.0058⎥
-	// ⎢-0.6300  -0.0632⎥
-	// ⎢-0.5675  -0.0843⎥
-	// ⎢-0.5526  -0.0981⎥
-	// ⎣-0.5299  -0.1081⎦
+	// ⎡-0.0189  -0.0362⎤
+	// ⎣-0.0143  -0.0341⎦
 }
 
-func ExampleCausalAttention_dropout() {
+func ExampleAttention_SetState() {
+	// The weights of an nn.MultiheadAttention(4, 2, bias=False), say from a file, for a
+	// layer whose parameters are the chapter's.
+	state := map[string]*tensor.Dense{
+		"in_proj_weight":  tensor.New(tensor.WithShape(12, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, 48))),
+		"out_proj.weight": tensor.New(tensor.WithShape(4, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, 16))),
+	}
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewCausalAttention(params.Scope(""), layers.CausalAttentionConfig{In: 3, Out: 2, Dropout: 0.5})
+	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{Width: 4, NumHeads: 2})
 	check(err)
-	// Only a graph for training drops weights; which ones, its key says.
+	check(layer.SetState(layers.Torch, state))
+	key, _ := params.Get("W_key.weight")
+	fmt.Println(key)
+	// Output:
+	// ⎡16  17  18  19⎤
+	// ⎢20  21  22  23⎥
+	// ⎢24  25  26  27⎥
+	// ⎣28  29  30  31⎦
+}
+
+func ExampleAttention_dropout() {
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{
+		Width: 3, Out: 2, NumHeads: 1, ContextOnly: true, Mask: mask.Causal{}, Dropout: 0.5})
+	check(err)
+	// Only a graph for training drops weights; its key decides which.
 	build := layers.NewBuild(params, layers.Train)
-	_, weights, err := layer.ForwardWithWeights(build, journey(build))
-	check(err)
+	weights := build.Of(layer.Weights(build, layers.AttentionInput{Query: journey(build)})) // (1, T, T)
+	weights = build.Of(graph.MergeHeads(weights))
+	check(build.Err())
 	check(G.Let(build.DropoutKey(), G.NewI64(1)))
 	show(weights)
 	// Output:
@@ -107,45 +100,6 @@ func ExampleCausalAttention_dropout() {
 	// ⎣0.3249  0.3418  0.0000  0.0000  0.0000  0.3363⎦
 }
 
-func ExampleMultiHeadAttentionWrapper() {
-	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewMultiHeadAttentionWrapper(params.Scope(""), layers.MultiHeadAttentionWrapperConfig{
-		Head:     layers.CausalAttentionConfig{In: 3, Out: 2, ContextLength: 6},
-		NumHeads: 2,
-	})
-	check(err)
-	build := layers.NewBuild(params, layers.Eval)
-	context, err := layer.Forward(build, journey(build))
-	check(err)
-	show(context) // two columns of each head
-	// Output:
-	// ⎡-0.4519   0.2216   0.4772   0.1063⎤
-	// ⎢-0.5874   0.0058   0.5891   0.3257⎥
-	// ⎢-0.6300  -0.0632   0.6202   0.3860⎥
-	// ⎢-0.5675  -0.0843   0.5478   0.3589⎥
-	// ⎢-0.5526  -0.0981   0.5321   0.3428⎥
-	// ⎣-0.5299  -0.1081   0.5077   0.3493⎦
-}
-
-func ExampleMultiHeadAttention() {
-	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewMultiHeadAttention(params.Scope(""), layers.MultiHeadAttentionConfig{
-		In: 3, Out: 2, NumHeads: 2, ContextLength: 6,
-	})
-	check(err)
-	build := layers.NewBuild(params, layers.Eval)
-	context, err := layer.Forward(build, journey(build))
-	check(err)
-	show(context)
-	// Output:
-	// ⎡0.3190  0.4858⎤
-	// ⎢0.2943  0.3897⎥
-	// ⎢0.2856  0.3593⎥
-	// ⎢0.2693  0.3873⎥
-	// ⎢0.2639  0.3928⎥
-	// ⎣0.2575  0.4028⎦
-}
-
 func ExampleAdditiveAttention() {
 	params := layers.NewParams(tensor.Float32, 123)
 	layer, err := layers.NewAdditiveAttention(params.Scope(""), layers.AdditiveAttentionConfig{Query: 2, Key: 3, Attn: 4})
@@ -154,8 +108,11 @@ func ExampleAdditiveAttention() {
 	build := layers.NewBuild(params, layers.Eval)
 	query := build.Input("query", 1, 2)
 	check(G.Let(query, tensor.New(tensor.WithShape(1, 2), tensor.WithBacking([]float32{0.5, -1}))))
-	context, weights, err := layer.ForwardWithWeights(build, query, journey(build))
-	check(err)
+	words := journey(build)
+	context := build.Of(layer.Forward(build, query, words))
+	weights := build.Of(layer.Weights(build, query, words)) // (1, 1, S)
+	weights = build.Of(graph.MergeHeads(weights))
+	check(build.Err())
 	show(weights, context)
 	// Output:
 	// R[0.1644  0.1666  0.1667  0.1665  0.1713  0.1645]

@@ -14,18 +14,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-func ExampleGPTConfig() {
-	// The config.json of the smallest GPT-2.
+func ExampleDeclare() {
+	// The config.json of the smallest GPT-2, of which nothing is allocated.
 	var c layers.GPTConfig
 	check(json.Unmarshal([]byte(`{"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12}`), &c))
-	memory := c.Memory(tensor.Float32, 1, 0)
-	fmt.Println(c.Count(), "parameters")
-	fmt.Printf("%d MB to generate, %d MB of them the cache\n", (memory.Weights+memory.Cache)>>20, memory.Cache>>20)
-	fmt.Printf("%d MB to train, and the values in between\n", (memory.Weights+memory.Gradients+memory.Solver)>>20)
+	params, err := layers.Declare(layers.NewGPT, c)
+	check(err)
+	fmt.Println(params.Len(), "tensors,", params.Count(), "parameters")
+	for name, shape := range params.Shapes() {
+		fmt.Println(name, shape)
+		break
+	}
 	// Output:
-	// 124439808 parameters
-	// 546 MB to generate, 72 MB of them the cache
-	// 1898 MB to train, and the values in between
+	// 148 tensors, 124439808 parameters
+	// transformer.wte.weight (50257, 768)
 }
 
 func ExampleGPT() {

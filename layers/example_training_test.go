@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"gorgonia.org/gorgonia"
@@ -15,8 +16,8 @@ func Example_training() {
 	batch := tensor.New(tensor.WithShape(2, 6, 3), tensor.WithBacking(tensor.Range(tensor.Float32, 0, 36)))
 
 	p := layers.NewParams(tensor.Float32, 123) // initial values as after torch.manual_seed(123)
-	attn, err := layers.NewMultiHeadAttention(p.Scope("attn"), layers.MultiHeadAttentionConfig{
-		In: 3, Out: 2, NumHeads: 2, ContextLength: 6})
+	attn, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{
+		Width: 3, Out: 2, NumHeads: 2, OutBias: true, Mask: mask.Causal{}})
 	check(err)
 	b := layers.NewBuild(p, layers.Train) // one graph over the parameters
 	x := b.Input("x", 2, 6, 3)            // (B, T, In)

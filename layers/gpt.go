@@ -7,7 +7,6 @@ import (
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // GPT is GPT-2 (Radford et al. 2019): token and position embeddings, causal blocks with
@@ -15,6 +14,7 @@ import (
 type GPT struct {
 	name              string // in errors
 	config            GPTConfig
+	params            *Params
 	tokens, positions Param
 	blocks            []*Block
 	norm              *Norm
@@ -36,37 +36,29 @@ type GPT struct {
 // is E/H; with as many key/value heads as heads c_attn.weight is (E, 3E). Weights are drawn
 // from a normal distribution with the deviation 0.02, those of both c_proj with
 // 0.02/√(2·Layers); norms begin with 1, biases with 0.
-func NewGPT(s Scope, c GPTConfig) (*GPT, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
-	}
-	m := &GPT{name: s.name("GPT"), config: c}
-	body := s.Sub("transformer")
-	var err error
-	if m.tokens, err = body.Sub("wte").Param("weight", Normal(0, 0.02), c.Vocab, c.Width); err != nil {
-		return nil, err
-	}
-	if m.positions, err = body.Sub("wpe").Param("weight", Normal(0, 0.02), c.Context, c.Width); err != nil {
-		return nil, err
-	}
+func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, c, newGPT) }
+
+func newGPT(s Scope, c GPTConfig) (*GPT, error) {
+	parts := maker{scope: s}
+	m := &GPT{name: s.name("GPT"), config: c, params: s.params}
+	m.tokens = parts.param("transformer.wte.weight", Normal(0, 0.02), c.Vocab, c.Width)
+	m.positions = parts.param("transformer.wpe.weight", Normal(0, 0.02), c.Context, c.Width)
 	for i := range c.Layers {
-		block, err := NewBlock(body.Sub(fmt.Sprintf("h.%d", i)), c.block())
-		if err != nil {
-			return nil, err
-		}
-		m.blocks = append(m.blocks, block)
+		m.blocks = append(m.blocks, part(&parts, fmt.Sprintf("transformer.h.%d", i), newBlock, c.block()))
 	}
-	if m.norm, err = NewNorm(body.Sub("ln_f"), c.norm()); err != nil {
-		return nil, err
-	}
+	m.norm = part(&parts, "transformer.ln_f", newNorm, c.norm())
 	m.head = m.tokens
 	if c.Untied {
-		m.head, err = s.Sub("lm_head").Param("weight", Normal(0, 0.02), c.Vocab, c.Width)
+		m.head = parts.param("lm_head.weight", Normal(0, 0.02), c.Vocab, c.Width)
 	}
-	return m, err
+	return done(&parts, m)
 }
 
-// Config is what the model was made from.
+// Params returns the parameters that the model's are among: one set for each model, as a
+// rule.
+func (m *GPT) Params() *Params { return m.params }
+
+// Config returns what the model was made from.
 func (m *GPT) Config() GPTConfig { return m.config }
 
 // Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V).
@@ -75,7 +67,7 @@ func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 		return nil, err
 	}
 	var f expr.Formula
-	positions := f.Of(graph.Rows(f.Of(b.param(m.positions)), 0, last(ids)))
+	positions := f.Of(graph.Rows(f.Of(b.node(m.positions)), 0, last(ids)))
 	x := f.Of(m.transform(b, ids, positions, nil, nil)) // (…, T, E)
 	logits := f.Of(m.score(b, x))
 	return result(m.name, &f, logits)
@@ -92,7 +84,7 @@ func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 // transform is all but the scores: (…, T, E).
 func (m *GPT) transform(b *Build, ids, positions, start *G.Node, cache *GPTCache) (*G.Node, error) {
 	var f expr.Formula
-	tokens := f.Of(graph.Embedding(f.Of(b.param(m.tokens)), ids))
+	tokens := f.Of(graph.Embedding(f.Of(b.node(m.tokens)), ids))
 	x := f.Of(graph.Dropout(f.Of(graph.Add(tokens, positions)), b.Drop(m.config.EmbeddingDropout)))
 	for i, block := range m.blocks {
 		in := AttentionInput{Query: x}
@@ -108,27 +100,6 @@ func (m *GPT) transform(b *Build, ids, positions, start *G.Node, cache *GPTCache
 // score is the logits of vectors (…, E): (…, V).
 func (m *GPT) score(b *Build, x *G.Node) (*G.Node, error) {
 	var f expr.Formula
-	logits := f.Of(graph.Linear(x, f.Of(b.param(m.head)), nil))
+	logits := f.Of(graph.Linear(x, f.Of(b.node(m.head)), nil))
 	return f.Result(logits)
 }
-
-// checkIDs refuses what are no ids (T) or (B, T), with T at most most. After an error of
-// the build it returns that.
-func checkIDs(layer, arg string, b *Build, ids *G.Node, most int) error {
-	if err := b.Err(); err != nil {
-		return err
-	}
-	if ids == nil {
-		return errorf(layer, "%s: got nil, want a node", arg)
-	}
-	if n := len(ids.Shape()); n < 1 || n > 2 || last(ids) > most {
-		return errorf(layer, "%s: shape %v, want ([B,] T <= %d)", arg, ids.Shape(), most)
-	}
-	if dt := ids.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
-		return errorf(layer, "%s: got %v, want int or int64", arg, dt)
-	}
-	return nil
-}
-
-// last is the length of a node's last axis.
-func last(x *G.Node) int { return x.Shape()[x.Dims()-1] }

@@ -90,7 +90,7 @@ func (m *GPT) transformCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G
 		return nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache.layers), len(m.blocks))
 	}
 	var f expr.Formula
-	positions := f.Of(graph.PositionRows(f.Of(b.param(m.positions)), start, last(ids)))
+	positions := f.Of(graph.PositionRows(f.Of(b.node(m.positions)), start, last(ids)))
 	x := f.Of(m.transform(b, ids, positions, start, cache))
 	return f.Result(x)
 }

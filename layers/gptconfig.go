@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"attention/graph/mask"
-
-	"gorgonia.org/tensor"
 )
 
 // GPTConfig sizes a GPT. Its JSON is GPT-2's config.json as Hugging Face's transformers
@@ -66,7 +64,7 @@ var gptActivations = map[string]Activation{"": GELUTanh, "gelu_new": GELUTanh, "
 // maxBlocks is more than any model has, and few enough that counts of elements fit an int.
 const maxBlocks = 1 << 16
 
-// Validate says what is wrong with the config.
+// Validate returns an error that names the first wrong field.
 func (c GPTConfig) Validate() error {
 	const layer = "GPT"
 	err := atLeastOne(layer, size{"Vocab", c.Vocab}, size{"Context", c.Context}, size{"Width", c.Width},
@@ -77,31 +75,18 @@ func (c GPTConfig) Validate() error {
 	if c.Layers > maxBlocks {
 		return errorf(layer, "Layers: got %d, want at most %d", c.Layers, maxBlocks)
 	}
-	for _, rows := range []size{{"Vocab", c.Vocab}, {"Context", c.Context}} {
-		if err := tableFits(layer, rows, c.Width); err != nil {
-			return err
-		}
+	if err := tableFits(layer, size{"Width", c.Width}, size{"Vocab", c.Vocab}, size{"Context", c.Context}); err != nil {
+		return err
 	}
 	if _, ok := gptActivations[c.Activation]; !ok {
 		return errorf(layer, "Activation: got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu", c.Activation)
 	}
-	for _, p := range []struct {
-		name string
-		got  float64
-	}{{"EmbeddingDropout", c.EmbeddingDropout}, {"AttentionDropout", c.AttentionDropout}, {"ResidualDropout", c.ResidualDropout}} {
-		if err := probability(layer, p.name, p.got); err != nil {
-			return err
-		}
+	err = probabilities(layer, number{"EmbeddingDropout", c.EmbeddingDropout},
+		number{"AttentionDropout", c.AttentionDropout}, number{"ResidualDropout", c.ResidualDropout})
+	if err != nil {
+		return err
 	}
 	return within(layer+": block", c.block().Validate())
-}
-
-// tableFits is the error that names a table with too many rows of a width.
-func tableFits(layer string, rows size, width int) error {
-	if rows.got <= maxElements/width {
-		return nil
-	}
-	return errorf(layer, "%s: got %d for Width=%d, want at most %d elements in a weight", rows.name, rows.got, width, maxElements)
 }
 
 // block is the config of each block. What it adds begins smaller the more blocks there
@@ -119,40 +104,3 @@ func (c GPTConfig) block() BlockConfig {
 }
 
 func (c GPTConfig) norm() NormConfig { return NormConfig{Width: c.Width, Bias: !c.NoBias, Eps: c.Eps} }
-
-// Count is the number of elements in all parameters.
-func (c GPTConfig) Count() int {
-	return c.CountWithoutPositions() + c.Context*c.Width
-}
-
-// CountWithoutPositions is Count without the position embeddings, as nanoGPT reports
-// it.
-func (c GPTConfig) CountWithoutPositions() int {
-	n := c.Vocab*c.Width + c.Layers*c.block().Count() + c.norm().Count()
-	if c.Untied {
-		n += c.Vocab * c.Width
-	}
-	return n
-}
-
-// GPTMemory is what a GPT takes, in bytes. The intermediate values of a graph are not
-// in it: how many there are at a time, the machine that plans them knows.
-type GPTMemory struct {
-	Weights   int
-	Gradients int // of all weights, when it is trained
-	Solver    int // of Adam: two moments of each weight
-	Cache     int // of GPT.NewCache
-}
-
-// Memory is what the model takes in type dt, with a cache of a batch and a capacity
-// in tokens, 0 for Context.
-func (c GPTConfig) Memory(dt tensor.Dtype, batch, capacity int) GPTMemory {
-	size := int(dt.Size())
-	weights := c.Count() * size
-	if capacity == 0 {
-		capacity = c.Context
-	}
-	a := c.block().Attention.resolved()
-	return GPTMemory{Weights: weights, Gradients: weights, Solver: 2 * weights,
-		Cache: c.Layers * batch * capacity * (a.keyWidth() + a.valueWidth()) * size}
-}

@@ -23,7 +23,9 @@ func FuzzGPTConfig(f *testing.F) {
 		if json.Unmarshal(text, &c) != nil || c.Validate() != nil {
 			return
 		}
-		require.Positive(t, c.CountWithoutPositions())
+		p, err := layers.Declare(layers.NewGPT, c)
+		require.NoError(t, err)
+		require.Positive(t, p.Count())
 		again, err := json.Marshal(c)
 		require.NoError(t, err)
 		var back layers.GPTConfig

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -56,11 +57,12 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 	}{{2, 5, false}, {3, 2, true}, {1, 4, true}, {5, 1, false}, {1, 1, true}} {
 		for _, renormalize := range []bool{false, true} {
 			p := layers.NewParams(tensor.Float64, 1)
-			head := layers.CausalAttentionConfig{In: in, Out: c.width, QKVBias: c.bias, Renormalize: renormalize}
-			wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope("wrapper"), layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: c.heads})
+			apart, together := chapter.MultiHeadWrapper(in, c.width, c.heads), chapter.MultiHead(in, c.heads*c.width, c.heads)
+			apart.QKVBias, together.QKVBias = c.bias, c.bias
+			apart.Renormalize, together.Renormalize = renormalize, renormalize
+			wrapper, err := newSelf(p.Scope("wrapper"), apart)
 			require.NoError(t, err)
-			mha, err := layers.NewMultiHeadAttention(p.Scope("mha"), layers.MultiHeadAttentionConfig{
-				In: in, Out: c.heads * c.width, NumHeads: c.heads, QKVBias: c.bias, Renormalize: renormalize})
+			mha, err := newSelf(p.Scope("mha"), together)
 			require.NoError(t, err)
 			stack(t, p, c.heads, in, c.width, c.bias)
 			for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
@@ -81,10 +83,9 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 // A wrapper of one head is that head.
 func TestAWrapperOfOneHead(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	config := layers.CausalAttentionConfig{In: 3, Out: 1, ContextLength: 6}
-	wrapper, err := layers.NewMultiHeadAttentionWrapper(p.Scope(""), layers.MultiHeadAttentionWrapperConfig{Head: config, NumHeads: 1})
+	wrapper, err := newSelf(p.Scope(""), chapter.MultiHeadWrapper(3, 1, 1))
 	require.NoError(t, err)
-	head, err := layers.NewCausalAttention(p.Scope("head"), config)
+	head, err := newSelf(p.Scope("head"), chapter.Causal(3, 1))
 	require.NoError(t, err)
 	for _, m := range []string{"W_query", "W_key", "W_value"} {
 		w, ok := p.Get("heads.0." + m + ".weight")
@@ -103,22 +104,12 @@ func TestAWrapperOfOneHead(t *testing.T) {
 func TestBothMasksOfALayerAgree(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	x := numbers(tensor.Float64, 2, 7, 3)
-	head := layers.CausalAttentionConfig{In: 3, Out: 4}
-	heads := layers.MultiHeadAttentionConfig{In: 3, Out: 4, NumHeads: 2}
-	for name, makeOne := range map[string]func(s layers.Scope, renormalize bool) (layers.SelfAttention, error){
-		"causal": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
-			head.Renormalize = renormalize
-			return layers.NewCausalAttention(s, head)
-		},
-		"mha": func(s layers.Scope, renormalize bool) (layers.SelfAttention, error) {
-			heads.Renormalize = renormalize
-			return layers.NewMultiHeadAttention(s, heads)
-		},
-	} {
-		hidden, err := makeOne(p.Scope(name), false)
+	for name, c := range map[string]layers.AttentionConfig{"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2)} {
+		hidden, err := newSelf(p.Scope(name), c)
 		require.NoError(t, err)
 		q := layers.NewParams(tensor.Float64, 2)
-		zeroed, err := makeOne(q.Scope(name), true)
+		c.Renormalize = true
+		zeroed, err := newSelf(q.Scope(name), c)
 		require.NoError(t, err)
 		for full, w := range p.All() {
 			if _, ok := q.Get(full); ok {
@@ -137,10 +128,10 @@ func TestBothMasksOfALayerAgree(t *testing.T) {
 }
 
 // uses tells whether a layer's graph has an op whose name begins so.
-func uses(t *testing.T, p *layers.Params, l layers.SelfAttention, op string) bool {
+func uses(t *testing.T, p *layers.Params, l chapter.Layer, op string) bool {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
-	_, _, err := l.ForwardWithWeights(b, input(t, b, "x", numbers(tensor.Float64, 2, 3)))
+	_, _, err := observed(b, l, input(t, b, "x", numbers(tensor.Float64, 2, 3)))
 	require.NoError(t, err)
 	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
 		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Init says which values a new parameter begins with. The zero value is zeros.
+// Init is how the initial values of a parameter are drawn. The zero value is zeros.
 type Init struct {
 	dist    distribution
 	a, b    float64
@@ -21,6 +21,7 @@ const (
 	constant distribution = iota
 	uniform
 	normal
+	bernoulli
 )
 
 // Constant fills a parameter with v.
@@ -31,6 +32,10 @@ func Uniform(lo, hi float64) Init { return Init{dist: uniform, a: lo, b: hi} }
 
 // Normal draws from a normal distribution (torch.Tensor.normal_).
 func Normal(mean, std float64) Init { return Init{dist: normal, a: mean, b: std} }
+
+// Bernoulli draws 1 with probability p and else 0 (torch.Tensor.bernoulli_, by MKL), as
+// torch's dropout draws what it keeps.
+func Bernoulli(p float64) Init { return Init{dist: bernoulli, a: p} }
 
 // linearWeight is nn.Linear's default for weights: kaiming_uniform_(a=√5), which is
 // uniform within ±1/√in.
@@ -55,8 +60,8 @@ func xavierUniform(in, out int) Init {
 // xavierNormal is normal with the deviation √(2/(in+out)) (torch.nn.init.xavier_normal_).
 func xavierNormal(in, out int) Init { return Normal(0, math.Sqrt(2/float64(in+out))) }
 
-// drawnThenZero moves the random stream on as i does and leaves zeros, as some of
-// PyTorch's modules do with a bias.
+// drawnThenZero draws as i does and leaves zeros, as some of PyTorch's modules do with a
+// bias.
 func drawnThenZero(i Init) Init {
 	i.cleared = true
 	return i
@@ -80,6 +85,8 @@ func fill[F torchrand.Float](i Init, g *torchrand.Generator, dst []F) {
 		torchrand.Uniform(g, dst, F(i.a), F(i.b))
 	case normal:
 		torchrand.Normal(g, dst, F(i.a), F(i.b))
+	case bernoulli:
+		torchrand.KeepMask(g, dst, 1-i.a)
 	default:
 		for j := range dst {
 			dst[j] = F(i.a)

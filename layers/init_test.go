@@ -6,6 +6,7 @@ import (
 
 	"attention/internal/golden"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -21,12 +22,12 @@ func TestInitialValuesArePyTorchs(t *testing.T) {
 			scope string
 			make  func(s layers.Scope) (forward, error)
 		}{
-			{"v2", v2(3, 2, false)},
-			{"v2_bias", v2(3, 7, true)},
-			{"v1", v1(3, 2)},
-			{"causal", causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true})},
-			{"wrapper", wrapper(layers.CausalAttentionConfig{In: 5, Out: 2, QKVBias: true}, 3)},
-			{"mha", multiHead(layers.MultiHeadAttentionConfig{In: 11, Out: 6, NumHeads: 2, QKVBias: true})},
+			{"v2", ofConfig(chapter.SelfV2(3, 2))},
+			{"v2_bias", named(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7, QKVBias: true})},
+			{"v1", named(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2})},
+			{"causal", named(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, QKVBias: true})},
+			{"wrapper", named(chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 5, OutDim: 2, NumHeads: 3, QKVBias: true})},
+			{"mha", named(chapter.Config{Layer: "multi_head", EmbedDim: 11, OutDim: 6, NumHeads: 2, QKVBias: true})},
 			{"additive", additive(3, 5, 11)},
 			{"model", model(5)},
 		} {

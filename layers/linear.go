@@ -13,7 +13,7 @@ type LinearConfig struct {
 	Bias    bool
 }
 
-// Validate says what is wrong with the sizes.
+// Validate returns an error that names the first wrong field.
 func (c LinearConfig) Validate() error {
 	return atLeastOne("Linear", size{"In", c.In}, size{"Out", c.Out})
 }
@@ -21,62 +21,57 @@ func (c LinearConfig) Validate() error {
 // Linear is x·weightᵀ + bias (torch.nn.Linear): weight (Out, In), bias (Out), with
 // PyTorch's default initialisation.
 type Linear struct {
-	name   string // in errors
-	weight Param
-	bias   *Param
+	name         string // in errors
+	weight, bias Param
+	transposed   bool // weight is (In, Out)
 }
 
 // NewLinear makes the parameters weight and, if asked for, bias.
-func NewLinear(s Scope, c LinearConfig) (*Linear, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
+func NewLinear(s Scope, c LinearConfig) (*Linear, error) { return checked(s, c, newLinear) }
+
+func newLinear(s Scope, c LinearConfig) (*Linear, error) {
+	return newLinearLike(s, linearLike{c, layouts[Book], 0})
+}
+
+// linearLike is a linear map that is named, shaped and drawn as in a layout.
+type linearLike struct {
+	LinearConfig
+	layout
+	std float64 // standard deviation of the initial weight; 0 means as the layout draws it
+}
+
+func newLinearLike(s Scope, c linearLike) (*Linear, error) {
+	weight := c.weightInit(c.In)
+	if c.std > 0 {
+		weight = Normal(0, c.std)
 	}
-	weight, err := s.Param("weight", linearWeight(c.In), c.Out, c.In)
-	if err != nil {
-		return nil, err
-	}
-	l := &Linear{name: s.name("Linear"), weight: weight}
-	if c.Bias {
-		bias, err := s.Param("bias", linearBias(c.In), c.Out)
-		if err != nil {
-			return nil, err
-		}
-		l.bias = &bias
-	}
-	return l, nil
+	m := maker{scope: s}
+	l := &Linear{name: s.name("Linear"), transposed: c.transposed}
+	l.weight = m.param("weight", weight, c.weightShape(c.Out, c.In)...)
+	l.bias = m.paramIf(c.Bias, "bias", c.biasInit(c.In), c.Out)
+	return done(&m, l)
 }
 
 // Forward maps x (…, In) to (…, Out).
 func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	var f expr.Formula
-	weight := f.Of(b.param(l.weight))
-	var bias *G.Node
-	if l.bias != nil {
-		bias = f.Of(b.param(*l.bias))
-	}
-	y := f.Of(graph.Linear(x, weight, bias))
+	y := l.apply(&f, b, x)
 	return result(l.name, &f, y)
 }
 
-type size struct {
-	name string
-	got  int
+// apply is Forward as a step of a formula.
+func (l *Linear) apply(f *expr.Formula, b *Build, x *G.Node) *G.Node {
+	return linear(f, x, f.Of(b.node(l.weight)), f.Of(b.optional(l.bias)), l.transposed)
 }
 
-// atLeastOne is the error that names the first size below one.
-func atLeastOne(layer string, sizes ...size) error {
-	for _, s := range sizes {
-		if s.got < 1 {
-			return errorf(layer, "%s: got %d, want at least 1", s.name, s.got)
-		}
+// linear is x·weightᵀ + bias, or x·weight + bias if transposed. A nil bias is none.
+func linear(f *expr.Formula, x, weight, bias *G.Node, transposed bool) *G.Node {
+	if !transposed {
+		return f.Of(graph.Linear(x, weight, bias))
 	}
-	return nil
-}
-
-// probability is the error that names a probability outside [0, 1).
-func probability(layer, name string, p float64) error {
-	if p >= 0 && p < 1 {
-		return nil
+	y := f.Of(graph.MatMul(x, weight))
+	if bias != nil {
+		y = f.Of(graph.Add(y, bias))
 	}
-	return errorf(layer, "%s: got %v, want 0 <= p < 1", name, p)
+	return y
 }

@@ -21,7 +21,7 @@ const (
 	SwiGLU   Activation = "swiglu"    // SiLU of one product times another (Shazeer 2020), as in Llama
 )
 
-// Activations are all activations.
+// Activations returns all activations.
 func Activations() []Activation { return []Activation{GELU, GELUTanh, ReLU, SiLU, SwiGLU} }
 
 // MLPConfig sizes an MLP.
@@ -31,49 +31,39 @@ type MLPConfig struct {
 	Activation    Activation // zero means GELU
 	Bias          bool       // a bias in all products
 	Dropout       float64    // of the output, in Train graphs; 0 means none
-	HiddenDropout float64    // of what the activation gives; 0 means none
+	HiddenDropout float64    // of the activation's result; 0 means none
 	Layout        Layout     // names, shapes and initial values of the parameters; zero means Book
 	OutStd        float64    // standard deviation of the last product's initial weights; 0 means as Layout draws them
 }
 
-// mlpLayout is how the products of an MLP are named.
-type mlpLayout struct{ gate, in, out string }
-
-var mlpLayouts = map[Layout]mlpLayout{
-	Book:  {gate: "gate", in: "fc", out: "proj"},
-	Torch: {gate: "linear_gate", in: "linear1", out: "linear2"},
-	GPT2:  {gate: "c_gate", in: "c_fc", out: "c_proj"},
-	Llama: {gate: "gate_proj", in: "up_proj", out: "down_proj"},
-}
-
-// Validate says what is wrong with the config.
+// Validate returns an error that names the first wrong field.
 func (c MLPConfig) Validate() error {
 	const layer = "MLP"
 	if err := atLeastOne(layer, size{"Width", c.Width}); err != nil {
 		return err
 	}
-	if c.Hidden < 0 {
-		return errorf(layer, "Hidden: got %d, want at least 0", c.Hidden)
+	if err := notBelowZero(layer, size{"Hidden", c.Hidden}); err != nil {
+		return err
 	}
-	if c.Width > maxElements || c.resolved().Hidden > maxElements/c.Width {
-		return errorf(layer, "Hidden: got %d for Width=%d, want at most %d elements in a weight", c.Hidden, c.Width, maxElements)
+	if c.Width > maxElements { // before the default of Hidden is computed from it
+		return errorf(layer, "Width: got %d, want at most %d", c.Width, maxElements)
+	}
+	if err := tableFits(layer, size{"Width", c.Width}, size{"Hidden", c.resolved().Hidden}); err != nil {
+		return err
 	}
 	if a := c.Activation; a != "" && !slices.Contains(Activations(), a) {
 		return errorf(layer, "Activation: got %q, want one of %v", a, Activations())
 	}
-	if _, ok := mlpLayouts[c.resolved().Layout]; !ok {
-		return errorf(layer, "Layout: got %q, want one of %v", c.Layout, layoutsIn(mlpLayouts))
-	}
-	if err := probability(layer, "Dropout", c.Dropout); err != nil {
+	if err := c.Layout.validate(layer); err != nil {
 		return err
 	}
-	if err := probability(layer, "HiddenDropout", c.HiddenDropout); err != nil {
+	if err := probabilities(layer, number{"Dropout", c.Dropout}, number{"HiddenDropout", c.HiddenDropout}); err != nil {
 		return err
 	}
-	return notNegative(layer, "OutStd", c.OutStd)
+	return notNegative(layer, number{"OutStd", c.OutStd})
 }
 
-// resolved is c with the zeros replaced by what they stand for.
+// resolved returns c with zeros replaced by their defaults.
 func (c MLPConfig) resolved() MLPConfig {
 	if c.Hidden == 0 {
 		c.Hidden = 4 * c.Width
@@ -87,65 +77,12 @@ func (c MLPConfig) resolved() MLPConfig {
 	return c
 }
 
-// Count is the number of elements in all parameters.
-func (c MLPConfig) Count() int {
-	n := 0
-	for _, p := range c.products() {
-		n += p.in * p.out
-		if c.Bias {
-			n += p.out
-		}
-	}
-	return n
-}
-
-// product is what a linear map of an MLP is made from.
-type product struct {
-	name         string
-	in, out      int
-	weight, bias Init
-}
-
-// products are the gate's, where there is one, the first and the last.
-func (c MLPConfig) products() []product {
-	c = c.resolved()
-	l := mlpLayouts[c.Layout]
-	of := func(name string, in, out int) product {
-		return product{name, in, out, c.Layout.weightInit(in), c.Layout.biasInit(in)}
-	}
-	first, last := of(l.in, c.Width, c.Hidden), of(l.out, c.Hidden, c.Width)
-	if c.OutStd > 0 {
-		last.weight = Normal(0, c.OutStd)
-	}
-	if c.Activation == SwiGLU {
-		return []product{of(l.gate, c.Width, c.Hidden), first, last}
-	}
-	return []product{first, last}
-}
-
-// weightInit is how a layout draws the weights of a linear layer by itself.
-func (l Layout) weightInit(in int) Init {
-	if l == GPT2 || l == Llama {
-		return Normal(0, 0.02)
-	}
-	return linearWeight(in)
-}
-
-// biasInit is how a layout draws the bias of a linear layer by itself.
-func (l Layout) biasInit(in int) Init {
-	if l == GPT2 || l == Llama {
-		return Constant(0)
-	}
-	return linearBias(in)
-}
-
 // MLP is the feed-forward part of a transformer's block: two products with an
 // activation in between.
 type MLP struct {
-	name    string    // in errors
-	config  MLPConfig // resolved
-	weights []Param   // of the config's products
-	biases  []*Param  // nil without
+	name           string    // in errors
+	config         MLPConfig // resolved
+	gate, in, last *Linear   // gate is nil but for SwiGLU
 }
 
 // NewMLP makes the parameters of the layout:
@@ -157,28 +94,21 @@ type MLP struct {
 //
 // with Bias their .bias, and before them with SwiGLU gate.weight, linear_gate.weight,
 // c_gate.weight or gate_proj.weight of the first one's shape.
-func NewMLP(s Scope, c MLPConfig) (*MLP, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
+func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, c, newMLP) }
+
+func newMLP(s Scope, c MLPConfig) (*MLP, error) {
+	c = c.resolved()
+	at := c.Layout.names()
+	into := linearLike{LinearConfig{In: c.Width, Out: c.Hidden, Bias: c.Bias}, at, 0}
+	outOf := linearLike{LinearConfig{In: c.Hidden, Out: c.Width, Bias: c.Bias}, at, c.OutStd}
+	m := maker{scope: s}
+	l := &MLP{name: s.name("MLP"), config: c}
+	if c.Activation == SwiGLU {
+		l.gate = part(&m, at.gate, newLinearLike, into)
 	}
-	l := &MLP{name: s.name("MLP"), config: c.resolved()}
-	at := layouts[l.config.Layout]
-	for _, p := range l.config.products() {
-		weight, err := s.Sub(p.name).Param("weight", p.weight, at.weightShape(p.out, p.in)...)
-		if err != nil {
-			return nil, err
-		}
-		var bias *Param
-		if c.Bias {
-			made, err := s.Sub(p.name).Param("bias", p.bias, p.out)
-			if err != nil {
-				return nil, err
-			}
-			bias = &made
-		}
-		l.weights, l.biases = append(l.weights, weight), append(l.biases, bias)
-	}
-	return l, nil
+	l.in = part(&m, at.in, newLinearLike, into)
+	l.last = part(&m, at.last, newLinearLike, outOf)
+	return done(&m, l)
 }
 
 // Forward maps x (…, T, Width) to (…, T, Width).
@@ -187,14 +117,10 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 		return nil, err
 	}
 	var f expr.Formula
-	at, last := layouts[l.config.Layout], len(l.weights)-1
-	linear := func(x *G.Node, i int) *G.Node {
-		return at.linear(&f, x, f.Of(b.param(l.weights[i])), optionalParam(&f, b, l.biases[i]))
-	}
-	h := linear(x, last-1) // (…, T, Hidden)
+	h := l.in.apply(&f, b, x) // (…, T, Hidden)
 	switch l.config.Activation {
 	case SwiGLU:
-		h = f.Of(graph.SwiGLU(linear(x, 0), h))
+		h = f.Of(graph.SwiGLU(l.gate.apply(&f, b, x), h))
 	case ReLU:
 		h = f.Of(graph.ReLU(h))
 	case SiLU:
@@ -205,6 +131,7 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 		h = f.Of(graph.GELU(h))
 	}
 	h = f.Of(graph.Dropout(h, b.Drop(l.config.HiddenDropout)))
-	y := f.Of(graph.Dropout(linear(h, last), b.Drop(l.config.Dropout)))
+	y := l.last.apply(&f, b, h) // (…, T, Width)
+	y = f.Of(graph.Dropout(y, b.Drop(l.config.Dropout)))
 	return result(l.name, &f, y)
 }

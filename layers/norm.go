@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"math"
-
 	"attention/graph"
 	"attention/internal/expr"
 
@@ -26,7 +24,7 @@ type NormConfig struct {
 	Eps   float64  // 0 means 1e-5 for NormLayer, 1e-6 for NormRMS
 }
 
-// Validate says what is wrong with the config.
+// Validate returns an error that names the first wrong field.
 func (c NormConfig) Validate() error {
 	if err := atLeastOne("Norm", size{"Width", c.Width}); err != nil {
 		return err
@@ -40,58 +38,33 @@ func (c NormConfig) Validate() error {
 	case c.Kind == NormRMS && c.Bias:
 		return errorf("Norm", "Bias: got one with %q, want none", NormRMS)
 	}
-	return notNegative("Norm", "Eps", c.Eps)
-}
-
-// notNegative is the error that names a setting below 0 or not finite.
-func notNegative(layer, name string, x float64) error {
-	if x >= 0 && !math.IsInf(x, 1) {
-		return nil
-	}
-	return errorf(layer, "%s: got %v, want a finite number of at least 0", name, x)
-}
-
-// Count is the number of elements in all parameters.
-func (c NormConfig) Count() int {
-	if c.Bias {
-		return 2 * c.Width
-	}
-	return c.Width
+	return notNegative("Norm", number{"Eps", c.Eps})
 }
 
 // Norm is a normalisation with a learned gain.
 type Norm struct {
-	name   string // in errors
-	config NormConfig
-	weight Param
-	bias   *Param
+	name         string // in errors
+	config       NormConfig
+	weight, bias Param
 }
 
 // NewNorm makes the parameters weight (Width), of ones, and, if asked for, bias
 // (Width), of zeros.
-func NewNorm(s Scope, c NormConfig) (*Norm, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
-	}
+func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, c, newNorm) }
+
+func newNorm(s Scope, c NormConfig) (*Norm, error) {
 	if c.Eps == 0 {
 		c.Eps = 1e-5
 		if c.Kind == NormRMS {
 			c.Eps = 1e-6
 		}
 	}
-	weight, err := s.Param("weight", Constant(1), c.Width)
-	if err != nil {
-		return nil, err
-	}
-	l := &Norm{name: s.name("Norm"), config: c, weight: weight}
-	if c.Bias {
-		bias, err := s.Param("bias", Constant(0), c.Width)
-		if err != nil {
-			return nil, err
-		}
-		l.bias = &bias
-	}
-	return l, nil
+	m := maker{scope: s}
+	return done(&m, &Norm{
+		name: s.name("Norm"), config: c,
+		weight: m.param("weight", Constant(1), c.Width),
+		bias:   m.paramIf(c.Bias, "bias", Constant(0), c.Width),
+	})
 }
 
 // Forward normalises each row of x (…, T, Width).
@@ -100,20 +73,12 @@ func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
 		return nil, err
 	}
 	var f expr.Formula
-	weight, bias := f.Of(b.param(l.weight)), optionalParam(&f, b, l.bias)
+	weight := f.Of(b.node(l.weight))
 	var y *G.Node
 	if l.config.Kind == NormRMS {
 		y = f.Of(graph.RMSNorm(x, weight, l.config.Eps))
 	} else {
-		y = f.Of(graph.LayerNorm(x, weight, bias, l.config.Eps))
+		y = f.Of(graph.LayerNorm(x, weight, f.Of(b.optional(l.bias)), l.config.Eps))
 	}
 	return result(l.name, &f, y)
-}
-
-// optionalParam is the node of a parameter that may be nil.
-func optionalParam(f *expr.Formula, b *Build, p *Param) *G.Node {
-	if p == nil {
-		return nil
-	}
-	return f.Of(b.param(*p))
 }

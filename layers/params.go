@@ -17,60 +17,88 @@ type Params struct {
 	dt     tensor.Dtype
 	random *torchrand.Generator
 	names  []string
+	shapes map[string]tensor.Shape
 	values map[string]*tensor.Dense
-	blank  bool // initial values are 0
+	start  start
 }
+
+// start says what a new parameter begins with.
+type start int
+
+const (
+	drawn    start = iota // the values of its Init
+	blank                 // zeros, and nothing is drawn
+	declared              // no values: it has a name and a shape only
+)
 
 // NewParams returns an empty set of parameters of type dt, tensor.Float32 or
 // tensor.Float64. Their initial values are drawn from PyTorch's random stream for
 // the seed (torch.manual_seed), in the order the parameters are made.
 func NewParams(dt tensor.Dtype, seed int64) *Params {
-	return &Params{dt: dt, random: torchrand.New(uint64(seed)), values: map[string]*tensor.Dense{}}
+	return &Params{dt: dt, random: torchrand.New(uint64(seed)), shapes: map[string]tensor.Shape{}, values: map[string]*tensor.Dense{}}
 }
 
-// NewBlankParams is NewParams for parameters whose values are to be set: they begin
-// with 0 and nothing is drawn, which for a large model takes seconds.
+// NewBlankParams is NewParams for parameters whose values will be set: they begin
+// with 0. Nothing is drawn, which for a large model takes seconds.
 func NewBlankParams(dt tensor.Dtype) *Params {
 	p := NewParams(dt, 0)
-	p.blank = true
+	p.start = blank
 	return p
 }
 
-// Dtype is the element type of every parameter.
+// Dtype returns the element type of every parameter.
 func (p *Params) Dtype() tensor.Dtype { return p.dt }
 
-// Random is the stream that initial values are drawn from.
-func (p *Params) Random() *torchrand.Generator { return p.random }
+// Draw returns a tensor of the parameters' type, drawn from the stream of their initial
+// values and no parameter itself.
+func (p *Params) Draw(init Init, shape ...int) *tensor.Dense {
+	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
+	init.fill(p.random, v)
+	return v
+}
 
-// Scope is where parameters are made whose names begin with path and a dot; an
+// Scope returns the scope of the parameters whose names begin with path and a dot; an
 // empty path adds nothing.
 func (p *Params) Scope(path string) Scope { return Scope{params: p, path: path} }
 
-// All are the names and values, in the order they were made.
-func (p *Params) All() iter.Seq2[string, *tensor.Dense] {
-	return func(yield func(string, *tensor.Dense) bool) {
+// Shapes returns the names and shapes, in the order they were made.
+func (p *Params) Shapes() iter.Seq2[string, tensor.Shape] {
+	return func(yield func(string, tensor.Shape) bool) {
 		for _, name := range p.names {
-			if !yield(name, p.values[name]) {
+			if !yield(name, p.shapes[name]) {
 				return
 			}
 		}
 	}
 }
 
-// Get returns the parameter's value, which every graph shares.
+// All returns the names and values, in the order they were made. After Declare there
+// are none.
+func (p *Params) All() iter.Seq2[string, *tensor.Dense] {
+	return func(yield func(string, *tensor.Dense) bool) {
+		for _, name := range p.names {
+			if v, ok := p.values[name]; ok && !yield(name, v) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns the named parameter's value, which every graph shares, and whether there
+// is one.
 func (p *Params) Get(name string) (*tensor.Dense, bool) {
 	v, ok := p.values[name]
 	return v, ok
 }
 
-// Len is the number of parameters.
+// Len returns the number of parameters.
 func (p *Params) Len() int { return len(p.names) }
 
-// Count is the number of elements in all parameters.
+// Count returns the number of elements in all parameters.
 func (p *Params) Count() int {
 	n := 0
-	for _, v := range p.values {
-		n += v.Shape().TotalSize()
+	for _, s := range p.shapes {
+		n += s.TotalSize()
 	}
 	return n
 }
@@ -78,8 +106,8 @@ func (p *Params) Count() int {
 // Set copies v into the named parameter; every graph sees it. Shape and type must
 // be the parameter's own.
 func (p *Params) Set(name string, v *tensor.Dense) error {
-	have, ok := p.values[name]
-	if !ok {
+	have := p.values[name]
+	if have == nil {
 		return fmt.Errorf("layers: parameter %q: unknown; there are %v", name, p.names)
 	}
 	if v == nil {
@@ -103,30 +131,33 @@ func (p *Params) Set(name string, v *tensor.Dense) error {
 	return nil
 }
 
-// maxElements is the most that one parameter may hold: larger is a mistake, and
-// products of sizes stay far from where an int overflows.
+// maxElements is the most that one parameter may hold. A larger one is a mistake, and
+// below it products of two sizes fit an int.
 const maxElements = math.MaxInt32
 
-// Scope makes parameters under a path.
+// Scope makes parameters under a path. A layer made in a scope has its path.
 type Scope struct {
 	params *Params
 	path   string
 }
 
-// Sub is the scope called name within this one.
+// Sub returns the scope called name within this one; an empty name is the scope itself.
 func (s Scope) Sub(name string) Scope { return Scope{params: s.params, path: s.join(name)} }
 
-// Params is the set that the scope belongs to.
+// Path returns the path of the scope.
+func (s Scope) Path() string { return s.path }
+
+// Params returns the set that the scope belongs to.
 func (s Scope) Params() *Params { return s.params }
 
-// Param makes a parameter with initial values. The name must be new, and
-// there must be at least one axis, each at least 1 long.
+// Param makes a parameter with initial values. The name must be new, and there must be
+// at least one axis, each at least 1 long.
 func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 	if s.params == nil {
 		return Param{}, fmt.Errorf("layers: parameter %q: got a scope of no Params, want one made by Params.Scope", name)
 	}
 	p, full := s.params, s.join(name)
-	if _, ok := p.values[full]; ok {
+	if _, ok := p.shapes[full]; ok {
 		return Param{}, fmt.Errorf("layers: parameter %q is there already", full)
 	}
 	if p.dt != tensor.Float32 && p.dt != tensor.Float64 {
@@ -142,32 +173,34 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 		}
 		elements *= d
 	}
-	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
-	if !p.blank {
-		init.fill(p.random, v)
-	}
-	p.values[full] = v
 	p.names = append(p.names, full)
+	p.shapes[full] = slices.Clone(shape)
+	if p.start != declared {
+		p.values[full] = tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
+	}
+	if p.start == drawn {
+		init.fill(p.random, p.values[full])
+	}
 	return Param{params: p, name: full}, nil
 }
 
 func (s Scope) join(name string) string {
-	if s.path == "" {
-		return name
+	if s.path == "" || name == "" {
+		return s.path + name
 	}
 	return s.path + "." + name
 }
 
-// Param names one parameter of a Params.
+// Param names one parameter of a Params. The zero value names none.
 type Param struct {
 	params *Params
 	name   string
 }
 
-// Name is the full name, path included.
+// Name returns the full name, path included.
 func (p Param) Name() string { return p.name }
 
-// Value is the parameter's tensor, shared with every graph; nil for the zero
+// Value returns the parameter's tensor, which every graph shares; nil for the zero
 // Param.
 func (p Param) Value() *tensor.Dense {
 	if p.params == nil {

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph/machine"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -16,25 +17,58 @@ import (
 // Forward, which need not hold them.
 type forward func(b *layers.Build, withWeights bool, in ...*G.Node) (out, weights *G.Node, err error)
 
+// selfLayer is an Attention of a sequence to itself.
+type selfLayer struct{ *layers.Attention }
+
+func (l selfLayer) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
+	return l.Attention.Weights(b, layers.AttentionInput{Query: x})
+}
+
+// newSelf makes an Attention as a layer of the chapter's kind.
+func newSelf(s layers.Scope, c layers.AttentionConfig) (chapter.Layer, error) {
+	l, err := layers.NewAttention(s, c)
+	return selfLayer{l}, err
+}
+
 // self is the forward of a self-attention layer.
-func self(l layers.SelfAttention, err error) (forward, error) {
+func self(l chapter.Layer, err error) (forward, error) {
 	return func(b *layers.Build, withWeights bool, in ...*G.Node) (out, weights *G.Node, err error) {
 		if withWeights {
-			return l.ForwardWithWeights(b, in[0])
+			return observed(b, l, in[0])
 		}
 		out, err = l.Forward(b, in[0])
 		return out, nil, err
 	}, err
 }
 
+// observed returns the output and the weights of one computation.
+func observed(b *layers.Build, l chapter.Layer, x *G.Node) (out, weights *G.Node, err error) {
+	b.Observe("*")
+	if out, err = l.Forward(b, x); err != nil {
+		return nil, nil, err
+	}
+	weights, err = l.Weights(b, x)
+	return out, weights, err
+}
+
+// attendObserved is observed of any input of an Attention.
+func attendObserved(b *layers.Build, l *layers.Attention, in layers.AttentionInput) (out, weights *G.Node, err error) {
+	b.Observe("*")
+	if out, err = l.Attend(b, in); err != nil {
+		return nil, nil, err
+	}
+	weights, err = l.Weights(b, in)
+	return out, weights, err
+}
+
 // cross is the forward of additive attention.
 func cross(l *layers.AdditiveAttention, err error) (forward, error) {
 	return func(b *layers.Build, withWeights bool, in ...*G.Node) (out, weights *G.Node, err error) {
-		if withWeights {
-			return l.ForwardWithWeights(b, in[0], in[1])
-		}
 		out, err = l.Forward(b, in[0], in[1])
-		return out, nil, err
+		if err == nil && withWeights {
+			weights, err = l.Weights(b, in[0], in[1])
+		}
+		return out, weights, err
 	}, err
 }
 
@@ -100,10 +134,10 @@ func values(t testing.TB, nodes ...*G.Node) [][]float64 {
 }
 
 // apply runs a layer on x in an Eval graph.
-func apply(t testing.TB, p *layers.Params, l layers.SelfAttention, x *tensor.Dense) (out, weights []float64) {
+func apply(t testing.TB, p *layers.Params, l chapter.Layer, x *tensor.Dense) (out, weights []float64) {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
-	o, w, err := l.ForwardWithWeights(b, input(t, b, "x", x))
+	o, w, err := observed(b, l, input(t, b, "x", x))
 	require.NoError(t, err)
 	got := values(t, o, w)
 	return got[0], got[1]

@@ -17,6 +17,7 @@ import (
 type Seq2Seq struct {
 	name                             string // in errors
 	config                           Seq2SeqConfig
+	params                           *Params
 	source, target                   Param // embeddings
 	sourcePositions, targetPositions Param // unless sinusoidal
 	encoder                          []*Block
@@ -35,72 +36,48 @@ type Seq2Seq struct {
 //
 // Those under transformer are named as in nn.Transformer's state_dict. Embeddings are
 // drawn from a normal distribution with the deviation 1/√E.
-func NewSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
-	}
-	m := &Seq2Seq{name: s.name("Seq2Seq"), config: c}
-	if err := m.makeTables(s); err != nil {
-		return nil, err
-	}
-	encoder, decoder := s.Sub("transformer.encoder"), s.Sub("transformer.decoder")
+func NewSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) { return checked(s, c, newSeq2Seq) }
+
+func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
+	parts := maker{scope: s}
+	m := &Seq2Seq{name: s.name("Seq2Seq"), config: c, params: s.params}
+	m.makeTables(&parts)
 	for i := range c.EncoderLayers {
-		block, err := NewBlock(encoder.Sub(fmt.Sprintf("layers.%d", i)), c.encoder())
-		if err != nil {
-			return nil, err
-		}
-		m.encoder = append(m.encoder, block)
+		m.encoder = append(m.encoder, part(&parts, fmt.Sprintf("transformer.encoder.layers.%d", i), newBlock, c.encoder()))
 	}
 	for i := range c.DecoderLayers {
-		block, err := NewDecoderBlock(decoder.Sub(fmt.Sprintf("layers.%d", i)), c.decoder())
-		if err != nil {
-			return nil, err
-		}
-		m.decoder = append(m.decoder, block)
+		m.decoder = append(m.decoder, part(&parts, fmt.Sprintf("transformer.decoder.layers.%d", i), newDecoderBlock, c.decoder()))
 	}
-	var err error
-	if m.encoderNorm, err = NewNorm(encoder.Sub("norm"), c.norm()); err != nil {
-		return nil, err
-	}
-	if m.decoderNorm, err = NewNorm(decoder.Sub("norm"), c.norm()); err != nil {
-		return nil, err
-	}
+	m.encoderNorm = part(&parts, "transformer.encoder.norm", newNorm, c.norm())
+	m.decoderNorm = part(&parts, "transformer.decoder.norm", newNorm, c.norm())
 	if !c.Tied {
-		m.output, err = NewLinear(s.Sub("output"), LinearConfig{In: c.Width, Out: c.TargetVocab, Bias: true})
+		m.output = part(&parts, "output", newLinear, LinearConfig{In: c.Width, Out: c.TargetVocab, Bias: true})
 	}
-	return m, err
+	return done(&parts, m)
 }
 
 // makeTables makes the embeddings of tokens and positions.
-func (m *Seq2Seq) makeTables(s Scope) error {
+func (m *Seq2Seq) makeTables(parts *maker) {
 	c := m.config
 	init := Normal(0, 1/math.Sqrt(float64(c.Width)))
-	type table struct {
-		name string
-		rows int
-		to   *Param
-	}
-	tables := []table{{"source", c.SourceVocab, &m.source}, {"target", c.TargetVocab, &m.target}}
 	if c.Shared {
-		tables = []table{{"embedding", c.SourceVocab, &m.source}}
+		m.source = parts.param("embedding.weight", init, c.SourceVocab, c.Width)
+		m.target = m.source
+	} else {
+		m.source = parts.param("source.weight", init, c.SourceVocab, c.Width)
+		m.target = parts.param("target.weight", init, c.TargetVocab, c.Width)
 	}
 	if !c.Sinusoidal {
-		tables = append(tables, table{"source_positions", c.Context, &m.sourcePositions}, table{"target_positions", c.Context, &m.targetPositions})
+		m.sourcePositions = parts.param("source_positions.weight", init, c.Context, c.Width)
+		m.targetPositions = parts.param("target_positions.weight", init, c.Context, c.Width)
 	}
-	for _, t := range tables {
-		p, err := s.Sub(t.name).Param("weight", init, t.rows, c.Width)
-		if err != nil {
-			return err
-		}
-		*t.to = p
-	}
-	if c.Shared {
-		m.target = m.source
-	}
-	return nil
 }
 
-// Config is what the model was made from.
+// Params returns the parameters that the model's are among: one set for each model, as a
+// rule.
+func (m *Seq2Seq) Params() *Params { return m.params }
+
+// Config returns what the model was made from.
 func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
 
 // Forward maps the ids of source (B, S) and target (B, T), int or int64, to the logits
@@ -136,38 +113,30 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 }
 
 // Decode maps the ids of target (…, T) and what Encode made of the source to logits
-// (…, T, V). lengths are the source's.
+// (…, T, V). lengths are the source's. The weights (…, H, T, S) with which the target sees
+// the memory are those of the build's Calls("*.multihead_attn"), one for each block.
 func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
-	return m.decode(b, target, memory, lengths, (*DecoderBlock).Forward)
-}
-
-// DecodeWithWeights is Decode that also returns, for each block of the decoder, the
-// weights (…, H, T, S) with which the target sees the memory, after dropout in a Train
-// graph.
-func (m *Seq2Seq) DecodeWithWeights(b *Build, target, memory, lengths *G.Node) (logits *G.Node, weights G.Nodes, err error) {
-	logits, err = m.decode(b, target, memory, lengths, func(block *DecoderBlock, b *Build, in DecoderInput) (*G.Node, error) {
-		x, seen, err := block.ForwardWithWeights(b, in)
-		weights = append(weights, seen)
-		return x, err
-	})
-	return logits, weights, err
-}
-
-func (m *Seq2Seq) decode(b *Build, target, memory, lengths *G.Node, through func(*DecoderBlock, *Build, DecoderInput) (*G.Node, error)) (*G.Node, error) {
 	if err := checkIDs(m.name, "target", b, target, m.config.Context); err != nil {
 		return nil, err
 	}
 	var f expr.Formula
 	x := f.Of(m.embed(b, target, m.target, m.targetPositions))
 	for _, block := range m.decoder {
-		x = f.Of(through(block, b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
+		x = f.Of(block.Forward(b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
 	}
 	x = f.Of(m.decoderNorm.Forward(b, x))
-	if m.output != nil {
-		return result(m.name, &f, f.Of(m.output.Forward(b, x)))
-	}
-	logits := f.Of(graph.Linear(x, f.Of(b.param(m.target)), nil))
+	logits := f.Of(m.score(b, x))
 	return result(m.name, &f, logits)
+}
+
+// score returns the logits of vectors (…, T, E): (…, T, V).
+func (m *Seq2Seq) score(b *Build, x *G.Node) (*G.Node, error) {
+	if m.output != nil {
+		return m.output.Forward(b, x)
+	}
+	var f expr.Formula
+	logits := f.Of(graph.Linear(x, f.Of(b.node(m.target)), nil))
+	return f.Result(logits)
 }
 
 // unpadded is the mask of keys that are no padding.
@@ -181,12 +150,12 @@ func unpadded(lengths *G.Node) mask.Mask {
 // embed is token plus position: (…, T, E).
 func (m *Seq2Seq) embed(b *Build, ids *G.Node, table, positions Param) (*G.Node, error) {
 	var f expr.Formula
-	x := f.Of(graph.Embedding(f.Of(b.param(table)), ids))
+	x := f.Of(graph.Embedding(f.Of(b.node(table)), ids))
 	if m.config.Sinusoidal {
 		x = f.Of(graph.Scale(x, math.Sqrt(float64(m.config.Width))))
 		x = f.Of(graph.AddSinusoidal(x, nil))
 	} else {
-		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.Of(b.param(positions)), 0, last(ids)))))
+		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.Of(b.node(positions)), 0, last(ids)))))
 	}
 	x = f.Of(graph.Dropout(x, b.Drop(m.config.Dropout)))
 	return f.Result(x)

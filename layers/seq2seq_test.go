@@ -32,7 +32,7 @@ func TestSeq2SeqCount(t *testing.T) {
 		c.TargetVocab, c.DecoderLayers = 13, 2
 		c.Shared, c.Tied, c.Sinusoidal, c.PostNorm = i&1 > 0, i&2 > 0, i&4 > 0, i&8 > 0
 		_, p := newSeq2Seq(t, c)
-		require.Equal(t, p.Count(), c.Count(), "%+v", c)
+		requireDeclared(t, p, layers.NewSeq2Seq, c)
 		text, err := json.Marshal(c)
 		require.NoError(t, err)
 		var back layers.Seq2SeqConfig

@@ -25,7 +25,7 @@ type Seq2SeqConfig struct {
 	Dropout float64 `json:"dropout"` // wherever nn.Transformer has it, and of the embeddings; in Train graphs
 }
 
-// Validate says what is wrong with the config.
+// Validate returns an error that names the first wrong field.
 func (c Seq2SeqConfig) Validate() error {
 	const layer = "Seq2Seq"
 	err := atLeastOne(layer, size{"SourceVocab", c.SourceVocab}, size{"TargetVocab", c.TargetVocab}, size{"Context", c.Context},
@@ -36,10 +36,10 @@ func (c Seq2SeqConfig) Validate() error {
 	if n := max(c.EncoderLayers, c.DecoderLayers); n > maxBlocks {
 		return errorf(layer, "EncoderLayers, DecoderLayers: got %d, want at most %d", n, maxBlocks)
 	}
-	for _, rows := range []size{{"SourceVocab", c.SourceVocab}, {"TargetVocab", c.TargetVocab}, {"Context", c.Context}} {
-		if err := tableFits(layer, rows, c.Width); err != nil {
-			return err
-		}
+	err = tableFits(layer, size{"Width", c.Width}, size{"SourceVocab", c.SourceVocab}, size{"TargetVocab", c.TargetVocab},
+		size{"Context", c.Context})
+	if err != nil {
+		return err
 	}
 	if c.Shared && c.SourceVocab != c.TargetVocab {
 		return errorf(layer, "TargetVocab: got %d, want SourceVocab=%d, since embeddings are shared", c.TargetVocab, c.SourceVocab)
@@ -69,18 +69,3 @@ func (c Seq2SeqConfig) decoder() DecoderBlockConfig {
 }
 
 func (c Seq2SeqConfig) norm() NormConfig { return NormConfig{Width: c.Width, Bias: true} }
-
-// Count is the number of elements in all parameters.
-func (c Seq2SeqConfig) Count() int {
-	n := c.EncoderLayers*c.encoder().Count() + c.DecoderLayers*c.decoder().Count() + 2*c.norm().Count() + c.SourceVocab*c.Width
-	if !c.Shared {
-		n += c.TargetVocab * c.Width
-	}
-	if !c.Sinusoidal {
-		n += 2 * c.Context * c.Width
-	}
-	if !c.Tied {
-		n += c.TargetVocab * (c.Width + 1)
-	}
-	return n
-}

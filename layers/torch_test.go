@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"attention/graph"
 	"attention/internal/golden"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -14,54 +16,56 @@ import (
 
 // torchCases are the cases of testdata/torch/layers.py.
 var torchCases = map[string]func(s layers.Scope) (forward, error){
-	"simple":                        simple,
-	"simple_batch":                  simple,
-	"self_v1":                       v1(3, 7),
-	"self_v1_batch":                 v1(3, 7),
-	"self_v2":                       v2(3, 7, false),
-	"self_v2_bias_batch":            v2(3, 7, true),
-	"causal":                        causal(layers.CausalAttentionConfig{In: 5, Out: 3}),
-	"causal_batch":                  causal(layers.CausalAttentionConfig{In: 5, Out: 3, ContextLength: 11}),
-	"causal_bias":                   causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true}),
-	"causal_bias_batch":             causal(layers.CausalAttentionConfig{In: 5, Out: 3, QKVBias: true, Renormalize: true}),
-	"multi_head_wrapper":            wrapper(layers.CausalAttentionConfig{In: 5, Out: 2}, 3),
-	"multi_head_wrapper_bias_batch": wrapper(layers.CausalAttentionConfig{In: 5, Out: 2, QKVBias: true}, 3),
-	"multi_head":                    multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 2, ContextLength: 7}),
-	"multi_head_bias":               multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 2, QKVBias: true}),
-	"multi_head_batch":              multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, Renormalize: true}),
-	"multi_head_bias_batch":         multiHead(layers.MultiHeadAttentionConfig{In: 5, Out: 6, NumHeads: 3, QKVBias: true}),
-	"multi_head_narrow":             multiHead(layers.MultiHeadAttentionConfig{In: 2, Out: 3, NumHeads: 3}),
-	"additive":                      additive(3, 5, 11),
-	"additive_batch":                additive(3, 5, 11),
+	"simple":                        oneHead(chapter.Config{Layer: "simple"}),
+	"simple_batch":                  oneHead(chapter.Config{Layer: "simple"}),
+	"self_v1":                       oneHead(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 7}),
+	"self_v1_batch":                 oneHead(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 7}),
+	"self_v2":                       oneHead(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7}),
+	"self_v2_bias_batch":            oneHead(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7, QKVBias: true}),
+	"causal":                        oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3}),
+	"causal_batch":                  oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, ContextLength: 11}),
+	"causal_bias":                   oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, QKVBias: true}),
+	"causal_bias_batch":             squeezed(ofConfig(renormalized(chapter.Causal(5, 3), true))),
+	"multi_head_wrapper":            ofConfig(chapter.MultiHeadWrapper(5, 2, 3)),
+	"multi_head_wrapper_bias_batch": named(chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 5, OutDim: 2, NumHeads: 3, QKVBias: true}),
+	"multi_head":                    named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 2, ContextLength: 7}),
+	"multi_head_bias":               named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 2, QKVBias: true}),
+	"multi_head_batch":              ofConfig(renormalized(chapter.MultiHead(5, 6, 3), false)),
+	"multi_head_bias_batch":         named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 3, QKVBias: true}),
+	"multi_head_narrow":             ofConfig(chapter.MultiHead(2, 3, 3)),
+	"additive":                      squeezed(additive(3, 5, 11)),
+	"additive_batch":                squeezed(additive(3, 5, 11)),
 	"model":                         model(7),
 }
 
-func simple(layers.Scope) (forward, error) { return self(layers.SimpleSelfAttention{}, nil) }
+func renormalized(c layers.AttentionConfig, bias bool) layers.AttentionConfig {
+	c.Renormalize, c.QKVBias = true, bias
+	return c
+}
 
-func v1(in, out int) func(s layers.Scope) (forward, error) {
+func named(c chapter.Config) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) { return self(chapter.New(s, c)) }
+}
+
+func ofConfig(c layers.AttentionConfig) func(s layers.Scope) (forward, error) {
+	return func(s layers.Scope) (forward, error) { return self(newSelf(s, c)) }
+}
+
+// oneHead is named with weights that have no axis of heads, as the chapter's classes of one
+// head have them.
+func oneHead(c chapter.Config) func(s layers.Scope) (forward, error) { return squeezed(named(c)) }
+
+func squeezed(construct func(s layers.Scope) (forward, error)) func(s layers.Scope) (forward, error) {
 	return func(s layers.Scope) (forward, error) {
-		return self(layers.NewSelfAttentionV1(s, layers.SelfAttentionV1Config{In: in, Out: out}))
+		run, err := construct(s)
+		return func(b *layers.Build, withWeights bool, in ...*G.Node) (out, weights *G.Node, err error) {
+			out, weights, err = run(b, withWeights, in...)
+			if err == nil && withWeights {
+				weights, err = graph.MergeHeads(weights)
+			}
+			return out, weights, err
+		}, err
 	}
-}
-
-func v2(in, out int, bias bool) func(s layers.Scope) (forward, error) {
-	return func(s layers.Scope) (forward, error) {
-		return self(layers.NewSelfAttentionV2(s, layers.SelfAttentionV2Config{In: in, Out: out, QKVBias: bias}))
-	}
-}
-
-func causal(c layers.CausalAttentionConfig) func(s layers.Scope) (forward, error) {
-	return func(s layers.Scope) (forward, error) { return self(layers.NewCausalAttention(s, c)) }
-}
-
-func wrapper(head layers.CausalAttentionConfig, heads int) func(s layers.Scope) (forward, error) {
-	return func(s layers.Scope) (forward, error) {
-		return self(layers.NewMultiHeadAttentionWrapper(s, layers.MultiHeadAttentionWrapperConfig{Head: head, NumHeads: heads}))
-	}
-}
-
-func multiHead(c layers.MultiHeadAttentionConfig) func(s layers.Scope) (forward, error) {
-	return func(s layers.Scope) (forward, error) { return self(layers.NewMultiHeadAttention(s, c)) }
 }
 
 func additive(query, key, attn int) func(s layers.Scope) (forward, error) {
@@ -72,8 +76,8 @@ func additive(query, key, attn int) func(s layers.Scope) (forward, error) {
 
 func model(context int) func(s layers.Scope) (forward, error) {
 	return func(s layers.Scope) (forward, error) {
-		m, err := layers.NewLanguageModel(s, layers.LanguageModelConfig{Vocab: 13, Context: context, Width: 8,
-			Attention: layers.VariantConfig{Layer: layers.MultiHead, DIn: 8, DOut: 6, NumHeads: 3}})
+		m, err := chapter.NewLanguageModel(s, chapter.LanguageModelConfig{VocabSize: 13, ContextLength: context, EmbedDim: 8,
+			Attention: chapter.Config{Layer: "multi_head", EmbedDim: 8, OutDim: 6, NumHeads: 3}})
 		return self(m, err)
 	}
 }

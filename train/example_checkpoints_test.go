@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 
@@ -31,8 +32,8 @@ func ExampleCheckpoints() {
 		windows, err := text.NewWindows(ids, shape, 1)
 		check(err)
 		params := layers.NewParams(tensor.Float32, 1)
-		model, err := layers.NewLanguageModel(params.Scope(""), layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 8,
-			Attention: layers.VariantConfig{Layer: layers.Causal, DIn: 8, DOut: 8, Dropout: 0.1}})
+		model, err := chapter.NewLanguageModel(params.Scope(""), chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 8,
+			Attention: chapter.Config{Layer: "causal", EmbedDim: 8, OutDim: 8, Dropout: 0.1}})
 		check(err)
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()

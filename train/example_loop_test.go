@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 
@@ -23,9 +24,9 @@ func ExampleLoop() {
 	check(err)
 
 	params := layers.NewParams(tensor.Float32, 1)
-	model, err := layers.NewLanguageModel(params.Scope(""), layers.LanguageModelConfig{
-		Vocab: characters.Len(), Context: positions, Width: width,
-		Attention: layers.VariantConfig{Layer: layers.MultiHead, DIn: width, DOut: width, NumHeads: 4},
+	model, err := chapter.NewLanguageModel(params.Scope(""), chapter.LanguageModelConfig{
+		VocabSize: characters.Len(), ContextLength: positions, EmbedDim: width,
+		Attention: chapter.Config{Layer: "multi_head", EmbedDim: width, OutDim: width, NumHeads: 4},
 	})
 	check(err)
 	shape := text.WindowConfig{Batch: batch, Context: positions}

@@ -11,6 +11,7 @@ import (
 
 	"attention/graph"
 	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 )
@@ -28,15 +29,15 @@ const (
 // model is a small language model and its loss.
 type model struct {
 	params *layers.Params
-	net    *layers.LanguageModel
+	net    *chapter.LanguageModel
 	builds []*layers.Build // those that loss was called with
 }
 
 func newModel(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *model {
 	p := layers.NewParams(dtype, seed)
-	net, err := layers.NewLanguageModel(p.Scope(""), layers.LanguageModelConfig{
-		Vocab: vocabulary, Context: contextLength, Width: width,
-		Attention: layers.VariantConfig{Layer: layers.MultiHead, DIn: width, DOut: attended,
+	net, err := chapter.NewLanguageModel(p.Scope(""), chapter.LanguageModelConfig{
+		VocabSize: vocabulary, ContextLength: contextLength, EmbedDim: width,
+		Attention: chapter.Config{Layer: "multi_head", EmbedDim: width, OutDim: attended,
 			ContextLength: contextLength, NumHeads: heads, Dropout: dropout},
 	})
 	require.NoError(t, err)

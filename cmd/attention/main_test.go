@@ -9,7 +9,6 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
-	"attention/layers"
 	"attention/train"
 	"attention/train/text"
 
@@ -99,7 +98,7 @@ func TestGenerateWithEveryTokenizer(t *testing.T) {
 
 // A run that is not finished goes on with a text by its newest checkpoint.
 func TestGenerateFromUnfinishedRuns(t *testing.T) {
-	for _, flags := range [][]string{gptFlags, {"--layer", layers.Additive}} {
+	for _, flags := range [][]string{gptFlags, {"--layer", "additive"}} {
 		dir, _ := trainTiny(t, append(flags, "--save-every", "5", "--keep", "3", "--dtype", "float64")...)
 		args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
 		want := generateText(t, args...)

@@ -27,7 +27,7 @@ func BenchmarkToken(b *testing.B) {
 			data[i] = (float32(state>>8)/(1<<24) - 0.5) * 0.07
 		}
 	}
-	g, err := generate.New(p, m, generate.Config{})
+	g, err := generate.New(m, generate.Config{})
 	require.NoError(b, err)
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("after%d", n), func(b *testing.B) {

@@ -21,7 +21,6 @@ const maxChunk = 256
 // powers of two, so that at most nine graphs are ever compiled, however many prompts
 // there are.
 type cachedReader struct {
-	params   *layers.Params
 	model    *layers.GPT
 	text     []int            // what the model sees of the text
 	cache    *layers.GPTCache // of the first tokens of it; of all, unless reading has failed
@@ -30,9 +29,9 @@ type cachedReader struct {
 	chunks   map[int]*chunk // by their lengths
 }
 
-func newCachedReader(p *layers.Params, m *layers.GPT, c Config) (*cachedReader, error) {
-	if p == nil || m == nil {
-		return nil, errors.New("model: got nil, want a GPT and its parameters")
+func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
+	if m == nil {
+		return nil, errors.New("model: got nil, want a GPT")
 	}
 	capacity, most := c.Capacity, m.Config().Context
 	if capacity < 0 || capacity > most {
@@ -45,7 +44,7 @@ func newCachedReader(p *layers.Params, m *layers.GPT, c Config) (*cachedReader, 
 	if err != nil {
 		return nil, err
 	}
-	r := &cachedReader{params: p, model: m, cache: cache, capacity: capacity, slide: c.Slide, chunks: map[int]*chunk{}}
+	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide, chunks: map[int]*chunk{}}
 	_, err = r.chunk(1) // what is wrong with the model is found now
 	return r, err
 }
@@ -106,7 +105,7 @@ func (r *cachedReader) chunk(n int) (*chunk, error) {
 		return c, nil
 	}
 	c := new(chunk)
-	b := layers.NewBuild(r.params, layers.Eval)
+	b := layers.NewBuild(r.model.Params(), layers.Eval)
 	var err error
 	if c.ids, c.window, err = idsInput(b, n); err != nil {
 		return nil, err

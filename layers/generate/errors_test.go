@@ -15,9 +15,9 @@ import (
 
 // What goes wrong is said, and changes nothing.
 func TestErrorsChangeNothing(t *testing.T) {
-	p, m := small(t, tensor.Float64, config)
+	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Capacity: 10, Temperature: 1}
-	g, err := generate.New(p, m, sampling)
+	g, err := generate.New(m, sampling)
 	require.NoError(t, err)
 	_, err = g.Next(ctx)
 	require.EqualError(t, err, "generate: got no prompt, want at least one token")
@@ -44,7 +44,7 @@ func TestErrorsChangeNothing(t *testing.T) {
 	_, err = g.Next(ctx)
 	require.EqualError(t, err, "generate: the context is full: got 11 tokens, want at most 10")
 
-	again, err := generate.New(p, m, sampling)
+	again, err := generate.New(m, sampling)
 	require.NoError(t, err)
 	require.NoError(t, again.Prompt(ctx, ids(3, 13)))
 	require.Equal(t, append(first, rest...), draw(t, again, 8))
@@ -63,23 +63,27 @@ func (c *countdown) Err() error {
 	return nil
 }
 
+// echo is a model whose logits are the ids.
+type echo struct{ params *layers.Params }
+
+func (e echo) Params() *layers.Params                                { return e.params }
+func (e echo) Forward(_ *layers.Build, ids *G.Node) (*G.Node, error) { return ids, nil }
+
 func TestNewRefuses(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
-	_, err := generate.New(p, m, generate.Config{Capacity: 602})
+	_, err := generate.New(m, generate.Config{Capacity: 602})
 	require.EqualError(t, err, "generate: Capacity: got 602, want 0 to Context=601")
-	_, err = generate.New(p, m, generate.Config{Vocab: 14})
+	_, err = generate.New(m, generate.Config{Vocab: 14})
 	require.EqualError(t, err, "generate: Vocab: got 14, want 0 to the model's 13")
-	_, err = generate.New(p, nil, generate.Config{})
-	require.EqualError(t, err, "generate: model: got nil, want a GPT and its parameters")
-	_, err = generate.New(layers.NewParams(tensor.Float32, 1), m, generate.Config{})
-	require.ErrorContains(t, err, "got a parameter of another set")
-	_, err = generate.NewWithoutCache(p, m.Forward, 7, generate.Config{Capacity: 3})
+	_, err = generate.New(nil, generate.Config{})
+	require.EqualError(t, err, "generate: model: got nil, want a GPT")
+	_, err = generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})
 	require.EqualError(t, err, "generate: Capacity: got 3, want 0 without a cache")
-	_, err = generate.NewWithoutCache(p, m.Forward, 602, generate.Config{})
+	_, err = generate.NewWithoutCache(m, 602, generate.Config{})
 	require.ErrorContains(t, err, "generate: layers: GPT: ids: shape (602)")
-	_, err = generate.NewWithoutCache(p, m.Forward, 0, generate.Config{})
+	_, err = generate.NewWithoutCache(m, 0, generate.Config{})
 	require.ErrorContains(t, err, `generate: layers: input "ids": shape (0), want every axis at least 1`)
-	_, err = generate.NewWithoutCache(p, func(_ *layers.Build, ids *G.Node) (*G.Node, error) { return ids, nil }, 7, generate.Config{})
+	_, err = generate.NewWithoutCache(echo{p}, 7, generate.Config{})
 	require.EqualError(t, err, "generate: forward: logits: shape (7), want (T=7, V)")
 }
 
@@ -89,7 +93,7 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 	bias, ok := p.Get("transformer.ln_f.bias")
 	require.True(t, ok)
 	bias.Float32s()[0] = float32(math.NaN())
-	g, err := generate.New(p, m, generate.Config{})
+	g, err := generate.New(m, generate.Config{})
 	require.NoError(t, err)
 	require.NoError(t, g.Prompt(ctx, []int{1}))
 	_, err = g.Next(ctx)

@@ -18,7 +18,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	g, err := generate.New(params, model, generate.Config{Temperature: 0.8, TopK: 5, Seed: 1})
+	g, err := generate.New(model, generate.Config{Temperature: 0.8, TopK: 5, Seed: 1})
 	if err != nil {
 		panic(err)
 	}

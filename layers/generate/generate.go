@@ -39,31 +39,34 @@ type reader interface {
 // positions beyond, or its cache no capacity, and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
-// New makes a generator of a GPT with a cache. The parameters are the model's.
-func New(p *layers.Params, m *layers.GPT, c Config) (*Generator, error) {
-	r, err := newCachedReader(p, m, c)
+// New returns a generator of a GPT with a cache.
+func New(m *layers.GPT, c Config) (*Generator, error) {
+	r, err := newCachedReader(m, c)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	return newGenerator(p, r, m.Config().Vocab, c)
+	return newGenerator(m.Params(), r, m.Config().Vocab, c)
 }
 
-// Forward maps ids, int (T), to logits (T, V), as the models of package layers do.
-type Forward func(b *layers.Build, ids *G.Node) (*G.Node, error)
+// Model is a language model. layers.GPT and chapter.LanguageModel are.
+type Model interface {
+	Params() *layers.Params
+	Forward(b *layers.Build, ids *G.Node) (*G.Node, error) // maps ids, int (T), to logits (T, V)
+}
 
 // NewWithoutCache makes a generator that runs the whole model for each token, on the
 // last T = context tokens of the text, which may be of any length. Fewer are followed by
 // any others, which a causal model does not see; the prompt of another one has to be of
 // context tokens at least. Capacity of the config must be 0; Slide changes nothing.
-func NewWithoutCache(p *layers.Params, forward Forward, context int, c Config) (*Generator, error) {
+func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
 		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
 	}
-	r, vocab, err := newWindowReader(p, forward, context)
+	r, vocab, err := newWindowReader(m, context)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	return newGenerator(p, r, vocab, c)
+	return newGenerator(m.Params(), r, vocab, c)
 }
 
 func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, error) {

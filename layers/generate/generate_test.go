@@ -88,7 +88,7 @@ func draw(t testing.TB, g *generate.Generator, n int) []int {
 func TestScoresAreThoseOfTheWholeText(t *testing.T) {
 	for dt, tol := range map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 2e-5} {
 		p, m := small(t, dt, config)
-		g, err := generate.New(p, m, generate.Config{Temperature: 1, Seed: 5})
+		g, err := generate.New(m, generate.Config{Temperature: 1, Seed: 5})
 		require.NoError(t, err)
 		text := ids(555, 13) // chunks of 256, 256, 32, 8, 2, 1
 		require.NoError(t, g.Prompt(ctx, text))
@@ -138,9 +138,9 @@ func TestWithoutCache(t *testing.T) {
 	c.Context = 17
 	p, m := small(t, tensor.Float64, c)
 	sampling := generate.Config{Temperature: 1, Seed: 5}
-	cached, err := generate.New(p, m, sampling)
+	cached, err := generate.New(m, sampling)
 	require.NoError(t, err)
-	g, err := generate.NewWithoutCache(p, m.Forward, c.Context, sampling)
+	g, err := generate.NewWithoutCache(m, c.Context, sampling)
 	require.NoError(t, err)
 	require.NoError(t, cached.Prompt(ctx, ids(5, 13)))
 	require.NoError(t, g.Prompt(ctx, ids(5, 13)))
@@ -165,7 +165,7 @@ func TestWithoutCache(t *testing.T) {
 // However many prompts there are, few graphs are compiled.
 func TestFewGraphsAreCompiled(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
-	g, err := generate.New(p, m, generate.Config{})
+	g, err := generate.New(m, generate.Config{})
 	require.NoError(t, err)
 	require.NoError(t, g.Prompt(ctx, ids(511, 13))) // one of each length
 	most := g.Memory()
@@ -181,9 +181,9 @@ func TestFewGraphsAreCompiled(t *testing.T) {
 
 // Equal seeds give equal texts, whatever was generated before.
 func TestSeeds(t *testing.T) {
-	p, m := small(t, tensor.Float32, config)
+	_, m := small(t, tensor.Float32, config)
 	text := func(seed int64) []int {
-		g, err := generate.New(p, m, generate.Config{Temperature: 1, Seed: seed, Capacity: 60})
+		g, err := generate.New(m, generate.Config{Temperature: 1, Seed: seed, Capacity: 60})
 		require.NoError(t, err)
 		require.NoError(t, g.Prompt(ctx, ids(7, 13)))
 		first := draw(t, g, 40)

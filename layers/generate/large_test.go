@@ -66,7 +66,7 @@ func TestGPT2SmallEqualsPyTorch(t *testing.T) {
 	compareWithTorch(t, f, "at once", func(row int) []float64 { return whole[row] })
 
 	began = time.Now()
-	g, err := generate.New(p, m, generate.Config{Capacity: len(text)})
+	g, err := generate.New(m, generate.Config{Capacity: len(text)})
 	require.NoError(t, err)
 	read := map[int][]float64{}
 	next := 0

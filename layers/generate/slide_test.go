@@ -17,7 +17,7 @@ func TestSlides(t *testing.T) {
 	c.Context = 17
 	p, m := small(t, tensor.Float64, c)
 	for _, capacity := range []int{17, 10, 2, 1} {
-		g, err := generate.New(p, m, generate.Config{Capacity: capacity, Slide: true, Temperature: 1, Seed: 5})
+		g, err := generate.New(m, generate.Config{Capacity: capacity, Slide: true, Temperature: 1, Seed: 5})
 		require.NoError(t, err)
 		text, first := ids(23, 13), 0
 		require.NoError(t, g.Prompt(ctx, text))
@@ -34,14 +34,14 @@ func TestSlides(t *testing.T) {
 
 // A slide that fails changes nothing.
 func TestSlideFails(t *testing.T) {
-	p, m := small(t, tensor.Float64, config)
+	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Capacity: 10, Slide: true, Temperature: 1}
-	calm, err := generate.New(p, m, sampling)
+	calm, err := generate.New(m, sampling)
 	require.NoError(t, err)
 	require.NoError(t, calm.Prompt(ctx, ids(3, 13)))
 	want := draw(t, calm, 20)
 
-	g, err := generate.New(p, m, sampling)
+	g, err := generate.New(m, sampling)
 	require.NoError(t, err)
 	fail := func() context.Context { return &countdown{Context: ctx, left: 30} } // between the layers
 	for range 2 {                                                                // the second time after Reset

@@ -21,14 +21,14 @@ type windowReader struct {
 	machine *machine.Machine
 }
 
-func newWindowReader(p *layers.Params, forward Forward, context int) (r *windowReader, vocab int, err error) {
+func newWindowReader(m Model, context int) (r *windowReader, vocab int, err error) {
 	r = new(windowReader)
-	b := layers.NewBuild(p, layers.Eval)
+	b := layers.NewBuild(m.Params(), layers.Eval)
 	ids, window, err := idsInput(b, context)
 	if err != nil {
 		return nil, 0, err
 	}
-	if r.logits, err = forward(b, ids); err != nil {
+	if r.logits, err = m.Forward(b, ids); err != nil {
 		return nil, 0, err
 	}
 	shape := r.logits.Shape()

@@ -19,16 +19,16 @@ type call struct {
 	reason            string
 }
 
-// attentions returns two cases of each call: Forward and ForwardWithWeights.
+// attentions returns two cases of each call: fused and observed.
 func attentions() []Case {
 	var cases []Case
 	for _, c := range calls() {
 		forward := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
-			return l.Forward(b, c.input(in))
+			return l.Attend(b, c.input(in))
 		}
 		weighing := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
-			out, _, err := l.ForwardWithWeights(b, c.input(in))
-			return out, err
+			b.Observe("*")
+			return l.Attend(b, c.input(in))
 		}
 		cases = append(cases,
 			Case{Layer: "Attention", About: c.about, Reason: c.reason, Mode: layers.Train, Inputs: c.inputs(),

@@ -85,14 +85,13 @@ func ofX[C any, L interface {
 	return made(create, c, func(l L, b *layers.Build, in G.Nodes) (*G.Node, error) { return l.Forward(b, in[0]) })
 }
 
-// weighing is ofX by way of ForwardWithWeights, which computes the same output from
-// other ops.
+// weighing is ofX of an observed layer, which computes the same output from other ops.
 func weighing[C any, L interface {
-	ForwardWithWeights(b *layers.Build, x *G.Node) (out, weights *G.Node, err error)
+	Forward(b *layers.Build, x *G.Node) (*G.Node, error)
 }](create func(layers.Scope, C) (L, error), c C) func(layers.Scope) (Forward, error) {
 	return made(create, c, func(l L, b *layers.Build, in G.Nodes) (*G.Node, error) {
-		out, _, err := l.ForwardWithWeights(b, in[0])
-		return out, err
+		b.Observe("*")
+		return l.Forward(b, in[0])
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"attention/graph"
 	"attention/graph/gradcases"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -21,11 +22,11 @@ func sequence() []gradcases.Input {
 // languageModels returns cases of the model over every variant of attention, of its
 // logits and of its loss.
 func languageModels() []Case {
-	logits := func(m *layers.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
-		out, _, err := m.ForwardWithWeights(b, in[0])
-		return out, err
+	logits := func(m *chapter.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
+		b.Observe("*")
+		return m.Forward(b, in[0])
 	}
-	loss := func(m *layers.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
+	loss := func(m *chapter.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
 		out, err := m.Forward(b, in[0])
 		if err != nil {
 			return nil, err
@@ -33,15 +34,14 @@ func languageModels() []Case {
 		return graph.CrossEntropy(out, in[1])
 	}
 	var cases []Case
-	for _, name := range layers.Variants() {
-		c := layers.LanguageModelConfig{Vocab: 7, Context: 5, Width: 3, Attention: layers.VariantConfig{
-			Layer: name, DIn: 3, DOut: 4, ContextLength: 5, NumHeads: 2, DQuery: 3, DKey: 3, DAttn: 5,
-			QKVBias: true, Dropout: 0.25}}
+	for _, name := range chapter.Names() {
+		c := chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 3, Attention: chapter.Config{Layer: name, EmbedDim: 3,
+			OutDim: 4, ContextLength: 5, NumHeads: 2, QueryDim: 3, KeyDim: 3, AttnDim: 5, QKVBias: true, Dropout: 0.25}}
 		cases = append(cases,
 			Case{Layer: "LanguageModel", About: name + ", (T), logits, with weights", Mode: layers.Train,
-				New: made(layers.NewLanguageModel, c, logits), Inputs: sequence()},
+				New: made(chapter.NewLanguageModel, c, logits), Inputs: sequence()},
 			Case{Layer: "LanguageModel", About: name + ", (B, T), loss", Mode: layers.Train,
-				New: made(layers.NewLanguageModel, c, loss), Inputs: tokens(6, 6, 2, 5, 1, 0)})
+				New: made(chapter.NewLanguageModel, c, loss), Inputs: tokens(6, 6, 2, 5, 1, 0)})
 	}
 	return cases
 }

@@ -1,23 +1,27 @@
 package gradcases
 
 import (
+	"slices"
+
 	"attention/graph"
 	"attention/graph/gradcases"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 )
 
 func selfAttentions() []Case {
-	newSimple := func(layers.Scope, struct{}) (layers.SimpleSelfAttention, error) {
-		return layers.SimpleSelfAttention{}, nil
+	newSimple := func(layers.Scope, struct{}) (chapter.SimpleSelfAttention, error) {
+		return chapter.SimpleSelfAttention{}, nil
 	}
 	simple, simpleWeights := ofX(newSimple, struct{}{}), weighing(newSimple, struct{}{})
-	c1 := layers.SelfAttentionV1Config{In: 5, Out: 7}
-	v1, v1Weights := ofX(layers.NewSelfAttentionV1, c1), weighing(layers.NewSelfAttentionV1, c1)
-	c2 := layers.SelfAttentionV2Config{In: 5, Out: 7, QKVBias: true}
-	v2 := ofX(layers.NewSelfAttentionV2, layers.SelfAttentionV2Config{In: 5, Out: 7})
-	bias, biasWeights := ofX(layers.NewSelfAttentionV2, c2), weighing(layers.NewSelfAttentionV2, c2)
+	c1 := chapter.SelfAttentionV1Config{EmbedDim: 5, OutDim: 7}
+	v1, v1Weights := ofX(chapter.NewSelfAttentionV1, c1), weighing(chapter.NewSelfAttentionV1, c1)
+	c2 := chapter.SelfV2(5, 7)
+	v2 := ofX(layers.NewAttention, c2)
+	c2.QKVBias = true
+	bias, biasWeights := ofX(layers.NewAttention, c2), weighing(layers.NewAttention, c2)
 	return []Case{
 		{Layer: "SimpleSelfAttention", About: "(T, In)", New: simple, Inputs: x(3, 5)},
 		{Layer: "SimpleSelfAttention", About: "(B, T, In)", New: simple, Inputs: x(2, 3, 5)},
@@ -33,72 +37,66 @@ func selfAttentions() []Case {
 	}
 }
 
+// ofPreset returns three cases of a preset with a change, by its name in the chapter.
+func ofPreset(layer, about string, c layers.AttentionConfig, change func(c *layers.AttentionConfig)) []Case {
+	change(&c)
+	forward, weights := ofX(layers.NewAttention, c), weighing(layers.NewAttention, c)
+	one, batch := x(3, c.Width), x(2, 3, c.Width)
+	return []Case{
+		{Layer: layer, About: "(T, In)" + about, Mode: layers.Train, New: forward, Inputs: one},
+		{Layer: layer, About: "(B, T, In)" + about, Mode: layers.Train, New: forward, Inputs: batch},
+		{Layer: layer, About: "(B, T, In)" + about + ", with weights", Mode: layers.Train, New: weights, Inputs: batch},
+	}
+}
+
 // causals returns three cases of each setting, and one of a single token.
 func causals() []Case {
-	of := func(about string, change func(c *layers.CausalAttentionConfig)) []Case {
-		c := layers.CausalAttentionConfig{In: 5, Out: 7, ContextLength: 11}
-		change(&c)
-		forward, weights := ofX(layers.NewCausalAttention, c), weighing(layers.NewCausalAttention, c)
-		return []Case{
-			{Layer: "CausalAttention", About: "(T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(3, 5)},
-			{Layer: "CausalAttention", About: "(B, T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(2, 3, 5)},
-			{Layer: "CausalAttention", About: "(B, T, In)" + about + ", with weights", Mode: layers.Train, New: weights,
-				Inputs: x(2, 3, 5)},
-		}
-	}
-	cases := of("", func(*layers.CausalAttentionConfig) {})
-	cases = append(cases, of(", bias", func(c *layers.CausalAttentionConfig) { c.QKVBias = true })...)
-	cases = append(cases, of(", renormalized", func(c *layers.CausalAttentionConfig) { c.Renormalize = true })...)
-	cases = append(cases, of(", dropout", func(c *layers.CausalAttentionConfig) { c.Dropout, c.ContextDropout = 0.5, 0.25 })...)
-	bias := ofX(layers.NewCausalAttention, layers.CausalAttentionConfig{In: 5, Out: 7, ContextLength: 11, QKVBias: true})
-	return append(cases, Case{Layer: "CausalAttention", About: "T=1", New: bias, Inputs: x(2, 1, 5)})
+	const name = "CausalAttention"
+	plain := chapter.Causal(5, 7)
+	plain.ContextLength = 11
+	biased := plain
+	biased.QKVBias = true
+	return slices.Concat(
+		ofPreset(name, "", plain, func(*layers.AttentionConfig) {}),
+		ofPreset(name, ", bias", biased, func(*layers.AttentionConfig) {}),
+		ofPreset(name, ", renormalized", plain, func(c *layers.AttentionConfig) { c.Renormalize = true }),
+		ofPreset(name, ", dropout", plain, func(c *layers.AttentionConfig) { c.Dropout, c.ContextDropout = 0.5, 0.25 }),
+		[]Case{{Layer: name, About: "T=1", New: ofX(layers.NewAttention, biased), Inputs: x(2, 1, 5)}})
 }
 
 // multiHeads returns three cases of each setting, and one of a single token.
 func multiHeads() []Case {
-	of := func(about string, change func(c *layers.MultiHeadAttentionConfig)) []Case {
-		c := layers.MultiHeadAttentionConfig{In: 7, Out: 10, NumHeads: 2}
-		change(&c)
-		forward, weights := ofX(layers.NewMultiHeadAttention, c), weighing(layers.NewMultiHeadAttention, c)
-		return []Case{
-			{Layer: "MultiHeadAttention", About: "(T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(3, 7)},
-			{Layer: "MultiHeadAttention", About: "(B, T, In)" + about, Mode: layers.Train, New: forward, Inputs: x(2, 3, 7)},
-			{Layer: "MultiHeadAttention", About: "(B, T, In)" + about + ", with weights", Mode: layers.Train, New: weights,
-				Inputs: x(2, 3, 7)},
-		}
-	}
-	cases := of("", func(*layers.MultiHeadAttentionConfig) {})
-	cases = append(cases, of(", one head", func(c *layers.MultiHeadAttentionConfig) { c.NumHeads = 1 })...)
-	cases = append(cases, of(", bias", func(c *layers.MultiHeadAttentionConfig) { c.QKVBias = true })...)
-	cases = append(cases, of(", renormalized", func(c *layers.MultiHeadAttentionConfig) { c.Renormalize = true })...)
-	cases = append(cases, of(", dropout", func(c *layers.MultiHeadAttentionConfig) { c.Dropout, c.ContextDropout = 0.5, 0.25 })...)
-	bias := ofX(layers.NewMultiHeadAttention, layers.MultiHeadAttentionConfig{In: 7, Out: 10, NumHeads: 2, QKVBias: true})
-	return append(cases, Case{Layer: "MultiHeadAttention", About: "T=1", New: bias, Inputs: x(2, 1, 7)})
+	const name = "MultiHeadAttention"
+	plain := chapter.MultiHead(7, 10, 2)
+	biased := plain
+	biased.QKVBias = true
+	return slices.Concat(
+		ofPreset(name, "", plain, func(*layers.AttentionConfig) {}),
+		ofPreset(name, ", one head", plain, func(c *layers.AttentionConfig) { c.NumHeads = 1 }),
+		ofPreset(name, ", bias", biased, func(*layers.AttentionConfig) {}),
+		ofPreset(name, ", renormalized", plain, func(c *layers.AttentionConfig) { c.Renormalize = true }),
+		ofPreset(name, ", dropout", plain, func(c *layers.AttentionConfig) { c.Dropout, c.ContextDropout = 0.5, 0.25 }),
+		[]Case{{Layer: name, About: "T=1", New: ofX(layers.NewAttention, biased), Inputs: x(2, 1, 7)}})
 }
 
 func wrappers() []Case {
 	const name = "MultiHeadAttentionWrapper"
-	c2 := layers.MultiHeadAttentionWrapperConfig{Head: layers.CausalAttentionConfig{In: 7, Out: 5}, NumHeads: 2}
-	c3 := layers.MultiHeadAttentionWrapperConfig{NumHeads: 3,
-		Head: layers.CausalAttentionConfig{In: 7, Out: 5, QKVBias: true, Dropout: 0.5}}
-	two := ofX(layers.NewMultiHeadAttentionWrapper, c2)
-	three, weights := ofX(layers.NewMultiHeadAttentionWrapper, c3), weighing(layers.NewMultiHeadAttentionWrapper, c3)
-	joined := func(l *layers.MultiHeadAttentionWrapper, b *layers.Build, in G.Nodes) (*G.Node, error) {
-		out, weights, err := l.ForwardWithWeights(b, in[0])
-		if err != nil {
-			return nil, err
-		}
-		if out, err = graph.SplitHeads(out, c2.NumHeads); err != nil {
-			return nil, err
-		}
-		return graph.Concat(out, weights)
+	c2, c3 := chapter.MultiHeadWrapper(7, 5, 2), chapter.MultiHeadWrapper(7, 5, 3)
+	c3.QKVBias, c3.Dropout = true, 0.5
+	two := ofX(layers.NewAttention, c2)
+	three, weights := ofX(layers.NewAttention, c3), weighing(layers.NewAttention, c3)
+	joined := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
+		b.Observe("*")
+		out := b.Of(graph.SplitHeads(b.Of(l.Forward(b, in[0])), c2.NumHeads))
+		out = b.Of(graph.Concat(out, b.Of(l.Weights(b, layers.AttentionInput{Query: in[0]}))))
+		return out, b.Err()
 	}
 	return []Case{
 		{Layer: name, About: "(T, In)", New: two, Inputs: x(3, 7)},
 		{Layer: name, About: "(B, T, In)", New: two, Inputs: x(2, 3, 7)},
 		{Layer: name, About: "three heads, bias, dropout", Mode: layers.Train, New: three, Inputs: x(2, 3, 7)},
 		{Layer: name, About: "three heads, bias, dropout, with weights", Mode: layers.Train, New: weights, Inputs: x(2, 3, 7)},
-		{Layer: name, About: "its weights", New: made(layers.NewMultiHeadAttentionWrapper, c2, joined), Inputs: x(2, 3, 7),
+		{Layer: name, About: "its weights", New: made(layers.NewAttention, c2, joined), Inputs: x(2, 3, 7),
 			Reason: "the values have no part in the weights, so the context vectors are joined to them"},
 	}
 }

@@ -142,7 +142,11 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 		return fmt.Errorf("weights: got %d blocks, want %d as %s says", len(blocks), c.Layers, configName)
 	}
 	const small = 1 << 20
-	if want := c.Count(); want/2 > max(elements, small) {
+	declared, err := layers.Declare(layers.NewGPT, c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", configName, err)
+	}
+	if want := declared.Count(); want/2 > max(elements, small) {
 		return fmt.Errorf("weights: got %d numbers, want %d for what %s says", elements, want, configName)
 	}
 	return nil

@@ -34,11 +34,12 @@ func attentionLayer(f *configFields) (*layer, error) {
 	if err := f.end("layer " + attentionName); err != nil {
 		return nil, err
 	}
-	if err := a.Validate(); err != nil {
+	parameters, err := declared(layers.NewAttention, a.AttentionConfig)
+	if err != nil {
 		return nil, err
 	}
 	return &layer{
-		name: attentionName, parameters: attentionParameters(a.AttentionConfig), buffers: a.buffers(),
+		name: attentionName, parameters: parameters, buffers: a.buffers(),
 		sequences: []sequenceSpec{
 			{name: "query", length: "T", width: a.Width, longest: a.contextLength},
 			{name: "key", length: "S", width: a.KeyWidth, longest: a.contextLength, instead: "query"},
@@ -190,12 +191,16 @@ func (a *attention) checkFields(f *configFields) {
 }
 
 // buffers are what the state_dict of the layout's module may hold besides parameters.
-func (a *attention) buffers() []string {
+func (a *attention) buffers() (names []string) {
 	switch a.Layout {
+	case layers.PerHead:
+		for i := range a.NumHeads {
+			names = append(names, fmt.Sprintf("heads.%d.mask", i))
+		}
 	case layers.Book, "":
-		return []string{"mask"}
+		names = []string{"mask"}
 	case layers.GPT2:
-		return []string{"bias", "masked_bias"}
+		names = []string{"bias", "masked_bias"}
 	}
-	return nil
+	return names
 }

@@ -15,10 +15,14 @@ import (
 func (a *attention) build(s layers.Scope) (forward, error) {
 	layer, err := layers.NewAttention(s, a.AttentionConfig)
 	return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
-		out, weights, err = layer.ForwardWithWeights(b, layers.AttentionInput{
+		b.Observe("*") // so that output and weights come from one computation
+		call := layers.AttentionInput{
 			Query: in["query"], Key: in["key"], Value: in["value"], Mask: maskOf(in), Bias: in["bias"],
-			Positions: in["positions"], KeyPositions: in["key_positions"]})
-		if err == nil && a.averageWeights {
+			Positions: in["positions"], KeyPositions: in["key_positions"]}
+		if out, err = layer.Attend(b, call); err != nil {
+			return nil, nil, err
+		}
+		if weights, err = layer.Weights(b, call); err == nil && a.averageWeights {
 			weights, err = graph.AverageHeads(weights)
 		}
 		return out, weights, err

@@ -2,10 +2,11 @@ package apply
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"attention/graph"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -27,8 +28,7 @@ type layer struct {
 // forward builds a layer's graph on the inputs there are.
 type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error)
 
-// parameterSpec is a tensor of the weights file. The layers make the same
-// parameters; here they are known before any memory is taken for them.
+// parameterSpec is a tensor of the weights file.
 type parameterSpec struct {
 	name  string
 	shape tensor.Shape
@@ -39,7 +39,7 @@ type parameterSpec struct {
 const attentionName = "attention"
 
 // layerNames are the names of all layers.
-func layerNames() []string { return append(layers.Variants(), attentionName) }
+func layerNames() []string { return append(chapter.Names(), attentionName) }
 
 // newLayer picks the layer that the field layer names and takes its fields.
 func newLayer(f *configFields) (*layer, error) {
@@ -52,7 +52,7 @@ func newLayer(f *configFields) (*layer, error) {
 		return nil, f.err
 	case name == attentionName:
 		return attentionLayer(f)
-	case name == layers.Additive:
+	case name == "additive":
 		return additiveLayer(f)
 	}
 	return selfAttentionLayer(name, f)
@@ -61,104 +61,97 @@ func newLayer(f *configFields) (*layer, error) {
 // selfAttentionLayer takes the fields that all the chapter's layers but additive have.
 // A field that the layer has no use for may be there, and may be 0.
 func selfAttentionLayer(name string, f *configFields) (*layer, error) {
-	c := layers.VariantConfig{Layer: name}
+	c := chapter.Config{Layer: name}
 	width, heads := 1, 0
 	switch name {
-	case layers.Simple:
+	case "simple":
 		width = 0
-	case layers.MultiHeadWrapper, layers.MultiHead:
+	case "multi_head_wrapper", "multi_head":
 		heads = 1
 	}
-	f.size("d_in", &c.DIn, width, maxSize)
-	f.size("d_out", &c.DOut, width, maxSize)
+	f.size("d_in", &c.EmbedDim, width, maxSize)
+	f.size("d_out", &c.OutDim, width, maxSize)
 	f.size("context_length", &c.ContextLength, 0, maxSize)
 	f.size("num_heads", &c.NumHeads, heads, maxHeads)
 	f.flag("qkv_bias", &c.QKVBias)
 	f.probability("dropout", &c.Dropout)
-	if f.err == nil && name == layers.MultiHead && c.DOut%c.NumHeads != 0 {
-		f.fail("num_heads: got %d, want a divisor of d_out=%d", c.NumHeads, c.DOut)
+	if f.err == nil && name == "multi_head" && c.OutDim%c.NumHeads != 0 {
+		f.fail("num_heads: got %d, want a divisor of d_out=%d", c.NumHeads, c.OutDim)
 	}
 	if err := f.end("layer " + name); err != nil {
 		return nil, err
 	}
-	x := sequenceSpec{name: "x", length: "T", width: c.DIn}
+	x := sequenceSpec{name: "x", length: "T", width: c.EmbedDim}
 	if c.Causal() {
 		x.longest = c.ContextLength
 	}
-	l := &layer{name: name, sequences: []sequenceSpec{x}, build: func(s layers.Scope) (forward, error) {
-		layer, err := c.New(s)
+	l := &layer{name: name, sequences: []sequenceSpec{x}, buffers: buffers(c), build: func(s layers.Scope) (forward, error) {
+		layer, err := chapter.New(s, c)
 		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
-			return layer.ForwardWithWeights(b, in["x"])
+			b.Observe("*")
+			if out, err = layer.Forward(b, in["x"]); err != nil {
+				return nil, nil, err
+			}
+			if weights, err = layer.Weights(b, in["x"]); err == nil && heads == 0 {
+				weights, err = graph.MergeHeads(weights) // (…, 1, T, T) → (…, T, T)
+			}
+			return out, weights, err
 		}, err
 	}}
-	l.parameters, l.buffers = selfAttentionTensors(c)
-	return l, c.Validate()
+	var err error
+	l.parameters, err = declared(chapter.New, c)
+	return l, err
 }
 
-// selfAttentionTensors are the entries of the state_dict of the layer's PyTorch
-// class.
-func selfAttentionTensors(c layers.VariantConfig) (parameters []parameterSpec, buffers []string) {
-	a := layers.AttentionConfig{Width: c.DIn, Out: c.DOut, NumHeads: 1, QKVBias: c.QKVBias, OutBias: true}
+// declared returns the parameters of a layer before any memory is allocated for them.
+func declared[C, L any](construct func(layers.Scope, C) (L, error), c C) (specs []parameterSpec, err error) {
+	p, err := layers.Declare(construct, c)
+	if err != nil {
+		return nil, err
+	}
+	for name, shape := range p.Shapes() {
+		specs = append(specs, parameterSpec{name, shape})
+	}
+	return specs, nil
+}
+
+// buffers are what the state_dict of the layer's PyTorch class holds besides parameters.
+func buffers(c chapter.Config) (names []string) {
 	switch c.Layer {
-	case layers.SelfV1:
-		for _, name := range []string{"W_query", "W_key", "W_value"} {
-			parameters = append(parameters, parameterSpec{name, tensor.Shape{c.DIn, c.DOut}})
-		}
-	case layers.SelfV2:
-		parameters = projections(a)
-	case layers.Causal:
-		parameters, buffers = projections(a), []string{"mask"}
-	case layers.MultiHeadWrapper:
+	case "causal", "multi_head":
+		names = []string{"mask"}
+	case "multi_head_wrapper":
 		for i := range c.NumHeads {
-			head := fmt.Sprintf("heads.%d.", i)
-			for _, p := range projections(a) {
-				parameters = append(parameters, parameterSpec{head + p.name, p.shape})
-			}
-			buffers = append(buffers, head+"mask")
+			names = append(names, fmt.Sprintf("heads.%d.mask", i))
 		}
-	case layers.MultiHead:
-		a.NumHeads = c.NumHeads
-		parameters, buffers = attentionParameters(a), []string{"mask"}
 	}
-	return parameters, buffers
-}
-
-// attentionParameters are the parameters of an Attention.
-func attentionParameters(c layers.AttentionConfig) (p []parameterSpec) {
-	for _, a := range c.Parameters() {
-		p = append(p, parameterSpec{a.Name, a.Shape})
-	}
-	return p
-}
-
-// projections are the parameters of an Attention without those of its output
-// projection.
-func projections(c layers.AttentionConfig) []parameterSpec {
-	return slices.DeleteFunc(attentionParameters(c), func(p parameterSpec) bool { return strings.HasPrefix(p.name, "out_proj.") })
+	return names
 }
 
 // additiveLayer takes the fields of additive.
 func additiveLayer(f *configFields) (*layer, error) {
-	c := layers.VariantConfig{Layer: layers.Additive}
-	f.size("d_query", &c.DQuery, 1, maxSize)
-	f.size("d_key", &c.DKey, 1, maxSize)
-	f.size("d_attn", &c.DAttn, 1, maxSize)
+	c := chapter.Config{Layer: "additive"}
+	f.size("d_query", &c.QueryDim, 1, maxSize)
+	f.size("d_key", &c.KeyDim, 1, maxSize)
+	f.size("d_attn", &c.AttnDim, 1, maxSize)
 	if err := f.end("layer " + c.Layer); err != nil {
 		return nil, err
 	}
+	parameters, err := declared(chapter.NewAdditive, c)
 	return &layer{
-		name: c.Layer,
-		parameters: []parameterSpec{
-			{"W_query.weight", tensor.Shape{c.DAttn, c.DQuery}},
-			{"W_key.weight", tensor.Shape{c.DAttn, c.DKey}},
-			{"v.weight", tensor.Shape{1, c.DAttn}},
-		},
-		sequences: []sequenceSpec{{name: "query", length: "T", width: c.DQuery}, {name: "key", length: "S", width: c.DKey}},
+		name: c.Layer, parameters: parameters,
+		sequences: []sequenceSpec{{name: "query", length: "T", width: c.QueryDim}, {name: "key", length: "S", width: c.KeyDim}},
 		build: func(s layers.Scope) (forward, error) {
-			layer, err := c.NewAdditive(s)
+			layer, err := chapter.NewAdditive(s, c)
 			return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
-				return layer.ForwardWithWeights(b, in["query"], in["key"])
+				if out, err = layer.Forward(b, in["query"], in["key"]); err != nil {
+					return nil, nil, err
+				}
+				if weights, err = layer.Weights(b, in["query"], in["key"]); err == nil {
+					weights, err = graph.MergeHeads(weights) // (…, 1, T, S) → (…, T, S)
+				}
+				return out, weights, err
 			}, err
 		},
-	}, c.Validate()
+	}, err
 }

@@ -65,7 +65,7 @@ func prepare(ctx context.Context, w work) (run func() error, err error) {
 func graphOf(w work) (wanted G.Nodes, err error) {
 	dt, shape := w.elementType(), []int{w.batch, w.tokens, w.width}
 	p := layers.NewParams(dt, 123)
-	layer, err := layers.NewMultiHeadAttention(p.Scope(""), w.layer())
+	layer, err := layers.NewAttention(p.Scope(""), w.layer())
 	if err != nil {
 		return nil, err
 	}

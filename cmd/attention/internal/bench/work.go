@@ -24,7 +24,7 @@ const (
 	maxBenchLayers   = 1 << 10
 )
 
-// work is a size of layers.MultiHeadAttention and what to compute of it:
+// work is a size of a causal layers.Attention and what to compute of it:
 // projections of queries, keys and values without a bias, the output's with one,
 // no dropout; or, in the mode gptStep, of a layers.GPT whose training step is taken.
 type work struct {
@@ -120,10 +120,10 @@ func (w work) validate() error {
 }
 
 // layer is the config of the layer that is timed.
-func (w work) layer() layers.MultiHeadAttentionConfig {
-	c := layers.MultiHeadAttentionConfig{In: w.width, Out: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads()}
-	if w.full {
-		c.Mask = mask.All{}
+func (w work) layer() layers.AttentionConfig {
+	c := layers.AttentionConfig{Width: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads(), OutBias: true}
+	if !w.full {
+		c.Mask = mask.Causal{}
 	}
 	return c
 }

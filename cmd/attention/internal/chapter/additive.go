@@ -14,7 +14,9 @@ func (p *page) additive() error {
 	}, 2, 2))
 	p.tensor(states, "A decoder's states before the two words that it writes next.",
 		"walk/decoder states")
-	context, weights := p.Of2(l.ForwardWithWeights(p.build, states, p.tokens()))
+	x := p.tokens()
+	context := p.Of(l.Forward(p.build, states, x))
+	weights := p.withoutHeads(p.Of(l.Weights(p.build, states, x)))
 	p.tensor(weights, "How much each word attends to the six tokens of the source.",
 		"walk/additive weights")
 	p.tensor(context, "The context vector of each word: the tokens, each times its weight, added up.",

@@ -6,6 +6,7 @@ import (
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -17,7 +18,7 @@ func (p *page) maskByZeros() error {
 	if err != nil {
 		return err
 	}
-	_, weights := p.Of2(v2.ForwardWithWeights(p.build, p.tokens()))
+	weights := p.withoutHeads(p.Of(v2.Weights(p.build, layers.AttentionInput{Query: p.tokens()})))
 	p.tensor(weights, "The attention weights of SelfAttentionV2: every token sees every token.",
 		"002/25 attn_weights")
 	mask := p.Of(graph.Tril(p.input("ones", p.ones(6, 6))))
@@ -65,7 +66,9 @@ func (p *page) maskByInfinity() error {
 const dropProbability = 0.5
 
 // chapterMask draws the chapter's mask of dropout; the layers of later sections are drawn after it.
-func (p *page) chapterMask() *tensor.Dense { return p.keepMask(dropProbability, 6, 6) }
+func (p *page) chapterMask() *tensor.Dense {
+	return p.params.Draw(layers.Bernoulli(1-dropProbability), 6, 6)
+}
 
 // dropout drops half of some ones and of the causal weights.
 func (p *page) dropout() error {
@@ -83,9 +86,9 @@ func (p *page) dropout() error {
 }
 
 // newCausal makes the chapter's CausalAttention, which is drawn after the mask.
-func (p *page) newCausal() (*layers.CausalAttention, error) {
+func (p *page) newCausal() (*layers.Attention, error) {
 	p.chapterMask()
-	return layers.NewCausalAttention(p.params.Scope("causal"), layers.CausalAttentionConfig{In: 3, Out: 2, ContextLength: 6})
+	return layers.NewAttention(p.params.Scope("causal"), chapter.Causal(3, 2))
 }
 
 // causalAttention is the causal layer on a batch of two.

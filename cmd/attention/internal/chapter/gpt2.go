@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -14,9 +15,8 @@ func (p *page) gpt2Small() error {
 		return err
 	}
 	const context, width, heads = 1024, 768, 12
-	doc := p.input("doc", p.normal(context, width))
-	l, err := layers.NewMultiHeadAttention(p.params.Scope("gpt2"), layers.MultiHeadAttentionConfig{
-		In: width, Out: width, NumHeads: heads, ContextLength: context})
+	doc := p.input("doc", p.params.Draw(layers.Normal(0, 1), context, width))
+	l, err := layers.NewAttention(p.params.Scope("gpt2"), chapter.MultiHead(width, width, heads))
 	if err != nil {
 		return err
 	}

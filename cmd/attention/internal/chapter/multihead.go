@@ -3,6 +3,7 @@ package chapter
 import (
 	"attention/graph"
 	"attention/layers"
+	"attention/layers/chapter"
 )
 
 // headsSideBySide joins two causal layers.
@@ -10,8 +11,7 @@ func (p *page) headsSideBySide() error {
 	if _, err := p.newCausal(); err != nil { // drawn before the heads
 		return err
 	}
-	heads, err := layers.NewMultiHeadAttentionWrapper(p.params.Scope("wrapper"), layers.MultiHeadAttentionWrapperConfig{
-		Head: layers.CausalAttentionConfig{In: 3, Out: 2, ContextLength: 6}, NumHeads: 2})
+	heads, err := layers.NewAttention(p.params.Scope("wrapper"), chapter.MultiHeadWrapper(3, 2, 2))
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,8 @@ func (p *page) splitProjection() error {
 	return nil
 }
 
-func (p *page) newMultiHead() (*layers.MultiHeadAttention, error) {
-	return layers.NewMultiHeadAttention(p.params.Scope("mha"), layers.MultiHeadAttentionConfig{
-		In: 3, Out: 2, NumHeads: 2, ContextLength: 6})
+func (p *page) newMultiHead() (*layers.Attention, error) {
+	return layers.NewAttention(p.params.Scope("mha"), chapter.MultiHead(3, 2, 2))
 }
 
 // multiHead is the layer whose projections are split into heads.

@@ -2,7 +2,7 @@ package chapter
 
 import (
 	"attention/graph"
-	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -57,7 +57,9 @@ func (p *page) allQueries() error {
 	p.tensor(p.Of(graph.Scores(x, x)), "Every token asks: each row holds the scores of one token with all tokens.",
 		"002/7 attention_scores", "002/8 attention_scores", "002/9 attention_scores",
 		"003/2 attn_scores (loops)", "003/2 attn_scores (product)")
-	context, weights := p.Of2(layers.SimpleSelfAttention{}.ForwardWithWeights(p.build, x))
+	p.build.Observe("*") // so that the context vectors are computed from the weights
+	context := p.Of(chapter.SimpleSelfAttention{}.Forward(p.build, x))
+	weights := p.withoutHeads(p.Of(chapter.SimpleSelfAttention{}.Weights(p.build, x)))
 	p.tensor(weights, "The attention weights: the softmax of each row.",
 		"003/2 attn_weights", "walk/simple weights")
 	p.tensor(p.sum(weights, 1), "The sum of each row of weights.",

@@ -1,7 +1,7 @@
 package chapter
 
 import (
-	"attention/internal/torchrand"
+	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -63,26 +63,5 @@ func (p *page) dense(values []float64, shape ...int) *tensor.Dense {
 // ones is a tensor of ones, of the page's type.
 func (p *page) ones(shape ...int) *tensor.Dense { return tensor.Ones(p.params.Dtype(), shape...) }
 
-// normal draws a tensor from the page's stream (torch.randn).
-func (p *page) normal(shape ...int) *tensor.Dense {
-	v := tensor.New(tensor.Of(p.params.Dtype()), tensor.WithShape(shape...))
-	switch data := v.Data().(type) {
-	case []float32:
-		torchrand.Normal(p.params.Random(), data, 0, 1)
-	case []float64:
-		torchrand.Normal(p.params.Random(), data, 0, 1)
-	}
-	return v
-}
-
-// keepMask draws a mask of dropout from the page's stream.
-func (p *page) keepMask(prob float64, shape ...int) *tensor.Dense {
-	v := tensor.New(tensor.Of(p.params.Dtype()), tensor.WithShape(shape...))
-	switch data := v.Data().(type) {
-	case []float32:
-		torchrand.KeepMask(p.params.Random(), data, prob)
-	case []float64:
-		torchrand.KeepMask(p.params.Random(), data, prob)
-	}
-	return v
-}
+// withoutHeads is weights (1, T, S) of one head without its axis.
+func (p *page) withoutHeads(weights *G.Node) *G.Node { return p.Of(graph.MergeHeads(weights)) }

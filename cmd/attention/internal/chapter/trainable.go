@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -21,7 +22,7 @@ func (p *page) rawWeights() (query, key, value *G.Node, err error) {
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		*w.to = p.build.Node(param)
+		*w.to = p.Of(p.build.Node(param), p.build.Err())
 	}
 	return query, key, value, nil
 }
@@ -89,12 +90,12 @@ func (p *page) fiveTokens() error {
 	return nil
 }
 
-func newV1(s layers.Scope) (*layers.SelfAttentionV1, error) {
-	return layers.NewSelfAttentionV1(s, layers.SelfAttentionV1Config{In: 3, Out: 2})
+func newV1(s layers.Scope) (*chapter.SelfAttentionV1, error) {
+	return chapter.NewSelfAttentionV1(s, chapter.SelfAttentionV1Config{EmbedDim: 3, OutDim: 2})
 }
 
-func newV2(s layers.Scope) (*layers.SelfAttentionV2, error) {
-	return layers.NewSelfAttentionV2(s, layers.SelfAttentionV2Config{In: 3, Out: 2})
+func newV2(s layers.Scope) (*layers.Attention, error) {
+	return layers.NewAttention(s, chapter.SelfV2(3, 2))
 }
 
 // selfAttentionV1 is stepByStep for all tokens.
@@ -142,7 +143,7 @@ func (p *page) movedWeights() error {
 	if err := errors.Join(err2, err1, errFrom2, errFrom1); err != nil {
 		return err
 	}
-	if err := errors.Join(fromV2.SetFromV2(v2), fromV1.SetFromV1(v1)); err != nil {
+	if err := errors.Join(chapter.SetV1(fromV2, v2), chapter.SetV2(fromV1, v1)); err != nil {
 		return err
 	}
 	x := p.tokens()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -39,13 +40,13 @@ func WriteGPT(t testing.TB, g *pretrained.GPT) string {
 }
 
 // LayerRun makes the folder of a run of a model of one attention layer.
-func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *layers.LanguageModel) {
-	c := layers.LanguageModelConfig{Vocab: 5, Context: 6, Width: 4, Attention: layers.VariantConfig{Layer: layer, DIn: 4, DOut: 4, NumHeads: 2}}
-	if layer == layers.MultiHead {
+func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chapter.LanguageModel) {
+	c := chapter.LanguageModelConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 4, Attention: chapter.Config{Layer: layer, EmbedDim: 4, OutDim: 4, NumHeads: 2}}
+	if layer == "multi_head" {
 		c.Attention.ContextLength = 6
 	}
 	p = layers.NewParams(tensor.Float64, 3)
-	m, err := layers.NewLanguageModel(p.Scope(""), c)
+	m, err := chapter.NewLanguageModel(p.Scope(""), c)
 	require.NoError(t, err)
 	dir = t.TempDir()
 	require.NoError(t, train.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))

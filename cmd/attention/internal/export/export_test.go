@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/layers"
 
 	"github.com/stretchr/testify/require"
 )
@@ -23,7 +22,7 @@ func exported(args ...string) (string, error) {
 func TestExportWrong(t *testing.T) {
 	dir, full, run := commandtest.WriteGPT(t, commandtest.SmallGPT(t)), t.TempDir(), ""
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
-	run, _, _ = commandtest.LayerRun(t, layers.MultiHead)
+	run, _, _ = commandtest.LayerRun(t, "multi_head")
 	for want, args := range map[string][]string{
 		"--model: missing, want the folder of a model":                                                            {"--format", "torch", "--out", "x"},
 		`--format: got "", want huggingface or torch`:                                                             {"--model", dir, "--out", "x"},

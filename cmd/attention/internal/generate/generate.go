@@ -88,7 +88,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	c.sampling.Vocab = m.tokenizer.Len()
-	g, err := run.NewGenerator(m.params, m.model, c.sampling, len(ids)+c.tokens)
+	g, err := run.NewGenerator(m.model, c.sampling, len(ids)+c.tokens)
 	if err != nil {
 		return err
 	}

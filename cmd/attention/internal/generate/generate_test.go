@@ -39,7 +39,7 @@ func continued(t testing.TB, g *pretrained.GPT, prompt string, tokens int, c gen
 	ids, err := g.Tokenizer.Encode(prompt)
 	require.NoError(t, err)
 	c.Vocab = g.Tokenizer.Len()
-	from, err := generate.New(g.Params, g.Model, c)
+	from, err := generate.New(g.Model, c)
 	require.NoError(t, err)
 	require.NoError(t, from.Prompt(context.Background(), ids))
 	var drawn []int

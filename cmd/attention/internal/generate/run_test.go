@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/layers"
 	"attention/layers/generate"
 
 	"github.com/stretchr/testify/require"
@@ -16,8 +15,8 @@ import (
 
 // A model of one layer goes on too, beyond its window, by reading it anew.
 func TestGenerateFromLayerRuns(t *testing.T) {
-	dir, p, m := commandtest.LayerRun(t, layers.MultiHead)
-	g, err := generate.NewWithoutCache(p, m.Forward, 6, generate.Config{Temperature: 0.8, Seed: 1})
+	dir, _, m := commandtest.LayerRun(t, "multi_head")
+	g, err := generate.NewWithoutCache(m, 6, generate.Config{Temperature: 0.8, Seed: 1})
 	require.NoError(t, err)
 	require.NoError(t, g.Prompt(context.Background(), []int{1, 0, 3}))
 	want := ""
@@ -28,7 +27,7 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	}
 	require.Equal(t, want, mustGenerate(t, "--model", dir, "--prompt", "bad", "--tokens", "20"))
 
-	dir, _, _ = commandtest.LayerRun(t, layers.SelfV2)
+	dir, _, _ = commandtest.LayerRun(t, "self_v2")
 	require.Len(t, mustGenerate(t, "--model", dir, "--prompt", "deadbe", "--tokens", "9"), 9)
 	_, notes, err := generated(context.Background(), "--model", dir, "--prompt", "deadbead", "--tokens", "9")
 	require.NoError(t, err)
@@ -42,7 +41,7 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	for want, change := range map[string][2]string{
 		`: --dtype: got "int", want float32 or float64`:                    {`"float64"`, `"int"`},
 		": text: vocabulary: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
-		": layers: LanguageModel: Vocab: got 0, want at least 1":           {`"vocab":5`, `"vocab":0`},
+		": chapter: LanguageModel: VocabSize: got 0, want at least 1":      {`"vocab":5`, `"vocab":0`},
 		": dtype: got 64, want a string":                                   {`"float64"`, `64`},
 	} {
 		require.Contains(t, string(text), change[0])

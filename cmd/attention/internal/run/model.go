@@ -9,6 +9,7 @@ import (
 
 	"attention/internal/config"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -28,6 +29,7 @@ type Model interface {
 	Causal() bool    // whether it learns from every position, not from the last only
 	Queries() string // part of the names of the parameters that make queries
 
+	Params() *layers.Params
 	// Forward maps ids, int (…, T), to logits (…, T, V).
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
@@ -35,13 +37,13 @@ type Model interface {
 // Watchable is a model that returns its attention weights.
 type Watchable interface {
 	Model
-	// ForwardWithWeights also returns attention weights, (…, [H,] T, T).
-	ForwardWithWeights(b *layers.Build, ids *G.Node) (logits, weights *G.Node, err error)
+	// Weights returns the attention weights (…, H, T, T) for ids.
+	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
 
 // ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's.
 type ModelConfig struct {
-	Layer *layers.LanguageModelConfig
+	Layer *chapter.LanguageModelConfig
 	GPT   *layers.GPTConfig
 }
 
@@ -51,7 +53,7 @@ func (c ModelConfig) New(s layers.Scope) (Model, error) {
 		m, err := layers.NewGPT(s, *c.GPT)
 		return &gpt{m}, err
 	}
-	m, err := layers.NewLanguageModel(s, *c.Layer)
+	m, err := chapter.NewLanguageModel(s, *c.Layer)
 	return &layer{m, *c.Layer}, err
 }
 
@@ -67,7 +69,7 @@ func (c ModelConfig) context() int {
 	if c.GPT != nil {
 		return c.GPT.Context
 	}
-	return c.Layer.Context
+	return c.Layer.ContextLength
 }
 
 // Validate checks the model's config.
@@ -98,7 +100,7 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if gpt.Width == nil {
-		c.Layer = new(layers.LanguageModelConfig)
+		c.Layer = new(chapter.LanguageModelConfig)
 		return config.Decode(text, c.Layer)
 	}
 	c.GPT = new(layers.GPTConfig)

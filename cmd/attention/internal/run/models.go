@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"attention/layers"
+	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
 )
 
 // layer is a model of one attention layer.
 type layer struct {
-	model  *layers.LanguageModel
-	config layers.LanguageModelConfig
+	model  *chapter.LanguageModel
+	config chapter.LanguageModelConfig
 }
 
 func (m *layer) String() string {
@@ -19,7 +20,7 @@ func (m *layer) String() string {
 	if n := m.config.Attention.NumHeads; n > 0 {
 		text += fmt.Sprintf(", %d heads", n)
 	}
-	text += fmt.Sprintf(", width %d", m.config.Width)
+	text += fmt.Sprintf(", width %d", m.config.EmbedDim)
 	if p := m.config.Attention.Dropout; p > 0 {
 		text += fmt.Sprintf(", dropout %v", p)
 	}
@@ -27,7 +28,7 @@ func (m *layer) String() string {
 }
 
 func (m *layer) Title() string   { return m.config.Attention.Layer }
-func (m *layer) Context() int    { return m.config.Context }
+func (m *layer) Context() int    { return m.config.ContextLength }
 func (m *layer) Causal() bool    { return m.config.Attention.Causal() }
 func (m *layer) Queries() string { return "W_query" }
 
@@ -35,8 +36,10 @@ func (m *layer) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return m.model.Forward(b, ids)
 }
 
-func (m *layer) ForwardWithWeights(b *layers.Build, ids *G.Node) (logits, weights *G.Node, err error) {
-	return m.model.ForwardWithWeights(b, ids)
+func (m *layer) Params() *layers.Params { return m.model.Params() }
+
+func (m *layer) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	return m.model.Weights(b, ids)
 }
 
 // gpt is a GPT.
@@ -68,6 +71,8 @@ func (m *gpt) Queries() string { return "c_attn.weight" } // their first columns
 func (m *gpt) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return m.model.Forward(b, ids)
 }
+
+func (m *gpt) Params() *layers.Params { return m.model.Params() }
 
 // NewGPT returns a GPT as a Model.
 func NewGPT(m *layers.GPT) Model { return &gpt{m} }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"attention/graph"
-	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 
@@ -32,7 +32,7 @@ func TestSources(t *testing.T) {
 	} {
 		var r Config
 		r.Batch, r.Order = 3, RandomOrder
-		r.Model.Layer = &layers.LanguageModelConfig{Context: s.context}
+		r.Model.Layer = &chapter.LanguageModelConfig{ContextLength: s.context}
 		training, validation, err := c.Sources(r, s.lastOnly)
 		require.NoError(t, err)
 		for range 2 { // the second validation is like the first

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"attention/cmd/attention/internal/run"
-	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 )
@@ -104,12 +104,12 @@ func (o *options) settle(given func(flag string) bool) error {
 
 // causal reports whether the model learns from every position of a window.
 func (o options) causal() bool {
-	return o.model == run.GPTModel || layers.VariantConfig{Layer: o.layer}.Causal()
+	return o.model == run.GPTModel || chapter.Config{Layer: o.layer}.Causal()
 }
 
 // manyHeads reports whether --heads sets the number of the model's heads.
 func (o options) manyHeads() bool {
-	return o.model == run.GPTModel || o.layer == layers.MultiHead || o.layer == layers.MultiHeadWrapper
+	return o.model == run.GPTModel || o.layer == "multi_head" || o.layer == "multi_head_wrapper"
 }
 
 // run.ModelConfig sizes the model for a vocabulary of size V.
@@ -123,27 +123,27 @@ func (o options) modelConfig(vocabulary int) run.ModelConfig {
 }
 
 // layerConfig is the config of a model around one attention layer.
-func (o options) layerConfig(vocabulary int) layers.LanguageModelConfig {
-	a := layers.VariantConfig{Layer: o.layer, DIn: o.width}
+func (o options) layerConfig(vocabulary int) chapter.LanguageModelConfig {
+	a := chapter.Config{Layer: o.layer, EmbedDim: o.width}
 	switch o.layer {
-	case layers.Additive:
-		a = layers.VariantConfig{Layer: o.layer, DQuery: o.width, DKey: o.width, DAttn: o.width}
-	case layers.MultiHeadWrapper:
-		a.DOut = o.width / o.heads
-	case layers.Simple:
+	case "additive":
+		a = chapter.Config{Layer: o.layer, QueryDim: o.width, KeyDim: o.width, AttnDim: o.width}
+	case "multi_head_wrapper":
+		a.OutDim = o.width / o.heads
+	case "simple":
 	default:
-		a.DOut = o.width
+		a.OutDim = o.width
 	}
 	if a.Causal() {
 		a.ContextLength, a.Dropout = o.context, o.dropout
 	}
-	if a.Causal() || o.layer == layers.SelfV2 {
+	if a.Causal() || o.layer == "self_v2" {
 		a.QKVBias = o.qkvBias
 	}
 	if o.manyHeads() {
 		a.NumHeads = o.heads
 	}
-	return layers.LanguageModelConfig{Vocab: vocabulary, Context: o.context, Width: o.width, Attention: a}
+	return chapter.LanguageModelConfig{VocabSize: vocabulary, ContextLength: o.context, EmbedDim: o.width, Attention: a}
 }
 
 // loopConfig returns the config of the training loop.

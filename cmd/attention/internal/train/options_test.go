@@ -7,7 +7,6 @@ import (
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
-	"attention/layers"
 	"attention/train"
 	"attention/train/text"
 
@@ -34,11 +33,11 @@ func TestTrainDefaults(t *testing.T) {
 		context, batch int
 		rate           float64
 	}{
-		{layers.MultiHead, train.AdamW, causalContext, causalBatch, adamRate},
-		{layers.Causal, train.Adam, causalContext, causalBatch, adamRate},
-		{layers.MultiHeadWrapper, train.SGD, causalContext, causalBatch, sgdRate},
-		{layers.Simple, train.AdamW, wholeContext, wholeBatch, adamRate},
-		{layers.Additive, train.SGD, wholeContext, wholeBatch, sgdRate},
+		{"multi_head", train.AdamW, causalContext, causalBatch, adamRate},
+		{"causal", train.Adam, causalContext, causalBatch, adamRate},
+		{"multi_head_wrapper", train.SGD, causalContext, causalBatch, sgdRate},
+		{"simple", train.AdamW, wholeContext, wholeBatch, adamRate},
+		{"additive", train.SGD, wholeContext, wholeBatch, sgdRate},
 	} {
 		o := tinyOptions(c.layer, c.solver)
 		given := o
@@ -57,7 +56,7 @@ func TestTrainDefaults(t *testing.T) {
 // TestTrainScheduleIsNanoGPTs: --lr 1e-3 over 2000 steps warms up over 100 of them and
 // goes down to 1e-4, by the formula of nanoGPT's get_lr.
 func TestTrainScheduleIsNanoGPTs(t *testing.T) {
-	o := tinyOptions(layers.MultiHead, train.AdamW)
+	o := tinyOptions("multi_head", train.AdamW)
 	o.rate = 1e-3
 	require.NoError(t, o.settle(func(flag string) bool { return flag == "lr" }))
 	s := o.loopConfig().Schedule

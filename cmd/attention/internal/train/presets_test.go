@@ -13,11 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// numbers returns how many numbers a model learns.
+func numbers(t *testing.T, c layers.GPTConfig) int {
+	p, err := layers.Declare(layers.NewGPT, c)
+	require.NoError(t, err)
+	return p.Count()
+}
+
 // TestPresets: their models and trainings, in full.
 func TestPresets(t *testing.T) {
 	o := settled(t, "--preset", "nano-char")
 	require.Equal(t, layers.GPTConfig{Vocab: 65, Context: 64, Width: 128, Layers: 4, NumHeads: 4, Activation: "gelu", Eps: 1e-5, NoBias: true}, o.gptConfig(65))
-	require.Equal(t, 804_096, o.gptConfig(65).Count())
+	require.Equal(t, 804_096, numbers(t, o.gptConfig(65)))
 	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 250, StepConfig: train.StepConfig{ClipNorm: 1, Seed: 1,
 		Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1, Decay: train.DecayMatrices},
 		Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}}}, o.loopConfig())
@@ -25,7 +32,7 @@ func TestPresets(t *testing.T) {
 
 	o = settled(t, "--preset", "gpt2")
 	require.Equal(t, layers.GPTConfig{Vocab: 50257, Context: 1024, Width: 768, Layers: 12, NumHeads: 12, Activation: "gelu_new", Eps: 1e-5}, o.gptConfig(50257))
-	require.Equal(t, 124_439_808, o.gptConfig(50257).Count())
+	require.Equal(t, 124_439_808, numbers(t, o.gptConfig(50257)))
 	require.Equal(t, text.GPT2, o.tokenizer)
 	require.NoError(t, o.checkSizes(50257))
 	for name := range presets() {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/tensorprint"
+	"attention/layers"
 	"attention/train"
 	"attention/train/text"
 
@@ -45,7 +47,7 @@ func (r *training) printHead() {
 // countString is how many parameters there are.
 func (r *training) countString() string {
 	if g := r.config.Model.GPT; g != nil {
-		return fmt.Sprintf("%d (%d without those of positions)", r.params.Count(), g.CountWithoutPositions())
+		return fmt.Sprintf("%d (%d without those of positions)", r.params.Count(), r.params.Count()-g.Context*g.Width)
 	}
 	return fmt.Sprint(r.params.Count())
 }
@@ -71,7 +73,7 @@ func (r *training) printMemory() {
 	fmt.Fprintf(r.out, "memory    weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
 	if g := r.config.Model.GPT; g != nil {
-		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(g.Memory(r.params.Dtype(), 1, 0).Cache)/mega)
+		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(cacheBytes(*g, r.params.Dtype()))/mega)
 	}
 	fmt.Fprintln(r.out)
 }
@@ -200,4 +202,10 @@ func normsOf[F float32 | float64](was, is []F) (before, after, change float64) {
 		before, after, change = before+b*b, after+a*a, change+(a-b)*(a-b)
 	}
 	return math.Sqrt(before), math.Sqrt(after), math.Sqrt(change)
+}
+
+// cacheBytes is the memory of the keys and values of a whole text.
+func cacheBytes(c layers.GPTConfig, dt tensor.Dtype) int {
+	heads := cmp.Or(c.NumKVHeads, c.NumHeads)
+	return 2 * c.Layers * c.Context * heads * (c.Width / c.NumHeads) * int(dt.Size())
 }

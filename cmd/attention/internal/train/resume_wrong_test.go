@@ -59,7 +59,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 	spoil(config, replace("batch", "bunch"), "--resume: "+config+`: unknown field "bunch"; it has text, `)
 	spoil(config, replace(`"float32"`, `"float16"`), "--resume: "+config+`: --dtype: got "float16", want`)
 	spoil(config, replace(`"num_heads": 2`, `"num_heads": 4`), `model.attention.num_heads: got "2", want the loop's "4"`)
-	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": layers: LanguageModel: Attention.DIn: got 8, want Width=9")
+	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": chapter: LanguageModel: Attention.EmbedDim: got 8, want EmbedDim=9")
 	spoil(config, replace(`"name": "adamw"`, `"name": "adam"`), "solver: got adamw(")
 	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
 	spoil(path(run.MetricsFile), replace(`{"step":7,`, `{"step":8,`), path(run.MetricsFile)+`: line 8: got "{\"step\":8,`)

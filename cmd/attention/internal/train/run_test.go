@@ -49,7 +49,7 @@ func TestTrainMovesTheWeights(t *testing.T) {
 			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
 			require.NoError(t, err)
 			p := layers.NewParams(dtypeOf(t, "float32"), 1)
-			o := options{layer: layers.MultiHead, width: 8, heads: 2, context: 6}
+			o := options{layer: "multi_head", width: 8, heads: 2, context: 6}
 			_, err = o.modelConfig(28).New(p.Scope(""))
 			require.NoError(t, err)
 			for name, initial := range p.All() {

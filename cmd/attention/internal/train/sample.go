@@ -78,7 +78,7 @@ func decode(t text.Tokenizer, ids []int) (string, error) {
 func (r *training) sample(ctx context.Context) ([]int, error) {
 	n := r.config.Sample.Tokens
 	c := generate.Config{Vocab: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
-	g, err := run.NewGenerator(r.params, r.model, c, len(r.prompt)+n)
+	g, err := run.NewGenerator(r.model, c, len(r.prompt)+n)
 	if err == nil {
 		err = g.Prompt(ctx, r.prompt)
 	}

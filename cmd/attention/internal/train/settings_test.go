@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
-	"attention/layers"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -45,7 +44,7 @@ func TestSettingsPrecedence(t *testing.T) {
 
 	write(`{"model": {"width": 8, "attention": {"layer": "causal", "dropout": 0.5}}, "text": {"name": "built-in"}, "dtype": "float64"}`)
 	o = settled(t, "--config", file)
-	require.Equal(t, []any{run.LayerModel, 8, layers.Causal, 0.5, "", "float64"}, []any{o.model, o.width, o.layer, o.dropout, o.text, o.dtype})
+	require.Equal(t, []any{run.LayerModel, 8, "causal", 0.5, "", "float64"}, []any{o.model, o.width, o.layer, o.dropout, o.text, o.dtype})
 }
 
 // TestSettingsOfARun: its config.json makes the same run again, whatever its flags were.

@@ -10,7 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
-	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 
@@ -73,7 +73,7 @@ func (o *options) addFlags(f *pflag.FlagSet) {
 
 	f.StringVar(&o.tokenizer, "tokenizer", text.Characters, "`name` of what makes tokens of the text: characters, bytes or gpt2")
 	f.StringVar(&o.model, "model", run.LayerModel, "`name` of the model: layer or gpt")
-	f.StringVar(&o.layer, "layer", layers.MultiHead, "attention `variant`: "+strings.Join(layers.Variants(), ", "))
+	f.StringVar(&o.layer, "layer", "multi_head", "attention `variant`: "+strings.Join(chapter.Names(), ", "))
 	f.IntVar(&o.width, "width", 64, "width of the embeddings and of the attention, all heads together")
 	f.IntVar(&o.heads, "heads", 4, "heads of gpt, multi_head and multi_head_wrapper, a divisor of the width; the others have one")
 	f.IntVar(&o.context, "context", 0, fmt.Sprintf("tokens of a window (default %d; %d for layers that see the whole window)",

@@ -15,7 +15,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/safetensors"
-	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
@@ -58,18 +58,18 @@ func tinyShapes(layer string) map[string][]int {
 	}
 	qkv := []string{"W_query.weight", "W_key.weight", "W_value.weight"}
 	switch layer {
-	case layers.SelfV1:
+	case "self_v1":
 		add([]int{8, 8}, "W_query", "W_key", "W_value")
-	case layers.SelfV2, layers.Causal:
+	case "self_v2", "causal":
 		add([]int{8, 8}, qkv...)
-	case layers.MultiHeadWrapper:
+	case "multi_head_wrapper":
 		for _, name := range qkv {
 			add([]int{4, 8}, "heads.0."+name, "heads.1."+name)
 		}
-	case layers.MultiHead:
+	case "multi_head":
 		add([]int{8, 8}, append(qkv, "out_proj.weight")...)
 		add([]int{8}, "out_proj.bias")
-	case layers.Additive:
+	case "additive":
 		add([]int{8, 8}, "W_query.weight", "W_key.weight")
 		add([]int{1, 8}, "v.weight")
 	}
@@ -78,7 +78,7 @@ func tinyShapes(layer string) map[string][]int {
 
 // TestTrainLeavesARunFolder of well-formed files, with every layer.
 func TestTrainLeavesARunFolder(t *testing.T) {
-	for _, layer := range layers.Variants() {
+	for _, layer := range chapter.Names() {
 		t.Run(layer, func(t *testing.T) {
 			folder, printed := tinyRun(t, "--layer", layer)
 			require.Equal(t, runFiles, namesIn(t, folder))
@@ -175,7 +175,7 @@ func sampled(t *testing.T, printed string) string {
 // TestTrainFolderIsEnough: config.json and model.safetensors make the model again,
 // whose loss is the last one in metrics.jsonl, to the last bit.
 func TestTrainFolderIsEnough(t *testing.T) {
-	for _, layer := range []string{layers.MultiHead, layers.SelfV2, layers.Additive} {
+	for _, layer := range []string{"multi_head", "self_v2", "additive"} {
 		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")
 		text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
-	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 )
@@ -73,8 +73,8 @@ func (o options) validate() error {
 	if o.model != run.LayerModel && o.model != run.GPTModel {
 		return fmt.Errorf("--model: got %q, want %s or %s", o.model, run.LayerModel, run.GPTModel)
 	}
-	if !slices.Contains(layers.Variants(), o.layer) {
-		return fmt.Errorf("--layer: got %q, want one of %s", o.layer, strings.Join(layers.Variants(), ", "))
+	if !slices.Contains(chapter.Names(), o.layer) {
+		return fmt.Errorf("--layer: got %q, want one of %s", o.layer, strings.Join(chapter.Names(), ", "))
 	}
 	if names := []string{text.Characters, text.Bytes, text.GPT2}; !slices.Contains(names, o.tokenizer) {
 		return fmt.Errorf("--tokenizer: got %q, want one of %s", o.tokenizer, strings.Join(names, ", "))
@@ -181,7 +181,7 @@ func (o options) checkSizes(vocabulary int) error {
 	switch {
 	case o.manyHeads():
 		scores, sizes = scores*float64(o.heads), sizes+", --heads"
-	case o.layer == layers.Additive:
+	case o.layer == "additive":
 		scores, sizes = scores*e, sizes+", --width"
 	}
 	return cmp.Or(

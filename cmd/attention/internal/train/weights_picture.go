@@ -66,7 +66,7 @@ func weightsOf(p *layers.Params, m run.Watchable, window []int) ([]float64, erro
 	if err != nil {
 		return nil, err
 	}
-	_, weights, err := m.ForwardWithWeights(b, ids)
+	weights, err := m.Weights(b, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -57,15 +57,19 @@ func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
 	if err != nil {
 		return nil, err
 	}
+	b.Observe("*.multihead_attn")
 	memory, err := r.model.Encode(b, source, nil)
 	if err != nil {
 		return nil, err
 	}
-	_, blocks, err := r.model.DecodeWithWeights(b, target, memory, nil)
+	if _, err := r.model.Decode(b, target, memory, nil); err != nil {
+		return nil, err
+	}
+	blocks := b.Calls("*.multihead_attn")
+	weights, err := blocks[len(blocks)-1].Weights() // (H, T, S)
 	if err != nil {
 		return nil, err
 	}
-	weights := blocks[len(blocks)-1] // (H, T, S)
 	m, err := machine.New(weights)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package layers_test
+package chapter_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/layers"
+	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -13,9 +14,9 @@ import (
 )
 
 // small is a model of 13 tokens, 5 of context, width 4, around a variant.
-func small(layer string) layers.LanguageModelConfig {
-	return layers.LanguageModelConfig{Vocab: 13, Context: 5, Width: 4, Attention: layers.VariantConfig{
-		Layer: layer, DIn: 4, DOut: 6, NumHeads: 2, DQuery: 4, DKey: 4, DAttn: 7}}
+func small(layer string) chapter.LanguageModelConfig {
+	return chapter.LanguageModelConfig{VocabSize: 13, ContextLength: 5, EmbedDim: 4, Attention: chapter.Config{
+		Layer: layer, EmbedDim: 4, OutDim: 6, NumHeads: 2, QueryDim: 4, KeyDim: 4, AttnDim: 7}}
 }
 
 func tokens(v []int, shape ...int) *tensor.Dense {
@@ -24,9 +25,9 @@ func tokens(v []int, shape ...int) *tensor.Dense {
 
 // Around every variant: one id, a sequence and a batch give logits (…, T, V).
 func TestLanguageModelShapes(t *testing.T) {
-	for _, layer := range layers.Variants() {
+	for _, layer := range chapter.Names() {
 		p := layers.NewParams(tensor.Float32, 1)
-		m, err := layers.NewLanguageModel(p.Scope("model"), small(layer))
+		m, err := chapter.NewLanguageModel(p.Scope("model"), small(layer))
 		require.NoError(t, err)
 		all := names(p)
 		require.Equal(t, []string{"model.tokens.weight", "model.positions.weight"}, all[:2])
@@ -34,15 +35,20 @@ func TestLanguageModelShapes(t *testing.T) {
 		for _, shape := range [][]int{{1}, {5}, {3, 1}, {2, 5}} {
 			b := layers.NewBuild(p, layers.Train)
 			ids := input(t, b, "ids", tokens(make([]int, tensor.Shape(shape).TotalSize()), shape...))
-			logits, weights, err := m.ForwardWithWeights(b, ids)
+			b.Observe("*")
+			logits, err := m.Forward(b, ids)
+			require.NoError(t, err)
+			weights, err := m.Weights(b, ids)
 			require.NoError(t, err)
 			require.Equal(t, append(shape, 13), []int(logits.Shape()), layer)
 			T := shape[len(shape)-1]
+			require.Equal(t, len(shape)+2, weights.Dims(), "%s: with an axis of heads", layer)
 			require.Equal(t, []int{T, T}, []int(weights.Shape()[weights.Dims()-2:]), layer)
-			plain, err := m.Forward(b, ids)
+			got := values(t, logits)
+			b = layers.NewBuild(p, layers.Train)
+			plain, err := m.Forward(b, input(t, b, "ids", tokens(make([]int, tensor.Shape(shape).TotalSize()), shape...)))
 			require.NoError(t, err)
-			got := values(t, logits, plain)
-			require.InDeltaSlice(t, got[0], got[1], 1e-6, layer)
+			require.InDeltaSlice(t, got[0], values(t, plain)[0], 1e-6, layer)
 		}
 	}
 }
@@ -51,26 +57,26 @@ func TestLanguageModelShapes(t *testing.T) {
 func TestLanguageModelSeesPositionsNotTheFuture(t *testing.T) {
 	logits := func(layer string, ids ...int) []float64 {
 		p := layers.NewParams(tensor.Float64, 1)
-		m, err := layers.NewLanguageModel(p.Scope(""), small(layer))
+		m, err := chapter.NewLanguageModel(p.Scope(""), small(layer))
 		require.NoError(t, err)
 		b := layers.NewBuild(p, layers.Eval)
 		out, err := m.Forward(b, input(t, b, "ids", tokens(ids, len(ids))))
 		require.NoError(t, err)
 		return values(t, out)[0]
 	}
-	for _, layer := range layers.Variants() {
+	for _, layer := range chapter.Names() {
 		same := logits(layer, 7, 7)
 		require.NotEqual(t, same[:13], same[13:], "%s: one token at two positions", layer)
 		a, b := logits(layer, 1, 2, 3), logits(layer, 1, 2, 9)
-		require.Equal(t, layers.VariantConfig{Layer: layer}.Causal(), fmt.Sprint(a[:26]) == fmt.Sprint(b[:26]), layer)
+		require.Equal(t, chapter.Config{Layer: layer}.Causal(), fmt.Sprint(a[:26]) == fmt.Sprint(b[:26]), layer)
 	}
 }
 
 // Every parameter gets a gradient from the loss of the next token.
 func TestLanguageModelTrainsEveryParameter(t *testing.T) {
-	for _, layer := range layers.Variants() {
+	for _, layer := range chapter.Names() {
 		p := layers.NewParams(tensor.Float64, 1)
-		m, err := layers.NewLanguageModel(p.Scope(""), small(layer))
+		m, err := chapter.NewLanguageModel(p.Scope(""), small(layer))
 		require.NoError(t, err)
 		b := layers.NewBuild(p, layers.Train)
 		out, err := m.Forward(b, input(t, b, "ids", tokens([]int{1, 2, 3, 4, 5, 6}, 2, 3)))
@@ -92,33 +98,36 @@ func TestLanguageModelTrainsEveryParameter(t *testing.T) {
 
 func TestWrongModelsAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		change func(c *layers.LanguageModelConfig)
+		change func(c *chapter.LanguageModelConfig)
 		says   string
 	}{
-		{func(c *layers.LanguageModelConfig) { c.Vocab = 0 }, "layers: LanguageModel: Vocab: got 0, want at least 1"},
-		{func(c *layers.LanguageModelConfig) { c.Width = -1 }, "layers: LanguageModel: Width: got -1, want at least 1"},
-		{func(c *layers.LanguageModelConfig) { c.Attention.DOut = 0 }, "layers: CausalAttention: Out: got 0, want at least 1"},
-		{func(c *layers.LanguageModelConfig) { c.Attention.DIn = 3 }, "layers: LanguageModel: Attention.DIn: got 3, want Width=4"},
-		{func(c *layers.LanguageModelConfig) { c.Attention = small(layers.Simple).Attention; c.Attention.DIn = 0 },
-			"layers: LanguageModel: Attention.DIn: got 0, want Width=4"},
-		{func(c *layers.LanguageModelConfig) {
-			c.Attention = small(layers.Additive).Attention
-			c.Attention.DKey = 5
+		{func(c *chapter.LanguageModelConfig) { c.VocabSize = 0 }, "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
+		{func(c *chapter.LanguageModelConfig) { c.EmbedDim = -1 }, "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
+		{func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 }, "chapter: causal: OutDim: got 0, want at least 1"},
+		{func(c *chapter.LanguageModelConfig) { c.Attention.EmbedDim = 3 }, "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
+		{func(c *chapter.LanguageModelConfig) {
+			c.Attention = small("simple").Attention
+			c.Attention.EmbedDim = 0
 		},
-			"layers: LanguageModel: Attention.DKey: got 5, want Width=4"},
-		{func(c *layers.LanguageModelConfig) {
-			c.Attention = small(layers.Additive).Attention
-			c.Attention.DQuery = 5
+			"chapter: LanguageModel: Attention.EmbedDim: got 0, want EmbedDim=4"},
+		{func(c *chapter.LanguageModelConfig) {
+			c.Attention = small("additive").Attention
+			c.Attention.KeyDim = 5
 		},
-			"layers: LanguageModel: Attention.DQuery: got 5, want Width=4"},
-		{func(c *layers.LanguageModelConfig) { c.Attention.ContextLength = 4 },
-			"layers: LanguageModel: Attention.ContextLength: got 4, want 0 or at least Context=5"},
+			"chapter: LanguageModel: Attention: got QueryDim=4 and KeyDim=5, want EmbedDim=4"},
+		{func(c *chapter.LanguageModelConfig) {
+			c.Attention = small("additive").Attention
+			c.Attention.QueryDim = 5
+		},
+			"chapter: LanguageModel: Attention: got QueryDim=5 and KeyDim=4, want EmbedDim=4"},
+		{func(c *chapter.LanguageModelConfig) { c.Attention.ContextLength = 4 },
+			"chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
 	} {
-		config := small(layers.Causal)
+		config := small("causal")
 		c.change(&config)
 		require.EqualError(t, config.Validate(), c.says)
 		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewLanguageModel(p.Scope(""), config)
+		_, err := chapter.NewLanguageModel(p.Scope(""), config)
 		require.EqualError(t, err, c.says)
 		require.Zero(t, p.Len())
 	}
@@ -126,15 +135,15 @@ func TestWrongModelsAreRefused(t *testing.T) {
 
 func TestWrongIDsAreRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewLanguageModel(p.Scope(""), small(layers.Causal))
+	m, err := chapter.NewLanguageModel(p.Scope(""), small("causal"))
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
 	for says, ids := range map[string]*G.Node{
-		"layers: LanguageModel: ids: shape nil, want ([B,] T <= 5)":                nil,
-		"layers: LanguageModel: ids: shape (6), want ([B,] T <= 5)":                input(t, b, "long", tokens(make([]int, 6), 6)),
-		"layers: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)":          input(t, b, "deep", tokens(make([]int, 1), 1, 1, 1)),
-		"layers: LanguageModel: ids: shape (), want ([B,] T <= 5)":                 G.NewScalar(b.Graph(), tensor.Int, G.WithName("one")),
-		"layers: LanguageModel: ids: shape (), want ([B,] T <= 5) ":                G.NewVector(b.Graph(), tensor.Int, G.WithName("bare")),
+		"chapter: LanguageModel: ids: got nil, want a node ":                       nil,
+		"chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)":               input(t, b, "long", tokens(make([]int, 6), 6)),
+		"chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)":         input(t, b, "deep", tokens(make([]int, 1), 1, 1, 1)),
+		"chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)":                G.NewScalar(b.Graph(), tensor.Int, G.WithName("one")),
+		"chapter: LanguageModel: ids: shape (), want ([B,] T <= 5) ":               G.NewVector(b.Graph(), tensor.Int, G.WithName("bare")),
 		"graph: Embedding: ids: got float32, want int or int64":                    input(t, b, "floats", numbers(tensor.Float32, 5)),
 		"graph: Embedding: ids: got a node of another graph, want one of weight's": input(t, layers.NewBuild(p, layers.Eval), "other", tokens(make([]int, 5), 5)),
 	} {

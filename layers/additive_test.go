@@ -1,0 +1,43 @@
+package layers_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// Additive attention takes two sequences: any lengths, one batch.
+func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	l, err := layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{Query: 3, Key: 4, Attn: 5})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		query, key []int
+		out, says  string
+	}{
+		{[]int{2, 3}, []int{7, 4}, "(2, 4)", ""},
+		{[]int{5, 1, 3}, []int{5, 7, 4}, "(5, 1, 4)", ""},
+		{[]int{2, 4}, []int{7, 4}, "", "layers: AdditiveAttention: query: shape (2, 4), want ([B,] T, 3)"},
+		{[]int{2, 3}, []int{7, 3}, "", "layers: AdditiveAttention: key: shape (7, 3), want ([B,] S, 4)"},
+		{[]int{2, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (2, 3)"},
+		{[]int{5, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (5, 3)"},
+		{[]int{5, 2, 3}, []int{5, 4}, "", "layers: AdditiveAttention: key: shape (5, 4), want the batch of query's (5, 2, 3)"},
+		{[]int{3, 2, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (3, 2, 3)"},
+	} {
+		b := layers.NewBuild(p, layers.Eval)
+		out, err := l.Forward(b, input(t, b, "query", numbers(tensor.Float32, c.query...)), input(t, b, "key", numbers(tensor.Float32, c.key...)))
+		if c.says != "" {
+			require.EqualError(t, err, c.says)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.out, fmt.Sprint(out.Shape()))
+	}
+	b := layers.NewBuild(p, layers.Eval)
+	_, err = l.Forward(b, input(t, b, "query", numbers(tensor.Float32, 2, 3)), nil)
+	require.EqualError(t, err, "layers: AdditiveAttention: key: got nil, want a node")
+}

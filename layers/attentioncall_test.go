@@ -1,0 +1,141 @@
+package layers_test
+
+import (
+	"testing"
+
+	"attention/graph/mask"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// ops returns how many ops of a name a graph has.
+func ops(b *layers.Build, name string) int {
+	n := 0
+	for _, node := range b.Graph().AllNodes() {
+		if op := node.Op(); op != nil && len(op.String()) >= len(name) && op.String()[:len(name)] == name {
+			n++
+		}
+	}
+	return n
+}
+
+// An observed attention is composed once: its weights are those that made its output.
+func TestObservedAttentionsAreComposed(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	var both [2]*layers.Attention
+	for i, path := range []string{"h.0.attn", "h.1.attn"} {
+		both[i] = must(layers.NewAttention(p.Scope(path), plainAttention))
+	}
+	b := layers.NewBuild(p, layers.Eval)
+	b.Observe("*.1.attn")
+	require.False(t, b.Observes("h.0.attn"))
+	require.True(t, b.Observes("h.1.attn"))
+	x := input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))
+	for _, l := range both {
+		x = b.Of(l.Forward(b, x))
+	}
+	require.NoError(t, b.Err())
+	require.Equal(t, 1, ops(b, "Softmax"))
+	nodes := len(b.Graph().AllNodes())
+
+	calls := b.Calls("h.*.attn")
+	require.Len(t, calls, 2)
+	require.Equal(t, []string{"h.0.attn", "h.1.attn"}, []string{calls[0].Path, calls[1].Path})
+	require.Same(t, calls[1].Input.Query, calls[1].Input.Key)
+	w := b.Of(calls[1].Weights())
+	require.Same(t, w, b.Of(both[1].Weights(b, layers.AttentionInput{Query: calls[1].Input.Query})))
+	require.Len(t, b.Graph().AllNodes(), nodes, "the weights were there")
+	require.Equal(t, tensor.Shape{2, 3, 7, 7}, w.Shape())
+
+	require.Equal(t, tensor.Shape{2, 3, 7, 7}, b.Of(calls[0].Weights()).Shape())
+	require.Greater(t, len(b.Graph().AllNodes()), nodes, "composed now")
+	require.Empty(t, b.Calls("attn"))
+	require.NoError(t, b.Err())
+}
+
+// One layer, called for two sequences and for one of them twice: each call is one of its
+// own, with dropouts of its own.
+func TestEachCallIsItsOwn(t *testing.T) {
+	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
+		c.Dropout, c.ContextDropout, c.ContextOnly = 0.5, 0.5, true
+	}))
+	b := layers.NewBuild(p, layers.Train)
+	x, y := input(t, b, "x", numbers(tensor.Float64, 7, 5)), input(t, b, "y", numbers(tensor.Float64, 3, 5))
+	hidden := layers.AttentionInput{Query: x, Mask: mask.Causal{}}
+	outs := G.Nodes{b.Of(l.Forward(b, x)), b.Of(l.Forward(b, y)), b.Of(l.Forward(b, x)), b.Of(l.Attend(b, hidden))}
+	calls := b.Calls("")
+	require.Len(t, calls, 4)
+	require.Equal(t, 9, b.Drop(0.5).Site, "two dropouts a call")
+	require.Equal(t, mask.Causal{}, calls[3].Input.Mask)
+	require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
+	var weights G.Nodes
+	for _, c := range calls {
+		weights = append(weights, b.Of(c.Weights()))
+	}
+	require.NoError(t, b.Err())
+	require.Equal(t, 10, b.Drop(0.5).Site, "weights have the dropouts of their call")
+	got := values(t, append(outs, weights...)...)
+	require.NotEqual(t, got[0], got[2])
+	require.NotEqual(t, got[4], got[6])
+	require.NotEqual(t, got[4], got[7])
+}
+
+// Weights drop what the output's do, whichever is asked for first.
+func TestWeightsHaveTheDropoutOfTheOutput(t *testing.T) {
+	for _, layout := range []layers.Layout{layers.Book, layers.PerHead} {
+		p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{Width: 5, NumHeads: 3, HeadDim: 4, Layout: layout,
+			Dropout: 0.5, ContextDropout: 0.25, ContextOnly: true, OutDropout: 0.125})
+		run := func(build func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node)) [][]float64 {
+			b := layers.NewBuild(p, layers.Train)
+			out, weights := build(b, layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))})
+			require.NoError(t, b.Err())
+			require.Len(t, b.Calls("*"), 1)
+			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
+			return values(t, out, weights)
+		}
+		want := run(func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node) {
+			b.Observe("*")
+			return b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
+		})
+		after := run(func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node) {
+			return b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
+		})
+		before := run(func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node) {
+			weights = b.Of(l.Weights(b, in))
+			require.Empty(t, b.Calls("*"), "not called yet")
+			return b.Of(l.Attend(b, in)), weights
+		})
+		require.Contains(t, want[1], 0.0)
+		for _, got := range [][][]float64{after, before} {
+			require.InDeltaSlice(t, want[0], got[0], 1e-14)
+			require.Equal(t, want[1], got[1])
+		}
+	}
+}
+
+func TestWrongPatternsAreRefused(t *testing.T) {
+	b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
+	b.Observe("h.*", "h.[")
+	require.EqualError(t, b.Err(), `layers: build: observe: got "h.[", want a pattern of path.Match`)
+}
+
+// No sequence is longer than the config allows.
+func TestContextLengthOfAttention(t *testing.T) {
+	p, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.ContextLength = 7 }))
+	for says, in := range map[string][][]int{
+		"": {{7, 5}, {2, 5}},
+		"layers: Attention: query: shape (8, 5), want ([B,] T <= 7, 5)": {{8, 5}, nil},
+		"layers: Attention: key: shape (8, 5), want ([B,] S <= 7, 5)":   {{2, 5}, {8, 5}},
+	} {
+		b := layers.NewBuild(p, layers.Eval)
+		_, err := l.Attend(b, inputs(t, b, in[0], in[1], nil))
+		if says == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, says)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package layers
+
+import (
+	"slices"
+
+	"attention/graph"
+	"attention/graph/mask"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// AttentionInput is what one call of an Attention works on. All but Query may be nil.
+type AttentionInput struct {
+	Query *G.Node // (T, Width) or (B, T, Width)
+	Key   *G.Node // ([B,] S, KeyWidth); nil means Query
+	Value *G.Node // ([B,] S, ValueWidth); nil means Key
+
+	Mask mask.Mask // which keys are seen, besides what the config's Mask hides
+	Bias *G.Node   // added to the scores, broadcasts to ([B,] H, T, S)
+
+	// Positions of the queries for RoPE, int or int64: () the first, (T), or (B, T). Nil
+	// means 0, 1, … from where Align puts the first query or, with a cache, from Start.
+	Positions *G.Node
+	// KeyPositions are those of the keys. Nil means Positions if the keys are the
+	// queries, else 0, 1, …
+	KeyPositions *G.Node
+
+	// Cache holds the keys and values of the tokens before the query's, which are put
+	// there too; nil means none. Start is then the number of tokens before, an int or
+	// int64 scalar that each run gives anew; see graph.CachedAttention.
+	Cache *graph.KVCache
+	Start *G.Node
+}
+
+// complete checks an input and replaces nil by what it stands for.
+func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error) {
+	if in.Key == nil {
+		in.Key = in.Query
+	}
+	if in.Value == nil {
+		in.Value = in.Key
+	}
+	if err := l.checkSequences(b, in); err != nil {
+		return in, err
+	}
+	if err := l.checkPositions(in); err != nil {
+		return in, err
+	}
+	if in.Cache == nil && in.Start != nil {
+		return in, errorf(l.name, "start: got one without a cache, want both")
+	}
+	if in.Cache != nil {
+		if err := l.checkCache(in); err != nil {
+			return in, err
+		}
+		if in.Positions == nil {
+			in.Positions = in.Start
+		}
+	}
+	if in.KeyPositions == nil && in.Key == in.Query {
+		in.KeyPositions = in.Positions
+	}
+	return in, nil
+}
+
+// checkSequences checks the shapes of queries, keys and values.
+func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
+	c := l.config
+	if err := checkSequence(l.name, "query", b, in.Query, c.Width, c.ContextLength); err != nil {
+		return err
+	}
+	if err := checkSequence(l.name, "key", b, in.Key, c.KeyWidth, c.ContextLength); err != nil {
+		return err
+	}
+	if err := checkSequence(l.name, "value", b, in.Value, c.ValueWidth, c.ContextLength); err != nil {
+		return err
+	}
+	q, k, v := in.Query.Shape(), in.Key.Shape(), in.Value.Shape()
+	if !slices.Equal(q[:len(q)-2], k[:len(k)-2]) {
+		return errorf(l.name, "key: shape %v, want the batch of the query, which is %v", k, q)
+	}
+	if !slices.Equal(k[:len(k)-1], v[:len(v)-1]) {
+		return errorf(l.name, "value: shape %v, want as many rows as the key, which is %v", v, k)
+	}
+	return nil
+}
+
+// checkPositions refuses positions that nothing uses or that are not known of both sides.
+func (l *Attention) checkPositions(in AttentionInput) error {
+	switch {
+	case in.Positions == nil && in.KeyPositions == nil:
+		return nil
+	case l.config.RoPE == nil:
+		return errorf(l.name, "positions: got them without RoPE, want none")
+	case in.Positions == nil && in.Key == in.Query:
+		return errorf(l.name, "positions: got those of the keys alone, want those of the queries, which are the same tokens")
+	}
+	return nil
+}
+
+// checkCache refuses what has no meaning with a cache.
+func (l *Attention) checkCache(in AttentionInput) error {
+	c := l.config
+	switch {
+	case in.Start == nil:
+		return errorf(l.name, "start: got nil with a cache, want the number of tokens before")
+	case in.Key != in.Query || in.Value != in.Query:
+		return errorf(l.name, "key: got another sequence than the query with a cache, want the same")
+	case c.Layout == PerHead:
+		return errorf(l.name, "cache: got one with the layout %q, want none", PerHead)
+	case c.Renormalize:
+		return errorf(l.name, "cache: got one with Renormalize, want none")
+	case c.AddBiasKV || c.AddZeroAttn:
+		return errorf(l.name, "cache: got one with AddBiasKV or AddZeroAttn, want none")
+	case c.ALiBi && in.Cache.Config().KeepFirst > 0:
+		return errorf(l.name, "cache: got one that keeps first tokens with ALiBi, whose bias grows without end, want KeepFirst 0")
+	}
+	return nil
+}

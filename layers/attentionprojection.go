@@ -1,0 +1,138 @@
+package layers
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// layout returns the names of the layout. A packed weight needs inputs of one width.
+func (c AttentionConfig) layout() layout {
+	l := c.Layout.names()
+	if l.weights[0] != "" && (c.KeyWidth != c.Width || c.ValueWidth != c.Width) {
+		l.packed = ""
+	}
+	return l
+}
+
+// makeProjections makes the parameters of the projections of queries, keys and values.
+func (l *Attention) makeProjections(m *maker) {
+	c, at := l.config, l.layout
+	outs, ins := c.projected(), [3]int{c.Width, c.KeyWidth, c.ValueWidth}
+	all := outs[0] + outs[1] + outs[2]
+	if at.packed != "" {
+		l.packed = m.param(at.packed, c.weightInit(c.Width, all), at.weightShape(all, c.Width)...)
+	}
+	for i, in := range ins {
+		if at.packed == "" {
+			l.weights[i] = m.param(at.weights[i], c.weightInit(in, outs[i]), at.weightShape(outs[i], in)...)
+		}
+		if at.packedBias == "" {
+			l.biases[i] = m.paramIf(c.QKVBias, at.biases[i], at.biasInit(in), outs[i])
+		}
+	}
+	if at.packedBias != "" {
+		l.packedBias = m.paramIf(c.QKVBias, at.packedBias, Constant(0), all)
+	}
+}
+
+// weightInit returns how the weight of a projection is drawn.
+func (c AttentionConfig) weightInit(in, out int) Init {
+	if c.Layout == Torch {
+		return xavierUniform(in, out)
+	}
+	return c.layout().weightInit(in)
+}
+
+// makeOutput makes the parameters of the output projection, unless there is none.
+func (l *Attention) makeOutput(m *maker) {
+	c, at, in := l.config, l.layout, l.config.contextWidth()
+	if c.ContextOnly {
+		return
+	}
+	weight, bias := at.weightInit(in), at.biasInit(in)
+	if c.OutStd > 0 {
+		weight = Normal(0, c.OutStd)
+	}
+	if c.Layout == Torch {
+		bias = drawnThenZero(bias)
+	}
+	l.out = m.param(at.out, weight, at.weightShape(c.Out, in)...)
+	l.outBias = m.paramIf(c.OutBias, at.outBias, bias, c.Out)
+}
+
+// project maps the inputs to queries (…, T, H·D), keys (…, S, K·D) and values
+// (…, S, K·Dv). Packed weights map a sequence to all three by one product.
+func (s *step) project() (q, k, v *G.Node) {
+	in, widths := s.in, s.config.projected()
+	if s.layout.packed != "" && in.Key == in.Query && in.Value == in.Query {
+		all := s.linear(in.Query, s.Attention.packed, s.packedBias)
+		if c := s.config; c.QKNorm == NoQKNorm && c.RoPE == nil && c.extraKeys() == 0 {
+			s.packed = all
+		}
+		return s.three(graph.Split(all, widths[:]...))
+	}
+	weights, biases := s.projections()
+	linear := func(x *G.Node, i int) *G.Node {
+		return linear(s.Formula, x, weights[i], biases[i], s.layout.transposed)
+	}
+	return linear(in.Query, 0), linear(in.Key, 1), linear(in.Value, 2)
+}
+
+// projections returns the weights and biases of the three projections.
+func (s *step) projections() (weights, biases [3]*G.Node) {
+	widths := s.config.projected()
+	if s.layout.packed == "" {
+		for i, p := range s.Attention.weights {
+			weights[i] = s.optional(p)
+		}
+	} else if packed := s.optional(s.Attention.packed); s.layout.transposed {
+		weights[0], weights[1], weights[2] = s.three(graph.Split(packed, widths[:]...))
+	} else {
+		weights[0], weights[1], weights[2] = s.three(rows(packed, widths))
+	}
+	if s.config.QKVBias && s.layout.packedBias != "" {
+		biases[0], biases[1], biases[2] = s.three(rows(s.optional(s.packedBias), widths))
+		return weights, biases
+	}
+	for i, p := range s.biases {
+		biases[i] = s.optional(p)
+	}
+	return weights, biases
+}
+
+// rows cuts x along its first axis.
+func rows(x *G.Node, counts [3]int) (G.Nodes, error) {
+	var parts G.Nodes
+	from := 0
+	for _, n := range counts {
+		part, err := graph.Rows(x, from, n)
+		if err != nil {
+			return nil, err
+		}
+		parts, from = append(parts, part), from+n
+	}
+	return parts, nil
+}
+
+// three is Of for a step with three results.
+func (s *step) three(parts G.Nodes, err error) (x, y, z *G.Node) {
+	if err != nil {
+		failed := s.Of(nil, err)
+		return failed, failed, failed
+	}
+	return s.Of(parts[0], nil), s.Of(parts[1], nil), s.Of(parts[2], nil)
+}
+
+// projectOut is the output projection (…, T, H·Dv) → (…, T, Out), if the layer has one.
+func (s *step) projectOut(x *G.Node) *G.Node {
+	if s.config.ContextOnly {
+		return x
+	}
+	return s.linear(x, s.out, s.outBias)
+}
+
+// linear is a product with a parameter, and a bias if the layer has it.
+func (s *step) linear(x *G.Node, weight, bias Param) *G.Node {
+	return linear(s.Formula, x, s.optional(weight), s.optional(bias), s.layout.transposed)
+}

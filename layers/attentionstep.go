@@ -1,0 +1,197 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A step builds the graph of one call of an attention, or of one head of it.
+type step struct {
+	*Attention
+	*expr.Formula
+	b        *Build
+	in       AttentionInput // complete
+	composed bool           // of one op for each step, so that there are weights
+	packed   *G.Node        // queries, keys and values side by side, if they are used as one product made them
+	weights  *G.Node        // (…, H, T, S), if composed
+	call     *AttentionCall
+	dropouts *int // how many of the call's are used
+}
+
+func newStep(c *AttentionCall, composed bool) *step {
+	return &step{Attention: c.layer, Formula: new(expr.Formula), b: c.build, in: c.Input, composed: composed,
+		call: c, dropouts: new(int)}
+}
+
+// contextOfHeads is context of heads of their own.
+func (s *step) contextOfHeads() *G.Node {
+	contexts, weights := make(G.Nodes, len(s.heads)), make(G.Nodes, len(s.heads))
+	for i, head := range s.heads {
+		h := *s
+		h.Attention = head
+		contexts[i] = h.dropContext(h.context()) // (…, T, Dv)
+		if weights[i] = h.weights; h.weights != nil {
+			weights[i] = s.Of(graph.MergeHeads(h.weights)) // (…, 1, T, S) → (…, T, S)
+		}
+	}
+	if weights[0] != nil {
+		// Side by side (…, T, H·S) the heads' weights are laid out as split heads are.
+		s.weights = s.Of(graph.SplitHeads(s.Of(graph.Concat(weights...)), len(s.heads)))
+	}
+	return s.Of(graph.Concat(contexts...)) // (…, T, H·Dv)
+}
+
+// optional returns the node of a parameter, or nil if the layer does not have it.
+func (s *step) optional(p Param) *G.Node { return s.Of(s.b.optional(p)) }
+
+// site returns the call's next dropout.
+func (s *step) site(p float64) graph.DropoutConfig {
+	n := *s.dropouts
+	*s.dropouts++
+	if n == len(s.call.dropouts) {
+		s.call.dropouts = append(s.call.dropouts, s.b.Drop(p))
+	}
+	return s.call.dropouts[n]
+}
+
+// drop is dropout with probability p.
+func (s *step) drop(x *G.Node, p float64) *G.Node { return s.Of(graph.Dropout(x, s.site(p))) }
+
+// dropContext is dropout of what the heads find, which heads of their own do themselves.
+func (s *step) dropContext(x *G.Node) *G.Node {
+	if s.heads != nil {
+		return x
+	}
+	return s.drop(x, s.config.ContextDropout)
+}
+
+// mask joins the config's mask and the call's.
+func (s *step) mask() mask.Mask {
+	switch {
+	case s.config.Mask == nil:
+		return s.in.Mask
+	case s.in.Mask == nil:
+		return s.config.Mask
+	}
+	return mask.And(s.config.Mask, s.in.Mask)
+}
+
+// normalize normalises each head of queries or keys.
+func (s *step) normalize(x *G.Node, gain Param) *G.Node {
+	switch s.config.QKNorm {
+	case RMSNorm:
+		return s.Of(graph.RMSNorm(x, s.optional(gain), s.config.QKNormEps))
+	case L2Norm:
+		return s.Of(graph.L2Norm(x, s.optional(gain), s.config.QKNormEps))
+	}
+	return x
+}
+
+// rotate turns queries and keys by their positions.
+func (s *step) rotate(q, k *G.Node) (*G.Node, *G.Node) {
+	if s.config.RoPE == nil {
+		return q, k
+	}
+	positions := s.in.Positions
+	if positions == nil {
+		positions = s.Of(s.firstPosition())
+	}
+	c := *s.config.RoPE
+	c.Heads = s.config.NumHeads
+	q = s.Of(graph.RoPE(q, positions, c))
+	c.Heads = s.config.NumKVHeads
+	return q, s.Of(graph.RoPE(k, s.in.KeyPositions, c))
+}
+
+// offset returns the position of the first query among the keys.
+func (s *step) offset() (int, error) {
+	n, err := s.config.Align.Offset(length(s.in.Query), length(s.in.Key))
+	if err != nil {
+		err = fmt.Errorf("Align, for the positions of queries: %w", err)
+	}
+	return n, err
+}
+
+// firstPosition returns the position of the first query as a constant.
+func (s *step) firstPosition() (*G.Node, error) {
+	n, err := s.offset()
+	if err != nil {
+		return nil, err
+	}
+	name := G.WithName(fmt.Sprintf("first position %d", n))
+	return G.NewScalar(s.b.graph, tensor.Int64, name, G.WithValue(int64(n))), nil
+}
+
+// extraKeys returns how many keys come after those of the sequence.
+func (c AttentionConfig) extraKeys() int {
+	n := 0
+	if c.AddBiasKV {
+		n++
+	}
+	if c.AddZeroAttn {
+		n++
+	}
+	return n
+}
+
+// extend adds a learned row and one of zeros to keys or values, if the layer has them.
+func (s *step) extend(x *G.Node, row Param) *G.Node {
+	if s.config.AddBiasKV {
+		x = s.Of(graph.AppendRow(x, s.optional(row)))
+	}
+	if s.config.AddZeroAttn {
+		x = s.Of(graph.AppendRow(x, nil))
+	}
+	return x
+}
+
+// relativeBias returns the sum of ALiBi's bias and T5's, or nil if there is neither.
+func (s *step) relativeBias() *G.Node {
+	c := s.config
+	if !c.ALiBi && c.RelativeBias == nil {
+		return nil
+	}
+	T, S, offset := length(s.in.Query), length(s.in.Key), 0
+	if s.in.Cache != nil { // distances from −(T−1) on
+		S = s.in.Cache.Config().Capacity
+		if r := c.RelativeBias; r != nil {
+			S = max(S, r.MaxDistance+1) // the last entry is that of all greater distances
+		}
+		offset = S - T
+	} else {
+		var err error
+		if offset, err = s.offset(); err != nil {
+			return s.Of(nil, err)
+		}
+	}
+	var alibi, t5 *G.Node
+	if c.ALiBi {
+		alibi = s.Of(graph.ALiBi(s.b.graph, s.b.params.Dtype(), graph.ALiBiConfig{Heads: c.NumHeads, T: T, S: S, Offset: offset}))
+	}
+	if r := c.RelativeBias; r != nil {
+		t5 = s.Of(graph.T5RelativeBias(s.optional(s.buckets), graph.T5Config{
+			T: T, S: S, Offset: offset, MaxDistance: r.MaxDistance, Unidirectional: r.Unidirectional}))
+	}
+	switch {
+	case alibi == nil:
+		return t5
+	case t5 == nil:
+		return alibi
+	}
+	return s.Of(graph.Add(t5, alibi))
+}
+
+// gated multiplies the heads' outputs by the query's gate, if the layer has one.
+func (s *step) gated(x *G.Node) *G.Node {
+	if !s.config.Gate {
+		return x
+	}
+	gate := s.Of(graph.Linear(s.in.Query, s.optional(s.gate), nil))
+	return s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate))))
+}

@@ -1,0 +1,152 @@
+package chapter
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Names returns the names of the chapter's layers, in its order.
+func Names() []string {
+	return []string{"simple", "self_v1", "self_v2", "causal", "multi_head_wrapper", "multi_head", "additive"}
+}
+
+// Config is one of the chapter's layers by name. A layer ignores the fields it has no use
+// for.
+type Config struct {
+	Layer         string  `json:"layer"`                    // one of Names
+	EmbedDim      int     `json:"d_in,omitempty"`           // width of the tokens
+	OutDim        int     `json:"d_out,omitempty"`          // width of the context vectors; for multi_head_wrapper of one head's
+	ContextLength int     `json:"context_length,omitempty"` // longest sequence of the causal layers; 0 means any
+	NumHeads      int     `json:"num_heads,omitempty"`      // of multi_head and multi_head_wrapper
+	QKVBias       bool    `json:"qkv_bias,omitempty"`       // of self_v2 and the causal layers
+	Dropout       float64 `json:"dropout,omitempty"`        // of the causal layers' weights, in Train graphs
+	QueryDim      int     `json:"d_query,omitempty"`        // additive: width of the queries
+	KeyDim        int     `json:"d_key,omitempty"`          // additive: width of the keys
+	AttnDim       int     `json:"d_attn,omitempty"`         // additive: width that both are projected to
+}
+
+// Causal reports whether no token of the layer sees a later one.
+func (c Config) Causal() bool {
+	return c.Layer == "causal" || c.Layer == "multi_head_wrapper" || c.Layer == "multi_head"
+}
+
+// Width returns the width of the context vectors.
+func (c Config) Width() int {
+	switch c.Layer {
+	case "simple":
+		return c.EmbedDim
+	case "multi_head_wrapper":
+		return c.NumHeads * c.OutDim
+	case "additive":
+		return c.KeyDim
+	}
+	return c.OutDim
+}
+
+// Validate returns an error that names the first wrong field.
+func (c Config) Validate() error {
+	switch c.Layer {
+	case "simple":
+		return nil
+	case "self_v1":
+		return c.v1().Validate()
+	case "additive":
+		return c.additive().Validate()
+	}
+	if !slices.Contains(Names(), c.Layer) {
+		return fmt.Errorf("chapter: Layer: got %q, want one of %v", c.Layer, Names())
+	}
+	if c.OutDim < 1 { // 0 has a meaning for an Attention
+		return fmt.Errorf("chapter: %s: OutDim: got %d, want at least 1", c.Layer, c.OutDim)
+	}
+	return c.attention().Validate()
+}
+
+// Layer is one of the chapter's layers as attention of a sequence to itself.
+type Layer interface {
+	// Forward maps x (T, EmbedDim) or (B, T, EmbedDim) to context vectors (…, T, Width).
+	Forward(b *layers.Build, x *G.Node) (*G.Node, error)
+	// Weights returns the attention weights (…, H, T, T) that Forward has for x: after
+	// dropout in a Train graph.
+	Weights(b *layers.Build, x *G.Node) (*G.Node, error)
+}
+
+// New makes the layer. The additive one then attends from a sequence to itself.
+func New(s layers.Scope, c Config) (Layer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	switch c.Layer {
+	case "simple":
+		return SimpleSelfAttention{}, nil
+	case "self_v1":
+		return asLayer(NewSelfAttentionV1(s, c.v1()))
+	case "additive":
+		l, err := NewAdditive(s, c)
+		return asLayer(selfAdditive{l}, err)
+	}
+	l, err := layers.NewAttention(s, c.attention())
+	return asLayer(selfAttention{l}, err)
+}
+
+// NewAdditive makes the additive layer, for queries and keys of different sequences.
+func NewAdditive(s layers.Scope, c Config) (*layers.AdditiveAttention, error) {
+	return layers.NewAdditiveAttention(s, c.additive())
+}
+
+// asLayer makes the layer of a failed constructor a plain nil.
+func asLayer[L Layer](l L, err error) (Layer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (c Config) v1() SelfAttentionV1Config {
+	return SelfAttentionV1Config{EmbedDim: c.EmbedDim, OutDim: c.OutDim}
+}
+
+func (c Config) additive() layers.AdditiveAttentionConfig {
+	return layers.AdditiveAttentionConfig{Query: c.QueryDim, Key: c.KeyDim, Attn: c.AttnDim}
+}
+
+// attention returns the config of the layers that are presets.
+func (c Config) attention() (a layers.AttentionConfig) {
+	switch c.Layer {
+	case "multi_head":
+		a = MultiHead(c.EmbedDim, c.OutDim, c.NumHeads)
+	case "multi_head_wrapper":
+		a = MultiHeadWrapper(c.EmbedDim, c.OutDim, c.NumHeads)
+	case "causal":
+		a = Causal(c.EmbedDim, c.OutDim)
+	default:
+		a = SelfV2(c.EmbedDim, c.OutDim)
+	}
+	a.QKVBias = c.QKVBias
+	if c.Causal() {
+		a.ContextLength, a.Dropout = c.ContextLength, c.Dropout
+	}
+	return a
+}
+
+// selfAttention is an Attention of a sequence to itself.
+type selfAttention struct{ *layers.Attention }
+
+func (l selfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
+	return l.Attention.Weights(b, layers.AttentionInput{Query: x})
+}
+
+// selfAdditive is additive attention of a sequence to itself.
+type selfAdditive struct{ *layers.AdditiveAttention }
+
+func (l selfAdditive) Forward(b *layers.Build, x *G.Node) (*G.Node, error) {
+	return l.AdditiveAttention.Forward(b, x, x)
+}
+
+func (l selfAdditive) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
+	return l.AdditiveAttention.Weights(b, x, x)
+}

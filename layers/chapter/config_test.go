@@ -1,0 +1,234 @@
+package chapter_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"attention/layers"
+	"attention/layers/chapter"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Each name makes its layer, of the width it says, with the chapter's parameters.
+func TestEachVariantMakesItsLayer(t *testing.T) {
+	projections := []string{"W_query.weight", "W_key.weight", "W_value.weight"}
+	biased := []string{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight", "W_value.bias"}
+	for _, c := range []struct {
+		config chapter.Config
+		layer  string
+		names  []string
+		width  int
+		causal bool
+	}{
+		{chapter.Config{Layer: "simple", EmbedDim: 3}, "chapter.SimpleSelfAttention", nil, 3, false},
+		{chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2}, "*chapter.SelfAttentionV1", []string{"W_query", "W_key", "W_value"}, 2, false},
+		{chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 2, QKVBias: true}, "chapter.selfAttention", biased, 2, false},
+		{chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, ContextLength: 4}, "chapter.selfAttention", projections, 2, true},
+		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 1}, "chapter.selfAttention",
+			[]string{"heads.0.W_query.weight", "heads.0.W_key.weight", "heads.0.W_value.weight"}, 2, true},
+		{chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 4, NumHeads: 2}, "chapter.selfAttention",
+			append(projections[:3:3], "out_proj.weight", "out_proj.bias"), 4, true},
+		{chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3, AttnDim: 5}, "chapter.selfAdditive",
+			[]string{"W_query.weight", "W_key.weight", "v.weight"}, 3, false},
+	} {
+		require.NoError(t, c.config.Validate())
+		p := layers.NewParams(tensor.Float64, 1)
+		l, err := chapter.New(p.Scope(""), c.config)
+		require.NoError(t, err)
+		require.Equal(t, c.layer, fmt.Sprintf("%T", l))
+		require.Equal(t, c.names, names(p))
+		require.Equal(t, c.width, c.config.Width())
+		require.Equal(t, c.causal, c.config.Causal())
+		out, _ := apply(t, p, l, numbers(tensor.Float64, 2, 4, 3))
+		require.Len(t, out, 2*4*c.width)
+	}
+}
+
+// Every name of Variants is known, and its config goes through JSON unchanged.
+func TestVariantsGoThroughJSON(t *testing.T) {
+	require.Len(t, chapter.Names(), 7)
+	for _, name := range chapter.Names() {
+		c := chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, ContextLength: 5, NumHeads: 2, QKVBias: true, Dropout: 0.1, QueryDim: 3, KeyDim: 3, AttnDim: 7}
+		require.NoError(t, c.Validate())
+		text, err := json.Marshal(c)
+		require.NoError(t, err)
+		var back chapter.Config
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, c, back)
+	}
+	text, err := json.Marshal(chapter.Config{Layer: "simple"})
+	require.NoError(t, err)
+	require.Equal(t, `{"layer":"simple"}`, string(text))
+}
+
+// A causal variant hides what it says; the others do not.
+func TestCausalSaysWhatTheWeightsShow(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	for name, l := range selfLayers(t, p) {
+		_, weights := apply(t, p, l, numbers(tensor.Float64, 4, 3))
+		hidden := true
+		for i := range weights {
+			query, key := i/4%4, i%4
+			if key > query {
+				hidden = hidden && weights[i] == 0
+			} else {
+				require.NotZero(t, weights[i], name)
+			}
+		}
+		require.Equal(t, chapter.Config{Layer: name}.Causal(), hidden, name)
+	}
+}
+
+func TestWrongVariantsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		config chapter.Config
+		says   string
+	}{
+		{chapter.Config{}, `chapter: Layer: got "", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
+		{chapter.Config{Layer: "Causal"}, `chapter: Layer: got "Causal", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
+		{chapter.Config{Layer: "self_v1"}, "chapter: SelfAttentionV1: EmbedDim: got 0, want at least 1"},
+		{chapter.Config{Layer: "self_v2", EmbedDim: 3}, "chapter: self_v2: OutDim: got 0, want at least 1"},
+		{chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, Dropout: 1}, "layers: Attention: Dropout: got 1, want 0 <= p < 1"},
+		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2}, "layers: Attention: NumHeads: got 0, want at least 1"},
+		{chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 3, NumHeads: 2}, "layers: Attention: NumHeads: got 2, want a divisor of Out=3, or HeadDim"},
+		{chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3}, "layers: AdditiveAttention: Attn: got 0, want at least 1"},
+	} {
+		require.EqualError(t, c.config.Validate(), c.says)
+		l, err := chapter.New(layers.NewParams(tensor.Float32, 1).Scope(""), c.config)
+		require.EqualError(t, err, c.says)
+		require.True(t, l == nil, "no layer, not one that is nil inside: %T", l)
+	}
+}
+
+// Additive attention by name may also attend from one sequence to another.
+func TestAdditiveByName(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	l, err := chapter.NewAdditive(p.Scope(""), chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 4, AttnDim: 5})
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	query, key := input(t, b, "query", numbers(tensor.Float64, 2, 3)), input(t, b, "key", numbers(tensor.Float64, 7, 4))
+	out, err := l.Forward(b, query, key)
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{2, 4}, out.Shape())
+	weights, err := l.Weights(b, query, key)
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{1, 2, 7}, weights.Shape())
+}
+
+// selfLayers are all self-attention layers for tokens of width 3.
+func selfLayers(t *testing.T, p *layers.Params) map[string]chapter.Layer {
+	t.Helper()
+	all := map[string]chapter.Layer{}
+	for _, name := range chapter.Names() {
+		c := chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, NumHeads: 2, ContextLength: 5, QueryDim: 3, KeyDim: 3, AttnDim: 7}
+		l, err := chapter.New(p.Scope(name), c)
+		require.NoError(t, err)
+		all[name] = l
+	}
+	return all
+}
+
+// layerNames are what errors call selfLayers. The simple one has no parameters, hence no path.
+var layerNames = map[string]string{
+	"simple": "chapter: SimpleSelfAttention", "self_v1": "chapter: self_v1: SelfAttentionV1", "self_v2": "layers: self_v2: Attention",
+	"causal": "layers: causal: Attention", "multi_head_wrapper": "layers: multi_head_wrapper: Attention",
+	"multi_head": "layers: multi_head: Attention", "additive": "layers: additive: AdditiveAttention",
+}
+
+// What every self-attention layer refuses, in a message that names the layer.
+func TestWrongInputsAreRefused(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	bare := func(b *layers.Build) *G.Node { return G.NewMatrix(b.Graph(), tensor.Float32, G.WithName("bare")) }
+	of := func(dt tensor.Dtype, shape ...int) func(b *layers.Build) *G.Node {
+		return func(b *layers.Build) *G.Node {
+			x := b.InputOf(dt, "x", shape...)
+			require.NoError(t, b.Err())
+			return x
+		}
+	}
+	foreign := func(*layers.Build) *G.Node { return of(tensor.Float32, 2, 3)(layers.NewBuild(p, layers.Eval)) }
+	for name, l := range selfLayers(t, p) {
+		for says, x := range map[string]func(b *layers.Build) *G.Node{
+			"got nil, want a node":             func(*layers.Build) *G.Node { return nil },
+			"shape (3), want ([B,] T":          of(tensor.Float32, 3),
+			"shape (1, 2, 2, 3), want ([B,] T": of(tensor.Float32, 1, 2, 2, 3),
+			"shape (), want ([B,] T":           bare,
+			"got float64, want float32":        of(tensor.Float64, 2, 3),
+			"got int, want float32":            of(tensor.Int, 2, 3),
+			"a node of another graph":          foreign,
+			"shape (2, 4), want ([B,] T":       of(tensor.Float32, 2, 4),
+		} {
+			if name == "simple" && says[:8] == "shape (2" || name == "simple" && says[:3] == "a n" {
+				continue // any width will do, and no parameter ties it to a graph
+			}
+			b := layers.NewBuild(p, layers.Eval)
+			require.NotPanics(t, func() {
+				out, err := l.Forward(b, x(b))
+				require.ErrorContains(t, err, says, name)
+				require.Nil(t, out)
+				require.ErrorContains(t, err, layerNames[name]+": ", name)
+			}, "%s: %s", name, says)
+		}
+	}
+}
+
+// Shorter sequences than the context are welcome, longer ones are not.
+func TestContextLength(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	for name, l := range selfLayers(t, p) {
+		bounded := name == "causal" || name == "multi_head_wrapper" || name == "multi_head"
+		for T := 1; T <= 6; T++ {
+			b := layers.NewBuild(p, layers.Eval)
+			out, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float32, 2, T, 3)))
+			if bounded && T > 5 {
+				require.EqualError(t, err, fmt.Sprintf("%s: query: shape (2, 6, 3), want ([B,] T <= 5, 3)", layerNames[name]))
+				continue
+			}
+			require.NoError(t, err, "%s of %d tokens", name, T)
+			values(t, out)
+		}
+	}
+}
+
+// A shorter sequence gives what the longer one gives at its first tokens.
+func TestCausalLayersOfAPrefix(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	long := numbers(tensor.Float64, 5, 3)
+	for name, l := range selfLayers(t, p) {
+		if name != "causal" && name != "multi_head_wrapper" && name != "multi_head" {
+			continue
+		}
+		want, _ := apply(t, p, l, long)
+		width := len(want) / 5
+		for T := 1; T < 5; T++ {
+			got, _ := apply(t, p, l, dense(tensor.Float64, long.Data().([]float64)[:3*T], T, 3))
+			require.InDeltaSlice(t, want[:width*T], got, 1e-15, "%s of %d tokens", name, T)
+		}
+	}
+}
+
+// Each sequence of a batch is handled as if it were alone, and weights that a query
+// gives sum to one.
+func TestSequencesOfABatchAreApart(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	batch := numbers(tensor.Float64, 2, 5, 3)
+	for name, l := range selfLayers(t, p) {
+		out, weights := apply(t, p, l, batch)
+		for i := range 2 {
+			one, oneWeights := apply(t, p, l, dense(tensor.Float64, batch.Data().([]float64)[15*i:15*i+15], 5, 3))
+			require.InDeltaSlice(t, one, out[i*len(one):(i+1)*len(one)], 1e-15, name)
+			require.InDeltaSlice(t, oneWeights, weights[i*len(oneWeights):(i+1)*len(oneWeights)], 1e-15, name)
+		}
+		for row := range len(weights) / 5 {
+			sum := 0.0
+			for _, w := range weights[5*row : 5*row+5] {
+				sum += w
+			}
+			require.InDelta(t, 1, sum, 1e-14, "%s, row %d", name, row)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package chapter_test
+
+import (
+	"fmt"
+	"log"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/layers"
+	"attention/layers/chapter"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func ExampleSimpleSelfAttention() {
+	// Nothing to learn: every word is query, key and value at once.
+	build := layers.NewBuild(layers.NewParams(tensor.Float32, 123), layers.Eval)
+	build.Observe("*") // so that the output is computed from the weights
+	x := journey(build)
+	context := build.Of(chapter.SimpleSelfAttention{}.Forward(build, x))
+	weights := build.Of(chapter.SimpleSelfAttention{}.Weights(build, x)) // (1, T, T)
+	weights = build.Of(graph.MergeHeads(weights))
+	check(build.Err())
+	show(weights, context)
+	// Output:
+	// ⎡0.2098  0.2006  0.1981  0.1242  0.1220  0.1452⎤
+	// ⎢0.1385  0.2379  0.2333  0.1240  0.1082  0.1581⎥
+	// ⎢0.1390  0.2369  0.2326  0.1242  0.1108  0.1565⎥
+	// ⎢0.1435  0.2074  0.2046  0.1462  0.1263  0.1720⎥
+	// ⎢0.1526  0.1958  0.1975  0.1367  0.1879  0.1295⎥
+	// ⎣0.1385  0.2184  0.2128  0.1420  0.0988  0.1896⎦
+	//
+	// ⎡0.4421  0.5931  0.5790⎤
+	// ⎢0.4419  0.6515  0.5683⎥
+	// ⎢0.4431  0.6496  0.5671⎥
+	// ⎢0.4304  0.6298  0.5510⎥
+	// ⎢0.4671  0.5910  0.5266⎥
+	// ⎣0.4177  0.6503  0.5645⎦
+}
+
+func ExampleSelfAttentionV1() {
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := chapter.NewSelfAttentionV1(params.Scope(""), chapter.SelfAttentionV1Config{EmbedDim: 3, OutDim: 2})
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	context, err := layer.Forward(build, journey(build))
+	check(err)
+	show(context)
+	// Output:
+	// ⎡0.2996  0.8053⎤
+	// ⎢0.3061  0.8210⎥
+	// ⎢0.3058  0.8203⎥
+	// ⎢0.2948  0.7939⎥
+	// ⎢0.2927  0.7891⎥
+	// ⎣0.2990  0.8040⎦
+}
+
+func ExampleSetV1() {
+	params := layers.NewParams(tensor.Float32, 789)
+	v2, err := layers.NewAttention(params.Scope("v2"), chapter.SelfV2(3, 2))
+	check(err)
+	v1, err := chapter.NewSelfAttentionV1(params.Scope("v1"), chapter.SelfAttentionV1Config{EmbedDim: 3, OutDim: 2})
+	check(err)
+	// With v2's weights, transposed, v1 computes what v2 does.
+	check(chapter.SetV1(v1, v2))
+	build := layers.NewBuild(params, layers.Eval)
+	context, err := v1.Forward(build, journey(build))
+	check(err)
+	show(context)
+	// Output:
+	// ⎡-0.0739   0.0713⎤
+	// ⎢-0.0748   0.0703⎥
+	// ⎢-0.0749   0.0702⎥
+	// ⎢-0.0760   0.0685⎥
+	// ⎢-0.0763   0.0679⎥
+	// ⎣-0.0754   0.0693⎦
+}
+
+func ExampleSelfV2() {
+	params := layers.NewParams(tensor.Float32, 789)
+	layer, err := layers.NewAttention(params.Scope(""), chapter.SelfV2(3, 2))
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	context, err := layer.Forward(build, journey(build))
+	check(err)
+	show(context)
+	// Output:
+	// ⎡-0.0739   0.0713⎤
+	// ⎢-0.0748   0.0703⎥
+	// ⎢-0.0749   0.0702⎥
+	// ⎢-0.0760   0.0685⎥
+	// ⎢-0.0763   0.0679⎥
+	// ⎣-0.0754   0.0693⎦
+}
+
+func ExampleCausal() {
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope(""), chapter.Causal(3, 2))
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	build.Observe("*") // so that the output is computed from the weights
+	in := layers.AttentionInput{Query: journey(build)}
+	context := build.Of(layer.Attend(build, in))
+	weights := build.Of(layer.Weights(build, in)) // (1, T, T)
+	weights = build.Of(graph.MergeHeads(weights))
+	check(build.Err())
+	show(weights, context) // no weight above the diagonal
+	// Output:
+	// ⎡1.0000  0.0000  0.0000  0.0000  0.0000  0.0000⎤
+	// ⎢0.4833  0.5167  0.0000  0.0000  0.0000  0.0000⎥
+	// ⎢0.3190  0.3408  0.3402  0.0000  0.0000  0.0000⎥
+	// ⎢0.2445  0.2545  0.2542  0.2468  0.0000  0.0000⎥
+	// ⎢0.1994  0.2060  0.2058  0.1935  0.1953  0.0000⎥
+	// ⎣0.1624  0.1709  0.1706  0.1654  0.1625  0.1682⎦
+	//
+	// ⎡-0.4519   0.2216⎤
+	// ⎢-0.5874   0.0058⎥
+	// ⎢-0.6300  -0.0632⎥
+	// ⎢-0.5675  -0.0843⎥
+	// ⎢-0.5526  -0.0981⎥
+	// ⎣-0.5299  -0.1081⎦
+}
+
+func ExampleMultiHeadWrapper() {
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope(""), chapter.MultiHeadWrapper(3, 2, 2))
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	context, err := layer.Forward(build, journey(build))
+	check(err)
+	show(context) // two columns of each head
+	// Output:
+	// ⎡-0.4519   0.2216   0.4772   0.1063⎤
+	// ⎢-0.5874   0.0058   0.5891   0.3257⎥
+	// ⎢-0.6300  -0.0632   0.6202   0.3860⎥
+	// ⎢-0.5675  -0.0843   0.5478   0.3589⎥
+	// ⎢-0.5526  -0.0981   0.5321   0.3428⎥
+	// ⎣-0.5299  -0.1081   0.5077   0.3493⎦
+}
+
+func ExampleMultiHead() {
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope(""), chapter.MultiHead(3, 2, 2))
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	context, err := layer.Forward(build, journey(build))
+	check(err)
+	show(context)
+	// Output:
+	// ⎡0.3190  0.4858⎤
+	// ⎢0.2943  0.3897⎥
+	// ⎢0.2856  0.3593⎥
+	// ⎢0.2693  0.3873⎥
+	// ⎢0.2639  0.3928⎥
+	// ⎣0.2575  0.4028⎦
+}
+
+func ExampleConfig() {
+	// A layer by its name, as in a file of settings.
+	config := chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 2, NumHeads: 2}
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := chapter.New(params.Scope("attention"), config)
+	check(err)
+	for name, value := range params.All() {
+		fmt.Println(name, value.Shape())
+	}
+	build := layers.NewBuild(params, layers.Eval)
+	context, err := layer.Forward(build, journey(build))
+	check(err)
+	fmt.Println(context.Shape())
+	// Output:
+	// attention.W_query.weight (2, 3)
+	// attention.W_key.weight (2, 3)
+	// attention.W_value.weight (2, 3)
+	// attention.out_proj.weight (2, 2)
+	// attention.out_proj.bias (2)
+	// (6, 2)
+}
+
+func ExampleLanguageModel() {
+	params := layers.NewParams(tensor.Float32, 123)
+	model, err := chapter.NewLanguageModel(params.Scope(""), chapter.LanguageModelConfig{
+		VocabSize: 4, ContextLength: 6, EmbedDim: 3,
+		Attention: chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2},
+	})
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	ids := build.InputOf(tensor.Int, "ids", 3)
+	check(G.Let(ids, tensor.New(tensor.WithShape(3), tensor.WithBacking([]int{2, 0, 2}))))
+	logits, err := model.Forward(build, ids)
+	check(err)
+	show(logits) // how likely each of the four tokens is to come next
+	// Output:
+	// ⎡-0.8258  -0.1049  -0.7249   0.4433⎤
+	// ⎢-1.0663   0.0576  -0.7384   0.4126⎥
+	// ⎣-1.2604   0.1752  -0.7767   0.3789⎦
+}
+
+// journey is an input of the graph that holds six words of three numbers each.
+func journey(b *layers.Build) *G.Node {
+	x := b.Input("x", 6, 3)
+	check(G.Let(x, tensor.New(tensor.WithShape(6, 3), tensor.WithBacking([]float32{
+		0.43, 0.15, 0.89, 0.55, 0.87, 0.66, 0.57, 0.85, 0.64, 0.22, 0.58, 0.33, 0.77, 0.25, 0.10, 0.05, 0.80, 0.55}))))
+	return x
+}
+
+// show computes nodes and prints them.
+func show(nodes ...*G.Node) {
+	m, err := machine.New(nodes...)
+	check(err)
+	check(m.RunAll())
+	for _, n := range nodes {
+		fmt.Printf("%.4f\n", n.Value())
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

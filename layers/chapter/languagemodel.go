@@ -1,0 +1,127 @@
+package chapter
+
+import (
+	"cmp"
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/expr"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// LanguageModelConfig sizes a LanguageModel.
+type LanguageModelConfig struct {
+	VocabSize     int    `json:"vocab"`   // V, distinct tokens
+	ContextLength int    `json:"context"` // the longest sequence, T
+	EmbedDim      int    `json:"width"`   // E
+	Attention     Config `json:"attention"`
+}
+
+// Validate returns an error that names the first wrong field.
+func (c LanguageModelConfig) Validate() error {
+	for _, s := range []struct {
+		name string
+		got  int
+	}{{"VocabSize", c.VocabSize}, {"ContextLength", c.ContextLength}, {"EmbedDim", c.EmbedDim}} {
+		if s.got < 1 {
+			return fmt.Errorf("chapter: LanguageModel: %s: got %d, want at least 1", s.name, s.got)
+		}
+	}
+	if err := c.Attention.Validate(); err != nil {
+		return err
+	}
+	a := c.Attention
+	if a.Layer == "additive" && (a.QueryDim != c.EmbedDim || a.KeyDim != c.EmbedDim) {
+		return fmt.Errorf("chapter: LanguageModel: Attention: got QueryDim=%d and KeyDim=%d, want EmbedDim=%d", a.QueryDim, a.KeyDim, c.EmbedDim)
+	}
+	if a.Layer != "additive" && a.EmbedDim != c.EmbedDim {
+		return fmt.Errorf("chapter: LanguageModel: Attention.EmbedDim: got %d, want EmbedDim=%d", a.EmbedDim, c.EmbedDim)
+	}
+	if n := a.ContextLength; n != 0 && n < c.ContextLength {
+		return fmt.Errorf("chapter: LanguageModel: Attention.ContextLength: got %d, want 0 or at least ContextLength=%d", n, c.ContextLength)
+	}
+	return nil
+}
+
+// LanguageModel is the smallest language model that shows what attention learns: token and
+// position embeddings, one attention layer, and a projection to the scores of the next
+// token.
+type LanguageModel struct {
+	config            LanguageModelConfig
+	params            *layers.Params
+	tokens, positions layers.Param
+	attention         Layer
+	output            *layers.Linear
+}
+
+// NewLanguageModel makes the parameters tokens.weight (V, E), positions.weight (T, E),
+// attention.… and output.weight (V, Width), output.bias (V).
+func NewLanguageModel(s layers.Scope, c LanguageModelConfig) (*LanguageModel, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &LanguageModel{config: c, params: s.Params()}
+	var err error
+	if m.tokens, err = s.Param("tokens.weight", layers.Normal(0, 1), c.VocabSize, c.EmbedDim); err != nil {
+		return nil, err
+	}
+	if m.positions, err = s.Param("positions.weight", layers.Normal(0, 1), c.ContextLength, c.EmbedDim); err != nil {
+		return nil, err
+	}
+	if m.attention, err = New(s.Sub("attention"), c.Attention); err != nil {
+		return nil, err
+	}
+	m.output, err = layers.NewLinear(s.Sub("output"), layers.LinearConfig{In: c.Attention.Width(), Out: c.VocabSize, Bias: true})
+	return m, err
+}
+
+// Params returns the parameters that the model's are among.
+func (m *LanguageModel) Params() *layers.Params { return m.params }
+
+// Forward maps ids, int (B, T) or (T), to logits (…, T, V).
+func (m *LanguageModel) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	var f expr.Formula
+	x := f.Of(m.embed(b, ids))                    // (…, T, E)
+	x = f.Of(m.attention.Forward(b, x))           // (…, T, Width)
+	return f.Result(f.Of(m.output.Forward(b, x))) // (…, T, V)
+}
+
+// Weights returns the attention weights (…, H, T, T) for ids.
+func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	var f expr.Formula
+	x := f.Of(m.embed(b, ids))
+	return f.Result(f.Of(m.attention.Weights(b, x)))
+}
+
+// embed is token plus position: (…, T, E).
+func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	if err := b.Err(); err != nil {
+		return nil, err
+	}
+	if ids == nil {
+		return nil, fmt.Errorf("chapter: LanguageModel: ids: got nil, want a node")
+	}
+	shape := ids.Shape()
+	n := len(shape)
+	if n < 1 || n > 2 || shape[n-1] > m.config.ContextLength {
+		return nil, fmt.Errorf("chapter: LanguageModel: ids: shape %v, want ([B,] T <= %d)", shape, m.config.ContextLength)
+	}
+	var f expr.Formula
+	token := f.Of(graph.Embedding(b.Node(m.tokens), ids))
+	position := f.Of(graph.Embedding(b.Node(m.positions), firstIDs(b, shape[n-1])))
+	x := f.Of(graph.Add(token, position))
+	if err := cmp.Or(b.Err(), f.Err()); err != nil {
+		return nil, fmt.Errorf("chapter: LanguageModel: %w", err)
+	}
+	return x, nil
+}
+
+// firstIDs returns the constant 0, 1, … n−1.
+func firstIDs(b *layers.Build, n int) *G.Node {
+	ids := tensor.New(tensor.WithShape(n), tensor.WithBacking(tensor.Range(tensor.Int, 0, n)))
+	name := G.WithName(fmt.Sprintf("positions 0…%d", n-1))
+	return G.NewTensor(b.Graph(), tensor.Int, 1, G.WithShape(n), name, G.WithValue(ids))
+}

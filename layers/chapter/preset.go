@@ -1,0 +1,33 @@
+package chapter
+
+import (
+	"attention/graph/mask"
+	"attention/layers"
+)
+
+// SelfV2 is self-attention by one head, from tokens of width in to context vectors of width
+// out.
+func SelfV2(in, out int) layers.AttentionConfig {
+	return layers.AttentionConfig{Width: in, Out: out, NumHeads: 1, ContextOnly: true}
+}
+
+// Causal is SelfV2 in which no token sees a later one.
+func Causal(in, out int) layers.AttentionConfig {
+	c := SelfV2(in, out)
+	c.Mask = mask.Causal{}
+	return c
+}
+
+// MultiHeadWrapper is Causal by several heads with parameters of their own, each of width
+// out, and their context vectors side by side.
+func MultiHeadWrapper(in, out, heads int) layers.AttentionConfig {
+	c := Causal(in, 0)
+	c.HeadDim, c.NumHeads, c.Layout = out, heads, layers.PerHead
+	return c
+}
+
+// MultiHead is causal attention by several heads at once, whose projections are one matrix
+// each, with an output projection.
+func MultiHead(in, out, heads int) layers.AttentionConfig {
+	return layers.AttentionConfig{Width: in, Out: out, NumHeads: heads, OutBias: true, Mask: mask.Causal{}}
+}

@@ -1,0 +1,60 @@
+package layers
+
+import "gorgonia.org/tensor"
+
+// Declare returns the parameters that a constructor of this package makes for a config,
+// as in Declare(NewGPT, config), with names and shapes but without values: nothing is
+// allocated or drawn. Its Dtype is float32.
+func Declare[C, L any](construct func(Scope, C) (L, error), config C) (*Params, error) {
+	p := NewParams(tensor.Float32, 0)
+	p.start = declared
+	_, err := construct(p.Scope(""), config)
+	return p, err
+}
+
+// checked calls construct in a scope with a config that is valid. construct and what it
+// calls check no config again.
+func checked[C interface{ Validate() error }, L any](s Scope, c C, construct func(Scope, C) (*L, error)) (*L, error) {
+	if err := s.locate(c.Validate()); err != nil {
+		return nil, err
+	}
+	return construct(s, c)
+}
+
+// A maker makes the parameters and the parts of a layer. It keeps the first error.
+type maker struct {
+	scope Scope
+	err   error
+}
+
+// param makes a parameter.
+func (m *maker) param(name string, init Init, shape ...int) (p Param) {
+	if m.err == nil {
+		p, m.err = m.scope.Param(name, init, shape...)
+	}
+	return p
+}
+
+// paramIf makes a parameter, or none unless wanted.
+func (m *maker) paramIf(wanted bool, name string, init Init, shape ...int) Param {
+	if !wanted {
+		return Param{}
+	}
+	return m.param(name, init, shape...)
+}
+
+// part makes a layer in the scope called name.
+func part[C, L any](m *maker, name string, construct func(Scope, C) (*L, error), c C) (l *L) {
+	if m.err == nil {
+		l, m.err = construct(m.scope.Sub(name), c)
+	}
+	return l
+}
+
+// done returns a layer, or nil and the first error of its parts.
+func done[L any](m *maker, l *L) (*L, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	return l, nil
+}
