@@ -159,3 +159,86 @@ func TestDropoutOfTheWeights(t *testing.T) {
 	require.NotZero(t, dropped)
 	near(t, "out", naiveMatMul(got.grads[0], in[2].array), got.out, 1e-14)
 }
+
+// hidden adds −∞ to the scores of all keys of query 1 before the softmax.
+func hidden(t *testing.T, q, k, v *G.Node, mask *G.Node) *G.Node {
+	t.Helper()
+	scores, err := graph.Scores(q, k)
+	require.NoError(t, err)
+	scores, err = graph.Add(scores, mask)
+	require.NoError(t, err)
+	weights, err := graph.Softmax(scores)
+	require.NoError(t, err)
+	out, err := graph.MatMul(weights, v)
+	require.NoError(t, err)
+	return out
+}
+
+// A query that sees no key: weights 0, output 0, and no gradient into q, k or v.
+func TestQueryThatSeesNoKey(t *testing.T) {
+	for _, p := range tolerances {
+		in := floats(of([]float64{1, 2, 3, 4}, 2, 2), of([]float64{1, 0, 0, 1, 1, 1}, 3, 2), of([]float64{1, 2, 3}, 3, 1))
+		in = append(in, input{array: of([]float64{0, 0, 0, -inf, -inf, -inf}, 2, 3), fixed: true})
+		e := express(t, func(in G.Nodes) (*G.Node, error) { return hidden(t, in[0], in[1], in[2], in[3]), nil }, in, p.dt)
+		e.differentiate(t, in, of([]float64{0, 1}, 2, 1), p.dt) // only the blind query's output matters
+		for _, got := range []result{e.onOurs(t), e.onTape(t)} {
+			require.Zero(t, got.out.at(1, 0))
+			require.NotZero(t, got.out.at(0, 0))
+			for i, grad := range got.grads {
+				require.Equal(t, make([]float64, len(grad.v)), grad.v, "gradient %d", i)
+			}
+		}
+	}
+}
+
+// Scores far beyond what eˣ can hold pick one key each.
+func TestAttentionOfHugeScores(t *testing.T) {
+	for _, size := range []float64{1e4, 1e15} { // scores of 1e8 and 1e30
+		for _, p := range tolerances {
+			q, v := of([]float64{size, -size}, 2, 1), of([]float64{5, 7}, 2, 1)
+			in := floats(q, q, v)
+			e := express(t, attention(graph.AttentionConfig{}), in, p.dt)
+			e.differentiate(t, in, of([]float64{1, 1}, 2, 1), p.dt)
+			got := e.onOurs(t)
+			require.Equal(t, []float64{5, 7}, got.out.v)
+			require.Equal(t, []float64{1, 1}, got.grads[2].v)
+			for _, dx := range append(got.grads[0].v, got.grads[1].v...) {
+				require.Zero(t, dx)
+			}
+		}
+	}
+}
+
+// attention(x, x, x): the gradient gathers all three ways into x.
+func TestAttentionOfOneNode(t *testing.T) {
+	x, dy := normal(rand.New(rand.NewPCG(5, 6)), 3, 5), normal(rand.New(rand.NewPCG(7, 8)), 3, 5)
+	_, dx := through(t, func(x *G.Node) (*G.Node, error) {
+		return context(graph.Attention(x, x, x, graph.AttentionConfig{}))
+	}, x, dy, tensor.Float64)
+	in := floats(x, x, x)
+	apart := express(t, attention(graph.AttentionConfig{}), in, tensor.Float64)
+	apart.differentiate(t, in, dy, tensor.Float64)
+	got := apart.onOurs(t)
+	sum := x.like()
+	for i := range sum.v {
+		sum.v[i] = got.grads[0].v[i] + got.grads[1].v[i] + got.grads[2].v[i]
+	}
+	near(t, "dx", sum, dx, 1e-12)
+}
+
+// Attention of any config has the same bits on both machines.
+func TestMachinesAgreeOnAttention(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := shrinking{t, rt}
+		a := drawAttention(rt)
+		for _, fused := range []bool{false, true} {
+			e, _ := a.express(s, fused)
+			e.differentiate(s, make([]input, len(e.in)), normal(rand.New(rand.NewPCG(9, 9)), e.out.Shape()...), a.dt)
+			tape, ours := e.onTape(s), e.onOurs(s)
+			require.Equal(s, bits(tape.out), bits(ours.out))
+			for i, name := range a.names() {
+				require.Equal(s, bits(tape.grads[i]), bits(ours.grads[i]), name)
+			}
+		}
+	})
+}

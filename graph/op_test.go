@@ -10,6 +10,7 @@ import (
 	"attention/graph"
 	"attention/graph/gradcases"
 	"attention/graph/machine"
+	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -223,4 +224,19 @@ func firstOf(parts G.Nodes, err error) (*G.Node, error) {
 		return nil, err
 	}
 	return parts[0], nil
+}
+
+// A NaN anywhere in a query's score shows in its output and in no other's.
+func TestNaNGoesThrough(t *testing.T) {
+	for _, c := range []graph.AttentionConfig{{}, {Mask: mask.Causal{}}, {Mask: mask.Causal{}, Renormalize: true}} {
+		for bad := range 4 {
+			q := of([]float64{1, 2, 3, 4}, 4, 1)
+			k, v := of([]float64{4, 3, 2, 1}, 4, 1), of([]float64{1, 2, 3, 4}, 4, 1)
+			q.v[bad] = nan
+			out, _ := attend(t, c, q, k, v)
+			for i, y := range out.v {
+				require.Equal(t, i == bad, math.IsNaN(y), "%+v, NaN in query %d, output %d is %v", c, bad, i, y)
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"attention/graph/machine"
@@ -124,4 +125,19 @@ func resultOf(t testing.TB, values []G.Value) result {
 func compute(t testing.TB, op func(in G.Nodes) (*G.Node, error), in ...array) array {
 	t.Helper()
 	return express(t, op, floats(in...), tensor.Float64).onOurs(t).out
+}
+
+var inf, nan = math.Inf(1), math.NaN()
+
+// through runs an op of one argument and its gradient on both machines, which must
+// agree, and returns the value and the gradient.
+func through(t *testing.T, op func(x *G.Node) (*G.Node, error), x, dout array, dt tensor.Dtype) (y, dx array) {
+	t.Helper()
+	in := floats(x)
+	e := express(t, unary(op), in, dt)
+	e.differentiate(t, in, dout, dt)
+	ours, tape := e.onOurs(t), e.onTape(t)
+	require.Equal(t, bits(tape.out), bits(ours.out))
+	require.Equal(t, bits(tape.grads[0]), bits(ours.grads[0]))
+	return ours.out, ours.grads[0]
 }

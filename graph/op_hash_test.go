@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
-	"pgregory.net/rapid"
 )
 
 // Gorgonia merges nodes whose ops print alike. Every two different ops on the same
@@ -178,47 +177,4 @@ func twice(x *G.Node, err error) (*G.Node, error) {
 		return nil, err
 	}
 	return G.Sum(halves, 0)
-}
-
-// attention(x, x, x): the gradient gathers all three ways into x.
-func TestAttentionOfOneNode(t *testing.T) {
-	x, dy := normal(rand.New(rand.NewPCG(5, 6)), 3, 5), normal(rand.New(rand.NewPCG(7, 8)), 3, 5)
-	_, dx := through(t, func(x *G.Node) (*G.Node, error) {
-		return context(graph.Attention(x, x, x, graph.AttentionConfig{}))
-	}, x, dy, tensor.Float64)
-	in := floats(x, x, x)
-	apart := express(t, attention(graph.AttentionConfig{}), in, tensor.Float64)
-	apart.differentiate(t, in, dy, tensor.Float64)
-	got := apart.onOurs(t)
-	sum := x.like()
-	for i := range sum.v {
-		sum.v[i] = got.grads[0].v[i] + got.grads[1].v[i] + got.grads[2].v[i]
-	}
-	near(t, "dx", sum, dx, 1e-12)
-}
-
-// Attention of any config has the same bits on both machines.
-func TestMachinesAgreeOnAttention(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		s := shrinking{t, rt}
-		a := drawAttention(rt)
-		for _, fused := range []bool{false, true} {
-			e, _ := a.express(s, fused)
-			e.differentiate(s, make([]input, len(e.in)), normal(rand.New(rand.NewPCG(9, 9)), e.out.Shape()...), a.dt)
-			tape, ours := e.onTape(s), e.onOurs(s)
-			require.Equal(s, bits(tape.out), bits(ours.out))
-			for i, name := range a.names() {
-				require.Equal(s, bits(tape.grads[i]), bits(ours.grads[i]), name)
-			}
-		}
-	})
-}
-
-// timesDetached is x⊙detach(x): by itself a detached x has no gradient at all.
-func timesDetached(x *G.Node) (*G.Node, error) {
-	y, err := graph.Detach(x)
-	if err != nil {
-		return nil, err
-	}
-	return graph.Mul(x, y)
 }

@@ -1,0 +1,83 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+
+	"attention/graph"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+)
+
+func TestRoPEConfigValidate(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	linear, ntk := graph.LinearScaling, graph.NTKScaling
+	for _, c := range []struct {
+		config  graph.RoPEConfig
+		headDim int
+		says    string
+	}{
+		{graph.RoPEConfig{Heads: -1}, 4, "heads: got -1, want at least 0"},
+		{graph.RoPEConfig{}, 7, "D: got 7, want an even number above 0, or one with dims to turn"},
+		{graph.RoPEConfig{}, 0, "D: got 0, want an even number above 0, or one with dims to turn"},
+		{graph.RoPEConfig{Dims: 3}, 7, "dims: got 3, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Dims: 8}, 7, "dims: got 8, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Dims: -2}, 7, "dims: got -2, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Base: 0.5}, 4, "base: got 0.5, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: -1}, 4, "base: got -1, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: nan}, 4, "base: got NaN, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: inf}, 4, "base: got +Inf, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Scaling: 7}, 4, "scaling: got RoPEScaling(7), want none, linear or ntk"},
+		{graph.RoPEConfig{Factor: 2}, 4, "factor: got 2, want 0 without a scaling"},
+		{graph.RoPEConfig{Scaling: linear}, 4, "factor: got 0, want a finite number of at least 1 for linear scaling"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: nan}, 4, "factor: got NaN, want a finite number of at least 1 for ntk scaling"},
+		{graph.RoPEConfig{Scaling: linear, Factor: inf}, 4, "factor: got +Inf, want a finite number of at least 1 for linear scaling"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: 2}, 2, "dims: got 2, want at least 4 for ntk scaling"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: 1e200}, 4, "factor: got 1e+200, want one that keeps the base finite"},
+	} {
+		require.EqualError(t, c.config.Validate(c.headDim), "graph: RoPE: "+c.says)
+		if c.headDim > 0 && c.config.Heads == 0 {
+			n, err := graph.RoPE(bench{G.NewGraph()}.f(3, c.headDim), nil, c.config)
+			require.EqualError(t, err, "graph: RoPE: "+c.says)
+			require.Nil(t, n)
+		}
+	}
+	for _, c := range []graph.RoPEConfig{{}, {Dims: 4, Base: 1}, {Heads: 5, Scaling: linear, Factor: 1}, {Scaling: ntk, Factor: 8}} {
+		require.NoError(t, c.Validate(6))
+	}
+	b := bench{G.NewGraph()}
+	for _, x := range []*G.Node{b.f(), b.f(4), b.f(3, 4)} {
+		_, err := graph.RoPE(x, nil, graph.RoPEConfig{Heads: 3})
+		require.EqualError(t, err, fmt.Sprintf("graph: RoPE: x: shape %v, want (…, T, H·D) with H=3", x.Shape()))
+	}
+}
+
+func TestRoPEConfigAsJSON(t *testing.T) {
+	for _, c := range []struct {
+		config graph.RoPEConfig
+		text   string
+	}{
+		{graph.RoPEConfig{}, `{}`},
+		{graph.RoPEConfig{Dims: 4, Base: 5e5, Interleaved: true, Scaling: graph.LinearScaling, Factor: 2.5},
+			`{"dims":4,"base":500000,"interleaved":true,"scaling":"linear","factor":2.5}`},
+		{graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 8}, `{"scaling":"ntk","factor":8}`},
+	} {
+		text, err := json.Marshal(c.config)
+		require.NoError(t, err)
+		require.Equal(t, c.text, string(text))
+		var back graph.RoPEConfig
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, c.config, back)
+	}
+	heads, err := json.Marshal(graph.RoPEConfig{Heads: 7})
+	require.NoError(t, err)
+	require.Equal(t, `{}`, string(heads), "heads are the model's")
+	var c graph.RoPEConfig
+	require.NoError(t, json.Unmarshal([]byte(`{"scaling":"none"}`), &c))
+	require.EqualError(t, json.Unmarshal([]byte(`{"scaling":"yarn"}`), &c), `graph: RoPE: scaling: got "yarn", want "none", "linear" or "ntk"`)
+	_, err = graph.RoPEScaling(9).MarshalText()
+	require.EqualError(t, err, "graph: RoPE: scaling: got RoPEScaling(9), want none, linear or ntk")
+}
