@@ -177,7 +177,7 @@ func TestFusedAttentionOfPartsOfTwo(t *testing.T) {
 	nearResult(t, "parts of two", got[0], got[1], 1e-12)
 }
 
-// takes says whether an attention that leads to out has x itself as an argument.
+// takes reports whether an attention that leads to out has x itself as an argument.
 func takes(out, x *G.Node) bool {
 	for _, n := range out.Graph().AllNodes() {
 		if n.Op() == nil || fmt.Sprint(n.Op()) != "FusedAttention" {
