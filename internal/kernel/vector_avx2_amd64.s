@@ -323,6 +323,7 @@ TEXT ·sexpAVX2(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_2
+	PCALIGN $0x40
 
 vector_1:
 	VMOVUPS      (BX)(CX*1), Y0
@@ -425,6 +426,7 @@ TEXT ·stanhAVX2(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_5
+	PCALIGN $0x40
 
 vector_4:
 	VMOVUPS      (BX)(CX*1), Y0
@@ -520,6 +522,7 @@ TEXT ·stanhBackwardAVX2(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   AX, AX
 	JE      rest_8
+	PCALIGN $0x40
 
 vector_7:
 	VMOVUPS (BX)(CX*1), Y0
@@ -577,6 +580,7 @@ TEXT ·sgeluAVX2(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_11
+	PCALIGN $0x40
 
 vector_10:
 	VMOVUPS      (BX)(CX*1), Y5
@@ -715,6 +719,7 @@ TEXT ·sgeluBackwardAVX2(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   DI, DI
 	JE      rest_14
+	PCALIGN $0x40
 
 vector_13:
 	VMOVUPS      (BX)(CX*1), Y5
@@ -864,6 +869,7 @@ TEXT ·sgeluTanhAVX2(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_17
+	PCALIGN $0x40
 
 vector_16:
 	VMOVUPS      (BX)(CX*1), Y5
@@ -971,6 +977,7 @@ TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   DI, DI
 	JE      rest_20
+	PCALIGN $0x40
 
 vector_19:
 	VMOVUPS      (BX)(CX*1), Y5
@@ -1093,6 +1100,7 @@ TEXT ·smulAVX2(SB), $0-32
 	XORQ    AX, AX
 	TESTQ   SI, SI
 	JE      rest_23
+	PCALIGN $0x40
 
 vector_22:
 	VMOVUPS (DX)(AX*1), Y0
@@ -1143,6 +1151,7 @@ TEXT ·sscaleAVX2(SB), $0-28
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_26
+	PCALIGN      $0x40
 
 vector_25:
 	VMOVUPS (DX)(AX*1), Y0
@@ -1202,6 +1211,7 @@ TEXT ·sadamAVX2(SB), $0-48
 	XORQ         AX, AX
 	TESTQ        DI, DI
 	JE           rest_29
+	PCALIGN      $0x40
 
 vector_28:
 	VMOVUPS (CX)(AX*1), Y0
@@ -1291,6 +1301,7 @@ TEXT ·ssgdAVX2(SB), $0-32
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_32
+	PCALIGN      $0x40
 
 vector_31:
 	VMOVUPS (CX)(AX*1), Y0
@@ -1350,6 +1361,7 @@ TEXT ·smomentumAVX2(SB), $0-44
 	XORQ         AX, AX
 	TESTQ        SI, SI
 	JE           rest_35
+	PCALIGN      $0x40
 
 vector_34:
 	VMOVUPS (CX)(AX*1), Y0
@@ -1414,6 +1426,7 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	XORQ    AX, AX
 	TESTQ   DX, DX
 	JE      rest_38
+	PCALIGN $0x40
 
 vector_37:
 	VMOVUPS      (CX)(AX*1), Y2
@@ -1484,6 +1497,7 @@ row_40:
 	XORQ    R9, R9
 	TESTQ   DI, DI
 	JE      rest_42
+	PCALIGN $0x40
 
 vector_41:
 	VMOVUPS (SI)(R9*1), Y2
@@ -1513,6 +1527,7 @@ done_43:
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JE           rest_45
+	PCALIGN      $0x40
 
 vector_44:
 	VMOVUPS      (SI)(R9*1), Y2
@@ -1590,6 +1605,7 @@ done_46:
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JE           rest_48
+	PCALIGN      $0x40
 
 vector_47:
 	VMOVUPS (BX)(R9*1), Y2
@@ -1642,10 +1658,11 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	VMOVDQU 32(R10), Y15
 
 row_50:
-	VXORPS Y1, Y1, Y1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_52
+	VXORPS  Y1, Y1, Y1
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_52
+	PCALIGN $0x40
 
 vector_51:
 	VMOVUPS     (BX)(R9*1), Y2
@@ -1673,6 +1690,7 @@ done_53:
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JE           rest_55
+	PCALIGN      $0x40
 
 vector_54:
 	VMOVUPS (SI)(R9*1), Y2
@@ -1738,6 +1756,7 @@ row_57:
 	XORQ    R10, R10
 	TESTQ   R8, R8
 	JE      rest_59
+	PCALIGN $0x40
 
 vector_58:
 	VMOVUPS (BX)(R10*1), Y2
@@ -1768,6 +1787,7 @@ done_60:
 	XORQ         R10, R10
 	TESTQ        R8, R8
 	JE           rest_62
+	PCALIGN      $0x40
 
 vector_61:
 	VMOVUPS      (BX)(R10*1), Y2
@@ -1884,10 +1904,11 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	VMOVDQU      32(R13), Y15
 
 row_64:
-	VXORPS Y2, Y2, Y2
-	XORQ   R12, R12
-	TESTQ  AX, AX
-	JE     rest_66
+	VXORPS  Y2, Y2, Y2
+	XORQ    R12, R12
+	TESTQ   AX, AX
+	JE      rest_66
+	PCALIGN $0x40
 
 vector_65:
 	VMOVUPS (R8)(R12*1), Y0
@@ -1916,6 +1937,7 @@ done_67:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_69
+	PCALIGN      $0x40
 
 vector_68:
 	VMOVUPS     (R8)(R12*1), Y0
@@ -1949,6 +1971,7 @@ done_70:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_72
+	PCALIGN      $0x40
 
 vector_71:
 	VMOVUPS (R8)(R12*1), Y0
@@ -2044,6 +2067,7 @@ row_78:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_80
+	PCALIGN      $0x40
 
 vector_79:
 	VMOVUPS (SI)(R12*1), Y5
@@ -2099,6 +2123,7 @@ done_81:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_85
+	PCALIGN      $0x40
 
 vector_84:
 	VMOVUPS (SI)(R12*1), Y5
@@ -2184,6 +2209,7 @@ row_89:
 	XORQ         R12, R12
 	TESTQ        R10, R10
 	JE           rest_91
+	PCALIGN      $0x40
 
 vector_90:
 	VMOVUPS     (SI)(R12*1), Y5
@@ -2252,9 +2278,10 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	VMOVDQU 32(R10), Y15
 
 row_93:
-	XORQ  R9, R9
-	TESTQ DI, DI
-	JE    rest_95
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_95
+	PCALIGN $0x40
 
 vector_94:
 	VMOVUPS (BX)(R9*1), Y0
@@ -2310,9 +2337,10 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	SHLQ    $0x02, DX
 
 row_97:
-	XORQ  CX, CX
-	TESTQ DI, DI
-	JE    rest_99
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_99
+	PCALIGN $0x40
 
 vector_98:
 	VMOVUPS (SI)(CX*1), Y0
@@ -2533,6 +2561,7 @@ TEXT ·dexpAVX2(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_102
+	PCALIGN $0x40
 
 vector_101:
 	VMOVUPD      (BX)(CX*1), Y0
@@ -2639,6 +2668,7 @@ TEXT ·dtanhAVX2(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_105
+	PCALIGN $0x40
 
 vector_104:
 	VMOVUPD      (BX)(CX*1), Y0
@@ -2746,6 +2776,7 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   AX, AX
 	JE      rest_108
+	PCALIGN $0x40
 
 vector_107:
 	VMOVUPD (BX)(CX*1), Y0
@@ -2801,6 +2832,7 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_111
+	PCALIGN $0x40
 
 vector_110:
 	VMOVUPD      (BX)(CX*1), Y5
@@ -2922,6 +2954,7 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   DI, DI
 	JE      rest_114
+	PCALIGN $0x40
 
 vector_113:
 	VMOVUPD      (BX)(CX*1), Y5
@@ -3058,6 +3091,7 @@ TEXT ·dmulAVX2(SB), $0-32
 	XORQ    AX, AX
 	TESTQ   SI, SI
 	JE      rest_117
+	PCALIGN $0x40
 
 vector_116:
 	VMOVUPD (DX)(AX*1), Y0
@@ -3108,6 +3142,7 @@ TEXT ·dscaleAVX2(SB), $0-32
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_120
+	PCALIGN      $0x40
 
 vector_119:
 	VMOVUPD (DX)(AX*1), Y0
@@ -3167,6 +3202,7 @@ TEXT ·dadamAVX2(SB), $0-48
 	XORQ         AX, AX
 	TESTQ        DI, DI
 	JE           rest_123
+	PCALIGN      $0x40
 
 vector_122:
 	VMOVUPD (CX)(AX*1), Y0
@@ -3256,6 +3292,7 @@ TEXT ·dsgdAVX2(SB), $0-40
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_126
+	PCALIGN      $0x40
 
 vector_125:
 	VMOVUPD (CX)(AX*1), Y0
@@ -3315,6 +3352,7 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	XORQ         AX, AX
 	TESTQ        SI, SI
 	JE           rest_129
+	PCALIGN      $0x40
 
 vector_128:
 	VMOVUPD (CX)(AX*1), Y0
@@ -3379,6 +3417,7 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	XORQ    AX, AX
 	TESTQ   DX, DX
 	JE      rest_132
+	PCALIGN $0x40
 
 vector_131:
 	VMOVUPD     (CX)(AX*1), Y2
@@ -3441,6 +3480,7 @@ row_134:
 	XORQ    R9, R9
 	TESTQ   DI, DI
 	JE      rest_136
+	PCALIGN $0x40
 
 vector_135:
 	VMOVUPD (SI)(R9*1), Y2
@@ -3468,6 +3508,7 @@ done_137:
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JE           rest_139
+	PCALIGN      $0x40
 
 vector_138:
 	VMOVUPD      (SI)(R9*1), Y2
@@ -3557,6 +3598,7 @@ done_140:
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JE           rest_142
+	PCALIGN      $0x40
 
 vector_141:
 	VMOVUPD (BX)(R9*1), Y2
@@ -3609,10 +3651,11 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	VMOVDQU 32(R10), Y15
 
 row_144:
-	VXORPS Y1, Y1, Y1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_146
+	VXORPS  Y1, Y1, Y1
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_146
+	PCALIGN $0x40
 
 vector_145:
 	VMOVUPD     (BX)(R9*1), Y2
@@ -3638,6 +3681,7 @@ done_147:
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JE           rest_149
+	PCALIGN      $0x40
 
 vector_148:
 	VMOVUPD (SI)(R9*1), Y2
@@ -3703,6 +3747,7 @@ row_151:
 	XORQ    R10, R10
 	TESTQ   R8, R8
 	JE      rest_153
+	PCALIGN $0x40
 
 vector_152:
 	VMOVUPD (BX)(R10*1), Y2
@@ -3731,6 +3776,7 @@ done_154:
 	XORQ         R10, R10
 	TESTQ        R8, R8
 	JE           rest_156
+	PCALIGN      $0x40
 
 vector_155:
 	VMOVUPD      (BX)(R10*1), Y2
@@ -3859,10 +3905,11 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	VMOVDQU      32(R13), Y15
 
 row_158:
-	VXORPS Y2, Y2, Y2
-	XORQ   R12, R12
-	TESTQ  AX, AX
-	JE     rest_160
+	VXORPS  Y2, Y2, Y2
+	XORQ    R12, R12
+	TESTQ   AX, AX
+	JE      rest_160
+	PCALIGN $0x40
 
 vector_159:
 	VMOVUPD (R8)(R12*1), Y0
@@ -3889,6 +3936,7 @@ done_161:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_163
+	PCALIGN      $0x40
 
 vector_162:
 	VMOVUPD     (R8)(R12*1), Y0
@@ -3920,6 +3968,7 @@ done_164:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_166
+	PCALIGN      $0x40
 
 vector_165:
 	VMOVUPD (R8)(R12*1), Y0
@@ -4015,6 +4064,7 @@ row_172:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_174
+	PCALIGN      $0x40
 
 vector_173:
 	VMOVUPD (SI)(R12*1), Y5
@@ -4066,6 +4116,7 @@ done_175:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_179
+	PCALIGN      $0x40
 
 vector_178:
 	VMOVUPD (SI)(R12*1), Y5
@@ -4151,6 +4202,7 @@ row_183:
 	XORQ         R12, R12
 	TESTQ        R10, R10
 	JE           rest_185
+	PCALIGN      $0x40
 
 vector_184:
 	VMOVUPD     (SI)(R12*1), Y5
@@ -4219,9 +4271,10 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	VMOVDQU 32(R10), Y15
 
 row_187:
-	XORQ  R9, R9
-	TESTQ DI, DI
-	JE    rest_189
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_189
+	PCALIGN $0x40
 
 vector_188:
 	VMOVUPD (BX)(R9*1), Y0
@@ -4277,9 +4330,10 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	SHLQ    $0x03, DX
 
 row_191:
-	XORQ  CX, CX
-	TESTQ DI, DI
-	JE    rest_193
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_193
+	PCALIGN $0x40
 
 vector_192:
 	VMOVUPD (SI)(CX*1), Y0

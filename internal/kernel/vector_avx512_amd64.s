@@ -619,6 +619,7 @@ TEXT ·sexpAVX512(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   AX, AX
 	JE      rest_2
+	PCALIGN $0x40
 
 vector_1:
 	VMOVUPS      (BX)(CX*1), Z0
@@ -703,6 +704,7 @@ TEXT ·stanhAVX512(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_5
+	PCALIGN $0x40
 
 vector_4:
 	VMOVUPS      (BX)(CX*1), Z0
@@ -793,6 +795,7 @@ TEXT ·stanhBackwardAVX512(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   AX, AX
 	JE      rest_8
+	PCALIGN $0x40
 
 vector_7:
 	VMOVUPS (BX)(CX*1), Z0
@@ -858,6 +861,7 @@ TEXT ·sgeluAVX512(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_11
+	PCALIGN $0x40
 
 vector_10:
 	VMOVUPS      (BX)(CX*1), Z5
@@ -988,6 +992,7 @@ TEXT ·sgeluBackwardAVX512(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   DI, DI
 	JE      rest_14
+	PCALIGN $0x40
 
 vector_13:
 	VMOVUPS      (BX)(CX*1), Z5
@@ -1131,6 +1136,7 @@ TEXT ·sgeluTanhAVX512(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_17
+	PCALIGN $0x40
 
 vector_16:
 	VMOVUPS      (BX)(CX*1), Z5
@@ -1230,6 +1236,7 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   DI, DI
 	JE      rest_20
+	PCALIGN $0x40
 
 vector_19:
 	VMOVUPS      (BX)(CX*1), Z5
@@ -1335,6 +1342,7 @@ TEXT ·smulAVX512(SB), $0-32
 	XORQ    AX, AX
 	TESTQ   SI, SI
 	JE      rest_23
+	PCALIGN $0x40
 
 vector_22:
 	VMOVUPS (DX)(AX*1), Z0
@@ -1384,6 +1392,7 @@ TEXT ·sscaleAVX512(SB), $0-28
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_26
+	PCALIGN      $0x40
 
 vector_25:
 	VMOVUPS (DX)(AX*1), Z0
@@ -1442,6 +1451,7 @@ TEXT ·sadamAVX512(SB), $0-48
 	XORQ         AX, AX
 	TESTQ        DI, DI
 	JE           rest_29
+	PCALIGN      $0x40
 
 vector_28:
 	VMOVUPS (CX)(AX*1), Z0
@@ -1530,6 +1540,7 @@ TEXT ·ssgdAVX512(SB), $0-32
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_32
+	PCALIGN      $0x40
 
 vector_31:
 	VMOVUPS (CX)(AX*1), Z0
@@ -1588,6 +1599,7 @@ TEXT ·smomentumAVX512(SB), $0-44
 	XORQ         AX, AX
 	TESTQ        SI, SI
 	JE           rest_35
+	PCALIGN      $0x40
 
 vector_34:
 	VMOVUPS (CX)(AX*1), Z0
@@ -1651,6 +1663,7 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	XORQ    AX, AX
 	TESTQ   DX, DX
 	JE      rest_38
+	PCALIGN $0x40
 
 vector_37:
 	VMOVUPS       (CX)(AX*1), Z2
@@ -1731,6 +1744,7 @@ row_40:
 	XORQ    R8, R8
 	TESTQ   AX, AX
 	JE      rest_42
+	PCALIGN $0x40
 
 vector_41:
 	VMOVUPS (SI)(R8*1), Z2
@@ -1762,6 +1776,7 @@ done_43:
 	XORQ          R8, R8
 	TESTQ         AX, AX
 	JE            rest_45
+	PCALIGN       $0x40
 
 vector_44:
 	VMOVUPS      (SI)(R8*1), Z2
@@ -1825,6 +1840,7 @@ done_46:
 	XORQ          R8, R8
 	TESTQ         AX, AX
 	JE            rest_48
+	PCALIGN       $0x40
 
 vector_47:
 	VMOVUPS (BX)(R8*1), Z2
@@ -1876,10 +1892,11 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	KMOVW   R10, K1
 
 row_50:
-	VPXORD Z1, Z1, Z1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_52
+	VPXORD  Z1, Z1, Z1
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_52
+	PCALIGN $0x40
 
 vector_51:
 	VMOVUPS     (BX)(R9*1), Z2
@@ -1909,6 +1926,7 @@ done_53:
 	XORQ          R9, R9
 	TESTQ         DI, DI
 	JE            rest_55
+	PCALIGN       $0x40
 
 vector_54:
 	VMOVUPS (SI)(R9*1), Z2
@@ -1982,6 +2000,7 @@ row_57:
 	XORQ    R9, R9
 	TESTQ   AX, AX
 	JE      rest_59
+	PCALIGN $0x40
 
 vector_58:
 	VMOVUPS (BX)(R9*1), Z2
@@ -2014,6 +2033,7 @@ done_60:
 	XORQ          R9, R9
 	TESTQ         AX, AX
 	JE            rest_62
+	PCALIGN       $0x40
 
 vector_61:
 	VMOVUPS      (BX)(R9*1), Z2
@@ -2115,10 +2135,11 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	KMOVW        R13, K1
 
 row_64:
-	VPXORD Z2, Z2, Z2
-	XORQ   R12, R12
-	TESTQ  AX, AX
-	JE     rest_66
+	VPXORD  Z2, Z2, Z2
+	XORQ    R12, R12
+	TESTQ   AX, AX
+	JE      rest_66
+	PCALIGN $0x40
 
 vector_65:
 	VMOVUPS (R8)(R12*1), Z0
@@ -2149,6 +2170,7 @@ done_67:
 	XORQ          R12, R12
 	TESTQ         AX, AX
 	JE            rest_69
+	PCALIGN       $0x40
 
 vector_68:
 	VMOVUPS     (R8)(R12*1), Z0
@@ -2184,6 +2206,7 @@ done_70:
 	XORQ          R12, R12
 	TESTQ         AX, AX
 	JE            rest_72
+	PCALIGN       $0x40
 
 vector_71:
 	VMOVUPS (R8)(R12*1), Z0
@@ -2278,6 +2301,7 @@ row_78:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_80
+	PCALIGN      $0x40
 
 vector_79:
 	VMOVUPS (SI)(R12*1), Z5
@@ -2337,6 +2361,7 @@ done_81:
 	XORQ          R12, R12
 	TESTQ         AX, AX
 	JE            rest_85
+	PCALIGN       $0x40
 
 vector_84:
 	VMOVUPS (SI)(R12*1), Z5
@@ -2421,6 +2446,7 @@ row_89:
 	XORQ         R12, R12
 	TESTQ        R10, R10
 	JE           rest_91
+	PCALIGN      $0x40
 
 vector_90:
 	VMOVUPS     (SI)(R12*1), Z5
@@ -2488,9 +2514,10 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	KMOVW   R10, K1
 
 row_93:
-	XORQ  R9, R9
-	TESTQ DI, DI
-	JE    rest_95
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_95
+	PCALIGN $0x40
 
 vector_94:
 	VMOVUPS (BX)(R9*1), Z0
@@ -2545,9 +2572,10 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	SHLQ    $0x02, DX
 
 row_97:
-	XORQ  CX, CX
-	TESTQ DI, DI
-	JE    rest_99
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_99
+	PCALIGN $0x40
 
 vector_98:
 	VMOVUPS (SI)(CX*1), Z0
@@ -2945,6 +2973,7 @@ TEXT ·dexpAVX512(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   AX, AX
 	JE      rest_102
+	PCALIGN $0x40
 
 vector_101:
 	VMOVUPD      (BX)(CX*1), Z0
@@ -3044,6 +3073,7 @@ TEXT ·dtanhAVX512(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_105
+	PCALIGN $0x40
 
 vector_104:
 	VMOVUPD      (BX)(CX*1), Z0
@@ -3144,6 +3174,7 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   AX, AX
 	JE      rest_108
+	PCALIGN $0x40
 
 vector_107:
 	VMOVUPD (BX)(CX*1), Z0
@@ -3212,6 +3243,7 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	XORQ    CX, CX
 	TESTQ   SI, SI
 	JE      rest_111
+	PCALIGN $0x40
 
 vector_110:
 	VMOVUPD      (BX)(CX*1), Z5
@@ -3326,6 +3358,7 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	XORQ    CX, CX
 	TESTQ   DI, DI
 	JE      rest_114
+	PCALIGN $0x40
 
 vector_113:
 	VMOVUPD      (BX)(CX*1), Z5
@@ -3441,6 +3474,7 @@ TEXT ·dmulAVX512(SB), $0-32
 	XORQ    AX, AX
 	TESTQ   SI, SI
 	JE      rest_117
+	PCALIGN $0x40
 
 vector_116:
 	VMOVUPD (DX)(AX*1), Z0
@@ -3490,6 +3524,7 @@ TEXT ·dscaleAVX512(SB), $0-32
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_120
+	PCALIGN      $0x40
 
 vector_119:
 	VMOVUPD (DX)(AX*1), Z0
@@ -3548,6 +3583,7 @@ TEXT ·dadamAVX512(SB), $0-48
 	XORQ         AX, AX
 	TESTQ        DI, DI
 	JE           rest_123
+	PCALIGN      $0x40
 
 vector_122:
 	VMOVUPD (CX)(AX*1), Z0
@@ -3636,6 +3672,7 @@ TEXT ·dsgdAVX512(SB), $0-40
 	XORQ         AX, AX
 	TESTQ        BX, BX
 	JE           rest_126
+	PCALIGN      $0x40
 
 vector_125:
 	VMOVUPD (CX)(AX*1), Z0
@@ -3694,6 +3731,7 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	XORQ         AX, AX
 	TESTQ        SI, SI
 	JE           rest_129
+	PCALIGN      $0x40
 
 vector_128:
 	VMOVUPD (CX)(AX*1), Z0
@@ -3757,6 +3795,7 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	XORQ    AX, AX
 	TESTQ   DX, DX
 	JE      rest_132
+	PCALIGN $0x40
 
 vector_131:
 	VMOVUPD     (CX)(AX*1), Z2
@@ -3834,6 +3873,7 @@ row_134:
 	XORQ    R8, R8
 	TESTQ   AX, AX
 	JE      rest_136
+	PCALIGN $0x40
 
 vector_135:
 	VMOVUPD (SI)(R8*1), Z2
@@ -3863,6 +3903,7 @@ done_137:
 	XORQ          R8, R8
 	TESTQ         AX, AX
 	JE            rest_139
+	PCALIGN       $0x40
 
 vector_138:
 	VMOVUPD      (SI)(R8*1), Z2
@@ -3934,6 +3975,7 @@ done_140:
 	XORQ          R8, R8
 	TESTQ         AX, AX
 	JE            rest_142
+	PCALIGN       $0x40
 
 vector_141:
 	VMOVUPD (BX)(R8*1), Z2
@@ -3985,10 +4027,11 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	KMOVW   R10, K1
 
 row_144:
-	VPXORD Z1, Z1, Z1
-	XORQ   R9, R9
-	TESTQ  DI, DI
-	JE     rest_146
+	VPXORD  Z1, Z1, Z1
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_146
+	PCALIGN $0x40
 
 vector_145:
 	VMOVUPD     (BX)(R9*1), Z2
@@ -4016,6 +4059,7 @@ done_147:
 	XORQ          R9, R9
 	TESTQ         DI, DI
 	JE            rest_149
+	PCALIGN       $0x40
 
 vector_148:
 	VMOVUPD (SI)(R9*1), Z2
@@ -4094,6 +4138,7 @@ row_151:
 	XORQ    R9, R9
 	TESTQ   AX, AX
 	JE      rest_153
+	PCALIGN $0x40
 
 vector_152:
 	VMOVUPD (BX)(R9*1), Z2
@@ -4124,6 +4169,7 @@ done_154:
 	XORQ          R9, R9
 	TESTQ         AX, AX
 	JE            rest_156
+	PCALIGN       $0x40
 
 vector_155:
 	VMOVUPD      (BX)(R9*1), Z2
@@ -4233,10 +4279,11 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	KMOVW        R13, K1
 
 row_158:
-	VPXORD Z2, Z2, Z2
-	XORQ   R12, R12
-	TESTQ  AX, AX
-	JE     rest_160
+	VPXORD  Z2, Z2, Z2
+	XORQ    R12, R12
+	TESTQ   AX, AX
+	JE      rest_160
+	PCALIGN $0x40
 
 vector_159:
 	VMOVUPD (R8)(R12*1), Z0
@@ -4265,6 +4312,7 @@ done_161:
 	XORQ          R12, R12
 	TESTQ         AX, AX
 	JE            rest_163
+	PCALIGN       $0x40
 
 vector_162:
 	VMOVUPD     (R8)(R12*1), Z0
@@ -4298,6 +4346,7 @@ done_164:
 	XORQ          R12, R12
 	TESTQ         AX, AX
 	JE            rest_166
+	PCALIGN       $0x40
 
 vector_165:
 	VMOVUPD (R8)(R12*1), Z0
@@ -4392,6 +4441,7 @@ row_172:
 	XORQ         R12, R12
 	TESTQ        AX, AX
 	JE           rest_174
+	PCALIGN      $0x40
 
 vector_173:
 	VMOVUPD (SI)(R12*1), Z5
@@ -4447,6 +4497,7 @@ done_175:
 	XORQ          R12, R12
 	TESTQ         AX, AX
 	JE            rest_179
+	PCALIGN       $0x40
 
 vector_178:
 	VMOVUPD (SI)(R12*1), Z5
@@ -4531,6 +4582,7 @@ row_183:
 	XORQ         R12, R12
 	TESTQ        R10, R10
 	JE           rest_185
+	PCALIGN      $0x40
 
 vector_184:
 	VMOVUPD     (SI)(R12*1), Z5
@@ -4598,9 +4650,10 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	KMOVW   R10, K1
 
 row_187:
-	XORQ  R9, R9
-	TESTQ DI, DI
-	JE    rest_189
+	XORQ    R9, R9
+	TESTQ   DI, DI
+	JE      rest_189
+	PCALIGN $0x40
 
 vector_188:
 	VMOVUPD (BX)(R9*1), Z0
@@ -4655,9 +4708,10 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	SHLQ    $0x03, DX
 
 row_191:
-	XORQ  CX, CX
-	TESTQ DI, DI
-	JE    rest_193
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_193
+	PCALIGN $0x40
 
 vector_192:
 	VMOVUPD (SI)(CX*1), Z0
