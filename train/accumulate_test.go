@@ -138,7 +138,7 @@ func TestAccumulationRefuses(t *testing.T) {
 	require.Zero(t, l.Steps())
 	c.Accumulate = -1
 	_, err = train.New(m.params, m.loss, c)
-	require.EqualError(t, err, "train: batches of a step: got -1, want a number >= 0")
+	require.EqualError(t, err, "Accumulate: got -1, want at least 0")
 }
 
 // What is not finite is named with its batch, also when a later one is.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"attention/internal/config"
 )
 
 // CheckpointsConfig says when Run saves and how much of it stays.
@@ -17,13 +19,7 @@ type CheckpointsConfig struct {
 
 // Validate returns an error for the first field that makes no sense.
 func (c CheckpointsConfig) Validate() error {
-	if c.Every < 0 {
-		return fmt.Errorf("train: steps between checkpoints: got %d, want a number >= 0", c.Every)
-	}
-	if c.Keep < 0 {
-		return fmt.Errorf("train: checkpoints that stay: got %d, want a number >= 0", c.Keep)
-	}
-	return nil
+	return config.AtLeast(c, 0, "Every", "Keep")
 }
 
 // Checkpoints is a folder with the checkpoints of one run, named by the steps taken.

@@ -174,8 +174,8 @@ func TestOpenCheckpoints(t *testing.T) {
 	_, err = train.OpenCheckpoints(filepath.Join(folder, "notes", "more"), train.CheckpointsConfig{})
 	require.ErrorContains(t, err, "train: checkpoints: mkdir ")
 	for want, c := range map[string]train.CheckpointsConfig{
-		"train: steps between checkpoints: got -1, want a number >= 0": {Every: -1},
-		"train: checkpoints that stay: got -2, want a number >= 0":     {Keep: -2},
+		"Every: got -1, want at least 0": {Every: -1},
+		"Keep: got -2, want at least 0":  {Keep: -2},
 	} {
 		_, err := train.OpenCheckpoints(folder, c)
 		require.EqualError(t, err, want)

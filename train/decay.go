@@ -44,12 +44,12 @@ func (d *Decay) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("train: decay: got %q, want %q or %q", text, DecayAll, DecayMatrices)
+	return fmt.Errorf("got %.60q, want one of %v, %v", text, DecayAll, DecayMatrices)
 }
 
 func (d Decay) validate() error {
 	if d != DecayAll && d != DecayMatrices {
-		return fmt.Errorf("train: decay: got %v, want %v or %v", d, DecayAll, DecayMatrices)
+		return fmt.Errorf("got %v, want %v or %v", d, DecayAll, DecayMatrices)
 	}
 	return nil
 }

@@ -24,14 +24,6 @@ func checkNonNegative(what string, v float64) error {
 	return nil
 }
 
-// checkBelowOne refuses what is not in [0, 1).
-func checkBelowOne(what string, v float64) error {
-	if !(v >= 0 && v < 1) {
-		return fmt.Errorf("train: %s: got %v, want a number >= 0 and < 1", what, v)
-	}
-	return nil
-}
-
 // finite reports whether a float tensor holds no NaN and no infinity.
 func finite(d *tensor.Dense) bool {
 	if d.Dtype() == tensor.Float32 {

@@ -1,9 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
+	"attention/internal/config"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -34,16 +36,7 @@ type Config struct {
 
 // Validate returns an error for the first field that makes no sense.
 func (c Config) Validate() error {
-	if c.Steps < 1 {
-		return fmt.Errorf("train: steps: got %d, want a number >= 1", c.Steps)
-	}
-	if c.Accumulate < 0 {
-		return fmt.Errorf("train: batches of a step: got %d, want a number >= 0", c.Accumulate)
-	}
-	if c.EvalEvery < 0 {
-		return fmt.Errorf("train: steps between evaluations: got %d, want a number >= 0", c.EvalEvery)
-	}
-	return c.StepConfig.Validate()
+	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "Accumulate", "EvalEvery"), c.StepConfig.Validate())
 }
 
 // Evaluation is the loss over a whole source.

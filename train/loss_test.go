@@ -209,13 +209,13 @@ func TestNewRefuses(t *testing.T) {
 func TestConfigValidate(t *testing.T) {
 	require.NoError(t, config().Validate())
 	for want, spoil := range map[string]func(*train.Config){
-		"train: steps: got 0, want a number >= 1":                      func(c *train.Config) { c.Steps = 0 },
-		"train: steps between evaluations: got -1, want a number >= 0": func(c *train.Config) { c.EvalEvery = -1 },
-		`train: solver: got "lion", want "sgd", "adam" or "adamw"`:     func(c *train.Config) { c.Solver.Name = "lion" },
-		"train: schedule: got none, want a constant or a cosine schedule": func(c *train.Config) {
+		"Steps: got 0, want at least 1":                         func(c *train.Config) { c.Steps = 0 },
+		"EvalEvery: got -1, want at least 0":                    func(c *train.Config) { c.EvalEvery = -1 },
+		`Solver.Name: got "lion", want one of sgd, adam, adamw`: func(c *train.Config) { c.Solver.Name = "lion" },
+		"Schedule: got none, want a constant or a cosine schedule": func(c *train.Config) {
 			c.Schedule = train.ScheduleConfig{}
 		},
-		"train: gradient norm limit: got -1, want a finite number >= 0": func(c *train.Config) { c.ClipNorm = -1 },
+		"ClipNorm: got -1, want a finite number of at least 0": func(c *train.Config) { c.ClipNorm = -1 },
 	} {
 		c := config()
 		spoil(&c)

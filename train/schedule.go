@@ -1,8 +1,10 @@
 package train
 
 import (
-	"fmt"
+	"cmp"
 	"math"
+
+	"attention/internal/config"
 )
 
 // Schedule gives the learning rate of every step.
@@ -23,7 +25,7 @@ type Constant struct {
 func (c Constant) At(int) float64 { return c.Rate }
 
 // Validate refuses a rate that is negative, infinite or NaN.
-func (c Constant) Validate() error { return checkNonNegative("learning rate", c.Rate) }
+func (c Constant) Validate() error { return config.AtLeast(c, 0, "Rate") }
 
 // Cosine warms up linearly, follows half a cosine down to a floor and stays
 // there: the schedule of nanoGPT.
@@ -56,20 +58,14 @@ func (c Cosine) At(step int) float64 {
 // Validate refuses rates that are negative, infinite or NaN, a floor above the
 // peak, a negative warm-up and a descent of no steps.
 func (c Cosine) Validate() error {
-	if err := checkNonNegative("peak learning rate", c.Peak); err != nil {
-		return err
-	}
-	if err := checkNonNegative("floor of the learning rate", c.Floor); err != nil {
+	if err := cmp.Or(config.AtLeast(c, 0, "Peak", "Floor", "WarmupSteps"), config.AtLeast(c, 1, "Steps")); err != nil {
 		return err
 	}
 	if c.Floor > c.Peak {
-		return fmt.Errorf("train: floor of the learning rate: got %v, want at most the peak of %v", c.Floor, c.Peak)
+		return config.Errorf(c, "Floor", "got %v, want at most %s=%v", c.Floor, config.Field("Peak"), c.Peak)
 	}
-	if c.WarmupSteps < 0 {
-		return fmt.Errorf("train: warm-up steps: got %d, want a number >= 0", c.WarmupSteps)
-	}
-	if c.Steps <= c.WarmupSteps {
-		return fmt.Errorf("train: schedule steps: got %d, want more than the %d of the warm-up", c.Steps, c.WarmupSteps)
+	if c.WarmupSteps >= c.Steps {
+		return config.Errorf(c, "WarmupSteps", "got %d, want less than %s=%d", c.WarmupSteps, config.Field("Steps"), c.Steps)
 	}
 	return nil
 }

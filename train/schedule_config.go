@@ -2,8 +2,9 @@ package train
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+
+	"attention/internal/config"
 )
 
 // ScheduleConfig holds one schedule. Its JSON is the schedule's own with its name as
@@ -17,7 +18,7 @@ func ConstantRate(rate float64) ScheduleConfig { return ScheduleConfig{Constant{
 // Validate refuses no schedule and one whose own Validate refuses it.
 func (c ScheduleConfig) Validate() error {
 	if c.Schedule == nil {
-		return errors.New("train: schedule: got none, want a constant or a cosine schedule")
+		return config.Errorf(c, "", "got none, want a constant or a cosine schedule")
 	}
 	return c.Schedule.Validate()
 }
@@ -51,35 +52,37 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 // {"cosine": {…}} and {"constant": {…}}, the form of earlier checkpoints.
 func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 	var form struct {
-		Type     string          `json:"type"`
-		Constant json.RawMessage `json:"constant"`
-		Cosine   json.RawMessage `json:"cosine"`
+		Type     string    `json:"type"`
+		Constant *Constant `json:"constant"`
+		Cosine   *Cosine   `json:"cosine"`
 	}
-	if err := json.Unmarshal(text, &form); err != nil {
+	if err := config.Foreign.Decode(text, &form); err != nil {
 		return err
 	}
-	kind := form.Type
-	switch {
-	case kind != "":
-	case form.Constant != nil && form.Cosine == nil:
-		kind, text = constantType, form.Constant
-	case form.Cosine != nil && form.Constant == nil:
-		kind, text = cosineType, form.Cosine
+	if form.Type == "" && (form.Constant == nil) != (form.Cosine == nil) {
+		if form.Constant != nil {
+			c.Schedule = *form.Constant
+		} else {
+			c.Schedule = *form.Cosine
+		}
+		return nil
 	}
-	switch kind {
+	var head struct {
+		Type string `json:"type"`
+	}
+	switch form.Type {
 	case constantType:
-		return decodeSchedule[Constant](c, text)
+		var s Constant
+		if err := config.Decode(text, &head, &s); err != nil {
+			return err
+		}
+		c.Schedule = s
 	case cosineType:
-		return decodeSchedule[Cosine](c, text)
+		var s Cosine
+		if err := config.Decode(text, &head, &s); err != nil {
+			return err
+		}
+		c.Schedule = s
 	}
-	return fmt.Errorf("train: schedule: type: got %q, want %q or %q", kind, constantType, cosineType)
-}
-
-func decodeSchedule[S Schedule](c *ScheduleConfig, text []byte) error {
-	var s S
-	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("train: schedule: %w", err)
-	}
-	c.Schedule = s
-	return nil
+	return config.JSON(config.OneOf(form, "Type", form.Type, constantType, cosineType))
 }

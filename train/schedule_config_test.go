@@ -31,12 +31,13 @@ func TestScheduleConfigJSON(t *testing.T) {
 }
 
 func TestScheduleConfigRefuses(t *testing.T) {
-	require.EqualError(t, train.ScheduleConfig{}.Validate(), "train: schedule: got none, want a constant or a cosine schedule")
-	require.EqualError(t, train.ConstantRate(-1).Validate(), "train: learning rate: got -1, want a finite number >= 0")
+	require.EqualError(t, train.ScheduleConfig{}.Validate(), "got none, want a constant or a cosine schedule")
+	require.EqualError(t, train.ConstantRate(-1).Validate(), "Rate: got -1, want a finite number of at least 0")
 	for _, c := range []struct{ text, err string }{
-		{`{}`, `train: schedule: type: got "", want "constant" or "cosine"`},
-		{`{"type": "linear"}`, `train: schedule: type: got "linear", want "constant" or "cosine"`},
-		{`{"constant": {"rate": 1}, "cosine": {"peak": 1}}`, `train: schedule: type: got "", want "constant" or "cosine"`},
+		{`{}`, `type: got "", want one of constant, cosine`},
+		{`{"type": "linear"}`, `type: got "linear", want one of constant, cosine`},
+		{`{"type": "cosine", "rate": 1}`, `unknown field "rate"; it has type, peak, floor, warmup_steps, steps`},
+		{`{"constant": {"rate": 1}, "cosine": {"peak": 1}}`, `type: got "", want one of constant, cosine`},
 	} {
 		kept := train.ConstantRate(7)
 		require.ErrorContains(t, json.Unmarshal([]byte(c.text), &kept), c.err)

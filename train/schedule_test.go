@@ -32,20 +32,20 @@ func TestCosineAsNanoGPT(t *testing.T) {
 func TestScheduleValidate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, s := range map[string]train.Schedule{
-		"train: learning rate: got NaN, want a finite number >= 0":                  train.Constant{Rate: nan},
-		"train: learning rate: got -1, want a finite number >= 0":                   train.Constant{Rate: -1},
-		"train: learning rate: got +Inf, want a finite number >= 0":                 train.Constant{Rate: inf},
-		"train: peak learning rate: got NaN, want a finite number >= 0":             train.Cosine{Peak: nan, Steps: 1},
-		"train: floor of the learning rate: got -1, want a finite number >= 0":      train.Cosine{Peak: 1, Floor: -1, Steps: 1},
-		"train: floor of the learning rate: got 2, want at most the peak of 1":      train.Cosine{Peak: 1, Floor: 2, Steps: 1},
-		"train: warm-up steps: got -1, want a number >= 0":                          train.Cosine{Peak: 1, WarmupSteps: -1, Steps: 1},
-		"train: schedule steps: got 3, want more than the 3 of the warm-up":         train.Cosine{Peak: 1, WarmupSteps: 3, Steps: 3},
-		"train: schedule steps: got 0, want more than the 0 of the warm-up":         train.Cosine{Peak: 1},
-		"train: floor of the learning rate: got +Inf, want a finite number >= 0":    train.Cosine{Peak: 1, Floor: inf, Steps: 1},
-		"train: peak learning rate: got -0.001, want a finite number >= 0":          train.Cosine{Peak: -1e-3, Steps: 1},
-		"train: schedule steps: got -5, want more than the 0 of the warm-up":        train.Cosine{Peak: 1, Steps: -5},
-		"train: schedule steps: got 9, want more than the 10 of the warm-up":        train.Cosine{Peak: 1, WarmupSteps: 10, Steps: 9},
-		"train: floor of the learning rate: got 0.5, want at most the peak of 0.25": train.Cosine{Peak: 0.25, Floor: 0.5, Steps: 9},
+		"Rate: got NaN, want a finite number of at least 0":    train.Constant{Rate: nan},
+		"Rate: got -1, want a finite number of at least 0":     train.Constant{Rate: -1},
+		"Rate: got +Inf, want a finite number of at least 0":   train.Constant{Rate: inf},
+		"Peak: got NaN, want a finite number of at least 0":    train.Cosine{Peak: nan, Steps: 1},
+		"Floor: got -1, want a finite number of at least 0":    train.Cosine{Peak: 1, Floor: -1, Steps: 1},
+		"Floor: got 2, want at most Peak=1":                    train.Cosine{Peak: 1, Floor: 2, Steps: 1},
+		"WarmupSteps: got -1, want at least 0":                 train.Cosine{Peak: 1, WarmupSteps: -1, Steps: 1},
+		"WarmupSteps: got 3, want less than Steps=3":           train.Cosine{Peak: 1, WarmupSteps: 3, Steps: 3},
+		"Steps: got 0, want at least 1":                        train.Cosine{Peak: 1},
+		"Floor: got +Inf, want a finite number of at least 0":  train.Cosine{Peak: 1, Floor: inf, Steps: 1},
+		"Peak: got -0.001, want a finite number of at least 0": train.Cosine{Peak: -1e-3, Steps: 1},
+		"Steps: got -5, want at least 1":                       train.Cosine{Peak: 1, Steps: -5},
+		"WarmupSteps: got 10, want less than Steps=9":          train.Cosine{Peak: 1, WarmupSteps: 10, Steps: 9},
+		"Floor: got 0.5, want at most Peak=0.25":               train.Cosine{Peak: 0.25, Floor: 0.5, Steps: 9},
 	} {
 		require.EqualError(t, s.Validate(), want)
 	}

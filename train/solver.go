@@ -1,9 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
+
+	"attention/internal/config"
 )
 
 // Solver updates parameters from their gradients. It is made for one model's
@@ -60,31 +62,30 @@ type SolverConfig struct {
 // Validate returns an error for the first field that makes no sense.
 func (c SolverConfig) Validate() error {
 	c = c.resolved()
-	if !slices.Contains([]string{SGD, Adam, AdamW}, c.Name) {
-		return fmt.Errorf("train: solver: got %q, want %q, %q or %q", c.Name, SGD, Adam, AdamW)
-	}
-	if err := checkNonNegative("weight decay", c.WeightDecay); err != nil {
+	if err := cmp.Or(
+		config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW),
+		config.Probability(c, "Momentum", "Beta1", "Beta2"),
+		config.AtLeast(c, 0, "Eps", "WeightDecay"),
+		config.In(c, "Decay", c.Decay.validate()),
+	); err != nil {
 		return err
 	}
-	if err := c.Decay.validate(); err != nil {
-		return err
-	}
-	if c.Name == SGD {
-		if c.Beta1 != 0 || c.Beta2 != 0 || c.Eps != 0 {
-			return fmt.Errorf("train: solver sgd: got betas %v, %v and eps %v, want 0: only adam and adamw have them", c.Beta1, c.Beta2, c.Eps)
+	for _, f := range []struct {
+		name string
+		got  float64
+		of   string // the solvers that have it
+		ok   bool
+	}{
+		{"Beta1", c.Beta1, "adam and adamw have", c.Name != SGD},
+		{"Beta2", c.Beta2, "adam and adamw have", c.Name != SGD},
+		{"Eps", c.Eps, "adam and adamw have", c.Name != SGD},
+		{"Momentum", c.Momentum, "sgd has", c.Name == SGD},
+	} {
+		if f.got != 0 && !f.ok {
+			return config.Errorf(c, f.name, "got %v with %s=%s, want 0: only %s it", f.got, config.Field("Name"), c.Name, f.of)
 		}
-		return checkBelowOne("momentum", c.Momentum)
 	}
-	if c.Momentum != 0 {
-		return fmt.Errorf("train: solver %s: got momentum %v, want 0: only sgd has it", c.Name, c.Momentum)
-	}
-	if err := checkBelowOne("beta1", c.Beta1); err != nil {
-		return err
-	}
-	if err := checkBelowOne("beta2", c.Beta2); err != nil {
-		return err
-	}
-	return checkNonNegative("eps", c.Eps)
+	return nil
 }
 
 // resolved replaces zeros by the defaults they stand for.

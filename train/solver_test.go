@@ -334,22 +334,23 @@ func TestScalarsAndEvenSlicesAreParameters(t *testing.T) {
 
 func TestSolverConfigValidate(t *testing.T) {
 	for want, c := range map[string]train.SolverConfig{
-		`train: solver: got "rmsprop", want "sgd", "adam" or "adamw"`:        {Name: "rmsprop"},
-		"train: weight decay: got -0.01, want a finite number >= 0":          {WeightDecay: -0.01},
-		"train: weight decay: got NaN, want a finite number >= 0":            {WeightDecay: math.NaN()},
-		"train: momentum: got 1, want a number >= 0 and < 1":                 {Name: train.SGD, Momentum: 1},
-		"train: momentum: got NaN, want a number >= 0 and < 1":               {Name: train.SGD, Momentum: math.NaN()},
-		"train: beta1: got 1, want a number >= 0 and < 1":                    {Beta1: 1},
-		"train: beta2: got -0.5, want a number >= 0 and < 1":                 {Beta2: -0.5},
-		"train: eps: got +Inf, want a finite number >= 0":                    {Eps: math.Inf(1)},
-		"train: solver adamw: got momentum 0.9, want 0: only sgd has it":     {Momentum: 0.9},
-		"train: solver sgd: got betas 0.9, 0 and eps 0, want 0: only adam a": {Name: train.SGD, Beta1: 0.9},
-		"train: decay: got Decay(7), want all or matrices":                   {Decay: 7},
+		`Name: got "rmsprop", want one of sgd, adam, adamw`:                 {Name: "rmsprop"},
+		"WeightDecay: got -0.01, want a finite number of at least 0":        {WeightDecay: -0.01},
+		"WeightDecay: got NaN, want a finite number of at least 0":          {WeightDecay: math.NaN()},
+		"Momentum: got 1, want a number from 0 to below 1":                  {Name: train.SGD, Momentum: 1},
+		"Momentum: got NaN, want a number from 0 to below 1":                {Name: train.SGD, Momentum: math.NaN()},
+		"Beta1: got 1, want a number from 0 to below 1":                     {Beta1: 1},
+		"Beta2: got -0.5, want a number from 0 to below 1":                  {Beta2: -0.5},
+		"Eps: got +Inf, want a finite number of at least 0":                 {Eps: math.Inf(1)},
+		"Momentum: got 0.9 with Name=adamw, want 0: only sgd has it":        {Momentum: 0.9},
+		"Beta1: got 0.9 with Name=sgd, want 0: only adam and adamw have it": {Name: train.SGD, Beta1: 0.9},
+		"Eps: got 0.1 with Name=sgd, want 0: only adam and adamw have it":   {Name: train.SGD, Eps: 0.1},
+		"Decay: got Decay(7), want all or matrices":                         {Decay: 7},
 	} {
 		err := c.Validate()
 		require.ErrorContains(t, err, want)
 		_, newErr := c.New(nil)
-		require.Equal(t, err, newErr)
+		require.EqualError(t, newErr, err.Error())
 	}
 	for name, c := range solverCases {
 		require.NoError(t, c.Validate(), name)

@@ -1,10 +1,12 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	"attention/internal/config"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -24,13 +26,8 @@ type StepConfig struct {
 
 // Validate returns an error for the first field that makes no sense.
 func (c StepConfig) Validate() error {
-	if err := c.Solver.Validate(); err != nil {
-		return err
-	}
-	if err := c.Schedule.Validate(); err != nil {
-		return err
-	}
-	return checkNonNegative("gradient norm limit", c.ClipNorm)
+	return cmp.Or(config.In(c, "Solver", c.Solver.Validate()), config.In(c, "Schedule", c.Schedule.Validate()),
+		config.AtLeast(c, 0, "ClipNorm"))
 }
 
 // Step takes training steps with one graph: the loss and its gradients, clipping, and

@@ -32,8 +32,8 @@ var rooms = map[string][]string{
 	"attention/layers/chapter":       {"attention/layers", "attention/graph", "attention/graph/mask", "attention/internal/expr"},
 	"attention/layers/gradcases":     {"attention/layers", "attention/layers/chapter", "attention/graph", "attention/graph/mask", "attention/graph/gradcases", "attention/graph/gradcheck"},
 	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
-	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/kernel", "attention/internal/safetensors"},
-	"attention/train/text":           {"attention/train", "attention/layers", "attention/graph"},
+	"attention/train":                {"attention/layers", "attention/graph", "attention/graph/machine", "attention/internal/config", "attention/internal/kernel", "attention/internal/safetensors"},
+	"attention/train/text":           {"attention/train", "attention/layers", "attention/graph", "attention/internal/config"},
 	"attention/train/pretrained":     {"attention/train/text", "attention/layers", "attention/internal/config", "attention/internal/safetensors"},
 
 	"attention/cmd/attention/internal/term":        {},

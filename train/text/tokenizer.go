@@ -1,6 +1,10 @@
 package text
 
-import "fmt"
+import (
+	"fmt"
+
+	"attention/internal/config"
+)
 
 // Tokenizer turns text into ids and back. Decode(Encode(text)) is text, and the
 // text of two slices of ids joined is their two texts joined. A tokenizer never
@@ -53,14 +57,14 @@ func (c TokenizerConfig) New() (Tokenizer, error) {
 func (c TokenizerConfig) Validate() error {
 	switch c.Name {
 	case "", Characters:
-		return checkCharacters(c.Characters)
+		return config.In(c, "Characters", checkCharacters(c.Characters))
 	case Bytes, GPT2:
 		if c.Characters != "" {
-			return fmt.Errorf("text: tokenizer %s: got characters, want none: only %q has them", c.Name, Characters)
+			return config.Errorf(c, "Characters", "got some with %s=%s, want none: only %s has them", config.Field("Name"), c.Name, Characters)
 		}
 		return nil
 	}
-	return fmt.Errorf("text: tokenizer: got %q, want %q, %q or %q", c.Name, Characters, Bytes, GPT2)
+	return config.OneOf(c, "Name", c.Name, Characters, Bytes, GPT2)
 }
 
 // checkID refuses id, found at position at, unless it is in [0, length).

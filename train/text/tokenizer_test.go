@@ -49,14 +49,14 @@ func TestTokenizerConfigErrors(t *testing.T) {
 		config text.TokenizerConfig
 		want   string
 	}{
-		{text.TokenizerConfig{}, "text: vocabulary: got no characters, want at least one"},
-		{text.TokenizerConfig{Name: text.Characters}, "text: vocabulary: got no characters, want at least one"},
-		{text.TokenizerConfig{Characters: "acb"}, "text: vocabulary: got 'b' after 'c', want ascending characters"},
-		{text.TokenizerConfig{Characters: "aa"}, "text: vocabulary: got 'a' after 'a', want ascending characters"},
-		{text.TokenizerConfig{Characters: "a\xffb"}, "text: got byte 0xff at offset 1, want UTF-8"},
-		{text.TokenizerConfig{Name: "GPT2"}, `text: tokenizer: got "GPT2", want "characters", "bytes" or "gpt2"`},
-		{text.TokenizerConfig{Name: text.Bytes, Characters: "ab"}, `text: tokenizer bytes: got characters, want none: only "characters" has them`},
-		{text.TokenizerConfig{Name: text.GPT2, Characters: "ab"}, `text: tokenizer gpt2: got characters, want none: only "characters" has them`},
+		{text.TokenizerConfig{}, "Characters: got none, want at least one"},
+		{text.TokenizerConfig{Name: text.Characters}, "Characters: got none, want at least one"},
+		{text.TokenizerConfig{Characters: "acb"}, "Characters: got 'b' after 'c', want ascending characters"},
+		{text.TokenizerConfig{Characters: "aa"}, "Characters: got 'a' after 'a', want ascending characters"},
+		{text.TokenizerConfig{Characters: "a\xffb"}, "Characters: text: got byte 0xff at offset 1, want UTF-8"},
+		{text.TokenizerConfig{Name: "GPT2"}, `Name: got "GPT2", want one of characters, bytes, gpt2`},
+		{text.TokenizerConfig{Name: text.Bytes, Characters: "ab"}, `Characters: got some with Name=bytes, want none: only characters has them`},
+		{text.TokenizerConfig{Name: text.GPT2, Characters: "ab"}, `Characters: got some with Name=gpt2, want none: only characters has them`},
 	} {
 		require.EqualError(t, row.config.Validate(), row.want)
 		tokenizer, err := row.config.New()

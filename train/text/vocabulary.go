@@ -97,7 +97,7 @@ func (v *Vocabulary) Config() TokenizerConfig {
 // checkCharacters refuses characters that newVocabulary cannot number.
 func checkCharacters(characters string) error {
 	if characters == "" {
-		return errors.New("text: vocabulary: got no characters, want at least one")
+		return errors.New("got none, want at least one")
 	}
 	before := rune(-1)
 	for at, r := range characters {
@@ -105,7 +105,7 @@ func checkCharacters(characters string) error {
 			return err
 		}
 		if r <= before {
-			return fmt.Errorf("text: vocabulary: got %q after %q, want ascending characters", r, before)
+			return fmt.Errorf("got %q after %q, want ascending characters", r, before)
 		}
 		before = r
 	}

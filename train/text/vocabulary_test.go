@@ -59,10 +59,10 @@ func TestVocabularyErrors(t *testing.T) {
 
 func TestVocabularyJSONErrors(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"characters":""}`:     "text: vocabulary: got no characters, want at least one",
-		`{}`:                    "text: vocabulary: got no characters, want at least one",
-		`{"characters":"ba"}`:   "text: vocabulary: got 'a' after 'b', want ascending characters",
-		`{"characters":"abb"}`:  "text: vocabulary: got 'b' after 'b', want ascending characters",
+		`{"characters":""}`:     "Characters: got none, want at least one",
+		`{}`:                    "Characters: got none, want at least one",
+		`{"characters":"ba"}`:   "Characters: got 'a' after 'b', want ascending characters",
+		`{"characters":"abb"}`:  "Characters: got 'b' after 'b', want ascending characters",
 		`{"characters":7}`:      "text: vocabulary: json: cannot unmarshal number",
 		`{"tokenizer":"bytes"}`: `text: vocabulary: got tokenizer "bytes", want "characters"`,
 	} {
