@@ -4,5 +4,5 @@ package term
 
 import "os"
 
-// lostSignals returns none: the system has no such signals.
-func lostSignals() []os.Signal { return nil }
+// LostSignals returns none: the system has no such signals.
+func LostSignals() []os.Signal { return nil }
