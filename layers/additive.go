@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/internal/config"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -11,13 +12,14 @@ import (
 
 // AdditiveAttentionConfig sizes an AdditiveAttention.
 type AdditiveAttentionConfig struct {
-	Query, Key int // widths of queries and of keys
-	Attn       int // width that both are projected to
+	QueryDim int `json:"d_query"` // width of the queries
+	KeyDim   int `json:"d_key"`   // width of the keys
+	AttnDim  int `json:"d_attn"`  // width that both are projected to
 }
 
-// Validate says what is wrong with the sizes.
+// Validate returns an error that names the first wrong field.
 func (c AdditiveAttentionConfig) Validate() error {
-	return atLeastOne("AdditiveAttention", size{"Query", c.Query}, size{"Key", c.Key}, size{"Attn", c.Attn})
+	return inLayer("AdditiveAttention", config.AtLeast(c, 1, "QueryDim", "KeyDim", "AttnDim"))
 }
 
 // AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of
@@ -39,9 +41,9 @@ func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttentio
 	m := maker{scope: s}
 	return done(&m, &AdditiveAttention{
 		name: s.name("AdditiveAttention"), config: c,
-		query: part(&m, "W_query", newLinear, LinearConfig{In: c.Query, Out: c.Attn}),
-		key:   part(&m, "W_key", newLinear, LinearConfig{In: c.Key, Out: c.Attn}),
-		v:     part(&m, "v", newLinear, LinearConfig{In: c.Attn, Out: 1}),
+		query: part(&m, "W_query", newLinear, LinearConfig{In: c.QueryDim, Out: c.AttnDim}),
+		key:   part(&m, "W_key", newLinear, LinearConfig{In: c.KeyDim, Out: c.AttnDim}),
+		v:     part(&m, "v", newLinear, LinearConfig{In: c.AttnDim, Out: 1}),
 	})
 }
 
@@ -62,10 +64,10 @@ func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, erro
 }
 
 func (l *AdditiveAttention) forward(b *Build, query, key *G.Node) (out, weights *G.Node, err error) {
-	if err := checkSequence(l.name, "query", b, query, l.config.Query, 0); err != nil {
+	if err := checkSequence(l.name, "query", b, query, l.config.QueryDim, 0); err != nil {
 		return nil, nil, err
 	}
-	if err := checkSequence(l.name, "key", b, key, l.config.Key, 0); err != nil {
+	if err := checkSequence(l.name, "key", b, key, l.config.KeyDim, 0); err != nil {
 		return nil, nil, err
 	}
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {

@@ -13,7 +13,7 @@ import (
 // Additive attention takes two sequences: any lengths, one batch.
 func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	l, err := layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{Query: 3, Key: 4, Attn: 5})
+	l, err := layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 3, KeyDim: 4, AttnDim: 5})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		query, key []int

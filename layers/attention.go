@@ -52,10 +52,10 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	if c.Layout != Torch {
 		l.makeOutput(&m)
 	}
-	l.queryGain = m.paramIf(c.QKNorm != NoQKNorm, "q_norm.weight", Constant(1), D)
-	l.keyGain = m.paramIf(c.QKNorm != NoQKNorm, "k_norm.weight", Constant(1), D)
+	l.queryGain = m.paramIf(c.QKNorm != "", "q_norm.weight", Constant(1), D)
+	l.keyGain = m.paramIf(c.QKNorm != "", "k_norm.weight", Constant(1), D)
 	l.sinks = m.paramIf(c.Sinks, "sinks", Constant(0), c.NumHeads)
-	l.gate = m.paramIf(c.Gate, "gate_proj.weight", linearWeight(c.Width), c.contextWidth(), c.Width)
+	l.gate = m.paramIf(c.Gate, "gate_proj.weight", linearWeight(c.EmbedDim), c.contextWidth(), c.EmbedDim)
 	if r := c.RelativeBias; r != nil {
 		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
 	}

@@ -14,15 +14,15 @@ func but(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) layer
 
 // The configs of testdata/torch/attention.py, of which torch has but the first three.
 var (
-	mha       = layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
-	mhaPlain  = layers.AttentionConfig{Width: 6, NumHeads: 3, Layout: layers.Torch}
-	mhaWidths = layers.AttentionConfig{Width: 6, KeyWidth: 11, ValueWidth: 13, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
+	mha       = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
+	mhaPlain  = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layers.Torch}
+	mhaWidths = layers.AttentionConfig{EmbedDim: 6, KDim: 11, VDim: 13, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
 
-	sixHeads = layers.AttentionConfig{Width: 11, NumHeads: 6, HeadDim: 4}
-	gpt2     = layers.AttentionConfig{Width: 12, NumHeads: 3, HeadDim: 4, QKVBias: true, OutBias: true, Layout: layers.GPT2}
-	llama    = layers.AttentionConfig{Width: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama}
+	sixHeads = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, HeadDim: 4}
+	gpt2     = layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, HeadDim: 4, QKVBias: true, OutBias: true, Layout: layers.GPT2}
+	llama    = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama}
 
-	everything = layers.AttentionConfig{Width: 11, KeyWidth: 13, ValueWidth: 3, Out: 17, NumHeads: 6, NumKVHeads: 2, HeadDim: 6, ValueDim: 5,
+	everything = layers.AttentionConfig{EmbedDim: 11, KDim: 13, VDim: 3, OutDim: 17, NumHeads: 6, NumKVHeads: 2, HeadDim: 6, ValueDim: 5,
 		QKVBias: true, OutBias: true, Scale: 0.3, Softcap: 5, Align: mask.LowerRight, RoPE: &graph.RoPEConfig{Dims: 4}, ALiBi: true,
 		RelativeBias: &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20}, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
 		AddBiasKV: true, AddZeroAttn: true, Mask: mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}}
@@ -30,9 +30,9 @@ var (
 
 // attentionCases are those of testdata/torch/attention.py.
 var attentionCases = map[string]layers.AttentionConfig{
-	"mha_self":               but(mha, func(c *layers.AttentionConfig) { c.Width = 15 }),
+	"mha_self":               but(mha, func(c *layers.AttentionConfig) { c.EmbedDim = 15 }),
 	"mha_no_bias":            mhaPlain,
-	"mha_one_head":           but(mha, func(c *layers.AttentionConfig) { c.Width, c.NumHeads = 7, 1 }),
+	"mha_one_head":           but(mha, func(c *layers.AttentionConfig) { c.EmbedDim, c.NumHeads = 7, 1 }),
 	"mha_sequence_first":     mha,
 	"mha_unbatched":          mha,
 	"mha_cross":              mha,
@@ -40,7 +40,7 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"mha_cross_value":        mha,
 	"mha_widths":             mhaWidths,
 	"mha_widths_no_bias":     but(mhaWidths, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false }),
-	"mha_key_width":          but(mha, func(c *layers.AttentionConfig) { c.KeyWidth = 11 }),
+	"mha_key_width":          but(mha, func(c *layers.AttentionConfig) { c.KDim = 11 }),
 	"mha_widths_bias_kv":     but(mhaWidths, func(c *layers.AttentionConfig) { c.AddBiasKV = true }),
 	"mha_bias_kv":            but(mha, func(c *layers.AttentionConfig) { c.AddBiasKV = true }),
 	"mha_zero_attn":          but(mhaPlain, func(c *layers.AttentionConfig) { c.AddZeroAttn = true }),
@@ -66,7 +66,7 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"grouped_cross": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.NumKVHeads, c.Mask = 3, mask.Causal{Align: mask.UpperLeft}
 	}),
-	"sizes":     {Width: 11, KeyWidth: 13, ValueWidth: 3, Out: 17, NumHeads: 3, HeadDim: 5, ValueDim: 7, QKVBias: true, OutBias: true},
+	"sizes":     {EmbedDim: 11, KDim: 13, VDim: 3, OutDim: 17, NumHeads: 3, HeadDim: 5, ValueDim: 7, QKVBias: true, OutBias: true},
 	"value_dim": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.ValueDim = 2, 3 }),
 	"scale":     but(sixHeads, func(c *layers.AttentionConfig) { c.Scale = 0.71 }),
 	"softcap":   but(sixHeads, func(c *layers.AttentionConfig) { c.Softcap = 1.5 }),
@@ -120,10 +120,10 @@ var attentionCases = map[string]layers.AttentionConfig{
 	}),
 
 	"gpt2":         but(gpt2, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
-	"gpt2_no_bias": {Width: 11, NumHeads: 3, NumKVHeads: 1, HeadDim: 4, ValueDim: 3, Out: 7, Layout: layers.GPT2},
+	"gpt2_no_bias": {EmbedDim: 11, NumHeads: 3, NumKVHeads: 1, HeadDim: 4, ValueDim: 3, OutDim: 7, Layout: layers.GPT2},
 	"gpt2_cross":   gpt2,
-	"llama":        but(llama, func(c *layers.AttentionConfig) { c.Width, c.HeadDim = 12, 0 }),
-	"llama_bias":   {Width: 11, KeyWidth: 13, ValueWidth: 3, NumHeads: 3, HeadDim: 5, QKVBias: true, OutBias: true, Layout: layers.Llama},
+	"llama":        but(llama, func(c *layers.AttentionConfig) { c.EmbedDim, c.HeadDim = 12, 0 }),
+	"llama_bias":   {EmbedDim: 11, KDim: 13, VDim: 3, NumHeads: 3, HeadDim: 5, QKVBias: true, OutBias: true, Layout: layers.Llama},
 	"qwen": but(llama, func(c *layers.AttentionConfig) {
 		c.NumKVHeads, c.RoPE, c.QKNorm = 3, &graph.RoPEConfig{Base: 1e6}, layers.RMSNorm
 	}),
@@ -137,7 +137,7 @@ var attentionCases = map[string]layers.AttentionConfig{
 		c.Layout, c.QKNorm, c.NumKVHeads, c.RoPE = layers.Llama, layers.L2Norm, 3, &graph.RoPEConfig{Dims: 4, Interleaved: true}
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20, Unidirectional: true}
 	}),
-	"everything_gpt2": but(everything, func(c *layers.AttentionConfig) { c.Layout, c.KeyWidth, c.ValueWidth = layers.GPT2, 0, 0 }),
+	"everything_gpt2": but(everything, func(c *layers.AttentionConfig) { c.Layout, c.KDim, c.VDim = layers.GPT2, 0, 0 }),
 }
 
 func mhaBoth() layers.AttentionConfig {

@@ -22,11 +22,11 @@ func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
 			scope  string
 			config layers.AttentionConfig
 		}{
-			{"packed", layers.AttentionConfig{Width: 15, NumHeads: 3, QKVBias: true, OutBias: true}},
-			{"no_bias", layers.AttentionConfig{Width: 15, NumHeads: 3}},
-			{"separate", layers.AttentionConfig{Width: 15, NumHeads: 3, QKVBias: true, OutBias: true, KeyWidth: 11, ValueWidth: 13}},
-			{"bias_kv", layers.AttentionConfig{Width: 14, NumHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true}},
-			{"bias_kv_wide", layers.AttentionConfig{Width: 22, NumHeads: 2, AddBiasKV: true, KeyWidth: 3}},
+			{"packed", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, QKVBias: true, OutBias: true}},
+			{"no_bias", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3}},
+			{"separate", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, QKVBias: true, OutBias: true, KDim: 11, VDim: 13}},
+			{"bias_kv", layers.AttentionConfig{EmbedDim: 14, NumHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true}},
+			{"bias_kv_wide", layers.AttentionConfig{EmbedDim: 22, NumHeads: 2, AddBiasKV: true, KDim: 3}},
 		} {
 			l.config.Layout = layers.Torch
 			_, err := layers.NewAttention(params.Scope(l.scope), l.config)

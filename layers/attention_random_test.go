@@ -39,14 +39,14 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c := &a.config
 	c.NumKVHeads = number("K", 1, 3)
 	c.NumHeads = c.NumKVHeads * number("H/K", 1, 3)
-	c.Width, c.Out, c.HeadDim, c.ValueDim = number("Width", 1, 6), number("Out", 0, 4), number("D", 1, 5), number("Dv", 0, 5)
+	c.EmbedDim, c.OutDim, c.HeadDim, c.ValueDim = number("Width", 1, 6), number("Out", 0, 4), number("D", 1, 5), number("Dv", 0, 5)
 	c.QKVBias, c.OutBias = flag("QKVBias"), flag("OutBias")
 	c.Layout = rapid.SampledFrom(layers.Layouts()).Draw(t, "Layout")
 	if a.S > 0 {
 		a.value = flag("value")
 		if c.Layout != layers.GPT2 {
-			c.KeyWidth = number("KeyWidth", 1, 6)
-			c.ValueWidth = c.KeyWidth
+			c.KDim = number("KeyWidth", 1, 6)
+			c.VDim = c.KDim
 		}
 	}
 	c.Scale, c.Softcap = float("Scale"), float("Softcap")
@@ -63,14 +63,14 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	if flag("RelativeBias") {
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 5, Unidirectional: flag("Unidirectional")}
 	}
-	c.QKNorm = rapid.SampledFrom([]layers.QKNorm{layers.NoQKNorm, layers.L2Norm, layers.RMSNorm}).Draw(t, "QKNorm")
+	c.QKNorm = rapid.SampledFrom([]layers.NormKind{"", layers.L2Norm, layers.RMSNorm}).Draw(t, "QKNorm")
 	c.Renormalize = flag("Renormalize")
 	c.Sinks = !c.Renormalize && flag("Sinks")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
 	if c.Layout == layers.PerHead { // which has none of these
-		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, layers.NoQKNorm, false, false
+		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, "", false, false
 	}
-	c.ContextOnly = c.Out == 0 && !c.OutBias && flag("ContextOnly")
+	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
 	c.Dropout, c.ContextDropout, c.OutDropout = float("Dropout")/2, float("ContextDropout")/2, float("OutDropout")/2
 	return a
 }
@@ -117,13 +117,13 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 		return node(name, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(ids)))
 	}
 	c, S := a.config, a.S
-	in.Query = float("query", append(lead, a.T, c.Width)...)
+	in.Query = float("query", append(lead, a.T, c.EmbedDim)...)
 	if S == 0 {
 		S = a.T
 	} else {
-		width := c.KeyWidth
+		width := c.KDim
 		if width == 0 {
-			width = c.Width
+			width = c.EmbedDim
 		}
 		in.Key = float("key", append(lead, S, width)...)
 		if a.value {

@@ -67,7 +67,7 @@ func TestAttentionToOneKey(t *testing.T) {
 // want it.
 func TestGroupedHeadsAreSharedHeads(t *testing.T) {
 	for _, kv := range []int{1, 2, 3} {
-		p, grouped := newAttention(t, tensor.Float64, layers.AttentionConfig{Width: 5, NumHeads: 6, NumKVHeads: kv, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		p, grouped := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, NumKVHeads: kv, HeadDim: 4, ValueDim: 3, QKVBias: true})
 		state, err := grouped.State(layers.Llama)
 		require.NoError(t, err)
 		for name, width := range map[string]int{"k_proj": 4, "v_proj": 3} {
@@ -75,7 +75,7 @@ func TestGroupedHeadsAreSharedHeads(t *testing.T) {
 				state[name+of] = repeatBlocks(state[name+of], width, 6/kv)
 			}
 		}
-		q, all := newAttention(t, tensor.Float64, layers.AttentionConfig{Width: 5, NumHeads: 6, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		q, all := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, ValueDim: 3, QKVBias: true})
 		require.NoError(t, all.SetState(layers.Llama, state))
 		x := numbers(tensor.Float64, 2, 7, 5)
 		want, wantWeights := attended(t, q, all, selfCall(t, x))

@@ -16,72 +16,75 @@ import (
 )
 
 // plainAttention has three heads of width 4 over tokens of width 5.
-var plainAttention = layers.AttentionConfig{Width: 5, NumHeads: 3, HeadDim: 4}
+var plainAttention = layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4}
 
 func TestAttentionConfigsThatAreRefused(t *testing.T) {
 	const huge = math.MaxInt32 + 1
 	for says, change := range map[string]func(c *layers.AttentionConfig){
-		"Width: got 0, want at least 1":                               func(c *layers.AttentionConfig) { c.Width = 0 },
-		"NumHeads: got -1, want at least 1":                           func(c *layers.AttentionConfig) { c.NumHeads = -1 },
-		"KeyWidth: got -1, want at least 0":                           func(c *layers.AttentionConfig) { c.KeyWidth = -1 },
-		"ValueWidth: got -1, want at least 0":                         func(c *layers.AttentionConfig) { c.ValueWidth = -1 },
-		"Out: got -1, want at least 0":                                func(c *layers.AttentionConfig) { c.Out = -1 },
-		"NumKVHeads: got -1, want at least 0":                         func(c *layers.AttentionConfig) { c.NumKVHeads = -1 },
-		"HeadDim: got -1, want at least 0":                            func(c *layers.AttentionConfig) { c.HeadDim = -1 },
-		"ValueDim: got -1, want at least 0":                           func(c *layers.AttentionConfig) { c.ValueDim = -1 },
-		"NumHeads: got 3, want a divisor of Out=5, or HeadDim":        func(c *layers.AttentionConfig) { c.HeadDim = 0 },
-		"NumKVHeads: got 2, want 0 or a divisor of NumHeads=3":        func(c *layers.AttentionConfig) { c.NumKVHeads = 2 },
-		"NumKVHeads: got 6, want 0 or a divisor of NumHeads=3":        func(c *layers.AttentionConfig) { c.NumKVHeads = 6 },
-		"Scale: got -1, want a finite number of at least 0":           func(c *layers.AttentionConfig) { c.Scale = -1 },
-		"Softcap: got NaN, want a finite number of at least 0":        func(c *layers.AttentionConfig) { c.Softcap = math.NaN() },
-		"QKNormEps: got +Inf, want a finite number of at least 0":     func(c *layers.AttentionConfig) { c.QKNormEps = math.Inf(1) },
-		"QKNormEps: got 1e-06 without QKNorm, want 0":                 func(c *layers.AttentionConfig) { c.QKNormEps = 1e-6 },
-		"RoPE.Heads: got 3, want 0: they are NumHeads and NumKVHeads": func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Heads: 3} },
-		"Mask: got a prefix of -1 keys, want at least 0":              func(c *layers.AttentionConfig) { c.Mask = mask.Prefix{N: -1} },
-		"Mask: got nil in And, Or or Not, want a mask":                func(c *layers.AttentionConfig) { c.Mask = mask.Not(nil) },
+		"EmbedDim: got 0, want at least 1":                        func(c *layers.AttentionConfig) { c.EmbedDim = 0 },
+		"NumHeads: got -1, want at least 1":                       func(c *layers.AttentionConfig) { c.NumHeads = -1 },
+		"KDim: got -1, want at least 0":                           func(c *layers.AttentionConfig) { c.KDim = -1 },
+		"VDim: got -1, want at least 0":                           func(c *layers.AttentionConfig) { c.VDim = -1 },
+		"OutDim: got -1, want at least 0":                         func(c *layers.AttentionConfig) { c.OutDim = -1 },
+		"NumKVHeads: got -1, want at least 0":                     func(c *layers.AttentionConfig) { c.NumKVHeads = -1 },
+		"HeadDim: got -1, want at least 0":                        func(c *layers.AttentionConfig) { c.HeadDim = -1 },
+		"ValueDim: got -1, want at least 0":                       func(c *layers.AttentionConfig) { c.ValueDim = -1 },
+		"NumHeads: got 3, want a divisor of OutDim=5":             func(c *layers.AttentionConfig) { c.HeadDim = 0 },
+		"NumKVHeads: got 2, want 0 or a divisor of NumHeads=3":    func(c *layers.AttentionConfig) { c.NumKVHeads = 2 },
+		"NumKVHeads: got 6, want 0 or a divisor of NumHeads=3":    func(c *layers.AttentionConfig) { c.NumKVHeads = 6 },
+		"Scale: got -1, want a finite number of at least 0":       func(c *layers.AttentionConfig) { c.Scale = -1 },
+		"Softcap: got NaN, want a finite number of at least 0":    func(c *layers.AttentionConfig) { c.Softcap = math.NaN() },
+		"QKNormEps: got +Inf, want a finite number of at least 0": func(c *layers.AttentionConfig) { c.QKNormEps = math.Inf(1) },
+		"QKNormEps: got 1e-06 without QKNorm, want both":          func(c *layers.AttentionConfig) { c.QKNormEps = 1e-6 },
+		"RoPE.Heads: got 3, want 0: they are NumHeads":            func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Heads: 3} },
+		"Mask: got a prefix of -1 keys, want at least 0":          func(c *layers.AttentionConfig) { c.Mask = mask.Prefix{N: -1} },
+		"Mask: got nil in And, Or or Not, want a mask":            func(c *layers.AttentionConfig) { c.Mask = mask.Not(nil) },
 		"Mask: got alignment 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
 			c.Mask = mask.Or(mask.All{}, mask.SlidingWindow{Align: 7})
 		},
 		"OutStd: got -1, want a finite number of at least 0":                func(c *layers.AttentionConfig) { c.OutStd = -1 },
-		"Dropout: got 1, want 0 <= p < 1":                                   func(c *layers.AttentionConfig) { c.Dropout = 1 },
-		"ContextDropout: got NaN, want 0 <= p < 1":                          func(c *layers.AttentionConfig) { c.ContextDropout = math.NaN() },
-		"OutDropout: got -0.5, want 0 <= p < 1":                             func(c *layers.AttentionConfig) { c.OutDropout = -0.5 },
-		"Sinks: got them with Renormalize, want one of the two":             func(c *layers.AttentionConfig) { c.Sinks, c.Renormalize = true, true },
-		`QKNorm: got "layer", want "l2", "rms" or none`:                     func(c *layers.AttentionConfig) { c.QKNorm = "layer" },
+		"Dropout: got 1, want a number from 0 to below 1":                   func(c *layers.AttentionConfig) { c.Dropout = 1 },
+		"ContextDropout: got NaN, want a number from 0 to below 1":          func(c *layers.AttentionConfig) { c.ContextDropout = math.NaN() },
+		"OutDropout: got -0.5, want a number from 0 to below 1":             func(c *layers.AttentionConfig) { c.OutDropout = -0.5 },
+		"Renormalize: got true with Sinks, want one of the two":             func(c *layers.AttentionConfig) { c.Sinks, c.Renormalize = true, true },
+		`QKNorm: got "layer", want one of l2, rms`:                          func(c *layers.AttentionConfig) { c.QKNorm = "layer" },
 		"RoPE: graph: RoPE: dims: got 6, want an even number from 0 to D=4": func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 6} },
 		"Align: got 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
 			c.Align = 7
 		},
-		"ContextLength: got -1, want at least 0":                      func(c *layers.AttentionConfig) { c.ContextLength = -1 },
-		"OutBias: got it with ContextOnly, want one of the two":       func(c *layers.AttentionConfig) { c.ContextOnly, c.OutBias = true, true },
-		"OutStd: got 0.5 with ContextOnly, want 0":                    func(c *layers.AttentionConfig) { c.ContextOnly, c.OutStd = true, 0.5 },
-		"Out: got 5 with ContextOnly, want 0 or NumHeads·ValueDim=12": func(c *layers.AttentionConfig) { c.ContextOnly, c.Out = true, 5 },
-		`Layout: got "per_head" with ALiBi, want another layout`:      func(c *layers.AttentionConfig) { c.Layout, c.ALiBi = layers.PerHead, true },
-		`Layout: got "per_head" with fewer NumKVHeads, want another layout`: func(c *layers.AttentionConfig) {
+		"Mask: got one that holds a node, want it in the input of a call": func(c *layers.AttentionConfig) {
+			c.Mask = mask.And(mask.Causal{}, mask.KeyLengths{Lengths: new(G.Node)})
+		},
+		"ContextLength: got -1, want at least 0":                  func(c *layers.AttentionConfig) { c.ContextLength = -1 },
+		"OutBias: got true with ContextOnly, want one of the two": func(c *layers.AttentionConfig) { c.ContextOnly, c.OutBias = true, true },
+		"OutStd: got 0.5 with ContextOnly, want 0":                func(c *layers.AttentionConfig) { c.ContextOnly, c.OutStd = true, 0.5 },
+		"OutDim: got 5 with ContextOnly, want 0 or the heads' 12": func(c *layers.AttentionConfig) { c.ContextOnly, c.OutDim = true, 5 },
+		`Layout: got "per_head" with ALiBi, want another layout`:  func(c *layers.AttentionConfig) { c.Layout, c.ALiBi = layers.PerHead, true },
+		`Layout: got "per_head" with NumKVHeads, want another layout`: func(c *layers.AttentionConfig) {
 			c.Layout, c.NumKVHeads = layers.PerHead, 1
 		},
-		`NumHeads: got 65537 in the layout "per_head", want at most 65536`: func(c *layers.AttentionConfig) {
+		`NumHeads: got 65537 with Layout "per_head", want at most 65536`: func(c *layers.AttentionConfig) {
 			c.Layout, c.NumHeads = layers.PerHead, 65537
 		},
-		`Layout: got "jax", want one of [book torch gpt2 llama per_head]`: func(c *layers.AttentionConfig) { c.Layout = "jax" },
-		`Layout: got "gpt2" with keys 7 and values 5 wide, want both 5 wide as the queries, or another layout`: func(c *layers.AttentionConfig) {
-			c.Layout, c.KeyWidth = layers.GPT2, 7
+		`Layout: got "jax", want one of book, torch, gpt2, llama, per_head`: func(c *layers.AttentionConfig) { c.Layout = "jax" },
+		`Layout: got "gpt2" with KDim=7 and VDim=5, want both as EmbedDim=5, or another layout`: func(c *layers.AttentionConfig) {
+			c.Layout, c.KDim = layers.GPT2, 7
 		},
-		"RelativeBias: Buckets: got 7, want an even number from 4 on, or if Unidirectional any from 2 on": func(c *layers.AttentionConfig) {
+		"RelativeBias.Buckets: got 7, want an even number from 4 on, or if Unidirectional any from 2 on": func(c *layers.AttentionConfig) {
 			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 7}
 		},
-		"RelativeBias: Buckets: got -2, want an even number from 4 on, or if Unidirectional any from 2 on": func(c *layers.AttentionConfig) {
+		"RelativeBias.Buckets: got -2, want an even number from 4 on, or if Unidirectional any from 2 on": func(c *layers.AttentionConfig) {
 			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: -2, Unidirectional: true}
 		},
-		"RelativeBias: MaxDistance: got 8, want more than the 8 distances that have a bucket each": func(c *layers.AttentionConfig) {
+		"RelativeBias.MaxDistance: got 8, want more than the 8 distances that have a bucket each": func(c *layers.AttentionConfig) {
 			c.RelativeBias = &layers.RelativeBiasConfig{MaxDistance: 8}
 		},
-		"Width: got 2147483648, want at most 2147483647":   func(c *layers.AttentionConfig) { c.Width = huge },
-		"HeadDim: got 2147483648, want at most 2147483647": func(c *layers.AttentionConfig) { c.HeadDim = huge },
-		"NumHeads·HeadDim: got 4294967292, want at most 2147483647": func(c *layers.AttentionConfig) {
+		"EmbedDim: got 2147483648, want at most 2147483647": func(c *layers.AttentionConfig) { c.EmbedDim = huge },
+		"HeadDim: got 2147483648, want at most 2147483647":  func(c *layers.AttentionConfig) { c.HeadDim = huge },
+		"NumHeads: got 2147483646, which are 4294967292 wide together, want at most 2147483647": func(c *layers.AttentionConfig) {
 			c.NumHeads, c.HeadDim, c.ValueDim = huge-2, 2, 1
 		},
-		"W_query.weight: shape (12, 2147483647), want at most 2147483647 elements": func(c *layers.AttentionConfig) { c.Width = huge - 1 },
+		"W_query.weight: shape (12, 2147483647), want at most 2147483647 elements": func(c *layers.AttentionConfig) { c.EmbedDim = huge - 1 },
 	} {
 		c := but(plainAttention, change)
 		says = "layers: Attention: " + says
@@ -97,7 +100,7 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 // The names and shapes that a config announces are those that are made, and the
 // default sizes are those that the fields document.
 func TestParametersOfAnAttention(t *testing.T) {
-	all := layers.AttentionConfig{Width: 12, NumHeads: 6, NumKVHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true,
+	all := layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true,
 		QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{}}
 	shared := "q_norm.weight (2) k_norm.weight (2) sinks (6) gate_proj.weight (12, 12) relative_attention_bias.weight (32, 6)"
 	biases := "bias_k (1, 1, 4) bias_v (1, 1, 4) "
@@ -144,8 +147,8 @@ func newAttention(t testing.TB, dt tensor.Dtype, c layers.AttentionConfig) (*lay
 // What an Attention takes, what it gives, and what it says of the rest. Queries are
 // 5, keys 7 and values 2 wide, of which 11 come out.
 func TestShapesOfAttention(t *testing.T) {
-	wide := layers.AttentionConfig{Width: 5, KeyWidth: 7, ValueWidth: 2, Out: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
-	same := layers.AttentionConfig{Width: 5, Out: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
+	wide := layers.AttentionConfig{EmbedDim: 5, KDim: 7, VDim: 2, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
+	same := layers.AttentionConfig{EmbedDim: 5, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
 	extra := but(same, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
 	for _, c := range []struct {
 		config            layers.AttentionConfig

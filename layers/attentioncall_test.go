@@ -86,7 +86,7 @@ func TestEachCallIsItsOwn(t *testing.T) {
 // Weights drop what the output's do, whichever is asked for first.
 func TestWeightsHaveTheDropoutOfTheOutput(t *testing.T) {
 	for _, layout := range []layers.Layout{layers.Book, layers.PerHead} {
-		p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{Width: 5, NumHeads: 3, HeadDim: 4, Layout: layout,
+		p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, Layout: layout,
 			Dropout: 0.5, ContextDropout: 0.25, ContextOnly: true, OutDropout: 0.125})
 		run := func(build func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node)) [][]float64 {
 			b := layers.NewBuild(p, layers.Train)

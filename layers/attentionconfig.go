@@ -1,74 +1,142 @@
 package layers
 
 import (
+	"encoding/json"
+
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/config"
 )
 
-// AttentionConfig says what an Attention is made of. All but Width and NumHeads may be
+// AttentionConfig is what an Attention is made from. All but EmbedDim and NumHeads may be
 // zero: then it is plain multi-head attention without biases.
 type AttentionConfig struct {
-	Width      int // E, of the queries
-	KeyWidth   int // of the keys; 0 means Width
-	ValueWidth int // of the values; 0 means Width
-	Out        int // width of the output; 0 means Width
+	EmbedDim int `json:"d_in"`            // E, width of the queries
+	KDim     int `json:"k_dim,omitempty"` // width of the keys; 0 means EmbedDim
+	VDim     int `json:"v_dim,omitempty"` // width of the values; 0 means EmbedDim
+	OutDim   int `json:"d_out,omitempty"` // width of the output; 0 means EmbedDim
 
-	NumHeads   int // H, a divisor of Out unless HeadDim is given
-	NumKVHeads int // K, a divisor of NumHeads: fewer than H is grouped-query attention, 1 multi-query; 0 means H
-	HeadDim    int // D, width of a head's queries and keys; 0 means Out/NumHeads
-	ValueDim   int // Dv, width of a head's values; 0 means HeadDim
+	NumHeads int `json:"num_heads"` // H, a divisor of OutDim unless HeadDim is given
+	// NumKVHeads is K, a divisor of NumHeads: fewer than H is grouped-query attention, 1
+	// multi-query. 0 means H.
+	NumKVHeads int `json:"num_kv_heads,omitempty"`
+	HeadDim    int `json:"head_dim,omitempty"`  // D, width of a head's queries and keys; 0 means OutDim/NumHeads
+	ValueDim   int `json:"value_dim,omitempty"` // Dv, width of a head's values; 0 means HeadDim
 
-	QKVBias     bool   // a bias in the three projections
-	OutBias     bool   // a bias in the output projection
-	ContextOnly bool   // no output projection: the output is the heads' side by side, and Out is H·Dv
-	Layout      Layout // names, shapes and initial values of the parameters; zero means Book
-	// OutStd is the standard deviation of the output projection's initial weights; 0
-	// means as Layout draws them.
-	OutStd float64
+	QKVBias     bool    `json:"qkv_bias,omitempty"`     // a bias in the three projections
+	OutBias     bool    `json:"out_bias,omitempty"`     // a bias in the output projection
+	ContextOnly bool    `json:"context_only,omitempty"` // no output projection: heads side by side, OutDim H·Dv
+	Layout      Layout  `json:"layout,omitempty"`       // names, shapes and initial values of the parameters; zero means Book
+	OutStd      float64 `json:"out_std,omitempty"`      // deviation of the output projection's initial weights; 0 means Layout's
 
-	ContextLength int // the longest sequence of queries, keys and values; 0 means any
+	ContextLength int `json:"context_length,omitempty"` // the longest sequence of queries, keys and values; 0 means any
 
-	Scale   float64 // of the scores; 0 means 1/√D
-	Softcap float64 // keeps scores within ±Softcap (Gemma 2); 0 means no cap
+	Mask mask.Mask `json:"mask,omitempty"` // which keys a query sees in every call, without a node; nil means all
+	// Renormalize hides keys by zeroing their weights and dividing by the sum of the rest,
+	// instead of by −∞ before the softmax. Not with Sinks.
+	Renormalize bool `json:"renormalize,omitempty"`
+	// Align is where the queries stand among the keys, for RoPE, ALiBi and RelativeBias, if
+	// there are not as many; zero, mask.Square, refuses that.
+	Align mask.Alignment `json:"align,omitempty"`
 
-	Mask        mask.Mask // which keys a query sees in every call; nil means all
-	Renormalize bool      // hide by zeroing weights and dividing by the sum of the rest, instead of −∞ before the softmax; not with Sinks
+	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
+	Softcap float64 `json:"softcap,omitempty"` // keeps scores within ±Softcap (Gemma 2); 0 means no cap
 
-	// Align says where the queries stand among the keys, for RoPE, ALiBi and
-	// RelativeBias, if there are not as many; zero, mask.Square, refuses that.
-	Align        mask.Alignment
-	RoPE         *graph.RoPEConfig   // rotary positions, its Heads 0: they are NumHeads and NumKVHeads; nil means none
-	ALiBi        bool                // a bias that falls with distance (Press et al. 2022)
-	RelativeBias *RelativeBiasConfig // a learned bias by distance (T5); nil means none
+	QKNorm    NormKind `json:"qk_norm,omitempty"`     // L2Norm or RMSNorm of each head's queries and keys, with a gain; zero means none
+	QKNormEps float64  `json:"qk_norm_eps,omitempty"` // of QKNorm, else 0; 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
 
-	QKNorm      QKNorm  // normalisation of each head's queries and keys, with a learned gain; zero means none
-	QKNormEps   float64 // of QKNorm, else 0; 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
-	Sinks       bool    // a learned score of each head that takes weight and has no value (gpt-oss)
-	Gate        bool    // the heads' outputs times sigmoid(query·gate_proj), before the output projection (Qiu et al. 2025)
-	AddBiasKV   bool    // a learned key and value after the others (torch's add_bias_kv)
-	AddZeroAttn bool    // a key and value of zeros after the others (torch's add_zero_attn)
+	RoPE  *graph.RoPEConfig `json:"rope,omitempty"`  // rotary positions, its Heads 0; nil means none
+	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance (Press et al. 2022)
+	// RelativeBias is a learned bias by distance (T5); nil means none.
+	RelativeBias *RelativeBiasConfig `json:"relative_bias,omitempty"`
 
-	Dropout        float64 // of the weights, in Train graphs; 0 means none
-	ContextDropout float64 // of the heads' outputs, before the output projection; 0 means none
-	OutDropout     float64 // of the output; 0 means none
+	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
+	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
+	// projection (Qiu et al. 2025).
+	Gate        bool `json:"gate,omitempty"`
+	AddBiasKV   bool `json:"add_bias_kv,omitempty"`   // a learned key and value after the others
+	AddZeroAttn bool `json:"add_zero_attn,omitempty"` // a key and value of zeros after the others
+
+	Dropout        float64 `json:"dropout,omitempty"`         // of the weights, in Train graphs
+	ContextDropout float64 `json:"context_dropout,omitempty"` // of the heads' outputs, before the output projection
+	OutDropout     float64 `json:"out_dropout,omitempty"`     // of the output
 }
 
 // RelativeBiasConfig sizes the learned bias of T5.
 type RelativeBiasConfig struct {
-	Buckets        int  // of distances, an even number from 4 on, or any from 2 on if Unidirectional; 0 means 32
-	MaxDistance    int  // distances from here on share a bucket; 0 means 128
-	Unidirectional bool // the decoder's form, in which all later keys share the bucket of the query's own position
+	// Buckets of distances, an even number from 4 on, or any from 2 on if Unidirectional; 0
+	// means 32.
+	Buckets     int `json:"buckets,omitempty"`
+	MaxDistance int `json:"max_distance,omitempty"` // distances from here on share a bucket; 0 means 128
+	// Unidirectional is the decoder's form, in which all later keys share the bucket of the
+	// query's own position.
+	Unidirectional bool `json:"unidirectional,omitempty"`
 }
 
-// QKNorm is how queries and keys are normalised.
-type QKNorm string
+// shortMask is the short form of a mask in JSON: each of causal and window hides keys, and
+// prefix shows some again.
+type shortMask struct {
+	Mask   json.RawMessage `json:"mask"`
+	Causal *mask.Alignment `json:"causal"`
+	Window *[2]int         `json:"window"` // left, right
+	Prefix int             `json:"prefix"`
+}
 
-// The kinds of QKNorm.
-const (
-	NoQKNorm QKNorm = ""
-	L2Norm   QKNorm = "l2"  // x/‖x‖·gain (Henry et al. 2020)
-	RMSNorm  QKNorm = "rms" // x/√(mean x² + eps)·gain (as in Qwen 3)
-)
+// UnmarshalJSON reads what json.Marshal writes, and instead of "mask" its short form:
+// "causal": "upper_left" or "lower_right", "window": [left, right] and "prefix": n, for
+// queries that stand where align or causal says. Fields that are absent keep their value.
+func (c *AttentionConfig) UnmarshalJSON(text []byte) error {
+	type plain AttentionConfig // without this method
+	read, short := *c, shortMask{}
+	if err := config.Decode(text, &short, (*plain)(&read)); err != nil {
+		return err
+	}
+	if err := short.apply(&read); err != nil {
+		return err
+	}
+	*c = read
+	return nil
+}
+
+// apply sets the mask of a config.
+func (s shortMask) apply(c *AttentionConfig) (err error) {
+	if s.Mask != nil {
+		if s.Causal != nil || s.Window != nil || s.Prefix != 0 {
+			return config.Errorf(c, "Mask", "got it with causal, window or prefix, its short form, want one of the two")
+		}
+		c.Mask, err = mask.Decode(s.Mask)
+		return config.In(c, "Mask", err)
+	}
+	var all []mask.Mask
+	if s.Causal != nil {
+		if c.Align != mask.Square && c.Align != *s.Causal {
+			return config.Errorf(c, "Align", "got %q with causal %q, want the same or one of them", c.Align, *s.Causal)
+		}
+		c.Align = *s.Causal
+		all = append(all, mask.Causal{Align: c.Align})
+	}
+	if s.Window != nil {
+		all = append(all, mask.SlidingWindow{Left: s.Window[0], Right: s.Window[1], Align: c.Align})
+	}
+	var short mask.Mask
+	switch len(all) {
+	case 1:
+		short = all[0]
+	case 2:
+		short = mask.And(all[0], all[1])
+	}
+	switch {
+	case s.Prefix != 0 && short == nil:
+		return config.Errorf(c, "Mask", "got prefix %d without causal and window, want one of them: "+
+			"every query sees the prefix besides what they show", s.Prefix)
+	case s.Prefix != 0:
+		short = mask.Or(short, mask.Prefix{N: s.Prefix})
+	}
+	if short != nil {
+		c.Mask = short
+	}
+	return nil
+}
 
 // resolved returns c with zero sizes replaced by their defaults.
 func (c AttentionConfig) resolved() AttentionConfig {
@@ -77,18 +145,18 @@ func (c AttentionConfig) resolved() AttentionConfig {
 			*n = instead
 		}
 	}
-	or(&c.KeyWidth, c.Width)
-	or(&c.ValueWidth, c.Width)
+	or(&c.KDim, c.EmbedDim)
+	or(&c.VDim, c.EmbedDim)
 	or(&c.NumKVHeads, c.NumHeads)
 	if c.HeadDim == 0 {
-		or(&c.Out, c.Width)
-		c.HeadDim = c.Out / c.NumHeads
+		or(&c.OutDim, c.EmbedDim)
+		c.HeadDim = c.OutDim / c.NumHeads
 	}
 	or(&c.ValueDim, c.HeadDim)
 	if c.ContextOnly {
-		or(&c.Out, c.contextWidth())
+		or(&c.OutDim, c.contextWidth())
 	}
-	or(&c.Out, c.Width)
+	or(&c.OutDim, c.EmbedDim)
 	if c.Layout == "" {
 		c.Layout = Book
 	}
@@ -124,144 +192,8 @@ func (c AttentionConfig) projected() [3]int {
 
 // head returns the config of one head in the layout PerHead: an attention of its own.
 func (c AttentionConfig) head() AttentionConfig {
-	c.Layout, c.NumHeads, c.NumKVHeads, c.ContextOnly, c.Out = Book, 1, 1, true, c.ValueDim
+	c.Layout, c.NumHeads, c.NumKVHeads, c.ContextOnly, c.OutDim = Book, 1, 1, true, c.ValueDim
 	c.OutBias, c.OutStd, c.Gate, c.ContextLength = false, 0, false, 0
 	c.OutDropout = 0
 	return c
-}
-
-// Validate returns an error that names the first wrong field.
-func (c AttentionConfig) Validate() error {
-	const layer = "Attention"
-	if err := c.validateSizes(layer); err != nil {
-		return err
-	}
-	err := notNegative(layer, number{"Scale", c.Scale}, number{"Softcap", c.Softcap},
-		number{"QKNormEps", c.QKNormEps}, number{"OutStd", c.OutStd})
-	if err != nil {
-		return err
-	}
-	err = probabilities(layer, number{"Dropout", c.Dropout}, number{"ContextDropout", c.ContextDropout},
-		number{"OutDropout", c.OutDropout})
-	if err != nil {
-		return err
-	}
-	if err := c.validateParts(layer); err != nil {
-		return err
-	}
-	if err := c.resolved().validateLayout(layer); err != nil {
-		return err
-	}
-	_, err = Declare(newAttention, c) // refuses a parameter that is too large
-	return within(layer, err)
-}
-
-// validateSizes checks the sizes and what they have to do with each other.
-func (c AttentionConfig) validateSizes(layer string) error {
-	if err := atLeastOne(layer, size{"Width", c.Width}, size{"NumHeads", c.NumHeads}); err != nil {
-		return err
-	}
-	err := notBelowZero(layer, size{"KeyWidth", c.KeyWidth}, size{"ValueWidth", c.ValueWidth}, size{"Out", c.Out},
-		size{"NumKVHeads", c.NumKVHeads}, size{"HeadDim", c.HeadDim}, size{"ValueDim", c.ValueDim}, size{"ContextLength", c.ContextLength})
-	if err != nil {
-		return err
-	}
-	r := c.resolved()
-	if c.HeadDim == 0 && r.Out%c.NumHeads != 0 {
-		return errorf(layer, "NumHeads: got %d, want a divisor of Out=%d, or HeadDim", c.NumHeads, r.Out)
-	}
-	if c.NumHeads%r.NumKVHeads != 0 {
-		return errorf(layer, "NumKVHeads: got %d, want 0 or a divisor of NumHeads=%d", c.NumKVHeads, c.NumHeads)
-	}
-	for _, s := range []size{{"Width", r.Width}, {"KeyWidth", r.KeyWidth}, {"ValueWidth", r.ValueWidth}, {"Out", r.Out},
-		{"NumHeads", r.NumHeads}, {"HeadDim", r.HeadDim}, {"ValueDim", r.ValueDim},
-		{"NumHeads·HeadDim", r.queryWidth()}, {"NumHeads·ValueDim", r.contextWidth()}} {
-		if s.got > maxElements {
-			return errorf(layer, "%s: got %d, want at most %d", s.name, s.got, maxElements)
-		}
-	}
-	if c.ContextOnly && r.Out != r.contextWidth() {
-		return errorf(layer, "Out: got %d with ContextOnly, want 0 or NumHeads·ValueDim=%d", c.Out, r.contextWidth())
-	}
-	return nil
-}
-
-// validateParts checks the parts that may be missing.
-func (c AttentionConfig) validateParts(layer string) error {
-	switch {
-	case c.ContextOnly && c.OutBias:
-		return errorf(layer, "OutBias: got it with ContextOnly, want one of the two")
-	case c.ContextOnly && c.OutStd != 0:
-		return errorf(layer, "OutStd: got %v with ContextOnly, want 0", c.OutStd)
-	case c.Renormalize && c.Sinks:
-		return errorf(layer, "Sinks: got them with Renormalize, want one of the two")
-	case c.QKNorm != NoQKNorm && c.QKNorm != L2Norm && c.QKNorm != RMSNorm:
-		return errorf(layer, "QKNorm: got %q, want %q, %q or none", c.QKNorm, L2Norm, RMSNorm)
-	case c.QKNorm == NoQKNorm && c.QKNormEps != 0:
-		return errorf(layer, "QKNormEps: got %v without QKNorm, want 0", c.QKNormEps)
-	case c.RoPE != nil && c.RoPE.Heads != 0:
-		return errorf(layer, "RoPE.Heads: got %d, want 0: they are NumHeads and NumKVHeads", c.RoPE.Heads)
-	}
-	if c.Mask != nil {
-		if err := mask.Validate(c.Mask); err != nil {
-			return errorf(layer, "Mask: %w", err)
-		}
-	}
-	if _, err := c.Align.MarshalText(); err != nil {
-		return errorf(layer, "Align: %w", err)
-	}
-	if c.RoPE != nil {
-		if err := c.RoPE.Validate(c.resolved().HeadDim); err != nil {
-			return errorf(layer, "RoPE: %w", err)
-		}
-	}
-	if r := c.resolved().RelativeBias; r != nil {
-		return r.validate(layer)
-	}
-	return nil
-}
-
-// validateLayout checks that the layout has all that a resolved config asks for.
-func (c AttentionConfig) validateLayout(layer string) error {
-	if err := c.Layout.validate(layer); err != nil {
-		return err
-	}
-	if c.Layout == GPT2 && (c.KeyWidth != c.Width || c.ValueWidth != c.Width) {
-		return errorf(layer, "Layout: got %q with keys %d and values %d wide, want both %d wide as the queries, or another layout",
-			c.Layout, c.KeyWidth, c.ValueWidth, c.Width)
-	}
-	if c.Layout != PerHead {
-		return nil
-	}
-	if c.NumHeads > maxHeads {
-		return errorf(layer, "NumHeads: got %d in the layout %q, want at most %d", c.NumHeads, PerHead, maxHeads)
-	}
-	for _, x := range []struct {
-		name string
-		is   bool
-	}{{"fewer NumKVHeads", c.NumKVHeads != c.NumHeads}, {"ALiBi", c.ALiBi}, {"RelativeBias", c.RelativeBias != nil},
-		{"QKNorm", c.QKNorm != NoQKNorm}, {"Sinks", c.Sinks}, {"AddBiasKV", c.AddBiasKV}} {
-		if x.is {
-			return errorf(layer, "Layout: got %q with %s, want another layout", PerHead, x.name)
-		}
-	}
-	return nil
-}
-
-// maxHeads bounds the heads of the layout PerHead, each of which is a layer.
-const maxHeads = 1 << 16
-
-// validate returns an error that names the first wrong field of a config without zeros.
-func (c RelativeBiasConfig) validate(layer string) error {
-	side := c.Buckets // of the keys before a query, of which half hold one distance each
-	if !c.Unidirectional {
-		side /= 2
-	}
-	if side < 2 || !c.Unidirectional && c.Buckets%2 != 0 {
-		return errorf(layer, "RelativeBias: Buckets: got %d, want an even number from 4 on, or if Unidirectional any from 2 on", c.Buckets)
-	}
-	if c.MaxDistance <= side/2 {
-		return errorf(layer, "RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each", c.MaxDistance, side/2)
-	}
-	return nil
 }

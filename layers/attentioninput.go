@@ -66,13 +66,13 @@ func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error
 // checkSequences checks the shapes of queries, keys and values.
 func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
 	c := l.config
-	if err := checkSequence(l.name, "query", b, in.Query, c.Width, c.ContextLength); err != nil {
+	if err := checkSequence(l.name, "query", b, in.Query, c.EmbedDim, c.ContextLength); err != nil {
 		return err
 	}
-	if err := checkSequence(l.name, "key", b, in.Key, c.KeyWidth, c.ContextLength); err != nil {
+	if err := checkSequence(l.name, "key", b, in.Key, c.KDim, c.ContextLength); err != nil {
 		return err
 	}
-	if err := checkSequence(l.name, "value", b, in.Value, c.ValueWidth, c.ContextLength); err != nil {
+	if err := checkSequence(l.name, "value", b, in.Value, c.VDim, c.ContextLength); err != nil {
 		return err
 	}
 	q, k, v := in.Query.Shape(), in.Key.Shape(), in.Value.Shape()

@@ -9,7 +9,7 @@ import (
 // layout returns the names of the layout. A packed weight needs inputs of one width.
 func (c AttentionConfig) layout() layout {
 	l := c.Layout.names()
-	if l.weights[0] != "" && (c.KeyWidth != c.Width || c.ValueWidth != c.Width) {
+	if l.weights[0] != "" && (c.KDim != c.EmbedDim || c.VDim != c.EmbedDim) {
 		l.packed = ""
 	}
 	return l
@@ -18,10 +18,10 @@ func (c AttentionConfig) layout() layout {
 // makeProjections makes the parameters of the projections of queries, keys and values.
 func (l *Attention) makeProjections(m *maker) {
 	c, at := l.config, l.layout
-	outs, ins := c.projected(), [3]int{c.Width, c.KeyWidth, c.ValueWidth}
+	outs, ins := c.projected(), [3]int{c.EmbedDim, c.KDim, c.VDim}
 	all := outs[0] + outs[1] + outs[2]
 	if at.packed != "" {
-		l.packed = m.param(at.packed, c.weightInit(c.Width, all), at.weightShape(all, c.Width)...)
+		l.packed = m.param(at.packed, c.weightInit(c.EmbedDim, all), at.weightShape(all, c.EmbedDim)...)
 	}
 	for i, in := range ins {
 		if at.packed == "" {
@@ -57,8 +57,8 @@ func (l *Attention) makeOutput(m *maker) {
 	if c.Layout == Torch {
 		bias = drawnThenZero(bias)
 	}
-	l.out = m.param(at.out, weight, at.weightShape(c.Out, in)...)
-	l.outBias = m.paramIf(c.OutBias, at.outBias, bias, c.Out)
+	l.out = m.param(at.out, weight, at.weightShape(c.OutDim, in)...)
+	l.outBias = m.paramIf(c.OutBias, at.outBias, bias, c.OutDim)
 }
 
 // project maps the inputs to queries (…, T, H·D), keys (…, S, K·D) and values
@@ -67,7 +67,7 @@ func (s *step) project() (q, k, v *G.Node) {
 	in, widths := s.in, s.config.projected()
 	if s.layout.packed != "" && in.Key == in.Query && in.Value == in.Query {
 		all := s.linear(in.Query, s.Attention.packed, s.packedBias)
-		if c := s.config; c.QKNorm == NoQKNorm && c.RoPE == nil && c.extraKeys() == 0 {
+		if c := s.config; c.QKNorm == "" && c.RoPE == nil && c.extraKeys() == 0 {
 			s.packed = all
 		}
 		return s.three(graph.Split(all, widths[:]...))

@@ -49,7 +49,7 @@ func (l *Attention) as(layout Layout) (AttentionConfig, error) {
 	c := l.config
 	c.Layout = layout
 	c = c.resolved()
-	return c, c.validateLayout(l.name)
+	return c, inLayer(l.name, c.validateLayout())
 }
 
 // value returns the layer's parameter called name.
@@ -149,11 +149,11 @@ type projection struct {
 // projections returns the config's linear maps, which are the same in every layout.
 func (c AttentionConfig) projections() []projection {
 	outs, list := c.projected(), []projection{}
-	for i, in := range []int{c.Width, c.KeyWidth, c.ValueWidth} {
+	for i, in := range []int{c.EmbedDim, c.KDim, c.VDim} {
 		list = append(list, projection{i, outs[i], in, c.QKVBias})
 	}
 	if !c.ContextOnly {
-		list = append(list, projection{3, c.Out, c.contextWidth(), c.OutBias})
+		list = append(list, projection{3, c.OutDim, c.contextWidth(), c.OutBias})
 	}
 	return list
 }

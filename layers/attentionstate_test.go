@@ -13,22 +13,22 @@ import (
 )
 
 // full has every parameter there is, in sizes that differ.
-var full = layers.AttentionConfig{Width: 5, Out: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3, QKVBias: true, OutBias: true,
+var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3, QKVBias: true, OutBias: true,
 	AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
 
 // From every layout to every other and back: the same bits, in either type, and what is
 // set is a copy.
 func TestStatesGoRoundAllLayouts(t *testing.T) {
-	wide := but(full, func(c *layers.AttentionConfig) { c.KeyWidth, c.ValueWidth = 11, 13 })
+	wide := but(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 })
 	plain := but(full, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false })
 	half := but(full, func(c *layers.AttentionConfig) { c.OutBias = false })
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-		apart := layers.AttentionConfig{Width: 5, Out: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true, OutBias: true, Gate: true}
-		context := layers.AttentionConfig{Width: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}
+		apart := layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true, OutBias: true, Gate: true}
+		context := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}
 		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context} {
 			for _, own := range layers.Layouts() {
 				for _, other := range layers.Layouts() {
-					if config.KeyWidth > 0 && (own == layers.GPT2 || other == layers.GPT2) {
+					if config.KDim > 0 && (own == layers.GPT2 || other == layers.GPT2) {
 						continue
 					}
 					if config.Sinks && (own == layers.PerHead || other == layers.PerHead) {
@@ -68,7 +68,7 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 
 // Where each number lies, by hand: two heads of width 1 that share one key and value.
 func TestWhereWeightsLie(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{Width: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
+	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
 	for name, v := range map[string]*tensor.Dense{
 		"W_query.weight":  dense(tensor.Float64, []float64{11, 12, 13, 14}, 2, 2),
 		"W_query.bias":    dense(tensor.Float64, []float64{15, 16}, 2),
@@ -103,7 +103,7 @@ func TestWhereWeightsLie(t *testing.T) {
 
 // One error lists all that is wrong, and nothing is set.
 func TestWrongStatesAreRefusedWhole(t *testing.T) {
-	p, l := newAttention(t, tensor.Float32, layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true})
+	p, l := newAttention(t, tensor.Float32, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true})
 	good := func() map[string]*tensor.Dense {
 		state, err := l.State(layers.Torch)
 		require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 	require.Equal(t, 8, p.Len())
 
 	// A layer without biases refuses a state with them, and the other way round.
-	_, plain := newAttention(t, tensor.Float32, layers.AttentionConfig{Width: 6, NumHeads: 3})
+	_, plain := newAttention(t, tensor.Float32, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3})
 	require.EqualError(t, plain.SetState(layers.Torch, good()),
 		`layers: Attention: state of layout "torch": unknown in_proj_bias float32 (18), out_proj.bias float32 (6)`)
 	state, err := plain.State(layers.Torch)
@@ -156,13 +156,13 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 
 // What a layout cannot say is refused, whichever way.
 func TestStatesThatALayoutHasNot(t *testing.T) {
-	_, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.ValueWidth = 7 }))
-	const says = `layers: Attention: Layout: got "gpt2" with keys 5 and values 7 wide, want both 5 wide as the queries, or another layout`
+	_, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.VDim = 7 }))
+	const says = `layers: Attention: Layout: got "gpt2" with KDim=5 and VDim=7, want both as EmbedDim=5, or another layout`
 	_, err := l.State(layers.GPT2)
 	require.EqualError(t, err, says)
 	require.EqualError(t, l.SetState(layers.GPT2, nil), says)
 	_, err = l.State("jax")
-	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of [book torch gpt2 llama per_head]`)
+	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head`)
 }
 
 // Views are as good as tensors of their own, also those of the layer's own parameters.

@@ -1,51 +1,56 @@
 package layers
 
 import (
+	"cmp"
+
 	"attention/graph"
+	"attention/internal/config"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// BlockConfig says what a Block is made of. Its Attention's Mask, Layout, positions and
+// BlockConfig is what a Block is made from. Its Attention's Mask, Layout, positions and
 // dropouts make it GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
-	Attention AttentionConfig // of a sequence to itself; Out is Width
-	MLP       MLPConfig       // Width and Layout, if zero, are the attention's
-	Norm      NormConfig      // of both norms; Width, if zero, is the attention's
-	PostNorm  bool            // norms come after the sums (Vaswani et al. 2017), not before the parts (GPT-2)
+	Attention AttentionConfig `json:"attention"`           // of a sequence to itself; OutDim is EmbedDim
+	MLP       MLPConfig       `json:"mlp,omitzero"`        // EmbedDim and Layout, if zero, are the attention's
+	Norm      NormConfig      `json:"norm,omitzero"`       // of both norms; EmbedDim, if zero, is the attention's
+	PostNorm  bool            `json:"post_norm,omitempty"` // norms after the sums (Vaswani et al. 2017), not before the parts (GPT-2)
 }
 
 // Validate returns an error that names the first wrong field.
-func (c BlockConfig) Validate() error {
+func (c BlockConfig) Validate() error { return inLayer("Block", c.validate()) }
+
+func (c BlockConfig) validate() error {
 	c = c.resolved()
-	if err := c.Attention.Validate(); err != nil {
-		return err
+	if err := c.Attention.validate(); err != nil {
+		return config.In(c, "Attention", err)
 	}
-	for _, w := range []size{{"Attention.Out", c.Attention.resolved().Out}, {"MLP.Width", c.MLP.Width}, {"Norm.Width", c.Norm.Width}} {
-		if w.got != c.Attention.Width {
-			return errorf("Block", "%s: got %d, want Attention.Width=%d", w.name, w.got, c.Attention.Width)
+	for _, w := range []struct {
+		field string
+		got   int
+	}{{"Attention.OutDim", c.Attention.resolved().OutDim}, {"MLP.EmbedDim", c.MLP.EmbedDim}, {"Norm.EmbedDim", c.Norm.EmbedDim}} {
+		if w.got != c.Attention.EmbedDim {
+			return config.Errorf(c, w.field, "got %d, want %s=%d", w.got, config.Field("Attention.EmbedDim"), c.Attention.EmbedDim)
 		}
 	}
-	if err := c.MLP.Validate(); err != nil {
-		return err
-	}
-	return c.Norm.Validate()
+	return cmp.Or(config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()))
 }
 
-// resolved is c with the zeros that stand for the attention's settings replaced by them.
+// resolved returns c with zeros replaced by the attention's settings.
 func (c BlockConfig) resolved() BlockConfig {
 	if c.Attention.Layout == "" {
 		c.Attention.Layout = Book
 	}
-	if c.MLP.Width == 0 {
-		c.MLP.Width = c.Attention.Width
+	if c.MLP.EmbedDim == 0 {
+		c.MLP.EmbedDim = c.Attention.EmbedDim
 	}
 	if c.MLP.Layout == "" {
 		c.MLP.Layout = c.Attention.Layout
 	}
-	if c.Norm.Width == 0 {
-		c.Norm.Width = c.Attention.Width
+	if c.Norm.EmbedDim == 0 {
+		c.Norm.EmbedDim = c.Attention.EmbedDim
 	}
 	return c
 }

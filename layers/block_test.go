@@ -36,8 +36,8 @@ func TestBlockParameters(t *testing.T) {
 			"self_attn.v_proj.weight (6, 6)", "self_attn.o_proj.weight (6, 6)", "post_attention_layernorm.weight (6)",
 			"post_attention_layernorm.bias (6)", "mlp.up_proj.weight (5, 6)", "mlp.down_proj.weight (6, 5)"},
 	} {
-		c := layers.BlockConfig{Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Layout: layout},
-			MLP: layers.MLPConfig{Hidden: 5}, Norm: layers.NormConfig{Bias: true}}
+		c := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout},
+			MLP: layers.MLPConfig{DimFeedforward: 5}, Norm: layers.NormConfig{Bias: true}}
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewBlock(p.Scope(""), c)
 		require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestMLPParameters(t *testing.T) {
 		layers.Llama: {"gate_proj.weight (12, 3)", "gate_proj.bias (12)", "up_proj.weight (12, 3)", "up_proj.bias (12)",
 			"down_proj.weight (3, 12)", "down_proj.bias (3)"},
 	} {
-		c := layers.MLPConfig{Width: 3, Activation: layers.SwiGLU, Bias: true, Layout: layout}
+		c := layers.MLPConfig{EmbedDim: 3, Activation: layers.SwiGLU, Bias: true, Layout: layout}
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewMLP(p.Scope(""), c)
 		require.NoError(t, err)
@@ -77,8 +77,8 @@ func TestDecoderBlockParameters(t *testing.T) {
 			"cross_attn.v_proj.weight (6, 6)", "cross_attn.o_proj.weight (6, 6)", "mlp.up_proj.weight (5, 6)", "mlp.down_proj.weight (6, 5)",
 			"input_layernorm.weight (6)", "cross_attn_layernorm.weight (6)", "post_attention_layernorm.weight (6)"},
 	} {
-		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Layout: layout, RoPE: &graph.RoPEConfig{Dims: 2}},
-			MLP: layers.MLPConfig{Hidden: 5}}}
+		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, RoPE: &graph.RoPEConfig{Dims: 2}},
+			MLP: layers.MLPConfig{DimFeedforward: 5}}}
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewDecoderBlock(p.Scope(""), c)
 		require.NoError(t, err)
@@ -90,8 +90,8 @@ func TestDecoderBlockParameters(t *testing.T) {
 // A memory may be of a width of its own.
 func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 	c := layers.DecoderBlockConfig{
-		Block: layers.BlockConfig{Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: mask.Causal{}}},
-		Cross: layers.AttentionConfig{Width: 6, KeyWidth: 5, ValueWidth: 5, NumHeads: 3},
+		Block: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}},
+		Cross: layers.AttentionConfig{EmbedDim: 6, KDim: 5, VDim: 5, NumHeads: 3},
 	}
 	p := layers.NewParams(tensor.Float64, 1)
 	l, err := layers.NewDecoderBlock(p.Scope(""), c)
@@ -131,9 +131,9 @@ func TestNormDefaults(t *testing.T) {
 		config layers.NormConfig
 		want   []float64
 	}{
-		{layers.NormConfig{Width: 3, Bias: true}, []float64{-2e-3 / math.Sqrt(variance+1e-5), -1e-3 / math.Sqrt(variance+1e-5), 3e-3 / math.Sqrt(variance+1e-5)}},
-		{layers.NormConfig{Width: 3, Kind: layers.NormRMS}, []float64{1e-3 / math.Sqrt(square+1e-6), 2e-3 / math.Sqrt(square+1e-6), 6e-3 / math.Sqrt(square+1e-6)}},
-		{layers.NormConfig{Width: 3, Kind: layers.NormRMS, Eps: 1}, []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
+		{layers.NormConfig{EmbedDim: 3, Bias: true}, []float64{-2e-3 / math.Sqrt(variance+1e-5), -1e-3 / math.Sqrt(variance+1e-5), 3e-3 / math.Sqrt(variance+1e-5)}},
+		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm}, []float64{1e-3 / math.Sqrt(square+1e-6), 2e-3 / math.Sqrt(square+1e-6), 6e-3 / math.Sqrt(square+1e-6)}},
+		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Eps: 1}, []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
 	} {
 		p := layers.NewParams(tensor.Float64, 1)
 		l, err := layers.NewNorm(p.Scope(""), c.config)
@@ -156,30 +156,30 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		return layers.DecoderBlockConfig{Block: gptBlock(), Cross: c}
 	}
 	for says, c := range map[string]interface{ Validate() error }{
-		"Norm: Width: got 0, want at least 1":                       layers.NormConfig{},
-		"Norm: Width: got 9223372036854775807, want at most":        layers.NormConfig{Width: math.MaxInt},
-		"Norm: Kind: got \"batch\", want \"layer\" or \"rms\"":      layers.NormConfig{Width: 3, Kind: "batch"},
-		"Norm: Bias: got one with \"rms\", want none":               layers.NormConfig{Width: 3, Kind: layers.NormRMS, Bias: true},
-		"Norm: Eps: got NaN, want a finite number of at least 0":    layers.NormConfig{Width: 3, Eps: math.NaN()},
-		"Norm: Eps: got +Inf, want a finite number of at least 0":   layers.NormConfig{Width: 3, Eps: math.Inf(1)},
-		"MLP: Width: got 0, want at least 1":                        layers.MLPConfig{},
-		"MLP: Hidden: got -1, want at least 0":                      layers.MLPConfig{Width: 3, Hidden: -1},
-		"MLP: Hidden: got 9223372036854775807 for Width=3, want at": layers.MLPConfig{Width: 3, Hidden: math.MaxInt},
-		"MLP: Width: got 9223372036854775807, want at most":         layers.MLPConfig{Width: math.MaxInt},
-		"MLP: Activation: got \"elu\", want one of [gelu gelu_tanh": layers.MLPConfig{Width: 3, Activation: "elu"},
-		"MLP: Layout: got \"x\", want one of [book torch gpt2":      layers.MLPConfig{Width: 3, Layout: "x"},
-		"MLP: Dropout: got 1, want 0 <= p < 1":                      layers.MLPConfig{Width: 3, Dropout: 1},
-		"MLP: HiddenDropout: got -1, want 0 <= p < 1":               layers.MLPConfig{Width: 3, HiddenDropout: -1},
-		"MLP: OutStd: got -1, want a finite number of at least 0":   layers.MLPConfig{Width: 3, OutStd: -1},
-		"Attention: NumHeads: got 0, want at least 1":               layers.BlockConfig{Attention: layers.AttentionConfig{Width: 3}},
-		"Attention: OutStd: got -1, want a finite number":           block(func(c *layers.BlockConfig) { c.Attention.OutStd = -1 }),
-		"Attention: Layout: got \"x\", want one of [book torch":     block(func(c *layers.BlockConfig) { c.Attention.Layout = "x" }),
-		"Block: Attention.Out: got 6, want Attention.Width=12":      block(func(c *layers.BlockConfig) { c.Attention.Out = 6 }),
-		"Block: MLP.Width: got 6, want Attention.Width=12":          block(func(c *layers.BlockConfig) { c.MLP.Width = 6 }),
-		"Block: Norm.Width: got 6, want Attention.Width=12":         block(func(c *layers.BlockConfig) { c.Norm.Width = 6 }),
-		"DecoderBlock: Cross.Width: got 6, want Block.Attention":    cross(layers.AttentionConfig{Width: 6, NumHeads: 2}),
-		"DecoderBlock: Cross.Out: got 6, want Block.Attention":      cross(layers.AttentionConfig{Width: 12, Out: 6, NumHeads: 2}),
-		"DecoderBlock: Cross: Attention: NumHeads: got 5":           cross(layers.AttentionConfig{Width: 12, NumHeads: 5}),
+		"Norm: EmbedDim: got 0, want at least 1":                               layers.NormConfig{},
+		"Norm: EmbedDim: got 9223372036854775807, want at most":                layers.NormConfig{EmbedDim: math.MaxInt},
+		"Norm: Kind: got \"batch\", want one of layer, rms":                    layers.NormConfig{EmbedDim: 3, Kind: "batch"},
+		"Norm: Bias: got true with Kind \"rms\", want false":                   layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Bias: true},
+		"Norm: Eps: got NaN, want a finite number of at least 0":               layers.NormConfig{EmbedDim: 3, Eps: math.NaN()},
+		"Norm: Eps: got +Inf, want a finite number of at least 0":              layers.NormConfig{EmbedDim: 3, Eps: math.Inf(1)},
+		"MLP: EmbedDim: got 0, want at least 1":                                layers.MLPConfig{},
+		"MLP: DimFeedforward: got -1, want at least 0":                         layers.MLPConfig{EmbedDim: 3, DimFeedforward: -1},
+		"MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at": layers.MLPConfig{EmbedDim: 3, DimFeedforward: math.MaxInt},
+		"MLP: EmbedDim: got 9223372036854775807, want at most":                 layers.MLPConfig{EmbedDim: math.MaxInt},
+		"MLP: Activation: got \"elu\", want one of gelu, gelu_tanh":            layers.MLPConfig{EmbedDim: 3, Activation: "elu"},
+		"MLP: Layout: got \"x\", want one of book, torch, gpt2":                layers.MLPConfig{EmbedDim: 3, Layout: "x"},
+		"MLP: Dropout: got 1, want a number from 0 to below 1":                 layers.MLPConfig{EmbedDim: 3, Dropout: 1},
+		"MLP: HiddenDropout: got -1, want a number from 0 to below 1":          layers.MLPConfig{EmbedDim: 3, HiddenDropout: -1},
+		"MLP: OutStd: got -1, want a finite number of at least 0":              layers.MLPConfig{EmbedDim: 3, OutStd: -1},
+		"Block: Attention.NumHeads: got 0, want at least 1":                    layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 3}},
+		"Block: Attention.OutStd: got -1, want a finite number":                block(func(c *layers.BlockConfig) { c.Attention.OutStd = -1 }),
+		"Block: Attention.Layout: got \"x\", want one of book, torch":          block(func(c *layers.BlockConfig) { c.Attention.Layout = "x" }),
+		"Block: Attention.OutDim: got 6, want EmbedDim=12":                     block(func(c *layers.BlockConfig) { c.Attention.OutDim = 6 }),
+		"Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12":               block(func(c *layers.BlockConfig) { c.MLP.EmbedDim = 6 }),
+		"Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12":              block(func(c *layers.BlockConfig) { c.Norm.EmbedDim = 6 }),
+		"DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention":            cross(layers.AttentionConfig{EmbedDim: 6, NumHeads: 2}),
+		"DecoderBlock: Cross.OutDim: got 6, want Block.Attention":              cross(layers.AttentionConfig{EmbedDim: 12, OutDim: 6, NumHeads: 2}),
+		"DecoderBlock: Cross.NumHeads: got 5":                                  cross(layers.AttentionConfig{EmbedDim: 12, NumHeads: 5}),
 	} {
 		require.ErrorContains(t, c.Validate(), "layers: "+says)
 		p := layers.NewParams(tensor.Float32, 1)
@@ -201,9 +201,9 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 
 func TestBlockInputsAreRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	norm, err := layers.NewNorm(p.Scope("norm"), layers.NormConfig{Width: 12})
+	norm, err := layers.NewNorm(p.Scope("norm"), layers.NormConfig{EmbedDim: 12})
 	require.NoError(t, err)
-	mlp, err := layers.NewMLP(p.Scope("mlp"), layers.MLPConfig{Width: 12})
+	mlp, err := layers.NewMLP(p.Scope("mlp"), layers.MLPConfig{EmbedDim: 12})
 	require.NoError(t, err)
 	pre, err := layers.NewBlock(p.Scope("pre"), gptBlock())
 	require.NoError(t, err)

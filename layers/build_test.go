@@ -136,7 +136,7 @@ func TestABuildKeepsTheFirstError(t *testing.T) {
 	require.Same(t, first, b.Err())
 
 	// A layer that is given the scalar returns the cause, not what is wrong with it.
-	l, err := layers.NewNorm(p.Scope(""), layers.NormConfig{Width: 3})
+	l, err := layers.NewNorm(p.Scope(""), layers.NormConfig{EmbedDim: 3})
 	require.NoError(t, err)
 	_, err = l.Forward(b, y)
 	require.Same(t, first, err)
@@ -155,7 +155,7 @@ func TestABuildRefusesNil(t *testing.T) {
 // Graphs of any batch and length, for training or not, share the tensors.
 func TestGraphsShareParameters(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{Width: 3, NumHeads: 1, ContextOnly: true, Dropout: 0.5})
+	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true, Dropout: 0.5})
 	require.NoError(t, err)
 	var builds []*layers.Build
 	for i, shape := range [][]int{{5, 3}, {2, 7, 3}} {

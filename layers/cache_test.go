@@ -18,7 +18,7 @@ import (
 func cacheConfigs() map[string]layers.AttentionConfig {
 	type config = layers.AttentionConfig
 	set := func(change func(c *config)) config {
-		c := config{Width: 12, NumHeads: 6, Mask: mask.Causal{}}
+		c := config{EmbedDim: 12, NumHeads: 6, Mask: mask.Causal{}}
 		change(&c)
 		return c
 	}
@@ -175,7 +175,7 @@ func randomDense(r *rand.Rand, dt tensor.Dtype, shape ...int) *tensor.Dense {
 
 // What has no meaning with a cache is refused.
 func TestCacheRefusals(t *testing.T) {
-	plain := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: mask.Causal{}}
+	plain := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
 	extra, alibi, renormalized := plain, plain, plain
 	extra.AddZeroAttn, alibi.ALiBi, renormalized.Renormalize = true, true, true
 	first := graph.KVCacheConfig{Capacity: 9, Rolling: true, KeepFirst: 2}
@@ -235,7 +235,7 @@ func TestCacheRefusals(t *testing.T) {
 // A cache belongs to one layer.
 func TestCacheOfTwoLayersIsRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	c := layers.AttentionConfig{Width: 6, NumHeads: 2, Mask: mask.Causal{}}
+	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
 	first, err := layers.NewAttention(p.Scope("0"), c)
 	require.NoError(t, err)
 	second, err := layers.NewAttention(p.Scope("1"), c)

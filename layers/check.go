@@ -2,73 +2,29 @@ package layers
 
 import (
 	"fmt"
-	"math"
+
+	"attention/internal/config"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// size is a field of a config.
-type size struct {
-	name string
-	got  int
-}
-
-// atLeastOne returns an error that names the first size below one.
-func atLeastOne(layer string, sizes ...size) error {
-	for _, s := range sizes {
-		if s.got < 1 {
-			return errorf(layer, "%s: got %d, want at least 1", s.name, s.got)
+// tablesFit refuses the first of the fields of config c, each the rows of a table of the
+// width of another field, that makes the table too large.
+func tablesFit(c any, width string, widthOf int, tables ...table) error {
+	for _, t := range tables {
+		if t.rows > maxElements/widthOf {
+			return config.Errorf(c, t.field, "got %d for %s=%d, want at most %d elements in a weight",
+				t.rows, config.Field(width), widthOf, maxElements)
 		}
 	}
 	return nil
 }
 
-// notBelowZero returns an error that names the first size below zero.
-func notBelowZero(layer string, sizes ...size) error {
-	for _, s := range sizes {
-		if s.got < 0 {
-			return errorf(layer, "%s: got %d, want at least 0", s.name, s.got)
-		}
-	}
-	return nil
-}
-
-// number is a field of a config.
-type number struct {
-	name string
-	got  float64
-}
-
-// probabilities returns an error that names the first number outside [0, 1).
-func probabilities(layer string, numbers ...number) error {
-	for _, p := range numbers {
-		if !(p.got >= 0 && p.got < 1) {
-			return errorf(layer, "%s: got %v, want 0 <= p < 1", p.name, p.got)
-		}
-	}
-	return nil
-}
-
-// notNegative returns an error that names the first number below 0 or not finite.
-func notNegative(layer string, numbers ...number) error {
-	for _, x := range numbers {
-		if !(x.got >= 0) || math.IsInf(x.got, 1) {
-			return errorf(layer, "%s: got %v, want a finite number of at least 0", x.name, x.got)
-		}
-	}
-	return nil
-}
-
-// tableFits returns an error that names a table with too many rows of a width.
-func tableFits(layer string, width size, tables ...size) error {
-	for _, rows := range tables {
-		if rows.got > maxElements/width.got {
-			return errorf(layer, "%s: got %d for %s=%d, want at most %d elements in a weight",
-				rows.name, rows.got, width.name, width.got, maxElements)
-		}
-	}
-	return nil
+// table is a field of a config that is the number of rows of a table.
+type table struct {
+	field string
+	rows  int
 }
 
 // checkSequence refuses a node that is no sequence (T, in) or (B, T, in) of the build's

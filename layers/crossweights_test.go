@@ -16,7 +16,7 @@ import (
 func TestWeightsOfTheMemory(t *testing.T) {
 	for i := range 4 {
 		c := tinySeq2Seq()
-		c.DecoderLayers, c.Tied, c.PostNorm = 2, i&1 > 0, i&2 > 0
+		c.NumDecoderLayers, c.TieWordEmbeddings, c.PostNorm = 2, i&1 > 0, i&2 > 0
 		m, p := newSeq2Seq(t, c)
 		decode := func(observed bool) [][]float64 {
 			b := layers.NewBuild(p, layers.Eval)

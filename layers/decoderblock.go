@@ -2,40 +2,47 @@ package layers
 
 import (
 	"attention/graph/mask"
+	"attention/internal/config"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// DecoderBlockConfig says what a DecoderBlock is made of.
+// DecoderBlockConfig is what a DecoderBlock is made from.
 type DecoderBlockConfig struct {
-	Block BlockConfig // its Attention is of the sequence to itself, with a causal Mask as a rule
-	// Cross is attention to the memory. The zero value means as Block.Attention, but for
-	// its mask and positions.
-	Cross AttentionConfig
+	// Block has the attention of the sequence to itself, with a causal Mask as a rule.
+	Block BlockConfig `json:"block"`
+	// Cross is attention to the memory. The zero value means as Block.Attention, but for its
+	// mask and positions.
+	Cross AttentionConfig `json:"cross,omitzero"`
 }
 
 // Validate returns an error that names the first wrong field.
-func (c DecoderBlockConfig) Validate() error {
-	if err := c.Block.Validate(); err != nil {
-		return err
+func (c DecoderBlockConfig) Validate() error { return inLayer("DecoderBlock", c.validate()) }
+
+func (c DecoderBlockConfig) validate() error {
+	if err := c.Block.validate(); err != nil {
+		return config.In(c, "Block", err)
 	}
 	c = c.resolved()
-	if err := c.Cross.Validate(); err != nil {
-		return within("DecoderBlock: Cross", err)
+	if err := c.Cross.validate(); err != nil {
+		return config.In(c, "Cross", err)
 	}
-	for _, w := range []size{{"Cross.Width", c.Cross.Width}, {"Cross.Out", c.Cross.resolved().Out}} {
-		if w.got != c.Block.Attention.Width {
-			return errorf("DecoderBlock", "%s: got %d, want Block.Attention.Width=%d", w.name, w.got, c.Block.Attention.Width)
+	for _, w := range []struct {
+		field string
+		got   int
+	}{{"Cross.EmbedDim", c.Cross.EmbedDim}, {"Cross.OutDim", c.Cross.resolved().OutDim}} {
+		if want := c.Block.Attention.EmbedDim; w.got != want {
+			return config.Errorf(c, w.field, "got %d, want %s=%d", w.got, config.Field("Block.Attention.EmbedDim"), want)
 		}
 	}
 	return nil
 }
 
-// resolved is c with the zeros replaced by what they stand for.
+// resolved returns c with zeros replaced by their defaults.
 func (c DecoderBlockConfig) resolved() DecoderBlockConfig {
 	c.Block = c.Block.resolved()
-	if c.Cross.Width == 0 {
+	if c.Cross.EmbedDim == 0 {
 		c.Cross = c.Block.Attention
 		c.Cross.Mask, c.Cross.RoPE, c.Cross.ALiBi, c.Cross.RelativeBias = nil, nil, false, nil
 	}

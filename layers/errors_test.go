@@ -63,50 +63,50 @@ func requirePlaces(t *testing.T, cases []misplaced) {
 
 // The error of a constructor is that of Validate at the layer's path.
 func TestErrorsOfConstructorsSayWhere(t *testing.T) {
-	const heads = "Attention: NumHeads: got 5, want a divisor of Out=12, or HeadDim"
-	fiveHeads := layers.AttentionConfig{Width: 12, NumHeads: 5}
+	const heads = "NumHeads: got 5, want a divisor of OutDim=12"
+	fiveHeads := layers.AttentionConfig{EmbedDim: 12, NumHeads: 5}
 	requirePlaces(t, []misplaced{
 		{"", "Linear: Out: got 0, want at least 1", func(c site) error {
 			_, err := layers.NewLinear(c.s, layers.LinearConfig{In: 2})
 			return err
 		}},
-		{"ln", "Norm: Width: got 0, want at least 1", func(c site) error {
+		{"ln", "Norm: EmbedDim: got 0, want at least 1", func(c site) error {
 			_, err := layers.NewNorm(c.s.Sub("ln"), layers.NormConfig{})
 			return err
 		}},
-		{"", "MLP: Width: got 0, want at least 1", func(c site) error {
+		{"", "MLP: EmbedDim: got 0, want at least 1", func(c site) error {
 			_, err := layers.NewMLP(c.s, layers.MLPConfig{})
 			return err
 		}},
-		{"attn", heads, func(c site) error {
+		{"attn", "Attention: " + heads, func(c site) error {
 			_, err := layers.NewAttention(c.s.Sub("attn"), fiveHeads)
 			return err
 		}},
-		{"", "AdditiveAttention: Query: got 0, want at least 1", func(c site) error {
+		{"", "AdditiveAttention: QueryDim: got 0, want at least 1", func(c site) error {
 			_, err := layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{})
 			return err
 		}},
-		{"", heads, func(c site) error {
+		{"", "Block: Attention." + heads, func(c site) error {
 			_, err := layers.NewBlock(c.s, layers.BlockConfig{Attention: fiveHeads})
 			return err
 		}},
-		{"", "Block: MLP.Width: got 5, want Attention.Width=12", func(c site) error {
+		{"", "DecoderBlock: Block.MLP.EmbedDim: got 5, want Block.Attention.EmbedDim=12", func(c site) error {
 			block := gptBlock()
-			block.MLP.Width = 5
+			block.MLP.EmbedDim = 5
 			_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})
 			return err
 		}},
-		{"", "DecoderBlock: Cross: " + heads, func(c site) error {
+		{"", "DecoderBlock: Cross." + heads, func(c site) error {
 			_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock(), Cross: fiveHeads})
 			return err
 		}},
-		{"", "GPT: block: " + heads, func(c site) error {
+		{"", "GPT: NumHeads: got 5, want a divisor of EmbedDim=12", func(c site) error {
 			config := tinyGPT()
 			config.NumHeads = 5
 			_, err := layers.NewGPT(c.s, config)
 			return err
 		}},
-		{"", "Seq2Seq: block: " + heads, func(c site) error {
+		{"", "Seq2Seq: NumHeads: got 5, want a divisor of EmbedDim=12", func(c site) error {
 			config := tinySeq2Seq()
 			config.NumHeads = 5
 			_, err := layers.NewSeq2Seq(c.s, config)
@@ -124,20 +124,20 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 			return err
 		}},
 		{"", "Norm: " + thin, func(c site) error {
-			_, err := must(layers.NewNorm(c.s, layers.NormConfig{Width: 12})).Forward(c.b, c.x(2, 3, 5))
+			_, err := must(layers.NewNorm(c.s, layers.NormConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
 		{"", "MLP: " + thin, func(c site) error {
-			_, err := must(layers.NewMLP(c.s, layers.MLPConfig{Width: 12})).Forward(c.b, c.x(2, 3, 5))
+			_, err := must(layers.NewMLP(c.s, layers.MLPConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
 		{"attn", "Attention: query: " + thin[len("x: "):], func(c site) error {
-			l := must(layers.NewAttention(c.s.Sub("attn"), layers.AttentionConfig{Width: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
+			l := must(layers.NewAttention(c.s.Sub("attn"), layers.AttentionConfig{EmbedDim: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
 			_, err := l.Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
 		{"", "AdditiveAttention: key: got nil, want a node", func(c site) error {
-			_, err := must(layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{Query: 12, Key: 3, Attn: 2})).Forward(c.b, c.x(2, 3, 12), nil)
+			_, err := must(layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{QueryDim: 12, KeyDim: 3, AttnDim: 2})).Forward(c.b, c.x(2, 3, 12), nil)
 			return err
 		}},
 		{"attn", "Attention: query: " + thin[len("x: "):], func(c site) error {
@@ -193,7 +193,7 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 // Of twelve blocks, the one that is wrong is named.
 func TestErrorsNameTheBlock(t *testing.T) {
 	config := tinyGPT()
-	config.Layers = 12
+	config.NumLayers = 12
 	p := layers.NewParams(tensor.Float32, 1)
 	_, err := p.Scope("lm.transformer.h.3.attn").Sub("c_proj").Param("weight", layers.Init{}, 1)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ func ExampleAttention() {
 	// As in Llama: two heads share a key/value head, and positions turn both.
 	params := layers.NewParams(tensor.Float32, 123)
 	layer, err := layers.NewAttention(params.Scope("self_attn"), layers.AttentionConfig{
-		Width: 3, NumHeads: 2, NumKVHeads: 1, HeadDim: 2,
+		EmbedDim: 3, NumHeads: 2, NumKVHeads: 1, HeadDim: 2,
 		RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama,
 	})
 	check(err)
@@ -38,7 +38,7 @@ func ExampleAttention_cross() {
 	// Two queries of width 2, as from a decoder, attend to the six words, of which the
 	// last two are padding.
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{Width: 2, KeyWidth: 3, ValueWidth: 3, NumHeads: 2})
+	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{EmbedDim: 2, KDim: 3, VDim: 3, NumHeads: 2})
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)
 	query := build.Input("query", 2, 2)
@@ -67,7 +67,7 @@ func ExampleAttention_SetState() {
 		"out_proj.weight": tensor.New(tensor.WithShape(4, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, 16))),
 	}
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{Width: 4, NumHeads: 2})
+	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{EmbedDim: 4, NumHeads: 2})
 	check(err)
 	check(layer.SetState(layers.Torch, state))
 	key, _ := params.Get("W_key.weight")
@@ -82,7 +82,7 @@ func ExampleAttention_SetState() {
 func ExampleAttention_dropout() {
 	params := layers.NewParams(tensor.Float32, 123)
 	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{
-		Width: 3, Out: 2, NumHeads: 1, ContextOnly: true, Mask: mask.Causal{}, Dropout: 0.5})
+		EmbedDim: 3, OutDim: 2, NumHeads: 1, ContextOnly: true, Mask: mask.Causal{}, Dropout: 0.5})
 	check(err)
 	// Only a graph for training drops weights; its key decides which.
 	build := layers.NewBuild(params, layers.Train)
@@ -102,7 +102,7 @@ func ExampleAttention_dropout() {
 
 func ExampleAdditiveAttention() {
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewAdditiveAttention(params.Scope(""), layers.AdditiveAttentionConfig{Query: 2, Key: 3, Attn: 4})
+	layer, err := layers.NewAdditiveAttention(params.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 2, KeyDim: 3, AttnDim: 4})
 	check(err)
 	// One query of width 2, as from a decoder, attends to the six words.
 	build := layers.NewBuild(params, layers.Eval)

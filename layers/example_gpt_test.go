@@ -32,7 +32,7 @@ func ExampleDeclare() {
 
 func ExampleGPT() {
 	params := layers.NewParams(tensor.Float32, 123)
-	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{Vocab: 65, Context: 32, Width: 48, Layers: 2, NumHeads: 3})
+	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	check(err)
 	build := layers.NewBuild(params, layers.Train)
 	ids := build.InputOf(tensor.Int, "ids", 2, 5) // two sequences of five tokens
@@ -55,7 +55,7 @@ func ExampleGPT() {
 
 func ExampleGPT_ForwardCached() {
 	params := layers.NewParams(tensor.Float32, 123)
-	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{Vocab: 65, Context: 32, Width: 48, Layers: 2, NumHeads: 3, Untied: true})
+	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", Bias: true})
 	check(err)
 	cache, err := model.NewCache(graph.KVCacheConfig{})
 	check(err)
@@ -86,10 +86,10 @@ func ExampleBlock() {
 	// A block of Llama 3's form, on tokens of width 8.
 	params := layers.NewParams(tensor.Float32, 123)
 	block, err := layers.NewBlock(params.Scope("model.layers.0"), layers.BlockConfig{
-		Attention: layers.AttentionConfig{Width: 8, NumHeads: 4, NumKVHeads: 2, Layout: layers.Llama,
+		Attention: layers.AttentionConfig{EmbedDim: 8, NumHeads: 4, NumKVHeads: 2, Layout: layers.Llama,
 			RoPE: &graph.RoPEConfig{Base: 500000}, Mask: mask.Causal{}},
-		MLP:  layers.MLPConfig{Hidden: 28, Activation: layers.SwiGLU},
-		Norm: layers.NormConfig{Kind: layers.NormRMS, Eps: 1e-5},
+		MLP:  layers.MLPConfig{DimFeedforward: 28, Activation: layers.SwiGLU},
+		Norm: layers.NormConfig{Kind: layers.RMSNorm, Eps: 1e-5},
 	})
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)

@@ -16,7 +16,7 @@ func Example() {
 	// Parameters begin as PyTorch's do after torch.manual_seed(789).
 	params := layers.NewParams(tensor.Float32, 789)
 	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{
-		Width: 3, Out: 2, NumHeads: 1, ContextOnly: true})
+		EmbedDim: 3, OutDim: 2, NumHeads: 1, ContextOnly: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -41,15 +41,15 @@ func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, c, newGPT) }
 func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 	parts := maker{scope: s}
 	m := &GPT{name: s.name("GPT"), config: c, params: s.params}
-	m.tokens = parts.param("transformer.wte.weight", Normal(0, 0.02), c.Vocab, c.Width)
-	m.positions = parts.param("transformer.wpe.weight", Normal(0, 0.02), c.Context, c.Width)
-	for i := range c.Layers {
+	m.tokens = parts.param("transformer.wte.weight", Normal(0, 0.02), c.VocabSize, c.EmbedDim)
+	m.positions = parts.param("transformer.wpe.weight", Normal(0, 0.02), c.ContextLength, c.EmbedDim)
+	for i := range c.NumLayers {
 		m.blocks = append(m.blocks, part(&parts, fmt.Sprintf("transformer.h.%d", i), newBlock, c.block()))
 	}
 	m.norm = part(&parts, "transformer.ln_f", newNorm, c.norm())
 	m.head = m.tokens
-	if c.Untied {
-		m.head = parts.param("lm_head.weight", Normal(0, 0.02), c.Vocab, c.Width)
+	if !c.TieWordEmbeddings {
+		m.head = parts.param("lm_head.weight", Normal(0, 0.02), c.VocabSize, c.EmbedDim)
 	}
 	return done(&parts, m)
 }
@@ -63,7 +63,7 @@ func (m *GPT) Config() GPTConfig { return m.config }
 
 // Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V).
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "ids", b, ids, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "ids", b, ids, m.config.ContextLength); err != nil {
 		return nil, err
 	}
 	var f expr.Formula

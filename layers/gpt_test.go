@@ -34,7 +34,7 @@ func shapes(p *layers.Params) (list []string) {
 
 // The names and shapes are those of Hugging Face's model, in its order.
 func TestGPTParameters(t *testing.T) {
-	c := layers.GPTConfig{Vocab: 13, Context: 11, Width: 6, Layers: 1, NumHeads: 3, NumKVHeads: 1, Hidden: 7, Untied: true}
+	c := layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 6, NumLayers: 1, NumHeads: 3, NumKVHeads: 1, DimFeedforward: 7, Activation: "gelu_new", Bias: true}
 	_, p := newGPT(t, tensor.Float32, c)
 	all := []string{
 		"transformer.wte.weight (13, 6)", "transformer.wpe.weight (11, 6)",
@@ -48,7 +48,7 @@ func TestGPTParameters(t *testing.T) {
 		"lm_head.weight (13, 6)",
 	}
 	require.Equal(t, all, shapes(p))
-	c.Untied, c.NoBias = false, true
+	c.TieWordEmbeddings, c.Bias = true, false
 	_, p = newGPT(t, tensor.Float32, c)
 	var weights []string
 	for _, line := range all[:len(all)-1] {
@@ -61,7 +61,7 @@ func TestGPTParameters(t *testing.T) {
 
 // released is the config of a released model.
 func released(n, width, heads int) layers.GPTConfig {
-	return layers.GPTConfig{Vocab: 50257, Context: 1024, Width: width, Layers: n, NumHeads: heads}
+	return layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: width, NumLayers: n, NumHeads: heads, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 }
 
 // The released models are as large as is known of them, and nothing of that size is
@@ -87,12 +87,12 @@ func TestGPTCountOfGPT2(t *testing.T) {
 func TestGPTDeclared(t *testing.T) {
 	for i := range 16 {
 		c := tinyGPT()
-		c.Untied, c.NoBias = i&1 > 0, i&2 > 0
+		c.TieWordEmbeddings, c.Bias = i&1 == 0, i&2 == 0
 		if i&4 > 0 {
 			c.NumKVHeads = 1
 		}
 		if i&8 > 0 {
-			c.Hidden = 5
+			c.DimFeedforward = 5
 		}
 		m, p := newGPT(t, tensor.Float64, c)
 		require.Same(t, p, m.Params())
@@ -111,7 +111,7 @@ func TestGPTDeclared(t *testing.T) {
 // Weights begin as GPT-2's: with the deviation 0.02, what is added to the residual with
 // 0.02/√(2·Layers). 20 000 draws have theirs within 2 % of it, four times its error.
 func TestGPTInitialValues(t *testing.T) {
-	c := layers.GPTConfig{Vocab: 211, Context: 211, Width: 96, Layers: 8, NumHeads: 3, Untied: true}
+	c := layers.GPTConfig{VocabSize: 211, ContextLength: 211, EmbedDim: 96, NumLayers: 8, NumHeads: 3, Activation: "gelu_new", Bias: true}
 	_, p := newGPT(t, tensor.Float32, c)
 	for name, v := range p.All() {
 		x := floats(t, v)
@@ -147,12 +147,12 @@ func TestGPTConfigJSON(t *testing.T) {
 	want := released(12, 768, 12)
 	want.Activation, want.Eps = "gelu_new", 1e-5
 	want.EmbeddingDropout, want.AttentionDropout, want.ResidualDropout = 0.1, 0.1, 0.1
-	got := layers.GPTConfig{Untied: true, Hidden: 5} // is overwritten
+	var got layers.GPTConfig
 	require.NoError(t, json.Unmarshal([]byte(text), &got))
 	require.Equal(t, want, got)
 	for _, change := range []func(c *layers.GPTConfig){
-		func(c *layers.GPTConfig) {}, func(c *layers.GPTConfig) { c.Untied = true }, func(c *layers.GPTConfig) { c.NoBias = true },
-		func(c *layers.GPTConfig) { c.NumKVHeads, c.Hidden = 2, 7 },
+		func(c *layers.GPTConfig) {}, func(c *layers.GPTConfig) { c.TieWordEmbeddings = false }, func(c *layers.GPTConfig) { c.Bias = false },
+		func(c *layers.GPTConfig) { c.NumKVHeads, c.DimFeedforward = 2, 7 },
 	} {
 		c := want
 		change(&c)
@@ -161,11 +161,34 @@ func TestGPTConfigJSON(t *testing.T) {
 		var back layers.GPTConfig
 		require.NoError(t, json.Unmarshal(out, &back))
 		require.Equal(t, c, back)
-		require.Contains(t, string(out), fmt.Sprintf(`"tie_word_embeddings":%v,"bias":%v`, !c.Untied, !c.NoBias))
-		require.NotContains(t, string(out), "Untied")
+		require.Contains(t, string(out), fmt.Sprintf(`"tie_word_embeddings":%v,"bias":%v`, c.TieWordEmbeddings, c.Bias))
 	}
-	require.ErrorContains(t, json.Unmarshal([]byte(`{"n_embd": "x"}`), &got), "layers: GPT: config: ")
+	require.EqualError(t, json.Unmarshal([]byte(`{"n_embd": "x"}`), &got), `n_embd: got "x", want a whole number`)
 	require.Equal(t, want, got, "a config that cannot be read changes nothing")
+}
+
+// What is absent in JSON is as in GPT-2 or, in a config that has values, as it was.
+func TestGPTConfigMerges(t *testing.T) {
+	for _, c := range []struct {
+		before layers.GPTConfig
+		text   string
+		want   layers.GPTConfig
+		reason string
+	}{
+		{layers.GPTConfig{}, `{}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "as in GPT-2"},
+		{layers.GPTConfig{}, `{"activation_function": ""}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "as in GPT-2"},
+		{layers.GPTConfig{}, `{"bias": null}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "null is absent"},
+		{layers.GPTConfig{}, `{"bias": false}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true}, "given"},
+		{layers.GPTConfig{NumLayers: 2, Activation: "relu"}, `{"n_head": 3}`, layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "relu"}, "kept"},
+		{layers.GPTConfig{NumLayers: 2}, `{"n_head": 3}`, layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "gelu"}, "empty means gelu in Go"},
+	} {
+		got := c.before
+		require.NoError(t, json.Unmarshal([]byte(c.text), &got))
+		require.Equal(t, c.want, got, c.reason)
+	}
+	text, err := json.Marshal(layers.GPTConfig{})
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"activation_function":"gelu"`)
 }
 
 // Dropout is where GPT-2 has it: of the embeddings, within each attention, and of what
@@ -223,22 +246,22 @@ func TestGPTSeesNoLaterToken(t *testing.T) {
 
 func TestGPTRefuses(t *testing.T) {
 	for says, change := range map[string]func(c *layers.GPTConfig){
-		"Vocab: got 0, want at least 1":                                                      func(c *layers.GPTConfig) { c.Vocab = 0 },
-		"Context: got -1, want at least 1":                                                   func(c *layers.GPTConfig) { c.Context = -1 },
-		"Width: got 0, want at least 1":                                                      func(c *layers.GPTConfig) { c.Width = 0 },
-		"Layers: got 0, want at least 1":                                                     func(c *layers.GPTConfig) { c.Layers = 0 },
-		"NumHeads: got 0, want at least 1":                                                   func(c *layers.GPTConfig) { c.NumHeads = 0 },
-		"Activation: got \"tanh\", want gelu_new":                                            func(c *layers.GPTConfig) { c.Activation = "tanh" },
-		"EmbeddingDropout: got 1, want 0 <= p < 1":                                           func(c *layers.GPTConfig) { c.EmbeddingDropout = 1 },
-		"AttentionDropout: got NaN, want 0 <= p < 1":                                         func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() },
-		"ResidualDropout: got -1, want 0 <= p < 1":                                           func(c *layers.GPTConfig) { c.ResidualDropout = -1 },
-		"block: Attention: NumHeads: got 5, want a divisor of Out=12":                        func(c *layers.GPTConfig) { c.NumHeads = 5 },
-		"block: Attention: NumKVHeads: got 2, want 0 or a divisor":                           func(c *layers.GPTConfig) { c.NumKVHeads = 2 },
-		"block: MLP: Hidden: got -1, want at least 0":                                        func(c *layers.GPTConfig) { c.Hidden = -1 },
-		"block: Norm: Eps: got -1, want a finite number":                                     func(c *layers.GPTConfig) { c.Eps = -1 },
-		"Vocab: got 2147483647 for Width=12, want at most 2147483647 elements in a weight":   func(c *layers.GPTConfig) { c.Vocab = math.MaxInt32 },
-		"Context: got 2147483647 for Width=12, want at most 2147483647 elements in a weight": func(c *layers.GPTConfig) { c.Context = math.MaxInt32 },
-		"Vocab: got 13 for Width=9223372036854775807, want at most":                          func(c *layers.GPTConfig) { c.Width = math.MaxInt },
+		"VocabSize: got 0, want at least 1":                                                           func(c *layers.GPTConfig) { c.VocabSize = 0 },
+		"ContextLength: got -1, want at least 1":                                                      func(c *layers.GPTConfig) { c.ContextLength = -1 },
+		"EmbedDim: got 0, want at least 1":                                                            func(c *layers.GPTConfig) { c.EmbedDim = 0 },
+		"NumLayers: got 0, want at least 1":                                                           func(c *layers.GPTConfig) { c.NumLayers = 0 },
+		"NumHeads: got 0, want at least 1":                                                            func(c *layers.GPTConfig) { c.NumHeads = 0 },
+		"Activation: got \"tanh\", want gelu_new":                                                     func(c *layers.GPTConfig) { c.Activation = "tanh" },
+		"EmbeddingDropout: got 1, want a number from 0 to below 1":                                    func(c *layers.GPTConfig) { c.EmbeddingDropout = 1 },
+		"AttentionDropout: got NaN, want a number from 0 to below 1":                                  func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() },
+		"ResidualDropout: got -1, want a number from 0 to below 1":                                    func(c *layers.GPTConfig) { c.ResidualDropout = -1 },
+		"NumHeads: got 5, want a divisor of EmbedDim=12":                                              func(c *layers.GPTConfig) { c.NumHeads = 5 },
+		"NumKVHeads: got 2, want 0 or a divisor":                                                      func(c *layers.GPTConfig) { c.NumKVHeads = 2 },
+		"DimFeedforward: got -1, want at least 0":                                                     func(c *layers.GPTConfig) { c.DimFeedforward = -1 },
+		"Eps: got -1, want a finite number":                                                           func(c *layers.GPTConfig) { c.Eps = -1 },
+		"VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight":     func(c *layers.GPTConfig) { c.VocabSize = math.MaxInt32 },
+		"ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight": func(c *layers.GPTConfig) { c.ContextLength = math.MaxInt32 },
+		"VocabSize: got 13 for EmbedDim=9223372036854775807, want at most":                            func(c *layers.GPTConfig) { c.EmbedDim = math.MaxInt },
 	} {
 		c := tinyGPT()
 		change(&c)

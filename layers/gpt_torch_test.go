@@ -24,11 +24,11 @@ type module struct {
 // gptCases are the cases of testdata/torch/gpt.py.
 var gptCases = map[string]func(s layers.Scope) (module, error){
 	"gpt":                gpt(func(*layers.GPTConfig) {}),
-	"gpt_no_bias":        gpt(func(c *layers.GPTConfig) { c.NoBias = true }),
-	"gpt_untied":         gpt(func(c *layers.GPTConfig) { c.Untied = true }),
-	"gpt_untied_no_bias": gpt(func(c *layers.GPTConfig) { c.Untied, c.NoBias = true, true }),
-	"gpt_gelu":           gpt(func(c *layers.GPTConfig) { c.Activation, c.Hidden = "gelu", 17 }),
-	"gpt_grouped":        gpt(func(c *layers.GPTConfig) { c.NumHeads, c.NumKVHeads, c.Layers = 6, 2, 1 }),
+	"gpt_no_bias":        gpt(func(c *layers.GPTConfig) { c.Bias = false }),
+	"gpt_untied":         gpt(func(c *layers.GPTConfig) { c.TieWordEmbeddings = false }),
+	"gpt_untied_no_bias": gpt(func(c *layers.GPTConfig) { c.TieWordEmbeddings, c.Bias = false, false }),
+	"gpt_gelu":           gpt(func(c *layers.GPTConfig) { c.Activation, c.DimFeedforward = "gelu", 17 }),
+	"gpt_grouped":        gpt(func(c *layers.GPTConfig) { c.NumHeads, c.NumKVHeads, c.NumLayers = 6, 2, 1 }),
 	"gpt_alone":          gpt(func(*layers.GPTConfig) {}),
 	"gpt_one_token":      gpt(func(*layers.GPTConfig) {}),
 	"block":              block(gptBlock),
@@ -46,18 +46,18 @@ var gptCases = map[string]func(s layers.Scope) (module, error){
 	}),
 	"decoder_pre_norm":  decoder(torchBlock),
 	"decoder_post_norm": decoder(postNorm(torchBlock)),
-	"seq2seq_pre_norm":  seq2seq(func(c *layers.Seq2SeqConfig) { c.EncoderLayers = 2 }),
+	"seq2seq_pre_norm":  seq2seq(func(c *layers.Seq2SeqConfig) { c.NumEncoderLayers = 2 }),
 	"seq2seq_post_norm": seq2seq(func(c *layers.Seq2SeqConfig) {
-		c.PostNorm, c.Sinusoidal, c.Tied, c.DecoderLayers = true, true, true, 2
+		c.PostNorm, c.Sinusoidal, c.TieWordEmbeddings, c.NumDecoderLayers = true, true, true, 2
 	}),
 	"seq2seq_shared": seq2seq(func(c *layers.Seq2SeqConfig) {
-		c.TargetVocab, c.Sinusoidal, c.Shared, c.Tied = 13, true, true, true
+		c.TargetVocabSize, c.Sinusoidal, c.ShareEmbeddings, c.TieWordEmbeddings = 13, true, true, true
 	}),
 }
 
 // tinyGPT is the GPT of the cases.
 func tinyGPT() layers.GPTConfig {
-	return layers.GPTConfig{Vocab: 13, Context: 11, Width: 12, Layers: 2, NumHeads: 3}
+	return layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 }
 
 func gpt(change func(c *layers.GPTConfig)) func(s layers.Scope) (module, error) {
@@ -76,25 +76,25 @@ func gpt(change func(c *layers.GPTConfig)) func(s layers.Scope) (module, error) 
 
 func gptBlock() layers.BlockConfig {
 	return layers.BlockConfig{
-		Attention: layers.AttentionConfig{Width: 12, NumHeads: 3, Layout: layers.GPT2, QKVBias: true, OutBias: true, Mask: mask.Causal{}},
-		MLP:       layers.MLPConfig{Hidden: 17, Bias: true},
+		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Layout: layers.GPT2, QKVBias: true, OutBias: true, Mask: mask.Causal{}},
+		MLP:       layers.MLPConfig{DimFeedforward: 17, Bias: true},
 		Norm:      layers.NormConfig{Bias: true},
 	}
 }
 
 func llamaBlock() layers.BlockConfig {
 	return layers.BlockConfig{
-		Attention: layers.AttentionConfig{Width: 12, NumHeads: 6, NumKVHeads: 2, Layout: layers.Llama, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}},
-		MLP:       layers.MLPConfig{Hidden: 17, Activation: layers.SwiGLU},
-		Norm:      layers.NormConfig{Kind: layers.NormRMS},
+		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 2, Layout: layers.Llama, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}},
+		MLP:       layers.MLPConfig{DimFeedforward: 17, Activation: layers.SwiGLU},
+		Norm:      layers.NormConfig{Kind: layers.RMSNorm},
 	}
 }
 
 // torchBlock is nn.TransformerEncoderLayer with norm_first.
 func torchBlock() layers.BlockConfig {
 	return layers.BlockConfig{
-		Attention: layers.AttentionConfig{Width: 12, NumHeads: 3, Layout: layers.Torch, QKVBias: true, OutBias: true},
-		MLP:       layers.MLPConfig{Hidden: 17, Bias: true},
+		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Layout: layers.Torch, QKVBias: true, OutBias: true},
+		MLP:       layers.MLPConfig{DimFeedforward: 17, Bias: true},
 		Norm:      layers.NormConfig{Bias: true},
 	}
 }
@@ -130,7 +130,7 @@ func decoder(c func() layers.BlockConfig) func(s layers.Scope) (module, error) {
 
 // tinySeq2Seq is the encoder–decoder of the cases.
 func tinySeq2Seq() layers.Seq2SeqConfig {
-	return layers.Seq2SeqConfig{SourceVocab: 13, TargetVocab: 11, Context: 7, Width: 12, NumHeads: 3, Hidden: 17, EncoderLayers: 1, DecoderLayers: 1}
+	return layers.Seq2SeqConfig{SourceVocabSize: 13, TargetVocabSize: 11, ContextLength: 7, EmbedDim: 12, NumHeads: 3, DimFeedforward: 17, NumEncoderLayers: 1, NumDecoderLayers: 1}
 }
 
 func seq2seq(change func(c *layers.Seq2SeqConfig)) func(s layers.Scope) (module, error) {
@@ -267,7 +267,7 @@ func TestInitialValuesOfBlocksArePyTorchs(t *testing.T) {
 	for _, p := range torchTypes {
 		params := layers.NewParams(p.dt, 123)
 		c := torchBlock()
-		c.Attention.Width, c.MLP.Hidden = 6, 5
+		c.Attention.EmbedDim, c.MLP.DimFeedforward = 6, 5
 		_, err := layers.NewBlock(params.Scope("encoder"), c)
 		require.NoError(t, err)
 		_, err = layers.NewDecoderBlock(params.Scope("decoder"), layers.DecoderBlockConfig{Block: c})

@@ -16,7 +16,7 @@ type GPTCache struct{ layers []*graph.KVCache }
 // the model's Context.
 func (m *GPT) NewCache(c graph.KVCacheConfig) (*GPTCache, error) {
 	if c.Capacity == 0 {
-		c.Capacity = m.config.Context
+		c.Capacity = m.config.ContextLength
 	}
 	cache := new(GPTCache)
 	for _, block := range m.blocks {
@@ -80,7 +80,7 @@ func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache *GPTCache) (*
 
 // transformCached is transform of a chunk.
 func (m *GPT) transformCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {
-	if err := checkIDs(m.name, "ids", b, ids, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "ids", b, ids, m.config.ContextLength); err != nil {
 		return nil, err
 	}
 	if cache == nil {

@@ -105,7 +105,7 @@ func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
 	const n, V = 11, 13
 	for _, change := range []func(c *layers.GPTConfig){
 		func(*layers.GPTConfig) {},
-		func(c *layers.GPTConfig) { c.Untied, c.NoBias, c.NumKVHeads = true, true, 1 },
+		func(c *layers.GPTConfig) { c.TieWordEmbeddings, c.Bias, c.NumKVHeads = false, false, 1 },
 	} {
 		for _, batch := range []int{0, 1, 3} {
 			for _, p := range []struct {
@@ -185,7 +185,7 @@ func TestGPTCacheRefuses(t *testing.T) {
 	other, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
 	require.NoError(t, err)
 	c := tinyGPT()
-	c.Layers = 1
+	c.NumLayers = 1
 	small, _ := newGPT(t, tensor.Float32, c)
 	short, err := small.NewCache(graph.KVCacheConfig{})
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
 package layers
 
-import "slices"
+import "attention/internal/config"
 
 // Layout is how the parameters of a layer are named, shaped and drawn.
 type Layout string
@@ -99,12 +99,13 @@ func (l Layout) names() layout {
 	return layouts[l]
 }
 
-// validate returns an error unless l is one of Layouts or empty, which stands for Book.
-func (l Layout) validate(layer string) error {
-	if l == "" || slices.Contains(Layouts(), l) {
+// validate refuses what is none of Layouts, nor empty, which stands for Book, in the field
+// Layout of config c.
+func (l Layout) validate(c any) error {
+	if l == "" {
 		return nil
 	}
-	return errorf(layer, "Layout: got %q, want one of %v", l, Layouts())
+	return config.OneOf(c, "Layout", l, Layouts()...)
 }
 
 // weightShape returns the shape of the weight of a linear map.

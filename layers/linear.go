@@ -2,6 +2,7 @@ package layers
 
 import (
 	"attention/graph"
+	"attention/internal/config"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -9,13 +10,14 @@ import (
 
 // LinearConfig sizes a Linear.
 type LinearConfig struct {
-	In, Out int
-	Bias    bool
+	In   int  `json:"in_features"`
+	Out  int  `json:"out_features"`
+	Bias bool `json:"bias,omitempty"`
 }
 
 // Validate returns an error that names the first wrong field.
 func (c LinearConfig) Validate() error {
-	return atLeastOne("Linear", size{"In", c.In}, size{"Out", c.Out})
+	return inLayer("Linear", config.AtLeast(c, 1, "In", "Out"))
 }
 
 // Linear is x·weightᵀ + bias (torch.nn.Linear): weight (Out, In), bias (Out), with

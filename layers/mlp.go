@@ -1,9 +1,10 @@
 package layers
 
 import (
-	"slices"
+	"cmp"
 
 	"attention/graph"
+	"attention/internal/config"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -26,47 +27,41 @@ func Activations() []Activation { return []Activation{GELU, GELUTanh, ReLU, SiLU
 
 // MLPConfig sizes an MLP.
 type MLPConfig struct {
-	Width         int        // E, of input and output
-	Hidden        int        // width in between; 0 means 4·Width
-	Activation    Activation // zero means GELU
-	Bias          bool       // a bias in all products
-	Dropout       float64    // of the output, in Train graphs; 0 means none
-	HiddenDropout float64    // of the activation's result; 0 means none
-	Layout        Layout     // names, shapes and initial values of the parameters; zero means Book
-	OutStd        float64    // standard deviation of the last product's initial weights; 0 means as Layout draws them
+	EmbedDim       int        `json:"embed_dim,omitempty"`       // E, of input and output
+	DimFeedforward int        `json:"dim_feedforward,omitempty"` // width in between; 0 means 4·EmbedDim
+	Activation     Activation `json:"activation,omitempty"`      // zero means GELU
+	Bias           bool       `json:"bias,omitempty"`            // a bias in all products
+	Dropout        float64    `json:"dropout,omitempty"`         // of the output, in Train graphs
+	HiddenDropout  float64    `json:"hidden_dropout,omitempty"`  // of the activation's result
+	Layout         Layout     `json:"layout,omitempty"`          // names, shapes and initial values of the parameters; zero means Book
+	OutStd         float64    `json:"out_std,omitempty"`         // deviation of the last product's initial weights; 0 means Layout's
 }
 
 // Validate returns an error that names the first wrong field.
-func (c MLPConfig) Validate() error {
-	const layer = "MLP"
-	if err := atLeastOne(layer, size{"Width", c.Width}); err != nil {
+func (c MLPConfig) Validate() error { return inLayer("MLP", c.validate()) }
+
+func (c MLPConfig) validate() error {
+	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "DimFeedforward", "OutStd"),
+		config.Probability(c, "Dropout", "HiddenDropout"), c.Layout.validate(c))
+	if err != nil {
 		return err
 	}
-	if err := notBelowZero(layer, size{"Hidden", c.Hidden}); err != nil {
+	if c.EmbedDim > maxElements { // before the default of DimFeedforward is computed from it
+		return config.Errorf(c, "EmbedDim", "got %d, want at most %d", c.EmbedDim, maxElements)
+	}
+	if err := tablesFit(c, "EmbedDim", c.EmbedDim, table{"DimFeedforward", c.resolved().DimFeedforward}); err != nil {
 		return err
 	}
-	if c.Width > maxElements { // before the default of Hidden is computed from it
-		return errorf(layer, "Width: got %d, want at most %d", c.Width, maxElements)
+	if c.Activation == "" {
+		return nil
 	}
-	if err := tableFits(layer, size{"Width", c.Width}, size{"Hidden", c.resolved().Hidden}); err != nil {
-		return err
-	}
-	if a := c.Activation; a != "" && !slices.Contains(Activations(), a) {
-		return errorf(layer, "Activation: got %q, want one of %v", a, Activations())
-	}
-	if err := c.Layout.validate(layer); err != nil {
-		return err
-	}
-	if err := probabilities(layer, number{"Dropout", c.Dropout}, number{"HiddenDropout", c.HiddenDropout}); err != nil {
-		return err
-	}
-	return notNegative(layer, number{"OutStd", c.OutStd})
+	return config.OneOf(c, "Activation", c.Activation, Activations()...)
 }
 
 // resolved returns c with zeros replaced by their defaults.
 func (c MLPConfig) resolved() MLPConfig {
-	if c.Hidden == 0 {
-		c.Hidden = 4 * c.Width
+	if c.DimFeedforward == 0 {
+		c.DimFeedforward = 4 * c.EmbedDim
 	}
 	if c.Activation == "" {
 		c.Activation = GELU
@@ -99,8 +94,8 @@ func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, c, newMLP) }
 func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	c = c.resolved()
 	at := c.Layout.names()
-	into := linearLike{LinearConfig{In: c.Width, Out: c.Hidden, Bias: c.Bias}, at, 0}
-	outOf := linearLike{LinearConfig{In: c.Hidden, Out: c.Width, Bias: c.Bias}, at, c.OutStd}
+	into := linearLike{LinearConfig{In: c.EmbedDim, Out: c.DimFeedforward, Bias: c.Bias}, at, 0}
+	outOf := linearLike{LinearConfig{In: c.DimFeedforward, Out: c.EmbedDim, Bias: c.Bias}, at, c.OutStd}
 	m := maker{scope: s}
 	l := &MLP{name: s.name("MLP"), config: c}
 	if c.Activation == SwiGLU {
@@ -113,7 +108,7 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 
 // Forward maps x (…, T, Width) to (…, T, Width).
 func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	if err := checkSequence(l.name, "x", b, x, l.config.Width, 0); err != nil {
+	if err := checkSequence(l.name, "x", b, x, l.config.EmbedDim, 0); err != nil {
 		return nil, err
 	}
 	var f expr.Formula

@@ -1,44 +1,50 @@
 package layers
 
 import (
+	"cmp"
+
 	"attention/graph"
+	"attention/internal/config"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// NormKind is how a Norm normalises.
+// NormKind is how a Norm, or an Attention's QKNorm, normalises.
 type NormKind string
 
-// The kinds of Norm.
+// The kinds of NormKind.
 const (
-	NormLayer NormKind = "layer" // (x − mean)/√(variance + eps)⊙weight + bias (Ba et al. 2016; torch.nn.LayerNorm)
-	NormRMS   NormKind = "rms"   // x/√(mean x² + eps)⊙weight (Zhang and Sennrich 2019)
+	LayerNorm NormKind = "layer" // (x − mean)/√(variance + eps)⊙weight + bias (Ba et al. 2016; torch.nn.LayerNorm)
+	RMSNorm   NormKind = "rms"   // x/√(mean x² + eps)⊙weight (Zhang and Sennrich 2019; of queries and keys as in Qwen 3)
+	L2Norm    NormKind = "l2"    // x/‖x‖⊙weight, of queries and keys only (Henry et al. 2020)
 )
 
 // NormConfig sizes a Norm.
 type NormConfig struct {
-	Width int      // E
-	Kind  NormKind // zero means NormLayer
-	Bias  bool     // of NormLayer; NormRMS has none
-	Eps   float64  // 0 means 1e-5 for NormLayer, 1e-6 for NormRMS
+	EmbedDim int      `json:"embed_dim,omitempty"` // E
+	Kind     NormKind `json:"kind,omitempty"`      // LayerNorm or RMSNorm; zero means LayerNorm
+	Bias     bool     `json:"bias,omitempty"`      // of LayerNorm; RMSNorm has none
+	Eps      float64  `json:"eps,omitempty"`       // 0 means 1e-5 for LayerNorm, 1e-6 for RMSNorm
 }
 
 // Validate returns an error that names the first wrong field.
-func (c NormConfig) Validate() error {
-	if err := atLeastOne("Norm", size{"Width", c.Width}); err != nil {
+func (c NormConfig) Validate() error { return inLayer("Norm", c.validate()) }
+
+func (c NormConfig) validate() error {
+	if err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps")); err != nil {
 		return err
 	}
-	if c.Width > maxElements {
-		return errorf("Norm", "Width: got %d, want at most %d", c.Width, maxElements)
+	if c.EmbedDim > maxElements {
+		return config.Errorf(c, "EmbedDim", "got %d, want at most %d", c.EmbedDim, maxElements)
 	}
-	switch {
-	case c.Kind != "" && c.Kind != NormLayer && c.Kind != NormRMS:
-		return errorf("Norm", "Kind: got %q, want %q or %q", c.Kind, NormLayer, NormRMS)
-	case c.Kind == NormRMS && c.Bias:
-		return errorf("Norm", "Bias: got one with %q, want none", NormRMS)
+	if c.Kind == RMSNorm && c.Bias {
+		return config.Errorf(c, "Bias", "got true with %s %q, want false", config.Field("Kind"), RMSNorm)
 	}
-	return notNegative("Norm", number{"Eps", c.Eps})
+	if c.Kind == "" {
+		return nil
+	}
+	return config.OneOf(c, "Kind", c.Kind, LayerNorm, RMSNorm)
 }
 
 // Norm is a normalisation with a learned gain.
@@ -55,27 +61,27 @@ func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, c, newNor
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
 	if c.Eps == 0 {
 		c.Eps = 1e-5
-		if c.Kind == NormRMS {
+		if c.Kind == RMSNorm {
 			c.Eps = 1e-6
 		}
 	}
 	m := maker{scope: s}
 	return done(&m, &Norm{
 		name: s.name("Norm"), config: c,
-		weight: m.param("weight", Constant(1), c.Width),
-		bias:   m.paramIf(c.Bias, "bias", Constant(0), c.Width),
+		weight: m.param("weight", Constant(1), c.EmbedDim),
+		bias:   m.paramIf(c.Bias, "bias", Constant(0), c.EmbedDim),
 	})
 }
 
 // Forward normalises each row of x (…, T, Width).
 func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	if err := checkSequence(l.name, "x", b, x, l.config.Width, 0); err != nil {
+	if err := checkSequence(l.name, "x", b, x, l.config.EmbedDim, 0); err != nil {
 		return nil, err
 	}
 	var f expr.Formula
 	weight := f.Of(b.node(l.weight))
 	var y *G.Node
-	if l.config.Kind == NormRMS {
+	if l.config.Kind == RMSNorm {
 		y = f.Of(graph.RMSNorm(x, weight, l.config.Eps))
 	} else {
 		y = f.Of(graph.LayerNorm(x, weight, f.Of(b.optional(l.bias)), l.config.Eps))

@@ -11,7 +11,7 @@ import (
 
 // Blank parameters are those of the others, but 0, and draw nothing.
 func TestBlankParams(t *testing.T) {
-	c := layers.GPTConfig{Vocab: 5, Context: 7, Width: 6, Layers: 2, NumHeads: 3}
+	c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 6, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		drawn, blank := layers.NewParams(dt, 1), layers.NewBlankParams(dt)
 		_, err := layers.NewGPT(drawn.Scope(""), c)

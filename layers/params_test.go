@@ -154,7 +154,7 @@ func TestABuiltGraphSeesSet(t *testing.T) {
 // biases that its projections here do not have, and 768 for the output's.
 func TestParametersOfTheSmallestGPT2(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	_, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{Width: 768, NumHeads: 12, OutBias: true})
+	_, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 768, NumHeads: 12, OutBias: true})
 	require.NoError(t, err)
 	require.Equal(t, 2_360_064, p.Count())
 	w, ok := p.Get("attn.W_query.weight")

@@ -42,16 +42,16 @@ func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 	parts := maker{scope: s}
 	m := &Seq2Seq{name: s.name("Seq2Seq"), config: c, params: s.params}
 	m.makeTables(&parts)
-	for i := range c.EncoderLayers {
+	for i := range c.NumEncoderLayers {
 		m.encoder = append(m.encoder, part(&parts, fmt.Sprintf("transformer.encoder.layers.%d", i), newBlock, c.encoder()))
 	}
-	for i := range c.DecoderLayers {
+	for i := range c.NumDecoderLayers {
 		m.decoder = append(m.decoder, part(&parts, fmt.Sprintf("transformer.decoder.layers.%d", i), newDecoderBlock, c.decoder()))
 	}
 	m.encoderNorm = part(&parts, "transformer.encoder.norm", newNorm, c.norm())
 	m.decoderNorm = part(&parts, "transformer.decoder.norm", newNorm, c.norm())
-	if !c.Tied {
-		m.output = part(&parts, "output", newLinear, LinearConfig{In: c.Width, Out: c.TargetVocab, Bias: true})
+	if !c.TieWordEmbeddings {
+		m.output = part(&parts, "output", newLinear, LinearConfig{In: c.EmbedDim, Out: c.TargetVocabSize, Bias: true})
 	}
 	return done(&parts, m)
 }
@@ -59,17 +59,17 @@ func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 // makeTables makes the embeddings of tokens and positions.
 func (m *Seq2Seq) makeTables(parts *maker) {
 	c := m.config
-	init := Normal(0, 1/math.Sqrt(float64(c.Width)))
-	if c.Shared {
-		m.source = parts.param("embedding.weight", init, c.SourceVocab, c.Width)
+	init := Normal(0, 1/math.Sqrt(float64(c.EmbedDim)))
+	if c.ShareEmbeddings {
+		m.source = parts.param("embedding.weight", init, c.SourceVocabSize, c.EmbedDim)
 		m.target = m.source
 	} else {
-		m.source = parts.param("source.weight", init, c.SourceVocab, c.Width)
-		m.target = parts.param("target.weight", init, c.TargetVocab, c.Width)
+		m.source = parts.param("source.weight", init, c.SourceVocabSize, c.EmbedDim)
+		m.target = parts.param("target.weight", init, c.TargetVocabSize, c.EmbedDim)
 	}
 	if !c.Sinusoidal {
-		m.sourcePositions = parts.param("source_positions.weight", init, c.Context, c.Width)
-		m.targetPositions = parts.param("target_positions.weight", init, c.Context, c.Width)
+		m.sourcePositions = parts.param("source_positions.weight", init, c.ContextLength, c.EmbedDim)
+		m.targetPositions = parts.param("target_positions.weight", init, c.ContextLength, c.EmbedDim)
 	}
 }
 
@@ -100,7 +100,7 @@ func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.N
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
 func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "source", b, source, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "source", b, source, m.config.ContextLength); err != nil {
 		return nil, err
 	}
 	var f expr.Formula
@@ -116,7 +116,7 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 // (…, T, V). lengths are the source's. The weights (…, H, T, S) with which the target sees
 // the memory are those of the build's Calls("*.multihead_attn"), one for each block.
 func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "target", b, target, m.config.Context); err != nil {
+	if err := checkIDs(m.name, "target", b, target, m.config.ContextLength); err != nil {
 		return nil, err
 	}
 	var f expr.Formula
@@ -152,7 +152,7 @@ func (m *Seq2Seq) embed(b *Build, ids *G.Node, table, positions Param) (*G.Node,
 	var f expr.Formula
 	x := f.Of(graph.Embedding(f.Of(b.node(table)), ids))
 	if m.config.Sinusoidal {
-		x = f.Of(graph.Scale(x, math.Sqrt(float64(m.config.Width))))
+		x = f.Of(graph.Scale(x, math.Sqrt(float64(m.config.EmbedDim))))
 		x = f.Of(graph.AddSinusoidal(x, nil))
 	} else {
 		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.Of(b.node(positions)), 0, last(ids)))))

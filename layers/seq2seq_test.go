@@ -29,8 +29,8 @@ func intVector(v ...int) *tensor.Dense {
 func TestSeq2SeqCount(t *testing.T) {
 	for i := range 16 {
 		c := tinySeq2Seq()
-		c.TargetVocab, c.DecoderLayers = 13, 2
-		c.Shared, c.Tied, c.Sinusoidal, c.PostNorm = i&1 > 0, i&2 > 0, i&4 > 0, i&8 > 0
+		c.TargetVocabSize, c.NumDecoderLayers = 13, 2
+		c.ShareEmbeddings, c.TieWordEmbeddings, c.Sinusoidal, c.PostNorm = i&1 > 0, i&2 > 0, i&4 > 0, i&8 > 0
 		_, p := newSeq2Seq(t, c)
 		requireDeclared(t, p, layers.NewSeq2Seq, c)
 		text, err := json.Marshal(c)
@@ -104,21 +104,21 @@ func TestSeq2SeqDropout(t *testing.T) {
 
 func TestSeq2SeqRefuses(t *testing.T) {
 	for says, change := range map[string]func(c *layers.Seq2SeqConfig){
-		"SourceVocab: got 0, want at least 1":                                                            func(c *layers.Seq2SeqConfig) { c.SourceVocab = 0 },
-		"TargetVocab: got 0, want at least 1":                                                            func(c *layers.Seq2SeqConfig) { c.TargetVocab = 0 },
-		"Context: got 0, want at least 1":                                                                func(c *layers.Seq2SeqConfig) { c.Context = 0 },
-		"Width: got 0, want at least 1":                                                                  func(c *layers.Seq2SeqConfig) { c.Width = 0 },
-		"EncoderLayers: got 0, want at least 1":                                                          func(c *layers.Seq2SeqConfig) { c.EncoderLayers = 0 },
-		"DecoderLayers: got 0, want at least 1":                                                          func(c *layers.Seq2SeqConfig) { c.DecoderLayers = 0 },
-		"NumHeads: got 0, want at least 1":                                                               func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 },
-		"TargetVocab: got 2147483647 for Width=12, want at most 2147483647 elements":                     func(c *layers.Seq2SeqConfig) { c.TargetVocab = math.MaxInt32 },
-		"TargetVocab: got 11, want SourceVocab=13, since embeddings are shared":                          func(c *layers.Seq2SeqConfig) { c.Shared = true },
-		"Width: got 9, want an even one for sinusoidal positions":                                        func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.Width = true, 9 },
-		"block: Attention: NumHeads: got 5, want a divisor of Out=12":                                    func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 },
-		"block: MLP: Activation: got \"tanh\", want one of [gelu gelu_tanh relu silu swiglu]":            func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" },
-		"block: Attention: Dropout: got 1, want 0 <= p < 1":                                              func(c *layers.Seq2SeqConfig) { c.Dropout = 1 },
-		"block: MLP: Hidden: got -1, want at least 0":                                                    func(c *layers.Seq2SeqConfig) { c.Hidden = -1 },
-		"SourceVocab: got 13 for Width=9223372036854775807, want at most 2147483647 elements in a weigh": func(c *layers.Seq2SeqConfig) { c.Width = math.MaxInt },
+		"SourceVocabSize: got 0, want at least 1":                                                               func(c *layers.Seq2SeqConfig) { c.SourceVocabSize = 0 },
+		"TargetVocabSize: got 0, want at least 1":                                                               func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = 0 },
+		"ContextLength: got 0, want at least 1":                                                                 func(c *layers.Seq2SeqConfig) { c.ContextLength = 0 },
+		"EmbedDim: got 0, want at least 1":                                                                      func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 },
+		"NumEncoderLayers: got 0, want at least 1":                                                              func(c *layers.Seq2SeqConfig) { c.NumEncoderLayers = 0 },
+		"NumDecoderLayers: got 0, want at least 1":                                                              func(c *layers.Seq2SeqConfig) { c.NumDecoderLayers = 0 },
+		"NumHeads: got 0, want at least 1":                                                                      func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 },
+		"TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements":                     func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = math.MaxInt32 },
+		"TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared":                         func(c *layers.Seq2SeqConfig) { c.ShareEmbeddings = true },
+		"EmbedDim: got 9, want an even one for sinusoidal positions":                                            func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.EmbedDim = true, 9 },
+		"NumHeads: got 5, want a divisor of EmbedDim=12":                                                        func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 },
+		"Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu":                             func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" },
+		"Dropout: got 1, want a number from 0 to below 1":                                                       func(c *layers.Seq2SeqConfig) { c.Dropout = 1 },
+		"DimFeedforward: got -1, want at least 0":                                                               func(c *layers.Seq2SeqConfig) { c.DimFeedforward = -1 },
+		"SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh": func(c *layers.Seq2SeqConfig) { c.EmbedDim = math.MaxInt },
 	} {
 		c := tinySeq2Seq()
 		change(&c)

@@ -18,7 +18,7 @@ func TestWrongSizesAreRefused(t *testing.T) {
 	}{
 		{layers.LinearConfig{In: 0, Out: 1}, "Linear: In: got 0, want at least 1"},
 		{layers.LinearConfig{In: 1, Out: -1}, "Linear: Out: got -1, want at least 1"},
-		{layers.AdditiveAttentionConfig{Query: 1, Key: 1}, "AdditiveAttention: Attn: got 0, want at least 1"},
+		{layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 1}, "AdditiveAttention: AttnDim: got 0, want at least 1"},
 	} {
 		require.EqualError(t, c.config.Validate(), "layers: "+c.says)
 		require.EqualError(t, construct(c.config), "layers: "+c.says, "the constructor says the same")

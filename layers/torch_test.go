@@ -70,7 +70,7 @@ func squeezed(construct func(s layers.Scope) (forward, error)) func(s layers.Sco
 
 func additive(query, key, attn int) func(s layers.Scope) (forward, error) {
 	return func(s layers.Scope) (forward, error) {
-		return cross(layers.NewAdditiveAttention(s, layers.AdditiveAttentionConfig{Query: query, Key: key, Attn: attn}))
+		return cross(layers.NewAdditiveAttention(s, layers.AdditiveAttentionConfig{QueryDim: query, KeyDim: key, AttnDim: attn}))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func ExampleNewStep() {
 	p := layers.NewParams(tensor.Float32, 123) // initial values as after torch.manual_seed(123)
 	attn, err := layers.NewAttention(p.Scope("attn"),
-		layers.AttentionConfig{Width: 3, NumHeads: 1, Mask: mask.Causal{}, Layout: layers.Torch})
+		layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, Mask: mask.Causal{}, Layout: layers.Torch})
 	check(err)
 	b := layers.NewBuild(p, layers.Train)
 	x, y := b.Input("x", 2, 6, 3), b.Input("y", 2, 6, 3) // (B, T, E), of the parameters' type

@@ -18,8 +18,8 @@ import (
 // a cosine after a warm-up, are PyTorch's: testdata/torch/gpt_train.py.
 func TestHundredStepsOfGPTAsPyTorch(t *testing.T) {
 	configs := map[string]layers.GPTConfig{
-		"bias":  {Vocab: 13, Context: 7, Width: 12, Layers: 2, NumHeads: 3},
-		"plain": {Vocab: 13, Context: 7, Width: 12, Layers: 2, NumHeads: 3, NoBias: true, Activation: "gelu"},
+		"bias":  {VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true},
+		"plain": {VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Bias: false, Activation: "gelu", TieWordEmbeddings: true},
 	}
 	// Steps feed roundings back; seen are 2e-15 and 5e-7.
 	tolerance := map[tensor.Dtype]float64{tensor.Float64: 1e-13, tensor.Float32: 5e-6}

@@ -2,8 +2,8 @@ package chapter
 
 import (
 	"fmt"
-	"slices"
 
+	"attention/internal/config"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -53,17 +53,28 @@ func (c Config) Validate() error {
 	case "simple":
 		return nil
 	case "self_v1":
-		return c.v1().Validate()
+		return c.from(c.v1().Validate())
 	case "additive":
-		return c.additive().Validate()
+		return c.from(c.additive().Validate())
 	}
-	if !slices.Contains(Names(), c.Layer) {
-		return fmt.Errorf("chapter: Layer: got %q, want one of %v", c.Layer, Names())
+	if err := config.OneOf(c, "Layer", c.Layer, Names()...); err != nil {
+		return fmt.Errorf("chapter: %w", err)
 	}
-	if c.OutDim < 1 { // 0 has a meaning for an Attention
-		return fmt.Errorf("chapter: %s: OutDim: got %d, want at least 1", c.Layer, c.OutDim)
+	if err := config.AtLeast(c, 1, "OutDim"); err != nil { // 0 has a meaning for an Attention
+		return fmt.Errorf("chapter: %s: %w", c.Layer, err)
 	}
-	return c.attention().Validate()
+	return c.from(c.attention().Validate())
+}
+
+// from returns an error of the config that the layer is made from as one of c.
+func (c Config) from(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("chapter: %s: %w", c.Layer, config.From(c, err, map[string]string{
+		"EmbedDim": "EmbedDim", "OutDim": "OutDim", "HeadDim": "OutDim", "NumHeads": "NumHeads", "Dropout": "Dropout",
+		"ContextLength": "ContextLength", "QueryDim": "QueryDim", "KeyDim": "KeyDim", "AttnDim": "AttnDim",
+	}))
 }
 
 // Layer is one of the chapter's layers as attention of a sequence to itself.
@@ -111,7 +122,7 @@ func (c Config) v1() SelfAttentionV1Config {
 }
 
 func (c Config) additive() layers.AdditiveAttentionConfig {
-	return layers.AdditiveAttentionConfig{Query: c.QueryDim, Key: c.KeyDim, Attn: c.AttnDim}
+	return layers.AdditiveAttentionConfig{QueryDim: c.QueryDim, KeyDim: c.KeyDim, AttnDim: c.AttnDim}
 }
 
 // attention returns the config of the layers that are presets.

@@ -88,14 +88,14 @@ func TestWrongVariantsAreRefused(t *testing.T) {
 		config chapter.Config
 		says   string
 	}{
-		{chapter.Config{}, `chapter: Layer: got "", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
-		{chapter.Config{Layer: "Causal"}, `chapter: Layer: got "Causal", want one of [simple self_v1 self_v2 causal multi_head_wrapper multi_head additive]`},
-		{chapter.Config{Layer: "self_v1"}, "chapter: SelfAttentionV1: EmbedDim: got 0, want at least 1"},
+		{chapter.Config{}, `chapter: Layer: got "", want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive`},
+		{chapter.Config{Layer: "Causal"}, `chapter: Layer: got "Causal", want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive`},
+		{chapter.Config{Layer: "self_v1"}, "chapter: self_v1: EmbedDim: got 0, want at least 1"},
 		{chapter.Config{Layer: "self_v2", EmbedDim: 3}, "chapter: self_v2: OutDim: got 0, want at least 1"},
-		{chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, Dropout: 1}, "layers: Attention: Dropout: got 1, want 0 <= p < 1"},
-		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2}, "layers: Attention: NumHeads: got 0, want at least 1"},
-		{chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 3, NumHeads: 2}, "layers: Attention: NumHeads: got 2, want a divisor of Out=3, or HeadDim"},
-		{chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3}, "layers: AdditiveAttention: Attn: got 0, want at least 1"},
+		{chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, Dropout: 1}, "chapter: causal: Dropout: got 1, want a number from 0 to below 1"},
+		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2}, "chapter: multi_head_wrapper: NumHeads: got 0, want at least 1"},
+		{chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 3, NumHeads: 2}, "chapter: multi_head: NumHeads: got 2, want a divisor of OutDim=3"},
+		{chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3}, "chapter: additive: AttnDim: got 0, want at least 1"},
 	} {
 		require.EqualError(t, c.config.Validate(), c.says)
 		l, err := chapter.New(layers.NewParams(tensor.Float32, 1).Scope(""), c.config)

@@ -3,8 +3,11 @@ package chapter
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"attention/graph"
+	"attention/internal/config"
 	"attention/internal/expr"
 	"attention/layers"
 
@@ -22,26 +25,30 @@ type LanguageModelConfig struct {
 
 // Validate returns an error that names the first wrong field.
 func (c LanguageModelConfig) Validate() error {
-	for _, s := range []struct {
-		name string
-		got  int
-	}{{"VocabSize", c.VocabSize}, {"ContextLength", c.ContextLength}, {"EmbedDim", c.EmbedDim}} {
-		if s.got < 1 {
-			return fmt.Errorf("chapter: LanguageModel: %s: got %d, want at least 1", s.name, s.got)
-		}
+	if err := c.validate(); err != nil {
+		return fmt.Errorf("chapter: LanguageModel: %w", err)
 	}
-	if err := c.Attention.Validate(); err != nil {
+	return nil
+}
+
+func (c LanguageModelConfig) validate() error {
+	if err := config.AtLeast(c, 1, "VocabSize", "ContextLength", "EmbedDim"); err != nil {
 		return err
 	}
-	a := c.Attention
-	if a.Layer == "additive" && (a.QueryDim != c.EmbedDim || a.KeyDim != c.EmbedDim) {
-		return fmt.Errorf("chapter: LanguageModel: Attention: got QueryDim=%d and KeyDim=%d, want EmbedDim=%d", a.QueryDim, a.KeyDim, c.EmbedDim)
+	if err := config.In(c, "Attention", c.Attention.Validate()); err != nil {
+		return err
 	}
-	if a.Layer != "additive" && a.EmbedDim != c.EmbedDim {
-		return fmt.Errorf("chapter: LanguageModel: Attention.EmbedDim: got %d, want EmbedDim=%d", a.EmbedDim, c.EmbedDim)
+	widths := map[string]int{"Attention.EmbedDim": c.Attention.EmbedDim}
+	if c.Attention.Layer == "additive" {
+		widths = map[string]int{"Attention.QueryDim": c.Attention.QueryDim, "Attention.KeyDim": c.Attention.KeyDim}
 	}
-	if n := a.ContextLength; n != 0 && n < c.ContextLength {
-		return fmt.Errorf("chapter: LanguageModel: Attention.ContextLength: got %d, want 0 or at least ContextLength=%d", n, c.ContextLength)
+	for _, field := range slices.Sorted(maps.Keys(widths)) {
+		if got := widths[field]; got != c.EmbedDim {
+			return config.Errorf(c, field, "got %d, want %s=%d", got, config.Field("EmbedDim"), c.EmbedDim)
+		}
+	}
+	if n := c.Attention.ContextLength; n != 0 && n < c.ContextLength {
+		return config.Errorf(c, "Attention.ContextLength", "got %d, want 0 or at least %s=%d", n, config.Field("ContextLength"), c.ContextLength)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func TestWrongModelsAreRefused(t *testing.T) {
 	}{
 		{func(c *chapter.LanguageModelConfig) { c.VocabSize = 0 }, "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
 		{func(c *chapter.LanguageModelConfig) { c.EmbedDim = -1 }, "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
-		{func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 }, "chapter: causal: OutDim: got 0, want at least 1"},
+		{func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 }, "chapter: LanguageModel: Attention.OutDim: got 0, want at least 1"},
 		{func(c *chapter.LanguageModelConfig) { c.Attention.EmbedDim = 3 }, "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
 		{func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("simple").Attention
@@ -114,12 +114,12 @@ func TestWrongModelsAreRefused(t *testing.T) {
 			c.Attention = small("additive").Attention
 			c.Attention.KeyDim = 5
 		},
-			"chapter: LanguageModel: Attention: got QueryDim=4 and KeyDim=5, want EmbedDim=4"},
+			"chapter: LanguageModel: Attention.KeyDim: got 5, want EmbedDim=4"},
 		{func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("additive").Attention
 			c.Attention.QueryDim = 5
 		},
-			"chapter: LanguageModel: Attention: got QueryDim=5 and KeyDim=4, want EmbedDim=4"},
+			"chapter: LanguageModel: Attention.QueryDim: got 5, want EmbedDim=4"},
 		{func(c *chapter.LanguageModelConfig) { c.Attention.ContextLength = 4 },
 			"chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
 	} {

@@ -8,7 +8,7 @@ import (
 // SelfV2 is self-attention by one head, from tokens of width in to context vectors of width
 // out.
 func SelfV2(in, out int) layers.AttentionConfig {
-	return layers.AttentionConfig{Width: in, Out: out, NumHeads: 1, ContextOnly: true}
+	return layers.AttentionConfig{EmbedDim: in, OutDim: out, NumHeads: 1, ContextOnly: true}
 }
 
 // Causal is SelfV2 in which no token sees a later one.
@@ -29,5 +29,5 @@ func MultiHeadWrapper(in, out, heads int) layers.AttentionConfig {
 // MultiHead is causal attention by several heads at once, whose projections are one matrix
 // each, with an output projection.
 func MultiHead(in, out, heads int) layers.AttentionConfig {
-	return layers.AttentionConfig{Width: in, Out: out, NumHeads: heads, OutBias: true, Mask: mask.Causal{}}
+	return layers.AttentionConfig{EmbedDim: in, OutDim: out, NumHeads: heads, OutBias: true, Mask: mask.Causal{}}
 }

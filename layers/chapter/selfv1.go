@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"attention/graph"
+	"attention/internal/config"
 	"attention/internal/expr"
 	"attention/layers"
 
@@ -14,17 +15,14 @@ import (
 
 // SelfAttentionV1Config sizes a SelfAttentionV1.
 type SelfAttentionV1Config struct {
-	EmbedDim int // width of the tokens
-	OutDim   int // width of the context vectors
+	EmbedDim int `json:"d_in"`  // width of the tokens
+	OutDim   int `json:"d_out"` // width of the context vectors
 }
 
 // Validate returns an error that names the first wrong field.
 func (c SelfAttentionV1Config) Validate() error {
-	if c.EmbedDim < 1 {
-		return fmt.Errorf("chapter: SelfAttentionV1: EmbedDim: got %d, want at least 1", c.EmbedDim)
-	}
-	if c.OutDim < 1 {
-		return fmt.Errorf("chapter: SelfAttentionV1: OutDim: got %d, want at least 1", c.OutDim)
+	if err := config.AtLeast(c, 1, "EmbedDim", "OutDim"); err != nil {
+		return fmt.Errorf("chapter: SelfAttentionV1: %w", err)
 	}
 	return nil
 }

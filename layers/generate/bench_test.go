@@ -12,7 +12,7 @@ import (
 )
 
 // gpt2Small is GPT-2 with 124 million parameters.
-var gpt2Small = layers.GPTConfig{Vocab: 50257, Context: 1024, Width: 768, Layers: 12, NumHeads: 12}
+var gpt2Small = layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
 // BenchmarkToken is one more token of GPT-2 small behind so many others: its cost
 // hardly depends on how many there are.

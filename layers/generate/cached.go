@@ -33,7 +33,7 @@ func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
 	if m == nil {
 		return nil, errors.New("model: got nil, want a GPT")
 	}
-	capacity, most := c.Capacity, m.Config().Context
+	capacity, most := c.Capacity, m.Config().ContextLength
 	if capacity < 0 || capacity > most {
 		return nil, fmt.Errorf("Capacity: got %d, want 0 to Context=%d", capacity, most)
 	}

@@ -8,9 +8,9 @@ import (
 // Config says how tokens are drawn. The zero value takes the most likely token each
 // time.
 type Config struct {
-	Capacity int  // tokens of the text that a cache has room for; 0 means the model's Context
-	Slide    bool // a text longer than Capacity goes on from its last Capacity/2 tokens, read anew; false means ErrFull
-	Vocab    int  // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
+	Capacity  int  // tokens of the text that a cache has room for; 0 means the model's Context
+	Slide     bool // a text longer than Capacity goes on from its last Capacity/2 tokens, read anew; false means ErrFull
+	VocabSize int  // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
 
 	Temperature float64 // scores are divided by it; 0 means the most likely token, always
 	TopK        int     // only that many of the most likely tokens are drawn; 0 means all
@@ -26,8 +26,8 @@ func (c Config) validate(vocab int) error {
 	switch {
 	case c.Capacity < 0:
 		return fmt.Errorf("generate: Capacity: got %d, want at least 0", c.Capacity)
-	case c.Vocab < 0 || c.Vocab > vocab:
-		return fmt.Errorf("generate: Vocab: got %d, want 0 to the model's %d", c.Vocab, vocab)
+	case c.VocabSize < 0 || c.VocabSize > vocab:
+		return fmt.Errorf("generate: Vocab: got %d, want 0 to the model's %d", c.VocabSize, vocab)
 	case !(c.Temperature >= 0) || math.IsInf(c.Temperature, 1):
 		return fmt.Errorf("generate: Temperature: got %v, want a finite number of at least 0", c.Temperature)
 	case c.TopK < 0:

@@ -14,7 +14,7 @@ import (
 // in the same.
 func Example() {
 	params := layers.NewParams(tensor.Float32, 1)
-	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{Vocab: 50, Context: 32, Width: 16, Layers: 2, NumHeads: 4})
+	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 50, ContextLength: 32, EmbedDim: 16, NumLayers: 2, NumHeads: 4, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	if err != nil {
 		panic(err)
 	}

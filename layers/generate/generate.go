@@ -45,7 +45,7 @@ func New(m *layers.GPT, c Config) (*Generator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	return newGenerator(m.Params(), r, m.Config().Vocab, c)
+	return newGenerator(m.Params(), r, m.Config().VocabSize, c)
 }
 
 // Model is a language model. layers.GPT and chapter.LanguageModel are.

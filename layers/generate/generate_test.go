@@ -36,7 +36,7 @@ func scalar(dt tensor.Dtype, v float64) any {
 	return v
 }
 
-var config = layers.GPTConfig{Vocab: 13, Context: 601, Width: 12, Layers: 2, NumHeads: 3}
+var config = layers.GPTConfig{VocabSize: 13, ContextLength: 601, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
 // scores are the logits (T, V) of a whole text at once.
 func scores(t testing.TB, p *layers.Params, m *layers.GPT, text []int) [][]float64 {
@@ -135,12 +135,12 @@ func spread(rows [][]float64) float64 {
 // Without a cache the same tokens are drawn, and more of them: the text may go on.
 func TestWithoutCache(t *testing.T) {
 	c := config
-	c.Context = 17
+	c.ContextLength = 17
 	p, m := small(t, tensor.Float64, c)
 	sampling := generate.Config{Temperature: 1, Seed: 5}
 	cached, err := generate.New(m, sampling)
 	require.NoError(t, err)
-	g, err := generate.NewWithoutCache(m, c.Context, sampling)
+	g, err := generate.NewWithoutCache(m, c.ContextLength, sampling)
 	require.NoError(t, err)
 	require.NoError(t, cached.Prompt(ctx, ids(5, 13)))
 	require.NoError(t, g.Prompt(ctx, ids(5, 13)))

@@ -28,8 +28,8 @@ func (a candidate) before(b candidate) bool {
 }
 
 func newSampler(c Config, vocab int) *sampler {
-	if c.Vocab == 0 {
-		c.Vocab = vocab
+	if c.VocabSize == 0 {
+		c.VocabSize = vocab
 	}
 	s := &sampler{config: c}
 	s.reset()
@@ -40,7 +40,7 @@ func newSampler(c Config, vocab int) *sampler {
 func (s *sampler) reset() { s.random = rand.New(rand.NewPCG(uint64(s.config.Seed), 0)) }
 
 func (s *sampler) draw(logits []float64) (int, error) {
-	logits = logits[:s.config.Vocab]
+	logits = logits[:s.config.VocabSize]
 	best, err := greatest(logits)
 	if err != nil || s.config.Temperature == 0 {
 		return best, err

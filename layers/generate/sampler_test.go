@@ -91,7 +91,7 @@ func TestLimitsThatLeaveOutNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	logits := make([]float64, 503)
 	samplers := make([]*sampler, 4)
-	for i, c := range []Config{{}, {TopK: len(logits)}, {TopP: 1}, {TopK: 2 * len(logits), TopP: 1, Vocab: len(logits)}} {
+	for i, c := range []Config{{}, {TopK: len(logits)}, {TopP: 1}, {TopK: 2 * len(logits), TopP: 1, VocabSize: len(logits)}} {
 		c.Temperature, c.Seed = 1, 7
 		samplers[i] = newSampler(c, len(logits))
 	}
@@ -136,7 +136,7 @@ func TestGreedy(t *testing.T) {
 	id, err := s.draw([]float64{1, 4, -1, 4, math.Inf(-1)})
 	require.NoError(t, err)
 	require.Equal(t, 1, id, "the first of equals")
-	for _, c := range []Config{{Vocab: 2}, {Vocab: 2, Temperature: 1e-300}, {Vocab: 2, Temperature: 1, TopK: 1}} {
+	for _, c := range []Config{{VocabSize: 2}, {VocabSize: 2, Temperature: 1e-300}, {VocabSize: 2, Temperature: 1, TopK: 1}} {
 		id, err = newSampler(c, 3).draw([]float64{-5, -4, 9})
 		require.NoError(t, err)
 		require.Equal(t, 1, id, "ids beyond Vocab are not drawn")
@@ -162,8 +162,8 @@ func TestConfigValidate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, c := range map[string]Config{
 		"generate: Capacity: got -1, want at least 0":                         {Capacity: -1},
-		"generate: Vocab: got -1, want 0 to the model's 9":                    {Vocab: -1},
-		"generate: Vocab: got 10, want 0 to the model's 9":                    {Vocab: 10},
+		"generate: Vocab: got -1, want 0 to the model's 9":                    {VocabSize: -1},
+		"generate: Vocab: got 10, want 0 to the model's 9":                    {VocabSize: 10},
 		"generate: Temperature: got -1, want a finite number of at least 0":   {Temperature: -1},
 		"generate: Temperature: got NaN, want a finite number of at least 0":  {Temperature: nan},
 		"generate: Temperature: got +Inf, want a finite number of at least 0": {Temperature: inf},
@@ -174,6 +174,6 @@ func TestConfigValidate(t *testing.T) {
 		require.EqualError(t, c.validate(9), want)
 	}
 	require.NoError(t, Config{}.Validate())
-	require.NoError(t, Config{Capacity: 1, Vocab: 9, Temperature: 5, TopK: 99, TopP: 1, Seed: -1}.validate(9))
+	require.NoError(t, Config{Capacity: 1, VocabSize: 9, Temperature: 5, TopK: 99, TopP: 1, Seed: -1}.validate(9))
 	require.ErrorContains(t, Config{TopK: -1}.Validate(), "TopK")
 }

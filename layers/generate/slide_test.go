@@ -14,7 +14,7 @@ import (
 // full: every token has the scores that the model gives to that window alone.
 func TestSlides(t *testing.T) {
 	c := config
-	c.Context = 17
+	c.ContextLength = 17
 	p, m := small(t, tensor.Float64, c)
 	for _, capacity := range []int{17, 10, 2, 1} {
 		g, err := generate.New(m, generate.Config{Capacity: capacity, Slide: true, Temperature: 1, Seed: 5})

@@ -68,7 +68,7 @@ func (c call) input(nodes G.Nodes) layers.AttentionInput {
 
 // small returns a config of two heads, changed.
 func small(change func(c *layers.AttentionConfig)) layers.AttentionConfig {
-	c := layers.AttentionConfig{Width: 5, NumHeads: 2, HeadDim: 3}
+	c := layers.AttentionConfig{EmbedDim: 5, NumHeads: 2, HeadDim: 3}
 	change(&c)
 	return c
 }
@@ -79,7 +79,7 @@ func calls() []call {
 		{about: "(T, Width)", config: small(func(*layers.AttentionConfig) {}), query: []int{3, 5}},
 		{about: "T=1, S=1, sinks", config: small(func(c *layers.AttentionConfig) { c.Sinks = true }), query: []int{1, 5}},
 		{about: "torch, keys and values of other widths, grouped", query: x, key: []int{2, 7, 2}, value: []int{2, 7, 3},
-			config: layers.AttentionConfig{Width: 5, KeyWidth: 2, ValueWidth: 3, Out: 7, NumHeads: 4, NumKVHeads: 2,
+			config: layers.AttentionConfig{EmbedDim: 5, KDim: 2, VDim: 3, OutDim: 7, NumHeads: 4, NumKVHeads: 2,
 				HeadDim: 3, ValueDim: 2, QKVBias: true, OutBias: true, Layout: layers.Torch}},
 		{about: "torch, added keys, padding", query: x, key: key, more: ids("lengths", []int{0, 4}, 2),
 			config: small(func(c *layers.AttentionConfig) {
@@ -93,7 +93,7 @@ func calls() []call {
 		{about: "gpt2, key and value", query: x, key: key, reason: "the packed product is cut for a key of its own",
 			config: small(func(c *layers.AttentionConfig) { c.Layout, c.QKVBias = layers.GPT2, true })},
 		{about: "llama, rope, rms norm, causal, grouped", query: x,
-			config: layers.AttentionConfig{Width: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 4, Layout: layers.Llama,
+			config: layers.AttentionConfig{EmbedDim: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 4, Layout: layers.Llama,
 				RoPE: &graph.RoPEConfig{}, QKNorm: layers.RMSNorm, Mask: mask.Causal{}}},
 		{about: "interleaved rope in part, positions, l2 norm", query: x, key: key,
 			config: small(func(c *layers.AttentionConfig) {

@@ -22,13 +22,13 @@ func linears() []Case {
 
 func norms() []Case {
 	norm := func(c layers.NormConfig) func(layers.Scope) (Forward, error) {
-		c.Width = 5
+		c.EmbedDim = 5
 		return ofX(layers.NewNorm, c)
 	}
 	return []Case{
 		{Layer: "Norm", About: "layer", New: norm(layers.NormConfig{}), Inputs: x(2, 3, 5)},
 		{Layer: "Norm", About: "layer, bias", New: norm(layers.NormConfig{Bias: true}), Inputs: x(3, 5)},
-		{Layer: "Norm", About: "rms", New: norm(layers.NormConfig{Kind: layers.NormRMS}), Inputs: x(2, 3, 5)},
+		{Layer: "Norm", About: "rms", New: norm(layers.NormConfig{Kind: layers.RMSNorm}), Inputs: x(2, 3, 5)},
 	}
 }
 
@@ -37,11 +37,11 @@ func mlps() []Case {
 	var cases []Case
 	for i, a := range layers.Activations() {
 		layout := layers.Layouts()[i%len(layers.Layouts())]
-		c := layers.MLPConfig{Width: 5, Hidden: 7, Activation: a, Bias: i%2 == 0, Layout: layout}
+		c := layers.MLPConfig{EmbedDim: 5, DimFeedforward: 7, Activation: a, Bias: i%2 == 0, Layout: layout}
 		cases = append(cases, Case{Layer: "MLP", About: string(a) + ", " + string(layout),
 			New: ofX(layers.NewMLP, c), Inputs: x(2, 3, 5)})
 	}
-	dropout := layers.MLPConfig{Width: 3, Bias: true, Dropout: 0.25, HiddenDropout: 0.5}
+	dropout := layers.MLPConfig{EmbedDim: 3, Bias: true, Dropout: 0.25, HiddenDropout: 0.5}
 	return append(cases, Case{Layer: "MLP", About: "dropout", Mode: layers.Train,
 		New: ofX(layers.NewMLP, dropout), Inputs: x(2, 5, 3)})
 }
@@ -49,9 +49,9 @@ func mlps() []Case {
 func blocks() []Case {
 	block := func(change func(c *layers.BlockConfig)) func(layers.Scope) (Forward, error) {
 		c := layers.BlockConfig{
-			Attention: layers.AttentionConfig{Width: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2,
+			Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2,
 				Mask: mask.Causal{}},
-			MLP:  layers.MLPConfig{Hidden: 5, Bias: true},
+			MLP:  layers.MLPConfig{DimFeedforward: 5, Bias: true},
 			Norm: layers.NormConfig{Bias: true},
 		}
 		change(&c)
@@ -68,9 +68,9 @@ func blocks() []Case {
 			c.Attention.OutDropout, c.MLP.Dropout = 0.25, 0.5
 		})},
 		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
-			c.Attention = layers.AttentionConfig{Width: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
+			c.Attention = layers.AttentionConfig{EmbedDim: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
 				RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}}
-			c.MLP, c.Norm = layers.MLPConfig{Hidden: 5, Activation: layers.SwiGLU}, layers.NormConfig{Kind: layers.NormRMS}
+			c.MLP, c.Norm = layers.MLPConfig{DimFeedforward: 5, Activation: layers.SwiGLU}, layers.NormConfig{Kind: layers.RMSNorm}
 		})},
 	}
 }
@@ -78,8 +78,8 @@ func blocks() []Case {
 func decoderBlocks() []Case {
 	decoder := func(layout layers.Layout, postNorm bool) func(layers.Scope) (Forward, error) {
 		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{
-			Attention: layers.AttentionConfig{Width: 6, NumHeads: 2, Layout: layout, Mask: mask.Causal{}},
-			MLP:       layers.MLPConfig{Hidden: 5},
+			Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, Mask: mask.Causal{}},
+			MLP:       layers.MLPConfig{DimFeedforward: 5},
 			PostNorm:  postNorm,
 		}}
 		return made(layers.NewDecoderBlock, c, func(l *layers.DecoderBlock, b *layers.Build, in G.Nodes) (*G.Node, error) {

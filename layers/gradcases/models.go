@@ -49,7 +49,7 @@ func languageModels() []Case {
 func gpts() []Case {
 	gpt := func(forward func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error),
 		change func(c *layers.GPTConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.GPTConfig{Vocab: 7, Context: 5, Width: 6, Layers: 2, NumHeads: 2, Hidden: 3}
+		c := layers.GPTConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 6, NumLayers: 2, NumHeads: 2, DimFeedforward: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 		change(&c)
 		return made(layers.NewGPT, c, forward)
 	}
@@ -61,7 +61,7 @@ func gpts() []Case {
 		{Layer: "GPT", About: "(B, T), loss", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(*layers.GPTConfig) {})},
 		{Layer: "GPT", About: "untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs,
 			New: gpt(loss, func(c *layers.GPTConfig) {
-				c.Untied, c.NoBias, c.NumKVHeads = true, true, 1
+				c.TieWordEmbeddings, c.Bias, c.NumKVHeads = false, false, 1
 			})},
 		{Layer: "GPT", About: "gelu, dropout", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(c *layers.GPTConfig) {
 			c.Activation, c.EmbeddingDropout, c.AttentionDropout, c.ResidualDropout = "gelu", 0.25, 0.5, 0.25
@@ -71,8 +71,8 @@ func gpts() []Case {
 
 func seq2seqs() []Case {
 	model := func(change func(c *layers.Seq2SeqConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.Seq2SeqConfig{SourceVocab: 7, TargetVocab: 7, Context: 5, Width: 6, EncoderLayers: 1, DecoderLayers: 1,
-			NumHeads: 2, Hidden: 3}
+		c := layers.Seq2SeqConfig{SourceVocabSize: 7, TargetVocabSize: 7, ContextLength: 5, EmbedDim: 6, NumEncoderLayers: 1, NumDecoderLayers: 1,
+			NumHeads: 2, DimFeedforward: 3}
 		change(&c)
 		return made(layers.NewSeq2Seq, c, func(m *layers.Seq2Seq, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return m.Loss(b, in[0], in[1], in[2], in[3])
@@ -87,7 +87,9 @@ func seq2seqs() []Case {
 	return []Case{
 		{Layer: "Seq2Seq", About: "learned positions", Mode: layers.Train, Inputs: inputs, New: model(func(*layers.Seq2SeqConfig) {})},
 		{Layer: "Seq2Seq", About: "sinusoidal, shared, tied, post-norm", Mode: layers.Train, Inputs: inputs,
-			New: model(func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.Shared, c.Tied, c.PostNorm = true, true, true, true })},
+			New: model(func(c *layers.Seq2SeqConfig) {
+				c.Sinusoidal, c.ShareEmbeddings, c.TieWordEmbeddings, c.PostNorm = true, true, true, true
+			})},
 		{Layer: "Seq2Seq", About: "dropout", Mode: layers.Train, Inputs: inputs,
 			New: model(func(c *layers.Seq2SeqConfig) { c.Dropout = 0.25 })},
 	}

@@ -41,7 +41,7 @@ func selfAttentions() []Case {
 func ofPreset(layer, about string, c layers.AttentionConfig, change func(c *layers.AttentionConfig)) []Case {
 	change(&c)
 	forward, weights := ofX(layers.NewAttention, c), weighing(layers.NewAttention, c)
-	one, batch := x(3, c.Width), x(2, 3, c.Width)
+	one, batch := x(3, c.EmbedDim), x(2, 3, c.EmbedDim)
 	return []Case{
 		{Layer: layer, About: "(T, In)" + about, Mode: layers.Train, New: forward, Inputs: one},
 		{Layer: layer, About: "(B, T, In)" + about, Mode: layers.Train, New: forward, Inputs: batch},
@@ -102,7 +102,7 @@ func wrappers() []Case {
 }
 
 func additives() []Case {
-	c := layers.AdditiveAttentionConfig{Query: 7, Key: 5, Attn: 11}
+	c := layers.AdditiveAttentionConfig{QueryDim: 7, KeyDim: 5, AttnDim: 11}
 	additive := made(layers.NewAdditiveAttention, c, func(l *layers.AdditiveAttention, b *layers.Build, in G.Nodes) (*G.Node, error) {
 		return l.Forward(b, in[0], in[1])
 	})

@@ -22,9 +22,9 @@ func TestWrongConfigs(t *testing.T) {
 		"scale_attn_by_inverse_layer_idx: got true, want false: a scale for each layer is not supported": hub.with(fields{"scale_attn_by_inverse_layer_idx": true}),
 		"add_cross_attention: got true, want false: GPT-2 with an encoder is not supported":              hub.with(fields{"add_cross_attention": true}),
 		`layers: GPT: Activation: got "mish", want `:                                                     hub.with(fields{"activation_function": "mish"}),
-		"layers: GPT: Vocab: got 0, want at least 1":                                                     hub.with(fields{"vocab_size": 0}),
+		"layers: GPT: VocabSize: got 0, want at least 1":                                                 hub.with(fields{"vocab_size": 0}),
 		"got [1], want a JSON object":                                                                    []int{1},
-		"layers: GPT: config: json: cannot unmarshal string into Go struct field":                        hub.with(fields{"n_embd": "12"}),
+		`n_embd: got "12", want a whole number`:                                                          hub.with(fields{"n_embd": "12"}),
 		"not JSON: invalid character 'h' looking for beginning of value":                                 nil,
 	} {
 		dir := write(t, config, gpt(t))

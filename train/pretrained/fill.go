@@ -16,9 +16,9 @@ import (
 // head, and in a model without biases those of a format that always has them.
 func (w *weights) optional(name string, c folderConfig) bool {
 	if name == headName {
-		return !c.gpt.Untied
+		return c.gpt.TieWordEmbeddings
 	}
-	return c.gpt.NoBias && strings.HasSuffix(name, ".bias")
+	return !c.gpt.Bias && strings.HasSuffix(name, ".bias")
 }
 
 // fill reads the parameters one by one and checks the tensors that are not parameters.

@@ -16,7 +16,7 @@ import (
 func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	if c.Vocabulary == nil {
 		const padded = 50304
-		if c.gpt.Vocab <= text.GPT2EndOfText || c.gpt.Vocab > padded {
+		if c.gpt.VocabSize <= text.GPT2EndOfText || c.gpt.VocabSize > padded {
 			return nil, nil
 		}
 		t := text.NewGPT2Tokenizer()
@@ -29,8 +29,8 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: vocabulary: %w", configName, err)
 	}
-	if t.Len() > c.gpt.Vocab {
-		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d", configName, t.Len(), c.gpt.Vocab)
+	if t.Len() > c.gpt.VocabSize {
+		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d", configName, t.Len(), c.gpt.VocabSize)
 	}
 	return t, nil
 }
@@ -42,7 +42,7 @@ func (c folderConfig) endOfText(t text.Tokenizer) int {
 	if list, ok := id.([]any); ok && len(list) > 0 {
 		id = list[0]
 	}
-	if n, ok := id.(float64); ok && n >= 0 && n < float64(c.gpt.Vocab) && n == float64(int(n)) {
+	if n, ok := id.(float64); ok && n >= 0 && n < float64(c.gpt.VocabSize) && n == float64(int(n)) {
 		return int(n)
 	}
 	if t != nil && t.Config().Name == text.GPT2 {

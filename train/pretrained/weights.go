@@ -138,8 +138,8 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 		elements += tensor.Shape(t.Shape).TotalSize()
 	}
 	// Without any block the names are of another kind, which check lists.
-	if n := len(blocks); n != c.Layers && (n > 0 || c.Layers > len(w.tensors)) {
-		return fmt.Errorf("weights: got %d blocks, want %d as %s says", len(blocks), c.Layers, configName)
+	if n := len(blocks); n != c.NumLayers && (n > 0 || c.NumLayers > len(w.tensors)) {
+		return fmt.Errorf("weights: got %d blocks, want %d as %s says", len(blocks), c.NumLayers, configName)
 	}
 	const small = 1 << 20
 	declared, err := layers.Declare(layers.NewGPT, c)

@@ -98,15 +98,15 @@ func (g *GPT) config(f Format) map[string]any {
 		end = g.EndOfText
 	}
 	fields := map[string]any{
-		"vocab_size": c.Vocab, "n_positions": c.Context, "n_embd": c.Width, "n_layer": c.Layers, "n_head": c.NumHeads,
+		"vocab_size": c.VocabSize, "n_positions": c.ContextLength, "n_embd": c.EmbedDim, "n_layer": c.NumLayers, "n_head": c.NumHeads,
 		"n_inner":             nil,
 		"activation_function": c.Activation, "layer_norm_epsilon": c.Eps,
 		"embd_pdrop": c.EmbeddingDropout, "attn_pdrop": c.AttentionDropout, "resid_pdrop": c.ResidualDropout,
-		"tie_word_embeddings": !c.Untied, "bias": !c.NoBias,
+		"tie_word_embeddings": c.TieWordEmbeddings, "bias": c.Bias,
 		"bos_token_id": end, "eos_token_id": end,
 	}
-	if c.Hidden > 0 {
-		fields["n_inner"] = c.Hidden
+	if c.DimFeedforward > 0 {
+		fields["n_inner"] = c.DimFeedforward
 	}
 	if g.Tokenizer != nil {
 		fields["vocabulary"] = g.Tokenizer.Config()
@@ -135,7 +135,7 @@ func (g *GPT) tensors(f Format) []safetensors.Tensor {
 
 func tensors[F float32 | float64](g *GPT, f Format, floats func(*tensor.Dense) []F) []safetensors.Tensor {
 	var all []safetensors.Tensor
-	noBias := g.Model.Config().NoBias
+	noBias := !g.Model.Config().Bias
 	for name, value := range g.Params.All() {
 		data, shape := floats(value), slices.Clone(value.Shape())
 		width := shape[len(shape)-1]

@@ -69,7 +69,7 @@ func TestWrittenForHuggingFace(t *testing.T) {
 // Defaults are spelled out, which for other programs are others.
 func TestWrittenDefaults(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{Vocab: 5, Context: 7, Width: 3, Layers: 1, NumHeads: 1})
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	require.NoError(t, err)
 	for _, format := range pretrained.Formats() {
 		dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestWrittenDefaults(t *testing.T) {
 		require.NoError(t, err)
 		again, err := pretrained.ReadGPT(dir)
 		require.NoError(t, err)
-		require.Equal(t, layers.GPTConfig{Vocab: 5, Context: 7, Width: 3, Layers: 1, NumHeads: 1, Activation: "gelu_new", Eps: 1e-5}, again.Model.Config())
+		require.Equal(t, layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1, Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true}, again.Model.Config())
 		require.Equal(t, 2, again.EndOfText)
 		same(t, p, again.Params)
 	}

@@ -182,7 +182,7 @@ func TestApplyWrongTensors(t *testing.T) {
 		`w.safetensors: tensor "W_key.weight": shape (5, 6), want (6, 5)`: func(c *wrongCall) { c.tensor(c.weights, "W_key.weight", []int{5, 6}, zeros(30)) },
 		`w.safetensors: tensor "W_value.bias": shape (6, 1), want (6)`:    func(c *wrongCall) { c.tensor(c.weights, "W_value.bias", []int{6, 1}, zeros(6)) },
 		`w.safetensors: tensor "W_value.bias": shape (), want (6)`:        func(c *wrongCall) { c.tensor(c.weights, "W_value.bias", nil, zeros(1)) },
-		`layer.json: layers: Attention: W_query.weight: shape (2147483647, 2147483647), want at most 2147483647 elements`: func(c *wrongCall) {
+		`layer.json: W_query.weight: shape (2147483647, 2147483647), want at most 2147483647 elements`: func(c *wrongCall) {
 			c.text(`{"layer": "causal", "d_in": 2147483647, "d_out": 2147483647, "qkv_bias": true}`)
 		},
 		`w.safetensors: tensor "W_query.weight": dtype I64, want F64, F32, F16 or BF16`: func(c *wrongCall) {

@@ -41,26 +41,26 @@ func attentionLayer(f *configFields) (*layer, error) {
 	return &layer{
 		name: attentionName, parameters: parameters, buffers: a.buffers(),
 		sequences: []sequenceSpec{
-			{name: "query", length: "T", width: a.Width, longest: a.contextLength},
-			{name: "key", length: "S", width: a.KeyWidth, longest: a.contextLength, instead: "query"},
-			{name: "value", length: "S", width: a.ValueWidth, longest: a.contextLength, instead: "key"},
+			{name: "query", length: "T", width: a.EmbedDim, longest: a.contextLength},
+			{name: "key", length: "S", width: a.KDim, longest: a.contextLength, instead: "query"},
+			{name: "value", length: "S", width: a.VDim, longest: a.contextLength, instead: "key"},
 		},
 		extras: attentionExtras(), heads: a.NumHeads, check: a.check, build: a.build,
 	}, nil
 }
 
 func (a *attention) takeSizes(f *configFields) {
-	f.size("d_in", &a.Width, 1, maxSize)
-	f.size("d_out", &a.Out, 0, maxSize)
+	f.size("d_in", &a.EmbedDim, 1, maxSize)
+	f.size("d_out", &a.OutDim, 0, maxSize)
 	f.size("num_heads", &a.NumHeads, 1, maxHeads)
 	f.size("num_kv_heads", &a.NumKVHeads, 0, maxHeads)
 	f.size("head_dim", &a.HeadDim, 0, maxSize)
 	f.size("value_dim", &a.ValueDim, 0, maxSize)
-	f.size("k_dim", &a.KeyWidth, 0, maxSize)
-	f.size("v_dim", &a.ValueWidth, 0, maxSize)
+	f.size("k_dim", &a.KDim, 0, maxSize)
+	f.size("v_dim", &a.VDim, 0, maxSize)
 	f.flag("qkv_bias", &a.QKVBias)
 	f.flag("out_bias", &a.OutBias)
-	a.Out, a.KeyWidth, a.ValueWidth = cmp.Or(a.Out, a.Width), cmp.Or(a.KeyWidth, a.Width), cmp.Or(a.ValueWidth, a.Width)
+	a.OutDim, a.KDim, a.VDim = cmp.Or(a.OutDim, a.EmbedDim), cmp.Or(a.KDim, a.EmbedDim), cmp.Or(a.VDim, a.EmbedDim)
 	known := layers.Layouts()
 	names := make([]string, len(known))
 	for i, layout := range known {
@@ -173,18 +173,18 @@ func (a *attention) takeRest(f *configFields) {
 func (a *attention) checkFields(f *configFields) {
 	heads := cmp.Or(a.NumKVHeads, a.NumHeads)
 	switch {
-	case a.HeadDim == 0 && a.Out%a.NumHeads != 0:
-		f.fail("num_heads: got %d, want a divisor of d_out=%d, or head_dim", a.NumHeads, a.Out)
+	case a.HeadDim == 0 && a.OutDim%a.NumHeads != 0:
+		f.fail("num_heads: got %d, want a divisor of d_out=%d, or head_dim", a.NumHeads, a.OutDim)
 	case a.NumHeads%heads != 0:
 		f.fail("num_kv_heads: got %d, want 0 or a divisor of num_heads=%d", a.NumKVHeads, a.NumHeads)
-	case a.Layout == layers.GPT2 && (a.KeyWidth != a.Width || a.ValueWidth != a.Width):
-		f.fail("layout: got gpt2 with k_dim %d and v_dim %d, want both as d_in=%d, or another layout", a.KeyWidth, a.ValueWidth, a.Width)
-	case a.QKNormEps != 0 && a.QKNorm == layers.NoQKNorm:
+	case a.Layout == layers.GPT2 && (a.KDim != a.EmbedDim || a.VDim != a.EmbedDim):
+		f.fail("layout: got gpt2 with k_dim %d and v_dim %d, want both as d_in=%d, or another layout", a.KDim, a.VDim, a.EmbedDim)
+	case a.QKNormEps != 0 && a.QKNorm == "":
 		f.fail("qk_norm_eps: got %v without qk_norm, want both", a.QKNormEps)
 	case a.Sinks && a.Renormalize:
 		f.fail("renormalize: got true with sinks, want one of the two")
 	case a.RoPE != nil:
-		if err := a.RoPE.Validate(cmp.Or(a.HeadDim, a.Out/a.NumHeads)); err != nil {
+		if err := a.RoPE.Validate(cmp.Or(a.HeadDim, a.OutDim/a.NumHeads)); err != nil {
 			f.fail("rope: %s", strings.TrimPrefix(err.Error(), "graph: RoPE: "))
 		}
 	}

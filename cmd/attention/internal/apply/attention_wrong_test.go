@@ -59,10 +59,10 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 		`"num_heads": 2, "relative_bias": []`:                            "relative_bias: got [], want a JSON object",
 		`"num_heads": 2, "relative_bias": {"buckets": -1}`:               "relative_bias: buckets: got -1, " + size,
 		`"num_heads": 2, "relative_bias": {"heads": 1}`:                  `relative_bias: unknown field "heads"; relative_bias has buckets, max_distance, unidirectional`,
-		`"num_heads": 2, "relative_bias": {"buckets": 3}`:                "layers: Attention: RelativeBias: Buckets: got 3, want an even number from 4 on, or if Unidirectional any from 2 on",
+		`"num_heads": 2, "relative_bias": {"buckets": 3}`:                "relative_bias.buckets: got 3, want an even number from 4 on, or if unidirectional any from 2 on",
 		`"num_heads": 2, "sinks": true, "renormalize": true`:             "renormalize: got true with sinks, want one of the two",
 		`"num_heads": 2, "dropout": 1`:                                   "dropout: got 1, want a number p with 0 <= p < 1",
-		`"num_heads": 65536, "head_dim": 2147483647`:                     "layers: Attention: NumHeads·HeadDim: got 140737488289792, want at most 2147483647",
+		`"num_heads": 65536, "head_dim": 2147483647`:                     "num_heads: got 65536, which are 140737488289792 wide together, want at most 2147483647",
 	} {
 		c := newWrongCallOf(t, "attention")
 		c.text(`{"layer": "attention", "d_in": 6, ` + text + `}`)
@@ -213,7 +213,7 @@ func TestApplyAttentionMemory(t *testing.T) {
 	c.tensor(c.input, "query", []int{300, 1}, make([]float32, 300))
 	require.Equal(t, "apply: layer attention: a tensor of the computation has shape (16384, 300, 301), want at most 1073741824 elements in each", c.message())
 	c.text(`{"layer": "attention", "d_in": 2147483647, "num_heads": 1}`)
-	require.Equal(t, "apply: layer.json: layers: Attention: W_query.weight: shape (2147483647, 2147483647), "+size, c.message())
+	require.Equal(t, "apply: layer.json: W_query.weight: shape (2147483647, 2147483647), "+size, c.message())
 	c.text(`{"layer": "attention", "d_in": 30000, "num_heads": 1}`)
 	require.Equal(t, `apply: w.safetensors: tensor "W_query.weight": shape (16384, 1), want (30000, 30000)`, c.message())
 	runtime.ReadMemStats(&after)

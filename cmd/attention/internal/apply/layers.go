@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"attention/graph"
+	"attention/internal/config"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -107,7 +108,7 @@ func selfAttentionLayer(name string, f *configFields) (*layer, error) {
 func declared[C, L any](construct func(layers.Scope, C) (L, error), c C) (specs []parameterSpec, err error) {
 	p, err := layers.Declare(construct, c)
 	if err != nil {
-		return nil, err
+		return nil, config.JSON(err)
 	}
 	for name, shape := range p.Shapes() {
 		specs = append(specs, parameterSpec{name, shape})

@@ -13,8 +13,8 @@ const vocab = 65
 
 // gpt is the config of the model that is timed: nanoGPT's, without biases.
 func (w work) gpt() layers.GPTConfig {
-	return layers.GPTConfig{Vocab: vocab, Context: w.tokens, Width: w.width, Layers: w.layers, NumHeads: w.heads,
-		NumKVHeads: w.kvHeads, Activation: "gelu", NoBias: true}
+	return layers.GPTConfig{VocabSize: vocab, ContextLength: w.tokens, EmbedDim: w.width, NumLayers: w.layers, NumHeads: w.heads,
+		NumKVHeads: w.kvHeads, Activation: "gelu", TieWordEmbeddings: true}
 }
 
 // blocks are those of the GPT, if there is one.

@@ -121,7 +121,7 @@ func (w work) validate() error {
 
 // layer is the config of the layer that is timed.
 func (w work) layer() layers.AttentionConfig {
-	c := layers.AttentionConfig{Width: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads(), OutBias: true}
+	c := layers.AttentionConfig{EmbedDim: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads(), OutBias: true}
 	if !w.full {
 		c.Mask = mask.Causal{}
 	}

@@ -4,7 +4,7 @@ import "attention/layers"
 
 // additive is the attention of a translator's decoder to the sentence it translates (Bahdanau, Cho and Bengio 2014).
 func (p *page) additive() error {
-	l, err := layers.NewAdditiveAttention(p.params.Scope(""), layers.AdditiveAttentionConfig{Query: 2, Key: 3, Attn: 4})
+	l, err := layers.NewAdditiveAttention(p.params.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 2, KeyDim: 3, AttnDim: 4})
 	if err != nil {
 		return err
 	}

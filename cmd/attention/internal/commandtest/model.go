@@ -21,7 +21,7 @@ func SmallGPT(t testing.TB) *pretrained.GPT {
 	vocabulary, err := text.NewVocabulary("abcdefg éü\n")
 	require.NoError(t, err)
 	p := layers.NewParams(tensor.Float32, 7)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{Vocab: vocabulary.Len() + 2, Context: 40, Width: 12, Layers: 2, NumHeads: 3})
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: vocabulary.Len() + 2, ContextLength: 40, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	require.NoError(t, err)
 	for _, v := range p.All() {
 		for i := range v.Float32s() {

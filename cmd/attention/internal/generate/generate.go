@@ -87,7 +87,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c.sampling.Vocab = m.tokenizer.Len()
+	c.sampling.VocabSize = m.tokenizer.Len()
 	g, err := run.NewGenerator(m.model, c.sampling, len(ids)+c.tokens)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func mustGenerate(t testing.TB, args ...string) string {
 func continued(t testing.TB, g *pretrained.GPT, prompt string, tokens int, c generate.Config) string {
 	ids, err := g.Tokenizer.Encode(prompt)
 	require.NoError(t, err)
-	c.Vocab = g.Tokenizer.Len()
+	c.VocabSize = g.Tokenizer.Len()
 	from, err := generate.New(g.Model, c)
 	require.NoError(t, err)
 	require.NoError(t, from.Prompt(context.Background(), ids))

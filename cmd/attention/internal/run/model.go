@@ -67,7 +67,7 @@ func (c ModelConfig) Name() string {
 
 func (c ModelConfig) context() int {
 	if c.GPT != nil {
-		return c.GPT.Context
+		return c.GPT.ContextLength
 	}
 	return c.Layer.ContextLength
 }
@@ -110,11 +110,5 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, c.GPT)
 }
 
-// gptFields has the keys of a GPTConfig's JSON, whose own decoder ignores others.
-type gptFields struct {
-	gptConfig
-	Tie  *bool `json:"tie_word_embeddings"`
-	Bias *bool `json:"bias"`
-}
-
-type gptConfig layers.GPTConfig
+// gptFields is a GPTConfig without its decoder, which ignores other keys.
+type gptFields layers.GPTConfig

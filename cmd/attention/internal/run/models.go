@@ -47,11 +47,11 @@ type gpt struct{ model *layers.GPT }
 
 func (m *gpt) String() string {
 	c := m.model.Config()
-	text := fmt.Sprintf("gpt, %d layers, %d heads", c.Layers, c.NumHeads)
+	text := fmt.Sprintf("gpt, %d layers, %d heads", c.NumLayers, c.NumHeads)
 	if c.NumKVHeads > 0 && c.NumKVHeads < c.NumHeads {
 		text += fmt.Sprintf(" (%d of keys and values)", c.NumKVHeads)
 	}
-	text += fmt.Sprintf(", width %d", c.Width)
+	text += fmt.Sprintf(", width %d", c.EmbedDim)
 	for _, d := range []struct {
 		of string
 		p  float64
@@ -64,7 +64,7 @@ func (m *gpt) String() string {
 }
 
 func (m *gpt) Title() string   { return GPTModel }
-func (m *gpt) Context() int    { return m.model.Config().Context }
+func (m *gpt) Context() int    { return m.model.Config().ContextLength }
 func (m *gpt) Causal() bool    { return true }
 func (m *gpt) Queries() string { return "c_attn.weight" } // their first columns
 

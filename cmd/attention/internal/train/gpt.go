@@ -11,10 +11,10 @@ import (
 // gptConfig is the config of a GPT for a vocabulary of size V.
 func (o options) gptConfig(vocabulary int) layers.GPTConfig {
 	return layers.GPTConfig{
-		Vocab: vocabulary, Context: o.context, Width: o.width, Layers: o.layers, NumHeads: o.heads, NumKVHeads: o.kvHeads,
-		Hidden: o.hidden, Activation: o.activation, Eps: o.normEps,
+		VocabSize: vocabulary, ContextLength: o.context, EmbedDim: o.width, NumLayers: o.layers, NumHeads: o.heads, NumKVHeads: o.kvHeads,
+		DimFeedforward: o.hidden, Activation: o.activation, Eps: o.normEps,
 		EmbeddingDropout: o.embeddingDropout, AttentionDropout: o.attentionDropout, ResidualDropout: o.residualDropout,
-		Untied: !o.tie, NoBias: !o.bias,
+		TieWordEmbeddings: o.tie, Bias: o.bias,
 	}
 }
 

@@ -49,7 +49,7 @@ func TestTrainGPT(t *testing.T) {
 			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
 			config, err := run.ReadConfig(folder)
 			require.NoError(t, err)
-			require.Equal(t, layers.GPTConfig{Vocab: c.vocab, Context: 6, Width: 8, Layers: 2, NumHeads: 2, Activation: "gelu_new", Eps: 1e-5},
+			require.Equal(t, layers.GPTConfig{VocabSize: c.vocab, ContextLength: 6, EmbedDim: 8, NumLayers: 2, NumHeads: 2, Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true},
 				*config.Model.GPT)
 			require.Equal(t, tokenizer, config.Vocabulary.Name)
 			require.Equal(t, c.bigram, config.NGram != nil)
@@ -90,7 +90,7 @@ func TestTrainGPTResumes(t *testing.T) {
 		{`"tokenizer": "bytes"`, `"tokenizer": "gpt2"`, `vocabulary.tokenizer: got "bytes", want the loop's "gpt2"`},
 		{`"n_head": 2`, `"n_head": 4`, `model.n_head: got "2", want the loop's "4"`},
 		{`"n_head": 2`, `"n_heads": 2`, `: model: unknown field "n_heads"`},
-		{`"n_layer": 2`, `"n_layer": 0`, ": layers: GPT: Layers: got 0, want at least 1"},
+		{`"n_layer": 2`, `"n_layer": 0`, ": layers: GPT: NumLayers: got 0, want at least 1"},
 	} {
 		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[run.ConfigFile], c.old, c.new, 1)), 0o644))
 		require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", folder), c.want)
@@ -169,7 +169,7 @@ func TestTrainGPTAsPyTorch(t *testing.T) {
 // writeGolden writes the golden weights in a type.
 func writeGolden(t *testing.T, path string, file *golden.File, dt tensor.Dtype, plain bool) {
 	p := layers.NewBlankParams(dt)
-	_, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{Vocab: 13, Context: 7, Width: 12, Layers: 2, NumHeads: 3, NoBias: plain})
+	_, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Bias: !plain, Activation: "gelu_new", TieWordEmbeddings: true})
 	require.NoError(t, err)
 	for name, v := range p.All() {
 		values := file.Float64("weight." + name)

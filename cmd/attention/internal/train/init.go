@@ -116,7 +116,7 @@ func (r *training) readWeights(path string) error {
 		return err
 	}
 	of := g.Model.Config()
-	of.Context = min(of.Context, r.model.Context()) // fewer positions are no harm
+	of.ContextLength = min(of.ContextLength, r.model.Context()) // fewer positions are no harm
 	if err := sameForm(path, r.config.Model, run.ModelConfig{GPT: &of}); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func numbers(t *testing.T, c layers.GPTConfig) int {
 // TestPresets: their models and trainings, in full.
 func TestPresets(t *testing.T) {
 	o := settled(t, "--preset", "nano-char")
-	require.Equal(t, layers.GPTConfig{Vocab: 65, Context: 64, Width: 128, Layers: 4, NumHeads: 4, Activation: "gelu", Eps: 1e-5, NoBias: true}, o.gptConfig(65))
+	require.Equal(t, layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4, NumHeads: 4, Activation: "gelu", Eps: 1e-5, TieWordEmbeddings: true}, o.gptConfig(65))
 	require.Equal(t, 804_096, numbers(t, o.gptConfig(65)))
 	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 250, StepConfig: train.StepConfig{ClipNorm: 1, Seed: 1,
 		Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1, Decay: train.DecayMatrices},
@@ -31,7 +31,7 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, []any{12, 20, text.Characters, run.RandomOrder}, []any{o.batch, o.evalBatches, o.tokenizer, o.order})
 
 	o = settled(t, "--preset", "gpt2")
-	require.Equal(t, layers.GPTConfig{Vocab: 50257, Context: 1024, Width: 768, Layers: 12, NumHeads: 12, Activation: "gelu_new", Eps: 1e-5}, o.gptConfig(50257))
+	require.Equal(t, layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12, Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true}, o.gptConfig(50257))
 	require.Equal(t, 124_439_808, numbers(t, o.gptConfig(50257)))
 	require.Equal(t, text.GPT2, o.tokenizer)
 	require.NoError(t, o.checkSizes(50257))

@@ -47,7 +47,7 @@ func (r *training) printHead() {
 // countString is how many parameters there are.
 func (r *training) countString() string {
 	if g := r.config.Model.GPT; g != nil {
-		return fmt.Sprintf("%d (%d without those of positions)", r.params.Count(), r.params.Count()-g.Context*g.Width)
+		return fmt.Sprintf("%d (%d without those of positions)", r.params.Count(), r.params.Count()-g.ContextLength*g.EmbedDim)
 	}
 	return fmt.Sprint(r.params.Count())
 }
@@ -207,5 +207,5 @@ func normsOf[F float32 | float64](was, is []F) (before, after, change float64) {
 // cacheBytes is the memory of the keys and values of a whole text.
 func cacheBytes(c layers.GPTConfig, dt tensor.Dtype) int {
 	heads := cmp.Or(c.NumKVHeads, c.NumHeads)
-	return 2 * c.Layers * c.Context * heads * (c.Width / c.NumHeads) * int(dt.Size())
+	return 2 * c.NumLayers * c.ContextLength * heads * (c.EmbedDim / c.NumHeads) * int(dt.Size())
 }

@@ -77,7 +77,7 @@ func decode(t text.Tokenizer, ids []int) (string, error) {
 // sample draws as many tokens as were asked for.
 func (r *training) sample(ctx context.Context) ([]int, error) {
 	n := r.config.Sample.Tokens
-	c := generate.Config{Vocab: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
+	c := generate.Config{VocabSize: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
 	g, err := run.NewGenerator(r.model, c, len(r.prompt)+n)
 	if err == nil {
 		err = g.Prompt(ctx, r.prompt)

@@ -64,13 +64,13 @@ func (o options) checkOut(given bool) error {
 
 func (o options) modelConfig(a alphabets) layers.Seq2SeqConfig {
 	return layers.Seq2SeqConfig{
-		SourceVocab:   a.written.Len(),
-		TargetVocab:   a.iso.Len() + 1, // and the begin mark
-		Context:       max(writtenLength, isoLength),
-		Width:         o.width,
-		EncoderLayers: o.blocks,
-		DecoderLayers: o.blocks,
-		NumHeads:      o.heads,
+		SourceVocabSize:  a.written.Len(),
+		TargetVocabSize:  a.iso.Len() + 1, // and the begin mark
+		ContextLength:    max(writtenLength, isoLength),
+		EmbedDim:         o.width,
+		NumEncoderLayers: o.blocks,
+		NumDecoderLayers: o.blocks,
+		NumHeads:         o.heads,
 	}
 }
 

@@ -16,7 +16,7 @@ func (r *translation) printHead() {
 	fmt.Fprintf(r.out, "dates     %d to %d in %d styles: %d to learn from, %d held out\n",
 		firstYear, lastYear, len(dateStyles()), len(r.training.dates), len(r.heldOut.pairs))
 	fmt.Fprintf(r.out, "model     width %d, %d heads, blocks %d + %d: %d parameters\n",
-		c.Width, c.NumHeads, c.EncoderLayers, c.DecoderLayers, r.params.Count())
+		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers, r.params.Count())
 	fmt.Fprintf(r.out, "training  %d steps of %d dates\n\n", o.steps, o.batch)
 }
 

@@ -1,0 +1,148 @@
+package layers
+
+import (
+	"cmp"
+	"errors"
+
+	"attention/graph/mask"
+	"attention/internal/config"
+)
+
+// Validate returns an error that names the first wrong field.
+func (c AttentionConfig) Validate() error { return inLayer("Attention", c.validate()) }
+
+func (c AttentionConfig) validate() error {
+	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim", "NumHeads"),
+		config.AtLeast(c, 0, "KDim", "VDim", "OutDim", "NumKVHeads", "HeadDim", "ValueDim", "ContextLength"),
+		config.AtLeast(c, 0, "Scale", "Softcap", "QKNormEps", "OutStd"),
+		config.Probability(c, "Dropout", "ContextDropout", "OutDropout"))
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(c.validateSizes(), c.validateParts(), c.resolved().validateLayout()); err != nil {
+		return err
+	}
+	_, err = Declare(newAttention, c) // refuses a parameter that is too large
+	var large *layerError
+	if errors.As(err, &large) {
+		return config.Errorf(c, "", "%s: %w", large.name, large.err)
+	}
+	return err
+}
+
+// validateSizes checks what the sizes have to do with each other.
+func (c AttentionConfig) validateSizes() error {
+	r := c.resolved()
+	if c.HeadDim == 0 && r.OutDim%c.NumHeads != 0 {
+		return config.Errorf(c, "NumHeads", "got %d, want a divisor of %s=%d", c.NumHeads, config.Field("OutDim"), r.OutDim)
+	}
+	if c.NumHeads%r.NumKVHeads != 0 {
+		return config.Errorf(c, "NumKVHeads", "got %d, want 0 or a divisor of %s=%d", c.NumKVHeads, config.Field("NumHeads"), c.NumHeads)
+	}
+	for _, s := range []struct {
+		field string
+		got   int
+	}{{"EmbedDim", r.EmbedDim}, {"KDim", r.KDim}, {"VDim", r.VDim}, {"OutDim", r.OutDim},
+		{"NumHeads", r.NumHeads}, {"HeadDim", r.HeadDim}, {"ValueDim", r.ValueDim}} {
+		if s.got > maxElements {
+			return config.Errorf(c, s.field, "got %d, want at most %d", s.got, maxElements)
+		}
+	}
+	for _, width := range []int{r.queryWidth(), r.contextWidth()} {
+		if width > maxElements {
+			return config.Errorf(c, "NumHeads", "got %d, which are %d wide together, want at most %d", c.NumHeads, width, maxElements)
+		}
+	}
+	if c.ContextOnly && r.OutDim != r.contextWidth() {
+		return config.Errorf(c, "OutDim", "got %d with %s, want 0 or the heads' %d", c.OutDim, config.Field("ContextOnly"), r.contextWidth())
+	}
+	return nil
+}
+
+// validateParts checks the parts that may be missing.
+func (c AttentionConfig) validateParts() error {
+	contextOnly, heads := config.Field("ContextOnly"), config.Field("NumHeads")
+	switch {
+	case c.ContextOnly && c.OutBias:
+		return config.Errorf(c, "OutBias", "got true with %s, want one of the two", contextOnly)
+	case c.ContextOnly && c.OutStd != 0:
+		return config.Errorf(c, "OutStd", "got %v with %s, want 0", c.OutStd, contextOnly)
+	case c.Renormalize && c.Sinks:
+		return config.Errorf(c, "Renormalize", "got true with %s, want one of the two", config.Field("Sinks"))
+	case c.QKNorm == "" && c.QKNormEps != 0:
+		return config.Errorf(c, "QKNormEps", "got %v without %s, want both", c.QKNormEps, config.Field("QKNorm"))
+	case c.RoPE != nil && c.RoPE.Heads != 0:
+		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
+	}
+	if c.QKNorm != "" {
+		if err := config.OneOf(c, "QKNorm", c.QKNorm, L2Norm, RMSNorm); err != nil {
+			return err
+		}
+	}
+	if err := mask.Validate(c.Mask); err != nil {
+		return config.In(c, "Mask", err)
+	}
+	if mask.HoldsNode(c.Mask) {
+		return config.Errorf(c, "Mask", "got one that holds a node, want it in the input of a call")
+	}
+	if _, err := c.Align.MarshalText(); err != nil {
+		return config.In(c, "Align", err)
+	}
+	if c.RoPE != nil {
+		if err := c.RoPE.Validate(c.resolved().HeadDim); err != nil {
+			return config.In(c, "RoPE", err)
+		}
+	}
+	return c.validateRelativeBias()
+}
+
+// validateRelativeBias checks the sizes of T5's bias.
+func (c AttentionConfig) validateRelativeBias() error {
+	r := c.resolved().RelativeBias
+	if r == nil {
+		return nil
+	}
+	side := r.Buckets // of the keys before a query, of which half hold one distance each
+	if !r.Unidirectional {
+		side /= 2
+	}
+	if side < 2 || !r.Unidirectional && r.Buckets%2 != 0 {
+		return config.Errorf(c, "RelativeBias.Buckets", "got %d, want an even number from 4 on, or if %s any from 2 on",
+			r.Buckets, config.Field("RelativeBias.Unidirectional"))
+	}
+	if r.MaxDistance <= side/2 {
+		return config.Errorf(c, "RelativeBias.MaxDistance", "got %d, want more than the %d distances that have a bucket each",
+			r.MaxDistance, side/2)
+	}
+	return nil
+}
+
+// validateLayout checks that the layout has all that a resolved config asks for.
+func (c AttentionConfig) validateLayout() error {
+	if err := c.Layout.validate(c); err != nil {
+		return err
+	}
+	if c.Layout == GPT2 && (c.KDim != c.EmbedDim || c.VDim != c.EmbedDim) {
+		return config.Errorf(c, "Layout", "got %q with %s=%d and %s=%d, want both as %s=%d, or another layout", c.Layout,
+			config.Field("KDim"), c.KDim, config.Field("VDim"), c.VDim, config.Field("EmbedDim"), c.EmbedDim)
+	}
+	if c.Layout != PerHead {
+		return nil
+	}
+	if c.NumHeads > maxHeads {
+		return config.Errorf(c, "NumHeads", "got %d with %s %q, want at most %d", c.NumHeads, config.Field("Layout"), PerHead, maxHeads)
+	}
+	for _, part := range []struct {
+		field config.Field
+		has   bool
+	}{{"NumKVHeads", c.NumKVHeads != c.NumHeads}, {"ALiBi", c.ALiBi}, {"RelativeBias", c.RelativeBias != nil},
+		{"QKNorm", c.QKNorm != ""}, {"Sinks", c.Sinks}, {"AddBiasKV", c.AddBiasKV}} {
+		if part.has {
+			return config.Errorf(c, "Layout", "got %q with %s, want another layout", PerHead, part.field)
+		}
+	}
+	return nil
+}
+
+// maxHeads bounds the heads of the layout PerHead, each of which is a layer.
+const maxHeads = 1 << 16
