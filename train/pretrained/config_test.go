@@ -43,7 +43,7 @@ func TestWrongConfigs(t *testing.T) {
 	_, err = pretrained.ReadGPT(write(t, hub.with(fields{"vocabulary": fields{"tokenizer": "bytes"}}), gpt(t)))
 	require.ErrorContains(t, err, "config.json: vocabulary: got 256 tokens, want at most vocab_size 13")
 	_, err = pretrained.ReadGPT(write(t, hub.with(fields{"vocabulary": fields{"characters": "ba"}}), gpt(t)))
-	require.ErrorContains(t, err, "config.json: vocabulary: text: vocabulary: got 'a' after 'b'")
+	require.ErrorContains(t, err, "config.json: vocabulary: characters: got 'a' after 'b'")
 }
 
 // A Reader's Config replaces what config.json holds, and its error names the file.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"attention/internal/config"
 	"attention/train/text"
 )
 
@@ -27,7 +28,7 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	}
 	t, err := c.Vocabulary.New()
 	if err != nil {
-		return nil, fmt.Errorf("%s: vocabulary: %w", configName, err)
+		return nil, fmt.Errorf("%s: vocabulary: %w", configName, config.JSON(err))
 	}
 	if t.Len() > c.gpt.VocabSize {
 		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d", configName, t.Len(), c.gpt.VocabSize)
