@@ -5,14 +5,14 @@ import (
 	"context"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/tensorprint"
 	"attention/graph"
+	"attention/internal/golden"
+	"attention/internal/tensorprint"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -34,7 +34,7 @@ func allCells(t testing.TB, dt tensor.Dtype) []*cell {
 func walkPrints(t testing.TB, file string) map[string]struct{ kind, text string } {
 	t.Helper()
 	prints := map[string]struct{ kind, text string }{}
-	for _, e := range commandtest.ReadPrinted(t, filepath.Join("../../../../testdata/chapter", file)) {
+	for _, e := range golden.LoadPrinted(t, "chapter/"+file) {
 		kind, id, ok := strings.Cut(e.Head, " ")
 		require.True(t, ok, e.Head)
 		require.NotContains(t, prints, id)

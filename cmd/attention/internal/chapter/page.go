@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/tensorprint"
 	"attention/graph/machine"
 	"attention/internal/expr"
+	"attention/internal/tensorprint"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"

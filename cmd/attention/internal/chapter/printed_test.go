@@ -4,15 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/tensorprint"
+	"attention/internal/golden"
+	"attention/internal/tensorprint"
 
 	"github.com/stretchr/testify/require"
 )
@@ -162,7 +161,7 @@ func notebookPrints(t testing.TB) map[string]struct{ kind, text string } {
 	t.Helper()
 	prints := map[string]struct{ kind, text string }{}
 	for _, file := range []string{"002.txt", "003.txt", "004.txt"} {
-		for _, e := range commandtest.ReadPrinted(t, filepath.Join("../../../../testdata/chapter", file)) {
+		for _, e := range golden.LoadPrinted(t, "chapter/"+file) {
 			kind, id, ok := strings.Cut(e.Head, " ")
 			require.True(t, ok, e.Head)
 			require.NotContains(t, prints, id)

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/tensorprint"
+	"attention/internal/tensorprint"
 	"attention/train"
 
 	"github.com/spf13/pflag"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"attention/cmd/attention/internal/tensorprint"
+	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"

@@ -9,8 +9,8 @@ import (
 
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/tensorprint"
 	"attention/graph/machine"
+	"attention/internal/tensorprint"
 	"attention/layers"
 
 	"gonum.org/v1/plot/vg"

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"attention/cmd/attention/internal/tensorprint"
 	"attention/graph/machine"
+	"attention/internal/tensorprint"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"

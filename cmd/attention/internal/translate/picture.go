@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
-	"attention/cmd/attention/internal/tensorprint"
 	"attention/graph/machine"
+	"attention/internal/tensorprint"
 	"attention/layers"
 
 	"github.com/moby/sys/atomicwriter"

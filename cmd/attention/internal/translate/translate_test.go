@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/tensorprint"
 	"attention/cmd/attention/internal/term"
 	"attention/graph/machine"
+	"attention/internal/tensorprint"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/commandtest"
+	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
 )
 
 // TestFormatEqualsPyTorch compares with what PyTorch itself printed, to the character.
 func TestFormatEqualsPyTorch(t *testing.T) {
-	entries := commandtest.ReadPrinted(t, "../../../../testdata/chapter/torchprint.txt")
+	entries := golden.LoadPrinted(t, "chapter/torchprint.txt")
 	require.Greater(t, len(entries), 500)
 	for _, e := range entries {
 		fields := strings.Fields(e.Head) // dtype, shape, recipe
