@@ -5,51 +5,24 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/internal/tensorprint"
+	"attention/layers/chapter"
 
 	"github.com/spf13/cobra"
 	"gorgonia.org/tensor"
 )
 
-// section is a part of the chapter. Each stands for itself: where the chapter continues a stream of random
-// numbers, a section draws again what comes before its own.
-type section struct {
-	heading string
-	seed    int64             // torch.manual_seed before its weights; 0 where it has none
-	fill    func(*page) error // builds the graph and the cells that show it
-}
-
-// sections is the chapter in its order.
-func sections() []section {
-	return []section{
-		{"Simple self-attention for one token", 0, (*page).oneQuery},
-		{"Simple self-attention for all tokens", 0, (*page).allQueries},
-		{"Weights to train, step by step", 123, (*page).stepByStep},
-		{"The same steps with five tokens", 123, (*page).fiveTokens},
-		{"SelfAttentionV1: the steps as a layer", 123, (*page).selfAttentionV1},
-		{"SelfAttentionV2: linear projections", 789, (*page).selfAttentionV2},
-		{"Weights moved between the two layers", 123, (*page).movedWeights},
-		{"A causal mask of zeros", 789, (*page).maskByZeros},
-		{"A causal mask of minus infinity", 789, (*page).maskByInfinity},
-		{"Dropout", 789, (*page).dropout},
-		{"CausalAttention on a batch", 123, (*page).causalAttention},
-		{"MultiHeadAttentionWrapper: heads side by side", 123, (*page).headsSideBySide},
-		{"One projection split into heads", 123, (*page).splitProjection},
-		{"MultiHeadAttention: heads in one layer", 123, (*page).multiHead},
-		{"MultiHeadAttention in the size of GPT-2 small", 123, (*page).gpt2Small},
-		{"Where attention began: additive attention", 123, (*page).additive},
-	}
-}
-
 // New returns the command attention chapter.
 func New() *cobra.Command {
 	var only, dtype string
 	var contents strings.Builder
-	for i, s := range sections() {
-		fmt.Fprintf(&contents, "%4d  %s\n", i+1, s.heading)
+	for _, s := range chapter.Sections() {
+		fmt.Fprintf(&contents, "%4d  %s\n", s.Number, s.Title)
 	}
 	cmd := &cobra.Command{
 		Use:   "chapter",
@@ -75,19 +48,16 @@ draws them. Its sections:
 
 // walk prints the sections that only selects, each as soon as it is computed.
 func walk(w io.Writer, dt tensor.Dtype, only string) error {
-	selected, err := selectSections(only)
+	sections, err := selectSections(only)
 	if err != nil {
 		return err
 	}
-	for i, s := range sections() {
-		if !selected(i+1, s.heading) {
-			continue
-		}
-		p, err := s.compute(dt)
+	for _, s := range sections {
+		steps, err := s.Run(dt)
 		if err != nil {
-			return fmt.Errorf("chapter: section %d: %w", i+1, err)
+			return err
 		}
-		if err := p.print(w, s.title(i+1)); err != nil {
+		if _, err := io.WriteString(w, page(s, steps)); err != nil {
 			return err
 		}
 	}
@@ -95,38 +65,57 @@ func walk(w io.Writer, dt tensor.Dtype, only string) error {
 }
 
 // selectSections reads the flag --section.
-func selectSections(only string) (func(number int, heading string) bool, error) {
+func selectSections(only string) ([]chapter.Section, error) {
+	all := chapter.Sections()
 	if n, err := strconv.Atoi(only); err == nil {
-		if count := len(sections()); n < 1 || n > count {
-			return nil, fmt.Errorf("--section: got %d, want 1 to %d", n, count)
+		if n < 1 || n > len(all) {
+			return nil, fmt.Errorf("--section: got %d, want 1 to %d", n, len(all))
 		}
-		return func(number int, _ string) bool { return number == n }, nil
+		return all[n-1 : n], nil
 	}
 	pattern, err := regexp.Compile("(?i)" + only)
 	if err != nil {
 		return nil, fmt.Errorf("--section: %w", err)
 	}
-	for _, s := range sections() {
-		if pattern.MatchString(s.heading) {
-			return func(_ int, heading string) bool { return pattern.MatchString(heading) }, nil
-		}
+	selected := slices.DeleteFunc(all, func(s chapter.Section) bool { return !pattern.MatchString(s.Title) })
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("--section: got %q, which is in no heading; see attention chapter --help", only)
 	}
-	return nil, fmt.Errorf("--section: got %q, which is in no heading; see attention chapter --help", only)
+	return selected, nil
 }
 
-// compute builds and runs the section's graph.
-func (s section) compute(dt tensor.Dtype) (*page, error) {
-	p := newPage(dt, s.seed)
-	if err := s.fill(p); err != nil {
-		return nil, err
+// page returns a section's steps under its title, each a sentence and the value below it.
+func page(s chapter.Section, steps []chapter.Step) string {
+	heading := title(s)
+	text := heading + "\n" + strings.Repeat("=", len(heading)) + "\n\n"
+	for _, step := range steps {
+		text += step.Text + "\n" + format(step.Value) + "\n\n"
 	}
-	return p, p.run()
+	return text
 }
 
-// title is the heading as it is printed.
-func (s section) title(number int) string {
-	if s.seed == 0 {
-		return fmt.Sprintf("%d. %s", number, s.heading)
+func title(s chapter.Section) string {
+	if s.Seed == 0 {
+		return fmt.Sprintf("%d. %s", s.Number, s.Title)
 	}
-	return fmt.Sprintf("%d. %s (seed %d)", number, s.heading, s.seed)
+	return fmt.Sprintf("%d. %s (seed %d)", s.Number, s.Title, s.Seed)
+}
+
+// format writes a step's value as PyTorch prints it, but a count with commas.
+func format(v *tensor.Dense) string {
+	switch data := v.Data().(type) {
+	case []int: // a shape
+		return "torch.Size(" + strings.ReplaceAll(fmt.Sprint(data), " ", ", ") + ")"
+	case int:
+		return withCommas(data)
+	}
+	return tensorprint.Format(tensorprint.Float64s(v), v.Shape())
+}
+
+// withCommas writes a count of at least 0 in groups of three digits.
+func withCommas(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", withCommas(n/1000), n%1000)
 }

@@ -1,4 +1,4 @@
-package chapter
+package chapter_test
 
 import (
 	"errors"

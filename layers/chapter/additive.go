@@ -1,0 +1,26 @@
+package chapter
+
+var additive = Section{
+	Title: "Where attention began: additive attention",
+	Text:  "The attention of a translator's decoder to the sentence it translates (Bahdanau, Cho and Bengio 2014).",
+	Seed:  123,
+	build: func(w *walk) error {
+		l, err := NewAdditive(w.Params().Scope(""), Config{QueryDim: 2, KeyDim: 3, AttnDim: 4})
+		if err != nil {
+			return err
+		}
+		states := w.numbers("states", []float64{
+			0.3, 0.9,
+			0.8, 0.1,
+		}, 2, 2)
+		w.show(states, "states", "A decoder's states before the two words that it writes next.")
+		x := w.tokens()
+		weights := w.withoutHeads(w.Of(l.Weights(w.Build, states, x)))
+		context := w.Of(l.Forward(w.Build, states, x))
+		w.show(weights, "weights = softmax(v·tanh(W_query·states + W_key·x))",
+			"How much each word attends to the six tokens of the source.")
+		w.show(context, "context = weights·x",
+			"The context vector of each word: the tokens, each times its weight, added up.")
+		return nil
+	},
+}

@@ -1,0 +1,48 @@
+package chapter
+
+import "attention/graph"
+
+var oneQuery = Section{
+	Title: "Simple self-attention for one token",
+	Text:  "Self-attention without weights to train, for the second token.",
+	build: func(w *walk) error {
+		x := w.tokens()
+		w.show(x, "x", "Six tokens, three numbers each.")
+		scores := w.Of(graph.Linear(w.row(x, 1), x, nil)) // x[1]·x[s] for every s
+		w.show(scores, "scores = x[1]·xᵀ", "The second token asks: its scores are its dot products with all tokens.")
+
+		weights := w.Of(graph.DivideBySum(scores))
+		w.show(weights, "weights_tmp = scores / Σ scores", "Divided by their sum, the scores become weights.")
+		w.show(w.sum(weights), "weights_tmp.sum()", "The sum of these weights.")
+
+		weights = w.Of(graph.DivideBySum(w.Of(graph.Exp(scores))))
+		w.show(weights, "weights_naive = exp(scores) / Σ exp(scores)",
+			"The softmax by its formula: exponentials of the scores, divided by their sum.")
+		w.show(w.sum(weights), "weights_naive.sum()", "The sum of these weights.")
+
+		weights = w.Of(graph.Softmax(scores))
+		w.show(weights, "weights = softmax(scores)", "The same softmax, computed so that no score is too large for it.")
+		w.show(w.sum(weights), "weights.sum()", "The sum of these weights.")
+
+		context := w.Of(graph.MatMul(weights, x))
+		w.show(context, "context = weights·x", "The context vector: the tokens, each times its weight, added up.")
+		return nil
+	},
+}
+
+var allQueries = Section{
+	Title: "Simple self-attention for all tokens",
+	Text:  "The same for every token at once.",
+	build: func(w *walk) error {
+		x := w.tokens()
+		scores := w.Of(graph.Scores(x, x))
+		w.show(scores, "scores = x·xᵀ", "Every token asks: each row holds the scores of one token with all tokens.")
+		w.Observe("*") // so that the context vectors are computed from the weights
+		context := w.Of(SimpleSelfAttention{}.Forward(w.Build, x))
+		weights := w.withoutHeads(w.Of(SimpleSelfAttention{}.Weights(w.Build, x)))
+		w.show(weights, "weights = softmax(scores)", "The attention weights: the softmax of each row.")
+		w.show(w.sum(weights, 1), "weights.sum(1)", "The sum of each row of weights.")
+		w.show(context, "context = weights·x", "The context vectors, one for each token.")
+		return nil
+	},
+}
