@@ -197,6 +197,37 @@ func ExampleLanguageModel() {
 	// ⎣-1.2604   0.1752  -0.7767   0.3789⎦
 }
 
+func ExampleSection_Run() {
+	section := chapter.Sections()[8]
+	fmt.Printf("%d. %s\n%s\n", section.Number, section.Title, section.Text)
+	steps, err := section.Run(tensor.Float32)
+	check(err)
+	for _, step := range steps {
+		fmt.Printf("\n%s\n%s = %s\n%.4f", step.Text, step.Name, step.Formula, step.Value)
+	}
+	// Output:
+	// 9. A causal mask of minus infinity
+	// Later tokens are hidden before the softmax.
+	//
+	// The scores, minus infinity where a token may not be seen.
+	// masked = fill(q·kᵀ)
+	// ⎡0.2899    -Inf    -Inf    -Inf    -Inf    -Inf⎤
+	// ⎢0.4656  0.1723    -Inf    -Inf    -Inf    -Inf⎥
+	// ⎢0.4594  0.1703  0.1731    -Inf    -Inf    -Inf⎥
+	// ⎢0.2642  0.1024  0.1036  0.0186    -Inf    -Inf⎥
+	// ⎢0.2183  0.0874  0.0882  0.0177  0.0786    -Inf⎥
+	// ⎣0.3408  0.1270  0.1290  0.0198  0.1290  0.0078⎦
+	//
+	// Their scaled softmax: weight 0 there, and each row sums to one at once.
+	// weights = softmax(masked / √2)
+	// ⎡1.0000  0.0000  0.0000  0.0000  0.0000  0.0000⎤
+	// ⎢0.5517  0.4483  0.0000  0.0000  0.0000  0.0000⎥
+	// ⎢0.3800  0.3097  0.3103  0.0000  0.0000  0.0000⎥
+	// ⎢0.2758  0.2460  0.2462  0.2319  0.0000  0.0000⎥
+	// ⎢0.2175  0.1983  0.1984  0.1888  0.1971  0.0000⎥
+	// ⎣0.1935  0.1663  0.1666  0.1542  0.1666  0.1529⎦
+}
+
 // journey is an input of the graph that holds six words of three numbers each.
 func journey(b *layers.Build) *G.Node {
 	x := b.Input("x", 6, 3)

@@ -7,44 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"attention/internal/golden"
 	"attention/internal/tensorprint"
 	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 )
-
-func ExampleSection_Run() {
-	section := chapter.Sections()[8]
-	fmt.Printf("%d. %s\n%s\n", section.Number, section.Title, section.Text)
-	steps, err := section.Run(tensor.Float32)
-	check(err)
-	for _, step := range steps {
-		fmt.Printf("\n%s\n%s = %s\n%.4f", step.Text, step.Name, step.Formula, step.Value)
-	}
-	// Output:
-	// 9. A causal mask of minus infinity
-	// Later tokens are hidden before the softmax.
-	//
-	// The scores, minus infinity where a token may not be seen.
-	// masked = fill(q·kᵀ)
-	// ⎡0.2899    -Inf    -Inf    -Inf    -Inf    -Inf⎤
-	// ⎢0.4656  0.1723    -Inf    -Inf    -Inf    -Inf⎥
-	// ⎢0.4594  0.1703  0.1731    -Inf    -Inf    -Inf⎥
-	// ⎢0.2642  0.1024  0.1036  0.0186    -Inf    -Inf⎥
-	// ⎢0.2183  0.0874  0.0882  0.0177  0.0786    -Inf⎥
-	// ⎣0.3408  0.1270  0.1290  0.0198  0.1290  0.0078⎦
-	//
-	// Their scaled softmax: weight 0 there, and each row sums to one at once.
-	// weights = softmax(masked / √2)
-	// ⎡1.0000  0.0000  0.0000  0.0000  0.0000  0.0000⎤
-	// ⎢0.5517  0.4483  0.0000  0.0000  0.0000  0.0000⎥
-	// ⎢0.3800  0.3097  0.3103  0.0000  0.0000  0.0000⎥
-	// ⎢0.2758  0.2460  0.2462  0.2319  0.0000  0.0000⎥
-	// ⎢0.2175  0.1983  0.1984  0.1888  0.1971  0.0000⎥
-	// ⎣0.1935  0.1663  0.1666  0.1542  0.1666  0.1529⎦
-}
 
 // entries are those of testdata/chapter that hold the value of a step, by section and name.
 var entries = map[string][]string{
@@ -57,66 +25,53 @@ var entries = map[string][]string{
 	"1 weights":             {"002/5 torch_softmax_attn_scores", "003/1 attn_weights_2"},
 	"1 weights.sum()":       {"002/5 torch_softmax_attn_scores.sum()", "003/1 attn_weights_2.sum()"},
 	"1 context":             {"002/6 context_vector", "003/1 context_vec_2"},
-
-	"2 scores":         {"002/7 attention_scores", "002/8 attention_scores", "002/9 attention_scores", "003/2 attn_scores (loops)", "003/2 attn_scores (product)"},
-	"2 weights":        {"003/2 attn_weights", "walk/simple weights"},
-	"2 weights.sum(1)": {"002/9 attention_weights.sum(dim=-1)"},
-	"2 context":        {"002/10 context_vectors"},
-
-	"3 W_query":      {"walk/W_query"},
-	"3 query":        {"002/11 query_2", "004/5 query_2"},
-	"3 keys.shape":   {"002/12 keys.shape"},
-	"3 values.shape": {"002/12 values.shape"},
-	"3 score":        {"002/13 attn_score_22", "004/9 attn_score_22"},
-	"3 scores":       {"002/14 attn_scores_2"},
-	"3 weights":      {"002/15 attn_weights_2"},
-	"3 context":      {"002/16 context_vec_2"},
-
-	"4 x":             {"walk/five inputs"},
-	"4 keys.shape":    {"walk/five keys.shape"},
-	"4 scores":        {"004/11 attn_scores_2"},
-	"4 weights":       {"004/12 attn_weights_2"},
-	"4 weights.sum()": {"004/12 attn_weights_2.sum()"},
-	"4 context":       {"004/13 context_vec_2"},
-
-	"5 context": {"002/18 sa_v1(inputs)", "003/3 context_vectors"},
-
-	"6 context":        {"002/20 sa_v2(inputs)", "003/3 sa_v2(inputs)"},
-	"6 W_query.weight": {"003/8 query.weight"},
-
-	"7 v2(x)":      {"002/22 sa_v2_v1_cv"},
-	"7 from_v2(x)": {"walk/v1 with the weights of v2"},
-	"7 v1(x)":      {"002/23 sa_v1_v2_cv"},
-	"7 from_v1(x)": {"002/24 sa_v2_v1(inputs)"},
-
-	"8 weights": {"002/25 attn_weights"},
-	"8 mask":    {"002/26 mask_simple"},
-	"8 masked":  {"002/27 masked_simple"},
-	"8 normed":  {"002/28 masked_simple_norm"},
-
-	"9 masked":  {"002/29 masked"},
-	"9 weights": {"002/30 attn_weights"},
-
-	"10 dropout(ones)":    {"002/31 dropout(example)"},
-	"10 dropout(weights)": {"002/32 dropout(attn_weights)"},
-
-	"11 batch":         {"002/34 batch"},
-	"11 batch.shape":   {"002/33 batch.shape"},
-	"11 context":       {"002/36 context_vecs"},
-	"11 context.shape": {"002/36 context_vecs.shape"},
-
-	"12 context":       {"002/38 context_vecs"},
-	"12 context.shape": {"002/39 context_vecs.shape"},
-
-	"13 queries":         {"002/41 queries"},
-	"13 queries.shape":   {"002/41 queries.shape"},
-	"13 viewed.shape":    {"002/42 viewed_queries.shape"},
-	"13 viewed[0].shape": {"002/42 viewed_queries[0].shape"},
-	"13 split.shape":     {"walk/split queries.shape"},
-
-	"14 context":       {"002/43 context_vecs"},
-	"14 context.shape": {"002/43 context_vecs.shape"},
-
+	"2 scores": {"002/7 attention_scores", "002/8 attention_scores", "002/9 attention_scores",
+		"003/2 attn_scores (loops)", "003/2 attn_scores (product)"},
+	"2 weights":                      {"003/2 attn_weights", "walk/simple weights"},
+	"2 weights.sum(1)":               {"002/9 attention_weights.sum(dim=-1)"},
+	"2 context":                      {"002/10 context_vectors"},
+	"3 W_query":                      {"walk/W_query"},
+	"3 query":                        {"002/11 query_2", "004/5 query_2"},
+	"3 keys.shape":                   {"002/12 keys.shape"},
+	"3 values.shape":                 {"002/12 values.shape"},
+	"3 score":                        {"002/13 attn_score_22", "004/9 attn_score_22"},
+	"3 scores":                       {"002/14 attn_scores_2"},
+	"3 weights":                      {"002/15 attn_weights_2"},
+	"3 context":                      {"002/16 context_vec_2"},
+	"4 x":                            {"walk/five inputs"},
+	"4 keys.shape":                   {"walk/five keys.shape"},
+	"4 scores":                       {"004/11 attn_scores_2"},
+	"4 weights":                      {"004/12 attn_weights_2"},
+	"4 weights.sum()":                {"004/12 attn_weights_2.sum()"},
+	"4 context":                      {"004/13 context_vec_2"},
+	"5 context":                      {"002/18 sa_v1(inputs)", "003/3 context_vectors"},
+	"6 context":                      {"002/20 sa_v2(inputs)", "003/3 sa_v2(inputs)"},
+	"6 W_query.weight":               {"003/8 query.weight"},
+	"7 v2(x)":                        {"002/22 sa_v2_v1_cv"},
+	"7 from_v2(x)":                   {"walk/v1 with the weights of v2"},
+	"7 v1(x)":                        {"002/23 sa_v1_v2_cv"},
+	"7 from_v1(x)":                   {"002/24 sa_v2_v1(inputs)"},
+	"8 weights":                      {"002/25 attn_weights"},
+	"8 mask":                         {"002/26 mask_simple"},
+	"8 masked":                       {"002/27 masked_simple"},
+	"8 normed":                       {"002/28 masked_simple_norm"},
+	"9 masked":                       {"002/29 masked"},
+	"9 weights":                      {"002/30 attn_weights"},
+	"10 dropout(ones)":               {"002/31 dropout(example)"},
+	"10 dropout(weights)":            {"002/32 dropout(attn_weights)"},
+	"11 batch":                       {"002/34 batch"},
+	"11 batch.shape":                 {"002/33 batch.shape"},
+	"11 context":                     {"002/36 context_vecs"},
+	"11 context.shape":               {"002/36 context_vecs.shape"},
+	"12 context":                     {"002/38 context_vecs"},
+	"12 context.shape":               {"002/39 context_vecs.shape"},
+	"13 queries":                     {"002/41 queries"},
+	"13 queries.shape":               {"002/41 queries.shape"},
+	"13 viewed.shape":                {"002/42 viewed_queries.shape"},
+	"13 viewed[0].shape":             {"002/42 viewed_queries[0].shape"},
+	"13 split.shape":                 {"walk/split queries.shape"},
+	"14 context":                     {"002/43 context_vecs"},
+	"14 context.shape":               {"002/43 context_vecs.shape"},
 	"15 doc":                         {"002/45 doc"},
 	"15 doc.shape":                   {"002/45 doc.shape"},
 	"15 batch":                       {"002/46 gpt_batch"},
@@ -130,10 +85,9 @@ var entries = map[string][]string{
 	"15 W_value.weight.grad.norm()":  {"walk/length of W_value.weight.grad"},
 	"15 out_proj.weight.grad.norm()": {"walk/length of out_proj.weight.grad"},
 	"15 out_proj.bias.grad.norm()":   {"walk/length of out_proj.bias.grad"},
-
-	"16 states":  {"walk/decoder states"},
-	"16 weights": {"walk/additive weights"},
-	"16 context": {"walk/additive context"},
+	"16 states":                      {"walk/decoder states"},
+	"16 weights":                     {"walk/additive weights"},
+	"16 context":                     {"walk/additive context"},
 }
 
 // axes are the entries that hold the lengths of its axes.
@@ -178,26 +132,10 @@ func TestRunRefusesATypeWithoutWeights(t *testing.T) {
 	require.EqualError(t, err, "chapter: section 3: type: got int, want float32 or float64")
 }
 
-// walkPrints reads what walk.py computed: id to kind and text.
-func walkPrints(t testing.TB, file string) map[string]struct{ kind, text string } {
-	t.Helper()
-	prints := map[string]struct{ kind, text string }{}
-	for _, e := range golden.LoadPrinted(t, "chapter/"+file) {
-		kind, id, ok := strings.Cut(e.Head, " ")
-		require.True(t, ok, e.Head)
-		require.NotContains(t, prints, id)
-		prints[id] = struct{ kind, text string }{kind, e.Text}
-	}
-	return prints
-}
-
 // TestStepsEqualTheNotebooks: every value that the chapter's notebooks print is computed and prints the same, and
 // every step's value is either one of them or one that PyTorch computed.
 func TestStepsEqualTheNotebooks(t *testing.T) {
-	want := notebookPrints(t)
-	for id, print := range walkPrints(t, "walk.txt") {
-		want[id] = print
-	}
+	want := prints(t, "002.txt", "003.txt", "004.txt", "walk.txt")
 	eachStep(t, tensor.Float32, func(step string, s chapter.Step) {
 		require.NotEmpty(t, entries[step], "%s: compared with nothing", step)
 		for _, id := range entries[step] {
@@ -222,7 +160,7 @@ func TestStepsEqualTheNotebooks(t *testing.T) {
 
 // TestStepsInFloat64 compares with PyTorch in float64, which draws other weights from the same seeds.
 func TestStepsInFloat64(t *testing.T) {
-	want := walkPrints(t, "walk_float64.txt")
+	want := prints(t, "walk_float64.txt")
 	eachStep(t, tensor.Float64, func(step string, s chapter.Step) {
 		found := 0
 		for _, id := range entries[step] {

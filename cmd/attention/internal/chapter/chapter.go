@@ -41,8 +41,10 @@ draws them. Its sections:
 			return walk(cmd.OutOrStdout(), dt, only)
 		},
 	}
-	cmd.Flags().StringVar(&only, "section", "", "show one `section`: its number, or a regular expression that headings match")
-	cmd.Flags().StringVar(&dtype, "dtype", "float32", "element `type`: float32 or float64, for which other weights are drawn")
+	cmd.Flags().StringVar(&only, "section", "",
+		"show one `section`: its number, or a regular expression that headings match")
+	cmd.Flags().StringVar(&dtype, "dtype", "float32",
+		"element `type`: float32 or float64, for which other weights are drawn")
 	return cmd
 }
 

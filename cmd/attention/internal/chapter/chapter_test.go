@@ -72,7 +72,8 @@ func TestChapterRefuses(t *testing.T) {
 	}{
 		{[]string{"--section", "0"}, "--section: got 0, want 1 to 16"},
 		{[]string{"--section", "17"}, "--section: got 17, want 1 to 16"},
-		{[]string{"--section", "transformer"}, `--section: got "transformer", which is in no heading; see attention chapter --help`},
+		{[]string{"--section", "transformer"},
+			`--section: got "transformer", which is in no heading; see attention chapter --help`},
 		{[]string{"--section", "("}, "--section: error parsing regexp: missing closing ): `(?i)(`"},
 		{[]string{"--dtype", "float16"}, `--dtype: got "float16", want float32 or float64`},
 		{[]string{"simple"}, `unknown command "simple" for "attention chapter"`},
