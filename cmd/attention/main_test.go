@@ -53,9 +53,11 @@ func trainTiny(t testing.TB, flags ...string) (folder, printed string) {
 	t.Helper()
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.txt")
-	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("the quick brown fox jumps over a lazy dog\nand goes on\n", 16)), 0o644))
+	require.NoError(t, os.WriteFile(text,
+		[]byte(strings.Repeat("the quick brown fox jumps over a lazy dog\nand goes on\n", 16)), 0o644))
 	folder = filepath.Join(dir, "run")
-	tiny := strings.Fields("--width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --text " + text + " --out " + folder)
+	tiny := strings.Fields("--width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --text " +
+		text + " --out " + folder)
 	return folder, trainText(t, append(tiny, flags...)...)
 }
 
@@ -113,7 +115,8 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 		content, err := os.ReadFile(config)
 		require.NoError(t, err)
 		text = string(content)
-		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(text, `"batch": 3`, `"batch": 3, "batch": 4`, 1)), 0o644))
+		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(text, `"batch": 3`, `"batch": 3, "batch": 4`, 1)),
+			0o644))
 		_, _, err = attention(t, append([]string{"generate"}, args...)...)
 		require.EqualError(t, err, "--model: "+config+`: field "batch" comes twice`)
 		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
@@ -140,7 +143,8 @@ func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	want, err := os.ReadFile(model)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(model))
-	said := dir + ": got a run that is not finished, want one that is; to end it where it stands: attention train --resume " + dir + " --steps 12"
+	said := dir + ": got a run that is not finished, want one that is; " +
+		"to end it where it stands: attention train --resume " + dir + " --steps 12"
 	_, _, err = attention(t, "export", "--model", dir, "--format", "torch", "--out", filepath.Join(t.TempDir(), "out"))
 	require.EqualError(t, err, "--model: "+said)
 	_, _, err = attention(t, "train", "--init", dir)

@@ -14,13 +14,13 @@ type setting struct {
 	about   string
 	q, k, v s
 	config  graph.AttentionConfig
-	more    []Input                                      // what the config holds nodes of
-	detach  bool                                         // more goes through Detach
-	set     func(c *graph.AttentionConfig, more G.Nodes) // puts the nodes of more into the config; may be nil
+	more    []Input                                      // inputs of the config
+	detach  bool                                         // whether they pass through Detach
+	set     func(c *graph.AttentionConfig, more G.Nodes) // sets the nodes of more in the config; may be nil
 	reason  string
 }
 
-// attentions returns the cases of both forms of attention in all settings, and of what
+// attentions returns the cases of both forms of attention in all settings, and of the ops
 // they are made of.
 func attentions() []Case {
 	composed := func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
@@ -33,7 +33,7 @@ func attentions() []Case {
 		attentionsOf("FusedAttention", graph.FusedAttention, settings), packedAttentions(), maskFills(), appendRows())
 }
 
-// packedAttentions returns the cases of queries, keys and values in one tensor.
+// packedAttentions returns the cases with queries, keys and values in one tensor.
 func packedAttentions() []Case {
 	packed := func(widths [3]int, c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
@@ -46,14 +46,19 @@ func packedAttentions() []Case {
 	qkv := func(shape ...int) []Input { return []Input{Float("qkv", shape...)} }
 	causal := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}
 	return []Case{
-		{Op: "FusedAttentionPacked", About: "causal, three heads", Inputs: qkv(2, 5, 27), Apply: packed([3]int{6, 6, 15}, causal)},
-		{Op: "FusedAttentionPacked", About: "causal, dropout", Inputs: append(qkv(2, 5, 27), Key()), Apply: packed([3]int{6, 6, 15}, causal)},
+		{Op: "FusedAttentionPacked", About: "causal, three heads", Inputs: qkv(2, 5, 27),
+			Apply: packed([3]int{6, 6, 15}, causal)},
+		{Op: "FusedAttentionPacked", About: "causal, dropout", Inputs: append(qkv(2, 5, 27), Key()),
+			Apply: packed([3]int{6, 6, 15}, causal)},
 		{Op: "FusedAttentionPacked", About: "six heads share two", Inputs: qkv(5, 34),
 			Apply: packed([3]int{18, 6, 10}, graph.AttentionConfig{Heads: 6, KVHeads: 2})},
 	}
 }
 
-func attentionsOf(op string, attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error), settings []setting) []Case {
+type attention func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error)
+
+// attentionsOf returns the cases of one form of attention.
+func attentionsOf(op string, attend attention, settings []setting) []Case {
 	var cases []Case
 	for _, set := range settings {
 		cases = append(cases, Case{
@@ -74,7 +79,7 @@ func attentionsOf(op string, attend func(q, k, v *G.Node, c graph.AttentionConfi
 	return append(cases, Case{Op: op, About: "of x to itself, causal", Inputs: x(2, 5, 3), Apply: ofItself})
 }
 
-// bound returns the config with the nodes of more.
+// bound returns the config with the nodes of more in it.
 func (set setting) bound(more G.Nodes) (c graph.AttentionConfig, err error) {
 	c = set.config
 	if set.detach {
@@ -91,25 +96,26 @@ func (set setting) bound(more G.Nodes) (c graph.AttentionConfig, err error) {
 	return c, nil
 }
 
-// dropout puts the key into the config.
+// dropout sets the config's dropout, with the key from more.
 func dropout(c *graph.AttentionConfig, more G.Nodes) {
 	c.Dropout = graph.DropoutConfig{P: 0.3, Key: more[0], Site: 1}
 }
 
-// renormalizedSettings are those that only the composed form computes.
+// renormalizedSettings returns the settings that only the composed form computes.
 func renormalizedSettings() []setting {
 	renormalized := graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}
 	return []setting{
 		{about: "causal renormalized, 3-D", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}},
 		{about: "causal renormalized, 4-D", config: renormalized, q: s{2, 3, 5, 2}, k: s{2, 3, 5, 2}, v: s{2, 3, 5, 7}},
-		{about: "causal renormalized, dropout", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: []Input{Key()}, set: dropout},
+		{about: "causal renormalized, dropout", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7},
+			more: []Input{Key()}, set: dropout},
 		threeHeads("lengths, renormalized", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.Mask, c.Renormalize = mask.KeyLengths{Lengths: more[0]}, true
 		}, IDs("lengths", []int{4, 0}, 2)),
 	}
 }
 
-// plainSettings have no nodes in the config but the key of dropout.
+// plainSettings returns the settings whose config holds no node but a dropout key.
 func plainSettings() []setting {
 	var plain graph.AttentionConfig
 	causal, heads := graph.AttentionConfig{Mask: mask.Causal{}}, graph.AttentionConfig{Heads: 3}
@@ -121,8 +127,10 @@ func plainSettings() []setting {
 		{about: "3-D", config: plain, q: s{2, 3, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
 		{about: "4-D", config: plain, q: s{2, 3, 2, 5}, k: s{2, 3, 7, 5}, v: s{2, 3, 7, 3}},
 		{about: "three heads", config: heads, q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15}},
-		{about: "six heads share two", config: graph.AttentionConfig{Heads: 6, KVHeads: 2}, q: s{2, 5, 18}, k: s{2, 7, 6}, v: s{2, 7, 10}},
-		{about: "causal, two heads share one, dropout", config: grouped, q: s{2, 5, 6}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
+		{about: "six heads share two", config: graph.AttentionConfig{Heads: 6, KVHeads: 2}, q: s{2, 5, 18}, k: s{2, 7, 6},
+			v: s{2, 7, 10}},
+		{about: "causal, two heads share one, dropout", config: grouped, q: s{2, 5, 6}, k: s{2, 5, 3}, v: s{2, 5, 7},
+			more: key, set: dropout},
 		{about: "one head", config: graph.AttentionConfig{Heads: 1}, q: s{2, 3, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
 		{about: "scale 1.7", config: graph.AttentionConfig{Scale: 1.7}, q: s{2, 3, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
 		{about: "T=1", config: plain, q: s{2, 1, 5}, k: s{2, 7, 5}, v: s{2, 7, 3}},
@@ -137,11 +145,12 @@ func plainSettings() []setting {
 		{about: "causal, T of several tiles", config: causal, q: s{67, 2}, k: s{67, 2}, v: s{67, 1},
 			reason: "a tile of keys is hidden in part from a tile of queries"},
 		{about: "causal, dropout", config: causal, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}, more: key, set: dropout},
-		{about: "causal, three heads, dropout", config: causalHeads, q: s{2, 5, 6}, k: s{2, 5, 6}, v: s{2, 5, 21}, more: key, set: dropout},
+		{about: "causal, three heads, dropout", config: causalHeads, q: s{2, 5, 6}, k: s{2, 5, 6}, v: s{2, 5, 21},
+			more: key, set: dropout},
 	}
 }
 
-// attentionWeights returns the cases of the weights, in which the values have no part.
+// attentionWeights returns the cases of the weights, which do not depend on the values.
 func attentionWeights() []Case {
 	inputs := []Input{Float("q", 2, 5, 6), Float("k", 2, 5, 6), Fixed("v", make([]float64, 60), 2, 5, 6)}
 	weights := func(c graph.AttentionConfig) func(G.Nodes) (*G.Node, error) {

@@ -9,7 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// threeHeads returns a setting of 2 batches, 3 heads, 5 queries and 7 keys.
+// threeHeads returns a setting with B=2, H=3, T=5 and S=7.
 func threeHeads(about string, set func(c *graph.AttentionConfig, more G.Nodes), more ...Input) setting {
 	return setting{about: about, config: graph.AttentionConfig{Heads: 3}, q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15},
 		more: more, set: set}
@@ -65,9 +65,11 @@ func biasSettings() []setting {
 		threeHeads("one relative bias for all heads, causal", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.RelativeBias, c.Mask = more[0], mask.Causal{Align: mask.LowerRight}
 		}, Float("relative bias", 1, 11)),
-		{about: "relative bias, 2-D", q: s{5, 2}, k: s{7, 2}, v: s{7, 3}, set: relative, more: []Input{Float("relative bias", 1, 11)}},
-		{about: "relative bias, detached", config: graph.AttentionConfig{Heads: 3}, q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15},
-			more: []Input{{Name: "relative bias", Shape: s{3, 11}, Constant: true}}, detach: true, set: relative},
+		{about: "relative bias, 2-D", q: s{5, 2}, k: s{7, 2}, v: s{7, 3}, set: relative,
+			more: []Input{Float("relative bias", 1, 11)}},
+		{about: "relative bias, detached", config: graph.AttentionConfig{Heads: 3},
+			q: s{2, 5, 6}, k: s{2, 7, 6}, v: s{2, 7, 15}, detach: true, set: relative,
+			more: []Input{{Name: "relative bias", Shape: s{3, 11}, Constant: true}}},
 		threeHeads("sinks, nothing to see for some", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.Sinks, c.Mask = more[0], mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
 		}, Float("sinks", 3)),
@@ -78,11 +80,12 @@ func biasSettings() []setting {
 	}
 }
 
-// everythingAtOnce has 6 heads that share 2, and 2 extra keys after 7 others.
+// everythingAtOnce returns a setting with H=6, K=2 and 2 extra keys after 7 others.
 func everythingAtOnce() setting {
 	return setting{
 		about: "everything at once", q: s{2, 5, 12}, k: s{2, 9, 4}, v: s{2, 9, 6},
-		more: []Input{IDs("lengths", []int{6, 7}, 2), Float("bias", 2, 1, 5, 7), Float("relative bias", 6, 11), Float("sinks", 6), Key()},
+		more: []Input{IDs("lengths", []int{6, 7}, 2), Float("bias", 2, 1, 5, 7), Float("relative bias", 6, 11),
+			Float("sinks", 6), Key()},
 		set: func(c *graph.AttentionConfig, more G.Nodes) {
 			*c = graph.AttentionConfig{
 				Heads: 6, KVHeads: 2, Scale: 0.7, Softcap: 5, ExtraKeys: 2,

@@ -17,15 +17,15 @@ type Case struct {
 	About  string                            // its shapes and settings
 	Inputs []Input                           // in the order of the function's arguments
 	Apply  func(in G.Nodes) (*G.Node, error) // the function, with its settings, of the nodes of Inputs
-	Flat   bool                              // all derivatives are zero; otherwise that fails
+	Flat   bool                              // whether all derivatives are zero; otherwise that fails
 	Reason string                            // why the case is there, if About does not tell
 }
 
 // Name returns the name that attention gradcheck prints.
 func (c Case) Name() string { return c.Op + ", " + c.About }
 
-// Build builds the graph of the case in one type and returns the nodes to
-// differentiate by.
+// Build builds the graph of the case in one type and returns its output and the nodes to
+// differentiate with respect to.
 func (c Case) Build(dt tensor.Dtype, r *rand.Rand) (out *G.Node, wrt G.Nodes, err error) {
 	in, wrt, err := Nodes(G.NewGraph(), dt, r, c.Inputs)
 	if err != nil {
@@ -40,8 +40,8 @@ func (c Case) Check(dt tensor.Dtype, config gradcheck.Config) (*gradcheck.Report
 	return Check(c.Build, c.Flat, dt, config)
 }
 
-// Builder builds a graph in one type, with values drawn from r, and returns its output
-// and the nodes to differentiate by.
+// Builder builds a graph in one type, with values drawn from r, and returns its output and
+// the nodes to differentiate with respect to.
 type Builder func(dt tensor.Dtype, r *rand.Rand) (out *G.Node, wrt G.Nodes, err error)
 
 // Check compares the gradients of a graph with central differences: those of a float32

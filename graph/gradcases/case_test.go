@@ -25,16 +25,17 @@ func TestCheck(t *testing.T) {
 		ok     bool
 		err    string
 	}{
-		{"a right gradient", gradcases.Case{Inputs: []gradcases.Input{x},
-			Apply: func(in G.Nodes) (*G.Node, error) { return G.Neg(in[0]) }}, true, ""},
-		{"Gorgonia's gradient of 1/√x is wrong", gradcases.Case{Inputs: []gradcases.Input{positive},
-			Apply: func(in G.Nodes) (*G.Node, error) { return G.InverseSqrt(in[0]) }}, false, ""},
-		{"an op that loses its input", gradcases.Case{Inputs: []gradcases.Input{x}, Apply: zero}, false,
-			"gradcheck: all derivatives are 0, want some that are not"},
-		{"an op of constant output", gradcases.Case{Inputs: []gradcases.Input{x}, Apply: zero, Flat: true}, true, ""},
-		{"an op that cannot be built", gradcases.Case{Apply: func(G.Nodes) (*G.Node, error) {
+		{reason: "a right gradient", c: gradcases.Case{Inputs: []gradcases.Input{x},
+			Apply: func(in G.Nodes) (*G.Node, error) { return G.Neg(in[0]) }}, ok: true},
+		{reason: "Gorgonia's gradient of 1/√x is wrong", c: gradcases.Case{Inputs: []gradcases.Input{positive},
+			Apply: func(in G.Nodes) (*G.Node, error) { return G.InverseSqrt(in[0]) }}},
+		{reason: "an op that loses its input", c: gradcases.Case{Inputs: []gradcases.Input{x}, Apply: zero},
+			err: "gradcheck: all derivatives are 0, want some that are not"},
+		{reason: "an op of constant output", c: gradcases.Case{Inputs: []gradcases.Input{x}, Apply: zero, Flat: true},
+			ok: true},
+		{reason: "an op that cannot be built", c: gradcases.Case{Apply: func(G.Nodes) (*G.Node, error) {
 			return nil, errors.New("no such op")
-		}}, false, "no such op"},
+		}}, err: "no such op"},
 	} {
 		for _, dt := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 			report, err := row.c.Check(dt, gradcheck.Config{Seed: 1})

@@ -15,10 +15,10 @@ func Cases() []Case {
 // s is a shape.
 type s = []int
 
-// x returns the inputs of an op of one node.
+// x returns the input of an op with one node.
 func x(shape ...int) []Input { return []Input{Float("x", shape...)} }
 
-// pair returns the inputs of an op of two nodes.
+// pair returns the inputs of an op with two nodes.
 func pair(x string, xs s, y string, ys s) []Input { return []Input{Float(x, xs...), Float(y, ys...)} }
 
 func one(op func(x *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) {
@@ -29,12 +29,12 @@ func two(op func(a, b *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) 
 	return func(in G.Nodes) (*G.Node, error) { return op(in[0], in[1]) }
 }
 
-// twice is two with the one input for both nodes.
+// twice is two with one input as both nodes.
 func twice(op func(a, b *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return op(in[0], in[0]) }
 }
 
-// chain returns second of first.
+// chain returns the composition second(first(n)).
 func chain[N any](first func(N) (*G.Node, error), second func(*G.Node) (*G.Node, error)) func(N) (*G.Node, error) {
 	return func(n N) (*G.Node, error) {
 		y, err := first(n)

@@ -9,21 +9,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Input is one input of a case. A zero Input but for name and shape has random values
-// between −1 and 1 and is differentiated by.
+// Input is one input of a case. With only a name and a shape it has random values between
+// −1 and 1, and the check differentiates with respect to it.
 type Input struct {
 	Name     string
 	Shape    tensor.Shape // nil is a scalar
 	IDs      []int        // the values of an integer input: ids, lengths, positions, a dropout key
 	Floats   []float64    // the values of a constant
-	Positive bool         // the random values are between ½ and 3/2
-	Constant bool         // random values that are not differentiated by
+	Positive bool         // whether the random values are between ½ and 3/2
+	Constant bool         // whether the random values have no gradient
 }
 
-// Float returns an input that is differentiated by.
+// Float returns an input to differentiate with respect to.
 func Float(name string, shape ...int) Input { return Input{Name: name, Shape: shape} }
 
-// Fixed returns an input with these values, which is not differentiated by.
+// Fixed returns a constant input with these values.
 func Fixed(name string, values []float64, shape ...int) Input {
 	return Input{Name: name, Shape: shape, Floats: values}
 }
@@ -33,17 +33,17 @@ func IDs(name string, ids []int, shape ...int) Input {
 	return Input{Name: name, Shape: shape, IDs: ids}
 }
 
-// DropoutKey is the key of every dropout in the cases. Its masks keep some elements
-// and drop some.
+// DropoutKey is the key of every dropout in the cases. Its masks keep some elements and
+// drop others.
 const DropoutKey = 3
 
 // Key returns a dropout key.
 func Key() Input { return IDs("key", []int{DropoutKey}) }
 
-// Nodes returns the nodes of inputs and those of them to differentiate by. The values
-// are the same, and exact, in float32 and float64. An input that is differentiated by
-// is doubled first, so that the op reads an intermediate value, as in a model: the
-// machine plans its memory and lets ops overwrite it.
+// Nodes returns the nodes of inputs, and wrt, those to differentiate with respect to. The
+// values are the same, and exact, in float32 and float64. A node of wrt is doubled first,
+// so that the op reads an intermediate value, as in a model: the machine plans its memory
+// and lets ops overwrite it.
 func Nodes(g *G.ExprGraph, dt tensor.Dtype, r *rand.Rand, inputs []Input) (in, wrt G.Nodes, err error) {
 	for _, i := range inputs {
 		n := i.node(g, dt, r)
@@ -82,8 +82,8 @@ func (i Input) tensor(g *G.ExprGraph, v *tensor.Dense) *G.Node {
 	return G.NewTensor(g, v.Dtype(), v.Dims(), G.WithShape(v.Shape()...), G.WithName(i.Name), G.WithValue(v))
 }
 
-// Draw returns a tensor of random values between lo and hi, the same and exact in
-// float32 and float64.
+// Draw returns a tensor of random values between lo and hi. They are the same, and exact,
+// in float32 and float64.
 func Draw(dt tensor.Dtype, r *rand.Rand, lo, hi float64, shape tensor.Shape) *tensor.Dense {
 	return dense(dt, draw(r, lo, hi, shape.TotalSize()), shape)
 }

@@ -21,8 +21,9 @@ func layouts() []Case {
 		{Op: "MergeHeads", About: "3-D", Inputs: x(3, 5, 2), Apply: one(graph.MergeHeads)},
 		{Op: "MergeHeads", About: "4-D", Inputs: x(2, 3, 5, 7), Apply: one(graph.MergeHeads)},
 		{Op: "MergeHeads", About: "one head", Inputs: x(2, 1, 5, 7), Apply: one(graph.MergeHeads)},
-		{Op: "Concat", About: "three widths", Inputs: []Input{Float("xs[0]", 2, 3, 5), Float("xs[1]", 2, 3, 1), Float("xs[2]", 2, 3, 7)},
-			Apply: concat},
+		{Op: "Concat", About: "three widths",
+			Inputs: []Input{Float("xs[0]", 2, 3, 5), Float("xs[1]", 2, 3, 1), Float("xs[2]", 2, 3, 7)},
+			Apply:  concat},
 		{Op: "Concat", About: "one node, twice", Inputs: x(2, 3),
 			Apply: func(in G.Nodes) (*G.Node, error) { return graph.Concat(in[0], in[0]) }},
 		{Op: "Concat", About: "alone", Inputs: x(2, 3), Apply: concat},
@@ -82,8 +83,10 @@ func appendRows() []Case {
 	}
 	return []Case{
 		{Op: "AppendRow", About: "2-D", Inputs: pair("x", s{3, 5}, "row", s{5}), Apply: two(graph.AppendRow)},
-		{Op: "AppendRow", About: "3-D, a row of three axes", Inputs: pair("x", s{2, 3, 5}, "row", s{1, 1, 5}), Apply: two(graph.AppendRow)},
-		{Op: "AppendRow", About: "4-D, rows of one", Inputs: pair("x", s{2, 3, 5, 1}, "row", s{1}), Apply: two(graph.AppendRow)},
+		{Op: "AppendRow", About: "3-D, a row of three axes", Inputs: pair("x", s{2, 3, 5}, "row", s{1, 1, 5}),
+			Apply: two(graph.AppendRow)},
+		{Op: "AppendRow", About: "4-D, rows of one", Inputs: pair("x", s{2, 3, 5, 1}, "row", s{1}),
+			Apply: two(graph.AppendRow)},
 		{Op: "AppendRow", About: "zeros", Inputs: x(2, 3, 5),
 			Apply: one(func(x *G.Node) (*G.Node, error) { return graph.AppendRow(x, nil) })},
 		{Op: "Detach", About: "as a factor", Inputs: []Input{{Name: "y", Shape: s{2, 3}, Constant: true}, Float("x", 2, 3)},
@@ -91,7 +94,7 @@ func appendRows() []Case {
 	}
 }
 
-// lastRows returns the cases of ReLU and LastRow.
+// lastRows returns the cases of ReLU and of LastRow.
 func lastRows() []Case {
 	andWhole := func(x *G.Node) (*G.Node, error) {
 		row, err := graph.LastRow(x)

@@ -26,7 +26,7 @@ func norms() []Case {
 	return append(cases, rootNorms("L2Norm", graph.L2Norm)...)
 }
 
-// rootNorms returns the cases of a norm that divides by a root of squares.
+// rootNorms returns the cases of a norm that divides by a root of a sum of squares.
 func rootNorms(op string, norm func(x, weight *G.Node, eps float64) (*G.Node, error)) []Case {
 	by := func(eps float64) func(x, weight *G.Node) (*G.Node, error) {
 		return func(x, weight *G.Node) (*G.Node, error) { return norm(x, weight, eps) }

@@ -40,8 +40,9 @@ func ropes() []Case {
 			Apply: rope(graph.RoPEConfig{Heads: 3, Dims: 4})},
 		{Op: "RoPE", About: "interleaved", Inputs: placed(s{2, 3, 5, 6}, []int{3, -1, 4, 1, 5}, 5),
 			Apply: rope(graph.RoPEConfig{Interleaved: true})},
-		{Op: "RoPE", About: "interleaved, two heads, a part of each", Inputs: placed(s{2, 3, 10}, []int{3, -1, 4, 1, 5, 9}, 2, 3),
-			Apply: rope(graph.RoPEConfig{Heads: 2, Dims: 4, Interleaved: true})},
+		{Op: "RoPE", About: "interleaved, two heads, a part of each",
+			Inputs: placed(s{2, 3, 10}, []int{3, -1, 4, 1, 5, 9}, 2, 3),
+			Apply:  rope(graph.RoPEConfig{Heads: 2, Dims: 4, Interleaved: true})},
 		{Op: "RoPE", About: "linear", Inputs: placed(s{5, 6}, []int{1000000}), Apply: rope(linear)},
 		{Op: "RoPE", About: "ntk", Inputs: placed(s{2, 5, 6}, []int{-3}), Apply: rope(ntk)},
 		{Op: "RoPE", About: "T=1", Inputs: placed(s{2, 1, 2}, []int{7}), Apply: rope(graph.RoPEConfig{})},
@@ -53,7 +54,8 @@ func sinusoids() []Case {
 	return []Case{
 		{Op: "AddSinusoidal", About: "3-D, from 17", Inputs: placed(s{2, 3, 6}, []int{17}), Apply: add},
 		{Op: "AddSinusoidal", About: "2-D", Inputs: x(5, 6), Apply: add},
-		{Op: "AddSinusoidal", About: "a position for each", Inputs: placed(s{2, 3, 2}, []int{3, -1, 4, 1, 5, 9}, 2, 3), Apply: add},
+		{Op: "AddSinusoidal", About: "a position for each", Inputs: placed(s{2, 3, 2}, []int{3, -1, 4, 1, 5, 9}, 2, 3),
+			Apply: add},
 	}
 }
 
@@ -79,7 +81,8 @@ func relativeBiases() []Case {
 	}
 	const ofSoftmax = "the bias is a constant: it is checked inside a softmax"
 	return []Case{
-		{Op: "T5RelativeBias", About: "two directions", Inputs: []Input{Float("table", 8, 3)}, Apply: t5(graph.T5Config{T: 5, S: 7, MaxDistance: 5})},
+		{Op: "T5RelativeBias", About: "two directions", Inputs: []Input{Float("table", 8, 3)},
+			Apply: t5(graph.T5Config{T: 5, S: 7, MaxDistance: 5})},
 		{Op: "T5RelativeBias", About: "one direction, later", Inputs: x(7, 3),
 			Apply: t5(graph.T5Config{T: 3, S: 31, Offset: 29, MaxDistance: 20, Unidirectional: true})},
 		{Op: "T5RelativeBias", About: "T=1", Inputs: x(4, 3), Apply: t5(graph.T5Config{T: 1, S: 5, Offset: 2})},

@@ -9,7 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// rows returns the cases of the ops on rows of scores: softmax, its masks, division by the sum.
+// rows returns the cases of the ops on rows of scores: softmax, masks, division by the sum.
 func rows() []Case {
 	hide := math.Inf(-1)
 	far := Fixed("far", []float64{100, 101, 99, 100, 0}, 5)
@@ -23,8 +23,10 @@ func rows() []Case {
 		{Op: "Softmax", About: "4-D", Inputs: x(2, 3, 2, 5), Apply: one(graph.Softmax)},
 		{Op: "Softmax", About: "one key", Inputs: x(3, 1), Apply: one(graph.Softmax), Flat: true,
 			Reason: "the weight of a single key is 1"},
-		{Op: "Softmax", About: "scores beyond exp's range in float32", Inputs: []Input{Float("x", 3, 5), far}, Apply: softmaxOfSum},
-		{Op: "Softmax", About: "hidden keys and a hidden row", Inputs: []Input{Float("x", 2, 3, 5), mask}, Apply: softmaxOfSum},
+		{Op: "Softmax", About: "scores beyond exp's range in float32", Inputs: []Input{Float("x", 3, 5), far},
+			Apply: softmaxOfSum},
+		{Op: "Softmax", About: "hidden keys and a hidden row", Inputs: []Input{Float("x", 2, 3, 5), mask},
+			Apply: softmaxOfSum},
 		{Op: "DivideBySum", About: "3-D", Inputs: positive(2, 3, 5), Apply: one(graph.DivideBySum)},
 		{Op: "DivideBySum", About: "1-D", Inputs: positive(7), Apply: one(graph.DivideBySum)},
 		{Op: "CausalFill", About: "2-D", Inputs: []Input{Float("scores", 5, 5)}, Apply: expOfFill, Reason: ofExp},

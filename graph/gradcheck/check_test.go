@@ -28,16 +28,18 @@ func requireRight(t *testing.T, out *G.Node, wrt ...*G.Node) {
 
 func TestStockOps(t *testing.T) {
 	for name, build := range map[string]func(x, y, w *G.Node) (*G.Node, error){
-		"Mul":                func(x, _, w *G.Node) (*G.Node, error) { return G.Mul(x, w) },
-		"Tanh":               func(x, _, _ *G.Node) (*G.Node, error) { return G.Tanh(x) },
-		"HadamardProd":       func(x, y, _ *G.Node) (*G.Node, error) { return G.HadamardProd(x, y) },
-		"HadamardDiv":        func(x, y, _ *G.Node) (*G.Node, error) { return G.HadamardDiv(x, y) },
-		"Square of itself":   func(x, _, _ *G.Node) (*G.Node, error) { return G.HadamardProd(x, x) },
-		"Sum, a scalar":      func(x, _, _ *G.Node) (*G.Node, error) { return G.Sum(G.Must(G.Square(x))) },
-		"Mean of an axis":    func(x, _, _ *G.Node) (*G.Node, error) { return G.Mean(G.Must(G.Square(x)), 1) },
-		"Transpose, Reshape": func(x, _, _ *G.Node) (*G.Node, error) { return G.Reshape(G.Must(G.Transpose(x)), tensor.Shape{2, 3}) },
-		"Concat":             func(x, y, _ *G.Node) (*G.Node, error) { return G.Concat(1, x, y) },
-		"Slice":              func(x, _, _ *G.Node) (*G.Node, error) { return G.Slice(x, nil, G.S(1, 3)) },
+		"Mul":              func(x, _, w *G.Node) (*G.Node, error) { return G.Mul(x, w) },
+		"Tanh":             func(x, _, _ *G.Node) (*G.Node, error) { return G.Tanh(x) },
+		"HadamardProd":     func(x, y, _ *G.Node) (*G.Node, error) { return G.HadamardProd(x, y) },
+		"HadamardDiv":      func(x, y, _ *G.Node) (*G.Node, error) { return G.HadamardDiv(x, y) },
+		"Square of itself": func(x, _, _ *G.Node) (*G.Node, error) { return G.HadamardProd(x, x) },
+		"Sum, a scalar":    func(x, _, _ *G.Node) (*G.Node, error) { return G.Sum(G.Must(G.Square(x))) },
+		"Mean of an axis":  func(x, _, _ *G.Node) (*G.Node, error) { return G.Mean(G.Must(G.Square(x)), 1) },
+		"Transpose, Reshape": func(x, _, _ *G.Node) (*G.Node, error) {
+			return G.Reshape(G.Must(G.Transpose(x)), tensor.Shape{2, 3})
+		},
+		"Concat": func(x, y, _ *G.Node) (*G.Node, error) { return G.Concat(1, x, y) },
+		"Slice":  func(x, _, _ *G.Node) (*G.Node, error) { return G.Slice(x, nil, G.S(1, 3)) },
 		"constants": func(x, _, _ *G.Node) (*G.Node, error) {
 			return G.Mul(G.NewConstant(3.0), G.Must(G.Add(x, G.NewConstant(2.0))))
 		},
@@ -55,7 +57,7 @@ func TestStockOps(t *testing.T) {
 	}
 }
 
-// TestStockOpsThatAreWrong: two of Gorgonia's own gradients are wrong.
+// Two of Gorgonia's own gradients are wrong.
 func TestStockOpsThatAreWrong(t *testing.T) {
 	for name, op := range map[string]func(*G.Node) (*G.Node, error){"InverseSqrt": G.InverseSqrt, "Log2": G.Log2} {
 		for _, mode := range modes {
@@ -77,7 +79,7 @@ func TestAttention(t *testing.T) {
 	requireRight(t, out, q, k, v)
 	requireRight(t, weights, q, k, v) // v has no influence on the weights
 
-	// All three at once: the gradients of three uses add up.
+	// One node as q, k and v: the gradients of its three uses add up.
 	out, _, err = graph.Attention(q, q, q, graph.AttentionConfig{})
 	require.NoError(t, err)
 	requireRight(t, out, q)
@@ -99,7 +101,8 @@ func TestReport(t *testing.T) {
 	want := math.Abs(worst.Analytic-worst.Numeric) / (math.Abs(worst.Analytic) + 0.01)
 	require.InDelta(t, want, worst.RelError, 1e-8)
 
-	require.Regexp(t, `^x \(2, 3\): FAIL: 1 of 6 elements differ by more than 1e-05, worst at \[1 1\]: analytic [-.\d]+, numeric [-.\d]+, relative error 0.00\d+
+	require.Regexp(t, `^x \(2, 3\): FAIL: 1 of 6 elements differ by more than 1e-05, worst at \[1 1\]: `+
+		`analytic [-.\d]+, numeric [-.\d]+, relative error 0.00\d+
 w \(3, 5\): ok: 15 compared, worst at \[\d \d\]: analytic [-.\d]+, numeric [-.\d]+, relative error [\de.-]+
 unused \(7\): ok: does not influence the output, gradient zero$`, report.String())
 	require.EqualError(t, report.Err(), "gradcheck: 1 of 3 gradients are wrong: "+report.Inputs[0].String())
@@ -114,10 +117,11 @@ unused \(7\): ok: does not influence the output, gradient zero$`, report.String(
 	report, err = gradcheck.Check(out, G.Nodes{x, unused}, gradcheck.Config{Mode: gradcheck.OneDirection})
 	require.NoError(t, err)
 	require.Equal(t, 1, report.Compared())
-	require.ErrorContains(t, report.Err(), "x (2, 3): FAIL: differs by more than 1e-05 along a random direction: analytic ")
+	require.ErrorContains(t, report.Err(),
+		"x (2, 3): FAIL: differs by more than 1e-05 along a random direction: analytic ")
 }
 
-// TestNothingOfTheGraphChanges: a graph that was checked trains as one that was not.
+// A graph that was checked trains like one that was not.
 func TestNothingOfTheGraphChanges(t *testing.T) {
 	build := func() (g *G.ExprGraph, x, w, out, cost *G.Node) {
 		g = G.NewGraph()
@@ -168,8 +172,7 @@ func TestScalars(t *testing.T) {
 	require.Equal(t, []int{}, report.Inputs[0].Worst.Index)
 }
 
-// TestViews: an input whose value is a transposed view or a slice, and one in
-// column-major order.
+// Values of inputs may be transposed views, slices, and in column-major order.
 func TestViews(t *testing.T) {
 	transposed := tensor.New(tensor.WithShape(3, 2), tensor.WithBacking(values(6)))
 	require.NoError(t, transposed.T())
@@ -191,7 +194,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestNotDifferentiable: where an op stops gradients, the differences decide.
+// Where an op stops gradients, the differences decide.
 func TestNotDifferentiable(t *testing.T) {
 	g := G.NewGraph()
 	x, keep := input64(g, "x", 2, 3), input64(g, "keep", 2, 3)
@@ -204,7 +207,7 @@ func TestNotDifferentiable(t *testing.T) {
 	require.Contains(t, report.Inputs[1].String(), "keep (2, 3): FAIL: 6 of 6 elements differ")
 	require.Contains(t, report.Inputs[1].String(), "analytic 0,")
 
-	// A comparison is flat wherever it has a derivative at all.
+	// The derivative of a comparison is zero wherever it exists.
 	bound := G.NewMatrix(g, tensor.Float64, G.WithName("bound"), G.WithShape(2, 3),
 		G.WithValue(tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]float64{0.1, 0.2, 0.3, 0.4, 0.1, 0.2}))))
 	above, err := G.Gt(x, bound, true)
@@ -221,15 +224,16 @@ func TestOneTensorInTwoInputs(t *testing.T) {
 	requireRight(t, G.Must(G.HadamardProd(x, y)), x)
 }
 
-// TestShortStepsForManyElements: all elements move together along a direction, and
-// a step of full length would leave exp's slope: by 5e-6 of it here.
+// All elements move together along a direction. A step of full length would err by 5e-6
+// of exp's slope here.
 func TestShortStepsForManyElements(t *testing.T) {
 	const n = 10000
 	g := G.NewGraph()
 	x := G.NewVector(g, tensor.Float64, G.WithName("x"), G.WithShape(n), G.WithInit(G.Zeroes()))
 	out := G.Must(G.Exp(G.Must(G.Mul(G.NewConstant(10.0), G.Must(G.Sum(x))))))
 	for seed := range uint64(5) {
-		report, err := gradcheck.Check(out, G.Nodes{x}, gradcheck.Config{Mode: gradcheck.OneDirection, RelTol: 1e-7, Seed: seed})
+		report, err := gradcheck.Check(out, G.Nodes{x},
+			gradcheck.Config{Mode: gradcheck.OneDirection, RelTol: 1e-7, Seed: seed})
 		require.NoError(t, err)
 		require.NoError(t, report.Err())
 	}

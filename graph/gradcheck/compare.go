@@ -2,16 +2,15 @@ package gradcheck
 
 import "math"
 
-// compare compares one input's gradient with differences.
+// compare compares the gradient of input i with differences.
 func (k *checker) compare(in *Input, i int, g gradient) error {
 	v := k.moved.variables[i]
 	if k.moved.inputs[i] == nil && k.symbolic.inputs[i] == nil {
-		// out stays what it is whatever the input does, and no gradient reaches it.
-		in.Unused = true
+		in.Unused = true // out does not depend on it, and no gradient reaches it
 		return nil
 	}
 	if !g.fits(v) {
-		return nil // has failed, and there is nothing to compare
+		return nil // already reported by backwardTwice
 	}
 	if k.Mode == OneDirection {
 		a, n, err := k.alongDirection(v, g.data)
@@ -26,7 +25,7 @@ func (k *checker) compare(in *Input, i int, g gradient) error {
 	return nil
 }
 
-// differences are the central differences of the loss by each element of v.
+// differences returns the central difference of the loss for each element of v.
 func (k *checker) differences(v *variable) ([]float64, error) {
 	all := make([]float64, len(v.data))
 	var above, below []float64
@@ -48,8 +47,8 @@ func (k *checker) differences(v *variable) ([]float64, error) {
 	return all, nil
 }
 
-// alongDirection is the derivative of the loss along a random direction u, as the
-// gradient has it, Σ g⊙u, and as the difference over a step t has it.
+// alongDirection returns the derivative of the loss along a random direction u: analytic
+// Σ g⊙u, and numeric the difference over a step t.
 func (k *checker) alongDirection(v *variable, g []float64) (analytic, numeric float64, err error) {
 	// The direction is about √N long, so a step shorter by that keeps the
 	// truncation error that of a single element.
@@ -62,8 +61,7 @@ func (k *checker) alongDirection(v *variable, g []float64) (analytic, numeric fl
 		up, down := x+h, x-h
 		v.write(i, up)
 		moved[i] = down
-		// The direction as rounding left it.
-		analytic += g[i] * ((up - down) / (2 * t))
+		analytic += g[i] * ((up - down) / (2 * t)) // the direction after rounding
 	}
 	if above, err = k.moved.run(above); err != nil {
 		return 0, 0, err
@@ -80,8 +78,8 @@ func (k *checker) alongDirection(v *variable, g []float64) (analytic, numeric fl
 	return analytic, k.lossDifference(above, below) / (2 * t), nil
 }
 
-// lossDifference is L(above) − L(below). Elements of out that did not move cancel
-// before the sum could round them.
+// lossDifference returns L(above) − L(below). It subtracts before it sums, so elements
+// of out that did not move cancel exactly.
 func (k *checker) lossDifference(above, below []float64) float64 {
 	d := 0.0
 	for i, r := range k.weights {
@@ -90,9 +88,8 @@ func (k *checker) lossDifference(above, below []float64) float64 {
 	return d
 }
 
-// relativeError is |a−n| relative to the larger of both, with absTol/relTol added
-// so that it stays small around zero: it is at most relTol where |a−n| is at most
-// absTol + relTol·max(|a|, |n|). It is infinite where a or n is not finite.
+// relativeError returns |a−n| / (max(|a|, |n|) + absTol/relTol). It is at most relTol
+// where |a−n| <= absTol + relTol·max(|a|, |n|), and infinite if a or n is not finite.
 func relativeError(a, n, absTol, relTol float64) float64 {
 	if !finite(a) || !finite(n) {
 		return math.Inf(1)

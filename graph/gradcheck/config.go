@@ -2,8 +2,8 @@ package gradcheck
 
 import "fmt"
 
-// Config says how strictly to check. Its zero value is the check of every element
-// at the default tolerances.
+// Config holds the settings of a check. The zero value checks every element at the
+// default tolerances.
 type Config struct {
 	// Step is the size h of a difference, relative to the element:
 	// h = Step·max(1, |x|). 0 means 2⁻¹⁷ ≈ 7.6e-6, near the cube root of float64's
@@ -11,37 +11,37 @@ type Config struct {
 	// about 1e-10.
 	Step float64
 
-	// AbsTol is the error allowed in any element; RelTol is the error allowed
-	// relative to its size. 0 means 1e-7 and 1e-5: a thousand times what central
-	// differences get wrong, and below what any wrong formula gets right.
+	// AbsTol is the error allowed in any element, RelTol the error allowed relative to
+	// its size. 0 means 1e-7 and 1e-5: a thousand times the error of central
+	// differences, and below the error of any wrong formula.
 	//
 	// In CheckTwin 0 means 1e-5 and 1e-4, and AbsTol is relative to the largest
-	// element of the gradient; CheckTwin says why.
+	// element of the gradient.
 	AbsTol, RelTol float64
 
-	// Mode is what is compared: every element, or one direction per input.
+	// Mode selects the derivatives to compare.
 	Mode Mode
 
-	// Seed draws the upstream gradient and, in mode OneDirection, the directions.
-	// The same seed gives the same report.
+	// Seed seeds the upstream gradient and, in mode OneDirection, the directions. The
+	// same seed gives the same report.
 	Seed uint64
 }
 
-// Mode is how much of each input's gradient is compared.
+// Mode selects the derivatives to compare.
 type Mode int
 
 const (
-	// EveryElement compares each element with a difference of its own: two runs of
-	// the graph per element.
+	// EveryElement compares each element with its own difference: two runs of the graph
+	// per element.
 	EveryElement Mode = iota
-	// OneDirection compares, for each input, the derivative along one random
-	// direction: two runs of the graph per input, for large graphs. Every element
-	// takes part with a weight between 0.5 and 0.9, so one wrong element is noticed if
-	// it is wrong by more than the tolerance of the sum; which one it is, is not
-	// known.
+	// OneDirection compares, for each input, the derivative along one random direction:
+	// two runs of the graph per input, for large graphs. Every element has a weight
+	// between 0.5 and 0.9, so one wrong element is found if its error exceeds the
+	// tolerance of the sum. The report cannot name that element.
 	OneDirection
 )
 
+// String returns the mode in words.
 func (m Mode) String() string {
 	switch m {
 	case EveryElement:
@@ -52,10 +52,10 @@ func (m Mode) String() string {
 	return fmt.Sprintf("Mode(%d)", int(m))
 }
 
-// Bounds of Config.Step. Below, x+h and x−h would hardly differ in float64.
+// Bounds of Config.Step. Below minStep, x+h and x−h hardly differ in float64.
 const minStep, maxStep = 1e-12, 0.1
 
-// Validate says what is wrong with the settings.
+// Validate returns an error for the first setting that is out of range.
 func (c Config) Validate() error {
 	if c.Step != 0 && !(c.Step >= minStep && c.Step <= maxStep) {
 		return fmt.Errorf("gradcheck: Step: got %v, want 0 or a number from %v to %v", c.Step, minStep, maxStep)
@@ -72,7 +72,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// withDefaults replaces zeros by what they mean.
+// withDefaults returns c with zeros replaced by their defaults.
 func (c Config) withDefaults(absTol, relTol float64) Config {
 	if c.Step == 0 {
 		c.Step = 1.0 / (1 << 17)

@@ -6,14 +6,14 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// copier copies the part of a graph that a node is computed from into a graph of
-// its own. The copy can be differentiated and its inputs moved without a trace in
-// the original: Gorgonia differentiates a node once in its life and would hand
-// the checker's gradients to a later call of gorgonia.Grad.
+// copier copies the part of a graph that a node depends on into a new graph. The copy
+// can be differentiated and its inputs moved without a trace in the original: Gorgonia
+// differentiates a node only once and would return the checker's gradients from a later
+// call of gorgonia.Grad.
 type copier struct {
 	from   *G.ExprGraph
 	to     *G.ExprGraph
-	own    map[*G.Node]*variable // originals whose copies get memory of their own
+	own    map[*G.Node]*variable // originals whose copies get their own memory
 	copies map[*G.Node]*G.Node   // by original
 	order  []copied              // each after its children
 }
@@ -23,12 +23,12 @@ type copied struct {
 	children G.Nodes
 }
 
-// copyGraph copies what out is computed from. The inputs in own become variables
-// of the copy, the others share their value with the original.
+// copyGraph copies the nodes that out depends on. The inputs in own become variables of
+// the copy; the others share their value with the original.
 func copyGraph(out *G.Node, own map[*G.Node]*variable) (*copier, error) {
 	c := &copier{
-		// A subgraph, since a graph looks up nodes by an index that goes stale once it
-		// has had a node removed.
+		// A subgraph, since a graph looks up nodes by an index that is stale once a node
+		// was removed.
 		from:   out.Graph().ExactSubgraphRoots(out),
 		to:     G.NewGraph(),
 		own:    own,
@@ -79,22 +79,24 @@ func (c *copier) copyInput(n *G.Node) (*G.Node, error) {
 	return node, nil
 }
 
-// newInput makes an input of like's type and shape.
+// newInput returns an input of like's type and shape.
 func (c *copier) newInput(like *G.Node) *G.Node {
-	return G.NewUniqueNode(G.In(c.to), G.WithType(like.Type()), G.WithShape(like.Shape()...), G.WithName(c.uniqueName(like)))
+	return G.NewUniqueNode(G.In(c.to), G.WithType(like.Type()), G.WithShape(like.Shape()...),
+		G.WithName(c.uniqueName(like)))
 }
 
-// copyOp makes a node of the same op with the type and shape it has already.
+// copyOp returns a node of n's op, type and shape.
 func (c *copier) copyOp(n *G.Node, children G.Nodes) *G.Node {
-	opts := []G.NodeConsOpt{G.In(c.to), G.WithType(n.Type()), G.WithOp(n.Op()), G.WithChildren(children), G.WithShape(n.Shape()...)}
+	opts := []G.NodeConsOpt{G.In(c.to), G.WithType(n.Type()), G.WithOp(n.Op()), G.WithChildren(children),
+		G.WithShape(n.Shape()...)}
 	if len(children) == 0 {
-		// A constant or a random input; the former are merged by their names.
+		// A constant or a random input. Gorgonia merges constants by name.
 		opts = append(opts, G.WithName(c.uniqueName(n)))
 	}
 	return G.NewUniqueNode(opts...)
 }
 
-// uniqueName is n's name behind a number, since Gorgonia merges inputs of one name
+// uniqueName returns n's name after a number, since Gorgonia merges inputs of one name
 // and shape.
 func (c *copier) uniqueName(n *G.Node) string {
 	return fmt.Sprintf("%d:%s", len(c.copies), n.Name())

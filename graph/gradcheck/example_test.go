@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A graph of one's own, of stock ops, checked in every element of x and of w.
+// Check a graph of stock ops in every element of x and w.
 func ExampleCheck() {
 	g := G.NewGraph()
 	x := G.NewMatrix(g, tensor.Float64, G.WithName("x"), G.WithShape(2, 3), G.WithInit(G.Gaussian(0, 1)))
@@ -25,10 +25,11 @@ func ExampleCheck() {
 	// Output: 21 elements, all right: true
 }
 
-// What a report says of a gradient that is wrong: Gorgonia's own of 1/√x.
+// A report of a wrong gradient: Gorgonia's own of 1/√x.
 func ExampleReport() {
 	g := G.NewGraph()
-	x := G.NewVector(g, tensor.Float64, G.WithName("x"), G.WithShape(2), G.WithValue(tensor.New(tensor.WithBacking([]float64{0.25, 4}))))
+	x := G.NewVector(g, tensor.Float64, G.WithName("x"), G.WithShape(2),
+		G.WithValue(tensor.New(tensor.WithBacking([]float64{0.25, 4}))))
 	out := G.Must(G.InverseSqrt(x))
 
 	report, err := gradcheck.Check(out, G.Nodes{x}, gradcheck.Config{})

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// flaw is one way to get the gradient of square wrong.
+// flaw is an error in the gradient of square, or in square itself.
 type flaw string
 
 const (
@@ -42,14 +42,14 @@ const (
 	nanForward    flaw = "an output that is NaN"
 )
 
-// square is x⊙x with a gradient that is wrong in one way.
+// square is x⊙x with a flaw.
 type square struct {
 	flaw flaw
 	of   *G.Node
 	runs *int
 }
 
-// squareOf adds the op to a graph.
+// squareOf applies the op.
 func squareOf(x *G.Node, f flaw) *G.Node {
 	return G.Must(G.ApplyOp(square{flaw: f, of: x, runs: new(int)}, x))
 }
@@ -132,7 +132,7 @@ func (o squareGrad) Do(in ...G.Value) (G.Value, error) {
 	}
 	switch o.flaw {
 	case swappedAxes:
-		// The right numbers in the order of the transposed tensor.
+		// The right elements in the order of the transposed tensor.
 		right, rows, cols := float64s(dx.Clone().(*tensor.Dense)), x.Shape()[0], x.Shape()[1]
 		return dx, apply1(dx, func(i int, _ float64) float64 { return right[i%rows*cols+i/rows] })
 	case wrongShape:
@@ -143,7 +143,7 @@ func (o squareGrad) Do(in ...G.Value) (G.Value, error) {
 	return dx, nil
 }
 
-// element is the i-th element of the gradient, for the upstream gradient ups.
+// element returns element i of the gradient for the upstream gradient ups.
 func (o squareGrad) element(i int, x float64, ups []float64) float64 {
 	right := 2 * x * ups[i]
 	switch o.flaw {
@@ -189,7 +189,7 @@ func hashOf(o G.Op) uint32 {
 	return h.Sum32()
 }
 
-// apply1 replaces each element of t by f of it.
+// apply1 replaces element i of t, x, with f(i, x).
 func apply1(t *tensor.Dense, f func(i int, x float64) float64) error {
 	switch d := t.Data().(type) {
 	case []float64:

@@ -8,39 +8,38 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Report is what a check found.
+// Report holds the findings of a check.
 type Report struct {
 	Inputs []Input // one for each node of wrt, in its order
-	Config Config  // of the check, with its defaults filled in
+	Config Config  // of the check, with the defaults filled in
 }
 
-// Input is what a check found about the gradient by one input.
+// Input holds the findings about the gradient of one input.
 type Input struct {
 	Name     string
 	Shape    tensor.Shape
 	Compared int        // comparisons made: one for each element, or one in mode OneDirection
-	Worst    Comparison // of these the one with the largest error
-	Largest  float64    // the largest |a| or |n| among them; 0 says that all were zero and little was checked
-	Unused   bool       // out is not computed from the input: the gradient is zero, nothing was compared
-	Failures []string   // what is wrong with the gradient; empty if nothing is
+	Worst    Comparison // the one with the largest error
+	Largest  float64    // the largest |a| or |n|; if it is 0, little was checked
+	Unused   bool       // out does not depend on the input: its gradient is zero, nothing was compared
+	Failures []string   // the errors found in the gradient; empty if it is right
 }
 
-// Comparison is one analytic derivative beside its difference.
+// Comparison is an analytic derivative and its central difference.
 type Comparison struct {
 	Index             []int // of the element, one number for each axis; nil in mode OneDirection
 	Analytic, Numeric float64
 
-	// RelError is |a−n| / (max(|a|, |n|) + AbsTol/RelTol), which is at most RelTol
-	// exactly where |a−n| <= AbsTol + RelTol·max(|a|, |n|); infinite where a or n is
-	// not finite.
+	// RelError is |a−n| / (max(|a|, |n|) + AbsTol/RelTol). It is at most RelTol exactly
+	// where |a−n| <= AbsTol + RelTol·max(|a|, |n|), and infinite if a or n is not finite.
 	RelError float64
 }
 
-// OK tells whether every gradient is right.
+// OK reports whether every gradient is right.
 func (r *Report) OK() bool { return r.Err() == nil }
 
-// Err is nil if every gradient is right, or else one line that says which are
-// not, and how.
+// Err returns an error of one line that lists the wrong gradients, or nil if there are
+// none.
 func (r *Report) Err() error {
 	var failed []string
 	for _, in := range r.Inputs {
@@ -51,11 +50,12 @@ func (r *Report) Err() error {
 	if failed == nil {
 		return nil
 	}
-	return fmt.Errorf("gradcheck: %d of %d gradients are wrong: %s", len(failed), len(r.Inputs), strings.Join(failed, "; "))
+	return fmt.Errorf("gradcheck: %d of %d gradients are wrong: %s",
+		len(failed), len(r.Inputs), strings.Join(failed, "; "))
 }
 
-// Worst is the comparison with the largest error of all inputs, and the input's
-// name; zero if nothing was compared.
+// Worst returns the comparison with the largest error of all inputs and the input's
+// name; both are zero if nothing was compared.
 func (r *Report) Worst() (name string, worst Comparison) {
 	worst.RelError = -1
 	for _, in := range r.Inputs {
@@ -67,7 +67,7 @@ func (r *Report) Worst() (name string, worst Comparison) {
 	return name, worst
 }
 
-// Largest is the largest derivative compared, of either kind and without its sign.
+// Largest returns the largest |a| or |n| of all inputs.
 func (r *Report) Largest() float64 {
 	largest := 0.0
 	for _, in := range r.Inputs {
@@ -76,7 +76,7 @@ func (r *Report) Largest() float64 {
 	return largest
 }
 
-// Compared is the number of comparisons made.
+// Compared returns the number of comparisons made.
 func (r *Report) Compared() int {
 	n := 0
 	for _, in := range r.Inputs {
@@ -85,7 +85,7 @@ func (r *Report) Compared() int {
 	return n
 }
 
-// String is a line for each input.
+// String returns a line for each input.
 func (r *Report) String() string {
 	lines := make([]string, len(r.Inputs))
 	for i, in := range r.Inputs {
@@ -94,7 +94,7 @@ func (r *Report) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// String is the input's line in the report.
+// String returns the input's line in the report.
 func (in Input) String() string {
 	head := fmt.Sprintf("%s %v: ", in.Name, in.Shape)
 	switch {
@@ -106,6 +106,7 @@ func (in Input) String() string {
 	return head + fmt.Sprintf("ok: %d compared, worst %v", in.Compared, in.Worst)
 }
 
+// String returns the place, both derivatives and their relative error.
 func (c Comparison) String() string {
 	at := "along a random direction"
 	if c.Index != nil {
@@ -114,8 +115,7 @@ func (c Comparison) String() string {
 	return fmt.Sprintf("%s: analytic %.10g, numeric %.10g, relative error %.2g", at, c.Analytic, c.Numeric, c.RelError)
 }
 
-// judge compares analytic with numeric derivatives, of every element or of one
-// direction.
+// judge compares analytic with numeric derivatives, of every element or of one direction.
 func (in *Input) judge(c Config, analytic, numeric []float64, absTol float64) {
 	bad := 0
 	in.Compared = len(analytic)

@@ -17,16 +17,16 @@ type subject struct {
 	copier    *copier
 	out       *G.Node
 	size      int         // elements of out
-	variables []*variable // what to differentiate by
-	inputs    G.Nodes     // their nodes; nil for one that out is not computed from
-	grads     G.Nodes     // their gradients; nil for one that no gradient reaches
+	variables []*variable // with respect to which to differentiate
+	inputs    G.Nodes     // their nodes; nil if out does not depend on it
+	grads     G.Nodes     // their gradients; nil if none reaches it
 	upstream  *variable
 	forward   *machine.Machine
-	backward  *machine.Machine // nil if no gradient reaches any
+	backward  *machine.Machine // nil if no gradient reaches any input
 }
 
-// newSubject copies the graph of out. Ops of any origin are met here, and stock
-// ones panic at what they cannot do.
+// newSubject copies the graph of out. Its ops may be of any origin; stock ops panic on
+// arguments they do not support.
 func newSubject(out *G.Node, wrt G.Nodes, dt tensor.Dtype) (s *subject, err error) {
 	defer recovered("copying the graph", &err)
 	if err := checkNodes(out, wrt, dt); err != nil {
@@ -59,7 +59,7 @@ func recovered(doing string, err *error) {
 	}
 }
 
-// checkNodes refuses what cannot be differentiated.
+// checkNodes returns an error for arguments of a wrong kind.
 func checkNodes(out *G.Node, wrt G.Nodes, dt tensor.Dtype) error {
 	if out == nil || out.Graph() == nil {
 		return fmt.Errorf("gradcheck: out: got nil or a node of no graph, want a node")
@@ -93,8 +93,7 @@ func checkNodes(out *G.Node, wrt G.Nodes, dt tensor.Dtype) error {
 	return nil
 }
 
-// nameOf is the name of wrt's i-th node; Gorgonia has none to give for an input
-// that was made without.
+// nameOf returns the name of wrt's i-th node, or its place in wrt if it has none.
 func nameOf(n *G.Node, i int) string {
 	if name := n.Name(); !strings.HasPrefix(name, "%!s(<nil>)") {
 		return name
@@ -154,8 +153,8 @@ func (s *subject) differentiate() (err error) {
 	return err
 }
 
-// gradientFlows finds the nodes that a gradient reaches from the last one.
-// Gorgonia refuses to differentiate by any other.
+// gradientFlows returns the nodes that a gradient from the last one reaches. Gorgonia
+// refuses to differentiate with respect to any other.
 func gradientFlows(c *copier) (map[*G.Node]bool, error) {
 	flows := map[*G.Node]bool{c.order[len(c.order)-1].node: true}
 	for _, n := range slices.Backward(c.order) {
@@ -175,7 +174,7 @@ func gradientFlows(c *copier) (map[*G.Node]bool, error) {
 	return flows, nil
 }
 
-// run computes out from the variables as they are.
+// run computes out from the variables' current values.
 func (s *subject) run(dst []float64) ([]float64, error) {
 	if err := s.forward.RunAll(); err != nil {
 		return nil, fmt.Errorf("gradcheck: running the graph: %w", err)
@@ -190,8 +189,8 @@ func (s *subject) run(dst []float64) ([]float64, error) {
 	return dst, nil
 }
 
-// gradients are the analytic gradients of all variables for an upstream gradient:
-// zeros for one that no gradient reaches.
+// gradients returns the analytic gradients of all variables for an upstream gradient:
+// zeros for a variable that no gradient reaches.
 func (s *subject) gradients(upstream []float64) ([]gradient, error) {
 	s.upstream.set(upstream)
 	if s.backward != nil {
@@ -215,19 +214,20 @@ func (s *subject) gradients(upstream []float64) ([]gradient, error) {
 	return all, nil
 }
 
-// gradient is a gradient as it came out of a run.
+// gradient is a gradient that a run computed.
 type gradient struct {
 	shape tensor.Shape
 	data  []float64
 }
 
-// fits tells whether the gradient has the shape of what it is a gradient of. A
-// single number may come in any shape.
+// fits reports whether the gradient has the variable's shape. A single number may have
+// any shape.
 func (g gradient) fits(v *variable) bool {
 	return slices.Equal(g.shape, v.shape) || len(v.data) == 1 && len(g.data) == 1
 }
 
-// firstDifference finds an element whose bits differ; a and b are equally long.
+// firstDifference returns the first index where the bits of a and b differ. Both have
+// the same length.
 func firstDifference(a, b []float64) (int, bool) {
 	for i := range a {
 		if math.Float64bits(a[i]) != math.Float64bits(b[i]) {

@@ -8,16 +8,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// variable is an input of the copied graph in memory of its own.
+// variable is an input of the copied graph, with its own memory.
 type variable struct {
 	name  string
 	shape tensor.Shape
 	data  []float64              // its elements, in row-major order
-	write func(i int, x float64) // puts x in the place of element i; does nothing while no node is bound
+	write func(i int, x float64) // sets element i; does nothing while no node is bound
 }
 
-// bind gives the node, of any shape and of either float type, a value in the
-// variable's memory.
+// bind binds the node, of any shape and of either float type, to the variable's memory.
 func (v *variable) bind(n *G.Node) error {
 	switch dt := n.Dtype(); {
 	case n.IsScalar() && dt == tensor.Float64:
@@ -43,10 +42,10 @@ func bindDense[F float32 | float64](v *variable, n *G.Node) error {
 	return G.Let(n, tensor.New(tensor.WithShape(v.shape...), tensor.WithBacking(memory)))
 }
 
-// restore puts element i back.
+// restore sets element i back to the variable's value.
 func (v *variable) restore(i int) { v.write(i, v.data[i]) }
 
-// set changes every element to what x holds.
+// set copies x into the variable.
 func (v *variable) set(x []float64) {
 	copy(v.data, x)
 	for i := range v.data {
@@ -54,7 +53,7 @@ func (v *variable) set(x []float64) {
 	}
 }
 
-// elements are a value's elements in row-major order, appended to dst.
+// elements appends a value's elements to dst in row-major order.
 func elements(dst []float64, v G.Value) ([]float64, error) {
 	switch v := v.(type) {
 	case *G.F64:
@@ -99,7 +98,7 @@ func denseElements[F float32 | float64](dst []float64, t *tensor.Dense, data []F
 	return dst, nil
 }
 
-// multiIndex is where the i-th element in row-major order stands.
+// multiIndex returns the index of the i-th element in row-major order, one number an axis.
 func multiIndex(i int, shape tensor.Shape) []int {
 	index := make([]int, len(shape))
 	for axis := len(shape) - 1; axis >= 0; axis-- {

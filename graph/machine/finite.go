@@ -6,16 +6,15 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// verdict says what is not finite in a value.
+// verdict is the kinds of numbers in a value that are not finite.
 type verdict struct{ nan, inf bool }
 
-// Masker is an op that puts infinities into its result on purpose.
+// Masker is an op that may fill its result with infinities on purpose.
 type Masker interface{ FillsInfinity() bool }
 
-// FindNotFinite runs the machine again on the values that the inputs hold now and
-// returns the first node that turned NaN or infinite: that holds what none of its
-// inputs held, and not because its op fills infinities in to hide scores. It is
-// nil if there is none.
+// FindNotFinite runs the machine on the inputs' current values and returns the first node
+// that produced a NaN or an infinity, or nil. A node that got one from an input does not
+// count, nor does an op that fills in infinities to hide scores.
 func (m *Machine) FindNotFinite() (*G.Node, error) {
 	if m.steps == nil {
 		return nil, errClosed
@@ -25,7 +24,7 @@ func (m *Machine) FindNotFinite() (*G.Node, error) {
 		if err := m.run(s); err != nil {
 			return nil, err
 		}
-		s.verdict = judge(s.value) // at once: its memory may be used again by a later step
+		s.verdict = judge(s.value) // now, since a later step may reuse its memory
 		before := verdict{}
 		for _, j := range s.inputs {
 			before.nan = before.nan || m.steps[j].verdict.nan

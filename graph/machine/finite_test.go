@@ -6,14 +6,15 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// The first node that turned NaN or infinite is found, though its memory has long
-// been used again; what came with an input or hides scores on purpose is not meant.
+// The first node that produced a NaN or an infinity is found, though a later op has reused
+// its memory. Infinities that hide scores do not count.
 func TestFindNotFinite(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		g := G.NewGraph()
@@ -26,25 +27,22 @@ func TestFindNotFinite(t *testing.T) {
 		m, err := machine.New(last)
 		require.NoError(t, err)
 		for _, c := range []struct {
-			x    []float64
-			want *G.Node
-			says string
+			x      []float64
+			want   *G.Node
+			reason string
 		}{
-			{[]float64{1, 2, 3, 4}, nil, "all finite"},
-			{[]float64{1, 2, 1000, 4}, exp, "e¹⁰⁰⁰ is above any float"},
-			{[]float64{60, 0, 0, 0}, map[tensor.Dtype]*G.Node{tensor.Float32: grown}[dt], "10³⁰·e⁶¹ is above float32's largest"},
-			{[]float64{math.NaN(), 0, 0, 0}, x, "an input that is not finite itself"},
-			{[]float64{0, 0, math.Inf(1), 0}, x, "the same, infinite"},
-			{[]float64{1, 2, 3, 4}, nil, "finite again"},
+			{x: []float64{1, 2, 3, 4}, reason: "all finite"},
+			{x: []float64{1, 2, 1000, 4}, want: exp, reason: "e¹⁰⁰⁰ is above any float"},
+			{x: []float64{60, 0, 0, 0}, want: map[tensor.Dtype]*G.Node{tensor.Float32: grown}[dt],
+				reason: "10³⁰·e⁶¹ is above float32's largest"},
+			{x: []float64{math.NaN(), 0, 0, 0}, want: x, reason: "an input that is not finite itself"},
+			{x: []float64{0, 0, math.Inf(1), 0}, want: x, reason: "the same, infinite"},
+			{x: []float64{1, 2, 3, 4}, reason: "finite again"},
 		} {
-			v := tensor.New(tensor.WithShape(2, 2), tensor.WithBacking(c.x))
-			if dt == tensor.Float32 {
-				v = tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float32{float32(c.x[0]), float32(c.x[1]), float32(c.x[2]), float32(c.x[3])}))
-			}
-			require.NoError(t, G.Let(x, v))
+			require.NoError(t, G.Let(x, golden.Dense(dt, c.x, 2, 2)))
 			got, err := m.FindNotFinite()
 			require.NoError(t, err)
-			require.True(t, got == c.want, "%v, %s: got %v, want %v", dt, c.says, got, c.want)
+			require.True(t, got == c.want, "%v, %s: got %v, want %v", dt, c.reason, got, c.want)
 		}
 	}
 }
@@ -56,4 +54,12 @@ func TestFindNotFiniteOfAFailingRun(t *testing.T) {
 	require.NoError(t, err)
 	_, err = m.FindNotFinite()
 	require.EqualError(t, err, `machine: input "x" has no value; bind one with gorgonia.Let`)
+}
+
+func TestFindNotFiniteOfAClosedMachine(t *testing.T) {
+	m, err := machine.New(must(t)(graph.Softmax(input(G.NewGraph(), "x", ramp(tensor.Float64, 2)))))
+	require.NoError(t, err)
+	require.NoError(t, m.Close())
+	_, err = m.FindNotFinite()
+	require.EqualError(t, err, "machine: the machine is closed")
 }

@@ -1,9 +1,8 @@
-// Package machine runs Gorgonia graphs: a gorgonia.VM that is asked for the nodes
-// that are wanted, leaves out the rest, plans their memory once and uses it again
-// in every run.
+// Package machine runs Gorgonia graphs. Its gorgonia.VM computes only the wanted nodes,
+// plans their memory once and reuses it in every run.
 //
-// Gorgonia's own tape machine computes every node of the graph, also gradients
-// that nobody asked for, and allocates every intermediate anew in each run.
+// Gorgonia's own tape machine computes every node of the graph, wanted or not, and
+// allocates every intermediate in each run.
 package machine
 
 import (
@@ -16,11 +15,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Machine computes some nodes of one graph as often as it is asked to. It is not
-// safe for use by several goroutines at once.
+// Machine computes nodes of one graph. It must not be used by several goroutines at once.
 type Machine struct {
 	steps  []step
-	wanted []int // steps whose values are asked for
+	wanted []int // steps whose values the caller wants
 	slabs  []*slab
 	memory Memory
 }
@@ -32,33 +30,32 @@ type step struct {
 	node    *G.Node
 	op      G.Op          // nil for an input
 	inputs  []int         // steps
-	in      []G.Value     // their values, gathered anew in each run
-	into    *tensor.Dense // memory that the op is to compute into, or nil
-	view    bool          // into is a part of an input's memory, and there is nothing to compute
+	in      []G.Value     // their values, set in each run
+	into    *tensor.Dense // memory to compute into, or nil
+	view    bool          // into is a part of an input's memory: nothing to compute
 	value   G.Value
 	verdict verdict // of FindNotFinite
 }
 
-// Overwriter is an op that can compute into memory planned for it. Others allocate
-// their results in each run.
+// Overwriter is an op that can compute into planned memory. Other ops allocate their
+// results in each run.
 type Overwriter interface {
 	G.UsePreallocDoer
-	// OverwritesPrealloc says that UsePreallocDo fills all the memory it is given,
-	// whatever it held, and never returns a view of an input.
+	// OverwritesPrealloc reports whether UsePreallocDo overwrites all of its memory and
+	// never returns a view of an input.
 	OverwritesPrealloc() bool
-	// InPlace is the input whose own memory the result may be computed into, if
-	// nobody else needs it any more; −1 for none.
+	// InPlace returns the input whose memory the result may overwrite once no other op
+	// reads it; −1 for none.
 	InPlace() int
-	// View is the input that the result is a part of, and the element where that
-	// part begins; the op then need not run. It is −1 for an op that computes.
+	// View returns the input of which the result is a part and the element where that
+	// part begins; the op then need not run. The input is −1 for an op that computes.
 	View() (input, from int)
 }
 
-// New plans a machine for the wanted nodes of one graph. After each RunAll their
-// values are bound to them: node.Value(), and for a gradient also the variable's
-// Grad(). The values lie in the machine's memory; the next run overwrites them, so
-// copy what must outlive it. Nodes made by gorgonia.Read and gorgonia.Set are not run; ask for the
-// node itself.
+// New plans a machine for the wanted nodes of one graph. RunAll binds their values to
+// them: node.Value(), and for a gradient also the variable's Grad(). The values lie in
+// the machine's memory, which the next run overwrites: copy what must outlive it. Nodes
+// made by gorgonia.Read and gorgonia.Set are not run; ask for the node itself.
 func New(wanted ...*G.Node) (*Machine, error) {
 	if len(wanted) == 0 {
 		return nil, fmt.Errorf("machine: wanted: got no node, want at least one")
@@ -68,8 +65,8 @@ func New(wanted ...*G.Node) (*Machine, error) {
 			return nil, fmt.Errorf("machine: wanted: node %d is nil or of another graph, want nodes of one graph", i)
 		}
 	}
-	// A subgraph of its own, since Gorgonia looks up nodes by an index that goes
-	// stale once a graph has had a node removed, as Grad does.
+	// A subgraph, since Gorgonia looks up nodes by an index that is stale once a node was
+	// removed, which Grad does.
 	g := wanted[0].Graph().ExactSubgraphRoots(wanted...)
 	order := sortNodes(g, wanted)
 	m := &Machine{steps: make([]step, len(order))}
@@ -94,7 +91,7 @@ func New(wanted ...*G.Node) (*Machine, error) {
 	return m, nil
 }
 
-// children are a node's inputs, in order.
+// children returns a node's inputs, in order.
 func children(g *G.ExprGraph, n *G.Node) G.Nodes {
 	var in G.Nodes
 	for it := g.From(n.ID()); it != nil && it.Next(); {
@@ -103,7 +100,7 @@ func children(g *G.ExprGraph, n *G.Node) G.Nodes {
 	return in
 }
 
-// sortNodes lists the nodes that wanted needs, each after its inputs.
+// sortNodes returns the nodes that wanted depends on, each after its inputs.
 func sortNodes(g *G.ExprGraph, wanted G.Nodes) G.Nodes {
 	var order G.Nodes
 	seen := map[*G.Node]bool{}
@@ -124,11 +121,11 @@ func sortNodes(g *G.ExprGraph, wanted G.Nodes) G.Nodes {
 	return order
 }
 
-// RunAll computes the wanted nodes from the values that the inputs hold now.
+// RunAll computes the wanted nodes from the inputs' current values.
 func (m *Machine) RunAll() error { return m.Run(context.Background()) }
 
-// Run is RunAll that stops between two ops when the context is done, with the
-// context's error.
+// Run is RunAll, but stops between two ops when the context is done and returns its
+// error.
 func (m *Machine) Run(ctx context.Context) error {
 	if m.steps == nil {
 		return errClosed
@@ -153,25 +150,25 @@ func (m *Machine) Run(ctx context.Context) error {
 
 var errClosed = errors.New("machine: the machine is closed")
 
-// Reset does nothing: a run always starts at the beginning and keeps no state.
+// Reset does nothing: every run starts at the first node and keeps no state.
 func (m *Machine) Reset() {}
 
-// Close lets go of the planned memory; the machine computes nothing any more.
+// Close releases the planned memory. A closed machine does not run.
 func (m *Machine) Close() error {
 	m.steps, m.wanted, m.slabs = nil, nil, nil
 	return nil
 }
 
-// owns says whether a value lies in the machine's planned memory.
+// owns reports whether a value lies in the machine's planned memory.
 func (m *Machine) owns(v G.Value) bool {
 	d, ok := v.(*tensor.Dense)
 	return ok && slices.ContainsFunc(m.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
 }
 
-// Memory is how much memory the machine's intermediate values take.
+// Memory returns the size of the machine's intermediate values.
 func (m *Machine) Memory() Memory { return m.memory }
 
-// checkInput refuses a value that is not what the input was declared to be: Gorgonia
+// checkInput returns an error unless a value has the input's type and shape: Gorgonia
 // binds a scalar of any type to any node.
 func checkInput(n *G.Node, v G.Value) error {
 	if v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) && v.Shape().TotalSize()*n.Shape().TotalSize() != 1 {
@@ -194,7 +191,7 @@ func (m *Machine) run(s *step) (err error) {
 			return err
 		}
 		if m.owns(s.value) {
-			// A result of the last run is an input of this one, which overwrites it.
+			// The value is a result of the last run, and this run overwrites it.
 			s.value = s.value.(*tensor.Dense).Clone().(*tensor.Dense)
 		}
 		return nil

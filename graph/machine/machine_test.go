@@ -13,9 +13,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ramp is a tensor of distinct values.
+// ramp returns a tensor of distinct values.
 func ramp(dt tensor.Dtype, shape ...int) *tensor.Dense {
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(tensor.Range(dt, 1, 1+tensor.Shape(shape).TotalSize())))
+	return tensor.New(tensor.WithShape(shape...),
+		tensor.WithBacking(tensor.Range(dt, 1, 1+tensor.Shape(shape).TotalSize())))
 }
 
 func input(g *G.ExprGraph, name string, v *tensor.Dense) *G.Node {
@@ -29,8 +30,7 @@ func must(t require.TestingT) func(n *G.Node, err error) *G.Node {
 	}
 }
 
-// A run starts at the beginning: it needs no Reset, adds nothing up, and sees what
-// the inputs hold now.
+// A run needs no Reset, accumulates nothing and reads the inputs' current values.
 func TestRunsAreRepeatable(t *testing.T) {
 	g := G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float64, 2, 3)), input(g, "y", ramp(tensor.Float64, 3, 2))
@@ -108,7 +108,7 @@ func TestTheRestIsLeftOut(t *testing.T) {
 func TestWrongNodesAreRefused(t *testing.T) {
 	g, other := G.NewGraph(), G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float64, 2)), input(other, "y", ramp(tensor.Float64, 2))
-	for says, wanted := range map[string]G.Nodes{
+	for want, wanted := range map[string]G.Nodes{
 		"machine: wanted: got no node, want at least one":                              {},
 		"machine: wanted: node 0 is nil or of another graph, want nodes of one graph":  {nil},
 		"machine: wanted: node 1 is nil or of another graph, want nodes of one graph":  {x, nil},
@@ -116,7 +116,7 @@ func TestWrongNodesAreRefused(t *testing.T) {
 		"machine: wanted: node 0 is nil or of another graph, want nodes of one graph ": {G.NewConstant(1.0)},
 	} {
 		m, err := machine.New(wanted...)
-		require.ErrorContains(t, err, says[:len(says)-1])
+		require.ErrorContains(t, err, want[:len(want)-1])
 		require.Nil(t, m)
 	}
 }
@@ -128,16 +128,20 @@ func TestErrorsOfARun(t *testing.T) {
 	fails := func(name string, do func(x G.Value) (G.Value, error)) *G.Node {
 		return apply(t, stub{name, tensor.Shape{2}, tensor.Float64, do}, x)
 	}
-	for says, n := range map[string]*G.Node{
+	for want, n := range map[string]*G.Node{
 		`machine: input "empty one" has no value; bind one with gorgonia.Let`: must(t)(graph.Softmax(empty)),
-		"panic: index out of range":    fails("panics", func(G.Value) (G.Value, error) { panic("index out of range") }),
-		"machine: this op never works": fails("fails", func(G.Value) (G.Value, error) { return nil, errors.New("this op never works") }),
-		"expected shape":               fails("lies about its shape", func(G.Value) (G.Value, error) { return ramp(tensor.Float64, 3), nil }),
+		"panic: index out of range": fails("panics", func(G.Value) (G.Value, error) { panic("index out of range") }),
+		"machine: this op never works": fails("fails", func(G.Value) (G.Value, error) {
+			return nil, errors.New("this op never works")
+		}),
+		"expected shape": fails("lies about its shape", func(G.Value) (G.Value, error) {
+			return ramp(tensor.Float64, 3), nil
+		}),
 	} {
 		m, err := machine.New(n)
 		require.NoError(t, err)
 		err = m.RunAll()
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "machine: ")
 	}
 	require.NoError(t, G.Let(empty, ramp(tensor.Float64, 2)))
@@ -182,7 +186,7 @@ func TestAClosedMachineRefusesToRun(t *testing.T) {
 	require.EqualError(t, m.RunAll(), "machine: the machine is closed")
 }
 
-// Gorgonia binds a scalar to any node; the machine does not run on it.
+// Gorgonia binds a scalar to any node; the machine refuses it.
 func TestInputsOfAnotherTypeOrShapeAreRefused(t *testing.T) {
 	g := G.NewGraph()
 	x := G.NewMatrix(g, tensor.Float64, G.WithShape(2, 3), G.WithName("x"))
@@ -197,4 +201,22 @@ func TestInputsOfAnotherTypeOrShapeAreRefused(t *testing.T) {
 		require.NoError(t, G.Let(x, v))
 		require.EqualError(t, m.RunAll(), want)
 	}
+}
+
+// A result may be bound as the next run's input, though the run overwrites its memory.
+func TestAResultMayBeTheNextInput(t *testing.T) {
+	run := func(bind func(v *tensor.Dense) *tensor.Dense) []float64 {
+		g := G.NewGraph()
+		x := input(g, "x", ramp(tensor.Float64, 3, 3))
+		y := must(t)(graph.Tanh(must(t)(graph.Scale(x, 0.01))))
+		z := must(t)(graph.MatMul(must(t)(graph.MatMul(y, x)), x))
+		m, err := machine.New(z)
+		require.NoError(t, err)
+		require.NoError(t, m.RunAll())
+		require.NoError(t, G.Let(x, bind(z.Value().(*tensor.Dense))))
+		require.NoError(t, m.RunAll())
+		return z.Value().Data().([]float64)
+	}
+	copied := run(func(v *tensor.Dense) *tensor.Dense { return v.Clone().(*tensor.Dense) })
+	require.Equal(t, copied, run(func(v *tensor.Dense) *tensor.Dense { return v }))
 }

@@ -6,16 +6,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Memory counts the bytes of a machine's intermediate values. Inputs and
-// parameters are not in it, nor what stock Gorgonia ops allocate in each run.
+// Memory is the size of a machine's intermediate values in bytes, without inputs,
+// parameters and what stock Gorgonia ops allocate in each run.
 type Memory struct {
-	Planned int // what the machine holds
-	Sum     int // what it would hold if every value had memory of its own
+	Planned int // held by the machine
+	Sum     int // if no two values shared memory
 }
 
-// planMemory gives every step whose op overwrites its memory a tensor to compute
-// into. Two steps share memory when the one's value is no longer read by the time
-// the other is computed.
+// planMemory gives every step whose op overwrites its memory a tensor to compute into.
+// Two steps share memory if no step reads the first one's value once the second is
+// computed.
 func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 	lastRead, lastView := lastReads(steps, wanted)
 	var slabs []*slab
@@ -49,6 +49,7 @@ func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 	return slabs, m
 }
 
+// overwrites reports whether the step computes into planned memory.
 func overwrites(s *step) bool {
 	n := s.node
 	op, ok := s.op.(Overwriter)
@@ -56,8 +57,8 @@ func overwrites(s *step) bool {
 	return ok && float && op.OverwritesPrealloc() && !n.Shape().IsScalar()
 }
 
-// viewOf is the step that the value of s is a part of, and where that part begins;
-// −1 if s computes something.
+// viewOf returns the step of whose value that of s is a part, and where that part
+// begins; −1 if s computes.
 func viewOf(s *step) (input, from int) {
 	if op, ok := s.op.(Overwriter); ok {
 		if i, from := op.View(); i >= 0 {
@@ -67,8 +68,8 @@ func viewOf(s *step) (input, from int) {
 	return -1, 0
 }
 
-// inPlace is the slab of the input that step i may overwrite, if i is the last to
-// read it and does not read it through a view besides; nil if there is none.
+// inPlace returns the slab of the input that step i may overwrite, or nil. Step i must be
+// the last to read it and must not also read it through a view.
 func inPlace(steps []step, plan []*slab, lastRead, lastView []int, i int) *slab {
 	s := &steps[i]
 	arg := s.op.(Overwriter).InPlace()
@@ -77,15 +78,16 @@ func inPlace(steps []step, plan []*slab, lastRead, lastView []int, i int) *slab 
 	}
 	from := s.inputs[arg]
 	p := plan[from]
-	if p == nil || steps[from].view || lastRead[from] != i || lastView[from] == i || p.dt != s.node.Dtype() || p.size < s.node.Shape().TotalSize() {
+	free := !steps[from].view && lastRead[from] == i && lastView[from] != i
+	if p == nil || !free || p.dt != s.node.Dtype() || p.size < s.node.Shape().TotalSize() {
 		return nil
 	}
 	return p
 }
 
-// lastReads is for each step the last step that reads its memory. What an op
-// that does not overwrite returns may be a view of an input, so what reads its
-// result may read that input's memory too; lastView is the last step that does.
+// lastReads returns, for each step, the last step that reads its memory. The result of an
+// op that does not overwrite may be a view of an input, so a step that reads it may read
+// that input's memory too; lastView is the last step that may do so.
 func lastReads(steps []step, wanted []int) (last, lastView []int) {
 	last, lastView = make([]int, len(steps)), make([]int, len(steps))
 	for _, i := range wanted {
@@ -107,7 +109,7 @@ func lastReads(steps []step, wanted []int) (last, lastView []int) {
 	return last, lastView
 }
 
-// slab is memory that several steps use one after the other.
+// slab is memory that several steps use in turn.
 type slab struct {
 	dt        tensor.Dtype
 	size      int // elements
@@ -115,8 +117,8 @@ type slab struct {
 	backing   any
 }
 
-// take finds the free slab that fits best at a step, lets the largest free one
-// grow when none is large enough, or makes a new one.
+// take returns the smallest free slab at a step that is large enough. If there is none, it
+// enlarges the largest free slab or makes a new one.
 func take(slabs *[]*slab, dt tensor.Dtype, size, step int) *slab {
 	var best *slab
 	for _, s := range *slabs {
@@ -138,7 +140,7 @@ func take(slabs *[]*slab, dt tensor.Dtype, size, step int) *slab {
 	return best
 }
 
-// tensor is the part of the slab that begins at from, as a tensor of a shape.
+// tensor returns the part of the slab that begins at from, as a tensor of a shape.
 func (s *slab) tensor(shape tensor.Shape, from int) *tensor.Dense {
 	if s.dt == tensor.Float32 {
 		return onSlab[float32](s, shape, from)
@@ -146,7 +148,7 @@ func (s *slab) tensor(shape tensor.Shape, from int) *tensor.Dense {
 	return onSlab[float64](s, shape, from)
 }
 
-// holds says whether an address lies in the slab.
+// holds reports whether an address lies in the slab.
 func (s *slab) holds(at uintptr) bool {
 	switch b := s.backing.(type) {
 	case []float32:

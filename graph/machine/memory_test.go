@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// chain is n softmaxes of scaled values: 2·n values of one size.
+// chain returns n softmaxes of scaled values: 2·n values of one size.
 func chain(t *testing.T, n int, shape ...int) *G.Node {
 	t.Helper()
 	g := G.NewGraph()
@@ -24,8 +24,7 @@ func chain(t *testing.T, n int, shape ...int) *G.Node {
 	return x
 }
 
-// Of a chain, however long, only what the next op reads is held: one value, since
-// its ops compute in place.
+// A chain of any length needs memory for one value, since its ops compute in place.
 func TestAChainNeedsOneValue(t *testing.T) {
 	for _, n := range []int{1, 10} {
 		m, err := machine.New(chain(t, n, 3, 5))
@@ -34,7 +33,7 @@ func TestAChainNeedsOneValue(t *testing.T) {
 	}
 }
 
-// Ops that cannot compute in place take turns with two pieces of memory.
+// Ops that cannot compute in place alternate between two slabs.
 func TestTwoValuesTakeTurns(t *testing.T) {
 	g := G.NewGraph()
 	w := input(g, "w", ramp(tensor.Float32, 4, 4))
@@ -68,7 +67,7 @@ func TestAttentionReusesMemory(t *testing.T) {
 	require.Less(t, forward.Memory().Planned, m.Memory().Planned/2)
 }
 
-// Wanted values have memory of their own until the next run, wherever they stand.
+// Wanted values anywhere in the graph keep their memory until the next run.
 func TestWantedValuesSurviveTheRun(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 3, 5))
@@ -90,8 +89,8 @@ func TestWantedValuesSurviveTheRun(t *testing.T) {
 	}
 }
 
-// A view keeps the memory under it from being used again, and an op from
-// overwriting an input that another of its inputs is a view of.
+// The memory under a view is not reused, and an op does not overwrite an input of which
+// another of its inputs is a view.
 func TestViewsAreNotOverwritten(t *testing.T) {
 	for name, op := range map[string]func(x, row *G.Node) (*G.Node, error){
 		"in place": graph.Add,
@@ -132,7 +131,7 @@ func TestOverwriterOfIntegers(t *testing.T) {
 	require.Zero(t, m.Memory())
 }
 
-// Planning takes no longer for stock ops that read one node twice, again and again.
+// The time to plan does not double with each stock op that reads one node twice.
 func TestPlanningIsQuick(t *testing.T) {
 	g := G.NewGraph()
 	in := input(g, "in", ramp(tensor.Float64, 3))

@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -14,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// randomGraph grows a graph of matrices and vectors, stock ops and ours.
+// randomGraph builds a graph of matrices and vectors from stock ops and ours.
 type randomGraph struct {
 	t     *rapid.T
 	g     *G.ExprGraph
@@ -30,7 +31,7 @@ func (r *randomGraph) input(name string, shape ...int) *G.Node {
 	return n
 }
 
-// drop is dropout by a key that stays the same.
+// drop returns dropout with a fixed key.
 func (r *randomGraph) drop() graph.DropoutConfig {
 	key := G.NewScalar(r.g, tensor.Int64, G.WithName("key"), G.WithValue(int64(7)))
 	return graph.DropoutConfig{P: 0.5, Key: key, Site: len(r.pool)}
@@ -43,24 +44,16 @@ func (r *randomGraph) feed(t require.TestingT, round int) {
 		for j := range v {
 			v[j] = math.Sin(float64(1 + 7*round + 3*i + j*j))
 		}
-		d := tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(v))
-		if r.dt == tensor.Float32 {
-			narrow := make([]float32, len(v))
-			for j := range v {
-				narrow[j] = float32(v[j])
-			}
-			d = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(narrow))
-		}
-		require.NoError(t, G.Let(n, d))
+		require.NoError(t, G.Let(n, golden.Dense(r.dt, v, n.Shape()...)))
 	}
 }
 
-// pick draws one of the nodes; the draw is logged as its index.
+// pick draws one of the nodes by its index, which rapid logs.
 func (r *randomGraph) pick(from G.Nodes, what string) *G.Node {
 	return from[rapid.IntRange(0, len(from)-1).Draw(r.t, what)]
 }
 
-// partner is a node whose axis k is as long as given, a new input if there is none.
+// partner returns a node whose axis has the given length, a new input if there is none.
 func (r *randomGraph) partner(axis, long int) *G.Node {
 	var fit G.Nodes
 	for _, n := range r.pool {
@@ -76,7 +69,7 @@ func (r *randomGraph) partner(axis, long int) *G.Node {
 	return r.pick(fit, "partner")
 }
 
-// twin is a node of the shape of x.
+// twin returns a node of the shape of x.
 func (r *randomGraph) twin(x *G.Node) *G.Node {
 	var fit G.Nodes
 	for _, n := range r.pool {
@@ -87,7 +80,7 @@ func (r *randomGraph) twin(x *G.Node) *G.Node {
 	return r.pick(fit, "twin")
 }
 
-// ops are stock ops of Gorgonia, among them such as return a view, and our own.
+// ops are stock ops of Gorgonia, some of which return views, and our own.
 var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
 	"Add":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Add(x, r.twin(x)) },
 	"Sub":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Sub(x, r.twin(x)) },
@@ -134,9 +127,15 @@ var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
 	"graph.Scale":   func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) },
 	"graph.Add":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Add(x, r.twin(x)) },
 	"graph.Mul":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Mul(x, r.twin(x)) },
-	"graph.MatMul":  func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.MatMul(x, r.partner(0, x.Shape()[1])) },
-	"graph.Scores":  func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Scores(x, r.partner(1, x.Shape()[1])) },
-	"graph.Concat":  func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Concat(x, r.partner(0, x.Shape()[0])) },
+	"graph.MatMul": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.MatMul(x, r.partner(0, x.Shape()[1]))
+	},
+	"graph.Scores": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.Scores(x, r.partner(1, x.Shape()[1]))
+	},
+	"graph.Concat": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.Concat(x, r.partner(0, x.Shape()[0]))
+	},
 	"graph.Heads": func(r *randomGraph, x *G.Node) (*G.Node, error) { // there and back
 		y, err := graph.SplitHeads(x, x.Shape()[1])
 		if err != nil {
@@ -198,7 +197,7 @@ func (r *randomGraph) grow(steps int) *G.Node {
 	return loss
 }
 
-// opNames are the names of the ops, in order, without those left out.
+// opNames returns the sorted names of the ops, except those left out.
 func opNames(without ...string) []string {
 	var names []string
 	for name := range ops {
@@ -210,8 +209,8 @@ func opNames(without ...string) []string {
 	return names
 }
 
-// draw makes a random graph of the named ops, and a list of nodes that are wanted
-// of it: the loss, all gradients, and any intermediates.
+// draw returns a random graph of the named ops, and its wanted nodes: the loss, all
+// gradients and some intermediates.
 func draw(t *rapid.T, names []string) (r *randomGraph, wanted G.Nodes) {
 	dt := rapid.SampledFrom([]tensor.Dtype{tensor.Float32, tensor.Float64}).Draw(t, "type")
 	r = &randomGraph{t: t, g: G.NewGraph(), dt: dt, names: names}

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// stub is an op of one input that somebody else wrote.
+// stub is a foreign op of one input.
 type stub struct {
 	name  string
 	shape tensor.Shape // of the result
@@ -41,7 +41,7 @@ func (s stub) Hashcode() uint32 {
 
 var _ machine.Overwriter = overwriting{}
 
-// overwriting is a stub that takes planned memory.
+// overwriting is a stub that computes into planned memory.
 type overwriting struct {
 	stub
 	into func(into, x G.Value) (G.Value, error)
@@ -60,7 +60,7 @@ func apply(t require.TestingT, op G.Op, x *G.Node) *G.Node {
 	return n
 }
 
-// firstRow is a view of the first row of a matrix of so many columns.
+// firstRow is an op that returns a view of the first row of a matrix.
 func firstRow(cols int) stub {
 	return stub{"first row", tensor.Shape{cols}, tensor.Float64, func(x G.Value) (G.Value, error) {
 		return x.(*tensor.Dense).Slice(G.S(0))

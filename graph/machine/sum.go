@@ -9,21 +9,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// sum is Gorgonia's own + of two tensors of one shape, which Grad puts wherever
-// several gradients meet, computed into planned memory: the stock op allocates its
-// result anew in each run.
+// sum is Gorgonia's + of two tensors of one shape, computed into planned memory; the stock
+// op allocates its result in each run. Grad adds gradients with it.
 type sum struct{ G.Op }
 
 var _ Overwriter = sum{}
 
-// isSum says whether a node is such a +.
+// isSum reports whether a node is such a +.
 func isSum(n *G.Node, inputs G.Nodes) bool {
 	op, ok := n.Op().(G.BinaryOp)
 	if !ok || !op.IsBinary() || op.String() != "+ false" || len(inputs) != 2 {
 		return false
 	}
 	a, b := inputs[0], inputs[1]
-	return a.Dtype() == b.Dtype() && a.Dims() > 0 && slices.Equal(a.Shape(), b.Shape()) && slices.Equal(a.Shape(), n.Shape())
+	return a.Dtype() == b.Dtype() && a.Dims() > 0 &&
+		slices.Equal(a.Shape(), b.Shape()) && slices.Equal(a.Shape(), n.Shape())
 }
 
 func (s sum) OverwritesPrealloc() bool { return true }
@@ -47,7 +47,7 @@ func (s sum) UsePreallocDo(into G.Value, in ...G.Value) (G.Value, error) {
 	return z, nil
 }
 
-// plain is a value whose elements lie in the order of their indices, or nil.
+// plain returns v if its elements lie in row-major order, otherwise nil.
 func plain(v G.Value) *tensor.Dense {
 	if d, ok := v.(*tensor.Dense); ok && !d.RequiresIterator() && !d.DataOrder().IsColMajor() {
 		return d

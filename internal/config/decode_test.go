@@ -101,7 +101,8 @@ func TestDecode(t *testing.T) {
 		"map": {"b": {"Name": "b"}, "c": {}}, "shape": {"type": "square", "inner": "yes", "side": 3}, "shapes": [{"type": "circle"}],
 		"raw": {"a": [1,  2]}, "any": {"a": [1]}} `), &got))
 	require.Equal(t, all{Base: Base{6, "base"}, Width: -128, Bias: true, Rate: 0.5, Small: 1e-3, Count: 255, Word: "yes",
-		Part: Base{0, "part"}, Pointer: &Base{2, "shared"}, Number: &five, List: []int{4}, Parts: []Base{{Width: 8}, {}}, Pair: [2]int{1, 2},
+		Part: Base{0, "part"}, Pointer: &Base{2, "shared"}, Number: &five, List: []int{4}, Parts: []Base{{Width: 8}, {}},
+		Pair:  [2]int{1, 2},
 		Map:   map[string]Base{"a": {1, "a"}, "b": {2, "b"}, "c": {}},
 		Shape: shape{Square: &square{3, "yes"}}, Shapes: []shape{{Circle: &circle{}}},
 		Raw: json.RawMessage(`{"a": [1,  2]}`), Any: map[string]any{"a": []any{1.0}}, Hidden: 9, own: 8}, got)
@@ -113,68 +114,86 @@ func TestDecodeRefuses(t *testing.T) {
 	const has = "it has width, Name, w, bias, rate, small, count, word, part, pointer, number, list, parts, pair, map, shape, shapes, " +
 		"raw, any, bytes, func, error, counts"
 	for _, c := range []struct{ reason, text, want string }{
-		{"nothing", ``, "not JSON: unexpected end of JSON input, want one JSON object"},
-		{"cut", `{"w":`, "not JSON: unexpected end of JSON input, want one JSON object"},
-		{"two values", `{} {}`, "not JSON: invalid character '{' after top-level value, want one JSON object"},
-		{"no value of JSON", `{"rate": NaN}`, "not JSON: invalid character 'N' looking for beginning of value, want one JSON object"},
-		{"a comment", `{} // w`, "not JSON: invalid character '/' after top-level value, want one JSON object"},
-		{"no UTF-8", "{\"Name\": \"\xff\"}", "not JSON: not UTF-8, want one JSON object"},
-		{"a list", `["w",  1]`, `got ["w",  1], want a JSON object`},
-		{"a list over lines", "[1,\n\t2]", `got [1,  2], want a JSON object`},
-		{"null", ` null `, "got null, want a JSON object"},
+		{reason: "nothing", text: ``, want: "not JSON: unexpected end of JSON input, want one JSON object"},
+		{reason: "cut", text: `{"w":`, want: "not JSON: unexpected end of JSON input, want one JSON object"},
+		{reason: "two values", text: `{} {}`,
+			want: "not JSON: invalid character '{' after top-level value, want one JSON object"},
+		{reason: "no value of JSON", text: `{"rate": NaN}`,
+			want: "not JSON: invalid character 'N' looking for beginning of value, want one JSON object"},
+		{reason: "a comment", text: `{} // w`,
+			want: "not JSON: invalid character '/' after top-level value, want one JSON object"},
+		{reason: "no UTF-8", text: "{\"Name\": \"\xff\"}", want: "not JSON: not UTF-8, want one JSON object"},
+		{reason: "a list", text: `["w",  1]`, want: `got ["w",  1], want a JSON object`},
+		{reason: "a list over lines", text: "[1,\n\t2]", want: `got [1,  2], want a JSON object`},
+		{reason: "null", text: ` null `, want: "got null, want a JSON object"},
 
-		{"unknown", `{"wide": 1}`, `unknown field "wide"; ` + has},
-		{"unknown and wrong", `{"w": "x", "b": 1, "a": {"a": 1}}`, `unknown field "a", "b"; ` + has},
-		{"another case", `{"W": 1}`, `unknown field "W"; ` + has},
-		{"no key", `{"Hidden": 1, "-": 1, "own": 1}`, `unknown field "-", "Hidden", "own"; ` + has},
-		{"the name of an embedded struct", `{"Base": {}}`, `unknown field "Base"; ` + has},
-		{"many", `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1}`,
-			`unknown field "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", and 2 more; ` + has},
-		{"in an object", `{"part": {"name": "x"}}`, `part: unknown field "name"; it has width, Name`},
-		{"in an object of a list", `{"parts": [{}, {"name\u0007": 0}]}`, `parts[1]: unknown field "name\a"; it has width, Name`},
-		{"in a union", `{"shape": {"type": "circle", "side": 1}}`, `shape: unknown field "side"; it has type, radius`},
+		{reason: "unknown", text: `{"wide": 1}`, want: `unknown field "wide"; ` + has},
+		{reason: "unknown and wrong", text: `{"w": "x", "b": 1, "a": {"a": 1}}`, want: `unknown field "a", "b"; ` + has},
+		{reason: "another case", text: `{"W": 1}`, want: `unknown field "W"; ` + has},
+		{reason: "no key", text: `{"Hidden": 1, "-": 1, "own": 1}`, want: `unknown field "-", "Hidden", "own"; ` + has},
+		{reason: "the name of an embedded struct", text: `{"Base": {}}`, want: `unknown field "Base"; ` + has},
+		{reason: "many", text: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1}`,
+			want: `unknown field "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", and 2 more; ` + has},
+		{reason: "in an object", text: `{"part": {"name": "x"}}`, want: `part: unknown field "name"; it has width, Name`},
+		{reason: "in an object of a list", text: `{"parts": [{}, {"name\u0007": 0}]}`,
+			want: `parts[1]: unknown field "name\a"; it has width, Name`},
+		{reason: "in a union", text: `{"shape": {"type": "circle", "side": 1}}`,
+			want: `shape: unknown field "side"; it has type, radius`},
 
-		{"twice", `{"w": 1, "w": 1}`, `field "w" comes twice`},
-		{"twice with an escape", `{"w": 1, "\u0077": 1}`, `field "w" comes twice`},
-		{"twice deep in anything", `{"any": [{}, {"a.b": {"c": 1, "c": 2}}]}`, `any[1].a.b: field "c" comes twice`},
-		{"deep", `{"any": ` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`, "got more than 64 objects and lists in each other, want fewer"},
+		{reason: "twice", text: `{"w": 1, "w": 1}`, want: `field "w" comes twice`},
+		{reason: "twice with an escape", text: `{"w": 1, "\u0077": 1}`, want: `field "w" comes twice`},
+		{reason: "twice deep in anything", text: `{"any": [{}, {"a.b": {"c": 1, "c": 2}}]}`,
+			want: `any[1].a.b: field "c" comes twice`},
+		{reason: "deep", text: `{"any": ` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`,
+			want: "got more than 64 objects and lists in each other, want fewer"},
 
-		{"a string for a number", `{"width": "x"}`, `width: got "x", want a whole number`},
-		{"a fraction", `{"width": 1.5}`, `width: got 1.5, want a whole number`},
-		{"an exponent", `{"width": 1e3}`, `width: got 1e3, want a whole number`},
-		{"too large for an int", `{"width": 99999999999999999999}`,
-			"width: got 99999999999999999999, want a whole number from -9223372036854775808 to 9223372036854775807"},
-		{"too small for an int8", `{"w": -129}`, "w: got -129, want a whole number from -128 to 127"},
-		{"negative", `{"count": -1}`, "count: got -1, want a whole number from 0 to 255"},
-		{"too large for a float", `{"rate": 1e999}`, "rate: got 1e999, want a number from -1.798e+308 to 1.798e+308"},
-		{"too large for a float32", `{"small": -1e39}`, "small: got -1e39, want a number from -3.403e+38 to 3.403e+38"},
-		{"true for a number", `{"rate": true}`, "rate: got true, want a number"},
-		{"a number for true", `{"bias": 1}`, "bias: got 1, want true or false"},
-		{"a number for a string", `{"Name": 1}`, "Name: got 1, want a string"},
-		{"a number for a word", `{"word": 1}`, "word: got 1, want a string"},
-		{"another word", `{"word": "maybe"}`, `word: got "maybe", want yes or no`},
-		{"a list for an object", `{"part": [1]}`, "part: got [1], want a JSON object"},
-		{"a number for a map", `{"map": 1}`, "map: got 1, want a JSON object"},
-		{"an object for a list", `{"list": {"0": 1}}`, `list: got {"0": 1}, want a list`},
-		{"an element", `{"list": [1, 2, "3"]}`, `list[2]: got "3", want a whole number`},
-		{"a short list", `{"pair": [1]}`, "pair: got [1], want a list of length 2"},
-		{"a field behind a pointer", `{"pointer": {"width": true}}`, "pointer.width: got true, want a whole number"},
-		{"a field in a map", `{"map": {"a very long key of a map": {"width": true}}}`, "map.a very long key of a.width: got true, want a whole number"},
-		{"a field of a union", `{"shapes": [{"type": "square", "inner": "x"}]}`, `shapes[0].inner: got "x", want yes or no`},
-		{"another union", `{"shape": {"type": "star"}}`, `shape.type: got "star", want one of circle, square`},
-		{"an interface", `{"error": "x"}`, "error: got a value for a error, want none: JSON cannot set it"},
-		{"a function", `{"func": "x"}`, "func: got a value for a func(), want none: JSON cannot set it"},
-		{"bytes, of which nobody knows whether they are base64", `{"bytes": [1]}`, "bytes: got a value for a []uint8, want none: JSON cannot set it"},
-		{"keys that are no strings", `{"counts": {}}`, "counts: got a value for a map[int]struct {}, want none: JSON cannot set it"},
-		{"a long value", `{"width": "` + strings.Repeat("ä", 100) + `"}`, `width: got "` + strings.Repeat("ä", 59) + `, want a whole number`},
-		{"what no terminal should get", "{\"width\": \"\u009b31m\"}", "width: got \"\ufffd31m\", want a whole number"},
+		{reason: "a string for a number", text: `{"width": "x"}`, want: `width: got "x", want a whole number`},
+		{reason: "a fraction", text: `{"width": 1.5}`, want: `width: got 1.5, want a whole number`},
+		{reason: "an exponent", text: `{"width": 1e3}`, want: `width: got 1e3, want a whole number`},
+		{reason: "too large for an int", text: `{"width": 99999999999999999999}`,
+			want: "width: got 99999999999999999999, want a whole number from -9223372036854775808 to 9223372036854775807"},
+		{reason: "too small for an int8", text: `{"w": -129}`, want: "w: got -129, want a whole number from -128 to 127"},
+		{reason: "negative", text: `{"count": -1}`, want: "count: got -1, want a whole number from 0 to 255"},
+		{reason: "too large for a float", text: `{"rate": 1e999}`,
+			want: "rate: got 1e999, want a number from -1.798e+308 to 1.798e+308"},
+		{reason: "too large for a float32", text: `{"small": -1e39}`,
+			want: "small: got -1e39, want a number from -3.403e+38 to 3.403e+38"},
+		{reason: "true for a number", text: `{"rate": true}`, want: "rate: got true, want a number"},
+		{reason: "a number for true", text: `{"bias": 1}`, want: "bias: got 1, want true or false"},
+		{reason: "a number for a string", text: `{"Name": 1}`, want: "Name: got 1, want a string"},
+		{reason: "a number for a word", text: `{"word": 1}`, want: "word: got 1, want a string"},
+		{reason: "another word", text: `{"word": "maybe"}`, want: `word: got "maybe", want yes or no`},
+		{reason: "a list for an object", text: `{"part": [1]}`, want: "part: got [1], want a JSON object"},
+		{reason: "a number for a map", text: `{"map": 1}`, want: "map: got 1, want a JSON object"},
+		{reason: "an object for a list", text: `{"list": {"0": 1}}`, want: `list: got {"0": 1}, want a list`},
+		{reason: "an element", text: `{"list": [1, 2, "3"]}`, want: `list[2]: got "3", want a whole number`},
+		{reason: "a short list", text: `{"pair": [1]}`, want: "pair: got [1], want a list of length 2"},
+		{reason: "a field behind a pointer", text: `{"pointer": {"width": true}}`,
+			want: "pointer.width: got true, want a whole number"},
+		{reason: "a field in a map", text: `{"map": {"a very long key of a map": {"width": true}}}`,
+			want: "map.a very long key of a.width: got true, want a whole number"},
+		{reason: "a field of a union", text: `{"shapes": [{"type": "square", "inner": "x"}]}`,
+			want: `shapes[0].inner: got "x", want yes or no`},
+		{reason: "another union", text: `{"shape": {"type": "star"}}`,
+			want: `shape.type: got "star", want one of circle, square`},
+		{reason: "an interface", text: `{"error": "x"}`,
+			want: "error: got a value for a error, want none: JSON cannot set it"},
+		{reason: "a function", text: `{"func": "x"}`, want: "func: got a value for a func(), want none: JSON cannot set it"},
+		{reason: "bytes, of which nobody knows whether they are base64", text: `{"bytes": [1]}`,
+			want: "bytes: got a value for a []uint8, want none: JSON cannot set it"},
+		{reason: "keys that are no strings", text: `{"counts": {}}`,
+			want: "counts: got a value for a map[int]struct {}, want none: JSON cannot set it"},
+		{reason: "a long value", text: `{"width": "` + strings.Repeat("ä", 100) + `"}`,
+			want: `width: got "` + strings.Repeat("ä", 59) + `, want a whole number`},
+		{reason: "what no terminal should get", text: "{\"width\": \"\u009b31m\"}",
+			want: "width: got \"\ufffd31m\", want a whole number"},
 
-		{"null for a number", `{"width": null}`, "width: got null, want a whole number"},
-		{"null for a pointer", `{"pointer": null}`, "pointer: got null, want a JSON object"},
-		{"null for a union", `{"shape": null}`, "shape: got null, want a JSON object"},
-		{"null for a word", `{"word": null}`, "word: got null, want a string"},
-		{"null for anything", `{"any": null}`, "any: got null, want a value"},
-		{"null in a list", `{"list": [null]}`, "list[0]: got null, want a whole number"},
+		{reason: "null for a number", text: `{"width": null}`, want: "width: got null, want a whole number"},
+		{reason: "null for a pointer", text: `{"pointer": null}`, want: "pointer: got null, want a JSON object"},
+		{reason: "null for a union", text: `{"shape": null}`, want: "shape: got null, want a JSON object"},
+		{reason: "null for a word", text: `{"word": null}`, want: "word: got null, want a string"},
+		{reason: "null for anything", text: `{"any": null}`, want: "any: got null, want a value"},
+		{reason: "null in a list", text: `{"list": [null]}`, want: "list[0]: got null, want a whole number"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			got := all{Pointer: &Base{Width: 1}, Map: map[string]Base{}}
@@ -204,15 +223,24 @@ func TestReader(t *testing.T) {
 		text   string
 		want   string
 	}{
-		{"unknown", config.Reader{AllowUnknown: true}, `{"x": null, "w": 1, "part": {"y": 1, "width": 2}}`, ""},
-		{"unknown, twice", config.Reader{AllowUnknown: true}, `{"x": 1, "x": 1}`, `field "x" comes twice`},
-		{"unknown in another type", config.Reader{AllowUnknown: true}, `{"shape": {"type": "circle", "y": 1}}`, `shape: unknown field "y"; it has type, radius`},
-		{"unknown, wrong", config.Reader{AllowUnknown: true}, `{"x": 1, "w": "1"}`, `w: got "1", want a whole number`},
-		{"null is not allowed", config.Reader{AllowUnknown: true}, `{"w": null}`, "w: got null, want a whole number"},
-		{"null", config.Reader{AllowNull: true}, `{"w": 1, "rate": null, "shape": null, "any": null, "part": {"width": 2, "Name": null}, "map": {"a": null}}`, ""},
-		{"null, unknown", config.Reader{AllowNull: true}, `{"part": {"x": null}}`, `part: unknown field "x"; it has width, Name`},
-		{"null in a list", config.Reader{AllowNull: true}, `{"list": [null]}`, "list[0]: got null, want a whole number"},
-		{"null, all of it", config.Reader{AllowNull: true}, `null`, "got null, want a JSON object"},
+		{reason: "unknown", reader: config.Reader{AllowUnknown: true},
+			text: `{"x": null, "w": 1, "part": {"y": 1, "width": 2}}`},
+		{reason: "unknown, twice", reader: config.Reader{AllowUnknown: true}, text: `{"x": 1, "x": 1}`,
+			want: `field "x" comes twice`},
+		{reason: "unknown in another type", reader: config.Reader{AllowUnknown: true},
+			text: `{"shape": {"type": "circle", "y": 1}}`, want: `shape: unknown field "y"; it has type, radius`},
+		{reason: "unknown, wrong", reader: config.Reader{AllowUnknown: true}, text: `{"x": 1, "w": "1"}`,
+			want: `w: got "1", want a whole number`},
+		{reason: "null is not allowed", reader: config.Reader{AllowUnknown: true}, text: `{"w": null}`,
+			want: "w: got null, want a whole number"},
+		{reason: "null", reader: config.Reader{AllowNull: true},
+			text: `{"w": 1, "rate": null, "shape": null, "any": null, "part": {"width": 2, "Name": null}, "map": {"a": null}}`},
+		{reason: "null, unknown", reader: config.Reader{AllowNull: true}, text: `{"part": {"x": null}}`,
+			want: `part: unknown field "x"; it has width, Name`},
+		{reason: "null in a list", reader: config.Reader{AllowNull: true}, text: `{"list": [null]}`,
+			want: "list[0]: got null, want a whole number"},
+		{reason: "null, all of it", reader: config.Reader{AllowNull: true}, text: `null`,
+			want: "got null, want a JSON object"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			got := all{Rate: 0.5, Part: Base{0, "part"}}
@@ -222,7 +250,8 @@ func TestReader(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, all{Rate: 0.5, Width: 1, Part: Base{2, "part"}}, all{Rate: got.Rate, Width: got.Width, Part: got.Part})
+			require.Equal(t, all{Rate: 0.5, Width: 1, Part: Base{2, "part"}},
+				all{Rate: got.Rate, Width: got.Width, Part: got.Part})
 		})
 	}
 }
@@ -269,9 +298,12 @@ func TestDecodeWrongTargets(t *testing.T) {
 	text := []byte(`{}`)
 	require.EqualError(t, config.Decode(text, nil), "config: Decode: got <nil>, want a pointer to a config")
 	require.EqualError(t, config.Decode(text, all{}), "config: Decode: got config_test.all, want a pointer to a config")
-	require.EqualError(t, config.Decode(text, (*all)(nil)), "config: Decode: got *config_test.all, want a pointer to a config")
-	require.EqualError(t, config.Decode(text, new(shape), new(all)), "config: Decode: got *config_test.shape beside others, want a pointer to a plain struct")
-	require.EqualError(t, config.Decode(text, new(all), new(int)), "config: Decode: got *int beside others, want a pointer to a plain struct")
+	require.EqualError(t, config.Decode(text, (*all)(nil)),
+		"config: Decode: got *config_test.all, want a pointer to a config")
+	require.EqualError(t, config.Decode(text, new(shape), new(all)),
+		"config: Decode: got *config_test.shape beside others, want a pointer to a plain struct")
+	require.EqualError(t, config.Decode(text, new(all), new(int)),
+		"config: Decode: got *int beside others, want a pointer to a plain struct")
 	require.EqualError(t, config.Decode([]byte(`{"a": 1}`)), `unknown field "a"; it has no fields`)
 	require.EqualError(t, config.Decode([]byte(`{"a": 1}`), new(struct{})), `unknown field "a"; it has no fields`)
 }
@@ -282,7 +314,8 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"w": 1, "rate": 0.1, "part": {"width": 3}, "list": [1], "parts": [{"Name": "x"}]}`,
 		`{"shape": {"type": "circle", "radius": 3}, "map": {"a": {"width": 1}}, "any": [1, {"a": null}], "raw": null}`,
 		`{"pointer": {"width": 1, "width": 2}}`, `{"Width": 1}`, `{"small": 1e39, "count": 256, "pair": [1, 2, 3]}`,
-		`{"word": "yes", "number": -0, "any": "\ud800"}`, `[[[[`, `{"any": [[[[[[]]]]]]}`, "{\"a\u009b\": \"\u2028\"}", `null`, "\xef\xbb\xbf{}"} {
+		`{"word": "yes", "number": -0, "any": "\ud800"}`, `[[[[`, `{"any": [[[[[[]]]]]]}`, "{\"a\u009b\": \"\u2028\"}",
+		`null`, "\xef\xbb\xbf{}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -310,7 +343,8 @@ func TestDecodeNumbers(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want float64
-	}{{"0", 0}, {"-0", math.Copysign(0, -1)}, {"1e-999", 0}, {"0.1", 0.1}, {"5e-324", 5e-324}, {"1.7976931348623157e308", math.MaxFloat64}} {
+	}{{"0", 0}, {"-0", math.Copysign(0, -1)}, {"1e-999", 0}, {"0.1", 0.1}, {"5e-324", 5e-324},
+		{"1.7976931348623157e308", math.MaxFloat64}} {
 		var x float64
 		require.NoError(t, config.Decode([]byte(c.text), &x))
 		require.Equal(t, math.Float64bits(c.want), math.Float64bits(x), c.text)
@@ -325,7 +359,8 @@ func TestDecodeHostile(t *testing.T) {
 		`{` + strings.Repeat(`"w": 1, `, 1<<17) + `"w": 1}`,
 		`{"list": [` + strings.Repeat("1,", 1<<19) + `"x"]}`,
 		`{"` + strings.Repeat("k", 1<<20) + `": 1}`,
-		`{"any": ` + strings.Repeat(`{"long key, as long as the path of an error is": `, 60) + `{"a": 1, "a": 1}` + strings.Repeat("}", 61),
+		`{"any": ` + strings.Repeat(`{"long key, as long as the path of an error is": `, 60) + `{"a": 1, "a": 1}` +
+			strings.Repeat("}", 61),
 	} {
 		var a all
 		err := config.Decode([]byte(text), &a)

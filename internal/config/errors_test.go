@@ -43,37 +43,63 @@ func TestNames(t *testing.T) {
 		err               error
 		goText, json, set string // set is by flags that only dimensions have
 	}{
-		{"a field", divisor, "NumHeads: got 5, want a divisor of OutDim=12", "num_heads: got 5, want a divisor of d_out=12", "--heads: got 5, want a divisor of d_out=12"},
-		{"a path, and a pointer to the config", turned, "RoPE.Dims: got 3 with NumHeads, want 0.5", "rope.dims: got 3 with num_heads, want 0.5", "rope.dims: got 3 with --heads, want 0.5"},
-		{"enclosed", config.In(block{}, "Attention", divisor), "Attention.NumHeads: got 5, want a divisor of OutDim=12",
-			"attention.num_heads: got 5, want a divisor of d_out=12", "--n_head: got 5, want a divisor of --out"},
-		{"enclosed, of two levels", config.In(&block{}, "Attention", turned), "Attention.RoPE.Dims: got 3 with Attention.NumHeads, want 0.5",
-			"attention.rope.dims: got 3 with attention.num_heads, want 0.5", "attention.rope.dims: got 3 with --n_head, want 0.5"},
-		{"enclosed twice, without a tag", config.In(model{}, "Block", config.In(block{}, "Attention", divisor)), "Block.Attention.NumHeads: got 5, want a divisor of OutDim=12",
-			"Block.attention.num_heads: got 5, want a divisor of d_out=12", "Block.attention.num_heads: got 5, want a divisor of d_out=12"},
-		{"an element", config.In(c, "Stops[2]", config.Errorf(rope{}, "Dims", "got none")), "Stops[2].Dims: got none", "stops[2].dims: got none", "stops[2].dims: got none"},
-		{"a path with an index", config.Errorf(c, "Stops[2].Dims", "got none"), "Stops[2].Dims: got none", "stops[2].dims: got none", "stops[2].dims: got none"},
-		{"no tag", config.Errorf(c, "Plain", "got none"), "Plain: got none", "Plain: got none", "Plain: got none"},
-		{"no key", config.Errorf(c, "Layout", "got none"), "Layout: got none", "Layout: got none", "Layout: got none"},
-		{"no such field", config.Errorf(c, "Nothing.At.All", "got none"), "Nothing.At.All: got none", "Nothing.At.All: got none", "Nothing.At.All: got none"},
-		{"an embedded struct's", config.Errorf(block{}, "OutDim", "got none"), "OutDim: got none", "d_out: got none", "d_out: got none"},
-		{"the whole config", config.Errorf(c, "", "got %s without %s", config.Field("RoPE"), config.Field("OutDim")), "got RoPE without OutDim",
-			"got rope without d_out", "got rope without d_out"},
-		{"no config", config.Errorf(nil, "Field", "100%%"), "Field: 100%", "Field: 100%", "Field: 100%"},
-		{"of a config made from it", config.From(model{}, divisor, map[string]string{"NumHeads": "Block.Width", "OutDim": "Block"}),
-			"Block.Width: got 5, want a divisor of Block=12", "Block.width: got 5, want a divisor of Block=12", "Block.width: got 5, want a divisor of Block=12"},
-		{"of one made from it, which has no such field", config.From(model{}, divisor, nil), "NumHeads: got 5, want a divisor of OutDim=12",
-			"num_heads: got 5, want a divisor of d_out=12", "--heads: got 5, want a divisor of d_out=12"},
-		{"within the name of a layer, which only Go's users know", fmt.Errorf("layers: h.0: %w", divisor), "layers: h.0: NumHeads: got 5, want a divisor of OutDim=12",
-			"num_heads: got 5, want a divisor of d_out=12", "--heads: got 5, want a divisor of d_out=12"},
-		{"enclosed out of the name of a layer", config.In(block{}, "Attention", fmt.Errorf("layers: h.0: %w", divisor)), "Attention.NumHeads: got 5, want a divisor of OutDim=12",
-			"attention.num_heads: got 5, want a divisor of d_out=12", "--n_head: got 5, want a divisor of --out=12"},
-		{"another error", io.ErrUnexpectedEOF, "unexpected EOF", "unexpected EOF", "unexpected EOF"},
-		{"another error of a config", config.In(c, "RoPE", io.ErrUnexpectedEOF), "RoPE: unexpected EOF", "rope: unexpected EOF", "rope: unexpected EOF"},
+		{reason: "a field", err: divisor, goText: "NumHeads: got 5, want a divisor of OutDim=12",
+			json: "num_heads: got 5, want a divisor of d_out=12", set: "--heads: got 5, want a divisor of d_out=12"},
+		{reason: "a path, and a pointer to the config", err: turned, goText: "RoPE.Dims: got 3 with NumHeads, want 0.5",
+			json: "rope.dims: got 3 with num_heads, want 0.5", set: "rope.dims: got 3 with --heads, want 0.5"},
+		{reason: "enclosed", err: config.In(block{}, "Attention", divisor),
+			goText: "Attention.NumHeads: got 5, want a divisor of OutDim=12",
+			json:   "attention.num_heads: got 5, want a divisor of d_out=12", set: "--n_head: got 5, want a divisor of --out"},
+		{reason: "enclosed, of two levels", err: config.In(&block{}, "Attention", turned),
+			goText: "Attention.RoPE.Dims: got 3 with Attention.NumHeads, want 0.5",
+			json:   "attention.rope.dims: got 3 with attention.num_heads, want 0.5",
+			set:    "attention.rope.dims: got 3 with --n_head, want 0.5"},
+		{reason: "enclosed twice, without a tag", err: config.In(model{}, "Block", config.In(block{}, "Attention", divisor)),
+			goText: "Block.Attention.NumHeads: got 5, want a divisor of OutDim=12",
+			json:   "Block.attention.num_heads: got 5, want a divisor of d_out=12",
+			set:    "Block.attention.num_heads: got 5, want a divisor of d_out=12"},
+		{reason: "an element", err: config.In(c, "Stops[2]", config.Errorf(rope{}, "Dims", "got none")),
+			goText: "Stops[2].Dims: got none", json: "stops[2].dims: got none", set: "stops[2].dims: got none"},
+		{reason: "a path with an index", err: config.Errorf(c, "Stops[2].Dims", "got none"),
+			goText: "Stops[2].Dims: got none", json: "stops[2].dims: got none", set: "stops[2].dims: got none"},
+		{reason: "no tag", err: config.Errorf(c, "Plain", "got none"), goText: "Plain: got none", json: "Plain: got none",
+			set: "Plain: got none"},
+		{reason: "no key", err: config.Errorf(c, "Layout", "got none"), goText: "Layout: got none", json: "Layout: got none",
+			set: "Layout: got none"},
+		{reason: "no such field", err: config.Errorf(c, "Nothing.At.All", "got none"), goText: "Nothing.At.All: got none",
+			json: "Nothing.At.All: got none", set: "Nothing.At.All: got none"},
+		{reason: "an embedded struct's", err: config.Errorf(block{}, "OutDim", "got none"), goText: "OutDim: got none",
+			json: "d_out: got none", set: "d_out: got none"},
+		{reason: "the whole config",
+			err:    config.Errorf(c, "", "got %s without %s", config.Field("RoPE"), config.Field("OutDim")),
+			goText: "got RoPE without OutDim",
+			json:   "got rope without d_out", set: "got rope without d_out"},
+		{reason: "no config", err: config.Errorf(nil, "Field", "100%%"), goText: "Field: 100%", json: "Field: 100%",
+			set: "Field: 100%"},
+		{reason: "of a config made from it",
+			err:    config.From(model{}, divisor, map[string]string{"NumHeads": "Block.Width", "OutDim": "Block"}),
+			goText: "Block.Width: got 5, want a divisor of Block=12", json: "Block.width: got 5, want a divisor of Block=12",
+			set: "Block.width: got 5, want a divisor of Block=12"},
+		{reason: "of one made from it, which has no such field", err: config.From(model{}, divisor, nil),
+			goText: "NumHeads: got 5, want a divisor of OutDim=12",
+			json:   "num_heads: got 5, want a divisor of d_out=12", set: "--heads: got 5, want a divisor of d_out=12"},
+		{reason: "within the name of a layer, which only Go's users know", err: fmt.Errorf("layers: h.0: %w", divisor),
+			goText: "layers: h.0: NumHeads: got 5, want a divisor of OutDim=12",
+			json:   "num_heads: got 5, want a divisor of d_out=12", set: "--heads: got 5, want a divisor of d_out=12"},
+		{reason: "enclosed out of the name of a layer",
+			err:    config.In(block{}, "Attention", fmt.Errorf("layers: h.0: %w", divisor)),
+			goText: "Attention.NumHeads: got 5, want a divisor of OutDim=12",
+			json:   "attention.num_heads: got 5, want a divisor of d_out=12",
+			set:    "--n_head: got 5, want a divisor of --out=12"},
+		{reason: "another error", err: io.ErrUnexpectedEOF, goText: "unexpected EOF", json: "unexpected EOF",
+			set: "unexpected EOF"},
+		{reason: "another error of a config", err: config.In(c, "RoPE", io.ErrUnexpectedEOF), goText: "RoPE: unexpected EOF",
+			json: "rope: unexpected EOF", set: "rope: unexpected EOF"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			flags := func(path string) (string, bool) {
-				name, ok := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head", "attention.d_out": "--out"}[path]
+				name, ok := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head",
+					"attention.d_out": "--out"}[path]
 				return name, ok
 			}
 			require.EqualError(t, c.err, c.goText)
@@ -91,7 +117,8 @@ func TestErrorsUnwrap(t *testing.T) {
 	require.NoError(t, config.In(attention{}, "RoPE", nil))
 	require.NoError(t, config.From(attention{}, nil, nil))
 	require.NoError(t, config.JSON(nil))
-	err := config.JSON(config.In(block{}, "Attention", config.Errorf(attention{}, "RoPE", "got %d: %w", 1, io.ErrNoProgress)))
+	err := config.JSON(config.In(block{}, "Attention",
+		config.Errorf(attention{}, "RoPE", "got %d: %w", 1, io.ErrNoProgress)))
 	require.ErrorIs(t, fmt.Errorf("outer: %w", err), io.ErrNoProgress)
 	require.ErrorIs(t, config.In(block{}, "Attention", io.ErrNoProgress), io.ErrNoProgress)
 	require.EqualError(t, err, "attention.rope: got 1: "+io.ErrNoProgress.Error())

@@ -1,5 +1,5 @@
-// Package exports lists what a package exports, read from its source, for tests that
-// hold a table against a package.
+// Package exports lists the functions that a package exports, read from its source, for
+// tests that compare a table with a package.
 package exports
 
 import (
@@ -16,10 +16,10 @@ import (
 type Func struct {
 	Name     string
 	Receiver string   // the type's name, without * and type parameters; empty for a function
-	Results  []string // types; of a package that the file imports by the package's path
+	Results  []string // types; an imported package is written as its path
 }
 
-// Funcs lists the functions of the package in dir, without its tests.
+// Funcs returns the exported functions of the package in dir, without its tests.
 func Funcs(dir string) ([]Func, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -64,13 +64,13 @@ func funcsOf(file *ast.File) (all []Func) {
 	return all
 }
 
-// importPaths returns the paths of a file's imports by the names that it uses.
+// importPaths returns the paths of a file's imports by the names that the file uses.
 func importPaths(file *ast.File) map[string]string {
 	paths := map[string]string{}
 	for _, i := range file.Imports {
 		path, err := strconv.Unquote(i.Path.Value)
 		if err != nil {
-			continue // which the parser refuses
+			continue // the parser refuses such a file
 		}
 		name := path[strings.LastIndex(path, "/")+1:]
 		if i.Name != nil {
@@ -81,7 +81,7 @@ func importPaths(file *ast.File) map[string]string {
 	return paths
 }
 
-// resultType returns a type as it is written, its package replaced by the path.
+// resultType returns a type as written, with its package replaced by the path.
 func resultType(e ast.Expr, paths map[string]string) string {
 	prefix := ""
 	if star, ok := e.(*ast.StarExpr); ok {

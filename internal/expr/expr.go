@@ -1,6 +1,6 @@
-// Package expr lets a formula of many fallible steps be written one step a line.
-// Every graph function returns a node and an error; a Formula keeps the first error,
-// so that the code reads as the formula does and checks once.
+// Package expr lets a formula of many fallible steps be written one step a line. Every
+// graph function returns a node and an error; a Formula keeps the first error, so that the
+// code reads like the formula and checks once.
 package expr
 
 import (
@@ -11,9 +11,9 @@ import (
 // A Formula remembers the first error of its steps. The zero value is ready for use.
 type Formula struct{ err error }
 
-// Of returns the node of one step, as in f.Of(graph.Softmax(scores)). From the first
-// error on it returns a scalar of a graph of its own, never nil, on which Gorgonia
-// panics: what the remaining steps make of it, or say against it, is dropped.
+// Of returns the node of one step, as in f.Of(graph.Softmax(scores)). After the first error
+// it returns a scalar of another graph, since Gorgonia panics on nil; the results and errors
+// of the remaining steps are dropped.
 func (f *Formula) Of(n *G.Node, err error) *G.Node {
 	if f.err == nil {
 		f.err = err
@@ -29,7 +29,7 @@ func (f *Formula) Of2(n, m *G.Node, err error) (*G.Node, *G.Node) {
 	return f.Of(n, err), f.Of(m, err)
 }
 
-// Result returns what the formula ends in, or nil and the first error.
+// Result returns the formula's last node, or nil and the first error.
 func (f *Formula) Result(n *G.Node) (*G.Node, error) {
 	if f.err != nil {
 		return nil, f.err

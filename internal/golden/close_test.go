@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder stands in for a test and keeps what is reported to it. The methods
-// it does not have would panic, so the code under test cannot use them unseen.
+// recorder stands in for a test and keeps its messages. The methods it lacks would panic,
+// so the code under test cannot use them unseen.
 type recorder struct {
 	testing.TB
 	messages []string
@@ -30,7 +30,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// record runs do as a test of its own.
+// record runs do with a recorder and returns it.
 func record(do func(t testing.TB)) *recorder {
 	r := &recorder{}
 	done := make(chan struct{})
@@ -50,15 +50,15 @@ func TestClosePasses(t *testing.T) {
 		want, got  []float64
 		atol, rtol float64
 	}{
-		{"nothing", nil, []float64{}, 0, 0},
-		{"equal", []float64{1, -2, 0}, []float64{1, -2, 0}, 0, 0},
-		{"zeros of both signs", []float64{0}, []float64{math.Copysign(0, -1)}, 0, 0},
-		{"atol, exactly reached", []float64{1}, []float64{1.5}, 0.5, 0},
-		{"rtol, exactly reached", []float64{-4}, []float64{-5}, 0, 0.25},
-		{"both together", []float64{4}, []float64{2.5}, 0.5, 0.25},
-		{"NaN and NaN", []float64{nan}, []float64{nan}, 0, 0},
-		{"infinities", []float64{inf, -inf}, []float64{inf, -inf}, 0, 0},
-		{"a bound beyond the largest float", []float64{1e308}, []float64{-1e308}, 0, 10},
+		{name: "nothing", got: []float64{}},
+		{name: "equal", want: []float64{1, -2, 0}, got: []float64{1, -2, 0}},
+		{name: "zeros of both signs", want: []float64{0}, got: []float64{math.Copysign(0, -1)}},
+		{name: "atol, exactly reached", want: []float64{1}, got: []float64{1.5}, atol: 0.5},
+		{name: "rtol, exactly reached", want: []float64{-4}, got: []float64{-5}, rtol: 0.25},
+		{name: "both together", want: []float64{4}, got: []float64{2.5}, atol: 0.5, rtol: 0.25},
+		{name: "NaN and NaN", want: []float64{nan}, got: []float64{nan}},
+		{name: "infinities", want: []float64{inf, -inf}, got: []float64{inf, -inf}},
+		{name: "a bound beyond the largest float", want: []float64{1e308}, got: []float64{-1e308}, rtol: 10},
 	}
 	for _, row := range rows {
 		r := record(func(t testing.TB) { Close(t, row.name, row.want, row.got, row.atol, row.rtol) })
@@ -74,42 +74,42 @@ func TestCloseFails(t *testing.T) {
 		atol, rtol float64
 		message    string
 	}{
-		{"x", []float64{1, 2}, []float64{1}, 1, 0, "x: got 1 elements, want 2"},
-		{"x", []float64{}, []float64{1}, 1, 0, "x: got 1 elements, want 0"},
-		{"atol", []float64{1}, []float64{1.75}, 0.5, 0,
-			"atol: 1 of 1 elements differ (atol 0.5, rtol 0); worst at [0]: got 1.75, want 1, error 0.75, allowed 0.5"},
-		{"rtol is of want, not of got", []float64{4}, []float64{5.25}, 0, 0.25,
-			"rtol is of want, not of got: 1 of 1 elements differ (atol 0, rtol 0.25); worst at [0]: got 5.25, want 4, error 1.25, allowed 1"},
-		{"below", []float64{1}, []float64{0.25}, 0.5, 0,
-			"below: 1 of 1 elements differ (atol 0.5, rtol 0); worst at [0]: got 0.25, want 1, error 0.75, allowed 0.5"},
-		{"count and worst", []float64{1, 2, 3, 4}, []float64{1, 2.5, 1, 4.25}, 0, 0,
-			"count and worst: 3 of 4 elements differ (atol 0, rtol 0); worst at [2]: got 1, want 3, error 2, allowed 0"},
+		{name: "x", want: []float64{1, 2}, got: []float64{1}, atol: 1, message: "x: got 1 elements, want 2"},
+		{name: "x", want: []float64{}, got: []float64{1}, atol: 1, message: "x: got 1 elements, want 0"},
+		{name: "atol", want: []float64{1}, got: []float64{1.75}, atol: 0.5,
+			message: "atol: 1 of 1 elements differ (atol 0.5, rtol 0); worst at [0]: got 1.75, want 1, error 0.75, allowed 0.5"},
+		{name: "rtol is of want, not of got", want: []float64{4}, got: []float64{5.25}, rtol: 0.25,
+			message: "rtol is of want, not of got: 1 of 1 elements differ (atol 0, rtol 0.25); worst at [0]: got 5.25, want 4, error 1.25, allowed 1"},
+		{name: "below", want: []float64{1}, got: []float64{0.25}, atol: 0.5,
+			message: "below: 1 of 1 elements differ (atol 0.5, rtol 0); worst at [0]: got 0.25, want 1, error 0.75, allowed 0.5"},
+		{name: "count and worst", want: []float64{1, 2, 3, 4}, got: []float64{1, 2.5, 1, 4.25},
+			message: "count and worst: 3 of 4 elements differ (atol 0, rtol 0); worst at [2]: got 1, want 3, error 2, allowed 0"},
 		// The first is off by 3 with 2 allowed, the second by 2 with none.
-		{"worst is beyond its bound", []float64{8, 0}, []float64{11, 2}, 0, 0.25,
-			"worst is beyond its bound: 2 of 2 elements differ (atol 0, rtol 0.25); worst at [1]: got 2, want 0, error 2, allowed 0"},
-		{"first of equals", []float64{0, 0}, []float64{2, -2}, 0, 0,
-			"first of equals: 2 of 2 elements differ (atol 0, rtol 0); worst at [0]: got 2, want 0, error 2, allowed 0"},
-		{"NaN got", []float64{1, 1, 1}, []float64{9, nan, 99}, 1, 1,
-			"NaN got: 3 of 3 elements differ (atol 1, rtol 1); worst at [1]: got NaN, want 1, error NaN, allowed 2"},
-		{"NaN wanted", []float64{nan}, []float64{1}, 1, 1,
-			"NaN wanted: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got 1, want NaN, error NaN, allowed NaN"},
-		{"NaN and Inf", []float64{nan}, []float64{inf}, 1, 1,
-			"NaN and Inf: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got +Inf, want NaN, error NaN, allowed NaN"},
-		{"Inf got", []float64{math.MaxFloat64}, []float64{inf}, 1, 1,
-			"Inf got: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got +Inf, want 1.7976931348623157e+308, error +Inf, allowed 1.8e+308"},
-		{"Inf wanted", []float64{inf}, []float64{1}, 1, 1,
-			"Inf wanted: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got 1, want +Inf, error +Inf, allowed +Inf"},
-		{"other Inf", []float64{inf}, []float64{-inf}, 1, 1,
-			"other Inf: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got -Inf, want +Inf, error +Inf, allowed +Inf"},
+		{name: "worst is beyond its bound", want: []float64{8, 0}, got: []float64{11, 2}, rtol: 0.25,
+			message: "worst is beyond its bound: 2 of 2 elements differ (atol 0, rtol 0.25); worst at [1]: got 2, want 0, error 2, allowed 0"},
+		{name: "first of equals", want: []float64{0, 0}, got: []float64{2, -2},
+			message: "first of equals: 2 of 2 elements differ (atol 0, rtol 0); worst at [0]: got 2, want 0, error 2, allowed 0"},
+		{name: "NaN got", want: []float64{1, 1, 1}, got: []float64{9, nan, 99}, atol: 1, rtol: 1,
+			message: "NaN got: 3 of 3 elements differ (atol 1, rtol 1); worst at [1]: got NaN, want 1, error NaN, allowed 2"},
+		{name: "NaN wanted", want: []float64{nan}, got: []float64{1}, atol: 1, rtol: 1,
+			message: "NaN wanted: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got 1, want NaN, error NaN, allowed NaN"},
+		{name: "NaN and Inf", want: []float64{nan}, got: []float64{inf}, atol: 1, rtol: 1,
+			message: "NaN and Inf: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got +Inf, want NaN, error NaN, allowed NaN"},
+		{name: "Inf got", want: []float64{math.MaxFloat64}, got: []float64{inf}, atol: 1, rtol: 1,
+			message: "Inf got: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got +Inf, want 1.7976931348623157e+308, error +Inf, allowed 1.8e+308"},
+		{name: "Inf wanted", want: []float64{inf}, got: []float64{1}, atol: 1, rtol: 1,
+			message: "Inf wanted: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got 1, want +Inf, error +Inf, allowed +Inf"},
+		{name: "other Inf", want: []float64{inf}, got: []float64{-inf}, atol: 1, rtol: 1,
+			message: "other Inf: 1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got -Inf, want +Inf, error +Inf, allowed +Inf"},
 	}
 	for _, row := range rows {
 		r := record(func(t testing.TB) { Close(t, row.name, row.want, row.got, row.atol, row.rtol) })
 		assert.Equal(t, []string{row.message}, r.messages)
-		assert.False(t, r.stopped, "%s: the test may go on", row.name)
+		assert.False(t, r.stopped, "%s: the test continues", row.name)
 	}
 }
 
-// A tolerance that lets everything or nothing pass is a mistake in the test.
+// A tolerance that passes everything or nothing is a mistake in the test.
 func TestCloseRefusesTolerances(t *testing.T) {
 	for _, tol := range [][2]float64{{-1, 0}, {0, -1}, {nan, 0}, {0, nan}, {inf, 0}, {0, inf}} {
 		r := record(func(t testing.TB) { Close(t, "x", []float64{1}, []float64{1}, tol[0], tol[1]) })

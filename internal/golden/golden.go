@@ -1,6 +1,6 @@
-// Package golden serves tests: it loads reference values from the module's
-// testdata directory and compares numbers with them. What is wrong fails the
-// test and names the file and the tensor.
+// Package golden serves tests: it loads reference values from the module's testdata
+// directory, makes tensors of numbers and compares numbers. Its failures name the file and
+// the tensor.
 package golden
 
 import (
@@ -13,9 +13,9 @@ import (
 	"attention/internal/safetensors"
 )
 
-// Path returns the absolute path of a file or directory in the module's
-// testdata directory, which lies beside the go.mod nearest above the current
-// directory. It does not look whether the file is there.
+// Path returns the absolute path of a file or directory in the module's testdata
+// directory, beside the nearest go.mod in or above the current directory. It does not
+// check that the file exists.
 func Path(elem ...string) (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -33,18 +33,17 @@ func Path(elem ...string) (string, error) {
 	}
 }
 
-// File is a loaded safetensors file. Its methods return copies, which a test may
-// change. They fail the test it was loaded for, so a subtest that may fail by
-// itself loads the file itself.
+// File is a loaded safetensors file. Its methods return copies, which a test may change.
+// They fail the test it was loaded for, so a subtest that may fail alone loads the file
+// itself.
 type File struct {
 	t    testing.TB
 	path string
 	file *safetensors.File
 }
 
-// Load reads a safetensors file; path is relative to the module's testdata
-// directory, with forward slashes. A file that is missing or broken fails the
-// test at once.
+// Load reads a safetensors file; path is relative to the module's testdata directory, with
+// forward slashes. A missing or broken file fails the test at once.
 func Load(t testing.TB, path string) *File {
 	t.Helper()
 	full, err := Path(filepath.FromSlash(path))
@@ -97,8 +96,8 @@ func (f *File) Float64(name string) []float64 {
 	return nil
 }
 
-// Float32 returns a tensor of floating-point numbers. An F64 tensor is rounded
-// to the nearest float32, so one file can feed tests in both types.
+// Float32 returns a tensor of floating-point numbers. An F64 tensor is rounded to the
+// nearest float32, so one file serves tests in both types.
 func (f *File) Float32(name string) []float32 {
 	f.t.Helper()
 	t := f.get(name)

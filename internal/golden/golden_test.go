@@ -11,8 +11,8 @@ import (
 	"attention/internal/safetensors"
 )
 
-// inModule makes a module with one file, testdata/sub/x.safetensors, and makes
-// a directory two levels below its root the current one.
+// inModule makes a module with one file, testdata/sub/x.safetensors, and changes to a
+// directory two levels below its root.
 func inModule(t *testing.T, f *safetensors.File) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -60,7 +60,7 @@ func TestFile(t *testing.T) {
 	assert.Equal(t, []bool{true, false}, f.Bool("bool"))
 }
 
-// A test that changes what it got changes nothing for the next one.
+// A test that changes its copy changes nothing for the next one.
 func TestFileReturnsCopies(t *testing.T) {
 	inModule(t, example())
 	f := Load(t, "sub/x.safetensors")
@@ -83,23 +83,26 @@ func TestFileFailsTheTest(t *testing.T) {
 		do   func(f *File)
 		want string
 	}{
-		{"Float64 missing", func(f *File) { f.Float64("x") }, `golden: sub/x.safetensors: no tensor "x"; there are ["f64" "i64"`},
-		{"Float32 missing", func(f *File) { f.Float32("x") }, `no tensor "x"`},
-		{"Int64 missing", func(f *File) { f.Int64("x") }, `no tensor "x"`},
-		{"Bool missing", func(f *File) { f.Bool("x") }, `no tensor "x"`},
-		{"Shape missing", func(f *File) { f.Shape("x") }, `no tensor "x"`},
-		{"Metadata missing", func(f *File) { f.Metadata("x") }, `golden: sub/x.safetensors: no metadata "x"`},
-		{"Float64 of integers", func(f *File) { f.Float64("i32") }, `golden: sub/x.safetensors: tensor "i32": got I32, want floating-point numbers`},
-		{"Float32 of booleans", func(f *File) { f.Float32("bool") }, `tensor "bool": got BOOL, want floating-point numbers`},
-		{"Int64 of floats", func(f *File) { f.Int64("f32") }, `tensor "f32": got F32, want integers`},
-		{"Bool of bytes", func(f *File) { f.Bool("u8") }, `tensor "u8": got U8, want booleans`},
+		{name: "Float64 missing", do: func(f *File) { f.Float64("x") },
+			want: `golden: sub/x.safetensors: no tensor "x"; there are ["f64" "i64"`},
+		{name: "Float32 missing", do: func(f *File) { f.Float32("x") }, want: `no tensor "x"`},
+		{name: "Int64 missing", do: func(f *File) { f.Int64("x") }, want: `no tensor "x"`},
+		{name: "Bool missing", do: func(f *File) { f.Bool("x") }, want: `no tensor "x"`},
+		{name: "Shape missing", do: func(f *File) { f.Shape("x") }, want: `no tensor "x"`},
+		{name: "Metadata missing", do: func(f *File) { f.Metadata("x") }, want: `golden: sub/x.safetensors: no metadata "x"`},
+		{name: "Float64 of integers", do: func(f *File) { f.Float64("i32") },
+			want: `golden: sub/x.safetensors: tensor "i32": got I32, want floating-point numbers`},
+		{name: "Float32 of booleans", do: func(f *File) { f.Float32("bool") },
+			want: `tensor "bool": got BOOL, want floating-point numbers`},
+		{name: "Int64 of floats", do: func(f *File) { f.Int64("f32") }, want: `tensor "f32": got F32, want integers`},
+		{name: "Bool of bytes", do: func(f *File) { f.Bool("u8") }, want: `tensor "u8": got U8, want booleans`},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			r := record(func(t testing.TB) { row.do(Load(t, "sub/x.safetensors")) })
 			require.Len(t, r.messages, 1)
 			assert.Contains(t, r.messages[0], row.want)
-			assert.True(t, r.stopped, "the test must not go on")
+			assert.True(t, r.stopped, "the test must stop")
 		})
 	}
 }
@@ -138,7 +141,7 @@ func TestPath(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(root, "testdata"), got)
 
-	// The nearest go.mod counts, also in the current directory itself.
+	// The nearest go.mod counts, even in the current directory.
 	require.NoError(t, os.WriteFile("go.mod", nil, 0o644))
 	got, err = Path()
 	require.NoError(t, err)

@@ -66,9 +66,11 @@ func TestReaderRefuses(t *testing.T) {
 	path := written(t, pythonFile)
 	r, err := Open(path)
 	require.NoError(t, err)
-	require.EqualError(t, ReadFloats(r, "none", []float32{}), "safetensors: "+path+`: tensor "none": there is none of this name`)
+	require.EqualError(t, ReadFloats(r, "none", []float32{}),
+		"safetensors: "+path+`: tensor "none": there is none of this name`)
 	require.ErrorContains(t, ReadFloats(r, "half", []float32{1}), `tensor "half": destination: got 1 elements, want 3`)
-	require.ErrorContains(t, ReadFloats(r, "i32", []float32{1, 2}), `tensor "i32": dtype: got I32, want F64, F32, F16 or BF16`)
+	require.ErrorContains(t, ReadFloats(r, "i32", []float32{1, 2}),
+		`tensor "i32": dtype: got I32, want F64, F32, F16 or BF16`)
 	require.NoError(t, os.Truncate(path, 730)) // another process cut it
 	require.ErrorContains(t, ReadFloats(r, "wte.weight", make([]float64, 6)), "unexpected EOF")
 	require.NoError(t, r.Close())

@@ -104,7 +104,8 @@ func TestStreamsArePyTorchs(t *testing.T) {
 	for _, name := range []string{"standard", "shifted"} {
 		n := normals[name]
 		assert.Greater(t, n.values, 1000, name)
-		assert.LessOrEqual(t, float64(n.unequal), maxUnequal64*float64(n.values), "%s: unequal of %d float64 normal values", name, n.values)
+		assert.LessOrEqual(t, float64(n.unequal), maxUnequal64*float64(n.values), "%s: unequal of %d float64 normal values",
+			name, n.values)
 	}
 }
 

@@ -70,7 +70,8 @@ func (g *Generator) SetState(s State) error {
 		hasNormal: s[atNormalValid] != 0,
 	}
 	if !(math.Abs(n.normal) <= maxNormal) {
-		return fmt.Errorf("torchrand: state: waiting normal value: got %v, want a number in [-%v, %v]", n.normal, maxNormal, maxNormal)
+		return fmt.Errorf("torchrand: state: waiting normal value: got %v, want a number in [-%v, %v]", n.normal, maxNormal,
+			maxNormal)
 	}
 	var seen uint32
 	for i := range n.words {

@@ -23,7 +23,8 @@ func FuzzConfig(f *testing.F) {
 	file := golden.Load(f, "torch/gpt_folder.safetensors")
 	f.Add([]byte(file.Metadata("plain")))
 	f.Add([]byte(`{"model_type": "gpt2", "n_layer": 1e9, "n_embd": 1, "vocab_size": -1, "eos_token_id": 1e300}`))
-	f.Add([]byte(`{"model_type": "gpt2", "n_layer": 2, "n_embd": 4611686018427387904, "n_head": 3, "vocab_size": 13, "n_positions": 11}`))
+	f.Add([]byte(`{"model_type": "gpt2", "n_layer": 2, "n_embd": 4611686018427387904, "n_head": 3, ` +
+		`"vocab_size": 13, "n_positions": 11}`))
 	dir := write(f, hub, gpt(f))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))

@@ -76,7 +76,8 @@ func TestReaderConfig(t *testing.T) {
 // A key that comes twice is not the last one's value.
 func TestConfigKeyTwice(t *testing.T) {
 	dir := without(t, "config.json")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(`{"model_type": "gpt2", "n_embd": 12, "n_embd": 24}`), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"),
+		[]byte(`{"model_type": "gpt2", "n_embd": 12, "n_embd": 24}`), 0o644))
 	_, err := pretrained.ReadGPT(dir)
 	require.EqualError(t, err, "pretrained: "+dir+`: config.json: field "n_embd" comes twice`)
 }

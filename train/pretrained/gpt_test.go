@@ -33,9 +33,10 @@ func (f fields) with(others fields) fields {
 var hub = fields{
 	"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "vocab_size": 13, "n_positions": 11, "n_ctx": 11,
 	"n_embd": 12, "n_layer": 2, "n_head": 3, "n_inner": nil, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
-	"embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "initializer_range": 0.02, "bos_token_id": 50256, "eos_token_id": 50256,
-	"summary_type": "cls_index", "task_specific_params": map[string]any{"text-generation": map[string]any{"do_sample": true}},
-	"scale_attn_weights": true, "use_cache": true, "transformers_version": "4.29.2",
+	"embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "initializer_range": 0.02,
+	"bos_token_id": 50256, "eos_token_id": 50256, "scale_attn_weights": true, "use_cache": true,
+	"summary_type": "cls_index", "transformers_version": "4.29.2",
+	"task_specific_params": map[string]any{"text-generation": map[string]any{"do_sample": true}},
 }
 
 // cases are those of gpt.safetensors that are GPT-2, by their configs.
@@ -121,7 +122,9 @@ func TestHuggingFaceFolders(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "new", "one")
 			files, err := g.Write(dir, format)
 			if name == "gpt_grouped" && format == pretrained.HuggingFace {
-				require.EqualError(t, err, "pretrained: "+dir+": n_kv_head: got 2 with n_head 6, want as many: transformers' GPT-2 has no fewer; format torch has")
+				require.EqualError(t, err,
+					"pretrained: "+dir+": n_kv_head: got 2 with n_head 6, want as many: "+
+						"transformers' GPT-2 has no fewer; format torch has")
 				continue
 			}
 			require.NoError(t, err)
@@ -199,8 +202,9 @@ func TestKindsOfFolders(t *testing.T) {
 			safetensors.Tensor{Name: "h.0.attn.bias", Shape: []int{1, 1, 11, 11}, Data: make([]float32, 121)},
 			safetensors.Tensor{Name: "h.1.attn.bias", Shape: []int{1, 1, 11, 11}, Data: make([]bool, 121)},
 			safetensors.Tensor{Name: "h.1.attn.masked_bias", Data: []float32{-1e4}})),
-		"tied head": write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.weight", Shape: wte.Shape, Data: wte.Data})),
-		"shards":    sharded(t, gpt(t)),
+		"tied head": write(t, hub, append(gpt(t),
+			safetensors.Tensor{Name: "lm_head.weight", Shape: wte.Shape, Data: wte.Data})),
+		"shards": sharded(t, gpt(t)),
 	} {
 		got, err := pretrained.ReadGPT(dir)
 		require.NoError(t, err, name)

@@ -68,7 +68,8 @@ func TestTokenizers(t *testing.T) {
 	writeJSON(t, filepath.Join(dir, "vocab.json"), vocab)
 	require.Equal(t, "gpt2", name(dir))
 	require.NoError(t, os.Remove(filepath.Join(dir, "vocab.json")))
-	writeJSON(t, filepath.Join(dir, "tokenizer.json"), fields{"version": "1.0", "model": fields{"type": "BPE", "vocab": vocab, "merges": []string{"a b"}}})
+	writeJSON(t, filepath.Join(dir, "tokenizer.json"),
+		fields{"version": "1.0", "model": fields{"type": "BPE", "vocab": vocab, "merges": []string{"a b"}}})
 	require.Equal(t, "gpt2", name(dir))
 	vocab["the"], vocab["Ġthe"] = vocab["Ġthe"], vocab["the"]
 	writeJSON(t, filepath.Join(dir, "vocab.json"), vocab)

@@ -35,7 +35,8 @@ func sharded(t testing.TB, tensors []safetensors.Tensor) string {
 		}
 		require.NoError(t, safetensors.WriteFile(filepath.Join(dir, file), &safetensors.File{Tensors: part}))
 	}
-	writeJSON(t, filepath.Join(dir, "model.safetensors.index.json"), fields{"metadata": fields{"total_size": 1}, "weight_map": index})
+	writeJSON(t, filepath.Join(dir, "model.safetensors.index.json"),
+		fields{"metadata": fields{"total_size": 1}, "weight_map": index})
 	return dir
 }
 
@@ -68,8 +69,9 @@ func TestWrongWeights(t *testing.T) {
 		"weights: missing lm_head.weight":                                                                                            write(t, hub.with(fields{"tie_word_embeddings": false}), gpt(t)),
 		`weights: unknown "lm_head.bias"`:                                                                                            write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.bias", Shape: []int{13}, Data: make([]float64, 13)})),
 		"weights: missing transformer.h.0.ln_1.bias, transformer.h.0.attn.c_attn.bias, transformer.h.0.attn.c_proj.bias and 10 more": write(t, hub, noBias),
-		`weights: transformer.h.0.ln_1.bias is not 0, though config.json says "bias": false`: write(t, hub.with(fields{"bias": false}), append(noBias,
-			safetensors.Tensor{Name: "h.0.ln_1.bias", Shape: []int{12}, Data: append(make([]float64, 11), 1)})),
+		`weights: transformer.h.0.ln_1.bias is not 0, though config.json says "bias": false`: write(t,
+			hub.with(fields{"bias": false}), append(noBias,
+				safetensors.Tensor{Name: "h.0.ln_1.bias", Shape: []int{12}, Data: append(make([]float64, 11), 1)})),
 		"": write(t, hub.with(fields{"bias": false}), append(noBias, zero)),
 		"holds neither model.safetensors nor model.safetensors.index.json, want one (transformers' save_pretrained writes them)": without(t, "model.safetensors"),
 	} {

@@ -23,7 +23,8 @@ func TestWrittenForHuggingFace(t *testing.T) {
 			continue
 		}
 		tensors := caseTensors(t, "torch/gpt.safetensors", name)
-		g, err := pretrained.ReadGPT(write(t, config.with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}}), tensors))
+		g, err := pretrained.ReadGPT(write(t, config.with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}}),
+			tensors))
 		require.NoError(t, err)
 		dir := t.TempDir()
 		_, err = g.Write(dir, pretrained.HuggingFace)
@@ -37,7 +38,8 @@ func TestWrittenForHuggingFace(t *testing.T) {
 		if config["bias"] == false { // those of the case with biases, but 0
 			for _, x := range caseTensors(t, "torch/gpt.safetensors", "gpt") {
 				if strings.HasSuffix(x.Name, ".bias") {
-					want[x.Name] = safetensors.Tensor{Name: x.Name, Shape: x.Shape, Data: make([]float64, x.Shape[0]), DType: safetensors.F64}
+					want[x.Name] = safetensors.Tensor{Name: x.Name, Shape: x.Shape, Data: make([]float64, x.Shape[0]),
+						DType: safetensors.F64}
 				}
 			}
 		}
@@ -53,7 +55,8 @@ func TestWrittenForHuggingFace(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, "config.json"))
 		require.NoError(t, err)
 		wantConfig := fields{
-			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "vocab_size": 13, "n_positions": 11, "n_embd": 12,
+			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"},
+			"vocab_size": 13, "n_positions": 11, "n_embd": 12,
 			"n_layer": 2, "n_head": 3, "n_inner": config["n_inner"], "activation_function": config["activation_function"],
 			"layer_norm_epsilon": 1e-5, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "scale_attn_weights": true,
 			"tie_word_embeddings": config["tie_word_embeddings"] != false, "bias": config["bias"] != false,
@@ -77,7 +80,9 @@ func TestWrittenDefaults(t *testing.T) {
 		require.NoError(t, err)
 		again, err := pretrained.ReadGPT(dir)
 		require.NoError(t, err)
-		require.Equal(t, layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1, Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true}, again.Model.Config())
+		require.Equal(t, layers.GPTConfig{
+			VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1,
+			Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true}, again.Model.Config())
 		require.Equal(t, 2, again.EndOfText)
 		same(t, p, again.Params)
 	}

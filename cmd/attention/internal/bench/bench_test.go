@@ -46,17 +46,19 @@ func TestBenchFlop(t *testing.T) {
 	}{
 		// One token: four projections of one number, a score and a context (2 each);
 		// four weight gradients, dcontext, and four of attention.
-		{work{batch: 1, tokens: 1, width: 1, heads: 1}, 4*2 + 2 + 2, 4*2 + 2 + 4*2},
+		{w: work{batch: 1, tokens: 1, width: 1, heads: 1}, forward: 4*2 + 2 + 2, backward: 4*2 + 2 + 4*2},
 		// Two tokens see 1 + 2 = 3 keys: 4·16 + 3·(4+4); 4·16 + 16 + 3·16.
-		{work{batch: 1, tokens: 2, width: 2, heads: 1}, 88, 128},
+		{w: work{batch: 1, tokens: 2, width: 2, heads: 1}, forward: 88, backward: 128},
 		// Without a mask they see 4.
-		{work{batch: 1, tokens: 2, width: 2, heads: 1, full: true}, 96, 144},
+		{w: work{batch: 1, tokens: 2, width: 2, heads: 1, full: true}, forward: 96, backward: 144},
 		// Two heads of width 2 that share keys and values: projections of 4·4, 4·2, 4·2
 		// and 4·4 products, a pair for each head.
-		{work{batch: 1, tokens: 1, width: 4, heads: 2, kvHeads: 1}, 2*48 + 2*2*4, 2*48 + 2*16 + 2*2*8},
-		{work{batch: 32, tokens: 32, width: 64, heads: 4}, 33554432 + 4325376, 33554432 + 8388608 + 8650752},
+		{w: work{batch: 1, tokens: 1, width: 4, heads: 2, kvHeads: 1}, forward: 2*48 + 2*2*4, backward: 2*48 + 2*16 + 2*2*8},
+		{w: work{batch: 32, tokens: 32, width: 64, heads: 4}, forward: 33554432 + 4325376,
+			backward: 33554432 + 8388608 + 8650752},
 		// GPT-2 small: 4·2·2048·768² and 4·64 for each of 2·12·1024·1025/2 pairs.
-		{work{batch: 2, tokens: 1024, width: 768, heads: 12}, 9663676416 + 3224371200, 9663676416 + 2415919104 + 6448742400},
+		{w: work{batch: 2, tokens: 1024, width: 768, heads: 12}, forward: 9663676416 + 3224371200,
+			backward: 9663676416 + 2415919104 + 6448742400},
 	} {
 		c.w.mode = forwardOnly
 		require.Equal(t, c.forward, c.w.flop(), "%+v", c.w)
@@ -136,7 +138,8 @@ B2 T7 E6 H3 float64 forward-backward         3 +\S+ +\S+ +\S+ +\S+ +\d+% +(\d+\.
 $`, out)
 
 	var b strings.Builder
-	r := &result{Name: "name", Threads: 2, Seconds: 0.25, SecondsMin: 0.125, PeakRSS: 3 << 19, Flop: 5e9, FlopPerSecond: 20e9, PeakFlopPerSecond: 40e9}
+	r := &result{Name: "name", Threads: 2, Seconds: 0.25, SecondsMin: 0.125, PeakRSS: 3 << 19, Flop: 5e9,
+		FlopPerSecond: 20e9, PeakFlopPerSecond: 40e9}
 	require.NoError(t, (&printer{out: &b}).print(r))
 	_, row, _ := strings.Cut(b.String(), "\n")
 	require.Equal(t, []string{"name", "2", "0.25", "0.125", "5", "20", "50%", "1.5"}, strings.Fields(row))
@@ -179,7 +182,8 @@ func TestBenchWorksInChildren(t *testing.T) {
 	args := []string{"--json", "--runs", "2", "--threads", "2"}
 	out, err := commandtest.Output(t.Context(), newCommand(works), append(args, "--dtype", "float64")...)
 	require.NoError(t, err)
-	require.Equal(t, []string{"B2 T3 E6 H3 float64 forward", "B2 T5 E6 H3 float64 forward-backward", "B2 T4 E6 H3 float64 forward-backward"}, names(out))
+	require.Equal(t, []string{"B2 T3 E6 H3 float64 forward", "B2 T5 E6 H3 float64 forward-backward",
+		"B2 T4 E6 H3 float64 forward-backward"}, names(out))
 
 	out, err = commandtest.Output(t.Context(), newCommand(works), "--runs", "1")
 	require.NoError(t, err)
@@ -188,8 +192,10 @@ func TestBenchWorksInChildren(t *testing.T) {
 
 	t.Setenv(failsVariable, "5")
 	out, err = commandtest.Output(t.Context(), newCommand(works), args...)
-	require.EqualError(t, err, "bench: 1 of 3 works failed: B2 T5 E6 H3 forward-backward: exit status 2: fatal error: out of memory")
-	require.Equal(t, []string{"B2 T3 E6 H3 forward", "B2 T4 E6 H3 forward-backward"}, names(out), "the others are done all the same")
+	require.EqualError(t, err, "bench: 1 of 3 works failed: "+
+		"B2 T5 E6 H3 forward-backward: exit status 2: fatal error: out of memory")
+	require.Equal(t, []string{"B2 T3 E6 H3 forward", "B2 T4 E6 H3 forward-backward"}, names(out),
+		"the others are done all the same")
 }
 
 // TestBenchFlagsMakeTheWork: what a child is told makes the same work again.

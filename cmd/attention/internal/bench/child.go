@@ -23,7 +23,8 @@ func measureInChild(ctx context.Context, w work, o options) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"bench", "--json", "--runs", strconv.Itoa(o.runs), "--threads", strconv.Itoa(o.threads)}, w.flags()...)
+	args := append([]string{"bench", "--json", "--runs", strconv.Itoa(o.runs), "--threads", strconv.Itoa(o.threads)},
+		w.flags()...)
 	child := exec.CommandContext(ctx, self, args...)
 	child.Env = append(os.Environ(), childVariable+"=1")
 	var out, problem bytes.Buffer

@@ -44,7 +44,8 @@ func (p *printer) print(r *result) error {
 		giga    = 1e9
 	)
 	if p.rows == 0 {
-		if _, err := fmt.Fprintf(p.out, columns, "WORK", "THREADS", "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "OF PEAK", "PEAK MIB"); err != nil {
+		if _, err := fmt.Fprintf(p.out, columns, "WORK", "THREADS", "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "OF PEAK",
+			"PEAK MIB"); err != nil {
 			return err
 		}
 	}
@@ -53,7 +54,8 @@ func (p *printer) print(r *result) error {
 	if r.PeakRSS > 0 {
 		memory = fmt.Sprintf("%.1f", float64(r.PeakRSS)/(1<<20))
 	}
-	_, err := fmt.Fprintf(p.out, columns, r.Name, fmt.Sprint(r.Threads), fmt.Sprintf("%.4g", r.Seconds), fmt.Sprintf("%.4g", r.SecondsMin),
+	_, err := fmt.Fprintf(p.out, columns, r.Name, fmt.Sprint(r.Threads), fmt.Sprintf("%.4g", r.Seconds),
+		fmt.Sprintf("%.4g", r.SecondsMin),
 		fmt.Sprintf("%.3g", float64(r.Flop)/giga), fmt.Sprintf("%.3g", r.FlopPerSecond/giga),
 		fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.PeakFlopPerSecond), memory)
 	return err

@@ -114,7 +114,8 @@ func (w work) validate() error {
 		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.width, maxBenchElements)
 	}
 	if w.tokens > maxBenchElements/w.width || w.batch > maxBenchElements/w.width/w.tokens {
-		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements", w.batch, w.tokens, w.width, maxBenchElements)
+		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements", w.batch, w.tokens,
+			w.width, maxBenchElements)
 	}
 	return nil
 }

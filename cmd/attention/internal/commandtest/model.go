@@ -21,7 +21,9 @@ func SmallGPT(t testing.TB) *pretrained.GPT {
 	vocabulary, err := text.NewVocabulary("abcdefg éü\n")
 	require.NoError(t, err)
 	p := layers.NewParams(tensor.Float32, 7)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: vocabulary.Len() + 2, ContextLength: 40, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{
+		VocabSize: vocabulary.Len() + 2, ContextLength: 40, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
+		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	require.NoError(t, err)
 	for _, v := range p.All() {
 		for i := range v.Float32s() {
@@ -41,7 +43,8 @@ func WriteGPT(t testing.TB, g *pretrained.GPT) string {
 
 // LayerRun makes the folder of a run of a model of one attention layer.
 func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chapter.LanguageModel) {
-	c := chapter.LanguageModelConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 4, Attention: chapter.Config{Layer: layer, EmbedDim: 4, OutDim: 4, NumHeads: 2}}
+	c := chapter.LanguageModelConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 4,
+		Attention: chapter.Config{Layer: layer, EmbedDim: 4, OutDim: 4, NumHeads: 2}}
 	if layer == "multi_head" {
 		c.Attention.ContextLength = 6
 	}
@@ -50,8 +53,9 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	require.NoError(t, err)
 	dir = t.TempDir()
 	require.NoError(t, train.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
-	text, err := json.Marshal(map[string]any{"text": map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
-		"model": c, "dtype": "float64", "batch": 3})
+	text, err := json.Marshal(map[string]any{"text": map[string]any{"name": "x"},
+		"vocabulary": map[string]any{"characters": "abcde"},
+		"model":      c, "dtype": "float64", "batch": 3})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
 	return dir, p, m

@@ -68,7 +68,9 @@ func wrongChecks() []check {
 		{Op: "InverseSqrt", About: "wrong", Inputs: []gradcases.Input{positive},
 			Apply: func(in G.Nodes) (*G.Node, error) { return G.InverseSqrt(in[0]) }},
 		{Op: "Nothing", About: "fails", Apply: func(G.Nodes) (*G.Node, error) { return nil, errors.New("no such op") }},
-		{Op: "Neg", About: "right", Inputs: []gradcases.Input{x}, Apply: func(in G.Nodes) (*G.Node, error) { return G.Neg(in[0]) }},
+		{Op: "Neg", About: "right", Inputs: []gradcases.Input{x}, Apply: func(in G.Nodes) (*G.Node, error) {
+			return G.Neg(in[0])
+		}},
 	} {
 		checks = append(checks, ofOp(c))
 	}
@@ -82,7 +84,8 @@ func TestGradcheckWrongOp(t *testing.T) {
 			"Nothing, fails (float64); Nothing, fails (float32)")
 		require.Equal(t, 4, strings.Count(out, "  FAIL\n"))
 		require.Equal(t, 2, strings.Count(out, "  ok\n"))
-		require.Regexp(t, `(?m)^InverseSqrt, wrong \(float32\)\n  x \(2, 3\): FAIL: .*(at \[\d \d\]|along a random direction): analytic `, out)
+		require.Regexp(t, `(?m)^InverseSqrt, wrong \(float32\)\n`+
+			`  x \(2, 3\): FAIL: .*(at \[\d \d\]|along a random direction): analytic `, out)
 		require.Contains(t, out, "\nNothing, fails (float64)\n  no such op\n")
 		require.Regexp(t, `\n2 of 6 right, \d+ (elements|directions) compared\n$`, out)
 	}

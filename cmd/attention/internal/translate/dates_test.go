@@ -80,7 +80,8 @@ func TestPairBatch(t *testing.T) {
 	a, err := newAlphabets()
 	require.NoError(t, err)
 	out := newPairBatch(a, 3)
-	list := &listedPairs{pairs: []datePair{{"1.2.2003", "2003-02-01"}, {"4/5/06", "2006-04-05"}, {"7 may '08", "2008-05-07"}, {"9 jun 2010", "2010-06-09"}}, out: out}
+	list := &listedPairs{pairs: []datePair{{"1.2.2003", "2003-02-01"}, {"4/5/06", "2006-04-05"},
+		{"7 may '08", "2008-05-07"}, {"9 jun 2010", "2010-06-09"}}, out: out}
 	for range 2 { // a list begins anew
 		var sizes []int
 		for {

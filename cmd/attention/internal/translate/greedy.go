@@ -32,7 +32,8 @@ func (r *translation) newTranslator() (*translator, error) {
 		return nil, err
 	}
 	t.source, t.lengths, t.target = in.source, in.lengths, in.target
-	if t.memory, err = b.InputOf(r.params.Dtype(), "memory", r.options.batch, writtenLength, r.options.width), b.Err(); err != nil {
+	if t.memory, err = b.InputOf(r.params.Dtype(), "memory", r.options.batch, writtenLength,
+		r.options.width), b.Err(); err != nil {
 		return nil, err
 	}
 	if t.encoded, err = r.model.Encode(b, t.source, t.lengths); err != nil {

@@ -78,8 +78,9 @@ func (o options) trainConfig() train.Config {
 	return train.Config{
 		Steps: o.steps, EvalEvery: evalSteps,
 		StepConfig: train.StepConfig{
-			Solver:   train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
-			Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: peakRate, WarmupSteps: min(warmup, o.steps/4), Steps: o.steps}},
+			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
+			Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: peakRate, WarmupSteps: min(warmup, o.steps/4),
+				Steps: o.steps}},
 			ClipNorm: 1, Seed: o.seed,
 		},
 	}

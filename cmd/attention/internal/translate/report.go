@@ -31,7 +31,8 @@ func (r *translation) printVerdict(got []string, trained, translated time.Durati
 		}
 	}
 	fmt.Fprintf(r.out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\nare right to the last character: %.2f %% exact match.\n\n",
-		r.loop.Steps(), trained.Seconds(), translated.Seconds(), len(right), len(got), 100*float64(len(right))/float64(len(got)))
+		r.loop.Steps(), trained.Seconds(), translated.Seconds(), len(right), len(got),
+		100*float64(len(right))/float64(len(got)))
 	wrong = wrong[:min(len(wrong), max(shownWrong, shownPairs-len(right)))]
 	for _, i := range right[:min(len(right), shownPairs-len(wrong))] {
 		fmt.Fprintf(r.out, "%-*s  %s\n", writtenLength, r.heldOut.pairs[i].written, got[i])

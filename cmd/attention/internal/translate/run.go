@@ -40,7 +40,8 @@ func translateDates(ctx context.Context, w io.Writer, o options) error {
 }
 
 func newTranslation(w io.Writer, o options) (*translation, error) {
-	r := &translation{options: o, params: layers.NewParams(tensor.Float32, o.seed), progress: term.NewProgress(w, o.steps), out: term.NewOutput(w, "train")}
+	r := &translation{options: o, params: layers.NewParams(tensor.Float32, o.seed),
+		progress: term.NewProgress(w, o.steps), out: term.NewOutput(w, "train")}
 	var err error
 	if r.alphabets, err = newAlphabets(); err != nil {
 		return nil, err

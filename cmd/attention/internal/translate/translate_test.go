@@ -200,5 +200,6 @@ func TestTranslateStops(t *testing.T) {
 
 // What cannot be printed is an error.
 func TestTranslatePrintingFails(t *testing.T) {
-	require.ErrorContains(t, printTo(t.Context(), commandtest.Full{}, tinyTranslate("1")...), "translate: train: printing: no space left")
+	require.ErrorContains(t, printTo(t.Context(), commandtest.Full{}, tinyTranslate("1")...),
+		"translate: train: printing: no space left")
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"attention/graph/gradcheck"
+	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -12,7 +13,7 @@ import (
 
 var modes = []gradcheck.Mode{gradcheck.EveryElement, gradcheck.OneDirection}
 
-// values are n numbers, none of them near zero and no two alike.
+// values returns n distinct numbers, none of them near zero.
 func values(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -25,21 +26,20 @@ func values(n int) []float64 {
 }
 
 func input64(g *G.ExprGraph, name string, shape ...int) *G.Node {
-	v := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values(tensor.Shape(shape).TotalSize())))
-	return G.NewTensor(g, tensor.Float64, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(v))
+	return input(tensor.Float64, g, name, shape)
 }
 
 func input32(g *G.ExprGraph, name string, shape ...int) *G.Node {
-	var narrow []float32
-	for _, x := range values(tensor.Shape(shape).TotalSize()) {
-		narrow = append(narrow, float32(x))
-	}
-	v := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(narrow))
-	return G.NewTensor(g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(v))
+	return input(tensor.Float32, g, name, shape)
 }
 
-// flawed checks Σ w⊙square(x) through a product behind the square, so that the op
-// sees an upstream gradient that the graph has shaped too.
+func input(dt tensor.Dtype, g *G.ExprGraph, name string, shape tensor.Shape) *G.Node {
+	v := golden.Dense(dt, values(shape.TotalSize()), shape...)
+	return G.NewTensor(g, dt, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(v))
+}
+
+// flawed checks a product of square(x), so that the op's upstream gradient is a result of
+// the graph.
 func flawed(t *testing.T, f flaw, c gradcheck.Config) (*gradcheck.Report, error) {
 	t.Helper()
 	g := G.NewGraph()
@@ -50,23 +50,23 @@ func flawed(t *testing.T, f flaw, c gradcheck.Config) (*gradcheck.Report, error)
 func TestEveryFlawIsCaught(t *testing.T) {
 	for _, c := range []struct {
 		flaw flaw
-		says string
-		only string // said in mode EveryElement alone
+		want string
+		only string // wanted besides in mode EveryElement
 	}{
-		{wrongSign, "differ", "6 of 6 elements"},
-		{missingFactor, "differ", "6 of 6 elements"},
-		{oneElement, "differ", "1 of 6 elements differ by more than 1e-05, worst at [1 1]"},
-		{onesOnly, "differ", "6 of 6 elements"},
-		{meanOnly, "differ", "6 of 6 elements"},
-		{drifting, "the gradient is not repeatable", ""},
-		{offset, "an upstream gradient of zeros gives 1e-12 at [0 0], want 0", ""},
-		{notANumber, "analytic NaN", "6 of 6 elements"},
-		{oneInfinite, "Inf", "1 of 6 elements"},
-		{swappedAxes, "differ", "4 of 6 elements"}, // the two corners stay in their places
-		{wrongShape, "the gradient has shape (3, 2), then (3, 2), want (2, 3)", ""},
-		{tooMany, "the gradient has shape (2, 4), then (2, 4), want (2, 3)", ""},
-		{notDeclared, "differ", "analytic 0"},
-		{nanForward, "numeric NaN", ""},
+		{flaw: wrongSign, want: "differ", only: "6 of 6 elements"},
+		{flaw: missingFactor, want: "differ", only: "6 of 6 elements"},
+		{flaw: oneElement, want: "differ", only: "1 of 6 elements differ by more than 1e-05, worst at [1 1]"},
+		{flaw: onesOnly, want: "differ", only: "6 of 6 elements"},
+		{flaw: meanOnly, want: "differ", only: "6 of 6 elements"},
+		{flaw: drifting, want: "the gradient is not repeatable"},
+		{flaw: offset, want: "an upstream gradient of zeros gives 1e-12 at [0 0], want 0"},
+		{flaw: notANumber, want: "analytic NaN", only: "6 of 6 elements"},
+		{flaw: oneInfinite, want: "Inf", only: "1 of 6 elements"},
+		{flaw: swappedAxes, want: "differ", only: "4 of 6 elements"}, // the two corners stay in their places
+		{flaw: wrongShape, want: "the gradient has shape (3, 2), then (3, 2), want (2, 3)"},
+		{flaw: tooMany, want: "the gradient has shape (2, 4), then (2, 4), want (2, 3)"},
+		{flaw: notDeclared, want: "differ", only: "analytic 0"},
+		{flaw: nanForward, want: "numeric NaN"},
 	} {
 		for _, mode := range modes {
 			for seed := range uint64(5) {
@@ -74,7 +74,7 @@ func TestEveryFlawIsCaught(t *testing.T) {
 				require.NoError(t, err, "%s, %v", c.flaw, mode)
 				require.False(t, report.OK(), "%s, %v, seed %d: %v", c.flaw, mode, seed, report)
 				require.ErrorContains(t, report.Err(), "gradients are wrong: x (2, 3): FAIL: ")
-				require.ErrorContains(t, report.Err(), c.says)
+				require.ErrorContains(t, report.Err(), c.want)
 				if mode == gradcheck.EveryElement {
 					require.ErrorContains(t, report.Err(), c.only)
 				}
@@ -86,8 +86,7 @@ func TestEveryFlawIsCaught(t *testing.T) {
 	}
 }
 
-// TestFlawsOfASingleNumberAreCaught: there the upstream gradient is one number,
-// which must not happen to be 1.
+// The upstream gradient is a single number here, which must not be 1 by chance.
 func TestFlawsOfASingleNumberAreCaught(t *testing.T) {
 	for _, f := range []flaw{wrongSign, missingFactor, onesOnly, drifting, offset, notANumber} {
 		for _, mode := range modes {
@@ -101,7 +100,7 @@ func TestFlawsOfASingleNumberAreCaught(t *testing.T) {
 	}
 }
 
-// TestBothSignsReachTheOutput: no op behind it shapes the upstream gradient here.
+// Upstream gradients of both signs reach an op that is the output itself.
 func TestBothSignsReachTheOutput(t *testing.T) {
 	for _, mode := range modes {
 		for seed := range uint64(5) {
@@ -128,7 +127,7 @@ func TestARightGradientPasses(t *testing.T) {
 func TestWhatCannotBeChecked(t *testing.T) {
 	for _, c := range []struct {
 		flaw flaw
-		says string
+		want string
 	}{
 		{panics, "gradcheck: building the gradient: panic: no gradient for you"},
 		{fails, "gradcheck: building the gradient: "},
@@ -139,14 +138,13 @@ func TestWhatCannotBeChecked(t *testing.T) {
 	} {
 		for _, mode := range modes {
 			report, err := flawed(t, c.flaw, gradcheck.Config{Mode: mode})
-			require.ErrorContains(t, err, c.says, c.flaw)
+			require.ErrorContains(t, err, c.want, c.flaw)
 			require.Nil(t, report)
 		}
 	}
 }
 
-// TestTolerance: |a−n| <= AbsTol + RelTol·max(|a|, |n|), at an AbsTol that does not
-// count.
+// An error passes if |a−n| <= AbsTol + RelTol·max(|a|, |n|). AbsTol is negligible at first.
 func TestTolerance(t *testing.T) {
 	c := gradcheck.Config{AbsTol: 1e-12}
 	report, err := flawed(t, justInside, c)
@@ -158,7 +156,7 @@ func TestTolerance(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, report.Err(), "6 of 6 elements")
 
-	// What AbsTol allows is not an error, whatever its relative size.
+	// AbsTol allows an error whatever its relative size.
 	report, err = flawed(t, justOutside, gradcheck.Config{AbsTol: 1})
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
@@ -180,10 +178,11 @@ func TestFlawsOfFloat32AreCaught(t *testing.T) {
 	}
 	for _, mode := range modes {
 		require.NoError(t, twin(none, gradcheck.Config{Mode: mode}).Err())
-		for _, f := range []flaw{wrongSign, missingFactor, oneElement, onesOnly, meanOnly, notANumber, oneInfinite, swappedAxes, wrongShape, offset} {
-			require.ErrorContains(t, twin(f, gradcheck.Config{Mode: mode}).Err(), "1 of 2 gradients are wrong: x (2, 3): FAIL", f)
+		for _, f := range []flaw{wrongSign, missingFactor, oneElement, onesOnly, meanOnly, notANumber, oneInfinite,
+			swappedAxes, wrongShape, offset} {
+			require.ErrorContains(t, twin(f, gradcheck.Config{Mode: mode}).Err(), "1 of 2 gradients are wrong: x (2, 3): FAIL",
+				f)
 		}
 	}
-	// Drift of 1e-15 is lost in float32; a check of the gradient alone sees the rest.
 	require.Equal(t, 6+15, twin(none, gradcheck.Config{}).Compared())
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bits of a value; a copy.
+// bits returns the bits of a value's elements.
 func bits(t require.TestingT, v G.Value) []uint64 {
 	var b []uint64
 	switch d := v.Data().(type) {
@@ -33,9 +33,9 @@ func bits(t require.TestingT, v G.Value) []uint64 {
 	return b
 }
 
-// Whatever the graph, our machine gives the bits of Gorgonia's in run after run
-// with other inputs. Reshape is left out: on Gorgonia's machine its result shares
-// the memory of its input, which a later op then overwrites.
+// For any graph, our machine returns the bits of Gorgonia's, in every run and for any
+// inputs. Reshape is left out: on Gorgonia's machine its result shares the memory of its
+// input, which a later op then overwrites.
 func TestRandomGraphsRunAsOnGorgonia(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, wanted := draw(t, opNames("Reshape", "Flip"))
@@ -63,8 +63,8 @@ func TestRandomGraphsRunAsOnGorgonia(t *testing.T) {
 	})
 }
 
-// With any op, and against the plainest of machines: each op computes from copies
-// of its inputs into memory of its own.
+// For any op, our machine returns the bits of one that shares no memory: each op computes
+// from copies of its inputs into new memory.
 func TestRandomGraphsRunAsOpByOp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, wanted := draw(t, opNames())
@@ -84,7 +84,7 @@ func TestRandomGraphsRunAsOpByOp(t *testing.T) {
 	})
 }
 
-// opByOp computes every node of a graph and shares no memory.
+// opByOp returns the value of every node of a graph, computed without shared memory.
 func opByOp(t require.TestingT, g *G.ExprGraph) map[*G.Node]G.Value {
 	values := map[*G.Node]G.Value{}
 	for _, n := range g.AllNodes() { // an op comes after its inputs
