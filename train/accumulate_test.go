@@ -136,9 +136,6 @@ func TestAccumulationRefuses(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Equal(t, before, bitsOf(m.values()))
 	require.Zero(t, l.Steps())
-	c.Accumulate = -1
-	_, err = train.New(m.params, m.loss, c)
-	require.EqualError(t, err, "Accumulate: got -1, want at least 0")
 }
 
 // What is not finite is named with its batch, also when a later one is.

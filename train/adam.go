@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"attention/internal/kernel"
@@ -21,12 +22,12 @@ type adam struct {
 	decoupled bool
 }
 
-func newAdam(c SolverConfig, slots []slot) *adam {
+func newAdam(c SolverConfig, params []Param, slots []slot) *adam {
 	s := &adam{config: c, slots: slots, decoupled: c.Name == AdamW}
 	s.step = tensor.New(tensor.Of(tensor.Int64), tensor.WithShape(1))
-	for _, slot := range slots {
-		s.expAvg = append(s.expAvg, zerosLike(slot))
-		s.expAvgSq = append(s.expAvgSq, zerosLike(slot))
+	for _, p := range params {
+		s.expAvg = append(s.expAvg, zerosLike(p.Value))
+		s.expAvgSq = append(s.expAvgSq, zerosLike(p.Value))
 	}
 	return s
 }
@@ -37,7 +38,7 @@ func (s *adam) Step(lr float64, params []Param) error {
 	}
 	s.step.Int64s()[0]++
 	for i, p := range params {
-		if s.slots[i].dtype == tensor.Float32 {
+		if p.Value.Dtype() == tensor.Float32 {
 			adamTensor[float32](s, i, lr, p)
 		} else {
 			adamTensor[float64](s, i, lr, p)
@@ -46,8 +47,8 @@ func (s *adam) Step(lr float64, params []Param) error {
 	return nil
 }
 
-// adamTensor works out one parameter's constants in float64, as PyTorch does,
-// and rounds them to its dtype.
+// adamTensor updates one parameter. Its constants are computed in float64, as by PyTorch,
+// and rounded to the parameter's dtype.
 func adamTensor[F kernel.Float](s *adam, i int, lr float64, p Param) {
 	c, t := s.config, float64(s.step.Int64s()[0])
 	k := kernel.AdamConstants[F]{
@@ -66,24 +67,26 @@ func adamTensor[F kernel.Float](s *adam, i int, lr float64, p Param) {
 	kernel.Adam(elements[F](p.Value), elements[F](p.Grad), elements[F](s.expAvg[i]), elements[F](s.expAvgSq[i]), k)
 }
 
-func (s *adam) State() []NamedTensor {
-	state := []NamedTensor{{Name: "step", Value: s.step}}
-	for i, slot := range s.slots {
-		state = append(state,
-			NamedTensor{Name: "exp_avg." + slot.name, Value: s.expAvg[i]},
-			NamedTensor{Name: "exp_avg_sq." + slot.name, Value: s.expAvgSq[i]})
+func (s *adam) State() iter.Seq2[string, *tensor.Dense] {
+	return func(yield func(string, *tensor.Dense) bool) {
+		if !yield("step", s.step) {
+			return
+		}
+		for i, slot := range s.slots {
+			if !yield("exp_avg."+slot.name, s.expAvg[i]) || !yield("exp_avg_sq."+slot.name, s.expAvgSq[i]) {
+				return
+			}
+		}
 	}
-	return state
 }
 
-func (s *adam) SetState(state []NamedTensor) error {
-	values, err := match(s.State(), state)
-	if err != nil {
+func (s *adam) SetState(state map[string]*tensor.Dense) error {
+	if err := checkState(s, state); err != nil {
 		return err
 	}
-	if step := values[0].Int64s()[0]; step < 0 {
+	if step := state["step"].Int64s()[0]; step < 0 {
 		return fmt.Errorf("train: solver state: step: got %d, want a number >= 0", step)
 	}
-	copyState(s.State(), values)
+	copyState(s, state)
 	return nil
 }

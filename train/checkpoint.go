@@ -10,13 +10,17 @@ import (
 	"strconv"
 	"strings"
 
+	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/internal/safetensors"
+	"attention/layers"
 
 	"gorgonia.org/tensor"
 )
 
-// A checkpoint is a sealed safetensors file of all parameters and the solver's state,
-// told apart by a prefix, with strings as its metadata.
+// A checkpoint is a safetensors file of all parameters and the solver's state, told
+// apart by a prefix. Its metadata are the strings below and a checksum over the file's
+// bytes (package folder).
 const (
 	checkpointFormat = "attention checkpoint 2"
 
@@ -31,15 +35,15 @@ const (
 	aboutPrefix  = "about."    // before the keys of Config.About
 )
 
-// Save writes all that a run needs to go on from here: parameters, the solver's
-// state, the number of steps taken, the config and where the source of the batches
-// stands. Dropout needs nothing more, for its masks follow from seed and step. The
-// source may be nil; then it is left to the caller.
+// Save writes all that a run needs to resume: parameters, the solver's state, the
+// number of steps taken, the config and the position of the source of the batches.
+// Dropout's masks follow from seed and step. With a nil source its position is left
+// to the caller.
 //
 // The file is written beside path, flushed and renamed, and the folder flushed, so
 // that path never holds half of it and keeps what it held if this fails. It holds a
 // checksum of all its bytes. A parameter that is NaN or infinite is an error that
-// wraps ErrNotFinite: a checkpoint is one that a run can go on from.
+// wraps ErrNotFinite: no run could resume from it.
 func (l *Loop) Save(path string, source Resumable) error {
 	if err := l.save(path, source); err != nil {
 		return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
@@ -51,7 +55,7 @@ func (l *Loop) save(path string, source Resumable) error {
 	if err := l.checkFinite(); err != nil {
 		return err
 	}
-	config, err := json.Marshal(l.config)
+	settings, err := json.Marshal(l.config)
 	if err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
@@ -59,7 +63,7 @@ func (l *Loop) save(path string, source Resumable) error {
 		formatKey:    checkpointFormat,
 		stepKey:      strconv.Itoa(l.Steps()),
 		evaluatedKey: strconv.Itoa(l.evaluated),
-		configKey:    string(config),
+		configKey:    string(settings),
 	}
 	if source != nil {
 		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
@@ -67,7 +71,7 @@ func (l *Loop) save(path string, source Resumable) error {
 	for key, value := range l.config.About {
 		metadata[aboutPrefix+key] = value
 	}
-	params, err := toFile(paramPrefix, namedParams(l.params))
+	params, err := toFile(paramPrefix, l.params.All())
 	if err != nil {
 		return err
 	}
@@ -75,7 +79,7 @@ func (l *Loop) save(path string, source Resumable) error {
 	if err != nil {
 		return err
 	}
-	return writeSealed(path, &safetensors.File{Metadata: metadata, Tensors: append(params, state...)})
+	return folder.WriteSealed(path, &safetensors.File{Metadata: metadata, Tensors: append(params, state...)})
 }
 
 // checkFinite names the first parameter with a NaN or an infinity.
@@ -88,17 +92,16 @@ func (l *Loop) checkFinite() error {
 	return nil
 }
 
-// Restore goes back, or on, to where a loop stood when Save wrote the file, and the
-// source with it. The loop must be over parameters of the same names and forms, have
-// an equal solver config and equal Config.About; everything that does not fit is
-// listed in the error, which leaves loop and source as they were. A file that was cut
-// short or changed by as much as a bit is an error that wraps ErrDamaged.
+// Restore sets the loop and the source to the state that Save wrote to a file. The loop
+// must have parameters of the same names, dtypes and shapes, an equal solver config and
+// equal Config.About. The error lists what does not fit and leaves loop and source as
+// they were. The error for a file that was cut short or changed wraps ErrDamaged.
 //
 // Steps, schedule, clipping, seed and the batches of a step are the loop's own: if
 // they are equal too, the coming steps give the same bits as if the run had never
 // stopped. With a nil source the file may hold a source's state or none.
 func (l *Loop) Restore(path string, source Resumable) error {
-	f, err := readSealed(path)
+	f, err := folder.ReadSealed(path)
 	if err != nil {
 		return fmt.Errorf("train: checkpoint: %w", err)
 	}
@@ -119,29 +122,57 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 	if err := compareAbout(l.config.About, c.config.About); err != nil {
 		return err
 	}
-	params, state := namedParams(l.params), l.step.solver.State()
-	want := append(formsOf(paramPrefix, params), formsOf(solverPrefix, state)...)
-	if err := compareForms(want, formsInFile(f)); err != nil {
+	solver := l.step.solver
+	want := append(signatures(paramPrefix, l.params.All()), signatures(solverPrefix, solver.State())...)
+	if err := compareSignatures(want, signaturesIn(f)); err != nil {
 		return err
 	}
-	read := make([]NamedTensor, len(state)) // the solver checks its values itself
-	for i, s := range state {
-		read[i] = NamedTensor{s.Name, s.Value.Clone().(*tensor.Dense)}
+	state := map[string]*tensor.Dense{} // the solver checks its values itself
+	for name, value := range solver.State() {
+		state[name] = value.Clone().(*tensor.Dense)
 	}
-	fromFile(f, solverPrefix, read)
+	fromFile(f, solverPrefix, maps.All(state))
 	undo, err := c.restoreSource(source)
 	if err != nil {
 		return err
 	}
-	if err := l.step.solver.SetState(read); err != nil {
+	if err := solver.SetState(state); err != nil {
 		return errors.Join(err, undo())
 	}
-	fromFile(f, paramPrefix, params)
+	fromFile(f, paramPrefix, l.params.All())
 	l.step.taken, l.evaluated = c.step, c.evaluated
 	return nil
 }
 
-// checkpointMetadata is what a checkpoint holds beside tensors.
+// ReadCheckpoint copies the parameters of a checkpoint, such as that of a run that is not
+// finished, into those given and returns the number of steps that the run had taken. The
+// error for a file that was cut short or changed wraps ErrDamaged; any error leaves the
+// parameters as they were.
+func ReadCheckpoint(path string, p *layers.Params) (steps int, err error) {
+	f, err := folder.ReadSealed(path)
+	if err != nil {
+		return 0, fmt.Errorf("train: checkpoint: %w", err)
+	}
+	if steps, err = readParams(f, p); err != nil {
+		return 0, fmt.Errorf("train: checkpoint: %s: %w", path, err)
+	}
+	return steps, nil
+}
+
+func readParams(f *safetensors.File, p *layers.Params) (steps int, err error) {
+	c, err := readCheckpointMetadata(f.Metadata)
+	if err != nil {
+		return 0, err
+	}
+	saved := slices.DeleteFunc(signaturesIn(f), func(s signature) bool { return strings.HasPrefix(s.name, solverPrefix) })
+	if err := compareSignatures(signatures(paramPrefix, p.All()), saved); err != nil {
+		return 0, err
+	}
+	fromFile(f, paramPrefix, p.All())
+	return c.step, nil
+}
+
+// checkpointMetadata is the part of a checkpoint beside its tensors.
 type checkpointMetadata struct {
 	step, evaluated int
 	config          Config
@@ -161,7 +192,7 @@ func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, e
 			return c, fmt.Errorf("%s: got %q, want a whole number >= 0", field.key, text)
 		}
 	}
-	if err := json.Unmarshal([]byte(metadata[configKey]), &c.config); err != nil {
+	if err := config.Foreign.Decode([]byte(metadata[configKey]), &c.config); err != nil {
 		return c, fmt.Errorf("config: %w", err)
 	}
 	c.config.About = map[string]string{}
@@ -178,8 +209,8 @@ func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, e
 	return c, nil
 }
 
-// restoreSource moves a source, unless it is nil, to where the checkpoint's stood;
-// undo moves it back.
+// restoreSource sets a source, unless it is nil, to the checkpoint's position; undo
+// sets it back.
 func (c checkpointMetadata) restoreSource(source Resumable) (undo func() error, err error) {
 	if source == nil {
 		return func() error { return nil }, nil

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/internal/folder"
 	"attention/internal/safetensors"
-	"attention/train"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -28,14 +28,14 @@ func refusals(t *testing.T) map[string]func(f *safetensors.File) {
 		`format: got "attention checkpoint 1", want "attention checkpoint 2"`: func(f *safetensors.File) {
 			f.Metadata["format"] = "attention checkpoint 1"
 		},
-		`step: got "", want a whole number >= 0`:                        func(f *safetensors.File) { delete(f.Metadata, "step") },
-		`step: got "-1", want a whole number >= 0`:                      func(f *safetensors.File) { f.Metadata["step"] = "-1" },
-		`step: got "1.5", want a whole number >= 0`:                     func(f *safetensors.File) { f.Metadata["step"] = "1.5" },
-		`evaluated: got "x", want a whole number >= 0`:                  func(f *safetensors.File) { f.Metadata["evaluated"] = "x" },
-		`config: unexpected end of JSON input`:                          func(f *safetensors.File) { f.Metadata["config"] = "{" },
-		`source: illegal base64 data at input byte 0`:                   func(f *safetensors.File) { f.Metadata["source"] = "?" },
-		`source: text: windows: state of 3 bytes: invalid PCG encoding`: func(f *safetensors.File) { f.Metadata["source"] = "AAAA" },
-		`source: got none, want the state of one: it was saved without`: func(f *safetensors.File) { delete(f.Metadata, "source") },
+		`step: got "", want a whole number >= 0`:                               func(f *safetensors.File) { delete(f.Metadata, "step") },
+		`step: got "-1", want a whole number >= 0`:                             func(f *safetensors.File) { f.Metadata["step"] = "-1" },
+		`step: got "1.5", want a whole number >= 0`:                            func(f *safetensors.File) { f.Metadata["step"] = "1.5" },
+		`evaluated: got "x", want a whole number >= 0`:                         func(f *safetensors.File) { f.Metadata["evaluated"] = "x" },
+		`config: not JSON: unexpected end of JSON input, want one JSON object`: func(f *safetensors.File) { f.Metadata["config"] = "{" },
+		`source: illegal base64 data at input byte 0`:                          func(f *safetensors.File) { f.Metadata["source"] = "?" },
+		`source: text: windows: state of 3 bytes: invalid PCG encoding`:        func(f *safetensors.File) { f.Metadata["source"] = "AAAA" },
+		`source: got none, want the state of one: it was saved without`:        func(f *safetensors.File) { delete(f.Metadata, "source") },
 		`heads: got "4", want the loop's ""; text: got "", want the loop's "novel"; width: got "7", want the loop's "6"`: func(f *safetensors.File) {
 			delete(f.Metadata, "about.text")
 			f.Metadata["about.width"], f.Metadata["about.heads"] = "7", "4"
@@ -93,7 +93,7 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 		f, err := safetensors.ReadFile(path)
 		require.NoError(t, err)
 		spoil(f)
-		require.NoError(t, train.WriteSealed(bad, f))
+		require.NoError(t, folder.WriteSealed(bad, f))
 		require.EqualError(t, l.Restore(bad, source), "train: checkpoint: "+bad+": "+want)
 		require.Equal(t, before, snapshot(), want)
 	}

@@ -172,3 +172,30 @@ func TestCheckpointFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 }
+
+func TestReadCheckpoint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	saver := newModel(t, tensor.Float64, 7, 0)
+	l := saver.loop(t, config())
+	_, err := l.Step(randomBatch(0))
+	require.NoError(t, err)
+	require.NoError(t, l.Save(path, nil))
+	m := newModel(t, tensor.Float64, 8, 0)
+	steps, err := train.ReadCheckpoint(path, m.params)
+	require.NoError(t, err)
+	require.Equal(t, 1, steps)
+	require.Equal(t, bitsOf(saver.values()), bitsOf(m.values()))
+
+	m = newModel(t, tensor.Float32, 8, 0)
+	before := bitsOf(m.values())
+	_, err = train.ReadCheckpoint(path, m.params)
+	require.ErrorContains(t, err, "train: checkpoint: "+path+": params.")
+	require.ErrorContains(t, err, " is float64 (11, 6), want float32 (11, 6)")
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	content[len(content)-1] ^= 1
+	require.NoError(t, os.WriteFile(path, content, 0o644))
+	_, err = train.ReadCheckpoint(path, m.params)
+	require.ErrorIs(t, err, train.ErrDamaged)
+	require.Equal(t, before, bitsOf(m.values()))
+}

@@ -1,17 +1,18 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 )
 
-// CheckpointsConfig says when Run saves and how much of it stays.
+// CheckpointsConfig sets when Run saves and how many checkpoints stay.
 type CheckpointsConfig struct {
 	Every int `json:"every"` // steps between two checkpoints; 0 means only when Run ends or is stopped
 	Keep  int `json:"keep"`  // the newest ones that stay; 0 means 2
@@ -25,96 +26,102 @@ func (c CheckpointsConfig) Validate() error {
 // Checkpoints is a folder with the checkpoints of one run, named by the steps taken.
 // It is for one process at a time.
 type Checkpoints struct {
-	folder string
+	path   string
 	config CheckpointsConfig
 	lock   *os.File
 	last   int // steps of the one that was last saved or restored; -1 before
 }
 
-const (
-	checkpointName = "step-%08d.safetensors"
-	lockName       = "lock"
-)
+// ErrInUse is wrapped by the error for a folder of checkpoints that another process
+// holds.
+var ErrInUse = folder.ErrInUse
 
-// OpenCheckpoints makes the folder if it is not there, locks it until Close or the
-// end of the process, and removes what a process that was killed had not finished
-// writing. A folder that another process holds is an error that wraps ErrInUse.
-func OpenCheckpoints(folder string, c CheckpointsConfig) (*Checkpoints, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, fmt.Errorf("train: checkpoints: %w", err)
-	}
-	lock, err := lockFile(filepath.Join(folder, lockName))
+// ErrDamaged is wrapped by the error for a checkpoint that was cut short or changed.
+var ErrDamaged = folder.ErrDamaged
+
+// OpenCheckpoints makes the folder if it does not exist, locks it until Close or the
+// end of the process, and removes the files that a killed process was still writing.
+// The error for a folder that another process holds wraps ErrInUse.
+func OpenCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
+	cs, err := openCheckpoints(path, c)
 	if err != nil {
 		return nil, fmt.Errorf("train: checkpoints: %w", err)
 	}
-	cs := &Checkpoints{folder: folder, config: c, lock: lock, last: -1}
-	if err := cs.removeParts(); err != nil {
-		return nil, errors.Join(err, cs.Close())
-	}
 	return cs, nil
+}
+
+func openCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := folder.Lock(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := folder.RemoveIncomplete(path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &Checkpoints{path: path, config: c, lock: lock, last: -1}, nil
 }
 
 // Close lets other processes have the folder.
 func (c *Checkpoints) Close() error { return c.lock.Close() }
 
-// due reports whether a run of a number of steps saves after this many of them.
-func (c *Checkpoints) due(taken, steps int) bool {
+// due reports whether a run of total steps saves after taken of them.
+func (c *Checkpoints) due(taken, total int) bool {
 	every := c.config.Every
-	return taken > 0 && (taken == steps || every > 0 && taken%every == 0)
+	return taken > 0 && (taken == total || every > 0 && taken%every == 0)
 }
 
 // has reports whether the checkpoint after this many steps was the last one saved or restored.
 func (c *Checkpoints) has(taken int) bool { return c.last == taken }
 
-// removeParts removes checkpoints that were never finished.
-func (c *Checkpoints) removeParts() error {
-	entries, err := os.ReadDir(c.folder)
-	if err != nil {
-		return fmt.Errorf("train: checkpoints: %w", err)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), partPrefix) {
-			if err := os.Remove(filepath.Join(c.folder, e.Name())); err != nil {
-				return fmt.Errorf("train: checkpoints: %w", err)
-			}
-		}
-	}
-	return nil
+// checkpointName is the name of the checkpoint after n steps.
+const checkpointName = "step-%08d.safetensors"
+
+// CheckpointPath returns the path that the checkpoint after n steps has in a folder of
+// Checkpoints, whether there is one or not.
+func CheckpointPath(folder string, n int) string {
+	return filepath.Join(folder, fmt.Sprintf(checkpointName, n))
 }
 
-// Path returns where the checkpoint after n steps is, or would be.
-func (c *Checkpoints) Path(n int) string {
-	return filepath.Join(c.folder, fmt.Sprintf(checkpointName, n))
-}
-
-// Steps returns the numbers of steps after which there are checkpoints, ascending.
-func (c *Checkpoints) Steps() ([]int, error) {
-	entries, err := os.ReadDir(c.folder)
+// CheckpointSteps returns the numbers of steps after which a folder of Checkpoints has
+// one, ascending. It does not lock the folder: a run may be saving to it. The error for
+// a folder that does not exist wraps fs.ErrNotExist.
+func CheckpointSteps(folder string) ([]int, error) {
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("train: checkpoints: %w", err)
 	}
 	var all []int
 	for _, e := range entries {
-		var steps int
-		if _, err := fmt.Sscanf(e.Name(), checkpointName, &steps); err == nil && e.Name() == filepath.Base(c.Path(steps)) && e.Type().IsRegular() {
-			all = append(all, steps)
+		var n int
+		_, err := fmt.Sscanf(e.Name(), checkpointName, &n)
+		if err == nil && e.Name() == fmt.Sprintf(checkpointName, n) && e.Type().IsRegular() {
+			all = append(all, n)
 		}
 	}
 	slices.Sort(all)
 	return all, nil
 }
 
+// Path returns the path that the checkpoint after n steps has, whether there is one or not.
+func (c *Checkpoints) Path(n int) string { return CheckpointPath(c.path, n) }
+
+// Steps returns the numbers of steps after which there are checkpoints, ascending.
+func (c *Checkpoints) Steps() ([]int, error) { return CheckpointSteps(c.path) }
+
 // Save saves a checkpoint of the loop and the source of its batches as Loop.Save does,
-// and then removes all but the newest ones. Checkpoints after more steps than the
-// loop has taken are of a course that it has left, and are removed too.
+// and then removes all but the newest ones. It also removes checkpoints after more
+// steps than the loop has taken: the run was resumed from an older one.
 func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 	if err := l.Save(c.Path(l.Steps()), source); err != nil {
 		return err
 	}
-	if err := syncFolder(filepath.Dir(c.folder)); err != nil { // the folder's own name
+	if err := folder.Sync(filepath.Dir(c.path)); err != nil { // the folder's own name
 		return fmt.Errorf("train: checkpoints: %w", err)
 	}
 	c.last = l.Steps()
@@ -122,10 +129,7 @@ func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 	if err != nil {
 		return err
 	}
-	keep := c.config.Keep
-	if keep == 0 {
-		keep = 2
-	}
+	keep := cmp.Or(c.config.Keep, 2)
 	own := slices.Index(all, l.Steps())
 	for i, steps := range all {
 		if i <= own-keep || i > own {
@@ -138,8 +142,8 @@ func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 }
 
 // Restore restores the loop and the source of its batches from the newest checkpoint
-// as Loop.Restore does, and reports whether there is one. If that is damaged, the error
-// is a DamagedError, which names an older one that is not; nothing is restored then.
+// as Loop.Restore does, and reports whether there is one. If it is damaged, nothing is
+// restored and the error is a DamagedError, which names the newest intact one.
 func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error) {
 	all, err := c.Steps()
 	if err != nil || len(all) == 0 {
@@ -160,7 +164,7 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 // newestIntact returns the path of the first intact one of these checkpoints, or "".
 func (c *Checkpoints) newestIntact(all []int) string {
 	for _, steps := range all {
-		if _, err := readSealed(c.Path(steps)); err == nil {
+		if _, err := folder.ReadSealed(c.Path(steps)); err == nil {
 			return c.Path(steps)
 		}
 	}
@@ -173,7 +177,7 @@ type DamagedError struct {
 	Intact string // path of the newest intact checkpoint, for Loop.Restore; "" if there is none
 }
 
-// Error says which checkpoint is damaged and which one is not.
+// Error names the damaged checkpoint and the newest intact one.
 func (e *DamagedError) Error() string {
 	if e.Intact == "" {
 		return e.Err.Error() + "; there is no other intact checkpoint"

@@ -171,11 +171,24 @@ func TestOpenCheckpoints(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, strconv.Itoa(os.Getpid())+"\n", string(number))
 
+	steps, err := train.CheckpointSteps(folder)
+	require.NoError(t, err, "without the lock")
+	require.Empty(t, steps)
+	for _, n := range []int{300, 20} {
+		require.NoError(t, os.WriteFile(train.CheckpointPath(folder, n), nil, 0o644))
+	}
+	steps, err = train.CheckpointSteps(folder)
+	require.NoError(t, err)
+	require.Equal(t, []int{20, 300}, steps)
+	require.Equal(t, filepath.Join(folder, "step-00000300.safetensors"), checkpoints.Path(300))
+	_, err = train.CheckpointSteps(filepath.Join(folder, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+
 	_, err = train.OpenCheckpoints(filepath.Join(folder, "notes", "more"), train.CheckpointsConfig{})
 	require.ErrorContains(t, err, "train: checkpoints: mkdir ")
 	for want, c := range map[string]train.CheckpointsConfig{
-		"Every: got -1, want at least 0": {Every: -1},
-		"Keep: got -2, want at least 0":  {Keep: -2},
+		"train: checkpoints: Every: got -1, want at least 0": {Every: -1},
+		"train: checkpoints: Keep: got -2, want at least 0":  {Keep: -2},
 	} {
 		_, err := train.OpenCheckpoints(folder, c)
 		require.EqualError(t, err, want)

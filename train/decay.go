@@ -44,7 +44,7 @@ func (d *Decay) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("got %.60q, want one of %v, %v", text, DecayAll, DecayMatrices)
+	return fmt.Errorf("got %q, want one of %v, %v", text, DecayAll, DecayMatrices)
 }
 
 func (d Decay) validate() error {

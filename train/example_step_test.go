@@ -23,14 +23,14 @@ func ExampleNewStep() {
 	loss := b.Of(graph.MSE(b.Of(attn.Forward(b, x)), y))
 	step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(1e-3)})
 	check(err)
-	batch := tensor.New(tensor.WithShape(2, 6, 3), tensor.WithBacking(tensor.Range(tensor.Float32, -18, 18)))
+	batch, target := p.Draw(layers.Normal(0, 1), 2, 6, 3), p.Draw(layers.Normal(0, 1), 2, 6, 3)
 	for range 3 {
-		l, err := step.Run(train.Values{"x": batch, "y": tensor.Ones(tensor.Float32, 2, 6, 3)})
+		l, err := step.Run(train.Values{"x": batch, "y": target})
 		check(err)
-		fmt.Printf("%.6g\n", l)
+		fmt.Printf("%.6f\n", l)
 	}
 	// Output:
-	// 22.2532
-	// 21.9551
-	// 21.6604
+	// 1.265295
+	// 1.263916
+	// 1.262548
 }

@@ -65,7 +65,7 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 		return nil, errors.New("train: got no parameters or no loss, want both")
 	}
 	if err := c.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	b, cost, err := loss.build(p, layers.Train)
 	if err != nil {

@@ -2,15 +2,15 @@ package train
 
 import "gorgonia.org/tensor"
 
-// Memory is what a Loop holds, in bytes.
+// Memory is the size of what a Loop holds, in bytes.
 type Memory struct {
 	Weights   int // all parameters
 	Gradients int // of those that are trained, and their sums if a step takes several batches
-	Solver    int // what the solver remembers
-	Graphs    int // values within the graphs: the forward pass's, and gradients on their way
+	Solver    int // of the solver's state
+	Graphs    int // of the values within the graphs, of the forward and the backward pass
 }
 
-// Memory is what the loop takes now. A graph for evaluation comes with the first one.
+// Memory returns the memory of the loop now. The first evaluation adds its graph.
 func (l *Loop) Memory() Memory {
 	m := Memory{Graphs: l.step.program.machine.Memory().Planned}
 	for _, v := range l.params.All() {
@@ -22,8 +22,8 @@ func (l *Loop) Memory() Memory {
 	for _, v := range l.step.sums {
 		m.Gradients += bytesOf(v)
 	}
-	for _, s := range l.step.solver.State() {
-		m.Solver += bytesOf(s.Value)
+	for _, v := range l.step.solver.State() {
+		m.Solver += bytesOf(v)
 	}
 	if l.eval != nil {
 		m.Graphs += l.eval.machine.Memory().Planned

@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"gorgonia.org/tensor"
 )
@@ -15,12 +14,10 @@ type Param struct {
 	Grad  *tensor.Dense // the loss's gradient: Value's dtype and shape
 }
 
-// slot is what a solver remembers about a parameter from its construction on.
+// slot is what a solver remembers of a parameter it was made for.
 type slot struct {
-	name  string
-	dtype tensor.Dtype
-	shape tensor.Shape
-	decay float64 // the weight decay of this parameter, after the mask
+	signature
+	decay float64 // the weight decay of this parameter: 0 if Decay does not cover it
 }
 
 // newSlots checks a model's parameters once, before a solver makes its state
@@ -44,10 +41,11 @@ func newSlots(params []Param, c SolverConfig) ([]slot, error) {
 			return nil, err
 		}
 		if owner, shared := owners[p.Value]; shared {
-			return nil, fmt.Errorf("train: parameter %s: got the tensor of %s, want its own: it would be updated twice a step", p.Name, owner)
+			return nil, fmt.Errorf("train: parameter %s: got the tensor of %s, want its own: it would be updated twice a step",
+				p.Name, owner)
 		}
 		owners[p.Value] = p.Name
-		slots[i] = slot{name: p.Name, dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone()}
+		slots[i] = slot{signature: signature{p.Name, formOf(p.Value)}}
 		if c.Decay.covers(p.Value.Shape()) {
 			slots[i].decay = c.WeightDecay
 		}
@@ -83,8 +81,8 @@ func (s slot) check(what string, d *tensor.Dense) error {
 	if err := checkDense(what, d); err != nil {
 		return err
 	}
-	if d.Dtype() != s.dtype || !slices.Equal(d.Shape(), s.shape) {
-		return fmt.Errorf("train: %s: got %v %v, want %v %v", what, d.Dtype(), d.Shape(), s.dtype, s.shape)
+	if form := formOf(d); form != s.form {
+		return fmt.Errorf("train: %s: got %s, want %s", what, form, s.form)
 	}
 	return nil
 }
@@ -104,7 +102,8 @@ func checkDense(what string, d *tensor.Dense) error {
 // in the order of their indices.
 func checkLayout(what string, d *tensor.Dense) error {
 	if d.RequiresIterator() || d.DataOrder().IsColMajor() {
-		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data", what, d.Shape())
+		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data",
+			what, d.Shape())
 	}
 	return nil
 }

@@ -45,44 +45,45 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 			Cosine
 		}{cosineType, s})
 	}
-	return nil, fmt.Errorf("train: schedule: got a %T, want a Constant or a Cosine: others have no JSON", c.Schedule)
+	return nil, fmt.Errorf("got a %T, want a Constant or a Cosine: others have no JSON", c.Schedule)
 }
 
 // UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote. It also reads
 // {"cosine": {…}} and {"constant": {…}}, the form of earlier checkpoints.
 func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
-	var form struct {
-		Type     string    `json:"type"`
-		Constant *Constant `json:"constant"`
-		Cosine   *Cosine   `json:"cosine"`
+	var head struct {
+		Type     string          `json:"type"`
+		Constant json.RawMessage `json:"constant"`
+		Cosine   json.RawMessage `json:"cosine"`
 	}
-	if err := config.Foreign.Decode(text, &form); err != nil {
+	if err := config.Foreign.Decode(text, &head); err != nil {
 		return err
 	}
-	if form.Type == "" && (form.Constant == nil) != (form.Cosine == nil) {
-		if form.Constant != nil {
-			c.Schedule = *form.Constant
-		} else {
-			c.Schedule = *form.Cosine
-		}
-		return nil
+	switch {
+	case head.Type != "":
+	case head.Constant != nil && head.Cosine == nil:
+		return config.In(head, "Constant", decodeSchedule[Constant](c, head.Constant))
+	case head.Cosine != nil && head.Constant == nil:
+		return config.In(head, "Cosine", decodeSchedule[Cosine](c, head.Cosine))
 	}
+	switch head.Type {
+	case constantType:
+		return decodeSchedule[Constant](c, text)
+	case cosineType:
+		return decodeSchedule[Cosine](c, text)
+	}
+	return config.JSON(config.OneOf(head, "Type", head.Type, constantType, cosineType))
+}
+
+// decodeSchedule reads a schedule's fields, beside which its type may stand.
+func decodeSchedule[S Schedule](c *ScheduleConfig, text []byte) error {
 	var head struct {
 		Type string `json:"type"`
 	}
-	switch form.Type {
-	case constantType:
-		var s Constant
-		if err := config.Decode(text, &head, &s); err != nil {
-			return err
-		}
-		c.Schedule = s
-	case cosineType:
-		var s Cosine
-		if err := config.Decode(text, &head, &s); err != nil {
-			return err
-		}
-		c.Schedule = s
+	var s S
+	if err := config.Decode(text, &head, &s); err != nil {
+		return err
 	}
-	return config.JSON(config.OneOf(form, "Type", form.Type, constantType, cosineType))
+	c.Schedule = s
+	return nil
 }

@@ -36,7 +36,9 @@ func TestScheduleConfigRefuses(t *testing.T) {
 	for _, c := range []struct{ text, err string }{
 		{`{}`, `type: got "", want one of constant, cosine`},
 		{`{"type": "linear"}`, `type: got "linear", want one of constant, cosine`},
-		{`{"type": "cosine", "rate": 1}`, `unknown field "rate"; it has type, peak, floor, warmup_steps, steps`},
+		{`{"type": "constant", "peak": 1}`, `unknown field "peak"; it has type, rate`},
+		{`{"type": "cosine", "steps": "9"}`, `steps: got "9", want a whole number`},
+		{`{"cosine": {"rate": 1}}`, `cosine: unknown field "rate"; it has type, peak, floor, warmup_steps, steps`},
 		{`{"constant": {"rate": 1}, "cosine": {"peak": 1}}`, `type: got "", want one of constant, cosine`},
 	} {
 		kept := train.ConstantRate(7)

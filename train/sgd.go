@@ -1,6 +1,8 @@
 package train
 
 import (
+	"iter"
+
 	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
@@ -14,13 +16,12 @@ type sgd struct {
 	buffers  []*tensor.Dense // one a parameter; none at all without momentum
 }
 
-func newSGD(c SolverConfig, slots []slot) *sgd {
+func newSGD(c SolverConfig, params []Param, slots []slot) *sgd {
 	s := &sgd{momentum: c.Momentum, slots: slots}
 	if c.Momentum != 0 {
-		// PyTorch's first buffer is the gradient itself, which is what
-		// momentum·0 + grad gives.
-		for _, slot := range slots {
-			s.buffers = append(s.buffers, zerosLike(slot))
+		// PyTorch's first buffer is the gradient itself, as momentum·0 + grad is.
+		for _, p := range params {
+			s.buffers = append(s.buffers, zerosLike(p.Value))
 		}
 	}
 	return s
@@ -35,7 +36,7 @@ func (s *sgd) Step(lr float64, params []Param) error {
 		if s.buffers != nil {
 			buffer = s.buffers[i]
 		}
-		if s.slots[i].dtype == tensor.Float32 {
+		if p.Value.Dtype() == tensor.Float32 {
 			sgdTensor[float32](p, buffer, lr, s.momentum, s.slots[i].decay)
 		} else {
 			sgdTensor[float64](p, buffer, lr, s.momentum, s.slots[i].decay)
@@ -53,19 +54,20 @@ func sgdTensor[F kernel.Float](p Param, buffer *tensor.Dense, lr, momentum, deca
 	kernel.Momentum(value, grad, elements[F](buffer), F(lr), F(momentum), F(decay))
 }
 
-func (s *sgd) State() []NamedTensor {
-	state := make([]NamedTensor, len(s.buffers))
-	for i, b := range s.buffers {
-		state[i] = NamedTensor{Name: "momentum_buffer." + s.slots[i].name, Value: b}
+func (s *sgd) State() iter.Seq2[string, *tensor.Dense] {
+	return func(yield func(string, *tensor.Dense) bool) {
+		for i, b := range s.buffers {
+			if !yield("momentum_buffer."+s.slots[i].name, b) {
+				return
+			}
+		}
 	}
-	return state
 }
 
-func (s *sgd) SetState(state []NamedTensor) error {
-	values, err := match(s.State(), state)
-	if err != nil {
+func (s *sgd) SetState(state map[string]*tensor.Dense) error {
+	if err := checkState(s, state); err != nil {
 		return err
 	}
-	copyState(s.State(), values)
+	copyState(s, state)
 	return nil
 }

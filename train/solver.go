@@ -3,9 +3,13 @@ package train
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"strings"
 
 	"attention/internal/config"
+
+	"gorgonia.org/tensor"
 )
 
 // Solver updates parameters from their gradients. It is made for one model's
@@ -22,13 +26,13 @@ type Solver interface {
 	// order, under names made of PyTorch's and the parameter's:
 	// "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
 	// changes them, and nobody else should.
-	State() []NamedTensor
+	State() iter.Seq2[string, *tensor.Dense]
 
 	// SetState copies a state that State returned, so that the coming steps
 	// give the same bits as if the solver had never stopped. Names that are
-	// missing, unknown or repeated and tensors of another dtype or shape are
-	// listed in the error, which leaves the state as it was.
-	SetState(state []NamedTensor) error
+	// missing or unknown and tensors of another dtype or shape are listed in
+	// the error, which leaves the state as it was.
+	SetState(state map[string]*tensor.Dense) error
 }
 
 // Names of solvers for SolverConfig.Name.
@@ -62,30 +66,24 @@ type SolverConfig struct {
 // Validate returns an error for the first field that makes no sense.
 func (c SolverConfig) Validate() error {
 	c = c.resolved()
-	if err := cmp.Or(
-		config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW),
-		config.Probability(c, "Momentum", "Beta1", "Beta2"),
-		config.AtLeast(c, 0, "Eps", "WeightDecay"),
-		config.In(c, "Decay", c.Decay.validate()),
-	); err != nil {
-		return err
+	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW), config.AtLeast(c, 0, "WeightDecay", "Eps"),
+		config.In(c, "Decay", c.Decay.validate()), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting())
+}
+
+// validateFitting refuses a constant that the solver does not have.
+func (c SolverConfig) validateFitting() error {
+	if c.Name != SGD {
+		return c.zero("Momentum", c.Momentum, "only sgd has it")
 	}
-	for _, f := range []struct {
-		name string
-		got  float64
-		of   string // the solvers that have it
-		ok   bool
-	}{
-		{"Beta1", c.Beta1, "adam and adamw have", c.Name != SGD},
-		{"Beta2", c.Beta2, "adam and adamw have", c.Name != SGD},
-		{"Eps", c.Eps, "adam and adamw have", c.Name != SGD},
-		{"Momentum", c.Momentum, "sgd has", c.Name == SGD},
-	} {
-		if f.got != 0 && !f.ok {
-			return config.Errorf(c, f.name, "got %v with %s=%s, want 0: only %s it", f.got, config.Field("Name"), c.Name, f.of)
-		}
+	const adams = "only adam and adamw have it"
+	return cmp.Or(c.zero("Beta1", c.Beta1, adams), c.zero("Beta2", c.Beta2, adams), c.zero("Eps", c.Eps, adams))
+}
+
+func (c SolverConfig) zero(field string, v float64, reason string) error {
+	if v == 0 {
+		return nil
 	}
-	return nil
+	return config.Errorf(c, field, "got %v with %s=%s, want 0: %s", v, config.Field("Name"), c.Name, reason)
 }
 
 // resolved replaces zeros by the defaults they stand for.
@@ -113,7 +111,7 @@ func (c SolverConfig) resolved() SolverConfig {
 // float64 are errors.
 func (c SolverConfig) New(params []Param) (Solver, error) {
 	if err := c.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	c = c.resolved()
 	slots, err := newSlots(params, c)
@@ -121,9 +119,29 @@ func (c SolverConfig) New(params []Param) (Solver, error) {
 		return nil, err
 	}
 	if c.Name == SGD {
-		return newSGD(c, slots), nil
+		return newSGD(c, params, slots), nil
 	}
-	return newAdam(c, slots), nil
+	return newAdam(c, params, slots), nil
+}
+
+// zerosLike returns a tensor of v's dtype and shape, all zero.
+func zerosLike(v *tensor.Dense) *tensor.Dense {
+	return tensor.New(tensor.Of(v.Dtype()), tensor.WithShape(v.Shape().Clone()...))
+}
+
+// checkState lists what keeps a state from being one of the solver's.
+func checkState(s Solver, state map[string]*tensor.Dense) error {
+	if err := compareSignatures(signatures("", s.State()), signatures("", maps.All(state))); err != nil {
+		return fmt.Errorf("train: solver state: %w", err)
+	}
+	return nil
+}
+
+// copyState copies a state that checkState accepts into the solver's.
+func copyState(s Solver, state map[string]*tensor.Dense) {
+	for name, value := range s.State() {
+		setElements(value, elementsOf(state[name]))
+	}
 }
 
 // String prints the config with its defaults filled in, for example

@@ -58,7 +58,7 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 		return nil, errors.New("train: step: got nil for the build, want one")
 	}
 	if err := c.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	p, err := newProgram(b, loss)
 	if err == nil {

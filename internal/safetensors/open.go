@@ -1,12 +1,14 @@
 package safetensors
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"strings"
 )
 
 // Reader reads the tensors of a file one by one, each into memory that is there
@@ -64,6 +66,40 @@ func (r *Reader) Tensors() []Tensor {
 		all[i] = Tensor{Name: e.name, Shape: e.shape, DType: e.dtype}
 	}
 	return all
+}
+
+// Read returns a tensor. The error for a name that the file does not have lists names
+// that it has.
+func (r *Reader) Read(name string) (Tensor, error) {
+	t, err := r.read(name)
+	if err != nil {
+		return Tensor{}, fmt.Errorf("safetensors: %s: tensor %s: %w", r.path, quote(name), short(err))
+	}
+	return t, nil
+}
+
+func (r *Reader) read(name string) (Tensor, error) {
+	e, ok := r.entries[name]
+	if !ok {
+		return Tensor{}, fmt.Errorf("there is none of this name, only %s", r.names())
+	}
+	section := io.NewSectionReader(r.file, r.data+e.begin, e.end-e.begin)
+	data, err := readData(section, e, make([]byte, min(chunk, max(e.end-e.begin, 8))))
+	return Tensor{Name: e.name, Shape: e.shape, Data: data, DType: e.dtype}, err
+}
+
+// names lists the first names in the file.
+func (r *Reader) names() string {
+	const most = 5
+	var list []string
+	for _, e := range r.header.entries[:min(len(r.header.entries), most)] {
+		list = append(list, quote(e.name))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(r.header.entries) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return cmp.Or(text, "metadata")
 }
 
 // ReadFloats fills dst with the elements of a tensor of floating-point numbers, of

@@ -33,6 +33,9 @@ func TestReaderEqualsRead(t *testing.T) {
 		data := x.Data.([]float32)
 		got, wide := make([]float32, len(data)), make([]float64, len(data))
 		require.NoError(t, ReadFloats(r, name, got))
+		whole, err := r.Read(name)
+		require.NoError(t, err)
+		require.Equal(t, x, whole)
 		require.NoError(t, ReadFloats(r, name, wide))
 		require.Equal(t, data, got)
 		for i, v := range data {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"attention/graph"
+	"attention/internal/config"
 	"attention/train"
 
 	"gorgonia.org/tensor"
@@ -27,16 +28,22 @@ type WindowConfig struct {
 // maxBatchTokens is the most tokens of a batch: a larger one is a mistake.
 const maxBatchTokens = math.MaxInt32
 
-// check refuses a batch that cannot be filled from ids.
-func (c WindowConfig) check(ids []int) error {
-	if c.Batch < 1 {
-		return fmt.Errorf("text: batch size: got %d windows, want a number >= 1", c.Batch)
-	}
-	if c.Context < 1 {
-		return fmt.Errorf("text: context: got %d, want a number >= 1", c.Context)
+// Validate refuses sizes below 1 and batches of more than 2³¹−1 tokens.
+func (c WindowConfig) Validate() error {
+	if err := config.AtLeast(c, 1, "Batch", "Context"); err != nil {
+		return err
 	}
 	if c.Batch > maxBatchTokens/c.Context {
-		return fmt.Errorf("text: batch: got %d windows of %d, want at most %d tokens", c.Batch, c.Context, maxBatchTokens)
+		return config.Errorf(c, "Batch", "got %d with %s=%d, want at most %d tokens in all",
+			c.Batch, config.Field("Context"), c.Context, maxBatchTokens)
+	}
+	return nil
+}
+
+// check refuses a batch that cannot be filled from ids.
+func (c WindowConfig) check(ids []int) error {
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("text: %w", err)
 	}
 	if len(ids) <= c.Context {
 		return fmt.Errorf("text: ids: got %d, want more than the context of %d", len(ids), c.Context)

@@ -102,8 +102,8 @@ func TestSourcesRefuse(t *testing.T) {
 		ids, batch, context int
 		want                string
 	}{
-		{10, 0, 3, "text: batch size: got 0 windows, want a number >= 1"},
-		{10, 1, 0, "text: context: got 0, want a number >= 1"},
+		{10, 0, 3, "text: Batch: got 0, want at least 1"},
+		{10, 1, 0, "text: Context: got 0, want at least 1"},
 		{3, 1, 3, "text: ids: got 3, want more than the context of 3"},
 		{0, 1, 3, "text: ids: got 0, want more than the context of 3"},
 	} {

@@ -40,7 +40,7 @@ const (
 func (t *GPT2Tokenizer) Encode(text string) ([]int, error) {
 	for at, r := range text {
 		if err := checkRune(text, at, r); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("text: %w", err)
 		}
 	}
 	ids := make([]int, 0, len(text)/3)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/internal/config"
@@ -40,7 +41,7 @@ type TokenizerConfig struct {
 // New returns the tokenizer, or the error of Validate.
 func (c TokenizerConfig) New() (Tokenizer, error) {
 	if err := c.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("text: %w", err)
 	}
 	switch c.Name {
 	case Bytes:
@@ -55,16 +56,18 @@ func (c TokenizerConfig) New() (Tokenizer, error) {
 // for Characters an empty string or characters that do not ascend: their ids would
 // not be those they were saved with.
 func (c TokenizerConfig) Validate() error {
-	switch c.Name {
-	case "", Characters:
-		return config.In(c, "Characters", checkCharacters(c.Characters))
-	case Bytes, GPT2:
-		if c.Characters != "" {
-			return config.Errorf(c, "Characters", "got some with %s=%s, want none: only %s has them", config.Field("Name"), c.Name, Characters)
-		}
-		return nil
+	name := cmp.Or(c.Name, Characters)
+	if err := config.OneOf(c, "Name", name, Characters, Bytes, GPT2); err != nil {
+		return err
 	}
-	return config.OneOf(c, "Name", c.Name, Characters, Bytes, GPT2)
+	if name == Characters {
+		return config.In(c, "Characters", checkCharacters(c.Characters))
+	}
+	if c.Characters != "" {
+		return config.Errorf(c, "Characters", "got some with %s=%s, want none: only %s has them",
+			config.Field("Name"), name, Characters)
+	}
+	return nil
 }
 
 // checkID refuses id, found at position at, unless it is in [0, length).

@@ -53,14 +53,14 @@ func TestTokenizerConfigErrors(t *testing.T) {
 		{text.TokenizerConfig{Name: text.Characters}, "Characters: got none, want at least one"},
 		{text.TokenizerConfig{Characters: "acb"}, "Characters: got 'b' after 'c', want ascending characters"},
 		{text.TokenizerConfig{Characters: "aa"}, "Characters: got 'a' after 'a', want ascending characters"},
-		{text.TokenizerConfig{Characters: "a\xffb"}, "Characters: text: got byte 0xff at offset 1, want UTF-8"},
+		{text.TokenizerConfig{Characters: "a\xffb"}, "Characters: got byte 0xff at offset 1, want UTF-8"},
 		{text.TokenizerConfig{Name: "GPT2"}, `Name: got "GPT2", want one of characters, bytes, gpt2`},
 		{text.TokenizerConfig{Name: text.Bytes, Characters: "ab"}, `Characters: got some with Name=bytes, want none: only characters has them`},
 		{text.TokenizerConfig{Name: text.GPT2, Characters: "ab"}, `Characters: got some with Name=gpt2, want none: only characters has them`},
 	} {
 		require.EqualError(t, row.config.Validate(), row.want)
 		tokenizer, err := row.config.New()
-		require.EqualError(t, err, row.want)
+		require.EqualError(t, err, "text: "+row.want)
 		require.Nil(t, tokenizer)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"attention/internal/config"
 )
 
 // Vocabulary is the tokenizer whose ids are the characters (Unicode code points)
@@ -26,7 +28,7 @@ func NewVocabulary(text string) (*Vocabulary, error) {
 	seen := make(map[rune]bool)
 	for at, r := range text {
 		if err := checkRune(text, at, r); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("text: %w", err)
 		}
 		seen[r] = true
 	}
@@ -46,7 +48,7 @@ func newVocabulary(characters []rune) *Vocabulary {
 // for it, but that character itself takes three bytes.
 func checkRune(text string, at int, r rune) error {
 	if r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)) {
-		return fmt.Errorf("text: got byte 0x%02x at offset %d, want UTF-8", text[at], at)
+		return fmt.Errorf("got byte 0x%02x at offset %d, want UTF-8", text[at], at)
 	}
 	return nil
 }
@@ -64,7 +66,7 @@ func (v *Vocabulary) Encode(text string) ([]int, error) {
 	ids := make([]int, 0, utf8.RuneCountInString(text))
 	for at, r := range text {
 		if err := checkRune(text, at, r); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("text: %w", err)
 		}
 		id, ok := v.ids[r]
 		if !ok {
@@ -119,7 +121,7 @@ func (v *Vocabulary) MarshalJSON() ([]byte, error) { return json.Marshal(v.Confi
 // refuses what TokenizerConfig.Validate refuses.
 func (v *Vocabulary) UnmarshalJSON(data []byte) error {
 	var c TokenizerConfig
-	if err := json.Unmarshal(data, &c); err != nil {
+	if err := config.Decode(data, &c); err != nil {
 		return fmt.Errorf("text: vocabulary: %w", err)
 	}
 	t, err := c.New()

@@ -59,11 +59,11 @@ func TestVocabularyErrors(t *testing.T) {
 
 func TestVocabularyJSONErrors(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"characters":""}`:     "Characters: got none, want at least one",
-		`{}`:                    "Characters: got none, want at least one",
-		`{"characters":"ba"}`:   "Characters: got 'a' after 'b', want ascending characters",
-		`{"characters":"abb"}`:  "Characters: got 'b' after 'b', want ascending characters",
-		`{"characters":7}`:      "text: vocabulary: json: cannot unmarshal number",
+		`{"characters":""}`:     "text: Characters: got none, want at least one",
+		`{}`:                    "text: Characters: got none, want at least one",
+		`{"characters":"ba"}`:   "text: Characters: got 'a' after 'b', want ascending characters",
+		`{"characters":"abb"}`:  "text: Characters: got 'b' after 'b', want ascending characters",
+		`{"characters":7}`:      "text: vocabulary: characters: got 7, want a string",
 		`{"tokenizer":"bytes"}`: `text: vocabulary: got tokenizer "bytes", want "characters"`,
 	} {
 		v, err := text.NewVocabulary("xyz")

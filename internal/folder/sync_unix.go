@@ -1,6 +1,6 @@
 //go:build unix
 
-package train
+package folder
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// syncFolder flushes the names in a folder, so that a renamed file keeps its new name
+// Sync flushes the names in a folder, so that a renamed file keeps its new name
 // when the machine stops.
-func syncFolder(path string) error {
+func Sync(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -1,21 +1,22 @@
-package train
+package folder
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
 
-// ErrInUse is wrapped by the error for a folder of checkpoints that another process
-// holds.
+// ErrInUse is wrapped by the error for a folder that another process holds.
 var ErrInUse = errors.New("in use")
 
-// lockFile makes a file that belongs to this process until it is closed, and writes
-// the process's number into it.
-func lockFile(path string) (*os.File, error) {
+// Lock makes the file "lock" in a folder, with the number of this process, and returns
+// it: until it is closed the folder is this process's.
+func Lock(folder string) (*os.File, error) {
+	path := filepath.Join(folder, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
@@ -25,7 +26,8 @@ func lockFile(path string) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	case !free:
 		text, _ := io.ReadAll(io.LimitReader(f, 20))
-		return nil, errors.Join(fmt.Errorf("%s: %w by another process (%s), want none", path, ErrInUse, strings.TrimSpace(string(text))), f.Close())
+		owner := strings.TrimSpace(string(text))
+		return nil, errors.Join(fmt.Errorf("%s: %w by another process (%s), want none", path, ErrInUse, owner), f.Close())
 	}
 	err = f.Truncate(0)
 	if err == nil {

@@ -1,4 +1,4 @@
-package train
+package folder
 
 import (
 	"bytes"
@@ -24,18 +24,15 @@ const (
 
 	// noSeal stands in the seal's place while it is computed.
 	noSeal = "0000000000000000000000000000000000000000000000000000000000000000"
-
-	// partPrefix begins the name of a file that is being written.
-	partPrefix = ".tmp-"
 )
 
-// ErrDamaged is wrapped by the error for a checkpoint that was cut short or changed.
+// ErrDamaged is wrapped by the error for a sealed file that was cut short or changed.
 var ErrDamaged = errors.New("damaged")
 
-// writeSealed adds the seal to f and writes it beside path, flushes it, renames it
-// and flushes the folder: after any failure path holds what it held before, and
-// after a success the file outlives a crash of the machine.
-func writeSealed(path string, f *safetensors.File) error {
+// WriteSealed adds the seal to f, writes it beside path, flushes it, renames it and
+// flushes the folder: after any failure path holds what it held before, and after a
+// success the file survives a crash of the machine.
+func WriteSealed(path string, f *safetensors.File) error {
 	f.Metadata[sealKey] = noSeal
 	sum := sha256.New()
 	if err := safetensors.Write(sum, f); err != nil {
@@ -53,12 +50,12 @@ func writeSealed(path string, f *safetensors.File) error {
 	if err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return Sync(filepath.Dir(path))
 }
 
-// readSealed reads what writeSealed wrote. A file that is not, to the last bit, is an
-// error that wraps ErrDamaged.
-func readSealed(path string) (*safetensors.File, error) {
+// ReadSealed reads a file of WriteSealed. The error for a file that differs by as much as
+// a bit wraps ErrDamaged.
+func ReadSealed(path string) (*safetensors.File, error) {
 	r, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -78,7 +75,7 @@ func readSealed(path string) (*safetensors.File, error) {
 	return f, nil
 }
 
-// checkSeal compares the seal with the bytes of the file, whose form has been checked.
+// checkSeal compares the seal with the bytes of a file that safetensors.Read accepts.
 func checkSeal(r io.Reader, seal string) error {
 	var length [8]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {

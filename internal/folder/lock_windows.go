@@ -1,4 +1,4 @@
-package train
+package folder
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 // tryLock locks a file until it is closed, unless another process has. Only a byte
 // far behind the end is locked, so that others can read whose it is.
 func tryLock(f *os.File) (free bool, err error) {
-	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
-		0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return false, nil
 	}

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -109,29 +110,40 @@ func TestWriteParamsRefuses(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-func TestReadCheckpoint(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "checkpoint")
-	saver := newModel(t, tensor.Float64, 7, 0)
-	l := saver.loop(t, config())
-	_, err := l.Step(randomBatch(0))
-	require.NoError(t, err)
-	require.NoError(t, l.Save(path, nil))
-	m := newModel(t, tensor.Float64, 8, 0)
-	steps, err := train.ReadCheckpoint(path, m.params)
-	require.NoError(t, err)
-	require.Equal(t, 1, steps)
-	require.Equal(t, bitsOf(saver.values()), bitsOf(m.values()))
-
-	m = newModel(t, tensor.Float32, 8, 0)
-	before := bitsOf(m.values())
-	_, err = train.ReadCheckpoint(path, m.params)
-	require.ErrorContains(t, err, "train: checkpoint: "+path+": params.")
-	require.ErrorContains(t, err, " is float64 (11, 6), want float32 (11, 6)")
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	content[len(content)-1] ^= 1
-	require.NoError(t, os.WriteFile(path, content, 0o644))
-	_, err = train.ReadCheckpoint(path, m.params)
-	require.ErrorIs(t, err, train.ErrDamaged)
-	require.Equal(t, before, bitsOf(m.values()))
+func TestReadTensor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.safetensors")
+	floats, wide := []float32{1, 2, 3, 4, 5, 6}, []float64{0.5}
+	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: []safetensors.Tensor{
+		{Name: "matrix", Shape: []int{2, 3}, Data: floats},
+		{Name: "scalar", Data: wide},
+		{Name: "ids", Shape: []int{1, 2}, Data: []int64{-7, 1 << 40}},
+		{Name: "mask", Shape: []int{3}, Data: []bool{true, false, true}},
+		{Name: "empty", Shape: []int{0, 3}, Data: []float32{}},
+		{Name: "last", Shape: []int{1}, Data: []uint8{255}},
+	}}))
+	for _, row := range []struct {
+		name, form string
+		want       any
+	}{
+		{"matrix", "float32 (2, 3)", floats},
+		{"scalar", "float64 ()", 0.5},
+		{"ids", "int64 (1, 2)", []int64{-7, 1 << 40}},
+		{"mask", "bool (3)", []bool{true, false, true}},
+		{"last", "uint8 (1)", []uint8{255}},
+	} {
+		got, err := train.ReadTensor(path, row.name)
+		require.NoError(t, err)
+		require.Equal(t, row.form, fmt.Sprintf("%v %v", got.Dtype(), got.Shape()))
+		require.Equal(t, row.want, got.Data(), row.name)
+	}
+	for name, want := range map[string]string{
+		"empty": `train: tensor "empty": got shape (0, 3), want every axis at least 1`,
+		"matrox": "train: safetensors: " + path + `: tensor "matrox": there is none of this name, ` +
+			`only "scalar", "ids", "matrix", "empty", "mask" and 1 more`,
+	} {
+		_, err := train.ReadTensor(path, name)
+		require.EqualError(t, err, want)
+	}
+	_, err := train.ReadTensor(path+".none", "matrix")
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

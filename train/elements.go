@@ -1,0 +1,35 @@
+package train
+
+import (
+	"attention/internal/kernel"
+
+	"gorgonia.org/tensor"
+)
+
+// elements returns the memory behind a contiguous tensor of F.
+func elements[F kernel.Float](d *tensor.Dense) []F { return elementsOf(d).([]F) }
+
+// elementsOf returns the memory behind a contiguous tensor, as a slice also for a scalar.
+func elementsOf(d *tensor.Dense) any {
+	switch d.Dtype() {
+	case tensor.Float32:
+		return d.Float32s()
+	case tensor.Float64:
+		return d.Float64s()
+	case tensor.Int64:
+		return d.Int64s()
+	}
+	return d.Data()
+}
+
+// setElements copies a slice of the same type and length into a contiguous tensor.
+func setElements(to *tensor.Dense, from any) {
+	switch from := from.(type) {
+	case []float32:
+		copy(to.Float32s(), from)
+	case []float64:
+		copy(to.Float64s(), from)
+	case []int64:
+		copy(to.Int64s(), from)
+	}
+}

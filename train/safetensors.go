@@ -1,0 +1,103 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"attention/internal/safetensors"
+	"attention/layers"
+
+	"gorgonia.org/tensor"
+)
+
+// WriteParams writes parameters and metadata to a safetensors file, under the
+// parameters' own names. The file is written beside path and then renamed, so
+// that path never holds half of it.
+func WriteParams(path string, p *layers.Params, metadata map[string]string) error {
+	tensors, err := toFile("", p.All())
+	if err != nil {
+		return err
+	}
+	if err := safetensors.WriteFile(path, &safetensors.File{Metadata: metadata, Tensors: tensors}); err != nil {
+		return fmt.Errorf("train: parameters: %w", err)
+	}
+	return nil
+}
+
+// ReadParams copies the tensors of a safetensors file into the parameters, which
+// every graph then sees, and returns the file's metadata. The file must hold just
+// the parameters, each with its dtype and shape (half precision is widened to
+// float32). The error lists all that is missing, unknown, or of another dtype or shape,
+// and leaves the parameters as they were.
+func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("train: parameters: %w", err)
+	}
+	if err := compareSignatures(signatures("", p.All()), signaturesIn(f)); err != nil {
+		return nil, fmt.Errorf("train: parameters: %s: %w", path, err)
+	}
+	fromFile(f, "", p.All())
+	return f.Metadata, nil
+}
+
+// ReadTensor returns one tensor of a safetensors file, such as a state dict of PyTorch's,
+// a model of WriteParams or a checkpoint, where the names of parameters begin with
+// "params.". It reads no other tensor. The dtype is the file's, but float32 for half
+// precision (F16, BF16), which that holds exactly. A tensor of no axes is a scalar.
+// The error for another name lists names that the file has.
+func ReadTensor(path, name string) (*tensor.Dense, error) {
+	r, err := safetensors.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	read, err := r.Read(name)
+	var value *tensor.Dense
+	if err == nil {
+		value, err = fromTensor(read)
+	}
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	return value, nil
+}
+
+// fromTensor returns a file's tensor with its own memory.
+func fromTensor(t safetensors.Tensor) (*tensor.Dense, error) {
+	shape := tensor.Shape(t.Shape)
+	if slices.Contains(t.Shape, 0) {
+		return nil, fmt.Errorf("tensor %.100q: got shape %v, want every axis at least 1", t.Name, shape)
+	}
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(t.Data)), nil
+}
+
+// toFile returns tensors as a file holds them, sharing their memory.
+func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Tensor, err error) {
+	for name, value := range tensors {
+		if err := checkLayout("value of "+name, value); err != nil {
+			return nil, err
+		}
+		all = append(all, safetensors.Tensor{Name: prefix + name, Shape: value.Shape(), Data: elementsOf(value)})
+	}
+	return all, nil
+}
+
+// signaturesIn returns the signatures of a file's tensors as they were read.
+func signaturesIn(f *safetensors.File) []signature {
+	all := make([]signature, len(f.Tensors))
+	for i, t := range f.Tensors {
+		element := fmt.Sprintf("%T", t.Data)[len("[]"):]
+		all[i] = signature{t.Name, fmt.Sprintf("%s %v", element, tensor.Shape(t.Shape))}
+	}
+	return all
+}
+
+// fromFile copies a file's tensors, whose signatures are right, into tensors.
+func fromFile(f *safetensors.File, prefix string, tensors iter.Seq2[string, *tensor.Dense]) {
+	for name, value := range tensors {
+		t, _ := f.Get(prefix + name)
+		setElements(value, t.Data)
+	}
+}
