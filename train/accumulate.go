@@ -42,8 +42,8 @@ func (s *Step) batchGradients(next func() (Batch, error), key int64) (loss float
 	if err != nil {
 		return 0, 0, err
 	}
-	// Not stopped between two ops: a batch that is drawn is used, so that a run that
-	// resumes later gives the same bits.
+	// No context stops it between two ops: a batch that is drawn is used, so that a run
+	// that resumes later gives the same bits.
 	if loss, err = s.program.run(context.Background(), b.Inputs, key); err != nil {
 		return 0, 0, err
 	}
@@ -56,7 +56,7 @@ func (s *Step) sumGradients(tokens int, first bool) error {
 	if tokens < 1 {
 		return fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", tokens)
 	}
-	// Now, while the graph holds the batch that a NaN would come from.
+	// Checked now: the graph still holds the batch that a NaN comes from.
 	if _, err := gradientNorm(s.program.params); err != nil {
 		return s.program.withOrigin(err)
 	}
@@ -71,7 +71,7 @@ func (s *Step) sumGradients(tokens int, first bool) error {
 	return nil
 }
 
-// makeSums allocates what gradients of several batches are summed in.
+// makeSums allocates the sums of the gradients of several batches.
 func (s *Step) makeSums() {
 	for _, p := range s.program.params {
 		s.sums = append(s.sums, p.Grad.Clone().(*tensor.Dense))

@@ -42,7 +42,8 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 	const n = 4
 	counts := []int{batchSize * contextLength, 4, 1, 11}
 	for name, solver := range map[string]train.SolverConfig{
-		"sgd": {Name: train.SGD}, "momentum": {Name: train.SGD, Momentum: 0.9}, "adam": {Name: train.Adam}, "adamw": {WeightDecay: 0.1},
+		"sgd": {Name: train.SGD}, "momentum": {Name: train.SGD, Momentum: 0.9},
+		"adam": {Name: train.Adam}, "adamw": {WeightDecay: 0.1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := config()
@@ -108,7 +109,7 @@ func TestAccumulationDrawsNewDropout(t *testing.T) {
 	require.Equal(t, run(nil), run(randomBatches(2)))
 }
 
-// watched tells of every batch that is asked for.
+// watched calls look before every batch.
 type watched struct {
 	train.Source
 	look func()
@@ -130,9 +131,11 @@ func TestAccumulationRefuses(t *testing.T) {
 	empty := randomBatch(1)
 	empty.Tokens = 0
 	_, err = l.Step(randomBatch(0), empty, randomBatch(2))
-	require.EqualError(t, err, "train: step 0: micro-batch 2 of 3: tokens: got 0, want the number of targets that count, at least 1")
+	require.EqualError(t, err, "train: step 0: micro-batch 2 of 3: tokens: got 0, "+
+		"want the number of targets that count, at least 1")
 	err = l.Run(context.Background(), randomBatches(2), nil)
-	require.EqualError(t, err, "train: step 0: micro-batch 3 of 3: batch: the source has ended, want batches for 10 steps: unexpected EOF")
+	require.EqualError(t, err, "train: step 0: micro-batch 3 of 3: batch: the source has ended, "+
+		"want batches for 10 steps: unexpected EOF")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Equal(t, before, bitsOf(m.values()))
 	require.Zero(t, l.Steps())

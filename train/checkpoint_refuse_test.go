@@ -12,8 +12,47 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// refusals are spoilt checkpoints of saver's and what is said of them.
-func refusals(t *testing.T) map[string]func(f *safetensors.File) {
+// refusal is a change to a checkpoint and the error that it causes.
+type refusal struct {
+	want  string
+	spoil func(f *safetensors.File)
+}
+
+// set returns a change of one entry of the metadata.
+func set(key, value string) func(*safetensors.File) {
+	return func(f *safetensors.File) { f.Metadata[key] = value }
+}
+
+// drop returns a change that removes one entry of the metadata.
+func drop(key string) func(*safetensors.File) {
+	return func(f *safetensors.File) { delete(f.Metadata, key) }
+}
+
+var metadataRefusals = []refusal{
+	{want: `format: got "", want "attention checkpoint 2"`,
+		spoil: func(f *safetensors.File) { clear(f.Metadata) }},
+	{want: `format: got "attention checkpoint 1", want "attention checkpoint 2"`,
+		spoil: set("format", "attention checkpoint 1")},
+	{want: `step: got "", want a whole number >= 0`, spoil: drop("step")},
+	{want: `step: got "-1", want a whole number >= 0`, spoil: set("step", "-1")},
+	{want: `step: got "1.5", want a whole number >= 0`, spoil: set("step", "1.5")},
+	{want: `evaluated: got "x", want a whole number >= 0`, spoil: set("evaluated", "x")},
+	{want: `config: not JSON: unexpected end of JSON input, want one JSON object`, spoil: set("config", "{")},
+	{want: `source: illegal base64 data at input byte 0`, spoil: set("source", "?")},
+	{want: `source: text: windows: state of 3 bytes: invalid PCG encoding`, spoil: set("source", "AAAA")},
+	{want: `source: got none, want the state of one: it was saved without`, spoil: drop("source")},
+	{want: `heads: got "4", want the loop's ""; text: got "", want the loop's "novel"; width: got "7", want the loop's "6"`,
+		spoil: func(f *safetensors.File) {
+			delete(f.Metadata, "about.text")
+			f.Metadata["about.width"], f.Metadata["about.heads"] = "7", "4"
+		}},
+	{want: "solver: got adam(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all), " +
+		"want the loop's adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all)",
+		spoil: set("config", `{"solver":{"name":"adam"}}`)},
+}
+
+// tensorRefusals are those of the tensors of the test's model.
+func tensorRefusals(t *testing.T) []refusal {
 	tensorAt := func(f *safetensors.File, name string) *safetensors.Tensor {
 		for i := range f.Tensors {
 			if f.Tensors[i].Name == name {
@@ -23,43 +62,27 @@ func refusals(t *testing.T) map[string]func(f *safetensors.File) {
 		t.Fatalf("no tensor %s", name)
 		return nil
 	}
-	return map[string]func(f *safetensors.File){
-		`format: got "", want "attention checkpoint 2"`: func(f *safetensors.File) { clear(f.Metadata) },
-		`format: got "attention checkpoint 1", want "attention checkpoint 2"`: func(f *safetensors.File) {
-			f.Metadata["format"] = "attention checkpoint 1"
-		},
-		`step: got "", want a whole number >= 0`:                               func(f *safetensors.File) { delete(f.Metadata, "step") },
-		`step: got "-1", want a whole number >= 0`:                             func(f *safetensors.File) { f.Metadata["step"] = "-1" },
-		`step: got "1.5", want a whole number >= 0`:                            func(f *safetensors.File) { f.Metadata["step"] = "1.5" },
-		`evaluated: got "x", want a whole number >= 0`:                         func(f *safetensors.File) { f.Metadata["evaluated"] = "x" },
-		`config: not JSON: unexpected end of JSON input, want one JSON object`: func(f *safetensors.File) { f.Metadata["config"] = "{" },
-		`source: illegal base64 data at input byte 0`:                          func(f *safetensors.File) { f.Metadata["source"] = "?" },
-		`source: text: windows: state of 3 bytes: invalid PCG encoding`:        func(f *safetensors.File) { f.Metadata["source"] = "AAAA" },
-		`source: got none, want the state of one: it was saved without`:        func(f *safetensors.File) { delete(f.Metadata, "source") },
-		`heads: got "4", want the loop's ""; text: got "", want the loop's "novel"; width: got "7", want the loop's "6"`: func(f *safetensors.File) {
-			delete(f.Metadata, "about.text")
-			f.Metadata["about.width"], f.Metadata["about.heads"] = "7", "4"
-		},
-		"solver: got adam(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all), want the loop's adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all)": func(f *safetensors.File) {
-			f.Metadata["config"] = `{"solver":{"name":"adam"}}`
-		},
-		"missing params.output.bias, solver.exp_avg.tokens.weight; unknown params.output.gain, solver.exp_avg.token.weight; " +
-			"params.tokens.weight is float64 (6, 11), want float64 (11, 6), params.attention.out_proj.bias is float64 (14, 1), want float64 (14), " +
-			"params.output.weight is float32 (11, 14), want float64 (11, 14) and 1 more": func(f *safetensors.File) {
-			tensorAt(f, "params.output.bias").Name = "params.output.gain"
-			tensorAt(f, "solver.exp_avg.tokens.weight").Name = "solver.exp_avg.token.weight"
-			tensorAt(f, "params.tokens.weight").Shape = []int{6, 11}
-			tensorAt(f, "params.attention.out_proj.bias").Shape = []int{14, 1}
-			tensorAt(f, "params.output.weight").Data = make([]float32, 11*14)
-			tensorAt(f, "solver.step").Data = []int32{1}
-		},
-		"params.output.bias is float64 (0), want float64 (11)": func(f *safetensors.File) {
-			p := tensorAt(f, "params.output.bias")
-			p.Shape, p.Data = []int{0}, []float64{}
-		},
-		"train: solver state: step: got -1, want a number >= 0": func(f *safetensors.File) {
-			tensorAt(f, "solver.step").Data = []int64{-1}
-		},
+	return []refusal{
+		{want: "missing params.output.bias, solver.exp_avg.tokens.weight; " +
+			"unknown params.output.gain, solver.exp_avg.token.weight; " +
+			"params.tokens.weight is float64 (6, 11), want float64 (11, 6), " +
+			"params.attention.out_proj.bias is float64 (14, 1), want float64 (14), " +
+			"params.output.weight is float32 (11, 14), want float64 (11, 14) and 1 more",
+			spoil: func(f *safetensors.File) {
+				tensorAt(f, "params.output.bias").Name = "params.output.gain"
+				tensorAt(f, "solver.exp_avg.tokens.weight").Name = "solver.exp_avg.token.weight"
+				tensorAt(f, "params.tokens.weight").Shape = []int{6, 11}
+				tensorAt(f, "params.attention.out_proj.bias").Shape = []int{14, 1}
+				tensorAt(f, "params.output.weight").Data = make([]float32, 11*14)
+				tensorAt(f, "solver.step").Data = []int32{1}
+			}},
+		{want: "params.output.bias is float64 (0), want float64 (11)",
+			spoil: func(f *safetensors.File) {
+				p := tensorAt(f, "params.output.bias")
+				p.Shape, p.Data = []int{0}, []float64{}
+			}},
+		{want: "train: solver state: step: got -1, want a number >= 0",
+			spoil: func(f *safetensors.File) { tensorAt(f, "solver.step").Data = []int64{-1} }},
 	}
 }
 
@@ -81,7 +104,7 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 		_, err = source.Next()
 		require.NoError(t, err)
 	}
-	// What a loop saves is all that it is.
+	// A checkpoint is the whole state of a loop.
 	snapshot := func() []byte {
 		require.NoError(t, l.Save(state, source))
 		bytes, err := os.ReadFile(state)
@@ -89,18 +112,19 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 		return bytes
 	}
 	before := snapshot()
-	for want, spoil := range refusals(t) {
+	for _, row := range append(tensorRefusals(t), metadataRefusals...) {
 		f, err := safetensors.ReadFile(path)
 		require.NoError(t, err)
-		spoil(f)
+		row.spoil(f)
 		require.NoError(t, folder.WriteSealed(bad, f))
-		require.EqualError(t, l.Restore(bad, source), "train: checkpoint: "+bad+": "+want)
-		require.Equal(t, before, snapshot(), want)
+		require.EqualError(t, l.Restore(bad, source), "train: checkpoint: "+bad+": "+row.want)
+		require.Equal(t, before, snapshot(), row.want)
 	}
 	err = l.Restore(filepath.Join(dir, "none"), source)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "train: checkpoint: ")
-	require.ErrorContains(t, l.Save(filepath.Join(dir, "no", "such", "directory"), nil), "train: checkpoint after 3 steps: ")
+	nowhere := filepath.Join(dir, "no", "such", "directory")
+	require.ErrorContains(t, l.Save(nowhere, nil), "train: checkpoint after 3 steps: ")
 
 	require.NoError(t, l.Restore(path, nil), "a source that the caller sees to")
 	require.Equal(t, 1, l.Steps())

@@ -21,7 +21,8 @@ import (
 func checkpointRuns() map[string]train.Config {
 	runs := map[string]train.Config{}
 	for name, solver := range map[string]train.SolverConfig{
-		"sgd": {Name: train.SGD}, "momentum": {Name: train.SGD, Momentum: 0.9}, "adam": {Name: train.Adam}, "adamw": {WeightDecay: 0.1},
+		"sgd": {Name: train.SGD}, "momentum": {Name: train.SGD, Momentum: 0.9},
+		"adam": {Name: train.Adam}, "adamw": {WeightDecay: 0.1},
 	} {
 		c := config()
 		c.Solver = solver
@@ -46,7 +47,7 @@ func textSources(t *testing.T) map[string]train.Resumable {
 	return map[string]train.Resumable{"random": random, "in order": inOrder}
 }
 
-// trail is what a run showed, but for its speed.
+// trail is a run's steps, without their speed, and its evaluations.
 type trail []any
 
 func (l *trail) follow(c *train.Config) {
@@ -93,8 +94,7 @@ func TestRestoredLoopGivesTheSameBits(t *testing.T) {
 	}
 }
 
-// A loop may also go back, and a loop that has evaluated before sees what it
-// restored.
+// A loop may also restore an older state, which its evaluation graph sees too.
 func TestRestoreGoesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
 	m := newModel(t, tensor.Float32, 7, 0.3)

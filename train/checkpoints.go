@@ -18,7 +18,7 @@ type CheckpointsConfig struct {
 	Keep  int `json:"keep"`  // the newest ones that stay; 0 means 2
 }
 
-// Validate returns an error for the first field that makes no sense.
+// Validate returns an error that names the first wrong field.
 func (c CheckpointsConfig) Validate() error {
 	return config.AtLeast(c, 0, "Every", "Keep")
 }
@@ -70,14 +70,11 @@ func openCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
 // Close lets other processes have the folder.
 func (c *Checkpoints) Close() error { return c.lock.Close() }
 
-// due reports whether a run of total steps saves after taken of them.
-func (c *Checkpoints) due(taken, total int) bool {
-	every := c.config.Every
-	return taken > 0 && (taken == total || every > 0 && taken%every == 0)
-}
+// every returns the number of steps between two checkpoints; 0 means only the last one.
+func (c *Checkpoints) every() int { return c.config.Every }
 
-// has reports whether the checkpoint after this many steps was the last one saved or restored.
-func (c *Checkpoints) has(taken int) bool { return c.last == taken }
+// newest returns the steps of the checkpoint that was last saved or restored; -1 before.
+func (c *Checkpoints) newest() int { return c.last }
 
 // checkpointName is the name of the checkpoint after n steps.
 const checkpointName = "step-%08d.safetensors"

@@ -63,8 +63,8 @@ func notNumbers(shape ...int) *tensor.Dense {
 	return d
 }
 
-// The newest checkpoint being damaged, the error names the newest one that is not;
-// going on from that one leaves the damaged one behind.
+// If the newest checkpoint is damaged, the error names the newest one that is not. A run
+// that resumes from that one removes the damaged one.
 func TestDamagedCheckpoint(t *testing.T) {
 	folder := t.TempDir()
 	checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{Every: 2, Keep: 4})
@@ -100,7 +100,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 
 	require.NoError(t, l.Restore(damaged.Intact, source))
 	require.NoError(t, checkpoints.Save(l, source))
-	require.Equal(t, []int{4, 6}, stepsIn(t, checkpoints), "the course that was left is gone")
+	require.Equal(t, []int{4, 6}, stepsIn(t, checkpoints), "the damaged ones are gone")
 	require.NoError(t, l.Run(context.Background(), source, nil))
 	require.Equal(t, ends, bitsOf(twin.values()))
 	require.Equal(t, []int{4, 6, 8, 10}, stepsIn(t, checkpoints))

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"attention/train"
-	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -30,20 +29,22 @@ func stepsIn(t *testing.T, c *train.Checkpoints) []int {
 	return steps
 }
 
-// A run leaves its newest checkpoints, and at every moment has the ones before.
+// A run leaves its newest checkpoints, and removes older ones only after a save.
 func TestRunSavesCheckpoints(t *testing.T) {
 	for _, row := range []struct {
+		reason      string
 		every, keep int
-		before      [][]int // what is there before each save
+		before      [][]int // the checkpoints before each save
 		after       []int
 	}{
-		{0, 0, [][]int{nil}, []int{10}},
-		{4, 1, [][]int{nil, {4}, {8}}, []int{10}},
-		{3, 0, [][]int{nil, {3}, {3, 6}, {6, 9}}, []int{9, 10}},
-		{5, 9, [][]int{nil, {5}}, []int{5, 10}},
-		{99, 3, [][]int{nil}, []int{10}},
+		{reason: "only the end", every: 0, keep: 0, before: [][]int{nil}, after: []int{10}},
+		{reason: "only the newest stays", every: 4, keep: 1, before: [][]int{nil, {4}, {8}}, after: []int{10}},
+		{reason: "two stay by default", every: 3, keep: 0, before: [][]int{nil, {3}, {3, 6}, {6, 9}}, after: []int{9, 10}},
+		{reason: "the end is a multiple", every: 5, keep: 9, before: [][]int{nil, {5}}, after: []int{5, 10}},
+		{reason: "longer than the run", every: 99, keep: 3, before: [][]int{nil}, after: []int{10}},
 	} {
-		checkpoints := openCheckpoints(t, filepath.Join(t.TempDir(), "a", "b"), train.CheckpointsConfig{Every: row.every, Keep: row.keep})
+		folder := filepath.Join(t.TempDir(), "a", "b")
+		checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{Every: row.every, Keep: row.keep})
 		c := config()
 		c.EvalEvery = 1
 		var before [][]int
@@ -59,17 +60,17 @@ func TestRunSavesCheckpoints(t *testing.T) {
 		l := newModel(t, tensor.Float32, 1, 0.1).loop(t, c)
 		l.SaveTo(checkpoints)
 		require.NoError(t, l.Run(context.Background(), textSources(t)["random"], randomBatches(1)))
-		require.Equal(t, row.before, before, "%+v", row)
-		require.Equal(t, row.after, stepsIn(t, checkpoints), "%+v", row)
+		require.Equal(t, row.before, before, row.reason)
+		require.Equal(t, row.after, stepsIn(t, checkpoints), row.reason)
 		require.NoError(t, l.Run(context.Background(), textSources(t)["random"], randomBatches(1)))
 		require.Len(t, before, len(row.before), "nothing new to save")
 		require.Equal(t, trainedSteps, evaluations, "nor to evaluate")
 	}
 }
 
-// However often a run is stopped, between steps or in an evaluation, what it shows and
-// where it ends is the same.
-func TestStoppedRunGoesOn(t *testing.T) {
+// However often a run is stopped, between steps or in an evaluation, its losses and its
+// weights are the same.
+func TestStoppedRunResumes(t *testing.T) {
 	run := func(stops bool) (shown trail, ends map[string][]uint64) {
 		folder := t.TempDir()
 		for pass := 0; ; pass++ {
@@ -79,7 +80,8 @@ func TestStoppedRunGoesOn(t *testing.T) {
 			c := config()
 			c.Accumulate, c.EvalEvery = 2, 2
 			shown.follow(&c)
-			m, source, eval := newModel(t, tensor.Float32, 7, 0.3), textSources(t)["random"], &watched{randomBatches(2), func() {}}
+			m, source := newModel(t, tensor.Float32, 7, 0.3), textSources(t)["random"]
+			eval := &watched{randomBatches(2), func() {}}
 			if stops && pass%2 == 0 { // in the middle of the next evaluation
 				calls := 0
 				eval.look = func() {
@@ -113,39 +115,8 @@ func TestStoppedRunGoesOn(t *testing.T) {
 	require.Equal(t, wantEnds, ends)
 }
 
-// An evaluation that was cut short begins anew, with a source that can.
-func TestEvaluationBeginsAnew(t *testing.T) {
-	ids := make([]int, 60)
-	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
-	require.NoError(t, err)
-	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
-	want, err := l.Evaluate(context.Background(), s)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	calls := 0
-	_, err = l.Evaluate(ctx, watchedResumable{s, func() {
-		if calls++; calls == 3 {
-			cancel()
-		}
-	}})
-	require.ErrorIs(t, err, context.Canceled)
-	got, err := l.Evaluate(context.Background(), s)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-}
-
-type watchedResumable struct {
-	train.Resumable
-	look func()
-}
-
-func (w watchedResumable) Next() (train.Batch, error) {
-	w.look()
-	return w.Resumable.Next()
-}
-
-// One process at a time, which also clears away what a killed one left; other files
-// are none of its business.
+// One process at a time holds the folder. It removes the incomplete files of a killed
+// one, and no others.
 func TestOpenCheckpoints(t *testing.T) {
 	folder := t.TempDir()
 	names := []string{".tmp-step-00000002.safetensors123", "step-2.safetensors", "step-00000001.safetensors.bak", "notes"}
@@ -164,7 +135,8 @@ func TestOpenCheckpoints(t *testing.T) {
 
 	_, err = train.OpenCheckpoints(folder, train.CheckpointsConfig{})
 	require.ErrorIs(t, err, train.ErrInUse)
-	require.EqualError(t, err, fmt.Sprintf("train: checkpoints: %s: in use by another process (%d), want none", filepath.Join(folder, "lock"), os.Getpid()))
+	require.EqualError(t, err, fmt.Sprintf("train: checkpoints: %s: in use by another process (%d), want none",
+		filepath.Join(folder, "lock"), os.Getpid()))
 	require.NoError(t, checkpoints.Close())
 	checkpoints = openCheckpoints(t, folder, train.CheckpointsConfig{})
 	number, err := os.ReadFile(filepath.Join(folder, "lock"))
@@ -197,5 +169,6 @@ func TestOpenCheckpoints(t *testing.T) {
 	l := newModel(t, tensor.Float32, 8, 0.3).loop(t, config())
 	l.SaveTo(checkpoints)
 	err = l.Run(context.Background(), &batches{end: io.EOF}, nil)
-	require.EqualError(t, err, "train: source to train on: got a *train_test.batches, want a Resumable one: a checkpoint has to hold where it stands")
+	require.EqualError(t, err, "train: source to train on: got a *train_test.batches, want a Resumable one: "+
+		"a checkpoint has to hold where it stands")
 }

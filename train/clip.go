@@ -9,16 +9,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ClipNorm takes the gradients of all parameters as one vector, returns its
-// Euclidean norm as it was, and scales the gradients in place by
+// ClipNorm returns the Euclidean norm of the gradients of all parameters as one
+// vector, summed in float64, and scales the gradients in place by
 // limit/(norm + 1e-6) if that is less than 1, as torch.nn.utils.clip_grad_norm_
-// does. The norm is summed in float64. A limit of 0 means no clipping: the
-// gradients stay as they are. Two parameters may share one gradient tensor, as
-// those of a sum do: each counts in the norm, the tensor is scaled once.
+// does. A limit of 0 means no clipping. Two parameters may share one gradient
+// tensor, as those of a sum do: each counts in the norm, the tensor is scaled once.
 //
-// A nil gradient or one that is not contiguous float32 or float64 is an error; a
-// norm that is not finite is one that wraps ErrNotFinite. Both name the
-// parameter, and no gradient is changed.
+// A nil gradient or one that is not contiguous float32 or float64 is an error. The
+// error for a norm that is not finite wraps ErrNotFinite. Both name the parameter,
+// and no gradient is changed.
 func ClipNorm(params []Param, limit float64) (float64, error) {
 	if err := checkNonNegative("gradient norm limit", limit); err != nil {
 		return 0, err
@@ -36,7 +35,7 @@ func ClipNorm(params []Param, limit float64) (float64, error) {
 	return norm, nil
 }
 
-// gradientNorm is the norm of all gradients as one vector.
+// gradientNorm returns the norm of all gradients as one vector.
 func gradientNorm(params []Param) (float64, error) {
 	total := 0.0
 	for _, p := range params {
@@ -48,7 +47,8 @@ func gradientNorm(params []Param) (float64, error) {
 		}
 		total += sum
 		if math.IsNaN(total) || math.IsInf(total, 0) {
-			return math.Sqrt(total), fmt.Errorf("gradient of %s: got a norm of %v, which is %w", p.Name, math.Sqrt(total), ErrNotFinite)
+			norm := math.Sqrt(total)
+			return norm, fmt.Errorf("gradient of %s: got a norm of %v, which is %w", p.Name, norm, ErrNotFinite)
 		}
 	}
 	return math.Sqrt(total), nil

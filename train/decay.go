@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Decay says which parameters weight decay applies to.
+// Decay selects the parameters that weight decay applies to.
 type Decay int
 
 const (

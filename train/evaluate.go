@@ -9,11 +9,11 @@ import (
 	"attention/layers"
 )
 
-// Evaluate is the mean loss over all of a source's targets that count, in a graph
-// without dropout. It reads the source up to io.EOF, which Windows never yields,
-// and changes neither the parameters nor the steps to come. When an error or a
-// context that is done stops it, a Resumable source goes back to where it stood
-// before; others stay where they are.
+// Evaluate returns the mean loss over all of a source's targets that count, in a graph
+// without dropout. It reads the source up to io.EOF, which an endless one never returns,
+// and changes neither the parameters nor the steps to come. If an error or a context
+// that is done stops it, a Resumable source is set back to its position before; others
+// stay where they are.
 func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 	if s == nil {
 		return Evaluation{}, errors.New("train: source to evaluate on: got nil, want one")
@@ -56,7 +56,7 @@ func (l *Loop) prepareEval() error {
 	return nil
 }
 
-// meanLoss weighs the mean of each batch by the targets it is over.
+// meanLoss returns the mean of the batches' losses, each weighted by its tokens.
 func (pr *program) meanLoss(ctx context.Context, s Source) (mean float64, tokens int, err error) {
 	sum := 0.0
 	for {
@@ -71,7 +71,8 @@ func (pr *program) meanLoss(ctx context.Context, s Source) (mean float64, tokens
 			return 0, 0, fmt.Errorf("batch: %w", err)
 		}
 		if b.Tokens < 1 {
-			return 0, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1", b.Tokens)
+			return 0, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1",
+				b.Tokens)
 		}
 		loss, err := pr.run(ctx, b.Inputs, 0)
 		if err != nil {

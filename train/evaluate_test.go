@@ -200,3 +200,34 @@ func infinite(n int) *tensor.Dense {
 	d.Memset(math.Inf(1))
 	return d
 }
+
+// An evaluation that was cut short begins anew, with a source that can.
+func TestEvaluationBeginsAnew(t *testing.T) {
+	ids := make([]int, 60)
+	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
+	require.NoError(t, err)
+	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
+	want, err := l.Evaluate(context.Background(), s)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := 0
+	_, err = l.Evaluate(ctx, watchedResumable{s, func() {
+		if calls++; calls == 3 {
+			cancel()
+		}
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	got, err := l.Evaluate(context.Background(), s)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+type watchedResumable struct {
+	train.Resumable
+	look func()
+}
+
+func (w watchedResumable) Next() (train.Batch, error) {
+	w.look()
+	return w.Resumable.Next()
+}

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A run saves every 20 steps, is stopped after 50 and goes on in what could be another
+// A run saves every 20 steps, is stopped after 50 and resumes, perhaps in another
 // process: it ends with the bits of a run that was never stopped.
 func ExampleCheckpoints() {
 	folder, err := os.MkdirTemp("", "run")

@@ -10,9 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ErrNotFinite is wrapped by the error that a NaN or infinite loss or gradient
-// stops a run with: the parameters are then as they were before the step. It is also
-// wrapped by that of a checkpoint that would hold such a parameter.
+// ErrNotFinite is wrapped by the error of a step with a NaN or infinite loss or gradient,
+// which leaves the parameters as they were, and by the error of saving such a parameter.
 var ErrNotFinite = errors.New("not finite")
 
 // checkNonNegative refuses NaN, infinities and negative values of the quantity

@@ -15,7 +15,7 @@ import (
 // b.Input and returns a scalar. It is called once for each mode, Train and Eval.
 type Loss func(b *layers.Build) (*G.Node, error)
 
-// Config says how a Loop trains.
+// Config sets how a Loop trains.
 type Config struct {
 	Steps      int `json:"steps"`      // of a whole run; at least 1
 	Accumulate int `json:"accumulate"` // batches of a step, whose gradients are averaged by tokens; 0 means 1
@@ -34,7 +34,7 @@ type Config struct {
 	BeforeSave func() error `json:"-"`
 }
 
-// Validate returns an error for the first field that makes no sense.
+// Validate returns an error that names the first wrong field.
 func (c Config) Validate() error {
 	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "Accumulate", "EvalEvery"), c.StepConfig.Validate())
 }
@@ -43,7 +43,7 @@ func (c Config) Validate() error {
 type Evaluation struct {
 	Step   int     // steps taken before it
 	Loss   float64 // mean over all targets that count
-	Tokens int     // how many those are
+	Tokens int     // number of those targets
 }
 
 // Loop trains the parameters of a model step by step. It is not safe for use by
@@ -58,8 +58,8 @@ type Loop struct {
 	saves     *Checkpoints // nil if Run does not save
 }
 
-// New builds the training graph of loss over the parameters p. Those that the
-// loss depends on will be trained; the others stay as they are.
+// New builds the training graph of loss over the parameters p. It trains those that
+// the loss depends on; the others stay as they are.
 func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if p == nil || loss == nil {
 		return nil, errors.New("train: got no parameters or no loss, want both")
@@ -105,7 +105,7 @@ func (l *Loop) Steps() int { return l.step.taken }
 // it, also after Restore.
 func (l *Loop) Evaluated() int { return l.evaluated }
 
-// SaveTo makes Run save checkpoints to a folder; nil means that it does not.
+// SaveTo makes Run save checkpoints to a folder; nil makes it save none.
 func (l *Loop) SaveTo(c *Checkpoints) { l.saves = c }
 
 // Step takes one step: loss and gradients of the batches, clipping, update. It wants

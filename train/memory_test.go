@@ -25,7 +25,8 @@ func TestMemory(t *testing.T) {
 	require.InDelta(t, 2*weights, adam.Solver, float64(8*m.params.Len()))
 	logits := 8 * batchSize * contextLength * vocabulary
 	require.Greater(t, adam.Graphs, logits)
-	momentum := memory(train.Config{Accumulate: 2, StepConfig: train.StepConfig{Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.5}}})
+	momentum := memory(train.Config{Accumulate: 2,
+		StepConfig: train.StepConfig{Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.5}}})
 	require.Equal(t, []int{weights, 2 * weights}, []int{momentum.Weights, momentum.Gradients})
 	require.InDelta(t, weights, momentum.Solver, float64(8*m.params.Len()))
 	require.Equal(t, adam.Graphs, momentum.Graphs)

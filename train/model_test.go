@@ -51,7 +51,8 @@ func (m *model) loss(b *layers.Build) (*G.Node, error) {
 
 // config is a run of AdamW over all of the tests' steps.
 func config() train.Config {
-	return train.Config{Steps: trainedSteps, StepConfig: train.StepConfig{Schedule: train.ConstantRate(constantLearningRate)}}
+	step := train.StepConfig{Schedule: train.ConstantRate(constantLearningRate)}
+	return train.Config{Steps: trainedSteps, StepConfig: step}
 }
 
 func (m *model) loop(t testing.TB, c train.Config) *train.Loop {

@@ -7,10 +7,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Param is one parameter of a model as a solver sees it.
+// Param is a parameter and its gradient, for a solver.
 type Param struct {
 	Name  string        // as in a state dict; unique among a model's parameters
-	Value *tensor.Dense // float32 or float64; updated in place, for graphs are bound to it
+	Value *tensor.Dense // float32 or float64; updated in place, since graphs are bound to it
 	Grad  *tensor.Dense // the loss's gradient: Value's dtype and shape
 }
 
@@ -20,8 +20,8 @@ type slot struct {
 	decay float64 // the weight decay of this parameter: 0 if Decay does not cover it
 }
 
-// newSlots checks a model's parameters once, before a solver makes its state
-// for them. Gradients need not exist yet.
+// newSlots checks a model's parameters, whose gradients need not exist yet, and returns
+// a slot for each.
 func newSlots(params []Param, c SolverConfig) ([]slot, error) {
 	if len(params) == 0 {
 		return nil, errors.New("train: parameters: got none, want at least one")
@@ -53,8 +53,8 @@ func newSlots(params []Param, c SolverConfig) ([]slot, error) {
 	return slots, nil
 }
 
-// checkStep checks all that a step will read, so that it updates either every
-// parameter or none.
+// checkStep checks all that a step reads, so that it updates either every parameter or
+// none.
 func checkStep(lr float64, slots []slot, params []Param) error {
 	if err := checkNonNegative("learning rate", lr); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s slot) check(what string, d *tensor.Dense) error {
 	return nil
 }
 
-// checkDense refuses what cannot be walked as one plain slice of floats.
+// checkDense refuses a tensor whose elements are not one slice of floats.
 func checkDense(what string, d *tensor.Dense) error {
 	if d == nil {
 		return fmt.Errorf("train: %s: got nil, want a tensor", what)

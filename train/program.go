@@ -19,7 +19,7 @@ type program struct {
 	loss       *G.Node
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node // nil without dropout
-	params     []Param // in a Train graph what the loss depends on, in the order it was made
+	params     []Param // those to train, which the loss depends on; none in an Eval graph
 	grads      G.Nodes // of params
 	machine    *machine.Machine
 }
@@ -35,13 +35,13 @@ func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
 	return &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}, nil
 }
 
-// compile plans the machine that computes the loss and the gradients there are.
+// compile plans the machine that computes the loss and, in a Train graph, the gradients.
 func (pr *program) compile() (err error) {
 	pr.machine, err = machine.New(append(G.Nodes{pr.loss}, pr.grads...)...)
 	return err
 }
 
-// checkLoss refuses what no gradient can start from.
+// checkLoss refuses a node that is no loss of the build.
 func checkLoss(cost *G.Node, b *layers.Build) error {
 	switch {
 	case cost == nil:
@@ -54,8 +54,8 @@ func checkLoss(cost *G.Node, b *layers.Build) error {
 	return nil
 }
 
-// differentiate adds the gradient of every parameter that the loss depends on: a
-// parameter may have a node that does not lead there.
+// differentiate adds the gradient of every parameter that the loss depends on. A
+// parameter may have a node without a path to the loss.
 func (pr *program) differentiate(b *layers.Build) error {
 	reached := map[*G.Node]bool{}
 	for _, n := range b.Graph().ExactSubgraphRoots(pr.loss).AllNodes() {
@@ -125,8 +125,7 @@ func (pr *program) withOrigin(err error) error {
 	return fmt.Errorf("%w; it began with %v", err, n.Op())
 }
 
-// bind demands a value of the right type and shape for every input and no other.
-// The values are bound only when all are right.
+// bind binds a value of the right type and shape to every input, or none if one is wrong.
 func (pr *program) bind(values Values) error {
 	names := slices.Sorted(maps.Keys(pr.inputs))
 	for _, name := range names {
@@ -151,8 +150,8 @@ func (pr *program) bind(values Values) error {
 	return nil
 }
 
-// copyGradients takes the gradients out of the graph: its memory may be shared
-// with an input or between gradients, and clipping writes into them.
+// copyGradients copies the gradients to the parameters' Grad. In the graph one may share
+// memory with an input or another gradient, and clipping writes to them.
 func (pr *program) copyGradients() error {
 	for i, n := range pr.grads {
 		v, ok := n.Value().(*tensor.Dense)

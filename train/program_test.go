@@ -13,7 +13,6 @@ import (
 	"gorgonia.org/tensor"
 
 	"attention/graph"
-	fieldconfig "attention/internal/config"
 	"attention/layers"
 	"attention/train"
 )
@@ -205,36 +204,4 @@ func TestNewRefuses(t *testing.T) {
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
 	_, err = train.New(p, nil, config())
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
-}
-
-func TestConfigValidate(t *testing.T) {
-	require.NoError(t, config().Validate())
-	for _, row := range []struct {
-		spoil      func(*train.Config)
-		want, json string
-	}{
-		{func(c *train.Config) { c.Steps = 0 },
-			"Steps: got 0, want at least 1", "steps: got 0, want at least 1"},
-		{func(c *train.Config) { c.Accumulate = -1 },
-			"Accumulate: got -1, want at least 0", "accumulate: got -1, want at least 0"},
-		{func(c *train.Config) { c.EvalEvery = -1 },
-			"EvalEvery: got -1, want at least 0", "eval_every: got -1, want at least 0"},
-		{func(c *train.Config) { c.Solver.Name = "lion" },
-			`Solver.Name: got "lion", want one of sgd, adam, adamw`, `solver.name: got "lion", want one of sgd, adam, adamw`},
-		{func(c *train.Config) { c.Schedule = train.ScheduleConfig{} },
-			"Schedule: got none, want a constant or a cosine schedule", "schedule: got none, want a constant or a cosine schedule"},
-		{func(c *train.Config) { c.Schedule.Schedule = train.Cosine{Peak: 1, WarmupSteps: 3, Steps: 3} },
-			"Schedule.WarmupSteps: got 3, want less than Steps=3", "schedule.warmup_steps: got 3, want less than steps=3"},
-		{func(c *train.Config) { c.ClipNorm = -1 },
-			"ClipNorm: got -1, want a finite number of at least 0", "clip_norm: got -1, want a finite number of at least 0"},
-	} {
-		c := config()
-		row.spoil(&c)
-		require.EqualError(t, c.Validate(), row.want)
-		require.EqualError(t, fieldconfig.JSON(c.Validate()), row.json)
-		m := newModel(t, tensor.Float32, 1, 0)
-		_, err := train.New(m.params, m.loss, c)
-		require.EqualError(t, err, "train: "+row.want)
-		require.Empty(t, m.builds, "refused before anything is built")
-	}
 }

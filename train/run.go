@@ -7,24 +7,25 @@ import (
 	"io"
 )
 
-// Run takes the steps that are left of Config.Steps, each with the next batches of
-// train, which must not end before. It evaluates on eval, unless that is nil, after
-// every Config.EvalEvery steps and after the last one.
+// Run takes the remaining steps of Config.Steps, each with the next batches of train,
+// which must not end before. It evaluates on eval, unless that is nil, after every
+// Config.EvalEvery steps and after the last one.
 //
 // After SaveTo, train must be Resumable. Run then saves after every
-// CheckpointsConfig.Every steps, after the last one, and when it is stopped: a
-// checkpoint comes after the evaluation of the same step.
+// CheckpointsConfig.Every steps, after the last one, and when it is stopped. It
+// evaluates before it saves.
 //
-// A context that is done stops it between two steps, or in an evaluation, with the
-// context's error; Run may be called again to resume. After any other error nothing is
-// saved: what was saved before stays.
+// A context that is done stops Run between two steps, or in an evaluation, with the
+// context's error; Run may be called again to resume. After any other error it saves
+// nothing, and earlier checkpoints stay.
 func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 	if train == nil {
 		return errors.New("train: source to train on: got nil, want one")
 	}
 	saved, ok := train.(Resumable)
 	if l.saves != nil && !ok {
-		return fmt.Errorf("train: source to train on: got a %T, want a Resumable one: a checkpoint has to hold where it stands", train)
+		return fmt.Errorf("train: source to train on: got a %T, want a Resumable one: "+
+			"a checkpoint has to hold where it stands", train)
 	}
 	if eval != nil { // a loss that cannot be evaluated should fail before the first step
 		if err := l.prepareEval(); err != nil {
@@ -32,12 +33,13 @@ func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 		}
 	}
 	err := l.runSteps(ctx, train, eval, saved)
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if stopped := ctx.Err(); stopped != nil && errors.Is(err, stopped) {
 		err = errors.Join(err, l.saveCheckpoint(saved))
 	}
 	return err
 }
 
+// runSteps evaluates, saves and steps until no step is left or ctx is done.
 func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable) error {
 	for {
 		if eval != nil && l.evalDue() {
@@ -45,7 +47,7 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 				return err
 			}
 		}
-		if l.saves != nil && l.saves.due(l.Steps(), l.config.Steps) {
+		if l.saveDue() {
 			if err := l.saveCheckpoint(saved); err != nil {
 				return err
 			}
@@ -79,10 +81,15 @@ func (l *Loop) runStep(train Source) error {
 	return err
 }
 
-func (l *Loop) evalDue() bool {
-	n, every := l.Steps(), l.config.EvalEvery
-	due := n == l.config.Steps || every > 0 && n%every == 0
-	return due && n > 0 && l.evaluated != n
+func (l *Loop) evalDue() bool { return l.due(l.config.EvalEvery) && l.evaluated != l.Steps() }
+
+func (l *Loop) saveDue() bool { return l.saves != nil && l.due(l.saves.every()) }
+
+// due reports whether the loop has just taken a multiple of every steps or the last one;
+// 0 means only the last one.
+func (l *Loop) due(every int) bool {
+	n := l.Steps()
+	return n > 0 && (n == l.config.Steps || every > 0 && n%every == 0)
 }
 
 func (l *Loop) runEval(ctx context.Context, eval Source) error {
@@ -97,10 +104,10 @@ func (l *Loop) runEval(ctx context.Context, eval Source) error {
 	return nil
 }
 
-// saveCheckpoint saves where the loop stands, unless it has no folder to save to or
-// that has it already.
+// saveCheckpoint saves a checkpoint, unless there is no folder to save to or it has this
+// one already.
 func (l *Loop) saveCheckpoint(source Resumable) error {
-	if l.saves == nil || l.saves.has(l.Steps()) {
+	if l.saves == nil || l.saves.newest() == l.Steps() {
 		return nil
 	}
 	if l.config.BeforeSave != nil {

@@ -12,7 +12,7 @@ type Schedule interface {
 	// At returns the learning rate of the step with this number, counted from 0.
 	// Numbers below 0 count as 0.
 	At(step int) float64
-	// Validate returns an error for the first field that makes no sense.
+	// Validate returns an error that names the first wrong field.
 	Validate() error
 }
 

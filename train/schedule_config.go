@@ -8,8 +8,8 @@ import (
 )
 
 // ScheduleConfig holds one schedule. Its JSON is the schedule's own with its name as
-// "type", {"type": "constant", "rate": 0.001}, so that it can be written down. The zero
-// value holds none and does not validate, for no learning rate suits every model.
+// "type", {"type": "constant", "rate": 0.001}. The zero value holds none, which
+// Validate refuses: no learning rate suits every model.
 type ScheduleConfig struct{ Schedule }
 
 // ConstantRate returns the config of one learning rate for all steps.

@@ -13,7 +13,7 @@ import (
 // signature is a tensor's name, and its dtype and shape as in "float32 (2, 3)".
 type signature struct{ name, form string }
 
-// signatures returns those of tensors, their names behind a prefix.
+// signatures returns the signatures of tensors, with a prefix before their names.
 func signatures(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []signature) {
 	for name, value := range tensors {
 		all = append(all, signature{prefix + name, formOf(value)})
@@ -21,7 +21,7 @@ func signatures(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []
 	return all
 }
 
-// formOf returns a tensor's dtype and shape. Views are never equal to a tensor.
+// formOf returns the form of a tensor. A view has one that no other tensor has.
 func formOf(d *tensor.Dense) string {
 	switch {
 	case d == nil:
@@ -32,7 +32,8 @@ func formOf(d *tensor.Dense) string {
 	return fmt.Sprintf("%v %v", d.Dtype(), d.Shape())
 }
 
-// compareSignatures lists what keeps got, in any order and each name once, from being want.
+// compareSignatures returns an error that lists how got, in any order and each name once,
+// differs from want.
 func compareSignatures(want, got []signature) error {
 	forms := map[string]string{}
 	for _, g := range got {

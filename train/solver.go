@@ -59,11 +59,11 @@ type SolverConfig struct {
 	// the value by lr·λ of itself. 0 means none, also for AdamW, where PyTorch's
 	// own default is 0.01: ask for it.
 	WeightDecay float64 `json:"weight_decay,omitempty"`
-	// Decay says which parameters WeightDecay applies to; 0 means DecayAll.
+	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
 	Decay Decay `json:"decay"`
 }
 
-// Validate returns an error for the first field that makes no sense.
+// Validate returns an error that names the first wrong field.
 func (c SolverConfig) Validate() error {
 	c = c.resolved()
 	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW), config.AtLeast(c, 0, "WeightDecay", "Eps"),
@@ -129,7 +129,8 @@ func zerosLike(v *tensor.Dense) *tensor.Dense {
 	return tensor.New(tensor.Of(v.Dtype()), tensor.WithShape(v.Shape().Clone()...))
 }
 
-// checkState lists what keeps a state from being one of the solver's.
+// checkState returns an error that lists how a state differs from the solver's in names,
+// dtypes and shapes.
 func checkState(s Solver, state map[string]*tensor.Dense) error {
 	if err := compareSignatures(signatures("", s.State()), signatures("", maps.All(state))); err != nil {
 		return fmt.Errorf("train: solver state: %w", err)

@@ -16,7 +16,7 @@ import (
 // Values are what a graph's inputs are bound to, by the inputs' names.
 type Values map[string]*tensor.Dense
 
-// StepConfig says how a step moves the parameters.
+// StepConfig sets how a step updates the parameters.
 type StepConfig struct {
 	Solver   SolverConfig   `json:"solver"`    // zero value: AdamW
 	Schedule ScheduleConfig `json:"schedule"`  // of the learning rate; there is no default
@@ -24,7 +24,7 @@ type StepConfig struct {
 	Seed     int64          `json:"seed"`      // of the dropout masks
 }
 
-// Validate returns an error for the first field that makes no sense.
+// Validate returns an error that names the first wrong field.
 func (c StepConfig) Validate() error {
 	return cmp.Or(config.In(c, "Solver", c.Solver.Validate()), config.In(c, "Schedule", c.Schedule.Validate()),
 		config.AtLeast(c, 0, "ClipNorm"))
@@ -41,7 +41,7 @@ type Step struct {
 	taken   int
 }
 
-// StepResult is what one training step showed.
+// StepResult describes one training step.
 type StepResult struct {
 	N               int     // number of the step, counted from 0
 	Loss            float64 // mean over the batch's tokens, before the update; nats for a cross-entropy

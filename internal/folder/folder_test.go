@@ -51,7 +51,8 @@ func TestLock(t *testing.T) {
 	require.NoError(t, err)
 	_, err = folder.Lock(path)
 	require.True(t, errors.Is(err, folder.ErrInUse))
-	require.EqualError(t, err, fmt.Sprintf("%s: in use by another process (%d), want none", filepath.Join(path, "lock"), os.Getpid()))
+	require.EqualError(t, err, fmt.Sprintf("%s: in use by another process (%d), want none",
+		filepath.Join(path, "lock"), os.Getpid()))
 	require.NoError(t, lock.Close())
 	lock, err = folder.Lock(path)
 	require.NoError(t, err)

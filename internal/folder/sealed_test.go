@@ -15,7 +15,8 @@ import (
 func TestSealed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sealed")
 	tensors := []safetensors.Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}, DType: safetensors.F32}}
-	require.NoError(t, folder.WriteSealed(path, &safetensors.File{Metadata: map[string]string{"a": "b"}, Tensors: tensors}))
+	file := &safetensors.File{Metadata: map[string]string{"a": "b"}, Tensors: tensors}
+	require.NoError(t, folder.WriteSealed(path, file))
 	f, err := folder.ReadSealed(path)
 	require.NoError(t, err)
 	require.Equal(t, tensors, f.Tensors)

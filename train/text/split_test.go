@@ -20,9 +20,11 @@ func TestSplit(t *testing.T) {
 	require.Equal(t, 90, cap(training), "appending to the training split must not write into the other")
 
 	_, _, err = text.Split(ids[:100], 10)
-	require.EqualError(t, err, "text: got 100 tokens, 90 to train on and 10 to validate on, want both to be more than the context of 10: at least 101 tokens")
+	require.EqualError(t, err, "text: got 100 tokens, 90 to train on and 10 to validate on, "+
+		"want both to be more than the context of 10: at least 101 tokens")
 	_, _, err = text.Split(nil, 1)
-	require.EqualError(t, err, "text: got 0 tokens, 0 to train on and 0 to validate on, want both to be more than the context of 1: at least 11 tokens")
+	require.EqualError(t, err, "text: got 0 tokens, 0 to train on and 0 to validate on, "+
+		"want both to be more than the context of 1: at least 11 tokens")
 	_, _, err = text.Split(ids, 0)
 	require.EqualError(t, err, "text: context: got 0, want a number >= 1")
 

@@ -40,7 +40,7 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	require.NoError(t, err)
 	for want, change := range map[string][2]string{
 		`: --dtype: got "int", want float32 or float64`:                    {`"float64"`, `"int"`},
-		": text: vocabulary: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
+		": text: Characters: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
 		": chapter: LanguageModel: VocabSize: got 0, want at least 1":      {`"vocab":5`, `"vocab":0`},
 		": dtype: got 64, want a string":                                   {`"float64"`, `64`},
 	} {
