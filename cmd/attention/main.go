@@ -1,5 +1,5 @@
-// Command attention shows, checks, trains and applies attention layers that are
-// Gorgonia expression graphs. See attention --help.
+// Command attention shows, checks, trains and applies attention layers built as Gorgonia
+// expression graphs. See attention --help.
 package main
 
 import (

@@ -20,7 +20,7 @@ func TestUnknownCommandIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, `unknown command "trian"`)
 }
 
-// attention runs the program and returns what it prints to its two outputs.
+// attention runs the program and returns its standard output and error output.
 func attention(t testing.TB, args ...string) (text, notes string, err error) {
 	var out, errs bytes.Buffer
 	root := newRoot()
@@ -31,7 +31,7 @@ func attention(t testing.TB, args ...string) (text, notes string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// trainText runs attention train and returns what it prints.
+// trainText runs attention train and returns its output.
 func trainText(t testing.TB, args ...string) string {
 	t.Helper()
 	printed, _, err := attention(t, append([]string{"train"}, args...)...)
@@ -39,7 +39,7 @@ func trainText(t testing.TB, args ...string) string {
 	return printed
 }
 
-// generateText returns the text that attention generate prints, and nothing else.
+// generateText returns the text that attention generate prints.
 func generateText(t testing.TB, args ...string) string {
 	t.Helper()
 	text, notes, err := attention(t, append([]string{"generate"}, args...)...)
@@ -48,7 +48,7 @@ func generateText(t testing.TB, args ...string) string {
 	return text
 }
 
-// trainTiny trains a tiny model in a new folder and returns the folder and what was printed.
+// trainTiny trains a tiny model in a new folder and returns the folder and the output.
 func trainTiny(t testing.TB, flags ...string) (folder, printed string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func trainTiny(t testing.TB, flags ...string) (folder, printed string) {
 // gptFlags are flags of trainTiny for a GPT.
 var gptFlags = strings.Fields("--model gpt --layers 2 --lr 0.01")
 
-// A model goes through both formats and comes back, bit for bit.
+// A model survives an export to both formats, bit for bit.
 func TestExport(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	from := commandtest.WriteGPT(t, g)
@@ -90,7 +90,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A run's folder is one that attention generate reads, with every tokenizer.
+// attention generate reads a run's folder with every tokenizer.
 func TestGenerateWithEveryTokenizer(t *testing.T) {
 	for _, tokenizer := range []string{text.Characters, text.Bytes, text.GPT2} {
 		dir, _ := trainTiny(t, append(gptFlags, "--tokenizer", tokenizer)...)
@@ -98,7 +98,7 @@ func TestGenerateWithEveryTokenizer(t *testing.T) {
 	}
 }
 
-// A run that is not finished goes on with a text by its newest checkpoint.
+// attention generate uses the newest checkpoint of an unfinished run.
 func TestGenerateFromUnfinishedRuns(t *testing.T) {
 	for _, flags := range [][]string{gptFlags, {"--layer", "additive"}} {
 		dir, _ := trainTiny(t, append(flags, "--save-every", "5", "--keep", "3", "--dtype", "float64")...)
@@ -136,7 +136,7 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 	}
 }
 
-// What needs the model of a run that is not finished says how to get one.
+// Commands that need the model of an unfinished run return an error with how to get one.
 func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	dir, _ := trainTiny(t, gptFlags...)
 	model := filepath.Join(dir, run.ModelFile)
@@ -155,7 +155,7 @@ func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// A run that has gone on since it wrote its model, and was killed then, is not finished.
+// A run that was resumed after it wrote its model, and then killed, is not finished.
 func TestResumedRunsAreUnfinished(t *testing.T) {
 	dir, _ := trainTiny(t, gptFlags...)
 	model := filepath.Join(dir, run.ModelFile)
@@ -174,7 +174,7 @@ func TestResumedRunsAreUnfinished(t *testing.T) {
 	require.ErrorContains(t, err, "got a run that is not finished")
 }
 
-// The sample that a run prints is what attention generate writes.
+// The sample that a run prints equals the text of attention generate.
 func TestGenerateGoesOnAsTheSample(t *testing.T) {
 	for _, flags := range [][]string{gptFlags, {"--layer", "causal"}} {
 		dir, printed := trainTiny(t, append(flags, "--prompt", "the")...)

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOldRuns takes each run folder of testdata/runs, written by the program of commit eb28655, through
-// the commands beside it. What they print and write has the bits that the same program gave.
+// TestOldRuns runs the commands beside each run folder of testdata/runs, which the program of commit eb28655
+// wrote. Their output and files equal those of that program, bit for bit.
 func TestOldRuns(t *testing.T) {
 	runs, err := golden.Path("runs")
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func contentOf(t *testing.T, path string) []byte {
 	return content
 }
 
-// runCommands runs one command a line and returns the texts that generate printed, by the name N.txt of line N.
+// runCommands runs one command a line and returns the texts of generate, by the name N.txt for line N.
 func runCommands(t *testing.T, lines string) map[string][]byte {
 	printed := map[string][]byte{}
 	for i, line := range strings.Split(strings.TrimSpace(lines), "\n") {
@@ -78,8 +78,8 @@ func runCommands(t *testing.T, lines string) map[string][]byte {
 
 var tokensPerSecond = regexp.MustCompile(`,"tokens_per_second":[^}]*`)
 
-// outcomeSums returns lines as sha256sum prints them, of the printed texts, of every run's model and metrics
-// (without the time) and of all that was exported.
+// outcomeSums returns lines as of sha256sum for the printed texts, every run's model and metrics (without the
+// time) and every exported file.
 func outcomeSums(t *testing.T, files map[string][]byte) string {
 	for _, pattern := range []string{"*/model.safetensors", "*/metrics.jsonl", "huggingface/*", "torch/*"} {
 		paths, err := filepath.Glob(pattern)
@@ -96,14 +96,13 @@ func outcomeSums(t *testing.T, files map[string][]byte) string {
 	return strings.Join(lines, "")
 }
 
-// freeBias matches biases of keys. They add the same to all scores of a query, so their gradients are rounding
-// errors, which Adam makes steps of full size: 20 steps at a rate of 0.01 are up to 0.2.
+// freeBias matches biases of keys. They add a constant to all scores of a query, so their gradients are rounding
+// errors, which Adam scales to full steps: 20 steps at a rate of 0.01 are up to 0.2.
 var freeBias = regexp.MustCompile(`(W_key|c_attn)\.bias$`)
 
-// requireNear compares a run with what plain Go made of it, on any machine. Kernels sum in different orders, which
-// moves a weight of float32 by up to 5e-6 in these 20 steps, one of float64 by 3e-16.
-// Texts are not compared: the least difference may draw another token. A model with GPT-2's vocabulary is too large
-// to be recorded.
+// requireNear compares a run with the recorded result of plain Go, on any machine. Kernels sum in different orders,
+// which moves a float32 weight by up to 5e-6 in these 20 steps and a float64 weight by 3e-16. Texts are not
+// compared: the least difference may draw another token. A model with GPT-2's vocabulary is too large to record.
 func requireNear(t *testing.T, want, run string) {
 	wantLines, gotLines := metricsOf(t, want+".jsonl"), metricsOf(t, filepath.Join(run, "metrics.jsonl"))
 	require.Len(t, gotLines, len(wantLines))

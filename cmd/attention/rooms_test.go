@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rooms says which of our packages each package may import. A line of code
+// rooms lists the packages of this module that each package may import. A line of code
 // belongs to the lowest room whose nouns it uses; imports go down, never up.
 var rooms = map[string][]string{
 	"attention/internal/kernel":      {},
@@ -47,7 +47,7 @@ var rooms = map[string][]string{
 		"attention/layers", "attention/layers/chapter", "attention/layers/generate", "attention/internal/config", "attention/internal/safetensors"},
 
 	"attention/cmd/attention/internal/apply": {"attention/internal/config", "attention/layers", "attention/layers/chapter", "attention/graph", "attention/graph/mask", "attention/graph/machine", "attention/internal/safetensors"},
-	"attention/cmd/attention/internal/bench": {"attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine",
+	"attention/cmd/attention/internal/bench": {"attention/cmd/attention/internal/flags", "attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine",
 		"attention/internal/kernel"},
 	"attention/cmd/attention/internal/chapter": {"attention/cmd/attention/internal/flags", "attention/internal/tensorprint", "attention/layers/chapter"},
 	"attention/cmd/attention/internal/export":  {"attention/cmd/attention/internal/flags", "attention/cmd/attention/internal/run", "attention/train/pretrained"},
@@ -73,8 +73,8 @@ func commandRooms() (rooms []string) {
 	return rooms
 }
 
-// forTests are the packages that only the external tests of one room may import, besides
-// the packages that may import them by rooms.
+// forTests lists packages that, apart from rooms, only the external tests of one room may
+// import.
 var forTests = map[string]string{
 	"attention/graph/gradcases":  "attention/graph",
 	"attention/layers/gradcases": "attention/layers",
@@ -115,8 +115,8 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 	require.Equal(t, len(rooms), len(packages), "rooms that are not there any more")
 }
 
-// No test borrows the gradient cases of another room, and no test inside a package, which
-// they import, can have them.
+// No test uses the gradient cases of another room, and no internal test imports those of
+// its own, which would be a cycle.
 func TestGradientCasesServeTheirRoomsTests(t *testing.T) {
 	used := map[string]bool{}
 	for _, p := range listPackages(t) {
@@ -148,7 +148,7 @@ func TestCommandsImportNoOtherCommand(t *testing.T) {
 	}
 }
 
-// TestProgramIsSmall: what a command does is in its own package.
+// Each command has its own package.
 func TestProgramIsSmall(t *testing.T) {
 	for _, p := range listPackages(t) {
 		if p.ImportPath == "attention/cmd/attention" {

@@ -12,18 +12,18 @@ import (
 
 // PyTorch's print options, at their defaults.
 const (
-	digits   = 4    // digits behind the point
-	maxWhole = 1000 // a tensor of more elements is abridged
-	edge     = 3    // what an abridged dimension keeps at each end
+	digits   = 4    // digits after the point
+	maxWhole = 1000 // a larger tensor is abridged
+	edge     = 3    // indices that an abridged dimension keeps at each end
 	line     = 80   // columns of a line
 )
 
-// Format writes a tensor the way PyTorch's print(tensor) does with its default options. data holds the
+// Format returns a tensor as PyTorch's print(tensor) writes it with its default options. data holds the
 // elements of shape in row-major order; the empty shape is a single number. Two things that PyTorch may add are
-// left out: the dtype behind the numbers, which it prints for float64 unless that is the default dtype, and the
+// left out: the dtype after the numbers, which it prints for float64 unless that is the default dtype, and the
 // grad_fn of a tensor that is part of a graph.
 //
-// As with package fmt, a wrong argument shows in the text: data that does not fill shape prints as
+// As in package fmt, a wrong argument shows in the text: data that does not fill shape prints as
 // "tensor(!5 values for shape [2 3])".
 func Format[F float32 | float64](data []F, shape []int) string {
 	if !fillsShape(len(data), shape) {
@@ -44,7 +44,7 @@ func Format[F float32 | float64](data []F, shape []int) string {
 	return "tensor(" + p.tensor(shape, len("tensor(")) + ")"
 }
 
-// fillsShape tells whether n elements fill shape exactly.
+// fillsShape reports whether n elements fill shape exactly.
 func fillsShape(n int, shape []int) bool {
 	if n == 0 {
 		empty := false
@@ -65,7 +65,7 @@ func fillsShape(n int, shape []int) bool {
 	return n == 1
 }
 
-// shownIndices lists the indices of one dimension that are printed, with -1 where "..." stands.
+// shownIndices returns the printed indices of one dimension, with -1 for "...".
 func shownIndices(size int, abridged bool) []int {
 	var shown []int
 	for i := 0; i < size; i++ {
@@ -83,7 +83,7 @@ func Shown[F float32 | float64](data []F, shape []int) []float64 {
 	return shownValues(nil, data, shape, len(data) > maxWhole)
 }
 
-// shownValues appends the printed elements in the order in which they are printed.
+// shownValues appends the printed elements in printed order.
 func shownValues[F float32 | float64](shown []float64, data []F, shape []int, abridged bool) []float64 {
 	if len(shape) == 0 {
 		return append(shown, float64(data[0]))
@@ -97,15 +97,15 @@ func shownValues[F float32 | float64](shown []float64, data []F, shape []int, ab
 	return shown
 }
 
-// notation is how all numbers of one tensor are written.
+// notation is the format of all numbers of one tensor.
 type notation struct {
 	verb   byte // 'f', or 'e' for scientific
-	digits int  // behind the point; 0 writes whole numbers, with the point behind them
+	digits int  // after the point; 0 for whole numbers, which end in the point
 	width  int  // columns of the widest finite nonzero number
 }
 
-// chooseNotation finds the notation for the printed elements. Zeros and what is not finite have no say in it:
-// PyTorch looks at the others only, and pads shorter numbers to the widest of those.
+// chooseNotation returns the notation for the printed elements. Like PyTorch it considers only finite nonzero
+// numbers and pads all to the widest of them.
 func chooseNotation(values []float64) notation {
 	n := notation{verb: 'f', width: 1}
 	var counted []float64
@@ -132,7 +132,7 @@ func chooseNotation(values []float64) notation {
 	return n
 }
 
-// format writes one number, padded to the notation's width.
+// format returns one number, padded to the notation's width.
 func (n notation) format(v float64) string {
 	var s string
 	switch {
@@ -151,14 +151,14 @@ func (n notation) format(v float64) string {
 	return strings.Repeat(" ", max(0, n.width-len(s))) + s
 }
 
-// printer lays the written numbers out in brackets and lines.
+// printer arranges formatted numbers in brackets and lines.
 type printer struct {
 	cells    []string // the numbers still to be placed
 	width    int
 	abridged bool
 }
 
-// tensor places the numbers of one tensor of the given shape, whose text begins at column indent.
+// tensor returns the text of one tensor of the given shape, which begins at column indent.
 func (p *printer) tensor(shape []int, indent int) string {
 	if len(shape) == 0 {
 		return p.next()
@@ -194,7 +194,8 @@ func (p *printer) next() string {
 	return cell
 }
 
-// Float64s returns the elements of a tensor of float32 or float64, and nil for another. Those of a float64 tensor are its own.
+// Float64s returns the elements of a float32 or float64 tensor, and nil for another type. The elements of a
+// float64 tensor are not copied.
 func Float64s(t *tensor.Dense) []float64 {
 	switch d := t.Data().(type) {
 	case []float64:

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFormatEqualsPyTorch compares with what PyTorch itself printed, to the character.
+// TestFormatEqualsPyTorch compares with PyTorch's own text, to the character.
 func TestFormatEqualsPyTorch(t *testing.T) {
 	entries := golden.LoadPrinted(t, "chapter/torchprint.txt")
 	require.Greater(t, len(entries), 500)
@@ -49,7 +49,7 @@ func goldenShape(t *testing.T, text string) []int {
 	return shape
 }
 
-// goldenValues follows a recipe of torchprint.py.
+// goldenValues returns the values of a recipe of torchprint.py.
 func goldenValues(t *testing.T, shape []int, recipe []string) []float64 {
 	var values []float64
 	if recipe[0] == "hex" {
@@ -97,7 +97,7 @@ func goldenElement(z uint64, scale float64, flags []string) float64 {
 	return v
 }
 
-// TestFormatNamesWrongData: like a wrong argument of fmt.Printf, it shows and does not panic.
+// Wrong data shows in the text and does not panic, as in fmt.Printf.
 func TestFormatNamesWrongData(t *testing.T) {
 	for _, c := range []struct {
 		count int
@@ -111,7 +111,7 @@ func TestFormatNamesWrongData(t *testing.T) {
 	}
 }
 
-// TestFormatLooksOnlyAtWhatItShows: a number that is left out changes neither widths nor notation.
+// A number that is not printed changes neither widths nor notation.
 func TestFormatLooksOnlyAtWhatItShows(t *testing.T) {
 	data := make([]float64, 1001)
 	for i := range data {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// options are the flags of attention bench that are no part of a work.
+// options are the flags of attention bench that do not belong to a work.
 type options struct {
 	runs, threads int
 	json          bool
@@ -20,10 +20,10 @@ type options struct {
 // New returns the command attention bench.
 func New() *cobra.Command { return newCommand(standardWorks()) }
 
-// sizeFlags are the flags that make a work of one's own.
+// sizeFlags are the flags that choose a single work.
 var sizeFlags = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode", "layers"}
 
-// newCommand is the command with some works to do when no size is given.
+// newCommand returns the command; it times works if no flag chooses a single one.
 func newCommand(works []work) *cobra.Command {
 	w := work{dtype: "float32", mode: forwardBackward}
 	var o options
@@ -78,7 +78,8 @@ func (o options) validate() error {
 	return nil
 }
 
-// runWorks times the work w here, or each of the works in a process of its own.
+// runWorks times work w in this process if one is set, otherwise each of works in its own
+// process.
 func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, works []work) error {
 	if one {
 		works = []work{w}
@@ -103,7 +104,7 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, w
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil { // most likely there is too little memory; the others may fit
+		if err != nil { // most likely too little memory; the other works may fit
 			failed = append(failed, fmt.Sprintf("%s: %v", w.name(), err))
 			continue
 		}
@@ -117,9 +118,9 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, w
 	return nil
 }
 
-// standardWorks are what is timed when no size is given: attention of the size of
-// GPT-2 small, a tiny one, a training step of a small GPT, and lengths for the memory they
-// take.
+// standardWorks returns the works to time if no flag chooses a single one: attention of
+// the size of GPT-2 small, a tiny one, a training step of a small GPT, and a range of
+// lengths to compare their memory.
 func standardWorks() []work {
 	small := func(batch, tokens int, mode string) work {
 		return work{batch: batch, tokens: tokens, width: 768, heads: 12, mode: mode, dtype: "float32"}

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 const failsVariable = "ATTENTION_TEST_BENCH_FAILS"
 
-// small is a work that takes no time.
+// small is a work that takes hardly any time.
 func small(tokens int, mode string) work {
 	return work{batch: 2, tokens: tokens, width: 6, heads: 3, mode: mode, dtype: "float32"}
 }
@@ -87,7 +87,7 @@ func TestBenchTimesAStepOfAGPT(t *testing.T) {
 	require.Positive(t, r.Seconds)
 }
 
-// TestBenchSizesFitAnInt: the largest works that are let through.
+// The operations of the largest works fit an int.
 func TestBenchSizesFitAnInt(t *testing.T) {
 	for _, w := range []work{
 		{batch: 1, tokens: 1 << 15, width: 1 << 15, heads: 1},
@@ -145,8 +145,7 @@ $`, out)
 	require.Equal(t, []string{"name", "2", "0.25", "0.125", "5", "20", "50%", "1.5"}, strings.Fields(row))
 }
 
-// TestBenchComputesWhatItSays: the output and, with backward, the gradient of each
-// parameter.
+// The work computes the output and, with backward, the gradient of each parameter.
 func TestBenchComputesWhatItSays(t *testing.T) {
 	for mode, want := range map[string][][]int{
 		forwardOnly:     {{2, 7, 6}},
@@ -198,7 +197,7 @@ func TestBenchWorksInChildren(t *testing.T) {
 		"the others are done all the same")
 }
 
-// TestBenchFlagsMakeTheWork: what a child is told makes the same work again.
+// A child's flags choose the same work again.
 func TestBenchFlagsMakeTheWork(t *testing.T) {
 	works := map[string]bool{}
 	for _, w := range standardWorks() {
@@ -252,7 +251,7 @@ func TestBenchTimesRuns(t *testing.T) {
 	}
 }
 
-// TestBenchHelpNamesEveryField of the JSON.
+// The help names every field of the JSON.
 func TestBenchHelpNamesEveryField(t *testing.T) {
 	text, err := json.Marshal(result{})
 	require.NoError(t, err)

@@ -8,16 +8,16 @@ import (
 	"attention/train/text"
 )
 
-// vocab is the vocabulary of the GPT that is timed: the characters of a text.
+// vocab is the size of the GPT's vocabulary: the characters of a text.
 const vocab = 65
 
-// gpt is the config of the model that is timed: nanoGPT's, without biases.
+// gpt returns the config of the model: nanoGPT's, without biases.
 func (w work) gpt() layers.GPTConfig {
 	return layers.GPTConfig{VocabSize: vocab, ContextLength: w.tokens, EmbedDim: w.width, NumLayers: w.layers, NumHeads: w.heads,
 		NumKVHeads: w.kvHeads, Activation: "gelu", TieWordEmbeddings: true}
 }
 
-// blocks are those of the GPT, if there is one.
+// blocks returns the number of the GPT's blocks, or 0 in another mode.
 func (w work) blocks() int {
 	if w.mode != gptStep {
 		return 0
@@ -25,8 +25,8 @@ func (w work) blocks() int {
 	return w.layers
 }
 
-// newGPTStep makes a loop over the model and returns what takes one step of AdamW, with
-// clipping, on random tokens.
+// newGPTStep returns a function that takes one training step of AdamW, with clipping, on
+// random tokens.
 func newGPTStep(w work) (func() error, error) {
 	p := layers.NewParams(w.elementType(), 123)
 	model, err := layers.NewGPT(p.Scope(""), w.gpt())
@@ -62,8 +62,8 @@ func newGPTStep(w work) (func() error, error) {
 	}, nil
 }
 
-// stepFlop counts the matrix products of a training step: those of the forward pass and,
-// for each, the two of its gradients.
+// stepFlop returns the operations of a training step's matrix products: those of the
+// forward pass and, for each, the two of its gradients.
 func (w work) stepFlop() int {
 	rows, e := w.batch*w.tokens, w.width
 	kv := w.keyHeads() * e / w.heads

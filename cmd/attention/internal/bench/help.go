@@ -1,6 +1,6 @@
 package bench
 
-const help = `bench times layers.MultiHeadAttention on normal random numbers: causal, no bias in the projections of queries, keys
+const help = `bench times layers.Attention on normal random numbers: causal, no bias in the projections of queries, keys
 and values, one in the output's, no dropout. The graph is built and its memory planned once; then it runs once to
 warm up and N times against the clock.
 

@@ -16,8 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// measure builds the work's graph once, runs it once to warm up and then as
-// often as it is to be timed.
+// measure builds the work's graph, runs it once to warm up and then times it.
 func measure(ctx context.Context, w work, o options) (*result, error) {
 	if o.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
@@ -43,7 +42,7 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 	}, nil
 }
 
-// prepare makes what is timed.
+// prepare returns the function to time.
 func prepare(ctx context.Context, w work) (run func() error, err error) {
 	if w.mode == gptStep {
 		return newGPTStep(w)
@@ -59,12 +58,12 @@ func prepare(ctx context.Context, w work) (run func() error, err error) {
 	return func() error { return m.Run(ctx) }, nil
 }
 
-// graphOf builds the layer on normal random numbers. The wanted nodes are its
-// output and, if asked for, the gradients of its parameters; what flows into the
-// output is a fixed random tensor, as from a loss that is the inner product with it.
+// graphOf builds the layer on normal random numbers. The wanted nodes are its output and,
+// in mode forwardBackward, the gradients of its parameters. The upstream gradient is a
+// fixed random tensor, as of a loss that is the output's inner product with it.
 func graphOf(w work) (wanted G.Nodes, err error) {
-	dt, shape := w.elementType(), []int{w.batch, w.tokens, w.width}
-	p := layers.NewParams(dt, 123)
+	shape := []int{w.batch, w.tokens, w.width}
+	p := layers.NewParams(w.elementType(), 123)
 	layer, err := layers.NewAttention(p.Scope(""), w.layer())
 	if err != nil {
 		return nil, err
@@ -75,36 +74,22 @@ func graphOf(w work) (wanted G.Nodes, err error) {
 	}
 	b := layers.NewBuild(p, mode)
 	random := rand.New(rand.NewPCG(1, 2))
-	x, err := randomInput(b, random, "x", dt, shape)
-	if err != nil {
+	out := b.Of(layer.Forward(b, randomInput(b, random, "x", shape))) // (B, T, E)
+	if w.mode != forwardBackward {
+		return G.Nodes{out}, b.Err()
+	}
+	upstream := randomInput(b, random, "upstream", shape)
+	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	out, err := layer.Forward(b, x)
-	if err != nil {
-		return nil, err
-	}
-	wanted = G.Nodes{out}
-	if w.mode == forwardBackward {
-		upstream, err := randomInput(b, random, "upstream", dt, shape)
-		if err != nil {
-			return nil, err
-		}
-		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, b.Learnables())
-		if err != nil {
-			return nil, err
-		}
-		wanted = append(wanted, grads...)
-	}
-	return wanted, nil
+	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, b.Learnables())
+	return append(G.Nodes{out}, grads...), err
 }
 
-// randomInput is an input that holds standard normal numbers.
-func randomInput(b *layers.Build, random *rand.Rand, name string, dt tensor.Dtype, shape []int) (*G.Node, error) {
-	n, err := b.InputOf(dt, name, shape...), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	v := tensor.New(tensor.Of(dt), tensor.WithShape(shape...))
+// randomInput returns an input of standard normal numbers.
+func randomInput(b *layers.Build, random *rand.Rand, name string, shape []int) *G.Node {
+	n := b.Input(name, shape...)
+	v := tensor.New(tensor.Of(n.Dtype()), tensor.WithShape(shape...))
 	switch data := v.Data().(type) {
 	case []float32:
 		for i := range data {
@@ -115,11 +100,11 @@ func randomInput(b *layers.Build, random *rand.Rand, name string, dt tensor.Dtyp
 			data[i] = random.NormFloat64()
 		}
 	}
-	return n, G.Let(n, v)
+	return b.Of(n, G.Let(n, v))
 }
 
-// timeRuns runs once untimed, then as often as given and returns the seconds of
-// each run. 0 means for two seconds, but from 5 to 1000 times.
+// timeRuns calls run once to warm up, then the given number of times, and returns the
+// seconds of each timed run. 0 runs means as many as two seconds hold, from 5 to 1000.
 func timeRuns(runs int, run func() error) ([]float64, error) {
 	if err := run(); err != nil {
 		return nil, err
@@ -138,14 +123,15 @@ func timeRuns(runs int, run func() error) ([]float64, error) {
 	}
 }
 
-// median of at least one number: of an even count, the mean of the middle two.
+// median returns the median of at least one number: of an even count, the mean of the
+// middle two.
 func median(x []float64) float64 {
 	s := slices.Sorted(slices.Values(x))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// peakFlop is what the cores that compute do at best with multiply-adds that touch
-// no memory, all at once.
+// peakFlop returns the most floating-point operations per second that the threads reach
+// together, in multiply-adds without memory access.
 func peakFlop(dt tensor.Dtype) float64 {
 	measure := kernel.PeakFMA[float32]
 	if dt == tensor.Float64 {

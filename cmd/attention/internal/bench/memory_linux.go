@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// peakMemory is the most memory that the process has had in use, in bytes. It is
-// read from /proc because getrusage also counts the process that started this one.
+// peakMemory returns the most memory that the process has had in use, in bytes. It reads
+// /proc because getrusage also counts the process that started this one.
 func peakMemory() (int, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

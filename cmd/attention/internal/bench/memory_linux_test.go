@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The peak stays when the memory is given back.
+// The peak remains after the memory is freed.
 func TestPeakMemoryGrows(t *testing.T) {
 	const size = 300 << 20 // more than the other tests take
 	for i, x := 0, make([]byte, size); i < size; i += 4096 {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// result is what timing a work gave.
+// result holds the measurements of a work.
 type result struct {
 	Name              string  `json:"name"`
 	Batch             int     `json:"batch"`
@@ -22,13 +22,13 @@ type result struct {
 	Runs              int     `json:"runs"`
 	Seconds           float64 `json:"seconds"` // median of the runs
 	SecondsMin        float64 `json:"seconds_min"`
-	PeakRSS           int     `json:"peak_rss_bytes"` // of the process; 0 where the system does not tell
+	PeakRSS           int     `json:"peak_rss_bytes"` // of the process; 0 if unknown
 	Flop              int     `json:"flop"`
 	FlopPerSecond     float64 `json:"flop_per_second"` // at the median
 	PeakFlopPerSecond float64 `json:"peak_flop_per_second"`
 }
 
-// printer prints results as they come: a table, or lines of JSON.
+// printer prints each result as a row of a table or a line of JSON.
 type printer struct {
 	out  io.Writer
 	json bool
@@ -44,8 +44,9 @@ func (p *printer) print(r *result) error {
 		giga    = 1e9
 	)
 	if p.rows == 0 {
-		if _, err := fmt.Fprintf(p.out, columns, "WORK", "THREADS", "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "OF PEAK",
-			"PEAK MIB"); err != nil {
+		_, err := fmt.Fprintf(p.out, columns,
+			"WORK", "THREADS", "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "OF PEAK", "PEAK MIB")
+		if err != nil {
 			return err
 		}
 	}
@@ -54,8 +55,8 @@ func (p *printer) print(r *result) error {
 	if r.PeakRSS > 0 {
 		memory = fmt.Sprintf("%.1f", float64(r.PeakRSS)/(1<<20))
 	}
-	_, err := fmt.Fprintf(p.out, columns, r.Name, fmt.Sprint(r.Threads), fmt.Sprintf("%.4g", r.Seconds),
-		fmt.Sprintf("%.4g", r.SecondsMin),
+	_, err := fmt.Fprintf(p.out, columns, r.Name, fmt.Sprint(r.Threads),
+		fmt.Sprintf("%.4g", r.Seconds), fmt.Sprintf("%.4g", r.SecondsMin),
 		fmt.Sprintf("%.3g", float64(r.Flop)/giga), fmt.Sprintf("%.3g", r.FlopPerSecond/giga),
 		fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.PeakFlopPerSecond), memory)
 	return err

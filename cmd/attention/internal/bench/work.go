@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/graph/mask"
 	"attention/layers"
 
@@ -17,25 +18,25 @@ const (
 	gptStep         = "gpt-step"
 )
 
-// Limits under which the operations of a work fit an int.
+// Limits below which the operations of a work fit an int.
 const (
 	maxSize          = 1 << 24 // of batch, tokens and width each
 	maxBenchElements = 1 << 30 // of an input and of a weight
 	maxBenchLayers   = 1 << 10
 )
 
-// work is a size of a causal layers.Attention and what to compute of it:
-// projections of queries, keys and values without a bias, the output's with one,
-// no dropout; or, in the mode gptStep, of a layers.GPT whose training step is taken.
+// work is a computation to time. It is a causal layers.Attention of some size, with a bias
+// in the output's projection only and without dropout; in mode gptStep it is a training
+// step of a layers.GPT.
 type work struct {
 	batch, tokens, width, heads int
-	kvHeads                     int  // of keys and values; 0 means heads
+	kvHeads                     int  // K; 0 means heads
 	layers                      int  // blocks of the GPT; only with gptStep
 	full                        bool // no causal mask
 	mode, dtype                 string
 }
 
-// name names all of a work that is not the default, in the letters of the shapes.
+// name returns the sizes, mode and other settings that are not the default.
 func (w work) name() string {
 	s := fmt.Sprintf("B%d T%d E%d H%d", w.batch, w.tokens, w.width, w.heads)
 	if k := w.keyHeads(); k != w.heads {
@@ -53,7 +54,7 @@ func (w work) name() string {
 	return s + " " + w.mode
 }
 
-// flags are the flags that make the work.
+// flags returns the flags that choose the work.
 func (w work) flags() []string {
 	f := []string{"--mode", w.mode, "--dtype", w.dtype, "--no-causal=" + strconv.FormatBool(w.full)}
 	for _, s := range w.sizes() {
@@ -79,13 +80,11 @@ func (w work) keyHeads() int {
 }
 
 func (w work) elementType() tensor.Dtype {
-	if w.dtype == "float64" {
-		return tensor.Float64
-	}
-	return tensor.Float32
+	dt, _ := flags.Dtype(w.dtype) // validated
+	return dt
 }
 
-// validate returns an error for flags that are wrong or ask for what the layer cannot do.
+// validate returns an error for flags that are out of range or do not go together.
 func (w work) validate() error {
 	for _, s := range w.sizes() {
 		if s.got < 1 || s.got > maxSize {
@@ -104,8 +103,8 @@ func (w work) validate() error {
 	if w.mode == gptStep && w.full {
 		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", gptStep)
 	}
-	if w.dtype != "float32" && w.dtype != "float64" {
-		return fmt.Errorf("--dtype: got %q, want float32 or float64", w.dtype)
+	if _, err := flags.Dtype(w.dtype); err != nil {
+		return err
 	}
 	if w.kvHeads < 0 || w.heads%w.keyHeads() != 0 {
 		return fmt.Errorf("--kv-heads: got %d, want a divisor of --heads %d", w.kvHeads, w.heads)
@@ -114,13 +113,13 @@ func (w work) validate() error {
 		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.width, maxBenchElements)
 	}
 	if w.tokens > maxBenchElements/w.width || w.batch > maxBenchElements/w.width/w.tokens {
-		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements", w.batch, w.tokens,
-			w.width, maxBenchElements)
+		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements",
+			w.batch, w.tokens, w.width, maxBenchElements)
 	}
 	return nil
 }
 
-// layer is the config of the layer that is timed.
+// layer returns the config of the attention.
 func (w work) layer() layers.AttentionConfig {
 	c := layers.AttentionConfig{EmbedDim: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads(), OutBias: true}
 	if !w.full {
@@ -129,9 +128,9 @@ func (w work) layer() layers.AttentionConfig {
 	return c
 }
 
-// flop counts the arithmetic that the work cannot do without: 2·m·n·k for each
-// matrix product and nothing else, of the scores only those the mask leaves, of the
-// gradients only what the weights' need.
+// flop returns the operations that the work needs: 2·m·n·k for each matrix product and
+// none for anything else. It counts only the scores that the mask leaves and only the
+// products that the gradients of the weights need.
 func (w work) flop() int {
 	if w.mode == gptStep {
 		return w.stepFlop()
@@ -149,7 +148,7 @@ func (w work) flop() int {
 		return project + attend
 	}
 	dWeights := project          // dW = dyᵀ·x of each projection
-	dContext := 2 * rows * e * e // dcontext = dout·W; no gradient of x is asked for
+	dContext := 2 * rows * e * e // dcontext = dout·W; x needs no gradient
 	dAttend := 2 * attend        // dweights = dcontext·vᵀ, dv = weightsᵀ·dcontext; dq = dscores·k, dk = dscoresᵀ·q
 	return project + attend + dWeights + dContext + dAttend
 }

@@ -1,4 +1,4 @@
-// Package commandtest runs commands in tests the way the program does, and checks what they leave.
+// Package commandtest runs commands in tests as the program does, and checks the files they leave.
 package commandtest
 
 import (
@@ -32,7 +32,7 @@ func Run(ctx context.Context, stdout, stderr io.Writer, cmd *cobra.Command, args
 	return root.ExecuteContext(ctx)
 }
 
-// Output runs a command without a program around it and returns all that it prints.
+// Output runs a command without the program around it and returns everything it prints.
 func Output(ctx context.Context, cmd *cobra.Command, args ...string) (string, error) {
 	var out bytes.Buffer
 	cmd.SetOut(&out)
@@ -49,7 +49,7 @@ type Full struct{}
 // Write returns an error.
 func (Full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// InBadFolder makes a new folder with a few bad files the working directory.
+// InBadFolder changes to a new folder with a few bad files.
 func InBadFolder(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -61,7 +61,7 @@ func InBadFolder(t *testing.T) {
 	}
 }
 
-// Files returns the paths of all that is in the working directory.
+// Files returns the paths of everything in the working directory.
 func Files(t *testing.T) (files []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {

@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SmallGPT returns a GPT of characters whose text varies.
+// SmallGPT returns a GPT of characters that generates varied text.
 func SmallGPT(t testing.TB) *pretrained.GPT {
 	vocabulary, err := text.NewVocabulary("abcdefg éü\n")
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func WriteGPT(t testing.TB, g *pretrained.GPT) string {
 	return dir
 }
 
-// LayerRun makes the folder of a run of a model of one attention layer.
+// LayerRun writes the folder of a run whose model has one attention layer.
 func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chapter.LanguageModel) {
 	c := chapter.LanguageModelConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 4,
 		Attention: chapter.Config{Layer: layer, EmbedDim: 4, OutDim: 4, NumHeads: 2}}
@@ -53,9 +53,10 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	require.NoError(t, err)
 	dir = t.TempDir()
 	require.NoError(t, train.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
-	text, err := json.Marshal(map[string]any{"text": map[string]any{"name": "x"},
-		"vocabulary": map[string]any{"characters": "abcde"},
-		"model":      c, "dtype": "float64", "batch": 3})
+	text, err := json.Marshal(map[string]any{
+		"text": map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
+		"model": c, "dtype": "float64", "batch": 3,
+	})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
 	return dir, p, m

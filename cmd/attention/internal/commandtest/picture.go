@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// WeightColors returns the colours that every heat map has.
+// WeightColors returns colours that every heat map shows.
 func WeightColors() map[string]color.NRGBA {
 	return map[string]color.NRGBA{
 		"no weight": {0xff, 0xff, 0xff, 0xff}, "the greatest weight": {0x08, 0x30, 0x6b, 0xff}, "text": {0, 0, 0, 0xff},
 	}
 }
 
-// RequirePicture requires a PNG that shows each colour, or one that differs from it by rounding.
+// RequirePicture requires a PNG that shows each colour, up to rounding.
 func RequirePicture(t *testing.T, path string, colors map[string]color.NRGBA) {
 	t.Helper()
 	f, err := os.Open(path)

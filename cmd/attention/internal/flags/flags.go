@@ -1,4 +1,4 @@
-// Package flags checks the values of commands' flags. Its errors name the flag.
+// Package flags checks the values of flags. Its errors name the flag.
 package flags
 
 import (
@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CommandError adds to the error of a flag that cannot be parsed the command's name and where its flags are explained.
+// CommandError adds the command's name and a hint at its help to the error of a flag that cannot be parsed.
 func CommandError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s: %w; see attention %[1]s --help", cmd.Name(), err)
 }
@@ -24,7 +24,7 @@ func Dtype(name string) (tensor.Dtype, error) {
 	return tensor.Dtype{}, fmt.Errorf("--dtype: got %q, want float32 or float64", name)
 }
 
-// AtLeast returns an error if the value of a flag is below its least one.
+// AtLeast returns an error if the value of a flag is less than least.
 func AtLeast(flag string, got, least int) error {
 	if got < least {
 		return fmt.Errorf("--%s: got %d, want at least %d", flag, got, least)
@@ -32,11 +32,12 @@ func AtLeast(flag string, got, least int) error {
 	return nil
 }
 
-// MaxTensor is how many numbers a tensor of a training step may hold: in float32 512 MB, and a step has several.
+// MaxTensor is the most elements that a tensor of a training step may have: 512 MB in float32, and a step has
+// several.
 const MaxTensor = 1 << 27
 
-// CheckTensor returns an error if the flags make a tensor of more elements than most. It counts in float64, which does
-// not overflow.
+// CheckTensor returns an error if the flags make a tensor of more than most elements. Its size is a float64, which
+// does not overflow.
 func CheckTensor(flags, what string, size, most float64) error {
 	if size > most {
 		return fmt.Errorf("%s: got %.3g %s, want at most %.0f", flags, size, what, most)

@@ -41,7 +41,7 @@ func New() *cobra.Command { return newFor(all()) }
 
 // check is a case of an op or of a layer.
 type check struct {
-	group string // the heading of its rows: op or layer
+	group string // heading of its rows: op or layer
 	name  string
 	run   func(dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error)
 }
@@ -60,7 +60,7 @@ func all() []check {
 
 func ofOp(c gradcases.Case) check { return check{"op", c.Name(), c.Check} }
 
-// newFor returns the command over these checks.
+// newFor returns the command for these checks.
 func newFor(checks []check) *cobra.Command {
 	var names, dtype string
 	var seed uint64

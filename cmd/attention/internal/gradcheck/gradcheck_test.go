@@ -26,7 +26,7 @@ func TestGradcheckEverything(t *testing.T) {
 	}
 }
 
-// TestGradcheckTable: two groups, the columns, the sum.
+// The table has two groups, its columns and the totals.
 func TestGradcheckTable(t *testing.T) {
 	const some = `^(Softmax, 1-D|Tril, 2-D|Linear, \(B, T, In\), bias)$`
 	out, err := commandtest.Output(t.Context(), New(), "--run", some, "--dtype", "float64")
@@ -57,8 +57,8 @@ func TestGradcheckSeed(t *testing.T) {
 	require.NotEqual(t, run("5"), run("6"))
 }
 
-// wrongChecks are of an op whose gradient is wrong, Gorgonia's own of 1/√x, one that
-// cannot be built, and a right one.
+// wrongChecks returns checks of an op whose gradient is wrong, Gorgonia's 1/√x, of one that
+// cannot be built, and of a right one.
 func wrongChecks() []check {
 	x := gradcases.Float("x", 2, 3)
 	positive := x
@@ -113,7 +113,7 @@ func TestGradcheckInterrupted(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestGradcheckNothingButZeros: an op that loses its input has a right gradient.
+// The gradient of an op that ignores its input is right.
 func TestGradcheckNothingButZeros(t *testing.T) {
 	lost := gradcases.Case{Op: "Lost", About: "all of it", Inputs: []gradcases.Input{gradcases.Float("x", 2, 3)},
 		Apply: func(in G.Nodes) (*G.Node, error) { return graph.Scale(in[0], 0) }}

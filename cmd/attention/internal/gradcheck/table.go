@@ -16,7 +16,7 @@ import (
 type table struct {
 	text     strings.Builder
 	rows     *tabwriter.Writer
-	compared string // what the third column counts
+	compared string // name of the third column
 	group    string // heading of the last row
 	checks   int
 	total    int      // of the third column
@@ -33,11 +33,11 @@ func newTable(m gradcheck.Mode) *table {
 	return t
 }
 
-// add adds the row of a check that returned a report or an error.
+// add adds a row with a check's report or error.
 func (t *table) add(c check, dt tensor.Dtype, r *gradcheck.Report, err error) {
 	if c.group != t.group {
 		if t.group != "" {
-			fmt.Fprintln(t.rows, "\t\t\t\t") // an empty row, not the end of the columns
+			fmt.Fprintln(t.rows, "\t\t\t\t") // an empty row that keeps the columns aligned
 		}
 		t.group = c.group
 		fmt.Fprintf(t.rows, "%s\tTYPE\t%s\tWORST ERROR\tVERDICT\n", strings.ToUpper(c.group), strings.ToUpper(t.compared))
@@ -63,7 +63,7 @@ func (t *table) add(c check, dt tensor.Dtype, r *gradcheck.Report, err error) {
 	}
 }
 
-// print writes the table, the failures and the sums.
+// print writes the table, the failures and the totals.
 func (t *table) print(w io.Writer) error {
 	if err := t.rows.Flush(); err != nil {
 		return fmt.Errorf("gradcheck: %w", err)

@@ -20,7 +20,7 @@ const MaxHeatMaps = 16
 
 const labelSize = 8 // points
 
-// HeatMap is a matrix of weights of at least 0 as a picture: row 0 on top, column 0 on the left.
+// HeatMap is a picture of a matrix of weights, none negative: row 0 on top, column 0 on the left.
 type HeatMap struct {
 	Title   string
 	Columns []string // labels, one a column
@@ -28,18 +28,18 @@ type HeatMap struct {
 	Values  []float64
 }
 
-// HeatMaps are maps of one form, drawn beside one another in one scale of colours.
+// HeatMaps holds maps of one shape, drawn beside one another in one scale of colours.
 type HeatMaps struct {
 	Maps          []HeatMap // the first MaxHeatMaps are drawn
 	X, Y          string    // labels of the axes
-	MaxColumns    int       // of maps; 0 means as near to a square as can be
-	MinRows       int       // of maps that the picture has room for
+	MaxColumns    int       // of maps; 0 means as near to a square as possible
+	MinRows       int       // of maps for which the picture has room
 	Width, Height vg.Length // of a map
 }
 
 // Write writes the maps as a PNG, with the scale of colours on the right.
 func (m HeatMaps) Write(w io.Writer) error {
-	top := 0.01 // a scale needs an extent
+	top := 0.01 // a scale cannot be empty
 	for _, h := range m.Maps {
 		top = max(top, slices.Max(h.Values))
 	}

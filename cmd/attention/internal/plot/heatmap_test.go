@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGrid: rows go down, columns go right.
+// Rows go down, columns go right.
 func TestGrid(t *testing.T) {
 	g := grid{3, []float64{
 		1, 0, 0,
@@ -19,7 +19,7 @@ func TestGrid(t *testing.T) {
 	require.Equal(t, 3.0, g.Z(1, 0))
 }
 
-// TestHeatMapLabels: each row and column has its label.
+// Each row and column has its label.
 func TestHeatMapLabels(t *testing.T) {
 	colors, err := whiteToBlue(1)
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Package term is the program's side of the terminal: signals and exit codes, errors of one line, and what it prints.
+// Package term is the program's interface to the terminal: output, progress, signals and exit codes.
 package term
 
 import (
@@ -24,5 +24,5 @@ func Main(root *cobra.Command) (code int) {
 	return 0
 }
 
-// OneLine returns the text of an error in one line.
+// OneLine returns the text of an error on one line.
 func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

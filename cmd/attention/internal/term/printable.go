@@ -16,7 +16,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Printable returns text with line ends written in one way and control characters escaped.
+// Printable returns text with uniform line ends and with control characters escaped.
 func Printable(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {

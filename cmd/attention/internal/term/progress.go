@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is a progress bar on a terminal, and nothing elsewhere. Clear it before printing a line.
+// Progress is a progress bar on a terminal; elsewhere it does nothing. Clear it before printing a line.
 type Progress struct{ bar *progressbar.ProgressBar }
 
 // NewProgress returns a bar of n steps on w, or on the writer below an Output.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoBarInAFile: a bar is for terminals.
+// A file gets no progress bar.
 func TestNoBarInAFile(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, err)

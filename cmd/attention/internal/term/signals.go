@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// UntilSignal returns a context that the first of the signals ends, and a function that ends the wait for them.
+// UntilSignal returns a context that the first of the signals cancels, and a function that stops waiting for them.
 func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	arrived := make(chan os.Signal, 1)
-	if len(signals) > 0 { // none would mean all
+	if len(signals) > 0 { // Notify takes none as all
 		signal.Notify(arrived, signals...)
 	}
 	go func() {
@@ -28,7 +28,7 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Cont
 	}
 }
 
-// signalled adds to an error the signal that ended its command. Its text is the error's.
+// signalled is an error with the signal that ended its command. Its text is the error's.
 type signalled struct {
 	error
 	signal os.Signal
@@ -36,7 +36,7 @@ type signalled struct {
 
 func (s signalled) Unwrap() error { return s.error }
 
-// WithSignal adds to a command's error the signal that ended its context, if one did.
+// WithSignal returns a command's error with the signal that ended its context, if one did.
 func WithSignal(ctx context.Context, err error) error {
 	var cause signalled
 	if err == nil || !errors.As(context.Cause(ctx), &cause) {
@@ -45,19 +45,19 @@ func WithSignal(ctx context.Context, err error) error {
 	return signalled{err, cause.signal}
 }
 
-// interruption is the error of a command that a signal ended in good order.
+// interruption is the error of a command that stopped cleanly after a signal.
 type interruption struct{ error }
 
 func (e interruption) Unwrap() error { return e.error }
 
-// Interrupted marks the error of a command that a signal ended in good order.
+// Interrupted marks the error of a command that stopped cleanly after a signal.
 func Interrupted(err error) error { return interruption{err} }
 
-// IsInterrupted reports whether a signal ended the command of an error in good order.
+// IsInterrupted reports whether err is of a command that stopped cleanly after a signal.
 func IsInterrupted(err error) bool { return errors.As(err, &interruption{}) }
 
-// ExitCode returns the program's exit code for an error: 1, or a shell's code for the signal that
-// interrupted the command, SIGINT if the signal is not known.
+// ExitCode returns the program's exit code for an error: 1, or 128 plus the signal that interrupted the
+// command, SIGINT if the signal is not known.
 func ExitCode(err error) int {
 	if !IsInterrupted(err) {
 		return 1

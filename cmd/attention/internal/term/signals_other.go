@@ -4,5 +4,5 @@ package term
 
 import "os"
 
-// LostSignals returns none: the system has no such signals.
+// LostSignals returns nil: the system has no such signals.
 func LostSignals() []os.Signal { return nil }

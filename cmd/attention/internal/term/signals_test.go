@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExitCode: that of an interrupt only for a command that ended in good order.
+// Only a command that stopped cleanly has the exit code of an interrupt.
 func TestExitCode(t *testing.T) {
 	require.Equal(t, 130, ExitCode(fmt.Errorf("%w", Interrupted(errors.New("stopped")))))
 	require.Equal(t, 1, ExitCode(context.Canceled))

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// LostSignals returns the signals sent when nobody reads the output any more: the reading program
-// ended, or the terminal, unless nohup started this program.
+// LostSignals returns the signals sent when the reader of the output is gone: SIGPIPE and, unless nohup started
+// this program, SIGHUP.
 func LostSignals() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) {
 		return []os.Signal{syscall.SIGPIPE}

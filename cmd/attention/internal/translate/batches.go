@@ -14,13 +14,13 @@ import (
 
 // Names of the model's inputs.
 const (
-	sourceInput  = "source"  // (B, S) ids of what is written, then padding
-	lengthsInput = "lengths" // (B) of the sources without their padding
-	targetInput  = "target"  // (B, T) the begin mark, then the ISO date but for its last character
+	sourceInput  = "source"  // (B, S) ids of the written date, then padding
+	lengthsInput = "lengths" // (B) of the sources without padding
+	targetInput  = "target"  // (B, T) the begin mark, then the ISO date without its last character
 	targetsInput = "targets" // (B, T) the ISO date, or graph.IgnoreTarget in a row without a pair
 )
 
-// alphabets number the characters of both sides.
+// alphabets holds the vocabularies of written dates and ISO dates.
 type alphabets struct{ written, iso *text.Vocabulary }
 
 func newAlphabets() (a alphabets, err error) {
@@ -31,10 +31,10 @@ func newAlphabets() (a alphabets, err error) {
 	return a, err
 }
 
-// begin is the id of the mark that stands before an ISO date.
+// begin returns the id of the mark before an ISO date.
 func (a alphabets) begin() int { return a.iso.Len() }
 
-// pairBatch is a batch whose memory is used again and again.
+// pairBatch is a batch whose memory is reused.
 type pairBatch struct {
 	alphabets
 	batch                            train.Batch
@@ -57,7 +57,7 @@ func newPairBatch(a alphabets, size int) *pairBatch {
 	}
 }
 
-// fill puts the pairs into the first rows and empties the others.
+// fill writes the pairs to the first rows and clears the others.
 func (b *pairBatch) fill(pairs []datePair) (train.Batch, error) {
 	clear(b.source)
 	clear(b.lengths)
@@ -84,7 +84,7 @@ func (b *pairBatch) fill(pairs []datePair) (train.Batch, error) {
 	return b.batch, nil
 }
 
-// randomPairs draws dates and styles without end.
+// randomPairs is an endless source of random dates in random styles.
 type randomPairs struct {
 	dates  []time.Time
 	random *rand.Rand
@@ -100,7 +100,7 @@ func (s *randomPairs) Next() (train.Batch, error) {
 	return s.out.fill(pairs)
 }
 
-// listedPairs hands out all pairs in order and, after io.EOF, begins anew.
+// listedPairs is a source of all pairs in order. After io.EOF it starts again.
 type listedPairs struct {
 	pairs []datePair
 	next  int

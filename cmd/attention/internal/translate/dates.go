@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// datePair is a date as somebody writes it and in ISO 8601.
+// datePair is a date as people write it and in ISO 8601.
 type datePair struct{ written, iso string }
 
-// dateStyles are the ways to write a date, as layouts of package time. Each can be
-// read in one way only: the day comes before dots and the month before slashes, and
-// every year of two digits is one of the hundred years.
+// dateStyles returns the ways to write a date, as layouts of package time. Each has only
+// one reading: the day is before a dot and the month before a slash, and a year of two
+// digits is one of the hundred years.
 func dateStyles() []string {
 	return []string{
 		"2 January 2006",
@@ -42,10 +42,10 @@ func writeDate(d time.Time, style string) datePair {
 	return datePair{strings.ToLower(d.Format(style)), d.Format(time.DateOnly)}
 }
 
-// heldOutDates is how many of the dates are not learnt from, however they are written.
+// heldOutDates is the number of dates that the model does not learn from, in any style.
 const heldOutDates = 2000
 
-// splitDates shuffles all dates by the seed.
+// splitDates shuffles all dates by the seed and splits them.
 func splitDates(seed int64) (training, heldOut []time.Time) {
 	var all []time.Time
 	for d := time.Date(firstYear, time.January, 1, 0, 0, 0, 0, time.UTC); d.Year() <= lastYear; d = d.AddDate(0, 0, 1) {
@@ -56,7 +56,7 @@ func splitDates(seed int64) (training, heldOut []time.Time) {
 	return all[heldOutDates:], all[:heldOutDates]
 }
 
-// inEveryStyle writes dates in all styles by turns.
+// inEveryStyle writes dates in all styles in turn.
 func inEveryStyle(dates []time.Time) []datePair {
 	styles := dateStyles()
 	var pairs []datePair

@@ -25,7 +25,7 @@ func TestDateStyles(t *testing.T) {
 	}, written)
 }
 
-// No two dates are ever written alike, and all that is written fits the model.
+// No two dates are written alike, and every written date fits the model.
 func TestDatesAreUnambiguous(t *testing.T) {
 	training, heldOut := splitDates(1)
 	read := map[string]string{}
@@ -82,7 +82,7 @@ func TestPairBatch(t *testing.T) {
 	out := newPairBatch(a, 3)
 	list := &listedPairs{pairs: []datePair{{"1.2.2003", "2003-02-01"}, {"4/5/06", "2006-04-05"},
 		{"7 may '08", "2008-05-07"}, {"9 jun 2010", "2010-06-09"}}, out: out}
-	for range 2 { // a list begins anew
+	for range 2 { // the list starts again
 		var sizes []int
 		for {
 			b, err := list.Next()

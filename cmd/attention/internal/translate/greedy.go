@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// translator translates batches of written dates, without dropout: the encoder runs
-// once for a batch, and the decoder once for each character of the target.
+// translator translates batches of written dates without dropout. The encoder runs once a
+// batch and the decoder once for each character of the target.
 type translator struct {
 	alphabets
 	encoder, decoder *machine.Machine
@@ -25,21 +25,14 @@ type translator struct {
 }
 
 func (r *translation) newTranslator() (*translator, error) {
-	t := &translator{alphabets: r.alphabets}
 	b := layers.NewBuild(r.params, layers.Eval)
-	in, err := r.inputs(b)
+	in := r.inputs(b)
+	t := &translator{alphabets: r.alphabets, source: in.source, lengths: in.lengths, target: in.target}
+	t.memory = b.Input("memory", r.options.batch, writtenLength, r.options.width)
+	t.encoded = b.Of(r.model.Encode(b, t.source, t.lengths))
+	t.logits = b.Of(r.model.Decode(b, t.target, t.memory, t.lengths))
+	err := b.Err()
 	if err != nil {
-		return nil, err
-	}
-	t.source, t.lengths, t.target = in.source, in.lengths, in.target
-	if t.memory, err = b.InputOf(r.params.Dtype(), "memory", r.options.batch, writtenLength,
-		r.options.width), b.Err(); err != nil {
-		return nil, err
-	}
-	if t.encoded, err = r.model.Encode(b, t.source, t.lengths); err != nil {
-		return nil, err
-	}
-	if t.logits, err = r.model.Decode(b, t.target, t.memory, t.lengths); err != nil {
 		return nil, err
 	}
 	if t.encoder, err = machine.New(t.encoded); err != nil {
@@ -49,13 +42,13 @@ func (r *translation) newTranslator() (*translator, error) {
 	return t, err
 }
 
-// translateAll translates all pairs of a source that was read to its end.
+// translateAll translates all pairs of a source that is at its start.
 func (t *translator) translateAll(ctx context.Context, pairs *listedPairs) ([]string, error) {
 	var all []string
 	for {
 		_, err := pairs.Next()
 		if errors.Is(err, io.EOF) {
-			return all[:len(pairs.pairs)], nil // without those of empty rows
+			return all[:len(pairs.pairs)], nil // without the empty rows
 		}
 		if err != nil {
 			return nil, err
@@ -68,8 +61,8 @@ func (t *translator) translateAll(ctx context.Context, pairs *listedPairs) ([]st
 	}
 }
 
-// translate chooses the likeliest character for one position after the other. Those
-// that are not chosen yet are 0, which no earlier position sees.
+// translate chooses the likeliest character, one position after the other. Positions not
+// chosen yet are 0; no earlier position sees them.
 func (t *translator) translate(ctx context.Context, b *pairBatch) ([]string, error) {
 	in := b.batch.Inputs
 	if err := errors.Join(G.Let(t.source, in[sourceInput]), G.Let(t.lengths, in[lengthsInput])); err != nil {
@@ -110,7 +103,7 @@ func (t *translator) translate(ctx context.Context, b *pairBatch) ([]string, err
 	return texts, nil
 }
 
-// largest is the index of the largest number, the first of equal ones.
+// largest returns the index of the largest number, the first of equal ones.
 func largest(x []float64) int {
 	at := 0
 	for i, v := range x {

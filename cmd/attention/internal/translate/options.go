@@ -25,7 +25,7 @@ const (
 	evalSteps = 100 // between two evaluations
 )
 
-// validate names the first flag that is wrong. given reports whether a flag was on
+// validate returns an error for the first wrong flag. given reports whether a flag was on
 // the command line.
 func (o options) validate(given func(flag string) bool) error {
 	if err := cmp.Or(
@@ -45,7 +45,7 @@ func (o options) validate(given func(flag string) bool) error {
 	)
 }
 
-// checkOut finds out before the training whether a picture can be written.
+// checkOut returns an error if the picture cannot be written, before the training.
 func (o options) checkOut(given bool) error {
 	if !given {
 		return nil
@@ -79,8 +79,8 @@ func (o options) trainConfig() train.Config {
 		Steps: o.steps, EvalEvery: evalSteps,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
-			Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: peakRate, WarmupSteps: min(warmup, o.steps/4),
-				Steps: o.steps}},
+			Schedule: train.ScheduleConfig{
+				Schedule: train.Cosine{Peak: peakRate, WarmupSteps: min(warmup, o.steps/4), Steps: o.steps}},
 			ClipNorm: 1, Seed: o.seed,
 		},
 	}

@@ -17,8 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// writeCross draws what the last block of the decoder looks at while it writes the ISO
-// date of a pair.
+// writeCross writes a picture of the cross-attention weights of a pair.
 func (r *translation) writeCross(p datePair) error {
 	weights, err := r.crossWeights(p)
 	if err != nil {
@@ -35,8 +34,8 @@ func (r *translation) writeCross(p datePair) error {
 	return nil
 }
 
-// crossWeights returns the weights (T, S) of each head of the decoder's last block: from each character of the ISO date
-// to each of the written one.
+// crossWeights returns the cross-attention weights (T, S) of each head of the decoder's
+// last block: from each character of the ISO date to each of the written one.
 func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
 	batch := newPairBatch(r.alphabets, 1)
 	if _, err := batch.fill([]datePair{p}); err != nil {
@@ -44,25 +43,14 @@ func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
 	}
 	b := layers.NewBuild(r.params, layers.Eval)
 	input := func(name string, ids []int) *G.Node {
-		var n *G.Node
-		if err == nil {
-			n, err = b.InputOf(tensor.Int, name, len(ids)), b.Err()
-		}
-		if err == nil {
-			err = G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids)))
-		}
-		return n
+		n := b.InputOf(tensor.Int, name, len(ids))
+		return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
 	}
 	source, target := input(sourceInput, batch.source[:batch.lengths[0]]), input(targetInput, batch.target)
-	if err != nil {
-		return nil, err
-	}
 	b.Observe("*.multihead_attn")
-	memory, err := r.model.Encode(b, source, nil)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := r.model.Decode(b, target, memory, nil); err != nil {
+	memory := b.Of(r.model.Encode(b, source, nil))
+	b.Of(r.model.Decode(b, target, memory, nil))
+	if err := b.Err(); err != nil {
 		return nil, err
 	}
 	blocks := b.Calls("*.multihead_attn")

@@ -7,10 +7,10 @@ import (
 
 const (
 	shownPairs = 8
-	shownWrong = 4 // of them at most
+	shownWrong = 4 // at most
 )
 
-// printHead prints what is going to be learnt.
+// printHead prints the sizes of the data and the model.
 func (r *translation) printHead() {
 	o, c := r.options, r.model.Config()
 	fmt.Fprintf(r.out, "dates     %d to %d in %d styles: %d to learn from, %d held out\n",
@@ -20,7 +20,7 @@ func (r *translation) printHead() {
 	fmt.Fprintf(r.out, "training  %d steps of %d dates\n\n", o.steps, o.batch)
 }
 
-// printVerdict prints how many held-out dates were translated without a mistake.
+// printVerdict prints how many held-out dates were translated right, and examples.
 func (r *translation) printVerdict(got []string, trained, translated time.Duration) {
 	var wrong, right []int
 	for i, p := range r.heldOut.pairs {
@@ -30,7 +30,8 @@ func (r *translation) printVerdict(got []string, trained, translated time.Durati
 			wrong = append(wrong, i)
 		}
 	}
-	fmt.Fprintf(r.out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\nare right to the last character: %.2f %% exact match.\n\n",
+	fmt.Fprintf(r.out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\n"+
+		"are right to the last character: %.2f %% exact match.\n\n",
 		r.loop.Steps(), trained.Seconds(), translated.Seconds(), len(right), len(got),
 		100*float64(len(right))/float64(len(got)))
 	wrong = wrong[:min(len(wrong), max(shownWrong, shownPairs-len(right)))]

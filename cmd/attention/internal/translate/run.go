@@ -30,7 +30,7 @@ type translation struct {
 	out      *term.Output
 }
 
-// translateDates goes from flags to what is printed.
+// translateDates runs attention translate.
 func translateDates(ctx context.Context, w io.Writer, o options) error {
 	r, err := newTranslation(w, o)
 	if err != nil {
@@ -59,11 +59,11 @@ func newTranslation(w io.Writer, o options) (*translation, error) {
 	return r, err
 }
 
-// drawnPair is the held-out date that --out is a picture of: one with a day of the week,
-// of which the translation needs nothing.
+// drawnPair is the index of the held-out date in --out's picture. It has a day of the
+// week, which the translation does not need.
 const drawnPair = 2
 
-// run trains, then translates what was held out.
+// run trains, then translates the held-out dates.
 func (r *translation) run(ctx context.Context) error {
 	r.printHead()
 	began := time.Now()
@@ -91,32 +91,22 @@ func (r *translation) run(ctx context.Context) error {
 	return r.out.Err()
 }
 
-// pairInputs are the model's inputs in a graph.
+// pairInputs holds the model's inputs in a graph.
 type pairInputs struct{ source, lengths, target *G.Node }
 
-func (r *translation) inputs(b *layers.Build) (in pairInputs, err error) {
+func (r *translation) inputs(b *layers.Build) pairInputs {
 	n := r.options.batch
-	if in.source, err = b.InputOf(tensor.Int, sourceInput, n, writtenLength), b.Err(); err != nil {
-		return in, err
+	return pairInputs{
+		source:  b.InputOf(tensor.Int, sourceInput, n, writtenLength),
+		lengths: b.InputOf(tensor.Int, lengthsInput, n),
+		target:  b.InputOf(tensor.Int, targetInput, n, isoLength),
 	}
-	if in.lengths, err = b.InputOf(tensor.Int, lengthsInput, n), b.Err(); err != nil {
-		return in, err
-	}
-	in.target, err = b.InputOf(tensor.Int, targetInput, n, isoLength), b.Err()
-	return in, err
 }
 
-// loss is the mean cross entropy of the characters of the ISO dates.
+// loss returns the mean cross entropy of the characters of the ISO dates.
 func (r *translation) loss(b *layers.Build) (*G.Node, error) {
-	in, err := r.inputs(b)
-	if err != nil {
-		return nil, err
-	}
-	targets, err := b.InputOf(tensor.Int, targetsInput, r.options.batch, isoLength), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	return r.model.Loss(b, in.source, in.target, in.lengths, targets)
+	in, targets := r.inputs(b), b.InputOf(tensor.Int, targetsInput, r.options.batch, isoLength)
+	return b.Of(r.model.Loss(b, in.source, in.target, in.lengths, targets)), b.Err()
 }
 
 func (r *translation) onStep(s train.StepResult) {

@@ -23,12 +23,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// printTo runs attention translate the way main does, printing to w.
+// printTo runs attention translate as main does, printing to w.
 func printTo(ctx context.Context, w io.Writer, args ...string) error {
 	return commandtest.Run(ctx, w, w, New(), args...)
 }
 
-// exactMatch reads the percentage out of what was printed.
+// exactMatch returns the percentage in the printed text.
 func exactMatch(t *testing.T, printed string) float64 {
 	found := regexp.MustCompile(`(?m): ([0-9.]+) % exact match\.$`).FindStringSubmatch(printed)
 	require.NotNil(t, found, printed)
@@ -37,7 +37,7 @@ func exactMatch(t *testing.T, printed string) float64 {
 	return percent
 }
 
-// TestTranslateLearns most dates in an eighth of a whole run.
+// An eighth of a whole run learns most dates.
 func TestTranslateLearns(t *testing.T) {
 	var out bytes.Buffer
 	picture := filepath.Join(t.TempDir(), "weights.png")
@@ -58,7 +58,7 @@ func TestTranslateLearns(t *testing.T) {
 	commandtest.RequirePicture(t, picture, commandtest.WeightColors())
 }
 
-// TestTranslateReaches99Percent by a whole run, which takes 20 s of a processor.
+// A whole run reaches 99 %. It takes 20 s of CPU time.
 func TestTranslateReaches99Percent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole run")
@@ -91,13 +91,13 @@ func TestTranslateIsRepeatable(t *testing.T) {
 	require.NotEqual(t, picture, pictureOther)
 }
 
-// TestTranslator: in batches with padding and a given memory, the choices are those of
-// the whole model on one pair after the other.
+// In padded batches with a given memory, the choices equal those of the whole model on one
+// pair at a time.
 func TestTranslator(t *testing.T) {
 	r, err := newTranslation(io.Discard, options{steps: 1, batch: 13, width: 6, heads: 2, blocks: 2, seed: 3})
 	require.NoError(t, err)
 	r.heldOut.pairs = r.heldOut.pairs[:20]
-	for _, v := range r.params.All() { // large weights see each difference between sources
+	for _, v := range r.params.All() { // with large weights each difference between sources counts
 		for i := range v.Float32s() {
 			v.Float32s()[i] *= 4
 		}
@@ -112,7 +112,7 @@ func TestTranslator(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 	slices.Sort(want)
-	require.Greater(t, len(slices.Compact(want)), 3, "a model that always says the same proves nothing")
+	require.Greater(t, len(slices.Compact(want)), 3, "a model whose output is always the same proves nothing")
 }
 
 func translateNaively(t *testing.T, r *translation, written string) string {
@@ -122,8 +122,8 @@ func translateNaively(t *testing.T, r *translation, written string) string {
 	for range isoLength {
 		b := layers.NewBuild(r.params, layers.Eval)
 		input := func(name string, ids []int) *G.Node {
-			n, err := b.InputOf(tensor.Int, name, len(ids)), b.Err()
-			require.NoError(t, err)
+			n := b.InputOf(tensor.Int, name, len(ids))
+			require.NoError(t, b.Err())
 			require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(slices.Clone(ids)))))
 			return n
 		}
@@ -198,7 +198,7 @@ func TestTranslateStops(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// What cannot be printed is an error.
+// A failed print is an error.
 func TestTranslatePrintingFails(t *testing.T) {
 	require.ErrorContains(t, printTo(t.Context(), commandtest.Full{}, tinyTranslate("1")...),
 		"translate: train: printing: no space left")
