@@ -1,0 +1,179 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// repository is the way from this folder to the repository's.
+const repository = "../.."
+
+// manual is the command's own README.
+const manual = "README.md"
+
+// readmes are all READMEs that are held to be right.
+var readmes = []string{"../../README.md", manual, "../../layers/README.md"}
+
+// foreign are the beginnings of shell lines that are not run: they install, download or need PyTorch.
+var foreign = []string{"go install ", "curl ", "apt-get ", "python3 "}
+
+// shortened are the lines of long runs, with the flags that they get here besides their own.
+var shortened = map[string]string{
+	"attention train --out runs/first":                                                          "--steps 20",
+	"attention train --layer causal --out runs/causal":                                          "--steps 20",
+	"attention translate --out weights.png":                                                     "--steps 10",
+	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare":      "--steps 2",
+	"attention train --resume runs/shakespeare --steps 2500":                                    "--steps 3",
+	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 --accumulate 1 --eval-batches 1 --sample 1",
+}
+
+// programVariable is in the environment of the shell lines: with it the test binary is the program.
+const programVariable = "ATTENTION_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(programVariable) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// TestReadmeShellLines runs every shell block of the READMEs, those of one README in one folder.
+func TestReadmeShellLines(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell")
+	}
+	root, err := filepath.Abs(repository)
+	require.NoError(t, err)
+	long := maps.Clone(shortened)
+	for _, path := range readmes {
+		t.Run(path, func(t *testing.T) {
+			markdown := readFile(t, path)
+			dir, environment := readmeFolder(t, root, markdown)
+			for _, script := range codeBlocks(markdown, "sh") {
+				lines := strings.Split(strings.ReplaceAll(script, "\\\n", ""), "\n")
+				lines = slices.DeleteFunc(lines, func(line string) bool {
+					return slices.ContainsFunc(foreign, func(begin string) bool { return strings.HasPrefix(line, begin) })
+				})
+				for i, line := range lines {
+					if flags, ok := shortened[line]; ok {
+						lines[i] += " " + flags
+						delete(long, line)
+					}
+					lines[i] = strings.Replace(lines[i], "../attention", root, 1) // whose packages are built already
+				}
+				shell := exec.CommandContext(t.Context(), "sh", "-ec", strings.Join(lines, "\n"))
+				shell.Dir, shell.Env = dir, environment
+				printed, err := shell.CombinedOutput()
+				require.NoError(t, err, "%s\n%s", script, printed)
+			}
+		})
+	}
+	require.Empty(t, long, "lines that no README has")
+}
+
+// readmeFolder returns a new folder in which the shell lines of a README can be run, with the program and the files that
+// they name, and their environment.
+func readmeFolder(t *testing.T, root, markdown string) (dir string, environment []string) {
+	dir = t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	require.NoError(t, os.Symlink(self, filepath.Join(dir, "bin/attention")))
+	require.NoError(t, os.Symlink(filepath.Join(root, "testdata"), filepath.Join(dir, "testdata")))
+	write := func(name, content string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+	}
+	if strings.Contains(markdown, "`mine/main.go`") {
+		write("mine/main.go", codeBlocks(markdown, "go")[0])
+	}
+	if strings.Contains(markdown, "`novel.txt`") {
+		text := readFile(t, "internal/run/text/attention.txt")
+		write("novel.txt", text)
+		write("tinyshakespeare.txt", "ROMEO:\n"+text)
+		run := filepath.Join(dir, "small")
+		trainText(t, append(strings.Fields("--model gpt --tokenizer gpt2 --layers 1 --heads 1 --width 4 --context 256"),
+			strings.Fields("--batch 1 --steps 1 --eval-batches 1 --sample 0 --out "+run)...)...)
+		_, _, err := attention(t, "export", "--model", run, "--format", "huggingface", "--out", filepath.Join(dir, "gpt2"))
+		require.NoError(t, err)
+	}
+	path := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
+	return dir, append(os.Environ(), "PATH="+path, programVariable+"=1")
+}
+
+// TestManualFlags holds the manual to the commands' flags: a command's section has all of them, and no README has others.
+func TestManualFlags(t *testing.T) {
+	mentioned := func(markdown string) (flags []string) {
+		for _, match := range regexp.MustCompile("`--([a-z][a-z0-9-]*)").FindAllStringSubmatch(markdown, -1) {
+			flags = append(flags, match[1])
+		}
+		return flags
+	}
+	known := []string{"help", "quick"} // the latter of a script
+	for _, command := range newRoot().Commands() {
+		_, section, ok := strings.Cut(readFile(t, manual), "\n## attention "+command.Name()+"\n")
+		require.True(t, ok, "no section of %s", command.Name())
+		section, _, _ = strings.Cut(section, "\n## ")
+		command.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			known = append(known, f.Name)
+			require.Contains(t, mentioned(section), f.Name, "flags of %s", command.Name())
+		})
+	}
+	for _, path := range readmes {
+		require.Subset(t, known, mentioned(readFile(t, path)), path)
+	}
+}
+
+// TestReadmeLinks finds what the READMEs link to, and the folders of the table of rooms.
+func TestReadmeLinks(t *testing.T) {
+	for _, path := range readmes {
+		for _, match := range regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`).FindAllStringSubmatch(readFile(t, path), -1) {
+			target := path
+			if match[1] != "" {
+				target = filepath.Join(filepath.Dir(path), match[1])
+			}
+			text := readFile(t, target)
+			if heading := match[2]; heading != "" {
+				require.Regexp(t, `(?im)^#+ `+strings.ReplaceAll(heading, "-", " ")+`$`, text)
+			}
+		}
+	}
+	_, rooms, ok := strings.Cut(readFile(t, readmes[0]), "\n| folder | what |\n")
+	require.True(t, ok)
+	folders := regexp.MustCompile("(?m)`([a-z/]+)/`[^|]* \\|.* \\|$").FindAllStringSubmatch(rooms, -1)
+	require.NotEmpty(t, folders)
+	for _, folder := range folders {
+		require.DirExists(t, filepath.Join(repository, folder[1]))
+	}
+}
+
+// TestReadmeSize keeps the first page short and its picture small.
+func TestReadmeSize(t *testing.T) {
+	require.LessOrEqual(t, strings.Count(readFile(t, readmes[0]), "\n"), 200)
+	picture, err := os.Stat(filepath.Join(repository, "testdata/readme/attention.png"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, picture.Size(), int64(100_000))
+}
+
+// codeBlocks returns the contents of all blocks of a language in Markdown.
+func codeBlocks(markdown, language string) (blocks []string) {
+	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(markdown, -1) {
+		blocks = append(blocks, match[1])
+	}
+	return blocks
+}
+
+func readFile(t *testing.T, path string) string {
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(content)
+}

@@ -1,0 +1,195 @@
+package layers_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReadmePrograms builds and runs the Go blocks of this folder's README as they stand. Each prints the text that
+// follows it.
+func TestReadmePrograms(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n(?:.*?)```text\n(.*?)```\n").FindAllStringSubmatch(readmeText(t), -1)
+	require.Equal(t, strings.Count(readmeText(t), "```go\n"), len(blocks))
+	for _, block := range blocks {
+		path := filepath.Join(t.TempDir(), "main.go")
+		require.NoError(t, os.WriteFile(path, []byte(block[1]), 0o644))
+		unformatted, err := exec.Command("gofmt", "-l", path).CombinedOutput()
+		require.NoError(t, err)
+		require.Empty(t, string(unformatted))
+		printed, err := exec.Command("go", "run", path).CombinedOutput()
+		require.NoError(t, err, "%s", printed)
+		require.Equal(t, block[2], string(printed))
+	}
+}
+
+// TestReadmeNames type-checks the Go expressions of the READMEs: in the tables of this folder's all that stands in the
+// last column but words of other libraries, which have small letters only, and elsewhere what begins with a package. In
+// the table of old names the first column has none that is still there.
+func TestReadmeNames(t *testing.T) {
+	scope := newReadmeScope(t)
+	code := regexp.MustCompile("`([^`]+)`")
+	theirs := regexp.MustCompile(`^[a-z_*]+$`)
+	ours := regexp.MustCompile(`^(graph|mask|machine|gradcheck|layers|chapter|generate|train|text|pretrained)\.[A-Z]`)
+	bare := regexp.MustCompile("Bare names are fields of `([a-zA-Z.]+)`")
+	checked := 0
+	for _, path := range []string{"../README.md", "README.md", "../cmd/attention/README.md"} {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllStringFunc(string(content), func(block string) string {
+			return strings.Repeat("\n", strings.Count(block, "\n")) // code blocks have tests of their own
+		})
+		config, old := "layers.AttentionConfig", false
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			at := fmt.Sprintf("%s:%d", path, i+1)
+			if strings.HasPrefix(line, "#") {
+				config, old = "layers.AttentionConfig", line == "## Old names"
+			}
+			if match := bare.FindStringSubmatch(strings.Join(lines[i:min(i+2, len(lines))], " ")); match != nil {
+				config = match[1]
+			}
+			cells := strings.Split(strings.Trim(line, "|"), "|")
+			last := cells[len(cells)-1]
+			table := path == "README.md" && strings.HasPrefix(line, "|")
+			for _, match := range code.FindAllStringSubmatch(last, -1) {
+				if ours.MatchString(match[1]) || table && !theirs.MatchString(match[1]) {
+					require.NoError(t, scope.check(match[1], config), at)
+					checked++
+				}
+			}
+			if table && old {
+				for _, match := range code.FindAllStringSubmatch(cells[0], -1) {
+					require.Error(t, scope.check(match[1], config), "%s: %s is still there", at, match[1])
+					checked++
+				}
+			}
+		}
+	}
+	require.Greater(t, checked, 300)
+}
+
+// TestReadmeSettings finds every field of an attention's config and input in the README's tables of them.
+func TestReadmeSettings(t *testing.T) {
+	settings, rest, ok := strings.Cut(readmeText(t), "\n| of a call | what |\n")
+	require.True(t, ok)
+	inputs, _, _ := strings.Cut(rest, "\n\n")
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[layers.AttentionConfig]()) {
+		require.Contains(t, settings, "`"+field.Name+"`")
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[layers.AttentionInput]()) {
+		require.Contains(t, inputs, "`in."+field.Name+"`")
+	}
+}
+
+func readmeText(t *testing.T) string {
+	content, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	return string(content)
+}
+
+// readmeScope is a package in which the READMEs' expressions are checked: it imports our packages and declares the
+// variables that the READMEs speak of.
+type readmeScope struct {
+	fset    *token.FileSet
+	pkg     *types.Package
+	imports token.Pos // within the file, where its imports are seen
+}
+
+const readmeSource = `package readme
+
+import (
+	"attention/graph"
+	"attention/graph/gradcheck"
+	"attention/graph/machine"
+	"attention/graph/mask"
+	"attention/layers"
+	"attention/layers/chapter"
+	"attention/layers/generate"
+	"attention/train"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+var (
+	b     *layers.Build
+	in    layers.AttentionInput
+	layer *layers.Attention
+	p     *layers.Params
+	state map[string]*tensor.Dense
+	w     int
+
+	m, lengths, documents *gorgonia.Node
+)
+`
+
+func newReadmeScope(t *testing.T) readmeScope {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "readme.go", readmeSource, 0)
+	require.NoError(t, err)
+	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}")
+	for _, spec := range file.Imports {
+		list.Args = append(list.Args, strings.Trim(spec.Path.Value, `"`))
+	}
+	var failed bytes.Buffer
+	list.Stderr = &failed
+	listed, err := list.Output()
+	require.NoError(t, err, "%s", failed.String())
+	exports := map[string]string{}
+	for line := range strings.Lines(string(listed)) {
+		path, export, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		exports[path] = export
+	}
+	compiled := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	config := types.Config{Importer: compiled, Error: func(err error) {
+		if !strings.Contains(err.Error(), "imported and not used") {
+			require.NoError(t, err)
+		}
+	}}
+	pkg, _ := config.Check("readme", fset, []*ast.File{file}, nil)
+	return readmeScope{fset: fset, pkg: pkg, imports: file.End() - 1}
+}
+
+// check returns an error if an expression is wrong: a value or type, a field or method as pkg.Type.Name, or a field of
+// the config, alone or with its value.
+func (s readmeScope) check(expression, config string) error {
+	forms := []string{expression}
+	parts := strings.Split(expression, ".")
+	switch {
+	case regexp.MustCompile(`^[A-Z]\w*: `).MatchString(expression):
+		forms = []string{config + "{" + expression + "}"}
+	case ast.IsExported(parts[0]):
+		forms = []string{"new(" + config + ")." + expression}
+	case len(parts) == 3:
+		forms = append(forms, "new("+parts[0]+"."+parts[1]+")."+parts[2])
+	}
+	var wrong []error
+	for _, form := range forms {
+		_, err := types.Eval(s.fset, s.pkg, s.imports, form)
+		if err == nil || strings.Contains(err.Error(), "without instantiation") { // of a generic function, which is there
+			return nil
+		}
+		wrong = append(wrong, err)
+	}
+	return errors.Join(wrong...)
+}
