@@ -58,7 +58,7 @@ func TestNodesAgreeInBothTypes(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 		_, wrt, err := c.Build(dt, rand.New(rand.NewPCG(1, 1)))
 		require.NoError(t, err)
-		require.Len(t, wrt, 1, "only x is differentiated by")
+		require.Len(t, wrt, 1, "only x has a gradient")
 		for i := range 6 {
 			switch v := wrt[0].Value().Data().(type) {
 			case []float64:

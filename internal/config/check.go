@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and lists may be nested: more than in any config.
+// maxDepth is the most objects and lists in each other: more than in any config.
 const maxDepth = 64
 
-// errDeep names no field: its path would be as deep.
+// errDeep names no field, since its path would be too long.
 var errDeep = fmt.Errorf("got more than %d objects and lists in each other, want fewer", maxDepth)
 
-// check refuses what is not one JSON value of moderate depth in which every key is unique.
+// check returns an error unless text is one JSON value of moderate depth with unique keys.
 func check(text []byte) error {
 	if !utf8.Valid(text) {
 		return errorf("not JSON: not UTF-8, want one JSON object")
@@ -27,8 +27,8 @@ func check(text []byte) error {
 	return unique(dec, 0)
 }
 
-// unique reads a value, depth objects and lists down, and refuses an object with a key
-// twice, of which encoding/json would silently take the last.
+// unique reads a value inside depth objects and lists. It refuses an object with a
+// duplicate key, of which encoding/json would silently take the last.
 func unique(dec *json.Decoder, depth int) error {
 	begin, err := dec.Token()
 	if _, compound := begin.(json.Delim); !compound || err != nil {

@@ -10,30 +10,30 @@ import (
 )
 
 // Decode reads text, one JSON value, into to, usually a pointer to a struct. It refuses
-// unknown fields, fields that come twice or in another case, null, and values of another
-// type or out of its range. Its errors have one line and begin with the JSON path.
+// unknown and duplicate fields, names in another case, null, and values of another type or
+// out of range. Its errors have one line and begin with the JSON path.
 //
-// What the text does not name keeps its value: structs and maps are merged, lists and
-// scalars replaced. A json.Unmarshaler reads itself and decides what it keeps; it never
-// gets null. After an error to is as before. Structs behind pointers and maps are copied
-// before they change, so that a value that shares them stays as it is.
+// Fields that the text does not name keep their values: Decode merges structs and maps and
+// replaces lists and scalars. A json.Unmarshaler reads itself and decides what it keeps; it
+// never gets null. After an error, to is unchanged. Decode copies structs behind pointers
+// and maps before it changes them, so that values that share them do not change.
 //
 // Several structs share the fields of one object; of two fields with one name the first
-// counts. The last of several may be a json.Unmarshaler: it gets the object of all the
-// fields that the others do not have.
+// counts. The last of several may be a json.Unmarshaler: it gets an object of the fields
+// that the others do not have.
 func Decode(text []byte, to ...any) error { return Reader{}.Decode(text, to...) }
 
-// Reader is a way to read JSON. The zero value is that of Decode. What it allows is not
-// passed on to a json.Unmarshaler.
+// Reader reads JSON with options. The zero value reads like Decode. The options do not
+// apply inside a json.Unmarshaler.
 type Reader struct {
-	AllowUnknown bool // fields that to does not have are skipped
-	AllowNull    bool // a field that is null counts as absent
+	AllowUnknown bool // skip unknown fields
+	AllowNull    bool // take a null field as absent
 }
 
-// Foreign reads files that other programs write, or files of which only a part matters.
+// Foreign reads files of other programs, and files of which only a part matters.
 var Foreign = Reader{AllowUnknown: true, AllowNull: true}
 
-// Decode is the function Decode in the Reader's way.
+// Decode is the function Decode with the Reader's options.
 func (r Reader) Decode(text []byte, to ...any) error {
 	if err := check(text); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (r Reader) Decode(text []byte, to ...any) error {
 	return nil
 }
 
-// value reads valid JSON into v, which is addressable.
+// value reads valid JSON into v, which must be addressable.
 func (r Reader) value(text []byte, v reflect.Value) error {
 	if v.Kind() == reflect.Pointer {
 		next := reflect.New(v.Type().Elem())
@@ -138,7 +138,7 @@ func (r Reader) object(text []byte, fields []field, rest json.Unmarshaler) error
 		err = unknown(members)
 	}
 	if all, ok := withKnown(err, fields); ok || first == nil {
-		return all // of all errors the first, since a misspelt field leaves another one wrong
+		return all // before any other error, since a misspelt field may cause others
 	}
 	return first
 }
@@ -174,7 +174,7 @@ func (r Reader) entries(text []byte, v reflect.Value) error {
 	return nil
 }
 
-// list reads a JSON list into a slice, or into an array of as many elements.
+// list reads a JSON list into a slice, or into an array of the same length.
 func (r Reader) list(text []byte, v reflect.Value) error {
 	t := v.Type()
 	var items []json.RawMessage

@@ -65,7 +65,7 @@ type Base struct {
 // all has a field of each kind.
 type all struct {
 	Base
-	Width   int8             `json:"w"` // nearer by than Base's, which is "width"
+	Width   int8             `json:"w"` // hides Base's, which is "width"
 	Bias    bool             `json:"bias,omitempty"`
 	Rate    float64          `json:"rate"`
 	Small   float32          `json:"small"`
@@ -204,7 +204,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// An error leaves also those fields as they were that the text sets before it.
+// After an error even the fields set before it are unchanged.
 func TestDecodeAllOrNothing(t *testing.T) {
 	a, b := all{Pointer: &Base{}, Map: map[string]Base{"x": {}}}, circle{1}
 	was := a
@@ -308,8 +308,8 @@ func TestDecodeWrongTargets(t *testing.T) {
 	require.EqualError(t, config.Decode([]byte(`{"a": 1}`), new(struct{})), `unknown field "a"; it has no fields`)
 }
 
-// FuzzDecode: what Decode takes encoding/json takes, too, with the same result; what it
-// refuses it refuses in one short line and changes nothing.
+// What Decode accepts encoding/json accepts, with the same result. What it refuses changes
+// nothing and has an error of one short line.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"w": 1, "rate": 0.1, "part": {"width": 3}, "list": [1], "parts": [{"Name": "x"}]}`,
 		`{"shape": {"type": "circle", "radius": 3}, "map": {"a": {"width": 1}}, "any": [1, {"a": null}], "raw": null}`,
@@ -327,7 +327,7 @@ func FuzzDecode(f *testing.F) {
 			require.Less(t, len(err.Error()), 10_000)
 			return
 		}
-		want.Map = nil // whose entries encoding/json replaces
+		want.Map = nil // encoding/json replaces its entries
 		entries := got.Map
 		got.Map = nil
 		require.NoError(t, json.Unmarshal(text, &want))
@@ -351,7 +351,7 @@ func TestDecodeNumbers(t *testing.T) {
 	}
 }
 
-// A megabyte of the worst shapes is refused in a short line.
+// The error for a megabyte of the worst text is one short line.
 func TestDecodeHostile(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("[", 1<<20),

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Error is an error about a field of a config, which it can call by several names.
+// Error is an error about a field of a config. It can name the field in several ways.
 type Error struct {
 	subject name // of the field; empty if the error is about the config
 	format  string
-	args    []any // those that are a name are other fields
+	args    []any // arguments of type name are other fields
 	cause   error
 	shown   func(name) string
 }
@@ -37,8 +37,8 @@ func Errorf(c any, field, format string, args ...any) error {
 	return e
 }
 
-// In returns err, from a field of config c that is a config itself, as an error about c:
-// the paths in it begin with the field. Another error than an *Error becomes its text.
+// In returns err, about the config in a field of config c, as an error about c: its paths
+// begin with the field. If err has no *Error, its text becomes the text about the field.
 func In(c any, field string, err error) error {
 	if err == nil {
 		return nil
@@ -49,8 +49,8 @@ func In(c any, field string, err error) error {
 	return Errorf(c, field, "%w", err)
 }
 
-// From returns err, about a config that was made from config c, as an error about c.
-// fields are paths in that config and the fields of c that they were made from.
+// From returns err, about a config made from config c, as an error about c. fields maps
+// paths in that config to the fields of c that they were made from.
 func From(c any, err error, fields map[string]string) error {
 	e, ok := find(err)
 	if !ok {
@@ -64,14 +64,14 @@ func From(c any, err error, fields map[string]string) error {
 	})
 }
 
-// JSON returns err in the names of JSON: "model.attention.num_heads: got 5, want a divisor
-// of d_out=12". Like Named it drops what wraps the *Error, such as the place of a layer in
-// a model, and leaves an err without an *Error as it is.
+// JSON returns err with JSON names: "model.attention.num_heads: got 5, want a divisor of
+// d_out=12". Like Named it drops what wraps the *Error, such as a layer's place in a model,
+// and returns an err without an *Error unchanged.
 func JSON(err error) error { return Named(err, nil) }
 
-// Named returns err with fields called what names returns for their JSON paths, and those
-// for which it returns false by these paths: "--num_heads: got 5, want a divisor of
-// --d_out=12".
+// Named returns err with the names that names returns for the fields' JSON paths:
+// "--num_heads: got 5, want a divisor of --d_out=12". Where it returns false, the path is
+// the name.
 func Named(err error, names func(path string) (name string, ok bool)) error {
 	found, ok := find(err)
 	if !ok {
@@ -93,7 +93,8 @@ func Named(err error, names func(path string) (name string, ok bool)) error {
 // the whole config.
 func (e *Error) Path() string { return e.subject.key }
 
-// Error names the field with its whole path, and other fields beside it without.
+// Error returns the text of the error. The field has its whole path; other fields of the
+// same config have only their name.
 func (e *Error) Error() string {
 	subject := e.shown(e.subject)
 	beside := subject[:strings.LastIndexByte(subject, '.')+1]
@@ -110,6 +111,7 @@ func (e *Error) Error() string {
 	return subject + ": " + text
 }
 
+// Unwrap returns the error that Errorf wrapped with %w, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) inside(outer name) *Error {

@@ -33,7 +33,7 @@ type block struct {
 
 type model struct{ Block block }
 
-// TestNames: every user of a config reads the names that it has.
+// Every user of a config reads the names that the user knows.
 func TestNames(t *testing.T) {
 	c := attention{NumHeads: 5, OutDim: 12}
 	divisor := config.Errorf(c, "NumHeads", "got %d, want a divisor of %s=%d", 5, config.Field("OutDim"), 12)
@@ -132,7 +132,7 @@ func TestErrorsUnwrap(t *testing.T) {
 	require.NoError(t, errors.Unwrap(e.Unwrap()))
 }
 
-// An error that is enclosed or renamed stays as it is for those who hold it.
+// Enclosing or renaming an error does not change the original.
 func TestErrorsAreValues(t *testing.T) {
 	err := config.Errorf(attention{}, "NumHeads", "got more than %s", config.Field("OutDim"))
 	config.In(block{}, "Attention", err)

@@ -32,7 +32,7 @@ func (c RunConfig) Validate() error {
 	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.In(c, "Layer", c.Layer.Validate()))
 }
 
-// A file holds a part of a config, the rest stays.
+// A file sets a part of a config.
 func ExampleDecode() {
 	c := RunConfig{Steps: 100, Layer: LayerConfig{NumHeads: 4, OutDim: 12}}
 	fmt.Println(config.Decode([]byte(`{"layer": {"num_heads": 3, "dropout": 0.1}}`), &c), c)
@@ -44,7 +44,7 @@ func ExampleDecode() {
 	// layer: unknown field "heads"; it has num_heads, d_out, dropout
 }
 
-// One Validate speaks to the users of Go, of a JSON file and of a command line.
+// One Validate serves users of Go, of a JSON file and of a command line.
 func ExampleErrorf() {
 	err := RunConfig{Steps: 100, Layer: LayerConfig{NumHeads: 5, OutDim: 12}}.Validate()
 	fmt.Println(err)

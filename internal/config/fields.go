@@ -12,8 +12,8 @@ type field struct {
 	depth int // embedded structs around it
 }
 
-// fieldsOf returns the fields of a struct in their order. Those of embedded structs are
-// its own unless one nearer by has the same key.
+// fieldsOf returns the fields of a struct in order, with those of embedded structs. Of two
+// fields with the same key the less deeply embedded one counts.
 func fieldsOf(v reflect.Value) []field { return addFields(nil, v, 0) }
 
 func addFields(list []field, v reflect.Value, depth int) []field {
@@ -52,8 +52,8 @@ func keyOf(f reflect.StructField) (key string, tagged bool) {
 	return key, true
 }
 
-// nameOf returns the names of the field that a path of Go fields leads to from config c.
-// From a field that c does not have, or that has no key, the key is Go's name.
+// nameOf returns the names of the field at a path of Go fields from config c. For a field
+// that c does not have, or that has no key, the key is Go's name.
 func nameOf(c any, path string) name {
 	t, keys := reflect.TypeOf(c), ""
 	for part := range strings.SplitSeq(path, ".") {
@@ -75,7 +75,7 @@ func nameOf(c any, path string) name {
 	return name{path, keys}
 }
 
-// structOf returns the struct that t is, points to or lists; nil if there is none.
+// structOf returns the struct type of t behind pointers, slices and arrays, or nil.
 func structOf(t reflect.Type) reflect.Type {
 	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 		t = t.Elem()
@@ -86,7 +86,7 @@ func structOf(t reflect.Type) reflect.Type {
 	return t
 }
 
-// valueOf returns the value of the field that a path of Go fields leads to from config c.
+// valueOf returns the value of the field at a path of Go fields from config c.
 func valueOf(c any, path string) (v reflect.Value, ok bool) {
 	v = reflect.ValueOf(c)
 	for part := range strings.SplitSeq(path, ".") {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// AtLeast refuses the first of the fields of config c that is less than least, infinite or
-// NaN. Fields are paths as for Errorf, here of numbers.
+// AtLeast returns an error for the first field of config c that is less than least,
+// infinite or NaN. The fields are paths as for Errorf, of numbers.
 func AtLeast(c any, least int, fields ...string) error {
 	for _, field := range fields {
 		v, err := number(c, field)
@@ -25,7 +25,7 @@ func AtLeast(c any, least int, fields ...string) error {
 	return nil
 }
 
-// Probability refuses the first of the fields of config c that is not in [0, 1).
+// Probability returns an error for the first field of config c that is not in [0, 1).
 func Probability(c any, fields ...string) error {
 	for _, field := range fields {
 		v, err := number(c, field)
@@ -39,7 +39,7 @@ func Probability(c any, fields ...string) error {
 	return nil
 }
 
-// OneOf refuses a field of config c that is none of words.
+// OneOf returns an error about a field of config c unless got is one of words.
 func OneOf[T ~string](c any, field string, got T, words ...T) error {
 	if slices.Contains(words, got) {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"unicode"
 )
 
-// errorf returns an error about what Decode reads. It is worded in JSON's names.
+// errorf returns an error of Decode, with JSON names.
 func errorf(format string, args ...any) error { return JSON(Errorf(nil, "", format, args...)) }
 
-// inJSON words an error of a type that reads itself.
+// inJSON returns the error of a type that reads itself with JSON names.
 func inJSON(err error) error {
 	if _, ok := find(err); ok || err == nil {
 		return JSON(err)
@@ -23,7 +23,7 @@ func inJSON(err error) error {
 	return errorf("%w", err)
 }
 
-// within returns an error of Decode's from a member or an element of what it reads.
+// within returns an error of Decode about a member or an element as one about the whole.
 func within(outer name, err error) error {
 	if e, ok := find(err); ok {
 		return e.inside(outer)
@@ -31,15 +31,16 @@ func within(outer name, err error) error {
 	return err
 }
 
-// index and foreign name the elements of lists, and members that no struct has.
+// index returns the name of an element of a list.
 func index(i int) name { return name{fmt.Sprintf("[%d]", i), fmt.Sprintf("[%d]", i)} }
 
+// foreign returns the name of a member that is no field of a struct.
 func foreign(key string) name {
 	key = cut(key, 20)
 	return name{key, key}
 }
 
-// cut returns at most n characters of s that can be printed on one line.
+// cut returns at most n characters of s, printable on one line.
 func cut(s string, n int) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -60,10 +61,10 @@ func unreadable(t reflect.Type) error {
 	return errorf("got a value for a %v, want none: JSON cannot set it", t)
 }
 
-// anything is what kindOf returns for types that JSON has no kind for.
+// anything is the result of kindOf for a type without a kind of JSON.
 const anything = "a value"
 
-// kindOf says in plain words what JSON has to hold for a type.
+// kindOf returns the kind of JSON that a type needs, in words for an error.
 func kindOf(t reflect.Type) string {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return "a string"
@@ -90,7 +91,7 @@ func kindOf(t reflect.Type) string {
 	return anything
 }
 
-// rangeOf says which numbers a type holds, if number is of its kind but not one of them.
+// rangeOf returns the numbers that a type can hold, or its kind if number is a fraction.
 func rangeOf(t reflect.Type, number string) string {
 	bits := t.Bits()
 	kind := kindOf(t)
@@ -109,7 +110,7 @@ func rangeOf(t reflect.Type, number string) string {
 	return fmt.Sprintf("a whole number from %d to %d", int64(math.MinInt64)>>(64-bits), int64(math.MaxInt64)>>(64-bits))
 }
 
-// knownKeys are the fields that an object may have.
+// knownKeys lists the fields that an object may have.
 type knownKeys []string
 
 func (k knownKeys) String() string {
@@ -119,7 +120,7 @@ func (k knownKeys) String() string {
 	return strings.Join(k, ", ")
 }
 
-// unknown returns the error for the members of an object that no field has read.
+// unknown returns the error about the members of an object that are no fields.
 func unknown(members map[string]json.RawMessage) error {
 	const most = 10
 	var list []string
@@ -132,8 +133,8 @@ func unknown(members map[string]json.RawMessage) error {
 	return errorf("unknown field %s; it has %s", strings.Join(list, ", "), knownKeys(nil))
 }
 
-// withKnown reports whether err is the error of unknown about this object, not about one
-// within, and adds to the fields that it lists.
+// withKnown adds fields to the list in err if err is the error of unknown about this
+// object, not one inside it, and reports whether it is.
 func withKnown(err error, fields []field) (error, bool) {
 	e, ok := find(err)
 	if !ok || e.subject != (name{}) || len(e.args) != 2 {
@@ -164,14 +165,14 @@ func sortedKeys(members map[string]json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(members))
 }
 
-// objectOf returns the JSON object of members.
+// objectOf returns a JSON object with the members.
 func objectOf(members map[string]json.RawMessage) []byte {
 	text := []byte{'{'}
 	for i, key := range sortedKeys(members) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		quoted, _ := json.Marshal(key) // a string has JSON
+		quoted, _ := json.Marshal(key) // a string never fails
 		text = append(append(append(text, quoted...), ':'), members[key]...)
 	}
 	return append(text, '}')

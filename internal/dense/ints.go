@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Ints returns an integer tensor's elements as int64s, to be read only. It is nil for a
+// Ints returns an integer tensor's elements as int64s, which must not be changed, or nil for a
 // tensor of another type.
 func Ints(t *tensor.Dense) []int64 {
 	switch d := t.Data().(type) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every one of the 65536 halves, against the value that IEEE 754 defines:
+// All 65536 halves have the values that IEEE 754 defines:
 // (-1)^sign · 2^(e-15) · (1+m/1024), or 2^-14 · m/1024 if e is 0.
 func TestHalfToFloat32(t *testing.T) {
 	for i := range 1 << 16 {
@@ -36,8 +36,7 @@ func TestHalfToFloat32(t *testing.T) {
 	}
 }
 
-// A bfloat16 keeps a float32's upper bits, so its value is the one that
-// math.Float32frombits gives for them: checked by the formula, as above.
+// A bfloat16 is a float32's upper bits. The values are checked by the formula, as above.
 func TestBfloat16ToFloat32(t *testing.T) {
 	for i := range 1 << 16 {
 		got := bfloat16ToFloat32(uint16(i))

@@ -18,15 +18,14 @@ type entry struct {
 	begin, end int64 // bytes from the start of the data
 }
 
-// header is a file's checked header: its entries are in data order and cover
-// the data exactly.
+// header is a file's checked header. Its entries are in the order of their data and cover
+// it exactly.
 type header struct {
 	metadata map[string]string
 	entries  []entry
 }
 
-// parseHeader reads the header's JSON and checks it against the length of the
-// data that follows it.
+// parseHeader reads the header's JSON and checks it against the size of the data.
 func parseHeader(text []byte, dataSize int64) (header, error) {
 	if err := checkJSON(text); err != nil {
 		return header{}, err
@@ -45,17 +44,16 @@ func parseHeader(text []byte, dataSize int64) (header, error) {
 	if err != nil {
 		return header{}, fmt.Errorf("header: %w", err)
 	}
-	// A JSON object has no order, so the offsets alone say where a tensor lies.
-	// An empty tensor comes before the one that starts at the same byte.
+	// A JSON object has no order: sort by offsets, an empty tensor before the one that
+	// starts at the same byte.
 	slices.SortStableFunc(h.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	return h, checkCover(h.entries, dataSize)
 }
 
-// checkJSON makes sure that the text is one JSON object in proper UTF-8. The
-// json package would replace broken characters silently, and then two names
-// could become one.
+// checkJSON returns an error unless the text is one JSON object in valid UTF-8. Package
+// json would silently replace invalid characters, which could make two names equal.
 func checkJSON(text []byte) error {
 	if len(text) == 0 || text[0] != '{' {
 		return fmt.Errorf("header: starts with %.8q, want %q", text, "{")
@@ -73,8 +71,8 @@ func checkJSON(text []byte) error {
 	return nil
 }
 
-// loneSurrogate returns where valid JSON has a \u escape that is half of a
-// UTF-16 pair without its other half, or -1.
+// loneSurrogate returns the index in valid JSON of a \u escape that is half of a UTF-16
+// pair without the other half, or -1.
 func loneSurrogate(text []byte) int {
 	unit := func(i int) int { // the value of the \u escape at i, or -1
 		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
@@ -113,8 +111,8 @@ func loneSurrogate(text []byte) int {
 	return -1
 }
 
-// checkCover makes sure that the sorted entries cover the data: no hole, no
-// overlap, nothing missing at the end and nothing left over.
+// checkCover returns an error unless the sorted entries cover the data exactly: no holes,
+// no overlaps, no bytes missing or left at the end.
 func checkCover(entries []entry, dataSize int64) error {
 	var at int64
 	for i, e := range entries {
@@ -137,5 +135,5 @@ func checkCover(entries []entry, dataSize int64) error {
 	return nil
 }
 
-// quote makes a name from a file fit to print: quoted, and cut if very long.
+// quote returns a name from a file, quoted and cut to 100 characters.
 func quote(name string) string { return fmt.Sprintf("%.100q", name) }

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Reader reads the tensors of a file one by one, each into memory that is there
-// already. It is for one goroutine at a time.
+// Reader reads the tensors of a file one by one into memory of the caller. It must not be
+// used by several goroutines at once.
 type Reader struct {
 	path    string
 	file    *os.File
 	header  header
-	data    int64 // where the data begins
+	data    int64 // offset of the data
 	entries map[string]entry
 	buf     []byte
 }
@@ -46,7 +46,7 @@ func (r *Reader) readHeader() error {
 	if r.header, err = readHeader(section); err != nil {
 		return err
 	}
-	r.data, _ = section.Seek(0, io.SeekCurrent) // just behind the header; a section is always at some byte
+	r.data, _ = section.Seek(0, io.SeekCurrent) // the end of the header; a section does not fail here
 	for _, e := range r.header.entries {
 		r.entries[e.name] = e
 	}
@@ -56,10 +56,10 @@ func (r *Reader) readHeader() error {
 // Close closes the file.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Metadata is the header's __metadata__, nil if it has none.
+// Metadata returns the header's __metadata__, or nil if it has none.
 func (r *Reader) Metadata() map[string]string { return r.header.metadata }
 
-// Tensors are all tensors in the order of their data, without Data.
+// Tensors returns all tensors in the order of their data, with a nil Data.
 func (r *Reader) Tensors() []Tensor {
 	all := make([]Tensor, len(r.header.entries))
 	for i, e := range r.header.entries {
@@ -102,8 +102,8 @@ func (r *Reader) names() string {
 	return cmp.Or(text, "metadata")
 }
 
-// ReadFloats fills dst with the elements of a tensor of floating-point numbers, of
-// which there must be as many. What is wider than F is rounded to the nearest.
+// ReadFloats fills dst with the elements of a tensor of floating-point numbers. dst must
+// have the tensor's length. Elements wider than F are rounded to the nearest.
 func ReadFloats[F float32 | float64](r *Reader, name string, dst []F) error {
 	if err := readFloats(r, name, dst); err != nil {
 		return fmt.Errorf("safetensors: %s: tensor %s: %w", r.path, quote(name), short(err))
@@ -119,47 +119,32 @@ func readFloats[F float32 | float64](r *Reader, name string, dst []F) error {
 	if len(dst) != e.count {
 		return fmt.Errorf("destination: got %d elements, want %d", len(dst), e.count)
 	}
-	var decode func(dst []F, src []byte)
+	var decode func(dst []F, src []byte) error
 	switch le := binary.LittleEndian; e.dtype {
 	case F64:
-		decode = func(dst []F, src []byte) {
+		decode = func(dst []F, src []byte) error {
 			for i := range dst {
 				dst[i] = F(math.Float64frombits(le.Uint64(src[8*i:])))
 			}
+			return nil
 		}
 	case F32:
-		decode = func(dst []F, src []byte) {
+		decode = func(dst []F, src []byte) error {
 			for i := range dst {
 				dst[i] = F(math.Float32frombits(le.Uint32(src[4*i:])))
 			}
+			return nil
 		}
 	case F16:
-		decode = widenTo[F](halfToFloat32)
+		decode = widen[F](halfToFloat32)
 	case BF16:
-		decode = widenTo[F](bfloat16ToFloat32)
+		decode = widen[F](bfloat16ToFloat32)
 	default:
 		return fmt.Errorf("dtype: got %s, want F64, F32, F16 or BF16", e.dtype)
 	}
 	if r.buf == nil {
 		r.buf = make([]byte, chunk)
 	}
-	from, size := io.NewSectionReader(r.file, r.data+e.begin, e.end-e.begin), e.dtype.Size()
-	for len(dst) > 0 {
-		n := min(len(dst), chunk/size)
-		if _, err := io.ReadFull(from, r.buf[:n*size]); err != nil {
-			return err
-		}
-		decode(dst[:n], r.buf)
-		dst = dst[n:]
-	}
-	return nil
-}
-
-// widenTo decodes two-byte elements by way of float32.
-func widenTo[F float32 | float64](convert func(uint16) float32) func([]F, []byte) {
-	return func(dst []F, src []byte) {
-		for i := range dst {
-			dst[i] = F(convert(binary.LittleEndian.Uint16(src[2*i:])))
-		}
-	}
+	from := io.NewSectionReader(r.file, r.data+e.begin, e.end-e.begin)
+	return fill(dst, from, e.dtype.Size(), r.buf, decode)
 }

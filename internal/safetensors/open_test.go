@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// written is a file of the given bytes.
+// written returns the path of a file with the given bytes.
 func written(t *testing.T, content string) string {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 
-// A Reader gives what Read gives, in any order and in both types.
+// A Reader reads what Read reads, in any order and in both types.
 func TestReaderEqualsRead(t *testing.T) {
 	r, err := Open(written(t, pythonFile))
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestReaderEqualsRead(t *testing.T) {
 	require.Equal(t, []float32{0.1}, rounded)
 }
 
-// Elements that take more than one buffer come out in their order.
+// Elements of several buffers keep their order.
 func TestReaderLargeTensor(t *testing.T) {
 	all := make([]float32, chunk/4*2+7)
 	for i := range all {
@@ -74,7 +74,7 @@ func TestReaderRefuses(t *testing.T) {
 	require.ErrorContains(t, ReadFloats(r, "half", []float32{1}), `tensor "half": destination: got 1 elements, want 3`)
 	require.ErrorContains(t, ReadFloats(r, "i32", []float32{1, 2}),
 		`tensor "i32": dtype: got I32, want F64, F32, F16 or BF16`)
-	require.NoError(t, os.Truncate(path, 730)) // another process cut it
+	require.NoError(t, os.Truncate(path, 730)) // as another process may
 	require.ErrorContains(t, ReadFloats(r, "wte.weight", make([]float64, 6)), "unexpected EOF")
 	require.NoError(t, r.Close())
 	require.ErrorIs(t, ReadFloats(r, "wte.weight", make([]float64, 6)), os.ErrClosed)

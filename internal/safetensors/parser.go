@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// parser walks the header's JSON token by token, because decoding into a map
-// would hide keys that come twice. The text is known to be valid JSON.
+// parser reads the header's JSON token by token, since decoding into a map would hide
+// duplicate keys. The text must be valid JSON.
 type parser struct{ tokens *json.Decoder }
 
 func newParser(text []byte) parser {
@@ -19,8 +19,8 @@ func newParser(text []byte) parser {
 	return parser{d}
 }
 
-// object reads an object and calls member, which must read the value, for
-// each key. A key that comes twice is an error. Errors name the key.
+// object reads an object and calls member for each key; member must read the value. A
+// duplicate key is an error. Errors name the key.
 func (p parser) object(member func(key string) error) error {
 	if err := p.delim('{', "an object"); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (p parser) stringMap(into map[string]string) error {
 	})
 }
 
-// entry reads the description of one tensor and checks that its shape and
-// dtype agree with its offsets.
+// entry reads the description of one tensor and checks its shape and dtype against its
+// offsets.
 func (p parser) entry(name string) (entry, error) {
 	e := entry{name: name}
 	var offsets []int64
@@ -76,7 +76,7 @@ func (p parser) entry(name string) (entry, error) {
 	if err != nil {
 		return e, err
 	}
-	if fields != 3 { // none comes twice and none is unknown, so one is missing
+	if fields != 3 { // without duplicate and unknown ones, so one is missing
 		return e, fmt.Errorf("got %d keys, want dtype, shape and data_offsets", fields)
 	}
 	if len(offsets) != 2 {
@@ -86,7 +86,7 @@ func (p parser) entry(name string) (entry, error) {
 	return e, e.check()
 }
 
-// check fills in the number of elements and compares it with the offsets.
+// check sets the number of elements and compares it with the offsets.
 func (e *entry) check() error {
 	size := int64(e.dtype.Size())
 	if size == 0 {
@@ -169,7 +169,7 @@ func (p parser) delim(want json.Delim, meaning string) error {
 	return nil
 }
 
-// kind names a token's kind for an error message.
+// kind returns the name of a token's kind for an error.
 func kind(t json.Token) string {
 	switch t := t.(type) {
 	case json.Delim:

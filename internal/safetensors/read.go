@@ -27,8 +27,8 @@ func ReadFile(path string) (*File, error) {
 	return f, nil
 }
 
-// Read reads a safetensors file that is size bytes long. The data goes from r
-// straight into the tensors, through one small buffer.
+// Read reads a safetensors file of size bytes. The data goes from r into the tensors
+// through one small buffer.
 func Read(r io.ReaderAt, size int64) (*File, error) {
 	f, err := read(r, size)
 	if err != nil {
@@ -55,7 +55,7 @@ func read(at io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// readHeader reads a file up to where its data begins.
+// readHeader reads a file's header, up to its data.
 func readHeader(r *io.SectionReader) (header, error) {
 	size := r.Size()
 	if size < 8 {
@@ -79,7 +79,7 @@ func readHeader(r *io.SectionReader) (header, error) {
 	return parseHeader(text, size-8-int64(n))
 }
 
-// short makes the end of input the error it is here: there should be more.
+// short returns err, or io.ErrUnexpectedEOF for io.EOF: the header promises more bytes.
 func short(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -87,7 +87,7 @@ func short(err error) error {
 	return err
 }
 
-// readData reads the elements of one tensor, the next in r.
+// readData reads the elements of the next tensor in r.
 func readData(r io.Reader, e entry, buf []byte) (any, error) {
 	switch e.dtype {
 	case F64:
@@ -95,9 +95,9 @@ func readData(r io.Reader, e entry, buf []byte) (any, error) {
 	case F32:
 		return readSlice(r, e, buf, plain[float32])
 	case F16:
-		return readSlice(r, e, buf, widen(halfToFloat32))
+		return readSlice(r, e, buf, widen[float32](halfToFloat32))
 	case BF16:
-		return readSlice(r, e, buf, widen(bfloat16ToFloat32))
+		return readSlice(r, e, buf, widen[float32](bfloat16ToFloat32))
 	case I64:
 		return readSlice(r, e, buf, plain[int64])
 	case I32:
@@ -114,43 +114,49 @@ func readData(r io.Reader, e entry, buf []byte) (any, error) {
 	return nil, fmt.Errorf("dtype: got %s, want %s", quote(string(e.dtype)), knownDTypes)
 }
 
-// readSlice fills a new slice, one buffer at a time, with decode turning bytes
-// into elements. e's size has been checked against the file's, so the slice is
-// at most twice as long as the file.
+// readSlice reads the elements of one tensor. The header was checked against the size of
+// the file, so the slice is at most twice as long as the file.
 func readSlice[T any](r io.Reader, e entry, buf []byte, decode func([]T, []byte) error) (any, error) {
-	size := e.dtype.Size()
 	all := make([]T, e.count)
-	for rest := all; len(rest) > 0; {
-		n := min(len(rest), len(buf)/size)
-		if _, err := io.ReadFull(r, buf[:n*size]); err != nil {
-			return nil, err
-		}
-		if err := decode(rest[:n], buf[:n*size]); err != nil {
-			return nil, err
-		}
-		rest = rest[n:]
+	if err := fill(all, r, e.dtype.Size(), buf, decode); err != nil {
+		return nil, err
 	}
 	return all, nil
 }
 
-// plain decodes elements that Go knows.
+// fill fills dst with elements of size bytes each, one buffer at a time.
+func fill[T any](dst []T, r io.Reader, size int, buf []byte, decode func([]T, []byte) error) error {
+	for len(dst) > 0 {
+		n := min(len(dst), len(buf)/size)
+		if _, err := io.ReadFull(r, buf[:n*size]); err != nil {
+			return err
+		}
+		if err := decode(dst[:n], buf[:n*size]); err != nil {
+			return err
+		}
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// plain decodes elements of a type that Go has.
 func plain[T any](dst []T, src []byte) error {
 	_, err := binary.Decode(src, binary.LittleEndian, dst)
 	return err
 }
 
-// widen decodes two-byte elements with a conversion to float32.
-func widen(convert func(uint16) float32) func([]float32, []byte) error {
-	return func(dst []float32, src []byte) error {
+// widen returns a decoder of two-byte elements that convert widens.
+func widen[F float32 | float64](convert func(uint16) float32) func([]F, []byte) error {
+	return func(dst []F, src []byte) error {
 		for i := range dst {
-			dst[i] = convert(binary.LittleEndian.Uint16(src[2*i:]))
+			dst[i] = F(convert(binary.LittleEndian.Uint16(src[2*i:])))
 		}
 		return nil
 	}
 }
 
-// booleans decodes bytes that are 0 or 1. Any other value would be lost when
-// the tensor is written again.
+// booleans decodes bytes that are 0 or 1. It refuses others, since writing the tensor again
+// would change them.
 func booleans(dst []bool, src []byte) error {
 	for i, b := range src {
 		if b > 1 {

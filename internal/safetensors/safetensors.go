@@ -1,5 +1,5 @@
-// Package safetensors reads and writes the safetensors format: bytes on one
-// side; names, shapes and plain Go slices on the other.
+// Package safetensors reads and writes the safetensors format: tensors as names, shapes and
+// plain Go slices.
 //
 // A file is, in this order:
 //
@@ -11,9 +11,8 @@
 // offsets, counted from the end of the header. The optional key __metadata__
 // maps strings to strings. Tensors cover the data without holes or overlaps.
 //
-// A file is input from outside: [Read] checks every number in it before using
-// it, answers a bad file with one error, and never allocates much more than
-// the file's own size.
+// A file may be hostile: [Read] checks every number before it uses it, returns an error for
+// a bad file, and never allocates much more than the file's size.
 package safetensors
 
 // DType is an element type, spelled as in the file's header.
@@ -33,11 +32,10 @@ const (
 	BOOL DType = "BOOL" // one byte an element, 0 or 1
 )
 
-// knownDTypes is the list that an error message gives.
+// knownDTypes lists the element types in an error.
 const knownDTypes = "F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL"
 
-// Size returns the number of bytes one element takes in a file, or 0 if the
-// dtype is not one of this package's.
+// Size returns the bytes of one element in a file, or 0 for an unknown dtype.
 func (d DType) Size() int {
 	switch d {
 	case F64, I64:
@@ -56,15 +54,15 @@ func (d DType) Size() int {
 type Tensor struct {
 	// Name is any UTF-8 text except "__metadata__".
 	Name string
-	// Shape has one entry per axis, outermost first. An empty shape is a
-	// scalar, which has one element; an axis of 0 gives no elements.
+	// Shape has one entry per axis, outermost first. An empty shape is a scalar, with one
+	// element; a tensor with an axis of 0 has none.
 	Shape []int
 	// Data holds the elements in row-major order: []float32, []float64,
 	// []int64, []int32, []int16, []int8, []uint8 or []bool.
 	Data any
-	// DType is the element type in the file that the tensor was read from. It
-	// differs from the type of Data only for F16 and BF16, which are widened to
-	// []float32 without loss. Writing does not look at it: Data decides.
+	// DType is the element type in the file that the tensor was read from. It differs from
+	// the type of Data only for F16 and BF16, which are widened to []float32 without loss.
+	// Writing ignores it and uses the type of Data.
 	DType DType
 }
 
@@ -76,7 +74,7 @@ type File struct {
 	Tensors []Tensor
 }
 
-// Get returns the tensor with this name and whether there is one.
+// Get returns the tensor with this name and reports whether there is one.
 func (f *File) Get(name string) (Tensor, bool) {
 	for _, t := range f.Tensors {
 		if t.Name == name {
@@ -93,18 +91,17 @@ const (
 	// format's reference implementation.
 	maxHeader = 100_000_000
 
-	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit.
-	// It keeps a hostile header from growing into a slice of many axes.
+	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit. It bounds
+	// the memory that a hostile header takes.
 	maxRank = 64
 
-	// chunk is how many bytes are converted at a time, a multiple of every
-	// element size.
+	// chunk is the number of bytes converted at a time, a multiple of every element size.
 	chunk = 1 << 16
 )
 
-// elements returns how many elements a shape has. It reports false when a
-// dimension is negative or when the dimensions other than 0, multiplied, do
-// not fit an int: then strides do not fit either, even if an axis is 0.
+// elements returns the number of elements of a shape. It reports false if a dimension is
+// negative or if the product of the dimensions other than 0 does not fit an int: then
+// strides do not fit either, even if an axis is 0.
 func elements(shape []int) (int, bool) {
 	const maxInt = int(^uint(0) >> 1)
 	product, empty := 1, false

@@ -16,11 +16,10 @@ import (
 	"github.com/moby/sys/atomicwriter"
 )
 
-// WriteFile writes f to path, readable by all (mode 0644). The bytes go into a
-// file beside path, are synced, and only then take its name: whatever fails,
-// path holds either what it held before or all of f, and nothing else is left
-// behind. If path is a symbolic link, the file it points to is replaced.
-// Errors name the path.
+// WriteFile writes f to path, readable by all (mode 0644). It writes and syncs a file
+// beside path and then renames it: after any failure path holds either its old content or
+// all of f, and no other file remains. If path is a symbolic link, WriteFile replaces the
+// file it points to. Errors name the path.
 func WriteFile(path string, f *File) error {
 	if err := writeFile(path, f); err != nil {
 		return fmt.Errorf("safetensors: %s: %w", path, err)
@@ -40,7 +39,7 @@ func writeFile(path string, f *File) error {
 	if err != nil {
 		return err
 	}
-	// Past the plan, only w itself can fail; it then drops its file on Close.
+	// With a plan only w can fail; its Close then removes the file.
 	err = p.write(w)
 	if closeErr := w.Close(); err == nil {
 		err = closeErr
@@ -48,11 +47,11 @@ func writeFile(path string, f *File) error {
 	return err
 }
 
-// Write writes f to w. Tensors keep their order, except that wider elements
-// come first, so that every tensor starts at a multiple of its element size:
-// readers that map the file into memory need that. The bytes depend on nothing
-// but f. Float data is written as it is held, also if it was read from F16 or
-// BF16. An f that cannot be written is an error before the first byte.
+// Write writes f to w. Tensors keep their order, except that wider elements come first, so
+// that every tensor starts at a multiple of its element size: readers that map the file
+// into memory need that. The bytes depend on f alone. Float data keeps the type of Data,
+// also if it was read from F16 or BF16. Write returns an error for an f that it cannot
+// write before the first byte.
 func Write(w io.Writer, f *File) error {
 	p, err := newPlan(f)
 	if err == nil {
@@ -66,8 +65,8 @@ func Write(w io.Writer, f *File) error {
 
 // plan is a checked file, ready to be written.
 type plan struct {
-	header []byte   // with its length before it and its padding behind it
-	parts  []Tensor // in the order to write; DType is the type of Data
+	header []byte   // with its length and padding
+	parts  []Tensor // in file order; DType is the type of Data
 }
 
 func newPlan(f *File) (*plan, error) {
@@ -94,8 +93,7 @@ func newPlan(f *File) (*plan, error) {
 	return p, err
 }
 
-// prepare sets DType from Data and checks that name, shape and Data can be
-// written.
+// prepare sets DType from Data and checks name, shape and Data.
 func (t *Tensor) prepare() error {
 	if !utf8.ValidString(t.Name) {
 		return errors.New("name: not valid UTF-8")
@@ -114,8 +112,8 @@ func (t *Tensor) prepare() error {
 	return nil
 }
 
-// typeOf returns the dtype that data is written as, empty if none, and its
-// number of elements.
+// typeOf returns the dtype of data in a file, empty if there is none, and the number of
+// elements.
 func typeOf(data any) (DType, int) {
 	switch d := data.(type) {
 	case []float64:
@@ -138,9 +136,9 @@ func typeOf(data any) (DType, int) {
 	return "", 0
 }
 
-// encodeHeader returns the file's first bytes, up to the data. Metadata comes
-// first, its keys sorted; then the tensors in the order of their data. The
-// padding makes the data start at a multiple of 8.
+// encodeHeader returns the bytes of the file before the data. Metadata comes first, its
+// keys sorted, then the tensors in the order of their data. The padding makes the data
+// start at a multiple of 8.
 func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 	b := append(make([]byte, 8), '{')
 	if len(metadata) > 0 {
@@ -224,10 +222,10 @@ func writeData(w io.Writer, data any, buf []byte) error {
 	case []bool:
 		return writeSlice(w, d, 1, buf)
 	}
-	return nil // the plan holds no other type
+	return nil // a plan has no other type
 }
 
-// writeSlice encodes the elements, size bytes each, one buffer at a time.
+// writeSlice writes elements of size bytes each, one buffer at a time.
 func writeSlice[T any](w io.Writer, data []T, size int, buf []byte) error {
 	for part := range slices.Chunk(data, chunk/size) {
 		b, err := binary.Append(buf[:0], binary.LittleEndian, part)

@@ -49,8 +49,8 @@ func TestWriteDoesNotChangeItsArgument(t *testing.T) {
 	}}, f)
 }
 
-// Every tensor starts at a multiple of its element size, counted from the
-// start of the file; tensors of one size keep their order.
+// Every tensor starts at a multiple of its element size in the file; tensors of one
+// element size keep their order.
 func TestWriteAligns(t *testing.T) {
 	f := &File{Tensors: []Tensor{
 		{Name: "u", Shape: []int{3}, Data: []uint8{1, 2, 3}},
@@ -129,7 +129,7 @@ func TestWriteRefusesALongHeader(t *testing.T) {
 	assert.Zero(t, b.Len())
 }
 
-// A writer may fail at any call; the error comes out as it is.
+// A writer may fail at any call; Write returns its error.
 func TestWritePassesOnTheWritersError(t *testing.T) {
 	full := errors.New("disk full")
 	f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{3 * chunk / 4}, Data: make([]float32, 3*chunk/4)}}}
@@ -156,7 +156,7 @@ func (w *failingWriter) Write(b []byte) (int, error) {
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.safetensors")
-	for _, v := range []int64{1, 2} { // a new file, then one that is there
+	for _, v := range []int64{1, 2} { // a new file, then an existing one
 		want := &File{Metadata: map[string]string{"k": "v"}, Tensors: []Tensor{{"w", []int{1}, []int64{v}, I64}}}
 		require.NoError(t, WriteFile(path, want))
 		got, err := ReadFile(path)
@@ -168,7 +168,7 @@ func TestWriteFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
 
-	// A bad file does not touch the good one.
+	// A failed write does not change the good file.
 	require.Error(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "w"}}}))
 	got, err := ReadFile(path)
 	require.NoError(t, err)
@@ -212,7 +212,7 @@ func TestFileErrorsNameThePath(t *testing.T) {
 	assert.EqualError(t, err, "safetensors: "+bad+": file is 1 bytes, want at least the 8 of the header's length")
 }
 
-// list returns the names in a directory, hidden ones too.
+// list returns the names in a directory, with hidden ones.
 func list(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -6,7 +6,7 @@ import (
 	"attention/internal/torchrand"
 )
 
-// 1024×768 values, GPT-2-small's input of one sequence.
+// benchLen is the size of GPT-2 small's input of one sequence.
 const benchLen = 1024 * 768
 
 func BenchmarkUniform32(b *testing.B) {

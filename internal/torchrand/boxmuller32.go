@@ -7,8 +7,8 @@ import "math"
 // logf, sinf and cosf), with fused multiply–adds where the compiler puts them.
 // Variables of type float64 hold float32 values, as fma32 wants them.
 
-// boxMuller32 turns 16 uniform values of [0, 1) into 16 normal ones: elements j
-// and j+8 are one pair, z = √(-2·ln(1-u1))·(cos 2πu2, sin 2πu2)·std + mean.
+// boxMuller32 replaces 16 uniform values of [0, 1) with normal ones: elements j and j+8
+// are a pair, z = √(-2·ln(1-u1))·(cos 2πu2, sin 2πu2)·std + mean.
 func boxMuller32(d []float32, mean, std float32) {
 	const twoPi = float32(2 * math.Pi)
 	d = d[:blockLen]
@@ -23,7 +23,7 @@ func boxMuller32(d []float32, mean, std float32) {
 	}
 }
 
-// logf is ln x for a normal x > 0. With x = m·2^e, √½ <= m < √2 and t = m-1,
+// logf returns ln x for a normal x > 0. With x = m·2^e, √½ <= m < √2 and t = m-1,
 //
 //	ln x = e·ln 2 + t - t²/2 + t³·(1/3 - t/4 + …)
 func logf(x float32) float64 {
@@ -62,12 +62,12 @@ func logf(x float32) float64 {
 	return round32(round32(t+p) + e*ln2High)
 }
 
-// sincosf is sin x and cos x for 0 <= x <= 2π. With k·π/2 the multiple of π/2
-// nearest to x and r = x - k·π/2,
+// sincosf returns sin x and cos x for 0 <= x <= 2π. With k·π/2 the multiple of π/2 nearest
+// to x and r = x - k·π/2,
 //
 //	sin r = r + r³·(-1/3! + r²/5! - …), cos r = 1 - r²/2 + r⁴·(1/4! - r²/6! + …)
 //
-// and k mod 4 tells their order and signs.
+// and k mod 4 determines their order and signs.
 func sincosf(x float64) (sin, cos float64) {
 	const (
 		fourOverPi = float64(float32(4 / math.Pi))
@@ -101,7 +101,7 @@ func sincosf(x float64) (sin, cos float64) {
 	return turn(octant/2, s, c)
 }
 
-// turn is the sine and cosine of an angle that lies k quarter turns further on.
+// turn returns the sine and cosine of an angle increased by k quarter turns.
 func turn(k int, sin, cos float64) (float64, float64) {
 	switch k & 3 {
 	case 1:

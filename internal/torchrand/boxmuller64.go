@@ -9,8 +9,8 @@ import "math"
 // is a Taylor series whose first omitted term is below 2⁻⁶². Package math would be
 // off by an ulp more often, and not by the same on every machine.
 
-// boxMuller64 turns 16 uniform values of [0, 1) into 16 normal ones: elements j
-// and j+8 are one pair, z = √(-2·ln(1-u1))·(cos 2πu2, sin 2πu2)·std + mean.
+// boxMuller64 replaces 16 uniform values of [0, 1) with normal ones: elements j and j+8
+// are a pair, z = √(-2·ln(1-u1))·(cos 2πu2, sin 2πu2)·std + mean.
 func boxMuller64(d []float64, mean, std float64) {
 	d = d[:blockLen]
 	for j := range blockLen / 2 {
@@ -23,7 +23,7 @@ func boxMuller64(d []float64, mean, std float64) {
 	}
 }
 
-// log is ln x for a normal x > 0. With x = m·2^e, √½ <= m < √2 and s = (m-1)/(m+1),
+// log returns ln x for a normal x > 0. With x = m·2^e, √½ <= m < √2 and s = (m-1)/(m+1),
 //
 //	ln x = e·ln 2 + 2·(s + s³/3 + s⁵/5 + …)
 func log(x float64) float64 {
@@ -66,15 +66,15 @@ func log(x float64) float64 {
 	return high + (b - (high - a) + math.FMA(e, ln2Low, low))
 }
 
-// sincos is sin x and cos x for 0 <= x <= 2π, by way of the multiple of π/2
-// nearest to x.
+// sincos returns sin x and cos x for 0 <= x <= 2π. It reduces x by the nearest multiple of
+// π/2.
 func sincos(x float64) (sin, cos float64) {
 	k := int(float64(x*(2/math.Pi)) + 0.5)
 	sin, cos = sincosSmall(reduce(x, float64(k)))
 	return turn(k, sin, cos)
 }
 
-// reduce is x - k·π/2 as high + low, with low below high's last place.
+// reduce returns x - k·π/2 as high + low, with low below high's last place.
 func reduce(x, k float64) (high, low float64) {
 	const ( // π/2 in three parts of 31, 32 and 53 bits; k times the first two is exact
 		part1 = 0x1.921fb544p0
@@ -91,8 +91,8 @@ func reduce(x, k float64) (high, low float64) {
 	return high, l - (high - h)
 }
 
-// sincosSmall is the sine and cosine of r + low, for |r| <= π/4 and low below r's
-// last place, as
+// sincosSmall returns the sine and cosine of r + low, for |r| <= π/4 and low below r's
+// last place:
 //
 //	sin r = r - r³/6 + r⁵·(1/5! - r²/7! + …), cos r = 1 - r²/2 + r⁴·(1/4! - r²/6! + …)
 func sincosSmall(r, low float64) (sin, cos float64) {
@@ -109,7 +109,7 @@ func sincosSmall(r, low float64) (sin, cos float64) {
 	cube := float64(z * r) // cube + cubeLow = r³
 	cubeLow := math.FMA(z, low, math.FMA(zLow, r, math.FMA(z, r, -cube)))
 	t := -cube / 6                                // t + tLow = -r³/6
-	tLow := -(math.FMA(t, 6, cube) + cubeLow) / 6 // cube + 6t is what the division left
+	tLow := -(math.FMA(t, 6, cube) + cubeLow) / 6 // cube + 6t is the division's remainder
 	high := r + t
 	sin = high + (t - (high - r) + math.FMA(float64(cube*z), p, tLow+low))
 

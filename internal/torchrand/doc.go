@@ -9,14 +9,13 @@
 //	torch.get_rng_state()            g.State()
 //	torch.set_rng_state(s)           g.SetState(s)
 //
-// What is equal bit for bit, and what nearly: Uniform, the bounds, the position in
-// the stream and the bytes of a State without a waiting normal value are equal in
-// every bit. So is a float32 Normal of 16 and more values, compared with PyTorch on
-// a CPU with AVX2 (on one without, PyTorch's own values differ from these by up to
-// 2e-6). For every other Normal, PyTorch takes the logarithm, sine and cosine from
-// the C library; 99 of 100 float64 values are equal, the others differ by 1 or 2
-// ulp. The package itself gives the same bits on every machine.
+// Equal bit for bit are Uniform, the bounds, the position in the stream and the bytes of a
+// State without a waiting normal value. So is a float32 Normal of 16 or more values, if
+// PyTorch runs on a CPU with AVX2 (without AVX2 PyTorch's own values differ by up to 2e-6).
+// For every other Normal, PyTorch uses the C library's logarithm, sine and cosine: 99 of
+// 100 float64 values are equal, the others differ by 1 or 2 ulp. The package itself returns
+// the same bits on every machine.
 //
-// A call is part of the stream: two Normal calls of 8 values are not one of 16,
-// as in PyTorch.
+// As in PyTorch, the stream depends on the calls: two Normal calls of 8 values differ from
+// one of 16.
 package torchrand

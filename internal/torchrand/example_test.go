@@ -34,7 +34,7 @@ func ExampleKaimingUniformBound() {
 	// [-0.4196 -0.4590]
 }
 
-// A run that stops can go on where it was.
+// A run that stops can resume with the same stream.
 func ExampleGenerator_SetState() {
 	g := torchrand.New(123)
 	g.Uint32()

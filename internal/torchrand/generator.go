@@ -1,30 +1,30 @@
 package torchrand
 
-// Float is what the streams can fill.
+// Float is an element type that the streams fill.
 type Float interface{ float32 | float64 }
 
 const (
 	mtWords = 624 // words of MT19937's state
-	mtShift = 397 // a word is renewed with the one this far ahead
+	mtShift = 397 // distance of the word ahead that renews a word
 )
 
-// Generator is a PyTorch CPU generator: a Mersenne Twister (MT19937) and the
-// one normal value that Normal keeps back for its next short call.
+// Generator is a PyTorch CPU generator: a Mersenne Twister (MT19937) and the normal value
+// that Normal keeps for its next short call.
 //
-// A Generator comes from New; the zero value behaves as New(0). A copy continues
-// the stream on its own. It must not be used by several goroutines at once.
+// The zero value is New(0). A copy continues the stream independently. A Generator must not
+// be used by several goroutines at once.
 type Generator struct {
 	seed  uint64
 	words [mtWords]uint32
 	next  int // index of the word to draw: 0…624
-	left  int // draws that words still holds, plus one: 1…624; 0 marks a zero value
+	left  int // unused words, plus one: 1…624; 0 marks a zero value
 
 	normal    float64 // the second of the last pair of normal values
-	hasNormal bool    // whether normal waits to be used
+	hasNormal bool    // whether normal is still unused
 }
 
-// New returns a generator in the state that torch.manual_seed(seed) makes.
-// The draws depend on the low 32 bits of seed only, as PyTorch's do.
+// New returns a generator in the state after torch.manual_seed(seed). As in PyTorch, the
+// draws depend only on the low 32 bits of seed.
 func New(seed uint64) *Generator {
 	g := new(Generator)
 	g.start(seed)
@@ -62,7 +62,7 @@ func (g *Generator) Uint64() uint64 {
 	return high<<32 | uint64(g.Uint32())
 }
 
-// renew replaces all 624 words by their successors.
+// renew replaces all 624 words with their successors.
 func (g *Generator) renew() {
 	if g.left == 0 {
 		g.start(0)

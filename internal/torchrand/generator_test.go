@@ -61,17 +61,17 @@ func TestUniformStaysInRange(t *testing.T) {
 	assert.InDelta(t, -2, low, 0.01)
 	assert.InDelta(t, 3, high, 0.01)
 
-	// The largest draw, 1-2⁻²⁴, lies halfway between 2-2⁻²³ and 2 in [1, 2) and
-	// rounds to 2, in PyTorch 1.13 too.
+	// The largest draw, 1-2⁻²⁴, is halfway between 2-2⁻²³ and 2 in [1, 2) and rounds to 2,
+	// as in PyTorch 1.13.
 	d := []float32{0}
 	Uniform(nextDraw(math.MaxUint32), d, 1, 2)
 	assert.Equal(t, float32(2), d[0])
-	// A draw of zero makes the smallest.
+	// A draw of zero is the smallest.
 	Uniform(nextDraw(0), d, 1, 2)
 	assert.Equal(t, float32(1), d[0])
 }
 
-// A draw u1 of 0 makes ln(1-u1) = 0, and the largest makes it finite.
+// For a draw u1 of 0, ln(1-u1) = 0; for the largest it is finite.
 func TestNormalAtTheEndsOfTheRange(t *testing.T) {
 	d := make([]float32, 16)
 	e := make([]float64, 16)
@@ -102,7 +102,7 @@ func TestEmptyFillsDrawNothing(t *testing.T) {
 	assert.Equal(t, before, g.State())
 }
 
-// Short fills share one waiting value over calls and types; long ones leave it alone.
+// Short fills share one unused value over calls and types; long ones do not touch it.
 func TestNormalKeepsTheSecondOfAPair(t *testing.T) {
 	pair := make([]float64, 2)
 	Normal(New(9), pair, 0, 1)
@@ -125,7 +125,7 @@ func nextDraw(x uint32) *Generator {
 	return g
 }
 
-// untemper finds the word that Uint32 turns into y, by undoing its four steps.
+// untemper returns the word for which Uint32 returns y. It inverts the four steps.
 func untemper(y uint32) uint32 {
 	y ^= y >> 18
 	y ^= y << 15 & 0xefc60000

@@ -18,7 +18,7 @@ import (
 	"attention/internal/torchrand"
 )
 
-// golden is testdata/torchrand/torchrand.json; make.py beside it says what each field is.
+// golden is testdata/torchrand/torchrand.json; make.py beside it describes each field.
 type golden struct {
 	Streams []goldenStream
 	Bounds  []struct {
@@ -61,19 +61,18 @@ func loadGolden(t *testing.T) golden {
 	return g
 }
 
-// A float64 normal value may lie maxUlp64 from PyTorch's. It is a product of
-// √(-2·ln u) and a sine or cosine; where the C library and this package round the
-// logarithm or the sine to different neighbours, the product is 1 or 2 ulp away.
-// That happens to fewer than 1 in 50 values. A wrong formula is off by 2⁵⁰ ulp, one
-// rounding too many makes every tenth value unequal.
+// A float64 normal value may be maxUlp64 from PyTorch's. It is a product of √(-2·ln u) and
+// a sine or cosine. If the C library and this package round the logarithm or the sine to
+// different neighbours, the product differs by 1 or 2 ulp; that is fewer than 1 in 50
+// values. A wrong formula differs by 2⁵⁰ ulp; one more rounding changes every tenth value.
 const (
 	maxUlp64     = 2
 	maxUnequal64 = 0.02
 )
 
-// TestStreamsArePyTorchs plays each recorded stream. Everything must be equal bit
-// for bit except float64 normal values. That includes float32 normal values: they
-// follow PyTorch's own single-precision functions operation by operation.
+// TestStreamsArePyTorchs repeats each recorded stream. All values but float64 normal ones
+// must be equal bit for bit, even float32 normal ones, which follow PyTorch's own
+// single-precision functions operation by operation.
 func TestStreamsArePyTorchs(t *testing.T) {
 	type count struct{ values, unequal int }
 	normals := map[string]count{} // by the stream's name
@@ -109,14 +108,14 @@ func TestStreamsArePyTorchs(t *testing.T) {
 	}
 }
 
-// comparison tells how a call's values relate to PyTorch's.
+// comparison is the result of comparing a call's values with PyTorch's.
 type comparison struct {
-	values, unequal int     // recorded values, and how many of them are unequal
+	values, unequal int     // numbers of recorded values and of unequal ones
 	worst           float64 // largest distance of a recorded value in ulp
 	sum             string  // SHA-256 of all values' bits
 }
 
-// compare makes the call c and compares the values that are recorded.
+// compare makes the call c and compares the recorded values.
 func compare[F torchrand.Float](t *testing.T, g *torchrand.Generator, c goldenCall) comparison {
 	t.Helper()
 	raw, err := hex.DecodeString(c.Bits)
@@ -140,7 +139,7 @@ func compare[F torchrand.Float](t *testing.T, g *torchrand.Generator, c goldenCa
 	return d
 }
 
-// ulps is |got-want| in ulp of want, or of mean, which was added last, if it is larger.
+// ulps returns |got-want| in ulp of want, or of mean if that is larger: it was added last.
 func ulps[F torchrand.Float](got, want, mean F) float64 {
 	scale := max(math.Abs(float64(want)), math.Abs(float64(mean)))
 	_, exp := math.Frexp(scale)

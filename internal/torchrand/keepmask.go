@@ -7,16 +7,14 @@ const (
 	mcgMultiplier = 1132489760
 )
 
-// KeepMask fills dst with the mask of nn.Dropout(p) in training: 1 keeps a value,
-// 0 drops it, each dropped with probability p. The kept values are to be
-// multiplied by 1/(1-p).
+// KeepMask fills dst with the mask of nn.Dropout(p) in training: 1 keeps a value and 0
+// drops it, with probability p. The caller multiplies the kept values by 1/(1-p), and
+// checks that 0 <= p <= 1.
 //
-// The stream is that of a PyTorch that draws it with Intel's MKL, as the common
-// builds did until 2024 (other builds make other masks): one draw, modulo 2³¹-1,
-// is the first x of an MCG31m1 generator, and value i is kept where
-// x_i/(2³¹-1) < 1-p. Nothing is drawn for an empty dst, p = 0 or p = 1.
-//
-// 0 <= p <= 1 is the caller's to check.
+// The stream is that of PyTorch with Intel's MKL, as in the common builds until 2024 (the
+// masks of other builds differ): one draw, modulo 2³¹-1, is the first x of an MCG31m1
+// generator, and value i is kept if x_i/(2³¹-1) < 1-p. An empty dst, p = 0 and p = 1 draw
+// nothing.
 func KeepMask[F Float](g *Generator, dst []F, p float64) {
 	if len(dst) == 0 {
 		return

@@ -2,13 +2,13 @@ package torchrand
 
 import "math"
 
-// KaimingUniformBound is the bound b of nn.Linear's initial weight, which is
-// uniform in [-b, b) (init.kaiming_uniform_ with a = √5):
+// KaimingUniformBound returns the bound b of nn.Linear's initial weight, which is uniform
+// in [-b, b) (init.kaiming_uniform_ with a = √5):
 //
 //	gain = √(2/(1+a²)), std = gain/√fanIn, b = √3·std
 //
-// That is 1/√fanIn but for rounding, and the rounding is PyTorch's. fanIn is the
-// number of the layer's inputs; 0 and less gives 0.
+// That is 1/√fanIn with PyTorch's rounding. fanIn is the number of the layer's inputs; the
+// bound for 0 or less is 0.
 func KaimingUniformBound(fanIn int) float64 {
 	if fanIn <= 0 {
 		return 0
@@ -19,9 +19,9 @@ func KaimingUniformBound(fanIn int) float64 {
 	return math.Sqrt(3) * std
 }
 
-// LinearBiasBound is the bound b of nn.Linear's initial bias, which is uniform in
-// [-b, b): b = 1/√fanIn. fanIn is the number of the layer's inputs; 0 and less
-// gives 0.
+// LinearBiasBound returns the bound b of nn.Linear's initial bias, which is uniform in
+// [-b, b): b = 1/√fanIn. fanIn is the number of the layer's inputs; the bound for 0 or less
+// is 0.
 func LinearBiasBound(fanIn int) float64 {
 	if fanIn <= 0 {
 		return 0

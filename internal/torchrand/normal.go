@@ -2,22 +2,21 @@ package torchrand
 
 import "math"
 
-// blockLen is the number of values that PyTorch transforms together; a shorter
-// dst is filled one value at a time.
+// blockLen is the number of values that PyTorch transforms together. A shorter dst is
+// filled one value at a time.
 const blockLen = 16
 
-// Normal fills dst with normally distributed values of the given mean and
-// standard deviation, as Tensor.normal_(mean, std) does, and torch.randn with 0
-// and 1 (Box and Muller's transform of two uniform values into two normal ones).
+// Normal fills dst with normally distributed values of the given mean and standard
+// deviation, as Tensor.normal_(mean, std) does, and torch.randn with 0 and 1. It uses Box
+// and Muller's transform of two uniform values into two normal ones.
 //
-// 16 and more values: all are drawn uniform first and then transformed in blocks
-// of 16; where the length is not a multiple of 16, the last 16 values are drawn
-// again and replaced. Fewer values: pairs are computed in float64, and the second
-// of a pair that is not needed waits for the next such call, of either type.
+// For 16 or more values it draws all uniform values first and transforms blocks of 16; if
+// the length is no multiple of 16, it draws and replaces the last 16 values again. For
+// fewer values it computes pairs in float64 and keeps an unused second value for the next
+// such call, of either type.
 //
-// mean and std have dst's type. PyTorch's are float64, which shows only in a
-// float32 dst of fewer than 16 values and with a std like 0.02 that float32
-// cannot hold: there the last bit can differ.
+// mean and std have dst's type. PyTorch's are float64: the last bit can differ in a float32
+// dst of fewer than 16 values, for a std like 0.02 that float32 cannot hold.
 func Normal[F Float](g *Generator, dst []F, mean, std F) {
 	if len(dst) < blockLen {
 		for i := range dst {
@@ -33,7 +32,7 @@ func Normal[F Float](g *Generator, dst []F, mean, std F) {
 	}
 }
 
-// fillBlocks fills d, of 16 and more values, with draws and transforms each block.
+// fillBlocks fills d, of 16 or more values, with draws and transforms each block.
 func fillBlocks[F Float](d []F, draw func() F, transform func(block []F)) {
 	for i := range d {
 		d[i] = draw()

@@ -9,8 +9,8 @@ import (
 	"attention/internal/torchrand"
 )
 
-// The chapter's notebooks print four digits after the point; half of the last is
-// their rounding, and float32 arithmetic adds less than 1e-6.
+// The chapter's notebooks print four digits after the point: they round by half of the
+// last, and float32 arithmetic adds less than 1e-6.
 const printed = 5e-5 + 1e-6
 
 // inputs are the chapter's six token vectors, (T=6, E=3).
@@ -19,14 +19,14 @@ var inputs = [][]float64{
 	{0.22, 0.58, 0.33}, {0.77, 0.25, 0.10}, {0.05, 0.80, 0.55},
 }
 
-// randParameter is nn.Parameter(torch.rand(3, 2)), transposed to a layer's (2, 3).
+// randParameter returns nn.Parameter(torch.rand(3, 2)), transposed to a layer's (2, 3).
 func randParameter(g *torchrand.Generator) []float32 {
 	x := make([]float32, 6)
 	torchrand.Uniform(g, x, 0, 1)
 	return []float32{x[0], x[2], x[4], x[1], x[3], x[5]}
 }
 
-// linearWeight is nn.Linear(3, 2, bias=False).weight, (2, 3).
+// linearWeight returns nn.Linear(3, 2, bias=False).weight, (2, 3).
 func linearWeight(g *torchrand.Generator) []float32 {
 	x := make([]float32, 6)
 	b := float32(torchrand.KaimingUniformBound(3))
@@ -34,7 +34,7 @@ func linearWeight(g *torchrand.Generator) []float32 {
 	return x
 }
 
-// project is the token i under the (2, 3) weight w.
+// project returns token i multiplied by the (2, 3) weight w.
 func project(i int, w []float32) [2]float64 {
 	var y [2]float64
 	for o := range y {
@@ -45,7 +45,7 @@ func project(i int, w []float32) [2]float64 {
 	return y
 }
 
-// contextOf is the attention's output for one token that sees the first s tokens.
+// contextOf returns the attention's output for one token that sees the first s tokens.
 func contextOf(token, s int, wq, wk, wv []float32) []float64 {
 	q := project(token, wq)
 	out := make([]float64, 2)
@@ -79,8 +79,8 @@ func TestNotebookSelfAttention(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{1.4035, 1.0391, 1.4025, 1.0361}, attend(g, randParameter), printed)
 }
 
-// The dropout of ones(6, 6) prints this mask, times 2. The cells after it do not
-// seed again: their weights come right only if the mask took one draw.
+// The dropout of ones(6, 6) prints this mask, times 2. The cells after it do not seed
+// again: their weights are right only if the mask took one draw.
 func TestNotebookDropoutAndCausalAttention(t *testing.T) {
 	g := torchrand.New(123)
 	mask := make([]float32, 36)

@@ -6,9 +6,8 @@ import (
 	"math"
 )
 
-// State is a whole Generator in 5056 bytes, laid out as torch.get_rng_state()
-// returns it: a State can be given to torch.set_rng_state and taken from there.
-// In JSON it is a base64 string.
+// State is a whole Generator in the 5056 bytes of torch.get_rng_state() and
+// torch.set_rng_state. In JSON it is a base64 string.
 type State []byte
 
 // stateLen is the length of a State. Its fields, little-endian: seed uint64,
@@ -28,7 +27,7 @@ const (
 // maxNormal is above √(-2·ln 2⁻⁵³) = 8.57, the largest value Box–Muller can keep.
 const maxNormal = 8.6
 
-// State returns everything that the coming draws depend on. It is a copy.
+// State returns a copy of everything that future draws depend on.
 func (g *Generator) State() State {
 	if g.left == 0 { // a zero value
 		g.start(0)
@@ -48,9 +47,9 @@ func (g *Generator) State() State {
 	return s
 }
 
-// SetState puts g into the state s, so that it continues as the generator that s
-// came from. s is copied. A state that no generator can be in is an error and
-// leaves g as it was.
+// SetState sets g to a copy of the state s, so that it continues like the generator that s
+// came from. For a state that no generator can have it returns an error and does not change
+// g.
 func (g *Generator) SetState(s State) error {
 	if len(s) != stateLen {
 		return fmt.Errorf("torchrand: state: got %d bytes, want %d", len(s), stateLen)
@@ -70,8 +69,8 @@ func (g *Generator) SetState(s State) error {
 		hasNormal: s[atNormalValid] != 0,
 	}
 	if !(math.Abs(n.normal) <= maxNormal) {
-		return fmt.Errorf("torchrand: state: waiting normal value: got %v, want a number in [-%v, %v]", n.normal, maxNormal,
-			maxNormal)
+		return fmt.Errorf("torchrand: state: waiting normal value: got %v, want a number in [-%v, %v]",
+			n.normal, maxNormal, maxNormal)
 	}
 	var seen uint32
 	for i := range n.words {
@@ -81,7 +80,7 @@ func (g *Generator) SetState(s State) error {
 	if seen == 0 {
 		return fmt.Errorf("torchrand: state: words: got zeros only, want a bit that is set")
 	}
-	// What is left to check are the bytes that have one value only.
+	// The remaining bytes can have only one value.
 	for i, want := range n.State() {
 		if s[i] != want {
 			return fmt.Errorf("torchrand: state: byte %d: got %#02x, want %#02x", i, s[i], want)

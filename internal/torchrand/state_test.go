@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// After any calls, a generator set to another's state draws what the other draws.
+// After any calls, a generator set to another's state draws the same values.
 func TestStateResumesExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := New(rapid.Uint64().Draw(t, "seed"))
@@ -109,7 +109,7 @@ func TestSetStateRejects(t *testing.T) {
 	}
 }
 
-// Whatever SetState accepts, State returns, and the generator can be used.
+// State returns any state that SetState accepts, and the generator can draw.
 func FuzzSetState(f *testing.F) {
 	g := New(123)
 	f.Add([]byte(g.State()))

@@ -3,11 +3,11 @@ package torchrand
 import "math"
 
 // Uniform fills dst with values u·(to-from) + from, u uniform in [0, 1), as
-// Tensor.uniform_(from, to) does, and torch.rand with 0 and 1. A float32 takes one
-// draw and has 24 random bits, a float64 takes two and has 53.
+// Tensor.uniform_(from, to) does, and torch.rand with 0 and 1. A float32 takes one draw and
+// has 24 random bits, a float64 takes two and has 53.
 //
-// from <= to, both finite, is the caller's to check. As in PyTorch 1.13, rounding
-// can give to itself.
+// The caller checks that from <= to and that both are finite. As in PyTorch 1.13, a value
+// may round to to.
 func Uniform[F Float](g *Generator, dst []F, from, to F) {
 	switch d := any(dst).(type) {
 	case []float32:

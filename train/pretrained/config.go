@@ -30,7 +30,7 @@ const (
 	weightsName = "model.safetensors"
 )
 
-// folderConfig is config.json: layers.GPTConfig and the keys beside its own.
+// folderConfig is config.json: a layers.GPTConfig and other keys.
 type folderConfig struct {
 	gpt layers.GPTConfig
 	configExtra
@@ -49,8 +49,7 @@ type configExtra struct {
 	CrossAttention bool  `json:"add_cross_attention"`
 }
 
-// maxConfig is the most bytes of a config.json; a vocabulary of characters may be a
-// large part of it.
+// maxConfig is the most bytes of a config.json, which may hold a vocabulary of characters.
 const maxConfig = 1 << 23
 
 func (r Reader) readConfig(dir string) (folderConfig, error) {
@@ -99,7 +98,8 @@ func parseConfig(contents []byte) (c folderConfig, err error) {
 	case c.Format == "" && c.ModelType != "gpt2":
 		return folderConfig{}, fmt.Errorf(`model_type: got %.60q, want "gpt2": %w`, c.ModelType, ErrNotGPT)
 	case c.ScaleWeights != nil && !*c.ScaleWeights:
-		return folderConfig{}, errors.New("scale_attn_weights: got false, want true: attention without a scale is not supported")
+		return folderConfig{}, errors.New("scale_attn_weights: got false, want true: " +
+			"attention without a scale is not supported")
 	case c.ScaleByLayer:
 		return folderConfig{}, errors.New("scale_attn_by_inverse_layer_idx: got true, want false: " +
 			"a scale for each layer is not supported")

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzConfig: whatever config.json says, reading the folder is an error or a model of
-// the size of its weights.
+// For any config.json, reading the folder returns an error or a model of the size of its
+// weights.
 func FuzzConfig(f *testing.F) {
 	for _, config := range cases {
 		text, err := json.Marshal(config)

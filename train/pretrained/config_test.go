@@ -46,7 +46,7 @@ func TestWrongConfigs(t *testing.T) {
 	require.ErrorContains(t, err, "config.json: vocabulary: characters: got 'a' after 'b'")
 }
 
-// A Reader's Config replaces what config.json holds, and its error names the file.
+// A Reader's Config replaces the contents of config.json, and its error names the file.
 func TestReaderConfig(t *testing.T) {
 	want, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestReaderConfig(t *testing.T) {
 	require.EqualError(t, err, "pretrained: "+dir+": config.json: no inner config")
 }
 
-// A key that comes twice is not the last one's value.
+// A duplicate key is an error and does not get the last value.
 func TestConfigKeyTwice(t *testing.T) {
 	dir := without(t, "config.json")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"),

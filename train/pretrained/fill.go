@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// optional reports whether a tensor may exist without a parameter of its name: a tied
-// head, and in a model without biases those of a format that always has them.
+// optional reports whether a tensor needs no parameter of its name: a tied head, or a bias
+// of zeros in a model without biases.
 func (w *weights) optional(name string, c folderConfig) bool {
 	if name == headName {
 		return c.gpt.TieWordEmbeddings
@@ -46,18 +46,18 @@ func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig, flo
 		}
 		if name == headName {
 			tokens, _ := p.Get(tokensName)
-			if !equal(data, floats(tokens)) {
+			if !slices.Equal(data, floats(tokens)) {
 				return fmt.Errorf(`weights: %s is not wte.weight, though %s does not say "tie_word_embeddings": false`,
 					headName, configName)
 			}
-		} else if !equal(data, make([]F, len(data))) {
+		} else if !slices.Equal(data, make([]F, len(data))) {
 			return fmt.Errorf(`weights: %s is not 0, though %s says "bias": false`, name, configName)
 		}
 	}
 	return nil
 }
 
-// read fills dst with a tensor, transposing a matrix that is stored transposed.
+// read fills dst with a tensor, or with its transpose.
 func read[F float32 | float64](t stored, dst []F, transposed bool) error {
 	if !transposed {
 		return safetensors.ReadFloats(t.file, t.Name, dst)
@@ -70,7 +70,7 @@ func read[F float32 | float64](t stored, dst []F, transposed bool) error {
 	return nil
 }
 
-// transpose makes dst the transpose of src, a matrix with that many columns.
+// transpose sets dst to the transpose of src, a matrix with the given columns.
 func transpose[F float32 | float64](dst, src []F, columns int) {
 	rows := len(src) / columns
 	for i := range rows {
@@ -78,17 +78,4 @@ func transpose[F float32 | float64](dst, src []F, columns int) {
 			dst[j*rows+i] = v
 		}
 	}
-}
-
-// equal reports whether a and b hold equal numbers; NaN equals nothing.
-func equal[F float32 | float64](a, b []F) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i, v := range a {
-		if v != b[i] {
-			return false
-		}
-	}
-	return true
 }

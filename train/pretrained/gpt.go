@@ -1,7 +1,6 @@
-// Package pretrained reads and writes model folders of other programs: a GPT's
-// config.json and safetensors files as Hugging Face's transformers keep GPT-2
-// (format huggingface) and as plain PyTorch code likes them (format torch). It is
-// how GPT-2's weights are imported and how a trained model is exported.
+// Package pretrained imports GPT-2's weights and exports trained models. It reads and
+// writes folders of a GPT's config.json and safetensors files in two formats: that of
+// Hugging Face's transformers (huggingface) and one for plain PyTorch code (torch).
 package pretrained
 
 import (
@@ -30,19 +29,16 @@ type Spec struct {
 
 // Reader reads model folders. The zero value reads the Formats.
 type Reader struct {
-	// Config, if not nil, returns the config.json of a Format for the contents of
-	// a folder's config.json, which may be of another kind.
+	// Config, if not nil, converts the contents of a folder's config.json of another
+	// kind to those of a Format.
 	Config func(contents []byte) ([]byte, error)
 }
 
-// ReadSpec is the ReadSpec of a zero Reader.
-func ReadSpec(dir string) (Spec, error) { return Reader{}.ReadSpec(dir) }
-
-// ReadGPT is the ReadGPT of a zero Reader.
+// ReadGPT reads a GPT from a folder in one of the Formats, as Reader.ReadGPT does.
 func ReadGPT(dir string) (*GPT, error) { return Reader{}.ReadGPT(dir) }
 
-// ReadSpec reads what ReadGPT reads, but no weights: it only checks their number.
-// ReadGPT may still find that they do not fit the spec.
+// ReadSpec reads what ReadGPT reads except the weights, of which it checks only the number.
+// ReadGPT may still return an error about their names and shapes.
 func (r Reader) ReadSpec(dir string) (Spec, error) {
 	f, err := r.open(dir)
 	if err != nil {
@@ -60,11 +56,10 @@ func (r Reader) ReadSpec(dir string) (Spec, error) {
 //
 // For another model the error is ErrNotGPT.
 //
-// The names of weights may lack "transformer."; the buffers attn.bias and
-// attn.masked_bias of older files are skipped; a tied lm_head.weight may be present
-// if it equals wte.weight. Weights in half precision are widened to float32. The
-// parameters are float64 if wte.weight is, otherwise float32, and are read one by one
-// into their place.
+// The names of weights may lack "transformer."; the buffers attn.bias and attn.masked_bias
+// of older files are skipped; a tied lm_head.weight may be present if it equals wte.weight.
+// Weights in half precision are widened to float32. The parameters are float64 if
+// wte.weight is, otherwise float32. They are read one by one into their own memory.
 //
 // One error lists all weights that do not fit the config.
 func (r Reader) ReadGPT(dir string) (*GPT, error) {
@@ -92,7 +87,7 @@ func (r Reader) readGPT(dir string) (*GPT, error) {
 	return g, f.weights.fill(p, f.config)
 }
 
-// folder is a model folder with its weights' files open.
+// folder is a model folder with its files of weights open.
 type folder struct {
 	config    folderConfig
 	tokenizer text.Tokenizer

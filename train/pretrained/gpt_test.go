@@ -20,7 +20,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fields are those of a config.json.
+// fields holds the fields of a config.json.
 type fields map[string]any
 
 func (f fields) with(others fields) fields {
@@ -39,7 +39,7 @@ var hub = fields{
 	"task_specific_params": map[string]any{"text-generation": map[string]any{"do_sample": true}},
 }
 
-// cases are those of gpt.safetensors that are GPT-2, by their configs.
+// cases maps the cases in gpt.safetensors that are GPT-2 to their configs.
 var cases = map[string]fields{
 	"gpt":                hub,
 	"gpt_no_bias":        hub.with(fields{"bias": false}),
@@ -49,7 +49,7 @@ var cases = map[string]fields{
 	"gpt_grouped":        hub.with(fields{"n_head": 6, "n_kv_head": 2, "n_layer": 1}),
 }
 
-// caseTensors are the parameters of a case in a file of reference values.
+// caseTensors returns the parameters of a case in a file of reference values.
 func caseTensors(t testing.TB, file, name string) []safetensors.Tensor {
 	f := golden.Load(t, file)
 	var all []safetensors.Tensor
@@ -62,7 +62,7 @@ func caseTensors(t testing.TB, file, name string) []safetensors.Tensor {
 	return all
 }
 
-// write makes a model folder.
+// write returns a new model folder.
 func write(t testing.TB, config any, tensors []safetensors.Tensor) string {
 	dir := t.TempDir()
 	writeJSON(t, filepath.Join(dir, "config.json"), config)
@@ -76,7 +76,7 @@ func writeJSON(t testing.TB, path string, v any) {
 	require.NoError(t, os.WriteFile(path, text, 0o644))
 }
 
-// run are the logits of a model, of ids in this shape.
+// run returns a model's logits of ids of a shape.
 func run(t testing.TB, g *pretrained.GPT, ids []int64, shape ...int) []float64 {
 	b := layers.NewBuild(g.Params, layers.Eval)
 	in, err := b.InputOf(tensor.Int64, "ids", shape...), b.Err()
@@ -97,7 +97,7 @@ func run(t testing.TB, g *pretrained.GPT, ids []int64, shape ...int) []float64 {
 	return wide
 }
 
-// same wants equal parameters, bit for bit but for NaN.
+// same requires parameters that are equal bit for bit, except that any NaNs are equal.
 func same(t testing.TB, want, got *layers.Params) {
 	require.Equal(t, want.Len(), got.Len())
 	for name, value := range want.All() {
@@ -108,7 +108,7 @@ func same(t testing.TB, want, got *layers.Params) {
 	}
 }
 
-// A folder of transformers' GPT-2 gives PyTorch's logits, and survives both formats.
+// A model of transformers' GPT-2 has PyTorch's logits, before and after both formats.
 func TestHuggingFaceFolders(t *testing.T) {
 	f := golden.Load(t, "torch/gpt.safetensors")
 	for name, config := range cases {
@@ -146,8 +146,8 @@ func filesIn(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-// The format torch: what plain PyTorch code with nn.Linear made gives its logits, and is
-// written as it was.
+// A model of plain PyTorch code with nn.Linear, in format torch, has PyTorch's logits and is
+// written unchanged.
 func TestTorchFolders(t *testing.T) {
 	f := golden.Load(t, "torch/gpt_folder.safetensors")
 	for _, name := range []string{"plain", "grouped"} {
@@ -172,10 +172,10 @@ func TestTorchFolders(t *testing.T) {
 	}
 }
 
-// gpt are the weights of the plain case.
+// gpt returns the weights of the plain case.
 func gpt(t testing.TB) []safetensors.Tensor { return caseTensors(t, "torch/gpt.safetensors", "gpt") }
 
-// float32s are tensors rounded, which these reference values are exactly.
+// float32s returns the tensors in float32, in which these reference values are exact.
 func float32s(t testing.TB, tensors []safetensors.Tensor) []safetensors.Tensor {
 	f := golden.Load(t, "torch/gpt.safetensors")
 	for i, x := range tensors {
@@ -184,14 +184,14 @@ func float32s(t testing.TB, tensors []safetensors.Tensor) []safetensors.Tensor {
 	return tensors
 }
 
-// without returns a good folder that lacks a file.
+// without returns a good folder without one of its files.
 func without(t testing.TB, name string) string {
 	dir := write(t, hub, gpt(t))
 	require.NoError(t, os.Remove(filepath.Join(dir, name)))
 	return dir
 }
 
-// All kinds of folders hold the same model.
+// Folders of all kinds have the same model.
 func TestKindsOfFolders(t *testing.T) {
 	want, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)
@@ -232,18 +232,18 @@ func TestReadSpec(t *testing.T) {
 	g, err := pretrained.ReadGPT(dir)
 	require.NoError(t, err)
 	want := pretrained.Spec{Config: g.Model.Config(), Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
-	spec, err := pretrained.ReadSpec(dir)
+	spec, err := pretrained.Reader{}.ReadSpec(dir)
 	require.NoError(t, err)
 	require.Equal(t, want, spec)
 
 	head := safetensors.Tensor{Name: "lm_head.weight", Shape: []int{13, 12}, Data: make([]float64, 156)}
-	dir = write(t, config, append(gpt(t), head)) // which is not tied, as only its values tell
+	dir = write(t, config, append(gpt(t), head)) // not tied, which only its values show
 	_, err = pretrained.ReadGPT(dir)
 	require.ErrorContains(t, err, "lm_head.weight is not wte.weight")
-	spec, err = pretrained.ReadSpec(dir)
+	spec, err = pretrained.Reader{}.ReadSpec(dir)
 	require.NoError(t, err)
 	require.Equal(t, want, spec)
 	dir = without(t, "model.safetensors")
-	_, err = pretrained.ReadSpec(dir)
+	_, err = pretrained.Reader{}.ReadSpec(dir)
 	require.ErrorContains(t, err, "pretrained: "+dir+": holds neither ")
 }

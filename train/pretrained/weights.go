@@ -24,7 +24,7 @@ const (
 	indexName  = "model.safetensors.index.json"
 )
 
-// weights holds the tensors of a folder under the names of parameters.
+// weights holds the tensors of a folder by the names of parameters.
 type weights struct {
 	readers []*safetensors.Reader
 	tensors map[string]stored
@@ -95,8 +95,8 @@ func weightFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-// buffer matches what older files hold besides weights: the causal mask and the score
-// of hidden keys.
+// buffer matches the names of older files' tensors that are no weights: the causal mask and
+// the score of hidden keys.
 var buffer = regexp.MustCompile(`^transformer\.h\.[0-9]+\.attn\.(bias|masked_bias)$`)
 
 // add adds the tensors of a file.
@@ -117,7 +117,7 @@ func (w *weights) add(r *safetensors.Reader) error {
 	return nil
 }
 
-// dtype returns the type to compute in.
+// dtype returns the type of the model's parameters.
 func (w *weights) dtype() tensor.Dtype {
 	if w.tensors[tokensName].DType == safetensors.F64 {
 		return tensor.Float64
@@ -127,8 +127,8 @@ func (w *weights) dtype() tensor.Dtype {
 
 var blockName = regexp.MustCompile(`^transformer\.h\.([0-9]+)\.`)
 
-// checkSize refuses a config of a much larger model than the files hold, before any
-// memory is allocated for it.
+// checkSize returns an error for a config of a much larger model than the files hold,
+// before the model takes memory.
 func (w *weights) checkSize(c layers.GPTConfig) error {
 	blocks, elements := map[string]bool{}, 0
 	for name, t := range w.tensors {
@@ -137,7 +137,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 		}
 		elements += tensor.Shape(t.Shape).TotalSize()
 	}
-	// Without any block the names are of another kind, which check lists.
+	// Without any block the names are of another model, which check reports.
 	if n := len(blocks); n != c.NumLayers && (n > 0 || c.NumLayers > len(w.tensors)) {
 		return fmt.Errorf("weights: got %d blocks, want %d as %s says", len(blocks), c.NumLayers, configName)
 	}
@@ -152,7 +152,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 	return nil
 }
 
-// check returns one error for all parameters that the files lack or have otherwise.
+// check returns one error for all missing, unknown and wrong tensors.
 func (w *weights) check(p *layers.Params, c folderConfig) error {
 	var missing, wrong []string
 	for name, value := range p.All() {
@@ -186,7 +186,7 @@ func (w *weights) check(p *layers.Params, c folderConfig) error {
 	return fmt.Errorf("weights: %s", strings.Join(all, "; "))
 }
 
-// shorten lists the first names and the number of the others.
+// shorten returns the first names and the number of the others.
 func shorten(names []string) string {
 	const most = 3
 	list := strings.Join(names[:min(len(names), most)], ", ")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// renamed are tensors without the prefix.
+// renamed returns the tensors with names without the prefix.
 func renamed(tensors []safetensors.Tensor) []safetensors.Tensor {
 	for i := range tensors {
 		tensors[i].Name = strings.TrimPrefix(tensors[i].Name, "transformer.")
@@ -20,7 +20,7 @@ func renamed(tensors []safetensors.Tensor) []safetensors.Tensor {
 	return tensors
 }
 
-// sharded is a folder with the weights in two files.
+// sharded returns a folder with the weights in two files.
 func sharded(t testing.TB, tensors []safetensors.Tensor) string {
 	dir := write(t, hub, nil)
 	require.NoError(t, os.Remove(filepath.Join(dir, "model.safetensors")))
@@ -40,7 +40,7 @@ func sharded(t testing.TB, tensors []safetensors.Tensor) string {
 	return dir
 }
 
-// All that is wrong with the weights is in one error.
+// One error has all problems of the weights.
 func TestWrongWeights(t *testing.T) {
 	change := func(do func(all map[string]*safetensors.Tensor)) []safetensors.Tensor {
 		all, byName := gpt(t), map[string]*safetensors.Tensor{}

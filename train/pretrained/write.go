@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// modelName is the Python file of the format Torch, to be imported or changed.
+// modelName is the Python file of the format Torch, for import or changes.
 const modelName = "model.py"
 
 //go:embed model.py
@@ -47,8 +47,8 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	case !slices.Contains(Formats(), f):
 		return nil, fmt.Errorf("format: got %q, want one of %v", f, Formats())
 	case f == HuggingFace && c.NumKVHeads > 0 && c.NumKVHeads != c.NumHeads:
-		return nil, fmt.Errorf("n_kv_head: got %d with n_head %d, want as many: transformers' GPT-2 has no fewer; format %s has",
-			c.NumKVHeads, c.NumHeads, Torch)
+		return nil, fmt.Errorf("n_kv_head: got %d with n_head %d, want as many: "+
+			"transformers' GPT-2 has no fewer; format %s has", c.NumKVHeads, c.NumHeads, Torch)
 	}
 	if err := emptyFolder(dir); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	return files, atomicwriter.WriteFile(filepath.Join(dir, configName), append(text, '\n'), 0o644)
 }
 
-// emptyFolder makes the folder and refuses one that is not empty.
+// emptyFolder makes the folder, or returns an error if it exists and is not empty.
 func emptyFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -84,7 +84,7 @@ func emptyFolder(dir string) error {
 	return err
 }
 
-// config returns the fields of config.json, all defaults spelled out.
+// config returns the fields of config.json, with all defaults.
 func (g *GPT) config(f Format) map[string]any {
 	c := g.Model.Config()
 	if c.Activation == "" {
@@ -125,7 +125,7 @@ func (g *GPT) config(f Format) map[string]any {
 	return fields
 }
 
-// tensors returns the parameters as a file of the format holds them.
+// tensors returns the parameters in the form of the format.
 func (g *GPT) tensors(f Format) []safetensors.Tensor {
 	if g.Dtype() == tensor.Float64 {
 		return tensors(g, f, (*tensor.Dense).Float64s)

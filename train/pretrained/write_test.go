@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What is written for transformers holds what their GPT-2 has, under its names, and
-// biases of 0 where a model has none.
+// A folder for transformers has the tensors of its GPT-2, by its names, and biases of 0 if
+// the model has none.
 func TestWrittenForHuggingFace(t *testing.T) {
 	for name, config := range cases {
 		if name == "gpt_grouped" {
@@ -35,7 +35,7 @@ func TestWrittenForHuggingFace(t *testing.T) {
 			x.DType = safetensors.F64
 			want[x.Name] = x
 		}
-		if config["bias"] == false { // those of the case with biases, but 0
+		if config["bias"] == false { // the biases of the case with biases, but 0
 			for _, x := range caseTensors(t, "torch/gpt.safetensors", "gpt") {
 				if strings.HasSuffix(x.Name, ".bias") {
 					want[x.Name] = safetensors.Tensor{Name: x.Name, Shape: x.Shape, Data: make([]float64, x.Shape[0]),
@@ -69,7 +69,7 @@ func TestWrittenForHuggingFace(t *testing.T) {
 	}
 }
 
-// Defaults are spelled out, which for other programs are others.
+// Defaults are written out, since those of other programs differ.
 func TestWrittenDefaults(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
@@ -88,7 +88,7 @@ func TestWrittenDefaults(t *testing.T) {
 	}
 }
 
-// A folder that holds anything is not written to.
+// Write refuses a folder that is not empty.
 func TestWriteRefuses(t *testing.T) {
 	g, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRead feeds the reader any bytes. What it accepts must be consistent and
-// survive being written and read again; the rest must be an error.
+// FuzzRead reads any bytes. An accepted file must be consistent and equal after it is
+// written and read again; any other must be an error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(pythonFile))
 	f.Add([]byte(file(`{}`, 0)))

@@ -13,18 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// file puts the header's length before it and n bytes of data behind it.
+// file returns a file of a header and n bytes of data.
 func file(header string, n int) string {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	return string(length) + header + strings.Repeat("\x00", n)
 }
 
-// one is a file of one tensor "w" with 8 bytes of data.
+// one returns a file of one tensor "w" with 8 bytes of data.
 func one(dtype, shape, offsets string) string {
 	return file(`{"w":{"dtype":`+dtype+`,"shape":`+shape+`,"data_offsets":`+offsets+`}}`, 8)
 }
 
-// two is a file of two U8 vectors over 8 bytes of data.
+// two returns a file of two U8 vectors with 8 bytes of data.
 func two(shapeA, offsetsA, shapeB, offsetsB string) string {
 	return file(`{"a":{"dtype":"U8","shape":`+shapeA+`,"data_offsets":`+offsetsA+`},`+
 		`"b":{"dtype":"U8","shape":`+shapeB+`,"data_offsets":`+offsetsB+`}}`, 8)
@@ -156,7 +156,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// A small file that claims much must not make the reader allocate much.
+// A small file must not make the reader allocate much memory, whatever it claims.
 func TestReadAllocatesLittleForHostileInput(t *testing.T) {
 	for _, row := range hostile {
 		var before, after runtime.MemStats
@@ -178,7 +178,7 @@ func TestErrorsStayShort(t *testing.T) {
 	assert.Less(t, len(err.Error()), 500)
 }
 
-// A source that ends early or fails: the file was cut while it was read.
+// A source may end early or fail, as when the file is truncated while it is read.
 func TestReadPassesOnTheSourcesError(t *testing.T) {
 	for n := range len(pythonFile) {
 		_, err := Read(strings.NewReader(pythonFile[:n]), int64(len(pythonFile)))
@@ -193,7 +193,7 @@ type failingReader struct{ err error }
 
 func (r failingReader) ReadAt([]byte, int64) (int, error) { return 0, r.err }
 
-// What the format allows, though it looks odd.
+// The format allows these odd files.
 func TestReadAccepts(t *testing.T) {
 	u8 := func(name string, data ...uint8) Tensor {
 		return Tensor{name, []int{len(data)}, append([]uint8{}, data...), U8}

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// PyTorch reads what was written: a GPT-2 written out there and the model.py of the
-// format torch give our logits, and what model.py saves is read as it was. Skipped
-// where no Python has PyTorch; TestWrittenForHuggingFace and TestTorchFolders hold the
-// files against stored ones.
+// PyTorch reads our folders: a GPT-2 in plain PyTorch and model.py of the format torch
+// compute our logits, and ReadGPT reads what model.py saves. The test is skipped without a
+// Python that has PyTorch; TestWrittenForHuggingFace and TestTorchFolders compare the files
+// with stored ones.
 func TestPyTorchReadsFolders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loading PyTorch takes seconds")
@@ -26,7 +26,7 @@ func TestPyTorchReadsFolders(t *testing.T) {
 	var models []*pretrained.GPT
 	var dirs []string
 	for name, config := range cases {
-		config = config.with(fields{"embd_pdrop": 0.5}) // which must not act here
+		config = config.with(fields{"embd_pdrop": 0.5}) // must have no effect here
 		g, err := pretrained.ReadGPT(write(t, config, caseTensors(t, "torch/gpt.safetensors", name)))
 		require.NoError(t, err)
 		for _, format := range pretrained.Formats() {
