@@ -43,8 +43,8 @@ var rooms = map[string][]string{
 	"attention/cmd/attention/internal/flags":       {},
 	"attention/cmd/attention/internal/plot":        {},
 	"attention/cmd/attention/internal/commandtest": {"attention/train", "attention/train/text", "attention/train/pretrained", "attention/layers", "attention/layers/chapter"},
-	"attention/cmd/attention/internal/run": {"attention/cmd/attention/internal/flags", "attention/train", "attention/train/text", "attention/train/pretrained",
-		"attention/layers", "attention/layers/chapter", "attention/layers/generate", "attention/internal/config", "attention/internal/safetensors"},
+	"attention/cmd/attention/internal/run": {"attention/train", "attention/train/text", "attention/train/pretrained",
+		"attention/layers", "attention/layers/chapter", "attention/layers/generate", "attention/internal/config", "attention/internal/folder", "attention/internal/safetensors"},
 
 	"attention/cmd/attention/internal/apply": {"attention/internal/config", "attention/layers", "attention/layers/chapter", "attention/graph", "attention/graph/mask", "attention/graph/machine", "attention/internal/safetensors"},
 	"attention/cmd/attention/internal/bench": {"attention/cmd/attention/internal/flags", "attention/train", "attention/train/text", "attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine",

@@ -29,8 +29,8 @@ func open(dir string) (*model, error) {
 	}
 	m, err := run.ModelFolders().ReadGPT(dir)
 	if errors.Is(err, pretrained.ErrNotGPT) {
-		if run, runErr := openRun(dir, nil); !errors.Is(runErr, errNoRun) {
-			return run, runErr
+		if m, runErr := openRun(dir, nil); !errors.Is(runErr, run.ErrNoRun) {
+			return m, runErr
 		}
 	}
 	if err != nil {

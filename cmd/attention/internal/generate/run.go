@@ -7,16 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/config"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
 )
-
-// errNoRun is the error for a folder that is no run of attention train.
-var errNoRun = errors.New("not a run folder")
 
 // openRun reads the model of a run with the weights of the newest of the checkpoints that is not damaged or, without
 // checkpoints, the run's last weights.
@@ -27,11 +23,11 @@ func openRun(dir string, checkpoints []string) (*model, error) {
 		return nil, err
 	}
 	m, err := newModel(text)
-	if errors.Is(err, errNoRun) {
+	if errors.Is(err, run.ErrNoRun) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
 	if len(checkpoints) == 0 {
 		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.params)
@@ -48,18 +44,14 @@ func openRun(dir string, checkpoints []string) (*model, error) {
 
 // newModel returns the model that a run's config.json describes, without its weights.
 func newModel(data []byte) (*model, error) {
-	var c struct {
-		Vocabulary *text.TokenizerConfig `json:"vocabulary"`
-		Model      *run.ModelConfig      `json:"model"`
-		Dtype      string                `json:"dtype"`
+	c, err := run.ParseConfig(data)
+	if err == nil {
+		err = c.ValidateModel()
 	}
-	if err := config.Foreign.Decode(data, &c); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if c.Vocabulary == nil || c.Model == nil {
-		return nil, errNoRun
-	}
-	dt, err := flags.Dtype(c.Dtype)
+	dt, err := c.TensorType()
 	if err != nil {
 		return nil, err
 	}

@@ -39,10 +39,10 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	text, err := os.ReadFile(config)
 	require.NoError(t, err)
 	for want, change := range map[string][2]string{
-		`: --dtype: got "int", want float32 or float64`:                    {`"float64"`, `"int"`},
-		": text: Characters: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
-		": chapter: LanguageModel: VocabSize: got 0, want at least 1":      {`"vocab":5`, `"vocab":0`},
-		": dtype: got 64, want a string":                                   {`"float64"`, `64`},
+		`: dtype: got "int", want one of float32, float64`:                      {`"float64"`, `"int"`},
+		": vocabulary.characters: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
+		": model.vocab: got 0, want at least 1":                                 {`"vocab":5`, `"vocab":0`},
+		": dtype: got 64, want a string":                                        {`"float64"`, `64`},
 	} {
 		require.Contains(t, string(text), change[0])
 		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644))

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,10 +9,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/internal/config"
 	"attention/train"
 	"attention/train/text"
+
+	"gorgonia.org/tensor"
 )
 
 // Config is config.json: all that is needed to use the model, and to repeat or resume the training.
@@ -36,6 +38,21 @@ type SampleConfig struct {
 	Prompt string `json:"prompt,omitempty"` // to continue; empty means the beginning of the validation split
 }
 
+// ErrNoRun is the error for a config.json that is no run's.
+var ErrNoRun = errors.New("got an exported model, want the folder of a run")
+
+// ParseConfig parses a run's config.json without validating it.
+func ParseConfig(text []byte) (c Config, err error) {
+	t, err := parseTree(text)
+	if err != nil {
+		return c, err
+	}
+	if t["model"] == nil {
+		return c, ErrNoRun
+	}
+	return c, c.decode(t)
+}
+
 // ReadConfig reads the config of a run folder.
 func ReadConfig(dir string) (c Config, err error) {
 	path := filepath.Join(dir, ConfigFile)
@@ -43,43 +60,98 @@ func ReadConfig(dir string) (c Config, err error) {
 	if err != nil {
 		return c, fmt.Errorf("--resume: %w, want the folder of a run", err)
 	}
-	if isExport(text) {
-		return c, fmt.Errorf("--resume: %s: got an exported model, want the folder of a run; to begin a run with its weights: --init %[1]s", dir)
-	}
-	if err = config.Decode(text, &c); err == nil {
+	if c, err = ParseConfig(text); err == nil {
 		err = c.Validate()
 	}
-	if err != nil {
-		return c, fmt.Errorf("--resume: %s: %w", path, err)
+	if errors.Is(err, ErrNoRun) {
+		return c, fmt.Errorf("--resume: %s: %w; to begin a run with its weights: --init %[1]s", dir, err)
 	}
-	return c, nil
+	return c, inPart("--resume: "+path, err)
 }
 
-// isExport reports whether a config.json is that of a model exported for other programs.
-func isExport(text []byte) bool {
-	var c struct {
-		ModelType string           `json:"model_type"` // in Hugging Face's form
-		Format    string           `json:"format"`     // in PyTorch's
-		Training  *json.RawMessage `json:"training"`
-	}
-	return json.Unmarshal(text, &c) == nil && c.Training == nil && c.ModelType+c.Format != ""
-}
-
-// Validate checks the config, which may have been edited by hand.
+// Validate returns an error for the first wrong field.
 func (c Config) Validate() error {
-	if c.EvalBatches < 0 {
-		return fmt.Errorf("eval_batches: got %d, want at least 0", c.EvalBatches)
-	}
-	if c.Sample.Tokens < 0 {
-		return fmt.Errorf("sample.tokens: got %d, want at least 0", c.Sample.Tokens)
-	}
-	if _, err := flags.Dtype(c.Dtype); err != nil {
+	if err := cmp.Or(
+		c.ValidateModel(),
+		c.validateSources(),
+		config.AtLeast(c, 1, "Batch"),
+		config.OneOf(c, "Order", c.Order, RandomOrder, sequentialOrder),
+		config.In(c, "Training", c.Training.Validate()),
+		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
+		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens"),
+		c.validateWritten(),
+	); err != nil {
 		return err
 	}
-	if err := CheckOrder(c.Order); err != nil {
-		return err
+	return c.validateSizes()
+}
+
+// ValidateModel returns an error for the first wrong field of those that are needed to use the model.
+func (c Config) ValidateModel() error {
+	_, err := c.TensorType()
+	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), err)
+}
+
+// TensorType returns the element type of the model.
+func (c Config) TensorType() (tensor.Dtype, error) {
+	switch c.Dtype {
+	case "float32":
+		return tensor.Float32, nil
+	case "float64":
+		return tensor.Float64, nil
 	}
-	return errors.Join(c.Vocabulary.Validate(), c.Model.Validate(), c.Training.Validate(), c.Checkpoints.Validate())
+	return tensor.Dtype{}, config.OneOf(c, "Dtype", c.Dtype, "float32", "float64")
+}
+
+func (c Config) validateSources() error {
+	if c.Text.Name == "" {
+		return config.Errorf(c, "Text.Name", "got none, want a file or %q", BuiltinName)
+	}
+	if c.Init != nil && c.Init.Name == "" {
+		return config.Errorf(c, "Init.Name", "got none, want a file or a folder")
+	}
+	return nil
+}
+
+// validateWritten returns an error for a number that is 0 to mean a default: a run's config holds the number itself.
+func (c Config) validateWritten() error {
+	err := config.AtLeast(c, 1, "Training.Accumulate", "Checkpoints.Keep")
+	if s := c.Training.Solver; s.Name != train.SGD {
+		err = cmp.Or(err, above0(c, "Training.Solver.Beta1", s.Beta1), above0(c, "Training.Solver.Beta2", s.Beta2), above0(c, "Training.Solver.Eps", s.Eps))
+	}
+	if m := c.Model.GPT; m != nil {
+		err = cmp.Or(err, config.In(c, "Model", above0(*m, "Eps", m.Eps)))
+	}
+	return err
+}
+
+func above0(c any, field string, got float64) error {
+	if got > 0 {
+		return nil
+	}
+	return config.Errorf(c, field, "got %v, want a number above 0", got)
+}
+
+// validateBeforeText is Validate for a config that lacks what reading the text adds.
+func (c Config) validateBeforeText() error {
+	if c.Vocabulary.Name == text.Characters && c.Vocabulary.Characters == "" {
+		c.Vocabulary.Characters = "a"
+	}
+	var err error
+	if c.Model, err = c.Model.withVocabulary(1, "token"); err != nil {
+		return config.In(c, "Model", err)
+	}
+	return c.Validate()
+}
+
+// WithText returns the config of a run on a text.
+func (c Config) WithText(k *Corpus) (Config, error) {
+	model, err := c.Model.withVocabulary(k.Tokenizer.Len(), k.Unit())
+	if err != nil {
+		return c, config.In(c, "Model", err)
+	}
+	c.Text, c.Vocabulary, c.NGram, c.Model = k.Source, k.Tokenizer.Config(), k.NGram, model
+	return c, c.Validate()
 }
 
 // Write writes config.json to the folder.
@@ -93,21 +165,27 @@ func (c Config) Write(f *Folder) error {
 }
 
 // About returns the values that a checkpoint must share with the run that resumes from it, by their paths in
-// config.json.
+// config.json as the first programs wrote it: without the model's type, and the schedule in an object of its name.
 func (c Config) About() (map[string]string, error) {
-	text, err := json.Marshal(map[string]any{
+	schedule, err := treeOf(c.Training.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	kind := fmt.Sprint(schedule["type"])
+	delete(schedule, "type")
+	t, err := treeOf(map[string]any{
 		"text": map[string]any{"sha256": c.Text.SHA256}, "vocabulary": c.Vocabulary, "model": c.Model,
 		"dtype": c.Dtype, "batch": c.Batch, "order": c.Order,
-		"training": map[string]any{"seed": c.Training.Seed, "clip_norm": c.Training.ClipNorm,
-			"accumulate": c.Training.Accumulate, "schedule": map[string]any{"cosine": c.Training.Schedule.Schedule}},
+		"training": map[string]any{"seed": c.Training.Seed, "clip_norm": c.Training.ClipNorm, "accumulate": c.Training.Accumulate},
 	})
 	if err != nil {
 		return nil, err
 	}
-	leaves, err := Leaves(text)
+	setAt(t, "training.schedule", tree{kind: schedule})
+	drop(treeAt(t, "model"), "type")
 	about := map[string]string{}
-	for path, value := range leaves {
+	for path, value := range leaves(t) {
 		about[path] = fmt.Sprint(value)
 	}
-	return about, err
+	return about, nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"unicode/utf8"
@@ -39,67 +38,43 @@ const BuiltinName = "built-in"
 // Builtin reports whether the text is the one in the program.
 func (s TextSource) Builtin() bool { return s.Name == BuiltinName }
 
-// TextName returns the name of the text at path, which is empty for the built-in one.
-func TextName(path string) string {
-	switch path {
-	case "":
-		return BuiltinName
-	case BuiltinName:
+// textName returns the name of the text at path, which is not that of the built-in one.
+func textName(path string) string {
+	if path == BuiltinName {
 		return "." + string(filepath.Separator) + path
 	}
 	return path
 }
 
-// ReadCorpus reads a text, or the built-in one if path is empty, and splits it. A vocabulary of no characters gets those
-// of the text.
-func ReadCorpus(path string, context int, tokens text.TokenizerConfig) (*Corpus, error) {
-	text := builtinText
-	if path != "" {
+// ReadCorpus reads and splits the text of a run. If the config has its checksum, the text must be the same. A vocabulary
+// of no characters gets those of the text.
+func ReadCorpus(r Config) (*Corpus, error) {
+	name, text, context := r.Text.Name, builtinText, r.Model.context()
+	if !r.Text.Builtin() {
 		var err error
-		if text, err = readText(path); err != nil {
-			return nil, fmt.Errorf("--text: %s: %w", path, err)
+		if text, err = readText(name); err != nil {
+			return nil, fmt.Errorf("--text: %s: %w", name, err)
 		}
 	}
 	sum := sha256.Sum256([]byte(text))
-	c := &Corpus{Source: TextSource{Name: TextName(path), Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
-	ids, err := c.encode(text, tokens)
+	c := &Corpus{Source: TextSource{Name: name, Bytes: len(text), SHA256: hex.EncodeToString(sum[:])}}
+	ids, err := c.encode(text, r.Vocabulary)
 	if err != nil {
-		return nil, fmt.Errorf("--text: %s: %w", c.Source.Name, err)
+		return nil, fmt.Errorf("--text: %s: %w", name, err)
 	}
 	// A tenth is for validation and must be longer than a window.
 	switch longest := (len(ids) - 1) / 10; {
 	case context <= longest:
-	case path == "":
+	case r.Text.Builtin():
 		return nil, fmt.Errorf("--context: got %d, want at most %d for the built-in text", context, longest)
 	default:
-		return nil, fmt.Errorf("--text: %s: got %d %s, want more than 10 times --context %d", path, len(ids), c.Unit(), context)
+		return nil, fmt.Errorf("--text: %s: got %d %s, want more than 10 times --context %d", name, len(ids), c.Unit(), context)
+	}
+	if want := r.Text.SHA256; want != "" && want != c.Source.SHA256 {
+		return nil, fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",
+			name, c.Source.SHA256, want)
 	}
 	return c, c.split(ids, context)
-}
-
-// ReadSameCorpus reads the text of a run, which must not have changed.
-func ReadSameCorpus(r Config) (*Corpus, error) {
-	path := r.Text.Name
-	if r.Text.Builtin() {
-		path = ""
-	}
-	c, err := ReadCorpus(path, r.Model.context(), r.Vocabulary)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; if it has moved, say where to with --text", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c, c.CheckSum(r.Text.SHA256)
-}
-
-// CheckSum returns an error unless the text has the SHA-256 sum, or sum is empty.
-func (c *Corpus) CheckSum(sum string) error {
-	if sum != "" && c.Source.SHA256 != sum {
-		return fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",
-			c.Source.Name, c.Source.SHA256, sum)
-	}
-	return nil
 }
 
 // encode makes the tokenizer and returns the ids of the text.

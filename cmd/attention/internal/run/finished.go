@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"attention/internal/safetensors"
+	"attention/train"
 	"attention/train/pretrained"
 )
 
@@ -18,31 +19,30 @@ const stepsKey = "steps"
 // Unfinished returns the paths of the checkpoints, ascending, of a run that has no model or has taken steps since it
 // wrote its model; nil for others.
 func Unfinished(dir string) (checkpoints []string) {
-	files, _ := os.ReadDir(filepath.Join(dir, CheckpointsFolder)) // sorted
-	for _, f := range files {
-		if _, ok := stepsOf(f.Name()); ok {
-			checkpoints = append(checkpoints, filepath.Join(dir, CheckpointsFolder, f.Name()))
-		}
+	for _, steps := range unfinishedSteps(dir) {
+		checkpoints = append(checkpoints, train.CheckpointPath(filepath.Join(dir, CheckpointsFolder), steps))
+	}
+	return checkpoints
+}
+
+// unfinishedSteps returns the numbers of steps of the checkpoints that Unfinished returns.
+func unfinishedSteps(dir string) []int {
+	all, err := train.CheckpointSteps(filepath.Join(dir, CheckpointsFolder))
+	if err != nil || len(all) == 0 { // no run, or one that was killed early
+		return nil
 	}
 	model, err := safetensors.Open(filepath.Join(dir, ModelFile))
-	if errors.Is(err, os.ErrNotExist) || len(checkpoints) == 0 {
-		return checkpoints
+	if errors.Is(err, os.ErrNotExist) {
+		return all
 	}
 	if err != nil { // which reading the model reports
 		return nil
 	}
 	defer model.Close()
-	newest, _ := stepsOf(checkpoints[len(checkpoints)-1])
-	if steps, err := strconv.Atoi(model.Metadata()[stepsKey]); err != nil || newest <= steps {
+	if steps, err := strconv.Atoi(model.Metadata()[stepsKey]); err != nil || all[len(all)-1] <= steps {
 		return nil
 	}
-	return checkpoints
-}
-
-// stepsOf returns the number of steps in a checkpoint's name.
-func stepsOf(path string) (steps int, ok bool) {
-	_, err := fmt.Sscanf(filepath.Base(path), "step-%d", &steps)
-	return steps, err == nil
+	return all
 }
 
 // CheckFinished returns the error err of reading a GPT's folder, or a plainer one for what is no folder, and an error
@@ -54,13 +54,12 @@ func CheckFinished(dir string, err error) error {
 	if err := CheckFolder(dir); err != nil {
 		return err
 	}
-	checkpoints := Unfinished(dir)
-	if len(checkpoints) == 0 {
+	steps := unfinishedSteps(dir)
+	if len(steps) == 0 {
 		return err
 	}
-	steps, _ := stepsOf(checkpoints[len(checkpoints)-1])
 	return fmt.Errorf("%s: got a run that is not finished, want one that is; to end it where it stands: %s --steps %d",
-		dir, ResumeCommand(dir), steps)
+		dir, ResumeCommand(dir), steps[len(steps)-1])
 }
 
 // CheckFolder returns an error for what is no folder.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
+	"attention/internal/folder"
 	"attention/layers"
 	"attention/train"
 
@@ -30,10 +30,6 @@ const (
 	ModelFile         = "model.safetensors"
 	MetricsFile       = "metrics.jsonl"
 	CheckpointsFolder = "checkpoints"
-	lockName          = "lock" // of the checkpoints
-
-	// PartPrefix begins the names of files that are not complete.
-	PartPrefix = ".tmp-"
 )
 
 // NewFolder makes a run folder, or with an empty path the first new one of runs/1, runs/2, … It never overwrites: a
@@ -61,8 +57,7 @@ func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	return f, nil
 }
 
-// checkFree returns an error for a folder that holds more than a run leaves that was killed before it began: a lock and
-// incomplete files.
+// checkFree returns an error for a folder that holds more than a run leaves that was killed before it began.
 func checkFree(path string) error {
 	files, err := os.ReadDir(path)
 	checkpoints, _ := os.ReadDir(filepath.Join(path, CheckpointsFolder))
@@ -70,7 +65,7 @@ func checkFree(path string) error {
 		return outError(err)
 	}
 	for _, f := range append(files, checkpoints...) {
-		if name := f.Name(); name != CheckpointsFolder && name != lockName && !strings.HasPrefix(name, PartPrefix) {
+		if f.Name() != CheckpointsFolder && !folder.IsLeftover(f.Name()) {
 			return fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", path)
 		}
 	}
@@ -83,13 +78,7 @@ func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := os.ReadDir(path)
-	for _, f := range files {
-		if strings.HasPrefix(f.Name(), PartPrefix) {
-			err = errors.Join(err, os.Remove(filepath.Join(path, f.Name())))
-		}
-	}
-	if err != nil {
+	if err := folder.RemoveIncomplete(path); err != nil {
 		return nil, errors.Join(err, checkpoints.Close())
 	}
 	return &Folder{Path: path, Checkpoints: checkpoints}, nil

@@ -28,6 +28,12 @@ type evaluationLine struct {
 	Batches        int     `json:"batches,omitempty"` // random ones; 0 means the whole validation split
 }
 
+// A metricLine is a line of either kind: that of a step has no validation loss.
+type metricLine struct {
+	stepLine
+	ValidationLoss *float64 `json:"validation_loss"`
+}
+
 // Metrics writes metrics.jsonl and keeps the first error.
 type Metrics struct {
 	file *os.File
@@ -73,10 +79,7 @@ func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		var line struct {
-			stepLine
-			ValidationLoss *float64 `json:"validation_loss"`
-		}
+		var line metricLine
 		switch err := json.Unmarshal(text, &line); {
 		case err == nil && line.ValidationLoss != nil && line.Step == len(h.Steps):
 			h.Evaluations = append(h.Evaluations, train.Evaluation{Step: line.Step, Loss: *line.ValidationLoss})
@@ -89,6 +92,32 @@ func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error
 		size += int64(len(text))
 	}
 	return size, nil
+}
+
+// StepsTaken returns the number of steps with a line in the metrics.jsonl of a run folder. The last line may be cut.
+func StepsTaken(folder string) (n int, err error) {
+	f, err := os.Open(filepath.Join(folder, MetricsFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	dec := json.NewDecoder(f)
+	for {
+		var line metricLine
+		err := dec.Decode(&line)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		if line.ValidationLoss == nil {
+			n++
+		}
+	}
 }
 
 // AddStep adds a step.

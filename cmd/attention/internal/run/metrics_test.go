@@ -58,6 +58,30 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 	}
 }
 
+func TestStepsTaken(t *testing.T) {
+	const step = `{"step":1,"loss":2.5,"learning_rate":0.5,"grad_norm":3,"tokens_per_second":7}` + "\n"
+	for _, row := range []struct {
+		reason, text string
+		want         int
+	}{
+		{"no file", "", 0},
+		{"a step and an evaluation", step + `{"step":1,"validation_loss":1.5}` + "\n", 1},
+		{"a line that was cut", step + step + step[:20], 2},
+	} {
+		dir := t.TempDir()
+		if row.text != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte(row.text), 0o644))
+		}
+		n, err := StepsTaken(dir)
+		require.NoError(t, err, row.reason)
+		require.Equal(t, row.want, n, row.reason)
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte("learning_rate"), 0o644))
+	_, err := StepsTaken(dir)
+	require.ErrorContains(t, err, filepath.Join(dir, MetricsFile)+": invalid character 'l'")
+}
+
 // TestMetricsKeepTheFirstError.
 func TestMetricsKeepTheFirstError(t *testing.T) {
 	m, err := NewMetrics(t.TempDir())

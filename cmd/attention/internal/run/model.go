@@ -1,10 +1,9 @@
-// Package run knows the runs of attention train: their folder, config.json, text and model. The commands that train,
-// read and export models share it.
+// Package run knows the runs of attention train: their config, the flags and files that it is made of, their folder,
+// text and model. The commands that train, read and export models share it.
 package run
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"attention/internal/config"
@@ -14,7 +13,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// The names of the models, for --model.
+// The types of models, for --model.
 const (
 	LayerModel = "layer" // embeddings, one attention layer and a projection
 	GPTModel   = "gpt"
@@ -41,7 +40,7 @@ type Watchable interface {
 	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
 
-// ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's.
+// ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's with its type.
 type ModelConfig struct {
 	Layer *chapter.LanguageModelConfig
 	GPT   *layers.GPTConfig
@@ -57,8 +56,8 @@ func (c ModelConfig) New(s layers.Scope) (Model, error) {
 	return &layer{m, *c.Layer}, err
 }
 
-// Name returns the name of the model.
-func (c ModelConfig) Name() string {
+// Type returns the type of the model.
+func (c ModelConfig) Type() string {
 	if c.GPT != nil {
 		return GPTModel
 	}
@@ -72,43 +71,104 @@ func (c ModelConfig) context() int {
 	return c.Layer.ContextLength
 }
 
-// Validate checks the model's config.
+// causal reports whether the model learns from every position of a window.
+func (c ModelConfig) causal() bool {
+	return c.GPT != nil || c.Layer != nil && c.Layer.Attention.Causal()
+}
+
+// withVocabulary returns the config with room for at least n tokens: as many as it has, or n if it says none.
+func (c ModelConfig) withVocabulary(n int, unit string) (ModelConfig, error) {
+	var model any
+	var room *int
+	if c.GPT != nil {
+		m := *c.GPT
+		c.GPT, model, room = &m, m, &m.VocabSize
+	} else {
+		m := *c.Layer
+		c.Layer, model, room = &m, m, &m.VocabSize
+	}
+	if *room == 0 {
+		*room = n
+	}
+	if *room < n {
+		return c, config.Errorf(model, "VocabSize", "got %d, want at least the %d %s of the tokenizer", *room, n, unit)
+	}
+	return c, nil
+}
+
+// manyHeads reports whether a layer has a number of heads.
+func manyHeads(c chapter.Config) bool {
+	return c.Layer == "multi_head" || c.Layer == "multi_head_wrapper"
+}
+
+// Validate returns an error for the first wrong field.
 func (c ModelConfig) Validate() error {
 	switch {
 	case c.GPT != nil:
 		return c.GPT.Validate()
-	case c.Layer != nil:
-		return c.Layer.Validate()
+	case c.Layer == nil:
+		return config.Errorf(c, "", "got none, want one of type %s or %s", LayerModel, GPTModel)
 	}
-	return errors.New("model: got none, want one")
+	m := *c.Layer
+	a := m.Attention
+	if a.Dropout > 0 && !a.Causal() {
+		return config.Errorf(m, "Attention.Dropout", "got %v, want 0 with %s=%s, which has no dropout",
+			a.Dropout, config.Field("Attention.Layer"), a.Layer)
+	}
+	if manyHeads(a) && a.NumHeads > 0 && m.EmbedDim%a.NumHeads != 0 {
+		return config.Errorf(m, "Attention.NumHeads", "got %d, want a divisor of %s=%d", a.NumHeads, config.Field("EmbedDim"), m.EmbedDim)
+	}
+	return m.Validate()
 }
 
-// MarshalJSON encodes the field that is set.
+// MarshalJSON writes the type and the fields of the model.
 func (c ModelConfig) MarshalJSON() ([]byte, error) {
-	if c.GPT != nil {
-		return json.Marshal(c.GPT)
+	var model any = c.GPT
+	if c.GPT == nil {
+		if c.Layer == nil {
+			return []byte("{}"), nil
+		}
+		model = c.Layer
 	}
-	return json.Marshal(c.Layer)
+	text, err := json.Marshal(model)
+	if err != nil {
+		return nil, err
+	}
+	return append(fmt.Appendf(nil, `{"type":%q,`, c.Type()), text[1:]...), nil
 }
 
-// UnmarshalJSON tells the models apart by the name of their width. A field that the model does not have is an error.
+// UnmarshalJSON replaces the model by the one of the type.
 func (c *ModelConfig) UnmarshalJSON(text []byte) error {
-	var gpt struct {
-		Width *int `json:"n_embd"`
+	var head struct {
+		Type string `json:"type"`
 	}
-	if err := json.Unmarshal(text, &gpt); err != nil {
+	if err := config.Foreign.Decode(text, &head); err != nil {
 		return err
 	}
-	if gpt.Width == nil {
-		c.Layer = new(chapter.LanguageModelConfig)
-		return config.Decode(text, c.Layer)
+	switch head.Type {
+	case LayerModel:
+		*c = ModelConfig{Layer: new(chapter.LanguageModelConfig)}
+		return config.Decode(text, &head, c.Layer)
+	case GPTModel:
+		type strict layers.GPTConfig // whose own decoder ignores other keys, which GPT-2's files have
+		var m strict
+		if err := config.Decode(text, &head, &m); err != nil {
+			return err
+		}
+		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m)}
+		return nil
+	case "":
+		return config.Decode(text, &struct{}{}) // a part of a config may say nothing of the model
 	}
-	c.GPT = new(layers.GPTConfig)
-	if err := config.Decode(text, new(gptFields)); err != nil {
-		return err
-	}
-	return json.Unmarshal(text, c.GPT)
+	return config.JSON(config.OneOf(head, "Type", head.Type, LayerModel, GPTModel))
 }
 
-// gptFields is a GPTConfig without its decoder, which ignores other keys.
-type gptFields layers.GPTConfig
+// modelTypeOf returns the type of a model that does not say it, as earlier programs wrote it.
+func modelTypeOf(model tree) string {
+	for _, key := range []string{"vocab", "context", "width", "attention"} {
+		if _, ok := model[key]; ok {
+			return LayerModel
+		}
+	}
+	return GPTModel
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"attention/internal/config"
 	"attention/train/pretrained"
 )
 
@@ -14,29 +13,22 @@ func ModelFolders() pretrained.Reader { return pretrained.Reader{Config: pretrai
 // pretrainedConfig returns the config.json of a model folder for that of a run, in
 // which the GPT's config is the value of "model". Others it returns as they are.
 func pretrainedConfig(contents []byte) ([]byte, error) {
-	var run struct {
-		Model      json.RawMessage `json:"model"`
-		Vocabulary json.RawMessage `json:"vocabulary"`
-	}
-	if json.Unmarshal(contents, &run) != nil || run.Model == nil {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(contents, &members) != nil || members["model"] == nil {
 		return contents, nil
 	}
-	if err := config.Foreign.Decode(contents, &run); err != nil {
+	t, err := parseTree(contents)
+	if err != nil {
 		return nil, err
 	}
-	var gpt struct {
-		Width *int `json:"n_embd"`
-	}
-	if err := json.Unmarshal(run.Model, &gpt); err != nil || gpt.Width == nil {
+	model := treeAt(t, "model")
+	if model["type"] != GPTModel {
 		return nil, fmt.Errorf("model: %w", pretrained.ErrNotGPT)
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(run.Model, &fields); err != nil {
-		return nil, err
+	delete(model, "type")
+	model["model_type"] = "gpt2"
+	if vocabulary, ok := t["vocabulary"]; ok {
+		model["vocabulary"] = vocabulary
 	}
-	fields["model_type"] = json.RawMessage(`"gpt2"`)
-	if run.Vocabulary != nil {
-		fields["vocabulary"] = run.Vocabulary
-	}
-	return json.Marshal(fields)
+	return json.Marshal(model)
 }

@@ -13,7 +13,9 @@ func TestPretrainedConfig(t *testing.T) {
 	for _, row := range []struct{ reason, config, want string }{
 		{"a run", `{"text": {"name": "x"}, "vocabulary": {"characters": "ab"}, "model": {"n_embd": 12, "n_layer": 2}, "dtype": "float64"}`,
 			`{"model_type": "gpt2", "n_embd": 12, "n_layer": 2, "vocabulary": {"characters": "ab"}}`},
-		{"no tokenizer", `{"vocabulary": null, "model": {"n_embd": 12}}`, `{"model_type": "gpt2", "n_embd": 12, "vocabulary": null}`},
+		{"no tokenizer", `{"vocabulary": null, "model": {"n_embd": 12}}`, `{"model_type": "gpt2", "n_embd": 12}`},
+		{"of any type of value, for the reader to refuse", `{"model": {"n_embd": "12"}}`, `{"model_type": "gpt2", "n_embd": "12"}`},
+		{"a model with its type", `{"model": {"type": "gpt", "n_embd": 12}}`, `{"model_type": "gpt2", "n_embd": 12}`},
 		{"no vocabulary", `{"model": {"n_embd": 12}}`, `{"model_type": "gpt2", "n_embd": 12}`},
 		{"a model folder's own", `{"model_type": "gpt2", "n_embd": 12}`, `{"model_type": "gpt2", "n_embd": 12}`},
 		{"for the reader to refuse", `[1]`, `[1]`},
@@ -23,7 +25,7 @@ func TestPretrainedConfig(t *testing.T) {
 		require.JSONEq(t, row.want, string(got), row.reason)
 	}
 	for _, config := range []string{
-		`{"model": {"vocab": 13}}`, `{"model": {"n_embd": null}}`, `{"model": {"n_embd": "12"}}`, `{"model": 7}`, `{"model": null}`,
+		`{"model": {"vocab": 13}}`, `{"model": {"n_embd": null}}`, `{"model": {"type": "layer", "n_embd": 12}}`, `{"model": 7}`, `{"model": null}`,
 	} {
 		_, err := pretrainedConfig([]byte(config))
 		require.ErrorIs(t, err, pretrained.ErrNotGPT, config)

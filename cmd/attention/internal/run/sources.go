@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"attention/train"
@@ -98,11 +97,3 @@ const (
 	RandomOrder     = "random"
 	sequentialOrder = "sequential"
 )
-
-// CheckOrder returns an error unless --order names one.
-func CheckOrder(order string) error {
-	if order != RandomOrder && order != sequentialOrder {
-		return fmt.Errorf("--order: got %q, want %s or %s", order, RandomOrder, sequentialOrder)
-	}
-	return nil
-}

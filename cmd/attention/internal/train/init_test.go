@@ -101,13 +101,13 @@ func TestTrainInitWrong(t *testing.T) {
 		"--init " + gpt + " --activation relu":                   "--init: " + gpt + ": --activation: got relu, want gelu_new, that of the weights",
 		"--init " + gpt + " --bias=false":                        "--init: " + gpt + ": --bias: got false, want true, that of the weights",
 		"--init " + gpt + " --context 7":                         "--init: " + gpt + ": --context: got 7, want 6, that of the weights",
-		"--init " + gpt + " --tokenizer bytes":                   "--vocab: got 28, want at least the 256 bytes of the tokenizer",
+		"--init " + gpt + " --tokenizer bytes":                   "--init: " + gpt + ": model.vocab_size: got 28, want at least the 256 bytes of the tokenizer",
 		"--init " + gpt + " --model layer":                       "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders",
 		"--init " + layer:                                        "--init: pretrained: " + layer + ": config.json: model: the model is no GPT",
 		"--model gpt --init " + layer + "/loss.png":              "--init: train: parameters: safetensors: ",
 		"--model gpt --init " + layer + "/model.safetensors":     "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights",
 		"--dtype float64 --init " + layer + "/model.safetensors": "--init: " + layer + "/model.safetensors: --dtype: got float64, want float32, that of the weights",
-		"--width 12 --init " + layer + "/model.safetensors":      "--init: " + layer + "/model.safetensors: --heads: got 4, want 2, that of the weights",
+		"--width 12 --init " + layer + "/model.safetensors":      "--init: " + layer + "/model.safetensors: --width: got 12, want 8, that of the weights",
 		"--model gpt --heads 2 --layers 2 --width 16 --context 6 --init " + gpt + "/model.safetensors": "--init: " + gpt + "/model.safetensors: --width: got 16, want 8, that of the weights",
 	} {
 		err := trainTo(t.Context(), new(bytes.Buffer), append(strings.Fields(args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)

@@ -186,5 +186,5 @@ func fileSize(path string) int64 {
 // isSaving says whether a checkpoint is being written.
 func isSaving(folder string) bool {
 	entries, _ := os.ReadDir(filepath.Join(folder, run.CheckpointsFolder))
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), run.PartPrefix) })
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".tmp-") })
 }

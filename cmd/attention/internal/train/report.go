@@ -54,7 +54,7 @@ func (r *training) countString() string {
 
 func (r *training) printSolver() {
 	training, solver := r.config.Training, r.config.Training.Solver
-	fmt.Fprintf(r.out, "solver    %s, learning rate %v", solver.Name, training.Schedule.Schedule.(train.Cosine).Peak)
+	fmt.Fprintf(r.out, "solver    %s, learning rate %v", solver.Name, peakRate(training.Schedule))
 	for _, f := range []struct {
 		name  string
 		value float64
@@ -64,6 +64,14 @@ func (r *training) printSolver() {
 		}
 	}
 	fmt.Fprintln(r.out)
+}
+
+// peakRate returns the highest learning rate of a schedule.
+func peakRate(s train.ScheduleConfig) float64 {
+	if c, ok := s.Schedule.(train.Cosine); ok {
+		return c.Peak
+	}
+	return s.At(0)
 }
 
 // printMemory prints the memory of a step and, for a GPT, of the sample's cache.

@@ -1,15 +1,13 @@
 package train
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"attention/cmd/attention/internal/run"
 	"attention/train"
@@ -17,27 +15,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// besideResume are the flags that may stand beside --resume; the rest is settled by
-// the run's config.
-var besideResume = []string{"steps", "save-every", "keep", "text", "prompt", "sample"}
-
-// checkBesideResume refuses flags that would make another run of it.
-func checkBesideResume(flags *pflag.FlagSet) (err error) {
-	flags.Visit(func(f *pflag.Flag) {
-		if err == nil && f.Name != "resume" && !slices.Contains(besideResume, f.Name) {
-			err = fmt.Errorf("--%s: got it beside --resume, want only --%s: the run's %s says the rest",
-				f.Name, strings.Join(besideResume, ", --"), run.ConfigFile)
-		}
-	})
-	return err
-}
-
 // resumeRun resumes the run of a folder.
-func resumeRun(ctx context.Context, w io.Writer, o options, given func(flag string) bool) error {
-	if err := o.validateResume(given); err != nil {
-		return err
-	}
-	path, checkpoint := o.resume, ""
+func resumeRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
+	path, checkpoint := flags.Lookup("resume").Value.String(), ""
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
 	}
@@ -45,7 +25,9 @@ func resumeRun(ctx context.Context, w io.Writer, o options, given func(flag stri
 	if err != nil {
 		return err
 	}
-	o.change(&config, given)
+	if err := config.Resume(flags); err != nil {
+		return err
+	}
 	f, err := run.OpenFolder(path, config.Checkpoints)
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
@@ -60,32 +42,13 @@ func resumeRun(ctx context.Context, w io.Writer, o options, given func(flag stri
 	return r.run(ctx)
 }
 
-// change puts what is given beside --resume into the config.
-func (o options) change(c *run.Config, given func(flag string) bool) {
-	if given("steps") {
-		c.Training.Steps = o.steps
-	}
-	if given("save-every") {
-		c.Checkpoints.Every = o.saveEvery
-	}
-	if given("keep") {
-		c.Checkpoints.Keep = o.keep
-	}
-	if given("sample") {
-		c.Sample.Tokens = o.sample
-	}
-	if given("prompt") {
-		c.Sample.Prompt = o.prompt
-	}
-	if given("text") {
-		c.Text.Name = run.TextName(o.text)
-	}
-}
-
 // restoreRun makes the run of a config anew and moves it to where its newest
 // checkpoint, or the given one, stands. Without one it begins from the start.
 func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string) (*training, error) {
-	c, err := run.ReadSameCorpus(config)
+	c, err := run.ReadCorpus(config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; if it has moved, say where to with --text", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +95,10 @@ func (r *training) restore(checkpoint string) error {
 
 // requireFresh returns an error for a run that has trained past its first checkpoint but has none.
 func (r *training) requireFresh() error {
-	metrics, err := os.ReadFile(filepath.Join(r.folder.Path, run.MetricsFile))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	steps, err := run.StepsTaken(r.folder.Path)
+	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
-	steps := bytes.Count(metrics, []byte(`"learning_rate"`)) // in the line of each step
 	every := r.config.Checkpoints.Every
 	_, err = os.Stat(filepath.Join(r.folder.Path, run.ModelFile))
 	if err == nil || every > 0 && steps > every {
@@ -148,7 +110,7 @@ func (r *training) requireFresh() error {
 
 // readSameInit reads the weights that the run began with.
 func (r *training) readSameInit() error {
-	if _, err := initSource(r.config.Init.Name, r.config.Init.SHA256); err != nil {
+	if err := checkInit(r.config.Init); err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	return r.readInit()

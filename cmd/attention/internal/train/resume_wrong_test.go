@@ -22,7 +22,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
 	text := c.Text.Name
-	const only = ", want only --steps, --save-every, --keep, --text, --prompt, --sample: the run's config.json says the rest"
+	const only = ", want only --text, --steps, --save-every, --keep, --prompt, --sample: the run's config.json says the rest"
 	requireError := func(want string, args ...string) {
 		before := contents(t, folder)
 		err := trainTo(t.Context(), new(bytes.Buffer), append([]string{"--resume"}, args...)...)
@@ -30,7 +30,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 		require.Equal(t, term.OneLine(err), err.Error())
 		require.Equal(t, before, contents(t, folder))
 	}
-	requireError("--resume: got nothing, want the name of a folder", "")
+	requireError("--resume: got nothing, want the folder", "")
 	requireError("--width: got it beside --resume"+only, folder, "--width", "8")
 	requireError("--out: got it beside --resume"+only, folder, "--out", "x")
 	requireError("--steps: got 0, want at least 1", folder, "--steps", "0")
@@ -57,9 +57,9 @@ func TestTrainResumeRefuses(t *testing.T) {
 	spoil(config, replace(`"batch": 3`, `"batch": 3, "batch": 3`), "--resume: "+config+`: field "batch" comes twice`)
 	spoil(config, replace(`"tokens": 40`, `"tokens": -1`), "--resume: "+config+": sample.tokens: got -1, want at least 0")
 	spoil(config, replace("batch", "bunch"), "--resume: "+config+`: unknown field "bunch"; it has text, `)
-	spoil(config, replace(`"float32"`, `"float16"`), "--resume: "+config+`: --dtype: got "float16", want`)
+	spoil(config, replace(`"float32"`, `"float16"`), "--resume: "+config+`: dtype: got "float16", want`)
 	spoil(config, replace(`"num_heads": 2`, `"num_heads": 4`), `model.attention.num_heads: got "2", want the loop's "4"`)
-	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": chapter: LanguageModel: Attention.EmbedDim: got 8, want EmbedDim=9")
+	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": model.attention.num_heads: got 2, want a divisor of model.width=9")
 	spoil(config, replace(`"name": "adamw"`, `"name": "adam"`), "solver: got adamw(")
 	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
 	spoil(path(run.MetricsFile), replace(`{"step":7,`, `{"step":8,`), path(run.MetricsFile)+`: line 8: got "{\"step\":8,`)

@@ -7,13 +7,13 @@ import (
 	"io"
 	"time"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
 
+	"github.com/spf13/pflag"
 	G "gorgonia.org/gorgonia"
 )
 
@@ -39,16 +39,23 @@ type training struct {
 
 // beginRun goes from flags to a run folder. What is wrong with the flags or the files
 // they name is found before the folder is made.
-func beginRun(ctx context.Context, w io.Writer, o options) error {
-	c, err := o.readCorpus()
+func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
+	settings, err := run.NewSettings(flags)
 	if err != nil {
 		return err
 	}
-	if err := o.checkSizes(o.vocabularyOf(c)); err != nil {
+	config, err := settings.Config()
+	if err != nil {
 		return err
 	}
-	config := o.runConfig(c)
-	if config.Init, err = initSource(o.init, o.initSum); err != nil {
+	c, err := run.ReadCorpus(config)
+	if err != nil {
+		return err
+	}
+	if config, err = config.WithText(c); err != nil {
+		return settings.Named(err)
+	}
+	if err := checkInit(config.Init); err != nil {
 		return err
 	}
 	r, err := newTraining(w, config, c)
@@ -58,7 +65,7 @@ func beginRun(ctx context.Context, w io.Writer, o options) error {
 	if err := r.readInit(); err != nil {
 		return err
 	}
-	if r.folder, err = run.NewFolder(o.out, config.Checkpoints); err != nil {
+	if r.folder, err = run.NewFolder(flags.Lookup("out").Value.String(), config.Checkpoints); err != nil {
 		return err
 	}
 	err = r.config.Write(r.folder)
@@ -73,7 +80,7 @@ func beginRun(ctx context.Context, w io.Writer, o options) error {
 
 // newTraining prepares a run without touching a file.
 func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, error) {
-	dt, err := flags.Dtype(config.Dtype)
+	dt, err := config.TensorType()
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,11 +12,13 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // TestTrainIsRepeatable: the same flags give the same model, pictures and sample,
@@ -48,9 +51,10 @@ func TestTrainMovesTheWeights(t *testing.T) {
 			folder, printed := tinyRun(t, "--solver", solver, "--lr", rate)
 			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
 			require.NoError(t, err)
-			p := layers.NewParams(dtypeOf(t, "float32"), 1)
-			o := options{layer: "multi_head", width: 8, heads: 2, context: 6}
-			_, err = o.modelConfig(28).New(p.Scope(""))
+			c, err := run.ReadConfig(folder)
+			require.NoError(t, err)
+			p := layers.NewParams(tensor.Float32, 1)
+			_, err = c.Model.New(p.Scope(""))
 			require.NoError(t, err)
 			for name, initial := range p.All() {
 				now, ok := model.Get(name)
@@ -110,4 +114,41 @@ func runText(t *testing.T, text string) {
 	require.NotContains(t, sampled(t, printed.String()), "\x1b")
 	require.NotContains(t, sampled(t, printed.String()), "\r")
 	commandtest.RequirePicture(t, dir+"/run/attention.png", commandtest.WeightColors())
+}
+
+// TestSettingsOfARun: its config.json makes the same run again, whatever its flags were.
+func TestSettingsOfARun(t *testing.T) {
+	for _, flags := range []string{
+		"--model gpt --layers 1 --kv-heads 1 --hidden 5 --activation relu --norm-eps 0.01 --bias=false --tie=false --vocab 40 --dropout 0.1 --attention-dropout 0.2 " +
+			"--tokenizer bytes --vocab 300 --eval-batches 2 --order sequential",
+		"--model gpt --tokenizer characters --accumulate 2 --seed 5 --lr 0.01 --min-lr 0.002 --warmup 3 --decay-steps 10 --clip 0.5 --keep 1 --save-every 5",
+		"--layer additive --solver sgd --momentum 0.5 --dtype float64 --weight-decay 0.1",
+		"--layer multi_head_wrapper --qkv-bias --dropout 0.1 --beta1 0.8 --eps 1e-5",
+	} {
+		folder, _ := tinyRun(t, strings.Fields(flags)...)
+		again := filepath.Join(t.TempDir(), "again")
+		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, run.ConfigFile), "--out", again))
+		requireSameOutcome(t, folder, again)
+	}
+}
+
+// TestSettingsNameAnotherFile: the text of a config has to be what it was.
+func TestSettingsNameAnotherFile(t *testing.T) {
+	folder, _ := tinyRun(t, "--tokenizer", "characters")
+	c, err := run.ReadConfig(folder)
+	require.NoError(t, err)
+	config := filepath.Join(folder, run.ConfigFile)
+	require.NoError(t, os.WriteFile(c.Text.Name, []byte(tinyText[1:]), 0o644))
+	err = trainTo(t.Context(), new(bytes.Buffer), "--config", config)
+	require.ErrorContains(t, err, "--text: "+c.Text.Name+": got a text with SHA-256 ")
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, []byte(tinyText[10:]), 0o644))
+	again := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--config", config, "--text", other, "--out", again))
+	d, err := run.ReadConfig(again)
+	require.NoError(t, err)
+	require.Equal(t, c.Vocabulary, d.Vocabulary)
+	require.NoError(t, os.WriteFile(other, []byte(strings.Repeat("é", 100)), 0o644))
+	err = trainTo(t.Context(), new(bytes.Buffer), "--config", config, "--text", other)
+	require.EqualError(t, err, "--text: "+other+": text: got 'é' at position 0, want one of the vocabulary's 28 characters")
 }

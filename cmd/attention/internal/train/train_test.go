@@ -181,7 +181,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.NoError(t, err)
 		c, err := run.ReadConfig(folder)
 		require.NoError(t, err)
-		corpus, err := run.ReadSameCorpus(c)
+		corpus, err := run.ReadCorpus(c)
 		require.NoError(t, err)
 		require.Equal(t, c.Text, corpus.Source)
 		require.Equal(t, c.NGram, corpus.NGram)

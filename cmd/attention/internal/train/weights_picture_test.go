@@ -6,6 +6,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/layers"
+	"attention/layers/chapter"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -35,8 +36,9 @@ func TestShown(t *testing.T) {
 		layer             string
 		context, first, n int
 	}{{"causal", 8, 0, 8}, {"causal", 40, 0, 32}, {"additive", 8, 0, 8}, {"additive", 40, 8, 32}} {
-		o := options{model: run.LayerModel, layer: c.layer, context: c.context, width: 4}
-		m, err := o.modelConfig(1).New(layers.NewBlankParams(tensor.Float32).Scope(""))
+		a := chapter.Config{Layer: c.layer, EmbedDim: 4, OutDim: 4, QueryDim: 4, KeyDim: 4, AttnDim: 4}
+		model := run.ModelConfig{Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4, Attention: a}}
+		m, err := model.New(layers.NewBlankParams(tensor.Float32).Scope(""))
 		require.NoError(t, err)
 		first, n := shown(m)
 		require.Equal(t, []int{c.first, c.n}, []int{first, n}, "%+v", c)

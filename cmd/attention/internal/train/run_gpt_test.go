@@ -90,7 +90,7 @@ func TestTrainGPTResumes(t *testing.T) {
 		{`"tokenizer": "bytes"`, `"tokenizer": "gpt2"`, `vocabulary.tokenizer: got "bytes", want the loop's "gpt2"`},
 		{`"n_head": 2`, `"n_head": 4`, `model.n_head: got "2", want the loop's "4"`},
 		{`"n_head": 2`, `"n_heads": 2`, `: model: unknown field "n_heads"`},
-		{`"n_layer": 2`, `"n_layer": 0`, ": layers: GPT: NumLayers: got 0, want at least 1"},
+		{`"n_layer": 2`, `"n_layer": 0`, ": model.n_layer: got 0, want at least 1"},
 	} {
 		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[run.ConfigFile], c.old, c.new, 1)), 0o644))
 		require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", folder), c.want)
@@ -150,7 +150,7 @@ func TestTrainGPTAsPyTorch(t *testing.T) {
 			dir := t.TempDir()
 			path, weights, folder := filepath.Join(dir, "text"), filepath.Join(dir, "weights"), filepath.Join(dir, "run")
 			require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o644))
-			writeGolden(t, weights, file, dtypeOf(t, c.dtype), c.name == "plain")
+			writeGolden(t, weights, file, map[string]tensor.Dtype{"float32": tensor.Float32, "float64": tensor.Float64}[c.dtype], c.name == "plain")
 			flags := append(strings.Fields("--model gpt --layers 2 --heads 3 --width 12 --context 7 --batch 5 --order sequential --steps 100 "+
 				"--lr 1e-2 --min-lr 1e-3 --warmup 10 --decay-steps 80 --beta2 0.99 --weight-decay 0.1 --sample 0 --eval-every 0"), c.flags...)
 			flags = append(flags, "--dtype", c.dtype, "--text", path, "--init", weights, "--out", folder)

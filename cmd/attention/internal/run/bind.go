@@ -1,0 +1,187 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"attention/internal/config"
+
+	"github.com/spf13/pflag"
+)
+
+// AddFlags declares the flags of attention train. Those whose default depends on other values are 0.
+func AddFlags(to *pflag.FlagSet) {
+	to.SortFlags = false
+	for _, f := range flags() {
+		switch usual := f.usual(); {
+		case f.takes("true"):
+			to.Bool(f.name, as[bool](usual), f.usage)
+		case f.takes("0.5"):
+			to.Float64(f.name, as[float64](usual), f.usage)
+		case f.takes("1"):
+			to.Int64(f.name, as[int64](usual), f.usage)
+		default:
+			to.String(f.name, as[string](usual), f.usage)
+		}
+	}
+}
+
+// usual returns the default of a flag.
+func (f flag) usual() any {
+	if len(f.paths) == 0 || f.name == "text" { // the text in the program is no file
+		return nil
+	}
+	t, _ := treeOf(defaults(typesOf(f.paths[0])["model"])) // which have JSON
+	value, _ := at(t, f.paths[0])
+	return value
+}
+
+// takes reports whether the values that a flag sets can be such JSON.
+func (f flag) takes(text string) bool {
+	if len(f.paths) == 0 {
+		return false
+	}
+	t := tree{}
+	setAt(t, f.paths[0], json.RawMessage(text))
+	nameTypes(t)
+	return new(Config).decode(t) == nil
+}
+
+// as returns a JSON value as a T; zero for nil.
+func as[T any](value any) (t T) {
+	text, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(text, &t)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("run: a flag's default: %v", err)) // the defaults are in this package
+	}
+	return t
+}
+
+// typesOf returns the types of the model and of the schedule that have the value at a path.
+func typesOf(path string) map[string]string {
+	t, types := tree{}, map[string]string{}
+	setAt(t, path, "")
+	nameTypes(t)
+	for _, union := range []string{"model", "training.schedule"} {
+		if name, ok := treeAt(t, union)["type"].(string); ok && path != union+".type" {
+			types[union] = name
+		}
+	}
+	return types
+}
+
+// flagTree returns the values of the flags that are given, for a model and a schedule of the types of a tree.
+func flagTree(given *pflag.FlagSet, of tree) (tree, error) {
+	types := map[string]string{"model": LayerModel, "training.schedule": "cosine"}
+	for union := range types {
+		if name, ok := treeAt(of, union)["type"].(string); ok {
+			types[union] = name
+		}
+	}
+	if given.Changed("model") {
+		types["model"] = given.Lookup("model").Value.String()
+	}
+	t := tree{}
+	for _, f := range flags() {
+		if !given.Changed(f.name) {
+			continue
+		}
+		value, err := valueOf(given.Lookup(f.name))
+		if err != nil {
+			return nil, err
+		}
+		if err := f.set(t, value, types); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// set puts the value of a flag where a model and a schedule of the types have it.
+func (f flag) set(t tree, value any, types map[string]string) error {
+	var misfit error
+	found := len(f.paths) == 0
+	for _, path := range f.paths {
+		fits := true
+		for union, want := range typesOf(path) {
+			if got := types[union]; got != want {
+				says := map[string]string{"model": "--model ", "training.schedule": "a schedule of type "}[union]
+				fits, misfit = false, fmt.Errorf("--%s: got it with %s%s, want it with %[2]s%[4]s only", f.name, says, got, want)
+			}
+		}
+		if fits {
+			setAt(t, path, value)
+			found = true
+		}
+	}
+	if !found {
+		return misfit
+	}
+	return nil
+}
+
+// CheckFlags returns an error for a flag that is given a value of no use to any field.
+func CheckFlags(given *pflag.FlagSet) (err error) {
+	given.Visit(func(f *pflag.Flag) {
+		if _, wrong := valueOf(f); err == nil {
+			err = wrong
+		}
+	})
+	return err
+}
+
+// valueOf returns the value of a flag as it stands in a tree.
+func valueOf(f *pflag.Flag) (any, error) {
+	text := f.Value.String()
+	switch f.Value.Type() {
+	case "bool":
+		return text == "true", nil
+	case "float64":
+		if x, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, fmt.Errorf("--%s: got %s, want a finite number", f.Name, text)
+		}
+		return json.Number(text), nil
+	case "int64":
+		return json.Number(text), nil
+	}
+	switch what, _ := pflag.UnquoteUsage(f); {
+	case text == "":
+		return nil, fmt.Errorf("--%s: got nothing, want the %s", f.Name, what)
+	case !utf8.ValidString(text):
+		return nil, fmt.Errorf("--%s: got %q, want UTF-8", f.Name, text)
+	case f.Name == "text":
+		return textName(text), nil
+	}
+	return text, nil
+}
+
+// names returns what to call the value at a path: by its flag, by the last one that is given if there are several.
+func names(given *pflag.FlagSet) func(path string) (string, bool) {
+	return func(path string) (name string, ok bool) {
+		if from, ok := follows[strings.TrimPrefix(path, "model.attention.")]; ok {
+			path = "model." + from
+		}
+		for _, f := range flags() {
+			for _, p := range f.paths {
+				if p == path && (!ok || given.Changed(f.name)) {
+					name, ok = "--"+f.name, true
+				}
+			}
+		}
+		return name, ok
+	}
+}
+
+// inPart returns an error of a part: it begins with where that is from.
+func inPart(from string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", from, config.JSON(err))
+}

@@ -1,0 +1,123 @@
+package run
+
+import (
+	"attention/layers"
+	"attention/layers/chapter"
+	"attention/train"
+	"attention/train/text"
+)
+
+// defaults returns the values that a run with a model of a type has where nothing else gives them. What depends on
+// other values is 0: fill fills it in.
+func defaults(model string) Config {
+	c := Config{
+		Text:       TextSource{Name: BuiltinName},
+		Vocabulary: text.TokenizerConfig{Name: text.Characters},
+		Dtype:      "float32",
+		Order:      RandomOrder,
+		Training: train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 200, StepConfig: train.StepConfig{
+			Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
+			Schedule: train.ScheduleConfig{Schedule: train.Cosine{}},
+			ClipNorm: 1,
+			Seed:     1,
+		}},
+		Checkpoints: train.CheckpointsConfig{Every: 500, Keep: 2},
+		Sample:      SampleConfig{Tokens: 300},
+	}
+	if model == GPTModel {
+		c.Model.GPT = &layers.GPTConfig{EmbedDim: 64, NumLayers: 4, NumHeads: 4, Activation: "gelu_new", Eps: 1e-5,
+			TieWordEmbeddings: true, Bias: true}
+	} else {
+		c.Model.Layer = &chapter.LanguageModelConfig{EmbedDim: 64, Attention: chapter.Config{Layer: "multi_head", NumHeads: 4}}
+	}
+	return c
+}
+
+// Defaults of batch and context. A causal layer learns from every position of a window, another one only from the token
+// after it: of such windows a step needs many.
+const (
+	causalContext, causalBatch = 64, 16
+	wholeContext, wholeBatch   = 8, 128
+)
+
+// Defaults of the learning rate.
+const (
+	adamRate = 0.005
+	gptRate  = 0.001 // adam's for a GPT
+	sgdRate  = 1     // steps of SGD are as small as its gradients
+)
+
+// fill fills in the defaults that depend on other values. given reports whether something gives the value at a path.
+func (c *Config) fill(given func(path string) bool) {
+	context, batch := wholeContext, wholeBatch
+	if c.Model.causal() {
+		context, batch = causalContext, causalBatch
+	}
+	fillIn(&c.Batch, batch, given("batch"))
+	if m := c.Model.GPT; m != nil {
+		fillIn(&m.ContextLength, context, given("model.n_positions"))
+	}
+	if m := c.Model.Layer; m != nil {
+		fillIn(&m.ContextLength, context, given("model.context"))
+		fillVariant(m, given)
+	}
+	solver, usual := &c.Training.Solver, defaults("").Training.Solver
+	fillIn(&solver.Decay, usual.Decay, given("training.solver.decay"))
+	if solver.Name != train.SGD {
+		fillIn(&solver.Beta1, usual.Beta1, given("training.solver.beta1"))
+		fillIn(&solver.Beta2, usual.Beta2, given("training.solver.beta2"))
+		fillIn(&solver.Eps, usual.Eps, given("training.solver.eps"))
+	}
+	c.fillSchedule(given)
+}
+
+func (c *Config) fillSchedule(given func(path string) bool) {
+	rate := adamRate
+	switch {
+	case c.Training.Solver.Name == train.SGD:
+		rate = sgdRate
+	case c.Model.GPT != nil:
+		rate = gptRate
+	}
+	switch s := c.Training.Schedule.Schedule.(type) {
+	case train.Constant:
+		fillIn(&s.Rate, rate, given("training.schedule.rate"))
+		c.Training.Schedule.Schedule = s
+	case train.Cosine:
+		fillIn(&s.Peak, rate, given("training.schedule.peak"))
+		fillIn(&s.Floor, s.Peak/10, given("training.schedule.floor"))
+		fillIn(&s.Steps, c.Training.Steps, given("training.schedule.steps"))
+		fillIn(&s.WarmupSteps, max(min(s.Steps/20, 100), 0), given("training.schedule.warmup_steps"))
+		c.Training.Schedule.Schedule = s
+	}
+}
+
+// fillVariant sizes the attention layer of a model, and leaves out what that layer does not have.
+func fillVariant(m *chapter.LanguageModelConfig, given func(path string) bool) {
+	a := &m.Attention
+	size := func(value *int, usual int, key string, has bool) {
+		fillIn(value, usual, given("model.attention."+key))
+		if !has {
+			*value = 0
+		}
+	}
+	out, additive := m.EmbedDim, a.Layer == "additive"
+	if a.Layer == "multi_head_wrapper" && a.NumHeads > 0 {
+		out /= a.NumHeads // of one head
+	}
+	size(&a.EmbedDim, m.EmbedDim, "d_in", !additive)
+	size(&a.OutDim, out, "d_out", !additive && a.Layer != "simple")
+	size(&a.ContextLength, m.ContextLength, "context_length", a.Causal())
+	size(&a.NumHeads, a.NumHeads, "num_heads", manyHeads(*a))
+	for key, value := range map[string]*int{"d_query": &a.QueryDim, "d_key": &a.KeyDim, "d_attn": &a.AttnDim} {
+		size(value, m.EmbedDim, key, additive)
+	}
+	a.QKVBias = a.QKVBias && (a.Causal() || a.Layer == "self_v2")
+}
+
+// fillIn sets a value unless it is given.
+func fillIn[T any](value *T, usual T, given bool) {
+	if !given {
+		*value = usual
+	}
+}

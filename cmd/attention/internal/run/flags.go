@@ -1,0 +1,88 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"attention/layers/chapter"
+)
+
+// A flag of attention train sets values of a run's config. Its type is that of the values.
+type flag struct {
+	name  string
+	paths []string // of the values in config.json, of each type of model or schedule; none for what is in no config
+	usage string
+	anew  bool // may stand beside --resume
+}
+
+// flags returns the flags of attention train. A flag that sets values of other flags comes before them.
+func flags() []flag {
+	const probability = "`probability` "
+	return []flag{
+		{name: "text", paths: []string{"text.name"}, usage: "UTF-8 `file` to learn from (default the text in the program)", anew: true},
+		{name: "out", usage: "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)"},
+		{name: "resume", usage: "run `folder`, or one of its checkpoints, to go on with instead of beginning a run", anew: true},
+		{name: "init", paths: []string{"init.name"}, usage: "safetensors `file` or model folder with the weights to begin with, such as another run's model.safetensors"},
+		{name: "preset", usage: "`name` of values for flags that are not given: " + strings.Join(presetNames(), ", ")},
+		{name: "config", usage: "JSON `file` with values for flags that are not given, such as another run's config.json"},
+
+		{name: "tokenizer", paths: []string{"vocabulary.tokenizer"}, usage: "`name` of what makes tokens of the text: characters, bytes or gpt2"},
+		{name: "model", paths: []string{"model.type"}, usage: "`name` of the model: layer or gpt"},
+		{name: "layer", paths: []string{"model.attention.layer"}, usage: "attention `variant`: " + strings.Join(chapter.Names(), ", ")},
+		{name: "width", paths: []string{"model.width", "model.n_embd"}, usage: "width of the embeddings and of the attention, all heads together"},
+		{name: "heads", paths: []string{"model.attention.num_heads", "model.n_head"},
+			usage: "heads of gpt, multi_head and multi_head_wrapper, a divisor of the width; the others have one"},
+		{name: "context", paths: []string{"model.context", "model.n_positions"},
+			usage: fmt.Sprintf("tokens of a window (default %d; %d for layers that see the whole window)", causalContext, wholeContext)},
+		{name: "qkv-bias", paths: []string{"model.attention.qkv_bias"},
+			usage: "add biases to the query, key and value projections; simple, self_v1 and additive have none"},
+		{name: "layers", paths: []string{"model.n_layer"}, usage: "blocks of a gpt"},
+		{name: "kv-heads", paths: []string{"model.n_kv_head"}, usage: "heads of keys and values of a gpt, a divisor of --heads; 0 means as many"},
+		{name: "hidden", paths: []string{"model.n_inner"}, usage: "width within the MLPs of a gpt; 0 means four times --width"},
+		{name: "activation", paths: []string{"model.activation_function"},
+			usage: "`name` of a gpt's activation: gelu (exact), gelu_new (by tanh), relu or silu"},
+		{name: "norm-eps", paths: []string{"model.layer_norm_epsilon"}, usage: "what a gpt's norms add to the variance"},
+		{name: "bias", paths: []string{"model.bias"}, usage: "biases in the linear layers and norms of a gpt"},
+		{name: "tie", paths: []string{"model.tie_word_embeddings"}, usage: "a gpt scores tokens with their embeddings"},
+		{name: "vocab", paths: []string{"model.vocab", "model.vocab_size"}, usage: "tokens that the model has room for; 0 means those of the tokenizer"},
+		{name: "dropout", paths: []string{"model.attention.dropout", "model.embd_pdrop", "model.attn_pdrop", "model.resid_pdrop"},
+			usage: probability + "in [0, 1) that training drops an attention weight, in a gpt also the others; causal layers only"},
+		{name: "embedding-dropout", paths: []string{"model.embd_pdrop"}, usage: probability + "for the embeddings of a gpt (default --dropout)"},
+		{name: "attention-dropout", paths: []string{"model.attn_pdrop"}, usage: probability + "for its attention weights (default --dropout)"},
+		{name: "residual-dropout", paths: []string{"model.resid_pdrop"}, usage: probability + "for what its blocks add (default --dropout)"},
+		{name: "dtype", paths: []string{"dtype"}, usage: "element `type`: float32 or float64"},
+
+		{name: "steps", paths: []string{"training.steps"}, usage: "training steps", anew: true},
+		{name: "batch", paths: []string{"batch"},
+			usage: fmt.Sprintf("windows of a batch (default %d; %d for layers that see the whole window)", causalBatch, wholeBatch)},
+		{name: "accumulate", paths: []string{"training.accumulate"},
+			usage: "batches of a step, which counts them as one large batch that need not fit in memory"},
+		{name: "order", paths: []string{"order"}, usage: "`order` of the windows: random, or sequential through the text, again and again"},
+		{name: "solver", paths: []string{"training.solver.name"}, usage: "`name` of the solver: sgd, adam or adamw"},
+		{name: "lr", paths: []string{"training.schedule.peak", "training.schedule.rate"},
+			usage: fmt.Sprintf("peak learning `rate`, after a linear warm-up and before a cosine decay (default %v; %v for a gpt, %v for sgd)",
+				adamRate, gptRate, sgdRate)},
+		{name: "min-lr", paths: []string{"training.schedule.floor"}, usage: "learning `rate` that the decay ends with (default a tenth of --lr)"},
+		{name: "warmup", paths: []string{"training.schedule.warmup_steps"},
+			usage: "`steps` of the warm-up (default a twentieth of --decay-steps, at most 100)"},
+		{name: "decay-steps", paths: []string{"training.schedule.steps"},
+			usage: "`steps` of warm-up and decay together (default --steps); those after them have --min-lr"},
+		{name: "beta1", paths: []string{"training.solver.beta1"}, usage: "decay rate of adam's and adamw's average of the gradient"},
+		{name: "beta2", paths: []string{"training.solver.beta2"}, usage: "decay rate of adam's and adamw's average of the gradient's square"},
+		{name: "eps", paths: []string{"training.solver.eps"}, usage: "what adam and adamw add to the root of that average"},
+		{name: "momentum", paths: []string{"training.solver.momentum"}, usage: "momentum of sgd, in [0, 1)"},
+		{name: "weight-decay", paths: []string{"training.solver.weight_decay"}, usage: "weight decay of all matrices"},
+		{name: "clip", paths: []string{"training.clip_norm"}, usage: "limit of the `norm` of all gradients together; 0 means none"},
+		{name: "seed", paths: []string{"training.seed"}, usage: "seed of initial weights, batches, dropout and sample"},
+
+		{name: "eval-every", paths: []string{"training.eval_every"}, usage: "steps between validations; 0 means only one, at the end"},
+		{name: "eval-batches", paths: []string{"eval_batches"},
+			usage: "random batches of a validation; 0 means the whole validation text, which the last one always is over"},
+		{name: "save-every", paths: []string{"checkpoints.every"},
+			usage: "steps between checkpoints; 0 means only one, at the end or when the run is stopped", anew: true},
+		{name: "keep", paths: []string{"checkpoints.keep"}, usage: "newest checkpoints that stay", anew: true},
+		{name: "prompt", paths: []string{"sample.prompt"},
+			usage: "`text` that the sample continues (default the beginning of the validation text)", anew: true},
+		{name: "sample", paths: []string{"sample.tokens"}, usage: "tokens of the sample; 0 means none", anew: true},
+	}
+}

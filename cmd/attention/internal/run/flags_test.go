@@ -1,0 +1,64 @@
+package run
+
+import (
+	"testing"
+
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// withoutFlag are the values in config.json that no flag sets: types, and what was counted. Nor do they set
+// the sizes that follow from others.
+var withoutFlag = []string{
+	"training.solver.decay", "training.schedule.type",
+	"text.bytes", "text.sha256", "init.bytes", "init.sha256", "vocabulary.characters",
+	"ngram.unigram", "ngram.unigram_alpha", "ngram.bigram", "ngram.bigram_alpha", "ngram.bigram_entropy",
+}
+
+// Every value in config.json is a flag's or needs none, and no flag sets another one.
+func TestFlagsCover(t *testing.T) {
+	known, seen := map[string]bool{}, map[string]bool{}
+	for _, path := range withoutFlag {
+		known[path] = true
+	}
+	for key := range follows {
+		known["model.attention."+key] = true
+	}
+	for _, f := range flags() {
+		for _, path := range f.paths {
+			known[path] = true
+		}
+	}
+	constant := configFile(t, `{"training": {"schedule": {"constant": {"rate": 0.1}}}}`)
+	for _, args := range [][]string{
+		{"--model", "gpt", "--kv-heads", "1", "--hidden", "5", "--weight-decay", "0.1", "--prompt", "the"},
+		{"--layer", "multi_head", "--qkv-bias", "--dropout", "0.1", "--init", "x"},
+		{"--layer", "additive", "--solver", "sgd", "--momentum", "0.1"},
+		{"--config", constant},
+	} {
+		c := settled(t, args...)
+		c.Text, c.NGram = TextSource{"a", 1, "b"}, new(text.NGram)
+		c.Vocabulary.Characters = "abc"
+		all, err := treeOf(c)
+		require.NoError(t, err)
+		for path := range leaves(all) {
+			require.True(t, known[path], path)
+			seen[path] = true
+		}
+	}
+	require.Equal(t, known, seen)
+}
+
+// The flags that --dropout sets values of come after it, so that they go before it.
+func TestFlagsOfOneValue(t *testing.T) {
+	last := map[string]string{}
+	for _, f := range flags() {
+		for _, path := range f.paths {
+			last[path] = f.name
+		}
+	}
+	require.Equal(t, "embedding-dropout", last["model.embd_pdrop"])
+	require.Equal(t, "attention-dropout", last["model.attn_pdrop"])
+	require.Equal(t, "residual-dropout", last["model.resid_pdrop"])
+}

@@ -1,0 +1,165 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/layers"
+	"attention/layers/chapter"
+	"attention/train"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// parsed returns the flags of a command line.
+func parsed(t testing.TB, args ...string) *pflag.FlagSet {
+	t.Helper()
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	AddFlags(f)
+	require.NoError(t, f.Parse(args))
+	return f
+}
+
+// settled returns the config of a command line, before it reads its text.
+func settled(t testing.TB, args ...string) Config {
+	t.Helper()
+	s, err := NewSettings(parsed(t, args...))
+	require.NoError(t, err)
+	c, err := s.Config()
+	require.NoError(t, err)
+	return c
+}
+
+// configFile writes a file for --config and returns its path.
+func configFile(t testing.TB, text string) string {
+	path := filepath.Join(t.TempDir(), "c.json")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+// A flag goes before the config file, and that before the preset.
+func TestSettingsPrecedence(t *testing.T) {
+	file := configFile(t, `{"model": {"n_layer": 3, "n_head": 2, "attn_pdrop": 0.25, "bias": true, "n_inner": null},
+		"training": {"steps": 7, "schedule": {"cosine": {"peak": 0.5}}}}`)
+	c := settled(t, "--preset", "nano-char", "--config", file, "--heads", "1", "--steps", "9")
+	require.Equal(t, layers.GPTConfig{ContextLength: 64, EmbedDim: 128, NumLayers: 3, NumHeads: 1, Activation: "gelu", Eps: 1e-5, AttentionDropout: 0.25, TieWordEmbeddings: true, Bias: true}, *c.Model.GPT)
+	require.Equal(t, []int{9, 250, 12, 20}, []int{c.Training.Steps, c.Training.EvalEvery, c.Batch, c.EvalBatches})
+	require.Equal(t, 0.99, c.Training.Solver.Beta2)
+	require.Equal(t, train.Cosine{Peak: 0.5, Floor: 0.05, Steps: 9}, c.Training.Schedule.Schedule)
+
+	c = settled(t, "--config", file, "--dropout", "0.125", "--residual-dropout", "0.5")
+	require.Equal(t, GPTModel, c.Model.Type(), "the config's fields are a gpt's")
+	m := c.Model.GPT
+	require.Equal(t, []float64{0.125, 0.125, 0.5}, []float64{m.EmbeddingDropout, m.AttentionDropout, m.ResidualDropout})
+	require.Equal(t, "gelu_new", m.Activation)
+
+	file = configFile(t, `{"model": {"width": 8, "attention": {"layer": "causal", "dropout": 0.5}}, "text": {"name": "built-in"}, "dtype": "float64"}`)
+	c = settled(t, "--config", file)
+	require.Equal(t, chapter.LanguageModelConfig{ContextLength: 64, EmbedDim: 8,
+		Attention: chapter.Config{Layer: "causal", EmbedDim: 8, OutDim: 8, ContextLength: 64, Dropout: 0.5}}, *c.Model.Layer)
+	require.True(t, c.Text.Builtin())
+	require.Equal(t, "float64", c.Dtype)
+}
+
+// What is not a flag counts in a config file, too.
+func TestSettingsWithoutFlag(t *testing.T) {
+	file := configFile(t, `{"model": {"width": 8, "attention": {"d_out": 16}},
+		"training": {"solver": {"decay": "all"}, "schedule": {"type": "constant"}}}`)
+	c := settled(t, "--config", file, "--lr", "0.25")
+	require.Equal(t, 16, c.Model.Layer.Attention.OutDim)
+	require.Equal(t, train.DecayAll, c.Training.Solver.Decay)
+	require.Equal(t, train.ConstantRate(0.25), c.Training.Schedule)
+	require.Equal(t, train.ConstantRate(adamRate), settled(t, "--config", file).Training.Schedule)
+	require.Equal(t, 24, settled(t, "--config", file, "--width", "24").Model.Layer.Attention.OutDim, "it follows from the width again")
+}
+
+func TestSettingsWrongFile(t *testing.T) {
+	const solver, fields = "name, momentum, beta1, beta2, eps, weight_decay, decay", "steps, accumulate, solver, schedule, clip_norm, seed, eval_every"
+	for _, c := range []struct{ reason, text, want string }{
+		{"a misspelt field of a gpt", `{"model": {"n_layers": 3}}`, `model: unknown field "n_layers"; it has type, vocab_size, `},
+		{"of the training", `{"training": {"stepz": 3}}`, `training: unknown field "stepz"; it has ` + fields},
+		{"of the solver", `{"training": {"solver": {"lr": 3}}}`, `training.solver: unknown field "lr"; it has ` + solver},
+		{"no object", `{"training": 3}`, "training: got 3, want a JSON object"},
+		{"of the run", `{"stepz": 3, "n_layer": 3}`, `unknown field "n_layer", "stepz"; it has text, vocabulary, model, `},
+		{"of another schedule", `{"training": {"schedule": {"constant": {"peak": 1}}}}`, `training.schedule: unknown field "peak"; it has type, rate`},
+		{"a string", `{"training": {"steps": "3"}}`, `training.steps: got "3", want a whole number`},
+		{"a fraction", `{"training": {"steps": 1.5}}`, `training.steps: got 1.5, want a whole number`},
+		{"a list", `{"training": {"steps": [3]}}`, `training.steps: got [3], want a whole number`},
+		{"true", `{"training": {"clip_norm": true}}`, `training.clip_norm: got true, want a number`},
+		{"a number", `{"dtype": 32}`, `dtype: got 32, want a string`},
+		{"fields of two models", `{"model": {"width": 3, "n_embd": 4}}`, `model: unknown field "n_embd"; it has type, vocab, context, width, attention`},
+		{"a type", `{"model": {"type": "llama"}}`, `model.type: got "llama", want one of layer, gpt`},
+		{"a size that contradicts another", `{"model": {"width": 8, "attention": {"d_in": 9}}}`, "model.attention.d_in: got 9, want model.width=8"},
+		{"twice", `{"training": {"steps": 3, "steps": 4}}`, `training: field "steps" comes twice`},
+		{"two objects", `{} {}`, "not JSON: invalid character '{' after top-level value, want one JSON object"},
+		{"no config", `[]`, "got [], want a JSON object"},
+		{"out of range", `{"batch": 0}`, "batch: got 0, want at least 1"},
+		{"out of range for the width", `{"model": {"n_embd": 6}}`, "model.n_head: "},
+	} {
+		file := configFile(t, c.text)
+		s, err := NewSettings(parsed(t, "--config", file))
+		if err == nil {
+			_, err = s.Config()
+		}
+		if c.reason == "out of range for the width" { // which the default is
+			require.EqualError(t, err, "--heads: got 4, want a divisor of --width=6", c.reason)
+			continue
+		}
+		require.ErrorContains(t, err, "--config: "+file+": ", c.reason)
+		require.ErrorContains(t, err, c.want, c.reason)
+		require.NotContains(t, err.Error(), "\n")
+	}
+}
+
+// An error names the flag if a flag gives the wrong value, and the path in the file if a file does.
+func TestSettingsName(t *testing.T) {
+	file := configFile(t, `{"model": {"n_embd": 16, "n_head": 5, "embd_pdrop": 1}, "batch": 0}`)
+	for _, c := range []struct{ args, want string }{
+		{"", "--config: " + file + ": model.embd_pdrop: got 1, want a number from 0 to below 1"},
+		{"--embedding-dropout 0", "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=16"},
+		{"--embedding-dropout 0 --width 24", "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=24"},
+		{"--dropout 0 --heads 3", "--heads: got 3, want a divisor of --width=16"},
+		{"--dropout 2 --heads 4", "--dropout: got 2, want a number from 0 to below 1"},
+		{"--dropout 2 --embedding-dropout 3", "--embedding-dropout: got 3, want a number from 0 to below 1"},
+		{"--dropout 0 --heads 4", "--config: " + file + ": batch: got 0, want at least 1"},
+		{"--dropout 0 --heads 4 --batch 0", "--batch: got 0, want at least 1"},
+		{"--dropout 0 --heads 4 --batch 2 --min-lr 1", "--min-lr: got 1, want at most --lr=0.001"},
+	} {
+		s, err := NewSettings(parsed(t, append([]string{"--config", file}, strings.Fields(c.args)...)...))
+		require.NoError(t, err)
+		_, err = s.Config()
+		require.EqualError(t, err, c.want, c.args)
+	}
+}
+
+// The folder of --init says its model's form and tokenizer, before a preset and after a config file.
+func TestSettingsOfInit(t *testing.T) {
+	vocabulary, err := text.NewVocabulary("abc")
+	require.NoError(t, err)
+	dir := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2, Activation: "relu", ResidualDropout: 0.5, Bias: true}, vocabulary)
+	file := configFile(t, `{"model": {"n_positions": 4}}`)
+	c := settled(t, "--preset", "tiny", "--init", dir, "--config", file)
+	require.Equal(t, layers.GPTConfig{VocabSize: 5, ContextLength: 4, EmbedDim: 8, NumLayers: 1, NumHeads: 2, Activation: "relu", Eps: 1e-5, Bias: true}, *c.Model.GPT)
+	require.Equal(t, vocabulary.Config(), c.Vocabulary)
+	require.Equal(t, TextSource{Name: dir}, *c.Init)
+	require.Equal(t, 8, c.Batch)
+	require.Equal(t, text.TokenizerConfig{Name: text.Characters}, settled(t, "--init", dir, "--tokenizer", "characters").Vocabulary)
+	require.Equal(t, LayerModel, settled(t, "--init", dir, "--model", "layer").Model.Type())
+}
+
+// writeGPT writes the folder of a GPT with new weights.
+func writeGPT(t testing.TB, c layers.GPTConfig, tokenizer text.Tokenizer) string {
+	p := layers.NewParams(tensor.Float32, 1)
+	m, err := layers.NewGPT(p.Scope(""), c)
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "gpt")
+	_, err = (&pretrained.GPT{Model: m, Params: p, Tokenizer: tokenizer, EndOfText: -1}).Write(dir, pretrained.Torch)
+	require.NoError(t, err)
+	return dir
+}

@@ -1,0 +1,79 @@
+package run
+
+import (
+	"attention/internal/config"
+	"attention/layers"
+	"attention/layers/chapter"
+)
+
+// A size is how many numbers a tensor of a training step has, and a field to make smaller.
+type size struct {
+	of     any // the config of the field: the run's or the model's
+	field  string
+	value  int
+	number float64 // which does not overflow
+	what   string
+}
+
+// How many numbers a tensor of a training step may hold: in float32 512 MB, and a step has several. A GPT's may be larger.
+const (
+	largestTensor    = 1 << 27
+	largestGPTTensor = 1 << 32
+)
+
+// validateSizes returns an error for what no memory would hold. All other checks come before.
+func (c Config) validateSizes() error {
+	most, sizes := float64(largestTensor), []size(nil)
+	if c.Model.GPT != nil {
+		most, sizes = largestGPTTensor, c.gptSizes(*c.Model.GPT)
+	} else {
+		sizes = c.layerSizes(*c.Model.Layer)
+	}
+	for _, s := range sizes {
+		if s.number <= most {
+			continue
+		}
+		err := config.Errorf(s.of, s.field, "got %d, which makes %.3g %s, want at most %.0f", s.value, s.number, s.what, most)
+		if _, ok := s.of.(Config); !ok {
+			err = config.In(c, "Model", err)
+		}
+		return err
+	}
+	return nil
+}
+
+func (c Config) gptSizes(m layers.GPTConfig) []size {
+	b, t, e, v, n := float64(c.Batch), float64(m.ContextLength), float64(m.EmbedDim), float64(m.VocabSize), float64(m.NumLayers)
+	hidden := float64(m.DimFeedforward)
+	if m.DimFeedforward == 0 {
+		hidden = 4 * e
+	}
+	return []size{
+		{m, "EmbedDim", m.EmbedDim, 3 * e * e, "weights of a projection"},
+		{m, "DimFeedforward", m.DimFeedforward, e * hidden, "weights of a projection"},
+		{m, "EmbedDim", m.EmbedDim, v * e, "weights of an embedding"},
+		{m, "ContextLength", m.ContextLength, t * e, "weights of an embedding"},
+		{c, "Batch", c.Batch, b * t * max(3*e, hidden), "elements of a batch's vectors"},
+		{c, "Batch", c.Batch, b * t * v, "scores of next " + UnitOf(c.Vocabulary.Name)},
+		{m, "NumLayers", m.NumLayers, n * e * (4*e + 2*hidden), "weights of all layers"},
+	}
+}
+
+func (c Config) layerSizes(m chapter.LanguageModelConfig) []size {
+	b, t, e, v := float64(c.Batch), float64(m.ContextLength), float64(m.EmbedDim), float64(m.VocabSize)
+	scores := b * t * t
+	switch {
+	case manyHeads(m.Attention):
+		scores *= float64(m.Attention.NumHeads)
+	case m.Attention.Layer == "additive":
+		scores *= e
+	}
+	return []size{
+		{m, "EmbedDim", m.EmbedDim, e * e, "weights of a projection"},
+		{m, "EmbedDim", m.EmbedDim, v * e, "weights of an embedding"},
+		{m, "ContextLength", m.ContextLength, t * e, "weights of an embedding"},
+		{c, "Batch", c.Batch, b * t * e, "elements of a batch's vectors"},
+		{c, "Batch", c.Batch, b * t * v, "scores of next " + UnitOf(c.Vocabulary.Name)},
+		{m, "ContextLength", m.ContextLength, scores, "scores of queries and keys"},
+	}
+}

@@ -1,0 +1,130 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"attention/internal/config"
+)
+
+// A tree is a JSON object as maps, with numbers as json.Number. It need not hold all of a config's values.
+type tree = map[string]any
+
+// parseTree parses a config.json or a part of one. What is null there counts as absent.
+func parseTree(text []byte) (tree, error) {
+	var members map[string]json.RawMessage // one strict look, at keys that come twice too
+	if err := config.Foreign.Decode(text, &members); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var t tree
+	if err := dec.Decode(&t); err != nil {
+		return nil, err
+	}
+	dropNulls(t)
+	nameTypes(t)
+	return t, nil
+}
+
+// treeOf returns the JSON of v as a tree.
+func treeOf(v any) (tree, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return parseTree(text)
+}
+
+// decode reads a tree into a config. Its errors are in JSON paths.
+func (c *Config) decode(t tree) error {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return config.Decode(text, c)
+}
+
+func dropNulls(t tree) {
+	for key, value := range t {
+		if value == nil {
+			delete(t, key)
+		} else if inner, ok := value.(tree); ok {
+			dropNulls(inner)
+		}
+	}
+}
+
+// nameTypes writes the types of a model and a schedule that have none: earlier programs told models apart by their
+// fields and wrote {"cosine": {…}}.
+func nameTypes(t tree) {
+	if model := treeAt(t, "model"); model["type"] == nil && len(model) > 0 {
+		model["type"] = modelTypeOf(model)
+	}
+	schedule := treeAt(t, "training.schedule")
+	if schedule["type"] != nil || len(schedule) == 0 {
+		return
+	}
+	for _, name := range []string{"cosine", "constant"} {
+		if old, ok := schedule[name].(tree); ok && len(schedule) == 1 {
+			old["type"] = name
+			setAt(t, "training.schedule", old)
+			return
+		}
+	}
+	schedule["type"] = "cosine"
+	if _, ok := schedule["rate"]; ok {
+		schedule["type"] = "constant"
+	}
+}
+
+// at returns the value at a path such as "model.width".
+func at(t tree, path string) (value any, ok bool) {
+	outer, key := "", path
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		outer, key = path[:i], path[i+1:]
+	}
+	value, ok = treeAt(t, outer)[key]
+	return value, ok
+}
+
+// treeAt returns the object at a path, or nil.
+func treeAt(t tree, path string) tree {
+	for path != "" && t != nil {
+		key, rest, _ := strings.Cut(path, ".")
+		t, _ = t[key].(tree)
+		path = rest
+	}
+	return t
+}
+
+// setAt sets the value at a path and makes the objects around it.
+func setAt(t tree, path string, value any) {
+	for key, rest, inner := strings.Cut(path, "."); inner; key, rest, inner = strings.Cut(rest, ".") {
+		next, ok := t[key].(tree)
+		if !ok {
+			next = tree{}
+			t[key] = next
+		}
+		t, path = next, rest
+	}
+	t[path] = value
+}
+
+// leaves returns the values of a tree by their paths.
+func leaves(t tree) map[string]any {
+	all := map[string]any{}
+	addLeaves(all, "", t)
+	return all
+}
+
+func addLeaves(all map[string]any, path string, t tree) {
+	for key, value := range t {
+		if inner, ok := value.(tree); ok {
+			addLeaves(all, path+key+".", inner)
+		} else {
+			all[path+key] = value
+		}
+	}
+}
