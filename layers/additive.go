@@ -5,7 +5,6 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -31,8 +30,8 @@ type AdditiveAttention struct {
 	query, key, v *Linear
 }
 
-// NewAdditiveAttention makes the parameters W_query.weight (Attn, Query),
-// W_key.weight (Attn, Key) and v.weight (1, Attn).
+// NewAdditiveAttention makes the parameters W_query.weight (A, QueryDim),
+// W_key.weight (A, KeyDim) and v.weight (1, A), with A = AttnDim.
 func NewAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {
 	return checked(s, c, newAdditiveAttention)
 }
@@ -47,35 +46,39 @@ func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttentio
 	})
 }
 
-// Forward maps query ([B,] T, Query) and key ([B,] S, Key), which is also the value, to
-// context vectors ([B,] T, Key).
+// Forward maps query ([B,] T, QueryDim) and key ([B,] S, KeyDim), which is also the value, to
+// context vectors ([B,] T, KeyDim).
 func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, error) {
-	out, _, err := l.forward(b, query, key)
-	return out, err
+	f := b.formula(l.name)
+	out, _, err := l.forward(f, query, key)
+	if err != nil {
+		return nil, err
+	}
+	return f.result(out)
 }
 
 // Weights returns the attention weights ([B,] 1, T, S).
 func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, error) {
-	_, weights, err := l.forward(b, query, key)
+	f := b.formula(l.name)
+	_, weights, err := l.forward(f, query, key)
 	if err != nil {
 		return nil, err
 	}
-	return graph.SplitHeads(weights, 1)
+	return f.result(f.Of(graph.SplitHeads(weights, 1)))
 }
 
-func (l *AdditiveAttention) forward(b *Build, query, key *G.Node) (out, weights *G.Node, err error) {
-	if err := checkSequence(l.name, "query", b, query, l.config.QueryDim, 0); err != nil {
+func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weights *G.Node, err error) {
+	if err := f.checkSequence("query", query, l.config.QueryDim, 0); err != nil {
 		return nil, nil, err
 	}
-	if err := checkSequence(l.name, "key", b, key, l.config.KeyDim, 0); err != nil {
+	if err := f.checkSequence("key", key, l.config.KeyDim, 0); err != nil {
 		return nil, nil, err
 	}
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
 		return nil, nil, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
 	}
-	var f expr.Formula
-	q := l.query.apply(&f, b, query)                                                   // (…, T, Attn)
-	k := l.key.apply(&f, b, key)                                                       // (…, S, Attn)
-	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.Of(b.node(l.v.weight)), key)) // (…, T, Key), (…, T, S)
-	return result2(l.name, &f, out, weights)
+	q := l.query.apply(f, query)                                                 // (…, T, A)
+	k := l.key.apply(f, key)                                                     // (…, S, A)
+	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.node(l.v.weight), key)) // (…, T, KeyDim), (…, T, S)
+	return out, weights, nil
 }

@@ -28,7 +28,7 @@ type Attention struct {
 
 // NewAttention makes the parameters of the layout and, after them unless the config
 // leaves them out, bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
-// k_norm.weight (D), sinks (H), gate_proj.weight (C, Width) and
+// k_norm.weight (D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
 // relative_attention_bias.weight (Buckets, H). Declare lists those of a config.
 func NewAttention(s Scope, c AttentionConfig) (*Attention, error) { return checked(s, c, newAttention) }
 
@@ -62,11 +62,8 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return done(&m, l)
 }
 
-// Params returns the parameters that the layer's are among.
+// Params returns the set of parameters that the layer was made in.
 func (l *Attention) Params() *Params { return l.scope.params }
-
-// Config returns what the layer was made from, with zero sizes replaced by their defaults.
-func (l *Attention) Config() AttentionConfig { return l.config }
 
 // NewCache makes a cache for the layer; its widths and type are set here.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
@@ -77,12 +74,12 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	return graph.NewKVCache(l.scope.params.dt, c)
 }
 
-// Forward maps x (…, T, Width) to (…, T, Out): attention of a sequence to itself.
+// Forward maps x (…, T, EmbedDim) to (…, T, OutDim): attention of a sequence to itself.
 func (l *Attention) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	return l.Attend(b, AttentionInput{Query: x})
 }
 
-// Attend maps in.Query (…, T, Width) to (…, T, Out).
+// Attend maps in.Query (…, T, EmbedDim) to (…, T, OutDim).
 func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	in, err := l.complete(b, in)
 	if err != nil {
@@ -90,8 +87,8 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	}
 	c := b.pendingCall(l, in)
 	s := newStep(c, b.Observes(c.Path))
-	out := s.forward()
-	if out, err = result(l.name, s.Formula, out); err != nil {
+	out, err := s.result(s.forward())
+	if err != nil {
 		return nil, err
 	}
 	c.attended, c.weights = true, s.weights
@@ -118,8 +115,8 @@ func (s *step) forward() *G.Node {
 	out := s.context()                      // (…, T, H·Dv)
 	out = s.gated(out)                      // (…, T, H·Dv)
 	out = s.dropContext(out)                // (…, T, H·Dv)
-	out = s.projectOut(out)                 // (…, T, Out)
-	return s.drop(out, s.config.OutDropout) // (…, T, Out)
+	out = s.projectOut(out)                 // (…, T, OutDim)
+	return s.drop(out, s.config.OutDropout) // (…, T, OutDim)
 }
 
 // context returns what the heads find, side by side, and sets the step's weights if they

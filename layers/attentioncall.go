@@ -69,7 +69,7 @@ func (c *AttentionCall) Weights() (*G.Node, error) {
 	if c.weights == nil {
 		s := newStep(c, true)
 		s.context()
-		weights, err := result(c.layer.name, s.Formula, s.weights)
+		weights, err := s.result(s.weights)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"slices"
 
 	"attention/graph"
@@ -9,11 +10,11 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// AttentionInput is what one call of an Attention works on. All but Query may be nil.
+// AttentionInput is the input of one call of an Attention. All but Query may be nil.
 type AttentionInput struct {
-	Query *G.Node // (T, Width) or (B, T, Width)
-	Key   *G.Node // ([B,] S, KeyWidth); nil means Query
-	Value *G.Node // ([B,] S, ValueWidth); nil means Key
+	Query *G.Node // (T, EmbedDim) or (B, T, EmbedDim)
+	Key   *G.Node // ([B,] S, KDim); nil means Query
+	Value *G.Node // ([B,] S, VDim); nil means Key
 
 	Mask mask.Mask // which keys are seen, besides what the config's Mask hides
 	Bias *G.Node   // added to the scores, broadcasts to ([B,] H, T, S)
@@ -27,7 +28,7 @@ type AttentionInput struct {
 
 	// Cache holds the keys and values of the tokens before the query's, which are put
 	// there too; nil means none. Start is then the number of tokens before, an int or
-	// int64 scalar that each run gives anew; see graph.CachedAttention.
+	// int64 scalar that each run sets; see graph.CachedAttention.
 	Cache *graph.KVCache
 	Start *G.Node
 }
@@ -65,14 +66,10 @@ func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error
 
 // checkSequences checks the shapes of queries, keys and values.
 func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
-	c := l.config
-	if err := checkSequence(l.name, "query", b, in.Query, c.EmbedDim, c.ContextLength); err != nil {
-		return err
-	}
-	if err := checkSequence(l.name, "key", b, in.Key, c.KDim, c.ContextLength); err != nil {
-		return err
-	}
-	if err := checkSequence(l.name, "value", b, in.Value, c.VDim, c.ContextLength); err != nil {
+	f, c := b.formula(l.name), l.config
+	err := cmp.Or(f.checkSequence("query", in.Query, c.EmbedDim, c.ContextLength),
+		f.checkSequence("key", in.Key, c.KDim, c.ContextLength), f.checkSequence("value", in.Value, c.VDim, c.ContextLength))
+	if err != nil {
 		return err
 	}
 	q, k, v := in.Query.Shape(), in.Key.Shape(), in.Value.Shape()

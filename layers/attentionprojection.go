@@ -73,9 +73,7 @@ func (s *step) project() (q, k, v *G.Node) {
 		return s.three(graph.Split(all, widths[:]...))
 	}
 	weights, biases := s.projections()
-	linear := func(x *G.Node, i int) *G.Node {
-		return linear(s.Formula, x, weights[i], biases[i], s.layout.transposed)
-	}
+	linear := func(x *G.Node, i int) *G.Node { return s.formula.linear(x, weights[i], biases[i], s.layout.transposed) }
 	return linear(in.Query, 0), linear(in.Key, 1), linear(in.Value, 2)
 }
 
@@ -134,5 +132,5 @@ func (s *step) projectOut(x *G.Node) *G.Node {
 
 // linear is a product with a parameter, and a bias if the layer has it.
 func (s *step) linear(x *G.Node, weight, bias Param) *G.Node {
-	return linear(s.Formula, x, s.optional(weight), s.optional(bias), s.layout.transposed)
+	return s.formula.linear(x, s.optional(weight), s.optional(bias), s.layout.transposed)
 }

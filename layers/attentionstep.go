@@ -5,7 +5,6 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -14,8 +13,7 @@ import (
 // A step builds the graph of one call of an attention, or of one head of it.
 type step struct {
 	*Attention
-	*expr.Formula
-	b        *Build
+	*formula
 	in       AttentionInput // complete
 	composed bool           // of one op for each step, so that there are weights
 	packed   *G.Node        // queries, keys and values side by side, if they are used as one product made them
@@ -25,7 +23,7 @@ type step struct {
 }
 
 func newStep(c *AttentionCall, composed bool) *step {
-	return &step{Attention: c.layer, Formula: new(expr.Formula), b: c.build, in: c.Input, composed: composed,
+	return &step{Attention: c.layer, formula: c.build.formula(c.layer.name), in: c.Input, composed: composed,
 		call: c, dropouts: new(int)}
 }
 
@@ -46,9 +44,6 @@ func (s *step) contextOfHeads() *G.Node {
 	}
 	return s.Of(graph.Concat(contexts...)) // (…, T, H·Dv)
 }
-
-// optional returns the node of a parameter, or nil if the layer does not have it.
-func (s *step) optional(p Param) *G.Node { return s.Of(s.b.optional(p)) }
 
 // site returns the call's next dropout.
 func (s *step) site(p float64) graph.DropoutConfig {

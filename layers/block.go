@@ -5,7 +5,6 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -87,33 +86,28 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	return done(&m, l)
 }
 
-// Attention is the block's attention, for its state and its cache.
+// Attention returns the block's attention, for its state and its cache.
 func (l *Block) Attention() *Attention { return l.attention }
 
-// Forward maps in.Query (…, T, Width) to (…, T, Width). Key and Value must be nil; the
-// rest is for the attention.
+// Forward maps in.Query (…, T, E) to (…, T, E). Key and Value must be nil; the rest is for
+// the attention.
 func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	if in.Key != nil || in.Value != nil {
 		return nil, errorf(l.name, "key: got another sequence than the query, want nil")
 	}
-	var f expr.Formula
-	attend := func(x *G.Node) (*G.Node, error) {
+	f, post := b.formula(l.name), l.config.PostNorm
+	x := f.residual(in.Query, l.norms[0], post, func(x *G.Node) (*G.Node, error) {
 		in.Query = x
 		return l.attention.Attend(b, in)
-	}
-	feed := func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) }
-	x := f.Of(residual(b, in.Query, l.norms[0], l.config.PostNorm, attend))
-	x = f.Of(residual(b, x, l.norms[1], l.config.PostNorm, feed))
-	return f.Result(x)
+	})
+	x = f.residual(x, l.norms[1], post, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
+	return f.result(x)
 }
 
-// residual is x + part(norm(x)), or norm(x + part(x)) with the norm after the sum.
-func residual(b *Build, x *G.Node, norm *Norm, postNorm bool, part func(x *G.Node) (*G.Node, error)) (*G.Node, error) {
-	var f expr.Formula
-	if postNorm {
-		y := f.Of(norm.Forward(b, f.Of(graph.Add(x, f.Of(part(x))))))
-		return f.Result(y)
+// residual returns x + part(norm(x)), or norm(x + part(x)) with the norm after the sum.
+func (f *formula) residual(x *G.Node, norm *Norm, post bool, part func(x *G.Node) (*G.Node, error)) *G.Node {
+	if post {
+		return f.Of(norm.Forward(f.b, f.Of(graph.Add(x, f.Of(part(x))))))
 	}
-	y := f.Of(graph.Add(x, f.Of(part(f.Of(norm.Forward(b, x))))))
-	return f.Result(y)
+	return f.Of(graph.Add(x, f.Of(part(f.Of(norm.Forward(f.b, x))))))
 }

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// Mode says what a graph is for.
+// Mode is the purpose of a graph.
 type Mode int
 
 const (
@@ -35,20 +36,19 @@ type Build struct {
 	learnables G.Nodes
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node
-	sites      int
+	sites      int      // of dropout, so far
 	observed   []string // patterns of layers' paths
 	calls      []*AttentionCall
-	err        error   // the first of a formula
-	failed     *G.Node // stands for every node after it
+	steps      expr.Formula
 }
 
-// NewBuild begins a graph. Gorgonia keeps some state that all graphs share: build
-// graphs, and call its Grad, in one goroutine at a time. Machines may run at once.
+// NewBuild begins a graph. Gorgonia keeps some state that all graphs share: build graphs,
+// and call its Grad, in one goroutine at a time. Machines may run at once.
 func NewBuild(p *Params, m Mode) *Build {
 	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: map[string]*G.Node{}}
 	if p == nil {
 		b.params = NewParams(tensor.Float32, 0)
-		b.err = errors.New("layers: build: got nil for the parameters, want Params")
+		b.Of(nil, errors.New("layers: build: got nil for the parameters, want Params"))
 	}
 	return b
 }
@@ -58,34 +58,25 @@ func NewBuild(p *Params, m Mode) *Build {
 // checked once, at the end. After the first error Of returns a scalar that stands for
 // the missing nodes, never nil, on which Gorgonia's functions panic.
 func (b *Build) Of(n *G.Node, err error) *G.Node {
-	if b.err == nil {
-		b.err = err
+	if n == nil && err == nil {
+		err = errors.New("layers: build: got nil for a node and no error, want one of them")
 	}
-	if b.err == nil && n == nil {
-		b.err = errors.New("layers: build: got nil for a node and no error, want one of them")
-	}
-	if b.err == nil {
-		return n
-	}
-	if b.failed == nil {
-		b.failed = G.NewScalar(b.graph, b.params.Dtype(), G.WithName("after an error"))
-	}
-	return b.failed
+	return b.steps.Of(n, err)
 }
 
 // Of2 is Of for a step with two results.
 func (b *Build) Of2(n, m *G.Node, err error) (*G.Node, *G.Node) { return b.Of(n, err), b.Of(m, err) }
 
 // Err returns the build's first error: of an input or of a step that Of was given.
-func (b *Build) Err() error { return b.err }
+func (b *Build) Err() error { return b.steps.Err() }
 
-// Graph is the graph so far.
+// Graph returns the graph so far.
 func (b *Build) Graph() *G.ExprGraph { return b.graph }
 
-// Mode is what the graph is for.
+// Mode returns the purpose of the graph.
 func (b *Build) Mode() Mode { return b.mode }
 
-// Params is the set of parameters that the graph is built over.
+// Params returns the parameters that the graph is built over.
 func (b *Build) Params() *Params { return b.params }
 
 // Node returns the parameter's node in this graph, bound to the shared tensor; the same
@@ -106,15 +97,7 @@ func (b *Build) node(p Param) (*G.Node, error) {
 	return n, nil
 }
 
-// optional is node for a parameter that a layer may not have: nil for the zero Param.
-func (b *Build) optional(p Param) (*G.Node, error) {
-	if p == (Param{}) {
-		return nil, nil
-	}
-	return b.node(p)
-}
-
-// Learnables are the nodes of the parameters used so far, in order of use.
+// Learnables returns the nodes of the parameters used so far, in order of use.
 func (b *Build) Learnables() G.Nodes { return slices.Clone(b.learnables) }
 
 // Input returns a new input node of the parameters' type; no shape is a scalar. A value
@@ -145,10 +128,11 @@ func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error
 	return n, nil
 }
 
-// Inputs are the graph's inputs by name.
+// Inputs returns the graph's inputs by name.
 func (b *Build) Inputs() map[string]*G.Node { return b.inputs }
 
-// Drop is dropout with probability p at a site of its own: none in an Eval graph.
+// Drop returns the config of a dropout with probability p, with a random mask of its own;
+// in an Eval graph one that drops nothing.
 func (b *Build) Drop(p float64) graph.DropoutConfig {
 	if b.mode != Train || p == 0 {
 		return graph.DropoutConfig{}
@@ -162,6 +146,6 @@ func (b *Build) Drop(p float64) graph.DropoutConfig {
 
 const dropoutKeyName = "dropout.key"
 
-// DropoutKey is the int64 scalar input that every dropout of the graph draws its
-// mask from, to be fed a new value each step; nil if the graph has no dropout.
+// DropoutKey returns the int64 scalar input that every dropout of the graph draws its mask
+// from, to be given a new value each step; nil if the graph has no dropout.
 func (b *Build) DropoutKey() *G.Node { return b.dropoutKey }

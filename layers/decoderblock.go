@@ -3,7 +3,6 @@ package layers
 import (
 	"attention/graph/mask"
 	"attention/internal/config"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -86,29 +85,26 @@ func newDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
 	return done(&m, l)
 }
 
-// DecoderInput is what one call of a DecoderBlock works on. The masks may be nil.
+// DecoderInput is the input of one call of a DecoderBlock. The masks may be nil.
 type DecoderInput struct {
-	X          *G.Node   // (T, Width) or (B, T, Width)
-	Memory     *G.Node   // ([B,] S, Cross.KeyWidth)
+	X          *G.Node   // (T, E) or (B, T, E)
+	Memory     *G.Node   // ([B,] S, Cross.KDim)
 	Mask       mask.Mask // which of X a token of X sees, besides what the config's Mask hides
 	MemoryMask mask.Mask // which of Memory it sees
 }
 
-// Forward maps in.X (…, T, Width) to (…, T, Width).
+// Forward maps in.X (…, T, E) to (…, T, E).
 func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
 	if in.Memory == nil {
 		return nil, errorf(l.name, "memory: got nil, want a node")
 	}
-	var f expr.Formula
-	add := func(x *G.Node, norm *Norm, part func(x *G.Node) (*G.Node, error)) *G.Node {
-		return f.Of(residual(b, x, norm, l.config.Block.PostNorm, part))
-	}
-	x := add(in.X, l.norms[0], func(x *G.Node) (*G.Node, error) {
+	f, post := b.formula(l.name), l.config.Block.PostNorm
+	x := f.residual(in.X, l.norms[0], post, func(x *G.Node) (*G.Node, error) {
 		return l.attention.Attend(b, AttentionInput{Query: x, Mask: in.Mask})
 	})
-	x = add(x, l.norms[1], func(x *G.Node) (*G.Node, error) {
+	x = f.residual(x, l.norms[1], post, func(x *G.Node) (*G.Node, error) {
 		return l.cross.Attend(b, AttentionInput{Query: x, Key: in.Memory, Mask: in.MemoryMask})
 	})
-	x = add(x, l.norms[2], func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
-	return f.Result(x)
+	x = f.residual(x, l.norms[2], post, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
+	return f.result(x)
 }

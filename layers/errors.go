@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"attention/internal/expr"
-
-	G "gorgonia.org/gorgonia"
+	"attention/internal/config"
 )
 
-// layerError says where in a model something is wrong.
+// layerError is an error with its place in a model.
 type layerError struct {
 	name string // of the layer, as from Scope.name, or of the parameter
 	err  error
@@ -19,13 +17,12 @@ func (e *layerError) Error() string { return "layers: " + e.name + ": " + e.err.
 
 func (e *layerError) Unwrap() error { return e.err }
 
-// errorf is an error of the layer or parameter called name.
+// errorf returns an error of the layer or parameter called name.
 func errorf(name, format string, args ...any) error {
 	return &layerError{name, fmt.Errorf(format, args...)}
 }
 
-// inLayer says of an error in a layer's graph where it came up, if none of the layers
-// within has said so.
+// inLayer prefixes err with the layer's name, unless an inner layer already did.
 func inLayer(name string, err error) error {
 	var inner *layerError
 	if err == nil || errors.As(err, &inner) {
@@ -34,29 +31,8 @@ func inLayer(name string, err error) error {
 	return &layerError{name, err}
 }
 
-// result returns the node that a layer's formula ends in, or nil and its error, in the
-// layer's name.
-func result(name string, f *expr.Formula, n *G.Node) (*G.Node, error) {
-	n, err := f.Result(n)
-	return n, inLayer(name, err)
-}
-
-// result2 is result for a formula with two results.
-func result2(name string, f *expr.Formula, n, m *G.Node) (*G.Node, *G.Node, error) {
-	n, m, err := f.Result2(n, m)
-	return n, m, inLayer(name, err)
-}
-
-// within says of an error of a config what the config belongs to.
-func within(outer string, err error) error {
-	if inner, ok := err.(*layerError); ok {
-		return &layerError{outer + ": " + inner.name, inner.err}
-	}
-	return err
-}
-
-// name is what errors call a layer made here: its path in the model, unless that is
-// empty, and its type.
+// name returns what errors call a layer made in the scope: its path in the model, if it has
+// one, and its type.
 func (s Scope) name(layer string) string {
 	if s.path == "" {
 		return layer
@@ -64,10 +40,28 @@ func (s Scope) name(layer string) string {
 	return s.path + ": " + layer
 }
 
-// locate says of an error of Validate where the layer was to be made.
+// locate prefixes an error of Validate with the path at which the layer was to be made.
 func (s Scope) locate(err error) error {
-	if s.path == "" {
-		return err
+	if inner, ok := err.(*layerError); ok && s.path != "" {
+		return &layerError{s.name(inner.name), inner.err}
 	}
-	return within(s.path, err)
+	return err
+}
+
+// tablesFit refuses the first of the fields of config c, each the rows of a table of the
+// width of another field, that makes the table too large.
+func tablesFit(c any, width string, widthOf int, tables ...table) error {
+	for _, t := range tables {
+		if t.rows > maxElements/widthOf {
+			return config.Errorf(c, t.field, "got %d for %s=%d, want at most %d elements in a weight",
+				t.rows, config.Field(width), widthOf, maxElements)
+		}
+	}
+	return nil
+}
+
+// table is a field of a config that is the number of rows of a table.
+type table struct {
+	field string
+	rows  int
 }

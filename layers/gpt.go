@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"attention/graph"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -18,24 +17,24 @@ type GPT struct {
 	tokens, positions Param
 	blocks            []*Block
 	norm              *Norm
-	head              Param // of the scores: the token embeddings, unless untied
+	head              Param // of the scores: the token embeddings, if they are tied
 }
 
 // NewGPT makes the parameters of GPT-2's state_dict:
 //
-//	transformer.wte.weight (V, E), transformer.wpe.weight (Context, E)
+//	transformer.wte.weight (V, E), transformer.wpe.weight (ContextLength, E)
 //	transformer.h.0.ln_1.weight (E)
 //	transformer.h.0.attn.c_attn.weight (E, E + 2·K·D), transformer.h.0.attn.c_proj.weight (E, E)
 //	transformer.h.0.ln_2.weight (E)
-//	transformer.h.0.mlp.c_fc.weight (E, Hidden), transformer.h.0.mlp.c_proj.weight (Hidden, E)
+//	transformer.h.0.mlp.c_fc.weight (E, F), transformer.h.0.mlp.c_proj.weight (F, E)
 //	…
 //	transformer.ln_f.weight (E)
-//	lm_head.weight (V, E), if untied
+//	lm_head.weight (V, E), unless TieWordEmbeddings
 //
-// and, unless NoBias, the .bias of each norm and each linear layer under transformer.h. D
-// is E/H; with as many key/value heads as heads c_attn.weight is (E, 3E). Weights are drawn
-// from a normal distribution with the deviation 0.02, those of both c_proj with
-// 0.02/√(2·Layers); norms begin with 1, biases with 0.
+// and, with Bias, the .bias of each norm and each linear layer under transformer.h. D is
+// E/H and F DimFeedforward; with as many key/value heads as heads c_attn.weight is (E, 3E).
+// Weights are drawn from a normal distribution with the deviation 0.02, those of both
+// c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases with 0.
 func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, c, newGPT) }
 
 func newGPT(s Scope, c GPTConfig) (*GPT, error) {
@@ -54,52 +53,47 @@ func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 	return done(&parts, m)
 }
 
-// Params returns the parameters that the model's are among: one set for each model, as a
-// rule.
+// Params returns the set of parameters that the model was made in.
 func (m *GPT) Params() *Params { return m.params }
 
-// Config returns what the model was made from.
+// Config returns the config that the model was made from.
 func (m *GPT) Config() GPTConfig { return m.config }
 
 // Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V).
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "ids", b, ids, m.config.ContextLength); err != nil {
+	f := b.formula(m.name)
+	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
 		return nil, err
 	}
-	var f expr.Formula
-	positions := f.Of(graph.Rows(f.Of(b.node(m.positions)), 0, last(ids)))
-	x := f.Of(m.transform(b, ids, positions, nil, nil)) // (…, T, E)
-	logits := f.Of(m.score(b, x))
-	return result(m.name, &f, logits)
+	positions := f.Of(graph.Rows(f.node(m.positions), 0, last(ids))) // (T, E)
+	x := m.transform(f, ids, positions, nil, nil)                    // (…, T, E)
+	return f.result(m.score(f, x))                                   // (…, T, V)
 }
 
-// Loss is the mean cross entropy of the logits for ids, in nats: a scalar. targets are
+// Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
 // ids of their shape; those that are graph.IgnoreTarget do not count.
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
-	var f expr.Formula
-	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, ids)), targets))
-	return result(m.name, &f, loss)
+	f := b.formula(m.name)
+	logits := f.Of(m.Forward(b, ids))
+	return f.result(f.Of(graph.CrossEntropy(logits, targets)))
 }
 
-// transform is all but the scores: (…, T, E).
-func (m *GPT) transform(b *Build, ids, positions, start *G.Node, cache *GPTCache) (*G.Node, error) {
-	var f expr.Formula
-	tokens := f.Of(graph.Embedding(f.Of(b.node(m.tokens)), ids))
-	x := f.Of(graph.Dropout(f.Of(graph.Add(tokens, positions)), b.Drop(m.config.EmbeddingDropout)))
+// transform returns the vectors (…, T, E) from which the scores are computed.
+func (m *GPT) transform(f *formula, ids, positions, start *G.Node, cache *GPTCache) *G.Node {
+	tokens := f.Of(graph.Embedding(f.node(m.tokens), ids)) // (…, T, E)
+	x := f.Of(graph.Add(tokens, positions))                // (…, T, E)
+	x = f.dropout(x, m.config.EmbeddingDropout)
 	for i, block := range m.blocks {
 		in := AttentionInput{Query: x}
 		if cache != nil {
 			in.Cache, in.Start = cache.layers[i], start
 		}
-		x = f.Of(block.Forward(b, in))
+		x = f.Of(block.Forward(f.b, in))
 	}
-	x = f.Of(m.norm.Forward(b, x))
-	return f.Result(x)
+	return f.Of(m.norm.Forward(f.b, x))
 }
 
-// score is the logits of vectors (…, E): (…, V).
-func (m *GPT) score(b *Build, x *G.Node) (*G.Node, error) {
-	var f expr.Formula
-	logits := f.Of(graph.Linear(x, f.Of(b.node(m.head)), nil))
-	return f.Result(logits)
+// score returns the logits (…, V) of vectors (…, E).
+func (m *GPT) score(f *formula, x *G.Node) *G.Node {
+	return f.Of(graph.Linear(x, f.node(m.head), nil))
 }

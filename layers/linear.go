@@ -1,9 +1,7 @@
 package layers
 
 import (
-	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -56,24 +54,11 @@ func newLinearLike(s Scope, c linearLike) (*Linear, error) {
 
 // Forward maps x (…, In) to (…, Out).
 func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	var f expr.Formula
-	y := l.apply(&f, b, x)
-	return result(l.name, &f, y)
+	f := b.formula(l.name)
+	return f.result(l.apply(f, x))
 }
 
 // apply is Forward as a step of a formula.
-func (l *Linear) apply(f *expr.Formula, b *Build, x *G.Node) *G.Node {
-	return linear(f, x, f.Of(b.node(l.weight)), f.Of(b.optional(l.bias)), l.transposed)
-}
-
-// linear is x·weightᵀ + bias, or x·weight + bias if transposed. A nil bias is none.
-func linear(f *expr.Formula, x, weight, bias *G.Node, transposed bool) *G.Node {
-	if !transposed {
-		return f.Of(graph.Linear(x, weight, bias))
-	}
-	y := f.Of(graph.MatMul(x, weight))
-	if bias != nil {
-		y = f.Of(graph.Add(y, bias))
-	}
-	return y
+func (l *Linear) apply(f *formula, x *G.Node) *G.Node {
+	return f.linear(x, f.node(l.weight), f.optional(l.bias), l.transposed)
 }

@@ -5,7 +5,6 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -82,12 +81,12 @@ type MLP struct {
 
 // NewMLP makes the parameters of the layout:
 //
-//	Book   fc.weight (Hidden, Width), proj.weight (Width, Hidden)
+//	Book   fc.weight (F, E), proj.weight (E, F)
 //	Torch  linear1.weight, linear2.weight, as in nn.TransformerEncoderLayer
-//	GPT2   c_fc.weight (Width, Hidden), c_proj.weight (Hidden, Width)
-//	Llama  up_proj.weight (Hidden, Width), down_proj.weight (Width, Hidden)
+//	GPT2   c_fc.weight (E, F), c_proj.weight (F, E)
+//	Llama  up_proj.weight (F, E), down_proj.weight (E, F)
 //
-// with Bias their .bias, and before them with SwiGLU gate.weight, linear_gate.weight,
+// with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU gate.weight, linear_gate.weight,
 // c_gate.weight or gate_proj.weight of the first one's shape.
 func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, c, newMLP) }
 
@@ -106,27 +105,30 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	return done(&m, l)
 }
 
-// Forward maps x (…, T, Width) to (…, T, Width).
+// Forward maps x (…, T, E) to (…, T, E).
 func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	if err := checkSequence(l.name, "x", b, x, l.config.EmbedDim, 0); err != nil {
+	f := b.formula(l.name)
+	if err := f.checkSequence("x", x, l.config.EmbedDim, 0); err != nil {
 		return nil, err
 	}
-	var f expr.Formula
-	h := l.in.apply(&f, b, x) // (…, T, Hidden)
+	h := l.in.apply(f, x)                    // (…, T, F), with F = DimFeedforward
+	h = l.activate(f, x, h)                  // (…, T, F)
+	h = f.dropout(h, l.config.HiddenDropout) // (…, T, F)
+	y := l.last.apply(f, h)                  // (…, T, E)
+	return f.result(f.dropout(y, l.config.Dropout))
+}
+
+// activate applies the activation to h; SwiGLU's other product is of x.
+func (l *MLP) activate(f *formula, x, h *G.Node) *G.Node {
 	switch l.config.Activation {
 	case SwiGLU:
-		h = f.Of(graph.SwiGLU(l.gate.apply(&f, b, x), h))
+		return f.Of(graph.SwiGLU(l.gate.apply(f, x), h))
 	case ReLU:
-		h = f.Of(graph.ReLU(h))
+		return f.Of(graph.ReLU(h))
 	case SiLU:
-		h = f.Of(graph.SiLU(h))
+		return f.Of(graph.SiLU(h))
 	case GELUTanh:
-		h = f.Of(graph.GELUTanh(h))
-	default:
-		h = f.Of(graph.GELU(h))
+		return f.Of(graph.GELUTanh(h))
 	}
-	h = f.Of(graph.Dropout(h, b.Drop(l.config.HiddenDropout)))
-	y := l.last.apply(&f, b, h) // (…, T, Width)
-	y = f.Of(graph.Dropout(y, b.Drop(l.config.Dropout)))
-	return result(l.name, &f, y)
+	return f.Of(graph.GELU(h))
 }

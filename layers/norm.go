@@ -5,7 +5,6 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -54,8 +53,8 @@ type Norm struct {
 	weight, bias Param
 }
 
-// NewNorm makes the parameters weight (Width), of ones, and, if asked for, bias
-// (Width), of zeros.
+// NewNorm makes the parameters weight (E), of ones, and, if asked for, bias
+// (E), of zeros.
 func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, c, newNorm) }
 
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
@@ -73,18 +72,15 @@ func newNorm(s Scope, c NormConfig) (*Norm, error) {
 	})
 }
 
-// Forward normalises each row of x (…, T, Width).
+// Forward normalises each row of x (…, T, E).
 func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	if err := checkSequence(l.name, "x", b, x, l.config.EmbedDim, 0); err != nil {
+	f := b.formula(l.name)
+	if err := f.checkSequence("x", x, l.config.EmbedDim, 0); err != nil {
 		return nil, err
 	}
-	var f expr.Formula
-	weight := f.Of(b.node(l.weight))
-	var y *G.Node
+	weight := f.node(l.weight)
 	if l.config.Kind == RMSNorm {
-		y = f.Of(graph.RMSNorm(x, weight, l.config.Eps))
-	} else {
-		y = f.Of(graph.LayerNorm(x, weight, f.Of(b.optional(l.bias)), l.config.Eps))
+		return f.result(f.Of(graph.RMSNorm(x, weight, l.config.Eps)))
 	}
-	return result(l.name, &f, y)
+	return f.result(f.Of(graph.LayerNorm(x, weight, f.optional(l.bias), l.config.Eps)))
 }

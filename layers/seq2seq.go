@@ -6,7 +6,6 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -28,8 +27,8 @@ type Seq2Seq struct {
 
 // NewSeq2Seq makes the parameters
 //
-//	source.weight (SourceVocab, E), target.weight (V, E), or shared embedding.weight
-//	source_positions.weight, target_positions.weight (Context, E), unless sinusoidal
+//	source.weight (SourceVocabSize, E), target.weight (V, E), or shared embedding.weight
+//	source_positions.weight, target_positions.weight (ContextLength, E), unless sinusoidal
 //	transformer.encoder.layers.0 … of Block, transformer.encoder.norm
 //	transformer.decoder.layers.0 … of DecoderBlock, transformer.decoder.norm
 //	output.weight (V, E), output.bias (V), unless tied
@@ -73,11 +72,10 @@ func (m *Seq2Seq) makeTables(parts *maker) {
 	}
 }
 
-// Params returns the parameters that the model's are among: one set for each model, as a
-// rule.
+// Params returns the set of parameters that the model was made in.
 func (m *Seq2Seq) Params() *Params { return m.params }
 
-// Config returns what the model was made from.
+// Config returns the config that the model was made from.
 func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
 
 // Forward maps the ids of source (B, S) and target (B, T), int or int64, to the logits
@@ -85,61 +83,52 @@ func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
 // the padding that follows the first lengths[b] tokens of source b; nil means there is
 // none. A single pair may come without B.
 func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, error) {
-	var f expr.Formula
-	logits := f.Of(m.Decode(b, target, f.Of(m.Encode(b, source, lengths)), lengths))
-	return f.Result(logits)
+	f := b.formula(m.name)
+	memory := f.Of(m.Encode(b, source, lengths)) // (B, S, E)
+	return f.result(f.Of(m.Decode(b, target, memory, lengths)))
 }
 
-// Loss is the mean cross entropy of the logits for target, in nats: a scalar. targets
+// Loss returns the mean cross entropy of the logits for target, in nats: a scalar. targets
 // are ids of target's shape; those that are graph.IgnoreTarget do not count.
 func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
-	var f expr.Formula
-	loss := f.Of(graph.CrossEntropy(f.Of(m.Forward(b, source, target, lengths)), targets))
-	return result(m.name, &f, loss)
+	f := b.formula(m.name)
+	logits := f.Of(m.Forward(b, source, target, lengths))
+	return f.result(f.Of(graph.CrossEntropy(logits, targets)))
 }
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
 func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "source", b, source, m.config.ContextLength); err != nil {
+	f := b.formula(m.name)
+	if err := f.checkIDs("source", source, m.config.ContextLength); err != nil {
 		return nil, err
 	}
-	var f expr.Formula
-	x := f.Of(m.embed(b, source, m.source, m.sourcePositions))
+	x := m.embed(f, source, m.source, m.sourcePositions) // (…, S, E)
 	for _, block := range m.encoder {
 		x = f.Of(block.Forward(b, AttentionInput{Query: x, Mask: unpadded(lengths)}))
 	}
-	x = f.Of(m.encoderNorm.Forward(b, x))
-	return result(m.name, &f, x)
+	return f.result(f.Of(m.encoderNorm.Forward(b, x)))
 }
 
-// Decode maps the ids of target (…, T) and what Encode made of the source to logits
+// Decode maps the ids of target (…, T) and Encode's memory of the source to logits
 // (…, T, V). lengths are the source's. The weights (…, H, T, S) with which the target sees
 // the memory are those of the build's Calls("*.multihead_attn"), one for each block.
 func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
-	if err := checkIDs(m.name, "target", b, target, m.config.ContextLength); err != nil {
+	f := b.formula(m.name)
+	if err := f.checkIDs("target", target, m.config.ContextLength); err != nil {
 		return nil, err
 	}
-	var f expr.Formula
-	x := f.Of(m.embed(b, target, m.target, m.targetPositions))
+	x := m.embed(f, target, m.target, m.targetPositions) // (…, T, E)
 	for _, block := range m.decoder {
 		x = f.Of(block.Forward(b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
 	}
 	x = f.Of(m.decoderNorm.Forward(b, x))
-	logits := f.Of(m.score(b, x))
-	return result(m.name, &f, logits)
-}
-
-// score returns the logits of vectors (…, T, E): (…, T, V).
-func (m *Seq2Seq) score(b *Build, x *G.Node) (*G.Node, error) {
 	if m.output != nil {
-		return m.output.Forward(b, x)
+		return f.result(f.Of(m.output.Forward(b, x)))
 	}
-	var f expr.Formula
-	logits := f.Of(graph.Linear(x, f.Of(b.node(m.target)), nil))
-	return f.Result(logits)
+	return f.result(f.Of(graph.Linear(x, f.node(m.target), nil)))
 }
 
-// unpadded is the mask of keys that are no padding.
+// unpadded returns the mask that hides padding.
 func unpadded(lengths *G.Node) mask.Mask {
 	if lengths == nil {
 		return nil
@@ -147,16 +136,14 @@ func unpadded(lengths *G.Node) mask.Mask {
 	return mask.KeyLengths{Lengths: lengths}
 }
 
-// embed is token plus position: (…, T, E).
-func (m *Seq2Seq) embed(b *Build, ids *G.Node, table, positions Param) (*G.Node, error) {
-	var f expr.Formula
-	x := f.Of(graph.Embedding(f.Of(b.node(table)), ids))
+// embed returns token plus position: (…, T, E).
+func (m *Seq2Seq) embed(f *formula, ids *G.Node, table, positions Param) *G.Node {
+	x := f.Of(graph.Embedding(f.node(table), ids)) // (…, T, E)
 	if m.config.Sinusoidal {
 		x = f.Of(graph.Scale(x, math.Sqrt(float64(m.config.EmbedDim))))
 		x = f.Of(graph.AddSinusoidal(x, nil))
 	} else {
-		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.Of(b.node(positions)), 0, last(ids)))))
+		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.node(positions), 0, last(ids)))))
 	}
-	x = f.Of(graph.Dropout(x, b.Drop(m.config.Dropout)))
-	return f.Result(x)
+	return f.dropout(x, m.config.Dropout)
 }

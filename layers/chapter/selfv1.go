@@ -94,12 +94,12 @@ func (l *SelfAttentionV1) project(b *layers.Build, x *G.Node) (q, k, v *G.Node, 
 // transposed as nn.Linear stores them. Both then give equal output. A v2 with biases is
 // refused, since v1 has none.
 func SetV1(v1 *SelfAttentionV1, v2 *layers.Attention) error {
-	if v2.Config().QKVBias {
-		return fmt.Errorf("chapter: %s: weights: got a SelfV2 with biases, want one without", v1.name)
-	}
 	state, err := v2.State(layers.Book)
 	if err != nil {
 		return err
+	}
+	if _, ok := state["W_query.bias"]; ok {
+		return fmt.Errorf("chapter: %s: weights: got a SelfV2 with biases, want one without", v1.name)
 	}
 	for i, name := range projections {
 		w, err := tensor.Transpose(state[name+".weight"])

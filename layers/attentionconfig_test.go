@@ -1,0 +1,154 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/internal/config"
+	"attention/layers"
+	"attention/layers/chapter"
+
+	"github.com/stretchr/testify/require"
+)
+
+// requireRoundTrip checks that a config comes back from its JSON, by either reader.
+func requireRoundTrip[C any](t *testing.T, c C) {
+	t.Helper()
+	text, err := json.Marshal(c)
+	require.NoError(t, err)
+	var back, strict C
+	require.NoError(t, json.Unmarshal(text, &back), "%s", text)
+	require.Equal(t, c, back, "%s", text)
+	require.NoError(t, config.Decode(text, &strict), "%s", text)
+	require.Equal(t, c, strict, "%s", text)
+}
+
+// Every config comes back from its JSON as it was.
+func TestConfigsGoThroughJSON(t *testing.T) {
+	for _, c := range attentionCases {
+		requireRoundTrip(t, c)
+	}
+	full := layers.AttentionConfig{EmbedDim: 1, KDim: 2, VDim: 3, OutDim: 4, NumHeads: 5, NumKVHeads: 6, HeadDim: 7, ValueDim: 8,
+		QKVBias: true, OutBias: true, ContextOnly: true, Layout: layers.PerHead, OutStd: 0.5, ContextLength: 9,
+		Mask: mask.Not(mask.Prefix{N: 2}), Renormalize: true, Align: mask.LowerRight, Scale: 0.25, Softcap: 0.125,
+		QKNorm: layers.L2Norm, QKNormEps: 1e-3, RoPE: &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 2}, ALiBi: true,
+		RelativeBias: &layers.RelativeBiasConfig{Buckets: 10, MaxDistance: 11, Unidirectional: true},
+		Sinks:        true, Gate: true, AddBiasKV: true, AddZeroAttn: true, Dropout: 0.1, ContextDropout: 0.2, OutDropout: 0.3}
+	requireNoZero(t, full)
+	requireRoundTrip(t, full)
+	mlp := layers.MLPConfig{EmbedDim: 1, DimFeedforward: 2, Activation: layers.SwiGLU, Bias: true, Dropout: 0.1, HiddenDropout: 0.2,
+		Layout: layers.Llama, OutStd: 0.5}
+	norm := layers.NormConfig{EmbedDim: 1, Kind: layers.RMSNorm, Bias: true, Eps: 1e-3}
+	block := layers.BlockConfig{Attention: full, MLP: mlp, Norm: norm, PostNorm: true}
+	gpt := layers.GPTConfig{VocabSize: 1, ContextLength: 2, EmbedDim: 3, NumLayers: 4, NumHeads: 5, NumKVHeads: 6, DimFeedforward: 7,
+		Activation: "relu", Eps: 1e-3, EmbeddingDropout: 0.1, AttentionDropout: 0.2, ResidualDropout: 0.3, TieWordEmbeddings: true, Bias: true}
+	seq2seq := layers.Seq2SeqConfig{SourceVocabSize: 1, TargetVocabSize: 2, ContextLength: 3, EmbedDim: 4, NumEncoderLayers: 5,
+		NumDecoderLayers: 6, NumHeads: 7, NumKVHeads: 8, DimFeedforward: 9, Activation: layers.ReLU, PostNorm: true,
+		ShareEmbeddings: true, TieWordEmbeddings: true, Sinusoidal: true, Dropout: 0.1}
+	for _, c := range []any{mlp, norm, gpt, seq2seq} {
+		requireNoZero(t, c)
+	}
+	requireRoundTrip(t, mlp)
+	requireRoundTrip(t, norm)
+	requireRoundTrip(t, block)
+	requireRoundTrip(t, layers.BlockConfig{Attention: mha})
+	requireRoundTrip(t, layers.DecoderBlockConfig{Block: block, Cross: mha})
+	requireRoundTrip(t, layers.DecoderBlockConfig{Block: block})
+	requireRoundTrip(t, gpt)
+	requireRoundTrip(t, seq2seq)
+	requireRoundTrip(t, layers.LinearConfig{In: 1, Out: 2, Bias: true})
+	requireRoundTrip(t, layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 2, AttnDim: 3})
+	requireRoundTrip(t, chapter.SelfAttentionV1Config{EmbedDim: 1, OutDim: 2})
+	requireRoundTrip(t, chapter.MultiHeadWrapper(3, 2, 2))
+}
+
+// requireNoZero checks that a test's config sets every field.
+func requireNoZero(t *testing.T, c any) {
+	t.Helper()
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		require.False(t, v.Field(i).IsZero(), "%T.%s", c, v.Type().Field(i).Name)
+	}
+}
+
+// The mask's short form, and what is absent, which stays as it was.
+func TestAttentionConfigReadsShortMasks(t *testing.T) {
+	lower := mask.LowerRight
+	for _, c := range []struct {
+		text   string
+		want   layers.AttentionConfig
+		reason string
+	}{
+		{`{}`, layers.AttentionConfig{}, "nothing is given"},
+		{`{"causal": "upper_left"}`, layers.AttentionConfig{Align: mask.UpperLeft, Mask: mask.Causal{Align: mask.UpperLeft}}, "causal aligns all"},
+		{`{"align": "lower_right"}`, layers.AttentionConfig{Align: lower}, "no mask"},
+		{`{"align": "lower_right", "causal": "lower_right"}`, layers.AttentionConfig{Align: lower, Mask: mask.Causal{Align: lower}}, "both the same"},
+		{`{"window": [2, 1]}`, layers.AttentionConfig{Mask: mask.SlidingWindow{Left: 2, Right: 1}}, "a window of its own"},
+		{`{"window": [2, 0], "align": "lower_right"}`, layers.AttentionConfig{Align: lower, Mask: mask.SlidingWindow{Left: 2, Align: lower}}, "aligned"},
+		{`{"window": [2, 0], "causal": "lower_right", "prefix": 3}`, layers.AttentionConfig{Align: lower,
+			Mask: mask.Or(mask.And(mask.Causal{Align: lower}, mask.SlidingWindow{Left: 2, Align: lower}), mask.Prefix{N: 3})}, "all of it"},
+		{`{"mask": {"type": "prefix", "n": 3}, "align": "lower_right"}`, layers.AttentionConfig{Align: lower, Mask: mask.Prefix{N: 3}}, "the long form"},
+	} {
+		var got layers.AttentionConfig
+		require.NoError(t, json.Unmarshal([]byte(c.text), &got), c.text)
+		require.Equal(t, c.want, got, "%s: %s", c.text, c.reason)
+		text, err := json.Marshal(got)
+		require.NoError(t, err)
+		for _, short := range []string{`"causal":`, `"window":`, `"prefix":`} {
+			require.NotContains(t, string(text), short, "only one form is written")
+		}
+	}
+	got := but(llama, func(c *layers.AttentionConfig) { c.Dropout = 0.5 })
+	want := but(got, func(c *layers.AttentionConfig) { c.NumHeads, c.RoPE = 4, &graph.RoPEConfig{Base: 500} })
+	require.NoError(t, json.Unmarshal([]byte(`{"num_heads": 4, "rope": {"base": 500}}`), &got))
+	require.Equal(t, want, got)
+	require.Zero(t, llama.RoPE.Base, "a config that shares a pointer stays as it was")
+}
+
+func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
+	for _, c := range []struct{ text, says string }{
+		{`{"d_in": "x"}`, `d_in: got "x", want a whole number`},
+		{`{"width": 3}`, `unknown field "width"; it has `},
+		{`{"rope": {"dim": 2}}`, `rope: unknown field "dim"; it has `},
+		{`{"align": "left"}`, `align: got "left", want one of `},
+		{`{"mask": {"type": "tree"}}`, `mask.type: got "tree", want one of `},
+		{`{"mask": {"type": "all"}, "prefix": 3}`, "mask: got it with causal, window or prefix, its short form, want one of the two"},
+		{`{"prefix": 3}`, "mask: got prefix 3 without causal and window, want one of them: every query sees the prefix besides what they show"},
+		{`{"causal": "lower_right", "align": "upper_left"}`, `align: got "upper_left" with causal "lower_right", want the same or one of them`},
+		{`{"window": [1]}`, "window: got [1], want a list of length 2"},
+	} {
+		got := mha
+		require.ErrorContains(t, config.JSON(config.Decode([]byte(c.text), &got)), c.says, c.text)
+		require.Equal(t, mha, got, "nothing is set")
+	}
+}
+
+// Any JSON is a config that comes back from its own JSON as it was, or an error.
+func FuzzAttentionConfig(f *testing.F) {
+	for _, c := range []layers.AttentionConfig{mha, llama, everything, {}} {
+		text, err := json.Marshal(c)
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	for _, text := range []string{`{"d_in":4,"num_heads":2,"causal":"lower_right","window":[2,1],"prefix":3}`, `null`, `[]`, `{"mask":null}`,
+		`{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[{"type":"all"},{"type":"not","of":{"type":"causal"}}]}}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var c layers.AttentionConfig
+		if json.Unmarshal(text, &c) != nil || c.Validate() != nil {
+			return
+		}
+		again, err := json.Marshal(c)
+		require.NoError(t, err)
+		var back layers.AttentionConfig
+		require.NoError(t, json.Unmarshal(again, &back), "%s", again)
+		require.Equal(t, c, back)
+		p, err := layers.Declare(layers.NewAttention, c)
+		require.NoError(t, err)
+		require.Positive(t, p.Count())
+	})
+}

@@ -1,0 +1,111 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A formula builds the graph of one call of a layer. It keeps the first error.
+type formula struct {
+	expr.Formula
+	b    *Build
+	name string // the layer's in errors
+}
+
+func (b *Build) formula(name string) *formula { return &formula{b: b, name: name} }
+
+// result returns the formula's last node, or nil and the first error, in the layer's name.
+func (f *formula) result(n *G.Node) (*G.Node, error) {
+	n, err := f.Result(n)
+	return n, inLayer(f.name, err)
+}
+
+// node returns the node of a parameter.
+func (f *formula) node(p Param) *G.Node { return f.Of(f.b.node(p)) }
+
+// optional returns the node of a parameter, or nil if the layer does not have it.
+func (f *formula) optional(p Param) *G.Node {
+	if p == (Param{}) {
+		return nil
+	}
+	return f.node(p)
+}
+
+// linear returns x·weightᵀ + bias, or x·weight + bias if transposed. A nil bias is none.
+func (f *formula) linear(x, weight, bias *G.Node, transposed bool) *G.Node {
+	if !transposed {
+		return f.Of(graph.Linear(x, weight, bias))
+	}
+	y := f.Of(graph.MatMul(x, weight))
+	if bias != nil {
+		y = f.Of(graph.Add(y, bias))
+	}
+	return y
+}
+
+// dropout drops elements of x with probability p, in a Train graph.
+func (f *formula) dropout(x *G.Node, p float64) *G.Node {
+	return f.Of(graph.Dropout(x, f.b.Drop(p)))
+}
+
+// checkSequence refuses a node that is no sequence (T, in) or (B, T, in) of the build's
+// graph and type, with T at most maxT; 0 leaves in or maxT free. After an error of the
+// build it returns that, since x may only stand for a missing node.
+func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
+	if err := f.b.Err(); err != nil {
+		return err
+	}
+	if x == nil {
+		return errorf(f.name, "%s: got nil, want a node", arg)
+	}
+	want := "([B,] T"
+	if arg == "key" || arg == "value" {
+		want = "([B,] S"
+	}
+	if maxT > 0 {
+		want += fmt.Sprintf(" <= %d", maxT)
+	}
+	if in > 0 {
+		want += fmt.Sprintf(", %d)", in)
+	} else {
+		want += ", E)"
+	}
+	s := x.Shape()
+	n := s.Dims()
+	if n != 2 && n != 3 || in > 0 && s[n-1] != in || maxT > 0 && s[n-2] > maxT {
+		return errorf(f.name, "%s: shape %v, want %s", arg, s, want)
+	}
+	if dt := f.b.Params().Dtype(); x.Dtype() != dt {
+		return errorf(f.name, "%s: got %v, want %v as the parameters", arg, x.Dtype(), dt)
+	}
+	return nil
+}
+
+// checkIDs refuses a node that is no ids (T) or (B, T), with T at most maxT. After an error
+// of the build it returns that.
+func (f *formula) checkIDs(arg string, ids *G.Node, maxT int) error {
+	if err := f.b.Err(); err != nil {
+		return err
+	}
+	if ids == nil {
+		return errorf(f.name, "%s: got nil, want a node", arg)
+	}
+	if n := len(ids.Shape()); n < 1 || n > 2 || last(ids) > maxT {
+		return errorf(f.name, "%s: shape %v, want ([B,] T <= %d)", arg, ids.Shape(), maxT)
+	}
+	if dt := ids.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
+		return errorf(f.name, "%s: got %v, want int or int64", arg, dt)
+	}
+	return nil
+}
+
+// length returns the T of (…, T, E).
+func length(x *G.Node) int { return x.Shape()[x.Dims()-2] }
+
+// last returns the length of a node's last axis.
+func last(x *G.Node) int { return x.Shape()[x.Dims()-1] }
