@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attention/internal/config"
-
 	"github.com/spf13/pflag"
 )
 
@@ -55,10 +53,7 @@ func (f flag) takes(text string) bool {
 func as[T any](value any) (t T) {
 	text, err := json.Marshal(value)
 	if err == nil {
-		err = json.Unmarshal(text, &t)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("run: a flag's default: %v", err)) // the defaults are in this package
+		_ = json.Unmarshal(text, &t) // which has the type that the flag takes
 	}
 	return t
 }
@@ -176,12 +171,4 @@ func names(given *pflag.FlagSet) func(path string) (string, bool) {
 		}
 		return name, ok
 	}
-}
-
-// inPart returns an error of a part: it begins with where that is from.
-func inPart(from string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", from, config.JSON(err))
 }

@@ -27,7 +27,7 @@ type Config struct {
 	Order       string                  `json:"order"`    // of the windows to train on
 	Training    train.Config            `json:"training"` // its seed is that of the whole run
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
-	EvalBatches int                     `json:"eval_batches"` // random ones of each evaluation; 0 means all of the validation split
+	EvalBatches int                     `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig            `json:"sample"`
 	NGram       *text.NGram             `json:"ngram,omitempty"` // nil for a large vocabulary
 }
@@ -117,7 +117,8 @@ func (c Config) validateSources() error {
 func (c Config) validateWritten() error {
 	err := config.AtLeast(c, 1, "Training.Accumulate", "Checkpoints.Keep")
 	if s := c.Training.Solver; s.Name != train.SGD {
-		err = cmp.Or(err, above0(c, "Training.Solver.Beta1", s.Beta1), above0(c, "Training.Solver.Beta2", s.Beta2), above0(c, "Training.Solver.Eps", s.Eps))
+		in := "Training.Solver."
+		err = cmp.Or(err, above0(c, in+"Beta1", s.Beta1), above0(c, in+"Beta2", s.Beta2), above0(c, in+"Eps", s.Eps))
 	}
 	if m := c.Model.GPT; m != nil {
 		err = cmp.Or(err, config.In(c, "Model", above0(*m, "Eps", m.Eps)))
@@ -176,7 +177,8 @@ func (c Config) About() (map[string]string, error) {
 	t, err := treeOf(map[string]any{
 		"text": map[string]any{"sha256": c.Text.SHA256}, "vocabulary": c.Vocabulary, "model": c.Model,
 		"dtype": c.Dtype, "batch": c.Batch, "order": c.Order,
-		"training": map[string]any{"seed": c.Training.Seed, "clip_norm": c.Training.ClipNorm, "accumulate": c.Training.Accumulate},
+		"training": map[string]any{
+			"seed": c.Training.Seed, "clip_norm": c.Training.ClipNorm, "accumulate": c.Training.Accumulate},
 	})
 	if err != nil {
 		return nil, err

@@ -46,8 +46,8 @@ func textName(path string) string {
 	return path
 }
 
-// ReadCorpus reads and splits the text of a run. If the config has its checksum, the text must be the same. A vocabulary
-// of no characters gets those of the text.
+// ReadCorpus reads and splits the text of a run. If the config has its checksum, the text must be the same. A
+// vocabulary of no characters gets those of the text.
 func ReadCorpus(r Config) (*Corpus, error) {
 	name, text, context := r.Text.Name, builtinText, r.Model.context()
 	if !r.Text.Builtin() {
@@ -68,7 +68,8 @@ func ReadCorpus(r Config) (*Corpus, error) {
 	case r.Text.Builtin():
 		return nil, fmt.Errorf("--context: got %d, want at most %d for the built-in text", context, longest)
 	default:
-		return nil, fmt.Errorf("--text: %s: got %d %s, want more than 10 times --context %d", name, len(ids), c.Unit(), context)
+		return nil, fmt.Errorf("--text: %s: got %d %s, want more than 10 times --context %d",
+			name, len(ids), c.Unit(), context)
 	}
 	if want := r.Text.SHA256; want != "" && want != c.Source.SHA256 {
 		return nil, fmt.Errorf("--text: %s: got a text with SHA-256 %s, want %s, that of the text that the run began with",

@@ -28,7 +28,8 @@ func defaults(model string) Config {
 		c.Model.GPT = &layers.GPTConfig{EmbedDim: 64, NumLayers: 4, NumHeads: 4, Activation: "gelu_new", Eps: 1e-5,
 			TieWordEmbeddings: true, Bias: true}
 	} else {
-		c.Model.Layer = &chapter.LanguageModelConfig{EmbedDim: 64, Attention: chapter.Config{Layer: "multi_head", NumHeads: 4}}
+		c.Model.Layer = &chapter.LanguageModelConfig{
+			EmbedDim: 64, Attention: chapter.Config{Layer: "multi_head", NumHeads: 4}}
 	}
 	return c
 }

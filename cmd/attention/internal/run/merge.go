@@ -1,5 +1,11 @@
 package run
 
+import (
+	"fmt"
+
+	"attention/internal/config"
+)
+
 // A part is some of a config's values and where they are from: a preset, the model of --init, a file or the flags.
 type part struct {
 	from   string // for errors; empty for the flags
@@ -15,9 +21,18 @@ func parsePart(from string, text []byte) (part, error) {
 	return part{from, t}, inPart(from, err)
 }
 
+// inPart returns an error of a part: it begins with where that is from.
+func inPart(from string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", from, config.JSON(err))
+}
+
 // follows are the sizes in an attention layer, and the fields of the model that they follow from unless they are given.
 var follows = map[string]string{
-	"d_in": "width", "d_out": "width", "d_query": "width", "d_key": "width", "d_attn": "width", "context_length": "context",
+	"d_in": "width", "d_out": "width", "d_query": "width", "d_key": "width", "d_attn": "width",
+	"context_length": "context",
 }
 
 // merge puts the values of over into those of base. Objects are merged and other values replaced, but
@@ -42,7 +57,8 @@ func mergeAt(path string, base, over tree) {
 		replaceIf(differ(base["type"], over["type"]), base)
 	case "model":
 		replaceIf(differ(base["type"], over["type"]), base)
-		if layer := treeAt(over, "attention"); over["width"] != nil || over["context"] != nil || layer["layer"] != nil || layer["num_heads"] != nil {
+		layer := treeAt(over, "attention")
+		if over["width"] != nil || over["context"] != nil || layer["layer"] != nil || layer["num_heads"] != nil {
 			for key := range follows {
 				delete(treeAt(base, "attention"), key)
 			}

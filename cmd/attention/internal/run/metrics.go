@@ -49,8 +49,8 @@ func NewMetrics(folder string) (*Metrics, error) {
 	return &Metrics{file: f}, nil
 }
 
-// ResumeMetrics opens metrics.jsonl for appending after the lines of the given steps and of the evaluations up to the one
-// after step evaluated. It truncates later lines, which training repeats, and returns the history of the others.
+// ResumeMetrics opens metrics.jsonl for appending after the lines of the given steps and of the evaluations up to the
+// one after step evaluated. It truncates later lines, which training repeats, and returns the history of the others.
 func ResumeMetrics(folder string, steps, evaluated int) (m *Metrics, h History, err error) {
 	path := filepath.Join(folder, MetricsFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -87,7 +87,8 @@ func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error
 			h.Steps = append(h.Steps, train.StepResult{N: line.Step - 1, Loss: line.Loss, LearningRate: line.LearningRate,
 				GradNorm: line.GradNorm, TokensPerSecond: line.TokensPerSecond})
 		default:
-			return 0, fmt.Errorf("line %d: got %.100q, want the lines of %d steps, of which there are %d", n, text, steps, len(h.Steps))
+			return 0, fmt.Errorf("line %d: got %.100q, want the lines of %d steps, of which there are %d",
+				n, text, steps, len(h.Steps))
 		}
 		size += int64(len(text))
 	}

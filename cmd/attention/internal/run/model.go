@@ -76,7 +76,7 @@ func (c ModelConfig) causal() bool {
 	return c.GPT != nil || c.Layer != nil && c.Layer.Attention.Causal()
 }
 
-// withVocabulary returns the config with room for at least n tokens: as many as it has, or n if it says none.
+// withVocabulary returns the config with room for at least n tokens: its own number, or n if that is 0.
 func (c ModelConfig) withVocabulary(n int, unit string) (ModelConfig, error) {
 	var model any
 	var room *int
@@ -116,7 +116,8 @@ func (c ModelConfig) Validate() error {
 			a.Dropout, config.Field("Attention.Layer"), a.Layer)
 	}
 	if manyHeads(a) && a.NumHeads > 0 && m.EmbedDim%a.NumHeads != 0 {
-		return config.Errorf(m, "Attention.NumHeads", "got %d, want a divisor of %s=%d", a.NumHeads, config.Field("EmbedDim"), m.EmbedDim)
+		return config.Errorf(m, "Attention.NumHeads", "got %d, want a divisor of %s=%d",
+			a.NumHeads, config.Field("EmbedDim"), m.EmbedDim)
 	}
 	return m.Validate()
 }

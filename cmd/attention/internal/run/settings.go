@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"attention/internal/config"
 
@@ -71,8 +70,8 @@ func (s *Settings) Config() (c Config, err error) {
 	return c, s.Named(c.validateBeforeText())
 }
 
-// Named returns an error about the config of these settings that says where the wrong value is from. It calls the value
-// by its flag, or by its path if a file gives it.
+// Named returns err, about the config of these settings, in the names of whoever gave the wrong value: its flag, or
+// its path in a file.
 func (s *Settings) Named(err error) error {
 	var wrong *config.Error
 	if !errors.As(err, &wrong) {
@@ -102,8 +101,8 @@ func filePart(path string) (part, error) {
 	return parsePart(from, text)
 }
 
-// initPart returns what the folder of --init, or else of the initial weights of a config file, says of its model: the
-// form, but not its dropout, which is the training's. A file of weights says nothing.
+// initPart returns the form, element type and tokenizer of the model in the folder of --init, or else of a config
+// file's initial weights. Dropout is the training's and not part of it. A file of weights gives nothing.
 func initPart(flags *pflag.FlagSet, file tree) (part, error) {
 	name, _ := treeAt(file, "init")["name"].(string)
 	kind, _ := treeAt(file, "model")["type"].(string)
@@ -136,65 +135,4 @@ func initPart(flags *pflag.FlagSet, file tree) (part, error) {
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// formOf returns the values of a model's config that its weights are made for.
-func formOf(c ModelConfig) (tree, error) {
-	form, err := treeOf(c)
-	drop(form, "embd_pdrop", "attn_pdrop", "resid_pdrop")
-	drop(treeAt(form, "attention"), "dropout")
-	return form, err
-}
-
-// CheckForm returns an error that names the flag for which weights of a model do not fit this one.
-func (c ModelConfig) CheckForm(weights ModelConfig) error {
-	form, err := formOf(c)
-	if err != nil {
-		return err
-	}
-	made, err := formOf(weights)
-	if err != nil {
-		return err
-	}
-	is, want := leaves(tree{"model": form}), leaves(tree{"model": made})
-	for _, f := range flags() {
-		for _, path := range f.paths {
-			if strings.HasPrefix(path, "model.") && is[path] != want[path] {
-				return fmt.Errorf("--%s: got %v, want %v, that of the weights", f.name, orZero(is[path]), orZero(want[path]))
-			}
-		}
-	}
-	return nil
-}
-
-func orZero(value any) any {
-	if value == nil {
-		return 0
-	}
-	return value
-}
-
-// Resume gives the config of a run the values of the flags that may stand beside --resume, and refuses others.
-func (c *Config) Resume(given *pflag.FlagSet) error {
-	var allowed []string
-	other := ""
-	for _, f := range flags() {
-		if f.anew && len(f.paths) > 0 {
-			allowed = append(allowed, "--"+f.name)
-		}
-		if given.Changed(f.name) && !f.anew && other == "" {
-			other = f.name
-		}
-	}
-	if other != "" {
-		return fmt.Errorf("--%s: got it beside --resume, want only %s: the run's %s says the rest", other, strings.Join(allowed, ", "), ConfigFile)
-	}
-	t, err := flagTree(given, nil)
-	if err == nil {
-		err = c.decode(t)
-	}
-	if err == nil {
-		err = c.Validate()
-	}
-	return config.Named(err, names(given))
 }

@@ -6,7 +6,7 @@ import (
 	"attention/layers/chapter"
 )
 
-// A size is how many numbers a tensor of a training step has, and a field to make smaller.
+// A size is the number of elements of a tensor of a training step, and a field to make smaller.
 type size struct {
 	of     any // the config of the field: the run's or the model's
 	field  string
@@ -15,7 +15,8 @@ type size struct {
 	what   string
 }
 
-// How many numbers a tensor of a training step may hold: in float32 512 MB, and a step has several. A GPT's may be larger.
+// How many numbers a tensor of a training step may hold: in float32 512 MB, and a step has several. A GPT's may be
+// larger.
 const (
 	largestTensor    = 1 << 27
 	largestGPTTensor = 1 << 32
@@ -43,7 +44,8 @@ func (c Config) validateSizes() error {
 }
 
 func (c Config) gptSizes(m layers.GPTConfig) []size {
-	b, t, e, v, n := float64(c.Batch), float64(m.ContextLength), float64(m.EmbedDim), float64(m.VocabSize), float64(m.NumLayers)
+	b, t, e := float64(c.Batch), float64(m.ContextLength), float64(m.EmbedDim)
+	v, n := float64(m.VocabSize), float64(m.NumLayers)
 	hidden := float64(m.DimFeedforward)
 	if m.DimFeedforward == 0 {
 		hidden = 4 * e

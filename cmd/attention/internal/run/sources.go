@@ -31,8 +31,8 @@ func (c *Corpus) Sources(r Config, lastOnly bool) (training train.Resumable, val
 	return training, &passes, nil
 }
 
-// Sampled returns the batches of the evaluations during training: EvalBatches random batches of the validation split, the
-// same each time, or else the whole of it.
+// Sampled returns the batches of the evaluations during training: EvalBatches random batches of the validation split,
+// the same each time, or else the whole of it.
 func (c *Corpus) Sampled(r Config, lastOnly bool, whole train.Source) (train.Source, error) {
 	if r.EvalBatches == 0 {
 		return whole, nil
@@ -67,8 +67,8 @@ func (f *firstBatches) Next() (train.Batch, error) {
 // maxShifts limits the work of a validation.
 const maxShifts = 8
 
-// shifts returns the number of passes that a validation makes over n ids, each beginning one id later: when only the last
-// target of a window counts, one pass has few.
+// shifts returns the number of passes that a validation makes over n ids, each beginning one id later: when only the
+// last target of a window counts, one pass has few.
 func shifts(n, context int, lastOnly bool) int {
 	if !lastOnly {
 		return 1

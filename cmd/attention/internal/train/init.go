@@ -18,7 +18,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// checkInit completes the source of initial weights, nil for none. They must have the checksum, if it says one.
+// checkInit completes the source of initial weights; nil means none. If it has a checksum, the weights must have it,
+// too.
 func checkInit(s *run.TextSource) error {
 	if s == nil {
 		return nil
@@ -28,7 +29,8 @@ func checkInit(s *run.TextSource) error {
 		return fmt.Errorf("--init: %w", err)
 	}
 	if s.SHA256 != "" && source.SHA256 != s.SHA256 {
-		return fmt.Errorf("--init: %s: got weights with SHA-256 %s, want %s, that of those that the run began with", s.Name, source.SHA256, s.SHA256)
+		return fmt.Errorf("--init: %s: got weights with SHA-256 %s, want %s, that of those that the run began with",
+			s.Name, source.SHA256, s.SHA256)
 	}
 	*s = source
 	return nil
@@ -66,7 +68,8 @@ func (r *training) readWeights(path string) error {
 		return err
 	}
 	if g.Tokenizer != nil && g.Tokenizer.Config() != r.config.Vocabulary {
-		return fmt.Errorf("%s: got other tokens than those of --tokenizer %s and the text's, want the same", path, r.config.Vocabulary.Name)
+		return fmt.Errorf("%s: got other tokens than those of --tokenizer %s and the text's, want the same",
+			path, r.config.Vocabulary.Name)
 	}
 	for name, to := range r.params.All() {
 		from, _ := g.Params.Get(name)
@@ -75,8 +78,8 @@ func (r *training) readWeights(path string) error {
 	return nil
 }
 
-// misfit returns an error that names the flag for which the weights of a run's model.safetensors
-// do not fit, if the config beside it tells.
+// misfit returns an error that names the flag for which the weights of a run's model.safetensors do not fit, or nil if
+// there is no config beside it that names one.
 func (r *training) misfit(path string) error {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), run.ConfigFile))
 	if err != nil || filepath.Base(path) != run.ModelFile {
@@ -87,7 +90,7 @@ func (r *training) misfit(path string) error {
 		err = of.ValidateModel()
 	}
 	if err != nil {
-		return nil // it tells nothing
+		return nil
 	}
 	if got := r.config.Dtype; got != of.Dtype {
 		return fmt.Errorf("%s: --dtype: got %s, want %s, that of the weights", path, got, of.Dtype)
@@ -119,7 +122,7 @@ func copyRows(to, from *tensor.Dense) {
 	}
 }
 
-// sourceOf reads a file, or those that a model's folder holds, to the end.
+// sourceOf returns size and checksum of a file, or of the files of a model's folder.
 func sourceOf(path string) (run.TextSource, error) {
 	names := []string{path}
 	if run.IsFolder(path) {

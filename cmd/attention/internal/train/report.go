@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// printHead prints what is going to be trained.
+// printHead prints what the run trains.
 func (r *training) printHead() {
 	c, config := r.corpus, r.config
 	training := config.Training
@@ -44,10 +44,11 @@ func (r *training) printHead() {
 	fmt.Fprintln(r.out)
 }
 
-// countString is how many parameters there are.
+// countString returns the number of parameters.
 func (r *training) countString() string {
 	if g := r.config.Model.GPT; g != nil {
-		return fmt.Sprintf("%d (%d without those of positions)", r.params.Count(), r.params.Count()-g.ContextLength*g.EmbedDim)
+		n := r.params.Count()
+		return fmt.Sprintf("%d (%d without those of positions)", n, n-g.ContextLength*g.EmbedDim)
 	}
 	return fmt.Sprint(r.params.Count())
 }
@@ -92,7 +93,8 @@ func (r *training) printEvaluation(e train.Evaluation) {
 	ngram := r.corpus.NGram
 	head, values := "", ""
 	if ngram != nil {
-		head, values = fmt.Sprintf("  %8s  %8s", "bigram", "unigram"), fmt.Sprintf("  %8.4f  %8.4f", ngram.Bigram, ngram.Unigram)
+		head = fmt.Sprintf("  %8s  %8s", "bigram", "unigram")
+		values = fmt.Sprintf("  %8.4f  %8.4f", ngram.Bigram, ngram.Unigram)
 	}
 	if !r.tabled {
 		r.tabled = true
@@ -113,7 +115,8 @@ func (r *training) printVerdict(steps int, took time.Duration) {
 	}
 	last, what := r.history.Evaluations[len(r.history.Evaluations)-1], "The last validation loss"
 	if r.last != nil {
-		fmt.Fprintf(r.out, " The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f.", r.config.EvalBatches, r.last.Loss)
+		fmt.Fprintf(r.out, " The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f.",
+			r.config.EvalBatches, r.last.Loss)
 		last, what = *r.last, "It"
 	}
 	switch ngram := r.corpus.NGram; {
@@ -122,19 +125,20 @@ func (r *training) printVerdict(steps int, took time.Duration) {
 		fmt.Fprintf(r.out, " %s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one.",
 			what, ngram.Bigram-last.Loss, r.corpus.Unit())
 	default:
-		fmt.Fprintf(r.out, " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.", what, r.corpus.Unit())
+		fmt.Fprintf(r.out, " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.",
+			what, r.corpus.Unit())
 	}
 }
 
-// mostShown is how many parameters a report has rows for. Of a model with more it has
-// the first ones and the last.
+// mostShown is the most parameters that a report has rows for. Of a model with more it shows the first ones and the
+// last few.
 const (
 	mostShown = 40
 	lastShown = 4
 )
 
-// shownParams are the names of the parameters that a report is about, and how many
-// others there are before the last few of them.
+// shownParams returns the names of the parameters that a report shows, and the number of those that it leaves out
+// before the last few.
 func (r *training) shownParams() (names []string, left int) {
 	for name := range r.params.All() {
 		names = append(names, name)
@@ -146,7 +150,7 @@ func (r *training) shownParams() (names []string, left int) {
 	return names, left
 }
 
-// snapshot copies the parameters that the report will be about.
+// snapshot copies the parameters that the report shows.
 func (r *training) snapshot() map[string]*tensor.Dense {
 	s := map[string]*tensor.Dense{}
 	names, _ := r.shownParams()
@@ -196,7 +200,7 @@ func cornerString(t *tensor.Dense) string {
 	return tensorprint.Format(values, []int{rows, cols})
 }
 
-// norms are those of two tensors of one form, and of what lies between.
+// norms returns the Euclidean norms of two tensors of the same type and shape, and of their difference.
 func norms(was, is *tensor.Dense) (before, after, change float64) {
 	if is.Dtype() == tensor.Float32 {
 		return normsOf(was.Float32s(), is.Float32s())

@@ -42,8 +42,8 @@ func resumeRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	return r.run(ctx)
 }
 
-// restoreRun makes the run of a config anew and moves it to where its newest
-// checkpoint, or the given one, stands. Without one it begins from the start.
+// restoreRun makes the run of a config again and restores its newest checkpoint, or the given one. Without a checkpoint
+// the run starts over.
 func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string) (*training, error) {
 	c, err := run.ReadCorpus(config)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,28 +17,27 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// training is one run of attention train, or what is left of one.
+// training is one run of attention train, or the rest of one.
 type training struct {
 	config     run.Config
 	corpus     *run.Corpus
 	params     *layers.Params
 	model      run.Model
 	training   train.Resumable
-	validation train.Source // of the evaluations on the way
+	validation train.Source // of the evaluations during training
 	whole      train.Source // all of the validation split
-	prompt     []int        // that the sample continues
+	prompt     []int        // of the sample
 	loop       *train.Loop
 	folder     *run.Folder
-	begin      int // steps that were taken before, by another process
+	begin      int // steps that another process took
 	history    run.History
-	last       *train.Evaluation // of the whole validation split, where history has only parts; nil if there is none
-	tabled     bool              // whether the table of losses has its head
+	last       *train.Evaluation // of the whole validation split, if the others are of parts
+	tabled     bool              // whether the head of the table of losses is printed
 	progress   *term.Progress
 	out        *term.Output
 }
 
-// beginRun goes from flags to a run folder. What is wrong with the flags or the files
-// they name is found before the folder is made.
+// beginRun trains a new run. Wrong flags and files are found before the run folder is made.
 func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	settings, err := run.NewSettings(flags)
 	if err != nil {
@@ -84,7 +83,8 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &training{config: config, corpus: c, params: layers.NewParams(dt, config.Training.Seed), out: term.NewOutput(w, "train")}
+	r := &training{config: config, corpus: c, out: term.NewOutput(w, "train")}
+	r.params = layers.NewParams(dt, config.Training.Seed)
 	if config.Init != nil {
 		r.params = layers.NewBlankParams(dt)
 	}
@@ -110,7 +110,7 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	return r, err
 }
 
-// run takes the steps that are left and leaves their outcome in the folder.
+// run takes the remaining steps and writes their outcome to the folder.
 func (r *training) run(ctx context.Context) error {
 	defer r.folder.Checkpoints.Close()
 	r.loop.SaveTo(r.folder.Checkpoints)
@@ -145,8 +145,7 @@ func (r *training) run(ctx context.Context) error {
 	return r.out.Err()
 }
 
-// save writes the model and the pictures. It tries each file, whatever the others
-// give.
+// save writes the model and the pictures. An error with one file does not keep it from the others.
 func (r *training) save() error {
 	f := r.folder
 	err := errors.Join(
@@ -172,8 +171,7 @@ func (r *training) onEval(e train.Evaluation) {
 	r.printEvaluation(e)
 }
 
-// evaluateWhole evaluates on all of the validation split what the evaluations on the
-// way saw parts of.
+// evaluateWhole evaluates on all of the validation split, if the evaluations during training saw parts of it.
 func (r *training) evaluateWhole(ctx context.Context) error {
 	if r.config.EvalBatches == 0 {
 		return nil

@@ -60,7 +60,7 @@ func (r *training) printSample(ctx context.Context) error {
 	return nil
 }
 
-// decode is the text of ids, with U+FFFD for what is no character.
+// decode returns the text of ids, with U+FFFD for bytes that are no character.
 func decode(t text.Tokenizer, ids []int) (string, error) {
 	d := text.NewDecoder(t)
 	var text strings.Builder

@@ -1,0 +1,36 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"attention/internal/config"
+
+	"github.com/spf13/pflag"
+)
+
+// Resume gives the config of a run the values of the flags that may stand beside --resume, and refuses others.
+func (c *Config) Resume(given *pflag.FlagSet) error {
+	var allowed []string
+	other := ""
+	for _, f := range flags() {
+		if f.anew && len(f.paths) > 0 {
+			allowed = append(allowed, "--"+f.name)
+		}
+		if given.Changed(f.name) && !f.anew && other == "" {
+			other = f.name
+		}
+	}
+	if other != "" {
+		return fmt.Errorf("--%s: got it beside --resume, want only %s: the run's %s says the rest",
+			other, strings.Join(allowed, ", "), ConfigFile)
+	}
+	t, err := flagTree(given, nil)
+	if err == nil {
+		err = c.decode(t)
+	}
+	if err == nil {
+		err = c.Validate()
+	}
+	return config.Named(err, names(given))
+}
