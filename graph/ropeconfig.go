@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"attention/internal/config"
 )
 
 // RoPEConfig sets how RoPE turns. The zero value turns one head whole, as Llama does.
@@ -62,43 +64,46 @@ func (s *RoPEScaling) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("graph: RoPE: scaling: got %q, want %q, %q or %q", text, NoScaling, LinearScaling, NTKScaling)
+	return fmt.Errorf("got %.60q, want one of %v, %v, %v", text, NoScaling, LinearScaling, NTKScaling)
 }
 
 func (s RoPEScaling) validate() error {
 	if s < NoScaling || s > NTKScaling {
-		return fmt.Errorf("graph: RoPE: scaling: got %v, want %v, %v or %v", s, NoScaling, LinearScaling, NTKScaling)
+		return fmt.Errorf("got %v, want one of %v, %v, %v", s, NoScaling, LinearScaling, NTKScaling)
 	}
 	return nil
 }
 
 // Validate returns an error if the settings do not fit heads of D=headDim elements.
 func (c RoPEConfig) Validate(headDim int) error {
-	bad := func(what string, got any, want string) error {
-		return fmt.Errorf("graph: RoPE: %s: got %v, want %s", what, got, want)
+	if err := c.validate(headDim); err != nil {
+		return fmt.Errorf("graph: RoPE: %w", err)
 	}
+	return nil
+}
+
+func (c RoPEConfig) validate(headDim int) error {
+	const large = "a finite number of at least 1"
+	scaling := config.Field("Scaling")
 	switch {
 	case c.Heads < 0:
-		return bad("heads", c.Heads, "at least 0")
+		return config.AtLeast(c, 0, "Heads")
 	case c.Dims < 0 || c.Dims%2 != 0 || c.Dims > headDim:
-		return bad("dims", c.Dims, fmt.Sprintf("an even number from 0 to D=%d", headDim))
+		return config.Errorf(c, "Dims", "got %d, want an even number from 0 to D=%d", c.Dims, headDim)
 	case c.Dims == 0 && (headDim < 2 || headDim%2 != 0):
-		return bad("D", headDim, "an even number above 0, or one with dims to turn")
+		return config.Errorf(c, "Dims", "got 0 for D=%d, want an even D above 0, or an even number of its elements", headDim)
 	case c.Base != 0 && !atLeastOne(c.Base):
-		return bad("base", c.Base, "a finite number of at least 1, or 0 for 10000")
-	}
-	if err := c.Scaling.validate(); err != nil {
-		return err
-	}
-	switch {
+		return config.Errorf(c, "Base", "got %v, want %s, or 0 for 10000", c.Base, large)
+	case c.Scaling.validate() != nil:
+		return config.In(c, "Scaling", c.Scaling.validate())
 	case c.Scaling == NoScaling && c.Factor != 0:
-		return bad("factor", c.Factor, "0 without a scaling")
+		return config.Errorf(c, "Factor", "got %v without %s, want 0", c.Factor, scaling)
 	case c.Scaling != NoScaling && !atLeastOne(c.Factor):
-		return bad("factor", c.Factor, fmt.Sprintf("a finite number of at least 1 for %v scaling", c.Scaling))
+		return config.Errorf(c, "Factor", "got %v, want %s for %s %v", c.Factor, large, scaling, c.Scaling)
 	case c.Scaling == NTKScaling && c.dims(headDim) == 2:
-		return bad("dims", 2, "at least 4 for ntk scaling")
+		return config.Errorf(c, "Dims", "got 2, want at least 4 for %s ntk", scaling)
 	case !atLeastOne(c.resolve(headDim).Base):
-		return bad("factor", c.Factor, "one that keeps the base finite")
+		return config.Errorf(c, "Factor", "got %v, want one that keeps %s finite", c.Factor, config.Field("Base"))
 	}
 	return nil
 }

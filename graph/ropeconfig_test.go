@@ -20,23 +20,23 @@ func TestRoPEConfigValidate(t *testing.T) {
 		headDim int
 		says    string
 	}{
-		{graph.RoPEConfig{Heads: -1}, 4, "heads: got -1, want at least 0"},
-		{graph.RoPEConfig{}, 7, "D: got 7, want an even number above 0, or one with dims to turn"},
-		{graph.RoPEConfig{}, 0, "D: got 0, want an even number above 0, or one with dims to turn"},
-		{graph.RoPEConfig{Dims: 3}, 7, "dims: got 3, want an even number from 0 to D=7"},
-		{graph.RoPEConfig{Dims: 8}, 7, "dims: got 8, want an even number from 0 to D=7"},
-		{graph.RoPEConfig{Dims: -2}, 7, "dims: got -2, want an even number from 0 to D=7"},
-		{graph.RoPEConfig{Base: 0.5}, 4, "base: got 0.5, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Base: -1}, 4, "base: got -1, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Base: nan}, 4, "base: got NaN, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Base: inf}, 4, "base: got +Inf, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Scaling: 7}, 4, "scaling: got RoPEScaling(7), want none, linear or ntk"},
-		{graph.RoPEConfig{Factor: 2}, 4, "factor: got 2, want 0 without a scaling"},
-		{graph.RoPEConfig{Scaling: linear}, 4, "factor: got 0, want a finite number of at least 1 for linear scaling"},
-		{graph.RoPEConfig{Scaling: ntk, Factor: nan}, 4, "factor: got NaN, want a finite number of at least 1 for ntk scaling"},
-		{graph.RoPEConfig{Scaling: linear, Factor: inf}, 4, "factor: got +Inf, want a finite number of at least 1 for linear scaling"},
-		{graph.RoPEConfig{Scaling: ntk, Factor: 2}, 2, "dims: got 2, want at least 4 for ntk scaling"},
-		{graph.RoPEConfig{Scaling: ntk, Factor: 1e200}, 4, "factor: got 1e+200, want one that keeps the base finite"},
+		{graph.RoPEConfig{Heads: -1}, 4, "Heads: got -1, want at least 0"},
+		{graph.RoPEConfig{}, 7, "Dims: got 0 for D=7, want an even D above 0, or an even number of its elements"},
+		{graph.RoPEConfig{}, 0, "Dims: got 0 for D=0, want an even D above 0, or an even number of its elements"},
+		{graph.RoPEConfig{Dims: 3}, 7, "Dims: got 3, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Dims: 8}, 7, "Dims: got 8, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Dims: -2}, 7, "Dims: got -2, want an even number from 0 to D=7"},
+		{graph.RoPEConfig{Base: 0.5}, 4, "Base: got 0.5, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: -1}, 4, "Base: got -1, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: nan}, 4, "Base: got NaN, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Base: inf}, 4, "Base: got +Inf, want a finite number of at least 1, or 0 for 10000"},
+		{graph.RoPEConfig{Scaling: 7}, 4, "Scaling: got RoPEScaling(7), want one of none, linear, ntk"},
+		{graph.RoPEConfig{Factor: 2}, 4, "Factor: got 2 without Scaling, want 0"},
+		{graph.RoPEConfig{Scaling: linear}, 4, "Factor: got 0, want a finite number of at least 1 for Scaling linear"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: nan}, 4, "Factor: got NaN, want a finite number of at least 1 for Scaling ntk"},
+		{graph.RoPEConfig{Scaling: linear, Factor: inf}, 4, "Factor: got +Inf, want a finite number of at least 1 for Scaling linear"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: 2}, 2, "Dims: got 2, want at least 4 for Scaling ntk"},
+		{graph.RoPEConfig{Scaling: ntk, Factor: 1e200}, 4, "Factor: got 1e+200, want one that keeps Base finite"},
 	} {
 		require.EqualError(t, c.config.Validate(c.headDim), "graph: RoPE: "+c.says)
 		if c.headDim > 0 && c.config.Heads == 0 {
@@ -77,7 +77,7 @@ func TestRoPEConfigAsJSON(t *testing.T) {
 	require.Equal(t, `{}`, string(heads), "heads are the model's")
 	var c graph.RoPEConfig
 	require.NoError(t, json.Unmarshal([]byte(`{"scaling":"none"}`), &c))
-	require.EqualError(t, json.Unmarshal([]byte(`{"scaling":"yarn"}`), &c), `graph: RoPE: scaling: got "yarn", want "none", "linear" or "ntk"`)
+	require.EqualError(t, json.Unmarshal([]byte(`{"scaling":"yarn"}`), &c), `got "yarn", want one of none, linear, ntk`)
 	_, err = graph.RoPEScaling(9).MarshalText()
-	require.EqualError(t, err, "graph: RoPE: scaling: got RoPEScaling(9), want none, linear or ntk")
+	require.EqualError(t, err, "got RoPEScaling(9), want one of none, linear, ntk")
 }

@@ -42,13 +42,13 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 		"Mask: got alignment 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
 			c.Mask = mask.Or(mask.All{}, mask.SlidingWindow{Align: 7})
 		},
-		"OutStd: got -1, want a finite number of at least 0":                func(c *layers.AttentionConfig) { c.OutStd = -1 },
-		"Dropout: got 1, want a number from 0 to below 1":                   func(c *layers.AttentionConfig) { c.Dropout = 1 },
-		"ContextDropout: got NaN, want a number from 0 to below 1":          func(c *layers.AttentionConfig) { c.ContextDropout = math.NaN() },
-		"OutDropout: got -0.5, want a number from 0 to below 1":             func(c *layers.AttentionConfig) { c.OutDropout = -0.5 },
-		"Renormalize: got true with Sinks, want one of the two":             func(c *layers.AttentionConfig) { c.Sinks, c.Renormalize = true, true },
-		`QKNorm: got "layer", want one of l2, rms`:                          func(c *layers.AttentionConfig) { c.QKNorm = "layer" },
-		"RoPE: graph: RoPE: dims: got 6, want an even number from 0 to D=4": func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 6} },
+		"OutStd: got -1, want a finite number of at least 0":       func(c *layers.AttentionConfig) { c.OutStd = -1 },
+		"Dropout: got 1, want a number from 0 to below 1":          func(c *layers.AttentionConfig) { c.Dropout = 1 },
+		"ContextDropout: got NaN, want a number from 0 to below 1": func(c *layers.AttentionConfig) { c.ContextDropout = math.NaN() },
+		"OutDropout: got -0.5, want a number from 0 to below 1":    func(c *layers.AttentionConfig) { c.OutDropout = -0.5 },
+		"Renormalize: got true with Sinks, want one of the two":    func(c *layers.AttentionConfig) { c.Sinks, c.Renormalize = true, true },
+		`QKNorm: got "layer", want one of l2, rms`:                 func(c *layers.AttentionConfig) { c.QKNorm = "layer" },
+		"RoPE.Dims: got 6, want an even number from 0 to D=4":      func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 6} },
 		"Align: got 7, want one of [square upper_left lower_right]": func(c *layers.AttentionConfig) {
 			c.Align = 7
 		},
@@ -63,9 +63,7 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 		`Layout: got "per_head" with NumKVHeads, want another layout`: func(c *layers.AttentionConfig) {
 			c.Layout, c.NumKVHeads = layers.PerHead, 1
 		},
-		`NumHeads: got 65537 with Layout "per_head", want at most 65536`: func(c *layers.AttentionConfig) {
-			c.Layout, c.NumHeads = layers.PerHead, 65537
-		},
+		"NumHeads: got 65537, want at most 65536":                           func(c *layers.AttentionConfig) { c.NumHeads = 65537 },
 		`Layout: got "jax", want one of book, torch, gpt2, llama, per_head`: func(c *layers.AttentionConfig) { c.Layout = "jax" },
 		`Layout: got "gpt2" with KDim=7 and VDim=5, want both as EmbedDim=5, or another layout`: func(c *layers.AttentionConfig) {
 			c.Layout, c.KDim = layers.GPT2, 7
@@ -79,10 +77,14 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 		"RelativeBias.MaxDistance: got 8, want more than the 8 distances that have a bucket each": func(c *layers.AttentionConfig) {
 			c.RelativeBias = &layers.RelativeBiasConfig{MaxDistance: 8}
 		},
-		"EmbedDim: got 2147483648, want at most 2147483647": func(c *layers.AttentionConfig) { c.EmbedDim = huge },
-		"HeadDim: got 2147483648, want at most 2147483647":  func(c *layers.AttentionConfig) { c.HeadDim = huge },
-		"NumHeads: got 2147483646, which are 4294967292 wide together, want at most 2147483647": func(c *layers.AttentionConfig) {
-			c.NumHeads, c.HeadDim, c.ValueDim = huge-2, 2, 1
+		"RelativeBias.MaxDistance: got 2147483648, want at most 2147483647": func(c *layers.AttentionConfig) {
+			c.RelativeBias = &layers.RelativeBiasConfig{MaxDistance: huge}
+		},
+		"ContextLength: got 2147483648, want at most 2147483647": func(c *layers.AttentionConfig) { c.ContextLength = huge },
+		"EmbedDim: got 2147483648, want at most 2147483647":      func(c *layers.AttentionConfig) { c.EmbedDim = huge },
+		"HeadDim: got 2147483648, want at most 2147483647":       func(c *layers.AttentionConfig) { c.HeadDim = huge },
+		"NumHeads: got 65536, which are 2147483648 wide together, want at most 2147483647": func(c *layers.AttentionConfig) {
+			c.NumHeads, c.HeadDim, c.ValueDim = 65536, 32768, 1
 		},
 		"W_query.weight: shape (12, 2147483647), want at most 2147483647 elements": func(c *layers.AttentionConfig) { c.EmbedDim = huge - 1 },
 	} {

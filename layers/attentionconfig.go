@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"attention/graph"
@@ -92,14 +93,25 @@ func (c *AttentionConfig) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if err := short.apply(&read); err != nil {
-		return err
+		return config.JSON(err)
 	}
 	*c = read
 	return nil
 }
 
+// validate checks the numbers, of which an error of the mask would not name the field.
+func (s shortMask) validate() error {
+	if w := s.Window; w != nil && (min(w[0], w[1]) < 0 || max(w[0], w[1]) > maxElements) {
+		return config.Errorf(s, "Window", "got %v, want two whole numbers from 0 to %d", *w, maxElements)
+	}
+	return cmp.Or(config.AtLeast(s, 0, "Prefix"), config.AtMost(s, maxElements, "Prefix"))
+}
+
 // apply sets the mask of a config.
 func (s shortMask) apply(c *AttentionConfig) (err error) {
+	if err := s.validate(); err != nil {
+		return err
+	}
 	if s.Mask != nil {
 		if s.Causal != nil || s.Window != nil || s.Prefix != 0 {
 			return config.Errorf(c, "Mask", "got it with causal, window or prefix, its short form, want one of the two")
@@ -127,7 +139,7 @@ func (s shortMask) apply(c *AttentionConfig) (err error) {
 	}
 	switch {
 	case s.Prefix != 0 && short == nil:
-		return config.Errorf(c, "Mask", "got prefix %d without causal and window, want one of them: "+
+		return config.Errorf(s, "Prefix", "got %d without causal and window, want one of them: "+
 			"every query sees the prefix besides what they show", s.Prefix)
 	case s.Prefix != 0:
 		short = mask.Or(short, mask.Prefix{N: s.Prefix})

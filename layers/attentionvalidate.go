@@ -39,14 +39,10 @@ func (c AttentionConfig) validateSizes() error {
 	if c.NumHeads%r.NumKVHeads != 0 {
 		return config.Errorf(c, "NumKVHeads", "got %d, want 0 or a divisor of %s=%d", c.NumKVHeads, config.Field("NumHeads"), c.NumHeads)
 	}
-	for _, s := range []struct {
-		field string
-		got   int
-	}{{"EmbedDim", r.EmbedDim}, {"KDim", r.KDim}, {"VDim", r.VDim}, {"OutDim", r.OutDim},
-		{"NumHeads", r.NumHeads}, {"HeadDim", r.HeadDim}, {"ValueDim", r.ValueDim}} {
-		if s.got > maxElements {
-			return config.Errorf(c, s.field, "got %d, want at most %d", s.got, maxElements)
-		}
+	err := cmp.Or(config.AtMost(c, maxHeads, "NumHeads"),
+		config.AtMost(r, maxElements, "EmbedDim", "KDim", "VDim", "OutDim", "HeadDim", "ValueDim", "ContextLength"))
+	if err != nil {
+		return err
 	}
 	for _, width := range []int{r.queryWidth(), r.contextWidth()} {
 		if width > maxElements {
@@ -114,7 +110,7 @@ func (c AttentionConfig) validateRelativeBias() error {
 		return config.Errorf(c, "RelativeBias.MaxDistance", "got %d, want more than the %d distances that have a bucket each",
 			r.MaxDistance, side/2)
 	}
-	return nil
+	return config.AtMost(c, maxElements, "RelativeBias.MaxDistance")
 }
 
 // validateLayout checks that the layout has all that a resolved config asks for.
@@ -129,9 +125,6 @@ func (c AttentionConfig) validateLayout() error {
 	if c.Layout != PerHead {
 		return nil
 	}
-	if c.NumHeads > maxHeads {
-		return config.Errorf(c, "NumHeads", "got %d with %s %q, want at most %d", c.NumHeads, config.Field("Layout"), PerHead, maxHeads)
-	}
 	for _, part := range []struct {
 		field config.Field
 		has   bool
@@ -144,5 +137,5 @@ func (c AttentionConfig) validateLayout() error {
 	return nil
 }
 
-// maxHeads bounds the heads of the layout PerHead, each of which is a layer.
+// maxHeads is the most heads of a layer: in the layout PerHead each is a layer of its own.
 const maxHeads = 1 << 16

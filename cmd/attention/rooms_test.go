@@ -27,7 +27,7 @@ var rooms = map[string][]string{
 	"attention/internal/tensorprint": {},
 	"attention/graph/mask":           {"attention/internal/config", "attention/internal/dense", "attention/internal/kernel"},
 	"attention/graph/machine":        {"attention/internal/kernel"},
-	"attention/graph":                {"attention/graph/mask", "attention/internal/dense", "attention/internal/kernel", "attention/internal/expr"},
+	"attention/graph":                {"attention/graph/mask", "attention/internal/config", "attention/internal/dense", "attention/internal/kernel", "attention/internal/expr"},
 	"attention/graph/gradcheck":      {"attention/graph", "attention/graph/machine"},
 	"attention/graph/gradcases":      {"attention/graph", "attention/graph/mask", "attention/graph/gradcheck"},
 	"attention/layers":               {"attention/graph", "attention/graph/mask", "attention/internal/config", "attention/internal/expr", "attention/internal/torchrand"},

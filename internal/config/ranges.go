@@ -25,6 +25,20 @@ func AtLeast(c any, least int, fields ...string) error {
 	return nil
 }
 
+// AtMost returns an error for the first field of config c that is greater than most.
+func AtMost(c any, most int, fields ...string) error {
+	for _, field := range fields {
+		v, err := number(c, field)
+		if err != nil {
+			return err
+		}
+		if v.Convert(reflect.TypeFor[float64]()).Float() > float64(most) {
+			return Errorf(c, field, "got %s, want at most %d", fmt.Sprint(v), most)
+		}
+	}
+	return nil
+}
+
 // Probability returns an error for the first field of config c that is not in [0, 1).
 func Probability(c any, fields ...string) error {
 	for _, field := range fields {

@@ -1,7 +1,9 @@
 package chapter
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 
 	"attention/internal/config"
 	"attention/layers"
@@ -47,34 +49,43 @@ func (c Config) Width() int {
 	return c.OutDim
 }
 
-// Validate returns an error that names the first wrong field.
+// Validate returns an error that names the first wrong field. Fields that the layer has no
+// use for have to be in range, too.
 func (c Config) Validate() error {
-	switch c.Layer {
-	case "simple":
-		return nil
-	case "self_v1":
-		return c.from(c.v1().Validate())
-	case "additive":
-		return c.from(c.additive().Validate())
-	}
 	if err := config.OneOf(c, "Layer", c.Layer, Names()...); err != nil {
 		return fmt.Errorf("chapter: %w", err)
 	}
-	if err := config.AtLeast(c, 1, "OutDim"); err != nil { // 0 has a meaning for an Attention
+	sizes := []string{"EmbedDim", "OutDim", "ContextLength", "NumHeads", "QueryDim", "KeyDim", "AttnDim"}
+	err := cmp.Or(c.validateLayer(), config.Probability(c, "Dropout"), config.AtMost(c, maxHeads, "NumHeads"),
+		config.AtLeast(c, 0, sizes...), config.AtMost(c, math.MaxInt32, sizes...))
+	if err != nil {
 		return fmt.Errorf("chapter: %s: %w", c.Layer, err)
 	}
-	return c.from(c.attention().Validate())
+	return nil
 }
 
-// from returns an error of the config that the layer is made from as one of c.
-func (c Config) from(err error) error {
-	if err == nil {
-		return nil
+// maxHeads is the most heads of a layers.Attention.
+const maxHeads = 1 << 16
+
+// validateLayer checks the fields that the layer uses.
+func (c Config) validateLayer() error {
+	var err error
+	switch c.Layer {
+	case "simple":
+	case "self_v1":
+		err = c.v1().Validate()
+	case "additive":
+		err = c.additive().Validate()
+	default:
+		if err := config.AtLeast(c, 1, "OutDim"); err != nil { // 0 has a meaning for an Attention
+			return err
+		}
+		err = c.attention().Validate()
 	}
-	return fmt.Errorf("chapter: %s: %w", c.Layer, config.From(c, err, map[string]string{
+	return config.From(c, err, map[string]string{
 		"EmbedDim": "EmbedDim", "OutDim": "OutDim", "HeadDim": "OutDim", "NumHeads": "NumHeads", "Dropout": "Dropout",
 		"ContextLength": "ContextLength", "QueryDim": "QueryDim", "KeyDim": "KeyDim", "AttnDim": "AttnDim",
-	}))
+	})
 }
 
 // Layer is one of the chapter's layers as attention of a sequence to itself.

@@ -95,6 +95,11 @@ func TestWrongVariantsAreRefused(t *testing.T) {
 		{chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, Dropout: 1}, "chapter: causal: Dropout: got 1, want a number from 0 to below 1"},
 		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2}, "chapter: multi_head_wrapper: NumHeads: got 0, want at least 1"},
 		{chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 3, NumHeads: 2}, "chapter: multi_head: NumHeads: got 2, want a divisor of OutDim=3"},
+		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 65537}, "chapter: multi_head_wrapper: NumHeads: got 65537, want at most 65536"},
+		{chapter.Config{Layer: "simple", Dropout: 2}, "chapter: simple: Dropout: got 2, want a number from 0 to below 1"},
+		{chapter.Config{Layer: "simple", NumHeads: 65537}, "chapter: simple: NumHeads: got 65537, want at most 65536"},
+		{chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2, ContextLength: -1}, "chapter: self_v1: ContextLength: got -1, want at least 0"},
+		{chapter.Config{Layer: "simple", OutDim: 1 << 31}, "chapter: simple: OutDim: got 2147483648, want at most 2147483647"},
 		{chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3}, "chapter: additive: AttnDim: got 0, want at least 1"},
 	} {
 		require.EqualError(t, c.config.Validate(), c.says)

@@ -114,7 +114,7 @@ func (c command) checkFlags() error {
 // readWeights reads the parameters and checks them against the layer's.
 func (c command) readWeights(layer *layer) (*tensorFile, error) {
 	if c.weights == "" {
-		if len(layer.parameters) > 0 {
+		if layer.parameters.Len() > 0 {
 			return nil, fmt.Errorf("--weights: missing, want a safetensors file with %s for layer %s",
 				nameList(layer.parameterNames()), layer.name)
 		}

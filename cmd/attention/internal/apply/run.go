@@ -57,13 +57,13 @@ func runLayer(ctx context.Context, l *layer, dt tensor.Dtype, weights, input *te
 
 // buildLayer makes the graph, with all values bound.
 func buildLayer(l *layer, dt tensor.Dtype, weights, input *tensorFile) (*layerGraph, error) {
-	p := layers.NewParams(dt, 0)
+	p := layers.NewBlankParams(dt)
 	forward, err := l.build(p.Scope(""))
 	if err != nil {
 		return nil, err
 	}
-	for _, spec := range l.parameters {
-		if err := p.Set(spec.name, weights.dense(spec.name, realNumbers, dt)); err != nil {
+	for name := range p.Shapes() {
+		if err := p.Set(name, weights.dense(name, realNumbers, dt)); err != nil {
 			return nil, err
 		}
 	}
@@ -136,11 +136,11 @@ func (g *layerGraph) differentiate(l *layer, dt tensor.Dtype, input *tensorFile,
 			wrt = append(wrt, n)
 		}
 	}
-	for _, p := range l.parameters {
-		if by[p.name] == nil {
-			return fmt.Errorf("layer %s does not use its parameter %s", l.name, p.name)
+	for name := range l.parameters.Shapes() {
+		if by[name] == nil {
+			return fmt.Errorf("layer %s does not use its parameter %s", l.name, name)
 		}
-		wrt = append(wrt, by[p.name])
+		wrt = append(wrt, by[name])
 	}
 	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, wrt)
 	if err != nil {

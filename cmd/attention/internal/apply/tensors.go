@@ -84,21 +84,20 @@ func (l *layer) checkWeights(f *tensorFile) error {
 	if err := f.checkNames(l.name, l.parameterNames(), l.buffers); err != nil {
 		return err
 	}
-	for _, p := range l.parameters {
-		if err := f.checkKind(p.name, realNumbers); err != nil {
+	for name, want := range l.parameters.Shapes() {
+		if err := f.checkKind(name, realNumbers); err != nil {
 			return err
 		}
-		if got := f.shape(p.name); !slices.Equal(got, p.shape) {
-			return f.fail(p.name, "shape %v, want %v", got, p.shape)
+		if got := f.shape(name); !slices.Equal(got, want) {
+			return f.fail(name, "shape %v, want %v", got, want)
 		}
 	}
 	return nil
 }
 
-func (l *layer) parameterNames() []string {
-	names := make([]string, len(l.parameters))
-	for i, p := range l.parameters {
-		names[i] = p.name
+func (l *layer) parameterNames() (names []string) {
+	for name := range l.parameters.Shapes() {
+		names = append(names, name)
 	}
 	return names
 }
