@@ -40,9 +40,9 @@ func TestReadmePrograms(t *testing.T) {
 	}
 }
 
-// TestReadmeNames type-checks the Go expressions of the READMEs: in the tables of this folder's all that stands in the
-// last column but words of other libraries, which have small letters only, and elsewhere what begins with a package. In
-// the table of old names the first column has none that is still there.
+// TestReadmeNames type-checks the Go expressions of the READMEs: what begins with a package, and all in the last column
+// of the tables of this folder's but words of other libraries, which have small letters only. In the table of old names
+// the first column has none that is still there.
 func TestReadmeNames(t *testing.T) {
 	scope := newReadmeScope(t)
 	code := regexp.MustCompile("`([^`]+)`")
@@ -67,18 +67,18 @@ func TestReadmeNames(t *testing.T) {
 				config = match[1]
 			}
 			cells := strings.Split(strings.Trim(line, "|"), "|")
-			last := cells[len(cells)-1]
 			table := path == "README.md" && strings.HasPrefix(line, "|")
-			for _, match := range code.FindAllStringSubmatch(last, -1) {
-				if ours.MatchString(match[1]) || table && !theirs.MatchString(match[1]) {
-					require.NoError(t, scope.check(match[1], config), at)
-					checked++
-				}
-			}
-			if table && old {
-				for _, match := range code.FindAllStringSubmatch(cells[0], -1) {
-					require.Error(t, scope.check(match[1], config), "%s: %s is still there", at, match[1])
-					checked++
+			for column, cell := range cells {
+				last := column == len(cells)-1
+				for _, match := range code.FindAllStringSubmatch(cell, -1) {
+					switch err := scope.check(match[1], config); {
+					case old && !last:
+						require.Error(t, err, "%s: %s is still there", at, match[1])
+						checked++
+					case ours.MatchString(match[1]) || table && last && !theirs.MatchString(match[1]):
+						require.NoError(t, err, at)
+						checked++
+					}
 				}
 			}
 		}
@@ -88,7 +88,7 @@ func TestReadmeNames(t *testing.T) {
 
 // TestReadmeSettings finds every field of an attention's config and input in the README's tables of them.
 func TestReadmeSettings(t *testing.T) {
-	settings, rest, ok := strings.Cut(readmeText(t), "\n| of a call | what |\n")
+	settings, rest, ok := strings.Cut(readmeText(t), "\n| what, of a call | field |\n")
 	require.True(t, ok)
 	inputs, _, _ := strings.Cut(rest, "\n\n")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[layers.AttentionConfig]()) {
