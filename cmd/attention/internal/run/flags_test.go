@@ -11,7 +11,7 @@ import (
 // withoutFlag are the values in config.json that no flag sets: types, and what was counted. Nor do they set
 // the sizes that follow from others.
 var withoutFlag = []string{
-	"training.solver.decay", "training.schedule.type",
+	"training.schedule.type",
 	"text.bytes", "text.sha256", "init.bytes", "init.sha256", "vocabulary.characters",
 	"ngram.unigram", "ngram.unigram_alpha", "ngram.bigram", "ngram.bigram_alpha", "ngram.bigram_entropy",
 }

@@ -22,7 +22,8 @@ one, or else from the folder of --init, or else from --preset:
   gpt2       GPT-2 with 124 million, to be fine-tuned: --init takes its folder
   tiny       a GPT for a first try, in seconds
 --config runs/1/config.json repeats a run. With another --solver than theirs, what they say
-of --lr, --min-lr, --beta1, --beta2, --eps, --momentum and --weight-decay does not count.
+of --lr, --min-lr, --beta1, --beta2, --eps, --momentum, --weight-decay and --decay does not
+count.
 
 --init begins with the weights of a file, or of a gpt's folder, with config.json, as
 transformers, attention export and attention train write them. A folder says the model's

@@ -68,6 +68,21 @@ func TestTrainMovesTheWeights(t *testing.T) {
 	}
 }
 
+// Only --decay all decays biases.
+func TestTrainDecay(t *testing.T) {
+	biases := func(flags ...string) []float32 {
+		folder, _ := tinyRun(t, append([]string{"--solver", "sgd", "--weight-decay", "0.5", "--seed", "3"}, flags...)...)
+		model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
+		require.NoError(t, err)
+		bias, ok := model.Get("output.bias")
+		require.True(t, ok)
+		return bias.Data.([]float32)
+	}
+	matrices := biases()
+	require.Equal(t, matrices, biases("--decay", "matrices"), "the default")
+	require.NotEqual(t, matrices, biases("--decay", "all"))
+}
+
 // TestTrainFallsBelowBigram: on the built-in text a shortened default run learns
 // more than pairs of characters tell, with a margin that no other seed would lose.
 func TestTrainFallsBelowBigram(t *testing.T) {

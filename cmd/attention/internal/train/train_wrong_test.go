@@ -104,6 +104,7 @@ func TestTrainWrongTraining(t *testing.T) {
 		"--lr fast":                              `--lr: got "fast", want a number`,
 		"--clip NaN":                             "--clip: got NaN, want a finite number",
 		"--clip -1":                              "--clip: got -1, " + wantFinite,
+		"--decay biases":                         `--decay: got "biases", want one of all, matrices`,
 		"--weight-decay -1":                      "--weight-decay: got -1, " + wantFinite,
 		"--solver sgd --momentum 1":              "--momentum: got 1, " + wantFraction,
 		"--momentum 0.9":                         "--momentum: got 0.9 with --solver=adamw, want 0: only sgd has it",
