@@ -121,21 +121,3 @@ func TestWrongPatternsAreRefused(t *testing.T) {
 	b.Observe("h.*", "h.[")
 	require.EqualError(t, b.Err(), `layers: build: observe: got "h.[", want a pattern of path.Match`)
 }
-
-// No sequence is longer than the config allows.
-func TestContextLengthOfAttention(t *testing.T) {
-	p, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.ContextLength = 7 }))
-	for says, in := range map[string][][]int{
-		"": {{7, 5}, {2, 5}},
-		"layers: Attention: query: shape (8, 5), want ([B,] T <= 7, 5)": {{8, 5}, nil},
-		"layers: Attention: key: shape (8, 5), want ([B,] S <= 7, 5)":   {{2, 5}, {8, 5}},
-	} {
-		b := layers.NewBuild(p, layers.Eval)
-		_, err := l.Attend(b, inputs(t, b, in[0], in[1], nil))
-		if says == "" {
-			require.NoError(t, err)
-		} else {
-			require.EqualError(t, err, says)
-		}
-	}
-}

@@ -24,11 +24,12 @@ type AttentionConfig struct {
 	HeadDim    int `json:"head_dim,omitempty"`  // D, width of a head's queries and keys; 0 means OutDim/NumHeads
 	ValueDim   int `json:"value_dim,omitempty"` // Dv, width of a head's values; 0 means HeadDim
 
-	QKVBias     bool    `json:"qkv_bias,omitempty"`     // a bias in the three projections
-	OutBias     bool    `json:"out_bias,omitempty"`     // a bias in the output projection
-	ContextOnly bool    `json:"context_only,omitempty"` // no output projection: heads side by side, OutDim H·Dv
-	Layout      Layout  `json:"layout,omitempty"`       // names, shapes and initial values of the parameters; zero means Book
-	OutStd      float64 `json:"out_std,omitempty"`      // deviation of the output projection's initial weights; 0 means Layout's
+	QKVBias     bool   `json:"qkv_bias,omitempty"`     // a bias in the three projections
+	OutBias     bool   `json:"out_bias,omitempty"`     // a bias in the output projection
+	ContextOnly bool   `json:"context_only,omitempty"` // no output projection: heads side by side, OutDim H·Dv
+	Layout      Layout `json:"layout,omitempty"`       // names, shapes and initial values; zero means Book
+	// OutStd is the deviation of the output projection's initial weights; 0 means Layout's.
+	OutStd float64 `json:"out_std,omitempty"`
 
 	ContextLength int `json:"context_length,omitempty"` // the longest sequence of queries, keys and values; 0 means any
 
@@ -43,8 +44,10 @@ type AttentionConfig struct {
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
 	Softcap float64 `json:"softcap,omitempty"` // keeps scores within ±Softcap (Gemma 2); 0 means no cap
 
-	QKNorm    NormKind `json:"qk_norm,omitempty"`     // L2Norm or RMSNorm of each head's queries and keys, with a gain; zero means none
-	QKNormEps float64  `json:"qk_norm_eps,omitempty"` // of QKNorm, else 0; 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
+	// QKNorm normalises each head's queries and keys, with a gain: L2Norm or RMSNorm; zero
+	// means none.
+	QKNorm    NormKind `json:"qk_norm,omitempty"`
+	QKNormEps float64  `json:"qk_norm_eps,omitempty"` // 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
 
 	RoPE  *graph.RoPEConfig `json:"rope,omitempty"`  // rotary positions, its Heads 0; nil means none
 	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance (Press et al. 2022)

@@ -116,7 +116,7 @@ func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
 		{`{"align": "left"}`, `align: got "left", want one of `},
 		{`{"mask": {"type": "tree"}}`, `mask.type: got "tree", want one of `},
 		{`{"mask": {"type": "all"}, "prefix": 3}`, "mask: got it with causal, window or prefix, its short form, want one of the two"},
-		{`{"prefix": 3}`, "mask: got prefix 3 without causal and window, want one of them: every query sees the prefix besides what they show"},
+		{`{"prefix": 3}`, "prefix: got 3 without causal and window, want one of them: every query sees the prefix besides what they show"},
 		{`{"causal": "lower_right", "align": "upper_left"}`, `align: got "upper_left" with causal "lower_right", want the same or one of them`},
 		{`{"window": [1]}`, "window: got [1], want a list of length 2"},
 	} {

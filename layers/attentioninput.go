@@ -68,7 +68,8 @@ func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error
 func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
 	f, c := b.formula(l.name), l.config
 	err := cmp.Or(f.checkSequence("query", in.Query, c.EmbedDim, c.ContextLength),
-		f.checkSequence("key", in.Key, c.KDim, c.ContextLength), f.checkSequence("value", in.Value, c.VDim, c.ContextLength))
+		f.checkSequence("key", in.Key, c.KDim, c.ContextLength),
+		f.checkSequence("value", in.Value, c.VDim, c.ContextLength))
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,8 @@ func (l *Attention) checkPositions(in AttentionInput) error {
 	case l.config.RoPE == nil:
 		return errorf(l.name, "positions: got them without RoPE, want none")
 	case in.Positions == nil && in.Key == in.Query:
-		return errorf(l.name, "positions: got those of the keys alone, want those of the queries, which are the same tokens")
+		return errorf(l.name, "positions: got those of the keys alone, want those of the queries, "+
+			"which are the same tokens")
 	}
 	return nil
 }
@@ -110,7 +112,8 @@ func (l *Attention) checkCache(in AttentionInput) error {
 	case c.AddBiasKV || c.AddZeroAttn:
 		return errorf(l.name, "cache: got one with AddBiasKV or AddZeroAttn, want none")
 	case c.ALiBi && in.Cache.Config().KeepFirst > 0:
-		return errorf(l.name, "cache: got one that keeps first tokens with ALiBi, whose bias grows without end, want KeepFirst 0")
+		return errorf(l.name, "cache: got one that keeps first tokens with ALiBi, whose bias grows without end, "+
+			"want KeepFirst 0")
 	}
 	return nil
 }

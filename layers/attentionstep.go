@@ -167,7 +167,8 @@ func (s *step) relativeBias() *G.Node {
 	}
 	var alibi, t5 *G.Node
 	if c.ALiBi {
-		alibi = s.Of(graph.ALiBi(s.b.graph, s.b.params.Dtype(), graph.ALiBiConfig{Heads: c.NumHeads, T: T, S: S, Offset: offset}))
+		alibi = s.Of(graph.ALiBi(s.b.graph, s.b.params.Dtype(),
+			graph.ALiBiConfig{Heads: c.NumHeads, T: T, S: S, Offset: offset}))
 	}
 	if r := c.RelativeBias; r != nil {
 		t5 = s.Of(graph.T5RelativeBias(s.optional(s.buckets), graph.T5Config{

@@ -37,7 +37,8 @@ func (c AttentionConfig) validateSizes() error {
 		return config.Errorf(c, "NumHeads", "got %d, want a divisor of %s=%d", c.NumHeads, config.Field("OutDim"), r.OutDim)
 	}
 	if c.NumHeads%r.NumKVHeads != 0 {
-		return config.Errorf(c, "NumKVHeads", "got %d, want 0 or a divisor of %s=%d", c.NumKVHeads, config.Field("NumHeads"), c.NumHeads)
+		return config.Errorf(c, "NumKVHeads", "got %d, want 0 or a divisor of %s=%d", c.NumKVHeads,
+			config.Field("NumHeads"), c.NumHeads)
 	}
 	err := cmp.Or(config.AtMost(c, maxHeads, "NumHeads"),
 		config.AtMost(r, maxElements, "EmbedDim", "KDim", "VDim", "OutDim", "HeadDim", "ValueDim", "ContextLength"))
@@ -46,11 +47,13 @@ func (c AttentionConfig) validateSizes() error {
 	}
 	for _, width := range []int{r.queryWidth(), r.contextWidth()} {
 		if width > maxElements {
-			return config.Errorf(c, "NumHeads", "got %d, which are %d wide together, want at most %d", c.NumHeads, width, maxElements)
+			return config.Errorf(c, "NumHeads", "got %d, which are %d wide together, want at most %d",
+				c.NumHeads, width, maxElements)
 		}
 	}
 	if c.ContextOnly && r.OutDim != r.contextWidth() {
-		return config.Errorf(c, "OutDim", "got %d with %s, want 0 or the heads' %d", c.OutDim, config.Field("ContextOnly"), r.contextWidth())
+		return config.Errorf(c, "OutDim", "got %d with %s, want 0 or the heads' %d", c.OutDim,
+			config.Field("ContextOnly"), r.contextWidth())
 	}
 	return nil
 }
@@ -119,8 +122,8 @@ func (c AttentionConfig) validateLayout() error {
 		return err
 	}
 	if c.Layout == GPT2 && (c.KDim != c.EmbedDim || c.VDim != c.EmbedDim) {
-		return config.Errorf(c, "Layout", "got %q with %s=%d and %s=%d, want both as %s=%d, or another layout", c.Layout,
-			config.Field("KDim"), c.KDim, config.Field("VDim"), c.VDim, config.Field("EmbedDim"), c.EmbedDim)
+		return config.Errorf(c, "Layout", "got %q with %s=%d and %s=%d, want both as %s=%d, or another layout",
+			c.Layout, config.Field("KDim"), c.KDim, config.Field("VDim"), c.VDim, config.Field("EmbedDim"), c.EmbedDim)
 	}
 	if c.Layout != PerHead {
 		return nil

@@ -12,10 +12,11 @@ import (
 // BlockConfig is what a Block is made from. Its Attention's Mask, Layout, positions and
 // dropouts make it GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
-	Attention AttentionConfig `json:"attention"`           // of a sequence to itself; OutDim is EmbedDim
-	MLP       MLPConfig       `json:"mlp,omitzero"`        // EmbedDim and Layout, if zero, are the attention's
-	Norm      NormConfig      `json:"norm,omitzero"`       // of both norms; EmbedDim, if zero, is the attention's
-	PostNorm  bool            `json:"post_norm,omitempty"` // norms after the sums (Vaswani et al. 2017), not before the parts (GPT-2)
+	Attention AttentionConfig `json:"attention"`     // of a sequence to itself; OutDim is EmbedDim
+	MLP       MLPConfig       `json:"mlp,omitzero"`  // EmbedDim and Layout, if zero, are the attention's
+	Norm      NormConfig      `json:"norm,omitzero"` // of both norms; EmbedDim, if zero, is the attention's
+	// PostNorm puts norms after the sums (Vaswani et al. 2017), not before the parts (GPT-2).
+	PostNorm bool `json:"post_norm,omitempty"`
 }
 
 // Validate returns an error that names the first wrong field.
@@ -29,9 +30,10 @@ func (c BlockConfig) validate() error {
 	for _, w := range []struct {
 		field string
 		got   int
-	}{{"Attention.OutDim", c.Attention.resolved().OutDim}, {"MLP.EmbedDim", c.MLP.EmbedDim}, {"Norm.EmbedDim", c.Norm.EmbedDim}} {
-		if w.got != c.Attention.EmbedDim {
-			return config.Errorf(c, w.field, "got %d, want %s=%d", w.got, config.Field("Attention.EmbedDim"), c.Attention.EmbedDim)
+	}{{"Attention.OutDim", c.Attention.resolved().OutDim}, {"MLP.EmbedDim", c.MLP.EmbedDim},
+		{"Norm.EmbedDim", c.Norm.EmbedDim}} {
+		if want := c.Attention.EmbedDim; w.got != want {
+			return config.Errorf(c, w.field, "got %d, want %s=%d", w.got, config.Field("Attention.EmbedDim"), want)
 		}
 	}
 	return cmp.Or(config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()))

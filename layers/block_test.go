@@ -4,8 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"attention/graph"
-	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -46,106 +44,6 @@ func TestBlockParameters(t *testing.T) {
 	}
 }
 
-func TestMLPParameters(t *testing.T) {
-	for layout, want := range map[layers.Layout][]string{
-		"": {"gate.weight (12, 3)", "gate.bias (12)", "fc.weight (12, 3)", "fc.bias (12)", "proj.weight (3, 12)", "proj.bias (3)"},
-		layers.Torch: {"linear_gate.weight (12, 3)", "linear_gate.bias (12)", "linear1.weight (12, 3)", "linear1.bias (12)",
-			"linear2.weight (3, 12)", "linear2.bias (3)"},
-		layers.GPT2: {"c_gate.weight (3, 12)", "c_gate.bias (12)", "c_fc.weight (3, 12)", "c_fc.bias (12)", "c_proj.weight (12, 3)", "c_proj.bias (3)"},
-		layers.Llama: {"gate_proj.weight (12, 3)", "gate_proj.bias (12)", "up_proj.weight (12, 3)", "up_proj.bias (12)",
-			"down_proj.weight (3, 12)", "down_proj.bias (3)"},
-	} {
-		c := layers.MLPConfig{EmbedDim: 3, Activation: layers.SwiGLU, Bias: true, Layout: layout}
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewMLP(p.Scope(""), c)
-		require.NoError(t, err)
-		require.Equal(t, want, shapes(p))
-		requireDeclared(t, p, layers.NewMLP, c)
-	}
-}
-
-func TestDecoderBlockParameters(t *testing.T) {
-	for layout, want := range map[layers.Layout][]string{
-		"": {"attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)", "attn.W_value.weight (6, 6)", "attn.out_proj.weight (6, 6)",
-			"cross_attn.W_query.weight (6, 6)", "cross_attn.W_key.weight (6, 6)", "cross_attn.W_value.weight (6, 6)", "cross_attn.out_proj.weight (6, 6)",
-			"mlp.fc.weight (5, 6)", "mlp.proj.weight (6, 5)", "ln_1.weight (6)", "ln_cross_attn.weight (6)", "ln_2.weight (6)"},
-		layers.GPT2: {"attn.c_attn.weight (6, 18)", "attn.c_proj.weight (6, 6)", "crossattention.c_attn.weight (6, 18)",
-			"crossattention.c_proj.weight (6, 6)", "mlp.c_fc.weight (6, 5)", "mlp.c_proj.weight (5, 6)",
-			"ln_1.weight (6)", "ln_cross_attn.weight (6)", "ln_2.weight (6)"},
-		layers.Llama: {"self_attn.q_proj.weight (6, 6)", "self_attn.k_proj.weight (6, 6)", "self_attn.v_proj.weight (6, 6)",
-			"self_attn.o_proj.weight (6, 6)", "cross_attn.q_proj.weight (6, 6)", "cross_attn.k_proj.weight (6, 6)",
-			"cross_attn.v_proj.weight (6, 6)", "cross_attn.o_proj.weight (6, 6)", "mlp.up_proj.weight (5, 6)", "mlp.down_proj.weight (6, 5)",
-			"input_layernorm.weight (6)", "cross_attn_layernorm.weight (6)", "post_attention_layernorm.weight (6)"},
-	} {
-		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, RoPE: &graph.RoPEConfig{Dims: 2}},
-			MLP: layers.MLPConfig{DimFeedforward: 5}}}
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewDecoderBlock(p.Scope(""), c)
-		require.NoError(t, err)
-		require.Equal(t, want, shapes(p))
-		requireDeclared(t, p, layers.NewDecoderBlock, c)
-	}
-}
-
-// A memory may be of a width of its own.
-func TestDecoderBlockOfAnotherMemory(t *testing.T) {
-	c := layers.DecoderBlockConfig{
-		Block: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}},
-		Cross: layers.AttentionConfig{EmbedDim: 6, KDim: 5, VDim: 5, NumHeads: 3},
-	}
-	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewDecoderBlock(p.Scope(""), c)
-	require.NoError(t, err)
-	requireDeclared(t, p, layers.NewDecoderBlock, c)
-	b := layers.NewBuild(p, layers.Eval)
-	out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", numbers(tensor.Float64, 2, 3, 6)), Memory: input(t, b, "memory", numbers(tensor.Float64, 2, 7, 5))})
-	require.NoError(t, err)
-	require.Equal(t, tensor.Shape{2, 3, 6}, out.Shape())
-	values(t, out)
-}
-
-// A mask of the call hides what the same mask of the config hides.
-func TestDecoderBlockMask(t *testing.T) {
-	x, memory := numbers(tensor.Float64, 2, 5, 12), numbers(tensor.Float64, 2, 3, 12)
-	run := func(config, call mask.Mask) []float64 {
-		block := gptBlock()
-		block.Attention.Mask = config
-		p := layers.NewParams(tensor.Float64, 1)
-		l, err := layers.NewDecoderBlock(p.Scope(""), layers.DecoderBlockConfig{Block: block})
-		require.NoError(t, err)
-		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", x), Memory: input(t, b, "memory", memory), Mask: call})
-		require.NoError(t, err)
-		return values(t, out)[0]
-	}
-	causal := run(mask.Causal{}, nil)
-	require.Equal(t, causal, run(nil, mask.Causal{}))
-	require.NotEqual(t, causal, run(nil, nil))
-}
-
-// Eps of 0 is torch's for each kind of norm, and gains begin with 1, biases with 0.
-func TestNormDefaults(t *testing.T) {
-	x := dense(tensor.Float64, []float64{1e-3, 2e-3, 6e-3}, 1, 3)
-	variance, square := (4.0+1+9)/3*1e-6, (1.0+4+36)/3*1e-6
-	for _, c := range []struct {
-		config layers.NormConfig
-		want   []float64
-	}{
-		{layers.NormConfig{EmbedDim: 3, Bias: true}, []float64{-2e-3 / math.Sqrt(variance+1e-5), -1e-3 / math.Sqrt(variance+1e-5), 3e-3 / math.Sqrt(variance+1e-5)}},
-		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm}, []float64{1e-3 / math.Sqrt(square+1e-6), 2e-3 / math.Sqrt(square+1e-6), 6e-3 / math.Sqrt(square+1e-6)}},
-		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Eps: 1}, []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
-	} {
-		p := layers.NewParams(tensor.Float64, 1)
-		l, err := layers.NewNorm(p.Scope(""), c.config)
-		require.NoError(t, err)
-		requireDeclared(t, p, layers.NewNorm, c.config)
-		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, input(t, b, "x", x))
-		require.NoError(t, err)
-		require.InDeltaSlice(t, c.want, values(t, out)[0], 1e-12)
-	}
-}
-
 func TestBlockConfigsAreRefused(t *testing.T) {
 	block := func(change func(c *layers.BlockConfig)) layers.BlockConfig {
 		c := gptBlock()
@@ -155,36 +53,61 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 	cross := func(c layers.AttentionConfig) layers.DecoderBlockConfig {
 		return layers.DecoderBlockConfig{Block: gptBlock(), Cross: c}
 	}
-	for says, c := range map[string]interface{ Validate() error }{
-		"Norm: EmbedDim: got 0, want at least 1":                               layers.NormConfig{},
-		"Norm: EmbedDim: got 9223372036854775807, want at most":                layers.NormConfig{EmbedDim: math.MaxInt},
-		"Norm: Kind: got \"batch\", want one of layer, rms":                    layers.NormConfig{EmbedDim: 3, Kind: "batch"},
-		"Norm: Bias: got true with Kind \"rms\", want false":                   layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Bias: true},
-		"Norm: Eps: got NaN, want a finite number of at least 0":               layers.NormConfig{EmbedDim: 3, Eps: math.NaN()},
-		"Norm: Eps: got +Inf, want a finite number of at least 0":              layers.NormConfig{EmbedDim: 3, Eps: math.Inf(1)},
-		"MLP: EmbedDim: got 0, want at least 1":                                layers.MLPConfig{},
-		"MLP: DimFeedforward: got -1, want at least 0":                         layers.MLPConfig{EmbedDim: 3, DimFeedforward: -1},
-		"MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at": layers.MLPConfig{EmbedDim: 3, DimFeedforward: math.MaxInt},
-		"MLP: EmbedDim: got 9223372036854775807, want at most":                 layers.MLPConfig{EmbedDim: math.MaxInt},
-		"MLP: Activation: got \"elu\", want one of gelu, gelu_tanh":            layers.MLPConfig{EmbedDim: 3, Activation: "elu"},
-		"MLP: Layout: got \"x\", want one of book, torch, gpt2":                layers.MLPConfig{EmbedDim: 3, Layout: "x"},
-		"MLP: Dropout: got 1, want a number from 0 to below 1":                 layers.MLPConfig{EmbedDim: 3, Dropout: 1},
-		"MLP: HiddenDropout: got -1, want a number from 0 to below 1":          layers.MLPConfig{EmbedDim: 3, HiddenDropout: -1},
-		"MLP: OutStd: got -1, want a finite number of at least 0":              layers.MLPConfig{EmbedDim: 3, OutStd: -1},
-		"Block: Attention.NumHeads: got 0, want at least 1":                    layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 3}},
-		"Block: Attention.OutStd: got -1, want a finite number":                block(func(c *layers.BlockConfig) { c.Attention.OutStd = -1 }),
-		"Block: Attention.Layout: got \"x\", want one of book, torch":          block(func(c *layers.BlockConfig) { c.Attention.Layout = "x" }),
-		"Block: Attention.OutDim: got 6, want EmbedDim=12":                     block(func(c *layers.BlockConfig) { c.Attention.OutDim = 6 }),
-		"Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12":               block(func(c *layers.BlockConfig) { c.MLP.EmbedDim = 6 }),
-		"Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12":              block(func(c *layers.BlockConfig) { c.Norm.EmbedDim = 6 }),
-		"DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention":            cross(layers.AttentionConfig{EmbedDim: 6, NumHeads: 2}),
-		"DecoderBlock: Cross.OutDim: got 6, want Block.Attention":              cross(layers.AttentionConfig{EmbedDim: 12, OutDim: 6, NumHeads: 2}),
-		"DecoderBlock: Cross.NumHeads: got 5":                                  cross(layers.AttentionConfig{EmbedDim: 12, NumHeads: 5}),
+	for _, row := range []struct {
+		says   string
+		config interface{ Validate() error }
+	}{
+		{says: "Norm: EmbedDim: got 0, want at least 1", config: layers.NormConfig{}},
+		{says: "Norm: EmbedDim: got 9223372036854775807, want at most",
+			config: layers.NormConfig{EmbedDim: math.MaxInt}},
+		{says: "Norm: Kind: got \"batch\", want one of layer, rms",
+			config: layers.NormConfig{EmbedDim: 3, Kind: "batch"}},
+		{says: "Norm: Bias: got true with Kind \"rms\", want false",
+			config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Bias: true}},
+		{says: "Norm: Eps: got NaN, want a finite number of at least 0",
+			config: layers.NormConfig{EmbedDim: 3, Eps: math.NaN()}},
+		{says: "Norm: Eps: got +Inf, want a finite number of at least 0",
+			config: layers.NormConfig{EmbedDim: 3, Eps: math.Inf(1)}},
+		{says: "MLP: EmbedDim: got 0, want at least 1", config: layers.MLPConfig{}},
+		{says: "MLP: DimFeedforward: got -1, want at least 0",
+			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: -1}},
+		{says: "MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at",
+			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: math.MaxInt}},
+		{says: "MLP: EmbedDim: got 9223372036854775807, want at most",
+			config: layers.MLPConfig{EmbedDim: math.MaxInt}},
+		{says: "MLP: Activation: got \"elu\", want one of gelu, gelu_tanh",
+			config: layers.MLPConfig{EmbedDim: 3, Activation: "elu"}},
+		{says: "MLP: Layout: got \"x\", want one of book, torch, gpt2",
+			config: layers.MLPConfig{EmbedDim: 3, Layout: "x"}},
+		{says: "MLP: Dropout: got 1, want a number from 0 to below 1",
+			config: layers.MLPConfig{EmbedDim: 3, Dropout: 1}},
+		{says: "MLP: HiddenDropout: got -1, want a number from 0 to below 1",
+			config: layers.MLPConfig{EmbedDim: 3, HiddenDropout: -1}},
+		{says: "MLP: OutStd: got -1, want a finite number of at least 0",
+			config: layers.MLPConfig{EmbedDim: 3, OutStd: -1}},
+		{says: "Block: Attention.NumHeads: got 0, want at least 1",
+			config: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 3}}},
+		{says: "Block: Attention.OutStd: got -1, want a finite number",
+			config: block(func(c *layers.BlockConfig) { c.Attention.OutStd = -1 })},
+		{says: "Block: Attention.Layout: got \"x\", want one of book, torch",
+			config: block(func(c *layers.BlockConfig) { c.Attention.Layout = "x" })},
+		{says: "Block: Attention.OutDim: got 6, want EmbedDim=12",
+			config: block(func(c *layers.BlockConfig) { c.Attention.OutDim = 6 })},
+		{says: "Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12",
+			config: block(func(c *layers.BlockConfig) { c.MLP.EmbedDim = 6 })},
+		{says: "Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12",
+			config: block(func(c *layers.BlockConfig) { c.Norm.EmbedDim = 6 })},
+		{says: "DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention",
+			config: cross(layers.AttentionConfig{EmbedDim: 6, NumHeads: 2})},
+		{says: "DecoderBlock: Cross.OutDim: got 6, want Block.Attention",
+			config: cross(layers.AttentionConfig{EmbedDim: 12, OutDim: 6, NumHeads: 2})},
+		{says: "DecoderBlock: Cross.NumHeads: got 5",
+			config: cross(layers.AttentionConfig{EmbedDim: 12, NumHeads: 5})},
 	} {
-		require.ErrorContains(t, c.Validate(), "layers: "+says)
+		require.ErrorContains(t, row.config.Validate(), "layers: "+row.says)
 		p := layers.NewParams(tensor.Float32, 1)
 		var err error
-		switch c := c.(type) {
+		switch c := row.config.(type) {
 		case layers.NormConfig:
 			_, err = layers.NewNorm(p.Scope(""), c)
 		case layers.MLPConfig:
@@ -194,7 +117,7 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		case layers.DecoderBlockConfig:
 			_, err = layers.NewDecoderBlock(p.Scope(""), c)
 		}
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, row.says)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 }

@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -139,58 +138,6 @@ func TestGPTInitialValues(t *testing.T) {
 	}
 }
 
-// The config's JSON is Hugging Face's config.json, of which it needs no other key.
-func TestGPTConfigJSON(t *testing.T) {
-	const text = `{"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1, "bos_token_id": 50256,
-		"embd_pdrop": 0.1, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768,
-		"n_head": 12, "n_inner": null, "n_layer": 12, "n_positions": 1024, "resid_pdrop": 0.1, "vocab_size": 50257}`
-	want := released(12, 768, 12)
-	want.Activation, want.Eps = "gelu_new", 1e-5
-	want.EmbeddingDropout, want.AttentionDropout, want.ResidualDropout = 0.1, 0.1, 0.1
-	var got layers.GPTConfig
-	require.NoError(t, json.Unmarshal([]byte(text), &got))
-	require.Equal(t, want, got)
-	for _, change := range []func(c *layers.GPTConfig){
-		func(c *layers.GPTConfig) {}, func(c *layers.GPTConfig) { c.TieWordEmbeddings = false }, func(c *layers.GPTConfig) { c.Bias = false },
-		func(c *layers.GPTConfig) { c.NumKVHeads, c.DimFeedforward = 2, 7 },
-	} {
-		c := want
-		change(&c)
-		out, err := json.Marshal(c)
-		require.NoError(t, err)
-		var back layers.GPTConfig
-		require.NoError(t, json.Unmarshal(out, &back))
-		require.Equal(t, c, back)
-		require.Contains(t, string(out), fmt.Sprintf(`"tie_word_embeddings":%v,"bias":%v`, c.TieWordEmbeddings, c.Bias))
-	}
-	require.EqualError(t, json.Unmarshal([]byte(`{"n_embd": "x"}`), &got), `n_embd: got "x", want a whole number`)
-	require.Equal(t, want, got, "a config that cannot be read changes nothing")
-}
-
-// What is absent in JSON is as in GPT-2 or, in a config that has values, as it was.
-func TestGPTConfigMerges(t *testing.T) {
-	for _, c := range []struct {
-		before layers.GPTConfig
-		text   string
-		want   layers.GPTConfig
-		reason string
-	}{
-		{layers.GPTConfig{}, `{}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "as in GPT-2"},
-		{layers.GPTConfig{}, `{"activation_function": ""}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "as in GPT-2"},
-		{layers.GPTConfig{}, `{"bias": null}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "null is absent"},
-		{layers.GPTConfig{}, `{"bias": false}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true}, "given"},
-		{layers.GPTConfig{NumLayers: 2, Activation: "relu"}, `{"n_head": 3}`, layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "relu"}, "kept"},
-		{layers.GPTConfig{NumLayers: 2}, `{"n_head": 3}`, layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "gelu"}, "empty means gelu in Go"},
-	} {
-		got := c.before
-		require.NoError(t, json.Unmarshal([]byte(c.text), &got))
-		require.Equal(t, c.want, got, c.reason)
-	}
-	text, err := json.Marshal(layers.GPTConfig{})
-	require.NoError(t, err)
-	require.Contains(t, string(text), `"activation_function":"gelu"`)
-}
-
 // Dropout is where GPT-2 has it: of the embeddings, within each attention, and of what
 // each attention and MLP adds. An Eval graph has none.
 func TestGPTDropout(t *testing.T) {
@@ -245,30 +192,42 @@ func TestGPTSeesNoLaterToken(t *testing.T) {
 }
 
 func TestGPTRefuses(t *testing.T) {
-	for says, change := range map[string]func(c *layers.GPTConfig){
-		"VocabSize: got 0, want at least 1":                                                           func(c *layers.GPTConfig) { c.VocabSize = 0 },
-		"ContextLength: got -1, want at least 1":                                                      func(c *layers.GPTConfig) { c.ContextLength = -1 },
-		"EmbedDim: got 0, want at least 1":                                                            func(c *layers.GPTConfig) { c.EmbedDim = 0 },
-		"NumLayers: got 0, want at least 1":                                                           func(c *layers.GPTConfig) { c.NumLayers = 0 },
-		"NumHeads: got 0, want at least 1":                                                            func(c *layers.GPTConfig) { c.NumHeads = 0 },
-		"Activation: got \"tanh\", want gelu_new":                                                     func(c *layers.GPTConfig) { c.Activation = "tanh" },
-		"EmbeddingDropout: got 1, want a number from 0 to below 1":                                    func(c *layers.GPTConfig) { c.EmbeddingDropout = 1 },
-		"AttentionDropout: got NaN, want a number from 0 to below 1":                                  func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() },
-		"ResidualDropout: got -1, want a number from 0 to below 1":                                    func(c *layers.GPTConfig) { c.ResidualDropout = -1 },
-		"NumHeads: got 5, want a divisor of EmbedDim=12":                                              func(c *layers.GPTConfig) { c.NumHeads = 5 },
-		"NumKVHeads: got 2, want 0 or a divisor":                                                      func(c *layers.GPTConfig) { c.NumKVHeads = 2 },
-		"DimFeedforward: got -1, want at least 0":                                                     func(c *layers.GPTConfig) { c.DimFeedforward = -1 },
-		"Eps: got -1, want a finite number":                                                           func(c *layers.GPTConfig) { c.Eps = -1 },
-		"VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight":     func(c *layers.GPTConfig) { c.VocabSize = math.MaxInt32 },
-		"ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight": func(c *layers.GPTConfig) { c.ContextLength = math.MaxInt32 },
-		"VocabSize: got 13 for EmbedDim=9223372036854775807, want at most":                            func(c *layers.GPTConfig) { c.EmbedDim = math.MaxInt },
+	for _, row := range []struct {
+		says   string
+		change func(c *layers.GPTConfig)
+	}{
+		{says: "VocabSize: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.VocabSize = 0 }},
+		{says: "ContextLength: got -1, want at least 1", change: func(c *layers.GPTConfig) { c.ContextLength = -1 }},
+		{says: "EmbedDim: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.EmbedDim = 0 }},
+		{says: "NumLayers: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumLayers = 0 }},
+		{says: "NumHeads: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumHeads = 0 }},
+		{says: "Activation: got \"tanh\", want gelu_new",
+			change: func(c *layers.GPTConfig) { c.Activation = "tanh" }},
+		{says: "EmbeddingDropout: got 1, want a number from 0 to below 1",
+			change: func(c *layers.GPTConfig) { c.EmbeddingDropout = 1 }},
+		{says: "AttentionDropout: got NaN, want a number from 0 to below 1",
+			change: func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() }},
+		{says: "ResidualDropout: got -1, want a number from 0 to below 1",
+			change: func(c *layers.GPTConfig) { c.ResidualDropout = -1 }},
+		{says: "NumHeads: got 5, want a divisor of EmbedDim=12",
+			change: func(c *layers.GPTConfig) { c.NumHeads = 5 }},
+		{says: "NumKVHeads: got 2, want 0 or a divisor", change: func(c *layers.GPTConfig) { c.NumKVHeads = 2 }},
+		{says: "DimFeedforward: got -1, want at least 0",
+			change: func(c *layers.GPTConfig) { c.DimFeedforward = -1 }},
+		{says: "Eps: got -1, want a finite number", change: func(c *layers.GPTConfig) { c.Eps = -1 }},
+		{says: "VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
+			change: func(c *layers.GPTConfig) { c.VocabSize = math.MaxInt32 }},
+		{says: "ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
+			change: func(c *layers.GPTConfig) { c.ContextLength = math.MaxInt32 }},
+		{says: "VocabSize: got 13 for EmbedDim=9223372036854775807, want at most",
+			change: func(c *layers.GPTConfig) { c.EmbedDim = math.MaxInt }},
 	} {
 		c := tinyGPT()
-		change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: GPT: "+says)
+		row.change(&c)
+		require.ErrorContains(t, c.Validate(), "layers: GPT: "+row.says)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewGPT(p.Scope(""), c)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, row.says)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 	m, p := newGPT(t, tensor.Float32, tinyGPT())

@@ -29,8 +29,10 @@ type GPTConfig struct {
 	AttentionDropout float64 `json:"attn_pdrop"`  // of the attention weights
 	ResidualDropout  float64 `json:"resid_pdrop"` // of what attention and MLP add
 
-	TieWordEmbeddings bool `json:"tie_word_embeddings"` // the token embeddings give the scores, too; absent in JSON it is true
-	Bias              bool `json:"bias"`                // of each norm and linear layer in the blocks; absent in JSON it is true
+	// Both are true if absent in JSON: the token embeddings give the scores, too; a bias in
+	// each norm and linear layer of the blocks.
+	TieWordEmbeddings bool `json:"tie_word_embeddings"`
+	Bias              bool `json:"bias"`
 }
 
 // plainGPTConfig is a GPTConfig without methods.
@@ -96,8 +98,8 @@ func (c GPTConfig) block() BlockConfig {
 	std := 0.02 / math.Sqrt(2*float64(c.NumLayers))
 	return BlockConfig{
 		Attention: AttentionConfig{
-			EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, QKVBias: c.Bias, OutBias: c.Bias,
-			Mask: mask.Causal{}, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
+			EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, Mask: mask.Causal{},
+			QKVBias: c.Bias, OutBias: c.Bias, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
 		},
 		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.Activation], Bias: c.Bias,
 			Dropout: c.ResidualDropout, OutStd: std},

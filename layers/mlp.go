@@ -32,8 +32,9 @@ type MLPConfig struct {
 	Bias           bool       `json:"bias,omitempty"`            // a bias in all products
 	Dropout        float64    `json:"dropout,omitempty"`         // of the output, in Train graphs
 	HiddenDropout  float64    `json:"hidden_dropout,omitempty"`  // of the activation's result
-	Layout         Layout     `json:"layout,omitempty"`          // names, shapes and initial values of the parameters; zero means Book
-	OutStd         float64    `json:"out_std,omitempty"`         // deviation of the last product's initial weights; 0 means Layout's
+	Layout         Layout     `json:"layout,omitempty"`          // names, shapes and initial values; zero means Book
+	// OutStd is the deviation of the last product's initial weights; 0 means Layout's.
+	OutStd float64 `json:"out_std,omitempty"`
 }
 
 // Validate returns an error that names the first wrong field.

@@ -15,7 +15,7 @@ type NormKind string
 // The kinds of NormKind.
 const (
 	LayerNorm NormKind = "layer" // (x − mean)/√(variance + eps)⊙weight + bias (Ba et al. 2016; torch.nn.LayerNorm)
-	RMSNorm   NormKind = "rms"   // x/√(mean x² + eps)⊙weight (Zhang and Sennrich 2019; of queries and keys as in Qwen 3)
+	RMSNorm   NormKind = "rms"   // x/√(mean x² + eps)⊙weight (Zhang and Sennrich 2019; torch.nn.RMSNorm)
 	L2Norm    NormKind = "l2"    // x/‖x‖⊙weight, of queries and keys only (Henry et al. 2020)
 )
 

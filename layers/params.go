@@ -35,7 +35,8 @@ const (
 // tensor.Float64. Their initial values are drawn from PyTorch's random stream for
 // the seed (torch.manual_seed), in the order the parameters are made.
 func NewParams(dt tensor.Dtype, seed int64) *Params {
-	return &Params{dt: dt, random: torchrand.New(uint64(seed)), shapes: map[string]tensor.Shape{}, values: map[string]*tensor.Dense{}}
+	return &Params{dt: dt, random: torchrand.New(uint64(seed)), shapes: map[string]tensor.Shape{},
+		values: map[string]*tensor.Dense{}}
 }
 
 // NewBlankParams is NewParams for parameters whose values will be set: they begin
@@ -154,7 +155,8 @@ func (s Scope) Params() *Params { return s.params }
 // at least one axis, each at least 1 long.
 func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 	if s.params == nil {
-		return Param{}, fmt.Errorf("layers: parameter %q: got a scope of no Params, want one made by Params.Scope", name)
+		const wrong = "layers: parameter %q: got a scope of no Params, want one made by Params.Scope"
+		return Param{}, fmt.Errorf(wrong, name)
 	}
 	p, full := s.params, s.join(name)
 	if _, ok := p.shapes[full]; ok {

@@ -42,10 +42,12 @@ func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 	m := &Seq2Seq{name: s.name("Seq2Seq"), config: c, params: s.params}
 	m.makeTables(&parts)
 	for i := range c.NumEncoderLayers {
-		m.encoder = append(m.encoder, part(&parts, fmt.Sprintf("transformer.encoder.layers.%d", i), newBlock, c.encoder()))
+		name := fmt.Sprintf("transformer.encoder.layers.%d", i)
+		m.encoder = append(m.encoder, part(&parts, name, newBlock, c.encoder()))
 	}
 	for i := range c.NumDecoderLayers {
-		m.decoder = append(m.decoder, part(&parts, fmt.Sprintf("transformer.decoder.layers.%d", i), newDecoderBlock, c.decoder()))
+		name := fmt.Sprintf("transformer.decoder.layers.%d", i)
+		m.decoder = append(m.decoder, part(&parts, name, newDecoderBlock, c.decoder()))
 	}
 	m.encoderNorm = part(&parts, "transformer.encoder.norm", newNorm, c.norm())
 	m.decoderNorm = part(&parts, "transformer.decoder.norm", newNorm, c.norm())

@@ -103,29 +103,45 @@ func TestSeq2SeqDropout(t *testing.T) {
 }
 
 func TestSeq2SeqRefuses(t *testing.T) {
-	for says, change := range map[string]func(c *layers.Seq2SeqConfig){
-		"SourceVocabSize: got 0, want at least 1":                                                               func(c *layers.Seq2SeqConfig) { c.SourceVocabSize = 0 },
-		"TargetVocabSize: got 0, want at least 1":                                                               func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = 0 },
-		"ContextLength: got 0, want at least 1":                                                                 func(c *layers.Seq2SeqConfig) { c.ContextLength = 0 },
-		"EmbedDim: got 0, want at least 1":                                                                      func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 },
-		"NumEncoderLayers: got 0, want at least 1":                                                              func(c *layers.Seq2SeqConfig) { c.NumEncoderLayers = 0 },
-		"NumDecoderLayers: got 0, want at least 1":                                                              func(c *layers.Seq2SeqConfig) { c.NumDecoderLayers = 0 },
-		"NumHeads: got 0, want at least 1":                                                                      func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 },
-		"TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements":                     func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = math.MaxInt32 },
-		"TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared":                         func(c *layers.Seq2SeqConfig) { c.ShareEmbeddings = true },
-		"EmbedDim: got 9, want an even one for sinusoidal positions":                                            func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.EmbedDim = true, 9 },
-		"NumHeads: got 5, want a divisor of EmbedDim=12":                                                        func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 },
-		"Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu":                             func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" },
-		"Dropout: got 1, want a number from 0 to below 1":                                                       func(c *layers.Seq2SeqConfig) { c.Dropout = 1 },
-		"DimFeedforward: got -1, want at least 0":                                                               func(c *layers.Seq2SeqConfig) { c.DimFeedforward = -1 },
-		"SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh": func(c *layers.Seq2SeqConfig) { c.EmbedDim = math.MaxInt },
+	for _, row := range []struct {
+		says   string
+		change func(c *layers.Seq2SeqConfig)
+	}{
+		{says: "SourceVocabSize: got 0, want at least 1",
+			change: func(c *layers.Seq2SeqConfig) { c.SourceVocabSize = 0 }},
+		{says: "TargetVocabSize: got 0, want at least 1",
+			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = 0 }},
+		{says: "ContextLength: got 0, want at least 1",
+			change: func(c *layers.Seq2SeqConfig) { c.ContextLength = 0 }},
+		{says: "EmbedDim: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 }},
+		{says: "NumEncoderLayers: got 0, want at least 1",
+			change: func(c *layers.Seq2SeqConfig) { c.NumEncoderLayers = 0 }},
+		{says: "NumDecoderLayers: got 0, want at least 1",
+			change: func(c *layers.Seq2SeqConfig) { c.NumDecoderLayers = 0 }},
+		{says: "NumHeads: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 }},
+		{says: "TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements",
+			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = math.MaxInt32 }},
+		{says: "TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared",
+			change: func(c *layers.Seq2SeqConfig) { c.ShareEmbeddings = true }},
+		{says: "EmbedDim: got 9, want an even one for sinusoidal positions",
+			change: func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.EmbedDim = true, 9 }},
+		{says: "NumHeads: got 5, want a divisor of EmbedDim=12",
+			change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 }},
+		{says: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu",
+			change: func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" }},
+		{says: "Dropout: got 1, want a number from 0 to below 1",
+			change: func(c *layers.Seq2SeqConfig) { c.Dropout = 1 }},
+		{says: "DimFeedforward: got -1, want at least 0",
+			change: func(c *layers.Seq2SeqConfig) { c.DimFeedforward = -1 }},
+		{says: "SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh",
+			change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = math.MaxInt }},
 	} {
 		c := tinySeq2Seq()
-		change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+says)
+		row.change(&c)
+		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+row.says)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewSeq2Seq(p.Scope(""), c)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, row.says)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 	m, p := newSeq2Seq(t, tinySeq2Seq())

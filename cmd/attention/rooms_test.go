@@ -33,7 +33,7 @@ var rooms = map[string][]string{
 	"attention/layers":               {"attention/graph", "attention/graph/mask", "attention/internal/config", "attention/internal/expr", "attention/internal/torchrand"},
 	"attention/layers/chapter":       {"attention/layers", "attention/graph", "attention/graph/mask", "attention/graph/machine", "attention/internal/config", "attention/internal/expr"},
 	"attention/layers/gradcases":     {"attention/layers", "attention/layers/chapter", "attention/graph", "attention/graph/mask", "attention/graph/gradcases", "attention/graph/gradcheck"},
-	"attention/layers/generate":      {"attention/layers", "attention/graph", "attention/graph/machine"},
+	"attention/layers/generate":      {"attention/internal/config", "attention/layers", "attention/graph", "attention/graph/machine"},
 	"attention/train": {"attention/layers", "attention/graph", "attention/graph/machine",
 		"attention/internal/config", "attention/internal/folder", "attention/internal/kernel", "attention/internal/safetensors"},
 	"attention/train/text":       {"attention/train", "attention/layers", "attention/graph", "attention/internal/config"},

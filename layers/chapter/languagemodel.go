@@ -48,7 +48,8 @@ func (c LanguageModelConfig) validate() error {
 		}
 	}
 	if n := c.Attention.ContextLength; n != 0 && n < c.ContextLength {
-		return config.Errorf(c, "Attention.ContextLength", "got %d, want 0 or at least %s=%d", n, config.Field("ContextLength"), c.ContextLength)
+		return config.Errorf(c, "Attention.ContextLength", "got %d, want 0 or at least %s=%d", n,
+			config.Field("ContextLength"), c.ContextLength)
 	}
 	return nil
 }
@@ -81,7 +82,8 @@ func NewLanguageModel(s layers.Scope, c LanguageModelConfig) (*LanguageModel, er
 	if m.attention, err = New(s.Sub("attention"), c.Attention); err != nil {
 		return nil, err
 	}
-	m.output, err = layers.NewLinear(s.Sub("output"), layers.LinearConfig{In: c.Attention.Width(), Out: c.VocabSize, Bias: true})
+	output := layers.LinearConfig{In: c.Attention.Width(), Out: c.VocabSize, Bias: true}
+	m.output, err = layers.NewLinear(s.Sub("output"), output)
 	return m, err
 }
 
@@ -114,7 +116,8 @@ func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	shape := ids.Shape()
 	n := len(shape)
 	if n < 1 || n > 2 || shape[n-1] > m.config.ContextLength {
-		return nil, fmt.Errorf("chapter: LanguageModel: ids: shape %v, want ([B,] T <= %d)", shape, m.config.ContextLength)
+		const wrong = "chapter: LanguageModel: ids: shape %v, want ([B,] T <= %d)"
+		return nil, fmt.Errorf(wrong, shape, m.config.ContextLength)
 	}
 	var f expr.Formula
 	token := f.Of(graph.Embedding(b.Node(m.tokens), ids))

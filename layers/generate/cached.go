@@ -14,16 +14,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// maxChunk is the most tokens that are read at once. Longer prompts gain nothing.
+// maxChunk is the most tokens that are read at once. More would be no faster.
 const maxChunk = 256
 
-// cachedReader is a GPT with a cache. A prompt is cut into chunks whose lengths are
-// powers of two, so that at most nine graphs are ever compiled, however many prompts
-// there are.
+// cachedReader is a GPT with a cache. It cuts a prompt into chunks whose lengths are powers
+// of two, so that any number of prompts compiles at most nine graphs.
 type cachedReader struct {
 	model    *layers.GPT
-	text     []int            // what the model sees of the text
-	cache    *layers.GPTCache // of the first tokens of it; of all, unless reading has failed
+	text     []int            // the part that the model sees
+	cache    *layers.GPTCache // of its first tokens; of all, unless reading has failed
 	capacity int
 	slide    bool
 	chunks   map[int]*chunk // by their lengths
@@ -35,7 +34,7 @@ func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
 	}
 	capacity, most := c.Capacity, m.Config().ContextLength
 	if capacity < 0 || capacity > most {
-		return nil, fmt.Errorf("Capacity: got %d, want 0 to Context=%d", capacity, most)
+		return nil, fmt.Errorf("Capacity: got %d, want 0 to ContextLength=%d", capacity, most)
 	}
 	if capacity == 0 {
 		capacity = most
@@ -45,7 +44,7 @@ func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
 		return nil, err
 	}
 	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide, chunks: map[int]*chunk{}}
-	_, err = r.chunk(1) // what is wrong with the model is found now
+	_, err = r.chunk(1) // finds errors of the model now
 	return r, err
 }
 
@@ -76,7 +75,7 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 	return nil
 }
 
-// chunkLength is how many of n tokens to read at once: the largest power of two.
+// chunkLength returns how many of n tokens to read at once: the largest power of two.
 func chunkLength(n int) int { return min(1<<(bits.Len(uint(n))-1), maxChunk) }
 
 func (r *cachedReader) reset() {
@@ -99,7 +98,7 @@ type chunk struct {
 	machine    *machine.Machine
 }
 
-// chunk is the graph for n tokens, compiled when it is first asked for.
+// chunk returns the graph for n tokens, compiled on first use.
 func (r *cachedReader) chunk(n int) (*chunk, error) {
 	if c, ok := r.chunks[n]; ok {
 		return c, nil
@@ -131,7 +130,7 @@ func (c *chunk) run(ctx context.Context, ids []int, start int) error {
 	return c.machine.Run(ctx)
 }
 
-// idsInput is an input for n tokens and the memory of its value.
+// idsInput returns an input for n tokens and the memory of its value.
 func idsInput(b *layers.Build, n int) (*G.Node, []int, error) {
 	ids, err := b.InputOf(tensor.Int, "ids", n), b.Err()
 	if err != nil {

@@ -3,37 +3,39 @@ package generate
 import (
 	"fmt"
 	"math"
+
+	"attention/internal/config"
 )
 
-// Config says how tokens are drawn. The zero value takes the most likely token each
-// time.
+// Config is how tokens are drawn. The zero value takes the most likely token each time.
 type Config struct {
-	Capacity  int  // tokens of the text that a cache has room for; 0 means the model's Context
-	Slide     bool // a text longer than Capacity goes on from its last Capacity/2 tokens, read anew; false means ErrFull
+	Capacity  int  // tokens of the text that a cache has room for; 0 means the model's ContextLength
+	Slide     bool // a text longer than Capacity continues from its last Capacity/2 tokens; false means ErrFull
 	VocabSize int  // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
 
 	Temperature float64 // scores are divided by it; 0 means the most likely token, always
-	TopK        int     // only that many of the most likely tokens are drawn; 0 means all
-	TopP        float64 // only the most likely tokens that together reach this probability; 0 and 1 mean all (Holtzman et al. 2020)
-	Seed        int64   // of the draws; 0 is a seed like any other
+	TopK        int     // only the TopK most likely tokens are drawn; 0 means all
+	// TopP leaves the most likely tokens that together reach this probability (Holtzman et
+	// al. 2020); 0 and 1 mean all.
+	TopP float64
+	Seed int64 // of the draws; 0 is a seed like any other
 }
 
-// Validate says what is wrong with the config.
+// Validate returns an error that names the first wrong field.
 func (c Config) Validate() error { return c.validate(math.MaxInt) }
 
 // validate checks the config for a vocabulary of size V.
 func (c Config) validate(vocab int) error {
+	err := config.AtLeast(c, 0, "Capacity", "VocabSize", "Temperature", "TopK")
 	switch {
-	case c.Capacity < 0:
-		return fmt.Errorf("generate: Capacity: got %d, want at least 0", c.Capacity)
-	case c.VocabSize < 0 || c.VocabSize > vocab:
-		return fmt.Errorf("generate: Vocab: got %d, want 0 to the model's %d", c.VocabSize, vocab)
-	case !(c.Temperature >= 0) || math.IsInf(c.Temperature, 1):
-		return fmt.Errorf("generate: Temperature: got %v, want a finite number of at least 0", c.Temperature)
-	case c.TopK < 0:
-		return fmt.Errorf("generate: TopK: got %d, want at least 0", c.TopK)
+	case err != nil:
+	case c.VocabSize > vocab:
+		err = config.Errorf(c, "VocabSize", "got %d, want 0 to the model's %d", c.VocabSize, vocab)
 	case !(c.TopP >= 0 && c.TopP <= 1):
-		return fmt.Errorf("generate: TopP: got %v, want a probability", c.TopP)
+		err = config.Errorf(c, "TopP", "got %v, want a probability", c.TopP)
+	}
+	if err != nil {
+		return fmt.Errorf("generate: %w", err)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package generate writes on where a prompt ends, token by token: it runs a language
-// model on what there is so far and draws the next token from the scores it gives.
+// Package generate continues a prompt token by token: it runs a language model on the text
+// so far and draws the next token from the scores.
 //
 // Letters in shapes: T tokens of a chunk, V vocabulary.
 package generate
@@ -15,18 +15,18 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Generator holds a text in tokens, the prompt's and those drawn, and all that is
-// needed to add to it at the cost of one token. It is for one goroutine at a time.
+// Generator holds a text in tokens, the prompt's and those drawn, and what it takes to add
+// one at the cost of one token. It is for one goroutine at a time.
 type Generator struct {
 	params  *layers.Params
 	reader  reader
 	sampler *sampler
 	limit   int       // ids of the text are below it
-	drawn   []int     // the last token drawn, which the model has not read yet; or none
+	drawn   []int     // the last token drawn, if the model has not read it yet
 	logits  []float64 // (V), nil before the first prompt
 }
 
-// reader is a model that has read the first tokens of a text.
+// reader is a model with the tokens of a text that it has read.
 type reader interface {
 	// read makes the model read more tokens and fills logits (V) with the scores of
 	// the token that follows. An error changes nothing.
@@ -35,8 +35,8 @@ type reader interface {
 	memory() (cache, graphs int)
 }
 
-// ErrFull is the error when there is no room for another token: the model has no
-// positions beyond, or its cache no capacity, and Config.Slide is not set.
+// ErrFull is the error if another token does not fit: the model has no more positions, or
+// its cache no more capacity, and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
 // New returns a generator of a GPT with a cache.
@@ -54,10 +54,10 @@ type Model interface {
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error) // maps ids, int (T), to logits (T, V)
 }
 
-// NewWithoutCache makes a generator that runs the whole model for each token, on the
-// last T = context tokens of the text, which may be of any length. Fewer are followed by
-// any others, which a causal model does not see; the prompt of another one has to be of
-// context tokens at least. Capacity of the config must be 0; Slide changes nothing.
+// NewWithoutCache returns a generator that runs the whole model for each token, on the
+// last T = context tokens of the text, which may have any length. Fewer tokens are padded
+// at the end, which a causal model does not see; for another model the prompt must have at
+// least context tokens. Capacity of the config must be 0; Slide changes nothing.
 func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
 		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
@@ -76,9 +76,9 @@ func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, 
 	return &Generator{params: p, reader: r, sampler: newSampler(c, vocab), limit: vocab}, nil
 }
 
-// Prompt adds tokens to the text. The first ones are the prompt; more may follow what
-// was drawn. No token, an id that the model does not have, and without Config.Slide more
-// tokens than there is room for (ErrFull) are errors. An error changes nothing.
+// Prompt adds tokens to the text. The first ones are the prompt; more may follow drawn
+// tokens. No token, an id that the model does not have and, without Config.Slide, more
+// tokens than fit (ErrFull) are errors. An error changes nothing.
 func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	if len(ids) == 0 {
 		return errors.New("generate: prompt: got no token, want at least one")
@@ -91,9 +91,9 @@ func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	return g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...))
 }
 
-// Next draws the next token and adds it to the text. The error is ErrFull when there
-// is no room for the one drawn before, the context's own when it is done, and that of
-// the first score that is no number or +∞.
+// Next draws the next token and adds it to the text. The error is ErrFull if the one drawn
+// before does not fit, the context's own if it is done, or that of the first score that is
+// NaN or +∞.
 func (g *Generator) Next(ctx context.Context) (int, error) {
 	if g.logits == nil {
 		return 0, errors.New("generate: got no prompt, want at least one token")
@@ -111,7 +111,7 @@ func (g *Generator) Next(ctx context.Context) (int, error) {
 	return id, nil
 }
 
-// read has the model read tokens, the one drawn last among them.
+// read makes the model read tokens, including the one drawn last.
 func (g *Generator) read(ctx context.Context, ids []int) error {
 	logits := g.logits
 	if logits == nil {
@@ -124,33 +124,32 @@ func (g *Generator) read(ctx context.Context, ids []int) error {
 	return nil
 }
 
-// Logits are the scores (V) that the last token was drawn from or, after Prompt, that
-// the next one will be; nil before the first prompt. The next call of Prompt or Next
-// overwrites them.
+// Logits returns the scores (V) that the last token was drawn from or, after Prompt, that
+// the next one will be drawn from; nil before the first prompt. The next call of Prompt or
+// Next overwrites them.
 func (g *Generator) Logits() []float64 { return g.logits }
 
-// Reset forgets the text and starts the draws anew, as after New. What was compiled
-// stays.
+// Reset forgets the text and restarts the draws, as after New. Compiled graphs stay.
 func (g *Generator) Reset() {
 	g.reader.reset()
 	g.sampler.reset()
 	g.drawn, g.logits = nil, nil
 }
 
-// Memory is what a generator takes, in bytes.
+// Memory is the memory of a generator, in bytes.
 type Memory struct {
 	Weights int // all parameters, which others may share
 	Cache   int // keys and values
-	Graphs  int // intermediate values of what has been compiled so far
+	Graphs  int // intermediate values of the graphs compiled so far
 }
 
-// Memory is what the generator takes now.
+// Memory returns the generator's memory now.
 func (g *Generator) Memory() Memory {
 	cache, graphs := g.reader.memory()
 	return Memory{Weights: g.params.Count() * int(g.params.Dtype().Size()), Cache: cache, Graphs: graphs}
 }
 
-// copyFloats copies numbers, as many as dst holds, from a tensor's element from on.
+// copyFloats copies len(dst) numbers, from element from on.
 func copyFloats(dst []float64, src *tensor.Dense, from int) {
 	switch data := src.Data().(type) {
 	case []float64:

@@ -7,13 +7,13 @@ import (
 )
 
 // sampler draws tokens with the probabilities softmax(logits / temperature), of which
-// top-k and then top-p leave the greatest. The same config and scores give the same
-// tokens; each draw takes one number from the random stream.
+// top-k and then top-p keep the greatest. The same config and scores give the same tokens;
+// each draw takes one number from the random stream.
 type sampler struct {
 	config Config
 	random *rand.Rand
-	// The candidates, of which the greatest are taken out one by one: most draws need
-	// only a few of them in order.
+	// Candidates move from heap to sorted one by one, the greatest first: most draws need
+	// only a few in order.
 	heap, sorted []candidate
 }
 
@@ -22,7 +22,7 @@ type candidate struct {
 	weight float64 // exp((logit − greatest) / temperature)
 }
 
-// before says whether a comes before b: the greater weight, of equals the smaller id.
+// before reports whether a comes before b: the greater weight, of equals the smaller id.
 func (a candidate) before(b candidate) bool {
 	return a.weight > b.weight || a.weight == b.weight && a.id < b.id
 }
@@ -36,7 +36,7 @@ func newSampler(c Config, vocab int) *sampler {
 	return s
 }
 
-// reset starts the random stream anew.
+// reset restarts the random stream.
 func (s *sampler) reset() { s.random = rand.New(rand.NewPCG(uint64(s.config.Seed), 0)) }
 
 func (s *sampler) draw(logits []float64) (int, error) {
@@ -70,7 +70,7 @@ func (s *sampler) draw(logits []float64) (int, error) {
 	return s.at(n - 1).id, nil // the weights' sum was rounded up
 }
 
-// greatest is the id with the greatest score, the first of equals.
+// greatest returns the id with the greatest score, the first of equals.
 func greatest(logits []float64) (int, error) {
 	best := 0
 	for id, v := range logits {
@@ -87,8 +87,8 @@ func greatest(logits []float64) (int, error) {
 	return best, nil
 }
 
-// gather makes candidates of all scores; top is the greatest. It returns how many have
-// a weight above 0, and the sum of their weights.
+// gather makes candidates of all scores; top is the greatest. It returns the number of
+// those with a weight above 0 and the sum of the weights.
 func (s *sampler) gather(logits []float64, top float64) (n int, total float64) {
 	s.heap, s.sorted = s.heap[:0], s.sorted[:0]
 	for id, v := range logits {
@@ -103,7 +103,7 @@ func (s *sampler) gather(logits []float64, top float64) (n int, total float64) {
 	return len(s.heap), total
 }
 
-// at is the candidate that comes after i others.
+// at returns the candidate that comes after i others.
 func (s *sampler) at(i int) candidate {
 	for len(s.sorted) <= i {
 		last := len(s.heap) - 1

@@ -12,8 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// windowReader is a model without a cache: it reads the last tokens of the text anew
-// each time.
+// windowReader is a model without a cache: each time it reads all of the last tokens.
 type windowReader struct {
 	text    []int
 	window  []int // of the ids, T

@@ -35,8 +35,8 @@ func languageModels() []Case {
 	}
 	var cases []Case
 	for _, name := range chapter.Names() {
-		c := chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 3, Attention: chapter.Config{Layer: name, EmbedDim: 3,
-			OutDim: 4, ContextLength: 5, NumHeads: 2, QueryDim: 3, KeyDim: 3, AttnDim: 5, QKVBias: true, Dropout: 0.25}}
+		c := chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 3, Attention: chapter.Config{Layer: name,
+			EmbedDim: 3, OutDim: 4, ContextLength: 5, NumHeads: 2, QueryDim: 3, KeyDim: 3, AttnDim: 5, QKVBias: true, Dropout: 0.25}}
 		cases = append(cases,
 			Case{Layer: "LanguageModel", About: name + ", (T), logits, with weights", Mode: layers.Train,
 				New: made(chapter.NewLanguageModel, c, logits), Inputs: sequence()},
@@ -49,7 +49,8 @@ func languageModels() []Case {
 func gpts() []Case {
 	gpt := func(forward func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error),
 		change func(c *layers.GPTConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.GPTConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 6, NumLayers: 2, NumHeads: 2, DimFeedforward: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+		c := layers.GPTConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 6, NumLayers: 2, NumHeads: 2, DimFeedforward: 3,
+			Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 		change(&c)
 		return made(layers.NewGPT, c, forward)
 	}
@@ -71,7 +72,8 @@ func gpts() []Case {
 
 func seq2seqs() []Case {
 	model := func(change func(c *layers.Seq2SeqConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.Seq2SeqConfig{SourceVocabSize: 7, TargetVocabSize: 7, ContextLength: 5, EmbedDim: 6, NumEncoderLayers: 1, NumDecoderLayers: 1,
+		c := layers.Seq2SeqConfig{SourceVocabSize: 7, TargetVocabSize: 7, ContextLength: 5, EmbedDim: 6,
+			NumEncoderLayers: 1, NumDecoderLayers: 1,
 			NumHeads: 2, DimFeedforward: 3}
 		change(&c)
 		return made(layers.NewSeq2Seq, c, func(m *layers.Seq2Seq, b *layers.Build, in G.Nodes) (*G.Node, error) {

@@ -72,9 +72,9 @@ func (e echo) Forward(_ *layers.Build, ids *G.Node) (*G.Node, error) { return id
 func TestNewRefuses(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
 	_, err := generate.New(m, generate.Config{Capacity: 602})
-	require.EqualError(t, err, "generate: Capacity: got 602, want 0 to Context=601")
+	require.EqualError(t, err, "generate: Capacity: got 602, want 0 to ContextLength=601")
 	_, err = generate.New(m, generate.Config{VocabSize: 14})
-	require.EqualError(t, err, "generate: Vocab: got 14, want 0 to the model's 13")
+	require.EqualError(t, err, "generate: VocabSize: got 14, want 0 to the model's 13")
 	_, err = generate.New(nil, generate.Config{})
 	require.EqualError(t, err, "generate: model: got nil, want a GPT")
 	_, err = generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})

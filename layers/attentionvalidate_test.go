@@ -1,0 +1,121 @@
+package layers_test
+
+import (
+	"math"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func TestAttentionConfigsThatAreRefused(t *testing.T) {
+	const huge = math.MaxInt32 + 1
+	for _, row := range []struct {
+		says   string
+		change func(c *layers.AttentionConfig)
+	}{
+		{says: "EmbedDim: got 0, want at least 1", change: func(c *layers.AttentionConfig) { c.EmbedDim = 0 }},
+		{says: "NumHeads: got -1, want at least 1", change: func(c *layers.AttentionConfig) { c.NumHeads = -1 }},
+		{says: "KDim: got -1, want at least 0", change: func(c *layers.AttentionConfig) { c.KDim = -1 }},
+		{says: "VDim: got -1, want at least 0", change: func(c *layers.AttentionConfig) { c.VDim = -1 }},
+		{says: "OutDim: got -1, want at least 0", change: func(c *layers.AttentionConfig) { c.OutDim = -1 }},
+		{says: "NumKVHeads: got -1, want at least 0", change: func(c *layers.AttentionConfig) { c.NumKVHeads = -1 }},
+		{says: "HeadDim: got -1, want at least 0", change: func(c *layers.AttentionConfig) { c.HeadDim = -1 }},
+		{says: "ValueDim: got -1, want at least 0", change: func(c *layers.AttentionConfig) { c.ValueDim = -1 }},
+		{says: "NumHeads: got 3, want a divisor of OutDim=5",
+			change: func(c *layers.AttentionConfig) { c.HeadDim = 0 }},
+		{says: "NumKVHeads: got 2, want 0 or a divisor of NumHeads=3",
+			change: func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }},
+		{says: "NumKVHeads: got 6, want 0 or a divisor of NumHeads=3",
+			change: func(c *layers.AttentionConfig) { c.NumKVHeads = 6 }},
+		{says: "Scale: got -1, want a finite number of at least 0",
+			change: func(c *layers.AttentionConfig) { c.Scale = -1 }},
+		{says: "Softcap: got NaN, want a finite number of at least 0",
+			change: func(c *layers.AttentionConfig) { c.Softcap = math.NaN() }},
+		{says: "QKNormEps: got +Inf, want a finite number of at least 0",
+			change: func(c *layers.AttentionConfig) { c.QKNormEps = math.Inf(1) }},
+		{says: "QKNormEps: got 1e-06 without QKNorm, want both",
+			change: func(c *layers.AttentionConfig) { c.QKNormEps = 1e-6 }},
+		{says: "RoPE.Heads: got 3, want 0: they are NumHeads",
+			change: func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Heads: 3} }},
+		{says: "Mask: got a prefix of -1 keys, want at least 0",
+			change: func(c *layers.AttentionConfig) { c.Mask = mask.Prefix{N: -1} }},
+		{says: "Mask: got nil in And, Or or Not, want a mask",
+			change: func(c *layers.AttentionConfig) { c.Mask = mask.Not(nil) }},
+		{says: "Mask: got alignment 7, want one of [square upper_left lower_right]",
+			change: func(c *layers.AttentionConfig) { c.Mask = mask.Or(mask.All{}, mask.SlidingWindow{Align: 7}) }},
+		{says: "OutStd: got -1, want a finite number of at least 0",
+			change: func(c *layers.AttentionConfig) { c.OutStd = -1 }},
+		{says: "Dropout: got 1, want a number from 0 to below 1",
+			change: func(c *layers.AttentionConfig) { c.Dropout = 1 }},
+		{says: "ContextDropout: got NaN, want a number from 0 to below 1",
+			change: func(c *layers.AttentionConfig) { c.ContextDropout = math.NaN() }},
+		{says: "OutDropout: got -0.5, want a number from 0 to below 1",
+			change: func(c *layers.AttentionConfig) { c.OutDropout = -0.5 }},
+		{says: "Renormalize: got true with Sinks, want one of the two",
+			change: func(c *layers.AttentionConfig) { c.Sinks, c.Renormalize = true, true }},
+		{says: `QKNorm: got "layer", want one of l2, rms`,
+			change: func(c *layers.AttentionConfig) { c.QKNorm = "layer" }},
+		{says: "RoPE.Dims: got 6, want an even number from 0 to D=4",
+			change: func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 6} }},
+		{says: "Align: got 7, want one of [square upper_left lower_right]", change: func(c *layers.AttentionConfig) { c.Align = 7 }},
+		{says: "Mask: got one that holds a node, want it in the input of a call",
+			change: func(c *layers.AttentionConfig) {
+				c.Mask = mask.And(mask.Causal{}, mask.KeyLengths{Lengths: new(G.Node)})
+			}},
+		{says: "ContextLength: got -1, want at least 0",
+			change: func(c *layers.AttentionConfig) { c.ContextLength = -1 }},
+		{says: "OutBias: got true with ContextOnly, want one of the two",
+			change: func(c *layers.AttentionConfig) { c.ContextOnly, c.OutBias = true, true }},
+		{says: "OutStd: got 0.5 with ContextOnly, want 0",
+			change: func(c *layers.AttentionConfig) { c.ContextOnly, c.OutStd = true, 0.5 }},
+		{says: "OutDim: got 5 with ContextOnly, want 0 or the heads' 12",
+			change: func(c *layers.AttentionConfig) { c.ContextOnly, c.OutDim = true, 5 }},
+		{says: `Layout: got "per_head" with ALiBi, want another layout`,
+			change: func(c *layers.AttentionConfig) { c.Layout, c.ALiBi = layers.PerHead, true }},
+		{says: `Layout: got "per_head" with NumKVHeads, want another layout`,
+			change: func(c *layers.AttentionConfig) { c.Layout, c.NumKVHeads = layers.PerHead, 1 }},
+		{says: "NumHeads: got 65537, want at most 65536",
+			change: func(c *layers.AttentionConfig) { c.NumHeads = 65537 }},
+		{says: `Layout: got "jax", want one of book, torch, gpt2, llama, per_head`,
+			change: func(c *layers.AttentionConfig) { c.Layout = "jax" }},
+		{says: `Layout: got "gpt2" with KDim=7 and VDim=5, want both as EmbedDim=5, or another layout`,
+			change: func(c *layers.AttentionConfig) { c.Layout, c.KDim = layers.GPT2, 7 }},
+		{says: "RelativeBias.Buckets: got 7, want an even number from 4 on, or if Unidirectional any from 2 on",
+			change: func(c *layers.AttentionConfig) { c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 7} }},
+		{says: "RelativeBias.Buckets: got -2, want an even number from 4 on, or if Unidirectional any from 2 on",
+			change: func(c *layers.AttentionConfig) {
+				c.RelativeBias = &layers.RelativeBiasConfig{Buckets: -2, Unidirectional: true}
+			}},
+		{says: "RelativeBias.MaxDistance: got 8, want more than the 8 distances that have a bucket each",
+			change: func(c *layers.AttentionConfig) { c.RelativeBias = &layers.RelativeBiasConfig{MaxDistance: 8} }},
+		{says: "EmbedDim: got 2147483648, want at most 2147483647",
+			change: func(c *layers.AttentionConfig) { c.EmbedDim = huge }},
+		{says: "HeadDim: got 2147483648, want at most 2147483647",
+			change: func(c *layers.AttentionConfig) { c.HeadDim = huge }},
+		{says: "NumHeads: got 65536, which are 2147483648 wide together, want at most 2147483647",
+			change: func(c *layers.AttentionConfig) { c.NumHeads, c.HeadDim, c.ValueDim = 65536, 32768, 1 }},
+		{says: "RelativeBias.MaxDistance: got 2147483648, want at most 2147483647",
+			change: func(c *layers.AttentionConfig) {
+				c.RelativeBias = &layers.RelativeBiasConfig{MaxDistance: huge}
+			}},
+		{says: "ContextLength: got 2147483648, want at most 2147483647",
+			change: func(c *layers.AttentionConfig) { c.ContextLength = huge }},
+		{says: "W_query.weight: shape (12, 2147483647), want at most 2147483647 elements",
+			change: func(c *layers.AttentionConfig) { c.EmbedDim = huge - 1 }},
+	} {
+		c := but(plainAttention, row.change)
+		row.says = "layers: Attention: " + row.says
+		require.EqualError(t, c.Validate(), row.says)
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewAttention(p.Scope(""), c)
+		require.EqualError(t, err, row.says)
+		require.Zero(t, p.Len(), "nothing was made")
+	}
+	require.NoError(t, plainAttention.Validate())
+}

@@ -1,0 +1,34 @@
+package layers_test
+
+import (
+	"math"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// Eps of 0 is torch's for each kind of norm, and gains begin with 1, biases with 0.
+func TestNormDefaults(t *testing.T) {
+	x := dense(tensor.Float64, []float64{1e-3, 2e-3, 6e-3}, 1, 3)
+	variance, square := (4.0+1+9)/3*1e-6, (1.0+4+36)/3*1e-6
+	for _, c := range []struct {
+		config layers.NormConfig
+		want   []float64
+	}{
+		{layers.NormConfig{EmbedDim: 3, Bias: true}, []float64{-2e-3 / math.Sqrt(variance+1e-5), -1e-3 / math.Sqrt(variance+1e-5), 3e-3 / math.Sqrt(variance+1e-5)}},
+		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm}, []float64{1e-3 / math.Sqrt(square+1e-6), 2e-3 / math.Sqrt(square+1e-6), 6e-3 / math.Sqrt(square+1e-6)}},
+		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Eps: 1}, []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
+	} {
+		p := layers.NewParams(tensor.Float64, 1)
+		l, err := layers.NewNorm(p.Scope(""), c.config)
+		require.NoError(t, err)
+		requireDeclared(t, p, layers.NewNorm, c.config)
+		b := layers.NewBuild(p, layers.Eval)
+		out, err := l.Forward(b, input(t, b, "x", x))
+		require.NoError(t, err)
+		require.InDeltaSlice(t, c.want, values(t, out)[0], 1e-12)
+	}
+}
