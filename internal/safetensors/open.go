@@ -68,8 +68,7 @@ func (r *Reader) Tensors() []Tensor {
 	return all
 }
 
-// Read returns a tensor. The error for a name that the file does not have lists names
-// that it has.
+// Read returns a tensor. The error for an unknown name lists names in the file.
 func (r *Reader) Read(name string) (Tensor, error) {
 	t, err := r.read(name)
 	if err != nil {
@@ -88,7 +87,7 @@ func (r *Reader) read(name string) (Tensor, error) {
 	return Tensor{Name: e.name, Shape: e.shape, Data: data, DType: e.dtype}, err
 }
 
-// names lists the first names in the file.
+// names returns the first names in the file and the number of the others.
 func (r *Reader) names() string {
 	const most = 5
 	var list []string
