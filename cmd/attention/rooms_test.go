@@ -88,7 +88,8 @@ type listedPackage struct {
 }
 
 func listPackages(t *testing.T) (all []listedPackage) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,GoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports", "attention/...").Output()
+	out, err := exec.Command("go", "list",
+		"-json=ImportPath,GoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports", "attention/...").Output()
 	require.NoError(t, err)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listedPackage

@@ -31,7 +31,8 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 		return nil, fmt.Errorf("%s: vocabulary: %w", configName, config.JSON(err))
 	}
 	if t.Len() > c.gpt.VocabSize {
-		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d", configName, t.Len(), c.gpt.VocabSize)
+		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d",
+			configName, t.Len(), c.gpt.VocabSize)
 	}
 	return t, nil
 }

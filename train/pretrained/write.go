@@ -98,8 +98,8 @@ func (g *GPT) config(f Format) map[string]any {
 		end = g.EndOfText
 	}
 	fields := map[string]any{
-		"vocab_size": c.VocabSize, "n_positions": c.ContextLength, "n_embd": c.EmbedDim, "n_layer": c.NumLayers, "n_head": c.NumHeads,
-		"n_inner":             nil,
+		"vocab_size": c.VocabSize, "n_positions": c.ContextLength,
+		"n_embd": c.EmbedDim, "n_layer": c.NumLayers, "n_head": c.NumHeads, "n_inner": nil,
 		"activation_function": c.Activation, "layer_norm_epsilon": c.Eps,
 		"embd_pdrop": c.EmbeddingDropout, "attn_pdrop": c.AttentionDropout, "resid_pdrop": c.ResidualDropout,
 		"tie_word_embeddings": c.TieWordEmbeddings, "bias": c.Bias,

@@ -72,7 +72,9 @@ func TestWrittenForHuggingFace(t *testing.T) {
 // Defaults are written out, since those of other programs differ.
 func TestWrittenDefaults(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{
+		VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1,
+		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	require.NoError(t, err)
 	for _, format := range pretrained.Formats() {
 		dir := t.TempDir()

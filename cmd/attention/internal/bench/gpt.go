@@ -13,7 +13,8 @@ const vocab = 65
 
 // gpt returns the config of the model: nanoGPT's, without biases.
 func (w work) gpt() layers.GPTConfig {
-	return layers.GPTConfig{VocabSize: vocab, ContextLength: w.tokens, EmbedDim: w.width, NumLayers: w.layers, NumHeads: w.heads,
+	return layers.GPTConfig{
+		VocabSize: vocab, ContextLength: w.tokens, EmbedDim: w.width, NumLayers: w.layers, NumHeads: w.heads,
 		NumKVHeads: w.kvHeads, Activation: "gelu", TieWordEmbeddings: true}
 }
 

@@ -17,7 +17,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-const help = `gradcheck differentiates a small graph of every op and of every layer, and compares the gradient of a randomly
+const help = `gradcheck differentiates a small graph of every op and of every layer, ` +
+	`and compares the gradient of a randomly
 weighted sum of its output with central differences in float64: for every element of every input and parameter,
 n = (L(x+h) - L(x-h)) / 2h beside the symbolic a.
 
