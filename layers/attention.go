@@ -8,9 +8,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Attention is multi-head attention with all that is usual today: self- and
-// cross-attention, grouped heads, masks, biases and positions of every kind. The
-// chapter's variants are presets of its config.
+// Attention is multi-head attention: self- and cross-attention, grouped heads, masks,
+// biases and positions of every kind.
 type Attention struct {
 	name   string // in errors
 	scope  Scope
@@ -119,8 +118,8 @@ func (s *step) forward() *G.Node {
 	return s.drop(out, s.config.OutDropout) // (…, T, OutDim)
 }
 
-// context returns what the heads find, side by side, and sets the step's weights if they
-// are held.
+// context returns the heads' outputs side by side, and sets the step's weights if they are
+// computed as such.
 func (s *step) context() *G.Node {
 	if s.heads != nil {
 		return s.contextOfHeads()
@@ -134,9 +133,8 @@ func (s *step) context() *G.Node {
 	return s.attend(q, k, v)        // (…, T, H·Dv)
 }
 
-// attend is the attention itself: to a cache, or composed of one op for each step, or in
-// one op that never holds the weights. Where weights are renormalised it is composed all
-// the same: a hidden score can then change the result, and both forms have to be equal.
+// attend is the attention itself: to a cache, composed of one op for each step, or in one
+// op that never holds the weights, which Renormalize needs.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	c, in := s.config, s.in
 	a := graph.AttentionConfig{

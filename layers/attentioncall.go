@@ -9,13 +9,13 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Observe makes the attentions whose paths match one of the patterns hold their weights,
-// which Calls then gives at no cost. It is called before they are built. A path is that of
-// the layer's scope, as in "transformer.h.0.attn"; patterns are those of path.Match, in
-// which * stands for any characters, as in "*.attn".
+// Observe makes the attentions whose paths match one of the patterns compute their output
+// from weights that Calls then returns at no cost. It is called before they are built. A
+// path is that of the layer's scope, as in "transformer.h.0.attn"; patterns are those of
+// path.Match, in which * matches any characters, as in "*.attn".
 //
-// An observed attention is composed of one op for each step, with the same result as the
-// fused one but for rounding.
+// An observed attention is composed of one op for each step. Its output differs from the
+// fused one's by rounding only.
 func (b *Build) Observe(patterns ...string) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
@@ -50,7 +50,7 @@ func (b *Build) Calls(pattern string) []*AttentionCall {
 // AttentionCall is one call of an Attention in a graph.
 type AttentionCall struct {
 	Path  string         // of the layer
-	Input AttentionInput // with nil replaced by what it stands for
+	Input AttentionInput // with nil replaced by its default
 
 	layer    *Attention
 	build    *Build

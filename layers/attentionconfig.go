@@ -9,8 +9,8 @@ import (
 	"attention/internal/config"
 )
 
-// AttentionConfig is what an Attention is made from. All but EmbedDim and NumHeads may be
-// zero: then it is plain multi-head attention without biases.
+// AttentionConfig configures an Attention. All but EmbedDim and NumHeads may be zero: that
+// is plain multi-head attention without biases.
 type AttentionConfig struct {
 	EmbedDim int `json:"d_in"`            // E, width of the queries
 	KDim     int `json:"k_dim,omitempty"` // width of the keys; 0 means EmbedDim
@@ -77,8 +77,8 @@ type RelativeBiasConfig struct {
 	Unidirectional bool `json:"unidirectional,omitempty"`
 }
 
-// shortMask is the short form of a mask in JSON: each of causal and window hides keys, and
-// prefix shows some again.
+// shortMask is the short form of a mask in JSON: causal and window each hide keys, and
+// prefix shows some of them.
 type shortMask struct {
 	Mask   json.RawMessage `json:"mask"`
 	Causal *mask.Alignment `json:"causal"`
@@ -88,7 +88,7 @@ type shortMask struct {
 
 // UnmarshalJSON reads what json.Marshal writes, and instead of "mask" its short form:
 // "causal": "upper_left" or "lower_right", "window": [left, right] and "prefix": n, for
-// queries that stand where align or causal says. Fields that are absent keep their value.
+// queries placed by align or causal. Absent fields keep their value.
 func (c *AttentionConfig) UnmarshalJSON(text []byte) error {
 	type plain AttentionConfig // without this method
 	read, short := *c, shortMask{}

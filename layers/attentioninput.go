@@ -33,7 +33,7 @@ type AttentionInput struct {
 	Start *G.Node
 }
 
-// complete checks an input and replaces nil by what it stands for.
+// complete checks an input and replaces nil by its default.
 func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error) {
 	if in.Key == nil {
 		in.Key = in.Query
@@ -83,7 +83,7 @@ func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
 	return nil
 }
 
-// checkPositions refuses positions that nothing uses or that are not known of both sides.
+// checkPositions refuses positions that nothing uses, and the keys' without the queries'.
 func (l *Attention) checkPositions(in AttentionInput) error {
 	switch {
 	case in.Positions == nil && in.KeyPositions == nil:
@@ -97,7 +97,7 @@ func (l *Attention) checkPositions(in AttentionInput) error {
 	return nil
 }
 
-// checkCache refuses what has no meaning with a cache.
+// checkCache refuses inputs and options that have no meaning with a cache.
 func (l *Attention) checkCache(in AttentionInput) error {
 	c := l.config
 	switch {

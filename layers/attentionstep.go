@@ -27,7 +27,7 @@ func newStep(c *AttentionCall, composed bool) *step {
 		call: c, dropouts: new(int)}
 }
 
-// contextOfHeads is context of heads of their own.
+// contextOfHeads is context in the layout PerHead.
 func (s *step) contextOfHeads() *G.Node {
 	contexts, weights := make(G.Nodes, len(s.heads)), make(G.Nodes, len(s.heads))
 	for i, head := range s.heads {
@@ -58,7 +58,7 @@ func (s *step) site(p float64) graph.DropoutConfig {
 // drop is dropout with probability p.
 func (s *step) drop(x *G.Node, p float64) *G.Node { return s.Of(graph.Dropout(x, s.site(p))) }
 
-// dropContext is dropout of what the heads find, which heads of their own do themselves.
+// dropContext is dropout of the heads' outputs; PerHead's heads drop their own.
 func (s *step) dropContext(x *G.Node) *G.Node {
 	if s.heads != nil {
 		return x
@@ -66,7 +66,7 @@ func (s *step) dropContext(x *G.Node) *G.Node {
 	return s.drop(x, s.config.ContextDropout)
 }
 
-// mask joins the config's mask and the call's.
+// mask returns the config's mask and the call's, joined.
 func (s *step) mask() mask.Mask {
 	switch {
 	case s.config.Mask == nil:

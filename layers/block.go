@@ -9,8 +9,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// BlockConfig is what a Block is made from. Its Attention's Mask, Layout, positions and
-// dropouts make it GPT-2's block, Llama's or nn.TransformerEncoderLayer.
+// BlockConfig configures a Block. The Attention's Mask, Layout, positions and dropouts make
+// it GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"`     // of a sequence to itself; OutDim is EmbedDim
 	MLP       MLPConfig       `json:"mlp,omitzero"`  // EmbedDim and Layout, if zero, are the attention's
@@ -56,7 +56,7 @@ func (c BlockConfig) resolved() BlockConfig {
 	return c
 }
 
-// Block is a transformer's block: attention, then an MLP, each added to what it reads.
+// Block is a transformer's block: attention, then an MLP, each added to its input.
 //
 //	x = x + attention(norm(x));  x = x + mlp(norm(x))      pre-norm
 //	x = norm(x + attention(x));  x = norm(x + mlp(x))      post-norm

@@ -2,9 +2,9 @@ package layers
 
 import "gorgonia.org/tensor"
 
-// Declare returns the parameters that a constructor of this package makes for a config,
-// as in Declare(NewGPT, config), with names and shapes but without values: nothing is
-// allocated or drawn. Its Dtype is float32.
+// Declare returns the parameters that a constructor makes for a config, as in
+// Declare(NewGPT, config), with names and shapes but without values: nothing is allocated
+// or drawn. Their Dtype is float32.
 func Declare[C, L any](construct func(Scope, C) (L, error), config C) (*Params, error) {
 	p := NewParams(tensor.Float32, 0)
 	p.start = declared
@@ -12,8 +12,7 @@ func Declare[C, L any](construct func(Scope, C) (L, error), config C) (*Params, 
 	return p, err
 }
 
-// checked calls construct in a scope with a config that is valid. construct and what it
-// calls check no config again.
+// checked validates a config and calls construct, which validates nothing again.
 func checked[C interface{ Validate() error }, L any](s Scope, c C, construct func(Scope, C) (*L, error)) (*L, error) {
 	if err := s.locate(c.Validate()); err != nil {
 		return nil, err
@@ -35,7 +34,7 @@ func (m *maker) param(name string, init Init, shape ...int) (p Param) {
 	return p
 }
 
-// paramIf makes a parameter, or none unless wanted.
+// paramIf makes a parameter if it is wanted.
 func (m *maker) paramIf(wanted bool, name string, init Init, shape ...int) Param {
 	if !wanted {
 		return Param{}

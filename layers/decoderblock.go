@@ -7,7 +7,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// DecoderBlockConfig is what a DecoderBlock is made from.
+// DecoderBlockConfig configures a DecoderBlock.
 type DecoderBlockConfig struct {
 	// Block has the attention of the sequence to itself, with a causal Mask as a rule.
 	Block BlockConfig `json:"block"`
@@ -48,7 +48,7 @@ func (c DecoderBlockConfig) resolved() DecoderBlockConfig {
 	return c
 }
 
-// DecoderBlock is a block that also attends to a memory: what an encoder made of another
+// DecoderBlock is a block that also attends to a memory, an encoder's output for another
 // sequence (Vaswani et al. 2017; torch.nn.TransformerDecoderLayer).
 type DecoderBlock struct {
 	name             string             // in errors

@@ -1,13 +1,15 @@
-// Package layers holds attention as trainable layers: parameters with PyTorch's
-// names and initial values, and modules that wire the functions of
-// attention/graph into expression graphs over them.
+// Package layers has attention as trainable layers: parameters with PyTorch's names and
+// initial values, and modules that wire the functions of attention/graph into expression
+// graphs over them.
 //
 // Attention is the core: multi-head self- and cross-attention with all that is usual
-// today. The variants of chapter 3, "Coding attention mechanisms", of Sebastian Raschka's
-// Build a Large Language Model from Scratch, here called the chapter, are presets of it.
-// Block, GPT and Seq2Seq are models built on it.
+// today. Block, GPT and Seq2Seq are built on it; package chapter has the layers of a
+// book's chapter as presets of it.
 //
-// Parameters belong to no graph. A Build is one graph under construction, in
-// Train or Eval mode; every graph built over the same Params sees the same
-// tensors, so a step of training is at once what the evaluation graph computes.
+// Parameters belong to no graph. A Build is one graph under construction, in Train or
+// Eval mode. All graphs over the same Params share the tensors, so an evaluation graph
+// computes with the weights of the last training step.
+//
+// Letters in shapes: B batch, T query length, S key length, E model width, H query heads,
+// K key/value heads, D head width, Dv value width, V vocabulary.
 package layers

@@ -59,7 +59,7 @@ func (c *GPTCache) Truncate(n int) error {
 }
 
 // ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that
-// follows it. start is an int or int64 scalar, given anew in each run: the number of
+// follows it. start is an int or int64 scalar that each run sets: the number of
 // tokens before the chunk, which the cache has seen. Each run puts the chunk there. They
 // may be at most the model's ContextLength together; more is an error of the run.
 func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {

@@ -2,37 +2,35 @@ package layers
 
 import "attention/internal/config"
 
-// Layout is how the parameters of a layer are named, shaped and drawn.
+// Layout is a way to name, shape and draw the parameters of a layer.
 type Layout string
 
 // The layouts. C is the width of all heads' outputs side by side, H·Dv.
 const (
-	// Book is the chapter's: W_query.weight (H·D, Width), W_key.weight (K·D, KeyWidth),
-	// W_value.weight (K·Dv, ValueWidth), out_proj.weight (Out, C) and their .bias.
+	// Book is the chapter's: W_query.weight (H·D, E), W_key.weight (K·D, KDim),
+	// W_value.weight (K·Dv, VDim), out_proj.weight (OutDim, C) and their .bias.
 	Book Layout = "book"
-	// Torch is nn.MultiheadAttention's: in_proj_weight (H·D + K·D + K·Dv, Width), or
-	// q_proj_weight, k_proj_weight and v_proj_weight if keys or values are of another
-	// width, in_proj_bias, out_proj.weight (Out, C), out_proj.bias.
+	// Torch is nn.MultiheadAttention's: in_proj_weight (H·D + K·D + K·Dv, E), or
+	// q_proj_weight, k_proj_weight and v_proj_weight if keys or values have another width,
+	// in_proj_bias, out_proj.weight (OutDim, C), out_proj.bias.
 	Torch Layout = "torch"
-	// GPT2 is GPT-2's, with transposed weights: c_attn.weight (Width, H·D + K·D + K·Dv),
-	// c_proj.weight (C, Out) and their .bias. Keys and values are as wide as queries.
+	// GPT2 is GPT-2's, with transposed weights: c_attn.weight (E, H·D + K·D + K·Dv),
+	// c_proj.weight (C, OutDim) and their .bias. Keys and values are as wide as queries.
 	GPT2 Layout = "gpt2"
 	// Llama is that of Llama and its kin in Hugging Face's transformers: q_proj.weight,
-	// k_proj.weight, v_proj.weight and o_proj.weight (Out, C), and their .bias.
+	// k_proj.weight, v_proj.weight and o_proj.weight (OutDim, C), and their .bias.
 	Llama Layout = "llama"
-	// PerHead is Book with heads of their own, each a one-head attention without an output
-	// projection: heads.0.W_query.weight (D, Width), heads.0.W_key.weight (D, KeyWidth),
-	// heads.0.W_value.weight (Dv, ValueWidth), …, out_proj.weight (Out, C). Each key/value
-	// head has one query head, and there is no ALiBi, RelativeBias, QKNorm, Sinks or
-	// AddBiasKV.
+	// PerHead is Book with separate heads, each a one-head attention without an output
+	// projection: heads.0.W_query.weight (D, E), heads.0.W_key.weight (D, KDim),
+	// heads.0.W_value.weight (Dv, VDim), …, out_proj.weight (OutDim, C). Each key/value head
+	// has one query head, and there is no ALiBi, RelativeBias, QKNorm, Sinks or AddBiasKV.
 	PerHead Layout = "per_head"
 )
 
 // Layouts returns all layouts.
 func Layouts() []Layout { return []Layout{Book, Torch, GPT2, Llama, PerHead} }
 
-// layout has the names of a Layout's parameters and parts, and says how weights lie and
-// are drawn.
+// layout has the names of a Layout's parameters and parts.
 type layout struct {
 	// An attention's projections of queries, keys and values, one by one or packed into
 	// one parameter, then the output's.

@@ -33,7 +33,7 @@ func newLinear(s Scope, c LinearConfig) (*Linear, error) {
 	return newLinearLike(s, linearLike{c, layouts[Book], 0})
 }
 
-// linearLike is a linear map that is named, shaped and drawn as in a layout.
+// linearLike is a linear map that is shaped and drawn as in a layout.
 type linearLike struct {
 	LinearConfig
 	layout

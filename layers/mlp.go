@@ -9,7 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Activation is what stands between the two products of an MLP.
+// Activation is the function between the two products of an MLP.
 type Activation string
 
 // The activations.

@@ -22,13 +22,13 @@ type Params struct {
 	start  start
 }
 
-// start says what a new parameter begins with.
+// start is the initial value of a new parameter.
 type start int
 
 const (
 	drawn    start = iota // the values of its Init
 	blank                 // zeros, and nothing is drawn
-	declared              // no values: it has a name and a shape only
+	declared              // none: it has a name and a shape only
 )
 
 // NewParams returns an empty set of parameters of type dt, tensor.Float32 or

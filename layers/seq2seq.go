@@ -11,8 +11,8 @@ import (
 )
 
 // Seq2Seq is the encoder–decoder of Vaswani et al. 2017: blocks that see all of a source
-// make a memory of it, and blocks that attend to the memory and to what comes before
-// give the scores of the target's next token.
+// turn it into a memory; blocks that attend to the memory and to the target's tokens so far
+// score the next one.
 type Seq2Seq struct {
 	name                             string // in errors
 	config                           Seq2SeqConfig
