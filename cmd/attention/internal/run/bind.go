@@ -15,15 +15,20 @@ import (
 func AddFlags(to *pflag.FlagSet) {
 	to.SortFlags = false
 	for _, f := range flags() {
-		switch usual := f.usual(); {
+		switch {
 		case f.takes("true"):
-			to.Bool(f.name, as[bool](usual), f.usage)
+			to.Bool(f.name, false, f.usage)
 		case f.takes("0.5"):
-			to.Float64(f.name, as[float64](usual), f.usage)
+			to.Float64(f.name, 0, f.usage)
 		case f.takes("1"):
-			to.Int64(f.name, as[int64](usual), f.usage)
+			to.Int64(f.name, 0, f.usage)
 		default:
-			to.String(f.name, as[string](usual), f.usage)
+			to.String(f.name, "", f.usage)
+		}
+		if usual := f.usual(); usual != nil {
+			declared := to.Lookup(f.name)
+			_ = declared.Value.Set(fmt.Sprint(usual)) // which has the type that the flag takes
+			declared.DefValue = declared.Value.String()
 		}
 	}
 }
@@ -33,7 +38,8 @@ func (f flag) usual() any {
 	if len(f.paths) == 0 || f.name == "text" { // the text in the program is no file
 		return nil
 	}
-	t, _ := treeOf(defaults(typesOf(f.paths[0])["model"])) // which have JSON
+	_, kind := unionOf(f.paths[0])
+	t, _ := treeOf(defaults(kind)) // which have JSON
 	value, _ := at(t, f.paths[0])
 	return value
 }
@@ -49,26 +55,17 @@ func (f flag) takes(text string) bool {
 	return new(Config).decode(t) == nil
 }
 
-// as returns a JSON value as a T; zero for nil.
-func as[T any](value any) (t T) {
-	text, err := json.Marshal(value)
-	if err == nil {
-		_ = json.Unmarshal(text, &t) // which has the type that the flag takes
-	}
-	return t
-}
-
-// typesOf returns the types of the model and of the schedule that have the value at a path.
-func typesOf(path string) map[string]string {
-	t, types := tree{}, map[string]string{}
+// unionOf returns the path of the model or the schedule that a value is part of, and its type. Other values have neither.
+func unionOf(path string) (union, kind string) {
+	t := tree{}
 	setAt(t, path, "")
 	nameTypes(t)
 	for _, union := range []string{"model", "training.schedule"} {
-		if name, ok := treeAt(t, union)["type"].(string); ok && path != union+".type" {
-			types[union] = name
+		if kind, ok := treeAt(t, union)["type"].(string); ok && path != union+".type" {
+			return union, kind
 		}
 	}
-	return types
+	return "", ""
 }
 
 // flagTree returns the values of the flags that are given, for a model and a schedule of the types of a tree.
@@ -99,26 +96,22 @@ func flagTree(given *pflag.FlagSet, of tree) (tree, error) {
 }
 
 // set puts the value of a flag where a model and a schedule of the types have it.
-func (f flag) set(t tree, value any, types map[string]string) error {
-	var misfit error
+func (f flag) set(t tree, value any, types map[string]string) (err error) {
 	found := len(f.paths) == 0
 	for _, path := range f.paths {
-		fits := true
-		for union, want := range typesOf(path) {
-			if got := types[union]; got != want {
-				says := map[string]string{"model": "--model ", "training.schedule": "a schedule of type "}[union]
-				fits, misfit = false, fmt.Errorf("--%s: got it with %s%s, want it with %[2]s%[4]s only", f.name, says, got, want)
-			}
+		union, want := unionOf(path)
+		if got := types[union]; got != want {
+			with := map[string]string{"model": "--model", "training.schedule": "a schedule of type"}[union]
+			err = fmt.Errorf("--%s: got it with %s %s, want it with %[2]s %[4]s only", f.name, with, got, want)
+			continue
 		}
-		if fits {
-			setAt(t, path, value)
-			found = true
-		}
+		setAt(t, path, value)
+		found = true
 	}
-	if !found {
-		return misfit
+	if found {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // CheckFlags returns an error for a flag that is given a value of no use to any field.

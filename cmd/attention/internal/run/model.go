@@ -90,7 +90,7 @@ func (c ModelConfig) withVocabulary(n int, unit string) (ModelConfig, error) {
 	if *room == 0 {
 		*room = n
 	}
-	if *room < n {
+	if *room >= 0 && *room < n {
 		return c, config.Errorf(model, "VocabSize", "got %d, want at least the %d %s of the tokenizer", *room, n, unit)
 	}
 	return c, nil

@@ -81,22 +81,19 @@ func nameTypes(t tree) {
 
 // at returns the value at a path such as "model.width".
 func at(t tree, path string) (value any, ok bool) {
-	outer, key := "", path
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		outer, key = path[:i], path[i+1:]
+	value = t
+	for key := range strings.SplitSeq(path, ".") {
+		inner, _ := value.(tree)
+		value, ok = inner[key]
 	}
-	value, ok = treeAt(t, outer)[key]
 	return value, ok
 }
 
 // treeAt returns the object at a path, or nil.
 func treeAt(t tree, path string) tree {
-	for path != "" && t != nil {
-		key, rest, _ := strings.Cut(path, ".")
-		t, _ = t[key].(tree)
-		path = rest
-	}
-	return t
+	value, _ := at(t, path)
+	inner, _ := value.(tree)
+	return inner
 }
 
 // setAt sets the value at a path and makes the objects around it.
