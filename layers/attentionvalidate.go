@@ -41,7 +41,7 @@ func (c AttentionConfig) validateSizes() error {
 			config.Field("NumHeads"), c.NumHeads)
 	}
 	err := cmp.Or(config.AtMost(c, maxHeads, "NumHeads"),
-		config.AtMost(r, maxElements, "EmbedDim", "KDim", "VDim", "OutDim", "HeadDim", "ValueDim", "ContextLength"))
+		config.AtMost(r, maxElements, "EmbedDim", "KDim", "VDim", "OutDim", "HeadDim", "ValueDim"))
 	if err != nil {
 		return err
 	}

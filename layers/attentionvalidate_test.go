@@ -104,8 +104,6 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			change: func(c *layers.AttentionConfig) {
 				c.RelativeBias = &layers.RelativeBiasConfig{MaxDistance: huge}
 			}},
-		{says: "ContextLength: got 2147483648, want at most 2147483647",
-			change: func(c *layers.AttentionConfig) { c.ContextLength = huge }},
 		{says: "W_query.weight: shape (12, 2147483647), want at most 2147483647 elements",
 			change: func(c *layers.AttentionConfig) { c.EmbedDim = huge - 1 }},
 	} {

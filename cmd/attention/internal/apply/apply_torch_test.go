@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"iter"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -98,11 +99,15 @@ func TestApplyParameters(t *testing.T) {
 		p := layers.NewParams(tensor.Float32, 0)
 		_, err = l.build(p.Scope(""))
 		require.NoError(t, err)
-		var made []parameterSpec
-		for name, value := range p.All() {
-			made = append(made, parameterSpec{name, value.Shape()})
+		require.Equal(t, p.Len(), l.parameters.Len(), name)
+		made, stop := iter.Pull2(p.All())
+		defer stop()
+		for parameter, shape := range l.parameters.Shapes() {
+			madeName, value, ok := made()
+			require.True(t, ok)
+			require.Equal(t, madeName, parameter, name)
+			require.Equal(t, value.Shape(), shape, parameter)
 		}
-		require.Equal(t, made, l.parameters, name)
 	}
 	require.Len(t, seen, len(layerNames()))
 }

@@ -103,50 +103,6 @@ func (c *wrongCall) message() string {
 	return strings.ReplaceAll(term.OneLine(err), c.dir+string(filepath.Separator), "")
 }
 
-// TestApplyWrongConfig: what is wrong with layer.json is said with the field's name,
-// what it is and what it should be.
-func TestApplyWrongConfig(t *testing.T) {
-	const size = "want a whole number from 1 to 2147483647"
-	for text, want := range map[string]string{
-		``:                                    "not JSON: unexpected end of JSON input, want one JSON object",
-		`{"layer":`:                           "not JSON: unexpected end of JSON input, want one JSON object",
-		`{"layer": "simple"} {}`:              "not JSON: invalid character '{' after top-level value, want one JSON object",
-		`{"layer": "simple", "dropout": NaN}`: "not JSON: invalid character 'N' looking for beginning of value, want one JSON object",
-		`["layer", "simple"]`:                 `got ["layer", "simple"], want a JSON object`,
-		`null`:                                `got null, want a JSON object`,
-		strings.Repeat(" ", maxConfigBytes+1): "more than 1048576 bytes, want one small JSON object",
-		`{}`:                                  "layer: missing, want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention",
-		`{"layer": 3}`:                        "layer: got 3, want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention",
-		`{"layer": "Causal"}`:                 `layer: got "Causal", want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention`,
-		`{"layer": "causal", "d_in": 5, "d_in": 5, "d_out": 6}`:                           `field "d_in" comes twice`,
-		`{"layer": "causal", "D_in": 5, "dout": 6}`:                                       `unknown field "D_in", "dout"; layer causal has layer, d_in, d_out, context_length, num_heads, qkv_bias, dropout`,
-		`{"layer": "causal", "d_in": 5, "d_out": 6, "d_key": 6}`:                          `unknown field "d_key"; layer causal has layer, d_in, d_out, context_length, num_heads, qkv_bias, dropout`,
-		`{"layer": "causal", "d_in": 5}`:                                                  "d_out: missing, " + size,
-		`{"layer": "causal", "d_in": 0, "d_out": 6}`:                                      "d_in: got 0, " + size,
-		`{"layer": "causal", "d_in": -5, "d_out": 6}`:                                     "d_in: got -5, " + size,
-		`{"layer": "causal", "d_in": 5.5, "d_out": 6}`:                                    "d_in: got 5.5, " + size,
-		`{"layer": "causal", "d_in": "5", "d_out": 6}`:                                    `d_in: got "5", ` + size,
-		`{"layer": "causal", "d_in": null, "d_out": 6}`:                                   "d_in: got null, " + size,
-		`{"layer": "causal", "d_in": 5, "d_out": 99999999999999999999}`:                   "d_out: got 99999999999999999999, " + size,
-		`{"layer": "causal", "d_in": 5, "d_out": 6, "context_length": -1}`:                "context_length: got -1, want a whole number from 0 to 2147483647",
-		`{"layer": "causal", "d_in": 5, "d_out": 6, "qkv_bias": 1}`:                       "qkv_bias: got 1, want true or false",
-		`{"layer": "causal", "d_in": 5, "d_out": 6, "dropout": 1}`:                        "dropout: got 1, want a number p with 0 <= p < 1",
-		`{"layer": "causal", "d_in": 5, "d_out": 6, "dropout": -0.1}`:                     "dropout: got -0.1, want a number p with 0 <= p < 1",
-		`{"layer": "causal", "d_in": 5, "d_out": 6, "dropout": 1e999}`:                    "dropout: got 1e999, want a number p with 0 <= p < 1",
-		`{"layer": "simple", "dropout": 2}`:                                               "dropout: got 2, want a number p with 0 <= p < 1",
-		`{"layer": "multi_head", "d_in": 5, "d_out": 6}`:                                  "num_heads: missing, want a whole number from 1 to 65536",
-		`{"layer": "multi_head", "d_in": 5, "d_out": 6, "num_heads": 4}`:                  "num_heads: got 4, want a divisor of d_out=6",
-		`{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 1000000000}`: "num_heads: got 1000000000, want a whole number from 1 to 65536",
-		`{"layer": "additive", "d_query": 5, "d_key": 3}`:                                 "d_attn: missing, " + size,
-		`{"layer": "additive", "d_query": 5, "d_key": 3, "d_attn": 0}`:                    "d_attn: got 0, " + size,
-		`{"layer": "additive", "d_query": 5, "d_key": 3, "d_attn": 2, "dropout": 0}`:      `unknown field "dropout"; layer additive has layer, d_query, d_key, d_attn`,
-	} {
-		c := newWrongCall(t)
-		c.text(text)
-		require.Equal(t, "apply: layer.json: "+want, c.message(), text)
-	}
-}
-
 // TestApplyWrongTensors: what is wrong with a tensor is said with the file and the
 // name, what it is and what it should be.
 func TestApplyWrongTensors(t *testing.T) {

@@ -29,7 +29,7 @@ func newAttention(text []byte) (*layer, error) {
 	if err := config.Decode(text, new(head), &a.averaging, &a.AttentionConfig); err != nil {
 		return nil, err
 	}
-	if err := refuseDefaults(text); err != nil {
+	if err := cmp.Or(refuseDefaults(text), config.AtMost(a.AttentionConfig, maxLength, "ContextLength")); err != nil {
 		return nil, err
 	}
 	parameters, err := layers.Declare(layers.NewAttention, a.AttentionConfig)
@@ -137,7 +137,7 @@ func (a *attention) checkPlaces(f *tensorFile, z inputSizes) error {
 		err = cmp.Or(err, outside)
 	}
 	if err != nil {
-		return f.fail("key", "%v: see align of layer.json", err)
+		return f.fail("key", "%v (align in layer.json)", err)
 	}
 	return nil
 }

@@ -115,29 +115,35 @@ func TestApplyAttentionBuffers(t *testing.T) {
 	}
 }
 
-// TestApplyAttentionIsTheChapters: the chapter's multi-head attention is one of what
-// the layer attention does.
+// TestApplyAttentionIsTheChapters: the chapter's layers are configs of the layer attention.
 func TestApplyAttentionIsTheChapters(t *testing.T) {
-	f := caseFiles(t, "multi_head_batch")
-	want := applied(t, f)
-	f.config = filepath.Join(t.TempDir(), "layer.json")
-	text := `{"layer": "attention", "d_in": 5, "d_out": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "causal": "upper_left", "context_length": 11}`
-	require.NoError(t, os.WriteFile(f.config, []byte(text), 0o644))
-	file, err := safetensors.ReadFile(f.input)
-	require.NoError(t, err)
-	for i := range file.Tensors {
-		if file.Tensors[i].Name == "x" {
-			file.Tensors[i].Name = "query"
+	for _, c := range []struct{ name, fields string }{
+		{name: "self_v2_batch", fields: `"d_out": 6, "num_heads": 1, "qkv_bias": true, "context_only": true, "average_weights": true`},
+		{name: "multi_head_batch", fields: `"d_out": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "causal": "upper_left", "context_length": 11,
+			"out_std": 3, "dropout": 0.25, "context_dropout": 0.25, "out_dropout": 0.25`},
+		{name: "multi_head_wrapper_batch", fields: `"num_heads": 3, "head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head",
+			"mask": {"type": "causal"}`},
+	} {
+		f := caseFiles(t, c.name)
+		want := applied(t, f)
+		f.config = filepath.Join(t.TempDir(), "layer.json")
+		require.NoError(t, os.WriteFile(f.config, []byte(`{"layer": "attention", "d_in": 5, `+c.fields+`}`), 0o644))
+		file, err := safetensors.ReadFile(f.input)
+		require.NoError(t, err)
+		for i := range file.Tensors {
+			if file.Tensors[i].Name == "x" {
+				file.Tensors[i].Name = "query"
+			}
 		}
-	}
-	f.input = filepath.Join(t.TempDir(), "in.safetensors")
-	require.NoError(t, safetensors.WriteFile(f.input, file))
-	got := applied(t, f)
-	require.Len(t, got.Tensors, len(want.Tensors))
-	for i, x := range want.Tensors {
-		if x.Name == "grad.x" {
-			x.Name = "grad.query"
+		f.input = filepath.Join(t.TempDir(), "in.safetensors")
+		require.NoError(t, safetensors.WriteFile(f.input, file))
+		got := applied(t, f)
+		require.Len(t, got.Tensors, len(want.Tensors))
+		for i, x := range want.Tensors {
+			if x.Name == "grad.x" {
+				x.Name = "grad.query"
+			}
+			require.Equal(t, x, got.Tensors[i], c.name)
 		}
-		require.Equal(t, x, got.Tensors[i])
 	}
 }

@@ -9,67 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestApplyAttentionWrongConfig: what is wrong with the layer.json of the layer
-// attention is said with the field's name, what it is and what it should be.
-func TestApplyAttentionWrongConfig(t *testing.T) {
-	const size = "want a whole number from 0 to 2147483647"
-	const sides = "want [left, right], two whole numbers from 0 to 2147483647"
-	const aligns = "want one of upper_left, lower_right"
-	const fields = "layer attention has layer, d_in, d_out, num_heads, num_kv_heads, head_dim, value_dim, k_dim, v_dim, qkv_bias, out_bias, layout, " +
-		"align, causal, window, prefix, scale, softcap, qk_norm, qk_norm_eps, rope, alibi, relative_bias, sinks, add_bias_kv, add_zero_attn, " +
-		"renormalize, gate, average_weights, context_length, dropout"
-	for text, want := range map[string]string{
-		`"num_heads": 2, "numheads": 2, "qkv_Bias": true`: `unknown field "numheads", "qkv_Bias"; ` + fields,
-		`"d_out": 6`:     "num_heads: missing, want a whole number from 1 to 65536",
-		`"num_heads": 0`: "num_heads: got 0, want a whole number from 1 to 65536",
-		`"num_heads": 4`: "num_heads: got 4, want a divisor of d_out=6, or head_dim",
-		`"num_heads": 4, "num_kv_heads": 3, "head_dim": 2`:               "num_kv_heads: got 3, want 0 or a divisor of num_heads=4",
-		`"num_heads": 2, "num_kv_heads": -1`:                             "num_kv_heads: got -1, want a whole number from 0 to 65536",
-		`"num_heads": 2, "k_dim": 1.5`:                                   "k_dim: got 1.5, " + size,
-		`"num_heads": 2, "out_bias": "yes"`:                              `out_bias: got "yes", want true or false`,
-		`"num_heads": 2, "layout": "bert"`:                               `layout: got "bert", want one of book, torch, gpt2, llama, per_head`,
-		`"num_heads": 2, "layout": null`:                                 `layout: got null, want one of book, torch, gpt2, llama, per_head`,
-		`"num_heads": 2, "layout": "gpt2", "v_dim": 5`:                   "layout: got gpt2 with k_dim 6 and v_dim 5, want both as d_in=6, or another layout",
-		`"num_heads": 2, "causal": true`:                                 "causal: got true, " + aligns,
-		`"num_heads": 2, "causal": "square"`:                             `causal: got "square", ` + aligns,
-		`"num_heads": 2, "align": ""`:                                    `align: got "", ` + aligns,
-		`"num_heads": 2, "causal": "upper_left", "align": "lower_right"`: `align: got "lower_right" with causal "upper_left", want the same or one of them`,
-		`"num_heads": 2, "window": 3`:                                    "window: got 3, " + sides,
-		`"num_heads": 2, "window": [3]`:                                  "window: got [3], " + sides,
-		`"num_heads": 2, "window": [1, null]`:                            "window: got [1, null], " + sides,
-		`"num_heads": 2, "window": [1, -1]`:                              "window: got [1, -1], " + sides,
-		`"num_heads": 2, "window": [1, 2, 3]`:                            "window: got [1, 2, 3], " + sides,
-		`"num_heads": 2, "prefix": 3`:                                    "prefix: got 3 without causal and window, want one of them: every query sees the prefix besides what they show",
-		`"num_heads": 2, "causal": "upper_left", "prefix": -3`:           "prefix: got -3, " + size,
-		`"num_heads": 2, "scale": 0`:                                     "scale: got 0, want a finite number above 0",
-		`"num_heads": 2, "scale": 1e999`:                                 "scale: got 1e999, want a finite number above 0",
-		`"num_heads": 2, "softcap": -1`:                                  "softcap: got -1, want a finite number of at least 0",
-		`"num_heads": 2, "qk_norm": "layer"`:                             `qk_norm: got "layer", want one of l2, rms`,
-		`"num_heads": 2, "qk_norm_eps": 1e-5`:                            "qk_norm_eps: got 1e-05 without qk_norm, want both",
-		`"num_heads": 2, "rope": true`:                                   "rope: got true, want a JSON object",
-		`"num_heads": 2, "rope": null`:                                   "rope: got null, want a JSON object",
-		`"num_heads": 2, "head_dim": 4, "rope": {"theta": 1}`:            `rope: unknown field "theta"; rope has base, dims, interleaved, scaling, factor`,
-		`"num_heads": 2, "head_dim": 4, "rope": {"dims": 2, "dims": 2}`:  `rope: field "dims" comes twice`,
-		`"num_heads": 2, "head_dim": 4, "rope": {"base": 0}`:             "rope: base: got 0, want a finite number of at least 1",
-		`"num_heads": 2, "head_dim": 4, "rope": {"dims": 6}`:             "rope: dims: got 6, want an even number from 0 to D=4",
-		`"num_heads": 2, "rope": {}`:                                     "rope: D: got 3, want an even number above 0, or one with dims to turn",
-		`"num_heads": 2, "head_dim": 4, "rope": {"scaling": "yarn"}`:     `rope: scaling: got "yarn", want one of none, linear, ntk`,
-		`"num_heads": 2, "head_dim": 4, "rope": {"scaling": "ntk"}`:      "rope: factor: got 0, want a finite number of at least 1 for ntk scaling",
-		`"num_heads": 2, "head_dim": 4, "rope": {"factor": 2}`:           "rope: factor: got 2, want 0 without a scaling",
-		`"num_heads": 2, "relative_bias": []`:                            "relative_bias: got [], want a JSON object",
-		`"num_heads": 2, "relative_bias": {"buckets": -1}`:               "relative_bias: buckets: got -1, " + size,
-		`"num_heads": 2, "relative_bias": {"heads": 1}`:                  `relative_bias: unknown field "heads"; relative_bias has buckets, max_distance, unidirectional`,
-		`"num_heads": 2, "relative_bias": {"buckets": 3}`:                "relative_bias.buckets: got 3, want an even number from 4 on, or if unidirectional any from 2 on",
-		`"num_heads": 2, "sinks": true, "renormalize": true`:             "renormalize: got true with sinks, want one of the two",
-		`"num_heads": 2, "dropout": 1`:                                   "dropout: got 1, want a number p with 0 <= p < 1",
-		`"num_heads": 65536, "head_dim": 2147483647`:                     "num_heads: got 65536, which are 140737488289792 wide together, want at most 2147483647",
-	} {
-		c := newWrongCallOf(t, "attention")
-		c.text(`{"layer": "attention", "d_in": 6, ` + text + `}`)
-		require.Equal(t, "apply: layer.json: "+want, c.message(), text)
-	}
-}
-
 // TestApplyAttentionWrongTensors: the files are those of attention_inputs: B 2, T 5,
 // S 7, H 3, d_in 6.
 func TestApplyAttentionWrongTensors(t *testing.T) {
@@ -134,14 +73,17 @@ func TestApplyAttentionWrongTensors(t *testing.T) {
 // TestApplyWithoutPlace: where the queries stand among the keys has to be said if it
 // matters. T is 5 and S 7.
 func TestApplyWithoutPlace(t *testing.T) {
-	const open = `in.safetensors: tensor "key": S=7 keys for T=5 queries leave open where the queries stand among them, which matters for `
-	const align = `: want "align": "upper_left" or "lower_right" in layer.json`
+	const open = `in.safetensors: tensor "key": got T=5 and S=7, want T = S or an alignment, upper_left or lower_right (align in layer.json)`
 	for fields, want := range map[string]string{
-		`"window": [1, 1]`:                                open + "window" + align,
-		`"alibi": true, "relative_bias": {}`:              open + "alibi, relative_bias" + align,
-		`"rope": {}`:                                      open + "rope without positions" + align,
-		`"rope": {}, "window": [1, 1], "prefix": 3`:       open + "window, rope without positions" + align,
-		`"causal": "lower_right", "d_out": 6, "k_dim": 6`: "",
+		`"window": [1, 1]`:                  open,
+		`"alibi": true`:                     open,
+		`"relative_bias": {}`:               open,
+		`"rope": {}`:                        open,
+		`"rope": {}, "align": "upper_left"`: "",
+		`"mask": {"type": "not", "of": {"type": "causal"}}`:  open,
+		`"mask": {"type": "causal", "align": "lower_right"}`: "",
+		`"mask": {"type": "prefix", "n": 2}`:                 "",
+		`"causal": "lower_right", "d_out": 6, "k_dim": 6`:    "",
 	} {
 		c := newWrongCallOf(t, "attention_gpt2_prefix")
 		c.text(`{"layer": "attention", "layout": "gpt2", "d_in": 6, "head_dim": 2, "num_heads": 3, ` + fields + `}`)
@@ -157,7 +99,7 @@ func TestApplyWithoutPlace(t *testing.T) {
 	}
 	c := newWrongCallOf(t, "attention_gpt2_prefix")
 	c.tensor(c.input, "key", []int{2, 3, 6}, make([]float32, 36))
-	require.Equal(t, `apply: in.safetensors: tensor "key": S=3 keys for T=5 queries, want S >= T with lower_right`, c.message())
+	require.Equal(t, `apply: in.safetensors: tensor "key": got T=5 and S=3 with lower_right, want S ≥ T (align in layer.json)`, c.message())
 }
 
 // TestApplyAttentionWrongNames: all names that are missing or unknown are said, and all

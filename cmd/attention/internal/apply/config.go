@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 
@@ -11,7 +12,10 @@ import (
 	"attention/layers/chapter"
 )
 
-const maxConfigBytes = 1 << 20 // a layer.json is a few lines
+const (
+	maxConfigBytes = 1 << 20       // a layer.json is a few lines
+	maxLength      = math.MaxInt32 // of a context
+)
 
 // readLayer reads a layer.json. Errors name the file and the field.
 func readLayer(path string) (*layer, error) {

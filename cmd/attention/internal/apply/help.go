@@ -27,8 +27,10 @@ CONFIG of attention: sizes. Only d_in and num_heads must be there.
   v_dim             width of value; 0 or missing: d_in
   qkv_bias          a bias in the projections of query, key and value
   out_bias          a bias in the output projection
-  layout            names and shapes of the weights: book, torch, gpt2 or llama;
-                    missing: book
+  context_only      no output projection: the output is the heads' outputs side
+                    by side, so that d_out is H·Dv
+  layout            names and shapes of the weights: book, torch, gpt2, llama or
+                    per_head; missing: book
   context_length    longest T and S; 0 or missing: any
 
 CONFIG of attention: which keys a query sees.
@@ -43,6 +45,10 @@ CONFIG of attention: which keys a query sees.
   window            [l, r]: keys from l before to r after the query's place, its
                     own between them. A sliding window of n is [n-1, 0]
   prefix            n: with causal or window, the first n keys besides
+  mask              instead of causal, window and prefix: an object with a type,
+                    which is all, causal, sliding_window (left, right), prefix
+                    (n), not (of: a mask), or and, or (of: a list of masks);
+                    causal and sliding_window have an align of their own
   renormalize       hides keys by zeroing their weights after the softmax and
                     dividing by what is left, instead of by scores of -infinity
 
@@ -71,8 +77,11 @@ CONFIG of attention: the rest.
   gate              the heads' outputs times sigmoid(query·gate_proj), before
                     the output projection
   average_weights   weights are the mean over the heads
-  dropout           a p with 0 <= p < 1; missing: 0. It is checked and has no
-                    effect, since dropout acts in training only
+  dropout, context_dropout, out_dropout
+                    of the weights, the heads' outputs and the output: a p with
+                    0 <= p < 1; missing: 0. They are checked and have no effect,
+                    since dropout acts in training only
+  out_std           of the output projection's initial weights; no effect either
 
 CONFIG of the chapter's layers but additive. A layer ignores those of these
 fields that it has no use for.
@@ -105,6 +114,9 @@ query, K·D for key, K·Dv for value, and d_out for the heads' outputs, H·Dv wi
                     one below the other, or q_proj_weight, k_proj_weight and
                     v_proj_weight if key or value are not d_in wide;
                     in_proj_bias; out_proj.…
+  per_head          book's for each head, heads.0.W_query.…, and out_proj.…; not
+                    with num_kv_heads, alibi, relative_bias, qk_norm, sinks and
+                    add_bias_kv
   gpt2              GPT-2's: c_attn.weight (d_in, H·D+K·D+K·Dv), the three side
                     by side, and c_attn.bias; c_proj.weight (H·Dv, d_out) and
                     c_proj.bias
@@ -127,8 +139,8 @@ Those of the chapter's layers:
                       W_key.weight (d_attn, d_key), v.weight (1, d_attn)
 
 The buffers of PyTorch's modules may be there too and are ignored: mask of book,
-causal and multi_head, heads.0.mask, … of multi_head_wrapper, bias and
-masked_bias of gpt2.
+causal and multi_head, heads.0.mask, … of per_head and multi_head_wrapper, bias
+and masked_bias of gpt2.
 
 INPUT: --input holds, for the chapter's layers,
 
@@ -158,9 +170,9 @@ and for all layers
 
   grad_output       of the output's shape, if gradients are wanted
 
-A query sees a key if causal and window both show it, or prefix does, and if
-keep, lengths and segments all do. One that sees none gets weights of 0 and
-nothing from the values. S does not count the keys of add_bias_kv and
+A query sees a key if causal and window both show it, or prefix does, or if mask
+does, and if keep, lengths and segments all do. One that sees none gets weights
+of 0 and nothing from the values. S does not count the keys of add_bias_kv and
 add_zero_attn, which all queries see.
 
 The masks of nn.MultiheadAttention are true where a key is hidden: here they are

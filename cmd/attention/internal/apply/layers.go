@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/graph"
@@ -42,7 +43,7 @@ type selfConfig struct {
 func newSelfAttention(text []byte) (*layer, error) {
 	var h head
 	var f selfConfig
-	if err := config.Decode(text, &h, &f); err != nil {
+	if err := cmp.Or(config.Decode(text, &h, &f), config.AtMost(f, maxLength, "ContextLength")); err != nil {
 		return nil, err
 	}
 	c := chapter.Config{Layer: h.Layer, EmbedDim: f.EmbedDim, OutDim: f.OutDim, ContextLength: f.ContextLength,
