@@ -27,7 +27,7 @@ type fusedInput struct {
 	role role
 }
 
-// role says what the kernel does with an argument.
+// A role is how the kernel uses an argument.
 type role int
 
 const (

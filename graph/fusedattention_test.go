@@ -58,7 +58,7 @@ func nearResult(t testing.TB, what string, want, got result, tol float64) {
 	}
 }
 
-// The composed attention says what is right: the fused one equals it for every
+// The composed attention is the specification: the fused one equals it for every
 // config and any sizes, forward and gradients, with the same dropout.
 func TestFusedAttentionEqualsComposed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

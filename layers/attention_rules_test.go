@@ -85,7 +85,7 @@ func TestGroupedHeadsAreSharedHeads(t *testing.T) {
 	}
 }
 
-// repeatBlocks repeats each block of so many rows.
+// repeatBlocks repeats each block of n rows, n = rows.
 func repeatBlocks(v *tensor.Dense, rows, times int) *tensor.Dense {
 	shape := slices.Clone(v.Shape())
 	size := rows * v.Shape().TotalSize() / shape[0]

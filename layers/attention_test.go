@@ -62,7 +62,7 @@ func newAttention(t testing.TB, dt tensor.Dtype, c layers.AttentionConfig) (*lay
 	return p, l
 }
 
-// What an Attention takes, what it gives, and what it says of the rest. Queries are
+// The shapes that an Attention takes and returns, and its errors for others. Queries are
 // 5, keys 7 and values 2 wide, of which 11 come out.
 func TestShapesOfAttention(t *testing.T) {
 	wide := layers.AttentionConfig{EmbedDim: 5, KDim: 7, VDim: 2, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}

@@ -46,7 +46,7 @@ func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 	return y
 }
 
-// isBiased says whether element i of (B,H,T,S) has a bias.
+// isBiased reports whether element i of (B,H,T,S) has a bias.
 func isBiased(a *Attention, i int) bool { return i%a.S < a.S-a.Unbiased }
 
 // biasIndex is where element i of (B,H,T,S) finds its bias.

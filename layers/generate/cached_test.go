@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A text that slides goes on from the last half of the capacity, each time that this is
-// full: every token has the scores that the model gives to that window alone.
+// A text that slides continues from the last half of the capacity whenever it is full:
+// every token has the scores that the model gives to that window alone.
 func TestSlides(t *testing.T) {
 	c := config
 	c.ContextLength = 17

@@ -14,8 +14,8 @@ import (
 // gpt2Small is GPT-2 with 124 million parameters.
 var gpt2Small = layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
-// BenchmarkToken is one more token of GPT-2 small behind so many others: its cost
-// hardly depends on how many there are.
+// BenchmarkToken times one more token of GPT-2 small after n others: the cost hardly
+// depends on n.
 func BenchmarkToken(b *testing.B) {
 	p := layers.NewBlankParams(tensor.Float32)
 	m, err := layers.NewGPT(p.Scope(""), gpt2Small)
