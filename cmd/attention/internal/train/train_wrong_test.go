@@ -77,7 +77,7 @@ func TestTrainWrongModel(t *testing.T) {
 		"--context 0":                          "--context: got 0, want at least 1",
 		"--context 4000":                       "--context: got 4000, which makes 1.02e+09 scores of queries and keys, want at most 134217728",
 		"--batch 1 --context 3927":             "--context: got 3927, want at most 3926 for the built-in text",
-		"--context 9223372036854775807":        "--context: got 9223372036854775807, want at most 2147483647",
+		"--context 9223372036854775807":        "--context: got 9223372036854775807, which makes 5.9e+20 weights of an embedding, want at most 134217728",
 		"--batch -1":                           "--batch: got -1, want at least 1",
 		"--batch 9223372036854775807":          "--batch: got 9223372036854775807, which makes 3.78e+22 elements of a batch's vectors, want at most 134217728",
 		"--batch 16 --context 2000":            "--context: got 2000, which makes 2.56e+08 scores of queries and keys, want at most 134217728",
