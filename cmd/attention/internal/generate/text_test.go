@@ -15,11 +15,19 @@ func TestStopperCutsAtTheFirstStop(t *testing.T) {
 		letters := rapid.StringOfN(rapid.RuneFrom([]rune("abé")), 1, 4, -1)
 		s := stopper{stops: rapid.SliceOfN(letters, 0, 3).Draw(t, "stops")}
 		pieces := rapid.SliceOf(rapid.StringOfN(rapid.RuneFrom([]rune("abé")), 0, 20, -1)).Draw(t, "pieces")
-		text := strings.Join(pieces, "")
-		want, stopped := text, false
-		for _, stop := range s.stops {
-			if i := strings.Index(text, stop); i >= 0 && i <= len(want) {
-				want, stopped = text[:i], true
+		// The text ends with the first piece that completes a stop text, since no more is drawn
+		// then: a longer one that began earlier is no longer waited for.
+		want, stopped := "", false
+		for _, piece := range pieces {
+			text := want + piece
+			want = text
+			for _, stop := range s.stops {
+				if i := strings.Index(text, stop); i >= 0 && i <= len(want) {
+					want, stopped = text[:i], true
+				}
+			}
+			if stopped {
+				break
 			}
 		}
 		got := ""
