@@ -18,7 +18,7 @@ import (
 // command holds the flags of attention apply.
 type command struct {
 	config, weights, input, output string // paths
-	dtype                          string // float32, float64 or, for the input's own, empty
+	dtype                          string // float32, float64 or empty for the input's own
 }
 
 // New returns the command attention apply.
@@ -46,12 +46,13 @@ func New() *cobra.Command {
 	flags.StringVar(&c.weights, "weights", "", "safetensors `file` with the parameters; simple needs none")
 	flags.StringVar(&c.input, "input", "", "safetensors `file` with the input tensors")
 	flags.StringVar(&c.output, "output", "", "safetensors `file` to write")
-	flags.StringVar(&c.dtype, "dtype", "", "`type` to compute in and to write, float32 or float64 (default: that of query or x, F16 and BF16 as float32)")
+	flags.StringVar(&c.dtype, "dtype", "",
+		"`type` to compute in and to write, float32 or float64 (default: that of query or x, F16 and BF16 as float32)")
 	return cmd
 }
 
-// run runs the layer and returns a line about what it wrote. It touches the output file
-// only when everything else has gone well.
+// run runs the layer and returns a line about its output. It touches the output file
+// only after everything else has succeeded.
 func (c command) run(ctx context.Context) (string, error) {
 	if err := c.checkFlags(); err != nil {
 		return "", err
@@ -85,7 +86,7 @@ func (c command) run(ctx context.Context) (string, error) {
 }
 
 // checkFlags refuses a missing path, an unknown dtype and an output that would
-// replace one of the files it is made from.
+// replace one of the files it is computed from.
 func (c command) checkFlags() error {
 	for _, f := range []struct{ name, path, want string }{
 		{"config", c.config, "the path of a layer.json"},
@@ -101,7 +102,7 @@ func (c command) checkFlags() error {
 	}
 	output, err := os.Stat(c.output)
 	if err != nil {
-		return nil // most likely it does not exist yet; if not, writing reports the error
+		return nil // most likely it does not exist yet; writing reports any other error
 	}
 	for _, path := range []string{c.config, c.weights, c.input} {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, output) {
@@ -127,7 +128,7 @@ func (c command) readWeights(layer *layer) (*tensorFile, error) {
 	return file, layer.checkWeights(file)
 }
 
-// elementType is the type to compute in.
+// elementType returns the type to compute in.
 func (c command) elementType(layer *layer, input *tensorFile) tensor.Dtype {
 	first := input.tensors[layer.sequences[0].name]
 	if c.dtype == "float64" || c.dtype == "" && first.DType == safetensors.F64 {
@@ -136,7 +137,7 @@ func (c command) elementType(layer *layer, input *tensorFile) tensor.Dtype {
 	return tensor.Float32
 }
 
-// describeTensors lists names and shapes.
+// describeTensors returns names and shapes as one text.
 func describeTensors(tensors []safetensors.Tensor) string {
 	parts := make([]string, len(tensors))
 	for i, t := range tensors {

@@ -57,7 +57,7 @@ func TestApplyWrongFiles(t *testing.T) {
 	}
 }
 
-// TestApplyManyMissing: a list that is too long for a line is cut.
+// TestApplyManyMissing: a list that is too long for one line is cut.
 func TestApplyManyMissing(t *testing.T) {
 	c := newWrongCall(t)
 	c.text(`{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 65536}`)
@@ -67,7 +67,7 @@ func TestApplyManyMissing(t *testing.T) {
 	require.Contains(t, got, `"heads.7.W_value.weight" and 196584 more; tensors unknown: "`)
 }
 
-// TestApplyTruncated: no beginning of a file passes for the file.
+// TestApplyTruncated: a truncated file is refused.
 func TestApplyTruncated(t *testing.T) {
 	c := newWrongCall(t)
 	for _, path := range []string{c.config, c.weights, c.input} {

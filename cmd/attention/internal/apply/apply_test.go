@@ -64,7 +64,7 @@ func caseNames(t testing.TB) (names []string) {
 	return names
 }
 
-// TestApplySaysWhatItWrote on one line.
+// TestApplySaysWhatItWrote: the command prints one line about its output.
 func TestApplySaysWhatItWrote(t *testing.T) {
 	f := caseFiles(t, "multi_head_batch")
 	out, err := withoutGradOutput(t, f).run(t)
@@ -72,7 +72,7 @@ func TestApplySaysWhatItWrote(t *testing.T) {
 	require.Equal(t, "wrote "+f.output+": output (2, 7, 6), weights (2, 3, 7, 7)\n", out)
 }
 
-// TestApplyIsRepeatable: a second call replaces the output by equal bytes and leaves
+// TestApplyIsRepeatable: a second call replaces the output with equal bytes and leaves
 // no other file beside it.
 func TestApplyIsRepeatable(t *testing.T) {
 	f := caseFiles(t, "multi_head_batch")
@@ -94,7 +94,7 @@ func TestApplyIsRepeatable(t *testing.T) {
 }
 
 // TestApplyIgnoresUnusedFields: the fields of another self-attention layer may be
-// there, 0 where that is no size of this one.
+// present, and 0 where this layer does not have the size.
 func TestApplyIgnoresUnusedFields(t *testing.T) {
 	for _, text := range []string{
 		`{"layer": "simple", "d_in": 0, "d_out": 2, "context_length": 1, "num_heads": 0, "qkv_bias": true, "dropout": 0.1}`,
@@ -117,8 +117,8 @@ func TestApplyIgnoresUnusedFields(t *testing.T) {
 	compareWithTorch(t, "self_v1", f, golden.Load(t, "apply/self_v1/out.safetensors").Names(), safetensors.F64, 1e-10)
 }
 
-// TestApplyWithoutMask: the buffer need not be there, and its content and type do
-// not matter.
+// TestApplyWithoutMask: the buffer may be missing, and its content and type do not
+// matter.
 func TestApplyWithoutMask(t *testing.T) {
 	for _, mask := range []any{nil, []bool{true}, []float64{math.NaN()}, []int64{7}} {
 		f := caseFiles(t, "multi_head_wrapper")
@@ -132,7 +132,8 @@ func TestApplyWithoutMask(t *testing.T) {
 		require.NoError(t, safetensors.WriteFile(f.weights, file))
 		_, err = f.run(t)
 		require.NoError(t, err)
-		compareWithTorch(t, "multi_head_wrapper", f, golden.Load(t, "apply/multi_head_wrapper/out.safetensors").Names(), safetensors.F64, 1e-10)
+		compareWithTorch(t, "multi_head_wrapper", f, golden.Load(t, "apply/multi_head_wrapper/out.safetensors").Names(),
+			safetensors.F64, 1e-10)
 	}
 }
 
@@ -154,7 +155,7 @@ func TestApplyNonFinite(t *testing.T) {
 	}
 }
 
-// TestApplyInterrupted writes nothing.
+// TestApplyInterrupted: an interrupted command writes nothing.
 func TestApplyInterrupted(t *testing.T) {
 	f := caseFiles(t, "simple")
 	ctx, cancel := context.WithCancel(t.Context())

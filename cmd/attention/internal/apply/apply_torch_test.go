@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// withoutGradOutput copies the input file but for grad_output.
+// withoutGradOutput copies the input file without grad_output.
 func withoutGradOutput(t testing.TB, f files) files {
 	file, err := safetensors.ReadFile(f.input)
 	require.NoError(t, err)
@@ -24,8 +24,8 @@ func withoutGradOutput(t testing.TB, f files) files {
 	return f
 }
 
-// compareWithTorch wants the output file to have the named tensors of the case's
-// reference, of the given dtype, within tol of it, absolutely or relatively.
+// compareWithTorch requires that the output file has the named tensors of the case's
+// reference, in the given dtype and within tol, absolute or relative.
 func compareWithTorch(t *testing.T, name string, f files, names []string, dt safetensors.DType, tol float64) {
 	want := golden.Load(t, "apply/"+name+"/out.safetensors")
 	got, err := safetensors.ReadFile(f.output)
@@ -88,8 +88,8 @@ func TestApplyWidens(t *testing.T) {
 	compareWithTorch(t, "half", f, golden.Load(t, "apply/half/out.safetensors").Names(), safetensors.F64, 1e-7)
 }
 
-// TestApplyParameters: the tensors that the command asks for are the parameters
-// that the layer makes, in their order.
+// TestApplyParameters: the tensors that the command wants are the parameters of the
+// layer, in their order.
 func TestApplyParameters(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range caseNames(t) {

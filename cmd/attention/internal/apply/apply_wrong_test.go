@@ -15,7 +15,7 @@ import (
 
 const oldOutput = "what was here before"
 
-// wrongCall is a call of attention apply in a folder of its own, to be spoilt.
+// wrongCall is a call of attention apply in a folder of its own, for a test to break.
 type wrongCall struct {
 	t   *testing.T
 	dir string
@@ -64,7 +64,7 @@ func (c *wrongCall) tensor(path, name string, shape []int, data any) {
 	require.NoError(c.t, safetensors.WriteFile(path, file))
 }
 
-// additive makes it a call of the layer additive.
+// additive turns the call into one of the layer additive.
 func (c *wrongCall) additive(query, key []int) {
 	c.text(`{"layer": "additive", "d_query": 2, "d_key": 3, "d_attn": 1}`)
 	write := func(path string, shapes map[string][]int) {
@@ -103,8 +103,8 @@ func (c *wrongCall) message() string {
 	return strings.ReplaceAll(term.OneLine(err), c.dir+string(filepath.Separator), "")
 }
 
-// TestApplyWrongTensors: what is wrong with a tensor is said with the file and the
-// name, what it is and what it should be.
+// TestApplyWrongTensors: an error about a tensor names the file and the tensor, what
+// it got and what it wants.
 func TestApplyWrongTensors(t *testing.T) {
 	const causal = "W_query.weight, W_query.bias, W_key.weight, W_key.bias, W_value.weight, W_value.bias and optionally mask for layer causal"
 	const x = "want (T <= 11, 5) or (B, T <= 11, 5) with every axis at least 1"
@@ -130,7 +130,8 @@ func TestApplyWrongTensors(t *testing.T) {
 				byName[t.Name] = t
 			}
 			file.Tensors = nil
-			for _, name := range []string{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight", "W_value.bias", "mask"} {
+			for _, name := range []string{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight",
+				"W_value.bias", "mask"} {
 				file.Tensors = append(file.Tensors, byName[name])
 			}
 			require.NoError(c.t, safetensors.WriteFile(c.weights, file))

@@ -18,7 +18,7 @@ type attention struct {
 	averaging
 }
 
-// averaging is what a layer.json of attention has beside the config.
+// averaging is the field of a layer.json of attention that is not in the config.
 type averaging struct {
 	AverageWeights bool `json:"average_weights"` // over the heads
 }
@@ -65,7 +65,7 @@ func (a *attention) build(s layers.Scope) (forward, error) {
 	}, err
 }
 
-// maskOf is what all the masks among the inputs show, nil if there are none.
+// maskOf returns the conjunction of all masks among the inputs, nil if there are none.
 func maskOf(in map[string]*G.Node) mask.Mask {
 	var all mask.Mask
 	and := func(there *G.Node, m mask.Mask) {
@@ -83,7 +83,7 @@ func maskOf(in map[string]*G.Node) mask.Mask {
 	return all
 }
 
-// attentionExtras are the inputs of the layer attention besides its sequences.
+// attentionExtras returns the inputs of the layer attention besides its sequences.
 func attentionExtras() []extraSpec {
 	return []extraSpec{
 		{name: "keep", kind: zerosAndOnes, axes: []string{"BHTS"}, broadcast: true},
@@ -96,7 +96,7 @@ func attentionExtras() []extraSpec {
 	}
 }
 
-// check checks what inputs have to do with the config and with each other.
+// check checks the inputs against the config and against each other.
 func (a *attention) check(f *tensorFile, z inputSizes) error {
 	for _, name := range []string{"positions", "key_positions"} {
 		if f.has(name) && a.RoPE == nil {
@@ -124,11 +124,11 @@ func (a *attention) check(f *tensorFile, z inputSizes) error {
 			keys++
 		}
 	}
-	// Checked before the graph is made too, which takes memory for the biases of alibi.
+	// Checked before the graph is built too: building allocates the biases of alibi.
 	return checkElements(attentionName, append(slices.Clone(z.batch), a.NumHeads, z.T, keys))
 }
 
-// checkPlaces checks that the config tells where the queries stand among the keys, if that
+// checkPlaces checks that the config gives the place of the queries among the keys, if it
 // matters.
 func (a *attention) checkPlaces(f *tensorFile, z inputSizes) error {
 	_, _, err := mask.Resolve(a.Mask, mask.Scores{Batch: z.batch, Heads: true, H: z.H, T: z.T, S: z.S})

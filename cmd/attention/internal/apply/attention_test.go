@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withTensor copies a file but for one tensor, which is replaced or added.
+// withTensor copies a file and replaces or adds one tensor.
 func withTensor(t *testing.T, path string, x safetensors.Tensor) string {
 	file, err := safetensors.ReadFile(path)
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestApplyMaskTypes(t *testing.T) {
 	}
 }
 
-// TestApplyReadsWholeNumbersExactly: segments that one float64 would be are told apart.
+// TestApplyReadsWholeNumbersExactly: segments that round to the same float64 stay different.
 func TestApplyReadsWholeNumbersExactly(t *testing.T) {
 	ids := func(to int64) []int64 {
 		list := make([]int64, 14)
@@ -80,8 +80,8 @@ func TestApplyReadsWholeNumbersExactly(t *testing.T) {
 	require.Zero(t, near[7], "query 1 does not see key 0")
 }
 
-// TestApplyRenormalize: weights that are zeroed after the softmax have no part in what
-// came before, so a hidden key with all the weight leaves none.
+// TestApplyRenormalize: weights are zeroed after the softmax, so a hidden key that has
+// all the weight leaves none for the others.
 func TestApplyRenormalize(t *testing.T) {
 	f := caseFiles(t, "attention_one")
 	dir := t.TempDir()
@@ -91,8 +91,10 @@ func TestApplyRenormalize(t *testing.T) {
 		return path
 	}
 	f.input = write("in",
-		safetensors.Tensor{Name: "query", Shape: []int{1, 1}, Data: []float64{1}}, safetensors.Tensor{Name: "key", Shape: []int{2, 1}, Data: []float64{1, 2}},
-		safetensors.Tensor{Name: "bias", Shape: []int{2}, Data: []float64{0, 5000}}, safetensors.Tensor{Name: "keep", Shape: []int{2}, Data: []bool{true, false}})
+		safetensors.Tensor{Name: "query", Shape: []int{1, 1}, Data: []float64{1}},
+		safetensors.Tensor{Name: "key", Shape: []int{2, 1}, Data: []float64{1, 2}},
+		safetensors.Tensor{Name: "bias", Shape: []int{2}, Data: []float64{0, 5000}},
+		safetensors.Tensor{Name: "keep", Shape: []int{2}, Data: []bool{true, false}})
 	for renormalize, want := range map[string][]float64{"false": {1, 0}, "true": {0, 0}} {
 		f.config = filepath.Join(dir, "layer.json")
 		text := `{"layer": "attention", "d_in": 1, "num_heads": 1, "qkv_bias": true, "out_bias": true, "renormalize": ` + renormalize + `}`
@@ -103,12 +105,13 @@ func TestApplyRenormalize(t *testing.T) {
 	}
 }
 
-// TestApplyAttentionBuffers: what the modules of a layout save besides parameters is
-// ignored.
+// TestApplyAttentionBuffers: tensors that the modules of a layout save besides
+// parameters are ignored.
 func TestApplyAttentionBuffers(t *testing.T) {
 	for name, buffer := range map[string]string{"attention": "mask", "attention_gpt2": "bias"} {
 		f := caseFiles(t, name)
-		f.weights = withTensor(t, f.weights, safetensors.Tensor{Name: buffer, Shape: []int{1, 1, 3}, Data: []bool{true, false, true}})
+		f.weights = withTensor(t, f.weights,
+			safetensors.Tensor{Name: buffer, Shape: []int{1, 1, 3}, Data: []bool{true, false, true}})
 		_, err := f.run(t)
 		require.NoError(t, err)
 		compareWithTorch(t, name, f, golden.Load(t, "apply/"+name+"/out.safetensors").Names(), safetensors.F64, 1e-10)

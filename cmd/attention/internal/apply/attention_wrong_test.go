@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestApplyAttentionWrongTensors: the files are those of attention_inputs: B 2, T 5,
-// S 7, H 3, d_in 6.
+// TestApplyAttentionWrongTensors uses the files of attention_inputs: B 2, T 5, S 7,
+// H 3, d_in 6.
 func TestApplyAttentionWrongTensors(t *testing.T) {
 	const scores = "want one axis or more that broadcast to (B, H, T, S) = (2, 3, 5, 7)"
 	zeros := func(n int) []float32 { return make([]float32, n) }
@@ -58,7 +58,8 @@ func TestApplyAttentionWrongTensors(t *testing.T) {
 		},
 		`"key_positions": dtype F64, want I64, I32, I16, I8 or U8`: func(c *wrongCall) { c.tensor(c.input, "key_positions", []int{7}, make([]float64, 7)) },
 		`"key_positions": got it without rope in layer.json, which alone uses positions`: func(c *wrongCall) {
-			c.config = c.file("plain.json", `{"layer": "attention", "d_in": 6, "d_out": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
+			c.config = c.file("plain.json",
+				`{"layer": "attention", "d_in": 6, "d_out": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
 			c.tensor(c.input, "positions", nil, nil)
 		},
 		`"grad_output": shape (2, 5, 6), want (2, 5, 5) as the output`: func(c *wrongCall) { c.tensor(c.input, "grad_output", []int{2, 5, 6}, zeros(60)) },
@@ -70,7 +71,7 @@ func TestApplyAttentionWrongTensors(t *testing.T) {
 	}
 }
 
-// TestApplyWithoutPlace: where the queries stand among the keys has to be said if it
+// TestApplyWithoutPlace: the place of the queries among the keys must be given if it
 // matters. T is 5 and S 7.
 func TestApplyWithoutPlace(t *testing.T) {
 	const open = `in.safetensors: tensor "key": got T=5 and S=7, want T = S or an alignment, upper_left or lower_right (align in layer.json)`
@@ -102,8 +103,8 @@ func TestApplyWithoutPlace(t *testing.T) {
 	require.Equal(t, `apply: in.safetensors: tensor "key": got T=5 and S=3 with lower_right, want S ≥ T (align in layer.json)`, c.message())
 }
 
-// TestApplyAttentionWrongNames: all names that are missing or unknown are said, and all
-// there are.
+// TestApplyAttentionWrongNames: the error lists all missing, all unknown and all known
+// names.
 func TestApplyAttentionWrongNames(t *testing.T) {
 	c := newWrongCallOf(t, "attention_torch_widths")
 	c.tensor(c.input, "query", nil, nil)
@@ -126,7 +127,7 @@ func TestApplyAttentionWrongNames(t *testing.T) {
 	require.Equal(t, `apply: in.safetensors: tensor "key": shape (2, 7, 6), want (S <= 6, 6) or (B, S <= 6, 6) with every axis at least 1`, c.message())
 }
 
-// TestApplyMissingValue: what stands in for a missing sequence has to be as wide.
+// TestApplyMissingValue: the replacement of a missing sequence must have its width.
 func TestApplyMissingValue(t *testing.T) {
 	c := newWrongCallOf(t, "attention_torch_widths")
 	c.tensor(c.input, "value", nil, nil)
@@ -139,8 +140,8 @@ func TestApplyMissingValue(t *testing.T) {
 	require.Equal(t, `apply: in.safetensors: tensor "value": shape (2, 7, 6), want as many rows as query, which is (2, 5, 6)`, c.message())
 }
 
-// TestApplyAttentionMemory: what would need too much memory is refused before any of
-// it is taken.
+// TestApplyAttentionMemory: a graph that needs too much memory is refused before any
+// is allocated.
 func TestApplyAttentionMemory(t *testing.T) {
 	const heads, size = 16384, "want at most 2147483647 elements"
 	var before, after runtime.MemStats

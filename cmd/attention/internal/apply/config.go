@@ -43,8 +43,8 @@ type head struct {
 	Layer string `json:"layer"`
 }
 
-// The layers that do not only attend from a sequence to itself: all that layers.Attention
-// does, and additive attention.
+// The layers that are not only self-attention: everything layers.Attention does, and
+// additive attention.
 const (
 	attentionName = "attention"
 	additiveName  = "additive"
@@ -53,7 +53,7 @@ const (
 // layerNames returns the names of all layers.
 func layerNames() []string { return append(chapter.Names(), attentionName) }
 
-// newLayer returns the layer that the text of a layer.json asks for.
+// newLayer returns the layer that the text of a layer.json describes.
 func newLayer(text []byte) (*layer, error) {
 	var h head
 	if err := config.Foreign.Decode(text, &h); err != nil {
@@ -70,8 +70,8 @@ func newLayer(text []byte) (*layer, error) {
 	return nil, config.OneOf(h, "Layer", h.Layer, layerNames()...)
 }
 
-// refuseDefaults refuses values that only stand for a missing field of attention: a
-// layer.json leaves the field out. Other sizes and numbers may be 0.
+// refuseDefaults returns an error for a value that only stands for a missing field of
+// attention: a layer.json leaves the field out. Other sizes and numbers may be 0.
 func refuseDefaults(text []byte) error {
 	var given map[string]any
 	if err := json.Unmarshal(text, &given); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestApplyWrongConfig: an error names the file, the field by its path in JSON, what it is
-// and what it should be. Where the error is made, its wording has a test of its own.
+// TestApplyWrongConfig: an error names the file, the field by its path in JSON, what it
+// got and what it wants. The packages that return the errors test their full wording.
 func TestApplyWrongConfig(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{text: ``, want: "not JSON: unexpected end of JSON input, "},
@@ -76,7 +76,7 @@ func requireBegins(t *testing.T, c *wrongCall, text, want string) {
 	require.Equal(t, want, got[:min(len(got), len(want))], "%s: %s", text, got)
 }
 
-// TestApplyAttentionWrongConfig is TestApplyWrongConfig of the layer attention.
+// TestApplyAttentionWrongConfig is TestApplyWrongConfig for the layer attention.
 func TestApplyAttentionWrongConfig(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{text: `"numheads": 2, "qkv_Bias": true`, want: `unknown field "numheads", "qkv_Bias"; it has layer, average_weights, `},
@@ -150,7 +150,7 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 }
 
 // TestLayerIsTheConfig: a layer.json of attention is the JSON of the layer's config, and
-// what is written of a config is read again.
+// a config survives writing and reading.
 func TestLayerIsTheConfig(t *testing.T) {
 	for _, name := range caseNames(t) {
 		f := caseFiles(t, name)
@@ -175,8 +175,8 @@ func TestLayerIsTheConfig(t *testing.T) {
 
 var oneLineError = regexp.MustCompile(`^[^\n]+$`)
 
-// Any text is a layer or one line of what is wrong with it. Nothing is allocated for
-// sizes before they are checked.
+// Any text gives a layer or an error of one line. Sizes are checked before anything is
+// allocated for them.
 func FuzzLayerConfig(f *testing.F) {
 	files, err := filepath.Glob("../../../../testdata/apply/*/layer.json")
 	require.NoError(f, err)

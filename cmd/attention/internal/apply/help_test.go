@@ -28,7 +28,7 @@ func TestApplyHelp(t *testing.T) {
 		require.NoError(t, err)
 		for _, p := range l.parameterNames() {
 			if _, ofHead, ok := strings.Cut(p, "heads."); ok {
-				_, p, _ = strings.Cut(ofHead, ".") // the number is cut off
+				_, p, _ = strings.Cut(ofHead, ".") // without the number
 			}
 			module, _, _ := strings.Cut(p, ".")
 			require.True(t, strings.Contains(out, p) || strings.Contains(out, module+".…"), p)

@@ -15,32 +15,32 @@ const gradOutput = "grad_output"
 type sequenceSpec struct {
 	name    string
 	length  string // the letter of its length, T or S
-	longest int    // greatest length; 0 means any
+	longest int    // maximum length; 0 means any
 	width   int    // 0 means any
-	instead string // the sequence before it that is this one too if it is missing; empty if it may not be
+	instead string // earlier sequence that replaces it if missing; empty if required
 }
 
 // extraSpec is a tensor that the input file may hold besides the sequences.
 type extraSpec struct {
 	name      string
 	kind      numberKind
-	axes      []string // the shapes it may have, each of the letters B, H, T and S; B is left out without a batch
-	broadcast bool     // whether it need only broadcast to that shape, as in torch
+	axes      []string // allowed shapes in the letters B, H, T and S; no B without a batch
+	broadcast bool     // whether broadcasting to that shape is enough, as in torch
 }
 
 // inputSizes are the lengths of the axes that the sequences have in common.
 type inputSizes struct {
 	batch   tensor.Shape // (B), or () without a batch axis
-	H, T, S int          // heads and lengths of queries and keys, as far as the layer has them
+	H, T, S int          // heads and lengths of queries and keys, if the layer has them
 }
 
-// inputTensor is a tensor of the input file and what its elements have to be.
+// inputTensor is a tensor of the input file and the required kind of its elements.
 type inputTensor struct {
 	name string
 	kind numberKind
 }
 
-// inputs are the tensors that the input file may hold, but for grad_output.
+// inputs returns the tensors that the input file may hold, without grad_output.
 func (l *layer) inputs() (list []inputTensor) {
 	for _, s := range l.sequences {
 		list = append(list, inputTensor{s.name, realNumbers})
@@ -51,8 +51,8 @@ func (l *layer) inputs() (list []inputTensor) {
 	return list
 }
 
-// checkInput wants the layer's inputs, as sequences that it can take, with one
-// batch size. The shape of grad_output is known only when the graph is.
+// checkInput checks that the layer's inputs are present and fit it, with one batch
+// size. The shape of grad_output is known only once the graph is built.
 func (l *layer) checkInput(f *tensorFile) error {
 	if f.has("x") && l.name == attentionName {
 		return f.fail("x", "unknown, want it by the name query, which is key and value too if there are none")
@@ -128,7 +128,7 @@ func (l *layer) checkSequences(f *tensorFile) (z inputSizes, err error) {
 	return z, nil
 }
 
-// fits reports whether a tensor of the shape is such a sequence.
+// fits reports whether the sequence may have the shape.
 func (s sequenceSpec) fits(shape tensor.Shape) bool {
 	n := shape.Dims()
 	if n != 2 && n != 3 || slices.Contains(shape, 0) {
@@ -137,7 +137,7 @@ func (s sequenceSpec) fits(shape tensor.Shape) bool {
 	return (s.width == 0 || shape[n-1] == s.width) && (s.longest == 0 || shape[n-2] <= s.longest)
 }
 
-// String is the shape in letters.
+// String returns the shape in letters.
 func (s sequenceSpec) String() string {
 	length, width := s.length, "d_in"
 	if s.longest > 0 {
@@ -149,7 +149,7 @@ func (s sequenceSpec) String() string {
 	return fmt.Sprintf("(%s, %s) or (B, %s, %s)", length, width, length, width)
 }
 
-// check wants the tensor, if it is there, to be of its kind and of one of its shapes.
+// check checks that the tensor, if present, has its kind and one of its shapes.
 func (e extraSpec) check(f *tensorFile, z inputSizes) error {
 	if !f.has(e.name) {
 		return nil
@@ -173,7 +173,7 @@ func (e extraSpec) check(f *tensorFile, z inputSizes) error {
 	return f.fail(e.name, "shape %v, want %s", got, want)
 }
 
-// shape is the shape of the axes, and their letters without a B that is not there.
+// shape returns the shape of the axes and their letters, without B if there is no batch.
 func (z inputSizes) shape(axes string) (letters []string, shape tensor.Shape) {
 	for _, letter := range axes {
 		size := map[rune]tensor.Shape{'B': z.batch, 'H': {z.H}, 'T': {z.T}, 'S': {z.S}}[letter]
@@ -184,8 +184,8 @@ func (z inputSizes) shape(axes string) (letters []string, shape tensor.Shape) {
 	return letters, shape
 }
 
-// broadcasts reports whether a shape broadcasts to another: its axes, matched from the last, are
-// as long or 1 long.
+// broadcasts reports whether a shape broadcasts to another: each axis, matched from the last,
+// has the same length or length 1.
 func broadcasts(from, to tensor.Shape) bool {
 	if len(from) == 0 || len(from) > len(to) {
 		return false

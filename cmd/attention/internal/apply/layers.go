@@ -12,24 +12,24 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// layer is the layer that a layer.json asks for: the tensors it reads and how
+// layer is the layer that a layer.json describes: the tensors it reads and how
 // it is built.
 type layer struct {
 	name       string
 	parameters *layers.Params                      // declared: the names and shapes of the weights file
-	buffers    []string                            // what that file may also hold: ignored
-	sequences  []sequenceSpec                      // what the input file holds; the first is required
-	extras     []extraSpec                         // what it may also hold
+	buffers    []string                            // further names that file may hold: ignored
+	sequences  []sequenceSpec                      // of the input file; the first is required
+	extras     []extraSpec                         // optional tensors of the input file
 	heads      int                                 // H of the extras
 	check      func(*tensorFile, inputSizes) error // other checks of the input; nil if there are none
 	build      func(layers.Scope) (forward, error)
 }
 
-// forward builds a layer's graph on the inputs there are.
+// forward builds a layer's graph on the given inputs.
 type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error)
 
 // selfConfig is the chapter.Config of the layers that attend from x to itself: a field that
-// one of them has no use for may be there.
+// one of them does not use may be present.
 type selfConfig struct {
 	EmbedDim      int     `json:"d_in"`
 	OutDim        int     `json:"d_out"`
@@ -39,7 +39,7 @@ type selfConfig struct {
 	Dropout       float64 `json:"dropout"`
 }
 
-// newSelfAttention returns one of the chapter's layers but additive.
+// newSelfAttention returns one of the chapter's layers other than additive.
 func newSelfAttention(text []byte) (*layer, error) {
 	var h head
 	var f selfConfig
@@ -107,8 +107,8 @@ func newAdditive(text []byte) (*layer, error) {
 	}}, nil
 }
 
-// buffers returns the names of what the state_dict of a layout's PyTorch class may hold
-// besides parameters.
+// buffers returns the names of the entries other than parameters that the state_dict of a
+// layout's PyTorch class may hold.
 func buffers(layout layers.Layout, heads int) (names []string) {
 	switch layout {
 	case layers.PerHead:

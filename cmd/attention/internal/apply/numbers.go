@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// numberKind is what a tensor's elements have to be.
+// numberKind is the required kind of a tensor's elements.
 type numberKind int
 
 const (
@@ -16,7 +16,7 @@ const (
 	zerosAndOnes                   // 0 or 1 in any type
 )
 
-// checkKind wants a tensor's elements to be of a kind.
+// checkKind checks that a tensor's elements are of a kind.
 func (f *tensorFile) checkKind(name string, kind numberKind) error {
 	t, want := f.tensors[name], "F64, F32, F16 or BF16"
 	switch kind {
@@ -37,7 +37,7 @@ func (f *tensorFile) checkKind(name string, kind numberKind) error {
 	return f.fail(name, "dtype %s, want %s", t.DType, want)
 }
 
-// whole are a tensor's elements, if they are of an integer type.
+// whole returns a tensor's elements if they are of an integer type.
 func (f *tensorFile) whole(name string) ([]int64, bool) {
 	switch data := f.tensors[name].Data.(type) {
 	case []int64:
@@ -54,7 +54,7 @@ func (f *tensorFile) whole(name string) ([]int64, bool) {
 	return nil, false
 }
 
-// bits are a tensor's elements, each of which has to be 0 or 1.
+// bits returns a tensor's elements, each of which must be 0 or 1.
 func (f *tensorFile) bits(name string) (bits []float32, err error) {
 	switch data := f.tensors[name].Data.(type) {
 	case []bool:
@@ -87,9 +87,9 @@ func bitsOf[N int64 | float32 | float64](data []N) ([]float32, error) {
 	return convert[float32](data), nil
 }
 
-// dense is a tensor, which has to be of the kind. Floats are of type dt: float64 is
-// rounded to the nearest float32, all else is widened without loss. Integers are int64,
-// zeros and ones float32.
+// dense returns a tensor, which must be of the kind. Floats become dt: float64 is
+// rounded to the nearest float32, other types are widened without loss. Integers become
+// int64, zeros and ones float32.
 func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) *tensor.Dense {
 	t := f.tensors[name]
 	backing := t.Data
@@ -121,7 +121,7 @@ func convert[To, From float32 | float64 | int64 | int32 | int16 | int8 | uint8](
 	return to
 }
 
-// floatSlice is a contiguous tensor's memory, also of one that holds one element.
+// floatSlice returns a contiguous tensor's memory, also if it holds a single element.
 func floatSlice(t *tensor.Dense) (any, error) {
 	if t.RequiresIterator() || t.DataOrder().IsColMajor() {
 		return nil, errors.New("is not in row-major order")

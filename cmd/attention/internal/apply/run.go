@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// maxElements is the most elements a tensor of the graph may have: 4 GiB in
+// maxElements is the maximum number of elements of a tensor of the graph: 4 GiB in
 // float32. Scores grow with the square of the length, so a small file can ask for
 // more memory than any machine has.
 const maxElements = 1 << 30
@@ -27,7 +27,9 @@ type layerGraph struct {
 
 // runLayer computes the layer on checked files: output, weights and, if the input
 // holds grad_output, the gradients. It returns early when ctx ends.
-func runLayer(ctx context.Context, l *layer, dt tensor.Dtype, weights, input *tensorFile) ([]safetensors.Tensor, error) {
+func runLayer(
+	ctx context.Context, l *layer, dt tensor.Dtype, weights, input *tensorFile,
+) ([]safetensors.Tensor, error) {
 	type outcome struct {
 		tensors []safetensors.Tensor
 		err     error
@@ -35,7 +37,7 @@ func runLayer(ctx context.Context, l *layer, dt tensor.Dtype, weights, input *te
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		// Gorgonia answers some of what it cannot do with a panic.
+		// Gorgonia panics on some operations it does not support.
 		defer func() {
 			if r := recover(); r != nil {
 				o.err = fmt.Errorf("layer %s: panic: %v", l.name, r)
@@ -55,7 +57,7 @@ func runLayer(ctx context.Context, l *layer, dt tensor.Dtype, weights, input *te
 	}
 }
 
-// buildLayer makes the graph, with all values bound.
+// buildLayer builds the graph, with all values bound.
 func buildLayer(l *layer, dt tensor.Dtype, weights, input *tensorFile) (*layerGraph, error) {
 	p := layers.NewBlankParams(dt)
 	forward, err := l.build(p.Scope(""))
@@ -86,7 +88,7 @@ func buildLayer(l *layer, dt tensor.Dtype, weights, input *tensorFile) (*layerGr
 	return g, g.checkMemory(l)
 }
 
-// inputs makes the nodes of the inputs there are.
+// inputs makes the nodes of the given inputs.
 func (g *layerGraph) inputs(l *layer, f *tensorFile, dt tensor.Dtype) (map[string]*G.Node, error) {
 	in := map[string]*G.Node{}
 	for _, t := range l.inputs() {
@@ -116,9 +118,11 @@ func (g *layerGraph) want(name string, n *G.Node) {
 	g.names, g.nodes = append(g.names, name), append(g.nodes, n)
 }
 
-// differentiate adds the gradients by the inputs of real numbers and by the parameters
-// of Σ output·grad_output.
-func (g *layerGraph) differentiate(l *layer, dt tensor.Dtype, input *tensorFile, in map[string]*G.Node, out *G.Node) error {
+// differentiate adds the gradients of Σ output·grad_output with respect to the real
+// inputs and the parameters.
+func (g *layerGraph) differentiate(
+	l *layer, dt tensor.Dtype, input *tensorFile, in map[string]*G.Node, out *G.Node,
+) error {
 	if got := input.shape(gradOutput); !slices.Equal(got, out.Shape()) {
 		return input.fail(gradOutput, "shape %v, want %v as the output", got, out.Shape())
 	}
@@ -152,7 +156,7 @@ func (g *layerGraph) differentiate(l *layer, dt tensor.Dtype, input *tensorFile,
 	return nil
 }
 
-// checkMemory refuses a graph with a tensor that is too large.
+// checkMemory returns an error for a graph with a tensor that is too large.
 func (g *layerGraph) checkMemory(l *layer) error {
 	for _, n := range g.build.Graph().AllNodes() {
 		if err := checkElements(l.name, n.Shape()); err != nil {
@@ -162,7 +166,7 @@ func (g *layerGraph) checkMemory(l *layer) error {
 	return nil
 }
 
-// checkElements refuses a tensor that is too large.
+// checkElements returns an error for a tensor that is too large.
 func checkElements(layer string, shape tensor.Shape) error {
 	elements := 1
 	for _, d := range shape {

@@ -35,8 +35,8 @@ func (f *tensorFile) has(name string) bool {
 	return ok
 }
 
-// checkNames wants exactly the wanted tensors, and the optional ones at most. Its
-// error lists all that are missing and all that are unknown.
+// checkNames checks that the file has all wanted tensors and no others but the optional
+// ones. Its error lists all missing and all unknown names.
 func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 	expected := map[string]bool{}
 	var missing, unknown []string
@@ -71,15 +71,15 @@ func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 	return fmt.Errorf("%s: %swant %s for layer %s", f.path, wrong, want, layer)
 }
 
-// fail is an error about one tensor of the file.
+// fail returns an error about one tensor of the file.
 func (f *tensorFile) fail(name, format string, args ...any) error {
 	return fmt.Errorf("%s: tensor %.100q: %s", f.path, name, fmt.Sprintf(format, args...))
 }
 
-// shape is a tensor's shape.
+// shape returns a tensor's shape.
 func (f *tensorFile) shape(name string) tensor.Shape { return f.tensors[name].Shape }
 
-// checkWeights wants the layer's parameters, each of its shape.
+// checkWeights checks that the file has the layer's parameters, each in its shape.
 func (l *layer) checkWeights(f *tensorFile) error {
 	if err := f.checkNames(l.name, l.parameterNames(), l.buffers); err != nil {
 		return err
@@ -102,10 +102,10 @@ func (l *layer) parameterNames() (names []string) {
 	return names
 }
 
-// listed is how many names an error lists.
+// listed is the maximum number of names in an error.
 const listed = 24
 
-// nameList joins names with commas, and counts those that are too many to list.
+// nameList joins up to listed names with commas and counts the rest.
 func nameList(names []string) string {
 	if len(names) == 0 {
 		return "none"

@@ -67,7 +67,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// write reads a model and writes it, and returns the names of the files.
+// write reads a model, writes it and returns the names of the files.
 func write(model string, format pretrained.Format, out string) ([]string, error) {
 	switch {
 	case model == "":

@@ -50,9 +50,11 @@ func New() *cobra.Command {
 	f.StringVar(&c.prompt, "prompt", "", "`text` to go on with")
 	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with that text; - is the standard input")
 	f.IntVar(&c.tokens, "tokens", 100, "most tokens to add")
-	f.Float64Var(&c.sampling.Temperature, "temperature", 0.8, "what scores are divided by before a token is drawn; 0 takes the most likely one always")
+	f.Float64Var(&c.sampling.Temperature, "temperature", 0.8,
+		"what scores are divided by before a token is drawn; 0 takes the most likely one always")
 	f.IntVar(&c.sampling.TopK, "top-k", 0, "draw among that many of the most likely tokens; 0 means all")
-	f.Float64Var(&c.sampling.TopP, "top-p", 0, "draw among the fewest tokens that together have this `probability`; 0 and 1 mean all")
+	f.Float64Var(&c.sampling.TopP, "top-p", 0,
+		"draw among the fewest tokens that together have this `probability`; 0 and 1 mean all")
 	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
 	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before, may be given more than once")
 	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
@@ -96,7 +98,8 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		fmt.Fprintf(notes, "attention: %s\n", m.note)
 	}
 	if most := m.model.Context(); len(ids) > most {
-		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n", len(ids), most)
+		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n",
+			len(ids), most)
 	}
 	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
 		stop: stopper{stops: c.stop}, out: out, terminal: term.IsTerminal(out)}
@@ -118,7 +121,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	return err
 }
 
-// maxPrompt is the most bytes of a prompt, far more than any model reads.
+// maxPrompt is the maximum number of bytes of a prompt, far more than any model reads.
 const maxPrompt = 1 << 26
 
 // promptIDs returns the tokens of the text to continue. A model with an end-of-text token can begin a new one.
@@ -142,7 +145,8 @@ func (c *command) promptIDs(m *model) ([]int, error) {
 		ids = []int{m.endOfText}
 	}
 	if least := m.model.Context(); !m.model.Causal() && len(ids) < least {
-		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model goes on with whole windows only", flag, len(ids), least)
+		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model goes on with whole windows only",
+			flag, len(ids), least)
 	}
 	return ids, nil
 }

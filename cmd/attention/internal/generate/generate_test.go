@@ -26,7 +26,7 @@ func generated(ctx context.Context, args ...string) (text, notes string, err err
 	return out.String(), errs.String(), err
 }
 
-// mustGenerate is the text that attention generate prints, and nothing else.
+// mustGenerate returns the text that attention generate prints; notes or an error fail the test.
 func mustGenerate(t testing.TB, args ...string) string {
 	text, notes, err := generated(context.Background(), args...)
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func mustGenerate(t testing.TB, args ...string) string {
 	return text
 }
 
-// continued is what a model adds to a text by package generate alone.
+// continued returns the text that package generate alone adds to a text.
 func continued(t testing.TB, g *pretrained.GPT, prompt string, tokens int, c generate.Config) string {
 	ids, err := g.Tokenizer.Encode(prompt)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func continued(t testing.TB, g *pretrained.GPT, prompt string, tokens int, c gen
 	return text
 }
 
-// The text is what the model draws under the flags, the same each time.
+// The flags determine the text, which is the same each time.
 func TestGenerate(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	dir := commandtest.WriteGPT(t, g)
@@ -98,7 +98,8 @@ func TestGenerateStops(t *testing.T) {
 	require.NoError(t, err)
 	g.EndOfText = ids[9]
 	end := strings.IndexRune(text, []rune(text)[9])
-	require.Equal(t, text[:end], mustGenerate(t, "--model", commandtest.WriteGPT(t, g), "--prompt", "ab", "--tokens", "30"))
+	require.Equal(t, text[:end],
+		mustGenerate(t, "--model", commandtest.WriteGPT(t, g), "--prompt", "ab", "--tokens", "30"))
 	begin, err := g.Tokenizer.Decode([]int{g.EndOfText})
 	require.NoError(t, err)
 	fromNothing := mustGenerate(t, "--model", commandtest.WriteGPT(t, g), "--tokens", "5")
@@ -107,23 +108,26 @@ func TestGenerateStops(t *testing.T) {
 	require.Equal(t, fromBegin, fromNothing)
 }
 
-// Where the positions end, the text goes on from its last half window. That a prompt is
-// longer than they are is said.
+// Where the positions end, the text continues from its last half window. A note reports a
+// prompt that is longer than the window.
 func TestGenerateSlides(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	dir := commandtest.WriteGPT(t, g)
 	slide := generate.Config{Temperature: 0.8, Seed: 1, Slide: true}
-	require.Equal(t, continued(t, g, "ab", 100, slide), mustGenerate(t, "--model", dir, "--prompt", "ab", "--tokens", "100"))
+	require.Equal(t, continued(t, g, "ab", 100, slide),
+		mustGenerate(t, "--model", dir, "--prompt", "ab", "--tokens", "100"))
 
 	prompt := strings.Repeat("abc", 40/3) + "fg"
 	text, notes, err := generated(context.Background(), "--model", dir, "--prompt", prompt, "--tokens", "9")
 	require.NoError(t, err)
 	require.Equal(t, continued(t, g, prompt, 9, slide), text)
-	require.Equal(t, "attention: the prompt has 41 tokens, the model's window 40: it sees only the end of the prompt\n", notes)
+	require.Equal(t, "attention: the prompt has 41 tokens, the model's window 40: it sees only the end of the prompt\n",
+		notes)
 }
 
 func TestGenerateStats(t *testing.T) {
-	_, notes, err := generated(context.Background(), "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--prompt", "abc", "--tokens", "7", "--stats")
+	_, notes, err := generated(context.Background(), "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)),
+		"--prompt", "abc", "--tokens", "7", "--stats")
 	require.NoError(t, err)
 	number := regexp.MustCompile(`[0-9]+\.[0-9]+`)
 	require.Equal(t, `model:  loaded in # s
@@ -148,8 +152,8 @@ func (c *canceller) Write(p []byte) (int, error) {
 	return c.text.Write(p)
 }
 
-// Ctrl-C ends the text with what there is, and the exit code says so; a reader who goes
-// away ends it without a word.
+// Ctrl-C ends the text where it is, with an exit code of its own; a reader who goes away
+// ends it without a message.
 func TestGenerateInterrupted(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	dir := commandtest.WriteGPT(t, g)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is wrong is said in one line.
+// Every error is one line.
 func TestGenerateWrong(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	dir := commandtest.WriteGPT(t, g)

@@ -16,10 +16,10 @@ type model struct {
 	model     run.Model
 	tokenizer text.Tokenizer
 	endOfText int    // id; −1 if there is none
-	note      string // where the weights are from, if that is to be printed
+	note      string // the origin of the weights, if it is to be printed
 }
 
-// open reads the model of a folder: a GPT, or that of a run of attention train, finished or not.
+// open reads the model of a folder: a GPT, or the model of a run of attention train, finished or not.
 func open(dir string) (*model, error) {
 	if err := run.CheckFolder(dir); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A model of one layer goes on too, beyond its window, by reading it anew.
+// A model of one layer also continues beyond its window, by reading the window anew.
 func TestGenerateFromLayerRuns(t *testing.T) {
 	dir, _, m := commandtest.LayerRun(t, "multi_head")
 	g, err := generate.NewWithoutCache(m, 6, generate.Config{Temperature: 0.8, Seed: 1})
@@ -31,7 +31,8 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	require.Len(t, mustGenerate(t, "--model", dir, "--prompt", "deadbe", "--tokens", "9"), 9)
 	_, notes, err := generated(context.Background(), "--model", dir, "--prompt", "deadbead", "--tokens", "9")
 	require.NoError(t, err)
-	require.Equal(t, "attention: the prompt has 8 tokens, the model's window 6: it sees only the end of the prompt\n", notes)
+	require.Equal(t, "attention: the prompt has 8 tokens, the model's window 6: it sees only the end of the prompt\n",
+		notes)
 	_, _, err = generated(context.Background(), "--model", dir, "--prompt", "bad")
 	require.EqualError(t, err, "--prompt: got 3 tokens, want at least 6: the model goes on with whole windows only")
 

@@ -19,7 +19,7 @@ type continuation struct {
 	endOfText int // −1 if there is none
 	stop      stopper
 	out       io.Writer
-	terminal  bool // so that control characters would act
+	terminal  bool // which would act on control characters
 }
 
 // write continues the prompt by at most the given number of tokens. It stops before the end of
@@ -33,7 +33,7 @@ func (w *continuation) write(ctx context.Context, prompt []int, tokens int, stat
 	began = time.Now()
 	defer func() { stats.writing = time.Since(began) }()
 	err := w.draw(ctx, tokens, stats)
-	// What was held back is shown whatever ended the text, but for a stop text.
+	// Print the text held back, unless a stop text ended it.
 	if printErr := w.print(w.stop.add(w.decoder.Flush()) + w.stop.rest()); err == nil {
 		err = printErr
 	}
@@ -72,15 +72,15 @@ func (w *continuation) print(text string) error {
 	return nil
 }
 
-// stopper holds back a text from where a stop text may begin.
+// stopper holds back the text from where a stop text may begin.
 type stopper struct {
 	stops   []string
 	held    string
 	stopped bool
 }
 
-// add takes the next piece of the text and returns what surely comes before every stop
-// text. Behind one it returns nothing.
+// add takes the next piece of the text and returns the part that is certainly before every
+// stop text. After a stop text it returns nothing.
 func (s *stopper) add(piece string) string {
 	if s.stopped {
 		return ""
@@ -105,7 +105,7 @@ func (s *stopper) add(piece string) string {
 	return out
 }
 
-// rest is what was held back of a text that ended without a stop text.
+// rest returns the held back end of a text that ended without a stop text.
 func (s *stopper) rest() string {
 	if s.stopped {
 		return ""
@@ -115,7 +115,7 @@ func (s *stopper) rest() string {
 	return rest
 }
 
-// stats is what --stats prints.
+// stats holds the numbers that --stats prints.
 type stats struct {
 	loading, reading, writing time.Duration
 	prompt, tokens            int

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However a text comes in pieces, it is printed up to the first stop text.
+// A text is printed up to the first stop text, whatever pieces it comes in.
 func TestStopperCutsAtTheFirstStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.StringOfN(rapid.RuneFrom([]rune("abé")), 1, 4, -1)
@@ -48,7 +48,7 @@ func TestStopperCutsAtTheFirstStop(t *testing.T) {
 	require.Equal(t, "xa", s.add("xaab"), "what cannot begin a stop text is shown at once")
 }
 
-// A terminal does not obey what a model writes.
+// Control characters that a model writes do not act on a terminal.
 func TestGenerateEscapesOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	w := &continuation{out: &out, terminal: true}

@@ -27,7 +27,7 @@ func AddFlags(to *pflag.FlagSet) {
 		}
 		if usual := f.usual(); usual != nil {
 			declared := to.Lookup(f.name)
-			_ = declared.Value.Set(fmt.Sprint(usual)) // which has the type that the flag takes
+			_ = declared.Value.Set(fmt.Sprint(usual)) // usual has the type of the flag
 			declared.DefValue = declared.Value.String()
 		}
 	}
@@ -35,16 +35,16 @@ func AddFlags(to *pflag.FlagSet) {
 
 // usual returns the default of a flag.
 func (f flag) usual() any {
-	if len(f.paths) == 0 || f.name == "text" { // the text in the program is no file
+	if len(f.paths) == 0 || f.name == "text" { // the built-in text is no file
 		return nil
 	}
 	_, kind := unionOf(f.paths[0])
-	t, _ := treeOf(defaults(kind)) // which have JSON
+	t, _ := treeOf(defaults(kind)) // defaults always marshal
 	value, _ := at(t, f.paths[0])
 	return value
 }
 
-// takes reports whether the values that a flag sets can be such JSON.
+// takes reports whether the values that a flag sets can have this JSON.
 func (f flag) takes(text string) bool {
 	if len(f.paths) == 0 {
 		return false
@@ -55,7 +55,7 @@ func (f flag) takes(text string) bool {
 	return new(Config).decode(t) == nil
 }
 
-// unionOf returns the path of the model or the schedule that a value is part of, and its type. Other values have neither.
+// unionOf returns the path and the type of the model or schedule that a value is part of. Other values have neither.
 func unionOf(path string) (union, kind string) {
 	t := tree{}
 	setAt(t, path, "")
@@ -95,7 +95,7 @@ func flagTree(given *pflag.FlagSet, of tree) (tree, error) {
 	return t, nil
 }
 
-// set puts the value of a flag where a model and a schedule of the types have it.
+// set stores the value of a flag at its path in a model and a schedule of the types.
 func (f flag) set(t tree, value any, types map[string]string) (err error) {
 	found := len(f.paths) == 0
 	for _, path := range f.paths {
@@ -114,7 +114,7 @@ func (f flag) set(t tree, value any, types map[string]string) (err error) {
 	return err
 }
 
-// CheckFlags returns an error for a flag that is given a value of no use to any field.
+// CheckFlags returns an error for a flag whose value no field accepts.
 func CheckFlags(given *pflag.FlagSet) (err error) {
 	given.Visit(func(f *pflag.Flag) {
 		if _, wrong := valueOf(f); err == nil {
@@ -149,7 +149,7 @@ func valueOf(f *pflag.Flag) (any, error) {
 	return text, nil
 }
 
-// names returns what to call the value at a path: by its flag, by the last one that is given if there are several.
+// names returns the name of the value at a path: its flag, the last given one if there are several.
 func names(given *pflag.FlagSet) func(path string) (string, bool) {
 	return func(path string) (name string, ok bool) {
 		if from, ok := follows[strings.TrimPrefix(path, "model.attention.")]; ok {

@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Config is config.json: all that is needed to use the model, and to repeat or resume the training.
+// Config is config.json: everything needed to use the model and to repeat or resume the training.
 type Config struct {
 	Text        TextSource              `json:"text"`
 	Vocabulary  text.TokenizerConfig    `json:"vocabulary"`
@@ -25,20 +25,20 @@ type Config struct {
 	Dtype       string                  `json:"dtype"`
 	Batch       int                     `json:"batch"`
 	Order       string                  `json:"order"`    // of the windows to train on
-	Training    train.Config            `json:"training"` // its seed is that of the whole run
+	Training    train.Config            `json:"training"` // its seed is the whole run's
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
 	EvalBatches int                     `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig            `json:"sample"`
 	NGram       *text.NGram             `json:"ngram,omitempty"` // nil for a large vocabulary
 }
 
-// SampleConfig describes the text that a run ends with.
+// SampleConfig describes the text that a run prints at its end.
 type SampleConfig struct {
 	Tokens int    `json:"tokens"`           // to draw; 0 means no sample
 	Prompt string `json:"prompt,omitempty"` // to continue; empty means the beginning of the validation split
 }
 
-// ErrNoRun is the error for a config.json that is no run's.
+// ErrNoRun is the error for a config.json that is not a run's.
 var ErrNoRun = errors.New("got an exported model, want the folder of a run")
 
 // ParseConfig parses a run's config.json without validating it.
@@ -86,7 +86,7 @@ func (c Config) Validate() error {
 	return c.validateSizes()
 }
 
-// ValidateModel returns an error for the first wrong field of those that are needed to use the model.
+// ValidateModel returns an error for the first wrong field among those needed to use the model.
 func (c Config) ValidateModel() error {
 	_, err := c.TensorType()
 	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), err)
@@ -113,7 +113,7 @@ func (c Config) validateSources() error {
 	return nil
 }
 
-// validateWritten returns an error for a number that is 0 to mean a default: a run's config holds the number itself.
+// validateWritten returns an error for a 0 that means a default: a run's config holds the number itself.
 func (c Config) validateWritten() error {
 	err := config.AtLeast(c, 1, "Training.Accumulate", "Checkpoints.Keep")
 	if s := c.Training.Solver; s.Name != train.SGD {
@@ -133,7 +133,7 @@ func above0(c any, field string, got float64) error {
 	return config.Errorf(c, field, "got %v, want a number above 0", got)
 }
 
-// validateBeforeText is Validate for a config that lacks what reading the text adds.
+// validateBeforeText is Validate for a config without the fields that reading the text sets.
 func (c Config) validateBeforeText() error {
 	if c.Vocabulary.Name == text.Characters && c.Vocabulary.Characters == "" {
 		c.Vocabulary.Characters = "a"

@@ -32,13 +32,13 @@ type TextSource struct {
 	SHA256 string `json:"sha256"`
 }
 
-// BuiltinName is the name of the text in the program.
+// BuiltinName is the name of the text embedded in the program.
 const BuiltinName = "built-in"
 
-// Builtin reports whether the text is the one in the program.
+// Builtin reports whether the text is the one embedded in the program.
 func (s TextSource) Builtin() bool { return s.Name == BuiltinName }
 
-// textName returns the name of the text at path, which is not that of the built-in one.
+// textName returns the name of the text at path, which differs from the built-in one's.
 func textName(path string) string {
 	if path == BuiltinName {
 		return "." + string(filepath.Separator) + path
@@ -47,7 +47,7 @@ func textName(path string) string {
 }
 
 // ReadCorpus reads and splits the text of a run. If the config has its checksum, the text must be the same. A
-// vocabulary of no characters gets those of the text.
+// vocabulary without characters gets those of the text.
 func ReadCorpus(r Config) (*Corpus, error) {
 	name, text, context := r.Text.Name, builtinText, r.Model.context()
 	if !r.Text.Builtin() {
@@ -104,14 +104,14 @@ func (c *Corpus) split(ids []int, context int) (err error) {
 	return err
 }
 
-// mostCounted is the largest vocabulary for which pairs of tokens are counted: of a larger one most pairs of the
+// mostCounted is the largest vocabulary for which pairs of tokens are counted: with a larger one, most pairs of the
 // validation text do not occur in the training text.
 const mostCounted = 4096
 
-// Unit returns what the tokens are called.
+// Unit returns the noun for the tokens.
 func (c *Corpus) Unit() string { return UnitOf(c.Tokenizer.Config().Name) }
 
-// UnitOf returns what the tokens of a tokenizer are called.
+// UnitOf returns the noun for the tokens of a tokenizer.
 func UnitOf(tokenizer string) string {
 	switch tokenizer {
 	case text.Characters, text.Bytes:
@@ -120,7 +120,7 @@ func UnitOf(tokenizer string) string {
 	return "tokens"
 }
 
-// maxText is the most bytes of a text: a device would never end.
+// maxText is the maximum number of bytes of a text: a device would never end.
 const maxText = 64 << 20
 
 // readText reads a file of UTF-8.
@@ -133,7 +133,7 @@ func readText(path string) (string, error) {
 			return string(raw), checkText(raw)
 		}
 	}
-	var without *os.PathError // which repeats the path
+	var without *os.PathError // its message repeats the path
 	if errors.As(err, &without) {
 		err = without.Err
 	}

@@ -7,8 +7,8 @@ import (
 	"attention/train/text"
 )
 
-// defaults returns the values that a run with a model of a type has where nothing else gives them. What depends on
-// other values is 0: fill fills it in.
+// defaults returns the default values of a run with a model of a type. Those that depend on other values are 0: fill
+// fills them in.
 func defaults(model string) Config {
 	c := Config{
 		Text:       TextSource{Name: BuiltinName},
@@ -34,8 +34,8 @@ func defaults(model string) Config {
 	return c
 }
 
-// Defaults of batch and context. A causal layer learns from every position of a window, another one only from the token
-// after it: of such windows a step needs many.
+// Defaults of batch and context. A causal layer learns from every position of a window, others only from the token
+// after it, so their steps need many windows.
 const (
 	causalContext, causalBatch = 64, 16
 	wholeContext, wholeBatch   = 8, 128
@@ -48,7 +48,7 @@ const (
 	sgdRate  = 1     // steps of SGD are as small as its gradients
 )
 
-// fill fills in the defaults that depend on other values. given reports whether something gives the value at a path.
+// fill fills in the defaults that depend on other values. given reports whether the value at a path is given.
 func (c *Config) fill(given func(path string) bool) {
 	context, batch := wholeContext, wholeBatch
 	if c.Model.causal() {
@@ -93,7 +93,7 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 	}
 }
 
-// fillVariant sizes the attention layer of a model, and leaves out what that layer does not have.
+// fillVariant sets the sizes of a model's attention layer and clears those the layer does not have.
 func fillVariant(m *chapter.LanguageModelConfig, given func(path string) bool) {
 	a := &m.Attention
 	size := func(value *int, usual int, key string, has bool) {

@@ -25,8 +25,10 @@ func TestDefaults(t *testing.T) {
 	} {
 		c := settled(t, "--layer", row.layer, "--solver", row.solver)
 		require.Equal(t, []int{row.context, row.batch}, []int{c.Model.Layer.ContextLength, c.Batch})
-		require.Equal(t, train.Cosine{Peak: row.rate, Floor: row.rate / 10, WarmupSteps: 100, Steps: 2000}, c.Training.Schedule.Schedule)
-		c = settled(t, "--layer", row.layer, "--solver", row.solver, "--context", "5", "--batch", "6", "--lr", "7", "--warmup", "8",
+		require.Equal(t, train.Cosine{Peak: row.rate, Floor: row.rate / 10, WarmupSteps: 100, Steps: 2000},
+			c.Training.Schedule.Schedule)
+		c = settled(t, "--layer", row.layer, "--solver", row.solver, "--context", "5", "--batch", "6", "--lr", "7",
+			"--warmup", "8",
 			"--decay-steps", "9", "--min-lr", "3", "--text", "a", "--prompt", "c", "--init", "d")
 		require.Equal(t, []int{5, 6}, []int{c.Model.Layer.ContextLength, c.Batch})
 		require.Equal(t, train.Cosine{Peak: 7, Floor: 3, WarmupSteps: 8, Steps: 9}, c.Training.Schedule.Schedule)
@@ -53,7 +55,7 @@ func TestDefaultsOfLayers(t *testing.T) {
 	}
 }
 
-// --lr 1e-3 over 2000 steps warms up over 100 of them and goes down to 1e-4, by the formula of nanoGPT's get_lr.
+// --lr 1e-3 over 2000 steps warms up over 100 of them and decays to 1e-4, by the formula of nanoGPT's get_lr.
 func TestTrainScheduleIsNanoGPTs(t *testing.T) {
 	s := settled(t, "--lr", "1e-3").Training.Schedule
 	const most, least, warmup, decay = 1e-3, 1e-4, 100, 2000

@@ -28,14 +28,14 @@ func Unfinished(dir string) (checkpoints []string) {
 // unfinishedSteps returns the numbers of steps of the checkpoints that Unfinished returns.
 func unfinishedSteps(dir string) []int {
 	all, err := train.CheckpointSteps(filepath.Join(dir, CheckpointsFolder))
-	if err != nil || len(all) == 0 { // no run, or one that was killed early
+	if err != nil || len(all) == 0 { // not a run, or one that was killed early
 		return nil
 	}
 	model, err := safetensors.Open(filepath.Join(dir, ModelFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return all
 	}
-	if err != nil { // which reading the model reports
+	if err != nil { // reading the model reports it
 		return nil
 	}
 	defer model.Close()
@@ -45,7 +45,7 @@ func unfinishedSteps(dir string) []int {
 	return all
 }
 
-// CheckFinished returns the error err of reading a GPT's folder, or a plainer one for what is no folder, and an error
+// CheckFinished returns the error err of reading a GPT's folder, a plainer one if the path is no folder, and an error
 // for a run that is not finished.
 func CheckFinished(dir string, err error) error {
 	if errors.Is(err, pretrained.ErrNotGPT) {
@@ -62,7 +62,7 @@ func CheckFinished(dir string, err error) error {
 		dir, ResumeCommand(dir), steps[len(steps)-1])
 }
 
-// CheckFolder returns an error for what is no folder.
+// CheckFolder returns an error for a path that is no folder.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -10,9 +10,9 @@ import (
 // A flag of attention train sets values of a run's config. Its type is that of the values.
 type flag struct {
 	name  string
-	paths []string // of the values in config.json, for each type of model or schedule; none for a flag of no value there
+	paths []string // of the values in config.json, for each type of model or schedule; none if it sets no value
 	usage string
-	anew  bool // may stand beside --resume
+	anew  bool // allowed with --resume
 }
 
 // flags returns the flags of attention train. A flag that sets values of other flags comes before them.

@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutFlag are the values in config.json that no flag sets: types, and what was counted. Nor do they set
-// the sizes that follow from others.
+// withoutFlag are the values in config.json that no flag sets: types, counts and sizes that follow from other
+// values.
 var withoutFlag = []string{
 	"training.schedule.type",
 	"text.bytes", "text.sha256", "init.bytes", "init.sha256", "vocabulary.characters",
 	"ngram.unigram", "ngram.unigram_alpha", "ngram.bigram", "ngram.bigram_alpha", "ngram.bigram_entropy",
 }
 
-// Every value in config.json is a flag's or needs none, and no flag sets another one.
+// Every value in config.json has a flag or needs none, and flags set no other values.
 func TestFlagsCover(t *testing.T) {
 	known, seen := map[string]bool{}, map[string]bool{}
 	for _, path := range withoutFlag {
@@ -50,7 +50,7 @@ func TestFlagsCover(t *testing.T) {
 	require.Equal(t, known, seen)
 }
 
-// The flags that --dropout sets values of come after it, so that they go before it.
+// The flags of the values that --dropout sets come after it, so that they override it.
 func TestFlagsOfOneValue(t *testing.T) {
 	last := map[string]string{}
 	for _, f := range flags() {

@@ -24,7 +24,7 @@ type Folder struct {
 	Metrics     *Metrics // nil until training begins
 }
 
-// What a run folder holds.
+// The files of a run folder.
 const (
 	ConfigFile        = "config.json"
 	ModelFile         = "model.safetensors"
@@ -32,8 +32,8 @@ const (
 	CheckpointsFolder = "checkpoints"
 )
 
-// NewFolder makes a run folder, or with an empty path the first new one of runs/1, runs/2, … It never overwrites: a
-// folder that has files is an error.
+// NewFolder makes a run folder at path, or the first free one of runs/1, runs/2, … if path is empty. It never
+// overwrites: a folder with files is an error.
 func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	var err error
 	if path == "" {
@@ -51,13 +51,13 @@ func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	if err != nil {
 		return nil, outError(err)
 	}
-	if err := checkFree(path); err != nil { // another process may have come first
+	if err := checkFree(path); err != nil { // another process may have been first
 		return nil, errors.Join(err, f.Checkpoints.Close())
 	}
 	return f, nil
 }
 
-// checkFree returns an error for a folder that holds more than a run leaves that was killed before it began.
+// checkFree returns an error for a folder that holds more than the remains of a run killed before it began.
 func checkFree(path string) error {
 	files, err := os.ReadDir(path)
 	checkpoints, _ := os.ReadDir(filepath.Join(path, CheckpointsFolder))
@@ -86,7 +86,7 @@ func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 
 func outError(err error) error { return fmt.Errorf("--out: %w, want a folder to write to", err) }
 
-// nextFolder makes the folder of the first number that has none.
+// nextFolder makes the folder of the first free number.
 func nextFolder(parent string) (string, error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return "", err
@@ -108,7 +108,7 @@ func (f *Folder) Newest() string {
 	return f.Checkpoints.Path(steps[len(steps)-1])
 }
 
-// Write makes a file of the folder from what fill writes.
+// Write makes a file of the folder with the content that fill writes.
 func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 	path := filepath.Join(f.Path, name)
 	var content bytes.Buffer
@@ -127,7 +127,7 @@ func (f *Folder) WriteModel(p *layers.Params, n int) error {
 	return train.WriteParams(filepath.Join(f.Path, ModelFile), p, map[string]string{stepsKey: strconv.Itoa(n)})
 }
 
-// Close closes metrics.jsonl, whose first error it returns, and unlocks the folder.
+// Close closes metrics.jsonl and unlocks the folder. It returns the first error of metrics.jsonl.
 func (f *Folder) Close() error {
 	var err error
 	if f.Metrics != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// formOf returns the values of a model's config that its weights are made for.
+// formOf returns the values of a model's config that its weights depend on.
 func formOf(c ModelConfig) (tree, error) {
 	form, err := treeOf(c)
 	drop(form, "embd_pdrop", "attn_pdrop", "resid_pdrop")
@@ -13,7 +13,7 @@ func formOf(c ModelConfig) (tree, error) {
 	return form, err
 }
 
-// CheckForm returns an error that names the flag for which weights of a model do not fit this one.
+// CheckForm returns an error naming the flag that makes a model's weights unfit for this one.
 func (c ModelConfig) CheckForm(weights ModelConfig) error {
 	form, err := formOf(c)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"attention/internal/config"
 )
 
-// A part is some of a config's values and where they are from: a preset, the model of --init, a file or the flags.
+// A part is some of a config's values and their origin: a preset, the model of --init, a file or the flags.
 type part struct {
 	from   string // for errors; empty for the flags
 	values tree
@@ -21,7 +21,7 @@ func parsePart(from string, text []byte) (part, error) {
 	return part{from, t}, inPart(from, err)
 }
 
-// inPart returns an error of a part: it begins with where that is from.
+// inPart returns an error about a part: it begins with the part's origin.
 func inPart(from string, err error) error {
 	if err == nil {
 		return nil
@@ -37,7 +37,7 @@ var follows = map[string]string{
 
 // merge puts the values of over into those of base. Objects are merged and other values replaced, but
 //   - a model, schedule or solver of another type replaces the one before, and a learning rate was for its solver;
-//   - a text, initial weights or a tokenizer that are named anew replace the ones before;
+//   - a newly named text, initial weights or tokenizer replaces the one before;
 //   - sizes in a layer that follow from others are left out if those change.
 func merge(base, over tree) { mergeAt("", base, over) }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMetricsAreCutWhereTheCheckpointStands.
+// TestMetricsAreCutWhereTheCheckpointStands: later lines are removed.
 func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 	const lines = `{"step":1,"loss":2.5,"learning_rate":0.5,"grad_norm":3,"tokens_per_second":7}
 {"step":2,"loss":2.25,"learning_rate":0.25,"grad_norm":4,"tokens_per_second":8}
@@ -24,7 +24,9 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 			ends = append(ends, i+1)
 		}
 	}
-	for _, c := range []struct{ steps, evaluated, kept int }{{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {2, 2, 3}, {3, 2, 4}, {3, 3, 5}} {
+	for _, c := range []struct{ steps, evaluated, kept int }{
+		{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {2, 2, 3}, {3, 2, 4}, {3, 3, 5},
+	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, MetricsFile)
 		require.NoError(t, os.WriteFile(path, []byte(lines), 0o644))
@@ -82,7 +84,7 @@ func TestStepsTaken(t *testing.T) {
 	require.ErrorContains(t, err, filepath.Join(dir, MetricsFile)+": invalid character 'l'")
 }
 
-// TestMetricsKeepTheFirstError.
+// TestMetricsKeepTheFirstError: Flush and Close return it.
 func TestMetricsKeepTheFirstError(t *testing.T) {
 	m, err := NewMetrics(t.TempDir())
 	require.NoError(t, err)

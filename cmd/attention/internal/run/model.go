@@ -1,5 +1,5 @@
-// Package run knows the runs of attention train: their config, the flags and files that it is made of, their folder,
-// text and model. The commands that train, read and export models share it.
+// Package run describes the runs of attention train: their config, the flags and files it is built from, their
+// folder, text and model. The commands that train, read and export models share it.
 package run
 
 import (
@@ -19,13 +19,13 @@ const (
 	GPTModel   = "gpt"
 )
 
-// Model is a model that attention train can train: at every position of a window of tokens it scores the next one.
+// Model is a model that attention train can train: it scores the next token at every position of a window.
 // T is the context, V the vocabulary.
 type Model interface {
 	fmt.Stringer     // name and sizes, for a report
 	Title() string   // name, for a picture
 	Context() int    // T
-	Causal() bool    // whether it learns from every position, not from the last only
+	Causal() bool    // whether it learns from every position, not only from the last
 	Queries() string // part of the names of the parameters that make queries
 
 	Params() *layers.Params
@@ -40,7 +40,7 @@ type Watchable interface {
 	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
 
-// ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's with its type.
+// ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's plus the type.
 type ModelConfig struct {
 	Layer *chapter.LanguageModelConfig
 	GPT   *layers.GPTConfig
@@ -138,7 +138,7 @@ func (c ModelConfig) MarshalJSON() ([]byte, error) {
 	return append(fmt.Appendf(nil, `{"type":%q,`, c.Type()), text[1:]...), nil
 }
 
-// UnmarshalJSON replaces the model by the one of the type.
+// UnmarshalJSON replaces the model with the one of the type.
 func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 	var head struct {
 		Type string `json:"type"`
@@ -159,12 +159,12 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m)}
 		return nil
 	case "":
-		return config.Decode(text, &struct{}{}) // a part of a config may say nothing of the model
+		return config.Decode(text, &struct{}{}) // a part of a config may leave out the model
 	}
 	return config.JSON(config.OneOf(head, "Type", head.Type, LayerModel, GPTModel))
 }
 
-// modelTypeOf returns the type of a model that does not say it, as earlier programs wrote it.
+// modelTypeOf returns the type of a model whose JSON lacks it, as earlier programs wrote it.
 func modelTypeOf(model tree) string {
 	for _, key := range []string{"vocab", "context", "width", "attention"} {
 		if _, ok := model[key]; ok {

@@ -11,7 +11,7 @@ import (
 func ModelFolders() pretrained.Reader { return pretrained.Reader{Config: pretrainedConfig} }
 
 // pretrainedConfig returns the config.json of a model folder for that of a run, in
-// which the GPT's config is the value of "model". Others it returns as they are.
+// which the GPT's config is the value of "model". It returns others unchanged.
 func pretrainedConfig(contents []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(contents, &members) != nil || members["model"] == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The config of a run becomes that of a model folder.
+// The config of a run is converted to that of a model folder.
 func TestPretrainedConfig(t *testing.T) {
 	for _, row := range []struct{ reason, config, want string }{
 		{"a run", `{"text": {"name": "x"}, "vocabulary": {"characters": "ab"}, "model": {"n_embd": 12, "n_layer": 2}, "dtype": "float64"}`,

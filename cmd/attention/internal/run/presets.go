@@ -7,14 +7,14 @@ import (
 )
 
 // presets are partial configs: nano-char is nanoGPT's training on the characters of a text on a small machine, gpt2 the
-// smallest GPT-2 with the settings to fine-tune it, and tiny takes seconds, to see whether all works.
+// smallest GPT-2 with the settings to fine-tune it, and tiny takes seconds, to check that everything works.
 //
 //go:embed presets/*.json
 var presets embed.FS
 
 // presetNames returns the names of all presets, ascending.
 func presetNames() (names []string) {
-	files, _ := presets.ReadDir("presets") // which is in the program
+	files, _ := presets.ReadDir("presets") // embedded, so it is always there
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(f.Name(), ".json"))
 	}

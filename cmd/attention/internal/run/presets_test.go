@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// numbers returns how many numbers a model learns.
+// numbers returns the number of elements of a model's parameters.
 func numbers(t *testing.T, c layers.GPTConfig) int {
 	p, err := layers.Declare(layers.NewGPT, c)
 	require.NoError(t, err)
@@ -22,17 +22,23 @@ func TestPresets(t *testing.T) {
 	c := settled(t, "--preset", "nano-char")
 	m := *c.Model.GPT
 	m.VocabSize = 65
-	require.Equal(t, layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4, NumHeads: 4, Activation: "gelu", Eps: 1e-5, TieWordEmbeddings: true}, m)
+	require.Equal(t, layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4, NumHeads: 4,
+		Activation: "gelu", Eps: 1e-5, TieWordEmbeddings: true}, m)
 	require.Equal(t, 804_096, numbers(t, m))
-	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 250, StepConfig: train.StepConfig{ClipNorm: 1, Seed: 1,
-		Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1, Decay: train.DecayMatrices},
-		Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}}}, c.Training)
-	require.Equal(t, []any{12, 20, text.Characters, RandomOrder}, []any{c.Batch, c.EvalBatches, c.Vocabulary.Name, c.Order})
+	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 250,
+		StepConfig: train.StepConfig{ClipNorm: 1, Seed: 1,
+			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1,
+				Decay: train.DecayMatrices},
+			Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100,
+				Steps: 2000}}}}, c.Training)
+	require.Equal(t, []any{12, 20, text.Characters, RandomOrder},
+		[]any{c.Batch, c.EvalBatches, c.Vocabulary.Name, c.Order})
 
 	c = settled(t, "--preset", "gpt2")
 	m = *c.Model.GPT
 	m.VocabSize = 50257
-	require.Equal(t, layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12, Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true}, m)
+	require.Equal(t, layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12,
+		Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true}, m)
 	require.Equal(t, 124_439_808, numbers(t, m))
 	require.Equal(t, text.GPT2, c.Vocabulary.Name)
 	c.Model.GPT = &m
@@ -43,11 +49,12 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// What follows from a flag follows from the one that is given, and what a preset says of a solver it does not say of
+// Values that follow from a flag follow from the given one, and a preset's values for one solver do not apply to
 // another.
 func TestPresetsBesideFlags(t *testing.T) {
 	c := settled(t, "--preset", "tiny", "--steps", "40", "--lr", "0.0005")
-	require.Equal(t, train.Cosine{Peak: 0.0005, Floor: 0.0005 / 10, WarmupSteps: 2, Steps: 40}, c.Training.Schedule.Schedule)
+	require.Equal(t, train.Cosine{Peak: 0.0005, Floor: 0.0005 / 10, WarmupSteps: 2, Steps: 40},
+		c.Training.Schedule.Schedule)
 	c = settled(t, "--preset", "tiny", "--solver", "sgd")
 	require.Equal(t, train.SolverConfig{Name: train.SGD, Decay: train.DecayMatrices}, c.Training.Solver)
 	require.Equal(t, float64(sgdRate), c.Training.Schedule.Schedule.(train.Cosine).Peak)
@@ -58,15 +65,16 @@ func TestPresetsBesideFlags(t *testing.T) {
 	require.Equal(t, train.SolverConfig{Name: train.SGD, Momentum: 0.5, Decay: train.DecayMatrices}, c.Training.Solver)
 	require.Equal(t, 0.25, c.Training.Schedule.Schedule.(train.Cosine).Peak)
 	c = settled(t, "--config", file, "--solver", "adam")
-	require.Equal(t, train.SolverConfig{Name: train.Adam, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices}, c.Training.Solver)
+	require.Equal(t, train.SolverConfig{Name: train.Adam, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
+		c.Training.Solver)
 	require.Equal(t, adamRate, c.Training.Schedule.Schedule.(train.Cosine).Peak)
 
-	// A part that names no solver is about any.
+	// A part that names no solver applies to any.
 	file = configFile(t, `{"training": {"solver": {"beta1": 0.75}}}`)
 	require.Equal(t, 0.75, settled(t, "--config", file, "--solver", "adam").Training.Solver.Beta1)
 }
 
-// A model of another type replaces a preset's, whose training stays.
+// A model of another type replaces a preset's; the preset's training stays.
 func TestPresetsBesideAnotherModel(t *testing.T) {
 	c := settled(t, "--preset", "tiny", "--model", "layer", "--layer", "causal")
 	require.Equal(t, settled(t, "--layer", "causal").Model, c.Model)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Resume gives the config of a run the values of the flags that may stand beside --resume, and refuses others.
+// Resume sets the values of the flags that --resume allows in the config of a run, and returns an error for others.
 func (c *Config) Resume(given *pflag.FlagSet) error {
 	var allowed []string
 	other := ""

@@ -11,15 +11,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Settings are the parts that the config of a new run is made of. Of --preset, the folder of --init, --config and the
-// flags, in this order, the last one that gives a value counts.
+// Settings are the parts that the config of a new run is built from: --preset, the folder of --init, --config and the
+// flags. A later one overrides those before it.
 type Settings struct {
 	flags  *pflag.FlagSet
 	parts  []part
 	merged tree // of all parts
 }
 
-// NewSettings collects what the flags and the files that they name give.
+// NewSettings collects the values of the flags and of the files that they name.
 func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 	s := &Settings{flags: flags, merged: tree{}}
 	if flags.Changed("preset") {
@@ -70,7 +70,7 @@ func (s *Settings) Config() (c Config, err error) {
 	return c, s.Named(c.validateBeforeText())
 }
 
-// Named returns err, about the config of these settings, in the names of whoever gave the wrong value: its flag, or
+// Named returns err, about the config of these settings, with the name of the wrong value at its origin: its flag, or
 // its path in a file.
 func (s *Settings) Named(err error) error {
 	var wrong *config.Error
@@ -91,7 +91,7 @@ func (s *Settings) Named(err error) error {
 func filePart(path string) (part, error) {
 	from := "--config: " + path
 	text, err := os.ReadFile(path)
-	var without *os.PathError // which repeats the path
+	var without *os.PathError // its message repeats the path
 	if errors.As(err, &without) {
 		err = without.Err
 	}

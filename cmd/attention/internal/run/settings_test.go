@@ -43,12 +43,13 @@ func configFile(t testing.TB, text string) string {
 	return path
 }
 
-// A flag goes before the config file, and that before the preset.
+// A flag overrides the config file, which overrides the preset.
 func TestSettingsPrecedence(t *testing.T) {
 	file := configFile(t, `{"model": {"n_layer": 3, "n_head": 2, "attn_pdrop": 0.25, "bias": true, "n_inner": null},
 		"training": {"steps": 7, "schedule": {"cosine": {"peak": 0.5}}}}`)
 	c := settled(t, "--preset", "nano-char", "--config", file, "--heads", "1", "--steps", "9")
-	require.Equal(t, layers.GPTConfig{ContextLength: 64, EmbedDim: 128, NumLayers: 3, NumHeads: 1, Activation: "gelu", Eps: 1e-5, AttentionDropout: 0.25, TieWordEmbeddings: true, Bias: true}, *c.Model.GPT)
+	require.Equal(t, layers.GPTConfig{ContextLength: 64, EmbedDim: 128, NumLayers: 3, NumHeads: 1, Activation: "gelu",
+		Eps: 1e-5, AttentionDropout: 0.25, TieWordEmbeddings: true, Bias: true}, *c.Model.GPT)
 	require.Equal(t, []int{9, 250, 12, 20}, []int{c.Training.Steps, c.Training.EvalEvery, c.Batch, c.EvalBatches})
 	require.Equal(t, 0.99, c.Training.Solver.Beta2)
 	require.Equal(t, train.Cosine{Peak: 0.5, Floor: 0.05, Steps: 9}, c.Training.Schedule.Schedule)
@@ -67,7 +68,7 @@ func TestSettingsPrecedence(t *testing.T) {
 	require.Equal(t, "float64", c.Dtype)
 }
 
-// What is not a flag counts in a config file, too.
+// A config file may also set values that have no flag.
 func TestSettingsWithoutFlag(t *testing.T) {
 	file := configFile(t, `{"model": {"width": 8, "attention": {"d_out": 16}},
 		"training": {"solver": {"decay": "all"}, "schedule": {"type": "constant"}}}`)
@@ -76,7 +77,8 @@ func TestSettingsWithoutFlag(t *testing.T) {
 	require.Equal(t, train.DecayAll, c.Training.Solver.Decay)
 	require.Equal(t, train.ConstantRate(0.25), c.Training.Schedule)
 	require.Equal(t, train.ConstantRate(adamRate), settled(t, "--config", file).Training.Schedule)
-	require.Equal(t, 24, settled(t, "--config", file, "--width", "24").Model.Layer.Attention.OutDim, "it follows from the width again")
+	require.Equal(t, 24, settled(t, "--config", file, "--width", "24").Model.Layer.Attention.OutDim,
+		"it follows from the width again")
 }
 
 func TestSettingsWrongFile(t *testing.T) {
@@ -107,7 +109,7 @@ func TestSettingsWrongFile(t *testing.T) {
 		if err == nil {
 			_, err = s.Config()
 		}
-		if c.reason == "out of range for the width" { // which the default is
+		if c.reason == "out of range for the width" { // the default is out of range
 			require.EqualError(t, err, "--heads: got 4, want a divisor of --width=6", c.reason)
 			continue
 		}
@@ -138,18 +140,21 @@ func TestSettingsName(t *testing.T) {
 	}
 }
 
-// The folder of --init says its model's form and tokenizer, before a preset and after a config file.
+// The folder of --init gives the model's form and tokenizer. It overrides a preset; a config file overrides it.
 func TestSettingsOfInit(t *testing.T) {
 	vocabulary, err := text.NewVocabulary("abc")
 	require.NoError(t, err)
-	dir := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2, Activation: "relu", ResidualDropout: 0.5, Bias: true}, vocabulary)
+	dir := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2,
+		Activation: "relu", ResidualDropout: 0.5, Bias: true}, vocabulary)
 	file := configFile(t, `{"model": {"n_positions": 4}}`)
 	c := settled(t, "--preset", "tiny", "--init", dir, "--config", file)
-	require.Equal(t, layers.GPTConfig{VocabSize: 5, ContextLength: 4, EmbedDim: 8, NumLayers: 1, NumHeads: 2, Activation: "relu", Eps: 1e-5, Bias: true}, *c.Model.GPT)
+	require.Equal(t, layers.GPTConfig{VocabSize: 5, ContextLength: 4, EmbedDim: 8, NumLayers: 1, NumHeads: 2,
+		Activation: "relu", Eps: 1e-5, Bias: true}, *c.Model.GPT)
 	require.Equal(t, vocabulary.Config(), c.Vocabulary)
 	require.Equal(t, TextSource{Name: dir}, *c.Init)
 	require.Equal(t, 8, c.Batch)
-	require.Equal(t, text.TokenizerConfig{Name: text.Characters}, settled(t, "--init", dir, "--tokenizer", "characters").Vocabulary)
+	require.Equal(t, text.TokenizerConfig{Name: text.Characters},
+		settled(t, "--init", dir, "--tokenizer", "characters").Vocabulary)
 	require.Equal(t, LayerModel, settled(t, "--init", dir, "--model", "layer").Model.Type())
 }
 

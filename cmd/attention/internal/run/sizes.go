@@ -11,18 +11,18 @@ type size struct {
 	of     any // the config of the field: the run's or the model's
 	field  string
 	value  int
-	number float64 // which does not overflow
+	number float64 // as a float it does not overflow
 	what   string
 }
 
-// How many numbers a tensor of a training step may hold: in float32 512 MB, and a step has several. A GPT's may be
-// larger.
+// The maximum number of elements of a tensor of a training step: 512 MB in float32, and a step has several. A GPT's
+// may be larger.
 const (
 	largestTensor    = 1 << 27
 	largestGPTTensor = 1 << 32
 )
 
-// validateSizes returns an error for what no memory would hold. All other checks come before.
+// validateSizes returns an error for sizes that do not fit in memory. All other checks come before it.
 func (c Config) validateSizes() error {
 	most, sizes := float64(largestTensor), []size(nil)
 	if c.Model.GPT != nil {

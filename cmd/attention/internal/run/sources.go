@@ -8,8 +8,8 @@ import (
 	"attention/train/text"
 )
 
-// Sources returns the batches to train on and those of all the validation text. With lastOnly only the token after a
-// window is a target.
+// Sources returns the batches to train on and those of the whole validation text. With lastOnly, only the token after
+// a window is a target.
 func (c *Corpus) Sources(r Config, lastOnly bool) (training train.Resumable, validation train.Source, err error) {
 	windows := text.WindowConfig{Batch: r.Batch, Context: r.Model.context(), LastOnly: lastOnly}
 	if r.Order == sequentialOrder {
@@ -32,7 +32,7 @@ func (c *Corpus) Sources(r Config, lastOnly bool) (training train.Resumable, val
 }
 
 // Sampled returns the batches of the evaluations during training: EvalBatches random batches of the validation split,
-// the same each time, or else the whole of it.
+// the same each time, or the whole split if EvalBatches is 0.
 func (c *Corpus) Sampled(r Config, lastOnly bool, whole train.Source) (train.Source, error) {
 	if r.EvalBatches == 0 {
 		return whole, nil
@@ -76,7 +76,7 @@ func shifts(n, context int, lastOnly bool) int {
 	return min(context, maxShifts, n-context)
 }
 
-// oneAfterAnother yields the batches of several sources as one evaluation.
+// oneAfterAnother yields the batches of several sources in turn, as one evaluation.
 type oneAfterAnother struct {
 	sources []*text.Epoch
 	at      int

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSources: a validation asks for every character that has a window before it,
-// once, or for each after every eighth of long windows that are seen as a whole.
+// TestSources: every character with a window before it is a target of a validation once,
+// or those after every eighth window if windows are long and seen as a whole.
 func TestSources(t *testing.T) {
 	ids := make([]int, 101)
 	for i := range ids {
@@ -24,7 +24,7 @@ func TestSources(t *testing.T) {
 	for _, s := range []struct {
 		context  int
 		lastOnly bool
-		targets  int // how many
+		targets  int // of one validation
 		first    int
 	}{
 		{7, false, 100, 1}, {7, true, 94, 7}, {1, true, 100, 1}, {8, true, 93, 8},
@@ -35,7 +35,7 @@ func TestSources(t *testing.T) {
 		r.Model.Layer = &chapter.LanguageModelConfig{ContextLength: s.context}
 		training, validation, err := c.Sources(r, s.lastOnly)
 		require.NoError(t, err)
-		for range 2 { // the second validation is like the first
+		for range 2 { // the second validation equals the first
 			asked := drain(t, validation)
 			require.Len(t, asked, s.targets, "%+v", s)
 			for target, times := range asked {

@@ -8,12 +8,12 @@ import (
 	"attention/internal/config"
 )
 
-// A tree is a JSON object as maps, with numbers as json.Number. It need not hold all of a config's values.
+// A tree is a JSON object as maps, with numbers as json.Number. It may hold only some of a config's values.
 type tree = map[string]any
 
-// parseTree parses a config.json or a part of one. What is null there counts as absent.
+// parseTree parses a config.json or a part of one. A null counts as absent.
 func parseTree(text []byte) (tree, error) {
-	var members map[string]json.RawMessage // one strict look, at keys that come twice too
+	var members map[string]json.RawMessage // strict: also refuses duplicate keys
 	if err := config.Foreign.Decode(text, &members); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func treeOf(v any) (tree, error) {
 	return parseTree(text)
 }
 
-// decode reads a tree into a config. Its errors are in JSON paths.
+// decode reads a tree into a config. Its errors name JSON paths.
 func (c *Config) decode(t tree) error {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -56,7 +56,7 @@ func dropNulls(t tree) {
 	}
 }
 
-// nameTypes writes the types of a model and a schedule that have none: earlier programs told models apart by their
+// nameTypes adds the types of a model and a schedule that lack them: earlier programs distinguished models by their
 // fields and wrote {"cosine": {…}}.
 func nameTypes(t tree) {
 	if model := treeAt(t, "model"); model["type"] == nil && len(model) > 0 {
@@ -96,7 +96,7 @@ func treeAt(t tree, path string) tree {
 	return inner
 }
 
-// setAt sets the value at a path and makes the objects around it.
+// setAt sets the value at a path and creates the objects around it.
 func setAt(t tree, path string, value any) {
 	for key, rest, inner := strings.Cut(path, "."); inner; key, rest, inner = strings.Cut(rest, ".") {
 		next, ok := t[key].(tree)

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTrainOnAFullDisk: a run that finds no room for a checkpoint says how to go on when
-// there is some, and that works. The disk is filled by a limit on file sizes, which leaves
-// room for what go test writes itself.
+// TestTrainOnAFullDisk: a run without room for a checkpoint prints how to resume it once
+// there is some, and that works. A limit on file sizes stands in for a full disk: it leaves
+// room for the files of go test itself.
 func TestTrainOnAFullDisk(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
@@ -39,7 +39,8 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	limit(before.Cur)
 	require.ErrorIs(t, err, syscall.EFBIG)
 	require.ErrorContains(t, err, "train: checkpoint after 10 steps: safetensors: ")
-	require.ErrorContains(t, err, "; go on from "+filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")+" with: attention train --resume "+folder)
+	require.ErrorContains(t, err, "; go on from "+
+		filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 	require.Equal(t, 1, term.ExitCode(err))
 	resume(t, folder)
 	want, got := outcome(t, calm), outcome(t, folder)
@@ -48,7 +49,7 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	require.True(t, maps.Equal(want, got))
 }
 
-// TestTrainInAReadOnlyFolder, at the start and later.
+// TestTrainInAReadOnlyFolder: it is an error at the start and later.
 func TestTrainInAReadOnlyFolder(t *testing.T) {
 	folder, _ := tinyRun(t)
 	parent := filepath.Dir(folder)
@@ -63,16 +64,18 @@ func TestTrainInAReadOnlyFolder(t *testing.T) {
 	asNobody(t, func() {
 		err := trainTo(t.Context(), new(bytes.Buffer), "--out", filepath.Join(parent, "other"))
 		require.ErrorIs(t, err, os.ErrPermission)
-		require.EqualError(t, err, "--out: mkdir "+filepath.Join(parent, "other")+": permission denied, want a folder to write to")
+		require.EqualError(t, err, "--out: mkdir "+filepath.Join(parent, "other")+
+			": permission denied, want a folder to write to")
 		err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 		require.ErrorIs(t, err, os.ErrPermission)
-		require.EqualError(t, err, "--resume: train: checkpoints: open "+filepath.Join(checkpoints, "lock")+": permission denied")
+		require.EqualError(t, err, "--resume: train: checkpoints: open "+filepath.Join(checkpoints, "lock")+
+			": permission denied")
 	})
 	require.Equal(t, before, contents(t, folder))
 }
 
-// asNobody does something with the permissions of nobody if the tests have those of
-// root, whom no folder is read-only for. They are this goroutine's own.
+// asNobody calls a function with the permissions of nobody if the tests run as root, for
+// whom no folder is read-only. Only this goroutine gets them.
 func asNobody(t *testing.T, do func()) {
 	if os.Getuid() == 0 {
 		runtime.LockOSThread()

@@ -18,8 +18,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// checkInit completes the source of initial weights; nil means none. If it has a checksum, the weights must have it,
-// too.
+// checkInit completes the source of initial weights; nil means none. If it has a checksum, the weights must match it.
 func checkInit(s *run.TextSource) error {
 	if s == nil {
 		return nil
@@ -36,7 +35,7 @@ func checkInit(s *run.TextSource) error {
 	return nil
 }
 
-// readInit reads the initial weights, unless they are new ones.
+// readInit reads the initial weights unless the run begins with new ones.
 func (r *training) readInit() error {
 	if r.config.Init == nil {
 		return nil
@@ -63,7 +62,7 @@ func (r *training) readWeights(path string) error {
 		return err
 	}
 	of := g.Model.Config()
-	of.ContextLength = min(of.ContextLength, r.model.Context()) // fewer positions are no harm
+	of.ContextLength = min(of.ContextLength, r.model.Context()) // fewer positions are fine
 	if err := atPath(path, r.config.Model.CheckForm(run.ModelConfig{GPT: &of})); err != nil {
 		return err
 	}
@@ -78,8 +77,8 @@ func (r *training) readWeights(path string) error {
 	return nil
 }
 
-// misfit returns an error that names the flag for which the weights of a run's model.safetensors do not fit, or nil if
-// there is no config beside it that names one.
+// misfit returns an error naming the flag that makes the weights of a run's model.safetensors unfit, or nil if no
+// config beside the file gives such a flag.
 func (r *training) misfit(path string) error {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), run.ConfigFile))
 	if err != nil || filepath.Base(path) != run.ModelFile {
@@ -122,7 +121,7 @@ func copyRows(to, from *tensor.Dense) {
 	}
 }
 
-// sourceOf returns size and checksum of a file, or of the files of a model's folder.
+// sourceOf returns the size and checksum of a file, or of the files of a model's folder.
 func sourceOf(path string) (run.TextSource, error) {
 	names := []string{path}
 	if run.IsFolder(path) {

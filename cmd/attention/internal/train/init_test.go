@@ -14,19 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stay are flags of a run that trains nothing.
+// stay are the flags of a run that does not move the weights.
 var stay = strings.Fields("--steps 1 --lr 0 --min-lr 0")
 
-// lastLoss is the last validation loss of a run.
+// lastLoss returns the last validation loss of a run.
 func lastLoss(t *testing.T, dir string) float64 {
 	lines := metricLines(t, dir)
 	return lines[len(lines)-1]["validation_loss"]
 }
 
-// TestTrainInitFolder: a run's folder and what export makes of it say form, tokenizer and
-// weights; a config file does so too, and one says the same as the other.
+// TestTrainInitFolder: a run's folder and its export give form, tokenizer and weights,
+// with --init and from a config file alike.
 func TestTrainInitFolder(t *testing.T) {
-	first, _ := tinyRun(t, append(tinyGPT, strings.Fields("--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64")...)...)
+	first, _ := tinyRun(t, append(tinyGPT,
+		strings.Fields("--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64")...)...)
 	c, err := run.ReadConfig(first)
 	require.NoError(t, err)
 	folders := []string{first}
@@ -42,7 +43,8 @@ func TestTrainInitFolder(t *testing.T) {
 	}
 	for _, dir := range folders {
 		again := filepath.Join(t.TempDir(), "run")
-		flags := append([]string{"--preset", "nano-char", "--text", c.Text.Name, "--batch", "3", "--eval-batches", "0", "--warmup", "0", "--decay-steps", "1",
+		flags := append([]string{"--preset", "nano-char", "--text", c.Text.Name, "--batch", "3", "--eval-batches", "0",
+			"--warmup", "0", "--decay-steps", "1",
 			"--sample", "0", "--init", dir, "--out", again}, stay...)
 		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
 		got, err := run.ReadConfig(again)
@@ -62,14 +64,15 @@ func TestTrainInitFolder(t *testing.T) {
 	}
 }
 
-// TestTrainInitCrops: a shorter context leaves the first positions, and float32 rounds.
+// TestTrainInitCrops: a shorter context keeps the first positions, and float32 rounds.
 func TestTrainInitCrops(t *testing.T) {
 	first, _ := tinyRun(t, append(tinyGPT, "--dtype", "float64")...)
 	c, err := run.ReadConfig(first)
 	require.NoError(t, err)
 	again := filepath.Join(t.TempDir(), "run")
-	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(stay, "--text", c.Text.Name, "--context", "4", "--model", "gpt",
-		"--init", first, "--dtype", "float32", "--dropout", "0.1", "--sample", "0", "--out", again)...))
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer),
+		append(stay, "--text", c.Text.Name, "--context", "4", "--model", "gpt",
+			"--init", first, "--dtype", "float32", "--dropout", "0.1", "--sample", "0", "--out", again)...))
 	was, err := safetensors.ReadFile(filepath.Join(first, "model.safetensors"))
 	require.NoError(t, err)
 	is, err := safetensors.ReadFile(filepath.Join(again, "model.safetensors"))
@@ -110,12 +113,13 @@ func TestTrainInitWrong(t *testing.T) {
 		"--width 12 --init " + layer + "/model.safetensors":      "--init: " + layer + "/model.safetensors: --width: got 12, want 8, that of the weights",
 		"--model gpt --heads 2 --layers 2 --width 16 --context 6 --init " + gpt + "/model.safetensors": "--init: " + gpt + "/model.safetensors: --width: got 16, want 8, that of the weights",
 	} {
-		err := trainTo(t.Context(), new(bytes.Buffer), append(strings.Fields(args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)
+		err := trainTo(t.Context(), new(bytes.Buffer),
+			append(strings.Fields(args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)
 		require.ErrorContains(t, err, want, args)
 	}
 }
 
-// TestTrainInit: the weights of a file, all of them and no others.
+// TestTrainInit: a file must hold all of the weights and no others.
 func TestTrainInit(t *testing.T) {
 	other, _ := tinyRun(t, "--seed", "5")
 	init := filepath.Join(other, "model.safetensors")

@@ -23,7 +23,7 @@ func (r *training) drawLoss(w io.Writer) error {
 	return plot.WriteCurves(w, title, "step", "loss (nats per "+strings.TrimSuffix(r.corpus.Unit(), "s")+")", r.curves())
 }
 
-// curves returns the lines to draw; the loss of single steps is a pale one.
+// curves returns the lines to draw; that of single steps is pale.
 func (r *training) curves() []plot.Curve {
 	blue, pale := color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}, color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0x50}
 	orange, grey := color.NRGBA{R: 0xe6, G: 0x55, B: 0x0d, A: 0xff}, color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff}
@@ -48,7 +48,7 @@ func (r *training) curves() []plot.Curve {
 	return curves
 }
 
-// meanLosses cuts the steps into at most n groups of one size and returns the mean of each.
+// meanLosses divides the steps into at most n groups of one size and returns the mean of each.
 func meanLosses(steps []train.StepResult, n int) plotter.XYs {
 	size := (len(steps) + n - 1) / n
 	var points plotter.XYs

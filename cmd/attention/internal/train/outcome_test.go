@@ -13,10 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contents are the files of a run folder, but for the lock.
+// contents returns the files of a run folder without the lock.
 func contents(t *testing.T, folder string) map[string]string {
 	files := map[string]string{}
-	for _, name := range append(namesIn(t, folder), prefixed(run.CheckpointsFolder, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))...) {
+	for _, name := range append(namesIn(t, folder),
+		prefixed(run.CheckpointsFolder, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))...) {
 		switch filepath.Base(name) {
 		case run.CheckpointsFolder, "lock":
 			continue
@@ -28,7 +29,7 @@ func contents(t *testing.T, folder string) map[string]string {
 	return files
 }
 
-// outcome are the files of a run folder, but for how fast the run was.
+// outcome returns the files of a run folder without the run's speed.
 func outcome(t *testing.T, folder string) map[string]string {
 	files := contents(t, folder)
 	var lines strings.Builder
@@ -53,7 +54,8 @@ func prefixed(folder string, names []string) (paths []string) {
 func requireSameOutcome(t *testing.T, want, got string) {
 	wanted, found := outcome(t, want), outcome(t, got)
 	for name, content := range wanted {
-		require.True(t, content == found[name], "%s of %s and %s differ: %d bytes, %d bytes", name, want, got, len(content), len(found[name]))
+		require.True(t, content == found[name], "%s of %s and %s differ: %d bytes, %d bytes",
+			name, want, got, len(content), len(found[name]))
 	}
 	require.Len(t, found, len(wanted), "%v", found)
 }

@@ -39,14 +39,14 @@ func TestMain(m *testing.M) {
 // child is attention train in a process of its own.
 type child struct {
 	process *os.Process
-	printed *bytes.Buffer // with its errors, to be read when it is done
+	printed *bytes.Buffer // stdout and stderr, to be read when it is done
 	done    chan struct{}
 	err     error // when it is done
 }
 
 func startTrain(t *testing.T, args ...string) *child { return startTrainTo(t, nil, args...) }
 
-// startTrainTo has it print to a file, unless that is nil.
+// startTrainTo starts a child that prints to a file, unless that is nil.
 func startTrainTo(t *testing.T, stdout *os.File, args ...string) *child {
 	require.Empty(t, os.Getenv(childVariable), "a child was asked to start children of its own")
 	self, err := os.Executable()
@@ -68,13 +68,13 @@ func startTrainTo(t *testing.T, stdout *os.File, args ...string) *child {
 	return c
 }
 
-// kill ends the process at once, if it has not ended by itself.
+// kill ends the process at once unless it has already ended.
 func (c *child) kill() {
 	_ = c.process.Kill()
 	<-c.done
 }
 
-// until waits until something is so, and says whether it was before the process ended.
+// until waits for a condition and reports whether it held before the process ended.
 func (c *child) until(so func() bool) bool {
 	for !so() {
 		select {
@@ -130,8 +130,8 @@ func TestTrainSurvivesKills(t *testing.T) {
 	requireSameOutcome(t, filepath.Join(dir, "calm"), folder)
 }
 
-// TestTrainInterrupted: Ctrl-C ends a run with exit code 130 and the command that goes on
-// with it; until then no other process may.
+// TestTrainInterrupted: Ctrl-C ends a run with exit code 130 and prints the command that
+// resumes it; until then no other process may resume it.
 func TestTrainInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	text, calm, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "calm"), filepath.Join(dir, "it's stopped")
@@ -152,7 +152,8 @@ func TestTrainInterrupted(t *testing.T) {
 	require.Equal(t, 130, exit.ExitCode(), c.printed)
 	said := regexp.MustCompile(`(?m)^attention: train: stopped after (\d+) of 3000 steps; go on with: attention train (.*)$`).FindStringSubmatch(c.printed.String())
 	require.NotNil(t, said, c.printed)
-	require.Equal(t, []string{"step-" + fmt.Sprintf("%08s", said[1]) + ".safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
+	require.Equal(t, []string{"step-" + fmt.Sprintf("%08s", said[1]) + ".safetensors"},
+		namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
 
 	shell, err := exec.Command("sh", "-c", "printf '%s\\n' "+said[2]).Output()
 	require.NoError(t, err)
@@ -165,7 +166,7 @@ func TestTrainInterrupted(t *testing.T) {
 	requireSameOutcome(t, calm, folder)
 }
 
-// begin are the flags to go on with a run, or to begin it if it was killed before it had.
+// begin returns the flags to resume a run, or to begin it if it was killed before it began.
 func begin(folder string, flags []string) []string {
 	if fileSize(filepath.Join(folder, run.ConfigFile)) == 0 {
 		return flags
@@ -173,8 +174,8 @@ func begin(folder string, flags []string) []string {
 	return []string{"--resume", folder, "--sample", "0"}
 }
 
-// fileSize is 0 for a file that is not there. It is asked for so often that go test need
-// not note each time.
+// fileSize returns the size of a file, 0 if there is none. It is called so often that
+// go test should not record each call.
 func fileSize(path string) int64 {
 	var info unix.Stat_t
 	if unix.Stat(path, &info) != nil {
@@ -183,7 +184,7 @@ func fileSize(path string) int64 {
 	return info.Size
 }
 
-// isSaving says whether a checkpoint is being written.
+// isSaving reports whether a checkpoint is being written.
 func isSaving(folder string) bool {
 	entries, _ := os.ReadDir(filepath.Join(folder, run.CheckpointsFolder))
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".tmp-") })

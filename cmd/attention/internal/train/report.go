@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// printHead prints what the run trains.
+// printHead prints the model and the text of the run.
 func (r *training) printHead() {
 	c, config := r.corpus, r.config
 	training := config.Training
@@ -79,7 +79,8 @@ func peakRate(s train.ScheduleConfig) float64 {
 func (r *training) printMemory() {
 	const mega = 1e6
 	m := r.loop.Memory()
-	fmt.Fprintf(r.out, "memory    weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
+	fmt.Fprintf(r.out, "memory    weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB",
+		float64(m.Weights)/mega,
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
 	if g := r.config.Model.GPT; g != nil {
 		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(cacheBytes(*g, r.params.Dtype()))/mega)
@@ -98,14 +99,15 @@ func (r *training) printEvaluation(e train.Evaluation) {
 	}
 	if !r.tabled {
 		r.tabled = true
-		fmt.Fprintf(r.out, "%*s  %8s  %10s%s  %9s  %8s\n", width, "step", "training", "validation", head, "grad norm", "tokens/s")
+		fmt.Fprintf(r.out, "%*s  %8s  %10s%s  %9s  %8s\n",
+			width, "step", "training", "validation", head, "grad norm", "tokens/s")
 	}
 	loss, rate := r.history.Recent()
 	last := r.history.Steps[len(r.history.Steps)-1]
 	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n", width, e.Step, loss, e.Loss, values, last.GradNorm, rate)
 }
 
-// printVerdict prints in words what the last validation showed.
+// printVerdict prints the result of the last validation in words.
 func (r *training) printVerdict(steps int, took time.Duration) {
 	fmt.Fprintf(r.out, "\n%d steps in %.1f s.", steps, took.Seconds())
 	defer fmt.Fprintln(r.out)
@@ -120,7 +122,7 @@ func (r *training) printVerdict(steps int, took time.Duration) {
 		last, what = *r.last, "It"
 	}
 	switch ngram := r.corpus.NGram; {
-	case ngram == nil: // and the loss has been printed
+	case ngram == nil: // the loss has already been printed
 	case last.Loss < ngram.Bigram:
 		fmt.Fprintf(r.out, " %s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one.",
 			what, ngram.Bigram-last.Loss, r.corpus.Unit())
@@ -130,15 +132,15 @@ func (r *training) printVerdict(steps int, took time.Duration) {
 	}
 }
 
-// mostShown is the most parameters that a report has rows for. Of a model with more it shows the first ones and the
+// mostShown is the maximum number of parameters with a row in a report. Of a larger model it shows the first and the
 // last few.
 const (
 	mostShown = 40
 	lastShown = 4
 )
 
-// shownParams returns the names of the parameters that a report shows, and the number of those that it leaves out
-// before the last few.
+// shownParams returns the names of the parameters that a report shows, and the number of those left out before the
+// last few.
 func (r *training) shownParams() (names []string, left int) {
 	for name := range r.params.All() {
 		names = append(names, name)
@@ -187,7 +189,8 @@ func (r *training) printUpdates(before map[string]*tensor.Dense) {
 		fmt.Fprintf(r.out, "%-*s  %12s  %9.4f  %9.4f  %9.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
 	}
 	after, _ := r.params.Get(corner)
-	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n", corner, cornerString(before[corner]), cornerString(after))
+	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n",
+		corner, cornerString(before[corner]), cornerString(after))
 }
 
 // cornerString prints the first three rows and four columns.
@@ -216,7 +219,7 @@ func normsOf[F float32 | float64](was, is []F) (before, after, change float64) {
 	return math.Sqrt(before), math.Sqrt(after), math.Sqrt(change)
 }
 
-// cacheBytes is the memory of the keys and values of a whole text.
+// cacheBytes returns the memory of the keys and values of a whole text.
 func cacheBytes(c layers.GPTConfig, dt tensor.Dtype) int {
 	heads := cmp.Or(c.NumKVHeads, c.NumHeads)
 	return 2 * c.NumLayers * c.ContextLength * heads * (c.EmbedDim / c.NumHeads) * int(dt.Size())

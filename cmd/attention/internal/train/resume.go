@@ -42,7 +42,7 @@ func resumeRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	return r.run(ctx)
 }
 
-// restoreRun makes the run of a config again and restores its newest checkpoint, or the given one. Without a checkpoint
+// restoreRun recreates the run of a config and restores its newest checkpoint, or the given one. Without a checkpoint
 // the run starts over.
 func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string) (*training, error) {
 	c, err := run.ReadCorpus(config)

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stopAfter runs attention train until the validation after so many steps, and stops it.
+// stopAfter runs attention train until the validation after the given number of steps, and stops it.
 func stopAfter(t *testing.T, steps int, args ...string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -26,7 +26,7 @@ func stopAfter(t *testing.T, steps int, args ...string) {
 	require.ErrorContains(t, err, fmt.Sprintf("train: stopped after %d of ", steps))
 }
 
-// resume goes on with a run to its end and returns what was printed.
+// resume resumes a run to its end and returns its output.
 func resume(t *testing.T, args ...string) string {
 	var out bytes.Buffer
 	require.NoError(t, trainTo(t.Context(), &out, append([]string{"--resume"}, args...)...))
@@ -48,7 +48,8 @@ func TestTrainResumes(t *testing.T) {
 			text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
 			require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 			run := func(folder string) []string {
-				return append(append(tinyFlags(text, folder), strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --clip 0.5")...), strings.Fields(flags)...)
+				return append(append(tinyFlags(text, folder),
+					strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --clip 0.5")...), strings.Fields(flags)...)
 			}
 			var out bytes.Buffer
 			require.NoError(t, trainTo(t.Context(), &out, run(calm)...))
@@ -65,7 +66,7 @@ func TestTrainResumes(t *testing.T) {
 	}
 }
 
-// TestTrainLengthens: more steps of a schedule that was made for them.
+// TestTrainLengthens: a run resumes for more steps if its schedule covers them.
 func TestTrainLengthens(t *testing.T) {
 	calm, _ := tinyRun(t, "--steps", "20", "--dropout", "0.3", "--keep", "1")
 	folder, _ := tinyRun(t, "--steps", "10", "--dropout", "0.3", "--decay-steps", "20", "--save-every", "7")
@@ -84,13 +85,14 @@ func TestTrainLengthens(t *testing.T) {
 	require.Equal(t, 20, c.Training.Steps)
 	require.Equal(t, run.SampleConfig{}, c.Sample)
 	require.Equal(t, train.CheckpointsConfig{Every: 500, Keep: 1}, c.Checkpoints)
-	require.Equal(t, []string{"lock", "step-00000020.safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
+	require.Equal(t, []string{"lock", "step-00000020.safetensors"},
+		namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
 
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder, "--steps", "19")
 	require.EqualError(t, err, "--steps: got 19, want at least the 20 that the run has taken")
 }
 
-// killBeforeCheckpoint leaves of a run what is there before its first checkpoint.
+// killBeforeCheckpoint reduces a run to its files before its first checkpoint.
 func killBeforeCheckpoint(t *testing.T, folder string) {
 	checkpoints, err := filepath.Glob(filepath.Join(folder, run.CheckpointsFolder, "step-*"))
 	require.NoError(t, err)
@@ -99,8 +101,8 @@ func killBeforeCheckpoint(t *testing.T, folder string) {
 	require.NoError(t, os.Remove(filepath.Join(folder, run.ModelFile)))
 }
 
-// TestTrainResumeWithoutCheckpoint: a run that was killed before its first one begins
-// anew, with the weights that it began with.
+// TestTrainResumeWithoutCheckpoint: a run that was killed before its first checkpoint
+// starts over with the same initial weights.
 func TestTrainResumeWithoutCheckpoint(t *testing.T) {
 	other, _ := tinyRun(t, "--seed", "5")
 	init := filepath.Join(other, "model.safetensors")
@@ -141,7 +143,8 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.ErrorContains(t, err, "train: checkpoint after 5 steps: train: metrics: sync ")
 	require.ErrorContains(t, err, "; go on from "+f.Checkpoints.Path(5)+" with: attention train --resume "+folder)
-	require.Equal(t, []string{"lock", "step-00000005.safetensors"}, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
+	require.Equal(t, []string{"lock", "step-00000005.safetensors"},
+		namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
 	resume(t, folder)
 	require.Equal(t, want, outcome(t, folder))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTrainResumeRefuses what is no run, what would make it another one, and files that
-// are not what they were.
+// TestTrainResumeRefuses: a folder that is no run, flags that would change the run, and
+// changed files are errors.
 func TestTrainResumeRefuses(t *testing.T) {
 	folder, _ := tinyRun(t)
 	path := func(name ...string) string { return filepath.Join(append([]string{folder}, name...)...) }
@@ -36,8 +36,10 @@ func TestTrainResumeRefuses(t *testing.T) {
 	requireError("--steps: got 0, want at least 1", folder, "--steps", "0")
 	requireError("--keep: got 0, want at least 1", folder, "--keep", "0")
 	requireError("--steps: got 11, want at least the 12 that the run has taken", folder, "--steps", "11")
-	requireError("--prompt: text: got 'é' at position 0, want one of the vocabulary's 28 characters", folder, "--prompt", "é")
-	requireError("--resume: open "+path("nothere", run.ConfigFile)+": no such file or directory, want the folder of a run", path("nothere"))
+	requireError("--prompt: text: got 'é' at position 0, want one of the vocabulary's 28 characters",
+		folder, "--prompt", "é")
+	requireError("--resume: open "+path("nothere", run.ConfigFile)+": no such file or directory, want the folder of a run",
+		path("nothere"))
 	requireError("--resume: open ", text)
 
 	// Files that are changed, one at a time.
@@ -59,7 +61,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 	spoil(config, replace("batch", "bunch"), "--resume: "+config+`: unknown field "bunch"; it has text, `)
 	spoil(config, replace(`"float32"`, `"float16"`), "--resume: "+config+`: dtype: got "float16", want`)
 	spoil(config, replace(`"num_heads": 2`, `"num_heads": 4`), `model.attention.num_heads: got "2", want the loop's "4"`)
-	spoil(config, replace(`"width": 8`, `"width": 9`), "--resume: "+config+": model.attention.num_heads: got 2, want a divisor of model.width=9")
+	spoil(config, replace(`"width": 8`, `"width": 9`),
+		"--resume: "+config+": model.attention.num_heads: got 2, want a divisor of model.width=9")
 	spoil(config, replace(`"name": "adamw"`, `"name": "adam"`), "solver: got adamw(")
 	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
 	spoil(path(run.MetricsFile), replace(`{"step":7,`, `{"step":8,`), path(run.MetricsFile)+`: line 8: got "{\"step\":8,`)
@@ -73,8 +76,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 	resume(t, folder)
 }
 
-// TestTrainResumesFromAnOlderCheckpoint when the newest is damaged, by the command that
-// the error gives.
+// TestTrainResumesFromAnOlderCheckpoint: if the newest is damaged, the command in the
+// error resumes from an older one.
 func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3", "--dropout", "0.2")
 	want := outcome(t, folder)
@@ -85,41 +88,47 @@ func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	require.NoError(t, os.WriteFile(newest, content, 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 	older := filepath.Join(folder, run.CheckpointsFolder, "step-00000010.safetensors")
-	require.ErrorContains(t, err, "; the newest intact checkpoint is "+older+"; go on from it with: attention train --resume "+older)
+	require.ErrorContains(t, err, "; the newest intact checkpoint is "+older+
+		"; go on from it with: attention train --resume "+older)
 	require.Equal(t, 1, term.ExitCode(err))
 	require.Contains(t, resume(t, older), "2 steps in ")
 	require.Equal(t, want, outcome(t, folder))
 }
 
-// TestTrainFailsAfterCheckpoints: the error says where the run can be gone on with.
+// TestTrainFailsAfterCheckpoints: the error names the checkpoint to resume from.
 func TestTrainFailsAfterCheckpoints(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
-	out := &doOnce{text: "  10  ", do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
+	out := &doOnce{text: "  10  ",
+		do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
 	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
 	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; go on from "+
 		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 }
 
-// A run whose checkpoints are lost does not begin again over what it has learnt.
+// A run whose checkpoints are lost does not start over and overwrite what it has learnt.
 func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4",
+		"--sample", "0", "--out", out)
 	require.NoError(t, err)
 	metrics, err := os.ReadFile(filepath.Join(out, run.MetricsFile))
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(filepath.Join(out, "checkpoints")))
 	_, err = commandtest.Output(t.Context(), New(), "--resume", out, "--steps", "6")
-	require.EqualError(t, err, "--resume: "+out+": got no checkpoint of a run that has taken 4 steps, want one; begin anew with --config "+filepath.Join(out, run.ConfigFile))
+	require.EqualError(t, err, "--resume: "+out+
+		": got no checkpoint of a run that has taken 4 steps, want one; begin anew with --config "+
+		filepath.Join(out, run.ConfigFile))
 	after, err := os.ReadFile(filepath.Join(out, run.MetricsFile))
 	require.NoError(t, err)
 	require.Equal(t, metrics, after)
 }
 
-// What the steps depend on cannot be edited under a checkpoint.
+// Values that the steps depend on cannot be edited under a checkpoint.
 func TestResumeWithAnotherConfigIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4", "--sample", "0", "--out", out)
+	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4",
+		"--sample", "0", "--out", out)
 	require.NoError(t, err)
 	path := filepath.Join(out, run.ConfigFile)
 	config, err := os.ReadFile(path)

@@ -31,13 +31,13 @@ type training struct {
 	folder     *run.Folder
 	begin      int // steps that another process took
 	history    run.History
-	last       *train.Evaluation // of the whole validation split, if the others are of parts
+	last       *train.Evaluation // on the whole validation split, if the others saw parts
 	tabled     bool              // whether the head of the table of losses is printed
 	progress   *term.Progress
 	out        *term.Output
 }
 
-// beginRun trains a new run. Wrong flags and files are found before the run folder is made.
+// beginRun trains a new run. It reports wrong flags and files before it makes the run folder.
 func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	settings, err := run.NewSettings(flags)
 	if err != nil {
@@ -110,7 +110,7 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	return r, err
 }
 
-// run takes the remaining steps and writes their outcome to the folder.
+// run takes the remaining steps and writes the result to the folder.
 func (r *training) run(ctx context.Context) error {
 	defer r.folder.Checkpoints.Close()
 	r.loop.SaveTo(r.folder.Checkpoints)
@@ -125,7 +125,7 @@ func (r *training) run(ctx context.Context) error {
 	r.progress.Clear()
 	if err != nil {
 		err = r.explain(ctx, err)
-		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // no model to leave
+		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // there is no model to save
 			return errors.Join(err, r.folder.Metrics.Close(), r.out.Err())
 		}
 	}
@@ -141,11 +141,12 @@ func (r *training) run(ctx context.Context) error {
 	if _, ok := r.model.(run.Watchable); ok {
 		picture = " attention.png,"
 	}
-	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n", r.folder.Path, picture)
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n",
+		r.folder.Path, picture)
 	return r.out.Err()
 }
 
-// save writes the model and the pictures. An error with one file does not keep it from the others.
+// save writes the model and the pictures. If one file fails, it still writes the others.
 func (r *training) save() error {
 	f := r.folder
 	err := errors.Join(
@@ -171,7 +172,7 @@ func (r *training) onEval(e train.Evaluation) {
 	r.printEvaluation(e)
 }
 
-// evaluateWhole evaluates on all of the validation split, if the evaluations during training saw parts of it.
+// evaluateWhole evaluates on the whole validation split if the evaluations during training saw only parts of it.
 func (r *training) evaluateWhole(ctx context.Context) error {
 	if r.config.EvalBatches == 0 {
 		return nil
@@ -185,7 +186,7 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 	return nil
 }
 
-// loss is the mean cross-entropy of the next tokens.
+// loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
 	return text.TokenLoss(r.model.Forward, text.WindowConfig{Batch: r.config.Batch, Context: r.model.Context()})(b)
 }

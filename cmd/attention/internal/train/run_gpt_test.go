@@ -22,10 +22,10 @@ import (
 // tinyGPT are flags for a GPT beside tinyFlags: E 8, H 2, T 6, B 3, two layers.
 var tinyGPT = strings.Fields("--model gpt --layers 2 --lr 0.01")
 
-// gptFiles are what a run of a GPT leaves in its folder.
+// gptFiles are the files that a run of a GPT leaves in its folder.
 var gptFiles = []string{"checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}
 
-// TestTrainGPT with every tokenizer.
+// TestTrainGPT trains with every tokenizer.
 func TestTrainGPT(t *testing.T) {
 	for tokenizer, c := range map[string]struct {
 		text   string
@@ -43,13 +43,15 @@ func TestTrainGPT(t *testing.T) {
 			require.Equal(t, c.bigram, strings.Contains(printed, "bigram"))
 			require.NotContains(t, printed, "The last validation loss", "it has been said")
 			require.Contains(t, printed, "A corner of transformer.h.0.attn.c_attn.weight before:")
-			require.Contains(t, printed, "The validations above are over 2 random batches;\nthe loss of the whole validation text is ")
+			require.Contains(t, printed,
+				"The validations above are over 2 random batches;\nthe loss of the whole validation text is ")
 			require.Contains(t, printed, "/run: model.safetensors, config.json, metrics.jsonl, loss.png, checkpoints\n")
 			require.NotEmpty(t, sampled(t, printed))
 			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
 			config, err := run.ReadConfig(folder)
 			require.NoError(t, err)
-			require.Equal(t, layers.GPTConfig{VocabSize: c.vocab, ContextLength: 6, EmbedDim: 8, NumLayers: 2, NumHeads: 2, Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true},
+			require.Equal(t, layers.GPTConfig{VocabSize: c.vocab, ContextLength: 6, EmbedDim: 8, NumLayers: 2, NumHeads: 2,
+				Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true},
 				*config.Model.GPT)
 			require.Equal(t, tokenizer, config.Vocabulary.Name)
 			require.Equal(t, c.bigram, config.NGram != nil)
@@ -57,7 +59,7 @@ func TestTrainGPT(t *testing.T) {
 	}
 }
 
-// TestTrainGPTReports what the run will take.
+// TestTrainGPTReports: the head gives the model's size and memory.
 func TestTrainGPTReports(t *testing.T) {
 	_, printed := tinyRun(t, append(tinyGPT, "--kv-heads", "1", "--residual-dropout", "0.25", "--dtype", "float64")...)
 	require.Contains(t, printed, "model     gpt, 2 layers, 2 heads (1 of keys and values), width 8, dropout of residuals 0.25, float64: "+
@@ -72,7 +74,8 @@ func TestTrainGPTResumes(t *testing.T) {
 	text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	flags := func(folder string) []string {
-		return append(append(tinyFlags(text, folder), tinyGPT...), strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --eval-batches 4 --tokenizer bytes")...)
+		return append(append(tinyFlags(text, folder), tinyGPT...),
+			strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --eval-batches 4 --tokenizer bytes")...)
 	}
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags(calm)...))
 	stopAfter(t, 5, flags(folder)...)
@@ -82,7 +85,8 @@ func TestTrainGPTResumes(t *testing.T) {
 	before := outcome(t, folder)
 	require.Contains(t, resume(t, folder), "0 steps in ")
 	require.Equal(t, before, outcome(t, folder))
-	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(flags(filepath.Join(dir, "other")), "--dropout", "0")...))
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer),
+		append(flags(filepath.Join(dir, "other")), "--dropout", "0")...))
 	require.NotEqual(t, before["model.safetensors"], outcome(t, filepath.Join(dir, "other"))["model.safetensors"])
 
 	config := filepath.Join(folder, run.ConfigFile)
@@ -97,7 +101,7 @@ func TestTrainGPTResumes(t *testing.T) {
 	}
 }
 
-// TestTrainEvaluates on the same random batches each time, and on all at the end.
+// TestTrainEvaluates: every evaluation is on the same random batches; one at the end is on all.
 func TestTrainEvaluates(t *testing.T) {
 	folder, printed := tinyRun(t, append(tinyGPT, "--eval-batches", "2", "--lr", "0", "--min-lr", "0")...)
 	losses := map[int][]float64{}
@@ -116,7 +120,7 @@ func TestTrainEvaluates(t *testing.T) {
 	require.Regexp(t, `the loss of the whole validation text is [0-9.]+\. It is not below the bigram's`, printed)
 }
 
-// metricLines are the lines of metrics.jsonl.
+// metricLines returns the lines of metrics.jsonl.
 func metricLines(t *testing.T, folder string) (lines []map[string]float64) {
 	text, err := os.ReadFile(filepath.Join(folder, run.MetricsFile))
 	require.NoError(t, err)
@@ -141,7 +145,7 @@ func TestTrainGPTAsPyTorch(t *testing.T) {
 	for _, c := range []struct {
 		name, dtype string
 		flags       []string
-		tol         float64 // steps feed roundings back; seen are 2e-15 and 5e-7
+		tol         float64 // rounding errors grow over the steps; measured 2e-15 and 5e-7
 	}{
 		{"bias", "float64", nil, 1e-13},
 		{"plain", "float32", []string{"--bias=false", "--activation", "gelu"}, 5e-6},
@@ -150,7 +154,8 @@ func TestTrainGPTAsPyTorch(t *testing.T) {
 			dir := t.TempDir()
 			path, weights, folder := filepath.Join(dir, "text"), filepath.Join(dir, "weights"), filepath.Join(dir, "run")
 			require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o644))
-			writeGolden(t, weights, file, map[string]tensor.Dtype{"float32": tensor.Float32, "float64": tensor.Float64}[c.dtype], c.name == "plain")
+			writeGolden(t, weights, file, map[string]tensor.Dtype{"float32": tensor.Float32, "float64": tensor.Float64}[c.dtype],
+				c.name == "plain")
 			flags := append(strings.Fields("--model gpt --layers 2 --heads 3 --width 12 --context 7 --batch 5 --order sequential --steps 100 "+
 				"--lr 1e-2 --min-lr 1e-3 --warmup 10 --decay-steps 80 --beta2 0.99 --weight-decay 0.1 --sample 0 --eval-every 0"), c.flags...)
 			flags = append(flags, "--dtype", c.dtype, "--text", path, "--init", weights, "--out", folder)
@@ -169,7 +174,8 @@ func TestTrainGPTAsPyTorch(t *testing.T) {
 // writeGolden writes the golden weights in a type.
 func writeGolden(t *testing.T, path string, file *golden.File, dt tensor.Dtype, plain bool) {
 	p := layers.NewBlankParams(dt)
-	_, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Bias: !plain, Activation: "gelu_new", TieWordEmbeddings: true})
+	_, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2,
+		NumHeads: 3, Bias: !plain, Activation: "gelu_new", TieWordEmbeddings: true})
 	require.NoError(t, err)
 	for name, v := range p.All() {
 		values := file.Float64("weight." + name)

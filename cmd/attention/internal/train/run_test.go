@@ -44,7 +44,7 @@ func TestTrainIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestTrainMovesTheWeights from the seed's initial ones; a learning rate of 0 does not.
+// TestTrainMovesTheWeights: training moves the seed's initial weights; a learning rate of 0 does not.
 func TestTrainMovesTheWeights(t *testing.T) {
 	for _, solver := range []string{train.SGD, train.Adam, train.AdamW} {
 		for _, rate := range []string{"0.01", "0"} {
@@ -59,7 +59,8 @@ func TestTrainMovesTheWeights(t *testing.T) {
 			for name, initial := range p.All() {
 				now, ok := model.Get(name)
 				require.True(t, ok, name)
-				require.Equal(t, rate == "0", slices.Equal(initial.Float32s(), now.Data.([]float32)), "%s %s %s", solver, rate, name)
+				require.Equal(t, rate == "0", slices.Equal(initial.Float32s(), now.Data.([]float32)),
+					"%s %s %s", solver, rate, name)
 				was, _, _ := norms(initial, initial)
 				require.Contains(t, printed, fmt.Sprintf("  %9.4f  ", was))
 			}
@@ -83,11 +84,12 @@ func TestTrainDecay(t *testing.T) {
 	require.NotEqual(t, matrices, biases("--decay", "all"))
 }
 
-// TestTrainFallsBelowBigram: on the built-in text a shortened default run learns
-// more than pairs of characters tell, with a margin that no other seed would lose.
+// TestTrainFallsBelowBigram: on the built-in text a shortened default run learns more
+// than pairs of characters give, with a margin wide enough for any seed.
 func TestTrainFallsBelowBigram(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, trainTo(t.Context(), &out, "--steps", "500", "--eval-every", "0", "--out", filepath.Join(t.TempDir(), "run")))
+	require.NoError(t, trainTo(t.Context(), &out, "--steps", "500", "--eval-every", "0",
+		"--out", filepath.Join(t.TempDir(), "run")))
 	row := regexp.MustCompile(`(?m)^ 500 +([0-9.]+) +([0-9.]+) +([0-9.]+) +([0-9.]+)`).FindStringSubmatch(out.String())
 	require.NotNil(t, row)
 	var losses [4]float64
@@ -100,10 +102,11 @@ func TestTrainFallsBelowBigram(t *testing.T) {
 	require.Less(t, training, bigram-0.1)
 	require.Less(t, bigram, unigram-0.5)
 	require.Contains(t, out.String(), "The last validation loss is 0.")
-	require.Contains(t, out.String(), " below the bigram's: so\nmuch has the attention learnt from the characters before the last one.\n")
+	require.Contains(t, out.String(),
+		" below the bigram's: so\nmuch has the attention learnt from the characters before the last one.\n")
 }
 
-// TestTrainTexts of other kinds than prose.
+// TestTrainTexts trains on texts other than prose.
 func TestTrainTexts(t *testing.T) {
 	for name, text := range map[string]string{
 		"line ends of two characters": "The cat sat.\r\nThe dog ran.\r\n",
@@ -131,7 +134,7 @@ func runText(t *testing.T, text string) {
 	commandtest.RequirePicture(t, dir+"/run/attention.png", commandtest.WeightColors())
 }
 
-// TestSettingsOfARun: its config.json makes the same run again, whatever its flags were.
+// TestSettingsOfARun: a run's config.json repeats the run, whatever its flags were.
 func TestSettingsOfARun(t *testing.T) {
 	for _, flags := range []string{
 		"--model gpt --layers 1 --kv-heads 1 --hidden 5 --activation relu --norm-eps 0.01 --bias=false --tie=false --vocab 40 --dropout 0.1 --attention-dropout 0.2 " +
@@ -142,12 +145,13 @@ func TestSettingsOfARun(t *testing.T) {
 	} {
 		folder, _ := tinyRun(t, strings.Fields(flags)...)
 		again := filepath.Join(t.TempDir(), "again")
-		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, run.ConfigFile), "--out", again))
+		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, run.ConfigFile),
+			"--out", again))
 		requireSameOutcome(t, folder, again)
 	}
 }
 
-// TestSettingsNameAnotherFile: the text of a config has to be what it was.
+// TestSettingsNameAnotherFile: the text of a config must be unchanged.
 func TestSettingsNameAnotherFile(t *testing.T) {
 	folder, _ := tinyRun(t, "--tokenizer", "characters")
 	c, err := run.ReadConfig(folder)
@@ -165,5 +169,6 @@ func TestSettingsNameAnotherFile(t *testing.T) {
 	require.Equal(t, c.Vocabulary, d.Vocabulary)
 	require.NoError(t, os.WriteFile(other, []byte(strings.Repeat("é", 100)), 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--config", config, "--text", other)
-	require.EqualError(t, err, "--text: "+other+": text: got 'é' at position 0, want one of the vocabulary's 28 characters")
+	require.EqualError(t, err, "--text: "+other+
+		": text: got 'é' at position 0, want one of the vocabulary's 28 characters")
 }

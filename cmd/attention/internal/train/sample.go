@@ -11,8 +11,8 @@ import (
 	"attention/train/text"
 )
 
-// promptIDs is what the sample continues: --prompt, or a window of the validation
-// split.
+// promptIDs returns the tokens that the sample continues: --prompt, or a window of the
+// validation split.
 func (r *training) promptIDs(prompt string) ([]int, error) {
 	if prompt == "" {
 		n := r.model.Context()
@@ -56,7 +56,8 @@ func (r *training) printSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model goes on:\n\n%s\n", term.Printable(given), term.Printable(text))
+	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model goes on:\n\n%s\n",
+		term.Printable(given), term.Printable(text))
 	return nil
 }
 
@@ -74,7 +75,7 @@ func decode(t text.Tokenizer, ids []int) (string, error) {
 	return text.String() + d.Flush(), nil
 }
 
-// sample draws as many tokens as were asked for.
+// sample draws the configured number of tokens.
 func (r *training) sample(ctx context.Context) ([]int, error) {
 	n := r.config.Sample.Tokens
 	c := generate.Config{VocabSize: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}

@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTrainSignalled: whatever ends a run from outside, it saves, says how to go on and
-// exits as a shell's command does.
+// TestTrainSignalled: a run that is ended from outside saves, prints how to resume it and
+// exits as a shell command does.
 func TestTrainSignalled(t *testing.T) {
 	for name, c := range map[string]struct {
-		signals []syscall.Signal // none: who reads what it prints goes away
+		signals []syscall.Signal // none: the reader of its output goes away
 		status  int
 	}{
 		"terminated":     {[]syscall.Signal{syscall.SIGTERM}, 143},
@@ -43,7 +43,7 @@ func TestTrainSignalled(t *testing.T) {
 			reader, stdout, err := os.Pipe()
 			require.NoError(t, err)
 			defer reader.Close()
-			go io.Copy(io.Discard, reader) // so that printing is never held up
+			go io.Copy(io.Discard, reader) // so that printing never blocks
 			started := startTrainTo(t, stdout, append(tinyFlags(text, folder), "--steps", "1000000")...)
 			require.NoError(t, stdout.Close())
 			requireSteps(t, started, folder)
@@ -53,7 +53,7 @@ func TestTrainSignalled(t *testing.T) {
 			for _, s := range c.signals {
 				require.NoError(t, started.process.Signal(s))
 				if c.status == 130 && s == syscall.SIGHUP {
-					time.Sleep(100 * time.Millisecond) // which would be enough to end
+					time.Sleep(100 * time.Millisecond) // long enough to end
 					requireSteps(t, started, folder)
 				}
 			}
@@ -61,8 +61,10 @@ func TestTrainSignalled(t *testing.T) {
 			var exit *exec.ExitError
 			require.ErrorAs(t, started.err, &exit)
 			require.Equal(t, c.status, exit.ExitCode(), started.printed)
-			require.Regexp(t, `^attention: train: stopped after \d+ of 1000000 steps; go on with: attention train --resume `, started.printed)
-			require.Equal(t, 1, strings.Count(started.printed.String(), "\n"), "not which signal it was, nor that nothing could be printed")
+			require.Regexp(t, `^attention: train: stopped after \d+ of 1000000 steps; go on with: attention train --resume `,
+				started.printed)
+			require.Equal(t, 1, strings.Count(started.printed.String(), "\n"),
+				"not which signal it was, nor that nothing could be printed")
 			require.Equal(t, runFiles, namesIn(t, folder))
 			require.NotEmpty(t, namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
 		})

@@ -10,8 +10,8 @@ import (
 	"attention/train"
 )
 
-// explain adds to the error of a run how to resume it, or what may help. A run that
-// was interrupted and has saved a checkpoint ends in good order.
+// explain adds to the error of a run how to resume it, or what may help. An interrupted
+// run that has saved a checkpoint ended properly.
 func (r *training) explain(ctx context.Context, err error) error {
 	newest := r.folder.Newest()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
@@ -25,7 +25,7 @@ func (r *training) explain(ctx context.Context, err error) error {
 	switch {
 	case newest == "":
 		return fmt.Errorf("%w; %s holds no model", err, r.folder.Path)
-	case notFinite: // and would be again
+	case notFinite: // resuming would repeat it
 		return fmt.Errorf("%w; the checkpoint before it is %s", err, newest)
 	default:
 		return fmt.Errorf("%w; go on from %s with: %s", err, newest, run.ResumeCommand(r.folder.Path))

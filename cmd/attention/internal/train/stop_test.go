@@ -28,8 +28,8 @@ func (d *doOnce) Write(p []byte) (int, error) {
 	return d.Buffer.Write(p)
 }
 
-// TestTrainStopped: a run that is interrupted keeps what it has learnt, and the
-// error says so.
+// TestTrainStopped: an interrupted run keeps what it has learnt, and the error tells how
+// to resume it.
 func TestTrainStopped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -53,8 +53,8 @@ func TestTrainStopped(t *testing.T) {
 	require.Equal(t, []string{"checkpoints", "config.json", "metrics.jsonl"}, namesIn(t, "nothing"))
 }
 
-// TestTrainCannotWrite: what cannot be printed or saved is an error, and the rest is
-// saved all the same.
+// TestTrainCannotWrite: a failure to print or save is an error, and the rest is still
+// saved.
 func TestTrainCannotWrite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := trainTo(t.Context(), commandtest.Full{}, "--steps", "2", "--out", "printing")
@@ -90,7 +90,7 @@ func TestTrainNumbersRuns(t *testing.T) {
 	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer)), "--out: mkdir runs: ")
 }
 
-// TestTrainBeginsWhereAKilledOneDidNot: what such a one leaves is no run.
+// TestTrainBeginsWhereAKilledOneDidNot: the remains of a run killed before it began are not a run.
 func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll("run/checkpoints", 0o755))
@@ -101,7 +101,7 @@ func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--steps", "1", "--sample", "0", "--out", "run"))
 	require.Equal(t, runFiles, namesIn(t, "run"))
 
-	// Checkpoints of another run are not taken for one's own.
+	// Checkpoints of another run are not used.
 	for _, name := range namesIn(t, "run") {
 		if name != run.CheckpointsFolder {
 			require.NoError(t, os.Remove(filepath.Join("run", name)))

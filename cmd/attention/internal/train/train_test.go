@@ -26,11 +26,11 @@ func trainTo(ctx context.Context, w io.Writer, args ...string) error {
 	return commandtest.Run(ctx, w, w, New(), args...)
 }
 
-// tinyText has 28 different characters, 864 in all.
+// tinyText has 864 characters, 28 of them different.
 var tinyText = strings.Repeat("the quick brown fox jumps over a lazy dog\nand goes on\n", 16)
 
 // tinyRun trains a tiny model on tinyText in a new folder and returns the folder
-// and what was printed.
+// and its output.
 func tinyRun(t *testing.T, flags ...string) (folder, printed string) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.txt")
@@ -43,7 +43,8 @@ func tinyRun(t *testing.T, flags ...string) (folder, printed string) {
 
 // tinyFlags: E 8, H 2, T 6, B 3.
 func tinyFlags(text, folder string) []string {
-	return strings.Fields("--width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --text " + text + " --out " + folder)
+	return strings.Fields("--width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --text " +
+		text + " --out " + folder)
 }
 
 // tinyShapes are the parameters of a tiny model, V 28, with one of the layers.
@@ -76,7 +77,7 @@ func tinyShapes(layer string) map[string][]int {
 	return shapes
 }
 
-// TestTrainLeavesARunFolder of well-formed files, with every layer.
+// TestTrainLeavesARunFolder: its files are well-formed, with every layer.
 func TestTrainLeavesARunFolder(t *testing.T) {
 	for _, layer := range chapter.Names() {
 		t.Run(layer, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestTrainLeavesARunFolder(t *testing.T) {
 	}
 }
 
-// runFiles are what a run leaves in its folder.
+// runFiles are the files that a run leaves in its folder.
 var runFiles = []string{"attention.png", "checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}
 
 func namesIn(t *testing.T, folder string) (names []string) {
@@ -112,7 +113,7 @@ func namesIn(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// requireMetrics demands a line for each of the 12 steps and for the evaluations
+// requireMetrics requires a line for each of the 12 steps and for the evaluations
 // after 5, 10 and 12 of them.
 func requireMetrics(t *testing.T, folder string) {
 	text, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
@@ -137,7 +138,7 @@ func requireMetrics(t *testing.T, folder string) {
 	require.Equal(t, []float64{5, 10, 12}, evaluations)
 }
 
-// requireReport demands the lines that a person reads, plain since nobody watches.
+// requireReport requires the lines of the report, plain since the output is no terminal.
 func requireReport(t *testing.T, printed, folder string, shapes map[string][]int) {
 	require.NotContains(t, printed, "\r")
 	require.NotContains(t, printed, "\x1b")
@@ -156,14 +157,15 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 		require.Contains(t, printed, "A corner of attention.W_query.weight before:\ntensor([[")
 	}
 	for name, shape := range shapes {
-		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` +\(.*\)` + strings.Repeat(` +([0-9.]+)`, 3) + `$`).FindStringSubmatch(printed)
+		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` +\(.*\)` + strings.Repeat(` +([0-9.]+)`, 3) +
+			`$`).FindStringSubmatch(printed)
 		require.NotNil(t, row, "%s %v", name, shape)
 		require.NotEqual(t, "0.0000", row[3], name)
 	}
 	require.Len(t, []rune(sampled(t, printed)), 40)
 }
 
-// sampled cuts the sample out of what was printed.
+// sampled returns the sample in the output.
 func sampled(t *testing.T, printed string) string {
 	_, rest, found := strings.Cut(printed, "\nthe model goes on:\n\n")
 	require.True(t, found)
@@ -172,7 +174,7 @@ func sampled(t *testing.T, printed string) string {
 	return rest[:end]
 }
 
-// TestTrainFolderIsEnough: config.json and model.safetensors make the model again,
+// TestTrainFolderIsEnough: config.json and model.safetensors recreate the model,
 // whose loss is the last one in metrics.jsonl, to the last bit.
 func TestTrainFolderIsEnough(t *testing.T) {
 	for _, layer := range []string{"multi_head", "self_v2", "additive"} {

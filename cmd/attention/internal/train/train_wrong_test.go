@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireRefused demands of each call one line that names the flag, before anything
-// is printed or made.
+// requireRefused requires that each call fails with one line that names the flag, before
+// it prints or makes anything.
 func requireRefused(t *testing.T, calls map[string]string) {
 	commandtest.InBadFolder(t)
 	before := commandtest.Files(t)
@@ -158,7 +158,7 @@ func TestTrainWrongSettings(t *testing.T) {
 	})
 }
 
-// TestTrainDiverges: a run that ends in NaN says why and leaves no model.
+// TestTrainDiverges: a run that ends in NaN reports why and leaves no model.
 func TestTrainDiverges(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "run")
@@ -168,12 +168,14 @@ func TestTrainDiverges(t *testing.T) {
 	require.ErrorContains(t, err, "; a smaller --lr may help; "+folder+" holds no model")
 	require.Equal(t, []string{"checkpoints", "config.json", "metrics.jsonl"}, namesIn(t, folder))
 
-	// What was saved before stays; in float64 the first update is still finite.
+	// Earlier checkpoints stay; in float64 the first update is still finite.
 	folder = filepath.Join(dir, "saved")
 	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
-	err = trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--dtype", "float64", "--save-every", "1", "--out", folder)
+	err = trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--dtype", "float64", "--save-every", "1",
+		"--out", folder)
 	require.ErrorContains(t, err, "train: step 1: loss: got NaN, which is not finite; it began with ")
-	require.ErrorContains(t, err, "; a smaller --lr may help; the checkpoint before it is "+filepath.Join(checkpoints, "step-00000001.safetensors"))
+	require.ErrorContains(t, err, "; a smaller --lr may help; the checkpoint before it is "+
+		filepath.Join(checkpoints, "step-00000001.safetensors"))
 	require.Equal(t, []string{"lock", "step-00000001.safetensors"}, namesIn(t, checkpoints))
 	require.Equal(t, 1, term.ExitCode(err))
 }

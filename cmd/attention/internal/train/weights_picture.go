@@ -18,11 +18,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// shownTokens is how many tokens of a window a picture of attention weights has room for.
+// shownTokens is the maximum number of tokens of a window in a picture of attention weights.
 const shownTokens = 32
 
-// shown returns the tokens of a window that the picture has: of a long one the first, or the last if a layer sees it
-// as a whole, since training asks the last query only.
+// shown returns the tokens of a window that the picture shows: the first ones of a long window, or the last if a layer
+// sees it as a whole, since training uses only its last query.
 func shown(m run.Model) (first, n int) {
 	n = min(m.Context(), shownTokens)
 	if !m.Causal() {
@@ -81,8 +81,8 @@ func weightsOf(p *layers.Params, m run.Watchable, window []int) ([]float64, erro
 	return tensorprint.Float64s(weights.Value().(*tensor.Dense)), err
 }
 
-// cutSquare copies n rows and columns, from the one called first on, of a square
-// of t rows and columns.
+// cutSquare copies n rows and columns, starting at first, of a square of t rows and
+// columns.
 func cutSquare(square []float64, t, first, n int) []float64 {
 	var cut []float64
 	for row := first; row < first+n; row++ {
@@ -91,7 +91,7 @@ func cutSquare(square []float64, t, first, n int) []float64 {
 	return cut
 }
 
-// labels returns the first character of each token, or a sign for it that the picture's font has.
+// labels returns the first character of each token, or a substitute that the picture's font has.
 func (r *training) labels(ids []int) ([]string, error) {
 	var labels []string
 	for _, id := range ids {

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Colours that must be seen in a picture.
+// Colours that must appear in a picture.
 var (
 	lossColors = map[string]color.NRGBA{
 		"training": {0x1f, 0x77, 0xb4, 0xff}, "validation": {0xe6, 0x55, 0x0d, 0xff}, "text": {0, 0, 0, 0xff},
@@ -37,7 +37,8 @@ func TestShown(t *testing.T) {
 		context, first, n int
 	}{{"causal", 8, 0, 8}, {"causal", 40, 0, 32}, {"additive", 8, 0, 8}, {"additive", 40, 8, 32}} {
 		a := chapter.Config{Layer: c.layer, EmbedDim: 4, OutDim: 4, QueryDim: 4, KeyDim: 4, AttnDim: 4}
-		model := run.ModelConfig{Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4, Attention: a}}
+		model := run.ModelConfig{Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4,
+			Attention: a}}
 		m, err := model.New(layers.NewBlankParams(tensor.Float32).Scope(""))
 		require.NoError(t, err)
 		first, n := shown(m)
@@ -45,7 +46,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestLabels: every character shows as something.
+// TestLabels: every character has a visible label.
 func TestLabels(t *testing.T) {
 	r := &training{corpus: new(run.Corpus)}
 	var err error
