@@ -26,7 +26,7 @@ type averaging struct {
 // newAttention returns the layer attention.
 func newAttention(text []byte) (*layer, error) {
 	a := new(attention)
-	if err := config.Decode(text, new(head), &a.averaging, &a.AttentionConfig); err != nil {
+	if err := config.Decode(text, new(envelope), &a.averaging, &a.AttentionConfig); err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(refuseDefaults(text), config.AtMost(a.AttentionConfig, maxLength, "ContextLength")); err != nil {

@@ -38,8 +38,8 @@ func readLayer(path string) (*layer, error) {
 	return layer, nil
 }
 
-// head is the field of a layer.json that names the layer. The others are the layer's config.
-type head struct {
+// envelope is the field of a layer.json that names the layer. The others are the layer's config.
+type envelope struct {
 	Layer string `json:"layer"`
 }
 
@@ -55,19 +55,19 @@ func layerNames() []string { return append(chapter.Names(), attentionName) }
 
 // newLayer returns the layer that the text of a layer.json describes.
 func newLayer(text []byte) (*layer, error) {
-	var h head
-	if err := config.Foreign.Decode(text, &h); err != nil {
+	var e envelope
+	if err := config.Foreign.Decode(text, &e); err != nil {
 		return nil, err
 	}
 	switch {
-	case h.Layer == attentionName:
+	case e.Layer == attentionName:
 		return newAttention(text)
-	case h.Layer == additiveName:
+	case e.Layer == additiveName:
 		return newAdditive(text)
-	case slices.Contains(chapter.Names(), h.Layer):
+	case slices.Contains(chapter.Names(), e.Layer):
 		return newSelfAttention(text)
 	}
-	return nil, config.OneOf(h, "Layer", h.Layer, layerNames()...)
+	return nil, config.OneOf(e, "Layer", e.Layer, layerNames()...)
 }
 
 // refuseDefaults returns an error for a value that only stands for a missing field of

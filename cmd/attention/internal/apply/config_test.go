@@ -160,7 +160,7 @@ func TestLayerIsTheConfig(t *testing.T) {
 			continue
 		}
 		var a attention
-		require.NoError(t, config.Decode(text, new(head), &a.averaging, &a.AttentionConfig))
+		require.NoError(t, config.Decode(text, new(envelope), &a.averaging, &a.AttentionConfig))
 		written, err := json.Marshal(a.AttentionConfig)
 		require.NoError(t, err)
 		require.NotContains(t, string(written), "causal\":", "the short form of a mask is not written")

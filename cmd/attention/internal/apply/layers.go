@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"cmp"
 	"fmt"
 
 	"attention/graph"
@@ -28,8 +27,8 @@ type layer struct {
 // forward builds a layer's graph on the given inputs.
 type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error)
 
-// selfConfig is the chapter.Config of the layers that attend from x to itself: a field that
-// one of them does not use may be present.
+// selfConfig is the part of chapter.Config that the layers from x to itself have. Each of them
+// ignores the fields that it does not use.
 type selfConfig struct {
 	EmbedDim      int     `json:"d_in"`
 	OutDim        int     `json:"d_out"`
@@ -41,27 +40,29 @@ type selfConfig struct {
 
 // newSelfAttention returns one of the chapter's layers other than additive.
 func newSelfAttention(text []byte) (*layer, error) {
-	var h head
+	var e envelope
 	var f selfConfig
-	if err := cmp.Or(config.Decode(text, &h, &f), config.AtMost(f, maxLength, "ContextLength")); err != nil {
+	if err := config.Decode(text, &e, &f); err != nil {
 		return nil, err
 	}
-	c := chapter.Config{Layer: h.Layer, EmbedDim: f.EmbedDim, OutDim: f.OutDim, ContextLength: f.ContextLength,
+	if err := config.AtMost(f, maxLength, "ContextLength"); err != nil {
+		return nil, err
+	}
+	c := chapter.Config{Layer: e.Layer, EmbedDim: f.EmbedDim, OutDim: f.OutDim, ContextLength: f.ContextLength,
 		NumHeads: f.NumHeads, QKVBias: f.QKVBias, Dropout: f.Dropout}
 	parameters, err := layers.Declare(chapter.New, c)
 	if err != nil {
 		return nil, err
 	}
 	x := sequenceSpec{name: "x", length: "T", width: c.EmbedDim}
-	var hidden []string
-	manyHeads := c.Layer == "multi_head" || c.Layer == "multi_head_wrapper"
+	var masks []string
 	if c.Causal() {
 		x.longest = c.ContextLength
-		layout := layers.Book
-		if c.Layer == "multi_head_wrapper" {
-			layout = layers.PerHead
-		}
-		hidden = buffers(layout, c.NumHeads)
+		masks = buffers(layers.Book, 1)
+	}
+	perHead := c.Layer == "multi_head_wrapper"
+	if perHead {
+		masks = buffers(layers.PerHead, c.NumHeads)
 	}
 	build := func(s layers.Scope) (forward, error) {
 		l, err := chapter.New(s, c)
@@ -70,19 +71,19 @@ func newSelfAttention(text []byte) (*layer, error) {
 			if out, err = l.Forward(b, in["x"]); err != nil {
 				return nil, nil, err
 			}
-			if weights, err = l.Weights(b, in["x"]); err == nil && !manyHeads {
+			if weights, err = l.Weights(b, in["x"]); err == nil && !perHead && c.Layer != "multi_head" {
 				weights, err = graph.MergeHeads(weights) // (…, 1, T, T) → (…, T, T)
 			}
 			return out, weights, err
 		}, err
 	}
-	return &layer{name: c.Layer, parameters: parameters, buffers: hidden, sequences: []sequenceSpec{x}, build: build}, nil
+	return &layer{name: c.Layer, parameters: parameters, buffers: masks, sequences: []sequenceSpec{x}, build: build}, nil
 }
 
 // newAdditive returns the layer additive.
 func newAdditive(text []byte) (*layer, error) {
 	var c layers.AdditiveAttentionConfig
-	if err := config.Decode(text, new(head), &c); err != nil {
+	if err := config.Decode(text, new(envelope), &c); err != nil {
 		return nil, err
 	}
 	parameters, err := layers.Declare(layers.NewAdditiveAttention, c)
