@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strconv"
 )
 
 // Decode reads text, one JSON value, into to, usually a pointer to a struct. It refuses
@@ -198,39 +197,16 @@ func (r Reader) list(text []byte, v reflect.Value) error {
 }
 
 // scalar reads a number, a string, true or false, or any value into an empty interface.
-func scalar(text []byte, v reflect.Value) (err error) {
-	t, s := v.Type(), string(text)
-	switch kind := v.Kind(); {
-	case kind == reflect.Bool && (s == "true" || s == "false"):
-		v.SetBool(s == "true")
-	case kind == reflect.String && s[0] == '"':
-		return json.Unmarshal(text, v.Addr().Interface())
-	case v.CanInt() && isNumber(s):
-		var n int64
-		if n, err = strconv.ParseInt(s, 10, t.Bits()); err == nil {
-			v.SetInt(n)
-		}
-	case v.CanUint() && isNumber(s):
-		var n uint64
-		if n, err = strconv.ParseUint(s, 10, t.Bits()); err == nil {
-			v.SetUint(n)
-		}
-	case v.CanFloat() && isNumber(s):
-		var x float64
-		if x, err = strconv.ParseFloat(s, t.Bits()); err == nil {
-			v.SetFloat(x)
-		}
-	case kind == reflect.Interface && v.NumMethod() == 0:
-		return json.Unmarshal(text, v.Addr().Interface())
-	case kindOf(t) == anything:
-		return unreadable(t)
-	default:
-		return mismatch(text, kindOf(t))
+func scalar(text []byte, v reflect.Value) error {
+	if json.Unmarshal(text, v.Addr().Interface()) == nil {
+		return nil
 	}
-	if err != nil {
-		return mismatch(text, rangeOf(t, s))
+	want := kindOf(v.Type())
+	switch number := text[0] == '-' || text[0] >= '0' && text[0] <= '9'; {
+	case want == anything:
+		return unreadable(v.Type())
+	case number && (v.CanInt() || v.CanUint() || v.CanFloat()):
+		want = rangeOf(v.Type(), string(text))
 	}
-	return nil
+	return mismatch(text, want)
 }
-
-func isNumber(s string) bool { return s[0] == '-' || s[0] >= '0' && s[0] <= '9' }

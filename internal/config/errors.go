@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,23 +70,15 @@ func From(c any, err error, fields map[string]string) error {
 // and returns an err without an *Error unchanged.
 func JSON(err error) error { return Named(err, nil) }
 
-// Named returns err with the names that names returns for the fields' JSON paths:
-// "--num_heads: got 5, want a divisor of --d_out=12". Where it returns false, the path is
-// the name.
-func Named(err error, names func(path string) (name string, ok bool)) error {
+// Named returns err with the names of fields by their JSON paths:
+// "--num_heads: got 5, want a divisor of --d_out=12". A field without a name has its path.
+func Named(err error, names map[string]string) error {
 	found, ok := find(err)
 	if !ok {
 		return err
 	}
 	e := *found
-	e.shown = func(n name) string {
-		if names != nil {
-			if s, ok := names(n.key); ok {
-				return s
-			}
-		}
-		return n.key
-	}
+	e.shown = func(n name) string { return cmp.Or(names[n.key], n.key) }
 	return &e
 }
 

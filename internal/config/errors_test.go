@@ -97,11 +97,7 @@ func TestNames(t *testing.T) {
 			json: "rope: unexpected EOF", set: "rope: unexpected EOF"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			flags := func(path string) (string, bool) {
-				name, ok := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head",
-					"attention.d_out": "--out"}[path]
-				return name, ok
-			}
+			flags := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head", "attention.d_out": "--out"}
 			require.EqualError(t, c.err, c.goText)
 			require.EqualError(t, config.JSON(c.err), c.json)
 			require.EqualError(t, config.JSON(config.Named(c.err, flags)), c.json)

@@ -49,11 +49,7 @@ func ExampleErrorf() {
 	err := RunConfig{Steps: 100, Layer: LayerConfig{NumHeads: 5, OutDim: 12}}.Validate()
 	fmt.Println(err)
 	fmt.Println(config.JSON(err))
-	flags := map[string]string{"layer.num_heads": "--heads", "layer.d_out": "--width"}
-	fmt.Println(config.Named(err, func(path string) (string, bool) {
-		name, ok := flags[path]
-		return name, ok
-	}))
+	fmt.Println(config.Named(err, map[string]string{"layer.num_heads": "--heads", "layer.d_out": "--width"}))
 	// Output:
 	// Layer.NumHeads: got 5, want a divisor of OutDim=12
 	// layer.num_heads: got 5, want a divisor of d_out=12

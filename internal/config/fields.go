@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -9,37 +10,21 @@ import (
 type field struct {
 	name
 	value reflect.Value
-	depth int // embedded structs around it
 }
 
-// fieldsOf returns the fields of a struct in order, with those of embedded structs. Of two
-// fields with the same key the less deeply embedded one counts.
-func fieldsOf(v reflect.Value) []field { return addFields(nil, v, 0) }
-
-func addFields(list []field, v reflect.Value, depth int) []field {
+// fieldsOf returns the fields of a struct in order, with those of embedded structs.
+func fieldsOf(v reflect.Value) (list []field) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		key, tagged := keyOf(f)
 		switch {
 		case f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct:
-			list = addFields(list, v.Field(i), depth+1)
+			list = append(list, fieldsOf(v.Field(i))...)
 		case f.IsExported() && key != "-":
-			list = addField(list, field{name{f.Name, key}, v.Field(i), depth})
+			list = append(list, field{name{f.Name, key}, v.Field(i)})
 		}
 	}
 	return list
-}
-
-func addField(list []field, f field) []field {
-	for i, other := range list {
-		if other.key == f.key {
-			if f.depth < other.depth {
-				list[i] = f
-			}
-			return list
-		}
-	}
-	return append(list, f)
 }
 
 // keyOf returns the key of a field in JSON and reports whether a tag names it. The key
@@ -106,4 +91,25 @@ func valueOf(c any, path string) (v reflect.Value, ok bool) {
 		}
 	}
 	return v, v.IsValid()
+}
+
+// At returns the field of config c at a path of JSON keys. Behind a nil pointer it is a zero value.
+func At(c any, path string) (v reflect.Value, ok bool) {
+	v = reflect.ValueOf(c)
+	for key := range strings.SplitSeq(path, ".") {
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			v = reflect.New(v.Type().Elem())
+		}
+		v = reflect.Indirect(v)
+		if v.Kind() != reflect.Struct {
+			return v, false
+		}
+		fields := fieldsOf(v)
+		i := slices.IndexFunc(fields, func(f field) bool { return f.key == key })
+		if i < 0 {
+			return v, false
+		}
+		v = fields[i].value
+	}
+	return v, true
 }

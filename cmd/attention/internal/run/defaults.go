@@ -7,11 +7,10 @@ import (
 	"attention/train/text"
 )
 
-// defaults returns the default values of a run with a model of a type. Those that depend on other values are 0: fill
-// fills them in.
-func defaults(model string) Config {
+// defaults returns the default values of a run with a model and a schedule of these types. Those that depend on other
+// values are 0, and the text, which is no file, has no name: fill fills them in.
+func defaults(model, schedule string) Config {
 	c := Config{
-		Text:       TextSource{Name: BuiltinName},
 		Vocabulary: text.TokenizerConfig{Name: text.Characters},
 		Dtype:      "float32",
 		Order:      RandomOrder,
@@ -23,6 +22,9 @@ func defaults(model string) Config {
 		}},
 		Checkpoints: train.CheckpointsConfig{Every: 500, Keep: 2},
 		Sample:      SampleConfig{Tokens: 300},
+	}
+	if schedule == constantSchedule {
+		c.Training.Schedule = train.ConstantRate(0)
 	}
 	if model == GPTModel {
 		c.Model.GPT = &layers.GPTConfig{EmbedDim: 64, NumLayers: 4, NumHeads: 4, Activation: "gelu_new", Eps: 1e-5,
@@ -54,6 +56,7 @@ func (c *Config) fill(given func(path string) bool) {
 	if c.Model.causal() {
 		context, batch = causalContext, causalBatch
 	}
+	fillIn(&c.Text.Name, BuiltinName, given("text.name"))
 	fillIn(&c.Batch, batch, given("batch"))
 	if m := c.Model.GPT; m != nil {
 		fillIn(&m.ContextLength, context, given("model.n_positions"))
@@ -62,7 +65,7 @@ func (c *Config) fill(given func(path string) bool) {
 		fillIn(&m.ContextLength, context, given("model.context"))
 		fillVariant(m, given)
 	}
-	solver, usual := &c.Training.Solver, defaults("").Training.Solver
+	solver, usual := &c.Training.Solver, defaults(LayerModel, cosineSchedule).Training.Solver
 	fillIn(&solver.Decay, usual.Decay, given("training.solver.decay"))
 	if solver.Name != train.SGD {
 		fillIn(&solver.Beta1, usual.Beta1, given("training.solver.beta1"))

@@ -7,15 +7,15 @@ import (
 	"attention/layers/chapter"
 )
 
-// A flag of attention train sets values of a run's config. Its type is that of the values.
+// A flag of attention train sets fields of a run's config, of whose type and default it is.
 type flag struct {
 	name  string
-	paths []string // of the values in config.json, for each type of model or schedule; none if it sets no value
+	paths []string // of the fields in config.json, for each type of model and schedule; none if it sets no field
 	usage string
 	anew  bool // allowed with --resume
 }
 
-// flags returns the flags of attention train. A flag that sets values of other flags comes before them.
+// flags returns the flags of attention train. A flag that sets fields of other flags comes before them.
 func flags() []flag {
 	const probability = "`probability` "
 	return []flag{

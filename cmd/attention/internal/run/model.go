@@ -19,6 +19,12 @@ const (
 	GPTModel   = "gpt"
 )
 
+// The types of schedules in JSON.
+const (
+	constantSchedule = "constant"
+	cosineSchedule   = "cosine"
+)
+
 // Model is a model that attention train can train: it scores the next token at every position of a window.
 // T is the context, V the vocabulary.
 type Model interface {
@@ -62,6 +68,14 @@ func (c ModelConfig) Type() string {
 		return GPTModel
 	}
 	return LayerModel
+}
+
+// value returns the config of the one model.
+func (c ModelConfig) value() any {
+	if c.GPT != nil {
+		return *c.GPT
+	}
+	return *c.Layer
 }
 
 func (c ModelConfig) context() int {

@@ -32,5 +32,5 @@ func (c *Config) Resume(given *pflag.FlagSet) error {
 	if err == nil {
 		err = c.Validate()
 	}
-	return config.Named(err, names(given))
+	return config.Named(err, flagNames(given))
 }

@@ -54,8 +54,7 @@ func (s *Settings) add(p part) {
 
 // Config returns the config of a run that has not read its text: the values of the parts, and defaults.
 func (s *Settings) Config() (c Config, err error) {
-	kind, _ := treeAt(s.merged, "model")["type"].(string)
-	all, err := treeOf(defaults(kind))
+	all, err := treeOf(defaults(typesOf(s.merged)))
 	if err != nil {
 		return c, err
 	}
@@ -84,7 +83,7 @@ func (s *Settings) Named(err error) error {
 			break
 		}
 	}
-	return config.Named(err, names(s.flags))
+	return config.Named(err, flagNames(s.flags))
 }
 
 // filePart returns the values of the file of --config.

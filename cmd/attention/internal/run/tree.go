@@ -66,17 +66,29 @@ func nameTypes(t tree) {
 	if schedule["type"] != nil || len(schedule) == 0 {
 		return
 	}
-	for _, name := range []string{"cosine", "constant"} {
+	for _, name := range []string{cosineSchedule, constantSchedule} {
 		if old, ok := schedule[name].(tree); ok && len(schedule) == 1 {
 			old["type"] = name
 			setAt(t, "training.schedule", old)
 			return
 		}
 	}
-	schedule["type"] = "cosine"
+	schedule["type"] = cosineSchedule
 	if _, ok := schedule["rate"]; ok {
-		schedule["type"] = "constant"
+		schedule["type"] = constantSchedule
 	}
+}
+
+// typesOf returns the types of the model and the schedule of a tree, or else the defaults.
+func typesOf(t tree) (model, schedule string) {
+	model, schedule = LayerModel, cosineSchedule
+	if name, ok := treeAt(t, "model")["type"].(string); ok {
+		model = name
+	}
+	if name, ok := treeAt(t, "training.schedule")["type"].(string); ok {
+		schedule = name
+	}
+	return model, schedule
 }
 
 // at returns the value at a path such as "model.width".
