@@ -93,23 +93,23 @@ func valueOf(c any, path string) (v reflect.Value, ok bool) {
 	return v, v.IsValid()
 }
 
-// At returns the field of config c at a path of JSON keys. Behind a nil pointer it is a zero value.
-func At(c any, path string) (v reflect.Value, ok bool) {
-	v = reflect.ValueOf(c)
+// At returns the value of the field of config c at a path of JSON keys. Behind a nil pointer it is a zero value.
+func At(c any, path string) (value any, ok bool) {
+	v := reflect.ValueOf(c)
 	for key := range strings.SplitSeq(path, ".") {
 		if v.Kind() == reflect.Pointer && v.IsNil() {
 			v = reflect.New(v.Type().Elem())
 		}
 		v = reflect.Indirect(v)
 		if v.Kind() != reflect.Struct {
-			return v, false
+			return nil, false
 		}
 		fields := fieldsOf(v)
 		i := slices.IndexFunc(fields, func(f field) bool { return f.key == key })
 		if i < 0 {
-			return v, false
+			return nil, false
 		}
 		v = fields[i].value
 	}
-	return v, true
+	return v.Interface(), true
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,35 +18,37 @@ func AddFlags(to *pflag.FlagSet) {
 	to.SortFlags = false
 	configs := []Config{defaults(LayerModel, cosineSchedule), defaults(GPTModel, cosineSchedule)}
 	for _, f := range flags() {
-		switch usual := f.usual(configs); usual.Kind() {
-		case reflect.Bool:
-			to.Bool(f.name, usual.Bool(), f.usage)
-		case reflect.Float64:
-			to.Float64(f.name, usual.Float(), f.usage)
-		case reflect.Int, reflect.Int64:
-			to.Int64(f.name, usual.Int(), f.usage)
-		default:
-			to.String(f.name, usual.String(), f.usage)
+		switch usual := f.usual(configs).(type) {
+		case bool:
+			to.Bool(f.name, usual, f.usage)
+		case float64:
+			to.Float64(f.name, usual, f.usage)
+		case int:
+			to.Int64(f.name, int64(usual), f.usage)
+		case int64:
+			to.Int64(f.name, usual, f.usage)
+		default: // a string, or a type whose text is one
+			to.String(f.name, fmt.Sprint(usual), f.usage)
 		}
 	}
 }
 
 // usual returns the default of a flag: its field in the first of the configs that has it.
-func (f flag) usual(configs []Config) reflect.Value {
+func (f flag) usual(configs []Config) any {
 	for _, path := range f.paths {
 		for _, c := range configs {
-			if field, ok := c.field(path); ok {
-				return field
+			if value, ok := c.field(path); ok {
+				return value
 			}
 		}
 	}
-	return reflect.ValueOf("")
+	return ""
 }
 
-// field returns the field of a config at a path. Which ones there are depends on its model and its schedule.
-func (c Config) field(path string) (reflect.Value, bool) {
+// field returns the value of the field at a path. Which fields a config has depends on its model and its schedule.
+func (c Config) field(path string) (value any, ok bool) {
 	if path == "model.type" {
-		return reflect.ValueOf(c.Model.Type()), true
+		return c.Model.Type(), true
 	}
 	if path, ok := strings.CutPrefix(path, "model."); ok {
 		return config.At(c.Model.value(), path)

@@ -12,7 +12,7 @@ func TestAddFlags(t *testing.T) {
 	for _, row := range []struct{ name, kind, usual string }{
 		{"text", "string", ""}, {"out", "string", ""}, {"model", "string", "layer"}, {"width", "int64", "64"}, {"context", "int64", "0"},
 		{"layers", "int64", "4"}, {"bias", "bool", "true"}, {"qkv-bias", "bool", "false"}, {"norm-eps", "float64", "1e-05"},
-		{"dropout", "float64", "0"}, {"lr", "float64", "0"}, {"clip", "float64", "1"}, {"seed", "int64", "1"}, {"prompt", "string", ""},
+		{"dropout", "float64", "0"}, {"lr", "float64", "0"}, {"clip", "float64", "1"}, {"decay", "string", "matrices"}, {"seed", "int64", "1"}, {"prompt", "string", ""},
 	} {
 		flag := f.Lookup(row.name)
 		require.Equal(t, []string{row.kind, row.usual}, []string{flag.Value.Type(), flag.DefValue}, row.name)
