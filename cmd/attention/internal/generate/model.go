@@ -5,14 +5,12 @@ import (
 	"fmt"
 
 	"attention/cmd/attention/internal/run"
-	"attention/layers"
 	"attention/train/pretrained"
 	"attention/train/text"
 )
 
 // model is a model that can continue a text.
 type model struct {
-	params    *layers.Params
 	model     run.Model
 	tokenizer text.Tokenizer
 	endOfText int    // id; −1 if there is none
@@ -40,5 +38,5 @@ func open(dir string) (*model, error) {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, want \"vocabulary\" or GPT-2's %d tokens",
 			dir, text.GPT2EndOfText+1)
 	}
-	return &model{params: m.Params, model: run.NewGPT(m.Model), tokenizer: m.Tokenizer, endOfText: m.EndOfText}, nil
+	return &model{model: run.NewGPT(m.Model), tokenizer: m.Tokenizer, endOfText: m.EndOfText}, nil
 }

@@ -30,12 +30,12 @@ func openRun(dir string, checkpoints []string) (*model, error) {
 		return nil, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
 	if len(checkpoints) == 0 {
-		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.params)
+		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.model.Params())
 		return m, err
 	}
 	for _, path := range slices.Backward(checkpoints) {
 		m.note = fmt.Sprintf("the run is not finished: the weights are those of %s", path)
-		if _, err = train.ReadCheckpoint(path, m.params); !errors.Is(err, train.ErrDamaged) {
+		if _, err = train.ReadCheckpoint(path, m.model.Params()); !errors.Is(err, train.ErrDamaged) {
 			break
 		}
 	}
@@ -55,13 +55,13 @@ func newModel(data []byte) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &model{params: layers.NewBlankParams(dt), endOfText: -1}
+	m := &model{endOfText: -1}
 	if m.tokenizer, err = c.Vocabulary.New(); err != nil {
 		return nil, err
 	}
 	if c.Vocabulary.Name == text.GPT2 {
 		m.endOfText = text.GPT2EndOfText
 	}
-	m.model, err = c.Model.New(m.params.Scope(""))
+	m.model, err = c.Model.New(layers.NewBlankParams(dt).Scope(""))
 	return m, err
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -88,13 +89,19 @@ func checkFlag(f *pflag.Flag) error {
 	return nil
 }
 
+// Given returns the value of a flag, or "" if it is not given.
+func Given(flags *pflag.FlagSet, name string) string {
+	if !flags.Changed(name) {
+		return ""
+	}
+	return flags.Lookup(name).Value.String()
+}
+
 // flagTree returns the values of the given flags, which CheckFlags accepts, as a part of a config whose model and
 // schedule are of the types of a tree.
 func flagTree(given *pflag.FlagSet, of tree) (tree, error) {
 	model, schedule := typesOf(of)
-	if given.Changed("model") {
-		model = given.Lookup("model").Value.String()
-	}
+	model = cmp.Or(Given(given, "model"), model)
 	c := defaults(model, schedule)
 	t := tree{}
 	for _, f := range flags() {

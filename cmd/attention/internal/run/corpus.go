@@ -133,11 +133,7 @@ func readText(path string) (string, error) {
 			return string(raw), checkText(raw)
 		}
 	}
-	var without *os.PathError // its message repeats the path
-	if errors.As(err, &without) {
-		err = without.Err
-	}
-	return "", fmt.Errorf("%w, want a text file", err)
+	return "", fmt.Errorf("%w, want a text file", withoutPath(err))
 }
 
 func checkText(raw []byte) error {

@@ -7,7 +7,7 @@ import "attention/layers/generate"
 func NewGenerator(m Model, c generate.Config, length int) (*generate.Generator, error) {
 	if gpt, ok := m.(*gpt); ok {
 		c.Capacity, c.Slide = min(length, m.Context()), true
-		return generate.New(gpt.model, c)
+		return generate.New(gpt.GPT, c)
 	}
 	return generate.NewWithoutCache(m, m.Context(), c)
 }

@@ -10,8 +10,8 @@ import (
 // ModelFolders returns a reader of the folders of GPTs, which may be those of runs.
 func ModelFolders() pretrained.Reader { return pretrained.Reader{Config: pretrainedConfig} }
 
-// pretrainedConfig returns the config.json of a model folder for that of a run, in
-// which the GPT's config is the value of "model". It returns others unchanged.
+// pretrainedConfig returns the config.json of a model folder for that of a run, in which the GPT's config is the value
+// of "model". It returns others unchanged, also what is no JSON object: they are for the reader to refuse.
 func pretrainedConfig(contents []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(contents, &members) != nil || members["model"] == nil {

@@ -5,13 +5,11 @@ import (
 
 	"attention/layers"
 	"attention/layers/chapter"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // layer is a model of one attention layer.
 type layer struct {
-	model  *chapter.LanguageModel
+	*chapter.LanguageModel
 	config chapter.LanguageModelConfig
 }
 
@@ -32,21 +30,11 @@ func (m *layer) Context() int    { return m.config.ContextLength }
 func (m *layer) Causal() bool    { return m.config.Attention.Causal() }
 func (m *layer) Queries() string { return "W_query" }
 
-func (m *layer) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
-	return m.model.Forward(b, ids)
-}
-
-func (m *layer) Params() *layers.Params { return m.model.Params() }
-
-func (m *layer) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
-	return m.model.Weights(b, ids)
-}
-
 // gpt is a GPT.
-type gpt struct{ model *layers.GPT }
+type gpt struct{ *layers.GPT }
 
 func (m *gpt) String() string {
-	c := m.model.Config()
+	c := m.Config()
 	text := fmt.Sprintf("gpt, %d layers, %d heads", c.NumLayers, c.NumHeads)
 	if c.NumKVHeads > 0 && c.NumKVHeads < c.NumHeads {
 		text += fmt.Sprintf(" (%d of keys and values)", c.NumKVHeads)
@@ -64,15 +52,9 @@ func (m *gpt) String() string {
 }
 
 func (m *gpt) Title() string   { return GPTModel }
-func (m *gpt) Context() int    { return m.model.Config().ContextLength }
+func (m *gpt) Context() int    { return m.Config().ContextLength }
 func (m *gpt) Causal() bool    { return true }
 func (m *gpt) Queries() string { return "c_attn.weight" } // their first columns
-
-func (m *gpt) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
-	return m.model.Forward(b, ids)
-}
-
-func (m *gpt) Params() *layers.Params { return m.model.Params() }
 
 // NewGPT returns a GPT as a Model.
 func NewGPT(m *layers.GPT) Model { return &gpt{m} }

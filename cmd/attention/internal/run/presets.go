@@ -21,8 +21,11 @@ func presetNames() (names []string) {
 	return names
 }
 
-// presetPart returns the values of a preset.
+// presetPart returns the values of a preset, or none without a name.
 func presetPart(name string) (part, error) {
+	if name == "" {
+		return part{}, nil
+	}
 	text, err := presets.ReadFile("presets/" + name + ".json")
 	if err != nil {
 		return part{}, fmt.Errorf("--preset: got %q, want one of %s", name, strings.Join(presetNames(), ", "))

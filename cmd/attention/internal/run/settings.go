@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,45 +12,45 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Settings are the parts that the config of a new run is built from: --preset, the folder of --init, --config and the
-// flags. A later one overrides those before it.
+// Settings are the parts that the config of a new run is made of. A part is a tree of JSON with some of the config's
+// values. --lr 0.1 becomes Config.Training.Schedule.Peak in four steps:
+//
+//	flagTree     makes the part {"training": {"schedule": {"peak": 0.1}}}
+//	merge        puts each part over those before it: preset, folder of --init, file of --config, flags
+//	Config       reads the result over the defaults into a Config
+//	Validate     checks it
 type Settings struct {
 	flags  *pflag.FlagSet
 	parts  []part
-	merged tree // of all parts
+	merged tree
 }
 
-// NewSettings collects the values of the flags and of the files that they name.
+// NewSettings collects the values of the flags, which CheckFlags accepts, and of the files that they name.
 func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
-	s := &Settings{flags: flags, merged: tree{}}
-	if flags.Changed("preset") {
-		p, err := presetPart(flags.Lookup("preset").Value.String())
-		if err != nil {
-			return nil, err
-		}
-		s.add(p)
+	preset, err := presetPart(Given(flags, "preset"))
+	if err != nil {
+		return nil, err
 	}
-	var file part
-	if flags.Changed("config") {
-		var err error
-		if file, err = filePart(flags.Lookup("config").Value.String()); err != nil {
-			return nil, err
-		}
+	file, err := filePart(Given(flags, "config"))
+	if err != nil {
+		return nil, err
 	}
 	init, err := initPart(flags, file.values)
 	if err != nil {
 		return nil, err
 	}
-	s.add(init)
-	s.add(file)
-	given, err := flagTree(flags, s.merged)
-	s.add(part{values: given})
+	s := &Settings{flags: flags, merged: tree{}}
+	s.add(preset, init, file)
+	values, err := flagTree(flags, s.merged)
+	s.add(part{values: values})
 	return s, err
 }
 
-func (s *Settings) add(p part) {
-	s.parts = append(s.parts, p)
-	merge(s.merged, p.values)
+func (s *Settings) add(parts ...part) {
+	for _, p := range parts {
+		s.parts = append(s.parts, p)
+		merge(s.merged, p.values)
+	}
 }
 
 // Config returns the config of a run that has not read its text: the values of the parts, and defaults.
@@ -86,18 +87,26 @@ func (s *Settings) Named(err error) error {
 	return config.Named(err, flagNames(s.flags))
 }
 
-// filePart returns the values of the file of --config.
+// filePart returns the values of the file of --config, or none without a path.
 func filePart(path string) (part, error) {
+	if path == "" {
+		return part{}, nil
+	}
 	from := "--config: " + path
 	text, err := os.ReadFile(path)
-	var without *os.PathError // its message repeats the path
-	if errors.As(err, &without) {
-		err = without.Err
-	}
 	if err != nil {
-		return part{}, fmt.Errorf("%s: %w, want a file like a run's %s", from, err, ConfigFile)
+		return part{}, fmt.Errorf("%s: %w, want a file like a run's %s", from, withoutPath(err), ConfigFile)
 	}
 	return parsePart(from, text)
+}
+
+// withoutPath returns the error of a file without its path.
+func withoutPath(err error) error {
+	var of *os.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }
 
 // initPart returns the form, element type and tokenizer of the model in the folder of --init, or else of a config
@@ -105,12 +114,7 @@ func filePart(path string) (part, error) {
 func initPart(flags *pflag.FlagSet, file tree) (part, error) {
 	name, _ := treeAt(file, "init")["name"].(string)
 	kind, _ := treeAt(file, "model")["type"].(string)
-	if flags.Changed("init") {
-		name = flags.Lookup("init").Value.String()
-	}
-	if flags.Changed("model") {
-		kind = flags.Lookup("model").Value.String()
-	}
+	name, kind = cmp.Or(Given(flags, "init"), name), cmp.Or(Given(flags, "model"), kind)
 	if !IsFolder(name) || kind != "" && kind != GPTModel {
 		return part{}, nil
 	}

@@ -48,7 +48,7 @@ func (r *training) readInit() error {
 
 func (r *training) readWeights(path string) error {
 	if !run.IsFolder(path) {
-		_, err := train.ReadParams(path, r.params)
+		_, err := train.ReadParams(path, r.model.Params())
 		if err != nil {
 			err = cmp.Or(r.misfit(path), err)
 		}
@@ -70,7 +70,7 @@ func (r *training) readWeights(path string) error {
 		return fmt.Errorf("%s: got other tokens than those of --tokenizer %s and the text's, want the same",
 			path, r.config.Vocabulary.Name)
 	}
-	for name, to := range r.params.All() {
+	for name, to := range r.model.Params().All() {
 		from, _ := g.Params.Get(name)
 		copyRows(to, from)
 	}

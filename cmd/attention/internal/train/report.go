@@ -47,10 +47,10 @@ func (r *training) printHead() {
 // countString returns the number of parameters.
 func (r *training) countString() string {
 	if g := r.config.Model.GPT; g != nil {
-		n := r.params.Count()
+		n := r.model.Params().Count()
 		return fmt.Sprintf("%d (%d without those of positions)", n, n-g.ContextLength*g.EmbedDim)
 	}
-	return fmt.Sprint(r.params.Count())
+	return fmt.Sprint(r.model.Params().Count())
 }
 
 func (r *training) printSolver() {
@@ -83,7 +83,7 @@ func (r *training) printMemory() {
 		float64(m.Weights)/mega,
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
 	if g := r.config.Model.GPT; g != nil {
-		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(cacheBytes(*g, r.params.Dtype()))/mega)
+		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(cacheBytes(*g, r.model.Params().Dtype()))/mega)
 	}
 	fmt.Fprintln(r.out)
 }
@@ -142,7 +142,7 @@ const (
 // shownParams returns the names of the parameters that a report shows, and the number of those left out before the
 // last few.
 func (r *training) shownParams() (names []string, left int) {
-	for name := range r.params.All() {
+	for name := range r.model.Params().All() {
 		names = append(names, name)
 	}
 	if n := len(names); n > mostShown {
@@ -157,7 +157,7 @@ func (r *training) snapshot() map[string]*tensor.Dense {
 	s := map[string]*tensor.Dense{}
 	names, _ := r.shownParams()
 	for _, name := range names {
-		v, _ := r.params.Get(name)
+		v, _ := r.model.Params().Get(name)
 		s[name] = v.Clone().(*tensor.Dense)
 	}
 	return s
@@ -184,11 +184,11 @@ func (r *training) printUpdates(before map[string]*tensor.Dense) {
 		if left > 0 && i == len(names)-lastShown {
 			fmt.Fprintf(r.out, "… and %d more …\n", left)
 		}
-		after, _ := r.params.Get(name)
+		after, _ := r.model.Params().Get(name)
 		was, is, change := norms(before[name], after)
 		fmt.Fprintf(r.out, "%-*s  %12s  %9.4f  %9.4f  %9.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
 	}
-	after, _ := r.params.Get(corner)
+	after, _ := r.model.Params().Get(corner)
 	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n",
 		corner, cornerString(before[corner]), cornerString(after))
 }

@@ -17,7 +17,7 @@ import (
 
 // resumeRun resumes the run of a folder.
 func resumeRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
-	path, checkpoint := flags.Lookup("resume").Value.String(), ""
+	path, checkpoint := run.Given(flags, "resume"), ""
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
 	}

@@ -21,7 +21,6 @@ import (
 type training struct {
 	config     run.Config
 	corpus     *run.Corpus
-	params     *layers.Params
 	model      run.Model
 	training   train.Resumable
 	validation train.Source // of the evaluations during training
@@ -64,7 +63,7 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if err := r.readInit(); err != nil {
 		return err
 	}
-	if r.folder, err = run.NewFolder(flags.Lookup("out").Value.String(), config.Checkpoints); err != nil {
+	if r.folder, err = run.NewFolder(run.Given(flags, "out"), config.Checkpoints); err != nil {
 		return err
 	}
 	err = r.config.Write(r.folder)
@@ -84,11 +83,11 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 		return nil, err
 	}
 	r := &training{config: config, corpus: c, out: term.NewOutput(w, "train")}
-	r.params = layers.NewParams(dt, config.Training.Seed)
+	params := layers.NewParams(dt, config.Training.Seed)
 	if config.Init != nil {
-		r.params = layers.NewBlankParams(dt)
+		params = layers.NewBlankParams(dt)
 	}
-	if r.model, err = config.Model.New(r.params.Scope("")); err != nil {
+	if r.model, err = config.Model.New(params.Scope("")); err != nil {
 		return nil, err
 	}
 	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
@@ -106,7 +105,7 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	if training.About, err = config.About(); err != nil {
 		return nil, err
 	}
-	r.loop, err = train.New(r.params, r.loss, training)
+	r.loop, err = train.New(params, r.loss, training)
 	return r, err
 }
 
@@ -150,7 +149,7 @@ func (r *training) run(ctx context.Context) error {
 func (r *training) save() error {
 	f := r.folder
 	err := errors.Join(
-		f.WriteModel(r.params, r.loop.Steps()),
+		f.WriteModel(r.model.Params(), r.loop.Steps()),
 		f.Write("loss.png", r.drawLoss),
 	)
 	if m, ok := r.model.(run.Watchable); ok {

@@ -190,7 +190,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.Equal(t, c.Vocabulary, corpus.Tokenizer.Config())
 		r, err := newTraining(io.Discard, c, corpus)
 		require.NoError(t, err)
-		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.params)
+		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.model.Params())
 		require.NoError(t, err)
 		e, err := r.loop.Evaluate(t.Context(), r.validation)
 		require.NoError(t, err)

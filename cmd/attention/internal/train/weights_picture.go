@@ -36,7 +36,7 @@ func shown(m run.Model) (first, n int) {
 // scale of colours.
 func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
 	window := r.corpus.Validation[:m.Context()]
-	weights, err := weightsOf(r.params, m, window)
+	weights, err := weightsOf(m, window)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
 }
 
 // weightsOf returns the attention weights ([H,] T, T) of a window, without dropout.
-func weightsOf(p *layers.Params, m run.Watchable, window []int) ([]float64, error) {
-	b := layers.NewBuild(p, layers.Eval)
+func weightsOf(m run.Watchable, window []int) ([]float64, error) {
+	b := layers.NewBuild(m.Params(), layers.Eval)
 	ids, err := b.InputOf(tensor.Int, "ids", len(window)), b.Err()
 	if err != nil {
 		return nil, err
