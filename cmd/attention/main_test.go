@@ -178,7 +178,7 @@ func TestResumedRunsAreUnfinished(t *testing.T) {
 func TestGenerateGoesOnAsTheSample(t *testing.T) {
 	for _, flags := range [][]string{gptFlags, {"--layer", "causal"}} {
 		dir, printed := trainTiny(t, append(flags, "--prompt", "the")...)
-		_, sample, found := strings.Cut(printed, "\nthe model goes on:\n\n")
+		_, sample, found := strings.Cut(printed, "\nthe model continues:\n\n")
 		require.True(t, found)
 		sample = sample[:strings.LastIndex(sample, "\n\n")]
 		require.NotEmpty(t, sample)

@@ -34,7 +34,7 @@ func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
 		Use:                   "generate --model DIR --prompt TEXT",
-		Short:                 "Go on with a text, by a GPT-2 or a model that was trained here",
+		Short:                 "Continue a text with GPT-2 or a model of attention train",
 		Long:                  help,
 		Example:               example,
 		Args:                  cobra.NoArgs,
@@ -47,16 +47,16 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.model, "model", "", "`folder` of the model")
-	f.StringVar(&c.prompt, "prompt", "", "`text` to go on with")
-	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with that text; - is the standard input")
-	f.IntVar(&c.tokens, "tokens", 100, "most tokens to add")
+	f.StringVar(&c.prompt, "prompt", "", "`text` to continue")
+	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with the text to continue; - is the standard input")
+	f.IntVar(&c.tokens, "tokens", 100, "largest number of tokens to add")
 	f.Float64Var(&c.sampling.Temperature, "temperature", 0.8,
-		"what scores are divided by before a token is drawn; 0 takes the most likely one always")
-	f.IntVar(&c.sampling.TopK, "top-k", 0, "draw among that many of the most likely tokens; 0 means all")
+		"divisor of the scores before a token is drawn; 0 always takes the most likely token")
+	f.IntVar(&c.sampling.TopK, "top-k", 0, "draw from this number of the most likely tokens; 0 means all")
 	f.Float64Var(&c.sampling.TopP, "top-p", 0,
-		"draw among the fewest tokens that together have this `probability`; 0 and 1 mean all")
+		"draw from the fewest tokens that together have this `probability`; 0 and 1 mean all")
 	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
-	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before, may be given more than once")
+	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before; may be given more than once")
 	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
 	return cmd
 }
@@ -140,12 +140,12 @@ func (c *command) promptIDs(m *model) ([]int, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	case len(ids) == 0 && m.endOfText < 0:
-		return nil, fmt.Errorf("%s: got no text, want some to go on with: the model knows no beginning", flag)
+		return nil, fmt.Errorf("%s: got no text, want some to continue: the model has no token to begin with", flag)
 	case len(ids) == 0:
 		ids = []int{m.endOfText}
 	}
 	if least := m.model.Context(); !m.model.Causal() && len(ids) < least {
-		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model goes on with whole windows only",
+		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model continues whole windows only",
 			flag, len(ids), least)
 	}
 	return ids, nil

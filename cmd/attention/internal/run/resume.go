@@ -14,15 +14,15 @@ func (c *Config) Resume(given *pflag.FlagSet) error {
 	var allowed []string
 	other := ""
 	for _, f := range flags() {
-		if f.anew && len(f.paths) > 0 {
+		if f.resumed && len(f.paths) > 0 {
 			allowed = append(allowed, "--"+f.name)
 		}
-		if given.Changed(f.name) && !f.anew && other == "" {
+		if given.Changed(f.name) && !f.resumed && other == "" {
 			other = f.name
 		}
 	}
 	if other != "" {
-		return fmt.Errorf("--%s: got it beside --resume, want only %s: the run's %s says the rest",
+		return fmt.Errorf("--%s: got it beside --resume, want only %s: the run's %s has the rest",
 			other, strings.Join(allowed, ", "), ConfigFile)
 	}
 	t, err := flagTree(given, nil)

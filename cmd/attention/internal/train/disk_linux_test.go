@@ -39,7 +39,7 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	limit(before.Cur)
 	require.ErrorIs(t, err, syscall.EFBIG)
 	require.ErrorContains(t, err, "train: checkpoint after 10 steps: safetensors: ")
-	require.ErrorContains(t, err, "; go on from "+
+	require.ErrorContains(t, err, "; resume from "+
 		filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 	require.Equal(t, 1, term.ExitCode(err))
 	resume(t, folder)

@@ -125,7 +125,7 @@ func TestTrainSurvivesKills(t *testing.T) {
 	last := startTrain(t, begin(folder, nil)...)
 	<-last.done
 	require.NoError(t, last.err, last.printed)
-	require.Contains(t, last.printed.String(), "\n          goes on after ")
+	require.Contains(t, last.printed.String(), "\n          continues after ")
 	require.Greater(t, len(spread), kills/5, "kills at %v", spread)
 	requireSameOutcome(t, filepath.Join(dir, "calm"), folder)
 }
@@ -150,7 +150,7 @@ func TestTrainInterrupted(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, c.err, &exit, c.printed)
 	require.Equal(t, 130, exit.ExitCode(), c.printed)
-	said := regexp.MustCompile(`(?m)^attention: train: stopped after (\d+) of 3000 steps; go on with: attention train (.*)$`).FindStringSubmatch(c.printed.String())
+	said := regexp.MustCompile(`(?m)^attention: train: stopped after (\d+) of 3000 steps; resume with: attention train (.*)$`).FindStringSubmatch(c.printed.String())
 	require.NotNil(t, said, c.printed)
 	require.Equal(t, []string{"step-" + fmt.Sprintf("%08s", said[1]) + ".safetensors"},
 		namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
@@ -161,7 +161,7 @@ func TestTrainInterrupted(t *testing.T) {
 	require.Equal(t, []string{"--resume", folder}, again)
 	var printed bytes.Buffer
 	require.NoError(t, trainTo(t.Context(), &printed, append(again, "--sample", "40")...))
-	require.Contains(t, printed.String(), "          goes on after "+said[1]+" steps\n")
+	require.Contains(t, printed.String(), "          continues after "+said[1]+" steps\n")
 	require.Contains(t, printed.String(), "How far training moved the weights since step "+said[1]+" (")
 	requireSameOutcome(t, calm, folder)
 }

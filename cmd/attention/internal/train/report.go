@@ -39,7 +39,7 @@ func (r *training) printHead() {
 	r.printMemory()
 	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
 	if r.begin > 0 {
-		fmt.Fprintf(r.out, "          goes on after %d steps\n", r.begin)
+		fmt.Fprintf(r.out, "          continues after %d steps\n", r.begin)
 	}
 	fmt.Fprintln(r.out)
 }

@@ -47,7 +47,7 @@ func resumeRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string) (*training, error) {
 	c, err := run.ReadCorpus(config)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; if it has moved, say where to with --text", err)
+		return nil, fmt.Errorf("%w; if it has moved, give its path with --text", err)
 	}
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (r *training) restore(checkpoint string) error {
 	var damaged *train.DamagedError
 	switch {
 	case errors.As(err, &damaged) && damaged.Intact != "":
-		return fmt.Errorf("--resume: %w; go on from it with: %s", err, run.ResumeCommand(damaged.Intact))
+		return fmt.Errorf("--resume: %w; resume from it with: %s", err, run.ResumeCommand(damaged.Intact))
 	case err != nil:
 		return fmt.Errorf("--resume: %w", err)
 	case !found:
@@ -102,7 +102,7 @@ func (r *training) requireFresh() error {
 	every := r.config.Checkpoints.Every
 	_, err = os.Stat(filepath.Join(r.folder.Path, run.ModelFile))
 	if err == nil || every > 0 && steps > every {
-		return fmt.Errorf("--resume: %s: got no checkpoint of a run that has taken %d steps, want one; begin anew with --config %s",
+		return fmt.Errorf("--resume: %s: got no checkpoint of a run that has taken %d steps, want one; start again with --config %s",
 			r.folder.Path, steps, filepath.Join(r.folder.Path, run.ConfigFile))
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	err = r.run(t.Context())
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.ErrorContains(t, err, "train: checkpoint after 5 steps: train: metrics: sync ")
-	require.ErrorContains(t, err, "; go on from "+f.Checkpoints.Path(5)+" with: attention train --resume "+folder)
+	require.ErrorContains(t, err, "; resume from "+f.Checkpoints.Path(5)+" with: attention train --resume "+folder)
 	require.Equal(t, []string{"lock", "step-00000005.safetensors"},
 		namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
 	resume(t, folder)

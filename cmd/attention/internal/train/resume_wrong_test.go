@@ -22,7 +22,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
 	text := c.Text.Name
-	const only = ", want only --text, --steps, --save-every, --keep, --prompt, --sample: the run's config.json says the rest"
+	const only = ", want only --text, --steps, --save-every, --keep, --prompt, --sample: the run's config.json has the rest"
 	requireError := func(want string, args ...string) {
 		before := contents(t, folder)
 		err := trainTo(t.Context(), new(bytes.Buffer), append([]string{"--resume"}, args...)...)
@@ -71,7 +71,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 
 	moved := filepath.Join(t.TempDir(), "moved")
 	require.NoError(t, os.Rename(text, moved))
-	requireError("--text: "+text+": no such file or directory, want a text file; if it has moved, say where to with --text", folder)
+	requireError("--text: "+text+": no such file or directory, want a text file; if it has moved, give its path with --text", folder)
 	resume(t, folder, "--text", moved)
 	resume(t, folder)
 }
@@ -89,7 +89,7 @@ func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 	older := filepath.Join(folder, run.CheckpointsFolder, "step-00000010.safetensors")
 	require.ErrorContains(t, err, "; the newest intact checkpoint is "+older+
-		"; go on from it with: attention train --resume "+older)
+		"; resume from it with: attention train --resume "+older)
 	require.Equal(t, 1, term.ExitCode(err))
 	require.Contains(t, resume(t, older), "2 steps in ")
 	require.Equal(t, want, outcome(t, folder))
@@ -102,7 +102,7 @@ func TestTrainFailsAfterCheckpoints(t *testing.T) {
 	out := &doOnce{text: "  10  ",
 		do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
 	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
-	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; go on from "+
+	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; resume from "+
 		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 }
 
@@ -117,7 +117,7 @@ func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(out, "checkpoints")))
 	_, err = commandtest.Output(t.Context(), New(), "--resume", out, "--steps", "6")
 	require.EqualError(t, err, "--resume: "+out+
-		": got no checkpoint of a run that has taken 4 steps, want one; begin anew with --config "+
+		": got no checkpoint of a run that has taken 4 steps, want one; start again with --config "+
 		filepath.Join(out, run.ConfigFile))
 	after, err := os.ReadFile(filepath.Join(out, run.MetricsFile))
 	require.NoError(t, err)

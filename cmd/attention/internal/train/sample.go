@@ -56,7 +56,7 @@ func (r *training) printSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model goes on:\n\n%s\n",
+	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n",
 		term.Printable(given), term.Printable(text))
 	return nil
 }

@@ -61,7 +61,7 @@ func TestTrainSignalled(t *testing.T) {
 			var exit *exec.ExitError
 			require.ErrorAs(t, started.err, &exit)
 			require.Equal(t, c.status, exit.ExitCode(), started.printed)
-			require.Regexp(t, `^attention: train: stopped after \d+ of 1000000 steps; go on with: attention train --resume `,
+			require.Regexp(t, `^attention: train: stopped after \d+ of 1000000 steps; resume with: attention train --resume `,
 				started.printed)
 			require.Equal(t, 1, strings.Count(started.printed.String(), "\n"),
 				"not which signal it was, nor that nothing could be printed")

@@ -15,7 +15,7 @@ import (
 func (r *training) explain(ctx context.Context, err error) error {
 	newest := r.folder.Newest()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
-		return term.Interrupted(fmt.Errorf("train: stopped after %d of %d steps; go on with: %s",
+		return term.Interrupted(fmt.Errorf("train: stopped after %d of %d steps; resume with: %s",
 			r.loop.Steps(), r.config.Training.Steps, run.ResumeCommand(r.folder.Path)))
 	}
 	notFinite := errors.Is(err, train.ErrNotFinite)
@@ -28,6 +28,6 @@ func (r *training) explain(ctx context.Context, err error) error {
 	case notFinite: // resuming would repeat it
 		return fmt.Errorf("%w; the checkpoint before it is %s", err, newest)
 	default:
-		return fmt.Errorf("%w; go on from %s with: %s", err, newest, run.ResumeCommand(r.folder.Path))
+		return fmt.Errorf("%w; resume from %s with: %s", err, newest, run.ResumeCommand(r.folder.Path))
 	}
 }

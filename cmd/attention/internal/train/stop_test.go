@@ -35,10 +35,10 @@ func TestTrainStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &doOnce{text: "validation  ", do: cancel} // the head of the table, printed after 5 steps
 	err := trainTo(ctx, out, "--steps", "100000", "--eval-every", "5", "--sample", "50", "--out", "run")
-	require.EqualError(t, err, "train: stopped after 5 of 100000 steps; go on with: attention train --resume run")
+	require.EqualError(t, err, "train: stopped after 5 of 100000 steps; resume with: attention train --resume run")
 	require.Equal(t, runFiles, namesIn(t, "run"))
 	require.Contains(t, out.String(), "How far training moved the weights")
-	require.NotContains(t, out.String(), "the model goes on")
+	require.NotContains(t, out.String(), "the model continues")
 
 	ctx, cancel = context.WithCancel(t.Context())
 	out = &doOnce{text: "How far", do: cancel}
@@ -49,7 +49,7 @@ func TestTrainStopped(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	err = trainTo(ctx, out, "--out", "nothing")
-	require.EqualError(t, err, "train: stopped after 0 of 2000 steps; go on with: attention train --resume nothing")
+	require.EqualError(t, err, "train: stopped after 0 of 2000 steps; resume with: attention train --resume nothing")
 	require.Equal(t, []string{"checkpoints", "config.json", "metrics.jsonl"}, namesIn(t, "nothing"))
 }
 

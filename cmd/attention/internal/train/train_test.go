@@ -167,7 +167,7 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 
 // sampled returns the sample in the output.
 func sampled(t *testing.T, printed string) string {
-	_, rest, found := strings.Cut(printed, "\nthe model goes on:\n\n")
+	_, rest, found := strings.Cut(printed, "\nthe model continues:\n\n")
 	require.True(t, found)
 	end := strings.LastIndex(rest, "\n\n")
 	require.Positive(t, end)
