@@ -33,7 +33,7 @@ func TestGenerateWrong(t *testing.T) {
 		"generate: TopK: got -1, want at least 0":                                                                                             {"--model", dir, "--prompt", "a", "--top-k", "-1"},
 		"--model: pretrained: " + empty + ": open " + filepath.Join(empty, "config.json") + ": no such file or directory":                     {"--model", empty, "--prompt", "a"},
 		"--model: " + noTokenizer + ": config.json: got no vocabulary of a tokenizer known here, want \"vocabulary\" or GPT-2's 50257 tokens": {"--model", noTokenizer, "--prompt", "a"},
-		"--prompt: got no text, want some to continue: the model has no token to begin with":                                                        {"--model", dir},
+		"--prompt: got no text, want some to continue: the model has no token to begin with":                                                  {"--model", dir},
 		"--prompt: text: got 'x' at position 2, want one of the vocabulary's 11 characters":                                                   {"--model", dir, "--prompt", "abx"},
 		"--model: stat " + long + "er: no such file or directory, want the folder of a model":                                                 {"--model", long + "er", "--prompt", "a"},
 		"--model: " + long + ": got a file, want the folder of a model, with config.json and model.safetensors":                               {"--model", long, "--prompt", "a"},

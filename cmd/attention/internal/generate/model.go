@@ -35,8 +35,8 @@ func open(dir string) (*model, error) {
 		return nil, err
 	}
 	if m.Tokenizer == nil {
-		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, want \"vocabulary\" or GPT-2's %d tokens",
-			dir, text.GPT2EndOfText+1)
+		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
+			"want \"vocabulary\" or GPT-2's %d tokens", dir, text.GPT2EndOfText+1)
 	}
 	return &model{model: run.NewGPT(m.Model), tokenizer: m.Tokenizer, endOfText: m.EndOfText}, nil
 }

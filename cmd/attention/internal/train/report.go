@@ -117,18 +117,18 @@ func (r *training) printVerdict(steps int, took time.Duration) {
 	}
 	last, what := r.history.Evaluations[len(r.history.Evaluations)-1], "The last validation loss"
 	if r.last != nil {
-		fmt.Fprintf(r.out, " The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f.",
-			r.config.EvalBatches, r.last.Loss)
+		const whole = " The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f."
+		fmt.Fprintf(r.out, whole, r.config.EvalBatches, r.last.Loss)
 		last, what = *r.last, "It"
 	}
 	switch ngram := r.corpus.NGram; {
 	case ngram == nil: // the loss has already been printed
 	case last.Loss < ngram.Bigram:
-		fmt.Fprintf(r.out, " %s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one.",
-			what, ngram.Bigram-last.Loss, r.corpus.Unit())
+		const learnt = " %s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one."
+		fmt.Fprintf(r.out, learnt, what, ngram.Bigram-last.Loss, r.corpus.Unit())
 	default:
-		fmt.Fprintf(r.out, " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one.",
-			what, r.corpus.Unit())
+		const nothing = " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one."
+		fmt.Fprintf(r.out, nothing, what, r.corpus.Unit())
 	}
 }
 

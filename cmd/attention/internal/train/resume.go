@@ -102,8 +102,8 @@ func (r *training) requireFresh() error {
 	every := r.config.Checkpoints.Every
 	_, err = os.Stat(filepath.Join(r.folder.Path, run.ModelFile))
 	if err == nil || every > 0 && steps > every {
-		return fmt.Errorf("--resume: %s: got no checkpoint of a run that has taken %d steps, want one; start again with --config %s",
-			r.folder.Path, steps, filepath.Join(r.folder.Path, run.ConfigFile))
+		return fmt.Errorf("--resume: %s: got no checkpoint of a run that has taken %d steps, want one; "+
+			"start again with --config %s", r.folder.Path, steps, filepath.Join(r.folder.Path, run.ConfigFile))
 	}
 	return nil
 }
