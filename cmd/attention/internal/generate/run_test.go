@@ -34,7 +34,7 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	require.Equal(t, "attention: the prompt has 8 tokens, the model's window 6: it sees only the end of the prompt\n",
 		notes)
 	_, _, err = generated(context.Background(), "--model", dir, "--prompt", "bad")
-	require.EqualError(t, err, "--prompt: got 3 tokens, want at least 6: the model continues with whole windows only")
+	require.EqualError(t, err, "--prompt: got 3 tokens, want at least 6: the model continues whole windows only")
 
 	config := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(config)

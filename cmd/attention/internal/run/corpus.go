@@ -49,7 +49,7 @@ func textName(path string) string {
 // ReadCorpus reads and splits the text of a run. If the config has its checksum, the text must be the same. A
 // vocabulary without characters gets those of the text.
 func ReadCorpus(r Config) (*Corpus, error) {
-	name, text, context := r.Text.Name, builtinText, r.Model.context()
+	name, text, context := r.Text.Name, builtinText, r.Model.Context()
 	if !r.Text.Builtin() {
 		var err error
 		if text, err = readText(name); err != nil {

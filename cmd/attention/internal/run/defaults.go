@@ -53,7 +53,7 @@ const (
 // fill fills in the defaults that depend on other values. given reports whether the value at a path is given.
 func (c *Config) fill(given func(path string) bool) {
 	context, batch := wholeContext, wholeBatch
-	if c.Model.causal() {
+	if c.Model.Causal() {
 		context, batch = causalContext, causalBatch
 	}
 	fillIn(&c.Text.Name, BuiltinName, given("text.name"))

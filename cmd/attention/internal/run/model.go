@@ -9,8 +9,6 @@ import (
 	"attention/internal/config"
 	"attention/layers"
 	"attention/layers/chapter"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // The types of models, for --model.
@@ -25,27 +23,6 @@ const (
 	cosineSchedule   = "cosine"
 )
 
-// Model is a model that attention train can train: it scores the next token at every position of a window.
-// T is the context, V the vocabulary.
-type Model interface {
-	fmt.Stringer     // name and sizes, for a report
-	Title() string   // name, for a picture
-	Context() int    // T
-	Causal() bool    // whether it learns from every position, not only from the last
-	Queries() string // part of the names of the parameters that make queries
-
-	Params() *layers.Params
-	// Forward maps ids, int (…, T), to logits (…, T, V).
-	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
-}
-
-// Watchable is a model that returns its attention weights.
-type Watchable interface {
-	Model
-	// Weights returns the attention weights (…, H, T, T) for ids.
-	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)
-}
-
 // ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's plus the type.
 type ModelConfig struct {
 	Layer *chapter.LanguageModelConfig
@@ -56,10 +33,10 @@ type ModelConfig struct {
 func (c ModelConfig) New(s layers.Scope) (Model, error) {
 	if c.GPT != nil {
 		m, err := layers.NewGPT(s, *c.GPT)
-		return &gpt{m}, err
+		return Model{c, m}, err
 	}
 	m, err := chapter.NewLanguageModel(s, *c.Layer)
-	return &layer{m, *c.Layer}, err
+	return Model{c, m}, err
 }
 
 // Type returns the type of the model.
@@ -76,18 +53,6 @@ func (c ModelConfig) value() any {
 		return *c.GPT
 	}
 	return *c.Layer
-}
-
-func (c ModelConfig) context() int {
-	if c.GPT != nil {
-		return c.GPT.ContextLength
-	}
-	return c.Layer.ContextLength
-}
-
-// causal reports whether the model learns from every position of a window.
-func (c ModelConfig) causal() bool {
-	return c.GPT != nil || c.Layer != nil && c.Layer.Attention.Causal()
 }
 
 // withVocabulary returns the config with room for at least n tokens: its own number, or n if that is 0.
@@ -138,14 +103,10 @@ func (c ModelConfig) Validate() error {
 
 // MarshalJSON writes the type and the fields of the model.
 func (c ModelConfig) MarshalJSON() ([]byte, error) {
-	var model any = c.GPT
-	if c.GPT == nil {
-		if c.Layer == nil {
-			return []byte("{}"), nil
-		}
-		model = c.Layer
+	if c == (ModelConfig{}) {
+		return []byte("{}"), nil
 	}
-	text, err := json.Marshal(model)
+	text, err := json.Marshal(c.value())
 	if err != nil {
 		return nil, err
 	}

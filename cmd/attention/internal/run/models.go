@@ -4,37 +4,61 @@ import (
 	"fmt"
 
 	"attention/layers"
-	"attention/layers/chapter"
+
+	G "gorgonia.org/gorgonia"
 )
 
-// layer is a model of one attention layer.
-type layer struct {
-	*chapter.LanguageModel
-	config chapter.LanguageModelConfig
+// Model is a model that attention train can train.
+type Model struct {
+	ModelConfig
+	Network
 }
 
-func (m *layer) String() string {
-	text := m.Title()
-	if n := m.config.Attention.NumHeads; n > 0 {
-		text += fmt.Sprintf(", %d heads", n)
+// Network scores the next token at every position of a window. T is the context, V the vocabulary.
+type Network interface {
+	Params() *layers.Params
+	// Forward maps ids, int (…, T), to logits (…, T, V).
+	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
+}
+
+// Watchable is a network that returns its attention weights.
+type Watchable interface {
+	Network
+	// Weights returns the attention weights (…, H, T, T) for ids.
+	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)
+}
+
+// NewGPT returns a GPT as a Model.
+func NewGPT(m *layers.GPT) Model {
+	c := m.Config()
+	return Model{ModelConfig{GPT: &c}, m}
+}
+
+// Title returns the name of the model, for a picture.
+func (c ModelConfig) Title() string {
+	if c.GPT != nil {
+		return GPTModel
 	}
-	text += fmt.Sprintf(", width %d", m.config.EmbedDim)
-	if p := m.config.Attention.Dropout; p > 0 {
-		text += fmt.Sprintf(", dropout %v", p)
+	return c.Layer.Attention.Layer
+}
+
+// String returns the name and the sizes of the model, for a report.
+func (c ModelConfig) String() string {
+	if c.GPT != nil {
+		return gptString(*c.GPT)
+	}
+	text, a := c.Title(), c.Layer.Attention
+	if a.NumHeads > 0 {
+		text += fmt.Sprintf(", %d heads", a.NumHeads)
+	}
+	text += fmt.Sprintf(", width %d", c.Layer.EmbedDim)
+	if a.Dropout > 0 {
+		text += fmt.Sprintf(", dropout %v", a.Dropout)
 	}
 	return text
 }
 
-func (m *layer) Title() string   { return m.config.Attention.Layer }
-func (m *layer) Context() int    { return m.config.ContextLength }
-func (m *layer) Causal() bool    { return m.config.Attention.Causal() }
-func (m *layer) Queries() string { return "W_query" }
-
-// gpt is a GPT.
-type gpt struct{ *layers.GPT }
-
-func (m *gpt) String() string {
-	c := m.Config()
+func gptString(c layers.GPTConfig) string {
 	text := fmt.Sprintf("gpt, %d layers, %d heads", c.NumLayers, c.NumHeads)
 	if c.NumKVHeads > 0 && c.NumKVHeads < c.NumHeads {
 		text += fmt.Sprintf(" (%d of keys and values)", c.NumKVHeads)
@@ -51,10 +75,21 @@ func (m *gpt) String() string {
 	return text
 }
 
-func (m *gpt) Title() string   { return GPTModel }
-func (m *gpt) Context() int    { return m.Config().ContextLength }
-func (m *gpt) Causal() bool    { return true }
-func (m *gpt) Queries() string { return "c_attn.weight" } // their first columns
+// Queries returns a part of the names of the parameters that make queries.
+func (c ModelConfig) Queries() string {
+	if c.GPT != nil {
+		return "c_attn.weight" // its first columns
+	}
+	return "W_query"
+}
 
-// NewGPT returns a GPT as a Model.
-func NewGPT(m *layers.GPT) Model { return &gpt{m} }
+// Context returns the number of tokens of a window, T.
+func (c ModelConfig) Context() int {
+	if c.GPT != nil {
+		return c.GPT.ContextLength
+	}
+	return c.Layer.ContextLength
+}
+
+// Causal reports whether the model learns from every position of a window, not only from the last.
+func (c ModelConfig) Causal() bool { return c.GPT != nil || c.Layer.Attention.Causal() }

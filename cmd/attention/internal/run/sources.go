@@ -8,41 +8,40 @@ import (
 	"attention/train/text"
 )
 
-// Sources returns the batches to train on and those of the whole validation text. With lastOnly, only the token after
-// a window is a target.
-func (c *Corpus) Sources(r Config, lastOnly bool) (training train.Resumable, validation train.Source, err error) {
-	windows := text.WindowConfig{Batch: r.Batch, Context: r.Model.context(), LastOnly: lastOnly}
+// Sources returns the batches to train on, those of the evaluations during training and those of the whole validation
+// split. An evaluation during training is over EvalBatches random batches, the same each time, or over the whole split
+// if EvalBatches is 0.
+func (c *Corpus) Sources(r Config) (training train.Resumable, validation, whole train.Source, err error) {
+	windows := r.Windows()
 	if r.Order == sequentialOrder {
 		training, err = text.NewCycle(c.Training, windows)
 	} else {
 		training, err = text.NewWindows(c.Training, windows, uint64(r.Training.Seed))
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	var passes oneAfterAnother
-	for shift := range shifts(len(c.Validation), r.Model.context(), lastOnly) {
+	for shift := range shifts(len(c.Validation), windows) {
 		s, err := text.NewEpoch(c.Validation[shift:], windows)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		passes.sources = append(passes.sources, s)
 	}
-	return training, &passes, nil
+	if r.EvalBatches == 0 {
+		return training, &passes, &passes, nil
+	}
+	w, err := text.NewWindows(c.Validation, windows, ^uint64(r.Training.Seed))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return training, &firstBatches{windows: w, begin: w.State(), n: r.EvalBatches}, &passes, nil
 }
 
-// Sampled returns the batches of the evaluations during training: EvalBatches random batches of the validation split,
-// the same each time, or the whole split if EvalBatches is 0.
-func (c *Corpus) Sampled(r Config, lastOnly bool, whole train.Source) (train.Source, error) {
-	if r.EvalBatches == 0 {
-		return whole, nil
-	}
-	w, err := text.NewWindows(c.Validation, text.WindowConfig{
-		Batch: r.Batch, Context: r.Model.context(), LastOnly: lastOnly}, ^uint64(r.Training.Seed))
-	if err != nil {
-		return nil, err
-	}
-	return &firstBatches{windows: w, begin: w.State(), n: r.EvalBatches}, nil
+// Windows returns the windows of the batches. Only the token after a window is a target of a model that is not causal.
+func (r Config) Windows() text.WindowConfig {
+	return text.WindowConfig{Batch: r.Batch, Context: r.Model.Context(), LastOnly: !r.Model.Causal()}
 }
 
 // firstBatches yields the first n batches of windows, again and again.
@@ -69,11 +68,11 @@ const maxShifts = 8
 
 // shifts returns the number of passes that a validation makes over n ids, each beginning one id later: when only the
 // last target of a window counts, one pass has few.
-func shifts(n, context int, lastOnly bool) int {
-	if !lastOnly {
+func shifts(n int, w text.WindowConfig) int {
+	if !w.LastOnly {
 		return 1
 	}
-	return min(context, maxShifts, n-context)
+	return min(w.Context, maxShifts, n-w.Context)
 }
 
 // oneAfterAnother yields the batches of several sources in turn, as one evaluation.

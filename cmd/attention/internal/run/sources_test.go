@@ -22,39 +22,49 @@ func TestSources(t *testing.T) {
 	}
 	c := &Corpus{Training: ids, Validation: ids}
 	for _, s := range []struct {
-		context  int
-		lastOnly bool
-		targets  int // of one validation
-		first    int
+		reason  string
+		layer   string
+		context int
+		targets int // of one validation
+		first   int
 	}{
-		{7, false, 100, 1}, {7, true, 94, 7}, {1, true, 100, 1}, {8, true, 93, 8},
-		{100, true, 1, 100}, {90, true, 8, 90}, {20, true, 5 + 4*7, 20},
+		{reason: "every target counts", layer: "causal", context: 7, targets: 100, first: 1},
+		{reason: "a pass for each shift", layer: "simple", context: 7, targets: 94, first: 7},
+		{reason: "windows of one token", layer: "simple", context: 1, targets: 100, first: 1},
+		{reason: "as many passes as there may be", layer: "simple", context: 8, targets: 93, first: 8},
+		{reason: "one window", layer: "simple", context: 100, targets: 1, first: 100},
+		{reason: "one window a pass", layer: "simple", context: 90, targets: 8, first: 90},
+		{reason: "fewer passes than targets of a window", layer: "simple", context: 20, targets: 5 + 4*7, first: 20},
 	} {
 		var r Config
 		r.Batch, r.Order = 3, RandomOrder
-		r.Model.Layer = &chapter.LanguageModelConfig{ContextLength: s.context}
-		training, validation, err := c.Sources(r, s.lastOnly)
+		r.Model.Layer = &chapter.LanguageModelConfig{ContextLength: s.context, Attention: chapter.Config{Layer: s.layer}}
+		tokens := 3 // of a batch
+		if s.layer == "causal" {
+			tokens *= s.context
+		}
+		training, validation, _, err := c.Sources(r)
 		require.NoError(t, err)
 		for range 2 { // the second validation equals the first
 			asked := drain(t, validation)
-			require.Len(t, asked, s.targets, "%+v", s)
+			require.Len(t, asked, s.targets, s.reason)
 			for target, times := range asked {
-				require.Equal(t, 1, times, "%+v: %d", s, target)
-				require.GreaterOrEqual(t, target, s.first)
+				require.Equal(t, 1, times, "%s: %d", s.reason, target)
+				require.GreaterOrEqual(t, target, s.first, s.reason)
 			}
 		}
 		b, err := training.Next()
 		require.NoError(t, err)
-		require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
+		require.Equal(t, tokens, b.Tokens)
 
 		r.Order = sequentialOrder
-		training, _, err = c.Sources(r, s.lastOnly)
+		training, _, _, err = c.Sources(r)
 		require.NoError(t, err)
 		for i := range 2 {
 			b, err = training.Next()
 			require.NoError(t, err)
 			require.Equal(t, 3*i*s.context%len(ids), b.Inputs[text.Inputs].Ints()[0])
-			require.Equal(t, map[bool]int{true: 3, false: 3 * s.context}[s.lastOnly], b.Tokens)
+			require.Equal(t, tokens, b.Tokens)
 		}
 	}
 }

@@ -93,10 +93,7 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
 		return nil, err
 	}
-	if r.training, r.whole, err = c.Sources(config, !r.model.Causal()); err != nil {
-		return nil, err
-	}
-	if r.validation, err = c.Sampled(config, !r.model.Causal(), r.whole); err != nil {
+	if r.training, r.validation, r.whole, err = c.Sources(config); err != nil {
 		return nil, err
 	}
 	training := config.Training
@@ -137,7 +134,7 @@ func (r *training) run(ctx context.Context) error {
 		return err
 	}
 	picture := ""
-	if _, ok := r.model.(run.Watchable); ok {
+	if _, ok := r.model.Network.(run.Watchable); ok {
 		picture = " attention.png,"
 	}
 	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n",
@@ -152,7 +149,7 @@ func (r *training) save() error {
 		f.WriteModel(r.model.Params(), r.loop.Steps()),
 		f.Write("loss.png", r.drawLoss),
 	)
-	if m, ok := r.model.(run.Watchable); ok {
+	if m, ok := r.model.Network.(run.Watchable); ok {
 		err = errors.Join(err, f.Write("attention.png", func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
 	return errors.Join(err, f.Metrics.Close())
@@ -187,5 +184,5 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	return text.TokenLoss(r.model.Forward, text.WindowConfig{Batch: r.config.Batch, Context: r.model.Context()})(b)
+	return text.TokenLoss(r.model.Forward, r.config.Windows())(b)
 }

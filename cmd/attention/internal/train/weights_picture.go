@@ -23,7 +23,7 @@ const shownTokens = 32
 
 // shown returns the tokens of a window that the picture shows: the first ones of a long window, or the last if a layer
 // sees it as a whole, since training uses only its last query.
-func shown(m run.Model) (first, n int) {
+func shown(m run.ModelConfig) (first, n int) {
 	n = min(m.Context(), shownTokens)
 	if !m.Causal() {
 		first = m.Context() - n
@@ -35,13 +35,13 @@ func shown(m run.Model) (first, n int) {
 // validation split: a row for each query, a column for each key, all heads in one
 // scale of colours.
 func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
-	window := r.corpus.Validation[:m.Context()]
+	window := r.corpus.Validation[:r.model.Context()]
 	weights, err := weightsOf(m, window)
 	if err != nil {
 		return err
 	}
 	t := len(window)
-	first, n := shown(m)
+	first, n := shown(r.model.ModelConfig)
 	labels, err := r.labels(window[first : first+n])
 	if err != nil {
 		return err

@@ -5,12 +5,10 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
-	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
 )
 
 // Colours that must appear in a picture.
@@ -39,9 +37,7 @@ func TestShown(t *testing.T) {
 		a := chapter.Config{Layer: c.layer, EmbedDim: 4, OutDim: 4, QueryDim: 4, KeyDim: 4, AttnDim: 4}
 		model := run.ModelConfig{Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4,
 			Attention: a}}
-		m, err := model.New(layers.NewBlankParams(tensor.Float32).Scope(""))
-		require.NoError(t, err)
-		first, n := shown(m)
+		first, n := shown(model)
 		require.Equal(t, []int{c.first, c.n}, []int{first, n}, "%+v", c)
 	}
 }
