@@ -172,3 +172,40 @@ func TestSettingsNameAnotherFile(t *testing.T) {
 	require.EqualError(t, err, "--text: "+other+
 		": text: got 'é' at position 0, want one of the vocabulary's 28 characters")
 }
+
+// TestTrainNumbersRuns: without --out each run gets a folder of its own.
+func TestTrainNumbersRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("runs/2", 0o755))
+	for _, want := range []string{"runs/1", "runs/3"} {
+		var out bytes.Buffer
+		require.NoError(t, trainTo(t.Context(), &out, "--steps", "1", "--sample", "0"))
+		require.Contains(t, out.String(), "folder    "+filepath.FromSlash(want)+"\n")
+		require.FileExists(t, want+"/model.safetensors")
+	}
+	require.Empty(t, namesIn(t, "runs/2"))
+	require.NoError(t, os.RemoveAll("runs"))
+	require.NoError(t, os.WriteFile("runs", nil, 0o644))
+	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer)), "--out: mkdir runs: ")
+}
+
+// TestTrainBeginsWhereAKilledOneDidNot: the remains of a run killed before it began are not a run.
+func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("run/checkpoints", 0o755))
+	for _, left := range []string{"run/checkpoints/lock", "run/.tmp-config.json1"} {
+		require.NoError(t, os.WriteFile(left, nil, 0o644))
+	}
+	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", "run"), "want the folder of a run")
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--steps", "1", "--sample", "0", "--out", "run"))
+	require.Equal(t, runFiles, namesIn(t, "run"))
+
+	// Checkpoints of another run are not used.
+	for _, name := range namesIn(t, "run") {
+		if name != run.CheckpointsFolder {
+			require.NoError(t, os.Remove(filepath.Join("run", name)))
+		}
+	}
+	require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), "--out", "run"),
+		"--out: run: got a folder that is not empty, want a new or empty one")
+}

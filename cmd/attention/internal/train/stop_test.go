@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 
 	"github.com/stretchr/testify/require"
 )
@@ -74,39 +75,35 @@ func TestTrainCannotWrite(t *testing.T) {
 	require.NoDirExists(t, "gone")
 }
 
-// TestTrainNumbersRuns: without --out each run gets a folder of its own.
-func TestTrainNumbersRuns(t *testing.T) {
-	t.Chdir(t.TempDir())
-	require.NoError(t, os.MkdirAll("runs/2", 0o755))
-	for _, want := range []string{"runs/1", "runs/3"} {
-		var out bytes.Buffer
-		require.NoError(t, trainTo(t.Context(), &out, "--steps", "1", "--sample", "0"))
-		require.Contains(t, out.String(), "folder    "+filepath.FromSlash(want)+"\n")
-		require.FileExists(t, want+"/model.safetensors")
-	}
-	require.Empty(t, namesIn(t, "runs/2"))
-	require.NoError(t, os.RemoveAll("runs"))
-	require.NoError(t, os.WriteFile("runs", nil, 0o644))
-	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer)), "--out: mkdir runs: ")
+// TestTrainFailsAfterCheckpoints: the error names the checkpoint to resume from.
+func TestTrainFailsAfterCheckpoints(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
+	out := &doOnce{text: "  10  ",
+		do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
+	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
+	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; resume from "+
+		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 }
 
-// TestTrainBeginsWhereAKilledOneDidNot: the remains of a run killed before it began are not a run.
-func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
-	t.Chdir(t.TempDir())
-	require.NoError(t, os.MkdirAll("run/checkpoints", 0o755))
-	for _, left := range []string{"run/checkpoints/lock", "run/.tmp-config.json1"} {
-		require.NoError(t, os.WriteFile(left, nil, 0o644))
-	}
-	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", "run"), "want the folder of a run")
-	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--steps", "1", "--sample", "0", "--out", "run"))
-	require.Equal(t, runFiles, namesIn(t, "run"))
+// TestTrainDiverges: a run that ends in NaN reports why and leaves no model.
+func TestTrainDiverges(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "run")
+	var out bytes.Buffer
+	err := trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--out", folder)
+	require.ErrorContains(t, err, "not finite")
+	require.ErrorContains(t, err, "; a smaller --lr may help; "+folder+" holds no model")
+	require.Equal(t, []string{"checkpoints", "config.json", "metrics.jsonl"}, namesIn(t, folder))
 
-	// Checkpoints of another run are not used.
-	for _, name := range namesIn(t, "run") {
-		if name != run.CheckpointsFolder {
-			require.NoError(t, os.Remove(filepath.Join("run", name)))
-		}
-	}
-	require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), "--out", "run"),
-		"--out: run: got a folder that is not empty, want a new or empty one")
+	// Earlier checkpoints stay; in float64 the first update is still finite.
+	folder = filepath.Join(dir, "saved")
+	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
+	err = trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--dtype", "float64", "--save-every", "1",
+		"--out", folder)
+	require.ErrorContains(t, err, "train: step 1: loss: got NaN, which is not finite; it began with ")
+	require.ErrorContains(t, err, "; a smaller --lr may help; the checkpoint before it is "+
+		filepath.Join(checkpoints, "step-00000001.safetensors"))
+	require.Equal(t, []string{"lock", "step-00000001.safetensors"}, namesIn(t, checkpoints))
+	require.Equal(t, 1, term.ExitCode(err))
 }

@@ -4,15 +4,15 @@ package train
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"math/rand/v2"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,50 +86,6 @@ func (c *child) until(so func() bool) bool {
 	return true
 }
 
-// TestTrainSurvivesKills: a run that is killed fifty times, while it starts, between
-// and in its steps and while it saves, ends with the bits of one that is left alone.
-func TestTrainSurvivesKills(t *testing.T) {
-	const kills, steps = 50, 4000
-	dir := t.TempDir()
-	text := filepath.Join(dir, "text.txt")
-	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	flags := func(folder string) []string {
-		return append(tinyFlags(text, filepath.Join(dir, folder)), strings.Fields(fmt.Sprintf(
-			"--steps %d --save-every 37 --eval-every 150 --dropout 0.2 --accumulate 2 --weight-decay 0.1 --sample 0", steps))...)
-	}
-	began := time.Now()
-	calm := startTrain(t, flags("calm")...)
-	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm", run.MetricsFile)) > 0 }))
-	startup := time.Since(began)
-	<-calm.done
-	require.NoError(t, calm.err, calm.printed)
-
-	folder, whole := filepath.Join(dir, "killed"), fileSize(filepath.Join(dir, "calm", run.MetricsFile))
-	taken := func() int { return int(fileSize(filepath.Join(folder, run.MetricsFile)) * steps / whole) } // about
-	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
-	spread := map[int]bool{}
-	for kill := range kills {
-		c := startTrain(t, begin(folder, flags("killed"))...)
-		if kill%3 == 0 {
-			time.Sleep(time.Duration(random.Int64N(int64(startup))))
-		} else {
-			target := taken() + random.IntN(2*steps/kills)
-			c.until(func() bool { return taken() >= target && (kill%3 == 1 || isSaving(folder)) })
-			time.Sleep(time.Duration(random.IntN(1000)) * time.Microsecond)
-		}
-		c.kill()
-		var exit *exec.ExitError
-		require.True(t, c.err == nil || errors.As(c.err, &exit) && !exit.Exited(), "%v: %s", c.err, c.printed)
-		spread[taken()] = true
-	}
-	last := startTrain(t, begin(folder, nil)...)
-	<-last.done
-	require.NoError(t, last.err, last.printed)
-	require.Contains(t, last.printed.String(), "\n          continues after ")
-	require.Greater(t, len(spread), kills/5, "kills at %v", spread)
-	requireSameOutcome(t, filepath.Join(dir, "calm"), folder)
-}
-
 // TestTrainInterrupted: Ctrl-C ends a run with exit code 130 and prints the command that
 // resumes it; until then no other process may resume it.
 func TestTrainInterrupted(t *testing.T) {
@@ -150,7 +106,9 @@ func TestTrainInterrupted(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, c.err, &exit, c.printed)
 	require.Equal(t, 130, exit.ExitCode(), c.printed)
-	said := regexp.MustCompile(`(?m)^attention: train: stopped after (\d+) of 3000 steps; resume with: attention train (.*)$`).FindStringSubmatch(c.printed.String())
+	line := regexp.MustCompile(
+		`(?m)^attention: train: stopped after (\d+) of 3000 steps; resume with: attention train (.*)$`)
+	said := line.FindStringSubmatch(c.printed.String())
 	require.NotNil(t, said, c.printed)
 	require.Equal(t, []string{"step-" + fmt.Sprintf("%08s", said[1]) + ".safetensors"},
 		namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
@@ -166,12 +124,64 @@ func TestTrainInterrupted(t *testing.T) {
 	requireSameOutcome(t, calm, folder)
 }
 
-// begin returns the flags to resume a run, or to begin it if it was killed before it began.
-func begin(folder string, flags []string) []string {
-	if fileSize(filepath.Join(folder, run.ConfigFile)) == 0 {
-		return flags
+// TestTrainSignalled: a run that is ended from outside saves, prints how to resume it and
+// exits as a shell command does.
+func TestTrainSignalled(t *testing.T) {
+	for name, c := range map[string]struct {
+		signals []syscall.Signal // none: the reader of its output goes away
+		status  int
+	}{
+		"terminated":     {[]syscall.Signal{syscall.SIGTERM}, 143},
+		"hung up, twice": {[]syscall.Signal{syscall.SIGHUP, syscall.SIGHUP}, 129},
+		"nobody reads":   {nil, 141},
+		"under nohup":    {[]syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, 130},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.status == 130 {
+				signal.Ignore(syscall.SIGHUP)
+				defer signal.Reset(syscall.SIGHUP)
+			} else if signal.Ignored(syscall.SIGHUP) {
+				t.Skip("go test was started by nohup")
+			}
+			dir := t.TempDir()
+			text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
+			require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+			reader, stdout, err := os.Pipe()
+			require.NoError(t, err)
+			defer reader.Close()
+			go io.Copy(io.Discard, reader) // so that printing never blocks
+			started := startTrainTo(t, stdout, append(tinyFlags(text, folder), "--steps", "1000000")...)
+			require.NoError(t, stdout.Close())
+			requireSteps(t, started, folder)
+			if c.signals == nil {
+				require.NoError(t, reader.Close())
+			}
+			for _, s := range c.signals {
+				require.NoError(t, started.process.Signal(s))
+				if c.status == 130 && s == syscall.SIGHUP {
+					time.Sleep(100 * time.Millisecond) // long enough to end
+					requireSteps(t, started, folder)
+				}
+			}
+			<-started.done
+			var exit *exec.ExitError
+			require.ErrorAs(t, started.err, &exit)
+			require.Equal(t, c.status, exit.ExitCode(), started.printed)
+			require.Regexp(t, `^attention: train: stopped after \d+ of 1000000 steps; resume with: attention train --resume `,
+				started.printed)
+			require.Equal(t, 1, strings.Count(started.printed.String(), "\n"),
+				"not which signal it was, nor that nothing could be printed")
+			require.Equal(t, runFiles, namesIn(t, folder))
+			require.NotEmpty(t, namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
+		})
 	}
-	return []string{"--resume", folder, "--sample", "0"}
+}
+
+// requireSteps waits until a run has taken some more steps.
+func requireSteps(t *testing.T, c *child, folder string) {
+	path := filepath.Join(folder, run.MetricsFile)
+	before := fileSize(path)
+	require.True(t, c.until(func() bool { return fileSize(path) > before+4096 }), c.printed)
 }
 
 // fileSize returns the size of a file, 0 if there is none. It is called so often that
@@ -182,10 +192,4 @@ func fileSize(path string) int64 {
 		return 0
 	}
 	return info.Size
-}
-
-// isSaving reports whether a checkpoint is being written.
-func isSaving(folder string) bool {
-	entries, _ := os.ReadDir(filepath.Join(folder, run.CheckpointsFolder))
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".tmp-") })
 }

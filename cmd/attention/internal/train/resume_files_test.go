@@ -95,17 +95,6 @@ func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	require.Equal(t, want, outcome(t, folder))
 }
 
-// TestTrainFailsAfterCheckpoints: the error names the checkpoint to resume from.
-func TestTrainFailsAfterCheckpoints(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "run")
-	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
-	out := &doOnce{text: "  10  ",
-		do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
-	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
-	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; resume from "+
-		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
-}
-
 // A run whose checkpoints are lost does not start over and overwrite what it has learnt.
 func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")

@@ -1,0 +1,78 @@
+//go:build unix
+
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/run"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTrainSurvivesKills: a run that is killed fifty times, while it starts, between
+// and in its steps and while it saves, ends with the bits of one that is left alone.
+func TestTrainSurvivesKills(t *testing.T) {
+	const kills, steps = 50, 4000
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.txt")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	flags := func(folder string) []string {
+		return append(tinyFlags(text, filepath.Join(dir, folder)), strings.Fields(fmt.Sprintf(
+			"--steps %d --save-every 37 --eval-every 150 --dropout 0.2 --accumulate 2 --weight-decay 0.1 --sample 0", steps))...)
+	}
+	began := time.Now()
+	calm := startTrain(t, flags("calm")...)
+	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm", run.MetricsFile)) > 0 }))
+	startup := time.Since(began)
+	<-calm.done
+	require.NoError(t, calm.err, calm.printed)
+
+	folder, whole := filepath.Join(dir, "killed"), fileSize(filepath.Join(dir, "calm", run.MetricsFile))
+	taken := func() int { return int(fileSize(filepath.Join(folder, run.MetricsFile)) * steps / whole) } // about
+	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
+	spread := map[int]bool{}
+	for kill := range kills {
+		c := startTrain(t, begin(folder, flags("killed"))...)
+		if kill%3 == 0 {
+			time.Sleep(time.Duration(random.Int64N(int64(startup))))
+		} else {
+			target := taken() + random.IntN(2*steps/kills)
+			c.until(func() bool { return taken() >= target && (kill%3 == 1 || isSaving(folder)) })
+			time.Sleep(time.Duration(random.IntN(1000)) * time.Microsecond)
+		}
+		c.kill()
+		var exit *exec.ExitError
+		require.True(t, c.err == nil || errors.As(c.err, &exit) && !exit.Exited(), "%v: %s", c.err, c.printed)
+		spread[taken()] = true
+	}
+	last := startTrain(t, begin(folder, nil)...)
+	<-last.done
+	require.NoError(t, last.err, last.printed)
+	require.Contains(t, last.printed.String(), "\n          continues after ")
+	require.Greater(t, len(spread), kills/5, "kills at %v", spread)
+	requireSameOutcome(t, filepath.Join(dir, "calm"), folder)
+}
+
+// begin returns the flags to resume a run, or to begin it if it was killed before it began.
+func begin(folder string, flags []string) []string {
+	if fileSize(filepath.Join(folder, run.ConfigFile)) == 0 {
+		return flags
+	}
+	return []string{"--resume", folder, "--sample", "0"}
+}
+
+// isSaving reports whether a checkpoint is being written.
+func isSaving(folder string) bool {
+	entries, _ := os.ReadDir(filepath.Join(folder, run.CheckpointsFolder))
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".tmp-") })
+}
