@@ -33,7 +33,8 @@ var shortened = map[string]string{
 	"attention translate --out weights.png":                                                     "--steps 10",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare":      "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                                    "--steps 3",
-	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 --accumulate 1 --eval-batches 1 --sample 1",
+	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
+		"--accumulate 1 --eval-batches 1 --sample 1",
 }
 
 // programVariable is in the environment of the shell lines: with it the test binary is the program.
@@ -80,8 +81,8 @@ func TestReadmeShellLines(t *testing.T) {
 	require.Empty(t, long, "lines that no README has")
 }
 
-// readmeFolder returns a new folder in which the shell lines of a README can be run, with the program and the files that
-// they name, and their environment.
+// readmeFolder returns a new folder in which the shell lines of a README can be run, with the program and the files
+// that they name, and their environment.
 func readmeFolder(t *testing.T, root, markdown string) (dir string, environment []string) {
 	dir = t.TempDir()
 	self, err := os.Executable()
@@ -110,7 +111,8 @@ func readmeFolder(t *testing.T, root, markdown string) (dir string, environment 
 	return dir, append(os.Environ(), "PATH="+path, programVariable+"=1")
 }
 
-// TestManualFlags holds the manual to the commands' flags: a command's section has all of them, and no README has others.
+// TestManualFlags holds the manual to the commands' flags: a command's section has all of them, and no README has
+// others.
 func TestManualFlags(t *testing.T) {
 	mentioned := func(markdown string) (flags []string) {
 		for _, match := range regexp.MustCompile("`--([a-z][a-z0-9-]*)").FindAllStringSubmatch(markdown, -1) {
@@ -136,7 +138,8 @@ func TestManualFlags(t *testing.T) {
 // TestReadmeLinks finds what the READMEs link to, and the folders of the table of rooms.
 func TestReadmeLinks(t *testing.T) {
 	for _, path := range readmes {
-		for _, match := range regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`).FindAllStringSubmatch(readFile(t, path), -1) {
+		link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+		for _, match := range link.FindAllStringSubmatch(readFile(t, path), -1) {
 			target := path
 			if match[1] != "" {
 				target = filepath.Join(filepath.Dir(path), match[1])

@@ -96,9 +96,10 @@ func TestDecode(t *testing.T) {
 	before := map[string]Base{"a": {Width: 1, Name: "a"}, "b": {Width: 2}}
 	got := all{Base: Base{3, "base"}, Rate: 0.5, Part: Base{4, "part"}, Pointer: shared, List: []int{1, 2, 3}, Map: before,
 		Parts: []Base{{7, "old"}}, Shape: shape{Circle: &circle{2}}, Word: "no", Hidden: 9, own: 8}
-	require.NoError(t, config.Decode([]byte(` {"w": -128, "width": 6, "bias": true, "small": 1e-3, "count": 255, "word": "yes",
-		"part": {"width": -0}, "pointer": {"width": 2}, "number": 5, "list": [4], "parts": [{"width": 8}, {}], "pair": [1, 2],
-		"map": {"b": {"Name": "b"}, "c": {}}, "shape": {"type": "square", "inner": "yes", "side": 3}, "shapes": [{"type": "circle"}],
+	require.NoError(t, config.Decode([]byte(` {"w": -128, "width": 6, "bias": true, "small": 1e-3, "count": 255,
+		"word": "yes", "part": {"width": -0}, "pointer": {"width": 2}, "number": 5, "list": [4],
+		"parts": [{"width": 8}, {}], "pair": [1, 2], "map": {"b": {"Name": "b"}, "c": {}},
+		"shape": {"type": "square", "inner": "yes", "side": 3}, "shapes": [{"type": "circle"}],
 		"raw": {"a": [1,  2]}, "any": {"a": [1]}} `), &got))
 	require.Equal(t, all{Base: Base{6, "base"}, Width: -128, Bias: true, Rate: 0.5, Small: 1e-3, Count: 255, Word: "yes",
 		Part: Base{0, "part"}, Pointer: &Base{2, "shared"}, Number: &five, List: []int{4}, Parts: []Base{{Width: 8}, {}},
@@ -111,8 +112,8 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	const has = "it has width, Name, w, bias, rate, small, count, word, part, pointer, number, list, parts, pair, map, shape, shapes, " +
-		"raw, any, bytes, func, error, counts"
+	const has = "it has width, Name, w, bias, rate, small, count, word, part, pointer, number, list, parts, pair, map, " +
+		"shape, shapes, raw, any, bytes, func, error, counts"
 	for _, c := range []struct{ reason, text, want string }{
 		{reason: "nothing", text: ``, want: "not JSON: unexpected end of JSON input, want one JSON object"},
 		{reason: "cut", text: `{"w":`, want: "not JSON: unexpected end of JSON input, want one JSON object"},

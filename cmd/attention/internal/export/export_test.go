@@ -23,17 +23,24 @@ func TestExportWrong(t *testing.T) {
 	dir, full, run := commandtest.WriteGPT(t, commandtest.SmallGPT(t)), t.TempDir(), ""
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
 	run, _, _ = commandtest.LayerRun(t, "multi_head")
-	for want, args := range map[string][]string{
-		"--model: missing, want the folder of a model":                                                            {"--format", "torch", "--out", "x"},
-		`--format: got "", want huggingface or torch`:                                                             {"--model", dir, "--out", "x"},
-		`--format: got "onnx", want huggingface or torch`:                                                         {"--model", dir, "--format", "onnx", "--out", "x"},
-		"--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors": {"--model", full + "/x", "--format", "torch", "--out", "y"},
-		"--out: missing, want a folder to write":                                                                  {"--model", dir, "--format", "torch"},
-		"--model: pretrained: " + run + ": config.json: model: the model is no GPT":                               {"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
-		"--out: pretrained: " + full + ": got a folder that is not empty, want a new or empty one":                {"--model", dir, "--format", "torch", "--out", full},
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{args: []string{"--format", "torch", "--out", "x"}, want: "--model: missing, want the folder of a model"},
+		{args: []string{"--model", dir, "--out", "x"}, want: `--format: got "", want huggingface or torch`},
+		{args: []string{"--model", dir, "--format", "onnx", "--out", "x"},
+			want: `--format: got "onnx", want huggingface or torch`},
+		{args: []string{"--model", full + "/x", "--format", "torch", "--out", "y"},
+			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors"},
+		{args: []string{"--model", dir, "--format", "torch"}, want: "--out: missing, want a folder to write"},
+		{args: []string{"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
+			want: "--model: pretrained: " + run + ": config.json: model: the model is no GPT"},
+		{args: []string{"--model", dir, "--format", "torch", "--out", full},
+			want: "--out: pretrained: " + full + ": got a folder that is not empty, want a new or empty one"},
 	} {
-		_, err := exported(args...)
-		require.EqualError(t, err, want)
+		_, err := exported(c.args...)
+		require.EqualError(t, err, c.want)
 	}
 	_, err := exported("--form", "torch")
 	require.ErrorContains(t, err, "export: unknown flag: --form; see attention export --help")

@@ -23,25 +23,41 @@ func TestGenerateWrong(t *testing.T) {
 	noTokenizer := commandtest.WriteGPT(t, none)
 	long := filepath.Join(t.TempDir(), "long")
 	require.NoError(t, os.WriteFile(long, bytes.Repeat([]byte("a"), 41), 0o644))
-	for want, args := range map[string][]string{
-		"--model: missing, want the folder of a model":                                                                                        {"--prompt", "a"},
-		"--prompt-file: got a file besides --prompt, want one of them":                                                                        {"--model", dir, "--prompt", "a", "--prompt-file", long},
-		"--tokens: got 0, want at least 1":                                                                                                    {"--model", dir, "--prompt", "a", "--tokens", "0"},
-		"--stop: got nothing, want at least one character":                                                                                    {"--model", dir, "--prompt", "a", "--stop", ""},
-		"generate: Temperature: got -1, want a finite number of at least 0":                                                                   {"--model", dir, "--prompt", "a", "--temperature", "-1"},
-		"generate: TopP: got NaN, want a probability":                                                                                         {"--model", dir, "--prompt", "a", "--top-p", "NaN"},
-		"generate: TopK: got -1, want at least 0":                                                                                             {"--model", dir, "--prompt", "a", "--top-k", "-1"},
-		"--model: pretrained: " + empty + ": open " + filepath.Join(empty, "config.json") + ": no such file or directory":                     {"--model", empty, "--prompt", "a"},
-		"--model: " + noTokenizer + ": config.json: got no vocabulary of a tokenizer known here, want \"vocabulary\" or GPT-2's 50257 tokens": {"--model", noTokenizer, "--prompt", "a"},
-		"--prompt: got no text, want some to continue: the model has no token to begin with":                                                  {"--model", dir},
-		"--prompt: text: got 'x' at position 2, want one of the vocabulary's 11 characters":                                                   {"--model", dir, "--prompt", "abx"},
-		"--model: stat " + long + "er: no such file or directory, want the folder of a model":                                                 {"--model", long + "er", "--prompt", "a"},
-		"--model: " + long + ": got a file, want the folder of a model, with config.json and model.safetensors":                               {"--model", long, "--prompt", "a"},
-		"--prompt-file: open " + long + "er: no such file or directory":                                                                       {"--model", dir, "--prompt-file", long + "er"},
-		`unknown command "ab" for "attention generate"`:                                                                                       {"ab"},
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{args: []string{"--prompt", "a"}, want: "--model: missing, want the folder of a model"},
+		{args: []string{"--model", dir, "--prompt", "a", "--prompt-file", long},
+			want: "--prompt-file: got a file besides --prompt, want one of them"},
+		{args: []string{"--model", dir, "--prompt", "a", "--tokens", "0"}, want: "--tokens: got 0, want at least 1"},
+		{args: []string{"--model", dir, "--prompt", "a", "--stop", ""},
+			want: "--stop: got nothing, want at least one character"},
+		{args: []string{"--model", dir, "--prompt", "a", "--temperature", "-1"},
+			want: "generate: Temperature: got -1, want a finite number of at least 0"},
+		{args: []string{"--model", dir, "--prompt", "a", "--top-p", "NaN"},
+			want: "generate: TopP: got NaN, want a probability"},
+		{args: []string{"--model", dir, "--prompt", "a", "--top-k", "-1"}, want: "generate: TopK: got -1, want at least 0"},
+		{args: []string{"--model", empty, "--prompt", "a"},
+			want: "--model: pretrained: " + empty + ": open " + filepath.Join(empty, "config.json") + ": no such file or " +
+				"directory"},
+		{args: []string{"--model", noTokenizer, "--prompt", "a"},
+			want: "--model: " + noTokenizer + ": config.json: got no vocabulary of a tokenizer known here, want " +
+				"\"vocabulary\" or GPT-2's 50257 tokens"},
+		{args: []string{"--model", dir},
+			want: "--prompt: got no text, want some to continue: the model has no token to begin with"},
+		{args: []string{"--model", dir, "--prompt", "abx"},
+			want: "--prompt: text: got 'x' at position 2, want one of the vocabulary's 11 characters"},
+		{args: []string{"--model", long + "er", "--prompt", "a"},
+			want: "--model: stat " + long + "er: no such file or directory, want the folder of a model"},
+		{args: []string{"--model", long, "--prompt", "a"},
+			want: "--model: " + long + ": got a file, want the folder of a model, with config.json and model.safetensors"},
+		{args: []string{"--model", dir, "--prompt-file", long + "er"},
+			want: "--prompt-file: open " + long + "er: no such file or directory"},
+		{args: []string{"ab"}, want: `unknown command "ab" for "attention generate"`},
 	} {
-		text, notes, err := generated(context.Background(), args...)
-		require.EqualError(t, err, want)
+		text, notes, err := generated(context.Background(), c.args...)
+		require.EqualError(t, err, c.want)
 		require.Equal(t, 1, term.ExitCode(err))
 		require.Empty(t, text+notes)
 	}

@@ -63,12 +63,15 @@ func TestGenerate(t *testing.T) {
 		flags []string
 		want  generate.Config
 	}{
-		{[]string{"--prompt", "abé c\n"}, generate.Config{Temperature: 0.8, Seed: 1}},
-		{[]string{"--prompt-file", file}, generate.Config{Temperature: 0.8, Seed: 1}},
-		{[]string{"--prompt-file", file, "--temperature", "0"}, generate.Config{}},
-		{[]string{"--prompt-file", file, "--temperature", "2", "--seed", "5"}, generate.Config{Temperature: 2, Seed: 5}},
-		{[]string{"--prompt-file", file, "--top-k", "3", "--temperature", "3"}, generate.Config{Temperature: 3, TopK: 3, Seed: 1}},
-		{[]string{"--prompt-file", file, "--top-p", "0.3"}, generate.Config{Temperature: 0.8, TopP: 0.3, Seed: 1}},
+		{flags: []string{"--prompt", "abé c\n"}, want: generate.Config{Temperature: 0.8, Seed: 1}},
+		{flags: []string{"--prompt-file", file}, want: generate.Config{Temperature: 0.8, Seed: 1}},
+		{flags: []string{"--prompt-file", file, "--temperature", "0"}, want: generate.Config{}},
+		{flags: []string{"--prompt-file", file, "--temperature", "2", "--seed", "5"},
+			want: generate.Config{Temperature: 2, Seed: 5}},
+		{flags: []string{"--prompt-file", file, "--top-k", "3", "--temperature", "3"},
+			want: generate.Config{Temperature: 3, TopK: 3, Seed: 1}},
+		{flags: []string{"--prompt-file", file, "--top-p", "0.3"},
+			want: generate.Config{Temperature: 0.8, TopP: 0.3, Seed: 1}},
 	} {
 		want := continued(t, g, "abé c\n", 30, c.want)
 		args := append([]string{"--model", dir, "--tokens", "30"}, c.flags...)

@@ -10,9 +10,21 @@ import (
 func TestAddFlags(t *testing.T) {
 	f := parsed(t)
 	for _, row := range []struct{ name, kind, usual string }{
-		{"text", "string", ""}, {"out", "string", ""}, {"model", "string", "layer"}, {"width", "int64", "64"}, {"context", "int64", "0"},
-		{"layers", "int64", "4"}, {"bias", "bool", "true"}, {"qkv-bias", "bool", "false"}, {"norm-eps", "float64", "1e-05"},
-		{"dropout", "float64", "0"}, {"lr", "float64", "0"}, {"clip", "float64", "1"}, {"decay", "string", "matrices"}, {"seed", "int64", "1"}, {"prompt", "string", ""},
+		{name: "text", kind: "string", usual: ""},
+		{name: "out", kind: "string", usual: ""},
+		{name: "model", kind: "string", usual: "layer"},
+		{name: "width", kind: "int64", usual: "64"},
+		{name: "context", kind: "int64", usual: "0"},
+		{name: "layers", kind: "int64", usual: "4"},
+		{name: "bias", kind: "bool", usual: "true"},
+		{name: "qkv-bias", kind: "bool", usual: "false"},
+		{name: "norm-eps", kind: "float64", usual: "1e-05"},
+		{name: "dropout", kind: "float64", usual: "0"},
+		{name: "lr", kind: "float64", usual: "0"},
+		{name: "clip", kind: "float64", usual: "1"},
+		{name: "decay", kind: "string", usual: "matrices"},
+		{name: "seed", kind: "int64", usual: "1"},
+		{name: "prompt", kind: "string", usual: ""},
 	} {
 		flag := f.Lookup(row.name)
 		require.Equal(t, []string{row.kind, row.usual}, []string{flag.Value.Type(), flag.DefValue}, row.name)
@@ -25,10 +37,13 @@ func TestFlagsOfAnotherType(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--layers", "2"}, "--layers: got it with --model layer, want it with --model gpt only"},
-		{[]string{"--model", "gpt", "--qkv-bias"}, "--qkv-bias: got it with --model gpt, want it with --model layer only"},
-		{[]string{"--preset", "tiny", "--layer", "causal"}, "--layer: got it with --model gpt, want it with --model layer only"},
-		{[]string{"--config", constant, "--warmup", "2"}, "--warmup: got it with a schedule of type constant, want it with a schedule of type cosine only"},
+		{args: []string{"--layers", "2"}, want: "--layers: got it with --model layer, want it with --model gpt only"},
+		{args: []string{"--model", "gpt", "--qkv-bias"},
+			want: "--qkv-bias: got it with --model gpt, want it with --model layer only"},
+		{args: []string{"--preset", "tiny", "--layer", "causal"},
+			want: "--layer: got it with --model gpt, want it with --model layer only"},
+		{args: []string{"--config", constant, "--warmup", "2"},
+			want: "--warmup: got it with a schedule of type constant, want it with a schedule of type cosine only"},
 	} {
 		_, err := NewSettings(parsed(t, row.args...))
 		require.EqualError(t, err, row.want)
@@ -37,11 +52,11 @@ func TestFlagsOfAnotherType(t *testing.T) {
 
 func TestCheckFlags(t *testing.T) {
 	for _, row := range []struct{ args, want string }{
-		{"--lr=NaN", "--lr: got NaN, want a finite number"},
-		{"--lr=-Inf", "--lr: got -Inf, want a finite number"},
-		{"--order=", "--order: got nothing, want the order"},
-		{"--preset=", "--preset: got nothing, want the name"},
-		{"--text=a\xff", `--text: got "a\xff", want UTF-8`},
+		{args: "--lr=NaN", want: "--lr: got NaN, want a finite number"},
+		{args: "--lr=-Inf", want: "--lr: got -Inf, want a finite number"},
+		{args: "--order=", want: "--order: got nothing, want the order"},
+		{args: "--preset=", want: "--preset: got nothing, want the name"},
+		{args: "--text=a\xff", want: `--text: got "a\xff", want UTF-8`},
 	} {
 		require.EqualError(t, CheckFlags(parsed(t, row.args)), row.want)
 	}

@@ -17,11 +17,11 @@ func TestDefaults(t *testing.T) {
 		context, batch int
 		rate           float64
 	}{
-		{"multi_head", train.AdamW, 64, 16, 0.005},
-		{"causal", train.Adam, 64, 16, 0.005},
-		{"multi_head_wrapper", train.SGD, 64, 16, 1},
-		{"simple", train.AdamW, 8, 128, 0.005},
-		{"additive", train.SGD, 8, 128, 1},
+		{layer: "multi_head", solver: train.AdamW, context: 64, batch: 16, rate: 0.005},
+		{layer: "causal", solver: train.Adam, context: 64, batch: 16, rate: 0.005},
+		{layer: "multi_head_wrapper", solver: train.SGD, context: 64, batch: 16, rate: 1},
+		{layer: "simple", solver: train.AdamW, context: 8, batch: 128, rate: 0.005},
+		{layer: "additive", solver: train.SGD, context: 8, batch: 128, rate: 1},
 	} {
 		c := settled(t, "--layer", row.layer, "--solver", row.solver)
 		require.Equal(t, []int{row.context, row.batch}, []int{c.Model.Layer.ContextLength, c.Batch})

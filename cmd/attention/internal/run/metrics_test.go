@@ -25,7 +25,12 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ steps, evaluated, kept int }{
-		{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {2, 2, 3}, {3, 2, 4}, {3, 3, 5},
+		{steps: 0, evaluated: 0, kept: 0},
+		{steps: 1, evaluated: 0, kept: 1},
+		{steps: 2, evaluated: 0, kept: 2},
+		{steps: 2, evaluated: 2, kept: 3},
+		{steps: 3, evaluated: 2, kept: 4},
+		{steps: 3, evaluated: 3, kept: 5},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, MetricsFile)
@@ -48,8 +53,8 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		steps, evaluated int
 		want             string
 	}{
-		{4, 3, `line 6: got "{\"step\":4,\"lo", want the lines of 4 steps, of which there are 3`},
-		{1, 1, `line 2: got "{\"step\":2,`},
+		{steps: 4, evaluated: 3, want: `line 6: got "{\"step\":4,\"lo", want the lines of 4 steps, of which there are 3`},
+		{steps: 1, evaluated: 1, want: `line 2: got "{\"step\":2,`},
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte(lines), 0o644))
@@ -66,9 +71,9 @@ func TestStepsTaken(t *testing.T) {
 		reason, text string
 		want         int
 	}{
-		{"no file", "", 0},
-		{"a step and an evaluation", step + `{"step":1,"validation_loss":1.5}` + "\n", 1},
-		{"a line that was cut", step + step + step[:20], 2},
+		{reason: "no file", text: "", want: 0},
+		{reason: "a step and an evaluation", text: step + `{"step":1,"validation_loss":1.5}` + "\n", want: 1},
+		{reason: "a line that was cut", text: step + step + step[:20], want: 2},
 	} {
 		dir := t.TempDir()
 		if row.text != "" {

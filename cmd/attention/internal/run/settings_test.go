@@ -60,7 +60,8 @@ func TestSettingsPrecedence(t *testing.T) {
 	require.Equal(t, []float64{0.125, 0.125, 0.5}, []float64{m.EmbeddingDropout, m.AttentionDropout, m.ResidualDropout})
 	require.Equal(t, "gelu_new", m.Activation)
 
-	file = configFile(t, `{"model": {"width": 8, "attention": {"layer": "causal", "dropout": 0.5}}, "text": {"name": "built-in"}, "dtype": "float64"}`)
+	file = configFile(t, `{"model": {"width": 8, "attention": {"layer": "causal", "dropout": 0.5}},
+		"text": {"name": "built-in"}, "dtype": "float64"}`)
 	c = settled(t, "--config", file)
 	require.Equal(t, chapter.LanguageModelConfig{ContextLength: 64, EmbedDim: 8,
 		Attention: chapter.Config{Layer: "causal", EmbedDim: 8, OutDim: 8, ContextLength: 64, Dropout: 0.5}}, *c.Model.Layer)
@@ -82,27 +83,38 @@ func TestSettingsWithoutFlag(t *testing.T) {
 }
 
 func TestSettingsWrongFile(t *testing.T) {
-	const solver, fields = "name, momentum, beta1, beta2, eps, weight_decay, decay", "steps, accumulate, solver, schedule, clip_norm, seed, eval_every"
+	const (
+		solver = "name, momentum, beta1, beta2, eps, weight_decay, decay"
+		fields = "steps, accumulate, solver, schedule, clip_norm, seed, eval_every"
+	)
 	for _, c := range []struct{ reason, text, want string }{
-		{"a misspelt field of a gpt", `{"model": {"n_layers": 3}}`, `model: unknown field "n_layers"; it has type, vocab_size, `},
-		{"of the training", `{"training": {"stepz": 3}}`, `training: unknown field "stepz"; it has ` + fields},
-		{"of the solver", `{"training": {"solver": {"lr": 3}}}`, `training.solver: unknown field "lr"; it has ` + solver},
-		{"no object", `{"training": 3}`, "training: got 3, want a JSON object"},
-		{"of the run", `{"stepz": 3, "n_layer": 3}`, `unknown field "n_layer", "stepz"; it has text, vocabulary, model, `},
-		{"of another schedule", `{"training": {"schedule": {"constant": {"peak": 1}}}}`, `training.schedule: unknown field "peak"; it has type, rate`},
-		{"a string", `{"training": {"steps": "3"}}`, `training.steps: got "3", want a whole number`},
-		{"a fraction", `{"training": {"steps": 1.5}}`, `training.steps: got 1.5, want a whole number`},
-		{"a list", `{"training": {"steps": [3]}}`, `training.steps: got [3], want a whole number`},
-		{"true", `{"training": {"clip_norm": true}}`, `training.clip_norm: got true, want a number`},
-		{"a number", `{"dtype": 32}`, `dtype: got 32, want a string`},
-		{"fields of two models", `{"model": {"width": 3, "n_embd": 4}}`, `model: unknown field "n_embd"; it has type, vocab, context, width, attention`},
-		{"a type", `{"model": {"type": "llama"}}`, `model.type: got "llama", want one of layer, gpt`},
-		{"a size that contradicts another", `{"model": {"width": 8, "attention": {"d_in": 9}}}`, "model.attention.d_in: got 9, want model.width=8"},
-		{"twice", `{"training": {"steps": 3, "steps": 4}}`, `training: field "steps" comes twice`},
-		{"two objects", `{} {}`, "not JSON: invalid character '{' after top-level value, want one JSON object"},
-		{"no config", `[]`, "got [], want a JSON object"},
-		{"out of range", `{"batch": 0}`, "batch: got 0, want at least 1"},
-		{"out of range for the width", `{"model": {"n_embd": 6}}`, "model.n_head: "},
+		{reason: "a misspelt field of a gpt", text: `{"model": {"n_layers": 3}}`,
+			want: `model: unknown field "n_layers"; it has type, vocab_size, `},
+		{reason: "of the training", text: `{"training": {"stepz": 3}}`,
+			want: `training: unknown field "stepz"; it has ` + fields},
+		{reason: "of the solver", text: `{"training": {"solver": {"lr": 3}}}`,
+			want: `training.solver: unknown field "lr"; it has ` + solver},
+		{reason: "no object", text: `{"training": 3}`, want: "training: got 3, want a JSON object"},
+		{reason: "of the run", text: `{"stepz": 3, "n_layer": 3}`,
+			want: `unknown field "n_layer", "stepz"; it has text, vocabulary, model, `},
+		{reason: "of another schedule", text: `{"training": {"schedule": {"constant": {"peak": 1}}}}`,
+			want: `training.schedule: unknown field "peak"; it has type, rate`},
+		{reason: "a string", text: `{"training": {"steps": "3"}}`, want: `training.steps: got "3", want a whole number`},
+		{reason: "a fraction", text: `{"training": {"steps": 1.5}}`, want: `training.steps: got 1.5, want a whole number`},
+		{reason: "a list", text: `{"training": {"steps": [3]}}`, want: `training.steps: got [3], want a whole number`},
+		{reason: "true", text: `{"training": {"clip_norm": true}}`, want: `training.clip_norm: got true, want a number`},
+		{reason: "a number", text: `{"dtype": 32}`, want: `dtype: got 32, want a string`},
+		{reason: "fields of two models", text: `{"model": {"width": 3, "n_embd": 4}}`,
+			want: `model: unknown field "n_embd"; it has type, vocab, context, width, attention`},
+		{reason: "a type", text: `{"model": {"type": "llama"}}`, want: `model.type: got "llama", want one of layer, gpt`},
+		{reason: "a size that contradicts another", text: `{"model": {"width": 8, "attention": {"d_in": 9}}}`,
+			want: "model.attention.d_in: got 9, want model.width=8"},
+		{reason: "twice", text: `{"training": {"steps": 3, "steps": 4}}`, want: `training: field "steps" comes twice`},
+		{reason: "two objects", text: `{} {}`,
+			want: "not JSON: invalid character '{' after top-level value, want one JSON object"},
+		{reason: "no config", text: `[]`, want: "got [], want a JSON object"},
+		{reason: "out of range", text: `{"batch": 0}`, want: "batch: got 0, want at least 1"},
+		{reason: "out of range for the width", text: `{"model": {"n_embd": 6}}`, want: "model.n_head: "},
 	} {
 		file := configFile(t, c.text)
 		s, err := NewSettings(parsed(t, "--config", file))
@@ -123,15 +135,16 @@ func TestSettingsWrongFile(t *testing.T) {
 func TestSettingsName(t *testing.T) {
 	file := configFile(t, `{"model": {"n_embd": 16, "n_head": 5, "embd_pdrop": 1}, "batch": 0}`)
 	for _, c := range []struct{ args, want string }{
-		{"", "--config: " + file + ": model.embd_pdrop: got 1, want a number from 0 to below 1"},
-		{"--embedding-dropout 0", "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=16"},
-		{"--embedding-dropout 0 --width 24", "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=24"},
-		{"--dropout 0 --heads 3", "--heads: got 3, want a divisor of --width=16"},
-		{"--dropout 2 --heads 4", "--dropout: got 2, want a number from 0 to below 1"},
-		{"--dropout 2 --embedding-dropout 3", "--embedding-dropout: got 3, want a number from 0 to below 1"},
-		{"--dropout 0 --heads 4", "--config: " + file + ": batch: got 0, want at least 1"},
-		{"--dropout 0 --heads 4 --batch 0", "--batch: got 0, want at least 1"},
-		{"--dropout 0 --heads 4 --batch 2 --min-lr 1", "--min-lr: got 1, want at most --lr=0.001"},
+		{args: "", want: "--config: " + file + ": model.embd_pdrop: got 1, want a number from 0 to below 1"},
+		{args: "--embedding-dropout 0", want: "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=16"},
+		{args: "--embedding-dropout 0 --width 24",
+			want: "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=24"},
+		{args: "--dropout 0 --heads 3", want: "--heads: got 3, want a divisor of --width=16"},
+		{args: "--dropout 2 --heads 4", want: "--dropout: got 2, want a number from 0 to below 1"},
+		{args: "--dropout 2 --embedding-dropout 3", want: "--embedding-dropout: got 3, want a number from 0 to below 1"},
+		{args: "--dropout 0 --heads 4", want: "--config: " + file + ": batch: got 0, want at least 1"},
+		{args: "--dropout 0 --heads 4 --batch 0", want: "--batch: got 0, want at least 1"},
+		{args: "--dropout 0 --heads 4 --batch 2 --min-lr 1", want: "--min-lr: got 1, want at most --lr=0.001"},
 	} {
 		s, err := NewSettings(parsed(t, append([]string{"--config", file}, strings.Fields(c.args)...)...))
 		require.NoError(t, err)

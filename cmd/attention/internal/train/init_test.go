@@ -26,8 +26,8 @@ func lastLoss(t *testing.T, dir string) float64 {
 // TestTrainInitFolder: a run's folder and its export give form, tokenizer and weights,
 // with --init and from a config file alike.
 func TestTrainInitFolder(t *testing.T) {
-	first, _ := tinyRun(t, append(tinyGPT,
-		strings.Fields("--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64")...)...)
+	const flags = "--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64"
+	first, _ := tinyRun(t, append(tinyGPT, strings.Fields(flags)...)...)
 	c, err := run.ReadConfig(first)
 	require.NoError(t, err)
 	folders := []string{first}
@@ -97,25 +97,34 @@ func TestTrainInitWrong(t *testing.T) {
 	layer, _ := tinyRun(t)
 	c, err := run.ReadConfig(gpt)
 	require.NoError(t, err)
-	for args, want := range map[string]string{
-		"--init " + gpt + " --width 16":                          "--init: " + gpt + ": --width: got 16, want 8, that of the weights",
-		"--init " + gpt + " --heads 4":                           "--init: " + gpt + ": --heads: got 4, want 2, that of the weights",
-		"--init " + gpt + " --kv-heads 1":                        "--init: " + gpt + ": --kv-heads: got 1, want 0, that of the weights",
-		"--init " + gpt + " --activation relu":                   "--init: " + gpt + ": --activation: got relu, want gelu_new, that of the weights",
-		"--init " + gpt + " --bias=false":                        "--init: " + gpt + ": --bias: got false, want true, that of the weights",
-		"--init " + gpt + " --context 7":                         "--init: " + gpt + ": --context: got 7, want 6, that of the weights",
-		"--init " + gpt + " --tokenizer bytes":                   "--init: " + gpt + ": model.vocab_size: got 28, want at least the 256 bytes of the tokenizer",
-		"--init " + gpt + " --model layer":                       "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders",
-		"--init " + layer:                                        "--init: pretrained: " + layer + ": config.json: model: the model is no GPT",
-		"--model gpt --init " + layer + "/loss.png":              "--init: train: parameters: safetensors: ",
-		"--model gpt --init " + layer + "/model.safetensors":     "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights",
-		"--dtype float64 --init " + layer + "/model.safetensors": "--init: " + layer + "/model.safetensors: --dtype: got float64, want float32, that of the weights",
-		"--width 12 --init " + layer + "/model.safetensors":      "--init: " + layer + "/model.safetensors: --width: got 12, want 8, that of the weights",
-		"--model gpt --heads 2 --layers 2 --width 16 --context 6 --init " + gpt + "/model.safetensors": "--init: " + gpt + "/model.safetensors: --width: got 16, want 8, that of the weights",
+	for _, r := range []refused{
+		{args: "--init " + gpt + " --width 16", want: "--init: " + gpt + ": --width: got 16, want 8, that of the weights"},
+		{args: "--init " + gpt + " --heads 4", want: "--init: " + gpt + ": --heads: got 4, want 2, that of the weights"},
+		{args: "--init " + gpt + " --kv-heads 1",
+			want: "--init: " + gpt + ": --kv-heads: got 1, want 0, that of the weights"},
+		{args: "--init " + gpt + " --activation relu",
+			want: "--init: " + gpt + ": --activation: got relu, want gelu_new, that of the weights"},
+		{args: "--init " + gpt + " --bias=false",
+			want: "--init: " + gpt + ": --bias: got false, want true, that of the weights"},
+		{args: "--init " + gpt + " --context 7", want: "--init: " + gpt + ": --context: got 7, want 6, that of the weights"},
+		{args: "--init " + gpt + " --tokenizer bytes",
+			want: "--init: " + gpt + ": model.vocab_size: got 28, want at least the 256 bytes of the tokenizer"},
+		{args: "--init " + gpt + " --model layer",
+			want: "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders"},
+		{args: "--init " + layer, want: "--init: pretrained: " + layer + ": config.json: model: the model is no GPT"},
+		{args: "--model gpt --init " + layer + "/loss.png", want: "--init: train: parameters: safetensors: "},
+		{args: "--model gpt --init " + layer + "/model.safetensors",
+			want: "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights"},
+		{args: "--dtype float64 --init " + layer + "/model.safetensors",
+			want: "--init: " + layer + "/model.safetensors: --dtype: got float64, want float32, that of the weights"},
+		{args: "--width 12 --init " + layer + "/model.safetensors",
+			want: "--init: " + layer + "/model.safetensors: --width: got 12, want 8, that of the weights"},
+		{args: "--model gpt --heads 2 --layers 2 --width 16 --context 6 --init " + gpt + "/model.safetensors",
+			want: "--init: " + gpt + "/model.safetensors: --width: got 16, want 8, that of the weights"},
 	} {
 		err := trainTo(t.Context(), new(bytes.Buffer),
-			append(strings.Fields(args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)
-		require.ErrorContains(t, err, want, args)
+			append(strings.Fields(r.args), "--text", c.Text.Name, "--out", filepath.Join(t.TempDir(), "run"))...)
+		require.ErrorContains(t, err, r.want, r.args)
 	}
 }
 

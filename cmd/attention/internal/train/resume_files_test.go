@@ -22,7 +22,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
 	text := c.Text.Name
-	const only = ", want only --text, --steps, --save-every, --keep, --prompt, --sample: the run's config.json has the rest"
+	const only = ", want only --text, --steps, --save-every, --keep, --prompt, --sample: " +
+		"the run's config.json has the rest"
 	requireError := func(want string, args ...string) {
 		before := contents(t, folder)
 		err := trainTo(t.Context(), new(bytes.Buffer), append([]string{"--resume"}, args...)...)
@@ -71,7 +72,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 
 	moved := filepath.Join(t.TempDir(), "moved")
 	require.NoError(t, os.Rename(text, moved))
-	requireError("--text: "+text+": no such file or directory, want a text file; if it has moved, give its path with --text", folder)
+	requireError("--text: "+text+": no such file or directory, want a text file; "+
+		"if it has moved, give its path with --text", folder)
 	resume(t, folder, "--text", moved)
 	resume(t, folder)
 }

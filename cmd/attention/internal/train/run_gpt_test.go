@@ -62,9 +62,10 @@ func TestTrainGPT(t *testing.T) {
 // TestTrainGPTReports: the head gives the model's size and memory.
 func TestTrainGPTReports(t *testing.T) {
 	_, printed := tinyRun(t, append(tinyGPT, "--kv-heads", "1", "--residual-dropout", "0.25", "--dtype", "float64")...)
-	require.Contains(t, printed, "model     gpt, 2 layers, 2 heads (1 of keys and values), width 8, dropout of residuals 0.25, float64: "+
-		"1888 (1840 without those of positions) parameters\n")
-	require.Regexp(t, `(?m)^memory    weights 0\.0 MB, gradients 0\.0 MB, solver 0\.0 MB, graph 0\.[1-9] MB; cache of a text 0\.0 MB$`, printed)
+	require.Contains(t, printed, "model     gpt, 2 layers, 2 heads (1 of keys and values), width 8, "+
+		"dropout of residuals 0.25, float64: 1888 (1840 without those of positions) parameters\n")
+	require.Regexp(t, `(?m)^memory    weights 0\.0 MB, gradients 0\.0 MB, solver 0\.0 MB, graph 0\.[1-9] MB; `+
+		`cache of a text 0\.0 MB$`, printed)
 }
 
 // TestTrainGPTResumes: a run that was stopped twice ends like one that was not, with
@@ -154,10 +155,11 @@ func TestTrainGPTAsPyTorch(t *testing.T) {
 			dir := t.TempDir()
 			path, weights, folder := filepath.Join(dir, "text"), filepath.Join(dir, "weights"), filepath.Join(dir, "run")
 			require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o644))
-			writeGolden(t, weights, file, map[string]tensor.Dtype{"float32": tensor.Float32, "float64": tensor.Float64}[c.dtype],
-				c.name == "plain")
-			flags := append(strings.Fields("--model gpt --layers 2 --heads 3 --width 12 --context 7 --batch 5 --order sequential --steps 100 "+
-				"--lr 1e-2 --min-lr 1e-3 --warmup 10 --decay-steps 80 --beta2 0.99 --weight-decay 0.1 --sample 0 --eval-every 0"), c.flags...)
+			types := map[string]tensor.Dtype{"float32": tensor.Float32, "float64": tensor.Float64}
+			writeGolden(t, weights, file, types[c.dtype], c.name == "plain")
+			flags := append(strings.Fields("--model gpt --layers 2 --heads 3 --width 12 --context 7 --batch 5 "+
+				"--order sequential --steps 100 --lr 1e-2 --min-lr 1e-3 --warmup 10 --decay-steps 80 --beta2 0.99 "+
+				"--weight-decay 0.1 --sample 0 --eval-every 0"), c.flags...)
 			flags = append(flags, "--dtype", c.dtype, "--text", path, "--init", weights, "--out", folder)
 			require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
 			var losses []float64

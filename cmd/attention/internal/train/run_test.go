@@ -137,9 +137,11 @@ func runText(t *testing.T, text string) {
 // TestSettingsOfARun: a run's config.json repeats the run, whatever its flags were.
 func TestSettingsOfARun(t *testing.T) {
 	for _, flags := range []string{
-		"--model gpt --layers 1 --kv-heads 1 --hidden 5 --activation relu --norm-eps 0.01 --bias=false --tie=false --vocab 40 --dropout 0.1 --attention-dropout 0.2 " +
-			"--tokenizer bytes --vocab 300 --eval-batches 2 --order sequential",
-		"--model gpt --tokenizer characters --accumulate 2 --seed 5 --lr 0.01 --min-lr 0.002 --warmup 3 --decay-steps 10 --clip 0.5 --keep 1 --save-every 5",
+		"--model gpt --layers 1 --kv-heads 1 --hidden 5 --activation relu --norm-eps 0.01 --bias=false --tie=false " +
+			"--vocab 40 --dropout 0.1 --attention-dropout 0.2 --tokenizer bytes --vocab 300 --eval-batches 2 " +
+			"--order sequential",
+		"--model gpt --tokenizer characters --accumulate 2 --seed 5 --lr 0.01 --min-lr 0.002 --warmup 3 " +
+			"--decay-steps 10 --clip 0.5 --keep 1 --save-every 5",
 		"--layer additive --solver sgd --momentum 0.5 --dtype float64 --weight-decay 0.1",
 		"--layer multi_head_wrapper --qkv-bias --dropout 0.1 --beta1 0.8 --eps 1e-5",
 	} {

@@ -86,7 +86,8 @@ func TestTrainWrongModel(t *testing.T) {
 			want: "--context: got 9223372036854775807, which makes 5.9e+20 weights of an embedding, want at most 134217728"},
 		{args: "--batch -1", want: "--batch: got -1, want at least 1"},
 		{args: "--batch 9223372036854775807",
-			want: "--batch: got 9223372036854775807, which makes 3.78e+22 elements of a batch's vectors, want at most 134217728"},
+			want: "--batch: got 9223372036854775807, which makes 3.78e+22 elements of a batch's vectors, " +
+				"want at most 134217728"},
 		{args: "--batch 16 --context 2000",
 			want: "--context: got 2000, which makes 2.56e+08 scores of queries and keys, want at most 134217728"},
 		{args: "--layer additive --batch 2 --context 2000",

@@ -148,7 +148,8 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 		` +5( +[0-9.]+){6}`, ` +10( +[0-9.]+){6}`, ` +12( +[0-9.]+){6}`,
 		`12 steps in [0-9.]+ s\. The last validation loss is .*`,
 		`A corner of \S+ before:`, `and after:`,
-		`In ` + regexp.QuoteMeta(folder) + `: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png, checkpoints`,
+		`In ` + regexp.QuoteMeta(folder) +
+			`: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png, checkpoints`,
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
