@@ -28,11 +28,11 @@ var foreign = []string{"go install ", "curl ", "apt-get ", "python3 "}
 
 // shortened are the lines of long runs, with the flags that they get here besides their own.
 var shortened = map[string]string{
-	"attention train --out runs/first":                                                          "--steps 20",
-	"attention train --layer causal --out runs/causal":                                          "--steps 20",
-	"attention translate --out weights.png":                                                     "--steps 10",
-	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare":      "--steps 2",
-	"attention train --resume runs/shakespeare --steps 2500":                                    "--steps 3",
+	"attention train --out runs/first":                                                     "--steps 20",
+	"attention train --layer causal --out runs/causal":                                     "--steps 20",
+	"attention translate --out weights.png":                                                "--steps 10",
+	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
+	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
 		"--accumulate 1 --eval-batches 1 --sample 1",
 }
