@@ -11,43 +11,48 @@ import (
 // AtLeast returns an error for the first field of config c that is less than least,
 // infinite or NaN. The fields are paths as for Errorf, of numbers.
 func AtLeast(c any, least int, fields ...string) error {
-	for _, field := range fields {
-		v, err := number(c, field)
+	return numbers(c, fields, func(x float64, fraction bool) string {
 		switch {
-		case err != nil:
-			return err
-		case v.CanInt() && v.Int() < int64(least), v.CanUint() && (least > 0 && v.Uint() < uint64(least)):
-			return Errorf(c, field, "got %s, want at least %d", fmt.Sprint(v), least)
-		case v.CanFloat() && (!(v.Float() >= float64(least)) || math.IsInf(v.Float(), 0)):
-			return Errorf(c, field, "got %s, want a finite number of at least %d", fmt.Sprint(v), least)
+		case x >= float64(least) && !math.IsInf(x, 0):
+			return ""
+		case fraction:
+			return fmt.Sprintf("a finite number of at least %d", least)
 		}
-	}
-	return nil
+		return fmt.Sprintf("at least %d", least)
+	})
 }
 
 // AtMost returns an error for the first field of config c that is greater than most.
 func AtMost(c any, most int, fields ...string) error {
-	for _, field := range fields {
-		v, err := number(c, field)
-		if err != nil {
-			return err
+	return numbers(c, fields, func(x float64, _ bool) string {
+		if x > float64(most) {
+			return fmt.Sprintf("at most %d", most)
 		}
-		if v.Convert(reflect.TypeFor[float64]()).Float() > float64(most) {
-			return Errorf(c, field, "got %s, want at most %d", fmt.Sprint(v), most)
-		}
-	}
-	return nil
+		return ""
+	})
 }
 
 // Probability returns an error for the first field of config c that is not in [0, 1).
 func Probability(c any, fields ...string) error {
-	for _, field := range fields {
-		v, err := number(c, field)
-		if err != nil {
-			return err
+	return numbers(c, fields, func(x float64, _ bool) string {
+		if x >= 0 && x < 1 {
+			return ""
 		}
-		if p := v.Convert(reflect.TypeFor[float64]()).Float(); !(p >= 0 && p < 1) {
-			return Errorf(c, field, "got %s, want a number from 0 to below 1", fmt.Sprint(v))
+		return "a number from 0 to below 1"
+	})
+}
+
+// numbers returns an error for the first of the fields that want does not return "" for.
+// It gets the number, and whether its type has fractions, and returns what is wanted instead.
+func numbers(c any, fields []string, want func(x float64, fraction bool) string) error {
+	for _, field := range fields {
+		v, ok := valueOf(c, field)
+		if !ok || !v.CanInt() && !v.CanUint() && !v.CanFloat() {
+			return fmt.Errorf("config: %T.%s: got no number, want one", c, field)
+		}
+		x := v.Convert(reflect.TypeFor[float64]()).Float()
+		if wanted := want(x, v.CanFloat()); wanted != "" {
+			return Errorf(c, field, "got %s, want %s", fmt.Sprint(v), wanted)
 		}
 	}
 	return nil
@@ -63,12 +68,4 @@ func OneOf[T ~string](c any, field string, got T, words ...T) error {
 		list[i] = string(w)
 	}
 	return Errorf(c, field, "got %.60q, want one of %s", string(got), strings.Join(list, ", "))
-}
-
-func number(c any, field string) (reflect.Value, error) {
-	v, ok := valueOf(c, field)
-	if !ok || !v.CanInt() && !v.CanUint() && !v.CanFloat() {
-		return v, fmt.Errorf("config: %T.%s: got no number, want one", c, field)
-	}
-	return v, nil
 }

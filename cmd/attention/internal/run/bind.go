@@ -115,7 +115,7 @@ func flagTree(given *pflag.FlagSet, of tree) (tree, error) {
 				found = true
 			}
 		}
-		if !found {
+		if !found && model == c.Model.Type() { // the type of no model is an error of its own
 			return nil, f.misplaced(model, schedule)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func ModelFolders() pretrained.Reader { return pretrained.Reader{Config: pretrainedConfig} }
 
 // pretrainedConfig returns the config.json of a model folder for that of a run, in which the GPT's config is the value
-// of "model". It returns others unchanged, also what is no JSON object: they are for the reader to refuse.
+// of "model". It returns other contents unchanged, even if they are no JSON object: the reader refuses them.
 func pretrainedConfig(contents []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(contents, &members) != nil || members["model"] == nil {

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"attention/internal/config"
@@ -46,14 +47,14 @@ func (c *Config) decode(t tree) error {
 	return config.Decode(text, c)
 }
 
+// dropNulls deletes the null values of a tree.
 func dropNulls(t tree) {
-	for key, value := range t {
-		if value == nil {
-			delete(t, key)
-		} else if inner, ok := value.(tree); ok {
+	maps.DeleteFunc(t, func(_ string, value any) bool {
+		if inner, ok := value.(tree); ok {
 			dropNulls(inner)
 		}
-	}
+		return value == nil
+	})
 }
 
 // nameTypes adds the types of a model and a schedule that lack them: earlier programs distinguished models by their

@@ -148,6 +148,7 @@ func TestTrainWrongSettings(t *testing.T) {
 			want: "--config: short: not JSON: invalid character 'a' looking for beginning of value, want one JSON object"},
 		{args: "--config empty", want: "--config: empty: not JSON: unexpected end of JSON input, want one JSON object"},
 		{args: "--model llama", want: `--model: got "llama", want one of layer, gpt`},
+		{args: "--model llama --layers 2 --layer causal", want: `--model: got "llama", want one of layer, gpt`},
 		{args: "--tokenizer bpe", want: `--tokenizer: got "bpe", want one of characters, bytes, gpt2`},
 		{args: "--layers 2", want: "--layers: got it with --model layer, want it with --model gpt only"},
 		{args: "--tie=false", want: "--tie: got it with --model layer, want it with --model gpt only"},
