@@ -61,8 +61,8 @@ func (c Config) field(path string) (value any, ok bool) {
 }
 
 // CheckFlags returns an error for a flag whose value no field accepts.
-func CheckFlags(given *pflag.FlagSet) (err error) {
-	given.Visit(func(f *pflag.Flag) {
+func CheckFlags(set *pflag.FlagSet) (err error) {
+	set.Visit(func(f *pflag.Flag) {
 		if err == nil {
 			err = checkFlag(f)
 		}
@@ -72,7 +72,6 @@ func CheckFlags(given *pflag.FlagSet) (err error) {
 
 func checkFlag(f *pflag.Flag) error {
 	text := f.Value.String()
-	what, _ := pflag.UnquoteUsage(f)
 	switch f.Value.Type() {
 	case "float64":
 		if x, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -80,6 +79,7 @@ func checkFlag(f *pflag.Flag) error {
 		}
 	case "string":
 		if text == "" {
+			what, _ := pflag.UnquoteUsage(f)
 			return fmt.Errorf("--%s: got nothing, want the %s", f.Name, what)
 		}
 		if !utf8.ValidString(text) {
@@ -90,28 +90,28 @@ func checkFlag(f *pflag.Flag) error {
 }
 
 // Given returns the value of a flag, or "" if it is not given.
-func Given(flags *pflag.FlagSet, name string) string {
-	if !flags.Changed(name) {
+func Given(set *pflag.FlagSet, name string) string {
+	if !set.Changed(name) {
 		return ""
 	}
-	return flags.Lookup(name).Value.String()
+	return set.Lookup(name).Value.String()
 }
 
 // flagTree returns the values of the given flags, which CheckFlags accepts, as a part of a config whose model and
 // schedule are of the types of a tree.
-func flagTree(given *pflag.FlagSet, of tree) (tree, error) {
+func flagTree(set *pflag.FlagSet, of tree) (tree, error) {
 	model, schedule := typesOf(of)
-	model = cmp.Or(Given(given, "model"), model)
+	model = cmp.Or(Given(set, "model"), model)
 	c := defaults(model, schedule)
 	t := tree{}
 	for _, f := range flags() {
-		if !given.Changed(f.name) {
+		if !set.Changed(f.name) {
 			continue
 		}
 		found := len(f.paths) == 0
 		for _, path := range f.paths {
 			if _, ok := c.field(path); ok {
-				setAt(t, path, valueOf(given.Lookup(f.name)))
+				setAt(t, path, valueOf(set.Lookup(f.name)))
 				found = true
 			}
 		}
@@ -122,7 +122,8 @@ func flagTree(given *pflag.FlagSet, of tree) (tree, error) {
 	return t, nil
 }
 
-// misplaced returns the error about a flag that sets no field of a model and a schedule of these types.
+// misplaced returns the error about a flag that sets no field of a model and a schedule of these types. The constant
+// schedule has no flags of its own.
 func (f flag) misplaced(model, schedule string) error {
 	with, want := "--model "+model, "--model "+GPTModel
 	switch {
@@ -134,7 +135,7 @@ func (f flag) misplaced(model, schedule string) error {
 	return fmt.Errorf("--%s: got it with %s, want it with %s only", f.name, with, want)
 }
 
-// valueOf returns the value of a flag as it stands in a tree.
+// valueOf returns the value of a flag for a tree.
 func valueOf(f *pflag.Flag) any {
 	text := f.Value.String()
 	switch f.Value.Type() {
@@ -151,11 +152,11 @@ func valueOf(f *pflag.Flag) any {
 
 // flagNames returns the names of flags by the paths of the fields that they set, the last given one if there are
 // several.
-func flagNames(given *pflag.FlagSet) map[string]string {
+func flagNames(set *pflag.FlagSet) map[string]string {
 	names := map[string]string{}
 	for _, f := range flags() {
 		for _, path := range f.paths {
-			if names[path] == "" || given.Changed(f.name) {
+			if names[path] == "" || set.Changed(f.name) {
 				names[path] = "--" + f.name
 			}
 		}

@@ -109,10 +109,10 @@ func (c *Corpus) split(ids []int, context int) (err error) {
 const mostCounted = 4096
 
 // Unit returns the noun for the tokens.
-func (c *Corpus) Unit() string { return UnitOf(c.Tokenizer.Config().Name) }
+func (c *Corpus) Unit() string { return unitOf(c.Tokenizer.Config().Name) }
 
-// UnitOf returns the noun for the tokens of a tokenizer.
-func UnitOf(tokenizer string) string {
+// unitOf returns the noun for the tokens of a tokenizer.
+func unitOf(tokenizer string) string {
 	switch tokenizer {
 	case text.Characters, text.Bytes:
 		return tokenizer

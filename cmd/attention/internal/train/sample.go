@@ -41,12 +41,12 @@ func (r *training) printSample(ctx context.Context) error {
 		return nil
 	}
 	ids, err := r.sample(ctx)
-	const said = "train: sample: %w; %s holds the model"
+	const format = "train: sample: %w; %s holds the model"
 	if err != nil && ctx.Err() != nil {
-		return term.Interrupted(fmt.Errorf(said, ctx.Err(), r.folder.Path))
+		return term.Interrupted(fmt.Errorf(format, ctx.Err(), r.folder.Path))
 	}
 	if err != nil {
-		return fmt.Errorf(said, err, r.folder.Path)
+		return fmt.Errorf(format, err, r.folder.Path)
 	}
 	given, err := decode(r.corpus.Tokenizer, r.prompt)
 	if err != nil {

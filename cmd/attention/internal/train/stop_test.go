@@ -29,8 +29,8 @@ func (d *doOnce) Write(p []byte) (int, error) {
 	return d.Buffer.Write(p)
 }
 
-// TestTrainStopped: an interrupted run keeps what it has learnt, and the error tells how
-// to resume it.
+// TestTrainStopped: an interrupted run keeps what it has learnt, and the error names the command
+// that resumes it.
 func TestTrainStopped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
