@@ -13,7 +13,8 @@ type field struct {
 }
 
 // fieldsOf returns the fields of a struct in order, with those of embedded structs.
-func fieldsOf(v reflect.Value) (list []field) {
+func fieldsOf(v reflect.Value) []field {
+	list := make([]field, 0, v.NumField())
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		key, tagged := keyOf(f)
