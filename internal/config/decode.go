@@ -37,10 +37,7 @@ func (r Reader) Decode(text []byte, to ...any) error {
 	if err := check(text); err != nil {
 		return err
 	}
-	text = bytes.Trim(text, " \t\r\n")
 	copies := make([]reflect.Value, len(to))
-	var fields []field
-	var rest json.Unmarshaler
 	for i, one := range to {
 		v := reflect.ValueOf(one)
 		if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -48,23 +45,13 @@ func (r Reader) Decode(text []byte, to ...any) error {
 		}
 		copies[i] = reflect.New(v.Type().Elem())
 		copies[i].Elem().Set(v.Elem())
-		if len(to) == 1 {
-			break
-		}
-		reads, ok := copies[i].Interface().(json.Unmarshaler)
-		if ok && i == len(copies)-1 {
-			rest = reads
-		} else if v.Elem().Kind() != reflect.Struct || ok {
-			return fmt.Errorf("config: Decode: got %T beside others, want a pointer to a plain struct", one)
-		} else {
-			fields = append(fields, fieldsOf(copies[i].Elem())...)
-		}
 	}
+	text = bytes.Trim(text, " \t\r\n")
 	var err error
 	if len(to) == 1 {
 		err = r.value(text, copies[0].Elem())
 	} else {
-		err = r.object(text, fields, rest)
+		err = r.shared(text, copies)
 	}
 	if err != nil {
 		return err
@@ -73,6 +60,24 @@ func (r Reader) Decode(text []byte, to ...any) error {
 		reflect.ValueOf(one).Elem().Set(copies[i].Elem())
 	}
 	return nil
+}
+
+// shared reads an object into several structs, of which the last may read itself.
+func (r Reader) shared(text []byte, to []reflect.Value) error {
+	var fields []field
+	var rest json.Unmarshaler
+	for i, v := range to {
+		reads, ok := v.Interface().(json.Unmarshaler)
+		switch {
+		case ok && i == len(to)-1:
+			rest = reads
+		case ok || v.Elem().Kind() != reflect.Struct:
+			return fmt.Errorf("config: Decode: got %v beside others, want a pointer to a plain struct", v.Type())
+		default:
+			fields = append(fields, fieldsOf(v.Elem())...)
+		}
+	}
+	return r.object(text, fields, rest)
 }
 
 // value reads valid JSON into v, which must be addressable.
