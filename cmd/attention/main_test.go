@@ -70,8 +70,8 @@ func TestExport(t *testing.T) {
 	from := commandtest.WriteGPT(t, g)
 	want := generateText(t, "--model", from, "--prompt", "abc", "--tokens", "20")
 	for _, step := range []struct{ format, files string }{
-		{"huggingface", "config.json, model.safetensors"},
-		{"torch", "config.json, model.safetensors, model.py"},
+		{format: "huggingface", files: "config.json, model.safetensors"},
+		{format: "torch", files: "config.json, model.safetensors, model.py"},
 		{"huggingface", "config.json, model.safetensors"},
 	} {
 		to := filepath.Join(t.TempDir(), "to")

@@ -281,13 +281,13 @@ func TestDecodeShared(t *testing.T) {
 	require.Equal(t, layer{square{4, "yes"}}, l, "the first struct that has it gets a field")
 	require.Equal(t, "<a&b>", head.Type)
 	require.Equal(t, 7, head.Side)
-	for text, want := range map[string]string{
-		`{"type": "a", "inner": "x"}`: `inner: got "x", want yes or no`,
-		`{"type": 1, "inner": "x"}`:   `type: got 1, want a string`,
-		`{"type": 1, "innner": "x"}`:  `unknown field "innner"; it has type, side, size, inner`,
-		`[]`:                          `got [], want a JSON object`,
+	for _, c := range []struct{ text, want string }{
+		{text: `{"type": "a", "inner": "x"}`, want: `inner: got "x", want yes or no`},
+		{text: `{"type": 1, "inner": "x"}`, want: `type: got 1, want a string`},
+		{text: `{"type": 1, "innner": "x"}`, want: `unknown field "innner"; it has type, side, size, inner`},
+		{text: `[]`, want: `got [], want a JSON object`},
 	} {
-		require.EqualError(t, config.Decode([]byte(text), &head, &l), want)
+		require.EqualError(t, config.Decode([]byte(c.text), &head, &l), c.want)
 	}
 	var sides []*int
 	require.EqualError(t, config.Decode([]byte(`[1, 2, null]`), &sides), "[2]: got null, want a whole number")

@@ -39,16 +39,16 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	config := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(config)
 	require.NoError(t, err)
-	for want, change := range map[string][2]string{
-		`: dtype: got "int", want one of float32, float64`:                      {`"float64"`, `"int"`},
-		": vocabulary.characters: got 'b' after 'c', want ascending characters": {"abcde", "acbde"},
-		": model.vocab: got 0, want at least 1":                                 {`"vocab":5`, `"vocab":0`},
-		": dtype: got 64, want a string":                                        {`"float64"`, `64`},
+	for _, c := range []struct{ old, new, want string }{
+		{old: `"float64"`, new: `"int"`, want: `: dtype: got "int", want one of float32, float64`},
+		{old: "abcde", new: "acbde", want: ": vocabulary.characters: got 'b' after 'c', want ascending characters"},
+		{old: `"vocab":5`, new: `"vocab":0`, want: ": model.vocab: got 0, want at least 1"},
+		{old: `"float64"`, new: `64`, want: ": dtype: got 64, want a string"},
 	} {
-		require.Contains(t, string(text), change[0])
-		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644))
+		require.Contains(t, string(text), c.old)
+		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(string(text), c.old, c.new, 1)), 0o644))
 		_, _, err = generated(context.Background(), "--model", dir, "--prompt", "deadbead")
-		require.ErrorContains(t, err, "--model: "+config+want)
+		require.ErrorContains(t, err, "--model: "+config+c.want)
 	}
 	require.NoError(t, os.WriteFile(config, text, 0o644))
 	require.NoError(t, os.Remove(filepath.Join(dir, "model.safetensors")))

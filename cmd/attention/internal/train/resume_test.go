@@ -36,20 +36,20 @@ func resume(t *testing.T, args ...string) string {
 // TestTrainResumes: a run that was stopped twice ends like one that was not, with every
 // solver and in both orders.
 func TestTrainResumes(t *testing.T) {
-	for name, flags := range map[string]string{
-		"sgd":      "--solver sgd --order sequential",
-		"momentum": "--solver sgd --momentum 0.9 --weight-decay 0.1",
-		"adam":     "--solver adam --beta1 0.8 --weight-decay 0.1 --order sequential",
-		"adamw":    "--solver adamw --beta2 0.95 --weight-decay 0.1",
-		"additive": "--layer additive --dropout 0 --context 5 --prompt whole",
+	for _, c := range []struct{ name, flags string }{
+		{name: "sgd", flags: "--solver sgd --order sequential"},
+		{name: "momentum", flags: "--solver sgd --momentum 0.9 --weight-decay 0.1"},
+		{name: "adam", flags: "--solver adam --beta1 0.8 --weight-decay 0.1 --order sequential"},
+		{name: "adamw", flags: "--solver adamw --beta2 0.95 --weight-decay 0.1"},
+		{name: "additive", flags: "--layer additive --dropout 0 --context 5 --prompt whole"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
 			require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 			run := func(folder string) []string {
 				return append(append(tinyFlags(text, folder),
-					strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --clip 0.5")...), strings.Fields(flags)...)
+					strings.Fields("--dropout 0.3 --accumulate 3 --keep 1 --clip 0.5")...), strings.Fields(c.flags)...)
 			}
 			var out bytes.Buffer
 			require.NoError(t, trainTo(t.Context(), &out, run(calm)...))

@@ -127,16 +127,17 @@ func TestTrainInterrupted(t *testing.T) {
 // TestTrainSignalled: a run that is ended from outside saves, prints how to resume it and
 // exits as a shell command does.
 func TestTrainSignalled(t *testing.T) {
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name    string
 		signals []syscall.Signal // none: the reader of its output goes away
 		status  int
 	}{
-		"terminated":     {[]syscall.Signal{syscall.SIGTERM}, 143},
-		"hung up, twice": {[]syscall.Signal{syscall.SIGHUP, syscall.SIGHUP}, 129},
-		"nobody reads":   {nil, 141},
-		"under nohup":    {[]syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, 130},
+		{name: "terminated", signals: []syscall.Signal{syscall.SIGTERM}, status: 143},
+		{name: "hung up, twice", signals: []syscall.Signal{syscall.SIGHUP, syscall.SIGHUP}, status: 129},
+		{name: "nobody reads", status: 141},
+		{name: "under nohup", signals: []syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, status: 130},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			if c.status == 130 {
 				signal.Ignore(syscall.SIGHUP)
 				defer signal.Reset(syscall.SIGHUP)

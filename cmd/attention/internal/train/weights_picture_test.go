@@ -33,7 +33,12 @@ func TestShown(t *testing.T) {
 	for _, c := range []struct {
 		layer             string
 		context, first, n int
-	}{{"causal", 8, 0, 8}, {"causal", 40, 0, 32}, {"additive", 8, 0, 8}, {"additive", 40, 8, 32}} {
+	}{
+		{layer: "causal", context: 8, first: 0, n: 8},
+		{layer: "causal", context: 40, first: 0, n: 32},
+		{layer: "additive", context: 8, first: 0, n: 8},
+		{layer: "additive", context: 40, first: 8, n: 32},
+	} {
 		a := chapter.Config{Layer: c.layer, EmbedDim: 4, OutDim: 4, QueryDim: 4, KeyDim: 4, AttnDim: 4}
 		model := run.ModelConfig{Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4,
 			Attention: a}}
