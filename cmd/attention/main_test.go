@@ -128,7 +128,8 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, want, older)
 		require.Contains(t, notes, "step-00000010.safetensors")
-		for _, path := range run.Unfinished(dir) {
+		for _, steps := range run.Unfinished(dir) {
+			path := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), steps)
 			require.NoError(t, os.WriteFile(path, nil, 0o644))
 		}
 		_, _, err = attention(t, append([]string{"generate"}, args...)...)

@@ -14,9 +14,9 @@ import (
 	"attention/train/text"
 )
 
-// openRun reads the model of a run with the weights of the newest of the checkpoints that is not damaged or, without
-// checkpoints, the run's last weights.
-func openRun(dir string, checkpoints []string) (*model, error) {
+// openRun reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is not
+// damaged or, without checkpoints, the run's last weights.
+func openRun(dir string, checkpoints []int) (*model, error) {
 	path := filepath.Join(dir, run.ConfigFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -33,7 +33,8 @@ func openRun(dir string, checkpoints []string) (*model, error) {
 		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.model.Params())
 		return m, err
 	}
-	for _, path := range slices.Backward(checkpoints) {
+	for _, steps := range slices.Backward(checkpoints) {
+		path := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), steps)
 		m.note = fmt.Sprintf("the run is not finished: the weights are those of %s", path)
 		if _, err = train.ReadCheckpoint(path, m.model.Params()); !errors.Is(err, train.ErrDamaged) {
 			break

@@ -48,7 +48,7 @@ func (f flag) usual(configs []Config) any {
 
 // field returns the value of the field at a path. Which fields a config has depends on its model and its schedule.
 func (c Config) field(path string) (value any, ok bool) {
-	if path == "model.type" {
+	if path == "model.type" { // of the union, not a field of the model
 		return c.Model.Type(), true
 	}
 	if path, ok := strings.CutPrefix(path, "model."); ok {

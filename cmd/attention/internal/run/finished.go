@@ -16,17 +16,9 @@ import (
 // stepsKey is the key of the number of steps in the metadata of a run's model.
 const stepsKey = "steps"
 
-// Unfinished returns the paths of the checkpoints, ascending, of a run that has no model or has taken steps since it
-// wrote its model; nil for others.
-func Unfinished(dir string) (checkpoints []string) {
-	for _, steps := range unfinishedSteps(dir) {
-		checkpoints = append(checkpoints, train.CheckpointPath(filepath.Join(dir, CheckpointsFolder), steps))
-	}
-	return checkpoints
-}
-
-// unfinishedSteps returns the numbers of steps of the checkpoints that Unfinished returns.
-func unfinishedSteps(dir string) []int {
+// Unfinished returns the numbers of steps of the checkpoints, ascending, of a run that has no model or has taken steps
+// since it wrote its model; nil for others.
+func Unfinished(dir string) []int {
 	all, err := train.CheckpointSteps(filepath.Join(dir, CheckpointsFolder))
 	if err != nil || len(all) == 0 { // not a run, or one that was killed early
 		return nil
@@ -54,7 +46,7 @@ func CheckFinished(dir string, err error) error {
 	if err := CheckFolder(dir); err != nil {
 		return err
 	}
-	steps := unfinishedSteps(dir)
+	steps := Unfinished(dir)
 	if len(steps) == 0 {
 		return err
 	}
