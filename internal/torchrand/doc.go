@@ -6,12 +6,10 @@
 //	torch.randn(6)                   torchrand.Normal(g, x, 0, 1)
 //	nn.Linear(3, 2).weight           torchrand.Uniform(g, w, -b, b), b = KaimingUniformBound(3)
 //	nn.Dropout(0.5)(x)               torchrand.KeepMask(g, m, 0.5), then x·m/(1-0.5)
-//	torch.get_rng_state()            g.State()
-//	torch.set_rng_state(s)           g.SetState(s)
 //
-// Equal bit for bit are Uniform, the bounds, the position in the stream and the bytes of a
-// State without a waiting normal value. So is a float32 Normal of 16 or more values, if
-// PyTorch runs on a CPU with AVX2 (without AVX2 PyTorch's own values differ by up to 2e-6).
+// Equal bit for bit are Uniform, the bounds and the position in the stream. So is a float32
+// Normal of 16 or more values, if PyTorch runs on a CPU with AVX2 (without AVX2 PyTorch's
+// own values differ by up to 2e-6).
 // For every other Normal, PyTorch uses the C library's logarithm, sine and cosine: 99 of
 // 100 float64 values are equal, the others differ by 1 or 2 ulp. The package itself returns
 // the same bits on every machine.

@@ -9,44 +9,35 @@ const (
 )
 
 // Generator is a PyTorch CPU generator: a Mersenne Twister (MT19937) and the normal value
-// that Normal keeps for its next short call.
+// that Normal keeps for its next short call. New makes one.
 //
-// The zero value is New(0). A copy continues the stream independently. A Generator must not
-// be used by several goroutines at once.
+// A copy continues the stream independently. A Generator must not be used by several
+// goroutines at once.
 type Generator struct {
-	seed  uint64
 	words [mtWords]uint32
-	next  int // index of the word to draw: 0…624
-	left  int // unused words, plus one: 1…624; 0 marks a zero value
+	next  int // index of the word to draw; mtWords if all are used
 
 	normal    float64 // the second of the last pair of normal values
 	hasNormal bool    // whether normal is still unused
 }
 
-// New returns a generator in the state after torch.manual_seed(seed). As in PyTorch, the
-// draws depend only on the low 32 bits of seed.
+// New returns a generator in the state after torch.manual_seed(seed) (init_genrand in
+// Matsumoto and Nishimura's MT19937). As in PyTorch, the draws depend only on the low 32
+// bits of seed.
 func New(seed uint64) *Generator {
-	g := new(Generator)
-	g.start(seed)
-	return g
-}
-
-// start seeds g (init_genrand in Matsumoto and Nishimura's MT19937).
-func (g *Generator) start(seed uint64) {
-	*g = Generator{seed: seed, left: 1}
+	g := &Generator{next: mtWords}
 	g.words[0] = uint32(seed)
 	for i := 1; i < mtWords; i++ {
 		before := g.words[i-1]
 		g.words[i] = 1812433253*(before^before>>30) + uint32(i)
 	}
+	return g
 }
 
 // Uint32 draws one word of the stream.
 func (g *Generator) Uint32() uint32 {
-	if g.left <= 1 {
+	if g.next == mtWords {
 		g.renew()
-	} else {
-		g.left--
 	}
 	y := g.words[g.next]
 	g.next++
@@ -64,9 +55,6 @@ func (g *Generator) Uint64() uint64 {
 
 // renew replaces all 624 words with their successors.
 func (g *Generator) renew() {
-	if g.left == 0 {
-		g.start(0)
-	}
 	w := &g.words
 	for i := 0; i < mtWords-mtShift; i++ {
 		w[i] = w[i+mtShift] ^ twist(w[i], w[i+1])
@@ -75,7 +63,7 @@ func (g *Generator) renew() {
 		w[i] = w[i+mtShift-mtWords] ^ twist(w[i], w[i+1])
 	}
 	w[mtWords-1] = w[mtShift-1] ^ twist(w[mtWords-1], w[0])
-	g.next, g.left = 0, mtWords
+	g.next = 0
 }
 
 // twist joins the top bit of a to the low 31 of b and multiplies by MT19937's matrix.
