@@ -18,6 +18,11 @@ type entry struct {
 	begin, end int64 // bytes from the start of the data
 }
 
+// tensor returns the tensor with its data.
+func (e entry) tensor(data any) Tensor {
+	return Tensor{Name: e.name, Shape: e.shape, Data: data, DType: e.dtype}
+}
+
 // header is a file's checked header. Its entries are in the order of their data and cover
 // it exactly.
 type header struct {

@@ -15,6 +15,8 @@
 // a bad file, and never allocates much more than the file's size.
 package safetensors
 
+import "reflect"
+
 // DType is an element type, spelled as in the file's header.
 type DType string
 
@@ -35,19 +37,34 @@ const (
 // knownDTypes lists the element types in an error.
 const knownDTypes = "F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL"
 
+// dtypes has the bytes of an element in a file and the type of Tensor.Data.
+var dtypes = map[DType]struct {
+	size int
+	data reflect.Type
+}{
+	F64:  {8, reflect.TypeFor[[]float64]()},
+	F32:  {4, reflect.TypeFor[[]float32]()},
+	F16:  {2, reflect.TypeFor[[]float32]()},
+	BF16: {2, reflect.TypeFor[[]float32]()},
+	I64:  {8, reflect.TypeFor[[]int64]()},
+	I32:  {4, reflect.TypeFor[[]int32]()},
+	I16:  {2, reflect.TypeFor[[]int16]()},
+	I8:   {1, reflect.TypeFor[[]int8]()},
+	U8:   {1, reflect.TypeFor[[]uint8]()},
+	BOOL: {1, reflect.TypeFor[[]bool]()},
+}
+
 // Size returns the bytes of one element in a file, or 0 for an unknown dtype.
-func (d DType) Size() int {
-	switch d {
-	case F64, I64:
-		return 8
-	case F32, I32:
-		return 4
-	case F16, BF16, I16:
-		return 2
-	case I8, U8, BOOL:
-		return 1
+func (d DType) Size() int { return dtypes[d].size }
+
+// dtypeOf returns the dtype that a slice is written as, or "" if there is none.
+func dtypeOf(data any) DType {
+	for d, known := range dtypes {
+		if reflect.TypeOf(data) == known.data && d != F16 && d != BF16 {
+			return d
+		}
 	}
-	return 0
+	return ""
 }
 
 // Tensor is one named array.

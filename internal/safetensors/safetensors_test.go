@@ -114,7 +114,7 @@ var fileGenerator = rapid.Custom(func(t *rapid.T) *File {
 		n, _ := elements(shape)
 		x := Tensor{Name: name, Shape: append([]int{}, shape...)}
 		x.Data = dataGenerator(n).Draw(t, "data")
-		x.DType, _ = typeOf(x.Data)
+		x.DType = dtypeOf(x.Data)
 		f.Tensors = append(f.Tensors, x)
 	}
 	return f

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -98,42 +99,18 @@ func (t *Tensor) prepare() error {
 	if !utf8.ValidString(t.Name) {
 		return errors.New("name: not valid UTF-8")
 	}
-	n := 0
-	t.DType, n = typeOf(t.Data)
+	t.DType = dtypeOf(t.Data)
 	if t.DType == "" {
 		return fmt.Errorf("data: got %T, want a slice of float32, float64, int64, int32, int16, int8, uint8 or bool", t.Data)
 	}
 	if len(t.Shape) > maxRank {
 		return fmt.Errorf("shape: got %d axes, want at most %d", len(t.Shape), maxRank)
 	}
+	n := reflect.ValueOf(t.Data).Len()
 	if count, ok := elements(t.Shape); !ok || count != n {
 		return fmt.Errorf("shape: got %d, want one that holds the %d elements of the data", t.Shape, n)
 	}
 	return nil
-}
-
-// typeOf returns the dtype of data in a file, empty if there is none, and the number of
-// elements.
-func typeOf(data any) (DType, int) {
-	switch d := data.(type) {
-	case []float64:
-		return F64, len(d)
-	case []float32:
-		return F32, len(d)
-	case []int64:
-		return I64, len(d)
-	case []int32:
-		return I32, len(d)
-	case []int16:
-		return I16, len(d)
-	case []int8:
-		return I8, len(d)
-	case []uint8:
-		return U8, len(d)
-	case []bool:
-		return BOOL, len(d)
-	}
-	return "", 0
 }
 
 // encodeHeader returns the bytes of the file before the data. Metadata comes first, its
@@ -152,7 +129,7 @@ func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 	}
 	var at int64
 	for _, t := range parts {
-		_, n := typeOf(t.Data)
+		n, _ := elements(t.Shape)
 		end := at + int64(n)*int64(t.DType.Size())
 		b = appendJSON(b, t.Name)
 		b = append(b, `:{"dtype":"`...)
@@ -196,38 +173,18 @@ func (p *plan) write(w io.Writer) error {
 	}
 	buf := make([]byte, 0, chunk)
 	for _, t := range p.parts {
-		if err := writeData(w, t.Data, buf); err != nil {
+		if err := writeData(w, t, buf); err != nil {
 			return fmt.Errorf("tensor %s: %w", quote(t.Name), err)
 		}
 	}
 	return nil
 }
 
-func writeData(w io.Writer, data any, buf []byte) error {
-	switch d := data.(type) {
-	case []float64:
-		return writeSlice(w, d, 8, buf)
-	case []float32:
-		return writeSlice(w, d, 4, buf)
-	case []int64:
-		return writeSlice(w, d, 8, buf)
-	case []int32:
-		return writeSlice(w, d, 4, buf)
-	case []int16:
-		return writeSlice(w, d, 2, buf)
-	case []int8:
-		return writeSlice(w, d, 1, buf)
-	case []uint8:
-		return writeSlice(w, d, 1, buf)
-	case []bool:
-		return writeSlice(w, d, 1, buf)
-	}
-	return nil // a plan has no other type
-}
-
-// writeSlice writes elements of size bytes each, one buffer at a time.
-func writeSlice[T any](w io.Writer, data []T, size int, buf []byte) error {
-	for part := range slices.Chunk(data, chunk/size) {
+// writeData writes the elements of a tensor, one buffer at a time.
+func writeData(w io.Writer, t Tensor, buf []byte) error {
+	data, n := reflect.ValueOf(t.Data), chunk/t.DType.Size()
+	for at := 0; at < data.Len(); at += n {
+		part := data.Slice(at, min(at+n, data.Len())).Interface()
 		b, err := binary.Append(buf[:0], binary.LittleEndian, part)
 		if err != nil {
 			return err

@@ -1,0 +1,178 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// file returns a file of a header and n bytes of data.
+func file(header string, n int) string {
+	length := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return string(length) + header + strings.Repeat("\x00", n)
+}
+
+// one returns a file of one tensor "w" with 8 bytes of data.
+func one(dtype, shape, offsets string) string {
+	return file(`{"w":{"dtype":`+dtype+`,"shape":`+shape+`,"data_offsets":`+offsets+`}}`, 8)
+}
+
+// two returns a file of two U8 vectors with 8 bytes of data.
+func two(shapeA, offsetsA, shapeB, offsetsB string) string {
+	return file(`{"a":{"dtype":"U8","shape":`+shapeA+`,"data_offsets":`+offsetsA+`},`+
+		`"b":{"dtype":"U8","shape":`+shapeB+`,"data_offsets":`+offsetsB+`}}`, 8)
+}
+
+var hostile = []struct{ name, file, want string }{
+	{name: "empty file", want: "file is 0 bytes, want at least the 8"},
+	{name: "seven bytes", file: "\x00\x00\x00\x00\x00\x00\x00", want: "file is 7 bytes"},
+	{name: "empty header", file: file("", 0), want: `header: starts with "", want "{"`},
+	{name: "header beyond the file", file: "\x09\x00\x00\x00\x00\x00\x00\x00{}      ",
+		want: "got 9 bytes, but only 8 follow"},
+	{name: "header length over the limit", file: "\x01\xe1\xf5\x05\x00\x00\x00\x00{}",
+		want: "got 100000001 bytes, want at most 100000000"},
+	{name: "header length that is negative as int64", file: "\xff\xff\xff\xff\xff\xff\xff\xff{}",
+		want: "got 18446744073709551615 bytes"},
+
+	{name: "not JSON", file: file(`{"w":`, 0), want: "header: not JSON: unexpected end"},
+	{name: "comma too many", file: file(`{"w":{"dtype":"U8","shape":[0,],"data_offsets":[0,0]}}`, 0),
+		want: "header: not JSON"},
+	{name: "list", file: file(`[]`, 0), want: `header: starts with "[]"`},
+	{name: "space before the header", file: file(` {}`, 0), want: `header: starts with " {}"`},
+	{name: "two objects", file: file(`{}{}`, 0), want: "header: not JSON: invalid character '{' after"},
+	{name: "padded with zero bytes", file: file("{}\x00\x00", 0), want: "header: not JSON"},
+	{name: "nested too deeply", file: file(strings.Repeat(`{"a":`, 20000)+"1"+strings.Repeat("}", 20000), 0),
+		want: "exceeded max depth"},
+	{name: "invalid UTF-8 in a name", file: file("{\"\xff\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0),
+		want: "header: not valid UTF-8"},
+	{name: "half a surrogate pair", file: file(`{"\ud800":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, 0),
+		want: "header: byte 2: \\u escape is half"},
+	{name: "other half", file: file(`{"\\\uDC00x":1}`, 0), want: "header: byte 4: \\u escape is half"},
+	{name: "two first halves", file: file(`{"\udbff\ud800":1}`, 0), want: "header: byte 2: \\u escape is half"},
+
+	{name: "metadata is a string", file: file(`{"__metadata__":"x"}`, 0),
+		want: `"__metadata__": got a string, want an object`},
+	{name: "metadata is null", file: file(`{"__metadata__":null}`, 0), want: `"__metadata__": got null, want an object`},
+	{name: "metadata value is a number", file: file(`{"__metadata__":{"step":1}}`, 0),
+		want: `"__metadata__": "step": got a number, want a string`},
+	{name: "metadata value is an object", file: file(`{"__metadata__":{"step":{}}}`, 0),
+		want: `"step": got an object, want a string`},
+	{name: "metadata twice", file: file(`{"__metadata__":{},"__metadata__":{}}`, 0),
+		want: `key "__metadata__" comes twice`},
+	{name: "metadata key twice", file: file(`{"__metadata__":{"a":"1","a":"1"}}`, 0),
+		want: `"__metadata__": key "a" comes twice`},
+	{name: "tensor twice",
+		file: file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},`+
+			`"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, 0),
+		want: `header: key "a" comes twice`},
+	{name: "tensor twice, once escaped",
+		file: file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"\u0061":{}}`, 0),
+		want: `header: key "a" comes twice`},
+	{name: "field twice", file: file(`{"w":{"dtype":"U8","dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, 0),
+		want: `"w": key "dtype" comes twice`},
+
+	{name: "tensor is a list", file: file(`{"w":[]}`, 0), want: `header: "w": got a list, want an object`},
+	{name: "no dtype", file: file(`{"w":{"shape":[0],"data_offsets":[0,0]}}`, 0),
+		want: `"w": got 2 keys, want dtype, shape and data_offsets`},
+	{name: "unknown field", file: file(`{"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0],"x":0}}`, 0),
+		want: `"w": "x": unknown key`},
+	{name: "unknown dtype", file: one(`"F8_E4M3"`, `[8]`, `[0,8]`), want: `"w": dtype: got "F8_E4M3", want F64, F32,`},
+	{name: "dtype in lower case", file: one(`"f32"`, `[2]`, `[0,8]`), want: `"w": dtype: got "f32"`},
+	{name: "dtype is a number", file: one(`32`, `[2]`, `[0,8]`), want: `"w": "dtype": got a number, want a string`},
+	{name: "dtype is a boolean", file: one(`true`, `[2]`, `[0,8]`), want: `"w": "dtype": got a boolean, want a string`},
+
+	{name: "shape is a number", file: one(`"F32"`, `2`, `[0,8]`), want: `"w": "shape": got a number, want a list`},
+	{name: "negative dimension", file: one(`"F32"`, `[-2]`, `[0,8]`),
+		want: `"w": "shape": got -2, want a whole number from 0`},
+	{name: "two negative dimensions", file: one(`"F32"`, `[-1,-2]`, `[0,8]`), want: `"shape": got -1, want`},
+	{name: "negative zero", file: one(`"F32"`, `[-0]`, `[0,8]`), want: `"shape": got -0, want`},
+	{name: "fraction", file: one(`"F32"`, `[2.0]`, `[0,8]`), want: `"shape": got 2.0, want`},
+	{name: "exponent", file: one(`"F32"`, `[2e0]`, `[0,8]`), want: `"shape": got 2e0, want`},
+	{name: "dimension of 2^63", file: one(`"U8"`, `[9223372036854775808]`, `[0,8]`),
+		want: `"shape": got 9223372036854775808, want`},
+	{name: "dimension is a string", file: one(`"F32"`, `["2"]`, `[0,8]`), want: `"shape": got a string, want a number`},
+	{name: "dimension is a list", file: one(`"F32"`, `[[2]]`, `[0,8]`), want: `"shape": got a list, want a number`},
+	{name: "elements overflow", file: one(`"U8"`, `[4294967296,4294967296,1]`, `[0,8]`),
+		want: `shape: got [4294967296 4294967296 1], which has too many`},
+	{name: "elements overflow to 8", file: one(`"U8"`, `[2305843009213693953,8]`, `[0,8]`), want: `too many elements`},
+	{name: "bytes overflow to 8", file: one(`"F32"`, `[4611686018427387906]`, `[0,8]`), want: `too many elements`},
+	{name: "overflow hidden by a zero", file: one(`"U8"`, `[4294967296,0,4294967296]`, `[0,0]`),
+		want: `too many elements`},
+	{name: "too many axes", file: one(`"U8"`, `[8`+strings.Repeat(",1", 64)+`]`, `[0,8]`),
+		want: `"shape": got more than 64 numbers`},
+
+	{name: "offsets missing", file: one(`"F32"`, `[2]`, `[]`), want: `"w": data_offsets: got 0 numbers, want 2`},
+	{name: "one offset", file: one(`"F32"`, `[2]`, `[8]`), want: `"w": data_offsets: got 1 numbers, want 2`},
+	{name: "three offsets", file: one(`"F32"`, `[2]`, `[0,8,8]`), want: `"data_offsets": got more than 2 numbers`},
+	{name: "offsets reversed", file: one(`"F32"`, `[2]`, `[8,0]`),
+		want: `data_offsets: got [8,0], want the first not above`},
+	{name: "negative offset", file: one(`"F32"`, `[2]`, `[-8,0]`), want: `"data_offsets": got -8, want`},
+	{name: "offsets shorter than the shape", file: one(`"F32"`, `[2]`, `[0,4]`),
+		want: `got [0,4], which is 4 bytes, want 8 for shape [2] of F32`},
+	{name: "offsets longer than the shape", file: one(`"F32"`, `[1]`, `[0,8]`),
+		want: `which is 8 bytes, want 4 for shape [1] of F32`},
+	{name: "scalar without data", file: one(`"F64"`, `[]`, `[0,0]`), want: `which is 0 bytes, want 8 for shape [] of F64`},
+	{name: "vast tensor", file: one(`"U8"`, `[4611686018427387904]`, `[0,4611686018427387904]`),
+		want: `tensor "w": data ends at byte 4611686018427387904, but the file holds only 8`},
+	{name: "truncated data", file: one(`"F32"`, `[3]`, `[0,12]`),
+		want: `data ends at byte 12, but the file holds only 8 bytes`},
+	{name: "trailing bytes", file: one(`"F32"`, `[1]`, `[0,4]`), want: "4 trailing bytes after the last tensor"},
+	{name: "data without a tensor", file: file(`{}`, 3), want: "3 trailing bytes"},
+	{name: "data does not start at 0", file: one(`"F32"`, `[1]`, `[4,8]`),
+		want: `tensor "w": data starts at byte 4, want 0`},
+	{name: "hole", file: two(`[3]`, `[0,3]`, `[4]`, `[4,8]`),
+		want: `tensor "b": data starts at byte 4, want 3: the bytes between`},
+	{name: "overlap", file: two(`[5]`, `[0,5]`, `[4]`, `[4,8]`),
+		want: `tensor "b": data starts at byte 4, inside tensor "a" which ends at 5`},
+	{name: "same data twice", file: two(`[8]`, `[0,8]`, `[8]`, `[0,8]`),
+		want: `tensor "b": data starts at byte 0, inside tensor "a"`},
+	{name: "overlap, later one first", file: two(`[4]`, `[4,8]`, `[5]`, `[0,5]`),
+		want: `tensor "a": data starts at byte 4, inside tensor "b"`},
+	{name: "empty tensor in a hole", file: two(`[0]`, `[9,9]`, `[8]`, `[0,8]`),
+		want: `tensor "a": data starts at byte 9, want 8`},
+	{name: "empty tensor inside another", file: two(`[0]`, `[3,3]`, `[8]`, `[0,8]`),
+		want: `tensor "a": data starts at byte 3, inside tensor "b"`},
+
+	{name: "boolean of 2", file: file(`{"w":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]}}`, 0) + "\x02",
+		want: `tensor "w": BOOL element: got byte 2, want 0 or 1`},
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, row := range hostile {
+		t.Run(row.name, func(t *testing.T) {
+			f, err := readString(row.file)
+			require.ErrorContains(t, err, row.want)
+			assert.Nil(t, f)
+			assert.True(t, strings.HasPrefix(err.Error(), "safetensors: "), "%v", err)
+			assert.Equal(t, 1, strings.Count(err.Error(), "safetensors: "), "%v", err)
+			assert.NotContains(t, err.Error(), "\n")
+			assert.Less(t, len(err.Error()), 300)
+		})
+	}
+}
+
+// A small file must not make the reader allocate much memory, whatever it claims.
+func TestReadAllocatesLittleForHostileInput(t *testing.T) {
+	for _, row := range hostile {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _ = readString(row.file)
+		runtime.ReadMemStats(&after)
+		// The longest row's header is 120 kB, read once and tokenised once.
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), row.name)
+	}
+}
+
+func TestErrorsStayShort(t *testing.T) {
+	name := strings.Repeat("x", 1<<20)
+	_, err := readString(file(`{"`+name+`":{"dtype":"`+name+`","shape":[0],"data_offsets":[0,0]}}`, 0))
+	require.ErrorContains(t, err, "dtype: got")
+	assert.Less(t, len(err.Error()), 500)
+	_, err = readString(file(`{"w":{"dtype":"U8","shape":[1`+strings.Repeat("0", 1<<20)+`],"data_offsets":[0,0]}}`, 0))
+	require.ErrorContains(t, err, "want a whole number")
+	assert.Less(t, len(err.Error()), 500)
+}
