@@ -2,25 +2,27 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
 )
 
-// gradients runs the n batches of one step and leaves the gradient of the loss in the
+// gradients runs the next n batches of a source and leaves the gradient of the loss in the
 // parameters' Grad. Several batches count as one large one, by their tokens nᵢ:
 //
 //	L = Σ nᵢ·Lᵢ / Σ nᵢ    g = Σ nᵢ·gᵢ / Σ nᵢ
 //
 // It returns L and Σ nᵢ. Every batch has a dropout key of its own.
-func (s *Step) gradients(n int, next func() (Batch, error)) (loss float64, tokens int, err error) {
+func (s *Step) gradients(n int, source Source) (loss float64, tokens int, err error) {
 	if n == 1 {
-		return s.batchGradients(next, dropoutKey(s.config.Seed, s.taken))
+		return s.batchGradients(source, dropoutKey(s.config.Seed, s.taken))
 	}
 	for i := range n {
-		mean, count, err := s.batchGradients(next, dropoutKey(s.config.Seed, s.taken*n+i))
+		mean, count, err := s.batchGradients(source, dropoutKey(s.config.Seed, s.taken*n+i))
 		if err == nil {
 			err = s.sumGradients(count, i == 0)
 		}
@@ -36,11 +38,14 @@ func (s *Step) gradients(n int, next func() (Batch, error)) (loss float64, token
 	return loss / float64(tokens), tokens, nil
 }
 
-// batchGradients leaves the gradient of one batch's loss in the parameters' Grad.
-func (s *Step) batchGradients(next func() (Batch, error), key int64) (loss float64, tokens int, err error) {
-	b, err := next()
+// batchGradients leaves the gradient of the next batch's loss in the parameters' Grad.
+func (s *Step) batchGradients(source Source, key int64) (loss float64, tokens int, err error) {
+	b, err := source.Next()
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("the source has ended, want another batch: %w", io.ErrUnexpectedEOF)
+	}
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, fmt.Errorf("batch: %w", err)
 	}
 	// No context stops it between two ops: a batch that is drawn is used, so that a run
 	// that resumes later gives the same bits.

@@ -135,7 +135,7 @@ func TestAccumulationRefuses(t *testing.T) {
 		"want the number of targets that count, at least 1")
 	err = l.Run(context.Background(), randomBatches(2), nil)
 	require.EqualError(t, err, "train: step 0: micro-batch 3 of 3: batch: the source has ended, "+
-		"want batches for 10 steps: unexpected EOF")
+		"want another batch: unexpected EOF")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Equal(t, before, bitsOf(m.values()))
 	require.Zero(t, l.Steps())

@@ -14,16 +14,15 @@ import (
 // decoupled decay AdamW (Loshchilov and Hutter, arXiv:1711.05101) as
 // torch.optim.AdamW.
 type adam struct {
-	config    SolverConfig // resolved
-	slots     []slot
-	step      *tensor.Dense   // (1), int64: steps taken
-	expAvg    []*tensor.Dense // running averages of the gradients
-	expAvgSq  []*tensor.Dense // and of their squares
-	decoupled bool
+	config   SolverConfig // resolved
+	slots    []slot
+	step     *tensor.Dense   // (1), int64: steps taken
+	expAvg   []*tensor.Dense // running averages of the gradients
+	expAvgSq []*tensor.Dense // and of their squares
 }
 
 func newAdam(c SolverConfig, params []Param, slots []slot) *adam {
-	s := &adam{config: c, slots: slots, decoupled: c.Name == AdamW}
+	s := &adam{config: c, slots: slots}
 	s.step = tensor.New(tensor.Of(tensor.Int64), tensor.WithShape(1))
 	for _, p := range params {
 		s.expAvg = append(s.expAvg, zerosLike(p.Value))
@@ -59,7 +58,7 @@ func adamTensor[F kernel.Float](s *adam, i int, lr float64, p Param) {
 		Root: F(math.Sqrt(1 - math.Pow(c.Beta2, t))),
 		Eps:  F(c.Eps),
 	}
-	if s.decoupled {
+	if c.Name == AdamW {
 		k.Keep = F(1 - lr*s.slots[i].decay)
 	} else {
 		k.Decay = F(s.slots[i].decay)

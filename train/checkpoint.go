@@ -227,10 +227,8 @@ func (c checkpointMetadata) restoreSource(source Resumable) (undo func() error, 
 
 // compareAbout lists the entries that differ.
 func compareAbout(want, got map[string]string) error {
-	keys := maps.Clone(want)
-	if keys == nil {
-		keys = map[string]string{}
-	}
+	keys := map[string]string{}
+	maps.Copy(keys, want)
 	maps.Copy(keys, got)
 	var differ []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {

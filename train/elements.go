@@ -1,6 +1,8 @@
 package train
 
 import (
+	"reflect"
+
 	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
@@ -24,12 +26,5 @@ func elementsOf(d *tensor.Dense) any {
 
 // setElements copies a slice of the same type and length into a contiguous tensor.
 func setElements(to *tensor.Dense, from any) {
-	switch from := from.(type) {
-	case []float32:
-		copy(to.Float32s(), from)
-	case []float64:
-		copy(to.Float64s(), from)
-	case []int64:
-		copy(to.Int64s(), from)
-	}
+	reflect.Copy(reflect.ValueOf(elementsOf(to)), reflect.ValueOf(from))
 }

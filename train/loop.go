@@ -85,9 +85,6 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 func (loss Loss) build(p *layers.Params, mode layers.Mode) (*layers.Build, *G.Node, error) {
 	b := layers.NewBuild(p, mode)
 	cost, err := loss(b)
-	if err == nil {
-		err = b.Err()
-	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: %v graph: %w", mode, err)
 	}
@@ -116,9 +113,14 @@ func (l *Loop) Step(batches ...Batch) (StepResult, error) {
 	if len(batches) != n {
 		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps(), len(batches), n)
 	}
-	return l.step.take(n, func() (Batch, error) {
-		b := batches[0]
-		batches = batches[1:]
-		return b, nil
-	})
+	return l.step.take(n, &given{batches})
+}
+
+// given is a source of given batches.
+type given struct{ batches []Batch }
+
+func (g *given) Next() (Batch, error) {
+	b := g.batches[0]
+	g.batches = g.batches[1:]
+	return b, nil
 }

@@ -246,7 +246,7 @@ func TestRunNamesWhatIsWrongWithItsSource(t *testing.T) {
 	require.Equal(t, 2, l.Steps())
 
 	err = l.Run(context.Background(), randomBatches(3), nil)
-	require.EqualError(t, err, "train: step 5: batch: the source has ended, want batches for 10 steps: unexpected EOF")
+	require.EqualError(t, err, "train: step 5: batch: the source has ended, want another batch: unexpected EOF")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 
 	require.EqualError(t, l.Run(context.Background(), nil, nil), "train: source to train on: got nil, want one")

@@ -98,10 +98,13 @@ func checkDense(what string, d *tensor.Dense) error {
 	return checkLayout(what, d)
 }
 
-// checkLayout refuses transposed views and the like: their elements do not lie
-// in the order of their indices.
+// isContiguous reports whether a tensor's elements lie in the order of their indices,
+// unlike those of transposed views and the like.
+func isContiguous(d *tensor.Dense) bool { return !d.RequiresIterator() && !d.DataOrder().IsColMajor() }
+
+// checkLayout refuses a tensor that is not contiguous.
 func checkLayout(what string, d *tensor.Dense) error {
-	if d.RequiresIterator() || d.DataOrder().IsColMajor() {
+	if !isContiguous(d) {
 		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data",
 			what, d.Shape())
 	}

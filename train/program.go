@@ -158,7 +158,7 @@ func (pr *program) copyGradients() error {
 		if !ok {
 			return fmt.Errorf("gradient of %s: got a %T, want a tensor", pr.params[i].Name, n.Value())
 		}
-		if checkLayout("", v) == nil {
+		if isContiguous(v) {
 			scaleTensor(pr.params[i].Grad, v, 1) // a copy, on all cores
 			continue
 		}

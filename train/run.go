@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // Run takes the remaining steps of Config.Steps, each with the next batches of train,
@@ -58,27 +57,14 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)
 		}
-		if err := l.runStep(train); err != nil {
+		r, err := l.step.take(l.config.batchesPerStep(), train)
+		if err != nil {
 			return err
 		}
-	}
-}
-
-func (l *Loop) runStep(train Source) error {
-	r, err := l.step.take(l.config.batchesPerStep(), func() (Batch, error) {
-		b, err := train.Next()
-		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("the source has ended, want batches for %d steps: %w", l.config.Steps, io.ErrUnexpectedEOF)
+		if l.config.OnStep != nil {
+			l.config.OnStep(r)
 		}
-		if err != nil {
-			err = fmt.Errorf("batch: %w", err)
-		}
-		return b, err
-	})
-	if err == nil && l.config.OnStep != nil {
-		l.config.OnStep(r)
 	}
-	return err
 }
 
 func (l *Loop) evalDue() bool { return l.due(l.config.EvalEvery) && l.evaluated != l.Steps() }

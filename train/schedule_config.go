@@ -60,17 +60,14 @@ func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	switch {
-	case head.Type != "":
-	case head.Constant != nil && head.Cosine == nil:
-		return config.In(head, "Constant", decodeSchedule[Constant](c, head.Constant))
-	case head.Cosine != nil && head.Constant == nil:
-		return config.In(head, "Cosine", decodeSchedule[Cosine](c, head.Cosine))
-	}
-	switch head.Type {
-	case constantType:
+	case head.Type == constantType:
 		return decodeSchedule[Constant](c, text)
-	case cosineType:
+	case head.Type == cosineType:
 		return decodeSchedule[Cosine](c, text)
+	case head.Type == "" && head.Constant != nil && head.Cosine == nil:
+		return config.In(head, "Constant", decodeSchedule[Constant](c, head.Constant))
+	case head.Type == "" && head.Cosine != nil && head.Constant == nil:
+		return config.In(head, "Cosine", decodeSchedule[Cosine](c, head.Cosine))
 	}
 	return config.JSON(config.OneOf(head, "Type", head.Type, constantType, cosineType))
 }

@@ -1,11 +1,12 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
-	"strings"
+
+	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
 )
@@ -26,7 +27,7 @@ func formOf(d *tensor.Dense) string {
 	switch {
 	case d == nil:
 		return "nil"
-	case checkLayout("", d) != nil:
+	case !isContiguous(d):
 		return fmt.Sprintf("a view of %v %v", d.Dtype(), d.Shape())
 	}
 	return fmt.Sprintf("%v %v", d.Dtype(), d.Shape())
@@ -39,7 +40,7 @@ func compareSignatures(want, got []signature) error {
 	for _, g := range got {
 		forms[g.name] = g.form
 	}
-	var missing, unknown, wrong []string
+	var missing, wrong []string
 	for _, w := range want {
 		form, ok := forms[w.name]
 		delete(forms, w.name)
@@ -50,31 +51,5 @@ func compareSignatures(want, got []signature) error {
 			wrong = append(wrong, fmt.Sprintf("%s is %s, want %s", w.name, form, w.form))
 		}
 	}
-	for name := range forms {
-		unknown = append(unknown, name)
-	}
-	slices.Sort(unknown)
-	var all []string
-	for _, list := range []struct {
-		label string
-		names []string
-	}{{"missing ", missing}, {"unknown ", unknown}, {"", wrong}} {
-		if len(list.names) > 0 {
-			all = append(all, list.label+shorten(list.names))
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(all, "; "))
-}
-
-// shorten returns the first of a list and the number of the others.
-func shorten(list []string) string {
-	const most = 3
-	text := strings.Join(list[:min(len(list), most)], ", ")
-	if more := len(list) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return safetensors.Mismatch(missing, slices.Sorted(maps.Keys(forms)), wrong)
 }

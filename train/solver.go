@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"strings"
 
 	"attention/internal/config"
 
@@ -88,20 +87,11 @@ func (c SolverConfig) zero(field string, v float64, reason string) error {
 
 // resolved replaces zeros by the defaults they stand for.
 func (c SolverConfig) resolved() SolverConfig {
-	if c.Name == "" {
-		c.Name = AdamW
-	}
+	c.Name = cmp.Or(c.Name, AdamW)
 	if c.Name == SGD {
 		return c
 	}
-	for _, f := range []struct {
-		field *float64
-		zero  float64
-	}{{&c.Beta1, 0.9}, {&c.Beta2, 0.999}, {&c.Eps, 1e-8}} {
-		if *f.field == 0 {
-			*f.field = f.zero
-		}
-	}
+	c.Beta1, c.Beta2, c.Eps = cmp.Or(c.Beta1, 0.9), cmp.Or(c.Beta2, 0.999), cmp.Or(c.Eps, 1e-8)
 	return c
 }
 
@@ -149,12 +139,9 @@ func copyState(s Solver, state map[string]*tensor.Dense) {
 // "adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0.1 of matrices)".
 func (c SolverConfig) String() string {
 	c = c.resolved()
-	var parts []string
-	if c.Name == SGD {
-		parts = append(parts, fmt.Sprintf("momentum=%v", c.Momentum))
-	} else {
-		parts = append(parts, fmt.Sprintf("beta1=%v beta2=%v eps=%v", c.Beta1, c.Beta2, c.Eps))
+	own := fmt.Sprintf("momentum=%v", c.Momentum)
+	if c.Name != SGD {
+		own = fmt.Sprintf("beta1=%v beta2=%v eps=%v", c.Beta1, c.Beta2, c.Eps)
 	}
-	parts = append(parts, fmt.Sprintf("weight_decay=%v of %v", c.WeightDecay, c.Decay))
-	return c.Name + "(" + strings.Join(parts, " ") + ")"
+	return fmt.Sprintf("%s(%s weight_decay=%v of %v)", c.Name, own, c.WeightDecay, c.Decay)
 }

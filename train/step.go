@@ -81,15 +81,14 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 // moved. v holds a value of the right type and shape for every input and no other. After
 // an error the parameters are as they were and the step does not count.
 func (s *Step) Run(v Values) (loss float64, err error) {
-	r, err := s.take(1, func() (Batch, error) { return Batch{Inputs: v}, nil })
+	r, err := s.take(1, &given{[]Batch{{Inputs: v}}})
 	return r.Loss, err
 }
 
-// take takes one step with n batches of next, each of which is used before the next one
-// is asked for.
-func (s *Step) take(n int, next func() (Batch, error)) (StepResult, error) {
+// take takes one step with the next n batches of a source: gradients, clipping, update.
+func (s *Step) take(n int, source Source) (StepResult, error) {
 	begin := time.Now()
-	loss, tokens, err := s.gradients(n, next)
+	loss, tokens, err := s.gradients(n, source)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strings"
 )
 
 // Reader reads the tensors of a file one by one into memory of the caller. It must not be
@@ -77,16 +76,11 @@ func (r *Reader) wrap(name string, err error) error {
 
 // names returns the first names in the file and the number of the others.
 func (r *Reader) names() string {
-	const most = 5
-	var list []string
-	for _, e := range r.contents.entries[:min(len(r.contents.entries), most)] {
-		list = append(list, quote(e.name))
+	var all []string
+	for _, e := range r.contents.entries {
+		all = append(all, quote(e.name))
 	}
-	text := strings.Join(list, ", ")
-	if more := len(r.contents.entries) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return cmp.Or(text, "metadata")
+	return cmp.Or(firstOf(all, 5), "metadata")
 }
 
 // ReadFloats fills dst with the elements of a tensor of floating-point numbers. dst must

@@ -1,7 +1,6 @@
 package pretrained
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +86,8 @@ func readSmall(path string, most int64) ([]byte, error) {
 // ErrNotGPT is the error for a folder that holds another model.
 var ErrNotGPT = errors.New("the model is no GPT")
 
-// parseConfig parses a config.json and refuses models that are not a GPT-2.
+// parseConfig parses a config.json and refuses models that are not a GPT-2. Other programs
+// write keys that it does not need: it skips them.
 func parseConfig(contents []byte) (c folderConfig, err error) {
 	if err := config.Foreign.Decode(contents, &c.configExtra); err != nil {
 		return folderConfig{}, err
@@ -106,7 +106,7 @@ func parseConfig(contents []byte) (c folderConfig, err error) {
 	case c.CrossAttention:
 		return folderConfig{}, errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
 	}
-	if err := json.Unmarshal(contents, &c.gpt); err != nil {
+	if err := config.Foreign.Decode(contents, &c.gpt); err != nil {
 		return folderConfig{}, err
 	}
 	return c, c.gpt.Validate()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
@@ -14,25 +15,37 @@ import (
 )
 
 func TestWrongConfigs(t *testing.T) {
-	for want, config := range map[string]any{
-		`model_type: got "llama", want "gpt2": the model is no GPT`:                                      hub.with(fields{"model_type": "llama"}),
-		`model_type: got "", want "gpt2": the model is no GPT`:                                           fields{},
-		`format: got "onnx", want "torch" or none`:                                                       hub.with(fields{"format": "onnx"}),
-		"scale_attn_weights: got false, want true: attention without a scale is not supported":           hub.with(fields{"scale_attn_weights": false}),
-		"scale_attn_by_inverse_layer_idx: got true, want false: a scale for each layer is not supported": hub.with(fields{"scale_attn_by_inverse_layer_idx": true}),
-		"add_cross_attention: got true, want false: GPT-2 with an encoder is not supported":              hub.with(fields{"add_cross_attention": true}),
-		`layers: GPT: Activation: got "mish", want `:                                                     hub.with(fields{"activation_function": "mish"}),
-		"layers: GPT: VocabSize: got 0, want at least 1":                                                 hub.with(fields{"vocab_size": 0}),
-		"got [1], want a JSON object":                                                                    []int{1},
-		`n_embd: got "12", want a whole number`:                                                          hub.with(fields{"n_embd": "12"}),
-		"not JSON: invalid character 'h' looking for beginning of value":                                 nil,
+	for _, row := range []struct {
+		name   string
+		config any
+		want   string
+	}{
+		{name: "another model", config: hub.with(fields{"model_type": "llama"}),
+			want: `model_type: got "llama", want "gpt2": the model is no GPT`},
+		{name: "no model", config: fields{}, want: `model_type: got "", want "gpt2": the model is no GPT`},
+		{name: "another format", config: hub.with(fields{"format": "onnx"}),
+			want: `format: got "onnx", want "torch" or none`},
+		{name: "attention without a scale", config: hub.with(fields{"scale_attn_weights": false}),
+			want: "scale_attn_weights: got false, want true: attention without a scale is not supported"},
+		{name: "a scale for each layer", config: hub.with(fields{"scale_attn_by_inverse_layer_idx": true}),
+			want: "scale_attn_by_inverse_layer_idx: got true, want false: a scale for each layer is not supported"},
+		{name: "an encoder", config: hub.with(fields{"add_cross_attention": true}),
+			want: "add_cross_attention: got true, want false: GPT-2 with an encoder is not supported"},
+		{name: "another activation", config: hub.with(fields{"activation_function": "mish"}),
+			want: `layers: GPT: Activation: got "mish", want `},
+		{name: "no tokens", config: hub.with(fields{"vocab_size": 0}),
+			want: "layers: GPT: VocabSize: got 0, want at least 1"},
+		{name: "a list", config: []int{1}, want: "got [1], want a JSON object"},
+		{name: "a string for a number", config: hub.with(fields{"n_embd": "12"}),
+			want: `n_embd: got "12", want a whole number`},
+		{name: "not JSON", want: "not JSON: invalid character 'h' looking for beginning of value"},
 	} {
-		dir := write(t, config, gpt(t))
-		if config == nil {
+		dir := write(t, row.config, gpt(t))
+		if row.config == nil {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte("ha"), 0o644))
 		}
 		_, err := pretrained.ReadGPT(dir)
-		require.ErrorContains(t, err, "pretrained: "+dir+": config.json: "+want)
+		require.ErrorContains(t, err, "pretrained: "+dir+": config.json: "+row.want, row.name)
 	}
 	dir := write(t, hub, gpt(t))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), make([]byte, 1<<23+1), 0o644))
@@ -80,4 +93,29 @@ func TestConfigKeyTwice(t *testing.T) {
 		[]byte(`{"model_type": "gpt2", "n_embd": 12, "n_embd": 24}`), 0o644))
 	_, err := pretrained.ReadGPT(dir)
 	require.EqualError(t, err, "pretrained: "+dir+`: config.json: field "n_embd" comes twice`)
+}
+
+// For any config.json, reading the folder returns an error or a model of the size of its
+// weights.
+func FuzzConfig(f *testing.F) {
+	for _, config := range cases {
+		text, err := json.Marshal(config)
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	file := golden.Load(f, "torch/gpt_folder.safetensors")
+	f.Add([]byte(file.Metadata("plain")))
+	f.Add([]byte(`{"model_type": "gpt2", "n_layer": 1e9, "n_embd": 1, "vocab_size": -1, "eos_token_id": 1e300}`))
+	f.Add([]byte(`{"model_type": "gpt2", "n_layer": 2, "n_embd": 4611686018427387904, "n_head": 3, ` +
+		`"vocab_size": 13, "n_positions": 11}`))
+	dir := write(f, hub, gpt(f))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
+		g, err := pretrained.ReadGPT(dir)
+		if err != nil {
+			require.Less(t, len(err.Error()), 3000)
+			return
+		}
+		require.Equal(t, 4080, g.Params.Count())
+	})
 }

@@ -87,14 +87,7 @@ func run(t testing.TB, g *pretrained.GPT, ids []int64, shape ...int) []float64 {
 	m, err := machine.New(logits)
 	require.NoError(t, err)
 	require.NoError(t, m.RunAll())
-	if g.Dtype() == tensor.Float64 {
-		return logits.Value().Data().([]float64)
-	}
-	var wide []float64
-	for _, v := range logits.Value().Data().([]float32) {
-		wide = append(wide, float64(v))
-	}
-	return wide
+	return golden.Floats(t, logits.Value())
 }
 
 // same requires parameters that are equal bit for bit, except that any NaNs are equal.

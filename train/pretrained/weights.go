@@ -1,7 +1,6 @@
 package pretrained
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/config"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -80,7 +80,7 @@ func weightFiles(dir string) ([]string, error) {
 	var index struct {
 		Files map[string]string `json:"weight_map"`
 	}
-	if err := json.Unmarshal(text, &index); err != nil {
+	if err := config.Foreign.Decode(text, &index); err != nil {
 		return nil, fmt.Errorf("%s: %w", indexName, err)
 	}
 	names := slices.Compact(slices.Sorted(maps.Values(index.Files)))
@@ -171,29 +171,10 @@ func (w *weights) check(p *layers.Params, c folderConfig) error {
 			unknown = append(unknown, fmt.Sprintf("%.100q", w.tensors[name].Name))
 		}
 	}
-	var all []string
-	for _, list := range []struct {
-		label string
-		names []string
-	}{{"missing ", missing}, {"unknown ", unknown}, {"", wrong}} {
-		if len(list.names) > 0 {
-			all = append(all, list.label+shorten(list.names))
-		}
+	if err := safetensors.Mismatch(missing, unknown, wrong); err != nil {
+		return fmt.Errorf("weights: %w", err)
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	return fmt.Errorf("weights: %s", strings.Join(all, "; "))
-}
-
-// shorten returns the first names and the number of the others.
-func shorten(names []string) string {
-	const most = 3
-	list := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
+	return nil
 }
 
 func isFloat(t safetensors.DType) bool {

@@ -50,51 +50,78 @@ func TestWrongWeights(t *testing.T) {
 		do(byName)
 		return all
 	}
-	zero := safetensors.Tensor{Name: "transformer.h.0.ln_1.bias", Shape: []int{12}, Data: make([]float64, 12)}
+	tensor := func(name string, data []float64, shape ...int) safetensors.Tensor {
+		return safetensors.Tensor{Name: name, Shape: shape, Data: data}
+	}
 	noBias := caseTensors(t, "torch/gpt.safetensors", "gpt_no_bias")
-	for want, dir := range map[string]string{
-		"weights: missing transformer.h.0.ln_2.bias, transformer.h.1.mlp.c_fc.bias; unknown \"transformer.h.0.ln_3.bias\", \"h.1.mlp.fc.bias\"; " +
-			"transformer.wpe.weight is F64 (12, 11), want F32 (11, 12), transformer.h.0.attn.c_attn.bias is I64 (36), want F32 (36)": write(t, hub, change(func(all map[string]*safetensors.Tensor) {
+	for _, row := range []struct {
+		name string
+		dir  string
+		want string // "" is none
+	}{
+		{name: "missing, unknown and wrong", dir: write(t, hub, change(func(all map[string]*safetensors.Tensor) {
 			all["transformer.h.0.ln_2.bias"].Name = "transformer.h.0.ln_3.bias"
 			all["transformer.h.1.mlp.c_fc.bias"].Name = "h.1.mlp.fc.bias"
 			all["transformer.wpe.weight"].Shape = []int{12, 11}
 			all["transformer.h.0.attn.c_attn.bias"].Data = make([]int64, 36)
 		})),
-		"weights: got 2 blocks, want 3 as config.json says":                                                                          write(t, hub.with(fields{"n_layer": 3}), gpt(t)),
-		"weights: got 2 blocks, want 65536 as config.json says":                                                                      write(t, hub.with(fields{"n_layer": 65536}), gpt(t)),
-		"weights: got 0 blocks, want 2 as config.json says":                                                                          write(t, hub, nil),
-		"weights: got 4080 numbers, want 1200003924 for what config.json says":                                                       write(t, hub.with(fields{"vocab_size": 100000000}), gpt(t)),
-		`weights: lm_head.weight is not wte.weight, though config.json does not say "tie_word_embeddings": false`:                    write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.weight", Shape: []int{13, 12}, Data: make([]float64, 156)})),
-		`tensor "transformer.wte.weight" comes twice`:                                                                                write(t, hub, append(gpt(t), safetensors.Tensor{Name: "wte.weight", Shape: []int{1}, Data: []float64{1}})),
-		"weights: missing lm_head.weight":                                                                                            write(t, hub.with(fields{"tie_word_embeddings": false}), gpt(t)),
-		`weights: unknown "lm_head.bias"`:                                                                                            write(t, hub, append(gpt(t), safetensors.Tensor{Name: "lm_head.bias", Shape: []int{13}, Data: make([]float64, 13)})),
-		"weights: missing transformer.h.0.ln_1.bias, transformer.h.0.attn.c_attn.bias, transformer.h.0.attn.c_proj.bias and 10 more": write(t, hub, noBias),
-		`weights: transformer.h.0.ln_1.bias is not 0, though config.json says "bias": false`: write(t,
-			hub.with(fields{"bias": false}), append(noBias,
-				safetensors.Tensor{Name: "h.0.ln_1.bias", Shape: []int{12}, Data: append(make([]float64, 11), 1)})),
-		"": write(t, hub.with(fields{"bias": false}), append(noBias, zero)),
-		"holds neither model.safetensors nor model.safetensors.index.json, want one (transformers' save_pretrained writes them)": without(t, "model.safetensors"),
+			want: "weights: missing transformer.h.0.ln_2.bias, transformer.h.1.mlp.c_fc.bias; " +
+				`unknown "transformer.h.0.ln_3.bias", "h.1.mlp.fc.bias"; ` +
+				"transformer.wpe.weight is F64 (12, 11), want F32 (11, 12), " +
+				"transformer.h.0.attn.c_attn.bias is I64 (36), want F32 (36)"},
+		{name: "a block too few", dir: write(t, hub.with(fields{"n_layer": 3}), gpt(t)),
+			want: "weights: got 2 blocks, want 3 as config.json says"},
+		{name: "many blocks too few", dir: write(t, hub.with(fields{"n_layer": 65536}), gpt(t)),
+			want: "weights: got 2 blocks, want 65536 as config.json says"},
+		{name: "no weights", dir: write(t, hub, nil), want: "weights: got 0 blocks, want 2 as config.json says"},
+		{name: "a vast vocabulary", dir: write(t, hub.with(fields{"vocab_size": 100000000}), gpt(t)),
+			want: "weights: got 4080 numbers, want 1200003924 for what config.json says"},
+		{name: "a head that is not tied",
+			dir:  write(t, hub, append(gpt(t), tensor("lm_head.weight", make([]float64, 156), 13, 12))),
+			want: `weights: lm_head.weight is not wte.weight, though config.json does not say "tie_word_embeddings": false`},
+		{name: "a name twice", dir: write(t, hub, append(gpt(t), tensor("wte.weight", []float64{1}, 1))),
+			want: `tensor "transformer.wte.weight" comes twice`},
+		{name: "no head", dir: write(t, hub.with(fields{"tie_word_embeddings": false}), gpt(t)),
+			want: "weights: missing lm_head.weight"},
+		{name: "a bias of the head",
+			dir:  write(t, hub, append(gpt(t), tensor("lm_head.bias", make([]float64, 13), 13))),
+			want: `weights: unknown "lm_head.bias"`},
+		{name: "no biases", dir: write(t, hub, noBias),
+			want: "weights: missing transformer.h.0.ln_1.bias, transformer.h.0.attn.c_attn.bias, " +
+				"transformer.h.0.attn.c_proj.bias and 10 more"},
+		{name: "a bias in a model without",
+			dir: write(t, hub.with(fields{"bias": false}),
+				append(noBias, tensor("h.0.ln_1.bias", append(make([]float64, 11), 1), 12))),
+			want: `weights: transformer.h.0.ln_1.bias is not 0, though config.json says "bias": false`},
+		{name: "a bias of zeros in a model without",
+			dir: write(t, hub.with(fields{"bias": false}),
+				append(noBias, tensor("transformer.h.0.ln_1.bias", make([]float64, 12), 12)))},
+		{name: "no file", dir: without(t, "model.safetensors"),
+			want: "holds neither model.safetensors nor model.safetensors.index.json, want one " +
+				"(transformers' save_pretrained writes them)"},
 	} {
-		_, err := pretrained.ReadGPT(dir)
-		if want == "" {
-			require.NoError(t, err)
+		_, err := pretrained.ReadGPT(row.dir)
+		if row.want == "" {
+			require.NoError(t, err, row.name)
 			continue
 		}
-		require.EqualError(t, err, "pretrained: "+dir+": "+want)
+		require.EqualError(t, err, "pretrained: "+row.dir+": "+row.want, row.name)
 	}
 }
 
 func TestWrongIndexes(t *testing.T) {
-	for want, index := range map[string]string{
-		`: got the file "../x", want names of files beside it`:   `{"weight_map": {"a": "../x"}}`,
-		`: got the file "/etc/x", want names of files beside it`: `{"weight_map": {"a": "/etc/x"}}`,
-		`: weight_map: got no file, want at least one`:           `{}`,
-		`: unexpected end of JSON input`:                         `{`,
+	for _, row := range []struct{ name, index, want string }{
+		{name: "a folder above", index: `{"weight_map": {"a": "../x"}}`,
+			want: `got the file "../x", want names of files beside it`},
+		{name: "another folder", index: `{"weight_map": {"a": "/etc/x"}}`,
+			want: `got the file "/etc/x", want names of files beside it`},
+		{name: "no file", index: `{}`, want: `weight_map: got no file, want at least one`},
+		{name: "not JSON", index: `{`, want: `not JSON: unexpected end of JSON input, want one JSON object`},
 	} {
 		dir := sharded(t, gpt(t))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "model.safetensors.index.json"), []byte(index), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "model.safetensors.index.json"), []byte(row.index), 0o644))
 		_, err := pretrained.ReadGPT(dir)
-		require.EqualError(t, err, "pretrained: "+dir+": model.safetensors.index.json"+want)
+		require.EqualError(t, err, "pretrained: "+dir+": model.safetensors.index.json: "+row.want, row.name)
 	}
 	dir := sharded(t, gpt(t))
 	require.NoError(t, os.Remove(filepath.Join(dir, "model-00002-of-00002.safetensors")))
