@@ -156,7 +156,7 @@ func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 	l, err := train.New(p, loss, c)
 	require.NoError(t, err)
 	batch := func(x ...float64) train.Batch {
-		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": dense64(x)}}
+		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": vector(x...)}}
 	}
 	for at, want := range []string{
 		"train: step 0: micro-batch 1 of 3: ", "train: step 0: micro-batch 2 of 3: ", "train: step 0: micro-batch 3 of 3: ",

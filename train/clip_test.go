@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
-
 	"attention/internal/golden"
 	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // firstGradients returns the problem's parameters with step 0's gradients.
@@ -18,7 +18,7 @@ func firstGradients(t *testing.T, dtype tensor.Dtype) ([]train.Param, *golden.Fi
 	p, file := loadProblem(t, dtype)
 	params := p.start()
 	for i := range params {
-		params[i].Grad = dense(dtype, p.shapes[i], p.grads[i][:len(p.values[i])])
+		params[i].Grad = golden.Dense(dtype, p.grads[i][:len(p.values[i])], p.shapes[i]...)
 	}
 	return params, file
 }
@@ -33,7 +33,7 @@ func TestClipNormAsPyTorch(t *testing.T) {
 			tol := map[tensor.Dtype]float64{tensor.Float64: 1e-14, tensor.Float32: 2e-7}[dtype]
 			golden.Close(t, "norm", file.Float64("clip."+name+".norm"), []float64{norm}, 0, tol)
 			for _, p := range params {
-				golden.Close(t, p.Name, file.Float64("clip."+name+"."+p.Name), floats(p.Grad), tol, tol)
+				golden.Close(t, p.Name, file.Float64("clip."+name+"."+p.Name), golden.Floats(t, p.Grad), tol, tol)
 			}
 		}
 	}
@@ -51,55 +51,52 @@ func TestClipNormOfZeroOnlyMeasures(t *testing.T) {
 
 func TestClipNormEdges(t *testing.T) {
 	params := func(grad *tensor.Dense) []train.Param {
-		return []train.Param{{Name: "fine", Grad: dense(tensor.Float64, []int{2}, []float64{3, 4})}, {Name: "w", Grad: grad}}
+		return []train.Param{{Name: "fine", Grad: vector(3, 4)}, {Name: "w", Grad: grad}}
 	}
 	norm, err := train.ClipNorm(nil, 1)
 	require.NoError(t, err)
 	require.Zero(t, norm)
 
-	zero := params(dense(tensor.Float32, []int{1}, nil))
+	zero := params(zeros(tensor.Float32, 1))
 	zero[0].Grad.Zero()
 	norm, err = train.ClipNorm(zero, 1)
 	require.NoError(t, err)
 	require.Zero(t, norm)
 
 	// 1e30² is not a float32, but the sum is in float64.
-	mixed := params(dense(tensor.Float32, []int{1}, []float64{1e30}))
+	mixed := params(golden.Dense(tensor.Float32, []float64{1e30}, 1))
 	norm, err = train.ClipNorm(mixed, 1)
 	require.NoError(t, err)
 	require.InEpsilon(t, 1e30, norm, 1e-7) // 1e30 as float32
 	require.InEpsilon(t, 1, mixed[1].Grad.Float32s()[0], 1e-6)
 
-	for want, grad := range map[string]*tensor.Dense{
-		"train: gradient of w: got nil, want a tensor":                  dense64(nil),
-		"train: gradient of w: got a norm of NaN, which is not finite":  dense64([]float64{math.NaN()}),
-		"train: gradient of w: got a norm of +Inf, which is not finite": dense64([]float64{math.Inf(-1)}),
-		"train: gradient of w: got int, want float32 or float64":        tensor.New(tensor.Of(tensor.Int), tensor.WithShape(2)),
+	for _, row := range []struct {
+		grad *tensor.Dense
+		want string
+	}{
+		{grad: nil, want: "train: gradient of w: got nil, want a tensor"},
+		{grad: vector(math.NaN()), want: "train: gradient of w: got a norm of NaN, which is not finite"},
+		{grad: vector(math.Inf(-1)), want: "train: gradient of w: got a norm of +Inf, which is not finite"},
+		{grad: zeros(tensor.Int, 2), want: "train: gradient of w: got int, want float32 or float64"},
 	} {
-		ps := params(grad)
+		ps := params(row.grad)
 		_, err := train.ClipNorm(ps, 1)
-		require.EqualError(t, err, want)
-		require.Equal(t, strings.Contains(want, "finite"), errors.Is(err, train.ErrNotFinite))
+		require.EqualError(t, err, row.want)
+		require.Equal(t, strings.Contains(row.want, "finite"), errors.Is(err, train.ErrNotFinite))
 		require.Equal(t, []float64{3, 4}, ps[0].Grad.Float64s(), "a refused clip changes nothing")
 	}
 	for _, limit := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, err := train.ClipNorm(params(dense64([]float64{1})), limit)
+		_, err := train.ClipNorm(params(vector(1)), limit)
 		require.ErrorContains(t, err, "train: gradient norm limit: got")
 	}
 }
 
 func TestClipNormScalesASharedGradientOnce(t *testing.T) {
-	shared := dense64([]float64{3, 0})
+	shared := vector(3, 0)
 	view := shared.ShallowClone()
-	norm, err := train.ClipNorm([]train.Param{{Name: "a", Grad: shared}, {Name: "b", Grad: view}, {Name: "c", Grad: dense64([]float64{1})}}, 1)
+	params := []train.Param{{Name: "a", Grad: shared}, {Name: "b", Grad: view}, {Name: "c", Grad: vector(1)}}
+	norm, err := train.ClipNorm(params, 1)
 	require.NoError(t, err)
 	require.Equal(t, math.Sqrt(19), norm)
 	require.Equal(t, []float64{3 * (1 / (math.Sqrt(19) + 1e-6)), 0}, shared.Float64s())
-}
-
-func dense64(v []float64) *tensor.Dense {
-	if v == nil {
-		return nil
-	}
-	return dense(tensor.Float64, []int{len(v)}, v)
 }

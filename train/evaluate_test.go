@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
-
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // ignore lets only the first n targets of a batch count.
@@ -30,7 +30,8 @@ func ignore(b train.Batch, n int) train.Batch {
 }
 
 func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
-	source := &batches{list: []train.Batch{randomBatch(0), ignore(randomBatch(1), 4), ignore(randomBatch(2), 1)}, end: io.EOF}
+	list := []train.Batch{randomBatch(0), ignore(randomBatch(1), 4), ignore(randomBatch(2), 1)}
+	source := &batches{list: list, end: io.EOF}
 	sum, tokens := 0.0, 0
 	for _, b := range source.list {
 		s, err := newModel(t, tensor.Float64, 1, 0).loop(t, config()).Step(b) // its loss is that before the step
@@ -156,7 +157,8 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 		return err
 	}
 	require.EqualError(t, evaluate(nil), "train: source to evaluate on: got nil, want one")
-	require.EqualError(t, evaluate(randomBatches(0)), "train: evaluation after 1 steps: source: got no batch, want at least one")
+	require.EqualError(t, evaluate(randomBatches(0)),
+		"train: evaluation after 1 steps: source: got no batch, want at least one")
 	err = evaluate(&batches{list: randomBatches(1).list, end: disk})
 	require.EqualError(t, err, "train: evaluation after 1 steps: batch: disk on fire")
 	require.ErrorIs(t, err, disk)
@@ -174,7 +176,8 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 
 	require.NoError(t, m.params.Set("output.bias", infinite(vocabulary)))
 	err = evaluate(randomBatches(1))
-	require.EqualError(t, err, "train: evaluation after 1 steps: loss: got NaN, which is not finite; it began with output.bias")
+	require.EqualError(t, err,
+		"train: evaluation after 1 steps: loss: got NaN, which is not finite; it began with output.bias")
 	require.ErrorIs(t, err, train.ErrNotFinite)
 }
 
@@ -196,7 +199,7 @@ func TestRunBuildsTheEvaluationFirst(t *testing.T) {
 }
 
 func infinite(n int) *tensor.Dense {
-	d := dense(tensor.Float64, []int{n}, nil)
+	d := zeros(tensor.Float64, n)
 	d.Memset(math.Inf(1))
 	return d
 }

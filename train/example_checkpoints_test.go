@@ -32,7 +32,8 @@ func ExampleCheckpoints() {
 		windows, err := text.NewWindows(ids, shape, 1)
 		check(err)
 		params := layers.NewParams(tensor.Float32, 1)
-		model, err := chapter.NewLanguageModel(params.Scope(""), chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 8,
+		model, err := chapter.NewLanguageModel(params.Scope(""), chapter.LanguageModelConfig{
+			VocabSize: 7, ContextLength: 5, EmbedDim: 8,
 			Attention: chapter.Config{Layer: "causal", EmbedDim: 8, OutDim: 8, Dropout: 0.1}})
 		check(err)
 		ctx, stop := context.WithCancel(context.Background())

@@ -2,18 +2,20 @@ package train_test
 
 import (
 	"io"
+	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
-
 	"attention/graph"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Sizes of the model of testdata/torch/training.py, which the loop's tests train.
@@ -28,6 +30,7 @@ const (
 
 // model is a small language model and its loss.
 type model struct {
+	t      testing.TB
 	params *layers.Params
 	net    *chapter.LanguageModel
 	builds []*layers.Build // those that loss was called with
@@ -41,7 +44,7 @@ func newModel(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *mo
 			ContextLength: contextLength, NumHeads: heads, Dropout: dropout},
 	})
 	require.NoError(t, err)
-	return &model{params: p, net: net}
+	return &model{t: t, params: p, net: net}
 }
 
 func (m *model) loss(b *layers.Build) (*G.Node, error) {
@@ -65,9 +68,17 @@ func (m *model) loop(t testing.TB, c train.Config) *train.Loop {
 func (m *model) values() map[string][]float64 {
 	all := map[string][]float64{}
 	for name, v := range m.params.All() {
-		all[name] = append([]float64{}, floats(v)...)
+		all[name] = golden.Floats(m.t, v)
 	}
 	return all
+}
+
+// vector makes a tensor of float64s.
+func vector(v ...float64) *tensor.Dense { return golden.Dense(tensor.Float64, v, len(v)) }
+
+// zeros makes a tensor of zeros.
+func zeros(dtype tensor.Dtype, shape ...int) *tensor.Dense {
+	return tensor.New(tensor.Of(dtype), tensor.WithShape(shape...))
 }
 
 // textBatch makes a batch of ids whose targets all count but those that are
@@ -119,4 +130,15 @@ func randomBatches(n int) *batches {
 		s.list = append(s.list, randomBatch(uint64(i)))
 	}
 	return s
+}
+
+// bitsOf are the bits of all values, which also tell NaNs apart.
+func bitsOf(values map[string][]float64) map[string][]uint64 {
+	all := map[string][]uint64{}
+	for name, list := range values {
+		for _, v := range list {
+			all[name] = append(all[name], math.Float64bits(v))
+		}
+	}
+	return all
 }

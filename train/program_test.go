@@ -33,7 +33,8 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	l, err := train.New(p, loss, config())
 	require.NoError(t, err)
 	_, err = l.Step(train.Batch{})
-	require.ErrorContains(t, err, "train: step 0: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
+	require.ErrorContains(t, err,
+		"train: step 0: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.Equal(t, []float64{1, 0, 1}, w.Value().Float64s())
 	require.Zero(t, l.Steps())
@@ -42,7 +43,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 // Finite gradients may still have squares that no float64 holds.
 func TestOverflowingNormStopsTheRun(t *testing.T) {
 	l, params := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
-	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": dense64([]float64{1e200, 0})}})
+	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": vector(1e200, 0)}})
 	require.EqualError(t, err, "train: step 0: gradient of w: got a norm of +Inf, which is not finite")
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.Equal(t, []float64{1, 1}, params[0].Value().Float64s())
@@ -109,7 +110,7 @@ func TestClippingSparesTheGraph(t *testing.T) {
 		"alias": func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) },
 	} {
 		l, params := sumLoss(t, op)
-		x := dense64([]float64{6, 8})
+		x := vector(6, 8)
 		s, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": x}})
 		require.NoError(t, err, name)
 		require.Equal(t, 28.0, s.Loss)
@@ -152,7 +153,7 @@ func (dot) Do(in ...G.Value) (G.Value, error) {
 // tensor.Shape.Eq calls a column and a vector equal, and an op would not.
 func TestStepRefusesAColumnForAVector(t *testing.T) {
 	l, _ := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
-	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": dense(tensor.Float64, []int{2, 1}, nil)}})
+	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": zeros(tensor.Float64, 2, 1)}})
 	require.EqualError(t, err, "train: step 0: batch: x: got float64 (2, 1), want float64 (2)")
 }
 
@@ -175,28 +176,31 @@ func TestNewRefuses(t *testing.T) {
 	broken := errors.New("no such layer")
 	p, w := weights(t, "w", 1, 2, 3)
 	other, stranger := weights(t, "w", 1, 2, 3)
-	for want, loss := range map[string]train.Loss{
-		"train: train graph: no such layer":              func(*layers.Build) (*G.Node, error) { return nil, broken },
-		"train: train graph: loss: got nil, want a node": func(*layers.Build) (*G.Node, error) { return nil, nil },
-		"train: train graph: loss: got float64 (2, 3), want a float32 or float64 scalar": func(b *layers.Build) (*G.Node, error) {
-			return b.Node(w), nil
-		},
-		"train: train graph: loss: got a node of another graph, want one of the build's": func(*layers.Build) (*G.Node, error) {
+	for _, row := range []struct {
+		name string
+		loss train.Loss
+		want string
+	}{
+		{name: "an error", loss: func(*layers.Build) (*G.Node, error) { return nil, broken }, want: "no such layer"},
+		{name: "no node", loss: func(*layers.Build) (*G.Node, error) { return nil, nil }, want: "loss: got nil, want a node"},
+		{name: "no scalar", loss: func(b *layers.Build) (*G.Node, error) { return b.Node(w), nil },
+			want: "loss: got float64 (2, 3), want a float32 or float64 scalar"},
+		{name: "another graph", loss: func(*layers.Build) (*G.Node, error) {
 			return G.Sum(layers.NewBuild(other, layers.Train).Node(stranger))
-		},
-		"train: train graph: loss: got int (), want a float32 or float64 scalar": func(b *layers.Build) (*G.Node, error) {
+		}, want: "loss: got a node of another graph, want one of the build's"},
+		{name: "an integer", loss: func(b *layers.Build) (*G.Node, error) {
 			return G.NewScalar(b.Graph(), tensor.Int, G.WithName("count")), nil
-		},
-		"train: train graph: loss: depends on none of the 1 parameters, want at least one": func(b *layers.Build) (*G.Node, error) {
+		}, want: "loss: got int (), want a float32 or float64 scalar"},
+		{name: "no parameter", loss: func(b *layers.Build) (*G.Node, error) {
 			x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
 			if err != nil {
 				return nil, err
 			}
 			return G.Sum(x)
-		},
+		}, want: "loss: depends on none of the 1 parameters, want at least one"},
 	} {
-		_, err := train.New(p, loss, config())
-		require.EqualError(t, err, want)
+		_, err := train.New(p, row.loss, config())
+		require.EqualError(t, err, "train: train graph: "+row.want, row.name)
 	}
 	_, err := train.New(p, func(*layers.Build) (*G.Node, error) { return nil, broken }, config())
 	require.ErrorIs(t, err, broken)

@@ -62,19 +62,26 @@ func TestReadParamsRefusesWithoutChangingAnything(t *testing.T) {
 	good := func(name string) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, Shape: []int{2, 1}, Data: []float32{1, 2}}
 	}
-	for want, file := range map[string][]safetensors.Tensor{
-		"missing a, b, c":                       nil,
-		"missing c":                             {good("a"), good("b")},
-		"unknown d, solver.a":                   {good("a"), good("b"), good("c"), good("d"), good("solver.a")},
-		"missing b; unknown bb":                 {good("a"), good("bb"), good("c")},
-		"b is float32 (2), want float32 (2, 1)": {good("a"), {Name: "b", Shape: []int{2}, Data: []float32{1, 2}}, good("c")},
-		"a is float64 (2, 1), want float32 (2, 1), c is float32 (), want float32 (2, 1)": {
-			{Name: "a", Shape: []int{2, 1}, Data: []float64{1, 2}}, good("b"), {Name: "c", Data: []float32{1}}},
-		"b is bool (2, 1), want float32 (2, 1)": {good("a"), {Name: "b", Shape: []int{2, 1}, Data: []bool{true, true}}, good("c")},
+	for _, row := range []struct {
+		file []safetensors.Tensor
+		want string
+	}{
+		{file: nil, want: "missing a, b, c"},
+		{file: []safetensors.Tensor{good("a"), good("b")}, want: "missing c"},
+		{file: []safetensors.Tensor{good("a"), good("b"), good("c"), good("d"), good("solver.a")},
+			want: "unknown d, solver.a"},
+		{file: []safetensors.Tensor{good("a"), good("bb"), good("c")}, want: "missing b; unknown bb"},
+		{file: []safetensors.Tensor{good("a"), {Name: "b", Shape: []int{2}, Data: []float32{1, 2}}, good("c")},
+			want: "b is float32 (2), want float32 (2, 1)"},
+		{file: []safetensors.Tensor{{Name: "a", Shape: []int{2, 1}, Data: []float64{1, 2}}, good("b"),
+			{Name: "c", Data: []float32{1}}},
+			want: "a is float64 (2, 1), want float32 (2, 1), c is float32 (), want float32 (2, 1)"},
+		{file: []safetensors.Tensor{good("a"), {Name: "b", Shape: []int{2, 1}, Data: []bool{true, true}}, good("c")},
+			want: "b is bool (2, 1), want float32 (2, 1)"},
 	} {
-		require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: file}))
+		require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: row.file}))
 		metadata, err := train.ReadParams(path, p)
-		require.EqualError(t, err, "train: parameters: "+path+": "+want)
+		require.EqualError(t, err, "train: parameters: "+path+": "+row.want)
 		require.Nil(t, metadata)
 		require.Equal(t, before, values())
 	}
@@ -83,7 +90,8 @@ func TestReadParamsRefusesWithoutChangingAnything(t *testing.T) {
 	require.ErrorContains(t, err, "train: parameters: ")
 
 	// The order in the file does not matter.
-	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: []safetensors.Tensor{good("c"), good("a"), good("b")}}))
+	reversed := []safetensors.Tensor{good("c"), good("a"), good("b")}
+	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: reversed}))
 	_, err = train.ReadParams(path, p)
 	require.NoError(t, err)
 	require.Equal(t, []float32{1, 2, 1, 2, 1, 2}, values())
@@ -94,7 +102,8 @@ func TestWriteParamsRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
 	require.NoError(t, err)
-	require.ErrorContains(t, train.WriteParams(filepath.Join(dir, "no", "directory"), p, nil), "train: parameters: safetensors: ")
+	err = train.WriteParams(filepath.Join(dir, "no", "directory"), p, nil)
+	require.ErrorContains(t, err, "train: parameters: safetensors: ")
 	path := filepath.Join(dir, "model.safetensors")
 	require.NoError(t, train.WriteParams(path, p, nil))
 	before, err := os.ReadFile(path)
@@ -125,25 +134,22 @@ func TestReadTensor(t *testing.T) {
 		name, form string
 		want       any
 	}{
-		{"matrix", "float32 (2, 3)", floats},
-		{"scalar", "float64 ()", 0.5},
-		{"ids", "int64 (1, 2)", []int64{-7, 1 << 40}},
-		{"mask", "bool (3)", []bool{true, false, true}},
-		{"last", "uint8 (1)", []uint8{255}},
+		{name: "matrix", form: "float32 (2, 3)", want: floats},
+		{name: "scalar", form: "float64 ()", want: 0.5},
+		{name: "ids", form: "int64 (1, 2)", want: []int64{-7, 1 << 40}},
+		{name: "mask", form: "bool (3)", want: []bool{true, false, true}},
+		{name: "last", form: "uint8 (1)", want: []uint8{255}},
 	} {
 		got, err := train.ReadTensor(path, row.name)
 		require.NoError(t, err)
 		require.Equal(t, row.form, fmt.Sprintf("%v %v", got.Dtype(), got.Shape()))
 		require.Equal(t, row.want, got.Data(), row.name)
 	}
-	for name, want := range map[string]string{
-		"empty": `train: tensor "empty": got shape (0, 3), want every axis at least 1`,
-		"matrox": "train: safetensors: " + path + `: tensor "matrox": there is none of this name, ` +
-			`only "scalar", "ids", "matrix", "empty", "mask" and 1 more`,
-	} {
-		_, err := train.ReadTensor(path, name)
-		require.EqualError(t, err, want)
-	}
-	_, err := train.ReadTensor(path+".none", "matrix")
+	_, err := train.ReadTensor(path, "empty")
+	require.EqualError(t, err, `train: tensor "empty": got shape (0, 3), want every axis at least 1`)
+	_, err = train.ReadTensor(path, "matrox")
+	require.EqualError(t, err, "train: safetensors: "+path+`: tensor "matrox": there is none of this name, `+
+		`only "scalar", "ids", "matrix", "empty", "mask" and 1 more`)
+	_, err = train.ReadTensor(path+".none", "matrix")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -15,9 +15,11 @@ func TestScheduleConfigJSON(t *testing.T) {
 		name, written, earlier string
 		config                 train.ScheduleConfig
 	}{
-		{"constant", `{"type":"constant","rate":0.1}`, `{"constant":{"rate":0.1}}`, train.ConstantRate(0.1)},
-		{"cosine", `{"type":"cosine","peak":1,"floor":0.1,"warmup_steps":2,"steps":9}`,
-			`{"cosine":{"peak":1,"floor":0.1,"warmup_steps":2,"steps":9}}`, train.ScheduleConfig{Schedule: cosine}},
+		{name: "constant", config: train.ConstantRate(0.1),
+			written: `{"type":"constant","rate":0.1}`, earlier: `{"constant":{"rate":0.1}}`},
+		{name: "cosine", config: train.ScheduleConfig{Schedule: cosine},
+			written: `{"type":"cosine","peak":1,"floor":0.1,"warmup_steps":2,"steps":9}`,
+			earlier: `{"cosine":{"peak":1,"floor":0.1,"warmup_steps":2,"steps":9}}`},
 	} {
 		data, err := json.Marshal(c.config)
 		require.NoError(t, err)
@@ -33,16 +35,18 @@ func TestScheduleConfigJSON(t *testing.T) {
 func TestScheduleConfigRefuses(t *testing.T) {
 	require.EqualError(t, train.ScheduleConfig{}.Validate(), "got none, want a constant or a cosine schedule")
 	require.EqualError(t, train.ConstantRate(-1).Validate(), "Rate: got -1, want a finite number of at least 0")
-	for _, c := range []struct{ text, err string }{
-		{`{}`, `type: got "", want one of constant, cosine`},
-		{`{"type": "linear"}`, `type: got "linear", want one of constant, cosine`},
-		{`{"type": "constant", "peak": 1}`, `unknown field "peak"; it has type, rate`},
-		{`{"type": "cosine", "steps": "9"}`, `steps: got "9", want a whole number`},
-		{`{"cosine": {"rate": 1}}`, `cosine: unknown field "rate"; it has type, peak, floor, warmup_steps, steps`},
-		{`{"constant": {"rate": 1}, "cosine": {"peak": 1}}`, `type: got "", want one of constant, cosine`},
+	for _, c := range []struct{ text, want string }{
+		{text: `{}`, want: `type: got "", want one of constant, cosine`},
+		{text: `{"type": "linear"}`, want: `type: got "linear", want one of constant, cosine`},
+		{text: `{"type": "constant", "peak": 1}`, want: `unknown field "peak"; it has type, rate`},
+		{text: `{"type": "cosine", "steps": "9"}`, want: `steps: got "9", want a whole number`},
+		{text: `{"cosine": {"rate": 1}}`,
+			want: `cosine: unknown field "rate"; it has type, peak, floor, warmup_steps, steps`},
+		{text: `{"constant": {"rate": 1}, "cosine": {"peak": 1}}`,
+			want: `type: got "", want one of constant, cosine`},
 	} {
 		kept := train.ConstantRate(7)
-		require.ErrorContains(t, json.Unmarshal([]byte(c.text), &kept), c.err)
+		require.ErrorContains(t, json.Unmarshal([]byte(c.text), &kept), c.want)
 		require.Equal(t, train.ConstantRate(7), kept)
 	}
 	_, err := json.Marshal(train.ScheduleConfig{Schedule: halving{}})

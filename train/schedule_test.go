@@ -31,23 +31,27 @@ func TestCosineAsNanoGPT(t *testing.T) {
 
 func TestScheduleValidate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	for want, s := range map[string]train.Schedule{
-		"Rate: got NaN, want a finite number of at least 0":    train.Constant{Rate: nan},
-		"Rate: got -1, want a finite number of at least 0":     train.Constant{Rate: -1},
-		"Rate: got +Inf, want a finite number of at least 0":   train.Constant{Rate: inf},
-		"Peak: got NaN, want a finite number of at least 0":    train.Cosine{Peak: nan, Steps: 1},
-		"Floor: got -1, want a finite number of at least 0":    train.Cosine{Peak: 1, Floor: -1, Steps: 1},
-		"Floor: got 2, want at most Peak=1":                    train.Cosine{Peak: 1, Floor: 2, Steps: 1},
-		"WarmupSteps: got -1, want at least 0":                 train.Cosine{Peak: 1, WarmupSteps: -1, Steps: 1},
-		"WarmupSteps: got 3, want less than Steps=3":           train.Cosine{Peak: 1, WarmupSteps: 3, Steps: 3},
-		"Steps: got 0, want at least 1":                        train.Cosine{Peak: 1},
-		"Floor: got +Inf, want a finite number of at least 0":  train.Cosine{Peak: 1, Floor: inf, Steps: 1},
-		"Peak: got -0.001, want a finite number of at least 0": train.Cosine{Peak: -1e-3, Steps: 1},
-		"Steps: got -5, want at least 1":                       train.Cosine{Peak: 1, Steps: -5},
-		"WarmupSteps: got 10, want less than Steps=9":          train.Cosine{Peak: 1, WarmupSteps: 10, Steps: 9},
-		"Floor: got 0.5, want at most Peak=0.25":               train.Cosine{Peak: 0.25, Floor: 0.5, Steps: 9},
+	for _, row := range []struct {
+		schedule train.Schedule
+		want     string
+	}{
+		{schedule: train.Constant{Rate: nan}, want: "Rate: got NaN, want a finite number of at least 0"},
+		{schedule: train.Constant{Rate: -1}, want: "Rate: got -1, want a finite number of at least 0"},
+		{schedule: train.Constant{Rate: inf}, want: "Rate: got +Inf, want a finite number of at least 0"},
+		{schedule: train.Cosine{Peak: nan, Steps: 1}, want: "Peak: got NaN, want a finite number of at least 0"},
+		{schedule: train.Cosine{Peak: 1, Floor: -1, Steps: 1}, want: "Floor: got -1, want a finite number of at least 0"},
+		{schedule: train.Cosine{Peak: 1, Floor: 2, Steps: 1}, want: "Floor: got 2, want at most Peak=1"},
+		{schedule: train.Cosine{Peak: 1, WarmupSteps: -1, Steps: 1}, want: "WarmupSteps: got -1, want at least 0"},
+		{schedule: train.Cosine{Peak: 1, WarmupSteps: 3, Steps: 3}, want: "WarmupSteps: got 3, want less than Steps=3"},
+		{schedule: train.Cosine{Peak: 1}, want: "Steps: got 0, want at least 1"},
+		{schedule: train.Cosine{Peak: 1, Floor: inf, Steps: 1},
+			want: "Floor: got +Inf, want a finite number of at least 0"},
+		{schedule: train.Cosine{Peak: -1e-3, Steps: 1}, want: "Peak: got -0.001, want a finite number of at least 0"},
+		{schedule: train.Cosine{Peak: 1, Steps: -5}, want: "Steps: got -5, want at least 1"},
+		{schedule: train.Cosine{Peak: 1, WarmupSteps: 10, Steps: 9}, want: "WarmupSteps: got 10, want less than Steps=9"},
+		{schedule: train.Cosine{Peak: 0.25, Floor: 0.5, Steps: 9}, want: "Floor: got 0.5, want at most Peak=0.25"},
 	} {
-		require.EqualError(t, s.Validate(), want)
+		require.EqualError(t, row.schedule.Validate(), row.want)
 	}
 	require.NoError(t, train.Constant{}.Validate())
 	require.Equal(t, 0.25, train.Constant{Rate: 0.25}.At(7))

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
-
 	"attention/internal/golden"
 	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 const solverSteps = 10
@@ -37,34 +37,10 @@ func loadProblem(t *testing.T, dtype tensor.Dtype) (*problem, *golden.File) {
 	return p, file
 }
 
-// dense makes a tensor of dtype from float64 elements.
-func dense(dtype tensor.Dtype, shape []int, from []float64) *tensor.Dense {
-	d := tensor.New(tensor.Of(dtype), tensor.WithShape(shape...))
-	for i, v := range from {
-		if dtype == tensor.Float32 {
-			d.Float32s()[i] = float32(v)
-		} else {
-			d.Float64s()[i] = v
-		}
-	}
-	return d
-}
-
-func floats(d *tensor.Dense) []float64 {
-	if d.Dtype() == tensor.Float64 {
-		return d.Float64s()
-	}
-	var wide []float64
-	for _, v := range d.Float32s() {
-		wide = append(wide, float64(v))
-	}
-	return wide
-}
-
 func (p *problem) start() []train.Param {
 	params := make([]train.Param, len(p.names))
 	for i, name := range p.names {
-		params[i] = train.Param{Name: name, Value: dense(p.dtype, p.shapes[i], p.values[i])}
+		params[i] = train.Param{Name: name, Value: golden.Dense(p.dtype, p.values[i], p.shapes[i]...)}
 	}
 	return params
 }
@@ -73,7 +49,7 @@ func (p *problem) start() []train.Param {
 func (p *problem) step(t *testing.T, s train.Solver, params []train.Param, n int) {
 	for i := range params {
 		size := len(p.values[i])
-		params[i].Grad = dense(p.dtype, p.shapes[i], p.grads[i][n*size:(n+1)*size])
+		params[i].Grad = golden.Dense(p.dtype, p.grads[i][n*size:(n+1)*size], p.shapes[i]...)
 	}
 	require.NoError(t, s.Step(p.rates[n], params))
 }
@@ -116,7 +92,7 @@ func TestTenStepsAsPyTorch(t *testing.T) {
 			for i, param := range params {
 				size := len(p.values[i])
 				want := file.Float64(name + ".value." + param.Name)[n*size : (n+1)*size]
-				golden.Close(t, fmt.Sprintf("step %d: %s", n, param.Name), want, floats(param.Value), tol, tol)
+				golden.Close(t, fmt.Sprintf("step %d: %s", n, param.Name), want, golden.Floats(t, param.Value), tol, tol)
 			}
 		}
 		entries := 0
@@ -126,7 +102,7 @@ func TestTenStepsAsPyTorch(t *testing.T) {
 				continue
 			}
 			entries++
-			golden.Close(t, entry, file.Float64(name+"."+entry), floats(value), tol, tol)
+			golden.Close(t, entry, file.Float64(name+"."+entry), golden.Floats(t, value), tol, tol)
 		}
 		want := map[string]int{train.Adam: 8, train.AdamW: 8, "": 8, train.SGD: 0}[c.Name]
 		if c.Momentum != 0 {
@@ -137,10 +113,10 @@ func TestTenStepsAsPyTorch(t *testing.T) {
 }
 
 // bits returns every value's bits.
-func bits(params []train.Param) []uint64 {
+func bits(t *testing.T, params []train.Param) []uint64 {
 	var all []uint64
 	for _, p := range params {
-		for _, v := range floats(p.Value) {
+		for _, v := range golden.Floats(t, p.Value) {
 			all = append(all, math.Float64bits(v))
 		}
 	}
@@ -167,7 +143,7 @@ func TestRestoredSolverGivesTheSameBits(t *testing.T) {
 			p.step(t, solver, params, n)
 			p.step(t, twin, twinParams, n)
 		}
-		require.Equal(t, bits(params), bits(twinParams))
+		require.Equal(t, bits(t, params), bits(t, twinParams))
 
 		if len(maps.Collect(solver.State())) > 0 { // and a solver that lost its state takes other steps
 			lost, err := c.New(p.start())
@@ -175,7 +151,7 @@ func TestRestoredSolverGivesTheSameBits(t *testing.T) {
 			require.NoError(t, lost.SetState(mustState(t, c, p)))
 			p.step(t, lost, twinParams, solverSteps-1)
 			p.step(t, solver, params, solverSteps-1)
-			require.NotEqual(t, bits(params), bits(twinParams))
+			require.NotEqual(t, bits(t, params), bits(t, twinParams))
 		}
 	})
 }
@@ -197,8 +173,8 @@ func TestSetStateListsWhatDoesNotFit(t *testing.T) {
 	other, err := train.SolverConfig{}.New(p.start())
 	require.NoError(t, err)
 	state := maps.Collect(solver.State())
-	state["exp_avg.matrix"] = dense(tensor.Float64, []int{5, 3}, nil)
-	state["exp_avg_sq.matrix"] = dense(tensor.Float32, []int{3, 5}, nil)
+	state["exp_avg.matrix"] = zeros(tensor.Float64, 5, 3)
+	state["exp_avg_sq.matrix"] = zeros(tensor.Float32, 3, 5)
 	state["exp_avg.other"] = state["exp_avg.bias"]
 	delete(state, "exp_avg.bias")
 	state["exp_avg_sq.cube"] = nil
@@ -215,13 +191,13 @@ func TestSetStateListsWhatDoesNotFit(t *testing.T) {
 	}
 
 	transposed := maps.Collect(solver.State())
-	view := dense(tensor.Float64, []int{5, 3}, nil)
+	view := zeros(tensor.Float64, 5, 3)
 	require.NoError(t, view.T())
 	transposed["exp_avg.matrix"] = view
 	require.ErrorContains(t, other.SetState(transposed), "exp_avg.matrix is a view")
 
 	column := maps.Collect(solver.State())
-	column["exp_avg.bias"] = dense(tensor.Float64, []int{7, 1}, nil)
+	column["exp_avg.bias"] = zeros(tensor.Float64, 7, 1)
 	require.EqualError(t, other.SetState(column), "train: solver state: exp_avg.bias is float64 (7, 1), want float64 (7)")
 
 	negative := maps.Collect(solver.State())
@@ -235,124 +211,33 @@ func TestSetStateListsWhatDoesNotFit(t *testing.T) {
 	require.EqualError(t, err, "train: solver state: unknown exp_avg.bias, exp_avg.cube, exp_avg.gain and 6 more")
 }
 
-func TestStepRefusesWithoutChangingAnything(t *testing.T) {
-	p, _ := loadProblem(t, tensor.Float64)
-	for name, c := range map[string]struct {
-		lr    float64
-		spoil func(params []train.Param) []train.Param
-		want  string
-	}{
-		"nan rate":      {math.NaN(), nil, "train: learning rate: got NaN, want a finite number >= 0"},
-		"negative rate": {-0.1, nil, "train: learning rate: got -0.1, want a finite number >= 0"},
-		"infinite rate": {math.Inf(1), nil, "train: learning rate: got +Inf, want a finite number >= 0"},
-		"nil gradient": {0.1, func(ps []train.Param) []train.Param { ps[2].Grad = nil; return ps },
-			"train: gradient of cube: got nil, want a tensor"},
-		"shape": {0.1, func(ps []train.Param) []train.Param {
-			ps[3].Grad = dense(tensor.Float64, []int{2}, nil)
-			return ps
-		}, "train: gradient of gain: got float64 (2), want float64 (1)"},
-		"column": {0.1, func(ps []train.Param) []train.Param {
-			ps[1].Grad = dense(tensor.Float64, []int{7, 1}, nil)
-			return ps
-		}, "train: gradient of bias: got float64 (7, 1), want float64 (7)"},
-		"dtype": {0.1, func(ps []train.Param) []train.Param {
-			ps[1].Grad = dense(tensor.Float32, []int{7}, nil)
-			return ps
-		}, "train: gradient of bias: got float32 (7), want float64 (7)"},
-		"integers": {0.1, func(ps []train.Param) []train.Param {
-			ps[1].Grad = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(7))
-			return ps
-		}, "train: gradient of bias: got int, want float32 or float64"},
-		"view": {0.1, func(ps []train.Param) []train.Param {
-			view := dense(tensor.Float64, []int{5, 3}, nil)
-			require.NoError(t, view.T())
-			ps[0].Grad = view
-			return ps
-		}, "train: gradient of matrix: got a view or a column-major tensor of shape (3, 5), want contiguous row-major data"},
-		"value of another shape": {0.1, func(ps []train.Param) []train.Param {
-			ps[1].Value = dense(tensor.Float64, []int{6}, nil)
-			return ps
-		}, "train: value of bias: got float64 (6), want float64 (7)"},
-		"order": {0.1, func(ps []train.Param) []train.Param { ps[0], ps[1] = ps[1], ps[0]; return ps },
-			`train: parameter 0: got "bias", want the solver's "matrix"`},
-		"one too few": {0.1, func(ps []train.Param) []train.Param { return ps[:3] },
-			"train: parameters: got 3, want the solver's 4"},
-	} {
-		for _, config := range []train.SolverConfig{{Name: train.SGD, Momentum: 0.5}, {}} {
-			t.Run(name+"."+config.Name, func(t *testing.T) {
-				params := p.start()
-				solver, err := config.New(params)
-				require.NoError(t, err)
-				p.step(t, solver, params, 0)
-				before := bits(params)
-				state := fmt.Sprint(maps.Collect(solver.State()))
-				spoilt := append([]train.Param{}, params...)
-				if c.spoil != nil {
-					spoilt = c.spoil(spoilt)
-				}
-				require.EqualError(t, solver.Step(c.lr, spoilt), c.want)
-				require.Equal(t, before, bits(params))
-				require.Equal(t, state, fmt.Sprint(maps.Collect(solver.State())))
-			})
-		}
-	}
-}
-
-func TestNewRefusesParameters(t *testing.T) {
-	a := dense(tensor.Float64, []int{2}, nil)
-	column := tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(2, 3), tensor.AsFortran(nil))
-	wide := dense(tensor.Float64, []int{3, 4}, nil)
-	part, err := wide.Slice(nil, tensor.S(0, 2))
-	require.NoError(t, err)
-	for want, params := range map[string][]train.Param{
-		"train: parameters: got none, want at least one":                      {},
-		"train: parameter 0: got no name, want one":                           {{Value: a}},
-		"train: value of a: got nil, want a tensor":                           {{Name: "a"}},
-		"train: parameter a: got the name twice, want it once":                {{Name: "a", Value: a}, {Name: "a", Value: a.Clone().(*tensor.Dense)}},
-		"train: parameter b: got the tensor of a, want its own":               {{Name: "a", Value: a}, {Name: "b", Value: a}},
-		"train: value of a: got int, want float32 or float64":                 {{Name: "a", Value: tensor.New(tensor.Of(tensor.Int), tensor.WithShape(2))}},
-		"train: value of a: got a view or a column-major tensor of shape (2,": {{Name: "a", Value: column}},
-		"train: value of a: got a view or a column-major tensor of shape (3,": {{Name: "a", Value: part.(*tensor.Dense)}},
-	} {
-		_, err := train.SolverConfig{}.New(params)
-		require.ErrorContains(t, err, want)
-	}
-}
-
-func TestScalarsAndEvenSlicesAreParameters(t *testing.T) {
-	whole := dense(tensor.Float32, []int{4, 3}, make([]float64, 12))
-	rows, err := whole.Slice(tensor.S(1, 3))
-	require.NoError(t, err)
-	scalar := tensor.New(tensor.FromScalar(float32(0)))
-	params := []train.Param{
-		{Name: "rows", Value: rows.(*tensor.Dense), Grad: dense(tensor.Float32, []int{2, 3}, []float64{1, 1, 1, 1, 1, 1})},
-		{Name: "scalar", Value: scalar, Grad: tensor.New(tensor.FromScalar(float32(2)))},
-	}
-	solver, err := train.SolverConfig{Name: train.SGD}.New(params)
-	require.NoError(t, err)
-	require.NoError(t, solver.Step(1, params))
-	require.Equal(t, []float32{0, 0, 0, -1, -1, -1, -1, -1, -1, 0, 0, 0}, whole.Float32s())
-	require.Equal(t, float32(-2), scalar.Data())
-}
-
 func TestSolverConfigValidate(t *testing.T) {
-	for want, c := range map[string]train.SolverConfig{
-		`Name: got "rmsprop", want one of sgd, adam, adamw`:                 {Name: "rmsprop"},
-		"WeightDecay: got -0.01, want a finite number of at least 0":        {WeightDecay: -0.01},
-		"WeightDecay: got NaN, want a finite number of at least 0":          {WeightDecay: math.NaN()},
-		"Momentum: got 1, want a number from 0 to below 1":                  {Name: train.SGD, Momentum: 1},
-		"Momentum: got NaN, want a number from 0 to below 1":                {Name: train.SGD, Momentum: math.NaN()},
-		"Beta1: got 1, want a number from 0 to below 1":                     {Beta1: 1},
-		"Beta2: got -0.5, want a number from 0 to below 1":                  {Beta2: -0.5},
-		"Eps: got +Inf, want a finite number of at least 0":                 {Eps: math.Inf(1)},
-		"Momentum: got 0.9 with Name=adamw, want 0: only sgd has it":        {Momentum: 0.9},
-		"Beta1: got 0.9 with Name=sgd, want 0: only adam and adamw have it": {Name: train.SGD, Beta1: 0.9},
-		"Eps: got 0.1 with Name=sgd, want 0: only adam and adamw have it":   {Name: train.SGD, Eps: 0.1},
-		"Decay: got Decay(7), want all or matrices":                         {Decay: 7},
+	for _, row := range []struct {
+		config train.SolverConfig
+		want   string
+	}{
+		{config: train.SolverConfig{Name: "rmsprop"}, want: `Name: got "rmsprop", want one of sgd, adam, adamw`},
+		{config: train.SolverConfig{WeightDecay: -0.01},
+			want: "WeightDecay: got -0.01, want a finite number of at least 0"},
+		{config: train.SolverConfig{WeightDecay: math.NaN()},
+			want: "WeightDecay: got NaN, want a finite number of at least 0"},
+		{config: train.SolverConfig{Name: train.SGD, Momentum: 1},
+			want: "Momentum: got 1, want a number from 0 to below 1"},
+		{config: train.SolverConfig{Name: train.SGD, Momentum: math.NaN()},
+			want: "Momentum: got NaN, want a number from 0 to below 1"},
+		{config: train.SolverConfig{Beta1: 1}, want: "Beta1: got 1, want a number from 0 to below 1"},
+		{config: train.SolverConfig{Beta2: -0.5}, want: "Beta2: got -0.5, want a number from 0 to below 1"},
+		{config: train.SolverConfig{Eps: math.Inf(1)}, want: "Eps: got +Inf, want a finite number of at least 0"},
+		{config: train.SolverConfig{Momentum: 0.9}, want: "Momentum: got 0.9 with Name=adamw, want 0: only sgd has it"},
+		{config: train.SolverConfig{Name: train.SGD, Beta1: 0.9},
+			want: "Beta1: got 0.9 with Name=sgd, want 0: only adam and adamw have it"},
+		{config: train.SolverConfig{Name: train.SGD, Eps: 0.1},
+			want: "Eps: got 0.1 with Name=sgd, want 0: only adam and adamw have it"},
+		{config: train.SolverConfig{Decay: 7}, want: "Decay: got Decay(7), want all or matrices"},
 	} {
-		require.EqualError(t, c.Validate(), want)
-		_, err := c.New(nil)
-		require.EqualError(t, err, "train: "+want)
+		require.EqualError(t, row.config.Validate(), row.want)
+		_, err := row.config.New(nil)
+		require.EqualError(t, err, "train: "+row.want)
 	}
 	for name, c := range solverCases {
 		require.NoError(t, c.Validate(), name)

@@ -41,7 +41,9 @@ func TestDropoutKeysOfAllSeedsDiffer(t *testing.T) {
 		require.Greater(t, distance(seed, near), uint64(steps))
 		require.Greater(t, distance(seed, far), uint64(steps))
 	}
-	for _, pair := range [][2]int64{{0, 1 << 32}, {1, 1<<32 + 1}, {math.MinInt64, math.MaxInt64}, {0, math.MinInt64}, {-1, 1}} {
+	for _, pair := range [][2]int64{
+		{0, 1 << 32}, {1, 1<<32 + 1}, {math.MinInt64, math.MaxInt64}, {0, math.MinInt64}, {-1, 1},
+	} {
 		require.Greater(t, distance(pair[0], pair[1]), uint64(steps))
 	}
 }

@@ -61,17 +61,18 @@ func TestStepRefuses(t *testing.T) {
 	c := train.StepConfig{Schedule: train.ConstantRate(1)}
 	step, err := train.NewStep(b, loss, c)
 	require.NoError(t, err)
-	one := tensor.New(tensor.WithShape(1), tensor.WithBacking([]float64{1}))
+	one := vector(1)
 	for _, r := range []struct {
 		name   string
 		values train.Values
-		err    string
+		want   string
 	}{
-		{"no value", nil, "train: step 0: batch: x: got none, want float64 (1)"},
-		{"another input", train.Values{"x": one, "y": one}, `train: step 0: batch: y: is no input of the loss, which has ["x"]`},
+		{name: "no value", want: "train: step 0: batch: x: got none, want float64 (1)"},
+		{name: "another input", values: train.Values{"x": one, "y": one},
+			want: `train: step 0: batch: y: is no input of the loss, which has ["x"]`},
 	} {
 		_, err := step.Run(r.values)
-		require.EqualError(t, err, r.err, r.name)
+		require.EqualError(t, err, r.want, r.name)
 	}
 	require.Equal(t, []float64{3}, w.Value().Data())
 
