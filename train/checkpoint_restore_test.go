@@ -45,7 +45,8 @@ var metadataRefusals = []refusal{
 	{want: `source: illegal base64 data at input byte 0`, spoil: set("source", "?")},
 	{want: `source: text: windows: state of 3 bytes: invalid PCG encoding`, spoil: set("source", "AAAA")},
 	{want: `source: got none, want the state of one: it was saved without`, spoil: drop("source")},
-	{want: `heads: got "4", want the loop's ""; text: got "", want the loop's "novel"; width: got "7", want the loop's "6"`,
+	{want: `heads: got "4", want the loop's ""; text: got "", want the loop's "novel"; ` +
+		`width: got "7", want the loop's "6"`,
 		spoil: func(f *safetensors.File) {
 			delete(f.Metadata, "about.text")
 			f.Metadata["about.width"], f.Metadata["about.heads"] = "7", "4"

@@ -5,10 +5,10 @@ import (
 	"io"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"attention/train"
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
 )
 
 func countingIDs(n int) []int {
@@ -72,28 +72,30 @@ func TestSourcesResume(t *testing.T) {
 
 func TestSourcesRefuseAnothersState(t *testing.T) {
 	at := func(position uint64) []byte { return binary.BigEndian.AppendUint64(nil, position) }
-	const which = ", want one below "
-	for name, wrong := range map[string]map[string][]byte{
-		"windows": {"text: windows: state of 8 bytes: ": at(1), "text: windows: state of 0 bytes: ": nil},
-		"epoch": {
-			"text: state of a source: got 20 bytes, want 8":                      resumables(t, 52)["windows"].State(),
-			"text: state of a source: got position 67" + which + "67":            at(67),
-			"text: state of a source: got position 18446744073709551615" + which: at(1<<64 - 1),
-		},
-		"cycle": {
-			"text: state of a source: got 0 bytes, want 8":                                             nil,
-			"text: state of a source: got position 52" + which + "52: was it another text?":            at(52),
-			"text: state of a source: got position 9223372036854775808" + which + "52: was it another": at(1 << 63),
-		},
+	for _, row := range []struct {
+		source string
+		state  []byte
+		want   string
+	}{
+		{source: "windows", state: at(1), want: "text: windows: state of 8 bytes: "},
+		{source: "windows", state: nil, want: "text: windows: state of 0 bytes: "},
+		{source: "epoch", state: resumables(t, 52)["windows"].State(),
+			want: "text: state of a source: got 20 bytes, want 8"},
+		{source: "epoch", state: at(67), want: "text: state of a source: got position 67, want one below 67"},
+		{source: "epoch", state: at(1<<64 - 1),
+			want: "text: state of a source: got position 18446744073709551615, want one below "},
+		{source: "cycle", state: nil, want: "text: state of a source: got 0 bytes, want 8"},
+		{source: "cycle", state: at(52),
+			want: "text: state of a source: got position 52, want one below 52: was it another text?"},
+		{source: "cycle", state: at(1 << 63),
+			want: "text: state of a source: got position 9223372036854775808, want one below 52: was it another"},
 	} {
-		source := resumables(t, 52)[name]
+		source := resumables(t, 52)[row.source]
 		_, err := source.Next()
 		require.NoError(t, err)
 		before := source.State()
-		for want, state := range wrong {
-			require.ErrorContains(t, source.SetState(state), want, name)
-			require.Equal(t, before, source.State(), "%s: %s", name, want)
-		}
+		require.ErrorContains(t, source.SetState(row.state), row.want, row.source)
+		require.Equal(t, before, source.State(), "%s: %s", row.source, row.want)
 	}
 }
 
@@ -102,10 +104,10 @@ func TestSourcesRefuse(t *testing.T) {
 		ids, batch, context int
 		want                string
 	}{
-		{10, 0, 3, "text: Batch: got 0, want at least 1"},
-		{10, 1, 0, "text: Context: got 0, want at least 1"},
-		{3, 1, 3, "text: ids: got 3, want more than the context of 3"},
-		{0, 1, 3, "text: ids: got 0, want more than the context of 3"},
+		{ids: 10, batch: 0, context: 3, want: "text: Batch: got 0, want at least 1"},
+		{ids: 10, batch: 1, context: 0, want: "text: Context: got 0, want at least 1"},
+		{ids: 3, batch: 1, context: 3, want: "text: ids: got 3, want more than the context of 3"},
+		{ids: 0, batch: 1, context: 3, want: "text: ids: got 0, want more than the context of 3"},
 	} {
 		_, err := text.NewWindows(countingIDs(c.ids), text.WindowConfig{Batch: c.batch, Context: c.context}, 0)
 		require.EqualError(t, err, c.want)

@@ -3,9 +3,9 @@ package text_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestByteTokenizer(t *testing.T) {
@@ -30,4 +30,13 @@ func TestByteTokenizer(t *testing.T) {
 	require.EqualError(t, err, "text: ids: got 256 at position 1, want 0 to 255")
 	_, err = b.Decode([]int{-1})
 	require.EqualError(t, err, "text: ids: got -1 at position 0, want 0 to 255")
+}
+
+func FuzzByteTokenizer(f *testing.F) {
+	for _, s := range texts() {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		requireRoundTrip(t, text.ByteTokenizer{}, s)
+	})
 }

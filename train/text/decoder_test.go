@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/require"
-
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The llama is half of one token and two more: it comes with the last of them.
@@ -42,7 +42,8 @@ func TestDecoderWaitsForWholeCharacters(t *testing.T) {
 	s := "aé日🙂."
 	ids, err := text.ByteTokenizer{}.Encode(s)
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "", "é", "", "", "日", "", "", "", "🙂", ".", ""}, stream(t, text.ByteTokenizer{}, ids))
+	require.Equal(t, []string{"a", "", "é", "", "", "日", "", "", "", "🙂", ".", ""},
+		stream(t, text.ByteTokenizer{}, ids))
 
 	g := text.NewGPT2Tokenizer()
 	ids, err = g.Encode(" 🦙ok")
@@ -61,26 +62,30 @@ func TestDecoderGivesTheText(t *testing.T) {
 }
 
 func TestDecoderReplacesMalformedText(t *testing.T) {
-	for s, want := range map[string][]string{
-		"\xe2\x82":                 {"", "", "\ufffd"}, // ends too early
-		"\xf0\x9f\x99":             {"", "", "", "\ufffd"},
-		"\xe2\x82A":                {"", "", "\ufffdA", ""},
-		"\xf0\x9f\xe2\x82\xac":     {"", "", "\ufffd", "", "€", ""},
-		"\x80\xbf\xff\xc0\xc1\xf5": {"\ufffd", "\ufffd", "\ufffd", "\ufffd", "\ufffd", "\ufffd", ""},
-		"\xed\xa0\x80":             {"", "\ufffd\ufffd", "\ufffd", ""}, // a surrogate
-		"\xe0\x80":                 {"", "\ufffd\ufffd", ""},           // not the shortest form
-		"\xf4\x90":                 {"", "\ufffd\ufffd", ""},           // behind the last character
-		"\xef\xbf\xbd":             {"", "", "\ufffd", ""},             // a character like any other
-		// The Unicode Standard 15.0, section 3.9, table 3-11.
-		"\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41": {"", "", "\ufffd", "\ufffd", "", "", "\ufffd", "", "\ufffdA", ""},
+	for _, row := range []struct {
+		reason, text string
+		want         []string
+	}{
+		{reason: "ends too early", text: "\xe2\x82", want: []string{"", "", "\ufffd"}},
+		{reason: "ends too early, of four bytes", text: "\xf0\x9f\x99", want: []string{"", "", "", "\ufffd"}},
+		{reason: "a letter too early", text: "\xe2\x82A", want: []string{"", "", "\ufffdA", ""}},
+		{reason: "a character too early", text: "\xf0\x9f\xe2\x82\xac", want: []string{"", "", "\ufffd", "", "€", ""}},
+		{reason: "bytes that begin nothing", text: "\x80\xbf\xff\xc0\xc1\xf5",
+			want: []string{"\ufffd", "\ufffd", "\ufffd", "\ufffd", "\ufffd", "\ufffd", ""}},
+		{reason: "a surrogate", text: "\xed\xa0\x80", want: []string{"", "\ufffd\ufffd", "\ufffd", ""}},
+		{reason: "not the shortest form", text: "\xe0\x80", want: []string{"", "\ufffd\ufffd", ""}},
+		{reason: "after the last character", text: "\xf4\x90", want: []string{"", "\ufffd\ufffd", ""}},
+		{reason: "a character like any other", text: "\xef\xbf\xbd", want: []string{"", "", "\ufffd", ""}},
+		{reason: "the Unicode Standard 15.0, section 3.9, table 3-11", text: "\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41",
+			want: []string{"", "", "\ufffd", "\ufffd", "", "", "\ufffd", "", "\ufffdA", ""}},
 	} {
-		ids, err := text.ByteTokenizer{}.Encode(s)
+		ids, err := text.ByteTokenizer{}.Encode(row.text)
 		require.NoError(t, err)
-		require.Equal(t, want, stream(t, text.ByteTokenizer{}, ids), "% x", s)
+		require.Equal(t, row.want, stream(t, text.ByteTokenizer{}, ids), row.reason)
 	}
 }
 
-func TestDecoderGoesOn(t *testing.T) {
+func TestDecoderContinues(t *testing.T) {
 	d := text.NewDecoder(text.ByteTokenizer{})
 	part, err := d.Decode(0xc3)
 	require.NoError(t, err)
@@ -130,4 +135,39 @@ func replaced(s string, beginnings map[string]bool) string {
 		s = s[n:]
 	}
 	return out.String()
+}
+
+// FuzzDecoder takes any bytes for ids of the bytes' tokenizer, and any two for one
+// of GPT-2's. At each step, what the decoder gave and would give at an end is what
+// the ids so far mean.
+func FuzzDecoder(f *testing.F) {
+	for _, s := range texts() {
+		f.Add([]byte(s))
+	}
+	g, begun := text.NewGPT2Tokenizer(), beginnings()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bytes, pairs := make([]int, len(data)), make([]int, len(data)/2)
+		for i, b := range data {
+			bytes[i] = int(b)
+		}
+		for i := range pairs {
+			pairs[i] = (int(data[2*i])<<8 | int(data[2*i+1])) % g.Len()
+		}
+		requireStream(t, text.ByteTokenizer{}, bytes, begun)
+		requireStream(t, g, pairs, begun)
+	})
+}
+
+func requireStream(t *testing.T, tokenizer text.Tokenizer, ids []int, begun map[string]bool) {
+	d := text.NewDecoder(tokenizer)
+	out := ""
+	for i, id := range ids[:min(len(ids), 200)] {
+		part, err := d.Decode(id)
+		require.NoError(t, err)
+		out += part
+		all, err := tokenizer.Decode(ids[:i+1])
+		require.NoError(t, err)
+		ended := *d
+		require.Equal(t, replaced(all, begun), out+ended.Flush())
+	}
 }

@@ -4,12 +4,12 @@ import (
 	"io"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
-
 	"attention/graph"
 	"attention/train"
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // pass reads a source up to io.EOF and returns the inputs and targets of the
@@ -79,12 +79,12 @@ func TestEpochTail(t *testing.T) {
 		inputs   [][]int
 		targets  [][]int
 	}{
-		{false, []int{6, 4},
-			[][]int{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 0, 0}},
-			[][]int{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, none, none}}},
-		{true, []int{2, 1},
-			[][]int{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 0, 0}},
-			[][]int{{none, none, 3, none, none, 6}, {none, none, 9, none, none, none}}},
+		{lastOnly: false, tokens: []int{6, 4},
+			inputs:  [][]int{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 0, 0}},
+			targets: [][]int{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, none, none}}},
+		{lastOnly: true, tokens: []int{2, 1},
+			inputs:  [][]int{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 0, 0}},
+			targets: [][]int{{none, none, 3, none, none, 6}, {none, none, 9, none, none, none}}},
 	} {
 		s, err := text.NewEpoch(countingIDs(11), text.WindowConfig{Batch: 2, Context: 3, LastOnly: c.lastOnly})
 		require.NoError(t, err)

@@ -13,7 +13,10 @@ import (
 // Cut anywhere that wordEnd cuts, a text has the ids that it has in one piece.
 func TestGPT2WordEnd(t *testing.T) {
 	whole := codec.NewR50kBase()
-	pieces := []string{" ", " ", "\n", "\t", "\r\n", "\u00a0", "\u0085", "\u3000", "\x1c", "'", "'s", "'ll", "don't", "word", "12", "²", "!", "日", "🙂", "\u180e"}
+	pieces := []string{
+		" ", " ", "\n", "\t", "\r\n", "\u00a0", "\u0085", "\u3000", "\x1c",
+		"'", "'s", "'ll", "don't", "word", "12", "²", "!", "日", "🙂", "\u180e",
+	}
 	random := rand.New(rand.NewPCG(7, 0))
 	cuts := 0
 	for range 4000 {

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/require"
-
 	"attention/internal/golden"
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The list of all tokens, as tiktoken's file r50k_base.tiktoken writes it, has the
@@ -28,7 +28,8 @@ func TestGPT2Vocabulary(t *testing.T) {
 		require.NoError(t, err)
 		fmt.Fprintf(list, "%s %d\n", base64.StdEncoding.EncodeToString([]byte(token)), id)
 	}
-	require.Equal(t, "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930", hex.EncodeToString(list.Sum(nil)))
+	require.Equal(t, "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+		hex.EncodeToString(list.Sum(nil)))
 	end, err := g.Decode([]int{text.GPT2EndOfText})
 	require.NoError(t, err)
 	require.Equal(t, "<|endoftext|>", end)
@@ -103,4 +104,19 @@ func TestGPT2Errors(t *testing.T) {
 	require.EqualError(t, err, "text: ids: got 50257 at position 1, want 0 to 50256")
 	_, err = g.Decode([]int{-1})
 	require.EqualError(t, err, "text: ids: got -1 at position 0, want 0 to 50256")
+}
+
+func FuzzGPT2Tokenizer(f *testing.F) {
+	for _, s := range texts() {
+		f.Add(s)
+	}
+	g := text.NewGPT2Tokenizer()
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			_, err := g.Encode(s)
+			require.ErrorContains(t, err, "want UTF-8")
+			return
+		}
+		requireRoundTrip(t, g, s)
+	})
 }

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
 )
 
 // naiveNGram counts by walking the text anew for every question.
@@ -87,10 +87,11 @@ func TestNGramRefuses(t *testing.T) {
 		training, validation []int
 		want                 string
 	}{
-		{[]int{0}, fine, "text: training split: got 1 ids, want at least 2"},
-		{fine, nil, "text: validation split: got 0 ids, want at least 2"},
-		{[]int{0, 2}, fine, "text: training split: got id 2 at position 1, want 0 to 1"},
-		{fine, []int{-1, 0}, "text: validation split: got id -1 at position 0, want 0 to 1"},
+		{training: []int{0}, validation: fine, want: "text: training split: got 1 ids, want at least 2"},
+		{training: fine, want: "text: validation split: got 0 ids, want at least 2"},
+		{training: []int{0, 2}, validation: fine, want: "text: training split: got id 2 at position 1, want 0 to 1"},
+		{training: fine, validation: []int{-1, 0},
+			want: "text: validation split: got id -1 at position 0, want 0 to 1"},
 	} {
 		_, err := text.NewNGram(c.training, c.validation, 2)
 		require.EqualError(t, err, c.want)

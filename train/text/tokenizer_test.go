@@ -2,12 +2,13 @@ package text_test
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestTokenizerConfig(t *testing.T) {
@@ -16,9 +17,10 @@ func TestTokenizerConfig(t *testing.T) {
 		json   string
 		length int
 	}{
-		{text.TokenizerConfig{Name: text.Characters, Characters: "\n<é🙂"}, `{"tokenizer":"characters","characters":"\n\u003cé🙂"}`, 4},
-		{text.TokenizerConfig{Name: text.Bytes}, `{"tokenizer":"bytes"}`, 256},
-		{text.TokenizerConfig{Name: text.GPT2}, `{"tokenizer":"gpt2"}`, 50257},
+		{config: text.TokenizerConfig{Name: text.Characters, Characters: "\n<é🙂"}, length: 4,
+			json: `{"tokenizer":"characters","characters":"\n\u003cé🙂"}`},
+		{config: text.TokenizerConfig{Name: text.Bytes}, json: `{"tokenizer":"bytes"}`, length: 256},
+		{config: text.TokenizerConfig{Name: text.GPT2}, json: `{"tokenizer":"gpt2"}`, length: 50257},
 	} {
 		tokenizer, err := row.config.New()
 		require.NoError(t, err)
@@ -49,14 +51,19 @@ func TestTokenizerConfigErrors(t *testing.T) {
 		config text.TokenizerConfig
 		want   string
 	}{
-		{text.TokenizerConfig{}, "Characters: got none, want at least one"},
-		{text.TokenizerConfig{Name: text.Characters}, "Characters: got none, want at least one"},
-		{text.TokenizerConfig{Characters: "acb"}, "Characters: got 'b' after 'c', want ascending characters"},
-		{text.TokenizerConfig{Characters: "aa"}, "Characters: got 'a' after 'a', want ascending characters"},
-		{text.TokenizerConfig{Characters: "a\xffb"}, "Characters: got byte 0xff at offset 1, want UTF-8"},
-		{text.TokenizerConfig{Name: "GPT2"}, `Name: got "GPT2", want one of characters, bytes, gpt2`},
-		{text.TokenizerConfig{Name: text.Bytes, Characters: "ab"}, `Characters: got some with Name=bytes, want none: only characters has them`},
-		{text.TokenizerConfig{Name: text.GPT2, Characters: "ab"}, `Characters: got some with Name=gpt2, want none: only characters has them`},
+		{config: text.TokenizerConfig{}, want: "Characters: got none, want at least one"},
+		{config: text.TokenizerConfig{Name: text.Characters}, want: "Characters: got none, want at least one"},
+		{config: text.TokenizerConfig{Characters: "acb"},
+			want: "Characters: got 'b' after 'c', want ascending characters"},
+		{config: text.TokenizerConfig{Characters: "aa"},
+			want: "Characters: got 'a' after 'a', want ascending characters"},
+		{config: text.TokenizerConfig{Characters: "a\xffb"},
+			want: "Characters: got byte 0xff at offset 1, want UTF-8"},
+		{config: text.TokenizerConfig{Name: "GPT2"}, want: `Name: got "GPT2", want one of characters, bytes, gpt2`},
+		{config: text.TokenizerConfig{Name: text.Bytes, Characters: "ab"},
+			want: `Characters: got some with Name=bytes, want none: only characters has them`},
+		{config: text.TokenizerConfig{Name: text.GPT2, Characters: "ab"},
+			want: `Characters: got some with Name=gpt2, want none: only characters has them`},
 	} {
 		require.EqualError(t, row.config.Validate(), row.want)
 		tokenizer, err := row.config.New()
@@ -92,4 +99,57 @@ func TestTokenizersServeManyGoroutines(t *testing.T) {
 			require.Equal(t, s, back, tokenizer.Config().Name)
 		}
 	}
+}
+
+// texts are seeds: of each kind of trouble one.
+func texts() []string {
+	return []string{
+		"", "Hello, do you like tea?", "<|endoftext|>", "a\x7f's \x00\x7f",
+		"don't  'S\r\n\t 12²", "\u0085\u180e\u00a0 x",
+		"naïve e\u0301 日本語 עברית 👨‍👩‍👧\ufeff\ufffd\U0010ffff",
+		"\xff\xc3\x28\xed\xa0\x80\xf4\x90\x80\x80", "ab\xe2\x82",
+		strings.Repeat(" ", 64) + "x", strings.Repeat("a", 98),
+	}
+}
+
+// requireRoundTrip checks the ids of a text that a tokenizer accepts.
+func requireRoundTrip(t *testing.T, tokenizer text.Tokenizer, s string) {
+	ids, err := tokenizer.Encode(s)
+	require.NoError(t, err)
+	for _, id := range ids {
+		require.True(t, id >= 0 && id < tokenizer.Len())
+	}
+	back, err := tokenizer.Decode(ids)
+	require.NoError(t, err)
+	require.Equal(t, s, back)
+}
+
+// FuzzTokenizerConfig reads any JSON. What is accepted makes a tokenizer that
+// writes down as itself.
+func FuzzTokenizerConfig(f *testing.F) {
+	for _, data := range []string{
+		`{"characters":"abc"}`, `{"tokenizer":"characters","characters":"\n\u003cé🙂"}`,
+		`{"tokenizer":"bytes"}`, `{"tokenizer":"gpt2"}`,
+		`{}`, `null`, `{"tokenizer":"bytes","characters":"a"}`,
+		`{"characters":"\ud800"}`, `{"characters":"ba"}`, `{"characters":7}`,
+	} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var c text.TokenizerConfig
+		if json.Unmarshal(data, &c) != nil {
+			return
+		}
+		tokenizer, err := c.New()
+		if err != nil {
+			require.Nil(t, tokenizer)
+			return
+		}
+		written, err := json.Marshal(tokenizer.Config())
+		require.NoError(t, err)
+		var read text.TokenizerConfig
+		require.NoError(t, json.Unmarshal(written, &read))
+		require.Equal(t, tokenizer.Config(), read)
+		requireRoundTrip(t, tokenizer, c.Characters)
+	})
 }

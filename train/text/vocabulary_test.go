@@ -3,10 +3,11 @@ package text_test
 import (
 	"encoding/json"
 	"testing"
-
-	"github.com/stretchr/testify/require"
+	"unicode/utf8"
 
 	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestVocabularyRoundTrip(t *testing.T) {
@@ -58,17 +59,39 @@ func TestVocabularyErrors(t *testing.T) {
 }
 
 func TestVocabularyJSONErrors(t *testing.T) {
-	for data, want := range map[string]string{
-		`{"characters":""}`:     "text: Characters: got none, want at least one",
-		`{}`:                    "text: Characters: got none, want at least one",
-		`{"characters":"ba"}`:   "text: Characters: got 'a' after 'b', want ascending characters",
-		`{"characters":"abb"}`:  "text: Characters: got 'b' after 'b', want ascending characters",
-		`{"characters":7}`:      "text: vocabulary: characters: got 7, want a string",
-		`{"tokenizer":"bytes"}`: `text: vocabulary: got tokenizer "bytes", want "characters"`,
+	for _, row := range []struct{ json, want string }{
+		{json: `{"characters":""}`, want: "text: Characters: got none, want at least one"},
+		{json: `{}`, want: "text: Characters: got none, want at least one"},
+		{json: `{"characters":"ba"}`, want: "text: Characters: got 'a' after 'b', want ascending characters"},
+		{json: `{"characters":"abb"}`, want: "text: Characters: got 'b' after 'b', want ascending characters"},
+		{json: `{"characters":7}`, want: "text: vocabulary: characters: got 7, want a string"},
+		{json: `{"tokenizer":"bytes"}`, want: `text: vocabulary: got tokenizer "bytes", want "characters"`},
 	} {
 		v, err := text.NewVocabulary("xyz")
 		require.NoError(t, err)
-		require.ErrorContains(t, v.UnmarshalJSON([]byte(data)), want)
+		require.ErrorContains(t, v.UnmarshalJSON([]byte(row.json)), row.want)
 		require.Equal(t, "xyz", v.Characters(), "a refused vocabulary changes nothing")
 	}
+}
+
+// FuzzVocabulary encodes a text with its own characters and those of another.
+func FuzzVocabulary(f *testing.F) {
+	for i, s := range texts() {
+		f.Add(s, texts()[len(texts())-1-i])
+	}
+	f.Fuzz(func(t *testing.T, s, other string) {
+		v, err := text.NewVocabulary(s)
+		if s == "" || !utf8.ValidString(s) {
+			require.Error(t, err)
+			return
+		}
+		require.NoError(t, err)
+		requireRoundTrip(t, v, s)
+		again, err := v.Config().New()
+		require.NoError(t, err)
+		require.Equal(t, v, again)
+		if _, err := v.Encode(other); err == nil {
+			requireRoundTrip(t, v, other)
+		}
+	})
 }

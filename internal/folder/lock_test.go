@@ -1,0 +1,29 @@
+package folder_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/internal/folder"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLock(t *testing.T) {
+	path := t.TempDir()
+	lock, err := folder.Lock(path)
+	require.NoError(t, err)
+	_, err = folder.Lock(path)
+	require.True(t, errors.Is(err, folder.ErrInUse))
+	require.EqualError(t, err, fmt.Sprintf("%s: in use by another process (%d), want none",
+		filepath.Join(path, "lock"), os.Getpid()))
+	require.NoError(t, lock.Close())
+	lock, err = folder.Lock(path)
+	require.NoError(t, err)
+	require.NoError(t, lock.Close())
+	_, err = folder.Lock(filepath.Join(path, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
