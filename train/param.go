@@ -17,7 +17,8 @@ type Param struct {
 // slot is what a solver remembers of a parameter it was made for.
 type slot struct {
 	signature
-	decay float64 // the weight decay of this parameter: 0 if Decay does not cover it
+	decay float64         // the weight decay of this parameter: 0 if Decay does not cover it
+	state []*tensor.Dense // each of the parameter's dtype and shape
 }
 
 // newSlots checks a model's parameters, whose gradients need not exist yet, and returns

@@ -1,105 +1,29 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"maps"
 
-	"attention/internal/config"
+	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
 )
 
 // Solver updates parameters from their gradients. It is made for one model's
 // parameters (SolverConfig.New) and is not safe for concurrent use.
-type Solver interface {
-	// Step updates every Value in place with its Grad at learning rate lr. The
-	// parameters are those the solver was made for, in the same order; the
-	// tensors behind Grad may be others each time. An error (a missing or
-	// misshapen gradient, a learning rate that is negative, infinite or NaN)
-	// leaves all values and the state as they were.
-	Step(lr float64, params []Param) error
-
-	// State returns all that the solver remembers between steps, in a fixed
-	// order, under names made of PyTorch's and the parameter's:
-	// "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
-	// changes them, and nobody else should.
-	State() iter.Seq2[string, *tensor.Dense]
-
-	// SetState copies a state that State returned, so that the coming steps
-	// give the same bits as if the solver had never stopped. Names that are
-	// missing or unknown and tensors of another dtype or shape are listed in
-	// the error, which leaves the state as it was.
-	SetState(state map[string]*tensor.Dense) error
-}
-
-// Names of solvers for SolverConfig.Name.
-const (
-	SGD   = "sgd"
-	Adam  = "adam"
-	AdamW = "adamw"
-)
-
-// SolverConfig chooses a solver and its constants; the learning rate comes with
-// each step. The zero value is AdamW with PyTorch's betas and eps and no decay.
-type SolverConfig struct {
-	// Name is SGD, Adam or AdamW; "" means AdamW.
-	Name string `json:"name"`
-	// Momentum is SGD's, in [0, 1); 0 means none. Adam and AdamW have none.
-	Momentum float64 `json:"momentum,omitempty"`
-	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running
-	// averages of the gradient and of its square, in (0, 1); 0 means 0.9 and 0.999.
-	Beta1 float64 `json:"beta1,omitempty"`
-	Beta2 float64 `json:"beta2,omitempty"`
-	// Eps keeps Adam and AdamW from dividing by 0; 0 means 1e-8.
-	Eps float64 `json:"eps,omitempty"`
-	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW shrinks
-	// the value by lr·λ of itself. 0 means none, also for AdamW, where PyTorch's
-	// own default is 0.01: ask for it.
-	WeightDecay float64 `json:"weight_decay,omitempty"`
-	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
-	Decay Decay `json:"decay"`
-}
-
-// Validate returns an error that names the first wrong field.
-func (c SolverConfig) Validate() error {
-	c = c.resolved()
-	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW), config.AtLeast(c, 0, "WeightDecay", "Eps"),
-		config.In(c, "Decay", c.Decay.validate()), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting())
-}
-
-// validateFitting refuses a constant that the solver does not have.
-func (c SolverConfig) validateFitting() error {
-	if c.Name != SGD {
-		return c.zero("Momentum", c.Momentum, "only sgd has it")
-	}
-	const adams = "only adam and adamw have it"
-	return cmp.Or(c.zero("Beta1", c.Beta1, adams), c.zero("Beta2", c.Beta2, adams), c.zero("Eps", c.Eps, adams))
-}
-
-func (c SolverConfig) zero(field string, v float64, reason string) error {
-	if v == 0 {
-		return nil
-	}
-	return config.Errorf(c, field, "got %v with %s=%s, want 0: %s", v, config.Field("Name"), c.Name, reason)
-}
-
-// resolved replaces zeros by the defaults they stand for.
-func (c SolverConfig) resolved() SolverConfig {
-	c.Name = cmp.Or(c.Name, AdamW)
-	if c.Name == SGD {
-		return c
-	}
-	c.Beta1, c.Beta2, c.Eps = cmp.Or(c.Beta1, 0.9), cmp.Or(c.Beta2, 0.999), cmp.Or(c.Eps, 1e-8)
-	return c
+type Solver struct {
+	config SolverConfig // resolved
+	slots  []slot
+	steps  *tensor.Dense // (1), int64: steps taken; nil if the updates do not depend on it
+	names  []string      // PyTorch's, of the state tensors in each slot
 }
 
 // New makes the solver for these parameters, of which it reads names and
 // values; gradients may still be nil. Parameters without a name or of one name,
 // one tensor under two names, and values that are not contiguous float32 or
 // float64 are errors.
-func (c SolverConfig) New(params []Param) (Solver, error) {
+func (c SolverConfig) New(params []Param) (*Solver, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -108,40 +32,88 @@ func (c SolverConfig) New(params []Param) (Solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Name == SGD {
-		return newSGD(c, params, slots), nil
+	s := &Solver{config: c, slots: slots}
+	switch {
+	case c.Name != SGD: // running averages of the gradient and of its square
+		s.steps = tensor.New(tensor.Of(tensor.Int64), tensor.WithShape(1))
+		s.names = []string{"exp_avg", "exp_avg_sq"}
+	case c.Momentum != 0: // PyTorch's first buffer is the gradient itself, as momentum·0 + grad is
+		s.names = []string{"momentum_buffer"}
 	}
-	return newAdam(c, params, slots), nil
+	for i, p := range params {
+		for range s.names {
+			zeros := tensor.New(tensor.Of(p.Value.Dtype()), tensor.WithShape(p.Value.Shape().Clone()...))
+			slots[i].state = append(slots[i].state, zeros)
+		}
+	}
+	return s, nil
 }
 
-// zerosLike returns a tensor of v's dtype and shape, all zero.
-func zerosLike(v *tensor.Dense) *tensor.Dense {
-	return tensor.New(tensor.Of(v.Dtype()), tensor.WithShape(v.Shape().Clone()...))
-}
-
-// checkState returns an error that lists how a state differs from the solver's in names,
-// dtypes and shapes.
-func checkState(s Solver, state map[string]*tensor.Dense) error {
-	if err := compareSignatures(signatures("", s.State()), signatures("", maps.All(state))); err != nil {
-		return fmt.Errorf("train: solver state: %w", err)
+// Step updates every Value in place with its Grad at learning rate lr. The
+// parameters are those the solver was made for, in the same order; the
+// tensors behind Grad may be others each time. An error (a missing or
+// misshapen gradient, a learning rate that is negative, infinite or NaN)
+// leaves all values and the state as they were.
+func (s *Solver) Step(lr float64, params []Param) error {
+	if err := checkStep(lr, s.slots, params); err != nil {
+		return err
+	}
+	if s.steps != nil {
+		s.steps.Int64s()[0]++
+	}
+	for i, p := range params {
+		if p.Value.Dtype() == tensor.Float32 {
+			update[float32](s, s.slots[i], lr, p)
+		} else {
+			update[float64](s, s.slots[i], lr, p)
+		}
 	}
 	return nil
 }
 
-// copyState copies a state that checkState accepts into the solver's.
-func copyState(s Solver, state map[string]*tensor.Dense) {
-	for name, value := range s.State() {
-		setElements(value, elementsOf(state[name]))
+// update updates one parameter.
+func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
+	if s.config.Name == SGD {
+		sgd[F](s, at, lr, p)
+	} else {
+		adam[F](s, at, lr, p)
 	}
 }
 
-// String prints the config with its defaults filled in, for example
-// "adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0.1 of matrices)".
-func (c SolverConfig) String() string {
-	c = c.resolved()
-	own := fmt.Sprintf("momentum=%v", c.Momentum)
-	if c.Name != SGD {
-		own = fmt.Sprintf("beta1=%v beta2=%v eps=%v", c.Beta1, c.Beta2, c.Eps)
+// State returns all that the solver remembers between steps, in a fixed
+// order, under names made of PyTorch's and the parameter's:
+// "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
+// changes them, and nobody else should.
+func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
+	return func(yield func(string, *tensor.Dense) bool) {
+		if s.steps != nil && !yield("step", s.steps) {
+			return
+		}
+		for _, slot := range s.slots {
+			for i, name := range s.names {
+				if !yield(name+"."+slot.name, slot.state[i]) {
+					return
+				}
+			}
+		}
 	}
-	return fmt.Sprintf("%s(%s weight_decay=%v of %v)", c.Name, own, c.WeightDecay, c.Decay)
+}
+
+// SetState copies a state that State returned, so that the coming steps
+// give the same bits as if the solver had never stopped. Names that are
+// missing or unknown and tensors of another dtype or shape are listed in
+// the error, which leaves the state as it was.
+func (s *Solver) SetState(state map[string]*tensor.Dense) error {
+	if err := compareSignatures(signatures("", s.State()), signatures("", maps.All(state))); err != nil {
+		return fmt.Errorf("train: solver state: %w", err)
+	}
+	if s.steps != nil {
+		if n := state["step"].Int64s()[0]; n < 0 {
+			return fmt.Errorf("train: solver state: step: got %d, want a number >= 0", n)
+		}
+	}
+	for name, value := range s.State() {
+		setElements(value, elementsOf(state[name]))
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"strings"
 	"testing"
 
 	"attention/internal/golden"
@@ -46,7 +45,7 @@ func (p *problem) start() []train.Param {
 }
 
 // step gives the params fresh tensors with the gradients of step n and updates them.
-func (p *problem) step(t *testing.T, s train.Solver, params []train.Param, n int) {
+func (p *problem) step(t *testing.T, s *train.Solver, params []train.Param, n int) {
 	for i := range params {
 		size := len(p.values[i])
 		params[i].Grad = golden.Dense(p.dtype, p.grads[i][n*size:(n+1)*size], p.shapes[i]...)
@@ -209,38 +208,4 @@ func TestSetStateListsWhatDoesNotFit(t *testing.T) {
 	require.NoError(t, sgd.SetState(nil))
 	err = sgd.SetState(maps.Collect(solver.State()))
 	require.EqualError(t, err, "train: solver state: unknown exp_avg.bias, exp_avg.cube, exp_avg.gain and 6 more")
-}
-
-func TestSolverConfigValidate(t *testing.T) {
-	for _, row := range []struct {
-		config train.SolverConfig
-		want   string
-	}{
-		{config: train.SolverConfig{Name: "rmsprop"}, want: `Name: got "rmsprop", want one of sgd, adam, adamw`},
-		{config: train.SolverConfig{WeightDecay: -0.01},
-			want: "WeightDecay: got -0.01, want a finite number of at least 0"},
-		{config: train.SolverConfig{WeightDecay: math.NaN()},
-			want: "WeightDecay: got NaN, want a finite number of at least 0"},
-		{config: train.SolverConfig{Name: train.SGD, Momentum: 1},
-			want: "Momentum: got 1, want a number from 0 to below 1"},
-		{config: train.SolverConfig{Name: train.SGD, Momentum: math.NaN()},
-			want: "Momentum: got NaN, want a number from 0 to below 1"},
-		{config: train.SolverConfig{Beta1: 1}, want: "Beta1: got 1, want a number from 0 to below 1"},
-		{config: train.SolverConfig{Beta2: -0.5}, want: "Beta2: got -0.5, want a number from 0 to below 1"},
-		{config: train.SolverConfig{Eps: math.Inf(1)}, want: "Eps: got +Inf, want a finite number of at least 0"},
-		{config: train.SolverConfig{Momentum: 0.9}, want: "Momentum: got 0.9 with Name=adamw, want 0: only sgd has it"},
-		{config: train.SolverConfig{Name: train.SGD, Beta1: 0.9},
-			want: "Beta1: got 0.9 with Name=sgd, want 0: only adam and adamw have it"},
-		{config: train.SolverConfig{Name: train.SGD, Eps: 0.1},
-			want: "Eps: got 0.1 with Name=sgd, want 0: only adam and adamw have it"},
-		{config: train.SolverConfig{Decay: 7}, want: "Decay: got Decay(7), want all or matrices"},
-	} {
-		require.EqualError(t, row.config.Validate(), row.want)
-		_, err := row.config.New(nil)
-		require.EqualError(t, err, "train: "+row.want)
-	}
-	for name, c := range solverCases {
-		require.NoError(t, c.Validate(), name)
-		require.False(t, strings.Contains(c.String(), "\n"))
-	}
 }

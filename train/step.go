@@ -36,7 +36,7 @@ func (c StepConfig) Validate() error {
 type Step struct {
 	config  StepConfig
 	program *program
-	solver  Solver
+	solver  *Solver
 	sums    []*tensor.Dense // of the parameters' gradients; nil until a step takes several batches
 	taken   int
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -79,21 +81,12 @@ func checkJSON(text []byte) error {
 // loneSurrogate returns the index in valid JSON of a \u escape that is half of a UTF-16
 // pair without the other half, or -1.
 func loneSurrogate(text []byte) int {
-	unit := func(i int) int { // the value of the \u escape at i, or -1
+	unit := func(i int) rune { // the value of the \u escape at i, or -1
 		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
 			return -1
 		}
-		v := 0
-		for _, c := range text[i+2 : i+6] {
-			if c >= 'a' {
-				c -= 'a' - 'A'
-			}
-			if c >= 'A' {
-				c -= 'A' - '9' - 1
-			}
-			v = v<<4 | int(c-'0')
-		}
-		return v
+		v, _ := strconv.ParseUint(string(text[i+2:i+6]), 16, 16) // valid JSON has four digits here
+		return rune(v)
 	}
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
@@ -102,10 +95,8 @@ func loneSurrogate(text []byte) int {
 		switch u := unit(i); {
 		case u < 0:
 			i++ // a two-character escape, perhaps \\
-		case u >= 0xdc00 && u <= 0xdfff:
-			return i
-		case u >= 0xd800 && u <= 0xdbff:
-			if low := unit(i + 6); low < 0xdc00 || low > 0xdfff {
+		case utf16.IsSurrogate(u):
+			if utf16.DecodeRune(u, unit(i+6)) == utf8.RuneError { // no pair
 				return i
 			}
 			i += 11

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/moby/sys/atomicwriter"
@@ -131,19 +130,12 @@ func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 	for _, t := range parts {
 		n, _ := elements(t.Shape)
 		end := at + int64(n)*int64(t.DType.Size())
-		b = appendJSON(b, t.Name)
-		b = append(b, `:{"dtype":"`...)
-		b = append(b, t.DType...)
-		b = append(b, `","shape":[`...)
-		for i, d := range t.Shape {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendInt(b, int64(d), 10)
-		}
-		b = append(b, `],"data_offsets":[`...)
-		b = append(strconv.AppendInt(b, at, 10), ',')
-		b = append(strconv.AppendInt(b, end, 10), "]},"...)
+		b = append(appendJSON(b, t.Name), ':')
+		b = append(appendJSON(b, struct {
+			DType   DType    `json:"dtype"`
+			Shape   []int    `json:"shape"`
+			Offsets [2]int64 `json:"data_offsets"`
+		}{t.DType, append([]int{}, t.Shape...), [2]int64{at, end}}), ',') // a nil shape would be null
 		at = end
 	}
 	b = append(bytes.TrimSuffix(b, []byte{','}), '}')
@@ -158,12 +150,12 @@ func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 	return b, nil
 }
 
-// appendJSON appends a string, or a map with its keys sorted.
+// appendJSON appends a value, of a map its keys sorted.
 func appendJSON(b []byte, v any) []byte {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // strings and maps of strings always encode
+	_ = e.Encode(v) // what a header holds always encodes
 	return append(b, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
 }
 

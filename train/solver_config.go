@@ -1,0 +1,80 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+
+	"attention/internal/config"
+)
+
+// Names of solvers for SolverConfig.Name.
+const (
+	SGD   = "sgd"
+	Adam  = "adam"
+	AdamW = "adamw"
+)
+
+// SolverConfig chooses a solver and its constants; the learning rate comes with
+// each step. The zero value is AdamW with PyTorch's betas and eps and no decay.
+type SolverConfig struct {
+	// Name is SGD, Adam or AdamW; "" means AdamW.
+	Name string `json:"name"`
+	// Momentum is SGD's, in [0, 1); 0 means none. Adam and AdamW have none.
+	Momentum float64 `json:"momentum,omitempty"`
+	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running
+	// averages of the gradient and of its square, in (0, 1); 0 means 0.9 and 0.999.
+	Beta1 float64 `json:"beta1,omitempty"`
+	Beta2 float64 `json:"beta2,omitempty"`
+	// Eps keeps Adam and AdamW from dividing by 0; 0 means 1e-8.
+	Eps float64 `json:"eps,omitempty"`
+	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW shrinks
+	// the value by lr·λ of itself. 0 means none, also for AdamW, where PyTorch's
+	// own default is 0.01: ask for it.
+	WeightDecay float64 `json:"weight_decay,omitempty"`
+	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
+	Decay Decay `json:"decay"`
+}
+
+// Validate returns an error that names the first wrong field.
+func (c SolverConfig) Validate() error {
+	c = c.resolved()
+	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW), config.AtLeast(c, 0, "WeightDecay", "Eps"),
+		config.In(c, "Decay", c.Decay.validate()), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting())
+}
+
+// validateFitting refuses a constant that the solver does not have.
+func (c SolverConfig) validateFitting() error {
+	if c.Name != SGD {
+		return c.zero("Momentum", c.Momentum, "only sgd has it")
+	}
+	const adams = "only adam and adamw have it"
+	return cmp.Or(c.zero("Beta1", c.Beta1, adams), c.zero("Beta2", c.Beta2, adams), c.zero("Eps", c.Eps, adams))
+}
+
+func (c SolverConfig) zero(field string, v float64, reason string) error {
+	if v == 0 {
+		return nil
+	}
+	return config.Errorf(c, field, "got %v with %s=%s, want 0: %s", v, config.Field("Name"), c.Name, reason)
+}
+
+// resolved replaces zeros by the defaults they stand for.
+func (c SolverConfig) resolved() SolverConfig {
+	c.Name = cmp.Or(c.Name, AdamW)
+	if c.Name == SGD {
+		return c
+	}
+	c.Beta1, c.Beta2, c.Eps = cmp.Or(c.Beta1, 0.9), cmp.Or(c.Beta2, 0.999), cmp.Or(c.Eps, 1e-8)
+	return c
+}
+
+// String prints the config with its defaults filled in, for example
+// "adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0.1 of matrices)".
+func (c SolverConfig) String() string {
+	c = c.resolved()
+	own := fmt.Sprintf("momentum=%v", c.Momentum)
+	if c.Name != SGD {
+		own = fmt.Sprintf("beta1=%v beta2=%v eps=%v", c.Beta1, c.Beta2, c.Eps)
+	}
+	return fmt.Sprintf("%s(%s weight_decay=%v of %v)", c.Name, own, c.WeightDecay, c.Decay)
+}
