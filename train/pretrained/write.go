@@ -1,11 +1,11 @@
 package pretrained
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +65,11 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 			return nil, err
 		}
 	}
-	text, err := json.MarshalIndent(g.config(f), "", "  ")
+	fields, err := g.config(f)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(fields, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -84,45 +88,35 @@ func emptyFolder(dir string) error {
 	return err
 }
 
-// config returns the fields of config.json, with all defaults.
-func (g *GPT) config(f Format) map[string]any {
+// config returns the fields of config.json, with all defaults: those of a GPTConfig and
+// more.
+func (g *GPT) config(f Format) (map[string]any, error) {
 	c := g.Model.Config()
-	if c.Activation == "" {
-		c.Activation = "gelu_new"
+	c.Eps = cmp.Or(c.Eps, 1e-5)
+	if f == HuggingFace {
+		c.NumKVHeads = 0 // as many as query heads
 	}
-	if c.Eps == 0 {
-		c.Eps = 1e-5
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
 	}
-	end := any(nil)
+	fields := map[string]any{"n_inner": nil, "bos_token_id": nil, "eos_token_id": nil}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
 	if g.EndOfText >= 0 {
-		end = g.EndOfText
-	}
-	fields := map[string]any{
-		"vocab_size": c.VocabSize, "n_positions": c.ContextLength,
-		"n_embd": c.EmbedDim, "n_layer": c.NumLayers, "n_head": c.NumHeads, "n_inner": nil,
-		"activation_function": c.Activation, "layer_norm_epsilon": c.Eps,
-		"embd_pdrop": c.EmbeddingDropout, "attn_pdrop": c.AttentionDropout, "resid_pdrop": c.ResidualDropout,
-		"tie_word_embeddings": c.TieWordEmbeddings, "bias": c.Bias,
-		"bos_token_id": end, "eos_token_id": end,
-	}
-	if c.DimFeedforward > 0 {
-		fields["n_inner"] = c.DimFeedforward
+		fields["bos_token_id"], fields["eos_token_id"] = g.EndOfText, g.EndOfText
 	}
 	if g.Tokenizer != nil {
 		fields["vocabulary"] = g.Tokenizer.Config()
 	}
-	if f == HuggingFace {
-		maps.Copy(fields, map[string]any{
-			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "torch_dtype": g.Dtype().String(),
-			"scale_attn_weights": true,
-		})
-		return fields
+	if f == Torch {
+		fields["format"] = Torch
+		return fields, nil
 	}
-	fields["format"] = Torch
-	if c.NumKVHeads > 0 {
-		fields["n_kv_head"] = c.NumKVHeads
-	}
-	return fields
+	fields["model_type"], fields["architectures"] = "gpt2", []string{"GPT2LMHeadModel"}
+	fields["torch_dtype"], fields["scale_attn_weights"] = g.Dtype().String(), true
+	return fields, nil
 }
 
 // tensors returns the parameters in the form of the format.

@@ -76,19 +76,18 @@ func TestWrittenForHuggingFace(t *testing.T) {
 // Defaults are written out, since those of other programs differ.
 func TestWrittenDefaults(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{
-		VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1,
-		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1,
+		TieWordEmbeddings: true, Bias: true}
+	m, err := layers.NewGPT(p.Scope(""), c)
 	require.NoError(t, err)
+	c.Activation, c.Eps = "gelu", 1e-5
 	for _, format := range pretrained.Formats() {
 		dir := t.TempDir()
 		_, err = (&pretrained.GPT{Model: m, Params: p, EndOfText: 2}).Write(dir, format)
 		require.NoError(t, err)
 		again, err := pretrained.ReadGPT(dir)
 		require.NoError(t, err)
-		require.Equal(t, layers.GPTConfig{
-			VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1,
-			Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true}, again.Model.Config())
+		require.Equal(t, c, again.Model.Config())
 		require.Equal(t, 2, again.EndOfText)
 		same(t, p, again.Params)
 	}
