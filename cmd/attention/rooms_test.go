@@ -18,7 +18,7 @@ var rooms = map[string]string{
 	"internal/kernel":      "",
 	"internal/expr":        "",
 	"internal/torchrand":   "",
-	"internal/safetensors": "",
+	"internal/safetensors": `internal/config`,
 	"internal/config":      "",
 	"internal/exports":     "",
 	"internal/golden":      `internal/safetensors`,

@@ -1,14 +1,18 @@
 package safetensors
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"attention/internal/config"
 )
 
 // entry is one tensor as the header describes it.
@@ -38,17 +42,7 @@ func parseHeader(text []byte, dataSize int64) (header, error) {
 		return header{}, err
 	}
 	var h header
-	p := newParser(text)
-	err := p.object(func(key string) error {
-		if key == metadataKey {
-			h.metadata = map[string]string{}
-			return p.stringMap(h.metadata)
-		}
-		e, err := p.entry(key)
-		h.entries = append(h.entries, e)
-		return err
-	})
-	if err != nil {
+	if err := members(text, h.add); err != nil {
 		return header{}, fmt.Errorf("header: %w", err)
 	}
 	// A JSON object has no order: sort by offsets, an empty tensor before the one that
@@ -57,6 +51,93 @@ func parseHeader(text []byte, dataSize int64) (header, error) {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	return h, checkCover(h.entries, dataSize)
+}
+
+// members calls member for each key of a JSON object, in the object's order: tensors of no
+// elements keep it. A duplicate key is an error. Errors name the key.
+func members(text []byte, member func(key string, value json.RawMessage) error) error {
+	tokens, seen := json.NewDecoder(bytes.NewReader(text)), map[string]bool{}
+	if _, err := tokens.Token(); err != nil { // the brace
+		return err
+	}
+	for tokens.More() {
+		token, err := tokens.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := token.(string) // JSON has no other keys
+		if seen[key] {
+			return fmt.Errorf("key %s comes twice", quote(key))
+		}
+		seen[key] = true
+		var value json.RawMessage
+		if err := tokens.Decode(&value); err != nil {
+			return err
+		}
+		if err := member(key, value); err != nil {
+			return fmt.Errorf("%s: %w", quote(key), err)
+		}
+	}
+	return nil
+}
+
+// add adds the metadata or a tensor.
+func (h *header) add(key string, value json.RawMessage) error {
+	if key == metadataKey {
+		return config.Decode(value, &h.metadata)
+	}
+	e, err := parseEntry(key, value)
+	h.entries = append(h.entries, e)
+	return err
+}
+
+// description is a tensor's JSON.
+type description struct {
+	DType   DType    `json:"dtype"`
+	Shape   []uint64 `json:"shape"`
+	Offsets []uint64 `json:"data_offsets"`
+}
+
+// parseEntry reads the description of a tensor and checks its dtype and its shape against
+// its offsets.
+func parseEntry(name string, text json.RawMessage) (entry, error) {
+	if len(text) > maxDescription {
+		return entry{}, fmt.Errorf("got a description of %d bytes, want at most %d", len(text), maxDescription)
+	}
+	var d description
+	if err := config.Decode(text, &d); err != nil {
+		return entry{}, err
+	}
+	e := entry{name: name, dtype: d.DType, shape: make([]int, len(d.Shape))}
+	size := uint64(d.DType.Size())
+	switch {
+	case size == 0:
+		return e, fmt.Errorf("dtype: got %s, want %s", quote(string(d.DType)), knownDTypes)
+	case d.Shape == nil:
+		return e, errors.New("shape: got none, want a list of numbers")
+	case len(d.Shape) > maxRank:
+		return e, fmt.Errorf("shape: got %d axes, want at most %d", len(d.Shape), maxRank)
+	case len(d.Offsets) != 2:
+		return e, fmt.Errorf("data_offsets: got %d numbers, want 2", len(d.Offsets))
+	case d.Offsets[0] > d.Offsets[1] || d.Offsets[1] > math.MaxInt64:
+		return e, fmt.Errorf("data_offsets: got %d, want the first not above the second, which is below 2^63", d.Offsets)
+	}
+	for i, n := range d.Shape {
+		if n > math.MaxInt {
+			return e, fmt.Errorf("shape: got %d, which is too large", n)
+		}
+		e.shape[i] = int(n)
+	}
+	var ok bool
+	if e.count, ok = elements(e.shape); !ok || uint64(e.count) > math.MaxInt64/size {
+		return e, fmt.Errorf("shape: got %d, which has too many elements to count", d.Shape)
+	}
+	if got, want := d.Offsets[1]-d.Offsets[0], uint64(e.count)*size; got != want {
+		return e, fmt.Errorf("data_offsets: got %d, which is %d bytes, want %d for shape %d of %s",
+			d.Offsets, got, want, d.Shape, d.DType)
+	}
+	e.begin, e.end = int64(d.Offsets[0]), int64(d.Offsets[1])
+	return e, nil
 }
 
 // checkJSON returns an error unless the text is one JSON object in valid UTF-8. Package

@@ -55,16 +55,17 @@ var hostile = []struct{ name, file, want string }{
 	{name: "two first halves", file: file(`{"\udbff\ud800":1}`, 0), want: "header: byte 2: \\u escape is half"},
 
 	{name: "metadata is a string", file: file(`{"__metadata__":"x"}`, 0),
-		want: `"__metadata__": got a string, want an object`},
-	{name: "metadata is null", file: file(`{"__metadata__":null}`, 0), want: `"__metadata__": got null, want an object`},
+		want: `"__metadata__": got "x", want a JSON object`},
+	{name: "metadata is null", file: file(`{"__metadata__":null}`, 0),
+		want: `"__metadata__": got null, want a JSON object`},
 	{name: "metadata value is a number", file: file(`{"__metadata__":{"step":1}}`, 0),
-		want: `"__metadata__": "step": got a number, want a string`},
+		want: `"__metadata__": step: got 1, want a string`},
 	{name: "metadata value is an object", file: file(`{"__metadata__":{"step":{}}}`, 0),
-		want: `"step": got an object, want a string`},
+		want: `step: got {}, want a string`},
 	{name: "metadata twice", file: file(`{"__metadata__":{},"__metadata__":{}}`, 0),
 		want: `key "__metadata__" comes twice`},
 	{name: "metadata key twice", file: file(`{"__metadata__":{"a":"1","a":"1"}}`, 0),
-		want: `"__metadata__": key "a" comes twice`},
+		want: `"__metadata__": field "a" comes twice`},
 	{name: "tensor twice",
 		file: file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},`+
 			`"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, 0),
@@ -73,29 +74,38 @@ var hostile = []struct{ name, file, want string }{
 		file: file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"\u0061":{}}`, 0),
 		want: `header: key "a" comes twice`},
 	{name: "field twice", file: file(`{"w":{"dtype":"U8","dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, 0),
-		want: `"w": key "dtype" comes twice`},
+		want: `"w": field "dtype" comes twice`},
 
-	{name: "tensor is a list", file: file(`{"w":[]}`, 0), want: `header: "w": got a list, want an object`},
+	{name: "tensor is a list", file: file(`{"w":[]}`, 0), want: `header: "w": got [], want a JSON object`},
 	{name: "no dtype", file: file(`{"w":{"shape":[0],"data_offsets":[0,0]}}`, 0),
-		want: `"w": got 2 keys, want dtype, shape and data_offsets`},
+		want: `"w": dtype: got "", want F64, F32,`},
+	{name: "no shape", file: file(`{"w":{"dtype":"U8","data_offsets":[0,0]}}`, 0),
+		want: `"w": shape: got none, want a list`},
+	{name: "no offsets", file: file(`{"w":{"dtype":"U8","shape":[0]}}`, 0),
+		want: `"w": data_offsets: got 0 numbers, want 2`},
+	{name: "null for the shape", file: one(`"F64"`, `null`, `[0,8]`), want: `"w": shape: got null, want a list`},
+	{name: "field in upper case", file: file(`{"w":{"DType":"U8","shape":[0],"data_offsets":[0,0]}}`, 0),
+		want: `"w": unknown field "DType"`},
+	{name: "long description", file: one(`"F64"`, `[`+strings.Repeat(" ", maxDescription)+`]`, `[0,8]`),
+		want: `"w": got a description of 16431 bytes, want at most 16384`},
 	{name: "unknown field", file: file(`{"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0],"x":0}}`, 0),
-		want: `"w": "x": unknown key`},
+		want: `"w": unknown field "x"; it has dtype, shape, data_offsets`},
 	{name: "unknown dtype", file: one(`"F8_E4M3"`, `[8]`, `[0,8]`), want: `"w": dtype: got "F8_E4M3", want F64, F32,`},
 	{name: "dtype in lower case", file: one(`"f32"`, `[2]`, `[0,8]`), want: `"w": dtype: got "f32"`},
-	{name: "dtype is a number", file: one(`32`, `[2]`, `[0,8]`), want: `"w": "dtype": got a number, want a string`},
-	{name: "dtype is a boolean", file: one(`true`, `[2]`, `[0,8]`), want: `"w": "dtype": got a boolean, want a string`},
+	{name: "dtype is a number", file: one(`32`, `[2]`, `[0,8]`), want: `"w": dtype: got 32, want a string`},
+	{name: "dtype is a boolean", file: one(`true`, `[2]`, `[0,8]`), want: `"w": dtype: got true, want a string`},
 
-	{name: "shape is a number", file: one(`"F32"`, `2`, `[0,8]`), want: `"w": "shape": got a number, want a list`},
+	{name: "shape is a number", file: one(`"F32"`, `2`, `[0,8]`), want: `"w": shape: got 2, want a list`},
 	{name: "negative dimension", file: one(`"F32"`, `[-2]`, `[0,8]`),
-		want: `"w": "shape": got -2, want a whole number from 0`},
-	{name: "two negative dimensions", file: one(`"F32"`, `[-1,-2]`, `[0,8]`), want: `"shape": got -1, want`},
-	{name: "negative zero", file: one(`"F32"`, `[-0]`, `[0,8]`), want: `"shape": got -0, want`},
-	{name: "fraction", file: one(`"F32"`, `[2.0]`, `[0,8]`), want: `"shape": got 2.0, want`},
-	{name: "exponent", file: one(`"F32"`, `[2e0]`, `[0,8]`), want: `"shape": got 2e0, want`},
+		want: `"w": shape[0]: got -2, want a whole number from 0`},
+	{name: "two negative dimensions", file: one(`"F32"`, `[-1,-2]`, `[0,8]`), want: `shape[0]: got -1, want`},
+	{name: "negative zero", file: one(`"F32"`, `[-0]`, `[0,8]`), want: `shape[0]: got -0, want`},
+	{name: "fraction", file: one(`"F32"`, `[2.0]`, `[0,8]`), want: `shape[0]: got 2.0, want`},
+	{name: "exponent", file: one(`"F32"`, `[2e0]`, `[0,8]`), want: `shape[0]: got 2e0, want`},
 	{name: "dimension of 2^63", file: one(`"U8"`, `[9223372036854775808]`, `[0,8]`),
-		want: `"shape": got 9223372036854775808, want`},
-	{name: "dimension is a string", file: one(`"F32"`, `["2"]`, `[0,8]`), want: `"shape": got a string, want a number`},
-	{name: "dimension is a list", file: one(`"F32"`, `[[2]]`, `[0,8]`), want: `"shape": got a list, want a number`},
+		want: `shape: got 9223372036854775808, which is too large`},
+	{name: "dimension is a string", file: one(`"F32"`, `["2"]`, `[0,8]`), want: `shape[0]: got "2", want a whole number`},
+	{name: "dimension is a list", file: one(`"F32"`, `[[2]]`, `[0,8]`), want: `shape[0]: got [2], want a whole number`},
 	{name: "elements overflow", file: one(`"U8"`, `[4294967296,4294967296,1]`, `[0,8]`),
 		want: `shape: got [4294967296 4294967296 1], which has too many`},
 	{name: "elements overflow to 8", file: one(`"U8"`, `[2305843009213693953,8]`, `[0,8]`), want: `too many elements`},
@@ -103,16 +113,18 @@ var hostile = []struct{ name, file, want string }{
 	{name: "overflow hidden by a zero", file: one(`"U8"`, `[4294967296,0,4294967296]`, `[0,0]`),
 		want: `too many elements`},
 	{name: "too many axes", file: one(`"U8"`, `[8`+strings.Repeat(",1", 64)+`]`, `[0,8]`),
-		want: `"shape": got more than 64 numbers`},
+		want: `shape: got 65 axes, want at most 64`},
 
 	{name: "offsets missing", file: one(`"F32"`, `[2]`, `[]`), want: `"w": data_offsets: got 0 numbers, want 2`},
 	{name: "one offset", file: one(`"F32"`, `[2]`, `[8]`), want: `"w": data_offsets: got 1 numbers, want 2`},
-	{name: "three offsets", file: one(`"F32"`, `[2]`, `[0,8,8]`), want: `"data_offsets": got more than 2 numbers`},
+	{name: "three offsets", file: one(`"F32"`, `[2]`, `[0,8,8]`), want: `data_offsets: got 3 numbers, want 2`},
 	{name: "offsets reversed", file: one(`"F32"`, `[2]`, `[8,0]`),
-		want: `data_offsets: got [8,0], want the first not above`},
-	{name: "negative offset", file: one(`"F32"`, `[2]`, `[-8,0]`), want: `"data_offsets": got -8, want`},
+		want: `data_offsets: got [8 0], want the first not above`},
+	{name: "offset of 2^63", file: one(`"U8"`, `[8]`, `[9223372036854775800,9223372036854775808]`),
+		want: `data_offsets: got [9223372036854775800 9223372036854775808], want`},
+	{name: "negative offset", file: one(`"F32"`, `[2]`, `[-8,0]`), want: `data_offsets[0]: got -8, want`},
 	{name: "offsets shorter than the shape", file: one(`"F32"`, `[2]`, `[0,4]`),
-		want: `got [0,4], which is 4 bytes, want 8 for shape [2] of F32`},
+		want: `got [0 4], which is 4 bytes, want 8 for shape [2] of F32`},
 	{name: "offsets longer than the shape", file: one(`"F32"`, `[1]`, `[0,8]`),
 		want: `which is 8 bytes, want 4 for shape [1] of F32`},
 	{name: "scalar without data", file: one(`"F64"`, `[]`, `[0,0]`), want: `which is 0 bytes, want 8 for shape [] of F64`},
@@ -169,10 +181,16 @@ func TestReadAllocatesLittleForHostileInput(t *testing.T) {
 
 func TestErrorsStayShort(t *testing.T) {
 	name := strings.Repeat("x", 1<<20)
-	_, err := readString(file(`{"`+name+`":{"dtype":"`+name+`","shape":[0],"data_offsets":[0,0]}}`, 0))
+	_, err := readString(file(`{"`+name+`":{"dtype":"U8","shape":[1],"data_offsets":[0,0]}}`, 0))
+	require.ErrorContains(t, err, "data_offsets: got")
+	assert.Less(t, len(err.Error()), 500)
+	_, err = readString(file(`{"w":{"dtype":"`+name[:maxDescription-100]+`","shape":[0],"data_offsets":[0,0]}}`, 0))
 	require.ErrorContains(t, err, "dtype: got")
 	assert.Less(t, len(err.Error()), 500)
-	_, err = readString(file(`{"w":{"dtype":"U8","shape":[1`+strings.Repeat("0", 1<<20)+`],"data_offsets":[0,0]}}`, 0))
+	_, err = readString(file(`{"w":{"dtype":"U8","shape":[1`+strings.Repeat("0", 10000)+`],"data_offsets":[0,0]}}`, 0))
 	require.ErrorContains(t, err, "want a whole number")
+	assert.Less(t, len(err.Error()), 500)
+	_, err = readString(file(`{"w":{"dtype":"`+name+`","shape":[0],"data_offsets":[0,0]}}`, 0))
+	require.ErrorContains(t, err, "want at most 16384")
 	assert.Less(t, len(err.Error()), 500)
 }

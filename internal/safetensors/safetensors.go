@@ -108,9 +108,12 @@ const (
 	// format's reference implementation.
 	maxHeader = 100_000_000
 
-	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit. It bounds
-	// the memory that a hostile header takes.
+	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit.
 	maxRank = 64
+
+	// maxDescription is the most bytes of a tensor's JSON, several times those that 64 axes
+	// need. It bounds the memory that a hostile header takes.
+	maxDescription = 1 << 14
 
 	// chunk is the number of bytes converted at a time, a multiple of every element size.
 	chunk = 1 << 16

@@ -131,11 +131,11 @@ func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 		n, _ := elements(t.Shape)
 		end := at + int64(n)*int64(t.DType.Size())
 		b = append(appendJSON(b, t.Name), ':')
-		b = append(appendJSON(b, struct {
-			DType   DType    `json:"dtype"`
-			Shape   []int    `json:"shape"`
-			Offsets [2]int64 `json:"data_offsets"`
-		}{t.DType, append([]int{}, t.Shape...), [2]int64{at, end}}), ',') // a nil shape would be null
+		shape := make([]uint64, len(t.Shape))
+		for i, n := range t.Shape {
+			shape[i] = uint64(n)
+		}
+		b = append(appendJSON(b, description{t.DType, shape, []uint64{uint64(at), uint64(end)}}), ',')
 		at = end
 	}
 	b = append(bytes.TrimSuffix(b, []byte{','}), '}')
