@@ -180,7 +180,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	require.Equal(t, 1, l.Steps())
 }
 
-func TestDamageSaysWhatItIs(t *testing.T) {
+func TestDamageErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	l, w := tinyLoop(t, config())
 	require.NoError(t, l.Save(path, nil))
@@ -198,7 +198,7 @@ func TestDamageSaysWhatItIs(t *testing.T) {
 	require.NoError(t, train.WriteParams(path, layers.NewParams(w.Value().Dtype(), 1), nil))
 	require.EqualError(t, l.Restore(path, nil), "train: checkpoint: "+path+`: damaged: checksum: got "", want 64 digits`)
 
-	// Written anew by another program: whole, but not sealed.
+	// Rewritten by another program: whole, but not sealed.
 	require.NoError(t, os.WriteFile(path, whole, 0o644))
 	f, err := safetensors.ReadFile(path)
 	require.NoError(t, err)

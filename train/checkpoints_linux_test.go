@@ -18,7 +18,7 @@ import (
 )
 
 // requireStopsAt runs a loop whose checkpoint after 6 steps cannot be written. The
-// error wraps want, and the checkpoints before it are there and whole.
+// error wraps want, and the earlier checkpoints are whole.
 func requireStopsAt(t *testing.T, folder string, want error, block, unblock func()) {
 	checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{Every: 2})
 	c := config()

@@ -204,8 +204,8 @@ func infinite(n int) *tensor.Dense {
 	return d
 }
 
-// An evaluation that was cut short begins anew, with a source that can.
-func TestEvaluationBeginsAnew(t *testing.T) {
+// An evaluation that was cut short starts over, with a Resumable source.
+func TestEvaluationStartsOver(t *testing.T) {
 	ids := make([]int, 60)
 	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
 	require.NoError(t, err)

@@ -47,11 +47,11 @@ func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig, flo
 		if name == headName {
 			tokens, _ := p.Get(tokensName)
 			if !slices.Equal(data, floats(tokens)) {
-				return fmt.Errorf(`weights: %s is not wte.weight, though %s does not say "tie_word_embeddings": false`,
+				return fmt.Errorf(`weights: %s: got other numbers than wte.weight's, want "tie_word_embeddings": false in %s`,
 					headName, configName)
 			}
 		} else if !slices.Equal(data, make([]F, len(data))) {
-			return fmt.Errorf(`weights: %s is not 0, though %s says "bias": false`, name, configName)
+			return fmt.Errorf(`weights: %s: got other numbers than 0, want "bias": true in %s`, name, configName)
 		}
 	}
 	return nil

@@ -139,7 +139,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 	}
 	// Without any block the names are of another model, which check reports.
 	if n := len(blocks); n != c.NumLayers && (n > 0 || c.NumLayers > len(w.tensors)) {
-		return fmt.Errorf("weights: got %d blocks, want %d as %s says", len(blocks), c.NumLayers, configName)
+		return fmt.Errorf("weights: got %d blocks, want the %d of %s", len(blocks), c.NumLayers, configName)
 	}
 	const small = 1 << 20
 	declared, err := layers.Declare(layers.NewGPT, c)
@@ -147,7 +147,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 		return fmt.Errorf("%s: %w", configName, err)
 	}
 	if want := declared.Count(); want/2 > max(elements, small) {
-		return fmt.Errorf("weights: got %d numbers, want %d for what %s says", elements, want, configName)
+		return fmt.Errorf("weights: got %d numbers, want the %d of a model of %s", elements, want, configName)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestEpochLastOnly(t *testing.T) {
 	}
 }
 
-// What no window fills is there and does not count.
+// Positions that no window fills have no target.
 func TestEpochTail(t *testing.T) {
 	const none = graph.IgnoreTarget
 	for _, c := range []struct {

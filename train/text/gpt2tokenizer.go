@@ -38,10 +38,8 @@ const (
 // Encode returns the ids of text, which must be UTF-8: the error for a byte that
 // is not names it and its offset. "<|endoftext|>" is text like any other.
 func (t *GPT2Tokenizer) Encode(text string) ([]int, error) {
-	for at, r := range text {
-		if err := checkRune(text, at, r); err != nil {
-			return nil, fmt.Errorf("text: %w", err)
-		}
+	if err := checkUTF8(text); err != nil {
+		return nil, fmt.Errorf("text: %w", err)
 	}
 	ids := make([]int, 0, len(text)/3)
 	for len(text) > 0 {

@@ -25,11 +25,11 @@ func NewVocabulary(text string) (*Vocabulary, error) {
 	if text == "" {
 		return nil, errors.New("text: vocabulary: got an empty text, want at least one character")
 	}
+	if err := checkUTF8(text); err != nil {
+		return nil, fmt.Errorf("text: %w", err)
+	}
 	seen := make(map[rune]bool)
-	for at, r := range text {
-		if err := checkRune(text, at, r); err != nil {
-			return nil, fmt.Errorf("text: %w", err)
-		}
+	for _, r := range text {
 		seen[r] = true
 	}
 	return newVocabulary(slices.Sorted(maps.Keys(seen))), nil
@@ -44,11 +44,13 @@ func newVocabulary(characters []rune) *Vocabulary {
 	return v
 }
 
-// checkRune refuses a byte that is not UTF-8: ranging over a string yields U+FFFD
-// for it, but that character itself takes three bytes.
-func checkRune(text string, at int, r rune) error {
-	if r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)) {
-		return fmt.Errorf("got byte 0x%02x at offset %d, want UTF-8", text[at], at)
+// checkUTF8 refuses a text with a byte that is not UTF-8: ranging over a string yields
+// U+FFFD for it, but that character itself takes three bytes.
+func checkUTF8(text string) error {
+	for at, r := range text {
+		if r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)) {
+			return fmt.Errorf("got byte 0x%02x at offset %d, want UTF-8", text[at], at)
+		}
 	}
 	return nil
 }
@@ -63,11 +65,11 @@ func (v *Vocabulary) Characters() string { return string(v.characters) }
 // Encode returns the ids of the characters of text. The error for a character
 // outside the vocabulary names it and its position, in characters from 0.
 func (v *Vocabulary) Encode(text string) ([]int, error) {
+	if err := checkUTF8(text); err != nil {
+		return nil, fmt.Errorf("text: %w", err)
+	}
 	ids := make([]int, 0, utf8.RuneCountInString(text))
-	for at, r := range text {
-		if err := checkRune(text, at, r); err != nil {
-			return nil, fmt.Errorf("text: %w", err)
-		}
+	for _, r := range text {
 		id, ok := v.ids[r]
 		if !ok {
 			return nil, fmt.Errorf("text: got %q at position %d, want one of the vocabulary's %d characters",
@@ -101,11 +103,11 @@ func checkCharacters(characters string) error {
 	if characters == "" {
 		return errors.New("got none, want at least one")
 	}
+	if err := checkUTF8(characters); err != nil {
+		return err
+	}
 	before := rune(-1)
-	for at, r := range characters {
-		if err := checkRune(characters, at, r); err != nil {
-			return err
-		}
+	for _, r := range characters {
 		if r <= before {
 			return fmt.Errorf("got %q after %q, want ascending characters", r, before)
 		}
