@@ -1,7 +1,5 @@
 package train
 
-import "gorgonia.org/tensor"
-
 // Memory is the size of what a Loop holds, in bytes.
 type Memory struct {
 	Weights   int // all parameters
@@ -14,21 +12,19 @@ type Memory struct {
 func (l *Loop) Memory() Memory {
 	m := Memory{Graphs: l.step.program.machine.Memory().Planned}
 	for _, v := range l.params.All() {
-		m.Weights += bytesOf(v)
+		m.Weights += int(v.MemSize())
 	}
 	for _, p := range l.step.program.params {
-		m.Gradients += bytesOf(p.Grad)
+		m.Gradients += int(p.Grad.MemSize())
 	}
 	for _, v := range l.step.sums {
-		m.Gradients += bytesOf(v)
+		m.Gradients += int(v.MemSize())
 	}
 	for _, v := range l.step.solver.State() {
-		m.Solver += bytesOf(v)
+		m.Solver += int(v.MemSize())
 	}
 	if l.eval != nil {
 		m.Graphs += l.eval.machine.Memory().Planned
 	}
 	return m
 }
-
-func bytesOf(d *tensor.Dense) int { return d.Shape().TotalSize() * int(d.Dtype().Size()) }
