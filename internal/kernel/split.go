@@ -42,7 +42,8 @@ func sharedCalls[C call]() *sync.Pool {
 	if !ok {
 		pool, _ = callPools.LoadOrStore(key, &sync.Pool{New: func() any {
 			s := new(sharedCall[C])
-			s.do = func(lo, hi int) { s.call.do(lo, hi) }
+			// By its address: a call that is copied to the stack for each part waits for the stores of the part before.
+			s.do = any(&s.call).(call).do
 			return s
 		}})
 	}
