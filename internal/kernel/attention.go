@@ -84,7 +84,7 @@ func (a *Attention) check() {
 
 // checkHeads makes sure that the rows of all heads lie inside a slice.
 func (a *Attention) checkHeads(name string, length, heads, rows, width int, at HeadLayout) {
-	checkSteps(name, length, width, [4]int{a.B, heads, rows, 1}, [4]int{at.Batch, at.Head, at.Row, 0})
+	checkSteps("attention: "+name, length, width, [4]int{a.B, heads, rows, 1}, [4]int{at.Batch, at.Head, at.Row})
 }
 
 // checkAdded makes sure that biases and sinks, or their gradients, are long enough.
@@ -92,7 +92,7 @@ func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	if in.Bias != nil {
 		at := a.BiasAt
 		counts, steps := [4]int{a.B, a.H, a.T, a.biased()}, [4]int{at.Batch, at.Head, at.Query, at.Key}
-		checkSteps("bias"+of, len(in.Bias), 1, counts, steps)
+		checkSteps("attention: bias"+of, len(in.Bias), 1, counts, steps)
 	}
 	if at := a.RelativeAt; in.Relative != nil && a.T > 0 && a.biased() > 0 {
 		if at.Head < 0 || at.Zero-a.biased()+1 < 0 || (a.H-1)*at.Head+a.T-1+at.Zero >= len(in.Relative) {
@@ -106,31 +106,6 @@ func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 
 // biased returns the number of keys to which a bias is added.
 func (a *Attention) biased() int { return a.S - a.Unbiased }
-
-// checkSteps makes sure that pieces of the given width, laid out on four axes, lie inside a slice.
-func checkSteps(name string, length, width int, counts, steps [4]int) {
-	for _, n := range counts {
-		if n == 0 || width == 0 {
-			return
-		}
-	}
-	room := length - width
-	for axis, n := range counts {
-		if steps[axis] < 0 {
-			panic("kernel: attention: " + name + ": negative stride")
-		}
-		if steps[axis] > 0 && n > 1 {
-			if n-1 > room/steps[axis] {
-				room = -1
-				break
-			}
-			room -= (n - 1) * steps[axis]
-		}
-	}
-	if room < 0 {
-		panic("kernel: attention: " + name + ": slice is too short")
-	}
-}
 
 // at returns where row t of head h of batch b begins.
 func (l *HeadLayout) at(b, h, t int) int { return b*l.Batch + h*l.Head + t*l.Row }

@@ -30,7 +30,7 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 	}
 	checkAdded(a, &in, "")
 	checkAdded(a, &grad, " gradient")
-	pool := attentionRunPool[F]()
+	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
 	r.beginBackward(grad, dout)
@@ -155,7 +155,7 @@ type backwardTiles[F Float] struct {
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
-	pool := attentionTilePool[F]()
+	pool := poolOf[F](&attentionTilePools)
 	w := backwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
 	slope := 0
 	if r.Softcap > 0 {

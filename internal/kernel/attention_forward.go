@@ -18,7 +18,7 @@ func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 		panic("kernel: attention: lse: slice is too short")
 	}
 	checkAdded(a, &in, "")
-	pool := attentionRunPool[F]()
+	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
 	n := r.B * r.H * r.blocks()
@@ -45,7 +45,7 @@ type forwardTiles[F Float] struct {
 
 // forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
 func (r *attentionRun[F]) forwardTasks(lo, hi int) {
-	pool := attentionTilePool[F]()
+	pool := poolOf[F](&attentionTilePools)
 	w := forwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
 	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last},
 		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,

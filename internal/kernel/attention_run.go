@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -42,22 +41,12 @@ type attentionRun[F Float] struct {
 // the keys allLo ≤ s < allHi.
 type span struct{ lo, hi, allLo, allHi int }
 
-var (
-	attentionRuns32 = sync.Pool{New: newAttentionRun[float32]}
-	attentionRuns64 = sync.Pool{New: newAttentionRun[float64]}
-)
+var attentionRuns = pools{{New: newAttentionRun[float32]}, {New: newAttentionRun[float64]}}
 
 func newAttentionRun[F Float]() any {
 	r := new(attentionRun[F])
 	r.forward, r.sums, r.backward = r.forwardTasks, r.sumTasks, r.backwardTasks
 	return r
-}
-
-func attentionRunPool[F Float]() *sync.Pool {
-	if sizeOf[F]() == 4 {
-		return &attentionRuns32
-	}
-	return &attentionRuns64
 }
 
 // begin stores the arguments and determines which keys each block of queries sees.
@@ -155,14 +144,9 @@ type attentionTiles[F Float] struct {
 	shown [queryBlock * keyBlock]bool
 }
 
-var attentionTiles32, attentionTiles64 = sync.Pool{New: func() any { return new(attentionTiles[float32]) }},
-	sync.Pool{New: func() any { return new(attentionTiles[float64]) }}
-
-func attentionTilePool[F Float]() *sync.Pool {
-	if sizeOf[F]() == 4 {
-		return &attentionTiles32
-	}
-	return &attentionTiles64
+var attentionTilePools = pools{
+	{New: func() any { return new(attentionTiles[float32]) }},
+	{New: func() any { return new(attentionTiles[float64]) }},
 }
 
 // cut divides the memory into slices of the given lengths, each beginning on a line of the cache if the
@@ -172,8 +156,7 @@ func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
 	for _, n := range lengths {
 		total += wholeVectors(n)
 	}
-	w.memory = resize(w.memory, max(total, 1<<13)) // large memory begins on a page
-	rest := w.memory
+	rest := room(&w.memory, total)
 	for i, n := range lengths {
 		*slices[i] = rest[:n:n]
 		rest = rest[wholeVectors(n):]

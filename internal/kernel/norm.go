@@ -72,7 +72,7 @@ func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F,
 	if rows == 0 {
 		return
 	}
-	pool := workspacePool[F]()
+	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	defer pool.Put(w)
 	shares := normShares(rows, cols)

@@ -92,3 +92,28 @@ func fitRows(name string, n, cols int) (rows int) {
 	}
 	return n / cols
 }
+
+// checkSteps makes sure that pieces of the given width, laid out on four axes, lie inside a slice, without overflow.
+func checkSteps(name string, length, width int, counts, steps [4]int) {
+	for _, n := range counts {
+		if n == 0 || width == 0 {
+			return
+		}
+	}
+	room := length - width
+	for axis, n := range counts {
+		if steps[axis] < 0 {
+			panic("kernel: " + name + ": negative stride")
+		}
+		if steps[axis] > 0 && n > 1 {
+			if n-1 > room/steps[axis] {
+				room = -1
+				break
+			}
+			room -= (n - 1) * steps[axis]
+		}
+	}
+	if room < 0 {
+		panic("kernel: " + name + ": slice is too short")
+	}
+}

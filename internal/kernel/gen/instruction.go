@@ -33,39 +33,20 @@ func (g *generator) moveWhere(k reg.OpmaskPhysical, from, to operand.Op) {
 	either(g, g.VMOVUPS, g.VMOVUPD)(from, k, to)
 }
 
-func (g *generator) zero(v reg.VecPhysical) {
+// bySet chooses, between two instructions, that for the instruction set: one that AVX-512 has without DQ, or AVX2.
+func bySet[T any](g *generator, masked, other T) T {
 	if g.masked {
-		g.VPXORD(v, v, v)
-	} else {
-		g.VXORPS(v, v, v)
+		return masked
 	}
+	return other
 }
 
-// and, or and bare are of bits; AVX-512 without DQ has them for integers only.
-func (g *generator) and(y, x, z operand.Op) {
-	if g.masked {
-		g.VPANDQ(y, x, z)
-	} else {
-		g.VANDPS(y, x, z)
-	}
-}
-
-func (g *generator) or(y, x, z operand.Op) {
-	if g.masked {
-		g.VPORQ(y, x, z)
-	} else {
-		g.VORPS(y, x, z)
-	}
-}
+func (g *generator) zero(x reg.VecPhysical) { bySet(g, g.VPXORD, g.VXORPS)(x, x, x) }
+func (g *generator) and(y, x, z operand.Op) { bySet(g, g.VPANDQ, g.VANDPS)(y, x, z) }
+func (g *generator) or(y, x, z operand.Op)  { bySet(g, g.VPORQ, g.VORPS)(y, x, z) }
 
 // bare sets z to |x|: the sign is held.
-func (g *generator) bare(sign, x, z operand.Op) {
-	if g.masked {
-		g.VPANDNQ(x, sign, z)
-	} else {
-		g.VANDNPS(x, sign, z)
-	}
-}
+func (g *generator) bare(sign, x, z operand.Op) { bySet(g, g.VPANDNQ, g.VANDNPS)(x, sign, z) }
 
 // round rounds to the nearest integer.
 func (g *generator) round(x, z operand.Op) {
