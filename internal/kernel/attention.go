@@ -69,8 +69,8 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 // none.
 type QKV[F Float] struct{ Q, K, V, Bias, Relative, Sinks []F }
 
-// check makes sure that every element an attention reaches lies inside its slice.
-func (a *Attention) check() {
+// checkAttention makes sure that every element an attention reaches lies inside its slice.
+func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 	if min(a.B, a.H, a.T, a.S, a.D, a.DV, a.Unbiased, a.S-a.Unbiased) < 0 {
 		panic("kernel: attention: negative dimension")
 	}
@@ -80,6 +80,14 @@ func (a *Attention) check() {
 	if !(a.Softcap >= 0) || !(a.Dropout.P >= 0 && a.Dropout.P < 1) {
 		panic("kernel: attention: softcap or dropout outside its range")
 	}
+	a.checkHeads("q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
+	a.checkHeads("k", len(in.K), a.K, a.S, a.D, a.KeyAt)
+	a.checkHeads("v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
+	a.checkHeads("out", len(out), a.H, a.T, a.DV, a.OutputAt)
+	if len(lse) < a.B*a.H*a.T {
+		panic("kernel: attention: lse: slice is too short")
+	}
+	checkAdded(a, in, "")
 }
 
 // checkHeads makes sure that the rows of all heads lie inside a slice.

@@ -11,13 +11,7 @@ import "math"
 // read. A NaN or ∞ in a value reaches only the rows to which Visible shows it. The bits of the result do not
 // depend on GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
-	a.check()
-	a.checkInputs(len(in.Q), len(in.K), len(in.V))
-	a.checkHeads("out", len(out), a.H, a.T, a.DV, a.OutputAt)
-	if len(lse) < a.B*a.H*a.T {
-		panic("kernel: attention: lse: slice is too short")
-	}
-	checkAdded(a, &in, "")
+	checkAttention(a, out, lse, &in)
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
@@ -25,12 +19,6 @@ func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 	Parallel(n, r.grain(n, 2), r.forward)
 	r.end()
 	pool.Put(r)
-}
-
-func (a *Attention) checkInputs(q, k, v int) {
-	a.checkHeads("q", q, a.H, a.T, a.D, a.QueryAt)
-	a.checkHeads("k", k, a.K, a.S, a.D, a.KeyAt)
-	a.checkHeads("v", v, a.K, a.S, a.DV, a.ValueAt)
 }
 
 // forwardTiles is the memory for a block of queries.

@@ -74,8 +74,8 @@ func fit(name string, n int, lengths ...int) {
 }
 
 // fitOrNil panics unless each slice is nil or has n elements.
-func fitOrNil[F Float](name string, n int, x, y []F) {
-	for _, s := range [2][]F{x, y} {
+func fitOrNil[F Float](name string, n int, slices ...[]F) {
+	for _, s := range slices {
 		if s != nil {
 			fit(name, n, len(s))
 		}
