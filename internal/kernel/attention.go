@@ -80,10 +80,10 @@ func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 	if !(a.Softcap >= 0) || !(a.Dropout.P >= 0 && a.Dropout.P < 1) {
 		panic("kernel: attention: softcap or dropout outside its range")
 	}
-	a.checkHeads("q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
-	a.checkHeads("k", len(in.K), a.K, a.S, a.D, a.KeyAt)
-	a.checkHeads("v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
-	a.checkHeads("out", len(out), a.H, a.T, a.DV, a.OutputAt)
+	a.checkHeads("attention: q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
+	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
+	a.checkHeads("attention: v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
+	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
 	if len(lse) < a.B*a.H*a.T {
 		panic("kernel: attention: lse: slice is too short")
 	}
@@ -92,14 +92,14 @@ func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 
 // checkHeads makes sure that the rows of all heads lie inside a slice.
 func (a *Attention) checkHeads(name string, length, heads, rows, width int, at HeadLayout) {
-	checkSteps("attention: "+name, length, width, [4]int{a.B, heads, rows, 1}, [4]int{at.Batch, at.Head, at.Row})
+	checkSteps(name, length, width, []int{a.B, heads, rows}, []int{at.Batch, at.Head, at.Row})
 }
 
 // checkAdded makes sure that biases and sinks, or their gradients, are long enough.
 func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	if in.Bias != nil {
 		at := a.BiasAt
-		counts, steps := [4]int{a.B, a.H, a.T, a.biased()}, [4]int{at.Batch, at.Head, at.Query, at.Key}
+		counts, steps := []int{a.B, a.H, a.T, a.biased()}, []int{at.Batch, at.Head, at.Query, at.Key}
 		checkSteps("attention: bias"+of, len(in.Bias), 1, counts, steps)
 	}
 	if at := a.RelativeAt; in.Relative != nil && a.T > 0 && a.biased() > 0 {

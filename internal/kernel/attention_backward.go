@@ -20,15 +20,15 @@ import "math"
 // the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not depend on GOMAXPROCS.
 func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
 	checkAttention(a, out, lse, &in)
-	a.checkHeads("dout", len(dout), a.H, a.T, a.DV, a.OutputAt)
+	a.checkHeads("attention: dout", len(dout), a.H, a.T, a.DV, a.OutputAt)
 	if grad.Q != nil {
-		a.checkHeads("q gradient", len(grad.Q), a.H, a.T, a.D, a.QueryAt)
+		a.checkHeads("attention: q gradient", len(grad.Q), a.H, a.T, a.D, a.QueryAt)
 	}
 	if grad.K != nil {
-		a.checkHeads("k gradient", len(grad.K), a.K, a.S, a.D, a.KeyAt)
+		a.checkHeads("attention: k gradient", len(grad.K), a.K, a.S, a.D, a.KeyAt)
 	}
 	if grad.V != nil {
-		a.checkHeads("v gradient", len(grad.V), a.K, a.S, a.DV, a.ValueAt)
+		a.checkHeads("attention: v gradient", len(grad.V), a.K, a.S, a.DV, a.ValueAt)
 	}
 	checkAdded(a, &grad, " gradient")
 	pool := poolOf[F](&attentionRuns)

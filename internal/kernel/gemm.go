@@ -32,10 +32,10 @@ func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alph
 		k = 0
 	}
 	if k > 0 {
-		checkMatrix("a", transA, m, k, len(a), lda, batch, strideA)
-		checkMatrix("b", transB, k, n, len(b), ldb, batch, strideB)
+		checkMatrix("gemm: a", transA, m, k, len(a), lda, batch, strideA)
+		checkMatrix("gemm: b", transB, k, n, len(b), ldb, batch, strideB)
 	}
-	checkMatrix("c", NoTrans, m, n, len(c), ldc, batch, strideC)
+	checkMatrix("gemm: c", NoTrans, m, n, len(c), ldc, batch, strideC)
 	if batch > 1 && strideC == 0 {
 		panic("kernel: gemm: c: matrices of the batch share memory")
 	}
@@ -55,7 +55,7 @@ func checkMatrix(name string, trans Transpose, rows, cols, length, ld, batch, st
 		rows, cols = cols, rows
 	}
 	if ld < cols {
-		panic("kernel: gemm: " + name + ": leading dimension is shorter than a row")
+		panic("kernel: " + name + ": leading dimension is shorter than a row")
 	}
-	checkSteps("gemm: "+name, length, cols, [4]int{batch, rows, 1, 1}, [4]int{stride, ld})
+	checkSteps(name, length, cols, []int{batch, rows}, []int{stride, ld})
 }

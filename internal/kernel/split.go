@@ -1,6 +1,9 @@
 package kernel
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A call is one call of a kernel: its arguments, and how a part of it is done. Elements, rows and columns do not
 // touch each other, so the bits of the results do not depend on how a call is split.
@@ -93,12 +96,11 @@ func fitRows(name string, n, cols int) (rows int) {
 	return n / cols
 }
 
-// checkSteps makes sure that pieces of the given width, laid out on four axes, lie inside a slice, without overflow.
-func checkSteps(name string, length, width int, counts, steps [4]int) {
-	for _, n := range counts {
-		if n == 0 || width == 0 {
-			return
-		}
+// checkSteps makes sure that pieces of the given width, counts[i] of them steps[i] apart along axis i, lie inside
+// a slice, without overflow.
+func checkSteps(name string, length, width int, counts, steps []int) {
+	if width == 0 || slices.Contains(counts, 0) {
+		return
 	}
 	room := length - width
 	for axis, n := range counts {
