@@ -71,9 +71,10 @@ type softcapBackwardCall[F Float] struct {
 }
 
 func (c softcapBackwardCall[F]) do(lo, hi int) {
-	dx, dy := c.dx[lo:hi], c.dy[lo:hi]
+	y := c.y[lo:hi]
+	dx, dy := c.dx[lo:hi][:len(y)], c.dy[lo:hi][:len(y)]
 	inverse := 1 / c.limit
-	for i, v := range c.y[lo:hi] {
+	for i, v := range y {
 		v *= inverse
 		dx[i] = dy[i] * (1 - F(v*v)) // rounded, even on processors that can fuse the two operations
 	}

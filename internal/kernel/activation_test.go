@@ -55,7 +55,8 @@ func testTanhSpecial[F Float](t *testing.T, p path) {
 	Tanh(y, x)
 	for i, want := range []float64{1, -1, math.NaN(), 0, negative, 1, -1} {
 		got := float64(y[i])
-		require.True(t, got != got && want != want || math.Float64bits(got) == math.Float64bits(want), "%v: tanh %v = %v", p, x[i], y[i])
+		same := got != got && want != want || math.Float64bits(got) == math.Float64bits(want)
+		require.True(t, same, "%v: tanh %v: got %v, want %v", p, x[i], got, want)
 	}
 }
 
@@ -70,16 +71,16 @@ func TestTanhOfSpecialNumbers(t *testing.T) {
 // geluForms are the two forms of GELU with their slopes, from the functions of package math.
 var geluForms = map[string]struct{ value, slope func(x float64) float64 }{
 	"tanh": {
-		func(x float64) float64 { return 0.5 * x * (1 + math.Tanh(geluInner(x))) },
-		func(x float64) float64 {
+		value: func(x float64) float64 { return 0.5 * x * (1 + math.Tanh(geluInner(x))) },
+		slope: func(x float64) float64 {
 			u := geluInner(x)
 			h := 1 / math.Cosh(u)
 			return 0.5*(1+math.Tanh(u)) + 0.5*x*h*h*math.Sqrt(2/math.Pi)*(1+3*0.044715*x*x)
 		},
 	},
 	"erf": {
-		func(x float64) float64 { return 0.5 * x * (1 + math.Erf(x/math.Sqrt2)) },
-		func(x float64) float64 {
+		value: func(x float64) float64 { return 0.5 * x * (1 + math.Erf(x/math.Sqrt2)) },
+		slope: func(x float64) float64 {
 			return 0.5*(1+math.Erf(x/math.Sqrt2)) + x*math.Exp(-x*x/2)/math.Sqrt(2*math.Pi)
 		},
 	},
@@ -158,7 +159,8 @@ func testSoftcapFormula[F Float](t *testing.T, p path, eps float64) {
 		for i, v := range x {
 			want, slope := limit*math.Tanh(float64(v)/limit), math.Pow(math.Cosh(float64(v)/limit), -2)
 			require.InDelta(t, want, float64(y[i]), 10*eps*math.Abs(want)+1e-37, "%v: softcap %v of %v", p, limit, v)
-			require.InDelta(t, float64(dy[i])*slope, float64(dx[i]), 16*eps*math.Abs(float64(dy[i])), "%v: slope of softcap %v at %v", p, limit, v)
+			d := float64(dy[i])
+			require.InDelta(t, d*slope, float64(dx[i]), 16*eps*math.Abs(d), "%v: slope of softcap %v at %v", p, limit, v)
 		}
 	}
 }

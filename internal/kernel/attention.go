@@ -69,8 +69,8 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 // none.
 type QKV[F Float] struct{ Q, K, V, Bias, Relative, Sinks []F }
 
-// check makes sure that every element an attention reaches lies inside its slice.
-func (a *Attention) check() {
+// checkAttention makes sure that every element an attention reaches lies inside its slice.
+func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 	if min(a.B, a.H, a.T, a.S, a.D, a.DV, a.Unbiased, a.S-a.Unbiased) < 0 {
 		panic("kernel: attention: negative dimension")
 	}
@@ -80,19 +80,27 @@ func (a *Attention) check() {
 	if !(a.Softcap >= 0) || !(a.Dropout.P >= 0 && a.Dropout.P < 1) {
 		panic("kernel: attention: softcap or dropout outside its range")
 	}
+	a.checkHeads("attention: q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
+	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
+	a.checkHeads("attention: v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
+	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
+	if len(lse) < a.B*a.H*a.T {
+		panic("kernel: attention: lse: slice is too short")
+	}
+	checkAdded(a, in, "")
 }
 
 // checkHeads makes sure that the rows of all heads lie inside a slice.
 func (a *Attention) checkHeads(name string, length, heads, rows, width int, at HeadLayout) {
-	checkSteps(name, length, width, [4]int{a.B, heads, rows, 1}, [4]int{at.Batch, at.Head, at.Row, 0})
+	checkSteps(name, length, width, []int{a.B, heads, rows}, []int{at.Batch, at.Head, at.Row})
 }
 
 // checkAdded makes sure that biases and sinks, or their gradients, are long enough.
 func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	if in.Bias != nil {
 		at := a.BiasAt
-		counts, steps := [4]int{a.B, a.H, a.T, a.biased()}, [4]int{at.Batch, at.Head, at.Query, at.Key}
-		checkSteps("bias"+of, len(in.Bias), 1, counts, steps)
+		counts, steps := []int{a.B, a.H, a.T, a.biased()}, []int{at.Batch, at.Head, at.Query, at.Key}
+		checkSteps("attention: bias"+of, len(in.Bias), 1, counts, steps)
 	}
 	if at := a.RelativeAt; in.Relative != nil && a.T > 0 && a.biased() > 0 {
 		if at.Head < 0 || at.Zero-a.biased()+1 < 0 || (a.H-1)*at.Head+a.T-1+at.Zero >= len(in.Relative) {
@@ -106,31 +114,6 @@ func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 
 // biased returns the number of keys to which a bias is added.
 func (a *Attention) biased() int { return a.S - a.Unbiased }
-
-// checkSteps makes sure that pieces of the given width, laid out on four axes, lie inside a slice.
-func checkSteps(name string, length, width int, counts, steps [4]int) {
-	for _, n := range counts {
-		if n == 0 || width == 0 {
-			return
-		}
-	}
-	room := length - width
-	for axis, n := range counts {
-		if steps[axis] < 0 {
-			panic("kernel: attention: " + name + ": negative stride")
-		}
-		if steps[axis] > 0 && n > 1 {
-			if n-1 > room/steps[axis] {
-				room = -1
-				break
-			}
-			room -= (n - 1) * steps[axis]
-		}
-	}
-	if room < 0 {
-		panic("kernel: attention: " + name + ": slice is too short")
-	}
-}
 
 // at returns where row t of head h of batch b begins.
 func (l *HeadLayout) at(b, h, t int) int { return b*l.Batch + h*l.Head + t*l.Row }

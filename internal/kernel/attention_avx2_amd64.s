@@ -4,103 +4,103 @@
 
 #include "textflag.h"
 
-DATA sexp<>+0(SB)/4, $0xc2aeac4f
-DATA sexp<>+4(SB)/4, $0xc2aeac4f
-DATA sexp<>+8(SB)/4, $0xc2aeac4f
-DATA sexp<>+12(SB)/4, $0xc2aeac4f
-DATA sexp<>+16(SB)/4, $0xc2aeac4f
-DATA sexp<>+20(SB)/4, $0xc2aeac4f
-DATA sexp<>+24(SB)/4, $0xc2aeac4f
-DATA sexp<>+28(SB)/4, $0xc2aeac4f
-DATA sexp<>+32(SB)/4, $0x42b00000
-DATA sexp<>+36(SB)/4, $0x42b00000
-DATA sexp<>+40(SB)/4, $0x42b00000
-DATA sexp<>+44(SB)/4, $0x42b00000
-DATA sexp<>+48(SB)/4, $0x42b00000
-DATA sexp<>+52(SB)/4, $0x42b00000
-DATA sexp<>+56(SB)/4, $0x42b00000
-DATA sexp<>+60(SB)/4, $0x42b00000
-DATA sexp<>+64(SB)/4, $0x3fb8aa3b
-DATA sexp<>+68(SB)/4, $0x3fb8aa3b
-DATA sexp<>+72(SB)/4, $0x3fb8aa3b
-DATA sexp<>+76(SB)/4, $0x3fb8aa3b
-DATA sexp<>+80(SB)/4, $0x3fb8aa3b
-DATA sexp<>+84(SB)/4, $0x3fb8aa3b
-DATA sexp<>+88(SB)/4, $0x3fb8aa3b
-DATA sexp<>+92(SB)/4, $0x3fb8aa3b
-DATA sexp<>+96(SB)/4, $0x3f317200
-DATA sexp<>+100(SB)/4, $0x3f317200
-DATA sexp<>+104(SB)/4, $0x3f317200
-DATA sexp<>+108(SB)/4, $0x3f317200
-DATA sexp<>+112(SB)/4, $0x3f317200
-DATA sexp<>+116(SB)/4, $0x3f317200
-DATA sexp<>+120(SB)/4, $0x3f317200
-DATA sexp<>+124(SB)/4, $0x3f317200
-DATA sexp<>+128(SB)/4, $0x35bfbe8e
-DATA sexp<>+132(SB)/4, $0x35bfbe8e
-DATA sexp<>+136(SB)/4, $0x35bfbe8e
-DATA sexp<>+140(SB)/4, $0x35bfbe8e
-DATA sexp<>+144(SB)/4, $0x35bfbe8e
-DATA sexp<>+148(SB)/4, $0x35bfbe8e
-DATA sexp<>+152(SB)/4, $0x35bfbe8e
-DATA sexp<>+156(SB)/4, $0x35bfbe8e
-DATA sexp<>+160(SB)/4, $0x3f800000
-DATA sexp<>+164(SB)/4, $0x3f800000
-DATA sexp<>+168(SB)/4, $0x3f800000
-DATA sexp<>+172(SB)/4, $0x3f800000
-DATA sexp<>+176(SB)/4, $0x3f800000
-DATA sexp<>+180(SB)/4, $0x3f800000
-DATA sexp<>+184(SB)/4, $0x3f800000
-DATA sexp<>+188(SB)/4, $0x3f800000
-DATA sexp<>+192(SB)/4, $0x3efffffe
-DATA sexp<>+196(SB)/4, $0x3efffffe
-DATA sexp<>+200(SB)/4, $0x3efffffe
-DATA sexp<>+204(SB)/4, $0x3efffffe
-DATA sexp<>+208(SB)/4, $0x3efffffe
-DATA sexp<>+212(SB)/4, $0x3efffffe
-DATA sexp<>+216(SB)/4, $0x3efffffe
-DATA sexp<>+220(SB)/4, $0x3efffffe
-DATA sexp<>+224(SB)/4, $0x3e2aaa49
-DATA sexp<>+228(SB)/4, $0x3e2aaa49
-DATA sexp<>+232(SB)/4, $0x3e2aaa49
-DATA sexp<>+236(SB)/4, $0x3e2aaa49
-DATA sexp<>+240(SB)/4, $0x3e2aaa49
-DATA sexp<>+244(SB)/4, $0x3e2aaa49
-DATA sexp<>+248(SB)/4, $0x3e2aaa49
-DATA sexp<>+252(SB)/4, $0x3e2aaa49
-DATA sexp<>+256(SB)/4, $0x3d2aac79
-DATA sexp<>+260(SB)/4, $0x3d2aac79
-DATA sexp<>+264(SB)/4, $0x3d2aac79
-DATA sexp<>+268(SB)/4, $0x3d2aac79
-DATA sexp<>+272(SB)/4, $0x3d2aac79
-DATA sexp<>+276(SB)/4, $0x3d2aac79
-DATA sexp<>+280(SB)/4, $0x3d2aac79
-DATA sexp<>+284(SB)/4, $0x3d2aac79
-DATA sexp<>+288(SB)/4, $0x3c091cf1
-DATA sexp<>+292(SB)/4, $0x3c091cf1
-DATA sexp<>+296(SB)/4, $0x3c091cf1
-DATA sexp<>+300(SB)/4, $0x3c091cf1
-DATA sexp<>+304(SB)/4, $0x3c091cf1
-DATA sexp<>+308(SB)/4, $0x3c091cf1
-DATA sexp<>+312(SB)/4, $0x3c091cf1
-DATA sexp<>+316(SB)/4, $0x3c091cf1
-DATA sexp<>+320(SB)/4, $0x3ab5121b
-DATA sexp<>+324(SB)/4, $0x3ab5121b
-DATA sexp<>+328(SB)/4, $0x3ab5121b
-DATA sexp<>+332(SB)/4, $0x3ab5121b
-DATA sexp<>+336(SB)/4, $0x3ab5121b
-DATA sexp<>+340(SB)/4, $0x3ab5121b
-DATA sexp<>+344(SB)/4, $0x3ab5121b
-DATA sexp<>+348(SB)/4, $0x3ab5121b
-DATA sexp<>+352(SB)/4, $0x0000007f
-DATA sexp<>+356(SB)/4, $0x0000007f
-DATA sexp<>+360(SB)/4, $0x0000007f
-DATA sexp<>+364(SB)/4, $0x0000007f
-DATA sexp<>+368(SB)/4, $0x0000007f
-DATA sexp<>+372(SB)/4, $0x0000007f
-DATA sexp<>+376(SB)/4, $0x0000007f
-DATA sexp<>+380(SB)/4, $0x0000007f
-GLOBL sexp<>(SB), RODATA|NOPTR, $384
+DATA sconstants<>+0(SB)/4, $0xc2aeac4f
+DATA sconstants<>+4(SB)/4, $0xc2aeac4f
+DATA sconstants<>+8(SB)/4, $0xc2aeac4f
+DATA sconstants<>+12(SB)/4, $0xc2aeac4f
+DATA sconstants<>+16(SB)/4, $0xc2aeac4f
+DATA sconstants<>+20(SB)/4, $0xc2aeac4f
+DATA sconstants<>+24(SB)/4, $0xc2aeac4f
+DATA sconstants<>+28(SB)/4, $0xc2aeac4f
+DATA sconstants<>+32(SB)/4, $0x42b00000
+DATA sconstants<>+36(SB)/4, $0x42b00000
+DATA sconstants<>+40(SB)/4, $0x42b00000
+DATA sconstants<>+44(SB)/4, $0x42b00000
+DATA sconstants<>+48(SB)/4, $0x42b00000
+DATA sconstants<>+52(SB)/4, $0x42b00000
+DATA sconstants<>+56(SB)/4, $0x42b00000
+DATA sconstants<>+60(SB)/4, $0x42b00000
+DATA sconstants<>+64(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+68(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+72(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+76(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+80(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+84(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+88(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+92(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+96(SB)/4, $0x3f317200
+DATA sconstants<>+100(SB)/4, $0x3f317200
+DATA sconstants<>+104(SB)/4, $0x3f317200
+DATA sconstants<>+108(SB)/4, $0x3f317200
+DATA sconstants<>+112(SB)/4, $0x3f317200
+DATA sconstants<>+116(SB)/4, $0x3f317200
+DATA sconstants<>+120(SB)/4, $0x3f317200
+DATA sconstants<>+124(SB)/4, $0x3f317200
+DATA sconstants<>+128(SB)/4, $0x35bfbe8e
+DATA sconstants<>+132(SB)/4, $0x35bfbe8e
+DATA sconstants<>+136(SB)/4, $0x35bfbe8e
+DATA sconstants<>+140(SB)/4, $0x35bfbe8e
+DATA sconstants<>+144(SB)/4, $0x35bfbe8e
+DATA sconstants<>+148(SB)/4, $0x35bfbe8e
+DATA sconstants<>+152(SB)/4, $0x35bfbe8e
+DATA sconstants<>+156(SB)/4, $0x35bfbe8e
+DATA sconstants<>+160(SB)/4, $0x3f800000
+DATA sconstants<>+164(SB)/4, $0x3f800000
+DATA sconstants<>+168(SB)/4, $0x3f800000
+DATA sconstants<>+172(SB)/4, $0x3f800000
+DATA sconstants<>+176(SB)/4, $0x3f800000
+DATA sconstants<>+180(SB)/4, $0x3f800000
+DATA sconstants<>+184(SB)/4, $0x3f800000
+DATA sconstants<>+188(SB)/4, $0x3f800000
+DATA sconstants<>+192(SB)/4, $0x3efffffe
+DATA sconstants<>+196(SB)/4, $0x3efffffe
+DATA sconstants<>+200(SB)/4, $0x3efffffe
+DATA sconstants<>+204(SB)/4, $0x3efffffe
+DATA sconstants<>+208(SB)/4, $0x3efffffe
+DATA sconstants<>+212(SB)/4, $0x3efffffe
+DATA sconstants<>+216(SB)/4, $0x3efffffe
+DATA sconstants<>+220(SB)/4, $0x3efffffe
+DATA sconstants<>+224(SB)/4, $0x3e2aaa49
+DATA sconstants<>+228(SB)/4, $0x3e2aaa49
+DATA sconstants<>+232(SB)/4, $0x3e2aaa49
+DATA sconstants<>+236(SB)/4, $0x3e2aaa49
+DATA sconstants<>+240(SB)/4, $0x3e2aaa49
+DATA sconstants<>+244(SB)/4, $0x3e2aaa49
+DATA sconstants<>+248(SB)/4, $0x3e2aaa49
+DATA sconstants<>+252(SB)/4, $0x3e2aaa49
+DATA sconstants<>+256(SB)/4, $0x3d2aac79
+DATA sconstants<>+260(SB)/4, $0x3d2aac79
+DATA sconstants<>+264(SB)/4, $0x3d2aac79
+DATA sconstants<>+268(SB)/4, $0x3d2aac79
+DATA sconstants<>+272(SB)/4, $0x3d2aac79
+DATA sconstants<>+276(SB)/4, $0x3d2aac79
+DATA sconstants<>+280(SB)/4, $0x3d2aac79
+DATA sconstants<>+284(SB)/4, $0x3d2aac79
+DATA sconstants<>+288(SB)/4, $0x3c091cf1
+DATA sconstants<>+292(SB)/4, $0x3c091cf1
+DATA sconstants<>+296(SB)/4, $0x3c091cf1
+DATA sconstants<>+300(SB)/4, $0x3c091cf1
+DATA sconstants<>+304(SB)/4, $0x3c091cf1
+DATA sconstants<>+308(SB)/4, $0x3c091cf1
+DATA sconstants<>+312(SB)/4, $0x3c091cf1
+DATA sconstants<>+316(SB)/4, $0x3c091cf1
+DATA sconstants<>+320(SB)/4, $0x3ab5121b
+DATA sconstants<>+324(SB)/4, $0x3ab5121b
+DATA sconstants<>+328(SB)/4, $0x3ab5121b
+DATA sconstants<>+332(SB)/4, $0x3ab5121b
+DATA sconstants<>+336(SB)/4, $0x3ab5121b
+DATA sconstants<>+340(SB)/4, $0x3ab5121b
+DATA sconstants<>+344(SB)/4, $0x3ab5121b
+DATA sconstants<>+348(SB)/4, $0x3ab5121b
+DATA sconstants<>+352(SB)/4, $0x0000007f
+DATA sconstants<>+356(SB)/4, $0x0000007f
+DATA sconstants<>+360(SB)/4, $0x0000007f
+DATA sconstants<>+364(SB)/4, $0x0000007f
+DATA sconstants<>+368(SB)/4, $0x0000007f
+DATA sconstants<>+372(SB)/4, $0x0000007f
+DATA sconstants<>+376(SB)/4, $0x0000007f
+DATA sconstants<>+380(SB)/4, $0x0000007f
+GLOBL sconstants<>(SB), RODATA|NOPTR, $384
 
 // func smaxColumnsAVX2(rows int, n int, x *float32, ld int, top *float32)
 // Requires: AVX
@@ -140,7 +140,7 @@ TEXT ·sexpColumnsAVX2(SB), $0-48
 	SHLQ    $0x02, BX
 	MOVQ    shift+32(FP), SI
 	MOVQ    sum+40(FP), DI
-	LEAQ    sexp<>+0(SB), R8
+	LEAQ    sconstants<>+0(SB), R8
 	VMOVUPS (R8), Y6
 	VMOVUPS 32(R8), Y7
 
@@ -239,7 +239,7 @@ TEXT ·sgradientRowsAVX2(SB), $0-56
 	SHLQ    $0x02, BX
 	MOVQ    shift+40(FP), SI
 	MOVQ    delta+48(FP), DI
-	LEAQ    sexp<>+0(SB), R8
+	LEAQ    sconstants<>+0(SB), R8
 	VMOVUPS (R8), Y6
 	VMOVUPS 32(R8), Y7
 	VXORPS  Y8, Y8, Y8
@@ -299,7 +299,7 @@ TEXT ·scapRowsAVX2(SB), $0-44
 	MOVQ         ld+24(FP), DX
 	SHLQ         $0x02, DX
 	MOVQ         slope+32(FP), BX
-	LEAQ         sexp<>+0(SB), SI
+	LEAQ         sconstants<>+0(SB), SI
 	VMOVUPS      (SI), Y6
 	VMOVUPS      32(SI), Y7
 	VBROADCASTSS c+40(FP), Y8
@@ -345,96 +345,96 @@ column_10:
 	VMULPS       Y8, Y2, Y3
 	VMOVUPS      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
-	JEQ          next_11
+	JE           without_11
 	VXORPS       Y0, Y0, Y0
 	VADDPS       160(SI), Y0, Y0
 	VFNMADD231PS Y2, Y2, Y0
 	VMOVUPS      Y0, (BX)(DI*1)
 
-next_11:
+without_11:
 	ADDQ  $0x00000020, DI
 	SUBQ  $0x00000008, R8
 	JGT   column_10
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JEQ   next_12
+	JE    without_12
 	ADDQ  DX, BX
 
-next_12:
+without_12:
 	DECQ AX
 	JNE  row_9
 	VZEROUPPER
 	RET
 
-DATA dexp<>+0(SB)/8, $0xc086232bd3c36113
-DATA dexp<>+8(SB)/8, $0xc086232bd3c36113
-DATA dexp<>+16(SB)/8, $0xc086232bd3c36113
-DATA dexp<>+24(SB)/8, $0xc086232bd3c36113
-DATA dexp<>+32(SB)/8, $0x4086280000000000
-DATA dexp<>+40(SB)/8, $0x4086280000000000
-DATA dexp<>+48(SB)/8, $0x4086280000000000
-DATA dexp<>+56(SB)/8, $0x4086280000000000
-DATA dexp<>+64(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+72(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+80(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+88(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+96(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+104(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+112(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+120(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+128(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+136(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+144(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+152(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+160(SB)/8, $0x3ff0000000000000
-DATA dexp<>+168(SB)/8, $0x3ff0000000000000
-DATA dexp<>+176(SB)/8, $0x3ff0000000000000
-DATA dexp<>+184(SB)/8, $0x3ff0000000000000
-DATA dexp<>+192(SB)/8, $0x3fe000000000000a
-DATA dexp<>+200(SB)/8, $0x3fe000000000000a
-DATA dexp<>+208(SB)/8, $0x3fe000000000000a
-DATA dexp<>+216(SB)/8, $0x3fe000000000000a
-DATA dexp<>+224(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+232(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+240(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+248(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+256(SB)/8, $0x3fa555555555087d
-DATA dexp<>+264(SB)/8, $0x3fa555555555087d
-DATA dexp<>+272(SB)/8, $0x3fa555555555087d
-DATA dexp<>+280(SB)/8, $0x3fa555555555087d
-DATA dexp<>+288(SB)/8, $0x3f81111111127be9
-DATA dexp<>+296(SB)/8, $0x3f81111111127be9
-DATA dexp<>+304(SB)/8, $0x3f81111111127be9
-DATA dexp<>+312(SB)/8, $0x3f81111111127be9
-DATA dexp<>+320(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+328(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+336(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+344(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+352(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+360(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+368(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+376(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+384(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+392(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+400(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+408(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+416(SB)/8, $0x3ec71df255582257
-DATA dexp<>+424(SB)/8, $0x3ec71df255582257
-DATA dexp<>+432(SB)/8, $0x3ec71df255582257
-DATA dexp<>+440(SB)/8, $0x3ec71df255582257
-DATA dexp<>+448(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+456(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+464(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+472(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+480(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+488(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+496(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+504(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+512(SB)/8, $0x00000000000003ff
-DATA dexp<>+520(SB)/8, $0x00000000000003ff
-DATA dexp<>+528(SB)/8, $0x00000000000003ff
-DATA dexp<>+536(SB)/8, $0x00000000000003ff
-GLOBL dexp<>(SB), RODATA|NOPTR, $544
+DATA dconstants<>+0(SB)/8, $0xc086232bd3c36113
+DATA dconstants<>+8(SB)/8, $0xc086232bd3c36113
+DATA dconstants<>+16(SB)/8, $0xc086232bd3c36113
+DATA dconstants<>+24(SB)/8, $0xc086232bd3c36113
+DATA dconstants<>+32(SB)/8, $0x4086280000000000
+DATA dconstants<>+40(SB)/8, $0x4086280000000000
+DATA dconstants<>+48(SB)/8, $0x4086280000000000
+DATA dconstants<>+56(SB)/8, $0x4086280000000000
+DATA dconstants<>+64(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+72(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+80(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+88(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+96(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+104(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+112(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+120(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+128(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+136(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+144(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+152(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+160(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+168(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+176(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+184(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+192(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+200(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+208(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+216(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+224(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+232(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+240(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+248(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+256(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+264(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+272(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+280(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+288(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+296(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+304(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+312(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+320(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+328(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+336(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+344(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+352(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+360(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+368(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+376(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+384(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+392(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+400(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+408(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+416(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+424(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+432(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+440(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+448(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+456(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+464(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+472(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+480(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+488(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+496(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+504(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+512(SB)/8, $0x00000000000003ff
+DATA dconstants<>+520(SB)/8, $0x00000000000003ff
+DATA dconstants<>+528(SB)/8, $0x00000000000003ff
+DATA dconstants<>+536(SB)/8, $0x00000000000003ff
+GLOBL dconstants<>(SB), RODATA|NOPTR, $544
 
 // func dmaxColumnsAVX2(rows int, n int, x *float64, ld int, top *float64)
 // Requires: AVX
@@ -474,7 +474,7 @@ TEXT ·dexpColumnsAVX2(SB), $0-48
 	SHLQ    $0x03, BX
 	MOVQ    shift+32(FP), SI
 	MOVQ    sum+40(FP), DI
-	LEAQ    dexp<>+0(SB), R8
+	LEAQ    dconstants<>+0(SB), R8
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
 
@@ -579,7 +579,7 @@ TEXT ·dgradientRowsAVX2(SB), $0-56
 	SHLQ    $0x03, BX
 	MOVQ    shift+40(FP), SI
 	MOVQ    delta+48(FP), DI
-	LEAQ    dexp<>+0(SB), R8
+	LEAQ    dconstants<>+0(SB), R8
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
 	VXORPS  Y8, Y8, Y8
@@ -645,7 +645,7 @@ TEXT ·dcapRowsAVX2(SB), $0-48
 	MOVQ         ld+24(FP), DX
 	SHLQ         $0x03, DX
 	MOVQ         slope+32(FP), BX
-	LEAQ         dexp<>+0(SB), SI
+	LEAQ         dconstants<>+0(SB), SI
 	VMOVUPD      (SI), Y6
 	VMOVUPD      32(SI), Y7
 	VBROADCASTSD c+40(FP), Y8
@@ -697,22 +697,22 @@ column_22:
 	VMULPD       Y8, Y2, Y3
 	VMOVUPD      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
-	JEQ          next_23
+	JE           without_23
 	VXORPS       Y0, Y0, Y0
 	VADDPD       160(SI), Y0, Y0
 	VFNMADD231PD Y2, Y2, Y0
 	VMOVUPD      Y0, (BX)(DI*1)
 
-next_23:
+without_23:
 	ADDQ  $0x00000020, DI
 	SUBQ  $0x00000004, R8
 	JGT   column_22
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JEQ   next_24
+	JE    without_24
 	ADDQ  DX, BX
 
-next_24:
+without_24:
 	DECQ AX
 	JNE  row_21
 	VZEROUPPER

@@ -4,209 +4,199 @@
 
 #include "textflag.h"
 
-DATA sexp<>+0(SB)/4, $0xc2dc0000
-DATA sexp<>+4(SB)/4, $0xc2dc0000
-DATA sexp<>+8(SB)/4, $0xc2dc0000
-DATA sexp<>+12(SB)/4, $0xc2dc0000
-DATA sexp<>+16(SB)/4, $0xc2dc0000
-DATA sexp<>+20(SB)/4, $0xc2dc0000
-DATA sexp<>+24(SB)/4, $0xc2dc0000
-DATA sexp<>+28(SB)/4, $0xc2dc0000
-DATA sexp<>+32(SB)/4, $0xc2dc0000
-DATA sexp<>+36(SB)/4, $0xc2dc0000
-DATA sexp<>+40(SB)/4, $0xc2dc0000
-DATA sexp<>+44(SB)/4, $0xc2dc0000
-DATA sexp<>+48(SB)/4, $0xc2dc0000
-DATA sexp<>+52(SB)/4, $0xc2dc0000
-DATA sexp<>+56(SB)/4, $0xc2dc0000
-DATA sexp<>+60(SB)/4, $0xc2dc0000
-DATA sexp<>+64(SB)/4, $0x42b00000
-DATA sexp<>+68(SB)/4, $0x42b00000
-DATA sexp<>+72(SB)/4, $0x42b00000
-DATA sexp<>+76(SB)/4, $0x42b00000
-DATA sexp<>+80(SB)/4, $0x42b00000
-DATA sexp<>+84(SB)/4, $0x42b00000
-DATA sexp<>+88(SB)/4, $0x42b00000
-DATA sexp<>+92(SB)/4, $0x42b00000
-DATA sexp<>+96(SB)/4, $0x42b00000
-DATA sexp<>+100(SB)/4, $0x42b00000
-DATA sexp<>+104(SB)/4, $0x42b00000
-DATA sexp<>+108(SB)/4, $0x42b00000
-DATA sexp<>+112(SB)/4, $0x42b00000
-DATA sexp<>+116(SB)/4, $0x42b00000
-DATA sexp<>+120(SB)/4, $0x42b00000
-DATA sexp<>+124(SB)/4, $0x42b00000
-DATA sexp<>+128(SB)/4, $0x3fb8aa3b
-DATA sexp<>+132(SB)/4, $0x3fb8aa3b
-DATA sexp<>+136(SB)/4, $0x3fb8aa3b
-DATA sexp<>+140(SB)/4, $0x3fb8aa3b
-DATA sexp<>+144(SB)/4, $0x3fb8aa3b
-DATA sexp<>+148(SB)/4, $0x3fb8aa3b
-DATA sexp<>+152(SB)/4, $0x3fb8aa3b
-DATA sexp<>+156(SB)/4, $0x3fb8aa3b
-DATA sexp<>+160(SB)/4, $0x3fb8aa3b
-DATA sexp<>+164(SB)/4, $0x3fb8aa3b
-DATA sexp<>+168(SB)/4, $0x3fb8aa3b
-DATA sexp<>+172(SB)/4, $0x3fb8aa3b
-DATA sexp<>+176(SB)/4, $0x3fb8aa3b
-DATA sexp<>+180(SB)/4, $0x3fb8aa3b
-DATA sexp<>+184(SB)/4, $0x3fb8aa3b
-DATA sexp<>+188(SB)/4, $0x3fb8aa3b
-DATA sexp<>+192(SB)/4, $0x3f317200
-DATA sexp<>+196(SB)/4, $0x3f317200
-DATA sexp<>+200(SB)/4, $0x3f317200
-DATA sexp<>+204(SB)/4, $0x3f317200
-DATA sexp<>+208(SB)/4, $0x3f317200
-DATA sexp<>+212(SB)/4, $0x3f317200
-DATA sexp<>+216(SB)/4, $0x3f317200
-DATA sexp<>+220(SB)/4, $0x3f317200
-DATA sexp<>+224(SB)/4, $0x3f317200
-DATA sexp<>+228(SB)/4, $0x3f317200
-DATA sexp<>+232(SB)/4, $0x3f317200
-DATA sexp<>+236(SB)/4, $0x3f317200
-DATA sexp<>+240(SB)/4, $0x3f317200
-DATA sexp<>+244(SB)/4, $0x3f317200
-DATA sexp<>+248(SB)/4, $0x3f317200
-DATA sexp<>+252(SB)/4, $0x3f317200
-DATA sexp<>+256(SB)/4, $0x35bfbe8e
-DATA sexp<>+260(SB)/4, $0x35bfbe8e
-DATA sexp<>+264(SB)/4, $0x35bfbe8e
-DATA sexp<>+268(SB)/4, $0x35bfbe8e
-DATA sexp<>+272(SB)/4, $0x35bfbe8e
-DATA sexp<>+276(SB)/4, $0x35bfbe8e
-DATA sexp<>+280(SB)/4, $0x35bfbe8e
-DATA sexp<>+284(SB)/4, $0x35bfbe8e
-DATA sexp<>+288(SB)/4, $0x35bfbe8e
-DATA sexp<>+292(SB)/4, $0x35bfbe8e
-DATA sexp<>+296(SB)/4, $0x35bfbe8e
-DATA sexp<>+300(SB)/4, $0x35bfbe8e
-DATA sexp<>+304(SB)/4, $0x35bfbe8e
-DATA sexp<>+308(SB)/4, $0x35bfbe8e
-DATA sexp<>+312(SB)/4, $0x35bfbe8e
-DATA sexp<>+316(SB)/4, $0x35bfbe8e
-DATA sexp<>+320(SB)/4, $0x3f800000
-DATA sexp<>+324(SB)/4, $0x3f800000
-DATA sexp<>+328(SB)/4, $0x3f800000
-DATA sexp<>+332(SB)/4, $0x3f800000
-DATA sexp<>+336(SB)/4, $0x3f800000
-DATA sexp<>+340(SB)/4, $0x3f800000
-DATA sexp<>+344(SB)/4, $0x3f800000
-DATA sexp<>+348(SB)/4, $0x3f800000
-DATA sexp<>+352(SB)/4, $0x3f800000
-DATA sexp<>+356(SB)/4, $0x3f800000
-DATA sexp<>+360(SB)/4, $0x3f800000
-DATA sexp<>+364(SB)/4, $0x3f800000
-DATA sexp<>+368(SB)/4, $0x3f800000
-DATA sexp<>+372(SB)/4, $0x3f800000
-DATA sexp<>+376(SB)/4, $0x3f800000
-DATA sexp<>+380(SB)/4, $0x3f800000
-DATA sexp<>+384(SB)/4, $0x3efffffe
-DATA sexp<>+388(SB)/4, $0x3efffffe
-DATA sexp<>+392(SB)/4, $0x3efffffe
-DATA sexp<>+396(SB)/4, $0x3efffffe
-DATA sexp<>+400(SB)/4, $0x3efffffe
-DATA sexp<>+404(SB)/4, $0x3efffffe
-DATA sexp<>+408(SB)/4, $0x3efffffe
-DATA sexp<>+412(SB)/4, $0x3efffffe
-DATA sexp<>+416(SB)/4, $0x3efffffe
-DATA sexp<>+420(SB)/4, $0x3efffffe
-DATA sexp<>+424(SB)/4, $0x3efffffe
-DATA sexp<>+428(SB)/4, $0x3efffffe
-DATA sexp<>+432(SB)/4, $0x3efffffe
-DATA sexp<>+436(SB)/4, $0x3efffffe
-DATA sexp<>+440(SB)/4, $0x3efffffe
-DATA sexp<>+444(SB)/4, $0x3efffffe
-DATA sexp<>+448(SB)/4, $0x3e2aaa49
-DATA sexp<>+452(SB)/4, $0x3e2aaa49
-DATA sexp<>+456(SB)/4, $0x3e2aaa49
-DATA sexp<>+460(SB)/4, $0x3e2aaa49
-DATA sexp<>+464(SB)/4, $0x3e2aaa49
-DATA sexp<>+468(SB)/4, $0x3e2aaa49
-DATA sexp<>+472(SB)/4, $0x3e2aaa49
-DATA sexp<>+476(SB)/4, $0x3e2aaa49
-DATA sexp<>+480(SB)/4, $0x3e2aaa49
-DATA sexp<>+484(SB)/4, $0x3e2aaa49
-DATA sexp<>+488(SB)/4, $0x3e2aaa49
-DATA sexp<>+492(SB)/4, $0x3e2aaa49
-DATA sexp<>+496(SB)/4, $0x3e2aaa49
-DATA sexp<>+500(SB)/4, $0x3e2aaa49
-DATA sexp<>+504(SB)/4, $0x3e2aaa49
-DATA sexp<>+508(SB)/4, $0x3e2aaa49
-DATA sexp<>+512(SB)/4, $0x3d2aac79
-DATA sexp<>+516(SB)/4, $0x3d2aac79
-DATA sexp<>+520(SB)/4, $0x3d2aac79
-DATA sexp<>+524(SB)/4, $0x3d2aac79
-DATA sexp<>+528(SB)/4, $0x3d2aac79
-DATA sexp<>+532(SB)/4, $0x3d2aac79
-DATA sexp<>+536(SB)/4, $0x3d2aac79
-DATA sexp<>+540(SB)/4, $0x3d2aac79
-DATA sexp<>+544(SB)/4, $0x3d2aac79
-DATA sexp<>+548(SB)/4, $0x3d2aac79
-DATA sexp<>+552(SB)/4, $0x3d2aac79
-DATA sexp<>+556(SB)/4, $0x3d2aac79
-DATA sexp<>+560(SB)/4, $0x3d2aac79
-DATA sexp<>+564(SB)/4, $0x3d2aac79
-DATA sexp<>+568(SB)/4, $0x3d2aac79
-DATA sexp<>+572(SB)/4, $0x3d2aac79
-DATA sexp<>+576(SB)/4, $0x3c091cf1
-DATA sexp<>+580(SB)/4, $0x3c091cf1
-DATA sexp<>+584(SB)/4, $0x3c091cf1
-DATA sexp<>+588(SB)/4, $0x3c091cf1
-DATA sexp<>+592(SB)/4, $0x3c091cf1
-DATA sexp<>+596(SB)/4, $0x3c091cf1
-DATA sexp<>+600(SB)/4, $0x3c091cf1
-DATA sexp<>+604(SB)/4, $0x3c091cf1
-DATA sexp<>+608(SB)/4, $0x3c091cf1
-DATA sexp<>+612(SB)/4, $0x3c091cf1
-DATA sexp<>+616(SB)/4, $0x3c091cf1
-DATA sexp<>+620(SB)/4, $0x3c091cf1
-DATA sexp<>+624(SB)/4, $0x3c091cf1
-DATA sexp<>+628(SB)/4, $0x3c091cf1
-DATA sexp<>+632(SB)/4, $0x3c091cf1
-DATA sexp<>+636(SB)/4, $0x3c091cf1
-DATA sexp<>+640(SB)/4, $0x3ab5121b
-DATA sexp<>+644(SB)/4, $0x3ab5121b
-DATA sexp<>+648(SB)/4, $0x3ab5121b
-DATA sexp<>+652(SB)/4, $0x3ab5121b
-DATA sexp<>+656(SB)/4, $0x3ab5121b
-DATA sexp<>+660(SB)/4, $0x3ab5121b
-DATA sexp<>+664(SB)/4, $0x3ab5121b
-DATA sexp<>+668(SB)/4, $0x3ab5121b
-DATA sexp<>+672(SB)/4, $0x3ab5121b
-DATA sexp<>+676(SB)/4, $0x3ab5121b
-DATA sexp<>+680(SB)/4, $0x3ab5121b
-DATA sexp<>+684(SB)/4, $0x3ab5121b
-DATA sexp<>+688(SB)/4, $0x3ab5121b
-DATA sexp<>+692(SB)/4, $0x3ab5121b
-DATA sexp<>+696(SB)/4, $0x3ab5121b
-DATA sexp<>+700(SB)/4, $0x3ab5121b
-DATA sexp<>+704(SB)/4, $0x0000007f
-DATA sexp<>+708(SB)/4, $0x0000007f
-DATA sexp<>+712(SB)/4, $0x0000007f
-DATA sexp<>+716(SB)/4, $0x0000007f
-DATA sexp<>+720(SB)/4, $0x0000007f
-DATA sexp<>+724(SB)/4, $0x0000007f
-DATA sexp<>+728(SB)/4, $0x0000007f
-DATA sexp<>+732(SB)/4, $0x0000007f
-DATA sexp<>+736(SB)/4, $0x0000007f
-DATA sexp<>+740(SB)/4, $0x0000007f
-DATA sexp<>+744(SB)/4, $0x0000007f
-DATA sexp<>+748(SB)/4, $0x0000007f
-DATA sexp<>+752(SB)/4, $0x0000007f
-DATA sexp<>+756(SB)/4, $0x0000007f
-DATA sexp<>+760(SB)/4, $0x0000007f
-DATA sexp<>+764(SB)/4, $0x0000007f
-GLOBL sexp<>(SB), RODATA|NOPTR, $768
-
-DATA scolumns<>+0(SB)/8, $0x0000000000000000
-DATA scolumns<>+8(SB)/8, $0x0000000000000001
-DATA scolumns<>+16(SB)/8, $0x0000000000000002
-DATA scolumns<>+24(SB)/8, $0x0000000000000003
-DATA scolumns<>+32(SB)/8, $0x0000000000000004
-DATA scolumns<>+40(SB)/8, $0x0000000000000005
-DATA scolumns<>+48(SB)/8, $0x0000000000000006
-DATA scolumns<>+56(SB)/8, $0x0000000000000007
-GLOBL scolumns<>(SB), RODATA|NOPTR, $64
+DATA sconstants<>+0(SB)/4, $0xc2dc0000
+DATA sconstants<>+4(SB)/4, $0xc2dc0000
+DATA sconstants<>+8(SB)/4, $0xc2dc0000
+DATA sconstants<>+12(SB)/4, $0xc2dc0000
+DATA sconstants<>+16(SB)/4, $0xc2dc0000
+DATA sconstants<>+20(SB)/4, $0xc2dc0000
+DATA sconstants<>+24(SB)/4, $0xc2dc0000
+DATA sconstants<>+28(SB)/4, $0xc2dc0000
+DATA sconstants<>+32(SB)/4, $0xc2dc0000
+DATA sconstants<>+36(SB)/4, $0xc2dc0000
+DATA sconstants<>+40(SB)/4, $0xc2dc0000
+DATA sconstants<>+44(SB)/4, $0xc2dc0000
+DATA sconstants<>+48(SB)/4, $0xc2dc0000
+DATA sconstants<>+52(SB)/4, $0xc2dc0000
+DATA sconstants<>+56(SB)/4, $0xc2dc0000
+DATA sconstants<>+60(SB)/4, $0xc2dc0000
+DATA sconstants<>+64(SB)/4, $0x42b00000
+DATA sconstants<>+68(SB)/4, $0x42b00000
+DATA sconstants<>+72(SB)/4, $0x42b00000
+DATA sconstants<>+76(SB)/4, $0x42b00000
+DATA sconstants<>+80(SB)/4, $0x42b00000
+DATA sconstants<>+84(SB)/4, $0x42b00000
+DATA sconstants<>+88(SB)/4, $0x42b00000
+DATA sconstants<>+92(SB)/4, $0x42b00000
+DATA sconstants<>+96(SB)/4, $0x42b00000
+DATA sconstants<>+100(SB)/4, $0x42b00000
+DATA sconstants<>+104(SB)/4, $0x42b00000
+DATA sconstants<>+108(SB)/4, $0x42b00000
+DATA sconstants<>+112(SB)/4, $0x42b00000
+DATA sconstants<>+116(SB)/4, $0x42b00000
+DATA sconstants<>+120(SB)/4, $0x42b00000
+DATA sconstants<>+124(SB)/4, $0x42b00000
+DATA sconstants<>+128(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+132(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+136(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+140(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+144(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+148(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+152(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+156(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+160(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+164(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+168(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+172(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+176(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+180(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+184(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+188(SB)/4, $0x3fb8aa3b
+DATA sconstants<>+192(SB)/4, $0x3f317200
+DATA sconstants<>+196(SB)/4, $0x3f317200
+DATA sconstants<>+200(SB)/4, $0x3f317200
+DATA sconstants<>+204(SB)/4, $0x3f317200
+DATA sconstants<>+208(SB)/4, $0x3f317200
+DATA sconstants<>+212(SB)/4, $0x3f317200
+DATA sconstants<>+216(SB)/4, $0x3f317200
+DATA sconstants<>+220(SB)/4, $0x3f317200
+DATA sconstants<>+224(SB)/4, $0x3f317200
+DATA sconstants<>+228(SB)/4, $0x3f317200
+DATA sconstants<>+232(SB)/4, $0x3f317200
+DATA sconstants<>+236(SB)/4, $0x3f317200
+DATA sconstants<>+240(SB)/4, $0x3f317200
+DATA sconstants<>+244(SB)/4, $0x3f317200
+DATA sconstants<>+248(SB)/4, $0x3f317200
+DATA sconstants<>+252(SB)/4, $0x3f317200
+DATA sconstants<>+256(SB)/4, $0x35bfbe8e
+DATA sconstants<>+260(SB)/4, $0x35bfbe8e
+DATA sconstants<>+264(SB)/4, $0x35bfbe8e
+DATA sconstants<>+268(SB)/4, $0x35bfbe8e
+DATA sconstants<>+272(SB)/4, $0x35bfbe8e
+DATA sconstants<>+276(SB)/4, $0x35bfbe8e
+DATA sconstants<>+280(SB)/4, $0x35bfbe8e
+DATA sconstants<>+284(SB)/4, $0x35bfbe8e
+DATA sconstants<>+288(SB)/4, $0x35bfbe8e
+DATA sconstants<>+292(SB)/4, $0x35bfbe8e
+DATA sconstants<>+296(SB)/4, $0x35bfbe8e
+DATA sconstants<>+300(SB)/4, $0x35bfbe8e
+DATA sconstants<>+304(SB)/4, $0x35bfbe8e
+DATA sconstants<>+308(SB)/4, $0x35bfbe8e
+DATA sconstants<>+312(SB)/4, $0x35bfbe8e
+DATA sconstants<>+316(SB)/4, $0x35bfbe8e
+DATA sconstants<>+320(SB)/4, $0x3f800000
+DATA sconstants<>+324(SB)/4, $0x3f800000
+DATA sconstants<>+328(SB)/4, $0x3f800000
+DATA sconstants<>+332(SB)/4, $0x3f800000
+DATA sconstants<>+336(SB)/4, $0x3f800000
+DATA sconstants<>+340(SB)/4, $0x3f800000
+DATA sconstants<>+344(SB)/4, $0x3f800000
+DATA sconstants<>+348(SB)/4, $0x3f800000
+DATA sconstants<>+352(SB)/4, $0x3f800000
+DATA sconstants<>+356(SB)/4, $0x3f800000
+DATA sconstants<>+360(SB)/4, $0x3f800000
+DATA sconstants<>+364(SB)/4, $0x3f800000
+DATA sconstants<>+368(SB)/4, $0x3f800000
+DATA sconstants<>+372(SB)/4, $0x3f800000
+DATA sconstants<>+376(SB)/4, $0x3f800000
+DATA sconstants<>+380(SB)/4, $0x3f800000
+DATA sconstants<>+384(SB)/4, $0x3efffffe
+DATA sconstants<>+388(SB)/4, $0x3efffffe
+DATA sconstants<>+392(SB)/4, $0x3efffffe
+DATA sconstants<>+396(SB)/4, $0x3efffffe
+DATA sconstants<>+400(SB)/4, $0x3efffffe
+DATA sconstants<>+404(SB)/4, $0x3efffffe
+DATA sconstants<>+408(SB)/4, $0x3efffffe
+DATA sconstants<>+412(SB)/4, $0x3efffffe
+DATA sconstants<>+416(SB)/4, $0x3efffffe
+DATA sconstants<>+420(SB)/4, $0x3efffffe
+DATA sconstants<>+424(SB)/4, $0x3efffffe
+DATA sconstants<>+428(SB)/4, $0x3efffffe
+DATA sconstants<>+432(SB)/4, $0x3efffffe
+DATA sconstants<>+436(SB)/4, $0x3efffffe
+DATA sconstants<>+440(SB)/4, $0x3efffffe
+DATA sconstants<>+444(SB)/4, $0x3efffffe
+DATA sconstants<>+448(SB)/4, $0x3e2aaa49
+DATA sconstants<>+452(SB)/4, $0x3e2aaa49
+DATA sconstants<>+456(SB)/4, $0x3e2aaa49
+DATA sconstants<>+460(SB)/4, $0x3e2aaa49
+DATA sconstants<>+464(SB)/4, $0x3e2aaa49
+DATA sconstants<>+468(SB)/4, $0x3e2aaa49
+DATA sconstants<>+472(SB)/4, $0x3e2aaa49
+DATA sconstants<>+476(SB)/4, $0x3e2aaa49
+DATA sconstants<>+480(SB)/4, $0x3e2aaa49
+DATA sconstants<>+484(SB)/4, $0x3e2aaa49
+DATA sconstants<>+488(SB)/4, $0x3e2aaa49
+DATA sconstants<>+492(SB)/4, $0x3e2aaa49
+DATA sconstants<>+496(SB)/4, $0x3e2aaa49
+DATA sconstants<>+500(SB)/4, $0x3e2aaa49
+DATA sconstants<>+504(SB)/4, $0x3e2aaa49
+DATA sconstants<>+508(SB)/4, $0x3e2aaa49
+DATA sconstants<>+512(SB)/4, $0x3d2aac79
+DATA sconstants<>+516(SB)/4, $0x3d2aac79
+DATA sconstants<>+520(SB)/4, $0x3d2aac79
+DATA sconstants<>+524(SB)/4, $0x3d2aac79
+DATA sconstants<>+528(SB)/4, $0x3d2aac79
+DATA sconstants<>+532(SB)/4, $0x3d2aac79
+DATA sconstants<>+536(SB)/4, $0x3d2aac79
+DATA sconstants<>+540(SB)/4, $0x3d2aac79
+DATA sconstants<>+544(SB)/4, $0x3d2aac79
+DATA sconstants<>+548(SB)/4, $0x3d2aac79
+DATA sconstants<>+552(SB)/4, $0x3d2aac79
+DATA sconstants<>+556(SB)/4, $0x3d2aac79
+DATA sconstants<>+560(SB)/4, $0x3d2aac79
+DATA sconstants<>+564(SB)/4, $0x3d2aac79
+DATA sconstants<>+568(SB)/4, $0x3d2aac79
+DATA sconstants<>+572(SB)/4, $0x3d2aac79
+DATA sconstants<>+576(SB)/4, $0x3c091cf1
+DATA sconstants<>+580(SB)/4, $0x3c091cf1
+DATA sconstants<>+584(SB)/4, $0x3c091cf1
+DATA sconstants<>+588(SB)/4, $0x3c091cf1
+DATA sconstants<>+592(SB)/4, $0x3c091cf1
+DATA sconstants<>+596(SB)/4, $0x3c091cf1
+DATA sconstants<>+600(SB)/4, $0x3c091cf1
+DATA sconstants<>+604(SB)/4, $0x3c091cf1
+DATA sconstants<>+608(SB)/4, $0x3c091cf1
+DATA sconstants<>+612(SB)/4, $0x3c091cf1
+DATA sconstants<>+616(SB)/4, $0x3c091cf1
+DATA sconstants<>+620(SB)/4, $0x3c091cf1
+DATA sconstants<>+624(SB)/4, $0x3c091cf1
+DATA sconstants<>+628(SB)/4, $0x3c091cf1
+DATA sconstants<>+632(SB)/4, $0x3c091cf1
+DATA sconstants<>+636(SB)/4, $0x3c091cf1
+DATA sconstants<>+640(SB)/4, $0x3ab5121b
+DATA sconstants<>+644(SB)/4, $0x3ab5121b
+DATA sconstants<>+648(SB)/4, $0x3ab5121b
+DATA sconstants<>+652(SB)/4, $0x3ab5121b
+DATA sconstants<>+656(SB)/4, $0x3ab5121b
+DATA sconstants<>+660(SB)/4, $0x3ab5121b
+DATA sconstants<>+664(SB)/4, $0x3ab5121b
+DATA sconstants<>+668(SB)/4, $0x3ab5121b
+DATA sconstants<>+672(SB)/4, $0x3ab5121b
+DATA sconstants<>+676(SB)/4, $0x3ab5121b
+DATA sconstants<>+680(SB)/4, $0x3ab5121b
+DATA sconstants<>+684(SB)/4, $0x3ab5121b
+DATA sconstants<>+688(SB)/4, $0x3ab5121b
+DATA sconstants<>+692(SB)/4, $0x3ab5121b
+DATA sconstants<>+696(SB)/4, $0x3ab5121b
+DATA sconstants<>+700(SB)/4, $0x3ab5121b
+DATA sconstants<>+704(SB)/4, $0x0000007f
+DATA sconstants<>+708(SB)/4, $0x0000007f
+DATA sconstants<>+712(SB)/4, $0x0000007f
+DATA sconstants<>+716(SB)/4, $0x0000007f
+DATA sconstants<>+720(SB)/4, $0x0000007f
+DATA sconstants<>+724(SB)/4, $0x0000007f
+DATA sconstants<>+728(SB)/4, $0x0000007f
+DATA sconstants<>+732(SB)/4, $0x0000007f
+DATA sconstants<>+736(SB)/4, $0x0000007f
+DATA sconstants<>+740(SB)/4, $0x0000007f
+DATA sconstants<>+744(SB)/4, $0x0000007f
+DATA sconstants<>+748(SB)/4, $0x0000007f
+DATA sconstants<>+752(SB)/4, $0x0000007f
+DATA sconstants<>+756(SB)/4, $0x0000007f
+DATA sconstants<>+760(SB)/4, $0x0000007f
+DATA sconstants<>+764(SB)/4, $0x0000007f
+GLOBL sconstants<>(SB), RODATA|NOPTR, $768
 
 // func smaxColumnsAVX512(rows int, n int, x *float32, ld int, top *float32)
 // Requires: AVX, AVX512F
@@ -246,7 +236,7 @@ TEXT ·sexpColumnsAVX512(SB), $0-48
 	SHLQ    $0x02, BX
 	MOVQ    shift+32(FP), SI
 	MOVQ    sum+40(FP), DI
-	LEAQ    sexp<>+0(SB), R8
+	LEAQ    sconstants<>+0(SB), R8
 	VMOVUPS (R8), Z6
 	VMOVUPS 64(R8), Z7
 	VMOVUPS 128(R8), Z16
@@ -346,7 +336,7 @@ TEXT ·sgradientRowsAVX512(SB), $0-56
 	SHLQ    $0x02, BX
 	MOVQ    shift+40(FP), SI
 	MOVQ    delta+48(FP), DI
-	LEAQ    sexp<>+0(SB), R8
+	LEAQ    sconstants<>+0(SB), R8
 	VMOVUPS (R8), Z6
 	VMOVUPS 64(R8), Z7
 	VMOVUPS 128(R8), Z16
@@ -408,7 +398,7 @@ TEXT ·scapRowsAVX512(SB), $0-44
 	MOVQ         ld+24(FP), DX
 	SHLQ         $0x02, DX
 	MOVQ         slope+32(FP), BX
-	LEAQ         sexp<>+0(SB), SI
+	LEAQ         sconstants<>+0(SB), SI
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
 	VMOVUPS      128(SI), Z16
@@ -435,7 +425,7 @@ row_9:
 column_10:
 	VMOVUPS      (CX)(SI*1), Z3
 	VDIVPS       Z8, Z3, Z3
-	VPANDND      Z3, Z9, Z0
+	VPANDNQ      Z3, Z9, Z0
 	VMULPS       Z10, Z0, Z0
 	VMAXPS       Z0, Z6, Z0
 	VMULPS       Z16, Z0, Z1
@@ -454,28 +444,28 @@ column_10:
 	VFMADD213PS  Z0, Z1, Z2
 	VSUBPS       Z10, Z2, Z0
 	VDIVPS       Z0, Z2, Z2
-	VPANDND      Z2, Z9, Z2
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z3, Z2, Z2
+	VPANDNQ      Z2, Z9, Z2
+	VPANDQ       Z9, Z3, Z3
+	VPORQ        Z3, Z2, Z2
 	VMULPS       Z8, Z2, Z3
 	VMOVUPS      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
-	JEQ          next_11
+	JE           without_11
 	VPXORD       Z0, Z0, Z0
 	VADDPS       Z19, Z0, Z0
 	VFNMADD231PS Z2, Z2, Z0
 	VMOVUPS      Z0, (BX)(SI*1)
 
-next_11:
+without_11:
 	ADDQ  $0x00000040, SI
 	SUBQ  $0x00000010, DI
 	JGT   column_10
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JEQ   next_12
+	JE    without_12
 	ADDQ  DX, BX
 
-next_12:
+without_12:
 	DECQ AX
 	JNE  row_9
 	VZEROUPPER
@@ -490,7 +480,7 @@ TEXT ·sdropRowsAVX512(SB), $0-68
 	SHLQ         $0x02, DX
 	MOVQ         columnStep+40(FP), BX
 	MOVQ         rowStep+48(FP), SI
-	LEAQ         scolumns<>+0(SB), DI
+	LEAQ         columns<>+0(SB), DI
 	VPBROADCASTQ BX, Z9
 	VPMULLQ      (DI), Z9, Z9
 	VPBROADCASTQ start+32(FP), Z0
@@ -545,153 +535,153 @@ column_14:
 	VZEROUPPER
 	RET
 
-DATA dexp<>+0(SB)/8, $0xc087c00000000000
-DATA dexp<>+8(SB)/8, $0xc087c00000000000
-DATA dexp<>+16(SB)/8, $0xc087c00000000000
-DATA dexp<>+24(SB)/8, $0xc087c00000000000
-DATA dexp<>+32(SB)/8, $0xc087c00000000000
-DATA dexp<>+40(SB)/8, $0xc087c00000000000
-DATA dexp<>+48(SB)/8, $0xc087c00000000000
-DATA dexp<>+56(SB)/8, $0xc087c00000000000
-DATA dexp<>+64(SB)/8, $0x4086280000000000
-DATA dexp<>+72(SB)/8, $0x4086280000000000
-DATA dexp<>+80(SB)/8, $0x4086280000000000
-DATA dexp<>+88(SB)/8, $0x4086280000000000
-DATA dexp<>+96(SB)/8, $0x4086280000000000
-DATA dexp<>+104(SB)/8, $0x4086280000000000
-DATA dexp<>+112(SB)/8, $0x4086280000000000
-DATA dexp<>+120(SB)/8, $0x4086280000000000
-DATA dexp<>+128(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+136(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+144(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+152(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+160(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+168(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+176(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+184(SB)/8, $0x3ff71547652b82fe
-DATA dexp<>+192(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+200(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+208(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+216(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+224(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+232(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+240(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+248(SB)/8, $0x3fe62e42fee00000
-DATA dexp<>+256(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+264(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+272(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+280(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+288(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+296(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+304(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+312(SB)/8, $0x3dea39ef35793c76
-DATA dexp<>+320(SB)/8, $0x3ff0000000000000
-DATA dexp<>+328(SB)/8, $0x3ff0000000000000
-DATA dexp<>+336(SB)/8, $0x3ff0000000000000
-DATA dexp<>+344(SB)/8, $0x3ff0000000000000
-DATA dexp<>+352(SB)/8, $0x3ff0000000000000
-DATA dexp<>+360(SB)/8, $0x3ff0000000000000
-DATA dexp<>+368(SB)/8, $0x3ff0000000000000
-DATA dexp<>+376(SB)/8, $0x3ff0000000000000
-DATA dexp<>+384(SB)/8, $0x3fe000000000000a
-DATA dexp<>+392(SB)/8, $0x3fe000000000000a
-DATA dexp<>+400(SB)/8, $0x3fe000000000000a
-DATA dexp<>+408(SB)/8, $0x3fe000000000000a
-DATA dexp<>+416(SB)/8, $0x3fe000000000000a
-DATA dexp<>+424(SB)/8, $0x3fe000000000000a
-DATA dexp<>+432(SB)/8, $0x3fe000000000000a
-DATA dexp<>+440(SB)/8, $0x3fe000000000000a
-DATA dexp<>+448(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+456(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+464(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+472(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+480(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+488(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+496(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+504(SB)/8, $0x3fc55555555554fa
-DATA dexp<>+512(SB)/8, $0x3fa555555555087d
-DATA dexp<>+520(SB)/8, $0x3fa555555555087d
-DATA dexp<>+528(SB)/8, $0x3fa555555555087d
-DATA dexp<>+536(SB)/8, $0x3fa555555555087d
-DATA dexp<>+544(SB)/8, $0x3fa555555555087d
-DATA dexp<>+552(SB)/8, $0x3fa555555555087d
-DATA dexp<>+560(SB)/8, $0x3fa555555555087d
-DATA dexp<>+568(SB)/8, $0x3fa555555555087d
-DATA dexp<>+576(SB)/8, $0x3f81111111127be9
-DATA dexp<>+584(SB)/8, $0x3f81111111127be9
-DATA dexp<>+592(SB)/8, $0x3f81111111127be9
-DATA dexp<>+600(SB)/8, $0x3f81111111127be9
-DATA dexp<>+608(SB)/8, $0x3f81111111127be9
-DATA dexp<>+616(SB)/8, $0x3f81111111127be9
-DATA dexp<>+624(SB)/8, $0x3f81111111127be9
-DATA dexp<>+632(SB)/8, $0x3f81111111127be9
-DATA dexp<>+640(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+648(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+656(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+664(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+672(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+680(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+688(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+696(SB)/8, $0x3f56c16c1842a0e3
-DATA dexp<>+704(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+712(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+720(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+728(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+736(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+744(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+752(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+760(SB)/8, $0x3f2a01a012a56626
-DATA dexp<>+768(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+776(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+784(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+792(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+800(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+808(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+816(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+824(SB)/8, $0x3efa0199a0c707d0
-DATA dexp<>+832(SB)/8, $0x3ec71df255582257
-DATA dexp<>+840(SB)/8, $0x3ec71df255582257
-DATA dexp<>+848(SB)/8, $0x3ec71df255582257
-DATA dexp<>+856(SB)/8, $0x3ec71df255582257
-DATA dexp<>+864(SB)/8, $0x3ec71df255582257
-DATA dexp<>+872(SB)/8, $0x3ec71df255582257
-DATA dexp<>+880(SB)/8, $0x3ec71df255582257
-DATA dexp<>+888(SB)/8, $0x3ec71df255582257
-DATA dexp<>+896(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+904(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+912(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+920(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+928(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+936(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+944(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+952(SB)/8, $0x3e928ad72c45c1e9
-DATA dexp<>+960(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+968(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+976(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+984(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+992(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+1000(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+1008(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+1016(SB)/8, $0x3e5ad7f6966a5c07
-DATA dexp<>+1024(SB)/8, $0x00000000000003ff
-DATA dexp<>+1032(SB)/8, $0x00000000000003ff
-DATA dexp<>+1040(SB)/8, $0x00000000000003ff
-DATA dexp<>+1048(SB)/8, $0x00000000000003ff
-DATA dexp<>+1056(SB)/8, $0x00000000000003ff
-DATA dexp<>+1064(SB)/8, $0x00000000000003ff
-DATA dexp<>+1072(SB)/8, $0x00000000000003ff
-DATA dexp<>+1080(SB)/8, $0x00000000000003ff
-GLOBL dexp<>(SB), RODATA|NOPTR, $1088
+DATA columns<>+0(SB)/8, $0x0000000000000000
+DATA columns<>+8(SB)/8, $0x0000000000000001
+DATA columns<>+16(SB)/8, $0x0000000000000002
+DATA columns<>+24(SB)/8, $0x0000000000000003
+DATA columns<>+32(SB)/8, $0x0000000000000004
+DATA columns<>+40(SB)/8, $0x0000000000000005
+DATA columns<>+48(SB)/8, $0x0000000000000006
+DATA columns<>+56(SB)/8, $0x0000000000000007
+GLOBL columns<>(SB), RODATA|NOPTR, $64
 
-DATA dcolumns<>+0(SB)/8, $0x0000000000000000
-DATA dcolumns<>+8(SB)/8, $0x0000000000000001
-DATA dcolumns<>+16(SB)/8, $0x0000000000000002
-DATA dcolumns<>+24(SB)/8, $0x0000000000000003
-DATA dcolumns<>+32(SB)/8, $0x0000000000000004
-DATA dcolumns<>+40(SB)/8, $0x0000000000000005
-DATA dcolumns<>+48(SB)/8, $0x0000000000000006
-DATA dcolumns<>+56(SB)/8, $0x0000000000000007
-GLOBL dcolumns<>(SB), RODATA|NOPTR, $64
+DATA dconstants<>+0(SB)/8, $0xc087c00000000000
+DATA dconstants<>+8(SB)/8, $0xc087c00000000000
+DATA dconstants<>+16(SB)/8, $0xc087c00000000000
+DATA dconstants<>+24(SB)/8, $0xc087c00000000000
+DATA dconstants<>+32(SB)/8, $0xc087c00000000000
+DATA dconstants<>+40(SB)/8, $0xc087c00000000000
+DATA dconstants<>+48(SB)/8, $0xc087c00000000000
+DATA dconstants<>+56(SB)/8, $0xc087c00000000000
+DATA dconstants<>+64(SB)/8, $0x4086280000000000
+DATA dconstants<>+72(SB)/8, $0x4086280000000000
+DATA dconstants<>+80(SB)/8, $0x4086280000000000
+DATA dconstants<>+88(SB)/8, $0x4086280000000000
+DATA dconstants<>+96(SB)/8, $0x4086280000000000
+DATA dconstants<>+104(SB)/8, $0x4086280000000000
+DATA dconstants<>+112(SB)/8, $0x4086280000000000
+DATA dconstants<>+120(SB)/8, $0x4086280000000000
+DATA dconstants<>+128(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+136(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+144(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+152(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+160(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+168(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+176(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+184(SB)/8, $0x3ff71547652b82fe
+DATA dconstants<>+192(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+200(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+208(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+216(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+224(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+232(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+240(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+248(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+256(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+264(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+272(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+280(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+288(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+296(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+304(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+312(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+320(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+328(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+336(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+344(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+352(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+360(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+368(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+376(SB)/8, $0x3ff0000000000000
+DATA dconstants<>+384(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+392(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+400(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+408(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+416(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+424(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+432(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+440(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+448(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+456(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+464(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+472(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+480(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+488(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+496(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+504(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+512(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+520(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+528(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+536(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+544(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+552(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+560(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+568(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+576(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+584(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+592(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+600(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+608(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+616(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+624(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+632(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+640(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+648(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+656(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+664(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+672(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+680(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+688(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+696(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+704(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+712(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+720(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+728(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+736(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+744(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+752(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+760(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+768(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+776(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+784(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+792(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+800(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+808(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+816(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+824(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+832(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+840(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+848(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+856(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+864(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+872(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+880(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+888(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+896(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+904(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+912(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+920(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+928(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+936(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+944(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+952(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+960(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+968(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+976(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+984(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+992(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1000(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1008(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1016(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1024(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1032(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1040(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1048(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1056(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1064(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1072(SB)/8, $0x00000000000003ff
+DATA dconstants<>+1080(SB)/8, $0x00000000000003ff
+GLOBL dconstants<>(SB), RODATA|NOPTR, $1088
 
 // func dmaxColumnsAVX512(rows int, n int, x *float64, ld int, top *float64)
 // Requires: AVX, AVX512F
@@ -731,7 +721,7 @@ TEXT ·dexpColumnsAVX512(SB), $0-48
 	SHLQ    $0x03, BX
 	MOVQ    shift+32(FP), SI
 	MOVQ    sum+40(FP), DI
-	LEAQ    dexp<>+0(SB), R8
+	LEAQ    dconstants<>+0(SB), R8
 	VMOVUPD (R8), Z6
 	VMOVUPD 64(R8), Z7
 	VMOVUPD 128(R8), Z16
@@ -841,7 +831,7 @@ TEXT ·dgradientRowsAVX512(SB), $0-56
 	SHLQ    $0x03, BX
 	MOVQ    shift+40(FP), SI
 	MOVQ    delta+48(FP), DI
-	LEAQ    dexp<>+0(SB), R8
+	LEAQ    dconstants<>+0(SB), R8
 	VMOVUPD (R8), Z6
 	VMOVUPD 64(R8), Z7
 	VMOVUPD 128(R8), Z16
@@ -913,7 +903,7 @@ TEXT ·dcapRowsAVX512(SB), $0-48
 	MOVQ         ld+24(FP), DX
 	SHLQ         $0x03, DX
 	MOVQ         slope+32(FP), BX
-	LEAQ         dexp<>+0(SB), SI
+	LEAQ         dconstants<>+0(SB), SI
 	VMOVUPD      (SI), Z6
 	VMOVUPD      64(SI), Z7
 	VMOVUPD      128(SI), Z16
@@ -945,7 +935,7 @@ row_23:
 column_24:
 	VMOVUPD      (CX)(SI*1), Z3
 	VDIVPD       Z8, Z3, Z3
-	VPANDND      Z3, Z9, Z0
+	VPANDNQ      Z3, Z9, Z0
 	VMULPD       Z10, Z0, Z0
 	VMAXPD       Z0, Z6, Z0
 	VMULPD       Z16, Z0, Z1
@@ -969,28 +959,28 @@ column_24:
 	VFMADD213PD  Z0, Z1, Z2
 	VSUBPD       Z10, Z2, Z0
 	VDIVPD       Z0, Z2, Z2
-	VPANDND      Z2, Z9, Z2
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z3, Z2, Z2
+	VPANDNQ      Z2, Z9, Z2
+	VPANDQ       Z9, Z3, Z3
+	VPORQ        Z3, Z2, Z2
 	VMULPD       Z8, Z2, Z3
 	VMOVUPD      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
-	JEQ          next_25
+	JE           without_25
 	VPXORD       Z0, Z0, Z0
 	VADDPD       Z19, Z0, Z0
 	VFNMADD231PD Z2, Z2, Z0
 	VMOVUPD      Z0, (BX)(SI*1)
 
-next_25:
+without_25:
 	ADDQ  $0x00000040, SI
 	SUBQ  $0x00000008, DI
 	JGT   column_24
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JEQ   next_26
+	JE    without_26
 	ADDQ  DX, BX
 
-next_26:
+without_26:
 	DECQ AX
 	JNE  row_23
 	VZEROUPPER
@@ -1005,7 +995,7 @@ TEXT ·ddropRowsAVX512(SB), $0-72
 	SHLQ         $0x03, DX
 	MOVQ         columnStep+40(FP), BX
 	MOVQ         rowStep+48(FP), SI
-	LEAQ         dcolumns<>+0(SB), DI
+	LEAQ         columns<>+0(SB), DI
 	VPBROADCASTQ BX, Z9
 	VPMULLQ      (DI), Z9, Z9
 	VPBROADCASTQ start+32(FP), Z0

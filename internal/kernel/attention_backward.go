@@ -3,10 +3,10 @@ package kernel
 import "math"
 
 // AttentionBackward computes the gradients of an attention from dout, the gradient of its output, recomputing the
-// weights from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of
-// AttentionForward with the same a. Gradients whose slice in grad is nil are
-// left out; the others are overwritten, that of a broadcast bias with the sum over the axes of the broadcast. With P the weights before dropout,
-// and Z the mask of the dropout with its factor,
+// weights from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of AttentionForward with
+// the same a. Gradients whose slice in grad is nil are left out; the others are overwritten, that of a broadcast bias
+// with the sum over the axes of the broadcast. With P the weights before dropout, and Z the mask of the dropout with
+// its factor,
 //
 //	dV = (P⊙Z)ᵀ·dOut
 //	dP = (dOut·Vᵀ)⊙Z
@@ -17,20 +17,21 @@ import "math"
 // A NaN reaches the gradients of the rows concerned, and may reach rows that share a tile with them.
 //
 // A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
-// the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not
-// depend on GOMAXPROCS.
+// the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not depend on GOMAXPROCS.
 func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
-	a.check()
-	a.checkInputs(len(in.Q), len(in.K), len(in.V))
-	a.checkGradients(len(grad.Q), len(grad.K), len(grad.V), grad.Q != nil, grad.K != nil, grad.V != nil)
-	a.checkHeads("out", len(out), a.H, a.T, a.DV, a.OutputAt)
-	a.checkHeads("dout", len(dout), a.H, a.T, a.DV, a.OutputAt)
-	if len(lse) < a.B*a.H*a.T {
-		panic("kernel: attention: lse: slice is too short")
+	checkAttention(a, out, lse, &in)
+	a.checkHeads("attention: dout", len(dout), a.H, a.T, a.DV, a.OutputAt)
+	if grad.Q != nil {
+		a.checkHeads("attention: q gradient", len(grad.Q), a.H, a.T, a.D, a.QueryAt)
 	}
-	checkAdded(a, &in, "")
+	if grad.K != nil {
+		a.checkHeads("attention: k gradient", len(grad.K), a.K, a.S, a.D, a.KeyAt)
+	}
+	if grad.V != nil {
+		a.checkHeads("attention: v gradient", len(grad.V), a.K, a.S, a.DV, a.ValueAt)
+	}
 	checkAdded(a, &grad, " gradient")
-	pool := attentionRunPool[F]()
+	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
 	r.beginBackward(grad, dout)
@@ -41,18 +42,6 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 	Parallel(n, r.grain(n, 5), r.backward)
 	r.end()
 	pool.Put(r)
-}
-
-func (a *Attention) checkGradients(q, k, v int, wantsQ, wantsK, wantsV bool) {
-	if wantsQ {
-		a.checkHeads("q gradient", q, a.H, a.T, a.D, a.QueryAt)
-	}
-	if wantsK {
-		a.checkHeads("k gradient", k, a.K, a.S, a.D, a.KeyAt)
-	}
-	if wantsV {
-		a.checkHeads("v gradient", v, a.K, a.S, a.DV, a.ValueAt)
-	}
 }
 
 func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
@@ -155,7 +144,7 @@ type backwardTiles[F Float] struct {
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
-	pool := attentionTilePool[F]()
+	pool := poolOf[F](&attentionTilePools)
 	w := backwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
 	slope := 0
 	if r.Softcap > 0 {

@@ -69,7 +69,8 @@ func BenchmarkAttention(b *testing.B) {
 	for _, s := range attentionShapes {
 		b.Run("float32/"+s.String(), func(b *testing.B) { benchmarkAttention[float32](b, s) })
 	}
-	b.Run("float64/"+attentionShapes[0].String(), func(b *testing.B) { benchmarkAttention[float64](b, attentionShapes[0]) })
+	s := attentionShapes[0]
+	b.Run("float64/"+s.String(), func(b *testing.B) { benchmarkAttention[float64](b, s) })
 }
 
 func benchmarkAttention[F Float](b *testing.B, s attentionShape) {
@@ -105,20 +106,34 @@ func benchmarkAttention[F Float](b *testing.B, s attentionShape) {
 type composed[F Float] struct {
 	s                attentionShape
 	weights, dw, aux []F // (B,H,T,T)
-	batch            Batch
-	at, square       Strides
 }
 
 func newComposed[F Float](s attentionShape) *composed[F] {
-	c := &composed[F]{s: s, batch: Batch{1, s.b, s.h}, at: Strides{0, s.t * s.h * s.d, s.d}, square: Strides{0, s.h * s.t * s.t, s.t * s.t}}
 	n := s.b * s.h * s.t * s.t
-	c.weights, c.dw, c.aux = make([]F, n), make([]F, n), make([]F, n)
-	return c
+	return &composed[F]{s: s, weights: make([]F, n), dw: make([]F, n), aux: make([]F, n)}
+}
+
+// scores computes out ← α·x·yᵀ for the heads of x and y (B,T,H·D).
+func (c *composed[F]) scores(out []F, alpha F, x, y []F) {
+	t, d, ld := c.s.t, c.s.d, c.s.h*c.s.d
+	for b := range c.s.b {
+		x, y, out := x[b*t*ld:], y[b*t*ld:], out[b*c.s.h*t*t:]
+		GemmStrided(c.s.h, NoTrans, Trans, t, t, d, alpha, x, ld, d, y, ld, d, 0, out, t, t*t)
+	}
+}
+
+// weigh computes out ← α·op(weights)·x for the heads of x and out (B,T,H·D).
+func (c *composed[F]) weigh(out []F, alpha F, trans Transpose, weights, x []F) {
+	t, d, ld := c.s.t, c.s.d, c.s.h*c.s.d
+	for b := range c.s.b {
+		weights, x, out := weights[b*c.s.h*t*t:], x[b*t*ld:], out[b*t*ld:]
+		GemmStrided(c.s.h, trans, NoTrans, t, d, t, alpha, weights, t, t*t, x, ld, d, 0, out, ld, d)
+	}
 }
 
 func (c *composed[F]) forward(p *attentionProblem[F]) {
-	t, d, ld := c.s.t, c.s.d, c.s.h*c.s.d
-	GemmBatch(c.batch, NoTrans, Trans, t, t, d, F(p.a.Scale), p.in.Q, ld, c.at, p.in.K, ld, c.at, 0, c.aux, t, c.square)
+	t := c.s.t
+	c.scores(c.aux, F(p.a.Scale), p.in.Q, p.in.K)
 	if c.s.causal {
 		for row := range c.s.b * c.s.h * t {
 			line := c.aux[row*t:][:t]
@@ -128,14 +143,13 @@ func (c *composed[F]) forward(p *attentionProblem[F]) {
 		}
 	}
 	Softmax(c.weights, c.aux, t)
-	GemmBatch(c.batch, NoTrans, NoTrans, t, d, t, 1, c.weights, t, c.square, p.in.V, ld, c.at, 0, p.out, ld, c.at)
+	c.weigh(p.out, 1, NoTrans, c.weights, p.in.V)
 }
 
 func (c *composed[F]) backward(p *attentionProblem[F]) {
-	t, d, ld := c.s.t, c.s.d, c.s.h*c.s.d
-	GemmBatch(c.batch, Trans, NoTrans, t, d, t, 1, c.weights, t, c.square, p.dout, ld, c.at, 0, p.grad.V, ld, c.at)
-	GemmBatch(c.batch, NoTrans, Trans, t, t, d, 1, p.dout, ld, c.at, p.in.V, ld, c.at, 0, c.aux, t, c.square)
-	SoftmaxBackward(c.dw, c.weights, c.aux, t)
-	GemmBatch(c.batch, NoTrans, NoTrans, t, d, t, F(p.a.Scale), c.dw, t, c.square, p.in.K, ld, c.at, 0, p.grad.Q, ld, c.at)
-	GemmBatch(c.batch, Trans, NoTrans, t, d, t, F(p.a.Scale), c.dw, t, c.square, p.in.Q, ld, c.at, 0, p.grad.K, ld, c.at)
+	c.weigh(p.grad.V, 1, Trans, c.weights, p.dout)
+	c.scores(c.aux, 1, p.dout, p.in.V)
+	SoftmaxBackward(c.dw, c.weights, c.aux, c.s.t)
+	c.weigh(p.grad.Q, F(p.a.Scale), NoTrans, c.dw, p.in.K)
+	c.weigh(p.grad.K, F(p.a.Scale), Trans, c.dw, p.in.Q)
 }

@@ -11,26 +11,14 @@ import "math"
 // read. A NaN or ∞ in a value reaches only the rows to which Visible shows it. The bits of the result do not
 // depend on GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
-	a.check()
-	a.checkInputs(len(in.Q), len(in.K), len(in.V))
-	a.checkHeads("out", len(out), a.H, a.T, a.DV, a.OutputAt)
-	if len(lse) < a.B*a.H*a.T {
-		panic("kernel: attention: lse: slice is too short")
-	}
-	checkAdded(a, &in, "")
-	pool := attentionRunPool[F]()
+	checkAttention(a, out, lse, &in)
+	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
 	n := r.B * r.H * r.blocks()
 	Parallel(n, r.grain(n, 2), r.forward)
 	r.end()
 	pool.Put(r)
-}
-
-func (a *Attention) checkInputs(q, k, v int) {
-	a.checkHeads("q", q, a.H, a.T, a.D, a.QueryAt)
-	a.checkHeads("k", k, a.K, a.S, a.D, a.KeyAt)
-	a.checkHeads("v", v, a.K, a.S, a.DV, a.ValueAt)
 }
 
 // forwardTiles is the memory for a block of queries.
@@ -45,7 +33,7 @@ type forwardTiles[F Float] struct {
 
 // forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
 func (r *attentionRun[F]) forwardTasks(lo, hi int) {
-	pool := attentionTilePool[F]()
+	pool := poolOf[F](&attentionTilePools)
 	w := forwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
 	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last},
 		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,

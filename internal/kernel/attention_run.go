@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -26,8 +25,8 @@ type attentionRun[F Float] struct {
 	Attention
 	in, grad       QKV[F]
 	out, dout, lse []F
-	visible        [][2]int // the keys lo ≤ s < hi that Visible leaves to every query (B,T); none if it is nil
-	spans          []span   // of every block of queries (B,blocks)
+	lo, hi         []int  // the keys lo ≤ s < hi that Visible leaves to every query (B,T)
+	spans          []span // of every block of queries (B,blocks)
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T)
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
@@ -42,10 +41,7 @@ type attentionRun[F Float] struct {
 // the keys allLo ≤ s < allHi.
 type span struct{ lo, hi, allLo, allHi int }
 
-var (
-	attentionRuns32 = sync.Pool{New: newAttentionRun[float32]}
-	attentionRuns64 = sync.Pool{New: newAttentionRun[float64]}
-)
+var attentionRuns = pools{{New: newAttentionRun[float32]}, {New: newAttentionRun[float64]}}
 
 func newAttentionRun[F Float]() any {
 	r := new(attentionRun[F])
@@ -53,22 +49,12 @@ func newAttentionRun[F Float]() any {
 	return r
 }
 
-func attentionRunPool[F Float]() *sync.Pool {
-	if sizeOf[F]() == 4 {
-		return &attentionRuns32
-	}
-	return &attentionRuns64
-}
-
 // begin stores the arguments and determines which keys each block of queries sees.
 func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
-	if r.Visible != nil {
-		r.visible = resize(r.visible, r.B*r.T)
-		for i := range r.visible {
-			lo, hi := r.Attention.keys(i/r.T, i%r.T)
-			r.visible[i] = [2]int{lo, hi}
-		}
+	r.lo, r.hi = resize(r.lo, r.B*r.T), resize(r.hi, r.B*r.T)
+	for i := range r.lo {
+		r.lo[i], r.hi[i] = r.keys(i/r.T, i%r.T)
 	}
 	n := r.blocks()
 	r.spans = resize(r.spans, r.B*n)
@@ -103,7 +89,7 @@ func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 	}
 	s := span{allHi: r.S}
 	for t := t0; t < t1; t++ {
-		lo, hi := r.visible[b*r.T+t][0], r.visible[b*r.T+t][1]
+		lo, hi := r.lo[b*r.T+t], r.hi[b*r.T+t]
 		switch {
 		case lo == hi:
 		case s.lo == s.hi:
@@ -149,20 +135,15 @@ func resize[E any](s []E, n int) []E {
 // attentionTiles is the memory of one worker: a few blocks whose size does not depend on T and S.
 type attentionTiles[F Float] struct {
 	memory []F
-	lo, hi [queryBlock]int // the keys that Visible leaves to each query of the block
+	lo, hi []int // the keys that Visible leaves to each query of the block
 	// The answers of Shown for a tile: which queries do not see all keys, and what each of those sees.
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool
 }
 
-var attentionTiles32, attentionTiles64 = sync.Pool{New: func() any { return new(attentionTiles[float32]) }},
-	sync.Pool{New: func() any { return new(attentionTiles[float64]) }}
-
-func attentionTilePool[F Float]() *sync.Pool {
-	if sizeOf[F]() == 4 {
-		return &attentionTiles32
-	}
-	return &attentionTiles64
+var attentionTilePools = pools{
+	{New: func() any { return new(attentionTiles[float32]) }},
+	{New: func() any { return new(attentionTiles[float64]) }},
 }
 
 // cut divides the memory into slices of the given lengths, each beginning on a line of the cache if the
@@ -172,8 +153,7 @@ func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
 	for _, n := range lengths {
 		total += wholeVectors(n)
 	}
-	w.memory = resize(w.memory, max(total, 1<<13)) // large memory begins on a page
-	rest := w.memory
+	rest := room(&w.memory, total)
 	for i, n := range lengths {
 		*slices[i] = rest[:n:n]
 		rest = rest[wholeVectors(n):]
@@ -187,14 +167,7 @@ func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
 // look sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
 func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
-	for t := range rows {
-		if r.Visible == nil {
-			w.lo[t], w.hi[t] = 0, r.S
-			continue
-		}
-		v := &r.visible[b*r.T+t0+t]
-		w.lo[t], w.hi[t] = v[0], v[1]
-	}
+	w.lo, w.hi = r.lo[b*r.T+t0:][:rows], r.hi[b*r.T+t0:][:rows]
 }
 
 // seeing returns the range of queries, of the first rows, outside which none sees any of the keys [s0,s1), and

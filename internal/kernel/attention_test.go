@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -19,6 +20,31 @@ type attentionProblem[F Float] struct {
 	rand                *rand.Rand
 	sizeQ, sizeK, sizeV int
 	sizeOut, sizeB      int
+}
+
+// newAttentionProblem makes an attention in contiguous (B,T,H·D) slices; if biased, with both biases and
+// sinks for each head, which the batch shares.
+func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F] {
+	a.Scale = 1 / math.Sqrt(float64(a.D))
+	a.QueryAt, a.KeyAt = HeadsInRow(a.H, a.T, a.D), HeadsInRow(a.K, a.S, a.D)
+	a.ValueAt, a.OutputAt = HeadsInRow(a.K, a.S, a.DV), HeadsInRow(a.H, a.T, a.DV)
+	p := &attentionProblem[F]{
+		a: &a, rand: rand.New(rand.NewPCG(5, 6)),
+		sizeQ: a.B * a.T * a.H * a.D, sizeK: a.B * a.S * a.K * a.D,
+		sizeV: a.B * a.S * a.K * a.DV, sizeOut: a.B * a.T * a.H * a.DV,
+	}
+	if biased {
+		s := a.S - a.Unbiased
+		a.BiasAt = BiasLayout{Head: a.T * s, Query: s, Key: 1}
+		a.RelativeAt = RelativeLayout{Head: a.T + s - 1, Zero: s - 1}
+		n := a.H * (a.T + s - 1)
+		p.in.Relative, p.grad.Relative = normals[F](p.rand, n), make([]F, n)
+		p.in.Sinks, p.grad.Sinks = normals[F](p.rand, a.H), make([]F, a.H)
+		p.sizeB = a.H * a.T * s
+		p.in.Bias, p.grad.Bias = normals[F](p.rand, p.sizeB), make([]F, p.sizeB)
+	}
+	p.fill()
+	return p
 }
 
 // visibleRules are rules for T queries and S keys, by name.
@@ -47,7 +73,10 @@ func visibleRules(r *rand.Rand, batch, t, s int) map[string]func(b, t int) (int,
 	}
 }
 
-var ruleNames = []string{"all", "causal", "causal-last", "anti-causal", "window", "both-sides", "prefix", "lengths", "some-queries", "any", "nothing"}
+var ruleNames = []string{
+	"all", "causal", "causal-last", "anti-causal", "window", "both-sides", "prefix", "lengths", "some-queries", "any",
+	"nothing",
+}
 
 // shownRules are rules for what Visible leaves, by name.
 func shownRules(r *rand.Rand, a *Attention) map[string]ShownFunc {
@@ -141,7 +170,12 @@ func (p *attentionProblem[F]) drawBias(t *rapid.T) {
 		step *int
 		n    int
 		name string
-	}{{&at.Key, a.S, "S"}, {&at.Query, a.T, "T"}, {&at.Head, a.H, "H"}, {&at.Batch, a.B, "B"}} {
+	}{
+		{step: &at.Key, n: a.S, name: "S"},
+		{step: &at.Query, n: a.T, name: "T"},
+		{step: &at.Head, n: a.H, name: "H"},
+		{step: &at.Batch, n: a.B, name: "B"},
+	} {
 		if rapid.IntRange(0, 2).Draw(t, "bias over "+axis.name) > 0 {
 			*axis.step = step
 			step *= axis.n
@@ -188,8 +222,9 @@ func (p *attentionProblem[F]) tolerance(n *naive) float64 {
 	return eps * (40 + 6*n.scoreAbs)
 }
 
-// close compares what lies in a layout with the reference, and sees that nothing else was written.
-func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, heads, rows, width int, at HeadLayout, want, abs []float64, tol float64) {
+// close compares what lies in a layout with the reference, and checks that nothing else was written.
+func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, heads, rows, width int, at HeadLayout,
+	want, abs []float64, tol float64) {
 	written := make([]bool, len(got))
 	i := 0
 	for b := range p.a.B {
@@ -198,7 +233,8 @@ func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, he
 				for d := range width {
 					at := at.at(b, h, r) + d
 					written[at] = true
-					p.equal(t, fmt.Sprintf("%s of batch %d, head %d, row %d, column %d", name, b, h, r, d), got[at], want[i], abs[i], tol)
+					element := fmt.Sprintf("%s of batch %d, head %d, row %d, column %d", name, b, h, r, d)
+					p.equal(t, element, got[at], want[i], abs[i], tol)
 					i++
 				}
 			}
@@ -242,7 +278,8 @@ func (p *attentionProblem[F]) verify(t require.TestingT) {
 
 // closeSums compares the gradient of a bias, of which element i of (B,H,T,S) uses the one at index; those that
 // none uses hold unused.
-func (p *attentionProblem[F]) closeSums(t require.TestingT, name string, got []F, n *naive, index func(*Attention, int) int, tol float64, unused F) {
+func (p *attentionProblem[F]) closeSums(t require.TestingT, name string, got []F, n *naive,
+	index func(*Attention, int) int, tol float64, unused F) {
 	want, abs, used := make([]float64, len(got)), make([]float64, len(got)), make([]bool, len(got))
 	for i, v := range n.db {
 		if !isBiased(p.a, i) {
@@ -263,17 +300,84 @@ func (p *attentionProblem[F]) closeSums(t require.TestingT, name string, got []F
 }
 
 func TestAttentionAgainstNaive(t *testing.T) {
-	for _, p := range paths() {
-		t.Run(p.String()+"/float64", func(t *testing.T) { testAgainstNaive[float64](t, p) })
-		t.Run(p.String()+"/float32", func(t *testing.T) { testAgainstNaive[float32](t, p) })
-	}
+	onPaths(t, testAgainstNaive[float32], testAgainstNaive[float64])
 }
 
 func testAgainstNaive[F Float](t *testing.T, p path) {
-	onPath(t, p)
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawProblem[F](t)
 		x.run()
 		x.verify(t)
 	})
+}
+
+func TestAttentionEmpty(t *testing.T) {
+	for _, a := range []Attention{
+		{B: 0, H: 2, K: 1, T: 3, S: 4, D: 5, DV: 6},
+		{B: 1, H: 0, K: 1, T: 3, S: 4, D: 5, DV: 6},
+		{B: 1, H: 2, K: 1, T: 0, S: 4, D: 5, DV: 6},
+		{B: 1, H: 2, K: 1, T: 3, S: 0, D: 5, DV: 6},
+		{B: 1, H: 2, K: 1, T: 3, S: 4, D: 0, DV: 6},
+		{B: 1, H: 2, K: 1, T: 3, S: 4, D: 5, DV: 0},
+	} {
+		p := newAttentionProblem[float64](a, true)
+		p.a.Scale = 1
+		p.run()
+		p.verify(t)
+	}
+}
+
+func TestAttentionPanicsBeforeItWrites(t *testing.T) {
+	type problem = attentionProblem[float64]
+	type row struct {
+		want   string
+		change func(p *problem)
+	}
+	check := func(r row, call func(p *problem)) {
+		p := newAttentionProblem[float64](Attention{B: 2, H: 4, K: 2, T: 3, S: 5, D: 6, DV: 7}, true)
+		r.change(p)
+		assert.PanicsWithValue(t, "kernel: attention: "+r.want, func() { call(p) })
+		for _, x := range [][]float64{p.out, p.lse, p.grad.Q} {
+			for _, v := range x {
+				assert.NotEqual(t, v, v)
+			}
+		}
+	}
+	forward := func(p *problem) { AttentionForward(p.a, p.out, p.lse, p.in) }
+	backward := func(p *problem) { AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in) }
+	for _, r := range []row{
+		{want: "negative dimension", change: func(p *problem) { p.a.S = -1 }},
+		{want: "the key/value heads do not divide the query heads", change: func(p *problem) { p.a.K = 3 }},
+		{want: "the key/value heads do not divide the query heads", change: func(p *problem) { p.a.K = 0 }},
+		{want: "softcap or dropout outside its range", change: func(p *problem) { p.a.Softcap = math.NaN() }},
+		{want: "softcap or dropout outside its range", change: func(p *problem) { p.a.Dropout.P = 1 }},
+		{want: "q: slice is too short", change: func(p *problem) { p.in.Q = p.in.Q[1:] }},
+		{want: "k: slice is too short", change: func(p *problem) { p.in.K = p.in.K[1:] }},
+		{want: "v: slice is too short", change: func(p *problem) { p.in.V = p.in.V[1:] }},
+		{want: "v: negative stride", change: func(p *problem) { p.a.ValueAt.Row = -1 }},
+		{want: "k: slice is too short", change: func(p *problem) { p.a.KeyAt.Head = math.MaxInt }},
+		{want: "bias: slice is too short", change: func(p *problem) { p.in.Bias = p.in.Bias[1:] }},
+		{want: "relative bias: slice is too short", change: func(p *problem) { p.in.Relative = p.in.Relative[1:] }},
+		{want: "relative bias: slice is too short", change: func(p *problem) { p.a.RelativeAt.Zero-- }},
+		{want: "sinks: slice is too short", change: func(p *problem) { p.in.Sinks = p.in.Sinks[1:] }},
+		{want: "out: slice is too short", change: func(p *problem) { p.out = p.out[1:] }},
+		{want: "lse: slice is too short", change: func(p *problem) { p.lse = p.lse[:23] }},
+	} {
+		check(r, forward)
+		check(r, backward)
+	}
+	for _, r := range []row{
+		{want: "dout: slice is too short", change: func(p *problem) { p.dout = nil }},
+		{want: "q gradient: slice is too short", change: func(p *problem) { p.grad.Q = p.grad.Q[1:] }},
+		{want: "k gradient: slice is too short", change: func(p *problem) { p.grad.K = p.grad.K[1:] }},
+		{want: "v gradient: slice is too short", change: func(p *problem) { p.grad.V = p.grad.V[1:] }},
+		{want: "bias gradient: slice is too short", change: func(p *problem) { p.grad.Bias = p.grad.Bias[1:] }},
+		{
+			want:   "relative bias gradient: slice is too short",
+			change: func(p *problem) { p.grad.Relative = p.grad.Relative[1:] },
+		},
+		{want: "sinks gradient: slice is too short", change: func(p *problem) { p.grad.Sinks = p.grad.Sinks[1:] }},
+	} {
+		check(r, backward)
+	}
 }

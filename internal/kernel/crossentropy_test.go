@@ -33,7 +33,8 @@ func testCrossEntropy[F Float](t *testing.T, eps float64) {
 					if target < 0 {
 						want = 0
 					}
-					require.InDelta(t, want, float64(dx[i*cols+j]), eps*float64(cols+8+int(2*spread)), "%v, row %d, column %d", s, i, j)
+					got, tol := float64(dx[i*cols+j]), eps*float64(cols+8+int(2*spread))
+					require.InDelta(t, want, got, tol, "%v, row %d, column %d", s, i, j)
 				}
 				if target >= 0 {
 					top, sum := math.Inf(-1), 0.0
@@ -68,12 +69,12 @@ func TestCrossEntropyOfSpecialRows(t *testing.T) {
 			x    []float64
 			loss string
 		}{
-			{[]float64{-inf, 5, -inf}, "finite"},
-			{[]float64{5, -inf, -inf}, "+Inf"}, // the target is impossible
-			{[]float64{-inf, -inf, -inf}, "NaN"},
-			{[]float64{nan, 0, 0}, "NaN"},
-			{[]float64{0, 0, nan}, "NaN"},
-			{[]float64{0, inf, 0}, "NaN"},
+			{x: []float64{-inf, 5, -inf}, loss: "finite"},
+			{x: []float64{5, -inf, -inf}, loss: "+Inf"}, // the target is impossible
+			{x: []float64{-inf, -inf, -inf}, loss: "NaN"},
+			{x: []float64{nan, 0, 0}, loss: "NaN"},
+			{x: []float64{0, 0, nan}, loss: "NaN"},
+			{x: []float64{0, inf, 0}, loss: "NaN"},
 		} {
 			dx := make([]float64, 6)
 			x := append(c.x, 0, 0, 0) // a row beside it, which nothing reaches
@@ -102,16 +103,16 @@ func TestLogSumExp(t *testing.T) {
 		x    []float64
 		want float64
 	}{
-		{[]float64{0}, 0},
-		{[]float64{0, 0}, math.Ln2},
-		{[]float64{1, 2, 3}, math.Log(math.E + math.E*math.E + math.E*math.E*math.E)},
-		{[]float64{1e4, 1e4}, 1e4 + math.Ln2},
-		{[]float64{-1e4, -1e4}, -1e4 + math.Ln2},
-		{[]float64{-inf, 5}, 5},
-		{[]float64{-inf, -inf}, -inf},
-		{[]float64{inf, 0}, inf},
-		{[]float64{nan, 0}, nan},
-		{[]float64{0, nan, -inf}, nan},
+		{x: []float64{0}, want: 0},
+		{x: []float64{0, 0}, want: math.Ln2},
+		{x: []float64{1, 2, 3}, want: math.Log(math.E + math.E*math.E + math.E*math.E*math.E)},
+		{x: []float64{1e4, 1e4}, want: 1e4 + math.Ln2},
+		{x: []float64{-1e4, -1e4}, want: -1e4 + math.Ln2},
+		{x: []float64{-inf, 5}, want: 5},
+		{x: []float64{-inf, -inf}, want: -inf},
+		{x: []float64{inf, 0}, want: inf},
+		{x: []float64{nan, 0}, want: nan},
+		{x: []float64{0, nan, -inf}, want: nan},
 	} {
 		got := rowLogSumExp(c.x)
 		if math.IsNaN(c.want) || math.IsInf(c.want, 0) {

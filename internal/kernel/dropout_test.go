@@ -3,7 +3,6 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +11,9 @@ import (
 // The first outputs of SplitMix64 from the state 1234567, as its authors' program
 // prints them.
 func TestMixIsSplitMix64(t *testing.T) {
-	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
+	for i, want := range []uint64{
+		6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
+	} {
 		require.Equal(t, want, mix(1234567+uint64(i+1)*golden))
 	}
 }
@@ -35,9 +36,9 @@ func TestDropoutMaskNeverChanges(t *testing.T) {
 		site int
 		want string
 	}{
-		{0.5, 0, 0, ".#..#...#.#.#####.#.####.##..###...#.....#...##....##..##.####.."},
-		{0.5, 123, 1, "#.###.#...#.#..##...#...#...##...##..###.#.#.#..#.#######.#..###"},
-		{0.1, -5, 7, "#######.#####.##.#########.##.#.###.#######.#######.############"},
+		{p: 0.5, key: 0, site: 0, want: ".#..#...#.#.#####.#.####.##..###...#.....#...##....##..##.####.."},
+		{p: 0.5, key: 123, site: 1, want: "#.###.#...#.#..##...#...#...##...##..###.#.#.#..#.#######.#..###"},
+		{p: 0.1, key: -5, site: 7, want: "#######.#####.##.#########.##.#.###.#######.#######.############"},
 	} {
 		var got string
 		for _, v := range dropOnes(64, c.p, c.key, c.site) {
@@ -58,9 +59,8 @@ func TestDropoutIsAFunctionOfTheIndex(t *testing.T) {
 	long := dropOnes(n, 0.3, 9, 4)
 	require.Equal(t, long[:1000], dropOnes(1000, 0.3, 9, 4))
 	for _, procs := range []int{1, 3} {
-		before := runtime.GOMAXPROCS(procs)
+		setProcs(t, procs)
 		require.Equal(t, long, dropOnes(n, 0.3, 9, 4))
-		runtime.GOMAXPROCS(before)
 	}
 	x, y := make([]float32, n), make([]float32, n)
 	for i := range x {

@@ -42,8 +42,9 @@ func eachSingle(from, to float32, step uint32, f func(x []float32)) {
 	f(block)
 }
 
-// worstSingle is the greatest error of a function over float32 numbers of both signs up to most.
-func worstSingle(most float32, step uint32, f func(y, x []float32), want func(x float64) float64) (worst float64, at float32) {
+// worstSingle returns the greatest error of a function over float32 numbers of both signs up to most.
+func worstSingle(most float32, step uint32, f func(y, x []float32), want func(x float64) float64) (
+	worst float64, at float32) {
 	y := make([]float32, 4096)
 	for _, from := range []float32{0, float32(math.Copysign(0, -1))} {
 		eachSingle(from, float32(math.Copysign(float64(most), float64(1/from))), step, func(x []float32) {
@@ -97,7 +98,9 @@ func TestExpSingleIsWithinOneUnit(t *testing.T) {
 
 func TestExpDoubleIsWithinOneOrTwoUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
-	x := []float64{0, math.Copysign(0, -1), 1, -1, 5e-324, 709.78, 709.79, -708.39, -708.4, -745.1, -745.2, math.Ln2 / 2, 1e-300}
+	x := []float64{
+		0, math.Copysign(0, -1), 1, -1, 5e-324, 709.78, 709.79, -708.39, -708.4, -745.1, -745.2, math.Ln2 / 2, 1e-300,
+	}
 	for range 4000 {
 		x = append(x, r.NormFloat64(), (r.Float64()-0.5)*1500, -708-40*r.Float64())
 	}
@@ -124,15 +127,26 @@ func TestExpDoubleIsWithinOneOrTwoUnits(t *testing.T) {
 
 func testExpSpecial[F Float](t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range [][2]float64{{-inf, 0}, {inf, inf}, {nan, nan}, {0, 1}, {math.Copysign(0, -1), 1}, {-math.MaxFloat32, 0}, {math.MaxFloat32, inf}, {-1000, 0}, {1000, inf}} {
+	for _, c := range []struct{ x, want float64 }{
+		{x: -inf, want: 0},
+		{x: inf, want: inf},
+		{x: nan, want: nan},
+		{x: 0, want: 1},
+		{x: math.Copysign(0, -1), want: 1},
+		{x: -math.MaxFloat32, want: 0},
+		{x: math.MaxFloat32, want: inf},
+		{x: -1000, want: 0},
+		{x: 1000, want: inf},
+	} {
 		for n := 1; n < 20; n++ { // whole vectors, and the rest of one
 			x, y := make([]F, n), make([]F, n)
-			x[n-1] = F(c[0])
+			x[n-1] = F(c.x)
 			Exp(y, x)
 			for i, v := range y[:n-1] {
 				require.Equal(t, F(1), v, "%v at %d of %d", c, i, n)
 			}
-			require.True(t, y[n-1] == F(c[1]) || y[n-1] != y[n-1] && c[1] != c[1], "exp %v = %v, want %v", c[0], y[n-1], c[1])
+			same := y[n-1] == F(c.want) || y[n-1] != y[n-1] && c.want != c.want
+			require.True(t, same, "exp %v: got %v, want %v", c.x, y[n-1], c.want)
 		}
 	}
 }

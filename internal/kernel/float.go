@@ -1,6 +1,9 @@
 package kernel
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Float is the element type of every kernel.
 type Float interface{ float32 | float64 }
@@ -10,3 +13,8 @@ func sizeOf[F Float]() int {
 	var zero F
 	return int(unsafe.Sizeof(zero))
 }
+
+// pools keep values for reuse: one for float32 and one for float64.
+type pools [2]sync.Pool
+
+func poolOf[F Float](p *pools) *sync.Pool { return &p[sizeOf[F]()/8] }

@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"runtime"
-	"sync"
-)
+import "runtime"
 
 // leastWork returns the number of multiply-adds below which starting another goroutine costs more than it brings.
 func (p path) leastWork() float64 {
@@ -16,25 +13,23 @@ func (p path) leastWork() float64 {
 // tasks is a batch of products cut into blocks of C that are computed independently.
 type tasks[F Float] struct {
 	path                path
-	batch               Batch
 	product             product[F]
-	stepA, stepB, stepC Strides
+	stepA, stepB, stepC int // from one product of the batch to the next
 	down, across        int // blocks of each product
 	run                 func(lo, hi int)
 }
 
-// runBatch computes a batch of products that differ in the place of their matrices only.
-func runBatch[F Float](p path, batch Batch, g *product[F], stepA, stepB, stepC Strides) {
-	count := batch[0] * batch[1] * batch[2]
+// runBatch computes count products whose matrices lie the given steps apart.
+func runBatch[F Float](p path, count int, g *product[F], stepA, stepB, stepC int) {
 	work := float64(g.m) * float64(g.n) * float64(max(g.k, 1))
 	if count == 1 && g.m <= maxRows[F]() && work < 2*p.leastWork() {
 		g.compute(p)
 		return
 	}
 	workers := runtime.GOMAXPROCS(0)
-	pool := taskPool[F]()
+	pool := poolOf[F](&taskPools)
 	t := pool.Get().(*tasks[F])
-	t.path, t.batch, t.product, t.stepA, t.stepB, t.stepC = p, batch, *g, stepA, stepB, stepC
+	t.path, t.product, t.stepA, t.stepB, t.stepC = p, *g, stepA, stepB, stepC
 	t.cut(count, workers, work)
 	n := count * t.down * t.across
 	each := work / float64(t.down*t.across)
@@ -90,10 +85,10 @@ func (t *tasks[F]) do(lo, hi int) {
 			continue
 		}
 		one := *g
-		one.c.data = g.c.data[t.stepC.offset(t.batch, which):]
+		one.c.data = g.c.data[which*t.stepC:]
 		if g.k > 0 {
-			one.a.data = g.a.data[t.stepA.offset(t.batch, which):]
-			one.b.data = g.b.data[t.stepB.offset(t.batch, which):]
+			one.a.data = g.a.data[which*t.stepA:]
+			one.b.data = g.b.data[which*t.stepB:]
 		}
 		one = one.part(i0, i1, j0, j1)
 		one.compute(t.path)
@@ -105,22 +100,10 @@ func cutAt(i, parts, n, unit int) int {
 	return min(block(i, parts, (n+unit-1)/unit)*unit, n)
 }
 
-// offset returns where matrix i of the batch begins, counting with the last level fastest.
-func (s *Strides) offset(b Batch, i int) int {
-	return i/(b[1]*b[2])*s[0] + i/b[2]%b[1]*s[1] + i%b[2]*s[2]
-}
-
-var tasks32, tasks64 = sync.Pool{New: newTasks[float32]}, sync.Pool{New: newTasks[float64]}
+var taskPools = pools{{New: newTasks[float32]}, {New: newTasks[float64]}}
 
 func newTasks[F Float]() any {
 	t := new(tasks[F])
 	t.run = t.do
 	return t
-}
-
-func taskPool[F Float]() *sync.Pool {
-	if sizeOf[F]() == 4 {
-		return &tasks32
-	}
-	return &tasks64
 }

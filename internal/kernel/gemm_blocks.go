@@ -16,7 +16,7 @@ func (g *product[F]) tiles(p path) {
 	width := 2 * lanes
 	var w *workspace[F]
 	if g.packA || g.packB || g.n%width != 0 || g.c.col != 1 {
-		pool := workspacePool[F]()
+		pool := poolOf[F](&workspaces)
 		w = pool.Get().(*workspace[F])
 		defer pool.Put(w)
 	}
@@ -110,7 +110,7 @@ const dotRows = 256
 
 // dots computes the single column of a product whose rows of A are contiguous.
 func (g *product[F]) dots(p path) {
-	pool := workspacePool[F]()
+	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	defer pool.Put(w)
 	x := g.b.data

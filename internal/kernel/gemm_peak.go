@@ -30,9 +30,8 @@ func PeakFMA[F Float](about time.Duration) float64 {
 
 // fmaLoopGo keeps eight sums going.
 func fmaLoopGo[F Float](n int) {
-	var s [8]F
+	var s0, s1, s2, s3, s4, s5, s6, s7 F
 	x, y := F(n&1), F(n&3)
-	s0, s1, s2, s3, s4, s5, s6, s7 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
 	for range n {
 		s0 += x * y
 		s1 += x * y

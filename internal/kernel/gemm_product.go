@@ -1,7 +1,5 @@
 package kernel
 
-import "sync"
-
 // matrix is a view of numbers in memory: element (i,j) is data[i·row+j·col].
 type matrix[F Float] struct {
 	data     []F
@@ -114,14 +112,9 @@ func (g *product[F]) scale() {
 // workspace is memory for copied blocks, reused from call to call.
 type workspace[F Float] struct{ a, b []F }
 
-var workspaces32, workspaces64 = sync.Pool{New: func() any { return new(workspace[float32]) }},
-	sync.Pool{New: func() any { return new(workspace[float64]) }}
-
-func workspacePool[F Float]() *sync.Pool {
-	if sizeOf[F]() == 4 {
-		return &workspaces32
-	}
-	return &workspaces64
+var workspaces = pools{
+	{New: func() any { return new(workspace[float32]) }},
+	{New: func() any { return new(workspace[float64]) }},
 }
 
 // room returns n elements of *s, which grows if it must. What they hold is left over from before. Large

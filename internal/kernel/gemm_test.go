@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -24,9 +25,9 @@ func paths() []path {
 	return all
 }
 
-// problem is one random call of GemmBatch.
+// problem is one random call of GemmStrided.
 type problem[F Float] struct {
-	batch          Batch
+	batch          int
 	transA, transB Transpose
 	m, n, k        int
 	alpha, beta    F
@@ -40,21 +41,19 @@ type operand[F Float] struct {
 	cols  int
 	data  []F
 	ld    int
-	step  Strides
+	step  int // from one matrix to the next
 }
 
-// newOperand lays the stored matrices out with the given padding behind every row, matrix and level.
-func newOperand[F Float](r *rand.Rand, batch Batch, trans Transpose, rows, cols, padding int, shared [3]bool) operand[F] {
+// newOperand lays the stored matrices out with the given padding behind every row and matrix.
+func newOperand[F Float](r *rand.Rand, batch int, trans Transpose, rows, cols, padding int, shared bool) operand[F] {
 	if trans {
 		rows, cols = cols, rows
 	}
 	o := operand[F]{trans: trans, rows: rows, cols: cols, ld: max(cols, 1) + padding}
 	size := rows*o.ld + padding
-	for l := 2; l >= 0; l-- {
-		if !shared[l] {
-			o.step[l] = size
-			size = size*batch[l] + padding
-		}
+	if !shared {
+		o.step = size
+		size = size*batch + padding
 	}
 	o.data = make([]F, size)
 	for i := range o.data {
@@ -65,46 +64,43 @@ func newOperand[F Float](r *rand.Rand, batch Batch, trans Transpose, rows, cols,
 }
 
 // each visits every element that belongs to a matrix.
-func (o *operand[F]) each(batch Batch, f func(at int)) {
-	for i := range batch[0] * batch[1] * batch[2] {
+func (o *operand[F]) each(batch int, f func(at int)) {
+	for i := range batch {
 		for row := range o.rows {
 			for col := range o.cols {
-				f(o.step.offset(batch, i) + row*o.ld + col)
+				f(i*o.step + row*o.ld + col)
 			}
 		}
 	}
 }
 
-// at is the place of element (i,j) of matrix number l after transposition.
-func (o *operand[F]) at(batch Batch, l, i, j int) int {
+// at returns the place of element (i,j) of matrix number l after transposition.
+func (o *operand[F]) at(l, i, j int) int {
 	if o.trans {
 		i, j = j, i
 	}
-	return o.step.offset(batch, l) + i*o.ld + j
+	return l*o.step + i*o.ld + j
 }
 
 func (p *problem[F]) String() string {
-	return fmt.Sprintf("%v %T transA=%v transB=%v m=%d n=%d k=%d alpha=%v beta=%v lda=%d ldb=%d ldc=%d steps %v %v %v", p.batch, p.alpha,
-		p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.beta, p.a.ld, p.b.ld, p.c.ld, p.a.step, p.b.step, p.c.step)
+	return fmt.Sprintf("%d of %T transA=%v transB=%v m=%d n=%d k=%d alpha=%v beta=%v lda=%d ldb=%d ldc=%d steps %v %v %v",
+		p.batch, p.alpha, p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.beta, p.a.ld, p.b.ld, p.c.ld,
+		p.a.step, p.b.step, p.c.step)
 }
 
 func (p *problem[F]) run() {
-	GemmBatch(p.batch, p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a.data, p.a.ld, p.a.step, p.b.data, p.b.ld, p.b.step,
-		p.beta, p.c.data, p.c.ld, p.c.step)
+	GemmStrided(p.batch, p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a.data, p.a.ld, p.a.step,
+		p.b.data, p.b.ld, p.b.step, p.beta, p.c.data, p.c.ld, p.c.step)
 }
 
-func newProblem[F Float](r *rand.Rand, batch Batch, transA, transB Transpose, m, n, k int, alpha, beta F, padding int) *problem[F] {
-	share := func() (s [3]bool) {
-		for l := range s {
-			s[l] = batch[l] > 1 && r.IntN(3) == 0
-		}
-		return
-	}
+func newProblem[F Float](r *rand.Rand, batch int, transA, transB Transpose, m, n, k int, alpha, beta F,
+	padding int) *problem[F] {
+	share := func() bool { return batch > 1 && r.IntN(3) == 0 }
 	return &problem[F]{
 		batch: batch, transA: transA, transB: transB, m: m, n: n, k: k, alpha: alpha, beta: beta,
 		a: newOperand[F](r, batch, transA, m, k, padding, share()),
 		b: newOperand[F](r, batch, transB, k, n, padding, share()),
-		c: newOperand[F](r, batch, NoTrans, m, n, padding, [3]bool{}),
+		c: newOperand[F](r, batch, NoTrans, m, n, padding, false),
 	}
 }
 
@@ -123,18 +119,18 @@ func (p *problem[F]) check(t *testing.T) {
 	}
 	p.run()
 	mine := make([]bool, len(before))
-	for l := range p.batch[0] * p.batch[1] * p.batch[2] {
+	for l := range p.batch {
 		for i := range p.m {
 			for j := range p.n {
 				var sum, size float64
 				if p.alpha != 0 {
 					for q := range p.k {
-						x := float64(p.a.data[p.a.at(p.batch, l, i, q)]) * float64(p.b.data[p.b.at(p.batch, l, q, j)])
+						x := float64(p.a.data[p.a.at(l, i, q)]) * float64(p.b.data[p.b.at(l, q, j)])
 						sum += x
 						size += math.Abs(x)
 					}
 				}
-				at := p.c.at(p.batch, l, i, j)
+				at := p.c.at(l, i, j)
 				mine[at] = true
 				sum, size = sum*float64(p.alpha), size*math.Abs(float64(p.alpha))
 				if p.beta != 0 {
@@ -159,12 +155,14 @@ func (p *problem[F]) check(t *testing.T) {
 var bothWays = []Transpose{NoTrans, Trans}
 
 func testShapes[F Float](t *testing.T, p path) {
-	onPath(t, p)
 	r := rand.New(rand.NewPCG(1, uint64(p)))
 	rows, lanes := tileShape[F](p)
-	edges := []int{0, 1, 2, 3, 5, 7, rows - 1, rows, rows + 1, 2*rows + 3, lanes - 1, lanes, lanes + 1, 2*lanes - 1, 2 * lanes, 2*lanes + 1, 4*lanes + 3}
+	edges := []int{
+		0, 1, 2, 3, 5, 7, rows - 1, rows, rows + 1, 2*rows + 3,
+		lanes - 1, lanes, lanes + 1, 2*lanes - 1, 2 * lanes, 2*lanes + 1, 4*lanes + 3,
+	}
 	factors := []F{0, 1, -0.5}
-	try := func(batch Batch, m, n, k, padding int) {
+	try := func(batch, m, n, k, padding int) {
 		for _, transA := range bothWays {
 			for _, transB := range bothWays {
 				newProblem(r, batch, transA, transB, m, n, k, factors[r.IntN(3)], factors[r.IntN(3)], padding).check(t)
@@ -172,34 +170,42 @@ func testShapes[F Float](t *testing.T, p path) {
 			}
 		}
 	}
-	one := Batch{1, 1, 1}
 	pick := func() int { return edges[r.IntN(len(edges))] }
 	for range 150 {
-		try(one, pick(), pick(), pick(), r.IntN(2)*r.IntN(9))
+		try(1, pick(), pick(), pick(), r.IntN(2)*r.IntN(9))
 	}
 	for range 40 {
-		try(one, r.IntN(80), r.IntN(80), r.IntN(80), r.IntN(3))
-		try(Batch{r.IntN(4), 1 + r.IntN(3), 1 + r.IntN(3)}, r.IntN(20), r.IntN(20), r.IntN(20), r.IntN(3))
+		try(1, r.IntN(80), r.IntN(80), r.IntN(80), r.IntN(3))
+		try(r.IntN(4)*(1+r.IntN(3))*(1+r.IntN(3)), r.IntN(20), r.IntN(20), r.IntN(20), r.IntN(3))
 	}
 	// Several blocks of k, of rows, single rows and columns over many blocks, and leading dimensions that
 	// make the kernels copy (2048 and 4096 bytes, and near them).
-	try(one, 13, 2*lanes+1, 2*blockK+1, 1)
-	try(one, maxRows[F]()+1, 37, 23, 0)
-	try(one, 29, 41, 4096/sizeOf[F](), 0)
-	try(one, 4096/sizeOf[F](), 43, 31, 0)
-	try(one, 31, 2048/sizeOf[F](), 43, 1)
+	try(1, 13, 2*lanes+1, 2*blockK+1, 1)
+	try(1, maxRows[F]()+1, 37, 23, 0)
+	try(1, 29, 41, 4096/sizeOf[F](), 0)
+	try(1, 4096/sizeOf[F](), 43, 31, 0)
+	try(1, 31, 2048/sizeOf[F](), 43, 1)
 	for _, long := range []int{257, 1031} {
-		try(one, 1, long, 61, 1)
-		try(one, long, 1, 61, 1)
-		try(one, 1, 67, long, 1)
-		try(one, 67, 1, long, 0)
+		try(1, 1, long, 61, 1)
+		try(1, long, 1, 61, 1)
+		try(1, 1, 67, long, 1)
+		try(1, 67, 1, long, 0)
 	}
 }
 
-func TestGemm(t *testing.T) {
+func TestGemm(t *testing.T) { onPaths(t, testShapes[float32], testShapes[float64]) }
+
+// onPaths runs a test of both types on every path, as subtests.
+func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
 	for _, p := range paths() {
-		t.Run(p.String()+"/float32", func(t *testing.T) { testShapes[float32](t, p) })
-		t.Run(p.String()+"/float64", func(t *testing.T) { testShapes[float64](t, p) })
+		run := func(name string, test func(t *testing.T, p path)) {
+			t.Run(p.String()+"/"+name, func(t *testing.T) {
+				onPath(t, p)
+				test(t, p)
+			})
+		}
+		run("float32", single)
+		run("float64", double)
 	}
 }
 
@@ -207,4 +213,63 @@ func TestGemm(t *testing.T) {
 func setProcs(t testing.TB, n int) {
 	before := runtime.GOMAXPROCS(n)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
+func TestGemmPanicsOnArgumentsThatDoNotFit(t *testing.T) {
+	x := make([]float32, 6)
+	huge := math.MaxInt
+	for _, row := range []struct {
+		want, reason string
+		call         func()
+	}{
+		{
+			want: "negative dimension",
+			call: func() { Gemm(NoTrans, NoTrans, -1, 2, 3, 1, x, 3, x, 2, 0, x, 2) },
+		},
+		{
+			want: "a: leading dimension",
+			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x, 2, x, 2, 0, x, 2) },
+		},
+		{
+			want: "b: leading dimension", reason: "B is transposed",
+			call: func() { Gemm(NoTrans, Trans, 2, 2, 3, 1, x, 3, x, 2, 0, x, 2) },
+		},
+		{
+			want: "a: slice is too short",
+			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x[:5], 3, x, 2, 0, x, 2) },
+		},
+		{
+			want: "b: slice is too short",
+			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x, 3, x, huge, 0, x, 2) },
+		},
+		{
+			want: "c: slice is too short",
+			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x, 3, x, 2, 0, x[:3], 2) },
+		},
+		{
+			want: "b: negative stride",
+			call: func() { GemmStrided(2, NoTrans, NoTrans, 1, 2, 1, 1, x, 1, 1, x, 2, -1, 0, x, 2, 2) },
+		},
+		{
+			want: "c: matrices of the batch",
+			call: func() { GemmStrided(2, NoTrans, NoTrans, 1, 2, 1, 1, x, 1, 1, x, 2, 1, 0, x, 2, 0) },
+		},
+		{
+			want: "a: slice is too short", reason: "the size of A overflows",
+			call: func() { Gemm(NoTrans, NoTrans, huge, 1, 3, 1, x, 3, x, 1, 0, x, 1) },
+		},
+		{
+			want: "c: slice is too short", reason: "the size of the batch overflows",
+			call: func() { GemmStrided(huge, NoTrans, NoTrans, 1, 1, 1, 1, x, 1, 0, x, 1, 0, 0, x, 1, huge/2+1) },
+		},
+	} {
+		func() {
+			defer func() {
+				if got, _ := recover().(string); !strings.HasPrefix(got, "kernel: gemm: "+row.want) {
+					t.Errorf("%s: got panic %q, want kernel: gemm: %s …", row.reason, got, row.want)
+				}
+			}()
+			row.call()
+		}()
+	}
 }

@@ -64,15 +64,14 @@ func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F,
 	rows := fitRows(name, len(x), cols)
 	fit(name, len(x), len(dy))
 	fit(name, rows, len(mean), len(rstd))
-	fitOrNil(name, cols, gamma, nil)
-	fitOrNil(name, cols, dgamma, dbeta)
-	fitOrNil(name, len(x), dx, nil)
+	fitOrNil(name, cols, gamma, dgamma, dbeta)
+	fitOrNil(name, len(x), dx)
 	clear(dgamma)
 	clear(dbeta)
 	if rows == 0 {
 		return
 	}
-	pool := workspacePool[F]()
+	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	defer pool.Put(w)
 	shares := normShares(rows, cols)

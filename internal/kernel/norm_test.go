@@ -25,6 +25,7 @@ func plainNorm(x, gamma, beta []float64, eps float64) (y []float64, mean, rstd f
 	return y, mean, rstd
 }
 
+// wide returns x in float64.
 func wide[F Float](x []F) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {
@@ -86,7 +87,7 @@ func TestLayerNormBackwardEqualsDifferences(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			v, d []float64
-		}{{"x", x, dx}, {"gamma", gamma, dgamma}, {"beta", beta, dbeta}} {
+		}{{name: "x", v: x, d: dx}, {name: "gamma", v: gamma, d: dgamma}, {name: "beta", v: beta, d: dbeta}} {
 			for i, v := range c.v {
 				c.v[i] = v + step
 				above := loss()
@@ -136,7 +137,9 @@ func TestLayerNormBackwardSumsAllRows(t *testing.T) {
 		wantX := make([]float64, rows*cols)
 		normBackwardRowsGo(rows, cols, wantX, dy, x, gamma, mean, rstd)
 		dx, dgamma, dbeta := make([]float64, rows*cols), make([]float64, cols), make([]float64, cols)
-		for _, wants := range [][3]bool{{true, true, true}, {true, true, false}, {true, false, true}, {false, true, false}, {true, false, false}} {
+		for _, wants := range [][3]bool{
+			{true, true, true}, {true, true, false}, {true, false, true}, {false, true, false}, {true, false, false},
+		} {
 			out := [3][]float64{dx, dgamma, dbeta}
 			for i, wanted := range wants {
 				clear(out[i])

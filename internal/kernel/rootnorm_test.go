@@ -15,12 +15,16 @@ var rootNorms = map[string]struct {
 	single   func(y, x, weight []float32, eps float64)
 	factor   func(x []float64, eps float64) float64
 }{
-	"rms": {RMSNorm[float64], RMSNormBackward[float64], RMSNorm[float32], func(x []float64, eps float64) float64 {
-		return 1 / math.Sqrt(sumSquaresGo(x)/float64(len(x))+eps)
-	}},
-	"l2": {L2Norm[float64], L2NormBackward[float64], L2Norm[float32], func(x []float64, eps float64) float64 {
-		return 1 / max(math.Sqrt(sumSquaresGo(x)), eps)
-	}},
+	"rms": {
+		forward: RMSNorm[float64], backward: RMSNormBackward[float64], single: RMSNorm[float32],
+		factor: func(x []float64, eps float64) float64 {
+			return 1 / math.Sqrt(sumSquaresGo(x)/float64(len(x))+eps)
+		},
+	},
+	"l2": {
+		forward: L2Norm[float64], backward: L2NormBackward[float64], single: L2Norm[float32],
+		factor: func(x []float64, eps float64) float64 { return 1 / max(math.Sqrt(sumSquaresGo(x)), eps) },
+	},
 }
 
 // Sizes of one share of the rows and of all sixteen, the last of which has more rows than the others.
@@ -38,8 +42,9 @@ func TestRootNormsEqualTheirFormulas(t *testing.T) {
 				for j := range cols {
 					want := float64(x[i*cols+j]) * factor * float64(weight[j])
 					// Some roundings of the product; the sum of the squares is of float64.
-					require.InDelta(t, want, y[i*cols+j], 0x1p-50*(1+math.Abs(want)), "%s of %v: row %d, column %d", name, s, i, j)
-					require.InDelta(t, want, single[i*cols+j], 0x1p-21*(1+math.Abs(want)), "%s of %v: row %d, column %d", name, s, i, j)
+					size, at := 1+math.Abs(want), i*cols+j
+					require.InDelta(t, want, y[at], 0x1p-50*size, "%s of %v: row %d, column %d", name, s, i, j)
+					require.InDelta(t, want, single[at], 0x1p-21*size, "%s of %v: row %d, column %d", name, s, i, j)
 				}
 			}
 		}

@@ -43,8 +43,9 @@ func SigmoidBackward[F Float](dx, y, dy []F) {
 type sigmoidBackwardCall[F Float] struct{ dx, y, dy []F }
 
 func (c sigmoidBackwardCall[F]) do(lo, hi int) {
-	dx, dy := c.dx[lo:hi], c.dy[lo:hi]
-	for i, v := range c.y[lo:hi] {
+	y := c.y[lo:hi]
+	dx, dy := c.dx[lo:hi][:len(y)], c.dy[lo:hi][:len(y)]
+	for i, v := range y {
 		dx[i] = dy[i] * (1 - v) * v
 	}
 }

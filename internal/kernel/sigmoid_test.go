@@ -27,7 +27,8 @@ func testSigmoid[F Float](t *testing.T, p path, eps float64) {
 	}
 	up, dy := normals[F](r, len(x)), normals[F](r, len(x))
 	n := len(x)
-	s, ds, y, dx, z, dgate, dup := make([]F, n), make([]F, n), make([]F, n), make([]F, n), make([]F, n), make([]F, n), make([]F, n)
+	s, y, z := make([]F, n), make([]F, n), make([]F, n)
+	ds, dx, dgate, dup := make([]F, n), make([]F, n), make([]F, n), make([]F, n)
 	Sigmoid(s, x)
 	SigmoidBackward(ds, s, dy)
 	SiLU(y, x)

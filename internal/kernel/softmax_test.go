@@ -3,7 +3,6 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -98,15 +97,15 @@ func TestSoftmaxBackwardEqualsPlainRows(t *testing.T) {
 func TestSoftmaxOfSpecialRows(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct{ x, want []float64 }{
-		{[]float64{-inf, -inf}, []float64{0, 0}},
-		{[]float64{-inf, 3}, []float64{0, 1}},
-		{[]float64{-math.MaxFloat64, math.MaxFloat64}, []float64{0, 1}},
-		{[]float64{math.MaxFloat64, math.MaxFloat64}, []float64{0.5, 0.5}},
-		{[]float64{nan, 0}, []float64{nan, nan}},
-		{[]float64{0, nan}, []float64{nan, nan}},
-		{[]float64{nan, -inf}, []float64{nan, nan}},
-		{[]float64{-inf, nan}, []float64{nan, nan}},
-		{[]float64{nan, inf}, []float64{nan, nan}},
+		{x: []float64{-inf, -inf}, want: []float64{0, 0}},
+		{x: []float64{-inf, 3}, want: []float64{0, 1}},
+		{x: []float64{-math.MaxFloat64, math.MaxFloat64}, want: []float64{0, 1}},
+		{x: []float64{math.MaxFloat64, math.MaxFloat64}, want: []float64{0.5, 0.5}},
+		{x: []float64{nan, 0}, want: []float64{nan, nan}},
+		{x: []float64{0, nan}, want: []float64{nan, nan}},
+		{x: []float64{nan, -inf}, want: []float64{nan, nan}},
+		{x: []float64{-inf, nan}, want: []float64{nan, nan}},
+		{x: []float64{nan, inf}, want: []float64{nan, nan}},
 	} {
 		y := []float64{7, 7}
 		Softmax(y, c.x, 2)
@@ -118,7 +117,7 @@ func TestSoftmaxOfSpecialRows(t *testing.T) {
 
 // A result may be computed into an argument's own memory.
 func TestSoftmaxInPlace(t *testing.T) {
-	x, dy := randomRows[float32](rand.New(rand.NewPCG(5, 6)), 35, 1), randomRows[float32](rand.New(rand.NewPCG(7, 8)), 35, 1)
+	x, dy := normals[float32](rand.New(rand.NewPCG(5, 6)), 35), normals[float32](rand.New(rand.NewPCG(7, 8)), 35)
 	y, dx := make([]float32, 35), make([]float32, 35)
 	Softmax(y, x, 7)
 	SoftmaxBackward(dx, y, dy, 7)
@@ -134,11 +133,10 @@ func TestSoftmaxBitsDoNotDependOnGoroutines(t *testing.T) {
 	x, dy := randomRows[float32](r, rows*cols, 1), randomRows[float32](r, rows*cols, 1)
 	var want, wantBack []float32
 	for _, procs := range []int{1, 2, 3} {
-		before := runtime.GOMAXPROCS(procs)
+		setProcs(t, procs)
 		y, dx := make([]float32, rows*cols), make([]float32, rows*cols)
 		Softmax(y, x, cols)
 		SoftmaxBackward(dx, y, dy, cols)
-		runtime.GOMAXPROCS(before)
 		if want == nil {
 			want, wantBack = y, dx
 		}

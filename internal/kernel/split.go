@@ -1,6 +1,9 @@
 package kernel
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A call is one call of a kernel: its arguments, and how a part of it is done. Elements, rows and columns do not
 // touch each other, so the bits of the results do not depend on how a call is split.
@@ -42,7 +45,8 @@ func sharedCalls[C call]() *sync.Pool {
 	if !ok {
 		pool, _ = callPools.LoadOrStore(key, &sync.Pool{New: func() any {
 			s := new(sharedCall[C])
-			s.do = func(lo, hi int) { s.call.do(lo, hi) }
+			// By its address: a call that is copied to the stack for each part waits for the stores of the part before.
+			s.do = any(&s.call).(call).do
 			return s
 		}})
 	}
@@ -73,8 +77,8 @@ func fit(name string, n int, lengths ...int) {
 }
 
 // fitOrNil panics unless each slice is nil or has n elements.
-func fitOrNil[F Float](name string, n int, x, y []F) {
-	for _, s := range [2][]F{x, y} {
+func fitOrNil[F Float](name string, n int, slices ...[]F) {
+	for _, s := range slices {
 		if s != nil {
 			fit(name, n, len(s))
 		}
@@ -90,4 +94,28 @@ func fitRows(name string, n, cols int) (rows int) {
 		panic("kernel: " + name + ": a slice that is not made of rows of the given length")
 	}
 	return n / cols
+}
+
+// checkSteps makes sure that pieces of the given width, counts[i] of them steps[i] apart along axis i, lie inside
+// a slice, without overflow.
+func checkSteps(name string, length, width int, counts, steps []int) {
+	if width == 0 || slices.Contains(counts, 0) {
+		return
+	}
+	room := length - width
+	for axis, n := range counts {
+		if steps[axis] < 0 {
+			panic("kernel: " + name + ": negative stride")
+		}
+		if steps[axis] > 0 && n > 1 {
+			if n-1 > room/steps[axis] {
+				room = -1
+				break
+			}
+			room -= (n - 1) * steps[axis]
+		}
+	}
+	if room < 0 {
+		panic("kernel: " + name + ": slice is too short")
+	}
 }

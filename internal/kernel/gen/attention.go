@@ -7,145 +7,125 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// attention is the state of a function under way: where it finds its constants.
-type attention struct {
-	*generator
-	place map[string]operand.Op
-}
-
-// inTile makes of a method that writes the body of a kernel what its entry wants.
-func inTile(write func(*attention)) func(*generator) {
-	return func(g *generator) { write(&attention{generator: g}) }
-}
-
-// Predicates of comparisons: false for NaN, unless named otherwise.
-const (
-	lessThan      = operand.U8(0x11)
-	notEqualOrNaN = operand.U8(0x04)
-	notLessOrNaN  = operand.U8(0x15)
-)
-
-// compare sets m to all ones where "x predicate y".
-func (a *attention) compare(predicate operand.U8, y, x, m operand.Op) {
-	a.either(a.VCMPPS, a.VCMPPD)(predicate, y, x, m)
-}
-
-// either chooses the instruction for the type of the elements.
-func (g *generator) either(single, double func(...operand.Op)) func(...operand.Op) {
-	if g.single() {
-		return single
-	}
-	return double
-}
-
-// load loads parameters that are integers or pointers; ld becomes bytes.
-func (a *attention) load(names ...string) []reg.GPVirtual {
-	var regs []reg.GPVirtual
-	for _, name := range names {
-		r := a.GP64()
-		a.Load(a.Param(name), r)
-		if name == "ld" {
-			a.SHLQ(a.shift, r)
-		}
-		regs = append(regs, r)
-	}
-	return regs
-}
-
-// columns goes over n columns, one vector at a time, and inside over the rows. Between, before sets up and
-// after finishes a column; advance are pointers that go along with the columns.
-func (a *attention) columns(rows, n, x, ld reg.GPVirtual, advance []reg.GPVirtual,
-	before func(), row func(operand.Mem), after func()) {
-	column, line := a.label("column"), a.label("row")
-	at, left := a.GP64(), a.GP64()
-	a.Label(column)
-	before()
-	a.MOVQ(x, at)
-	a.MOVQ(rows, left)
-	a.Label(line)
+// columns does row for each row of n columns of x, one vector of columns after the other. begin and end come before
+// and after the rows: they read and write the lines, which have one number for each column.
+func (g *generator) columns(p map[string]reg.GPVirtual, lines []string,
+	begin func(), row func(operand.Mem), end func()) {
+	column, line := g.label("column"), g.label("row")
+	at, left := g.GP64(), g.GP64()
+	g.Label(column)
+	begin()
+	g.MOVQ(p["x"], at)
+	g.MOVQ(p["rows"], left)
+	g.Label(line)
 	row(operand.Mem{Base: at})
-	a.ADDQ(ld, at)
-	a.DECQ(left)
-	a.JNE(operand.LabelRef(line))
-	after()
-	for _, p := range append(advance, x) {
-		a.ADDQ(operand.U32(a.width), p)
+	g.ADDQ(p["ld"], at)
+	g.DECQ(left)
+	g.JNE(operand.LabelRef(line))
+	end()
+	for _, name := range append(lines, "x") {
+		g.ADDQ(operand.U32(g.width), p[name])
 	}
-	a.SUBQ(operand.U32(a.lanes()), n)
-	a.JGT(operand.LabelRef(column))
-	a.VZEROUPPER()
-	a.RET()
+	g.SUBQ(operand.U32(g.lanes()), p["n"])
+	g.JGT(operand.LabelRef(column))
 }
 
-func (a *attention) maxColumns() {
-	r := a.load("rows", "n", "x", "ld", "top")
-	top, v := r[4], a.vectors
-	a.columns(r[0], r[1], r[2], r[3], []reg.GPVirtual{top},
-		func() { a.move(operand.Mem{Base: r[2]}, v[0]) },
-		func(m operand.Mem) { a.either(a.VMAXPS, a.VMAXPD)(m, v[0], v[0]) },
-		func() { a.move(v[0], operand.Mem{Base: top}) })
+func (g *generator) maxColumns() {
+	p := g.load("rows", "n", "x", "ld", "top")
+	top := g.vectors[0]
+	g.columns(p, []string{"top"},
+		func() { g.move(operand.Mem{Base: p["x"]}, top) },
+		func(m operand.Mem) { g.max(m, top, top) },
+		func() { g.move(top, operand.Mem{Base: p["top"]}) })
 }
 
-func (a *attention) expColumns() {
-	r := a.load("rows", "n", "x", "ld", "shift", "sum")
-	shift, sum, v := r[4], r[5], a.vectors
-	a.constants(v[6], v[7])
-	a.columns(r[0], r[1], r[2], r[3], []reg.GPVirtual{shift, sum},
+func (g *generator) expColumns() {
+	p := g.load("rows", "n", "x", "ld", "shift", "sum")
+	v := g.vectors
+	shift, sum, x := v[0], v[1], v[2]
+	g.openTable()
+	g.holdExp(v[6], v[7])
+	g.columns(p, []string{"shift", "sum"},
 		func() {
-			a.move(operand.Mem{Base: shift}, v[0])
-			a.move(operand.Mem{Base: sum}, v[1])
+			g.move(operand.Mem{Base: p["shift"]}, shift)
+			g.move(operand.Mem{Base: p["sum"]}, sum)
 		},
 		func(m operand.Mem) {
-			a.move(m, v[2])
-			a.either(a.VSUBPS, a.VSUBPD)(v[0], v[2], v[2])
-			a.exp(v[2], v[3], v[4], v[5])
-			a.move(v[2], m)
-			a.add(v[2], v[1], v[1])
+			g.move(m, x)
+			g.sub(shift, x, x)
+			g.scoreExp(x, v[3], v[4], v[5])
+			g.move(x, m)
+			g.add(x, sum, sum)
 		},
-		func() { a.move(v[1], operand.Mem{Base: sum}) })
+		func() { g.move(sum, operand.Mem{Base: p["sum"]}) })
 }
 
-func (a *attention) hideColumns() {
-	r := a.load("rows", "n", "x", "ld", "lo", "hi")
-	lo, hi, v := r[4], r[5], a.vectors
-	one, row, lowest := v[2], v[3], v[4]
-	a.fill(one, 1)
-	a.fill(lowest, math.Inf(-1))
-	a.columns(r[0], r[1], r[2], r[3], []reg.GPVirtual{lo, hi},
+func (g *generator) hideColumns() {
+	p := g.load("rows", "n", "x", "ld", "lo", "hi")
+	v := g.vectors
+	lo, hi, one, row, lowest := v[0], v[1], v[2], v[3], v[4]
+	g.fill(one, 1)
+	g.fill(lowest, math.Inf(-1))
+	g.columns(p, []string{"lo", "hi"},
 		func() {
-			a.move(operand.Mem{Base: lo}, v[0])
-			a.move(operand.Mem{Base: hi}, v[1])
-			a.zero(row)
+			g.move(operand.Mem{Base: p["lo"]}, lo)
+			g.move(operand.Mem{Base: p["hi"]}, hi)
+			g.zero(row)
 		},
 		func(m operand.Mem) {
-			if a.masked {
-				a.compare(lessThan, v[0], row, reg.K1)
-				a.compare(notLessOrNaN, v[1], row, reg.K2)
-				a.KORW(reg.K1, reg.K2, reg.K1)
-				a.either(a.VMOVUPS, a.VMOVUPD)(lowest, reg.K1, m)
+			if g.masked {
+				g.compare(lessThan, lo, row, reg.K1)
+				g.compare(notLessOrNaN, hi, row, reg.K2)
+				g.KORW(reg.K1, reg.K2, reg.K1)
+				g.moveWhere(reg.K1, lowest, m)
 			} else {
-				a.compare(lessThan, v[0], row, v[5])
-				a.compare(notLessOrNaN, v[1], row, v[6])
-				a.VORPS(v[5], v[6], v[5])
-				a.move(m, v[6])
-				a.VBLENDVPS(v[5], lowest, v[6], v[6])
-				a.move(v[6], m)
+				g.compare(lessThan, lo, row, v[5])
+				g.compare(notLessOrNaN, hi, row, v[6])
+				g.VORPS(v[5], v[6], v[5])
+				g.move(m, v[6])
+				g.VBLENDVPS(v[5], lowest, v[6], v[6])
+				g.move(v[6], m)
 			}
-			a.add(one, row, row)
+			g.add(one, row, row)
 		},
 		func() {})
 }
 
-// fill sets every lane to a constant.
-func (a *attention) fill(v reg.VecPhysical, x float64) {
-	bits := a.GP64()
-	if a.single() {
-		a.MOVL(operand.U32(math.Float32bits(float32(x))), bits.As32())
-		a.VMOVD(bits.As32(), v.AsX())
-		a.VBROADCASTSS(v.AsX(), v)
+// attentionConstants returns the constants of exponentials of scores.
+func (g *generator) attentionConstants() []constant {
+	least, most := either(g, -87.33654, -708.3964), either(g, 88.0, 709.0)
+	if g.masked { // what is below the smallest normal number is rounded, as far as to 0
+		least = either(g, -110.0, -760.0)
+	}
+	return append(g.expConstants(least, most), g.exponentBias())
+}
+
+// scoreExp replaces x by e^x for x up to 88 or 709, with three more registers. NaN stays NaN and −∞ becomes 0.
+//
+//	x = n·ln 2 + r:  e^x = 2ⁿ·e^r
+func (g *generator) scoreExp(x, n, e, small reg.VecPhysical) {
+	if !g.masked {
+		g.compare(lessThan, g.constant("least"), x, small)
+	}
+	g.reduceInside(x, n, e)
+	for range 2 {
+		g.fma213(g.constant("one"), x, e)
+	}
+	if g.masked {
+		g.scalef(n, e, x)
 		return
 	}
-	a.MOVQ(operand.U64(math.Float64bits(x)), bits)
-	a.VMOVQ(bits, v.AsX())
-	a.VBROADCASTSD(v.AsX(), v)
+	g.power(n, n)
+	g.mul(n, e, x)
+	either(g, g.VANDNPS, g.VANDNPD)(x, small, x)
+}
+
+// reduceInside is reduce of x, kept inside the bounds.
+func (g *generator) reduceInside(x, n, e reg.VecPhysical) {
+	// With a NaN, the result of these is what comes first here.
+	g.max(x, g.constant("least"), x)
+	if !g.masked {
+		g.min(x, g.constant("most"), x)
+	}
+	g.reduce(x, n, e)
 }

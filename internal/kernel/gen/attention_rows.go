@@ -7,181 +7,158 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-func (a *attention) gradientRows() {
-	r := a.load("rows", "x", "dx", "ld", "shift", "delta")
-	rows, p, dp, ld, shift, delta, v := r[0], r[1], r[2], r[3], r[4], r[5], a.vectors
-	a.constants(v[6], v[7])
-	zero := v[8]
-	a.zero(zero)
-	line, column := a.label("row"), a.label("column")
-	at, left := a.GP64(), a.GP64()
-	a.Label(line)
-	a.broadcast(operand.Mem{Base: shift}, v[0])
-	a.broadcast(operand.Mem{Base: delta}, v[1])
-	a.XORQ(at, at)
-	a.Load(a.Param("n"), left)
-	a.Label(column)
-	weights, gradients := operand.Mem{Base: p, Index: at, Scale: 1}, operand.Mem{Base: dp, Index: at, Scale: 1}
-	a.move(weights, v[2])
-	a.either(a.VSUBPS, a.VSUBPD)(v[0], v[2], v[2])
-	a.exp(v[2], v[3], v[4], v[5])
-	a.move(v[2], weights)
-	a.move(gradients, v[3])
-	a.either(a.VSUBPS, a.VSUBPD)(v[1], v[3], v[3])
-	if a.masked {
-		a.compare(notEqualOrNaN, zero, v[2], reg.K1)
-		if a.single() {
-			a.VMULPS_Z(v[3], v[2], reg.K1, v[3])
-		} else {
-			a.VMULPD_Z(v[3], v[2], reg.K1, v[3])
-		}
-	} else {
-		a.compare(notEqualOrNaN, zero, v[2], v[4])
-		a.mul(v[3], v[2], v[3])
-		a.VANDPS(v[4], v[3], v[3])
+// lines does step for each vector of n columns, one row after the other; at counts the bytes of the columns. begin and
+// end come before and after the columns of a row.
+func (g *generator) lines(rows, at reg.GPVirtual, begin, step, end func()) {
+	line, column, left := g.label("row"), g.label("column"), g.GP64()
+	g.Label(line)
+	begin()
+	g.Load(g.Param("n"), left)
+	g.Label(column)
+	step()
+	g.ADDQ(operand.U32(g.width), at)
+	g.SUBQ(operand.U32(g.lanes()), left)
+	g.JGT(operand.LabelRef(column))
+	end()
+	g.DECQ(rows)
+	g.JNE(operand.LabelRef(line))
+}
+
+func (g *generator) gradientRows() {
+	p := g.load("rows", "x", "dx", "ld", "shift", "delta")
+	v := g.vectors
+	shift, delta, x, dx, zero := v[0], v[1], v[2], v[3], v[8]
+	g.openTable()
+	g.holdExp(v[6], v[7])
+	g.zero(zero)
+	at := g.GP64()
+	begin := func() {
+		g.broadcast(operand.Mem{Base: p["shift"]}, shift)
+		g.broadcast(operand.Mem{Base: p["delta"]}, delta)
+		g.XORQ(at, at)
 	}
-	a.move(v[3], gradients)
-	a.ADDQ(operand.U32(a.width), at)
-	a.SUBQ(operand.U32(a.lanes()), left)
-	a.JGT(operand.LabelRef(column))
-	a.ADDQ(ld, p)
-	a.ADDQ(ld, dp)
-	a.ADDQ(operand.U32(a.size), shift)
-	a.ADDQ(operand.U32(a.size), delta)
-	a.DECQ(rows)
-	a.JNE(operand.LabelRef(line))
-	a.VZEROUPPER()
-	a.RET()
+	step := func() {
+		weights, gradients := operand.Mem{Base: p["x"], Index: at, Scale: 1}, operand.Mem{Base: p["dx"], Index: at, Scale: 1}
+		g.move(weights, x)
+		g.sub(shift, x, x)
+		g.scoreExp(x, v[3], v[4], v[5])
+		g.move(x, weights)
+		g.move(gradients, dx)
+		g.sub(delta, dx, dx)
+		if g.masked {
+			g.compare(notEqualOrNaN, zero, x, reg.K1)
+			either(g, g.VMULPS_Z, g.VMULPD_Z)(dx, x, reg.K1, dx)
+		} else {
+			g.compare(notEqualOrNaN, zero, x, v[4])
+			g.mul(dx, x, dx)
+			g.VANDPS(v[4], dx, dx)
+		}
+		g.move(dx, gradients)
+	}
+	g.lines(p["rows"], at, begin, step, func() {
+		g.ADDQ(p["ld"], p["x"])
+		g.ADDQ(p["ld"], p["dx"])
+		g.ADDQ(operand.U32(g.size), p["shift"])
+		g.ADDQ(operand.U32(g.size), p["delta"])
+	})
 }
 
 // dropRows makes the mask of SplitMix64 eight numbers at a time.
-func (a *attention) dropRows() {
-	r := a.load("rows", "x", "ld", "columnStep", "rowStep")
-	rows, x, ld, columnStep, rowStep, v := r[0], r[1], r[2], r[3], r[4], a.vectors
+func (g *generator) dropRows() {
+	p := g.load("rows", "x", "ld", "columnStep", "rowStep")
+	v := g.vectors
 	start, at, z, shifted, below, scale, m1, m2 := v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
-	stepRow, stepColumns := v[8], v[9]
-	p := a.GP64()
-	a.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(a.letter+"columns"), 0), p)
-	a.VPBROADCASTQ(columnStep, stepColumns)
-	a.VPMULLQ(operand.Mem{Base: p}, stepColumns, stepColumns)
-	a.VPBROADCASTQ(a.paramAddress("start"), start)
-	a.VPADDQ(stepColumns, start, start) // of the first eight columns
-	a.VPBROADCASTQ(rowStep, stepRow)
-	a.SHLQ(operand.U8(3), columnStep)
-	a.VPBROADCASTQ(columnStep, stepColumns)
-	a.VPBROADCASTQ(a.paramAddress("below"), below)
-	a.broadcast(a.paramAddress("scale"), scale)
-	for _, c := range []struct {
-		v reg.VecPhysical
-		c uint64
-	}{{m1, 0xbf58476d1ce4e5b9}, {m2, 0x94d049bb133111eb}} {
-		a.MOVQ(operand.U64(c.c), p)
-		a.VPBROADCASTQ(p, c.v)
-	}
+	stepRow, stepColumns, x := v[8], v[9], v[10]
+	t := g.GP64()
+	g.LEAQ(g.words("columns", []uint64{0, 1, 2, 3, 4, 5, 6, 7}), t)
+	g.VPBROADCASTQ(p["columnStep"], stepColumns)
+	g.VPMULLQ(operand.Mem{Base: t}, stepColumns, stepColumns)
+	g.VPBROADCASTQ(inMemory(g.Param("start")), start)
+	g.VPADDQ(stepColumns, start, start) // of the first eight columns
+	g.VPBROADCASTQ(p["rowStep"], stepRow)
+	g.SHLQ(operand.U8(3), p["columnStep"])
+	g.VPBROADCASTQ(p["columnStep"], stepColumns)
+	g.VPBROADCASTQ(inMemory(g.Param("below")), below)
+	g.broadcast(inMemory(g.Param("scale")), scale)
+	g.MOVQ(operand.U64(0xbf58476d1ce4e5b9), t)
+	g.VPBROADCASTQ(t, m1)
+	g.MOVQ(operand.U64(0x94d049bb133111eb), t)
+	g.VPBROADCASTQ(t, m2)
 	keep := func(k reg.OpmaskPhysical) {
-		a.VPSRLQ(operand.U8(30), at, shifted)
-		a.VPXORQ(at, shifted, z)
-		a.VPMULLQ(m1, z, z)
-		a.VPSRLQ(operand.U8(27), z, shifted)
-		a.VPXORQ(z, shifted, z)
-		a.VPMULLQ(m2, z, z)
-		a.VPSRLQ(operand.U8(31), z, shifted)
-		a.VPXORQ(z, shifted, z)
-		a.VPCMPUQ(operand.U8(5), below, z, k)
-		a.VPADDQ(stepColumns, at, at)
+		g.VPSRLQ(operand.U8(30), at, shifted)
+		g.VPXORQ(at, shifted, z)
+		g.VPMULLQ(m1, z, z)
+		g.VPSRLQ(operand.U8(27), z, shifted)
+		g.VPXORQ(z, shifted, z)
+		g.VPMULLQ(m2, z, z)
+		g.VPSRLQ(operand.U8(31), z, shifted)
+		g.VPXORQ(z, shifted, z)
+		g.VPCMPUQ(operand.U8(5), below, z, k)
+		g.VPADDQ(stepColumns, at, at)
 	}
-	line, column := a.label("row"), a.label("column")
-	place, left := a.GP64(), a.GP64()
-	a.Label(line)
-	a.VMOVDQA64(start, at)
-	a.MOVQ(x, place)
-	a.Load(a.Param("n"), left)
-	a.Label(column)
-	keep(reg.K1)
-	m := operand.Mem{Base: place}
-	if a.single() {
-		keep(reg.K2)
-		a.KUNPCKBW(reg.K1, reg.K2, reg.K1)
-		a.VMOVUPS_Z(m, reg.K1, v[10])
-	} else {
-		a.VMOVUPD_Z(m, reg.K1, v[10])
+	place := g.GP64()
+	begin := func() {
+		g.VMOVDQA64(start, at)
+		g.MOVQ(p["x"], place)
 	}
-	a.mul(scale, v[10], v[10])
-	a.move(v[10], m)
-	a.ADDQ(operand.U32(a.width), place)
-	a.SUBQ(operand.U32(a.lanes()), left)
-	a.JGT(operand.LabelRef(column))
-	a.VPADDQ(stepRow, start, start)
-	a.ADDQ(ld, x)
-	a.DECQ(rows)
-	a.JNE(operand.LabelRef(line))
-	a.VZEROUPPER()
-	a.RET()
+	step := func() {
+		keep(reg.K1)
+		if g.single() {
+			keep(reg.K2)
+			g.KUNPCKBW(reg.K1, reg.K2, reg.K1)
+		}
+		m := operand.Mem{Base: place}
+		g.read(m, &mask{k: reg.K1}, x)
+		g.mul(scale, x, x)
+		g.move(x, m)
+	}
+	g.lines(p["rows"], place, begin, step, func() {
+		g.VPADDQ(stepRow, start, start)
+		g.ADDQ(p["ld"], p["x"])
+	})
 }
 
 // capRows computes tanh by way of e^y − 1, which loses no digits near 0.
 //
 //	tanh|u| = −E/(E + 2)  with E = e^(−2|u|) − 1 = 2ⁿ·(e^r − 1) + (2ⁿ − 1)
-func (a *attention) capRows() {
-	r := a.load("rows", "x", "ld", "slope")
-	rows, x, ld, slope, v := r[0], r[1], r[2], r[3], a.vectors
-	a.constants(v[6], v[7])
-	cap, sign, minusTwo := v[8], v[9], v[10]
-	a.broadcast(a.paramAddress("c"), cap)
-	a.fill(sign, math.Copysign(0, -1))
-	a.fill(minusTwo, -2)
-	y, n, e, u := v[0], v[1], v[2], v[3]
-	line, column, next := a.label("row"), a.label("column"), a.label("next")
-	at, left := a.GP64(), a.GP64()
-	a.Label(line)
-	a.XORQ(at, at)
-	a.Load(a.Param("n"), left)
-	a.Label(column)
-	m := operand.Mem{Base: x, Index: at, Scale: 1}
-	a.move(m, u)
-	a.either(a.VDIVPS, a.VDIVPD)(cap, u, u)
-	a.bits(a.VPANDND, a.VANDNPS)(u, sign, y)
-	a.mul(minusTwo, y, y)
-	a.reduce(y, n)
-	a.polynomial(y, e)
-	a.power(n)
-	a.mul(y, e, e)
-	a.either(a.VFMADD213PS, a.VFMADD213PD)(y, y, e) // e^r − 1
-	a.either(a.VSUBPS, a.VSUBPD)(a.place["one"], n, y)
-	a.either(a.VFMADD213PS, a.VFMADD213PD)(y, n, e) // E
-	a.either(a.VSUBPS, a.VSUBPD)(minusTwo, e, y)
-	a.either(a.VDIVPS, a.VDIVPD)(y, e, e) // −tanh|u|, or +0
-	a.bits(a.VPANDND, a.VANDNPS)(e, sign, e)
-	a.bits(a.VPANDD, a.VANDPS)(sign, u, u)
-	a.bits(a.VPORD, a.VORPS)(u, e, e)
-	a.mul(cap, e, u)
-	a.move(u, m)
-	a.TESTQ(slope, slope)
-	a.JEQ(operand.LabelRef(next))
-	a.zero(y)
-	a.add(a.place["one"], y, y)
-	a.either(a.VFNMADD231PS, a.VFNMADD231PD)(e, e, y)
-	a.move(y, operand.Mem{Base: slope, Index: at, Scale: 1})
-	a.Label(next)
-	a.ADDQ(operand.U32(a.width), at)
-	a.SUBQ(operand.U32(a.lanes()), left)
-	a.JGT(operand.LabelRef(column))
-	a.ADDQ(ld, x)
-	done := a.label("next")
-	a.TESTQ(slope, slope)
-	a.JEQ(operand.LabelRef(done))
-	a.ADDQ(ld, slope)
-	a.Label(done)
-	a.DECQ(rows)
-	a.JNE(operand.LabelRef(line))
-	a.VZEROUPPER()
-	a.RET()
-}
-
-// bits chooses the instruction for whole registers of bits.
-func (a *attention) bits(masked, other func(...operand.Op)) func(...operand.Op) {
-	if a.masked {
-		return masked
+func (g *generator) capRows() {
+	p := g.load("rows", "x", "ld", "slope")
+	v := g.vectors
+	y, n, e, u, cap, sign, minusTwo := v[0], v[1], v[2], v[3], v[8], v[9], v[10]
+	g.openTable()
+	g.holdExp(v[6], v[7])
+	g.broadcast(inMemory(g.Param("c")), cap)
+	g.fill(sign, math.Copysign(0, -1))
+	g.fill(minusTwo, -2)
+	at := g.GP64()
+	step := func() {
+		m := operand.Mem{Base: p["x"], Index: at, Scale: 1}
+		g.move(m, u)
+		g.div(cap, u, u)
+		g.bare(sign, u, y)
+		g.mul(minusTwo, y, y)
+		g.reduceInside(y, n, e)
+		g.power(n, n)
+		g.mul(y, e, e)
+		g.fma213(y, y, e) // e^r − 1
+		g.sub(g.constant("one"), n, y)
+		g.fma213(y, n, e) // E
+		g.sub(minusTwo, e, y)
+		g.div(y, e, e) // −tanh|u|, or +0
+		g.bare(sign, e, e)
+		g.and(sign, u, u)
+		g.or(u, e, e)
+		g.mul(cap, e, u)
+		g.move(u, m)
+		g.unless(p["slope"], func() {
+			g.zero(y)
+			g.add(g.constant("one"), y, y)
+			g.fnma(e, e, y)
+			g.move(y, operand.Mem{Base: p["slope"], Index: at, Scale: 1})
+		})
 	}
-	return other
+	g.lines(p["rows"], at, func() { g.XORQ(at, at) }, step, func() {
+		g.ADDQ(p["ld"], p["x"])
+		g.unless(p["slope"], func() { g.ADDQ(p["ld"], p["slope"]) })
+	})
 }

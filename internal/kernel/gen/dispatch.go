@@ -108,7 +108,7 @@ func least(names []string) string {
 func (k *kernel) writeSwitch(b *bytes.Buffer, sets []*simd) {
 	type choice struct{ condition, call string }
 	var choices []choice
-	for _, e := range elements() {
+	for _, e := range elements {
 		for _, s := range sets {
 			if !k.has(s, e) {
 				continue

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -9,14 +11,12 @@ import (
 // and odd vectors of k, however many rows go together: a row's bits do not depend on its neighbours.
 func (g *generator) dot() {
 	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64(), tail: g.GP64()}
-	g.Load(g.Param("m"), d.m)
-	g.Load(g.Param("a"), d.a)
-	g.Load(g.Param("aRow"), d.aRow)
-	g.SHLQ(g.shift, d.aRow)
+	g.loadInto(d.m, "m")
+	g.loadInto(d.a, "a")
+	g.loadInto(d.aRow, "aRow")
 	g.LEAQ(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
-	g.Load(g.Param("y"), d.y)
-	n := g.GP64()
-	g.Load(g.Param("k"), n)
+	g.loadInto(d.y, "y")
+	n := g.load("k")["k"]
 	g.ANDQ(operand.U32(2*g.lanes()-1), n)
 	g.MOVQ(n, d.tail)
 	for v := range 2 {
@@ -28,8 +28,6 @@ func (g *generator) dot() {
 	for _, rows := range []int{4, 1} {
 		d.rows(rows)
 	}
-	g.VZEROUPPER()
-	g.RET()
 }
 
 // dotRows is the state of the function that multiplies rows with a vector.
@@ -39,16 +37,16 @@ type dotRows struct {
 }
 
 // tailMask returns where the mask of vector v of the last, partial step over k is kept.
-func (d *dotRows) tailMask(v int) mask {
+func (d *dotRows) tailMask(v int) *mask {
 	if d.masked {
-		return columns(v)
+		return columnMask(v)
 	}
-	return mask{v: d.vectors[14+v]}
+	return &mask{v: d.vectors[14+v]}
 }
 
 // rows handles groups of the given number of rows as long as there are enough.
 func (d *dotRows) rows(rows int) {
-	begin, end := d.label("rows"+itoa(rows)), d.label("less")
+	begin, end := d.label("rows"+strconv.Itoa(rows)), d.label("less")
 	loop, rest, sum := d.label("k"), d.label("rest"), d.label("sum")
 	d.Label(begin)
 	d.CMPQ(d.m, operand.U32(rows))
@@ -63,7 +61,7 @@ func (d *dotRows) rows(rows int) {
 	d.SUBQ(operand.U32(2*d.lanes()), k)
 	d.JLT(operand.LabelRef(rest))
 	d.Label(loop)
-	d.step(rows, p, x, func(m operand.Mem, v int, to reg.VecPhysical) { d.move(m, to) })
+	d.step(rows, p, x, [2]*mask{})
 	d.ADDQ(operand.U32(2*d.width), p)
 	d.ADDQ(operand.U32(2*d.width), x)
 	d.SUBQ(operand.U32(2*d.lanes()), k)
@@ -71,7 +69,7 @@ func (d *dotRows) rows(rows int) {
 	d.Label(rest)
 	d.TESTQ(d.tail, d.tail)
 	d.JEQ(operand.LabelRef(sum))
-	d.step(rows, p, x, func(m operand.Mem, v int, to reg.VecPhysical) { d.loadMasked(m, d.tailMask(v), to) })
+	d.step(rows, p, x, [2]*mask{d.tailMask(0), d.tailMask(1)})
 	d.Label(sum)
 	for r := range rows {
 		d.sum(r)
@@ -86,15 +84,15 @@ func (d *dotRows) rows(rows int) {
 }
 
 // step multiplies two vectors of each row.
-func (d *dotRows) step(rows int, p, x reg.GPVirtual, load func(operand.Mem, int, reg.VecPhysical)) {
+func (d *dotRows) step(rows int, p, x reg.GPVirtual, masks [2]*mask) {
 	at := fourRows(p, d.aRow, d.aRow3)
 	for v := range 2 {
 		xv := d.vectors[8+v]
-		load(operand.Mem{Base: x, Disp: v * d.width}, v, xv)
+		d.read(operand.Mem{Base: x, Disp: v * d.width}, masks[v], xv)
 		for r := range rows {
 			m, av := at[r], d.vectors[10+r]
 			m.Disp = v * d.width
-			load(m, v, av)
+			d.read(m, masks[v], av)
 			d.fma(xv, av, d.vectors[2*r+v])
 		}
 	}

@@ -5,8 +5,7 @@ import "github.com/mmcloughlin/avo/operand"
 // fmaLoop runs as many independent multiply-adds as a tile has: what the processor can do at best.
 func (g *generator) fmaLoop() {
 	count := 2 * g.rows[0]
-	n := g.GP64()
-	g.Load(g.Param("n"), n)
+	n := g.load("n")["n"]
 	for i := range count + 2 {
 		g.zero(g.vectors[i])
 	}
@@ -17,6 +16,4 @@ func (g *generator) fmaLoop() {
 	}
 	g.DECQ(n)
 	g.JNE(operand.LabelRef(loop))
-	g.VZEROUPPER()
-	g.RET()
 }

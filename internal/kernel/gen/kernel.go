@@ -113,6 +113,21 @@ func (k *kernel) assembly() []param {
 	return append(list, k.parameters()...)
 }
 
+// assemblySignature returns the type of the versions in assembly for elements of type f.
+func (k *kernel) assemblySignature(f string) string {
+	var params []string
+	for _, p := range k.assembly() {
+		params = append(params, p.name+" "+p.assemblyType(f))
+	}
+	return "func(" + strings.Join(params, ", ") + ") " + k.result
+}
+
+// param returns the parameter of the given name.
+func (k *kernel) param(name string) param {
+	list := k.assembly()
+	return list[slices.IndexFunc(list, func(p param) bool { return p.name == name })]
+}
+
 // has reports whether there is a version for an instruction set and a type of element.
 func (k *kernel) has(s *simd, e element) bool {
 	return k.only == "" || k.only == s.name || k.only == e.typ
@@ -120,17 +135,3 @@ func (k *kernel) has(s *simd, e element) bool {
 
 // version returns the name of a version.
 func (k *kernel) version(s *simd, e element) string { return e.letter + k.name + s.name }
-
-// begin opens the version of a kernel that g is to write.
-func (g *generator) begin(k *kernel) {
-	g.kernel = k
-	name := k.version(g.simd, g.element)
-	g.Function(name)
-	g.Doc(name + " is " + k.name + " of " + g.typ + " with " + g.simd.name + ".")
-	g.Pragma("noescape")
-	var params []string
-	for _, p := range k.assembly() {
-		params = append(params, p.name+" "+p.assemblyType(g.typ))
-	}
-	g.SignatureExpr("func(" + strings.Join(params, ", ") + ") " + k.result)
-}

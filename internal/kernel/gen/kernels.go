@@ -56,32 +56,32 @@ var attentionKernels = []kernel{
 		name:   "maxColumns",
 		does:   "writes the maximum of each of n columns to top. A NaN may get lost.",
 		params: "rows, n size; x " + scoreTile + "; ld stride; top " + scoreLine,
-		write:  inTile((*attention).maxColumns),
+		write:  (*generator).maxColumns,
 	},
 	{
 		name:   "expColumns",
 		does:   "sets x ← exp(x − shift), with one shift for each of n columns, and adds each column to sum.",
 		params: "rows, n size; x " + scoreTile + "; ld stride; shift, sum " + scoreLine,
-		write:  inTile((*attention).expColumns),
+		write:  (*generator).expColumns,
 	},
 	{
 		name:   "hideColumns",
 		does:   "sets to −∞ the elements outside the rows lo ≤ row < hi of each of n columns.",
 		params: "rows, n size; x " + scoreTile + "; ld stride; lo, hi " + scoreLine,
-		write:  inTile((*attention).hideColumns),
+		write:  (*generator).hideColumns,
 	},
 	{
 		name: "gradientRows",
 		does: "sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row; dx ← 0\n" +
 			"where x becomes 0.",
 		params: "rows, n size; x, dx " + scoreTile + "; ld stride; shift, delta [rows]F",
-		write:  inTile((*attention).gradientRows),
+		write:  (*generator).gradientRows,
 	},
 	{
 		name:   "capRows",
 		does:   "sets x ← c·tanh(x/c), and slope, unless it is nil, to 1 − tanh²(x/c).",
 		params: "rows, n size; x " + scoreTile + "; ld stride; slope ?" + scoreTile + "; c F",
-		write:  inTile((*attention).capRows),
+		write:  (*generator).capRows,
 	},
 	{
 		name: "dropRows",
@@ -90,7 +90,7 @@ var attentionKernels = []kernel{
 			"scale F",
 		plain: "!multipliesQuads",
 		only:  "AVX512",
-		write: inTile((*attention).dropRows),
+		write: (*generator).dropRows,
 	},
 }
 

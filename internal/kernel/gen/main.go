@@ -14,9 +14,9 @@ import (
 
 // A family is the kernels that share a file of assembly, and its table of constants.
 type family struct {
-	name    string
-	kernels []kernel
-	table   func(*generator) // may be nil
+	name      string
+	kernels   []kernel
+	constants func(*generator) []constant // may be nil
 }
 
 func main() {
@@ -32,9 +32,9 @@ func main() {
 
 func writeAll(dir string) error {
 	families := []family{
-		{"gemm", gemmKernels, nil},
-		{"attention", attentionKernels, inTile((*attention).makeTable)},
-		{"vector", vectorKernels, inVectors((*vector).makeTable)},
+		{name: "gemm", kernels: gemmKernels},
+		{name: "attention", kernels: attentionKernels, constants: (*generator).attentionConstants},
+		{name: "vector", kernels: vectorKernels, constants: (*generator).vectorConstants},
 	}
 	sets := []*simd{avx512(), avx2()}
 	for _, s := range sets {
@@ -49,22 +49,22 @@ func writeAll(dir string) error {
 
 // write writes the files of a family for one instruction set.
 func (f *family) write(s *simd, dir string) error {
-	ctx := build.NewContext()
-	ctx.ConstraintExpr("!noasm")
-	labels, hasTable := 0, false
-	for _, e := range elements() {
-		g := &generator{Context: ctx, simd: s, element: e, labels: &labels, hasTable: &hasTable}
-		if f.table != nil {
-			f.table(g)
+	g := &generator{Context: build.NewContext(), simd: s}
+	g.ConstraintExpr("!noasm")
+	for _, g.element = range elements {
+		if f.constants != nil {
+			g.constants = f.constants(g)
+			g.writeConstants()
 		}
 		for i := range f.kernels {
-			if k := &f.kernels[i]; k.has(s, e) {
+			if k := &f.kernels[i]; k.has(s, g.element) {
 				g.begin(k)
 				k.write(g)
+				g.end()
 			}
 		}
 	}
-	file, err := ctx.Result()
+	file, err := g.Result()
 	if err != nil {
 		return err
 	}

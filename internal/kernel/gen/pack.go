@@ -8,13 +8,9 @@ import (
 // copyPanel writes the copying of a panel whose rows lie apart.
 func (g *generator) copyPanel() {
 	k, src, srcRow, dst, dstRow := g.rowCopy()
+	masks := [2]*mask{{k: reg.K1, v: g.vectors[4]}, {k: reg.K2, v: g.vectors[5]}}
+	g.makeMasks(masks)
 	n := g.GP64()
-	masks := []mask{{k: reg.K1, v: g.vectors[4]}, {k: reg.K2, v: g.vectors[5]}}
-	for v := range 2 {
-		g.Load(g.Param("n"), n)
-		g.SUBQ(operand.U32(v*g.lanes()), n)
-		g.makeMask(n, masks[v])
-	}
 	g.Load(g.Param("n"), n)
 	g.CMPQ(n, operand.U32(g.lanes()))
 	narrow := g.label("narrow")
@@ -23,7 +19,7 @@ func (g *generator) copyPanel() {
 		loop := g.label("k")
 		g.Label(loop)
 		for v := range vectors {
-			g.loadMasked(operand.Mem{Base: src, Disp: v * g.width}, masks[v], g.vectors[v])
+			g.read(operand.Mem{Base: src, Disp: v * g.width}, masks[v], g.vectors[v])
 		}
 		for v := range vectors {
 			g.move(g.vectors[v], operand.Mem{Base: dst, Disp: v * g.width})
@@ -33,9 +29,8 @@ func (g *generator) copyPanel() {
 		g.ADDQ(dstRow, dst)
 		g.DECQ(k)
 		g.JNE(operand.LabelRef(loop))
-		g.VZEROUPPER()
-		g.RET()
 		if vectors == 2 {
+			g.end()
 			g.Label(narrow)
 		}
 	}
@@ -81,8 +76,6 @@ func (g *generator) transposePanel() {
 	g.MOVQ(operand.U32(4), n)
 	g.JMP(operand.LabelRef(group))
 	g.Label(done)
-	g.VZEROUPPER()
-	g.RET()
 }
 
 // transposeRows turns four rows all along k.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -36,7 +40,7 @@ func avx2() *simd {
 	return &simd{name: "AVX2", file: "avx2", width: 32, rows: []int{6, 4, 2, 1}, vectors: v}
 }
 
-// element is the type of a number, and the names of the instructions for it.
+// element is the type of a number.
 type element struct {
 	letter, typ string
 	word        string // function that gives the address of a slice
@@ -44,153 +48,85 @@ type element struct {
 	shift       operand.U8 // log2 of size
 }
 
-func elements() []element {
-	return []element{
-		{letter: "s", typ: "float32", word: "single", size: 4, shift: 2},
-		{letter: "d", typ: "float64", word: "double", size: 8, shift: 3},
-	}
+var elements = []element{
+	{letter: "s", typ: "float32", word: "single", size: 4, shift: 2},
+	{letter: "d", typ: "float64", word: "double", size: 8, shift: 3},
 }
 
-// generator writes the functions of one instruction set for one type of element.
+// generator writes the functions of one instruction set, for one type of element at a time.
 type generator struct {
 	*build.Context
 	*simd
 	element
-	kernel   *kernel // under way
-	labels   *int
-	hasTable *bool
+	kernel    *kernel // the one being written
+	constants []constant
+	table     reg.GPVirtual              // address of the constants
+	held      map[string]reg.VecPhysical // constants in registers
+	labels    int
+	data      []string // the names of the data written so far
+}
+
+// begin opens the version of a kernel that g is to write.
+func (g *generator) begin(k *kernel) {
+	g.kernel, g.held = k, map[string]reg.VecPhysical{}
+	name := k.version(g.simd, g.element)
+	g.Function(name)
+	g.Doc(name + " is " + k.name + " of " + g.typ + " with " + g.simd.name + ".")
+	g.Pragma("noescape")
+	g.SignatureExpr(k.assemblySignature(g.typ))
+}
+
+// end returns from the function.
+func (g *generator) end() {
+	g.VZEROUPPER()
+	g.RET()
 }
 
 // lanes returns how many elements a vector holds.
 func (g *generator) lanes() int { return g.width / g.size }
 
-// label makes a label that is new in its function.
-func (g *generator) label(name string) string {
-	*g.labels++
-	return name + "_" + itoa(*g.labels)
-}
-
 func (g *generator) single() bool { return g.size == 4 }
 
-func (g *generator) fma(x, y, acc operand.Op) {
-	if g.single() {
-		g.VFMADD231PS(x, y, acc)
-	} else {
-		g.VFMADD231PD(x, y, acc)
+// label makes a label that is new in its function.
+func (g *generator) label(name string) string {
+	g.labels++
+	return name + "_" + strconv.Itoa(g.labels)
+}
+
+// load loads parameters that are integers or pointers, in this order; strides become bytes.
+func (g *generator) load(names ...string) map[string]reg.GPVirtual {
+	loaded := map[string]reg.GPVirtual{}
+	for _, name := range names {
+		loaded[name] = g.GP64()
+		g.loadInto(loaded[name], name)
+	}
+	return loaded
+}
+
+func (g *generator) loadInto(r reg.GPVirtual, name string) {
+	g.Load(g.Param(name), r)
+	if g.kernel.param(name).typ == "stride" {
+		g.SHLQ(g.shift, r)
 	}
 }
 
-func (g *generator) mul(x, y, z operand.Op) {
-	if g.single() {
-		g.VMULPS(x, y, z)
-	} else {
-		g.VMULPD(x, y, z)
+// inMemory returns the place of a parameter or a result in memory.
+func inMemory(c gotypes.Component) operand.Mem {
+	b, err := c.Resolve()
+	if err != nil {
+		panic(err)
 	}
+	return b.Addr
 }
 
-func (g *generator) add(x, y, z operand.Op) {
-	if g.single() {
-		g.VADDPS(x, y, z)
-	} else {
-		g.VADDPD(x, y, z)
-	}
-}
-
-func (g *generator) broadcast(m, v operand.Op) {
-	if g.single() {
-		g.VBROADCASTSS(m, v)
-	} else {
-		g.VBROADCASTSD(m, v)
-	}
-}
-
-func (g *generator) move(from, to operand.Op) {
-	if g.single() {
-		g.VMOVUPS(from, to)
-	} else {
-		g.VMOVUPD(from, to)
-	}
-}
-
-func (g *generator) zero(v reg.VecPhysical) {
-	if g.masked {
-		g.VPXORD(v, v, v)
-	} else {
-		g.VXORPS(v, v, v)
-	}
-}
-
-// mask selects the leading lanes of a vector: a mask register, or a vector whose lanes are all ones or zero.
-type mask struct {
-	k reg.OpmaskPhysical
-	v reg.VecPhysical
-}
-
-// loadMasked reads the lanes of the mask and zeroes the others.
-func (g *generator) loadMasked(m operand.Mem, k mask, v reg.VecPhysical) {
-	switch {
-	case g.masked && g.single():
-		g.VMOVUPS_Z(m, k.k, v)
-	case g.masked:
-		g.VMOVUPD_Z(m, k.k, v)
-	case g.single():
-		g.VMASKMOVPS(m, k.v, v)
-	default:
-		g.VMASKMOVPD(m, k.v, v)
-	}
-}
-
-// storeMasked writes the lanes of the mask and leaves the rest of the memory alone.
-func (g *generator) storeMasked(v reg.VecPhysical, k mask, m operand.Mem) {
-	switch {
-	case g.masked && g.single():
-		g.VMOVUPS(v, k.k, m)
-	case g.masked:
-		g.VMOVUPD(v, k.k, m)
-	case g.single():
-		g.VMASKMOVPS(v, k.v, m)
-	default:
-		g.VMASKMOVPD(v, k.v, m)
-	}
-}
-
-// makeMask builds the mask of the first n lanes, where n ≤ 0 gives none and n ≥ lanes gives all. It uses up n.
-func (g *generator) makeMask(n reg.GPVirtual, k mask) {
-	none, all := g.GP64(), g.GP64()
-	g.XORL(none.As32(), none.As32())
-	g.TESTQ(n, n)
-	g.CMOVQLT(none, n)
-	g.MOVQ(operand.U32(g.lanes()), all)
-	g.CMPQ(n, all)
-	g.CMOVQGT(all, n)
-	if g.masked {
-		// The low n bits.
-		bits := g.GP64()
-		g.MOVQ(operand.I32(-1), bits)
-		g.BZHIQ(n, bits, bits)
-		g.KMOVW(bits.As32(), k.k)
-		return
-	}
-	// A vector's worth of memory that begins n lanes before the ones end.
-	g.SHLQ(g.shift, n)
-	table := g.GP64()
-	g.LEAQ(g.maskTable(), table)
-	g.SUBQ(n, table)
-	g.VMOVDQU(operand.Mem{Base: table, Disp: g.width}, k.v)
-}
-
-// maskTable returns a vector of ones followed by a vector of zeros.
-func (g *generator) maskTable() operand.Mem {
-	const name = "leadingLanes"
-	if !*g.hasTable {
-		*g.hasTable = true
+// words returns the address of constant words, which are written when they are first asked for.
+func (g *generator) words(name string, words []uint64) operand.Mem {
+	if !slices.Contains(g.data, name) {
+		g.data = append(g.data, name)
 		g.StaticGlobal(name)
 		g.DataAttributes(attr.RODATA | attr.NOPTR)
-		for i := range g.width / 8 {
-			g.AddDatum(8*i, operand.U64(1<<64-1))
-		}
-		for i := range g.width / 8 {
-			g.AddDatum(g.width+8*i, operand.U64(0))
+		for i, w := range words {
+			g.AddDatum(8*i, operand.U64(w))
 		}
 	}
 	return operand.NewDataAddr(operand.NewStaticSymbol(name), 0)

@@ -3,12 +3,9 @@ package main
 import (
 	"strconv"
 
-	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
-
-func itoa(i int) string { return strconv.Itoa(i) }
 
 // panel is the state of the function that multiplies a panel of columns.
 type panel struct {
@@ -23,47 +20,40 @@ type panel struct {
 // rows, tile by tile. An accumulator takes its products one after the other in the order of k, whatever the
 // shape of the tile around it.
 func (g *generator) tile() {
-	t := &panel{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), aCol: g.GP64(),
-		bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(), cRow3: g.GP64()}
-	for _, p := range []struct {
-		name   string
-		r      reg.GPVirtual
-		stride bool
-	}{
-		{"m", t.m, false}, {"a", t.a, false}, {"c", t.c, false},
-		{"aRow", t.aRow, true}, {"aCol", t.aCol, true}, {"bRow", t.bRow, true}, {"cRow", t.cRow, true},
-	} {
-		g.Load(g.Param(p.name), p.r)
-		if p.stride {
-			g.SHLQ(g.shift, p.r)
-		}
+	t := &panel{
+		generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), aCol: g.GP64(),
+		bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(), cRow3: g.GP64(),
 	}
+	g.loadInto(t.m, "m")
+	g.loadInto(t.a, "a")
+	g.loadInto(t.c, "c")
+	g.loadInto(t.aRow, "aRow")
+	g.loadInto(t.aCol, "aCol")
+	g.loadInto(t.bRow, "bRow")
+	g.loadInto(t.cRow, "cRow")
 	g.LEAQ(operand.Mem{Base: t.aRow, Index: t.aRow, Scale: 2}, t.aRow3)
 	g.LEAQ(operand.Mem{Base: t.cRow, Index: t.cRow, Scale: 2}, t.cRow3)
-	n := g.GP64()
 	if g.masked {
-		for v := range 2 {
-			g.Load(g.Param("n"), n)
-			g.SUBQ(operand.U32(v*g.lanes()), n)
-			g.makeMask(n, columns(v))
-		}
+		g.makeMasks([2]*mask{columnMask(0), columnMask(1)})
 	}
+	n := g.GP64()
 	g.Load(g.Param("n"), n)
 	g.CMPQ(n, operand.U32(g.lanes()))
 	narrow := g.label("narrow")
 	g.JLE(operand.LabelRef(narrow))
 	t.tiles(2)
+	g.end()
 	g.Label(narrow)
 	t.tiles(1)
 }
 
-// columns returns where the mask of vector v of the columns is kept, for instruction sets with mask registers.
-func columns(v int) mask { return mask{k: []reg.OpmaskPhysical{reg.K1, reg.K2}[v]} }
+// columnMask returns where the mask of vector v of the columns is kept, for instruction sets with mask registers.
+func columnMask(v int) *mask { return &mask{k: []reg.OpmaskPhysical{reg.K1, reg.K2}[v]} }
 
 // tiles goes down the rows with the tallest tile and ends with one tile of each smaller height that is needed.
 func (t *panel) tiles(vectors int) {
 	for i, rows := range t.rows {
-		begin, end := t.label("rows"+itoa(rows)), t.label("less")
+		begin, end := t.label("rows"+strconv.Itoa(rows)), t.label("less")
 		t.Label(begin)
 		t.CMPQ(t.m, operand.U32(rows))
 		t.JLT(operand.LabelRef(end))
@@ -86,8 +76,6 @@ func (t *panel) tiles(vectors int) {
 		}
 		t.Label(end)
 	}
-	t.VZEROUPPER()
-	t.RET()
 }
 
 // rowPointers returns the addresses of rows that begin at base, using one more register for each four rows.
@@ -167,81 +155,63 @@ func (t *panel) update(rows, vectors int) {
 	at, _ := t.rowPointers(rows, t.c, t.cRow, t.cRow3)
 	free := t.vectors[t.rows[0]*2:]
 	alpha, beta, old := free[0], free[1], free[2]
-	t.broadcast(t.paramAddress("alpha"), alpha)
-	t.broadcast(t.paramAddress("beta"), beta)
+	t.broadcast(inMemory(t.Param("alpha")), alpha)
+	t.broadcast(inMemory(t.Param("beta")), beta)
 	for i := range rows * vectors {
 		t.mul(alpha, t.vectors[i], t.vectors[i])
 	}
 	fresh, done := t.label("fresh"), t.label("done")
-	bits := t.GP64()
+	bits, inParam := t.GP64(), inMemory(t.Param("beta"))
 	if t.single() {
-		t.MOVL(t.paramAddress("beta"), bits.As32())
+		t.MOVL(inParam, bits.As32())
 		t.ADDL(bits.As32(), bits.As32()) // drops the sign: −0 is 0
 	} else {
-		t.MOVQ(t.paramAddress("beta"), bits)
+		t.MOVQ(inParam, bits)
 		t.ADDQ(bits, bits)
 	}
 	t.JEQ(operand.LabelRef(fresh))
-	t.store(rows, vectors, at, func(acc reg.VecPhysical, read func(reg.VecPhysical)) {
-		read(old)
+	t.store(rows, vectors, at, func(acc reg.VecPhysical, m operand.Mem, k *mask) {
+		t.read(m, k, old)
 		t.fma(beta, old, acc)
 	})
 	t.JMP(operand.LabelRef(done))
 	t.Label(fresh)
-	t.store(rows, vectors, at, func(reg.VecPhysical, func(reg.VecPhysical)) {})
+	t.store(rows, vectors, at, func(reg.VecPhysical, operand.Mem, *mask) {})
 	t.Label(done)
 }
 
-// store passes every accumulator through change and writes it to C, leaving columns beyond n alone.
-func (t *panel) store(rows, vectors int, at []operand.Mem,
-	change func(acc reg.VecPhysical, read func(reg.VecPhysical))) {
-	each := func(v int, read func(operand.Mem, reg.VecPhysical), write func(reg.VecPhysical, operand.Mem)) {
+// store passes every accumulator, with its place in C, through change and writes it there, leaving columns beyond n
+// alone.
+func (t *panel) store(rows, vectors int, at []operand.Mem, change func(reg.VecPhysical, operand.Mem, *mask)) {
+	column := func(v int, k *mask) {
 		for r := range rows {
 			acc, m := t.vectors[r*vectors+v], at[r]
 			m.Disp += v * t.width
-			change(acc, func(old reg.VecPhysical) { read(m, old) })
-			write(acc, m)
+			change(acc, m, k)
+			t.write(acc, k, m)
 		}
 	}
 	if t.masked {
 		for v := range vectors {
-			k := columns(v)
-			each(v, func(m operand.Mem, old reg.VecPhysical) { t.loadMasked(m, k, old) },
-				func(acc reg.VecPhysical, m operand.Mem) { t.storeMasked(acc, k, m) })
+			column(v, columnMask(v))
 		}
 		return
 	}
 	// Masked stores are slow on some processors that have no mask registers: whole vectors go without.
 	n, edge, done := t.GP64(), t.label("edge"), t.label("stored")
 	for v := range vectors - 1 {
-		each(v, func(m operand.Mem, old reg.VecPhysical) { t.move(m, old) },
-			func(acc reg.VecPhysical, m operand.Mem) { t.move(acc, m) })
+		column(v, nil)
 	}
-	v := vectors - 1
+	last := vectors - 1
 	t.Load(t.Param("n"), n)
-	t.SUBQ(operand.U32(v*t.lanes()), n)
+	t.SUBQ(operand.U32(last*t.lanes()), n)
 	t.CMPQ(n, operand.U32(t.lanes()))
 	t.JNE(operand.LabelRef(edge))
-	each(v, func(m operand.Mem, old reg.VecPhysical) { t.move(m, old) },
-		func(acc reg.VecPhysical, m operand.Mem) { t.move(acc, m) })
+	column(last, nil)
 	t.JMP(operand.LabelRef(done))
 	t.Label(edge)
-	k := mask{v: t.vectors[t.rows[0]*2+3]}
+	k := &mask{v: t.vectors[t.rows[0]*2+3]}
 	t.makeMask(n, k)
-	each(v, func(m operand.Mem, old reg.VecPhysical) { t.loadMasked(m, k, old) },
-		func(acc reg.VecPhysical, m operand.Mem) { t.storeMasked(acc, k, m) })
+	column(last, k)
 	t.Label(done)
-}
-
-// paramAddress returns the place of a parameter in memory.
-func (g *generator) paramAddress(name string) operand.Mem {
-	return g.addressOf(g.Param(name))
-}
-
-func (g *generator) addressOf(c gotypes.Component) operand.Mem {
-	b, err := c.Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
 }

@@ -1,51 +1,65 @@
 package main
 
 import (
+	"math"
+
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// inVectors makes of a method that writes the body of a kernel what its entry wants.
-func inVectors(write func(*vector)) func(*generator) {
-	return func(g *generator) {
-		write(&vector{generator: g, mask: mask{k: reg.K1, v: g.vectors[15]}, held: map[string]reg.VecPhysical{}})
-	}
-}
-
-// vector is the state of a function under way.
+// vector is the state of a function of elements or rows.
 type vector struct {
 	*generator
-	mask  mask
-	table reg.GPVirtual
-	held  map[string]reg.VecPhysical // constants in registers
-	at    reg.GPVirtual              // bytes from the beginning of the row
+	rest   *mask                    // of the elements of a row that do not fill a vector
+	params map[string]reg.GPVirtual // integers and pointers; rows advances the pointers
+	at     reg.GPVirtual            // bytes from the beginning of the row
 }
 
-// open loads the address of the constants, and the parameters that are integers and pointers.
-func (v *vector) open() map[string]reg.GPVirtual {
-	v.table = v.GP64()
-	v.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(v.letter+"constants"), 0), v.table)
-	loaded := map[string]reg.GPVirtual{}
-	for _, p := range v.kernel.assembly() {
-		if p.goType() != "F" {
-			loaded[p.name] = v.GP64()
-			v.Load(v.Param(p.name), loaded[p.name])
+// inVectors makes of a method that writes the body of a kernel what its entry wants. The method finds the parameters
+// and the address of the constants loaded.
+func inVectors(write func(*vector)) func(*generator) {
+	return func(g *generator) {
+		g.openTable()
+		v := &vector{generator: g, rest: &mask{k: reg.K1, v: g.vectors[15]}, params: map[string]reg.GPVirtual{}}
+		for _, p := range g.kernel.assembly() {
+			if p.goType() != "F" {
+				v.params[p.name] = g.GP64()
+				g.Load(g.Param(p.name), v.params[p.name])
+			}
 		}
+		write(v)
 	}
-	return loaded
 }
 
-func (v *vector) shut() {
-	v.VZEROUPPER()
-	v.RET()
+// geluFactor is twice √(2/π): GELU in its tanh form is x/(1+exp(−geluFactor·(x+0.044715·x³))).
+const geluFactor = 1.5957691216057307117597842397375
+
+// vectorConstants returns the constants of all functions. Outside of least and most the exponential is 0 and ∞; tanh
+// is 1 from half of tanhMost on; GELU has the slopes 0 and 1 outside of ±geluMost, and inside e^−u is finite.
+func (g *generator) vectorConstants() []constant {
+	others := []constant{
+		{"two", 2},
+		{"lowest", math.Inf(-1)},
+		{"tanhMost", either(g, 20.0, 44.0)},
+		{"geluMost", either(g, 9.0, 21.0)}, {"geluLeast", either(g, -9.0, -21.0)},
+		{"gelu1", -geluFactor}, {"gelu3", -geluFactor * 0.044715}, {"gelu9", -3 * geluFactor * 0.044715},
+		{"zero", 0}, {"minusHalf", -0.5},
+		{"tailMost", 15}, {"tailScale", 0.34},
+		{"density", 1 / math.Sqrt(2*math.Pi)},
+		g.exponentBias(),
+		{"sign", math.Copysign(0, -1)},
+	}
+	least, most := either(g, -104.0, -746.0), either(g, 89.0, 710.0)
+	return g.expConstants(least, most, append(others, numbered("tail", normalTail)...)...)
 }
 
-// row describes a row of n elements: the bytes of its whole vectors, and the elements of the rest, whose mask
-// is made.
+// row describes a row of n elements: the bytes of its whole vectors, the elements of the rest, and the bytes of both.
 type row struct{ whole, rest, bytes reg.GPVirtual }
 
-func (v *vector) divide(n reg.GPVirtual) row {
+// divide divides rows of as many elements as the parameter, and makes the mask of the rest.
+func (v *vector) divide(param string) row {
+	n := v.params[param]
 	r := row{v.GP64(), v.GP64(), v.GP64()}
 	v.MOVQ(n, r.rest)
 	v.ANDQ(operand.U8(v.lanes()-1), r.rest)
@@ -56,12 +70,12 @@ func (v *vector) divide(n reg.GPVirtual) row {
 	v.SHLQ(v.shift, r.bytes)
 	used := v.GP64()
 	v.MOVQ(r.rest, used)
-	v.makeMask(used, v.mask)
+	v.makeMask(used, v.rest)
 	return r
 }
 
-// each does a step for every vector of a row, and for the rest of it.
-func (v *vector) each(r row, step func(part bool)) {
+// each does a step for every vector of a row, without a mask, and for the rest of it.
+func (v *vector) each(r row, step func(part *mask)) {
 	loop, tail, done := v.label("vector"), v.label("rest"), v.label("done")
 	v.at = v.GP64()
 	v.XORQ(v.at, v.at)
@@ -69,16 +83,19 @@ func (v *vector) each(r row, step func(part bool)) {
 	v.JE(operand.LabelRef(tail))
 	v.align()
 	v.Label(loop)
-	step(false)
+	step(nil)
 	v.ADDQ(operand.U32(v.width), v.at)
 	v.CMPQ(v.at, r.whole)
 	v.JLT(operand.LabelRef(loop))
 	v.Label(tail)
 	v.TESTQ(r.rest, r.rest)
 	v.JE(operand.LabelRef(done))
-	step(true)
+	step(v.rest)
 	v.Label(done)
 }
+
+// elements does a step for every vector of n elements, and for the rest of them.
+func (v *vector) elements(step func(part *mask)) { v.each(v.divide("n"), step) }
 
 // align makes the next instruction begin a cache line, so that the speed of a loop does not depend on where the
 // linker puts it.
@@ -86,125 +103,63 @@ func (v *vector) align() {
 	v.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.U8(64)}})
 }
 
-// rows does body for each of rows ≥ 1 rows, along which the pointers go.
-func (v *vector) rows(rows reg.GPVirtual, r row, body func(), pointers ...reg.GPVirtual) {
+// rows does body for each of rows ≥ 1 rows, and advances the pointers: by an element those to one for each row, by a
+// row the others.
+func (v *vector) rows(r row, body func(), pointers ...string) {
 	loop := v.label("row")
 	v.Label(loop)
 	body()
-	for _, p := range pointers {
-		v.ADDQ(r.bytes, p)
+	for _, name := range pointers {
+		if v.kernel.param(name).length == "rows" {
+			v.ADDQ(operand.U8(v.size), v.params[name])
+		} else {
+			v.ADDQ(r.bytes, v.params[name])
+		}
 	}
-	v.DECQ(rows)
+	v.DECQ(v.params["rows"])
 	v.JNE(operand.LabelRef(loop))
 }
 
-func (v *vector) here(p reg.GPVirtual) operand.Mem {
-	return operand.Mem{Base: p, Index: v.at, Scale: 1}
+// unless leaves out what follows if a pointer is nil.
+func (g *generator) unless(p reg.GPVirtual, f func()) {
+	without := g.label("without")
+	g.TESTQ(p, p)
+	g.JE(operand.LabelRef(without))
+	f()
+	g.Label(without)
+}
+
+func (v *vector) here(name string) operand.Mem {
+	return operand.Mem{Base: v.params[name], Index: v.at, Scale: 1}
 }
 
 // load reads a vector, or the rest with zeros behind it.
-func (v *vector) load(part bool, p reg.GPVirtual, to reg.VecPhysical) {
-	if part {
-		v.loadMasked(v.here(p), v.mask, to)
-	} else {
-		v.move(v.here(p), to)
-	}
-}
+func (v *vector) load(part *mask, name string, to reg.VecPhysical) { v.read(v.here(name), part, to) }
 
 // loadLow reads a vector, or the rest with −∞, which must be held, behind it.
-func (v *vector) loadLow(part bool, p reg.GPVirtual, to reg.VecPhysical) {
-	switch low := v.held["lowest"]; {
-	case !part:
-		v.move(v.here(p), to)
-	case v.masked:
+func (v *vector) loadLow(part *mask, name string, to reg.VecPhysical) {
+	low := v.held["lowest"]
+	if part != nil && v.masked {
 		v.move(low, to)
-		v.either(v.VMOVUPS, v.VMOVUPD)(v.here(p), v.mask.k, to)
-	default:
-		v.loadMasked(v.here(p), v.mask, to)
-		v.blend(v.mask.v, to, low, to)
-	}
-}
-
-func (v *vector) store(part bool, from reg.VecPhysical, p reg.GPVirtual) {
-	if part {
-		v.storeMasked(from, v.mask, v.here(p))
-	} else {
-		v.move(from, v.here(p))
-	}
-}
-
-func (v *vector) sub(y, x, z operand.Op)    { v.either(v.VSUBPS, v.VSUBPD)(y, x, z) }
-func (v *vector) div(y, x, z operand.Op)    { v.either(v.VDIVPS, v.VDIVPD)(y, x, z) }
-func (v *vector) max(y, x, z operand.Op)    { v.either(v.VMAXPS, v.VMAXPD)(y, x, z) }
-func (v *vector) min(y, x, z operand.Op)    { v.either(v.VMINPS, v.VMINPD)(y, x, z) }
-func (v *vector) sqrt(x, z operand.Op)      { v.either(v.VSQRTPS, v.VSQRTPD)(x, z) }
-func (v *vector) fma213(z, y, x operand.Op) { v.either(v.VFMADD213PS, v.VFMADD213PD)(z, y, x) }
-func (v *vector) fnma(y, x, z operand.Op)   { v.either(v.VFNMADD231PS, v.VFNMADD231PD)(y, x, z) }
-
-// blend takes the lanes of y where m is all ones, and those of x elsewhere.
-func (v *vector) blend(m, y, x, z operand.Op) {
-	if v.single() {
-		v.VBLENDVPS(m, y, x, z)
-	} else {
-		v.VBLENDVPD(m, y, x, z)
-	}
-}
-
-// and, or are of bits; AVX-512 without DQ has them for integers only.
-func (v *vector) and(y, x, z operand.Op) {
-	if v.masked {
-		v.VPANDQ(y, x, z)
-	} else {
-		v.VANDPS(y, x, z)
-	}
-}
-
-func (v *vector) or(y, x, z operand.Op) {
-	if v.masked {
-		v.VPORQ(y, x, z)
-	} else {
-		v.VORPS(y, x, z)
-	}
-}
-
-// bare sets z to |x|: the sign is held.
-func (v *vector) bare(sign, x, z operand.Op) {
-	if v.masked {
-		v.VPANDNQ(x, sign, z)
-	} else {
-		v.VANDNPS(x, sign, z)
-	}
-}
-
-// replaceWhereEqual sets x to y where a equals b; t is free.
-func (v *vector) replaceWhereEqual(a, b operand.Op, y, x, t reg.VecPhysical) {
-	const equal = operand.U8(0)
-	if v.masked {
-		v.either(v.VCMPPS, v.VCMPPD)(equal, b, a, reg.K2)
-		v.either(v.VMOVUPS, v.VMOVUPD)(y, reg.K2, x)
+		v.moveWhere(part.k, v.here(name), to)
 		return
 	}
-	v.either(v.VCMPPS, v.VCMPPD)(equal, b, a, t)
-	v.blend(t, y, x, x)
+	v.load(part, name, to)
+	if part != nil {
+		v.blend(part.v, to, low, to)
+	}
 }
 
-// across combines all lanes of x and leaves the result in each; t is free. The halves of x are combined, then
-// the halves of what that gives, and so on.
-func (v *vector) across(single, double func(...operand.Op), x, t reg.VecPhysical) {
-	op := v.either(single, double)
-	if v.masked {
-		v.VEXTRACTF64X4(operand.U8(1), x, t.AsY())
-		op(t.AsY(), x.AsY(), x.AsY())
-	}
-	v.VEXTRACTF128(operand.U8(1), x.AsY(), t.AsX())
-	op(t.AsX(), x.AsX(), x.AsX())
-	v.VPERMILPD(operand.U8(1), x.AsX(), t.AsX())
-	op(t.AsX(), x.AsX(), x.AsX())
-	if v.single() {
-		v.VMOVSHDUP(x.AsX(), t.AsX())
-		op(t.AsX(), x.AsX(), x.AsX())
-	}
-	v.broadcast(x.AsX(), x)
+func (v *vector) store(part *mask, from reg.VecPhysical, name string) {
+	v.write(from, part, v.here(name))
 }
 
-func (v *vector) sumAcross(x, t reg.VecPhysical) { v.across(v.VADDPS, v.VADDPD, x, t) }
+// first returns the place of the first element that a pointer points to.
+func (v *vector) first(name string) operand.Mem { return operand.Mem{Base: v.params[name]} }
+
+func (v *vector) storeFirst(x reg.VecPhysical, name string) {
+	either(v.generator, v.VMOVSS, v.VMOVSD)(x.AsX(), v.first(name))
+}
+
+// fillParam sets every lane of x to a parameter that is a number.
+func (v *vector) fillParam(name string, x reg.VecPhysical) { v.broadcast(inMemory(v.Param(name)), x) }

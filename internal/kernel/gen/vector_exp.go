@@ -5,26 +5,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// reduce splits x into n·ln 2 + r with |r| ≤ ½·ln 2, leaves r in x, and sets e to (e^r − 1 − r)/r².
-func (v *vector) reduce(x, n, e reg.VecPhysical) {
-	v.mul(v.constant("log2e"), x, n)
-	switch {
-	case v.masked:
-		v.either(v.VRNDSCALEPS, v.VRNDSCALEPD)(operand.U8(8), n, n)
-	case v.single():
-		v.VROUNDPS(operand.U8(8), n, n)
-	default:
-		v.VROUNDPD(operand.U8(8), n, n)
-	}
-	v.fnma(v.constant("high"), n, x)
-	v.fnma(v.constant("low"), n, x)
-	last := len(v.polynomial()) - 1
-	v.move(v.constant("c"+itoa(last)), e)
-	for i := last - 1; i >= 0; i-- {
-		v.fma213(v.constant("c"+itoa(i)), x, e)
-	}
-}
-
 // exp replaces x by e^x; n, e and s are free. NaN stays NaN, −∞ gives 0 and +∞ gives +∞; a result too large
 // for a normal number becomes ∞, and one too small a subnormal number, rounded once.
 //
@@ -37,7 +17,7 @@ func (v *vector) exp(x, n, e, s reg.VecPhysical) {
 	v.fma213(v.constant("one"), x, e)
 	v.fma213(v.constant("one"), x, e)
 	if v.masked {
-		v.either(v.VSCALEFPS, v.VSCALEFPD)(n, e, x)
+		v.scalef(n, e, x)
 		return
 	}
 	// 2ⁿ in two factors, since n may lie outside of the exponents of normal numbers.
@@ -58,17 +38,6 @@ func (v *vector) exp(x, n, e, s reg.VecPhysical) {
 	v.mul(s, x, x)
 }
 
-// exponent turns integers n into the numbers 2ⁿ.
-func (v *vector) exponent(n reg.VecPhysical) {
-	if v.single() {
-		v.VPADDD(v.constant("bias"), n, n)
-		v.VPSLLD(operand.U8(23), n, n)
-	} else {
-		v.VPADDQ(v.constant("bias"), n, n)
-		v.VPSLLQ(operand.U8(52), n, n)
-	}
-}
-
 // tanh replaces x by tanh x; the others are free.
 //
 //	E = e^2|x| − 1 = 2ⁿ·(e^r − 1) + (2ⁿ − 1):  tanh |x| = E/(E+2)
@@ -81,17 +50,7 @@ func (v *vector) tanh(x, n, e, s, sign reg.VecPhysical) {
 	v.reduce(x, n, e)
 	v.mul(x, e, e)
 	v.fma213(x, x, e)
-	switch {
-	case v.masked:
-		v.either(v.VSCALEFPS, v.VSCALEFPD)(n, v.held["one"], s)
-	case v.single():
-		v.VCVTPS2DQ(n, s)
-		v.exponent(s)
-	default:
-		v.VCVTPD2DQY(n, s.AsX())
-		v.VPMOVSXDQ(s.AsX(), s)
-		v.exponent(s)
-	}
+	v.power(n, s)
 	v.sub(v.constant("one"), s, n)
 	v.fma213(n, s, e)
 	v.add(v.constant("two"), e, n)
@@ -101,69 +60,60 @@ func (v *vector) tanh(x, n, e, s, sign reg.VecPhysical) {
 
 func (v *vector) expElements() {
 	z := v.vectors
-	p := v.open()
-	v.holdExp()
-	v.each(v.divide(p["n"]), func(part bool) {
-		v.load(part, p["x"], z[0])
+	v.holdExp(z[13], z[14])
+	v.elements(func(part *mask) {
+		v.load(part, "x", z[0])
 		v.exp(z[0], z[1], z[2], z[3])
-		v.store(part, z[0], p["y"])
+		v.store(part, z[0], "y")
 	})
-	v.shut()
 }
 
 func (v *vector) tanhElements() {
 	z := v.vectors
-	p := v.open()
-	v.holdExp()
+	v.holdExp(z[13], z[14])
 	v.hold("tanhMost", z[12])
-	v.each(v.divide(p["n"]), func(part bool) {
-		v.load(part, p["x"], z[0])
+	v.elements(func(part *mask) {
+		v.load(part, "x", z[0])
 		v.tanh(z[0], z[1], z[2], z[3], z[4])
-		v.store(part, z[0], p["y"])
+		v.store(part, z[0], "y")
 	})
-	v.shut()
 }
 
 func (v *vector) tanhBackward() {
 	z := v.vectors
-	p := v.open()
 	one := v.hold("one", z[12])
-	v.each(v.divide(p["n"]), func(part bool) {
-		v.load(part, p["y"], z[0])
-		v.load(part, p["dy"], z[1])
+	v.elements(func(part *mask) {
+		v.load(part, "y", z[0])
+		v.load(part, "dy", z[1])
 		v.mul(z[0], z[0], z[0])
 		v.sub(z[0], one, z[0])
 		v.mul(z[0], z[1], z[1])
-		v.store(part, z[1], p["dx"])
+		v.store(part, z[1], "dx")
 	})
-	v.shut()
 }
 
 func (v *vector) geluTanh() {
 	z := v.vectors
-	p := v.open()
-	v.holdExp()
-	v.each(v.divide(p["n"]), func(part bool) {
-		v.load(part, p["x"], z[5])
+	v.holdExp(z[13], z[14])
+	v.elements(func(part *mask) {
+		v.load(part, "x", z[5])
 		v.geluExponent(z[5], z[0], z[6])
 		v.exp(z[0], z[1], z[2], z[3])
 		v.add(v.constant("one"), z[0], z[0])
 		v.div(z[0], z[5], z[0])
-		v.store(part, z[0], p["y"])
+		v.store(part, z[0], "y")
 	})
-	v.shut()
 }
 
 func (v *vector) geluTanhBackward() {
 	z := v.vectors
-	p := v.open()
-	v.holdExp()
+	v.holdExp(z[13], z[14])
 	v.hold("geluMost", z[12])
 	v.hold("geluLeast", z[11])
 	v.hold("one", z[10])
-	v.each(v.divide(p["n"]), func(part bool) {
+	v.elements(func(part *mask) {
 		x, s, square := z[5], z[0], z[6]
-		v.load(part, p["x"], x)
+		v.load(part, "x", x)
 		v.max(x, v.held["geluLeast"], x)
 		v.min(x, v.held["geluMost"], x)
 		v.geluExponent(x, s, square)
@@ -177,11 +127,10 @@ func (v *vector) geluTanhBackward() {
 		v.mul(s, z[8], z[8])
 		v.mul(s, z[8], z[8])
 		v.fnma(z[7], z[8], s)
-		v.load(part, p["dy"], z[9])
+		v.load(part, "dy", z[9])
 		v.mul(z[9], s, s)
-		v.store(part, s, p["dx"])
+		v.store(part, s, "dx")
 	})
-	v.shut()
 }
 
 // geluExponent sets u to −2√(2/π)·(x + 0.044715·x³) and square to x².

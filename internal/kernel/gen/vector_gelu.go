@@ -24,42 +24,35 @@ func (v *vector) tail(x, e, q, size, n, s reg.VecPhysical) {
 	v.move(v.constant("tailScale"), n)
 	v.fma213(s, size, n)
 	v.div(n, s, n) // t
-	last := len(normalTail) - 1
-	v.move(v.constant("tail"+itoa(last)), q)
-	for i := last - 1; i >= 0; i-- {
-		v.fma213(v.constant("tail"+itoa(i)), n, q)
-	}
+	v.polynomial("tail", len(normalTail), n, q)
 	v.mul(e, q, q)
 }
 
 // gelu computes x·Φ(x) as x − x·q for x ≥ 0 and −|x|·q below, with the tail q = Φ(−|x|).
 func (v *vector) gelu() {
 	z := v.vectors
-	p := v.open()
-	v.holdExp()
+	v.holdExp(z[13], z[14])
 	v.hold("tailMost", z[12])
 	v.hold("zero", z[11])
-	v.each(v.divide(p["n"]), func(part bool) {
+	v.elements(func(part *mask) {
 		x, q, size := z[5], z[6], z[7]
-		v.load(part, p["x"], x)
+		v.load(part, "x", x)
 		v.tail(x, z[0], q, size, z[1], z[3])
 		v.max(v.held["zero"], x, x)
 		v.fnma(size, q, x)
-		v.store(part, x, p["y"])
+		v.store(part, x, "y")
 	})
-	v.shut()
 }
 
 // geluBackward computes Φ(x) + x·φ(x), where Φ is 1 − q for x ≥ 0 and q below.
 func (v *vector) geluBackward() {
 	z := v.vectors
-	p := v.open()
-	v.holdExp()
+	v.holdExp(z[13], z[14])
 	v.hold("tailMost", z[12])
 	v.hold("zero", z[11])
-	v.each(v.divide(p["n"]), func(part bool) {
+	v.elements(func(part *mask) {
 		x, q, size, e := z[5], z[6], z[7], z[0]
-		v.load(part, p["x"], x)
+		v.load(part, "x", x)
 		v.tail(x, e, q, size, z[1], z[3])
 		v.mul(v.constant("density"), e, e)
 		v.mul(size, e, e) // |x|·φ
@@ -68,19 +61,18 @@ func (v *vector) geluBackward() {
 		v.add(e, z[1], z[1]) // the slope for x ≥ 0
 		v.sub(e, q, q)       // and below
 		v.replaceNegative(x, q, z[1])
-		v.load(part, p["dy"], z[8])
+		v.load(part, "dy", z[8])
 		v.mul(z[8], z[1], z[1])
-		v.store(part, z[1], p["dx"])
+		v.store(part, z[1], "dx")
 	})
-	v.shut()
 }
 
 // replaceNegative sets y to x where sign is negative; zero is held.
 func (v *vector) replaceNegative(sign, x, y reg.VecPhysical) {
 	if v.masked {
 		const less = operand.U8(1)
-		v.either(v.VCMPPS, v.VCMPPD)(less, v.held["zero"], sign, reg.K2)
-		v.either(v.VMOVUPS, v.VMOVUPD)(x, reg.K2, y)
+		v.compare(less, v.held["zero"], sign, reg.K2)
+		v.moveWhere(reg.K2, x, y)
 		return
 	}
 	v.blend(sign, x, y, y)

@@ -1,23 +1,11 @@
 package main
 
-import (
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
-)
+import "github.com/mmcloughlin/avo/reg"
 
-// unless leaves out what follows if a pointer is nil.
-func (v *vector) unless(p reg.GPVirtual, f func()) {
-	without := v.label("without")
-	v.TESTQ(p, p)
-	v.JE(operand.LabelRef(without))
-	f()
-	v.Label(without)
-}
-
-// inverse sets x to 1/n; t is free.
-func (v *vector) inverse(n reg.GPVirtual, x, t reg.VecPhysical) {
+// inverse sets x to 1/cols; t is free.
+func (v *vector) inverse(x, t reg.VecPhysical) {
 	v.zero(t)
-	v.either3(v.VCVTSI2SSQ, v.VCVTSI2SDQ)(n, t.AsX(), t.AsX())
+	either(v.generator, v.VCVTSI2SSQ, v.VCVTSI2SDQ)(v.params["cols"], t.AsX(), t.AsX())
 	v.broadcast(t.AsX(), t)
 	v.move(v.constantAt("one"), x)
 	v.div(t, x, x)
@@ -27,27 +15,24 @@ func (v *vector) normRows() {
 	z := v.vectors
 	x, t, mean, rstd, inverse := z[0], z[1], z[2], z[3], z[4]
 
-	p := v.open()
-	v.inverse(p["cols"], inverse, t)
-	v.broadcast(v.paramAddress("eps"), z[5])
+	v.inverse(inverse, t)
+	v.fillParam("eps", z[5])
 	v.hold("one", z[6])
-	r := v.divide(p["cols"])
-	v.rows(p["rows"], r, func() {
+	r := v.divide("cols")
+	v.rows(r, func() {
 		v.zero(mean)
-		v.each(r, func(part bool) {
-			v.load(part, p["x"], x)
+		v.each(r, func(part *mask) {
+			v.load(part, "x", x)
 			v.add(x, mean, mean)
 		})
 		v.sumAcross(mean, t)
 		v.mul(inverse, mean, mean)
-		v.storeFirst(mean, p["mean"])
+		v.storeFirst(mean, "mean")
 		v.zero(rstd)
-		v.each(r, func(part bool) {
-			v.load(part, p["x"], x)
+		v.each(r, func(part *mask) {
+			v.load(part, "x", x)
 			v.sub(mean, x, x)
-			if part {
-				v.clearRest(x)
-			}
+			v.clearRest(part, x)
 			v.fma(x, x, rstd)
 		})
 		v.sumAcross(rstd, t)
@@ -55,54 +40,48 @@ func (v *vector) normRows() {
 		v.add(z[5], rstd, rstd)
 		v.sqrt(rstd, rstd)
 		v.div(rstd, z[6], rstd)
-		v.storeFirst(rstd, p["rstd"])
-		v.each(r, func(part bool) {
-			v.load(part, p["x"], x)
+		v.storeFirst(rstd, "rstd")
+		v.each(r, func(part *mask) {
+			v.load(part, "x", x)
 			v.sub(mean, x, x)
 			v.mul(rstd, x, x)
-			v.unless(p["gamma"], func() {
-				v.load(part, p["gamma"], t)
+			v.unless(v.params["gamma"], func() {
+				v.load(part, "gamma", t)
 				v.mul(t, x, x)
 			})
-			v.unless(p["beta"], func() {
-				v.load(part, p["beta"], t)
+			v.unless(v.params["beta"], func() {
+				v.load(part, "beta", t)
 				v.add(t, x, x)
 			})
-			v.store(part, x, p["y"])
+			v.store(part, x, "y")
 		})
-		v.ADDQ(operand.U8(v.size), p["mean"])
-		v.ADDQ(operand.U8(v.size), p["rstd"])
-	}, p["x"], p["y"])
-	v.shut()
+	}, "mean", "rstd", "x", "y")
 }
 
 func (v *vector) normBackwardRows() {
 	z := v.vectors
 	x, t, mean, rstd, inverse := z[0], z[1], z[2], z[3], z[4]
 	g, sum, product := z[5], z[6], z[7]
-	p := v.open()
-	v.inverse(p["cols"], inverse, t)
-	r := v.divide(p["cols"])
-	read := func(part bool) {
-		v.load(part, p["dy"], g)
-		v.unless(p["gamma"], func() {
-			v.load(part, p["gamma"], t)
+	v.inverse(inverse, t)
+	r := v.divide("cols")
+	read := func(part *mask) {
+		v.load(part, "dy", g)
+		v.unless(v.params["gamma"], func() {
+			v.load(part, "gamma", t)
 			v.mul(t, g, g)
 		})
-		v.load(part, p["x"], x)
+		v.load(part, "x", x)
 		v.sub(mean, x, x)
 		v.mul(rstd, x, x)
 	}
-	v.rows(p["rows"], r, func() {
-		v.broadcast(operand.Mem{Base: p["mean"]}, mean)
-		v.broadcast(operand.Mem{Base: p["rstd"]}, rstd)
+	v.rows(r, func() {
+		v.broadcast(v.first("mean"), mean)
+		v.broadcast(v.first("rstd"), rstd)
 		v.zero(sum)
 		v.zero(product)
-		v.each(r, func(part bool) { // behind the rest g is 0, but x̂ is not, and may be NaN
+		v.each(r, func(part *mask) { // behind the rest g is 0, but x̂ is not, and may be NaN
 			read(part)
-			if part {
-				v.clearRest(x)
-			}
+			v.clearRest(part, x)
 			v.add(g, sum, sum)
 			v.fma(g, x, product)
 		})
@@ -110,58 +89,45 @@ func (v *vector) normBackwardRows() {
 		v.sumAcross(product, t)
 		v.mul(inverse, sum, sum)
 		v.mul(inverse, product, product)
-		v.each(r, func(part bool) {
+		v.each(r, func(part *mask) {
 			read(part)
 			v.sub(sum, g, g)
 			v.fnma(x, product, g)
 			v.mul(rstd, g, g)
-			v.store(part, g, p["dx"])
+			v.store(part, g, "dx")
 		})
-		v.ADDQ(operand.U8(v.size), p["mean"])
-		v.ADDQ(operand.U8(v.size), p["rstd"])
-	}, p["dy"], p["x"], p["dx"])
-	v.shut()
+	}, "mean", "rstd", "dy", "x", "dx")
 }
 
 func (v *vector) normColumns() {
 	z := v.vectors
 	x, t, mean, rstd, g := z[0], z[1], z[2], z[3], z[5]
-	p := v.open()
-	r := v.divide(p["cols"])
-	v.rows(p["rows"], r, func() {
-		v.broadcast(operand.Mem{Base: p["mean"]}, mean)
-		v.broadcast(operand.Mem{Base: p["rstd"]}, rstd)
-		v.each(r, func(part bool) {
-			v.load(part, p["dy"], g)
-			v.load(part, p["x"], x)
+	r := v.divide("cols")
+	v.rows(r, func() {
+		v.broadcast(v.first("mean"), mean)
+		v.broadcast(v.first("rstd"), rstd)
+		v.each(r, func(part *mask) {
+			v.load(part, "dy", g)
+			v.load(part, "x", x)
 			v.sub(mean, x, x)
 			v.mul(rstd, x, x)
-			v.load(part, p["dgamma"], t)
+			v.load(part, "dgamma", t)
 			v.fma(g, x, t)
-			v.store(part, t, p["dgamma"])
-			v.load(part, p["dbeta"], t)
+			v.store(part, t, "dgamma")
+			v.load(part, "dbeta", t)
 			v.add(g, t, t)
-			v.store(part, t, p["dbeta"])
+			v.store(part, t, "dbeta")
 		})
-		v.ADDQ(operand.U8(v.size), p["mean"])
-		v.ADDQ(operand.U8(v.size), p["rstd"])
-	}, p["dy"], p["x"])
-	v.shut()
+	}, "mean", "rstd", "dy", "x")
 }
 
 // clearRest sets the lanes behind the rest of a row to 0.
-func (v *vector) clearRest(x reg.VecPhysical) {
-	if v.masked {
-		v.either3(v.VMOVAPS_Z, v.VMOVAPD_Z)(x, v.mask.k, x)
-	} else {
-		v.VANDPS(v.mask.v, x, x)
+func (v *vector) clearRest(part *mask, x reg.VecPhysical) {
+	switch {
+	case part == nil:
+	case v.masked:
+		either(v.generator, v.VMOVAPS_Z, v.VMOVAPD_Z)(x, part.k, x)
+	default:
+		v.VANDPS(part.v, x, x)
 	}
-}
-
-// either3 is either for instructions with exactly three operands.
-func (v *vector) either3(single, double func(x, y, z operand.Op)) func(x, y, z operand.Op) {
-	if v.single() {
-		return single
-	}
-	return double
 }

@@ -5,14 +5,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rowTop sets top to the maximum of a row, in every lane; a NaN gets lost. lowest is held.
-func (v *vector) rowTop(r row, x reg.GPVirtual, top, t reg.VecPhysical) {
+// rowTop sets top to the maximum of a row of x, in every lane; a NaN gets lost. lowest is held.
+func (v *vector) rowTop(r row, top, t reg.VecPhysical) {
 	v.move(v.held["lowest"], top)
-	v.each(r, func(part bool) {
-		v.loadLow(part, x, t)
+	v.each(r, func(part *mask) {
+		v.loadLow(part, "x", t)
 		v.max(top, t, top)
 	})
-	v.across(v.VMAXPS, v.VMAXPD, top, t)
+	v.across(v.max, top, t)
 }
 
 // rowShift turns a maximum into what to subtract: 0 instead of −∞, for −∞ − −∞ would be NaN.
@@ -25,88 +25,87 @@ func (v *vector) softmaxRows() {
 	shift, sum, x, zero := z[0], z[1], z[2], z[9]
 	scale, empty := z[6], z[7]
 
-	p := v.open()
-	v.holdExp()
+	v.holdExp(z[13], z[14])
 	v.hold("lowest", z[12])
-	v.broadcast(v.paramAddress("scale"), scale)
-	v.broadcast(v.paramAddress("empty"), empty)
+	v.fillParam("scale", scale)
+	v.fillParam("empty", empty)
 	v.zero(zero)
-	r := v.divide(p["cols"])
-	v.rows(p["rows"], r, func() {
-		v.rowTop(r, p["x"], shift, x)
+	r := v.divide("cols")
+	v.rows(r, func() {
+		v.rowTop(r, shift, x)
 		v.rowShift(shift, zero, x)
 		v.zero(sum)
-		v.each(r, func(part bool) {
-			v.loadLow(part, p["x"], x)
+		v.each(r, func(part *mask) {
+			v.loadLow(part, "x", x)
 			v.sub(shift, x, x)
 			v.exp(x, z[3], z[4], z[5])
-			v.store(part, x, p["y"])
+			v.store(part, x, "y")
 			v.add(x, sum, sum)
 		})
 		v.sumAcross(sum, x)
 		factor := shift
 		v.div(sum, scale, factor)
 		v.replaceWhereEqual(sum, zero, empty, factor, x)
-		v.each(r, func(part bool) {
-			v.load(part, p["y"], x)
+		v.each(r, func(part *mask) {
+			v.load(part, "y", x)
 			v.mul(factor, x, x)
-			v.store(part, x, p["y"])
+			v.store(part, x, "y")
 		})
-	}, p["x"], p["y"])
-	v.shut()
+	}, "x", "y")
 }
 
 func (v *vector) sumExpRows() {
 	z := v.vectors
 	shift, sum, x, zero := z[0], z[1], z[2], z[9]
-	p := v.open()
-	v.holdExp()
+	v.holdExp(z[13], z[14])
 	v.hold("lowest", z[12])
 	v.zero(zero)
-	r := v.divide(p["cols"])
-	v.rows(p["rows"], r, func() {
-		v.rowTop(r, p["x"], shift, x)
-		v.storeFirst(shift, p["top"])
+	r := v.divide("cols")
+	v.rows(r, func() {
+		v.rowTop(r, shift, x)
+		v.storeFirst(shift, "top")
 		v.rowShift(shift, zero, x)
 		v.zero(sum)
-		v.each(r, func(part bool) {
-			v.loadLow(part, p["x"], x)
+		v.each(r, func(part *mask) {
+			v.loadLow(part, "x", x)
 			v.sub(shift, x, x)
 			v.exp(x, z[3], z[4], z[5])
 			v.add(x, sum, sum)
 		})
 		v.sumAcross(sum, x)
-		v.storeFirst(sum, p["sum"])
-		v.ADDQ(operand.U8(v.size), p["top"])
-		v.ADDQ(operand.U8(v.size), p["sum"])
-	}, p["x"])
-	v.shut()
+		v.storeFirst(sum, "sum")
+	}, "top", "sum", "x")
 }
 
 func (v *vector) softmaxBackwardRows() {
 	z := v.vectors
 	sum, x := z[1], z[2]
-	p := v.open()
-	r := v.divide(p["cols"])
-	v.rows(p["rows"], r, func() {
+	r := v.divide("cols")
+	v.rows(r, func() {
 		v.zero(sum)
-		v.each(r, func(part bool) {
-			v.load(part, p["y"], x)
-			v.load(part, p["dy"], z[3])
+		v.each(r, func(part *mask) {
+			v.load(part, "y", x)
+			v.load(part, "dy", z[3])
 			v.fma(x, z[3], sum)
 		})
 		v.sumAcross(sum, x)
-		v.each(r, func(part bool) {
-			v.load(part, p["dy"], x)
-			v.load(part, p["y"], z[3])
+		v.each(r, func(part *mask) {
+			v.load(part, "dy", x)
+			v.load(part, "y", z[3])
 			v.sub(sum, x, x)
 			v.mul(z[3], x, x)
-			v.store(part, x, p["dx"])
+			v.store(part, x, "dx")
 		})
-	}, p["y"], p["dy"], p["dx"])
-	v.shut()
+	}, "y", "dy", "dx")
 }
 
-func (v *vector) storeFirst(x reg.VecPhysical, p reg.GPVirtual) {
-	v.either(v.VMOVSS, v.VMOVSD)(x.AsX(), operand.Mem{Base: p})
+// replaceWhereEqual sets x to y where a equals b; t is free.
+func (v *vector) replaceWhereEqual(a, b operand.Op, y, x, t reg.VecPhysical) {
+	if v.masked {
+		v.compare(equal, b, a, reg.K2)
+		v.moveWhere(reg.K2, y, x)
+		return
+	}
+	v.compare(equal, b, a, t)
+	v.blend(t, y, x, x)
 }

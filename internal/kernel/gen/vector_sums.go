@@ -9,39 +9,37 @@ import (
 func (v *vector) adam() {
 	z := v.vectors
 	names := []string{"keep", "decay", "beta1", "rest1", "beta2", "rest2", "rate", "root", "eps"}
-	p := v.open()
 	k := map[string]reg.VecPhysical{}
 	for i, name := range names {
 		k[name] = z[6+i]
-		v.broadcast(operand.Mem{Base: p["k"], Disp: i * v.size}, k[name])
+		v.broadcast(operand.Mem{Base: v.params["k"], Disp: i * v.size}, k[name])
 	}
-	v.each(v.divide(p["n"]), func(part bool) {
+	v.elements(func(part *mask) {
 		value, d, m, square, t := z[0], z[1], z[2], z[3], z[4]
-		v.load(part, p["value"], value)
-		v.load(part, p["grad"], d)
-		v.load(part, p["m"], m)
-		v.load(part, p["v"], square)
+		v.load(part, "value", value)
+		v.load(part, "grad", d)
+		v.load(part, "m", m)
+		v.load(part, "v", square)
 		v.mul(k["keep"], value, value)
 		v.mul(k["decay"], value, t)
 		v.add(t, d, d)
 		v.mul(k["beta1"], m, m)
 		v.mul(k["rest1"], d, t)
 		v.add(t, m, m)
-		v.store(part, m, p["m"])
+		v.store(part, m, "m")
 		v.mul(k["beta2"], square, square)
 		v.mul(k["rest2"], d, t)
 		v.mul(d, t, t)
 		v.add(t, square, square)
-		v.store(part, square, p["v"])
+		v.store(part, square, "v")
 		v.sqrt(square, square)
 		v.div(k["root"], square, square)
 		v.add(k["eps"], square, square)
 		v.mul(k["rate"], m, m)
 		v.div(square, m, m)
 		v.sub(m, value, value)
-		v.store(part, value, p["value"])
+		v.store(part, value, "value")
 	})
-	v.shut()
 }
 
 func (v *vector) sgd() { v.descent(false) }
@@ -51,96 +49,85 @@ func (v *vector) momentum() { v.descent(true) }
 // descent is SGD, with momentum or without.
 func (v *vector) descent(momentum bool) {
 	z := v.vectors
-	p := v.open()
 	rate, decay, keep := z[6], z[7], z[8]
-	v.broadcast(v.paramAddress("rate"), rate)
-	v.broadcast(v.paramAddress("decay"), decay)
+	v.fillParam("rate", rate)
+	v.fillParam("decay", decay)
 	if momentum {
-		v.broadcast(v.paramAddress("momentum"), keep)
+		v.fillParam("momentum", keep)
 	}
-	v.each(v.divide(p["n"]), func(part bool) {
+	v.elements(func(part *mask) {
 		value, d, t := z[0], z[1], z[2]
-		v.load(part, p["value"], value)
-		v.load(part, p["grad"], d)
+		v.load(part, "value", value)
+		v.load(part, "grad", d)
 		v.mul(decay, value, t)
 		v.add(t, d, d)
 		if momentum {
-			v.load(part, p["buffer"], t)
+			v.load(part, "buffer", t)
 			v.mul(keep, t, t)
 			v.add(d, t, d)
-			v.store(part, d, p["buffer"])
+			v.store(part, d, "buffer")
 		}
 		v.mul(rate, d, d)
 		v.sub(d, value, value)
-		v.store(part, value, p["value"])
+		v.store(part, value, "value")
 	})
-	v.shut()
 }
 
 func (v *vector) product() {
 	z := v.vectors
-	p := v.open()
-	v.each(v.divide(p["n"]), func(part bool) {
-		v.load(part, p["x"], z[0])
-		v.load(part, p["y"], z[1])
+	v.elements(func(part *mask) {
+		v.load(part, "x", z[0])
+		v.load(part, "y", z[1])
 		v.mul(z[1], z[0], z[0])
-		v.store(part, z[0], p["z"])
+		v.store(part, z[0], "z")
 	})
-	v.shut()
 }
 
 func (v *vector) scale() {
 	z := v.vectors
-	p := v.open()
-	v.broadcast(v.paramAddress("c"), z[1])
-	v.each(v.divide(p["n"]), func(part bool) {
-		v.load(part, p["x"], z[0])
+	v.fillParam("c", z[1])
+	v.elements(func(part *mask) {
+		v.load(part, "x", z[0])
 		v.mul(z[1], z[0], z[0])
-		v.store(part, z[0], p["y"])
+		v.store(part, z[0], "y")
 	})
-	v.shut()
 }
 
 func (v *vector) addRows() {
 	z := v.vectors
-	p := v.open()
-	r := v.divide(p["cols"])
-	v.rows(p["rows"], r, func() {
-		v.each(r, func(part bool) {
-			v.load(part, p["x"], z[0])
-			v.load(part, p["y"], z[1])
+	r := v.divide("cols")
+	v.rows(r, func() {
+		v.each(r, func(part *mask) {
+			v.load(part, "x", z[0])
+			v.load(part, "y", z[1])
 			v.add(z[1], z[0], z[0])
-			v.store(part, z[0], p["z"])
+			v.store(part, z[0], "z")
 		})
-	}, p["x"], p["z"])
-	v.shut()
+	}, "x", "z")
 }
 
 func (v *vector) sumRows() {
 	z := v.vectors
-	p := v.open()
-	r := v.divide(p["n"])
-	v.SHLQ(v.shift, p["ld"])
-	r.bytes = p["ld"]
-	v.rows(p["rows"], r, func() {
-		v.each(r, func(part bool) {
-			v.load(part, p["x"], z[0])
-			v.load(part, p["y"], z[1])
+	r := v.divide("n")
+	r.bytes = v.params["ld"]
+	v.SHLQ(v.shift, r.bytes)
+	v.rows(r, func() {
+		v.each(r, func(part *mask) {
+			v.load(part, "x", z[0])
+			v.load(part, "y", z[1])
 			v.add(z[0], z[1], z[1])
-			v.store(part, z[1], p["y"])
+			v.store(part, z[1], "y")
 		})
-	}, p["x"])
-	v.shut()
+	}, "x")
 }
 
 // sumSquares adds in float64, whatever the type of the elements.
 func (v *vector) sumSquares() {
 	z := v.vectors
-	p := v.open()
 	v.zero(z[0])
 	v.zero(z[1])
-	v.each(v.divide(p["n"]), func(part bool) {
-		v.load(part, p["x"], z[2])
+	v.elements(func(part *mask) {
+		v.load(part, "x", z[2])
 		switch {
 		case !v.single():
 			v.fma(z[2], z[2], z[0])
@@ -158,9 +145,8 @@ func (v *vector) sumSquares() {
 		v.VFMADD231PD(z[3], z[3], z[1])
 	})
 	v.VADDPD(z[1], z[0], z[0])
-	wide := *v
-	wide.generator = &generator{Context: v.Context, simd: v.simd, element: elements()[1]}
+	wide := *v.generator
+	wide.element = elements[1]
 	wide.sumAcross(z[0], z[1])
-	v.VMOVSD(z[0].AsX(), v.addressOf(v.ReturnIndex(0)))
-	v.shut()
+	v.VMOVSD(z[0].AsX(), inMemory(v.ReturnIndex(0)))
 }

@@ -16,7 +16,8 @@ func guarded[F Float](t *testing.T, x []F, flushEnd bool) []F {
 	}
 	page, size := os.Getpagesize(), len(x)*sizeOf[F]()
 	inside := (size + page - 1) / page * page
-	all, err := syscall.Mmap(-1, 0, inside+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	const access, kind = syscall.PROT_READ | syscall.PROT_WRITE, syscall.MAP_ANON | syscall.MAP_PRIVATE
+	all, err := syscall.Mmap(-1, 0, inside+2*page, access, kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +41,14 @@ func guarded[F Float](t *testing.T, x []F, flushEnd bool) []F {
 }
 
 func testGuarded[F Float](t *testing.T, p path) {
-	onPath(t, p)
 	r := rand.New(rand.NewPCG(13, uint64(p)))
 	rows, lanes := tileShape[F](p)
-	ms, ns, ks := []int{1, 3, rows, 2*rows + 5}, []int{1, lanes - 1, 2 * lanes, 2*lanes + 1, 3*lanes + 2}, []int{1, 3, lanes + 1, 67}
+	ms := []int{1, 3, rows, 2*rows + 5}
+	ns := []int{1, lanes - 1, 2 * lanes, 2*lanes + 1, 3*lanes + 2}
+	ks := []int{1, 3, lanes + 1, 67}
 	for i := range len(ms) * len(ns) * len(ks) * 8 {
 		m, n, k := ms[i/8%len(ms)], ns[i/8/len(ms)%len(ns)], ks[i/8/len(ms)/len(ns)]
-		x := newProblem[F](r, Batch{1, 1, 1}, Transpose(i&1 != 0), Transpose(i&2 != 0), m, n, k, 1, F(i&4), 0)
+		x := newProblem[F](r, 1, Transpose(i&1 != 0), Transpose(i&2 != 0), m, n, k, 1, F(i&4), 0)
 		for _, o := range []*operand[F]{&x.a, &x.b, &x.c} {
 			// The guards of an operand lie behind its last element, where the real ones are to be.
 			o.data = guarded(t, o.data[:(o.rows-1)*o.ld+o.cols], r.IntN(3) > 0)
@@ -55,15 +57,12 @@ func testGuarded[F Float](t *testing.T, p path) {
 	}
 	// Strides that make the kernels copy.
 	for _, trans := range bothWays {
-		x := newProblem[F](r, Batch{1, 1, 1}, trans, trans, 4096/sizeOf[F](), 61, 35, 1, 0, 0)
+		x := newProblem[F](r, 1, trans, trans, 4096/sizeOf[F](), 61, 35, 1, 0, 0)
 		x.a.data, x.b.data = guarded(t, x.a.data, true), guarded(t, x.b.data, true)
 		x.check(t)
 	}
 }
 
 func TestGemmStaysInsideItsSlices(t *testing.T) {
-	for _, p := range paths() {
-		t.Run(p.String()+"/float32", func(t *testing.T) { testGuarded[float32](t, p) })
-		t.Run(p.String()+"/float64", func(t *testing.T) { testGuarded[float64](t, p) })
-	}
+	onPaths(t, testGuarded[float32], testGuarded[float64])
 }

@@ -7,7 +7,6 @@ import (
 
 // testVectorGuarded puts every argument between pages that nobody may touch.
 func testVectorGuarded[F Float](t *testing.T, p path) {
-	onPath(t, p)
 	r := rand.New(rand.NewPCG(35, uint64(p)))
 	for _, cols := range []int{1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65} {
 		for rows := 1; rows <= 3; rows += 2 {
@@ -22,8 +21,5 @@ func testVectorGuarded[F Float](t *testing.T, p path) {
 }
 
 func TestVectorStaysInsideItsSlices(t *testing.T) {
-	for _, p := range paths() {
-		t.Run(p.String()+"/float32", func(t *testing.T) { testVectorGuarded[float32](t, p) })
-		t.Run(p.String()+"/float64", func(t *testing.T) { testVectorGuarded[float64](t, p) })
-	}
+	onPaths(t, testVectorGuarded[float32], testVectorGuarded[float64])
 }

@@ -9,14 +9,10 @@ import (
 // TestAttentionStaysInside gives attentions arguments that end, or begin, where touching the next page is a
 // fault.
 func TestAttentionStaysInside(t *testing.T) {
-	for _, p := range paths() {
-		t.Run(p.String()+"/float32", func(t *testing.T) { testStaysInside[float32](t, p) })
-		t.Run(p.String()+"/float64", func(t *testing.T) { testStaysInside[float64](t, p) })
-	}
+	onPaths(t, testStaysInside[float32], testStaysInside[float64])
 }
 
 func testStaysInside[F Float](t *testing.T, p path) {
-	onPath(t, p)
 	rapid.Check(t, func(rt *rapid.T) {
 		x := drawProblem[F](rt)
 		if x.a.B*x.a.H*x.a.T*x.a.S > 1<<13 {

@@ -1,0 +1,73 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestAttentionCentralDifferences does not rely on any formula of the gradient.
+func TestAttentionCentralDifferences(t *testing.T) {
+	p := newAttentionProblem[float64](Attention{
+		B: 2, H: 6, K: 3, T: 5, S: 7, D: 3, DV: 2, Softcap: 2, Unbiased: 1,
+		Visible: func(b, t int) (int, int) { return t - 2, t + 1 + b },
+		Shown: func(b, h, t, s0 int, shown []bool) bool {
+			for j := range shown {
+				shown[j] = (b+h+t+s0+j)%4 > 0
+			}
+			return h > 0
+		},
+		Dropout: WeightDropout{P: 0.25, Key: 11, Site: 2},
+	}, true)
+	loss := func() float64 {
+		out, lse := make([]float64, p.sizeOut), make([]float64, len(p.lse))
+		AttentionForward(p.a, out, lse, p.in)
+		sum := 0.
+		for i, v := range out {
+			sum += v * p.dout[i]
+		}
+		return sum
+	}
+	p.run()
+	const step = 1e-5
+	for _, x := range []struct {
+		name     string
+		in, grad []float64
+	}{
+		{name: "q", in: p.in.Q, grad: p.grad.Q},
+		{name: "k", in: p.in.K, grad: p.grad.K},
+		{name: "v", in: p.in.V, grad: p.grad.V},
+		{name: "bias", in: p.in.Bias, grad: p.grad.Bias},
+		{name: "relative", in: p.in.Relative, grad: p.grad.Relative},
+		{name: "sinks", in: p.in.Sinks, grad: p.grad.Sinks},
+	} {
+		for i := range x.in {
+			old := x.in[i]
+			x.in[i] = old + step
+			above := loss()
+			x.in[i] = old - step
+			below := loss()
+			x.in[i] = old
+			// The difference errs by step² and by the rounding of the loss over step.
+			assert.InDelta(t, (above-below)/(2*step), x.grad[i], 1e-8, "%s %d", x.name, i)
+		}
+	}
+}
+
+// TestAttentionGradientsAlone asks for one gradient at a time.
+func TestAttentionGradientsAlone(t *testing.T) {
+	p := newAttentionProblem[float32](Attention{
+		B: 2, H: 4, K: 2, T: 150, S: 130, D: 17, DV: 9, Visible: func(_, t int) (int, int) { return 0, t + 1 },
+	}, true)
+	p.run()
+	all := p.grad
+	for i, name := range []string{"q", "k", "v", "bias", "relative", "sinks"} {
+		want := [][]float32{all.Q, all.K, all.V, all.Bias, all.Relative, all.Sinks}[i]
+		got := make([]float32, len(want))
+		p.grad = QKV[float32]{}
+		*[]*[]float32{&p.grad.Q, &p.grad.K, &p.grad.V, &p.grad.Bias, &p.grad.Relative, &p.grad.Sinks}[i] = got
+		AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in)
+		assert.True(t, sameBits(want, got), name)
+	}
+	AttentionBackward(p.a, QKV[float32]{}, p.dout, p.out, p.lse, p.in)
+}

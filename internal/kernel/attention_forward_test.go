@@ -1,0 +1,160 @@
+package kernel
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestAttentionHiddenRows(t *testing.T) {
+	// Batch 0 sees nothing; in batch 1 every third query; the keys from 140 on are seen by none.
+	p := newAttentionProblem[float32](Attention{
+		B: 2, H: 2, K: 1, T: 200, S: 150, D: 8, DV: 8,
+		Visible: func(b, t int) (int, int) { return 3, 140 * b * min(t%3, 1) },
+	}, false)
+	p.run()
+	for i, v := range p.out {
+		if b, row := i/(200*16), i/16%200; b == 0 || row%3 == 0 {
+			assert.Zero(t, v, "out %d", i)
+			assert.Zero(t, p.grad.Q[i], "dq %d", i)
+		} else {
+			assert.NotZero(t, v, "out %d", i)
+		}
+	}
+	for i, v := range p.grad.K {
+		if b, s := i/(150*8), i/8%150; b == 0 || s < 3 || s >= 140 {
+			assert.Zero(t, v, "dk %d", i)
+			assert.Zero(t, p.grad.V[i], "dv %d", i)
+		} else {
+			assert.NotZero(t, v, "dk %d", i)
+		}
+	}
+	assert.Equal(t, lowest[float32](), p.lse[0])
+	p.verify(t)
+}
+
+// TestAttentionHiddenByBias hides every key of some rows by −∞, which the rule does not know.
+func TestAttentionHiddenByBias(t *testing.T) {
+	p := newAttentionProblem[float64](Attention{B: 1, H: 2, K: 2, T: 70, S: 90, D: 5, DV: 3, Softcap: 3}, true)
+	for i := range p.in.Bias {
+		if row := i / 90; row%4 == 1 {
+			p.in.Bias[i] = lowest[float64]()
+		}
+	}
+	p.run()
+	p.verify(t)
+	for i := 1; i < 2*70; i += 4 {
+		h, row := i/70, i%70
+		assert.Equal(t, p.in.Sinks[h], p.lse[i])
+		assert.Equal(t, make([]float64, 3), p.out[(row*2+h)*3:][:3])
+		assert.Equal(t, make([]float64, 5), p.grad.Q[(row*2+h)*5:][:5])
+	}
+}
+
+// TestAttentionHugeScores takes scores that overflow an exponential by far.
+func TestAttentionHugeScores(t *testing.T) {
+	for _, size := range []float64{1e4, 1e30} {
+		p := newAttentionProblem[float32](Attention{B: 1, H: 1, K: 1, T: 3, S: 100, D: 2, DV: 2}, false)
+		p.a.Scale = 1
+		for i := range p.in.Q {
+			p.in.Q[i] = 1
+		}
+		for s := range 100 {
+			x := float32(size)
+			if s != 37 {
+				x = -x + float32(s)
+			}
+			p.in.K[2*s], p.in.K[2*s+1] = x, 0
+		}
+		p.run()
+		for row := range 3 {
+			assert.Equal(t, p.in.V[37*2:37*2+2], p.out[row*2:row*2+2])
+			assert.Equal(t, float32(size), p.lse[row])
+		}
+		for _, x := range [][]float32{p.grad.Q, p.grad.K} {
+			for _, v := range x {
+				// dP and Σ dOut⊙Out are the same sum, but for their rounding.
+				assert.InDelta(t, 0, v, 4*0x1p-23*size)
+			}
+		}
+	}
+}
+
+// TestAttentionGrowingScores raises the maximum from tile to tile, by little and by much.
+func TestAttentionGrowingScores(t *testing.T) {
+	for _, step := range []float64{0.001, 0.05, 1.5, 30} {
+		p := newAttentionProblem[float32](Attention{B: 1, H: 1, K: 1, T: 70, S: 1000, D: 1, DV: 2}, false)
+		for i := range p.in.Q {
+			p.in.Q[i] = 1
+		}
+		for s := range p.in.K {
+			p.in.K[s] = float32(step * float64(s))
+		}
+		p.run()
+		p.verify(t)
+	}
+}
+
+// TestAttentionNaN puts a NaN everywhere in turn: it reaches the outputs of the rows concerned, and no others.
+func TestAttentionNaN(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, path := range paths() {
+		t.Run(path.String(), func(t *testing.T) {
+			onPath(t, path)
+			for _, bad := range []int{0, 1, 63, 64, 100, 149} {
+				for _, which := range []string{"q", "k", "v"} {
+					p := newAttentionProblem[float32](Attention{
+						B: 1, H: 1, K: 1, T: 150, S: 150, D: 3, DV: 2,
+						Visible: func(_, t int) (int, int) { return t - 40, t + 1 },
+					}, false)
+					switch which {
+					case "q":
+						p.in.Q[bad*p.a.D] = nan
+					case "k":
+						p.in.K[bad*p.a.D] = nan
+					case "v":
+						p.in.V[bad*p.a.DV] = nan
+					}
+					p.run()
+					for row := range 150 {
+						concerned := row == bad || which != "q" && row-40 <= bad && bad <= row
+						isNaN := p.out[row*2] != p.out[row*2]
+						assert.Equal(t, concerned, isNaN, "%s %d: row %d", which, bad, row)
+						if which != "v" {
+							assert.Equal(t, concerned, p.lse[row] != p.lse[row], "%s %d: lse %d", which, bad, row)
+						}
+						if concerned {
+							assert.True(t, p.grad.Q[row*3] != p.grad.Q[row*3], "%s %d: dq %d", which, bad, row)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestAttentionSkipsHiddenTiles puts NaN where Shown hides a whole tile: nothing of it may be computed with.
+func TestAttentionSkipsHiddenTiles(t *testing.T) {
+	hidden := func(s int) bool { return s/keyBlock == 1 }
+	p := newAttentionProblem[float64](Attention{
+		B: 1, H: 2, K: 1, T: 130, S: 3 * keyBlock, D: 3, DV: 2,
+		Shown: func(_, _, _, s0 int, shown []bool) bool {
+			for j := range shown {
+				shown[j] = !hidden(s0 + j)
+			}
+			return true
+		},
+	}, true)
+	for s := range p.a.S {
+		if hidden(s) {
+			p.in.K[s*3], p.in.V[s*2] = math.NaN(), math.NaN()
+		}
+	}
+	p.run()
+	for name, x := range map[string][]float64{
+		"out": p.out, "dq": p.grad.Q, "dk": p.grad.K, "dv": p.grad.V, "dbias": p.grad.Bias,
+	} {
+		assert.True(t, finite(x), name)
+	}
+}

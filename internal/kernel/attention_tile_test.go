@@ -1,0 +1,105 @@
+package kernel
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestAttentionSoftcap compares with tanh in higher precision, for scores near 0 and far from it.
+func TestAttentionSoftcap(t *testing.T) {
+	for _, p := range paths() {
+		testSoftcap[float32](t, p, 4*0x1p-24)
+		testSoftcap[float64](t, p, 4*0x1p-53)
+	}
+}
+
+func testSoftcap[F Float](t *testing.T, p path, tolerance float64) {
+	for _, c := range []F{1, 30, 1e-3, 1e6} {
+		var x, start, slope [64]F
+		for i := range x {
+			x[i] = c * F(math.Ldexp(1-2*float64(i%2), i/2-26)) * 1.1
+			if i > 58 {
+				x[i] = []F{0, F(math.Copysign(0, -1)), F(math.Inf(1)), lowest[F](), F(math.NaN())}[i-59]
+			}
+			start[i] = x[i]
+		}
+		capRows(p, 2, 32, x[:], 32, slope[:], c)
+		for i, v := range start {
+			want := math.Tanh(float64(v) / float64(c))
+			if math.IsNaN(want) {
+				assert.True(t, x[i] != x[i] && slope[i] != slope[i], "%v: %v", p, v)
+				continue
+			}
+			assert.InDelta(t, want, float64(x[i])/float64(c), tolerance*math.Abs(want), "%v: %v", p, v)
+			assert.Equal(t, math.Signbit(want), math.Signbit(float64(x[i])), "%v: %v", p, v)
+			assert.InDelta(t, 1-want*want, float64(slope[i]), 2*tolerance, "%v: %v", p, v)
+		}
+	}
+}
+
+// expErrors returns the largest error of e^x in units of the last place over numbers from 0 down to where results
+// are no longer normal.
+func expErrors[F Float](p path, least float64, bits int) float64 {
+	const n = 64
+	worst := 0.
+	for i := range 60 {
+		var x, shift, sum, want [n]F
+		for j := range x {
+			x[j] = F(least * float64(i*n+j) / (60 * n) * (1 - 1e-3*float64(j%7)))
+			want[j] = x[j]
+		}
+		expColumns(p, 1, n, x[:], n, shift[:], sum[:])
+		for j, got := range x {
+			exact := exactExp(float64(want[j]))
+			unit := math.Ldexp(1, exact.MantExp(nil)-bits)
+			diff := new(big.Float).Sub(big.NewFloat(float64(got)), exact)
+			e, _ := diff.Float64()
+			worst = max(worst, math.Abs(e)/unit)
+			if sum[j] != got {
+				return math.Inf(1)
+			}
+		}
+	}
+	return worst
+}
+
+func TestAttentionExp(t *testing.T) {
+	for _, p := range paths() {
+		single, double := expErrors[float32](p, -87.3, 24), expErrors[float64](p, -708.3, 53)
+		t.Logf("%v: %.3f and %.3f units", p, single, double)
+		assert.LessOrEqual(t, single, 1., "%v", p)
+		most := 1.
+		if p == pathGo {
+			most = 2 // math.Exp errs by more than the polynomials do
+		}
+		assert.LessOrEqual(t, double, most, "%v", p)
+		for _, row := range []struct{ x, want float64 }{
+			{x: 0, want: 1},
+			{x: math.Inf(-1), want: 0},
+			{x: -1e30, want: 0},
+			{x: -800, want: 0},
+			{x: math.NaN(), want: math.NaN()},
+		} {
+			testExpOf[float32](t, p, row.x, row.want)
+			testExpOf[float64](t, p, row.x, row.want)
+		}
+	}
+}
+
+func testExpOf[F Float](t *testing.T, p path, x, want float64) {
+	var v, shift, sum [16]F
+	for i := range v {
+		v[i] = F(x)
+	}
+	expColumns(p, 1, 16, v[:], 16, shift[:], sum[:])
+	for _, got := range v {
+		if math.IsNaN(want) {
+			assert.True(t, got != got, "%v: exp(%v)", p, x)
+		} else {
+			assert.Equal(t, F(want), got, "%v: exp(%v)", p, x)
+		}
+	}
+}

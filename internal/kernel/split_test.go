@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestVectorBitsDoNotDependOnGoroutines(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 1))
+	for _, shape := range [][2]int{{1, 100003}, {1009, 131}, {3001, 65}} {
+		for _, p := range paths() {
+			onPath(t, p)
+			for _, c := range vectorCases[float32](shape[0], shape[1]) {
+				start := c.arguments(r, func(n int) []float32 { return make([]float32, n) })
+				var want [][]float32
+				for _, procs := range []int{1, 2, 5} {
+					setProcs(t, procs)
+					got := clones(start)
+					c.run(got)
+					if want == nil {
+						want = got
+					}
+					for i := range got {
+						require.True(t, sameBits(want[i], got[i]), "%s on %v: other bits with %d goroutines", c.name, p, procs)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestVectorAllocatesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(34, 1))
+	for _, shape := range [][2]int{{3, 7}, {700, 129}} {
+		for _, procs := range []int{1, 2} {
+			setProcs(t, procs)
+			for _, c := range vectorCases[float32](shape[0], shape[1]) {
+				a := c.arguments(r, func(n int) []float32 { return make([]float32, n) })
+				noAllocations(t, fmt.Sprintf("%s with %d goroutines", c.name, procs), func() { c.run(a) })
+			}
+		}
+	}
+}
+
+func TestVectorPanicsOnArgumentsThatDoNotFit(t *testing.T) {
+	x, y := make([]float32, 6), make([]float32, 5)
+	for _, row := range []struct {
+		reason string
+		call   func()
+	}{
+		{reason: "exp", call: func() { Exp(y, x) }},
+		{reason: "tanh", call: func() { Tanh(x, y) }},
+		{reason: "gelu tanh", call: func() { GELUTanh(y, x) }},
+		{reason: "mul", call: func() { Mul(x, x, y) }},
+		{reason: "add rows", call: func() { AddRows(x, x, y) }},
+		{reason: "sum rows", call: func() { SumRows(y, x) }},
+		{reason: "softmax: columns that do not divide", call: func() { Softmax(x, x, 4) }},
+		{reason: "softmax: no columns", call: func() { Softmax(x, x, 0) }},
+		{reason: "cross entropy: targets", call: func() { CrossEntropy(x, []int64{1}, 3, -100) }},
+		{reason: "layer norm: gamma", call: func() { LayerNorm(x, y[:2], y[:2], x, y[:2], nil, 3, 0) }},
+		{reason: "rms norm: weight", call: func() { RMSNorm(x, x, x[:4], 1) }},
+		{reason: "l2 norm: dweight", call: func() { L2NormBackward(x, y, x, x, x[:3], 1) }},
+		{reason: "swiglu: up", call: func() { SwiGLUBackward(x, x, x, y, x) }},
+		{reason: "softcap", call: func() { Softcap(y, x, 1) }},
+		{reason: "adam: v", call: func() { Adam(x, x, x, y, AdamConstants[float32]{}) }},
+		{reason: "momentum: buffer", call: func() { Momentum(x, x, y, 1, 1, 1) }},
+	} {
+		require.Panics(t, row.call, row.reason)
+	}
+}
+
+// Nothing happens without elements.
+func TestVectorOfNothing(t *testing.T) {
+	for _, p := range paths() {
+		onPath(t, p)
+		none := []float64{}
+		Exp(none, none)
+		Softmax(none, none, 3)
+		AddRows(none, none, []float64{1})
+		LayerNorm(none, none, none, none, nil, nil, 3, 1e-5)
+		SiLU(none, none)
+		RMSNorm(none, none, []float64{1, 2}, 1e-5)
+		sum := []float64{7, 7}
+		RMSNormBackward(none, sum, none, none, []float64{1, 2}, 1e-5)
+		require.Equal(t, []float64{0, 0}, sum)
+		SumRows(sum, none)
+		require.Equal(t, []float64{0, 0}, sum)
+		require.Zero(t, SumSquares(none))
+		require.Equal(t, math.Inf(-1), rowLogSumExp(none))
+		require.Zero(t, CrossEntropy(none, nil, 3, -100))
+	}
+}
