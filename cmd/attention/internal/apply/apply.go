@@ -73,11 +73,11 @@ func (c command) run(ctx context.Context) (string, error) {
 		return "", err
 	}
 	result, err := runLayer(ctx, layer, c.elementType(layer, input), weights, input)
+	if ctx.Err() != nil {
+		return "", errors.New("interrupted; nothing was written")
+	}
 	if err != nil {
 		return "", err
-	}
-	if ctx.Err() != nil {
-		return "", errInterrupted
 	}
 	if err := safetensors.WriteFile(c.output, &safetensors.File{Tensors: result}); err != nil {
 		return "", err
@@ -145,6 +145,3 @@ func describeTensors(tensors []safetensors.Tensor) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// errInterrupted ends a run that the user stopped.
-var errInterrupted = errors.New("interrupted; nothing was written")
