@@ -25,7 +25,8 @@ type command struct {
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use:                   "apply --config layer.json --weights w.safetensors --input in.safetensors --output out.safetensors",
+		Use: "apply --config layer.json --weights w.safetensors --input in.safetensors " +
+			"--output out.safetensors",
 		Short:                 "Run one layer on tensors from files",
 		Long:                  help,
 		Example:               example,
