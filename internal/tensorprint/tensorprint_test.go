@@ -103,8 +103,10 @@ func TestFormatNamesWrongData(t *testing.T) {
 		count int
 		shape []int
 	}{
-		{5, []int{2, 3}}, {7, []int{2, 3}}, {0, nil}, {2, nil}, {0, []int{2}}, {0, []int{-1, 0}}, {0, []int{0, -1}},
-		{3, []int{-3}}, {6, []int{-2, -3}}, {1, []int{0}}, {4, []int{1 << 62, 1 << 62}},
+		{count: 5, shape: []int{2, 3}}, {count: 7, shape: []int{2, 3}}, {count: 0}, {count: 2}, {count: 0, shape: []int{2}},
+		{count: 0, shape: []int{-1, 0}}, {count: 0, shape: []int{0, -1}}, {count: 3, shape: []int{-3}},
+		{count: 6, shape: []int{-2, -3}}, {count: 1, shape: []int{0}},
+		{count: 4, shape: []int{1 << 62, 1 << 62}}, // whose product overflows
 	} {
 		want := fmt.Sprintf("tensor(!%d values for shape %v)", c.count, c.shape)
 		require.Equal(t, want, Format(make([]float32, c.count), c.shape))

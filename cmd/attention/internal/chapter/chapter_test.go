@@ -70,13 +70,13 @@ func TestChapterRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--section", "0"}, "--section: got 0, want 1 to 16"},
-		{[]string{"--section", "17"}, "--section: got 17, want 1 to 16"},
-		{[]string{"--section", "transformer"},
-			`--section: got "transformer", which is in no heading; see attention chapter --help`},
-		{[]string{"--section", "("}, "--section: error parsing regexp: missing closing ): `(?i)(`"},
-		{[]string{"--dtype", "float16"}, `--dtype: got "float16", want float32 or float64`},
-		{[]string{"simple"}, `unknown command "simple" for "attention chapter"`},
+		{args: []string{"--section", "0"}, want: "--section: got 0, want 1 to 16"},
+		{args: []string{"--section", "17"}, want: "--section: got 17, want 1 to 16"},
+		{args: []string{"--section", "transformer"},
+			want: `--section: got "transformer", which is in no heading; see attention chapter --help`},
+		{args: []string{"--section", "("}, want: "--section: error parsing regexp: missing closing ): `(?i)(`"},
+		{args: []string{"--dtype", "float16"}, want: `--dtype: got "float16", want float32 or float64`},
+		{args: []string{"simple"}, want: `unknown command "simple" for "attention chapter"`},
 	} {
 		out, err := runChapter(c.args...)
 		require.EqualError(t, err, c.want, c.args)
