@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"attention/cmd/attention/internal/commandtest"
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
@@ -47,7 +48,7 @@ func TestApplyInterrupted(t *testing.T) {
 	f := caseFiles(t, "simple")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := runApply(ctx, "--config", f.config, "--input", f.input, "--output", f.output)
+	_, err := commandtest.Output(ctx, New(), "--config", f.config, "--input", f.input, "--output", f.output)
 	require.EqualError(t, err, "apply: interrupted; nothing was written")
 	require.NoFileExists(t, f.output)
 }
@@ -106,7 +107,7 @@ func TestApplyWrongArguments(t *testing.T) {
 		{args: []string{"--wieghts", "w"}, want: "unknown flag: --wieghts"},
 		{args: []string{"--config"}, want: "flag needs an argument: --config"},
 	} {
-		_, err := runApply(t.Context(), row.args...)
+		_, err := commandtest.Output(t.Context(), New(), row.args...)
 		require.EqualError(t, err, row.want)
 	}
 }

@@ -1,8 +1,6 @@
 package apply
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,13 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runApply runs attention apply the way main does and returns what it prints.
-func runApply(ctx context.Context, args ...string) (string, error) {
-	out := new(bytes.Buffer)
-	err := commandtest.Run(ctx, out, out, New(), args...)
-	return out.String(), err
-}
-
 // files are the paths of the four files of one call.
 type files struct{ config, weights, input, output string }
 
@@ -32,7 +23,7 @@ func (f files) run(t testing.TB, more ...string) (string, error) {
 	if f.weights != "" {
 		args = append(args, "--weights", f.weights)
 	}
-	return runApply(t.Context(), append(args, more...)...)
+	return commandtest.Output(t.Context(), New(), append(args, more...)...)
 }
 
 // caseFiles are the files of a case in testdata/apply, the output in a new folder.

@@ -1,8 +1,6 @@
 package chapter
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"strings"
 	"testing"
@@ -14,16 +12,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// runChapter runs the command and returns what it prints.
-func runChapter(args ...string) (string, error) {
-	var out bytes.Buffer
-	err := commandtest.Run(context.Background(), &out, io.Discard, New(), args...)
-	return out.String(), err
-}
-
 // TestChapterReads: the command prints every section in order, each value under its sentence, in 80 columns.
 func TestChapterReads(t *testing.T) {
-	out, err := runChapter()
+	out, err := commandtest.Output(t.Context(), New())
 	require.NoError(t, err)
 	rest := out
 	for _, s := range chapter.Sections() {
@@ -48,7 +39,7 @@ func TestChapterReads(t *testing.T) {
 
 func TestChapterSection(t *testing.T) {
 	titles := func(args ...string) (titles []string) {
-		out, err := runChapter(args...)
+		out, err := commandtest.Output(t.Context(), New(), args...)
 		require.NoError(t, err)
 		var before string
 		for line := range strings.Lines(out) {
@@ -78,7 +69,7 @@ func TestChapterRefuses(t *testing.T) {
 		{args: []string{"--dtype", "float16"}, want: `--dtype: got "float16", want float32 or float64`},
 		{args: []string{"simple"}, want: `unknown command "simple" for "attention chapter"`},
 	} {
-		out, err := runChapter(c.args...)
+		out, err := commandtest.Output(t.Context(), New(), c.args...)
 		require.EqualError(t, err, c.want, c.args)
 		require.Empty(t, out)
 	}

@@ -101,7 +101,7 @@ func TestGradcheckWrongFlags(t *testing.T) {
 		{args: []string{"--run", "nothing"}, want: `gradcheck: --run: got "nothing", which matches none of 3 names`},
 		{args: []string{"--run", "["}, want: "gradcheck: --run: error parsing regexp: missing closing ]: `[`"},
 		{args: []string{"--dtype", "float16"}, want: `gradcheck: --dtype: got "float16", want float32, float64 or both`},
-		{args: []string{"softmax"}, want: `unknown command "softmax" for "gradcheck"`},
+		{args: []string{"softmax"}, want: `unknown command "softmax" for "attention gradcheck"`},
 		{args: []string{"--seed", "-1"},
 			want: `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
 	} {
