@@ -13,11 +13,30 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// runLayer computes the layer on checked files: output, weights and, if the input
-// holds grad_output, the gradients. It stops between two ops when ctx ends.
+// runLayer computes the layer on checked files. It returns as soon as ctx ends, since a
+// single op on long sequences takes seconds.
 func runLayer(
 	ctx context.Context, l *layer, dt tensor.Dtype, weights, input *tensorFile,
-) (tensors []safetensors.Tensor, err error) {
+) ([]safetensors.Tensor, error) {
+	type outcome struct {
+		tensors []safetensors.Tensor
+		err     error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		tensors, err := l.compute(dt, weights, input)
+		done <- outcome{tensors, err}
+	}()
+	select {
+	case o := <-done:
+		return o.tensors, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// compute returns output, weights and, if the input holds grad_output, the gradients.
+func (l *layer) compute(dt tensor.Dtype, weights, input *tensorFile) (tensors []safetensors.Tensor, err error) {
 	// Gorgonia panics on some operations it does not support.
 	defer func() {
 		if r := recover(); r != nil {
@@ -32,7 +51,7 @@ func runLayer(
 	if err != nil {
 		return nil, err
 	}
-	if err := m.Run(ctx); err != nil {
+	if err := m.RunAll(); err != nil {
 		return nil, err
 	}
 	for i, n := range nodes {
