@@ -85,26 +85,26 @@ func (f *File) Shape(name string) []int {
 // Float64 returns a tensor of floating-point numbers, widened without loss.
 func (f *File) Float64(name string) []float64 {
 	f.t.Helper()
-	return numbers(f, name, "floating-point numbers", floats[float64])
+	return elements(f, name, "floating-point numbers", floats[float64])
 }
 
 // Float32 returns a tensor of floating-point numbers. An F64 tensor is rounded to the
 // nearest float32, so one file serves tests in both types.
 func (f *File) Float32(name string) []float32 {
 	f.t.Helper()
-	return numbers(f, name, "floating-point numbers", floats[float32])
+	return elements(f, name, "floating-point numbers", floats[float32])
 }
 
 // Int64 returns a tensor of integers of any width.
 func (f *File) Int64(name string) []int64 {
 	f.t.Helper()
-	return numbers(f, name, "integers", integers)
+	return elements(f, name, "integers", integers)
 }
 
 // Bool returns a tensor of booleans.
 func (f *File) Bool(name string) []bool {
 	f.t.Helper()
-	return numbers(f, name, "booleans", func(data any) []bool {
+	return elements(f, name, "booleans", func(data any) []bool {
 		bits, _ := data.([]bool)
 		return slices.Clone(bits)
 	})
@@ -119,15 +119,15 @@ func (f *File) get(name string) safetensors.Tensor {
 	return t
 }
 
-// numbers returns a tensor's elements as read copies them; nil is another type.
-func numbers[E any](f *File, name, want string, read func(data any) []E) []E {
+// elements returns a tensor's elements as read copies them; nil is another type.
+func elements[E any](f *File, name, want string, read func(data any) []E) []E {
 	f.t.Helper()
 	t := f.get(name)
-	elements := read(t.Data)
-	if elements == nil {
+	copied := read(t.Data)
+	if copied == nil {
 		f.t.Fatalf("golden: %s: tensor %q: got %s, want %s", f.path, t.Name, t.DType, want)
 	}
-	return elements
+	return copied
 }
 
 // floats returns a copy of floating-point numbers, nil for another type.
