@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"slices"
 
 	"attention/graph"
@@ -17,8 +18,14 @@ type AdditiveAttentionConfig struct {
 }
 
 // Validate returns an error that names the first wrong field.
-func (c AdditiveAttentionConfig) Validate() error {
-	return inLayer("AdditiveAttention", config.AtLeast(c, 1, "QueryDim", "KeyDim", "AttnDim"))
+func (c AdditiveAttentionConfig) Validate() error { return inLayer("AdditiveAttention", c.validate()) }
+
+func (c AdditiveAttentionConfig) validate() error {
+	err := cmp.Or(config.AtLeast(c, 1, "QueryDim", "KeyDim", "AttnDim"), config.AtMost(c, maxElements, "AttnDim"))
+	if err != nil {
+		return err
+	}
+	return tablesFit(c, "AttnDim", c.AttnDim, table{"QueryDim", c.QueryDim}, table{"KeyDim", c.KeyDim})
 }
 
 // AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of

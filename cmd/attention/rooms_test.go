@@ -46,8 +46,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/run": `train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/safetensors`,
 
-	"cmd/attention/internal/apply": `internal/config layers layers/chapter graph graph/mask graph/machine
-		internal/safetensors`,
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags internal/config layers layers/chapter graph
+		graph/mask graph/machine internal/safetensors`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags train train/text layers graph graph/mask
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,
@@ -58,9 +58,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train train/text layers layers/chapter
 		layers/generate graph graph/machine`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train train/text layers graph
-		graph/machine`,
+	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/run
+		internal/tensorprint cmd/attention/internal/term train train/text layers graph graph/machine`,
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck

@@ -11,12 +11,11 @@ import (
 // Ints returns an integer tensor's elements as int64s, which must not be changed, or nil for a
 // tensor of another type.
 func Ints(t *tensor.Dense) []int64 {
-	switch d := t.Data().(type) {
-	case []int64:
-		return d
-	case int64:
-		return []int64{d}
-	case []int:
+	switch t.Dtype() {
+	case tensor.Int64:
+		return t.Int64s()
+	case tensor.Int:
+		d := t.Ints()
 		if strconv.IntSize == 64 { // then an int is an int64
 			return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(d))), len(d))
 		}
@@ -25,8 +24,6 @@ func Ints(t *tensor.Dense) []int64 {
 			ids[i] = int64(id)
 		}
 		return ids
-	case int:
-		return []int64{int64(d)}
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -16,7 +15,7 @@ import (
 type Func struct {
 	Name     string
 	Receiver string   // the type's name, without * and type parameters; empty for a function
-	Results  []string // types; an imported package is written as its path
+	Results  []string // types as they are written
 }
 
 // Funcs returns the exported functions of the package in dir, without its tests.
@@ -34,78 +33,31 @@ func Funcs(dir string) ([]Func, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, funcsOf(file)...)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				all = append(all, exported(f)...)
+			}
+		}
 	}
 	return all, nil
 }
 
-func funcsOf(file *ast.File) (all []Func) {
-	paths := importPaths(file)
-	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || !f.Name.IsExported() {
-			continue
-		}
-		x := Func{Name: f.Name.Name}
-		if f.Recv != nil {
-			if x.Receiver = typeName(f.Recv.List[0].Type); !ast.IsExported(x.Receiver) {
-				continue
+// exported returns a function in a list, which is empty if it or its type is not exported.
+func exported(f *ast.FuncDecl) []Func {
+	x := Func{Name: f.Name.Name}
+	if f.Recv != nil {
+		receiver := strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+		x.Receiver, _, _ = strings.Cut(receiver, "[")
+	}
+	if !f.Name.IsExported() || f.Recv != nil && !ast.IsExported(x.Receiver) {
+		return nil
+	}
+	if f.Type.Results != nil {
+		for _, r := range f.Type.Results.List {
+			for range max(1, len(r.Names)) {
+				x.Results = append(x.Results, types.ExprString(r.Type))
 			}
 		}
-		if f.Type.Results != nil {
-			for _, r := range f.Type.Results.List {
-				for range max(1, len(r.Names)) {
-					x.Results = append(x.Results, resultType(r.Type, paths))
-				}
-			}
-		}
-		all = append(all, x)
 	}
-	return all
-}
-
-// importPaths returns the paths of a file's imports by the names that the file uses.
-func importPaths(file *ast.File) map[string]string {
-	paths := map[string]string{}
-	for _, i := range file.Imports {
-		path, err := strconv.Unquote(i.Path.Value)
-		if err != nil {
-			continue // the parser refuses such a file
-		}
-		name := path[strings.LastIndex(path, "/")+1:]
-		if i.Name != nil {
-			name = i.Name.Name
-		}
-		paths[name] = path
-	}
-	return paths
-}
-
-// resultType returns a type as written, with its package replaced by the path.
-func resultType(e ast.Expr, paths map[string]string) string {
-	prefix := ""
-	if star, ok := e.(*ast.StarExpr); ok {
-		prefix, e = "*", star.X
-	}
-	if sel, ok := e.(*ast.SelectorExpr); ok {
-		if pkg, ok := sel.X.(*ast.Ident); ok && paths[pkg.Name] != "" {
-			return prefix + paths[pkg.Name] + "." + sel.Sel.Name
-		}
-	}
-	return prefix + types.ExprString(e)
-}
-
-// typeName returns the name of a receiver's type.
-func typeName(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return typeName(e.X)
-	case *ast.IndexExpr:
-		return typeName(e.X)
-	case *ast.IndexListExpr:
-		return typeName(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
+	return []Func{x}
 }

@@ -43,11 +43,11 @@ func (*Layer) hidden() *gorgonia.Node { return nil }
 	write("without.go", "package p\nfunc Without() { return }\n")
 	got, err := exports.Funcs(dir)
 	require.NoError(t, err)
-	const node = "*gorgonia.org/gorgonia.Node"
+	const node = "*gorgonia.Node"
 	require.ElementsMatch(t, []exports.Func{
 		{Name: "One", Results: []string{node, "error"}},
 		{Name: "Two", Results: []string{node, node, "error"}},
-		{Name: "Many", Results: []string{"gorgonia.org/gorgonia.Nodes", "error"}},
+		{Name: "Many", Results: []string{"gorgonia.Nodes", "error"}},
 		{Name: "Other", Results: []string{"error"}},
 		{Name: "Generic", Results: []string{node}},
 		{Name: "Three", Results: []string{node}},

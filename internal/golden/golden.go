@@ -85,61 +85,29 @@ func (f *File) Shape(name string) []int {
 // Float64 returns a tensor of floating-point numbers, widened without loss.
 func (f *File) Float64(name string) []float64 {
 	f.t.Helper()
-	t := f.get(name)
-	switch data := t.Data.(type) {
-	case []float64:
-		return slices.Clone(data)
-	case []float32:
-		return convert[float64](data)
-	}
-	f.wrongType(t, "floating-point numbers")
-	return nil
+	return elements(f, name, "floating-point numbers", floats[float64])
 }
 
 // Float32 returns a tensor of floating-point numbers. An F64 tensor is rounded to the
 // nearest float32, so one file serves tests in both types.
 func (f *File) Float32(name string) []float32 {
 	f.t.Helper()
-	t := f.get(name)
-	switch data := t.Data.(type) {
-	case []float32:
-		return slices.Clone(data)
-	case []float64:
-		return convert[float32](data)
-	}
-	f.wrongType(t, "floating-point numbers")
-	return nil
+	return elements(f, name, "floating-point numbers", floats[float32])
 }
 
 // Int64 returns a tensor of integers of any width.
 func (f *File) Int64(name string) []int64 {
 	f.t.Helper()
-	t := f.get(name)
-	switch data := t.Data.(type) {
-	case []int64:
-		return slices.Clone(data)
-	case []int32:
-		return convert[int64](data)
-	case []int16:
-		return convert[int64](data)
-	case []int8:
-		return convert[int64](data)
-	case []uint8:
-		return convert[int64](data)
-	}
-	f.wrongType(t, "integers")
-	return nil
+	return elements(f, name, "integers", integers)
 }
 
 // Bool returns a tensor of booleans.
 func (f *File) Bool(name string) []bool {
 	f.t.Helper()
-	t := f.get(name)
-	data, ok := t.Data.([]bool)
-	if !ok {
-		f.wrongType(t, "booleans")
-	}
-	return slices.Clone(data)
+	return elements(f, name, "booleans", func(data any) []bool {
+		bits, _ := data.([]bool)
+		return slices.Clone(bits)
+	})
 }
 
 func (f *File) get(name string) safetensors.Tensor {
@@ -151,9 +119,43 @@ func (f *File) get(name string) safetensors.Tensor {
 	return t
 }
 
-func (f *File) wrongType(t safetensors.Tensor, want string) {
+// elements returns a tensor's elements as read copies them; nil is another type.
+func elements[E any](f *File, name, want string, read func(data any) []E) []E {
 	f.t.Helper()
-	f.t.Fatalf("golden: %s: tensor %q: got %s, want %s", f.path, t.Name, t.DType, want)
+	t := f.get(name)
+	copied := read(t.Data)
+	if copied == nil {
+		f.t.Fatalf("golden: %s: tensor %q: got %s, want %s", f.path, t.Name, t.DType, want)
+	}
+	return copied
+}
+
+// floats returns a copy of floating-point numbers, nil for another type.
+func floats[F float32 | float64](data any) []F {
+	switch data := data.(type) {
+	case []float64:
+		return convert[F](data)
+	case []float32:
+		return convert[F](data)
+	}
+	return nil
+}
+
+// integers returns a copy of integers, nil for another type.
+func integers(data any) []int64 {
+	switch data := data.(type) {
+	case []int64:
+		return convert[int64](data)
+	case []int32:
+		return convert[int64](data)
+	case []int16:
+		return convert[int64](data)
+	case []int8:
+		return convert[int64](data)
+	case []uint8:
+		return convert[int64](data)
+	}
+	return nil
 }
 
 // convert copies numbers into another type.

@@ -110,15 +110,15 @@ func TestFileFailsTheTest(t *testing.T) {
 func TestLoadFailsTheTest(t *testing.T) {
 	inModule(t, example())
 	require.NoError(t, os.WriteFile("../../testdata/broken", []byte("x"), 0o644))
-	for path, want := range map[string]string{
-		"no.safetensors": "no such file",
-		"broken":         "file is 1 bytes",
+	for _, row := range []struct{ path, want string }{
+		{path: "no.safetensors", want: "no such file"},
+		{path: "broken", want: "file is 1 bytes"},
 	} {
-		r := record(func(t testing.TB) { Load(t, path) })
-		require.Len(t, r.messages, 1, path)
-		assert.Contains(t, r.messages[0], "golden: "+path+": safetensors: ")
-		assert.Contains(t, r.messages[0], want)
-		assert.True(t, r.stopped, path)
+		r := record(func(t testing.TB) { Load(t, row.path) })
+		require.Len(t, r.messages, 1, row.path)
+		assert.Contains(t, r.messages[0], "golden: "+row.path+": safetensors: ")
+		assert.Contains(t, r.messages[0], row.want)
+		assert.True(t, r.stopped, row.path)
 	}
 
 	t.Chdir(filepath.VolumeName(t.TempDir()) + string(filepath.Separator))

@@ -21,12 +21,9 @@ func Dense(dt tensor.Dtype, v []float64, shape ...int) *tensor.Dense {
 // loss.
 func Floats(t testing.TB, v G.Value) []float64 {
 	t.Helper()
-	switch data := v.Data().(type) {
-	case []float64:
-		return slices.Clone(data)
-	case []float32:
-		return convert[float64](data)
+	elements := floats[float64](v.Data())
+	if elements == nil {
+		t.Fatalf("golden: got a value of type %T, want a tensor of float32 or float64", v.Data())
 	}
-	t.Fatalf("golden: got a value of type %T, want a tensor of float32 or float64", v.Data())
-	return nil
+	return elements
 }

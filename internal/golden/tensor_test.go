@@ -10,15 +10,18 @@ import (
 
 func TestDenseAndFloats(t *testing.T) {
 	v := []float64{0.1, -2, 3, 4, 5, 6}
-	for dt, first := range map[tensor.Dtype]float64{tensor.Float64: 0.1, tensor.Float32: float64(float32(0.1))} {
-		d := Dense(dt, v, 2, 3)
-		assert.Equal(t, dt, d.Dtype())
+	for _, row := range []struct {
+		dt    tensor.Dtype
+		first float64
+	}{{dt: tensor.Float64, first: 0.1}, {dt: tensor.Float32, first: float64(float32(0.1))}} {
+		d := Dense(row.dt, v, 2, 3)
+		assert.Equal(t, row.dt, d.Dtype())
 		assert.Equal(t, tensor.Shape{2, 3}, d.Shape())
 		floats := Floats(t, d)
-		assert.Equal(t, []float64{first, -2, 3, 4, 5, 6}, floats)
+		assert.Equal(t, []float64{row.first, -2, 3, 4, 5, 6}, floats)
 		floats[0] = 9
-		assert.Equal(t, first, Floats(t, d)[0], "a copy")
-		if dt == tensor.Float64 {
+		assert.Equal(t, row.first, Floats(t, d)[0], "a copy")
+		if row.dt == tensor.Float64 {
 			d.Float64s()[0] = 9
 		}
 	}

@@ -197,19 +197,16 @@ func (p *printer) next() string {
 // Float64s returns the elements of a float32 or float64 tensor, and nil for another type. The elements of a
 // float64 tensor are not copied.
 func Float64s(t *tensor.Dense) []float64 {
-	switch d := t.Data().(type) {
-	case []float64:
-		return d
-	case []float32:
-		v := make([]float64, len(d))
-		for i, x := range d {
-			v[i] = float64(x)
+	switch t.Dtype() {
+	case tensor.Float64:
+		return t.Float64s()
+	case tensor.Float32:
+		narrow := t.Float32s()
+		wide := make([]float64, len(narrow))
+		for i, x := range narrow {
+			wide[i] = float64(x)
 		}
-		return v
-	case float32: // one element
-		return []float64{float64(d)}
-	case float64:
-		return []float64{d}
+		return wide
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // TestFormatEqualsPyTorch compares with PyTorch's own text, to the character.
@@ -103,8 +104,10 @@ func TestFormatNamesWrongData(t *testing.T) {
 		count int
 		shape []int
 	}{
-		{5, []int{2, 3}}, {7, []int{2, 3}}, {0, nil}, {2, nil}, {0, []int{2}}, {0, []int{-1, 0}}, {0, []int{0, -1}},
-		{3, []int{-3}}, {6, []int{-2, -3}}, {1, []int{0}}, {4, []int{1 << 62, 1 << 62}},
+		{count: 5, shape: []int{2, 3}}, {count: 7, shape: []int{2, 3}}, {count: 0}, {count: 2}, {count: 0, shape: []int{2}},
+		{count: 0, shape: []int{-1, 0}}, {count: 0, shape: []int{0, -1}}, {count: 3, shape: []int{-3}},
+		{count: 6, shape: []int{-2, -3}}, {count: 1, shape: []int{0}},
+		{count: 4, shape: []int{1 << 62, 1 << 62}}, // whose product overflows
 	} {
 		want := fmt.Sprintf("tensor(!%d values for shape %v)", c.count, c.shape)
 		require.Equal(t, want, Format(make([]float32, c.count), c.shape))
@@ -121,4 +124,20 @@ func TestFormatLooksOnlyAtWhatItShows(t *testing.T) {
 		data[i] = float64(i)
 	}
 	require.Equal(t, "tensor([   0.,    1.,    2.,  ...,  998.,  999., 1000.])", Format(data, []int{1001}))
+}
+
+func TestFloat64s(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		of   *tensor.Dense
+		want []float64
+	}{
+		{name: "float64", of: tensor.New(tensor.WithBacking([]float64{1, 0.1})), want: []float64{1, 0.1}},
+		{name: "float32", of: tensor.New(tensor.WithBacking([]float32{1, 0.5})), want: []float64{1, 0.5}},
+		{name: "a single float64", of: tensor.New(tensor.FromScalar(0.1)), want: []float64{0.1}},
+		{name: "a single float32", of: tensor.New(tensor.FromScalar(float32(0.5))), want: []float64{0.5}},
+		{name: "another type", of: tensor.New(tensor.WithBacking([]int{1, 2}))},
+	} {
+		require.Equal(t, row.want, Float64s(row.of), row.name)
+	}
 }

@@ -101,6 +101,8 @@ func TestWrongVariantsAreRefused(t *testing.T) {
 		{chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2, ContextLength: -1}, "chapter: self_v1: ContextLength: got -1, want at least 0"},
 		{chapter.Config{Layer: "simple", OutDim: 1 << 31}, "chapter: simple: OutDim: got 2147483648, want at most 2147483647"},
 		{chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3}, "chapter: additive: AttnDim: got 0, want at least 1"},
+		{chapter.Config{Layer: "self_v1", EmbedDim: 1 << 30, OutDim: 2},
+			"chapter: self_v1: EmbedDim: got 1073741824 for OutDim=2, want at most 2147483647 elements in a weight"},
 	} {
 		require.EqualError(t, c.config.Validate(), c.says)
 		l, err := chapter.New(layers.NewParams(tensor.Float32, 1).Scope(""), c.config)

@@ -3,6 +3,7 @@ package chapter
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -21,7 +22,12 @@ type SelfAttentionV1Config struct {
 
 // Validate returns an error that names the first wrong field.
 func (c SelfAttentionV1Config) Validate() error {
-	if err := config.AtLeast(c, 1, "EmbedDim", "OutDim"); err != nil {
+	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim", "OutDim"), config.AtMost(c, math.MaxInt32, "OutDim"))
+	if err == nil && c.EmbedDim > math.MaxInt32/c.OutDim {
+		err = config.Errorf(c, "EmbedDim", "got %d for %s=%d, want at most %d elements in a weight",
+			c.EmbedDim, config.Field("OutDim"), c.OutDim, math.MaxInt32)
+	}
+	if err != nil {
 		return fmt.Errorf("chapter: SelfAttentionV1: %w", err)
 	}
 	return nil

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/internal/safetensors"
 
 	"github.com/spf13/cobra"
@@ -25,7 +25,8 @@ type command struct {
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use:                   "apply --config layer.json --weights w.safetensors --input in.safetensors --output out.safetensors",
+		Use: "apply --config layer.json --weights w.safetensors --input in.safetensors " +
+			"--output out.safetensors",
 		Short:                 "Run one layer on tensors from files",
 		Long:                  help,
 		Example:               example,
@@ -40,13 +41,13 @@ func New() *cobra.Command {
 			return nil
 		},
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&c.config, "config", "", "JSON `file` that names the layer and its sizes")
-	flags.StringVar(&c.weights, "weights", "", "safetensors `file` with the parameters; simple needs none")
-	flags.StringVar(&c.input, "input", "", "safetensors `file` with the input tensors")
-	flags.StringVar(&c.output, "output", "", "safetensors `file` to write")
-	flags.StringVar(&c.dtype, "dtype", "",
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&c.config, "config", "", "JSON `file` that names the layer and its sizes")
+	f.StringVar(&c.weights, "weights", "", "safetensors `file` with the parameters; simple needs none")
+	f.StringVar(&c.input, "input", "", "safetensors `file` with the input tensors")
+	f.StringVar(&c.output, "output", "", "safetensors `file` to write")
+	f.StringVar(&c.dtype, "dtype", "",
 		"`type` to compute in and to write, float32 or float64 (default: that of query or x, F16 and BF16 as float32)")
 	return cmd
 }
@@ -73,11 +74,11 @@ func (c command) run(ctx context.Context) (string, error) {
 		return "", err
 	}
 	result, err := runLayer(ctx, layer, c.elementType(layer, input), weights, input)
+	if ctx.Err() != nil {
+		return "", errors.New("interrupted; nothing was written")
+	}
 	if err != nil {
 		return "", err
-	}
-	if ctx.Err() != nil {
-		return "", errInterrupted
 	}
 	if err := safetensors.WriteFile(c.output, &safetensors.File{Tensors: result}); err != nil {
 		return "", err
@@ -97,8 +98,10 @@ func (c command) checkFlags() error {
 			return fmt.Errorf("--%s: missing, want %s", f.name, f.want)
 		}
 	}
-	if !slices.Contains([]string{"", "float32", "float64"}, c.dtype) {
-		return fmt.Errorf("--dtype: got %q, want float32 or float64", c.dtype)
+	if c.dtype != "" {
+		if _, err := flags.Dtype(c.dtype); err != nil {
+			return err
+		}
 	}
 	output, err := os.Stat(c.output)
 	if err != nil {
@@ -130,8 +133,10 @@ func (c command) readWeights(layer *layer) (*tensorFile, error) {
 
 // elementType returns the type to compute in.
 func (c command) elementType(layer *layer, input *tensorFile) tensor.Dtype {
-	first := input.tensors[layer.sequences[0].name]
-	if c.dtype == "float64" || c.dtype == "" && first.DType == safetensors.F64 {
+	if dt, err := flags.Dtype(c.dtype); err == nil {
+		return dt
+	}
+	if first := input.tensors[layer.sequences[0].name]; first.DType == safetensors.F64 {
 		return tensor.Float64
 	}
 	return tensor.Float32
@@ -145,6 +150,3 @@ func describeTensors(tensors []safetensors.Tensor) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// errInterrupted ends a run that the user stopped.
-var errInterrupted = errors.New("interrupted; nothing was written")

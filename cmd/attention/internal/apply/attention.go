@@ -32,37 +32,29 @@ func newAttention(text []byte) (*layer, error) {
 	if err := cmp.Or(refuseDefaults(text), config.AtMost(a.AttentionConfig, maxLength, "ContextLength")); err != nil {
 		return nil, err
 	}
-	parameters, err := layers.Declare(layers.NewAttention, a.AttentionConfig)
+	l, err := declare(attentionName, layers.NewAttention, a.AttentionConfig, a.call)
 	if err != nil {
 		return nil, err
 	}
-	return &layer{
-		name: attentionName, parameters: parameters, buffers: buffers(a.Layout, a.NumHeads),
-		sequences: []sequenceSpec{
-			{name: "query", length: "T", width: a.EmbedDim, longest: a.ContextLength},
-			{name: "key", length: "S", width: cmp.Or(a.KDim, a.EmbedDim), longest: a.ContextLength, instead: "query"},
-			{name: "value", length: "S", width: cmp.Or(a.VDim, a.EmbedDim), longest: a.ContextLength, instead: "key"},
-		},
-		extras: attentionExtras(), heads: a.NumHeads, check: a.check, build: a.build,
-	}, nil
+	l.sequences = []sequenceSpec{
+		{name: "query", length: "T", width: a.EmbedDim, longest: a.ContextLength},
+		{name: "key", length: "S", width: cmp.Or(a.KDim, a.EmbedDim), longest: a.ContextLength, instead: "query"},
+		{name: "value", length: "S", width: cmp.Or(a.VDim, a.EmbedDim), longest: a.ContextLength, instead: "key"},
+	}
+	l.buffers, l.extras, l.heads, l.check = buffers(a.Layout, a.NumHeads), attentionExtras(), a.NumHeads, a.check
+	return l, nil
 }
 
-// build makes the layer.
-func (a *attention) build(s layers.Scope) (forward, error) {
-	layer, err := layers.NewAttention(s, a.AttentionConfig)
-	return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
-		b.Observe("*") // so that output and weights come from one computation
-		call := layers.AttentionInput{
-			Query: in["query"], Key: in["key"], Value: in["value"], Mask: maskOf(in), Bias: in["bias"],
-			Positions: in["positions"], KeyPositions: in["key_positions"]}
-		if out, err = layer.Attend(b, call); err != nil {
-			return nil, nil, err
-		}
-		if weights, err = layer.Weights(b, call); err == nil && a.AverageWeights {
-			weights, err = graph.AverageHeads(weights)
-		}
-		return out, weights, err
-	}, err
+// call builds the layer's graph.
+func (a *attention) call(l *layers.Attention, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) {
+	call := layers.AttentionInput{
+		Query: in["query"], Key: in["key"], Value: in["value"], Mask: maskOf(in), Bias: in["bias"],
+		Positions: in["positions"], KeyPositions: in["key_positions"]}
+	out, weights = b.Of(l.Attend(b, call)), b.Of(l.Weights(b, call))
+	if a.AverageWeights {
+		weights = b.Of(graph.AverageHeads(weights))
+	}
+	return out, weights
 }
 
 // maskOf returns the conjunction of all masks among the inputs, nil if there are none.
@@ -97,7 +89,7 @@ func attentionExtras() []extraSpec {
 }
 
 // check checks the inputs against the config and against each other.
-func (a *attention) check(f *tensorFile, z inputSizes) error {
+func (a *attention) check(f *tensorFile, s mask.Scores) error {
 	for _, name := range []string{"positions", "key_positions"} {
 		if f.has(name) && a.RoPE == nil {
 			return f.fail(name, "got it without rope in layer.json, which alone uses positions")
@@ -106,34 +98,34 @@ func (a *attention) check(f *tensorFile, z inputSizes) error {
 	if f.has("key_segments") && !f.has("segments") {
 		return f.fail("segments", "missing, want it besides key_segments")
 	}
-	if f.has("segments") && !f.has("key_segments") && z.T != z.S {
-		return f.fail("key_segments", "missing, want it besides segments with S=%d keys for T=%d queries", z.S, z.T)
+	if f.has("segments") && !f.has("key_segments") && s.T != s.S {
+		return f.fail("key_segments", "missing, want it besides segments with S=%d keys for T=%d queries", s.S, s.T)
 	}
 	if f.has("lengths") {
-		lengths, _ := f.whole("lengths")
-		if i := slices.IndexFunc(lengths, func(n int64) bool { return n < 0 || n > int64(z.S) }); i >= 0 {
-			return f.fail("lengths", "got %d at element %d, want 0 to S=%d", lengths[i], i, z.S)
+		lengths := f.tensors["lengths"].Data.([]int64)
+		if i := slices.IndexFunc(lengths, func(n int64) bool { return n < 0 || n > int64(s.S) }); i >= 0 {
+			return f.fail("lengths", "got %d at element %d, want 0 to S=%d", lengths[i], i, s.S)
 		}
 	}
-	if err := a.checkPlaces(f, z); err != nil {
+	if err := a.checkPlaces(f, s); err != nil {
 		return err
 	}
-	keys := z.S
+	keys := s.S
 	for _, extra := range []bool{a.AddBiasKV, a.AddZeroAttn} {
 		if extra {
 			keys++
 		}
 	}
 	// Checked before the graph is built too: building allocates the biases of alibi.
-	return checkElements(attentionName, append(slices.Clone(z.batch), a.NumHeads, z.T, keys))
+	return checkElements(attentionName, append(slices.Clone(s.Batch), a.NumHeads, s.T, keys))
 }
 
 // checkPlaces checks that the config gives the place of the queries among the keys, if it
 // matters.
-func (a *attention) checkPlaces(f *tensorFile, z inputSizes) error {
-	_, _, err := mask.Resolve(a.Mask, mask.Scores{Batch: z.batch, Heads: true, H: z.H, T: z.T, S: z.S})
+func (a *attention) checkPlaces(f *tensorFile, s mask.Scores) error {
+	_, _, err := mask.Resolve(a.Mask, s)
 	if a.ALiBi || a.RelativeBias != nil || a.RoPE != nil && !f.has("positions") {
-		_, outside := a.Align.Offset(z.T, z.S)
+		_, outside := a.Align.Offset(s.T, s.S)
 		err = cmp.Or(err, outside)
 	}
 	if err != nil {

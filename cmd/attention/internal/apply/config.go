@@ -1,12 +1,12 @@
 package apply
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"attention/internal/config"
 	"attention/layers/chapter"
@@ -74,21 +74,20 @@ func newLayer(text []byte) (*layer, error) {
 // attention: a layer.json leaves the field out. Other sizes and numbers may be 0.
 func refuseDefaults(text []byte) error {
 	var given map[string]any
-	if err := json.Unmarshal(text, &given); err != nil {
+	if err := config.Foreign.Decode(text, &given); err != nil {
 		return err
 	}
-	rope, _ := given["rope"].(map[string]any)
-	for _, f := range []struct {
-		path  string
-		value any
-	}{
-		{"layout", given["layout"]}, {"align", given["align"]}, {"causal", given["causal"]}, {"scale", given["scale"]},
-		{"qk_norm", given["qk_norm"]}, {"qk_norm_eps", given["qk_norm_eps"]},
-		{"rope.base", rope["base"]}, {"rope.factor", rope["factor"]},
+	for _, path := range []string{
+		"layout", "align", "causal", "scale", "qk_norm", "qk_norm_eps", "rope.base", "rope.factor",
 	} {
-		switch f.value {
+		fields, key := given, path
+		if inner, ok := strings.CutPrefix(path, "rope."); ok {
+			fields, _ = given["rope"].(map[string]any)
+			key = inner
+		}
+		switch value := fields[key]; value {
 		case "", "square", 0.0:
-			return fmt.Errorf("%s: got %#v, want another value or no such field", f.path, f.value)
+			return fmt.Errorf("%s: got %#v, want another value or no such field", path, value)
 		}
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 
 	"attention/cmd/attention/internal/term"
 	"attention/internal/config"
-	"attention/internal/golden"
 	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
@@ -24,11 +23,14 @@ func TestApplyWrongConfig(t *testing.T) {
 		{text: ``, want: "not JSON: unexpected end of JSON input, "},
 		{text: `{"layer":`, want: "not JSON: unexpected end of JSON input, "},
 		{text: `{"layer": "simple"} {}`, want: "not JSON: invalid character '{' after top-level value, "},
-		{text: `{"layer": "simple", "dropout": NaN}`, want: "not JSON: invalid character 'N' looking for beginning of value, "},
+		{text: `{"layer": "simple", "dropout": NaN}`,
+			want: "not JSON: invalid character 'N' looking for beginning of value, "},
 		{text: `["layer", "simple"]`, want: `got ["layer", "simple"], `},
 		{text: `null`, want: `got null, `},
 		{text: strings.Repeat(" ", maxConfigBytes+1), want: "more than 1048576 bytes, want one small JSON object"},
-		{text: `{}`, want: `layer: got "", want one of simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention`},
+		{text: `{}`,
+			want: `layer: got "", want one of simple, self_v1, self_v2, causal, multi_head_wrapper, ` +
+				"multi_head, additive, attention"},
 		{text: `{"layer": 3}`, want: "layer: got 3, "},
 		{text: `{"layer": null}`, want: `layer: got "", `},
 		{text: `{"layer": "Causal"}`, want: `layer: got "Causal", `},
@@ -36,7 +38,8 @@ func TestApplyWrongConfig(t *testing.T) {
 		{text: `{"layer": "causal", "D_in": 5, "dout": 6}`,
 			want: `unknown field "D_in", "dout"; it has layer, d_in, d_out, context_length, num_heads, qkv_bias, dropout`},
 		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "d_key": 0}`, want: `unknown field "d_key"; it has layer, d_in, `},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "average_weights": true}`, want: `unknown field "average_weights"; `},
+		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "average_weights": true}`,
+			want: `unknown field "average_weights"; `},
 		{text: `{"layer": "causal", "d_in": 5}`, want: "d_out: got 0, "},
 		{text: `{"layer": "causal", "d_in": 0, "d_out": 6}`, want: "d_in: got 0, "},
 		{text: `{"layer": "causal", "d_in": -5, "d_out": 6}`, want: "d_in: got -5, "},
@@ -46,7 +49,8 @@ func TestApplyWrongConfig(t *testing.T) {
 		{text: `{"layer": "causal", "d_in": 5, "d_out": 2147483648}`, want: "d_out: got 2147483648, "},
 		{text: `{"layer": "causal", "d_in": 5, "d_out": 99999999999999999999}`, want: "d_out: got 99999999999999999999, "},
 		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "context_length": -1}`, want: "context_length: got -1, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "context_length": 2147483648}`, want: "context_length: got 2147483648, "},
+		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "context_length": 2147483648}`,
+			want: "context_length: got 2147483648, "},
 		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "num_heads": 65537}`, want: "num_heads: got 65537, "},
 		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "qkv_bias": 1}`, want: "qkv_bias: got 1, "},
 		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "dropout": 1}`, want: "dropout: got 1, "},
@@ -55,8 +59,16 @@ func TestApplyWrongConfig(t *testing.T) {
 		{text: `{"layer": "simple", "dropout": 2}`, want: "dropout: got 2, "},
 		{text: `{"layer": "simple", "d_in": -1}`, want: "d_in: got -1, "},
 		{text: `{"layer": "multi_head", "d_in": 5, "d_out": 6}`, want: "num_heads: got 0, "},
-		{text: `{"layer": "multi_head", "d_in": 5, "d_out": 6, "num_heads": 4}`, want: "num_heads: got 4, want a divisor of d_out=6"},
-		{text: `{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 1000000000}`, want: "num_heads: got 1000000000, "},
+		{text: `{"layer": "multi_head", "d_in": 5, "d_out": 6, "num_heads": 4}`,
+			want: "num_heads: got 4, want a divisor of d_out=6"},
+		{text: `{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 1000000000}`,
+			want: "num_heads: got 1000000000, "},
+		{text: `{"layer": "causal", "d_in": 2147483647, "d_out": 2147483647, "qkv_bias": true}`,
+			want: "W_query.weight: shape (2147483647, 2147483647), want at most 2147483647 elements"},
+		{text: `{"layer": "self_v1", "d_in": 2147483647, "d_out": 2147483647}`,
+			want: "d_in: got 2147483647 for d_out=2147483647, "},
+		{text: `{"layer": "additive", "d_query": 5, "d_key": 2147483647, "d_attn": 2}`,
+			want: "d_key: got 2147483647 for d_attn=2, "},
 		{text: `{"layer": "additive", "d_query": 5, "d_key": 3}`, want: "d_attn: got 0, "},
 		{text: `{"layer": "additive", "d_query": 5, "d_key": 3, "d_attn": -1}`, want: "d_attn: got -1, "},
 		{text: `{"layer": "additive", "d_query": 5, "d_key": 3, "d_attn": 2, "dropout": 0}`,
@@ -79,26 +91,32 @@ func requireBegins(t *testing.T, c *wrongCall, text, want string) {
 // TestApplyAttentionWrongConfig is TestApplyWrongConfig for the layer attention.
 func TestApplyAttentionWrongConfig(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{text: `"numheads": 2, "qkv_Bias": true`, want: `unknown field "numheads", "qkv_Bias"; it has layer, average_weights, `},
+		{text: `"numheads": 2, "qkv_Bias": true`,
+			want: `unknown field "numheads", "qkv_Bias"; it has layer, average_weights, `},
 		{text: `"d_out": 6`, want: "num_heads: got 0, "},
 		{text: `"num_heads": 4`, want: "num_heads: got 4, want a divisor of d_out=6"},
 		{text: `"num_heads": 65537, "head_dim": 1`, want: "num_heads: got 65537, "},
-		{text: `"num_heads": 4, "num_kv_heads": 3, "head_dim": 2`, want: "num_kv_heads: got 3, want 0 or a divisor of num_heads=4"},
+		{text: `"num_heads": 4, "num_kv_heads": 3, "head_dim": 2`,
+			want: "num_kv_heads: got 3, want 0 or a divisor of num_heads=4"},
 		{text: `"num_heads": 2, "num_kv_heads": -1`, want: "num_kv_heads: got -1, "},
 		{text: `"num_heads": 2, "k_dim": 1.5`, want: "k_dim: got 1.5, "},
 		{text: `"num_heads": 2, "context_length": 2147483648`, want: "context_length: got 2147483648, "},
 		{text: `"num_heads": 2, "out_bias": "yes"`, want: `out_bias: got "yes", `},
 		{text: `"num_heads": 2, "average_weights": 1`, want: `average_weights: got 1, `},
-		{text: `"num_heads": 2, "layout": "bert"`, want: `layout: got "bert", want one of book, torch, gpt2, llama, per_head`},
+		{text: `"num_heads": 2, "layout": "bert"`,
+			want: `layout: got "bert", want one of book, torch, gpt2, llama, per_head`},
 		{text: `"num_heads": 2, "layout": null`, want: `layout: got null, `},
 		{text: `"num_heads": 2, "layout": ""`, want: `layout: got "", want another value or no such field`},
-		{text: `"num_heads": 2, "layout": "gpt2", "v_dim": 5`, want: `layout: got "gpt2" with k_dim=6 and v_dim=5, want both as d_in=6, `},
+		{text: `"num_heads": 2, "layout": "gpt2", "v_dim": 5`,
+			want: `layout: got "gpt2" with k_dim=6 and v_dim=5, want both as d_in=6, `},
 		{text: `"num_heads": 2, "causal": true`, want: "causal: got true, "},
 		{text: `"num_heads": 2, "causal": "square"`, want: `causal: got "square", want another value or no such field`},
 		{text: `"num_heads": 2, "align": "square"`, want: `align: got "square", want another value or no such field`},
 		{text: `"num_heads": 2, "align": ""`, want: `align: got "", want one of `},
-		{text: `"num_heads": 2, "causal": "upper_left", "align": "lower_right"`, want: `align: got "lower_right" with causal "upper_left", `},
-		{text: `"num_heads": 2, "causal": "upper_left", "mask": {"type": "all"}`, want: "mask: got it with causal, window or prefix, "},
+		{text: `"num_heads": 2, "causal": "upper_left", "align": "lower_right"`,
+			want: `align: got "lower_right" with causal "upper_left", `},
+		{text: `"num_heads": 2, "causal": "upper_left", "mask": {"type": "all"}`,
+			want: "mask: got it with causal, window or prefix, "},
 		{text: `"num_heads": 2, "mask": {"type": "prefix", "n": 1.5}`, want: "mask.n: got 1.5, "},
 		{text: `"num_heads": 2, "window": 3`, want: "window: got 3, "},
 		{text: `"num_heads": 2, "window": [3]`, want: "window: got [3], "},
@@ -107,9 +125,11 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 		{text: `"num_heads": 2, "window": [2147483648, 0]`, want: "window: got [2147483648 0], "},
 		{text: `"num_heads": 2, "window": [1, 2, 3]`, want: "window: got [1, 2, 3], "},
 		{text: `"num_heads": 2, "prefix": 3`,
-			want: "prefix: got 3 without causal and window, want one of them: every query sees the prefix besides what they show"},
+			want: "prefix: got 3 without causal and window, want one of them: " +
+				"every query sees the prefix besides what they show"},
 		{text: `"num_heads": 2, "causal": "upper_left", "prefix": -3`, want: "prefix: got -3, want at least 0"},
-		{text: `"num_heads": 2, "causal": "upper_left", "prefix": 2147483648`, want: "prefix: got 2147483648, want at most 2147483647"},
+		{text: `"num_heads": 2, "causal": "upper_left", "prefix": 2147483648`,
+			want: "prefix: got 2147483648, want at most 2147483647"},
 		{text: `"num_heads": 2, "scale": 0`, want: "scale: got 0, want another value or no such field"},
 		{text: `"num_heads": 2, "scale": -0e7`, want: "scale: got -0, want another value or no such field"},
 		{text: `"num_heads": 2, "scale": -1`, want: "scale: got -1, "},
@@ -118,30 +138,40 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 		{text: `"num_heads": 2, "qk_norm": "layer"`, want: `qk_norm: got "layer", want one of l2, rms`},
 		{text: `"num_heads": 2, "qk_norm": ""`, want: `qk_norm: got "", want another value or no such field`},
 		{text: `"num_heads": 2, "qk_norm_eps": 1e-5`, want: "qk_norm_eps: got 1e-05 without qk_norm, "},
-		{text: `"num_heads": 2, "qk_norm": "l2", "qk_norm_eps": 0`, want: "qk_norm_eps: got 0, want another value or no such field"},
+		{text: `"num_heads": 2, "qk_norm": "l2", "qk_norm_eps": 0`,
+			want: "qk_norm_eps: got 0, want another value or no such field"},
 		{text: `"num_heads": 2, "rope": true`, want: "rope: got true, "},
 		{text: `"num_heads": 2, "rope": null`, want: "rope: got null, "},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"theta": 1}`,
 			want: `rope: unknown field "theta"; it has dims, base, interleaved, scaling, factor`},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"dims": 2, "dims": 2}`, want: `rope: field "dims" comes twice`},
-		{text: `"num_heads": 2, "head_dim": 4, "rope": {"base": 0}`, want: "rope.base: got 0, want another value or no such field"},
+		{text: `"num_heads": 2, "head_dim": 4, "rope": {"base": 0}`,
+			want: "rope.base: got 0, want another value or no such field"},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"base": 0.5}`, want: "rope.base: got 0.5, "},
-		{text: `"num_heads": 2, "head_dim": 4, "rope": {"dims": 6}`, want: "rope.dims: got 6, want an even number from 0 to D=4"},
+		{text: `"num_heads": 2, "head_dim": 4, "rope": {"dims": 6}`,
+			want: "rope.dims: got 6, want an even number from 0 to D=4"},
 		{text: `"num_heads": 2, "rope": {}`, want: "rope.dims: got 0 for D=3, "},
-		{text: `"num_heads": 2, "head_dim": 4, "rope": {"scaling": "yarn"}`, want: `rope.scaling: got "yarn", want one of none, linear, ntk`},
+		{text: `"num_heads": 2, "head_dim": 4, "rope": {"scaling": "yarn"}`,
+			want: `rope.scaling: got "yarn", want one of none, linear, ntk`},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"scaling": "ntk"}`, want: "rope.factor: got 0, "},
-		{text: `"num_heads": 2, "head_dim": 4, "rope": {"factor": 0}`, want: "rope.factor: got 0, want another value or no such field"},
+		{text: `"num_heads": 2, "head_dim": 4, "rope": {"factor": 0}`,
+			want: "rope.factor: got 0, want another value or no such field"},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"factor": 2}`, want: "rope.factor: got 2 without scaling, want 0"},
 		{text: `"num_heads": 2, "relative_bias": []`, want: "relative_bias: got [], "},
 		{text: `"num_heads": 2, "relative_bias": {"buckets": -1}`, want: "relative_bias.buckets: got -1, "},
-		{text: `"num_heads": 2, "relative_bias": {"heads": 1}`, want: `relative_bias: unknown field "heads"; it has buckets, `},
+		{text: `"num_heads": 2, "relative_bias": {"heads": 1}`,
+			want: `relative_bias: unknown field "heads"; it has buckets, `},
 		{text: `"num_heads": 2, "relative_bias": {"buckets": 3}`,
 			want: "relative_bias.buckets: got 3, want an even number from 4 on, or if unidirectional any from 2 on"},
-		{text: `"num_heads": 2, "relative_bias": {"max_distance": 2147483648}`, want: "relative_bias.max_distance: got 2147483648, "},
-		{text: `"num_heads": 2, "sinks": true, "renormalize": true`, want: "renormalize: got true with sinks, want one of the two"},
+		{text: `"num_heads": 2, "relative_bias": {"max_distance": 2147483648}`,
+			want: "relative_bias.max_distance: got 2147483648, "},
+		{text: `"num_heads": 2, "sinks": true, "renormalize": true`,
+			want: "renormalize: got true with sinks, want one of the two"},
 		{text: `"num_heads": 2, "dropout": 1`, want: "dropout: got 1, "},
-		{text: `"num_heads": 2, "context_only": true, "out_bias": true`, want: "out_bias: got true with context_only, want one of the two"},
-		{text: `"num_heads": 65536, "head_dim": 2147483647`, want: "num_heads: got 65536, which are 140737488289792 wide together, "},
+		{text: `"num_heads": 2, "context_only": true, "out_bias": true`,
+			want: "out_bias: got true with context_only, want one of the two"},
+		{text: `"num_heads": 65536, "head_dim": 2147483647`,
+			want: "num_heads: got 65536, which are 140737488289792 wide together, "},
 	} {
 		w := newWrongCallOf(t, "attention")
 		w.text(`{"layer": "attention", "d_in": 6, ` + c.text + `}`)
@@ -164,12 +194,8 @@ func TestLayerIsTheConfig(t *testing.T) {
 		written, err := json.Marshal(a.AttentionConfig)
 		require.NoError(t, err)
 		require.NotContains(t, string(written), "causal\":", "the short form of a mask is not written")
-		f.config = filepath.Join(t.TempDir(), "layer.json")
-		text = fmt.Appendf(nil, `{"layer": "attention", "average_weights": %t, %s`, a.AverageWeights, written[1:])
-		require.NoError(t, os.WriteFile(f.config, text, 0o644))
-		_, err = f.run(t)
-		require.NoError(t, err, "%s", text)
-		compareWithTorch(t, name, f, golden.Load(t, "apply/"+name+"/out.safetensors").Names(), safetensors.F64, 1e-10)
+		f = f.withConfig(t, fmt.Sprintf(`{"layer": "attention", "average_weights": %t, %s`, a.AverageWeights, written[1:]))
+		compareWithTorch(t, name, f, nil, safetensors.F64, 1e-10)
 	}
 }
 
@@ -186,7 +212,8 @@ func FuzzLayerConfig(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"window":[1,-1],"rope":{"dims":3},"relative_bias":{"buckets":1}}`))
+	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"window":[1,-1],"rope":{"dims":3},` +
+		`"relative_bias":{"buckets":1}}`))
 	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"layout":"per_head","context_only":true,` +
 		`"mask":{"type":"or","of":[{"type":"not","of":{"type":"causal"}},{"type":"prefix","n":1}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -11,9 +11,9 @@ CONFIG: --config is a JSON object with the field layer, the layer's own fields
 and no others. Names are exact, none may come twice, and null is no value. Flags
 are true or false; one that is missing is false.
 
-  layer             attention, with all masks, biases and positions that there
-                    are, or one of the chapter's layers: simple, self_v1,
-                    self_v2, causal, multi_head_wrapper, multi_head, additive
+  layer             attention, with every kind of mask, bias and position, or
+                    one of the chapter's layers: simple, self_v1, self_v2,
+                    causal, multi_head_wrapper, multi_head, additive
 
 CONFIG of attention: sizes. Only d_in and num_heads must be there.
 
@@ -37,7 +37,7 @@ CONFIG of attention: which keys a query sees.
 
   align             where the queries stand among the keys if T is not S:
                     upper_left, query t at key t, or lower_right, the last query
-                    at the last key, with S >= T. causal says it too. Without
+                    at the last key, with S >= T. causal sets it too. Without
                     either T has to be S if a field needs it: window, alibi,
                     relative_bias, and rope without the input positions
   causal            upper_left or lower_right: no key after the query's place;
@@ -201,9 +201,9 @@ Infinities and NaN are computed with like any other number. lengths, segments,
 positions and those of the keys may be I64, I32, I16, I8 or U8 and are read
 exactly. No tensor of the computation may have more than 2^30 elements.
 
-ERRORS: What is wrong is said in one line, and the exit code is 1. The output
-file is written beside its place and then renamed: it is all there or, after an
-error, as it was before. It must be none of the files that are read.`
+ERRORS: An error is one line, and the exit code is 1. The output file is written
+beside its place and then renamed: it is complete or, after an error, as it was
+before. It must be none of the files that are read.`
 
 const example = `  Save a layer and an input from PyTorch:
 
@@ -213,7 +213,7 @@ const example = `  Save a layer and an input from PyTorch:
     save_file({"query": x, "lengths": lengths,
                "grad_output": torch.ones(2, 7, 12)}, "in.safetensors")
 
-  Say what the layer is:
+  Describe the layer:
 
     echo '{"layer": "attention", "layout": "torch", "d_in": 12, "num_heads": 3,
            "qkv_bias": true, "out_bias": true,

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"attention/cmd/attention/internal/commandtest"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 // TestApplyHelp: the help names every layer, and every field, parameter, input and
 // flag.
 func TestApplyHelp(t *testing.T) {
-	out, err := runApply(t.Context(), "--help")
+	out, err := commandtest.Output(t.Context(), New(), "--help")
 	require.NoError(t, err)
 	for _, name := range layerNames() {
 		require.Contains(t, out, name)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"attention/graph/mask"
+
 	"gorgonia.org/tensor"
 )
 
@@ -25,13 +27,7 @@ type extraSpec struct {
 	name      string
 	kind      numberKind
 	axes      []string // allowed shapes in the letters B, H, T and S; no B without a batch
-	broadcast bool     // whether broadcasting to that shape is enough, as in torch
-}
-
-// inputSizes are the lengths of the axes that the sequences have in common.
-type inputSizes struct {
-	batch   tensor.Shape // (B), or () without a batch axis
-	H, T, S int          // heads and lengths of queries and keys, if the layer has them
+	broadcast bool     // whether it may broadcast to the scores instead, as in torch
 }
 
 // inputTensor is a tensor of the input file and the required kind of its elements.
@@ -71,18 +67,17 @@ func (l *layer) checkInput(f *tensorFile) error {
 	if err := f.checkNames(l.name, wanted, append(optional, gradOutput)); err != nil {
 		return err
 	}
-	sizes, err := l.checkSequences(f)
+	scores, err := l.checkSequences(f)
 	if err != nil {
 		return err
 	}
-	sizes.H = l.heads
 	for _, e := range l.extras {
-		if err := e.check(f, sizes); err != nil {
+		if err := e.check(f, scores); err != nil {
 			return err
 		}
 	}
 	if l.check != nil {
-		if err := l.check(f, sizes); err != nil {
+		if err := l.check(f, scores); err != nil {
 			return err
 		}
 	}
@@ -92,8 +87,9 @@ func (l *layer) checkInput(f *tensorFile) error {
 	return nil
 }
 
-// checkSequences checks the sequences, in their order, and returns their sizes.
-func (l *layer) checkSequences(f *tensorFile) (z inputSizes, err error) {
+// checkSequences checks the sequences, in their order, and returns the axes of their scores.
+func (l *layer) checkSequences(f *tensorFile) (scores mask.Scores, err error) {
+	scores = mask.Scores{Heads: true, H: l.heads}
 	first, keys := l.sequences[0].name, ""
 	called := map[string]string{} // the name in the file of each sequence
 	for _, s := range l.sequences {
@@ -105,27 +101,27 @@ func (l *layer) checkSequences(f *tensorFile) (z inputSizes, err error) {
 		got := f.shape(name)
 		switch err := f.checkKind(name, realNumbers); {
 		case err != nil:
-			return z, err
+			return scores, err
 		case s.fits(got):
 		case name != s.name:
-			return z, f.fail(s.name, "missing, and %s of shape %v cannot stand in for it, want %s", name, got, s)
+			return scores, f.fail(s.name, "missing, and %s of shape %v cannot stand in for it, want %s", name, got, s)
 		default:
-			return z, f.fail(name, "shape %v, want %s with every axis at least 1", got, s)
+			return scores, f.fail(name, "shape %v, want %s with every axis at least 1", got, s)
 		}
 		n, like := got.Dims(), f.shape(first)
 		if n != like.Dims() || !slices.Equal(got[:n-2], like[:n-2]) {
-			return z, f.fail(name, "shape %v, want as many axes and the same B as %s, which is %v", got, first, like)
+			return scores, f.fail(name, "shape %v, want as many axes and the same B as %s, which is %v", got, first, like)
 		}
 		switch {
 		case s.length == "T":
-			z.batch, z.T = got[:n-2], got[n-2]
+			scores.Batch, scores.T = got[:n-2], got[n-2]
 		case keys == "":
-			keys, z.S = name, got[n-2]
-		case got[n-2] != z.S:
-			return z, f.fail(name, "shape %v, want as many rows as %s, which is %v", got, keys, f.shape(keys))
+			keys, scores.S = name, got[n-2]
+		case got[n-2] != scores.S:
+			return scores, f.fail(name, "shape %v, want as many rows as %s, which is %v", got, keys, f.shape(keys))
 		}
 	}
-	return z, nil
+	return scores, nil
 }
 
 // fits reports whether the sequence may have the shape.
@@ -150,7 +146,7 @@ func (s sequenceSpec) String() string {
 }
 
 // check checks that the tensor, if present, has its kind and one of its shapes.
-func (e extraSpec) check(f *tensorFile, z inputSizes) error {
+func (e extraSpec) check(f *tensorFile, scores mask.Scores) error {
 	if !f.has(e.name) {
 		return nil
 	}
@@ -160,40 +156,29 @@ func (e extraSpec) check(f *tensorFile, z inputSizes) error {
 	got := f.shape(e.name)
 	var wants []string
 	for _, axes := range e.axes {
-		letters, shape := z.shape(axes)
-		if slices.Equal(got, shape) || e.broadcast && broadcasts(got, shape) {
+		letters, shape := axesOf(scores, axes)
+		if slices.Equal(got, shape) {
 			return nil
 		}
 		wants = append(wants, fmt.Sprintf("(%s) = %v", strings.Join(letters, ", "), shape))
 	}
 	want := strings.Join(slices.Compact(wants), " or ")
 	if e.broadcast {
+		if _, wrong := scores.Broadcast(got); wrong == "" && len(got) > 0 {
+			return nil
+		}
 		want = "one axis or more that broadcast to " + want
 	}
 	return f.fail(e.name, "shape %v, want %s", got, want)
 }
 
-// shape returns the shape of the axes and their letters, without B if there is no batch.
-func (z inputSizes) shape(axes string) (letters []string, shape tensor.Shape) {
+// axesOf returns the letters and lengths of axes of the scores, without B if there is no batch.
+func axesOf(s mask.Scores, axes string) (letters []string, shape tensor.Shape) {
 	for _, letter := range axes {
-		size := map[rune]tensor.Shape{'B': z.batch, 'H': {z.H}, 'T': {z.T}, 'S': {z.S}}[letter]
-		if len(size) == 1 {
-			letters, shape = append(letters, string(letter)), append(shape, size[0])
+		axis := map[rune]tensor.Shape{'B': s.Batch, 'H': {s.H}, 'T': {s.T}, 'S': {s.S}}[letter]
+		if len(axis) == 1 {
+			letters, shape = append(letters, string(letter)), append(shape, axis[0])
 		}
 	}
 	return letters, shape
-}
-
-// broadcasts reports whether a shape broadcasts to another: each axis, matched from the last,
-// has the same length or length 1.
-func broadcasts(from, to tensor.Shape) bool {
-	if len(from) == 0 || len(from) > len(to) {
-		return false
-	}
-	for i, n := range to[len(to)-len(from):] {
-		if from[i] != n && from[i] != 1 {
-			return false
-		}
-	}
-	return true
 }

@@ -2,8 +2,10 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/config"
 	"attention/layers"
 	"attention/layers/chapter"
@@ -15,17 +17,54 @@ import (
 // it is built.
 type layer struct {
 	name       string
-	parameters *layers.Params                      // declared: the names and shapes of the weights file
-	buffers    []string                            // further names that file may hold: ignored
-	sequences  []sequenceSpec                      // of the input file; the first is required
-	extras     []extraSpec                         // optional tensors of the input file
-	heads      int                                 // H of the extras
-	check      func(*tensorFile, inputSizes) error // other checks of the input; nil if there are none
-	build      func(layers.Scope) (forward, error)
+	parameters *layers.Params                       // declared: the names and shapes of the weights file
+	build      func(layers.Scope) (forward, error)  // makes the layer
+	buffers    []string                             // further names that the weights file may hold: ignored
+	sequences  []sequenceSpec                       // of the input file; the first is required
+	extras     []extraSpec                          // optional tensors of the input file
+	heads      int                                  // H of the extras
+	check      func(*tensorFile, mask.Scores) error // other checks of the input; nil if there are none
 }
 
-// forward builds a layer's graph on the given inputs.
-type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error)
+// forward builds a layer's graph on the given inputs. Its errors are the build's.
+type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node)
+
+// declare returns a layer with the parameters that construct makes for a config. call builds
+// its graph.
+func declare[C, L any](
+	name string, construct func(layers.Scope, C) (L, error), c C,
+	call func(l L, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node),
+) (*layer, error) {
+	parameters, err := layers.Declare(construct, c)
+	build := func(s layers.Scope) (forward, error) {
+		l, err := construct(s, c)
+		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) { return call(l, b, in) }, err
+	}
+	return &layer{name: name, parameters: parameters, build: build}, err
+}
+
+func (l *layer) parameterNames() (names []string) {
+	for name := range l.parameters.Shapes() {
+		names = append(names, name)
+	}
+	return names
+}
+
+// checkWeights checks that the file has the layer's parameters, each in its shape.
+func (l *layer) checkWeights(f *tensorFile) error {
+	if err := f.checkNames(l.name, l.parameterNames(), l.buffers); err != nil {
+		return err
+	}
+	for name, want := range l.parameters.Shapes() {
+		if err := f.checkKind(name, realNumbers); err != nil {
+			return err
+		}
+		if got := f.shape(name); !slices.Equal(got, want) {
+			return f.fail(name, "shape %v, want %v", got, want)
+		}
+	}
+	return nil
+}
 
 // selfConfig is the part of chapter.Config that the layers from x to itself have. Each of them
 // ignores the fields that it does not use.
@@ -50,34 +89,28 @@ func newSelfAttention(text []byte) (*layer, error) {
 	}
 	c := chapter.Config{Layer: e.Layer, EmbedDim: f.EmbedDim, OutDim: f.OutDim, ContextLength: f.ContextLength,
 		NumHeads: f.NumHeads, QKVBias: f.QKVBias, Dropout: f.Dropout}
-	parameters, err := layers.Declare(chapter.New, c)
+	wrapper := c.Layer == "multi_head_wrapper"
+	hasHeads := wrapper || c.Layer == "multi_head"
+	l, err := declare(c.Layer, chapter.New, c,
+		func(l chapter.Layer, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) {
+			out, weights = b.Of(l.Forward(b, in["x"])), b.Of(l.Weights(b, in["x"]))
+			if !hasHeads {
+				weights = b.Of(graph.MergeHeads(weights)) // (…, 1, T, T) → (…, T, T)
+			}
+			return out, weights
+		})
 	if err != nil {
 		return nil, err
 	}
 	x := sequenceSpec{name: "x", length: "T", width: c.EmbedDim}
-	var masks []string
 	if c.Causal() {
-		x.longest = c.ContextLength
-		masks = buffers(layers.Book, 1)
+		x.longest, l.buffers = c.ContextLength, buffers(layers.Book, 1)
 	}
-	perHead := c.Layer == "multi_head_wrapper"
-	if perHead {
-		masks = buffers(layers.PerHead, c.NumHeads)
+	if wrapper {
+		l.buffers = buffers(layers.PerHead, c.NumHeads)
 	}
-	build := func(s layers.Scope) (forward, error) {
-		l, err := chapter.New(s, c)
-		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
-			b.Observe("*") // so that output and weights come from one computation
-			if out, err = l.Forward(b, in["x"]); err != nil {
-				return nil, nil, err
-			}
-			if weights, err = l.Weights(b, in["x"]); err == nil && !perHead && c.Layer != "multi_head" {
-				weights, err = graph.MergeHeads(weights) // (…, 1, T, T) → (…, T, T)
-			}
-			return out, weights, err
-		}, err
-	}
-	return &layer{name: c.Layer, parameters: parameters, buffers: masks, sequences: []sequenceSpec{x}, build: build}, nil
+	l.sequences = []sequenceSpec{x}
+	return l, nil
 }
 
 // newAdditive returns the layer additive.
@@ -86,26 +119,19 @@ func newAdditive(text []byte) (*layer, error) {
 	if err := config.Decode(text, new(envelope), &c); err != nil {
 		return nil, err
 	}
-	parameters, err := layers.Declare(layers.NewAdditiveAttention, c)
+	l, err := declare(additiveName, layers.NewAdditiveAttention, c,
+		func(l *layers.AdditiveAttention, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) {
+			out, weights = b.Of(l.Forward(b, in["query"], in["key"])), b.Of(l.Weights(b, in["query"], in["key"]))
+			return out, b.Of(graph.MergeHeads(weights)) // (…, 1, T, S) → (…, T, S)
+		})
 	if err != nil {
 		return nil, err
 	}
-	build := func(s layers.Scope) (forward, error) {
-		l, err := layers.NewAdditiveAttention(s, c)
-		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node, err error) {
-			if out, err = l.Forward(b, in["query"], in["key"]); err != nil {
-				return nil, nil, err
-			}
-			if weights, err = l.Weights(b, in["query"], in["key"]); err == nil {
-				weights, err = graph.MergeHeads(weights) // (…, 1, T, S) → (…, T, S)
-			}
-			return out, weights, err
-		}, err
-	}
-	return &layer{name: additiveName, parameters: parameters, build: build, sequences: []sequenceSpec{
+	l.sequences = []sequenceSpec{
 		{name: "query", length: "T", width: c.QueryDim},
 		{name: "key", length: "S", width: c.KeyDim},
-	}}, nil
+	}
+	return l, nil
 }
 
 // buffers returns the names of the entries other than parameters that the state_dict of a

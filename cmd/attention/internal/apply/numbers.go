@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"errors"
 	"fmt"
 
 	"gorgonia.org/tensor"
@@ -16,69 +15,88 @@ const (
 	zerosAndOnes                   // 0 or 1 in any type
 )
 
-// checkKind checks that a tensor's elements are of a kind.
+// checkKind checks that a tensor's elements are of a kind. Zeros and ones become float32s.
 func (f *tensorFile) checkKind(name string, kind numberKind) error {
-	t, want := f.tensors[name], "F64, F32, F16 or BF16"
-	switch kind {
-	case realNumbers:
-		switch t.Data.(type) {
-		case []float32, []float64:
-			return nil
+	t := f.tensors[name]
+	if kind == zerosAndOnes {
+		bits, err := bitsOf(t.Data)
+		if err != nil {
+			return f.fail(name, "%v", err)
 		}
-	case wholeNumbers:
-		if _, ok := f.whole(name); ok {
-			return nil
-		}
+		t.Data = bits
+		f.tensors[name] = t
+		return nil
+	}
+	got, want := realNumbers, "F64, F32, F16 or BF16"
+	if kind == wholeNumbers {
 		want = "I64, I32, I16, I8 or U8"
-	case zerosAndOnes:
-		_, err := f.bits(name)
-		return err
 	}
-	return f.fail(name, "dtype %s, want %s", t.DType, want)
-}
-
-// whole returns a tensor's elements if they are of an integer type.
-func (f *tensorFile) whole(name string) ([]int64, bool) {
-	switch data := f.tensors[name].Data.(type) {
+	switch t.Data.(type) {
 	case []int64:
-		return data, true
-	case []int32:
-		return convert[int64](data), true
-	case []int16:
-		return convert[int64](data), true
-	case []int8:
-		return convert[int64](data), true
-	case []uint8:
-		return convert[int64](data), true
+		got = wholeNumbers
+	case []bool:
+		got = zerosAndOnes
 	}
-	return nil, false
+	if got != kind {
+		return f.fail(name, "dtype %s, want %s", t.DType, want)
+	}
+	return nil
 }
 
-// bits returns a tensor's elements, each of which must be 0 or 1.
-func (f *tensorFile) bits(name string) (bits []float32, err error) {
-	switch data := f.tensors[name].Data.(type) {
-	case []bool:
-		bits = make([]float32, len(data))
-		for i, v := range data {
-			if v {
-				bits[i] = 1
-			}
-		}
+// dense returns a tensor of the checked kind. Real numbers become dt: float64 is rounded
+// to the nearest float32.
+func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) *tensor.Dense {
+	t := f.tensors[name]
+	backing := t.Data
+	switch data := t.Data.(type) {
 	case []float32:
-		bits, err = bitsOf(data)
+		if kind == realNumbers && dt == tensor.Float64 {
+			backing = convert[float64](data)
+		}
 	case []float64:
-		bits, err = bitsOf(data)
-	default:
-		whole, _ := f.whole(name)
-		bits, err = bitsOf(whole)
+		if dt == tensor.Float32 {
+			backing = convert[float32](data)
+		}
 	}
-	if err != nil {
-		return nil, f.fail(name, "%v", err)
+	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing))
+}
+
+// widened returns integers of any type as int64s and other elements as they are.
+func widened(data any) any {
+	switch data := data.(type) {
+	case []int32:
+		return convert[int64](data)
+	case []int16:
+		return convert[int64](data)
+	case []int8:
+		return convert[int64](data)
+	case []uint8:
+		return convert[int64](data)
+	}
+	return data
+}
+
+// bitsOf returns elements of any type, each of which must be 0 or 1.
+func bitsOf(data any) ([]float32, error) {
+	switch data := data.(type) {
+	case []float32:
+		return zerosOrOnes(data)
+	case []float64:
+		return zerosOrOnes(data)
+	case []int64:
+		return zerosOrOnes(data)
+	}
+	shown := data.([]bool)
+	bits := make([]float32, len(shown))
+	for i, v := range shown {
+		if v {
+			bits[i] = 1
+		}
 	}
 	return bits, nil
 }
 
-func bitsOf[N int64 | float32 | float64](data []N) ([]float32, error) {
+func zerosOrOnes[N int64 | float32 | float64](data []N) ([]float32, error) {
 	for i, v := range data {
 		if v != 0 && v != 1 {
 			return nil, fmt.Errorf("got %v at element %d, want 0 or 1", v, i)
@@ -87,52 +105,10 @@ func bitsOf[N int64 | float32 | float64](data []N) ([]float32, error) {
 	return convert[float32](data), nil
 }
 
-// dense returns a tensor, which must be of the kind. Floats become dt: float64 is
-// rounded to the nearest float32, other types are widened without loss. Integers become
-// int64, zeros and ones float32.
-func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) *tensor.Dense {
-	t := f.tensors[name]
-	backing := t.Data
-	switch kind {
-	case wholeNumbers:
-		backing, _ = f.whole(name)
-	case zerosAndOnes:
-		backing, _ = f.bits(name)
-	default:
-		switch data := t.Data.(type) {
-		case []float32:
-			if dt == tensor.Float64 {
-				backing = convert[float64](data)
-			}
-		case []float64:
-			if dt == tensor.Float32 {
-				backing = convert[float32](data)
-			}
-		}
-	}
-	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing))
-}
-
 func convert[To, From float32 | float64 | int64 | int32 | int16 | int8 | uint8](from []From) []To {
 	to := make([]To, len(from))
 	for i, v := range from {
 		to[i] = To(v)
 	}
 	return to
-}
-
-// floatSlice returns a contiguous tensor's memory, also if it holds a single element.
-func floatSlice(t *tensor.Dense) (any, error) {
-	if t.RequiresIterator() || t.DataOrder().IsColMajor() {
-		return nil, errors.New("is not in row-major order")
-	}
-	switch data := t.Data().(type) {
-	case []float32, []float64:
-		return data, nil
-	case float32:
-		return []float32{data}, nil
-	case float64:
-		return []float64{data}, nil
-	}
-	return nil, fmt.Errorf("holds %v, want float32 or float64", t.Dtype())
 }

@@ -13,20 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// maxElements is the maximum number of elements of a tensor of the graph: 4 GiB in
-// float32. Scores grow with the square of the length, so a small file can ask for
-// more memory than any machine has.
-const maxElements = 1 << 30
-
-// layerGraph is a layer's graph on its inputs, with the nodes to be written.
-type layerGraph struct {
-	build *layers.Build
-	names []string
-	nodes G.Nodes
-}
-
-// runLayer computes the layer on checked files: output, weights and, if the input
-// holds grad_output, the gradients. It returns early when ctx ends.
+// runLayer computes the layer on checked files. It returns as soon as ctx ends, since a
+// single op on long sequences takes seconds.
 func runLayer(
 	ctx context.Context, l *layer, dt tensor.Dtype, weights, input *tensorFile,
 ) ([]safetensors.Tensor, error) {
@@ -36,135 +24,124 @@ func runLayer(
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		var o outcome
-		// Gorgonia panics on some operations it does not support.
-		defer func() {
-			if r := recover(); r != nil {
-				o.err = fmt.Errorf("layer %s: panic: %v", l.name, r)
-			}
-			done <- o
-		}()
-		var g *layerGraph
-		if g, o.err = buildLayer(l, dt, weights, input); o.err == nil {
-			o.tensors, o.err = g.run()
-		}
+		tensors, err := l.compute(dt, weights, input)
+		done <- outcome{tensors, err}
 	}()
 	select {
 	case o := <-done:
 		return o.tensors, o.err
 	case <-ctx.Done():
-		return nil, errInterrupted
+		return nil, ctx.Err()
 	}
 }
 
-// buildLayer builds the graph, with all values bound.
-func buildLayer(l *layer, dt tensor.Dtype, weights, input *tensorFile) (*layerGraph, error) {
+// compute returns output, weights and, if the input holds grad_output, the gradients.
+func (l *layer) compute(dt tensor.Dtype, weights, input *tensorFile) (tensors []safetensors.Tensor, err error) {
+	// Gorgonia panics on some operations it does not support.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("layer %s: panic: %v", l.name, r)
+		}
+	}()
+	names, nodes, err := l.graph(dt, weights, input)
+	if err != nil {
+		return nil, err
+	}
+	m, err := machine.New(nodes...)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.RunAll(); err != nil {
+		return nil, err
+	}
+	for i, n := range nodes {
+		tensors = append(tensors, safetensors.Tensor{Name: names[i], Shape: n.Shape(), Data: elements(n.Value())})
+	}
+	return tensors, nil
+}
+
+// graph builds the layer's graph, with all values bound. It returns the nodes to write and
+// their names.
+func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []string, nodes G.Nodes, err error) {
 	p := layers.NewBlankParams(dt)
 	forward, err := l.build(p.Scope(""))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for name := range p.Shapes() {
 		if err := p.Set(name, weights.dense(name, realNumbers, dt)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	g := &layerGraph{build: layers.NewBuild(p, layers.Eval)}
-	in, err := g.inputs(l, input, dt)
-	if err != nil {
-		return nil, err
-	}
-	out, attention, err := forward(g.build, in)
-	if err != nil {
-		return nil, err
-	}
-	g.want("output", out)
-	g.want("weights", attention)
-	if input.has(gradOutput) {
-		if err := g.differentiate(l, dt, input, in, out); err != nil {
-			return nil, err
-		}
-	}
-	return g, g.checkMemory(l)
-}
-
-// inputs makes the nodes of the given inputs.
-func (g *layerGraph) inputs(l *layer, f *tensorFile, dt tensor.Dtype) (map[string]*G.Node, error) {
-	in := map[string]*G.Node{}
-	for _, t := range l.inputs() {
-		if !f.has(t.name) {
-			continue
-		}
-		n, err := g.input(f, t, dt)
-		if err != nil {
-			return nil, err
-		}
-		in[t.name] = n
-	}
-	return in, nil
-}
-
-// input makes a node for a tensor of the input file.
-func (g *layerGraph) input(f *tensorFile, t inputTensor, dt tensor.Dtype) (*G.Node, error) {
-	value := f.dense(t.name, t.kind, dt)
-	n, err := g.build.InputOf(value.Dtype(), t.name, value.Shape()...), g.build.Err()
-	if err != nil {
-		return nil, err
-	}
-	return n, G.Let(n, value)
-}
-
-func (g *layerGraph) want(name string, n *G.Node) {
-	g.names, g.nodes = append(g.names, name), append(g.nodes, n)
-}
-
-// differentiate adds the gradients of Σ output·grad_output with respect to the real
-// inputs and the parameters.
-func (g *layerGraph) differentiate(
-	l *layer, dt tensor.Dtype, input *tensorFile, in map[string]*G.Node, out *G.Node,
-) error {
-	if got := input.shape(gradOutput); !slices.Equal(got, out.Shape()) {
-		return input.fail(gradOutput, "shape %v, want %v as the output", got, out.Shape())
-	}
-	upstream, err := g.input(input, inputTensor{gradOutput, realNumbers}, dt)
-	if err != nil {
-		return err
-	}
-	by := map[string]*G.Node{}
-	for _, n := range g.build.Learnables() {
-		by[n.Name()] = n
-	}
+	b := layers.NewBuild(p, layers.Eval)
+	b.Observe("*") // so that output and weights come from one computation
 	var wrt G.Nodes
 	for _, t := range l.inputs() {
-		if n := in[t.name]; n != nil && t.kind == realNumbers {
+		if !input.has(t.name) {
+			continue
+		}
+		n := bind(b, t.name, input.dense(t.name, t.kind, dt))
+		if t.kind == realNumbers {
 			wrt = append(wrt, n)
 		}
 	}
-	for name := range l.parameters.Shapes() {
-		if by[name] == nil {
-			return fmt.Errorf("layer %s does not use its parameter %s", l.name, name)
+	out, attn := forward(b, b.Inputs())
+	if b.Err() != nil {
+		return nil, nil, b.Err()
+	}
+	names, nodes = []string{"output", "weights"}, G.Nodes{out, attn}
+	if input.has(gradOutput) {
+		wrt = append(wrt, learnables(b)...)
+		grads, err := backpropagate(b, out, input, wrt)
+		if err != nil {
+			return nil, nil, err
 		}
-		wrt = append(wrt, by[name])
+		for i, n := range wrt {
+			names, nodes = append(names, "grad."+n.Name()), append(nodes, grads[i])
+		}
 	}
-	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, wrt)
-	if err != nil {
-		return err
+	for _, n := range b.Graph().AllNodes() {
+		if err := checkElements(l.name, n.Shape()); err != nil {
+			return nil, nil, err
+		}
 	}
-	for i, n := range wrt {
-		g.want("grad."+n.Name(), grads[i])
-	}
-	return nil
+	return names, nodes, nil
 }
 
-// checkMemory returns an error for a graph with a tensor that is too large.
-func (g *layerGraph) checkMemory(l *layer) error {
-	for _, n := range g.build.Graph().AllNodes() {
-		if err := checkElements(l.name, n.Shape()); err != nil {
-			return err
-		}
+// backpropagate returns the gradients of Σ output·grad_output with respect to nodes.
+func backpropagate(b *layers.Build, out *G.Node, input *tensorFile, wrt G.Nodes) (G.Nodes, error) {
+	if got := input.shape(gradOutput); !slices.Equal(got, out.Shape()) {
+		return nil, input.fail(gradOutput, "shape %v, want %v as the output", got, out.Shape())
 	}
-	return nil
+	upstream := bind(b, gradOutput, input.dense(gradOutput, realNumbers, out.Dtype()))
+	if b.Err() != nil {
+		return nil, b.Err()
+	}
+	return G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, wrt)
 }
+
+// bind makes an input with a value.
+func bind(b *layers.Build, name string, value *tensor.Dense) *G.Node {
+	n := b.InputOf(value.Dtype(), name, value.Shape()...)
+	return b.Of(n, G.Let(n, value))
+}
+
+// learnables returns the nodes of the parameters, in the order these were made.
+func learnables(b *layers.Build) (nodes G.Nodes) {
+	named := map[string]*G.Node{}
+	for _, n := range b.Learnables() {
+		named[n.Name()] = n
+	}
+	for name := range b.Params().Shapes() {
+		nodes = append(nodes, named[name])
+	}
+	return nodes
+}
+
+// maxElements is the maximum number of elements of a tensor of the graph: 4 GiB in
+// float32. Scores grow with the square of the length, so a small file can ask for
+// more memory than any machine has.
+const maxElements = 1 << 30
 
 // checkElements returns an error for a tensor that is too large.
 func checkElements(layer string, shape tensor.Shape) error {
@@ -179,27 +156,10 @@ func checkElements(layer string, shape tensor.Shape) error {
 	return nil
 }
 
-// run computes the wanted nodes.
-func (g *layerGraph) run() ([]safetensors.Tensor, error) {
-	m, err := machine.New(g.nodes...)
-	if err != nil {
-		return nil, err
+// elements returns the memory behind a tensor of real numbers.
+func elements(v G.Value) any {
+	if v.Dtype() == tensor.Float32 {
+		return v.(*tensor.Dense).Float32s()
 	}
-	defer m.Close()
-	if err := m.RunAll(); err != nil {
-		return nil, err
-	}
-	tensors := make([]safetensors.Tensor, len(g.nodes))
-	for i, n := range g.nodes {
-		value, ok := n.Value().(*tensor.Dense)
-		if !ok {
-			return nil, fmt.Errorf("%s: got a %T, want a *tensor.Dense", g.names[i], n.Value())
-		}
-		data, err := floatSlice(value)
-		if err != nil {
-			return nil, fmt.Errorf("%s %w", g.names[i], err)
-		}
-		tensors[i] = safetensors.Tensor{Name: g.names[i], Shape: n.Shape(), Data: data}
-	}
-	return tensors, nil
+	return v.(*tensor.Dense).Float64s()
 }

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// tensorFile is a safetensors file by the names of its tensors.
+// tensorFile is a safetensors file by the names of its tensors. Integers of any type are int64s.
 type tensorFile struct {
 	path    string
 	names   []string // in the order of their data
@@ -24,6 +24,7 @@ func readTensorFile(path string) (*tensorFile, error) {
 	}
 	f := &tensorFile{path: path, tensors: map[string]safetensors.Tensor{}}
 	for _, t := range file.Tensors {
+		t.Data = widened(t.Data)
 		f.names = append(f.names, t.Name)
 		f.tensors[t.Name] = t
 	}
@@ -35,25 +36,23 @@ func (f *tensorFile) has(name string) bool {
 	return ok
 }
 
+// shape returns a tensor's shape.
+func (f *tensorFile) shape(name string) tensor.Shape { return f.tensors[name].Shape }
+
+// fail returns an error about one tensor of the file.
+func (f *tensorFile) fail(name, format string, args ...any) error {
+	return fmt.Errorf("%s: tensor %.100q: %s", f.path, name, fmt.Sprintf(format, args...))
+}
+
 // checkNames checks that the file has all wanted tensors and no others but the optional
 // ones. Its error lists all missing and all unknown names.
 func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
-	expected := map[string]bool{}
-	var missing, unknown []string
-	for _, name := range wanted {
-		expected[name] = true
-		if !f.has(name) {
-			missing = append(missing, name)
-		}
+	known := map[string]bool{}
+	for _, name := range slices.Concat(wanted, optional) {
+		known[name] = true
 	}
-	for _, name := range optional {
-		expected[name] = true
-	}
-	for _, name := range f.names {
-		if !expected[name] {
-			unknown = append(unknown, name)
-		}
-	}
+	missing := slices.DeleteFunc(slices.Clone(wanted), f.has)
+	unknown := slices.DeleteFunc(slices.Clone(f.names), func(name string) bool { return known[name] })
 	var wrong string
 	if len(missing) > 0 {
 		wrong += "tensors missing: " + quotedList(missing) + "; "
@@ -71,47 +70,14 @@ func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 	return fmt.Errorf("%s: %swant %s for layer %s", f.path, wrong, want, layer)
 }
 
-// fail returns an error about one tensor of the file.
-func (f *tensorFile) fail(name, format string, args ...any) error {
-	return fmt.Errorf("%s: tensor %.100q: %s", f.path, name, fmt.Sprintf(format, args...))
-}
-
-// shape returns a tensor's shape.
-func (f *tensorFile) shape(name string) tensor.Shape { return f.tensors[name].Shape }
-
-// checkWeights checks that the file has the layer's parameters, each in its shape.
-func (l *layer) checkWeights(f *tensorFile) error {
-	if err := f.checkNames(l.name, l.parameterNames(), l.buffers); err != nil {
-		return err
-	}
-	for name, want := range l.parameters.Shapes() {
-		if err := f.checkKind(name, realNumbers); err != nil {
-			return err
-		}
-		if got := f.shape(name); !slices.Equal(got, want) {
-			return f.fail(name, "shape %v, want %v", got, want)
-		}
-	}
-	return nil
-}
-
-func (l *layer) parameterNames() (names []string) {
-	for name := range l.parameters.Shapes() {
-		names = append(names, name)
-	}
-	return names
-}
-
-// listed is the maximum number of names in an error.
-const listed = 24
-
-// nameList joins up to listed names with commas and counts the rest.
+// nameList joins names with commas, the first ones of a long list, and counts the rest.
 func nameList(names []string) string {
+	const most = 24
 	if len(names) == 0 {
 		return "none"
 	}
-	list := strings.Join(names[:min(len(names), listed)], ", ")
-	if more := len(names) - listed; more > 0 {
+	list := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list

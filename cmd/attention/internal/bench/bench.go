@@ -25,8 +25,9 @@ var sizeFlags = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-ca
 
 // newCommand returns the command; it times works if no flag chooses a single one.
 func newCommand(works []work) *cobra.Command {
-	w := work{dtype: "float32", mode: forwardBackward}
+	var w work
 	var o options
+	var full bool
 	cmd := &cobra.Command{
 		Use:     "bench",
 		Short:   "Time multi-head attention and its gradients at any size",
@@ -37,6 +38,7 @@ func newCommand(works []work) *cobra.Command {
 			if err := o.validate(); err != nil {
 				return fmt.Errorf("bench: %w", err)
 			}
+			w.Causal = !full
 			one := slices.ContainsFunc(sizeFlags, cmd.Flags().Changed)
 			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, one, works); err != nil {
 				return fmt.Errorf("bench: %w", err)
@@ -46,15 +48,15 @@ func newCommand(works []work) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&w.batch, "batch", 2, "sequences in the batch")
-	f.IntVar(&w.tokens, "tokens", 1024, "tokens of a sequence")
-	f.IntVar(&w.width, "width", 768, "width of a token, all heads together")
-	f.IntVar(&w.heads, "heads", 12, "heads; a divisor of the width")
-	f.IntVar(&w.kvHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
-	f.BoolVar(&w.full, "no-causal", false, "every token sees every other")
-	f.StringVar(&w.mode, "mode", forwardBackward, "what to time: forward, forward-backward or gpt-step")
-	f.IntVar(&w.layers, "layers", 4, "blocks of the GPT of gpt-step")
-	f.StringVar(&w.dtype, "dtype", "float32", "element type: float32 or float64")
+	f.IntVar(&w.Batch, "batch", 2, "sequences in the batch")
+	f.IntVar(&w.Tokens, "tokens", 1024, "tokens of a sequence")
+	f.IntVar(&w.Width, "width", 768, "width of a token, all heads together")
+	f.IntVar(&w.Heads, "heads", 12, "heads; a divisor of the width")
+	f.IntVar(&w.KVHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
+	f.BoolVar(&full, "no-causal", false, "every token sees every other")
+	f.StringVar(&w.Mode, "mode", forwardBackward, "what to time: forward, forward-backward or gpt-step")
+	f.IntVar(&w.Layers, "layers", 4, "blocks of the GPT of gpt-step")
+	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
@@ -85,7 +87,7 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, w
 		works = []work{w}
 	}
 	for i := range works {
-		works[i].dtype = w.dtype
+		works[i].Dtype = w.Dtype
 		if err := works[i].validate(); err != nil {
 			return err
 		}
@@ -123,13 +125,13 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, w
 // lengths to compare their memory.
 func standardWorks() []work {
 	small := func(batch, tokens int, mode string) work {
-		return work{batch: batch, tokens: tokens, width: 768, heads: 12, mode: mode, dtype: "float32"}
+		return work{Batch: batch, Tokens: tokens, Width: 768, Heads: 12, Causal: true, Mode: mode, Dtype: "float32"}
 	}
 	works := []work{
 		small(2, 1024, forwardBackward),
 		small(2, 1024, forwardOnly),
-		{batch: 32, tokens: 32, width: 64, heads: 4, mode: forwardBackward, dtype: "float32"},
-		{batch: 12, tokens: 64, width: 128, heads: 4, layers: 4, mode: gptStep, dtype: "float32"},
+		{Batch: 32, Tokens: 32, Width: 64, Heads: 4, Causal: true, Mode: forwardBackward, Dtype: "float32"},
+		{Batch: 12, Tokens: 64, Width: 128, Heads: 4, Layers: 4, Causal: true, Mode: gptStep, Dtype: "float32"},
 	}
 	for tokens := 256; tokens <= 8192; tokens *= 2 {
 		works = append(works, small(1, tokens, forwardBackward))

@@ -14,16 +14,8 @@ const vocab = 65
 // gpt returns the config of the model: nanoGPT's, without biases.
 func (w work) gpt() layers.GPTConfig {
 	return layers.GPTConfig{
-		VocabSize: vocab, ContextLength: w.tokens, EmbedDim: w.width, NumLayers: w.layers, NumHeads: w.heads,
-		NumKVHeads: w.kvHeads, Activation: "gelu", TieWordEmbeddings: true}
-}
-
-// blocks returns the number of the GPT's blocks, or 0 in another mode.
-func (w work) blocks() int {
-	if w.mode != gptStep {
-		return 0
-	}
-	return w.layers
+		VocabSize: vocab, ContextLength: w.Tokens, EmbedDim: w.Width, NumLayers: w.Layers, NumHeads: w.Heads,
+		NumKVHeads: w.KVHeads, Activation: "gelu", TieWordEmbeddings: true}
 }
 
 // newGPTStep returns a function that takes one training step of AdamW, with clipping, on
@@ -34,7 +26,7 @@ func newGPTStep(w work) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := text.WindowConfig{Batch: w.batch, Context: w.tokens}
+	shape := text.WindowConfig{Batch: w.Batch, Context: w.Tokens}
 	loop, err := train.New(p, text.TokenLoss(model.Forward, shape), train.Config{
 		Steps: 1,
 		StepConfig: train.StepConfig{
@@ -46,7 +38,7 @@ func newGPTStep(w work) (func() error, error) {
 		return nil, err
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	ids := make([]int, 10*w.tokens+1)
+	ids := make([]int, 10*w.Tokens+1)
 	for i := range ids {
 		ids[i] = random.IntN(vocab)
 	}
@@ -61,14 +53,4 @@ func newGPTStep(w work) (func() error, error) {
 		}
 		return err
 	}, nil
-}
-
-// stepFlop returns the operations of a training step's matrix products: those of the
-// forward pass and, for each, the two of its gradients.
-func (w work) stepFlop() int {
-	rows, e := w.batch*w.tokens, w.width
-	kv := w.keyHeads() * e / w.heads
-	seen := w.tokens * (w.tokens + 1) / 2
-	block := 2*rows*e*(e+kv+kv+e) + 2*2*rows*e*4*e + 2*2*w.batch*e*seen // projections; MLP; q·kᵀ and weights·v
-	return 3 * (w.layers*block + 2*rows*e*vocab)
 }

@@ -33,18 +33,21 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	seconds := median(took)
+	seconds, flop := median(took), w.flop()
+	w.KVHeads = w.keyHeads()
+	if w.Mode != gptStep {
+		w.Layers = 0
+	}
 	return &result{
-		Name: w.name(), Batch: w.batch, Tokens: w.tokens, Width: w.width, Heads: w.heads, KVHeads: w.keyHeads(),
-		Layers: w.blocks(), Causal: !w.full, Mode: w.mode, Dtype: w.dtype, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
+		Name: w.name(), work: w, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
 		Seconds: seconds, SecondsMin: slices.Min(took), PeakRSS: memory,
-		Flop: w.flop(), FlopPerSecond: float64(w.flop()) / seconds, PeakFlopPerSecond: peakFlop(w.elementType()),
+		Flop: flop, FlopPerSecond: float64(flop) / seconds, PeakFlopPerSecond: peakFlop(w.elementType()),
 	}, nil
 }
 
 // prepare returns the function to time.
 func prepare(ctx context.Context, w work) (run func() error, err error) {
-	if w.mode == gptStep {
+	if w.Mode == gptStep {
 		return newGPTStep(w)
 	}
 	wanted, err := graphOf(w)
@@ -62,20 +65,20 @@ func prepare(ctx context.Context, w work) (run func() error, err error) {
 // in mode forwardBackward, the gradients of its parameters. The upstream gradient is a
 // fixed random tensor, as of a loss that is the output's inner product with it.
 func graphOf(w work) (wanted G.Nodes, err error) {
-	shape := []int{w.batch, w.tokens, w.width}
+	shape := []int{w.Batch, w.Tokens, w.Width}
 	p := layers.NewParams(w.elementType(), 123)
 	layer, err := layers.NewAttention(p.Scope(""), w.layer())
 	if err != nil {
 		return nil, err
 	}
 	mode := layers.Eval
-	if w.mode == forwardBackward {
+	if w.Mode == forwardBackward {
 		mode = layers.Train
 	}
 	b := layers.NewBuild(p, mode)
 	random := rand.New(rand.NewPCG(1, 2))
 	out := b.Of(layer.Forward(b, randomInput(b, random, "x", shape))) // (B, T, E)
-	if w.mode != forwardBackward {
+	if w.Mode != forwardBackward {
 		return G.Nodes{out}, b.Err()
 	}
 	upstream := randomInput(b, random, "upstream", shape)

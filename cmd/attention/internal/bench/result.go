@@ -8,16 +8,8 @@ import (
 
 // result holds the measurements of a work.
 type result struct {
-	Name              string  `json:"name"`
-	Batch             int     `json:"batch"`
-	Tokens            int     `json:"tokens"`
-	Width             int     `json:"width"`
-	Heads             int     `json:"heads"`
-	KVHeads           int     `json:"kv_heads"`
-	Layers            int     `json:"layers,omitempty"` // blocks, with gpt-step
-	Causal            bool    `json:"causal"`
-	Mode              string  `json:"mode"`
-	Dtype             string  `json:"dtype"`
+	Name string `json:"name"`
+	work
 	Threads           int     `json:"threads"`
 	Runs              int     `json:"runs"`
 	Seconds           float64 `json:"seconds"` // median of the runs

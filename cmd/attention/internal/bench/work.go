@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -20,47 +21,51 @@ const (
 
 // Limits below which the operations of a work fit an int.
 const (
-	maxSize          = 1 << 24 // of batch, tokens and width each
-	maxBenchElements = 1 << 30 // of an input and of a weight
-	maxBenchLayers   = 1 << 10
+	maxSize     = 1 << 24 // of batch, tokens and width each
+	maxElements = 1 << 30 // of an input and of a weight
+	maxLayers   = 1 << 10
 )
 
-// work is a computation to time. It is a causal layers.Attention of some size, with a bias
-// in the output's projection only and without dropout; in mode gptStep it is a training
-// step of a layers.GPT.
+// work is a computation to time. It is a layers.Attention of some size, with a bias in the
+// output's projection only and without dropout; in mode gptStep it is a training step of a
+// layers.GPT.
 type work struct {
-	batch, tokens, width, heads int
-	kvHeads                     int  // K; 0 means heads
-	layers                      int  // blocks of the GPT; only with gptStep
-	full                        bool // no causal mask
-	mode, dtype                 string
+	Batch   int    `json:"batch"`
+	Tokens  int    `json:"tokens"`
+	Width   int    `json:"width"`
+	Heads   int    `json:"heads"`
+	KVHeads int    `json:"kv_heads"`         // 0 means Heads
+	Layers  int    `json:"layers,omitempty"` // blocks of the GPT; only with gptStep
+	Causal  bool   `json:"causal"`
+	Mode    string `json:"mode"`
+	Dtype   string `json:"dtype"`
 }
 
 // name returns the sizes, mode and other settings that are not the default.
 func (w work) name() string {
-	s := fmt.Sprintf("B%d T%d E%d H%d", w.batch, w.tokens, w.width, w.heads)
-	if k := w.keyHeads(); k != w.heads {
+	s := fmt.Sprintf("B%d T%d E%d H%d", w.Batch, w.Tokens, w.Width, w.Heads)
+	if k := w.keyHeads(); k != w.Heads {
 		s += fmt.Sprintf(" K%d", k)
 	}
-	if w.mode == gptStep {
-		s += fmt.Sprintf(" L%d", w.layers)
+	if w.Mode == gptStep {
+		s += fmt.Sprintf(" L%d", w.Layers)
 	}
-	if w.full {
+	if !w.Causal {
 		s += " no-causal"
 	}
-	if w.dtype != "float32" {
-		s += " " + w.dtype
+	if w.Dtype != "float32" {
+		s += " " + w.Dtype
 	}
-	return s + " " + w.mode
+	return s + " " + w.Mode
 }
 
 // flags returns the flags that choose the work.
 func (w work) flags() []string {
-	f := []string{"--mode", w.mode, "--dtype", w.dtype, "--no-causal=" + strconv.FormatBool(w.full)}
+	f := []string{"--mode", w.Mode, "--dtype", w.Dtype, "--no-causal=" + strconv.FormatBool(!w.Causal)}
 	for _, s := range w.sizes() {
 		f = append(f, "--"+s.name, strconv.Itoa(s.got))
 	}
-	return append(f, "--kv-heads", strconv.Itoa(w.kvHeads), "--layers", strconv.Itoa(w.layers))
+	return append(f, "--kv-heads", strconv.Itoa(w.KVHeads), "--layers", strconv.Itoa(w.Layers))
 }
 
 type size struct {
@@ -69,18 +74,13 @@ type size struct {
 }
 
 func (w work) sizes() []size {
-	return []size{{"batch", w.batch}, {"tokens", w.tokens}, {"width", w.width}, {"heads", w.heads}}
+	return []size{{"batch", w.Batch}, {"tokens", w.Tokens}, {"width", w.Width}, {"heads", w.Heads}}
 }
 
-func (w work) keyHeads() int {
-	if w.kvHeads == 0 {
-		return w.heads
-	}
-	return w.kvHeads
-}
+func (w work) keyHeads() int { return cmp.Or(w.KVHeads, w.Heads) }
 
 func (w work) elementType() tensor.Dtype {
-	dt, _ := flags.Dtype(w.dtype) // validated
+	dt, _ := flags.Dtype(w.Dtype) // validated
 	return dt
 }
 
@@ -91,38 +91,38 @@ func (w work) validate() error {
 			return fmt.Errorf("--%s: got %d, want a whole number from 1 to %d", s.name, s.got, maxSize)
 		}
 	}
-	if w.width%w.heads != 0 {
-		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.heads, w.width)
+	if w.Width%w.Heads != 0 {
+		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.Heads, w.Width)
 	}
-	if w.mode != forwardOnly && w.mode != forwardBackward && w.mode != gptStep {
-		return fmt.Errorf("--mode: got %q, want %s, %s or %s", w.mode, forwardOnly, forwardBackward, gptStep)
+	if w.Mode != forwardOnly && w.Mode != forwardBackward && w.Mode != gptStep {
+		return fmt.Errorf("--mode: got %q, want %s, %s or %s", w.Mode, forwardOnly, forwardBackward, gptStep)
 	}
-	if w.mode == gptStep && (w.layers < 1 || w.layers > maxBenchLayers) {
-		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.layers, maxBenchLayers)
+	if w.Mode == gptStep && (w.Layers < 1 || w.Layers > maxLayers) {
+		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.Layers, maxLayers)
 	}
-	if w.mode == gptStep && w.full {
+	if w.Mode == gptStep && !w.Causal {
 		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", gptStep)
 	}
-	if _, err := flags.Dtype(w.dtype); err != nil {
+	if _, err := flags.Dtype(w.Dtype); err != nil {
 		return err
 	}
-	if w.kvHeads < 0 || w.heads%w.keyHeads() != 0 {
-		return fmt.Errorf("--kv-heads: got %d, want a divisor of --heads %d", w.kvHeads, w.heads)
+	if w.KVHeads < 0 || w.Heads%w.keyHeads() != 0 {
+		return fmt.Errorf("--kv-heads: got %d, want a divisor of --heads %d", w.KVHeads, w.Heads)
 	}
-	if w.width > maxBenchElements/w.width {
-		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.width, maxBenchElements)
+	if w.Width > maxElements/w.Width {
+		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.Width, maxElements)
 	}
-	if w.tokens > maxBenchElements/w.width || w.batch > maxBenchElements/w.width/w.tokens {
+	if w.Tokens > maxElements/w.Width || w.Batch > maxElements/w.Width/w.Tokens {
 		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements",
-			w.batch, w.tokens, w.width, maxBenchElements)
+			w.Batch, w.Tokens, w.Width, maxElements)
 	}
 	return nil
 }
 
 // layer returns the config of the attention.
 func (w work) layer() layers.AttentionConfig {
-	c := layers.AttentionConfig{EmbedDim: w.width, NumHeads: w.heads, NumKVHeads: w.keyHeads(), OutBias: true}
-	if !w.full {
+	c := layers.AttentionConfig{EmbedDim: w.Width, NumHeads: w.Heads, NumKVHeads: w.keyHeads(), OutBias: true}
+	if w.Causal {
 		c.Mask = mask.Causal{}
 	}
 	return c
@@ -132,20 +132,21 @@ func (w work) layer() layers.AttentionConfig {
 // none for anything else. It counts only the scores that the mask leaves and only the
 // products that the gradients of the weights need.
 func (w work) flop() int {
-	if w.mode == gptStep {
-		return w.stepFlop()
+	rows, e := w.Batch*w.Tokens, w.Width
+	kv := w.keyHeads() * (e / w.Heads)
+	seen := w.Tokens * (w.Tokens + 1) / 2 // pairs of a query and a key it sees
+	if !w.Causal {
+		seen = w.Tokens * w.Tokens
 	}
-	rows, e := w.batch*w.tokens, w.width
-	d := e / w.heads
-	kv := w.keyHeads() * d
-	seen := w.tokens * (w.tokens + 1) / 2 // pairs of a query and a key it sees
-	if w.full {
-		seen = w.tokens * w.tokens
-	}
-	project := 2 * rows * e * (e + kv + kv + e)      // q, k, v = x·Wᵀ; out = context·Wᵀ
-	attend := 2 * (2 * w.batch * w.heads * seen * d) // q·kᵀ; weights·v
-	if w.mode == forwardOnly {
+	project := 2 * rows * e * (e + kv + kv + e) // q, k, v = x·Wᵀ; out = context·Wᵀ
+	attend := 2 * (2 * w.Batch * seen * e)      // q·kᵀ; weights·v
+	switch w.Mode {
+	case forwardOnly:
 		return project + attend
+	case gptStep:
+		mlp := 2 * (2 * rows * e * 4 * e)
+		logits := 2 * rows * e * vocab
+		return 3 * (w.Layers*(project+attend+mlp) + logits) // forward and, for each product, two gradients
 	}
 	dWeights := project          // dW = dyᵀ·x of each projection
 	dContext := 2 * rows * e * e // dcontext = dout·W; x needs no gradient

@@ -1,8 +1,6 @@
 package chapter
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"strings"
 	"testing"
@@ -14,16 +12,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// runChapter runs the command and returns what it prints.
-func runChapter(args ...string) (string, error) {
-	var out bytes.Buffer
-	err := commandtest.Run(context.Background(), &out, io.Discard, New(), args...)
-	return out.String(), err
-}
-
 // TestChapterReads: the command prints every section in order, each value under its sentence, in 80 columns.
 func TestChapterReads(t *testing.T) {
-	out, err := runChapter()
+	out, err := commandtest.Output(t.Context(), New())
 	require.NoError(t, err)
 	rest := out
 	for _, s := range chapter.Sections() {
@@ -48,7 +39,7 @@ func TestChapterReads(t *testing.T) {
 
 func TestChapterSection(t *testing.T) {
 	titles := func(args ...string) (titles []string) {
-		out, err := runChapter(args...)
+		out, err := commandtest.Output(t.Context(), New(), args...)
 		require.NoError(t, err)
 		var before string
 		for line := range strings.Lines(out) {
@@ -70,15 +61,15 @@ func TestChapterRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--section", "0"}, "--section: got 0, want 1 to 16"},
-		{[]string{"--section", "17"}, "--section: got 17, want 1 to 16"},
-		{[]string{"--section", "transformer"},
-			`--section: got "transformer", which is in no heading; see attention chapter --help`},
-		{[]string{"--section", "("}, "--section: error parsing regexp: missing closing ): `(?i)(`"},
-		{[]string{"--dtype", "float16"}, `--dtype: got "float16", want float32 or float64`},
-		{[]string{"simple"}, `unknown command "simple" for "attention chapter"`},
+		{args: []string{"--section", "0"}, want: "--section: got 0, want 1 to 16"},
+		{args: []string{"--section", "17"}, want: "--section: got 17, want 1 to 16"},
+		{args: []string{"--section", "transformer"},
+			want: `--section: got "transformer", which is in no heading; see attention chapter --help`},
+		{args: []string{"--section", "("}, want: "--section: error parsing regexp: missing closing ): `(?i)(`"},
+		{args: []string{"--dtype", "float16"}, want: `--dtype: got "float16", want float32 or float64`},
+		{args: []string{"simple"}, want: `unknown command "simple" for "attention chapter"`},
 	} {
-		out, err := runChapter(c.args...)
+		out, err := commandtest.Output(t.Context(), New(), c.args...)
 		require.EqualError(t, err, c.want, c.args)
 		require.Empty(t, out)
 	}

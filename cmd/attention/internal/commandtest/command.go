@@ -32,14 +32,10 @@ func Run(ctx context.Context, stdout, stderr io.Writer, cmd *cobra.Command, args
 	return root.ExecuteContext(ctx)
 }
 
-// Output runs a command without the program around it and returns everything it prints.
+// Output runs a command with arguments and returns everything it prints.
 func Output(ctx context.Context, cmd *cobra.Command, args ...string) (string, error) {
 	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(&out)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
+	err := Run(ctx, &out, &out, cmd, args...)
 	return out.String(), err
 }
 

@@ -94,15 +94,19 @@ func TestGradcheckWrongOp(t *testing.T) {
 }
 
 func TestGradcheckWrongFlags(t *testing.T) {
-	for says, args := range map[string][]string{
-		`gradcheck: --run: got "nothing", which matches none of 3 names`:                           {"--run", "nothing"},
-		"gradcheck: --run: error parsing regexp: missing closing ]: `[`":                           {"--run", "["},
-		`gradcheck: --dtype: got "float16", want float32, float64 or both`:                         {"--dtype", "float16"},
-		`unknown command "softmax" for "gradcheck"`:                                                {"softmax"},
-		`invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`: {"--seed", "-1"},
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{args: []string{"--run", "nothing"}, want: `gradcheck: --run: got "nothing", which matches none of 3 names`},
+		{args: []string{"--run", "["}, want: "gradcheck: --run: error parsing regexp: missing closing ]: `[`"},
+		{args: []string{"--dtype", "float16"}, want: `gradcheck: --dtype: got "float16", want float32, float64 or both`},
+		{args: []string{"softmax"}, want: `unknown command "softmax" for "attention gradcheck"`},
+		{args: []string{"--seed", "-1"},
+			want: `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
 	} {
-		_, err := commandtest.Output(t.Context(), newFor(wrongChecks()), args...)
-		require.EqualError(t, err, says)
+		_, err := commandtest.Output(t.Context(), newFor(wrongChecks()), c.args...)
+		require.EqualError(t, err, c.want)
 	}
 }
 

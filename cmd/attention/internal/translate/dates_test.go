@@ -1,12 +1,9 @@
 package translate
 
 import (
-	"io"
 	"slices"
 	"testing"
 	"time"
-
-	"attention/graph"
 
 	"github.com/stretchr/testify/require"
 )
@@ -74,37 +71,4 @@ func TestSplitDates(t *testing.T) {
 		}
 	}
 	require.Len(t, styles, len(dateStyles()))
-}
-
-func TestPairBatch(t *testing.T) {
-	a, err := newAlphabets()
-	require.NoError(t, err)
-	out := newPairBatch(a, 3)
-	list := &listedPairs{pairs: []datePair{{"1.2.2003", "2003-02-01"}, {"4/5/06", "2006-04-05"},
-		{"7 may '08", "2008-05-07"}, {"9 jun 2010", "2010-06-09"}}, out: out}
-	for range 2 { // the list starts again
-		var sizes []int
-		for {
-			b, err := list.Next()
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err)
-			sizes = append(sizes, b.Tokens)
-			require.Same(t, out.batch.Inputs[sourceInput], b.Inputs[sourceInput])
-		}
-		require.Equal(t, []int{3 * isoLength, isoLength}, sizes)
-	}
-	source, err := a.written.Encode("9 jun 2010")
-	require.NoError(t, err)
-	require.Equal(t, append(source, make([]int, writtenLength*3-len(source))...), out.source, "padding and empty rows")
-	require.Equal(t, []int{len(source), 0, 0}, out.lengths)
-	iso, err := a.iso.Encode("2010-06-09")
-	require.NoError(t, err)
-	require.Equal(t, append(append([]int{a.begin()}, iso[:9]...), make([]int, 2*isoLength)...), out.target)
-	require.Equal(t, append(iso, slices.Repeat([]int{graph.IgnoreTarget}, 2*isoLength)...), out.targets)
-	_, err = out.fill([]datePair{{"März", "2010-06-09"}})
-	require.ErrorContains(t, err, `got 'M' at position 0`)
-	_, err = out.fill([]datePair{{"9 jun 2010", "2010–06–09"}})
-	require.ErrorContains(t, err, `got '–' at position 4`)
 }

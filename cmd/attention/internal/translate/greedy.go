@@ -26,15 +26,15 @@ type translator struct {
 
 func (r *translation) newTranslator() (*translator, error) {
 	b := layers.NewBuild(r.params, layers.Eval)
-	in := r.inputs(b)
-	t := &translator{alphabets: r.alphabets, source: in.source, lengths: in.lengths, target: in.target}
+	t := &translator{alphabets: r.alphabets}
+	t.source, t.lengths, t.target = r.inputs(b)
 	t.memory = b.Input("memory", r.options.batch, writtenLength, r.options.width)
 	t.encoded = b.Of(r.model.Encode(b, t.source, t.lengths))
 	t.logits = b.Of(r.model.Decode(b, t.target, t.memory, t.lengths))
-	err := b.Err()
-	if err != nil {
-		return nil, err
+	if b.Err() != nil {
+		return nil, b.Err()
 	}
+	var err error
 	if t.encoder, err = machine.New(t.encoded); err != nil {
 		return nil, err
 	}

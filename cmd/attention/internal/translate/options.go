@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/layers"
 	"attention/train"
 )
@@ -23,26 +22,41 @@ const (
 	peakRate  = 0.003
 	warmup    = 100 // steps
 	evalSteps = 100 // between two evaluations
+
+	// maxElements is the most that a tensor of a training step may have: 512 MB in float32,
+	// and a step has several.
+	maxElements = 1 << 27
 )
 
 // validate returns an error for the first wrong flag. given reports whether a flag was on
 // the command line.
 func (o options) validate(given func(flag string) bool) error {
-	if err := cmp.Or(
-		flags.AtLeast("steps", o.steps, 1), flags.AtLeast("batch", o.batch, 1), flags.AtLeast("width", o.width, 1),
-		flags.AtLeast("heads", o.heads, 1), flags.AtLeast("blocks", o.blocks, 1),
-	); err != nil {
-		return err
+	for _, f := range []struct {
+		name string
+		got  int
+	}{{"steps", o.steps}, {"batch", o.batch}, {"width", o.width}, {"heads", o.heads}, {"blocks", o.blocks}} {
+		if f.got < 1 {
+			return fmt.Errorf("--%s: got %d, want at least 1", f.name, f.got)
+		}
 	}
 	if o.width%o.heads != 0 {
 		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", o.heads, o.width)
 	}
 	b, e, n := float64(o.batch), float64(o.width), float64(o.blocks)
 	return cmp.Or(
-		flags.CheckTensor("--width, --blocks", "weights", 28*e*e*n, flags.MaxTensor),
-		flags.CheckTensor("--batch, --width", "elements of an MLP", b*float64(writtenLength)*4*e, flags.MaxTensor),
+		checkElements("--width, --blocks", "weights", 28*e*e*n),
+		checkElements("--batch, --width", "elements of an MLP", b*float64(writtenLength)*4*e),
 		o.checkOut(given("out")),
 	)
+}
+
+// checkElements returns an error for flags that make tensors of too many elements. Their
+// number is a float64, which does not overflow.
+func checkElements(flags, what string, n float64) error {
+	if n > maxElements {
+		return fmt.Errorf("%s: got %.3g %s, want at most %d", flags, n, what, maxElements)
+	}
+	return nil
 }
 
 // checkOut returns an error if the picture cannot be written, before the training.

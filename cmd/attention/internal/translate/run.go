@@ -2,6 +2,7 @@ package translate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -33,10 +34,17 @@ type translation struct {
 // translateDates runs attention translate.
 func translateDates(ctx context.Context, w io.Writer, o options) error {
 	r, err := newTranslation(w, o)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.run(ctx)
 	}
-	return r.run(ctx)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("translate: %w", err)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = term.Interrupted(err)
+	}
+	return err
 }
 
 func newTranslation(w io.Writer, o options) (*translation, error) {
@@ -91,22 +99,19 @@ func (r *translation) run(ctx context.Context) error {
 	return r.out.Err()
 }
 
-// pairInputs holds the model's inputs in a graph.
-type pairInputs struct{ source, lengths, target *G.Node }
-
-func (r *translation) inputs(b *layers.Build) pairInputs {
+// inputs makes the model's inputs in a graph.
+func (r *translation) inputs(b *layers.Build) (source, lengths, target *G.Node) {
 	n := r.options.batch
-	return pairInputs{
-		source:  b.InputOf(tensor.Int, sourceInput, n, writtenLength),
-		lengths: b.InputOf(tensor.Int, lengthsInput, n),
-		target:  b.InputOf(tensor.Int, targetInput, n, isoLength),
-	}
+	return b.InputOf(tensor.Int, sourceInput, n, writtenLength),
+		b.InputOf(tensor.Int, lengthsInput, n),
+		b.InputOf(tensor.Int, targetInput, n, isoLength)
 }
 
 // loss returns the mean cross entropy of the characters of the ISO dates.
 func (r *translation) loss(b *layers.Build) (*G.Node, error) {
-	in, targets := r.inputs(b), b.InputOf(tensor.Int, targetsInput, r.options.batch, isoLength)
-	return b.Of(r.model.Loss(b, in.source, in.target, in.lengths, targets)), b.Err()
+	source, lengths, target := r.inputs(b)
+	targets := b.InputOf(tensor.Int, targetsInput, r.options.batch, isoLength)
+	return b.Of(r.model.Loss(b, source, target, lengths, targets)), b.Err()
 }
 
 func (r *translation) onStep(s train.StepResult) {

@@ -2,10 +2,7 @@
 package translate
 
 import (
-	"errors"
 	"fmt"
-
-	"attention/cmd/attention/internal/term"
 
 	"github.com/spf13/cobra"
 )
@@ -39,19 +36,10 @@ func New() *cobra.Command {
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			err := o.validate(cmd.Flags().Changed)
-			if err == nil {
-				err = translateDates(ctx, cmd.OutOrStdout(), o)
+			if err := o.validate(cmd.Flags().Changed); err != nil {
+				return fmt.Errorf("translate: %w", err)
 			}
-			if err == nil {
-				return nil
-			}
-			err = fmt.Errorf("translate: %w", err)
-			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-				err = term.Interrupted(err)
-			}
-			return err
+			return translateDates(cmd.Context(), cmd.OutOrStdout(), o)
 		},
 	}
 	f := cmd.Flags()

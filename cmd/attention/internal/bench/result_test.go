@@ -1,0 +1,69 @@
+package bench
+
+import (
+	"encoding/json"
+	"maps"
+	"runtime"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBenchJSON(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	out, err := commandtest.Output(t.Context(), New(), "--json", "--runs", "3", "--threads", "1",
+		"--batch", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--mode", "forward")
+	require.NoError(t, err)
+	require.Equal(t, before, runtime.GOMAXPROCS(0), "threads are put back")
+	require.Equal(t, 1, strings.Count(out, "\n"))
+	var fields map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &fields))
+	measured := map[string]float64{}
+	for _, name := range []string{"seconds", "seconds_min", "peak_rss_bytes", "flop_per_second", "peak_flop_per_second"} {
+		measured[name] = fields[name].(float64)
+		delete(fields, name)
+	}
+	require.Equal(t, map[string]any{
+		"name": "B2 T7 E6 H3 forward", "batch": 2.0, "tokens": 7.0, "width": 6.0, "heads": 3.0, "kv_heads": 3.0,
+		"causal": true, "mode": "forward", "dtype": "float32", "threads": 1.0, "runs": 3.0,
+		"flop": 4.0*2*14*6*6 + 4*2*(2*3*28),
+	}, fields)
+	require.Positive(t, measured["seconds_min"])
+	require.LessOrEqual(t, measured["seconds_min"], measured["seconds"])
+	require.Equal(t, fields["flop"].(float64)/measured["seconds"], measured["flop_per_second"])
+	require.Positive(t, measured["peak_flop_per_second"])
+	if runtime.GOOS == "linux" {
+		require.Positive(t, measured["peak_rss_bytes"])
+	}
+}
+
+func TestBenchTable(t *testing.T) {
+	out, err := commandtest.Output(t.Context(), New(),
+		"--runs", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--dtype", "float64", "--threads", "3")
+	require.NoError(t, err)
+	require.Regexp(t, `^
+WORK                                   THREADS   SECONDS     LEAST    GFLOP  GFLOP/S  OF PEAK  PEAK MIB
+B2 T7 E6 H3 float64 forward-backward         3 +\S+ +\S+ +\S+ +\S+ +\d+% +(\d+\.\d|unknown)
+$`, "\n"+out)
+
+	var b strings.Builder
+	r := &result{Name: "name", Threads: 2, Seconds: 0.25, SecondsMin: 0.125, PeakRSS: 3 << 19, Flop: 5e9,
+		FlopPerSecond: 20e9, PeakFlopPerSecond: 40e9}
+	require.NoError(t, (&printer{out: &b}).print(r))
+	_, row, _ := strings.Cut(b.String(), "\n")
+	require.Equal(t, []string{"name", "2", "0.25", "0.125", "5", "20", "50%", "1.5"}, strings.Fields(row))
+}
+
+// The help names every field of the JSON.
+func TestBenchHelpNamesEveryField(t *testing.T) {
+	text, err := json.Marshal(result{})
+	require.NoError(t, err)
+	var fields map[string]any
+	require.NoError(t, json.Unmarshal(text, &fields))
+	for name := range maps.Keys(fields) {
+		require.Contains(t, help, name)
+	}
+}

@@ -1,0 +1,70 @@
+package translate
+
+import (
+	"io"
+	"slices"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/internal/tensorprint"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// In padded batches with a given memory, the choices equal those of the whole model on one
+// pair at a time.
+func TestTranslator(t *testing.T) {
+	r, err := newTranslation(io.Discard, options{steps: 1, batch: 13, width: 6, heads: 2, blocks: 2, seed: 3})
+	require.NoError(t, err)
+	r.heldOut.pairs = r.heldOut.pairs[:20]
+	for _, v := range r.params.All() { // with large weights each difference between sources counts
+		for i := range v.Float32s() {
+			v.Float32s()[i] *= 4
+		}
+	}
+	tr, err := r.newTranslator()
+	require.NoError(t, err)
+	got, err := tr.translateAll(t.Context(), r.heldOut)
+	require.NoError(t, err)
+	var want []string
+	for _, p := range r.heldOut.pairs {
+		want = append(want, translateNaively(t, r, p.written))
+	}
+	require.Equal(t, want, got)
+	slices.Sort(want)
+	require.Greater(t, len(slices.Compact(want)), 3, "a model whose output is always the same proves nothing")
+}
+
+func translateNaively(t *testing.T, r *translation, written string) string {
+	source, err := r.written.Encode(written)
+	require.NoError(t, err)
+	target := []int{r.begin()}
+	for range isoLength {
+		b := layers.NewBuild(r.params, layers.Eval)
+		input := func(name string, ids []int) *G.Node {
+			n := b.InputOf(tensor.Int, name, len(ids))
+			require.NoError(t, b.Err())
+			require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(slices.Clone(ids)))))
+			return n
+		}
+		logits, err := r.model.Forward(b, input("source", source), input("target", target), nil)
+		require.NoError(t, err)
+		m, err := machine.New(logits)
+		require.NoError(t, err)
+		require.NoError(t, m.RunAll())
+		all := tensorprint.Float64s(logits.Value().(*tensor.Dense))
+		v := logits.Shape()[1]
+		target = append(target, largest(all[len(all)-v:len(all)-1]))
+	}
+	iso, err := r.iso.Decode(target[1:])
+	require.NoError(t, err)
+	return iso
+}
+
+func TestLargest(t *testing.T) {
+	require.Equal(t, 0, largest([]float64{-3}))
+	require.Equal(t, 1, largest([]float64{-3, 2, 2, 1}))
+}
