@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
@@ -91,7 +92,7 @@ func TestALiBiOfALaterOffset(t *testing.T) {
 		return compute(t, func(in G.Nodes) (*G.Node, error) {
 			x, err := biased(graph.ALiBiConfig{Heads: 3, T: T, S: T, Offset: offset})(in)
 			require.NoError(t, err)
-			x, err = graph.CausalFill(x)
+			x, err = fillBy(mask.Causal{})(x)
 			require.NoError(t, err)
 			return graph.Softmax(x)
 		}, scores)

@@ -97,7 +97,7 @@ func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
 		return graph.DivideBySum(w)
 	}, x)
 	masked := compute(t, func(in G.Nodes) (*G.Node, error) {
-		hidden, err := graph.CausalFill(in[0])
+		hidden, err := fillBy(mask.Causal{})(in[0])
 		require.NoError(t, err)
 		return graph.Softmax(hidden)
 	}, x)

@@ -50,7 +50,7 @@ func hotOps(z benchSize) []opCase {
 		{"Linear", linear, nil, shapes(tokens, s{z.width, z.width}, s{z.width})},
 		{"Scores", scores, nil, shapes(head, head)},
 		{"MatMul", matMul, nil, shapes(scored, head)},
-		{"CausalFill", unary(graph.CausalFill), nil, shapes(scored)},
+		{"MaskFill", unary(fillBy(mask.Causal{})), nil, shapes(scored)},
 		{"Scale", unary(half), nil, shapes(scored)},
 		{"Softmax", unary(graph.Softmax), nil, shapes(scored)},
 		{"Tril", unary(graph.Tril), nil, shapes(scored)},

@@ -65,10 +65,6 @@ func drop(p float64) func(...*G.Node) (*G.Node, error) {
 	return two(func(x, key *G.Node) (*G.Node, error) { return graph.Dropout(x, graph.DropoutConfig{P: p, Key: key}) })
 }
 
-func dropMask(p float64) func(...*G.Node) (*G.Node, error) {
-	return two(func(x, keep *G.Node) (*G.Node, error) { return graph.DropoutMask(x, keep, p) })
-}
-
 func attentionBy(c graph.AttentionConfig) func(...*G.Node) (*G.Node, error) {
 	return three(func(q, k, v *G.Node) (*G.Node, error) { return context(graph.Attention(q, k, v, c)) })
 }
@@ -81,22 +77,14 @@ func additiveBy(in ...*G.Node) (*G.Node, error) {
 	return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
 }
 
-func observe(in ...*G.Node) (*G.Node, error) {
-	o, err := graph.Observe(in[0])
-	if err != nil {
-		return nil, err
-	}
-	return o.Node(), nil
-}
-
 func (b bench) refuseShapes() []refusal {
 	plain := attentionBy(graph.AttentionConfig{})
 	causal := attentionBy(graph.AttentionConfig{Mask: mask.Causal{}})
 	return []refusal{
 		{call(one(graph.Softmax), b.f()), "Softmax: x: shape (), want (…, S)"},
 		{call(one(graph.DivideBySum), b.f()), "DivideBySum: x: shape (), want (…, S)"},
-		{call(one(graph.CausalFill), b.f(3)), "CausalFill: scores: shape (3), want (…, T, T)"},
-		{call(one(graph.CausalFill), b.f(2, 3)), "CausalFill: scores: shape (2, 3), want (…, T, T)"},
+		{call(one(fillBy(mask.Causal{})), b.f(3)), "MaskFill: scores: shape (3), want (…, T, S)"},
+		{call(one(graph.Tril), b.f(3)), "Tril: x: shape (3), want (…, T, T)"},
 		{call(one(graph.Tril), b.f(3, 3, 2)), "Tril: x: shape (3, 3, 2), want (…, T, T)"},
 		{call(split(2), b.f(4)), "SplitHeads: x: shape (4), want (…, T, H·D) with H=2"},
 		{call(split(3), b.f(2, 4)), "SplitHeads: x: shape (2, 4), want (…, T, H·D) with H=3"},
@@ -130,7 +118,6 @@ func (b bench) refuseShapes() []refusal {
 		{call(two(graph.CrossEntropy), b.f(2, 3), b.ids(3)), "CrossEntropy: targets: shape (3), want (2)"},
 		{call(two(graph.CrossEntropy), b.f(3), b.ids(1)), "CrossEntropy: targets: shape (1), want ()"},
 		{call(drop(0.5), b.f(3), b.ids(2)), "Dropout: key: shape (2), want ()"},
-		{call(dropMask(0.5), b.f(2, 3), b.f(3)), "DropoutMask: keep: shape (3), want (2, 3)"},
 		{call(two(graph.PairwiseAdd), b.f(3), b.f(3)), "PairwiseAdd: q: shape (3), want (…, T, A)"},
 		{call(two(graph.PairwiseAdd), b.f(5, 2, 3), b.f(5, 7, 4)), "PairwiseAdd: k: shape (5, 7, 4), want (5, S, 3)"},
 		{call(plain, b.f(3), b.f(3), b.f(3)), "Attention: q: shape (3), want (…, T, D)"},
@@ -153,7 +140,6 @@ func (b bench) refuseNumbers() []refusal {
 	for _, p := range []float64{-0.1, 1, 1.5, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		list = append(list,
 			refusal{call(drop(p), b.f(3), b.ids()), fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)},
-			refusal{call(dropMask(p), b.f(3), b.f(3)), fmt.Sprintf("DropoutMask: p: got %v, want 0 <= p < 1", p)},
 			refusal{call(attentionBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: p, Key: b.ids()}}), b.f(2, 3), b.f(2, 3), b.f(2, 3)),
 				fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)})
 	}

@@ -165,10 +165,7 @@ var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
 		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: mask.Causal{}, Dropout: r.drop()})
 	},
 	"graph.Dropout": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Dropout(x, r.drop()) },
-	"graph.Observe": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		o, err := graph.Observe(x)
-		return o.Node(), err
-	},
+	"graph.Detach":  func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Detach(x) },
 }
 
 // grow adds ops and returns a scalar that depends on every input.
