@@ -2,10 +2,10 @@ package graph
 
 import (
 	"fmt"
-
-	"attention/internal/dense"
 	"math"
 	"slices"
+
+	"attention/internal/dense"
 
 	"gorgonia.org/tensor"
 )
