@@ -110,7 +110,7 @@ func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
 	for _, c := range []struct {
 		renormalize bool
 		tol         float64
-	}{{false, 0}, {true, 1e-14}} {
+	}{{renormalize: false, tol: 0}, {renormalize: true, tol: 1e-14}} {
 		r := rand.New(rand.NewPCG(11, 12))
 		q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)
 		before, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: c.renormalize}, q, k, v)

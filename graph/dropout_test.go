@@ -167,15 +167,15 @@ func TestDropoutKeysOfAllKinds(t *testing.T) {
 func dropoutCases() []opCase {
 	half := input{array: of([]float64{1, 0, 0, 1, 1, 0}, 2, 3), fixed: true}
 	return []opCase{
-		{"dropout", dropout(0.3, 5), nil, then(shapes(s{2, 3, 5}), key(-12345))},
-		{"dropout_mask", func(in G.Nodes) (*G.Node, error) {
+		{name: "dropout", op: dropout(0.3, 5), in: then(shapes(s{2, 3, 5}), key(-12345))},
+		{name: "dropout_mask", op: func(in G.Nodes) (*G.Node, error) {
 			kept, err := graph.Mul(in[0], in[1])
 			if err != nil {
 				return nil, err
 			}
 			return graph.Scale(kept, 1/0.7)
 		},
-			each(func(x, keep float64) float64 { return x * keep / 0.7 }), then(shapes(s{2, 3}), half)},
+			want: each(func(x, keep float64) float64 { return x * keep / 0.7 }), in: then(shapes(s{2, 3}), half)},
 	}
 }
 

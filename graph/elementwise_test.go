@@ -25,17 +25,24 @@ func elementwiseCases() []opCase {
 		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 	})
 	return []opCase{
-		{"scale", unary(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.3) }),
-			each(func(x, _ float64) float64 { return 0.3 * x }), shapes(s{2, 3, 5})},
-		{"exp", unary(graph.Exp), each(func(x, _ float64) float64 { return math.Exp(x) }), shapes(s{2, 3, 5})},
-		{"tanh", unary(graph.Tanh), each(func(x, _ float64) float64 { return math.Tanh(x) }), shapes(s{2, 3, 5})},
-		{"tanh_scalar", unary(graph.Tanh), each(func(x, _ float64) float64 { return math.Tanh(x) }), shapes(nil)},
-		{"gelu", unary(graph.GELU), gelu, shapes(s{2, 3, 5})},
-		{"gelu_tanh", unary(graph.GELUTanh), geluTanh, shapes(s{2, 3, 5})},
-		{"sigmoid", unary(graph.Sigmoid), of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }), shapes(s{2, 3, 5})},
-		{"silu", unary(graph.SiLU), of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }), shapes(s{2, 3, 5})},
-		{"silu_scalar", unary(graph.SiLU), of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }), shapes(nil)},
-		{"softcap", unary(softcapBy(0.7)), of(func(x float64) float64 { return 0.7 * math.Tanh(x/0.7) }), shapes(s{2, 3, 5})},
+		{name: "scale", op: unary(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.3) }),
+			want: each(func(x, _ float64) float64 { return 0.3 * x }), in: shapes(s{2, 3, 5})},
+		{name: "exp", op: unary(graph.Exp), want: each(func(x, _ float64) float64 { return math.Exp(x) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "tanh", op: unary(graph.Tanh), want: each(func(x, _ float64) float64 { return math.Tanh(x) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "tanh_scalar", op: unary(graph.Tanh), want: each(func(x, _ float64) float64 { return math.Tanh(x) }),
+			in: shapes(nil)},
+		{name: "gelu", op: unary(graph.GELU), want: gelu, in: shapes(s{2, 3, 5})},
+		{name: "gelu_tanh", op: unary(graph.GELUTanh), want: geluTanh, in: shapes(s{2, 3, 5})},
+		{name: "sigmoid", op: unary(graph.Sigmoid), want: of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "silu", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "silu_scalar", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
+			in: shapes(nil)},
+		{name: "softcap", op: unary(softcapBy(0.7)), want: of(func(x float64) float64 { return 0.7 * math.Tanh(x/0.7) }),
+			in: shapes(s{2, 3, 5})},
 	}
 }
 
@@ -107,11 +114,11 @@ func TestReLU(t *testing.T) {
 func TestWrongActivationsAreRefused(t *testing.T) {
 	b := bench{G.NewGraph()}
 	list := []refusal{
-		{call(two(graph.SwiGLU), b.f(2, 3), b.f(3)), "SwiGLU: up: shape (3), want (2, 3)"},
-		{call(two(graph.SwiGLU), b.f(2, 3), b.f(3, 2)), "SwiGLU: up: shape (3, 2), want (2, 3)"},
+		{call: call(two(graph.SwiGLU), b.f(2, 3), b.f(3)), want: "SwiGLU: up: shape (3), want (2, 3)"},
+		{call: call(two(graph.SwiGLU), b.f(2, 3), b.f(3, 2)), want: "SwiGLU: up: shape (3, 2), want (2, 3)"},
 	}
 	for _, limit := range []float64{0, -30, nan, inf} {
-		list = append(list, refusal{call(one(softcapBy(limit)), b.f(3)), fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
+		list = append(list, refusal{call: call(one(softcapBy(limit)), b.f(3)), want: fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
 	}
 	refuseAll(t, list)
 }

@@ -184,9 +184,9 @@ func TestFusedAttentionsKeyIsAnInput(t *testing.T) {
 func TestFusedAttentionRefusesToRenormalize(t *testing.T) {
 	b := bench{G.NewGraph()}
 	c := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}
-	const says = "renormalize: got it, want weights as the softmax gives them, or Attention"
+	const want = "renormalize: got it, want weights as the softmax gives them, or Attention"
 	_, err := graph.FusedAttention(b.f(2, 5, 6), b.f(2, 5, 6), b.f(2, 5, 6), c)
-	require.EqualError(t, err, "graph: FusedAttention: "+says)
+	require.EqualError(t, err, "graph: FusedAttention: "+want)
 	_, err = graph.FusedAttentionPacked(b.f(2, 5, 18), [3]int{6, 6, 6}, c)
-	require.EqualError(t, err, "graph: FusedAttention: "+says)
+	require.EqualError(t, err, "graph: FusedAttention: "+want)
 }

@@ -8,16 +8,16 @@ import (
 
 func headsCases() []opCase {
 	return []opCase{
-		{"split_heads", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
-			func(in []array) array { return naiveSplitHeads(in[0], 3) }, shapes(s{2, 5, 21})},
-		{"split_one_head", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 1) }),
-			func(in []array) array { return naiveSplitHeads(in[0], 1) }, shapes(s{2, 5, 3})},
-		{"split_width_one", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
-			func(in []array) array { return naiveSplitHeads(in[0], 3) }, shapes(s{5, 3})},
-		{"merge_one_head", unary(graph.MergeHeads),
-			func(in []array) array { return naiveMergeHeads(in[0]) }, shapes(s{1, 5, 7})},
-		{"merge_heads", unary(graph.MergeHeads),
-			func(in []array) array { return naiveMergeHeads(in[0]) }, shapes(s{2, 3, 5, 7})},
+		{name: "split_heads", op: unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
+			want: func(in []array) array { return naiveSplitHeads(in[0], 3) }, in: shapes(s{2, 5, 21})},
+		{name: "split_one_head", op: unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 1) }),
+			want: func(in []array) array { return naiveSplitHeads(in[0], 1) }, in: shapes(s{2, 5, 3})},
+		{name: "split_width_one", op: unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
+			want: func(in []array) array { return naiveSplitHeads(in[0], 3) }, in: shapes(s{5, 3})},
+		{name: "merge_one_head", op: unary(graph.MergeHeads),
+			want: func(in []array) array { return naiveMergeHeads(in[0]) }, in: shapes(s{1, 5, 7})},
+		{name: "merge_heads", op: unary(graph.MergeHeads),
+			want: func(in []array) array { return naiveMergeHeads(in[0]) }, in: shapes(s{2, 3, 5, 7})},
 	}
 }
 
@@ -57,8 +57,8 @@ func naiveMergeHeads(x array) array {
 
 func repeatHeadsCases() []opCase {
 	return []opCase{
-		{"repeat_heads", unary(func(x *G.Node) (*G.Node, error) { return graph.RepeatHeads(x, 3) }),
-			func(in []array) array { return naiveRepeatHeads(in[0], 3) }, shapes(s{2, 2, 5, 7})},
+		{name: "repeat_heads", op: unary(func(x *G.Node) (*G.Node, error) { return graph.RepeatHeads(x, 3) }),
+			want: func(in []array) array { return naiveRepeatHeads(in[0], 3) }, in: shapes(s{2, 2, 5, 7})},
 	}
 }
 

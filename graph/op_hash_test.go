@@ -143,17 +143,20 @@ func TestOneNodeAsBothArguments(t *testing.T) {
 		op   func(x *G.Node) (*G.Node, error)
 		want []float64
 	}{
-		"x+x":   {func(x *G.Node) (*G.Node, error) { return graph.Add(x, x) }, []float64{2, 20, 200, 2000}},
-		"x⊙x":   {func(x *G.Node) (*G.Node, error) { return graph.Mul(x, x) }, []float64{2, 40, 600, 8000}},
-		"x·x":   {func(x *G.Node) (*G.Node, error) { return graph.MatMul(x, x) }, []float64{21 + 301, 43 + 3010, 2100 + 402, 4300 + 4020}},
-		"x·xᵀ":  {func(x *G.Node) (*G.Node, error) { return graph.Scores(x, x) }, []float64{1 + 30 + 1 + 300, 2 + 40 + 2 + 400, 100 + 3000 + 10 + 3000, 200 + 4000 + 20 + 4000}},
-		"[x x]": {func(x *G.Node) (*G.Node, error) { return twice(graph.Concat(x, x)) }, []float64{2, 20, 200, 2000}},
-		"x + x·1": {func(x *G.Node) (*G.Node, error) {
+		"x+x": {op: func(x *G.Node) (*G.Node, error) { return graph.Add(x, x) }, want: []float64{2, 20, 200, 2000}},
+		"x⊙x": {op: func(x *G.Node) (*G.Node, error) { return graph.Mul(x, x) }, want: []float64{2, 40, 600, 8000}},
+		"x·x": {op: func(x *G.Node) (*G.Node, error) { return graph.MatMul(x, x) },
+			want: []float64{21 + 301, 43 + 3010, 2100 + 402, 4300 + 4020}},
+		"x·xᵀ": {op: func(x *G.Node) (*G.Node, error) { return graph.Scores(x, x) },
+			want: []float64{1 + 30 + 1 + 300, 2 + 40 + 2 + 400, 100 + 3000 + 10 + 3000, 200 + 4000 + 20 + 4000}},
+		"[x x]": {op: func(x *G.Node) (*G.Node, error) { return twice(graph.Concat(x, x)) },
+			want: []float64{2, 20, 200, 2000}},
+		"x + x·1": {op: func(x *G.Node) (*G.Node, error) {
 			y, err := graph.Scale(x, 1)
 			require.NoError(t, err)
 			return graph.Add(x, y)
-		}, []float64{2, 20, 200, 2000}},
-		"x⊙detach(x)": {timesDetached, []float64{1, 20, 300, 4000}},
+		}, want: []float64{2, 20, 200, 2000}},
+		"x⊙detach(x)": {op: timesDetached, want: []float64{1, 20, 300, 4000}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, dx := through(t, c.op, x, dy, tensor.Float64)

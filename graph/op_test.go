@@ -23,7 +23,7 @@ import (
 var tolerances = []struct {
 	dt  tensor.Dtype
 	tol float64
-}{{tensor.Float64, 1e-12}, {tensor.Float32, 1e-5}}
+}{{dt: tensor.Float64, tol: 1e-12}, {dt: tensor.Float32, tol: 1e-5}}
 
 func TestOpsEqualPlainLoops(t *testing.T) {
 	for _, c := range opCases() {

@@ -193,18 +193,19 @@ func TestWrongPositionsAreRefused(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			x, positions *G.Node
-			says         string
+			want         string
 		}{
-			{b.f(2, 3, 4), b.ids(2), "positions: shape (2), want (), (3) or (2, 3)"},
-			{b.f(2, 3, 4), b.ids(3, 2), "positions: shape (3, 2), want (), (3) or (2, 3)"},
-			{b.f(2, 3, 4), b.ids(2, 3, 4), "positions: shape (2, 3, 4), want (), (3) or (2, 3)"},
-			{b.f(3, 4), b.ids(1), "positions: shape (1), want () or (3)"},
-			{b.f(2, 3, 4), b.f(3), "positions: got float64, want int or int64"},
-			{b.f(2, 3, 4), b.of(tensor.Int32, 3), "positions: got int32, want int or int64"},
-			{b.f(2, 3, 4), bench{G.NewGraph()}.ids(3), "positions: got a node of another graph, want one of x's"},
+			{x: b.f(2, 3, 4), positions: b.ids(2), want: "positions: shape (2), want (), (3) or (2, 3)"},
+			{x: b.f(2, 3, 4), positions: b.ids(3, 2), want: "positions: shape (3, 2), want (), (3) or (2, 3)"},
+			{x: b.f(2, 3, 4), positions: b.ids(2, 3, 4), want: "positions: shape (2, 3, 4), want (), (3) or (2, 3)"},
+			{x: b.f(3, 4), positions: b.ids(1), want: "positions: shape (1), want () or (3)"},
+			{x: b.f(2, 3, 4), positions: b.f(3), want: "positions: got float64, want int or int64"},
+			{x: b.f(2, 3, 4), positions: b.of(tensor.Int32, 3), want: "positions: got int32, want int or int64"},
+			{x: b.f(2, 3, 4), positions: bench{G.NewGraph()}.ids(3),
+				want: "positions: got a node of another graph, want one of x's"},
 		} {
 			n, err := op(c.x, c.positions)
-			require.EqualError(t, err, fmt.Sprintf("graph: %s: %s", name, c.says))
+			require.EqualError(t, err, fmt.Sprintf("graph: %s: %s", name, c.want))
 			require.Nil(t, n)
 		}
 	}

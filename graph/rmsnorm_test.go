@@ -18,13 +18,13 @@ import (
 
 func rootNormCases() []opCase {
 	return []opCase{
-		{"rms_norm", rmsNorm, naiveRMSNorm, shapes(s{2, 3, 7}, s{7})},
-		{"rms_norm_heads", rmsNorm, naiveRMSNorm, shapes(s{2, 5, 21}, s{7})},
-		{"rms_norm_vector", rmsNorm, naiveRMSNorm, shapes(s{7}, s{7})},
-		{"rms_norm_width_one", rmsNorm, naiveRMSNorm, shapes(s{2, 3}, s{1})},
-		{"l2_norm", l2Norm, naiveL2Norm, shapes(s{2, 3, 7}, s{7})},
-		{"l2_norm_heads", l2Norm, naiveL2Norm, shapes(s{2, 5, 21}, s{7})},
-		{"l2_norm_vector", l2Norm, naiveL2Norm, shapes(s{7}, s{7})},
+		{name: "rms_norm", op: rmsNorm, want: naiveRMSNorm, in: shapes(s{2, 3, 7}, s{7})},
+		{name: "rms_norm_heads", op: rmsNorm, want: naiveRMSNorm, in: shapes(s{2, 5, 21}, s{7})},
+		{name: "rms_norm_vector", op: rmsNorm, want: naiveRMSNorm, in: shapes(s{7}, s{7})},
+		{name: "rms_norm_width_one", op: rmsNorm, want: naiveRMSNorm, in: shapes(s{2, 3}, s{1})},
+		{name: "l2_norm", op: l2Norm, want: naiveL2Norm, in: shapes(s{2, 3, 7}, s{7})},
+		{name: "l2_norm_heads", op: l2Norm, want: naiveL2Norm, in: shapes(s{2, 5, 21}, s{7})},
+		{name: "l2_norm_vector", op: l2Norm, want: naiveL2Norm, in: shapes(s{7}, s{7})},
 	}
 }
 
@@ -150,22 +150,22 @@ func TestWrongNormsAreRefused(t *testing.T) {
 	b := bench{G.NewGraph()}
 	layer := three(layerNormBy)
 	list := []refusal{
-		{call(layer, b.f(), b.f(3), nil), "LayerNorm: x: shape (), want (…, E)"},
-		{call(layer, b.f(2, 3), b.f(2), nil), "LayerNorm: weight: shape (2), want (E=3)"},
-		{call(layer, b.f(2, 3), b.f(2, 3), nil), "LayerNorm: weight: shape (2, 3), want (E=3)"},
-		{call(layer, b.f(2, 3), b.f(3), b.f(1)), "LayerNorm: bias: shape (1), want (E=3)"},
+		{call: call(layer, b.f(), b.f(3), nil), want: "LayerNorm: x: shape (), want (…, E)"},
+		{call: call(layer, b.f(2, 3), b.f(2), nil), want: "LayerNorm: weight: shape (2), want (E=3)"},
+		{call: call(layer, b.f(2, 3), b.f(2, 3), nil), want: "LayerNorm: weight: shape (2, 3), want (E=3)"},
+		{call: call(layer, b.f(2, 3), b.f(3), b.f(1)), want: "LayerNorm: bias: shape (1), want (E=3)"},
 	}
 	for _, name := range []string{"RMSNorm", "L2Norm"} {
 		op := two(normBy(name, 1e-5))
 		list = append(list,
-			refusal{call(op, b.f(), b.f(3)), name + ": x: shape (), want (…, n·D) with D=3"},
-			refusal{call(op, b.f(2, 7), b.f(3)), name + ": x: shape (2, 7), want (…, n·D) with D=3"},
-			refusal{call(op, b.f(2, 3), b.f(2, 3)), name + ": weight: shape (2, 3), want (D)"},
-			refusal{call(op, b.f(2, 3), b.f()), name + ": weight: shape (), want (D)"})
+			refusal{call: call(op, b.f(), b.f(3)), want: name + ": x: shape (), want (…, n·D) with D=3"},
+			refusal{call: call(op, b.f(2, 7), b.f(3)), want: name + ": x: shape (2, 7), want (…, n·D) with D=3"},
+			refusal{call: call(op, b.f(2, 3), b.f(2, 3)), want: name + ": weight: shape (2, 3), want (D)"},
+			refusal{call: call(op, b.f(2, 3), b.f()), want: name + ": weight: shape (), want (D)"})
 	}
 	for _, name := range []string{"LayerNorm", "RMSNorm", "L2Norm"} {
 		for _, eps := range []float64{0, -1e-5, nan, inf} {
-			list = append(list, refusal{call(two(normBy(name, eps)), b.f(2, 3), b.f(3)), fmt.Sprintf("%s: eps: got %v, want a finite number above 0", name, eps)})
+			list = append(list, refusal{call: call(two(normBy(name, eps)), b.f(2, 3), b.f(3)), want: fmt.Sprintf("%s: eps: got %v, want a finite number above 0", name, eps)})
 		}
 	}
 	refuseAll(t, list)
@@ -187,9 +187,9 @@ func normBy(name string, eps float64) func(x, weight *G.Node) (*G.Node, error) {
 func refuseAll(t *testing.T, list []refusal) {
 	t.Helper()
 	for _, c := range list {
-		t.Run(c.says, func(t *testing.T) {
+		t.Run(c.want, func(t *testing.T) {
 			n, err := c.call()
-			require.EqualError(t, err, "graph: "+c.says)
+			require.EqualError(t, err, "graph: "+c.want)
 			require.Nil(t, n)
 		})
 	}

@@ -61,7 +61,7 @@ func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 func ropeCases() []opCase {
 	var cases []opCase
 	add := func(name string, c graph.RoPEConfig, in func(r *rand.Rand) []input) {
-		cases = append(cases, opCase{name, rotate(c), naiveRoPE(c), in})
+		cases = append(cases, opCase{name: name, op: rotate(c), want: naiveRoPE(c), in: in})
 	}
 	linear := graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 2.5}
 	ntk := graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 2.5}
@@ -154,7 +154,8 @@ func TestRoPEsOfOneNodeAreTold(t *testing.T) {
 		return n
 	}
 	settings := []graph.RoPEConfig{{}, {Heads: 2}, {Heads: 3}, {Dims: 4}, {Base: 5}, {Interleaved: true},
-		{Scaling: graph.LinearScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 3}}
+		{Scaling: graph.LinearScaling,
+			Factor: 2}, {Scaling: graph.NTKScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 3}}
 	for i, c := range settings {
 		for _, positions := range []*G.Node{nil, p, bench{g}.ids()} {
 			n := add(positions, c)

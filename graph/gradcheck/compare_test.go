@@ -129,12 +129,12 @@ func TestWhatCannotBeChecked(t *testing.T) {
 		flaw flaw
 		want string
 	}{
-		{panics, "gradcheck: building the gradient: panic: no gradient for you"},
-		{fails, "gradcheck: building the gradient: "},
-		{failsLater, "gradcheck: running the gradient: machine: no gradient for you"},
-		{panicsLater, "panic: no gradient for you"},
-		{noGradient, "gradcheck: building the gradient: panic: "},
-		{randomForward, "gradcheck: out: got "},
+		{flaw: panics, want: "gradcheck: building the gradient: panic: no gradient for you"},
+		{flaw: fails, want: "gradcheck: building the gradient: "},
+		{flaw: failsLater, want: "gradcheck: running the gradient: machine: no gradient for you"},
+		{flaw: panicsLater, want: "panic: no gradient for you"},
+		{flaw: noGradient, want: "gradcheck: building the gradient: panic: "},
+		{flaw: randomForward, want: "gradcheck: out: got "},
 	} {
 		for _, mode := range modes {
 			report, err := flawed(t, c.flaw, gradcheck.Config{Mode: mode})
