@@ -107,5 +107,6 @@ func TestColumnMajorInputIsRefused(t *testing.T) {
 	m, err := machine.New(y)
 	require.NoError(t, err)
 	require.EqualError(t, m.RunAll(), "machine: graph: Softmax: x: got a tensor in column-major order, want row-major")
-	require.ErrorContains(t, G.NewTapeMachine(g).RunAll(), "graph: Softmax: x: got a tensor in column-major order, want row-major")
+	require.ErrorContains(t, G.NewTapeMachine(g).RunAll(),
+		"graph: Softmax: x: got a tensor in column-major order, want row-major")
 }

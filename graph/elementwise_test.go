@@ -62,7 +62,8 @@ func TestActivationsOfExtremeNumbers(t *testing.T) {
 			for i, v := range x.v {
 				require.Equal(t, math.IsNaN(v), math.IsNaN(y.v[i]), "%s of %v: %v", name, v, y.v[i])
 				require.Equal(t, math.IsNaN(v), math.IsNaN(dx.v[i]), "slope of %s at %v: %v", name, v, dx.v[i])
-				require.False(t, math.IsInf(y.v[i], 0) || math.IsInf(dx.v[i], 0), "%s of %v: %v, slope %v", name, v, y.v[i], dx.v[i])
+				infinite := math.IsInf(y.v[i], 0) || math.IsInf(dx.v[i], 0)
+				require.False(t, infinite, "%s of %v: %v, slope %v", name, v, y.v[i], dx.v[i])
 			}
 		}
 	}
@@ -76,7 +77,8 @@ func TestSoftcapStaysBelowItsCap(t *testing.T) {
 		require.Equal(t, []float64{30, -30, 30}, y.v[:3])
 		require.Equal(t, []float64{0, 0, 0}, dx.v[:3])
 		near(t, "y", of([]float64{30 * math.Tanh(200.0/30), -30 * math.Tanh(200.0/30), 1e-6}), of(y.v[3:]), p.tol)
-		near(t, "dx", of([]float64{math.Pow(math.Cosh(200.0/30), -2), math.Pow(math.Cosh(200.0/30), -2), 1}), of(dx.v[3:]), p.tol)
+		slope := math.Pow(math.Cosh(200.0/30), -2)
+		near(t, "dx", of([]float64{slope, slope, 1}), of(dx.v[3:]), p.tol)
 	}
 }
 
@@ -118,7 +120,23 @@ func TestWrongActivationsAreRefused(t *testing.T) {
 		{call: call(two(graph.SwiGLU), b.f(2, 3), b.f(3, 2)), want: "SwiGLU: up: shape (3, 2), want (2, 3)"},
 	}
 	for _, limit := range []float64{0, -30, nan, inf} {
-		list = append(list, refusal{call: call(one(softcapBy(limit)), b.f(3)), want: fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
+		list = append(list, refusal{call: call(one(softcapBy(limit)), b.f(3)),
+			want: fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
 	}
 	refuseAll(t, list)
+}
+
+// naiveEach applies f to every element of x and the one that y has for it; y is
+// repeated over the axes that it lacks.
+func naiveEach(x, y array, f func(x, y float64) float64) array {
+	z := x.like()
+	for i, v := range x.v {
+		z.v[i] = f(v, y.v[i%len(y.v)])
+	}
+	return z
+}
+
+// each is naiveEach as the oracle of an op.
+func each(f func(x, y float64) float64) func(in []array) array {
+	return func(in []array) array { return naiveEach(in[0], in[len(in)-1], f) }
 }

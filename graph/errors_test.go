@@ -3,11 +3,9 @@ package graph_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"attention/graph"
-	"attention/graph/gradcases"
 	"attention/graph/mask"
 
 	"github.com/stretchr/testify/require"
@@ -148,7 +146,8 @@ func (b bench) refuseNumbers() []refusal {
 	for _, p := range []float64{-0.1, 1, 1.5, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		list = append(list,
 			refusal{call: call(drop(p), b.f(3), b.ids()), want: fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)},
-			refusal{call: call(attentionBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: p, Key: b.ids()}}), b.f(2, 3), b.f(2, 3), b.f(2, 3)),
+			refusal{call: call(attentionBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: p, Key: b.ids()}}),
+				b.f(2, 3), b.f(2, 3), b.f(2, 3)),
 				want: fmt.Sprintf("Dropout: p: got %v, want 0 <= p < 1", p)})
 	}
 	for _, c := range []float64{-1, math.NaN(), math.Inf(1)} {
@@ -156,7 +155,8 @@ func (b bench) refuseNumbers() []refusal {
 			want: fmt.Sprintf("Attention: scale: got %v, want a finite number above 0", c)})
 	}
 	for _, c := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		list = append(list, refusal{call: call(scale(c), b.f(3)), want: fmt.Sprintf("Scale: factor: got %v, want a finite number", c)})
+		list = append(list, refusal{call: call(scale(c), b.f(3)),
+			want: fmt.Sprintf("Scale: factor: got %v, want a finite number", c)})
 	}
 	return list
 }
@@ -174,73 +174,13 @@ func TestWrongShapesAndNumbersAreRefused(t *testing.T) {
 	}
 }
 
-// functions returns one case of each function, on all its nodes.
-func functions() []gradcases.Case {
-	functions := []gradcases.Case{{Op: "Detach", Inputs: []gradcases.Input{gradcases.Float("x", 3, 3)},
-		Apply: func(in G.Nodes) (*G.Node, error) { return timesDetached(in[0]) }}}
-	seen := map[string]bool{"ALiBi": true, "Detach": true} // ALiBi has no node, and the case of Detach two
-	for _, c := range gradcases.Cases() {
-		if !seen[c.Op] {
-			seen[c.Op] = true
-			functions = append(functions, c)
-		}
-	}
-	return functions
-}
-
-// nodesOf makes good arguments, all but the one at bad, which is given.
-func nodesOf(c gradcases.Case, b bench, bad int, n *G.Node) G.Nodes {
-	var in G.Nodes
-	for i, arg := range c.Inputs {
-		switch {
-		case i == bad:
-			in = append(in, n)
-		case arg.IDs != nil:
-			in = append(in, b.ids(arg.Shape...))
-		default:
-			in = append(in, b.f(arg.Shape...))
-		}
-	}
-	return in
-}
-
-// Each argument of each function: missing, of another graph, of no graph, of the
-// wrong type.
-func TestWrongNodesAreRefused(t *testing.T) {
-	mayBeNil := []string{"positions", "bias", "row"}
-	for _, f := range functions() {
-		good := bench{G.NewGraph()}
-		_, err := f.Apply(nodesOf(f, good, -1, nil))
-		require.NoError(t, err, f.Op)
-		for i, arg := range f.Inputs {
-			b, isIDs := bench{G.NewGraph()}, arg.IDs != nil
-			for _, c := range []struct {
-				node    *G.Node
-				want    string
-				refused bool
-			}{
-				{node: nil, want: "got nil, want a node", refused: !slices.Contains(mayBeNil, arg.Name)},
-				{node: G.NewConstant(1.0), want: "got a node of no graph, want one of a graph", refused: !isIDs},
-				{node: bench{G.NewGraph()}.f(3, 3), want: "got a node of another graph, want one of " + f.Inputs[0].Name + "'s",
-					refused: i > 0},
-				{node: b.of(tensor.Bool, 3, 3), want: "got bool, want float32 or float64", refused: !isIDs},
-				{node: b.of(tensor.String, 3, 3), want: "got string, want float32 or float64", refused: !isIDs},
-				{node: b.of(tensor.Int32, 3, 3), want: "got int32, want float32 or float64", refused: !isIDs},
-				{node: b.ids(3, 3), want: "got int, want float32 or float64", refused: !isIDs},
-				{node: b.of(tensor.Float32, 3, 3), want: "got float32, want float64 as the arguments before it",
-					refused: i > 0 && !isIDs},
-				{node: b.f(3), want: "got float64, want int or int64", refused: isIDs},
-				{node: b.of(tensor.Int32, 3), want: "got int32, want int or int64", refused: isIDs},
-			} {
-				if !c.refused {
-					continue
-				}
-				require.NotPanics(t, func() {
-					_, err := f.Apply(nodesOf(f, b, i, c.node))
-					require.ErrorContains(t, err, ": "+arg.Name+": "+c.want, "%s of %v", f.Op, c.node)
-					require.ErrorContains(t, err, "graph: ")
-				}, "%s of %v", f.Op, c.node)
-			}
-		}
+func refuseAll(t *testing.T, list []refusal) {
+	t.Helper()
+	for _, c := range list {
+		t.Run(c.want, func(t *testing.T) {
+			n, err := c.call()
+			require.EqualError(t, err, "graph: "+c.want)
+			require.Nil(t, n)
+		})
 	}
 }

@@ -3,91 +3,14 @@ package graph_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	"attention/graph"
-	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// positionCases are the ops that know positions. Names that testdata/torch/positions.py
-// has too stand for the same op there.
-func positionCases() []opCase {
-	return slices.Concat(ropeCases(), sinusoidalCases(), biasCases(), alibiCases())
-}
-
-// The other tests of all ops, for these.
-func TestPositionOpsEqualPlainLoops(t *testing.T) {
-	for _, c := range positionCases() {
-		for _, p := range tolerances {
-			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
-				r := rand.New(rand.NewPCG(1, 2))
-				in := c.in(r)
-				e := express(t, c.op, in, p.dt)
-				e.differentiate(t, in, normal(r, e.out.Shape()...), p.dt)
-				ours, tape := e.onOurs(t), e.onTape(t)
-				var plain []array
-				for _, x := range in {
-					plain = append(plain, x.array)
-				}
-				near(t, c.name, c.want(plain), ours.out, p.tol)
-				require.Equal(t, bits(tape.out), bits(ours.out))
-				require.Len(t, ours.grads, 1)
-				require.Equal(t, bits(tape.grads[0]), bits(ours.grads[0]))
-				require.NotZero(t, overwriteAll(t, e.g))
-			})
-		}
-	}
-}
-
-// torchLoose are cases whose numbers are rounded more than others: an angle of 10⁶
-// is known to 10⁻¹⁰, and PyTorch's is no better.
-var torchLoose = map[string]float64{"rope_huge_start": 1e-9}
-
-func TestPositionOpsEqualPyTorch(t *testing.T) {
-	ops := map[string]func(in G.Nodes) (*G.Node, error){}
-	for _, c := range positionCases() {
-		ops[c.name] = c.op
-	}
-	seen := 0
-	for _, entry := range golden.Load(t, "torch/positions.safetensors").Names() {
-		name, isOut := strings.CutSuffix(entry, ".out")
-		if !isOut {
-			continue
-		}
-		seen++
-		require.Contains(t, ops, name)
-		for _, p := range tolerances {
-			t.Run(name+"/"+p.dt.String(), func(t *testing.T) {
-				positionsEqualPyTorch(t, name, ops[name], p.dt, max(p.tol, torchLoose[name]))
-			})
-		}
-	}
-	require.Equal(t, 28, seen)
-}
-
-func positionsEqualPyTorch(t *testing.T, name string, op func(in G.Nodes) (*G.Node, error), dt tensor.Dtype, tol float64) {
-	file := golden.Load(t, "torch/positions.safetensors")
-	load := func(entry string) array { return array{file.Shape(name + entry), file.Float64(name + entry)} }
-	in := floats(load(".in.0"))
-	if slices.Contains(file.Names(), name+".in.1") {
-		positions := input{array: array{shape: file.Shape(name + ".in.1")}, integer: true}
-		for _, p := range file.Int64(name + ".in.1") {
-			positions.v = append(positions.v, float64(p))
-		}
-		in = append(in, positions)
-	}
-	e := express(t, op, in, dt)
-	e.differentiate(t, in, load(".dout"), dt)
-	got := e.onOurs(t)
-	near(t, name, load(".out"), got.out, tol)
-	near(t, name+": gradient", load(".din.0"), got.grads[0], tol)
-}
 
 // positionsOf are the positions of every row of x, however they are given.
 func positionsOf(in []array) func(row int) float64 {
@@ -174,7 +97,8 @@ func TestStartIsFedAnew(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(9, 10)), 5, 6)
 	all, err := graph.RoPE(node(g, "all", x, tensor.Float64), nil, graph.RoPEConfig{})
 	require.NoError(t, err)
-	row, start := node(g, "row", of(make([]float64, 6), 1, 6), tensor.Float64), G.NewScalar(g, tensor.Int, G.WithName("start"))
+	row := node(g, "row", zeros(1, 6), tensor.Float64)
+	start := G.NewScalar(g, tensor.Int, G.WithName("start"))
 	turned, err := graph.RoPE(row, start, graph.RoPEConfig{})
 	require.NoError(t, err)
 	want := valueOf(t, all)

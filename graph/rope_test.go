@@ -138,7 +138,8 @@ func TestRoPELeavesAlone(t *testing.T) {
 // where neighbours there are 0.06 apart.
 func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
 	for _, p := range []float64{1e6, 1e6 + 1, 16777217, -1e6, 1e9 + 1} {
-		got := express(t, rotate(graph.RoPEConfig{}), append(floats(of([]float64{1, 0}, 1, 2)), key(p)), tensor.Float32).onOurs(t).out
+		in := append(floats(of([]float64{1, 0}, 1, 2)), key(p))
+		got := express(t, rotate(graph.RoPEConfig{}), in, tensor.Float32).onOurs(t).out
 		near(t, "turned", of([]float64{math.Cos(p), math.Sin(p)}, 1, 2), got, 1e-6)
 	}
 }

@@ -99,7 +99,13 @@ func naiveRows(n int, from ...int) func(in []array) array {
 // Rows that overlap in every way, to add up and to lay side by side.
 func TestOverlappingRows(t *testing.T) {
 	x := of([]float64{1, 2, 3, 4, 5, 6, 7})
-	for _, runs := range [][][2]int{{{0, 7}, {2, 3}}, {{2, 3}, {0, 7}}, {{1, 2}, {1, 4}}, {{0, 3}, {2, 2}, {3, 4}}, {{5, 2}, {0, 1}, {0, 6}}} {
+	for _, runs := range [][][2]int{ // from, n
+		{{0, 7}, {2, 3}},
+		{{2, 3}, {0, 7}},
+		{{1, 2}, {1, 4}},
+		{{0, 3}, {2, 2}, {3, 4}},
+		{{5, 2}, {0, 1}, {0, 6}},
+	} {
 		want, dout := make([]float64, 7), []float64{}
 		join := func(x *G.Node) (*G.Node, error) {
 			var ys G.Nodes
@@ -139,7 +145,8 @@ func TestPartsBesideOtherUses(t *testing.T) {
 		require.NoError(t, err)
 		tail, err := graph.Rows(row, 0, 1)
 		require.NoError(t, err)
-		rows, err := graph.MatMul(sum, G.NewTensor(x.Graph(), tensor.Float64, 2, G.WithShape(4, 4), G.WithName("1"), G.WithValue(identity(4))))
+		one := G.NewTensor(x.Graph(), tensor.Float64, 2, G.WithShape(4, 4), G.WithName("1"), G.WithValue(identity(4)))
+		rows, err := graph.MatMul(sum, one)
 		require.NoError(t, err)
 		both, err := graph.PairwiseAdd(rows, tail) // (2, 1, 4)
 		return both, err
@@ -147,7 +154,8 @@ func TestPartsBesideOtherUses(t *testing.T) {
 	dout := of([]float64{1, 10, 100, 1000, 2, 20, 200, 2000}, 2, 1, 4)
 	y, dx := through(t, mixed, x, dout, tensor.Float64)
 	// y[t] = x[t] + (x[t,3], x[t,1], x[t,2], x[t,2]) + x[1]
-	require.Equal(t, []float64{1 + 4 + 5, 2 + 2 + 6, 3 + 3 + 7, 4 + 3 + 8, 5 + 8 + 5, 6 + 6 + 6, 7 + 7 + 7, 8 + 7 + 8}, y.v)
+	want := []float64{1 + 4 + 5, 2 + 2 + 6, 3 + 3 + 7, 4 + 3 + 8, 5 + 8 + 5, 6 + 6 + 6, 7 + 7 + 7, 8 + 7 + 8}
+	require.Equal(t, want, y.v)
 	require.Equal(t, []float64{1, 20, 1200, 1001, 2 + 3, 40 + 30, 2400 + 300, 2002 + 3000}, dx.v)
 }
 
@@ -209,7 +217,8 @@ func TestRowsAreAView(t *testing.T) {
 	m, err := machine.New(y)
 	require.NoError(t, err)
 	require.NoError(t, m.RunAll())
-	near(t, "rows", naiveRows(3, 1)([]array{naiveEach(a, a, func(v, _ float64) float64 { return 2 * v })}), arrayOf(t, y.Value()), 0)
+	doubled := naiveEach(a, a, func(v, _ float64) float64 { return 2 * v })
+	near(t, "rows", naiveRows(3, 1)([]array{doubled}), arrayOf(t, y.Value()), 0)
 	const anchor = 1
 	require.Equal(t, (5*3+anchor)*8, m.Memory().Sum)
 }

@@ -13,23 +13,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ramp returns a tensor of distinct values.
-func ramp(dt tensor.Dtype, shape ...int) *tensor.Dense {
-	return tensor.New(tensor.WithShape(shape...),
-		tensor.WithBacking(tensor.Range(dt, 1, 1+tensor.Shape(shape).TotalSize())))
-}
-
-func input(g *G.ExprGraph, name string, v *tensor.Dense) *G.Node {
-	return G.NewTensor(g, v.Dtype(), v.Dims(), G.WithName(name), G.WithShape(v.Shape()...), G.WithValue(v))
-}
-
-func must(t require.TestingT) func(n *G.Node, err error) *G.Node {
-	return func(n *G.Node, err error) *G.Node {
-		require.NoError(t, err)
-		return n
-	}
-}
-
 // A run needs no Reset, accumulates nothing and reads the inputs' current values.
 func TestRunsAreRepeatable(t *testing.T) {
 	g := G.NewGraph()
