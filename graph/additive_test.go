@@ -38,7 +38,7 @@ func naivePairwiseAdd(q, k array) array {
 	return y
 }
 
-// naiveAdditive is one score at a time: v·tanh(q[t] + k[s]).
+// naiveAdditive computes one score at a time: v·tanh(q[t] + k[s]).
 func naiveAdditive(q, k, v, value array) array {
 	x, w := q.matrices(), k.matrices()
 	scores := q.like(q.axis(-2), k.axis(-2))

@@ -15,8 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// array is what the oracles of these tests compute with: numbers in row-major
-// order, indexed plainly.
+// array is a tensor as the oracles of the tests use it: numbers in row-major order.
 type array struct {
 	shape []int
 	v     []float64
@@ -26,7 +25,7 @@ func zeros(shape ...int) array {
 	return array{shape, make([]float64, tensor.Shape(shape).TotalSize())}
 }
 
-// of is an array of given numbers; without a shape they are a vector.
+// of returns an array of the given numbers; without a shape, a vector.
 func of(v []float64, shape ...int) array {
 	if len(shape) == 0 {
 		shape = []int{len(v)}
@@ -34,7 +33,7 @@ func of(v []float64, shape ...int) array {
 	return array{shape, v}
 }
 
-// i is where the element at an index lies.
+// i returns the position of the element at an index.
 func (a array) i(index ...int) int {
 	at := 0
 	for k, x := range index {
@@ -45,7 +44,7 @@ func (a array) i(index ...int) int {
 
 func (a array) at(index ...int) float64 { return a.v[a.i(index...)] }
 
-// axis counts from the last axis for a negative k.
+// axis returns the length of axis k, counted from the end if k is negative.
 func (a array) axis(k int) int {
 	if k < 0 {
 		k += len(a.shape)
@@ -53,21 +52,21 @@ func (a array) axis(k int) int {
 	return a.shape[k]
 }
 
-// lead is the shape without its last n axes, and with others put in their place.
+// lead returns the shape with its last n axes replaced.
 func (a array) lead(n int, last ...int) []int {
 	return append(slices.Clone(a.shape[:len(a.shape)-n]), last...)
 }
 
-// like is an array of zeros whose last axes are replaced, as many as are given.
+// like returns zeros in a's shape, its last axes replaced by the given ones.
 func (a array) like(last ...int) array { return zeros(a.lead(len(last), last...)...) }
 
-// rows sees the array as a matrix: its last axis, and all others in one.
+// rows returns the array as a matrix: all axes but the last in one.
 func (a array) rows() array { return a.flat(1) }
 
-// matrices sees the array as (N, rows, columns).
+// matrices returns the array as (N, rows, columns).
 func (a array) matrices() array { return a.flat(2) }
 
-// flat puts all axes but the last n into one.
+// flat returns the array with all axes but the last n in one.
 func (a array) flat(n int) array {
 	tail := a.shape[len(a.shape)-n:]
 	size := 1
@@ -77,7 +76,7 @@ func (a array) flat(n int) array {
 	return array{append([]int{len(a.v) / size}, tail...), a.v}
 }
 
-// normal is an array of random numbers.
+// normal returns an array of normally distributed numbers.
 func normal(r *rand.Rand, shape ...int) array {
 	a := zeros(shape...)
 	for i := range a.v {
@@ -86,7 +85,7 @@ func normal(r *rand.Rand, shape ...int) array {
 	return a
 }
 
-// dense is the array as a tensor of type dt; its elements are rounded for float32.
+// dense returns the array as a tensor of type dt, rounded for float32.
 func (a array) dense(dt tensor.Dtype) *tensor.Dense {
 	switch dt {
 	case tensor.Int:
@@ -105,7 +104,7 @@ func whole[To int | int64](from []float64) []To {
 	return to
 }
 
-// value is dense, or a Gorgonia scalar for an array without axes.
+// value returns what dense does, but a Gorgonia scalar for an array without axes.
 func (a array) value(dt tensor.Dtype) G.Value {
 	if len(a.shape) > 0 {
 		return a.dense(dt)
@@ -121,7 +120,7 @@ func (a array) value(dt tensor.Dtype) G.Value {
 	return G.NewF64(a.v[0])
 }
 
-// arrayOf is a value that a machine computed, widened to float64.
+// arrayOf returns a value of a machine, widened to float64.
 func arrayOf(t testing.TB, v G.Value) array {
 	t.Helper()
 	switch x := v.Data().(type) {
@@ -133,14 +132,14 @@ func arrayOf(t testing.TB, v G.Value) array {
 	return array{slices.Clone([]int(v.Shape())), golden.Floats(t, v)}
 }
 
-// near wants the shape of want and every element within atol + rtol·|want|.
+// near fails the test unless got has want's shape and each element is within tol + tol·|want|.
 func near(t testing.TB, what string, want, got array, tol float64) {
 	t.Helper()
 	require.True(t, slices.Equal(want.shape, got.shape), "%s: shape %v, want %v", what, got.shape, want.shape)
 	golden.Close(t, what, want.v, got.v, tol, tol)
 }
 
-// bits tells values apart that == does not: NaN is equal to itself, 0 is not −0.
+// bits returns the bits of the elements: NaN equals itself, and 0 is not −0.
 func bits(a array) []uint64 {
 	b := make([]uint64, len(a.v))
 	for i, v := range a.v {
@@ -173,13 +172,13 @@ type expression struct {
 	grads G.Nodes // nil for inputs without gradient
 }
 
-// result is what running an expression gave.
+// result holds the values of a run of an expression.
 type result struct {
 	out   array
 	grads []array // of the inputs that have one, in order
 }
 
-// node makes an input node that holds the array.
+// node returns an input that holds the array.
 func node(g *G.ExprGraph, name string, a array, dt tensor.Dtype) *G.Node {
 	if len(a.shape) == 0 {
 		return G.NewScalar(g, dt, G.WithName(name), G.WithValue(a.value(dt)))
@@ -219,7 +218,7 @@ func (e *expression) differentiate(t testing.TB, in []input, dout array, dt tens
 	e.grads = grads
 }
 
-// onTape runs the expression on Gorgonia's own machine. Reads are copies.
+// onTape runs the expression on Gorgonia's machine and returns copies of the values.
 func (e expression) onTape(t testing.TB) result {
 	t.Helper()
 	values := make([]G.Value, 1+len(e.grads))
@@ -258,7 +257,7 @@ func resultOf(t testing.TB, values []G.Value) result {
 	return r
 }
 
-// compute is the value of op on our machine, in float64.
+// compute returns the value of op on our machine, in float64.
 func compute(t testing.TB, op func(in G.Nodes) (*G.Node, error), in ...array) array {
 	t.Helper()
 	return express(t, op, floats(in...), tensor.Float64).onOurs(t).out

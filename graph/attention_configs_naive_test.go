@@ -22,7 +22,7 @@ type sizes struct {
 // B is the number of batches.
 func (z sizes) B() int { return tensor.Shape(z.batch).TotalSize() }
 
-// shape is that of the scores, with more keys.
+// shape returns the shape of the scores with extra keys.
 func (z sizes) shape(extra int) []int {
 	s := append([]int{}, z.batch...)
 	if z.heads {
@@ -31,7 +31,7 @@ func (z sizes) shape(extra int) []int {
 	return append(s, z.T, z.S+extra)
 }
 
-// of is the element of an array that broadcasts to the scores: axes are matched from
+// of returns the element of an array that broadcasts to the scores: axes are matched from
 // the last, and one of length 1 has the same for all.
 func (z sizes) of(a array, b, h, t, s int) float64 {
 	at, step, own := 0, 1, 2 // own: axes that are no batch's
@@ -60,7 +60,7 @@ func (z sizes) of(a array, b, h, t, s int) float64 {
 	return a.v[at]
 }
 
-// naive is attention by its definition, query by query. keep is what the dropout
+// naive computes attention by its definition, query by query. keep is what the dropout
 // multiplies the weights by. blind are the rows (b, h, t) that see no key.
 func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
 	z, q, k, v := a.z, a.q, a.k, a.v
@@ -101,7 +101,7 @@ func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
 	return out, weights, blind
 }
 
-// score is one score: −∞ for a hidden key.
+// score returns one score, −∞ for a hidden key.
 func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 	z, x := a.z, 0.0
 	if s < z.S && a.mask != nil && !a.mask.sees(z, b, h, t, s) {
@@ -126,7 +126,7 @@ func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 	return x
 }
 
-// names are those of the arguments that have a gradient.
+// names returns the names of the arguments that have a gradient.
 func (a drawnAttention) names() []string {
 	names := []string{"q", "k", "v"}
 	for _, x := range []addend{a.bias, a.relative, a.sinks} {
@@ -184,7 +184,7 @@ func (a addend) node(t testing.TB, e *expression, dt tensor.Dtype) *G.Node {
 	return n
 }
 
-// batch is the attention of one batch, whose axes then are 1.
+// batch returns the attention of one batch, with batch axes of length 1.
 func (a drawnAttention) batch(b int) drawnAttention {
 	one := a
 	one.q, one.k, one.v = a.part("q", a.q, b), a.part("k", a.k, b), a.part("v", a.v, b)
@@ -203,7 +203,7 @@ func (a drawnAttention) batch(b int) drawnAttention {
 	return one
 }
 
-// part is what belongs to a batch of an array that has a name, or all of one that all
+// part returns the part of a named array that belongs to a batch, or all of one that all
 // batches share.
 func (a drawnAttention) part(name string, x array, b int) array {
 	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)

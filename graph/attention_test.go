@@ -142,7 +142,7 @@ func TestMachinesAgreeOnAttention(t *testing.T) {
 	})
 }
 
-// naiveAttention is softmax(q·kᵀ·scale)·v, query by query, over the keys that
+// naiveAttention returns softmax(q·kᵀ·scale)·v, query by query, over the keys that
 // sees(t, s) lets each query see.
 func naiveAttention(q, k, v array, scale float64, sees func(t, s int) bool) (out, weights array) {
 	qs, ks := q.matrices(), k.matrices()
@@ -182,7 +182,7 @@ func attention(c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return context(graph.Attention(in[0], in[1], in[2], c)) }
 }
 
-// attending is naiveAttention as an oracle; scale 0 stands for 1/√D.
+// attending returns naiveAttention as an oracle; scale 0 means 1/√D.
 func attending(scale float64, sees func(t, s int) bool) func(in []array) array {
 	return func(in []array) array {
 		c := scale

@@ -45,7 +45,7 @@ func (in *cachedInputs) node(name string, a array) *G.Node { return node(in.g, n
 
 func (in *cachedInputs) ids(name string, a array) *G.Node { return node(in.g, name, a, tensor.Int64) }
 
-// tokenRows are the rows from, …, to−1 of each sequence of (B, N, width), and zeros after
+// tokenRows returns the rows from, …, to−1 of each sequence of (B, N, width), and zeros after
 // the last.
 func tokenRows(a array, from, to int) array {
 	b, n, w := a.shape[0], a.shape[1], a.shape[2]
@@ -89,7 +89,7 @@ var cachedMasks = map[string]func(c *cached, in *cachedInputs) mask.Mask{
 var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the last two", "lengths", "keep",
 	"segments"}
 
-// config is the attention of the chunk at start, or of the whole sequence.
+// config returns the attention of the chunk at start, or of the whole sequence.
 func (c *cached) config(in *cachedInputs) graph.AttentionConfig {
 	a := graph.AttentionConfig{Heads: c.heads, KVHeads: c.kvHeads, Softcap: c.softcap, Mask: c.mask(c, in)}
 	if c.sinks.v != nil {
@@ -131,7 +131,7 @@ func firstColumns(a array, n int) array {
 	return y
 }
 
-// whole is the attention of all tokens at once.
+// whole computes the attention of all tokens at once.
 func (c *cached) whole(t testing.TB) array {
 	in := &cachedInputs{t: t, g: G.NewGraph(), start: -1, dt: c.dt}
 	c.queries, c.allKey = c.q.shape[1], c.q.shape[1]
@@ -152,7 +152,7 @@ func run(t testing.TB, out *G.Node) array {
 	return arrayOf(t, out.Value())
 }
 
-// chunks is the attention chunk by chunk.
+// chunks computes the attention chunk by chunk.
 func (c *cached) chunks(t testing.TB, lengths []int) array {
 	cache, err := graph.NewKVCache(c.dt, c.size)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// dropped is Dropout of x with a key and a site.
+// dropped returns Dropout of x with a key and a site.
 func dropped(t *testing.T, x array, p float64, k float64, site int) array {
 	t.Helper()
 	return express(t, dropout(p, site), append(floats(x), key(k)), tensor.Float64).onOurs(t).out

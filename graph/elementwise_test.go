@@ -55,7 +55,7 @@ func TestActivationsOfExtremeNumbers(t *testing.T) {
 	} {
 		x := of([]float64{nan, 1e30, -1e30, 100, -100, 0})
 		if name == "SwiGLU" {
-			x.v[1], x.v[2] = 1e15, -1e15 // x² is to fit into float32
+			x.v[1], x.v[2] = 1e15, -1e15 // x² fits into float32
 		}
 		for _, p := range tolerances {
 			y, dx := through(t, op, x, of([]float64{1, 1, 1, 1, 1, 1}), p.dt)
@@ -136,7 +136,7 @@ func naiveEach(x, y array, f func(x, y float64) float64) array {
 	return z
 }
 
-// each is naiveEach as the oracle of an op.
+// each returns naiveEach as the oracle of an op.
 func each(f func(x, y float64) float64) func(in []array) array {
 	return func(in []array) array { return naiveEach(in[0], in[len(in)-1], f) }
 }

@@ -16,7 +16,7 @@ import (
 // bench is a graph with nodes to misuse.
 type bench struct{ g *G.ExprGraph }
 
-// f is a float64 input of a shape.
+// f returns a float64 input of a shape.
 func (b bench) f(shape ...int) *G.Node { return b.of(tensor.Float64, shape...) }
 
 func (b bench) ids(shape ...int) *G.Node { return b.of(tensor.Int, shape...) }
@@ -29,7 +29,7 @@ func (b bench) of(dt tensor.Dtype, shape ...int) *G.Node {
 	return G.NewTensor(b.g, dt, len(shape), G.WithShape(shape...), name)
 }
 
-// refusal is a call that must fail, and how.
+// refusal is a call that fails, and its error without the prefix "graph: ".
 type refusal struct {
 	call func() (*G.Node, error)
 	want string

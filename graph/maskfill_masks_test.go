@@ -24,7 +24,7 @@ type drawnMask struct {
 	of          []drawnMask
 }
 
-// sees is the definition of every mask, one query and one key at a time.
+// sees defines every mask, one query and one key at a time.
 func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 	at := t // the query's position among the keys
 	if m.align == mask.LowerRight {
@@ -170,7 +170,7 @@ func (d drawing) ids(shape ...int) array {
 	return a
 }
 
-// maskOf is the mask of one batch.
+// maskOf returns the mask of one batch.
 func (a drawnAttention) maskOf(m drawnMask, b int) drawnMask {
 	m.of = slices.Clone(m.of)
 	for i, x := range m.of {
@@ -204,7 +204,7 @@ func TestMasksAreTheirDefinitions(t *testing.T) {
 	})
 }
 
-// table is what a drawn mask does to zeros.
+// table returns zeros filled by a drawn mask.
 func (z sizes) table(t testing.TB, m drawnMask) array {
 	return hiding(t, func(g *G.ExprGraph) mask.Mask { return m.build(g, new(int)) }, z.shape(0)...)
 }

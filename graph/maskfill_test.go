@@ -48,7 +48,7 @@ func hiding(t testing.TB, m masking, shape ...int) array {
 		zeros(shape...))
 }
 
-// printed has a line for each query, # for the keys it sees and - for the others.
+// printed returns a line for each query, # for the keys it sees and - for the others.
 func printed(x array) string {
 	var b strings.Builder
 	for i, v := range x.v {

@@ -73,7 +73,7 @@ func TestWrongMasksAreRefused(t *testing.T) {
 		"want one that broadcasts to (2, 3, 2, 5, 7) and repeats all of its axes before the heads' or none")
 }
 
-// maskUsers are the functions that take masks, of scores (2, 3, 5, 7).
+// maskUsers returns the functions that take masks, of scores (2, 3, 5, 7).
 func maskUsers(b bench) map[string]func(m mask.Mask) (*G.Node, error) {
 	q, k, v := b.f(2, 3, 5, 2), b.f(2, 3, 7, 2), b.f(2, 3, 7, 11)
 	return map[string]func(m mask.Mask) (*G.Node, error){

@@ -40,7 +40,7 @@ func scores(in G.Nodes) (*G.Node, error) { return graph.Scores(in[0], in[1]) }
 
 // The formulas of the package once more, as plain loops.
 
-// naiveMatMul is a·b for each pair of matrices, or one b for all.
+// naiveMatMul returns a·b for each pair of matrices, or one b for all.
 func naiveMatMul(a, b array) array {
 	x, w := a.matrices(), b.matrices()
 	y := a.like(a.axis(-2), b.axis(-1))

@@ -34,7 +34,7 @@ type benchSize struct {
 	batch, tokens, width, heads, vocabulary int
 }
 
-// hotOps are cases without an oracle, named as the functions.
+// hotOps returns cases without an oracle, named as the functions.
 func hotOps(z benchSize) []opCase {
 	d := z.width / z.heads
 	tokens := s{z.batch, z.tokens, z.width}
@@ -72,7 +72,7 @@ func hotOps(z benchSize) []opCase {
 	}
 }
 
-// words are ids all over the vocabulary.
+// words returns ids from the whole vocabulary.
 func words(z benchSize) input {
 	v := make([]float64, z.batch*z.tokens)
 	for i := range v {

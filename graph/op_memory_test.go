@@ -69,7 +69,7 @@ func overwriteAll(t *testing.T, g *G.ExprGraph) (found int) {
 	return found
 }
 
-// overwriteOne has one and the same tensor as every input that can be it, and
+// overwriteOne uses one tensor as every input of its type and shape, and
 // computes into that.
 func overwriteOne(t *testing.T, n *G.Node, k int, in []G.Value) {
 	t.Helper()

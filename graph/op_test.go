@@ -26,7 +26,7 @@ type opCase struct {
 	in   func(r *rand.Rand) []input
 }
 
-// of shapes: inputs of normally distributed numbers.
+// shapes returns inputs of normally distributed numbers.
 func shapes(shapes ...[]int) func(r *rand.Rand) []input {
 	return func(r *rand.Rand) []input {
 		var in []array
@@ -37,14 +37,14 @@ func shapes(shapes ...[]int) func(r *rand.Rand) []input {
 	}
 }
 
-// then adds an input of whole numbers, or of a mask.
+// then appends an input of integers, or a mask.
 func then(first func(r *rand.Rand) []input, last input) func(r *rand.Rand) []input {
 	return func(r *rand.Rand) []input { return append(first(r), last) }
 }
 
 func ids(v []float64, shape ...int) input { return input{array: of(v, shape...), integer: true} }
 
-// key is the scalar that dropout draws from.
+// key returns a key of a dropout.
 func key(v float64) input { return input{array: array{nil, []float64{v}}, integer: true} }
 
 func opCases() []opCase {
@@ -163,7 +163,7 @@ var torchFused = map[string]graph.AttentionConfig{
 // is known to 10⁻¹⁰, and PyTorch's is no better.
 var torchLoose = map[string]float64{"rope_huge_start": 1e-9}
 
-// Values and gradients of every op, as PyTorch has them.
+// Values and gradients of every op are PyTorch's.
 func TestOpsEqualPyTorch(t *testing.T) {
 	ops := map[string]func(in G.Nodes) (*G.Node, error){}
 	for _, c := range opCases() {

@@ -30,7 +30,7 @@ func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]i
 	}
 }
 
-// packedFor is splitFor of FusedAttentionPacked.
+// packedFor returns splitFor of FusedAttentionPacked.
 func packedFor(c graph.AttentionConfig, widths []int,
 	uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {

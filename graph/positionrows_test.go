@@ -69,7 +69,7 @@ func TestRowsOfPositions(t *testing.T) {
 	}
 }
 
-// float32Step is what copying in a type may change a number by.
+// float32Step returns by how much copying in a type may change a number.
 func float32Step(dt tensor.Dtype) float64 {
 	if dt == tensor.Float32 {
 		return 1e-7

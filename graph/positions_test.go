@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// positionsOf are the positions of every row of x, however they are given.
+// positionsOf returns the positions of every row of x, however they are given.
 func positionsOf(in []array) func(row int) float64 {
 	x := in[0]
 	t := x.axis(-2)
@@ -29,7 +29,7 @@ func positionsOf(in []array) func(row int) float64 {
 	}
 }
 
-// place is the kinds of positions that an op takes, behind x (2, 3, 5, width).
+// place returns inputs x (2, 3, 5, width) and positions of a kind.
 func place(kind string, width int) func(r *rand.Rand) []input {
 	x := shapes(s{2, 3, 5, width})
 	switch kind {
@@ -51,7 +51,7 @@ func place(kind string, width int) func(r *rand.Rand) []input {
 	return x
 }
 
-// second is the positions among the inputs, or nil.
+// second returns the second input, or nil.
 func second(in G.Nodes) *G.Node {
 	if len(in) < 2 {
 		return nil

@@ -30,7 +30,7 @@ func naiveExpand(T, S int) func(in []array) array {
 	}
 }
 
-// t5 is T5's bias, written out.
+// t5 returns T5's bias, written out.
 func t5(c graph.T5Config) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		bias, err := graph.T5RelativeBias(in[0], c)

@@ -121,7 +121,7 @@ func TestWrongNormsAreRefused(t *testing.T) {
 	refuseAll(t, list)
 }
 
-// normBy is the norm of a name, without a bias.
+// normBy returns the norm of a name, without a bias.
 func normBy(name string, eps float64) func(x, weight *G.Node) (*G.Node, error) {
 	return func(x, weight *G.Node) (*G.Node, error) {
 		switch name {

@@ -54,7 +54,7 @@ func TestSoftmaxOfExtremeRows(t *testing.T) {
 	}
 }
 
-// naiveSoftmaxGradient is Σⱼ dyⱼ·yⱼ·(δᵢⱼ − yᵢ), element by element.
+// naiveSoftmaxGradient returns Σⱼ dyⱼ·yⱼ·(δᵢⱼ − yᵢ), element by element.
 func naiveSoftmaxGradient(y, dy array) array {
 	dx := y.like()
 	for r := range y.shape[0] {

@@ -50,7 +50,7 @@ func naiveParts(chosen ...int) func(in []array) array {
 	}
 }
 
-// splitBy is the parts of x joined in the opposite order.
+// splitBy returns the parts of x joined in the opposite order.
 func splitBy(widths ...int) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) {
 		parts, err := graph.Split(x, widths...)
