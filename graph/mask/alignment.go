@@ -24,12 +24,7 @@ func (a Alignment) String() string {
 }
 
 // MarshalText writes square, upper_left or lower_right.
-func (a Alignment) MarshalText() ([]byte, error) {
-	if a < Square || a > LowerRight {
-		return nil, fmt.Errorf("got %d, want one of %v", int(a), alignmentNames)
-	}
-	return []byte(a.String()), nil
-}
+func (a Alignment) MarshalText() ([]byte, error) { return []byte(a.String()), a.validate() }
 
 // UnmarshalText reads what MarshalText writes.
 func (a *Alignment) UnmarshalText(text []byte) error {
@@ -53,7 +48,7 @@ func (a Alignment) Offset(T, S int) (int, error) {
 	case a == LowerRight:
 		return 0, fmt.Errorf("got T=%d and S=%d with lower_right, want S ≥ T", T, S)
 	}
-	return 0, fmt.Errorf("got %v, want one of %v", a, alignmentNames)
+	return 0, a.validate()
 }
 
 func (a Alignment) validate() error {
