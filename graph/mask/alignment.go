@@ -24,7 +24,12 @@ func (a Alignment) String() string {
 }
 
 // MarshalText writes square, upper_left or lower_right.
-func (a Alignment) MarshalText() ([]byte, error) { return []byte(a.String()), a.validate() }
+func (a Alignment) MarshalText() ([]byte, error) {
+	if a < Square || a > LowerRight {
+		return nil, fmt.Errorf("got %d, want one of %v", int(a), alignmentNames)
+	}
+	return []byte(a.String()), nil
+}
 
 // UnmarshalText reads what MarshalText writes.
 func (a *Alignment) UnmarshalText(text []byte) error {
