@@ -9,11 +9,11 @@ import (
 func addCases() []opCase {
 	plus := each(func(x, y float64) float64 { return x + y })
 	return []opCase{
-		{"add", add, plus, shapes(s{3, 5}, s{3, 5})},
-		{"add_bias", add, plus, shapes(s{2, 3, 5}, s{5})},
-		{"add_positions", add, plus, shapes(s{2, 3, 5}, s{3, 5})},
-		{"add_scalar", add, plus, shapes(s{2, 3}, nil)},
-		{"add_scalars", add, plus, shapes(nil, nil)},
+		{name: "add", op: add, want: plus, in: shapes(s{3, 5}, s{3, 5})},
+		{name: "add_bias", op: add, want: plus, in: shapes(s{2, 3, 5}, s{5})},
+		{name: "add_positions", op: add, want: plus, in: shapes(s{2, 3, 5}, s{3, 5})},
+		{name: "add_scalar", op: add, want: plus, in: shapes(s{2, 3}, nil)},
+		{name: "add_scalars", op: add, want: plus, in: shapes(nil, nil)},
 	}
 }
 

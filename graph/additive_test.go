@@ -10,15 +10,15 @@ import (
 
 func additiveCases() []opCase {
 	return []opCase{
-		{"pairwise_add", func(in G.Nodes) (*G.Node, error) { return graph.PairwiseAdd(in[0], in[1]) },
-			func(in []array) array { return naivePairwiseAdd(in[0], in[1]) }, shapes(s{2, 3, 7}, s{2, 5, 7})},
-		{"additive", func(in G.Nodes) (*G.Node, error) {
+		{name: "pairwise_add", op: func(in G.Nodes) (*G.Node, error) { return graph.PairwiseAdd(in[0], in[1]) },
+			want: func(in []array) array { return naivePairwiseAdd(in[0], in[1]) }, in: shapes(s{2, 3, 7}, s{2, 5, 7})},
+		{name: "additive", op: func(in G.Nodes) (*G.Node, error) {
 			return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
-		}, func(in []array) array { return naiveAdditive(in[0], in[1], in[2], in[3]) },
-			shapes(s{2, 3, 7}, s{2, 5, 7}, s{1, 7}, s{2, 5, 11})},
-		{"additive_ones", func(in G.Nodes) (*G.Node, error) {
+		}, want: func(in []array) array { return naiveAdditive(in[0], in[1], in[2], in[3]) },
+			in: shapes(s{2, 3, 7}, s{2, 5, 7}, s{1, 7}, s{2, 5, 11})},
+		{name: "additive_ones", op: func(in G.Nodes) (*G.Node, error) {
 			return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
-		}, func(in []array) array { return in[3] }, shapes(s{1, 1}, s{1, 1}, s{1, 1}, s{1, 1})},
+		}, want: func(in []array) array { return in[3] }, in: shapes(s{1, 1}, s{1, 1}, s{1, 1}, s{1, 1})},
 	}
 }
 
@@ -38,7 +38,7 @@ func naivePairwiseAdd(q, k array) array {
 	return y
 }
 
-// naiveAdditive is one score at a time: v·tanh(q[t] + k[s]).
+// naiveAdditive computes one score at a time: v·tanh(q[t] + k[s]).
 func naiveAdditive(q, k, v, value array) array {
 	x, w := q.matrices(), k.matrices()
 	scores := q.like(q.axis(-2), k.axis(-2))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -49,20 +51,7 @@ func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 	// Gorgonia merges inputs of one name and shape: the name tells all that the values depend on.
 	name := fmt.Sprintf("ALiBi %v %+v", dt, c)
 	return Detach(G.NewMatrix(g, dt, G.WithShape(c.Heads, n), G.WithName(name),
-		G.WithValue(matrix(dt, bias, c.Heads, n))))
-}
-
-// matrix is a tensor of type dt with the values given, rounded for float32.
-func matrix(dt tensor.Dtype, values []float64, rows, cols int) *tensor.Dense {
-	var backing any = values
-	if dt == tensor.Float32 {
-		narrow := make([]float32, len(values))
-		for i, v := range values {
-			narrow[i] = float32(v)
-		}
-		backing = narrow
-	}
-	return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(backing))
+		G.WithValue(dense.Of(dt, bias, c.Heads, n))))
 }
 
 // alibiSlopes returns the slopes of the heads: 2^(−8/H), 2^(−16/H), … for a power of two.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
@@ -54,10 +55,10 @@ func naiveALiBi(c graph.ALiBiConfig) func(in []array) array {
 func alibiCases() []opCase {
 	var cases []opCase
 	for name, c := range map[string]graph.ALiBiConfig{
-		"alibi": {Heads: 6, T: 5, S: 7, Offset: 2}, "alibi_8": {Heads: 8, T: 7, S: 5}, "alibi_1": {Heads: 1, T: 1,
-			S: 11, Offset: 10},
+		"alibi": {Heads: 6, T: 5, S: 7, Offset: 2}, "alibi_8": {Heads: 8, T: 7, S: 5},
+		"alibi_1": {Heads: 1, T: 1, S: 11, Offset: 10},
 	} {
-		cases = append(cases, opCase{name, biased(c), naiveALiBi(c), shapes(s{c.Heads, c.T, c.S})})
+		cases = append(cases, opCase{name: name, op: biased(c), want: naiveALiBi(c), in: shapes(s{c.Heads, c.T, c.S})})
 	}
 	return cases
 }
@@ -91,7 +92,7 @@ func TestALiBiOfALaterOffset(t *testing.T) {
 		return compute(t, func(in G.Nodes) (*G.Node, error) {
 			x, err := biased(graph.ALiBiConfig{Heads: 3, T: T, S: T, Offset: offset})(in)
 			require.NoError(t, err)
-			x, err = graph.CausalFill(x)
+			x, err = fillBy(mask.Causal{})(x)
 			require.NoError(t, err)
 			return graph.Softmax(x)
 		}, scores)
@@ -135,16 +136,16 @@ func TestWrongALiBisAreRefused(t *testing.T) {
 		g      *G.ExprGraph
 		dt     tensor.Dtype
 		config graph.ALiBiConfig
-		says   string
+		want   string
 	}{
-		{nil, tensor.Float32, graph.ALiBiConfig{Heads: 1, T: 1, S: 1}, "g: got nil, want a graph"},
-		{g, tensor.Int, graph.ALiBiConfig{Heads: 1, T: 1, S: 1}, "dt: got int, want float32 or float64"},
-		{g, tensor.Float32, graph.ALiBiConfig{T: 1, S: 1}, "heads: got 0, want at least 1"},
-		{g, tensor.Float32, graph.ALiBiConfig{Heads: -3, T: 1, S: 1}, "heads: got -3, want at least 1"},
-		{g, tensor.Float32, graph.ALiBiConfig{Heads: 1, S: 1}, "lengths: got T=0, S=1, want at least 1"},
+		{g: nil, dt: tensor.Float32, config: graph.ALiBiConfig{Heads: 1, T: 1, S: 1}, want: "g: got nil, want a graph"},
+		{g: g, dt: tensor.Int, config: graph.ALiBiConfig{Heads: 1, T: 1, S: 1}, want: "dt: got int, want float32 or float64"},
+		{g: g, dt: tensor.Float32, config: graph.ALiBiConfig{T: 1, S: 1}, want: "heads: got 0, want at least 1"},
+		{g: g, dt: tensor.Float32, config: graph.ALiBiConfig{Heads: -3, T: 1, S: 1}, want: "heads: got -3, want at least 1"},
+		{g: g, dt: tensor.Float32, config: graph.ALiBiConfig{Heads: 1, S: 1}, want: "lengths: got T=0, S=1, want at least 1"},
 	} {
 		n, err := graph.ALiBi(c.g, c.dt, c.config)
-		require.EqualError(t, err, "graph: ALiBi: "+c.says)
+		require.EqualError(t, err, "graph: ALiBi: "+c.want)
 		require.Nil(t, n)
 	}
 }

@@ -55,42 +55,33 @@ func (appendRow[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = (x, row):  dx is dy without its last rows, drow their sum.
 func (o appendRow[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	x := in[0].Shape()
+	size := headSize(x)
 	d := make(G.Nodes, len(in))
-	for i, x := range in {
-		var err error
-		if d[i], err = apply(appendRowBackward[F]{Row: i == 1, Shape: x.Shape()}, dy); err != nil {
-			return nil, err
-		}
+	var err error
+	if d[0], err = takePart(dy, part{"AppendRowBackward", x, size + last(x), span{0, size}}); err != nil || !o.Row {
+		return d, err
 	}
-	return d, nil
+	d[1], err = apply(sumLastRows[F]{Row: in[1].Shape()}, dy)
+	return d, err
 }
 
-// appendRowBackward is the sum of the last rows, or the rows before them.
-type appendRowBackward[F kernel.Float] struct {
+// sumLastRows sums the last rows of all sequences (…, S, E).
+type sumLastRows[F kernel.Float] struct {
 	isGradient
-	Row   bool
-	Shape tensor.Shape
+	Row tensor.Shape
 }
 
-func (appendRowBackward[F]) spec() (string, []arg) { return "AppendRowBackward", named("dy") }
+func (sumLastRows[F]) spec() (string, []arg) { return "SumLastRows", named("dy") }
 
-func (o appendRowBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) {
-	return o.Shape.Clone(), nil
-}
+func (o sumLastRows[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Row.Clone(), nil }
 
-func (o appendRowBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dy, d, size, width := floats[F](in[0]), floats[F](out), headSize(in[0].Shape()), last(in[0].Shape())
-	if o.Row {
-		clear(d)
-	}
+func (sumLastRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	dy, drow, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
+	clear(drow)
 	for ; len(dy) > 0; dy = dy[size:] {
-		if !o.Row {
-			copy(d, dy[:size-width])
-			d = d[size-width:]
-			continue
-		}
-		for i, v := range dy[size-width : size] {
-			d[i] += v
+		for i, v := range dy[size-len(drow) : size] {
+			drow[i] += v
 		}
 	}
 	return nil

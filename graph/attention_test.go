@@ -66,76 +66,6 @@ func TestScaleZeroMeansOneOverRootD(t *testing.T) {
 	require.NotEqual(t, given, unscaled)
 }
 
-// Hiding scores before the softmax, or weights after it: the same weights, context
-// vectors and gradients, up to rounding.
-func TestBothCausalMasksAgree(t *testing.T) {
-	for _, shape := range [][]int{{7, 5}, {2, 3, 7, 5}, {1, 1}} {
-		r := rand.New(rand.NewPCG(7, 8))
-		in := floats(normal(r, shape...), normal(r, shape...), normal(r, shape...))
-		dout := normal(r, shape...)
-		var got [2]result
-		for i, renormalize := range []bool{false, true} {
-			e := express(t, attention(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: renormalize}), in,
-				tensor.Float64)
-			e.differentiate(t, in, dout, tensor.Float64)
-			got[i] = e.onOurs(t)
-		}
-		near(t, "out", got[0].out, got[1].out, 1e-12)
-		for i := range in {
-			near(t, "gradient", got[0].grads[i], got[1].grads[i], 1e-12)
-		}
-	}
-}
-
-func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
-	x := normal(rand.New(rand.NewPCG(9, 10)), 2, 5, 5)
-	renormalized := compute(t, func(in G.Nodes) (*G.Node, error) {
-		w, err := graph.Softmax(in[0])
-		require.NoError(t, err)
-		w, err = graph.Tril(w)
-		require.NoError(t, err)
-		return graph.DivideBySum(w)
-	}, x)
-	masked := compute(t, func(in G.Nodes) (*G.Node, error) {
-		hidden, err := graph.CausalFill(in[0])
-		require.NoError(t, err)
-		return graph.Softmax(hidden)
-	}, x)
-	near(t, "weights", masked, renormalized, 1e-14)
-}
-
-// No query may learn anything from a later key or value: to the bit where scores
-// are hidden, to rounding where weights are (their sum first held the later keys').
-func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
-	for _, c := range []struct {
-		renormalize bool
-		tol         float64
-	}{{false, 0}, {true, 1e-14}} {
-		r := rand.New(rand.NewPCG(11, 12))
-		q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)
-		before, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: c.renormalize}, q, k, v)
-		for i := range 5 {
-			k.v[k.i(4, i)]++ // key 4, and value 4
-			v.v[v.i(4, i%3)]++
-		}
-		after, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: c.renormalize}, q, k, v)
-		near(t, "queries before key 4", of(before.v[:4*3]), of(after.v[:4*3]), c.tol)
-		for query := 4; query < 7; query++ {
-			require.NotEqual(t, before.at(query, 0), after.at(query, 0), "query %d sees key 4", query)
-		}
-	}
-}
-
-// Where the masks differ: a hidden score so large that the softmax leaves nothing
-// to the visible keys. Renormalising what is left, nothing, gives zeros, never NaN.
-func TestAHiddenKeyThatTakesAllWeight(t *testing.T) {
-	q, k, v := of([]float64{1, 1}, 2, 1), of([]float64{0, 1e4}, 2, 1), of([]float64{3, 5}, 2, 1)
-	out, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}}, q, k, v)
-	require.Equal(t, []float64{3, 5}, out.v)
-	out, _ = attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}, q, k, v)
-	require.Equal(t, []float64{0, 5}, out.v)
-}
-
 func TestDropoutOfTheWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	in := append(floats(normal(r, 2, 7, 5), normal(r, 2, 7, 5), normal(r, 2, 7, 3)), key(42))
@@ -158,37 +88,6 @@ func TestDropoutOfTheWeights(t *testing.T) {
 	}
 	require.NotZero(t, dropped)
 	near(t, "out", naiveMatMul(got.grads[0], in[2].array), got.out, 1e-14)
-}
-
-// hidden adds −∞ to the scores of all keys of query 1 before the softmax.
-func hidden(t *testing.T, q, k, v *G.Node, mask *G.Node) *G.Node {
-	t.Helper()
-	scores, err := graph.Scores(q, k)
-	require.NoError(t, err)
-	scores, err = graph.Add(scores, mask)
-	require.NoError(t, err)
-	weights, err := graph.Softmax(scores)
-	require.NoError(t, err)
-	out, err := graph.MatMul(weights, v)
-	require.NoError(t, err)
-	return out
-}
-
-// A query that sees no key: weights 0, output 0, and no gradient into q, k or v.
-func TestQueryThatSeesNoKey(t *testing.T) {
-	for _, p := range tolerances {
-		in := floats(of([]float64{1, 2, 3, 4}, 2, 2), of([]float64{1, 0, 0, 1, 1, 1}, 3, 2), of([]float64{1, 2, 3}, 3, 1))
-		in = append(in, input{array: of([]float64{0, 0, 0, -inf, -inf, -inf}, 2, 3), fixed: true})
-		e := express(t, func(in G.Nodes) (*G.Node, error) { return hidden(t, in[0], in[1], in[2], in[3]), nil }, in, p.dt)
-		e.differentiate(t, in, of([]float64{0, 1}, 2, 1), p.dt) // only the blind query's output matters
-		for _, got := range []result{e.onOurs(t), e.onTape(t)} {
-			require.Zero(t, got.out.at(1, 0))
-			require.NotZero(t, got.out.at(0, 0))
-			for i, grad := range got.grads {
-				require.Equal(t, make([]float64, len(grad.v)), grad.v, "gradient %d", i)
-			}
-		}
-	}
 }
 
 // Scores far beyond what eˣ can hold pick one key each.
@@ -241,4 +140,85 @@ func TestMachinesAgreeOnAttention(t *testing.T) {
 			}
 		}
 	})
+}
+
+// naiveAttention returns softmax(q·kᵀ·scale)·v, query by query, over the keys that
+// sees(t, s) lets each query see.
+func naiveAttention(q, k, v array, scale float64, sees func(t, s int) bool) (out, weights array) {
+	qs, ks := q.matrices(), k.matrices()
+	weights = q.like(q.axis(-2), k.axis(-2))
+	w := weights.matrices()
+	for n := range qs.shape[0] {
+		for t := range qs.shape[1] {
+			var sum float64
+			for s := range ks.shape[1] {
+				if !sees(t, s) {
+					continue
+				}
+				var score float64
+				for i := range qs.shape[2] {
+					score += qs.at(n, t, i) * ks.at(n, s, i)
+				}
+				w.v[w.i(n, t, s)] = math.Exp(score * scale)
+				sum += w.at(n, t, s)
+			}
+			for s := range ks.shape[1] {
+				w.v[w.i(n, t, s)] /= sum
+			}
+		}
+	}
+	return naiveMatMul(weights, v), weights
+}
+
+func all(int, int) bool { return true }
+
+func causal(t, s int) bool { return s <= t }
+
+func rootScale(q array) float64 { return 1 / math.Sqrt(float64(q.axis(-1))) }
+
+func context(out, _ *G.Node, err error) (*G.Node, error) { return out, err }
+
+func attention(c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) { return context(graph.Attention(in[0], in[1], in[2], c)) }
+}
+
+// attending returns naiveAttention as an oracle; scale 0 means 1/√D.
+func attending(scale float64, sees func(t, s int) bool) func(in []array) array {
+	return func(in []array) array {
+		c := scale
+		if c == 0 {
+			c = rootScale(in[0])
+		}
+		out, _ := naiveAttention(in[0], in[1], in[2], c, sees)
+		return out
+	}
+}
+
+func attentionCases() []opCase {
+	return []opCase{
+		{name: "attention", op: attention(graph.AttentionConfig{}), want: attending(0, all),
+			in: shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11})},
+		{name: "attention_scale", op: attention(graph.AttentionConfig{Scale: 0.3}), want: attending(0.3, all),
+			in: shapes(s{3, 5}, s{7, 5}, s{7, 11})},
+		{name: "attention_causal", op: attention(graph.AttentionConfig{Mask: mask.Causal{}}), want: attending(0, causal),
+			in: shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
+		{name: "attention_renormalized", op: attention(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}),
+			want: attending(0, causal),
+			in:   shapes(s{2, 7, 5}, s{2, 7, 5}, s{2, 7, 11})},
+	}
+}
+
+// A NaN anywhere in a query's score shows in its output and in no other's.
+func TestNaNGoesThrough(t *testing.T) {
+	for _, c := range []graph.AttentionConfig{{}, {Mask: mask.Causal{}}, {Mask: mask.Causal{}, Renormalize: true}} {
+		for bad := range 4 {
+			q := of([]float64{1, 2, 3, 4}, 4, 1)
+			k, v := of([]float64{4, 3, 2, 1}, 4, 1), of([]float64{1, 2, 3, 4}, 4, 1)
+			q.v[bad] = nan
+			out, _ := attend(t, c, q, k, v)
+			for i, y := range out.v {
+				require.Equal(t, i == bad, math.IsNaN(y), "%+v, NaN in query %d, output %d is %v", c, bad, i, y)
+			}
+		}
+	}
 }

@@ -41,12 +41,7 @@ func (c AttentionConfig) resolveShapes(op string, x *G.Node, q, k, v tensor.Shap
 		return nil, err
 	}
 	a.scores.S -= c.ExtraKeys
-	if err := a.checkBiases(); err != nil {
-		return nil, err
-	}
-	var err error
-	a.mask, err = resolveMask(op, c.Mask, a.scores)
-	return a, err
+	return a, a.resolveInputs()
 }
 
 // checkShapes checks the heads of q (…, T, H·D), k (…, S, K·D) and v (…, S, K·Dv).
@@ -117,8 +112,8 @@ func (a *attentionArgs) checkNumbers(width int) error {
 	return a.Dropout.Validate()
 }
 
-// checkBiases checks the nodes that are added to the scores.
-func (a *attentionArgs) checkBiases() error {
+// resolveInputs checks the nodes that are added to the scores, and resolves the mask.
+func (a *attentionArgs) resolveInputs() (err error) {
 	for _, x := range []struct {
 		name  string
 		node  *G.Node
@@ -138,7 +133,8 @@ func (a *attentionArgs) checkBiases() error {
 			return err
 		}
 	}
-	return nil
+	a.mask, err = resolveMask(a.op, a.Mask, a.scores)
+	return err
 }
 
 func (a *attentionArgs) checkBias(shape tensor.Shape) error {

@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 
+	"attention/graph/mask"
+
 	G "gorgonia.org/gorgonia"
 )
 
@@ -80,7 +82,7 @@ func (a *attentionArgs) renormalize(weights *G.Node) (*G.Node, error) {
 
 // fill puts hidden where the mask hides a key.
 func (a *attentionArgs) fill(name string, x *G.Node, hidden float64) (*G.Node, error) {
-	if a.mask.hidesNothing() {
+	if a.mask.mask == (mask.All{}) {
 		return x, nil
 	}
 	return a.mask.fill(maskFilling{Name: name, Heads: a.scores.Heads, Extra: a.ExtraKeys, Hidden: hidden}, x)

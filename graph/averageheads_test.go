@@ -27,9 +27,9 @@ func naiveAverageHeads(in []array) array {
 
 func averageHeadsCases() []opCase {
 	return []opCase{
-		{"average_heads", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{2, 3, 5, 7})},
-		{"average_one_head", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{1, 5, 7})},
-		{"average_without_batch", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{3, 5, 7})},
+		{name: "average_heads", op: unary(graph.AverageHeads), want: naiveAverageHeads, in: shapes(s{2, 3, 5, 7})},
+		{name: "average_one_head", op: unary(graph.AverageHeads), want: naiveAverageHeads, in: shapes(s{1, 5, 7})},
+		{name: "average_without_batch", op: unary(graph.AverageHeads), want: naiveAverageHeads, in: shapes(s{3, 5, 7})},
 	}
 }
 
@@ -37,10 +37,11 @@ func averageHeadsCases() []opCase {
 // dx·x for any x and dy.
 func TestLayoutsOfManyRows(t *testing.T) {
 	for _, c := range []opCase{
-		{"split", parts(2, 1, 0), naiveParts(2, 1, 0), shapes(s{10007, 7})},
-		{"split_ends", parts(2, 0), naiveParts(2, 0), shapes(s{101, 103, 7})},
-		{"transpose", unary(graph.Transpose), func(in []array) array { return naiveTranspose(in[0]) }, shapes(s{701, 211})},
-		{"average_heads", unary(graph.AverageHeads), naiveAverageHeads, shapes(s{3, 5, 67, 131})},
+		{name: "split", op: parts(2, 1, 0), want: naiveParts(2, 1, 0), in: shapes(s{10007, 7})},
+		{name: "split_ends", op: parts(2, 0), want: naiveParts(2, 0), in: shapes(s{101, 103, 7})},
+		{name: "transpose", op: unary(graph.Transpose), want: func(in []array) array { return naiveTranspose(in[0]) },
+			in: shapes(s{701, 211})},
+		{name: "average_heads", op: unary(graph.AverageHeads), want: naiveAverageHeads, in: shapes(s{3, 5, 67, 131})},
 	} {
 		in := c.in(random(3))
 		e := express(t, c.op, in, tensor.Float64)

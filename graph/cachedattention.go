@@ -83,11 +83,7 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 	}
 	size := cache.config
 	a.scores.S, a.scores.Cached, a.scores.Endless = size.Capacity, true, size.Rolling
-	if err := a.checkBiases(); err != nil {
-		return nil, err
-	}
-	var err error
-	if a.mask, err = resolveMask(op, c.Mask, a.scores); err != nil {
+	if err := a.resolveInputs(); err != nil {
 		return nil, err
 	}
 	if size.Rolling {
@@ -137,12 +133,14 @@ func (o cachedAttention[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	c, start := o.Cache, int(dense.Ints(in[len(in)-1])[0])
-	a := o.sizes(shapesOf(in))
+	a, axes := o.sizes(shapesOf(in))
 	if err := c.checkStart(start, a.T); err != nil {
 		return err
 	}
-	axes := scoresOf(in[0].Shape(), in[1].Shape(), o.Heads)
 	axes.S, axes.Cached, axes.Start = c.config.Capacity, true, start
+	if err := o.layBiases(&a, in, axes); err != nil {
+		return err
+	}
 	if c.config.Rolling {
 		axes.S = mask.Unlimited
 	}
@@ -151,35 +149,25 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		return err
 	}
 	x := numbers[F](o.fused, in)
-	if err := o.attendToCache(&a, &x, seen, start, in); err != nil {
-		return err
-	}
+	o.attendToCache(&a, &x, seen, start)
 	lse := make([]F, a.B*a.H*a.T)
 	kernel.AttentionForward(&a, floats[F](out), lse, x)
 	return nil
 }
 
 // attendToCache stores the chunk and sets the kernel's arguments to all keys.
-func (o cachedAttention[F]) attendToCache(
-	a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, start int, in []*tensor.Dense,
-) error {
-	axes := scoresOf(in[0].Shape(), in[1].Shape(), o.Heads)
-	axes.S = o.Cache.config.Capacity
-	if err := o.layBiases(a, in, axes); err != nil {
-		return err
-	}
+func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, start int) {
 	positions := cachedKeys(o.Cache, a, x, start)
 	if positions == nil {
 		a.RelativeAt.Zero = start + a.T - 1
 		setVisibility(a, seen.First(a.S))
-		return nil
+		return
 	}
 	if x.Relative != nil {
 		x.Bias, a.BiasAt = spreadRelative(a, x.Relative, positions, start)
 		x.Relative = nil
 	}
 	setVisibility(a, seen.At(positions))
-	return nil
 }
 
 // cachedKeys puts the chunk's keys and values into the cache and all that its queries

@@ -58,38 +58,10 @@ func (concat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 // y = [x₁ x₂ …]:  dxᵢ = the columns of dy that xᵢ filled.
-func (o concat[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dxs, from := make(G.Nodes, len(in)), 0
+func (concat[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	widths := make([]int, len(in))
 	for i, x := range in {
-		to := from + last(x.Shape())
-		dx, err := apply(columns[F]{From: from, To: to}, dy)
-		if err != nil {
-			return nil, err
-		}
-		dxs[i], from = dx, to
+		widths[i] = last(x.Shape())
 	}
-	return dxs, nil
-}
-
-// columns takes the columns From … To of the last axis. Gorgonia's Slice would drop an
-// axis of width 1.
-type columns[F kernel.Float] struct {
-	isGradient
-	From, To int
-}
-
-func (columns[F]) spec() (string, []arg) { return "Columns", named("x") }
-
-func (o columns[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	y := in[0].Clone()
-	y[len(y)-1] = o.To - o.From
-	return y, nil
-}
-
-func (o columns[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, cols, w := floats[F](in[0]), floats[F](out), last(in[0].Shape()), o.To-o.From
-	for r := 0; r*w < len(y); r++ {
-		copy(y[r*w:][:w], x[r*cols+o.From:])
-	}
-	return nil
+	return Split(dy, widths...)
 }

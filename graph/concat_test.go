@@ -8,9 +8,10 @@ import (
 
 func concatCases() []opCase {
 	return []opCase{
-		{"concat", func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, naiveConcat,
-			shapes(s{2, 3, 5}, s{2, 3, 1}, s{2, 3, 7})},
-		{"concat_one", func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, naiveConcat, shapes(s{3})},
+		{name: "concat", op: func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, want: naiveConcat,
+			in: shapes(s{2, 3, 5}, s{2, 3, 1}, s{2, 3, 7})},
+		{name: "concat_one", op: func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, want: naiveConcat,
+			in: shapes(s{3})},
 	}
 }
 

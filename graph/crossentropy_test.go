@@ -11,11 +11,11 @@ import (
 
 func crossEntropyCases() []opCase {
 	return []opCase{
-		{"cross_entropy", func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
-			func(in []array) array { return naiveCrossEntropy(in[0], in[1]) },
-			then(shapes(s{2, 3, 7}), ids([]float64{6, 0, -100, 1, -100, 1}, 2, 3))},
-		{"cross_entropy_one", func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
-			func(in []array) array { return naiveCrossEntropy(in[0], in[1]) }, then(shapes(s{7}), key(2))},
+		{name: "cross_entropy", op: func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
+			want: func(in []array) array { return naiveCrossEntropy(in[0], in[1]) },
+			in:   then(shapes(s{2, 3, 7}), ids([]float64{6, 0, -100, 1, -100, 1}, 2, 3))},
+		{name: "cross_entropy_one", op: func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
+			want: func(in []array) array { return naiveCrossEntropy(in[0], in[1]) }, in: then(shapes(s{7}), key(2))},
 	}
 }
 
@@ -39,11 +39,11 @@ func TestCrossEntropyOfExtremeLogits(t *testing.T) {
 		target float64
 		want   float64
 	}{
-		{"huge and right", []float64{1e30, -1e30, 0}, 0, 0},
-		{"huge and wrong", []float64{1e4, 0, 0}, 1, 1e4},
-		{"impossible others", []float64{-inf, 3, -inf}, 1, 0},
-		{"impossible target", []float64{-inf, 3, 3}, 0, inf},
-		{"NaN", []float64{0, nan, 0}, 0, nan},
+		{name: "huge and right", logits: []float64{1e30, -1e30, 0}, target: 0, want: 0},
+		{name: "huge and wrong", logits: []float64{1e4, 0, 0}, target: 1, want: 1e4},
+		{name: "impossible others", logits: []float64{-inf, 3, -inf}, target: 1, want: 0},
+		{name: "impossible target", logits: []float64{-inf, 3, 3}, target: 0, want: inf},
+		{name: "NaN", logits: []float64{0, nan, 0}, target: 0, want: nan},
 	} {
 		for _, p := range tolerances {
 			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {

@@ -1,20 +1,16 @@
 package graph
 
-import (
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
-)
+import G "gorgonia.org/gorgonia"
 
 // Detach returns x as a constant: no gradient flows back into it (torch.Tensor.detach).
 func Detach(x *G.Node) (*G.Node, error) { return apply(detach{}, x) }
 
-type detach struct{ sameShape }
+type detach struct {
+	sameShape
+	lastInput
+}
 
 func (detach) spec() (string, []arg) { return "Detach", []arg{{name: "x", fixed: true}} }
-
-func (detach) view(int) (input, from int) { return 0, 0 }
-
-func (detach) forward(out *tensor.Dense, in []*tensor.Dense) error { return copyFrom(out, in[0], 0) }
 
 func (detach) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) { return make(G.Nodes, len(in)), nil }
 

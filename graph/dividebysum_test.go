@@ -8,7 +8,8 @@ import (
 
 func divideBySumCases() []opCase {
 	return []opCase{
-		{"normalize", unary(graph.DivideBySum), func(in []array) array { return naiveNormalize(in[0]) }, shapes(s{2, 3, 5})},
+		{name: "normalize", op: unary(graph.DivideBySum), want: func(in []array) array { return naiveNormalize(in[0]) },
+			in: shapes(s{2, 3, 5})},
 	}
 }
 

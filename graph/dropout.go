@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -19,13 +18,11 @@ type DropoutConfig struct {
 }
 
 // Validate returns an error unless 0 ≤ P < 1.
-func (c DropoutConfig) Validate() error { return c.validate("Dropout") }
-
-func (c DropoutConfig) validate(op string) error {
+func (c DropoutConfig) Validate() error {
 	if c.P >= 0 && c.P < 1 {
 		return nil
 	}
-	return fmt.Errorf("graph: %s: p: got %v, want 0 <= p < 1", op, c.P)
+	return fmt.Errorf("graph: Dropout: p: got %v, want 0 <= p < 1", c.P)
 }
 
 // Dropout returns x after inverted dropout (torch.nn.Dropout in training): each element
@@ -40,15 +37,6 @@ func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
 		return x, nil
 	}
 	return applyTyped(dropout[float32]{P: c.P, Site: c.Site}, dropout[float64]{P: c.P, Site: c.Site}, x, c.Key)
-}
-
-// DropoutMask returns x·keep/(1−p): Dropout with a given mask keep of x's shape, where 1
-// keeps and 0 drops.
-func DropoutMask(x, keep *G.Node, p float64) (*G.Node, error) {
-	if err := (DropoutConfig{P: p}).validate("DropoutMask"); err != nil {
-		return nil, err
-	}
-	return applyTyped(dropoutMask[float32]{P: p}, dropoutMask[float64]{P: p}, x, keep)
 }
 
 type dropout[F kernel.Float] struct {
@@ -75,36 +63,6 @@ func (o dropout[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = x⊙mask/(1−p):  dx = dy⊙mask/(1−p), the same op with the same mask.
 func (o dropout[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(o, dy, in[1])
-	return G.Nodes{dx, nil}, err
-}
-
-type dropoutMask[F kernel.Float] struct {
-	intoFirst
-	P float64
-}
-
-func (dropoutMask[F]) spec() (string, []arg) {
-	return "DropoutMask", []arg{{name: "x"}, {name: "keep", fixed: true}}
-}
-
-func (dropoutMask[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	if !slices.Equal(in[0], in[1]) {
-		return nil, &ShapeError{"DropoutMask", "keep", in[1], fmt.Sprint(in[0])}
-	}
-	return in[0].Clone(), nil
-}
-
-func (o dropoutMask[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	y, keep, scale := floats[F](out), floats[F](in[1]), F(1/(1-o.P))
-	for i, v := range floats[F](in[0]) {
-		y[i] = v * keep[i] * scale
-	}
-	return nil
-}
-
-// y = x⊙keep/(1−p):  dx = dy⊙keep/(1−p).
-func (o dropoutMask[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	dx, err := apply(o, dy, in[1])
 	return G.Nodes{dx, nil}, err
 }

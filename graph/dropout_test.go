@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// dropped is Dropout of x with a key and a site.
+// dropped returns Dropout of x with a key and a site.
 func dropped(t *testing.T, x array, p float64, k float64, site int) array {
 	t.Helper()
 	return express(t, dropout(p, site), append(floats(x), key(k)), tensor.Float64).onOurs(t).out
@@ -167,9 +167,15 @@ func TestDropoutKeysOfAllKinds(t *testing.T) {
 func dropoutCases() []opCase {
 	half := input{array: of([]float64{1, 0, 0, 1, 1, 0}, 2, 3), fixed: true}
 	return []opCase{
-		{"dropout", dropout(0.3, 5), nil, then(shapes(s{2, 3, 5}), key(-12345))},
-		{"dropout_mask", func(in G.Nodes) (*G.Node, error) { return graph.DropoutMask(in[0], in[1], 0.3) },
-			each(func(x, keep float64) float64 { return x * keep / 0.7 }), then(shapes(s{2, 3}), half)},
+		{name: "dropout", op: dropout(0.3, 5), in: then(shapes(s{2, 3, 5}), key(-12345))},
+		{name: "dropout_mask", op: func(in G.Nodes) (*G.Node, error) {
+			kept, err := graph.Mul(in[0], in[1])
+			if err != nil {
+				return nil, err
+			}
+			return graph.Scale(kept, 1/0.7)
+		},
+			want: each(func(x, keep float64) float64 { return x * keep / 0.7 }), in: then(shapes(s{2, 3}), half)},
 	}
 }
 

@@ -35,7 +35,7 @@ func transposed(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	return d
 }
 
-// sliced is a view of the array's elements inside a wider tensor of other numbers.
+// sliced returns a view of the array's elements inside a wider tensor of other numbers.
 func sliced(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	t.Helper()
 	cols := a.axis(-1)
@@ -55,7 +55,7 @@ func sliced(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	return view.(*tensor.Dense)
 }
 
-// below is a view of the last rows of a taller tensor: its elements lie together,
+// below returns a view of the last rows of a taller tensor: its elements lie together,
 // but not at the beginning of the memory.
 func below(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	t.Helper()
@@ -107,5 +107,6 @@ func TestColumnMajorInputIsRefused(t *testing.T) {
 	m, err := machine.New(y)
 	require.NoError(t, err)
 	require.EqualError(t, m.RunAll(), "machine: graph: Softmax: x: got a tensor in column-major order, want row-major")
-	require.ErrorContains(t, G.NewTapeMachine(g).RunAll(), "graph: Softmax: x: got a tensor in column-major order, want row-major")
+	require.ErrorContains(t, G.NewTapeMachine(g).RunAll(),
+		"graph: Softmax: x: got a tensor in column-major order, want row-major")
 }

@@ -25,17 +25,24 @@ func elementwiseCases() []opCase {
 		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 	})
 	return []opCase{
-		{"scale", unary(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.3) }),
-			each(func(x, _ float64) float64 { return 0.3 * x }), shapes(s{2, 3, 5})},
-		{"exp", unary(graph.Exp), each(func(x, _ float64) float64 { return math.Exp(x) }), shapes(s{2, 3, 5})},
-		{"tanh", unary(graph.Tanh), each(func(x, _ float64) float64 { return math.Tanh(x) }), shapes(s{2, 3, 5})},
-		{"tanh_scalar", unary(graph.Tanh), each(func(x, _ float64) float64 { return math.Tanh(x) }), shapes(nil)},
-		{"gelu", unary(graph.GELU), gelu, shapes(s{2, 3, 5})},
-		{"gelu_tanh", unary(graph.GELUTanh), geluTanh, shapes(s{2, 3, 5})},
-		{"sigmoid", unary(graph.Sigmoid), of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }), shapes(s{2, 3, 5})},
-		{"silu", unary(graph.SiLU), of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }), shapes(s{2, 3, 5})},
-		{"silu_scalar", unary(graph.SiLU), of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }), shapes(nil)},
-		{"softcap", unary(softcapBy(0.7)), of(func(x float64) float64 { return 0.7 * math.Tanh(x/0.7) }), shapes(s{2, 3, 5})},
+		{name: "scale", op: unary(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.3) }),
+			want: each(func(x, _ float64) float64 { return 0.3 * x }), in: shapes(s{2, 3, 5})},
+		{name: "exp", op: unary(graph.Exp), want: each(func(x, _ float64) float64 { return math.Exp(x) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "tanh", op: unary(graph.Tanh), want: each(func(x, _ float64) float64 { return math.Tanh(x) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "tanh_scalar", op: unary(graph.Tanh), want: each(func(x, _ float64) float64 { return math.Tanh(x) }),
+			in: shapes(nil)},
+		{name: "gelu", op: unary(graph.GELU), want: gelu, in: shapes(s{2, 3, 5})},
+		{name: "gelu_tanh", op: unary(graph.GELUTanh), want: geluTanh, in: shapes(s{2, 3, 5})},
+		{name: "sigmoid", op: unary(graph.Sigmoid), want: of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "silu", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
+			in: shapes(s{2, 3, 5})},
+		{name: "silu_scalar", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
+			in: shapes(nil)},
+		{name: "softcap", op: unary(softcapBy(0.7)), want: of(func(x float64) float64 { return 0.7 * math.Tanh(x/0.7) }),
+			in: shapes(s{2, 3, 5})},
 	}
 }
 
@@ -48,14 +55,15 @@ func TestActivationsOfExtremeNumbers(t *testing.T) {
 	} {
 		x := of([]float64{nan, 1e30, -1e30, 100, -100, 0})
 		if name == "SwiGLU" {
-			x.v[1], x.v[2] = 1e15, -1e15 // x² is to fit into float32
+			x.v[1], x.v[2] = 1e15, -1e15 // x² fits into float32
 		}
 		for _, p := range tolerances {
 			y, dx := through(t, op, x, of([]float64{1, 1, 1, 1, 1, 1}), p.dt)
 			for i, v := range x.v {
 				require.Equal(t, math.IsNaN(v), math.IsNaN(y.v[i]), "%s of %v: %v", name, v, y.v[i])
 				require.Equal(t, math.IsNaN(v), math.IsNaN(dx.v[i]), "slope of %s at %v: %v", name, v, dx.v[i])
-				require.False(t, math.IsInf(y.v[i], 0) || math.IsInf(dx.v[i], 0), "%s of %v: %v, slope %v", name, v, y.v[i], dx.v[i])
+				infinite := math.IsInf(y.v[i], 0) || math.IsInf(dx.v[i], 0)
+				require.False(t, infinite, "%s of %v: %v, slope %v", name, v, y.v[i], dx.v[i])
 			}
 		}
 	}
@@ -69,7 +77,8 @@ func TestSoftcapStaysBelowItsCap(t *testing.T) {
 		require.Equal(t, []float64{30, -30, 30}, y.v[:3])
 		require.Equal(t, []float64{0, 0, 0}, dx.v[:3])
 		near(t, "y", of([]float64{30 * math.Tanh(200.0/30), -30 * math.Tanh(200.0/30), 1e-6}), of(y.v[3:]), p.tol)
-		near(t, "dx", of([]float64{math.Pow(math.Cosh(200.0/30), -2), math.Pow(math.Cosh(200.0/30), -2), 1}), of(dx.v[3:]), p.tol)
+		slope := math.Pow(math.Cosh(200.0/30), -2)
+		near(t, "dx", of([]float64{slope, slope, 1}), of(dx.v[3:]), p.tol)
 	}
 }
 
@@ -107,11 +116,27 @@ func TestReLU(t *testing.T) {
 func TestWrongActivationsAreRefused(t *testing.T) {
 	b := bench{G.NewGraph()}
 	list := []refusal{
-		{call(two(graph.SwiGLU), b.f(2, 3), b.f(3)), "SwiGLU: up: shape (3), want (2, 3)"},
-		{call(two(graph.SwiGLU), b.f(2, 3), b.f(3, 2)), "SwiGLU: up: shape (3, 2), want (2, 3)"},
+		{call: call(two(graph.SwiGLU), b.f(2, 3), b.f(3)), want: "SwiGLU: up: shape (3), want (2, 3)"},
+		{call: call(two(graph.SwiGLU), b.f(2, 3), b.f(3, 2)), want: "SwiGLU: up: shape (3, 2), want (2, 3)"},
 	}
 	for _, limit := range []float64{0, -30, nan, inf} {
-		list = append(list, refusal{call(one(softcapBy(limit)), b.f(3)), fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
+		list = append(list, refusal{call: call(one(softcapBy(limit)), b.f(3)),
+			want: fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
 	}
 	refuseAll(t, list)
+}
+
+// naiveEach applies f to every element of x and the one that y has for it; y is
+// repeated over the axes that it lacks.
+func naiveEach(x, y array, f func(x, y float64) float64) array {
+	z := x.like()
+	for i, v := range x.v {
+		z.v[i] = f(v, y.v[i%len(y.v)])
+	}
+	return z
+}
+
+// each returns naiveEach as the oracle of an op.
+func each(f func(x, y float64) float64) func(in []array) array {
+	return func(in []array) array { return naiveEach(in[0], in[len(in)-1], f) }
 }

@@ -21,14 +21,16 @@ func TestWrongIDsAreErrorsOfTheRun(t *testing.T) {
 		op   func(in G.Nodes) (*G.Node, error)
 		rows int // of the table or of the logits
 		ids  []float64
-		says string
+		want string
 	}{
-		{embed, 5, []float64{0, 5}, "Embedding: ids: got 5 at 1, want 0 <= id < V=5"},
-		{embed, 5, []float64{-1, 0}, "Embedding: ids: got -1 at 0, want 0 <= id < V=5"},
-		{embed, 5, []float64{0, 1 << 40}, "Embedding: ids: got 1099511627776 at 1, want 0 <= id < V=5"},
-		{loss, 2, []float64{0, 3}, "CrossEntropy: targets: got 3 at 1, want 0 <= target < V=3 or -100"},
-		{loss, 2, []float64{-1, 0}, "CrossEntropy: targets: got -1 at 0, want 0 <= target < V=3 or -100"},
-		{loss, 2, []float64{-100, -100}, "CrossEntropy: targets: got 2 times -100, want a target that counts"},
+		{op: embed, rows: 5, ids: []float64{0, 5}, want: "Embedding: ids: got 5 at 1, want 0 <= id < V=5"},
+		{op: embed, rows: 5, ids: []float64{-1, 0}, want: "Embedding: ids: got -1 at 0, want 0 <= id < V=5"},
+		{op: embed, rows: 5, ids: []float64{0, 1 << 40}, want: "Embedding: ids: got 1099511627776 at 1, want 0 <= id < V=5"},
+		{op: loss, rows: 2, ids: []float64{0, 3}, want: "CrossEntropy: targets: got 3 at 1, want 0 <= target < V=3 or -100"},
+		{op: loss, rows: 2, ids: []float64{-1, 0},
+			want: "CrossEntropy: targets: got -1 at 0, want 0 <= target < V=3 or -100"},
+		{op: loss, rows: 2, ids: []float64{-100, -100},
+			want: "CrossEntropy: targets: got 2 times -100, want a target that counts"},
 	} {
 		for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 			in := []input{{array: zeros(c.rows, 3)}, ids(c.ids)}
@@ -38,23 +40,23 @@ func TestWrongIDsAreErrorsOfTheRun(t *testing.T) {
 				m, err := machine.New(wanted...)
 				require.NoError(t, err)
 				require.NoError(t, G.Let(e.in[1], of(c.ids).value(tensor.Int64)))
-				require.EqualError(t, m.RunAll(), "machine: graph: "+c.says, name)
+				require.EqualError(t, m.RunAll(), "machine: graph: "+c.want, name)
 				require.NoError(t, G.Let(e.in[1], of([]float64{1, 0}).value(tensor.Int64)))
 				require.NoError(t, m.RunAll(), name)
 			}
 			require.NoError(t, G.Let(e.in[1], of(c.ids).value(tensor.Int64)))
-			require.ErrorContains(t, G.NewTapeMachine(e.g).RunAll(), "graph: "+c.says)
+			require.ErrorContains(t, G.NewTapeMachine(e.g).RunAll(), "graph: "+c.want)
 		}
 	}
 }
 
 func embeddingCases() []opCase {
 	return []opCase{
-		{"embedding", func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
-			func(in []array) array { return naiveEmbedding(in[0], in[1]) },
-			then(shapes(s{7, 5}), ids([]float64{3, 0, 6, 3, 3, 1}, 2, 3))},
-		{"embedding_one", func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
-			func(in []array) array { return naiveEmbedding(in[0], in[1]) }, then(shapes(s{7, 5}), key(6))},
+		{name: "embedding", op: func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
+			want: func(in []array) array { return naiveEmbedding(in[0], in[1]) },
+			in:   then(shapes(s{7, 5}), ids([]float64{3, 0, 6, 3, 3, 1}, 2, 3))},
+		{name: "embedding_one", op: func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
+			want: func(in []array) array { return naiveEmbedding(in[0], in[1]) }, in: then(shapes(s{7, 5}), key(6))},
 	}
 }
 

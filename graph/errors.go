@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,14 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 		}
 	}
 	return nil
+}
+
+// checkSameShape refuses a second argument whose shape is not the first's.
+func checkSameShape(op, arg string, in []tensor.Shape) error {
+	if slices.Equal(in[0], in[1]) {
+		return nil
+	}
+	return &ShapeError{op, arg, in[1], fmt.Sprint(in[0])}
 }
 
 // shapeWithAny formats a shape with a letter for the axis that is −1.

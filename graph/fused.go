@@ -88,8 +88,8 @@ func (f fused) args(more ...arg) []arg {
 // differentiated reports whether a gradient flows into an input.
 func (in fusedInput) differentiated() bool { return in.role <= sinks && !in.fixed }
 
-// sizes returns the kernel's view of inputs of these shapes.
-func (f fused) sizes(in []tensor.Shape) kernel.Attention {
+// sizes returns the kernel's view of inputs of these shapes, and the axes of their scores.
+func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	q, k, v := f.heads(in)
 	axes := scoresOf(q, k, f.Heads)
 	a := kernel.Attention{B: axes.B(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
@@ -106,15 +106,12 @@ func (f fused) sizes(in []tensor.Shape) kernel.Attention {
 			at.Batch, at.Row = a.T*row, row
 		}
 	}
-	return a
+	return a, axes
 }
 
 // bind returns the kernel's view of one run.
 func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
-	shapes := shapesOf(in)
-	a := f.sizes(shapes)
-	q, k, _ := f.heads(shapes)
-	axes := scoresOf(q, k, f.Heads)
+	a, axes := f.sizes(shapesOf(in))
 	axes.S -= f.Extra
 	if err := f.layBiases(&a, in, axes); err != nil {
 		return a, err

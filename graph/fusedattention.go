@@ -34,7 +34,7 @@ func (a *attentionArgs) fuse(p packing, qkv ...*G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return applyTyped(fusedOutput[float32]{f}, fusedOutput[float64]{f}, append(in, both)...)
+	return applyTyped(fusedOutput[float32]{fused: f}, fusedOutput[float64]{fused: f}, append(in, both)...)
 }
 
 // fusedForward computes out (…, T, H·Dv) and the log-sum-exps (…, H, T) of the
@@ -58,7 +58,7 @@ func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 			return nil, &ShapeError{"Dropout", "key", in[i], "()"}
 		}
 	}
-	a := o.sizes(in)
+	a, _ := o.sizes(in)
 	return tensor.Shape{a.B * a.H * a.T * (a.DV + 1)}, nil
 }
 
@@ -73,7 +73,10 @@ func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 // fusedOutput takes out from what fusedForward computed.
-type fusedOutput[F kernel.Float] struct{ fused }
+type fusedOutput[F kernel.Float] struct {
+	lastInput
+	fused
+}
 
 func (o fusedOutput[F]) spec() (string, []arg) {
 	return "FusedAttention", o.args(arg{name: "both", fixed: true})
@@ -86,12 +89,6 @@ func (o fusedOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-func (o fusedOutput[F]) view(inputs int) (input, from int) { return inputs - 1, 0 }
-
-func (o fusedOutput[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return copyFrom(out, in[len(in)-1], 0)
-}
-
 // With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
 // dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = softcap′(dbias)·scale,
 // dq = dscores·k, dk = dscoresᵀ·q.
@@ -100,15 +97,51 @@ func (o fusedOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, from := make(G.Nodes, len(in)), 0
+	of := make(G.Nodes, len(in))
 	for i, x := range o.in {
-		if !x.differentiated() {
-			continue
+		if x.differentiated() {
+			of[i] = in[i]
 		}
-		if d[i], err = apply(segment{From: from, Shape: in[i].Shape()}, grads); err != nil {
-			return nil, err
-		}
-		from += in[i].Shape().TotalSize()
 	}
-	return d, nil
+	return unpack(grads, of)
+}
+
+// fusedBackward computes the gradients of all inputs that have one, one after the
+// other in a vector.
+type fusedBackward[F kernel.Float] struct {
+	isGradient
+	fused
+}
+
+func (o fusedBackward[F]) spec() (string, []arg) {
+	return "FusedAttentionBackward", o.args(arg{name: "both"}, arg{name: "dout"})
+}
+
+func (o fusedBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	n := 0
+	for i, x := range o.in {
+		if x.differentiated() {
+			n += in[i].TotalSize()
+		}
+	}
+	return tensor.Shape{n}, nil
+}
+
+func (o fusedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	a, err := o.bind(in)
+	if err != nil {
+		return err
+	}
+	rest, both, dout := floats[F](out), floats[F](in[len(in)-2]), floats[F](in[len(in)-1])
+	var grad kernel.QKV[F]
+	for i, x := range o.in {
+		if x.differentiated() {
+			n := in[i].Shape().TotalSize()
+			give(o.fused, &grad, x.role, rest[:n:n])
+			rest = rest[n:]
+		}
+	}
+	n := len(dout)
+	kernel.AttentionBackward(&a, grad, dout, both[:n], both[n:], numbers[F](o.fused, in))
+	return nil
 }

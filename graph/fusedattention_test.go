@@ -184,9 +184,22 @@ func TestFusedAttentionsKeyIsAnInput(t *testing.T) {
 func TestFusedAttentionRefusesToRenormalize(t *testing.T) {
 	b := bench{G.NewGraph()}
 	c := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}
-	const says = "renormalize: got it, want weights as the softmax gives them, or Attention"
+	const want = "renormalize: got it, want weights as the softmax gives them, or Attention"
 	_, err := graph.FusedAttention(b.f(2, 5, 6), b.f(2, 5, 6), b.f(2, 5, 6), c)
-	require.EqualError(t, err, "graph: FusedAttention: "+says)
+	require.EqualError(t, err, "graph: FusedAttention: "+want)
 	_, err = graph.FusedAttentionPacked(b.f(2, 5, 18), [3]int{6, 6, 6}, c)
-	require.EqualError(t, err, "graph: FusedAttention: "+says)
+	require.EqualError(t, err, "graph: FusedAttention: "+want)
+}
+
+func fusedAttentionCases() []opCase {
+	return []opCase{
+		{name: "fused", op: fusedBy(graph.AttentionConfig{}), want: attending(0, all),
+			in: shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11})},
+		{name: "fused_causal", op: fusedBy(graph.AttentionConfig{Mask: mask.Causal{}}), want: attending(0, causal),
+			in: shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
+		{name: "fused_heads", op: fusedBy(graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}),
+			in: shapes(s{2, 7, 15}, s{2, 7, 15}, s{2, 7, 6})},
+		{name: "fused_dropout", op: fusedBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: 0.3, Site: 2}}),
+			in: then(shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11}), key(-5))},
+	}
 }

@@ -81,3 +81,75 @@ func swap[F kernel.Float](y, x []F, m, n, d int) {
 		}
 	}
 }
+
+// RepeatHeads returns x (…, K, S, D) with each head repeated the given number of times,
+// side by side, as (…, K·times, S, D), so that query heads share a key/value head
+// (torch.repeat_interleave on the heads' axis).
+func RepeatHeads(x *G.Node, times int) (*G.Node, error) {
+	if times < 1 {
+		return nil, fmt.Errorf("graph: RepeatHeads: times: got %d, want at least 1", times)
+	}
+	if times == 1 && x != nil {
+		return x, nil
+	}
+	return applyTyped(repeatHeads[float32]{times}, repeatHeads[float64]{times}, x)
+}
+
+type repeatHeads[F kernel.Float] struct{ Times int }
+
+func (repeatHeads[F]) spec() (string, []arg) { return "RepeatHeads", named("x") }
+
+func (o repeatHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	x := in[0]
+	n := x.Dims()
+	if n < 3 {
+		return nil, &ShapeError{"RepeatHeads", "x", x, "(…, K, S, D)"}
+	}
+	y := x.Clone()
+	y[n-3] *= o.Times
+	return y, nil
+}
+
+func (o repeatHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	x, y, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
+	for i := range len(y) / size {
+		copy(y[i*size:(i+1)*size], x[i/o.Times*size:])
+	}
+	return nil
+}
+
+// headSize returns the number of elements S·D of one head of (…, K, S, D).
+func headSize(s tensor.Shape) int { return s[len(s)-2] * s[len(s)-1] }
+
+// y[h] = x[h/times]:  dx[k] = Σ dy[h] over the heads h that share k.
+func (o repeatHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(apply(sumHeads[F]{o.Times}, dy))
+}
+
+// sumHeads sums each run of Times heads.
+type sumHeads[F kernel.Float] struct{ Times int }
+
+func (sumHeads[F]) spec() (string, []arg) { return "SumHeads", named("x") }
+
+func (o sumHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	y := in[0].Clone()
+	y[len(y)-3] /= o.Times
+	return y, nil
+}
+
+func (o sumHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	x, y, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
+	clear(y)
+	for i := range len(x) / size {
+		sum := y[i/o.Times*size:][:size]
+		for j, v := range x[i*size : (i+1)*size] {
+			sum[j] += v
+		}
+	}
+	return nil
+}
+
+// y[k] = Σ x[h]:  dx[h] = dy[h/times].
+func (o sumHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(RepeatHeads(dy, o.Times))
+}

@@ -8,16 +8,16 @@ import (
 
 func headsCases() []opCase {
 	return []opCase{
-		{"split_heads", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
-			func(in []array) array { return naiveSplitHeads(in[0], 3) }, shapes(s{2, 5, 21})},
-		{"split_one_head", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 1) }),
-			func(in []array) array { return naiveSplitHeads(in[0], 1) }, shapes(s{2, 5, 3})},
-		{"split_width_one", unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
-			func(in []array) array { return naiveSplitHeads(in[0], 3) }, shapes(s{5, 3})},
-		{"merge_one_head", unary(graph.MergeHeads),
-			func(in []array) array { return naiveMergeHeads(in[0]) }, shapes(s{1, 5, 7})},
-		{"merge_heads", unary(graph.MergeHeads),
-			func(in []array) array { return naiveMergeHeads(in[0]) }, shapes(s{2, 3, 5, 7})},
+		{name: "split_heads", op: unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
+			want: func(in []array) array { return naiveSplitHeads(in[0], 3) }, in: shapes(s{2, 5, 21})},
+		{name: "split_one_head", op: unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 1) }),
+			want: func(in []array) array { return naiveSplitHeads(in[0], 1) }, in: shapes(s{2, 5, 3})},
+		{name: "split_width_one", op: unary(func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, 3) }),
+			want: func(in []array) array { return naiveSplitHeads(in[0], 3) }, in: shapes(s{5, 3})},
+		{name: "merge_one_head", op: unary(graph.MergeHeads),
+			want: func(in []array) array { return naiveMergeHeads(in[0]) }, in: shapes(s{1, 5, 7})},
+		{name: "merge_heads", op: unary(graph.MergeHeads),
+			want: func(in []array) array { return naiveMergeHeads(in[0]) }, in: shapes(s{2, 3, 5, 7})},
 	}
 }
 
@@ -48,6 +48,30 @@ func naiveMergeHeads(x array) array {
 			for ti := range t {
 				for i := range d {
 					to.v[to.i(n, ti, hi*d+i)] = from.at(n, hi, ti, i)
+				}
+			}
+		}
+	}
+	return y
+}
+
+func repeatHeadsCases() []opCase {
+	return []opCase{
+		{name: "repeat_heads", op: unary(func(x *G.Node) (*G.Node, error) { return graph.RepeatHeads(x, 3) }),
+			want: func(in []array) array { return naiveRepeatHeads(in[0], 3) }, in: shapes(s{2, 2, 5, 7})},
+	}
+}
+
+// naiveRepeatHeads repeats every head of (…, K, S, D).
+func naiveRepeatHeads(x array, times int) array {
+	k, s, d := x.axis(-3), x.axis(-2), x.axis(-1)
+	y := zeros(x.lead(3, k*times, s, d)...)
+	from, to := x.flat(3), y.flat(3)
+	for n := range from.shape[0] {
+		for h := range k * times {
+			for i := range s {
+				for j := range d {
+					to.v[to.i(n, h, i, j)] = from.at(n, h/times, i, j)
 				}
 			}
 		}

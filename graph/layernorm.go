@@ -26,7 +26,7 @@ func LayerNorm(x, weight, bias *G.Node, eps float64) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return apply(layerNormOutput{o}, append(in, all)...)
+	return apply(layerNormOutput{layerNorm: o}, append(in, all)...)
 }
 
 // layerNorm is the settings of the ops of one LayerNorm.
@@ -89,18 +89,14 @@ func layerNormParts[F kernel.Float](all []F, n, cols int) (y, mean, rstd []F) {
 }
 
 // layerNormOutput takes y from what layerNormForward computed.
-type layerNormOutput struct{ layerNorm }
+type layerNormOutput struct {
+	sameShape
+	lastInput
+	layerNorm
+}
 
 func (o layerNormOutput) spec() (string, []arg) {
 	return "LayerNorm", o.args(false, arg{name: "all", fixed: true})
-}
-
-func (layerNormOutput) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
-
-func (layerNormOutput) view(inputs int) (input, from int) { return inputs - 1, 0 }
-
-func (layerNormOutput) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return copyFrom(out, in[len(in)-1], 0)
 }
 
 // With rstd = 1/√(variance + eps), x̂ = (x − mean)·rstd, y = x̂⊙weight + bias and
@@ -112,8 +108,9 @@ func (o layerNormOutput) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := unpack(grads, in[:len(in)-1])
-	return append(d, nil), err
+	of := slices.Clone(in)
+	of[len(of)-1] = nil
+	return unpack(grads, of)
 }
 
 // layerNormBackward computes dx, dweight and dbias, one after the other in a vector.

@@ -43,9 +43,9 @@ func naiveLayerNorm(in []array) array {
 
 func layerNormCases() []opCase {
 	return []opCase{
-		{"layer_norm", layerNorm, naiveLayerNorm, shapes(s{2, 3, 7}, s{7}, s{7})},
-		{"layer_norm_no_bias", layerNorm, naiveLayerNorm, shapes(s{5, 7}, s{7})},
-		{"layer_norm_vector", layerNorm, naiveLayerNorm, shapes(s{7}, s{7}, s{7})},
-		{"layer_norm_width_one", layerNorm, naiveLayerNorm, shapes(s{3, 1}, s{1}, s{1})},
+		{name: "layer_norm", op: layerNorm, want: naiveLayerNorm, in: shapes(s{2, 3, 7}, s{7}, s{7})},
+		{name: "layer_norm_no_bias", op: layerNorm, want: naiveLayerNorm, in: shapes(s{5, 7}, s{7})},
+		{name: "layer_norm_vector", op: layerNorm, want: naiveLayerNorm, in: shapes(s{7}, s{7}, s{7})},
+		{name: "layer_norm_width_one", op: layerNorm, want: naiveLayerNorm, in: shapes(s{3, 1}, s{1}, s{1})},
 	}
 }

@@ -28,16 +28,10 @@ func MaskFill(scores *G.Node, m mask.Mask) (*G.Node, error) {
 	return r.fill(maskFilling{Name: "MaskFill", Heads: n > 3, Hidden: math.Inf(-1)}, scores)
 }
 
-// CausalFill hides the keys after each query: it returns scores (…, T, T) with −∞ above
-// the diagonal, before the softmax.
-func CausalFill(scores *G.Node) (*G.Node, error) {
-	return causal.fill(maskFilling{Name: "CausalFill", Hidden: math.Inf(-1)}, scores)
-}
-
 // Tril returns the lower triangle of x (…, T, T), and 0 above it (torch.tril).
-func Tril(x *G.Node) (*G.Node, error) { return causal.fill(maskFilling{Name: "Tril"}, x) }
-
-var causal = resolvedMask{mask: mask.Causal{}}
+func Tril(x *G.Node) (*G.Node, error) {
+	return resolvedMask{mask: mask.Causal{}}.fill(maskFilling{Name: "Tril"}, x)
+}
 
 // fill puts f.Hidden where the mask hides a key.
 func (r resolvedMask) fill(f maskFilling, x *G.Node) (*G.Node, error) {
@@ -61,9 +55,6 @@ type maskFill[F kernel.Float] struct {
 	maskFilling
 }
 
-// triangle reports whether the mask is CausalFill's and Tril's.
-func (o maskFilling) triangle() bool { return o.Mask == (mask.Causal{}) && o.Extra == 0 }
-
 // fillsInfinity reports whether a machine that looks for infinities finds them here.
 func (o maskFilling) fillsInfinity() bool { return math.IsInf(o.Hidden, 0) }
 
@@ -77,9 +68,8 @@ func (o maskFill[F]) spec() (string, []arg) {
 
 func (o maskFill[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
-	if n := x.Dims(); n < 2 || o.triangle() && x[n-2] != x[n-1] {
-		_, args := o.spec()
-		return nil, &ShapeError{o.Name, args[0].name, x, "(…, T, T)"}
+	if n := x.Dims(); o.Name == "Tril" && (n < 2 || x[n-2] != x[n-1]) {
+		return nil, &ShapeError{"Tril", "x", x, "(…, T, T)"}
 	}
 	return x.Clone(), nil
 }
@@ -131,9 +121,8 @@ func fillWith[F kernel.Float](x []F, v F) {
 // y = x where a key is shown:  dx = dy there, 0 elsewhere.
 func (o maskFill[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	d := make(G.Nodes, len(in))
-	o.Name, o.Hidden = "MaskZero", 0
-	if o.triangle() {
-		o.Name = "Tril"
+	if o.Hidden != 0 {
+		o.Name, o.Hidden = "MaskZero", 0
 	}
 	var err error
 	d[0], err = apply(o, append(G.Nodes{dy}, in[1:]...)...)

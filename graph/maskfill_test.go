@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
-	"pgregory.net/rapid"
 )
 
 // masking makes a mask in a graph.
@@ -49,7 +48,7 @@ func hiding(t testing.TB, m masking, shape ...int) array {
 		zeros(shape...))
 }
 
-// printed has a line for each query, # for the keys it sees and - for the others.
+// printed returns a line for each query, # for the keys it sees and - for the others.
 func printed(x array) string {
 	var b strings.Builder
 	for i, v := range x.v {
@@ -126,63 +125,28 @@ func TestMasksOfBatchesAndHeads(t *testing.T) {
 		"four axes: the heads'")
 }
 
-// All masks, of all small lengths, are their definitions.
-func TestMasksAreTheirDefinitions(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		d := newDrawing(rt)
-		z := sizes{batch: []int{d.int("B", 1, 2)}, heads: true, H: d.int("H", 1, 3), T: d.int("T", 1, 5),
-			S: d.int("S", 1, 5)}
-		m := d.mask(z, 4)
-		got := z.table(shrinking{t, rt}, m)
-		want := got.like()
-		for i := range want.v {
-			if s, t, h, b := i%z.S, i/z.S%z.T, i/z.S/z.T%z.H, i/z.S/z.T/z.H; !m.sees(z, b, h, t, s) {
-				want.v[i] = math.Inf(-1)
+// naiveTriangle puts hidden above the diagonal.
+func naiveTriangle(x array, hidden float64) array {
+	y := x.like()
+	from, to := x.matrices(), y.matrices()
+	for n := range from.shape[0] {
+		for t := range from.shape[1] {
+			for s := range from.shape[2] {
+				to.v[to.i(n, t, s)] = from.at(n, t, s)
+				if s > t {
+					to.v[to.i(n, t, s)] = hidden
+				}
 			}
 		}
-		if w, g := printed(want), printed(got); w != g {
-			rt.Fatalf("%+v:\n%s\nwant\n%s", m, g, w)
-		}
-	})
+	}
+	return y
 }
 
-// table is what a drawn mask does to zeros.
-func (z sizes) table(t testing.TB, m drawnMask) array {
-	return hiding(t, func(g *G.ExprGraph) mask.Mask { return m.build(g, new(int)) }, z.shape(0)...)
-}
-
-// And, Or and Not are those of logic.
-func TestLawsOfMasks(t *testing.T) {
-	and := func(of ...drawnMask) drawnMask { return drawnMask{kind: "and", of: of} }
-	or := func(of ...drawnMask) drawnMask { return drawnMask{kind: "or", of: of} }
-	not := func(of drawnMask) drawnMask { return drawnMask{kind: "not", of: []drawnMask{of}} }
-	all := drawnMask{kind: "all"}
-	none := not(all)
-	rapid.Check(t, func(rt *rapid.T) {
-		d := newDrawing(rt)
-		z := sizes{batch: []int{2}, heads: true, H: 2, T: d.int("T", 1, 5), S: d.int("S", 1, 5)}
-		a, b, c := d.mask(z, 2), d.mask(z, 2), d.mask(z, 1)
-		for name, law := range map[string][2]drawnMask{
-			"a ∧ b = b ∧ a":                 {and(a, b), and(b, a)},
-			"a ∨ b = b ∨ a":                 {or(a, b), or(b, a)},
-			"a ∧ b ∧ c = a ∧ (b ∧ c)":       {and(a, b, c), and(a, and(b, c))},
-			"a ∨ b ∨ c = a ∨ (b ∨ c)":       {or(a, b, c), or(a, or(b, c))},
-			"a ∧ (b ∨ c) = a ∧ b ∨ a ∧ c":   {and(a, or(b, c)), or(and(a, b), and(a, c))},
-			"a ∨ b ∧ c = (a ∨ b) ∧ (a ∨ c)": {or(a, and(b, c)), and(or(a, b), or(a, c))},
-			"¬(a ∧ b) = ¬a ∨ ¬b":            {not(and(a, b)), or(not(a), not(b))},
-			"¬(a ∨ b) = ¬a ∧ ¬b":            {not(or(a, b)), and(not(a), not(b))},
-			"¬¬a = a":                       {not(not(a)), a},
-			"a ∧ a = a":                     {and(a, a), a},
-			"a ∧ all = a":                   {and(a, all), a},
-			"a ∨ all = all":                 {or(a, all), all},
-			"a ∨ none = a":                  {or(a, none), a},
-			"a ∧ ¬a = none":                 {and(a, not(a)), none},
-			"a ∨ ¬a = all":                  {or(a, not(a)), all},
-		} {
-			s := shrinking{t, rt}
-			if l, r := printed(z.table(s, law[0])), printed(z.table(s, law[1])); l != r {
-				rt.Fatalf("%s\na = %+v\nb = %+v\nc = %+v\nleft\n%s\nright\n%s", name, a, b, c, l, r)
-			}
-		}
-	})
+func maskFillCases() []opCase {
+	return []opCase{
+		{name: "causal_fill", op: unary(fillBy(mask.Causal{})),
+			want: func(in []array) array { return naiveTriangle(in[0], -inf) }, in: shapes(s{2, 5, 5})},
+		{name: "tril", op: unary(graph.Tril), want: func(in []array) array { return naiveTriangle(in[0], 0) },
+			in: shapes(s{2, 3, 5, 5})},
+	}
 }

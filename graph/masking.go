@@ -18,9 +18,6 @@ type resolvedMask struct {
 	nodes G.Nodes
 }
 
-// hidesNothing reports whether every query sees every key.
-func (r resolvedMask) hidesNothing() bool { return r.mask == (mask.All{}) }
-
 // resolveMask checks a mask and its nodes for the scores of an op.
 func resolveMask(op string, m mask.Mask, s mask.Scores) (r resolvedMask, err error) {
 	var inputs []mask.Input

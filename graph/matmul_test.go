@@ -10,20 +10,20 @@ func matMulCases() []opCase {
 	product := func(in []array) array { return naiveMatMul(in[0], in[1]) }
 	withTransposed := func(in []array) array { return naiveMatMul(in[0], naiveTranspose(in[1])) }
 	return []opCase{
-		{"linear", linear, naiveLinear, shapes(s{2, 3, 5}, s{7, 5}, s{7})},
-		{"linear_no_bias", linear, naiveLinear, shapes(s{3, 5}, s{7, 5})},
-		{"linear_vector", linear, naiveLinear, shapes(s{5}, s{7, 5}, s{7})},
-		{"linear_ones", linear, naiveLinear, shapes(s{1, 1}, s{1, 1}, s{1})},
-		{"matmul", matMul, product, shapes(s{7, 3}, s{3, 5})},
-		{"matmul_rows", matMul, product, shapes(s{2, 7, 3}, s{3, 5})},
-		{"matmul_batch", matMul, product, shapes(s{2, 5, 7, 3}, s{2, 5, 3, 11})},
-		{"matmul_vector", matMul, func(in []array) array {
+		{name: "linear", op: linear, want: naiveLinear, in: shapes(s{2, 3, 5}, s{7, 5}, s{7})},
+		{name: "linear_no_bias", op: linear, want: naiveLinear, in: shapes(s{3, 5}, s{7, 5})},
+		{name: "linear_vector", op: linear, want: naiveLinear, in: shapes(s{5}, s{7, 5}, s{7})},
+		{name: "linear_ones", op: linear, want: naiveLinear, in: shapes(s{1, 1}, s{1, 1}, s{1})},
+		{name: "matmul", op: matMul, want: product, in: shapes(s{7, 3}, s{3, 5})},
+		{name: "matmul_rows", op: matMul, want: product, in: shapes(s{2, 7, 3}, s{3, 5})},
+		{name: "matmul_batch", op: matMul, want: product, in: shapes(s{2, 5, 7, 3}, s{2, 5, 3, 11})},
+		{name: "matmul_vector", op: matMul, want: func(in []array) array {
 			y := naiveMatMul(of(in[0].v, 1, 3), in[1])
 			return of(y.v)
-		}, shapes(s{3}, s{3, 5})},
-		{"scores", scores, withTransposed, shapes(s{2, 3, 5, 7}, s{2, 3, 11, 7})},
-		{"scores_one", scores, withTransposed, shapes(s{5, 7}, s{11, 7})},
-		{"scores_single", scores, withTransposed, shapes(s{3, 1, 1}, s{3, 1, 1})},
+		}, in: shapes(s{3}, s{3, 5})},
+		{name: "scores", op: scores, want: withTransposed, in: shapes(s{2, 3, 5, 7}, s{2, 3, 11, 7})},
+		{name: "scores_one", op: scores, want: withTransposed, in: shapes(s{5, 7}, s{11, 7})},
+		{name: "scores_single", op: scores, want: withTransposed, in: shapes(s{3, 1, 1}, s{3, 1, 1})},
 	}
 }
 
@@ -40,7 +40,7 @@ func scores(in G.Nodes) (*G.Node, error) { return graph.Scores(in[0], in[1]) }
 
 // The formulas of the package once more, as plain loops.
 
-// naiveMatMul is a·b for each pair of matrices, or one b for all.
+// naiveMatMul returns a·b for each pair of matrices, or one b for all.
 func naiveMatMul(a, b array) array {
 	x, w := a.matrices(), b.matrices()
 	y := a.like(a.axis(-2), b.axis(-1))

@@ -1,9 +1,6 @@
 package graph
 
 import (
-	"fmt"
-	"slices"
-
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -25,10 +22,7 @@ type mse[F kernel.Float] struct{}
 func (mse[F]) spec() (string, []arg) { return "MSE", named("x", "y") }
 
 func (mse[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	if !slices.Equal(in[0], in[1]) {
-		return nil, &ShapeError{"MSE", "y", in[1], fmt.Sprint(in[0])}
-	}
-	return tensor.ScalarShape(), nil
+	return tensor.ScalarShape(), checkSameShape("MSE", "y", in)
 }
 
 // The elements are summed by blocks, the same for any number of processors, and then

@@ -51,10 +51,10 @@ func TestMSEOfOtherShapesIsRefused(t *testing.T) {
 
 func mseCases() []opCase {
 	return []opCase{
-		{"mse", func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
-			func(in []array) array { return naiveMSE(in[0], in[1]) }, shapes(s{2, 3, 7}, s{2, 3, 7})},
-		{"mse_scalars", func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
-			func(in []array) array { return naiveMSE(in[0], in[1]) }, shapes(nil, nil)},
+		{name: "mse", op: func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
+			want: func(in []array) array { return naiveMSE(in[0], in[1]) }, in: shapes(s{2, 3, 7}, s{2, 3, 7})},
+		{name: "mse_scalars", op: func(in G.Nodes) (*G.Node, error) { return graph.MSE(in[0], in[1]) },
+			want: func(in []array) array { return naiveMSE(in[0], in[1]) }, in: shapes(nil, nil)},
 	}
 }
 

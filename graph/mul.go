@@ -1,9 +1,6 @@
 package graph
 
 import (
-	"fmt"
-	"slices"
-
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -18,10 +15,7 @@ type mul[F kernel.Float] struct{ intoFirst }
 func (mul[F]) spec() (string, []arg) { return "Mul", named("x", "y") }
 
 func (mul[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	if !slices.Equal(in[0], in[1]) {
-		return nil, &ShapeError{"Mul", "y", in[1], fmt.Sprint(in[0])}
-	}
-	return in[0].Clone(), nil
+	return in[0].Clone(), checkSameShape("Mul", "y", in)
 }
 
 func (mul[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

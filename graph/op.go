@@ -48,6 +48,7 @@ type (
 	intoFirst  struct{} // a machine may let the op compute into its first input's memory
 	intoSecond struct{} // or into its second's
 	isGradient struct{} // the op is the backward of another, and has none itself
+	lastInput  struct{} // the output is the beginning of the last input
 )
 
 func (sameShape) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
@@ -57,6 +58,12 @@ func (intoFirst) inPlace() int { return 0 }
 func (intoSecond) inPlace() int { return 1 }
 
 func (isGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoSecond }
+
+func (lastInput) view(inputs int) (input, from int) { return inputs - 1, 0 }
+
+func (lastInput) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return copyFrom(out, in[len(in)-1], 0)
+}
 
 var errNoSecond = errors.New("a gradient has no derivative of its own here")
 

@@ -30,7 +30,7 @@ func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]i
 	}
 }
 
-// packedFor is splitFor of FusedAttentionPacked.
+// packedFor returns splitFor of FusedAttentionPacked.
 func packedFor(c graph.AttentionConfig, widths []int,
 	uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
@@ -122,30 +122,29 @@ func TestFusedAttentionOfPackedHeads(t *testing.T) {
 func TestWrongPackingsAreRefused(t *testing.T) {
 	b := bench{G.NewGraph()}
 	heads := graph.AttentionConfig{Heads: 3}
-	for says, c := range map[string]struct {
+	for _, c := range []struct {
 		qkv    *G.Node
 		widths [3]int
 		config graph.AttentionConfig
+		want   string
 	}{
-		"FusedAttentionPacked: qkv: got nil, want a node": {widths: [3]int{6, 6, 6},
-			config: heads},
-		"FusedAttentionPacked: heads: got 0, want at least 1": {qkv: b.f(2, 5, 18),
-			widths: [3]int{6, 6, 6}},
-		"FusedAttentionPacked: widths: got [6 0 6], want three of at least 1": {qkv: b.f(2, 5, 12),
-			widths: [3]int{6, 0, 6}, config: heads},
-		"FusedAttentionPacked: qkv: shape (2, 5, 18), want (…, T, 19) for widths [6 6 7]": {qkv: b.f(2, 5, 18),
-			widths: [3]int{6, 6, 7}, config: heads},
-		"FusedAttentionPacked: qkv: shape (18), want (…, T, 18) for widths [6 6 6]": {qkv: b.f(18),
-			widths: [3]int{6, 6, 6}, config: heads},
-		"FusedAttention: q: shape (2, 5, 6), want (…, T, H·D) with H=4": {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6},
-			config: graph.AttentionConfig{Heads: 4}},
-		"FusedAttention: k: shape (2, 5, 5), want (2, S, 6)": {qkv: b.f(2, 5, 18), widths: [3]int{6, 5, 7},
-			config: heads},
-		"FusedAttention: mask: got a prefix of -1 keys, want at least 0": {qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6},
-			config: graph.AttentionConfig{Heads: 3, Mask: mask.Prefix{N: -1}}},
+		{widths: [3]int{6, 6, 6}, config: heads, want: "FusedAttentionPacked: qkv: got nil, want a node"},
+		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, want: "FusedAttentionPacked: heads: got 0, want at least 1"},
+		{qkv: b.f(2, 5, 12), widths: [3]int{6, 0, 6}, config: heads,
+			want: "FusedAttentionPacked: widths: got [6 0 6], want three of at least 1"},
+		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 7}, config: heads,
+			want: "FusedAttentionPacked: qkv: shape (2, 5, 18), want (…, T, 19) for widths [6 6 7]"},
+		{qkv: b.f(18), widths: [3]int{6, 6, 6}, config: heads,
+			want: "FusedAttentionPacked: qkv: shape (18), want (…, T, 18) for widths [6 6 6]"},
+		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 4},
+			want: "FusedAttention: q: shape (2, 5, 6), want (…, T, H·D) with H=4"},
+		{qkv: b.f(2, 5, 18), widths: [3]int{6, 5, 7}, config: heads,
+			want: "FusedAttention: k: shape (2, 5, 5), want (2, S, 6)"},
+		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 3, Mask: mask.Prefix{N: -1}},
+			want: "FusedAttention: mask: got a prefix of -1 keys, want at least 0"},
 	} {
 		_, err := graph.FusedAttentionPacked(c.qkv, c.widths, c.config)
-		require.EqualError(t, err, "graph: "+says)
+		require.EqualError(t, err, "graph: "+c.want)
 	}
 }
 

@@ -26,13 +26,13 @@ var rowCases = []struct {
 	out   []int // shape
 	taken []int
 }{
-	{"the first", positionRows(2), s{7, 3}, 0, s{2, 3}, s{0, 1}},
-	{"in the middle", positionRows(2), s{7, 3}, 3, s{2, 3}, s{3, 4}},
-	{"the last", positionRows(1), s{7, 3}, 6, s{1, 3}, s{6}},
-	{"all", positionRows(5), s{5, 3}, 0, s{5, 3}, s{0, 1, 2, 3, 4}},
-	{"last of each", lastRow, s{2, 5, 3}, 0, s{2, 3}, s{4, 9}},
-	{"last of one", lastRow, s{5, 3}, 0, s{3}, s{4}},
-	{"last of rows", lastRow, s{2, 2, 1, 3}, 0, s{2, 2, 3}, s{0, 1, 2, 3}},
+	{name: "the first", op: positionRows(2), in: s{7, 3}, start: 0, out: s{2, 3}, taken: s{0, 1}},
+	{name: "in the middle", op: positionRows(2), in: s{7, 3}, start: 3, out: s{2, 3}, taken: s{3, 4}},
+	{name: "the last", op: positionRows(1), in: s{7, 3}, start: 6, out: s{1, 3}, taken: s{6}},
+	{name: "all", op: positionRows(5), in: s{5, 3}, start: 0, out: s{5, 3}, taken: s{0, 1, 2, 3, 4}},
+	{name: "last of each", op: lastRow, in: s{2, 5, 3}, start: 0, out: s{2, 3}, taken: s{4, 9}},
+	{name: "last of one", op: lastRow, in: s{5, 3}, start: 0, out: s{3}, taken: s{4}},
+	{name: "last of rows", op: lastRow, in: s{2, 2, 1, 3}, start: 0, out: s{2, 2, 3}, taken: s{0, 1, 2, 3}},
 }
 
 func positionRows(T int) func(in G.Nodes) (*G.Node, error) {
@@ -69,7 +69,7 @@ func TestRowsOfPositions(t *testing.T) {
 	}
 }
 
-// float32Step is what copying in a type may change a number by.
+// float32Step returns by how much copying in a type may change a number.
 func float32Step(dt tensor.Dtype) float64 {
 	if dt == tensor.Float32 {
 		return 1e-7
@@ -107,15 +107,15 @@ func TestPositionRowsRefuses(t *testing.T) {
 	for _, c := range []struct {
 		weight, start *G.Node
 		T             int
-		says          string
+		want          string
 	}{
-		{b.f(7), b.ids(), 2, "graph: PositionRows: weight: shape (7), want (R, E)"},
-		{b.f(7, 3), b.ids(1), 2, "graph: PositionRows: start: shape (1), want ()"},
-		{b.f(7, 3), b.ids(), 0, "graph: PositionRows: T: got 0, want 1 <= T <= R=7"},
-		{b.f(7, 3), b.ids(), 8, "graph: PositionRows: T: got 8, want 1 <= T <= R=7"},
+		{weight: b.f(7), start: b.ids(), T: 2, want: "graph: PositionRows: weight: shape (7), want (R, E)"},
+		{weight: b.f(7, 3), start: b.ids(1), T: 2, want: "graph: PositionRows: start: shape (1), want ()"},
+		{weight: b.f(7, 3), start: b.ids(), T: 0, want: "graph: PositionRows: T: got 0, want 1 <= T <= R=7"},
+		{weight: b.f(7, 3), start: b.ids(), T: 8, want: "graph: PositionRows: T: got 8, want 1 <= T <= R=7"},
 	} {
 		_, err := graph.PositionRows(c.weight, c.start, c.T)
-		require.EqualError(t, err, c.says)
+		require.EqualError(t, err, c.want)
 	}
 	_, err := graph.LastRow(b.f(3))
 	require.EqualError(t, err, "graph: LastRow: x: shape (3), want (…, T, E)")

@@ -2,10 +2,10 @@ package graph
 
 import (
 	"fmt"
-
-	"attention/internal/dense"
 	"math"
 	"slices"
+
+	"attention/internal/dense"
 
 	"gorgonia.org/tensor"
 )
@@ -59,7 +59,7 @@ func placesOf(x tensor.Shape, in []*tensor.Dense) places {
 	return p
 }
 
-// at returns the position of an own row.
+// at returns the position of one of the own rows.
 func (p places) at(own int) float64 {
 	if p.given != nil {
 		return float64(p.given[own])

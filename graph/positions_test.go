@@ -3,93 +3,16 @@ package graph_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	"attention/graph"
-	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// positionCases are the ops that know positions. Names that testdata/torch/positions.py
-// has too stand for the same op there.
-func positionCases() []opCase {
-	return slices.Concat(ropeCases(), sinusoidalCases(), biasCases(), alibiCases())
-}
-
-// The other tests of all ops, for these.
-func TestPositionOpsEqualPlainLoops(t *testing.T) {
-	for _, c := range positionCases() {
-		for _, p := range tolerances {
-			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
-				r := rand.New(rand.NewPCG(1, 2))
-				in := c.in(r)
-				e := express(t, c.op, in, p.dt)
-				e.differentiate(t, in, normal(r, e.out.Shape()...), p.dt)
-				ours, tape := e.onOurs(t), e.onTape(t)
-				var plain []array
-				for _, x := range in {
-					plain = append(plain, x.array)
-				}
-				near(t, c.name, c.want(plain), ours.out, p.tol)
-				require.Equal(t, bits(tape.out), bits(ours.out))
-				require.Len(t, ours.grads, 1)
-				require.Equal(t, bits(tape.grads[0]), bits(ours.grads[0]))
-				require.NotZero(t, overwriteAll(t, e.g))
-			})
-		}
-	}
-}
-
-// torchLoose are cases whose numbers are rounded more than others: an angle of 10⁶
-// is known to 10⁻¹⁰, and PyTorch's is no better.
-var torchLoose = map[string]float64{"rope_huge_start": 1e-9}
-
-func TestPositionOpsEqualPyTorch(t *testing.T) {
-	ops := map[string]func(in G.Nodes) (*G.Node, error){}
-	for _, c := range positionCases() {
-		ops[c.name] = c.op
-	}
-	seen := 0
-	for _, entry := range golden.Load(t, "torch/positions.safetensors").Names() {
-		name, isOut := strings.CutSuffix(entry, ".out")
-		if !isOut {
-			continue
-		}
-		seen++
-		require.Contains(t, ops, name)
-		for _, p := range tolerances {
-			t.Run(name+"/"+p.dt.String(), func(t *testing.T) {
-				positionsEqualPyTorch(t, name, ops[name], p.dt, max(p.tol, torchLoose[name]))
-			})
-		}
-	}
-	require.Equal(t, 28, seen)
-}
-
-func positionsEqualPyTorch(t *testing.T, name string, op func(in G.Nodes) (*G.Node, error), dt tensor.Dtype, tol float64) {
-	file := golden.Load(t, "torch/positions.safetensors")
-	load := func(entry string) array { return array{file.Shape(name + entry), file.Float64(name + entry)} }
-	in := floats(load(".in.0"))
-	if slices.Contains(file.Names(), name+".in.1") {
-		positions := input{array: array{shape: file.Shape(name + ".in.1")}, integer: true}
-		for _, p := range file.Int64(name + ".in.1") {
-			positions.v = append(positions.v, float64(p))
-		}
-		in = append(in, positions)
-	}
-	e := express(t, op, in, dt)
-	e.differentiate(t, in, load(".dout"), dt)
-	got := e.onOurs(t)
-	near(t, name, load(".out"), got.out, tol)
-	near(t, name+": gradient", load(".din.0"), got.grads[0], tol)
-}
-
-// positionsOf are the positions of every row of x, however they are given.
+// positionsOf returns the positions of every row of x, however they are given.
 func positionsOf(in []array) func(row int) float64 {
 	x := in[0]
 	t := x.axis(-2)
@@ -106,7 +29,7 @@ func positionsOf(in []array) func(row int) float64 {
 	}
 }
 
-// place is the kinds of positions that an op takes, behind x (2, 3, 5, width).
+// place returns inputs x (2, 3, 5, width) and positions of a kind.
 func place(kind string, width int) func(r *rand.Rand) []input {
 	x := shapes(s{2, 3, 5, width})
 	switch kind {
@@ -128,7 +51,7 @@ func place(kind string, width int) func(r *rand.Rand) []input {
 	return x
 }
 
-// second is the positions among the inputs, or nil.
+// second returns the second input, or nil.
 func second(in G.Nodes) *G.Node {
 	if len(in) < 2 {
 		return nil
@@ -174,7 +97,8 @@ func TestStartIsFedAnew(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(9, 10)), 5, 6)
 	all, err := graph.RoPE(node(g, "all", x, tensor.Float64), nil, graph.RoPEConfig{})
 	require.NoError(t, err)
-	row, start := node(g, "row", of(make([]float64, 6), 1, 6), tensor.Float64), G.NewScalar(g, tensor.Int, G.WithName("start"))
+	row := node(g, "row", zeros(1, 6), tensor.Float64)
+	start := G.NewScalar(g, tensor.Int, G.WithName("start"))
 	turned, err := graph.RoPE(row, start, graph.RoPEConfig{})
 	require.NoError(t, err)
 	want := valueOf(t, all)
@@ -193,18 +117,19 @@ func TestWrongPositionsAreRefused(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			x, positions *G.Node
-			says         string
+			want         string
 		}{
-			{b.f(2, 3, 4), b.ids(2), "positions: shape (2), want (), (3) or (2, 3)"},
-			{b.f(2, 3, 4), b.ids(3, 2), "positions: shape (3, 2), want (), (3) or (2, 3)"},
-			{b.f(2, 3, 4), b.ids(2, 3, 4), "positions: shape (2, 3, 4), want (), (3) or (2, 3)"},
-			{b.f(3, 4), b.ids(1), "positions: shape (1), want () or (3)"},
-			{b.f(2, 3, 4), b.f(3), "positions: got float64, want int or int64"},
-			{b.f(2, 3, 4), b.of(tensor.Int32, 3), "positions: got int32, want int or int64"},
-			{b.f(2, 3, 4), bench{G.NewGraph()}.ids(3), "positions: got a node of another graph, want one of x's"},
+			{x: b.f(2, 3, 4), positions: b.ids(2), want: "positions: shape (2), want (), (3) or (2, 3)"},
+			{x: b.f(2, 3, 4), positions: b.ids(3, 2), want: "positions: shape (3, 2), want (), (3) or (2, 3)"},
+			{x: b.f(2, 3, 4), positions: b.ids(2, 3, 4), want: "positions: shape (2, 3, 4), want (), (3) or (2, 3)"},
+			{x: b.f(3, 4), positions: b.ids(1), want: "positions: shape (1), want () or (3)"},
+			{x: b.f(2, 3, 4), positions: b.f(3), want: "positions: got float64, want int or int64"},
+			{x: b.f(2, 3, 4), positions: b.of(tensor.Int32, 3), want: "positions: got int32, want int or int64"},
+			{x: b.f(2, 3, 4), positions: bench{G.NewGraph()}.ids(3),
+				want: "positions: got a node of another graph, want one of x's"},
 		} {
 			n, err := op(c.x, c.positions)
-			require.EqualError(t, err, fmt.Sprintf("graph: %s: %s", name, c.says))
+			require.EqualError(t, err, fmt.Sprintf("graph: %s: %s", name, c.want))
 			require.Nil(t, n)
 		}
 	}

@@ -30,7 +30,7 @@ func naiveExpand(T, S int) func(in []array) array {
 	}
 }
 
-// t5 is T5's bias, written out.
+// t5 returns T5's bias, written out.
 func t5(c graph.T5Config) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		bias, err := graph.T5RelativeBias(in[0], c)
@@ -79,7 +79,7 @@ func naiveT5(c graph.T5Config) func(in []array) array {
 func biasCases() []opCase {
 	var cases []opCase
 	addT5 := func(name string, c graph.T5Config, buckets int) {
-		cases = append(cases, opCase{name, t5(c), naiveT5(c), shapes(s{buckets, 3})})
+		cases = append(cases, opCase{name: name, op: t5(c), want: naiveT5(c), in: shapes(s{buckets, 3})})
 	}
 	addT5("t5", graph.T5Config{T: 31, S: 37, MaxDistance: 20}, 8)
 	addT5("t5_decoder", graph.T5Config{T: 1, S: 150, Offset: 149, Unidirectional: true}, 32)
@@ -87,12 +87,12 @@ func biasCases() []opCase {
 	addT5("t5_one_key", graph.T5Config{T: 151, S: 1, Unidirectional: true, MaxDistance: 64}, 7)
 	addT5("t5_fewest_buckets", graph.T5Config{T: 13, S: 17, MaxDistance: 2}, 4)
 	for name, c := range map[string][3]int{
-		"expand": {3, 5, 7}, "expand_one": {1, 7, 5}, "expand_query": {3, 1, 7}, "expand_key": {3, 7,
-			1}, "expand_number": {1, 1, 1},
-		"expand_large": {3, 211, 197}, "expand_wide": {1, 2, 33013}, "expand_tall": {1, 33013, 2}, // several blocks
+		"expand": {3, 5, 7}, "expand_one": {1, 7, 5}, "expand_query": {3, 1, 7}, "expand_key": {3, 7, 1},
+		"expand_number": {1, 1, 1},
+		"expand_large":  {3, 211, 197}, "expand_wide": {1, 2, 33013}, "expand_tall": {1, 33013, 2}, // several blocks
 	} {
 		h, T, S := c[0], c[1], c[2]
-		cases = append(cases, opCase{name, expand(T, S), naiveExpand(T, S), shapes(s{h, T + S - 1})})
+		cases = append(cases, opCase{name: name, op: expand(T, S), want: naiveExpand(T, S), in: shapes(s{h, T + S - 1})})
 	}
 	return cases
 }
@@ -124,24 +124,25 @@ func TestWrongBiasesAreRefused(t *testing.T) {
 	both, one := graph.T5Config{T: 3, S: 5}, graph.T5Config{T: 3, S: 5, Unidirectional: true}
 	const even, two = "(Buckets, H) with an even number of buckets, 4 or more", "(Buckets, H) with 2 buckets or more"
 	for _, c := range []refusal{
-		{call(t5By(both), b.f(4)), "T5RelativeBias: table: shape (4), want " + even},
-		{call(t5By(both), b.f(7, 3)), "T5RelativeBias: table: shape (7, 3), want " + even},
-		{call(t5By(both), b.f(2, 3)), "T5RelativeBias: table: shape (2, 3), want " + even},
-		{call(t5By(one), b.f(1, 3)), "T5RelativeBias: table: shape (1, 3), want " + two},
-		{call(t5By(one), b.f(2, 3, 4)), "T5RelativeBias: table: shape (2, 3, 4), want " + two},
-		{call(t5By(graph.T5Config{S: 5}), b.f(4, 3)), "T5RelativeBias: lengths: got T=0, S=5, want at least 1"},
-		{call(t5By(graph.T5Config{T: 3, S: -1}), b.f(4, 3)), "T5RelativeBias: lengths: got T=3, S=-1, want at least 1"},
-		{call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: -1}), b.f(4, 3)),
-			"T5RelativeBias: MaxDistance: got -1, want more than the 1 distances that have a bucket each"},
-		{call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: 8}), b.f(32, 3)),
-			"T5RelativeBias: MaxDistance: got 8, want more than the 8 distances that have a bucket each"},
-		{call(expandBy(0, 3), b.f(2, 3)), "ExpandRelativeBias: lengths: got T=0, S=3, want at least 1"},
-		{call(expandBy(3, 0), b.f(2, 3)), "ExpandRelativeBias: lengths: got T=3, S=0, want at least 1"},
-		{call(expandBy(3, 5), b.f(2, 8)), "ExpandRelativeBias: bias: shape (2, 8), want (H, T+S−1=7)"},
-		{call(expandBy(3, 5), b.f(7)), "ExpandRelativeBias: bias: shape (7), want (H, T+S−1=7)"},
+		{call: call(t5By(both), b.f(4)), want: "T5RelativeBias: table: shape (4), want " + even},
+		{call: call(t5By(both), b.f(7, 3)), want: "T5RelativeBias: table: shape (7, 3), want " + even},
+		{call: call(t5By(both), b.f(2, 3)), want: "T5RelativeBias: table: shape (2, 3), want " + even},
+		{call: call(t5By(one), b.f(1, 3)), want: "T5RelativeBias: table: shape (1, 3), want " + two},
+		{call: call(t5By(one), b.f(2, 3, 4)), want: "T5RelativeBias: table: shape (2, 3, 4), want " + two},
+		{call: call(t5By(graph.T5Config{S: 5}), b.f(4, 3)), want: "T5RelativeBias: lengths: got T=0, S=5, want at least 1"},
+		{call: call(t5By(graph.T5Config{T: 3, S: -1}), b.f(4, 3)),
+			want: "T5RelativeBias: lengths: got T=3, S=-1, want at least 1"},
+		{call: call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: -1}), b.f(4, 3)),
+			want: "T5RelativeBias: MaxDistance: got -1, want more than the 1 distances that have a bucket each"},
+		{call: call(t5By(graph.T5Config{T: 3, S: 5, MaxDistance: 8}), b.f(32, 3)),
+			want: "T5RelativeBias: MaxDistance: got 8, want more than the 8 distances that have a bucket each"},
+		{call: call(expandBy(0, 3), b.f(2, 3)), want: "ExpandRelativeBias: lengths: got T=0, S=3, want at least 1"},
+		{call: call(expandBy(3, 0), b.f(2, 3)), want: "ExpandRelativeBias: lengths: got T=3, S=0, want at least 1"},
+		{call: call(expandBy(3, 5), b.f(2, 8)), want: "ExpandRelativeBias: bias: shape (2, 8), want (H, T+S−1=7)"},
+		{call: call(expandBy(3, 5), b.f(7)), want: "ExpandRelativeBias: bias: shape (7), want (H, T+S−1=7)"},
 	} {
 		n, err := c.call()
-		require.EqualError(t, err, "graph: "+c.says)
+		require.EqualError(t, err, "graph: "+c.want)
 		require.Nil(t, n)
 	}
 }

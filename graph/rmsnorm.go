@@ -78,20 +78,6 @@ func (o rootNorm[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return unpack(grads, in)
 }
 
-// unpack takes the gradients of nodes out of the vector in which they lie one after
-// the other.
-func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
-	parts, from := make(G.Nodes, len(of)), 0
-	for i, n := range of {
-		var err error
-		if parts[i], err = apply(segment{From: from, Shape: n.Shape()}, grads); err != nil {
-			return nil, err
-		}
-		from += n.Shape().TotalSize()
-	}
-	return parts, nil
-}
-
 // rootNormBackward computes dx and dweight, one after the other in a vector.
 type rootNormBackward[F kernel.Float] struct {
 	isGradient

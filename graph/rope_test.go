@@ -61,7 +61,7 @@ func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 func ropeCases() []opCase {
 	var cases []opCase
 	add := func(name string, c graph.RoPEConfig, in func(r *rand.Rand) []input) {
-		cases = append(cases, opCase{name, rotate(c), naiveRoPE(c), in})
+		cases = append(cases, opCase{name: name, op: rotate(c), want: naiveRoPE(c), in: in})
 	}
 	linear := graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 2.5}
 	ntk := graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 2.5}
@@ -138,7 +138,8 @@ func TestRoPELeavesAlone(t *testing.T) {
 // where neighbours there are 0.06 apart.
 func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
 	for _, p := range []float64{1e6, 1e6 + 1, 16777217, -1e6, 1e9 + 1} {
-		got := express(t, rotate(graph.RoPEConfig{}), append(floats(of([]float64{1, 0}, 1, 2)), key(p)), tensor.Float32).onOurs(t).out
+		in := append(floats(of([]float64{1, 0}, 1, 2)), key(p))
+		got := express(t, rotate(graph.RoPEConfig{}), in, tensor.Float32).onOurs(t).out
 		near(t, "turned", of([]float64{math.Cos(p), math.Sin(p)}, 1, 2), got, 1e-6)
 	}
 }
@@ -154,7 +155,8 @@ func TestRoPEsOfOneNodeAreTold(t *testing.T) {
 		return n
 	}
 	settings := []graph.RoPEConfig{{}, {Heads: 2}, {Heads: 3}, {Dims: 4}, {Base: 5}, {Interleaved: true},
-		{Scaling: graph.LinearScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 3}}
+		{Scaling: graph.LinearScaling,
+			Factor: 2}, {Scaling: graph.NTKScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 3}}
 	for i, c := range settings {
 		for _, positions := range []*G.Node{nil, p, bench{g}.ids()} {
 			n := add(positions, c)

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"attention/internal/config"
 )
@@ -35,41 +37,32 @@ const (
 	NTKScaling
 )
 
+var scalingNames = []string{"none", "linear", "ntk"}
+
 // String returns "none", "linear" or "ntk".
 func (s RoPEScaling) String() string {
-	switch s {
-	case NoScaling:
-		return "none"
-	case LinearScaling:
-		return "linear"
-	case NTKScaling:
-		return "ntk"
+	if s < NoScaling || s > NTKScaling {
+		return fmt.Sprintf("RoPEScaling(%d)", int(s))
 	}
-	return fmt.Sprintf("RoPEScaling(%d)", int(s))
+	return scalingNames[s]
 }
 
 // MarshalText writes what String returns.
-func (s RoPEScaling) MarshalText() ([]byte, error) {
-	if err := s.validate(); err != nil {
-		return nil, err
-	}
-	return []byte(s.String()), nil
-}
+func (s RoPEScaling) MarshalText() ([]byte, error) { return []byte(s.String()), s.validate() }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads what MarshalText writes.
 func (s *RoPEScaling) UnmarshalText(text []byte) error {
-	for _, known := range []RoPEScaling{NoScaling, LinearScaling, NTKScaling} {
-		if known.String() == string(text) {
-			*s = known
-			return nil
-		}
+	i := slices.Index(scalingNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("got %.60q, want one of %s", text, strings.Join(scalingNames, ", "))
 	}
-	return fmt.Errorf("got %.60q, want one of %v, %v, %v", text, NoScaling, LinearScaling, NTKScaling)
+	*s = RoPEScaling(i)
+	return nil
 }
 
 func (s RoPEScaling) validate() error {
 	if s < NoScaling || s > NTKScaling {
-		return fmt.Errorf("got %v, want one of %v, %v, %v", s, NoScaling, LinearScaling, NTKScaling)
+		return fmt.Errorf("got %v, want one of %s", s, strings.Join(scalingNames, ", "))
 	}
 	return nil
 }

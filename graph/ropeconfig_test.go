@@ -18,34 +18,46 @@ func TestRoPEConfigValidate(t *testing.T) {
 	for _, c := range []struct {
 		config  graph.RoPEConfig
 		headDim int
-		says    string
+		want    string
 	}{
-		{graph.RoPEConfig{Heads: -1}, 4, "Heads: got -1, want at least 0"},
-		{graph.RoPEConfig{}, 7, "Dims: got 0 for D=7, want an even D above 0, or an even number of its elements"},
-		{graph.RoPEConfig{}, 0, "Dims: got 0 for D=0, want an even D above 0, or an even number of its elements"},
-		{graph.RoPEConfig{Dims: 3}, 7, "Dims: got 3, want an even number from 0 to D=7"},
-		{graph.RoPEConfig{Dims: 8}, 7, "Dims: got 8, want an even number from 0 to D=7"},
-		{graph.RoPEConfig{Dims: -2}, 7, "Dims: got -2, want an even number from 0 to D=7"},
-		{graph.RoPEConfig{Base: 0.5}, 4, "Base: got 0.5, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Base: -1}, 4, "Base: got -1, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Base: nan}, 4, "Base: got NaN, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Base: inf}, 4, "Base: got +Inf, want a finite number of at least 1, or 0 for 10000"},
-		{graph.RoPEConfig{Scaling: 7}, 4, "Scaling: got RoPEScaling(7), want one of none, linear, ntk"},
-		{graph.RoPEConfig{Factor: 2}, 4, "Factor: got 2 without Scaling, want 0"},
-		{graph.RoPEConfig{Scaling: linear}, 4, "Factor: got 0, want a finite number of at least 1 for Scaling linear"},
-		{graph.RoPEConfig{Scaling: ntk, Factor: nan}, 4, "Factor: got NaN, want a finite number of at least 1 for Scaling ntk"},
-		{graph.RoPEConfig{Scaling: linear, Factor: inf}, 4, "Factor: got +Inf, want a finite number of at least 1 for Scaling linear"},
-		{graph.RoPEConfig{Scaling: ntk, Factor: 2}, 2, "Dims: got 2, want at least 4 for Scaling ntk"},
-		{graph.RoPEConfig{Scaling: ntk, Factor: 1e200}, 4, "Factor: got 1e+200, want one that keeps Base finite"},
+		{config: graph.RoPEConfig{Heads: -1}, headDim: 4, want: "Heads: got -1, want at least 0"},
+		{config: graph.RoPEConfig{}, headDim: 7,
+			want: "Dims: got 0 for D=7, want an even D above 0, or an even number of its elements"},
+		{config: graph.RoPEConfig{}, headDim: 0,
+			want: "Dims: got 0 for D=0, want an even D above 0, or an even number of its elements"},
+		{config: graph.RoPEConfig{Dims: 3}, headDim: 7, want: "Dims: got 3, want an even number from 0 to D=7"},
+		{config: graph.RoPEConfig{Dims: 8}, headDim: 7, want: "Dims: got 8, want an even number from 0 to D=7"},
+		{config: graph.RoPEConfig{Dims: -2}, headDim: 7, want: "Dims: got -2, want an even number from 0 to D=7"},
+		{config: graph.RoPEConfig{Base: 0.5}, headDim: 4,
+			want: "Base: got 0.5, want a finite number of at least 1, or 0 for 10000"},
+		{config: graph.RoPEConfig{Base: -1}, headDim: 4,
+			want: "Base: got -1, want a finite number of at least 1, or 0 for 10000"},
+		{config: graph.RoPEConfig{Base: nan}, headDim: 4,
+			want: "Base: got NaN, want a finite number of at least 1, or 0 for 10000"},
+		{config: graph.RoPEConfig{Base: inf}, headDim: 4,
+			want: "Base: got +Inf, want a finite number of at least 1, or 0 for 10000"},
+		{config: graph.RoPEConfig{Scaling: 7}, headDim: 4,
+			want: "Scaling: got RoPEScaling(7), want one of none, linear, ntk"},
+		{config: graph.RoPEConfig{Factor: 2}, headDim: 4, want: "Factor: got 2 without Scaling, want 0"},
+		{config: graph.RoPEConfig{Scaling: linear}, headDim: 4,
+			want: "Factor: got 0, want a finite number of at least 1 for Scaling linear"},
+		{config: graph.RoPEConfig{Scaling: ntk, Factor: nan}, headDim: 4,
+			want: "Factor: got NaN, want a finite number of at least 1 for Scaling ntk"},
+		{config: graph.RoPEConfig{Scaling: linear, Factor: inf}, headDim: 4,
+			want: "Factor: got +Inf, want a finite number of at least 1 for Scaling linear"},
+		{config: graph.RoPEConfig{Scaling: ntk, Factor: 2}, headDim: 2, want: "Dims: got 2, want at least 4 for Scaling ntk"},
+		{config: graph.RoPEConfig{Scaling: ntk, Factor: 1e200}, headDim: 4,
+			want: "Factor: got 1e+200, want one that keeps Base finite"},
 	} {
-		require.EqualError(t, c.config.Validate(c.headDim), "graph: RoPE: "+c.says)
+		require.EqualError(t, c.config.Validate(c.headDim), "graph: RoPE: "+c.want)
 		if c.headDim > 0 && c.config.Heads == 0 {
 			n, err := graph.RoPE(bench{G.NewGraph()}.f(3, c.headDim), nil, c.config)
-			require.EqualError(t, err, "graph: RoPE: "+c.says)
+			require.EqualError(t, err, "graph: RoPE: "+c.want)
 			require.Nil(t, n)
 		}
 	}
-	for _, c := range []graph.RoPEConfig{{}, {Dims: 4, Base: 1}, {Heads: 5, Scaling: linear, Factor: 1}, {Scaling: ntk, Factor: 8}} {
+	for _, c := range []graph.RoPEConfig{{}, {Dims: 4,
+		Base: 1}, {Heads: 5, Scaling: linear, Factor: 1}, {Scaling: ntk, Factor: 8}} {
 		require.NoError(t, c.Validate(6))
 	}
 	b := bench{G.NewGraph()}
@@ -60,10 +72,10 @@ func TestRoPEConfigAsJSON(t *testing.T) {
 		config graph.RoPEConfig
 		text   string
 	}{
-		{graph.RoPEConfig{}, `{}`},
-		{graph.RoPEConfig{Dims: 4, Base: 5e5, Interleaved: true, Scaling: graph.LinearScaling, Factor: 2.5},
-			`{"dims":4,"base":500000,"interleaved":true,"scaling":"linear","factor":2.5}`},
-		{graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 8}, `{"scaling":"ntk","factor":8}`},
+		{config: graph.RoPEConfig{}, text: `{}`},
+		{config: graph.RoPEConfig{Dims: 4, Base: 5e5, Interleaved: true, Scaling: graph.LinearScaling, Factor: 2.5},
+			text: `{"dims":4,"base":500000,"interleaved":true,"scaling":"linear","factor":2.5}`},
+		{config: graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 8}, text: `{"scaling":"ntk","factor":8}`},
 	} {
 		text, err := json.Marshal(c.config)
 		require.NoError(t, err)

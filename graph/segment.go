@@ -1,6 +1,26 @@
 package graph
 
-import "gorgonia.org/tensor"
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// unpack takes the gradients of nodes out of the vector in which they lie one after the
+// other. A nil node has none.
+func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
+	parts, from := make(G.Nodes, len(of)), 0
+	for i, n := range of {
+		if n == nil {
+			continue
+		}
+		var err error
+		if parts[i], err = apply(segment{From: from, Shape: n.Shape()}, grads); err != nil {
+			return nil, err
+		}
+		from += n.Shape().TotalSize()
+	}
+	return parts, nil
+}
 
 // segment is the part of a vector that begins at From, as a tensor of a shape.
 type segment struct {

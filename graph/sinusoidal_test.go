@@ -32,12 +32,12 @@ func naiveSinusoidal(in []array) array {
 func sinusoidalCases() []opCase {
 	op := func(in G.Nodes) (*G.Node, error) { return graph.AddSinusoidal(in[0], second(in)) }
 	return []opCase{
-		{"sinusoidal", op, naiveSinusoidal, place("", 14)},
-		{"sinusoidal_start", op, naiveSinusoidal, place("start", 14)},
-		{"sinusoidal_rows", op, naiveSinusoidal, place("rows", 14)},
-		{"sinusoidal_batches", op, naiveSinusoidal, place("batches", 14)},
-		{"sinusoidal_one", op, naiveSinusoidal, then(shapes(s{1, 2}), key(-5))},
-		{"sinusoidal_large", op, naiveSinusoidal, then(shapes(s{2, 211, 62}), key(3))}, // several blocks
+		{name: "sinusoidal", op: op, want: naiveSinusoidal, in: place("", 14)},
+		{name: "sinusoidal_start", op: op, want: naiveSinusoidal, in: place("start", 14)},
+		{name: "sinusoidal_rows", op: op, want: naiveSinusoidal, in: place("rows", 14)},
+		{name: "sinusoidal_batches", op: op, want: naiveSinusoidal, in: place("batches", 14)},
+		{name: "sinusoidal_one", op: op, want: naiveSinusoidal, in: then(shapes(s{1, 2}), key(-5))},
+		{name: "sinusoidal_large", op: op, want: naiveSinusoidal, in: then(shapes(s{2, 211, 62}), key(3))}, // several blocks
 	}
 }
 

@@ -9,8 +9,10 @@ import (
 
 func softmaxCases() []opCase {
 	return []opCase{
-		{"softmax", unary(graph.Softmax), func(in []array) array { return naiveSoftmax(in[0]) }, shapes(s{2, 3, 5})},
-		{"softmax_vector", unary(graph.Softmax), func(in []array) array { return naiveSoftmax(in[0]) }, shapes(s{7})},
+		{name: "softmax", op: unary(graph.Softmax), want: func(in []array) array { return naiveSoftmax(in[0]) },
+			in: shapes(s{2, 3, 5})},
+		{name: "softmax_vector", op: unary(graph.Softmax), want: func(in []array) array { return naiveSoftmax(in[0]) },
+			in: shapes(s{7})},
 	}
 }
 
@@ -26,18 +28,18 @@ func TestSoftmaxOfExtremeRows(t *testing.T) {
 		name    string
 		x, want []float64
 	}{
-		{"zeros", []float64{0, 0, 0}, []float64{third, third, third}},
-		{"all hidden", []float64{-inf, -inf, -inf}, []float64{0, 0, 0}},
-		{"one visible", []float64{-inf, -1e30, -inf}, []float64{0, 1, 0}},
-		{"±1e4", []float64{-1e4, 1e4, 0}, []float64{0, 1, 0}},
-		{"1e4 and a little less", []float64{1e4, 1e4 - 1, -inf}, []float64{1 / (1 + e), e / (1 + e), 0}},
-		{"±1e30", []float64{1e30, -1e30, 1e30}, []float64{0.5, 0, 0.5}},
-		{"−1e30 throughout", []float64{-1e30, -1e30, -1e30}, []float64{third, third, third}},
-		{"NaN first", []float64{nan, 0, 0}, []float64{nan, nan, nan}},
-		{"NaN last", []float64{0, 0, nan}, []float64{nan, nan, nan}},
-		{"NaN before hidden keys", []float64{nan, -inf, -inf}, []float64{nan, nan, nan}},
-		{"NaN after hidden keys", []float64{-inf, -inf, nan}, []float64{nan, nan, nan}},
-		{"+∞", []float64{inf, 0, 0}, []float64{nan, nan, nan}}, // as in PyTorch
+		{name: "zeros", x: []float64{0, 0, 0}, want: []float64{third, third, third}},
+		{name: "all hidden", x: []float64{-inf, -inf, -inf}, want: []float64{0, 0, 0}},
+		{name: "one visible", x: []float64{-inf, -1e30, -inf}, want: []float64{0, 1, 0}},
+		{name: "±1e4", x: []float64{-1e4, 1e4, 0}, want: []float64{0, 1, 0}},
+		{name: "1e4 and a little less", x: []float64{1e4, 1e4 - 1, -inf}, want: []float64{1 / (1 + e), e / (1 + e), 0}},
+		{name: "±1e30", x: []float64{1e30, -1e30, 1e30}, want: []float64{0.5, 0, 0.5}},
+		{name: "−1e30 throughout", x: []float64{-1e30, -1e30, -1e30}, want: []float64{third, third, third}},
+		{name: "NaN first", x: []float64{nan, 0, 0}, want: []float64{nan, nan, nan}},
+		{name: "NaN last", x: []float64{0, 0, nan}, want: []float64{nan, nan, nan}},
+		{name: "NaN before hidden keys", x: []float64{nan, -inf, -inf}, want: []float64{nan, nan, nan}},
+		{name: "NaN after hidden keys", x: []float64{-inf, -inf, nan}, want: []float64{nan, nan, nan}},
+		{name: "+∞", x: []float64{inf, 0, 0}, want: []float64{nan, nan, nan}}, // as in PyTorch
 	} {
 		for _, p := range tolerances {
 			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
@@ -52,7 +54,7 @@ func TestSoftmaxOfExtremeRows(t *testing.T) {
 	}
 }
 
-// naiveSoftmaxGradient is Σⱼ dyⱼ·yⱼ·(δᵢⱼ − yᵢ), element by element.
+// naiveSoftmaxGradient returns Σⱼ dyⱼ·yⱼ·(δᵢⱼ − yᵢ), element by element.
 func naiveSoftmaxGradient(y, dy array) array {
 	dx := y.like()
 	for r := range y.shape[0] {

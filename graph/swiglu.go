@@ -1,9 +1,6 @@
 package graph
 
 import (
-	"fmt"
-	"slices"
-
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -21,10 +18,7 @@ type swiGLU[F kernel.Float] struct{}
 func (swiGLU[F]) spec() (string, []arg) { return "SwiGLU", named("gate", "up") }
 
 func (swiGLU[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	if !slices.Equal(in[0], in[1]) {
-		return nil, &ShapeError{"SwiGLU", "up", in[1], fmt.Sprint(in[0])}
-	}
-	return in[0].Clone(), nil
+	return in[0].Clone(), checkSameShape("SwiGLU", "up", in)
 }
 
 func (swiGLU[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -34,7 +34,7 @@ func TestSwiGLUEqualsItsParts(t *testing.T) {
 func swiGLUCases() []opCase {
 	want := each(func(gate, up float64) float64 { return gate / (1 + math.Exp(-gate)) * up })
 	return []opCase{
-		{"swiglu", swiGLU, want, shapes(s{2, 3, 5}, s{2, 3, 5})},
-		{"swiglu_scalar", swiGLU, want, shapes(nil, nil)},
+		{name: "swiglu", op: swiGLU, want: want, in: shapes(s{2, 3, 5}, s{2, 3, 5})},
+		{name: "swiglu_scalar", op: swiGLU, want: want, in: shapes(nil, nil)},
 	}
 }

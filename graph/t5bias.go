@@ -28,7 +28,7 @@ type T5Config struct {
 //
 //	table[bucket(s − t − Offset), h]
 //
-// as a relative bias (H, T+S−1) in the way of ExpandRelativeBias. Half the buckets of a
+// as a relative bias (H, T+S−1) as ExpandRelativeBias takes it. Half the buckets of a
 // direction hold one distance each, the others ranges that grow with the logarithm of
 // the distance up to MaxDistance.
 func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {

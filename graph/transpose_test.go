@@ -7,9 +7,9 @@ import (
 func transposeCases() []opCase {
 	transposed := func(in []array) array { return naiveTranspose(in[0]) }
 	return []opCase{
-		{"transpose", unary(graph.Transpose), transposed, shapes(s{5, 7})},
-		{"transpose_row", unary(graph.Transpose), transposed, shapes(s{1, 7})},
-		{"transpose_tiles", unary(graph.Transpose), transposed, shapes(s{37, 53})},
+		{name: "transpose", op: unary(graph.Transpose), want: transposed, in: shapes(s{5, 7})},
+		{name: "transpose_row", op: unary(graph.Transpose), want: transposed, in: shapes(s{1, 7})},
+		{name: "transpose_tiles", op: unary(graph.Transpose), want: transposed, in: shapes(s{37, 53})},
 	}
 }
 

@@ -29,7 +29,7 @@ var rooms = map[string]string{
 	"graph/machine":        `internal/kernel`,
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph graph/machine`,
-	"graph/gradcases":      `graph graph/mask graph/gradcheck`,
+	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
 	"layers":               `graph graph/mask internal/config internal/expr internal/torchrand`,
 	"layers/chapter":       `layers graph graph/mask graph/machine internal/config internal/expr`,
 	"layers/gradcases":     `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,

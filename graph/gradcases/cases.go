@@ -33,14 +33,3 @@ func two(op func(a, b *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) 
 func twice(op func(a, b *G.Node) (*G.Node, error)) func(G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return op(in[0], in[0]) }
 }
-
-// chain returns the composition second(first(n)).
-func chain[N any](first func(N) (*G.Node, error), second func(*G.Node) (*G.Node, error)) func(N) (*G.Node, error) {
-	return func(n N) (*G.Node, error) {
-		y, err := first(n)
-		if err != nil {
-			return nil, err
-		}
-		return second(y)
-	}
-}

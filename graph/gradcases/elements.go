@@ -7,13 +7,7 @@ import (
 )
 
 func elements() []Case {
-	observe := func(x *G.Node) (*G.Node, error) {
-		o, err := graph.Observe(x)
-		if err != nil {
-			return nil, err
-		}
-		return o.Node(), nil
-	}
+	keep := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, 3, 5)
 	return []Case{
 		{Op: "Add", About: "one shape", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.Add)},
 		{Op: "Add", About: "bias", Inputs: pair("x", s{2, 3, 5}, "y", s{5}), Apply: two(graph.Add)},
@@ -21,11 +15,11 @@ func elements() []Case {
 		{Op: "Add", About: "x + x", Inputs: x(2, 3), Apply: twice(graph.Add)},
 		{Op: "Mul", About: "one shape", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.Mul)},
 		{Op: "Mul", About: "x · x", Inputs: x(2, 3), Apply: twice(graph.Mul)},
+		{Op: "Mul", About: "zeros and ones", Inputs: []Input{Float("x", 3, 5), keep}, Apply: two(graph.Mul)},
 		{Op: "Scale", About: "by -0.3", Inputs: x(2, 3, 5),
 			Apply: one(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, -0.3) })},
 		{Op: "Exp", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Exp)},
 		{Op: "Tanh", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Tanh)},
-		{Op: "Observe", About: "(2, 3)", Inputs: x(2, 3), Apply: one(chain(observe, graph.Tanh))},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"attention/graph"
+	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -75,7 +76,7 @@ func (i Input) node(g *G.ExprGraph, dt tensor.Dtype, r *rand.Rand) *G.Node {
 	default:
 		values = draw(r, -1, 1, n)
 	}
-	return i.tensor(g, dense(dt, values, i.Shape))
+	return i.tensor(g, dense.Of(dt, values, i.Shape...))
 }
 
 func (i Input) tensor(g *G.ExprGraph, v *tensor.Dense) *G.Node {
@@ -85,7 +86,7 @@ func (i Input) tensor(g *G.ExprGraph, v *tensor.Dense) *G.Node {
 // Draw returns a tensor of random values between lo and hi. They are the same, and exact,
 // in float32 and float64.
 func Draw(dt tensor.Dtype, r *rand.Rand, lo, hi float64, shape tensor.Shape) *tensor.Dense {
-	return dense(dt, draw(r, lo, hi, shape.TotalSize()), shape)
+	return dense.Of(dt, draw(r, lo, hi, shape.TotalSize()), shape...)
 }
 
 func draw(r *rand.Rand, lo, hi float64, n int) []float64 {
@@ -94,15 +95,4 @@ func draw(r *rand.Rand, lo, hi float64, n int) []float64 {
 		values[i] = float64(float32(lo + (hi-lo)*r.Float64()))
 	}
 	return values
-}
-
-func dense(dt tensor.Dtype, values []float64, shape tensor.Shape) *tensor.Dense {
-	if dt == tensor.Float64 {
-		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))
-	}
-	narrow := make([]float32, len(values))
-	for i, v := range values {
-		narrow[i] = float32(v)
-	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(narrow))
 }

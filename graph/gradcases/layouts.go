@@ -2,6 +2,7 @@ package gradcases
 
 import (
 	"attention/graph"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -49,15 +50,9 @@ func parts() []Case {
 		return one(func(x *G.Node) (*G.Node, error) { return graph.Rows(x, from, n) })
 	}
 	overlap := func(in G.Nodes) (*G.Node, error) {
-		first, err := graph.Rows(in[0], 0, 3)
-		if err != nil {
-			return nil, err
-		}
-		second, err := graph.Rows(in[0], 2, 3)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Mul(first, second)
+		var f expr.Formula
+		first, second := f.Of(graph.Rows(in[0], 0, 3)), f.Of(graph.Rows(in[0], 2, 3))
+		return f.Result(f.Of(graph.Mul(first, second)))
 	}
 	return []Case{
 		{Op: "Split", About: "all parts", Inputs: x(2, 3, 7), Apply: split(2, 1, 0)},
@@ -75,11 +70,8 @@ func parts() []Case {
 // appendRows returns the cases of AppendRow, and of Detach.
 func appendRows() []Case {
 	byDetached := func(in G.Nodes) (*G.Node, error) {
-		y, err := graph.Detach(in[0])
-		if err != nil {
-			return nil, err
-		}
-		return graph.Mul(in[1], y)
+		var f expr.Formula
+		return f.Result(f.Of(graph.Mul(in[1], f.Of(graph.Detach(in[0])))))
 	}
 	return []Case{
 		{Op: "AppendRow", About: "2-D", Inputs: pair("x", s{3, 5}, "row", s{5}), Apply: two(graph.AppendRow)},
@@ -97,15 +89,9 @@ func appendRows() []Case {
 // lastRows returns the cases of ReLU and of LastRow.
 func lastRows() []Case {
 	andWhole := func(x *G.Node) (*G.Node, error) {
-		row, err := graph.LastRow(x)
-		if err != nil {
-			return nil, err
-		}
-		y, err := chain(graph.Tanh, graph.LastRow)(x)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Mul(row, y)
+		var f expr.Formula
+		row, ofTanh := f.Of(graph.LastRow(x)), f.Of(graph.LastRow(f.Of(graph.Tanh(x))))
+		return f.Result(f.Of(graph.Mul(row, ofTanh)))
 	}
 	return []Case{
 		{Op: "ReLU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.ReLU)},

@@ -13,8 +13,6 @@ func lookups() []Case {
 			return graph.Dropout(in[0], graph.DropoutConfig{P: p, Key: in[1], Site: site})
 		}
 	}
-	keep := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, 3, 5)
-	mask := two(func(x, keep *G.Node) (*G.Node, error) { return graph.DropoutMask(x, keep, 0.5) })
 	targets := func(ids []int, shape ...int) []Input {
 		return []Input{Float("logits", append(shape, 7)...), IDs("targets", ids, shape...)}
 	}
@@ -22,7 +20,6 @@ func lookups() []Case {
 	return []Case{
 		{Op: "Dropout", About: "half", Inputs: []Input{Float("x", 2, 3, 5), Key()}, Apply: dropout(0.5, 1)},
 		{Op: "Dropout", About: "a tenth, another site", Inputs: []Input{Float("x", 2, 3, 5), Key()}, Apply: dropout(0.1, 7)},
-		{Op: "DropoutMask", About: "half", Inputs: []Input{Float("x", 3, 5), keep}, Apply: mask},
 		{Op: "Embedding", About: "repeated ids", Apply: two(graph.Embedding),
 			Inputs: []Input{Float("weight", 7, 5), IDs("ids", []int{3, 0, 3, 6, 3, 0}, 2, 3)}},
 		{Op: "Embedding", About: "one row", Apply: two(graph.Embedding),

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -68,15 +69,9 @@ func relativeBiases() []Case {
 	}
 	alibi := func(c graph.ALiBiConfig) func(G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
-			bias, err := graph.ALiBi(in[0].Graph(), in[0].Dtype(), c)
-			if err != nil {
-				return nil, err
-			}
-			sum, err := graph.Add(in[0], bias)
-			if err != nil {
-				return nil, err
-			}
-			return graph.Softmax(sum)
+			var f expr.Formula
+			bias := f.Of(graph.ALiBi(in[0].Graph(), in[0].Dtype(), c))
+			return f.Result(f.Of(graph.Softmax(f.Of(graph.Add(in[0], bias)))))
 		}
 	}
 	const ofSoftmax = "the bias is a constant: it is checked inside a softmax"

@@ -5,6 +5,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -14,9 +15,10 @@ func rows() []Case {
 	hide := math.Inf(-1)
 	far := Fixed("far", []float64{100, 101, 99, 100, 0}, 5)
 	mask := Fixed("mask", []float64{0, hide, 0, 0, hide, hide, hide, hide, hide, hide, hide, 0, 0, 0, 0}, 3, 5)
-	softmaxOfSum := chain(two(graph.Add), graph.Softmax)
-	expOfFill := one(chain(graph.CausalFill, graph.Exp))
-	const ofExp = "−∞ has no differences, its exponential has"
+	softmaxOfSum := two(func(x, y *G.Node) (*G.Node, error) {
+		var f expr.Formula
+		return f.Result(f.Of(graph.Softmax(f.Of(graph.Add(x, y)))))
+	})
 	return []Case{
 		{Op: "Softmax", About: "1-D", Inputs: x(7), Apply: one(graph.Softmax)},
 		{Op: "Softmax", About: "3-D", Inputs: x(2, 3, 5), Apply: one(graph.Softmax)},
@@ -29,9 +31,6 @@ func rows() []Case {
 			Apply: softmaxOfSum},
 		{Op: "DivideBySum", About: "3-D", Inputs: positive(2, 3, 5), Apply: one(graph.DivideBySum)},
 		{Op: "DivideBySum", About: "1-D", Inputs: positive(7), Apply: one(graph.DivideBySum)},
-		{Op: "CausalFill", About: "2-D", Inputs: []Input{Float("scores", 5, 5)}, Apply: expOfFill, Reason: ofExp},
-		{Op: "CausalFill", About: "4-D", Inputs: x(2, 3, 5, 5), Apply: expOfFill, Reason: ofExp},
-		{Op: "CausalFill", About: "T=1", Inputs: x(2, 1, 1), Apply: expOfFill, Reason: ofExp},
 		{Op: "Tril", About: "2-D", Inputs: x(5, 5), Apply: one(graph.Tril)},
 		{Op: "Tril", About: "3-D", Inputs: x(2, 3, 3), Apply: one(graph.Tril)},
 	}
@@ -43,8 +42,12 @@ func positive(shape ...int) []Input { return []Input{{Name: "x", Shape: shape, P
 // maskFills returns the cases of MaskFill, the inputs of the mask after the scores.
 func maskFills() []Case {
 	filled := func(mask func(in G.Nodes) mask.Mask) func(G.Nodes) (*G.Node, error) {
-		return chain(func(in G.Nodes) (*G.Node, error) { return graph.MaskFill(in[0], mask(in)) }, graph.Exp)
+		return func(in G.Nodes) (*G.Node, error) {
+			var f expr.Formula
+			return f.Result(f.Of(graph.Exp(f.Of(graph.MaskFill(in[0], mask(in))))))
+		}
 	}
+	causal := filled(func(G.Nodes) mask.Mask { return mask.Causal{} })
 	lengths, keep := IDs("lengths", []int{5, 2}, 2), Fixed("keep", []float64{1, 0, 0, 1, 0, 0}, 3, 2, 1)
 	const ofExp = "−∞ has no differences, its exponential has"
 	return []Case{
@@ -54,5 +57,8 @@ func maskFills() []Case {
 			Apply: filled(func(in G.Nodes) mask.Mask { return mask.KeyLengths{Lengths: in[1]} })},
 		{Op: "MaskFill", About: "not kept, 4-D", Inputs: []Input{Float("scores", 2, 3, 2, 5), keep}, Reason: ofExp,
 			Apply: filled(func(in G.Nodes) mask.Mask { return mask.Not(mask.Keep{Keep: in[1]}) })},
+		{Op: "MaskFill", About: "causal, 2-D", Inputs: x(5, 5), Apply: causal, Reason: ofExp},
+		{Op: "MaskFill", About: "causal, 4-D", Inputs: x(2, 3, 5, 5), Apply: causal, Reason: ofExp},
+		{Op: "MaskFill", About: "causal, T=1", Inputs: x(2, 1, 1), Apply: causal, Reason: ofExp},
 	}
 }

@@ -28,8 +28,7 @@
 // Check works on a copy of the graph, which it runs on attention/graph/machine. It adds
 // no node to the caller's graph, differentiates none of its nodes and writes none of its
 // values. A graph can be checked any number of times, before or after gorgonia.Grad, and
-// then be used. Only an op that keeps state outside the graph, such as graph.Observe,
-// sees the runs.
+// then be used. Only an op that keeps state outside the graph sees the runs.
 //
 // Differences fail where a function is not smooth: at a kink within a step of the input,
 // such as that of max(x, 0) near 0, a right gradient can fail. Choose other values there.

@@ -6,6 +6,10 @@ import (
 	"hash"
 	"hash/fnv"
 	"math"
+	"testing"
+
+	"attention/graph/gradcheck"
+	"attention/internal/golden"
 
 	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
@@ -215,4 +219,40 @@ func float64s(t *tensor.Dense) []float64 {
 		wide = append(wide, float64(x))
 	}
 	return wide
+}
+
+var modes = []gradcheck.Mode{gradcheck.EveryElement, gradcheck.OneDirection}
+
+// values returns n distinct numbers, none of them near zero.
+func values(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 0.5 + 0.125*float64(i%7) + 0.015625*float64(i)
+		if i%3 == 1 {
+			x[i] = -x[i]
+		}
+	}
+	return x
+}
+
+func input64(g *G.ExprGraph, name string, shape ...int) *G.Node {
+	return input(tensor.Float64, g, name, shape)
+}
+
+func input32(g *G.ExprGraph, name string, shape ...int) *G.Node {
+	return input(tensor.Float32, g, name, shape)
+}
+
+func input(dt tensor.Dtype, g *G.ExprGraph, name string, shape tensor.Shape) *G.Node {
+	v := golden.Dense(dt, values(shape.TotalSize()), shape...)
+	return G.NewTensor(g, dt, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(v))
+}
+
+// flawed checks a product of square(x), so that the op's upstream gradient is a result of
+// the graph.
+func flawed(t *testing.T, f flaw, c gradcheck.Config) (*gradcheck.Report, error) {
+	t.Helper()
+	g := G.NewGraph()
+	x, w := input64(g, "x", 2, 3), input64(g, "w", 3, 5)
+	return gradcheck.Check(G.Must(G.Mul(squareOf(x, f), w)), G.Nodes{x, w}, c)
 }

@@ -9,8 +9,8 @@ import (
 // verdict is the kinds of numbers in a value that are not finite.
 type verdict struct{ nan, inf bool }
 
-// Masker is an op that may fill its result with infinities on purpose.
-type Masker interface{ FillsInfinity() bool }
+// masker is an op that may fill its result with infinities on purpose.
+type masker interface{ FillsInfinity() bool }
 
 // FindNotFinite runs the machine on the inputs' current values and returns the first node
 // that produced a NaN or an infinity, or nil. A node that got one from an input does not
@@ -30,8 +30,8 @@ func (m *Machine) FindNotFinite() (*G.Node, error) {
 			before.nan = before.nan || m.steps[j].verdict.nan
 			before.inf = before.inf || m.steps[j].verdict.inf
 		}
-		masker, ok := s.op.(Masker)
-		meant := ok && masker.FillsInfinity()
+		op, ok := s.op.(masker)
+		meant := ok && op.FillsInfinity()
 		if s.verdict.nan && !before.nan || s.verdict.inf && !before.inf && !meant {
 			return s.node, nil
 		}

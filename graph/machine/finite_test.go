@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,7 @@ func TestFindNotFinite(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		g := G.NewGraph()
 		x := input(g, "x", ramp(dt, 2, 2))
-		weights := must(t)(graph.Softmax(must(t)(graph.CausalFill(x))))
+		weights := must(t)(graph.Softmax(must(t)(graph.MaskFill(x, mask.Causal{}))))
 		exp := must(t)(graph.Exp(must(t)(graph.Add(x, weights))))
 		grown := must(t)(graph.Scale(exp, 1e30))
 		difference := G.Must(G.Sub(grown, grown))

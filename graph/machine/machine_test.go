@@ -13,23 +13,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ramp returns a tensor of distinct values.
-func ramp(dt tensor.Dtype, shape ...int) *tensor.Dense {
-	return tensor.New(tensor.WithShape(shape...),
-		tensor.WithBacking(tensor.Range(dt, 1, 1+tensor.Shape(shape).TotalSize())))
-}
-
-func input(g *G.ExprGraph, name string, v *tensor.Dense) *G.Node {
-	return G.NewTensor(g, v.Dtype(), v.Dims(), G.WithName(name), G.WithShape(v.Shape()...), G.WithValue(v))
-}
-
-func must(t require.TestingT) func(n *G.Node, err error) *G.Node {
-	return func(n *G.Node, err error) *G.Node {
-		require.NoError(t, err)
-		return n
-	}
-}
-
 // A run needs no Reset, accumulates nothing and reads the inputs' current values.
 func TestRunsAreRepeatable(t *testing.T) {
 	g := G.NewGraph()
@@ -108,15 +91,19 @@ func TestTheRestIsLeftOut(t *testing.T) {
 func TestWrongNodesAreRefused(t *testing.T) {
 	g, other := G.NewGraph(), G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float64, 2)), input(other, "y", ramp(tensor.Float64, 2))
-	for want, wanted := range map[string]G.Nodes{
-		"machine: wanted: got no node, want at least one":                              {},
-		"machine: wanted: node 0 is nil or of another graph, want nodes of one graph":  {nil},
-		"machine: wanted: node 1 is nil or of another graph, want nodes of one graph":  {x, nil},
-		"machine: wanted: node 2 is nil or of another graph, want nodes of one graph":  {x, x, y},
-		"machine: wanted: node 0 is nil or of another graph, want nodes of one graph ": {G.NewConstant(1.0)},
+	const foreign = "is nil or of another graph, want nodes of one graph"
+	for _, c := range []struct {
+		wanted G.Nodes
+		want   string
+	}{
+		{wanted: G.Nodes{}, want: "machine: wanted: got no node, want at least one"},
+		{wanted: G.Nodes{nil}, want: "machine: wanted: node 0 " + foreign},
+		{wanted: G.Nodes{x, nil}, want: "machine: wanted: node 1 " + foreign},
+		{wanted: G.Nodes{x, x, y}, want: "machine: wanted: node 2 " + foreign},
+		{wanted: G.Nodes{G.NewConstant(1.0)}, want: "machine: wanted: node 0 " + foreign},
 	} {
-		m, err := machine.New(wanted...)
-		require.ErrorContains(t, err, want[:len(want)-1])
+		m, err := machine.New(c.wanted...)
+		require.EqualError(t, err, c.want)
 		require.Nil(t, m)
 	}
 }
@@ -128,20 +115,22 @@ func TestErrorsOfARun(t *testing.T) {
 	fails := func(name string, do func(x G.Value) (G.Value, error)) *G.Node {
 		return apply(t, stub{name, tensor.Shape{2}, tensor.Float64, do}, x)
 	}
-	for want, n := range map[string]*G.Node{
-		`machine: input "empty one" has no value; bind one with gorgonia.Let`: must(t)(graph.Softmax(empty)),
-		"panic: index out of range": fails("panics", func(G.Value) (G.Value, error) { panic("index out of range") }),
-		"machine: this op never works": fails("fails", func(G.Value) (G.Value, error) {
-			return nil, errors.New("this op never works")
-		}),
-		"expected shape": fails("lies about its shape", func(G.Value) (G.Value, error) {
-			return ramp(tensor.Float64, 3), nil
-		}),
+	for _, c := range []struct {
+		node *G.Node
+		want string
+	}{
+		{node: must(t)(graph.Softmax(empty)), want: `machine: input "empty one" has no value; bind one with gorgonia.Let`},
+		{node: fails("panics", func(G.Value) (G.Value, error) { panic("index out of range") }),
+			want: "panic: index out of range"},
+		{node: fails("fails", func(G.Value) (G.Value, error) { return nil, errors.New("this op never works") }),
+			want: "machine: this op never works"},
+		{node: fails("lies about its shape", func(G.Value) (G.Value, error) { return ramp(tensor.Float64, 3), nil }),
+			want: "expected shape"},
 	} {
-		m, err := machine.New(n)
+		m, err := machine.New(c.node)
 		require.NoError(t, err)
 		err = m.RunAll()
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "machine: ")
 	}
 	require.NoError(t, G.Let(empty, ramp(tensor.Float64, 2)))
@@ -194,12 +183,15 @@ func TestInputsOfAnotherTypeOrShapeAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	m, err := machine.New(y)
 	require.NoError(t, err)
-	for want, v := range map[string]any{
-		`machine: input "x": got float64 (), want float64 (2, 3)`: 3.0,
-		`machine: input "x": got float32 (), want float64 (2, 3)`: float32(3),
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{value: 3.0, want: `machine: input "x": got float64 (), want float64 (2, 3)`},
+		{value: float32(3), want: `machine: input "x": got float32 (), want float64 (2, 3)`},
 	} {
-		require.NoError(t, G.Let(x, v))
-		require.EqualError(t, m.RunAll(), want)
+		require.NoError(t, G.Let(x, c.value))
+		require.EqualError(t, m.RunAll(), c.want)
 	}
 }
 

@@ -53,7 +53,7 @@ func (a Alignment) Offset(T, S int) (int, error) {
 	case a == LowerRight:
 		return 0, fmt.Errorf("got T=%d and S=%d with lower_right, want S ≥ T", T, S)
 	}
-	return 0, fmt.Errorf("got %v, want one of %v", a, alignmentNames)
+	return 0, a.validate()
 }
 
 func (a Alignment) validate() error {

@@ -12,15 +12,21 @@ import (
 
 // An alignment is a word in a config.
 func TestAlignmentAsText(t *testing.T) {
-	for word, a := range map[string]mask.Alignment{"square": mask.Square, "upper_left": mask.UpperLeft,
-		"lower_right": mask.LowerRight} {
-		require.Equal(t, word, a.String())
-		text, err := json.Marshal(struct{ Align mask.Alignment }{a})
+	for _, c := range []struct {
+		align mask.Alignment
+		word  string
+	}{
+		{align: mask.Square, word: "square"},
+		{align: mask.UpperLeft, word: "upper_left"},
+		{align: mask.LowerRight, word: "lower_right"},
+	} {
+		require.Equal(t, c.word, c.align.String())
+		text, err := json.Marshal(struct{ Align mask.Alignment }{c.align})
 		require.NoError(t, err)
-		require.JSONEq(t, `{"Align": "`+word+`"}`, string(text))
+		require.JSONEq(t, `{"Align": "`+c.word+`"}`, string(text))
 		back := mask.Alignment(99)
-		require.NoError(t, back.UnmarshalText([]byte(word)))
-		require.Equal(t, a, back)
+		require.NoError(t, back.UnmarshalText([]byte(c.word)))
+		require.Equal(t, c.align, back)
 	}
 	for _, a := range []mask.Alignment{-1, 3} {
 		_, err := a.MarshalText()

@@ -33,7 +33,8 @@ var written = []struct {
 	{mask: mask.And(mask.All{}, mask.And(mask.All{}, mask.All{})),
 		text: `{"type":"and","of":[{"type":"all"},{"type":"and","of":[{"type":"all"},{"type":"all"}]}]}`},
 	{mask: mask.Or(mask.And(mask.All{}, mask.All{}), mask.Not(mask.Prefix{})),
-		text: `{"type":"or","of":[{"type":"and","of":[{"type":"all"},{"type":"all"}]},{"type":"not","of":{"type":"prefix","n":0}}]}`},
+		text: `{"type":"or","of":[{"type":"and","of":[{"type":"all"},{"type":"all"}]},` +
+			`{"type":"not","of":{"type":"prefix","n":0}}]}`},
 }
 
 func TestMasksAsJSON(t *testing.T) {
@@ -45,64 +46,68 @@ func TestMasksAsJSON(t *testing.T) {
 		require.NoError(t, err, c.text)
 		require.Equal(t, c.mask, m)
 	}
-	for text, want := range map[string]mask.Mask{
-		`{"type": "causal", "align": "square"}`:                  mask.Causal{},
-		"{\"align\": \"upper_left\",\n \"type\":\t\"causal\"}\n": mask.Causal{Align: mask.UpperLeft},
-		`{"type": "sliding_window"}`:                             mask.SlidingWindow{},
+	for _, c := range []struct {
+		text string
+		want mask.Mask
+	}{
+		{text: `{"type": "causal", "align": "square"}`, want: mask.Causal{}},
+		{text: "{\"align\": \"upper_left\",\n \"type\":\t\"causal\"}\n", want: mask.Causal{Align: mask.UpperLeft}},
+		{text: `{"type": "sliding_window"}`, want: mask.SlidingWindow{}},
 	} {
-		m, err := mask.Decode([]byte(text))
-		require.NoError(t, err, text)
-		require.Equal(t, want, m)
+		m, err := mask.Decode([]byte(c.text))
+		require.NoError(t, err, c.text)
+		require.Equal(t, c.want, m)
 	}
 }
 
 func TestDecodeIsStrict(t *testing.T) {
 	const types = "want one of all, and, causal, not, or, prefix, sliding_window"
-	for _, c := range []struct{ text, says, reason string }{
-		{text: ``, says: `not JSON: unexpected end of JSON input, want one JSON object`},
-		{text: `null`, says: `got null, want a JSON object`},
-		{text: `"causal"`, says: `got "causal", want a JSON object`},
-		{text: `[{"type": "all"}]`, says: `got [{"type": "all"}], want a JSON object`},
-		{text: `{"type": "all"} {}`, says: `not JSON: invalid character '{' after top-level value, want one JSON object`, reason: "more than one value"},
-		{text: `{}`, says: `type: got "", ` + types},
-		{text: `{"type": null}`, says: `type: got null, want a string`},
-		{text: `{"type": 3}`, says: `type: got 3, want a string`},
-		{text: `{"type": "Causal"}`, says: `type: got "Causal", ` + types},
-		{text: `{"type": "keep"}`, says: `type: got "keep", ` + types, reason: "holds a node"},
-		{text: `{"type": "all", "type": "all"}`, says: `field "type" comes twice`},
-		{text: `{"type": "not", "of": {"type": "prefix", "n": 1, "n": 2}}`, says: `of: field "n" comes twice`},
-		{text: `{"type": "all", "n": 1}`, says: `unknown field "n"; it has type`},
-		{text: `{"type": "prefix", "N": 1}`, says: `unknown field "N"; it has type, n`,
+	for _, c := range []struct{ text, want, reason string }{
+		{text: ``, want: `not JSON: unexpected end of JSON input, want one JSON object`},
+		{text: `null`, want: `got null, want a JSON object`},
+		{text: `"causal"`, want: `got "causal", want a JSON object`},
+		{text: `[{"type": "all"}]`, want: `got [{"type": "all"}], want a JSON object`},
+		{text: `{"type": "all"} {}`, want: `not JSON: invalid character '{' after top-level value, want one JSON object`,
+			reason: "more than one value"},
+		{text: `{}`, want: `type: got "", ` + types},
+		{text: `{"type": null}`, want: `type: got null, want a string`},
+		{text: `{"type": 3}`, want: `type: got 3, want a string`},
+		{text: `{"type": "Causal"}`, want: `type: got "Causal", ` + types},
+		{text: `{"type": "keep"}`, want: `type: got "keep", ` + types, reason: "holds a node"},
+		{text: `{"type": "all", "type": "all"}`, want: `field "type" comes twice`},
+		{text: `{"type": "not", "of": {"type": "prefix", "n": 1, "n": 2}}`, want: `of: field "n" comes twice`},
+		{text: `{"type": "all", "n": 1}`, want: `unknown field "n"; it has type`},
+		{text: `{"type": "prefix", "N": 1}`, want: `unknown field "N"; it has type, n`,
 			reason: "encoding/json takes any case"},
-		{text: `{"type": "prefix", "n": null}`, says: `n: got null, want a whole number`},
-		{text: `{"type": "prefix", "n": "1"}`, says: `n: got "1", want a whole number`},
-		{text: `{"type": "prefix", "n": 1.5}`, says: `n: got 1.5, want a whole number`},
+		{text: `{"type": "prefix", "n": null}`, want: `n: got null, want a whole number`},
+		{text: `{"type": "prefix", "n": "1"}`, want: `n: got "1", want a whole number`},
+		{text: `{"type": "prefix", "n": 1.5}`, want: `n: got 1.5, want a whole number`},
 		{text: `{"type": "prefix", "n": 99999999999999999999}`,
-			says: `n: got 99999999999999999999, want a whole number from -9223372036854775808 to 9223372036854775807`},
-		{text: `{"type": "prefix", "n": -1}`, says: `got a prefix of -1 keys, want at least 0`},
+			want: `n: got 99999999999999999999, want a whole number from -9223372036854775808 to 9223372036854775807`},
+		{text: `{"type": "prefix", "n": -1}`, want: `got a prefix of -1 keys, want at least 0`},
 		{text: `{"type": "sliding_window", "left": -1}`,
-			says: `got a window of -1 to the left and 0 to the right, want both at least 0`},
+			want: `got a window of -1 to the left and 0 to the right, want both at least 0`},
 		{text: `{"type": "causal", "align": "middle"}`,
-			says: `align: got "middle", want one of [square upper_left lower_right]`},
-		{text: `{"type": "causal", "align": 1}`, says: `align: got 1, want a string`},
-		{text: "{\"type\": \"causal\", \"align\": {\n}}", says: `align: got { }, want a string`, reason: "on one line"},
-		{text: `{"type": "not"}`, says: `of: got none, want a mask`},
-		{text: `{"type": "not", "of": null}`, says: `of: got null, want a JSON object`},
-		{text: `{"type": "not", "of": []}`, says: `of: got [], want a JSON object`},
-		{text: `{"type": "and"}`, says: `of: got a list of length 0, want two masks or more`},
-		{text: `{"type": "or", "of": [{"type": "all"}]}`, says: `of: got a list of length 1, want two masks or more`},
-		{text: `{"type": "or", "of": {"type": "all"}}`, says: `of: got {"type": "all"}, want a list`},
-		{text: `{"type": "or", "of": [{"type": "all"}, null]}`, says: `of[1]: got null, want a JSON object`},
+			want: `align: got "middle", want one of [square upper_left lower_right]`},
+		{text: `{"type": "causal", "align": 1}`, want: `align: got 1, want a string`},
+		{text: "{\"type\": \"causal\", \"align\": {\n}}", want: `align: got { }, want a string`, reason: "on one line"},
+		{text: `{"type": "not"}`, want: `of: got none, want a mask`},
+		{text: `{"type": "not", "of": null}`, want: `of: got null, want a JSON object`},
+		{text: `{"type": "not", "of": []}`, want: `of: got [], want a JSON object`},
+		{text: `{"type": "and"}`, want: `of: got a list of length 0, want two masks or more`},
+		{text: `{"type": "or", "of": [{"type": "all"}]}`, want: `of: got a list of length 1, want two masks or more`},
+		{text: `{"type": "or", "of": {"type": "all"}}`, want: `of: got {"type": "all"}, want a list`},
+		{text: `{"type": "or", "of": [{"type": "all"}, null]}`, want: `of[1]: got null, want a JSON object`},
 		{text: `{"type": "and", "of": [{"type": "not", "of": {"type": "prefix", "n": true}}, {"type": "all"}]}`,
-			says: `of[0].of.n: got true, want a whole number`},
+			want: `of[0].of.n: got true, want a whole number`},
 	} {
 		m, err := mask.Decode([]byte(c.text))
-		require.EqualError(t, err, c.says, "%s %s", c.text, c.reason)
+		require.EqualError(t, err, c.want, "%s %s", c.text, c.reason)
 		require.Nil(t, m)
 	}
 }
 
-// A mask that holds a node says so, and has no JSON.
+// HoldsNode reports a mask that holds a node; such a mask has no JSON.
 func TestMasksOfNodes(t *testing.T) {
 	g := G.NewGraph()
 	n := G.NewVector(g, tensor.Int, G.WithShape(2), G.WithName("n"))

@@ -69,7 +69,7 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 }
 
 // Span and Fill agree in all parts of a row: nothing is seen outside the span,
-// and everything inside if it says so.
+// and everything inside if Span reports all.
 func TestSpanAndFillAgree(t *testing.T) {
 	for range 20 { // times the checks that rapid makes
 		rapid.Check(t, checkSpans)

@@ -1,4 +1,4 @@
-// Package dense reads the elements of Gorgonia's tensors as slices.
+// Package dense makes Gorgonia's tensors from slices and reads their elements as slices.
 package dense
 
 import (

@@ -60,7 +60,7 @@ var maskByInfinity = Section{
 		if err != nil {
 			return err
 		}
-		masked := w.Of(graph.CausalFill(w.Of(graph.Scores(q, k))))
+		masked := w.Of(graph.MaskFill(w.Of(graph.Scores(q, k)), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores, minus infinity where a token may not be seen.")
 		w.show(w.causalWeights(q, k), "weights = softmax(masked / √2)",
 			"Their scaled softmax: weight 0 there, and each row sums to one at once.")
@@ -88,9 +88,12 @@ var dropout = Section{
 		}
 		ones := w.ones(6)
 		keep := w.input("keep", chapterMask(layers.NewParams(w.Params().Dtype(), 123)))
-		w.show(w.Of(graph.DropoutMask(ones, keep, dropProbability)), "dropout(ones)",
+		drop := func(x *G.Node) *G.Node {
+			return w.Of(graph.Scale(w.Of(graph.Mul(x, keep)), 1/(1-dropProbability)))
+		}
+		w.show(drop(ones), "dropout(ones)",
 			"Ones, half of them dropped by chance (seed 123); what stays is doubled.")
-		w.show(w.Of(graph.DropoutMask(w.causalWeights(q, k), keep, dropProbability)), "dropout(weights)",
+		w.show(drop(w.causalWeights(q, k)), "dropout(weights)",
 			"The causal weights with the same places dropped, as in training.")
 		return nil
 	},

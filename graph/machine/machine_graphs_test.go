@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"testing"
 
 	"attention/graph"
-	"attention/graph/mask"
+	"attention/graph/machine"
 	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,102 @@ import (
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
 )
+
+// bits returns the bits of a value's elements.
+func bits(t require.TestingT, v G.Value) []uint64 {
+	var b []uint64
+	switch d := v.Data().(type) {
+	case []float64:
+		for _, x := range d {
+			b = append(b, math.Float64bits(x))
+		}
+	case []float32:
+		for _, x := range d {
+			b = append(b, uint64(math.Float32bits(x)))
+		}
+	case float64:
+		b = append(b, math.Float64bits(d))
+	case float32:
+		b = append(b, uint64(math.Float32bits(d)))
+	default:
+		require.Fail(t, "value", "got %T", d)
+	}
+	return b
+}
+
+// For any graph, our machine returns the bits of Gorgonia's, in every run and for any
+// inputs. Reshape is left out: on Gorgonia's machine its result shares the memory of its
+// input, which a later op then overwrites.
+func TestRandomGraphsRunAsOnGorgonia(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, wanted := draw(t, opNames("Reshape", "Flip"))
+		ours, err := machine.New(wanted...)
+		require.NoError(t, err)
+		read := make([]G.Value, len(wanted))
+		for i, n := range wanted {
+			G.Read(n, &read[i])
+		}
+		tape := G.NewTapeMachine(r.g)
+		defer tape.Close()
+		for round := range 3 {
+			r.feed(t, round)
+			require.NoError(t, ours.RunAll())
+			got := make([][]uint64, len(wanted))
+			for i, n := range wanted {
+				got[i] = bits(t, n.Value())
+			}
+			require.NoError(t, tape.RunAll())
+			tape.Reset()
+			for i, n := range wanted {
+				require.Equal(t, bits(t, read[i]), got[i], "round %d, wanted %d: %v", round, i, n)
+			}
+		}
+	})
+}
+
+// For any op, our machine returns the bits of one that shares no memory: each op computes
+// from copies of its inputs into new memory.
+func TestRandomGraphsRunAsOpByOp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, wanted := draw(t, opNames())
+		ours, err := machine.New(wanted...)
+		require.NoError(t, err)
+		for round := range 3 {
+			r.feed(t, round)
+			want := opByOp(t, r.g)
+			require.NoError(t, ours.RunAll())
+			for i, n := range wanted {
+				require.Equal(t, bits(t, want[n]), bits(t, n.Value()), "round %d, wanted %d: %v", round, i, n)
+			}
+			for _, n := range r.in {
+				require.Equal(t, bits(t, want[n]), bits(t, n.Value()), "input %v", n)
+			}
+		}
+	})
+}
+
+// opByOp returns the value of every node of a graph, computed without shared memory.
+func opByOp(t require.TestingT, g *G.ExprGraph) map[*G.Node]G.Value {
+	values := map[*G.Node]G.Value{}
+	for _, n := range g.AllNodes() { // an op comes after its inputs
+		if n.Op() == nil {
+			v, err := G.CloneValue(n.Value())
+			require.NoError(t, err)
+			values[n] = v
+			continue
+		}
+		var in []G.Value
+		for it := g.From(n.ID()); it != nil && it.Next(); {
+			v, err := G.CloneValue(values[it.Node().(*G.Node)])
+			require.NoError(t, err)
+			in = append(in, v)
+		}
+		v, err := n.Op().Do(in...)
+		require.NoError(t, err)
+		values[n] = v
+	}
+	return values
+}
 
 // randomGraph builds a graph of matrices and vectors from stock ops and ours.
 type randomGraph struct {
@@ -78,97 +175,6 @@ func (r *randomGraph) twin(x *G.Node) *G.Node {
 		}
 	}
 	return r.pick(fit, "twin")
-}
-
-// ops are stock ops of Gorgonia, some of which return views, and our own.
-var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
-	"Add":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Add(x, r.twin(x)) },
-	"Sub":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Sub(x, r.twin(x)) },
-	"HadamardProd": func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.HadamardProd(x, r.twin(x)) },
-	"Tanh":         func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Tanh(x) },
-	"Neg":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Neg(x) },
-	"Mul":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Mul(x, r.partner(0, x.Shape()[1])) },
-	"Transpose":    func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Transpose(x, 1, 0) },
-	"Reshape": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		return G.Reshape(x, tensor.Shape{x.Shape()[1], x.Shape()[0]})
-	},
-	"Concat": func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Concat(0, x, r.partner(1, x.Shape()[1])) },
-	"Slice": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		if x.Shape()[0] < 3 {
-			return x, nil
-		}
-		return G.Slice(x, G.S(1, x.Shape()[0]))
-	},
-	"Row": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a row, a view of x, to every row of x
-		y, err := G.Slice(x, G.S(1))
-		if err != nil {
-			return nil, err
-		}
-		return graph.Add(x, y)
-	},
-	"Sum": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a row of sums, for every row
-		y, err := G.Sum(x, 0)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Add(x, y)
-	},
-
-	"Flip": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a view of x in another order, times x
-		y, err := G.Reshape(x, x.Shape().Clone())
-		if err != nil {
-			return nil, err
-		}
-		return graph.Mul(x, y)
-	},
-
-	"graph.Softmax": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Softmax(x) },
-	"graph.Tanh":    func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Tanh(x) },
-	"graph.Scale":   func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) },
-	"graph.Add":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Add(x, r.twin(x)) },
-	"graph.Mul":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Mul(x, r.twin(x)) },
-	"graph.MatMul": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		return graph.MatMul(x, r.partner(0, x.Shape()[1]))
-	},
-	"graph.Scores": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		return graph.Scores(x, r.partner(1, x.Shape()[1]))
-	},
-	"graph.Concat": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		return graph.Concat(x, r.partner(0, x.Shape()[0]))
-	},
-	"graph.Heads": func(r *randomGraph, x *G.Node) (*G.Node, error) { // there and back
-		y, err := graph.SplitHeads(x, x.Shape()[1])
-		if err != nil {
-			return nil, err
-		}
-		return graph.MergeHeads(y)
-	},
-	"graph.Tril": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		y, err := graph.Scores(x, x)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Tril(y)
-	},
-	"graph.DivideBySum": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		y, err := graph.Exp(x)
-		if err != nil {
-			return nil, err
-		}
-		return graph.DivideBySum(y)
-	},
-	"graph.FusedAttention": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		k := r.partner(1, x.Shape()[1])
-		return graph.FusedAttention(x, k, k, graph.AttentionConfig{})
-	},
-	"graph.FusedAttention, causal": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: mask.Causal{}, Dropout: r.drop()})
-	},
-	"graph.Dropout": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Dropout(x, r.drop()) },
-	"graph.Observe": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		o, err := graph.Observe(x)
-		return o.Node(), err
-	},
 }
 
 // grow adds ops and returns a scalar that depends on every input.

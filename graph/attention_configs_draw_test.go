@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawnAttention is one attention as data: its sizes, its numbers and everything
-// that a config can hold.
+// drawnAttention describes an attention: its sizes, its numbers and all that a config holds.
 type drawnAttention struct {
 	z                     sizes
 	c                     graph.AttentionConfig // what in it is no node
@@ -26,16 +25,16 @@ type drawnAttention struct {
 	tol                   float64
 }
 
-// addend is an array to be added to scores, or sinks.
+// addend is an array that is added to scores, or the sinks.
 type addend struct {
-	name string // none: there is no array
+	name string // empty without an array
 	array
 	detached bool
 	hide     []float64 // is added to it, −∞ in some places; nil: nothing
 	sum      array     // with hide
 }
 
-// or is an element, or another number if there is no array.
+// or returns element i, or x without an array.
 func (a addend) or(x float64, i int) float64 {
 	if a.name == "" {
 		return x
@@ -69,14 +68,14 @@ func newDrawing(rt *rapid.T) drawing {
 
 func (d drawing) flag(name string) bool { return rapid.Bool().Draw(d.T, name) }
 
-// rarely is true in one of eight draws.
+// rarely returns true in one of eight draws.
 func (d drawing) rarely(name string) bool { return rapid.IntRange(0, 7).Draw(d.T, name) == 7 }
 
 func (d drawing) int(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(d.T, name) }
 
 func pick[X any](d drawing, name string, of ...X) X { return rapid.SampledFrom(of).Draw(d.T, name) }
 
-// drawAttention draws one of all the attentions there are.
+// drawAttention draws any attention that a config can describe.
 func drawAttention(rt *rapid.T) drawnAttention {
 	d := newDrawing(rt)
 	p := pick(d, "type", tolerances...)
@@ -183,7 +182,7 @@ func (d drawing) addend(name string, shape ...int) addend {
 	return a.added()
 }
 
-// added is the addend with its sum.
+// added returns the addend with its sum.
 func (a addend) added() addend {
 	a.sum = array{a.shape, slices.Clone(a.v)}
 	for i, v := range a.hide {

@@ -113,3 +113,74 @@ func runs(t *testing.T, what string, f gradcases.Case, in G.Nodes, out *G.Node) 
 		require.True(t, slices.Equal(wrt[i].Shape(), g.Value().Shape()), "%s: gradient %d: %v", what, i, g.Value().Shape())
 	}
 }
+
+// functions returns one case of each function, on all its nodes.
+func functions() []gradcases.Case {
+	functions := []gradcases.Case{{Op: "Detach", Inputs: []gradcases.Input{gradcases.Float("x", 3, 3)},
+		Apply: func(in G.Nodes) (*G.Node, error) { return timesDetached(in[0]) }}}
+	seen := map[string]bool{"ALiBi": true, "Detach": true} // ALiBi has no node, and the case of Detach two
+	for _, c := range gradcases.Cases() {
+		if !seen[c.Op] {
+			seen[c.Op] = true
+			functions = append(functions, c)
+		}
+	}
+	return functions
+}
+
+// nodesOf makes good arguments, all but the one at bad, which is given.
+func nodesOf(c gradcases.Case, b bench, bad int, n *G.Node) G.Nodes {
+	var in G.Nodes
+	for i, arg := range c.Inputs {
+		switch {
+		case i == bad:
+			in = append(in, n)
+		case arg.IDs != nil:
+			in = append(in, b.ids(arg.Shape...))
+		default:
+			in = append(in, b.f(arg.Shape...))
+		}
+	}
+	return in
+}
+
+// Each argument of each function: missing, of another graph, of no graph, of the
+// wrong type.
+func TestWrongNodesAreRefused(t *testing.T) {
+	mayBeNil := []string{"positions", "bias", "row"}
+	for _, f := range functions() {
+		good := bench{G.NewGraph()}
+		_, err := f.Apply(nodesOf(f, good, -1, nil))
+		require.NoError(t, err, f.Op)
+		for i, arg := range f.Inputs {
+			b, isIDs := bench{G.NewGraph()}, arg.IDs != nil
+			for _, c := range []struct {
+				node    *G.Node
+				want    string
+				refused bool
+			}{
+				{node: nil, want: "got nil, want a node", refused: !slices.Contains(mayBeNil, arg.Name)},
+				{node: G.NewConstant(1.0), want: "got a node of no graph, want one of a graph", refused: !isIDs},
+				{node: bench{G.NewGraph()}.f(3, 3), want: "got a node of another graph, want one of " + f.Inputs[0].Name + "'s",
+					refused: i > 0},
+				{node: b.of(tensor.Bool, 3, 3), want: "got bool, want float32 or float64", refused: !isIDs},
+				{node: b.of(tensor.String, 3, 3), want: "got string, want float32 or float64", refused: !isIDs},
+				{node: b.of(tensor.Int32, 3, 3), want: "got int32, want float32 or float64", refused: !isIDs},
+				{node: b.ids(3, 3), want: "got int, want float32 or float64", refused: !isIDs},
+				{node: b.of(tensor.Float32, 3, 3), want: "got float32, want float64 as the arguments before it",
+					refused: i > 0 && !isIDs},
+				{node: b.f(3), want: "got float64, want int or int64", refused: isIDs},
+				{node: b.of(tensor.Int32, 3), want: "got int32, want int or int64", refused: isIDs},
+			} {
+				if !c.refused {
+					continue
+				}
+				require.NotPanics(t, func() {
+					_, err := f.Apply(nodesOf(f, b, i, c.node))
+					require.ErrorContains(t, err, ": "+arg.Name+": "+c.want, "%s of %v", f.Op, c.node)
+					require.ErrorContains(t, err, "graph: ")
+				}, "%s of %v", f.Op, c.node)
+			}
+		}
+	}
+}

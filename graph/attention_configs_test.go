@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Both forms of attention, of every config there is: what it computes, its gradients,
-// each batch on its own, and queries that see no key.
+// Both forms of attention agree with the definition, for any config: values, gradients, each
+// batch alone, and queries that see no key.
 func TestAttentionOfAnyConfig(t *testing.T) {
 	for range 4 { // times the checks that rapid makes
 		rapid.Check(t, func(rt *rapid.T) {
@@ -43,7 +43,7 @@ func (a drawnAttention) check(t testing.TB) {
 	}
 }
 
-// shrinking is a test whose failures rapid knows of, so that it looks for a smaller one.
+// shrinking is a test that passes its failures to rapid, which looks for a smaller case.
 type shrinking struct {
 	testing.TB
 	rt *rapid.T
@@ -67,7 +67,7 @@ func (a drawnAttention) gradientTol(name string) float64 {
 	return 2e-3
 }
 
-// attended is what an attention gave.
+// attended holds the values of a run of an attention.
 type attended struct {
 	result
 	weights array // of the composed form
@@ -87,7 +87,7 @@ func (a drawnAttention) run(t testing.TB, fused bool, dout array) attended {
 	return attended{result{r.out, r.grads[:n]}, r.grads[n]}
 }
 
-// dropped is what the dropout multiplies the weights by: itself, of ones.
+// dropped returns what the dropout multiplies the weights by: dropout of ones.
 func (a drawnAttention) dropped(t testing.TB) array {
 	ones := zeros(a.z.shape(a.c.ExtraKeys)...)
 	for i := range ones.v {
@@ -156,7 +156,7 @@ func positive(x []float64) []float64 {
 	return y
 }
 
-// row is the part of an output that belongs to row (b, h, t).
+// row returns the part of an output that belongs to row (b, h, t).
 func (a drawnAttention) row(out array, row int) []float64 {
 	if a.c.Heads == 0 {
 		n := out.axis(-1)

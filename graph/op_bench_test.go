@@ -34,7 +34,7 @@ type benchSize struct {
 	batch, tokens, width, heads, vocabulary int
 }
 
-// hotOps are cases without an oracle, named as the functions.
+// hotOps returns cases without an oracle, named as the functions.
 func hotOps(z benchSize) []opCase {
 	d := z.width / z.heads
 	tokens := s{z.batch, z.tokens, z.width}
@@ -45,32 +45,34 @@ func hotOps(z benchSize) []opCase {
 	split := func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, z.heads) }
 	half := func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) }
 	return []opCase{
-		{"FusedAttention", fused, nil, shapes(tokens, tokens, tokens)},
-		{"Attention", attention(causal), nil, shapes(tokens, tokens, tokens)},
-		{"Linear", linear, nil, shapes(tokens, s{z.width, z.width}, s{z.width})},
-		{"Scores", scores, nil, shapes(head, head)},
-		{"MatMul", matMul, nil, shapes(scored, head)},
-		{"CausalFill", unary(graph.CausalFill), nil, shapes(scored)},
-		{"Scale", unary(half), nil, shapes(scored)},
-		{"Softmax", unary(graph.Softmax), nil, shapes(scored)},
-		{"Tril", unary(graph.Tril), nil, shapes(scored)},
-		{"DivideBySum", unary(graph.DivideBySum), nil, shapes(scored)},
-		{"Dropout", dropout(0.1, 1), nil, then(shapes(scored), key(123))},
-		{"SplitHeads", unary(split), nil, shapes(tokens)},
-		{"MergeHeads", unary(graph.MergeHeads), nil, shapes(head)},
-		{"Add", add, nil, shapes(tokens, s{z.width})},
-		{"Mul", func(in G.Nodes) (*G.Node, error) { return graph.Mul(in[0], in[1]) }, nil, shapes(tokens, tokens)},
-		{"Exp", unary(graph.Exp), nil, shapes(tokens)},
-		{"Tanh", unary(graph.Tanh), nil, shapes(tokens)},
-		{"Concat", func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, nil, shapes(tokens, tokens)},
-		{"Embedding", func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) }, nil,
-			then(shapes(s{z.vocabulary, z.width}), words(z))},
-		{"CrossEntropy", func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) }, nil,
-			then(shapes(s{z.batch, z.tokens, z.vocabulary}), words(z))},
+		{name: "FusedAttention", op: fused, in: shapes(tokens, tokens, tokens)},
+		{name: "Attention", op: attention(causal), in: shapes(tokens, tokens, tokens)},
+		{name: "Linear", op: linear, in: shapes(tokens, s{z.width, z.width}, s{z.width})},
+		{name: "Scores", op: scores, in: shapes(head, head)},
+		{name: "MatMul", op: matMul, in: shapes(scored, head)},
+		{name: "MaskFill", op: unary(fillBy(mask.Causal{})), in: shapes(scored)},
+		{name: "Scale", op: unary(half), in: shapes(scored)},
+		{name: "Softmax", op: unary(graph.Softmax), in: shapes(scored)},
+		{name: "Tril", op: unary(graph.Tril), in: shapes(scored)},
+		{name: "DivideBySum", op: unary(graph.DivideBySum), in: shapes(scored)},
+		{name: "Dropout", op: dropout(0.1, 1), in: then(shapes(scored), key(123))},
+		{name: "SplitHeads", op: unary(split), in: shapes(tokens)},
+		{name: "MergeHeads", op: unary(graph.MergeHeads), in: shapes(head)},
+		{name: "Add", op: add, in: shapes(tokens, s{z.width})},
+		{name: "Mul", op: func(in G.Nodes) (*G.Node, error) { return graph.Mul(in[0], in[1]) },
+			in: shapes(tokens, tokens)},
+		{name: "Exp", op: unary(graph.Exp), in: shapes(tokens)},
+		{name: "Tanh", op: unary(graph.Tanh), in: shapes(tokens)},
+		{name: "Concat", op: func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) },
+			in: shapes(tokens, tokens)},
+		{name: "Embedding", op: func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
+			in: then(shapes(s{z.vocabulary, z.width}), words(z))},
+		{name: "CrossEntropy", op: func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
+			in: then(shapes(s{z.batch, z.tokens, z.vocabulary}), words(z))},
 	}
 }
 
-// words are ids all over the vocabulary.
+// words returns ids from the whole vocabulary.
 func words(z benchSize) input {
 	v := make([]float64, z.batch*z.tokens)
 	for i := range v {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"testing"
 
 	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
 )
 
 // drawnMask is a mask as data.
@@ -22,7 +24,7 @@ type drawnMask struct {
 	of          []drawnMask
 }
 
-// sees is the definition of every mask, one query and one key at a time.
+// sees defines every mask, one query and one key at a time.
 func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 	at := t // the query's position among the keys
 	if m.align == mask.LowerRight {
@@ -168,7 +170,7 @@ func (d drawing) ids(shape ...int) array {
 	return a
 }
 
-// maskOf is the mask of one batch.
+// maskOf returns the mask of one batch.
 func (a drawnAttention) maskOf(m drawnMask, b int) drawnMask {
 	m.of = slices.Clone(m.of)
 	for i, x := range m.of {
@@ -180,4 +182,65 @@ func (a drawnAttention) maskOf(m drawnMask, b int) drawnMask {
 		}
 	}
 	return m
+}
+
+// All masks, of all small lengths, are their definitions.
+func TestMasksAreTheirDefinitions(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newDrawing(rt)
+		z := sizes{batch: []int{d.int("B", 1, 2)}, heads: true, H: d.int("H", 1, 3), T: d.int("T", 1, 5),
+			S: d.int("S", 1, 5)}
+		m := d.mask(z, 4)
+		got := z.table(shrinking{t, rt}, m)
+		want := got.like()
+		for i := range want.v {
+			if s, t, h, b := i%z.S, i/z.S%z.T, i/z.S/z.T%z.H, i/z.S/z.T/z.H; !m.sees(z, b, h, t, s) {
+				want.v[i] = math.Inf(-1)
+			}
+		}
+		if w, g := printed(want), printed(got); w != g {
+			rt.Fatalf("%+v:\n%s\nwant\n%s", m, g, w)
+		}
+	})
+}
+
+// table returns zeros filled by a drawn mask.
+func (z sizes) table(t testing.TB, m drawnMask) array {
+	return hiding(t, func(g *G.ExprGraph) mask.Mask { return m.build(g, new(int)) }, z.shape(0)...)
+}
+
+// And, Or and Not are those of logic.
+func TestLawsOfMasks(t *testing.T) {
+	and := func(of ...drawnMask) drawnMask { return drawnMask{kind: "and", of: of} }
+	or := func(of ...drawnMask) drawnMask { return drawnMask{kind: "or", of: of} }
+	not := func(of drawnMask) drawnMask { return drawnMask{kind: "not", of: []drawnMask{of}} }
+	all := drawnMask{kind: "all"}
+	none := not(all)
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newDrawing(rt)
+		z := sizes{batch: []int{2}, heads: true, H: 2, T: d.int("T", 1, 5), S: d.int("S", 1, 5)}
+		a, b, c := d.mask(z, 2), d.mask(z, 2), d.mask(z, 1)
+		for name, law := range map[string][2]drawnMask{
+			"a ∧ b = b ∧ a":                 {and(a, b), and(b, a)},
+			"a ∨ b = b ∨ a":                 {or(a, b), or(b, a)},
+			"a ∧ b ∧ c = a ∧ (b ∧ c)":       {and(a, b, c), and(a, and(b, c))},
+			"a ∨ b ∨ c = a ∨ (b ∨ c)":       {or(a, b, c), or(a, or(b, c))},
+			"a ∧ (b ∨ c) = a ∧ b ∨ a ∧ c":   {and(a, or(b, c)), or(and(a, b), and(a, c))},
+			"a ∨ b ∧ c = (a ∨ b) ∧ (a ∨ c)": {or(a, and(b, c)), and(or(a, b), or(a, c))},
+			"¬(a ∧ b) = ¬a ∨ ¬b":            {not(and(a, b)), or(not(a), not(b))},
+			"¬(a ∨ b) = ¬a ∧ ¬b":            {not(or(a, b)), and(not(a), not(b))},
+			"¬¬a = a":                       {not(not(a)), a},
+			"a ∧ a = a":                     {and(a, a), a},
+			"a ∧ all = a":                   {and(a, all), a},
+			"a ∨ all = all":                 {or(a, all), all},
+			"a ∨ none = a":                  {or(a, none), a},
+			"a ∧ ¬a = none":                 {and(a, not(a)), none},
+			"a ∨ ¬a = all":                  {or(a, not(a)), all},
+		} {
+			s := shrinking{t, rt}
+			if l, r := printed(z.table(s, law[0])), printed(z.table(s, law[1])); l != r {
+				rt.Fatalf("%s\na = %+v\nb = %+v\nc = %+v\nleft\n%s\nright\n%s", name, a, b, c, l, r)
+			}
+		}
+	})
 }

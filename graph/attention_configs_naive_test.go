@@ -1,0 +1,222 @@
+package graph_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"attention/graph"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// sizes are those of scores (batch…, H, T, S), of which H may have no axis.
+type sizes struct {
+	batch   []int
+	heads   bool // whether the heads have an axis
+	H, T, S int
+}
+
+// B is the number of batches.
+func (z sizes) B() int { return tensor.Shape(z.batch).TotalSize() }
+
+// shape returns the shape of the scores with extra keys.
+func (z sizes) shape(extra int) []int {
+	s := append([]int{}, z.batch...)
+	if z.heads {
+		s = append(s, z.H)
+	}
+	return append(s, z.T, z.S+extra)
+}
+
+// of returns the element of an array that broadcasts to the scores: axes are matched from
+// the last, and one of length 1 has the same for all.
+func (z sizes) of(a array, b, h, t, s int) float64 {
+	at, step, own := 0, 1, 2 // own: axes that are no batch's
+	if z.heads {
+		own = 3
+	}
+	for axis := range a.shape {
+		fromEnd := axis + 1
+		d, i := a.axis(-fromEnd), 0
+		switch {
+		case fromEnd == 1:
+			i = s
+		case fromEnd == 2:
+			i = t
+		case fromEnd == 3 && z.heads:
+			i = h
+		default:
+			n := z.batch[len(z.batch)-(fromEnd-own)]
+			i, b = b%n, b/n
+		}
+		if d > 1 {
+			at += i * step
+		}
+		step *= d
+	}
+	return a.v[at]
+}
+
+// naive computes attention by its definition, query by query. keep is what the dropout
+// multiplies the weights by. blind are the rows (b, h, t) that see no key.
+func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
+	z, q, k, v := a.z, a.q, a.k, a.v
+	if a.c.Heads > 0 {
+		group := a.c.Heads / a.keyHeads()
+		q, k = naiveSplitHeads(q, a.c.Heads), naiveRepeatHeads(naiveSplitHeads(k, a.keyHeads()), group)
+		v = naiveRepeatHeads(naiveSplitHeads(v, a.keyHeads()), group)
+	}
+	out, weights = q.like(v.axis(-1)), zeros(z.shape(a.c.ExtraKeys)...)
+	q, k, v = q.matrices(), k.matrices(), v.matrices()
+	to, w := out.matrices(), weights.matrices()
+	for row := range len(w.v) / w.shape[2] {
+		n, b, h, t := row/z.T, row/z.T/z.H, row/z.T%z.H, row%z.T
+		scores := make([]float64, w.shape[2])
+		for s := range scores {
+			scores[s] = a.score(q, k, b, h, t, s)
+		}
+		most, sink := slices.Max(scores), a.sinks.or(math.Inf(-1), h)
+		blind = append(blind, math.IsInf(most, -1))
+		if blind[row] {
+			continue
+		}
+		top := max(most, sink)
+		sum := math.Exp(sink - top)
+		for _, score := range scores {
+			sum += math.Exp(score - top)
+		}
+		for s, score := range scores {
+			w.v[w.i(n, t, s)] = math.Exp(score-top) / sum * keep.v[w.i(n, t, s)]
+			for i := range to.shape[2] {
+				to.v[to.i(n, t, i)] += w.at(n, t, s) * v.at(n, s, i)
+			}
+		}
+	}
+	if a.c.Heads > 0 {
+		out = naiveMergeHeads(out)
+	}
+	return out, weights, blind
+}
+
+// score returns one score, −∞ for a hidden key.
+func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
+	z, x := a.z, 0.0
+	if s < z.S && a.mask != nil && !a.mask.sees(z, b, h, t, s) {
+		return math.Inf(-1)
+	}
+	for i := range q.shape[2] {
+		x += q.at(b*z.H+h, t, i) * k.at(b*z.H+h, s, i)
+	}
+	x *= a.scale()
+	if c := a.c.Softcap; c > 0 {
+		x = c * math.Tanh(x/c)
+	}
+	if s >= z.S { // an extra key
+		return x
+	}
+	if a.bias.name != "" {
+		x += z.of(a.bias.sum, b, h, t, s)
+	}
+	if r := a.relative.sum; a.relative.name != "" {
+		x += r.at(h%r.shape[0], t-s+z.S-1)
+	}
+	return x
+}
+
+// names returns the names of the arguments that have a gradient.
+func (a drawnAttention) names() []string {
+	names := []string{"q", "k", "v"}
+	for _, x := range []addend{a.bias, a.relative, a.sinks} {
+		if x.name != "" && !x.detached {
+			names = append(names, x.name)
+		}
+	}
+	return names
+}
+
+// express builds the attention. Its inputs are those that have a gradient.
+func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights *G.Node) {
+	t.Helper()
+	e.g = G.NewGraph()
+	q, k, v := node(e.g, "q", a.q, a.dt), node(e.g, "k", a.k, a.dt), node(e.g, "v", a.v, a.dt)
+	e.in = G.Nodes{q, k, v}
+	c := a.c
+	c.Bias, c.RelativeBias, c.Sinks = a.bias.node(t, &e, a.dt), a.relative.node(t, &e, a.dt), a.sinks.node(t, &e, a.dt)
+	if c.Dropout.P > 0 {
+		c.Dropout.Key = node(e.g, "key", array{nil, []float64{a.key}}, tensor.Int64)
+	}
+	if a.mask != nil {
+		c.Mask = a.mask.build(e.g, new(int))
+	}
+	var err error
+	if fused {
+		c.Renormalize = false // hiding before the softmax gives the same
+		e.out, err = graph.FusedAttention(q, k, v, c)
+	} else {
+		e.out, weights, err = graph.Attention(q, k, v, c)
+	}
+	require.NoError(t, err)
+	return e, weights
+}
+
+// node makes the addend's node, nil for none.
+func (a addend) node(t testing.TB, e *expression, dt tensor.Dtype) *G.Node {
+	t.Helper()
+	if a.name == "" {
+		return nil
+	}
+	n := node(e.g, a.name, a.array, dt)
+	if !a.detached {
+		e.in = append(e.in, n)
+	}
+	var err error
+	if a.hide != nil {
+		n, err = graph.Add(n, node(e.g, a.name+" −∞", array{a.shape, a.hide}, dt))
+		require.NoError(t, err)
+	}
+	if a.detached {
+		n, err = graph.Detach(n)
+		require.NoError(t, err)
+	}
+	return n
+}
+
+// batch returns the attention of one batch, with batch axes of length 1.
+func (a drawnAttention) batch(b int) drawnAttention {
+	one := a
+	one.q, one.k, one.v = a.part("q", a.q, b), a.part("k", a.k, b), a.part("v", a.v, b)
+	if a.bias.name != "" {
+		one.bias.array = a.part("bias", a.bias.array, b)
+	}
+	if a.bias.hide != nil {
+		one.bias.hide = a.part("bias", array{a.bias.shape, a.bias.hide}, b).v
+	}
+	one.bias = one.bias.added()
+	if a.mask != nil {
+		m := a.maskOf(*a.mask, b)
+		one.mask = &m
+	}
+	one.z.batch = slices.Repeat([]int{1}, len(a.z.batch))
+	return one
+}
+
+// part returns the part of a named array that belongs to a batch, or all of one that all
+// batches share.
+func (a drawnAttention) part(name string, x array, b int) array {
+	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
+	own, ok := map[string]int{
+		"bias": scores, "keep": scores, "lengths": 0, "segments": 1, "relative bias": 2, "sinks": 1,
+	}[name]
+	if !ok {
+		own = heads
+	}
+	lead, rest := x.shape[:max(len(x.shape)-own, 0)], x.shape[max(len(x.shape)-own, 0):]
+	if n := tensor.Shape(lead).TotalSize(); n == 1 || len(lead) == 0 {
+		return x
+	}
+	n := tensor.Shape(rest).TotalSize()
+	return array{append(slices.Repeat([]int{1}, len(lead)), rest...), x.v[b*n:][:n]}
+}

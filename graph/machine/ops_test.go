@@ -1,0 +1,175 @@
+package machine_test
+
+import (
+	"hash"
+	"hash/fnv"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/graph/mask"
+
+	"github.com/chewxy/hm"
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// stub is a foreign op of one input.
+type stub struct {
+	name  string
+	shape tensor.Shape // of the result
+	of    tensor.Dtype // of the result
+	do    func(x G.Value) (G.Value, error)
+}
+
+func (s stub) Arity() int                                     { return 1 }
+func (s stub) InferShape(...G.DimSizer) (tensor.Shape, error) { return s.shape, nil }
+func (s stub) Do(in ...G.Value) (G.Value, error)              { return s.do(in[0]) }
+func (s stub) ReturnsPtr() bool                               { return true }
+func (s stub) CallsExtern() bool                              { return false }
+func (s stub) OverwritesInput() int                           { return -1 }
+func (s stub) WriteHash(h hash.Hash)                          { _, _ = h.Write([]byte(s.name)) }
+func (s stub) String() string                                 { return s.name }
+
+func (s stub) Type() hm.Type {
+	return hm.NewFnType(hm.TypeVariable('a'), G.TensorType{Dims: s.shape.Dims(), Of: s.of})
+}
+
+func (s stub) Hashcode() uint32 {
+	h := fnv.New32a()
+	s.WriteHash(h)
+	return h.Sum32()
+}
+
+var _ machine.Overwriter = overwriting{}
+
+// overwriting is a stub that computes into planned memory.
+type overwriting struct {
+	stub
+	into func(into, x G.Value) (G.Value, error)
+}
+
+func (o overwriting) UsePreallocDo(into G.Value, in ...G.Value) (G.Value, error) {
+	return o.into(into, in[0])
+}
+func (o overwriting) OverwritesPrealloc() bool { return true }
+func (o overwriting) View() (input, from int)  { return -1, 0 }
+func (o overwriting) InPlace() int             { return -1 }
+
+func apply(t require.TestingT, op G.Op, x *G.Node) *G.Node {
+	n, err := G.ApplyOp(op, x)
+	require.NoError(t, err)
+	return n
+}
+
+// firstRow is an op that returns a view of the first row of a matrix.
+func firstRow(cols int) stub {
+	return stub{"first row", tensor.Shape{cols}, tensor.Float64, func(x G.Value) (G.Value, error) {
+		return x.(*tensor.Dense).Slice(G.S(0))
+	}}
+}
+
+// ops are stock ops of Gorgonia, some of which return views, and our own.
+var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
+	"Add":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Add(x, r.twin(x)) },
+	"Sub":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Sub(x, r.twin(x)) },
+	"HadamardProd": func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.HadamardProd(x, r.twin(x)) },
+	"Tanh":         func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Tanh(x) },
+	"Neg":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Neg(x) },
+	"Mul":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Mul(x, r.partner(0, x.Shape()[1])) },
+	"Transpose":    func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Transpose(x, 1, 0) },
+	"Reshape": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return G.Reshape(x, tensor.Shape{x.Shape()[1], x.Shape()[0]})
+	},
+	"Concat": func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Concat(0, x, r.partner(1, x.Shape()[1])) },
+	"Slice": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		if x.Shape()[0] < 3 {
+			return x, nil
+		}
+		return G.Slice(x, G.S(1, x.Shape()[0]))
+	},
+	"Row": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a row, a view of x, to every row of x
+		y, err := G.Slice(x, G.S(1))
+		if err != nil {
+			return nil, err
+		}
+		return graph.Add(x, y)
+	},
+	"Sum": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a row of sums, for every row
+		y, err := G.Sum(x, 0)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Add(x, y)
+	},
+
+	"Flip": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a view of x in another order, times x
+		y, err := G.Reshape(x, x.Shape().Clone())
+		if err != nil {
+			return nil, err
+		}
+		return graph.Mul(x, y)
+	},
+
+	"graph.Softmax": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Softmax(x) },
+	"graph.Tanh":    func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Tanh(x) },
+	"graph.Scale":   func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) },
+	"graph.Add":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Add(x, r.twin(x)) },
+	"graph.Mul":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Mul(x, r.twin(x)) },
+	"graph.MatMul": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.MatMul(x, r.partner(0, x.Shape()[1]))
+	},
+	"graph.Scores": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.Scores(x, r.partner(1, x.Shape()[1]))
+	},
+	"graph.Concat": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.Concat(x, r.partner(0, x.Shape()[0]))
+	},
+	"graph.Heads": func(r *randomGraph, x *G.Node) (*G.Node, error) { // there and back
+		y, err := graph.SplitHeads(x, x.Shape()[1])
+		if err != nil {
+			return nil, err
+		}
+		return graph.MergeHeads(y)
+	},
+	"graph.Tril": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		y, err := graph.Scores(x, x)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Tril(y)
+	},
+	"graph.DivideBySum": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		y, err := graph.Exp(x)
+		if err != nil {
+			return nil, err
+		}
+		return graph.DivideBySum(y)
+	},
+	"graph.FusedAttention": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		k := r.partner(1, x.Shape()[1])
+		return graph.FusedAttention(x, k, k, graph.AttentionConfig{})
+	},
+	"graph.FusedAttention, causal": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: mask.Causal{}, Dropout: r.drop()})
+	},
+	"graph.Dropout": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Dropout(x, r.drop()) },
+	"graph.Detach":  func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Detach(x) },
+}
+
+// ramp returns a tensor of distinct values.
+func ramp(dt tensor.Dtype, shape ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...),
+		tensor.WithBacking(tensor.Range(dt, 1, 1+tensor.Shape(shape).TotalSize())))
+}
+
+func input(g *G.ExprGraph, name string, v *tensor.Dense) *G.Node {
+	return G.NewTensor(g, v.Dtype(), v.Dims(), G.WithName(name), G.WithShape(v.Shape()...), G.WithValue(v))
+}
+
+func must(t require.TestingT) func(n *G.Node, err error) *G.Node {
+	return func(n *G.Node, err error) *G.Node {
+		require.NoError(t, err)
+		return n
+	}
+}
