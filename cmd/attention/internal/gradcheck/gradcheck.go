@@ -38,7 +38,7 @@ const example = `  Check everything
     attention gradcheck --fast`
 
 // New returns the command.
-func New() *cobra.Command { return newFor(all()) }
+func New() *cobra.Command { return newFor(all) }
 
 // check is a case of an op or of a layer.
 type check struct {
@@ -61,8 +61,8 @@ func all() []check {
 
 func ofOp(c gradcases.Case) check { return check{"op", c.Name(), c.Check} }
 
-// newFor returns the command for these checks.
-func newFor(checks []check) *cobra.Command {
+// newFor returns the command for these checks, which are made when it runs.
+func newFor(checks func() []check) *cobra.Command {
 	var names, dtype string
 	var seed uint64
 	var fast bool
@@ -73,7 +73,7 @@ func newFor(checks []check) *cobra.Command {
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			chosen, err := choose(checks, names)
+			chosen, err := choose(checks(), names)
 			if err != nil {
 				return err
 			}

@@ -79,7 +79,7 @@ func wrongChecks() []check {
 
 func TestGradcheckWrongOp(t *testing.T) {
 	for _, args := range [][]string{{}, {"--fast"}} {
-		out, err := commandtest.Output(t.Context(), newFor(wrongChecks()), args...)
+		out, err := commandtest.Output(t.Context(), newFor(wrongChecks), args...)
 		require.EqualError(t, err, "gradcheck: 4 of 6 failed: InverseSqrt, wrong (float64); InverseSqrt, wrong (float32); "+
 			"Nothing, fails (float64); Nothing, fails (float32)")
 		require.Equal(t, 4, strings.Count(out, "  FAIL\n"))
@@ -89,7 +89,7 @@ func TestGradcheckWrongOp(t *testing.T) {
 		require.Contains(t, out, "\nNothing, fails (float64)\n  no such op\n")
 		require.Regexp(t, `\n2 of 6 right, \d+ (elements|directions) compared\n$`, out)
 	}
-	out, err := commandtest.Output(t.Context(), newFor(wrongChecks()), "--run", "right")
+	out, err := commandtest.Output(t.Context(), newFor(wrongChecks), "--run", "right")
 	require.NoError(t, err, out)
 }
 
@@ -105,7 +105,7 @@ func TestGradcheckWrongFlags(t *testing.T) {
 		{args: []string{"--seed", "-1"},
 			want: `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
 	} {
-		_, err := commandtest.Output(t.Context(), newFor(wrongChecks()), c.args...)
+		_, err := commandtest.Output(t.Context(), newFor(wrongChecks), c.args...)
 		require.EqualError(t, err, c.want)
 	}
 }
@@ -123,11 +123,12 @@ func TestGradcheckNothingButZeros(t *testing.T) {
 		Apply: func(in G.Nodes) (*G.Node, error) { return graph.Scale(in[0], 0) }}
 	flat := lost
 	flat.Flat = true
+	only := func(c gradcases.Case) func() []check { return func() []check { return []check{ofOp(c)} } }
 	for _, args := range [][]string{{}, {"--fast"}} {
-		out, err := commandtest.Output(t.Context(), newFor([]check{ofOp(lost)}), args...)
+		out, err := commandtest.Output(t.Context(), newFor(only(lost)), args...)
 		require.ErrorContains(t, err, "gradcheck: 2 of 2 failed: Lost")
 		require.Contains(t, out, "all derivatives are 0, want some that are not")
-		_, err = commandtest.Output(t.Context(), newFor([]check{ofOp(flat)}), args...)
+		_, err = commandtest.Output(t.Context(), newFor(only(flat)), args...)
 		require.NoError(t, err)
 	}
 }
