@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -26,9 +27,9 @@ func dropping(t *testing.T, p *layers.Params, weights, context float64) map[stri
 		require.NoError(t, err)
 		all[c.name] = l
 	}
-	identity := dense(tensor.Float64, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 4, 4)
+	identity := golden.Dense(tensor.Float64, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 4, 4)
 	require.NoError(t, p.Set("mha.out_proj.weight", identity))
-	require.NoError(t, p.Set("mha.out_proj.bias", dense(tensor.Float64, make([]float64, 4), 4)))
+	require.NoError(t, p.Set("mha.out_proj.bias", golden.Dense(tensor.Float64, make([]float64, 4), 4)))
 	return all
 }
 

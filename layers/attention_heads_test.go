@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -32,9 +33,9 @@ func stack(t *testing.T, p *layers.Params, heads, in, width int, bias bool) {
 				offset = append(offset, get(head+"bias")...)
 			}
 		}
-		require.NoError(t, p.Set("mha."+m+".weight", dense(tensor.Float64, weight, heads*width, in)))
+		require.NoError(t, p.Set("mha."+m+".weight", golden.Dense(tensor.Float64, weight, heads*width, in)))
 		if bias {
-			require.NoError(t, p.Set("mha."+m+".bias", dense(tensor.Float64, offset, heads*width)))
+			require.NoError(t, p.Set("mha."+m+".bias", golden.Dense(tensor.Float64, offset, heads*width)))
 		}
 	}
 	out := heads * width
@@ -42,8 +43,8 @@ func stack(t *testing.T, p *layers.Params, heads, in, width int, bias bool) {
 	for i := range out {
 		identity[i*out+i] = 1
 	}
-	require.NoError(t, p.Set("mha.out_proj.weight", dense(tensor.Float64, identity, out, out)))
-	require.NoError(t, p.Set("mha.out_proj.bias", dense(tensor.Float64, make([]float64, out), out)))
+	require.NoError(t, p.Set("mha.out_proj.weight", golden.Dense(tensor.Float64, identity, out, out)))
+	require.NoError(t, p.Set("mha.out_proj.bias", golden.Dense(tensor.Float64, make([]float64, out), out)))
 }
 
 // Multi-head attention is the wrapper's heads at once: with the heads' weights

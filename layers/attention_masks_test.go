@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +34,7 @@ func TestQueriesThatSeeNoKey(t *testing.T) {
 			shown := slices.Repeat([]float64{1}, 7*7)
 			clear(shown[2*7 : 3*7])
 			in.Mask = mask.And(mask.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{0, 7})))},
-				mask.Keep{Keep: input(t, b, "keep", dense(tensor.Float64, shown, 7, 7))})
+				mask.Keep{Keep: input(t, b, "keep", golden.Dense(tensor.Float64, shown, 7, 7))})
 			return in
 		}
 		out, weights := attended(t, p, l, call)

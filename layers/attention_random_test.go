@@ -41,7 +41,7 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c.NumHeads = c.NumKVHeads * number("H/K", 1, 3)
 	c.EmbedDim, c.OutDim, c.HeadDim, c.ValueDim = number("Width", 1, 6), number("Out", 0, 4), number("D", 1, 5), number("Dv", 0, 5)
 	c.QKVBias, c.OutBias = flag("QKVBias"), flag("OutBias")
-	c.Layout = rapid.SampledFrom(layers.Layouts()).Draw(t, "Layout")
+	c.Layout = rapid.SampledFrom(layers.AllLayouts).Draw(t, "Layout")
 	if a.S > 0 {
 		a.value = flag("value")
 		if c.Layout != layers.GPT2 {
@@ -71,6 +71,9 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, "", false, false
 	}
 	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
+	if c.Layout == layers.Raw { // which has nothing else
+		c.OutDim, c.QKVBias, c.OutBias, c.ContextOnly = 0, false, false, true
+	}
 	c.Dropout, c.ContextDropout, c.OutDropout = float("Dropout")/2, float("ContextDropout")/2, float("OutDropout")/2
 	return a
 }

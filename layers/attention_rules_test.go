@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -96,7 +97,7 @@ func repeatBlocks(v *tensor.Dense, rows, times int) *tensor.Dense {
 		}
 	}
 	shape[0] *= times
-	return dense(tensor.Float64, repeated, shape...)
+	return golden.Dense(tensor.Float64, repeated, shape...)
 }
 
 // An Eval graph has no dropout; a Train graph has one for each probability, and both

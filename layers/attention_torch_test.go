@@ -128,7 +128,7 @@ func (c attentionCase) shown(t *testing.T, b *layers.Build, entry string, shape 
 		}
 		shown = append(shown, v)
 	}
-	return input(t, b, entry, dense(c.dt, shown, shape...))
+	return input(t, b, entry, golden.Dense(c.dt, shown, shape...))
 }
 
 // padding hides the keys of a key_padding_mask ([B,] S), by their number if rules are
@@ -222,10 +222,10 @@ func TestStatesOfAllLayoutsEqualPyTorch(t *testing.T) {
 		for _, p := range c.entries("param.") {
 			state[p] = c.load("param." + p)
 		}
-		for _, own := range layers.Layouts() {
+		for _, own := range layers.AllLayouts {
 			config := c.config
 			config.Layout = own
-			if config.Validate() != nil { // gpt2 with keys of another width, per_head with sinks
+			if config.Validate() != nil { // gpt2 with keys of another width, per_head with sinks, raw
 				continue
 			}
 			if own == layers.PerHead && (c.axisOfHeads("bias") || c.axisOfHeads("hidden")) {

@@ -61,7 +61,6 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	requireRoundTrip(t, seq2seq)
 	requireRoundTrip(t, layers.LinearConfig{In: 1, Out: 2, Bias: true})
 	requireRoundTrip(t, layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 2, AttnDim: 3})
-	requireRoundTrip(t, chapter.SelfAttentionV1Config{EmbedDim: 1, OutDim: 2})
 	requireRoundTrip(t, chapter.MultiHeadWrapper(3, 2, 2))
 }
 

@@ -6,8 +6,12 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// layout returns the names of the layout. A packed weight needs inputs of one width.
+// layout returns the layout's entry of the table; PerHead's heads have Book's. A packed weight
+// needs inputs of one width.
 func (c AttentionConfig) layout() layout {
+	if c.Layout == Raw {
+		return layouts[Raw]
+	}
 	l := c.Layout.names()
 	if l.weights[0] != "" && (c.KDim != c.EmbedDim || c.VDim != c.EmbedDim) {
 		l.packed = ""

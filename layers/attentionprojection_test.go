@@ -40,7 +40,7 @@ func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
 			if strings.Contains(name, ".bias_") {
 				tol = map[tensor.Dtype]float64{tensor.Float32: 0x1p-22, tensor.Float64: 0x1p-51}[p.dt] // 2 units in the last place
 			}
-			golden.Close(t, entry, file.Float64(entry), floats(t, v), 0, tol)
+			golden.Close(t, entry, file.Float64(entry), golden.Floats(t, v), 0, tol)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -25,13 +26,17 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		apart := layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true, OutBias: true, Gate: true}
 		context := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}
-		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context} {
-			for _, own := range layers.Layouts() {
-				for _, other := range layers.Layouts() {
+		bare := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, ContextOnly: true}
+		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context, bare} {
+			for _, own := range layers.AllLayouts {
+				for _, other := range layers.AllLayouts {
 					if config.KDim > 0 && (own == layers.GPT2 || other == layers.GPT2) {
 						continue
 					}
 					if config.Sinks && (own == layers.PerHead || other == layers.PerHead) {
+						continue
+					}
+					if (config.QKVBias || !config.ContextOnly) && (own == layers.Raw || other == layers.Raw) {
 						continue
 					}
 					config.Layout = own
@@ -70,29 +75,29 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 func TestWhereWeightsLie(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
 	for name, v := range map[string]*tensor.Dense{
-		"W_query.weight":  dense(tensor.Float64, []float64{11, 12, 13, 14}, 2, 2),
-		"W_query.bias":    dense(tensor.Float64, []float64{15, 16}, 2),
-		"W_key.weight":    dense(tensor.Float64, []float64{21, 22}, 1, 2),
-		"W_key.bias":      dense(tensor.Float64, []float64{25}, 1),
-		"W_value.weight":  dense(tensor.Float64, []float64{31, 32}, 1, 2),
-		"W_value.bias":    dense(tensor.Float64, []float64{35}, 1),
-		"out_proj.weight": dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
-		"out_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+		"W_query.weight":  golden.Dense(tensor.Float64, []float64{11, 12, 13, 14}, 2, 2),
+		"W_query.bias":    golden.Dense(tensor.Float64, []float64{15, 16}, 2),
+		"W_key.weight":    golden.Dense(tensor.Float64, []float64{21, 22}, 1, 2),
+		"W_key.bias":      golden.Dense(tensor.Float64, []float64{25}, 1),
+		"W_value.weight":  golden.Dense(tensor.Float64, []float64{31, 32}, 1, 2),
+		"W_value.bias":    golden.Dense(tensor.Float64, []float64{35}, 1),
+		"out_proj.weight": golden.Dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
+		"out_proj.bias":   golden.Dense(tensor.Float64, []float64{45, 46}, 2),
 	} {
 		require.NoError(t, p.Set(name, v))
 	}
 	for layout, want := range map[layers.Layout]map[string]*tensor.Dense{
 		layers.Torch: {
-			"in_proj_weight":  dense(tensor.Float64, []float64{11, 12, 13, 14, 21, 22, 31, 32}, 4, 2),
-			"in_proj_bias":    dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
-			"out_proj.weight": dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
-			"out_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+			"in_proj_weight":  golden.Dense(tensor.Float64, []float64{11, 12, 13, 14, 21, 22, 31, 32}, 4, 2),
+			"in_proj_bias":    golden.Dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
+			"out_proj.weight": golden.Dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
+			"out_proj.bias":   golden.Dense(tensor.Float64, []float64{45, 46}, 2),
 		},
 		layers.GPT2: {
-			"c_attn.weight": dense(tensor.Float64, []float64{11, 13, 21, 31, 12, 14, 22, 32}, 2, 4),
-			"c_attn.bias":   dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
-			"c_proj.weight": dense(tensor.Float64, []float64{41, 43, 42, 44}, 2, 2),
-			"c_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+			"c_attn.weight": golden.Dense(tensor.Float64, []float64{11, 13, 21, 31, 12, 14, 22, 32}, 2, 4),
+			"c_attn.bias":   golden.Dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
+			"c_proj.weight": golden.Dense(tensor.Float64, []float64{41, 43, 42, 44}, 2, 2),
+			"c_proj.bias":   golden.Dense(tensor.Float64, []float64{45, 46}, 2),
 		},
 	} {
 		state, err := l.State(layout)
@@ -162,7 +167,7 @@ func TestStatesThatALayoutHasNot(t *testing.T) {
 	require.EqualError(t, err, says)
 	require.EqualError(t, l.SetState(layers.GPT2, nil), says)
 	_, err = l.State("jax")
-	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head`)
+	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw`)
 }
 
 // Views are as good as tensors of their own, also those of the layer's own parameters.

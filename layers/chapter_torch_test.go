@@ -134,7 +134,7 @@ func (c torchCase) entries(what string) []string {
 }
 
 func (c torchCase) load(entry string) *tensor.Dense {
-	return dense(c.dt, c.file.Float64(c.prefix+entry), c.file.Shape(c.prefix+entry)...)
+	return golden.Dense(c.dt, c.file.Float64(c.prefix+entry), c.file.Shape(c.prefix+entry)...)
 }
 
 // inputs makes the inputs x and key, or the ids that x is for a model.

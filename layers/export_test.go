@@ -2,6 +2,9 @@ package layers
 
 import G "gorgonia.org/gorgonia"
 
+// AllLayouts are the values of Layout.
+var AllLayouts = allLayouts
+
 // ForwardCachedAll is ForwardCached with the logits (…, T, V) of the tokens that follow
 // each of the chunk's.
 func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {

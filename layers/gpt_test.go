@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -113,7 +114,7 @@ func TestGPTInitialValues(t *testing.T) {
 	c := layers.GPTConfig{VocabSize: 211, ContextLength: 211, EmbedDim: 96, NumLayers: 8, NumHeads: 3, Activation: "gelu_new", Bias: true}
 	_, p := newGPT(t, tensor.Float32, c)
 	for name, v := range p.All() {
-		x := floats(t, v)
+		x := golden.Floats(t, v)
 		switch {
 		case strings.Contains(name, ".bias"):
 			require.Equal(t, make([]float64, len(x)), x, name)

@@ -203,7 +203,7 @@ func testModule(t *testing.T, c torchCase, make func(s layers.Scope) (module, er
 	}
 	grads := c.grads(t, b, loss, dloss, wrt)
 	run(t, append(grads, out, loss)...)
-	c.near(t, "out", out, floats(t, out.Value()))
+	c.near(t, "out", out, golden.Floats(t, out.Value()))
 	if m.loss != nil {
 		c.near(t, "loss", loss, []float64{number(loss.Value())})
 	}
@@ -212,7 +212,7 @@ func testModule(t *testing.T, c torchCase, make func(s layers.Scope) (module, er
 		if i >= p.Len() {
 			entry = "d" + x.Name()
 		}
-		c.near(t, entry, x, floats(t, grads[i].Value()))
+		c.near(t, entry, x, golden.Floats(t, grads[i].Value()))
 	}
 }
 
@@ -276,7 +276,7 @@ func TestInitialValuesOfBlocksArePyTorchs(t *testing.T) {
 		require.ElementsMatch(t, torchCase{file: file, prefix: prefix}.entries(""), names(params))
 		for name, v := range params.All() {
 			require.Equal(t, file.Shape(prefix+name), []int(v.Shape()), name)
-			golden.Close(t, name, file.Float64(prefix+name), floats(t, v), 0, 0)
+			golden.Close(t, name, file.Float64(prefix+name), golden.Floats(t, v), 0, 0)
 		}
 	}
 }

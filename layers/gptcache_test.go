@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,7 @@ func (g *gptChunks) run(ids *tensor.Dense, each bool) ([]float64, error) {
 	if err := c.machine.RunAll(); err != nil {
 		return nil, err
 	}
-	return floats(g.t, c.logits.Value()), nil
+	return golden.Floats(g.t, c.logits.Value()), nil
 }
 
 func (g *gptChunks) chunk(shape tensor.Shape, each bool) *gptChunk {

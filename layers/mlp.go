@@ -21,9 +21,6 @@ const (
 	SwiGLU   Activation = "swiglu"    // SiLU of one product times another (Shazeer 2020), as in Llama
 )
 
-// Activations returns all activations.
-func Activations() []Activation { return []Activation{GELU, GELUTanh, ReLU, SiLU, SwiGLU} }
-
 // MLPConfig sizes an MLP.
 type MLPConfig struct {
 	EmbedDim       int        `json:"embed_dim,omitempty"`       // E, of input and output
@@ -55,7 +52,7 @@ func (c MLPConfig) validate() error {
 	if c.Activation == "" {
 		return nil
 	}
-	return config.OneOf(c, "Activation", c.Activation, Activations()...)
+	return config.OneOf(c, "Activation", c.Activation, GELU, GELUTanh, ReLU, SiLU, SwiGLU)
 }
 
 // resolved returns c with zeros replaced by their defaults.
@@ -87,8 +84,8 @@ type MLP struct {
 //	GPT2   c_fc.weight (E, F), c_proj.weight (F, E)
 //	Llama  up_proj.weight (F, E), down_proj.weight (E, F)
 //
-// with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU gate.weight, linear_gate.weight,
-// c_gate.weight or gate_proj.weight of the first one's shape.
+// with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU gate.weight,
+// linear_gate.weight, c_gate.weight or gate_proj.weight of the first one's shape.
 func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, c, newMLP) }
 
 func newMLP(s Scope, c MLPConfig) (*MLP, error) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,7 @@ import (
 
 // Eps of 0 is torch's for each kind of norm, and gains begin with 1, biases with 0.
 func TestNormDefaults(t *testing.T) {
-	x := dense(tensor.Float64, []float64{1e-3, 2e-3, 6e-3}, 1, 3)
+	x := golden.Dense(tensor.Float64, []float64{1e-3, 2e-3, 6e-3}, 1, 3)
 	variance, square := (4.0+1+9)/3*1e-6, (1.0+4+36)/3*1e-6
 	for _, c := range []struct {
 		config layers.NormConfig

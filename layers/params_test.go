@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -94,22 +95,22 @@ func TestSetCopies(t *testing.T) {
 		require.NoError(t, params.Set("a", v))
 		require.Same(t, before, a.Value(), "in place")
 		require.Equal(t, v.Data(), a.Value().Data())
-		want := floats(t, v)
+		want := golden.Floats(t, v)
 		v.Zero()
-		require.Equal(t, want, floats(t, a.Value()), "a copy")
+		require.Equal(t, want, golden.Floats(t, a.Value()), "a copy")
 	}
 }
 
 // A tensor whose elements lie in another order is copied by its indices.
 func TestSetCopiesViews(t *testing.T) {
 	p, a, _, _ := some(t, tensor.Float64)
-	transposed := dense(tensor.Float64, []float64{1, 4, 2, 5, 3, 6}, 3, 2)
+	transposed := golden.Dense(tensor.Float64, []float64{1, 4, 2, 5, 3, 6}, 3, 2)
 	require.NoError(t, transposed.T())
-	wide := dense(tensor.Float64, []float64{0, 1, 2, 3, 0, 4, 5, 6}, 2, 4)
+	wide := golden.Dense(tensor.Float64, []float64{0, 1, 2, 3, 0, 4, 5, 6}, 2, 4)
 	sliced, err := wide.Slice(nil, G.S(1, 4))
 	require.NoError(t, err)
 	for _, v := range []*tensor.Dense{transposed, sliced.(*tensor.Dense)} {
-		require.NoError(t, p.Set("a", dense(tensor.Float64, make([]float64, 6), 2, 3)))
+		require.NoError(t, p.Set("a", golden.Dense(tensor.Float64, make([]float64, 6), 2, 3)))
 		require.NoError(t, p.Set("a", v))
 		require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, a.Value().Data())
 	}
@@ -143,10 +144,10 @@ func TestABuiltGraphSeesSet(t *testing.T) {
 	l, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 2, Out: 1})
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	y, err := l.Forward(b, input(t, b, "x", dense(tensor.Float64, []float64{10, 1}, 1, 2)))
+	y, err := l.Forward(b, input(t, b, "x", golden.Dense(tensor.Float64, []float64{10, 1}, 1, 2)))
 	require.NoError(t, err)
 	require.NotEqual(t, []float64{32}, values(t, y)[0])
-	require.NoError(t, p.Set("weight", dense(tensor.Float64, []float64{3, 2}, 1, 2)))
+	require.NoError(t, p.Set("weight", golden.Dense(tensor.Float64, []float64{3, 2}, 1, 2)))
 	require.Equal(t, []float64{32}, values(t, y)[0])
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -25,7 +26,7 @@ func TestEachVariantMakesItsLayer(t *testing.T) {
 		causal bool
 	}{
 		{chapter.Config{Layer: "simple", EmbedDim: 3}, "chapter.SimpleSelfAttention", nil, 3, false},
-		{chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2}, "*chapter.SelfAttentionV1", []string{"W_query", "W_key", "W_value"}, 2, false},
+		{chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2}, "chapter.selfAttention", []string{"W_query", "W_key", "W_value"}, 2, false},
 		{chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 2, QKVBias: true}, "chapter.selfAttention", biased, 2, false},
 		{chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, ContextLength: 4}, "chapter.selfAttention", projections, 2, true},
 		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 1}, "chapter.selfAttention",
@@ -139,7 +140,7 @@ func selfLayers(t *testing.T, p *layers.Params) map[string]chapter.Layer {
 
 // layerNames are what errors call selfLayers. The simple one has no parameters, hence no path.
 var layerNames = map[string]string{
-	"simple": "chapter: SimpleSelfAttention", "self_v1": "chapter: self_v1: SelfAttentionV1", "self_v2": "layers: self_v2: Attention",
+	"simple": "chapter: SimpleSelfAttention", "self_v1": "layers: self_v1: Attention", "self_v2": "layers: self_v2: Attention",
 	"causal": "layers: causal: Attention", "multi_head_wrapper": "layers: multi_head_wrapper: Attention",
 	"multi_head": "layers: multi_head: Attention", "additive": "layers: additive: AdditiveAttention",
 }
@@ -210,7 +211,7 @@ func TestCausalLayersOfAPrefix(t *testing.T) {
 		want, _ := apply(t, p, l, long)
 		width := len(want) / 5
 		for T := 1; T < 5; T++ {
-			got, _ := apply(t, p, l, dense(tensor.Float64, long.Data().([]float64)[:3*T], T, 3))
+			got, _ := apply(t, p, l, golden.Dense(tensor.Float64, long.Data().([]float64)[:3*T], T, 3))
 			require.InDeltaSlice(t, want[:width*T], got, 1e-15, "%s of %d tokens", name, T)
 		}
 	}
@@ -224,7 +225,7 @@ func TestSequencesOfABatchAreApart(t *testing.T) {
 	for name, l := range selfLayers(t, p) {
 		out, weights := apply(t, p, l, batch)
 		for i := range 2 {
-			one, oneWeights := apply(t, p, l, dense(tensor.Float64, batch.Data().([]float64)[15*i:15*i+15], 5, 3))
+			one, oneWeights := apply(t, p, l, golden.Dense(tensor.Float64, batch.Data().([]float64)[15*i:15*i+15], 5, 3))
 			require.InDeltaSlice(t, one, out[i*len(one):(i+1)*len(one)], 1e-15, name)
 			require.InDeltaSlice(t, oneWeights, weights[i*len(oneWeights):(i+1)*len(oneWeights)], 1e-15, name)
 		}

@@ -35,10 +35,15 @@ func norms() []Case {
 // mlps returns a case of every activation, the layouts and biases in turn.
 func mlps() []Case {
 	var cases []Case
-	for i, a := range layers.Activations() {
-		layout := layers.Layouts()[i%len(layers.Layouts())]
-		c := layers.MLPConfig{EmbedDim: 5, DimFeedforward: 7, Activation: a, Bias: i%2 == 0, Layout: layout}
-		cases = append(cases, Case{Layer: "MLP", About: string(a) + ", " + string(layout),
+	for _, c := range []layers.MLPConfig{
+		{Activation: layers.GELU, Layout: layers.Book, Bias: true},
+		{Activation: layers.GELUTanh, Layout: layers.Torch},
+		{Activation: layers.ReLU, Layout: layers.GPT2, Bias: true},
+		{Activation: layers.SiLU, Layout: layers.Llama},
+		{Activation: layers.SwiGLU, Layout: layers.PerHead, Bias: true},
+	} {
+		c.EmbedDim, c.DimFeedforward = 5, 7
+		cases = append(cases, Case{Layer: "MLP", About: string(c.Activation) + ", " + string(c.Layout),
 			New: ofX(layers.NewMLP, c), Inputs: x(2, 3, 5)})
 	}
 	dropout := layers.MLPConfig{EmbedDim: 3, Bias: true, Dropout: 0.25, HiddenDropout: 0.5}

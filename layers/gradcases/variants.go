@@ -16,8 +16,8 @@ func selfAttentions() []Case {
 		return chapter.SimpleSelfAttention{}, nil
 	}
 	simple, simpleWeights := ofX(newSimple, struct{}{}), weighing(newSimple, struct{}{})
-	c1 := chapter.SelfAttentionV1Config{EmbedDim: 5, OutDim: 7}
-	v1, v1Weights := ofX(chapter.NewSelfAttentionV1, c1), weighing(chapter.NewSelfAttentionV1, c1)
+	c1 := chapter.SelfV1(5, 7)
+	v1, v1Weights := ofX(layers.NewAttention, c1), weighing(layers.NewAttention, c1)
 	c2 := chapter.SelfV2(5, 7)
 	v2 := ofX(layers.NewAttention, c2)
 	c2.QKVBias = true

@@ -89,7 +89,7 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 		{text: `"num_heads": 2, "context_length": 2147483648`, want: "context_length: got 2147483648, "},
 		{text: `"num_heads": 2, "out_bias": "yes"`, want: `out_bias: got "yes", `},
 		{text: `"num_heads": 2, "average_weights": 1`, want: `average_weights: got 1, `},
-		{text: `"num_heads": 2, "layout": "bert"`, want: `layout: got "bert", want one of book, torch, gpt2, llama, per_head`},
+		{text: `"num_heads": 2, "layout": "bert"`, want: `layout: got "bert", want one of book, torch, gpt2, llama, per_head, raw`},
 		{text: `"num_heads": 2, "layout": null`, want: `layout: got null, `},
 		{text: `"num_heads": 2, "layout": ""`, want: `layout: got "", want another value or no such field`},
 		{text: `"num_heads": 2, "layout": "gpt2", "v_dim": 5`, want: `layout: got "gpt2" with k_dim=6 and v_dim=5, want both as d_in=6, `},
