@@ -61,9 +61,6 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return done(&m, l)
 }
 
-// Params returns the set of parameters that the layer was made in.
-func (l *Attention) Params() *Params { return l.scope.params }
-
 // NewCache makes a cache for the layer; its widths and type are set here.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	if l.heads != nil {

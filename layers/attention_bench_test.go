@@ -22,12 +22,9 @@ func BenchmarkMultiHeadAttention(b *testing.B) {
 		{32, 32, 64, 4}, {1, 256, 768, 12}, {2, 1024, 768, 12}, {1, 4096, 768, 12},
 	} {
 		name := fmt.Sprintf("B%d T%d E%d H%d ", s.batch, s.tokens, s.width, s.heads)
-		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
-			b.Run(name+mode.String(), func(b *testing.B) {
-				c := chapter.MultiHead(s.width, s.width, s.heads)
-				benchmarkLayer(b, c, mode, s.batch, s.tokens, s.width)
-			})
-		}
+		c := chapter.MultiHead(s.width, s.width, s.heads)
+		b.Run(name+"eval", func(b *testing.B) { benchmarkLayer(b, c, layers.Eval, s.batch, s.tokens, s.width) })
+		b.Run(name+"train", func(b *testing.B) { benchmarkLayer(b, c, layers.Train, s.batch, s.tokens, s.width) })
 	}
 }
 

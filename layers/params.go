@@ -145,9 +145,6 @@ type Scope struct {
 // Sub returns the scope called name within this one; an empty name is the scope itself.
 func (s Scope) Sub(name string) Scope { return Scope{params: s.params, path: s.join(name)} }
 
-// Path returns the path of the scope.
-func (s Scope) Path() string { return s.path }
-
 // Params returns the set that the scope belongs to.
 func (s Scope) Params() *Params { return s.params }
 
