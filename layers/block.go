@@ -41,18 +41,10 @@ func (c BlockConfig) validate() error {
 
 // resolved returns c with zeros replaced by the attention's settings.
 func (c BlockConfig) resolved() BlockConfig {
-	if c.Attention.Layout == "" {
-		c.Attention.Layout = Book
-	}
-	if c.MLP.EmbedDim == 0 {
-		c.MLP.EmbedDim = c.Attention.EmbedDim
-	}
-	if c.MLP.Layout == "" {
-		c.MLP.Layout = c.Attention.Layout
-	}
-	if c.Norm.EmbedDim == 0 {
-		c.Norm.EmbedDim = c.Attention.EmbedDim
-	}
+	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
+	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
+	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)
+	c.Norm.EmbedDim = cmp.Or(c.Norm.EmbedDim, c.Attention.EmbedDim)
 	return c
 }
 

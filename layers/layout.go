@@ -1,6 +1,10 @@
 package layers
 
-import "attention/internal/config"
+import (
+	"cmp"
+
+	"attention/internal/config"
+)
 
 // Layout is a way to name, shape and draw the parameters of a layer.
 type Layout string
@@ -106,10 +110,7 @@ func (l Layout) names() layout {
 // validate refuses what is none of the layouts, nor empty, which stands for Book, in the field
 // Layout of config c.
 func (l Layout) validate(c any) error {
-	if l == "" {
-		return nil
-	}
-	return config.OneOf(c, "Layout", l, allLayouts...)
+	return config.OneOf(c, "Layout", cmp.Or(l, Book), allLayouts...)
 }
 
 // weightShape returns the shape of the weight of a linear map.

@@ -39,33 +39,21 @@ func (c MLPConfig) Validate() error { return inLayer("MLP", c.validate()) }
 
 func (c MLPConfig) validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "DimFeedforward", "OutStd"),
-		config.Probability(c, "Dropout", "HiddenDropout"), c.Layout.validate(c))
+		config.Probability(c, "Dropout", "HiddenDropout"), c.Layout.validate(c),
+		config.AtMost(c, maxElements, "EmbedDim")) // before the default of DimFeedforward is computed from it
 	if err != nil {
 		return err
 	}
-	if c.EmbedDim > maxElements { // before the default of DimFeedforward is computed from it
-		return config.Errorf(c, "EmbedDim", "got %d, want at most %d", c.EmbedDim, maxElements)
-	}
-	if err := tablesFit(c, "EmbedDim", c.EmbedDim, table{"DimFeedforward", c.resolved().DimFeedforward}); err != nil {
-		return err
-	}
-	if c.Activation == "" {
-		return nil
-	}
-	return config.OneOf(c, "Activation", c.Activation, GELU, GELUTanh, ReLU, SiLU, SwiGLU)
+	r := c.resolved()
+	return cmp.Or(tablesFit(c, "EmbedDim", c.EmbedDim, table{"DimFeedforward", r.DimFeedforward}),
+		config.OneOf(c, "Activation", r.Activation, GELU, GELUTanh, ReLU, SiLU, SwiGLU))
 }
 
 // resolved returns c with zeros replaced by their defaults.
 func (c MLPConfig) resolved() MLPConfig {
-	if c.DimFeedforward == 0 {
-		c.DimFeedforward = 4 * c.EmbedDim
-	}
-	if c.Activation == "" {
-		c.Activation = GELU
-	}
-	if c.Layout == "" {
-		c.Layout = Book
-	}
+	c.DimFeedforward = cmp.Or(c.DimFeedforward, 4*c.EmbedDim)
+	c.Activation = cmp.Or(c.Activation, GELU)
+	c.Layout = cmp.Or(c.Layout, Book)
 	return c
 }
 
