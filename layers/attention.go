@@ -16,13 +16,13 @@ type Attention struct {
 	config AttentionConfig // resolved
 	layout layout
 
-	weights, biases      [3]Param // of the projections of queries, keys and values, or
-	packed, packedBias   Param    // of all three, or
-	heads                []*Attention
-	out, outBias         Param
-	keyRow, valueRow     Param // after the others
-	queryGain, keyGain   Param
-	sinks, gate, buckets Param
+	qkvWeights, qkvBiases    [3]Param // of the projections of queries, keys and values, or
+	packedWeight, packedBias Param    // of all three, or
+	heads                    []*Attention
+	out, outBias             Param
+	keyRow, valueRow         Param // after the others
+	queryGain, keyGain       Param
+	sinks, gate, buckets     Param
 }
 
 // NewAttention makes the parameters of the layout and, after them unless the config
