@@ -52,31 +52,31 @@ func mlps() []Case {
 }
 
 func blocks() []Case {
-	block := func(change func(c *layers.BlockConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.BlockConfig{
-			Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2,
-				Mask: mask.Causal{}},
-			MLP:  layers.MLPConfig{DimFeedforward: 5, Bias: true},
-			Norm: layers.NormConfig{Bias: true},
-		}
-		change(&c)
+	pre := layers.BlockConfig{
+		Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2,
+			Mask: mask.Causal{}},
+		MLP:  layers.MLPConfig{DimFeedforward: 5, Bias: true},
+		Norm: layers.NormConfig{Bias: true},
+	}
+	post, dropout := pre, pre
+	post.PostNorm, post.Attention.Layout = true, layers.Torch
+	dropout.Attention.OutDropout, dropout.MLP.Dropout = 0.25, 0.5
+	llama := layers.BlockConfig{
+		Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
+			RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}},
+		MLP:  layers.MLPConfig{DimFeedforward: 5, Activation: layers.SwiGLU},
+		Norm: layers.NormConfig{Kind: layers.RMSNorm},
+	}
+	block := func(c layers.BlockConfig) func(layers.Scope) (Forward, error) {
 		return made(layers.NewBlock, c, func(l *layers.Block, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return l.Forward(b, layers.AttentionInput{Query: in[0]})
 		})
 	}
 	return []Case{
-		{Layer: "Block", About: "pre-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(*layers.BlockConfig) {})},
-		{Layer: "Block", About: "post-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
-			c.PostNorm, c.Attention.Layout = true, layers.Torch
-		})},
-		{Layer: "Block", About: "dropout", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
-			c.Attention.OutDropout, c.MLP.Dropout = 0.25, 0.5
-		})},
-		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
-			c.Attention = layers.AttentionConfig{EmbedDim: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
-				RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}}
-			c.MLP, c.Norm = layers.MLPConfig{DimFeedforward: 5, Activation: layers.SwiGLU}, layers.NormConfig{Kind: layers.RMSNorm}
-		})},
+		{Layer: "Block", About: "pre-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(pre)},
+		{Layer: "Block", About: "post-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(post)},
+		{Layer: "Block", About: "dropout", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(dropout)},
+		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(llama)},
 	}
 }
 
