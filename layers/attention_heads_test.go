@@ -138,3 +138,39 @@ func uses(t *testing.T, p *layers.Params, l chapter.Layer, op string) bool {
 		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
 	})
 }
+
+// Grouped attention is attention with each key/value head as often as its query heads
+// want it.
+func TestGroupedHeadsAreSharedHeads(t *testing.T) {
+	for _, kv := range []int{1, 2, 3} {
+		p, grouped := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, NumKVHeads: kv, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		state, err := grouped.State(layers.Llama)
+		require.NoError(t, err)
+		for name, width := range map[string]int{"k_proj": 4, "v_proj": 3} {
+			for _, of := range []string{".weight", ".bias"} {
+				state[name+of] = repeatBlocks(state[name+of], width, 6/kv)
+			}
+		}
+		q, all := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		require.NoError(t, all.SetState(layers.Llama, state))
+		x := numbers(tensor.Float64, 2, 7, 5)
+		want, wantWeights := attended(t, q, all, selfCall(t, x))
+		got, weights := attended(t, p, grouped, selfCall(t, x))
+		require.InDeltaSlice(t, want, got, 1e-14)
+		require.InDeltaSlice(t, wantWeights, weights, 1e-14)
+	}
+}
+
+// repeatBlocks repeats each block of n rows, n = rows.
+func repeatBlocks(v *tensor.Dense, rows, times int) *tensor.Dense {
+	shape := slices.Clone(v.Shape())
+	size := rows * v.Shape().TotalSize() / shape[0]
+	var repeated []float64
+	for block := range slices.Chunk(v.Data().([]float64), size) {
+		for range times {
+			repeated = append(repeated, block...)
+		}
+	}
+	shape[0] *= times
+	return golden.Dense(tensor.Float64, repeated, shape...)
+}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -110,4 +112,53 @@ func TestShapesOfAttention(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	_, err := l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 13, 5))})
 	require.EqualError(t, err, "layers: Attention: query: got float64, want float32 as the parameters")
+}
+
+// attended runs a layer by both forms, which must agree, and returns the output and
+// the weights.
+func attended(t *testing.T, p *layers.Params, l *layers.Attention, call func(b *layers.Build) layers.AttentionInput) (out, weights []float64) {
+	t.Helper()
+	b := layers.NewBuild(p, layers.Eval)
+	o, err := l.Attend(b, call(b))
+	require.NoError(t, err)
+	fused := values(t, o)[0]
+	b = layers.NewBuild(p, layers.Eval)
+	o, w, err := attendObserved(b, l, call(b))
+	require.NoError(t, err)
+	both := values(t, o, w)
+	require.InDeltaSlice(t, both[0], fused, 1e-13)
+	return both[0], both[1]
+}
+
+// selfCall calls an Attention with x alone, crossCall with keys too.
+func selfCall(t *testing.T, x *tensor.Dense) func(b *layers.Build) layers.AttentionInput {
+	return func(b *layers.Build) layers.AttentionInput {
+		return layers.AttentionInput{Query: input(t, b, "x", x)}
+	}
+}
+
+func crossCall(t *testing.T, x, key *tensor.Dense) func(b *layers.Build) layers.AttentionInput {
+	return func(b *layers.Build) layers.AttentionInput {
+		return layers.AttentionInput{Query: input(t, b, "x", x), Key: input(t, b, "key", key)}
+	}
+}
+
+// One key takes all the weight, whatever the scores: the output is that of the values
+// alone.
+func TestAttentionToOneKey(t *testing.T) {
+	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
+		c.QKVBias, c.OutBias, c.RoPE, c.Softcap, c.QKNorm = true, true, &graph.RoPEConfig{}, 2, layers.RMSNorm
+		c.ALiBi, c.RelativeBias, c.Align = true, &layers.RelativeBiasConfig{}, mask.UpperLeft
+	}))
+	key := numbers(tensor.Float64, 2, 1, 5)
+	one, weights := attended(t, p, l, selfCall(t, key))
+	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, weights)
+	out, weights := attended(t, p, l, crossCall(t, numbers(tensor.Float64, 2, 7, 5), key))
+	require.Len(t, weights, 2*3*7)
+	for i, w := range weights {
+		require.Equal(t, 1.0, w)
+		if i < 2*7 {
+			require.InDeltaSlice(t, one[i/7*5:][:5], out[i*5:][:5], 1e-14)
+		}
+	}
 }

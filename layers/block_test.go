@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -161,5 +162,26 @@ func TestBlockInputsAreRefused(t *testing.T) {
 	for _, in := range []layers.AttentionInput{{Query: good, Key: good}, {Query: good, Value: good}} {
 		_, err = pre.Forward(b, in)
 		require.ErrorContains(t, err, "layers: pre: Block: key: got another sequence than the query, want nil")
+	}
+}
+
+// Blocks of layout Torch made from seed 123 begin with the values of PyTorch's layers, to
+// the bit.
+func TestInitialValuesOfBlocksArePyTorchs(t *testing.T) {
+	file := golden.Load(t, "torch/gpt.safetensors")
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		c := torchBlock()
+		c.Attention.EmbedDim, c.MLP.DimFeedforward = 6, 5
+		_, err := layers.NewBlock(params.Scope("encoder"), c)
+		require.NoError(t, err)
+		_, err = layers.NewDecoderBlock(params.Scope("decoder"), layers.DecoderBlockConfig{Block: c})
+		require.NoError(t, err)
+		prefix := "init." + p.label + "."
+		require.ElementsMatch(t, torchCase{file: file, prefix: prefix}.entries(""), names(params))
+		for name, v := range params.All() {
+			require.Equal(t, file.Shape(prefix+name), []int(v.Shape()), name)
+			golden.Close(t, name, file.Float64(prefix+name), golden.Floats(t, v), 0, 0)
+		}
 	}
 }

@@ -73,7 +73,8 @@ func ofPreset(layer string, plain layers.AttentionConfig, more ...setting) []Cas
 		batch.About, batch.Inputs = "(B, T, In)"+s.about, x(2, 3, plain.EmbedDim)
 		cases = append(cases, one, batch, batch.observed())
 	}
-	return append(cases, Case{Layer: layer, About: "T=1", New: ofX(layers.NewAttention, bias), Inputs: x(2, 1, plain.EmbedDim)})
+	single := Case{Layer: layer, About: "T=1", New: ofX(layers.NewAttention, bias), Inputs: x(2, 1, plain.EmbedDim)}
+	return append(cases, single)
 }
 
 func wrappers() []Case {

@@ -1,11 +1,9 @@
 package layers_test
 
 import (
-	"strings"
 	"testing"
 
 	"attention/graph"
-	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -82,61 +80,6 @@ func model(context int) func(s layers.Scope) (forward, error) {
 	}
 }
 
-// torchTypes: the numbers are of size 1 to 100 and sums of at most some hundred
-// products, so float64 is off by 1e-13 and float32 by 1e-6 when both compute the same
-// formula, and by much more than 1e-10 and 1e-5 when they do not.
-var torchTypes = []struct {
-	label string
-	dt    tensor.Dtype
-	tol   float64
-}{{"f64", tensor.Float64, 1e-10}, {"f32", tensor.Float32, 1e-5}}
-
-// Context vectors, attention weights, and the gradients of the input and of every
-// parameter, as PyTorch has them.
-func TestLayersEqualPyTorch(t *testing.T) {
-	seen := map[string]bool{}
-	for _, entry := range golden.Load(t, "torch/layers.safetensors").Names() {
-		if name, isCase := strings.CutSuffix(entry, ".f64.out"); isCase {
-			seen[name] = true
-		}
-	}
-	require.Len(t, seen, len(torchCases))
-	for name, make := range torchCases {
-		require.True(t, seen[name], name)
-		for _, p := range torchTypes {
-			t.Run(name+"/"+p.label, func(t *testing.T) {
-				c := torchCase{golden.Load(t, "torch/layers.safetensors"), name + "." + p.label + ".", p.dt, p.tol}
-				for _, withWeights := range []bool{true, false} {
-					c.test(t, make, withWeights)
-				}
-			})
-		}
-	}
-}
-
-// torchCase is one case in one type.
-type torchCase struct {
-	file   *golden.File
-	prefix string
-	dt     tensor.Dtype
-	tol    float64
-}
-
-// entries are the names after prefix and what, in order.
-func (c torchCase) entries(what string) []string {
-	var list []string
-	for _, name := range c.file.Names() {
-		if rest, ok := strings.CutPrefix(name, c.prefix+what); ok {
-			list = append(list, rest)
-		}
-	}
-	return list
-}
-
-func (c torchCase) load(entry string) *tensor.Dense {
-	return golden.Dense(c.dt, c.file.Float64(c.prefix+entry), c.file.Shape(c.prefix+entry)...)
-}
-
 // inputs makes the inputs x and key, or the ids that x is for a model.
 func (c torchCase) inputs(t *testing.T, b *layers.Build) (in G.Nodes) {
 	for _, name := range []string{"x", "key"} {
@@ -193,10 +136,4 @@ func (c torchCase) test(t *testing.T, make func(s layers.Scope) (forward, error)
 		}
 		c.near(t, entry, n, got[1+i])
 	}
-}
-
-// near compares values of node n with an entry.
-func (c torchCase) near(t *testing.T, entry string, n *G.Node, got []float64) {
-	require.Equal(t, c.file.Shape(c.prefix+entry), []int(n.Shape()), entry)
-	golden.Close(t, entry, c.file.Float64(c.prefix+entry), got, c.tol, c.tol)
 }
