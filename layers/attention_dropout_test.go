@@ -22,7 +22,11 @@ func dropping(t *testing.T, p *layers.Params, weights, context float64) map[stri
 	for _, c := range []struct {
 		name   string
 		config layers.AttentionConfig
-	}{{"causal", chapter.Causal(3, 4)}, {"wrapper", chapter.MultiHeadWrapper(3, 4, 2)}, {"mha", chapter.MultiHead(3, 4, 2)}} {
+	}{
+		{name: "causal", config: chapter.Causal(3, 4)},
+		{name: "wrapper", config: chapter.MultiHeadWrapper(3, 4, 2)},
+		{name: "mha", config: chapter.MultiHead(3, 4, 2)},
+	} {
 		c.config.Dropout, c.config.ContextDropout = weights, context
 		l, err := newSelf(p.Scope(c.name), c.config)
 		require.NoError(t, err)
@@ -35,7 +39,8 @@ func dropping(t *testing.T, p *layers.Params, weights, context float64) map[stri
 }
 
 // train runs a layer in a Train graph with a key, by Forward alone and observed.
-func train(t *testing.T, p *layers.Params, l chapter.Layer, x *tensor.Dense, key int64) (fused, out, weights []float64) {
+func train(t *testing.T, p *layers.Params, l chapter.Layer, x *tensor.Dense, key int64,
+) (fused, out, weights []float64) {
 	t.Helper()
 	run := func(withWeights bool) [][]float64 {
 		b := layers.NewBuild(p, layers.Train)
@@ -162,7 +167,11 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 		mode  layers.Mode
 		p     float64
 		drops bool
-	}{{layers.Eval, 0.5, false}, {layers.Train, 0, false}, {layers.Train, 0.5, true}} {
+	}{
+		{mode: layers.Eval, p: 0.5, drops: false},
+		{mode: layers.Train, p: 0, drops: false},
+		{mode: layers.Train, p: 0.5, drops: true},
+	} {
 		q := layers.NewParams(tensor.Float64, 1)
 		for name, l := range dropping(t, q, c.p, c.p) {
 			b := layers.NewBuild(q, c.mode)
@@ -192,7 +201,13 @@ func TestDropoutsOfAttention(t *testing.T) {
 	for _, c := range []struct {
 		weights, context, out float64
 		want                  int
-	}{{0, 0, 0, 0}, {0.5, 0, 0, 1}, {0, 0.5, 0, 1}, {0, 0, 0.5, 1}, {0.5, 0.25, 0.125, 3}} {
+	}{
+		{want: 0},
+		{weights: 0.5, want: 1},
+		{context: 0.5, want: 1},
+		{out: 0.5, want: 1},
+		{weights: 0.5, context: 0.25, out: 0.125, want: 3},
+	} {
 		p, l := newAttention(t, tensor.Float64, but(plainAttention, func(config *layers.AttentionConfig) {
 			config.Dropout, config.ContextDropout, config.OutDropout = c.weights, c.context, c.out
 		}))

@@ -55,7 +55,13 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 	for _, c := range []struct {
 		heads, width int
 		bias         bool
-	}{{2, 5, false}, {3, 2, true}, {1, 4, true}, {5, 1, false}, {1, 1, true}} {
+	}{
+		{heads: 2, width: 5, bias: false},
+		{heads: 3, width: 2, bias: true},
+		{heads: 1, width: 4, bias: true},
+		{heads: 5, width: 1, bias: false},
+		{heads: 1, width: 1, bias: true},
+	} {
 		for _, renormalize := range []bool{false, true} {
 			p := layers.NewParams(tensor.Float64, 1)
 			apart, together := chapter.MultiHeadWrapper(in, c.width, c.heads), chapter.MultiHead(in, c.heads*c.width, c.heads)
@@ -105,7 +111,9 @@ func TestAWrapperOfOneHead(t *testing.T) {
 func TestBothMasksOfALayerAgree(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	x := numbers(tensor.Float64, 2, 7, 3)
-	for name, c := range map[string]layers.AttentionConfig{"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2)} {
+	for name, c := range map[string]layers.AttentionConfig{
+		"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
+	} {
 		hidden, err := newSelf(p.Scope(name), c)
 		require.NoError(t, err)
 		q := layers.NewParams(tensor.Float64, 2)
@@ -143,7 +151,8 @@ func uses(t *testing.T, p *layers.Params, l chapter.Layer, op string) bool {
 // want it.
 func TestGroupedHeadsAreSharedHeads(t *testing.T) {
 	for _, kv := range []int{1, 2, 3} {
-		p, grouped := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, NumKVHeads: kv, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		p, grouped := newAttention(t, tensor.Float64,
+			layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, NumKVHeads: kv, HeadDim: 4, ValueDim: 3, QKVBias: true})
 		state, err := grouped.State(layers.Llama)
 		require.NoError(t, err)
 		for name, width := range map[string]int{"k_proj": 4, "v_proj": 3} {
@@ -151,7 +160,8 @@ func TestGroupedHeadsAreSharedHeads(t *testing.T) {
 				state[name+of] = repeatBlocks(state[name+of], width, 6/kv)
 			}
 		}
-		q, all := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		q, all := newAttention(t, tensor.Float64,
+			layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, ValueDim: 3, QKVBias: true})
 		require.NoError(t, all.SetState(layers.Llama, state))
 		x := numbers(tensor.Float64, 2, 7, 5)
 		want, wantWeights := attended(t, q, all, selfCall(t, x))

@@ -58,14 +58,17 @@ func allZero(x []float64) bool {
 
 // queryGradients are those of the query by either form, of a sum of all outputs with
 // different weights.
-func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention, call func(b *layers.Build) layers.AttentionInput) (fused, composed []float64) {
+func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
+	call func(b *layers.Build) layers.AttentionInput,
+) (fused, composed []float64) {
 	t.Helper()
 	gradient := func(forward func(b *layers.Build, in layers.AttentionInput) (*G.Node, error)) []float64 {
 		b := layers.NewBuild(p, layers.Eval)
 		in := call(b)
 		out, err := forward(b, in)
 		require.NoError(t, err)
-		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", numbers(tensor.Float64, out.Shape()...))}, G.Nodes{in.Query})
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", numbers(tensor.Float64, out.Shape()...))},
+			G.Nodes{in.Query})
 		require.NoError(t, err)
 		return values(t, grads[0])[0]
 	}
@@ -77,7 +80,8 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention, call fu
 
 // The config's mask and the call's hide together.
 func TestMasksOfTheConfigAndTheCallAreJoined(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
+	p, l := newAttention(t, tensor.Float64, but(plainAttention,
+		func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
 	open, err := layers.NewAttention(p.Scope("open"), plainAttention)
 	require.NoError(t, err)
 	state, err := l.State(layers.Book)

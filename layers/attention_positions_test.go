@@ -17,13 +17,15 @@ func TestPositionsOfRoPE(t *testing.T) {
 	p, lowerRight := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
 		c.RoPE, c.Align = &graph.RoPEConfig{}, mask.LowerRight
 	}))
-	square, err := layers.NewAttention(p.Scope("square"), but(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }))
+	square, err := layers.NewAttention(p.Scope("square"),
+		but(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }))
 	require.NoError(t, err)
 	state, err := lowerRight.State(layers.Book)
 	require.NoError(t, err)
 	require.NoError(t, square.SetState(layers.Book, state))
 	x, key := numbers(tensor.Float64, 2, 3, 5), numbers(tensor.Float64, 2, 7, 5)
-	at := func(call func(*layers.Build) layers.AttentionInput, positions, keyPositions any) func(b *layers.Build) layers.AttentionInput {
+	at := func(call func(*layers.Build) layers.AttentionInput, positions, keyPositions any,
+	) func(b *layers.Build) layers.AttentionInput {
 		return func(b *layers.Build) layers.AttentionInput {
 			in := call(b)
 			in.Positions = input(t, b, "positions", tensor.New(tensor.WithBacking(positions)))
@@ -68,7 +70,9 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 			}))
 			x, key := numbers(tensor.Float64, 7, 5), numbers(tensor.Float64, 3, 5)
 			needs := name != "none" && name != "extra"
-			for _, call := range []func(*layers.Build) layers.AttentionInput{crossCall(t, x, key), crossCall(t, key, x), selfCall(t, x)} {
+			for _, call := range []func(*layers.Build) layers.AttentionInput{
+				crossCall(t, x, key), crossCall(t, key, x), selfCall(t, x),
+			} {
 				b := layers.NewBuild(p, layers.Eval)
 				in := call(b)
 				_, err := l.Attend(b, in)
@@ -77,7 +81,8 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 				case needs && align == mask.Square && in.Key != nil:
 					require.ErrorContains(t, err, "layers: Attention: Align, for the positions of queries: got T=", name)
 				case needs && align == mask.LowerRight && in.Key != nil && T == 7:
-					require.EqualError(t, err, "layers: Attention: Align, for the positions of queries: got T=7 and S=3 with lower_right, want S ≥ T", name)
+					require.EqualError(t, err,
+						"layers: Attention: Align, for the positions of queries: got T=7 and S=3 with lower_right, want S ≥ T", name)
 				default:
 					require.NoError(t, err, "%s, %v", name, align)
 				}

@@ -14,26 +14,30 @@ import (
 
 // torchCases are the cases of testdata/torch/layers.py.
 var torchCases = map[string]func(s layers.Scope) (forward, error){
-	"simple":                        oneHead(chapter.Config{Layer: "simple"}),
-	"simple_batch":                  oneHead(chapter.Config{Layer: "simple"}),
-	"self_v1":                       oneHead(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 7}),
-	"self_v1_batch":                 oneHead(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 7}),
-	"self_v2":                       oneHead(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7}),
-	"self_v2_bias_batch":            oneHead(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7, QKVBias: true}),
-	"causal":                        oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3}),
-	"causal_batch":                  oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, ContextLength: 11}),
-	"causal_bias":                   oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, QKVBias: true}),
-	"causal_bias_batch":             squeezed(ofConfig(renormalized(chapter.Causal(5, 3), true))),
-	"multi_head_wrapper":            ofConfig(chapter.MultiHeadWrapper(5, 2, 3)),
-	"multi_head_wrapper_bias_batch": named(chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 5, OutDim: 2, NumHeads: 3, QKVBias: true}),
-	"multi_head":                    named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 2, ContextLength: 7}),
-	"multi_head_bias":               named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 2, QKVBias: true}),
-	"multi_head_batch":              ofConfig(renormalized(chapter.MultiHead(5, 6, 3), false)),
-	"multi_head_bias_batch":         named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 3, QKVBias: true}),
-	"multi_head_narrow":             ofConfig(chapter.MultiHead(2, 3, 3)),
-	"additive":                      squeezed(additive(3, 5, 11)),
-	"additive_batch":                squeezed(additive(3, 5, 11)),
-	"model":                         model(7),
+	"simple":             oneHead(chapter.Config{Layer: "simple"}),
+	"simple_batch":       oneHead(chapter.Config{Layer: "simple"}),
+	"self_v1":            oneHead(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 7}),
+	"self_v1_batch":      oneHead(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 7}),
+	"self_v2":            oneHead(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7}),
+	"self_v2_bias_batch": oneHead(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7, QKVBias: true}),
+	"causal":             oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3}),
+	"causal_batch":       oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, ContextLength: 11}),
+	"causal_bias":        oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, QKVBias: true}),
+	"causal_bias_batch":  squeezed(ofConfig(renormalized(chapter.Causal(5, 3), true))),
+	"multi_head_wrapper": ofConfig(chapter.MultiHeadWrapper(5, 2, 3)),
+	"multi_head_wrapper_bias_batch": named(chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 5, OutDim: 2, NumHeads: 3,
+		QKVBias: true}),
+	"multi_head": named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 2,
+		ContextLength: 7}),
+	"multi_head_bias": named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 2,
+		QKVBias: true}),
+	"multi_head_batch": ofConfig(renormalized(chapter.MultiHead(5, 6, 3), false)),
+	"multi_head_bias_batch": named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 3,
+		QKVBias: true}),
+	"multi_head_narrow": ofConfig(chapter.MultiHead(2, 3, 3)),
+	"additive":          squeezed(additive(3, 5, 11)),
+	"additive_batch":    squeezed(additive(3, 5, 11)),
+	"model":             model(7),
 }
 
 func renormalized(c layers.AttentionConfig, bias bool) layers.AttentionConfig {
@@ -68,7 +72,8 @@ func squeezed(construct func(s layers.Scope) (forward, error)) func(s layers.Sco
 
 func additive(query, key, attn int) func(s layers.Scope) (forward, error) {
 	return func(s layers.Scope) (forward, error) {
-		return cross(layers.NewAdditiveAttention(s, layers.AdditiveAttentionConfig{QueryDim: query, KeyDim: key, AttnDim: attn}))
+		return cross(layers.NewAdditiveAttention(s,
+			layers.AdditiveAttentionConfig{QueryDim: query, KeyDim: key, AttnDim: attn}))
 	}
 }
 
@@ -87,7 +92,8 @@ func (c torchCase) inputs(t *testing.T, b *layers.Build) (in G.Nodes) {
 		case len(c.entries(name)) == 0:
 		case len(c.entries("d"+name)) == 0:
 			v := c.file.Int64(c.prefix + name)
-			in = append(in, input(t, b, name, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+name)...), tensor.WithBacking(v))))
+			in = append(in, input(t, b, name, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+name)...),
+				tensor.WithBacking(v))))
 		default:
 			in = append(in, input(t, b, name, c.load(name)))
 		}

@@ -22,15 +22,18 @@ var plainAttention = layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4
 func TestParametersOfAnAttention(t *testing.T) {
 	all := layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true,
 		QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{}}
-	shared := "q_norm.weight (2) k_norm.weight (2) sinks (6) gate_proj.weight (12, 12) relative_attention_bias.weight (32, 6)"
+	shared := "q_norm.weight (2) k_norm.weight (2) sinks (6) gate_proj.weight (12, 12) " +
+		"relative_attention_bias.weight (32, 6)"
 	biases := "bias_k (1, 1, 4) bias_v (1, 1, 4) "
 	for layout, want := range map[layers.Layout]string{
-		"": "W_query.weight (12, 12) W_query.bias (12) W_key.weight (4, 12) W_key.bias (4) W_value.weight (4, 12) W_value.bias (4) " +
-			biases + "out_proj.weight (12, 12) out_proj.bias (12) " + shared,
-		layers.Torch: "out_proj.weight (12, 12) out_proj.bias (12) in_proj_weight (20, 12) in_proj_bias (20) " + biases + shared,
-		layers.GPT2:  "c_attn.weight (12, 20) c_attn.bias (20) " + biases + "c_proj.weight (12, 12) c_proj.bias (12) " + shared,
-		layers.Llama: "q_proj.weight (12, 12) q_proj.bias (12) k_proj.weight (4, 12) k_proj.bias (4) v_proj.weight (4, 12) v_proj.bias (4) " +
-			biases + "o_proj.weight (12, 12) o_proj.bias (12) " + shared,
+		"": "W_query.weight (12, 12) W_query.bias (12) W_key.weight (4, 12) W_key.bias (4) " +
+			"W_value.weight (4, 12) W_value.bias (4) " + biases + "out_proj.weight (12, 12) out_proj.bias (12) " + shared,
+		layers.Torch: "out_proj.weight (12, 12) out_proj.bias (12) in_proj_weight (20, 12) in_proj_bias (20) " +
+			biases + shared,
+		layers.GPT2: "c_attn.weight (12, 20) c_attn.bias (20) " + biases +
+			"c_proj.weight (12, 12) c_proj.bias (12) " + shared,
+		layers.Llama: "q_proj.weight (12, 12) q_proj.bias (12) k_proj.weight (4, 12) k_proj.bias (4) " +
+			"v_proj.weight (4, 12) v_proj.bias (4) " + biases + "o_proj.weight (12, 12) o_proj.bias (12) " + shared,
 	} {
 		c := all
 		c.Layout = layout
@@ -67,7 +70,8 @@ func newAttention(t testing.TB, dt tensor.Dtype, c layers.AttentionConfig) (*lay
 // The shapes that an Attention takes and returns, and its errors for others. Queries are
 // 5, keys 7 and values 2 wide, of which 11 come out.
 func TestShapesOfAttention(t *testing.T) {
-	wide := layers.AttentionConfig{EmbedDim: 5, KDim: 7, VDim: 2, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
+	wide := layers.AttentionConfig{EmbedDim: 5, KDim: 7, VDim: 2, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4,
+		ValueDim: 3}
 	same := layers.AttentionConfig{EmbedDim: 5, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
 	extra := but(same, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
 	for _, c := range []struct {
@@ -76,22 +80,29 @@ func TestShapesOfAttention(t *testing.T) {
 		out, weights      string
 		says              string
 	}{
-		{wide, []int{13, 5}, []int{17, 7}, []int{17, 2}, "(13, 11)", "(6, 13, 17)", ""},
-		{wide, []int{2, 13, 5}, []int{2, 17, 7}, []int{2, 17, 2}, "(2, 13, 11)", "(2, 6, 13, 17)", ""},
-		{wide, []int{2, 1, 5}, []int{2, 1, 7}, []int{2, 1, 2}, "(2, 1, 11)", "(2, 6, 1, 1)", ""},
-		{same, []int{13, 5}, nil, nil, "(13, 11)", "(6, 13, 13)", ""},
-		{same, []int{2, 13, 5}, nil, nil, "(2, 13, 11)", "(2, 6, 13, 13)", ""},
-		{same, []int{2, 13, 5}, []int{2, 17, 5}, nil, "(2, 13, 11)", "(2, 6, 13, 17)", ""},
-		{same, []int{2, 13, 5}, nil, []int{2, 13, 5}, "(2, 13, 11)", "(2, 6, 13, 13)", ""},
-		{extra, []int{2, 13, 5}, []int{2, 17, 5}, nil, "(2, 13, 11)", "(2, 6, 13, 19)", ""},
-		{wide, nil, []int{17, 7}, []int{17, 2}, "", "", "query: got nil, want a node"},
-		{wide, []int{13, 7}, []int{17, 7}, []int{17, 2}, "", "", "query: shape (13, 7), want ([B,] T, 5)"},
-		{wide, []int{13, 5}, nil, []int{17, 2}, "", "", "key: shape (13, 5), want ([B,] S, 7)"},
-		{wide, []int{13, 5}, []int{17, 7}, nil, "", "", "value: shape (17, 7), want ([B,] S, 2)"},
-		{wide, []int{13, 5}, []int{17, 7}, []int{13, 2}, "", "", "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
-		{wide, []int{2, 13, 5}, []int{3, 17, 7}, []int{3, 17, 2}, "", "", "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
-		{wide, []int{13, 5}, []int{1, 17, 7}, []int{1, 17, 2}, "", "", "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
-		{wide, []int{2, 3, 13, 5}, []int{17, 7}, []int{17, 2}, "", "", "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
+		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{17, 2}, out: "(13, 11)", weights: "(6, 13, 17)"},
+		{config: wide, query: []int{2, 13, 5}, key: []int{2, 17, 7}, value: []int{2, 17, 2}, out: "(2, 13, 11)",
+			weights: "(2, 6, 13, 17)"},
+		{config: wide, query: []int{2, 1, 5}, key: []int{2, 1, 7}, value: []int{2, 1, 2}, out: "(2, 1, 11)",
+			weights: "(2, 6, 1, 1)"},
+		{config: same, query: []int{13, 5}, out: "(13, 11)", weights: "(6, 13, 13)"},
+		{config: same, query: []int{2, 13, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 13)"},
+		{config: same, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 17)"},
+		{config: same, query: []int{2, 13, 5}, value: []int{2, 13, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 13)"},
+		{config: extra, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 19)"},
+		{config: wide, key: []int{17, 7}, value: []int{17, 2}, says: "query: got nil, want a node"},
+		{config: wide, query: []int{13, 7}, key: []int{17, 7}, value: []int{17, 2},
+			says: "query: shape (13, 7), want ([B,] T, 5)"},
+		{config: wide, query: []int{13, 5}, value: []int{17, 2}, says: "key: shape (13, 5), want ([B,] S, 7)"},
+		{config: wide, query: []int{13, 5}, key: []int{17, 7}, says: "value: shape (17, 7), want ([B,] S, 2)"},
+		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{13, 2},
+			says: "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
+		{config: wide, query: []int{2, 13, 5}, key: []int{3, 17, 7}, value: []int{3, 17, 2},
+			says: "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
+		{config: wide, query: []int{13, 5}, key: []int{1, 17, 7}, value: []int{1, 17, 2},
+			says: "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
+		{config: wide, query: []int{2, 3, 13, 5}, key: []int{17, 7}, value: []int{17, 2},
+			says: "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
 	} {
 		p, l := newAttention(t, tensor.Float32, c.config)
 		b := layers.NewBuild(p, layers.Eval)
@@ -116,7 +127,9 @@ func TestShapesOfAttention(t *testing.T) {
 
 // attended runs a layer by both forms, which must agree, and returns the output and
 // the weights.
-func attended(t *testing.T, p *layers.Params, l *layers.Attention, call func(b *layers.Build) layers.AttentionInput) (out, weights []float64) {
+func attended(t *testing.T, p *layers.Params, l *layers.Attention,
+	call func(b *layers.Build) layers.AttentionInput,
+) (out, weights []float64) {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
 	o, err := l.Attend(b, call(b))

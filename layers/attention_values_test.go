@@ -88,7 +88,8 @@ func (c attentionCase) integers(t *testing.T, b *layers.Build, entry string) *G.
 	if !c.has(entry) {
 		return nil
 	}
-	return input(t, b, entry, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+entry)...), tensor.WithBacking(c.file.Int64(c.prefix+entry))))
+	return input(t, b, entry, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+entry)...),
+		tensor.WithBacking(c.file.Int64(c.prefix+entry))))
 }
 
 // input is what the case calls the layer with. With rules, masks are rules where

@@ -32,7 +32,8 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 			}},
 		{says: "graph: FusedAttention: mask: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Key, in.Positions = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5)), input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
+				in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))
+				in.Positions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
 				in.Mask = mask.Causal{}
 			}},
 		{says: "Align, for the positions of queries: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
@@ -60,17 +61,20 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 // No sequence is longer than the config allows.
 func TestContextLengthOfAttention(t *testing.T) {
 	p, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.ContextLength = 7 }))
-	for says, in := range map[string][][]int{
-		"": {{7, 5}, {2, 5}},
-		"layers: Attention: query: shape (8, 5), want ([B,] T <= 7, 5)": {{8, 5}, nil},
-		"layers: Attention: key: shape (8, 5), want ([B,] S <= 7, 5)":   {{2, 5}, {8, 5}},
+	for _, c := range []struct {
+		query, key []int
+		says       string
+	}{
+		{query: []int{7, 5}, key: []int{2, 5}},
+		{query: []int{8, 5}, says: "layers: Attention: query: shape (8, 5), want ([B,] T <= 7, 5)"},
+		{query: []int{2, 5}, key: []int{8, 5}, says: "layers: Attention: key: shape (8, 5), want ([B,] S <= 7, 5)"},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
-		_, err := l.Attend(b, inputs(t, b, in[0], in[1], nil))
-		if says == "" {
+		_, err := l.Attend(b, inputs(t, b, c.query, c.key, nil))
+		if c.says == "" {
 			require.NoError(t, err)
 		} else {
-			require.EqualError(t, err, says)
+			require.EqualError(t, err, c.says)
 		}
 	}
 }

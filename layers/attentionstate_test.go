@@ -14,8 +14,9 @@ import (
 )
 
 // full has every parameter there is, in sizes that differ.
-var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3, QKVBias: true, OutBias: true,
-	AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
+var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3,
+	QKVBias: true, OutBias: true, AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
+	RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
 
 // From every layout to every other and back: the same bits, in either type, and what is
 // set is a copy.
@@ -24,7 +25,8 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 	plain := but(full, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false })
 	half := but(full, func(c *layers.AttentionConfig) { c.OutBias = false })
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-		apart := layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true, OutBias: true, Gate: true}
+		apart := layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true,
+			OutBias: true, Gate: true}
 		context := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}
 		bare := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, ContextOnly: true}
 		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context, bare} {
@@ -73,7 +75,8 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 
 // Where each number lies, by hand: two heads of width 1 that share one key and value.
 func TestWhereWeightsLie(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
+	p, l := newAttention(t, tensor.Float64,
+		layers.AttentionConfig{EmbedDim: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
 	for name, v := range map[string]*tensor.Dense{
 		"W_query.weight":  golden.Dense(tensor.Float64, []float64{11, 12, 13, 14}, 2, 2),
 		"W_query.bias":    golden.Dense(tensor.Float64, []float64{15, 16}, 2),
@@ -116,37 +119,46 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 	}
 	before := good()
 	fortran := tensor.New(tensor.WithShape(6, 6), tensor.AsFortran(make([]float32, 36)))
-	for says, change := range map[string]func(state map[string]*tensor.Dense){
-		"missing in_proj_bias (18), out_proj.weight (6, 6)": func(state map[string]*tensor.Dense) {
-			delete(state, "out_proj.weight")
-			delete(state, "in_proj_bias")
-		},
-		"unknown bias_k float32 (1, 1, 6), q_proj_weight nil": func(state map[string]*tensor.Dense) {
-			state["q_proj_weight"] = nil
-			state["bias_k"] = numbers(tensor.Float32, 1, 1, 6)
-		},
-		"in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
-			"out_proj.weight is float32 (36), want float32 (6, 6)": func(state map[string]*tensor.Dense) {
-			state["out_proj.weight"] = numbers(tensor.Float32, 36)
-			state["in_proj_weight"] = numbers(tensor.Float64, 18, 6)
-			state["in_proj_bias"] = nil
-		},
-		"missing in_proj_bias (18); unknown In_proj_bias float32 (18); out_proj.weight is float32 (6, 6) in column-major order, want float32 (6, 6)": func(state map[string]*tensor.Dense) {
-			state["In_proj_bias"] = state["in_proj_bias"]
-			delete(state, "in_proj_bias")
-			state["out_proj.weight"] = fortran
-		},
+	for _, row := range []struct {
+		says   string
+		change func(state map[string]*tensor.Dense)
+	}{
+		{says: "missing in_proj_bias (18), out_proj.weight (6, 6)",
+			change: func(state map[string]*tensor.Dense) {
+				delete(state, "out_proj.weight")
+				delete(state, "in_proj_bias")
+			}},
+		{says: "unknown bias_k float32 (1, 1, 6), q_proj_weight nil",
+			change: func(state map[string]*tensor.Dense) {
+				state["q_proj_weight"] = nil
+				state["bias_k"] = numbers(tensor.Float32, 1, 1, 6)
+			}},
+		{says: "in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
+			"out_proj.weight is float32 (36), want float32 (6, 6)",
+			change: func(state map[string]*tensor.Dense) {
+				state["out_proj.weight"] = numbers(tensor.Float32, 36)
+				state["in_proj_weight"] = numbers(tensor.Float64, 18, 6)
+				state["in_proj_bias"] = nil
+			}},
+		{says: "missing in_proj_bias (18); unknown In_proj_bias float32 (18); " +
+			"out_proj.weight is float32 (6, 6) in column-major order, want float32 (6, 6)",
+			change: func(state map[string]*tensor.Dense) {
+				state["In_proj_bias"] = state["in_proj_bias"]
+				delete(state, "in_proj_bias")
+				state["out_proj.weight"] = fortran
+			}},
 	} {
 		state := good()
 		for _, v := range state {
 			v.Zero()
 		}
-		change(state)
-		require.EqualError(t, l.SetState(layers.Torch, state), `layers: Attention: state of layout "torch": `+says)
+		row.change(state)
+		require.EqualError(t, l.SetState(layers.Torch, state), `layers: Attention: state of layout "torch": `+row.says)
 		require.Equal(t, before, good(), "nothing was set")
 	}
-	require.EqualError(t, l.SetState("", nil), `layers: Attention: state of layout "book": missing W_key.bias (6), W_key.weight (6, 6), `+
-		`W_query.bias (6), W_query.weight (6, 6), W_value.bias (6), W_value.weight (6, 6), out_proj.bias (6), out_proj.weight (6, 6)`)
+	require.EqualError(t, l.SetState("", nil),
+		`layers: Attention: state of layout "book": missing W_key.bias (6), W_key.weight (6, 6), W_query.bias (6), `+
+			`W_query.weight (6, 6), W_value.bias (6), W_value.weight (6, 6), out_proj.bias (6), out_proj.weight (6, 6)`)
 	require.Equal(t, 8, p.Len())
 
 	// A layer without biases refuses a state with them, and the other way round.
@@ -213,10 +225,12 @@ func TestStatesOfTheChaptersLayers(t *testing.T) {
 		config layers.AttentionConfig
 		names  []string
 	}{
-		{"h.0", biased(chapter.MultiHead(5, 6, 3)), []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
-		{"causal", chapter.Causal(5, 6), []string{"in_proj_weight"}},
-		{"v2", biased(chapter.SelfV2(5, 7)), []string{"in_proj_bias", "in_proj_weight"}},
-		{"wrapper", biased(chapter.MultiHeadWrapper(5, 2, 3)), []string{"in_proj_bias", "in_proj_weight"}},
+		{path: "h.0", config: biased(chapter.MultiHead(5, 6, 3)),
+			names: []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
+		{path: "causal", config: chapter.Causal(5, 6), names: []string{"in_proj_weight"}},
+		{path: "v2", config: biased(chapter.SelfV2(5, 7)), names: []string{"in_proj_bias", "in_proj_weight"}},
+		{path: "wrapper", config: biased(chapter.MultiHeadWrapper(5, 2, 3)),
+			names: []string{"in_proj_bias", "in_proj_weight"}},
 	} {
 		layer, err := layers.NewAttention(p.Scope(c.path), c.config)
 		require.NoError(t, err)

@@ -63,7 +63,8 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			change: func(c *layers.AttentionConfig) { c.QKNorm = "layer" }},
 		{says: "RoPE.Dims: got 6, want an even number from 0 to D=4",
 			change: func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 6} }},
-		{says: "Align: got 7, want one of [square upper_left lower_right]", change: func(c *layers.AttentionConfig) { c.Align = 7 }},
+		{says: "Align: got 7, want one of [square upper_left lower_right]",
+			change: func(c *layers.AttentionConfig) { c.Align = 7 }},
 		{says: "Mask: got one that holds a node, want it in the input of a call",
 			change: func(c *layers.AttentionConfig) {
 				c.Mask = mask.And(mask.Causal{}, mask.KeyLengths{Lengths: new(G.Node)})

@@ -25,14 +25,17 @@ func requireDeclared[C, L any](t *testing.T, p *layers.Params, construct func(la
 // config counts.
 func TestBlockParameters(t *testing.T) {
 	for layout, want := range map[layers.Layout][]string{
-		"": {"ln_1.weight (6)", "ln_1.bias (6)", "attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)", "attn.W_value.weight (6, 6)",
-			"attn.out_proj.weight (6, 6)", "ln_2.weight (6)", "ln_2.bias (6)", "mlp.fc.weight (5, 6)", "mlp.proj.weight (6, 5)"},
-		layers.Torch: {"norm1.weight (6)", "norm1.bias (6)", "self_attn.out_proj.weight (6, 6)", "self_attn.in_proj_weight (18, 6)",
-			"norm2.weight (6)", "norm2.bias (6)", "linear1.weight (5, 6)", "linear2.weight (6, 5)"},
+		"": {"ln_1.weight (6)", "ln_1.bias (6)", "attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)",
+			"attn.W_value.weight (6, 6)", "attn.out_proj.weight (6, 6)",
+			"ln_2.weight (6)", "ln_2.bias (6)", "mlp.fc.weight (5, 6)", "mlp.proj.weight (6, 5)"},
+		layers.Torch: {"norm1.weight (6)", "norm1.bias (6)", "self_attn.out_proj.weight (6, 6)",
+			"self_attn.in_proj_weight (18, 6)", "norm2.weight (6)", "norm2.bias (6)", "linear1.weight (5, 6)",
+			"linear2.weight (6, 5)"},
 		layers.GPT2: {"ln_1.weight (6)", "ln_1.bias (6)", "attn.c_attn.weight (6, 18)", "attn.c_proj.weight (6, 6)",
 			"ln_2.weight (6)", "ln_2.bias (6)", "mlp.c_fc.weight (6, 5)", "mlp.c_proj.weight (5, 6)"},
-		layers.Llama: {"input_layernorm.weight (6)", "input_layernorm.bias (6)", "self_attn.q_proj.weight (6, 6)", "self_attn.k_proj.weight (6, 6)",
-			"self_attn.v_proj.weight (6, 6)", "self_attn.o_proj.weight (6, 6)", "post_attention_layernorm.weight (6)",
+		layers.Llama: {"input_layernorm.weight (6)", "input_layernorm.bias (6)", "self_attn.q_proj.weight (6, 6)",
+			"self_attn.k_proj.weight (6, 6)", "self_attn.v_proj.weight (6, 6)", "self_attn.o_proj.weight (6, 6)",
+			"post_attention_layernorm.weight (6)",
 			"post_attention_layernorm.bias (6)", "mlp.up_proj.weight (5, 6)", "mlp.down_proj.weight (6, 5)"},
 	} {
 		c := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout},
@@ -138,13 +141,17 @@ func TestBlockInputsAreRefused(t *testing.T) {
 
 	b := layers.NewBuild(p, layers.Eval)
 	good := input(t, b, "good", numbers(tensor.Float32, 2, 3, 12))
-	for says, x := range map[string]*G.Node{
-		"got nil, want a node":                        nil,
-		"shape (2, 3, 5), want ([B,] ":                input(t, b, "thin", numbers(tensor.Float32, 2, 3, 5)),
-		"shape (12), want ([B,] ":                     input(t, b, "row", numbers(tensor.Float32, 12)),
-		"got float64, want float32 as the parameters": input(t, b, "wide", numbers(tensor.Float64, 3, 12)),
-		"shape (2, 3, 1, 12), want ([B,] ":            input(t, b, "deep", numbers(tensor.Float32, 2, 3, 1, 12)),
+	for _, row := range []struct {
+		says string
+		x    *G.Node
+	}{
+		{says: "got nil, want a node"},
+		{says: "shape (2, 3, 5), want ([B,] ", x: input(t, b, "thin", numbers(tensor.Float32, 2, 3, 5))},
+		{says: "shape (12), want ([B,] ", x: input(t, b, "row", numbers(tensor.Float32, 12))},
+		{says: "got float64, want float32 as the parameters", x: input(t, b, "wide", numbers(tensor.Float64, 3, 12))},
+		{says: "shape (2, 3, 1, 12), want ([B,] ", x: input(t, b, "deep", numbers(tensor.Float32, 2, 3, 1, 12))},
 	} {
+		x := row.x
 		for _, forward := range []func() (*G.Node, error){
 			func() (*G.Node, error) { return norm.Forward(b, x) },
 			func() (*G.Node, error) { return mlp.Forward(b, x) },
@@ -154,7 +161,7 @@ func TestBlockInputsAreRefused(t *testing.T) {
 			func() (*G.Node, error) { return decoder.Forward(b, layers.DecoderInput{X: good, Memory: x}) },
 		} {
 			out, err := forward()
-			require.ErrorContains(t, err, says)
+			require.ErrorContains(t, err, row.says)
 			require.ErrorContains(t, err, "layers: ")
 			require.Nil(t, out)
 		}

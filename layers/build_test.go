@@ -83,11 +83,14 @@ func TestInputsOfABuild(t *testing.T) {
 		shape []int
 		says  string
 	}{
-		{"x", []int{2, 3}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
-		{"x", []int{7}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
-		{"a", []int{2, 3}, `layers: input "a": the name is taken, want one that no input and no parameter has`},
-		{"empty", []int{2, 0}, `layers: input "empty": shape (2, 0), want every axis at least 1`},
-		{"negative", []int{-2}, `layers: input "negative": shape (-2), want every axis at least 1`},
+		{name: "x", shape: []int{2, 3},
+			says: `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{name: "x", shape: []int{7},
+			says: `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{name: "a", shape: []int{2, 3},
+			says: `layers: input "a": the name is taken, want one that no input and no parameter has`},
+		{name: "empty", shape: []int{2, 0}, says: `layers: input "empty": shape (2, 0), want every axis at least 1`},
+		{name: "negative", shape: []int{-2}, says: `layers: input "negative": shape (-2), want every axis at least 1`},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
 		b.Node(a)
@@ -152,7 +155,8 @@ func TestABuildRefusesNil(t *testing.T) {
 // Graphs of any batch and length, for training or not, share the tensors.
 func TestGraphsShareParameters(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true, Dropout: 0.5})
+	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true,
+		Dropout: 0.5})
 	require.NoError(t, err)
 	var builds []*layers.Build
 	for i, shape := range [][]int{{5, 3}, {2, 7, 3}} {

@@ -132,12 +132,14 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 			return err
 		}},
 		{at: "attn", says: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
-			l := must(layers.NewAttention(c.s.Sub("attn"), layers.AttentionConfig{EmbedDim: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
+			l := must(layers.NewAttention(c.s.Sub("attn"),
+				layers.AttentionConfig{EmbedDim: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
 			_, err := l.Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
 		{at: "", says: "AdditiveAttention: key: got nil, want a node", err: func(c site) error {
-			_, err := must(layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{QueryDim: 12, KeyDim: 3, AttnDim: 2})).Forward(c.b, c.x(2, 3, 12), nil)
+			_, err := must(layers.NewAdditiveAttention(c.s,
+				layers.AdditiveAttentionConfig{QueryDim: 12, KeyDim: 3, AttnDim: 2})).Forward(c.b, c.x(2, 3, 12), nil)
 			return err
 		}},
 		{at: "attn", says: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
@@ -154,11 +156,13 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 		{at: "cross_attn", says: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", err: func(c site) error {
 			block := gptBlock()
 			block.Attention.Layout = layers.Book
-			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})).Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)})
+			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})).Forward(c.b,
+				layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)})
 			return err
 		}},
 		{at: "", says: "DecoderBlock: memory: got nil, want a node", err: func(c site) error {
-			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()})).Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12)})
+			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()})).Forward(c.b,
+				layers.DecoderInput{X: c.x(2, 3, 12)})
 			return err
 		}},
 		{at: "", says: "GPT: ids: shape (2, 13), want ([B,] T <= 11)", err: func(c site) error {
@@ -174,15 +178,17 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 			_, err := m.ForwardCached(c.b, c.ids(2, 3), c.x(1), must(m.NewCache(graph.KVCacheConfig{Batch: 2})))
 			return err
 		}},
-		{at: "transformer.wpe.weight", says: "got a parameter of another set, want one of the build's own Params", err: func(c site) error {
-			c.b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
-			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 3))
-			return err
-		}},
-		{at: "transformer.decoder.layers.0.multihead_attn", says: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", err: func(c site) error {
-			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Decode(c.b, c.ids(2, 3), c.x(2, 7, 5), nil)
-			return err
-		}},
+		{at: "transformer.wpe.weight", says: "got a parameter of another set, want one of the build's own Params",
+			err: func(c site) error {
+				c.b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
+				_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 3))
+				return err
+			}},
+		{at: "transformer.decoder.layers.0.multihead_attn", says: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)",
+			err: func(c site) error {
+				_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Decode(c.b, c.ids(2, 3), c.x(2, 7, 5), nil)
+				return err
+			}},
 		{at: "", says: "Seq2Seq: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
 			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Loss(c.b, c.ids(2, 7), c.ids(2, 3), nil, c.ids(2, 5))
 			return err

@@ -57,7 +57,8 @@ var gptCases = map[string]func(s layers.Scope) (module, error){
 
 // tinyGPT is the GPT of the cases.
 func tinyGPT() layers.GPTConfig {
-	return layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+	return layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
+		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 }
 
 func gpt(change func(c *layers.GPTConfig)) func(s layers.Scope) (module, error) {
@@ -76,17 +77,19 @@ func gpt(change func(c *layers.GPTConfig)) func(s layers.Scope) (module, error) 
 
 func gptBlock() layers.BlockConfig {
 	return layers.BlockConfig{
-		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Layout: layers.GPT2, QKVBias: true, OutBias: true, Mask: mask.Causal{}},
-		MLP:       layers.MLPConfig{DimFeedforward: 17, Bias: true},
-		Norm:      layers.NormConfig{Bias: true},
+		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Layout: layers.GPT2, QKVBias: true, OutBias: true,
+			Mask: mask.Causal{}},
+		MLP:  layers.MLPConfig{DimFeedforward: 17, Bias: true},
+		Norm: layers.NormConfig{Bias: true},
 	}
 }
 
 func llamaBlock() layers.BlockConfig {
 	return layers.BlockConfig{
-		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 2, Layout: layers.Llama, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}},
-		MLP:       layers.MLPConfig{DimFeedforward: 17, Activation: layers.SwiGLU},
-		Norm:      layers.NormConfig{Kind: layers.RMSNorm},
+		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 2, Layout: layers.Llama,
+			RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}},
+		MLP:  layers.MLPConfig{DimFeedforward: 17, Activation: layers.SwiGLU},
+		Norm: layers.NormConfig{Kind: layers.RMSNorm},
 	}
 }
 
@@ -130,7 +133,8 @@ func decoder(c func() layers.BlockConfig) func(s layers.Scope) (module, error) {
 
 // tinySeq2Seq is the encoder–decoder of the cases.
 func tinySeq2Seq() layers.Seq2SeqConfig {
-	return layers.Seq2SeqConfig{SourceVocabSize: 13, TargetVocabSize: 11, ContextLength: 7, EmbedDim: 12, NumHeads: 3, DimFeedforward: 17, NumEncoderLayers: 1, NumDecoderLayers: 1}
+	return layers.Seq2SeqConfig{SourceVocabSize: 13, TargetVocabSize: 11, ContextLength: 7, EmbedDim: 12, NumHeads: 3,
+		DimFeedforward: 17, NumEncoderLayers: 1, NumDecoderLayers: 1}
 }
 
 func seq2seq(change func(c *layers.Seq2SeqConfig)) func(s layers.Scope) (module, error) {

@@ -112,7 +112,7 @@ func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
 			for _, p := range []struct {
 				dt  tensor.Dtype
 				tol float64
-			}{{tensor.Float64, 1e-12}, {tensor.Float32, 1e-6}} {
+			}{{dt: tensor.Float64, tol: 1e-12}, {dt: tensor.Float32, tol: 1e-6}} {
 				c := tinyGPT()
 				change(&c)
 				m, params := newGPT(t, p.dt, c)
@@ -197,21 +197,22 @@ func TestGPTCacheRefuses(t *testing.T) {
 	ids, start := input(t, b, "ids", sequences(0, 3)), G.NewScalar(b.Graph(), tensor.Int, G.WithName("start"))
 	vector := input(t, b, "vector", sequences(0, 1))
 	long := input(t, b, "long", sequences(0, 12))
-	for says, in := range map[string]struct {
+	for _, in := range []struct {
+		says       string
 		ids, start *G.Node
 		cache      *layers.GPTCache
 	}{
-		"layers: GPT: ids: got nil, want a node":                     {nil, start, cache},
-		"layers: GPT: ids: shape (12), want ([B,] T <= 11)":          {long, start, cache},
-		"PositionRows: start: got nil, want a node":                  {ids, nil, cache},
-		"PositionRows: start: shape (1), want ()":                    {ids, vector, cache},
-		"layers: GPT: cache: got nil, want one of NewCache":          {ids, start, nil},
-		"layers: GPT: cache: got one of 1 blocks, want 2":            {ids, start, short},
-		"cache: got one for 2 sequences of float32, keys 12 and val": {ids, start, other},
+		{says: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
+		{says: "layers: GPT: ids: shape (12), want ([B,] T <= 11)", ids: long, start: start, cache: cache},
+		{says: "PositionRows: start: got nil, want a node", ids: ids, cache: cache},
+		{says: "PositionRows: start: shape (1), want ()", ids: ids, start: vector, cache: cache},
+		{says: "layers: GPT: cache: got nil, want one of NewCache", ids: ids, start: start},
+		{says: "layers: GPT: cache: got one of 1 blocks, want 2", ids: ids, start: start, cache: short},
+		{says: "cache: got one for 2 sequences of float32, keys 12 and val", ids: ids, start: start, cache: other},
 	} {
 		_, err := m.ForwardCached(b, in.ids, in.start, in.cache)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, in.says)
 		_, err = m.ForwardCachedAll(b, in.ids, in.start, in.cache)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, in.says)
 	}
 }

@@ -16,9 +16,10 @@ func TestWrongSizesAreRefused(t *testing.T) {
 		config interface{ Validate() error }
 		says   string
 	}{
-		{layers.LinearConfig{In: 0, Out: 1}, "Linear: In: got 0, want at least 1"},
-		{layers.LinearConfig{In: 1, Out: -1}, "Linear: Out: got -1, want at least 1"},
-		{layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 1}, "AdditiveAttention: AttnDim: got 0, want at least 1"},
+		{config: layers.LinearConfig{In: 0, Out: 1}, says: "Linear: In: got 0, want at least 1"},
+		{config: layers.LinearConfig{In: 1, Out: -1}, says: "Linear: Out: got -1, want at least 1"},
+		{config: layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 1},
+			says: "AdditiveAttention: AttnDim: got 0, want at least 1"},
 	} {
 		require.EqualError(t, c.config.Validate(), "layers: "+c.says)
 		require.EqualError(t, construct(c.config), "layers: "+c.says, "the constructor says the same")

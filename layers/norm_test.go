@@ -19,9 +19,13 @@ func TestNormDefaults(t *testing.T) {
 		config layers.NormConfig
 		want   []float64
 	}{
-		{layers.NormConfig{EmbedDim: 3, Bias: true}, []float64{-2e-3 / math.Sqrt(variance+1e-5), -1e-3 / math.Sqrt(variance+1e-5), 3e-3 / math.Sqrt(variance+1e-5)}},
-		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm}, []float64{1e-3 / math.Sqrt(square+1e-6), 2e-3 / math.Sqrt(square+1e-6), 6e-3 / math.Sqrt(square+1e-6)}},
-		{layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Eps: 1}, []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
+		{config: layers.NormConfig{EmbedDim: 3, Bias: true},
+			want: []float64{-2e-3 / math.Sqrt(variance+1e-5), -1e-3 / math.Sqrt(variance+1e-5),
+				3e-3 / math.Sqrt(variance+1e-5)}},
+		{config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm},
+			want: []float64{1e-3 / math.Sqrt(square+1e-6), 2e-3 / math.Sqrt(square+1e-6), 6e-3 / math.Sqrt(square+1e-6)}},
+		{config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Eps: 1},
+			want: []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
 	} {
 		p := layers.NewParams(tensor.Float64, 1)
 		l, err := layers.NewNorm(p.Scope(""), c.config)

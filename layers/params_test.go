@@ -67,11 +67,11 @@ func TestWrongParamsAreRefused(t *testing.T) {
 		shape []int
 		says  string
 	}{
-		{"a", []int{2, 3}, `layers: parameter "a" is there already`},
-		{"b.c", []int{1}, `layers: parameter "b.c" is there already`},
-		{"zero", []int{2, 0}, "layers: zero: shape (2, 0), want one axis or more, each at least 1"},
-		{"negative", []int{-1}, "layers: negative: shape (-1), want one axis or more, each at least 1"},
-		{"scalar", nil, "layers: scalar: shape (), want one axis or more, each at least 1"},
+		{name: "a", shape: []int{2, 3}, says: `layers: parameter "a" is there already`},
+		{name: "b.c", shape: []int{1}, says: `layers: parameter "b.c" is there already`},
+		{name: "zero", shape: []int{2, 0}, says: "layers: zero: shape (2, 0), want one axis or more, each at least 1"},
+		{name: "negative", shape: []int{-1}, says: "layers: negative: shape (-1), want one axis or more, each at least 1"},
+		{name: "scalar", says: "layers: scalar: shape (), want one axis or more, each at least 1"},
 	} {
 		w, err := p.Scope("").Param(c.name, layers.Init{}, c.shape...)
 		require.EqualError(t, err, c.says)
@@ -126,12 +126,12 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		v    *tensor.Dense
 		says string
 	}{
-		{"z", numbers(tensor.Float64, 2, 3), `layers: parameter "z": unknown; there are [a b.c b.d]`},
-		{"a", nil, "layers: a: got nil, want a tensor"},
-		{"a", numbers(tensor.Float64, 3, 2), "layers: a: shape (3, 2), want (2, 3)"},
-		{"a", numbers(tensor.Float64, 6), "layers: a: shape (6), want (2, 3)"},
-		{"b.c", numbers(tensor.Float64, 5, 1), "layers: b.c: shape (5, 1), want (5)"},
-		{"a", numbers(tensor.Float32, 2, 3), "layers: a: got float32, want float64"},
+		{name: "z", v: numbers(tensor.Float64, 2, 3), says: `layers: parameter "z": unknown; there are [a b.c b.d]`},
+		{name: "a", says: "layers: a: got nil, want a tensor"},
+		{name: "a", v: numbers(tensor.Float64, 3, 2), says: "layers: a: shape (3, 2), want (2, 3)"},
+		{name: "a", v: numbers(tensor.Float64, 6), says: "layers: a: shape (6), want (2, 3)"},
+		{name: "b.c", v: numbers(tensor.Float64, 5, 1), says: "layers: b.c: shape (5, 1), want (5)"},
+		{name: "a", v: numbers(tensor.Float32, 2, 3), says: "layers: a: got float32, want float64"},
 	} {
 		require.EqualError(t, p.Set(c.name, c.v), c.says)
 	}
@@ -168,7 +168,8 @@ func TestParametersOfTheSmallestGPT2(t *testing.T) {
 
 // Blank parameters are those of the others, but 0, and draw nothing.
 func TestBlankParams(t *testing.T) {
-	c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 6, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+	c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 6, NumLayers: 2, NumHeads: 3, Activation: "gelu_new",
+		TieWordEmbeddings: true, Bias: true}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		drawn, blank := layers.NewParams(dt, 1), layers.NewBlankParams(dt)
 		_, err := layers.NewGPT(drawn.Scope(""), c)

@@ -130,7 +130,7 @@ var torchTypes = []struct {
 	label string
 	dt    tensor.Dtype
 	tol   float64
-}{{"f64", tensor.Float64, 1e-10}, {"f32", tensor.Float32, 1e-5}}
+}{{label: "f64", dt: tensor.Float64, tol: 1e-10}, {label: "f32", dt: tensor.Float32, tol: 1e-5}}
 
 // Context vectors, attention weights, and the gradients of the input and of every
 // parameter, as PyTorch has them.

@@ -71,7 +71,8 @@ func TestSeq2SeqHalves(t *testing.T) {
 	c.Sinusoidal = true
 	m, p := newSeq2Seq(t, c)
 	b := layers.NewBuild(p, layers.Eval)
-	whole, err := m.Forward(b, input(t, b, "sources", sequences(1, 5)), input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil)
+	whole, err := m.Forward(b, input(t, b, "sources", sequences(1, 5)),
+		input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil)
 	require.NoError(t, err)
 	memory, err := m.Encode(b, input(t, b, "source", sequences(0, 5)), nil)
 	require.NoError(t, err)
@@ -93,7 +94,8 @@ func TestSeq2SeqDropout(t *testing.T) {
 		layers.Train: 2 + 4 + 6, // embeddings, attention and MLP of the encoder, two attentions and MLP of the decoder
 	} {
 		b := layers.NewBuild(p, mode)
-		_, err := m.Forward(b, input(t, b, "source", sequences(2, 3)), input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil)
+		_, err := m.Forward(b, input(t, b, "source", sequences(2, 3)),
+			input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil)
 		require.NoError(t, err)
 		if mode == layers.Eval {
 			require.Nil(t, b.DropoutKey())
@@ -149,17 +151,21 @@ func TestSeq2SeqRefuses(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	source, target := input(t, b, "source", sequences(2, 5)), input(t, b, "target", sequences(2, 3))
 	long := input(t, b, "long", sequences(2, 8))
-	for says, in := range map[string][3]*G.Node{
-		"layers: Seq2Seq: source: got nil, want a node":            {nil, target, nil},
-		"layers: Seq2Seq: target: got nil, want a node":            {source, nil, nil},
-		"layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7": {long, target, nil},
-		"layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7": {source, long, nil},
-		"lengths: shape (3), want (B) = (2)":                       {source, target, input(t, b, "lengths", intVector(1, 2, 3))},
+	three := input(t, b, "lengths", intVector(1, 2, 3))
+	for _, in := range []struct {
+		says                    string
+		source, target, lengths *G.Node
+	}{
+		{says: "layers: Seq2Seq: source: got nil, want a node", target: target},
+		{says: "layers: Seq2Seq: target: got nil, want a node", source: source},
+		{says: "layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7", source: long, target: target},
+		{says: "layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7", source: source, target: long},
+		{says: "lengths: shape (3), want (B) = (2)", source: source, target: target, lengths: three},
 	} {
-		_, err := m.Forward(b, in[0], in[1], in[2])
-		require.ErrorContains(t, err, says)
-		_, err = m.Loss(b, in[0], in[1], in[2], target)
-		require.ErrorContains(t, err, says)
+		_, err := m.Forward(b, in.source, in.target, in.lengths)
+		require.ErrorContains(t, err, in.says)
+		_, err = m.Loss(b, in.source, in.target, in.lengths, target)
+		require.ErrorContains(t, err, in.says)
 	}
 	_, err := m.Decode(b, target, nil, nil)
 	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")

@@ -19,9 +19,10 @@ func Names() []string {
 // Config is one of the chapter's layers by name. A layer ignores the fields it has no use
 // for.
 type Config struct {
-	Layer         string  `json:"layer"`                    // one of Names
-	EmbedDim      int     `json:"d_in,omitempty"`           // width of the tokens
-	OutDim        int     `json:"d_out,omitempty"`          // width of the context vectors; of one head's for multi_head_wrapper
+	Layer    string `json:"layer"`          // one of Names
+	EmbedDim int    `json:"d_in,omitempty"` // width of the tokens
+	// OutDim is the width of the context vectors; for multi_head_wrapper of one head's.
+	OutDim        int     `json:"d_out,omitempty"`
 	ContextLength int     `json:"context_length,omitempty"` // longest sequence of the causal layers; 0 means any
 	NumHeads      int     `json:"num_heads,omitempty"`      // of multi_head and multi_head_wrapper
 	QKVBias       bool    `json:"qkv_bias,omitempty"`       // of self_v2 and the causal layers

@@ -101,27 +101,31 @@ func TestWrongModelsAreRefused(t *testing.T) {
 		change func(c *chapter.LanguageModelConfig)
 		says   string
 	}{
-		{func(c *chapter.LanguageModelConfig) { c.VocabSize = 0 }, "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
-		{func(c *chapter.LanguageModelConfig) { c.EmbedDim = -1 }, "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
-		{func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 }, "chapter: LanguageModel: Attention.OutDim: got 0, want at least 1"},
-		{func(c *chapter.LanguageModelConfig) { c.Attention.EmbedDim = 3 }, "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) {
+		{change: func(c *chapter.LanguageModelConfig) { c.VocabSize = 0 },
+			says: "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
+		{change: func(c *chapter.LanguageModelConfig) { c.EmbedDim = -1 },
+			says: "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
+		{change: func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 },
+			says: "chapter: LanguageModel: Attention.OutDim: got 0, want at least 1"},
+		{change: func(c *chapter.LanguageModelConfig) { c.Attention.EmbedDim = 3 },
+			says: "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("simple").Attention
 			c.Attention.EmbedDim = 0
 		},
-			"chapter: LanguageModel: Attention.EmbedDim: got 0, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) {
+			says: "chapter: LanguageModel: Attention.EmbedDim: got 0, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("additive").Attention
 			c.Attention.KeyDim = 5
 		},
-			"chapter: LanguageModel: Attention.KeyDim: got 5, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) {
+			says: "chapter: LanguageModel: Attention.KeyDim: got 5, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("additive").Attention
 			c.Attention.QueryDim = 5
 		},
-			"chapter: LanguageModel: Attention.QueryDim: got 5, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) { c.Attention.ContextLength = 4 },
-			"chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
+			says: "chapter: LanguageModel: Attention.QueryDim: got 5, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) { c.Attention.ContextLength = 4 },
+			says: "chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
 	} {
 		config := small("causal")
 		c.change(&config)
@@ -138,19 +142,26 @@ func TestWrongIDsAreRefused(t *testing.T) {
 	m, err := chapter.NewLanguageModel(p.Scope(""), small("causal"))
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	for says, ids := range map[string]*G.Node{
-		"chapter: LanguageModel: ids: got nil, want a node ":                       nil,
-		"chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)":               input(t, b, "long", tokens(make([]int, 6), 6)),
-		"chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)":         input(t, b, "deep", tokens(make([]int, 1), 1, 1, 1)),
-		"chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)":                G.NewScalar(b.Graph(), tensor.Int, G.WithName("one")),
-		"chapter: LanguageModel: ids: shape (), want ([B,] T <= 5) ":               G.NewVector(b.Graph(), tensor.Int, G.WithName("bare")),
-		"graph: Embedding: ids: got float32, want int or int64":                    input(t, b, "floats", numbers(tensor.Float32, 5)),
-		"graph: Embedding: ids: got a node of another graph, want one of weight's": input(t, layers.NewBuild(p, layers.Eval), "other", tokens(make([]int, 5), 5)),
+	for _, row := range []struct {
+		says string
+		ids  *G.Node
+	}{
+		{says: "chapter: LanguageModel: ids: got nil, want a node"},
+		{says: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)", ids: b.InputOf(tensor.Int, "long", 6)},
+		{says: "chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)",
+			ids: b.InputOf(tensor.Int, "deep", 1, 1, 1)},
+		{says: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+			ids: G.NewScalar(b.Graph(), tensor.Int, G.WithName("one"))},
+		{says: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+			ids: G.NewVector(b.Graph(), tensor.Int, G.WithName("bare"))},
+		{says: "graph: Embedding: ids: got float32, want int or int64", ids: b.Input("floats", 5)},
+		{says: "graph: Embedding: ids: got a node of another graph, want one of weight's",
+			ids: layers.NewBuild(p, layers.Eval).InputOf(tensor.Int, "other", 5)},
 	} {
 		require.NotPanics(t, func() {
-			out, err := m.Forward(b, ids)
-			require.ErrorContains(t, err, says[:len(says)-1])
+			out, err := m.Forward(b, row.ids)
+			require.ErrorContains(t, err, row.says)
 			require.Nil(t, out)
-		}, says)
+		}, row.says)
 	}
 }

@@ -27,7 +27,8 @@ func TestSlides(t *testing.T) {
 			}
 			window := text[first:]
 			text = append(text, draw(t, g, 1)...)
-			require.InDeltaSlice(t, scores(t, p, m, window)[len(window)-1], g.Logits(), 1e-12, "capacity %d, %d tokens", capacity, len(text))
+			require.InDeltaSlice(t, scores(t, p, m, window)[len(window)-1], g.Logits(), 1e-12, "capacity %d, %d tokens",
+				capacity, len(text))
 		}
 	}
 }

@@ -36,7 +36,8 @@ func scalar(dt tensor.Dtype, v float64) any {
 	return v
 }
 
-var config = layers.GPTConfig{VocabSize: 13, ContextLength: 601, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+var config = layers.GPTConfig{VocabSize: 13, ContextLength: 601, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
+	Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
 // scores are the logits (T, V) of a whole text at once.
 func scores(t testing.TB, p *layers.Params, m *layers.GPT, text []int) [][]float64 {
