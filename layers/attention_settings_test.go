@@ -12,7 +12,7 @@ func but(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) layer
 	return c
 }
 
-// The configs of testdata/torch/attention.py, of which torch has but the first three.
+// The configs of testdata/torch/attention.py; torch has a module for the first three only.
 var (
 	mha       = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
 	mhaPlain  = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layers.Torch}

@@ -78,7 +78,7 @@ func TestShapesOfAttention(t *testing.T) {
 		config            layers.AttentionConfig
 		query, key, value []int
 		out, weights      string
-		says              string
+		wantErr           string
 	}{
 		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{17, 2}, out: "(13, 11)", weights: "(6, 13, 17)"},
 		{config: wide, query: []int{2, 13, 5}, key: []int{2, 17, 7}, value: []int{2, 17, 2}, out: "(2, 13, 11)",
@@ -90,25 +90,25 @@ func TestShapesOfAttention(t *testing.T) {
 		{config: same, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 17)"},
 		{config: same, query: []int{2, 13, 5}, value: []int{2, 13, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 13)"},
 		{config: extra, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 19)"},
-		{config: wide, key: []int{17, 7}, value: []int{17, 2}, says: "query: got nil, want a node"},
+		{config: wide, key: []int{17, 7}, value: []int{17, 2}, wantErr: "query: got nil, want a node"},
 		{config: wide, query: []int{13, 7}, key: []int{17, 7}, value: []int{17, 2},
-			says: "query: shape (13, 7), want ([B,] T, 5)"},
-		{config: wide, query: []int{13, 5}, value: []int{17, 2}, says: "key: shape (13, 5), want ([B,] S, 7)"},
-		{config: wide, query: []int{13, 5}, key: []int{17, 7}, says: "value: shape (17, 7), want ([B,] S, 2)"},
+			wantErr: "query: shape (13, 7), want ([B,] T, 5)"},
+		{config: wide, query: []int{13, 5}, value: []int{17, 2}, wantErr: "key: shape (13, 5), want ([B,] S, 7)"},
+		{config: wide, query: []int{13, 5}, key: []int{17, 7}, wantErr: "value: shape (17, 7), want ([B,] S, 2)"},
 		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{13, 2},
-			says: "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
+			wantErr: "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
 		{config: wide, query: []int{2, 13, 5}, key: []int{3, 17, 7}, value: []int{3, 17, 2},
-			says: "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
+			wantErr: "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
 		{config: wide, query: []int{13, 5}, key: []int{1, 17, 7}, value: []int{1, 17, 2},
-			says: "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
+			wantErr: "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
 		{config: wide, query: []int{2, 3, 13, 5}, key: []int{17, 7}, value: []int{17, 2},
-			says: "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
+			wantErr: "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
 	} {
 		p, l := newAttention(t, tensor.Float32, c.config)
 		b := layers.NewBuild(p, layers.Eval)
 		out, err := l.Attend(b, inputs(t, b, c.query, c.key, c.value))
-		if c.says != "" {
-			require.EqualError(t, err, "layers: Attention: "+c.says)
+		if c.wantErr != "" {
+			require.EqualError(t, err, "layers: Attention: "+c.wantErr)
 			continue
 		}
 		require.NoError(t, err)

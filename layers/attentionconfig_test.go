@@ -82,7 +82,7 @@ func requireNoZero(t *testing.T, c any) {
 	}
 }
 
-// The mask's short form, and what is absent, which stays as it was.
+// The mask's short form, and absent fields, which keep their values.
 func TestAttentionConfigReadsShortMasks(t *testing.T) {
 	lower := mask.LowerRight
 	for _, c := range []struct {
@@ -125,23 +125,23 @@ func TestAttentionConfigReadsShortMasks(t *testing.T) {
 }
 
 func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
-	for _, c := range []struct{ text, says string }{
-		{text: `{"d_in": "x"}`, says: `d_in: got "x", want a whole number`},
-		{text: `{"width": 3}`, says: `unknown field "width"; it has `},
-		{text: `{"rope": {"dim": 2}}`, says: `rope: unknown field "dim"; it has `},
-		{text: `{"align": "left"}`, says: `align: got "left", want one of `},
-		{text: `{"mask": {"type": "tree"}}`, says: `mask.type: got "tree", want one of `},
+	for _, c := range []struct{ text, wantErr string }{
+		{text: `{"d_in": "x"}`, wantErr: `d_in: got "x", want a whole number`},
+		{text: `{"width": 3}`, wantErr: `unknown field "width"; it has `},
+		{text: `{"rope": {"dim": 2}}`, wantErr: `rope: unknown field "dim"; it has `},
+		{text: `{"align": "left"}`, wantErr: `align: got "left", want one of `},
+		{text: `{"mask": {"type": "tree"}}`, wantErr: `mask.type: got "tree", want one of `},
 		{text: `{"mask": {"type": "all"}, "prefix": 3}`,
-			says: "mask: got it with causal, window or prefix, its short form, want one of the two"},
+			wantErr: "mask: got it with causal, window or prefix, its short form, want one of the two"},
 		{text: `{"prefix": 3}`,
-			says: "prefix: got 3 without causal and window, want one of them: " +
+			wantErr: "prefix: got 3 without causal and window, want one of them: " +
 				"every query sees the prefix besides what they show"},
 		{text: `{"causal": "lower_right", "align": "upper_left"}`,
-			says: `align: got "upper_left" with causal "lower_right", want the same or one of them`},
-		{text: `{"window": [1]}`, says: "window: got [1], want a list of length 2"},
+			wantErr: `align: got "upper_left" with causal "lower_right", want the same or one of them`},
+		{text: `{"window": [1]}`, wantErr: "window: got [1], want a list of length 2"},
 	} {
 		got := mha
-		require.ErrorContains(t, config.JSON(config.Decode([]byte(c.text), &got)), c.says, c.text)
+		require.ErrorContains(t, config.JSON(config.Decode([]byte(c.text), &got)), c.wantErr, c.text)
 		require.Equal(t, mha, got, "nothing is set")
 	}
 }

@@ -18,8 +18,8 @@ var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHead
 	QKVBias: true, OutBias: true, AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
 	RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
 
-// From every layout to every other and back: the same bits, in either type, and what is
-// set is a copy.
+// From every layout to every other and back: the same bits, in either type, and the layer
+// holds a copy.
 func TestStatesGoRoundAllLayouts(t *testing.T) {
 	wide := but(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 })
 	plain := but(full, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false })
@@ -43,7 +43,7 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 					}
 					config.Layout = own
 					p, l := newAttention(t, dt, config)
-					for name, v := range p.All() { // biases and gains too shall differ
+					for name, v := range p.All() { // so that biases and gains differ, too
 						require.NoError(t, p.Set(name, numbers(dt, v.Shape()...)))
 					}
 					before, err := l.State(own)
@@ -120,27 +120,27 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 	before := good()
 	fortran := tensor.New(tensor.WithShape(6, 6), tensor.AsFortran(make([]float32, 36)))
 	for _, row := range []struct {
-		says   string
-		change func(state map[string]*tensor.Dense)
+		wantErr string
+		change  func(state map[string]*tensor.Dense)
 	}{
-		{says: "missing in_proj_bias (18), out_proj.weight (6, 6)",
+		{wantErr: "missing in_proj_bias (18), out_proj.weight (6, 6)",
 			change: func(state map[string]*tensor.Dense) {
 				delete(state, "out_proj.weight")
 				delete(state, "in_proj_bias")
 			}},
-		{says: "unknown bias_k float32 (1, 1, 6), q_proj_weight nil",
+		{wantErr: "unknown bias_k float32 (1, 1, 6), q_proj_weight nil",
 			change: func(state map[string]*tensor.Dense) {
 				state["q_proj_weight"] = nil
 				state["bias_k"] = numbers(tensor.Float32, 1, 1, 6)
 			}},
-		{says: "in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
+		{wantErr: "in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
 			"out_proj.weight is float32 (36), want float32 (6, 6)",
 			change: func(state map[string]*tensor.Dense) {
 				state["out_proj.weight"] = numbers(tensor.Float32, 36)
 				state["in_proj_weight"] = numbers(tensor.Float64, 18, 6)
 				state["in_proj_bias"] = nil
 			}},
-		{says: "missing in_proj_bias (18); unknown In_proj_bias float32 (18); " +
+		{wantErr: "missing in_proj_bias (18); unknown In_proj_bias float32 (18); " +
 			"out_proj.weight is float32 (6, 6) in column-major order, want float32 (6, 6)",
 			change: func(state map[string]*tensor.Dense) {
 				state["In_proj_bias"] = state["in_proj_bias"]
@@ -153,7 +153,7 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 			v.Zero()
 		}
 		row.change(state)
-		require.EqualError(t, l.SetState(layers.Torch, state), `layers: Attention: state of layout "torch": `+row.says)
+		require.EqualError(t, l.SetState(layers.Torch, state), `layers: Attention: state of layout "torch": `+row.wantErr)
 		require.Equal(t, before, good(), "nothing was set")
 	}
 	require.EqualError(t, l.SetState("", nil),
@@ -171,13 +171,14 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 		`layers: Attention: state of layout "torch": missing in_proj_bias (18), out_proj.bias (6)`)
 }
 
-// What a layout cannot say is refused, whichever way.
+// A layout that cannot express the layer is refused, to and from it.
 func TestStatesThatALayoutHasNot(t *testing.T) {
 	_, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.VDim = 7 }))
-	const says = `layers: Attention: Layout: got "gpt2" with KDim=5 and VDim=7, want both as EmbedDim=5, or another layout`
+	const wantErr = `layers: Attention: Layout: got "gpt2" with KDim=5 and VDim=7, ` +
+		`want both as EmbedDim=5, or another layout`
 	_, err := l.State(layers.GPT2)
-	require.EqualError(t, err, says)
-	require.EqualError(t, l.SetState(layers.GPT2, nil), says)
+	require.EqualError(t, err, wantErr)
+	require.EqualError(t, l.SetState(layers.GPT2, nil), wantErr)
 	_, err = l.State("jax")
 	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw`)
 }

@@ -58,57 +58,57 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		return layers.DecoderBlockConfig{Block: gptBlock(), Cross: c}
 	}
 	for _, row := range []struct {
-		says   string
-		config interface{ Validate() error }
+		wantErr string
+		config  interface{ Validate() error }
 	}{
-		{says: "Norm: EmbedDim: got 0, want at least 1", config: layers.NormConfig{}},
-		{says: "Norm: EmbedDim: got 9223372036854775807, want at most",
+		{wantErr: "Norm: EmbedDim: got 0, want at least 1", config: layers.NormConfig{}},
+		{wantErr: "Norm: EmbedDim: got 9223372036854775807, want at most",
 			config: layers.NormConfig{EmbedDim: math.MaxInt}},
-		{says: "Norm: Kind: got \"batch\", want one of layer, rms",
+		{wantErr: "Norm: Kind: got \"batch\", want one of layer, rms",
 			config: layers.NormConfig{EmbedDim: 3, Kind: "batch"}},
-		{says: "Norm: Bias: got true with Kind \"rms\", want false",
+		{wantErr: "Norm: Bias: got true with Kind \"rms\", want false",
 			config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Bias: true}},
-		{says: "Norm: Eps: got NaN, want a finite number of at least 0",
+		{wantErr: "Norm: Eps: got NaN, want a finite number of at least 0",
 			config: layers.NormConfig{EmbedDim: 3, Eps: math.NaN()}},
-		{says: "Norm: Eps: got +Inf, want a finite number of at least 0",
+		{wantErr: "Norm: Eps: got +Inf, want a finite number of at least 0",
 			config: layers.NormConfig{EmbedDim: 3, Eps: math.Inf(1)}},
-		{says: "MLP: EmbedDim: got 0, want at least 1", config: layers.MLPConfig{}},
-		{says: "MLP: DimFeedforward: got -1, want at least 0",
+		{wantErr: "MLP: EmbedDim: got 0, want at least 1", config: layers.MLPConfig{}},
+		{wantErr: "MLP: DimFeedforward: got -1, want at least 0",
 			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: -1}},
-		{says: "MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at",
+		{wantErr: "MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at",
 			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: math.MaxInt}},
-		{says: "MLP: EmbedDim: got 9223372036854775807, want at most",
+		{wantErr: "MLP: EmbedDim: got 9223372036854775807, want at most",
 			config: layers.MLPConfig{EmbedDim: math.MaxInt}},
-		{says: "MLP: Activation: got \"elu\", want one of gelu, gelu_tanh",
+		{wantErr: "MLP: Activation: got \"elu\", want one of gelu, gelu_tanh",
 			config: layers.MLPConfig{EmbedDim: 3, Activation: "elu"}},
-		{says: "MLP: Layout: got \"x\", want one of book, torch, gpt2",
+		{wantErr: "MLP: Layout: got \"x\", want one of book, torch, gpt2",
 			config: layers.MLPConfig{EmbedDim: 3, Layout: "x"}},
-		{says: "MLP: Dropout: got 1, want a number from 0 to below 1",
+		{wantErr: "MLP: Dropout: got 1, want a number from 0 to below 1",
 			config: layers.MLPConfig{EmbedDim: 3, Dropout: 1}},
-		{says: "MLP: HiddenDropout: got -1, want a number from 0 to below 1",
+		{wantErr: "MLP: HiddenDropout: got -1, want a number from 0 to below 1",
 			config: layers.MLPConfig{EmbedDim: 3, HiddenDropout: -1}},
-		{says: "MLP: OutStd: got -1, want a finite number of at least 0",
+		{wantErr: "MLP: OutStd: got -1, want a finite number of at least 0",
 			config: layers.MLPConfig{EmbedDim: 3, OutStd: -1}},
-		{says: "Block: Attention.NumHeads: got 0, want at least 1",
+		{wantErr: "Block: Attention.NumHeads: got 0, want at least 1",
 			config: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 3}}},
-		{says: "Block: Attention.OutStd: got -1, want a finite number",
+		{wantErr: "Block: Attention.OutStd: got -1, want a finite number",
 			config: block(func(c *layers.BlockConfig) { c.Attention.OutStd = -1 })},
-		{says: "Block: Attention.Layout: got \"x\", want one of book, torch",
+		{wantErr: "Block: Attention.Layout: got \"x\", want one of book, torch",
 			config: block(func(c *layers.BlockConfig) { c.Attention.Layout = "x" })},
-		{says: "Block: Attention.OutDim: got 6, want EmbedDim=12",
+		{wantErr: "Block: Attention.OutDim: got 6, want EmbedDim=12",
 			config: block(func(c *layers.BlockConfig) { c.Attention.OutDim = 6 })},
-		{says: "Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12",
+		{wantErr: "Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12",
 			config: block(func(c *layers.BlockConfig) { c.MLP.EmbedDim = 6 })},
-		{says: "Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12",
+		{wantErr: "Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12",
 			config: block(func(c *layers.BlockConfig) { c.Norm.EmbedDim = 6 })},
-		{says: "DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention",
+		{wantErr: "DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention",
 			config: cross(layers.AttentionConfig{EmbedDim: 6, NumHeads: 2})},
-		{says: "DecoderBlock: Cross.OutDim: got 6, want Block.Attention",
+		{wantErr: "DecoderBlock: Cross.OutDim: got 6, want Block.Attention",
 			config: cross(layers.AttentionConfig{EmbedDim: 12, OutDim: 6, NumHeads: 2})},
-		{says: "DecoderBlock: Cross.NumHeads: got 5",
+		{wantErr: "DecoderBlock: Cross.NumHeads: got 5",
 			config: cross(layers.AttentionConfig{EmbedDim: 12, NumHeads: 5})},
 	} {
-		require.ErrorContains(t, row.config.Validate(), "layers: "+row.says)
+		require.ErrorContains(t, row.config.Validate(), "layers: "+row.wantErr)
 		p := layers.NewParams(tensor.Float32, 1)
 		var err error
 		switch c := row.config.(type) {
@@ -121,7 +121,7 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		case layers.DecoderBlockConfig:
 			_, err = layers.NewDecoderBlock(p.Scope(""), c)
 		}
-		require.ErrorContains(t, err, row.says)
+		require.ErrorContains(t, err, row.wantErr)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 }
@@ -142,14 +142,14 @@ func TestBlockInputsAreRefused(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	good := input(t, b, "good", numbers(tensor.Float32, 2, 3, 12))
 	for _, row := range []struct {
-		says string
-		x    *G.Node
+		wantErr string
+		x       *G.Node
 	}{
-		{says: "got nil, want a node"},
-		{says: "shape (2, 3, 5), want ([B,] ", x: input(t, b, "thin", numbers(tensor.Float32, 2, 3, 5))},
-		{says: "shape (12), want ([B,] ", x: input(t, b, "row", numbers(tensor.Float32, 12))},
-		{says: "got float64, want float32 as the parameters", x: input(t, b, "wide", numbers(tensor.Float64, 3, 12))},
-		{says: "shape (2, 3, 1, 12), want ([B,] ", x: input(t, b, "deep", numbers(tensor.Float32, 2, 3, 1, 12))},
+		{wantErr: "got nil, want a node"},
+		{wantErr: "shape (2, 3, 5), want ([B,] ", x: input(t, b, "thin", numbers(tensor.Float32, 2, 3, 5))},
+		{wantErr: "shape (12), want ([B,] ", x: input(t, b, "row", numbers(tensor.Float32, 12))},
+		{wantErr: "got float64, want float32 as the parameters", x: input(t, b, "wide", numbers(tensor.Float64, 3, 12))},
+		{wantErr: "shape (2, 3, 1, 12), want ([B,] ", x: input(t, b, "deep", numbers(tensor.Float32, 2, 3, 1, 12))},
 	} {
 		x := row.x
 		for _, forward := range []func() (*G.Node, error){
@@ -161,7 +161,7 @@ func TestBlockInputsAreRefused(t *testing.T) {
 			func() (*G.Node, error) { return decoder.Forward(b, layers.DecoderInput{X: good, Memory: x}) },
 		} {
 			out, err := forward()
-			require.ErrorContains(t, err, row.says)
+			require.ErrorContains(t, err, row.wantErr)
 			require.ErrorContains(t, err, "layers: ")
 			require.Nil(t, out)
 		}

@@ -65,7 +65,7 @@ func (f *formula) checkNode(arg string, x *G.Node) error {
 	return nil
 }
 
-// checkSequence refuses a node that is no sequence (T, in) or (B, T, in) of the build's type,
+// checkSequence refuses all but a sequence (T, in) or (B, T, in) of the build's type,
 // with T at most maxT; 0 leaves it free.
 func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 	if err := f.checkNode(arg, x); err != nil {
@@ -89,7 +89,7 @@ func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 	return nil
 }
 
-// checkIDs refuses a node that is no ids (T) or (B, T), with T at most maxT.
+// checkIDs refuses all but ids (T) or (B, T), with T at most maxT.
 func (f *formula) checkIDs(arg string, ids *G.Node, maxT int) error {
 	if err := f.checkNode(arg, ids); err != nil {
 		return err

@@ -197,58 +197,58 @@ func TestGPTSeesNoLaterToken(t *testing.T) {
 
 func TestGPTRefuses(t *testing.T) {
 	for _, row := range []struct {
-		says   string
-		change func(c *layers.GPTConfig)
+		wantErr string
+		change  func(c *layers.GPTConfig)
 	}{
-		{says: "VocabSize: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.VocabSize = 0 }},
-		{says: "ContextLength: got -1, want at least 1", change: func(c *layers.GPTConfig) { c.ContextLength = -1 }},
-		{says: "EmbedDim: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.EmbedDim = 0 }},
-		{says: "NumLayers: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumLayers = 0 }},
-		{says: "NumHeads: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumHeads = 0 }},
-		{says: "Activation: got \"tanh\", want gelu_new",
+		{wantErr: "VocabSize: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.VocabSize = 0 }},
+		{wantErr: "ContextLength: got -1, want at least 1", change: func(c *layers.GPTConfig) { c.ContextLength = -1 }},
+		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.EmbedDim = 0 }},
+		{wantErr: "NumLayers: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumLayers = 0 }},
+		{wantErr: "NumHeads: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumHeads = 0 }},
+		{wantErr: "Activation: got \"tanh\", want gelu_new",
 			change: func(c *layers.GPTConfig) { c.Activation = "tanh" }},
-		{says: "EmbeddingDropout: got 1, want a number from 0 to below 1",
+		{wantErr: "EmbeddingDropout: got 1, want a number from 0 to below 1",
 			change: func(c *layers.GPTConfig) { c.EmbeddingDropout = 1 }},
-		{says: "AttentionDropout: got NaN, want a number from 0 to below 1",
+		{wantErr: "AttentionDropout: got NaN, want a number from 0 to below 1",
 			change: func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() }},
-		{says: "ResidualDropout: got -1, want a number from 0 to below 1",
+		{wantErr: "ResidualDropout: got -1, want a number from 0 to below 1",
 			change: func(c *layers.GPTConfig) { c.ResidualDropout = -1 }},
-		{says: "NumHeads: got 5, want a divisor of EmbedDim=12",
+		{wantErr: "NumHeads: got 5, want a divisor of EmbedDim=12",
 			change: func(c *layers.GPTConfig) { c.NumHeads = 5 }},
-		{says: "NumKVHeads: got 2, want 0 or a divisor", change: func(c *layers.GPTConfig) { c.NumKVHeads = 2 }},
-		{says: "DimFeedforward: got -1, want at least 0",
+		{wantErr: "NumKVHeads: got 2, want 0 or a divisor", change: func(c *layers.GPTConfig) { c.NumKVHeads = 2 }},
+		{wantErr: "DimFeedforward: got -1, want at least 0",
 			change: func(c *layers.GPTConfig) { c.DimFeedforward = -1 }},
-		{says: "Eps: got -1, want a finite number", change: func(c *layers.GPTConfig) { c.Eps = -1 }},
-		{says: "VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
+		{wantErr: "Eps: got -1, want a finite number", change: func(c *layers.GPTConfig) { c.Eps = -1 }},
+		{wantErr: "VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
 			change: func(c *layers.GPTConfig) { c.VocabSize = math.MaxInt32 }},
-		{says: "ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
+		{wantErr: "ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
 			change: func(c *layers.GPTConfig) { c.ContextLength = math.MaxInt32 }},
-		{says: "VocabSize: got 13 for EmbedDim=9223372036854775807, want at most",
+		{wantErr: "VocabSize: got 13 for EmbedDim=9223372036854775807, want at most",
 			change: func(c *layers.GPTConfig) { c.EmbedDim = math.MaxInt }},
 	} {
 		c := tinyGPT()
 		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: GPT: "+row.says)
+		require.ErrorContains(t, c.Validate(), "layers: GPT: "+row.wantErr)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewGPT(p.Scope(""), c)
-		require.ErrorContains(t, err, row.says)
+		require.ErrorContains(t, err, row.wantErr)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 	m, p := newGPT(t, tensor.Float32, tinyGPT())
 	b := layers.NewBuild(p, layers.Eval)
 	for _, row := range []struct {
-		says string
-		ids  *G.Node
+		wantErr string
+		ids     *G.Node
 	}{
-		{says: "ids: got nil, want a node"},
-		{says: "ids: shape (12), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "long", 12)},
-		{says: "ids: shape (1, 1, 2), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "deep", 1, 1, 2)},
-		{says: "ids: shape (), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "scalar")},
-		{says: "ids: got float32, want int or int64", ids: b.InputOf(tensor.Float32, "floats", 2)},
-		{says: "ids: got int32, want int or int64", ids: b.InputOf(tensor.Int32, "narrow", 2)},
+		{wantErr: "ids: got nil, want a node"},
+		{wantErr: "ids: shape (12), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "long", 12)},
+		{wantErr: "ids: shape (1, 1, 2), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "deep", 1, 1, 2)},
+		{wantErr: "ids: shape (), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "scalar")},
+		{wantErr: "ids: got float32, want int or int64", ids: b.InputOf(tensor.Float32, "floats", 2)},
+		{wantErr: "ids: got int32, want int or int64", ids: b.InputOf(tensor.Int32, "narrow", 2)},
 	} {
 		_, err := m.Forward(b, row.ids)
-		require.ErrorContains(t, err, "layers: GPT: "+row.says)
+		require.ErrorContains(t, err, "layers: GPT: "+row.wantErr)
 	}
 	ids := input(t, b, "ids", tensor.New(tensor.WithBacking([]int{1, 2})))
 	_, err := m.Loss(b, ids, input(t, b, "targets", tensor.New(tensor.WithBacking([]int{1, 2, 3}))))

@@ -198,21 +198,21 @@ func TestGPTCacheRefuses(t *testing.T) {
 	vector := input(t, b, "vector", sequences(0, 1))
 	long := input(t, b, "long", sequences(0, 12))
 	for _, in := range []struct {
-		says       string
+		wantErr    string
 		ids, start *G.Node
 		cache      *layers.GPTCache
 	}{
-		{says: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
-		{says: "layers: GPT: ids: shape (12), want ([B,] T <= 11)", ids: long, start: start, cache: cache},
-		{says: "PositionRows: start: got nil, want a node", ids: ids, cache: cache},
-		{says: "PositionRows: start: shape (1), want ()", ids: ids, start: vector, cache: cache},
-		{says: "layers: GPT: cache: got nil, want one of NewCache", ids: ids, start: start},
-		{says: "layers: GPT: cache: got one of 1 blocks, want 2", ids: ids, start: start, cache: short},
-		{says: "cache: got one for 2 sequences of float32, keys 12 and val", ids: ids, start: start, cache: other},
+		{wantErr: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
+		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= 11)", ids: long, start: start, cache: cache},
+		{wantErr: "PositionRows: start: got nil, want a node", ids: ids, cache: cache},
+		{wantErr: "PositionRows: start: shape (1), want ()", ids: ids, start: vector, cache: cache},
+		{wantErr: "layers: GPT: cache: got nil, want one of NewCache", ids: ids, start: start},
+		{wantErr: "layers: GPT: cache: got one of 1 blocks, want 2", ids: ids, start: start, cache: short},
+		{wantErr: "cache: got one for 2 sequences of float32, keys 12 and val", ids: ids, start: start, cache: other},
 	} {
 		_, err := m.ForwardCached(b, in.ids, in.start, in.cache)
-		require.ErrorContains(t, err, in.says)
+		require.ErrorContains(t, err, in.wantErr)
 		_, err = m.ForwardCachedAll(b, in.ids, in.start, in.cache)
-		require.ErrorContains(t, err, in.says)
+		require.ErrorContains(t, err, in.wantErr)
 	}
 }

@@ -107,8 +107,7 @@ func (l Layout) names() layout {
 	return layouts[l]
 }
 
-// validate refuses what is none of the layouts, nor empty, which stands for Book, in the field
-// Layout of config c.
+// validate refuses an unknown layout in the field Layout of config c; empty stands for Book.
 func (l Layout) validate(c any) error {
 	return config.OneOf(c, "Layout", cmp.Or(l, Book), allLayouts...)
 }

@@ -13,16 +13,16 @@ import (
 // Sizes that make no layer, by the config's own words.
 func TestWrongSizesAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		config interface{ Validate() error }
-		says   string
+		config  interface{ Validate() error }
+		wantErr string
 	}{
-		{config: layers.LinearConfig{In: 0, Out: 1}, says: "Linear: In: got 0, want at least 1"},
-		{config: layers.LinearConfig{In: 1, Out: -1}, says: "Linear: Out: got -1, want at least 1"},
+		{config: layers.LinearConfig{In: 0, Out: 1}, wantErr: "Linear: In: got 0, want at least 1"},
+		{config: layers.LinearConfig{In: 1, Out: -1}, wantErr: "Linear: Out: got -1, want at least 1"},
 		{config: layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 1},
-			says: "AdditiveAttention: AttnDim: got 0, want at least 1"},
+			wantErr: "AdditiveAttention: AttnDim: got 0, want at least 1"},
 	} {
-		require.EqualError(t, c.config.Validate(), "layers: "+c.says)
-		require.EqualError(t, construct(c.config), "layers: "+c.says, "the constructor says the same")
+		require.EqualError(t, c.config.Validate(), "layers: "+c.wantErr)
+		require.EqualError(t, construct(c.config), "layers: "+c.wantErr, "the constructor returns the same")
 	}
 }
 

@@ -63,18 +63,18 @@ func TestScopes(t *testing.T) {
 func TestWrongParamsAreRefused(t *testing.T) {
 	p, _, _, _ := some(t, tensor.Float64)
 	for _, c := range []struct {
-		name  string
-		shape []int
-		says  string
+		name    string
+		shape   []int
+		wantErr string
 	}{
-		{name: "a", shape: []int{2, 3}, says: `layers: parameter "a" is there already`},
-		{name: "b.c", shape: []int{1}, says: `layers: parameter "b.c" is there already`},
-		{name: "zero", shape: []int{2, 0}, says: "layers: zero: shape (2, 0), want one axis or more, each at least 1"},
-		{name: "negative", shape: []int{-1}, says: "layers: negative: shape (-1), want one axis or more, each at least 1"},
-		{name: "scalar", says: "layers: scalar: shape (), want one axis or more, each at least 1"},
+		{name: "a", shape: []int{2, 3}, wantErr: `layers: parameter "a" is there already`},
+		{name: "b.c", shape: []int{1}, wantErr: `layers: parameter "b.c" is there already`},
+		{name: "zero", shape: []int{2, 0}, wantErr: "layers: zero: shape (2, 0), want one axis or more, each at least 1"},
+		{name: "negative", shape: []int{-1}, wantErr: "layers: negative: shape (-1), want one axis or more, each at least 1"},
+		{name: "scalar", wantErr: "layers: scalar: shape (), want one axis or more, each at least 1"},
 	} {
 		w, err := p.Scope("").Param(c.name, layers.Init{}, c.shape...)
-		require.EqualError(t, err, c.says)
+		require.EqualError(t, err, c.wantErr)
 		require.Nil(t, w.Value())
 	}
 	require.Equal(t, 3, p.Len())
@@ -122,18 +122,18 @@ func TestSetCopiesViews(t *testing.T) {
 func TestWrongValuesAreRefused(t *testing.T) {
 	p, a, _, _ := some(t, tensor.Float64)
 	for _, c := range []struct {
-		name string
-		v    *tensor.Dense
-		says string
+		name    string
+		v       *tensor.Dense
+		wantErr string
 	}{
-		{name: "z", v: numbers(tensor.Float64, 2, 3), says: `layers: parameter "z": unknown; there are [a b.c b.d]`},
-		{name: "a", says: "layers: a: got nil, want a tensor"},
-		{name: "a", v: numbers(tensor.Float64, 3, 2), says: "layers: a: shape (3, 2), want (2, 3)"},
-		{name: "a", v: numbers(tensor.Float64, 6), says: "layers: a: shape (6), want (2, 3)"},
-		{name: "b.c", v: numbers(tensor.Float64, 5, 1), says: "layers: b.c: shape (5, 1), want (5)"},
-		{name: "a", v: numbers(tensor.Float32, 2, 3), says: "layers: a: got float32, want float64"},
+		{name: "z", v: numbers(tensor.Float64, 2, 3), wantErr: `layers: parameter "z": unknown; there are [a b.c b.d]`},
+		{name: "a", wantErr: "layers: a: got nil, want a tensor"},
+		{name: "a", v: numbers(tensor.Float64, 3, 2), wantErr: "layers: a: shape (3, 2), want (2, 3)"},
+		{name: "a", v: numbers(tensor.Float64, 6), wantErr: "layers: a: shape (6), want (2, 3)"},
+		{name: "b.c", v: numbers(tensor.Float64, 5, 1), wantErr: "layers: b.c: shape (5, 1), want (5)"},
+		{name: "a", v: numbers(tensor.Float32, 2, 3), wantErr: "layers: a: got float32, want float64"},
 	} {
-		require.EqualError(t, p.Set(c.name, c.v), c.says)
+		require.EqualError(t, p.Set(c.name, c.v), c.wantErr)
 	}
 	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, a.Value().Data(), "nothing was changed")
 }

@@ -107,44 +107,44 @@ func TestSeq2SeqDropout(t *testing.T) {
 
 func TestSeq2SeqRefuses(t *testing.T) {
 	for _, row := range []struct {
-		says   string
-		change func(c *layers.Seq2SeqConfig)
+		wantErr string
+		change  func(c *layers.Seq2SeqConfig)
 	}{
-		{says: "SourceVocabSize: got 0, want at least 1",
+		{wantErr: "SourceVocabSize: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.SourceVocabSize = 0 }},
-		{says: "TargetVocabSize: got 0, want at least 1",
+		{wantErr: "TargetVocabSize: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = 0 }},
-		{says: "ContextLength: got 0, want at least 1",
+		{wantErr: "ContextLength: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.ContextLength = 0 }},
-		{says: "EmbedDim: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 }},
-		{says: "NumEncoderLayers: got 0, want at least 1",
+		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 }},
+		{wantErr: "NumEncoderLayers: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.NumEncoderLayers = 0 }},
-		{says: "NumDecoderLayers: got 0, want at least 1",
+		{wantErr: "NumDecoderLayers: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.NumDecoderLayers = 0 }},
-		{says: "NumHeads: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 }},
-		{says: "TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements",
+		{wantErr: "NumHeads: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 }},
+		{wantErr: "TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements",
 			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = math.MaxInt32 }},
-		{says: "TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared",
+		{wantErr: "TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared",
 			change: func(c *layers.Seq2SeqConfig) { c.ShareEmbeddings = true }},
-		{says: "EmbedDim: got 9, want an even one for sinusoidal positions",
+		{wantErr: "EmbedDim: got 9, want an even one for sinusoidal positions",
 			change: func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.EmbedDim = true, 9 }},
-		{says: "NumHeads: got 5, want a divisor of EmbedDim=12",
+		{wantErr: "NumHeads: got 5, want a divisor of EmbedDim=12",
 			change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 }},
-		{says: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu",
+		{wantErr: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu",
 			change: func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" }},
-		{says: "Dropout: got 1, want a number from 0 to below 1",
+		{wantErr: "Dropout: got 1, want a number from 0 to below 1",
 			change: func(c *layers.Seq2SeqConfig) { c.Dropout = 1 }},
-		{says: "DimFeedforward: got -1, want at least 0",
+		{wantErr: "DimFeedforward: got -1, want at least 0",
 			change: func(c *layers.Seq2SeqConfig) { c.DimFeedforward = -1 }},
-		{says: "SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh",
+		{wantErr: "SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh",
 			change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = math.MaxInt }},
 	} {
 		c := tinySeq2Seq()
 		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+row.says)
+		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+row.wantErr)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewSeq2Seq(p.Scope(""), c)
-		require.ErrorContains(t, err, row.says)
+		require.ErrorContains(t, err, row.wantErr)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 	m, p := newSeq2Seq(t, tinySeq2Seq())
@@ -153,19 +153,19 @@ func TestSeq2SeqRefuses(t *testing.T) {
 	long := input(t, b, "long", sequences(2, 8))
 	three := input(t, b, "lengths", intVector(1, 2, 3))
 	for _, in := range []struct {
-		says                    string
+		wantErr                 string
 		source, target, lengths *G.Node
 	}{
-		{says: "layers: Seq2Seq: source: got nil, want a node", target: target},
-		{says: "layers: Seq2Seq: target: got nil, want a node", source: source},
-		{says: "layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7", source: long, target: target},
-		{says: "layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7", source: source, target: long},
-		{says: "lengths: shape (3), want (B) = (2)", source: source, target: target, lengths: three},
+		{wantErr: "layers: Seq2Seq: source: got nil, want a node", target: target},
+		{wantErr: "layers: Seq2Seq: target: got nil, want a node", source: source},
+		{wantErr: "layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7", source: long, target: target},
+		{wantErr: "layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7", source: source, target: long},
+		{wantErr: "lengths: shape (3), want (B) = (2)", source: source, target: target, lengths: three},
 	} {
 		_, err := m.Forward(b, in.source, in.target, in.lengths)
-		require.ErrorContains(t, err, in.says)
+		require.ErrorContains(t, err, in.wantErr)
 		_, err = m.Loss(b, in.source, in.target, in.lengths, target)
-		require.ErrorContains(t, err, in.says)
+		require.ErrorContains(t, err, in.wantErr)
 	}
 	_, err := m.Decode(b, target, nil, nil)
 	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")

@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Each name makes its layer, of the width it says, with the chapter's parameters.
+// Each name makes its layer, of the width that Width returns, with the chapter's parameters.
 func TestEachVariantMakesItsLayer(t *testing.T) {
 	projections := []string{"W_query.weight", "W_key.weight", "W_value.weight"}
 	biased := []string{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight", "W_value.bias"}
@@ -71,7 +71,7 @@ func TestVariantsGoThroughJSON(t *testing.T) {
 	require.Equal(t, `{"layer":"simple"}`, string(text))
 }
 
-// A causal variant hides what it says; the others do not.
+// Causal reports whether later tokens have weight 0.
 func TestCausalSaysWhatTheWeightsShow(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	for name, l := range selfLayers(t, p) {
@@ -92,35 +92,35 @@ func TestCausalSaysWhatTheWeightsShow(t *testing.T) {
 func TestWrongVariantsAreRefused(t *testing.T) {
 	const all = "simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive"
 	for _, c := range []struct {
-		config chapter.Config
-		says   string
+		config  chapter.Config
+		wantErr string
 	}{
-		{config: chapter.Config{}, says: `chapter: Layer: got "", want one of ` + all},
-		{config: chapter.Config{Layer: "Causal"}, says: `chapter: Layer: got "Causal", want one of ` + all},
-		{config: chapter.Config{Layer: "self_v1"}, says: "chapter: self_v1: EmbedDim: got 0, want at least 1"},
-		{config: chapter.Config{Layer: "self_v2", EmbedDim: 3}, says: "chapter: self_v2: OutDim: got 0, want at least 1"},
+		{config: chapter.Config{}, wantErr: `chapter: Layer: got "", want one of ` + all},
+		{config: chapter.Config{Layer: "Causal"}, wantErr: `chapter: Layer: got "Causal", want one of ` + all},
+		{config: chapter.Config{Layer: "self_v1"}, wantErr: "chapter: self_v1: EmbedDim: got 0, want at least 1"},
+		{config: chapter.Config{Layer: "self_v2", EmbedDim: 3}, wantErr: "chapter: self_v2: OutDim: got 0, want at least 1"},
 		{config: chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, Dropout: 1},
-			says: "chapter: causal: Dropout: got 1, want a number from 0 to below 1"},
+			wantErr: "chapter: causal: Dropout: got 1, want a number from 0 to below 1"},
 		{config: chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2},
-			says: "chapter: multi_head_wrapper: NumHeads: got 0, want at least 1"},
+			wantErr: "chapter: multi_head_wrapper: NumHeads: got 0, want at least 1"},
 		{config: chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 3, NumHeads: 2},
-			says: "chapter: multi_head: NumHeads: got 2, want a divisor of OutDim=3"},
+			wantErr: "chapter: multi_head: NumHeads: got 2, want a divisor of OutDim=3"},
 		{config: chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 65537},
-			says: "chapter: multi_head_wrapper: NumHeads: got 65537, want at most 65536"},
+			wantErr: "chapter: multi_head_wrapper: NumHeads: got 65537, want at most 65536"},
 		{config: chapter.Config{Layer: "simple", Dropout: 2},
-			says: "chapter: simple: Dropout: got 2, want a number from 0 to below 1"},
+			wantErr: "chapter: simple: Dropout: got 2, want a number from 0 to below 1"},
 		{config: chapter.Config{Layer: "simple", NumHeads: 65537},
-			says: "chapter: simple: NumHeads: got 65537, want at most 65536"},
+			wantErr: "chapter: simple: NumHeads: got 65537, want at most 65536"},
 		{config: chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2, ContextLength: -1},
-			says: "chapter: self_v1: ContextLength: got -1, want at least 0"},
+			wantErr: "chapter: self_v1: ContextLength: got -1, want at least 0"},
 		{config: chapter.Config{Layer: "simple", OutDim: 1 << 31},
-			says: "chapter: simple: OutDim: got 2147483648, want at most 2147483647"},
+			wantErr: "chapter: simple: OutDim: got 2147483648, want at most 2147483647"},
 		{config: chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3},
-			says: "chapter: additive: AttnDim: got 0, want at least 1"},
+			wantErr: "chapter: additive: AttnDim: got 0, want at least 1"},
 	} {
-		require.EqualError(t, c.config.Validate(), c.says)
+		require.EqualError(t, c.config.Validate(), c.wantErr)
 		l, err := chapter.New(layers.NewParams(tensor.Float32, 1).Scope(""), c.config)
-		require.EqualError(t, err, c.says)
+		require.EqualError(t, err, c.wantErr)
 		require.True(t, l == nil, "no layer, not one that is nil inside: %T", l)
 	}
 }
@@ -177,18 +177,18 @@ func TestWrongInputsAreRefused(t *testing.T) {
 	foreign := func(*layers.Build) *G.Node { return of(tensor.Float32, 2, 3)(layers.NewBuild(p, layers.Eval)) }
 	for name, l := range selfLayers(t, p) {
 		for _, row := range []struct {
-			says   string
-			x      func(b *layers.Build) *G.Node
-			simple bool // refused by the simple layer, too: it takes any width, and no parameter ties it to a graph
+			wantErr string
+			x       func(b *layers.Build) *G.Node
+			simple  bool // refused by the simple layer, too: it takes any width, and no parameter ties it to a graph
 		}{
-			{says: "got nil, want a node", x: func(*layers.Build) *G.Node { return nil }, simple: true},
-			{says: "shape (3), want ([B,] T", x: of(tensor.Float32, 3), simple: true},
-			{says: "shape (1, 2, 2, 3), want ([B,] T", x: of(tensor.Float32, 1, 2, 2, 3), simple: true},
-			{says: "shape (), want ([B,] T", x: bare, simple: true},
-			{says: "got float64, want float32", x: of(tensor.Float64, 2, 3), simple: true},
-			{says: "got int, want float32", x: of(tensor.Int, 2, 3), simple: true},
-			{says: "a node of another graph", x: foreign},
-			{says: "shape (2, 4), want ([B,] T", x: of(tensor.Float32, 2, 4)},
+			{wantErr: "got nil, want a node", x: func(*layers.Build) *G.Node { return nil }, simple: true},
+			{wantErr: "shape (3), want ([B,] T", x: of(tensor.Float32, 3), simple: true},
+			{wantErr: "shape (1, 2, 2, 3), want ([B,] T", x: of(tensor.Float32, 1, 2, 2, 3), simple: true},
+			{wantErr: "shape (), want ([B,] T", x: bare, simple: true},
+			{wantErr: "got float64, want float32", x: of(tensor.Float64, 2, 3), simple: true},
+			{wantErr: "got int, want float32", x: of(tensor.Int, 2, 3), simple: true},
+			{wantErr: "a node of another graph", x: foreign},
+			{wantErr: "shape (2, 4), want ([B,] T", x: of(tensor.Float32, 2, 4)},
 		} {
 			if name == "simple" && !row.simple {
 				continue
@@ -196,10 +196,10 @@ func TestWrongInputsAreRefused(t *testing.T) {
 			b := layers.NewBuild(p, layers.Eval)
 			require.NotPanics(t, func() {
 				out, err := l.Forward(b, row.x(b))
-				require.ErrorContains(t, err, row.says, name)
+				require.ErrorContains(t, err, row.wantErr, name)
 				require.Nil(t, out)
 				require.ErrorContains(t, err, layerNames[name]+": ", name)
-			}, "%s: %s", name, row.says)
+			}, "%s: %s", name, row.wantErr)
 		}
 	}
 }

@@ -98,41 +98,41 @@ func TestLanguageModelTrainsEveryParameter(t *testing.T) {
 
 func TestWrongModelsAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		change func(c *chapter.LanguageModelConfig)
-		says   string
+		change  func(c *chapter.LanguageModelConfig)
+		wantErr string
 	}{
 		{change: func(c *chapter.LanguageModelConfig) { c.VocabSize = 0 },
-			says: "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
+			wantErr: "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
 		{change: func(c *chapter.LanguageModelConfig) { c.EmbedDim = -1 },
-			says: "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
+			wantErr: "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
 		{change: func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 },
-			says: "chapter: LanguageModel: Attention.OutDim: got 0, want at least 1"},
+			wantErr: "chapter: LanguageModel: Attention.OutDim: got 0, want at least 1"},
 		{change: func(c *chapter.LanguageModelConfig) { c.Attention.EmbedDim = 3 },
-			says: "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
+			wantErr: "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
 		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("simple").Attention
 			c.Attention.EmbedDim = 0
 		},
-			says: "chapter: LanguageModel: Attention.EmbedDim: got 0, want EmbedDim=4"},
+			wantErr: "chapter: LanguageModel: Attention.EmbedDim: got 0, want EmbedDim=4"},
 		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("additive").Attention
 			c.Attention.KeyDim = 5
 		},
-			says: "chapter: LanguageModel: Attention.KeyDim: got 5, want EmbedDim=4"},
+			wantErr: "chapter: LanguageModel: Attention.KeyDim: got 5, want EmbedDim=4"},
 		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("additive").Attention
 			c.Attention.QueryDim = 5
 		},
-			says: "chapter: LanguageModel: Attention.QueryDim: got 5, want EmbedDim=4"},
+			wantErr: "chapter: LanguageModel: Attention.QueryDim: got 5, want EmbedDim=4"},
 		{change: func(c *chapter.LanguageModelConfig) { c.Attention.ContextLength = 4 },
-			says: "chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
+			wantErr: "chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
 	} {
 		config := small("causal")
 		c.change(&config)
-		require.EqualError(t, config.Validate(), c.says)
+		require.EqualError(t, config.Validate(), c.wantErr)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := chapter.NewLanguageModel(p.Scope(""), config)
-		require.EqualError(t, err, c.says)
+		require.EqualError(t, err, c.wantErr)
 		require.Zero(t, p.Len())
 	}
 }
@@ -143,25 +143,25 @@ func TestWrongIDsAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
 	for _, row := range []struct {
-		says string
-		ids  *G.Node
+		wantErr string
+		ids     *G.Node
 	}{
-		{says: "chapter: LanguageModel: ids: got nil, want a node"},
-		{says: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)", ids: b.InputOf(tensor.Int, "long", 6)},
-		{says: "chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)",
+		{wantErr: "chapter: LanguageModel: ids: got nil, want a node"},
+		{wantErr: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)", ids: b.InputOf(tensor.Int, "long", 6)},
+		{wantErr: "chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)",
 			ids: b.InputOf(tensor.Int, "deep", 1, 1, 1)},
-		{says: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
 			ids: G.NewScalar(b.Graph(), tensor.Int, G.WithName("one"))},
-		{says: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
 			ids: G.NewVector(b.Graph(), tensor.Int, G.WithName("bare"))},
-		{says: "graph: Embedding: ids: got float32, want int or int64", ids: b.Input("floats", 5)},
-		{says: "graph: Embedding: ids: got a node of another graph, want one of weight's",
+		{wantErr: "graph: Embedding: ids: got float32, want int or int64", ids: b.Input("floats", 5)},
+		{wantErr: "graph: Embedding: ids: got a node of another graph, want one of weight's",
 			ids: layers.NewBuild(p, layers.Eval).InputOf(tensor.Int, "other", 5)},
 	} {
 		require.NotPanics(t, func() {
 			out, err := m.Forward(b, row.ids)
-			require.ErrorContains(t, err, row.says)
+			require.ErrorContains(t, err, row.wantErr)
 			require.Nil(t, out)
-		}, row.says)
+		}, row.wantErr)
 	}
 }

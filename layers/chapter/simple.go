@@ -40,8 +40,8 @@ func unscaled(x *G.Node) (out, weights *G.Node, err error) {
 	return graph.Attention(x, x, x, graph.AttentionConfig{Heads: 1, Scale: 1})
 }
 
-// checkTokens refuses what is no sequence (T, E) or (B, T, E) of the parameters' type. After
-// an error of the build it returns that.
+// checkTokens refuses all but a sequence (T, E) or (B, T, E) of the parameters' type. After an
+// error of the build it returns that.
 func checkTokens(b *layers.Build, x *G.Node) error {
 	if err := b.Err(); err != nil {
 		return err
