@@ -17,8 +17,10 @@ type AdditiveAttentionConfig struct {
 }
 
 // Validate returns an error that names the first wrong field.
-func (c AdditiveAttentionConfig) Validate() error {
-	return inLayer("AdditiveAttention", config.AtLeast(c, 1, "QueryDim", "KeyDim", "AttnDim"))
+func (c AdditiveAttentionConfig) Validate() error { return inLayer("AdditiveAttention", c.validate()) }
+
+func (c AdditiveAttentionConfig) validate() error {
+	return config.AtLeast(c, 1, "QueryDim", "KeyDim", "AttnDim")
 }
 
 // AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of
@@ -33,7 +35,7 @@ type AdditiveAttention struct {
 // NewAdditiveAttention makes the parameters W_query.weight (A, QueryDim),
 // W_key.weight (A, KeyDim) and v.weight (1, A), with A = AttnDim.
 func NewAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {
-	return checked(s, c, newAdditiveAttention)
+	return checked(s, "AdditiveAttention", c, newAdditiveAttention)
 }
 
 func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {

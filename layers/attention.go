@@ -29,7 +29,9 @@ type Attention struct {
 // leaves them out, bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
 // k_norm.weight (D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
 // relative_attention_bias.weight (Buckets, H). Declare lists those of a config.
-func NewAttention(s Scope, c AttentionConfig) (*Attention, error) { return checked(s, c, newAttention) }
+func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
+	return checked(s, "Attention", c, newAttention)
+}
 
 func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	c = c.resolved()

@@ -19,8 +19,10 @@ import (
 //	go test ./layers -run '^$' -bench MultiHeadAttention/B2_T1024
 func BenchmarkMultiHeadAttention(b *testing.B) {
 	for _, s := range []struct{ batch, tokens, width, heads int }{
-		{batch: 32, tokens: 32, width: 64, heads: 4}, {batch: 1, tokens: 256, width: 768, heads: 12}, {batch: 2, tokens: 1024,
-			width: 768, heads: 12}, {batch: 1, tokens: 4096, width: 768, heads: 12},
+		{batch: 32, tokens: 32, width: 64, heads: 4},
+		{batch: 1, tokens: 256, width: 768, heads: 12},
+		{batch: 2, tokens: 1024, width: 768, heads: 12},
+		{batch: 1, tokens: 4096, width: 768, heads: 12},
 	} {
 		name := fmt.Sprintf("B%d T%d E%d H%d ", s.batch, s.tokens, s.width, s.heads)
 		c := chapter.MultiHead(s.width, s.width, s.heads)

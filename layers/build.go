@@ -20,6 +20,13 @@ const (
 	Train             // dropout where a layer has it
 )
 
+func (m Mode) String() string {
+	if m == Train {
+		return "train"
+	}
+	return "eval"
+}
+
 // Build is one graph under construction over a set of parameters.
 type Build struct {
 	params     *Params

@@ -27,6 +27,8 @@ func TestOneParameterIsOneNode(t *testing.T) {
 	require.Same(t, b.Graph(), n.Graph())
 	require.Same(t, p, b.Params())
 	require.Equal(t, layers.Train, b.Mode())
+	require.Equal(t, "train", layers.Train.String())
+	require.Equal(t, "eval", layers.Eval.String())
 }
 
 // A layer used twice shares its parameters.

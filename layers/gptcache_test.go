@@ -19,7 +19,7 @@ type gptChunks struct {
 	t        *testing.T
 	params   *layers.Params
 	model    *layers.GPT
-	cache    *layers.GPTCache
+	cache    layers.GPTCache
 	compiled map[string]*gptChunk
 }
 
@@ -147,7 +147,7 @@ func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
 	}
 }
 
-// After Truncate, other tokens may follow, as if those forgotten had never been.
+// After Truncate of every block, other tokens may follow, as if those forgotten had never been.
 func TestGPTCacheTruncate(t *testing.T) {
 	m, p := newGPT(t, tensor.Float64, tinyGPT())
 	ids := sequences(0, 11)
@@ -160,11 +160,13 @@ func TestGPTCacheTruncate(t *testing.T) {
 	g := newGPTChunks(t, p, m, graph.KVCacheConfig{})
 	_, err = g.run(chunkOf(ids, 0, 9), false)
 	require.NoError(t, err)
-	require.NoError(t, g.cache.Truncate(5))
+	for _, layer := range g.cache {
+		require.NoError(t, layer.Truncate(5))
+	}
 	got, err := g.run(chunkOf(ids, 7, 9), false)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, want, got, 1e-14)
-	require.ErrorContains(t, g.cache.Truncate(8), "KVCache: length: got 8, want 0 to 7")
+	require.ErrorContains(t, g.cache[1].Truncate(8), "KVCache: length: got 8, want 0 to 7")
 }
 
 // A cache takes two rows of each block for each token, and no more.
@@ -175,7 +177,10 @@ func TestGPTCacheBytes(t *testing.T) {
 		m, _ := newGPT(t, dt, c)
 		cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
 		require.NoError(t, err)
-		require.Equal(t, 2*2*11*2*4*int(dt.Size()), cache.Bytes(), "blocks · batch · context · (keys + values) · width")
+		require.Len(t, cache, 2)
+		for _, layer := range cache {
+			require.Equal(t, 2*11*2*4*int(dt.Size()), layer.Bytes(), "batch · context · (keys + values) · width")
+		}
 	}
 }
 
@@ -200,7 +205,7 @@ func TestGPTCacheRefuses(t *testing.T) {
 	for _, in := range []struct {
 		wantErr    string
 		ids, start *G.Node
-		cache      *layers.GPTCache
+		cache      layers.GPTCache
 	}{
 		{wantErr: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
 		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= 11)", ids: long, start: start, cache: cache},

@@ -34,9 +34,7 @@ type MLPConfig struct {
 	OutStd float64 `json:"out_std,omitempty"`
 }
 
-// Validate returns an error that names the first wrong field.
-func (c MLPConfig) Validate() error { return inLayer("MLP", c.validate()) }
-
+// validate returns an error that names the first wrong field.
 func (c MLPConfig) validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "DimFeedforward", "OutStd"),
 		config.Probability(c, "Dropout", "HiddenDropout"), c.Layout.validate(c),
@@ -74,7 +72,7 @@ type MLP struct {
 //
 // with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU gate.weight,
 // linear_gate.weight, c_gate.weight or gate_proj.weight of the first one's shape.
-func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, c, newMLP) }
+func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, "MLP", c, newMLP) }
 
 func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	c = c.resolved()

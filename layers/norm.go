@@ -27,9 +27,7 @@ type NormConfig struct {
 	Eps      float64  `json:"eps,omitempty"`       // 0 means 1e-5 for LayerNorm, 1e-6 for RMSNorm
 }
 
-// Validate returns an error that names the first wrong field.
-func (c NormConfig) Validate() error { return inLayer("Norm", c.validate()) }
-
+// validate returns an error that names the first wrong field.
 func (c NormConfig) validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps"), config.AtMost(c, maxElements, "EmbedDim"))
 	if err != nil {
@@ -49,7 +47,7 @@ type Norm struct {
 }
 
 // NewNorm makes the parameters weight (E), of ones, and, if asked for, bias (E), of zeros.
-func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, c, newNorm) }
+func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, "Norm", c, newNorm) }
 
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
 	if c.Eps == 0 {

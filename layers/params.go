@@ -196,9 +196,6 @@ type Param struct {
 	name   string
 }
 
-// Name returns the full name, path included.
-func (p Param) Name() string { return p.name }
-
 // Value returns the parameter's tensor, which every graph shares; nil for the zero
 // Param.
 func (p Param) Value() *tensor.Dense {

@@ -29,7 +29,11 @@ func some(t *testing.T, dt tensor.Dtype) (p *layers.Params, a, c, d layers.Param
 func TestParamsAreOrderedAndCounted(t *testing.T) {
 	p, a, c, d := some(t, tensor.Float32)
 	require.Equal(t, []string{"a", "b.c", "b.d"}, names(p))
-	require.Equal(t, []string{"a", "b.c", "b.d"}, []string{a.Name(), c.Name(), d.Name()})
+	for i, param := range []layers.Param{a, c, d} {
+		v, ok := p.Get(names(p)[i])
+		require.True(t, ok)
+		require.Same(t, param.Value(), v)
+	}
 	require.Equal(t, 3, p.Len())
 	require.Equal(t, 6+5+7, p.Count())
 	require.Equal(t, tensor.Float32, p.Dtype())
@@ -55,7 +59,9 @@ func TestScopes(t *testing.T) {
 	} {
 		w, err := s.Param("w", layers.Init{}, 1)
 		require.NoError(t, err)
-		require.Equal(t, name, w.Name())
+		v, ok := p.Get(name)
+		require.True(t, ok, name)
+		require.Same(t, w.Value(), v)
 		require.Same(t, p, s.Params())
 	}
 }
