@@ -132,8 +132,8 @@ func (s *step) context() *G.Node {
 	return s.attend(q, k, v)        // (…, T, H·Dv)
 }
 
-// attend is the attention itself: to a cache, composed of one op for each step, or in one
-// op that never holds the weights, which Renormalize needs.
+// attend is the attention itself: with a cache; composed of one op for each step, which
+// Renormalize needs; or in one op, which never holds the weights.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	c, in := s.config, s.in
 	a := graph.AttentionConfig{
