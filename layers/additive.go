@@ -40,7 +40,7 @@ type AdditiveAttention struct {
 // NewAdditiveAttention makes the parameters W_query.weight (A, QueryDim),
 // W_key.weight (A, KeyDim) and v.weight (1, A), with A = AttnDim.
 func NewAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {
-	return checked(s, c, newAdditiveAttention)
+	return checked(s, "AdditiveAttention", c, newAdditiveAttention)
 }
 
 func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttention, error) {

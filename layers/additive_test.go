@@ -16,22 +16,27 @@ func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 	l, err := layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 3, KeyDim: 4, AttnDim: 5})
 	require.NoError(t, err)
 	for _, c := range []struct {
-		query, key []int
-		out, says  string
+		query, key   []int
+		out, wantErr string
 	}{
-		{[]int{2, 3}, []int{7, 4}, "(2, 4)", ""},
-		{[]int{5, 1, 3}, []int{5, 7, 4}, "(5, 1, 4)", ""},
-		{[]int{2, 4}, []int{7, 4}, "", "layers: AdditiveAttention: query: shape (2, 4), want ([B,] T, 3)"},
-		{[]int{2, 3}, []int{7, 3}, "", "layers: AdditiveAttention: key: shape (7, 3), want ([B,] S, 4)"},
-		{[]int{2, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (2, 3)"},
-		{[]int{5, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (5, 3)"},
-		{[]int{5, 2, 3}, []int{5, 4}, "", "layers: AdditiveAttention: key: shape (5, 4), want the batch of query's (5, 2, 3)"},
-		{[]int{3, 2, 3}, []int{5, 7, 4}, "", "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (3, 2, 3)"},
+		{query: []int{2, 3}, key: []int{7, 4}, out: "(2, 4)"},
+		{query: []int{5, 1, 3}, key: []int{5, 7, 4}, out: "(5, 1, 4)"},
+		{query: []int{2, 4}, key: []int{7, 4}, wantErr: "layers: AdditiveAttention: query: shape (2, 4), want ([B,] T, 3)"},
+		{query: []int{2, 3}, key: []int{7, 3}, wantErr: "layers: AdditiveAttention: key: shape (7, 3), want ([B,] S, 4)"},
+		{query: []int{2, 3}, key: []int{5, 7, 4},
+			wantErr: "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (2, 3)"},
+		{query: []int{5, 3}, key: []int{5, 7, 4},
+			wantErr: "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (5, 3)"},
+		{query: []int{5, 2, 3}, key: []int{5, 4},
+			wantErr: "layers: AdditiveAttention: key: shape (5, 4), want the batch of query's (5, 2, 3)"},
+		{query: []int{3, 2, 3}, key: []int{5, 7, 4},
+			wantErr: "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (3, 2, 3)"},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, input(t, b, "query", numbers(tensor.Float32, c.query...)), input(t, b, "key", numbers(tensor.Float32, c.key...)))
-		if c.says != "" {
-			require.EqualError(t, err, c.says)
+		out, err := l.Forward(b, input(t, b, "query", numbers(tensor.Float32, c.query...)),
+			input(t, b, "key", numbers(tensor.Float32, c.key...)))
+		if c.wantErr != "" {
+			require.EqualError(t, err, c.wantErr)
 			continue
 		}
 		require.NoError(t, err)

@@ -16,20 +16,22 @@ type Attention struct {
 	config AttentionConfig // resolved
 	layout layout
 
-	weights, biases      [3]Param // of the projections of queries, keys and values, or
-	packed, packedBias   Param    // of all three, or
-	heads                []*Attention
-	out, outBias         Param
-	keyRow, valueRow     Param // after the others
-	queryGain, keyGain   Param
-	sinks, gate, buckets Param
+	qkvWeights, qkvBiases    [3]Param // of the projections of queries, keys and values, or
+	packedWeight, packedBias Param    // of all three, or
+	heads                    []*Attention
+	out, outBias             Param
+	keyRow, valueRow         Param // after the others
+	queryGain, keyGain       Param
+	sinks, gate, buckets     Param
 }
 
 // NewAttention makes the parameters of the layout and, after them unless the config
 // leaves them out, bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
 // k_norm.weight (D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
 // relative_attention_bias.weight (Buckets, H). Declare lists those of a config.
-func NewAttention(s Scope, c AttentionConfig) (*Attention, error) { return checked(s, c, newAttention) }
+func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
+	return checked(s, "Attention", c, newAttention)
+}
 
 func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	c = c.resolved()
@@ -60,9 +62,6 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	}
 	return done(&m, l)
 }
-
-// Params returns the set of parameters that the layer was made in.
-func (l *Attention) Params() *Params { return l.scope.params }
 
 // NewCache makes a cache for the layer; its widths and type are set here.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
@@ -133,8 +132,8 @@ func (s *step) context() *G.Node {
 	return s.attend(q, k, v)        // (…, T, H·Dv)
 }
 
-// attend is the attention itself: to a cache, composed of one op for each step, or in one
-// op that never holds the weights, which Renormalize needs.
+// attend is the attention itself: with a cache; composed of one op for each step, which
+// Renormalize needs; or in one op, which never holds the weights.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	c, in := s.config, s.in
 	a := graph.AttentionConfig{

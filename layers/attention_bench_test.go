@@ -19,15 +19,15 @@ import (
 //	go test ./layers -run '^$' -bench MultiHeadAttention/B2_T1024
 func BenchmarkMultiHeadAttention(b *testing.B) {
 	for _, s := range []struct{ batch, tokens, width, heads int }{
-		{32, 32, 64, 4}, {1, 256, 768, 12}, {2, 1024, 768, 12}, {1, 4096, 768, 12},
+		{batch: 32, tokens: 32, width: 64, heads: 4},
+		{batch: 1, tokens: 256, width: 768, heads: 12},
+		{batch: 2, tokens: 1024, width: 768, heads: 12},
+		{batch: 1, tokens: 4096, width: 768, heads: 12},
 	} {
 		name := fmt.Sprintf("B%d T%d E%d H%d ", s.batch, s.tokens, s.width, s.heads)
-		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
-			b.Run(name+mode.String(), func(b *testing.B) {
-				c := chapter.MultiHead(s.width, s.width, s.heads)
-				benchmarkLayer(b, c, mode, s.batch, s.tokens, s.width)
-			})
-		}
+		c := chapter.MultiHead(s.width, s.width, s.heads)
+		b.Run(name+"eval", func(b *testing.B) { benchmarkLayer(b, c, layers.Eval, s.batch, s.tokens, s.width) })
+		b.Run(name+"train", func(b *testing.B) { benchmarkLayer(b, c, layers.Train, s.batch, s.tokens, s.width) })
 	}
 }
 

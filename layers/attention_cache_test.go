@@ -99,7 +99,8 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 	require.NoError(t, err)
 	x := randomDense(rand.New(rand.NewPCG(1, 2)), dt, 2, n, 12)
 	b := layers.NewBuild(p, layers.Eval)
-	in := layers.AttentionInput{Query: G.NewTensor(b.Graph(), dt, 3, G.WithShape(2, n, 12), G.WithName("x"), G.WithValue(x))}
+	in := layers.AttentionInput{Query: G.NewTensor(b.Graph(), dt, 3, G.WithShape(2, n, 12), G.WithName("x"),
+		G.WithValue(x))}
 	if size.Rolling {
 		in.Mask = mask.Or(mask.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}, mask.Prefix{N: size.KeepFirst})
 	}
@@ -128,7 +129,8 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 		require.NoError(t, G.Let(chunk.x, tokenRows(t, x, at, at+T)))
 		require.NoError(t, G.Let(chunk.start, at))
 		require.NoError(t, chunk.machine.RunAll())
-		require.InDeltaSlice(t, elements(tokenRows(t, whole.Value().(*tensor.Dense), at, at+T)), elements(chunk.out.Value()), tol, "tokens from %d", at)
+		require.InDeltaSlice(t, elements(tokenRows(t, whole.Value().(*tensor.Dense), at, at+T)), elements(chunk.out.Value()),
+			tol, "tokens from %d", at)
 		at += T
 	}
 	require.Len(t, g.compiled, 3)
@@ -185,17 +187,23 @@ func TestCacheRefusals(t *testing.T) {
 		change func(in *layers.AttentionInput, other *G.Node)
 		want   string
 	}{
-		{plain, first, func(in *layers.AttentionInput, _ *G.Node) { in.Start = nil }, "start: got nil with a cache"},
-		{plain, first, func(in *layers.AttentionInput, other *G.Node) { in.Key = other }, "key: got another sequence than the query"},
-		{plain, first, func(in *layers.AttentionInput, _ *G.Node) { in.Cache = nil }, "start: got one without a cache"},
-		{renormalized, first, nil, "cache: got one with Renormalize"},
-		{extra, first, nil, "cache: got one with AddBiasKV or AddZeroAttn"},
-		{alibi, first, nil, "cache: got one that keeps first tokens with ALiBi"},
-		{plain, graph.KVCacheConfig{Batch: 3, Capacity: 9}, nil, "cache: got one for 3 sequences"},
-		{plain, graph.KVCacheConfig{Capacity: 0}, nil, "KVCache: Capacity: got 0, want at least 1"},
-		{plain, graph.KVCacheConfig{Capacity: 4, KeepFirst: 1}, nil, "KVCache: KeepFirst: got 1"},
-		{plain, graph.KVCacheConfig{Capacity: 4, KeepFirst: 4, Rolling: true}, nil, "KVCache: KeepFirst: got 4"},
-		{plain, first, func(in *layers.AttentionInput, other *G.Node) { in.Mask = mask.Keep{Keep: other} }, "with a number for each key"},
+		{config: plain, size: first, change: func(in *layers.AttentionInput, _ *G.Node) { in.Start = nil },
+			want: "start: got nil with a cache"},
+		{config: plain, size: first, change: func(in *layers.AttentionInput, other *G.Node) { in.Key = other },
+			want: "key: got another sequence than the query"},
+		{config: plain, size: first, change: func(in *layers.AttentionInput, _ *G.Node) { in.Cache = nil },
+			want: "start: got one without a cache"},
+		{config: renormalized, size: first, want: "cache: got one with Renormalize"},
+		{config: extra, size: first, want: "cache: got one with AddBiasKV or AddZeroAttn"},
+		{config: alibi, size: first, want: "cache: got one that keeps first tokens with ALiBi"},
+		{config: plain, size: graph.KVCacheConfig{Batch: 3, Capacity: 9}, want: "cache: got one for 3 sequences"},
+		{config: plain, size: graph.KVCacheConfig{Capacity: 0}, want: "KVCache: Capacity: got 0, want at least 1"},
+		{config: plain, size: graph.KVCacheConfig{Capacity: 4, KeepFirst: 1}, want: "KVCache: KeepFirst: got 1"},
+		{config: plain, size: graph.KVCacheConfig{Capacity: 4, KeepFirst: 4, Rolling: true},
+			want: "KVCache: KeepFirst: got 4"},
+		{config: plain, size: first,
+			change: func(in *layers.AttentionInput, other *G.Node) { in.Mask = mask.Keep{Keep: other} },
+			want:   "with a number for each key"},
 	} {
 		p := layers.NewParams(tensor.Float32, 1)
 		layer, err := layers.NewAttention(p.Scope(""), c.config)

@@ -2,9 +2,11 @@ package layers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -20,20 +22,25 @@ func dropping(t *testing.T, p *layers.Params, weights, context float64) map[stri
 	for _, c := range []struct {
 		name   string
 		config layers.AttentionConfig
-	}{{"causal", chapter.Causal(3, 4)}, {"wrapper", chapter.MultiHeadWrapper(3, 4, 2)}, {"mha", chapter.MultiHead(3, 4, 2)}} {
+	}{
+		{name: "causal", config: chapter.Causal(3, 4)},
+		{name: "wrapper", config: chapter.MultiHeadWrapper(3, 4, 2)},
+		{name: "mha", config: chapter.MultiHead(3, 4, 2)},
+	} {
 		c.config.Dropout, c.config.ContextDropout = weights, context
 		l, err := newSelf(p.Scope(c.name), c.config)
 		require.NoError(t, err)
 		all[c.name] = l
 	}
-	identity := dense(tensor.Float64, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 4, 4)
+	identity := golden.Dense(tensor.Float64, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 4, 4)
 	require.NoError(t, p.Set("mha.out_proj.weight", identity))
-	require.NoError(t, p.Set("mha.out_proj.bias", dense(tensor.Float64, make([]float64, 4), 4)))
+	require.NoError(t, p.Set("mha.out_proj.bias", golden.Dense(tensor.Float64, make([]float64, 4), 4)))
 	return all
 }
 
 // train runs a layer in a Train graph with a key, by Forward alone and observed.
-func train(t *testing.T, p *layers.Params, l chapter.Layer, x *tensor.Dense, key int64) (fused, out, weights []float64) {
+func train(t *testing.T, p *layers.Params, l chapter.Layer, x *tensor.Dense, key int64,
+) (fused, out, weights []float64) {
 	t.Helper()
 	run := func(withWeights bool) [][]float64 {
 		b := layers.NewBuild(p, layers.Train)
@@ -160,7 +167,11 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 		mode  layers.Mode
 		p     float64
 		drops bool
-	}{{layers.Eval, 0.5, false}, {layers.Train, 0, false}, {layers.Train, 0.5, true}} {
+	}{
+		{mode: layers.Eval, p: 0.5, drops: false},
+		{mode: layers.Train, p: 0, drops: false},
+		{mode: layers.Train, p: 0.5, drops: true},
+	} {
 		q := layers.NewParams(tensor.Float64, 1)
 		for name, l := range dropping(t, q, c.p, c.p) {
 			b := layers.NewBuild(q, c.mode)
@@ -182,4 +193,54 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 	}
 	require.Zero(t, layers.NewBuild(p, layers.Eval).Drop(0.5))
 	require.Zero(t, layers.NewBuild(p, layers.Train).Drop(0))
+}
+
+// An Eval graph has no dropout; a Train graph has one for each probability, and both
+// forms drop the same.
+func TestDropoutsOfAttention(t *testing.T) {
+	for _, c := range []struct {
+		weights, context, out float64
+		want                  int
+	}{
+		{want: 0},
+		{weights: 0.5, want: 1},
+		{context: 0.5, want: 1},
+		{out: 0.5, want: 1},
+		{weights: 0.5, context: 0.25, out: 0.125, want: 3},
+	} {
+		p, l := newAttention(t, tensor.Float64, but(plainAttention, func(config *layers.AttentionConfig) {
+			config.Dropout, config.ContextDropout, config.OutDropout = c.weights, c.context, c.out
+		}))
+		x := numbers(tensor.Float64, 2, 7, 5)
+		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
+			b := layers.NewBuild(p, mode)
+			in := selfCall(t, x)(b)
+			out, weights, err := attendObserved(b, l, in)
+			require.NoError(t, err)
+			dropouts := 0
+			for _, n := range b.Graph().AllNodes() {
+				if n.Op() != nil && strings.HasPrefix(n.Op().String(), "Dropout") {
+					dropouts++
+				}
+			}
+			if mode == layers.Eval {
+				require.Zero(t, dropouts)
+				require.Nil(t, b.DropoutKey())
+				continue
+			}
+			require.Equal(t, c.want, dropouts)
+			if c.want == 0 {
+				continue
+			}
+			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
+			composed := values(t, out, weights)
+			require.Equal(t, c.weights > 0, slices.Contains(composed[1], 0))
+			require.Equal(t, c.out > 0, slices.Contains(composed[0], 0))
+			b = layers.NewBuild(p, mode)
+			out, err = l.Attend(b, selfCall(t, x)(b))
+			require.NoError(t, err)
+			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
+			require.InDeltaSlice(t, composed[0], values(t, out)[0], 1e-14)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -32,9 +33,9 @@ func stack(t *testing.T, p *layers.Params, heads, in, width int, bias bool) {
 				offset = append(offset, get(head+"bias")...)
 			}
 		}
-		require.NoError(t, p.Set("mha."+m+".weight", dense(tensor.Float64, weight, heads*width, in)))
+		require.NoError(t, p.Set("mha."+m+".weight", golden.Dense(tensor.Float64, weight, heads*width, in)))
 		if bias {
-			require.NoError(t, p.Set("mha."+m+".bias", dense(tensor.Float64, offset, heads*width)))
+			require.NoError(t, p.Set("mha."+m+".bias", golden.Dense(tensor.Float64, offset, heads*width)))
 		}
 	}
 	out := heads * width
@@ -42,8 +43,8 @@ func stack(t *testing.T, p *layers.Params, heads, in, width int, bias bool) {
 	for i := range out {
 		identity[i*out+i] = 1
 	}
-	require.NoError(t, p.Set("mha.out_proj.weight", dense(tensor.Float64, identity, out, out)))
-	require.NoError(t, p.Set("mha.out_proj.bias", dense(tensor.Float64, make([]float64, out), out)))
+	require.NoError(t, p.Set("mha.out_proj.weight", golden.Dense(tensor.Float64, identity, out, out)))
+	require.NoError(t, p.Set("mha.out_proj.bias", golden.Dense(tensor.Float64, make([]float64, out), out)))
 }
 
 // Multi-head attention is the wrapper's heads at once: with the heads' weights
@@ -54,7 +55,13 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 	for _, c := range []struct {
 		heads, width int
 		bias         bool
-	}{{2, 5, false}, {3, 2, true}, {1, 4, true}, {5, 1, false}, {1, 1, true}} {
+	}{
+		{heads: 2, width: 5, bias: false},
+		{heads: 3, width: 2, bias: true},
+		{heads: 1, width: 4, bias: true},
+		{heads: 5, width: 1, bias: false},
+		{heads: 1, width: 1, bias: true},
+	} {
 		for _, renormalize := range []bool{false, true} {
 			p := layers.NewParams(tensor.Float64, 1)
 			apart, together := chapter.MultiHeadWrapper(in, c.width, c.heads), chapter.MultiHead(in, c.heads*c.width, c.heads)
@@ -104,7 +111,9 @@ func TestAWrapperOfOneHead(t *testing.T) {
 func TestBothMasksOfALayerAgree(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	x := numbers(tensor.Float64, 2, 7, 3)
-	for name, c := range map[string]layers.AttentionConfig{"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2)} {
+	for name, c := range map[string]layers.AttentionConfig{
+		"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
+	} {
 		hidden, err := newSelf(p.Scope(name), c)
 		require.NoError(t, err)
 		q := layers.NewParams(tensor.Float64, 2)
@@ -136,4 +145,42 @@ func uses(t *testing.T, p *layers.Params, l chapter.Layer, op string) bool {
 	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
 		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
 	})
+}
+
+// Grouped attention is attention with each key/value head as often as its query heads
+// want it.
+func TestGroupedHeadsAreSharedHeads(t *testing.T) {
+	for _, kv := range []int{1, 2, 3} {
+		p, grouped := newAttention(t, tensor.Float64,
+			layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, NumKVHeads: kv, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		state, err := grouped.State(layers.Llama)
+		require.NoError(t, err)
+		for name, width := range map[string]int{"k_proj": 4, "v_proj": 3} {
+			for _, of := range []string{".weight", ".bias"} {
+				state[name+of] = repeatBlocks(state[name+of], width, 6/kv)
+			}
+		}
+		q, all := newAttention(t, tensor.Float64,
+			layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, ValueDim: 3, QKVBias: true})
+		require.NoError(t, all.SetState(layers.Llama, state))
+		x := numbers(tensor.Float64, 2, 7, 5)
+		want, wantWeights := attended(t, q, all, selfCall(t, x))
+		got, weights := attended(t, p, grouped, selfCall(t, x))
+		require.InDeltaSlice(t, want, got, 1e-14)
+		require.InDeltaSlice(t, wantWeights, weights, 1e-14)
+	}
+}
+
+// repeatBlocks repeats each block of n rows, n = rows.
+func repeatBlocks(v *tensor.Dense, rows, times int) *tensor.Dense {
+	shape := slices.Clone(v.Shape())
+	size := rows * v.Shape().TotalSize() / shape[0]
+	var repeated []float64
+	for block := range slices.Chunk(v.Data().([]float64), size) {
+		for range times {
+			repeated = append(repeated, block...)
+		}
+	}
+	shape[0] *= times
+	return golden.Dense(tensor.Float64, repeated, shape...)
 }

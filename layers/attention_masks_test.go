@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +34,7 @@ func TestQueriesThatSeeNoKey(t *testing.T) {
 			shown := slices.Repeat([]float64{1}, 7*7)
 			clear(shown[2*7 : 3*7])
 			in.Mask = mask.And(mask.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{0, 7})))},
-				mask.Keep{Keep: input(t, b, "keep", dense(tensor.Float64, shown, 7, 7))})
+				mask.Keep{Keep: input(t, b, "keep", golden.Dense(tensor.Float64, shown, 7, 7))})
 			return in
 		}
 		out, weights := attended(t, p, l, call)
@@ -57,14 +58,17 @@ func allZero(x []float64) bool {
 
 // queryGradients are those of the query by either form, of a sum of all outputs with
 // different weights.
-func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention, call func(b *layers.Build) layers.AttentionInput) (fused, composed []float64) {
+func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
+	call func(b *layers.Build) layers.AttentionInput,
+) (fused, composed []float64) {
 	t.Helper()
 	gradient := func(forward func(b *layers.Build, in layers.AttentionInput) (*G.Node, error)) []float64 {
 		b := layers.NewBuild(p, layers.Eval)
 		in := call(b)
 		out, err := forward(b, in)
 		require.NoError(t, err)
-		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", numbers(tensor.Float64, out.Shape()...))}, G.Nodes{in.Query})
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", numbers(tensor.Float64, out.Shape()...))},
+			G.Nodes{in.Query})
 		require.NoError(t, err)
 		return values(t, grads[0])[0]
 	}
@@ -76,7 +80,8 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention, call fu
 
 // The config's mask and the call's hide together.
 func TestMasksOfTheConfigAndTheCallAreJoined(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
+	p, l := newAttention(t, tensor.Float64, but(plainAttention,
+		func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
 	open, err := layers.NewAttention(p.Scope("open"), plainAttention)
 	require.NoError(t, err)
 	state, err := l.State(layers.Book)

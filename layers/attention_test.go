@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/graph"
+	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -20,15 +22,18 @@ var plainAttention = layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4
 func TestParametersOfAnAttention(t *testing.T) {
 	all := layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true,
 		QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{}}
-	shared := "q_norm.weight (2) k_norm.weight (2) sinks (6) gate_proj.weight (12, 12) relative_attention_bias.weight (32, 6)"
+	shared := "q_norm.weight (2) k_norm.weight (2) sinks (6) gate_proj.weight (12, 12) " +
+		"relative_attention_bias.weight (32, 6)"
 	biases := "bias_k (1, 1, 4) bias_v (1, 1, 4) "
 	for layout, want := range map[layers.Layout]string{
-		"": "W_query.weight (12, 12) W_query.bias (12) W_key.weight (4, 12) W_key.bias (4) W_value.weight (4, 12) W_value.bias (4) " +
-			biases + "out_proj.weight (12, 12) out_proj.bias (12) " + shared,
-		layers.Torch: "out_proj.weight (12, 12) out_proj.bias (12) in_proj_weight (20, 12) in_proj_bias (20) " + biases + shared,
-		layers.GPT2:  "c_attn.weight (12, 20) c_attn.bias (20) " + biases + "c_proj.weight (12, 12) c_proj.bias (12) " + shared,
-		layers.Llama: "q_proj.weight (12, 12) q_proj.bias (12) k_proj.weight (4, 12) k_proj.bias (4) v_proj.weight (4, 12) v_proj.bias (4) " +
-			biases + "o_proj.weight (12, 12) o_proj.bias (12) " + shared,
+		"": "W_query.weight (12, 12) W_query.bias (12) W_key.weight (4, 12) W_key.bias (4) " +
+			"W_value.weight (4, 12) W_value.bias (4) " + biases + "out_proj.weight (12, 12) out_proj.bias (12) " + shared,
+		layers.Torch: "out_proj.weight (12, 12) out_proj.bias (12) in_proj_weight (20, 12) in_proj_bias (20) " +
+			biases + shared,
+		layers.GPT2: "c_attn.weight (12, 20) c_attn.bias (20) " + biases +
+			"c_proj.weight (12, 12) c_proj.bias (12) " + shared,
+		layers.Llama: "q_proj.weight (12, 12) q_proj.bias (12) k_proj.weight (4, 12) k_proj.bias (4) " +
+			"v_proj.weight (4, 12) v_proj.bias (4) " + biases + "o_proj.weight (12, 12) o_proj.bias (12) " + shared,
 	} {
 		c := all
 		c.Layout = layout
@@ -65,37 +70,45 @@ func newAttention(t testing.TB, dt tensor.Dtype, c layers.AttentionConfig) (*lay
 // The shapes that an Attention takes and returns, and its errors for others. Queries are
 // 5, keys 7 and values 2 wide, of which 11 come out.
 func TestShapesOfAttention(t *testing.T) {
-	wide := layers.AttentionConfig{EmbedDim: 5, KDim: 7, VDim: 2, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
+	wide := layers.AttentionConfig{EmbedDim: 5, KDim: 7, VDim: 2, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4,
+		ValueDim: 3}
 	same := layers.AttentionConfig{EmbedDim: 5, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
 	extra := but(same, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
 	for _, c := range []struct {
 		config            layers.AttentionConfig
 		query, key, value []int
 		out, weights      string
-		says              string
+		wantErr           string
 	}{
-		{wide, []int{13, 5}, []int{17, 7}, []int{17, 2}, "(13, 11)", "(6, 13, 17)", ""},
-		{wide, []int{2, 13, 5}, []int{2, 17, 7}, []int{2, 17, 2}, "(2, 13, 11)", "(2, 6, 13, 17)", ""},
-		{wide, []int{2, 1, 5}, []int{2, 1, 7}, []int{2, 1, 2}, "(2, 1, 11)", "(2, 6, 1, 1)", ""},
-		{same, []int{13, 5}, nil, nil, "(13, 11)", "(6, 13, 13)", ""},
-		{same, []int{2, 13, 5}, nil, nil, "(2, 13, 11)", "(2, 6, 13, 13)", ""},
-		{same, []int{2, 13, 5}, []int{2, 17, 5}, nil, "(2, 13, 11)", "(2, 6, 13, 17)", ""},
-		{same, []int{2, 13, 5}, nil, []int{2, 13, 5}, "(2, 13, 11)", "(2, 6, 13, 13)", ""},
-		{extra, []int{2, 13, 5}, []int{2, 17, 5}, nil, "(2, 13, 11)", "(2, 6, 13, 19)", ""},
-		{wide, nil, []int{17, 7}, []int{17, 2}, "", "", "query: got nil, want a node"},
-		{wide, []int{13, 7}, []int{17, 7}, []int{17, 2}, "", "", "query: shape (13, 7), want ([B,] T, 5)"},
-		{wide, []int{13, 5}, nil, []int{17, 2}, "", "", "key: shape (13, 5), want ([B,] S, 7)"},
-		{wide, []int{13, 5}, []int{17, 7}, nil, "", "", "value: shape (17, 7), want ([B,] S, 2)"},
-		{wide, []int{13, 5}, []int{17, 7}, []int{13, 2}, "", "", "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
-		{wide, []int{2, 13, 5}, []int{3, 17, 7}, []int{3, 17, 2}, "", "", "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
-		{wide, []int{13, 5}, []int{1, 17, 7}, []int{1, 17, 2}, "", "", "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
-		{wide, []int{2, 3, 13, 5}, []int{17, 7}, []int{17, 2}, "", "", "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
+		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{17, 2}, out: "(13, 11)", weights: "(6, 13, 17)"},
+		{config: wide, query: []int{2, 13, 5}, key: []int{2, 17, 7}, value: []int{2, 17, 2}, out: "(2, 13, 11)",
+			weights: "(2, 6, 13, 17)"},
+		{config: wide, query: []int{2, 1, 5}, key: []int{2, 1, 7}, value: []int{2, 1, 2}, out: "(2, 1, 11)",
+			weights: "(2, 6, 1, 1)"},
+		{config: same, query: []int{13, 5}, out: "(13, 11)", weights: "(6, 13, 13)"},
+		{config: same, query: []int{2, 13, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 13)"},
+		{config: same, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 17)"},
+		{config: same, query: []int{2, 13, 5}, value: []int{2, 13, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 13)"},
+		{config: extra, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 19)"},
+		{config: wide, key: []int{17, 7}, value: []int{17, 2}, wantErr: "query: got nil, want a node"},
+		{config: wide, query: []int{13, 7}, key: []int{17, 7}, value: []int{17, 2},
+			wantErr: "query: shape (13, 7), want ([B,] T, 5)"},
+		{config: wide, query: []int{13, 5}, value: []int{17, 2}, wantErr: "key: shape (13, 5), want ([B,] S, 7)"},
+		{config: wide, query: []int{13, 5}, key: []int{17, 7}, wantErr: "value: shape (17, 7), want ([B,] S, 2)"},
+		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{13, 2},
+			wantErr: "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
+		{config: wide, query: []int{2, 13, 5}, key: []int{3, 17, 7}, value: []int{3, 17, 2},
+			wantErr: "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
+		{config: wide, query: []int{13, 5}, key: []int{1, 17, 7}, value: []int{1, 17, 2},
+			wantErr: "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
+		{config: wide, query: []int{2, 3, 13, 5}, key: []int{17, 7}, value: []int{17, 2},
+			wantErr: "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
 	} {
 		p, l := newAttention(t, tensor.Float32, c.config)
 		b := layers.NewBuild(p, layers.Eval)
 		out, err := l.Attend(b, inputs(t, b, c.query, c.key, c.value))
-		if c.says != "" {
-			require.EqualError(t, err, "layers: Attention: "+c.says)
+		if c.wantErr != "" {
+			require.EqualError(t, err, "layers: Attention: "+c.wantErr)
 			continue
 		}
 		require.NoError(t, err)
@@ -110,4 +123,55 @@ func TestShapesOfAttention(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	_, err := l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 13, 5))})
 	require.EqualError(t, err, "layers: Attention: query: got float64, want float32 as the parameters")
+}
+
+// attended runs a layer by both forms, which must agree, and returns the output and
+// the weights.
+func attended(t *testing.T, p *layers.Params, l *layers.Attention,
+	call func(b *layers.Build) layers.AttentionInput,
+) (out, weights []float64) {
+	t.Helper()
+	b := layers.NewBuild(p, layers.Eval)
+	o, err := l.Attend(b, call(b))
+	require.NoError(t, err)
+	fused := values(t, o)[0]
+	b = layers.NewBuild(p, layers.Eval)
+	o, w, err := attendObserved(b, l, call(b))
+	require.NoError(t, err)
+	both := values(t, o, w)
+	require.InDeltaSlice(t, both[0], fused, 1e-13)
+	return both[0], both[1]
+}
+
+// selfCall calls an Attention with x alone, crossCall with keys too.
+func selfCall(t *testing.T, x *tensor.Dense) func(b *layers.Build) layers.AttentionInput {
+	return func(b *layers.Build) layers.AttentionInput {
+		return layers.AttentionInput{Query: input(t, b, "x", x)}
+	}
+}
+
+func crossCall(t *testing.T, x, key *tensor.Dense) func(b *layers.Build) layers.AttentionInput {
+	return func(b *layers.Build) layers.AttentionInput {
+		return layers.AttentionInput{Query: input(t, b, "x", x), Key: input(t, b, "key", key)}
+	}
+}
+
+// One key takes all the weight, whatever the scores: the output is that of the values
+// alone.
+func TestAttentionToOneKey(t *testing.T) {
+	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
+		c.QKVBias, c.OutBias, c.RoPE, c.Softcap, c.QKNorm = true, true, &graph.RoPEConfig{}, 2, layers.RMSNorm
+		c.ALiBi, c.RelativeBias, c.Align = true, &layers.RelativeBiasConfig{}, mask.UpperLeft
+	}))
+	key := numbers(tensor.Float64, 2, 1, 5)
+	one, weights := attended(t, p, l, selfCall(t, key))
+	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, weights)
+	out, weights := attended(t, p, l, crossCall(t, numbers(tensor.Float64, 2, 7, 5), key))
+	require.Len(t, weights, 2*3*7)
+	for i, w := range weights {
+		require.Equal(t, 1.0, w)
+		if i < 2*7 {
+			require.InDeltaSlice(t, one[i/7*5:][:5], out[i*5:][:5], 1e-14)
+		}
+	}
 }

@@ -155,34 +155,22 @@ func (s shortMask) apply(c *AttentionConfig) (err error) {
 
 // resolved returns c with zero sizes replaced by their defaults.
 func (c AttentionConfig) resolved() AttentionConfig {
-	or := func(n *int, instead int) {
-		if *n == 0 {
-			*n = instead
-		}
-	}
-	or(&c.KDim, c.EmbedDim)
-	or(&c.VDim, c.EmbedDim)
-	or(&c.NumKVHeads, c.NumHeads)
-	if c.HeadDim == 0 {
-		or(&c.OutDim, c.EmbedDim)
-		c.HeadDim = c.OutDim / c.NumHeads
-	}
-	or(&c.ValueDim, c.HeadDim)
+	c.KDim, c.VDim = cmp.Or(c.KDim, c.EmbedDim), cmp.Or(c.VDim, c.EmbedDim)
+	c.NumKVHeads = cmp.Or(c.NumKVHeads, c.NumHeads)
+	c.HeadDim = cmp.Or(c.HeadDim, cmp.Or(c.OutDim, c.EmbedDim)/c.NumHeads)
+	c.ValueDim = cmp.Or(c.ValueDim, c.HeadDim)
 	if c.ContextOnly {
-		or(&c.OutDim, c.contextWidth())
+		c.OutDim = cmp.Or(c.OutDim, c.contextWidth())
 	}
-	or(&c.OutDim, c.EmbedDim)
-	if c.Layout == "" {
-		c.Layout = Book
-	}
+	c.OutDim = cmp.Or(c.OutDim, c.EmbedDim)
+	c.Layout = cmp.Or(c.Layout, Book)
 	if c.RoPE != nil { // a copy, so that later changes by the caller do not reach the layer
 		r := *c.RoPE
 		c.RoPE = &r
 	}
 	if c.RelativeBias != nil {
 		b := *c.RelativeBias
-		or(&b.Buckets, 32)
-		or(&b.MaxDistance, 128)
+		b.Buckets, b.MaxDistance = cmp.Or(b.Buckets, 32), cmp.Or(b.MaxDistance, 128)
 		c.RelativeBias = &b
 	}
 	if c.QKNormEps == 0 {

@@ -31,23 +31,32 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	for _, c := range attentionCases {
 		requireRoundTrip(t, c)
 	}
-	full := layers.AttentionConfig{EmbedDim: 1, KDim: 2, VDim: 3, OutDim: 4, NumHeads: 5, NumKVHeads: 6, HeadDim: 7, ValueDim: 8,
+	full := layers.AttentionConfig{
+		EmbedDim: 1, KDim: 2, VDim: 3, OutDim: 4, NumHeads: 5, NumKVHeads: 6, HeadDim: 7, ValueDim: 8,
 		QKVBias: true, OutBias: true, ContextOnly: true, Layout: layers.PerHead, OutStd: 0.5, ContextLength: 9,
 		Mask: mask.Not(mask.Prefix{N: 2}), Renormalize: true, Align: mask.LowerRight, Scale: 0.25, Softcap: 0.125,
-		QKNorm: layers.L2Norm, QKNormEps: 1e-3, RoPE: &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 2}, ALiBi: true,
+		QKNorm: layers.L2Norm, QKNormEps: 1e-3,
+		RoPE: &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 2}, ALiBi: true,
 		RelativeBias: &layers.RelativeBiasConfig{Buckets: 10, MaxDistance: 11, Unidirectional: true},
-		Sinks:        true, Gate: true, AddBiasKV: true, AddZeroAttn: true, Dropout: 0.1, ContextDropout: 0.2, OutDropout: 0.3}
+		Sinks:        true, Gate: true, AddBiasKV: true, AddZeroAttn: true,
+		Dropout: 0.1, ContextDropout: 0.2, OutDropout: 0.3,
+	}
 	requireNoZero(t, full)
 	requireRoundTrip(t, full)
-	mlp := layers.MLPConfig{EmbedDim: 1, DimFeedforward: 2, Activation: layers.SwiGLU, Bias: true, Dropout: 0.1, HiddenDropout: 0.2,
-		Layout: layers.Llama, OutStd: 0.5}
+	mlp := layers.MLPConfig{EmbedDim: 1, DimFeedforward: 2, Activation: layers.SwiGLU, Bias: true,
+		Dropout: 0.1, HiddenDropout: 0.2, Layout: layers.Llama, OutStd: 0.5}
 	norm := layers.NormConfig{EmbedDim: 1, Kind: layers.RMSNorm, Bias: true, Eps: 1e-3}
 	block := layers.BlockConfig{Attention: full, MLP: mlp, Norm: norm, PostNorm: true}
-	gpt := layers.GPTConfig{VocabSize: 1, ContextLength: 2, EmbedDim: 3, NumLayers: 4, NumHeads: 5, NumKVHeads: 6, DimFeedforward: 7,
-		Activation: "relu", Eps: 1e-3, EmbeddingDropout: 0.1, AttentionDropout: 0.2, ResidualDropout: 0.3, TieWordEmbeddings: true, Bias: true}
-	seq2seq := layers.Seq2SeqConfig{SourceVocabSize: 1, TargetVocabSize: 2, ContextLength: 3, EmbedDim: 4, NumEncoderLayers: 5,
-		NumDecoderLayers: 6, NumHeads: 7, NumKVHeads: 8, DimFeedforward: 9, Activation: layers.ReLU, PostNorm: true,
-		ShareEmbeddings: true, TieWordEmbeddings: true, Sinusoidal: true, Dropout: 0.1}
+	gpt := layers.GPTConfig{
+		VocabSize: 1, ContextLength: 2, EmbedDim: 3, NumLayers: 4, NumHeads: 5, NumKVHeads: 6, DimFeedforward: 7,
+		Activation: "relu", Eps: 1e-3, EmbeddingDropout: 0.1, AttentionDropout: 0.2, ResidualDropout: 0.3,
+		TieWordEmbeddings: true, Bias: true,
+	}
+	seq2seq := layers.Seq2SeqConfig{
+		SourceVocabSize: 1, TargetVocabSize: 2, ContextLength: 3, EmbedDim: 4, NumEncoderLayers: 5, NumDecoderLayers: 6,
+		NumHeads: 7, NumKVHeads: 8, DimFeedforward: 9, Activation: layers.ReLU, PostNorm: true,
+		ShareEmbeddings: true, TieWordEmbeddings: true, Sinusoidal: true, Dropout: 0.1,
+	}
 	for _, c := range []any{mlp, norm, gpt, seq2seq} {
 		requireNoZero(t, c)
 	}
@@ -61,7 +70,6 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	requireRoundTrip(t, seq2seq)
 	requireRoundTrip(t, layers.LinearConfig{In: 1, Out: 2, Bias: true})
 	requireRoundTrip(t, layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 2, AttnDim: 3})
-	requireRoundTrip(t, chapter.SelfAttentionV1Config{EmbedDim: 1, OutDim: 2})
 	requireRoundTrip(t, chapter.MultiHeadWrapper(3, 2, 2))
 }
 
@@ -74,7 +82,7 @@ func requireNoZero(t *testing.T, c any) {
 	}
 }
 
-// The mask's short form, and what is absent, which stays as it was.
+// The mask's short form, and absent fields, which keep their values.
 func TestAttentionConfigReadsShortMasks(t *testing.T) {
 	lower := mask.LowerRight
 	for _, c := range []struct {
@@ -82,15 +90,23 @@ func TestAttentionConfigReadsShortMasks(t *testing.T) {
 		want   layers.AttentionConfig
 		reason string
 	}{
-		{`{}`, layers.AttentionConfig{}, "nothing is given"},
-		{`{"causal": "upper_left"}`, layers.AttentionConfig{Align: mask.UpperLeft, Mask: mask.Causal{Align: mask.UpperLeft}}, "causal aligns all"},
-		{`{"align": "lower_right"}`, layers.AttentionConfig{Align: lower}, "no mask"},
-		{`{"align": "lower_right", "causal": "lower_right"}`, layers.AttentionConfig{Align: lower, Mask: mask.Causal{Align: lower}}, "both the same"},
-		{`{"window": [2, 1]}`, layers.AttentionConfig{Mask: mask.SlidingWindow{Left: 2, Right: 1}}, "a window of its own"},
-		{`{"window": [2, 0], "align": "lower_right"}`, layers.AttentionConfig{Align: lower, Mask: mask.SlidingWindow{Left: 2, Align: lower}}, "aligned"},
-		{`{"window": [2, 0], "causal": "lower_right", "prefix": 3}`, layers.AttentionConfig{Align: lower,
-			Mask: mask.Or(mask.And(mask.Causal{Align: lower}, mask.SlidingWindow{Left: 2, Align: lower}), mask.Prefix{N: 3})}, "all of it"},
-		{`{"mask": {"type": "prefix", "n": 3}, "align": "lower_right"}`, layers.AttentionConfig{Align: lower, Mask: mask.Prefix{N: 3}}, "the long form"},
+		{text: `{}`, want: layers.AttentionConfig{}, reason: "nothing is given"},
+		{text: `{"causal": "upper_left"}`,
+			want:   layers.AttentionConfig{Align: mask.UpperLeft, Mask: mask.Causal{Align: mask.UpperLeft}},
+			reason: "causal aligns all"},
+		{text: `{"align": "lower_right"}`, want: layers.AttentionConfig{Align: lower}, reason: "no mask"},
+		{text: `{"align": "lower_right", "causal": "lower_right"}`,
+			want: layers.AttentionConfig{Align: lower, Mask: mask.Causal{Align: lower}}, reason: "both the same"},
+		{text: `{"window": [2, 1]}`, want: layers.AttentionConfig{Mask: mask.SlidingWindow{Left: 2, Right: 1}},
+			reason: "a window of its own"},
+		{text: `{"window": [2, 0], "align": "lower_right"}`,
+			want: layers.AttentionConfig{Align: lower, Mask: mask.SlidingWindow{Left: 2, Align: lower}}, reason: "aligned"},
+		{text: `{"window": [2, 0], "causal": "lower_right", "prefix": 3}`,
+			want: layers.AttentionConfig{Align: lower, Mask: mask.Or(
+				mask.And(mask.Causal{Align: lower}, mask.SlidingWindow{Left: 2, Align: lower}), mask.Prefix{N: 3})},
+			reason: "all of it"},
+		{text: `{"mask": {"type": "prefix", "n": 3}, "align": "lower_right"}`,
+			want: layers.AttentionConfig{Align: lower, Mask: mask.Prefix{N: 3}}, reason: "the long form"},
 	} {
 		var got layers.AttentionConfig
 		require.NoError(t, json.Unmarshal([]byte(c.text), &got), c.text)
@@ -109,19 +125,23 @@ func TestAttentionConfigReadsShortMasks(t *testing.T) {
 }
 
 func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
-	for _, c := range []struct{ text, says string }{
-		{`{"d_in": "x"}`, `d_in: got "x", want a whole number`},
-		{`{"width": 3}`, `unknown field "width"; it has `},
-		{`{"rope": {"dim": 2}}`, `rope: unknown field "dim"; it has `},
-		{`{"align": "left"}`, `align: got "left", want one of `},
-		{`{"mask": {"type": "tree"}}`, `mask.type: got "tree", want one of `},
-		{`{"mask": {"type": "all"}, "prefix": 3}`, "mask: got it with causal, window or prefix, its short form, want one of the two"},
-		{`{"prefix": 3}`, "prefix: got 3 without causal and window, want one of them: every query sees the prefix besides what they show"},
-		{`{"causal": "lower_right", "align": "upper_left"}`, `align: got "upper_left" with causal "lower_right", want the same or one of them`},
-		{`{"window": [1]}`, "window: got [1], want a list of length 2"},
+	for _, c := range []struct{ text, wantErr string }{
+		{text: `{"d_in": "x"}`, wantErr: `d_in: got "x", want a whole number`},
+		{text: `{"width": 3}`, wantErr: `unknown field "width"; it has `},
+		{text: `{"rope": {"dim": 2}}`, wantErr: `rope: unknown field "dim"; it has `},
+		{text: `{"align": "left"}`, wantErr: `align: got "left", want one of `},
+		{text: `{"mask": {"type": "tree"}}`, wantErr: `mask.type: got "tree", want one of `},
+		{text: `{"mask": {"type": "all"}, "prefix": 3}`,
+			wantErr: "mask: got it with causal, window or prefix, its short form, want one of the two"},
+		{text: `{"prefix": 3}`,
+			wantErr: "prefix: got 3 without causal and window, want one of them: " +
+				"every query sees the prefix besides what they show"},
+		{text: `{"causal": "lower_right", "align": "upper_left"}`,
+			wantErr: `align: got "upper_left" with causal "lower_right", want the same or one of them`},
+		{text: `{"window": [1]}`, wantErr: "window: got [1], want a list of length 2"},
 	} {
 		got := mha
-		require.ErrorContains(t, config.JSON(config.Decode([]byte(c.text), &got)), c.says, c.text)
+		require.ErrorContains(t, config.JSON(config.Decode([]byte(c.text), &got)), c.wantErr, c.text)
 		require.Equal(t, mha, got, "nothing is set")
 	}
 }
@@ -133,7 +153,8 @@ func FuzzAttentionConfig(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	for _, text := range []string{`{"d_in":4,"num_heads":2,"causal":"lower_right","window":[2,1],"prefix":3}`, `null`, `[]`, `{"mask":null}`,
+	for _, text := range []string{`{"d_in":4,"num_heads":2,"causal":"lower_right","window":[2,1],"prefix":3}`, `null`,
+		`[]`, `{"mask":null}`,
 		`{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[{"type":"all"},{"type":"not","of":{"type":"causal"}}]}}`} {
 		f.Add([]byte(text))
 	}

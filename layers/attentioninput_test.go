@@ -15,35 +15,37 @@ import (
 func TestWrongBiasesMasksAndPositions(t *testing.T) {
 	config := but(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} })
 	for _, row := range []struct {
-		says   string
-		change func(b *layers.Build, in *layers.AttentionInput)
+		wantErr string
+		change  func(b *layers.Build, in *layers.AttentionInput)
 	}{
-		{says: "graph: FusedAttention: bias: shape (7, 13), want one that broadcasts to (2, 3, 13, 13)",
+		{wantErr: "graph: FusedAttention: bias: shape (7, 13), want one that broadcasts to (2, 3, 13, 13)",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Bias = input(t, b, "bias", numbers(tensor.Float32, 7, 13))
 			}},
-		{says: "graph: FusedAttention: bias: got float64, want float32 as the arguments before it",
+		{wantErr: "graph: FusedAttention: bias: got float64, want float32 as the arguments before it",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Bias = input(t, b, "bias", numbers(tensor.Float64, 13, 13))
 			}},
-		{says: "graph: FusedAttention: lengths: shape (3), want (B) = (2)",
+		{wantErr: "graph: FusedAttention: lengths: shape (3), want (B) = (2)",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Mask = mask.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{1, 2, 3})))}
 			}},
-		{says: "graph: FusedAttention: mask: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
+		{wantErr: "graph: FusedAttention: mask: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Key, in.Positions = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5)), input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
+				in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))
+				in.Positions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
 				in.Mask = mask.Causal{}
 			}},
-		{says: "Align, for the positions of queries: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
+		{wantErr: "Align, for the positions of queries: got T=13 and S=7, " +
+			"want T = S or an alignment, upper_left or lower_right",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))
 			}},
-		{says: "graph: RoPE: positions: shape (7), want (), (13) or (2, 13)",
+		{wantErr: "graph: RoPE: positions: shape (7), want (), (13) or (2, 13)",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Positions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 7))))
 			}},
-		{says: "graph: RoPE: positions: got float32, want int or int64",
+		{wantErr: "graph: RoPE: positions: got float32, want int or int64",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Positions = input(t, b, "at", numbers(tensor.Float32, 13))
 			}},
@@ -53,24 +55,27 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 		in := inputs(t, b, []int{2, 13, 5}, nil, nil)
 		row.change(b, &in)
 		_, err := l.Attend(b, in)
-		require.EqualError(t, err, "layers: Attention: "+row.says)
+		require.EqualError(t, err, "layers: Attention: "+row.wantErr)
 	}
 }
 
 // No sequence is longer than the config allows.
 func TestContextLengthOfAttention(t *testing.T) {
 	p, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.ContextLength = 7 }))
-	for says, in := range map[string][][]int{
-		"": {{7, 5}, {2, 5}},
-		"layers: Attention: query: shape (8, 5), want ([B,] T <= 7, 5)": {{8, 5}, nil},
-		"layers: Attention: key: shape (8, 5), want ([B,] S <= 7, 5)":   {{2, 5}, {8, 5}},
+	for _, c := range []struct {
+		query, key []int
+		wantErr    string
+	}{
+		{query: []int{7, 5}, key: []int{2, 5}},
+		{query: []int{8, 5}, wantErr: "layers: Attention: query: shape (8, 5), want ([B,] T <= 7, 5)"},
+		{query: []int{2, 5}, key: []int{8, 5}, wantErr: "layers: Attention: key: shape (8, 5), want ([B,] S <= 7, 5)"},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
-		_, err := l.Attend(b, inputs(t, b, in[0], in[1], nil))
-		if says == "" {
+		_, err := l.Attend(b, inputs(t, b, c.query, c.key, nil))
+		if c.wantErr == "" {
 			require.NoError(t, err)
 		} else {
-			require.EqualError(t, err, says)
+			require.EqualError(t, err, c.wantErr)
 		}
 	}
 }

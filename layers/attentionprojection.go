@@ -6,8 +6,12 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// layout returns the names of the layout. A packed weight needs inputs of one width.
+// layout returns the layout's entry of the table; PerHead's heads have Book's. A packed weight
+// needs inputs of one width.
 func (c AttentionConfig) layout() layout {
+	if c.Layout == Raw {
+		return layouts[Raw]
+	}
 	l := c.Layout.names()
 	if l.weights[0] != "" && (c.KDim != c.EmbedDim || c.VDim != c.EmbedDim) {
 		l.packed = ""
@@ -21,14 +25,14 @@ func (l *Attention) makeProjections(m *maker) {
 	outs, ins := c.projected(), [3]int{c.EmbedDim, c.KDim, c.VDim}
 	all := outs[0] + outs[1] + outs[2]
 	if at.packed != "" {
-		l.packed = m.param(at.packed, c.weightInit(c.EmbedDim, all), at.weightShape(all, c.EmbedDim)...)
+		l.packedWeight = m.param(at.packed, c.weightInit(c.EmbedDim, all), at.weightShape(all, c.EmbedDim)...)
 	}
 	for i, in := range ins {
 		if at.packed == "" {
-			l.weights[i] = m.param(at.weights[i], c.weightInit(in, outs[i]), at.weightShape(outs[i], in)...)
+			l.qkvWeights[i] = m.param(at.weights[i], c.weightInit(in, outs[i]), at.weightShape(outs[i], in)...)
 		}
 		if at.packedBias == "" {
-			l.biases[i] = m.paramIf(c.QKVBias, at.biases[i], at.biasInit(in), outs[i])
+			l.qkvBiases[i] = m.paramIf(c.QKVBias, at.biases[i], at.biasInit(in), outs[i])
 		}
 	}
 	if at.packedBias != "" {
@@ -66,11 +70,12 @@ func (l *Attention) makeOutput(m *maker) {
 func (s *step) project() (q, k, v *G.Node) {
 	in, widths := s.in, s.config.projected()
 	if s.layout.packed != "" && in.Key == in.Query && in.Value == in.Query {
-		all := s.linear(in.Query, s.Attention.packed, s.packedBias)
+		all := s.linear(in.Query, s.packedWeight, s.packedBias)
 		if c := s.config; c.QKNorm == "" && c.RoPE == nil && c.extraKeys() == 0 {
 			s.packed = all
 		}
-		return s.three(graph.Split(all, widths[:]...))
+		qkv := s.columns(all, widths)
+		return qkv[0], qkv[1], qkv[2]
 	}
 	weights, biases := s.projections()
 	linear := func(x *G.Node, i int) *G.Node { return s.formula.linear(x, weights[i], biases[i], s.layout.transposed) }
@@ -80,46 +85,43 @@ func (s *step) project() (q, k, v *G.Node) {
 // projections returns the weights and biases of the three projections.
 func (s *step) projections() (weights, biases [3]*G.Node) {
 	widths := s.config.projected()
-	if s.layout.packed == "" {
-		for i, p := range s.Attention.weights {
-			weights[i] = s.optional(p)
-		}
-	} else if packed := s.optional(s.Attention.packed); s.layout.transposed {
-		weights[0], weights[1], weights[2] = s.three(graph.Split(packed, widths[:]...))
-	} else {
-		weights[0], weights[1], weights[2] = s.three(rows(packed, widths))
+	for i, p := range s.qkvWeights {
+		weights[i] = s.optional(p)
 	}
-	if s.config.QKVBias && s.layout.packedBias != "" {
-		biases[0], biases[1], biases[2] = s.three(rows(s.optional(s.packedBias), widths))
-		return weights, biases
+	if packed := s.optional(s.packedWeight); packed != nil && s.layout.transposed {
+		weights = s.columns(packed, widths)
+	} else if packed != nil {
+		weights = s.rows(packed, widths)
 	}
-	for i, p := range s.biases {
+	for i, p := range s.qkvBiases {
 		biases[i] = s.optional(p)
+	}
+	if packed := s.optional(s.packedBias); packed != nil {
+		biases = s.rows(packed, widths)
 	}
 	return weights, biases
 }
 
 // rows cuts x along its first axis.
-func rows(x *G.Node, counts [3]int) (G.Nodes, error) {
-	var parts G.Nodes
+func (s *step) rows(x *G.Node, counts [3]int) (parts [3]*G.Node) {
 	from := 0
-	for _, n := range counts {
-		part, err := graph.Rows(x, from, n)
-		if err != nil {
-			return nil, err
-		}
-		parts, from = append(parts, part), from+n
+	for i, n := range counts {
+		parts[i] = s.Of(graph.Rows(x, from, n))
+		from += n
 	}
-	return parts, nil
+	return parts
 }
 
-// three is Of for a step with three results.
-func (s *step) three(parts G.Nodes, err error) (x, y, z *G.Node) {
+// columns cuts x along its last axis.
+func (s *step) columns(x *G.Node, widths [3]int) (parts [3]*G.Node) {
+	nodes, err := graph.Split(x, widths[:]...)
 	if err != nil {
-		failed := s.Of(nil, err)
-		return failed, failed, failed
+		nodes = make(G.Nodes, len(parts))
 	}
-	return s.Of(parts[0], nil), s.Of(parts[1], nil), s.Of(parts[2], nil)
+	for i, n := range nodes {
+		parts[i] = s.Of(n, err)
+	}
+	return parts
 }
 
 // projectOut is the output projection (…, T, H·Dv) → (…, T, Out), if the layer has one.

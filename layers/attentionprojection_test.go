@@ -22,11 +22,13 @@ func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
 			scope  string
 			config layers.AttentionConfig
 		}{
-			{"packed", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, QKVBias: true, OutBias: true}},
-			{"no_bias", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3}},
-			{"separate", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, QKVBias: true, OutBias: true, KDim: 11, VDim: 13}},
-			{"bias_kv", layers.AttentionConfig{EmbedDim: 14, NumHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true}},
-			{"bias_kv_wide", layers.AttentionConfig{EmbedDim: 22, NumHeads: 2, AddBiasKV: true, KDim: 3}},
+			{scope: "packed", config: layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, QKVBias: true, OutBias: true}},
+			{scope: "no_bias", config: layers.AttentionConfig{EmbedDim: 15, NumHeads: 3}},
+			{scope: "separate", config: layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, KDim: 11, VDim: 13,
+				QKVBias: true, OutBias: true}},
+			{scope: "bias_kv", config: layers.AttentionConfig{EmbedDim: 14, NumHeads: 2,
+				QKVBias: true, OutBias: true, AddBiasKV: true}},
+			{scope: "bias_kv_wide", config: layers.AttentionConfig{EmbedDim: 22, NumHeads: 2, AddBiasKV: true, KDim: 3}},
 		} {
 			l.config.Layout = layers.Torch
 			_, err := layers.NewAttention(params.Scope(l.scope), l.config)
@@ -40,7 +42,7 @@ func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
 			if strings.Contains(name, ".bias_") {
 				tol = map[tensor.Dtype]float64{tensor.Float32: 0x1p-22, tensor.Float64: 0x1p-51}[p.dt] // 2 units in the last place
 			}
-			golden.Close(t, entry, file.Float64(entry), floats(t, v), 0, tol)
+			golden.Close(t, entry, file.Float64(entry), golden.Floats(t, v), 0, tol)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	for name := range parametersOf(l.config).Shapes() {
 		own[name] = l.value(name)
 	}
-	return convert(own, l.config, to, l.Params().Dtype()), nil
+	return convert(own, l.config, to, l.scope.params.Dtype()), nil
 }
 
 // SetState copies a state of a layout into the parameters; every graph sees it. The
@@ -32,12 +32,12 @@ func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) erro
 	if err != nil {
 		return err
 	}
-	rows, err := checkState(parametersOf(from), l.Params().Dtype(), state)
+	rows, err := checkState(parametersOf(from), l.scope.params.Dtype(), state)
 	if err != nil {
 		return errorf(l.name, "state of layout %q: %w", from.Layout, err)
 	}
-	for name, v := range convert(rows, from, l.config, l.Params().Dtype()) {
-		if err := l.Params().Set(l.scope.join(name), v); err != nil {
+	for name, v := range convert(rows, from, l.config, l.scope.params.Dtype()) {
+		if err := l.scope.params.Set(l.scope.join(name), v); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (l *Attention) as(layout Layout) (AttentionConfig, error) {
 
 // value returns the layer's parameter called name.
 func (l *Attention) value(name string) *tensor.Dense {
-	return l.Params().values[l.scope.join(name)]
+	return l.scope.params.values[l.scope.join(name)]
 }
 
 // parametersOf returns the names and shapes of a valid config's parameters.

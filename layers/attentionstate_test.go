@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -13,30 +14,36 @@ import (
 )
 
 // full has every parameter there is, in sizes that differ.
-var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3, QKVBias: true, OutBias: true,
-	AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
+var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3,
+	QKVBias: true, OutBias: true, AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
+	RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
 
-// From every layout to every other and back: the same bits, in either type, and what is
-// set is a copy.
+// From every layout to every other and back: the same bits, in either type, and the layer
+// holds a copy.
 func TestStatesGoRoundAllLayouts(t *testing.T) {
 	wide := but(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 })
 	plain := but(full, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false })
 	half := but(full, func(c *layers.AttentionConfig) { c.OutBias = false })
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-		apart := layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true, OutBias: true, Gate: true}
+		apart := layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true,
+			OutBias: true, Gate: true}
 		context := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}
-		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context} {
-			for _, own := range layers.Layouts() {
-				for _, other := range layers.Layouts() {
+		bare := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, ContextOnly: true}
+		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context, bare} {
+			for _, own := range layers.AllLayouts {
+				for _, other := range layers.AllLayouts {
 					if config.KDim > 0 && (own == layers.GPT2 || other == layers.GPT2) {
 						continue
 					}
 					if config.Sinks && (own == layers.PerHead || other == layers.PerHead) {
 						continue
 					}
+					if (config.QKVBias || !config.ContextOnly) && (own == layers.Raw || other == layers.Raw) {
+						continue
+					}
 					config.Layout = own
 					p, l := newAttention(t, dt, config)
-					for name, v := range p.All() { // biases and gains too shall differ
+					for name, v := range p.All() { // so that biases and gains differ, too
 						require.NoError(t, p.Set(name, numbers(dt, v.Shape()...)))
 					}
 					before, err := l.State(own)
@@ -68,31 +75,32 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 
 // Where each number lies, by hand: two heads of width 1 that share one key and value.
 func TestWhereWeightsLie(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
+	p, l := newAttention(t, tensor.Float64,
+		layers.AttentionConfig{EmbedDim: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
 	for name, v := range map[string]*tensor.Dense{
-		"W_query.weight":  dense(tensor.Float64, []float64{11, 12, 13, 14}, 2, 2),
-		"W_query.bias":    dense(tensor.Float64, []float64{15, 16}, 2),
-		"W_key.weight":    dense(tensor.Float64, []float64{21, 22}, 1, 2),
-		"W_key.bias":      dense(tensor.Float64, []float64{25}, 1),
-		"W_value.weight":  dense(tensor.Float64, []float64{31, 32}, 1, 2),
-		"W_value.bias":    dense(tensor.Float64, []float64{35}, 1),
-		"out_proj.weight": dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
-		"out_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+		"W_query.weight":  golden.Dense(tensor.Float64, []float64{11, 12, 13, 14}, 2, 2),
+		"W_query.bias":    golden.Dense(tensor.Float64, []float64{15, 16}, 2),
+		"W_key.weight":    golden.Dense(tensor.Float64, []float64{21, 22}, 1, 2),
+		"W_key.bias":      golden.Dense(tensor.Float64, []float64{25}, 1),
+		"W_value.weight":  golden.Dense(tensor.Float64, []float64{31, 32}, 1, 2),
+		"W_value.bias":    golden.Dense(tensor.Float64, []float64{35}, 1),
+		"out_proj.weight": golden.Dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
+		"out_proj.bias":   golden.Dense(tensor.Float64, []float64{45, 46}, 2),
 	} {
 		require.NoError(t, p.Set(name, v))
 	}
 	for layout, want := range map[layers.Layout]map[string]*tensor.Dense{
 		layers.Torch: {
-			"in_proj_weight":  dense(tensor.Float64, []float64{11, 12, 13, 14, 21, 22, 31, 32}, 4, 2),
-			"in_proj_bias":    dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
-			"out_proj.weight": dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
-			"out_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+			"in_proj_weight":  golden.Dense(tensor.Float64, []float64{11, 12, 13, 14, 21, 22, 31, 32}, 4, 2),
+			"in_proj_bias":    golden.Dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
+			"out_proj.weight": golden.Dense(tensor.Float64, []float64{41, 42, 43, 44}, 2, 2),
+			"out_proj.bias":   golden.Dense(tensor.Float64, []float64{45, 46}, 2),
 		},
 		layers.GPT2: {
-			"c_attn.weight": dense(tensor.Float64, []float64{11, 13, 21, 31, 12, 14, 22, 32}, 2, 4),
-			"c_attn.bias":   dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
-			"c_proj.weight": dense(tensor.Float64, []float64{41, 43, 42, 44}, 2, 2),
-			"c_proj.bias":   dense(tensor.Float64, []float64{45, 46}, 2),
+			"c_attn.weight": golden.Dense(tensor.Float64, []float64{11, 13, 21, 31, 12, 14, 22, 32}, 2, 4),
+			"c_attn.bias":   golden.Dense(tensor.Float64, []float64{15, 16, 25, 35}, 4),
+			"c_proj.weight": golden.Dense(tensor.Float64, []float64{41, 43, 42, 44}, 2, 2),
+			"c_proj.bias":   golden.Dense(tensor.Float64, []float64{45, 46}, 2),
 		},
 	} {
 		state, err := l.State(layout)
@@ -111,37 +119,46 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 	}
 	before := good()
 	fortran := tensor.New(tensor.WithShape(6, 6), tensor.AsFortran(make([]float32, 36)))
-	for says, change := range map[string]func(state map[string]*tensor.Dense){
-		"missing in_proj_bias (18), out_proj.weight (6, 6)": func(state map[string]*tensor.Dense) {
-			delete(state, "out_proj.weight")
-			delete(state, "in_proj_bias")
-		},
-		"unknown bias_k float32 (1, 1, 6), q_proj_weight nil": func(state map[string]*tensor.Dense) {
-			state["q_proj_weight"] = nil
-			state["bias_k"] = numbers(tensor.Float32, 1, 1, 6)
-		},
-		"in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
-			"out_proj.weight is float32 (36), want float32 (6, 6)": func(state map[string]*tensor.Dense) {
-			state["out_proj.weight"] = numbers(tensor.Float32, 36)
-			state["in_proj_weight"] = numbers(tensor.Float64, 18, 6)
-			state["in_proj_bias"] = nil
-		},
-		"missing in_proj_bias (18); unknown In_proj_bias float32 (18); out_proj.weight is float32 (6, 6) in column-major order, want float32 (6, 6)": func(state map[string]*tensor.Dense) {
-			state["In_proj_bias"] = state["in_proj_bias"]
-			delete(state, "in_proj_bias")
-			state["out_proj.weight"] = fortran
-		},
+	for _, row := range []struct {
+		wantErr string
+		change  func(state map[string]*tensor.Dense)
+	}{
+		{wantErr: "missing in_proj_bias (18), out_proj.weight (6, 6)",
+			change: func(state map[string]*tensor.Dense) {
+				delete(state, "out_proj.weight")
+				delete(state, "in_proj_bias")
+			}},
+		{wantErr: "unknown bias_k float32 (1, 1, 6), q_proj_weight nil",
+			change: func(state map[string]*tensor.Dense) {
+				state["q_proj_weight"] = nil
+				state["bias_k"] = numbers(tensor.Float32, 1, 1, 6)
+			}},
+		{wantErr: "in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
+			"out_proj.weight is float32 (36), want float32 (6, 6)",
+			change: func(state map[string]*tensor.Dense) {
+				state["out_proj.weight"] = numbers(tensor.Float32, 36)
+				state["in_proj_weight"] = numbers(tensor.Float64, 18, 6)
+				state["in_proj_bias"] = nil
+			}},
+		{wantErr: "missing in_proj_bias (18); unknown In_proj_bias float32 (18); " +
+			"out_proj.weight is float32 (6, 6) in column-major order, want float32 (6, 6)",
+			change: func(state map[string]*tensor.Dense) {
+				state["In_proj_bias"] = state["in_proj_bias"]
+				delete(state, "in_proj_bias")
+				state["out_proj.weight"] = fortran
+			}},
 	} {
 		state := good()
 		for _, v := range state {
 			v.Zero()
 		}
-		change(state)
-		require.EqualError(t, l.SetState(layers.Torch, state), `layers: Attention: state of layout "torch": `+says)
+		row.change(state)
+		require.EqualError(t, l.SetState(layers.Torch, state), `layers: Attention: state of layout "torch": `+row.wantErr)
 		require.Equal(t, before, good(), "nothing was set")
 	}
-	require.EqualError(t, l.SetState("", nil), `layers: Attention: state of layout "book": missing W_key.bias (6), W_key.weight (6, 6), `+
-		`W_query.bias (6), W_query.weight (6, 6), W_value.bias (6), W_value.weight (6, 6), out_proj.bias (6), out_proj.weight (6, 6)`)
+	require.EqualError(t, l.SetState("", nil),
+		`layers: Attention: state of layout "book": missing W_key.bias (6), W_key.weight (6, 6), W_query.bias (6), `+
+			`W_query.weight (6, 6), W_value.bias (6), W_value.weight (6, 6), out_proj.bias (6), out_proj.weight (6, 6)`)
 	require.Equal(t, 8, p.Len())
 
 	// A layer without biases refuses a state with them, and the other way round.
@@ -154,15 +171,16 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 		`layers: Attention: state of layout "torch": missing in_proj_bias (18), out_proj.bias (6)`)
 }
 
-// What a layout cannot say is refused, whichever way.
+// A layout that cannot express the layer is refused, to and from it.
 func TestStatesThatALayoutHasNot(t *testing.T) {
 	_, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.VDim = 7 }))
-	const says = `layers: Attention: Layout: got "gpt2" with KDim=5 and VDim=7, want both as EmbedDim=5, or another layout`
+	const wantErr = `layers: Attention: Layout: got "gpt2" with KDim=5 and VDim=7, ` +
+		`want both as EmbedDim=5, or another layout`
 	_, err := l.State(layers.GPT2)
-	require.EqualError(t, err, says)
-	require.EqualError(t, l.SetState(layers.GPT2, nil), says)
+	require.EqualError(t, err, wantErr)
+	require.EqualError(t, l.SetState(layers.GPT2, nil), wantErr)
 	_, err = l.State("jax")
-	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head`)
+	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw`)
 }
 
 // Views are as good as tensors of their own, also those of the layer's own parameters.
@@ -208,10 +226,12 @@ func TestStatesOfTheChaptersLayers(t *testing.T) {
 		config layers.AttentionConfig
 		names  []string
 	}{
-		{"h.0", biased(chapter.MultiHead(5, 6, 3)), []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
-		{"causal", chapter.Causal(5, 6), []string{"in_proj_weight"}},
-		{"v2", biased(chapter.SelfV2(5, 7)), []string{"in_proj_bias", "in_proj_weight"}},
-		{"wrapper", biased(chapter.MultiHeadWrapper(5, 2, 3)), []string{"in_proj_bias", "in_proj_weight"}},
+		{path: "h.0", config: biased(chapter.MultiHead(5, 6, 3)),
+			names: []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
+		{path: "causal", config: chapter.Causal(5, 6), names: []string{"in_proj_weight"}},
+		{path: "v2", config: biased(chapter.SelfV2(5, 7)), names: []string{"in_proj_bias", "in_proj_weight"}},
+		{path: "wrapper", config: biased(chapter.MultiHeadWrapper(5, 2, 3)),
+			names: []string{"in_proj_bias", "in_proj_weight"}},
 	} {
 		layer, err := layers.NewAttention(p.Scope(c.path), c.config)
 		require.NoError(t, err)
@@ -229,4 +249,38 @@ func TestStatesOfTheChaptersLayers(t *testing.T) {
 	}
 	zero, _ := p.Get("h.0.W_value.weight")
 	require.Equal(t, make([]float64, 30), zero.Data())
+}
+
+// A layer of any layout takes a state of any other, computes what PyTorch does, and
+// gives every state back as it was.
+func TestStatesOfAllLayoutsEqualPyTorch(t *testing.T) {
+	file := golden.Load(t, attentionFile)
+	for _, name := range attentionNames(t, file) {
+		c := newAttentionCase(torchCase{file, name + ".", tensor.Float64, 1e-10})
+		state := map[string]*tensor.Dense{}
+		for _, p := range c.entries("param.") {
+			state[p] = c.load("param." + p)
+		}
+		for _, own := range layers.AllLayouts {
+			config := c.config
+			config.Layout = own
+			if config.Validate() != nil { // gpt2 with keys of another width, per_head with sinks, raw
+				continue
+			}
+			if own == layers.PerHead && (c.axisOfHeads("bias") || c.axisOfHeads("hidden")) {
+				continue // its heads have the same mask and bias
+			}
+			p := layers.NewParams(tensor.Float64, 1)
+			l, err := layers.NewAttention(p.Scope("some.path"), config)
+			require.NoError(t, err)
+			require.NoError(t, l.SetState(c.config.Layout, state))
+			got, err := l.State(c.config.Layout)
+			require.NoError(t, err)
+			require.Equal(t, state, got, "%s by way of %s", name, own)
+			b := layers.NewBuild(p, layers.Eval)
+			out, err := l.Attend(b, c.input(t, b, true))
+			require.NoError(t, err)
+			c.near(t, "out", out, values(t, out)[0])
+		}
+	}
 }

@@ -125,16 +125,24 @@ func (c AttentionConfig) validateLayout() error {
 		return config.Errorf(c, "Layout", "got %q with %s=%d and %s=%d, want both as %s=%d, or another layout",
 			c.Layout, config.Field("KDim"), c.KDim, config.Field("VDim"), c.VDim, config.Field("EmbedDim"), c.EmbedDim)
 	}
-	if c.Layout != PerHead {
-		return nil
+	if c.Layout == Raw && !c.ContextOnly {
+		return config.Errorf(c, "Layout", "got %q without %s, want both", Raw, config.Field("ContextOnly"))
 	}
 	for _, part := range []struct {
-		field config.Field
-		has   bool
-	}{{"NumKVHeads", c.NumKVHeads != c.NumHeads}, {"ALiBi", c.ALiBi}, {"RelativeBias", c.RelativeBias != nil},
-		{"QKNorm", c.QKNorm != ""}, {"Sinks", c.Sinks}, {"AddBiasKV", c.AddBiasKV}} {
-		if part.has {
-			return config.Errorf(c, "Layout", "got %q with %s, want another layout", PerHead, part.field)
+		lacking Layout
+		field   config.Field
+		has     bool
+	}{
+		{lacking: Raw, field: "QKVBias", has: c.QKVBias},
+		{lacking: PerHead, field: "NumKVHeads", has: c.NumKVHeads != c.NumHeads},
+		{lacking: PerHead, field: "ALiBi", has: c.ALiBi},
+		{lacking: PerHead, field: "RelativeBias", has: c.RelativeBias != nil},
+		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
+		{lacking: PerHead, field: "Sinks", has: c.Sinks},
+		{lacking: PerHead, field: "AddBiasKV", has: c.AddBiasKV},
+	} {
+		if part.has && c.Layout == part.lacking {
+			return config.Errorf(c, "Layout", "got %q with %s, want another layout", c.Layout, part.field)
 		}
 	}
 	return nil

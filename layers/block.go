@@ -19,9 +19,7 @@ type BlockConfig struct {
 	PostNorm bool `json:"post_norm,omitempty"`
 }
 
-// Validate returns an error that names the first wrong field.
-func (c BlockConfig) Validate() error { return inLayer("Block", c.validate()) }
-
+// validate returns an error that names the first wrong field.
 func (c BlockConfig) validate() error {
 	c = c.resolved()
 	if err := c.Attention.validate(); err != nil {
@@ -41,18 +39,10 @@ func (c BlockConfig) validate() error {
 
 // resolved returns c with zeros replaced by the attention's settings.
 func (c BlockConfig) resolved() BlockConfig {
-	if c.Attention.Layout == "" {
-		c.Attention.Layout = Book
-	}
-	if c.MLP.EmbedDim == 0 {
-		c.MLP.EmbedDim = c.Attention.EmbedDim
-	}
-	if c.MLP.Layout == "" {
-		c.MLP.Layout = c.Attention.Layout
-	}
-	if c.Norm.EmbedDim == 0 {
-		c.Norm.EmbedDim = c.Attention.EmbedDim
-	}
+	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
+	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
+	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)
+	c.Norm.EmbedDim = cmp.Or(c.Norm.EmbedDim, c.Attention.EmbedDim)
 	return c
 }
 
@@ -74,7 +64,9 @@ type Block struct {
 //	Torch       norm1, self_attn, norm2, and the MLP's linear1 and linear2, as in
 //	            nn.TransformerEncoderLayer
 //	Llama       input_layernorm, self_attn, post_attention_layernorm, mlp
-func NewBlock(s Scope, c BlockConfig) (*Block, error) { return checked(s, c, newBlock) }
+func NewBlock(s Scope, c BlockConfig) (*Block, error) {
+	return checked(s, "Block", c, newBlock)
+}
 
 func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	c = c.resolved()
@@ -87,9 +79,6 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
 	return done(&m, l)
 }
-
-// Attention returns the block's attention, for its state and its cache.
-func (l *Block) Attention() *Attention { return l.attention }
 
 // Forward maps in.Query (…, T, E) to (…, T, E). Key and Value must be nil; the rest is for
 // the attention.

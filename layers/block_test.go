@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -24,14 +25,17 @@ func requireDeclared[C, L any](t *testing.T, p *layers.Params, construct func(la
 // config counts.
 func TestBlockParameters(t *testing.T) {
 	for layout, want := range map[layers.Layout][]string{
-		"": {"ln_1.weight (6)", "ln_1.bias (6)", "attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)", "attn.W_value.weight (6, 6)",
-			"attn.out_proj.weight (6, 6)", "ln_2.weight (6)", "ln_2.bias (6)", "mlp.fc.weight (5, 6)", "mlp.proj.weight (6, 5)"},
-		layers.Torch: {"norm1.weight (6)", "norm1.bias (6)", "self_attn.out_proj.weight (6, 6)", "self_attn.in_proj_weight (18, 6)",
-			"norm2.weight (6)", "norm2.bias (6)", "linear1.weight (5, 6)", "linear2.weight (6, 5)"},
+		"": {"ln_1.weight (6)", "ln_1.bias (6)", "attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)",
+			"attn.W_value.weight (6, 6)", "attn.out_proj.weight (6, 6)",
+			"ln_2.weight (6)", "ln_2.bias (6)", "mlp.fc.weight (5, 6)", "mlp.proj.weight (6, 5)"},
+		layers.Torch: {"norm1.weight (6)", "norm1.bias (6)", "self_attn.out_proj.weight (6, 6)",
+			"self_attn.in_proj_weight (18, 6)", "norm2.weight (6)", "norm2.bias (6)", "linear1.weight (5, 6)",
+			"linear2.weight (6, 5)"},
 		layers.GPT2: {"ln_1.weight (6)", "ln_1.bias (6)", "attn.c_attn.weight (6, 18)", "attn.c_proj.weight (6, 6)",
 			"ln_2.weight (6)", "ln_2.bias (6)", "mlp.c_fc.weight (6, 5)", "mlp.c_proj.weight (5, 6)"},
-		layers.Llama: {"input_layernorm.weight (6)", "input_layernorm.bias (6)", "self_attn.q_proj.weight (6, 6)", "self_attn.k_proj.weight (6, 6)",
-			"self_attn.v_proj.weight (6, 6)", "self_attn.o_proj.weight (6, 6)", "post_attention_layernorm.weight (6)",
+		layers.Llama: {"input_layernorm.weight (6)", "input_layernorm.bias (6)", "self_attn.q_proj.weight (6, 6)",
+			"self_attn.k_proj.weight (6, 6)", "self_attn.v_proj.weight (6, 6)", "self_attn.o_proj.weight (6, 6)",
+			"post_attention_layernorm.weight (6)",
 			"post_attention_layernorm.bias (6)", "mlp.up_proj.weight (5, 6)", "mlp.down_proj.weight (6, 5)"},
 	} {
 		c := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout},
@@ -54,57 +58,56 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		return layers.DecoderBlockConfig{Block: gptBlock(), Cross: c}
 	}
 	for _, row := range []struct {
-		says   string
-		config interface{ Validate() error }
+		wantErr string
+		config  any
 	}{
-		{says: "Norm: EmbedDim: got 0, want at least 1", config: layers.NormConfig{}},
-		{says: "Norm: EmbedDim: got 9223372036854775807, want at most",
+		{wantErr: "Norm: EmbedDim: got 0, want at least 1", config: layers.NormConfig{}},
+		{wantErr: "Norm: EmbedDim: got 9223372036854775807, want at most",
 			config: layers.NormConfig{EmbedDim: math.MaxInt}},
-		{says: "Norm: Kind: got \"batch\", want one of layer, rms",
+		{wantErr: "Norm: Kind: got \"batch\", want one of layer, rms",
 			config: layers.NormConfig{EmbedDim: 3, Kind: "batch"}},
-		{says: "Norm: Bias: got true with Kind \"rms\", want false",
+		{wantErr: "Norm: Bias: got true with Kind \"rms\", want false",
 			config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Bias: true}},
-		{says: "Norm: Eps: got NaN, want a finite number of at least 0",
+		{wantErr: "Norm: Eps: got NaN, want a finite number of at least 0",
 			config: layers.NormConfig{EmbedDim: 3, Eps: math.NaN()}},
-		{says: "Norm: Eps: got +Inf, want a finite number of at least 0",
+		{wantErr: "Norm: Eps: got +Inf, want a finite number of at least 0",
 			config: layers.NormConfig{EmbedDim: 3, Eps: math.Inf(1)}},
-		{says: "MLP: EmbedDim: got 0, want at least 1", config: layers.MLPConfig{}},
-		{says: "MLP: DimFeedforward: got -1, want at least 0",
+		{wantErr: "MLP: EmbedDim: got 0, want at least 1", config: layers.MLPConfig{}},
+		{wantErr: "MLP: DimFeedforward: got -1, want at least 0",
 			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: -1}},
-		{says: "MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at",
+		{wantErr: "MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at",
 			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: math.MaxInt}},
-		{says: "MLP: EmbedDim: got 9223372036854775807, want at most",
+		{wantErr: "MLP: EmbedDim: got 9223372036854775807, want at most",
 			config: layers.MLPConfig{EmbedDim: math.MaxInt}},
-		{says: "MLP: Activation: got \"elu\", want one of gelu, gelu_tanh",
+		{wantErr: "MLP: Activation: got \"elu\", want one of gelu, gelu_tanh",
 			config: layers.MLPConfig{EmbedDim: 3, Activation: "elu"}},
-		{says: "MLP: Layout: got \"x\", want one of book, torch, gpt2",
+		{wantErr: "MLP: Layout: got \"x\", want one of book, torch, gpt2",
 			config: layers.MLPConfig{EmbedDim: 3, Layout: "x"}},
-		{says: "MLP: Dropout: got 1, want a number from 0 to below 1",
+		{wantErr: "MLP: Dropout: got 1, want a number from 0 to below 1",
 			config: layers.MLPConfig{EmbedDim: 3, Dropout: 1}},
-		{says: "MLP: HiddenDropout: got -1, want a number from 0 to below 1",
+		{wantErr: "MLP: HiddenDropout: got -1, want a number from 0 to below 1",
 			config: layers.MLPConfig{EmbedDim: 3, HiddenDropout: -1}},
-		{says: "MLP: OutStd: got -1, want a finite number of at least 0",
+		{wantErr: "MLP: OutStd: got -1, want a finite number of at least 0",
 			config: layers.MLPConfig{EmbedDim: 3, OutStd: -1}},
-		{says: "Block: Attention.NumHeads: got 0, want at least 1",
+		{wantErr: "Block: Attention.NumHeads: got 0, want at least 1",
 			config: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 3}}},
-		{says: "Block: Attention.OutStd: got -1, want a finite number",
+		{wantErr: "Block: Attention.OutStd: got -1, want a finite number",
 			config: block(func(c *layers.BlockConfig) { c.Attention.OutStd = -1 })},
-		{says: "Block: Attention.Layout: got \"x\", want one of book, torch",
+		{wantErr: "Block: Attention.Layout: got \"x\", want one of book, torch",
 			config: block(func(c *layers.BlockConfig) { c.Attention.Layout = "x" })},
-		{says: "Block: Attention.OutDim: got 6, want EmbedDim=12",
+		{wantErr: "Block: Attention.OutDim: got 6, want EmbedDim=12",
 			config: block(func(c *layers.BlockConfig) { c.Attention.OutDim = 6 })},
-		{says: "Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12",
+		{wantErr: "Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12",
 			config: block(func(c *layers.BlockConfig) { c.MLP.EmbedDim = 6 })},
-		{says: "Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12",
+		{wantErr: "Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12",
 			config: block(func(c *layers.BlockConfig) { c.Norm.EmbedDim = 6 })},
-		{says: "DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention",
+		{wantErr: "DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention",
 			config: cross(layers.AttentionConfig{EmbedDim: 6, NumHeads: 2})},
-		{says: "DecoderBlock: Cross.OutDim: got 6, want Block.Attention",
+		{wantErr: "DecoderBlock: Cross.OutDim: got 6, want Block.Attention",
 			config: cross(layers.AttentionConfig{EmbedDim: 12, OutDim: 6, NumHeads: 2})},
-		{says: "DecoderBlock: Cross.NumHeads: got 5",
+		{wantErr: "DecoderBlock: Cross.NumHeads: got 5",
 			config: cross(layers.AttentionConfig{EmbedDim: 12, NumHeads: 5})},
 	} {
-		require.ErrorContains(t, row.config.Validate(), "layers: "+row.says)
 		p := layers.NewParams(tensor.Float32, 1)
 		var err error
 		switch c := row.config.(type) {
@@ -117,7 +120,7 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		case layers.DecoderBlockConfig:
 			_, err = layers.NewDecoderBlock(p.Scope(""), c)
 		}
-		require.ErrorContains(t, err, row.says)
+		require.ErrorContains(t, err, "layers: "+row.wantErr)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 }
@@ -137,13 +140,17 @@ func TestBlockInputsAreRefused(t *testing.T) {
 
 	b := layers.NewBuild(p, layers.Eval)
 	good := input(t, b, "good", numbers(tensor.Float32, 2, 3, 12))
-	for says, x := range map[string]*G.Node{
-		"got nil, want a node":                        nil,
-		"shape (2, 3, 5), want ([B,] ":                input(t, b, "thin", numbers(tensor.Float32, 2, 3, 5)),
-		"shape (12), want ([B,] ":                     input(t, b, "row", numbers(tensor.Float32, 12)),
-		"got float64, want float32 as the parameters": input(t, b, "wide", numbers(tensor.Float64, 3, 12)),
-		"shape (2, 3, 1, 12), want ([B,] ":            input(t, b, "deep", numbers(tensor.Float32, 2, 3, 1, 12)),
+	for _, row := range []struct {
+		wantErr string
+		x       *G.Node
+	}{
+		{wantErr: "got nil, want a node"},
+		{wantErr: "shape (2, 3, 5), want ([B,] ", x: input(t, b, "thin", numbers(tensor.Float32, 2, 3, 5))},
+		{wantErr: "shape (12), want ([B,] ", x: input(t, b, "row", numbers(tensor.Float32, 12))},
+		{wantErr: "got float64, want float32 as the parameters", x: input(t, b, "wide", numbers(tensor.Float64, 3, 12))},
+		{wantErr: "shape (2, 3, 1, 12), want ([B,] ", x: input(t, b, "deep", numbers(tensor.Float32, 2, 3, 1, 12))},
 	} {
+		x := row.x
 		for _, forward := range []func() (*G.Node, error){
 			func() (*G.Node, error) { return norm.Forward(b, x) },
 			func() (*G.Node, error) { return mlp.Forward(b, x) },
@@ -153,7 +160,7 @@ func TestBlockInputsAreRefused(t *testing.T) {
 			func() (*G.Node, error) { return decoder.Forward(b, layers.DecoderInput{X: good, Memory: x}) },
 		} {
 			out, err := forward()
-			require.ErrorContains(t, err, says)
+			require.ErrorContains(t, err, row.wantErr)
 			require.ErrorContains(t, err, "layers: ")
 			require.Nil(t, out)
 		}
@@ -161,5 +168,26 @@ func TestBlockInputsAreRefused(t *testing.T) {
 	for _, in := range []layers.AttentionInput{{Query: good, Key: good}, {Query: good, Value: good}} {
 		_, err = pre.Forward(b, in)
 		require.ErrorContains(t, err, "layers: pre: Block: key: got another sequence than the query, want nil")
+	}
+}
+
+// Blocks of layout Torch made from seed 123 begin with the values of PyTorch's layers, to
+// the bit.
+func TestInitialValuesOfBlocksArePyTorchs(t *testing.T) {
+	file := golden.Load(t, "torch/gpt.safetensors")
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		c := torchBlock()
+		c.Attention.EmbedDim, c.MLP.DimFeedforward = 6, 5
+		_, err := layers.NewBlock(params.Scope("encoder"), c)
+		require.NoError(t, err)
+		_, err = layers.NewDecoderBlock(params.Scope("decoder"), layers.DecoderBlockConfig{Block: c})
+		require.NoError(t, err)
+		prefix := "init." + p.label + "."
+		require.ElementsMatch(t, torchCase{file: file, prefix: prefix}.entries(""), names(params))
+		for name, v := range params.All() {
+			require.Equal(t, file.Shape(prefix+name), []int(v.Shape()), name)
+			golden.Close(t, name, file.Float64(prefix+name), golden.Floats(t, v), 0, 0)
+		}
 	}
 }

@@ -81,21 +81,24 @@ func TestInputsOfABuild(t *testing.T) {
 	require.True(t, scalar.IsScalar())
 	require.Equal(t, map[string]*G.Node{"x": x, "ids": ids, "scalar": scalar}, b.Inputs())
 	for _, c := range []struct {
-		name  string
-		shape []int
-		says  string
+		name    string
+		shape   []int
+		wantErr string
 	}{
-		{"x", []int{2, 3}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
-		{"x", []int{7}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
-		{"a", []int{2, 3}, `layers: input "a": the name is taken, want one that no input and no parameter has`},
-		{"empty", []int{2, 0}, `layers: input "empty": shape (2, 0), want every axis at least 1`},
-		{"negative", []int{-2}, `layers: input "negative": shape (-2), want every axis at least 1`},
+		{name: "x", shape: []int{2, 3},
+			wantErr: `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{name: "x", shape: []int{7},
+			wantErr: `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{name: "a", shape: []int{2, 3},
+			wantErr: `layers: input "a": the name is taken, want one that no input and no parameter has`},
+		{name: "empty", shape: []int{2, 0}, wantErr: `layers: input "empty": shape (2, 0), want every axis at least 1`},
+		{name: "negative", shape: []int{-2}, wantErr: `layers: input "negative": shape (-2), want every axis at least 1`},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
 		b.Node(a)
 		b.Input("x", 2, 3)
 		n := b.Input(c.name, c.shape...)
-		require.EqualError(t, b.Err(), c.says)
+		require.EqualError(t, b.Err(), c.wantErr)
 		require.NotNil(t, n)
 		require.Len(t, b.Inputs(), 1)
 	}
@@ -134,7 +137,7 @@ func TestABuildKeepsTheFirstError(t *testing.T) {
 	}
 	require.Same(t, first, b.Err())
 
-	// A layer that is given the scalar returns the cause, not what is wrong with it.
+	// A layer that is given the scalar returns the cause, not an error of the scalar.
 	l, err := layers.NewNorm(p.Scope(""), layers.NormConfig{EmbedDim: 3})
 	require.NoError(t, err)
 	_, err = l.Forward(b, y)
@@ -154,7 +157,8 @@ func TestABuildRefusesNil(t *testing.T) {
 // Graphs of any batch and length, for training or not, share the tensors.
 func TestGraphsShareParameters(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true, Dropout: 0.5})
+	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true,
+		Dropout: 0.5})
 	require.NoError(t, err)
 	var builds []*layers.Build
 	for i, shape := range [][]int{{5, 3}, {2, 7, 3}} {

@@ -4,7 +4,7 @@ import "gorgonia.org/tensor"
 
 // Declare returns the parameters that a constructor makes for a config, as in
 // Declare(NewGPT, config), with names and shapes but without values: nothing is allocated
-// or drawn. Their Dtype is float32.
+// or drawn. Their Dtype is float32. A wrong config is the constructor's error.
 func Declare[C, L any](construct func(Scope, C) (L, error), config C) (*Params, error) {
 	p := NewParams(tensor.Float32, 0)
 	p.start = declared
@@ -12,10 +12,12 @@ func Declare[C, L any](construct func(Scope, C) (L, error), config C) (*Params, 
 	return p, err
 }
 
-// checked validates a config and calls construct, which validates nothing again.
-func checked[C interface{ Validate() error }, L any](s Scope, c C, construct func(Scope, C) (*L, error)) (*L, error) {
-	if err := s.locate(c.Validate()); err != nil {
-		return nil, err
+// checked validates a layer's config and calls construct, which validates nothing again.
+func checked[C interface{ validate() error }, L any](s Scope, layer string, c C,
+	construct func(Scope, C) (*L, error),
+) (*L, error) {
+	if err := c.validate(); err != nil {
+		return nil, inLayer(s.name(layer), err)
 	}
 	return construct(s, c)
 }

@@ -16,9 +16,7 @@ type DecoderBlockConfig struct {
 	Cross AttentionConfig `json:"cross,omitzero"`
 }
 
-// Validate returns an error that names the first wrong field.
-func (c DecoderBlockConfig) Validate() error { return inLayer("DecoderBlock", c.validate()) }
-
+// validate returns an error that names the first wrong field.
 func (c DecoderBlockConfig) validate() error {
 	if err := c.Block.validate(); err != nil {
 		return config.In(c, "Block", err)
@@ -68,7 +66,7 @@ type DecoderBlock struct {
 //	Llama  input_layernorm, self_attn, cross_attn_layernorm, cross_attn,
 //	       post_attention_layernorm, mlp
 func NewDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
-	return checked(s, c, newDecoderBlock)
+	return checked(s, "DecoderBlock", c, newDecoderBlock)
 }
 
 func newDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {

@@ -13,19 +13,23 @@ import (
 
 func TestDecoderBlockParameters(t *testing.T) {
 	for layout, want := range map[layers.Layout][]string{
-		"": {"attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)", "attn.W_value.weight (6, 6)", "attn.out_proj.weight (6, 6)",
-			"cross_attn.W_query.weight (6, 6)", "cross_attn.W_key.weight (6, 6)", "cross_attn.W_value.weight (6, 6)", "cross_attn.out_proj.weight (6, 6)",
+		"": {"attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)", "attn.W_value.weight (6, 6)",
+			"attn.out_proj.weight (6, 6)", "cross_attn.W_query.weight (6, 6)", "cross_attn.W_key.weight (6, 6)",
+			"cross_attn.W_value.weight (6, 6)", "cross_attn.out_proj.weight (6, 6)",
 			"mlp.fc.weight (5, 6)", "mlp.proj.weight (6, 5)", "ln_1.weight (6)", "ln_cross_attn.weight (6)", "ln_2.weight (6)"},
 		layers.GPT2: {"attn.c_attn.weight (6, 18)", "attn.c_proj.weight (6, 6)", "crossattention.c_attn.weight (6, 18)",
 			"crossattention.c_proj.weight (6, 6)", "mlp.c_fc.weight (6, 5)", "mlp.c_proj.weight (5, 6)",
 			"ln_1.weight (6)", "ln_cross_attn.weight (6)", "ln_2.weight (6)"},
 		layers.Llama: {"self_attn.q_proj.weight (6, 6)", "self_attn.k_proj.weight (6, 6)", "self_attn.v_proj.weight (6, 6)",
 			"self_attn.o_proj.weight (6, 6)", "cross_attn.q_proj.weight (6, 6)", "cross_attn.k_proj.weight (6, 6)",
-			"cross_attn.v_proj.weight (6, 6)", "cross_attn.o_proj.weight (6, 6)", "mlp.up_proj.weight (5, 6)", "mlp.down_proj.weight (6, 5)",
+			"cross_attn.v_proj.weight (6, 6)", "cross_attn.o_proj.weight (6, 6)",
+			"mlp.up_proj.weight (5, 6)", "mlp.down_proj.weight (6, 5)",
 			"input_layernorm.weight (6)", "cross_attn_layernorm.weight (6)", "post_attention_layernorm.weight (6)"},
 	} {
-		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, RoPE: &graph.RoPEConfig{Dims: 2}},
-			MLP: layers.MLPConfig{DimFeedforward: 5}}}
+		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{
+			Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, RoPE: &graph.RoPEConfig{Dims: 2}},
+			MLP:       layers.MLPConfig{DimFeedforward: 5},
+		}}
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewDecoderBlock(p.Scope(""), c)
 		require.NoError(t, err)
@@ -45,7 +49,8 @@ func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 	require.NoError(t, err)
 	requireDeclared(t, p, layers.NewDecoderBlock, c)
 	b := layers.NewBuild(p, layers.Eval)
-	out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", numbers(tensor.Float64, 2, 3, 6)), Memory: input(t, b, "memory", numbers(tensor.Float64, 2, 7, 5))})
+	out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", numbers(tensor.Float64, 2, 3, 6)),
+		Memory: input(t, b, "memory", numbers(tensor.Float64, 2, 7, 5))})
 	require.NoError(t, err)
 	require.Equal(t, tensor.Shape{2, 3, 6}, out.Shape())
 	values(t, out)
@@ -61,7 +66,8 @@ func TestDecoderBlockMask(t *testing.T) {
 		l, err := layers.NewDecoderBlock(p.Scope(""), layers.DecoderBlockConfig{Block: block})
 		require.NoError(t, err)
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", x), Memory: input(t, b, "memory", memory), Mask: call})
+		out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", x), Memory: input(t, b, "memory", memory),
+			Mask: call})
 		require.NoError(t, err)
 		return values(t, out)[0]
 	}

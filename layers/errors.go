@@ -40,14 +40,6 @@ func (s Scope) name(layer string) string {
 	return s.path + ": " + layer
 }
 
-// locate prefixes an error of Validate with the path at which the layer was to be made.
-func (s Scope) locate(err error) error {
-	if inner, ok := err.(*layerError); ok && s.path != "" {
-		return &layerError{s.name(inner.name), inner.err}
-	}
-	return err
-}
-
 // tablesFit refuses the first of the fields of config c, each the rows of a table of the
 // width of another field, that makes the table too large.
 func tablesFit(c any, width string, widthOf int, tables ...table) error {

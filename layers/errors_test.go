@@ -39,10 +39,10 @@ func must[L any](l L, err error) L {
 	return l
 }
 
-// misplaced is an error and what says where it came up: the path below the scope.
+// misplaced is an error and where it came up: the path below the scope.
 type misplaced struct {
-	at, says string
-	err      func(c site) error
+	at, wantErr string
+	err         func(c site) error
 }
 
 // requirePlaces checks that the errors begin with their path in the model, at the root
@@ -56,7 +56,7 @@ func requirePlaces(t *testing.T, cases []misplaced) {
 				at += ": "
 			}
 			err := c.err(site{t, p.Scope(scope), layers.NewBuild(p, layers.Eval)})
-			require.EqualError(t, err, "layers: "+at+c.says)
+			require.EqualError(t, err, "layers: "+at+c.wantErr)
 		}
 	}
 }
@@ -66,47 +66,48 @@ func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 	const heads = "NumHeads: got 5, want a divisor of OutDim=12"
 	fiveHeads := layers.AttentionConfig{EmbedDim: 12, NumHeads: 5}
 	requirePlaces(t, []misplaced{
-		{at: "", says: "Linear: Out: got 0, want at least 1", err: func(c site) error {
+		{at: "", wantErr: "Linear: Out: got 0, want at least 1", err: func(c site) error {
 			_, err := layers.NewLinear(c.s, layers.LinearConfig{In: 2})
 			return err
 		}},
-		{at: "ln", says: "Norm: EmbedDim: got 0, want at least 1", err: func(c site) error {
+		{at: "ln", wantErr: "Norm: EmbedDim: got 0, want at least 1", err: func(c site) error {
 			_, err := layers.NewNorm(c.s.Sub("ln"), layers.NormConfig{})
 			return err
 		}},
-		{at: "", says: "MLP: EmbedDim: got 0, want at least 1", err: func(c site) error {
+		{at: "", wantErr: "MLP: EmbedDim: got 0, want at least 1", err: func(c site) error {
 			_, err := layers.NewMLP(c.s, layers.MLPConfig{})
 			return err
 		}},
-		{at: "attn", says: "Attention: " + heads, err: func(c site) error {
+		{at: "attn", wantErr: "Attention: " + heads, err: func(c site) error {
 			_, err := layers.NewAttention(c.s.Sub("attn"), fiveHeads)
 			return err
 		}},
-		{at: "", says: "AdditiveAttention: QueryDim: got 0, want at least 1", err: func(c site) error {
+		{at: "", wantErr: "AdditiveAttention: QueryDim: got 0, want at least 1", err: func(c site) error {
 			_, err := layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{})
 			return err
 		}},
-		{at: "", says: "Block: Attention." + heads, err: func(c site) error {
+		{at: "", wantErr: "Block: Attention." + heads, err: func(c site) error {
 			_, err := layers.NewBlock(c.s, layers.BlockConfig{Attention: fiveHeads})
 			return err
 		}},
-		{at: "", says: "DecoderBlock: Block.MLP.EmbedDim: got 5, want Block.Attention.EmbedDim=12", err: func(c site) error {
-			block := gptBlock()
-			block.MLP.EmbedDim = 5
-			_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})
-			return err
-		}},
-		{at: "", says: "DecoderBlock: Cross." + heads, err: func(c site) error {
+		{at: "", wantErr: "DecoderBlock: Block.MLP.EmbedDim: got 5, want Block.Attention.EmbedDim=12",
+			err: func(c site) error {
+				block := gptBlock()
+				block.MLP.EmbedDim = 5
+				_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})
+				return err
+			}},
+		{at: "", wantErr: "DecoderBlock: Cross." + heads, err: func(c site) error {
 			_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock(), Cross: fiveHeads})
 			return err
 		}},
-		{at: "", says: "GPT: NumHeads: got 5, want a divisor of EmbedDim=12", err: func(c site) error {
+		{at: "", wantErr: "GPT: NumHeads: got 5, want a divisor of EmbedDim=12", err: func(c site) error {
 			config := tinyGPT()
 			config.NumHeads = 5
 			_, err := layers.NewGPT(c.s, config)
 			return err
 		}},
-		{at: "", says: "Seq2Seq: NumHeads: got 5, want a divisor of EmbedDim=12", err: func(c site) error {
+		{at: "", wantErr: "Seq2Seq: NumHeads: got 5, want a divisor of EmbedDim=12", err: func(c site) error {
 			config := tinySeq2Seq()
 			config.NumHeads = 5
 			_, err := layers.NewSeq2Seq(c.s, config)
@@ -119,71 +120,78 @@ func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 func TestErrorsOfForwardSayWhere(t *testing.T) {
 	const thin = "x: shape (2, 3, 5), want ([B,] T, 12)"
 	requirePlaces(t, []misplaced{
-		{at: "head", says: "Linear: graph: Linear: weight: shape (7, 12), want (Out, In=5)", err: func(c site) error {
+		{at: "head", wantErr: "Linear: graph: Linear: weight: shape (7, 12), want (Out, In=5)", err: func(c site) error {
 			_, err := must(layers.NewLinear(c.s.Sub("head"), layers.LinearConfig{In: 12, Out: 7})).Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
-		{at: "", says: "Norm: " + thin, err: func(c site) error {
+		{at: "", wantErr: "Norm: " + thin, err: func(c site) error {
 			_, err := must(layers.NewNorm(c.s, layers.NormConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
-		{at: "", says: "MLP: " + thin, err: func(c site) error {
+		{at: "", wantErr: "MLP: " + thin, err: func(c site) error {
 			_, err := must(layers.NewMLP(c.s, layers.MLPConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
-		{at: "attn", says: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
-			l := must(layers.NewAttention(c.s.Sub("attn"), layers.AttentionConfig{EmbedDim: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
+		{at: "attn", wantErr: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
+			l := must(layers.NewAttention(c.s.Sub("attn"),
+				layers.AttentionConfig{EmbedDim: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
 			_, err := l.Forward(c.b, c.x(2, 3, 5))
 			return err
 		}},
-		{at: "", says: "AdditiveAttention: key: got nil, want a node", err: func(c site) error {
-			_, err := must(layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{QueryDim: 12, KeyDim: 3, AttnDim: 2})).Forward(c.b, c.x(2, 3, 12), nil)
+		{at: "", wantErr: "AdditiveAttention: key: got nil, want a node", err: func(c site) error {
+			_, err := must(layers.NewAdditiveAttention(c.s,
+				layers.AdditiveAttentionConfig{QueryDim: 12, KeyDim: 3, AttnDim: 2})).Forward(c.b, c.x(2, 3, 12), nil)
 			return err
 		}},
-		{at: "attn", says: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
+		{at: "attn", wantErr: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
 			_, err := must(layers.NewBlock(c.s, postNorm(gptBlock)())).Forward(c.b, layers.AttentionInput{Query: c.x(2, 3, 5)})
 			return err
 		}},
-		{at: "attn", says: "Attention: graph: FusedAttention: lengths: shape (5), want (B) = (2)", err: func(c site) error {
-			in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: mask.KeyLengths{Lengths: c.ids(5)}}
-			block := gptBlock()
-			block.Attention.Layout, block.MLP.Layout = layers.Book, layers.Book
-			_, err := must(layers.NewBlock(c.s, block)).Forward(c.b, in)
-			return err
-		}},
-		{at: "cross_attn", says: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", err: func(c site) error {
+		{at: "attn", wantErr: "Attention: graph: FusedAttention: lengths: shape (5), want (B) = (2)",
+			err: func(c site) error {
+				in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: mask.KeyLengths{Lengths: c.ids(5)}}
+				block := gptBlock()
+				block.Attention.Layout, block.MLP.Layout = layers.Book, layers.Book
+				_, err := must(layers.NewBlock(c.s, block)).Forward(c.b, in)
+				return err
+			}},
+		{at: "cross_attn", wantErr: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", err: func(c site) error {
 			block := gptBlock()
 			block.Attention.Layout = layers.Book
-			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})).Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)})
+			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})).Forward(c.b,
+				layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)})
 			return err
 		}},
-		{at: "", says: "DecoderBlock: memory: got nil, want a node", err: func(c site) error {
-			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()})).Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12)})
+		{at: "", wantErr: "DecoderBlock: memory: got nil, want a node", err: func(c site) error {
+			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()})).Forward(c.b,
+				layers.DecoderInput{X: c.x(2, 3, 12)})
 			return err
 		}},
-		{at: "", says: "GPT: ids: shape (2, 13), want ([B,] T <= 11)", err: func(c site) error {
+		{at: "", wantErr: "GPT: ids: shape (2, 13), want ([B,] T <= 11)", err: func(c site) error {
 			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 13))
 			return err
 		}},
-		{at: "", says: "GPT: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
+		{at: "", wantErr: "GPT: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
 			_, err := must(layers.NewGPT(c.s, tinyGPT())).Loss(c.b, c.ids(2, 3), c.ids(2, 5))
 			return err
 		}},
-		{at: "", says: "GPT: graph: PositionRows: start: got float32, want int or int64", err: func(c site) error {
+		{at: "", wantErr: "GPT: graph: PositionRows: start: got float32, want int or int64", err: func(c site) error {
 			m := must(layers.NewGPT(c.s, tinyGPT()))
 			_, err := m.ForwardCached(c.b, c.ids(2, 3), c.x(1), must(m.NewCache(graph.KVCacheConfig{Batch: 2})))
 			return err
 		}},
-		{at: "transformer.wpe.weight", says: "got a parameter of another set, want one of the build's own Params", err: func(c site) error {
-			c.b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
-			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 3))
-			return err
-		}},
-		{at: "transformer.decoder.layers.0.multihead_attn", says: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", err: func(c site) error {
-			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Decode(c.b, c.ids(2, 3), c.x(2, 7, 5), nil)
-			return err
-		}},
-		{at: "", says: "Seq2Seq: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
+		{at: "transformer.wpe.weight", wantErr: "got a parameter of another set, want one of the build's own Params",
+			err: func(c site) error {
+				c.b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
+				_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 3))
+				return err
+			}},
+		{at: "transformer.decoder.layers.0.multihead_attn", wantErr: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)",
+			err: func(c site) error {
+				_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Decode(c.b, c.ids(2, 3), c.x(2, 7, 5), nil)
+				return err
+			}},
+		{at: "", wantErr: "Seq2Seq: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
 			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Loss(c.b, c.ids(2, 7), c.ids(2, 3), nil, c.ids(2, 5))
 			return err
 		}},

@@ -102,7 +102,8 @@ func ExampleAttention_dropout() {
 
 func ExampleAdditiveAttention() {
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := layers.NewAdditiveAttention(params.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 2, KeyDim: 3, AttnDim: 4})
+	layer, err := layers.NewAdditiveAttention(params.Scope(""),
+		layers.AdditiveAttentionConfig{QueryDim: 2, KeyDim: 3, AttnDim: 4})
 	check(err)
 	// One query of width 2, as from a decoder, attends to the six words.
 	build := layers.NewBuild(params, layers.Eval)

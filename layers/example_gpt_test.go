@@ -17,7 +17,8 @@ import (
 func ExampleDeclare() {
 	// The config.json of the smallest GPT-2, of which nothing is allocated.
 	var c layers.GPTConfig
-	check(json.Unmarshal([]byte(`{"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12}`), &c))
+	check(json.Unmarshal([]byte(`{"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12}`),
+		&c))
 	params, err := layers.Declare(layers.NewGPT, c)
 	check(err)
 	fmt.Println(params.Len(), "tensors,", params.Count(), "parameters")
@@ -32,7 +33,9 @@ func ExampleDeclare() {
 
 func ExampleGPT() {
 	params := layers.NewParams(tensor.Float32, 123)
-	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	model, err := layers.NewGPT(params.Scope(""),
+		layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new",
+			TieWordEmbeddings: true, Bias: true})
 	check(err)
 	build := layers.NewBuild(params, layers.Train)
 	ids := build.InputOf(tensor.Int, "ids", 2, 5) // two sequences of five tokens
@@ -48,14 +51,17 @@ func ExampleGPT() {
 	m, err := machine.New(append(gradients, loss)...)
 	check(err)
 	check(m.RunAll())
-	fmt.Printf("loss %.2f, with %d gradients\n", loss.Value().Data(), len(gradients)) // about ln 65, since it knows nothing yet
+	// about ln 65, since it knows nothing yet
+	fmt.Printf("loss %.2f, with %d gradients\n", loss.Value().Data(), len(gradients))
 	// Output:
 	// loss 4.23, with 28 gradients
 }
 
 func ExampleGPT_ForwardCached() {
 	params := layers.NewParams(tensor.Float32, 123)
-	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", Bias: true})
+	model, err := layers.NewGPT(params.Scope(""),
+		layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new",
+			Bias: true})
 	check(err)
 	cache, err := model.NewCache(graph.KVCacheConfig{})
 	check(err)

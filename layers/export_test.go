@@ -2,9 +2,12 @@ package layers
 
 import G "gorgonia.org/gorgonia"
 
+// AllLayouts are the values of Layout.
+var AllLayouts = allLayouts
+
 // ForwardCachedAll is ForwardCached with the logits (…, T, V) of the tokens that follow
 // each of the chunk's.
-func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache *GPTCache) (*G.Node, error) {
+func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
 	f := b.formula(m.name)
 	x, err := m.transformCached(f, ids, start, cache)
 	if err != nil {

@@ -53,15 +53,23 @@ func (f *formula) dropout(x *G.Node, p float64) *G.Node {
 	return f.Of(graph.Dropout(x, f.b.Drop(p)))
 }
 
-// checkSequence refuses a node that is no sequence (T, in) or (B, T, in) of the build's
-// graph and type, with T at most maxT; 0 leaves in or maxT free. After an error of the
-// build it returns that, since x may only stand for a missing node.
-func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
+// checkNode refuses nil. After an error of the build it returns that, since x may only stand
+// for a missing node.
+func (f *formula) checkNode(arg string, x *G.Node) error {
 	if err := f.b.Err(); err != nil {
 		return err
 	}
 	if x == nil {
 		return errorf(f.name, "%s: got nil, want a node", arg)
+	}
+	return nil
+}
+
+// checkSequence refuses all but a sequence (T, in) or (B, T, in) of the build's type,
+// with T at most maxT; 0 leaves it free.
+func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
+	if err := f.checkNode(arg, x); err != nil {
+		return err
 	}
 	want := "([B,] T"
 	if arg == "key" || arg == "value" {
@@ -70,15 +78,10 @@ func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 	if maxT > 0 {
 		want += fmt.Sprintf(" <= %d", maxT)
 	}
-	if in > 0 {
-		want += fmt.Sprintf(", %d)", in)
-	} else {
-		want += ", E)"
-	}
 	s := x.Shape()
 	n := s.Dims()
-	if n != 2 && n != 3 || in > 0 && s[n-1] != in || maxT > 0 && s[n-2] > maxT {
-		return errorf(f.name, "%s: shape %v, want %s", arg, s, want)
+	if n != 2 && n != 3 || s[n-1] != in || maxT > 0 && s[n-2] > maxT {
+		return errorf(f.name, "%s: shape %v, want %s, %d)", arg, s, want, in)
 	}
 	if dt := f.b.Params().Dtype(); x.Dtype() != dt {
 		return errorf(f.name, "%s: got %v, want %v as the parameters", arg, x.Dtype(), dt)
@@ -86,14 +89,10 @@ func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 	return nil
 }
 
-// checkIDs refuses a node that is no ids (T) or (B, T), with T at most maxT. After an error
-// of the build it returns that.
+// checkIDs refuses all but ids (T) or (B, T), with T at most maxT.
 func (f *formula) checkIDs(arg string, ids *G.Node, maxT int) error {
-	if err := f.b.Err(); err != nil {
+	if err := f.checkNode(arg, ids); err != nil {
 		return err
-	}
-	if ids == nil {
-		return errorf(f.name, "%s: got nil, want a node", arg)
 	}
 	if n := len(ids.Shape()); n < 1 || n > 2 || last(ids) > maxT {
 		return errorf(f.name, "%s: shape %v, want ([B,] T <= %d)", arg, ids.Shape(), maxT)

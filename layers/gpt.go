@@ -35,7 +35,7 @@ type GPT struct {
 // E/H and F DimFeedforward; with as many key/value heads as heads c_attn.weight is (E, 3E).
 // Weights are drawn from a normal distribution with the deviation 0.02, those of both
 // c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases with 0.
-func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, c, newGPT) }
+func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, "GPT", c, newGPT) }
 
 func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 	parts := maker{scope: s}
@@ -79,14 +79,14 @@ func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 }
 
 // transform returns the vectors (…, T, E) from which the scores are computed.
-func (m *GPT) transform(f *formula, ids, positions, start *G.Node, cache *GPTCache) *G.Node {
+func (m *GPT) transform(f *formula, ids, positions, start *G.Node, cache GPTCache) *G.Node {
 	tokens := f.Of(graph.Embedding(f.node(m.tokens), ids)) // (…, T, E)
 	x := f.Of(graph.Add(tokens, positions))                // (…, T, E)
 	x = f.dropout(x, m.config.EmbeddingDropout)
 	for i, block := range m.blocks {
 		in := AttentionInput{Query: x}
 		if cache != nil {
-			in.Cache, in.Start = cache.layers[i], start
+			in.Cache, in.Start = cache[i], start
 		}
 		x = f.Of(block.Forward(f.b, in))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +34,8 @@ func shapes(p *layers.Params) (list []string) {
 
 // The names and shapes are those of Hugging Face's model, in its order.
 func TestGPTParameters(t *testing.T) {
-	c := layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 6, NumLayers: 1, NumHeads: 3, NumKVHeads: 1, DimFeedforward: 7, Activation: "gelu_new", Bias: true}
+	c := layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 6, NumLayers: 1, NumHeads: 3, NumKVHeads: 1,
+		DimFeedforward: 7, Activation: "gelu_new", Bias: true}
 	_, p := newGPT(t, tensor.Float32, c)
 	all := []string{
 		"transformer.wte.weight (13, 6)", "transformer.wpe.weight (11, 6)",
@@ -60,7 +62,8 @@ func TestGPTParameters(t *testing.T) {
 
 // released is the config of a released model.
 func released(n, width, heads int) layers.GPTConfig {
-	return layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: width, NumLayers: n, NumHeads: heads, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+	return layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: width, NumLayers: n, NumHeads: heads,
+		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 }
 
 // The released models are as large as is known of them, and nothing of that size is
@@ -70,10 +73,10 @@ func TestGPTCountOfGPT2(t *testing.T) {
 		config layers.GPTConfig
 		want   int
 	}{
-		{released(12, 768, 12), 124_439_808},
-		{released(24, 1024, 16), 354_823_168},
-		{released(36, 1280, 20), 774_030_080},
-		{released(48, 1600, 25), 1_557_611_200},
+		{config: released(12, 768, 12), want: 124_439_808},
+		{config: released(24, 1024, 16), want: 354_823_168},
+		{config: released(36, 1280, 20), want: 774_030_080},
+		{config: released(48, 1600, 25), want: 1_557_611_200},
 	} {
 		require.NoError(t, c.config.Validate())
 		p, err := layers.Declare(layers.NewGPT, c.config)
@@ -110,10 +113,11 @@ func TestGPTDeclared(t *testing.T) {
 // Weights begin as GPT-2's: with the deviation 0.02, what is added to the residual with
 // 0.02/√(2·Layers). 20 000 draws have theirs within 2 % of it, four times its error.
 func TestGPTInitialValues(t *testing.T) {
-	c := layers.GPTConfig{VocabSize: 211, ContextLength: 211, EmbedDim: 96, NumLayers: 8, NumHeads: 3, Activation: "gelu_new", Bias: true}
+	c := layers.GPTConfig{VocabSize: 211, ContextLength: 211, EmbedDim: 96, NumLayers: 8, NumHeads: 3,
+		Activation: "gelu_new", Bias: true}
 	_, p := newGPT(t, tensor.Float32, c)
 	for name, v := range p.All() {
-		x := floats(t, v)
+		x := golden.Floats(t, v)
 		switch {
 		case strings.Contains(name, ".bias"):
 			require.Equal(t, make([]float64, len(x)), x, name)
@@ -145,10 +149,10 @@ func TestGPTDropout(t *testing.T) {
 		set        func(c *layers.GPTConfig)
 		sites, ops int // dropout within an attention is no op of its own
 	}{
-		{func(*layers.GPTConfig) {}, 0, 0},
-		{func(c *layers.GPTConfig) { c.EmbeddingDropout = 0.5 }, 1, 1},
-		{func(c *layers.GPTConfig) { c.AttentionDropout = 0.5 }, 2, 0},
-		{func(c *layers.GPTConfig) { c.ResidualDropout = 0.5 }, 4, 4},
+		{set: func(*layers.GPTConfig) {}, sites: 0, ops: 0},
+		{set: func(c *layers.GPTConfig) { c.EmbeddingDropout = 0.5 }, sites: 1, ops: 1},
+		{set: func(c *layers.GPTConfig) { c.AttentionDropout = 0.5 }, sites: 2, ops: 0},
+		{set: func(c *layers.GPTConfig) { c.ResidualDropout = 0.5 }, sites: 4, ops: 4},
 	} {
 		config := tinyGPT()
 		c.set(&config)
@@ -193,55 +197,58 @@ func TestGPTSeesNoLaterToken(t *testing.T) {
 
 func TestGPTRefuses(t *testing.T) {
 	for _, row := range []struct {
-		says   string
-		change func(c *layers.GPTConfig)
+		wantErr string
+		change  func(c *layers.GPTConfig)
 	}{
-		{says: "VocabSize: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.VocabSize = 0 }},
-		{says: "ContextLength: got -1, want at least 1", change: func(c *layers.GPTConfig) { c.ContextLength = -1 }},
-		{says: "EmbedDim: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.EmbedDim = 0 }},
-		{says: "NumLayers: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumLayers = 0 }},
-		{says: "NumHeads: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumHeads = 0 }},
-		{says: "Activation: got \"tanh\", want gelu_new",
+		{wantErr: "VocabSize: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.VocabSize = 0 }},
+		{wantErr: "ContextLength: got -1, want at least 1", change: func(c *layers.GPTConfig) { c.ContextLength = -1 }},
+		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.EmbedDim = 0 }},
+		{wantErr: "NumLayers: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumLayers = 0 }},
+		{wantErr: "NumHeads: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumHeads = 0 }},
+		{wantErr: "Activation: got \"tanh\", want gelu_new",
 			change: func(c *layers.GPTConfig) { c.Activation = "tanh" }},
-		{says: "EmbeddingDropout: got 1, want a number from 0 to below 1",
+		{wantErr: "EmbeddingDropout: got 1, want a number from 0 to below 1",
 			change: func(c *layers.GPTConfig) { c.EmbeddingDropout = 1 }},
-		{says: "AttentionDropout: got NaN, want a number from 0 to below 1",
+		{wantErr: "AttentionDropout: got NaN, want a number from 0 to below 1",
 			change: func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() }},
-		{says: "ResidualDropout: got -1, want a number from 0 to below 1",
+		{wantErr: "ResidualDropout: got -1, want a number from 0 to below 1",
 			change: func(c *layers.GPTConfig) { c.ResidualDropout = -1 }},
-		{says: "NumHeads: got 5, want a divisor of EmbedDim=12",
+		{wantErr: "NumHeads: got 5, want a divisor of EmbedDim=12",
 			change: func(c *layers.GPTConfig) { c.NumHeads = 5 }},
-		{says: "NumKVHeads: got 2, want 0 or a divisor", change: func(c *layers.GPTConfig) { c.NumKVHeads = 2 }},
-		{says: "DimFeedforward: got -1, want at least 0",
+		{wantErr: "NumKVHeads: got 2, want 0 or a divisor", change: func(c *layers.GPTConfig) { c.NumKVHeads = 2 }},
+		{wantErr: "DimFeedforward: got -1, want at least 0",
 			change: func(c *layers.GPTConfig) { c.DimFeedforward = -1 }},
-		{says: "Eps: got -1, want a finite number", change: func(c *layers.GPTConfig) { c.Eps = -1 }},
-		{says: "VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
+		{wantErr: "Eps: got -1, want a finite number", change: func(c *layers.GPTConfig) { c.Eps = -1 }},
+		{wantErr: "VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
 			change: func(c *layers.GPTConfig) { c.VocabSize = math.MaxInt32 }},
-		{says: "ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
+		{wantErr: "ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
 			change: func(c *layers.GPTConfig) { c.ContextLength = math.MaxInt32 }},
-		{says: "VocabSize: got 13 for EmbedDim=9223372036854775807, want at most",
+		{wantErr: "VocabSize: got 13 for EmbedDim=9223372036854775807, want at most",
 			change: func(c *layers.GPTConfig) { c.EmbedDim = math.MaxInt }},
 	} {
 		c := tinyGPT()
 		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: GPT: "+row.says)
+		require.ErrorContains(t, c.Validate(), "layers: GPT: "+row.wantErr)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewGPT(p.Scope(""), c)
-		require.ErrorContains(t, err, row.says)
+		require.ErrorContains(t, err, row.wantErr)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 	m, p := newGPT(t, tensor.Float32, tinyGPT())
 	b := layers.NewBuild(p, layers.Eval)
-	for says, ids := range map[string]*G.Node{
-		"ids: got nil, want a node":                 nil,
-		"ids: shape (12), want ([B,] T <= 11)":      input(t, b, "long", tensor.New(tensor.WithShape(12), tensor.Of(tensor.Int))),
-		"ids: shape (1, 1, 2), want ([B,] T <= 11)": input(t, b, "deep", tensor.New(tensor.WithShape(1, 1, 2), tensor.Of(tensor.Int))),
-		"ids: shape (), want ([B,] T <= 11)":        G.NewScalar(b.Graph(), tensor.Int, G.WithName("scalar")),
-		"ids: got float32, want int or int64":       input(t, b, "floats", tensor.New(tensor.WithShape(2), tensor.Of(tensor.Float32))),
-		"ids: got int32, want int or int64":         input(t, b, "narrow", tensor.New(tensor.WithShape(2), tensor.Of(tensor.Int32))),
+	for _, row := range []struct {
+		wantErr string
+		ids     *G.Node
+	}{
+		{wantErr: "ids: got nil, want a node"},
+		{wantErr: "ids: shape (12), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "long", 12)},
+		{wantErr: "ids: shape (1, 1, 2), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "deep", 1, 1, 2)},
+		{wantErr: "ids: shape (), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "scalar")},
+		{wantErr: "ids: got float32, want int or int64", ids: b.InputOf(tensor.Float32, "floats", 2)},
+		{wantErr: "ids: got int32, want int or int64", ids: b.InputOf(tensor.Int32, "narrow", 2)},
 	} {
-		_, err := m.Forward(b, ids)
-		require.ErrorContains(t, err, "layers: GPT: "+says)
+		_, err := m.Forward(b, row.ids)
+		require.ErrorContains(t, err, "layers: GPT: "+row.wantErr)
 	}
 	ids := input(t, b, "ids", tensor.New(tensor.WithBacking([]int{1, 2})))
 	_, err := m.Loss(b, ids, input(t, b, "targets", tensor.New(tensor.WithBacking([]int{1, 2, 3}))))

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ type gptChunks struct {
 	t        *testing.T
 	params   *layers.Params
 	model    *layers.GPT
-	cache    *layers.GPTCache
+	cache    layers.GPTCache
 	compiled map[string]*gptChunk
 }
 
@@ -43,7 +44,7 @@ func (g *gptChunks) run(ids *tensor.Dense, each bool) ([]float64, error) {
 	if err := c.machine.RunAll(); err != nil {
 		return nil, err
 	}
-	return floats(g.t, c.logits.Value()), nil
+	return golden.Floats(g.t, c.logits.Value()), nil
 }
 
 func (g *gptChunks) chunk(shape tensor.Shape, each bool) *gptChunk {
@@ -111,7 +112,7 @@ func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
 			for _, p := range []struct {
 				dt  tensor.Dtype
 				tol float64
-			}{{tensor.Float64, 1e-12}, {tensor.Float32, 1e-6}} {
+			}{{dt: tensor.Float64, tol: 1e-12}, {dt: tensor.Float32, tol: 1e-6}} {
 				c := tinyGPT()
 				change(&c)
 				m, params := newGPT(t, p.dt, c)
@@ -146,7 +147,7 @@ func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
 	}
 }
 
-// After Truncate, other tokens may follow, as if those forgotten had never been.
+// After Truncate of every block, other tokens may follow, as if those forgotten had never been.
 func TestGPTCacheTruncate(t *testing.T) {
 	m, p := newGPT(t, tensor.Float64, tinyGPT())
 	ids := sequences(0, 11)
@@ -159,11 +160,13 @@ func TestGPTCacheTruncate(t *testing.T) {
 	g := newGPTChunks(t, p, m, graph.KVCacheConfig{})
 	_, err = g.run(chunkOf(ids, 0, 9), false)
 	require.NoError(t, err)
-	require.NoError(t, g.cache.Truncate(5))
+	for _, layer := range g.cache {
+		require.NoError(t, layer.Truncate(5))
+	}
 	got, err := g.run(chunkOf(ids, 7, 9), false)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, want, got, 1e-14)
-	require.ErrorContains(t, g.cache.Truncate(8), "KVCache: length: got 8, want 0 to 7")
+	require.ErrorContains(t, g.cache[1].Truncate(8), "KVCache: length: got 8, want 0 to 7")
 }
 
 // A cache takes two rows of each block for each token, and no more.
@@ -174,7 +177,10 @@ func TestGPTCacheBytes(t *testing.T) {
 		m, _ := newGPT(t, dt, c)
 		cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
 		require.NoError(t, err)
-		require.Equal(t, 2*2*11*2*4*int(dt.Size()), cache.Bytes(), "blocks · batch · context · (keys + values) · width")
+		require.Len(t, cache, 2)
+		for _, layer := range cache {
+			require.Equal(t, 2*11*2*4*int(dt.Size()), layer.Bytes(), "batch · context · (keys + values) · width")
+		}
 	}
 }
 
@@ -196,21 +202,22 @@ func TestGPTCacheRefuses(t *testing.T) {
 	ids, start := input(t, b, "ids", sequences(0, 3)), G.NewScalar(b.Graph(), tensor.Int, G.WithName("start"))
 	vector := input(t, b, "vector", sequences(0, 1))
 	long := input(t, b, "long", sequences(0, 12))
-	for says, in := range map[string]struct {
+	for _, in := range []struct {
+		wantErr    string
 		ids, start *G.Node
-		cache      *layers.GPTCache
+		cache      layers.GPTCache
 	}{
-		"layers: GPT: ids: got nil, want a node":                     {nil, start, cache},
-		"layers: GPT: ids: shape (12), want ([B,] T <= 11)":          {long, start, cache},
-		"PositionRows: start: got nil, want a node":                  {ids, nil, cache},
-		"PositionRows: start: shape (1), want ()":                    {ids, vector, cache},
-		"layers: GPT: cache: got nil, want one of NewCache":          {ids, start, nil},
-		"layers: GPT: cache: got one of 1 blocks, want 2":            {ids, start, short},
-		"cache: got one for 2 sequences of float32, keys 12 and val": {ids, start, other},
+		{wantErr: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
+		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= 11)", ids: long, start: start, cache: cache},
+		{wantErr: "PositionRows: start: got nil, want a node", ids: ids, cache: cache},
+		{wantErr: "PositionRows: start: shape (1), want ()", ids: ids, start: vector, cache: cache},
+		{wantErr: "layers: GPT: cache: got nil, want one of NewCache", ids: ids, start: start},
+		{wantErr: "layers: GPT: cache: got one of 1 blocks, want 2", ids: ids, start: start, cache: short},
+		{wantErr: "cache: got one for 2 sequences of float32, keys 12 and val", ids: ids, start: start, cache: other},
 	} {
 		_, err := m.ForwardCached(b, in.ids, in.start, in.cache)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, in.wantErr)
 		_, err = m.ForwardCachedAll(b, in.ids, in.start, in.cache)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, in.wantErr)
 	}
 }

@@ -72,12 +72,10 @@ func (c GPTConfig) Validate() error { return inLayer("GPT", c.validate()) }
 
 func (c GPTConfig) validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "VocabSize", "ContextLength", "EmbedDim", "NumLayers", "NumHeads"),
-		config.Probability(c, "EmbeddingDropout", "AttentionDropout", "ResidualDropout"))
+		config.Probability(c, "EmbeddingDropout", "AttentionDropout", "ResidualDropout"),
+		config.AtMost(c, maxBlocks, "NumLayers"))
 	if err != nil {
 		return err
-	}
-	if c.NumLayers > maxBlocks {
-		return config.Errorf(c, "NumLayers", "got %d, want at most %d", c.NumLayers, maxBlocks)
 	}
 	err = tablesFit(c, "EmbedDim", c.EmbedDim, table{"VocabSize", c.VocabSize}, table{"ContextLength", c.ContextLength})
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 
 // The config's JSON is Hugging Face's config.json, of which it needs no other key.
 func TestGPTConfigJSON(t *testing.T) {
-	const text = `{"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1, "bos_token_id": 50256,
-		"embd_pdrop": 0.1, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768,
+	const text = `{"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
+		"bos_token_id": 50256, "embd_pdrop": 0.1, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05,
+		"model_type": "gpt2", "n_ctx": 1024, "n_embd": 768,
 		"n_head": 12, "n_inner": null, "n_layer": 12, "n_positions": 1024, "resid_pdrop": 0.1, "vocab_size": 50257}`
 	want := released(12, 768, 12)
 	want.Activation, want.Eps = "gelu_new", 1e-5
@@ -22,7 +23,9 @@ func TestGPTConfigJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &got))
 	require.Equal(t, want, got)
 	for _, change := range []func(c *layers.GPTConfig){
-		func(c *layers.GPTConfig) {}, func(c *layers.GPTConfig) { c.TieWordEmbeddings = false }, func(c *layers.GPTConfig) { c.Bias = false },
+		func(c *layers.GPTConfig) {},
+		func(c *layers.GPTConfig) { c.TieWordEmbeddings = false },
+		func(c *layers.GPTConfig) { c.Bias = false },
 		func(c *layers.GPTConfig) { c.NumKVHeads, c.DimFeedforward = 2, 7 },
 	} {
 		c := want
@@ -46,12 +49,18 @@ func TestGPTConfigMerges(t *testing.T) {
 		want   layers.GPTConfig
 		reason string
 	}{
-		{layers.GPTConfig{}, `{}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "as in GPT-2"},
-		{layers.GPTConfig{}, `{"activation_function": ""}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "as in GPT-2"},
-		{layers.GPTConfig{}, `{"bias": null}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, "null is absent"},
-		{layers.GPTConfig{}, `{"bias": false}`, layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true}, "given"},
-		{layers.GPTConfig{NumLayers: 2, Activation: "relu"}, `{"n_head": 3}`, layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "relu"}, "kept"},
-		{layers.GPTConfig{NumLayers: 2}, `{"n_head": 3}`, layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "gelu"}, "empty means gelu in Go"},
+		{before: layers.GPTConfig{}, text: `{}`,
+			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, reason: "as in GPT-2"},
+		{before: layers.GPTConfig{}, text: `{"activation_function": ""}`,
+			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, reason: "as in GPT-2"},
+		{before: layers.GPTConfig{}, text: `{"bias": null}`,
+			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, reason: "null is absent"},
+		{before: layers.GPTConfig{}, text: `{"bias": false}`,
+			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true}, reason: "given"},
+		{before: layers.GPTConfig{NumLayers: 2, Activation: "relu"}, text: `{"n_head": 3}`,
+			want: layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "relu"}, reason: "kept"},
+		{before: layers.GPTConfig{NumLayers: 2}, text: `{"n_head": 3}`,
+			want: layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "gelu"}, reason: "empty means gelu in Go"},
 	} {
 		got := c.before
 		require.NoError(t, json.Unmarshal([]byte(c.text), &got))
@@ -65,8 +74,10 @@ func TestGPTConfigMerges(t *testing.T) {
 // Any JSON is a config that comes back from its own JSON as it was, or an error.
 func FuzzGPTConfig(f *testing.F) {
 	for _, text := range []string{
-		`{"vocab_size":50257,"n_positions":1024,"n_embd":768,"n_layer":12,"n_head":12,"activation_function":"gelu_new","layer_norm_epsilon":1e-05}`,
-		`{"vocab_size":65,"n_positions":64,"n_embd":128,"n_layer":4,"n_head":4,"n_kv_head":2,"bias":false,"tie_word_embeddings":false,"attn_pdrop":0.1}`,
+		`{"vocab_size":50257,"n_positions":1024,"n_embd":768,"n_layer":12,"n_head":12,` +
+			`"activation_function":"gelu_new","layer_norm_epsilon":1e-05}`,
+		`{"vocab_size":65,"n_positions":64,"n_embd":128,"n_layer":4,"n_head":4,"n_kv_head":2,"bias":false,` +
+			`"tie_word_embeddings":false,"attn_pdrop":0.1}`,
 		`{"n_embd":-1,"n_head":0,"n_inner":9223372036854775807}`, `null`, `[]`, `{"bias":null}`,
 	} {
 		f.Add([]byte(text))

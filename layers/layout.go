@@ -1,6 +1,10 @@
 package layers
 
-import "attention/internal/config"
+import (
+	"cmp"
+
+	"attention/internal/config"
+)
 
 // Layout is a way to name, shape and draw the parameters of a layer.
 type Layout string
@@ -25,10 +29,14 @@ const (
 	// heads.0.W_value.weight (Dv, VDim), …, out_proj.weight (OutDim, C). Each key/value head
 	// has one query head, and there is no ALiBi, RelativeBias, QKNorm, Sinks or AddBiasKV.
 	PerHead Layout = "per_head"
+	// Raw is that of matrices without a layer around them, as in the chapter's first class:
+	// W_query (E, H·D), W_key (KDim, K·D) and W_value (VDim, K·Dv), uniform in [0, 1). It has
+	// no biases and no output projection.
+	Raw Layout = "raw"
 )
 
-// Layouts returns all layouts.
-func Layouts() []Layout { return []Layout{Book, Torch, GPT2, Llama, PerHead} }
+// allLayouts are the values of Layout.
+var allLayouts = []Layout{Book, Torch, GPT2, Llama, PerHead, Raw}
 
 // layout has the names of a Layout's parameters and parts.
 type layout struct {
@@ -49,6 +57,7 @@ type layout struct {
 
 	transposed bool // weights are (in, out), not (out, in)
 	normal     bool // weights begin with the deviation 0.02 and biases with 0, not as nn.Linear's
+	uniform    bool // weights begin in [0, 1)
 }
 
 var layouts = map[Layout]layout{
@@ -86,24 +95,21 @@ var layouts = map[Layout]layout{
 		decoderNorms: [3]string{"input_layernorm", "cross_attn_layernorm", "post_attention_layernorm"},
 		normal:       true,
 	},
+	Raw: {weights: [3]string{"W_query", "W_key", "W_value"}, transposed: true, uniform: true},
 }
 
-// names returns the layout's entry of the table. PerHead's is Book's, whose names the
-// heads and the other layers have.
+// names returns the layout's names of parts. PerHead and Raw, which are an attention's, have
+// Book's.
 func (l Layout) names() layout {
-	if l == PerHead {
+	if l == PerHead || l == Raw {
 		l = Book
 	}
 	return layouts[l]
 }
 
-// validate refuses what is none of Layouts, nor empty, which stands for Book, in the field
-// Layout of config c.
+// validate refuses an unknown layout in the field Layout of config c; empty stands for Book.
 func (l Layout) validate(c any) error {
-	if l == "" {
-		return nil
-	}
-	return config.OneOf(c, "Layout", l, Layouts()...)
+	return config.OneOf(c, "Layout", cmp.Or(l, Book), allLayouts...)
 }
 
 // weightShape returns the shape of the weight of a linear map.
@@ -116,8 +122,11 @@ func (l layout) weightShape(out, in int) []int {
 
 // weightInit returns how the weight of a linear map is drawn.
 func (l layout) weightInit(in int) Init {
-	if l.normal {
+	switch {
+	case l.normal:
 		return Normal(0, 0.02)
+	case l.uniform:
+		return Uniform(0, 1)
 	}
 	return linearWeight(in)
 }

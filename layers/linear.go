@@ -13,10 +13,7 @@ type LinearConfig struct {
 	Bias bool `json:"bias,omitempty"`
 }
 
-// Validate returns an error that names the first wrong field.
-func (c LinearConfig) Validate() error {
-	return inLayer("Linear", config.AtLeast(c, 1, "In", "Out"))
-}
+func (c LinearConfig) validate() error { return config.AtLeast(c, 1, "In", "Out") }
 
 // Linear is x·weightᵀ + bias (torch.nn.Linear): weight (Out, In), bias (Out), with
 // PyTorch's default initialisation.
@@ -27,7 +24,9 @@ type Linear struct {
 }
 
 // NewLinear makes the parameters weight and, if asked for, bias.
-func NewLinear(s Scope, c LinearConfig) (*Linear, error) { return checked(s, c, newLinear) }
+func NewLinear(s Scope, c LinearConfig) (*Linear, error) {
+	return checked(s, "Linear", c, newLinear)
+}
 
 func newLinear(s Scope, c LinearConfig) (*Linear, error) {
 	return newLinearLike(s, linearLike{c, layouts[Book], 0})

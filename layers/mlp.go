@@ -21,9 +21,6 @@ const (
 	SwiGLU   Activation = "swiglu"    // SiLU of one product times another (Shazeer 2020), as in Llama
 )
 
-// Activations returns all activations.
-func Activations() []Activation { return []Activation{GELU, GELUTanh, ReLU, SiLU, SwiGLU} }
-
 // MLPConfig sizes an MLP.
 type MLPConfig struct {
 	EmbedDim       int        `json:"embed_dim,omitempty"`       // E, of input and output
@@ -37,38 +34,24 @@ type MLPConfig struct {
 	OutStd float64 `json:"out_std,omitempty"`
 }
 
-// Validate returns an error that names the first wrong field.
-func (c MLPConfig) Validate() error { return inLayer("MLP", c.validate()) }
-
+// validate returns an error that names the first wrong field.
 func (c MLPConfig) validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "DimFeedforward", "OutStd"),
-		config.Probability(c, "Dropout", "HiddenDropout"), c.Layout.validate(c))
+		config.Probability(c, "Dropout", "HiddenDropout"), c.Layout.validate(c),
+		config.AtMost(c, maxElements, "EmbedDim")) // before the default of DimFeedforward is computed from it
 	if err != nil {
 		return err
 	}
-	if c.EmbedDim > maxElements { // before the default of DimFeedforward is computed from it
-		return config.Errorf(c, "EmbedDim", "got %d, want at most %d", c.EmbedDim, maxElements)
-	}
-	if err := tablesFit(c, "EmbedDim", c.EmbedDim, table{"DimFeedforward", c.resolved().DimFeedforward}); err != nil {
-		return err
-	}
-	if c.Activation == "" {
-		return nil
-	}
-	return config.OneOf(c, "Activation", c.Activation, Activations()...)
+	r := c.resolved()
+	return cmp.Or(tablesFit(c, "EmbedDim", c.EmbedDim, table{"DimFeedforward", r.DimFeedforward}),
+		config.OneOf(c, "Activation", r.Activation, GELU, GELUTanh, ReLU, SiLU, SwiGLU))
 }
 
 // resolved returns c with zeros replaced by their defaults.
 func (c MLPConfig) resolved() MLPConfig {
-	if c.DimFeedforward == 0 {
-		c.DimFeedforward = 4 * c.EmbedDim
-	}
-	if c.Activation == "" {
-		c.Activation = GELU
-	}
-	if c.Layout == "" {
-		c.Layout = Book
-	}
+	c.DimFeedforward = cmp.Or(c.DimFeedforward, 4*c.EmbedDim)
+	c.Activation = cmp.Or(c.Activation, GELU)
+	c.Layout = cmp.Or(c.Layout, Book)
 	return c
 }
 
@@ -87,9 +70,9 @@ type MLP struct {
 //	GPT2   c_fc.weight (E, F), c_proj.weight (F, E)
 //	Llama  up_proj.weight (F, E), down_proj.weight (E, F)
 //
-// with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU gate.weight, linear_gate.weight,
-// c_gate.weight or gate_proj.weight of the first one's shape.
-func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, c, newMLP) }
+// with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU gate.weight,
+// linear_gate.weight, c_gate.weight or gate_proj.weight of the first one's shape.
+func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, "MLP", c, newMLP) }
 
 func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	c = c.resolved()

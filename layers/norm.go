@@ -27,23 +27,16 @@ type NormConfig struct {
 	Eps      float64  `json:"eps,omitempty"`       // 0 means 1e-5 for LayerNorm, 1e-6 for RMSNorm
 }
 
-// Validate returns an error that names the first wrong field.
-func (c NormConfig) Validate() error { return inLayer("Norm", c.validate()) }
-
+// validate returns an error that names the first wrong field.
 func (c NormConfig) validate() error {
-	if err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps")); err != nil {
+	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps"), config.AtMost(c, maxElements, "EmbedDim"))
+	if err != nil {
 		return err
-	}
-	if c.EmbedDim > maxElements {
-		return config.Errorf(c, "EmbedDim", "got %d, want at most %d", c.EmbedDim, maxElements)
 	}
 	if c.Kind == RMSNorm && c.Bias {
 		return config.Errorf(c, "Bias", "got true with %s %q, want false", config.Field("Kind"), RMSNorm)
 	}
-	if c.Kind == "" {
-		return nil
-	}
-	return config.OneOf(c, "Kind", c.Kind, LayerNorm, RMSNorm)
+	return config.OneOf(c, "Kind", cmp.Or(c.Kind, LayerNorm), LayerNorm, RMSNorm)
 }
 
 // Norm is a normalisation with a learned gain.
@@ -53,9 +46,8 @@ type Norm struct {
 	weight, bias Param
 }
 
-// NewNorm makes the parameters weight (E), of ones, and, if asked for, bias
-// (E), of zeros.
-func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, c, newNorm) }
+// NewNorm makes the parameters weight (E), of ones, and, if asked for, bias (E), of zeros.
+func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, "Norm", c, newNorm) }
 
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
 	if c.Eps == 0 {

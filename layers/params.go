@@ -145,9 +145,6 @@ type Scope struct {
 // Sub returns the scope called name within this one; an empty name is the scope itself.
 func (s Scope) Sub(name string) Scope { return Scope{params: s.params, path: s.join(name)} }
 
-// Path returns the path of the scope.
-func (s Scope) Path() string { return s.path }
-
 // Params returns the set that the scope belongs to.
 func (s Scope) Params() *Params { return s.params }
 
@@ -198,9 +195,6 @@ type Param struct {
 	params *Params
 	name   string
 }
-
-// Name returns the full name, path included.
-func (p Param) Name() string { return p.name }
 
 // Value returns the parameter's tensor, which every graph shares; nil for the zero
 // Param.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +29,11 @@ func some(t *testing.T, dt tensor.Dtype) (p *layers.Params, a, c, d layers.Param
 func TestParamsAreOrderedAndCounted(t *testing.T) {
 	p, a, c, d := some(t, tensor.Float32)
 	require.Equal(t, []string{"a", "b.c", "b.d"}, names(p))
-	require.Equal(t, []string{"a", "b.c", "b.d"}, []string{a.Name(), c.Name(), d.Name()})
+	for i, param := range []layers.Param{a, c, d} {
+		v, ok := p.Get(names(p)[i])
+		require.True(t, ok)
+		require.Same(t, param.Value(), v)
+	}
 	require.Equal(t, 3, p.Len())
 	require.Equal(t, 6+5+7, p.Count())
 	require.Equal(t, tensor.Float32, p.Dtype())
@@ -54,7 +59,9 @@ func TestScopes(t *testing.T) {
 	} {
 		w, err := s.Param("w", layers.Init{}, 1)
 		require.NoError(t, err)
-		require.Equal(t, name, w.Name())
+		v, ok := p.Get(name)
+		require.True(t, ok, name)
+		require.Same(t, w.Value(), v)
 		require.Same(t, p, s.Params())
 	}
 }
@@ -62,18 +69,18 @@ func TestScopes(t *testing.T) {
 func TestWrongParamsAreRefused(t *testing.T) {
 	p, _, _, _ := some(t, tensor.Float64)
 	for _, c := range []struct {
-		name  string
-		shape []int
-		says  string
+		name    string
+		shape   []int
+		wantErr string
 	}{
-		{"a", []int{2, 3}, `layers: parameter "a" is there already`},
-		{"b.c", []int{1}, `layers: parameter "b.c" is there already`},
-		{"zero", []int{2, 0}, "layers: zero: shape (2, 0), want one axis or more, each at least 1"},
-		{"negative", []int{-1}, "layers: negative: shape (-1), want one axis or more, each at least 1"},
-		{"scalar", nil, "layers: scalar: shape (), want one axis or more, each at least 1"},
+		{name: "a", shape: []int{2, 3}, wantErr: `layers: parameter "a" is there already`},
+		{name: "b.c", shape: []int{1}, wantErr: `layers: parameter "b.c" is there already`},
+		{name: "zero", shape: []int{2, 0}, wantErr: "layers: zero: shape (2, 0), want one axis or more, each at least 1"},
+		{name: "negative", shape: []int{-1}, wantErr: "layers: negative: shape (-1), want one axis or more, each at least 1"},
+		{name: "scalar", wantErr: "layers: scalar: shape (), want one axis or more, each at least 1"},
 	} {
 		w, err := p.Scope("").Param(c.name, layers.Init{}, c.shape...)
-		require.EqualError(t, err, c.says)
+		require.EqualError(t, err, c.wantErr)
 		require.Nil(t, w.Value())
 	}
 	require.Equal(t, 3, p.Len())
@@ -94,22 +101,22 @@ func TestSetCopies(t *testing.T) {
 		require.NoError(t, params.Set("a", v))
 		require.Same(t, before, a.Value(), "in place")
 		require.Equal(t, v.Data(), a.Value().Data())
-		want := floats(t, v)
+		want := golden.Floats(t, v)
 		v.Zero()
-		require.Equal(t, want, floats(t, a.Value()), "a copy")
+		require.Equal(t, want, golden.Floats(t, a.Value()), "a copy")
 	}
 }
 
 // A tensor whose elements lie in another order is copied by its indices.
 func TestSetCopiesViews(t *testing.T) {
 	p, a, _, _ := some(t, tensor.Float64)
-	transposed := dense(tensor.Float64, []float64{1, 4, 2, 5, 3, 6}, 3, 2)
+	transposed := golden.Dense(tensor.Float64, []float64{1, 4, 2, 5, 3, 6}, 3, 2)
 	require.NoError(t, transposed.T())
-	wide := dense(tensor.Float64, []float64{0, 1, 2, 3, 0, 4, 5, 6}, 2, 4)
+	wide := golden.Dense(tensor.Float64, []float64{0, 1, 2, 3, 0, 4, 5, 6}, 2, 4)
 	sliced, err := wide.Slice(nil, G.S(1, 4))
 	require.NoError(t, err)
 	for _, v := range []*tensor.Dense{transposed, sliced.(*tensor.Dense)} {
-		require.NoError(t, p.Set("a", dense(tensor.Float64, make([]float64, 6), 2, 3)))
+		require.NoError(t, p.Set("a", golden.Dense(tensor.Float64, make([]float64, 6), 2, 3)))
 		require.NoError(t, p.Set("a", v))
 		require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, a.Value().Data())
 	}
@@ -121,18 +128,18 @@ func TestSetCopiesViews(t *testing.T) {
 func TestWrongValuesAreRefused(t *testing.T) {
 	p, a, _, _ := some(t, tensor.Float64)
 	for _, c := range []struct {
-		name string
-		v    *tensor.Dense
-		says string
+		name    string
+		v       *tensor.Dense
+		wantErr string
 	}{
-		{"z", numbers(tensor.Float64, 2, 3), `layers: parameter "z": unknown; there are [a b.c b.d]`},
-		{"a", nil, "layers: a: got nil, want a tensor"},
-		{"a", numbers(tensor.Float64, 3, 2), "layers: a: shape (3, 2), want (2, 3)"},
-		{"a", numbers(tensor.Float64, 6), "layers: a: shape (6), want (2, 3)"},
-		{"b.c", numbers(tensor.Float64, 5, 1), "layers: b.c: shape (5, 1), want (5)"},
-		{"a", numbers(tensor.Float32, 2, 3), "layers: a: got float32, want float64"},
+		{name: "z", v: numbers(tensor.Float64, 2, 3), wantErr: `layers: parameter "z": unknown; there are [a b.c b.d]`},
+		{name: "a", wantErr: "layers: a: got nil, want a tensor"},
+		{name: "a", v: numbers(tensor.Float64, 3, 2), wantErr: "layers: a: shape (3, 2), want (2, 3)"},
+		{name: "a", v: numbers(tensor.Float64, 6), wantErr: "layers: a: shape (6), want (2, 3)"},
+		{name: "b.c", v: numbers(tensor.Float64, 5, 1), wantErr: "layers: b.c: shape (5, 1), want (5)"},
+		{name: "a", v: numbers(tensor.Float32, 2, 3), wantErr: "layers: a: got float32, want float64"},
 	} {
-		require.EqualError(t, p.Set(c.name, c.v), c.says)
+		require.EqualError(t, p.Set(c.name, c.v), c.wantErr)
 	}
 	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, a.Value().Data(), "nothing was changed")
 }
@@ -143,10 +150,10 @@ func TestABuiltGraphSeesSet(t *testing.T) {
 	l, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 2, Out: 1})
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	y, err := l.Forward(b, input(t, b, "x", dense(tensor.Float64, []float64{10, 1}, 1, 2)))
+	y, err := l.Forward(b, input(t, b, "x", golden.Dense(tensor.Float64, []float64{10, 1}, 1, 2)))
 	require.NoError(t, err)
 	require.NotEqual(t, []float64{32}, values(t, y)[0])
-	require.NoError(t, p.Set("weight", dense(tensor.Float64, []float64{3, 2}, 1, 2)))
+	require.NoError(t, p.Set("weight", golden.Dense(tensor.Float64, []float64{3, 2}, 1, 2)))
 	require.Equal(t, []float64{32}, values(t, y)[0])
 }
 
@@ -167,7 +174,8 @@ func TestParametersOfTheSmallestGPT2(t *testing.T) {
 
 // Blank parameters are those of the others, but 0, and draw nothing.
 func TestBlankParams(t *testing.T) {
-	c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 6, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+	c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 6, NumLayers: 2, NumHeads: 3, Activation: "gelu_new",
+		TieWordEmbeddings: true, Bias: true}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		drawn, blank := layers.NewParams(dt, 1), layers.NewBlankParams(dt)
 		_, err := layers.NewGPT(drawn.Scope(""), c)

@@ -26,7 +26,8 @@ import (
 // TestReadmePrograms builds and runs the Go blocks of this folder's README as they stand. Each prints the text that
 // follows it.
 func TestReadmePrograms(t *testing.T) {
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n(?:.*?)```text\n(.*?)```\n").FindAllStringSubmatch(readmeText(t), -1)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n(?:.*?)```text\n(.*?)```\n").FindAllStringSubmatch(readmeText(t),
+		-1)
 	require.Equal(t, strings.Count(readmeText(t), "```go\n"), len(blocks))
 	for _, block := range blocks {
 		path := filepath.Join(t.TempDir(), "main.go")
@@ -160,7 +161,8 @@ func newReadmeScope(t *testing.T) readmeScope {
 		path, export, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		exports[path] = export
 	}
-	compiled := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	compiled := importer.ForCompiler(fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	config := types.Config{Importer: compiled, Error: func(err error) {
 		if !strings.Contains(err.Error(), "imported and not used") {
 			require.NoError(t, err)

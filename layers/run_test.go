@@ -1,10 +1,11 @@
 package layers_test
 
 import (
-	"slices"
+	"strings"
 	"testing"
 
 	"attention/graph/machine"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -72,42 +73,13 @@ func cross(l *layers.AdditiveAttention, err error) (forward, error) {
 	}, err
 }
 
-// dense makes a tensor of type dt of float64 numbers.
-func dense(dt tensor.Dtype, v []float64, shape ...int) *tensor.Dense {
-	if dt == tensor.Float64 {
-		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(v)))
-	}
-	narrow := make([]float32, len(v))
-	for i, x := range v {
-		narrow[i] = float32(x)
-	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(narrow))
-}
-
 // numbers are distinct values between −1 and 1, in no order.
 func numbers(dt tensor.Dtype, shape ...int) *tensor.Dense {
 	v := make([]float64, tensor.Shape(shape).TotalSize())
 	for i := range v {
 		v[i] = float64((i*7919+13)%1009)/504.5 - 1
 	}
-	return dense(dt, v, shape...)
-}
-
-// floats widens a value's elements.
-func floats(t testing.TB, v G.Value) []float64 {
-	t.Helper()
-	switch d := v.Data().(type) {
-	case []float64:
-		return slices.Clone(d)
-	case []float32:
-		wide := make([]float64, len(d))
-		for i, x := range d {
-			wide[i] = float64(x)
-		}
-		return wide
-	}
-	require.FailNow(t, "value", "got %T", v.Data())
-	return nil
+	return golden.Dense(dt, v, shape...)
 }
 
 // input makes an input of the build that holds v.
@@ -128,7 +100,7 @@ func values(t testing.TB, nodes ...*G.Node) [][]float64 {
 	require.NoError(t, m.RunAll())
 	var got [][]float64
 	for _, n := range nodes {
-		got = append(got, floats(t, n.Value()))
+		got = append(got, golden.Floats(t, n.Value()))
 	}
 	return got
 }
@@ -149,4 +121,65 @@ func names(p *layers.Params) []string {
 		list = append(list, name)
 	}
 	return list
+}
+
+// torchTypes: the numbers are of size 1 to 100 and sums of at most some hundred
+// products, so float64 is off by 1e-13 and float32 by 1e-6 when both compute the same
+// formula, and by much more than 1e-10 and 1e-5 when they do not.
+var torchTypes = []struct {
+	label string
+	dt    tensor.Dtype
+	tol   float64
+}{{label: "f64", dt: tensor.Float64, tol: 1e-10}, {label: "f32", dt: tensor.Float32, tol: 1e-5}}
+
+// Context vectors, attention weights, and the gradients of the input and of every
+// parameter, as PyTorch has them.
+func TestLayersEqualPyTorch(t *testing.T) {
+	seen := map[string]bool{}
+	for _, entry := range golden.Load(t, "torch/layers.safetensors").Names() {
+		if name, isCase := strings.CutSuffix(entry, ".f64.out"); isCase {
+			seen[name] = true
+		}
+	}
+	require.Len(t, seen, len(torchCases))
+	for name, make := range torchCases {
+		require.True(t, seen[name], name)
+		for _, p := range torchTypes {
+			t.Run(name+"/"+p.label, func(t *testing.T) {
+				c := torchCase{golden.Load(t, "torch/layers.safetensors"), name + "." + p.label + ".", p.dt, p.tol}
+				for _, withWeights := range []bool{true, false} {
+					c.test(t, make, withWeights)
+				}
+			})
+		}
+	}
+}
+
+// torchCase is one case in one type.
+type torchCase struct {
+	file   *golden.File
+	prefix string
+	dt     tensor.Dtype
+	tol    float64
+}
+
+// entries are the names after prefix and what, in order.
+func (c torchCase) entries(what string) []string {
+	var list []string
+	for _, name := range c.file.Names() {
+		if rest, ok := strings.CutPrefix(name, c.prefix+what); ok {
+			list = append(list, rest)
+		}
+	}
+	return list
+}
+
+func (c torchCase) load(entry string) *tensor.Dense {
+	return golden.Dense(c.dt, c.file.Float64(c.prefix+entry), c.file.Shape(c.prefix+entry)...)
+}
+
+// near compares values of node n with an entry.
+func (c torchCase) near(t *testing.T, entry string, n *G.Node, got []float64) {
+	require.Equal(t, c.file.Shape(c.prefix+entry), []int(n.Shape()), entry)
+	golden.Close(t, entry, c.file.Float64(c.prefix+entry), got, c.tol, c.tol)
 }

@@ -35,7 +35,9 @@ type Seq2Seq struct {
 //
 // Those under transformer are named as in nn.Transformer's state_dict. Embeddings are
 // drawn from a normal distribution with the deviation 1/√E.
-func NewSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) { return checked(s, c, newSeq2Seq) }
+func NewSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
+	return checked(s, "Seq2Seq", c, newSeq2Seq)
+}
 
 func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 	parts := maker{scope: s}

@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 
@@ -70,7 +71,8 @@ func TestSeq2SeqHalves(t *testing.T) {
 	c.Sinusoidal = true
 	m, p := newSeq2Seq(t, c)
 	b := layers.NewBuild(p, layers.Eval)
-	whole, err := m.Forward(b, input(t, b, "sources", sequences(1, 5)), input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil)
+	whole, err := m.Forward(b, input(t, b, "sources", sequences(1, 5)),
+		input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil)
 	require.NoError(t, err)
 	memory, err := m.Encode(b, input(t, b, "source", sequences(0, 5)), nil)
 	require.NoError(t, err)
@@ -92,7 +94,8 @@ func TestSeq2SeqDropout(t *testing.T) {
 		layers.Train: 2 + 4 + 6, // embeddings, attention and MLP of the encoder, two attentions and MLP of the decoder
 	} {
 		b := layers.NewBuild(p, mode)
-		_, err := m.Forward(b, input(t, b, "source", sequences(2, 3)), input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil)
+		_, err := m.Forward(b, input(t, b, "source", sequences(2, 3)),
+			input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil)
 		require.NoError(t, err)
 		if mode == layers.Eval {
 			require.Nil(t, b.DropoutKey())
@@ -104,62 +107,121 @@ func TestSeq2SeqDropout(t *testing.T) {
 
 func TestSeq2SeqRefuses(t *testing.T) {
 	for _, row := range []struct {
-		says   string
-		change func(c *layers.Seq2SeqConfig)
+		wantErr string
+		change  func(c *layers.Seq2SeqConfig)
 	}{
-		{says: "SourceVocabSize: got 0, want at least 1",
+		{wantErr: "SourceVocabSize: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.SourceVocabSize = 0 }},
-		{says: "TargetVocabSize: got 0, want at least 1",
+		{wantErr: "TargetVocabSize: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = 0 }},
-		{says: "ContextLength: got 0, want at least 1",
+		{wantErr: "ContextLength: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.ContextLength = 0 }},
-		{says: "EmbedDim: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 }},
-		{says: "NumEncoderLayers: got 0, want at least 1",
+		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 }},
+		{wantErr: "NumEncoderLayers: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.NumEncoderLayers = 0 }},
-		{says: "NumDecoderLayers: got 0, want at least 1",
+		{wantErr: "NumDecoderLayers: got 0, want at least 1",
 			change: func(c *layers.Seq2SeqConfig) { c.NumDecoderLayers = 0 }},
-		{says: "NumHeads: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 }},
-		{says: "TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements",
+		{wantErr: "NumHeads: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 }},
+		{wantErr: "TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements",
 			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = math.MaxInt32 }},
-		{says: "TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared",
+		{wantErr: "TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared",
 			change: func(c *layers.Seq2SeqConfig) { c.ShareEmbeddings = true }},
-		{says: "EmbedDim: got 9, want an even one for sinusoidal positions",
+		{wantErr: "EmbedDim: got 9, want an even one for sinusoidal positions",
 			change: func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.EmbedDim = true, 9 }},
-		{says: "NumHeads: got 5, want a divisor of EmbedDim=12",
+		{wantErr: "NumHeads: got 5, want a divisor of EmbedDim=12",
 			change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 }},
-		{says: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu",
+		{wantErr: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu",
 			change: func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" }},
-		{says: "Dropout: got 1, want a number from 0 to below 1",
+		{wantErr: "Dropout: got 1, want a number from 0 to below 1",
 			change: func(c *layers.Seq2SeqConfig) { c.Dropout = 1 }},
-		{says: "DimFeedforward: got -1, want at least 0",
+		{wantErr: "DimFeedforward: got -1, want at least 0",
 			change: func(c *layers.Seq2SeqConfig) { c.DimFeedforward = -1 }},
-		{says: "SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh",
+		{wantErr: "SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh",
 			change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = math.MaxInt }},
 	} {
 		c := tinySeq2Seq()
 		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+row.says)
+		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+row.wantErr)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := layers.NewSeq2Seq(p.Scope(""), c)
-		require.ErrorContains(t, err, row.says)
+		require.ErrorContains(t, err, row.wantErr)
 		require.Zero(t, p.Len(), "nothing is left behind")
 	}
 	m, p := newSeq2Seq(t, tinySeq2Seq())
 	b := layers.NewBuild(p, layers.Eval)
 	source, target := input(t, b, "source", sequences(2, 5)), input(t, b, "target", sequences(2, 3))
 	long := input(t, b, "long", sequences(2, 8))
-	for says, in := range map[string][3]*G.Node{
-		"layers: Seq2Seq: source: got nil, want a node":            {nil, target, nil},
-		"layers: Seq2Seq: target: got nil, want a node":            {source, nil, nil},
-		"layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7": {long, target, nil},
-		"layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7": {source, long, nil},
-		"lengths: shape (3), want (B) = (2)":                       {source, target, input(t, b, "lengths", intVector(1, 2, 3))},
+	three := input(t, b, "lengths", intVector(1, 2, 3))
+	for _, in := range []struct {
+		wantErr                 string
+		source, target, lengths *G.Node
+	}{
+		{wantErr: "layers: Seq2Seq: source: got nil, want a node", target: target},
+		{wantErr: "layers: Seq2Seq: target: got nil, want a node", source: source},
+		{wantErr: "layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7", source: long, target: target},
+		{wantErr: "layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7", source: source, target: long},
+		{wantErr: "lengths: shape (3), want (B) = (2)", source: source, target: target, lengths: three},
 	} {
-		_, err := m.Forward(b, in[0], in[1], in[2])
-		require.ErrorContains(t, err, says)
-		_, err = m.Loss(b, in[0], in[1], in[2], target)
-		require.ErrorContains(t, err, says)
+		_, err := m.Forward(b, in.source, in.target, in.lengths)
+		require.ErrorContains(t, err, in.wantErr)
+		_, err = m.Loss(b, in.source, in.target, in.lengths, target)
+		require.ErrorContains(t, err, in.wantErr)
 	}
 	_, err := m.Decode(b, target, nil, nil)
+	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")
+}
+
+// Observed, the logits are the same; the weights of each token are those of one memory, in
+// every block, without its padding.
+func TestWeightsOfTheMemory(t *testing.T) {
+	for i := range 4 {
+		c := tinySeq2Seq()
+		c.NumDecoderLayers, c.TieWordEmbeddings, c.PostNorm = 2, i&1 > 0, i&2 > 0
+		m, p := newSeq2Seq(t, c)
+		decode := func(observed bool) [][]float64 {
+			b := layers.NewBuild(p, layers.Eval)
+			if observed {
+				b.Observe("transformer.decoder.layers.*.multihead_attn")
+			}
+			lengths := input(t, b, "lengths", intVector(5, 3))
+			memory, err := m.Encode(b, input(t, b, "source", sequences(2, 5)), lengths)
+			require.NoError(t, err)
+			ids := []int{7, 1, 0, 10, 4, 4, 2, 3, 9, 8, 0, 1, 5, 6}
+			target := input(t, b, "target", tensor.New(tensor.WithShape(2, 7), tensor.WithBacking(ids)))
+			logits, err := m.Decode(b, target, memory, lengths)
+			require.NoError(t, err)
+			wanted := G.Nodes{logits}
+			calls := b.Calls("*.multihead_attn")
+			require.Len(t, calls, 2)
+			for i, call := range calls {
+				require.Equal(t, fmt.Sprintf("transformer.decoder.layers.%d.multihead_attn", i), call.Path)
+				w, err := call.Weights()
+				require.NoError(t, err)
+				require.Equal(t, tensor.Shape{2, 3, 7, 5}, w.Shape())
+				wanted = append(wanted, w)
+			}
+			return values(t, wanted...)
+		}
+		want, got := decode(false), decode(true)
+		require.InDeltaSlice(t, want[0], got[0], 1e-13)
+		require.NotEqual(t, got[1], got[2], "of two blocks")
+		for block, w := range got[1:] {
+			require.InDeltaSlice(t, want[1+block], w, 1e-13, "composed after the fact")
+			for row := range 2 * 3 * 7 {
+				sum, seen := 0.0, 5-row/(3*7)*2
+				for s, v := range w[row*5:][:5] {
+					require.Equal(t, s < seen, v > 0, "row %d, key %d", row, s)
+					sum += v
+				}
+				require.InDelta(t, 1, sum, 1e-14)
+			}
+		}
+	}
+	m, p := newSeq2Seq(t, tinySeq2Seq())
+	b := layers.NewBuild(p, layers.Eval)
+	target := input(t, b, "target", sequences(2, 3))
+	_, err := m.Decode(b, nil, target, nil)
+	require.ErrorContains(t, err, "layers: Seq2Seq: target: got nil, want a node")
+	_, err = m.Decode(b, target, nil, nil)
 	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")
 }

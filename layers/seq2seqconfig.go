@@ -36,15 +36,10 @@ func (c Seq2SeqConfig) Validate() error { return inLayer("Seq2Seq", c.validate()
 
 func (c Seq2SeqConfig) validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "SourceVocabSize", "TargetVocabSize", "ContextLength", "EmbedDim",
-		"NumEncoderLayers", "NumDecoderLayers", "NumHeads"), config.Probability(c, "Dropout"))
+		"NumEncoderLayers", "NumDecoderLayers", "NumHeads"), config.Probability(c, "Dropout"),
+		config.AtMost(c, maxBlocks, "NumEncoderLayers", "NumDecoderLayers"))
 	if err != nil {
 		return err
-	}
-	if c.NumEncoderLayers > maxBlocks {
-		return config.Errorf(c, "NumEncoderLayers", "got %d, want at most %d", c.NumEncoderLayers, maxBlocks)
-	}
-	if c.NumDecoderLayers > maxBlocks {
-		return config.Errorf(c, "NumDecoderLayers", "got %d, want at most %d", c.NumDecoderLayers, maxBlocks)
 	}
 	err = tablesFit(c, "EmbedDim", c.EmbedDim, table{"SourceVocabSize", c.SourceVocabSize},
 		table{"TargetVocabSize", c.TargetVocabSize}, table{"ContextLength", c.ContextLength})
@@ -59,9 +54,9 @@ func (c Seq2SeqConfig) validate() error {
 		return config.Errorf(c, "EmbedDim", "got %d, want an even one for sinusoidal positions", c.EmbedDim)
 	}
 	return config.From(c, c.decoder().validate(), map[string]string{
-		"Block.Attention.NumHeads": "NumHeads", "Block.Attention.NumKVHeads": "NumKVHeads", "Block.Attention.EmbedDim": "EmbedDim",
-		"Block.Attention.OutDim": "EmbedDim", "Block.MLP.EmbedDim": "EmbedDim", "Block.MLP.DimFeedforward": "DimFeedforward",
-		"Block.MLP.Activation": "Activation",
+		"Block.Attention.NumHeads": "NumHeads", "Block.Attention.NumKVHeads": "NumKVHeads",
+		"Block.Attention.EmbedDim": "EmbedDim", "Block.Attention.OutDim": "EmbedDim", "Block.MLP.EmbedDim": "EmbedDim",
+		"Block.MLP.DimFeedforward": "DimFeedforward", "Block.MLP.Activation": "Activation",
 	})
 }
 

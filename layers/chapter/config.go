@@ -19,9 +19,10 @@ func Names() []string {
 // Config is one of the chapter's layers by name. A layer ignores the fields it has no use
 // for.
 type Config struct {
-	Layer         string  `json:"layer"`                    // one of Names
-	EmbedDim      int     `json:"d_in,omitempty"`           // width of the tokens
-	OutDim        int     `json:"d_out,omitempty"`          // width of the context vectors; of one head's for multi_head_wrapper
+	Layer    string `json:"layer"`          // one of Names
+	EmbedDim int    `json:"d_in,omitempty"` // width of the tokens
+	// OutDim is the width of the context vectors; for multi_head_wrapper of one head's.
+	OutDim        int     `json:"d_out,omitempty"`
 	ContextLength int     `json:"context_length,omitempty"` // longest sequence of the causal layers; 0 means any
 	NumHeads      int     `json:"num_heads,omitempty"`      // of multi_head and multi_head_wrapper
 	QKVBias       bool    `json:"qkv_bias,omitempty"`       // of self_v2 and the causal layers
@@ -72,12 +73,10 @@ func (c Config) validateLayer() error {
 	var err error
 	switch c.Layer {
 	case "simple":
-	case "self_v1":
-		err = c.v1().Validate()
 	case "additive":
 		err = c.additive().Validate()
 	default:
-		if err := config.AtLeast(c, 1, "OutDim"); err != nil { // 0 has a meaning for an Attention
+		if err := config.AtLeast(c, 1, "EmbedDim", "OutDim"); err != nil { // an Attention gives OutDim 0 a meaning
 			return err
 		}
 		err = c.attention().Validate()
@@ -105,8 +104,6 @@ func New(s layers.Scope, c Config) (Layer, error) {
 	switch c.Layer {
 	case "simple":
 		return SimpleSelfAttention{}, nil
-	case "self_v1":
-		return asLayer(NewSelfAttentionV1(s, c.v1()))
 	case "additive":
 		l, err := NewAdditive(s, c)
 		return asLayer(selfAdditive{l}, err)
@@ -128,10 +125,6 @@ func asLayer[L Layer](l L, err error) (Layer, error) {
 	return l, nil
 }
 
-func (c Config) v1() SelfAttentionV1Config {
-	return SelfAttentionV1Config{EmbedDim: c.EmbedDim, OutDim: c.OutDim}
-}
-
 func (c Config) additive() layers.AdditiveAttentionConfig {
 	return layers.AdditiveAttentionConfig{QueryDim: c.QueryDim, KeyDim: c.KeyDim, AttnDim: c.AttnDim}
 }
@@ -145,6 +138,8 @@ func (c Config) attention() (a layers.AttentionConfig) {
 		a = MultiHeadWrapper(c.EmbedDim, c.OutDim, c.NumHeads)
 	case "causal":
 		a = Causal(c.EmbedDim, c.OutDim)
+	case "self_v1":
+		return SelfV1(c.EmbedDim, c.OutDim)
 	default:
 		a = SelfV2(c.EmbedDim, c.OutDim)
 	}

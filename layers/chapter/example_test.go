@@ -39,9 +39,9 @@ func ExampleSimpleSelfAttention() {
 	// ⎣0.4177  0.6503  0.5645⎦
 }
 
-func ExampleSelfAttentionV1() {
+func ExampleSelfV1() {
 	params := layers.NewParams(tensor.Float32, 123)
-	layer, err := chapter.NewSelfAttentionV1(params.Scope(""), chapter.SelfAttentionV1Config{EmbedDim: 3, OutDim: 2})
+	layer, err := layers.NewAttention(params.Scope(""), chapter.SelfV1(3, 2))
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)
 	context, err := layer.Forward(build, journey(build))
@@ -56,14 +56,16 @@ func ExampleSelfAttentionV1() {
 	// ⎣0.2990  0.8040⎦
 }
 
-func ExampleSetV1() {
+func ExampleSelfV1_weights() {
 	params := layers.NewParams(tensor.Float32, 789)
 	v2, err := layers.NewAttention(params.Scope("v2"), chapter.SelfV2(3, 2))
 	check(err)
-	v1, err := chapter.NewSelfAttentionV1(params.Scope("v1"), chapter.SelfAttentionV1Config{EmbedDim: 3, OutDim: 2})
+	v1, err := layers.NewAttention(params.Scope("v1"), chapter.SelfV1(3, 2))
 	check(err)
 	// With v2's weights, transposed, v1 computes what v2 does.
-	check(chapter.SetV1(v1, v2))
+	weights, err := v2.State(layers.Raw)
+	check(err)
+	check(v1.SetState(layers.Raw, weights))
 	build := layers.NewBuild(params, layers.Eval)
 	context, err := v1.Forward(build, journey(build))
 	check(err)

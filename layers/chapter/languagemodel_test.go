@@ -98,37 +98,41 @@ func TestLanguageModelTrainsEveryParameter(t *testing.T) {
 
 func TestWrongModelsAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		change func(c *chapter.LanguageModelConfig)
-		says   string
+		change  func(c *chapter.LanguageModelConfig)
+		wantErr string
 	}{
-		{func(c *chapter.LanguageModelConfig) { c.VocabSize = 0 }, "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
-		{func(c *chapter.LanguageModelConfig) { c.EmbedDim = -1 }, "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
-		{func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 }, "chapter: LanguageModel: Attention.OutDim: got 0, want at least 1"},
-		{func(c *chapter.LanguageModelConfig) { c.Attention.EmbedDim = 3 }, "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) {
+		{change: func(c *chapter.LanguageModelConfig) { c.VocabSize = 0 },
+			wantErr: "chapter: LanguageModel: VocabSize: got 0, want at least 1"},
+		{change: func(c *chapter.LanguageModelConfig) { c.EmbedDim = -1 },
+			wantErr: "chapter: LanguageModel: EmbedDim: got -1, want at least 1"},
+		{change: func(c *chapter.LanguageModelConfig) { c.Attention.OutDim = 0 },
+			wantErr: "chapter: LanguageModel: Attention.OutDim: got 0, want at least 1"},
+		{change: func(c *chapter.LanguageModelConfig) { c.Attention.EmbedDim = 3 },
+			wantErr: "chapter: LanguageModel: Attention.EmbedDim: got 3, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("simple").Attention
 			c.Attention.EmbedDim = 0
 		},
-			"chapter: LanguageModel: Attention.EmbedDim: got 0, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) {
+			wantErr: "chapter: LanguageModel: Attention.EmbedDim: got 0, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("additive").Attention
 			c.Attention.KeyDim = 5
 		},
-			"chapter: LanguageModel: Attention.KeyDim: got 5, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) {
+			wantErr: "chapter: LanguageModel: Attention.KeyDim: got 5, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) {
 			c.Attention = small("additive").Attention
 			c.Attention.QueryDim = 5
 		},
-			"chapter: LanguageModel: Attention.QueryDim: got 5, want EmbedDim=4"},
-		{func(c *chapter.LanguageModelConfig) { c.Attention.ContextLength = 4 },
-			"chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
+			wantErr: "chapter: LanguageModel: Attention.QueryDim: got 5, want EmbedDim=4"},
+		{change: func(c *chapter.LanguageModelConfig) { c.Attention.ContextLength = 4 },
+			wantErr: "chapter: LanguageModel: Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
 	} {
 		config := small("causal")
 		c.change(&config)
-		require.EqualError(t, config.Validate(), c.says)
+		require.EqualError(t, config.Validate(), c.wantErr)
 		p := layers.NewParams(tensor.Float32, 1)
 		_, err := chapter.NewLanguageModel(p.Scope(""), config)
-		require.EqualError(t, err, c.says)
+		require.EqualError(t, err, c.wantErr)
 		require.Zero(t, p.Len())
 	}
 }
@@ -138,19 +142,26 @@ func TestWrongIDsAreRefused(t *testing.T) {
 	m, err := chapter.NewLanguageModel(p.Scope(""), small("causal"))
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	for says, ids := range map[string]*G.Node{
-		"chapter: LanguageModel: ids: got nil, want a node ":                       nil,
-		"chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)":               input(t, b, "long", tokens(make([]int, 6), 6)),
-		"chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)":         input(t, b, "deep", tokens(make([]int, 1), 1, 1, 1)),
-		"chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)":                G.NewScalar(b.Graph(), tensor.Int, G.WithName("one")),
-		"chapter: LanguageModel: ids: shape (), want ([B,] T <= 5) ":               G.NewVector(b.Graph(), tensor.Int, G.WithName("bare")),
-		"graph: Embedding: ids: got float32, want int or int64":                    input(t, b, "floats", numbers(tensor.Float32, 5)),
-		"graph: Embedding: ids: got a node of another graph, want one of weight's": input(t, layers.NewBuild(p, layers.Eval), "other", tokens(make([]int, 5), 5)),
+	for _, row := range []struct {
+		wantErr string
+		ids     *G.Node
+	}{
+		{wantErr: "chapter: LanguageModel: ids: got nil, want a node"},
+		{wantErr: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)", ids: b.InputOf(tensor.Int, "long", 6)},
+		{wantErr: "chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)",
+			ids: b.InputOf(tensor.Int, "deep", 1, 1, 1)},
+		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+			ids: G.NewScalar(b.Graph(), tensor.Int, G.WithName("one"))},
+		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+			ids: G.NewVector(b.Graph(), tensor.Int, G.WithName("bare"))},
+		{wantErr: "graph: Embedding: ids: got float32, want int or int64", ids: b.Input("floats", 5)},
+		{wantErr: "graph: Embedding: ids: got a node of another graph, want one of weight's",
+			ids: layers.NewBuild(p, layers.Eval).InputOf(tensor.Int, "other", 5)},
 	} {
 		require.NotPanics(t, func() {
-			out, err := m.Forward(b, ids)
-			require.ErrorContains(t, err, says[:len(says)-1])
+			out, err := m.Forward(b, row.ids)
+			require.ErrorContains(t, err, row.wantErr)
 			require.Nil(t, out)
-		}, says)
+		}, row.wantErr)
 	}
 }

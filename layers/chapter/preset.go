@@ -11,6 +11,13 @@ func SelfV2(in, out int) layers.AttentionConfig {
 	return layers.AttentionConfig{EmbedDim: in, OutDim: out, NumHeads: 1, ContextOnly: true}
 }
 
+// SelfV1 is SelfV2 with matrices W_query, W_key and W_value (in, out) instead of linear layers.
+func SelfV1(in, out int) layers.AttentionConfig {
+	c := SelfV2(in, out)
+	c.Layout = layers.Raw
+	return c
+}
+
 // Causal is SelfV2 in which no token sees a later one.
 func Causal(in, out int) layers.AttentionConfig {
 	c := SelfV2(in, out)

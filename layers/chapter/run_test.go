@@ -1,10 +1,10 @@
 package chapter_test
 
 import (
-	"slices"
 	"testing"
 
 	"attention/graph/machine"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -13,40 +13,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// dense makes a tensor of type dt of float64 numbers.
-func dense(dt tensor.Dtype, v []float64, shape ...int) *tensor.Dense {
-	if dt == tensor.Float64 {
-		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(v)))
-	}
-	narrow := make([]float32, len(v))
-	for i, x := range v {
-		narrow[i] = float32(x)
-	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(narrow))
-}
-
 // numbers are distinct values between −1 and 1, in no order.
 func numbers(dt tensor.Dtype, shape ...int) *tensor.Dense {
 	v := make([]float64, tensor.Shape(shape).TotalSize())
 	for i := range v {
 		v[i] = float64((i*7919+13)%1009)/504.5 - 1
 	}
-	return dense(dt, v, shape...)
-}
-
-// floats widens a value's elements.
-func floats(v G.Value) []float64 {
-	switch d := v.Data().(type) {
-	case []float64:
-		return slices.Clone(d)
-	case []float32:
-		wide := make([]float64, len(d))
-		for i, x := range d {
-			wide[i] = float64(x)
-		}
-		return wide
-	}
-	return nil
+	return golden.Dense(dt, v, shape...)
 }
 
 // input makes an input of the build that holds v.
@@ -67,7 +40,7 @@ func values(t testing.TB, nodes ...*G.Node) [][]float64 {
 	require.NoError(t, m.RunAll())
 	var got [][]float64
 	for _, n := range nodes {
-		got = append(got, floats(n.Value()))
+		got = append(got, golden.Floats(t, n.Value()))
 	}
 	return got
 }

@@ -11,10 +11,10 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// rawWeights are W_query, W_key and W_value (3, 2), drawn as SelfAttentionV1 draws its own.
+// rawWeights are W_query, W_key and W_value (3, 2), drawn as SelfV1's.
 func (w *walk) rawWeights() (query, key, value *G.Node, err error) {
 	var nodes [3]*G.Node
-	for i, name := range projections {
+	for i, name := range []string{"W_query", "W_key", "W_value"} {
 		p, err := w.Params().Scope("").Param(name, layers.Uniform(0, 1), 3, 2)
 		if err != nil {
 			return nil, nil, nil, err
@@ -85,8 +85,8 @@ var fiveTokens = Section{
 	},
 }
 
-func (w *walk) newV1(path string) (*SelfAttentionV1, error) {
-	return NewSelfAttentionV1(w.Params().Scope(path), SelfAttentionV1Config{EmbedDim: 3, OutDim: 2})
+func (w *walk) newV1(path string) (*layers.Attention, error) {
+	return layers.NewAttention(w.Params().Scope(path), SelfV1(3, 2))
 }
 
 func (w *walk) newV2(path string) (*layers.Attention, error) {
@@ -150,7 +150,12 @@ var movedWeights = Section{
 		if err := errors.Join(err2, err1, errFrom2, errFrom1); err != nil {
 			return err
 		}
-		if err := errors.Join(SetV1(fromV2, v2), SetV2(fromV1, v1)); err != nil {
+		state1, err1 := v1.State(layers.Book) // transposed
+		state2, err2 := v2.State(layers.Book)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		if err := errors.Join(fromV2.SetState(layers.Book, state2), fromV1.SetState(layers.Book, state1)); err != nil {
 			return err
 		}
 		x := w.tokens()

@@ -21,8 +21,8 @@ const maxChunk = 256
 // of two, so that any number of prompts compiles at most nine graphs.
 type cachedReader struct {
 	model    *layers.GPT
-	text     []int            // the part that the model sees
-	cache    *layers.GPTCache // of its first tokens; of all, unless reading has failed
+	text     []int           // the part that the model sees
+	cache    layers.GPTCache // of its first tokens; of all, unless reading has failed
 	capacity int
 	slide    bool
 	chunks   map[int]*chunk // by their lengths
@@ -66,13 +66,21 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 			err = c.run(ctx, text[start:start+n], start)
 		}
 		if err != nil { // some layers may have the chunk, others not
-			return errors.Join(err, r.cache.Truncate(begin))
+			return errors.Join(err, r.truncate(begin))
 		}
 		last, start = c, start+n
 	}
 	r.text = text
 	copyFloats(logits, last.logits.Value().(*tensor.Dense), 0)
 	return nil
+}
+
+// truncate makes every layer forget the tokens from position n on.
+func (r *cachedReader) truncate(n int) (err error) {
+	for _, layer := range r.cache {
+		err = errors.Join(err, layer.Truncate(n))
+	}
+	return err
 }
 
 // chunkLength returns how many of n tokens to read at once: the largest power of two.
@@ -84,10 +92,13 @@ func (r *cachedReader) reset() {
 }
 
 func (r *cachedReader) memory() (cache, graphs int) {
+	for _, layer := range r.cache {
+		cache += layer.Bytes()
+	}
 	for _, c := range r.chunks {
 		graphs += c.machine.Memory().Planned
 	}
-	return r.cache.Bytes(), graphs
+	return cache, graphs
 }
 
 // chunk reads tokens of one length.

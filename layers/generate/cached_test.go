@@ -27,7 +27,8 @@ func TestSlides(t *testing.T) {
 			}
 			window := text[first:]
 			text = append(text, draw(t, g, 1)...)
-			require.InDeltaSlice(t, scores(t, p, m, window)[len(window)-1], g.Logits(), 1e-12, "capacity %d, %d tokens", capacity, len(text))
+			require.InDeltaSlice(t, scores(t, p, m, window)[len(window)-1], g.Logits(), 1e-12, "capacity %d, %d tokens",
+				capacity, len(text))
 		}
 	}
 }
@@ -56,4 +57,54 @@ func TestSlideFails(t *testing.T) {
 		require.Equal(t, want, append(got, draw(t, g, 7)...))
 		g.Reset()
 	}
+}
+
+// What goes wrong is said, and changes nothing.
+func TestErrorsChangeNothing(t *testing.T) {
+	_, m := small(t, tensor.Float64, config)
+	sampling := generate.Config{Capacity: 10, Temperature: 1}
+	g, err := generate.New(m, sampling)
+	require.NoError(t, err)
+	_, err = g.Next(ctx)
+	require.EqualError(t, err, "generate: got no prompt, want at least one token")
+	require.NoError(t, g.Prompt(ctx, ids(3, 13)))
+	first := draw(t, g, 2)
+
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	_, err = g.Next(stopped)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, g.Prompt(stopped, []int{1}), context.Canceled)
+	half := &countdown{Context: ctx, left: 30} // between the layers
+	_, err = g.Next(half)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, g.Prompt(&countdown{Context: ctx, left: 30}, ids(3, 13)), context.DeadlineExceeded)
+	require.EqualError(t, g.Prompt(ctx, nil), "generate: prompt: got no token, want at least one")
+	require.EqualError(t, g.Prompt(ctx, []int{0, 13}), "generate: prompt: got id 13 at position 1, want 0 to 12")
+	require.EqualError(t, g.Prompt(ctx, []int{-1}), "generate: prompt: got id -1 at position 0, want 0 to 12")
+	err = g.Prompt(ctx, ids(6, 13))
+	require.ErrorIs(t, err, generate.ErrFull)
+	require.EqualError(t, err, "generate: the context is full: got 11 tokens, want at most 10")
+
+	rest := draw(t, g, 6)
+	_, err = g.Next(ctx)
+	require.EqualError(t, err, "generate: the context is full: got 11 tokens, want at most 10")
+
+	again, err := generate.New(m, sampling)
+	require.NoError(t, err)
+	require.NoError(t, again.Prompt(ctx, ids(3, 13)))
+	require.Equal(t, append(first, rest...), draw(t, again, 8))
+}
+
+// countdown is a context that is done after some looks at it.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
 }

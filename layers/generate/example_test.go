@@ -13,7 +13,9 @@ import (
 // A model with random weights continues a text at random, the same way for one seed.
 func Example() {
 	params := layers.NewParams(tensor.Float32, 1)
-	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 50, ContextLength: 32, EmbedDim: 16, NumLayers: 2, NumHeads: 4, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	model, err := layers.NewGPT(params.Scope(""),
+		layers.GPTConfig{VocabSize: 50, ContextLength: 32, EmbedDim: 16, NumLayers: 2, NumHeads: 4, Activation: "gelu_new",
+			TieWordEmbeddings: true, Bias: true})
 	if err != nil {
 		panic(err)
 	}

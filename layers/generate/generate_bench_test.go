@@ -12,7 +12,8 @@ import (
 )
 
 // gpt2Small is GPT-2 with 124 million parameters.
-var gpt2Small = layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+var gpt2Small = layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12,
+	Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
 // BenchmarkToken times one more token of GPT-2 small after n others: the cost hardly
 // depends on n.

@@ -36,7 +36,8 @@ func scalar(dt tensor.Dtype, v float64) any {
 	return v
 }
 
-var config = layers.GPTConfig{VocabSize: 13, ContextLength: 601, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+var config = layers.GPTConfig{VocabSize: 13, ContextLength: 601, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
+	Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
 // scores are the logits (T, V) of a whole text at once.
 func scores(t testing.TB, p *layers.Params, m *layers.GPT, text []int) [][]float64 {
@@ -195,4 +196,41 @@ func TestSeeds(t *testing.T) {
 	}
 	require.Equal(t, text(1), text(1))
 	require.NotEqual(t, text(1), text(2))
+}
+
+// echo is a model whose logits are the ids.
+type echo struct{ params *layers.Params }
+
+func (e echo) Params() *layers.Params                                { return e.params }
+func (e echo) Forward(_ *layers.Build, ids *G.Node) (*G.Node, error) { return ids, nil }
+
+func TestNewRefuses(t *testing.T) {
+	p, m := small(t, tensor.Float32, config)
+	_, err := generate.New(m, generate.Config{Capacity: 602})
+	require.EqualError(t, err, "generate: Capacity: got 602, want 0 to ContextLength=601")
+	_, err = generate.New(m, generate.Config{VocabSize: 14})
+	require.EqualError(t, err, "generate: VocabSize: got 14, want 0 to the model's 13")
+	_, err = generate.New(nil, generate.Config{})
+	require.EqualError(t, err, "generate: model: got nil, want a GPT")
+	_, err = generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})
+	require.EqualError(t, err, "generate: Capacity: got 3, want 0 without a cache")
+	_, err = generate.NewWithoutCache(m, 602, generate.Config{})
+	require.ErrorContains(t, err, "generate: layers: GPT: ids: shape (602)")
+	_, err = generate.NewWithoutCache(m, 0, generate.Config{})
+	require.ErrorContains(t, err, `generate: layers: input "ids": shape (0), want every axis at least 1`)
+	_, err = generate.NewWithoutCache(echo{p}, 7, generate.Config{})
+	require.EqualError(t, err, "generate: forward: logits: shape (7), want (T=7, V)")
+}
+
+// Weights that are not finite are found in the scores.
+func TestScoresThatAreNoNumbers(t *testing.T) {
+	p, m := small(t, tensor.Float32, config)
+	bias, ok := p.Get("transformer.ln_f.bias")
+	require.True(t, ok)
+	bias.Float32s()[0] = float32(math.NaN())
+	g, err := generate.New(m, generate.Config{})
+	require.NoError(t, err)
+	require.NoError(t, g.Prompt(ctx, []int{1}))
+	_, err = g.Next(ctx)
+	require.EqualError(t, err, "generate: logits: got NaN for id 0, want numbers: are the weights finite?")
 }

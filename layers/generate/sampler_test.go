@@ -91,7 +91,8 @@ func TestLimitsThatLeaveOutNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	logits := make([]float64, 503)
 	samplers := make([]*sampler, 4)
-	for i, c := range []Config{{}, {TopK: len(logits)}, {TopP: 1}, {TopK: 2 * len(logits), TopP: 1, VocabSize: len(logits)}} {
+	for i, c := range []Config{{}, {TopK: len(logits)}, {TopP: 1},
+		{TopK: 2 * len(logits), TopP: 1, VocabSize: len(logits)}} {
 		c.Temperature, c.Seed = 1, 7
 		samplers[i] = newSampler(c, len(logits))
 	}
@@ -136,7 +137,8 @@ func TestGreedy(t *testing.T) {
 	id, err := s.draw([]float64{1, 4, -1, 4, math.Inf(-1)})
 	require.NoError(t, err)
 	require.Equal(t, 1, id, "the first of equals")
-	for _, c := range []Config{{VocabSize: 2}, {VocabSize: 2, Temperature: 1e-300}, {VocabSize: 2, Temperature: 1, TopK: 1}} {
+	for _, c := range []Config{{VocabSize: 2}, {VocabSize: 2, Temperature: 1e-300},
+		{VocabSize: 2, Temperature: 1, TopK: 1}} {
 		id, err = newSampler(c, 3).draw([]float64{-5, -4, 9})
 		require.NoError(t, err)
 		require.Equal(t, 1, id, "ids beyond Vocab are not drawn")
@@ -146,14 +148,17 @@ func TestGreedy(t *testing.T) {
 func TestDrawRefusesScoresThatAreNone(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []Config{{}, {Temperature: 1}, {Temperature: 1, TopK: 1}} {
-		for want, logits := range map[string][]float64{
-			"logits: got NaN for id 2, want numbers: are the weights finite?":  {1, 2, nan},
-			"logits: got NaN for id 0, want numbers: are the weights finite?":  {nan, 2, 3},
-			"logits: got +Inf for id 1, want numbers: are the weights finite?": {1, inf, 3},
-			"logits: got -Inf for all 3 ids, want a number":                    {-inf, -inf, -inf},
+		for _, row := range []struct {
+			want   string
+			logits []float64
+		}{
+			{want: "logits: got NaN for id 2, want numbers: are the weights finite?", logits: []float64{1, 2, nan}},
+			{want: "logits: got NaN for id 0, want numbers: are the weights finite?", logits: []float64{nan, 2, 3}},
+			{want: "logits: got +Inf for id 1, want numbers: are the weights finite?", logits: []float64{1, inf, 3}},
+			{want: "logits: got -Inf for all 3 ids, want a number", logits: []float64{-inf, -inf, -inf}},
 		} {
-			_, err := newSampler(c, 3).draw(logits)
-			require.EqualError(t, err, want)
+			_, err := newSampler(c, 3).draw(row.logits)
+			require.EqualError(t, err, row.want)
 		}
 	}
 }

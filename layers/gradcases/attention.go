@@ -26,15 +26,9 @@ func attentions() []Case {
 		forward := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return l.Attend(b, c.input(in))
 		}
-		weighing := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
-			b.Observe("*")
-			return l.Attend(b, c.input(in))
-		}
-		cases = append(cases,
-			Case{Layer: "Attention", About: c.about, Reason: c.reason, Mode: layers.Train, Inputs: c.inputs(),
-				New: made(layers.NewAttention, c.config, forward)},
-			Case{Layer: "Attention", About: c.about + ", with weights", Reason: c.reason, Mode: layers.Train, Inputs: c.inputs(),
-				New: made(layers.NewAttention, c.config, weighing)})
+		fused := Case{Layer: "Attention", About: c.about, Reason: c.reason, Mode: layers.Train, Inputs: c.inputs(),
+			New: made(layers.NewAttention, c.config, forward)}
+		cases = append(cases, fused, fused.observed())
 	}
 	return cases
 }

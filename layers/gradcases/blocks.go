@@ -35,10 +35,15 @@ func norms() []Case {
 // mlps returns a case of every activation, the layouts and biases in turn.
 func mlps() []Case {
 	var cases []Case
-	for i, a := range layers.Activations() {
-		layout := layers.Layouts()[i%len(layers.Layouts())]
-		c := layers.MLPConfig{EmbedDim: 5, DimFeedforward: 7, Activation: a, Bias: i%2 == 0, Layout: layout}
-		cases = append(cases, Case{Layer: "MLP", About: string(a) + ", " + string(layout),
+	for _, c := range []layers.MLPConfig{
+		{Activation: layers.GELU, Layout: layers.Book, Bias: true},
+		{Activation: layers.GELUTanh, Layout: layers.Torch},
+		{Activation: layers.ReLU, Layout: layers.GPT2, Bias: true},
+		{Activation: layers.SiLU, Layout: layers.Llama},
+		{Activation: layers.SwiGLU, Layout: layers.PerHead, Bias: true},
+	} {
+		c.EmbedDim, c.DimFeedforward = 5, 7
+		cases = append(cases, Case{Layer: "MLP", About: string(c.Activation) + ", " + string(c.Layout),
 			New: ofX(layers.NewMLP, c), Inputs: x(2, 3, 5)})
 	}
 	dropout := layers.MLPConfig{EmbedDim: 3, Bias: true, Dropout: 0.25, HiddenDropout: 0.5}
@@ -47,31 +52,31 @@ func mlps() []Case {
 }
 
 func blocks() []Case {
-	block := func(change func(c *layers.BlockConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.BlockConfig{
-			Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2,
-				Mask: mask.Causal{}},
-			MLP:  layers.MLPConfig{DimFeedforward: 5, Bias: true},
-			Norm: layers.NormConfig{Bias: true},
-		}
-		change(&c)
+	pre := layers.BlockConfig{
+		Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.GPT2,
+			Mask: mask.Causal{}},
+		MLP:  layers.MLPConfig{DimFeedforward: 5, Bias: true},
+		Norm: layers.NormConfig{Bias: true},
+	}
+	post, dropout := pre, pre
+	post.PostNorm, post.Attention.Layout = true, layers.Torch
+	dropout.Attention.OutDropout, dropout.MLP.Dropout = 0.25, 0.5
+	llama := layers.BlockConfig{
+		Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
+			RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}},
+		MLP:  layers.MLPConfig{DimFeedforward: 5, Activation: layers.SwiGLU},
+		Norm: layers.NormConfig{Kind: layers.RMSNorm},
+	}
+	block := func(c layers.BlockConfig) func(layers.Scope) (Forward, error) {
 		return made(layers.NewBlock, c, func(l *layers.Block, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return l.Forward(b, layers.AttentionInput{Query: in[0]})
 		})
 	}
 	return []Case{
-		{Layer: "Block", About: "pre-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(*layers.BlockConfig) {})},
-		{Layer: "Block", About: "post-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
-			c.PostNorm, c.Attention.Layout = true, layers.Torch
-		})},
-		{Layer: "Block", About: "dropout", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
-			c.Attention.OutDropout, c.MLP.Dropout = 0.25, 0.5
-		})},
-		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(func(c *layers.BlockConfig) {
-			c.Attention = layers.AttentionConfig{EmbedDim: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
-				RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}}
-			c.MLP, c.Norm = layers.MLPConfig{DimFeedforward: 5, Activation: layers.SwiGLU}, layers.NormConfig{Kind: layers.RMSNorm}
-		})},
+		{Layer: "Block", About: "pre-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(pre)},
+		{Layer: "Block", About: "post-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(post)},
+		{Layer: "Block", About: "dropout", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(dropout)},
+		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(llama)},
 	}
 }
 

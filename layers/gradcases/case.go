@@ -19,12 +19,13 @@ import (
 
 // Case is one layer on small inputs.
 type Case struct {
-	Layer  string                                // the type of package layers
-	About  string                                // its inputs' shapes and settings
-	Mode   layers.Mode                           // of the graph
-	New    func(s layers.Scope) (Forward, error) // makes the layer
-	Inputs []gradcases.Input                     // in the order in which Forward takes them
-	Reason string                                // why the case is there, if About does not tell
+	Layer    string                                // the type of package layers
+	About    string                                // its inputs' shapes and settings
+	Mode     layers.Mode                           // of the graph
+	Observed bool                                  // the same output from other ops, which hold the attention weights
+	New      func(s layers.Scope) (Forward, error) // makes the layer
+	Inputs   []gradcases.Input                     // in the order in which Forward takes them
+	Reason   string                                // why the case is there, if About does not tell
 }
 
 // Forward is the call of a layer, with the nodes of a case's inputs.
@@ -54,6 +55,9 @@ func (c Case) Build(dt tensor.Dtype, r *rand.Rand) (out *G.Node, wrt G.Nodes, er
 		}
 	}
 	b := layers.NewBuild(p, c.Mode)
+	if c.Observed {
+		b.Observe("*")
+	}
 	in, wrt, err := gradcases.Nodes(b.Graph(), dt, r, c.Inputs)
 	if err != nil {
 		return nil, nil, err
@@ -67,6 +71,12 @@ func (c Case) Build(dt tensor.Dtype, r *rand.Rand) (out *G.Node, wrt G.Nodes, er
 		}
 	}
 	return out, append(wrt, b.Learnables()...), nil
+}
+
+// observed returns the case with the attention weights.
+func (c Case) observed() Case {
+	c.About, c.Observed = c.About+", with weights", true
+	return c
 }
 
 // made returns the New of a layer made of a config and called by forward.
@@ -83,16 +93,6 @@ func ofX[C any, L interface {
 	Forward(b *layers.Build, x *G.Node) (*G.Node, error)
 }](create func(layers.Scope, C) (L, error), c C) func(layers.Scope) (Forward, error) {
 	return made(create, c, func(l L, b *layers.Build, in G.Nodes) (*G.Node, error) { return l.Forward(b, in[0]) })
-}
-
-// weighing is ofX of an observed layer, which computes the same output from other ops.
-func weighing[C any, L interface {
-	Forward(b *layers.Build, x *G.Node) (*G.Node, error)
-}](create func(layers.Scope, C) (L, error), c C) func(layers.Scope) (Forward, error) {
-	return made(create, c, func(l L, b *layers.Build, in G.Nodes) (*G.Node, error) {
-		b.Observe("*")
-		return l.Forward(b, in[0])
-	})
 }
 
 // x returns the inputs of a layer of one input.

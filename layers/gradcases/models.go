@@ -22,10 +22,6 @@ func sequence() []gradcases.Input {
 // languageModels returns cases of the model over every variant of attention, of its
 // logits and of its loss.
 func languageModels() []Case {
-	logits := func(m *chapter.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
-		b.Observe("*")
-		return m.Forward(b, in[0])
-	}
 	loss := func(m *chapter.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
 		out, err := m.Forward(b, in[0])
 		if err != nil {
@@ -35,11 +31,12 @@ func languageModels() []Case {
 	}
 	var cases []Case
 	for _, name := range chapter.Names() {
-		c := chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 3, Attention: chapter.Config{Layer: name,
-			EmbedDim: 3, OutDim: 4, ContextLength: 5, NumHeads: 2, QueryDim: 3, KeyDim: 3, AttnDim: 5, QKVBias: true, Dropout: 0.25}}
+		c := chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 3,
+			Attention: chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, ContextLength: 5, NumHeads: 2,
+				QueryDim: 3, KeyDim: 3, AttnDim: 5, QKVBias: true, Dropout: 0.25}}
 		cases = append(cases,
-			Case{Layer: "LanguageModel", About: name + ", (T), logits, with weights", Mode: layers.Train,
-				New: made(chapter.NewLanguageModel, c, logits), Inputs: sequence()},
+			Case{Layer: "LanguageModel", About: name + ", (T), logits, with weights", Mode: layers.Train, Observed: true,
+				New: ofX(chapter.NewLanguageModel, c), Inputs: sequence()},
 			Case{Layer: "LanguageModel", About: name + ", (B, T), loss", Mode: layers.Train,
 				New: made(chapter.NewLanguageModel, c, loss), Inputs: tokens(6, 6, 2, 5, 1, 0)})
 	}
@@ -47,35 +44,34 @@ func languageModels() []Case {
 }
 
 func gpts() []Case {
-	gpt := func(forward func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error),
-		change func(c *layers.GPTConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.GPTConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 6, NumLayers: 2, NumHeads: 2, DimFeedforward: 3,
-			Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
-		change(&c)
-		return made(layers.NewGPT, c, forward)
+	plain := layers.GPTConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 6, NumLayers: 2, NumHeads: 2, DimFeedforward: 3,
+		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+	grouped, dropout := plain, plain
+	grouped.TieWordEmbeddings, grouped.Bias, grouped.NumKVHeads = false, false, 1
+	dropout.Activation = "gelu"
+	dropout.EmbeddingDropout, dropout.AttentionDropout, dropout.ResidualDropout = 0.25, 0.5, 0.25
+	loss := func(c layers.GPTConfig) func(layers.Scope) (Forward, error) {
+		return made(layers.NewGPT, c, func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			return m.Loss(b, in[0], in[1])
+		})
 	}
-	logits := func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error) { return m.Forward(b, in[0]) }
-	loss := func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error) { return m.Loss(b, in[0], in[1]) }
 	inputs := tokens(6, 6, graph.IgnoreTarget, 5, 1, 0)
 	return []Case{
-		{Layer: "GPT", About: "(T), logits", Mode: layers.Train, Inputs: sequence(), New: gpt(logits, func(*layers.GPTConfig) {})},
-		{Layer: "GPT", About: "(B, T), loss", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(*layers.GPTConfig) {})},
-		{Layer: "GPT", About: "untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs,
-			New: gpt(loss, func(c *layers.GPTConfig) {
-				c.TieWordEmbeddings, c.Bias, c.NumKVHeads = false, false, 1
-			})},
-		{Layer: "GPT", About: "gelu, dropout", Mode: layers.Train, Inputs: inputs, New: gpt(loss, func(c *layers.GPTConfig) {
-			c.Activation, c.EmbeddingDropout, c.AttentionDropout, c.ResidualDropout = "gelu", 0.25, 0.5, 0.25
-		})},
+		{Layer: "GPT", About: "(T), logits", Mode: layers.Train, Inputs: sequence(), New: ofX(layers.NewGPT, plain)},
+		{Layer: "GPT", About: "(B, T), loss", Mode: layers.Train, Inputs: inputs, New: loss(plain)},
+		{Layer: "GPT", About: "untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs, New: loss(grouped)},
+		{Layer: "GPT", About: "gelu, dropout", Mode: layers.Train, Inputs: inputs, New: loss(dropout)},
 	}
 }
 
 func seq2seqs() []Case {
-	model := func(change func(c *layers.Seq2SeqConfig)) func(layers.Scope) (Forward, error) {
-		c := layers.Seq2SeqConfig{SourceVocabSize: 7, TargetVocabSize: 7, ContextLength: 5, EmbedDim: 6,
-			NumEncoderLayers: 1, NumDecoderLayers: 1,
-			NumHeads: 2, DimFeedforward: 3}
-		change(&c)
+	learned := layers.Seq2SeqConfig{SourceVocabSize: 7, TargetVocabSize: 7, ContextLength: 5, EmbedDim: 6,
+		NumEncoderLayers: 1, NumDecoderLayers: 1, NumHeads: 2, DimFeedforward: 3}
+	sinusoidal, dropout := learned, learned
+	sinusoidal.Sinusoidal, sinusoidal.PostNorm = true, true
+	sinusoidal.ShareEmbeddings, sinusoidal.TieWordEmbeddings = true, true
+	dropout.Dropout = 0.25
+	loss := func(c layers.Seq2SeqConfig) func(layers.Scope) (Forward, error) {
 		return made(layers.NewSeq2Seq, c, func(m *layers.Seq2Seq, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return m.Loss(b, in[0], in[1], in[2], in[3])
 		})
@@ -87,12 +83,9 @@ func seq2seqs() []Case {
 		gradcases.IDs("targets", []int{6, 2, graph.IgnoreTarget, 1, 0, 3}, 2, 3),
 	}
 	return []Case{
-		{Layer: "Seq2Seq", About: "learned positions", Mode: layers.Train, Inputs: inputs, New: model(func(*layers.Seq2SeqConfig) {})},
+		{Layer: "Seq2Seq", About: "learned positions", Mode: layers.Train, Inputs: inputs, New: loss(learned)},
 		{Layer: "Seq2Seq", About: "sinusoidal, shared, tied, post-norm", Mode: layers.Train, Inputs: inputs,
-			New: model(func(c *layers.Seq2SeqConfig) {
-				c.Sinusoidal, c.ShareEmbeddings, c.TieWordEmbeddings, c.PostNorm = true, true, true, true
-			})},
-		{Layer: "Seq2Seq", About: "dropout", Mode: layers.Train, Inputs: inputs,
-			New: model(func(c *layers.Seq2SeqConfig) { c.Dropout = 0.25 })},
+			New: loss(sinusoidal)},
+		{Layer: "Seq2Seq", About: "dropout", Mode: layers.Train, Inputs: inputs, New: loss(dropout)},
 	}
 }

@@ -29,8 +29,8 @@ CONFIG of attention: sizes. Only d_in and num_heads must be there.
   out_bias          a bias in the output projection
   context_only      no output projection: the output is the heads' outputs side
                     by side, so that d_out is H·Dv
-  layout            names and shapes of the weights: book, torch, gpt2, llama or
-                    per_head; missing: book
+  layout            names and shapes of the weights: book, torch, gpt2, llama,
+                    per_head or raw; missing: book
   context_length    longest T and S; 0 or missing: any
 
 CONFIG of attention: which keys a query sees.
@@ -120,6 +120,8 @@ query, K·D for key, K·Dv for value, and d_out for the heads' outputs, H·Dv wi
   gpt2              GPT-2's: c_attn.weight (d_in, H·D+K·D+K·Dv), the three side
                     by side, and c_attn.bias; c_proj.weight (H·Dv, d_out) and
                     c_proj.bias
+  raw               W_query (d_in, H·D), W_key (k_dim, K·D) and W_value
+                    (v_dim, K·Dv); with context_only and without qkv_bias only
   all               bias_k (1, 1, K·D), bias_v (1, 1, K·Dv) with add_bias_kv;
                     q_norm.weight, k_norm.weight (D) with qk_norm; sinks (H);
                     gate_proj.weight (H·Dv, d_in) with gate;

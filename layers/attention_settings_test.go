@@ -12,20 +12,26 @@ func but(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) layer
 	return c
 }
 
-// The configs of testdata/torch/attention.py, of which torch has but the first three.
+// The configs of testdata/torch/attention.py; torch has a module for the first three only.
 var (
 	mha       = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
 	mhaPlain  = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layers.Torch}
-	mhaWidths = layers.AttentionConfig{EmbedDim: 6, KDim: 11, VDim: 13, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
+	mhaWidths = layers.AttentionConfig{EmbedDim: 6, KDim: 11, VDim: 13, NumHeads: 3,
+		QKVBias: true, OutBias: true, Layout: layers.Torch}
 
 	sixHeads = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, HeadDim: 4}
-	gpt2     = layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, HeadDim: 4, QKVBias: true, OutBias: true, Layout: layers.GPT2}
-	llama    = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama}
+	gpt2     = layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, HeadDim: 4,
+		QKVBias: true, OutBias: true, Layout: layers.GPT2}
+	llama = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4,
+		RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama}
 
-	everything = layers.AttentionConfig{EmbedDim: 11, KDim: 13, VDim: 3, OutDim: 17, NumHeads: 6, NumKVHeads: 2, HeadDim: 6, ValueDim: 5,
-		QKVBias: true, OutBias: true, Scale: 0.3, Softcap: 5, Align: mask.LowerRight, RoPE: &graph.RoPEConfig{Dims: 4}, ALiBi: true,
-		RelativeBias: &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20}, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
-		AddBiasKV: true, AddZeroAttn: true, Mask: mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}}
+	everything = layers.AttentionConfig{
+		EmbedDim: 11, KDim: 13, VDim: 3, OutDim: 17, NumHeads: 6, NumKVHeads: 2, HeadDim: 6, ValueDim: 5,
+		QKVBias: true, OutBias: true, Scale: 0.3, Softcap: 5, RoPE: &graph.RoPEConfig{Dims: 4}, ALiBi: true,
+		RelativeBias: &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20},
+		QKNorm:       layers.RMSNorm, Sinks: true, Gate: true, AddBiasKV: true, AddZeroAttn: true,
+		Align: mask.LowerRight, Mask: mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight},
+	}
 )
 
 // attentionCases are those of testdata/torch/attention.py.
@@ -66,13 +72,16 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"grouped_cross": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.NumKVHeads, c.Mask = 3, mask.Causal{Align: mask.UpperLeft}
 	}),
-	"sizes":     {EmbedDim: 11, KDim: 13, VDim: 3, OutDim: 17, NumHeads: 3, HeadDim: 5, ValueDim: 7, QKVBias: true, OutBias: true},
+	"sizes": {EmbedDim: 11, KDim: 13, VDim: 3, OutDim: 17, NumHeads: 3, HeadDim: 5, ValueDim: 7, QKVBias: true,
+		OutBias: true},
 	"value_dim": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.ValueDim = 2, 3 }),
 	"scale":     but(sixHeads, func(c *layers.AttentionConfig) { c.Scale = 0.71 }),
 	"softcap":   but(sixHeads, func(c *layers.AttentionConfig) { c.Softcap = 1.5 }),
 
-	"rope":             but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
-	"rope_interleaved": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Interleaved: true, Base: 500} }),
+	"rope": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
+	"rope_interleaved": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.RoPE = &graph.RoPEConfig{Interleaved: true, Base: 500}
+	}),
 	"rope_part": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.HeadDim, c.NumKVHeads, c.RoPE = 7, 2, &graph.RoPEConfig{Dims: 4}
 	}),
@@ -104,17 +113,23 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"window_both": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.Mask = mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}
 	}),
-	"prefix":          but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Or(mask.Causal{}, mask.Prefix{N: 3}) }),
+	"prefix": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Mask = mask.Or(mask.Causal{}, mask.Prefix{N: 3})
+	}),
 	"segments":        sixHeads,
 	"segments_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
 	"segments_cross":  sixHeads,
 	"renormalized":    but(sixHeads, func(c *layers.AttentionConfig) { c.Mask, c.Renormalize = mask.Causal{}, true }),
 
-	"sinks":        but(sixHeads, func(c *layers.AttentionConfig) { c.Sinks = true }),
-	"sinks_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.Sinks, c.Mask = 2, true, mask.Causal{} }),
-	"norm_rms":     but(sixHeads, func(c *layers.AttentionConfig) { c.QKNorm = layers.RMSNorm }),
-	"norm_l2":      but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.QKNorm, c.Scale = 2, layers.L2Norm, 3 }),
-	"gate":         but(sixHeads, func(c *layers.AttentionConfig) { c.Gate, c.ValueDim, c.OutBias = true, 3, true }),
+	"sinks": but(sixHeads, func(c *layers.AttentionConfig) { c.Sinks = true }),
+	"sinks_causal": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.NumKVHeads, c.Sinks, c.Mask = 2, true, mask.Causal{}
+	}),
+	"norm_rms": but(sixHeads, func(c *layers.AttentionConfig) { c.QKNorm = layers.RMSNorm }),
+	"norm_l2": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.NumKVHeads, c.QKNorm, c.Scale = 2, layers.L2Norm, 3
+	}),
+	"gate": but(sixHeads, func(c *layers.AttentionConfig) { c.Gate, c.ValueDim, c.OutBias = true, 3, true }),
 	"bias_kv_grouped": but(sixHeads, func(c *layers.AttentionConfig) {
 		c.NumKVHeads, c.ValueDim, c.AddBiasKV, c.AddZeroAttn, c.Mask = 2, 3, true, true, mask.Causal{Align: mask.UpperLeft}
 	}),
@@ -123,18 +138,22 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"gpt2_no_bias": {EmbedDim: 11, NumHeads: 3, NumKVHeads: 1, HeadDim: 4, ValueDim: 3, OutDim: 7, Layout: layers.GPT2},
 	"gpt2_cross":   gpt2,
 	"llama":        but(llama, func(c *layers.AttentionConfig) { c.EmbedDim, c.HeadDim = 12, 0 }),
-	"llama_bias":   {EmbedDim: 11, KDim: 13, VDim: 3, NumHeads: 3, HeadDim: 5, QKVBias: true, OutBias: true, Layout: layers.Llama},
+	"llama_bias": {EmbedDim: 11, KDim: 13, VDim: 3, NumHeads: 3, HeadDim: 5, QKVBias: true, OutBias: true,
+		Layout: layers.Llama},
 	"qwen": but(llama, func(c *layers.AttentionConfig) {
 		c.NumKVHeads, c.RoPE, c.QKNorm = 3, &graph.RoPEConfig{Base: 1e6}, layers.RMSNorm
 	}),
-	"gemma": but(llama, func(c *layers.AttentionConfig) { c.Softcap, c.Scale, c.Mask = 2, 0.4, mask.SlidingWindow{Left: 2} }),
+	"gemma": but(llama, func(c *layers.AttentionConfig) {
+		c.Softcap, c.Scale, c.Mask = 2, 0.4, mask.SlidingWindow{Left: 2}
+	}),
 	"oss": but(llama, func(c *layers.AttentionConfig) {
 		c.Sinks, c.QKVBias, c.OutBias, c.Mask = true, true, true, mask.SlidingWindow{Left: 1}
 	}),
 
 	"everything": everything,
 	"everything_llama": but(everything, func(c *layers.AttentionConfig) {
-		c.Layout, c.QKNorm, c.NumKVHeads, c.RoPE = layers.Llama, layers.L2Norm, 3, &graph.RoPEConfig{Dims: 4, Interleaved: true}
+		c.Layout, c.QKNorm, c.NumKVHeads = layers.Llama, layers.L2Norm, 3
+		c.RoPE = &graph.RoPEConfig{Dims: 4, Interleaved: true}
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20, Unidirectional: true}
 	}),
 	"everything_gpt2": but(everything, func(c *layers.AttentionConfig) { c.Layout, c.KDim, c.VDim = layers.GPT2, 0, 0 }),

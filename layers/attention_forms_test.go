@@ -39,9 +39,10 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c := &a.config
 	c.NumKVHeads = number("K", 1, 3)
 	c.NumHeads = c.NumKVHeads * number("H/K", 1, 3)
-	c.EmbedDim, c.OutDim, c.HeadDim, c.ValueDim = number("Width", 1, 6), number("Out", 0, 4), number("D", 1, 5), number("Dv", 0, 5)
+	c.EmbedDim, c.OutDim = number("Width", 1, 6), number("Out", 0, 4)
+	c.HeadDim, c.ValueDim = number("D", 1, 5), number("Dv", 0, 5)
 	c.QKVBias, c.OutBias = flag("QKVBias"), flag("OutBias")
-	c.Layout = rapid.SampledFrom(layers.Layouts()).Draw(t, "Layout")
+	c.Layout = rapid.SampledFrom(layers.AllLayouts).Draw(t, "Layout")
 	if a.S > 0 {
 		a.value = flag("value")
 		if c.Layout != layers.GPT2 {
@@ -71,6 +72,9 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, "", false, false
 	}
 	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
+	if c.Layout == layers.Raw { // which has nothing else
+		c.OutDim, c.QKVBias, c.OutBias, c.ContextOnly = 0, false, false, true
+	}
 	c.Dropout, c.ContextDropout, c.OutDropout = float("Dropout")/2, float("ContextDropout")/2, float("OutDropout")/2
 	return a
 }
@@ -78,7 +82,8 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 // drawMask draws a mask and a bias for the call.
 func drawMask(t *rapid.T, a *randomAttention) {
 	align := a.config.Align
-	a.config.Mask = rapid.SampledFrom([]mask.Mask{nil, mask.Causal{Align: align}, mask.SlidingWindow{Left: 2, Right: 1, Align: align},
+	a.config.Mask = rapid.SampledFrom([]mask.Mask{nil, mask.Causal{Align: align},
+		mask.SlidingWindow{Left: 2, Right: 1, Align: align},
 		mask.Or(mask.Causal{Align: align}, mask.Prefix{N: 2}), mask.Not(mask.Prefix{N: 1})}).Draw(t, "Mask")
 	a.padded = a.B > 0 && rapid.Bool().Draw(t, "padded")
 	a.documents = rapid.Bool().Draw(t, "documents")
@@ -148,7 +153,8 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 }
 
 // build is one of the two forms in a graph of its own.
-func (a randomAttention) build(t require.TestingT, p *layers.Params, l *layers.Attention, withWeights bool) (out *G.Node, wrt G.Nodes) {
+func (a randomAttention) build(t require.TestingT, p *layers.Params, l *layers.Attention, withWeights bool,
+) (out *G.Node, wrt G.Nodes) {
 	b := layers.NewBuild(p, a.mode)
 	in, wrt := a.call(t, b)
 	out, err := l.Attend(b, in)

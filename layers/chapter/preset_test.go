@@ -3,6 +3,7 @@ package chapter_test
 import (
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -18,15 +19,31 @@ func (l whole) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
 	return l.Attention.Weights(b, layers.AttentionInput{Query: x})
 }
 
-func bothVersions(t *testing.T, p *layers.Params, in, out int, bias bool) (*chapter.SelfAttentionV1, *layers.Attention) {
+func bothVersions(t *testing.T, p *layers.Params, in, out int, bias bool) (v1, v2 whole) {
 	t.Helper()
-	v1, err := chapter.NewSelfAttentionV1(p.Scope("v1"), chapter.SelfAttentionV1Config{EmbedDim: in, OutDim: out})
+	l1, err := layers.NewAttention(p.Scope("v1"), chapter.SelfV1(in, out))
 	require.NoError(t, err)
 	c := chapter.SelfV2(in, out)
 	c.QKVBias = bias
-	v2, err := layers.NewAttention(p.Scope("v2"), c)
+	l2, err := layers.NewAttention(p.Scope("v2"), c)
 	require.NoError(t, err)
-	return v1, v2
+	return whole{l1}, whole{l2}
+}
+
+// state returns the layer's parameters as SelfV2's.
+func state(t *testing.T, l whole) map[string]*tensor.Dense {
+	t.Helper()
+	state, err := l.State(layers.Book)
+	require.NoError(t, err)
+	return state
+}
+
+// withoutBiases adds biases of zeros to a state.
+func withoutBiases(state map[string]*tensor.Dense, out int) map[string]*tensor.Dense {
+	for _, name := range []string{"W_query.bias", "W_key.bias", "W_value.bias"} {
+		state[name] = tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(out))
+	}
+	return state
 }
 
 // The chapter's exercise 3.1, both ways: with the other's weights, transposed, a
@@ -38,10 +55,14 @@ func TestWeightsGoFromOneVersionToTheOther(t *testing.T) {
 			v1, v2 := bothVersions(t, p, size[0], size[1], bias)
 			x := numbers(tensor.Float64, 6, size[0])
 			want, _ := apply(t, p, v1, x)
-			before, _ := apply(t, p, whole{v2}, x)
+			before, _ := apply(t, p, v2, x)
 			require.NotEqual(t, want, before)
-			require.NoError(t, chapter.SetV2(v2, v1))
-			got, _ := apply(t, p, whole{v2}, x)
+			weights := state(t, v1)
+			if bias {
+				weights = withoutBiases(weights, size[1])
+			}
+			require.NoError(t, v2.SetState(layers.Book, weights))
+			got, _ := apply(t, p, v2, x)
 			require.InDeltaSlice(t, want, got, 1e-15, "v1 to v2, %v", size)
 			again, _ := apply(t, p, v1, x)
 			require.Equal(t, want, again, "v1 is as it was")
@@ -49,8 +70,8 @@ func TestWeightsGoFromOneVersionToTheOther(t *testing.T) {
 		p := layers.NewParams(tensor.Float64, 2)
 		v1, v2 := bothVersions(t, p, size[0], size[1], false)
 		x := numbers(tensor.Float64, 6, size[0])
-		want, _ := apply(t, p, whole{v2}, x)
-		require.NoError(t, chapter.SetV1(v1, v2))
+		want, _ := apply(t, p, v2, x)
+		require.NoError(t, v1.SetState(layers.Book, state(t, v2)))
 		got, _ := apply(t, p, v1, x)
 		require.InDeltaSlice(t, want, got, 1e-15, "v2 to v1, %v", size)
 	}
@@ -62,7 +83,7 @@ func TestTransferredWeightsAreCopies(t *testing.T) {
 	p, q := layers.NewParams(tensor.Float64, 1), layers.NewParams(tensor.Float64, 2)
 	v1, _ := bothVersions(t, p, 3, 2, false)
 	_, v2 := bothVersions(t, q, 3, 2, false)
-	require.NoError(t, chapter.SetV1(v1, v2))
+	require.NoError(t, v1.SetState(layers.Book, state(t, v2)))
 	x := numbers(tensor.Float64, 4, 3)
 	want, _ := apply(t, p, v1, x)
 	for _, v := range q.All() {
@@ -75,18 +96,28 @@ func TestTransferredWeightsAreCopies(t *testing.T) {
 func TestWrongTransfersAreRefusedWhole(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	v1, v2 := bothVersions(t, p, 3, 2, true)
-	require.EqualError(t, chapter.SetV1(v1, v2), "chapter: v1: SelfAttentionV1: weights: got a SelfV2 with biases, want one without")
 	narrow, _ := bothVersions(t, layers.NewParams(tensor.Float64, 2), 2, 2, false)
 	single, _ := bothVersions(t, layers.NewParams(tensor.Float32, 2), 3, 2, false)
 	var before [][]float64
 	for _, v := range p.All() {
-		before = append(before, floats(v))
+		before = append(before, golden.Floats(t, v))
 	}
-	require.EqualError(t, chapter.SetV2(v2, narrow), `layers: v2: Attention: state of layout "book": W_key.weight is float64 (2, 2), want float64 (2, 3), W_query.weight is float64 (2, 2), want float64 (2, 3), W_value.weight is float64 (2, 2), want float64 (2, 3)`)
-	require.EqualError(t, chapter.SetV2(v2, single), `layers: v2: Attention: state of layout "book": W_key.weight is float32 (2, 3), want float64 (2, 3), W_query.weight is float32 (2, 3), want float64 (2, 3), W_value.weight is float32 (2, 3), want float64 (2, 3)`)
+	for _, c := range []struct {
+		name   string
+		to     whole
+		state  map[string]*tensor.Dense
+		naming string
+	}{
+		{name: "v1 has no biases", to: v1, state: state(t, v2), naming: "unknown W_key.bias"},
+		{name: "v2 has biases", to: v2, state: state(t, v1), naming: "missing W_key.bias"},
+		{name: "other sizes", to: v2, state: withoutBiases(state(t, narrow), 2), naming: "W_key.weight is float64 (2, 2)"},
+		{name: "another type", to: v2, state: withoutBiases(state(t, single), 2), naming: "W_key.weight is float32 (2, 3)"},
+	} {
+		require.ErrorContains(t, c.to.SetState(layers.Book, c.state), c.naming, c.name)
+	}
 	i := 0
 	for name, v := range p.All() {
-		require.Equal(t, before[i], floats(v), "%s was changed", name)
+		require.Equal(t, before[i], golden.Floats(t, v), "%s was changed", name)
 		i++
 	}
 }
