@@ -28,7 +28,7 @@ func checkpointRuns() map[string]train.Config {
 		c.Solver = solver
 		runs[name] = c
 		c.ClipNorm, c.Seed, c.Accumulate = 2, -5, 3
-		c.Schedule = train.ScheduleConfig{Schedule: train.Cosine{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}
+		c.Schedule = train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}
 		runs["all."+name] = c
 	}
 	return runs

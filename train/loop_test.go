@@ -176,7 +176,7 @@ func TestConfigValidate(t *testing.T) {
 		{spoil: func(c *train.Config) { c.Schedule = train.ScheduleConfig{} },
 			want: "Schedule: got none, want a constant or a cosine schedule",
 			json: "schedule: got none, want a constant or a cosine schedule"},
-		{spoil: func(c *train.Config) { c.Schedule.Schedule = train.Cosine{Peak: 1, WarmupSteps: 3, Steps: 3} },
+		{spoil: func(c *train.Config) { c.Schedule.Schedule = train.CosineLR{Peak: 1, WarmupSteps: 3, Steps: 3} },
 			want: "Schedule.WarmupSteps: got 3, want less than Steps=3",
 			json: "schedule.warmup_steps: got 3, want less than steps=3"},
 		{spoil: func(c *train.Config) { c.ClipNorm = -1 },

@@ -26,7 +26,7 @@ var torchRuns = map[string]train.StepConfig{
 	"adamw_decay": {Solver: train.SolverConfig{Name: train.AdamW, WeightDecay: 0.1},
 		Schedule: train.ConstantRate(0.01)},
 	"adamw_clip_cosine": {Solver: train.SolverConfig{WeightDecay: 0.1, Beta1: 0.8, Beta2: 0.95}, ClipNorm: 3,
-		Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}},
+		Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}},
 }
 
 // Only the order of sums differs. In float64 that leaves 7e-15 at losses and norms
@@ -122,7 +122,7 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 		StepConfig: train.StepConfig{
 			ClipNorm: 1,
 			Solver:   train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},
-			Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 1e-2, Floor: 1e-3, WarmupSteps: 10, Steps: 80}},
+			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-2, Floor: 1e-3, WarmupSteps: 10, Steps: 80}},
 		},
 	})
 	require.NoError(t, err)

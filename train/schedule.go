@@ -16,20 +16,20 @@ type Schedule interface {
 	Validate() error
 }
 
-// Constant is one learning rate for all steps.
-type Constant struct {
+// ConstantLR is one learning rate for all steps.
+type ConstantLR struct {
 	Rate float64 `json:"rate"` // 0 trains nothing
 }
 
 // At returns Rate.
-func (c Constant) At(int) float64 { return c.Rate }
+func (c ConstantLR) At(int) float64 { return c.Rate }
 
 // Validate refuses a rate that is negative, infinite or NaN.
-func (c Constant) Validate() error { return config.AtLeast(c, 0, "Rate") }
+func (c ConstantLR) Validate() error { return config.AtLeast(c, 0, "Rate") }
 
-// Cosine warms up linearly, follows half a cosine down to a floor and stays
+// CosineLR warms up linearly, follows half a cosine down to a floor and stays
 // there: the schedule of nanoGPT.
-type Cosine struct {
+type CosineLR struct {
 	Peak        float64 `json:"peak"`         // rate at the end of the warm-up
 	Floor       float64 `json:"floor"`        // rate from step Steps on; at most Peak
 	WarmupSteps int     `json:"warmup_steps"` // 0 starts at Peak
@@ -43,7 +43,7 @@ type Cosine struct {
 //	Floor                                                otherwise
 //
 // with r = (step − WarmupSteps)/(Steps − WarmupSteps).
-func (c Cosine) At(step int) float64 {
+func (c CosineLR) At(step int) float64 {
 	step = max(step, 0)
 	switch {
 	case step < c.WarmupSteps:
@@ -57,7 +57,7 @@ func (c Cosine) At(step int) float64 {
 
 // Validate refuses rates that are negative, infinite or NaN, a floor above the
 // peak, a negative warm-up and a descent of no steps.
-func (c Cosine) Validate() error {
+func (c CosineLR) Validate() error {
 	if err := cmp.Or(config.AtLeast(c, 0, "Peak", "Floor", "WarmupSteps"), config.AtLeast(c, 1, "Steps")); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 type ScheduleConfig struct{ Schedule }
 
 // ConstantRate returns the config of one learning rate for all steps.
-func ConstantRate(rate float64) ScheduleConfig { return ScheduleConfig{Constant{Rate: rate}} }
+func ConstantRate(rate float64) ScheduleConfig { return ScheduleConfig{ConstantLR{Rate: rate}} }
 
 // Validate refuses no schedule and one whose own Validate refuses it.
 func (c ScheduleConfig) Validate() error {
@@ -34,18 +34,18 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 	switch s := c.Schedule.(type) {
 	case nil:
 		return []byte("{}"), nil
-	case Constant:
+	case ConstantLR:
 		return json.Marshal(struct {
 			Type string `json:"type"`
-			Constant
+			ConstantLR
 		}{constantType, s})
-	case Cosine:
+	case CosineLR:
 		return json.Marshal(struct {
 			Type string `json:"type"`
-			Cosine
+			CosineLR
 		}{cosineType, s})
 	}
-	return nil, fmt.Errorf("got a %T, want a Constant or a Cosine: others have no JSON", c.Schedule)
+	return nil, fmt.Errorf("got a %T, want a ConstantLR or a CosineLR: others have no JSON", c.Schedule)
 }
 
 // UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote. It also reads
@@ -61,13 +61,13 @@ func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 	}
 	switch {
 	case head.Type == constantType:
-		return decodeSchedule[Constant](c, text)
+		return decodeSchedule[ConstantLR](c, text)
 	case head.Type == cosineType:
-		return decodeSchedule[Cosine](c, text)
+		return decodeSchedule[CosineLR](c, text)
 	case head.Type == "" && head.Constant != nil && head.Cosine == nil:
-		return config.In(head, "Constant", decodeSchedule[Constant](c, head.Constant))
+		return config.In(head, "Constant", decodeSchedule[ConstantLR](c, head.Constant))
 	case head.Type == "" && head.Cosine != nil && head.Constant == nil:
-		return config.In(head, "Cosine", decodeSchedule[Cosine](c, head.Cosine))
+		return config.In(head, "Cosine", decodeSchedule[CosineLR](c, head.Cosine))
 	}
 	return config.JSON(config.OneOf(head, "Type", head.Type, constantType, cosineType))
 }

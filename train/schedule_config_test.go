@@ -10,7 +10,7 @@ import (
 )
 
 func TestScheduleConfigJSON(t *testing.T) {
-	cosine := train.Cosine{Peak: 1, Floor: 0.1, WarmupSteps: 2, Steps: 9}
+	cosine := train.CosineLR{Peak: 1, Floor: 0.1, WarmupSteps: 2, Steps: 9}
 	for _, c := range []struct {
 		name, written, earlier string
 		config                 train.ScheduleConfig
@@ -50,8 +50,8 @@ func TestScheduleConfigRefuses(t *testing.T) {
 		require.Equal(t, train.ConstantRate(7), kept)
 	}
 	_, err := json.Marshal(train.ScheduleConfig{Schedule: halving{}})
-	require.ErrorContains(t, err, "got a train_test.halving, want a Constant or a Cosine")
+	require.ErrorContains(t, err, "got a train_test.halving, want a ConstantLR or a CosineLR")
 }
 
 // halving is a schedule of one's own.
-type halving struct{ train.Constant }
+type halving struct{ train.ConstantLR }

@@ -12,7 +12,7 @@ import (
 
 func TestCosineAsNanoGPT(t *testing.T) {
 	want := golden.Load(t, "torch/solvers.safetensors").Float64("cosine")
-	c := train.Cosine{Peak: 3e-3, Floor: 3e-4, WarmupSteps: 5, Steps: 20}
+	c := train.CosineLR{Peak: 3e-3, Floor: 3e-4, WarmupSteps: 5, Steps: 20}
 	require.NoError(t, c.Validate())
 	got := make([]float64, len(want))
 	for i := range got {
@@ -25,7 +25,7 @@ func TestCosineAsNanoGPT(t *testing.T) {
 	require.Equal(t, 3e-4, c.At(20))
 	require.Equal(t, 3e-4, c.At(math.MaxInt))
 
-	cold := train.Cosine{Peak: 1, Steps: 2}
+	cold := train.CosineLR{Peak: 1, Steps: 2}
 	require.Equal(t, []float64{1, 0.5, 0}, []float64{cold.At(0), math.Round(cold.At(1)*1e15) / 1e15, cold.At(2)})
 }
 
@@ -35,24 +35,24 @@ func TestScheduleValidate(t *testing.T) {
 		schedule train.Schedule
 		want     string
 	}{
-		{schedule: train.Constant{Rate: nan}, want: "Rate: got NaN, want a finite number of at least 0"},
-		{schedule: train.Constant{Rate: -1}, want: "Rate: got -1, want a finite number of at least 0"},
-		{schedule: train.Constant{Rate: inf}, want: "Rate: got +Inf, want a finite number of at least 0"},
-		{schedule: train.Cosine{Peak: nan, Steps: 1}, want: "Peak: got NaN, want a finite number of at least 0"},
-		{schedule: train.Cosine{Peak: 1, Floor: -1, Steps: 1}, want: "Floor: got -1, want a finite number of at least 0"},
-		{schedule: train.Cosine{Peak: 1, Floor: 2, Steps: 1}, want: "Floor: got 2, want at most Peak=1"},
-		{schedule: train.Cosine{Peak: 1, WarmupSteps: -1, Steps: 1}, want: "WarmupSteps: got -1, want at least 0"},
-		{schedule: train.Cosine{Peak: 1, WarmupSteps: 3, Steps: 3}, want: "WarmupSteps: got 3, want less than Steps=3"},
-		{schedule: train.Cosine{Peak: 1}, want: "Steps: got 0, want at least 1"},
-		{schedule: train.Cosine{Peak: 1, Floor: inf, Steps: 1},
+		{schedule: train.ConstantLR{Rate: nan}, want: "Rate: got NaN, want a finite number of at least 0"},
+		{schedule: train.ConstantLR{Rate: -1}, want: "Rate: got -1, want a finite number of at least 0"},
+		{schedule: train.ConstantLR{Rate: inf}, want: "Rate: got +Inf, want a finite number of at least 0"},
+		{schedule: train.CosineLR{Peak: nan, Steps: 1}, want: "Peak: got NaN, want a finite number of at least 0"},
+		{schedule: train.CosineLR{Peak: 1, Floor: -1, Steps: 1}, want: "Floor: got -1, want a finite number of at least 0"},
+		{schedule: train.CosineLR{Peak: 1, Floor: 2, Steps: 1}, want: "Floor: got 2, want at most Peak=1"},
+		{schedule: train.CosineLR{Peak: 1, WarmupSteps: -1, Steps: 1}, want: "WarmupSteps: got -1, want at least 0"},
+		{schedule: train.CosineLR{Peak: 1, WarmupSteps: 3, Steps: 3}, want: "WarmupSteps: got 3, want less than Steps=3"},
+		{schedule: train.CosineLR{Peak: 1}, want: "Steps: got 0, want at least 1"},
+		{schedule: train.CosineLR{Peak: 1, Floor: inf, Steps: 1},
 			want: "Floor: got +Inf, want a finite number of at least 0"},
-		{schedule: train.Cosine{Peak: -1e-3, Steps: 1}, want: "Peak: got -0.001, want a finite number of at least 0"},
-		{schedule: train.Cosine{Peak: 1, Steps: -5}, want: "Steps: got -5, want at least 1"},
-		{schedule: train.Cosine{Peak: 1, WarmupSteps: 10, Steps: 9}, want: "WarmupSteps: got 10, want less than Steps=9"},
-		{schedule: train.Cosine{Peak: 0.25, Floor: 0.5, Steps: 9}, want: "Floor: got 0.5, want at most Peak=0.25"},
+		{schedule: train.CosineLR{Peak: -1e-3, Steps: 1}, want: "Peak: got -0.001, want a finite number of at least 0"},
+		{schedule: train.CosineLR{Peak: 1, Steps: -5}, want: "Steps: got -5, want at least 1"},
+		{schedule: train.CosineLR{Peak: 1, WarmupSteps: 10, Steps: 9}, want: "WarmupSteps: got 10, want less than Steps=9"},
+		{schedule: train.CosineLR{Peak: 0.25, Floor: 0.5, Steps: 9}, want: "Floor: got 0.5, want at most Peak=0.25"},
 	} {
 		require.EqualError(t, row.schedule.Validate(), row.want)
 	}
-	require.NoError(t, train.Constant{}.Validate())
-	require.Equal(t, 0.25, train.Constant{Rate: 0.25}.At(7))
+	require.NoError(t, train.ConstantLR{}.Validate())
+	require.Equal(t, 0.25, train.ConstantLR{Rate: 0.25}.At(7))
 }

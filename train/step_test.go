@@ -16,7 +16,7 @@ import (
 func TestStepIsTheLoops(t *testing.T) {
 	c := config()
 	c.ClipNorm, c.Seed = 0.5, 3
-	c.Schedule = train.ScheduleConfig{Schedule: train.Cosine{Peak: 0.1, WarmupSteps: 2, Steps: 9}}
+	c.Schedule = train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.1, WarmupSteps: 2, Steps: 9}}
 	one, other := newModel(t, tensor.Float32, 1, 0.3), newModel(t, tensor.Float32, 1, 0.3)
 	loop, err := train.New(one.params, one.loss, c)
 	require.NoError(t, err)

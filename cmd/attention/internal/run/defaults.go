@@ -16,7 +16,7 @@ func defaults(model, schedule string) Config {
 		Order:      RandomOrder,
 		Training: train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 200, StepConfig: train.StepConfig{
 			Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
-			Schedule: train.ScheduleConfig{Schedule: train.Cosine{}},
+			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{}},
 			ClipNorm: 1,
 			Seed:     1,
 		}},
@@ -84,10 +84,10 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 		rate = gptRate
 	}
 	switch s := c.Training.Schedule.Schedule.(type) {
-	case train.Constant:
+	case train.ConstantLR:
 		fillIn(&s.Rate, rate, given("training.schedule.rate"))
 		c.Training.Schedule.Schedule = s
-	case train.Cosine:
+	case train.CosineLR:
 		fillIn(&s.Peak, rate, given("training.schedule.peak"))
 		fillIn(&s.Floor, s.Peak/10, given("training.schedule.floor"))
 		fillIn(&s.Steps, c.Training.Steps, given("training.schedule.steps"))

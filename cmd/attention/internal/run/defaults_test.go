@@ -25,18 +25,18 @@ func TestDefaults(t *testing.T) {
 	} {
 		c := settled(t, "--layer", row.layer, "--solver", row.solver)
 		require.Equal(t, []int{row.context, row.batch}, []int{c.Model.Layer.ContextLength, c.Batch})
-		require.Equal(t, train.Cosine{Peak: row.rate, Floor: row.rate / 10, WarmupSteps: 100, Steps: 2000},
+		require.Equal(t, train.CosineLR{Peak: row.rate, Floor: row.rate / 10, WarmupSteps: 100, Steps: 2000},
 			c.Training.Schedule.Schedule)
 		c = settled(t, "--layer", row.layer, "--solver", row.solver, "--context", "5", "--batch", "6", "--lr", "7",
 			"--warmup", "8",
 			"--decay-steps", "9", "--min-lr", "3", "--text", "a", "--prompt", "c", "--init", "d")
 		require.Equal(t, []int{5, 6}, []int{c.Model.Layer.ContextLength, c.Batch})
-		require.Equal(t, train.Cosine{Peak: 7, Floor: 3, WarmupSteps: 8, Steps: 9}, c.Training.Schedule.Schedule)
+		require.Equal(t, train.CosineLR{Peak: 7, Floor: 3, WarmupSteps: 8, Steps: 9}, c.Training.Schedule.Schedule)
 		require.Equal(t, []string{"a", "c", "d"}, []string{c.Text.Name, c.Sample.Prompt, c.Init.Name})
 	}
 	c := settled(t, "--model", "gpt", "--lr", "0")
-	require.Equal(t, train.Cosine{WarmupSteps: 100, Steps: 2000}, c.Training.Schedule.Schedule, "a rate of 0 is given")
-	require.Equal(t, 0.001, settled(t, "--model", "gpt").Training.Schedule.Schedule.(train.Cosine).Peak)
+	require.Equal(t, train.CosineLR{WarmupSteps: 100, Steps: 2000}, c.Training.Schedule.Schedule, "a rate of 0 is given")
+	require.Equal(t, 0.001, settled(t, "--model", "gpt").Training.Schedule.Schedule.(train.CosineLR).Peak)
 }
 
 // A layer has the sizes that follow from the width, the heads and the context, and no others.

@@ -29,7 +29,7 @@ func TestPresets(t *testing.T) {
 		StepConfig: train.StepConfig{ClipNorm: 1, Seed: 1,
 			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1,
 				Decay: train.DecayMatrices},
-			Schedule: train.ScheduleConfig{Schedule: train.Cosine{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100,
+			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100,
 				Steps: 2000}}}}, c.Training)
 	require.Equal(t, []any{12, 20, text.Characters, RandomOrder},
 		[]any{c.Batch, c.EvalBatches, c.Vocabulary.Name, c.Order})
@@ -53,22 +53,22 @@ func TestPresets(t *testing.T) {
 // another.
 func TestPresetsBesideFlags(t *testing.T) {
 	c := settled(t, "--preset", "tiny", "--steps", "40", "--lr", "0.0005")
-	require.Equal(t, train.Cosine{Peak: 0.0005, Floor: 0.0005 / 10, WarmupSteps: 2, Steps: 40},
+	require.Equal(t, train.CosineLR{Peak: 0.0005, Floor: 0.0005 / 10, WarmupSteps: 2, Steps: 40},
 		c.Training.Schedule.Schedule)
 	c = settled(t, "--preset", "tiny", "--solver", "sgd")
 	require.Equal(t, train.SolverConfig{Name: train.SGD, Decay: train.DecayMatrices}, c.Training.Solver)
-	require.Equal(t, float64(sgdRate), c.Training.Schedule.Schedule.(train.Cosine).Peak)
+	require.Equal(t, float64(sgdRate), c.Training.Schedule.Schedule.(train.CosineLR).Peak)
 	require.Equal(t, settled(t, "--preset", "tiny"), settled(t, "--preset", "tiny", "--solver", "adamw"))
 
 	file := configFile(t, `{"training": {
 		"solver": {"name": "sgd", "momentum": 0.5}, "schedule": {"cosine": {"peak": 0.25}}}}`)
 	c = settled(t, "--preset", "tiny", "--config", file)
 	require.Equal(t, train.SolverConfig{Name: train.SGD, Momentum: 0.5, Decay: train.DecayMatrices}, c.Training.Solver)
-	require.Equal(t, 0.25, c.Training.Schedule.Schedule.(train.Cosine).Peak)
+	require.Equal(t, 0.25, c.Training.Schedule.Schedule.(train.CosineLR).Peak)
 	c = settled(t, "--config", file, "--solver", "adam")
 	require.Equal(t, train.SolverConfig{Name: train.Adam, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
 		c.Training.Solver)
-	require.Equal(t, adamRate, c.Training.Schedule.Schedule.(train.Cosine).Peak)
+	require.Equal(t, adamRate, c.Training.Schedule.Schedule.(train.CosineLR).Peak)
 
 	// A part that names no solver applies to any.
 	file = configFile(t, `{"training": {"solver": {"beta1": 0.75}}}`)

@@ -52,7 +52,7 @@ func TestSettingsPrecedence(t *testing.T) {
 		Eps: 1e-5, AttentionDropout: 0.25, TieWordEmbeddings: true, Bias: true}, *c.Model.GPT)
 	require.Equal(t, []int{9, 250, 12, 20}, []int{c.Training.Steps, c.Training.EvalEvery, c.Batch, c.EvalBatches})
 	require.Equal(t, 0.99, c.Training.Solver.Beta2)
-	require.Equal(t, train.Cosine{Peak: 0.5, Floor: 0.05, Steps: 9}, c.Training.Schedule.Schedule)
+	require.Equal(t, train.CosineLR{Peak: 0.5, Floor: 0.05, Steps: 9}, c.Training.Schedule.Schedule)
 
 	c = settled(t, "--config", file, "--dropout", "0.125", "--residual-dropout", "0.5")
 	require.Equal(t, GPTModel, c.Model.Type(), "the config's fields are a gpt's")

@@ -69,7 +69,7 @@ func (r *training) printSolver() {
 
 // peakRate returns the highest learning rate of a schedule.
 func peakRate(s train.ScheduleConfig) float64 {
-	if c, ok := s.Schedule.(train.Cosine); ok {
+	if c, ok := s.Schedule.(train.CosineLR); ok {
 		return c.Peak
 	}
 	return s.At(0)

@@ -94,7 +94,7 @@ func (o options) trainConfig() train.Config {
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
 			Schedule: train.ScheduleConfig{
-				Schedule: train.Cosine{Peak: peakRate, WarmupSteps: min(warmup, o.steps/4), Steps: o.steps}},
+				Schedule: train.CosineLR{Peak: peakRate, WarmupSteps: min(warmup, o.steps/4), Steps: o.steps}},
 			ClipNorm: 1, Seed: o.seed,
 		},
 	}
