@@ -84,7 +84,7 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 		return nil, err
 	}
 	c := b.pendingCall(l, in)
-	s := newStep(c, b.observes(c.Path))
+	s := newStep(c, b.Observes(c.Path))
 	out, err := s.result(s.forward())
 	if err != nil {
 		return nil, err

@@ -25,8 +25,8 @@ func (b *Build) Observe(patterns ...string) {
 	b.observed = append(b.observed, patterns...)
 }
 
-// observes reports whether the layer at a path is observed.
-func (b *Build) observes(layer string) bool {
+// Observes reports whether the layer at a path is observed.
+func (b *Build) Observes(layer string) bool {
 	for _, pattern := range b.observed {
 		if ok, _ := path.Match(pattern, layer); ok {
 			return true

@@ -31,6 +31,8 @@ func TestObservedAttentionsAreComposed(t *testing.T) {
 	}
 	b := layers.NewBuild(p, layers.Eval)
 	b.Observe("*.1.attn")
+	require.False(t, b.Observes("h.0.attn"))
+	require.True(t, b.Observes("h.1.attn"))
 	x := input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))
 	for _, l := range both {
 		x = b.Of(l.Forward(b, x))

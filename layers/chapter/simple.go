@@ -19,7 +19,11 @@ func (SimpleSelfAttention) Forward(b *layers.Build, x *G.Node) (*G.Node, error) 
 	if err := checkTokens(b, x); err != nil {
 		return nil, err
 	}
-	return graph.FusedAttention(x, x, x, graph.AttentionConfig{Scale: 1})
+	if !b.Observes("") {
+		return graph.FusedAttention(x, x, x, graph.AttentionConfig{Scale: 1})
+	}
+	out, _, err := unscaled(x)
+	return out, err
 }
 
 // Weights returns the attention weights (…, 1, T, T).
@@ -27,8 +31,13 @@ func (SimpleSelfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) 
 	if err := checkTokens(b, x); err != nil {
 		return nil, err
 	}
-	_, weights, err := graph.Attention(x, x, x, graph.AttentionConfig{Heads: 1, Scale: 1})
+	_, weights, err := unscaled(x)
 	return weights, err
+}
+
+// unscaled returns attention of x to itself and its weights, from one op for each step.
+func unscaled(x *G.Node) (out, weights *G.Node, err error) {
+	return graph.Attention(x, x, x, graph.AttentionConfig{Heads: 1, Scale: 1})
 }
 
 // checkTokens refuses all but a sequence (T, E) or (B, T, E) of the parameters' type. After an
