@@ -13,20 +13,38 @@ import (
 // Embedding returns rows of a table (torch.nn.functional.embedding), as (…, E): weight
 // (V, E), ids int of any shape (…) with 0 ≤ id < V. Ids may repeat; their gradients add
 // up.
-func Embedding(weight, ids *G.Node) (*G.Node, error) {
-	return applyTyped(embedding[float32]{}, embedding[float64]{}, weight, ids)
+func Embedding(weight, ids *G.Node) (*G.Node, error) { return embed(weight, ids, noPadding) }
+
+// PaddedEmbedding is Embedding with a row that is not trained, that of the padding
+// (torch's padding_idx): its gradient is 0. paddingIdx is that row, 0 ≤ paddingIdx < V.
+func PaddedEmbedding(weight, ids *G.Node, paddingIdx int) (*G.Node, error) {
+	if paddingIdx < 0 {
+		return nil, fmt.Errorf("graph: Embedding: padding_idx: got %d, want at least 0", paddingIdx)
+	}
+	return embed(weight, ids, paddingIdx)
 }
 
-type embedding[F kernel.Float] struct{}
+const noPadding = -1
+
+func embed(weight, ids *G.Node, padding int) (*G.Node, error) {
+	return applyTyped(embedding[float32]{Padding: padding}, embedding[float64]{Padding: padding}, weight, ids)
+}
+
+type embedding[F kernel.Float] struct {
+	Padding int // the row without a gradient, or noPadding
+}
 
 func (embedding[F]) spec() (string, []arg) {
 	return "Embedding", []arg{{name: "weight"}, {name: "ids", integer: true}}
 }
 
-func (embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	weight, ids := in[0], in[1]
 	if weight.Dims() != 2 {
 		return nil, &ShapeError{"Embedding", "weight", weight, "(V, E)"}
+	}
+	if o.Padding >= weight[0] {
+		return nil, fmt.Errorf("graph: Embedding: padding_idx: got %d, want less than V=%d", o.Padding, weight[0])
 	}
 	return append(ids.Clone(), weight[1]), nil
 }
@@ -53,15 +71,15 @@ func checkIDs(ids []int64, v int) error {
 	return nil
 }
 
-// y[i] = weight[id[i]]:  dweight[v] = Σ dy[i] over the i with id[i] = v.
-func (embedding[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dw, err := apply(embeddingBackward[F]{V: in[0].Shape()[0]}, in[1], dy)
+// y[i] = weight[id[i]]:  dweight[v] = Σ dy[i] over the i with id[i] = v; 0 for the padding.
+func (o embedding[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dw, err := apply(embeddingBackward[F]{V: in[0].Shape()[0], Padding: o.Padding}, in[1], dy)
 	return G.Nodes{dw, nil}, err
 }
 
 type embeddingBackward[F kernel.Float] struct {
 	isGradient
-	V int
+	V, Padding int
 }
 
 func (embeddingBackward[F]) spec() (string, []arg) {
@@ -72,7 +90,7 @@ func (o embeddingBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{o.V, last(in[1])}, nil
 }
 
-func (embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (o embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e := last(out.Shape())
 	dw, dy := floats[F](out), floats[F](in[1])
 	ids := dense.Ints(in[0])
@@ -81,6 +99,9 @@ func (embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	}
 	clear(dw)
 	for i, id := range ids {
+		if id == int64(o.Padding) {
+			continue
+		}
 		row := dw[int(id)*e : (int(id)+1)*e]
 		for j, v := range dy[i*e : (i+1)*e] {
 			row[j] += v

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"math"
 	"testing"
 
 	"attention/graph"
@@ -57,7 +58,32 @@ func embeddingCases() []opCase {
 			in:   then(shapes(s{7, 5}), ids([]float64{3, 0, 6, 3, 3, 1}, 2, 3))},
 		{name: "embedding_one", op: func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
 			want: func(in []array) array { return naiveEmbedding(in[0], in[1]) }, in: then(shapes(s{7, 5}), key(6))},
+		{name: "embedding_padding", op: padded(3),
+			want: func(in []array) array { return naiveEmbedding(in[0], in[1]) },
+			in:   then(shapes(s{7, 5}), ids([]float64{3, 0, 6, 3, 3, 1}, 2, 3))},
 	}
+}
+
+func padded(paddingIdx int) func(in G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) { return graph.PaddedEmbedding(in[0], in[1], paddingIdx) }
+}
+
+func TestWrongPaddingIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		paddingIdx int
+		want       string
+	}{
+		{paddingIdx: -1, want: "got -1, want at least 0"},
+		{paddingIdx: 7, want: "got 7, want less than V=7"},
+		{paddingIdx: math.MaxInt, want: "got 9223372036854775807, want less than V=7"},
+	} {
+		g := G.NewGraph()
+		weight, id := node(g, "weight", zeros(7, 5), tensor.Float32), node(g, "ids", zeros(3), tensor.Int)
+		_, err := graph.PaddedEmbedding(weight, id, c.paddingIdx)
+		require.EqualError(t, err, "graph: Embedding: padding_idx: "+c.want)
+	}
+	_, err := graph.PaddedEmbedding(nil, nil, 0)
+	require.EqualError(t, err, "graph: Embedding: weight: got nil, want a node")
 }
 
 func naiveEmbedding(weight, ids array) array {

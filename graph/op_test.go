@@ -52,7 +52,7 @@ func opCases() []opCase {
 		concatCases(), splitCases(), transposeCases(), headsCases(), repeatHeadsCases(), averageHeadsCases(),
 		softmaxCases(), divideBySumCases(), layerNormCases(), rootNormCases(), embeddingCases(), crossEntropyCases(),
 		mseCases(), additiveCases(), maskFillCases(), attentionCases(), fusedAttentionCases(),
-		ropeCases(), sinusoidalCases(), biasCases(), alibiCases())
+		ropeCases(), sinusoidalCases(), biasCases(), alibiCases(), maskedMeanCases())
 }
 
 type s = []int
@@ -177,7 +177,7 @@ func TestOpsEqualPyTorch(t *testing.T) {
 	for _, c := range []struct {
 		file  string
 		cases int
-	}{{file: "ops", cases: 33}, {file: "norms", cases: 28}, {file: "positions", cases: 28}} {
+	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 28}} {
 		file, seen := golden.Load(t, "torch/"+c.file+".safetensors"), 0
 		for _, entry := range file.Names() {
 			name, isOut := strings.CutSuffix(entry, ".out")

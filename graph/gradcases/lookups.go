@@ -16,6 +16,7 @@ func lookups() []Case {
 	targets := func(ids []int, shape ...int) []Input {
 		return []Input{Float("logits", append(shape, 7)...), IDs("targets", ids, shape...)}
 	}
+	padded := two(func(weight, ids *G.Node) (*G.Node, error) { return graph.PaddedEmbedding(weight, ids, 1) })
 	const none = graph.IgnoreTarget
 	return []Case{
 		{Op: "Dropout", About: "half", Inputs: []Input{Float("x", 2, 3, 5), Key()}, Apply: dropout(0.5, 1)},
@@ -24,6 +25,9 @@ func lookups() []Case {
 			Inputs: []Input{Float("weight", 7, 5), IDs("ids", []int{3, 0, 3, 6, 3, 0}, 2, 3)}},
 		{Op: "Embedding", About: "one row", Apply: two(graph.Embedding),
 			Inputs: []Input{Float("weight", 1, 5), IDs("ids", []int{0, 0, 0}, 3)}},
+		{Op: "PaddedEmbedding", About: "padding that no id is", Apply: padded,
+			Inputs: []Input{Float("weight", 7, 5), IDs("ids", []int{3, 0, 3, 6, 3, 0}, 2, 3)},
+			Reason: "the padding's gradient is 0, unlike its differences, so that no id may be it"},
 		{Op: "CrossEntropy", About: "(T, V)", Inputs: targets([]int{6, 0, 3}, 3), Apply: two(graph.CrossEntropy)},
 		{Op: "CrossEntropy", About: "(B, T, V)", Inputs: targets([]int{6, 0, 3, 3, 1, 6}, 2, 3),
 			Apply: two(graph.CrossEntropy)},

@@ -48,6 +48,16 @@ def additive(q, k, v, value):
     return torch.softmax((hidden @ v.T).squeeze(-1), -1) @ value
 
 
+def mean_of_kept(x, keep):
+    """The mean over the tokens of x (B, T, E) where keep (B, 1, 1, T) is 1."""
+    m = keep.flatten(1).unsqueeze(-1)
+    return (x * m).sum(1) / m.sum(1)
+
+
+def mean_of_first(x, lengths):
+    return mean_of_kept(x, (torch.arange(x.shape[1]) < lengths[:, None])[:, None, None])
+
+
 def uniform(*shape):
     """Numbers from 0.5 to 1.5: a sum of them is not near zero."""
     return torch.rand(shape) + 0.5
@@ -100,6 +110,11 @@ CASES = {
     "attention_renormalized": (renormalized, lambda: [n(2, 7, 5), n(2, 7, 5), n(2, 7, 11)]),
     "dropout_mask": (lambda x, keep: x * keep.detach() / (1 - 0.3),
                      lambda: [n(2, 3, 5), (torch.rand(2, 3, 5) < 0.7).double()]),
+    "embedding_padding": (lambda w, ids: F.embedding(ids, w, padding_idx=3),
+                          lambda: [n(7, 5), i([[3, 0, 6], [3, 3, 1]])]),
+    "masked_mean": (mean_of_kept, lambda: [
+        n(3, 5, 7), i([[1, 0, 0, 1, 1], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]])[:, None, None]]),
+    "masked_mean_lengths": (mean_of_first, lambda: [n(3, 5, 7), i([4, 1, 5])]),
 }
 
 
