@@ -80,6 +80,47 @@ func ExampleLinear() {
 	// ⎣-0.5738  -0.6089⎦
 }
 
+// Two sentences of ids; 0 is the padding.
+func ExampleEmbedding() {
+	params := layers.NewParams(tensor.Float32, 123)
+	// torch.nn.Embedding(9, 2, padding_idx=0)
+	embedding, err := layers.NewEmbedding(params.Scope(""),
+		layers.EmbeddingConfig{NumEmbeddings: 9, EmbeddingDim: 2, PaddingIdx: new(0)})
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	ids := build.InputOf(tensor.Int, "ids", 2, 3)
+	check(G.Let(ids, tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]int{8, 5, 1, 5, 0, 0}))))
+	x, err := embedding.Forward(build, ids)
+	check(err)
+	fmt.Println(x.Shape())
+	x, err = G.Reshape(x, tensor.Shape{6, 2})
+	check(err)
+	show(x)
+	// Output:
+	// (2, 3, 2)
+	// ⎡-0.7849  -1.4096⎤
+	// ⎢ 0.9666  -1.1481⎥
+	// ⎢-0.1690   0.9178⎥
+	// ⎢ 0.9666  -1.1481⎥
+	// ⎢ 0.0000   0.0000⎥
+	// ⎣ 0.0000   0.0000⎦
+}
+
+// About three in ten elements are dropped, the others divided by 0.7. In an Eval graph x
+// stays what it is.
+func ExampleDropout() {
+	build := layers.NewBuild(layers.NewParams(tensor.Float32, 123), layers.Train)
+	x := build.Input("x", 2, 4)
+	check(G.Let(x, tensor.Ones(tensor.Float32, 2, 4)))
+	y, err := layers.Dropout{P: 0.3}.Forward(build, x) // torch.nn.Dropout(0.3)
+	check(err)
+	check(G.Let(build.DropoutKey(), int64(1))) // train.Step feeds another one each step
+	show(y)
+	// Output:
+	// ⎡1.4286  1.4286  1.4286  1.4286⎤
+	// ⎣1.4286  0.0000  1.4286  1.4286⎦
+}
+
 // journey is an input of the graph that holds the six words of Example.
 func journey(b *layers.Build) *G.Node {
 	x := b.Input("x", 6, 3)

@@ -14,10 +14,10 @@ type GPT struct {
 	name              string // in errors
 	config            GPTConfig
 	params            *Params
-	tokens, positions Param
+	tokens, positions *Embedding
 	blocks            []*Block
 	norm              *Norm
-	head              Param // of the scores: the token embeddings, if they are tied
+	head              *Embedding // of the scores: the token embeddings, if they are tied
 }
 
 // NewGPT makes the parameters of GPT-2's state_dict:
@@ -40,15 +40,15 @@ func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, "GPT", c, ne
 func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 	parts := maker{scope: s}
 	m := &GPT{name: s.name("GPT"), config: c, params: s.params}
-	m.tokens = parts.param("transformer.wte.weight", Normal(0, 0.02), c.VocabSize, c.EmbedDim)
-	m.positions = parts.param("transformer.wpe.weight", Normal(0, 0.02), c.ContextLength, c.EmbedDim)
+	m.tokens = part(&parts, "transformer.wte", newEmbeddingLike, c.table(c.VocabSize))
+	m.positions = part(&parts, "transformer.wpe", newEmbeddingLike, c.table(c.ContextLength))
 	for i := range c.NumLayers {
 		m.blocks = append(m.blocks, part(&parts, fmt.Sprintf("transformer.h.%d", i), newBlock, c.block()))
 	}
 	m.norm = part(&parts, "transformer.ln_f", newNorm, c.norm())
 	m.head = m.tokens
 	if !c.TieWordEmbeddings {
-		m.head = parts.param("lm_head.weight", Normal(0, 0.02), c.VocabSize, c.EmbedDim)
+		m.head = part(&parts, "lm_head", newEmbeddingLike, c.table(c.VocabSize))
 	}
 	return done(&parts, m)
 }
@@ -65,9 +65,9 @@ func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
 		return nil, err
 	}
-	positions := f.Of(graph.Rows(f.node(m.positions), 0, last(ids))) // (T, E)
-	x := m.transform(f, ids, positions, nil, nil)                    // (…, T, E)
-	return f.result(m.score(f, x))                                   // (…, T, V)
+	positions := f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
+	x := m.transform(f, ids, positions, nil, nil)                           // (…, T, E)
+	return f.result(m.score(f, x))                                          // (…, T, V)
 }
 
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
@@ -80,8 +80,8 @@ func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 
 // transform returns the vectors (…, T, E) from which the scores are computed.
 func (m *GPT) transform(f *formula, ids, positions, start *G.Node, cache GPTCache) *G.Node {
-	tokens := f.Of(graph.Embedding(f.node(m.tokens), ids)) // (…, T, E)
-	x := f.Of(graph.Add(tokens, positions))                // (…, T, E)
+	tokens := m.tokens.apply(f, ids)        // (…, T, E)
+	x := f.Of(graph.Add(tokens, positions)) // (…, T, E)
 	x = f.dropout(x, m.config.EmbeddingDropout)
 	for i, block := range m.blocks {
 		in := AttentionInput{Query: x}
@@ -95,5 +95,5 @@ func (m *GPT) transform(f *formula, ids, positions, start *G.Node, cache GPTCach
 
 // score returns the logits (…, V) of vectors (…, E).
 func (m *GPT) score(f *formula, x *G.Node) *G.Node {
-	return f.Of(graph.Linear(x, f.node(m.head), nil))
+	return f.Of(graph.Linear(x, f.node(m.head.weight), nil))
 }

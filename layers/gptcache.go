@@ -62,6 +62,6 @@ func (m *GPT) transformCached(f *formula, ids, start *G.Node, cache GPTCache) (*
 	if len(cache) != len(m.blocks) {
 		return nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache), len(m.blocks))
 	}
-	positions := f.Of(graph.PositionRows(f.node(m.positions), start, last(ids)))
+	positions := f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
 	return m.transform(f, ids, positions, start, cache), nil
 }

@@ -105,6 +105,11 @@ func (c GPTConfig) block() BlockConfig {
 	}
 }
 
+// table returns the config of an embedding of rows ids.
+func (c GPTConfig) table(rows int) embeddingLike {
+	return embeddingLike{EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: c.EmbedDim}, 0.02}
+}
+
 func (c GPTConfig) norm() NormConfig {
 	return NormConfig{EmbedDim: c.EmbedDim, Bias: c.Bias, Eps: c.Eps}
 }

@@ -17,8 +17,8 @@ type Seq2Seq struct {
 	name                             string // in errors
 	config                           Seq2SeqConfig
 	params                           *Params
-	source, target                   Param // embeddings
-	sourcePositions, targetPositions Param // unless sinusoidal
+	source, target                   *Embedding
+	sourcePositions, targetPositions *Embedding // nil if sinusoidal
 	encoder                          []*Block
 	decoder                          []*DecoderBlock
 	encoderNorm, decoderNorm         *Norm
@@ -62,17 +62,20 @@ func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 // makeTables makes the embeddings of tokens and positions.
 func (m *Seq2Seq) makeTables(parts *maker) {
 	c := m.config
-	init := Normal(0, 1/math.Sqrt(float64(c.EmbedDim)))
+	table := func(name string, rows int) *Embedding {
+		size := EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: c.EmbedDim}
+		return part(parts, name, newEmbeddingLike, embeddingLike{size, 1 / math.Sqrt(float64(c.EmbedDim))})
+	}
 	if c.ShareEmbeddings {
-		m.source = parts.param("embedding.weight", init, c.SourceVocabSize, c.EmbedDim)
+		m.source = table("embedding", c.SourceVocabSize)
 		m.target = m.source
 	} else {
-		m.source = parts.param("source.weight", init, c.SourceVocabSize, c.EmbedDim)
-		m.target = parts.param("target.weight", init, c.TargetVocabSize, c.EmbedDim)
+		m.source = table("source", c.SourceVocabSize)
+		m.target = table("target", c.TargetVocabSize)
 	}
 	if !c.Sinusoidal {
-		m.sourcePositions = parts.param("source_positions.weight", init, c.ContextLength, c.EmbedDim)
-		m.targetPositions = parts.param("target_positions.weight", init, c.ContextLength, c.EmbedDim)
+		m.sourcePositions = table("source_positions", c.ContextLength)
+		m.targetPositions = table("target_positions", c.ContextLength)
 	}
 }
 
@@ -129,7 +132,7 @@ func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, er
 	if m.output != nil {
 		return f.result(f.Of(m.output.Forward(b, x)))
 	}
-	return f.result(f.Of(graph.Linear(x, f.node(m.target), nil)))
+	return f.result(f.Of(graph.Linear(x, f.node(m.target.weight), nil)))
 }
 
 // unpadded returns the mask that hides padding.
@@ -141,13 +144,13 @@ func unpadded(lengths *G.Node) mask.Mask {
 }
 
 // embed returns token plus position: (…, T, E).
-func (m *Seq2Seq) embed(f *formula, ids *G.Node, table, positions Param) *G.Node {
-	x := f.Of(graph.Embedding(f.node(table), ids)) // (…, T, E)
+func (m *Seq2Seq) embed(f *formula, ids *G.Node, table, positions *Embedding) *G.Node {
+	x := table.apply(f, ids) // (…, T, E)
 	if m.config.Sinusoidal {
 		x = f.Of(graph.Scale(x, math.Sqrt(float64(m.config.EmbedDim))))
 		x = f.Of(graph.AddSinusoidal(x, nil))
 	} else {
-		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.node(positions), 0, last(ids)))))
+		x = f.Of(graph.Add(x, f.Of(graph.Rows(f.node(positions.weight), 0, last(ids)))))
 	}
 	return f.dropout(x, m.config.Dropout)
 }

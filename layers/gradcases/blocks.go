@@ -20,6 +20,31 @@ func linears() []Case {
 	}
 }
 
+// embeddings returns cases whose ids repeat. No id is the padding, whose gradient is 0, unlike
+// its differences.
+func embeddings() []Case {
+	c := layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5}
+	padded := c
+	padded.PaddingIdx = new(3)
+	ids := []gradcases.Input{gradcases.IDs("ids", []int{1, 6, 6, 0, 5, 1}, 2, 3)}
+	return []Case{
+		{Layer: "Embedding", About: "(B, T)", New: ofX(layers.NewEmbedding, c), Inputs: ids},
+		{Layer: "Embedding", About: "padding", New: ofX(layers.NewEmbedding, padded), Inputs: ids},
+	}
+}
+
+func dropouts() []Case {
+	dropout := func(p float64) func(layers.Scope) (Forward, error) {
+		return func(layers.Scope) (Forward, error) {
+			return func(b *layers.Build, in G.Nodes) (*G.Node, error) { return layers.Dropout{P: p}.Forward(b, in[0]) }, nil
+		}
+	}
+	return []Case{
+		{Layer: "Dropout", About: "half", Mode: layers.Train, New: dropout(0.5), Inputs: x(2, 3, 5)},
+		{Layer: "Dropout", About: "an eval graph", New: dropout(0.5), Inputs: x(2, 3, 5)},
+	}
+}
+
 func norms() []Case {
 	norm := func(c layers.NormConfig) func(layers.Scope) (Forward, error) {
 		c.EmbedDim = 5

@@ -4,6 +4,6 @@ import "slices"
 
 // Cases returns the cases of all layers.
 func Cases() []Case {
-	return slices.Concat(linears(), selfAttentions(), causals(), multiHeads(), wrappers(), attentions(), additives(),
-		languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs())
+	return slices.Concat(linears(), embeddings(), dropouts(), selfAttentions(), causals(), multiHeads(), wrappers(),
+		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs())
 }

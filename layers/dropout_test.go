@@ -1,0 +1,83 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// In a Train graph an element is 0 or x/(1−P), each call drops others, and the key draws
+// others again. An Eval graph has no dropout at all.
+func TestDropout(t *testing.T) {
+	const n, p = 1000, 0.2
+	params, drop := layers.NewParams(tensor.Float64, 1), layers.Dropout{P: p}
+	ones := tensor.New(tensor.WithShape(n), tensor.WithBacking(make([]float64, n)))
+	require.NoError(t, ones.Memset(1.0))
+	b := layers.NewBuild(params, layers.Train)
+	x := input(t, b, "x", ones)
+	first, err := drop.Forward(b, x)
+	require.NoError(t, err)
+	second, err := drop.Forward(b, x)
+	require.NoError(t, err)
+	var drawn [][]float64
+	for key := range int64(2) {
+		require.NoError(t, G.Let(b.DropoutKey(), key))
+		drawn = append(drawn, values(t, first, second)...)
+	}
+	for i, y := range drawn {
+		kept := 0
+		for _, v := range y {
+			if v != 0 {
+				require.InDelta(t, 1/(1-p), v, 1e-15)
+				kept++
+			}
+		}
+		require.InDelta(t, n*(1-p), kept, 5*math.Sqrt(n*p*(1-p)), "5 standard errors; the keys are fixed")
+		for _, other := range drawn[:i] {
+			require.NotEqual(t, other, y)
+		}
+	}
+
+	b = layers.NewBuild(params, layers.Eval)
+	x = input(t, b, "x", ones)
+	y, err := drop.Forward(b, x)
+	require.NoError(t, err)
+	require.Same(t, x, y)
+	require.Nil(t, b.DropoutKey())
+}
+
+func TestWrongDropoutsAreRefused(t *testing.T) {
+	for _, mode := range []layers.Mode{layers.Train, layers.Eval} {
+		b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), mode)
+		x := b.Input("x", 3)
+		for _, c := range []struct {
+			p       float64
+			x       *G.Node
+			wantErr string
+		}{
+			{p: 1, x: x, wantErr: "P: got 1, want a number from 0 to below 1"},
+			{p: -0.1, x: x, wantErr: "P: got -0.1, want a number from 0 to below 1"},
+			{p: math.NaN(), x: x, wantErr: "P: got NaN, want a number from 0 to below 1"},
+			{p: 0.5, wantErr: "x: got nil, want a node"},
+			{wantErr: "x: got nil, want a node"},
+		} {
+			_, err := layers.Dropout{P: c.p}.Forward(b, c.x)
+			require.EqualError(t, err, "layers: Dropout: "+c.wantErr)
+		}
+	}
+}
+
+func TestDropoutJSON(t *testing.T) {
+	var d layers.Dropout
+	require.NoError(t, json.Unmarshal([]byte(`{"p":0.1}`), &d))
+	require.Equal(t, layers.Dropout{P: 0.1}, d)
+	text, err := json.Marshal(d)
+	require.NoError(t, err)
+	require.Equal(t, `{"p":0.1}`, string(text))
+}

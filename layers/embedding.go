@@ -1,0 +1,101 @@
+package layers
+
+import (
+	"cmp"
+
+	"attention/graph"
+	"attention/internal/config"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// EmbeddingConfig sizes an Embedding.
+type EmbeddingConfig struct {
+	NumEmbeddings int `json:"num_embeddings"` // V, distinct ids
+	EmbeddingDim  int `json:"embedding_dim"`  // E
+	// PaddingIdx is the id of the padding, whose row begins with 0 and is not trained; nil
+	// means there is none.
+	PaddingIdx *int `json:"padding_idx,omitempty"`
+}
+
+// validate returns an error that names the first wrong field.
+func (c EmbeddingConfig) validate() error {
+	err := cmp.Or(config.AtLeast(c, 1, "NumEmbeddings", "EmbeddingDim"), config.AtMost(c, maxElements, "EmbeddingDim"))
+	if err != nil {
+		return err
+	}
+	if err := tablesFit(c, "EmbeddingDim", c.EmbeddingDim, table{"NumEmbeddings", c.NumEmbeddings}); err != nil {
+		return err
+	}
+	if i := c.PaddingIdx; i != nil && (*i < 0 || *i >= c.NumEmbeddings) {
+		return config.Errorf(c, "PaddingIdx", "got %d, want at least 0 and less than %s=%d", *i,
+			config.Field("NumEmbeddings"), c.NumEmbeddings)
+	}
+	return nil
+}
+
+// Embedding turns ids into rows of a table (torch.nn.Embedding).
+type Embedding struct {
+	name    string // in errors
+	weight  Param
+	padding *int // nil means there is none
+}
+
+// NewEmbedding makes the parameter weight (V, E), drawn from a normal distribution with the
+// deviation 1.
+func NewEmbedding(s Scope, c EmbeddingConfig) (*Embedding, error) {
+	return checked(s, "Embedding", c, newEmbedding)
+}
+
+func newEmbedding(s Scope, c EmbeddingConfig) (*Embedding, error) {
+	return newEmbeddingLike(s, embeddingLike{c, 1})
+}
+
+// embeddingLike is an embedding with a standard deviation of its initial weight.
+type embeddingLike struct {
+	EmbeddingConfig
+	std float64
+}
+
+func newEmbeddingLike(s Scope, c embeddingLike) (*Embedding, error) {
+	m := maker{scope: s}
+	l := &Embedding{name: s.name("Embedding")}
+	l.weight = m.param("weight", Normal(0, c.std), c.NumEmbeddings, c.EmbeddingDim)
+	if c.PaddingIdx != nil {
+		l.padding = new(*c.PaddingIdx)
+		if value := l.weight.Value(); value != nil { // nil if the parameters are only declared
+			clearRow(value, *l.padding)
+		}
+	}
+	return done(&m, l)
+}
+
+// clearRow sets a row of a matrix to 0.
+func clearRow(m *tensor.Dense, row int) {
+	n := m.Shape()[1]
+	switch data := m.Data().(type) {
+	case []float32:
+		clear(data[row*n:][:n])
+	case []float64:
+		clear(data[row*n:][:n])
+	}
+}
+
+// Forward maps ids, int or int64 (…), to their rows (…, E). Ids may repeat. The padding's
+// row is in the output as it is, and has the gradient 0.
+func (l *Embedding) Forward(b *Build, ids *G.Node) (*G.Node, error) {
+	f := b.formula(l.name)
+	if err := f.checkNode("ids", ids); err != nil {
+		return nil, err
+	}
+	return f.result(l.apply(f, ids))
+}
+
+// apply is Forward as a step of a formula.
+func (l *Embedding) apply(f *formula, ids *G.Node) *G.Node {
+	if l.padding != nil {
+		return f.Of(graph.PaddedEmbedding(f.node(l.weight), ids, *l.padding))
+	}
+	return f.Of(graph.Embedding(f.node(l.weight), ids))
+}

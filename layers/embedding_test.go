@@ -1,0 +1,118 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Initial values are PyTorch's to the bit, also of what is drawn after a padding's row was
+// cleared; outputs and gradients are PyTorch's, that of the padding 0.
+func TestEmbeddingsEqualPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/modules.safetensors")
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		for _, c := range []struct {
+			name   string
+			config layers.EmbeddingConfig
+		}{
+			{name: "embedding", config: layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5}},
+			{name: "embedding_padding",
+				config: layers.EmbeddingConfig{NumEmbeddings: 11, EmbeddingDim: 3, PaddingIdx: new(0)}},
+			{name: "embedding_last", config: layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5, PaddingIdx: new(6)}},
+		} {
+			l, err := layers.NewEmbedding(params.Scope(c.name), c.config)
+			require.NoError(t, err)
+			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
+			weight, _ := params.Get(c.name + ".weight")
+			require.Equal(t, want.load("param.weight").Data(), weight.Data(), c.name)
+
+			b := layers.NewBuild(params, layers.Train)
+			ids := b.InputOf(tensor.Int64, "ids", file.Shape(want.prefix+"ids")...)
+			require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(ids.Shape()...),
+				tensor.WithBacking(file.Int64(want.prefix+"ids")))))
+			out, err := l.Forward(b, ids)
+			require.NoError(t, err)
+			grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", want.load("dout"))}, b.Learnables())
+			require.NoError(t, err)
+			got := values(t, append(G.Nodes{out}, grads...)...)
+			want.near(t, "out", out, got[0])
+			want.near(t, "grad.weight", grads[0], got[1])
+		}
+	}
+}
+
+// Ids have any shape, a scalar's too; wrong ones are an error of the build or of the run.
+func TestEmbeddingForward(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	l := must(layers.NewEmbedding(p.Scope("tokens"), layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2}))
+	for _, shape := range [][]int{nil, {1}, {5}, {2, 3}, {2, 3, 5}} {
+		b := layers.NewBuild(p, layers.Eval)
+		out, err := l.Forward(b, b.InputOf(tensor.Int, "ids", shape...))
+		require.NoError(t, err)
+		require.Equal(t, append(append([]int{}, shape...), 2), []int(out.Shape()))
+	}
+	b := layers.NewBuild(p, layers.Eval)
+	_, err := l.Forward(b, nil)
+	require.EqualError(t, err, "layers: tokens: Embedding: ids: got nil, want a node")
+	_, err = l.Forward(b, b.Input("x", 2))
+	require.EqualError(t, err, "layers: tokens: Embedding: graph: Embedding: ids: got float32, want int or int64")
+	out, err := l.Forward(b, input(t, b, "ids", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{0, 3}))))
+	require.NoError(t, err)
+	m, err := machine.New(out)
+	require.NoError(t, err)
+	require.EqualError(t, m.RunAll(), "machine: graph: Embedding: ids: got 3 at 1, want 0 <= id < V=3")
+}
+
+func TestWrongEmbeddingsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		config  layers.EmbeddingConfig
+		wantErr string
+	}{
+		{wantErr: "NumEmbeddings: got 0, want at least 1"},
+		{config: layers.EmbeddingConfig{NumEmbeddings: 1}, wantErr: "EmbeddingDim: got 0, want at least 1"},
+		{config: layers.EmbeddingConfig{NumEmbeddings: 1, EmbeddingDim: math.MaxInt},
+			wantErr: "EmbeddingDim: got 9223372036854775807, want at most 2147483647"},
+		{config: layers.EmbeddingConfig{NumEmbeddings: math.MaxInt, EmbeddingDim: 2},
+			wantErr: "NumEmbeddings: got 9223372036854775807 for EmbeddingDim=2, want at most 2147483647 elements in a weight"},
+		{config: layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2, PaddingIdx: new(-1)},
+			wantErr: "PaddingIdx: got -1, want at least 0 and less than NumEmbeddings=3"},
+		{config: layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2, PaddingIdx: new(3)},
+			wantErr: "PaddingIdx: got 3, want at least 0 and less than NumEmbeddings=3"},
+	} {
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewEmbedding(p.Scope("tokens"), c.config)
+		require.EqualError(t, err, "layers: tokens: Embedding: "+c.wantErr)
+		require.Zero(t, p.Len())
+	}
+}
+
+// Padding 0 is not none, in JSON neither, and parameters that are only declared or blank
+// have it too.
+func TestEmbeddingConfig(t *testing.T) {
+	for text, want := range map[string]layers.EmbeddingConfig{
+		`{"num_embeddings":5,"embedding_dim":3}`: {NumEmbeddings: 5, EmbeddingDim: 3},
+		`{"num_embeddings":5,"embedding_dim":3,"padding_idx":0}`: {NumEmbeddings: 5, EmbeddingDim: 3,
+			PaddingIdx: new(0)},
+	} {
+		var c layers.EmbeddingConfig
+		require.NoError(t, json.Unmarshal([]byte(text), &c))
+		require.Equal(t, want, c)
+		back, err := json.Marshal(c)
+		require.NoError(t, err)
+		require.Equal(t, text, string(back))
+		for _, p := range []*layers.Params{layers.NewParams(tensor.Float64, 1), layers.NewBlankParams(tensor.Float32)} {
+			require.NotNil(t, must(layers.NewEmbedding(p.Scope(""), c)))
+			require.Equal(t, []string{"weight (5, 3)"}, shapes(p))
+			requireDeclared(t, p, layers.NewEmbedding, c)
+		}
+	}
+}
