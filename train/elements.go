@@ -20,6 +20,18 @@ func elementsOf(d *tensor.Dense) any {
 		return d.Float64s()
 	case tensor.Int64:
 		return d.Int64s()
+	case tensor.Int:
+		return d.Ints()
+	case tensor.Int32:
+		return d.Int32s()
+	case tensor.Int16:
+		return d.Int16s()
+	case tensor.Int8:
+		return d.Int8s()
+	case tensor.Uint8:
+		return d.Uint8s()
+	case tensor.Bool:
+		return d.Bools()
 	}
 	return d.Data()
 }

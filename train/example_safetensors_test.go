@@ -27,3 +27,20 @@ func ExampleReadTensor() {
 	fmt.Println(weight.Dtype(), weight.Shape())
 	// Output: float32 (3, 2)
 }
+
+// A file of tensors, as safetensors.torch.save_file and load_file write and read it.
+func ExampleWriteTensors() {
+	folder, err := os.MkdirTemp("", "tensors")
+	check(err)
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "tensors.safetensors")
+	check(train.WriteTensors(path, map[string]*tensor.Dense{
+		"tokens": tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]int64{5, 1, 2, 7, 0, 0})),
+		"scale":  tensor.New(tensor.WithShape(1), tensor.WithBacking([]float32{0.5})),
+	}, map[string]string{"format": "pt"}))
+
+	tensors, metadata, err := train.ReadTensors(path)
+	check(err)
+	fmt.Println(tensors["tokens"].Dtype(), tensors["tokens"].Shape(), tensors["scale"].Data(), metadata)
+	// Output: int64 (2, 3) [0.5] map[format:pt]
+}

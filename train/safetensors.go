@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -64,6 +66,44 @@ func ReadTensor(path, name string) (*tensor.Dense, error) {
 	return value, nil
 }
 
+// ReadTensors returns all tensors of a safetensors file by their names, and its metadata
+// (safetensors.torch.load_file). Dtypes and shapes are those of ReadTensor.
+func ReadTensors(path string) (tensors map[string]*tensor.Dense, metadata map[string]string, err error) {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("train: %w", err)
+	}
+	tensors = make(map[string]*tensor.Dense, len(f.Tensors))
+	for _, t := range f.Tensors {
+		if tensors[t.Name], err = fromTensor(t); err != nil {
+			return nil, nil, fmt.Errorf("train: %s: %w", path, err)
+		}
+	}
+	return tensors, f.Metadata, nil
+}
+
+// WriteTensors writes tensors by their names, and metadata, which may be nil, to a
+// safetensors file (safetensors.torch.save_file). They are of floats, integers or bools and
+// row-major; an int is written as an int64. Equal maps give equal bytes. The file is written
+// beside path and then renamed, so that path never holds half of it.
+func WriteTensors(path string, tensors map[string]*tensor.Dense, metadata map[string]string) error {
+	list := func(yield func(string, *tensor.Dense) bool) {
+		for _, name := range slices.Sorted(maps.Keys(tensors)) {
+			if !yield(name, tensors[name]) {
+				return
+			}
+		}
+	}
+	all, err := toFile("", list)
+	if err != nil {
+		return err
+	}
+	if err := safetensors.WriteFile(path, &safetensors.File{Metadata: metadata, Tensors: all}); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	return nil
+}
+
 // fromTensor returns a file's tensor with its own memory.
 func fromTensor(t safetensors.Tensor) (*tensor.Dense, error) {
 	shape := tensor.Shape(t.Shape)
@@ -76,10 +116,17 @@ func fromTensor(t safetensors.Tensor) (*tensor.Dense, error) {
 // toFile returns tensors as a file holds them, sharing their memory.
 func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Tensor, err error) {
 	for name, value := range tensors {
+		if value == nil {
+			return nil, fmt.Errorf("train: value of %.100q: got nil, want a tensor", name)
+		}
 		if err := checkLayout("value of "+name, value); err != nil {
 			return nil, err
 		}
-		all = append(all, safetensors.Tensor{Name: prefix + name, Shape: value.Shape(), Data: elementsOf(value)})
+		data := elementsOf(value)
+		if _, ok := data.([]int); ok { // whose size depends on the machine
+			data = dense.Ints(value)
+		}
+		all = append(all, safetensors.Tensor{Name: prefix + name, Shape: value.Shape(), Data: data})
 	}
 	return all, nil
 }

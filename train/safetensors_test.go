@@ -153,3 +153,74 @@ func TestReadTensor(t *testing.T) {
 	_, err = train.ReadTensor(path+".none", "matrix")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// Tensors of every type and shape come back as they were, but ints as int64s.
+func TestTensorsSurviveAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tensors.safetensors")
+	of := func(backing any, shape ...int) *tensor.Dense {
+		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
+	}
+	tensors := map[string]*tensor.Dense{
+		"f32": of([]float32{1, -2}, 2, 1), "f64": of([]float64{0.1}, 1), "i64": of([]int64{-1 << 60}, 1, 1, 1),
+		"i32": of([]int32{1, 2}, 2), "i16": of([]int16{3}, 1), "i8": of([]int8{-4, 5}, 1, 2), "u8": of([]uint8{255}, 1),
+		"bool": of([]bool{true, false}, 2), "int": of([]int{-6, 7}, 2),
+		"scalar f32": tensor.New(tensor.FromScalar(float32(8))), "scalar int": tensor.New(tensor.FromScalar(9)),
+		"scalar bool": tensor.New(tensor.FromScalar(true)), "scalar u8": tensor.New(tensor.FromScalar(uint8(1))),
+	}
+	metadata := map[string]string{"format": "pt"}
+	require.NoError(t, train.WriteTensors(path, tensors, metadata))
+	first, err := os.ReadFile(path)
+	require.NoError(t, err)
+	got, gotMetadata, err := train.ReadTensors(path)
+	require.NoError(t, err)
+	require.Equal(t, metadata, gotMetadata)
+	require.Len(t, got, len(tensors))
+	tensors["int"], tensors["scalar int"] = of([]int64{-6, 7}, 2), tensor.New(tensor.FromScalar(int64(9)))
+	for name, want := range tensors {
+		require.Equal(t, want.Dtype(), got[name].Dtype(), name)
+		require.Equal(t, want.Shape(), got[name].Shape(), name)
+		require.Equal(t, want.Data(), got[name].Data(), name)
+		one, err := train.ReadTensor(path, name)
+		require.NoError(t, err)
+		require.Equal(t, want.Data(), one.Data(), name)
+	}
+	require.NoError(t, train.WriteTensors(path, got, gotMetadata))
+	second, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, first, second, "the same bytes")
+
+	require.NoError(t, train.WriteTensors(path, nil, nil))
+	got, gotMetadata, err = train.ReadTensors(path)
+	require.NoError(t, err)
+	require.Empty(t, got)
+	require.Empty(t, gotMetadata)
+}
+
+func TestWrongTensorsAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tensors.safetensors")
+	x := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]float32{1, 2, 3, 4, 5, 6}))
+	view, err := x.Slice(nil, tensor.S(0, 1))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		tensors map[string]*tensor.Dense
+		wantErr string
+	}{
+		{tensors: map[string]*tensor.Dense{"x": nil}, wantErr: `value of "x": got nil, want a tensor`},
+		{tensors: map[string]*tensor.Dense{"x": view.(*tensor.Dense)},
+			wantErr: "value of x: got a view or a column-major tensor of shape (2), want contiguous row-major data"},
+		{tensors: map[string]*tensor.Dense{"x": tensor.New(tensor.WithBacking([]complex64{1, 2}))},
+			wantErr: "got []complex64, want a slice of float32"},
+		{tensors: map[string]*tensor.Dense{"__metadata__": x}, wantErr: "the name is taken"},
+	} {
+		err := train.WriteTensors(path, c.tensors, nil)
+		require.ErrorContains(t, err, "train: ")
+		require.ErrorContains(t, err, c.wantErr)
+		require.NoFileExists(t, path)
+	}
+	_, _, err = train.ReadTensors(path)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	empty := safetensors.File{Tensors: []safetensors.Tensor{{Name: "x", Shape: []int{0, 2}, Data: []float32{}}}}
+	require.NoError(t, safetensors.WriteFile(path, &empty))
+	_, _, err = train.ReadTensors(path)
+	require.EqualError(t, err, "train: "+path+`: tensor "x": got shape (0, 2), want every axis at least 1`)
+}

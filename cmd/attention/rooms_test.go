@@ -34,7 +34,7 @@ var rooms = map[string]string{
 	"layers/chapter":       `layers graph graph/mask graph/machine internal/config internal/expr`,
 	"layers/gradcases":     `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
 	"layers/generate":      `internal/config layers graph graph/machine`,
-	"train": `layers graph graph/machine internal/config internal/folder internal/kernel
+	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
 		internal/safetensors`,
 	"train/text":       `train layers graph internal/config`,
 	"train/pretrained": `train/text layers internal/config internal/safetensors`,

@@ -1,0 +1,79 @@
+package train_test
+
+import (
+	"errors"
+	"testing"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Predict returns what the graph computes with the parameters as they are now; what it
+// returned before stays as it was, and so do the inputs.
+func TestPredict(t *testing.T) {
+	p := layers.NewBlankParams(tensor.Float64)
+	w, err := p.Scope("").Param("w", layers.Init{}, 2)
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	x, unused := b.Input("x", 2), b.Input("y", 3)
+	product := b.Of(graph.Mul(x, b.Node(w)))
+	sum, loss := b.Of(graph.Add(product, x)), b.Of(graph.MSE(product, x))
+	b.Of(graph.Exp(unused))
+	in := vector(2, 3)
+	var got [][]*tensor.Dense
+	for _, weight := range []*tensor.Dense{vector(10, 100), vector(1, 1)} {
+		require.NoError(t, p.Set("w", weight))
+		out, err := train.Predict(b, train.Values{"x": in, "y": vector(1), "labels": nil}, product, sum, loss, x)
+		require.NoError(t, err)
+		got = append(got, out)
+	}
+	for i, want := range [][]float64{{20, 300}, {22, 303}, {(18.0*18 + 297*297) / 2}, {2, 3}} {
+		require.Equal(t, want, got[0][i].Float64s())
+	}
+	require.Equal(t, tensor.Shape{}, got[0][2].Shape())
+	for i, want := range [][]float64{{2, 3}, {4, 6}, {0}, {2, 3}} {
+		require.Equal(t, want, got[1][i].Float64s())
+	}
+	require.NoError(t, in.Memset(7.0))
+	require.Equal(t, []float64{2, 3}, got[1][3].Float64s())
+}
+
+func TestWrongPredictionsAreRefused(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	eval, training, failed := layers.NewBuild(p, layers.Eval), layers.NewBuild(p, layers.Train), layers.NewBuild(p, layers.Eval)
+	x := eval.Input("x", 2)
+	dropped := training.Of(layers.Dropout{P: 0.5}.Forward(training, training.Input("x", 2)))
+	failed.Of(nil, errors.New("the build's own"))
+	for _, c := range []struct {
+		build   *layers.Build
+		values  train.Values
+		out     G.Nodes
+		wantErr string
+	}{
+		{out: G.Nodes{x}, wantErr: "build: got nil, want one"},
+		{build: failed, out: G.Nodes{x}, wantErr: "the build's own"},
+		{build: eval, wantErr: "outputs: got none, want a node"},
+		{build: eval, out: G.Nodes{x, nil}, wantErr: "output 1: got nil, want a node"},
+		{build: eval, out: G.Nodes{dropped}, wantErr: "output 0: got a node of another graph, want one of the build's"},
+		{build: &layers.Build{}, out: G.Nodes{x},
+			wantErr: "output 0: got a node of another graph, want one of the build's"},
+		{build: training, out: G.Nodes{dropped}, values: train.Values{"x": vector(1, 2)},
+			wantErr: "build: got a train graph with dropout, want an eval one"},
+		{build: eval, out: G.Nodes{x}, wantErr: "values: x: got none, want float64 (2)"},
+		{build: eval, out: G.Nodes{x}, values: train.Values{"x": vector(1, 2, 3)},
+			wantErr: "values: x: got float64 (3), want float64 (2)"},
+	} {
+		_, err := train.Predict(c.build, c.values, c.out...)
+		require.EqualError(t, err, "train: predict: "+c.wantErr)
+	}
+	// Without dropout a Train graph is as good.
+	y := training.Of(graph.Exp(training.Input("y", 2)))
+	out, err := train.Predict(training, train.Values{"y": vector(0, 0)}, y)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1}, out[0].Float64s())
+}
