@@ -50,7 +50,8 @@ func TestBatchesInOrder(t *testing.T) {
 		want   []int // of five calls
 	}{
 		{about: "endless", config: train.BatchConfig{BatchSize: 2}, want: []int{0, 1, 2, 3, 4, 5, 0, 1, 2, 3}},
-		{about: "an end", config: train.BatchConfig{BatchSize: 3, Epochs: 1}, want: []int{0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5}},
+		{about: "an end", config: train.BatchConfig{BatchSize: 3, Epochs: 1},
+			want: []int{0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5}},
 		{about: "the rest is left out", config: train.BatchConfig{BatchSize: 4, DropLast: true, Epochs: 2},
 			want: []int{0, 1, 2, 3, 0, 1, 2, 3, -1, 0, 1, 2, 3, 0, 1, 2, 3}},
 		{about: "all rows", config: train.BatchConfig{BatchSize: 6, Epochs: 1},

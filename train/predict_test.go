@@ -45,7 +45,8 @@ func TestPredict(t *testing.T) {
 
 func TestWrongPredictionsAreRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	eval, training, failed := layers.NewBuild(p, layers.Eval), layers.NewBuild(p, layers.Train), layers.NewBuild(p, layers.Eval)
+	eval, training := layers.NewBuild(p, layers.Eval), layers.NewBuild(p, layers.Train)
+	failed := layers.NewBuild(p, layers.Eval)
 	x := eval.Input("x", 2)
 	dropped := training.Of(layers.Dropout{P: 0.5}.Forward(training, training.Input("x", 2)))
 	failed.Of(nil, errors.New("the build's own"))

@@ -1,0 +1,66 @@
+package train_test
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+	"attention/train"
+
+	"gorgonia.org/tensor"
+)
+
+// What the last token of a sequence looks at while the attention learns to return its input:
+// at itself, in the end. Calls finds the layers of any model by their paths, a GPT's by
+// "transformer.h.*.attn", and needs no hook in them. The same in PyTorch, which prints the
+// same:
+//
+//	import torch
+//	from torch import nn
+//
+//	torch.manual_seed(123)
+//	attention = nn.MultiheadAttention(16, 2, bias=False, batch_first=True)
+//	hidden = torch.ones(5, 5, dtype=torch.bool).triu(1)
+//	optimizer = torch.optim.AdamW(attention.parameters(), lr=0.01, weight_decay=0)
+//	watched = torch.randn(1, 5, 16)
+//	for step in range(201):
+//		if step % 100 == 0:
+//			with torch.no_grad():
+//				_, weights = attention(watched, watched, watched, attn_mask=hidden, average_attn_weights=False)
+//			print(f"step {step}: [" + " ".join(f"{w:.2f}" for w in weights[0, 0, -1]) + "]")
+//		x = torch.randn(16, 5, 16)
+//		y, _ = attention(x, x, x, attn_mask=hidden)
+//		loss = nn.functional.mse_loss(y, x)
+//		optimizer.zero_grad()
+//		loss.backward()
+//		optimizer.step()
+func ExamplePredict() {
+	p := layers.NewParams(tensor.Float32, 123)
+	attention, err := layers.NewAttention(p.Scope("attention"),
+		layers.AttentionConfig{EmbedDim: 16, NumHeads: 2, Mask: mask.Causal{}, Layout: layers.Torch})
+	check(err)
+	b := layers.NewBuild(p, layers.Train)
+	x := b.Input("x", 16, 5, 16) // (B, T, E)
+	loss := b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x))
+	step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(0.01)})
+	check(err)
+
+	e := layers.NewBuild(p, layers.Eval)
+	e.Of(attention.Forward(e, e.Input("x", 1, 5, 16)))
+	weights := e.Of(e.Calls("attention")[0].Weights()) // (B, H, T, S)
+	watched := train.Values{"x": p.Draw(layers.Normal(0, 1), 1, 5, 16)}
+	for n := range 201 {
+		if n%100 == 0 {
+			w, err := train.Predict(e, watched, weights)
+			check(err)
+			fmt.Printf("step %d: %.2f\n", n, w[0].Float32s()[4*5:5*5]) // the first head's last query
+		}
+		_, err := step.Run(train.Values{"x": p.Draw(layers.Normal(0, 1), 16, 5, 16)})
+		check(err)
+	}
+	// Output:
+	// step 0: [0.15 0.36 0.13 0.17 0.18]
+	// step 100: [0.01 0.02 0.00 0.00 0.97]
+	// step 200: [0.00 0.03 0.00 0.00 0.96]
+}

@@ -1,0 +1,44 @@
+package train_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whole programs are short: the lines of a file without its package clause, its imports and
+// the comments that are PyTorch's form and the output.
+func TestProgramsAreShort(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		most int
+	}{
+		{path: "example_accuracy_test.go", most: 70},
+		{path: "example_run_test.go", most: 25},
+		{path: "example_predict_test.go", most: 30},
+	} {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, c.path, nil, parser.ParseComments)
+		require.NoError(t, err)
+		line := func(p token.Pos) int { return fset.Position(p).Line }
+		lines := 0
+		for _, d := range file.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+				continue
+			}
+			lines += line(d.End()) - line(d.Pos()) + 1
+			for _, comment := range file.Comments {
+				if d.Pos() < comment.Pos() && comment.End() < d.End() && strings.HasPrefix(comment.Text(), "Output:") {
+					lines -= line(comment.End()) - line(comment.Pos()) + 1
+				}
+			}
+		}
+		require.Greater(t, lines, 15)
+		require.LessOrEqual(t, lines, c.most, c.path)
+		t.Logf("%s: %d lines", c.path, lines)
+	}
+}
