@@ -57,6 +57,36 @@ func ExampleGPT() {
 	// loss 4.23, with 28 gradients
 }
 
+// What each block of a GPT looks at: output_attentions=True of transformers. Here one line
+// for each block, the weights with which the last of five tokens sees them all in the first
+// head.
+func ExampleBuild_Calls() {
+	params := layers.NewParams(tensor.Float32, 123)
+	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48,
+		NumLayers: 3, NumHeads: 3, TieWordEmbeddings: true})
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	ids := build.InputOf(tensor.Int, "ids", 1, 5)
+	nodes := G.Nodes{build.Of(model.Forward(build, ids))}
+	calls := build.Calls("transformer.h.*.attn")
+	for _, call := range calls {
+		nodes = append(nodes, build.Of(call.Weights())) // (B, H, T, S)
+	}
+	check(build.Err())
+
+	check(G.Let(ids, tensor.New(tensor.WithShape(1, 5), tensor.WithBacking([]int{18, 47, 56, 57, 58}))))
+	m, err := machine.New(nodes...)
+	check(err)
+	check(m.RunAll())
+	for i, weights := range nodes[1:] {
+		fmt.Printf("%s %v %.3f\n", calls[i].Path, weights.Shape(), weights.Value().Data().([]float32)[4*5:5*5])
+	}
+	// Output:
+	// transformer.h.0.attn (1, 3, 5, 5) [0.197 0.199 0.199 0.203 0.202]
+	// transformer.h.1.attn (1, 3, 5, 5) [0.202 0.204 0.204 0.192 0.198]
+	// transformer.h.2.attn (1, 3, 5, 5) [0.204 0.202 0.202 0.198 0.193]
+}
+
 func ExampleGPT_ForwardCached() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewGPT(params.Scope(""),

@@ -59,7 +59,9 @@ func (m *GPT) Params() *Params { return m.params }
 // Config returns the config that the model was made from.
 func (m *GPT) Config() GPTConfig { return m.config }
 
-// Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V).
+// Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V). The weights (…, H, T, T)
+// with which the tokens see each other are those of the build's
+// Calls("transformer.h.*.attn"), one for each block.
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 	f := b.formula(m.name)
 	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
