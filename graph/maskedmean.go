@@ -56,7 +56,9 @@ func (o meanOfShown) each(x tensor.Shape, in []*tensor.Dense, f func(b int, show
 		for b := first; b < end; b++ {
 			lo, hi, all := keys.Span(b, 0)
 			lo, hi = max(lo, 0), min(hi, axes.S)
-			hi = max(lo, hi)
+			if lo >= hi {
+				lo, hi = 0, 0
+			}
 			keys.Fill(b, 0, 0, lo, fill[lo:hi])
 			shown = shown[:0]
 			for t := lo; t < hi; t++ {

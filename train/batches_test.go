@@ -14,6 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
+var _ train.Resumable = (*train.Batches)(nil)
+
 // rowsOf returns rows of two tensors that tell which row they are of.
 func rowsOf(n int) train.Values {
 	x, y := make([]float32, 2*n), make([]int, n)
