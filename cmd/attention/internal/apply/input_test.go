@@ -32,7 +32,7 @@ func zeros(n int) []float32 { return make([]float32, n) }
 // TestApplyWrongInput: an error about a tensor names the file and the tensor, what it got
 // and what it wants. The case has B 2, T 7, d_in 5 and d_out 6.
 func TestApplyWrongInput(t *testing.T) {
-	const x = ", want (T <= 11, 5) or (B, T <= 11, 5) with every axis at least 1"
+	const x = ", want (T <= context_length=11, 5) or (B, T <= context_length=11, 5) with every axis at least 1"
 	requireWrong(t, "causal_batch", []wrongTensor{
 		{name: "x", shape: []int{2, 7, 4}, data: zeros(56), want: "shape (2, 7, 4)" + x},
 		{name: "x", shape: []int{2, 12, 5}, data: zeros(120), want: "shape (2, 12, 5)" + x},
@@ -159,9 +159,9 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 func TestApplyTooLong(t *testing.T) {
 	for _, row := range []struct{ of, fields, want string }{
 		{of: "attention_gpt2", fields: `, "qkv_bias": true, "out_bias": true`,
-			want: `"query": shape (2, 7, 6), want (T <= 6, 6) or (B, T <= 6, 6) with every axis at least 1`},
+			want: `"query": shape (2, 7, 6), want (T <= context_length=6, 6) or (B, T <= context_length=6, 6) with every axis at least 1`},
 		{of: "attention_gpt2_prefix",
-			want: `"key": shape (2, 7, 6), want (S <= 6, 6) or (B, S <= 6, 6) with every axis at least 1`},
+			want: `"key": shape (2, 7, 6), want (S <= context_length=6, 6) or (B, S <= context_length=6, 6) with every axis at least 1`},
 	} {
 		c := newWrongCallOf(t, row.of)
 		c.text(`{"layer": "attention", "layout": "gpt2", "d_in": 6, "num_heads": 3, "context_length": 6` + row.fields + "}")
