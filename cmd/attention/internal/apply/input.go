@@ -164,10 +164,15 @@ func (e extraSpec) check(f *tensorFile, scores mask.Scores) error {
 	}
 	want := strings.Join(slices.Compact(wants), " or ")
 	if e.broadcast {
-		if _, wrong := scores.Broadcast(got); wrong == "" && len(got) > 0 {
+		_, wrong := scores.Broadcast(got)
+		want = "one that broadcasts to " + want
+		if wrong == "" && e.kind == zerosAndOnes {
+			_, wrong = scores.BroadcastKeep(got)
+			want = wrong
+		}
+		if wrong == "" {
 			return nil
 		}
-		want = "one axis or more that broadcast to " + want
 	}
 	return f.fail(e.name, "shape %v, want %s", got, want)
 }
