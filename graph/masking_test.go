@@ -50,7 +50,8 @@ func TestWrongMasksAreRefused(t *testing.T) {
 			want: "keep: shape (1, 2, 3, 5, 7), want one that broadcasts to (2, 3, 5, 7)"},
 		{mask: mask.Keep{Keep: other.f(5, 7)}, want: "keep: got a node of another graph, want one of"},
 		{mask: mask.KeyLengths{Lengths: other.ids(2)}, want: "lengths: got a node of another graph, want one of"},
-		{mask: mask.Keep{Keep: G.NewConstant(1.0)}, want: "keep: got a node of no graph, want one of a graph; b.Graph().Constant(v) is one"},
+		{mask: mask.Keep{Keep: G.NewConstant(1.0)},
+			want: "keep: got a node of no graph, want one of a graph; b.Graph().Constant(v) is one"},
 	} {
 		for _, wrapped := range []mask.Mask{c.mask, mask.Or(mask.All{}, mask.Not(c.mask))} {
 			for name, use := range maskUsers(b) {

@@ -41,7 +41,7 @@ type AttentionConfig struct {
 
 	Mask mask.Mask `json:"mask,omitempty"` // which keys a query sees in every call, without a node; nil means all
 	// Renormalize hides keys by zeroing their weights and dividing by the sum of the rest,
-	// instead of by −∞ before the softmax. With Sinks it is refused.
+	// instead of by −∞ before the softmax. Not with Sinks.
 	Renormalize bool `json:"renormalize,omitempty"`
 	// Align is where the queries stand among the keys, for RoPE, ALiBi and RelativeBias, if
 	// there are not as many; zero, mask.Square, refuses that.

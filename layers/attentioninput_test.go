@@ -78,7 +78,8 @@ func TestContextLengthOfAttention(t *testing.T) {
 	}{
 		{query: []int{7, 5}, key: []int{2, 5}},
 		{query: []int{8, 5}, wantErr: "layers: Attention: query: shape (8, 5), want ([B,] T <= ContextLength=7, 5)"},
-		{query: []int{2, 5}, key: []int{8, 5}, wantErr: "layers: Attention: key: shape (8, 5), want ([B,] S <= ContextLength=7, 5)"},
+		{query: []int{2, 5}, key: []int{8, 5},
+			wantErr: "layers: Attention: key: shape (8, 5), want ([B,] S <= ContextLength=7, 5)"},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
 		_, err := l.Attend(b, inputs(t, b, c.query, c.key, nil))

@@ -147,7 +147,8 @@ func TestWrongIDsAreRefused(t *testing.T) {
 		ids     *G.Node
 	}{
 		{wantErr: "chapter: LanguageModel: ids: got nil, want a node"},
-		{wantErr: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= ContextLength=5)", ids: b.InputOf(tensor.Int, "long", 6)},
+		{wantErr: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= ContextLength=5)",
+			ids: b.InputOf(tensor.Int, "long", 6)},
 		{wantErr: "chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= ContextLength=5)",
 			ids: b.InputOf(tensor.Int, "deep", 1, 1, 1)},
 		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= ContextLength=5)",

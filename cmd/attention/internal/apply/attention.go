@@ -96,8 +96,7 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 		}
 	}
 	if f.has("key_positions") && !f.has("positions") && !f.has("key") {
-		return f.fail("key_positions", "got it without positions and key, want positions alone for keys that are the queries, "+
-			"or one of the two besides it")
+		return f.fail("key_positions", "got it without positions, want those of the queries, which are the keys")
 	}
 	if f.has("key_segments") && !f.has("segments") {
 		return f.fail("segments", "missing, want it besides key_segments")
