@@ -54,8 +54,8 @@ func Line(text string) string {
 	return cut(text, maxLine)
 }
 
-// word matches a quoted text and a text without spaces.
-var word = regexp.MustCompile(`"(?:\\.|[^"\\])*"|[^ "]+`)
+// word matches a quoted text, to the end of the line if nothing ends it, and a text without spaces.
+var word = regexp.MustCompile(`"(?:\\.|[^"\\])*[\\"]?|[^ "]+`)
 
 // cut returns s, without its middle if it has more bytes than most.
 func cut(s string, most int) string {

@@ -36,13 +36,15 @@ func TestLine(t *testing.T) {
 			reason: "a quoted name"},
 		{text: `x: "a\"` + long + ` b": missing`, want: `x: "a\"` + long[:122] + "…" + long[:122] + ` b": missing`,
 			reason: "a quote in a name"},
+		{text: `5" wide: a ` + long[:20] + `\`, want: `5" wide: a ` + long[:20] + `\`, reason: "a quote alone"},
 		{text: long + ": missing", want: long[:126] + "…" + long[:124] + ": missing"},
 	} {
 		require.Equal(t, c.want, Line(c.text), c.reason)
 	}
 	const most = 1 << 20
 	for _, text := range []string{strings.Repeat("a", most), strings.Repeat("a b", most/3),
-		strings.Repeat("\x1b", most), `"` + strings.Repeat("漢", most/3), strings.Repeat(`"a`, most/2)} {
+		strings.Repeat("\x1b", most), `"` + strings.Repeat("漢", most/3), strings.Repeat(`"a`, most/2),
+		`"` + strings.Repeat(`\"`, most/2)} {
 		line := OneLine(errors.New("begin " + text + " end"))
 		require.LessOrEqual(t, len(line), 4096)
 		require.True(t, utf8.ValidString(line))
