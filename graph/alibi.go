@@ -22,8 +22,13 @@ type ALiBiConfig struct {
 //
 //	−slope[h]·|t + Offset − s|
 //
-// with slopes 2^(−8/H), 2^(−16/H), … where H is a power of two. It is a constant of type
-// dt, a relative bias (H, T+S−1) as ExpandRelativeBias takes it.
+// It is a constant of type dt, a relative bias (H, T+S−1) as ExpandRelativeBias takes it.
+// Where H is a power of two,
+//
+//	slope[h] = 2^(−8(h+1)/H)
+//
+// Other numbers of heads have the slopes of P, the power of two below H, and after them
+// every second one of 2P, from the first: slope[h] = 2^(−4(2(h−P)+1)/P) for h ≥ P.
 //
 // Softmax is invariant to a constant added to all visible scores of a query, so under a
 // causal mask, without sinks and extra keys, any Offset ≥ S−1 gives the same weights as
@@ -54,9 +59,7 @@ func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 		G.WithValue(dense.Of(dt, bias, c.Heads, n))))
 }
 
-// alibiSlopes returns the slopes of the heads: 2^(−8/H), 2^(−16/H), … for a power of two.
-// Other numbers of heads take the slopes of the power of two below H, then every
-// second one of twice that power, from the first.
+// alibiSlopes returns the slopes of the heads.
 func alibiSlopes(heads int) []float64 {
 	below := 1 // the power of two
 	for 2*below <= heads {

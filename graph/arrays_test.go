@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -87,21 +88,21 @@ func normal(r *rand.Rand, shape ...int) array {
 
 // dense returns the array as a tensor of type dt, rounded for float32.
 func (a array) dense(dt tensor.Dtype) *tensor.Dense {
-	switch dt {
-	case tensor.Int:
-		return tensor.New(tensor.WithShape(a.shape...), tensor.WithBacking(whole[int](a.v)))
-	case tensor.Int64:
-		return tensor.New(tensor.WithShape(a.shape...), tensor.WithBacking(whole[int64](a.v)))
+	if dt == tensor.Float32 || dt == tensor.Float64 {
+		return golden.Dense(dt, a.v, a.shape...)
 	}
-	return golden.Dense(dt, a.v, a.shape...)
-}
-
-func whole[To int | int64](from []float64) []To {
-	to := make([]To, len(from))
-	for i, v := range from {
-		to[i] = To(v)
+	whole := reflect.MakeSlice(reflect.SliceOf(dt.Type), len(a.v), len(a.v))
+	for i, v := range a.v {
+		if dt == tensor.Bool {
+			whole.Index(i).SetBool(v == 1)
+		} else {
+			whole.Index(i).Set(reflect.ValueOf(int64(v)).Convert(dt.Type))
+		}
 	}
-	return to
+	if len(a.shape) == 0 {
+		return tensor.New(tensor.FromScalar(whole.Index(0).Interface()))
+	}
+	return tensor.New(tensor.WithShape(a.shape...), tensor.WithBacking(whole.Interface()))
 }
 
 // value returns what dense does, but a Gorgonia scalar for an array without axes.
@@ -116,8 +117,10 @@ func (a array) value(dt tensor.Dtype) G.Value {
 		return G.NewI(int(a.v[0]))
 	case tensor.Int64:
 		return G.NewI64(int64(a.v[0]))
+	case tensor.Float64:
+		return G.NewF64(a.v[0])
 	}
-	return G.NewF64(a.v[0])
+	return a.dense(dt)
 }
 
 // arrayOf returns a value of a machine, widened to float64.

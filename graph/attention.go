@@ -24,7 +24,7 @@ type AttentionConfig struct {
 	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
 	// t and key s is [h, t − s + S−1]. It may be nil.
 	RelativeBias *G.Node
-	Sinks        *G.Node // (H) scores that take weight and have no value; may be nil
+	Sinks        *G.Node // (H) scores that take weight and have no value, not with Renormalize; may be nil
 
 	// ExtraKeys is how many of the last keys every query sees, without any bias: mask
 	// and biases are then for the S−ExtraKeys before them (torch's add_bias_kv and

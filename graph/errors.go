@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"attention/graph/mask"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -45,7 +47,7 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 			return bad("nil", "a node")
 		}
 		if n.Graph() == nil {
-			return bad("a node of no graph", "one of a graph")
+			return bad("a node of no graph", "one of a graph; b.Graph().Constant(v) is one")
 		}
 		if n.Graph() != in[0].Graph() {
 			return bad("a node of another graph", "one of "+args[0].name+"'s")
@@ -57,8 +59,8 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 		isInteger := dt == tensor.Int || dt == tensor.Int64
 		switch {
 		case a.anyNumber:
-			if !isInteger && dt != tensor.Float32 && dt != tensor.Float64 {
-				return bad(dt.String(), "float32, float64, int or int64")
+			if !slices.Contains(mask.KeepTypes(), dt) {
+				return bad(dt.String(), "bools, integers or floats")
 			}
 		case a.integer:
 			if !isInteger {

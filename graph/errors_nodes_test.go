@@ -160,7 +160,8 @@ func TestWrongNodesAreRefused(t *testing.T) {
 				refused bool
 			}{
 				{node: nil, want: "got nil, want a node", refused: !slices.Contains(mayBeNil, arg.Name)},
-				{node: G.NewConstant(1.0), want: "got a node of no graph, want one of a graph", refused: !isIDs},
+				{node: G.NewConstant(1.0), want: "got a node of no graph, want one of a graph; b.Graph().Constant(v) is one",
+					refused: !isIDs},
 				{node: bench{G.NewGraph()}.f(3, 3), want: "got a node of another graph, want one of " + f.Inputs[0].Name + "'s",
 					refused: i > 0},
 				{node: b.of(tensor.Bool, 3, 3), want: "got bool, want float32 or float64", refused: !isIDs},

@@ -129,8 +129,12 @@ func (d drawing) mask(z sizes, depth int) drawnMask {
 			m.second = d.ids(batch(z.S)...)
 		}
 	case "keep":
-		m.dt = pick(d, "type of keep", tensor.Float32, tensor.Float64, tensor.Int, tensor.Int64)
-		m.first = d.whole(pick(d, "keep some", 1, 1, 1, 0), d.broadcast("keep", z)...)
+		m.dt = pick(d, "type of keep", mask.KeepTypes()...)
+		shape := d.broadcast("keep", z)
+		if len(z.batch) == 1 && len(shape) > 1 && len(shape) < len(z.shape(0)) && shape[0] == z.batch[0] {
+			shape = append([]int{1}, shape...) // so that it cannot be meant for the batch
+		}
+		m.first = d.whole(pick(d, "keep some", 1, 1, 1, 0), shape...)
 	}
 	return m
 }

@@ -116,7 +116,7 @@ func TestMasksPrinted(t *testing.T) {
 func TestMasksOfBatchesAndHeads(t *testing.T) {
 	require.Equal(t, "#--\n###\n#--\n###\n---\n#--\n---\n#--",
 		printed(hiding(t, func(g *G.ExprGraph) mask.Mask {
-			return mask.And(keys(ids([]float64{3, 1}, 2))(g), keeping(of([]float64{1, 0, 0, 1, 1, 1}, 2, 3))(g),
+			return mask.And(keys(ids([]float64{3, 1}, 2))(g), keeping(of([]float64{1, 0, 0, 1, 1, 1}, 1, 2, 3))(g),
 				mask.Not(keeping(of([]float64{0, 0, 1, 0}, 2, 1, 2, 1))(g)))
 		}, 2, 2, 2, 3)))
 	require.Equal(t, "#-\n-#", printed(hiding(t, keeping(of([]float64{1, 0, 0, 1}, 2, 1, 2)), 2, 1, 2)),

@@ -40,8 +40,10 @@ func resolveMask(op string, m mask.Mask, s mask.Scores) (r resolvedMask, err err
 
 func checkMaskShape(op string, in mask.Input, s mask.Scores) error {
 	if in.Broadcasts {
-		_, err := broadcast(op, in.Name, in.Node.Shape(), s)
-		return err
+		if _, want := s.BroadcastKeep(in.Node.Shape()); want != "" {
+			return &ShapeError{op, in.Name, in.Node.Shape(), want}
+		}
+		return nil
 	}
 	if !slices.Equal(in.Node.Shape(), in.Shape) {
 		return &ShapeError{op, in.Name, in.Node.Shape(), fmt.Sprintf("%s = %v", in.Letters, in.Shape)}

@@ -43,14 +43,15 @@ func TestWrongMasksAreRefused(t *testing.T) {
 		{mask: mask.Segments{Query: b.ids(2, 5), Key: b.ids(7)}, want: "key_segments: shape (7), want (B, S) = (2, 7)"},
 		{mask: mask.Segments{Query: b.ids(2, 5), Key: b.f(2, 7)}, want: "key_segments: got float64, want int or int64"},
 		{mask: mask.Keep{}, want: "keep: got nil, want a node"},
-		{mask: mask.Keep{Keep: b.of(tensor.Bool, 5, 7)}, want: "keep: got bool, want float32, float64, int or int64"},
+		{mask: mask.Keep{Keep: b.of(tensor.String, 5, 7)}, want: "keep: got string, want bools, integers or floats"},
 		{mask: mask.Keep{Keep: b.f(7, 5)}, want: "keep: shape (7, 5), want one that broadcasts to (2, 3, 5, 7)"},
 		{mask: mask.Keep{Keep: b.f(2, 5, 7)}, want: "keep: shape (2, 5, 7), want one that broadcasts to (2, 3, 5, 7)"},
 		{mask: mask.Keep{Keep: b.f(1, 2, 3, 5, 7)},
 			want: "keep: shape (1, 2, 3, 5, 7), want one that broadcasts to (2, 3, 5, 7)"},
 		{mask: mask.Keep{Keep: other.f(5, 7)}, want: "keep: got a node of another graph, want one of"},
 		{mask: mask.KeyLengths{Lengths: other.ids(2)}, want: "lengths: got a node of another graph, want one of"},
-		{mask: mask.Keep{Keep: G.NewConstant(1.0)}, want: "keep: got a node of no graph, want one of a graph"},
+		{mask: mask.Keep{Keep: G.NewConstant(1.0)},
+			want: "keep: got a node of no graph, want one of a graph; b.Graph().Constant(v) is one"},
 	} {
 		for _, wrapped := range []mask.Mask{c.mask, mask.Or(mask.All{}, mask.Not(c.mask))} {
 			for name, use := range maskUsers(b) {
@@ -116,6 +117,8 @@ func TestWrongMaskValuesAreErrorsOfTheRun(t *testing.T) {
 			want: "keep: got -Inf at element 0, want 0 or 1"},
 		{mask: keep, dt: tensor.Int, bad: of([]float64{1, -1, 1}), good: of([]float64{0, 1, 1}),
 			want: "keep: got -1 at element 1, want 0 or 1"},
+		{mask: keep, dt: tensor.Uint8, bad: of([]float64{0, 1, 255}), good: of([]float64{0, 1, 1}),
+			want: "keep: got 255 at element 2, want 0 or 1"},
 		{mask: keep, dt: tensor.Int64, bad: array{nil, []float64{7}}, good: array{nil, []float64{1}},
 			want: "keep: got 7 at element 0, want 0 or 1"},
 	} {

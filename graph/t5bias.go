@@ -30,7 +30,13 @@ type T5Config struct {
 //
 // as a relative bias (H, T+S−1) as ExpandRelativeBias takes it. Half the buckets of a
 // direction hold one distance each, the others ranges that grow with the logarithm of
-// the distance up to MaxDistance.
+// the distance up to MaxDistance: with N = Buckets/2 buckets for a direction, or all of
+// them if Unidirectional, and E = ⌊N/2⌋, a key at the distance d before the query has
+//
+//	bucket = d                                                if d < E
+//	bucket = min(N−1, E + ⌊ln(d/E)/ln(MaxDistance/E)·(N−E)⌋)  otherwise
+//
+// and a key after it that of its distance plus N or, if Unidirectional, bucket 0.
 func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {
 	if err := checkLengths("T5RelativeBias", c.T, c.S); err != nil {
 		return nil, err

@@ -11,6 +11,12 @@ import (
 
 // AttentionConfig configures an Attention. All but EmbedDim and NumHeads may be zero: that
 // is plain multi-head attention without biases.
+//
+// The parts of the scores follow each other in this order: the projections of queries, keys
+// and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, the
+// biases (of the input, ALiBi, RelativeBias), the mask, the softmax. So the keys that
+// AddBiasKV and AddZeroAttn add are neither normalised nor turned; they also get no bias,
+// and no mask hides them.
 type AttentionConfig struct {
 	EmbedDim int `json:"d_in"`            // E, width of the queries
 	KDim     int `json:"k_dim,omitempty"` // width of the keys; 0 means EmbedDim
@@ -50,8 +56,8 @@ type AttentionConfig struct {
 	QKNormEps float64  `json:"qk_norm_eps,omitempty"` // 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
 
 	RoPE  *graph.RoPEConfig `json:"rope,omitempty"`  // rotary positions, its Heads 0; nil means none
-	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance (Press et al. 2022)
-	// RelativeBias is a learned bias by distance (T5); nil means none.
+	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance, as graph.ALiBi's
+	// RelativeBias is a learned bias by distance, as graph.T5RelativeBias; nil means none.
 	RelativeBias *RelativeBiasConfig `json:"relative_bias,omitempty"`
 
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
@@ -59,7 +65,7 @@ type AttentionConfig struct {
 	// projection (Qiu et al. 2025).
 	Gate        bool `json:"gate,omitempty"`
 	AddBiasKV   bool `json:"add_bias_kv,omitempty"`   // a learned key and value after the others
-	AddZeroAttn bool `json:"add_zero_attn,omitempty"` // a key and value of zeros after the others
+	AddZeroAttn bool `json:"add_zero_attn,omitempty"` // a key and value of zeros after those
 
 	Dropout        float64 `json:"dropout,omitempty"`         // of the weights, in Train graphs
 	ContextDropout float64 `json:"context_dropout,omitempty"` // of the heads' outputs, before the output projection

@@ -85,14 +85,17 @@ func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
 
 // checkPositions refuses positions that nothing uses, and the keys' without the queries'.
 func (l *Attention) checkPositions(in AttentionInput) error {
+	name := "positions"
+	if in.Positions == nil {
+		name = "key_positions"
+	}
 	switch {
 	case in.Positions == nil && in.KeyPositions == nil:
 		return nil
 	case l.config.RoPE == nil:
-		return errorf(l.name, "positions: got them without RoPE, want none")
+		return errorf(l.name, "%s: got them without RoPE, want none", name)
 	case in.Positions == nil && in.Key == in.Query:
-		return errorf(l.name, "positions: got those of the keys alone, want those of the queries, "+
-			"which are the same tokens")
+		return errorf(l.name, "%s: got them without positions, want those of the queries, which are the same tokens", name)
 	}
 	return nil
 }

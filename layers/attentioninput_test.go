@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -49,6 +51,14 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Positions = input(t, b, "at", numbers(tensor.Float32, 13))
 			}},
+		{wantErr: "key_positions: got them without positions, want those of the queries, which are the same tokens",
+			change: func(b *layers.Build, in *layers.AttentionInput) {
+				in.KeyPositions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
+			}},
+		{wantErr: "graph: FusedAttention: keep: got a node of no graph, want one of a graph; b.Graph().Constant(v) is one",
+			change: func(b *layers.Build, in *layers.AttentionInput) {
+				in.Mask = mask.Keep{Keep: G.NewConstant(tensor.New(tensor.WithBacking(make([]bool, 13))))}
+			}},
 	} {
 		p, l := newAttention(t, tensor.Float32, config)
 		b := layers.NewBuild(p, layers.Eval)
@@ -67,8 +77,9 @@ func TestContextLengthOfAttention(t *testing.T) {
 		wantErr    string
 	}{
 		{query: []int{7, 5}, key: []int{2, 5}},
-		{query: []int{8, 5}, wantErr: "layers: Attention: query: shape (8, 5), want ([B,] T <= 7, 5)"},
-		{query: []int{2, 5}, key: []int{8, 5}, wantErr: "layers: Attention: key: shape (8, 5), want ([B,] S <= 7, 5)"},
+		{query: []int{8, 5}, wantErr: "layers: Attention: query: shape (8, 5), want ([B,] T <= ContextLength=7, 5)"},
+		{query: []int{2, 5}, key: []int{8, 5},
+			wantErr: "layers: Attention: key: shape (8, 5), want ([B,] S <= ContextLength=7, 5)"},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
 		_, err := l.Attend(b, inputs(t, b, c.query, c.key, nil))
@@ -77,5 +88,22 @@ func TestContextLengthOfAttention(t *testing.T) {
 		} else {
 			require.EqualError(t, err, c.wantErr)
 		}
+	}
+}
+
+// A constant of the build's graph is an input like others.
+func TestConstantsOfTheGraph(t *testing.T) {
+	p, l := newAttention(t, tensor.Float32, plainAttention)
+	b := layers.NewBuild(p, layers.Eval)
+	shown := tensor.New(tensor.WithBacking([]bool{true, true, false}))
+	in := inputs(t, b, []int{2, 3, 5}, nil, nil)
+	in.Mask = mask.Keep{Keep: b.Graph().Constant(shown)}
+	weights, err := l.Weights(b, in)
+	require.NoError(t, err)
+	m, err := machine.New(weights)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	for i, w := range elements(weights.Value()) {
+		require.Equal(t, i%3 == 2, w == 0, "weight %d is %v", i, w)
 	}
 }

@@ -167,7 +167,7 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 				layers.DecoderInput{X: c.x(2, 3, 12)})
 			return err
 		}},
-		{at: "", wantErr: "GPT: ids: shape (2, 13), want ([B,] T <= 11)", err: func(c site) error {
+		{at: "", wantErr: "GPT: ids: shape (2, 13), want ([B,] T <= ContextLength=11)", err: func(c site) error {
 			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 13))
 			return err
 		}},

@@ -66,7 +66,7 @@ func (f *formula) checkNode(arg string, x *G.Node) error {
 }
 
 // checkSequence refuses all but a sequence (T, in) or (B, T, in) of the build's type,
-// with T at most maxT; 0 leaves it free.
+// with T at most maxT, a ContextLength; 0 leaves it free.
 func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 	if err := f.checkNode(arg, x); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 		want = "([B,] S"
 	}
 	if maxT > 0 {
-		want += fmt.Sprintf(" <= %d", maxT)
+		want += fmt.Sprintf(" <= ContextLength=%d", maxT)
 	}
 	s := x.Shape()
 	n := s.Dims()
@@ -89,13 +89,13 @@ func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 	return nil
 }
 
-// checkIDs refuses all but ids (T) or (B, T), with T at most maxT.
+// checkIDs refuses all but ids (T) or (B, T), with T at most maxT, a ContextLength.
 func (f *formula) checkIDs(arg string, ids *G.Node, maxT int) error {
 	if err := f.checkNode(arg, ids); err != nil {
 		return err
 	}
 	if n := len(ids.Shape()); n < 1 || n > 2 || last(ids) > maxT {
-		return errorf(f.name, "%s: shape %v, want ([B,] T <= %d)", arg, ids.Shape(), maxT)
+		return errorf(f.name, "%s: shape %v, want ([B,] T <= ContextLength=%d)", arg, ids.Shape(), maxT)
 	}
 	if dt := ids.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
 		return errorf(f.name, "%s: got %v, want int or int64", arg, dt)

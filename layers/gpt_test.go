@@ -241,9 +241,9 @@ func TestGPTRefuses(t *testing.T) {
 		ids     *G.Node
 	}{
 		{wantErr: "ids: got nil, want a node"},
-		{wantErr: "ids: shape (12), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "long", 12)},
-		{wantErr: "ids: shape (1, 1, 2), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "deep", 1, 1, 2)},
-		{wantErr: "ids: shape (), want ([B,] T <= 11)", ids: b.InputOf(tensor.Int, "scalar")},
+		{wantErr: "ids: shape (12), want ([B,] T <= ContextLength=11)", ids: b.InputOf(tensor.Int, "long", 12)},
+		{wantErr: "ids: shape (1, 1, 2), want ([B,] T <= ContextLength=11)", ids: b.InputOf(tensor.Int, "deep", 1, 1, 2)},
+		{wantErr: "ids: shape (), want ([B,] T <= ContextLength=11)", ids: b.InputOf(tensor.Int, "scalar")},
 		{wantErr: "ids: got float32, want int or int64", ids: b.InputOf(tensor.Float32, "floats", 2)},
 		{wantErr: "ids: got int32, want int or int64", ids: b.InputOf(tensor.Int32, "narrow", 2)},
 	} {

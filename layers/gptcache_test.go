@@ -208,7 +208,7 @@ func TestGPTCacheRefuses(t *testing.T) {
 		cache      layers.GPTCache
 	}{
 		{wantErr: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
-		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= 11)", ids: long, start: start, cache: cache},
+		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= ContextLength=11)", ids: long, start: start, cache: cache},
 		{wantErr: "PositionRows: start: got nil, want a node", ids: ids, cache: cache},
 		{wantErr: "PositionRows: start: shape (1), want ()", ids: ids, start: vector, cache: cache},
 		{wantErr: "layers: GPT: cache: got nil, want one of NewCache", ids: ids, start: start},

@@ -158,8 +158,8 @@ func TestSeq2SeqRefuses(t *testing.T) {
 	}{
 		{wantErr: "layers: Seq2Seq: source: got nil, want a node", target: target},
 		{wantErr: "layers: Seq2Seq: target: got nil, want a node", source: source},
-		{wantErr: "layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= 7", source: long, target: target},
-		{wantErr: "layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= 7", source: source, target: long},
+		{wantErr: "layers: Seq2Seq: source: shape (2, 8), want ([B,] T <= ContextLength=7", source: long, target: target},
+		{wantErr: "layers: Seq2Seq: target: shape (2, 8), want ([B,] T <= ContextLength=7", source: source, target: long},
 		{wantErr: "lengths: shape (3), want (B) = (2)", source: source, target: target, lengths: three},
 	} {
 		_, err := m.Forward(b, in.source, in.target, in.lengths)

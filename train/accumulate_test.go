@@ -62,7 +62,7 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 				require.NoError(t, err)
 				got, err := smallLoop.Step(parts...)
 				require.NoError(t, err)
-				require.Equal(t, want.N, got.N)
+				require.Equal(t, want.Step, got.Step)
 				require.InEpsilon(t, want.Loss, got.Loss, 1e-13)
 				require.InEpsilon(t, want.GradNorm, got.GradNorm, 1e-12)
 			}
@@ -127,14 +127,14 @@ func TestAccumulationRefuses(t *testing.T) {
 	l := m.loop(t, c)
 	before := bitsOf(m.values())
 	_, err := l.Step(randomBatch(0), randomBatch(1))
-	require.EqualError(t, err, "train: step 0: got 2 batches, want 3")
+	require.EqualError(t, err, "train: step 1: got 2 batches, want 3")
 	empty := randomBatch(1)
 	empty.Tokens = 0
 	_, err = l.Step(randomBatch(0), empty, randomBatch(2))
-	require.EqualError(t, err, "train: step 0: micro-batch 2 of 3: tokens: got 0, "+
+	require.EqualError(t, err, "train: step 1: micro-batch 2 of 3: tokens: got 0, "+
 		"want the number of targets that count, at least 1")
 	err = l.Run(context.Background(), randomBatches(2), nil)
-	require.EqualError(t, err, "train: step 0: micro-batch 3 of 3: batch: the source has ended, "+
+	require.EqualError(t, err, "train: step 1: micro-batch 3 of 3: batch: the source has ended, "+
 		"want another batch: unexpected EOF")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Equal(t, before, bitsOf(m.values()))
@@ -159,7 +159,7 @@ func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": vector(x...)}}
 	}
 	for at, want := range []string{
-		"train: step 0: micro-batch 1 of 3: ", "train: step 0: micro-batch 2 of 3: ", "train: step 0: micro-batch 3 of 3: ",
+		"train: step 1: micro-batch 1 of 3: ", "train: step 1: micro-batch 2 of 3: ", "train: step 1: micro-batch 3 of 3: ",
 	} {
 		batches := []train.Batch{batch(1, 2), batch(3, 4), batch(5, 6)}
 		batches[at] = batch(0, 1)

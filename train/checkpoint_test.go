@@ -71,7 +71,7 @@ func TestRestoredLoopGivesTheSameBits(t *testing.T) {
 					whole, source := newModel(t, dtype, 7, 0.3), textSources(t)[order]
 					var l *train.Loop
 					c.OnStep = func(s train.StepResult) {
-						if follow(s); s.N == 4 {
+						if follow(s); s.Step == 5 {
 							require.NoError(t, l.Save(path, source))
 						}
 					}

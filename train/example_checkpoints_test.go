@@ -43,7 +43,7 @@ func ExampleCheckpoints() {
 			Accumulate: 2, // 2·4 windows a step
 			StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},
 			OnStep: func(s train.StepResult) {
-				if s.N+1 == stopAfter {
+				if s.Step == stopAfter {
 					stop()
 				}
 			},

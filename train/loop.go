@@ -41,7 +41,7 @@ func (c Config) Validate() error {
 
 // Evaluation is the loss over a whole source.
 type Evaluation struct {
-	Step   int     // steps taken before it
+	Step   int     // steps taken before it: that of the last StepResult, 0 for none
 	Loss   float64 // mean over all targets that count
 	Tokens int     // number of those targets
 }
@@ -111,7 +111,7 @@ func (l *Loop) SaveTo(c *Checkpoints) { l.saves = c }
 func (l *Loop) Step(batches ...Batch) (StepResult, error) {
 	n := l.config.batchesPerStep()
 	if len(batches) != n {
-		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps(), len(batches), n)
+		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps()+1, len(batches), n)
 	}
 	return l.step.take(n, &given{batches})
 }

@@ -103,7 +103,7 @@ func TestNotFiniteLossStopsTheRun(t *testing.T) {
 				bias.Float64s()[target] = row.bad
 				before := bitsOf(m.values())
 				err := step(l, seed)
-				require.EqualError(t, err, "train: step 2: "+row.want, row.reason)
+				require.EqualError(t, err, "train: step 3: "+row.want, row.reason)
 				require.ErrorIs(t, err, train.ErrNotFinite)
 				require.Equal(t, before, bitsOf(m.values()))
 				require.Equal(t, 2, l.Steps())
@@ -150,7 +150,7 @@ func TestStepRefusesWrongBatches(t *testing.T) {
 		row.spoil(bad.Inputs)
 		_, err = l.Step(bad)
 		require.ErrorContains(t, err, row.want, row.name)
-		require.ErrorContains(t, err, "train: step 1: ")
+		require.ErrorContains(t, err, "train: step 2: ")
 		require.Equal(t, before, bitsOf(m.values()))
 		require.Equal(t, 1, l.Steps())
 		_, err = l.Step(randomBatch(1))

@@ -34,7 +34,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	require.NoError(t, err)
 	_, err = l.Step(train.Batch{})
 	require.ErrorContains(t, err,
-		"train: step 0: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
+		"train: step 1: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.Equal(t, []float64{1, 0, 1}, w.Value().Float64s())
 	require.Zero(t, l.Steps())
@@ -44,7 +44,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 func TestOverflowingNormStopsTheRun(t *testing.T) {
 	l, params := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
 	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": vector(1e200, 0)}})
-	require.EqualError(t, err, "train: step 0: gradient of w: got a norm of +Inf, which is not finite")
+	require.EqualError(t, err, "train: step 1: gradient of w: got a norm of +Inf, which is not finite")
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.Equal(t, []float64{1, 1}, params[0].Value().Float64s())
 }
@@ -154,7 +154,7 @@ func (dot) Do(in ...G.Value) (G.Value, error) {
 func TestStepRefusesAColumnForAVector(t *testing.T) {
 	l, _ := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
 	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": zeros(tensor.Float64, 2, 1)}})
-	require.EqualError(t, err, "train: step 0: batch: x: got float64 (2, 1), want float64 (2)")
+	require.EqualError(t, err, "train: step 1: batch: x: got float64 (2, 1), want float64 (2)")
 }
 
 func TestParametersOfOneElement(t *testing.T) {

@@ -23,7 +23,7 @@ func TestContextStopsBetweenSteps(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := config()
 	c.OnStep = func(s train.StepResult) {
-		if s.N == 3 {
+		if s.Step == 4 {
 			cancel()
 		}
 	}
@@ -43,7 +43,7 @@ func TestContextStopsBetweenSteps(t *testing.T) {
 func TestRunCallsBack(t *testing.T) {
 	all := func(evals ...int) (events []string) {
 		for n := range trainedSteps {
-			events = append(events, fmt.Sprint("step ", n))
+			events = append(events, fmt.Sprint("step ", n+1))
 			for _, e := range evals {
 				if e == n+1 {
 					events = append(events, fmt.Sprint("eval ", e))
@@ -69,7 +69,7 @@ func TestRunCallsBack(t *testing.T) {
 		c := config()
 		c.EvalEvery = row.every
 		c.OnStep = func(s train.StepResult) {
-			events = append(events, fmt.Sprint("step ", s.N))
+			events = append(events, fmt.Sprint("step ", s.Step))
 			require.Equal(t, constantLearningRate, s.LearningRate)
 			require.Positive(t, s.TokensPerSecond)
 			require.Positive(t, s.GradNorm)
@@ -93,12 +93,12 @@ func TestRunNamesWhatIsWrongWithItsSource(t *testing.T) {
 	m := newModel(t, tensor.Float32, 1, 0)
 	l := m.loop(t, config())
 	err := l.Run(context.Background(), &batches{list: randomBatches(2).list, end: disk}, nil)
-	require.EqualError(t, err, "train: step 2: batch: disk on fire")
+	require.EqualError(t, err, "train: step 3: batch: disk on fire")
 	require.ErrorIs(t, err, disk)
 	require.Equal(t, 2, l.Steps())
 
 	err = l.Run(context.Background(), randomBatches(3), nil)
-	require.EqualError(t, err, "train: step 5: batch: the source has ended, want another batch: unexpected EOF")
+	require.EqualError(t, err, "train: step 6: batch: the source has ended, want another batch: unexpected EOF")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 
 	require.EqualError(t, l.Run(context.Background(), nil, nil), "train: source to train on: got nil, want one")
@@ -209,14 +209,14 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 		}, want: "train: checkpoint after 6 steps: disk on fire"},
 		{reason: "a loss is NaN", spoil: func(c *train.Config, m *model) {
 			c.OnStep = func(s train.StepResult) {
-				if s.N == 4 {
+				if s.Step == 5 {
 					require.NoError(t, m.params.Set("tokens.weight", notNumbers(vocabulary, width)))
 				}
 			}
-		}, want: "train: step 5: loss: got NaN, which is not finite; it began with tokens.weight"},
+		}, want: "train: step 6: loss: got NaN, which is not finite; it began with tokens.weight"},
 		{reason: "the update of the last step before a checkpoint overflows", spoil: func(c *train.Config, m *model) {
 			c.OnStep = func(s train.StepResult) {
-				if s.N == 5 {
+				if s.Step == 6 {
 					require.NoError(t, m.params.Set("output.bias", infinite(vocabulary)))
 				}
 			}

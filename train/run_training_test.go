@@ -53,7 +53,7 @@ func trainAsPyTorch(t *testing.T, name string, step train.StepConfig, dtype tens
 	var losses, norms, rates []float64
 	c := train.Config{Steps: trainedSteps, StepConfig: step}
 	c.OnStep = func(s train.StepResult) {
-		require.Equal(t, len(losses), s.N)
+		require.Equal(t, len(losses)+1, s.Step)
 		losses, norms, rates = append(losses, s.Loss), append(norms, s.GradNorm), append(rates, s.LearningRate)
 	}
 	require.NoError(t, m.loop(t, c).Run(context.Background(), torchBatches(file), nil))

@@ -43,7 +43,7 @@ type Step struct {
 
 // StepResult describes one training step.
 type StepResult struct {
-	N               int     // number of the step, counted from 0
+	Step            int     // steps taken with this one: 1 for the first
 	Loss            float64 // mean over the batch's tokens, before the update; nats for a cross-entropy
 	LearningRate    float64
 	GradNorm        float64 // of all gradients together, before clipping
@@ -90,14 +90,14 @@ func (s *Step) take(n int, source Source) (StepResult, error) {
 	begin := time.Now()
 	loss, tokens, err := s.gradients(n, source)
 	if err != nil {
-		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken, err)
+		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
 	norm, rate, err := s.update()
 	if err != nil {
-		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken, err)
+		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
 	s.taken++
-	return StepResult{N: s.taken - 1, Loss: loss, LearningRate: rate, GradNorm: norm,
+	return StepResult{Step: s.taken, Loss: loss, LearningRate: rate, GradNorm: norm,
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }
 

@@ -10,10 +10,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Keep shows each query the keys where Keep is 1 and hides those where it is 0. It may
-// be a float or an integer node that broadcasts to (B, H, T, S) as in torch: axes are
-// matched from the last, missing ones and those of length 1 are repeated. Other values
-// are an error when the graph runs.
+// Keep shows each query the keys where Keep is 1 or true and hides those where it is 0 or
+// false. It is a node of bools, integers or floats that broadcasts to (B, H, T, S) as in
+// torch: axes are matched from the last, missing ones and those of length 1 are repeated.
+// Other values are an error when the graph runs.
+//
+// The padding of a batch is (B, 1, 1, S): without the axes between, (B, S) means (T, S),
+// and (B, T, S) means (H, T, S). Where both fit, as B = T or B = H, neither is accepted:
+// (1, 1, T, S) and (1, H, T, S) are clear.
 type Keep struct {
 	Keep *G.Node
 
@@ -32,7 +36,7 @@ func (m Keep) resolve(in *inputs) (Mask, error) {
 
 func (m Keep) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 	x := in[m.input]
-	at, want := s.Broadcast(x.Shape())
+	at, want := s.BroadcastKeep(x.Shape())
 	if want != "" {
 		return KeySet{}, fmt.Errorf("keep: shape %v, want %s", x.Shape(), want)
 	}
@@ -69,22 +73,42 @@ func (m Keep) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 	}, nil
 }
 
-// zeroOne returns where a tensor of zeros and ones is 1.
+// KeepTypes returns the types that the node of a Keep may have.
+func KeepTypes() []tensor.Dtype {
+	return []tensor.Dtype{tensor.Bool, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Uint,
+		tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Int, tensor.Float32, tensor.Float64}
+}
+
+// zeroOne returns where a tensor of zeros and ones is 1. The elements must not be changed.
 func zeroOne(x *tensor.Dense) ([]bool, error) {
-	switch data := x.Data().(type) {
-	case []float32:
-		return ones(data)
-	case []float64:
-		return ones(data)
-	case float32:
-		return ones([]float32{data})
-	case float64:
-		return ones([]float64{data})
+	switch x.Dtype() {
+	case tensor.Bool:
+		return x.Bools(), nil
+	case tensor.Uint8:
+		return ones(x.Uint8s())
+	case tensor.Uint16:
+		return ones(x.Uint16s())
+	case tensor.Uint32:
+		return ones(x.Uint32s())
+	case tensor.Uint64:
+		return ones(x.Uint64s())
+	case tensor.Uint:
+		return ones(x.Uints())
+	case tensor.Int8:
+		return ones(x.Int8s())
+	case tensor.Int16:
+		return ones(x.Int16s())
+	case tensor.Int32:
+		return ones(x.Int32s())
+	case tensor.Float32:
+		return ones(x.Float32s())
+	case tensor.Float64:
+		return ones(x.Float64s())
 	}
 	return ones(dense.Ints(x))
 }
 
-func ones[N float32 | float64 | int64](data []N) ([]bool, error) {
+func ones[N tensorNumber](data []N) ([]bool, error) {
 	one := make([]bool, len(data))
 	for i, v := range data {
 		if v != 0 && v != 1 {
@@ -93,6 +117,11 @@ func ones[N float32 | float64 | int64](data []N) ([]bool, error) {
 		one[i] = v == 1
 	}
 	return one, nil
+}
+
+// tensorNumber is a number of KeepTypes.
+type tensorNumber interface {
+	uint8 | uint16 | uint32 | uint64 | uint | int8 | int16 | int32 | int64 | float32 | float64
 }
 
 // keepSpan is from the first key that a query sees in any head to the last, and whether

@@ -64,7 +64,7 @@ func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) { return m.bind(
 type Input struct {
 	Name       string
 	Node       *G.Node // may be nil, which is an error
-	Integer    bool    // of type int or int64; if not, of any type of numbers
+	Integer    bool    // of type int or int64; if not, of one of KeepTypes
 	Broadcasts bool    // to the scores' shape; if not, the shape is Shape
 	Shape      tensor.Shape
 	Letters    string // of Shape

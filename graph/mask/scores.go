@@ -98,6 +98,23 @@ func (s Scores) Broadcast(shape tensor.Shape) (at kernel.BiasLayout, want string
 	return at, ""
 }
 
+// BroadcastKeep is Broadcast for what to keep. It also refuses a shape of which one cannot
+// tell whether it begins with B or with T or H.
+func (s Scores) BroadcastKeep(shape tensor.Shape) (at kernel.BiasLayout, want string) {
+	at, want = s.Broadcast(shape)
+	full, n := s.shape(), len(shape)
+	if want != "" || n < 2 || n == len(full) || len(s.Batch) != 1 || shape[0] == 1 || shape[0] != s.Batch[0] {
+		return at, want
+	}
+	switch {
+	case !s.Heads:
+		return at, fmt.Sprintf("(B, 1, S) or (1, T, S), which B = T = %d does not tell apart", shape[0])
+	case n == 2:
+		return at, fmt.Sprintf("(B, 1, 1, S) or (1, 1, T, S), which B = T = %d does not tell apart", shape[0])
+	}
+	return at, fmt.Sprintf("(B, 1, T, S) or (1, H, T, S), which B = H = %d does not tell apart", shape[0])
+}
+
 // broadcasts reports whether each axis of a shape, matched from the last, is 1 or the
 // full one's.
 func broadcasts(shape, full tensor.Shape) bool {

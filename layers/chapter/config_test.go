@@ -215,7 +215,7 @@ func TestContextLength(t *testing.T) {
 			b := layers.NewBuild(p, layers.Eval)
 			out, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float32, 2, T, 3)))
 			if bounded && T > 5 {
-				require.EqualError(t, err, fmt.Sprintf("%s: query: shape (2, 6, 3), want ([B,] T <= 5, 3)", layerNames[name]))
+				require.EqualError(t, err, layerNames[name]+": query: shape (2, 6, 3), want ([B,] T <= ContextLength=5, 3)")
 				continue
 			}
 			require.NoError(t, err, "%s of %d tokens", name, T)

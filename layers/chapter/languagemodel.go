@@ -116,7 +116,7 @@ func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	shape := ids.Shape()
 	n := len(shape)
 	if n < 1 || n > 2 || shape[n-1] > m.config.ContextLength {
-		const wrong = "chapter: LanguageModel: ids: shape %v, want ([B,] T <= %d)"
+		const wrong = "chapter: LanguageModel: ids: shape %v, want ([B,] T <= ContextLength=%d)"
 		return nil, fmt.Errorf(wrong, shape, m.config.ContextLength)
 	}
 	var f expr.Formula

@@ -147,12 +147,13 @@ func TestWrongIDsAreRefused(t *testing.T) {
 		ids     *G.Node
 	}{
 		{wantErr: "chapter: LanguageModel: ids: got nil, want a node"},
-		{wantErr: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= 5)", ids: b.InputOf(tensor.Int, "long", 6)},
-		{wantErr: "chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= 5)",
+		{wantErr: "chapter: LanguageModel: ids: shape (6), want ([B,] T <= ContextLength=5)",
+			ids: b.InputOf(tensor.Int, "long", 6)},
+		{wantErr: "chapter: LanguageModel: ids: shape (1, 1, 1), want ([B,] T <= ContextLength=5)",
 			ids: b.InputOf(tensor.Int, "deep", 1, 1, 1)},
-		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= ContextLength=5)",
 			ids: G.NewScalar(b.Graph(), tensor.Int, G.WithName("one"))},
-		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= 5)",
+		{wantErr: "chapter: LanguageModel: ids: shape (), want ([B,] T <= ContextLength=5)",
 			ids: G.NewVector(b.Graph(), tensor.Int, G.WithName("bare"))},
 		{wantErr: "graph: Embedding: ids: got float32, want int or int64", ids: b.Input("floats", 5)},
 		{wantErr: "graph: Embedding: ids: got a node of another graph, want one of weight's",

@@ -18,7 +18,8 @@ import (
 // command holds the flags of attention apply.
 type command struct {
 	config, weights, input, output string // paths
-	dtype                          string // float32, float64 or empty for the input's own
+	dtype                          string // float32, float64 or, not typed, empty for the input's own
+	typed                          bool   // whether --dtype is given
 }
 
 // New returns the command attention apply.
@@ -33,6 +34,7 @@ func New() *cobra.Command {
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			c.typed = cmd.Flags().Changed("dtype")
 			written, err := c.run(cmd.Context())
 			if err != nil {
 				return fmt.Errorf("apply: %w", err)
@@ -98,7 +100,7 @@ func (c command) checkFlags() error {
 			return fmt.Errorf("--%s: missing, want %s", f.name, f.want)
 		}
 	}
-	if c.dtype != "" {
+	if c.typed {
 		if _, err := flags.Dtype(c.dtype); err != nil {
 			return err
 		}

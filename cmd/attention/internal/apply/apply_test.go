@@ -63,6 +63,8 @@ func TestApplyWrongFiles(t *testing.T) {
 		{spoil: func(c *wrongCall) { c.config = "" }, want: "--config: missing, want the path of a layer.json"},
 		{spoil: func(c *wrongCall) { c.input = "" }, want: "--input: missing, want the path of a safetensors file"},
 		{spoil: func(c *wrongCall) { c.output = "" }, want: "--output: missing, want the path of the file to write"},
+		{spoil: func(c *wrongCall) { c.flags = []string{"--dtype", ""} },
+			want: `--dtype: got "", want float32 or float64`},
 		{spoil: func(c *wrongCall) { c.flags = []string{"--dtype", "float16"} },
 			want: `--dtype: got "float16", want float32 or float64`},
 		{spoil: func(c *wrongCall) { c.config = filepath.Join(c.dir, "none.json") },

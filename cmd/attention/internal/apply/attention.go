@@ -95,6 +95,9 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 			return f.fail(name, "got it without rope in layer.json, which alone uses positions")
 		}
 	}
+	if f.has("key_positions") && !f.has("positions") && !f.has("key") {
+		return f.fail("key_positions", "got it without positions, want those of the queries, which are the keys")
+	}
 	if f.has("key_segments") && !f.has("segments") {
 		return f.fail("segments", "missing, want it besides key_segments")
 	}

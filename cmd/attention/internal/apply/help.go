@@ -50,9 +50,13 @@ CONFIG of attention: which keys a query sees.
                     (n), not (of: a mask), or and, or (of: a list of masks);
                     causal and sliding_window have an align of their own
   renormalize       hides keys by zeroing their weights after the softmax and
-                    dividing by what is left, instead of by scores of -infinity
+                    dividing by what is left, instead of by scores of -infinity;
+                    not with sinks
 
-CONFIG of attention: scores.
+CONFIG of attention: scores. The order is: project query, key and value,
+normalise the heads of query and key (qk_norm), turn both (rope), add the keys
+of add_bias_kv and add_zero_attn, take products, times scale, softcap, plus
+bias, alibi and relative_bias, hide keys, softmax.
 
   scale             a factor of the scores; missing: 1/sqrt(D)
   softcap           c: scores are c·tanh(score/c); missing or 0: they stay
@@ -63,17 +67,27 @@ CONFIG of attention: scores.
                     (of a head that are turned, from its first; missing: D),
                     interleaved (pairs 2i, 2i+1; missing: i, i+dims/2), scaling
                     (none, linear or ntk) and its factor
-  alibi             a bias that falls with distance
+  alibi             the bias -slope·|t - s| for a query at t and a key at s, the
+                    places that align gives. Head h = 0, 1, … has the slope
+                    2^(-8(h+1)/P), where P is H or, if H is no power of two, the
+                    next one below; heads h >= P then have 2^(-4(2(h-P)+1)/P)
   relative_bias     T5's learned bias by distance: an object of buckets (0 or
                     missing: 32), max_distance (0 or missing: 128) and
-                    unidirectional
+                    unidirectional. Of N buckets, half of all or with
+                    unidirectional all, E = N/2 rounded down are exact: a key d
+                    before the query has bucket d if d < E, else the lesser of
+                    N-1 and E + floor(ln(d/E)/ln(max_distance/E)·(N-E)). A key d
+                    after it has N more or, with unidirectional, bucket 0
   sinks             a learned score of each head that takes weight and gives
-                    nothing
+                    nothing: weights are exp(score)/(exp(sink) + sum); not with
+                    renormalize
 
 CONFIG of attention: the rest.
 
   add_bias_kv       a learned key and value after the others
-  add_zero_attn     a key and value of zeros after the others
+  add_zero_attn     a key and value of zeros after those; the keys of both are
+                    not normalised and not turned, hidden by no mask, and get
+                    scale and softcap but no bias
   gate              the heads' outputs times sigmoid(query·gate_proj), before
                     the output projection
   average_weights   weights are the mean over the heads
@@ -158,7 +172,9 @@ for attention
 and for attention also, all of them optional,
 
   keep              1 where a query sees a key and 0 where not, of any type;
-                    broadcasts to (B, H, T, S) as in torch, from the last axis
+                    broadcasts to (B, H, T, S) as in torch, from the last axis.
+                    Padding is (B, 1, 1, S): (B, S) would be (T, S), and is
+                    refused where it may be both, as (B, T, S) is for (H, T, S)
   lengths           (B) how many keys are no padding, 0 to S
   segments          (B, T) a query sees the keys of its own segment only
   key_segments      (B, S) those of the keys; missing: segments

@@ -17,7 +17,7 @@ const gradOutput = "grad_output"
 type sequenceSpec struct {
 	name    string
 	length  string // the letter of its length, T or S
-	longest int    // maximum length; 0 means any
+	longest int    // context_length; 0 means any
 	width   int    // 0 means any
 	instead string // earlier sequence that replaces it if missing; empty if required
 }
@@ -137,7 +137,7 @@ func (s sequenceSpec) fits(shape tensor.Shape) bool {
 func (s sequenceSpec) String() string {
 	length, width := s.length, "d_in"
 	if s.longest > 0 {
-		length += fmt.Sprintf(" <= %d", s.longest)
+		length += fmt.Sprintf(" <= context_length=%d", s.longest)
 	}
 	if s.width > 0 {
 		width = fmt.Sprint(s.width)
@@ -164,10 +164,15 @@ func (e extraSpec) check(f *tensorFile, scores mask.Scores) error {
 	}
 	want := strings.Join(slices.Compact(wants), " or ")
 	if e.broadcast {
-		if _, wrong := scores.Broadcast(got); wrong == "" && len(got) > 0 {
+		_, wrong := scores.Broadcast(got)
+		want = "one that broadcasts to " + want
+		if wrong == "" && e.kind == zerosAndOnes {
+			_, wrong = scores.BroadcastKeep(got)
+			want = wrong
+		}
+		if wrong == "" {
 			return nil
 		}
-		want = "one axis or more that broadcast to " + want
 	}
 	return f.fail(e.name, "shape %v, want %s", got, want)
 }

@@ -3,7 +3,10 @@ package apply
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
+
+	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -32,7 +35,7 @@ func zeros(n int) []float32 { return make([]float32, n) }
 // TestApplyWrongInput: an error about a tensor names the file and the tensor, what it got
 // and what it wants. The case has B 2, T 7, d_in 5 and d_out 6.
 func TestApplyWrongInput(t *testing.T) {
-	const x = ", want (T <= 11, 5) or (B, T <= 11, 5) with every axis at least 1"
+	const x = ", want (T <= context_length=11, 5) or (B, T <= context_length=11, 5) with every axis at least 1"
 	requireWrong(t, "causal_batch", []wrongTensor{
 		{name: "x", shape: []int{2, 7, 4}, data: zeros(56), want: "shape (2, 7, 4)" + x},
 		{name: "x", shape: []int{2, 12, 5}, data: zeros(120), want: "shape (2, 12, 5)" + x},
@@ -96,7 +99,7 @@ func TestApplyAdditiveWrongInput(t *testing.T) {
 // H 3, d_in 6.
 func TestApplyAttentionWrongInput(t *testing.T) {
 	const (
-		scores = ", want one axis or more that broadcast to (B, H, T, S) = (2, 3, 5, 7)"
+		scores = ", want one that broadcasts to (B, H, T, S) = (2, 3, 5, 7)"
 		batch  = ", want as many axes and the same B as query, which is (2, 5, 6)"
 		reals  = ", want F64, F32, F16 or BF16"
 		whole  = ", want I64, I32, I16, I8 or U8"
@@ -110,7 +113,6 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 			want: "shape (2, 6, 6), want as many rows as key, which is (2, 7, 6)"},
 		{name: "value", shape: []int{3, 7, 6}, data: zeros(126), want: "shape (3, 7, 6)" + batch},
 		{name: "keep", shape: []int{2, 7}, data: zeros(14), want: "shape (2, 7)" + scores},
-		{name: "keep", data: zeros(1), want: "shape ()" + scores},
 		{name: "keep", shape: []int{0}, data: zeros(0), want: "shape (0)" + scores},
 		{name: "keep", shape: []int{1, 1, 1, 1, 7}, data: zeros(7), want: "shape (1, 1, 1, 1, 7)" + scores},
 		{name: "keep", shape: []int{7}, data: []uint8{0, 1, 1, 2, 0, 0, 1}, want: "got 2 at element 3, want 0 or 1"},
@@ -148,6 +150,23 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 					`{"layer": "attention", "d_in": 6, "d_out": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
 				c.tensor(c.input, "positions", nil, nil)
 			}},
+		{want: `"key_positions": got it without positions, want those of the queries, which are the keys`,
+			spoil: func(c *wrongCall) {
+				editTensors(t, c.input, c.input, func(all []safetensors.Tensor) []safetensors.Tensor {
+					return slices.DeleteFunc(all, func(t safetensors.Tensor) bool { return t.Name != "query" })
+				})
+				c.tensor(c.input, "key_positions", []int{5}, make([]int64, 5))
+			}},
+		{want: `"keep": shape (2, 7), want (B, 1, 1, S) or (1, 1, T, S), which B = T = 2 does not tell apart`,
+			spoil: func(c *wrongCall) {
+				for name, shape := range map[string][]int{"query": {2, 2, 6}, "segments": {2, 2}, "keep": {2, 7}} {
+					data := any(zeros(tensor.Shape(shape).TotalSize()))
+					if name == "segments" {
+						data = make([]int64, 4)
+					}
+					c.tensor(c.input, name, shape, data)
+				}
+			}},
 	} {
 		c := newWrongCallOf(t, "attention_inputs")
 		row.spoil(c)
@@ -159,13 +178,13 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 func TestApplyTooLong(t *testing.T) {
 	for _, row := range []struct{ of, fields, want string }{
 		{of: "attention_gpt2", fields: `, "qkv_bias": true, "out_bias": true`,
-			want: `"query": shape (2, 7, 6), want (T <= 6, 6) or (B, T <= 6, 6) with every axis at least 1`},
+			want: `"query": shape (2, 7, 6), want (T <= context_length=6, 6) or (B, T <= context_length=6, 6)`},
 		{of: "attention_gpt2_prefix",
-			want: `"key": shape (2, 7, 6), want (S <= 6, 6) or (B, S <= 6, 6) with every axis at least 1`},
+			want: `"key": shape (2, 7, 6), want (S <= context_length=6, 6) or (B, S <= context_length=6, 6)`},
 	} {
 		c := newWrongCallOf(t, row.of)
 		c.text(`{"layer": "attention", "layout": "gpt2", "d_in": 6, "num_heads": 3, "context_length": 6` + row.fields + "}")
-		require.Equal(t, "apply: in.safetensors: tensor "+row.want, c.message())
+		require.Equal(t, "apply: in.safetensors: tensor "+row.want+" with every axis at least 1", c.message())
 	}
 }
 
@@ -182,5 +201,35 @@ func TestApplyMissingSequence(t *testing.T) {
 		c := newWrongCallOf(t, row.of)
 		c.tensor(c.input, row.missing, nil, nil)
 		require.Equal(t, "apply: in.safetensors: tensor "+row.want, c.message())
+	}
+}
+
+// TestApplyScalars: keep and bias without axes are for all scores, as in torch, and the gradient of bias is one number.
+func TestApplyScalars(t *testing.T) {
+	f := caseFiles(t, "attention_torch")
+	with := func(name string, shape []int, data any) map[string]any {
+		f := f
+		f.input = withTensor(t, f.input, safetensors.Tensor{Name: name, Shape: shape, Data: data})
+		results := map[string]any{}
+		for _, r := range applied(t, f).Tensors {
+			results[r.Name] = r.Data
+			if r.Name == "grad.bias" {
+				require.Equal(t, shape, r.Shape)
+			}
+		}
+		return results
+	}
+	for _, c := range []struct {
+		name string
+		data any
+	}{
+		{name: "keep", data: []uint8{0}},
+		{name: "keep", data: []uint8{1}},
+		{name: "keep", data: []bool{true}},
+		{name: "keep", data: []float32{0}},
+		{name: "keep", data: []int64{1}},
+		{name: "bias", data: []float64{1.5}},
+	} {
+		require.Equal(t, with(c.name, []int{1}, c.data), with(c.name, []int{}, c.data), "%s %v", c.name, c.data)
 	}
 }

@@ -156,10 +156,13 @@ func checkElements(layer string, shape tensor.Shape) error {
 	return nil
 }
 
-// elements returns the memory behind a tensor of real numbers.
+// elements returns the memory behind a tensor of real numbers, or the one number of a scalar.
 func elements(v G.Value) any {
-	if v.Dtype() == tensor.Float32 {
-		return v.(*tensor.Dense).Float32s()
+	switch x := v.Data().(type) {
+	case float32:
+		return []float32{x}
+	case float64:
+		return []float64{x}
 	}
-	return v.(*tensor.Dense).Float64s()
+	return v.Data()
 }

@@ -40,7 +40,7 @@ func New() *cobra.Command {
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return c.run(cmd.Context(), term.Raw(cmd.OutOrStdout()), cmd.ErrOrStderr())
 		},
 	}
 	cmd.SetFlagErrorFunc(flags.CommandError)
@@ -102,10 +102,10 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 			len(ids), most)
 	}
 	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
-		stop: stopper{stops: c.stop}, out: out, terminal: term.IsTerminal(out)}
+		stop: stopper{stops: c.stop}, out: out}
 	stats := stats{loading: time.Since(began), prompt: len(ids)}
 	err = w.write(ctx, ids, c.tokens, &stats)
-	if w.terminal {
+	if term.IsTerminal(out) {
 		fmt.Fprintln(out)
 	}
 	if c.stats {

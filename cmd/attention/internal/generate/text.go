@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -19,7 +18,6 @@ type continuation struct {
 	endOfText int // −1 if there is none
 	stop      stopper
 	out       io.Writer
-	terminal  bool // which would act on control characters
 }
 
 // write continues the prompt by at most the given number of tokens. It stops before the end of
@@ -62,9 +60,6 @@ func (w *continuation) draw(ctx context.Context, tokens int, stats *stats) error
 func (w *continuation) print(text string) error {
 	if text == "" {
 		return nil
-	}
-	if w.terminal {
-		text = term.Printable(text)
 	}
 	if _, err := io.WriteString(w.out, text); err != nil {
 		return fmt.Errorf("generate: printing: %w", err)

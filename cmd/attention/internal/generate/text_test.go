@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/term"
+
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -48,13 +50,10 @@ func TestStopperCutsAtTheFirstStop(t *testing.T) {
 	require.Equal(t, "xa", s.add("xaab"), "what cannot begin a stop text is shown at once")
 }
 
-// Control characters that a model writes do not act on a terminal.
+// A model's text is escaped on a screen, and for another program as it is.
 func TestGenerateEscapesOnATerminal(t *testing.T) {
 	var out bytes.Buffer
-	w := &continuation{out: &out, terminal: true}
-	require.NoError(t, w.print("a\x1b[2J\n"))
-	require.Equal(t, "a\\x1b[2J\n", out.String())
-	w.terminal = false
-	require.NoError(t, w.print("\x1b"))
+	require.NoError(t, (&continuation{out: term.NewScreen(&out)}).print("a\x1b[2J\n"))
+	require.NoError(t, (&continuation{out: term.Raw(term.NewScreen(&out))}).print("\x1b"))
 	require.Equal(t, "a\\x1b[2J\n\x1b", out.String())
 }

@@ -84,7 +84,7 @@ func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error
 		case err == nil && line.ValidationLoss != nil && line.Step == len(h.Steps):
 			h.Evaluations = append(h.Evaluations, train.Evaluation{Step: line.Step, Loss: *line.ValidationLoss})
 		case err == nil && line.ValidationLoss == nil && line.Step == len(h.Steps)+1 && line.Step <= steps:
-			h.Steps = append(h.Steps, train.StepResult{N: line.Step - 1, Loss: line.Loss, LearningRate: line.LearningRate,
+			h.Steps = append(h.Steps, train.StepResult{Step: line.Step, Loss: line.Loss, LearningRate: line.LearningRate,
 				GradNorm: line.GradNorm, TokensPerSecond: line.TokensPerSecond})
 		default:
 			return 0, fmt.Errorf("line %d: got %.100q, want the lines of %d steps, of which there are %d",
@@ -123,7 +123,7 @@ func StepsTaken(folder string) (n int, err error) {
 
 // AddStep adds a step.
 func (m *Metrics) AddStep(s train.StepResult) {
-	m.add(stepLine{s.N + 1, s.Loss, s.LearningRate, s.GradNorm, s.TokensPerSecond})
+	m.add(stepLine{s.Step, s.Loss, s.LearningRate, s.GradNorm, s.TokensPerSecond})
 }
 
 // AddEvaluation adds an evaluation over some random batches, or over all if batches is 0.

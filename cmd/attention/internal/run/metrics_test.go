@@ -40,7 +40,8 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		require.Equal(t, c.evaluated, h.evaluated())
 		require.Len(t, h.Steps, c.steps)
 		if c.steps == 3 {
-			require.Equal(t, train.StepResult{N: 2, Loss: 2, LearningRate: 0.125, GradNorm: 5, TokensPerSecond: 9}, h.Steps[2])
+			require.Equal(t, train.StepResult{Step: 3, Loss: 2, LearningRate: 0.125, GradNorm: 5, TokensPerSecond: 9},
+				h.Steps[2])
 			require.Equal(t, train.Evaluation{Step: 2, Loss: 1.5}, h.Evaluations[0])
 		}
 		m.add("more")

@@ -4,8 +4,8 @@ package term
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -17,12 +17,19 @@ func Main(root *cobra.Command) (code int) {
 	ctx, stop := UntilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "attention: "+OneLine(err))
+	return run(ctx, root, os.Stdout, os.Stderr)
+}
+
+// run runs a command tree whose output and error output are screens.
+func run(ctx context.Context, root *cobra.Command, stdout, stderr io.Writer) (code int) {
+	out, errs := NewScreen(stdout), NewScreen(stderr)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	_, _ = out.Flush(), errs.Flush()
+	if err != nil {
+		fmt.Fprintln(errs, "attention: "+OneLine(err))
 		return ExitCode(WithSignal(ctx, err))
 	}
 	return 0
 }
-
-// OneLine returns the text of an error on one line.
-func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -14,12 +14,9 @@ import (
 // Progress is a progress bar on a terminal; elsewhere it does nothing. Clear it before printing a line.
 type Progress struct{ bar *progressbar.ProgressBar }
 
-// NewProgress returns a bar of n steps on w, or on the writer below an Output.
+// NewProgress returns a bar of n steps on w, or on the writer below an Output or a Screen.
 func NewProgress(w io.Writer, n int) *Progress {
-	if o, ok := w.(*Output); ok {
-		w = o.writer
-	}
-	f, ok := w.(*os.File)
+	f, ok := below(w).(*os.File)
 	if !ok || n == 0 {
 		return &Progress{}
 	}
@@ -30,7 +27,7 @@ func NewProgress(w io.Writer, n int) *Progress {
 		return &Progress{}
 	}
 	return &Progress{progressbar.NewOptions(n,
-		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetWriter(f),
 		progressbar.OptionSetWidth(width),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),

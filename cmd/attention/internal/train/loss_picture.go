@@ -56,7 +56,7 @@ func meanLosses(steps []train.StepResult, n int) plotter.XYs {
 		group := steps[i:min(i+size, len(steps))]
 		var mean plotter.XY
 		for _, s := range group {
-			mean.X += float64(s.N+1) / float64(len(group))
+			mean.X += float64(s.Step) / float64(len(group))
 			mean.Y += s.Loss / float64(len(group))
 		}
 		points = append(points, mean)

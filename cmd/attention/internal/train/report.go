@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"attention/cmd/attention/internal/term"
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
@@ -25,10 +26,10 @@ func (r *training) printHead() {
 		kinds = "distinct"
 	}
 	fmt.Fprintf(r.out, "text      %s: %d %s, and %d for validation; %d %s\n",
-		config.Text.Name, len(c.Training), c.Unit(), len(c.Validation), c.Tokenizer.Len(), kinds)
+		term.Line(config.Text.Name), len(c.Training), c.Unit(), len(c.Validation), c.Tokenizer.Len(), kinds)
 	fmt.Fprintf(r.out, "model     %v, %s: %s parameters\n", r.model, config.Dtype, r.countString())
 	if config.Init != nil {
-		fmt.Fprintf(r.out, "          begins with the weights of %s\n", config.Init.Name)
+		fmt.Fprintf(r.out, "          begins with the weights of %s\n", term.Line(config.Init.Name))
 	}
 	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d %s\n",
 		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.Context(), c.Unit())

@@ -13,6 +13,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
@@ -128,7 +129,8 @@ func runText(t *testing.T, text string) {
 	}
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	var printed bytes.Buffer
-	require.NoError(t, trainTo(t.Context(), &printed, append(tinyFlags(path, dir+"/run"), "--sample", "60")...))
+	require.NoError(t, trainTo(t.Context(), term.NewScreen(&printed),
+		append(tinyFlags(path, dir+"/run"), "--sample", "60")...))
 	require.NotContains(t, sampled(t, printed.String()), "\x1b")
 	require.NotContains(t, sampled(t, printed.String()), "\r")
 	commandtest.RequirePicture(t, dir+"/run/attention.png", commandtest.WeightColors())

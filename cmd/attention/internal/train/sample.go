@@ -56,8 +56,7 @@ func (r *training) printSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n",
-		term.Printable(given), term.Printable(text))
+	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n", given, text)
 	return nil
 }
 

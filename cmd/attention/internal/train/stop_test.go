@@ -101,7 +101,7 @@ func TestTrainDiverges(t *testing.T) {
 	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
 	err = trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--dtype", "float64", "--save-every", "1",
 		"--out", folder)
-	require.ErrorContains(t, err, "train: step 1: loss: got NaN, which is not finite; it began with ")
+	require.ErrorContains(t, err, "train: step 2: loss: got NaN, which is not finite; it began with ")
 	require.ErrorContains(t, err, "; a smaller --lr may help; the checkpoint before it is "+
 		filepath.Join(checkpoints, "step-00000001.safetensors"))
 	require.Equal(t, []string{"lock", "step-00000001.safetensors"}, namesIn(t, checkpoints))

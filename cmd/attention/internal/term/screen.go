@@ -1,0 +1,68 @@
+package term
+
+import (
+	"io"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Screen is a writer of text for people. Nothing in the text acts on a terminal, whoever wrote it: see Printable.
+type Screen struct {
+	writer io.Writer
+	begun  []byte // of a character, whose other bytes come with the next Write
+}
+
+// NewScreen returns a screen that writes to w.
+func NewScreen(w io.Writer) *Screen { return &Screen{writer: w} }
+
+// Write writes p, printable.
+func (s *Screen) Write(p []byte) (int, error) {
+	text := slices.Concat(s.begun, p)
+	end := len(text)
+	for i := max(end-utf8.UTFMax+1, 0); i < end; i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			end = i
+		}
+	}
+	s.begun = text[end:]
+	if _, err := io.WriteString(s.writer, Printable(string(text[:end]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush writes the bytes of a character that never became whole.
+func (s *Screen) Flush() error {
+	_, err := io.WriteString(s.writer, Printable(string(s.begun)))
+	s.begun = nil
+	return err
+}
+
+// Raw returns the writer of text that may be data of another program: that below a Screen, which changes no byte,
+// unless it is a terminal.
+func Raw(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return w
+	}
+	return below(w)
+}
+
+// IsTerminal reports whether w writes to a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := below(w).(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// below returns the writer below this package's own.
+func below(w io.Writer) io.Writer {
+	switch o := w.(type) {
+	case *Output:
+		return below(o.writer)
+	case *Screen:
+		return below(o.writer)
+	}
+	return w
+}
