@@ -153,7 +153,6 @@ func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights
 	}
 	var err error
 	if fused {
-		c.Renormalize = false // hiding before the softmax gives the same
 		e.out, err = graph.FusedAttention(q, k, v, c)
 	} else {
 		e.out, weights, err = graph.Attention(q, k, v, c)

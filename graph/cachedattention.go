@@ -101,8 +101,6 @@ func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWid
 		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, "+
 			"want %d of %v, %d and %d wide",
 			size.Batch, c.k.Dtype(), size.KeyWidth, size.ValueWidth, a.scores.B(), dt, keyWidth, valueWidth)
-	case a.Renormalize:
-		return a.errorf("renormalize: got it with a cache, want weights as the softmax gives them")
 	case a.ExtraKeys > 0:
 		return a.errorf("extra keys: got %d, want none with a cache", a.ExtraKeys)
 	case a.Dropout.P > 0:

@@ -158,3 +158,12 @@ func TestAttentionSkipsHiddenTiles(t *testing.T) {
 		assert.True(t, finite(x), name)
 	}
 }
+
+func finite[F Float](x []F) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
