@@ -63,8 +63,8 @@ func (o maskedProduct[F]) clearHidden(out, w *tensor.Dense, mask []*tensor.Dense
 	return maskFill[F]{maskFilling: o.maskFilling}.forward(out, append([]*tensor.Dense{w}, mask...))
 }
 
-// apart computes w·x or wᵀ·y: first with 0 for all rows of x or y that are not finite,
-// then it adds these rows where they are seen.
+// apart computes w·x or wᵀ·y: first with 0 for what is not finite in x or y, which it then
+// adds where it is seen.
 func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense) error {
 	clean, rest := w.Clone().(*tensor.Dense), rows.Clone().(*tensor.Dense)
 	if err := o.clearHidden(clean, w, mask); err != nil {
@@ -72,10 +72,10 @@ func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense
 	}
 	width := last(rows.Shape())
 	bad := map[int]bool{}
-	for i, x := 0, floats[F](rest); i*width < len(x); i++ {
-		if row := x[i*width:][:width]; !allFinite(row) {
-			bad[i] = true
-			clear(row)
+	for i, x := range floats[F](rest) {
+		if !isFinite(x) {
+			bad[i/width] = true
+			floats[F](rest)[i] = 0
 		}
 	}
 	if err := o.batchProduct.forward(out, []*tensor.Dense{clean, rest}); err != nil {
@@ -97,7 +97,9 @@ func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense
 		}
 		y := to[sum*width:][:width]
 		for i, v := range from[in*width:][:width] {
-			y[i] += weights[pair] * v
+			if !isFinite(v) {
+				y[i] += weights[pair] * v
+			}
 		}
 	}
 	return nil
@@ -117,12 +119,14 @@ func (o maskedProduct[F]) shown(w *tensor.Dense, mask []*tensor.Dense) ([]bool, 
 
 func allFinite[F kernel.Float](x []F) bool {
 	for _, v := range x {
-		if v-v != 0 {
+		if !isFinite(v) {
 			return false
 		}
 	}
 	return true
 }
+
+func isFinite[F kernel.Float](x F) bool { return x-x == 0 }
 
 // The gradients of y·xᵀ are w·x and wᵀ·y with its own gradient as w; those of w·x and of
 // wᵀ·y are the two other products.

@@ -82,14 +82,19 @@ func (g *seenSum[F]) multiply(in rowsOf[F]) {
 	multiply(trans, g.outs, in.width, g.ins, g.alpha, g.weights.data, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
 }
 
-// apart adds the bad rows of in, which are not finite, to the rows of out that see them, and the others as always.
+// apart takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.
 func (g *seenSum[F]) apart(bad []int, sees func(out, in int) bool) {
 	rest := rowsOf[F]{make([]F, g.ins*g.in.width), g.in.width, g.in.width}
 	for i := range g.ins {
 		copy(rest.at(i), g.in.at(i))
 	}
 	for _, i := range bad {
-		clear(rest.at(i))
+		row := rest.at(i)
+		for d, v := range row {
+			if !isFinite(v) {
+				row[d] = 0
+			}
+		}
 	}
 	g.multiply(rest)
 	for _, i := range bad {
@@ -99,11 +104,15 @@ func (g *seenSum[F]) apart(bad []int, sees func(out, in int) bool) {
 			}
 			out, weight := g.out.at(o), g.weights.data[o*g.weights.row+i*g.weights.col]
 			for d, v := range g.in.at(i) {
-				out[d] += g.alpha * (weight * v)
+				if !isFinite(v) {
+					out[d] += g.alpha * (weight * v)
+				}
 			}
 		}
 	}
 }
+
+func isFinite[F Float](x F) bool { return x-x == 0 }
 
 // notFinite returns which of the first n rows of m hold a NaN or ∞: these times 0 are NaN.
 func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
