@@ -16,8 +16,8 @@ type AttentionConfig struct {
 	Softcap float64 // c > 0 keeps scores within ±c, as c·tanh(score/c); 0 means they stay
 
 	Mask mask.Mask // which keys a query sees; nil means all
-	// Renormalize hides keys by zeroing their weights after the softmax and dividing by
-	// the sum of the rest, instead of −∞ before it.
+	// Renormalize stands for weights that are zeroed after the softmax and divided by the
+	// sum of the rest. That is the softmax over the visible keys: it changes nothing.
 	Renormalize bool
 
 	Bias *G.Node // added to the scores, broadcasts to (…, H, T, S) as in torch; may be nil
@@ -49,28 +49,28 @@ type AttentionConfig struct {
 // 2023): query head h meets key/value head h/(H/K).
 //
 // It is composed of this package's ops, one for each step. FusedAttention computes
-// the same out faster and without holding the weights. Hidden keys and values have to be
-// finite numbers: here a weight of 0 times ∞ is NaN.
+// the same out faster and without holding the weights. What a hidden key holds, NaN and ∞
+// too, reaches neither out nor a gradient.
 func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err error) {
 	a, err := c.resolve("Attention", q, k, v)
 	if err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula
-	q = f.Of(a.splitHeads(q, a.numHeads))              // (…, H, T, D)
-	k = f.Of(a.splitHeads(k, a.numKVHeads))            // (…, K, S, D)
-	v = f.Of(a.splitHeads(v, a.numKVHeads))            // (…, K, S, Dv)
-	k = f.Of(RepeatHeads(k, a.numHeads/a.numKVHeads))  // (…, H, S, D)
-	v = f.Of(RepeatHeads(v, a.numHeads/a.numKVHeads))  // (…, H, S, Dv)
-	scores := f.Of(Scale(f.Of(Scores(q, k)), a.Scale)) // (…, H, T, S)
-	scores = f.Of(a.softcap(scores))                   // (…, H, T, S)
-	scores = f.Of(a.addBias(scores))                   // (…, H, T, S)
-	scores = f.Of(a.addRelativeBias(scores))           // (…, H, T, S)
-	scores = f.Of(a.hide(scores))                      // (…, H, T, S), −∞ where the mask hides a key
-	weights = f.Of(a.softmax(scores))                  // (…, H, T, S)
-	weights = f.Of(a.renormalize(weights))             // (…, H, T, S)
-	weights = f.Of(Dropout(weights, c.Dropout))        // (…, H, T, S)
-	out = f.Of(MatMul(weights, v))                     // (…, H, T, Dv)
-	out = f.Of(a.mergeHeads(out))                      // (…, T, H·Dv)
+	q = f.Of(a.splitHeads(q, a.numHeads))             // (…, H, T, D)
+	k = f.Of(a.splitHeads(k, a.numKVHeads))           // (…, K, S, D)
+	v = f.Of(a.splitHeads(v, a.numKVHeads))           // (…, K, S, Dv)
+	k = f.Of(RepeatHeads(k, a.numHeads/a.numKVHeads)) // (…, H, S, D)
+	v = f.Of(RepeatHeads(v, a.numHeads/a.numKVHeads)) // (…, H, S, Dv)
+	scores := f.Of(a.product(q, k, true))             // (…, H, T, S), q·kᵀ of the pairs that the mask shows
+	scores = f.Of(Scale(scores, a.Scale))             // (…, H, T, S)
+	scores = f.Of(a.softcap(scores))                  // (…, H, T, S)
+	scores = f.Of(a.addBias(scores))                  // (…, H, T, S)
+	scores = f.Of(a.addRelativeBias(scores))          // (…, H, T, S)
+	scores = f.Of(a.hide(scores))                     // (…, H, T, S), −∞ where the mask hides a key
+	weights = f.Of(a.softmax(scores))                 // (…, H, T, S)
+	weights = f.Of(Dropout(weights, c.Dropout))       // (…, H, T, S)
+	out = f.Of(a.product(weights, v, false))          // (…, H, T, Dv), weights·v of these pairs
+	out = f.Of(a.mergeHeads(out))                     // (…, T, H·Dv)
 	return f.Result2(out, weights)
 }

@@ -85,7 +85,7 @@ func drawAttention(rt *rapid.T) drawnAttention {
 	if d.flag("masked") {
 		m := d.mask(a.z, 3)
 		a.mask = &m
-		a.c.Renormalize = a.sinks.name == "" && !a.huge && d.rarely("renormalize")
+		a.c.Renormalize = a.sinks.name == "" && d.rarely("renormalize")
 	}
 	return a
 }

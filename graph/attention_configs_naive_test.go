@@ -33,7 +33,10 @@ func (z sizes) shape(extra int) []int {
 
 // of returns the element of an array that broadcasts to the scores: axes are matched from
 // the last, and one of length 1 has the same for all.
-func (z sizes) of(a array, b, h, t, s int) float64 {
+func (z sizes) of(a array, b, h, t, s int) float64 { return a.v[z.index(a, b, h, t, s)] }
+
+// index returns where that element lies.
+func (z sizes) index(a array, b, h, t, s int) int {
 	at, step, own := 0, 1, 2 // own: axes that are no batch's
 	if z.heads {
 		own = 3
@@ -57,7 +60,7 @@ func (z sizes) of(a array, b, h, t, s int) float64 {
 		}
 		step *= d
 	}
-	return a.v[at]
+	return at
 }
 
 // naive computes attention by its definition, query by query. keep is what the dropout
@@ -103,19 +106,37 @@ func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
 
 // score returns one score, −∞ for a hidden key.
 func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
-	z, x := a.z, 0.0
-	if s < z.S && a.mask != nil && !a.mask.sees(z, b, h, t, s) {
+	if !a.sees(b, h, t, s) {
 		return math.Inf(-1)
 	}
-	for i := range q.shape[2] {
-		x += q.at(b*z.H+h, t, i) * k.at(b*z.H+h, s, i)
+	n := b*a.z.H + h
+	x, _ := a.scoreOf(dotOf(q, n, t, k, n, s), b, h, t, s)
+	return x
+}
+
+// sees reports whether a query sees a key, as all see the extra ones.
+func (a drawnAttention) sees(b, h, t, s int) bool {
+	return s >= a.z.S || a.mask == nil || a.mask.sees(a.z, b, h, t, s)
+}
+
+// dotOf returns the product of row i of matrix n of x with row j of matrix m of y.
+func dotOf(x array, n, i int, y array, m, j int) (sum float64) {
+	for d := range x.shape[2] {
+		sum += x.at(n, i, d) * y.at(m, j, d)
 	}
-	x *= a.scale()
+	return sum
+}
+
+// scoreOf returns the score of a key that is seen, and its derivative by q·k·scale.
+func (a drawnAttention) scoreOf(product float64, b, h, t, s int) (x, slope float64) {
+	z := a.z
+	x, slope = product*a.scale(), 1
 	if c := a.c.Softcap; c > 0 {
-		x = c * math.Tanh(x/c)
+		y := math.Tanh(x / c)
+		x, slope = c*y, 1-y*y
 	}
 	if s >= z.S { // an extra key
-		return x
+		return x, slope
 	}
 	if a.bias.name != "" {
 		x += z.of(a.bias.sum, b, h, t, s)
@@ -123,7 +144,7 @@ func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 	if r := a.relative.sum; a.relative.name != "" {
 		x += r.at(h%r.shape[0], t-s+z.S-1)
 	}
-	return x
+	return x, slope
 }
 
 // names returns the names of the arguments that have a gradient.
@@ -153,7 +174,6 @@ func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights
 	}
 	var err error
 	if fused {
-		c.Renormalize = false // hiding before the softmax gives the same
 		e.out, err = graph.FusedAttention(q, k, v, c)
 	} else {
 		e.out, weights, err = graph.Attention(q, k, v, c)

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -9,27 +10,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
-// Hiding scores before the softmax, or weights after it: the same weights, context
-// vectors and gradients, up to rounding.
-func TestBothCausalMasksAgree(t *testing.T) {
-	for _, shape := range [][]int{{7, 5}, {2, 3, 7, 5}, {1, 1}} {
-		r := rand.New(rand.NewPCG(7, 8))
-		in := floats(normal(r, shape...), normal(r, shape...), normal(r, shape...))
-		dout := normal(r, shape...)
-		var got [2]result
-		for i, renormalize := range []bool{false, true} {
-			e := express(t, attention(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: renormalize}), in,
-				tensor.Float64)
-			e.differentiate(t, in, dout, tensor.Float64)
-			got[i] = e.onOurs(t)
-		}
-		near(t, "out", got[0].out, got[1].out, 1e-12)
-		for i := range in {
-			near(t, "gradient", got[0].grads[i], got[1].grads[i], 1e-12)
-		}
+// Renormalize is the same function: the same nodes of the graph.
+func TestRenormalizeIsTheSoftmaxOverVisibleKeys(t *testing.T) {
+	for name, attend := range map[string]func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){
+		"Attention": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+			return context(graph.Attention(q, k, v, c))
+		},
+		"FusedAttention": graph.FusedAttention,
+	} {
+		x := bench{G.NewGraph()}.f(2, 3, 7, 5)
+		plain, err := attend(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}})
+		require.NoError(t, err)
+		renormalized, err := attend(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true})
+		require.NoError(t, err)
+		require.Same(t, plain, renormalized, name)
 	}
 }
 
@@ -50,36 +46,44 @@ func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
 	near(t, "weights", masked, renormalized, 1e-14)
 }
 
-// No query may learn anything from a later key or value: to the bit where scores
-// are hidden, to rounding where weights are (their sum first held the later keys').
+// No query may learn anything from a later key or value, not even a bit.
 func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
-	for _, c := range []struct {
-		renormalize bool
-		tol         float64
-	}{{renormalize: false, tol: 0}, {renormalize: true, tol: 1e-14}} {
-		r := rand.New(rand.NewPCG(11, 12))
-		q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)
-		before, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: c.renormalize}, q, k, v)
-		for i := range 5 {
-			k.v[k.i(4, i)]++ // key 4, and value 4
-			v.v[v.i(4, i%3)]++
-		}
-		after, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: c.renormalize}, q, k, v)
-		near(t, "queries before key 4", of(before.v[:4*3]), of(after.v[:4*3]), c.tol)
-		for query := 4; query < 7; query++ {
-			require.NotEqual(t, before.at(query, 0), after.at(query, 0), "query %d sees key 4", query)
-		}
+	r := rand.New(rand.NewPCG(11, 12))
+	q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)
+	before, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}}, q, k, v)
+	for i := range 5 {
+		k.v[k.i(4, i)]++ // key 4, and value 4
+		v.v[v.i(4, i%3)]++
+	}
+	after, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}}, q, k, v)
+	near(t, "queries before key 4", of(before.v[:4*3]), of(after.v[:4*3]), 0)
+	for query := 4; query < 7; query++ {
+		require.NotEqual(t, before.at(query, 0), after.at(query, 0), "query %d sees key 4", query)
 	}
 }
 
-// Where the masks differ: a hidden score so large that the softmax leaves nothing
-// to the visible keys. Renormalising what is left, nothing, gives zeros, never NaN.
-func TestAHiddenKeyThatTakesAllWeight(t *testing.T) {
-	q, k, v := of([]float64{1, 1}, 2, 1), of([]float64{0, 1e4}, 2, 1), of([]float64{3, 5}, 2, 1)
-	out, _ := attend(t, graph.AttentionConfig{Mask: mask.Causal{}}, q, k, v)
-	require.Equal(t, []float64{3, 5}, out.v)
-	out, _ = attend(t, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}, q, k, v)
-	require.Equal(t, []float64{0, 5}, out.v)
+// A hidden score of any size takes no weight from the visible keys, in both types.
+func TestAHiddenKeyThatWouldTakeAllWeight(t *testing.T) {
+	for _, renormalize := range []bool{false, true} {
+		for _, score := range []float64{80, 95, 110, 1e4} {
+			for _, p := range tolerances {
+				c := graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: renormalize}
+				in := floats(of([]float64{1, 1}, 2, 1), of([]float64{0, score}, 2, 1), of([]float64{3, 5}, 2, 1))
+				for name, op := range map[string]func(in G.Nodes) (*G.Node, error){
+					"composed": attention(c), "fused": fusedBy(c),
+				} {
+					e := express(t, op, in, p.dt)
+					e.differentiate(t, in, of([]float64{1, 0}, 2, 1), p.dt) // the row of query 0, which sees key 0
+					got := e.onOurs(t)
+					what := fmt.Sprintf("%s, %+v, score %v, %v", name, c, score, p.dt)
+					require.Equal(t, []float64{3, 5}, got.out.v, what)
+					require.Equal(t, []float64{0, 0}, got.grads[0].v, what)
+					require.Equal(t, []float64{0, 0}, got.grads[1].v, what)
+					require.Equal(t, []float64{1, 0}, got.grads[2].v, what)
+				}
+			}
+		}
+	}
 }
 
 // hidden adds −∞ to the scores of all keys of query 1 before the softmax.

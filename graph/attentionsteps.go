@@ -52,12 +52,13 @@ func (a *attentionArgs) addRelativeBias(scores *G.Node) (*G.Node, error) {
 	return addScoreBias(biased{a.scores.Heads, a.ExtraKeys}, scores, bias)
 }
 
-// hide hides keys before the softmax, unless the weights are renormalized after it.
+// hide puts −∞ where the mask hides a key.
 func (a *attentionArgs) hide(scores *G.Node) (*G.Node, error) {
-	if a.Renormalize {
+	if a.mask.mask == (mask.All{}) {
 		return scores, nil
 	}
-	return a.fill("MaskFill", scores, math.Inf(-1))
+	f := maskFilling{Name: "MaskFill", Heads: a.scores.Heads, Extra: a.ExtraKeys, Hidden: math.Inf(-1)}
+	return a.mask.fill(f, scores)
 }
 
 func (a *attentionArgs) softmax(scores *G.Node) (*G.Node, error) {
@@ -66,24 +67,4 @@ func (a *attentionArgs) softmax(scores *G.Node) (*G.Node, error) {
 	}
 	heads := a.scores.Heads
 	return applyTyped(softmaxWithSinks[float32]{Heads: heads}, softmaxWithSinks[float64]{Heads: heads}, scores, a.Sinks)
-}
-
-// renormalize hides keys after the softmax and divides by what is left.
-func (a *attentionArgs) renormalize(weights *G.Node) (*G.Node, error) {
-	if !a.Renormalize {
-		return weights, nil
-	}
-	shown, err := a.fill("MaskZero", weights, 0)
-	if err != nil {
-		return nil, err
-	}
-	return DivideBySum(shown)
-}
-
-// fill puts hidden where the mask hides a key.
-func (a *attentionArgs) fill(name string, x *G.Node, hidden float64) (*G.Node, error) {
-	if a.mask.mask == (mask.All{}) {
-		return x, nil
-	}
-	return a.mask.fill(maskFilling{Name: name, Heads: a.scores.Heads, Extra: a.ExtraKeys, Hidden: hidden}, x)
 }

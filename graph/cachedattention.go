@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"attention/graph/mask"
 	"attention/internal/dense"
@@ -25,8 +26,9 @@ import (
 // RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
 // also to all greater ones; N is at least T−1 + Capacity.
 //
-// Under a mask by which no query sees a later key, the outputs are those of the whole
-// sequence at once. There is no gradient and no dropout.
+// The outputs are those of the whole sequence at once. So a mask is needed that shows no
+// query a key after the chunk, which is not there yet: one like mask.Causal, or a
+// mask.Prefix within the first chunk. There is no gradient and no dropout.
 func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) (*G.Node, error) {
 	const name = "CachedAttention"
 	a, err := c.resolveCached(name, q, k, v, cache)
@@ -86,11 +88,16 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 	if err := a.resolveInputs(); err != nil {
 		return nil, err
 	}
-	if size.Rolling {
-		window := mask.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}
-		a.mask.mask = mask.And(a.mask.mask, mask.Or(window, mask.Prefix{N: size.KeepFirst}))
+	if a.mask.mask == (mask.All{}) {
+		return nil, a.errorf("mask: got none with a cache, want one that hides later keys, as mask.Causal")
 	}
 	return a, nil
+}
+
+// rolled hides also what a rolling cache no longer holds.
+func (c *KVCache) rolled(m mask.Mask) mask.Mask {
+	window := mask.SlidingWindow{Left: c.config.Capacity - c.config.KeepFirst - 1}
+	return mask.And(m, mask.Or(window, mask.Prefix{N: c.config.KeepFirst}))
 }
 
 // checkFit refuses an attention that the cache is not for.
@@ -101,8 +108,6 @@ func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWid
 		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, "+
 			"want %d of %v, %d and %d wide",
 			size.Batch, c.k.Dtype(), size.KeyWidth, size.ValueWidth, a.scores.B(), dt, keyWidth, valueWidth)
-	case a.Renormalize:
-		return a.errorf("renormalize: got it with a cache, want weights as the softmax gives them")
 	case a.ExtraKeys > 0:
 		return a.errorf("extra keys: got %d, want none with a cache", a.ExtraKeys)
 	case a.Dropout.P > 0:
@@ -148,10 +153,42 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	if err != nil {
 		return err
 	}
+	if err := checkNoLater(seen, axes, c.config.Capacity); err != nil {
+		return err
+	}
+	if c.config.Rolling {
+		o.Mask = c.rolled(o.Mask)
+		if seen, err = o.seen("CachedAttention", in, axes); err != nil {
+			return err
+		}
+	}
 	x := numbers[F](o.fused, in)
 	o.attendToCache(&a, &x, seen, start)
 	lse := make([]F, a.B*a.H*a.T)
 	kernel.AttentionForward(&a, floats[F](out), lse, x)
+	return nil
+}
+
+// checkNoLater refuses a mask that shows a query a key after the chunk.
+func checkNoLater(keys mask.KeySet, axes mask.Scores, capacity int) error {
+	end := axes.Start + axes.T
+	for row := range axes.B() * axes.T {
+		b, t := row/axes.T, row%axes.T
+		lo, hi, all := keys.Span(b, t)
+		if hi <= end || lo >= hi {
+			continue
+		}
+		sees := all || hi > capacity
+		for h := 0; h < axes.H && !sees; h++ {
+			later := make([]bool, hi-end)
+			keys.Fill(b, h, t, end, later)
+			sees = slices.Contains(later, true)
+		}
+		if sees {
+			return fmt.Errorf("graph: CachedAttention: mask: got one by which query %d sees keys after %d, the last "+
+				"one there is, want one that hides later keys, as mask.Causal", axes.Start+t, end-1)
+		}
+	}
 	return nil
 }
 

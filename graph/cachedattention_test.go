@@ -226,8 +226,64 @@ func TestCachedAttentionHasNoGradient(t *testing.T) {
 	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 2})
 	require.NoError(t, err)
 	out, err := graph.CachedAttention(in[0], in[1], in[2], G.NewScalar(g, tensor.Int, G.WithName("start")), cache,
-		graph.AttentionConfig{Heads: 2, KVHeads: 1})
+		graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: mask.Causal{}})
 	require.NoError(t, err)
 	_, err = G.Backpropagate(G.Nodes{out}, G.Nodes{node(g, "dout", zeros(1, 1, 6), tensor.Float64)}, in)
 	require.ErrorContains(t, err, "CachedAttention: has no gradient")
+}
+
+// A mask by which a query sees a key of a later chunk is refused: the outputs would not be
+// those of the whole sequence.
+func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
+	keep := func(n int) func(g *G.ExprGraph) mask.Mask { // the first n keys
+		k := zeros(1, 4)
+		for i := range n {
+			k.v[i] = 1
+		}
+		return func(g *G.ExprGraph) mask.Mask { return mask.Keep{Keep: node(g, "keep", k, tensor.Float64)} }
+	}
+	of := func(m mask.Mask) func(*G.ExprGraph) mask.Mask { return func(*G.ExprGraph) mask.Mask { return m } }
+	const none = "graph: CachedAttention: mask: got none with a cache, want one that hides later keys, as mask.Causal"
+	const later = "graph: CachedAttention: mask: got one by which query 0 sees keys after 1, the last one there is, " +
+		"want one that hides later keys, as mask.Causal"
+	for name, c := range map[string]struct {
+		mask          func(g *G.ExprGraph) mask.Mask
+		rolling       bool
+		build, refuse string
+	}{
+		"none":                     {mask: of(nil), build: none},
+		"all":                      {mask: of(mask.All{}), build: none},
+		"none, rolling":            {mask: of(nil), rolling: true, build: none},
+		"causal":                   {mask: of(mask.Causal{})},
+		"causal window":            {mask: of(mask.SlidingWindow{Left: 1})},
+		"window to the right":      {mask: of(mask.SlidingWindow{Left: 1, Right: 2}), refuse: later},
+		"prefix of the chunk":      {mask: of(mask.Or(mask.Causal{}, mask.Prefix{N: 2}))},
+		"prefix beyond the chunk":  {mask: of(mask.Or(mask.Causal{}, mask.Prefix{N: 3})), refuse: later},
+		"prefix, rolling":          {mask: of(mask.Prefix{N: 3}), rolling: true, refuse: later},
+		"not a prefix":             {mask: of(mask.Not(mask.Prefix{N: 1})), refuse: later},
+		"keep of the chunk":        {mask: keep(2)},
+		"keep of later keys":       {mask: keep(3), refuse: later},
+		"causal, keep later keys":  {mask: func(g *G.ExprGraph) mask.Mask { return mask.And(mask.Causal{}, keep(4)(g)) }},
+		"causal or keep of a part": {mask: func(g *G.ExprGraph) mask.Mask { return mask.Or(mask.Causal{}, keep(2)(g)) }},
+	} {
+		g := G.NewGraph()
+		x := node(g, "x", zeros(1, 2, 3), tensor.Float64)
+		start := node(g, "start", array{nil, []float64{0}}, tensor.Int64)
+		cache, err := graph.NewKVCache(tensor.Float64,
+			graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 4, Rolling: c.rolling})
+		require.NoError(t, err)
+		out, err := graph.CachedAttention(x, x, x, start, cache, graph.AttentionConfig{Mask: c.mask(g)})
+		if c.build != "" {
+			require.EqualError(t, err, c.build, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		m, err := machine.New(out)
+		require.NoError(t, err)
+		if err := m.RunAll(); c.refuse != "" {
+			require.EqualError(t, err, "machine: "+c.refuse, name)
+		} else {
+			require.NoError(t, err, name)
+		}
+	}
 }

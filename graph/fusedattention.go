@@ -12,8 +12,6 @@ import (
 // Dao et al. 2022). Its memory grows with T alone, and tiles that the mask hides cost
 // nothing. Its backward computes the weights again from each row's log Σexp(score), which
 // the forward keeps. A bias from Detach gets no gradient.
-//
-// It refuses c.Renormalize, which needs the weights of hidden keys.
 func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 	a, err := c.resolve("FusedAttention", q, k, v)
 	if err != nil {
@@ -26,9 +24,6 @@ func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 // the rows' log-sum-exps too: the first op computes both into one vector, the second
 // takes the output out of it and is the one that is differentiated.
 func (a *attentionArgs) fuse(p packing, qkv ...*G.Node) (*G.Node, error) {
-	if a.Renormalize {
-		return nil, a.errorf("renormalize: got it, want weights as the softmax gives them, or Attention")
-	}
 	f, in := newFused(a, p, qkv...)
 	both, err := applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
 	if err != nil {

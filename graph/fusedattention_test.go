@@ -16,9 +16,7 @@ import (
 )
 
 // fusedBy and composedBy are both forms of attention over q, k, v and a dropout key.
-// What renormalizing gives, the fused form gives by hiding keys before the softmax.
 func fusedBy(c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
-	c.Renormalize = false
 	return func(in G.Nodes) (*G.Node, error) {
 		if len(in) > 3 {
 			c.Dropout.Key = in[3]
@@ -178,17 +176,6 @@ func TestFusedAttentionsKeyIsAnInput(t *testing.T) {
 	first := run(1)
 	require.NotEqual(t, first, run(2))
 	require.Equal(t, first, run(1))
-}
-
-// The fused forms refuse what they do not compute.
-func TestFusedAttentionRefusesToRenormalize(t *testing.T) {
-	b := bench{G.NewGraph()}
-	c := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}
-	const want = "renormalize: got it, want weights as the softmax gives them, or Attention"
-	_, err := graph.FusedAttention(b.f(2, 5, 6), b.f(2, 5, 6), b.f(2, 5, 6), c)
-	require.EqualError(t, err, "graph: FusedAttention: "+want)
-	_, err = graph.FusedAttentionPacked(b.f(2, 5, 18), [3]int{6, 6, 6}, c)
-	require.EqualError(t, err, "graph: FusedAttention: "+want)
 }
 
 func fusedAttentionCases() []opCase {

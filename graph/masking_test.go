@@ -123,11 +123,7 @@ func TestWrongMaskValuesAreErrorsOfTheRun(t *testing.T) {
 			want: "keep: got 7 at element 0, want 0 or 1"},
 	} {
 		for name, attend := range map[string]func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){
-			"MaskFill": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
-				return context(graph.Attention(q, k, v, c))
-			},
-			"MaskZero": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
-				c.Renormalize = true
+			"Attention": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
 				return context(graph.Attention(q, k, v, c))
 			},
 			"FusedAttention": graph.FusedAttention,

@@ -132,8 +132,8 @@ func (s *step) context() *G.Node {
 	return s.attend(q, k, v)        // (…, T, H·Dv)
 }
 
-// attend is the attention itself: with a cache; composed of one op for each step, which
-// Renormalize needs; or in one op, which never holds the weights.
+// attend is the attention itself: with a cache; composed of one op for each step; or in
+// one op, which never holds the weights.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	c, in := s.config, s.in
 	a := graph.AttentionConfig{
@@ -144,7 +144,7 @@ func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	switch {
 	case in.Cache != nil:
 		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.Cache, a))
-	case s.composed || c.Renormalize:
+	case s.composed:
 		out, s.weights = s.Of2(graph.Attention(q, k, v, a))
 		return out
 	case s.packed != nil:

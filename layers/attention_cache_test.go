@@ -178,8 +178,8 @@ func randomDense(r *rand.Rand, dt tensor.Dtype, shape ...int) *tensor.Dense {
 // What has no meaning with a cache is refused.
 func TestCacheRefusals(t *testing.T) {
 	plain := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
-	extra, alibi, renormalized := plain, plain, plain
-	extra.AddZeroAttn, alibi.ALiBi, renormalized.Renormalize = true, true, true
+	extra, alibi, open := plain, plain, plain
+	extra.AddZeroAttn, alibi.ALiBi, open.Mask = true, true, nil
 	first := graph.KVCacheConfig{Capacity: 9, Rolling: true, KeepFirst: 2}
 	for _, c := range []struct {
 		config layers.AttentionConfig
@@ -193,7 +193,7 @@ func TestCacheRefusals(t *testing.T) {
 			want: "key: got another sequence than the query"},
 		{config: plain, size: first, change: func(in *layers.AttentionInput, _ *G.Node) { in.Cache = nil },
 			want: "start: got one without a cache"},
-		{config: renormalized, size: first, want: "cache: got one with Renormalize"},
+		{config: open, size: first, want: "mask: got none with a cache, want one that hides later keys, as mask.Causal"},
 		{config: extra, size: first, want: "cache: got one with AddBiasKV or AddZeroAttn"},
 		{config: alibi, size: first, want: "cache: got one that keeps first tokens with ALiBi"},
 		{config: plain, size: graph.KVCacheConfig{Batch: 3, Capacity: 9}, want: "cache: got one for 3 sequences"},

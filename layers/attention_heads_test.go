@@ -106,41 +106,31 @@ func TestAWrapperOfOneHead(t *testing.T) {
 	require.Equal(t, wantWeights, weights)
 }
 
-// Zeroing weights and renormalising hides the same keys as −∞ before the softmax,
-// by other ops.
-func TestBothMasksOfALayerAgree(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
+// Renormalize changes no bit of a layer, its weights included.
+func TestRenormalizeChangesNothing(t *testing.T) {
 	x := numbers(tensor.Float64, 2, 7, 3)
 	for name, c := range map[string]layers.AttentionConfig{
 		"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
 	} {
-		hidden, err := newSelf(p.Scope(name), c)
-		require.NoError(t, err)
-		q := layers.NewParams(tensor.Float64, 2)
-		c.Renormalize = true
-		zeroed, err := newSelf(q.Scope(name), c)
-		require.NoError(t, err)
-		for full, w := range p.All() {
-			if _, ok := q.Get(full); ok {
-				require.NoError(t, q.Set(full, w))
-			}
+		var outs, weights [2][]float64
+		for i, renormalize := range []bool{false, true} {
+			c.Renormalize = renormalize
+			p := layers.NewParams(tensor.Float64, 1)
+			layer, err := newSelf(p.Scope(name), c)
+			require.NoError(t, err)
+			outs[i], weights[i] = apply(t, p, layer, x)
+			require.True(t, uses(t, p, layer, "FusedAttention"), name)
 		}
-		want, wantWeights := apply(t, p, hidden, x)
-		got, weights := apply(t, q, zeroed, x)
-		require.InDeltaSlice(t, want, got, 1e-14)
-		require.InDeltaSlice(t, wantWeights, weights, 1e-14)
-		require.True(t, uses(t, p, hidden, "MaskFill"), name)
-		require.False(t, uses(t, p, hidden, "DivideBySum"), name)
-		require.True(t, uses(t, q, zeroed, "DivideBySum"), name)
-		require.False(t, uses(t, q, zeroed, "MaskFill"), name)
+		require.Equal(t, outs[0], outs[1])
+		require.Equal(t, weights[0], weights[1])
 	}
 }
 
-// uses tells whether a layer's graph has an op whose name begins so.
+// uses reports whether the graph of a layer's Forward has an op whose name begins so.
 func uses(t *testing.T, p *layers.Params, l chapter.Layer, op string) bool {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
-	_, _, err := observed(b, l, input(t, b, "x", numbers(tensor.Float64, 2, 3)))
+	_, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 3)))
 	require.NoError(t, err)
 	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
 		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)

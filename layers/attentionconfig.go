@@ -40,8 +40,8 @@ type AttentionConfig struct {
 	ContextLength int `json:"context_length,omitempty"` // the longest sequence of queries, keys and values; 0 means any
 
 	Mask mask.Mask `json:"mask,omitempty"` // which keys a query sees in every call, without a node; nil means all
-	// Renormalize hides keys by zeroing their weights and dividing by the sum of the rest,
-	// instead of by −∞ before the softmax. Not with Sinks.
+	// Renormalize stands for weights of hidden keys that are zeroed and a division by the sum
+	// of the rest. That is the softmax over the visible keys: it changes nothing. Not with Sinks.
 	Renormalize bool `json:"renormalize,omitempty"`
 	// Align is where the queries stand among the keys, for RoPE, ALiBi and RelativeBias, if
 	// there are not as many; zero, mask.Square, refuses that.

@@ -110,8 +110,6 @@ func (l *Attention) checkCache(in AttentionInput) error {
 		return errorf(l.name, "key: got another sequence than the query with a cache, want the same")
 	case c.Layout == PerHead:
 		return errorf(l.name, "cache: got one with the layout %q, want none", PerHead)
-	case c.Renormalize:
-		return errorf(l.name, "cache: got one with Renormalize, want none")
 	case c.AddBiasKV || c.AddZeroAttn:
 		return errorf(l.name, "cache: got one with AddBiasKV or AddZeroAttn, want none")
 	case c.ALiBi && in.Cache.Config().KeepFirst > 0:

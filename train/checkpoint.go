@@ -12,6 +12,7 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/internal/kernel"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -32,6 +33,7 @@ const (
 	evaluatedKey = "evaluated" // Loop.Evaluated
 	configKey    = "config"    // Config as JSON
 	sourceKey    = "source"    // Resumable.State in base64; missing without a source
+	kernelsKey   = "kernels"   // kernel.InstructionSet; missing in files of older programs
 	aboutPrefix  = "about."    // before the keys of Config.About
 )
 
@@ -64,6 +66,7 @@ func (l *Loop) save(path string, source Resumable) error {
 		stepKey:      strconv.Itoa(l.Steps()),
 		evaluatedKey: strconv.Itoa(l.evaluated),
 		configKey:    string(settings),
+		kernelsKey:   kernel.InstructionSet(),
 	}
 	if source != nil {
 		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
@@ -99,7 +102,8 @@ func (l *Loop) checkFinite() error {
 //
 // Steps, schedule, clipping, seed and the batches of a step are the loop's own: if
 // they are equal too, the coming steps give the same bits as if the run had never
-// stopped. With a nil source the file may hold a source's state or none.
+// stopped, on a processor with the same kernels: see OtherKernels. With a nil source the
+// file may hold a source's state or none.
 func (l *Loop) Restore(path string, source Resumable) error {
 	f, err := folder.ReadSealed(path)
 	if err != nil {
@@ -140,8 +144,19 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 		return errors.Join(err, undo())
 	}
 	fromFile(f, paramPrefix, l.params.All())
-	l.step.taken, l.evaluated = c.step, c.evaluated
+	l.step.taken, l.evaluated, l.savedWith = c.step, c.evaluated, c.kernels
 	return nil
+}
+
+// OtherKernels returns the kernels that wrote the checkpoint that the loop was restored
+// from, "avx512", "avx2" or "go", if this processor runs others. These sum in another order:
+// the coming steps give other bits than those of a run that never stopped. It returns ""
+// if they are the same, or not known, as for files of older programs.
+func (l *Loop) OtherKernels() string {
+	if l.savedWith == kernel.InstructionSet() {
+		return ""
+	}
+	return l.savedWith
 }
 
 // ReadCheckpoint copies the parameters of a checkpoint, such as that of a run that is not
@@ -177,6 +192,7 @@ type checkpointMetadata struct {
 	step, evaluated int
 	config          Config
 	source          []byte // nil if there is none
+	kernels         string // "" if it is not known
 }
 
 func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, err error) {
@@ -195,6 +211,7 @@ func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, e
 	if err := config.Foreign.Decode([]byte(metadata[configKey]), &c.config); err != nil {
 		return c, fmt.Errorf("config: %w", err)
 	}
+	c.kernels = metadata[kernelsKey]
 	c.config.About = map[string]string{}
 	for key, value := range metadata {
 		if key, ok := strings.CutPrefix(key, aboutPrefix); ok {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/internal/folder"
+	"attention/internal/kernel"
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
@@ -151,7 +153,8 @@ func TestCheckpointFile(t *testing.T) {
 	require.Equal(t, `{"width": 6}`, f.Metadata["about.model"])
 	require.Equal(t, "AAAAAAAAAA8=", f.Metadata["source"], "position 15 in the text")
 	require.Len(t, f.Metadata["sha256"], 64)
-	require.Len(t, f.Metadata, 8)
+	require.Equal(t, kernel.InstructionSet(), f.Metadata["kernels"])
+	require.Len(t, f.Metadata, 9)
 	var saved train.Config
 	require.NoError(t, json.Unmarshal([]byte(f.Metadata["config"]), &saved))
 	saved.About = c.About
@@ -171,6 +174,31 @@ func TestCheckpointFile(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
+}
+
+// A loop knows whether other kernels wrote its checkpoint; files of older programs do not say.
+func TestOtherKernels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
+	l := newModel(t, tensor.Float32, 7, 0.3).loop(t, checkpointRuns()["all.adamw"])
+	require.Empty(t, l.OtherKernels())
+	require.NoError(t, l.Save(path, nil))
+	for _, c := range []struct {
+		kernels, want string
+	}{
+		{kernels: kernel.InstructionSet(), want: ""},
+		{kernels: "neon", want: "neon"},
+		{kernels: "", want: ""},
+	} {
+		f, err := folder.ReadSealed(path)
+		require.NoError(t, err)
+		f.Metadata["kernels"] = c.kernels
+		if c.kernels == "" {
+			delete(f.Metadata, "kernels")
+		}
+		require.NoError(t, folder.WriteSealed(path, f))
+		require.NoError(t, l.Restore(path, nil))
+		require.Equal(t, c.want, l.OtherKernels())
+	}
 }
 
 func TestReadCheckpoint(t *testing.T) {

@@ -55,6 +55,7 @@ type Loop struct {
 	step      *Step
 	eval      *program     // nil until an evaluation is asked for
 	evaluated int          // steps before the last evaluation of Run
+	savedWith string       // kernels that wrote the checkpoint of Restore, "" if not known
 	saves     *Checkpoints // nil if Run does not save
 }
 

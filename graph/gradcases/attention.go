@@ -29,7 +29,7 @@ func attentions() []Case {
 	}
 	settings := slices.Concat(plainSettings(), maskSettings(), biasSettings(), []setting{everythingAtOnce()})
 	return slices.Concat(
-		attentionsOf("Attention", composed, append(renormalizedSettings(), settings...)), attentionWeights(),
+		attentionsOf("Attention", composed, settings), attentionWeights(),
 		attentionsOf("FusedAttention", graph.FusedAttention, settings), packedAttentions(), maskFills(), appendRows())
 }
 
@@ -101,20 +101,6 @@ func dropout(c *graph.AttentionConfig, more G.Nodes) {
 	c.Dropout = graph.DropoutConfig{P: 0.3, Key: more[0], Site: 1}
 }
 
-// renormalizedSettings returns the settings that only the composed form computes.
-func renormalizedSettings() []setting {
-	renormalized := graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true}
-	return []setting{
-		{about: "causal renormalized, 3-D", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7}},
-		{about: "causal renormalized, 4-D", config: renormalized, q: s{2, 3, 5, 2}, k: s{2, 3, 5, 2}, v: s{2, 3, 5, 7}},
-		{about: "causal renormalized, dropout", config: renormalized, q: s{2, 5, 3}, k: s{2, 5, 3}, v: s{2, 5, 7},
-			more: []Input{Key()}, set: dropout},
-		threeHeads("lengths, renormalized", func(c *graph.AttentionConfig, more G.Nodes) {
-			c.Mask, c.Renormalize = mask.KeyLengths{Lengths: more[0]}, true
-		}, IDs("lengths", []int{4, 0}, 2)),
-	}
-}
-
 // plainSettings returns the settings whose config holds no node but a dropout key.
 func plainSettings() []setting {
 	var plain graph.AttentionConfig
@@ -163,8 +149,8 @@ func attentionWeights() []Case {
 		{Op: "Attention", About: "its weights", Inputs: inputs, Apply: weights(graph.AttentionConfig{})},
 		{Op: "Attention", About: "its weights, causal, three heads", Inputs: inputs,
 			Apply: weights(graph.AttentionConfig{Mask: mask.Causal{}, Heads: 3})},
-		{Op: "Attention", About: "its weights, causal renormalized", Inputs: inputs,
-			Apply: weights(graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true})},
+		{Op: "Attention", About: "its weights, causal", Inputs: inputs,
+			Apply: weights(graph.AttentionConfig{Mask: mask.Causal{}})},
 	}
 }
 

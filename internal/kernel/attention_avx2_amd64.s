@@ -242,7 +242,6 @@ TEXT ·sgradientRowsAVX2(SB), $0-56
 	LEAQ    sconstants<>+0(SB), R8
 	VMOVUPS (R8), Y6
 	VMOVUPS 32(R8), Y7
-	VXORPS  Y8, Y8, Y8
 
 row_7:
 	VBROADCASTSS (SI), Y0
@@ -275,9 +274,7 @@ column_8:
 	VMOVUPS      Y2, (CX)(R9*1)
 	VMOVUPS      (DX)(R9*1), Y3
 	VSUBPS       Y1, Y3, Y3
-	VCMPPS       $0x04, Y8, Y2, Y4
 	VMULPS       Y3, Y2, Y3
-	VANDPS       Y4, Y3, Y3
 	VMOVUPS      Y3, (DX)(R9*1)
 	ADDQ         $0x00000020, R9
 	SUBQ         $0x00000008, R10
@@ -582,7 +579,6 @@ TEXT ·dgradientRowsAVX2(SB), $0-56
 	LEAQ    dconstants<>+0(SB), R8
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
-	VXORPS  Y8, Y8, Y8
 
 row_19:
 	VBROADCASTSD (SI), Y0
@@ -621,9 +617,7 @@ column_20:
 	VMOVUPD      Y2, (CX)(R9*1)
 	VMOVUPD      (DX)(R9*1), Y3
 	VSUBPD       Y1, Y3, Y3
-	VCMPPD       $0x04, Y8, Y2, Y4
 	VMULPD       Y3, Y2, Y3
-	VANDPS       Y4, Y3, Y3
 	VMOVUPD      Y3, (DX)(R9*1)
 	ADDQ         $0x00000020, R9
 	SUBQ         $0x00000004, R10

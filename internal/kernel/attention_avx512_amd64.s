@@ -348,7 +348,6 @@ TEXT ·sgradientRowsAVX512(SB), $0-56
 	VMOVUPS 512(R8), Z22
 	VMOVUPS 576(R8), Z23
 	VMOVUPS 640(R8), Z24
-	VPXORD  Z8, Z8, Z8
 
 row_7:
 	VBROADCASTSS (SI), Z0
@@ -375,8 +374,7 @@ column_8:
 	VMOVUPS      Z2, (CX)(R8*1)
 	VMOVUPS      (DX)(R8*1), Z3
 	VSUBPS       Z1, Z3, Z3
-	VCMPPS       $0x04, Z8, Z2, K1
-	VMULPS.Z     Z3, Z2, K1, Z3
+	VMULPS       Z3, Z2, Z3
 	VMOVUPS      Z3, (DX)(R8*1)
 	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000010, R9
@@ -848,7 +846,6 @@ TEXT ·dgradientRowsAVX512(SB), $0-56
 	VMOVUPD 832(R8), Z27
 	VMOVUPD 896(R8), Z28
 	VMOVUPD 960(R8), Z29
-	VPXORD  Z8, Z8, Z8
 
 row_21:
 	VBROADCASTSD (SI), Z0
@@ -880,8 +877,7 @@ column_22:
 	VMOVUPD      Z2, (CX)(R8*1)
 	VMOVUPD      (DX)(R8*1), Z3
 	VSUBPD       Z1, Z3, Z3
-	VCMPPD       $0x04, Z8, Z2, K1
-	VMULPD.Z     Z3, Z2, K1, Z3
+	VMULPD       Z3, Z2, Z3
 	VMOVUPD      Z3, (DX)(R8*1)
 	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000008, R9

@@ -14,7 +14,7 @@ import "math"
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
 //
-// A NaN reaches the gradients of the rows concerned, and may reach rows that share a tile with them.
+// A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.
 //
 // A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
 // the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not depend on GOMAXPROCS.

@@ -7,9 +7,9 @@ import "math"
 // tile, keeping the running maximum and sum of every row. It writes out and lse (B,H,T), the natural
 // logarithm of each row's Σ exp(score): −∞ for a query that sees nothing, whose output is 0.
 //
-// Keys and values outside what Visible shows to a block, and tiles that Shown hides from all of it, are not
-// read. A NaN or ∞ in a value reaches only the rows to which Visible shows it. The bits of the result do not
-// depend on GOMAXPROCS.
+// Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
+// reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
+// GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 	checkAttention(a, out, lse, &in)
 	pool := poolOf[F](&attentionRuns)
@@ -43,26 +43,13 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 		head, i := task/n, n-1-task%n
 		b, h, t0 := head/r.H, head%r.H, i*r.height()
 		rows := min(r.height(), r.T-t0)
-		if poisoned := r.forwardRows(&w, r.spans[b*n+i], b, h, t0, rows); poisoned {
-			r.repairRows(&w, b, h, t0, rows)
-		}
+		r.forwardRows(&w, r.spans[b*n+i], b, h, t0, rows)
 	}
 	pool.Put(w.attentionTiles)
 }
 
-// repairRows computes rows that are not finite anew, each alone, so that hidden values cannot touch it: in a tile
-// they are multiplied by weights of 0.
-func (r *attentionRun[F]) repairRows(w *forwardTiles[F], b, h, t0, rows int) {
-	for t := t0; t < t0+rows; t++ {
-		if !finite(r.out[r.OutputAt.at(b, h, t):][:r.DV]) {
-			r.forwardRows(w, r.spanOf(b, t, t+1), b, h, t, 1)
-		}
-	}
-}
-
-// forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only. It reports
-// whether a row became NaN or ∞ that might be finite if it were computed alone.
-func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) (poisoned bool) {
+// forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
+func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) {
 	// A sink is like a key with this score and the value 0.
 	sink, one := lowest[F](), F(0)
 	if r.in.Sinks != nil && r.in.Sinks[h] != sink {
@@ -76,32 +63,27 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	if s.lo < s.hi && r.D > 0 {
 		transposePanel(chosenPath, r.D, rows, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, w.q, queryBlock)
 	}
-	ragged := false
 	for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
-		all := r.forwardTile(w, &s, b, h, t0, rows, s0, min(keyBlock, s.hi-s0))
-		ragged = ragged || !all
+		r.forwardTile(w, &s, b, h, t0, rows, s0, min(keyBlock, s.hi-s0))
 	}
 	for t := range rows {
 		out := r.out[r.OutputAt.at(b, h, t0+t):][:r.DV]
 		lse := &r.lse[(b*r.H+h)*r.T+t0+t]
 		if w.sum[t] == 0 { // false for a NaN, which the maximum may have lost
-			clear(out)
+			copy(out, w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
 			*lse = lowest[F]()
 			continue
 		}
 		*lse = w.max[t] + log(w.sum[t])
-		if total := scaleInto(out, w.out[t*r.DV:], 1/w.sum[t]); ragged && total-total != 0 {
-			poisoned = true
-		}
+		scaleInto(out, w.out[t*r.DV:], 1/w.sum[t])
 	}
-	return poisoned
 }
 
-// forwardTile adds a block of keys to a block of queries. It reports whether no query met a key that it does not see.
-func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, rows, s0, keys int) (all bool) {
+// forwardTile adds a block of keys to a block of queries.
+func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, rows, s0, keys int) {
 	t1, t2, all := w.seeing(s, rows, s0, s0+keys)
 	if t1 >= t2 {
-		return all
+		return
 	}
 	// Whole vectors, of which the outer queries may see nothing here.
 	from, to := t1&^(vector-1), wholeVectors(t2)
@@ -110,9 +92,10 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	n, p, group := end-from, w.p[from:], h/(r.H/r.K)
 	x := scores[F]{
 		data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
+		hidden: !all,
 	}
 	if !r.askShown(&x, w.attentionTiles) {
-		return all
+		return
 	}
 	r.product(&x, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, nil)
 	if !all {
@@ -126,9 +109,8 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	w.raise(from, end, r.DV)
 	expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
 	r.drop(&x)
-	v := r.in.V[r.ValueAt.at(b, group, s0):]
-	multiply(Trans, n, r.DV, keys, 1, p, queryBlock, v, r.ValueAt.Row, 1, w.out[from*r.DV:], r.DV)
-	return all
+	v := rowsOf[F]{r.in.V[r.ValueAt.at(b, group, s0):], r.ValueAt.Row, r.DV}
+	r.sumKeys(w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
 }
 
 // raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and sets top to what to subtract from
@@ -156,22 +138,10 @@ func (w *forwardTiles[F]) raise(t1, t2, width int) {
 	}
 }
 
-// scaleInto writes f·x to y and returns a sum that is NaN or ∞ if any element is.
-func scaleInto[F Float](y, x []F, f F) (total F) {
+// scaleInto writes f·x to y.
+func scaleInto[F Float](y, x []F, f F) {
 	x = x[:len(y)]
 	for i, v := range x {
-		v *= f
-		y[i] = v
-		total += v * 0
+		y[i] = v * f
 	}
-	return total
-}
-
-func finite[F Float](x []F) bool {
-	for _, v := range x {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -96,41 +96,91 @@ func TestAttentionGrowingScores(t *testing.T) {
 	}
 }
 
-// TestAttentionNaN puts a NaN everywhere in turn: it reaches the outputs of the rows concerned, and no others.
+// TestAttentionNaN puts a NaN everywhere in turn: it reaches the queries that see it, their gradients and those of the
+// keys that they see, and no others, whichever rule hides keys.
 func TestAttentionNaN(t *testing.T) {
-	nan := float32(math.NaN())
 	for _, path := range paths() {
 		t.Run(path.String(), func(t *testing.T) {
 			onPath(t, path)
-			for _, bad := range []int{0, 1, 63, 64, 100, 149} {
-				for _, which := range []string{"q", "k", "v"} {
-					p := newAttentionProblem[float32](Attention{
-						B: 1, H: 1, K: 1, T: 150, S: 150, D: 3, DV: 2,
-						Visible: func(_, t int) (int, int) { return t - 40, t + 1 },
-					}, false)
-					switch which {
-					case "q":
-						p.in.Q[bad*p.a.D] = nan
-					case "k":
-						p.in.K[bad*p.a.D] = nan
-					case "v":
-						p.in.V[bad*p.a.DV] = nan
-					}
-					p.run()
-					for row := range 150 {
-						concerned := row == bad || which != "q" && row-40 <= bad && bad <= row
-						isNaN := p.out[row*2] != p.out[row*2]
-						assert.Equal(t, concerned, isNaN, "%s %d: row %d", which, bad, row)
-						if which != "v" {
-							assert.Equal(t, concerned, p.lse[row] != p.lse[row], "%s %d: lse %d", which, bad, row)
-						}
-						if concerned {
-							assert.True(t, p.grad.Q[row*3] != p.grad.Q[row*3], "%s %d: dq %d", which, bad, row)
-						}
+			for _, which := range []string{"q", "k", "v", "bias", "dout"} {
+				for _, bad := range []int{0, 1, 63, 64, 100, 149} {
+					for _, rule := range []string{"visible", "shown"} {
+						testNaN[float32](t, which, bad, rule)
+						testNaN[float64](t, which, bad, rule)
 					}
 				}
 			}
 		})
+	}
+}
+
+// testNaN puts a NaN into row bad of an argument, or into the bias of key bad for query bad. A query sees the 41 keys
+// up to its own, but of these not its own if that is a multiple of 50.
+func testNaN[F Float](t *testing.T, which string, bad int, rule string) {
+	const n = 150
+	a := Attention{B: 1, H: 1, K: 1, T: n, S: n, D: 3, DV: 2, Softcap: 30}
+	sees := func(t, s int) bool { return t-40 <= s && s <= t && (s < t || t%50 > 0) }
+	a.Visible = func(_, t int) (int, int) {
+		if t%50 == 0 {
+			return t - 40, t
+		}
+		return t - 40, t + 1
+	}
+	if rule == "shown" {
+		a.Visible = nil
+		a.Shown = func(_, _, t, s0 int, shown []bool) bool {
+			for i := range shown {
+				shown[i] = sees(t, s0+i)
+			}
+			return true
+		}
+	}
+	p := newAttentionProblem[F](a, false)
+	p.in.Bias, p.grad.Bias = make([]F, n*n), make([]F, n*n)
+	p.a.BiasAt = BiasLayout{Query: n, Key: 1}
+	nan := F(math.NaN())
+	to, at := p.in.Bias, bad*n+bad
+	switch which {
+	case "q":
+		to, at = p.in.Q, bad*a.D
+	case "k":
+		to, at = p.in.K, bad*a.D
+	case "v":
+		to, at = p.in.V, bad*a.DV
+	case "dout":
+		to, at = p.dout, bad*a.DV
+	}
+	to[at] = nan
+	p.run()
+	var rows, keys, values [n]bool // whose gradients are NaN
+	for query := range n {
+		switch which {
+		case "q", "dout":
+			rows[query] = query == bad && query > 0
+		case "bias":
+			rows[query] = query == bad && sees(bad, bad)
+		default:
+			rows[query] = sees(query, bad)
+		}
+		for key := range n {
+			keys[key] = keys[key] || rows[query] && sees(query, key)
+		}
+	}
+	if which != "v" {
+		values = keys
+	}
+	check := func(name string, got F, want bool, row int) {
+		assert.Equal(t, want, got != got, "%s of row %d, with NaN in %s of row %d, by %s", name, row, which, bad, rule)
+	}
+	for i := range n {
+		check("out", p.out[i*a.DV], rows[i] && which != "dout", i)
+		check("lse", p.lse[i], rows[i] && which != "dout" && which != "v", i)
+		check("dq", p.grad.Q[i*a.D], rows[i], i)
+		check("dk", p.grad.K[i*a.D], keys[i], i)
+		check("dv", p.grad.V[i*a.DV], values[i], i)
+		for j := range n {
+			check("dbias", p.grad.Bias[i*n+j], rows[i] && sees(i, j), i)
+		}
 	}
 }
 
@@ -157,4 +207,13 @@ func TestAttentionSkipsHiddenTiles(t *testing.T) {
 	} {
 		assert.True(t, finite(x), name)
 	}
+}
+
+func finite[F Float](x []F) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
 }

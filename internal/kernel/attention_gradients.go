@@ -8,13 +8,14 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	r.look(w.attentionTiles, w.b, t0, rows)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
 	t1 = min(t1, t2) // also when no query sees any of the keys
+	var x scores[F]
 	if t1 < t2 {
-		x := scores[F]{
+		x = scores[F]{
 			data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1,
-			queryStep: keyBlock, keyStep: 1,
+			queryStep: keyBlock, keyStep: 1, hidden: !all,
 		}
 		if seen := r.askShown(&x, w.attentionTiles); seen {
-			r.weights(w, &x, s1, t1, all)
+			r.weights(w, &x, s1)
 			r.addKeys(w, &x, s1)
 		} else {
 			t1, t2 = 0, 0
@@ -35,21 +36,19 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 		r.clearQueries(w.b, h, t0+t2, t0+rows)
 	}
 	if t1 < t2 {
-		k, dq := r.in.K[r.KeyAt.at(w.b, w.group, w.s0+s1):], r.grad.Q[r.QueryAt.at(w.b, h, t0+t1):]
-		multiply(NoTrans, t2-t1, r.D, s2-s1, F(r.Scale), w.dp, keyBlock, k, r.KeyAt.Row, beta, dq, r.QueryAt.Row)
+		x.data = w.dp
+		k := rowsOf[F]{r.in.K[r.KeyAt.at(w.b, w.group, x.s0):], r.KeyAt.Row, r.D}
+		dq := rowsOf[F]{r.grad.Q[r.QueryAt.at(w.b, h, x.t0):], r.QueryAt.Row, r.D}
+		r.sumKeys(w.attentionTiles, &x, F(r.Scale), k, beta, dq)
 	}
 	turn.Add(1)
 }
 
 // weights fills p with the weights of a tile and dp with the gradients of its scores.
-func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int, all bool) {
+func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1 int) {
 	r.product(x, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, w.k[s1:], keyBlock, w.slope)
 	dout := r.dout[r.OutputAt.at(x.b, x.h, x.t0):]
 	multiply(NoTrans, x.queries, x.keys, r.DV, 1, dout, r.OutputAt.Row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
-	if !all {
-		x.hideRows(w.lo[t1:], w.hi[t1:])
-	}
-	r.hideUnshown(x, w.attentionTiles)
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
@@ -63,6 +62,8 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int,
 	}
 	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
 	r.drop(x)
+	r.clearHidden(w.attentionTiles, x, w.p)
+	r.clearHidden(w.attentionTiles, x, w.dp)
 	if r.grad.Bias != nil || r.grad.Relative != nil {
 		r.addBias(&dp)
 	}
@@ -73,17 +74,20 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1, t1 int,
 				line[s] *= v
 			}
 		}
+		r.clearHidden(w.attentionTiles, x, w.dp) // the slope may be NaN
 	}
 }
 
 // addKeys adds what a tile contributes to dk and dv.
 func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], s1 int) {
 	if r.grad.V != nil {
-		dout, dv := r.dout[r.OutputAt.at(x.b, x.h, x.t0):], w.dv[s1*r.DV:]
-		multiply(Trans, x.keys, r.DV, x.queries, 1, w.p, keyBlock, dout, r.OutputAt.Row, 1, dv, r.DV)
+		dout := rowsOf[F]{r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, r.DV}
+		r.sumQueries(w.attentionTiles, x, 1, dout, 1, rowsOf[F]{w.dv[s1*r.DV:], r.DV, r.DV})
 	}
 	if r.grad.K != nil {
-		q, dk := r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], w.dk[s1*r.D:]
-		multiply(Trans, x.keys, r.D, x.queries, F(r.Scale), w.dp, keyBlock, q, r.QueryAt.Row, 1, dk, r.D)
+		dp := *x
+		dp.data = w.dp
+		q := rowsOf[F]{r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, r.D}
+		r.sumQueries(w.attentionTiles, &dp, F(r.Scale), q, 1, rowsOf[F]{w.dk[s1*r.D:], r.D, r.D})
 	}
 }

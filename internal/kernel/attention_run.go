@@ -135,10 +135,14 @@ func resize[E any](s []E, n int) []E {
 // attentionTiles is the memory of one worker: a few blocks whose size does not depend on T and S.
 type attentionTiles[F Float] struct {
 	memory []F
+	t0     int   // the first query of the block
 	lo, hi []int // the keys that Visible leaves to each query of the block
 	// The answers of Shown for a tile: which queries do not see all keys, and what each of those sees.
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool
+
+	zeros []F         // a row of them
+	sums  [keyBlock]F // of rows times zeros
 }
 
 var attentionTilePools = pools{
@@ -167,6 +171,7 @@ func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
 // look sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
 func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
+	w.t0 = t0
 	w.lo, w.hi = r.lo[b*r.T+t0:][:rows], r.hi[b*r.T+t0:][:rows]
 }
 

@@ -13,6 +13,7 @@ type scores[F Float] struct {
 	t0, queries        int
 	s0, keys           int
 	queryStep, keyStep int
+	hidden             bool // whether a query does not see a key
 }
 
 // lines returns the number of runs of n adjacent elements, and the step from one to the next.
@@ -173,18 +174,7 @@ func (r *attentionRun[F]) drop(x *scores[F]) {
 	dropRows(chosenPath, count, n, x.data, step, start, columnStep, rowStep, uint64(d.P*math.Exp2(64)), F(1/(1-d.P)))
 }
 
-// hideRows sets to −∞ what lies outside the keys lo[i] ≤ s < hi[i] of query t0+i, of a tile with one query in
-// each row.
-func (x *scores[F]) hideRows(lo, hi []int) {
-	for i := range x.queries {
-		line := x.data[i*x.queryStep:][:x.keys]
-		a, b := min(max(lo[i]-x.s0, 0), x.keys), max(min(hi[i]-x.s0, x.keys), 0)
-		lower(line[:a])
-		lower(line[b:])
-	}
-}
-
-// askShown asks Shown about a tile and reports whether any query sees any of the keys.
+// askShown asks Shown about a tile and reports whether any query sees any of the keys. It sets hidden if one does not.
 func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool) {
 	if r.Shown == nil {
 		return true
@@ -193,6 +183,7 @@ func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool
 		line := w.shown[i*keyBlock:][:x.keys]
 		w.holes[i] = r.Shown(x.b, x.h, x.t0+i, x.s0, line)
 		any = any || !w.holes[i] || slices.Contains(line, true)
+		x.hidden = x.hidden || w.holes[i]
 	}
 	return any
 }
@@ -211,16 +202,5 @@ func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
 				x.data[i*x.queryStep+j*x.keyStep] = lowest[F]()
 			}
 		}
-	}
-}
-
-// lower sets all elements to −∞.
-func lower[F Float](x []F) {
-	if len(x) == 0 {
-		return
-	}
-	x[0] = lowest[F]()
-	for done := 1; done < len(x); done *= 2 {
-		copy(x[done:], x[:done])
 	}
 }

@@ -45,7 +45,7 @@ func hideColumnsGo[F Float](rows, n int, x []F, ld int, lo, hi []F) {
 }
 
 // gradientRowsGo turns scores p and gradients dp of the weights, one query in a row, into the weights and the
-// gradients of the scores. Whatever a hidden key holds, its gradient is 0.
+// gradients of the scores.
 //
 //	p = exp(p − shift);  dp = p·(dp − delta)
 func gradientRowsGo[F Float](rows, n int, p, dp []F, ld int, shift, delta []F) {
@@ -54,11 +54,7 @@ func gradientRowsGo[F Float](rows, n int, p, dp []F, ld int, shift, delta []F) {
 		for j, v := range p[i*ld:][:n] {
 			e := expOf(v - shift[i])
 			p[i*ld+j] = e
-			if e == 0 {
-				dp[j] = 0
-			} else {
-				dp[j] = e * (dp[j] - delta[i])
-			}
+			dp[j] = e * (dp[j] - delta[i])
 		}
 	}
 }

@@ -168,8 +168,7 @@ func hideColumns[F Float](p path, rows, n int, x []F, ld int, lo, hi []F) {
 	}
 }
 
-// gradientRows sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row; dx ← 0
-// where x becomes 0.
+// gradientRows sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row.
 func gradientRows[F Float](p path, rows, n int, x, dx []F, ld int, shift, delta []F) {
 	if p == pathGo || min(rows, n) < 1 || ld < 0 {
 		gradientRowsGo(rows, n, x, dx, ld, shift, delta)

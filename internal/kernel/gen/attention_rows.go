@@ -27,10 +27,9 @@ func (g *generator) lines(rows, at reg.GPVirtual, begin, step, end func()) {
 func (g *generator) gradientRows() {
 	p := g.load("rows", "x", "dx", "ld", "shift", "delta")
 	v := g.vectors
-	shift, delta, x, dx, zero := v[0], v[1], v[2], v[3], v[8]
+	shift, delta, x, dx := v[0], v[1], v[2], v[3]
 	g.openTable()
 	g.holdExp(v[6], v[7])
-	g.zero(zero)
 	at := g.GP64()
 	begin := func() {
 		g.broadcast(operand.Mem{Base: p["shift"]}, shift)
@@ -45,14 +44,7 @@ func (g *generator) gradientRows() {
 		g.move(x, weights)
 		g.move(gradients, dx)
 		g.sub(delta, dx, dx)
-		if g.masked {
-			g.compare(notEqualOrNaN, zero, x, reg.K1)
-			either(g, g.VMULPS_Z, g.VMULPD_Z)(dx, x, reg.K1, dx)
-		} else {
-			g.compare(notEqualOrNaN, zero, x, v[4])
-			g.mul(dx, x, dx)
-			g.VANDPS(v[4], dx, dx)
-		}
+		g.mul(dx, x, dx)
 		g.move(dx, gradients)
 	}
 	g.lines(p["rows"], at, begin, step, func() {

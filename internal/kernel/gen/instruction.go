@@ -60,10 +60,9 @@ func (g *generator) round(x, z operand.Op) {
 
 // Predicates of comparisons: false for NaN, unless named otherwise.
 const (
-	equal         = operand.U8(0x00)
-	lessThan      = operand.U8(0x11)
-	notEqualOrNaN = operand.U8(0x04)
-	notLessOrNaN  = operand.U8(0x15)
+	equal        = operand.U8(0x00)
+	lessThan     = operand.U8(0x11)
+	notLessOrNaN = operand.U8(0x15)
 )
 
 // compare sets m to all ones where "x predicate y".

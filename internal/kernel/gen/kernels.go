@@ -71,9 +71,8 @@ var attentionKernels = []kernel{
 		write:  (*generator).hideColumns,
 	},
 	{
-		name: "gradientRows",
-		does: "sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row; dx ← 0\n" +
-			"where x becomes 0.",
+		name:   "gradientRows",
+		does:   "sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row.",
 		params: "rows, n size; x, dx " + scoreTile + "; ld stride; shift, delta [rows]F",
 		write:  (*generator).gradientRows,
 	},

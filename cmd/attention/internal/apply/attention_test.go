@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestApplyRenormalize: weights are zeroed after the softmax, so a hidden key that has
-// all the weight leaves none for the others.
+// TestApplyRenormalize: a hidden key takes no weight from the others, whatever its score.
 func TestApplyRenormalize(t *testing.T) {
 	f := caseFiles(t, "attention_one")
 	dir := t.TempDir()
@@ -27,15 +26,12 @@ func TestApplyRenormalize(t *testing.T) {
 		safetensors.Tensor{Name: "key", Shape: []int{2, 1}, Data: []float64{1, 2}},
 		safetensors.Tensor{Name: "bias", Shape: []int{2}, Data: []float64{0, 5000}},
 		safetensors.Tensor{Name: "keep", Shape: []int{2}, Data: []bool{true, false}})
-	for _, row := range []struct {
-		renormalize bool
-		want        []float64
-	}{{renormalize: false, want: []float64{1, 0}}, {renormalize: true, want: []float64{0, 0}}} {
+	for _, renormalize := range []bool{false, true} {
 		f := f.withConfig(t, fmt.Sprintf(`{"layer": "attention", "d_in": 1, "num_heads": 1, "qkv_bias": true, `+
-			`"out_bias": true, "renormalize": %t}`, row.renormalize))
+			`"out_bias": true, "renormalize": %t}`, renormalize))
 		weights, ok := applied(t, f).Get("weights")
 		require.True(t, ok)
-		require.Equal(t, row.want, weights.Data, "%+v", row)
+		require.Equal(t, []float64{1, 0}, weights.Data, "renormalize: %v", renormalize)
 	}
 }
 

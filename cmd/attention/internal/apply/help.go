@@ -49,8 +49,8 @@ CONFIG of attention: which keys a query sees.
                     which is all, causal, sliding_window (left, right), prefix
                     (n), not (of: a mask), or and, or (of: a list of masks);
                     causal and sliding_window have an align of their own
-  renormalize       hides keys by zeroing their weights after the softmax and
-                    dividing by what is left, instead of by scores of -infinity;
+  renormalize       zeroes the weights of hidden keys and divides by the sum of
+                    the rest: the softmax over the visible keys, as without it;
                     not with sinks
 
 CONFIG of attention: scores. The order is: project query, key and value,

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// resumeRun resumes the run of a folder.
-func resumeRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
+// resumeRun resumes the run of a folder. What is worth a note goes to notes.
+func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) error {
 	path, checkpoint := run.Given(flags, "resume"), ""
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
@@ -38,6 +38,10 @@ func resumeRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())
+	}
+	if kernels := r.loop.OtherKernels(); kernels != "" {
+		fmt.Fprintf(notes, "attention: --resume: the checkpoint was written with the kernels %.20q, not this processor's: "+
+			"bits may differ from those of a run that never stopped\n", kernels)
 	}
 	return r.run(ctx)
 }

@@ -10,6 +10,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/folder"
 
 	"github.com/stretchr/testify/require"
 )
@@ -95,6 +96,24 @@ func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	require.Equal(t, 1, term.ExitCode(err))
 	require.Contains(t, resume(t, older), "2 steps in ")
 	require.Equal(t, want, outcome(t, folder))
+}
+
+// TestTrainResumesWithOtherKernels: a line says that bits may differ if other kernels wrote the checkpoint, and only
+// then.
+func TestTrainResumesWithOtherKernels(t *testing.T) {
+	folderOf, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
+	checkpoint := filepath.Join(folderOf, run.CheckpointsFolder, "step-00000010.safetensors")
+	require.NotContains(t, resume(t, checkpoint), "kernels")
+	f, err := folder.ReadSealed(checkpoint)
+	require.NoError(t, err)
+	f.Metadata["kernels"] = "neon\x1b"
+	require.NoError(t, folder.WriteSealed(checkpoint, f))
+	note := "attention: --resume: the checkpoint was written with the kernels \"neon\\x1b\", not this processor's: " +
+		"bits may differ from those of a run that never stopped\n"
+	require.Contains(t, resume(t, checkpoint), note)
+	delete(f.Metadata, "kernels") // as an older program wrote it
+	require.NoError(t, folder.WriteSealed(checkpoint, f))
+	require.NotContains(t, resume(t, checkpoint), "kernels")
 }
 
 // A run whose checkpoints are lost does not start over and overwrite what it has learnt.

@@ -30,7 +30,7 @@ func New() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
-			return term.WithSignal(ctx, execute(ctx, cmd.OutOrStdout(), cmd.Flags()))
+			return term.WithSignal(ctx, execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags()))
 		},
 	}
 	cmd.SetFlagErrorFunc(flagError)
@@ -39,12 +39,12 @@ func New() *cobra.Command {
 }
 
 // execute begins or resumes a run.
-func execute(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
+func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) error {
 	if err := run.CheckFlags(flags); err != nil {
 		return err
 	}
 	if flags.Changed("resume") {
-		return resumeRun(ctx, w, flags)
+		return resumeRun(ctx, w, notes, flags)
 	}
 	return beginRun(ctx, w, flags)
 }

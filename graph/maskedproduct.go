@@ -1,0 +1,153 @@
+package graph
+
+import (
+	"cmp"
+
+	"attention/graph/mask"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A maskedProduct is a batchProduct over the pairs of a query and a key that a mask
+// shows, as if there were no others. Of matrices w (…, T, S) of pairs, which are 0 (or,
+// in a row of NaN, NaN) where a key is hidden, x (…, S, N) and y (…, T, N) it computes
+//
+//	y·xᵀ  (…, T, S), 0 where a key is hidden
+//	w·x   (…, T, N), a sum over the keys that a query sees
+//	wᵀ·y  (…, S, N), a sum over the queries that see a key
+//
+// each of which is the gradient of the others. 0 times NaN or ∞ is NaN: that a weight is 0
+// does not yet make a hidden key harmless.
+type maskedProduct[F kernel.Float] struct {
+	batchProduct[F]
+	maskFilling
+}
+
+// product returns x·yᵀ or x·y, over the pairs that the mask shows.
+func (a *attentionArgs) product(x, y *G.Node, transB bool) (*G.Node, error) {
+	if a.mask.mask == (mask.All{}) {
+		return applyTyped(batchProduct[float32]{TransB: transB}, batchProduct[float64]{TransB: transB}, x, y)
+	}
+	f := maskFilling{Name: a.op, Mask: a.mask.mask, Heads: a.scores.Heads, Extra: a.ExtraKeys, args: a.mask.args}
+	f32 := maskedProduct[float32]{batchProduct[float32]{TransB: transB}, f}
+	f64 := maskedProduct[float64]{batchProduct[float64]{TransB: transB}, f}
+	return applyTyped(f32, f64, append(G.Nodes{x, y}, a.mask.nodes...)...)
+}
+
+func (o maskedProduct[F]) spec() (string, []arg) {
+	name, args := o.batchProduct.spec()
+	return name, append(args, o.args...)
+}
+
+func (o maskedProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return o.batchProduct.shape(in[:2])
+}
+
+func (o maskedProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	if err := o.batchProduct.forward(out, in[:2]); err != nil {
+		return err
+	}
+	if o.TransB {
+		return o.clearHidden(out, out, in[2:])
+	}
+	if allFinite(floats[F](out)) {
+		return nil // so are w and the rows
+	}
+	return o.apart(out, in[0], in[1], in[2:])
+}
+
+// clearHidden writes w to out, with 0 where a key is hidden.
+func (o maskedProduct[F]) clearHidden(out, w *tensor.Dense, mask []*tensor.Dense) error {
+	return maskFill[F]{maskFilling: o.maskFilling}.forward(out, append([]*tensor.Dense{w}, mask...))
+}
+
+// apart computes w·x or wᵀ·y: first with 0 for what is not finite in x or y, which it then
+// adds where it is seen.
+func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense) error {
+	clean, rest := w.Clone().(*tensor.Dense), rows.Clone().(*tensor.Dense)
+	if err := o.clearHidden(clean, w, mask); err != nil {
+		return err
+	}
+	width := last(rows.Shape())
+	bad := map[int]bool{}
+	for i, x := range floats[F](rest) {
+		if !isFinite(x) {
+			bad[i/width] = true
+			floats[F](rest)[i] = 0
+		}
+	}
+	if err := o.batchProduct.forward(out, []*tensor.Dense{clean, rest}); err != nil {
+		return err
+	}
+	seen, err := o.shown(w, mask)
+	if err != nil {
+		return err
+	}
+	weights, from, to := floats[F](w), floats[F](rows), floats[F](out)
+	S, T := last(w.Shape()), w.Shape()[w.Dims()-2]
+	for pair, sees := range seen {
+		in, sum := pair/(S*T)*S+pair%S, pair/S // the key and the query
+		if o.TransA {
+			in, sum = sum, in
+		}
+		if !sees || !bad[in] {
+			continue
+		}
+		y := to[sum*width:][:width]
+		for i, v := range from[in*width:][:width] {
+			if !isFinite(v) {
+				y[i] += weights[pair] * v
+			}
+		}
+	}
+	return nil
+}
+
+// shown reports for every pair of w whether the query sees the key.
+func (o maskedProduct[F]) shown(w *tensor.Dense, mask []*tensor.Dense) ([]bool, error) {
+	ones := w.Clone().(*tensor.Dense)
+	fillWith(floats[F](ones), 1)
+	err := o.clearHidden(ones, ones, mask)
+	seen := make([]bool, len(floats[F](ones)))
+	for i, v := range floats[F](ones) {
+		seen[i] = v == 1
+	}
+	return seen, err
+}
+
+func allFinite[F kernel.Float](x []F) bool {
+	for _, v := range x {
+		if !isFinite(v) {
+			return false
+		}
+	}
+	return true
+}
+
+func isFinite[F kernel.Float](x F) bool { return x-x == 0 }
+
+// The gradients of y·xᵀ are w·x and wᵀ·y with its own gradient as w; those of w·x and of
+// wᵀ·y are the two other products.
+func (o maskedProduct[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
+	a, b := in[0], in[1]
+	of := func(p batchProduct[F], x, y *G.Node) (*G.Node, error) {
+		return apply(maskedProduct[F]{p, o.maskFilling}, append(G.Nodes{x, y}, in[2:]...)...)
+	}
+	pairs, overKeys, overQueries := batchProduct[F]{TransB: true}, batchProduct[F]{}, batchProduct[F]{TransA: true}
+	d := make(G.Nodes, len(in))
+	var errs [2]error
+	switch {
+	case o.TransB:
+		d[0], errs[0] = of(overKeys, dc, b)
+		d[1], errs[1] = of(overQueries, dc, a)
+	case o.TransA:
+		d[0], errs[0] = of(pairs, b, dc)
+		d[1], errs[1] = of(overKeys, a, dc)
+	default:
+		d[0], errs[0] = of(pairs, dc, b)
+		d[1], errs[1] = of(overQueries, a, dc)
+	}
+	return d, cmp.Or(errs[0], errs[1])
+}

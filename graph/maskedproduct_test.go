@@ -1,0 +1,179 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// What a hidden key holds reaches nothing, be it NaN or ∞; what a visible one holds reaches
+// the rows that see it. Both forms agree with the definition in which sums go over the
+// visible keys alone. What no NaN reaches keeps its bits.
+func TestAttentionOfNumbersThatAreNotFinite(t *testing.T) {
+	for range 4 { // times the checks that rapid makes
+		rapid.Check(t, func(rt *rapid.T) {
+			d := newDrawing(rt)
+			clean := drawAttention(rt)
+			clean.c.Dropout.P = 0
+			if clean.huge {
+				rt.Skip("weights of 0 and of 1 only")
+			}
+			a, onlyNaN := clean.planted(d)
+			a.checkSeen(shrinking{t, rt}, clean, onlyNaN)
+		})
+	}
+}
+
+// planted returns the attention with numbers in some places that are not finite.
+func (a drawnAttention) planted(d drawing) (_ drawnAttention, onlyNaN bool) {
+	a.q.v, a.k.v, a.v.v = slices.Clone(a.q.v), slices.Clone(a.k.v), slices.Clone(a.v.v)
+	of := [][]float64{a.k.v, a.v.v, a.k.v, a.v.v, a.q.v}
+	if a.bias.name != "" {
+		a.bias.v = slices.Clone(a.bias.v)
+		of = append(of, a.bias.v, a.bias.v)
+	}
+	onlyNaN = true
+	for range d.int("planted", 1, 3) {
+		x := pick(d, "number", nan, nan, inf, -inf)
+		to := pick(d, "array", of...)
+		to[d.r.IntN(len(to))] = x
+		onlyNaN = onlyNaN && math.IsNaN(x)
+	}
+	a.bias = a.bias.added()
+	return a, onlyNaN
+}
+
+func (a drawnAttention) checkSeen(t testing.TB, clean drawnAttention, onlyNaN bool) {
+	t.Helper()
+	out, _, _ := clean.naive(clean.dropped(t))
+	dout := normal(rand.New(rand.NewPCG(9, 9)), out.shape...)
+	want := a.overSeen(dout)
+	for _, fused := range []bool{false, true} {
+		got, before := a.run(t, fused, dout).result, clean.run(t, fused, dout).result
+		form := map[bool]string{false: "composed", true: "fused"}[fused]
+		check := func(what string, want, got, before array, tol float64) {
+			require.True(t, slices.Equal(want.shape, got.shape), what)
+			for i, x := range want.v {
+				at := fmt.Sprintf("%s: %s, element %d: got %v, want %v", form, what, i, got.v[i], x)
+				if notFinite(x) {
+					require.True(t, notFinite(got.v[i]), at)
+					continue
+				}
+				require.InDelta(t, x, got.v[i], tol+tol*math.Abs(x), at)
+				if onlyNaN {
+					require.Equal(t, math.Float64bits(before.v[i]), math.Float64bits(got.v[i]), at)
+				}
+			}
+		}
+		check("out", want.out, got.out, before.out, a.tol)
+		for i, name := range a.names() {
+			if name != "sinks" {
+				check("gradient of "+name, want.grads[i], got.grads[i], before.grads[i], a.gradientTol(name))
+			}
+		}
+	}
+}
+
+func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+
+// overSeen computes attention and its gradients by their definitions, with sums over the
+// keys that a query sees and over the queries that see a key:
+//
+//	out[t] = Σ p[s]·v[s]    dv[s] = Σ p[s]·dout[t]    dscore[s] = p[s]·(dout[t]·v[s] − Σ p·(dout[t]·v))
+//	dq[t] = Σ dx[s]·k[s]    dk[s] = Σ dx[s]·q[t]      dx[s] = scale·slope[s]·dscore[s]
+func (a drawnAttention) overSeen(dout array) result {
+	z, heads, keyHeads := a.z, a.c.Heads, a.keyHeads()
+	q, k, v, do := matrices(a.q, heads), matrices(a.k, keyHeads), matrices(a.v, keyHeads), matrices(dout, heads)
+	if heads == 0 {
+		k, v = matrices(a.k, 0), matrices(a.v, 0)
+	}
+	out, dq, dk, dv := zeros(do.shape...), zeros(q.shape...), zeros(k.shape...), zeros(v.shape...)
+	dbias, drelative := zeros(a.bias.shape...), zeros(a.relative.shape...)
+	for row := range q.shape[0] * z.T {
+		n, t := row/z.T, row%z.T
+		b, h, m := n/z.H, n%z.H, n/(max(heads, 1)/keyHeads)
+		var seen []int
+		var p, slope, dp []float64
+		delta := 0.0
+		for s := range k.shape[1] {
+			if a.sees(b, h, t, s) {
+				x, dx := a.scoreOf(dotOf(q, n, t, k, m, s), b, h, t, s)
+				seen, p, slope = append(seen, s), append(p, x), append(slope, dx)
+			}
+		}
+		softmaxOf(p, a.sinks.or(-inf, h))
+		for i, s := range seen {
+			dp = append(dp, dotOf(do, n, t, v, m, s))
+			delta += p[i] * dp[i]
+			addRow(out, n, t, p[i], v, m, s)
+			addRow(dv, m, s, p[i], do, n, t)
+		}
+		for i, s := range seen {
+			dscore := p[i] * (dp[i] - delta)
+			if s < z.S && a.bias.name != "" {
+				dbias.v[z.index(dbias, b, h, t, s)] += dscore
+			}
+			if s < z.S && a.relative.name != "" {
+				drelative.v[drelative.i(h%drelative.shape[0], t-s+z.S-1)] += dscore
+			}
+			dx := a.scale() * slope[i] * dscore
+			addRow(dq, n, t, dx, k, m, s)
+			addRow(dk, m, s, dx, q, n, t)
+		}
+	}
+	r := result{out: merged(out, dout.shape, heads), grads: []array{
+		merged(dq, a.q.shape, heads), merged(dk, a.k.shape, min(heads, keyHeads)), merged(dv, a.v.shape, min(heads, keyHeads)),
+	}}
+	for _, name := range a.names()[3:] {
+		r.grads = append(r.grads, map[string]array{"bias": dbias, "relative bias": drelative}[name])
+	}
+	return r
+}
+
+// matrices returns x with heads, if they lie side by side, and all leading axes in one.
+func matrices(x array, heads int) array {
+	if heads > 0 {
+		x = naiveSplitHeads(x, heads)
+	}
+	return x.matrices()
+}
+
+// merged returns what matrices splits.
+func merged(x array, shape []int, heads int) array {
+	if heads > 0 {
+		x = naiveMergeHeads(array{append([]int{x.shape[0] / heads, heads}, x.shape[1:]...), x.v})
+	}
+	return array{shape, x.v}
+}
+
+// addRow adds f times row j of matrix m of y to row i of matrix n of x.
+func addRow(x array, n, i int, f float64, y array, m, j int) {
+	for d := range x.shape[2] {
+		x.v[x.i(n, i, d)] += f * y.at(m, j, d)
+	}
+}
+
+// softmaxOf turns scores into weights beside a sink.
+func softmaxOf(x []float64, sink float64) {
+	top, sum := sink, 0.0
+	for _, v := range x {
+		top = math.Max(top, v)
+	}
+	if math.IsInf(top, -1) {
+		clear(x)
+		return
+	}
+	for i, v := range x {
+		x[i] = math.Exp(v - top)
+		sum += x[i]
+	}
+	sum += math.Exp(sink - top)
+	for i := range x {
+		x[i] /= sum
+	}
+}

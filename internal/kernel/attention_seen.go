@@ -1,0 +1,129 @@
+package kernel
+
+// What a query does not see has the weight 0 in a tile, but 0 times NaN or ∞ is NaN, and a weight may be 0 though its
+// key is seen. So the products of a tile go by what is seen, not by the weights.
+
+// rowsOf is a matrix whose rows of the given width begin row elements apart.
+type rowsOf[F Float] struct {
+	data       []F
+	row, width int
+}
+
+func (m *rowsOf[F]) at(i int) []F { return m.data[i*m.row:][:m.width] }
+
+// sumKeys computes out ← α·W·in + β·out for the tile W: a sum over the keys that each query sees.
+func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in rowsOf[F], beta F, out rowsOf[F]) {
+	sum := seenSum[F]{
+		weights: matrix[F]{x.data, x.queryStep, x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
+		in: in, out: out,
+	}
+	sum.compute(x.hidden, w, func(query, key int) bool { return r.sees(w, x, query, key) })
+}
+
+// sumQueries computes out ← α·Wᵀ·in + β·out: a sum over the queries that see each key.
+func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in rowsOf[F], beta F, out rowsOf[F]) {
+	sum := seenSum[F]{
+		weights: matrix[F]{x.data, x.keyStep, x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
+		in: in, out: out,
+	}
+	sum.compute(x.hidden, w, func(key, query int) bool { return r.sees(w, x, query, key) })
+}
+
+// sees reports whether query t0+i of a tile sees key s0+j.
+func (r *attentionRun[F]) sees(w *attentionTiles[F], x *scores[F], i, j int) bool {
+	t, s := x.t0-w.t0+i, x.s0+j
+	return w.lo[t] <= s && s < w.hi[t] && (r.Shown == nil || !w.holes[i] || w.shown[i*keyBlock+j])
+}
+
+// clearHidden sets to 0 what is hidden in the data of a tile with one query in each row.
+func (r *attentionRun[F]) clearHidden(w *attentionTiles[F], x *scores[F], data []F) {
+	if !x.hidden {
+		return
+	}
+	for i := range x.queries {
+		line, t := data[i*x.queryStep:][:x.keys], x.t0-w.t0+i
+		clear(line[:min(max(w.lo[t]-x.s0, 0), x.keys)])
+		clear(line[max(min(w.hi[t]-x.s0, x.keys), 0):])
+		if r.Shown == nil || !w.holes[i] {
+			continue
+		}
+		for j, seen := range w.shown[i*keyBlock:][:x.keys] {
+			if !seen {
+				line[j] = 0
+			}
+		}
+	}
+}
+
+// seenSum is out ← α·W·in + β·out, where the weights W (outs,ins) of pairs that do not see each other are 0.
+type seenSum[F Float] struct {
+	weights     matrix[F]
+	outs, ins   int
+	alpha, beta F
+	in, out     rowsOf[F]
+}
+
+// compute leaves out the pairs that do not see each other, if any are hidden.
+func (g *seenSum[F]) compute(hidden bool, w *attentionTiles[F], sees func(out, in int) bool) {
+	if hidden {
+		if bad := w.notFinite(&g.in, g.ins); len(bad) > 0 {
+			g.apart(bad, sees)
+			return
+		}
+	}
+	g.multiply(g.in)
+}
+
+func (g *seenSum[F]) multiply(in rowsOf[F]) {
+	trans, ld := NoTrans, g.weights.row
+	if g.weights.row == 1 {
+		trans, ld = Trans, g.weights.col
+	}
+	multiply(trans, g.outs, in.width, g.ins, g.alpha, g.weights.data, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
+}
+
+// apart takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.
+func (g *seenSum[F]) apart(bad []int, sees func(out, in int) bool) {
+	rest := rowsOf[F]{make([]F, g.ins*g.in.width), g.in.width, g.in.width}
+	for i := range g.ins {
+		copy(rest.at(i), g.in.at(i))
+	}
+	for _, i := range bad {
+		row := rest.at(i)
+		for d, v := range row {
+			if !isFinite(v) {
+				row[d] = 0
+			}
+		}
+	}
+	g.multiply(rest)
+	for _, i := range bad {
+		for o := range g.outs {
+			if !sees(o, i) {
+				continue
+			}
+			out, weight := g.out.at(o), g.weights.data[o*g.weights.row+i*g.weights.col]
+			for d, v := range g.in.at(i) {
+				if !isFinite(v) {
+					out[d] += g.alpha * (weight * v)
+				}
+			}
+		}
+	}
+}
+
+func isFinite[F Float](x F) bool { return x-x == 0 }
+
+// notFinite returns which of the first n rows of m hold a NaN or ∞: these times 0 are NaN.
+func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
+	if len(w.zeros) < m.width {
+		w.zeros = make([]F, m.width)
+	}
+	dot(chosenPath, m.data, m.row, w.zeros[:m.width], w.sums[:n])
+	for i, sum := range w.sums[:n] {
+		if sum != 0 {
+			bad = append(bad, i)
+		}
+	}
+	return bad
+}
