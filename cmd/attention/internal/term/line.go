@@ -47,28 +47,29 @@ func OneLine(err error) string { return Line(err.Error()) }
 // Line returns text printable on one line of moderate length: long words and quoted names, and then the line, lose
 // their middle.
 func Line(text string) string {
+	text = cut(text, 16*maxLine) // which is quick; the rest takes each character into account
 	text = Printable(strings.Join(strings.Fields(text), " "))
-	if len(text) > maxWord {
-		text = word.ReplaceAllStringFunc(text, func(w string) string { return cut(w, maxWord) })
-	}
+	text = word.ReplaceAllStringFunc(text, func(w string) string { return cut(w, maxWord) })
 	return cut(text, maxLine)
 }
 
 // word matches a quoted text, to the end of the line if nothing ends it, and a text without spaces.
 var word = regexp.MustCompile(`"(?:\\.|[^"\\])*[\\"]?|[^ "]+`)
 
-// cut returns s, without its middle if it has more bytes than most.
+// cut returns s, without its middle if it has more bytes than most. It cuts between characters, unless s is not UTF-8.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
 	half := (most - len("…")) / 2
 	head, tail := half, len(s)-half
-	for !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for !utf8.RuneStart(s[tail]) {
-		tail++
+	for range utf8.UTFMax - 1 {
+		if !utf8.RuneStart(s[head]) {
+			head--
+		}
+		if !utf8.RuneStart(s[tail]) {
+			tail++
+		}
 	}
 	return s[:head] + "…" + s[tail:]
 }

@@ -41,10 +41,10 @@ func TestLine(t *testing.T) {
 	} {
 		require.Equal(t, c.want, Line(c.text), c.reason)
 	}
-	const most = 1 << 20
+	const most = 8 << 20
 	for _, text := range []string{strings.Repeat("a", most), strings.Repeat("a b", most/3),
-		strings.Repeat("\x1b", most), `"` + strings.Repeat("漢", most/3), strings.Repeat(`"a`, most/2),
-		`"` + strings.Repeat(`\"`, most/2)} {
+		strings.Repeat("\x1b", most), strings.Repeat("\x80", most),
+		`"` + strings.Repeat("漢", most/3), strings.Repeat(`"a`, most/2), `"` + strings.Repeat(`\"`, most/2)} {
 		line := OneLine(errors.New("begin " + text + " end"))
 		require.LessOrEqual(t, len(line), 4096)
 		require.True(t, utf8.ValidString(line))

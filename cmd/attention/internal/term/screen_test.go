@@ -68,7 +68,7 @@ func TestProgramPrintsOnScreens(t *testing.T) {
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintln(cmd.OutOrStdout(), "report "+foreign)
 		fmt.Fprintln(cmd.ErrOrStderr(), "note "+foreign)
-		return errors.New("tensor " + foreign + strings.Repeat("x", 1<<20) + ":\nmissing")
+		return errors.New("tensor " + foreign + strings.Repeat("x", 50<<20) + ":\nmissing")
 	}}
 	root.SetArgs(nil)
 	var out, errs bytes.Buffer
