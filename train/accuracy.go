@@ -46,11 +46,14 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 
 // checkLogits refuses logits and labels that do not belong together.
 func checkLogits(logits, labels *tensor.Dense) error {
+	if !isTensor(logits) {
+		return errors.New("train: logits: got nil or the zero value, want a tensor")
+	}
+	if !isTensor(labels) {
+		return errors.New("train: labels: got nil or the zero value, want a tensor")
+	}
 	if err := checkDense("logits", logits); err != nil {
 		return err
-	}
-	if labels == nil {
-		return errors.New("train: labels: got nil, want a tensor")
 	}
 	if dt := labels.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
 		return fmt.Errorf("train: labels: got %v, want int or int64", dt)

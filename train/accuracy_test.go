@@ -49,8 +49,10 @@ func TestWrongAccuraciesAreRefused(t *testing.T) {
 		logits, labels *tensor.Dense
 		wantErr        string
 	}{
-		{labels: y, wantErr: "logits: got nil, want a tensor"},
-		{logits: x, wantErr: "labels: got nil, want a tensor"},
+		{labels: y, wantErr: "logits: got nil or the zero value, want a tensor"},
+		{logits: x, wantErr: "labels: got nil or the zero value, want a tensor"},
+		{logits: &tensor.Dense{}, labels: y, wantErr: "logits: got nil or the zero value, want a tensor"},
+		{logits: x, labels: &tensor.Dense{}, wantErr: "labels: got nil or the zero value, want a tensor"},
 		{logits: y, labels: y, wantErr: "logits: got int, want float32 or float64"},
 		{logits: x, labels: x, wantErr: "labels: got float32, want int or int64"},
 		{logits: tensor.New(tensor.FromScalar(1.0)), labels: y, wantErr: "logits: shape (), want (…, V)"},

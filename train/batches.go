@@ -76,8 +76,8 @@ func countRows(values Values) (rows int, err error) {
 	names := slices.Sorted(maps.Keys(values))
 	for i, name := range names {
 		switch v := values[name]; {
-		case v == nil:
-			return 0, fmt.Errorf("%.100q: got nil, want a tensor", name)
+		case !isTensor(v):
+			return 0, fmt.Errorf("%.100q: got nil or the zero value, want a tensor", name)
 		case !isContiguous(v):
 			return 0, fmt.Errorf("%.100q: got a view or a column-major tensor, want contiguous row-major data", name)
 		case v.Dims() == 0 || v.Shape().TotalSize() == 0:

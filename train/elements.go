@@ -8,6 +8,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// isTensor reports whether d is a tensor: neither nil nor the zero value, which has no type.
+func isTensor(d *tensor.Dense) bool { return d != nil && d.Dtype().Type != nil }
+
 // elements returns the memory behind a contiguous tensor of F.
 func elements[F kernel.Float](d *tensor.Dense) []F { return elementsOf(d).([]F) }
 

@@ -116,8 +116,8 @@ func fromTensor(t safetensors.Tensor) (*tensor.Dense, error) {
 // toFile returns tensors as a file holds them, sharing their memory.
 func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Tensor, err error) {
 	for name, value := range tensors {
-		if value == nil {
-			return nil, fmt.Errorf("train: value of %.100q: got nil, want a tensor", name)
+		if !isTensor(value) {
+			return nil, fmt.Errorf("train: value of %.100q: got nil or the zero value, want a tensor", name)
 		}
 		if err := checkLayout("value of "+name, value); err != nil {
 			return nil, err

@@ -205,7 +205,8 @@ func TestWrongTensorsAreRefused(t *testing.T) {
 		tensors map[string]*tensor.Dense
 		wantErr string
 	}{
-		{tensors: map[string]*tensor.Dense{"x": nil}, wantErr: `value of "x": got nil, want a tensor`},
+		{tensors: map[string]*tensor.Dense{"x": nil}, wantErr: `value of "x": got nil or the zero value, want a tensor`},
+		{tensors: map[string]*tensor.Dense{"x": {}}, wantErr: `value of "x": got nil or the zero value, want a tensor`},
 		{tensors: map[string]*tensor.Dense{"x": view.(*tensor.Dense)},
 			wantErr: "value of x: got a view or a column-major tensor of shape (2), want contiguous row-major data"},
 		{tensors: map[string]*tensor.Dense{"x": tensor.New(tensor.WithBacking([]complex64{1, 2}))},
