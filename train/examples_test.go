@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whole programs are short, and as long as layers/README.md says: the lines of a file without its package clause, its imports and
-// the comments that are PyTorch's form and the output.
+// Whole programs are short, and as long as layers/README.md says: the lines of a file
+// without its package clause, its imports and the comments that are PyTorch's form and the
+// output.
 func TestProgramsAreShort(t *testing.T) {
 	readme, err := os.ReadFile("../layers/README.md")
 	require.NoError(t, err)
