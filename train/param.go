@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/internal/dense"
+
 	"gorgonia.org/tensor"
 )
 
@@ -94,7 +96,7 @@ func checkDense(what string, d *tensor.Dense) error {
 		return fmt.Errorf("train: %s: got nil, want a tensor", what)
 	}
 	if dt := d.Dtype(); dt != tensor.Float32 && dt != tensor.Float64 {
-		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dt)
+		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dense.TypeName(dt))
 	}
 	return checkLayout(what, d)
 }
