@@ -15,6 +15,7 @@ func (l *AdditiveAttention) called() string { return l.name }
 func (l *Attention) called() string         { return l.name }
 func (l *Block) called() string             { return l.name }
 func (l *DecoderBlock) called() string      { return l.name }
+func (l *Embedding) called() string         { return l.name }
 func (m *GPT) called() string               { return m.name }
 func (l *Linear) called() string            { return l.name }
 func (l *MLP) called() string               { return l.name }

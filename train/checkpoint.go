@@ -159,7 +159,7 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 // the coming steps give other bits than those of a run that never stopped. It returns ""
 // if they are the same, or not known, as for files of older programs.
 func (l *Loop) OtherKernels() string {
-	if l.savedWith == kernel.InstructionSet() {
+	if l == nil || l.savedWith == kernel.InstructionSet() {
 		return ""
 	}
 	return l.savedWith

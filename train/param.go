@@ -107,6 +107,9 @@ func isContiguous(d *tensor.Dense) bool { return !d.RequiresIterator() && !d.Dat
 
 // checkLayout refuses a tensor that is not contiguous.
 func checkLayout(what string, d *tensor.Dense) error {
+	if d == nil || d.Dtype().Type == nil {
+		return fmt.Errorf("train: %s: got no elements, want a tensor", what)
+	}
 	if !isContiguous(d) {
 		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data",
 			what, d.Shape())

@@ -159,7 +159,8 @@ func (a *arguments) structs(t reflect.Type) []argument {
 		}
 	}
 	for _, x := range extremes {
-		all = append(all, constant(filled(t, x.number, x.fraction), fmt.Sprintf("%v of %d, %v", t, x.number, x.fraction), false))
+		text := fmt.Sprintf("%v of %d, %v", t, x.number, x.fraction)
+		all = append(all, constant(filled(t, x.number, x.fraction), text, false))
 	}
 	return all
 }
@@ -168,7 +169,8 @@ var extremes = []struct {
 	number   int
 	fraction float64
 }{
-	{math.MaxInt, math.MaxFloat64}, {math.MaxInt - 1, math.Inf(1)}, {1 << 31, math.NaN()}, {-1, -1}, {math.MinInt, math.Inf(-1)},
+	{math.MaxInt, math.MaxFloat64}, {math.MaxInt - 1, math.Inf(1)}, {1 << 31, math.NaN()},
+	{-1, -1}, {math.MinInt, math.Inf(-1)},
 }
 
 func small(t reflect.Type) reflect.Value { return filled(t, 2, 0.5) }

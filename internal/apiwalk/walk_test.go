@@ -108,7 +108,7 @@ func (c call) recovered() (results []reflect.Value, wrong string) {
 	}()
 	results = c.do(newWorld())
 	for _, r := range results {
-		if err, ok := r.Interface().(error); ok && (strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "%!")) {
+		if err, ok := r.Interface().(error); ok && notOneLine(err.Error()) {
 			wrong = fmt.Sprintf("returns an error that is not one line: %q", err)
 		}
 		if r.Kind() == reflect.Func && r.Type().CanSeq2() && !r.IsNil() {
@@ -119,11 +119,16 @@ func (c call) recovered() (results []reflect.Value, wrong string) {
 	return results, wrong
 }
 
+// notOneLine reports whether a text has several lines, or something that does not format.
+func notOneLine(text string) bool {
+	return strings.Contains(text, "\n") || strings.Contains(text, "%!")
+}
+
 // place returns the lines of a panic's stack that are of the module.
 func place(stack []byte) string {
 	var lines []string
 	for _, line := range strings.Split(string(stack), "\n") {
-		if i := strings.LastIndex(line, ".go:"); i >= 0 && !strings.Contains(line, "/usr/") && !strings.Contains(line, "apiwalk") {
+		if strings.Contains(line, ".go:") && !strings.Contains(line, "apiwalk") && !strings.Contains(line, "/go/src/") {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}

@@ -145,8 +145,12 @@ var valid = map[reflect.Type][]func(w *world) any{
 		func(w *world) any { return w.node(tensor.Float32, 1, 3) },
 		func(w *world) any { return w.node(tensor.Float32, 1, 2) },
 		func(w *world) any { return w.node(tensor.Float32, 2, 2, 2, 2) },
-		func(w *world) any { return withValue(G.NewMatrix(G.NewGraph(), tensor.Float32, G.WithShape(2, 2))) },
-		func(w *world) any { return G.NewMatrix(w.build.Graph(), tensor.Float32, G.WithShape(2, 2)) },
+		func(w *world) any {
+			return withValue(G.NewMatrix(G.NewGraph(), tensor.Float32, G.WithShape(2, 2), G.WithName("far")))
+		},
+		func(w *world) any {
+			return G.NewMatrix(w.build.Graph(), tensor.Float32, G.WithShape(2, 2), G.WithName("free"))
+		},
 		func(w *world) any { return G.NewConstant(1.0) },
 	},
 	reflect.TypeFor[tensor.Dtype](): {

@@ -97,3 +97,11 @@ func TestNGramRefuses(t *testing.T) {
 		require.EqualError(t, err, c.want)
 	}
 }
+
+// A vocabulary that no tokenizer has would only smooth the counts away.
+func TestNGramRefusesVocabularies(t *testing.T) {
+	for _, vocabulary := range []int{-1, 0, math.MaxInt32 + 1, math.MaxInt} {
+		_, err := text.NewNGram([]int{0, 0}, []int{0, 0}, vocabulary)
+		require.EqualError(t, err, fmt.Sprintf("text: vocabulary: got %d, want 1 to 2147483647", vocabulary))
+	}
+}
