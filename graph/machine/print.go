@@ -4,7 +4,10 @@ import "fmt"
 
 // String returns one line about the machine: how much it computes, not what.
 func (m *Machine) String() string {
-	if m.open() != nil {
+	if m == nil {
+		return "<nil>"
+	}
+	if m.steps == nil {
 		return "closed machine"
 	}
 	inputs := 0

@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
