@@ -38,12 +38,15 @@ func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 	case g == nil:
 		return nil, &TypeError{"ALiBi", "g", "nil", "a graph"}
 	case dt != tensor.Float32 && dt != tensor.Float64:
-		return nil, &TypeError{"ALiBi", "dt", fmt.Sprint(dt), "float32 or float64"}
+		return nil, &TypeError{"ALiBi", "dt", dense.TypeName(dt), "float32 or float64"}
 	case c.Heads < 1:
 		return nil, fmt.Errorf("graph: ALiBi: heads: got %d, want at least 1", c.Heads)
 	}
 	if err := checkLengths("ALiBi", c.T, c.S); err != nil {
 		return nil, err
+	}
+	if !dense.Fits(c.Heads, c.T) || !dense.Fits(c.Heads, c.S) {
+		return nil, fmt.Errorf("graph: ALiBi: sizes: got %+v, want at most %d elements", c, dense.MaxElements)
 	}
 	n := c.T + c.S - 1
 	bias := make([]float64, 0, c.Heads*n)

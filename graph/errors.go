@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -60,16 +61,16 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 		switch {
 		case a.anyNumber:
 			if !slices.Contains(mask.KeepTypes(), dt) {
-				return bad(dt.String(), "bools, integers or floats")
+				return bad(dense.TypeName(dt), "bools, integers or floats")
 			}
 		case a.integer:
 			if !isInteger {
-				return bad(dt.String(), "int or int64")
+				return bad(dense.TypeName(dt), "int or int64")
 			}
 		case dt != tensor.Float32 && dt != tensor.Float64:
-			return bad(dt.String(), "float32 or float64")
+			return bad(dense.TypeName(dt), "float32 or float64")
 		case float.Type != nil && dt != float:
-			return bad(dt.String(), float.String()+" as the arguments before it")
+			return bad(dense.TypeName(dt), float.String()+" as the arguments before it")
 		default:
 			float = dt
 		}

@@ -1,9 +1,10 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
-	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
@@ -43,9 +44,7 @@ func (c KVCacheConfig) Validate() error {
 		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache",
 			c.KeepFirst, c.Capacity)
 	}
-	const most = math.MaxInt32
-	row := max(c.Batch, 1) * max(c.KeyWidth, c.ValueWidth)
-	if max(c.Batch, c.KeyWidth, c.ValueWidth) > most || row > most/c.Capacity {
+	if !dense.Fits(max(c.Batch, 1), c.Capacity, max(c.KeyWidth, c.ValueWidth)) {
 		return fmt.Errorf("graph: KVCache: sizes: got %+v, want fewer elements", c)
 	}
 	return nil
@@ -65,7 +64,7 @@ type KVCache struct {
 // float64.
 func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 	if dt != tensor.Float32 && dt != tensor.Float64 {
-		return nil, fmt.Errorf("graph: KVCache: dtype: got %v, want float32 or float64", dt)
+		return nil, fmt.Errorf("graph: KVCache: dtype: got %v, want float32 or float64", dense.TypeName(dt))
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -77,21 +76,51 @@ func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 	return &KVCache{config: c, k: rows(c.KeyWidth), v: rows(c.ValueWidth)}, nil
 }
 
+// made refuses a cache that NewKVCache did not make.
+func (c *KVCache) made() error {
+	if c == nil || c.k == nil {
+		return errors.New("graph: KVCache: got nil or its zero value, want one of NewKVCache")
+	}
+	return nil
+}
+
 // Config returns what the cache was made from.
-func (c *KVCache) Config() KVCacheConfig { return c.config }
+func (c *KVCache) Config() KVCacheConfig {
+	if c == nil {
+		return KVCacheConfig{}
+	}
+	return c.config
+}
 
 // Len returns the number of tokens that the cache has seen: where the next chunk starts.
-func (c *KVCache) Len() int { return c.n }
+func (c *KVCache) Len() int {
+	if c == nil {
+		return 0
+	}
+	return c.n
+}
 
 // Bytes returns the memory that keys and values take.
-func (c *KVCache) Bytes() int { return int(c.k.MemSize() + c.v.MemSize()) }
+func (c *KVCache) Bytes() int {
+	if c.made() != nil {
+		return 0
+	}
+	return int(c.k.MemSize() + c.v.MemSize())
+}
 
 // Reset forgets all tokens.
-func (c *KVCache) Reset() { c.n = 0 }
+func (c *KVCache) Reset() {
+	if c != nil {
+		c.n = 0
+	}
+}
 
 // Truncate forgets the tokens from position n on, so that others may take their place. A
 // rolling cache has lost what came before them: it can only be truncated to 0.
 func (c *KVCache) Truncate(n int) error {
+	if err := c.made(); err != nil {
+		return err
+	}
 	if n < 0 || n > c.n || c.config.Rolling && n > 0 && n < c.n {
 		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.n)
 	}

@@ -52,6 +52,9 @@ func (s RoPEScaling) MarshalText() ([]byte, error) { return []byte(s.String()), 
 
 // UnmarshalText reads what MarshalText writes.
 func (s *RoPEScaling) UnmarshalText(text []byte) error {
+	if err := config.NotNil(s); err != nil {
+		return err
+	}
 	i := slices.Index(scalingNames, string(text))
 	if i < 0 {
 		return fmt.Errorf("got %.60q, want one of %s", text, strings.Join(scalingNames, ", "))

@@ -56,7 +56,10 @@ func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttentio
 // Forward maps query ([B,] T, QueryDim) and key ([B,] S, KeyDim), which is also the value, to
 // context vectors ([B,] T, KeyDim).
 func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, error) {
-	f := b.formula(l.name)
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	out, _, err := l.forward(f, query, key)
 	if err != nil {
 		return nil, err
@@ -66,7 +69,10 @@ func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, erro
 
 // Weights returns the attention weights ([B,] 1, T, S).
 func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, error) {
-	f := b.formula(l.name)
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	_, weights, err := l.forward(f, query, key)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,9 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 
 // NewCache makes a cache for the layer; its widths and type are set here.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
+	if err := made(l); err != nil {
+		return nil, err
+	}
 	if l.heads != nil {
 		return nil, errorf(l.name, "cache: got the layout %q, want another", PerHead)
 	}

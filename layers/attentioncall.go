@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"errors"
 	"path"
 	"reflect"
 
@@ -17,6 +18,9 @@ import (
 // An observed attention is composed of one op for each step. Its output differs from the
 // fused one's by rounding only.
 func (b *Build) Observe(patterns ...string) {
+	if b.made() != nil {
+		return
+	}
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
 			b.Of(nil, errorf("build", "observe: got %q, want a pattern of path.Match", p))
@@ -27,6 +31,9 @@ func (b *Build) Observe(patterns ...string) {
 
 // Observes reports whether the layer at a path is observed.
 func (b *Build) Observes(layer string) bool {
+	if b == nil {
+		return false
+	}
 	for _, pattern := range b.observed {
 		if ok, _ := path.Match(pattern, layer); ok {
 			return true
@@ -38,6 +45,9 @@ func (b *Build) Observes(layer string) bool {
 // Calls returns the calls of the attentions whose paths match a pattern of path.Match, in
 // the order they were built.
 func (b *Build) Calls(pattern string) []*AttentionCall {
+	if b == nil {
+		return nil
+	}
 	var calls []*AttentionCall
 	for _, c := range b.calls {
 		if ok, _ := path.Match(pattern, c.Path); ok && c.attended {
@@ -63,6 +73,9 @@ type AttentionCall struct {
 // graph. If the layer is not observed they are composed now, from the same queries and
 // keys and with the same dropout.
 func (c *AttentionCall) Weights() (*G.Node, error) {
+	if c == nil || c.build == nil {
+		return nil, errors.New("layers: attention call: got nil or its zero value, want one of Build.Calls")
+	}
 	if c.Input.Cache != nil {
 		return nil, errorf(c.layer.name, "weights: got a cache, want none: it never holds them")
 	}

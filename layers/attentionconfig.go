@@ -96,6 +96,9 @@ type shortMask struct {
 // "causal": "upper_left" or "lower_right", "window": [left, right] and "prefix": n, for
 // queries placed by align or causal. Absent fields keep their value.
 func (c *AttentionConfig) UnmarshalJSON(text []byte) error {
+	if err := config.NotNil(c); err != nil {
+		return err
+	}
 	type plain AttentionConfig // without this method
 	read, short := *c, shortMask{}
 	if err := config.Decode(text, &short, (*plain)(&read)); err != nil {

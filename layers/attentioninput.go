@@ -66,8 +66,12 @@ func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error
 
 // checkSequences checks the shapes of queries, keys and values.
 func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
-	f, c := b.formula(l.name), l.config
-	err := cmp.Or(f.checkSequence("query", in.Query, c.EmbedDim, c.ContextLength),
+	f, err := begin(b, l)
+	if err != nil {
+		return err
+	}
+	c := l.config
+	err = cmp.Or(f.checkSequence("query", in.Query, c.EmbedDim, c.ContextLength),
 		f.checkSequence("key", in.Key, c.KDim, c.ContextLength),
 		f.checkSequence("value", in.Value, c.VDim, c.ContextLength))
 	if err != nil {

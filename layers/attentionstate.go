@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/dense"
+
 	"gorgonia.org/tensor"
 )
 
@@ -46,6 +48,9 @@ func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) erro
 
 // as returns the config with another layout.
 func (l *Attention) as(layout Layout) (AttentionConfig, error) {
+	if err := made(l); err != nil {
+		return AttentionConfig{}, err
+	}
 	c := l.config
 	c.Layout = layout
 	c = c.resolved()
@@ -112,7 +117,7 @@ func describe(v *tensor.Dense) string {
 	case v.DataOrder().IsColMajor() && !v.RequiresIterator():
 		return fmt.Sprintf("%v %v in column-major order", v.Dtype(), v.Shape())
 	}
-	return fmt.Sprintf("%v %v", v.Dtype(), v.Shape())
+	return fmt.Sprintf("%s %v", dense.TypeName(v.Dtype()), v.Shape())
 }
 
 // convert returns a state in another layout, in memory of its own. Names that two layouts

@@ -83,10 +83,14 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 // Forward maps in.Query (…, T, E) to (…, T, E). Key and Value must be nil; the rest is for
 // the attention.
 func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	if in.Key != nil || in.Value != nil {
 		return nil, errorf(l.name, "key: got another sequence than the query, want nil")
 	}
-	f, post := b.formula(l.name), l.config.PostNorm
+	post := l.config.PostNorm
 	x := f.residual(in.Query, l.norms[0], post, func(x *G.Node) (*G.Node, error) {
 		in.Query = x
 		return l.attention.Attend(b, in)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	"attention/internal/dense"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -46,11 +47,19 @@ type Build struct {
 // and call its Grad, in one goroutine at a time. Machines may run at once.
 func NewBuild(p *Params, m Mode) *Build {
 	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: map[string]*G.Node{}}
-	if p == nil {
+	if p == nil || p.random == nil {
 		b.params = NewParams(tensor.Float32, 0)
 		b.Of(nil, errors.New("layers: build: got nil for the parameters, want Params"))
 	}
 	return b
+}
+
+// made refuses a build that NewBuild did not make.
+func (b *Build) made() error {
+	if b == nil || b.graph == nil {
+		return errors.New("layers: build: got nil or its zero value, want one of NewBuild")
+	}
+	return nil
 }
 
 // Of returns the node of one step of a formula, a layer's or a function's of package
@@ -58,6 +67,9 @@ func NewBuild(p *Params, m Mode) *Build {
 // checked once, at the end. After the first error Of returns a scalar that stands for
 // the missing nodes, never nil, on which Gorgonia's functions panic.
 func (b *Build) Of(n *G.Node, err error) *G.Node {
+	if err := b.made(); err != nil {
+		return new(expr.Formula).Of(nil, err)
+	}
 	if n == nil && err == nil {
 		err = errors.New("layers: build: got nil for a node and no error, want one of them")
 	}
@@ -68,22 +80,45 @@ func (b *Build) Of(n *G.Node, err error) *G.Node {
 func (b *Build) Of2(n, m *G.Node, err error) (*G.Node, *G.Node) { return b.Of(n, err), b.Of(m, err) }
 
 // Err returns the build's first error: of an input or of a step that Of was given.
-func (b *Build) Err() error { return b.steps.Err() }
+func (b *Build) Err() error {
+	if err := b.made(); err != nil {
+		return err
+	}
+	return b.steps.Err()
+}
 
 // Graph returns the graph so far.
-func (b *Build) Graph() *G.ExprGraph { return b.graph }
+func (b *Build) Graph() *G.ExprGraph {
+	if b == nil {
+		return nil
+	}
+	return b.graph
+}
 
 // Mode returns the purpose of the graph.
-func (b *Build) Mode() Mode { return b.mode }
+func (b *Build) Mode() Mode {
+	if b == nil {
+		return Eval
+	}
+	return b.mode
+}
 
 // Params returns the parameters that the graph is built over.
-func (b *Build) Params() *Params { return b.params }
+func (b *Build) Params() *Params {
+	if b == nil {
+		return nil
+	}
+	return b.params
+}
 
 // Node returns the parameter's node in this graph, bound to the shared tensor; the same
 // parameter gives the same node. A parameter of another set is an error of the build.
 func (b *Build) Node(p Param) *G.Node { return b.Of(b.node(p)) }
 
 func (b *Build) node(p Param) (*G.Node, error) {
+	if err := b.made(); err != nil {
+		return nil, err
+	}
 	v := p.Value()
 	if p.params != b.params || v == nil {
 		return nil, errorf(p.name, "got a parameter of another set, want one of the build's own Params")
@@ -98,13 +133,18 @@ func (b *Build) node(p Param) (*G.Node, error) {
 }
 
 // Learnables returns the nodes of the parameters used so far, in order of use.
-func (b *Build) Learnables() G.Nodes { return slices.Clone(b.learnables) }
+func (b *Build) Learnables() G.Nodes {
+	if b == nil {
+		return nil
+	}
+	return slices.Clone(b.learnables)
+}
 
 // Input returns a new input node of the parameters' type; no shape is a scalar. A value
 // is bound to it by gorgonia.Let or by package train. The name must be new, since
 // Gorgonia merges inputs of one name and shape.
 func (b *Build) Input(name string, shape ...int) *G.Node {
-	return b.InputOf(b.params.Dtype(), name, shape...)
+	return b.InputOf(b.Params().Dtype(), name, shape...)
 }
 
 // InputOf is Input for another type, as of ids, lengths and masks.
@@ -113,15 +153,25 @@ func (b *Build) InputOf(dt tensor.Dtype, name string, shape ...int) *G.Node {
 }
 
 func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error) {
+	if err := b.made(); err != nil {
+		return nil, err
+	}
 	_, node := b.nodes[name]
 	_, param := b.params.Get(name)
 	if node || param || name == dropoutKeyName {
 		return nil, fmt.Errorf("layers: input %q: the name is taken, want one that no input and no parameter has", name)
 	}
+	if dt.Type == nil {
+		return nil, fmt.Errorf("layers: input %q: got no type, want one", name)
+	}
 	for _, d := range shape {
 		if d < 1 {
 			return nil, fmt.Errorf("layers: input %q: shape %v, want every axis at least 1", name, tensor.Shape(shape))
 		}
+	}
+	if !dense.Fits(shape...) {
+		const wrong = "layers: input %q: shape %v, want at most %d elements"
+		return nil, fmt.Errorf(wrong, name, tensor.Shape(shape), dense.MaxElements)
 	}
 	n := G.NewTensor(b.graph, dt, len(shape), G.WithShape(shape...), G.WithName(name))
 	b.nodes[name], b.inputs[name] = n, n
@@ -129,12 +179,17 @@ func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error
 }
 
 // Inputs returns the graph's inputs by name.
-func (b *Build) Inputs() map[string]*G.Node { return b.inputs }
+func (b *Build) Inputs() map[string]*G.Node {
+	if b == nil {
+		return nil
+	}
+	return b.inputs
+}
 
 // Drop returns the config of a dropout with probability p, with a random mask of its own;
 // in an Eval graph one that drops nothing.
 func (b *Build) Drop(p float64) graph.DropoutConfig {
-	if b.mode != Train || p == 0 {
+	if b.made() != nil || b.mode != Train || p == 0 {
 		return graph.DropoutConfig{}
 	}
 	if b.dropoutKey == nil {
@@ -148,4 +203,9 @@ const dropoutKeyName = "dropout.key"
 
 // DropoutKey returns the int64 scalar input that every dropout of the graph draws its mask
 // from, to be given a new value each step; nil if the graph has no dropout.
-func (b *Build) DropoutKey() *G.Node { return b.dropoutKey }
+func (b *Build) DropoutKey() *G.Node {
+	if b == nil {
+		return nil
+	}
+	return b.dropoutKey
+}

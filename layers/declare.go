@@ -1,11 +1,18 @@
 package layers
 
-import "gorgonia.org/tensor"
+import (
+	"errors"
+
+	"gorgonia.org/tensor"
+)
 
 // Declare returns the parameters that a constructor makes for a config, as in
 // Declare(NewGPT, config), with names and shapes but without values: nothing is allocated
 // or drawn. Their Dtype is float32. A wrong config is the constructor's error.
 func Declare[C, L any](construct func(Scope, C) (L, error), config C) (*Params, error) {
+	if construct == nil {
+		return nil, errors.New("layers: declare: got nil, want a constructor")
+	}
 	p := NewParams(tensor.Float32, 0)
 	p.start = declared
 	_, err := construct(p.Scope(""), config)

@@ -93,10 +93,14 @@ type DecoderInput struct {
 
 // Forward maps in.X (…, T, E) to (…, T, E).
 func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	if in.Memory == nil {
 		return nil, errorf(l.name, "memory: got nil, want a node")
 	}
-	f, post := b.formula(l.name), l.config.Block.PostNorm
+	post := l.config.Block.PostNorm
 	x := f.residual(in.X, l.norms[0], post, func(x *G.Node) (*G.Node, error) {
 		return l.attention.Attend(b, AttentionInput{Query: x, Mask: in.Mask})
 	})

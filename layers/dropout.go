@@ -18,6 +18,9 @@ func (l Dropout) validate() error { return config.Probability(l, "P") }
 // Forward maps x of any shape to x with elements dropped, drawn from b.DropoutKey. Each
 // call drops others.
 func (l Dropout) Forward(b *Build, x *G.Node) (*G.Node, error) {
+	if err := b.Err(); err != nil {
+		return nil, err
+	}
 	f := b.formula("Dropout")
 	if err := l.validate(); err != nil {
 		return nil, inLayer(f.name, err)

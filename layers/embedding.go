@@ -85,7 +85,10 @@ func clearRow(m *tensor.Dense, row int) {
 // Forward maps ids, int or int64 (…), to their rows (…, E). Ids may repeat. The padding's
 // row is in the output as it is, and has the gradient 0.
 func (l *Embedding) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	f := b.formula(l.name)
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.checkNode("ids", ids); err != nil {
 		return nil, err
 	}

@@ -54,16 +54,29 @@ func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 }
 
 // Params returns the set of parameters that the model was made in.
-func (m *GPT) Params() *Params { return m.params }
+func (m *GPT) Params() *Params {
+	if m == nil {
+		return nil
+	}
+	return m.params
+}
 
 // Config returns the config that the model was made from.
-func (m *GPT) Config() GPTConfig { return m.config }
+func (m *GPT) Config() GPTConfig {
+	if m == nil {
+		return GPTConfig{}
+	}
+	return m.config
+}
 
 // Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V). The weights (…, H, T, T)
 // with which the tokens see each other are those of the build's
 // Calls("transformer.h.*.attn"), one for each block.
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	f := b.formula(m.name)
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
 		return nil, err
 	}
@@ -75,7 +88,10 @@ func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
 // ids of their shape; those that are graph.IgnoreTarget do not count.
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
-	f := b.formula(m.name)
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
 	logits := f.Of(m.Forward(b, ids))
 	return f.result(f.Of(graph.CrossEntropy(logits, targets)))
 }

@@ -14,6 +14,9 @@ type GPTCache []*graph.KVCache
 // NewCache returns an empty cache. Its widths and type are set here; Capacity 0 means
 // the model's ContextLength.
 func (m *GPT) NewCache(c graph.KVCacheConfig) (GPTCache, error) {
+	if err := made(m); err != nil {
+		return nil, err
+	}
 	if c.Capacity == 0 {
 		c.Capacity = m.config.ContextLength
 	}
@@ -29,7 +32,12 @@ func (m *GPT) NewCache(c graph.KVCacheConfig) (GPTCache, error) {
 }
 
 // Len returns the number of tokens that the cache has seen: where the next chunk starts.
-func (c GPTCache) Len() int { return c[0].Len() }
+func (c GPTCache) Len() int {
+	if len(c) == 0 {
+		return 0
+	}
+	return c[0].Len()
+}
 
 // Reset forgets all tokens.
 func (c GPTCache) Reset() {
@@ -43,7 +51,10 @@ func (c GPTCache) Reset() {
 // tokens before the chunk, which the cache has seen. Each run puts the chunk there. They
 // may be at most the model's ContextLength together; more is an error of the run.
 func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
-	f := b.formula(m.name)
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
 	x, err := m.transformCached(f, ids, start, cache)
 	if err != nil {
 		return nil, err

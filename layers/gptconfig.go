@@ -47,6 +47,9 @@ func (c GPTConfig) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes, and GPT-2's config.json. Keys that are
 // absent keep their value; in the zero config they are GPT-2's.
 func (c *GPTConfig) UnmarshalJSON(text []byte) error {
+	if err := config.NotNil(c); err != nil {
+		return err
+	}
 	read := plainGPTConfig(*c)
 	read.Activation = cmp.Or(read.Activation, "gelu")
 	if *c == (GPTConfig{}) {

@@ -53,7 +53,10 @@ func newLinearLike(s Scope, c linearLike) (*Linear, error) {
 
 // Forward maps x (…, In) to (…, Out).
 func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f := b.formula(l.name)
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	return f.result(l.apply(f, x))
 }
 

@@ -91,7 +91,10 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 
 // Forward maps x (…, T, E) to (…, T, E).
 func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f := b.formula(l.name)
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.checkSequence("x", x, l.config.EmbedDim, 0); err != nil {
 		return nil, err
 	}

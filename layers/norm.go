@@ -66,7 +66,10 @@ func newNorm(s Scope, c NormConfig) (*Norm, error) {
 
 // Forward normalises each row of x (…, T, E).
 func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f := b.formula(l.name)
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.checkSequence("x", x, l.config.EmbedDim, 0); err != nil {
 		return nil, err
 	}

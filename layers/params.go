@@ -3,9 +3,9 @@ package layers
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/torchrand"
 
 	"gorgonia.org/tensor"
@@ -48,11 +48,19 @@ func NewBlankParams(dt tensor.Dtype) *Params {
 }
 
 // Dtype returns the element type of every parameter.
-func (p *Params) Dtype() tensor.Dtype { return p.dt }
+func (p *Params) Dtype() tensor.Dtype {
+	if p == nil {
+		return tensor.Dtype{}
+	}
+	return p.dt
+}
 
 // Draw returns a tensor of the parameters' type, drawn from the stream of their initial
-// values and no parameter itself.
+// values and no parameter itself; nil for a shape that no parameter can have.
 func (p *Params) Draw(init Init, shape ...int) *tensor.Dense {
+	if p.checkShape("", shape) != nil {
+		return nil
+	}
 	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
 	init.fill(p.random, v)
 	return v
@@ -65,6 +73,9 @@ func (p *Params) Scope(path string) Scope { return Scope{params: p, path: path} 
 // Shapes returns the names and shapes, in the order they were made.
 func (p *Params) Shapes() iter.Seq2[string, tensor.Shape] {
 	return func(yield func(string, tensor.Shape) bool) {
+		if p == nil {
+			return
+		}
 		for _, name := range p.names {
 			if !yield(name, p.shapes[name]) {
 				return
@@ -77,6 +88,9 @@ func (p *Params) Shapes() iter.Seq2[string, tensor.Shape] {
 // are none.
 func (p *Params) All() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
+		if p == nil {
+			return
+		}
 		for _, name := range p.names {
 			if v, ok := p.values[name]; ok && !yield(name, v) {
 				return
@@ -88,17 +102,25 @@ func (p *Params) All() iter.Seq2[string, *tensor.Dense] {
 // Get returns the named parameter's value, which every graph shares, and whether there
 // is one.
 func (p *Params) Get(name string) (*tensor.Dense, bool) {
+	if p == nil {
+		return nil, false
+	}
 	v, ok := p.values[name]
 	return v, ok
 }
 
 // Len returns the number of parameters.
-func (p *Params) Len() int { return len(p.names) }
+func (p *Params) Len() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.names)
+}
 
 // Count returns the number of elements in all parameters.
 func (p *Params) Count() int {
 	n := 0
-	for _, s := range p.shapes {
+	for _, s := range p.Shapes() {
 		n += s.TotalSize()
 	}
 	return n
@@ -107,8 +129,11 @@ func (p *Params) Count() int {
 // Set copies v into the named parameter; every graph sees it. Shape and type must
 // be the parameter's own.
 func (p *Params) Set(name string, v *tensor.Dense) error {
-	have := p.values[name]
-	if have == nil {
+	have, ok := p.Get(name)
+	if !ok && p.Len() == 0 {
+		return fmt.Errorf("layers: parameter %q: unknown; there are none", name)
+	}
+	if !ok {
 		return fmt.Errorf("layers: parameter %q: unknown; there are %v", name, p.names)
 	}
 	if v == nil {
@@ -118,7 +143,7 @@ func (p *Params) Set(name string, v *tensor.Dense) error {
 		return errorf(name, "shape %v, want %v", v.Shape(), have.Shape())
 	}
 	if v.Dtype() != have.Dtype() {
-		return errorf(name, "got %v, want %v", v.Dtype(), have.Dtype())
+		return errorf(name, "got %s, want %v", dense.TypeName(v.Dtype()), have.Dtype())
 	}
 	if v.RequiresIterator() {
 		v = v.Materialize().(*tensor.Dense)
@@ -132,9 +157,8 @@ func (p *Params) Set(name string, v *tensor.Dense) error {
 	return nil
 }
 
-// maxElements is the most that one parameter may hold. A larger one is a mistake, and
-// below it products of two sizes fit an int.
-const maxElements = math.MaxInt32
+// maxElements is the most that one parameter may hold.
+const maxElements = dense.MaxElements
 
 // Scope makes parameters under a path. A layer made in a scope has its path.
 type Scope struct {
@@ -151,26 +175,12 @@ func (s Scope) Params() *Params { return s.params }
 // Param makes a parameter with initial values. The name must be new, and there must be
 // at least one axis, each at least 1 long.
 func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
-	if s.params == nil {
-		const wrong = "layers: parameter %q: got a scope of no Params, want one made by Params.Scope"
-		return Param{}, fmt.Errorf(wrong, name)
-	}
 	p, full := s.params, s.join(name)
+	if err := p.checkShape(full, shape); err != nil {
+		return Param{}, err
+	}
 	if _, ok := p.shapes[full]; ok {
 		return Param{}, fmt.Errorf("layers: parameter %q is there already", full)
-	}
-	if p.dt != tensor.Float32 && p.dt != tensor.Float64 {
-		return Param{}, fmt.Errorf("layers: parameters: got %v, want float32 or float64", p.dt)
-	}
-	if len(shape) == 0 || slices.Min(shape) < 1 {
-		return Param{}, errorf(full, "shape %v, want one axis or more, each at least 1", tensor.Shape(shape))
-	}
-	elements := 1
-	for _, d := range shape {
-		if d > maxElements/elements {
-			return Param{}, errorf(full, "shape %v, want at most %d elements", tensor.Shape(shape), maxElements)
-		}
-		elements *= d
 	}
 	p.names = append(p.names, full)
 	p.shapes[full] = slices.Clone(shape)
@@ -181,6 +191,22 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 		init.fill(p.random, p.values[full])
 	}
 	return Param{params: p, name: full}, nil
+}
+
+// checkShape refuses a shape that no parameter of the set can have.
+func (p *Params) checkShape(name string, shape []int) error {
+	switch {
+	case p == nil || p.random == nil:
+		const wrong = "layers: parameter %q: got a scope of no Params, want one made by Params.Scope"
+		return fmt.Errorf(wrong, name)
+	case p.dt != tensor.Float32 && p.dt != tensor.Float64:
+		return fmt.Errorf("layers: parameters: got %v, want float32 or float64", dense.TypeName(p.dt))
+	case len(shape) == 0 || slices.Min(shape) < 1:
+		return errorf(name, "shape %v, want one axis or more, each at least 1", tensor.Shape(shape))
+	case !dense.Fits(shape...):
+		return errorf(name, "shape %v, want at most %d elements", tensor.Shape(shape), maxElements)
+	}
+	return nil
 }
 
 func (s Scope) join(name string) string {

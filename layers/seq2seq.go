@@ -80,17 +80,30 @@ func (m *Seq2Seq) makeTables(parts *maker) {
 }
 
 // Params returns the set of parameters that the model was made in.
-func (m *Seq2Seq) Params() *Params { return m.params }
+func (m *Seq2Seq) Params() *Params {
+	if m == nil {
+		return nil
+	}
+	return m.params
+}
 
 // Config returns the config that the model was made from.
-func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
+func (m *Seq2Seq) Config() Seq2SeqConfig {
+	if m == nil {
+		return Seq2SeqConfig{}
+	}
+	return m.config
+}
 
 // Forward maps the ids of source (B, S) and target (B, T), int or int64, to the logits
 // (B, T, V) of the tokens that follow each of target's. lengths, int or int64 (B), hide
 // the padding that follows the first lengths[b] tokens of source b; nil means there is
 // none. A single pair may come without B.
 func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, error) {
-	f := b.formula(m.name)
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
 	memory := f.Of(m.Encode(b, source, lengths)) // (B, S, E)
 	return f.result(f.Of(m.Decode(b, target, memory, lengths)))
 }
@@ -98,14 +111,20 @@ func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, e
 // Loss returns the mean cross entropy of the logits for target, in nats: a scalar. targets
 // are ids of target's shape; those that are graph.IgnoreTarget do not count.
 func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
-	f := b.formula(m.name)
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
 	logits := f.Of(m.Forward(b, source, target, lengths))
 	return f.result(f.Of(graph.CrossEntropy(logits, targets)))
 }
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
 func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
-	f := b.formula(m.name)
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.checkIDs("source", source, m.config.ContextLength); err != nil {
 		return nil, err
 	}
@@ -120,7 +139,10 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 // (…, T, V). lengths are the source's. The weights (…, H, T, S) with which the target sees
 // the memory are those of the build's Calls("*.multihead_attn"), one for each block.
 func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
-	f := b.formula(m.name)
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.checkIDs("target", target, m.config.ContextLength); err != nil {
 		return nil, err
 	}

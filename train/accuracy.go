@@ -56,7 +56,7 @@ func checkLogits(logits, labels *tensor.Dense) error {
 		return err
 	}
 	if dt := labels.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
-		return fmt.Errorf("train: labels: got %v, want int or int64", dt)
+		return fmt.Errorf("train: labels: got %v, want int or int64", dense.TypeName(dt))
 	}
 	if err := checkLayout("labels", labels); err != nil {
 		return err

@@ -47,6 +47,9 @@ const (
 // checksum of all its bytes. A parameter that is NaN or infinite is an error that
 // wraps ErrNotFinite: no run could resume from it.
 func (l *Loop) Save(path string, source Resumable) error {
+	if err := l.made(); err != nil {
+		return err
+	}
 	if err := l.save(path, source); err != nil {
 		return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
 	}
@@ -105,6 +108,9 @@ func (l *Loop) checkFinite() error {
 // stopped, on a processor with the same kernels: see OtherKernels. With a nil source the
 // file may hold a source's state or none.
 func (l *Loop) Restore(path string, source Resumable) error {
+	if err := l.made(); err != nil {
+		return err
+	}
 	f, err := folder.ReadSealed(path)
 	if err != nil {
 		return fmt.Errorf("train: checkpoint: %w", err)
@@ -153,7 +159,7 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 // the coming steps give other bits than those of a run that never stopped. It returns ""
 // if they are the same, or not known, as for files of older programs.
 func (l *Loop) OtherKernels() string {
-	if l.savedWith == kernel.InstructionSet() {
+	if l == nil || l.savedWith == kernel.InstructionSet() {
 		return ""
 	}
 	return l.savedWith

@@ -68,7 +68,20 @@ func openCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
 }
 
 // Close lets other processes have the folder.
-func (c *Checkpoints) Close() error { return c.lock.Close() }
+func (c *Checkpoints) Close() error {
+	if err := c.made(); err != nil {
+		return err
+	}
+	return c.lock.Close()
+}
+
+// made refuses a folder that OpenCheckpoints did not open.
+func (c *Checkpoints) made() error {
+	if c == nil || c.lock == nil {
+		return errors.New("train: checkpoints: got nil or its zero value, want one of OpenCheckpoints")
+	}
+	return nil
+}
 
 // every returns the number of steps between two checkpoints; 0 means only the last one.
 func (c *Checkpoints) every() int { return c.config.Every }
@@ -106,15 +119,28 @@ func CheckpointSteps(folder string) ([]int, error) {
 }
 
 // Path returns the path that the checkpoint after n steps has, whether there is one or not.
-func (c *Checkpoints) Path(n int) string { return CheckpointPath(c.path, n) }
+func (c *Checkpoints) Path(n int) string {
+	if c.made() != nil {
+		return ""
+	}
+	return CheckpointPath(c.path, n)
+}
 
 // Steps returns the numbers of steps after which there are checkpoints, ascending.
-func (c *Checkpoints) Steps() ([]int, error) { return CheckpointSteps(c.path) }
+func (c *Checkpoints) Steps() ([]int, error) {
+	if err := c.made(); err != nil {
+		return nil, err
+	}
+	return CheckpointSteps(c.path)
+}
 
 // Save saves a checkpoint of the loop and the source of its batches as Loop.Save does,
 // and then removes all but the newest ones. It also removes checkpoints after more
 // steps than the loop has taken: the run was resumed from an older one.
 func (c *Checkpoints) Save(l *Loop, source Resumable) error {
+	if err := c.made(); err != nil {
+		return err
+	}
 	if err := l.Save(c.Path(l.Steps()), source); err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 
+	"attention/internal/config"
+
 	"gorgonia.org/tensor"
 )
 
@@ -38,6 +40,9 @@ func (d Decay) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText wrote.
 func (d *Decay) UnmarshalText(text []byte) error {
+	if err := config.NotNil(d); err != nil {
+		return err
+	}
 	for _, known := range []Decay{DecayAll, DecayMatrices} {
 		if known.String() == string(text) {
 			*d = known

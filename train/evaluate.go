@@ -15,6 +15,12 @@ import (
 // that is done stops it, a Resumable source is set back to its position before; others
 // stay where they are.
 func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
+	if err := l.made(); err != nil {
+		return Evaluation{}, err
+	}
+	if ctx == nil {
+		return Evaluation{}, errNoContext
+	}
 	if s == nil {
 		return Evaluation{}, errors.New("train: source to evaluate on: got nil, want one")
 	}
@@ -29,7 +35,9 @@ func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 	mean, tokens, err := l.eval.meanLoss(ctx, s)
 	if err != nil {
 		if ok {
-			err = errors.Join(err, resumable.SetState(before))
+			if back := resumable.SetState(before); back != nil {
+				err = fmt.Errorf("%w; setting the source back: %w", err, back)
+			}
 		}
 		return Evaluation{}, fmt.Errorf("train: evaluation after %d steps: %w", l.Steps(), err)
 	}

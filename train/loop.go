@@ -96,20 +96,45 @@ func (loss Loss) build(p *layers.Params, mode layers.Mode) (*layers.Build, *G.No
 func (c Config) batchesPerStep() int { return max(c.Accumulate, 1) }
 
 // Steps returns the number of steps taken.
-func (l *Loop) Steps() int { return l.step.taken }
+func (l *Loop) Steps() int {
+	if l.made() != nil {
+		return 0
+	}
+	return l.step.taken
+}
+
+// made refuses a loop that New did not make.
+func (l *Loop) made() error {
+	if l == nil || l.step == nil {
+		return errors.New("train: loop: got nil or its zero value, want one of New")
+	}
+	return nil
+}
 
 // Evaluated returns the number of steps that were taken before the last evaluation that
 // Run made; 0 if it made none. If an evaluation was interrupted, the next Run repeats
 // it, also after Restore.
-func (l *Loop) Evaluated() int { return l.evaluated }
+func (l *Loop) Evaluated() int {
+	if l == nil {
+		return 0
+	}
+	return l.evaluated
+}
 
 // SaveTo makes Run save checkpoints to a folder; nil makes it save none.
-func (l *Loop) SaveTo(c *Checkpoints) { l.saves = c }
+func (l *Loop) SaveTo(c *Checkpoints) {
+	if l != nil {
+		l.saves = c
+	}
+}
 
 // Step takes one step: loss and gradients of the batches, clipping, update. It wants
 // as many batches as a step takes, Config.Accumulate or 1. After an error the
 // parameters are as they were and the step does not count.
 func (l *Loop) Step(batches ...Batch) (StepResult, error) {
+	if err := l.made(); err != nil {
+		return StepResult{}, err
+	}
 	n := l.config.batchesPerStep()
 	if len(batches) != n {
 		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps()+1, len(batches), n)

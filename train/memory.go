@@ -10,6 +10,9 @@ type Memory struct {
 
 // Memory returns the memory of the loop now. The first evaluation adds its graph.
 func (l *Loop) Memory() Memory {
+	if l.made() != nil {
+		return Memory{}
+	}
 	m := Memory{Graphs: l.step.program.machine.Memory().Planned}
 	for _, v := range l.params.All() {
 		m.Weights += int(v.MemSize())

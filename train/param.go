@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/internal/dense"
+
 	"gorgonia.org/tensor"
 )
 
@@ -94,7 +96,7 @@ func checkDense(what string, d *tensor.Dense) error {
 		return fmt.Errorf("train: %s: got nil, want a tensor", what)
 	}
 	if dt := d.Dtype(); dt != tensor.Float32 && dt != tensor.Float64 {
-		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dt)
+		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dense.TypeName(dt))
 	}
 	return checkLayout(what, d)
 }
@@ -105,6 +107,9 @@ func isContiguous(d *tensor.Dense) bool { return !d.RequiresIterator() && !d.Dat
 
 // checkLayout refuses a tensor that is not contiguous.
 func checkLayout(what string, d *tensor.Dense) error {
+	if d == nil || d.Dtype().Type == nil {
+		return fmt.Errorf("train: %s: got no elements, want a tensor", what)
+	}
 	if !isContiguous(d) {
 		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data",
 			what, d.Shape())

@@ -62,7 +62,7 @@ func TestWrongPredictionsAreRefused(t *testing.T) {
 		{build: eval, out: G.Nodes{x, nil}, wantErr: "output 1: got nil, want a node"},
 		{build: eval, out: G.Nodes{dropped}, wantErr: "output 0: got a node of another graph, want one of the build's"},
 		{build: &layers.Build{}, out: G.Nodes{x},
-			wantErr: "output 0: got a node of another graph, want one of the build's"},
+			wantErr: "layers: build: got nil or its zero value, want one of NewBuild"},
 		{build: training, out: G.Nodes{dropped}, values: train.Values{"x": vector(1, 2)},
 			wantErr: "build: got a train graph with dropout, want an eval one"},
 		{build: eval, out: G.Nodes{x}, wantErr: "values: x: got none, want float64 (2)"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"attention/graph/machine"
+	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -134,7 +135,7 @@ func (pr *program) bind(values Values) error {
 			return fmt.Errorf("%s: got none, want %v %v", name, n.Dtype(), n.Shape())
 		}
 		if v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) {
-			return fmt.Errorf("%s: got %v %v, want %v %v", name, v.Dtype(), v.Shape(), n.Dtype(), n.Shape())
+			return fmt.Errorf("%s: got %v %v, want %v %v", name, dense.TypeName(v.Dtype()), v.Shape(), n.Dtype(), n.Shape())
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

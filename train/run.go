@@ -18,6 +18,12 @@ import (
 // context's error; Run may be called again to resume. After any other error it saves
 // nothing, and earlier checkpoints stay.
 func (l *Loop) Run(ctx context.Context, train, eval Source) error {
+	if err := l.made(); err != nil {
+		return err
+	}
+	if ctx == nil {
+		return errNoContext
+	}
 	if train == nil {
 		return errors.New("train: source to train on: got nil, want one")
 	}
@@ -66,6 +72,8 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 		}
 	}
 }
+
+var errNoContext = errors.New("train: context: got nil, want one")
 
 func (l *Loop) evalDue() bool { return l.due(l.config.EvalEvery) && l.evaluated != l.Steps() }
 

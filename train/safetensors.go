@@ -18,6 +18,9 @@ import (
 // parameters' own names. The file is written beside path and then renamed, so
 // that path never holds half of it.
 func WriteParams(path string, p *layers.Params, metadata map[string]string) error {
+	if p == nil {
+		return errNoParams
+	}
 	tensors, err := toFile("", p.All())
 	if err != nil {
 		return err
@@ -34,6 +37,9 @@ func WriteParams(path string, p *layers.Params, metadata map[string]string) erro
 // float32). The error lists all that is missing, unknown, or of another dtype or shape,
 // and leaves the parameters as they were.
 func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
+	if p == nil {
+		return nil, errNoParams
+	}
 	f, err := safetensors.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters: %w", err)
@@ -44,6 +50,8 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	fromFile(f, "", p.All())
 	return f.Metadata, nil
 }
+
+var errNoParams = errors.New("train: parameters: got nil, want Params")
 
 // ReadTensor returns one tensor of a safetensors file, such as a state dict of PyTorch's,
 // a model of WriteParams or a checkpoint, where the names of parameters begin with

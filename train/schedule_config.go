@@ -15,6 +15,14 @@ type ScheduleConfig struct{ Schedule }
 // ConstantRate returns the config of one learning rate for all steps.
 func ConstantRate(rate float64) ScheduleConfig { return ScheduleConfig{ConstantLR{Rate: rate}} }
 
+// At returns the schedule's learning rate; 0 if there is none.
+func (c ScheduleConfig) At(step int) float64 {
+	if c.Schedule == nil {
+		return 0
+	}
+	return c.Schedule.At(step)
+}
+
 // Validate refuses no schedule and one whose own Validate refuses it.
 func (c ScheduleConfig) Validate() error {
 	if c.Schedule == nil {
@@ -51,6 +59,9 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote. It also reads
 // {"cosine": {…}} and {"constant": {…}}, the form of earlier checkpoints.
 func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
+	if err := config.NotNil(c); err != nil {
+		return err
+	}
 	var head struct {
 		Type     string          `json:"type"`
 		Constant json.RawMessage `json:"constant"`

@@ -27,6 +27,8 @@ func formOf(d *tensor.Dense) string {
 	switch {
 	case d == nil:
 		return "nil"
+	case d.Dtype().Type == nil:
+		return "an empty tensor"
 	case !isContiguous(d):
 		return fmt.Sprintf("a view of %v %v", d.Dtype(), d.Shape())
 	}

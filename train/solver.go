@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -55,6 +56,9 @@ func (c SolverConfig) New(params []Param) (*Solver, error) {
 // misshapen gradient, a learning rate that is negative, infinite or NaN)
 // leaves all values and the state as they were.
 func (s *Solver) Step(lr float64, params []Param) error {
+	if err := s.made(); err != nil {
+		return err
+	}
 	if err := checkStep(lr, s.slots, params); err != nil {
 		return err
 	}
@@ -67,6 +71,14 @@ func (s *Solver) Step(lr float64, params []Param) error {
 		} else {
 			update[float64](s, s.slots[i], lr, p)
 		}
+	}
+	return nil
+}
+
+// made refuses a solver that SolverConfig.New did not make.
+func (s *Solver) made() error {
+	if s == nil || s.slots == nil {
+		return errors.New("train: solver: got nil or its zero value, want one of SolverConfig.New")
 	}
 	return nil
 }
@@ -86,7 +98,7 @@ func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 // changes them, and nobody else should.
 func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
-		if s.steps != nil && !yield("step", s.steps) {
+		if s.made() != nil || s.steps != nil && !yield("step", s.steps) {
 			return
 		}
 		for _, slot := range s.slots {
@@ -104,6 +116,9 @@ func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 // missing or unknown and tensors of another dtype or shape are listed in
 // the error, which leaves the state as it was.
 func (s *Solver) SetState(state map[string]*tensor.Dense) error {
+	if err := s.made(); err != nil {
+		return err
+	}
 	if err := compareSignatures(signatures("", s.State()), signatures("", maps.All(state))); err != nil {
 		return fmt.Errorf("train: solver state: %w", err)
 	}

@@ -81,6 +81,9 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 // moved. v holds a value of the right type and shape for every input and no other. After
 // an error the parameters are as they were and the step does not count.
 func (s *Step) Run(v Values) (loss float64, err error) {
+	if s == nil || s.program == nil {
+		return 0, errors.New("train: step: got nil or its zero value, want one of NewStep")
+	}
 	r, err := s.take(1, &given{[]Batch{{Inputs: v}}})
 	return r.Loss, err
 }

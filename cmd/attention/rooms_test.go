@@ -20,6 +20,7 @@ var rooms = map[string]string{
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config`,
 	"internal/config":      "",
+	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
 	"internal/golden":      `internal/safetensors`,
 	"internal/folder":      `internal/safetensors`,
@@ -30,8 +31,8 @@ var rooms = map[string]string{
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph graph/machine`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
-	"layers":               `graph graph/mask internal/config internal/expr internal/torchrand`,
-	"layers/chapter":       `layers graph graph/mask graph/machine internal/config internal/expr`,
+	"layers":               `graph graph/mask internal/config internal/dense internal/expr internal/torchrand`,
+	"layers/chapter":       `layers graph graph/mask graph/machine internal/config internal/dense internal/expr`,
 	"layers/gradcases":     `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
 	"layers/generate":      `internal/config layers graph graph/machine`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel

@@ -16,8 +16,8 @@ type masker interface{ FillsInfinity() bool }
 // that produced a NaN or an infinity, or nil. A node that got one from an input does not
 // count, nor does an op that fills in infinities to hide scores.
 func (m *Machine) FindNotFinite() (*G.Node, error) {
-	if m.steps == nil {
-		return nil, errClosed
+	if err := m.open(); err != nil {
+		return nil, err
 	}
 	for i := range m.steps {
 		s := &m.steps[i]

@@ -127,8 +127,11 @@ func (m *Machine) RunAll() error { return m.Run(context.Background()) }
 // Run is RunAll, but stops between two ops when the context is done and returns its
 // error.
 func (m *Machine) Run(ctx context.Context) error {
-	if m.steps == nil {
-		return errClosed
+	if err := m.open(); err != nil {
+		return err
+	}
+	if ctx == nil {
+		return errors.New("machine: context: got nil, want one")
 	}
 	for i := range m.steps {
 		if err := ctx.Err(); err != nil {
@@ -148,14 +151,25 @@ func (m *Machine) Run(ctx context.Context) error {
 	return nil
 }
 
-var errClosed = errors.New("machine: the machine is closed")
+// open refuses a machine that cannot run.
+func (m *Machine) open() error {
+	if m == nil {
+		return errors.New("machine: got nil, want a machine of New")
+	}
+	if m.steps == nil {
+		return errors.New("machine: the machine is closed")
+	}
+	return nil
+}
 
 // Reset does nothing: every run starts at the first node and keeps no state.
 func (m *Machine) Reset() {}
 
 // Close releases the planned memory. A closed machine does not run.
 func (m *Machine) Close() error {
-	m.steps, m.wanted, m.slabs = nil, nil, nil
+	if m != nil {
+		m.steps, m.wanted, m.slabs = nil, nil, nil
+	}
 	return nil
 }
 
@@ -166,7 +180,12 @@ func (m *Machine) owns(v G.Value) bool {
 }
 
 // Memory returns the size of the machine's intermediate values.
-func (m *Machine) Memory() Memory { return m.memory }
+func (m *Machine) Memory() Memory {
+	if m == nil {
+		return Memory{}
+	}
+	return m.memory
+}
 
 // checkInput returns an error unless a value has the input's type and shape: Gorgonia
 // binds a scalar of any type to any node.

@@ -3,6 +3,8 @@ package mask
 import (
 	"fmt"
 	"slices"
+
+	"attention/internal/config"
 )
 
 // An Alignment is where the queries stand among the keys, which matters if T and S differ.
@@ -33,6 +35,9 @@ func (a Alignment) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText writes.
 func (a *Alignment) UnmarshalText(text []byte) error {
+	if err := config.NotNil(a); err != nil {
+		return err
+	}
 	i := slices.Index(alignmentNames, string(text))
 	if i < 0 {
 		return fmt.Errorf("got %.60q, want one of %v", text, alignmentNames)

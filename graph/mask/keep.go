@@ -28,14 +28,17 @@ func (Keep) validate() error { return nil }
 
 func (m Keep) resolve(in *inputs) (Mask, error) {
 	resolved := Keep{input: in.add(Input{Name: "keep", Node: m.Keep, Broadcasts: true})}
-	if n := m.Keep; n != nil && n.Dims() > 0 && n.Shape()[n.Dims()-1] > 1 {
+	if n := m.Keep; n != nil && len(n.Shape()) > 0 && n.Shape()[len(n.Shape())-1] > 1 {
 		return resolved, in.checkKeys("keep")
 	}
 	return resolved, nil
 }
 
 func (m Keep) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
-	x := in[m.input]
+	x, err := valueOf(in, m.input, "keep")
+	if err != nil {
+		return KeySet{}, err
+	}
 	at, want := s.BroadcastKeep(x.Shape())
 	if want != "" {
 		return KeySet{}, fmt.Errorf("keep: shape %v, want %s", x.Shape(), want)

@@ -3,8 +3,6 @@ package mask
 import (
 	"fmt"
 
-	"attention/internal/dense"
-
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -25,7 +23,10 @@ func (m KeyLengths) resolve(in *inputs) (Mask, error) {
 }
 
 func (m KeyLengths) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
-	lengths := dense.Ints(in[m.input])
+	lengths, err := integersOf(in, m.input, "lengths", s.B(), 1)
+	if err != nil {
+		return KeySet{}, err
+	}
 	for b, n := range lengths {
 		if n < 0 || n > int64(s.S) {
 			return KeySet{}, fmt.Errorf("lengths: got %d for batch %d, want 0 to S=%d", n, b, s.S)

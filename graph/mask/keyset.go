@@ -2,7 +2,8 @@ package mask
 
 import "math"
 
-// A KeySet is the keys that each query sees in one run. Several goroutines may read it.
+// A KeySet is the keys that each query sees in one run; the zero value has none to call.
+// Several goroutines may read it.
 type KeySet struct {
 	// Span returns a range outside which query t of batch b sees no key in any head,
 	// and whether it sees all keys inside it in all heads.
@@ -28,6 +29,9 @@ func ranges(of func(b, t int) (lo, hi int)) KeySet {
 
 // AllRanges reports whether each query sees all keys of one range, in all heads.
 func (k KeySet) AllRanges(batches, queries int) bool {
+	if k.Span == nil {
+		return true
+	}
 	for b := range batches {
 		for t := range queries {
 			if _, _, all := k.Span(b, t); !all {

@@ -2,7 +2,10 @@ package mask
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+
+	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -58,7 +61,39 @@ func Resolve(m Mask, s Scores) (Mask, []Input, error) {
 
 // Bind returns the keys that a resolved mask shows in one run. in are the values of its
 // inputs; an error names the input that is wrong.
-func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) { return m.bind(in, s) }
+func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) {
+	if m == nil {
+		return KeySet{}, errors.New("got nil, want a mask")
+	}
+	if err := m.validate(); err != nil {
+		return KeySet{}, err
+	}
+	if batches := s.B(); min(batches, s.T, s.S) < 1 || !dense.Fits(batches, s.T) || s.S > Unlimited {
+		return KeySet{}, fmt.Errorf("scores: got %+v, want axes of at least 1 and at most %d queries", s, dense.MaxElements)
+	}
+	return m.bind(in, s)
+}
+
+// valueOf returns the value of an input, which is there.
+func valueOf(in []*tensor.Dense, input int, name string) (*tensor.Dense, error) {
+	if input >= len(in) || in[input] == nil || in[input].Dtype().Type == nil {
+		return nil, fmt.Errorf("%s: got no value, want one", name)
+	}
+	return in[input], nil
+}
+
+// integersOf returns an input's rows of n integers.
+func integersOf(in []*tensor.Dense, input int, name string, rows, n int) ([]int64, error) {
+	x, err := valueOf(in, input, name)
+	if err != nil {
+		return nil, err
+	}
+	all := dense.Ints(x)
+	if !dense.Fits(rows, n) || len(all) != rows*n {
+		return nil, fmt.Errorf("%s: got %v %v, want integers (%d, %d)", name, x.Dtype(), x.Shape(), rows, n)
+	}
+	return all, nil
+}
 
 // An Input is a node that a mask reads, and what the node must be.
 type Input struct {

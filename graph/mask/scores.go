@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
@@ -21,8 +22,15 @@ type Scores struct {
 }
 
 // ScoresOf returns the axes of scores (…, T, S), the third of which from the end is H if
-// heads is set.
+// heads is set. An axis that is missing is 1.
 func ScoresOf(shape tensor.Shape, heads bool) Scores {
+	axes := 2
+	if heads {
+		axes = 3
+	}
+	for len(shape) < axes {
+		shape = append(tensor.Shape{1}, shape...)
+	}
 	n := len(shape)
 	s := Scores{Heads: heads, H: 1, T: shape[n-2], S: shape[n-1]}
 	lead := n - 2
@@ -34,8 +42,12 @@ func ScoresOf(shape tensor.Shape, heads bool) Scores {
 	return s
 }
 
-// B is the number of batches, the product of their axes.
+// B is the number of batches, the product of their axes; 0 if an axis is less than 1 or the
+// product too large.
 func (s Scores) B() int {
+	if len(s.Batch) > 0 && slices.Min(s.Batch) < 1 || !dense.Fits(s.Batch...) {
+		return 0
+	}
 	n := 1
 	for _, d := range s.Batch {
 		n *= d

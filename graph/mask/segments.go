@@ -3,8 +3,6 @@ package mask
 import (
 	"slices"
 
-	"attention/internal/dense"
-
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -31,7 +29,14 @@ func (m Segments) resolve(in *inputs) (Mask, error) {
 }
 
 func (m Segments) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
-	query, key := dense.Ints(in[m.query]), dense.Ints(in[m.key])
+	query, err := integersOf(in, m.query, "segments", s.B(), s.T)
+	if err != nil {
+		return KeySet{}, err
+	}
+	key, err := integersOf(in, m.key, "key_segments", s.B(), s.S)
+	if err != nil {
+		return KeySet{}, err
+	}
 	runs := runsOf(key, s.B(), s.S)
 	return KeySet{
 		Span: func(b, t int) (lo, hi int, all bool) {

@@ -58,6 +58,14 @@ func numbers(c any, fields []string, want func(x float64, fraction bool) string)
 	return nil
 }
 
+// NotNil returns an error if a config to read into is nil.
+func NotNil[C any](c *C) error {
+	if c == nil {
+		return fmt.Errorf("got a %T that is nil to read into, want one", c)
+	}
+	return nil
+}
+
 // OneOf returns an error about a field of config c unless got is one of words.
 func OneOf[T ~string](c any, field string, got T, words ...T) error {
 	if slices.Contains(words, got) {

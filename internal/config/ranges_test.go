@@ -67,3 +67,8 @@ func TestRanges(t *testing.T) {
 		})
 	}
 }
+
+func TestNotNil(t *testing.T) {
+	require.NoError(t, config.NotNil(new(int)))
+	require.EqualError(t, config.NotNil[int](nil), "got a *int that is nil to read into, want one")
+}

@@ -1,4 +1,4 @@
-// Package exports lists the functions that a package exports, read from its source, for
+// Package exports lists the functions and types that a package exports, read from its source, for
 // tests that compare a table with a package.
 package exports
 
@@ -19,27 +19,51 @@ type Func struct {
 }
 
 // Funcs returns the exported functions of the package in dir, without its tests.
-func Funcs(dir string) ([]Func, error) {
+func Funcs(dir string) (all []Func, err error) {
+	err = declarations(dir, func(d ast.Decl) {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			all = append(all, exported(f)...)
+		}
+	})
+	return all, err
+}
+
+// Types returns the names of the exported types of the package in dir, without its tests.
+func Types(dir string) (all []string, err error) {
+	err = declarations(dir, func(d ast.Decl) {
+		group, ok := d.(*ast.GenDecl)
+		if !ok || group.Tok != token.TYPE {
+			return
+		}
+		for _, s := range group.Specs {
+			if t := s.(*ast.TypeSpec); t.Name.IsExported() {
+				all = append(all, t.Name.Name)
+			}
+		}
+	})
+	return all, err
+}
+
+// declarations calls f for each declaration of the package in dir, without its tests, in
+// the order of its files.
+func declarations(dir string, f func(ast.Decl)) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []Func
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok {
-				all = append(all, exported(f)...)
-			}
+			f(d)
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // exported returns a function in a list, which is empty if it or its type is not exported.

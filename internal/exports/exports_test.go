@@ -30,7 +30,10 @@ type Layer struct{}
 type Value struct{}
 type Pair[T any] struct{}
 type Two[T, U any] struct{}
-type inner struct{}
+type (
+	inner struct{}
+)
+type Same = inner
 func Three() *gorgonia.Node { return nil }
 func (*Layer) Forward() (*gorgonia.Node, error) { return nil, nil }
 func (Value) Forward() (*gorgonia.Node, error) { return nil, nil }
@@ -57,6 +60,10 @@ func (*Layer) hidden() *gorgonia.Node { return nil }
 		{Name: "Forward", Receiver: "Pair", Results: []string{"[]int"}},
 		{Name: "Forward", Receiver: "Two"},
 	}, got)
+
+	types, err := exports.Types(dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Layer", "Value", "Pair", "Two", "Same"}, types)
 
 	write("broken.go", "package p\nfunc {")
 	_, err = exports.Funcs(dir)

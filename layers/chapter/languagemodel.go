@@ -2,6 +2,7 @@ package chapter
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,10 +89,18 @@ func NewLanguageModel(s layers.Scope, c LanguageModelConfig) (*LanguageModel, er
 }
 
 // Params returns the parameters that the model's are among.
-func (m *LanguageModel) Params() *layers.Params { return m.params }
+func (m *LanguageModel) Params() *layers.Params {
+	if m == nil {
+		return nil
+	}
+	return m.params
+}
 
 // Forward maps ids, int (B, T) or (T), to logits (…, T, V).
 func (m *LanguageModel) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	var f expr.Formula
 	x := f.Of(m.embed(b, ids))                    // (…, T, E)
 	x = f.Of(m.attention.Forward(b, x))           // (…, T, Width)
@@ -100,9 +109,20 @@ func (m *LanguageModel) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
 
 // Weights returns the attention weights (…, H, T, T) for ids.
 func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	var f expr.Formula
 	x := f.Of(m.embed(b, ids))
 	return f.Result(f.Of(m.attention.Weights(b, x)))
+}
+
+// made refuses a model that NewLanguageModel did not make.
+func (m *LanguageModel) made() error {
+	if m == nil || m.attention == nil {
+		return errors.New("chapter: LanguageModel: got nil or its zero value, want one of NewLanguageModel")
+	}
+	return nil
 }
 
 // embed is token plus position: (…, T, E).

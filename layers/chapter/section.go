@@ -1,7 +1,10 @@
 package chapter
 
 import (
+	"errors"
 	"fmt"
+
+	"attention/internal/dense"
 
 	"gorgonia.org/tensor"
 )
@@ -45,7 +48,11 @@ func Sections() []Section {
 // tensor.Float64, for which other weights are drawn.
 func (s Section) Run(dt tensor.Dtype) ([]Step, error) {
 	if dt != tensor.Float32 && dt != tensor.Float64 {
-		return nil, fmt.Errorf("chapter: section %d: type: got %v, want float32 or float64", s.Number, dt)
+		return nil, fmt.Errorf("chapter: section %d: type: got %v, want float32 or float64",
+			s.Number, dense.TypeName(dt))
+	}
+	if s.build == nil {
+		return nil, errors.New("chapter: section: got its zero value, want one of Sections")
 	}
 	w := newWalk(dt, s.Seed)
 	err := s.build(w)

@@ -62,6 +62,9 @@ func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
 		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
 	}
+	if m == nil {
+		return nil, errors.New("generate: model: got nil, want one")
+	}
 	r, vocab, err := newWindowReader(m, context)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
@@ -80,6 +83,9 @@ func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, 
 // tokens. No token, an id that the model does not have and, without Config.Slide, more
 // tokens than fit (ErrFull) are errors. An error changes nothing.
 func (g *Generator) Prompt(ctx context.Context, ids []int) error {
+	if err := g.check(ctx); err != nil {
+		return err
+	}
 	if len(ids) == 0 {
 		return errors.New("generate: prompt: got no token, want at least one")
 	}
@@ -91,10 +97,24 @@ func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	return g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...))
 }
 
+// check refuses a generator that no constructor made, and no context.
+func (g *Generator) check(ctx context.Context) error {
+	if g == nil || g.reader == nil {
+		return errors.New("generate: generator: got nil or its zero value, want one of New")
+	}
+	if ctx == nil {
+		return errors.New("generate: context: got nil, want one")
+	}
+	return nil
+}
+
 // Next draws the next token and adds it to the text. The error is ErrFull if the one drawn
 // before does not fit, the context's own if it is done, or that of the first score that is
 // NaN or +∞.
 func (g *Generator) Next(ctx context.Context) (int, error) {
+	if err := g.check(ctx); err != nil {
+		return 0, err
+	}
 	if g.logits == nil {
 		return 0, errors.New("generate: got no prompt, want at least one token")
 	}
@@ -127,10 +147,18 @@ func (g *Generator) read(ctx context.Context, ids []int) error {
 // Logits returns the scores (V) that the last token was drawn from or, after Prompt, that
 // the next one will be drawn from; nil before the first prompt. The next call of Prompt or
 // Next overwrites them.
-func (g *Generator) Logits() []float64 { return g.logits }
+func (g *Generator) Logits() []float64 {
+	if g == nil {
+		return nil
+	}
+	return g.logits
+}
 
 // Reset forgets the text and restarts the draws, as after New. Compiled graphs stay.
 func (g *Generator) Reset() {
+	if g == nil || g.reader == nil {
+		return
+	}
 	g.reader.reset()
 	g.sampler.reset()
 	g.drawn, g.logits = nil, nil
@@ -145,6 +173,9 @@ type Memory struct {
 
 // Memory returns the generator's memory now.
 func (g *Generator) Memory() Memory {
+	if g == nil || g.reader == nil {
+		return Memory{}
+	}
 	cache, graphs := g.reader.memory()
 	return Memory{Weights: g.params.Count() * int(g.params.Dtype().Size()), Cache: cache, Graphs: graphs}
 }

@@ -112,4 +112,9 @@ func (r Reader) open(dir string) (f folder, err error) {
 }
 
 // Dtype returns the type of the parameters.
-func (g *GPT) Dtype() tensor.Dtype { return g.Params.Dtype() }
+func (g *GPT) Dtype() tensor.Dtype {
+	if g == nil {
+		return tensor.Dtype{}
+	}
+	return g.Params.Dtype()
+}

@@ -1,6 +1,9 @@
 package text
 
-import "unicode/utf8"
+import (
+	"errors"
+	"unicode/utf8"
+)
 
 // Decoder decodes ids one by one, as they are drawn from a model: it returns each
 // character as soon as it is complete. The text it returns is UTF-8: one U+FFFD
@@ -18,6 +21,9 @@ func NewDecoder(t Tokenizer) *Decoder { return &Decoder{tokenizer: t} }
 // Decode takes the next id and returns the characters that it completes: none,
 // one or several. The error is that of the tokenizer's Decode; it changes nothing.
 func (d *Decoder) Decode(id int) (string, error) {
+	if d == nil || d.tokenizer == nil {
+		return "", errors.New("text: decoder: got no tokenizer, want NewDecoder of one")
+	}
 	token, err := d.tokenizer.Decode([]int{id})
 	if err != nil {
 		return "", err
@@ -48,7 +54,7 @@ func malformed(text []byte) int {
 // Flush ends the text: it returns U+FFFD if the last character is incomplete,
 // otherwise nothing. The next id begins a new text.
 func (d *Decoder) Flush() string {
-	if len(d.pending) == 0 {
+	if d == nil || len(d.pending) == 0 {
 		return ""
 	}
 	d.pending = d.pending[:0]

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"errors"
+
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
@@ -15,6 +17,9 @@ import (
 // B and T.
 func TokenLoss(forward func(b *layers.Build, ids *G.Node) (*G.Node, error), c WindowConfig) train.Loss {
 	return func(b *layers.Build) (*G.Node, error) {
+		if forward == nil {
+			return nil, errors.New("text: token loss: got nil for the model's forward, want a function")
+		}
 		ids := b.InputOf(tensor.Int, Inputs, c.Batch, c.Context)
 		targets := b.InputOf(tensor.Int, Targets, c.Batch, c.Context)
 		if b.Err() != nil {

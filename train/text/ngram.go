@@ -34,6 +34,9 @@ func smoothing() []float64 {
 // itself, so that no model of this family has a lower loss. Splits of fewer than
 // two ids and ids outside [0, V) are errors.
 func NewNGram(training, validation []int, vocabulary int) (NGram, error) {
+	if vocabulary < 1 || vocabulary > math.MaxInt32 {
+		return NGram{}, fmt.Errorf("text: vocabulary: got %d, want 1 to %d", vocabulary, math.MaxInt32)
+	}
 	if err := checkSplit("training split", training, vocabulary); err != nil {
 		return NGram{}, err
 	}

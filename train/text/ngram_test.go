@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -95,5 +96,13 @@ func TestNGramRefuses(t *testing.T) {
 	} {
 		_, err := text.NewNGram(c.training, c.validation, 2)
 		require.EqualError(t, err, c.want)
+	}
+}
+
+// A vocabulary that no tokenizer has would only smooth the counts away.
+func TestNGramRefusesVocabularies(t *testing.T) {
+	for _, vocabulary := range []int{-1, 0, math.MaxInt32 + 1, math.MaxInt} {
+		_, err := text.NewNGram([]int{0, 0}, []int{0, 0}, vocabulary)
+		require.EqualError(t, err, fmt.Sprintf("text: vocabulary: got %d, want 1 to 2147483647", vocabulary))
 	}
 }

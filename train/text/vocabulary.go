@@ -56,15 +56,28 @@ func checkUTF8(text string) error {
 }
 
 // Len returns V, the number of characters.
-func (v *Vocabulary) Len() int { return len(v.characters) }
+func (v *Vocabulary) Len() int {
+	if v == nil {
+		return 0
+	}
+	return len(v.characters)
+}
 
 // Characters returns all characters in the order of their ids. Two vocabularies
 // are equal if these are.
-func (v *Vocabulary) Characters() string { return string(v.characters) }
+func (v *Vocabulary) Characters() string {
+	if v == nil {
+		return ""
+	}
+	return string(v.characters)
+}
 
 // Encode returns the ids of the characters of text. The error for a character
 // outside the vocabulary names it and its position, in characters from 0.
 func (v *Vocabulary) Encode(text string) ([]int, error) {
+	if v.Len() == 0 {
+		return nil, errNoVocabulary
+	}
 	if err := checkUTF8(text); err != nil {
 		return nil, fmt.Errorf("text: %w", err)
 	}
@@ -83,6 +96,9 @@ func (v *Vocabulary) Encode(text string) ([]int, error) {
 // Decode returns the text of ids. The error for an id outside [0, V) names it and
 // its position.
 func (v *Vocabulary) Decode(ids []int) (string, error) {
+	if v.Len() == 0 {
+		return "", errNoVocabulary
+	}
 	var text strings.Builder
 	for i, id := range ids {
 		if err := checkID(i, id, v.Len()); err != nil {
@@ -92,6 +108,8 @@ func (v *Vocabulary) Decode(ids []int) (string, error) {
 	}
 	return text.String(), nil
 }
+
+var errNoVocabulary = errors.New("text: vocabulary: got nil or its zero value, want one of NewVocabulary")
 
 // Config returns the config with the name Characters and these characters.
 func (v *Vocabulary) Config() TokenizerConfig {
@@ -122,6 +140,9 @@ func (v *Vocabulary) MarshalJSON() ([]byte, error) { return json.Marshal(v.Confi
 // UnmarshalJSON reads what MarshalJSON wrote, and {"characters": "…"} alone. It
 // refuses what TokenizerConfig.Validate refuses.
 func (v *Vocabulary) UnmarshalJSON(data []byte) error {
+	if err := config.NotNil(v); err != nil {
+		return fmt.Errorf("text: vocabulary: %w", err)
+	}
 	var c TokenizerConfig
 	if err := config.Decode(data, &c); err != nil {
 		return fmt.Errorf("text: vocabulary: %w", err)

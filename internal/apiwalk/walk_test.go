@@ -1,0 +1,299 @@
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// callable is a function, or a method whose receiver is the first argument.
+type callable struct {
+	name string
+	f    reflect.Value
+}
+
+// callables returns all functions and methods of the rooms. A method of a value is called
+// on values, one of a pointer on pointers.
+func callables() (all []callable) {
+	for _, f := range exportedFunctions {
+		all = append(all, callable{f.name, reflect.ValueOf(f.f)})
+	}
+	for _, t := range exportedTypes {
+		if t.Kind() == reflect.Interface {
+			continue
+		}
+		for i := range t.NumMethod() {
+			m := t.Method(i)
+			all = append(all, callable{fmt.Sprintf("%v.%s", t, m.Name), m.Func})
+		}
+		p := reflect.PointerTo(t)
+		for i := range p.NumMethod() {
+			m := p.Method(i)
+			if _, ok := t.MethodByName(m.Name); !ok {
+				all = append(all, callable{fmt.Sprintf("(%v).%s", p, m.Name), m.Func})
+			}
+		}
+	}
+	return all
+}
+
+// exempt are what is not called, each with the reason.
+var exempt = map[string]string{
+	"(*graph.ShapeError).Error":    "a nil error has no text",
+	"(*graph.TypeError).Error":     "a nil error has no text",
+	"(*train.DamagedError).Error":  "a nil error has no text, nor has one that wraps none",
+	"(*train.DamagedError).Unwrap": "a nil error wraps none",
+	"mask.KeySet.AllRanges":        "takes as long as there are queries, which package graph counts",
+}
+
+// call is a callable with its arguments.
+type call struct {
+	callable
+	in []argument
+}
+
+func (c call) String() string {
+	texts := make([]string, len(c.in))
+	for i, a := range c.in {
+		texts[i] = a.text
+	}
+	return c.name + "(" + strings.Join(texts, ", ") + ")"
+}
+
+// do calls in a world.
+func (c call) do(w *world) []reflect.Value {
+	in := make([]reflect.Value, len(c.in))
+	for i, a := range c.in {
+		in[i] = a.of(w)
+	}
+	if c.f.Type().IsVariadic() {
+		return c.f.CallSlice(in)
+	}
+	return c.f.Call(in)
+}
+
+// limits of one call; the time leaves room for a machine that is busy.
+const (
+	mostTime   = 20 * time.Second
+	mostMemory = 256 << 20
+)
+
+// try calls, and returns what is wrong with it.
+func (c call) try() (results []reflect.Value, wrong string) {
+	begin, before := time.Now(), allocated()
+	results, wrong = c.recovered()
+	if took := time.Since(begin); wrong == "" && took > mostTime {
+		wrong = fmt.Sprintf("takes %v", took)
+	}
+	if used := allocated() - before; wrong == "" && used > mostMemory {
+		wrong = fmt.Sprintf("allocates %d MiB", used>>20)
+	}
+	return results, wrong
+}
+
+func (c call) recovered() (results []reflect.Value, wrong string) {
+	defer func() {
+		if r := recover(); r != nil {
+			wrong = fmt.Sprintf("panics: %v\n%s", r, place(debug.Stack()))
+		}
+	}()
+	results = c.do(newWorld())
+	for _, r := range results {
+		if err, ok := r.Interface().(error); ok && notOneLine(err.Error()) {
+			wrong = fmt.Sprintf("returns an error that is not one line: %q", err)
+		}
+		if r.Kind() == reflect.Func && r.Type().CanSeq2() && !r.IsNil() {
+			for range r.Seq2() {
+			}
+		}
+	}
+	return results, wrong
+}
+
+// notOneLine reports whether a text has several lines, or something that does not format.
+func notOneLine(text string) bool {
+	return strings.Contains(text, "\n") || strings.Contains(text, "%!")
+}
+
+// place returns the lines of a panic's stack that are of the module.
+func place(stack []byte) string {
+	var lines []string
+	for _, line := range strings.Split(string(stack), "\n") {
+		if strings.Contains(line, ".go:") && !strings.Contains(line, "apiwalk") && !strings.Contains(line, "/go/src/") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(lines[:min(4, len(lines))], "\n")
+}
+
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// calls returns the calls of a callable with arguments of which keep holds: all, if they
+// are few; or else each argument once beside tame ones and once beside zeros, and a draw.
+func (f callable) calls(a *arguments, keep func(argument) bool, draws int) (all []call) {
+	lists, count := make([][]argument, f.f.Type().NumIn()), 1
+	for i := range lists {
+		for _, x := range a.of(f.f.Type().In(i)) {
+			if keep(x) {
+				lists[i] = append(lists[i], x)
+			}
+		}
+		if count *= len(lists[i]); count == 0 {
+			return nil
+		}
+		count = min(count, 1<<20)
+	}
+	add := func(pick func(i int) argument) {
+		in := make([]argument, len(lists))
+		for i := range in {
+			in[i] = pick(i)
+		}
+		all = append(all, call{f, in})
+	}
+	if count <= draws {
+		for n := range count {
+			add(func(i int) argument {
+				x := lists[i][n%len(lists[i])]
+				n /= len(lists[i])
+				return x
+			})
+		}
+		return all
+	}
+	for i := range lists {
+		for _, x := range lists[i] {
+			for _, last := range []bool{false, true} {
+				add(func(j int) argument {
+					switch {
+					case j == i:
+						return x
+					case last:
+						return zero(f.f.Type().In(j))
+					}
+					return lists[j][0]
+				})
+			}
+		}
+	}
+	h := fnv.New64a()
+	h.Write([]byte(f.name))
+	random := rand.New(rand.NewPCG(h.Sum64(), 1))
+	for range draws {
+		add(func(i int) argument {
+			n := len(lists[i])
+			if random.IntN(2) == 0 { // the valid ones are the first
+				n = min(n, 1+len(valid[f.f.Type().In(i)]))
+			}
+			return lists[i][random.IntN(n)]
+		})
+	}
+	return all
+}
+
+// find adds the results of calls with tame arguments to the arguments, until there are no
+// new ones.
+func (a *arguments) find(all []callable) {
+	for more := true; more; {
+		more = false
+		for _, f := range all {
+			if f.f.Type().NumOut() == 0 {
+				continue
+			}
+			t := f.f.Type().Out(0)
+			if valid[t] != nil || !ofModule(t) && !(t.Kind() == reflect.Pointer && ofModule(t.Elem())) || len(a.found[t]) >= 3 {
+				continue
+			}
+			for _, c := range f.calls(a, func(x argument) bool { return x.tame }, 100) {
+				results, wrong := c.try()
+				if wrong != "" || !succeeded(results) {
+					continue
+				}
+				a.found[t] = append(a.found[t], argument{c.String(), true, func(w *world) reflect.Value { return c.do(w)[0] }})
+				clear(a.known)
+				more = true
+				break
+			}
+		}
+	}
+}
+
+// succeeded reports whether a call returned a value and no error.
+func succeeded(results []reflect.Value) bool { return !failedCall(results) && !results[0].IsZero() }
+
+// failedCall reports whether a call returned an error.
+func failedCall(results []reflect.Value) bool {
+	return slices.ContainsFunc(results, func(r reflect.Value) bool {
+		_, ok := r.Interface().(error)
+		return ok
+	})
+}
+
+// TestNoCallPanics calls every function and method with nil, zero and extreme arguments. What
+// is wrong with them is their error's to say.
+func TestNoCallPanics(t *testing.T) {
+	var now atomic.Pointer[call]
+	go watch(&now)
+	a := &arguments{found: map[reflect.Type][]argument{}, known: map[reflect.Type][]argument{}}
+	all := callables()
+	t.Chdir(t.TempDir())
+	a.find(all)
+	total := 0
+	for _, f := range all {
+		if exempt[f.name] != "" {
+			continue
+		}
+		if receiver := f.f.Type().In; f.name[0] == '(' && !hasTame(a.of(receiver(0))) {
+			t.Errorf("%s: no call makes a receiver for it: add one to valid", f.name)
+		}
+		t.Chdir(t.TempDir())
+		failed := map[string]int{}
+		calls := f.calls(a, func(argument) bool { return true }, 1500)
+		for _, c := range calls {
+			now.Store(&c)
+			if _, wrong := c.try(); wrong != "" {
+				if failed[wrong]++; failed[wrong] == 1 {
+					t.Errorf("%v %s", c, wrong)
+				}
+			}
+		}
+		total += len(calls)
+	}
+	t.Logf("%d calls of %d functions and methods", total, len(all))
+}
+
+func hasTame(all []argument) bool {
+	for _, x := range all {
+		if x.tame {
+			return true
+		}
+	}
+	return false
+}
+
+// watch ends the test if a call takes memory or time without end.
+func watch(now *atomic.Pointer[call]) {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	for last, since := now.Load(), time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if c := now.Load(); c != last {
+			last, since = c, time.Now()
+		}
+		metrics.Read(sample)
+		if sample[0].Value.Uint64() > 2<<30 || time.Since(since) > mostTime {
+			fmt.Fprintf(os.Stderr, "apiwalk: %v takes more than 2 GiB or %v\n", last, mostTime)
+			os.Exit(1)
+		}
+	}
+}

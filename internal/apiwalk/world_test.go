@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+	"attention/layers/chapter"
+	"attention/train"
+	"attention/train/text"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// world is what the arguments of one call share: a set of parameters and a build over it.
+type world struct {
+	params *layers.Params
+	build  *layers.Build
+	made   int // names given
+}
+
+func newWorld() *world {
+	p := layers.NewParams(tensor.Float32, 1)
+	return &world{params: p, build: layers.NewBuild(p, layers.Train)}
+}
+
+func (w *world) name(prefix string) string {
+	w.made++
+	return fmt.Sprint(prefix, w.made)
+}
+
+func (w *world) scope() layers.Scope { return w.params.Scope(w.name("s")) }
+
+func (w *world) linear() *layers.Linear {
+	l, err := layers.NewLinear(w.scope(), layers.LinearConfig{In: 2, Out: 2})
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// node returns an input with a value.
+func (w *world) node(dt tensor.Dtype, shape ...int) *G.Node {
+	return withValue(w.build.InputOf(dt, w.name("x"), shape...))
+}
+
+func withValue(n *G.Node) *G.Node {
+	var err error
+	if n.IsScalar() {
+		err = G.Let(n, reflect.New(n.Dtype().Type).Elem().Interface())
+	} else {
+		err = G.Let(n, ones(n.Dtype(), n.Shape()...))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func ones(dt tensor.Dtype, shape ...int) *tensor.Dense { return tensor.Ones(dt, shape...) }
+
+// loss returns the loss of a layer on an input "x" (2, 2).
+func (w *world) loss() train.Loss {
+	l := w.linear()
+	return func(b *layers.Build) (*G.Node, error) {
+		x := b.Input("x", 2, 2)
+		return graph.MSE(b.Of(l.Forward(b, x)), x)
+	}
+}
+
+// step returns a step with that loss.
+func (w *world) step() *train.Step {
+	loss, err := w.loss()(w.build)
+	if err != nil {
+		panic(err)
+	}
+	s, err := train.NewStep(w.build, loss, train.StepConfig{Schedule: train.ConstantRate(0.5)})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func batch() train.Batch {
+	return train.Batch{Inputs: train.Values{"x": ones(tensor.Float32, 2, 2)}, Tokens: 4}
+}
+
+// source is a source of two batches for that loss.
+type source struct{ taken byte }
+
+func (s *source) Next() (train.Batch, error) {
+	if s.taken == 2 {
+		s.taken = 0
+		return train.Batch{}, io.EOF
+	}
+	s.taken++
+	return batch(), nil
+}
+
+func (s *source) State() []byte { return []byte{s.taken} }
+
+func (s *source) SetState(state []byte) error {
+	if len(state) != 1 || state[0] > 2 {
+		return errors.New("got another state, want one of State")
+	}
+	s.taken = state[0]
+	return nil
+}
+
+// ids are enough for a few windows.
+func ids() []int {
+	all := make([]int, 64)
+	for i := range all {
+		all[i] = i % 2
+	}
+	return all
+}
+
+var folders int // of checkpoints, each locked by its own
+
+var gpt2 = text.NewGPT2Tokenizer() // once: it takes long
+
+// valid makes values that are right in some calls, for types whose values neither numbers
+// nor the rooms' own functions make.
+var valid = map[reflect.Type][]func(w *world) any{
+	reflect.TypeFor[*layers.Params](): {func(w *world) any { return w.params }},
+	reflect.TypeFor[*layers.Build]():  {func(w *world) any { return w.build }},
+	reflect.TypeFor[layers.Scope]():   {func(w *world) any { return w.scope() }},
+	reflect.TypeFor[*G.ExprGraph]():   {func(w *world) any { return w.build.Graph() }},
+	reflect.TypeFor[*G.Node](): {
+		func(w *world) any { return w.node(tensor.Float32, 2, 2, 2) },
+		func(w *world) any { return w.node(tensor.Float32, 2, 2) },
+		func(w *world) any { return w.node(tensor.Float32, 2) },
+		func(w *world) any { return w.node(tensor.Float32) },
+		func(w *world) any { return w.node(tensor.Int, 2, 2) },
+		func(w *world) any { return w.node(tensor.Int64, 2) },
+		func(w *world) any { return w.node(tensor.Int) },
+		func(w *world) any { return w.node(tensor.Float64, 2, 2) },
+		func(w *world) any { return w.node(tensor.Float32, 1, 3) },
+		func(w *world) any { return w.node(tensor.Float32, 1, 2) },
+		func(w *world) any { return w.node(tensor.Float32, 2, 2, 2, 2) },
+		func(w *world) any {
+			return withValue(G.NewMatrix(G.NewGraph(), tensor.Float32, G.WithShape(2, 2), G.WithName("far")))
+		},
+		func(w *world) any {
+			return G.NewMatrix(w.build.Graph(), tensor.Float32, G.WithShape(2, 2), G.WithName("free"))
+		},
+		func(w *world) any { return G.NewConstant(1.0) },
+	},
+	reflect.TypeFor[tensor.Dtype](): {
+		func(*world) any { return tensor.Float32 },
+		func(*world) any { return tensor.Float64 },
+		func(*world) any { return tensor.Int },
+		func(*world) any { return tensor.String },
+	},
+	reflect.TypeFor[*tensor.Dense](): {
+		func(*world) any { return ones(tensor.Float32, 2, 2) },
+		func(*world) any { return ones(tensor.Int, 2) },
+		func(*world) any { return ones(tensor.Float64, 2, 2) },
+		func(*world) any { return tensor.New(tensor.FromScalar(float32(1))) },
+	},
+	reflect.TypeFor[layers.AttentionInput](): {func(w *world) any {
+		return layers.AttentionInput{Query: w.node(tensor.Float32, 2, 2, 2)}
+	}},
+	reflect.TypeFor[layers.DecoderInput](): {func(w *world) any {
+		return layers.DecoderInput{X: w.node(tensor.Float32, 2, 2, 2), Memory: w.node(tensor.Float32, 2, 2, 2)}
+	}},
+	reflect.TypeFor[context.Context](): {
+		func(*world) any { return context.Background() },
+		func(*world) any {
+			done, cancel := context.WithCancel(context.Background())
+			cancel()
+			return done
+		},
+	},
+	reflect.TypeFor[[]int]():               {func(*world) any { return ids() }},
+	reflect.TypeFor[*text.GPT2Tokenizer](): {func(*world) any { return gpt2 }},
+	reflect.TypeFor[train.Loss]():          {func(w *world) any { return w.loss() }},
+	reflect.TypeFor[*train.Step]():         {func(w *world) any { return w.step() }},
+	reflect.TypeFor[*train.Checkpoints](): {func(w *world) any {
+		folders++
+		c, err := train.OpenCheckpoints(fmt.Sprint("checkpoints", folders), train.CheckpointsConfig{})
+		if err != nil {
+			panic(err)
+		}
+		return c
+	}},
+	reflect.TypeFor[chapter.Section](): {func(*world) any { return chapter.Sections()[0] }},
+	reflect.TypeFor[*layers.AttentionCall](): {func(w *world) any {
+		l, err := layers.NewAttention(w.scope(), chapter.SelfV2(2, 2))
+		if err != nil {
+			panic(err)
+		}
+		w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
+		return w.build.Calls("*")[0]
+	}},
+	reflect.TypeFor[train.Source]():    {func(*world) any { return new(source) }},
+	reflect.TypeFor[train.Resumable](): {func(*world) any { return new(source) }},
+	reflect.TypeFor[train.Values]():    {func(*world) any { return train.Values{"x": ones(tensor.Float32, 2, 2)} }},
+	reflect.TypeFor[train.Batch]():     {func(*world) any { return batch() }},
+	reflect.TypeFor[train.StepConfig](): {func(*world) any {
+		return train.StepConfig{Schedule: train.ConstantRate(0.5)}
+	}},
+	reflect.TypeFor[train.Config](): {func(*world) any {
+		return train.Config{Steps: 2, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.5)}}
+	}},
+	reflect.TypeFor[train.Param](): {func(*world) any {
+		return train.Param{Name: "p", Value: ones(tensor.Float32, 2, 2), Grad: ones(tensor.Float32, 2, 2)}
+	}},
+	reflect.TypeFor[layers.DecoderBlockConfig](): {func(*world) any {
+		return layers.DecoderBlockConfig{Block: layers.BlockConfig{Attention: chapter.MultiHead(2, 2, 2)}}
+	}},
+	reflect.TypeFor[chapter.Config](): {func(*world) any {
+		return chapter.Config{Layer: "causal", EmbedDim: 2, OutDim: 2}
+	}},
+	reflect.TypeFor[chapter.LanguageModelConfig](): {func(*world) any {
+		return chapter.LanguageModelConfig{VocabSize: 2, ContextLength: 2, EmbedDim: 2,
+			Attention: chapter.Config{Layer: "causal", EmbedDim: 2, OutDim: 2}}
+	}},
+	reflect.TypeFor[train.Schedule](): {func(*world) any { return train.ConstantLR{Rate: 0.5} }},
+	reflect.TypeFor[func(layers.Scope, layers.LinearConfig) (*layers.Linear, error)](): {func(*world) any {
+		return layers.NewLinear
+	}},
+	reflect.TypeFor[[]byte](): {
+		func(*world) any { return []byte(`{}`) },
+		func(*world) any { return []byte(`matrices`) },
+		func(*world) any { return []byte(`lower_right`) },
+		func(*world) any { return []byte(`linear`) },
+		func(*world) any { return []byte(`{"type":"constant","rate":1}`) },
+		func(*world) any { return []byte(`{"tokenizer":"characters","characters":"ab"}`) },
+		func(*world) any { return []byte(`{"type":"not","of":{"type":"causal"}}`) },
+		func(*world) any { return []byte(`null`) },
+		func(*world) any { return []byte(`"x"`) },
+	},
+	reflect.TypeFor[mask.Mask](): {func(*world) any { return mask.Causal{} }},
+}
