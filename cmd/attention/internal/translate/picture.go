@@ -12,7 +12,6 @@ import (
 	"attention/layers"
 
 	"github.com/moby/sys/atomicwriter"
-	"gonum.org/v1/plot/vg"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -24,7 +23,7 @@ func (r *translation) writeCross(p datePair) error {
 		return err
 	}
 	var content bytes.Buffer
-	if err := crossPicture(p, weights).Write(&content); err != nil {
+	if err := crossPicture("cross-attention", p, weights).Write(&content); err != nil {
 		return err
 	}
 	if err := atomicwriter.WriteFile(r.options.out, content.Bytes(), 0o644); err != nil {
@@ -69,16 +68,13 @@ func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
 	return slices.Collect(slices.Chunk(all, isoLength*batch.lengths[0])), nil
 }
 
-// crossPicture returns the weights of each head in two columns.
-func crossPicture(p datePair, heads [][]float64) plot.HeatMaps {
-	picture := plot.HeatMaps{X: "encoder's input", Y: "decoder's output", MaxColumns: 2, MinRows: 2,
-		Width: 5.5 * vg.Inch, Height: 2.9 * vg.Inch}
+// crossPicture returns the weights of each head.
+func crossPicture(title string, p datePair, heads [][]float64) plot.HeatMaps {
+	picture := plot.HeatMaps{Title: title, X: "encoder's input", Y: "decoder's output", Scale: "attention weight"}
 	columns := strings.Split(strings.ReplaceAll(p.written, " ", "·"), "")
 	for h, weights := range heads {
-		picture.Maps = append(picture.Maps, plot.HeatMap{
-			Title:   fmt.Sprintf("cross-attention weights, head %d of %d", h+1, len(heads)),
-			Columns: columns, Rows: strings.Split(p.iso, ""), Values: weights,
-		})
+		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d of %d", h+1, len(heads)),
+			Columns: columns, Rows: strings.Split(p.iso, ""), Values: weights})
 	}
 	return picture
 }
