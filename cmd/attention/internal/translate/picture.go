@@ -3,6 +3,7 @@ package translate
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -16,39 +17,47 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// pictureFile is the picture in a run folder.
+const pictureFile = "attention.png"
+
 // writeCross writes a picture of the cross-attention weights of a pair.
-func (r *translation) writeCross(p datePair) error {
-	weights, err := r.crossWeights(p)
+func (m *dateModel) writeCross(w io.Writer, path string, p datePair) error {
+	weights, err := m.crossWeights(p)
 	if err != nil {
 		return err
 	}
 	var content bytes.Buffer
-	if err := crossPicture("cross-attention", p, weights).Write(&content); err != nil {
+	if err := crossPicture(m.title(), p, weights).Write(&content); err != nil {
 		return err
 	}
-	if err := atomicwriter.WriteFile(r.options.out, content.Bytes(), 0o644); err != nil {
+	if err := writeFile(path, content.Bytes()); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	fmt.Fprintf(r.out, "\n%s: what the decoder looks at to write %s for %q\n", r.options.out, p.iso, p.written)
+	fmt.Fprintf(w, "\n%s: what the decoder looks at to write %s for %q\n", path, p.iso, p.written)
 	return nil
+}
+
+// writeFile writes a file that the user names.
+func writeFile(path string, content []byte) error {
+	return atomicwriter.WriteFile(path, content, 0o644)
 }
 
 // crossWeights returns the cross-attention weights (T, S) of each head of the decoder's
 // last block: from each character of the ISO date to each of the written one.
-func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
-	batch := newPairBatch(r.alphabets, 1)
+func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
+	batch := newPairBatch(m.alphabets, 1)
 	if _, err := batch.fill([]datePair{p}); err != nil {
 		return nil, err
 	}
-	b := layers.NewBuild(r.params, layers.Eval)
+	b := layers.NewBuild(m.params, layers.Eval)
 	input := func(name string, ids []int) *G.Node {
 		n := b.InputOf(tensor.Int, name, len(ids))
 		return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
 	}
 	source, target := input(sourceInput, batch.source[:batch.lengths[0]]), input(targetInput, batch.target)
 	b.Observe("*.multihead_attn")
-	memory := b.Of(r.model.Encode(b, source, nil))
-	b.Of(r.model.Decode(b, target, memory, nil))
+	memory := b.Of(m.network.Encode(b, source, nil))
+	b.Of(m.network.Decode(b, target, memory, nil))
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
@@ -57,11 +66,11 @@ func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := machine.New(weights)
+	vm, err := machine.New(weights)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.RunAll(); err != nil {
+	if err := vm.RunAll(); err != nil {
 		return nil, err
 	}
 	all := tensorprint.Float64s(weights.Value().(*tensor.Dense))

@@ -4,6 +4,8 @@ package translate
 import (
 	"fmt"
 
+	"attention/cmd/attention/internal/term"
+
 	"github.com/spf13/cobra"
 )
 
@@ -20,16 +22,24 @@ style. The table shows the mean cross entropy, in nats per character, of the las
 training steps and of the held-out dates. These are then translated greedily, by the
 likeliest character each time, and one is right if all its ten characters are.
 
-The same flags and seed give the same model, bit for bit, on processors with the same
-vectors: AVX-512, AVX2, or neither.`
+The run folder gets model.safetensors, config.json, metrics.jsonl and checkpoints, and
+attention.png unless --out is a picture: what each head of the decoder's last layer
+looks at to write the first --date, or else a held-out date. Ctrl-C and the other ends
+of attention train save a checkpoint and print how to resume; a resumed run ends with
+the same bits. --model translates with the model of a run, without training.
+
+The same flags and seed give the same model, bit for bit.`
 
 const example = `  attention translate
   attention translate --out weights.png
+  attention translate --out runs/dates --date "Tuesday, 6 August 1963"
+  attention translate --resume runs/dates
+  attention translate --model runs/dates --date "8/6/63" --date "6 aug '63"
   attention translate --blocks 2 --steps 1000 --seed 7`
 
 // New returns the command attention translate.
 func New() *cobra.Command {
-	var o options
+	o := options{settings: newSettings()}
 	cmd := &cobra.Command{
 		Use:     "translate",
 		Short:   "Train an encoder and decoder with cross-attention to translate dates",
@@ -40,17 +50,24 @@ func New() *cobra.Command {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
 				return fmt.Errorf("translate: %w", err)
 			}
-			return translateDates(cmd.Context(), cmd.OutOrStdout(), o)
+			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
+			defer release()
+			return term.WithSignal(ctx, translateDates(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), o))
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&o.steps, "steps", 800, "training steps")
-	f.IntVar(&o.batch, "batch", 64, "dates of a step")
-	f.IntVar(&o.width, "width", 64, "width of the embeddings and blocks, all heads together")
-	f.IntVar(&o.heads, "heads", 4, "heads of every attention, a divisor of the width")
-	f.IntVar(&o.blocks, "blocks", 1, "blocks of the encoder, and of the decoder")
-	f.Int64Var(&o.seed, "seed", 1, "seed of the initial weights, of the dates held out and of the batches")
-	f.StringVar(&o.out, "out", "", "PNG `file` for the cross-attention weights of a held-out date")
+	f.IntVar(&o.settings.Training.Steps, "steps", 800, "training steps")
+	f.IntVar(&o.settings.Batch, "batch", 64, "dates of a step")
+	f.IntVar(&o.settings.Model.Width, "width", 64, "width of the embeddings and blocks, all heads together")
+	f.IntVar(&o.settings.Model.Heads, "heads", 4, "heads of every attention, a divisor of the width")
+	f.IntVar(&o.settings.Model.Blocks, "blocks", 1, "blocks of the encoder, and of the decoder")
+	f.Int64Var(&o.settings.Training.Seed, "seed", 1,
+		"seed of the initial weights, of the dates held out and of the batches")
+	f.StringVar(&o.out, "out", "", "`path` of a .png for the cross-attention weights, or of the run folder\n"+
+		"(default: the first free one of runs/1, runs/2, …)")
+	f.StringArrayVar(&o.dates, "date", nil, "a date `text` of yours to translate; may be given again")
+	f.StringVar(&o.resume, "resume", "", "run `folder`, or a checkpoint in it, to resume")
+	f.StringVar(&o.model, "model", "", "run `folder` whose model translates --date, without training")
 	return cmd
 }
