@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"image/color"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,6 +31,23 @@ func TestCutSquare(t *testing.T) {
 	}
 	require.Equal(t, []float64{1, 0, 2, 3}, cutSquare(square, 3, 0, 2))
 	require.Equal(t, []float64{3, 0, 5, 6}, cutSquare(square, 3, 1, 2))
+}
+
+// TestPromptIsPictured: another prompt gives another picture of the weights of the same model.
+func TestPromptIsPictured(t *testing.T) {
+	files := func(prompt string) (model, picture string) {
+		folder, _ := tinyRun(t, "--prompt", prompt)
+		for name, to := range map[string]*string{run.ModelFile: &model, "attention.png": &picture} {
+			content, err := os.ReadFile(filepath.Join(folder, name))
+			require.NoError(t, err)
+			*to = string(content)
+		}
+		return model, picture
+	}
+	model, picture := files(tinyText[:4])
+	same, other := files(tinyText[10:14])
+	require.True(t, model == same)
+	require.False(t, picture == other)
 }
 
 // TestPictured: the prompt, or text from a word's start, of at most 32 characters, with the last query of a

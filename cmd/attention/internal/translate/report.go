@@ -42,11 +42,11 @@ func (r *translation) printEvaluation(e train.Evaluation) {
 func (r *translation) printFiles() {
 	picture := ""
 	if r.options.picture() == "" {
-		picture = " " + pictureFile + ","
+		picture = pictureFile + ", "
 	}
-	model := strings.Replace(resumeCommand(r.folder.Path), "--resume", "--model", 1)
-	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl,%s checkpoints\n"+
-		"To translate dates with it: %s --date \"6 august 1963\"\n", r.folder.Path, picture, model)
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, %scheckpoints\n"+
+		"To translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path, picture,
+		strings.Replace(resumeCommand(r.folder.Path), "--resume", "--model", 1))
 }
 
 // printVerdict prints how many held-out dates were translated right, and examples.
