@@ -27,7 +27,7 @@ func TestCurvesNameLastValues(t *testing.T) {
 	r := &training{corpus: &run.Corpus{NGram: &text.NGram{Unigram: 2.5, Bigram: 2}},
 		last: &train.Evaluation{Step: 60, Loss: 1.4}}
 	for n := range 60 {
-		r.history.Steps = append(r.history.Steps, train.StepResult{N: n, Loss: float64(n), TokensPerSecond: 1})
+		r.history.Steps = append(r.history.Steps, train.StepResult{Step: n + 1, Loss: float64(n), TokensPerSecond: 1})
 	}
 	r.history.Evaluations = []train.Evaluation{{Step: 30, Loss: 1.9}, {Step: 60, Loss: 1.5}}
 	var names []string

@@ -12,7 +12,7 @@ import (
 
 // resumeTranslation restores the run of a folder from its newest checkpoint, or from the one that --resume names.
 // Without a checkpoint the run starts over.
-func resumeTranslation(w io.Writer, o options) (*translation, error) {
+func resumeTranslation(w, notes io.Writer, o options) (*translation, error) {
 	path, checkpoint := o.resume, ""
 	if filepath.Base(filepath.Dir(path)) == run.CheckpointsFolder {
 		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
@@ -32,6 +32,7 @@ func resumeTranslation(w io.Writer, o options) (*translation, error) {
 	if err := r.restore(checkpoint); err != nil {
 		return nil, errors.Join(fmt.Errorf("--resume: %w", err), r.folder.Close())
 	}
+	run.NoteKernels(notes, r.loop)
 	return r, nil
 }
 

@@ -35,7 +35,7 @@ func translateDates(ctx context.Context, w, notes io.Writer, o options) error {
 	if o.model != "" {
 		err = translateWith(ctx, w, notes, o)
 	} else {
-		err = trainDates(ctx, w, o)
+		err = trainDates(ctx, w, notes, o)
 	}
 	if err == nil {
 		return nil
@@ -48,11 +48,11 @@ func translateDates(ctx context.Context, w, notes io.Writer, o options) error {
 }
 
 // trainDates begins or resumes a run.
-func trainDates(ctx context.Context, w io.Writer, o options) error {
+func trainDates(ctx context.Context, w, notes io.Writer, o options) error {
 	var r *translation
 	var err error
 	if o.resume != "" {
-		r, err = resumeTranslation(w, o)
+		r, err = resumeTranslation(w, notes, o)
 	} else {
 		r, err = beginTranslation(w, o)
 	}

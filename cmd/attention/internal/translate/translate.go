@@ -37,7 +37,8 @@ output do the same, as in attention train. A run that was stopped in any way
 continues with --resume from its newest checkpoint, and ends with the same bits
 as without the stop.
 
-The same flags and seed give the same model, bit for bit.`
+The same flags and seed give the same model, bit for bit, on processors with the
+same vectors: AVX-512, AVX2, or neither.`
 
 const example = `  attention translate
   attention translate --out weights.png
