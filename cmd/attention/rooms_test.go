@@ -60,7 +60,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train train/text layers layers/chapter
 		layers/generate graph graph/machine`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/run
-		internal/tensorprint cmd/attention/internal/term train train/text layers graph graph/machine`,
+		internal/config internal/tensorprint cmd/attention/internal/term train train/text layers graph graph/machine`,
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck

@@ -3,7 +3,7 @@ package plot
 import (
 	"image/color"
 	"io"
-	"slices"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -18,9 +18,8 @@ import (
 // MaxHeatMaps is the number of maps that a picture has room for.
 const MaxHeatMaps = 16
 
-const labelSize = 8 // points
-
-// HeatMap is a picture of a matrix of weights, none negative: row 0 on top, column 0 on the left.
+// HeatMap is a picture of a matrix of weights, none negative: row 0 on top, column 0 on the left. A weight that is NaN
+// is hidden by a mask: its cell is grey.
 type HeatMap struct {
 	Title   string
 	Columns []string // labels, one a column
@@ -28,70 +27,157 @@ type HeatMap struct {
 	Values  []float64
 }
 
-// HeatMaps holds maps of one shape, drawn beside one another in one scale of colours.
+// HeatMaps holds maps of one shape, drawn in a grid in one scale of colours, which begins at 0.
 type HeatMaps struct {
-	Maps          []HeatMap // the first MaxHeatMaps are drawn
-	X, Y          string    // labels of the axes
-	MaxColumns    int       // of maps; 0 means as near to a square as possible
-	MinRows       int       // of maps for which the picture has room
-	Width, Height vg.Length // of a map
+	Title string
+	Maps  []HeatMap // the first MaxHeatMaps are drawn
+	X, Y  string    // labels of the axes
+	Scale string    // label of the scale of colours
 }
+
+// Sizes in points.
+const (
+	labelSize = 8   // of the font of rows and columns
+	mapSide   = 340 // of the longer side of a map
+	gridSide  = 920 // at most, of all maps beside one another
+	mapMargin = 24  // beside a map and below it, for labels
+	mapTitle  = 26  // above it
+	axisRoom  = 26  // for the label of an axis
+	barRoom   = 92  // for the scale
+	titleRoom = 34
+)
 
 // Write writes the maps as a PNG, with the scale of colours on the right.
 func (m HeatMaps) Write(w io.Writer) error {
-	top := 0.01 // a scale cannot be empty
-	for _, h := range m.Maps {
-		top = max(top, slices.Max(h.Values))
-	}
+	m.Maps = m.Maps[:min(len(m.Maps), MaxHeatMaps)]
+	top, hidden := scaleTop(m.Maps)
 	colors, err := whiteToBlue(top)
 	if err != nil {
 		return err
 	}
-	maps := m.Maps[:min(len(m.Maps), MaxHeatMaps)]
-	cols := 1
-	for cols*cols < len(maps) {
-		cols++
+	if hidden {
+		m.X += " (grey: hidden by the mask)"
 	}
-	if m.MaxColumns > 0 {
-		cols = min(len(maps), m.MaxColumns)
-	}
-	rows := (len(maps) + cols - 1) / cols
-	const bar = 0.9 * vg.Inch
-	canvas := vgimg.New(m.Width*vg.Length(cols)+bar, m.Height*vg.Length(max(rows, m.MinRows)))
+	cols, rows, width, height := m.grid()
+	title := newPlot(m.Title, "", "").Title.TextStyle
+	gridWidth := axisRoom + vg.Length(cols)*(width+mapMargin)
+	gridHeight := axisRoom + vg.Length(rows)*(height+mapTitle+mapMargin)
+	total := max(gridWidth+barRoom, title.Width(m.Title)+2*mapMargin)
+	canvas := vgimg.New(total, gridHeight+titleRoom)
 	all := draw.New(canvas)
-	tiles := draw.Tiles{Rows: rows, Cols: cols, PadX: 14, PadY: 14, PadTop: 8, PadBottom: 8, PadLeft: 8}
-	for i, h := range maps {
-		h.plot(m.X, m.Y, colors).Draw(tiles.At(draw.Crop(all, 0, -bar, 0, 0), i%cols, i/cols))
-	}
-	scale := newPlot("", "", "")
+	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
+	all.FillText(title, vg.Point{X: total / 2, Y: gridHeight + titleRoom/2}, m.Title)
+	left := (total - gridWidth - barRoom) / 2
+	body := draw.Crop(all, left, gridWidth+left-total, 0, -titleRoom)
+	m.draw(body, cols, rows, width, colors)
+	scale := newPlot("", "", m.Scale)
 	scale.Add(&plotter.ColorBar{ColorMap: colors, Vertical: true})
 	scale.HideX()
-	scale.Draw(draw.Crop(all, m.Width*vg.Length(cols)+8, -8, 28, -28))
+	scale.Draw(draw.Crop(all, left+gridWidth+14, -left-10, axisRoom+mapMargin-8, -titleRoom-mapTitle+4))
 	return writePNG(w, canvas)
 }
 
-// plot returns the map with its labels.
-func (h HeatMap) plot(x, y string, colors palette.ColorMap) *plot.Plot {
+// draw draws the maps in rows and columns. Those at the left and the lower end have the labels of the axes.
+func (m HeatMaps) draw(c draw.Canvas, cols, rows int, width vg.Length, colors palette.ColorMap) {
+	plots := make([][]*plot.Plot, rows)
+	for i := range rows * cols {
+		var p *plot.Plot
+		if i < len(m.Maps) {
+			x, y := "", ""
+			if i%cols == 0 {
+				y = m.Y
+			}
+			if i+cols >= len(m.Maps) {
+				x = m.X
+			}
+			h := m.Maps[i]
+			p = h.plot(x, y, colors, labelEvery(width/vg.Length(len(h.Columns))))
+		}
+		plots[i/cols] = append(plots[i/cols], p)
+	}
+	tiles := draw.Tiles{Rows: rows, Cols: cols, PadX: 10, PadY: 6, PadBottom: 4, PadLeft: 4}
+	for r, row := range plot.Align(plots, tiles, c) {
+		for i, tile := range row {
+			if p := plots[r][i]; p != nil {
+				p.Draw(tile)
+			}
+		}
+	}
+}
+
+// grid returns the numbers of maps beside and below one another that come nearest to a page, and the size of a map.
+// Its cells are squares unless it is much wider than high.
+func (m HeatMaps) grid() (cols, rows int, width, height vg.Length) {
+	n, across, down := len(m.Maps), float64(len(m.Maps[0].Columns)), float64(len(m.Maps[0].Rows))
+	aspect := min(max(down/across, 0.65), 2) // height to width
+	side := math.Inf(1)
+	for c := 1; c <= n; c++ {
+		r := (n + c - 1) / c
+		if s := max(float64(c)/1.3, float64(r)*aspect); s < side {
+			cols, rows, side = c, r, s
+		}
+	}
+	longer := min(mapSide, gridSide/vg.Length(cols))
+	if aspect <= 1 {
+		return cols, rows, longer, longer * vg.Length(aspect)
+	}
+	return cols, rows, longer / vg.Length(aspect), longer
+}
+
+// labelEvery returns k for cells of a side in which every k-th label has room.
+func labelEvery(side vg.Length) int { return int(math.Ceil(float64(labelSize / side))) }
+
+// scaleTop returns the end of the scale, 1, 0.5, 0.2, 0.1, … so that most pictures have the same, and reports whether
+// a cell is hidden.
+func scaleTop(maps []HeatMap) (top float64, hidden bool) {
+	largest := 0.01 // a scale cannot be empty
+	for _, h := range maps {
+		for _, v := range h.Values {
+			if math.IsNaN(v) {
+				hidden = true
+			} else {
+				largest = max(largest, v)
+			}
+		}
+	}
+	decade := math.Pow(10, math.Floor(math.Log10(largest)))
+	for _, top = range []float64{1, 2, 5, 10} {
+		if top *= decade; top*(1+1e-6) >= largest {
+			break
+		}
+	}
+	return top, hidden
+}
+
+// plot returns the map with every k-th of its labels.
+func (h HeatMap) plot(x, y string, colors palette.ColorMap, k int) *plot.Plot {
 	p := newPlot(h.Title, x, y)
+	p.Title.TextStyle.Font.Size, p.Title.Padding = 11, vg.Points(4)
 	heat := plotter.NewHeatMap(grid{len(h.Columns), h.Values}, colors.Palette(256))
 	heat.Min, heat.Max = 0, colors.Max()
+	heat.NaN = hiddenGrey
+	heat.Overflow = heat.Palette.Colors()[255] // by rounding
 	p.Add(heat)
 	var columns, rows []plot.Tick
-	for i, label := range h.Columns {
-		columns = append(columns, plot.Tick{Value: float64(i), Label: label})
+	for i := 0; i < len(h.Columns); i += k {
+		columns = append(columns, plot.Tick{Value: float64(i), Label: h.Columns[i]})
 	}
-	for i, label := range h.Rows {
-		rows = append(rows, plot.Tick{Value: float64(len(h.Rows) - 1 - i), Label: label})
+	for i := 0; i < len(h.Rows); i += k {
+		rows = append(rows, plot.Tick{Value: float64(len(h.Rows) - 1 - i), Label: h.Rows[i]})
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(columns), plot.ConstantTicks(rows)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Tick.Label.Font.Size = labelSize
 		axis.Tick.Length, axis.LineStyle.Width = 0, 0
+		axis.Padding = vg.Points(2)
 	}
 	return p
 }
 
-// whiteToBlue returns colours for the numbers from 0 to top; white is 0.
+// hiddenGrey is the colour of a cell that a mask hides.
+var hiddenGrey = color.NRGBA{R: 0xc8, G: 0xc8, B: 0xc8, A: 0xff}
+
+// whiteToBlue returns colours for the numbers from 0 to top, whose lightness falls evenly; white is 0.
 func whiteToBlue(top float64) (palette.ColorMap, error) {
 	darkToLight, err := moreland.NewLuminance([]color.Color{
 		color.NRGBA{R: 0x08, G: 0x30, B: 0x6b, A: 0xff}, color.NRGBA{R: 0x3b, G: 0x8b, B: 0xc4, A: 0xff}, color.White})

@@ -1,6 +1,10 @@
 package plot
 
 import (
+	"bytes"
+	"image/color"
+	"image/png"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +28,7 @@ func TestHeatMapLabels(t *testing.T) {
 	colors, err := whiteToBlue(1)
 	require.NoError(t, err)
 	h := HeatMap{Columns: []string{"a", "b", "c"}, Rows: []string{"d", "e"}, Values: make([]float64, 6)}
-	p := h.plot("x", "y", colors)
+	p := h.plot("x", "y", colors, 1)
 	labels := ""
 	columns, rows := p.X.Tick.Marker.Ticks(0, 1), p.Y.Tick.Marker.Ticks(0, 1)
 	require.Len(t, columns, 3)
@@ -38,4 +42,82 @@ func TestHeatMapLabels(t *testing.T) {
 		labels += r.Label
 	}
 	require.Equal(t, "abcde", labels)
+}
+
+// A cell that is too small for its label leaves some out.
+func TestLabelsAreThinned(t *testing.T) {
+	require.Equal(t, []int{1, 1, 2, 3}, []int{labelEvery(30), labelEvery(8), labelEvery(7), labelEvery(3)})
+	colors, err := whiteToBlue(1)
+	require.NoError(t, err)
+	labels := []string{"a", "b", "c", "d", "e"}
+	p := HeatMap{Columns: labels, Rows: labels, Values: make([]float64, 25)}.plot("x", "y", colors, 2)
+	columns, rows := p.X.Tick.Marker.Ticks(0, 1), p.Y.Tick.Marker.Ticks(0, 1)
+	require.Equal(t, []string{"a", "c", "e"}, []string{columns[0].Label, columns[1].Label, columns[2].Label})
+	require.Equal(t, 2.0, rows[1].Value)
+	require.Equal(t, "c", rows[1].Label)
+}
+
+// The scale ends at the next of 1, 0.5, 0.2, 0.1, … and hidden cells do not count.
+func TestScaleTop(t *testing.T) {
+	for _, row := range []struct {
+		reason string
+		maps   []HeatMap
+		top    float64
+		hidden bool
+	}{
+		{reason: "of all maps", maps: []HeatMap{{Values: []float64{0.3}}, {Values: []float64{0.7}}}, top: 1},
+		{reason: "rounded up", maps: []HeatMap{{Values: []float64{0.17}}}, top: 0.2},
+		{reason: "reached", maps: []HeatMap{{Values: []float64{0.5}}}, top: 0.5},
+		{reason: "above by rounding", maps: []HeatMap{{Values: []float64{1.0000001}}}, top: 1},
+		{reason: "hidden", maps: []HeatMap{{Values: []float64{math.NaN(), 0.09}}}, top: 0.1, hidden: true},
+		{reason: "of no weight", maps: []HeatMap{{Values: []float64{0}}}, top: 0.01},
+	} {
+		top, hidden := scaleTop(row.maps)
+		require.InDelta(t, row.top, top, 1e-15, row.reason)
+		require.Equal(t, row.hidden, hidden, row.reason)
+	}
+}
+
+// The maps of a picture fill about a page, and no picture is wider than a screen.
+func TestHeatMapsGrid(t *testing.T) {
+	for _, row := range []struct{ maps, rows, columns, across int }{
+		{maps: 1, rows: 32, columns: 32, across: 1},
+		{maps: 2, rows: 8, columns: 8, across: 2},
+		{maps: 4, rows: 10, columns: 28, across: 2},
+		{maps: 12, rows: 32, columns: 32, across: 4},
+		{maps: 16, rows: 10, columns: 6, across: 6},
+	} {
+		m := HeatMaps{Maps: make([]HeatMap, row.maps)}
+		m.Maps[0] = HeatMap{Columns: make([]string, row.columns), Rows: make([]string, row.rows)}
+		cols, rows, width, _ := m.grid()
+		require.Equal(t, row.across, cols, "%+v", row)
+		require.GreaterOrEqual(t, cols*rows, row.maps)
+		require.LessOrEqual(t, float64(cols)*float64(width), float64(gridSide))
+	}
+}
+
+// A hidden cell is grey, a weight of 0 is white and the greatest is dark.
+func TestHiddenCellsAreGrey(t *testing.T) {
+	count := func(values []float64) map[color.NRGBA]int {
+		var file bytes.Buffer
+		labels := []string{"a", "b"}
+		m := HeatMaps{Title: "title", Maps: []HeatMap{{Columns: labels, Rows: labels, Values: values}}}
+		require.NoError(t, m.Write(&file))
+		picture, err := png.Decode(&file)
+		require.NoError(t, err)
+		seen := map[color.NRGBA]int{}
+		for y := range picture.Bounds().Dy() {
+			for x := range picture.Bounds().Dx() {
+				seen[color.NRGBAModel.Convert(picture.At(x, y)).(color.NRGBA)]++
+			}
+		}
+		return seen
+	}
+	const cell = 40_000 // pixels, nearly
+	masked, unmasked := count([]float64{1, math.NaN(), 0, 1}), count([]float64{1, 0, 0, 1})
+	require.Greater(t, masked[hiddenGrey], cell)
+	require.Less(t, unmasked[hiddenGrey], 1000)
+	white := color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
+	require.Greater(t, unmasked[white]-masked[white], cell)
+	require.Greater(t, masked[color.NRGBA{R: 0x08, G: 0x30, B: 0x6b, A: 0xff}], 2*cell)
 }

@@ -112,7 +112,7 @@ func flags() []flag {
 			usage: "steps between checkpoints; 0 means only one, at the end or when the run is stopped", resumed: true},
 		{name: "keep", paths: []string{"checkpoints.keep"}, usage: "number of newest checkpoints to keep", resumed: true},
 		{name: "prompt", paths: []string{"sample.prompt"},
-			usage: "`text` that the sample continues (default the beginning of the validation text)", resumed: true},
+			usage: "`text` that the sample continues and attention.png shows (default validation text)", resumed: true},
 		{name: "sample", paths: []string{"sample.tokens"}, usage: "tokens of the sample; 0 means none", resumed: true},
 	}
 }

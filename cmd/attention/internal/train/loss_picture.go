@@ -19,31 +19,39 @@ func (r *training) drawLoss(w io.Writer) error {
 	if !r.config.Text.Builtin() {
 		text = filepath.Base(r.config.Text.Name)
 	}
-	title := fmt.Sprintf("%s on %s", r.model.Title(), text)
+	title := fmt.Sprintf("%s on %s, run %s", r.model.Title(), text, r.folder.Name())
 	return plot.WriteCurves(w, title, "step", "loss (nats per "+strings.TrimSuffix(r.corpus.Unit(), "s")+")", r.curves())
 }
 
-// curves returns the lines to draw; that of single steps is pale.
+// curves returns the lines to draw, each with its last value in the legend; that of single steps is pale.
 func (r *training) curves() []plot.Curve {
 	blue, pale := color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}, color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0x50}
 	orange, grey := color.NRGBA{R: 0xe6, G: 0x55, B: 0x0d, A: 0xff}, color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff}
+	dark := color.NRGBA{R: 0x8c, G: 0x2d, B: 0x04, A: 0xff}
 	steps := r.history.Steps
 	level := func(y float64) plotter.XYs { return plotter.XYs{{X: 0, Y: y}, {X: float64(len(steps)), Y: y}} }
+	named := func(name string, loss float64) string { return fmt.Sprintf("%s %.4f", name, loss) }
 	var curves []plot.Curve
 	if ngram := r.corpus.NGram; ngram != nil {
 		curves = append(curves,
-			plot.Curve{Name: "unigram", Points: level(ngram.Unigram), Color: grey, Dashed: true},
-			plot.Curve{Name: "bigram", Points: level(ngram.Bigram), Color: color.Black, Dashed: true})
+			plot.Curve{Name: named("unigram", ngram.Unigram), Points: level(ngram.Unigram), Color: grey, Dashed: true},
+			plot.Curve{Name: named("bigram", ngram.Bigram), Points: level(ngram.Bigram), Color: color.Black, Dashed: true})
 	}
+	recent, _ := r.history.Recent()
 	curves = append(curves,
 		plot.Curve{Points: meanLosses(steps, 2000), Color: pale},
-		plot.Curve{Name: "training", Points: meanLosses(steps, 100), Color: blue, Width: 1.5})
+		plot.Curve{Name: named("training", recent), Points: meanLosses(steps, 100), Color: blue, Width: 1.5})
 	var validation plotter.XYs
 	for _, e := range r.history.Evaluations {
 		validation = append(validation, plotter.XY{X: float64(e.Step), Y: e.Loss})
 	}
-	if len(validation) > 0 {
-		curves = append(curves, plot.Curve{Name: "validation", Points: validation, Color: orange, Width: 1.5, Dots: true})
+	if n := len(validation); n > 0 {
+		curves = append(curves, plot.Curve{Name: named("validation", validation[n-1].Y), Points: validation, Color: orange,
+			Width: 1.5, Dots: true})
+	}
+	if r.last != nil {
+		curves = append(curves, plot.Curve{Name: named("whole validation text", r.last.Loss), Color: dark,
+			Points: plotter.XYs{{X: float64(r.last.Step), Y: r.last.Loss}}, Width: 1.5, Dots: true})
 	}
 	return curves
 }

@@ -39,10 +39,7 @@ func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) er
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if kernels := r.loop.OtherKernels(); kernels != "" {
-		fmt.Fprintf(notes, "attention: --resume: the checkpoint was written with the kernels %.20q, not this processor's: "+
-			"bits may differ from those of a run that never stopped\n", kernels)
-	}
+	run.NoteKernels(notes, r.loop)
 	return r.run(ctx)
 }
 

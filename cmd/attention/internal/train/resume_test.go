@@ -45,7 +45,7 @@ func TestTrainResumes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
+			text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm/run"), filepath.Join(dir, "stopped/run")
 			require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 			run := func(folder string) []string {
 				return append(append(tinyFlags(text, folder),

@@ -31,18 +31,18 @@ func TestTrainSurvivesKills(t *testing.T) {
 			"--steps %d --save-every 37 --eval-every 150 --dropout 0.2 --accumulate 2 --weight-decay 0.1 --sample 0", steps))...)
 	}
 	began := time.Now()
-	calm := startTrain(t, flags("calm")...)
-	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm", run.MetricsFile)) > 0 }))
+	calm := startTrain(t, flags("calm/run")...)
+	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm/run", run.MetricsFile)) > 0 }))
 	startup := time.Since(began)
 	<-calm.done
 	require.NoError(t, calm.err, calm.printed)
 
-	folder, whole := filepath.Join(dir, "killed"), fileSize(filepath.Join(dir, "calm", run.MetricsFile))
+	folder, whole := filepath.Join(dir, "killed/run"), fileSize(filepath.Join(dir, "calm/run", run.MetricsFile))
 	taken := func() int { return int(fileSize(filepath.Join(folder, run.MetricsFile)) * steps / whole) } // about
 	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	spread := map[int]bool{}
 	for kill := range kills {
-		c := startTrain(t, begin(folder, flags("killed"))...)
+		c := startTrain(t, begin(folder, flags("killed/run"))...)
 		if kill%3 == 0 {
 			time.Sleep(time.Duration(random.Int64N(int64(startup))))
 		} else {
@@ -60,7 +60,7 @@ func TestTrainSurvivesKills(t *testing.T) {
 	require.NoError(t, last.err, last.printed)
 	require.Contains(t, last.printed.String(), "\n          continues after ")
 	require.Greater(t, len(spread), kills/5, "kills at %v", spread)
-	requireSameOutcome(t, filepath.Join(dir, "calm"), folder)
+	requireSameOutcome(t, filepath.Join(dir, "calm/run"), folder)
 }
 
 // begin returns the flags to resume a run, or to begin it if it was killed before it began.

@@ -75,7 +75,7 @@ func TestTrainGPTReports(t *testing.T) {
 // dropout, several batches in a step and evaluations over random batches.
 func TestTrainGPTResumes(t *testing.T) {
 	dir := t.TempDir()
-	text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm"), filepath.Join(dir, "stopped")
+	text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm/run"), filepath.Join(dir, "stopped/run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	flags := func(folder string) []string {
 		return append(append(tinyFlags(text, folder), tinyGPT...),

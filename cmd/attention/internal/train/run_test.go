@@ -148,7 +148,7 @@ func TestSettingsOfARun(t *testing.T) {
 		"--layer multi_head_wrapper --qkv-bias --dropout 0.1 --beta1 0.8 --eps 1e-5",
 	} {
 		folder, _ := tinyRun(t, strings.Fields(flags)...)
-		again := filepath.Join(t.TempDir(), "again")
+		again := filepath.Join(t.TempDir(), "run") // the name is in the pictures
 		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, run.ConfigFile),
 			"--out", again))
 		requireSameOutcome(t, folder, again)

@@ -90,7 +90,8 @@ func (c *child) until(so func() bool) bool {
 // resumes it; until then no other process may resume it.
 func TestTrainInterrupted(t *testing.T) {
 	dir := t.TempDir()
-	text, calm, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "calm"), filepath.Join(dir, "it's stopped")
+	text, calm := filepath.Join(dir, "text.txt"), filepath.Join(dir, "calm/run") // pictures name their run
+	folder := filepath.Join(dir, "it's stopped/run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	flags := []string{"--steps", "3000", "--dropout", "0.2", "--save-every", "0", "--keep", "1"}
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, calm), flags...)...))

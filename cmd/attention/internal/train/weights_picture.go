@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,7 +14,6 @@ import (
 	"attention/internal/tensorprint"
 	"attention/layers"
 
-	"gonum.org/v1/plot/vg"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -21,42 +21,85 @@ import (
 // shownTokens is the maximum number of tokens of a window in a picture of attention weights.
 const shownTokens = 32
 
-// shown returns the tokens of a window that the picture shows: the first ones of a long window, or the last if a layer
-// sees it as a whole, since training uses only its last query.
-func shown(m run.ModelConfig) (first, n int) {
-	n = min(m.Context(), shownTokens)
-	if !m.Causal() {
-		first = m.Context() - n
+// pictured returns the window of tokens that the picture is about, and the index of the first one that it shows: the
+// prompt, or else validation text from a word's start. A long text is cut to its beginning, or to its end if a layer
+// sees the window as a whole, since training uses only its last query.
+func (r *training) pictured() (window []int, first int, err error) {
+	context, given := r.model.Context(), r.config.Sample.Prompt != ""
+	n := min(context, shownTokens)
+	switch {
+	case r.model.Causal() && given:
+		return r.prompt[:min(len(r.prompt), n)], 0, nil
+	case r.model.Causal():
+		begin, err := r.wordStart(0, n)
+		return r.corpus.Validation[begin:][:n], 0, err
+	case given:
+		return r.prompt[len(r.prompt)-context:], context - n, nil
 	}
-	return first, n
+	begin, err := r.wordStart(context-n, n)
+	return r.corpus.Validation[begin+n-context:][:context], context - n, err
 }
 
-// drawWeights draws the attention weights of each head on the first window of the
-// validation split: a row for each query, a column for each key, all heads in one
-// scale of colours.
+// wordStart returns the first index, at least from, at which a word of the validation text begins that n tokens
+// follow, or from if there is none.
+func (r *training) wordStart(from, n int) (int, error) {
+	ids := r.corpus.Validation
+	for i := max(from, 1); i+n <= len(ids); i++ {
+		before, err := r.corpus.Tokenizer.Decode(ids[i-1 : i])
+		if err != nil {
+			return 0, err
+		}
+		token, err := r.corpus.Tokenizer.Decode(ids[i : i+1])
+		if err != nil {
+			return 0, err
+		}
+		word := strings.TrimPrefix(token, " ")
+		c, _ := utf8.DecodeRuneInString(word)
+		if last, _ := utf8.DecodeLastRuneInString(before); c != utf8.RuneError && !unicode.IsSpace(c) &&
+			(word != token || unicode.IsSpace(last)) {
+			return i, nil
+		}
+	}
+	return from, nil
+}
+
+// drawWeights draws the attention weights of each head: a row for each query, a column for each key, grey where the
+// mask hides the key.
 func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
-	window := r.corpus.Validation[:r.model.Context()]
+	window, first, err := r.pictured()
+	if err != nil {
+		return err
+	}
 	weights, err := weightsOf(m, window)
 	if err != nil {
 		return err
 	}
-	t := len(window)
-	first, n := shown(r.model.ModelConfig)
-	labels, err := r.labels(window[first : first+n])
+	labels, err := r.labels(window[first:])
 	if err != nil {
 		return err
 	}
+	t := len(window)
 	heads := len(weights) / (t * t)
-	picture := plot.HeatMaps{X: "key", Y: "query", Width: 4.5 * vg.Inch, Height: 4.8 * vg.Inch}
+	picture := plot.HeatMaps{X: "key", Y: "query", Scale: "attention weight",
+		Title: fmt.Sprintf("%s, layer 1 of 1, step %d, run %s", r.model.Title(), r.loop.Steps(), r.folder.Name())}
 	for h := range min(heads, plot.MaxHeatMaps) {
-		title := fmt.Sprintf("attention weights, head %d of %d", h+1, heads)
-		if heads == 1 {
-			title = "attention weights"
+		values := cutSquare(weights[h*t*t:(h+1)*t*t], t, first, t-first)
+		if r.model.Causal() {
+			hideFuture(values, t-first)
 		}
-		picture.Maps = append(picture.Maps, plot.HeatMap{Title: title, Columns: labels, Rows: labels,
-			Values: cutSquare(weights[h*t*t:(h+1)*t*t], t, first, n)})
+		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d of %d", h+1, heads),
+			Columns: labels, Rows: labels, Values: values})
 	}
 	return picture.Write(w)
+}
+
+// hideFuture hides the keys of a square of n rows and columns that come after their query.
+func hideFuture(square []float64, n int) {
+	for query := range n {
+		for key := query + 1; key < n; key++ {
+			square[query*n+key] = math.NaN()
+		}
+	}
 }
 
 // weightsOf returns the attention weights ([H,] T, T) of a window, without dropout.

@@ -1,7 +1,12 @@
 package train
 
 import (
+	"cmp"
 	"image/color"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/run"
@@ -28,31 +33,90 @@ func TestCutSquare(t *testing.T) {
 	require.Equal(t, []float64{3, 0, 5, 6}, cutSquare(square, 3, 1, 2))
 }
 
-// TestShown: at most 32 characters, with the last query of a whole window.
-func TestShown(t *testing.T) {
+// TestPromptIsPictured: another prompt gives another picture of the weights of the same model.
+func TestPromptIsPictured(t *testing.T) {
+	files := func(prompt string) (model, picture string) {
+		folder, _ := tinyRun(t, "--prompt", prompt)
+		for name, to := range map[string]*string{run.ModelFile: &model, "attention.png": &picture} {
+			content, err := os.ReadFile(filepath.Join(folder, name))
+			require.NoError(t, err)
+			*to = string(content)
+		}
+		return model, picture
+	}
+	model, picture := files(tinyText[:4])
+	same, other := files(tinyText[10:14])
+	require.True(t, model == same)
+	require.False(t, picture == other)
+}
+
+// TestPictured: the prompt, or text from a word's start, of at most 32 characters, with the last query of a
+// whole window.
+func TestPictured(t *testing.T) {
+	const validation = "hatever the eye sees, and whatever the ear can hear, is kept"
+	longest := strings.Repeat("so long a prompt ", 4)
 	for _, c := range []struct {
-		layer             string
-		context, first, n int
+		reason, layer  string
+		context        int
+		prompt, shown  string
+		validationText string
 	}{
-		{layer: "causal", context: 8, first: 0, n: 8},
-		{layer: "causal", context: 40, first: 0, n: 32},
-		{layer: "additive", context: 8, first: 0, n: 8},
-		{layer: "additive", context: 40, first: 8, n: 32},
+		{reason: "from a word's start", layer: "causal", context: 8, shown: "the eye "},
+		{reason: "cut", layer: "causal", context: 40, shown: "the eye sees, and whatever the e"},
+		{reason: "the prompt", layer: "causal", context: 40, prompt: "so it", shown: "so it"},
+		{reason: "the prompt, cut to the context", layer: "causal", context: 4, prompt: "so it", shown: "so i"},
+		{reason: "the prompt, cut to what is shown", layer: "causal", context: 40, prompt: longest, shown: longest[:32]},
+		{reason: "a whole window", layer: "additive", context: 8, shown: "the eye "},
+		{reason: "the end of a window", layer: "additive", context: 40, shown: "the eye sees, and whatever the e"},
+		{reason: "the end of the prompt", layer: "additive", context: 40, prompt: longest, shown: longest[len(longest)-32:]},
+		{reason: "no word", layer: "causal", context: 4, validationText: "aaaaaaaaaaaa", shown: "aaaa"},
+		{reason: "a word too near the end", layer: "causal", context: 4, validationText: "aaaaaaa aaa", shown: "aaaa"},
 	} {
+		given := cmp.Or(c.validationText, validation)
 		a := chapter.Config{Layer: c.layer, EmbedDim: 4, OutDim: 4, QueryDim: 4, KeyDim: 4, AttnDim: 4}
-		model := run.ModelConfig{Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4,
-			Attention: a}}
-		first, n := shown(model)
-		require.Equal(t, []int{c.first, c.n}, []int{first, n}, "%+v", c)
+		r := &training{corpus: corpusOf(t, validation+longest), model: run.Model{ModelConfig: run.ModelConfig{
+			Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4, Attention: a}}}}
+		var err error
+		r.corpus.Validation, err = r.corpus.Tokenizer.Encode(given)
+		require.NoError(t, err)
+		r.config.Sample.Prompt = c.prompt
+		r.prompt, err = r.corpus.Tokenizer.Encode(cmp.Or(c.prompt, given))
+		require.NoError(t, err)
+		window, first, err := r.pictured()
+		require.NoError(t, err)
+		shown, err := r.corpus.Tokenizer.Decode(window[first:])
+		require.NoError(t, err)
+		require.Equal(t, c.shown, shown, c.reason)
+		require.LessOrEqual(t, len(window), c.context)
+		if c.layer == "additive" {
+			require.Len(t, window, c.context, c.reason)
+		}
+	}
+}
+
+// corpusOf returns a corpus with a vocabulary of the characters of a text.
+func corpusOf(t *testing.T, characters string) *run.Corpus {
+	v, err := text.NewVocabulary(characters)
+	require.NoError(t, err)
+	return &run.Corpus{Tokenizer: v}
+}
+
+// TestHideFuture: no query sees a later key, not even as a weight of 0.
+func TestHideFuture(t *testing.T) {
+	square := []float64{
+		1, 0, 0,
+		2, 3, 0,
+		4, 5, 6,
+	}
+	hideFuture(square, 3)
+	for i, v := range square {
+		require.Equal(t, i == 1 || i == 2 || i == 5, math.IsNaN(v), i)
 	}
 }
 
 // TestLabels: every character has a visible label.
 func TestLabels(t *testing.T) {
-	r := &training{corpus: new(run.Corpus)}
-	var err error
-	r.corpus.Tokenizer, err = text.NewVocabulary("aé≤ \n\r\t\u00a0\u200d😀語")
-	require.NoError(t, err)
+	r := &training{corpus: corpusOf(t, "aé≤ \n\r\t\u00a0\u200d😀語")}
 	ids, err := r.corpus.Tokenizer.Encode("aé≤ \n\r\t\u00a0\u200d😀語")
 	require.NoError(t, err)
 	labels, err := r.labels(ids)

@@ -87,9 +87,23 @@ func (b *pairBatch) fill(pairs []datePair) (train.Batch, error) {
 // randomPairs is an endless source of random dates in random styles.
 type randomPairs struct {
 	dates  []time.Time
+	state  *rand.PCG // of random
 	random *rand.Rand
 	out    *pairBatch
 }
+
+func newRandomPairs(dates []time.Time, state *rand.PCG, out *pairBatch) *randomPairs {
+	return &randomPairs{dates: dates, state: state, random: rand.New(state), out: out}
+}
+
+// State returns the state of the random numbers.
+func (s *randomPairs) State() []byte {
+	state, _ := s.state.MarshalBinary() // whose error is always nil
+	return state
+}
+
+// SetState continues with the random numbers after a state.
+func (s *randomPairs) SetState(state []byte) error { return s.state.UnmarshalBinary(state) }
 
 func (s *randomPairs) Next() (train.Batch, error) {
 	styles := dateStyles()

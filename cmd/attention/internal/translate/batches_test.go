@@ -2,6 +2,7 @@ package translate
 
 import (
 	"io"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -41,4 +42,25 @@ func TestPairBatch(t *testing.T) {
 	require.ErrorContains(t, err, `got 'M' at position 0`)
 	_, err = out.fill([]datePair{{"9 jun 2010", "2010–06–09"}})
 	require.ErrorContains(t, err, `got '–' at position 4`)
+}
+
+// A source that was restored continues with the batches that the first one makes.
+func TestRandomPairsResume(t *testing.T) {
+	a, err := newAlphabets()
+	require.NoError(t, err)
+	dates, _ := splitDates(1)
+	source := func(seed uint64) *randomPairs { return newRandomPairs(dates, rand.NewPCG(seed, 1), newPairBatch(a, 5)) }
+	first, second := source(1), source(2)
+	_, err = first.Next()
+	require.NoError(t, err)
+	require.NoError(t, second.SetState(first.State()))
+	for range 3 {
+		_, err := first.Next()
+		require.NoError(t, err)
+		_, err = second.Next()
+		require.NoError(t, err)
+		require.Equal(t, first.out.source, second.out.source)
+	}
+	require.Error(t, second.SetState([]byte("short")))
+	require.Equal(t, first.State(), second.State(), "an error leaves it where it was")
 }

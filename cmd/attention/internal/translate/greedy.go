@@ -24,13 +24,13 @@ type translator struct {
 	logits           *G.Node // (B, T, V)
 }
 
-func (r *translation) newTranslator() (*translator, error) {
-	b := layers.NewBuild(r.params, layers.Eval)
-	t := &translator{alphabets: r.alphabets}
-	t.source, t.lengths, t.target = r.inputs(b)
-	t.memory = b.Input("memory", r.options.batch, writtenLength, r.options.width)
-	t.encoded = b.Of(r.model.Encode(b, t.source, t.lengths))
-	t.logits = b.Of(r.model.Decode(b, t.target, t.memory, t.lengths))
+func (m *dateModel) newTranslator() (*translator, error) {
+	b := layers.NewBuild(m.params, layers.Eval)
+	t := &translator{alphabets: m.alphabets}
+	t.source, t.lengths, t.target = m.inputs(b)
+	t.memory = b.Input("memory", m.settings.Batch, writtenLength, m.settings.Model.Width)
+	t.encoded = b.Of(m.network.Encode(b, t.source, t.lengths))
+	t.logits = b.Of(m.network.Decode(b, t.target, t.memory, t.lengths))
 	if b.Err() != nil {
 		return nil, b.Err()
 	}

@@ -17,7 +17,7 @@ import (
 // In padded batches with a given memory, the choices equal those of the whole model on one
 // pair at a time.
 func TestTranslator(t *testing.T) {
-	r, err := newTranslation(io.Discard, options{steps: 1, batch: 13, width: 6, heads: 2, blocks: 2, seed: 3})
+	r, err := newTranslation(io.Discard, options{settings: settingsOf(13, 6, 2, 2, 3)})
 	require.NoError(t, err)
 	r.heldOut.pairs = r.heldOut.pairs[:20]
 	for _, v := range r.params.All() { // with large weights each difference between sources counts
@@ -50,7 +50,7 @@ func translateNaively(t *testing.T, r *translation, written string) string {
 			require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(slices.Clone(ids)))))
 			return n
 		}
-		logits, err := r.model.Forward(b, input("source", source), input("target", target), nil)
+		logits, err := r.network.Forward(b, input("source", source), input("target", target), nil)
 		require.NoError(t, err)
 		m, err := machine.New(logits)
 		require.NoError(t, err)
@@ -67,4 +67,12 @@ func translateNaively(t *testing.T, r *translation, written string) string {
 func TestLargest(t *testing.T) {
 	require.Equal(t, 0, largest([]float64{-3}))
 	require.Equal(t, 1, largest([]float64{-3, 2, 2, 1}))
+}
+
+// settingsOf returns the settings of one step.
+func settingsOf(batch, width, heads, blocks int, seed int64) settings {
+	s := newSettings()
+	s.Model.Width, s.Model.Heads, s.Model.Blocks = width, heads, blocks
+	s.Batch, s.Training = batch, trainingSettings{Steps: 1, Seed: seed}
+	return s
 }

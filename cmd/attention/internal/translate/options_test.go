@@ -3,6 +3,7 @@ package translate
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,8 +14,13 @@ import (
 
 func TestTranslateWrongFlags(t *testing.T) {
 	commandtest.InBadFolder(t)
+	require.NoError(t, os.Mkdir("full.png", 0o755))
 	before := commandtest.Files(t)
-	for _, c := range []struct{ args, want string }{
+	for _, c := range []struct {
+		args string
+		date string // of --date, which may have blanks
+		want string
+	}{
 		{args: "--steps 0", want: "--steps: got 0, want at least 1"},
 		{args: "--batch 0", want: "--batch: got 0, want at least 1"},
 		{args: "--width -3", want: "--width: got -3, want at least 1"},
@@ -24,13 +30,41 @@ func TestTranslateWrongFlags(t *testing.T) {
 		{args: "--width 4096", want: "--width, --blocks: got 4.7e+08 weights, want at most 134217728"},
 		{args: "--blocks 4000000", want: "--width, --blocks: got 4.59e+11 weights, want at most 134217728"},
 		{args: "--batch 100000", want: "--batch, --width: got 7.17e+08 elements of an MLP, want at most 134217728"},
-		{args: "--out=", want: "--out: got nothing, want the name of a file"},
-		{args: "--out full", want: "--out: full: is a folder, want a file to write"},
+		{args: "--out=", want: "--out: got nothing, want the name of a file or folder"},
+		{args: "--out full", want: "--out: full: got a folder that is not empty, want a new or empty one"},
+		{args: "--out full.png", want: "--out: full.png: is a folder, want a file to write"},
 		{args: "--out nothere/file.png", want: "--out: nothere/file.png: want a file in a folder that is there"},
 		{args: "--out short/file.png", want: "--out: short/file.png: want a file in a folder that is there"},
+		{date: "6. März", want: `--date: got 'ä' at position 4 of "6. März", ` +
+			`want letters from a to z, digits, blanks and ',./`},
+		{date: "1\x1b[2J", want: `--date: got '\x1b' at position 1 of "1\x1b[2J", ` +
+			`want letters from a to z, digits, blanks and ',./`},
+		{args: "--date=", want: "--date: got 0 characters, want 1 to 28"},
+		{date: strings.Repeat("1", 29), want: "--date: got 29 characters, want 1 to 28"},
+		{args: "--model full", want: "--model: got no --date, want dates to translate"},
+		{args: "--model full --date 1.2.2003 --steps 3",
+			want: "--steps: got it beside --model, want only --date and --out: the run's config.json has the rest"},
+		{args: "--model full --date 1.2.2003 --resume full",
+			want: "--model: got it beside --resume, want only --date and --out: the run's config.json has the rest"},
+		{args: "--resume full --seed 3",
+			want: "--seed: got it beside --resume, want only --date and --out: the run's config.json has the rest"},
+		{args: "--resume full --out new", want: `--out: got "new" beside --resume, want a file that ends in .png`},
+		{args: "--resume nothere", want: "--resume: stat nothere: no such file or directory, want the folder of a model"},
+		{args: "--resume short", want: "--resume: short: got a file, want the folder of a model, " +
+			"with config.json and model.safetensors"},
+		{args: "--resume full", want: "--resume: open full/config.json: no such file or directory, " +
+			"want the folder of a run of attention translate"},
+		{args: "--model full --date 1.2.2003", want: "--model: open full/config.json: no such file or directory, " +
+			"want the folder of a run of attention translate"},
+		{args: "--resume=", want: "--resume: got nothing, want the folder of a run"},
+		{args: "--model= --date 1.2.2003", want: "--model: got nothing, want the folder of a run"},
 	} {
+		args := strings.Fields(c.args)
+		if c.date != "" {
+			args = append(args, "--date", c.date)
+		}
 		var out bytes.Buffer
-		require.EqualError(t, printTo(t.Context(), &out, strings.Fields(c.args)...), "translate: "+c.want, c.args)
+		require.EqualError(t, printTo(t.Context(), &out, args...), "translate: "+c.want, c.args)
 		require.Empty(t, out.String(), c.args)
 	}
 	require.Error(t, printTo(t.Context(), io.Discard, "dates"))

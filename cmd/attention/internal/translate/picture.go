@@ -3,6 +3,7 @@ package translate
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,44 +13,51 @@ import (
 	"attention/layers"
 
 	"github.com/moby/sys/atomicwriter"
-	"gonum.org/v1/plot/vg"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
+// pictureFile is the picture in a run folder.
+const pictureFile = "attention.png"
+
 // writeCross writes a picture of the cross-attention weights of a pair.
-func (r *translation) writeCross(p datePair) error {
-	weights, err := r.crossWeights(p)
+func (m *dateModel) writeCross(w io.Writer, path string, p datePair) error {
+	weights, err := m.crossWeights(p)
 	if err != nil {
 		return err
 	}
 	var content bytes.Buffer
-	if err := crossPicture(p, weights).Write(&content); err != nil {
+	if err := crossPicture(m.title(), p, weights).Write(&content); err != nil {
 		return err
 	}
-	if err := atomicwriter.WriteFile(r.options.out, content.Bytes(), 0o644); err != nil {
+	if err := writeFile(path, content.Bytes()); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	fmt.Fprintf(r.out, "\n%s: what the decoder looks at to write %s for %q\n", r.options.out, p.iso, p.written)
+	fmt.Fprintf(w, "\n%s: what the decoder looks at to write %s for %q\n", path, p.iso, p.written)
 	return nil
+}
+
+// writeFile writes a file that the user names.
+func writeFile(path string, content []byte) error {
+	return atomicwriter.WriteFile(path, content, 0o644)
 }
 
 // crossWeights returns the cross-attention weights (T, S) of each head of the decoder's
 // last block: from each character of the ISO date to each of the written one.
-func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
-	batch := newPairBatch(r.alphabets, 1)
+func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
+	batch := newPairBatch(m.alphabets, 1)
 	if _, err := batch.fill([]datePair{p}); err != nil {
 		return nil, err
 	}
-	b := layers.NewBuild(r.params, layers.Eval)
+	b := layers.NewBuild(m.params, layers.Eval)
 	input := func(name string, ids []int) *G.Node {
 		n := b.InputOf(tensor.Int, name, len(ids))
 		return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
 	}
 	source, target := input(sourceInput, batch.source[:batch.lengths[0]]), input(targetInput, batch.target)
 	b.Observe("*.multihead_attn")
-	memory := b.Of(r.model.Encode(b, source, nil))
-	b.Of(r.model.Decode(b, target, memory, nil))
+	memory := b.Of(m.network.Encode(b, source, nil))
+	b.Of(m.network.Decode(b, target, memory, nil))
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
@@ -58,27 +66,24 @@ func (r *translation) crossWeights(p datePair) (heads [][]float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := machine.New(weights)
+	vm, err := machine.New(weights)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.RunAll(); err != nil {
+	if err := vm.RunAll(); err != nil {
 		return nil, err
 	}
 	all := tensorprint.Float64s(weights.Value().(*tensor.Dense))
 	return slices.Collect(slices.Chunk(all, isoLength*batch.lengths[0])), nil
 }
 
-// crossPicture returns the weights of each head in two columns.
-func crossPicture(p datePair, heads [][]float64) plot.HeatMaps {
-	picture := plot.HeatMaps{X: "encoder's input", Y: "decoder's output", MaxColumns: 2, MinRows: 2,
-		Width: 5.5 * vg.Inch, Height: 2.9 * vg.Inch}
+// crossPicture returns the weights of each head.
+func crossPicture(title string, p datePair, heads [][]float64) plot.HeatMaps {
+	picture := plot.HeatMaps{Title: title, X: "encoder's input", Y: "decoder's output", Scale: "attention weight"}
 	columns := strings.Split(strings.ReplaceAll(p.written, " ", "·"), "")
 	for h, weights := range heads {
-		picture.Maps = append(picture.Maps, plot.HeatMap{
-			Title:   fmt.Sprintf("cross-attention weights, head %d of %d", h+1, len(heads)),
-			Columns: columns, Rows: strings.Split(p.iso, ""), Values: weights,
-		})
+		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d of %d", h+1, len(heads)),
+			Columns: columns, Rows: strings.Split(p.iso, ""), Values: weights})
 	}
 	return picture
 }

@@ -10,9 +10,9 @@ import (
 // Every character has its label.
 func TestCrossPicture(t *testing.T) {
 	weights := make([]float64, isoLength*4)
-	p := crossPicture(datePair{"1 .2", "2003-02-01"}, [][]float64{weights, weights})
+	p := crossPicture("title", datePair{"1 .2", "2003-02-01"}, [][]float64{weights, weights})
 	require.Len(t, p.Maps, 2)
-	require.Equal(t, "cross-attention weights, head 2 of 2", p.Maps[1].Title)
+	require.Equal(t, "head 2 of 2", p.Maps[1].Title)
 	require.Equal(t, []string{"1", "·", ".", "2"}, p.Maps[1].Columns)
 	require.Len(t, p.Maps[1].Rows, isoLength)
 	require.Equal(t, "2003-02-01", strings.Join(p.Maps[1].Rows, ""))

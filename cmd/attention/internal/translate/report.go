@@ -2,7 +2,10 @@ package translate
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"attention/train"
 )
 
 const (
@@ -12,16 +15,42 @@ const (
 
 // printHead prints the sizes of the data and the model.
 func (r *translation) printHead() {
-	o, c := r.options, r.model.Config()
+	s, c := r.settings, r.network.Config()
 	fmt.Fprintf(r.out, "dates     %d to %d in %d styles: %d to learn from, %d held out\n",
 		firstYear, lastYear, len(dateStyles()), len(r.training.dates), len(r.heldOut.pairs))
 	fmt.Fprintf(r.out, "model     width %d, %d heads, blocks %d + %d: %d parameters\n",
 		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers, r.params.Count())
-	fmt.Fprintf(r.out, "training  %d steps of %d dates\n\n", o.steps, o.batch)
+	fmt.Fprintf(r.out, "training  %d steps of %d dates\n", s.Training.Steps, s.Batch)
+	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
+	if n := r.loop.Steps(); n > 0 {
+		fmt.Fprintf(r.out, "          continues after %d steps\n", n)
+	}
+	fmt.Fprintln(r.out)
+}
+
+// printEvaluation prints one line of the table of losses.
+func (r *translation) printEvaluation(e train.Evaluation) {
+	loss, _ := r.history.Recent()
+	if !r.tabled {
+		r.tabled = true
+		fmt.Fprintf(r.out, "%6s  %8s  %8s\n", "step", "training", "held out")
+	}
+	fmt.Fprintf(r.out, "%6d  %8.4f  %8.4f\n", e.Step, loss, e.Loss)
+}
+
+// printFiles prints what the run folder holds, and how to use the model.
+func (r *translation) printFiles() {
+	picture := ""
+	if r.options.picture() == "" {
+		picture = pictureFile + ", "
+	}
+	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, %scheckpoints\n"+
+		"To translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path, picture,
+		strings.Replace(resumeCommand(r.folder.Path), "--resume", "--model", 1))
 }
 
 // printVerdict prints how many held-out dates were translated right, and examples.
-func (r *translation) printVerdict(got []string, trained, translated time.Duration) {
+func (r *translation) printVerdict(got []string, steps int, trained, translated time.Duration) {
 	var wrong, right []int
 	for i, p := range r.heldOut.pairs {
 		if got[i] == p.iso {
@@ -32,7 +61,7 @@ func (r *translation) printVerdict(got []string, trained, translated time.Durati
 	}
 	fmt.Fprintf(r.out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\n"+
 		"are right to the last character: %.2f %% exact match.\n\n",
-		r.loop.Steps(), trained.Seconds(), translated.Seconds(), len(right), len(got),
+		steps, trained.Seconds(), translated.Seconds(), len(right), len(got),
 		100*float64(len(right))/float64(len(got)))
 	wrong = wrong[:min(len(wrong), max(shownWrong, shownPairs-len(right)))]
 	for _, i := range right[:min(len(right), shownPairs-len(wrong))] {

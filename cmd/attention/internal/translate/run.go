@@ -6,36 +6,36 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
-	"attention/layers"
 	"attention/train"
-
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // translation is one run of attention translate.
 type translation struct {
-	alphabets
+	*dateModel
 	options  options
-	params   *layers.Params
-	model    *layers.Seq2Seq
 	training *randomPairs
 	heldOut  *listedPairs
 	loop     *train.Loop
+	folder   *run.Folder
 	history  run.History
+	tabled   bool // whether the head of the table of losses is printed
 	progress *term.Progress
 	out      *term.Output
 }
 
 // translateDates runs attention translate.
-func translateDates(ctx context.Context, w io.Writer, o options) error {
-	r, err := newTranslation(w, o)
-	if err == nil {
-		err = r.run(ctx)
+func translateDates(ctx context.Context, w, notes io.Writer, o options) error {
+	var err error
+	if o.model != "" {
+		err = translateWith(ctx, w, notes, o)
+	} else {
+		err = trainDates(ctx, w, notes, o)
 	}
 	if err == nil {
 		return nil
@@ -47,83 +47,145 @@ func translateDates(ctx context.Context, w io.Writer, o options) error {
 	return err
 }
 
-func newTranslation(w io.Writer, o options) (*translation, error) {
-	r := &translation{options: o, params: layers.NewParams(tensor.Float32, o.seed),
-		progress: term.NewProgress(w, o.steps), out: term.NewOutput(w, "train")}
+// trainDates begins or resumes a run.
+func trainDates(ctx context.Context, w, notes io.Writer, o options) error {
+	var r *translation
 	var err error
-	if r.alphabets, err = newAlphabets(); err != nil {
+	if o.resume != "" {
+		r, err = resumeTranslation(w, notes, o)
+	} else {
+		r, err = beginTranslation(w, o)
+	}
+	if err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
+// beginTranslation makes the folder of a new run.
+func beginTranslation(w io.Writer, o options) (*translation, error) {
+	r, err := newTranslation(w, o)
+	if err != nil {
 		return nil, err
 	}
-	if r.model, err = layers.NewSeq2Seq(r.params.Scope(""), o.modelConfig(r.alphabets)); err != nil {
+	if r.folder, err = run.NewFolder(o.folder(), checkpoints); err != nil {
 		return nil, err
 	}
-	training, heldOut := splitDates(o.seed)
-	random := rand.New(rand.NewPCG(uint64(o.seed), 1))
-	r.training = &randomPairs{training, random, newPairBatch(r.alphabets, o.batch)}
-	r.heldOut = &listedPairs{pairs: inEveryStyle(heldOut), out: newPairBatch(r.alphabets, o.batch)}
-	c := o.trainConfig()
+	r.name = r.folder.Name()
+	if err = r.settings.write(r.folder); err == nil {
+		r.folder.Metrics, err = run.NewMetrics(r.folder.Path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.folder.Close())
+	}
+	return r, nil
+}
+
+// newTranslation prepares a run without touching a file.
+func newTranslation(w io.Writer, o options) (*translation, error) {
+	m, err := newDateModel(o.settings)
+	if err != nil {
+		return nil, err
+	}
+	s := o.settings
+	r := &translation{dateModel: m, options: o, out: term.NewOutput(w, "train")}
+	training, heldOut := splitDates(s.Training.Seed)
+	r.training = newRandomPairs(training, rand.NewPCG(uint64(s.Training.Seed), 1), newPairBatch(r.alphabets, s.Batch))
+	r.heldOut = &listedPairs{pairs: inEveryStyle(heldOut), out: newPairBatch(r.alphabets, s.Batch)}
+	c, err := s.trainConfig()
+	if err != nil {
+		return nil, err
+	}
 	c.OnStep, c.OnEval = r.onStep, r.onEval
+	c.BeforeSave = func() error { return r.folder.Metrics.Flush() }
 	r.loop, err = train.New(r.params, r.loss, c)
 	return r, err
 }
 
-// drawnPair is the index of the held-out date in --out's picture. It has a day of the
-// week, which the translation does not need.
-const drawnPair = 2
-
-// run trains, then translates the held-out dates.
+// run takes the remaining steps, saves the model and translates.
 func (r *translation) run(ctx context.Context) error {
+	defer r.folder.Checkpoints.Close()
+	r.loop.SaveTo(r.folder.Checkpoints)
+	begin := r.loop.Steps()
+	r.progress = term.NewProgress(r.out, r.settings.Training.Steps-begin)
 	r.printHead()
 	began := time.Now()
 	err := r.loop.Run(ctx, r.training, r.heldOut)
 	r.progress.Clear()
-	if err != nil {
-		return err
-	}
+	r.steps = r.loop.Steps()
 	trained := time.Since(began)
+	if err == nil {
+		err = r.folder.WriteModel(r.params, r.steps)
+	}
+	if err := errors.Join(err, r.folder.Metrics.Close()); err != nil {
+		return errors.Join(r.explain(ctx, err), r.out.Err())
+	}
+	if err := r.translate(ctx, r.steps-begin, trained); err != nil {
+		return r.explain(ctx, err)
+	}
+	r.printFiles()
+	return r.out.Err()
+}
+
+// drawnPair is the index of the held-out date in the picture. It has a day of the
+// week, which the translation does not need.
+const drawnPair = 2
+
+// translate translates the held-out dates and those of --date, and draws the first of the latter, or else one of the
+// former.
+func (r *translation) translate(ctx context.Context, steps int, trained time.Duration) error {
 	t, err := r.newTranslator()
 	if err != nil {
 		return err
 	}
-	began = time.Now()
+	began := time.Now()
 	got, err := t.translateAll(ctx, r.heldOut)
 	if err != nil {
 		return err
 	}
-	r.printVerdict(got, trained, time.Since(began))
-	if r.options.out != "" {
-		if err := r.writeCross(datePair{r.heldOut.pairs[drawnPair].written, got[drawnPair]}); err != nil {
+	r.printVerdict(got, steps, trained, time.Since(began))
+	drawn := datePair{r.heldOut.pairs[drawnPair].written, got[drawnPair]}
+	if len(r.options.dates) > 0 {
+		fmt.Fprint(r.out, "\nOf --date:\n\n")
+		own, err := r.translateOwn(ctx, r.out, t, r.options.dates)
+		if err != nil {
 			return err
 		}
+		drawn = own[0]
 	}
-	return r.out.Err()
+	path := r.options.picture()
+	if path == "" {
+		path = filepath.Join(r.folder.Path, pictureFile)
+	}
+	return r.writeCross(r.out, path, drawn)
 }
 
-// inputs makes the model's inputs in a graph.
-func (r *translation) inputs(b *layers.Build) (source, lengths, target *G.Node) {
-	n := r.options.batch
-	return b.InputOf(tensor.Int, sourceInput, n, writtenLength),
-		b.InputOf(tensor.Int, lengthsInput, n),
-		b.InputOf(tensor.Int, targetInput, n, isoLength)
+// explain adds to the error of a run how to resume it. An interrupted run that has saved a checkpoint ended properly.
+func (r *translation) explain(ctx context.Context, err error) error {
+	newest := r.folder.Newest()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
+		return term.Interrupted(fmt.Errorf("stopped after %d of %d steps; resume with: %s",
+			r.loop.Steps(), r.settings.Training.Steps, resumeCommand(r.folder.Path)))
+	}
+	if newest == "" {
+		return fmt.Errorf("%w; %s holds no model", err, r.folder.Path)
+	}
+	return fmt.Errorf("%w; resume from %s with: %s", err, newest, resumeCommand(r.folder.Path))
 }
 
-// loss returns the mean cross entropy of the characters of the ISO dates.
-func (r *translation) loss(b *layers.Build) (*G.Node, error) {
-	source, lengths, target := r.inputs(b)
-	targets := b.InputOf(tensor.Int, targetsInput, r.options.batch, isoLength)
-	return b.Of(r.model.Loss(b, source, target, lengths, targets)), b.Err()
+// resumeCommand returns the shell command that resumes a run.
+func resumeCommand(path string) string {
+	return strings.Replace(run.ResumeCommand(path), "train --resume", "translate --resume", 1)
 }
 
 func (r *translation) onStep(s train.StepResult) {
 	r.history.Steps = append(r.history.Steps, s)
+	r.folder.Metrics.AddStep(s)
 	r.progress.Step(s.Loss)
 }
 
 func (r *translation) onEval(e train.Evaluation) {
+	r.folder.Metrics.AddEvaluation(e, 0)
 	r.progress.Clear()
-	loss, _ := r.history.Recent()
-	if e.Step <= evalSteps {
-		fmt.Fprintf(r.out, "%6s  %8s  %8s\n", "step", "training", "held out")
-	}
-	fmt.Fprintf(r.out, "%6d  %8.4f  %8.4f\n", e.Step, loss, e.Loss)
+	r.printEvaluation(e)
 }

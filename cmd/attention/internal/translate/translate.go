@@ -4,32 +4,52 @@ package translate
 import (
 	"fmt"
 
+	"attention/cmd/attention/internal/term"
+
 	"github.com/spf13/cobra"
 )
 
-const help = `Train a transformer's encoder and decoder to translate dates as people write them into
-ISO 8601, character by character:
+const help = `Train a transformer's encoder and decoder to translate dates as people write
+them into ISO 8601, character by character:
 
   wednesday, 3 september 1975     1975-09-03
   9/3/75                          1975-09-03
 
-The decoder attends to what it has written so far and, by cross-attention, to what
-the encoder made of the written date. Dates are all those of the years 1950 to 2049,
-in ten styles. 2000 of the dates are held out: the model never learns from them, in no
-style. The table shows the mean cross entropy, in nats per character, of the last
-training steps and of the held-out dates. These are then translated greedily, by the
-likeliest character each time, and one is right if all its ten characters are.
+The decoder attends to what it has written so far and, by cross-attention, to
+what the encoder made of the written date. Dates are all those of the years 1950
+to 2049, in ten styles. 2000 of the dates are held out: the model never learns
+from them, in no style. The table shows the mean cross entropy, in nats per
+character, of the last training steps and of the held-out dates. These are then
+translated greedily, by the likeliest character each time, and one is right if
+all its ten characters are.
 
-The same flags and seed give the same model, bit for bit, on processors with the same
-vectors: AVX-512, AVX2, or neither.`
+--date translates a date of yours, of at most 28 letters from a to z, digits,
+blanks and ',./ (capitals become small letters).
+
+The run folder gets model.safetensors, config.json, metrics.jsonl, checkpoints
+and, unless --out is a picture, attention.png: what each head of the decoder's
+last layer looks at to write the first --date, or else a held-out date. --model
+translates with the model of a run, without training.
+
+Ctrl-C finishes the step, saves a checkpoint, prints how to resume and exits
+with 130; kill, the end of the terminal and the end of a program that reads the
+output do the same, as in attention train. A run that was stopped in any way
+continues with --resume from its newest checkpoint, and ends with the same bits
+as without the stop.
+
+The same flags and seed give the same model, bit for bit, on processors with the
+same vectors: AVX-512, AVX2, or neither.`
 
 const example = `  attention translate
   attention translate --out weights.png
+  attention translate --out runs/dates --date "Tuesday, 6 August 1963"
+  attention translate --resume runs/dates
+  attention translate --model runs/dates --date "8/6/63" --date "6 aug '63"
   attention translate --blocks 2 --steps 1000 --seed 7`
 
 // New returns the command attention translate.
 func New() *cobra.Command {
-	var o options
+	o := options{settings: newSettings()}
 	cmd := &cobra.Command{
 		Use:     "translate",
 		Short:   "Train an encoder and decoder with cross-attention to translate dates",
@@ -40,17 +60,24 @@ func New() *cobra.Command {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
 				return fmt.Errorf("translate: %w", err)
 			}
-			return translateDates(cmd.Context(), cmd.OutOrStdout(), o)
+			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
+			defer release()
+			return term.WithSignal(ctx, translateDates(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), o))
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&o.steps, "steps", 800, "training steps")
-	f.IntVar(&o.batch, "batch", 64, "dates of a step")
-	f.IntVar(&o.width, "width", 64, "width of the embeddings and blocks, all heads together")
-	f.IntVar(&o.heads, "heads", 4, "heads of every attention, a divisor of the width")
-	f.IntVar(&o.blocks, "blocks", 1, "blocks of the encoder, and of the decoder")
-	f.Int64Var(&o.seed, "seed", 1, "seed of the initial weights, of the dates held out and of the batches")
-	f.StringVar(&o.out, "out", "", "PNG `file` for the cross-attention weights of a held-out date")
+	f.IntVar(&o.settings.Training.Steps, "steps", 800, "training steps")
+	f.IntVar(&o.settings.Batch, "batch", 64, "dates of a step")
+	f.IntVar(&o.settings.Model.Width, "width", 64, "width of the embeddings and blocks, all heads together")
+	f.IntVar(&o.settings.Model.Heads, "heads", 4, "heads of every attention, a divisor of the width")
+	f.IntVar(&o.settings.Model.Blocks, "blocks", 1, "blocks of the encoder, and of the decoder")
+	f.Int64Var(&o.settings.Training.Seed, "seed", 1,
+		"seed of the initial weights, of the dates held out and of the batches")
+	f.StringVar(&o.out, "out", "", "`path` of a .png for the cross-attention weights, or of the run folder "+
+		"(default: the first free one of runs/1, runs/2, …)")
+	f.StringArrayVar(&o.dates, "date", nil, "a `date` of yours to translate; may be given again")
+	f.StringVar(&o.resume, "resume", "", "run `folder`, or a checkpoint in it, to resume")
+	f.StringVar(&o.model, "model", "", "run `folder` whose model translates --date, without training")
 	return cmd
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,15 +32,16 @@ func exactMatch(t *testing.T, printed string) float64 {
 
 // An eighth of a whole run learns most dates.
 func TestTranslateLearns(t *testing.T) {
+	t.Chdir(t.TempDir())
 	var out bytes.Buffer
-	picture := filepath.Join(t.TempDir(), "weights.png")
+	picture := "weights.png"
 	require.NoError(t, printTo(t.Context(), &out, "--steps", "200", "--batch", "32", "--out", picture))
 	printed := out.String()
 	require.Greater(t, exactMatch(t, printed), 60.0)
 	for _, line := range []string{
 		`dates     1950 to 2049 in 10 styles: 34525 to learn from, 2000 held out`,
 		`model     width 64, 4 heads, blocks 1 \+ 1: \d+ parameters`,
-		`training  200 steps of 32 dates`,
+		`training  200 steps of 32 dates`, `folder    runs/1`,
 		`  step  training  held out`, `   100( +[0-9.]+){2}`, `   200( +[0-9.]+){2}`,
 		`200 steps in [0-9.]+ s\. Of the held-out dates, translated in [0-9.]+ s, \d+ of 2000`,
 		regexp.QuoteMeta(picture) + `: what the decoder looks at to write [0-9-]+ for "\w+, .*"`,
@@ -57,6 +57,7 @@ func TestTranslateReaches99Percent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole run")
 	}
+	t.Chdir(t.TempDir())
 	var out bytes.Buffer
 	require.NoError(t, printTo(t.Context(), &out))
 	require.Greater(t, exactMatch(t, out.String()), 99.0, out.String())
@@ -67,12 +68,11 @@ func tinyTranslate(seed string) []string {
 }
 
 func TestTranslateIsRepeatable(t *testing.T) {
-	dir := t.TempDir()
 	run := func(seed string) (printed, picture string) {
+		t.Chdir(t.TempDir())
 		var out bytes.Buffer
-		path := filepath.Join(dir, "weights.png")
-		require.NoError(t, printTo(t.Context(), &out, append(tinyTranslate(seed), "--out", path)...))
-		png, err := os.ReadFile(path)
+		require.NoError(t, printTo(t.Context(), &out, append(tinyTranslate(seed), "--out", "weights.png")...))
+		png, err := os.ReadFile("weights.png")
 		require.NoError(t, err)
 		return regexp.MustCompile(` in [0-9.]+ s`).ReplaceAllString(out.String(), ""), string(png)
 	}
@@ -86,13 +86,14 @@ func TestTranslateIsRepeatable(t *testing.T) {
 }
 
 func TestTranslateStops(t *testing.T) {
+	t.Chdir(t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	err := printTo(ctx, io.Discard, tinyTranslate("1")...)
-	require.EqualError(t, err, "translate: train: stopped after 0 of 3 steps: context canceled")
+	require.EqualError(t, err, "translate: stopped after 0 of 3 steps; resume with: attention translate --resume runs/1")
 	require.Equal(t, 130, term.ExitCode(err))
 
-	r, err := newTranslation(io.Discard, options{steps: 1, batch: 2, width: 6, heads: 2, blocks: 1})
+	r, err := newTranslation(io.Discard, options{settings: settingsOf(2, 6, 2, 1, 0)})
 	require.NoError(t, err)
 	tr, err := r.newTranslator()
 	require.NoError(t, err)
@@ -102,6 +103,7 @@ func TestTranslateStops(t *testing.T) {
 
 // A failed print is an error.
 func TestTranslatePrintingFails(t *testing.T) {
+	t.Chdir(t.TempDir())
 	require.ErrorContains(t, printTo(t.Context(), commandtest.Full{}, tinyTranslate("1")...),
 		"translate: train: printing: no space left")
 }

@@ -1,0 +1,61 @@
+package translate
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTranslateOwnDates: dates of one's own have the same translations after the training, of the saved model and of
+// the last checkpoint, whatever their case and number.
+func TestTranslateOwnDates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	flags := strings.Fields("--steps 20 --batch 100 --width 16 --out run --date 8/6/63")
+	var out bytes.Buffer
+	require.NoError(t, printTo(t.Context(), &out, append(flags, "--date", "Tuesday, 6 August 1963")...))
+	_, own, ok := strings.Cut(out.String(), "\nOf --date:\n\n")
+	require.True(t, ok)
+	own, _, _ = strings.Cut(own, "\n\n")
+	require.Regexp(t, `^8/6/63 {22}  [0-9-]{10}\ntuesday, 6 august 1963 {6}  [0-9-]{10}$`, own)
+	require.Contains(t, out.String(), "\nrun/attention.png: what the decoder looks at to write ")
+	commandtest.RequirePicture(t, "run/attention.png", commandtest.WeightColors())
+
+	model := func(dates ...string) (printed, notes string) {
+		var out, err bytes.Buffer
+		args := append([]string{"--model", "run"}, dates...)
+		require.NoError(t, commandtest.Run(t.Context(), &out, &err, New(), args...))
+		return out.String(), err.String()
+	}
+	printed, notes := model("--date", "8/6/63", "--date", "TUESDAY, 6 august 1963", "--out", "own.png")
+	lines, _, _ := strings.Cut(printed, "\n\n")
+	require.Equal(t, own, lines)
+	require.Empty(t, notes)
+	require.Contains(t, printed, "\n\nown.png: what the decoder looks at to write ")
+	drawn, err := os.ReadFile("own.png")
+	require.NoError(t, err)
+	want, err := os.ReadFile("run/attention.png")
+	require.NoError(t, err)
+	require.Equal(t, want, drawn, "the first date, by the same model")
+
+	require.NoError(t, os.Remove("run/model.safetensors"))
+	printed, notes = model("--date", "8/6/63")
+	require.Equal(t, strings.Split(own, "\n")[0]+"\n", printed)
+	require.Empty(t, notes, "the last checkpoint is the model")
+}
+
+func TestOwnDatesPrintingFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, printTo(t.Context(), io.Discard, append(tinyTranslate("1"), "--out", "run")...))
+	err := printTo(t.Context(), commandtest.Full{}, "--model", "run", "--date", "1.2.2003")
+	require.EqualError(t, err, "translate: printing: no space left")
+	require.NoError(t, os.Truncate("run/"+run.ModelFile, 100))
+	err = printTo(t.Context(), io.Discard, "--model", "run", "--date", "1.2.2003")
+	require.ErrorContains(t, err, "translate: --model: train: parameters: ")
+}

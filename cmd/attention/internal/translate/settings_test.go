@@ -1,0 +1,24 @@
+package translate
+
+import (
+	"os"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSettingsAreRead: config.json holds all settings.
+func TestSettingsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	s := settingsOf(7, 6, 2, 3, 5)
+	require.NoError(t, s.write(&run.Folder{Path: dir}))
+	got, err := readSettings(dir)
+	require.NoError(t, err)
+	require.Equal(t, s, got)
+	text, err := os.ReadFile(dir + "/config.json")
+	require.NoError(t, err)
+	_, err = run.ParseConfig(text)
+	require.ErrorContains(t, err, `got "dates", want one of layer, gpt`, "attention train refuses it by its type")
+}
