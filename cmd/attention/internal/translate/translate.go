@@ -7,18 +7,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Train a transformer's encoder and decoder to translate dates as people write them into
-ISO 8601, character by character:
+const help = `Train a transformer's encoder and decoder to translate dates as people write
+them into ISO 8601, character by character:
 
   wednesday, 3 september 1975     1975-09-03
   9/3/75                          1975-09-03
 
-The decoder attends to what it has written so far and, by cross-attention, to what
-the encoder made of the written date. Dates are all those of the years 1950 to 2049,
-in ten styles. 2000 of the dates are held out: the model never learns from them, in no
-style. The table shows the mean cross entropy, in nats per character, of the last
-training steps and of the held-out dates. These are then translated greedily, by the
-likeliest character each time, and one is right if all its ten characters are.
+The decoder attends to what it has written so far and, by cross-attention, to
+what the encoder made of the written date. Dates are all those of the years
+1950 to 2049, in ten styles. 2000 of the dates are held out: the model never
+learns from them, in no style. The table shows the mean cross entropy, in nats
+per character, of the last training steps and of the held-out dates. These are
+then translated greedily, by the likeliest character each time, and one is
+right if all its ten characters are.
 
 The same flags and seed give the same model, bit for bit, on processors with the same
 vectors: AVX-512, AVX2, or neither.`
