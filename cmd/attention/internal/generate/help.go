@@ -3,8 +3,7 @@ package generate
 const help = `Continues a text: a language model reads the prompt and adds tokens one by one,
 each drawn by the probabilities that the model gives it after those before it.
 The text appears as its characters are complete; the prompt is not repeated.
-The
-same flags give the same text, on processors with the same vectors (AVX-512,
+The same flags give the same text, on processors with the same vectors (AVX-512,
 AVX2, or neither).
 
 MODEL: --model is a folder with config.json and model.safetensors:
