@@ -47,7 +47,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/run": `cmd/attention/internal/program train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/safetensors`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags internal/config layers layers/chapter graph
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config layers layers/chapter graph
 		graph/mask graph/machine internal/safetensors`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term train train/text layers graph graph/mask
 		graph/machine internal/kernel`,

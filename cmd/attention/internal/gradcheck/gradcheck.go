@@ -74,7 +74,7 @@ func newFor(checks func() []check) *cobra.Command {
 	var fast, every bool
 	cmd := &cobra.Command{
 		Use:     "gradcheck",
-		Short:   "Check the gradient of every op and layer against finite differences",
+		Short:   "Check the gradients of all ops and layers by finite differences",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,

@@ -10,13 +10,14 @@ import (
 const Columns = 80
 
 // Fill returns a label and phrases on lines of at most Columns, which break between phrases and are indented like the
-// first phrase. A longer phrase stays whole, so that a name in it can be copied.
+// first phrase. A longer phrase stays whole, so that a name in it can be copied. Blanks around phrases do not count.
 func Fill(label string, phrases ...string) string {
 	var b strings.Builder
 	indent := utf8.RuneCountInString(label)
 	b.WriteString(label)
 	column := indent
 	for i, phrase := range phrases {
+		phrase = strings.TrimSpace(phrase)
 		n := utf8.RuneCountInString(phrase)
 		switch {
 		case i > 0 && column+1+n > Columns:

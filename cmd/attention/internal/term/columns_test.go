@@ -14,7 +14,7 @@ func TestFill(t *testing.T) {
 		phrases []string
 		want    string
 	}{
-		{reason: "one line", phrases: []string{"one,", "two words"}, want: "text  one, two words\n"},
+		{reason: "one line", phrases: []string{"one, ", "two words"}, want: "text  one, two words\n"},
 		{reason: "80 columns of characters, not bytes", phrases: []string{long, "234567890123"},
 			want: "text  " + long + " 234567890123\n"},
 		{reason: "81 columns", phrases: []string{long, "12345678901234", "more"},

@@ -46,9 +46,6 @@ func (r *training) printHead() {
 
 // print prints phrases about a thing.
 func (r *training) print(thing string, phrases ...string) {
-	for i := range phrases {
-		phrases[i] = strings.TrimSpace(phrases[i])
-	}
 	fmt.Fprint(r.out, term.Fill(fmt.Sprintf("%-10s", thing), phrases...))
 }
 

@@ -86,10 +86,9 @@ func (r *training) printSummary() {
 
 // printFiles prints the files of the folder.
 func (r *training) printFiles() {
-	picture := ""
+	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "loss.png,"}
 	if _, ok := r.model.Network.(run.Watchable); ok {
-		picture = " attention.png,"
+		files = append(files, "attention.png,")
 	}
-	fmt.Fprintf(r.out, "In %s:\n  model.safetensors, config.json, report.json, metrics.jsonl, loss.png,%s\n  checkpoints\n",
-		r.folder.Path, picture)
+	fmt.Fprintf(r.out, "In %s:\n%s", r.folder.Path, term.Fill("  ", append(files, "checkpoints")...))
 }

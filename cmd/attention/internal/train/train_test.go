@@ -152,7 +152,7 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 		` +training +validation +bigram +unigram +uniform`, `( +\d\.\d{4}){5}`,
 		`The validation loss is .*`,
 		`In ` + regexp.QuoteMeta(folder) + `:`,
-		`  model.safetensors, config.json, report.json, metrics.jsonl, loss.png, attention.png,`, `  checkpoints`,
+		`  model.safetensors, config.json, report.json, metrics.jsonl, loss.png,`, `  attention.png, checkpoints`,
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
