@@ -65,8 +65,8 @@ func TestColumns(t *testing.T) {
 	const small = "train --steps 5 --eval-every 2 --sample 40 --prompt mask "
 	lines := []string{"--help", "--version",
 		small + "--width 8 --dropout 0.1 --out layer",
-		small + "--model gpt --width 16 --layers 12 --kv-heads 1 --solver sgd --momentum 0.5 --weight-decay 0.1 --dropout 0.1 " +
-			"--eval-batches 2 --out gpt",
+		small + "--model gpt --width 16 --layers 12 --kv-heads 1 --solver sgd --momentum 0.5 --weight-decay 0.1 " +
+			"--dropout 0.1 --eval-batches 2 --out gpt",
 		"train --resume gpt --steps 9", "runs .", "generate --model gpt --prompt the --tokens 20 --stats",
 		"export --model gpt --format torch --out torch", "chapter", "translate --steps 2 --width 8 --heads 1",
 		"gradcheck --fast --run ^R", "gradcheck --fast --all --run Head", "bench --tokens 8 --width 8 --heads 2 --runs 1",
@@ -78,7 +78,8 @@ func TestColumns(t *testing.T) {
 		printed, notes, err := attention(t, strings.Fields(line)...)
 		require.NoError(t, err, line)
 		for row := range strings.Lines(printed + notes) {
-			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(row, "\n")), term.Columns, "%s: %s", line, row)
+			row = strings.TrimSuffix(row, "\n")
+			require.LessOrEqual(t, utf8.RuneCountInString(row), term.Columns, "%s: %s", line, row)
 		}
 	}
 }

@@ -5,11 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
 // Name is the shell command that starts the program, for hints that can be pasted. main sets it by NameOf.
 var Name = "attention"
+
+// byGoRun matches the paths of programs that go run builds: the first time in a folder for temporary files, later in
+// its cache.
+var byGoRun = regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
 
 // NameOf returns the shell command that starts the program again whose first argument was typed: attention if the
 // shell finds it under this name, go run if that built it, or else the path as typed.
@@ -17,8 +22,7 @@ func NameOf(typed string) string {
 	if found, err := exec.LookPath("attention"); err == nil && sameFile(found, executable(typed)) {
 		return "attention"
 	}
-	if temporary := filepath.ToSlash(typed); strings.Contains(temporary, "/go-build") &&
-		strings.HasSuffix(filepath.ToSlash(filepath.Dir(typed)), "/exe") {
+	if byGoRun.MatchString(filepath.ToSlash(typed)) {
 		return "go run ./cmd/attention"
 	}
 	return Shell(typed)

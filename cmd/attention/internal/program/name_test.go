@@ -3,6 +3,7 @@ package program
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,8 @@ func TestNameOf(t *testing.T) {
 		{reason: "installed", onPath: self, typed: "attention", want: "attention"},
 		{reason: "installed, but typed as a path", onPath: self, typed: "/home/me/go/bin/attention", want: "attention"},
 		{reason: "by go run", typed: temporary, want: "go run ./cmd/attention"},
+		{reason: "by go run, again", typed: "/cache/96/" + strings.Repeat("9a", 32) + "-d/attention",
+			want: "go run ./cmd/attention"},
 		{reason: "by go run, beside another program of that name", onPath: os.DevNull, typed: temporary,
 			want: "go run ./cmd/attention"},
 		{reason: "built here", typed: "./attention", want: "./attention"},

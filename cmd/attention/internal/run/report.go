@@ -23,7 +23,6 @@ type Report struct {
 	Model      string    `json:"model"`
 	Parameters int       `json:"parameters,omitempty"`
 	Losses     Losses    `json:"losses"`
-	Sample     *Sample   `json:"sample,omitempty"`
 	Sessions   []Session `json:"sessions,omitempty"` // in their order: one, and one for each time that it was resumed
 }
 
@@ -36,7 +35,7 @@ type Losses struct {
 	Uniform    *float64 `json:"uniform,omitempty"` // of all tokens being equally likely
 }
 
-// Sample is the text that a run draws at its end.
+// Sample is the text that a session draws at its end.
 type Sample struct {
 	Prompt string `json:"prompt"`
 	Text   string `json:"text"`
@@ -53,6 +52,7 @@ type Session struct {
 	From    int       `json:"from_step"`
 	To      int       `json:"to_step"`
 	Seconds float64   `json:"seconds"` // of training and validation
+	Sample  *Sample   `json:"sample,omitempty"`
 }
 
 // The states in which a session ends.

@@ -38,8 +38,7 @@ What the run's report.json does not tell, such as that of an older program, is
 taken from its config.json and metrics.jsonl, or is "-". A folder that is not a
 run's, or is damaged, is a note on the standard error. --json prints a line for
 each run with all that is known of it: also the text, the planned steps, the
-losses of counting, the sample, and for each session its program and command
-line.`
+losses of counting, and for each session its program, command line and sample.`
 
 const example = `  attention runs
   attention runs runs/first runs/second

@@ -35,8 +35,8 @@ func inNewFolder(t *testing.T) string {
 func writeRun(t *testing.T, old, dir string, begin time.Time, state string, loss, seconds float64) {
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(old, "finished_gpt/run"))))
 	r := run.Report{Model: "gpt, 2 layers", Parameters: 123_456, Losses: run.Losses{Training: &loss, Validation: &loss},
-		Sample: &run.Sample{Prompt: "a", Text: "b\n"}, Sessions: []run.Session{{Begin: begin, End: begin, State: state,
-			Program: "(devel)", Command: "attention train", To: 20, Seconds: seconds}}}
+		Sessions: []run.Session{{Begin: begin, End: begin, State: state, Program: "(devel)", Command: "attention train",
+			To: 20, Seconds: seconds, Sample: &run.Sample{Prompt: "a", Text: "b\n"}}}}
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, run.ReportFile), text, 0o644))
@@ -87,9 +87,9 @@ func TestRunsJSON(t *testing.T) {
 	require.Equal(t, map[string]any{"folder": filepath.Join("runs", "1"), "begin": "2026-01-02T15:04:05Z", "seconds": 4.0,
 		"state": "stopped", "steps": 20.0, "planned_steps": 12.0, "text": "text.txt", "model": "gpt, 2 layers",
 		"parameters": 123456.0, "losses": map[string]any{"training": 1.25, "validation": 1.25},
-		"sample": map[string]any{"prompt": "a", "text": "b\n"},
 		"sessions": []any{map[string]any{"begin": "2026-01-02T15:04:05Z", "end": "2026-01-02T15:04:05Z", "state": "stopped",
-			"program": "(devel)", "command": "attention train", "from_step": 0.0, "to_step": 20.0, "seconds": 4.0}},
+			"program": "(devel)", "command": "attention train", "from_step": 0.0, "to_step": 20.0, "seconds": 4.0,
+			"sample": map[string]any{"prompt": "a", "text": "b\n"}}},
 	}, got)
 }
 
