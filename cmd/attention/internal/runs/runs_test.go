@@ -75,6 +75,16 @@ attention: runs/foreign: got no config.json, want the folder of a run
 	require.Equal(t, 2, strings.Count(notes, "\n"))
 }
 
+// The names of foreign folders do not act on a terminal.
+func TestRunsNames(t *testing.T) {
+	old := inNewFolder(t)
+	writeRun(t, old, "runs/\x1b[31m", time.Now(), run.Finished, 1, 1)
+	require.NoError(t, os.Mkdir("runs/\x1b[32m", 0o755))
+	printed, notes, err := list(t)
+	require.NoError(t, err)
+	require.NotContains(t, printed+notes, "\x1b")
+}
+
 func TestRunsJSON(t *testing.T) {
 	old := inNewFolder(t)
 	writeRun(t, old, "runs/1", time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), run.Stopped, 1.25, 4)

@@ -54,7 +54,7 @@ func printTable(w io.Writer, all []run.Summary) {
 	}
 	names, width := []string{"FOLDER"}, 0
 	for _, s := range all {
-		names = append(names, s.Folder)
+		names = append(names, term.Line(s.Folder))
 	}
 	room := term.Columns - utf8.RuneCountInString(rests[0])
 	for _, name := range names {
