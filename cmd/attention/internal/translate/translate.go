@@ -21,8 +21,8 @@ per character, of the last training steps and of the held-out dates. These are
 then translated greedily, by the likeliest character each time, and one is
 right if all its ten characters are.
 
-The same flags and seed give the same model, bit for bit, on processors with the same
-vectors: AVX-512, AVX2, or neither.`
+The same flags and seed give the same model, bit for bit, on processors with the
+same vectors: AVX-512, AVX2, or neither.`
 
 const example = `  attention translate
   attention translate --out weights.png
