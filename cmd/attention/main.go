@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"attention/cmd/attention/internal/apply"
 	"attention/cmd/attention/internal/bench"
@@ -11,6 +12,8 @@ import (
 	"attention/cmd/attention/internal/export"
 	"attention/cmd/attention/internal/generate"
 	"attention/cmd/attention/internal/gradcheck"
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/runs"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/train"
 	"attention/cmd/attention/internal/translate"
@@ -18,7 +21,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(term.Main(newRoot())) }
+func main() {
+	program.Name = program.NameOf(os.Args[0])
+	os.Exit(term.Main(newRoot()))
+}
 
 // newRoot returns the command tree. Commands print to their own OutOrStdout and return
 // their errors; only main exits.
@@ -26,12 +32,15 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "attention",
 		Short:         "Trainable attention on Gorgonia",
-		Long:          "attention shows, checks, trains and applies attention layers that are Gorgonia expression graphs.",
+		Long:          "attention shows, checks, trains and applies attention layers that are Gorgonia\nexpression graphs.",
+		Version:       program.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.AddCommand(train.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
-		generate.New(), export.New(), translate.New())
+		generate.New(), export.New(), translate.New(), runs.New())
 	return root
 }

@@ -3,12 +3,16 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/train"
 	"attention/train/text"
 
@@ -18,6 +22,66 @@ import (
 func TestUnknownCommandIsAnError(t *testing.T) {
 	_, _, err := attention(t, "trian")
 	require.ErrorContains(t, err, `unknown command "trian"`)
+}
+
+func TestVersion(t *testing.T) {
+	printed, _, err := attention(t, "--version")
+	require.NoError(t, err)
+	require.Regexp(t, `^attention \S+( \S+)? go1\.\S+ `+runtime.GOOS+"/"+runtime.GOARCH+` (go|avx2|avx512)\n$`, printed)
+}
+
+// Hints can be pasted by whoever started the program by its name, a path or go run.
+func TestHints(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, row := range []struct{ file, path, want string }{
+		{file: "attention", path: dir, want: "attention"},
+		{file: "attention", want: dir + "/attention"},
+		{file: "my program", want: "'" + dir + "/my program'"},
+		{file: "go-build1/b001/exe/attention", want: "go run ./cmd/attention"},
+	} {
+		file := filepath.Join(dir, row.file)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		if row.path != "" || row.file != "attention" {
+			require.NoError(t, os.Symlink(self, file))
+		}
+		command := exec.CommandContext(t.Context(), file, "generate", "--modle", "runs/1")
+		command.Env = append(os.Environ(), programVariable+"=1", "PATH="+row.path)
+		printed, err := command.CombinedOutput()
+		require.Error(t, err)
+		require.Equal(t, "attention: generate: unknown flag: --modle; see "+row.want+" generate --help\n", string(printed))
+	}
+}
+
+// Every help text and report keeps to the width of a terminal, apart from the names and texts that it is given.
+func TestColumns(t *testing.T) {
+	files, err := filepath.Abs(filepath.Join(repository, "testdata/apply/attention_torch"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Symlink(files, "files"))
+	require.NoError(t, os.WriteFile("layer.json", []byte(`{"layer": "attention", "layout": "torch", "d_in": 6, `+
+		`"num_heads": 3, "qkv_bias": true, "out_bias": true, "causal": "upper_left"}`), 0o644))
+	const small = "train --steps 5 --eval-every 2 --sample 40 --prompt mask "
+	lines := []string{"--help", "--version",
+		small + "--width 8 --dropout 0.1 --out layer",
+		small + "--model gpt --width 16 --layers 12 --kv-heads 1 --solver sgd --momentum 0.5 --weight-decay 0.1 " +
+			"--dropout 0.1 --eval-batches 2 --out gpt",
+		"train --resume gpt --steps 9", "runs .", "generate --model gpt --prompt the --tokens 20 --stats",
+		"export --model gpt --format torch --out torch", "chapter", "translate --steps 2 --width 8 --heads 1",
+		"gradcheck --fast --run ^R", "gradcheck --fast --all --run Head", "bench --tokens 8 --width 8 --heads 2 --runs 1",
+		"apply --config layer.json --weights files/w.safetensors --input files/in.safetensors --output out.safetensors"}
+	for _, command := range newRoot().Commands() {
+		lines = append(lines, command.Name()+" --help")
+	}
+	for _, line := range lines {
+		printed, notes, err := attention(t, strings.Fields(line)...)
+		require.NoError(t, err, line)
+		for row := range strings.Lines(printed + notes) {
+			row = strings.TrimSuffix(row, "\n")
+			require.LessOrEqual(t, utf8.RuneCountInString(row), term.Columns, "%s: %s", line, row)
+		}
+	}
 }
 
 // attention runs the program and returns its standard output and error output.

@@ -23,13 +23,17 @@ const manual = "README.md"
 // readmes are all READMEs that are held to be right.
 var readmes = []string{"../../README.md", manual, "../../layers/README.md"}
 
-// foreign are the beginnings of shell lines that are not run: they install, download or need PyTorch.
-var foreign = []string{"go install ", "curl ", "apt-get ", "python3 "}
+// foreign are the beginnings of shell lines that are not run: they download or need PyTorch.
+var foreign = []string{"curl ", "apt-get ", "python3 "}
+
+// install is the shell line that is run in the repository. What it installs runs the lines after it.
+const install = "go install ./cmd/attention"
 
 // shortened are the lines of long runs, with the flags that they get here besides their own.
 var shortened = map[string]string{
 	"attention train --out runs/first":                                                     "--steps 20",
 	"attention train --layer causal --out runs/causal":                                     "--steps 20",
+	"attention train --preset tiny --out runs/tiny":                                        "--steps 20",
 	"attention translate --out weights.png":                                                "--steps 10",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
@@ -47,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestReadmeShellLines runs every shell block of the READMEs, those of one README in one folder.
+// TestReadmeShellLines runs every shell block of the READMEs, those of one README in order in one new folder.
 func TestReadmeShellLines(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no shell")
@@ -73,6 +77,9 @@ func TestReadmeShellLines(t *testing.T) {
 				}
 				shell := exec.CommandContext(t.Context(), "sh", "-ec", strings.Join(lines, "\n"))
 				shell.Dir, shell.Env = dir, environment
+				if slices.Contains(lines, install) {
+					shell.Dir = root
+				}
 				printed, err := shell.CombinedOutput()
 				require.NoError(t, err, "%s\n%s", script, printed)
 			}
@@ -85,10 +92,12 @@ func TestReadmeShellLines(t *testing.T) {
 // that they name, and their environment.
 func readmeFolder(t *testing.T, root, markdown string) (dir string, environment []string) {
 	dir = t.TempDir()
-	self, err := os.Executable()
-	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
-	require.NoError(t, os.Symlink(self, filepath.Join(dir, "bin/attention")))
+	if !strings.Contains(markdown, install) {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(self, filepath.Join(dir, "bin/attention")))
+	}
 	require.NoError(t, os.Symlink(filepath.Join(root, "testdata"), filepath.Join(dir, "testdata")))
 	write := func(name, content string) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
@@ -108,7 +117,26 @@ func readmeFolder(t *testing.T, root, markdown string) (dir string, environment 
 		require.NoError(t, err)
 	}
 	path := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
-	return dir, append(os.Environ(), "PATH="+path, programVariable+"=1")
+	return dir, append(os.Environ(), "PATH="+path, "GOBIN="+filepath.Join(dir, "bin"), programVariable+"=1")
+}
+
+// TestReadmeRuns holds each README to the runs that its own earlier lines make.
+func TestReadmeRuns(t *testing.T) {
+	for _, path := range readmes {
+		made := map[string]bool{}
+		for _, script := range codeBlocks(readFile(t, path), "sh") {
+			for line := range strings.Lines(script) {
+				for _, folder := range regexp.MustCompile(`\bruns/[a-z0-9]+`).FindAllString(line, -1) {
+					out := strings.Contains(line, "--out "+folder)
+					require.True(t, out || made[folder], "%s: %s names %s, which no line before it makes", path, line, folder)
+					made[folder] = true
+				}
+				if strings.HasPrefix(line, "attention train ") {
+					require.Regexp(t, "--out |--resume ", line, "the first free number may be another run's")
+				}
+			}
+		}
+	}
 }
 
 // TestManualFlags holds the manual to the commands' flags: a command's section has all of them, and no README has
@@ -120,7 +148,7 @@ func TestManualFlags(t *testing.T) {
 		}
 		return flags
 	}
-	known := []string{"help", "quick"} // the latter of a script
+	known := []string{"help", "version", "quick"} // the last one of a script
 	for _, command := range newRoot().Commands() {
 		_, section, ok := strings.Cut(readFile(t, manual), "\n## attention "+command.Name()+"\n")
 		require.True(t, ok, "no section of %s", command.Name())

@@ -41,30 +41,37 @@ var rooms = map[string]string{
 	"train/pretrained": `train/text layers internal/config internal/safetensors`,
 
 	"cmd/attention/internal/term":        "",
-	"cmd/attention/internal/flags":       "",
+	"cmd/attention/internal/program":     `internal/kernel`,
+	"cmd/attention/internal/flags":       `cmd/attention/internal/program`,
 	"cmd/attention/internal/plot":        "",
 	"cmd/attention/internal/commandtest": `train train/text train/pretrained layers layers/chapter`,
-	"cmd/attention/internal/run": `train train/text train/pretrained layers layers/chapter layers/generate
+	"cmd/attention/internal/run": `cmd/attention/internal/program
+		train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/safetensors`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags internal/config layers layers/chapter graph
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term
+		internal/config layers layers/chapter graph
 		graph/mask graph/machine internal/safetensors`,
-	"cmd/attention/internal/bench": `cmd/attention/internal/flags train train/text layers graph graph/mask
+	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
+		train train/text layers graph graph/mask
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,
 	"cmd/attention/internal/export":  `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
-	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/run
-		cmd/attention/internal/term train train/text train/pretrained layers layers/generate internal/config`,
+	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate internal/config`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
+	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/run cmd/attention/internal/term`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train train/text layers layers/chapter
-		layers/generate graph graph/machine`,
+		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train
+		train/text layers layers/chapter layers/generate graph graph/machine`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/run
 		internal/config internal/tensorprint cmd/attention/internal/term train train/text layers graph graph/machine`,
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck
-		cmd/attention/internal/train cmd/attention/internal/translate cmd/attention/internal/term`,
+		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
+		cmd/attention/internal/translate cmd/attention/internal/term`,
 }
 
 // mayImport returns the packages of this module that a package may import, and reports whether it is in a room.
@@ -78,7 +85,8 @@ func mayImport(path string) (allowed []string, ok bool) {
 
 // commandRooms returns the rooms of the program's commands. None imports another, in its tests neither.
 func commandRooms() (rooms []string) {
-	for _, name := range []string{"apply", "bench", "chapter", "export", "generate", "gradcheck", "train", "translate"} {
+	for _, name := range []string{"apply", "bench", "chapter", "export", "generate", "gradcheck", "runs", "train",
+		"translate"} {
 		rooms = append(rooms, "attention/cmd/attention/internal/"+name)
 	}
 	return rooms

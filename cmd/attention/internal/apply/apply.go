@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/safetensors"
 
 	"github.com/spf13/cobra"
@@ -26,8 +26,7 @@ type command struct {
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use: "apply --config layer.json --weights w.safetensors --input in.safetensors " +
-			"--output out.safetensors",
+		Use:                   "apply --config FILE --weights FILE --input FILE --output FILE",
 		Short:                 "Run one layer on tensors from files",
 		Long:                  help,
 		Example:               example,
@@ -39,7 +38,7 @@ func New() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("apply: %w", err)
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), written)
+			fmt.Fprint(cmd.OutOrStdout(), written)
 			return nil
 		},
 	}
@@ -54,7 +53,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// run runs the layer and returns a line about its output. It touches the output file
+// run runs the layer and returns a report of its output. It touches the output file
 // only after everything else has succeeded.
 func (c command) run(ctx context.Context) (string, error) {
 	if err := c.checkFlags(); err != nil {
@@ -85,7 +84,7 @@ func (c command) run(ctx context.Context) (string, error) {
 	if err := safetensors.WriteFile(c.output, &safetensors.File{Tensors: result}); err != nil {
 		return "", err
 	}
-	return "wrote " + c.output + ": " + describeTensors(result), nil
+	return term.Fill("wrote ", append([]string{c.output + ":"}, describeTensors(result)...)...), nil
 }
 
 // checkFlags refuses a missing path, an unknown dtype and an output that would
@@ -144,11 +143,14 @@ func (c command) elementType(layer *layer, input *tensorFile) tensor.Dtype {
 	return tensor.Float32
 }
 
-// describeTensors returns names and shapes as one text.
-func describeTensors(tensors []safetensors.Tensor) string {
+// describeTensors returns names and shapes as the phrases of a list.
+func describeTensors(tensors []safetensors.Tensor) []string {
 	parts := make([]string, len(tensors))
 	for i, t := range tensors {
 		parts[i] = fmt.Sprintf("%s %v", t.Name, tensor.Shape(t.Shape))
+		if i < len(tensors)-1 {
+			parts[i] += ","
+		}
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }

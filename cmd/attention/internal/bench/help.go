@@ -1,44 +1,52 @@
 package bench
 
-const help = `bench times layers.Attention on normal random numbers: causal, no bias in the projections of queries, keys
-and values, one in the output's, no dropout. The graph is built and its memory planned once; then it runs once to
-warm up and N times against the clock.
+const help = `bench times layers.Attention on normal random numbers: causal, no bias in the
+projections of queries, keys and values, one in the output's, no dropout. The
+graph is built and its memory planned once; then it runs once to warm up and N
+times against the clock.
 
   forward            computes the output (B, T, E)
-  forward-backward   computes the output and the gradients of all weights and of the bias, for a fixed random
-                     gradient of the output; no gradient of the input
-  gpt-step           takes a step of training a GPT of --layers blocks, without biases, on 65 distinct tokens: loss,
-                     gradients, clipping and AdamW
+  forward-backward   computes the output and the gradients of all weights and
+                     of the bias, for a fixed random gradient of the output; no
+                     gradient of the input
+  gpt-step           takes a step of training a GPT of --layers blocks, without
+                     biases, on 65 distinct tokens: loss, gradients, clipping
+                     and AdamW
 
-With a flag for a size or the mode it times that one work. With none it times a list of works one after the other:
-two sequences of GPT-2 small's 1024 tokens, width 768 and 12 heads, forward and backward and forward alone; a tiny
-layer; a training step of a small GPT; and lengths from 256 to 8192. Each is then done by a process of its own.
+With a flag for a size or the mode it times that one work. With none it times a
+list of works one after the other: two sequences of GPT-2 small's 1024 tokens,
+width 768 and 12 heads, forward and backward and forward alone; a tiny layer; a
+training step of a small GPT; and lengths from 256 to 8192. Each is then done
+by a process of its own.
 
 COLUMNS, and the fields of --json:
 
-  WORK      name                  B batch, T tokens, E width, H heads, L blocks, the mode
-            batch, tokens, width, heads, kv_heads, layers, causal, mode, dtype, runs
-  THREADS   threads               that compute at once
-  SECONDS   seconds               of a run: the median
-  LEAST     seconds_min           the fastest run
-  GFLOP     flop                  floating-point operations that a run cannot do without: 2·m·n·k for each matrix
-                                  product (m,k)·(k,n), nothing for anything else. A causal sequence has T(T+1)/2
-                                  pairs of a token and one that it sees. Of D = E/H and N = B·T, forward takes
-                                    4 · 2·N·E·E               the projections
-                                    2 · 2·D·B·H·T(T+1)/2      scores and context
-                                  and backward adds
-                                    4 · 2·N·E·E               gradients of the projections' weights
-                                    1 · 2·N·E·E               gradient of the context
-                                    4 · 2·D·B·H·T(T+1)/2      gradients of weights, values, queries and keys
-                                  A step of a GPT counts three times the products of its forward pass.
-                                  What is computed a second time or thrown away does not count.
-  GFLOP/S   flop_per_second       flop / seconds
-  OF PEAK   peak_flop_per_second  what as many cores do at best in multiply-adds that touch no memory, measured
-                                  in the same process after the runs; the column is the ratio
-  PEAK MIB  peak_rss_bytes        the most memory the process had in use, all that belongs to it included;
-                                  0 where the system does not tell`
+  WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode
+            batch, tokens, width, heads, kv_heads, layers, causal, mode, dtype,
+            runs; threads that compute at once, in the head of the column
+  SECONDS   seconds: of a run, the median
+  LEAST     seconds_min: the fastest run
+  GFLOP     flop: floating-point operations that a run cannot do without:
+            2·m·n·k for each matrix product (m,k)·(k,n), nothing for anything
+            else. A causal sequence has T(T+1)/2 pairs of a token and one that
+            it sees. Of D = E/H and N = B·T, forward takes
+              4 · 2·N·E·E             the projections
+              2 · 2·D·B·H·T(T+1)/2    scores and context
+            and backward adds
+              4 · 2·N·E·E             gradients of the projections' weights
+              1 · 2·N·E·E             gradient of the context
+              4 · 2·D·B·H·T(T+1)/2    gradients of weights, values, queries and
+                                      keys
+            A step of a GPT counts three times the products of its forward
+            pass. What is computed a second time or thrown away does not count.
+  GFLOP/S   flop_per_second: flop / seconds
+  PEAK      peak_flop_per_second: what as many cores do at best in multiply-adds
+            that touch no memory, measured in the same process after the runs;
+            the column is the ratio
+  MIB       peak_rss_bytes: the most memory the process had in use, all that
+            belongs to it included; 0 where the system does not tell`
 
 const example = `  attention bench
   attention bench --batch 8 --tokens 512 --width 512 --heads 8
-  attention bench --mode gpt-step --layers 4 --batch 12 --tokens 64 --width 128 --heads 4
+  attention bench --mode gpt-step --batch 12 --tokens 64 --width 128 --heads 4
   attention bench --tokens 4096 --batch 1 --mode forward --threads 1 --json`

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"attention/cmd/attention/internal/term"
 )
 
 // result holds the measurements of a work.
@@ -32,24 +34,24 @@ func (p *printer) print(r *result) error {
 		return json.NewEncoder(p.out).Encode(r)
 	}
 	const (
-		columns = "%-38s %7s %9s %9s %8s %8s %8s %9s\n"
+		name    = 34 // columns
+		columns = "%9s%9s%9s%8s%5s%6s"
 		giga    = 1e9
 	)
 	if p.rows == 0 {
-		_, err := fmt.Fprintf(p.out, columns,
-			"WORK", "THREADS", "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "OF PEAK", "PEAK MIB")
-		if err != nil {
+		head := fmt.Sprintf(columns, "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "PEAK", "MIB")
+		if _, err := io.WriteString(p.out, term.Row(fmt.Sprintf("WORK (threads: %d)", r.Threads), name, head)); err != nil {
 			return err
 		}
 	}
 	p.rows++
-	memory := "unknown"
+	memory := "-"
 	if r.PeakRSS > 0 {
-		memory = fmt.Sprintf("%.1f", float64(r.PeakRSS)/(1<<20))
+		memory = fmt.Sprintf("%.0f", float64(r.PeakRSS)/(1<<20))
 	}
-	_, err := fmt.Fprintf(p.out, columns, r.Name, fmt.Sprint(r.Threads),
-		fmt.Sprintf("%.4g", r.Seconds), fmt.Sprintf("%.4g", r.SecondsMin),
+	row := fmt.Sprintf(columns, fmt.Sprintf("%.3g", r.Seconds), fmt.Sprintf("%.3g", r.SecondsMin),
 		fmt.Sprintf("%.3g", float64(r.Flop)/giga), fmt.Sprintf("%.3g", r.FlopPerSecond/giga),
 		fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.PeakFlopPerSecond), memory)
+	_, err := io.WriteString(p.out, term.Row(r.Name, name, row))
 	return err
 }

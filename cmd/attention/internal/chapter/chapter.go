@@ -27,9 +27,10 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chapter",
 		Short: "Walk through attention from dot products to multi-head attention",
-		Long: `chapter computes attention step by step, from dot products to multi-head attention in the size of GPT-2 small,
-and prints every tensor as PyTorch does. Each of them is a node of a Gorgonia graph; weights are drawn as PyTorch
-draws them. Its sections:
+		Long: `chapter computes attention step by step, from dot products to multi-head
+attention in the size of GPT-2 small, and prints every tensor as PyTorch does.
+Each of them is a node of a Gorgonia graph; weights are drawn as PyTorch draws
+them. Its sections:
 
 ` + contents.String(),
 		Args: cobra.NoArgs,

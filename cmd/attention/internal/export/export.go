@@ -14,30 +14,32 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Writes a GPT to a new folder that other programs read, with the same numbers, bit for
-bit. --model is a folder as for attention generate, of a GPT: other programs have no
-form for the layers of other runs.
+const help = `Writes a GPT to a new folder that other programs read, with the same numbers,
+bit for bit. --model is a folder as for attention generate, of a GPT: other
+programs have no form for the layers of other runs.
 
-huggingface  GPT-2 for transformers: GPT2LMHeadModel.from_pretrained("OUT"). GPT-2
-             always has biases there; those of a model without biases are written as 0,
-             which changes nothing. It has as many key heads as query heads: a model
-             with fewer cannot be written. The tokenizer is not written; GPT-2's is
-             AutoTokenizer.from_pretrained("gpt2").
+huggingface  GPT-2 for transformers: GPT2LMHeadModel.from_pretrained("OUT").
+             GPT-2 always has biases there; those of a model without biases are
+             written as 0, which changes nothing. It has as many key heads as
+             query heads: a model with fewer cannot be written. The tokenizer
+             is not written; GPT-2's is AutoTokenizer.from_pretrained("gpt2").
 
-torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when one
-             machine is not enough. The folder also gets model.py: the model with load
-             and save. It needs nothing but PyTorch, and is yours to change.
-             The names are those of GPT-2 and nanoGPT, and every linear layer is an
-             nn.Linear with the weight (out, in), where huggingface has (in, out):
-               transformer.wte.weight (V, E), transformer.wpe.weight (positions, E)
+torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when
+             one machine is not enough. The folder also gets model.py: the
+             model with load and save. It needs nothing but PyTorch, and is
+             yours to change. The names are those of GPT-2 and nanoGPT, and
+             every linear layer is an nn.Linear with the weight (out, in),
+             where huggingface has (in, out):
+               transformer.wte.weight (V, E)
+               transformer.wpe.weight (positions, E)
                transformer.h.0.ln_1, .attn.c_attn (E to queries, keys, values),
                .attn.c_proj, .ln_2, .mlp.c_fc, .mlp.c_proj; … transformer.ln_f
                lm_head.weight (V, E), if it is not tied to wte
 
-attention generate reads both, and what transformers' save_pretrained and model.py's save
-write.`
+attention generate reads both, and what transformers' save_pretrained and
+model.py's save write.`
 
-const example = `  attention export --model runs/1 --format huggingface --out gpt
+const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
   attention export --model gpt2 --format torch --out gpt2-torch`
 
 // New returns the command attention export.

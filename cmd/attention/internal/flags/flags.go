@@ -4,13 +4,15 @@ package flags
 import (
 	"fmt"
 
+	"attention/cmd/attention/internal/program"
+
 	"github.com/spf13/cobra"
 	"gorgonia.org/tensor"
 )
 
 // CommandError adds the command's name and a hint at its help to the error of a flag that cannot be parsed.
 func CommandError(cmd *cobra.Command, err error) error {
-	return fmt.Errorf("%s: %w; see attention %[1]s --help", cmd.Name(), err)
+	return fmt.Errorf("%s: %w; see %s", cmd.Name(), err, program.Command(cmd.Name(), "--help"))
 }
 
 // Dtype returns the element type that --dtype names.

@@ -9,9 +9,9 @@ import (
 	"os"
 	"slices"
 	"syscall"
-	"time"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
@@ -80,7 +80,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	began := time.Now()
+	began := program.Now()
 	m, err := open(c.model)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
@@ -103,7 +103,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	}
 	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
 		stop: stopper{stops: c.stop}, out: out}
-	stats := stats{loading: time.Since(began), prompt: len(ids)}
+	stats := stats{loading: program.Since(began), prompt: len(ids)}
 	err = w.write(ctx, ids, c.tokens, &stats)
 	if term.IsTerminal(out) {
 		fmt.Fprintln(out)

@@ -1,9 +1,10 @@
 package generate
 
-const help = `Continues a text: a language model reads the prompt and adds tokens one by one, each
-drawn by the probabilities that the model gives it after those before it. The text appears
-as its characters are complete; the prompt is not repeated. The same flags give the same
-text, on processors with the same vectors (AVX-512, AVX2, or neither).
+const help = `Continues a text: a language model reads the prompt and adds tokens one by one,
+each drawn by the probabilities that the model gives it after those before it.
+The text appears as its characters are complete; the prompt is not repeated.
+The same flags give the same text, on processors with the same vectors (AVX-512,
+AVX2, or neither).
 
 MODEL: --model is a folder with config.json and model.safetensors:
 
@@ -12,23 +13,26 @@ MODEL: --model is a folder with config.json and model.safetensors:
     Its tokenizer is GPT-2's, which is part of this program, if vocab_size is
     50257 (or 50304, filled up), or else the "vocabulary" in config.json.
   - a folder written by attention export.
-  - a run of attention train. Its model of one attention layer reads the whole window
-    again for each token. If the run is not finished, or was resumed since it was, the
-    weights are those of its newest checkpoint.
+  - a run of attention train. Its model of one attention layer reads the whole
+    window again for each token. If the run is not finished, or was resumed
+    since it was, the weights are those of its newest checkpoint.
 
-A GPT reads the prompt in large chunks and keeps the keys and values of all tokens,
-so that a token costs nearly the same anywhere in the window of n_positions tokens.
-When prompt and text together are longer, it reads the last half of a window again and
-continues from there, each time the window is full: earlier tokens are forgotten.
+A GPT reads the prompt in large chunks and keeps the keys and values of all
+tokens, so that a token costs nearly the same anywhere in the window of
+n_positions tokens. When prompt and text together are longer, it reads the last
+half of a window again and continues from there, each time the window is full:
+earlier tokens are forgotten.
 
-DRAWING: scores are divided by --temperature; then --top-k and then --top-p leave the
-most likely tokens, of which one is drawn by its probability. --temperature 0 always
-takes the most likely token.
+DRAWING: scores are divided by --temperature; then --top-k and then --top-p
+leave the most likely tokens, of which one is drawn by its probability.
+--temperature 0 always takes the most likely token.
 
-END: after --tokens tokens, before a --stop text or at the model's end-of-text token.
-Ctrl-C ends it too, with exit code 130. On a terminal control characters are shown
-escaped; elsewhere the text is printed as it is, without a final newline.`
+END: after --tokens tokens, before a --stop text or at the model's end-of-text
+token. Ctrl-C ends it too, with exit code 130. On a terminal control characters
+are shown escaped; elsewhere the text is printed as it is, without a final
+newline.`
 
 const example = `  attention generate --model gpt2 --prompt "The meaning of attention is"
-  attention generate --model runs/1 --prompt "It is" --tokens 300 --temperature 0.5
-  attention generate --model gpt2 --prompt-file question.txt --stop $'\n\n' --stats`
+  attention generate --model runs/first --prompt "It is" --tokens 300
+  attention generate --model runs/first --prompt "It is" --temperature 0.5
+  attention generate --model gpt2 --prompt-file question.txt --stop $'\n\n'`

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"attention/cmd/attention/internal/program"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -23,13 +24,13 @@ type continuation struct {
 // write continues the prompt by at most the given number of tokens. It stops before the end of
 // the text and before a stop text.
 func (w *continuation) write(ctx context.Context, prompt []int, tokens int, stats *stats) error {
-	began := time.Now()
+	began := program.Now()
 	if err := w.generator.Prompt(ctx, prompt); err != nil {
 		return err
 	}
-	stats.reading = time.Since(began)
-	began = time.Now()
-	defer func() { stats.writing = time.Since(began) }()
+	stats.reading = program.Since(began)
+	began = program.Now()
+	defer func() { stats.writing = program.Since(began) }()
 	err := w.draw(ctx, tokens, stats)
 	// Print the text held back, unless a stop text ended it.
 	if printErr := w.print(w.stop.add(w.decoder.Flush()) + w.stop.rest()); err == nil {

@@ -17,21 +17,27 @@ import (
 	"gorgonia.org/tensor"
 )
 
-const help = `gradcheck differentiates a small graph of every op and of every layer, ` +
-	`and compares the gradient of a randomly
-weighted sum of its output with central differences in float64: for every element of every input and parameter,
+const help = `gradcheck differentiates small graphs of every op and of every layer, and
+compares the gradient of a randomly weighted sum of their output with central
+differences in float64: for every element of every input and parameter,
 n = (L(x+h) - L(x-h)) / 2h beside the symbolic a.
 
-In float64 |a-n| may be 1e-7 + 1e-5 max(|a|, |n|). The worst error is |a-n| / (max(|a|, |n|) + 0.01), whose limit
-is then 1e-5. float32 is too coarse for differences of its own: its gradient is compared with the differences of the
-same graph in float64, and |a-n| may be 1e-5 max(1, largest |n|) + 1e-4 max(|a|, |n|), so that the limit of the worst
-error is 1e-4. The backward pass must also give the same bits twice, and zeros for a loss of zero; and a gradient that
-is zero everywhere proves nothing and fails.
+In float64 |a-n| may be 1e-7 + 1e-5 max(|a|, |n|). The worst error is
+|a-n| / (max(|a|, |n|) + 0.01), whose limit is then 1e-5. float32 is too coarse
+for differences of its own: its gradient is compared with the differences of the
+same graph in float64, and |a-n| may be 1e-5 max(1, largest |n|) + 1e-4 max(|a|,
+|n|), so that the limit of the worst error is 1e-4. The backward pass must also
+give the same bits twice, and zeros for a loss of zero; and a gradient that is
+zero everywhere proves nothing and fails.
 
-The last line is the verdict; the exit code is not 0 if any gradient is wrong.`
+A row is an op or a layer with the number of its cases and the worst error of
+all; --all gives each case a row. Failures follow in full. The last line is the
+verdict; the exit code is not 0 if any gradient is wrong.`
 
 const example = `  Check everything
     attention gradcheck
+  Show every case of softmax
+    attention gradcheck --run ^Softmax --all
   Check what has to do with causal masks, in float64
     attention gradcheck --run '(?i)causal' --dtype float64
   A quick look: one random direction for each input instead of every element
@@ -43,7 +49,7 @@ func New() *cobra.Command { return newFor(all) }
 // check is a case of an op or of a layer.
 type check struct {
 	group string // heading of its rows: op or layer
-	name  string
+	name  string // of the op or layer, and after a comma of the case
 	run   func(dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error)
 }
 
@@ -65,10 +71,10 @@ func ofOp(c gradcases.Case) check { return check{"op", c.Name(), c.Check} }
 func newFor(checks func() []check) *cobra.Command {
 	var names, dtype string
 	var seed uint64
-	var fast bool
+	var fast, every bool
 	cmd := &cobra.Command{
 		Use:     "gradcheck",
-		Short:   "Check the gradient of every op and layer against finite differences",
+		Short:   "Check the gradients of all ops and layers by finite differences",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,
@@ -85,13 +91,14 @@ func newFor(checks func() []check) *cobra.Command {
 			if fast {
 				c.Mode = gradcheck.OneDirection
 			}
-			return run(cmd.Context(), cmd.OutOrStdout(), chosen, types, c)
+			return run(cmd.Context(), cmd.OutOrStdout(), newTable(c.Mode, types, every), chosen, c)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&names, "run", "", "check only what has a name that matches this `regexp`")
 	flags.StringVar(&dtype, "dtype", "both", "`type` of the graphs: float32, float64 or both")
 	flags.Uint64Var(&seed, "seed", 1, "seed of the values, the weighted sum and the directions")
+	flags.BoolVar(&every, "all", false, "give each case a row, not each op and layer")
 	flags.BoolVar(&fast, "fast", false, "compare along one random direction for each input, not every element")
 	return cmd
 }
@@ -122,11 +129,10 @@ func dtypes(dtype string) ([]tensor.Dtype, error) {
 	return nil, fmt.Errorf("gradcheck: --dtype: got %q, want float32, float64 or both", dtype)
 }
 
-// run runs the checks in every type and prints the table, then each failure in full.
-func run(ctx context.Context, w io.Writer, checks []check, types []tensor.Dtype, c gradcheck.Config) error {
-	t := newTable(c.Mode)
+// run runs the checks in every type of the table and prints it, then each failure in full.
+func run(ctx context.Context, w io.Writer, t *table, checks []check, c gradcheck.Config) error {
 	for _, one := range checks {
-		for _, dt := range types {
+		for _, dt := range t.types {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("gradcheck: %w", err)
 			}

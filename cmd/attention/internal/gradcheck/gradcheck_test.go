@@ -3,10 +3,13 @@ package gradcheck
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/graph/gradcases"
 
@@ -16,12 +19,26 @@ import (
 
 func TestGradcheckEverything(t *testing.T) {
 	checks := all()
-	for _, args := range [][]string{{}, {"--fast", "--seed", "2"}} {
-		out, err := commandtest.Output(t.Context(), New(), args...)
+	names := map[string]bool{}
+	for _, c := range checks {
+		name, _, _ := strings.Cut(c.name, ",")
+		names[c.group+name] = true
+	}
+	for _, row := range []struct {
+		args []string
+		rows int
+	}{
+		{rows: len(names)},
+		{args: []string{"--fast", "--seed", "2", "--all"}, rows: len(checks)},
+	} {
+		out, err := commandtest.Output(t.Context(), New(), row.args...)
 		require.NoError(t, err, out)
-		require.Equal(t, 2*len(checks), strings.Count(out, "  ok\n"))
-		require.Equal(t, len(checks), strings.Count(out, "  float32  "))
+		require.Equal(t, row.rows, strings.Count(out, "  ok\n"))
+		require.Contains(t, out, fmt.Sprintf("\n%d of %[1]d right, ", 2*len(checks)))
 		require.NotContains(t, out, "FAIL")
+		for line := range strings.Lines(out) {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), term.Columns+1, line)
+		}
 		require.NotRegexp(t, `(?m) $`, out, "blanks at the end of a line")
 	}
 }
@@ -31,14 +48,26 @@ func TestGradcheckTable(t *testing.T) {
 	const some = `^(Softmax, 1-D|Tril, 2-D|Linear, \(B, T, In\), bias)$`
 	out, err := commandtest.Output(t.Context(), New(), "--run", some, "--dtype", "float64")
 	require.NoError(t, err)
-	require.Regexp(t, `^OP {24}TYPE     ELEMENTS  WORST ERROR  VERDICT
-Softmax, 1-D              float64  7         \d\.\de-\d\d      ok
-Tril, 2-D                 float64  25        \d\.\de[-+]\d\d      ok
+	require.Regexp(t, `^OP {30}CASES    ELEMENTS   FLOAT64  VERDICT
+Softmax {29}1           7   \d\.\de-\d\d  ok
+Tril {32}1          25   \d\.\de[-+]\d\d  ok
 
-LAYER {21}TYPE     ELEMENTS  WORST ERROR  VERDICT
-Linear, \(B, T, In\), bias  float64  72        \d\.\de[-+]\d\d      ok
+LAYER {27}CASES    ELEMENTS   FLOAT64  VERDICT
+Linear {30}1          72   \d\.\de[-+]\d\d  ok
 
 3 of 3 right, 104 elements compared
+$`, out)
+
+	out, err = commandtest.Output(t.Context(), New(), "--run", `^(Tril, .-D|Linear, \(B, T, In\), bias)$`, "--all")
+	require.NoError(t, err)
+	require.Regexp(t, `^OP {41}ELEMENTS   FLOAT64   FLOAT32  VERDICT
+Tril, 2-D {40}50   \d\.\de[-+]\d\d   \d\.\de[-+]\d\d  ok
+Tril, 3-D +36   \d\.\de[-+]\d\d   \d\.\de[-+]\d\d  ok
+
+LAYER {38}ELEMENTS   FLOAT64   FLOAT32  VERDICT
+Linear, \(B, T, In\), bias {24}144   \d\.\de[-+]\d\d   \d\.\de[-+]\d\d  ok
+
+6 of 6 right, \d+ elements compared
 $`, out)
 
 	out, err = commandtest.Output(t.Context(), New(), "--run", "^Tril, 2-D$", "--fast")
@@ -78,12 +107,13 @@ func wrongChecks() []check {
 }
 
 func TestGradcheckWrongOp(t *testing.T) {
-	for _, args := range [][]string{{}, {"--fast"}} {
+	for _, args := range [][]string{{}, {"--fast", "--all"}} {
 		out, err := commandtest.Output(t.Context(), newFor(wrongChecks), args...)
 		require.EqualError(t, err, "gradcheck: 4 of 6 failed: InverseSqrt, wrong (float64); InverseSqrt, wrong (float32); "+
 			"Nothing, fails (float64); Nothing, fails (float32)")
-		require.Equal(t, 4, strings.Count(out, "  FAIL\n"))
-		require.Equal(t, 2, strings.Count(out, "  ok\n"))
+		require.Equal(t, 2, strings.Count(out, "  FAIL\n"))
+		require.Equal(t, 1, strings.Count(out, "  ok\n"))
+		require.Regexp(t, `(?m)^Nothing.* 0 +-  +-  FAIL$`, out)
 		require.Regexp(t, `(?m)^InverseSqrt, wrong \(float32\)\n`+
 			`  x \(2, 3\): FAIL: .*(at \[\d \d\]|along a random direction): analytic `, out)
 		require.Contains(t, out, "\nNothing, fails (float64)\n  no such op\n")

@@ -3,8 +3,8 @@ package gradcheck
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
-	"text/tabwriter"
 
 	"attention/cmd/attention/internal/term"
 	"attention/graph/gradcheck"
@@ -14,63 +14,94 @@ import (
 
 // table collects the results of checks.
 type table struct {
-	text     strings.Builder
-	rows     *tabwriter.Writer
-	compared string // name of the third column
-	group    string // heading of the last row
+	types    []tensor.Dtype
+	every    bool   // whether each case has a row
+	compared string // what is counted in a row
+	rows     []*row
 	checks   int
-	total    int      // of the third column
+	total    int      // of what is counted
 	failed   []string // names
 	details  []string // the failures in full
 }
 
-func newTable(m gradcheck.Mode) *table {
-	t := &table{compared: "elements"}
+// row is the result of a case, or of all cases of an op or a layer.
+type row struct {
+	group, name string
+	cases       map[string]bool
+	compared    int
+	worst       map[tensor.Dtype]float64 // NaN if a check returned an error
+	failed      bool
+}
+
+func newTable(m gradcheck.Mode, types []tensor.Dtype, every bool) *table {
+	t := &table{types: types, every: every, compared: "elements"}
 	if m == gradcheck.OneDirection {
 		t.compared = "directions"
 	}
-	t.rows = tabwriter.NewWriter(&t.text, 0, 0, 2, ' ', 0)
 	return t
 }
 
-// add adds a row with a check's report or error.
+// add adds a check's report or error.
 func (t *table) add(c check, dt tensor.Dtype, r *gradcheck.Report, err error) {
-	if c.group != t.group {
-		if t.group != "" {
-			fmt.Fprintln(t.rows, "\t\t\t\t") // an empty row that keeps the columns aligned
-		}
-		t.group = c.group
-		fmt.Fprintf(t.rows, "%s\tTYPE\t%s\tWORST ERROR\tVERDICT\n", strings.ToUpper(c.group), strings.ToUpper(t.compared))
-	}
 	t.checks++
-	elements, worst, verdict, problem := "-", "-", "ok", ""
+	to, worst, problem := t.row(c), math.NaN(), ""
+	to.cases[c.name] = true
 	switch {
 	case err != nil:
-		verdict, problem = "FAIL", term.OneLine(err)
+		problem = term.OneLine(err)
 	case !r.OK():
-		verdict, problem = "FAIL", strings.ReplaceAll(r.String(), "\n", "\n  ")
+		problem = strings.ReplaceAll(r.String(), "\n", "\n  ")
 		fallthrough
 	default:
-		_, c := r.Worst()
-		elements, worst = fmt.Sprint(r.Compared()), fmt.Sprintf("%.1e", c.RelError)
+		_, w := r.Worst()
+		worst = w.RelError
+		to.compared += r.Compared()
 		t.total += r.Compared()
 	}
-	fmt.Fprintf(t.rows, "%s\t%v\t%s\t%s\t%s\n", c.name, dt, elements, worst, verdict)
+	if was, ok := to.worst[dt]; ok {
+		worst = max(was, worst) // NaN if one is
+	}
+	to.worst[dt] = worst
 	if problem != "" {
+		to.failed = true
 		name := fmt.Sprintf("%s (%v)", c.name, dt)
 		t.failed = append(t.failed, name)
 		t.details = append(t.details, name+"\n  "+problem)
 	}
 }
 
+// row returns the row of a check, the last one if that is of the same op or layer.
+func (t *table) row(c check) *row {
+	name := c.name
+	if !t.every {
+		name, _, _ = strings.Cut(name, ",")
+	}
+	for _, r := range t.rows {
+		if r.group == c.group && r.name == name {
+			return r
+		}
+	}
+	r := &row{group: c.group, name: name, cases: map[string]bool{}, worst: map[tensor.Dtype]float64{}}
+	t.rows = append(t.rows, r)
+	return r
+}
+
 // print writes the table, the failures and the totals.
 func (t *table) print(w io.Writer) error {
-	if err := t.rows.Flush(); err != nil {
-		return fmt.Errorf("gradcheck: %w", err)
-	}
 	var out strings.Builder
-	for line := range strings.Lines(t.text.String()) {
-		out.WriteString(strings.TrimRight(line, " \n") + "\n")
+	for i, r := range t.rows {
+		if i == 0 || r.group != t.rows[i-1].group {
+			if i > 0 {
+				out.WriteString("\n")
+			}
+			out.WriteString(t.line(strings.ToUpper(r.group), "CASES", strings.ToUpper(t.compared), "VERDICT",
+				func(dt tensor.Dtype) string { return strings.ToUpper(dt.String()) }))
+		}
+		verdict := "ok"
+		if r.failed {
+			verdict = "FAIL"
+		}
+		out.WriteString(t.line(r.name, fmt.Sprint(len(r.cases)), fmt.Sprint(r.compared), verdict, r.worstString))
 	}
 	for _, d := range t.details {
 		out.WriteString("\n" + d + "\n")
@@ -80,4 +111,24 @@ func (t *table) print(w io.Writer) error {
 		return fmt.Errorf("gradcheck: %w", err)
 	}
 	return nil
+}
+
+// line returns a row: with one for each case their number says nothing, and their names need its room.
+func (t *table) line(name, cases, compared, verdict string, worst func(tensor.Dtype) string) string {
+	width, rest := 39, ""
+	if !t.every {
+		width, rest = 30, fmt.Sprintf("  %5s", cases)
+	}
+	rest += fmt.Sprintf("  %10s", compared)
+	for _, dt := range t.types {
+		rest += fmt.Sprintf("  %8s", worst(dt))
+	}
+	return term.Row(name, width, rest+"  "+verdict)
+}
+
+func (r *row) worstString(dt tensor.Dtype) string {
+	if math.IsNaN(r.worst[dt]) {
+		return "-"
+	}
+	return fmt.Sprintf("%.1e", r.worst[dt])
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
+	"attention/cmd/attention/internal/program"
 	"attention/internal/safetensors"
 	"attention/train"
 	"attention/train/pretrained"
@@ -67,10 +67,4 @@ func CheckFolder(path string) error {
 }
 
 // ResumeCommand returns the shell command that resumes a run.
-func ResumeCommand(path string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=:,@%/"
-	if strings.Trim(path, plain) != "" {
-		path = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return "attention train --resume " + path
-}
+func ResumeCommand(path string) string { return program.Command("train", "--resume", path) }

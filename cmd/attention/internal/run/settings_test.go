@@ -165,7 +165,7 @@ func TestSettingsOfInit(t *testing.T) {
 		Activation: "relu", Eps: 1e-5, Bias: true}, *c.Model.GPT)
 	require.Equal(t, vocabulary.Config(), c.Vocabulary)
 	require.Equal(t, TextSource{Name: dir}, *c.Init)
-	require.Equal(t, 8, c.Batch)
+	require.Equal(t, 12, c.Batch)
 	require.Equal(t, text.TokenizerConfig{Name: text.Characters},
 		settled(t, "--init", dir, "--tokenizer", "characters").Vocabulary)
 	require.Equal(t, LayerModel, settled(t, "--init", dir, "--model", "layer").Model.Type())

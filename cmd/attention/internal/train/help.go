@@ -1,59 +1,69 @@
 package train
 
-const help = `Train a language model on a text. --model layer, the default, is the smallest model that
-shows what attention learns: token and position embeddings, one attention layer of the
-chosen variant, and a projection to the scores of the next token. --model gpt is
-GPT-2's architecture in any size.
+const help = `Train a language model on a text. --model layer, the default, is the smallest
+model that shows what attention learns: token and position embeddings, one
+attention layer of the chosen variant, and a projection to the scores of the
+next token. --model gpt is GPT-2's architecture in any size.
 
-Without --text it learns from a text about attention that is part of the program.
-The first nine tenths of a text are for training, the last tenth is for validation. Its
-tokens are characters, bytes or GPT-2's. Losses are in nats per token. Except with GPT-2's
-tokens, they are shown beside the losses of counting on the same validation text: single
-tokens (unigram) and pairs of them (bigram). Only attention sees the tokens before the
-last one, so a loss below the bigram's shows what it has learnt.
+Without --text it learns from a text about attention that is part of the
+program. The first nine tenths of a text are for training, the last tenth is
+for validation. Its tokens are characters, bytes or GPT-2's. Losses are in nats
+per token. Except with GPT-2's tokens, they are shown beside the losses of
+counting on the same validation text: single tokens (unigram) and pairs of them
+(bigram). Only attention sees the tokens before the last one, so a loss below
+the bigram's shows what it has learnt.
 
-A gpt and the layers causal, multi_head_wrapper and multi_head learn from every position
-of a window of the text. The other layers let each token see the whole window, so only
-the token after the window is left to learn from: they get more and shorter windows.
+A gpt and the layers causal, multi_head_wrapper and multi_head learn from every
+position of a window of the text. The other layers let each token see the whole
+window, so only the token after the window is left to learn from: they get more
+and shorter windows.
 
-A flag that is not given takes its value from --config, a run's config.json or a part of
-one, or else from the folder of --init, or else from --preset:
-  nano-char  nanoGPT's GPT of 0.8 million parameters for the characters of a text
+A flag that is not given takes its value from --config, a run's config.json or a
+part of one, or else from the folder of --init, or else from --preset:
+  nano-char  nanoGPT's GPT of 0.8 million parameters for a text's characters
   gpt2       GPT-2 with 124 million, to be fine-tuned: --init takes its folder
-  tiny       a GPT for a first try, in seconds
---config runs/1/config.json repeats a run. With a --solver other than theirs, their values of
---lr, --min-lr, --beta1, --beta2, --eps, --momentum, --weight-decay and --decay are ignored.
+  tiny       a GPT of 0.1 million for a first try: below the bigram's loss in
+             4 s on two cores with AVX-512
+--config runs/first/config.json repeats a run. With a --solver other than
+theirs, their values of --lr, --min-lr, --beta1, --beta2, --eps, --momentum,
+--weight-decay and --decay are ignored.
 
---init reads initial weights from a file, or from a gpt's folder with config.json, as
-written by transformers, attention export and attention train. A folder also sets the
-model's sizes and tokenizer; --context may be less than its number of positions.
+--init reads initial weights from a file, or from a gpt's folder with
+config.json, as written by transformers, attention export and attention train.
+A folder also sets the model's sizes and tokenizer; --context may be less than
+its number of positions.
 
-With --eval-batches, validations during training are over random batches, the same each
-time, and a validation over the whole validation text comes at the end.
+With --eval-batches, validations during training are over random batches, the
+same each time, and a validation over the whole validation text comes at the
+end.
 
-The run folder gets model.safetensors, config.json, metrics.jsonl, loss.png,
-attention.png (for --model layer) and a folder of checkpoints. The same flags and seed
-give the same model, bit for bit, on processors with the same vectors (AVX-512, AVX2, or
-neither). attention generate continues texts with it.
+The run folder gets model.safetensors, config.json, report.json (dates, version,
+command line, last losses, sample; see attention runs), metrics.jsonl, loss.png,
+attention.png (for --model layer) and a folder of checkpoints. The same flags
+and seed give the same model, bit for bit, on processors with the same vectors
+(AVX-512, AVX2, or neither). attention generate continues texts with it.
 
-Ctrl-C finishes the step, saves a checkpoint and the model, prints how to resume and exits
-with 130. So do kill (143), the end of the terminal (129; not under nohup) and the end of a
-program that reads the output (141). A run that was stopped in any way, also by SIGKILL or a
-power failure, continues with --resume from its newest checkpoint, and ends with the same
-bits, in metrics.jsonl too (except tokens_per_second), as without the stop, on such a
-processor; on another a line says that bits may differ. Its config.json has all settings;
-only --steps, --save-every, --keep, --prompt and --sample, and --text if the file has
-moved, may be given again. Steps after the decay of the learning rate have --min-lr.
+Ctrl-C finishes the step, saves a checkpoint and the model, prints how to
+resume and exits with 130. So do kill (143), the end of the terminal (129; not
+under nohup) and the end of a program that reads the output (141). A run that
+was stopped in any way, also by SIGKILL or a power failure, continues with
+--resume from its newest checkpoint, and ends with the same bits, in
+metrics.jsonl too (except tokens_per_second), as without the stop, on
+such a processor; on another a line says that bits may differ. Its config.json
+has all settings; only --steps, --save-every, --keep, --prompt and --sample, and
+--text if the file has moved, may be given again. Steps after the decay of the
+learning rate have --min-lr.
 
-A checkpoint contains a checksum of itself; a damaged one is never used.
-A loss or weight that is NaN or infinite stops a run before it is saved. One process
+A checkpoint contains a checksum of itself; a damaged one is never used. A loss
+or weight that is NaN or infinite stops a run before it is saved. One process
 at a time works in a run folder.`
 
 const example = `  attention train
-  attention train --text novel.txt --layer causal --width 96 --steps 10000 --out runs/novel
+  attention train --preset tiny --out runs/first
+  attention train --text novel.txt --layer causal --width 96 --out runs/novel
   attention train --preset nano-char --text tinyshakespeare.txt
   attention train --preset gpt2 --init gpt2 --text novel.txt --context 256
-  attention train --config runs/1/config.json --dropout 0.1
+  attention train --config runs/novel/config.json --dropout 0.1
   attention train --solver sgd --momentum 0.9
-  attention train --resume runs/1
-  attention train --resume runs/1 --steps 4000`
+  attention train --resume runs/novel
+  attention train --resume runs/novel --steps 4000`

@@ -29,9 +29,10 @@ func contents(t *testing.T, folder string) map[string]string {
 	return files
 }
 
-// outcome returns the files of a run folder without the run's speed.
+// outcome returns the files of a run folder without the run's speed and its report, which has dates.
 func outcome(t *testing.T, folder string) map[string]string {
 	files := contents(t, folder)
+	delete(files, run.ReportFile)
 	var lines strings.Builder
 	for line := range strings.Lines(files[run.MetricsFile]) {
 		var m map[string]json.Number

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"attention/cmd/attention/internal/term"
 	"attention/internal/tensorprint"
@@ -25,47 +24,53 @@ func (r *training) printHead() {
 	if c.Tokenizer.Config().Name == text.Characters {
 		kinds = "distinct"
 	}
-	fmt.Fprintf(r.out, "text      %s: %d %s, and %d for validation; %d %s\n",
-		term.Line(config.Text.Name), len(c.Training), c.Unit(), len(c.Validation), c.Tokenizer.Len(), kinds)
-	fmt.Fprintf(r.out, "model     %v, %s: %s parameters\n", r.model, config.Dtype, r.countString())
+	r.print("text", term.Line(config.Text.Name)+":", fmt.Sprintf("%d %s,", len(c.Training), c.Unit()),
+		fmt.Sprintf("and %d for validation;", len(c.Validation)), fmt.Sprintf("%d %s", c.Tokenizer.Len(), kinds))
+	r.print("model", append(strings.SplitAfter(r.model.String()+", "+config.Dtype+":", ", "), r.countPhrases()...)...)
 	if config.Init != nil {
-		fmt.Fprintf(r.out, "          begins with the weights of %s\n", term.Line(config.Init.Name))
+		r.print("", "begins with the weights of "+term.Line(config.Init.Name))
 	}
-	fmt.Fprintf(r.out, "training  %d steps of %d windows of %d %s\n",
-		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.Context(), c.Unit())
+	r.print("training", fmt.Sprintf("%d steps of %d windows of %d %s",
+		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.Context(), c.Unit()))
 	if !r.model.Causal() {
-		fmt.Fprintf(r.out, "          the layer sees the whole window: only what comes after it is asked for\n")
+		r.print("", "the layer sees the whole window:", "only what comes after it is asked for")
 	}
-	r.printSolver()
-	r.printMemory()
-	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
+	r.print("solver", r.solverPhrases()...)
+	r.print("memory", r.memoryPhrases()...)
+	r.print("folder", r.folder.Path)
 	if r.begin > 0 {
-		fmt.Fprintf(r.out, "          continues after %d steps\n", r.begin)
+		r.print("", fmt.Sprintf("continues after %d steps", r.begin))
 	}
 	fmt.Fprintln(r.out)
 }
 
-// countString returns the number of parameters.
-func (r *training) countString() string {
-	if g := r.config.Model.GPT; g != nil {
-		n := r.model.Params().Count()
-		return fmt.Sprintf("%d (%d without those of positions)", n, n-g.ContextLength*g.EmbedDim)
-	}
-	return fmt.Sprint(r.model.Params().Count())
+// print prints phrases about a thing.
+func (r *training) print(thing string, phrases ...string) {
+	fmt.Fprint(r.out, term.Fill(fmt.Sprintf("%-10s", thing), phrases...))
 }
 
-func (r *training) printSolver() {
+// countPhrases returns the number of parameters.
+func (r *training) countPhrases() []string {
+	n := r.model.Params().Count()
+	if g := r.config.Model.GPT; g != nil {
+		return []string{fmt.Sprintf("%d parameters", n),
+			fmt.Sprintf("(%d without those of positions)", n-g.ContextLength*g.EmbedDim)}
+	}
+	return []string{fmt.Sprintf("%d parameters", n)}
+}
+
+func (r *training) solverPhrases() []string {
 	training, solver := r.config.Training, r.config.Training.Solver
-	fmt.Fprintf(r.out, "solver    %s, learning rate %v", solver.Name, peakRate(training.Schedule))
+	text := fmt.Sprintf("%s, learning rate %v", solver.Name, peakRate(training.Schedule))
 	for _, f := range []struct {
 		name  string
 		value float64
 	}{{"momentum", solver.Momentum}, {"weight decay", solver.WeightDecay}, {"gradient norm at most", training.ClipNorm}} {
 		if f.value > 0 {
-			fmt.Fprintf(r.out, ", %s %v", f.name, f.value)
+			text += fmt.Sprintf(", %s %v", f.name, f.value)
 		}
 	}
-	fmt.Fprintln(r.out)
+	return strings.SplitAfter(text, ", ")
 }
 
 // peakRate returns the highest learning rate of a schedule.
@@ -76,17 +81,16 @@ func peakRate(s train.ScheduleConfig) float64 {
 	return s.At(0)
 }
 
-// printMemory prints the memory of a step and, for a GPT, of the sample's cache.
-func (r *training) printMemory() {
+// memoryPhrases returns the memory of a step and, for a GPT, of the sample's cache.
+func (r *training) memoryPhrases() []string {
 	const mega = 1e6
 	m := r.loop.Memory()
-	fmt.Fprintf(r.out, "memory    weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB",
-		float64(m.Weights)/mega,
+	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
 	if g := r.config.Model.GPT; g != nil {
-		fmt.Fprintf(r.out, "; cache of a text %.1f MB", float64(cacheBytes(*g, r.model.Params().Dtype()))/mega)
+		text += fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(*g, r.model.Params().Dtype()))/mega)
 	}
-	fmt.Fprintln(r.out)
+	return strings.SplitAfter(text, ", ")
 }
 
 // printEvaluation prints one line of the table of losses.
@@ -106,31 +110,6 @@ func (r *training) printEvaluation(e train.Evaluation) {
 	loss, rate := r.history.Recent()
 	last := r.history.Steps[len(r.history.Steps)-1]
 	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n", width, e.Step, loss, e.Loss, values, last.GradNorm, rate)
-}
-
-// printVerdict prints the result of the last validation in words.
-func (r *training) printVerdict(steps int, took time.Duration) {
-	fmt.Fprintf(r.out, "\n%d steps in %.1f s.", steps, took.Seconds())
-	defer fmt.Fprintln(r.out)
-	if len(r.history.Evaluations) == 0 {
-		fmt.Fprint(r.out, " There was no validation.")
-		return
-	}
-	last, what := r.history.Evaluations[len(r.history.Evaluations)-1], "The last validation loss"
-	if r.last != nil {
-		const whole = " The validations above are over %d random batches;\nthe loss of the whole validation text is %.4f."
-		fmt.Fprintf(r.out, whole, r.config.EvalBatches, r.last.Loss)
-		last, what = *r.last, "It"
-	}
-	switch ngram := r.corpus.NGram; {
-	case ngram == nil: // the loss has already been printed
-	case last.Loss < ngram.Bigram:
-		const learnt = " %s is %.4f below the bigram's: so\nmuch has the attention learnt from the %s before the last one."
-		fmt.Fprintf(r.out, learnt, what, ngram.Bigram-last.Loss, r.corpus.Unit())
-	default:
-		const nothing = " %s is not below the bigram's: the\nattention has not yet learnt from the %s before the last one."
-		fmt.Fprintf(r.out, nothing, what, r.corpus.Unit())
-	}
 }
 
 // mostShown is the maximum number of parameters with a row in a report. Of a larger model it shows the first and the
@@ -179,7 +158,7 @@ func (r *training) printUpdates(before map[string]*tensor.Dense) {
 	if r.begin > 0 {
 		since = fmt.Sprintf(" since step %d", r.begin)
 	}
-	fmt.Fprintf(r.out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %9s  %9s  %9s\n",
+	fmt.Fprintf(r.out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %8s  %8s  %8s\n",
 		since, width, "parameter", "shape", "before", "after", "change")
 	for i, name := range names {
 		if left > 0 && i == len(names)-lastShown {
@@ -187,7 +166,7 @@ func (r *training) printUpdates(before map[string]*tensor.Dense) {
 		}
 		after, _ := r.model.Params().Get(name)
 		was, is, change := norms(before[name], after)
-		fmt.Fprintf(r.out, "%-*s  %12s  %9.4f  %9.4f  %9.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
+		fmt.Fprintf(r.out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
 	}
 	after, _ := r.model.Params().Get(corner)
 	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n",

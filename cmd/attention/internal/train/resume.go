@@ -34,6 +34,7 @@ func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) er
 	}
 	r, err := restoreRun(w, f, config, checkpoint)
 	if err == nil {
+		r.session.Command = run.CommandLine("train", flags)
 		err = r.config.Write(f)
 	}
 	if err != nil {
@@ -66,6 +67,9 @@ func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string
 	}
 	if f.Metrics, r.history, err = run.ResumeMetrics(f.Path, r.loop.Steps(), r.loop.Evaluated()); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	if r.report, err = run.ReadReport(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--resume: %w; without this file the run resumes too", err)
 	}
 	return r, nil
 }

@@ -1,12 +1,12 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"time"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/layers"
@@ -32,6 +32,8 @@ type training struct {
 	history    run.History
 	last       *train.Evaluation // on the whole validation split, if the others saw parts
 	tabled     bool              // whether the head of the table of losses is printed
+	report     run.Report        // of the sessions before, until finish adds this one
+	session    run.Session
 	progress   *term.Progress
 	out        *term.Output
 }
@@ -66,6 +68,7 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if r.folder, err = run.NewFolder(run.Given(flags, "out"), config.Checkpoints); err != nil {
 		return err
 	}
+	r.session.Command = run.CommandLine("train", flags)
 	err = r.config.Write(r.folder)
 	if err == nil {
 		r.folder.Metrics, err = run.NewMetrics(r.folder.Path)
@@ -113,32 +116,33 @@ func (r *training) run(ctx context.Context) error {
 	r.begin = r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
 	r.printHead()
-	before, began := r.snapshot(), time.Now()
+	before, began := r.snapshot(), program.Now()
+	r.session.Begin, r.session.From = began, r.begin
 	err := r.loop.Run(ctx, r.training, r.validation)
 	if err == nil {
 		err = r.evaluateWhole(ctx)
 	}
 	r.progress.Clear()
+	r.session.Seconds = program.Since(began).Seconds()
 	if err != nil {
 		err = r.explain(ctx, err)
 		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // there is no model to save
+			_ = r.writeReport(err) // that it fails too is no news
 			return errors.Join(err, r.folder.Metrics.Close(), r.out.Err())
 		}
 	}
-	r.printVerdict(r.loop.Steps()-r.begin, time.Since(began))
 	r.printUpdates(before)
-	if saveErr := r.save(); saveErr != nil || err != nil {
-		return errors.Join(err, saveErr)
+	saved := r.save()
+	var sampled error
+	if saved == nil && err == nil {
+		sampled = r.printSample(ctx)
 	}
-	if err := r.printSample(ctx); err != nil {
+	reported := r.writeReport(cmp.Or(err, saved))
+	r.printSummary()
+	if err := errors.Join(err, saved, sampled, reported); err != nil {
 		return err
 	}
-	picture := ""
-	if _, ok := r.model.Network.(run.Watchable); ok {
-		picture = " attention.png,"
-	}
-	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, loss.png,%s checkpoints\n",
-		r.folder.Path, picture)
+	r.printFiles()
 	return r.out.Err()
 }
 

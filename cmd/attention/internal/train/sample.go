@@ -35,7 +35,7 @@ func (r *training) promptIDs(prompt string) ([]int, error) {
 // shownPrompt is the number of tokens of the validation split that a sample continues.
 const shownPrompt = 64
 
-// printSample continues the prompt with tokens drawn from the model.
+// printSample continues the prompt with tokens drawn from the model, and keeps the text for the report.
 func (r *training) printSample(ctx context.Context) error {
 	if r.config.Sample.Tokens == 0 {
 		return nil
@@ -56,6 +56,7 @@ func (r *training) printSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.session.Sample = &run.Sample{Prompt: given, Text: text}
 	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n", given, text)
 	return nil
 }

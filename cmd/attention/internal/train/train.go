@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 
@@ -50,10 +51,10 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) erro
 }
 
 // flagError names the flag in the error of a value that cannot be parsed.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
-		return fmt.Errorf("train: %w; see attention train --help", err)
+		return flags.CommandError(cmd, err)
 	}
 	want := map[string]string{"int64": "a whole number", "float64": "a number", "bool": "true or false"}
 	f := invalid.GetFlag()

@@ -102,7 +102,8 @@ func TestTrainLeavesARunFolder(t *testing.T) {
 }
 
 // runFiles are the files that a run leaves in its folder.
-var runFiles = []string{"attention.png", "checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors"}
+var runFiles = []string{"attention.png", "checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors",
+	"report.json"}
 
 func namesIn(t *testing.T, folder string) (names []string) {
 	entries, err := os.ReadDir(folder)
@@ -143,13 +144,15 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 	require.NotContains(t, printed, "\r")
 	require.NotContains(t, printed, "\x1b")
 	for _, line := range []string{
-		`text +\S+/text.txt: 777 characters, and 87 for validation; 28 distinct`,
+		`text +\S+/text.txt:\s+777 characters,\s+and 87 for validation;\s+28 distinct`,
 		`step +training +validation +bigram +unigram +grad norm +tokens/s`,
 		` +5( +[0-9.]+){6}`, ` +10( +[0-9.]+){6}`, ` +12( +[0-9.]+){6}`,
-		`12 steps in [0-9.]+ s\. The last validation loss is .*`,
 		`A corner of \S+ before:`, `and after:`,
-		`In ` + regexp.QuoteMeta(folder) +
-			`: model.safetensors, config.json, metrics.jsonl, loss.png, attention.png, checkpoints`,
+		`12 steps in [0-9.]+ s; losses in nats per character:`,
+		` +training +validation +bigram +unigram +uniform`, `( +\d\.\d{4}){5}`,
+		`The validation loss is .*`,
+		`In ` + regexp.QuoteMeta(folder) + `:`,
+		`  model.safetensors, config.json, report.json, metrics.jsonl, loss.png,`, `  attention.png, checkpoints`,
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}

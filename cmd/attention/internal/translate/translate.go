@@ -52,7 +52,7 @@ func New() *cobra.Command {
 	o := options{settings: newSettings()}
 	cmd := &cobra.Command{
 		Use:     "translate",
-		Short:   "Train an encoder and decoder with cross-attention to translate dates",
+		Short:   "Train an encoder and a decoder to translate dates",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,

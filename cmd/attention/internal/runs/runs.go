@@ -1,0 +1,131 @@
+// Package runs is the command attention runs, which lists the runs of attention train and compares them.
+package runs
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Lists the runs of attention train in folders (default runs), the oldest first. A
+DIR is a run's folder or one of run folders.
+
+  DATE     when the run began
+  STATE    finished; stopped, by a signal, with a checkpoint to resume from;
+           failed; or unfinished, which still trains or was killed
+  STEPS    taken
+  MODEL    gpt, or the variant of attention
+  PARAMS   number of parameters
+  TRAIN    training loss, the mean of the last 50 steps, in nats per token
+  VALID    last validation loss. Losses compare only between runs on one text
+           with one kind of token
+  TIME     that all sessions of the run trained
+
+What the run's report.json does not tell, such as that of an older program, is
+taken from its config.json and metrics.jsonl, or is "-". A folder that is not a
+run's, or is damaged, is a note on the standard error. --json prints a line for
+each run with all that is known of it: also the text, the planned steps, the
+losses of counting, and for each session its program, command line and sample.`
+
+const example = `  attention runs
+  attention runs runs/first runs/second
+  attention runs --json | jq -s 'min_by(.losses.validation).folder'`
+
+// New returns the command attention runs.
+func New() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:                   "runs [DIR…]",
+		Short:                 "List the runs of attention train and compare them",
+		Long:                  help,
+		Example:               example,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			folders, err := foldersOf(dirs)
+			if err != nil {
+				return fmt.Errorf("runs: %w", err)
+			}
+			out := term.NewOutput(cmd.OutOrStdout(), "runs")
+			all := summarize(folders, cmd.ErrOrStderr())
+			if asJSON {
+				enc := json.NewEncoder(out)
+				for _, s := range all {
+					if err := enc.Encode(s); err != nil {
+						return cmp.Or(out.Err(), err)
+					}
+				}
+				return nil
+			}
+			printTable(out, all)
+			return out.Err()
+		},
+	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each run, one on a line")
+	return cmd
+}
+
+// foldersOf returns the folders of runs that are or lie in dirs.
+func foldersOf(dirs []string) (folders []string, err error) {
+	if len(dirs) == 0 {
+		dirs = []string{"runs"}
+		if _, err := os.Stat("runs"); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("got no folder runs, want one or a DIR; %s makes it", program.Command("train"))
+		}
+	}
+	for _, dir := range dirs {
+		if _, err := os.Lstat(filepath.Join(dir, run.ConfigFile)); err == nil {
+			folders = append(folders, dir)
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%w, want a folder of runs", err)
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				folders = append(folders, path)
+			}
+		}
+	}
+	return folders, nil
+}
+
+// summarize reads the summaries of folders, the oldest first and those without a date before them. It notes the
+// folders that it cannot read.
+func summarize(folders []string, notes io.Writer) (all []run.Summary) {
+	for _, folder := range folders {
+		s, err := run.Summarize(folder)
+		if err != nil {
+			fmt.Fprintf(notes, "attention: %s\n", term.OneLine(err))
+			continue
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b run.Summary) int {
+		switch {
+		case a.Begin != nil && b.Begin != nil:
+			return a.Begin.Compare(*b.Begin)
+		case a.Begin != nil:
+			return 1
+		case b.Begin != nil:
+			return -1
+		}
+		return 0
+	})
+	return all
+}

@@ -1,0 +1,120 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+)
+
+// A column of the table is text, aligned to the left, or a number, aligned to the right.
+type column struct {
+	name string
+	text bool
+	of   func(run.Summary) string
+}
+
+// columns returns the columns after the folder.
+func columns() []column {
+	return []column{
+		{name: "DATE", text: true, of: date},
+		{name: "STATE", text: true, of: func(s run.Summary) string { return s.State }},
+		{name: "STEPS", of: func(s run.Summary) string { return fmt.Sprint(s.Steps) }},
+		{name: "MODEL", text: true, of: func(s run.Summary) string { return short(s.Title) }},
+		{name: "PARAMS", of: func(s run.Summary) string { return count(s.Parameters) }},
+		{name: "TRAIN", of: func(s run.Summary) string { return loss(s.Losses.Training) }},
+		{name: "VALID", of: func(s run.Summary) string { return loss(s.Losses.Validation) }},
+		{name: "TIME", of: duration},
+	}
+}
+
+// printTable prints a row for each run. A folder's name that is too long for its column has a line of its own.
+func printTable(w io.Writer, all []run.Summary) {
+	rests := make([]string, len(all)+1)
+	for _, c := range columns() {
+		cells := []string{c.name}
+		for _, s := range all {
+			cells = append(cells, c.of(s))
+		}
+		width := 0
+		for _, cell := range cells {
+			width = max(width, utf8.RuneCountInString(cell))
+		}
+		for i, cell := range cells {
+			if c.text {
+				rests[i] += fmt.Sprintf(" %-*s", width, cell)
+			} else {
+				rests[i] += fmt.Sprintf(" %*s", width, cell)
+			}
+		}
+	}
+	names, width := []string{"FOLDER"}, 0
+	for _, s := range all {
+		names = append(names, term.Line(s.Folder))
+	}
+	room := term.Columns - utf8.RuneCountInString(rests[0])
+	for _, name := range names {
+		if n := utf8.RuneCountInString(name); n <= room {
+			width = max(width, n)
+		}
+	}
+	for i, name := range names {
+		io.WriteString(w, term.Row(name, width, rests[i]))
+	}
+}
+
+// short cuts the longest name of a layer.
+func short(title string) string {
+	const most = 10
+	if r := []rune(title); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return title
+}
+
+func date(s run.Summary) string {
+	if s.Begin == nil {
+		return "-"
+	}
+	return s.Begin.Format("2006-01-02 15:04")
+}
+
+func duration(s run.Summary) string {
+	if s.Seconds == nil {
+		return "-"
+	}
+	d := time.Duration(*s.Seconds * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+func loss(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *x)
+}
+
+// count returns three digits of a number with a unit.
+func count(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	x, unit := float64(n), ""
+	for _, next := range []string{"k", "M", "G", "T"} {
+		if x < 999.5 {
+			break
+		}
+		x, unit = x/1000, next
+	}
+	return fmt.Sprintf("%.3g%s", x, unit)
+}

@@ -1,0 +1,22 @@
+package runs
+
+import (
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCells(t *testing.T) {
+	require.Equal(t, "-", loss(nil))
+	require.Equal(t, "multi_hea…", short("multi_head_wrapper"))
+	for n, want := range map[int]string{0: "-", 812: "812", 999: "999", 1000: "1k", 104896: "105k", 999_600: "1M",
+		124_439_808: "124M", 2_000_000_000_000_000: "2e+03T"} {
+		require.Equal(t, want, count(n))
+	}
+	for seconds, want := range map[float64]string{0.04: "0.0s", 59.9: "59.9s", 60: "1m", 61.4: "1m1s", 3600: "1h0m",
+		90000: "25h0m"} {
+		require.Equal(t, want, duration(run.Summary{Seconds: &seconds}))
+	}
+}

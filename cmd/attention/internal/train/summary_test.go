@@ -1,0 +1,118 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run"
+
+	"github.com/stretchr/testify/require"
+)
+
+// setClock makes every look at the clock one second later than the one before.
+func setClock(t *testing.T) (begin time.Time) {
+	begin = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	now, real := begin.Add(-time.Second), program.Now
+	program.Now = func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+	t.Cleanup(func() { program.Now = real })
+	return begin
+}
+
+// TestReport: report.json tells what each session did, and the losses, sizes and sample at the end.
+func TestReport(t *testing.T) {
+	begin := setClock(t)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("text", []byte(tinyText), 0o644))
+	var out bytes.Buffer
+	stopAfter(t, 5, append(tinyFlags("text", "-")[:16], "--qkv-bias", "--out", "a run")...)
+	require.NoError(t, trainTo(t.Context(), &out, "--resume", "a run", "--prompt", "the quick"))
+
+	r, err := run.ReadReport("a run")
+	require.NoError(t, err)
+	require.Equal(t, "multi_head, 2 heads, width 8", r.Model)
+	require.Equal(t, 812, r.Parameters)
+	c, err := run.ReadConfig("a run")
+	require.NoError(t, err)
+	require.Equal(t, []*float64{&c.NGram.Bigram, &c.NGram.Unigram}, []*float64{r.Losses.Bigram, r.Losses.Unigram})
+	lines := metricLines(t, "a run")
+	require.Equal(t, lines[len(lines)-1]["validation_loss"], *r.Losses.Validation)
+	require.InDelta(t, 3.3322, *r.Losses.Uniform, 1e-4)
+	require.Greater(t, *r.Losses.Training, 3.0)
+
+	const version = "(devel)"
+	for i := range r.Sessions {
+		require.True(t, strings.HasPrefix(r.Sessions[i].Program, version), r.Sessions[i].Program)
+		r.Sessions[i].Program = ""
+	}
+	require.Equal(t, []run.Session{
+		{Begin: begin, End: begin.Add(2 * time.Second), State: run.Stopped,
+			Command: "attention train --width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 " +
+				"--text text --qkv-bias=true --out 'a run'", From: 0, To: 5, Seconds: 1},
+		{Begin: begin.Add(3 * time.Second), End: begin.Add(5 * time.Second), State: run.Finished,
+			Command: "attention train --resume 'a run' --prompt 'the quick'", From: 5, To: 12, Seconds: 1,
+			Sample: &run.Sample{Prompt: "the quick", Text: sampled(t, out.String())}},
+	}, r.Sessions)
+	text, err := os.ReadFile("a run/report.json")
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"begin": "2026-03-04T05:06:07Z"`)
+}
+
+// Equal runs differ in report.json only, and one that failed has a report too.
+func TestReportOfFailures(t *testing.T) {
+	setClock(t)
+	dir := t.TempDir()
+	require.Error(t, trainTo(t.Context(), io.Discard, "--lr", "1e300", "--steps", "9", "--out", dir))
+	r, err := run.ReadReport(dir)
+	require.NoError(t, err)
+	require.Equal(t, run.Failed, r.Sessions[0].State)
+	require.Contains(t, r.Sessions[0].Error, "not finite")
+	require.Nil(t, r.Losses.Validation)
+}
+
+// A damaged report is not replaced in silence.
+func TestReportDamaged(t *testing.T) {
+	folder, _ := tinyRun(t)
+	path := filepath.Join(folder, run.ReportFile)
+	require.NoError(t, os.WriteFile(path, []byte("{"), 0o644))
+	err := trainTo(t.Context(), io.Discard, "--resume", folder, "--steps", "15")
+	require.EqualError(t, err, "--resume: "+path+": not JSON: unexpected end of JSON input, want one JSON object; "+
+		"without this file the run resumes too")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, trainTo(t.Context(), io.Discard, "--resume", folder, "--steps", "15"))
+	r, err := run.ReadReport(folder)
+	require.NoError(t, err)
+	require.Len(t, r.Sessions, 1)
+	require.Equal(t, []int{12, 15}, []int{r.Sessions[0].From, r.Sessions[0].To})
+}
+
+// The preset for a first try learns more than pairs of characters give.
+func TestTinyFallsBelowBigram(t *testing.T) {
+	var out bytes.Buffer
+	folder := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, trainTo(t.Context(), &out, "--preset", "tiny", "--sample", "0", "--out", folder))
+	r, err := run.ReadReport(folder)
+	require.NoError(t, err)
+	require.Less(t, *r.Losses.Validation, *r.Losses.Bigram-0.15)
+	require.Regexp(t, regexp.MustCompile(`\n500 steps in .*\n +training +validation +bigram +unigram +uniform\n`+
+		`( +\d\.\d{4}){5}\nThat of validation .*\nThe validation loss is 0\.\d+ below the bigram's: `), out.String())
+}
+
+// A run that is stopped shows its losses too.
+func TestSummaryOfAStoppedRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &doOnce{text: "validation  ", do: cancel}
+	require.Error(t, trainTo(ctx, out, "--steps", "100", "--eval-every", "5", "--out", t.TempDir()))
+	require.Regexp(t, `\n5 steps in .*\n +training +validation .*\n( +\d\.\d{4}){5}\n`+
+		`The validation loss is not below .*\nfrom the characters before the last one\.\n$`, out.String())
+}
