@@ -97,9 +97,11 @@ func (l *Loop) saveCheckpoint(source Resumable) error {
 		return nil
 	}
 	if l.config.BeforeSave != nil {
-		if err := l.config.BeforeSave(); err != nil {
+		notes, err := l.config.BeforeSave()
+		if err != nil {
 			return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
 		}
+		l.notes = notes
 	}
 	return l.saves.Save(l, source)
 }
