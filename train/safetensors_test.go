@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
-
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 func TestParamsSurviveAFile(t *testing.T) {

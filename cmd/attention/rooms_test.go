@@ -18,11 +18,11 @@ var rooms = map[string]string{
 	"internal/kernel":      "",
 	"internal/expr":        "",
 	"internal/torchrand":   "",
-	"internal/safetensors": `internal/config`,
+	"internal/safetensors": `internal/config internal/folder`,
 	"internal/config":      "",
 	"internal/exports":     "",
 	"internal/golden":      `internal/safetensors`,
-	"internal/folder":      `internal/safetensors`,
+	"internal/folder":      "",
 	"internal/dense":       "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
@@ -37,7 +37,7 @@ var rooms = map[string]string{
 	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
 		internal/safetensors`,
 	"train/text":       `train layers graph internal/config`,
-	"train/pretrained": `train/text layers internal/config internal/safetensors`,
+	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors`,
 
 	"cmd/attention/internal/term":        "",
 	"cmd/attention/internal/flags":       "",
