@@ -33,7 +33,9 @@ func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 	}
 	err := l.runSteps(ctx, train, eval, saved)
 	if stopped := ctx.Err(); stopped != nil && errors.Is(err, stopped) {
-		err = errors.Join(err, l.saveCheckpoint(saved))
+		if saveErr := l.saveCheckpoint(saved); saveErr != nil {
+			err = fmt.Errorf("%w; %w", err, saveErr)
+		}
 	}
 	return err
 }

@@ -54,11 +54,11 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Size() > most {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: tooLarge(info.Size(), "", most)}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: tooLarge(fmt.Sprint(info.Size()), most)}
 	}
 	content, err := ReadAll(f, most)
-	if tooLarge, ok := errors.AsType[*tooLargeError](err); ok { // it grew
-		err = &fs.PathError{Op: "read", Path: path, Err: tooLarge}
+	if unfit, ok := errors.AsType[*UnfitError](err); ok { // it grew
+		err = &fs.PathError{Op: "read", Path: path, Err: unfit}
 	}
 	return content, err
 }
@@ -67,27 +67,25 @@ func ReadFile(path string, most int64) ([]byte, error) {
 func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(content)) > most {
-		return nil, tooLarge(most, "more than ", most)
+		return nil, tooLarge(fmt.Sprintf("more than %d", most), most)
 	}
 	return content, err
 }
 
-// tooLargeError is the error for a file of too many bytes.
-type tooLargeError struct {
-	got  int64
-	than string // "more than " if got is not all
-	most int64
-}
+// UnfitError is the error for a file of another kind or size than wanted.
+type UnfitError struct{ Got, Want string }
 
-func tooLarge(got int64, than string, most int64) error { return &tooLargeError{got, than, most} }
+// Error returns what the file is and what is wanted.
+func (e *UnfitError) Error() string { return "got " + e.Got + ", want " + e.Want }
 
-func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("got %s%d bytes, want at most %d", e.than, e.got, e.most)
+// tooLarge returns the error for a file of too many bytes.
+func tooLarge(got string, most int64) error {
+	return &UnfitError{got + " bytes", fmt.Sprintf("at most %d", most)}
 }
 
 // unwanted returns the error for a file of another kind than wanted.
 func unwanted(path string, info fs.FileInfo, want string) error {
-	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("got %s, want %s", kind(info.Mode()), want)}
+	return &fs.PathError{Op: "open", Path: path, Err: &UnfitError{kind(info.Mode()), want}}
 }
 
 // kind returns the noun for a kind of file.

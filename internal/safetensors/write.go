@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"reflect"
 	"slices"
 	"unicode/utf8"
@@ -21,6 +22,9 @@ func WriteFile(path string, f *File) error {
 	p, err := newPlan(f) // before any file is touched
 	if err == nil {
 		err = folder.WriteFile(path, p.write)
+	}
+	if of, ok := errors.AsType[*fs.PathError](err); ok && of.Path == path {
+		err = of.Err
 	}
 	if err != nil {
 		return fmt.Errorf("safetensors: %s: %w", path, err)

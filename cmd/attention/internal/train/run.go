@@ -68,13 +68,16 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	}
 	err = r.config.Write(r.folder)
 	if err == nil {
-		r.folder.Metrics, err = run.NewMetrics(r.folder.Path)
+		err = r.folder.BeginMetrics()
 	}
 	if err != nil {
 		return errors.Join(err, r.folder.Close())
 	}
 	return r.run(ctx)
 }
+
+// metricsNote is the key of the history's digest among the notes of a checkpoint.
+const metricsNote = "metrics"
 
 // newTraining prepares a run without touching a file.
 func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, error) {
@@ -98,7 +101,9 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	}
 	training := config.Training
 	training.OnStep, training.OnEval = r.onStep, r.onEval
-	training.BeforeSave = func() error { return r.folder.Metrics.Flush() }
+	training.BeforeSave = func() (map[string]string, error) {
+		return map[string]string{metricsNote: r.history.Digest()}, r.folder.Metrics.Flush()
+	}
 	if training.About, err = config.About(); err != nil {
 		return nil, err
 	}
@@ -108,7 +113,7 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 
 // run takes the remaining steps and writes the result to the folder.
 func (r *training) run(ctx context.Context) error {
-	defer r.folder.Checkpoints.Close()
+	defer r.folder.Close()
 	r.loop.SaveTo(r.folder.Checkpoints)
 	r.begin = r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
@@ -122,13 +127,16 @@ func (r *training) run(ctx context.Context) error {
 	if err != nil {
 		err = r.explain(ctx, err)
 		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // there is no model to save
-			return errors.Join(err, r.folder.Metrics.Close(), r.out.Err())
+			return joined(err, r.folder.Metrics.Close(), r.out.Err())
 		}
 	}
 	r.printVerdict(r.loop.Steps()-r.begin, time.Since(began))
 	r.printUpdates(before)
-	if saveErr := r.save(); saveErr != nil || err != nil {
-		return errors.Join(err, saveErr)
+	if saveErr := r.save(); saveErr != nil {
+		return joined(err, fmt.Errorf("%w; once that is mended, write the files anew with: %s",
+			saveErr, run.ResumeCommand(r.folder.Path)))
+	} else if err != nil {
+		return err
 	}
 	if err := r.printSample(ctx); err != nil {
 		return err
@@ -145,14 +153,27 @@ func (r *training) run(ctx context.Context) error {
 // save writes the model and the pictures. If one file fails, it still writes the others.
 func (r *training) save() error {
 	f := r.folder
-	err := errors.Join(
-		f.WriteModel(r.model.Params(), r.loop.Steps()),
-		f.Write("loss.png", r.drawLoss),
-	)
-	if m, ok := r.model.Network.(run.Watchable); ok {
-		err = errors.Join(err, f.Write("attention.png", func(w io.Writer) error { return r.drawWeights(w, m) }))
+	errs := []error{
+		f.WriteModel(r.config, r.model.Params(), r.loop.Steps()),
+		f.Write(run.LossPicture, r.drawLoss),
 	}
-	return errors.Join(err, f.Metrics.Close())
+	if m, ok := r.model.Network.(run.Watchable); ok {
+		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
+	}
+	return joined(append(errs, f.Metrics.Close(), f.CheckConfig(r.config))...)
+}
+
+// joined returns errors as one of one line, or nil if there are none.
+func joined(errs ...error) (all error) {
+	for _, err := range errs {
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
 }
 
 func (r *training) onStep(s train.StepResult) {

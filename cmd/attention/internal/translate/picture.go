@@ -1,17 +1,16 @@
 package translate
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
 	"attention/graph/machine"
+	"attention/internal/folder"
 	"attention/internal/tensorprint"
 	"attention/layers"
 
-	"github.com/moby/sys/atomicwriter"
 	"gonum.org/v1/plot/vg"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -23,11 +22,7 @@ func (r *translation) writeCross(p datePair) error {
 	if err != nil {
 		return err
 	}
-	var content bytes.Buffer
-	if err := crossPicture(p, weights).Write(&content); err != nil {
-		return err
-	}
-	if err := atomicwriter.WriteFile(r.options.out, content.Bytes(), 0o644); err != nil {
+	if err := folder.WriteFile(r.options.out, crossPicture(p, weights).Write); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	fmt.Fprintf(r.out, "\n%s: what the decoder looks at to write %s for %q\n", r.options.out, p.iso, p.written)
