@@ -197,7 +197,8 @@ func TestDamageErrors(t *testing.T) {
 	require.Regexp(t, `: damaged: checksum: got [0-9a-f]{64}, want [0-9a-f]{64}$`, l.Restore(path, nil).Error())
 
 	require.NoError(t, train.WriteParams(path, layers.NewParams(w.Value().Dtype(), 1), nil))
-	require.EqualError(t, l.Restore(path, nil), "train: checkpoint: "+path+`: format: got "", want "attention checkpoint 2"`)
+	require.EqualError(t, l.Restore(path, nil), "train: checkpoint: "+path+
+		`: format: got "", want "attention checkpoint 2"`)
 	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{}))
 	require.EqualError(t, l.Restore(path, nil), "train: checkpoint: "+path+`: damaged: checksum: got "", want 64 digits`)
 

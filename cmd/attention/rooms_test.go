@@ -50,8 +50,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/run": `train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/safetensors`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags internal/config internal/folder layers layers/chapter graph
-		graph/mask graph/machine internal/safetensors`,
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags internal/config internal/folder layers layers/chapter
+		graph graph/mask graph/machine internal/safetensors`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags train train/text layers graph graph/mask
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,

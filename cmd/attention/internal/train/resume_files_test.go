@@ -92,7 +92,7 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 		require.NoError(t, os.Remove(config))
 	}}
 	err := trainTo(t.Context(), out, tinyFlags(text, folder)...)
-	require.ErrorContains(t, err, "train: metrics: "+metrics+": got none or another file, want the one that the run writes")
+	require.ErrorContains(t, err, "train: metrics: "+metrics+": got none or another file, want the one")
 	require.ErrorContains(t, err, "; train: "+config+": got none, want the one that the run began with")
 	require.Equal(t, term.OneLine(err), err.Error())
 	require.FileExists(t, filepath.Join(folder, run.ModelFile))
