@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -188,13 +189,13 @@ func TestOtherKernels(t *testing.T) {
 		{kernels: "neon", want: "neon"},
 		{kernels: "", want: ""},
 	} {
-		f, err := folder.ReadSealed(path)
+		f, err := safetensors.ReadSealed(path)
 		require.NoError(t, err)
 		f.Metadata["kernels"] = c.kernels
 		if c.kernels == "" {
 			delete(f.Metadata, "kernels")
 		}
-		require.NoError(t, folder.WriteSealed(path, f))
+		require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 		require.NoError(t, l.Restore(path, nil))
 		require.Equal(t, c.want, l.OtherKernels())
 	}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
+	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
 )
@@ -125,15 +127,15 @@ func TestTrainResumesWithOtherKernels(t *testing.T) {
 	folderOf, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
 	checkpoint := filepath.Join(folderOf, run.CheckpointsFolder, "step-00000010.safetensors")
 	require.NotContains(t, resume(t, checkpoint), "kernels")
-	f, err := folder.ReadSealed(checkpoint)
+	f, err := safetensors.ReadSealed(checkpoint)
 	require.NoError(t, err)
 	f.Metadata["kernels"] = "neon\x1b"
-	require.NoError(t, folder.WriteSealed(checkpoint, f))
+	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 	note := "attention: --resume: the checkpoint was written with the kernels \"neon\\x1b\", not this processor's: " +
 		"bits may differ from those of a run that never stopped\n"
 	require.Contains(t, resume(t, checkpoint), note)
 	delete(f.Metadata, "kernels") // as an older program wrote it
-	require.NoError(t, folder.WriteSealed(checkpoint, f))
+	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 	require.NotContains(t, resume(t, checkpoint), "kernels")
 }
 
