@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -35,6 +36,7 @@ const (
 	sourceKey    = "source"    // Resumable.State in base64; missing without a source
 	kernelsKey   = "kernels"   // kernel.InstructionSet; missing in files of older programs
 	aboutPrefix  = "about."    // before the keys of Config.About
+	notesPrefix  = "notes."    // before those of Loop.Notes
 )
 
 // Save writes all that a run needs to resume: parameters, the solver's state, the
@@ -50,19 +52,29 @@ func (l *Loop) Save(path string, source Resumable) error {
 	if err := l.made(); err != nil {
 		return err
 	}
-	if err := l.save(path, source); err != nil {
+	return l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) })
+}
+
+// save saves a checkpoint to the file that write writes.
+func (l *Loop) save(source Resumable, write func(fill func(io.Writer) error) error) error {
+	f, err := l.checkpoint(source)
+	if err == nil {
+		err = write(func(w io.Writer) error { return safetensors.WriteSealed(w, f) })
+	}
+	if err != nil {
 		return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
 	}
 	return nil
 }
 
-func (l *Loop) save(path string, source Resumable) error {
-	if err := l.checkFinite(); err != nil {
-		return err
+// checkpoint returns all that a run needs to resume.
+func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
+	if err := CheckFinite(l.params); err != nil {
+		return nil, err
 	}
 	settings, err := json.Marshal(l.config)
 	if err != nil {
-		return fmt.Errorf("config: %w", err)
+		return nil, fmt.Errorf("config: %w", err)
 	}
 	metadata := map[string]string{
 		formatKey:    checkpointFormat,
@@ -77,25 +89,18 @@ func (l *Loop) save(path string, source Resumable) error {
 	for key, value := range l.config.About {
 		metadata[aboutPrefix+key] = value
 	}
+	for key, value := range l.notes {
+		metadata[notesPrefix+key] = value
+	}
 	params, err := toFile(paramPrefix, l.params.All())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state, err := toFile(solverPrefix, l.step.solver.State())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return folder.WriteSealed(path, &safetensors.File{Metadata: metadata, Tensors: append(params, state...)})
-}
-
-// checkFinite names the first parameter with a NaN or an infinity.
-func (l *Loop) checkFinite() error {
-	for name, value := range l.params.All() {
-		if !finite(value) {
-			return fmt.Errorf("parameter %s: has values that are %w", name, ErrNotFinite)
-		}
-	}
-	return nil
+	return &safetensors.File{Metadata: metadata, Tensors: append(params, state...)}, nil
 }
 
 // Restore sets the loop and the source to the state that Save wrote to a file. The loop
@@ -111,7 +116,7 @@ func (l *Loop) Restore(path string, source Resumable) error {
 	if err := l.made(); err != nil {
 		return err
 	}
-	f, err := folder.ReadSealed(path)
+	f, err := safetensors.ReadSealed(path)
 	if err != nil {
 		return fmt.Errorf("train: checkpoint: %w", err)
 	}
@@ -150,7 +155,7 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 		return errors.Join(err, undo())
 	}
 	fromFile(f, paramPrefix, l.params.All())
-	l.step.taken, l.evaluated, l.savedWith = c.step, c.evaluated, c.kernels
+	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels
 	return nil
 }
 
@@ -165,32 +170,38 @@ func (l *Loop) OtherKernels() string {
 	return l.savedWith
 }
 
-// ReadCheckpoint copies the parameters of a checkpoint, such as that of a run that is not
-// finished, into those given and returns the number of steps that the run had taken. The
-// error for a file that was cut short or changed wraps ErrDamaged; any error leaves the
-// parameters as they were.
-func ReadCheckpoint(path string, p *layers.Params) (steps int, err error) {
-	f, err := folder.ReadSealed(path)
-	if err != nil {
-		return 0, fmt.Errorf("train: checkpoint: %w", err)
-	}
-	if steps, err = readParams(f, p); err != nil {
-		return 0, fmt.Errorf("train: checkpoint: %s: %w", path, err)
-	}
-	return steps, nil
+// Checkpoint describes a checkpoint.
+type Checkpoint struct {
+	Steps int               // that the run had taken
+	About map[string]string // Config.About
 }
 
-func readParams(f *safetensors.File, p *layers.Params) (steps int, err error) {
+// ReadCheckpoint copies the parameters of a checkpoint, such as that of a run that is not
+// finished, into those given. The error for a file that was cut short or changed wraps
+// ErrDamaged; any error leaves the parameters as they were.
+func ReadCheckpoint(path string, p *layers.Params) (Checkpoint, error) {
+	f, err := safetensors.ReadSealed(path)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("train: checkpoint: %w", err)
+	}
+	c, err := readParams(f, p)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("train: checkpoint: %s: %w", path, err)
+	}
+	return c, nil
+}
+
+func readParams(f *safetensors.File, p *layers.Params) (Checkpoint, error) {
 	c, err := readCheckpointMetadata(f.Metadata)
 	if err != nil {
-		return 0, err
+		return Checkpoint{}, err
 	}
 	saved := slices.DeleteFunc(signaturesIn(f), func(s signature) bool { return strings.HasPrefix(s.name, solverPrefix) })
 	if err := compareSignatures(signatures(paramPrefix, p.All()), saved); err != nil {
-		return 0, err
+		return Checkpoint{}, err
 	}
 	fromFile(f, paramPrefix, p.All())
-	return c.step, nil
+	return Checkpoint{Steps: c.step, About: c.config.About}, nil
 }
 
 // checkpointMetadata is the part of a checkpoint beside its tensors.
@@ -199,6 +210,7 @@ type checkpointMetadata struct {
 	config          Config
 	source          []byte // nil if there is none
 	kernels         string // "" if it is not known
+	notes           map[string]string
 }
 
 func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, err error) {
@@ -218,18 +230,24 @@ func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, e
 		return c, fmt.Errorf("config: %w", err)
 	}
 	c.kernels = metadata[kernelsKey]
-	c.config.About = map[string]string{}
-	for key, value := range metadata {
-		if key, ok := strings.CutPrefix(key, aboutPrefix); ok {
-			c.config.About[key] = value
-		}
-	}
+	c.config.About, c.notes = withPrefix(metadata, aboutPrefix), withPrefix(metadata, notesPrefix)
 	if state, ok := metadata[sourceKey]; ok {
 		if c.source, err = base64.StdEncoding.DecodeString(state); err != nil {
 			return c, fmt.Errorf("source: %w", err)
 		}
 	}
 	return c, nil
+}
+
+// withPrefix returns the entries whose keys have a prefix, without it.
+func withPrefix(metadata map[string]string, prefix string) map[string]string {
+	entries := map[string]string{}
+	for key, value := range metadata {
+		if key, ok := strings.CutPrefix(key, prefix); ok {
+			entries[key] = value
+		}
+	}
+	return entries
 }
 
 // restoreSource sets a source, unless it is nil, to the checkpoint's position; undo

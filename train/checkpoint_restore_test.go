@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,7 +122,7 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 		f, err := safetensors.ReadFile(path)
 		require.NoError(t, err)
 		row.spoil(f)
-		require.NoError(t, folder.WriteSealed(bad, f))
+		require.NoError(t, folder.WriteFile(bad, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 		require.EqualError(t, l.Restore(bad, source), "train: checkpoint: "+bad+": "+row.want)
 		require.Equal(t, before, snapshot(), row.want)
 	}
@@ -196,6 +197,9 @@ func TestDamageErrors(t *testing.T) {
 	require.Regexp(t, `: damaged: checksum: got [0-9a-f]{64}, want [0-9a-f]{64}$`, l.Restore(path, nil).Error())
 
 	require.NoError(t, train.WriteParams(path, layers.NewParams(w.Value().Dtype(), 1), nil))
+	require.EqualError(t, l.Restore(path, nil), "train: checkpoint: "+path+
+		`: format: got "", want "attention checkpoint 2"`)
+	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{}))
 	require.EqualError(t, l.Restore(path, nil), "train: checkpoint: "+path+`: damaged: checksum: got "", want 64 digits`)
 
 	// Rewritten by another program: whole, but not sealed.

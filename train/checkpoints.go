@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/internal/safetensors"
 )
 
 // CheckpointsConfig sets when Run saves and how many checkpoints stay.
@@ -26,7 +28,7 @@ func (c CheckpointsConfig) Validate() error {
 // Checkpoints is a folder with the checkpoints of one run, named by the steps taken.
 // It is for one process at a time.
 type Checkpoints struct {
-	path   string
+	dir    *folder.Dir
 	config CheckpointsConfig
 	lock   *os.File
 	last   int // steps of the one that was last saved or restored; -1 before
@@ -37,11 +39,14 @@ type Checkpoints struct {
 var ErrInUse = folder.ErrInUse
 
 // ErrDamaged is wrapped by the error for a checkpoint that was cut short or changed.
-var ErrDamaged = folder.ErrDamaged
+var ErrDamaged = safetensors.ErrDamaged
 
 // OpenCheckpoints makes the folder if it does not exist, locks it until Close or the
-// end of the process, and removes the files that a killed process was still writing.
-// The error for a folder that another process holds wraps ErrInUse.
+// end of the process, and removes the checkpoints that a killed process was still
+// writing. The error for a folder that another process holds wraps ErrInUse.
+//
+// The folder may be a link. The lock and the checkpoints in it must not: nothing
+// outside the folder is written or removed.
 func OpenCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
 	cs, err := openCheckpoints(path, c)
 	if err != nil {
@@ -54,17 +59,18 @@ func openCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, err
-	}
-	lock, err := folder.Lock(path)
+	dir, err := folder.Make(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := folder.RemoveIncomplete(path); err != nil {
-		return nil, errors.Join(err, lock.Close())
+	lock, err := dir.Lock()
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
 	}
-	return &Checkpoints{path: path, config: c, lock: lock, last: -1}, nil
+	if err := dir.RemoveIncomplete(IsCheckpoint); err != nil {
+		return nil, errors.Join(err, lock.Close(), dir.Close())
+	}
+	return &Checkpoints{dir: dir, config: c, lock: lock, last: -1}, nil
 }
 
 // Close lets other processes have the folder.
@@ -72,7 +78,7 @@ func (c *Checkpoints) Close() error {
 	if err := c.made(); err != nil {
 		return err
 	}
-	return c.lock.Close()
+	return errors.Join(c.lock.Close(), c.dir.Close())
 }
 
 // made refuses a folder that OpenCheckpoints did not open.
@@ -89,28 +95,45 @@ func (c *Checkpoints) every() int { return c.config.Every }
 // newest returns the steps of the checkpoint that was last saved or restored; -1 before.
 func (c *Checkpoints) newest() int { return c.last }
 
-// checkpointName is the name of the checkpoint after n steps.
-const checkpointName = "step-%08d.safetensors"
+// checkpointName returns the name of the checkpoint after n steps.
+func checkpointName(n int) string { return fmt.Sprintf("step-%08d.safetensors", n) }
+
+// stepsOf returns the steps of the checkpoint of this name and reports whether it is one's.
+func stepsOf(name string) (n int, ok bool) {
+	_, err := fmt.Sscanf(name, "step-%d.safetensors", &n)
+	return n, err == nil && n >= 0 && name == checkpointName(n)
+}
+
+// IsCheckpoint reports whether a file of this name is a checkpoint of Checkpoints.
+func IsCheckpoint(name string) bool {
+	_, ok := stepsOf(name)
+	return ok
+}
 
 // CheckpointPath returns the path that the checkpoint after n steps has in a folder of
 // Checkpoints, whether there is one or not.
-func CheckpointPath(folder string, n int) string {
-	return filepath.Join(folder, fmt.Sprintf(checkpointName, n))
-}
+func CheckpointPath(folder string, n int) string { return filepath.Join(folder, checkpointName(n)) }
 
 // CheckpointSteps returns the numbers of steps after which a folder of Checkpoints has
 // one, ascending. It does not lock the folder: a run may be saving to it. The error for
 // a folder that does not exist wraps fs.ErrNotExist.
-func CheckpointSteps(folder string) ([]int, error) {
-	entries, err := os.ReadDir(folder)
+func CheckpointSteps(path string) ([]int, error) {
+	dir, err := folder.Enter(path)
 	if err != nil {
 		return nil, fmt.Errorf("train: checkpoints: %w", err)
 	}
-	var all []int
-	for _, e := range entries {
-		var n int
-		_, err := fmt.Sscanf(e.Name(), checkpointName, &n)
-		if err == nil && e.Name() == fmt.Sprintf(checkpointName, n) && e.Type().IsRegular() {
+	steps, err := stepsIn(dir)
+	return steps, errors.Join(err, dir.Close())
+}
+
+// stepsIn returns the steps of a folder's regular files that are checkpoints, ascending.
+func stepsIn(dir *folder.Dir) (all []int, err error) {
+	names, err := dir.Names()
+	if err != nil {
+		return nil, fmt.Errorf("train: checkpoints: %w", err)
+	}
+	for _, name := range names {
+		if n, ok := stepsOf(name); ok && dir.Check(name) == nil {
 			all = append(all, n)
 		}
 	}
@@ -123,7 +146,7 @@ func (c *Checkpoints) Path(n int) string {
 	if c.made() != nil {
 		return ""
 	}
-	return CheckpointPath(c.path, n)
+	return c.dir.Path(checkpointName(n))
 }
 
 // Steps returns the numbers of steps after which there are checkpoints, ascending.
@@ -131,7 +154,7 @@ func (c *Checkpoints) Steps() ([]int, error) {
 	if err := c.made(); err != nil {
 		return nil, err
 	}
-	return CheckpointSteps(c.path)
+	return CheckpointSteps(c.dir.Path(""))
 }
 
 // Save saves a checkpoint of the loop and the source of its batches as Loop.Save does,
@@ -141,14 +164,15 @@ func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 	if err := c.made(); err != nil {
 		return err
 	}
-	if err := l.Save(c.Path(l.Steps()), source); err != nil {
+	if err := l.made(); err != nil {
 		return err
 	}
-	if err := folder.Sync(filepath.Dir(c.path)); err != nil { // the folder's own name
-		return fmt.Errorf("train: checkpoints: %w", err)
+	err := l.save(source, func(fill func(io.Writer) error) error { return c.dir.Write(checkpointName(l.Steps()), fill) })
+	if err != nil {
+		return err
 	}
 	c.last = l.Steps()
-	all, err := c.Steps()
+	all, err := stepsIn(c.dir)
 	if err != nil {
 		return err
 	}
@@ -156,7 +180,7 @@ func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 	own := slices.Index(all, l.Steps())
 	for i, steps := range all {
 		if i <= own-keep || i > own {
-			if err := os.Remove(c.Path(steps)); err != nil {
+			if err := c.dir.Remove(checkpointName(steps)); err != nil {
 				return fmt.Errorf("train: checkpoints: %w", err)
 			}
 		}
@@ -187,7 +211,7 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 // newestIntact returns the path of the first intact one of these checkpoints, or "".
 func (c *Checkpoints) newestIntact(all []int) string {
 	for _, steps := range all {
-		if _, err := folder.ReadSealed(c.Path(steps)); err == nil {
+		if _, err := safetensors.ReadSealed(c.Path(steps)); err == nil {
 			return c.Path(steps)
 		}
 	}

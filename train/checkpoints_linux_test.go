@@ -23,11 +23,11 @@ func requireStopsAt(t *testing.T, folder string, want error, block, unblock func
 	checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{Every: 2})
 	c := config()
 	saves := 0
-	c.BeforeSave = func() error {
+	c.BeforeSave = func() (map[string]string, error) {
 		if saves++; saves == 3 {
 			block()
 		}
-		return nil
+		return nil, nil
 	}
 	c.Solver.Name = train.SGD
 	p, w := weights(t, "w", 1, 1<<19) // 4 MB

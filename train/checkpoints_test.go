@@ -85,6 +85,70 @@ func TestOpenCheckpoints(t *testing.T) {
 		"a checkpoint has to hold where it stands")
 }
 
+// Nothing that a folder of checkpoints holds leads out of it: no lock is written elsewhere, and
+// what no run was writing stays.
+func TestCheckpointsStayInTheirFolder(t *testing.T) {
+	outside, folder := t.TempDir(), t.TempDir()
+	target := filepath.Join(outside, "x")
+	require.NoError(t, os.WriteFile(target, []byte("theirs"), 0o644))
+	requireUntouched := func() {
+		t.Helper()
+		content, err := os.ReadFile(target)
+		require.NoError(t, err)
+		require.Equal(t, "theirs", string(content))
+	}
+	link := func(name string) string {
+		path := filepath.Join(folder, name)
+		if err := os.Symlink(target, path); err != nil {
+			t.Skip(err)
+		}
+		return path
+	}
+	lock := link("lock")
+	_, err := train.OpenCheckpoints(folder, train.CheckpointsConfig{})
+	require.EqualError(t, err, "train: checkpoints: open "+lock+": got a symbolic link, want a regular file")
+	requireUntouched()
+	require.NoError(t, os.Remove(lock))
+
+	foreign := []string{".tmp-notes", ".tmp-step-2.safetensors3", ".tmp-step-00000001.safetensors"}
+	for _, name := range foreign {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o644))
+	}
+	foreign = append(foreign, filepath.Base(link(".tmp-step-00000001.safetensors9")))
+	checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{Every: 2})
+	for _, name := range foreign {
+		_, err := os.Lstat(filepath.Join(folder, name))
+		require.NoError(t, err, name)
+	}
+	step := link("step-00000002.safetensors")
+	require.Empty(t, stepsIn(t, checkpoints))
+	l := newModel(t, tensor.Float32, 7, 0.3).loop(t, config())
+	l.SaveTo(checkpoints)
+	err = l.Run(context.Background(), textSources(t)["random"], nil)
+	require.EqualError(t, err, "train: checkpoint after 2 steps: open "+step+": got a symbolic link, want a regular file")
+	requireUntouched()
+}
+
+// Notes are what the caller adds to a checkpoint; they need not agree when a run resumes.
+func TestNotes(t *testing.T) {
+	folder := t.TempDir()
+	checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{Every: 4})
+	c := config()
+	saves := 0
+	c.BeforeSave = func() (map[string]string, error) {
+		saves++
+		return map[string]string{"saves": strconv.Itoa(saves)}, nil
+	}
+	l := newModel(t, tensor.Float32, 7, 0.3).loop(t, c)
+	require.Empty(t, l.Notes())
+	l.SaveTo(checkpoints)
+	require.NoError(t, l.Run(context.Background(), textSources(t)["random"], nil))
+	require.Equal(t, map[string]string{"saves": "3"}, l.Notes())
+	again := newModel(t, tensor.Float32, 8, 0.3).loop(t, c)
+	require.NoError(t, again.Restore(checkpoints.Path(8), nil))
+	require.Equal(t, map[string]string{"saves": "2"}, again.Notes())
+}
+
 // If the newest checkpoint is damaged, the error names the newest one that is not. A run
 // that resumes from that one removes the damaged one.
 func TestDamagedCheckpoint(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"attention/internal/kernel"
+	"attention/layers"
 
 	"gorgonia.org/tensor"
 )
@@ -19,6 +20,17 @@ var ErrNotFinite = errors.New("not finite")
 func checkNonNegative(what string, v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return fmt.Errorf("train: %s: got %v, want a finite number >= 0", what, v)
+	}
+	return nil
+}
+
+// CheckFinite returns an error that wraps ErrNotFinite and names the first parameter with a NaN
+// or an infinity: a model that has one computes nothing else.
+func CheckFinite(p *layers.Params) error {
+	for name, value := range p.All() {
+		if !finite(value) {
+			return fmt.Errorf("parameter %s: has values that are %w", name, ErrNotFinite)
+		}
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ type Config struct {
 	OnStep func(StepResult) `json:"-"` // called by Run after every step; may be nil
 	OnEval func(Evaluation) `json:"-"` // called by Run after every evaluation; may be nil
 	// BeforeSave is called by Run before it saves a checkpoint, which it does not do
-	// after an error; may be nil.
-	BeforeSave func() error `json:"-"`
+	// after an error; may be nil. The checkpoint holds the notes, for Loop.Notes.
+	BeforeSave func() (notes map[string]string, err error) `json:"-"`
 }
 
 // Validate returns an error that names the first wrong field.
@@ -57,6 +57,7 @@ type Loop struct {
 	evaluated int          // steps before the last evaluation of Run
 	savedWith string       // kernels that wrote the checkpoint of Restore, "" if not known
 	saves     *Checkpoints // nil if Run does not save
+	notes     map[string]string
 }
 
 // New builds the training graph of loss over the parameters p. It trains those that
@@ -120,6 +121,10 @@ func (l *Loop) Evaluated() int {
 	}
 	return l.evaluated
 }
+
+// Notes returns the notes of Config.BeforeSave in the checkpoint that was last saved or
+// restored, or nil.
+func (l *Loop) Notes() map[string]string { return l.notes }
 
 // SaveTo makes Run save checkpoints to a folder; nil makes it save none.
 func (l *Loop) SaveTo(c *Checkpoints) {

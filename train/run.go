@@ -39,7 +39,9 @@ func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 	}
 	err := l.runSteps(ctx, train, eval, saved)
 	if stopped := ctx.Err(); stopped != nil && errors.Is(err, stopped) {
-		err = errors.Join(err, l.saveCheckpoint(saved))
+		if saveErr := l.saveCheckpoint(saved); saveErr != nil {
+			err = fmt.Errorf("%w; %w", err, saveErr)
+		}
 	}
 	return err
 }
@@ -105,9 +107,11 @@ func (l *Loop) saveCheckpoint(source Resumable) error {
 		return nil
 	}
 	if l.config.BeforeSave != nil {
-		if err := l.config.BeforeSave(); err != nil {
+		notes, err := l.config.BeforeSave()
+		if err != nil {
 			return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
 		}
+		l.notes = notes
 	}
 	return l.saves.Save(l, source)
 }

@@ -125,12 +125,12 @@ func TestRunSavesCheckpoints(t *testing.T) {
 		var before [][]int
 		evaluated, evaluations := 0, 0
 		c.OnEval = func(e train.Evaluation) { evaluated = e.Step; evaluations++ }
-		c.BeforeSave = func() error {
+		c.BeforeSave = func() (map[string]string, error) {
 			before = append(before, stepsIn(t, checkpoints))
 			if row.every > 0 && len(before) < len(row.before) {
 				require.Equal(t, row.every*len(before), evaluated, "the evaluation comes first")
 			}
-			return nil
+			return nil, nil
 		}
 		l := newModel(t, tensor.Float32, 1, 0.1).loop(t, c)
 		l.SaveTo(checkpoints)
@@ -200,11 +200,11 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 	}{
 		{reason: "BeforeSave fails", spoil: func(c *train.Config, _ *model) {
 			saves := 0
-			c.BeforeSave = func() error {
+			c.BeforeSave = func() (map[string]string, error) {
 				if saves++; saves == 3 {
-					return disk
+					return nil, disk
 				}
-				return nil
+				return nil, nil
 			}
 		}, want: "train: checkpoint after 6 steps: disk on fire"},
 		{reason: "a loss is NaN", spoil: func(c *train.Config, m *model) {

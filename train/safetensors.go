@@ -3,11 +3,13 @@ package train
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"slices"
 
 	"attention/internal/dense"
+	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -15,27 +17,45 @@ import (
 )
 
 // WriteParams writes parameters and metadata to a safetensors file, under the
-// parameters' own names. The file is written beside path and then renamed, so
-// that path never holds half of it.
+// parameters' own names, with a checksum of all its bytes that ReadParams checks. The
+// file is written beside path and then renamed, so that path never holds half of it.
 func WriteParams(path string, p *layers.Params, metadata map[string]string) error {
 	if p == nil {
 		return errNoParams
 	}
-	tensors, err := toFile("", p.All())
+	f, err := paramsFile(p, metadata)
 	if err != nil {
 		return err
 	}
-	if err := safetensors.WriteFile(path, &safetensors.File{Metadata: metadata, Tensors: tensors}); err != nil {
+	if err := folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }); err != nil {
+		return fmt.Errorf("train: parameters: %s: %w", path, err)
+	}
+	return nil
+}
+
+// WriteParamsTo writes what WriteParams writes to a file.
+func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) error {
+	f, err := paramsFile(p, metadata)
+	if err != nil {
+		return err
+	}
+	if err := safetensors.WriteSealed(w, f); err != nil {
 		return fmt.Errorf("train: parameters: %w", err)
 	}
 	return nil
+}
+
+func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File, error) {
+	tensors, err := toFile("", p.All())
+	return &safetensors.File{Metadata: metadata, Tensors: tensors}, err
 }
 
 // ReadParams copies the tensors of a safetensors file into the parameters, which
 // every graph then sees, and returns the file's metadata. The file must hold just
 // the parameters, each with its dtype and shape (half precision is widened to
 // float32). The error lists all that is missing, unknown, or of another dtype or shape,
-// and leaves the parameters as they were.
+// and leaves the parameters as they were. If WriteParams wrote the file, the error for
+// one that was changed since wraps ErrDamaged.
 func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
 	if p == nil {
 		return nil, errNoParams

@@ -1,17 +1,18 @@
 package train_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
-
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 func TestParamsSurviveAFile(t *testing.T) {
@@ -103,7 +104,7 @@ func TestWriteParamsRefuses(t *testing.T) {
 	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
 	require.NoError(t, err)
 	err = train.WriteParams(filepath.Join(dir, "no", "directory"), p, nil)
-	require.ErrorContains(t, err, "train: parameters: safetensors: ")
+	require.ErrorContains(t, err, "train: parameters: "+filepath.Join(dir, "no", "directory")+": open ")
 	path := filepath.Join(dir, "model.safetensors")
 	require.NoError(t, train.WriteParams(path, p, nil))
 	before, err := os.ReadFile(path)
@@ -117,6 +118,51 @@ func TestWriteParamsRefuses(t *testing.T) {
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
+}
+
+// Each byte of a file of WriteParams is covered, but for the name of its checksum: without it the
+// file is another program's.
+func TestChangedParamsAreNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	p := layers.NewParams(tensor.Float32, 1)
+	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
+	require.NoError(t, err)
+	require.NoError(t, train.WriteParams(path, p, map[string]string{"steps": "4"}))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	name := bytes.Index(whole, []byte("sha256"))
+	for at := range whole {
+		if at >= name && at < name+len("sha256") {
+			continue
+		}
+		changed := bytes.Clone(whole)
+		changed[at] ^= 1 << (at % 8)
+		require.NoError(t, os.WriteFile(path, changed, 0o644))
+		w.Value().Float32s()[0] = 8
+		_, err := train.ReadParams(path, p)
+		require.ErrorContains(t, err, "train: parameters: ", "byte %d", at)
+		require.Equal(t, float32(8), w.Value().Float32s()[0])
+	}
+	whole[len(whole)-1] ^= 1
+	require.NoError(t, os.WriteFile(path, whole, 0o644))
+	_, err = train.ReadParams(path, p)
+	require.ErrorIs(t, err, train.ErrDamaged)
+	require.ErrorContains(t, err, "train: parameters: safetensors: "+path+": damaged: checksum: got ")
+}
+
+func TestWriteParamsTo(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	_, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	require.NoError(t, train.WriteParams(path, p, nil))
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, train.WriteParamsTo(&b, p, nil))
+	require.Equal(t, want, b.Bytes())
+	require.ErrorContains(t, train.WriteParamsTo(&b, p, map[string]string{"sha256": "x"}),
+		"train: parameters: safetensors: metadata sha256: got a value, want none")
 }
 
 func TestReadTensor(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/safetensors"
 	"attention/train"
 	"attention/train/text"
 
@@ -145,7 +147,7 @@ func TestExport(t *testing.T) {
 		require.Equal(t, want, generateText(t, "--model", to, "--prompt", "abc", "--tokens", "20"))
 		from = to
 	}
-	again, err := run.ModelFolders().ReadGPT(from)
+	again, err := run.ReadGPT(from)
 	require.NoError(t, err)
 	for name, value := range g.Params.All() {
 		got, ok := again.Params.Get(name)
@@ -185,19 +187,85 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 		require.EqualError(t, err, "--model: "+config+`: field "batch" comes twice`)
 		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
 
+		require.NoError(t, os.WriteFile(config, []byte(flipVocabulary(t, text)), 0o644))
+		_, _, err = attention(t, append([]string{"generate"}, args...)...)
+		require.ErrorContains(t, err, ", that of "+newest)
+		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
+
 		content, err = os.ReadFile(newest)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(newest, content[:len(content)-1], 0o644))
 		older, notes, err := attention(t, append([]string{"generate"}, args...)...)
 		require.NoError(t, err)
 		require.NotEqual(t, want, older)
-		require.Contains(t, notes, "step-00000010.safetensors")
+		require.Contains(t, notes, "attention: train: checkpoint: "+newest+": damaged: ")
+		require.Contains(t, notes, "\nattention: the run is not finished: the weights are those of "+
+			filepath.Join(filepath.Dir(newest), "step-00000010.safetensors")+"\n")
 		for _, steps := range run.Unfinished(dir) {
 			path := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), steps)
 			require.NoError(t, os.WriteFile(path, nil, 0o644))
 		}
 		_, _, err = attention(t, append([]string{"generate"}, args...)...)
 		require.ErrorIs(t, err, train.ErrDamaged)
+	}
+}
+
+// flipVocabulary replaces the last character of a run's vocabulary.
+func flipVocabulary(t *testing.T, config string) string {
+	flipped := strings.Replace(config, `z"`, `{"`, 1)
+	require.NotEqual(t, config, flipped)
+	return flipped
+}
+
+// Whatever of a finished run's model has changed is named, by each command that reads it, with exit code 1.
+func TestChangedModelsAreNamed(t *testing.T) {
+	for _, layer := range []bool{false, true} {
+		flags := gptFlags
+		if layer {
+			flags = nil
+		}
+		dir, _ := trainTiny(t, flags...)
+		model, config := filepath.Join(dir, run.ModelFile), filepath.Join(dir, run.ConfigFile)
+		weights, err := os.ReadFile(model)
+		require.NoError(t, err)
+		text, err := os.ReadFile(config)
+		require.NoError(t, err)
+		requireNamed := func(want string) {
+			t.Helper()
+			commands := [][]string{{"generate", "--model", dir, "--prompt", "the qu"}}
+			if !layer {
+				commands = append(commands, []string{"train", "--init", dir, "--text",
+					filepath.Join(filepath.Dir(dir), "text.txt"), "--out", filepath.Join(t.TempDir(), "out")},
+					[]string{"export", "--format", "torch", "--out", filepath.Join(t.TempDir(), "out"), "--model", dir})
+			}
+			for _, args := range commands {
+				_, _, err := attention(t, args...)
+				require.ErrorContains(t, err, want, "%v", args)
+				require.Equal(t, 1, term.ExitCode(err))
+			}
+		}
+		weights[len(weights)-2] ^= 1
+		require.NoError(t, os.WriteFile(model, weights, 0o644))
+		requireNamed(model + ": damaged: checksum: got ")
+		weights[len(weights)-2] ^= 1
+		require.NoError(t, os.WriteFile(model, bytes.Replace(weights, []byte("sha256"), []byte("sha257"), 1), 0o644))
+		requireNamed(model + ": damaged: got no checksum, want one")
+		require.NoError(t, os.WriteFile(model, weights, 0o644))
+
+		require.NoError(t, os.WriteFile(config, []byte(flipVocabulary(t, string(text))), 0o644))
+		requireNamed(config + `: vocabulary.characters: got …"`)
+		requireNamed(", that of " + model)
+		require.NoError(t, os.WriteFile(config, append(text, "{}"...), 0o644))
+		requireNamed("not JSON: invalid character '{' after top-level value, want one JSON object")
+		require.NoError(t, os.WriteFile(config, text, 0o644))
+
+		f, err := safetensors.ReadFile(model)
+		require.NoError(t, err)
+		f.Metadata = nil
+		last := f.Tensors[len(f.Tensors)-1]
+		last.Data.([]float32)[0] = float32(math.NaN())
+		require.NoError(t, safetensors.WriteFile(model, f))
+		requireNamed("parameter " + last.Name + ": has values that are not finite")
 	}
 }
 

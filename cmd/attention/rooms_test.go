@@ -3,8 +3,12 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,12 +22,12 @@ var rooms = map[string]string{
 	"internal/kernel":      "",
 	"internal/expr":        "",
 	"internal/torchrand":   "",
-	"internal/safetensors": `internal/config`,
+	"internal/safetensors": `internal/config internal/folder`,
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
 	"internal/golden":      `internal/safetensors`,
-	"internal/folder":      `internal/safetensors`,
+	"internal/folder":      "",
 	"internal/dense":       "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
@@ -38,7 +42,7 @@ var rooms = map[string]string{
 	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
 		internal/safetensors`,
 	"train/text":       `train layers graph internal/config`,
-	"train/pretrained": `train/text layers internal/config internal/safetensors`,
+	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors`,
 
 	"cmd/attention/internal/term":        "",
 	"cmd/attention/internal/program":     `internal/kernel`,
@@ -49,24 +53,25 @@ var rooms = map[string]string{
 		train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/safetensors`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term
-		internal/config layers layers/chapter graph
-		graph/mask graph/machine internal/safetensors`,
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config internal/folder
+		layers layers/chapter graph graph/mask graph/machine internal/safetensors`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
 		train train/text layers graph graph/mask
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,
 	"cmd/attention/internal/export":  `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate internal/config`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate
+		internal/config internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term`,
+		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train
-		train/text layers layers/chapter layers/generate graph graph/machine`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/run
-		internal/config internal/tensorprint cmd/attention/internal/term train train/text layers graph graph/machine`,
+		train/text layers layers/chapter layers/generate graph graph/machine internal/folder`,
+	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/program
+		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
+		train train/text layers graph graph/machine`,
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck
@@ -101,14 +106,14 @@ var forTests = map[string]string{
 
 // listedPackage is a package as go list describes it.
 type listedPackage struct {
-	ImportPath                         string
+	Dir, ImportPath                    string
 	GoFiles, IgnoredGoFiles            []string // the second for other systems
 	Imports, TestImports, XTestImports []string
 }
 
 func listPackages(t *testing.T) (all []listedPackage) {
 	out, err := exec.Command("go", "list",
-		"-json=ImportPath,GoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports", "attention/...").Output()
+		"-json=Dir,ImportPath,GoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports", "attention/...").Output()
 	require.NoError(t, err)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listedPackage
@@ -166,6 +171,65 @@ func TestCommandsImportNoOtherCommand(t *testing.T) {
 			require.False(t, i != p.ImportPath && slices.Contains(commands, i), "%s imports %s", p.ImportPath, i)
 		}
 	}
+}
+
+// fileCalls are the functions of package os that open, write, remove or list files.
+var fileCalls = strings.Fields(`Chmod Chown Chtimes CopyFS Create CreateTemp DirFS Link Mkdir MkdirAll MkdirTemp NewFile
+	Open OpenFile OpenInRoot OpenRoot ReadDir ReadFile Remove RemoveAll Rename Symlink Truncate WriteFile`)
+
+// ownFiles lists the packages, and files of packages, that open files themselves, with the reason.
+var ownFiles = map[string]string{
+	"internal/folder":                    "the room of files",
+	"internal/golden":                    "reads test values, for tests only",
+	"cmd/attention/internal/commandtest": "for tests only",
+	"cmd/attention/internal/bench":       "reads /proc/self/status",
+}
+
+// Files are opened, limited, written and removed in one room, so that what is true of one file is true of all.
+func TestFilesAreOpenedInOneRoom(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range listPackages(t) {
+		room := strings.TrimPrefix(p.ImportPath, "attention/")
+		for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, call := range fileCallsOf(t, filepath.Join(p.Dir, name)) {
+				used[room] = true
+				require.Contains(t, ownFiles, room, "%s of %s uses %s: package folder does that", name, room, call)
+			}
+		}
+	}
+	for room := range ownFiles {
+		require.True(t, used[room], "%s opens no files any more", room)
+	}
+}
+
+// fileCallsOf returns the uses of fileCalls in a Go file, and its imports of packages for the same.
+func fileCallsOf(t *testing.T, path string) (calls []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	require.NoError(t, err)
+	name := ""
+	for _, i := range file.Imports {
+		switch i.Path.Value {
+		case `"os"`:
+			name = "os"
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+		case `"io/ioutil"`, `"github.com/moby/sys/atomicwriter"`:
+			calls = append(calls, i.Path.Value)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if of, ok := s.X.(*ast.Ident); ok && of.Name == name && slices.Contains(fileCalls, s.Sel.Name) {
+				calls = append(calls, "os."+s.Sel.Name)
+			}
+		}
+		return true
+	})
+	return calls
 }
 
 // Each command has its own package.

@@ -1,39 +1,198 @@
-// Package folder locks folders, and writes and checks files that must survive a crash:
-// those of checkpoints and of runs.
+// Package folder is the one room in which the program opens and writes files.
+//
+// What a user names for reading may lie anywhere and be a link: Open and ReadFile take every
+// regular file, with a limit. What a run writes, removes or reads back stays in its own folder:
+// a Dir refuses links and everything else that is not a regular file, by name.
 package folder
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-const (
-	// lockName is the name of the file that Lock makes.
-	lockName = "lock"
+// Dir is an open folder. Its methods take names of files in it, not paths, and reach no file
+// outside it.
+type Dir struct {
+	path string
+	root *os.Root
+}
 
-	// incompletePrefix begins the names of files that are being written (atomicwriter's).
-	incompletePrefix = ".tmp-"
+// Enter opens the folder at path, which may be a link.
+func Enter(path string) (*Dir, error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() { // opening a pipe would wait
+		return nil, unwanted(path, info, "a folder")
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{path, root}, nil
+}
+
+// Make makes the folder at path and its parents, unless they exist, and opens it. The name of
+// the folder survives a crash of the machine.
+func Make(path string) (*Dir, error) {
+	if err := os.MkdirAll(path, newFolder); err != nil {
+		return nil, err
+	}
+	if parent, err := Enter(filepath.Join(path, "..")); err == nil { // there may be no right to read it
+		err = errors.Join(parent.sync(), parent.Close())
+		if err != nil {
+			return nil, err
+		}
+	}
+	return Enter(path)
+}
+
+// MakeNext makes the first of parent/1, parent/2, … that does not exist and returns its path.
+func MakeNext(parent string) (path string, err error) {
+	if err := os.MkdirAll(parent, newFolder); err != nil {
+		return "", err
+	}
+	for i := 1; ; i++ {
+		path := filepath.Join(parent, strconv.Itoa(i))
+		if err := os.Mkdir(path, newFolder); !errors.Is(err, fs.ErrExist) {
+			return path, err
+		}
+	}
+}
+
+// The modes of new files and folders before the umask.
+const (
+	newFile   = 0o666
+	newFolder = 0o777
 )
 
-// IsLeftover reports whether a file of this name may stay behind when a process is
-// killed before it has finished any: a lock or an incomplete file.
-func IsLeftover(name string) bool { return name == lockName || isIncomplete(name) }
+// Close closes the folder. Files opened in it stay open.
+func (d *Dir) Close() error { return d.root.Close() }
 
-func isIncomplete(name string) bool { return strings.HasPrefix(name, incompletePrefix) }
+// Path returns the path of a file of the folder.
+func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
-// RemoveIncomplete removes the files of a folder that a process was still writing when
-// it was killed.
-func RemoveIncomplete(path string) error {
+// Names returns the names in the folder, ascending.
+func (d *Dir) Names() ([]string, error) {
+	entries, err := fs.ReadDir(d.root.FS(), ".")
+	return namesOf(entries), d.named(err, "")
+}
+
+// Names returns the names in the folder at path, ascending.
+func Names(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
+	return namesOf(entries), err
+}
+
+func namesOf(entries []fs.DirEntry) (names []string) {
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// MakeFolder makes a folder in the folder, unless it exists. It refuses a link.
+func (d *Dir) MakeFolder(name string) error {
+	err := d.root.Mkdir(name, newFolder)
+	if !errors.Is(err, fs.ErrExist) {
+		return d.named(err, name)
+	}
+	info, err := d.root.Lstat(name)
+	if err == nil && !info.IsDir() {
+		return unwanted(d.Path(name), info, "a folder")
+	}
+	return d.named(err, name)
+}
+
+// Check returns an error if there is a file of this name that is not regular.
+func (d *Dir) Check(name string) error {
+	_, _, err := d.lookUp(name)
+	return err
+}
+
+// lookUp returns a file's description and reports whether it exists. A file that is not regular
+// is an error.
+func (d *Dir) lookUp(name string) (info fs.FileInfo, found bool, err error) {
+	info, err = d.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, d.named(err, name)
+	case !info.Mode().IsRegular():
+		return nil, false, unwanted(d.Path(name), info, regularFile)
+	}
+	return info, true, nil
+}
+
+// Open opens a file with the flags of os.OpenFile. Everything but a regular file is refused. A
+// file that it makes has the mode that the umask gives it.
+func (d *Dir) Open(name string, flag int) (*os.File, error) {
+	if err := d.Check(name); err != nil { // before opening it can do anything
+		return nil, err
+	}
+	f, err := d.root.OpenFile(name, flag|nonblock, newFile)
+	if err != nil {
+		return nil, d.named(err, name)
+	}
+	return checkOpen(d.Path(name), f)
+}
+
+// Remove removes a file.
+func (d *Dir) Remove(name string) error { return d.named(d.root.Remove(name), name) }
+
+// Holds reports whether name still is the open file f of the folder.
+func (d *Dir) Holds(name string, f *os.File) bool {
+	here, err := d.root.Lstat(name)
+	if err != nil {
+		return false
+	}
+	open, err := f.Stat()
+	return err == nil && os.SameFile(here, open)
+}
+
+// named returns an error of the folder's root with the whole path.
+func (d *Dir) named(err error, name string) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: strings.TrimSuffix(of.Op, "at"), Path: d.Path(name), Err: of.Err}
+	}
+	if of, ok := errors.AsType[*os.LinkError](err); ok {
+		return &fs.PathError{Op: "rename", Path: d.Path(name), Err: of.Err}
+	}
+	return err
+}
+
+// incompletePrefix begins the names of files that are being written. Such a name is the
+// prefix, the name of the file and digits.
+const incompletePrefix = ".tmp-"
+
+// IsLeftover reports whether a file of this name may stay behind when a process is killed
+// before it has finished any: a lock, or an incomplete file of one of ours.
+func IsLeftover(name string, ours func(name string) bool) bool {
+	return name == lockName || isIncomplete(name, ours)
+}
+
+func isIncomplete(name string, ours func(name string) bool) bool {
+	name, ok := strings.CutPrefix(name, incompletePrefix)
+	whole := strings.TrimRight(name, "0123456789")
+	return ok && whole != name && ours(whole)
+}
+
+// RemoveIncomplete removes the files that a process was still writing when it was killed:
+// regular files with an incomplete file's name of one of ours.
+func (d *Dir) RemoveIncomplete(ours func(name string) bool) error {
+	names, err := d.Names()
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if isIncomplete(e.Name()) {
-			if err := os.Remove(filepath.Join(path, e.Name())); err != nil {
-				return err
-			}
+	for _, name := range slices.DeleteFunc(names, func(name string) bool { return !isIncomplete(name, ours) }) {
+		if d.Check(name) != nil {
+			continue // a link, say: no run made it
+		}
+		if err := d.Remove(name); err != nil {
+			return err
 		}
 	}
 	return nil

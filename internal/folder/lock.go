@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -13,11 +12,14 @@ import (
 // ErrInUse is wrapped by the error for a folder that another process holds.
 var ErrInUse = errors.New("in use")
 
-// Lock makes the file "lock" in a folder, with the number of this process, and returns
-// it: until it is closed the folder is this process's.
-func Lock(folder string) (*os.File, error) {
-	path := filepath.Join(folder, lockName)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+// lockName is the name of the file that Lock makes.
+const lockName = "lock"
+
+// Lock makes the file "lock" in the folder, with the number of this process, and returns it:
+// until it is closed the folder is this process's.
+func (d *Dir) Lock() (*os.File, error) {
+	path := d.Path(lockName)
+	f, err := d.Open(lockName, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}

@@ -4,16 +4,15 @@ package folder
 
 import (
 	"errors"
-	"os"
 	"syscall"
 )
 
-// Sync flushes the names in a folder, so that a renamed file keeps its new name
-// when the machine stops.
-func Sync(path string) error {
-	f, err := os.Open(path)
+// sync flushes the names in the folder, so that a renamed file keeps its new name when the
+// machine stops.
+func (d *Dir) sync() error {
+	f, err := d.root.Open(".")
 	if err != nil {
-		return err
+		return d.named(err, "")
 	}
 	defer f.Close()
 	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // file systems that cannot

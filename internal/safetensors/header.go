@@ -84,11 +84,28 @@ func members(text []byte, member func(key string, value json.RawMessage) error) 
 // add adds the metadata or a tensor.
 func (h *header) add(key string, value json.RawMessage) error {
 	if key == metadataKey {
+		if len(value) > maxMetadata {
+			return fmt.Errorf("got %d bytes, want at most %d", len(value), maxMetadata)
+		}
 		return config.Decode(value, &h.metadata)
+	}
+	if len(h.entries) == maxTensors {
+		return fmt.Errorf("got more than %d tensors, want at most as many", maxTensors)
+	}
+	if err := checkName(key); err != nil {
+		return err
 	}
 	e, err := parseEntry(key, value)
 	h.entries = append(h.entries, e)
 	return err
+}
+
+// checkName returns an error for a long name.
+func checkName(name string) error {
+	if len(name) > maxName {
+		return fmt.Errorf("name: got %d bytes, want at most %d", len(name), maxName)
+	}
+	return nil
 }
 
 // description is a tensor's JSON.

@@ -2,6 +2,8 @@ package safetensors
 
 import (
 	"encoding/binary"
+	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -182,7 +184,7 @@ func TestReadAllocatesLittleForHostileInput(t *testing.T) {
 func TestErrorsStayShort(t *testing.T) {
 	name := strings.Repeat("x", 1<<20)
 	_, err := readString(file(`{"`+name+`":{"dtype":"U8","shape":[1],"data_offsets":[0,0]}}`, 0))
-	require.ErrorContains(t, err, "data_offsets: got")
+	require.ErrorContains(t, err, "name: got 1048576 bytes, want at most 1024")
 	assert.Less(t, len(err.Error()), 500)
 	_, err = readString(file(`{"w":{"dtype":"`+name[:maxDescription-100]+`","shape":[0],"data_offsets":[0,0]}}`, 0))
 	require.ErrorContains(t, err, "dtype: got")
@@ -193,4 +195,35 @@ func TestErrorsStayShort(t *testing.T) {
 	_, err = readString(file(`{"w":{"dtype":"`+name+`","shape":[0],"data_offsets":[0,0]}}`, 0))
 	require.ErrorContains(t, err, "want at most 16384")
 	assert.Less(t, len(err.Error()), 500)
+}
+
+// manyTensors returns a header of n empty tensors.
+func manyTensors(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"%d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}`, i)
+	}
+	return "{" + b.String()[1:] + "}"
+}
+
+// A header may be 100 MB long, but the memory and the time that it takes are bounded by what
+// real models need.
+func TestHeaderLimits(t *testing.T) {
+	most, err := readString(file(manyTensors(maxTensors), 0))
+	require.NoError(t, err)
+	require.Len(t, most.Tensors, maxTensors)
+	_, err = readString(file(manyTensors(maxTensors+1), 0))
+	require.ErrorContains(t, err, "got more than 100000 tensors, want at most as many")
+	require.ErrorContains(t, Write(io.Discard, &File{Tensors: make([]Tensor, maxTensors+1)}),
+		"got 100001 tensors, want at most 100000")
+
+	name := strings.Repeat("x", maxName)
+	one := func(name string) *File {
+		return &File{Tensors: []Tensor{{Name: name, Shape: []int{1}, Data: []int8{1}}}}
+	}
+	require.NoError(t, Write(io.Discard, one(name)))
+	require.ErrorContains(t, Write(io.Discard, one(name+"x")), "name: got 1025 bytes, want at most 1024")
+
+	_, err = readString(file(`{"__metadata__":{"a":"`+strings.Repeat("x", maxMetadata)+`"}}`, 0))
+	require.ErrorContains(t, err, `header: "__metadata__": got 16777224 bytes, want at most 16777216`)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+
+	"attention/internal/folder"
 )
 
 // Reader reads the tensors of a file one by one into memory of the caller. It must not be
@@ -21,20 +23,29 @@ type Reader struct {
 // Open reads and checks the header of the safetensors file at path. Errors name the
 // path; a missing file is [io/fs.ErrNotExist].
 func Open(path string) (*Reader, error) {
-	file, err := os.Open(path)
+	file, err := folder.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
-	info, err := file.Stat()
-	var c *contents
-	if err == nil {
-		c, err = readHeader(file, info.Size())
-	}
+	r, err := newReader(file)
 	if err != nil {
 		_ = file.Close() // nothing was written to it
 		return nil, fmt.Errorf("safetensors: %s: %w", path, err)
 	}
-	r := &Reader{path: path, file: file, contents: c, named: make(map[string]entry, len(c.entries))}
+	return r, nil
+}
+
+// newReader reads and checks the header of a file.
+func newReader(file *os.File) (*Reader, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	c, err := readHeader(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{path: file.Name(), file: file, contents: c, named: make(map[string]entry, len(c.entries))}
 	for _, e := range c.entries {
 		r.named[e.name] = e
 	}
@@ -44,7 +55,7 @@ func Open(path string) (*Reader, error) {
 // Close closes the file.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Metadata returns the header's __metadata__, or nil if it has none.
+// Metadata returns the header's __metadata__ without the seal, or nil if it has none.
 func (r *Reader) Metadata() map[string]string { return r.contents.metadata }
 
 // Tensors returns all tensors in the order of their data, with a nil Data.

@@ -8,8 +8,8 @@ import (
 	"reflect"
 )
 
-// ReadFile reads the safetensors file at path. Errors name the path; a missing
-// file is [io/fs.ErrNotExist].
+// ReadFile reads the safetensors file at path and checks its seal if it has one. Errors name
+// the path; a missing file is [io/fs.ErrNotExist].
 func ReadFile(path string) (*File, error) {
 	r, err := Open(path)
 	if err != nil {
@@ -23,8 +23,8 @@ func ReadFile(path string) (*File, error) {
 	return f, nil
 }
 
-// Read reads a safetensors file of size bytes. The data goes from r into the tensors
-// through one small buffer.
+// Read reads a safetensors file of size bytes and checks its seal if it has one. The data goes
+// from r into the tensors through one small buffer.
 func Read(r io.ReaderAt, size int64) (*File, error) {
 	c, err := readHeader(r, size)
 	var f *File
@@ -40,8 +40,11 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 // contents is a file whose header was read and checked.
 type contents struct {
 	header
-	data *io.SectionReader
-	buf  []byte
+	seal  string // "" if there is none
+	file  io.ReaderAt
+	begin int64 // of the data
+	data  *io.SectionReader
+	buf   []byte
 }
 
 // readHeader reads a file's header, up to its data.
@@ -70,11 +73,24 @@ func readHeader(r io.ReaderAt, size int64) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &contents{header: h, data: io.NewSectionReader(r, begin, size-begin), buf: make([]byte, min(chunk, size))}, nil
+	c := &contents{header: h, file: r, begin: begin, data: io.NewSectionReader(r, begin, size-begin),
+		buf: make([]byte, min(chunk, size))}
+	c.takeSeal()
+	return c, nil
 }
 
-// all reads all tensors.
+// all reads all tensors and checks the seal if there is one.
 func (c *contents) all() (*File, error) {
+	if c.sealed() {
+		if err := c.checkSeal(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
+	return c.tensors()
+}
+
+// tensors reads all tensors.
+func (c *contents) tensors() (*File, error) {
 	f := &File{Metadata: c.metadata, Tensors: make([]Tensor, len(c.entries))}
 	for i, e := range c.entries {
 		data, err := c.read(e)

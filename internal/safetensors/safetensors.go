@@ -108,6 +108,17 @@ const (
 	// format's reference implementation.
 	maxHeader = 100_000_000
 
+	// maxTensors is the most tensors in a file. A model of 70B has 724, and 80,000 experts'
+	// matrices still fit.
+	maxTensors = 100_000
+
+	// maxName is the most bytes of a tensor's name.
+	maxName = 1 << 10
+
+	// maxMetadata is the most bytes of the JSON of __metadata__, which may hold a
+	// vocabulary of characters.
+	maxMetadata = 16 << 20
+
 	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit.
 	maxRank = 64
 

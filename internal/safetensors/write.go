@@ -8,43 +8,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"io/fs"
 	"reflect"
 	"slices"
 	"unicode/utf8"
 
-	"github.com/moby/sys/atomicwriter"
+	"attention/internal/folder"
 )
 
-// WriteFile writes f to path, readable by all (mode 0644). It writes and syncs a file
-// beside path and then renames it: after any failure path holds either its old content or
-// all of f, and no other file remains. If path is a symbolic link, WriteFile replaces the
-// file it points to. Errors name the path.
+// WriteFile writes f to the file at path, which a user names, as [folder.WriteFile] does: after
+// any failure path holds what it held before. Errors name the path.
 func WriteFile(path string, f *File) error {
-	if err := writeFile(path, f); err != nil {
+	p, err := newPlan(f) // before any file is touched
+	if err == nil {
+		err = folder.WriteFile(path, p.write)
+	}
+	if of, ok := errors.AsType[*fs.PathError](err); ok && of.Path == path {
+		err = of.Err
+	}
+	if err != nil {
 		return fmt.Errorf("safetensors: %s: %w", path, err)
 	}
 	return nil
-}
-
-func writeFile(path string, f *File) error {
-	p, err := newPlan(f) // before any file is touched
-	if err != nil {
-		return err
-	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	w, err := atomicwriter.New(path, 0o644)
-	if err != nil {
-		return err
-	}
-	// With a plan only w can fail; its Close then removes the file.
-	err = p.write(w)
-	if closeErr := w.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }
 
 // Write writes f to w. Tensors keep their order, except that wider elements come first, so
@@ -73,6 +58,9 @@ func newPlan(f *File) (*plan, error) {
 	if f == nil {
 		return nil, errors.New("file: got nil")
 	}
+	if len(f.Tensors) > maxTensors {
+		return nil, fmt.Errorf("got %d tensors, want at most %d", len(f.Tensors), maxTensors)
+	}
 	p := &plan{parts: slices.Clone(f.Tensors)}
 	seen := map[string]bool{metadataKey: true}
 	for i := range p.parts {
@@ -97,6 +85,9 @@ func newPlan(f *File) (*plan, error) {
 func (t *Tensor) prepare() error {
 	if !utf8.ValidString(t.Name) {
 		return errors.New("name: not valid UTF-8")
+	}
+	if err := checkName(t.Name); err != nil {
+		return err
 	}
 	t.DType = dtypeOf(t.Data)
 	if t.DType == "" {
@@ -124,7 +115,12 @@ func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 			}
 		}
 		b = append(b, `"`+metadataKey+`":`...)
-		b = append(appendJSON(b, metadata), ',')
+		begin := len(b)
+		b = appendJSON(b, metadata)
+		if n := len(b) - begin; n > maxMetadata {
+			return nil, fmt.Errorf("metadata: needs %d bytes, want at most %d", n, maxMetadata)
+		}
+		b = append(b, ',')
 	}
 	var at int64
 	for _, t := range parts {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -123,10 +124,22 @@ func TestWriteRefuses(t *testing.T) {
 }
 
 func TestWriteRefusesALongHeader(t *testing.T) {
-	var b bytes.Buffer
-	err := Write(&b, &File{Metadata: map[string]string{"k": strings.Repeat("x", maxHeader)}})
-	assert.EqualError(t, err, "safetensors: header: needs 100000032 bytes, want at most 100000000")
-	assert.Zero(t, b.Len())
+	long := &File{Tensors: make([]Tensor, maxTensors)}
+	for i := range long.Tensors {
+		long.Tensors[i] = Tensor{Name: fmt.Sprintf("%0*d", maxName, i), Shape: []int{0}, Data: []int8{}}
+	}
+	for _, row := range []struct {
+		file *File
+		want string
+	}{
+		{file: long, want: "header: needs 107500008 bytes, want at most 100000000"},
+		{file: &File{Metadata: map[string]string{"k": strings.Repeat("x", maxMetadata)}},
+			want: "metadata: needs 16777224 bytes, want at most 16777216"},
+	} {
+		var b bytes.Buffer
+		assert.EqualError(t, Write(&b, row.file), "safetensors: "+row.want)
+		assert.Zero(t, b.Len())
+	}
 }
 
 // A writer may fail at any call; Write returns its error.

@@ -3,11 +3,10 @@ package pretrained
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/layers"
 	"attention/train/text"
 )
@@ -48,11 +47,8 @@ type configExtra struct {
 	CrossAttention bool  `json:"add_cross_attention"`
 }
 
-// maxConfig is the most bytes of a config.json, which may hold a vocabulary of characters.
-const maxConfig = 1 << 23
-
 func (r Reader) readConfig(dir string) (folderConfig, error) {
-	contents, err := readSmall(filepath.Join(dir, configName), maxConfig)
+	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
 	if err != nil {
 		return folderConfig{}, err
 	}
@@ -67,20 +63,6 @@ func (r Reader) readConfig(dir string) (folderConfig, error) {
 		return folderConfig{}, fmt.Errorf("%s: %w", configName, err)
 	}
 	return c, nil
-}
-
-// readSmall reads a file of at most most bytes.
-func readSmall(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	contents, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(contents)) > most {
-		err = fmt.Errorf("%s: more than %d bytes, want a smaller file", filepath.Base(path), most)
-	}
-	return contents, err
 }
 
 // ErrNotGPT is the error for a folder that holds another model.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/internal/folder"
 	"attention/internal/golden"
 	"attention/train/pretrained"
 
@@ -48,9 +49,10 @@ func TestWrongConfigs(t *testing.T) {
 		require.ErrorContains(t, err, "pretrained: "+dir+": config.json: "+row.want, row.name)
 	}
 	dir := write(t, hub, gpt(t))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), make([]byte, 1<<23+1), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), make([]byte, folder.MaxConfig+1), 0o644))
 	_, err := pretrained.ReadGPT(dir)
-	require.EqualError(t, err, "pretrained: "+dir+": config.json: more than 8388608 bytes, want a smaller file")
+	require.EqualError(t, err, "pretrained: "+dir+": open "+filepath.Join(dir, "config.json")+
+		": got 16777217 bytes, want at most 16777216")
 	_, err = pretrained.ReadGPT(without(t, "config.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = pretrained.ReadGPT(write(t, hub.with(fields{"vocabulary": fields{"tokenizer": "bytes"}}), gpt(t)))

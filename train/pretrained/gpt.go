@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"attention/layers"
+	"attention/train"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -61,7 +62,9 @@ func (r Reader) ReadSpec(dir string) (Spec, error) {
 // Weights in half precision are widened to float32. The parameters are float64 if
 // wte.weight is, otherwise float32. They are read one by one into their own memory.
 //
-// One error lists all weights that do not fit the config.
+// One error lists all weights that do not fit the config. A NaN or infinite weight is an error
+// that wraps train.ErrNotFinite, and a file that train.WriteParams wrote and that was changed
+// since is one that wraps train.ErrDamaged.
 func (r Reader) ReadGPT(dir string) (*GPT, error) {
 	g, err := r.readGPT(dir)
 	if err != nil {
@@ -84,17 +87,26 @@ func (r Reader) readGPT(dir string) (*GPT, error) {
 	if err := f.weights.check(p, f.config); err != nil {
 		return nil, err
 	}
-	return g, f.weights.fill(p, f.config)
+	if err := f.weights.checkSeals(); err != nil {
+		return nil, err
+	}
+	if err := f.weights.fill(p, f.config); err != nil {
+		return nil, err
+	}
+	if err := train.CheckFinite(p); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
-// folder is a model folder with its files of weights open.
-type folder struct {
+// modelFolder is a model folder with its files of weights open.
+type modelFolder struct {
 	config    folderConfig
 	tokenizer text.Tokenizer
 	weights   *weights
 }
 
-func (r Reader) open(dir string) (f folder, err error) {
+func (r Reader) open(dir string) (f modelFolder, err error) {
 	if f.config, err = r.readConfig(dir); err != nil {
 		return f, err
 	}

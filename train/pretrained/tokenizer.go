@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/train/text"
 )
 
@@ -57,13 +58,12 @@ func (c folderConfig) endOfText(t text.Tokenizer) int {
 // tokenizer.json, is GPT-2's or missing. Models of other languages have other tokens,
 // sometimes the same number of them.
 func isGPT2(dir string, t *text.GPT2Tokenizer) bool {
-	const most = 1 << 26
-	data, err := readSmall(filepath.Join(dir, "vocab.json"), most)
+	data, err := folder.ReadFile(filepath.Join(dir, "vocab.json"), folder.MaxVocabulary)
 	var ids map[string]int
 	if err == nil {
 		err = json.Unmarshal(data, &ids)
 	} else if os.IsNotExist(err) {
-		if data, err = readSmall(filepath.Join(dir, "tokenizer.json"), most); os.IsNotExist(err) {
+		if data, err = folder.ReadFile(filepath.Join(dir, "tokenizer.json"), folder.MaxVocabulary); os.IsNotExist(err) {
 			return true
 		}
 		var whole struct {

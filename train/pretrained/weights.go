@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -69,7 +70,7 @@ func weightFiles(dir string) ([]string, error) {
 	if !errors.Is(err, os.ErrNotExist) {
 		return []string{weightsName}, err
 	}
-	text, err := readSmall(filepath.Join(dir, indexName), 1<<26)
+	text, err := folder.ReadFile(filepath.Join(dir, indexName), folder.MaxIndex)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("holds neither %s nor %s, want one (transformers' save_pretrained writes them)",
 			weightsName, indexName)
@@ -148,6 +149,16 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 	}
 	if want := declared.Count(); want/2 > max(elements, small) {
 		return fmt.Errorf("weights: got %d numbers, want the %d of a model of %s", elements, want, configName)
+	}
+	return nil
+}
+
+// checkSeals returns an error for a file that carries a seal and was changed.
+func (w *weights) checkSeals() error {
+	for _, r := range w.readers {
+		if err := r.CheckSeal(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,12 +1,15 @@
 package pretrained_test
 
 import (
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"attention/internal/safetensors"
+	"attention/train"
 	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
@@ -110,12 +113,53 @@ func TestWrongWeights(t *testing.T) {
 	}
 }
 
+// A weight that is no number is named: nothing that reads the model computes with it.
+func TestNaNIsNamed(t *testing.T) {
+	for _, value := range []float64{math.NaN(), math.Inf(-1)} {
+		all := gpt(t)
+		for _, x := range all {
+			if x.Name == "transformer.h.1.mlp.c_fc.bias" {
+				x.Data.([]float64)[3] = value
+			}
+		}
+		dir := write(t, hub, all)
+		_, err := pretrained.ReadGPT(dir)
+		require.ErrorIs(t, err, train.ErrNotFinite)
+		require.EqualError(t, err,
+			"pretrained: "+dir+": parameter transformer.h.1.mlp.c_fc.bias: has values that are not finite")
+	}
+}
+
+// Files with a seal are checked, all others read as they are.
+func TestSealedWeights(t *testing.T) {
+	dir := write(t, hub, gpt(t))
+	g, err := pretrained.ReadGPT(dir)
+	require.NoError(t, err)
+	path := filepath.Join(dir, "model.safetensors")
+	for _, sealed := range []bool{false, true} {
+		if sealed {
+			require.NoError(t, train.WriteParams(path, g.Params, nil))
+		}
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		content[len(content)-3] ^= 1
+		require.NoError(t, os.WriteFile(path, content, 0o644))
+		_, err = pretrained.ReadGPT(dir)
+		require.Equal(t, sealed, errors.Is(err, train.ErrDamaged), "%v", err)
+		if sealed {
+			require.ErrorContains(t, err, "pretrained: "+dir+": "+path+": damaged: checksum: got ")
+		}
+	}
+}
+
 func TestWrongIndexes(t *testing.T) {
 	for _, row := range []struct{ name, index, want string }{
 		{name: "a folder above", index: `{"weight_map": {"a": "../x"}}`,
 			want: `got the file "../x", want names of files beside it`},
 		{name: "another folder", index: `{"weight_map": {"a": "/etc/x"}}`,
 			want: `got the file "/etc/x", want names of files beside it`},
+		{name: "a file below", index: `{"weight_map": {"a": "sub/x"}}`,
+			want: `got the file "sub/x", want names of files beside it`},
 		{name: "no file", index: `{}`, want: `weight_map: got no file, want at least one`},
 		{name: "not JSON", index: `{`, want: `not JSON: unexpected end of JSON input, want one JSON object`},
 	} {

@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strings"
 
+	"attention/internal/folder"
 	"attention/internal/safetensors"
 
-	"github.com/moby/sys/atomicwriter"
 	"gorgonia.org/tensor"
 )
 
@@ -53,21 +52,6 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 		return nil, fmt.Errorf("n_kv_head: got %d with n_head %d, want as many: "+
 			"transformers' GPT-2 has no fewer; format %s has", c.NumKVHeads, c.NumHeads, Torch)
 	}
-	if err := emptyFolder(dir); err != nil {
-		return nil, err
-	}
-	// config.json comes last: a folder without it is not a model.
-	weights := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: g.tensors(f)}
-	if err := safetensors.WriteFile(filepath.Join(dir, weightsName), weights); err != nil {
-		return nil, err
-	}
-	files := []string{configName, weightsName}
-	if f == Torch {
-		files = append(files, modelName)
-		if err := atomicwriter.WriteFile(filepath.Join(dir, modelName), modelPy, 0o644); err != nil {
-			return nil, err
-		}
-	}
 	fields, err := g.config(f)
 	if err != nil {
 		return nil, err
@@ -76,19 +60,52 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files, atomicwriter.WriteFile(filepath.Join(dir, configName), append(text, '\n'), 0o644)
+	out, err := emptyFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := g.writeFiles(out, f, append(text, '\n'))
+	return names, errors.Join(err, out.Close())
+}
+
+// writeFiles writes the files of a model and returns their names. config.json comes last: a
+// folder without it is not a model.
+func (g *GPT) writeFiles(out *folder.Dir, f Format, config []byte) ([]string, error) {
+	weights := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: g.tensors(f)}
+	err := out.Write(weightsName, func(w io.Writer) error { return safetensors.Write(w, weights) })
+	names := []string{configName, weightsName}
+	if err == nil && f == Torch {
+		names = append(names, modelName)
+		err = out.Write(modelName, writes(modelPy))
+	}
+	if err == nil {
+		err = out.Write(configName, writes(config))
+	}
+	return names, err
+}
+
+// writes returns a function that writes content.
+func writes(content []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
 }
 
 // emptyFolder makes the folder, or returns an error if it exists and is not empty.
-func emptyFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+func emptyFolder(path string) (*folder.Dir, error) {
+	dir, err := folder.Make(path)
+	if err != nil {
+		return nil, err
 	}
-	files, err := os.ReadDir(dir)
-	if err == nil && len(files) > 0 {
+	names, err := dir.Names()
+	if err == nil && len(names) > 0 {
 		err = errors.New("got a folder that is not empty, want a new or empty one")
 	}
-	return err
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return dir, nil
 }
 
 // config returns the fields of config.json, with all defaults: those of a GPTConfig and

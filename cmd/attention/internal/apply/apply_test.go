@@ -89,11 +89,18 @@ func TestApplyWrongFiles(t *testing.T) {
 			require.NoError(c.t, os.Symlink(c.weights, c.output))
 		}, want: "--output: link is also read, want another file"},
 		{spoil: func(c *wrongCall) { c.output = filepath.Join(c.dir, "no", "out") },
-			want: "safetensors: no/out: invalid output path: stat no: no such file or directory"},
+			want: "safetensors: no/out: open no: no such file or directory"},
 		{spoil: func(c *wrongCall) {
 			c.output = filepath.Join(c.dir, "sub")
 			require.NoError(c.t, os.Mkdir(c.output, 0o755))
-		}, want: "safetensors: sub: cannot write to a directory"},
+		}, want: "safetensors: sub: got a folder, want a regular file"},
+		{spoil: func(c *wrongCall) { require.NoError(c.t, os.Truncate(c.config, 3<<30)) },
+			want: "open layer.json: got 3221225472 bytes, want at most 16777216"},
+		{spoil: func(c *wrongCall) {
+			c.weights = filepath.Join(c.dir, "sub")
+			require.NoError(c.t, os.Mkdir(c.weights, 0o755))
+		},
+			want: "safetensors: open sub: got a folder, want a regular file"},
 	} {
 		c := newWrongCall(t)
 		row.spoil(c)

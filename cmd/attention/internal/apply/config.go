@@ -2,34 +2,23 @@ package apply
 
 import (
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/layers/chapter"
 )
 
-const (
-	maxConfigBytes = 1 << 20       // a layer.json is a few lines
-	maxLength      = math.MaxInt32 // of a context
-)
+// maxLength is the maximum length of a context.
+const maxLength = math.MaxInt32
 
 // readLayer reads a layer.json. Errors name the file and the field.
 func readLayer(path string) (*layer, error) {
-	file, err := os.Open(path)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxConfigBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxConfigBytes {
-		return nil, fmt.Errorf("%s: more than %d bytes, want one small JSON object", path, maxConfigBytes)
 	}
 	layer, err := newLayer(text)
 	if err != nil {

@@ -79,7 +79,7 @@ func write(model string, format pretrained.Format, out string) ([]string, error)
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	m, err := run.ModelFolders().ReadGPT(model)
+	m, err := run.ReadGPT(model)
 	if err := run.CheckFinished(model, err); err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"syscall"
 
@@ -94,8 +93,8 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if m.note != "" {
-		fmt.Fprintf(notes, "attention: %s\n", m.note)
+	for _, note := range m.notes {
+		fmt.Fprintf(notes, "attention: %s\n", note)
 	}
 	if most := m.model.Context(); len(ids) > most {
 		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n",
@@ -121,15 +120,12 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	return err
 }
 
-// maxPrompt is the maximum number of bytes of a prompt, far more than any model reads.
-const maxPrompt = 1 << 26
-
 // promptIDs returns the tokens of the text to continue. A model with an end-of-text token can begin a new one.
 func (c *command) promptIDs(m *model) ([]int, error) {
 	text, flag := c.prompt, "--prompt"
 	if c.promptFile != "" {
 		flag = "--prompt-file"
-		content, err := readPrompt(c.promptFile)
+		content, err := run.ReadFile(c.promptFile)
 		if err != nil {
 			return nil, fmt.Errorf("--prompt-file: %w", err)
 		}
@@ -149,20 +145,4 @@ func (c *command) promptIDs(m *model) ([]int, error) {
 			flag, len(ids), least)
 	}
 	return ids, nil
-}
-
-func readPrompt(path string) ([]byte, error) {
-	file := os.Stdin
-	if path != "-" {
-		var err error
-		if file, err = os.Open(path); err != nil {
-			return nil, err
-		}
-		defer file.Close()
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxPrompt+1))
-	if err == nil && len(text) > maxPrompt {
-		err = fmt.Errorf("%s: more than %d bytes, want a shorter text", path, maxPrompt)
-	}
-	return text, err
 }

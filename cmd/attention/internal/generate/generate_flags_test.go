@@ -66,7 +66,17 @@ func TestGenerateWrong(t *testing.T) {
 	require.ErrorContains(t, err, "; see attention generate --help")
 
 	bias, _ := g.Params.Get("transformer.ln_f.bias")
-	bias.Float32s()[3] = float32(math.Inf(1))
+	tokens, _ := g.Params.Get("transformer.wte.weight")
+	for i := range tokens.Float32s() {
+		tokens.Float32s()[i] *= 1e20
+	}
+	bias.Float32s()[3] = 1e38
 	_, _, err = generated(context.Background(), "--model", commandtest.WriteGPT(t, g), "--prompt", "a")
 	require.ErrorContains(t, err, "generate: logits: got ")
+
+	bias.Float32s()[3] = float32(math.Inf(1))
+	dir = commandtest.WriteGPT(t, g)
+	_, _, err = generated(context.Background(), "--model", dir, "--prompt", "a")
+	require.EqualError(t, err,
+		"--model: pretrained: "+dir+": parameter transformer.ln_f.bias: has values that are not finite")
 }

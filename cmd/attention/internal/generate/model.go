@@ -13,8 +13,8 @@ import (
 type model struct {
 	model     run.Model
 	tokenizer text.Tokenizer
-	endOfText int    // id; −1 if there is none
-	note      string // the origin of the weights, if it is to be printed
+	endOfText int      // id; −1 if there is none
+	notes     []string // on the origin of the weights, to be printed
 }
 
 // open reads the model of a folder: a GPT, or the model of a run of attention train, finished or not.
@@ -25,7 +25,7 @@ func open(dir string) (*model, error) {
 	if checkpoints := run.Unfinished(dir); len(checkpoints) > 0 {
 		return openRun(dir, checkpoints)
 	}
-	m, err := run.ModelFolders().ReadGPT(dir)
+	m, err := run.ReadGPT(dir)
 	if errors.Is(err, pretrained.ErrNotGPT) {
 		if m, runErr := openRun(dir, nil); !errors.Is(runErr, run.ErrNoRun) {
 			return m, runErr

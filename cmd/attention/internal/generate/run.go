@@ -3,12 +3,12 @@ package generate
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -18,11 +18,11 @@ import (
 // damaged or, without checkpoints, the run's last weights.
 func openRun(dir string, checkpoints []int) (*model, error) {
 	path := filepath.Join(dir, run.ConfigFile)
-	text, err := os.ReadFile(path)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		return nil, err
 	}
-	m, err := newModel(text)
+	m, c, err := newModel(text)
 	if errors.Is(err, run.ErrNoRun) {
 		return nil, err
 	}
@@ -30,39 +30,59 @@ func openRun(dir string, checkpoints []int) (*model, error) {
 		return nil, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
 	if len(checkpoints) == 0 {
-		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.model.Params())
-		return m, err
+		return m, m.readFinished(dir)
 	}
 	for _, steps := range slices.Backward(checkpoints) {
 		path := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), steps)
-		m.note = fmt.Sprintf("the run is not finished: the weights are those of %s", path)
-		if _, err = train.ReadCheckpoint(path, m.model.Params()); !errors.Is(err, train.ErrDamaged) {
-			break
+		checkpoint, err := train.ReadCheckpoint(path, m.model.Params())
+		if errors.Is(err, train.ErrDamaged) && steps != checkpoints[0] {
+			m.notes = append(m.notes, err.Error())
+			continue
 		}
+		if err == nil {
+			err = c.CheckAbout(dir, path, checkpoint.About)
+		}
+		m.notes = append(m.notes, fmt.Sprintf("the run is not finished: the weights are those of %s", path))
+		return m, err
 	}
-	return m, err
+	return m, nil
+}
+
+// readFinished reads the last weights of a run.
+func (m *model) readFinished(dir string) error {
+	if err := run.CheckModel(dir); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, run.ModelFile)
+	if _, err := train.ReadParams(path, m.model.Params()); err != nil {
+		return err
+	}
+	if err := train.CheckFinite(m.model.Params()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // newModel returns the model that a run's config.json describes, without its weights.
-func newModel(data []byte) (*model, error) {
+func newModel(data []byte) (*model, run.Config, error) {
 	c, err := run.ParseConfig(data)
 	if err == nil {
 		err = c.ValidateModel()
 	}
 	if err != nil {
-		return nil, err
+		return nil, c, err
 	}
 	dt, err := c.TensorType()
 	if err != nil {
-		return nil, err
+		return nil, c, err
 	}
 	m := &model{endOfText: -1}
 	if m.tokenizer, err = c.Vocabulary.New(); err != nil {
-		return nil, err
+		return nil, c, err
 	}
 	if c.Vocabulary.Name == text.GPT2 {
 		m.endOfText = text.GPT2EndOfText
 	}
 	m.model, err = c.Model.New(layers.NewBlankParams(dt).Scope(""))
-	return m, err
+	return m, c, err
 }

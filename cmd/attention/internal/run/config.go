@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"maps"
 	"path/filepath"
+	"strings"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/train"
 	"attention/train/text"
 
@@ -56,7 +58,7 @@ func ParseConfig(text []byte) (c Config, err error) {
 // ReadConfig reads the config of a run folder.
 func ReadConfig(dir string) (c Config, err error) {
 	path := filepath.Join(dir, ConfigFile)
-	text, err := os.ReadFile(path)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		return c, fmt.Errorf("--resume: %w, want the folder of a run", err)
 	}
@@ -190,4 +192,13 @@ func (c Config) About() (map[string]string, error) {
 		about[path] = fmt.Sprint(value)
 	}
 	return about, nil
+}
+
+// aboutModel returns those of About without which the weights of the model mean nothing.
+func (c Config) aboutModel() (map[string]string, error) {
+	about, err := c.About()
+	maps.DeleteFunc(about, func(path, _ string) bool {
+		return !strings.HasPrefix(path, "vocabulary.") && !strings.HasPrefix(path, "model.") && path != "dtype"
+	})
+	return about, err
 }

@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"unicode/utf8"
 
+	"attention/internal/folder"
 	"attention/train/text"
 )
 
@@ -120,28 +120,37 @@ func unitOf(tokenizer string) string {
 	return "tokens"
 }
 
-// maxText is the maximum number of bytes of a text: a device would never end.
-const maxText = 64 << 20
+// StandardInput names the standard input instead of a file.
+const StandardInput = "-"
+
+// ReadFile reads a file that a user names, or the standard input.
+func ReadFile(path string) ([]byte, error) {
+	if path == StandardInput {
+		return folder.ReadAll(os.Stdin, folder.MaxText)
+	}
+	return folder.ReadFile(path, folder.MaxText)
+}
 
 // readText reads a file of UTF-8.
 func readText(path string) (string, error) {
-	f, err := os.Open(path)
-	if err == nil {
-		defer f.Close()
-		var raw []byte
-		if raw, err = io.ReadAll(io.LimitReader(f, maxText+1)); err == nil {
-			return string(raw), checkText(raw)
-		}
+	raw, err := ReadFile(path)
+	if err != nil {
+		return "", wanted(withoutPath(err), "a text file")
 	}
-	return "", fmt.Errorf("%w, want a text file", withoutPath(err))
+	return string(raw), checkText(raw)
+}
+
+// wanted returns an error that tells what is wanted, if it does not yet.
+func wanted(err error, want string) error {
+	if _, ok := errors.AsType[*folder.UnfitError](err); ok {
+		return err
+	}
+	return fmt.Errorf("%w, want %s", err, want)
 }
 
 func checkText(raw []byte) error {
-	switch {
-	case len(raw) == 0:
+	if len(raw) == 0 {
 		return errors.New("got an empty file, want a text")
-	case len(raw) > maxText:
-		return fmt.Errorf("got more than %d bytes, want a shorter text", maxText)
 	}
 	for at := 0; at < len(raw); {
 		r, n := utf8.DecodeRune(raw[at:])

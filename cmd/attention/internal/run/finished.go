@@ -13,8 +13,11 @@ import (
 	"attention/train/pretrained"
 )
 
-// stepsKey is the key of the number of steps in the metadata of a run's model.
-const stepsKey = "steps"
+// The keys of the metadata of a run's model.
+const (
+	stepsKey    = "steps"
+	aboutPrefix = "about." // before the keys of Config.About
+)
 
 // Unfinished returns the numbers of steps of the checkpoints, ascending, of a run that has no model or has taken steps
 // since it wrote its model; nil for others.

@@ -20,7 +20,7 @@ func flags() []flag {
 	const probability = "`probability` "
 	return []flag{
 		{name: "text", paths: []string{"text.name"},
-			usage: "UTF-8 `file` to learn from (default the text in the program)", resumed: true},
+			usage: "UTF-8 `file` to learn from; - is the standard input (default the text in the program)", resumed: true},
 		{name: "out", usage: "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)"},
 		{name: "resume", usage: "run `folder`, or one of its checkpoints, to continue instead of a new run", resumed: true},
 		{name: "init", paths: []string{"init.name"},

@@ -1,27 +1,25 @@
 package run
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 
 	"attention/internal/folder"
 	"attention/layers"
 	"attention/train"
-
-	"github.com/moby/sys/atomicwriter"
 )
 
 // Folder is the folder of a run. metrics.jsonl grows line by line; every other file is written under another name
-// and renamed. One process at a time holds the folder.
+// and renamed. One process at a time holds the folder. Nothing outside it is written, removed or read back: links in
+// it are refused.
 type Folder struct {
 	Path        string
 	Checkpoints *train.Checkpoints
 	Metrics     *Metrics // nil until training begins
+	dir         *folder.Dir
 }
 
 // The files of a run folder.
@@ -30,74 +28,91 @@ const (
 	ModelFile         = "model.safetensors"
 	MetricsFile       = "metrics.jsonl"
 	CheckpointsFolder = "checkpoints"
+	LossPicture       = "loss.png"
+	AttentionPicture  = "attention.png"
 )
+
+// writtenFiles are the files that Folder.Write makes.
+var writtenFiles = []string{ConfigFile, ModelFile, ReportFile, LossPicture, AttentionPicture}
+
+func written(name string) bool { return slices.Contains(writtenFiles, name) }
 
 // NewFolder makes a run folder at path, or the first free one of runs/1, runs/2, … if path is empty. It never
 // overwrites: a folder with files is an error.
 func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	var err error
 	if path == "" {
-		path, err = nextFolder("runs")
-	} else {
-		err = os.MkdirAll(path, 0o755)
+		path, err = folder.MakeNext("runs")
+	}
+	var dir *folder.Dir
+	if err == nil {
+		dir, err = folder.Make(path)
 	}
 	if err != nil {
 		return nil, outError(err)
 	}
-	if err := checkFree(path); err != nil {
+	defer dir.Close()
+	if err := checkFree(dir); err != nil {
 		return nil, err
 	}
 	f, err := OpenFolder(path, c)
 	if err != nil {
 		return nil, outError(err)
 	}
-	if err := checkFree(path); err != nil { // another process may have been first
-		return nil, errors.Join(err, f.Checkpoints.Close())
+	if err := checkFree(dir); err != nil { // another process may have been first
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
 // checkFree returns an error for a folder that holds more than the remains of a run killed before it began.
-func checkFree(path string) error {
-	files, err := os.ReadDir(path)
-	checkpoints, _ := os.ReadDir(filepath.Join(path, CheckpointsFolder))
+func checkFree(dir *folder.Dir) error {
+	names, err := dir.Names()
 	if err != nil {
 		return outError(err)
 	}
-	for _, f := range append(files, checkpoints...) {
-		if f.Name() != CheckpointsFolder && !folder.IsLeftover(f.Name()) {
-			return fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", path)
-		}
+	foreign := func(ours func(string) bool) func(name string) bool {
+		return func(name string) bool { return name != CheckpointsFolder && !folder.IsLeftover(name, ours) }
+	}
+	checkpoints, _ := folder.Names(dir.Path(CheckpointsFolder)) // there may be none
+	if slices.ContainsFunc(names, foreign(written)) || slices.ContainsFunc(checkpoints, foreign(train.IsCheckpoint)) {
+		return fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", dir.Path(""))
 	}
 	return nil
 }
 
-// OpenFolder locks a run folder and removes incomplete files.
+// OpenFolder locks a run folder and removes incomplete files. A folder in which a file of the run is a link, or
+// otherwise not regular, is an error.
 func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
-	checkpoints, err := train.OpenCheckpoints(filepath.Join(path, CheckpointsFolder), c)
+	dir, err := folder.Enter(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := folder.RemoveIncomplete(path); err != nil {
-		return nil, errors.Join(err, checkpoints.Close())
+	checkpoints, err := openCheckpoints(dir, c)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
 	}
-	return &Folder{Path: path, Checkpoints: checkpoints}, nil
+	f := &Folder{Path: path, Checkpoints: checkpoints, dir: dir}
+	if err := dir.RemoveIncomplete(written); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
-func outError(err error) error { return fmt.Errorf("--out: %w, want a folder to write to", err) }
-
-// nextFolder makes the folder of the first free number.
-func nextFolder(parent string) (string, error) {
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return "", err
-	}
-	for i := 1; ; i++ {
-		path := filepath.Join(parent, strconv.Itoa(i))
-		if err := os.Mkdir(path, 0o755); !errors.Is(err, os.ErrExist) {
-			return path, err
+// openCheckpoints checks the files of a run folder and opens its checkpoints.
+func openCheckpoints(dir *folder.Dir, c train.CheckpointsConfig) (*train.Checkpoints, error) {
+	for _, name := range append([]string{MetricsFile}, writtenFiles...) {
+		if err := dir.Check(name); err != nil { // now, not after hours of training
+			return nil, err
 		}
 	}
+	if err := dir.MakeFolder(CheckpointsFolder); err != nil {
+		return nil, err
+	}
+	return train.OpenCheckpoints(dir.Path(CheckpointsFolder), c)
 }
+
+func outError(err error) error { return fmt.Errorf("--out: %w", wanted(err, "a folder to write to")) }
 
 // Newest returns the path of the newest checkpoint, or "" if there is none.
 func (f *Folder) Newest() string {
@@ -108,23 +123,51 @@ func (f *Folder) Newest() string {
 	return f.Checkpoints.Path(steps[len(steps)-1])
 }
 
-// Write makes a file of the folder with the content that fill writes.
+// Write makes a file of the folder, one of writtenFiles, with the content that fill writes.
 func (f *Folder) Write(name string, fill func(io.Writer) error) error {
-	path := filepath.Join(f.Path, name)
-	var content bytes.Buffer
-	err := fill(&content)
-	if err == nil {
-		err = atomicwriter.WriteFile(path, content.Bytes(), 0o644)
+	err := fmt.Errorf("got a file that no run has, want one of %v", writtenFiles)
+	if written(name) {
+		err = f.dir.Write(name, fill)
 	}
 	if err != nil {
-		return fmt.Errorf("train: %s: %w", path, err)
+		return fmt.Errorf("train: %s: %w", f.dir.Path(name), withoutPath(err))
 	}
 	return nil
 }
 
-// WriteModel writes the parameters of a run that has taken n steps.
-func (f *Folder) WriteModel(p *layers.Params, n int) error {
-	return train.WriteParams(filepath.Join(f.Path, ModelFile), p, map[string]string{stepsKey: strconv.Itoa(n)})
+// WriteModel writes the parameters of a run of this config that has taken n steps.
+func (f *Folder) WriteModel(c Config, p *layers.Params, n int) error {
+	about, err := c.aboutModel()
+	if err != nil {
+		return err
+	}
+	return f.WriteParams(about, p, n)
+}
+
+// WriteParams writes the parameters, which are about these values of config.json, of a run that has taken n steps.
+func (f *Folder) WriteParams(about map[string]string, p *layers.Params, n int) error {
+	metadata := map[string]string{stepsKey: strconv.Itoa(n)}
+	for key, value := range about {
+		metadata[aboutPrefix+key] = value
+	}
+	return f.Write(ModelFile, func(w io.Writer) error { return train.WriteParamsTo(w, p, metadata) })
+}
+
+// CheckConfig returns an error if config.json, without which the model is useless, has gone since the run began. It
+// writes it anew.
+func (f *Folder) CheckConfig(c Config) error {
+	names, err := f.dir.Names()
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	if slices.Contains(names, ConfigFile) {
+		return nil
+	}
+	if err := c.Write(f); err != nil {
+		return err
+	}
+	return fmt.Errorf("train: %s: got none, want the one that the run began with: it was removed and is written anew",
+		f.dir.Path(ConfigFile))
 }
 
 // Close closes metrics.jsonl and unlocks the folder. It returns the first error of metrics.jsonl.
@@ -133,5 +176,5 @@ func (f *Folder) Close() error {
 	if f.Metrics != nil {
 		err = f.Metrics.Close()
 	}
-	return errors.Join(err, f.Checkpoints.Close())
+	return errors.Join(err, f.Checkpoints.Close(), f.dir.Close())
 }

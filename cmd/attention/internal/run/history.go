@@ -1,6 +1,13 @@
 package run
 
-import "attention/train"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+
+	"attention/train"
+)
 
 // History is the steps and evaluations of a run.
 type History struct {
@@ -29,3 +36,22 @@ func (h History) Recent() (loss, tokensPerSecond float64) {
 
 // recentSteps is the number of steps that a training loss is a mean of.
 const recentSteps = 50
+
+// Digest returns the SHA-256 of the numbers that equal runs share: all but the speed.
+func (h History) Digest() string {
+	sum := sha256.New()
+	add := func(step int, numbers ...float64) {
+		b := binary.LittleEndian.AppendUint64(nil, uint64(step))
+		for _, v := range numbers {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		sum.Write(b)
+	}
+	for i, s := range h.Steps {
+		add(i+1, s.Loss, s.LearningRate, s.GradNorm)
+	}
+	for _, e := range h.Evaluations {
+		add(e.Step, e.Loss)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -2,13 +2,15 @@ package run
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 
+	"attention/internal/folder"
 	"attention/train"
 )
 
@@ -36,52 +38,78 @@ type metricLine struct {
 
 // Metrics writes metrics.jsonl and keeps the first error.
 type Metrics struct {
+	dir  *folder.Dir
 	file *os.File
 	err  error
 }
 
-// NewMetrics makes metrics.jsonl in a run folder.
-func NewMetrics(folder string) (*Metrics, error) {
-	f, err := os.OpenFile(filepath.Join(folder, MetricsFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// BeginMetrics makes metrics.jsonl.
+func (f *Folder) BeginMetrics() error {
+	file, err := f.dir.Open(MetricsFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &Metrics{file: f}, nil
+	f.Metrics = &Metrics{dir: f.dir, file: file}
+	return nil
 }
 
 // ResumeMetrics opens metrics.jsonl for appending after the lines of the given steps and of the evaluations up to the
 // one after step evaluated. It truncates later lines, which training repeats, and returns the history of the others.
-func ResumeMetrics(folder string, steps, evaluated int) (m *Metrics, h History, err error) {
-	path := filepath.Join(folder, MetricsFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+// If digest is not empty, it must be theirs.
+func (f *Folder) ResumeMetrics(steps, evaluated int, digest string) (h History, err error) {
+	file, err := f.dir.Open(MetricsFile, os.O_RDWR|os.O_CREATE)
 	if err != nil {
-		return nil, h, err
+		return h, err
 	}
-	size, err := h.read(f, steps, evaluated)
-	if err == nil {
-		err = f.Truncate(size)
+	size, err := h.read(file, steps, evaluated)
+	if got := h.Digest(); err == nil && digest != "" && got != digest {
+		err = fmt.Errorf("%w: the lines of the first %d steps: got numbers with SHA-256 %s, want %s, that of the checkpoint",
+			train.ErrDamaged, steps, got, digest)
 	}
 	if err == nil {
-		_, err = f.Seek(size, io.SeekStart)
+		err = file.Truncate(size)
+	}
+	if err == nil {
+		_, err = file.Seek(size, io.SeekStart)
 	}
 	if err != nil {
-		return nil, h, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		return h, errors.Join(fmt.Errorf("%s: %w", f.dir.Path(MetricsFile), err), file.Close())
 	}
-	return &Metrics{file: f}, h, nil
+	f.Metrics = &Metrics{dir: f.dir, file: file}
+	return h, nil
+}
+
+// lineReader reads lines of at most folder.MaxLine bytes.
+type lineReader struct{ *bufio.Reader }
+
+func newLineReader(r io.Reader) lineReader { return lineReader{bufio.NewReaderSize(r, folder.MaxLine)} }
+
+// next returns the next line with its end, which the last one may lack; nothing at the end of the file. It is valid
+// until the next call.
+func (r lineReader) next() ([]byte, error) {
+	text, err := r.ReadSlice('\n')
+	switch {
+	case errors.Is(err, io.EOF):
+		err = nil
+	case errors.Is(err, bufio.ErrBufferFull):
+		err = fmt.Errorf("got more than %d bytes, want a shorter line", folder.MaxLine)
+	}
+	return text, err
 }
 
 // read reads lines until it has the steps and, if evaluated is not 0, the evaluation after that step. It returns the
 // number of bytes read.
 func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error) {
-	lines := bufio.NewReader(r)
+	lines := newLineReader(r)
 	for n := 1; len(h.Steps) < steps || h.evaluated() < evaluated; n++ {
-		text, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
+		text, err := lines.next()
+		if err != nil {
+			return 0, fmt.Errorf("line %d: %w", n, err)
 		}
 		var line metricLine
+		mostEvaluations := 2 * (len(h.Steps) + 1) // after each number of steps: of random batches and of all
 		switch err := json.Unmarshal(text, &line); {
-		case err == nil && line.ValidationLoss != nil && line.Step == len(h.Steps):
+		case err == nil && line.ValidationLoss != nil && line.Step == len(h.Steps) && len(h.Evaluations) < mostEvaluations:
 			h.Evaluations = append(h.Evaluations, train.Evaluation{Step: line.Step, Loss: *line.ValidationLoss})
 		case err == nil && line.ValidationLoss == nil && line.Step == len(h.Steps)+1 && line.Step <= steps:
 			h.Steps = append(h.Steps, train.StepResult{Step: line.Step, Loss: line.Loss, LearningRate: line.LearningRate,
@@ -95,25 +123,28 @@ func (h *History) read(r io.Reader, steps, evaluated int) (size int64, err error
 	return size, nil
 }
 
-// StepsTaken returns the number of steps with a line in the metrics.jsonl of a run folder. The last line may be cut.
-func StepsTaken(folder string) (n int, err error) {
-	f, err := os.Open(filepath.Join(folder, MetricsFile))
-	if errors.Is(err, os.ErrNotExist) {
+// StepsTaken returns the number of steps with a line in metrics.jsonl. The last line may be cut.
+func (f *Folder) StepsTaken() (n int, err error) {
+	file, err := f.dir.Open(MetricsFile, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	dec := json.NewDecoder(f)
-	for {
+	defer file.Close()
+	lines := newLineReader(file)
+	for i := 1; ; i++ {
+		text, err := lines.next()
 		var line metricLine
-		err := dec.Decode(&line)
+		if err == nil {
+			err = json.NewDecoder(bytes.NewReader(text)).Decode(&line)
+		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return n, nil
 		}
 		if err != nil {
-			return n, fmt.Errorf("%s: %w", f.Name(), err)
+			return n, fmt.Errorf("%s: line %d: %w", f.dir.Path(MetricsFile), i, err)
 		}
 		if line.ValidationLoss == nil {
 			n++
@@ -145,8 +176,17 @@ func (m *Metrics) Flush() error {
 	return m.failed(m.err)
 }
 
-// Close closes the file and returns the first error.
-func (m *Metrics) Close() error { return m.failed(errors.Join(m.err, m.file.Close())) }
+// Close closes the file and returns the first error, such as that the folder does not hold the file any more.
+func (m *Metrics) Close() error {
+	if m.err == nil && !m.dir.Holds(MetricsFile, m.file) {
+		m.err = fmt.Errorf("%s: got none or another file, want the one that the run writes: "+
+			"it was removed or replaced during the run", m.dir.Path(MetricsFile))
+	}
+	if err := m.file.Close(); m.err == nil {
+		m.err = err
+	}
+	return m.failed(m.err)
+}
 
 func (m *Metrics) failed(err error) error {
 	if err != nil {

@@ -3,6 +3,8 @@ package run
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"attention/train"
@@ -35,7 +37,8 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, MetricsFile)
 		require.NoError(t, os.WriteFile(path, []byte(lines), 0o644))
-		m, h, err := ResumeMetrics(dir, c.steps, c.evaluated)
+		f := openFolder(t, dir)
+		h, err := f.ResumeMetrics(c.steps, c.evaluated, "")
 		require.NoError(t, err)
 		require.Equal(t, c.evaluated, h.evaluated())
 		require.Len(t, h.Steps, c.steps)
@@ -44,8 +47,8 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 				h.Steps[2])
 			require.Equal(t, train.Evaluation{Step: 2, Loss: 1.5}, h.Evaluations[0])
 		}
-		m.add("more")
-		require.NoError(t, m.Close())
+		f.Metrics.add("more")
+		require.NoError(t, f.Metrics.Close())
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, lines[:ends[c.kept]]+"\"more\"\n", string(text))
@@ -59,9 +62,9 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte(lines), 0o644))
-		_, _, err := ResumeMetrics(dir, c.steps, c.evaluated)
+		_, err := openFolder(t, dir).ResumeMetrics(c.steps, c.evaluated, "")
 		require.ErrorContains(t, err, filepath.Join(dir, MetricsFile)+": "+c.want)
-		_, _, err = ResumeMetrics(t.TempDir(), c.steps, c.evaluated)
+		_, err = openFolder(t, t.TempDir()).ResumeMetrics(c.steps, c.evaluated, "")
 		require.ErrorContains(t, err, `line 1: got ""`)
 	}
 }
@@ -80,20 +83,98 @@ func TestStepsTaken(t *testing.T) {
 		if row.text != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte(row.text), 0o644))
 		}
-		n, err := StepsTaken(dir)
+		n, err := openFolder(t, dir).StepsTaken()
 		require.NoError(t, err, row.reason)
 		require.Equal(t, row.want, n, row.reason)
 	}
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte("learning_rate"), 0o644))
-	_, err := StepsTaken(dir)
-	require.ErrorContains(t, err, filepath.Join(dir, MetricsFile)+": invalid character 'l'")
+	_, err := openFolder(t, dir).StepsTaken()
+	require.ErrorContains(t, err, filepath.Join(dir, MetricsFile)+": line 1: invalid character 'l'")
+}
+
+// A file without line ends is not read whole, and one of many evaluations is none of a run.
+func TestHostileMetrics(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, MetricsFile)
+	require.NoError(t, os.WriteFile(path, nil, 0o644))
+	require.NoError(t, os.Truncate(path, 3<<30))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := openFolder(t, dir).ResumeMetrics(1, 0, "")
+	require.EqualError(t, err, path+": line 1: got more than 65536 bytes, want a shorter line")
+	_, err = openFolder(t, dir).StepsTaken()
+	require.EqualError(t, err, path+": line 1: got more than 65536 bytes, want a shorter line")
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
+
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat(`{"step":0,"validation_loss":1}`+"\n", 100)), 0o644))
+	_, err = openFolder(t, dir).ResumeMetrics(1, 0, "")
+	require.ErrorContains(t, err, "line 3: got ")
+}
+
+// The digest covers all numbers that equal runs share, and a file that has changed stays as it is.
+func TestChangedMetricsAreNoticed(t *testing.T) {
+	const lines = `{"step":1,"loss":2.5,"learning_rate":0.5,"grad_norm":3,"tokens_per_second":7}
+{"step":1,"validation_loss":1.5}
+`
+	dir := t.TempDir()
+	path := filepath.Join(dir, MetricsFile)
+	resume := func(text, digest string) (History, error) {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return openFolder(t, dir).ResumeMetrics(1, 1, digest)
+	}
+	h, err := resume(lines, "")
+	require.NoError(t, err)
+	digest := h.Digest()
+	for _, row := range []struct {
+		old, new string
+		noticed  bool
+	}{
+		{old: "2.5", new: "2.51", noticed: true},
+		{old: "0.5", new: "0.6", noticed: true},
+		{old: `"grad_norm":3`, new: `"grad_norm":4`, noticed: true},
+		{old: "1.5", new: "1.4", noticed: true},
+		{old: `second":7`, new: `second":8`}, // the speed of the machine
+		{old: "2.5", new: "2.50"},
+	} {
+		text := strings.Replace(lines, row.old, row.new, 1)
+		require.NotEqual(t, lines, text)
+		_, err := resume(text+"more", digest)
+		if !row.noticed {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, train.ErrDamaged)
+		require.ErrorContains(t, err, path+": damaged: the lines of the first 1 steps: got numbers with SHA-256 ")
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, text+"more", string(after))
+	}
+}
+
+// A run says at its end that its metrics have gone.
+func TestRemovedMetricsAreSaid(t *testing.T) {
+	for _, replace := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, MetricsFile)
+		f := openFolder(t, dir)
+		require.NoError(t, f.BeginMetrics())
+		require.NoError(t, os.Remove(path))
+		if replace {
+			require.NoError(t, os.WriteFile(path, nil, 0o644))
+		}
+		require.NoError(t, f.Metrics.Flush(), "the checkpoint is saved all the same")
+		require.EqualError(t, f.Metrics.Close(), "train: metrics: "+path+": got none or another file, "+
+			"want the one that the run writes: it was removed or replaced during the run")
+	}
 }
 
 // TestMetricsKeepTheFirstError: Flush and Close return it.
 func TestMetricsKeepTheFirstError(t *testing.T) {
-	m, err := NewMetrics(t.TempDir())
-	require.NoError(t, err)
+	f := openFolder(t, t.TempDir())
+	require.NoError(t, f.BeginMetrics())
+	m := f.Metrics
 	require.NoError(t, m.file.Close())
 	m.add(1)
 	m.add(2)

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/internal/config"
+	"attention/internal/folder"
 
 	"github.com/spf13/pflag"
 )
@@ -75,7 +75,7 @@ func (r Report) Write(f *Folder) error {
 // ReadReport reads the report.json of a folder. The error for a folder without one is fs.ErrNotExist.
 func ReadReport(dir string) (r Report, err error) {
 	path := filepath.Join(dir, ReportFile)
-	text, err := readJSON(path)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		return r, err
 	}
@@ -83,22 +83,6 @@ func ReadReport(dir string) (r Report, err error) {
 		return Report{}, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
 	return r, nil
-}
-
-// maxJSON is the maximum size of a JSON file of a run.
-const maxJSON = 1 << 24
-
-// readJSON reads a JSON file of a run.
-func readJSON(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxJSON {
-		return nil, fmt.Errorf("%s: got %v, %d bytes, want a regular file of at most %d bytes",
-			path, info.Mode().Type(), info.Size(), maxJSON)
-	}
-	return os.ReadFile(path)
 }
 
 // CommandLine returns the command line that gave a set of flags, as a shell reads it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 
 	"github.com/spf13/pflag"
 )
@@ -93,9 +94,9 @@ func filePart(path string) (part, error) {
 		return part{}, nil
 	}
 	from := "--config: " + path
-	text, err := os.ReadFile(path)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
-		return part{}, fmt.Errorf("%s: %w, want a file like a run's %s", from, withoutPath(err), ConfigFile)
+		return part{}, fmt.Errorf("%s: %w", from, wanted(withoutPath(err), "a file like a run's "+ConfigFile))
 	}
 	return parsePart(from, text)
 }
@@ -118,7 +119,7 @@ func initPart(flags *pflag.FlagSet, file tree) (part, error) {
 	if !IsFolder(name) || kind != "" && kind != GPTModel {
 		return part{}, nil
 	}
-	spec, err := ModelFolders().ReadSpec(name)
+	spec, err := readSpec(name)
 	if err := CheckFinished(name, err); err != nil {
 		return part{}, fmt.Errorf("--init: %w", err)
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/train"
 )
@@ -35,7 +35,7 @@ const unfinished = "unfinished"
 // report.json, from metrics.jsonl.
 func Summarize(dir string) (Summary, error) {
 	path := filepath.Join(dir, ConfigFile)
-	text, err := readJSON(path)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Summary{}, fmt.Errorf("%s: got no %s, want the folder of a run", dir, ConfigFile)
 	}
@@ -111,7 +111,7 @@ func countParameters(path string) (n int) {
 // does not count.
 func readLosses(dir string) (steps int, l Losses, err error) {
 	path := filepath.Join(dir, MetricsFile)
-	f, err := os.Open(path)
+	f, err := folder.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, l, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/folder"
 
 	"github.com/spf13/cobra"
 )
@@ -91,12 +92,12 @@ func foldersOf(dirs []string) (folders []string, err error) {
 			folders = append(folders, dir)
 			continue
 		}
-		entries, err := os.ReadDir(dir)
+		names, err := folder.Names(dir)
 		if err != nil {
 			return nil, fmt.Errorf("%w, want a folder of runs", err)
 		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
+		for _, name := range names {
+			path := filepath.Join(dir, name)
 			if info, err := os.Stat(path); err == nil && info.IsDir() {
 				folders = append(folders, path)
 			}
@@ -108,8 +109,8 @@ func foldersOf(dirs []string) (folders []string, err error) {
 // summarize reads the summaries of folders, the oldest first and those without a date before them. It notes the
 // folders that it cannot read.
 func summarize(folders []string, notes io.Writer) (all []run.Summary) {
-	for _, folder := range folders {
-		s, err := run.Summarize(folder)
+	for _, path := range folders {
+		s, err := run.Summarize(path)
 		if err != nil {
 			fmt.Fprintf(notes, "attention: %s\n", term.OneLine(err))
 			continue

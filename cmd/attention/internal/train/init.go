@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
+	"attention/internal/folder"
 	"attention/internal/tensorprint"
 	"attention/train"
 
@@ -48,16 +47,15 @@ func (r *training) readInit() error {
 
 func (r *training) readWeights(path string) error {
 	if !run.IsFolder(path) {
-		_, err := train.ReadParams(path, r.model.Params())
-		if err != nil {
-			err = cmp.Or(r.misfit(path), err)
+		if _, err := train.ReadParams(path, r.model.Params()); err != nil {
+			return cmp.Or(r.misfit(path), err)
 		}
-		return err
+		return atPath(path, train.CheckFinite(r.model.Params()))
 	}
 	if r.config.Model.GPT == nil {
 		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, run.GPTModel)
 	}
-	g, err := run.ModelFolders().ReadGPT(path)
+	g, err := run.ReadGPT(path)
 	if err != nil {
 		return err
 	}
@@ -80,7 +78,7 @@ func (r *training) readWeights(path string) error {
 // misfit returns an error naming the flag that makes the weights of a run's model.safetensors unfit, or nil if no
 // config beside the file gives such a flag.
 func (r *training) misfit(path string) error {
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), run.ConfigFile))
+	text, err := folder.ReadFile(filepath.Join(filepath.Dir(path), run.ConfigFile), folder.MaxConfig)
 	if err != nil || filepath.Base(path) != run.ModelFile {
 		return nil
 	}
@@ -126,13 +124,15 @@ func sourceOf(path string) (run.TextSource, error) {
 	names := []string{path}
 	if run.IsFolder(path) {
 		names = nil
+		found, err := folder.Names(path)
+		if err != nil {
+			return run.TextSource{}, err
+		}
 		for _, pattern := range []string{run.ConfigFile, "*.safetensors"} {
-			found, err := fs.Glob(os.DirFS(path), pattern)
-			if err != nil {
-				return run.TextSource{}, err
-			}
 			for _, name := range found {
-				names = append(names, filepath.Join(path, name))
+				if ok, _ := filepath.Match(pattern, name); ok { // the patterns are valid
+					names = append(names, filepath.Join(path, name))
+				}
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func sourceOf(path string) (run.TextSource, error) {
 }
 
 func addFile(sum io.Writer, path string) (int, error) {
-	f, err := os.Open(path)
+	f, err := folder.Open(path)
 	if err != nil {
 		return 0, err
 	}

@@ -33,7 +33,7 @@ func TestTrainInitFolder(t *testing.T) {
 	folders := []string{first}
 	for _, format := range pretrained.Formats() {
 		dir := filepath.Join(t.TempDir(), string(format))
-		m, err := run.ModelFolders().ReadGPT(first)
+		m, err := run.ReadGPT(first)
 		require.NoError(t, err)
 		_, err = m.Write(dir, format)
 		require.NoError(t, err)

@@ -65,7 +65,8 @@ func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string
 	if taken := r.loop.Steps(); taken > config.Training.Steps {
 		return nil, fmt.Errorf("--steps: got %d, want at least the %d that the run has taken", config.Training.Steps, taken)
 	}
-	if f.Metrics, r.history, err = run.ResumeMetrics(f.Path, r.loop.Steps(), r.loop.Evaluated()); err != nil {
+	r.history, err = f.ResumeMetrics(r.loop.Steps(), r.loop.Evaluated(), r.loop.Notes()[metricsNote])
+	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	if r.report, err = run.ReadReport(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +101,7 @@ func (r *training) restore(checkpoint string) error {
 
 // requireFresh returns an error for a run that has trained past its first checkpoint but has none.
 func (r *training) requireFresh() error {
-	steps, err := run.StepsTaken(r.folder.Path)
+	steps, err := r.folder.StepsTaken()
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}

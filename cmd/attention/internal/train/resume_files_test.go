@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
+	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
 )
@@ -69,6 +71,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
 	spoil(path(run.MetricsFile), replace(`{"step":7,`, `{"step":8,`), path(run.MetricsFile)+`: line 8: got "{\"step\":8,`)
 	spoil(path(run.MetricsFile), cut, ": line 8: got ")
+	spoil(path(run.MetricsFile), replace(`"loss":3.`, `"loss":2.`),
+		"--resume: "+path(run.MetricsFile)+": damaged: the lines of the first 12 steps: got numbers with SHA-256 ")
 	spoil(checkpoint, cut, "--resume: train: checkpoint: "+checkpoint+": damaged: ")
 
 	moved := filepath.Join(t.TempDir(), "moved")
@@ -77,6 +81,25 @@ func TestTrainResumeRefuses(t *testing.T) {
 		"if it has moved, give its path with --text", folder)
 	resume(t, folder, "--text", moved)
 	resume(t, folder)
+}
+
+// A run says at its end what was removed from its folder meanwhile, and its model is there all the same.
+func TestTrainSaysWhatWasRemoved(t *testing.T) {
+	dir := t.TempDir()
+	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	metrics, config := filepath.Join(folder, run.MetricsFile), filepath.Join(folder, run.ConfigFile)
+	out := &doOnce{text: "How far training moved", do: func() {
+		require.NoError(t, os.Remove(metrics))
+		require.NoError(t, os.Remove(config))
+	}}
+	err := trainTo(t.Context(), out, tinyFlags(text, folder)...)
+	require.ErrorContains(t, err, "train: metrics: "+metrics+": got none or another file, want the one")
+	require.ErrorContains(t, err, "; train: "+config+": got none, want the one that the run began with")
+	require.Equal(t, term.OneLine(err), err.Error())
+	require.FileExists(t, filepath.Join(folder, run.ModelFile))
+	_, err = run.ReadConfig(folder)
+	require.NoError(t, err)
 }
 
 // TestTrainResumesFromAnOlderCheckpoint: if the newest is damaged, the command in the
@@ -104,15 +127,15 @@ func TestTrainResumesWithOtherKernels(t *testing.T) {
 	folderOf, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
 	checkpoint := filepath.Join(folderOf, run.CheckpointsFolder, "step-00000010.safetensors")
 	require.NotContains(t, resume(t, checkpoint), "kernels")
-	f, err := folder.ReadSealed(checkpoint)
+	f, err := safetensors.ReadSealed(checkpoint)
 	require.NoError(t, err)
 	f.Metadata["kernels"] = "neon\x1b"
-	require.NoError(t, folder.WriteSealed(checkpoint, f))
+	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 	note := "attention: --resume: the checkpoint was written with the kernels \"neon\\x1b\", not this processor's: " +
 		"bits may differ from those of a run that never stopped\n"
 	require.Contains(t, resume(t, checkpoint), note)
 	delete(f.Metadata, "kernels") // as an older program wrote it
-	require.NoError(t, folder.WriteSealed(checkpoint, f))
+	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 	require.NotContains(t, resume(t, checkpoint), "kernels")
 }
 

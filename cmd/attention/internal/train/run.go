@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"attention/cmd/attention/internal/program"
@@ -71,13 +72,16 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	r.session.Command = run.CommandLine("train", flags)
 	err = r.config.Write(r.folder)
 	if err == nil {
-		r.folder.Metrics, err = run.NewMetrics(r.folder.Path)
+		err = r.folder.BeginMetrics()
 	}
 	if err != nil {
 		return errors.Join(err, r.folder.Close())
 	}
 	return r.run(ctx)
 }
+
+// metricsNote is the key of the history's digest among the notes of a checkpoint.
+const metricsNote = "metrics"
 
 // newTraining prepares a run without touching a file.
 func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, error) {
@@ -101,7 +105,9 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	}
 	training := config.Training
 	training.OnStep, training.OnEval = r.onStep, r.onEval
-	training.BeforeSave = func() error { return r.folder.Metrics.Flush() }
+	training.BeforeSave = func() (map[string]string, error) {
+		return map[string]string{metricsNote: r.history.Digest()}, r.folder.Metrics.Flush()
+	}
 	if training.About, err = config.About(); err != nil {
 		return nil, err
 	}
@@ -111,7 +117,7 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 
 // run takes the remaining steps and writes the result to the folder.
 func (r *training) run(ctx context.Context) error {
-	defer r.folder.Checkpoints.Close()
+	defer r.folder.Close()
 	r.loop.SaveTo(r.folder.Checkpoints)
 	r.begin = r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
@@ -128,18 +134,22 @@ func (r *training) run(ctx context.Context) error {
 		err = r.explain(ctx, err)
 		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // there is no model to save
 			_ = r.writeReport(err) // that it fails too is no news
-			return errors.Join(err, r.folder.Metrics.Close(), r.out.Err())
+			return joined(err, r.folder.Metrics.Close(), r.out.Err())
 		}
 	}
 	r.printUpdates(before)
 	saved := r.save()
+	if saved != nil {
+		saved = fmt.Errorf("%w; once that is mended, write the files anew with: %s", saved,
+			run.ResumeCommand(r.folder.Path))
+	}
 	var sampled error
 	if saved == nil && err == nil {
 		sampled = r.printSample(ctx)
 	}
 	reported := r.writeReport(cmp.Or(err, saved))
 	r.printSummary()
-	if err := errors.Join(err, saved, sampled, reported); err != nil {
+	if err := joined(err, saved, sampled, reported); err != nil {
 		return err
 	}
 	r.printFiles()
@@ -149,14 +159,27 @@ func (r *training) run(ctx context.Context) error {
 // save writes the model and the pictures. If one file fails, it still writes the others.
 func (r *training) save() error {
 	f := r.folder
-	err := errors.Join(
-		f.WriteModel(r.model.Params(), r.loop.Steps()),
-		f.Write("loss.png", r.drawLoss),
-	)
-	if m, ok := r.model.Network.(run.Watchable); ok {
-		err = errors.Join(err, f.Write("attention.png", func(w io.Writer) error { return r.drawWeights(w, m) }))
+	errs := []error{
+		f.WriteModel(r.config, r.model.Params(), r.loop.Steps()),
+		f.Write(run.LossPicture, r.drawLoss),
 	}
-	return errors.Join(err, f.Metrics.Close())
+	if m, ok := r.model.Network.(run.Watchable); ok {
+		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
+	}
+	return joined(append(errs, f.Metrics.Close(), f.CheckConfig(r.config))...)
+}
+
+// joined returns errors as one of one line, or nil if there are none.
+func joined(errs ...error) (all error) {
+	for _, err := range errs {
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
 }
 
 func (r *training) onStep(s train.StepResult) {

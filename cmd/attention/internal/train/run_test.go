@@ -193,6 +193,24 @@ func TestTrainNumbersRuns(t *testing.T) {
 	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer)), "--out: mkdir runs: ")
 }
 
+// TestTrainFromStandardInput: the text is read from there, to the same model.
+func TestTrainFromStandardInput(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.txt")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), tinyFlags(text, filepath.Join(dir, "file"))...))
+	stdin := os.Stdin
+	defer func() { os.Stdin = stdin }()
+	var err error
+	os.Stdin, err = os.Open(text)
+	require.NoError(t, err)
+	defer os.Stdin.Close()
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), tinyFlags("-", filepath.Join(dir, "stdin"))...))
+	want, got := outcome(t, filepath.Join(dir, "file")), outcome(t, filepath.Join(dir, "stdin"))
+	require.Contains(t, got[run.ConfigFile], `"name": "-"`)
+	require.True(t, want[run.ModelFile] == got[run.ModelFile])
+}
+
 // TestTrainBeginsWhereAKilledOneDidNot: the remains of a run killed before it began are not a run.
 func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -49,6 +49,31 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	require.True(t, maps.Equal(want, got))
 }
 
+// If the disk is full only at the very end, the error is one line of what could not be written, each apart, and of the
+// command that writes it anew.
+func TestTrainEndsOnAFullDisk(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	dir := t.TempDir()
+	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	out := &doOnce{text: "How far training moved", do: func() {
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4 << 10, Max: before.Max}))
+	}}
+	err := trainTo(t.Context(), out, append(tinyFlags(text, folder), "--width", "16")...)
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
+	require.EqualError(t, err, "train: "+filepath.Join(folder, run.ModelFile)+": file too large; "+
+		"train: "+filepath.Join(folder, run.LossPicture)+": file too large; "+
+		"train: "+filepath.Join(folder, run.AttentionPicture)+": file too large; "+
+		"once that is mended, write the files anew with: attention train --resume "+folder)
+	require.Equal(t, 1, term.ExitCode(err))
+	require.NotContains(t, strings.Join(namesIn(t, folder), " "), ".tmp-")
+	resume(t, folder)
+	require.Equal(t, runFiles, namesIn(t, folder))
+}
+
 // TestTrainInAReadOnlyFolder: it is an error at the start and later.
 func TestTrainInAReadOnlyFolder(t *testing.T) {
 	folder, _ := tinyRun(t)

@@ -82,7 +82,8 @@ func TestTrainFailsAfterCheckpoints(t *testing.T) {
 	out := &doOnce{text: "  10  ",
 		do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
 	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
-	require.EqualError(t, err, "train: checkpoint after 10 steps: cannot write to a directory; resume from "+
+	require.EqualError(t, err, "train: checkpoint after 10 steps: open "+
+		filepath.Join(checkpoints, "step-00000010.safetensors")+": got a folder, want a regular file; resume from "+
 		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 }
 

@@ -38,7 +38,7 @@ const (
 func TestTrainWrongFilesAndFlags(t *testing.T) {
 	requireRefused(t, []refused{
 		{args: "--text nothere", want: "--text: nothere: no such file or directory, want a text file"},
-		{args: "--text full", want: "--text: full: is a directory, want a text file"},
+		{args: "--text full", want: "--text: full: got a folder, want a regular file"},
 		{args: "--text empty", want: "--text: empty: got an empty file, want a text"},
 		{args: "--text short", want: "--text: short: got 60 characters, want more than 10 times --context 64"},
 		{args: "--text latin1", want: "--text: latin1: got byte 0xe9 at offset 3, want UTF-8"},
@@ -143,7 +143,7 @@ func TestTrainWrongSettings(t *testing.T) {
 		{args: "--config=", want: "--config: got nothing, want the file"},
 		{args: "--config nothere",
 			want: "--config: nothere: no such file or directory, want a file like a run's config.json"},
-		{args: "--config full", want: "--config: full: is a directory, want a file like a run's config.json"},
+		{args: "--config full", want: "--config: full: got a folder, want a regular file"},
 		{args: "--config short",
 			want: "--config: short: not JSON: invalid character 'a' looking for beginning of value, want one JSON object"},
 		{args: "--config empty", want: "--config: empty: not JSON: unexpected end of JSON input, want one JSON object"},

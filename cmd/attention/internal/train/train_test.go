@@ -207,7 +207,10 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.Equal(t, want.Validation_loss, e.Loss, layer)
 
 		other := t.TempDir()
-		require.NoError(t, c.Write(&run.Folder{Path: other}))
+		f, err := run.OpenFolder(other, c.Checkpoints)
+		require.NoError(t, err)
+		require.NoError(t, c.Write(f))
+		require.NoError(t, f.Close())
 		again, err := os.ReadFile(filepath.Join(other, "config.json"))
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again))

@@ -45,7 +45,9 @@ func readModel(dir string) (*dateModel, error) {
 	m.name, m.steps = (&run.Folder{Path: dir}).Name(), s.Training.Steps
 	if all := run.Unfinished(dir); len(all) > 0 {
 		newest := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), all[len(all)-1])
-		m.steps, err = train.ReadCheckpoint(newest, m.params)
+		var c train.Checkpoint
+		c, err = train.ReadCheckpoint(newest, m.params)
+		m.steps = c.Steps
 	} else {
 		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.params)
 	}

@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -9,10 +8,10 @@ import (
 
 	"attention/cmd/attention/internal/plot"
 	"attention/graph/machine"
+	"attention/internal/folder"
 	"attention/internal/tensorprint"
 	"attention/layers"
 
-	"github.com/moby/sys/atomicwriter"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -26,20 +25,11 @@ func (m *dateModel) writeCross(w io.Writer, path string, p datePair) error {
 	if err != nil {
 		return err
 	}
-	var content bytes.Buffer
-	if err := crossPicture(m.title(), p, weights).Write(&content); err != nil {
-		return err
-	}
-	if err := writeFile(path, content.Bytes()); err != nil {
+	if err := folder.WriteFile(path, crossPicture(m.title(), p, weights).Write); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	fmt.Fprintf(w, "\n%s: what the decoder looks at to write %s for %q\n", path, p.iso, p.written)
 	return nil
-}
-
-// writeFile writes a file that the user names.
-func writeFile(path string, content []byte) error {
-	return atomicwriter.WriteFile(path, content, 0o644)
 }
 
 // crossWeights returns the cross-attention weights (T, S) of each head of the decoder's

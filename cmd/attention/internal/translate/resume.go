@@ -52,7 +52,7 @@ func (r *translation) restore(path string) error {
 		return err
 	}
 	if !found {
-		taken, err := run.StepsTaken(r.folder.Path)
+		taken, err := r.folder.StepsTaken()
 		if err != nil {
 			return err
 		}
@@ -60,6 +60,6 @@ func (r *translation) restore(path string) error {
 			return fmt.Errorf("%s: got no checkpoint of a run that has taken %d steps, want one", r.folder.Path, taken)
 		}
 	}
-	r.folder.Metrics, r.history, err = run.ResumeMetrics(r.folder.Path, r.loop.Steps(), r.loop.Evaluated())
+	r.history, err = r.folder.ResumeMetrics(r.loop.Steps(), r.loop.Evaluated(), r.loop.Notes()[metricsNote])
 	return err
 }

@@ -7,13 +7,16 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
 )
+
+// metricsNote is the key of the history's digest among the notes of a checkpoint.
+const metricsNote = "metrics"
 
 // translation is one run of attention translate.
 type translation struct {
@@ -73,7 +76,7 @@ func beginTranslation(w io.Writer, o options) (*translation, error) {
 	}
 	r.name = r.folder.Name()
 	if err = r.settings.write(r.folder); err == nil {
-		r.folder.Metrics, err = run.NewMetrics(r.folder.Path)
+		err = r.folder.BeginMetrics()
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.folder.Close())
@@ -97,14 +100,16 @@ func newTranslation(w io.Writer, o options) (*translation, error) {
 		return nil, err
 	}
 	c.OnStep, c.OnEval = r.onStep, r.onEval
-	c.BeforeSave = func() error { return r.folder.Metrics.Flush() }
+	c.BeforeSave = func() (map[string]string, error) {
+		return map[string]string{metricsNote: r.history.Digest()}, r.folder.Metrics.Flush()
+	}
 	r.loop, err = train.New(r.params, r.loss, c)
 	return r, err
 }
 
 // run takes the remaining steps, saves the model and translates.
 func (r *translation) run(ctx context.Context) error {
-	defer r.folder.Checkpoints.Close()
+	defer r.folder.Close()
 	r.loop.SaveTo(r.folder.Checkpoints)
 	begin := r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.settings.Training.Steps-begin)
@@ -115,7 +120,7 @@ func (r *translation) run(ctx context.Context) error {
 	r.steps = r.loop.Steps()
 	trained := time.Since(began)
 	if err == nil {
-		err = r.folder.WriteModel(r.params, r.steps)
+		err = r.folder.WriteParams(nil, r.params, r.steps)
 	}
 	if err := errors.Join(err, r.folder.Metrics.Close()); err != nil {
 		return errors.Join(r.explain(ctx, err), r.out.Err())
@@ -175,7 +180,7 @@ func (r *translation) explain(ctx context.Context, err error) error {
 
 // resumeCommand returns the shell command that resumes a run.
 func resumeCommand(path string) string {
-	return strings.Replace(run.ResumeCommand(path), "train --resume", "translate --resume", 1)
+	return program.Command("translate", "--resume", path)
 }
 
 func (r *translation) onStep(s train.StepResult) {

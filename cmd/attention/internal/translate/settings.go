@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/layers"
 	"attention/train"
 )
@@ -100,7 +100,7 @@ func readSettings(dir string) (settings, error) {
 		return settings{}, err
 	}
 	path := filepath.Join(dir, run.ConfigFile)
-	text, err := readFile(path)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		return settings{}, fmt.Errorf("%w, want the folder of a run of attention translate", err)
 	}
@@ -129,9 +129,6 @@ func readSettings(dir string) (settings, error) {
 	}
 	return s, nil
 }
-
-// readFile reads a file that the user names.
-func readFile(path string) ([]byte, error) { return os.ReadFile(path) }
 
 // write writes config.json.
 func (s settings) write(f *run.Folder) error {

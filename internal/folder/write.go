@@ -1,0 +1,82 @@
+package folder
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Write writes a file of the folder with the content that fill writes: beside it, flushed and
+// renamed, the folder flushed. After any failure the file holds what it held before, and after
+// a success it survives a crash of the machine. A new file has the mode that the umask gives
+// it; an old one keeps its mode. A link is refused.
+func (d *Dir) Write(name string, fill func(io.Writer) error) error {
+	old, found, err := d.lookUp(name)
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(newFile)
+	if found {
+		mode = old.Mode().Perm()
+	}
+	f, temporary, err := d.createBeside(name, mode)
+	if err != nil {
+		return err
+	}
+	err = fillFile(f, fill)
+	if err == nil && found {
+		err = f.Chmod(mode) // which the umask may have narrowed
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = d.named(d.root.Rename(temporary, name), name)
+	}
+	if err != nil {
+		_ = d.root.Remove(temporary) // the first error tells more
+		return err
+	}
+	return d.sync()
+}
+
+// createBeside makes the file that is renamed to name once it is whole.
+func (d *Dir) createBeside(name string, mode fs.FileMode) (f *os.File, temporary string, err error) {
+	for range 1000 {
+		temporary = incompletePrefix + name + strconv.FormatUint(uint64(rand.Uint32()), 10)
+		f, err = d.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return f, temporary, d.named(err, temporary)
+}
+
+func fillFile(f *os.File, fill func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := fill(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// WriteFile writes the file at path, which a user names for writing, as Dir.Write does. If path
+// is a link, it replaces the file that the link leads to.
+func WriteFile(path string, fill func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	d, err := Enter(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Write(filepath.Base(path), fill), d.Close())
+}

@@ -1,0 +1,44 @@
+package folder_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/internal/folder"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWrite(t *testing.T) {
+	path := t.TempDir()
+	d := enter(t, path)
+	require.NoError(t, d.Write("x", text("old")))
+	fails := errors.New("fails")
+	require.Equal(t, fails, d.Write("x", func(w io.Writer) error {
+		_, err := w.Write(make([]byte, 1<<20))
+		require.NoError(t, err)
+		requireFile(t, "old", filepath.Join(path, "x"))
+		return fails
+	}))
+	requireFile(t, "old", filepath.Join(path, "x"))
+	require.NoError(t, d.Write("x", text("new")))
+	requireFile(t, "new", filepath.Join(path, "x"))
+	require.Equal(t, []string{"x"}, namesIn(t, path), "no unfinished file remains")
+}
+
+func TestWriteFile(t *testing.T) {
+	path := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(path, "target"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(path, "target", "x"), []byte("old"), 0o644))
+	if err := os.Symlink(filepath.Join("target", "x"), filepath.Join(path, "link")); err != nil {
+		t.Skip(err)
+	}
+	require.NoError(t, folder.WriteFile(filepath.Join(path, "link"), text("new")))
+	requireFile(t, "new", filepath.Join(path, "target", "x"))
+	require.Equal(t, []string{"link", "target"}, namesIn(t, path))
+	require.Equal(t, []string{"x"}, namesIn(t, filepath.Join(path, "target")))
+	require.ErrorIs(t, folder.WriteFile(filepath.Join(path, "none", "x"), text("new")), os.ErrNotExist)
+}

@@ -1,0 +1,65 @@
+//go:build unix
+
+package folder_test
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"attention/internal/folder"
+
+	"github.com/stretchr/testify/require"
+)
+
+// New files and folders have the mode that the umask gives them; an old file keeps its own, and
+// so does the file that takes its place, all the time.
+func TestModes(t *testing.T) {
+	for _, row := range []struct {
+		umask                     int
+		newFile, newFolder, other fs.FileMode
+	}{
+		{umask: 0o077, newFile: 0o600, newFolder: 0o700, other: 0o644},
+		{umask: 0o022, newFile: 0o644, newFolder: 0o755, other: 0o600},
+		{umask: 0o002, newFile: 0o664, newFolder: 0o775, other: 0o400},
+	} {
+		path := t.TempDir()
+		before := syscall.Umask(row.umask)
+		mode := func(want fs.FileMode, name ...string) {
+			t.Helper()
+			info, err := os.Stat(filepath.Join(append([]string{path}, name...)...))
+			require.NoError(t, err)
+			require.Equal(t, want, info.Mode().Perm(), "umask %o: %v", row.umask, name)
+		}
+		d, err := folder.Make(filepath.Join(path, "run"))
+		require.NoError(t, err)
+		require.NoError(t, d.MakeFolder("checkpoints"))
+		require.NoError(t, d.Write("model", text("x")))
+		lock, err := d.Lock()
+		require.NoError(t, err)
+		require.NoError(t, lock.Close())
+		for _, name := range []string{"model", "lock"} {
+			mode(row.newFile, "run", name)
+		}
+		mode(row.newFolder, "run")
+		mode(row.newFolder, "run", "checkpoints")
+
+		require.NoError(t, os.Chmod(filepath.Join(path, "run", "model"), row.other))
+		require.NoError(t, d.Write("model", func(w io.Writer) error {
+			for _, name := range namesIn(t, filepath.Join(path, "run")) {
+				info, err := os.Stat(filepath.Join(path, "run", name))
+				require.NoError(t, err)
+				if name != "lock" && !info.IsDir() {
+					require.Zero(t, info.Mode().Perm()&^row.other, name)
+				}
+			}
+			return nil
+		}))
+		mode(row.other, "run", "model")
+		require.NoError(t, d.Close())
+		syscall.Umask(before)
+	}
+}
