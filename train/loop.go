@@ -124,7 +124,12 @@ func (l *Loop) Evaluated() int {
 
 // Notes returns the notes of Config.BeforeSave in the checkpoint that was last saved or
 // restored, or nil.
-func (l *Loop) Notes() map[string]string { return l.notes }
+func (l *Loop) Notes() map[string]string {
+	if l == nil {
+		return nil
+	}
+	return l.notes
+}
 
 // SaveTo makes Run save checkpoints to a folder; nil makes it save none.
 func (l *Loop) SaveTo(c *Checkpoints) {

@@ -35,6 +35,9 @@ func WriteParams(path string, p *layers.Params, metadata map[string]string) erro
 
 // WriteParamsTo writes what WriteParams writes to a file.
 func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) error {
+	if w == nil || p == nil {
+		return errors.New("train: parameters: got nil for the writer or the parameters, want both")
+	}
 	f, err := paramsFile(p, metadata)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ var shortened = map[string]string{
 	"attention train --out runs/first":                                                     "--steps 20",
 	"attention train --layer causal --out runs/causal":                                     "--steps 20",
 	"attention train --preset tiny --out runs/tiny":                                        "--steps 20",
-	"attention translate --out weights.png":                                                "--steps 10",
+	"attention translate --out runs/dates":                                                 "--steps 10",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +

@@ -181,6 +181,7 @@ var fileCalls = strings.Fields(`Chmod Chown Chtimes CopyFS Create CreateTemp Dir
 var ownFiles = map[string]string{
 	"internal/folder":                    "the room of files",
 	"internal/golden":                    "reads test values, for tests only",
+	"internal/apiwalk":                   "writes the table of its test, by go generate",
 	"cmd/attention/internal/commandtest": "for tests only",
 	"cmd/attention/internal/bench":       "reads /proc/self/status",
 }

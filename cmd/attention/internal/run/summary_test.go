@@ -95,7 +95,7 @@ func TestSummarizeForeign(t *testing.T) {
 	require.EqualError(t, err, dir+": got no config.json, want the folder of a run")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, ConfigFile), 0o755))
 	_, err = Summarize(dir)
-	require.ErrorContains(t, err, "want a regular file of at most 16777216 bytes")
+	require.ErrorContains(t, err, "want a regular file")
 }
 
 // A line of metrics.jsonl that was cut by a kill does not count; one in the middle is damage.

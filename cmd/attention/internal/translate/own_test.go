@@ -24,7 +24,7 @@ func TestTranslateOwnDates(t *testing.T) {
 	require.True(t, ok)
 	own, _, _ = strings.Cut(own, "\n\n")
 	require.Regexp(t, `^8/6/63 {22}  [0-9-]{10}\ntuesday, 6 august 1963 {6}  [0-9-]{10}$`, own)
-	require.Contains(t, out.String(), "\nrun/attention.png: what the decoder looks at to write ")
+	require.Contains(t, out.String(), "\nrun/attention.png: what the decoder looks at to write\n")
 	commandtest.RequirePicture(t, "run/attention.png", commandtest.WeightColors())
 
 	model := func(dates ...string) (printed, notes string) {
@@ -37,7 +37,7 @@ func TestTranslateOwnDates(t *testing.T) {
 	lines, _, _ := strings.Cut(printed, "\n\n")
 	require.Equal(t, own, lines)
 	require.Empty(t, notes)
-	require.Contains(t, printed, "\n\nown.png: what the decoder looks at to write ")
+	require.Contains(t, printed, "\n\nown.png: what the decoder looks at to write\n")
 	drawn, err := os.ReadFile("own.png")
 	require.NoError(t, err)
 	want, err := os.ReadFile("run/attention.png")

@@ -28,7 +28,7 @@ func (m *dateModel) writeCross(w io.Writer, path string, p datePair) error {
 	if err := folder.WriteFile(path, crossPicture(m.title(), p, weights).Write); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	fmt.Fprintf(w, "\n%s: what the decoder looks at to write %s for %q\n", path, p.iso, p.written)
+	fmt.Fprintf(w, "\n%s: what the decoder looks at to write\n%s for %q\n", path, p.iso, p.written)
 	return nil
 }
 

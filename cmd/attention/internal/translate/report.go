@@ -44,7 +44,7 @@ func (r *translation) printFiles() {
 	if r.options.picture() == "" {
 		picture = pictureFile + ", "
 	}
-	fmt.Fprintf(r.out, "\nIn %s: model.safetensors, config.json, metrics.jsonl, %scheckpoints\n"+
+	fmt.Fprintf(r.out, "\nIn %s:\n  model.safetensors, config.json, metrics.jsonl, %scheckpoints\n"+
 		"To translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path, picture,
 		strings.Replace(resumeCommand(r.folder.Path), "--resume", "--model", 1))
 }

@@ -190,6 +190,7 @@ func (r *translation) onStep(s train.StepResult) {
 }
 
 func (r *translation) onEval(e train.Evaluation) {
+	r.history.Evaluations = append(r.history.Evaluations, e)
 	r.folder.Metrics.AddEvaluation(e, 0)
 	r.progress.Clear()
 	r.printEvaluation(e)

@@ -13,7 +13,10 @@ import (
 func TestSettingsAreRead(t *testing.T) {
 	dir := t.TempDir()
 	s := settingsOf(7, 6, 2, 3, 5)
-	require.NoError(t, s.write(&run.Folder{Path: dir}))
+	f, err := run.NewFolder(dir, checkpoints)
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, s.write(f))
 	got, err := readSettings(dir)
 	require.NoError(t, err)
 	require.Equal(t, s, got)

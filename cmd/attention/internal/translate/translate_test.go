@@ -44,7 +44,7 @@ func TestTranslateLearns(t *testing.T) {
 		`training  200 steps of 32 dates`, `folder    runs/1`,
 		`  step  training  held out`, `   100( +[0-9.]+){2}`, `   200( +[0-9.]+){2}`,
 		`200 steps in [0-9.]+ s\. Of the held-out dates, translated in [0-9.]+ s, \d+ of 2000`,
-		regexp.QuoteMeta(picture) + `: what the decoder looks at to write [0-9-]+ for "\w+, .*"`,
+		regexp.QuoteMeta(picture) + `: what the decoder looks at to write\n[0-9-]+ for "\w+, .*"`,
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
