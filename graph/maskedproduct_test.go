@@ -127,7 +127,8 @@ func (a drawnAttention) overSeen(dout array) result {
 		}
 	}
 	r := result{out: merged(out, dout.shape, heads), grads: []array{
-		merged(dq, a.q.shape, heads), merged(dk, a.k.shape, min(heads, keyHeads)), merged(dv, a.v.shape, min(heads, keyHeads)),
+		merged(dq, a.q.shape, heads), merged(dk, a.k.shape, min(heads, keyHeads)),
+		merged(dv, a.v.shape, min(heads, keyHeads)),
 	}}
 	for _, name := range a.names()[3:] {
 		r.grads = append(r.grads, map[string]array{"bias": dbias, "relative bias": drelative}[name])

@@ -53,7 +53,8 @@ var rooms = map[string]string{
 		train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/safetensors`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config internal/folder
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
+		internal/folder
 		layers layers/chapter graph graph/mask graph/machine internal/safetensors`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
 		train train/text layers graph graph/mask

@@ -130,7 +130,8 @@ func TestTrainEvaluates(t *testing.T) {
 	require.Equal(t, []float64{lines[len(lines)-1]["validation_loss"]}, losses[0])
 	require.NotEqual(t, losses[0][0], losses[2][0])
 	require.Regexp(t, fmt.Sprintf(`\n +training +validation .*\n +\S+ +%.4f .*\n`+
-		`That of validation is over the whole text, .*\nThe validation loss is not below the bigram's`, losses[0][0]), printed)
+		`That of validation is over the whole text, .*\nThe validation loss is not below the bigram's`,
+		losses[0][0]), printed)
 }
 
 // metricLines returns the lines of metrics.jsonl.
