@@ -91,7 +91,7 @@ func TestBatchesShuffle(t *testing.T) {
 	require.NotEqual(t, orders[1], orders[2])
 }
 
-// A source that gets another's state goes on with the other's batches, wherever it stands.
+// A source that gets another's state returns the other's next batches, wherever it stands.
 func TestBatchesResume(t *testing.T) {
 	c := train.BatchConfig{BatchSize: 3, Shuffle: true, Seed: 7, DropLast: true, Epochs: 2}
 	for n := range 8 {

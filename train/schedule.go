@@ -9,10 +9,9 @@ import (
 
 // Schedule gives the learning rate of every step.
 type Schedule interface {
-	// At returns the learning rate of the step that follows this number of steps, as the
-	// schedulers of torch after so many calls of step: At(0) is the first's. Numbers below 0
-	// count as 0.
-	At(step int) float64
+	// At returns the learning rate of the step that follows n others, as torch's schedulers
+	// do after n calls of step: At(0) is the first step's. A negative n counts as 0.
+	At(n int) float64
 	// Validate returns an error that names the first wrong field.
 	Validate() error
 }

@@ -14,7 +14,8 @@ func TestPrintable(t *testing.T) {
 	for _, c := range []struct{ text, want, reason string }{
 		{text: "a\r\n\tb\n", want: "a\n\tb\n", reason: "line ends"},
 		{text: " é😀'\"\\", want: " é😀'\"\\"},
-		{text: "a\u00a0b 漢\u3000字 👩\u200d💻", want: "a\u00a0b 漢\u3000字 👩\u200d💻", reason: "spaces and joined emoji"},
+		{text: "a\u00a0b 漢\u3000字 👩\u200d💻", want: "a\u00a0b 漢\u3000字 👩\u200d💻",
+			reason: "spaces and joined emoji"},
 		{text: "\r\x1b[31m\x00\a\b\x7f", want: `\r\x1b[31m\x00\a\b\x7f`, reason: "C0 and DEL"},
 		{text: "\u009b31m\u0085", want: `\u009b31m\u0085`, reason: "C1"},
 		{text: "\x9b31m\xe2\x82", want: `\x9b31m\xe2\x82`, reason: "not UTF-8"},

@@ -2,9 +2,9 @@ package translate
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"attention/cmd/attention/internal/program"
 	"attention/train"
 )
 
@@ -46,7 +46,7 @@ func (r *translation) printFiles() {
 	}
 	fmt.Fprintf(r.out, "\nIn %s:\n  model.safetensors, config.json, metrics.jsonl, %scheckpoints\n"+
 		"To translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path, picture,
-		strings.Replace(resumeCommand(r.folder.Path), "--resume", "--model", 1))
+		program.Command("translate", "--model", r.folder.Path))
 }
 
 // printVerdict prints how many held-out dates were translated right, and examples.
