@@ -157,13 +157,12 @@ func (o op) Hashcode() uint32 {
 // and returns no view of an input.
 func (o op) OverwritesPrealloc() bool { return true }
 
-// InPlace returns the input whose memory a machine may let the op compute into, −1 for
-// none.
-func (o op) InPlace() int {
+// InPlace returns the inputs whose memory a machine may let the op compute into.
+func (o op) InPlace() []int {
 	if b, ok := o.body.(interface{ inPlace() int }); ok {
-		return b.inPlace()
+		return []int{b.inPlace()}
 	}
-	return -1
+	return nil
 }
 
 // View returns the input that the op's result is a part of, and where that part begins;

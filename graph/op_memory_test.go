@@ -59,7 +59,7 @@ func overwriteAll(t *testing.T, g *G.ExprGraph) (found int) {
 			full.v[i] = math.NaN()
 		}
 		overwrite(t, n, full.dense(n.Dtype()), in, values[n])
-		if k := op.InPlace(); k >= 0 {
+		for _, k := range op.InPlace() {
 			own := slices.Clone(in)
 			own[k] = clone(t, in[k])
 			overwrite(t, n, own[k].(*tensor.Dense), own, values[n])

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/stock"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -21,6 +23,7 @@ type Machine struct {
 	wanted []int // steps whose values the caller wants
 	slabs  []*slab
 	memory Memory
+	graph  *graphNodes // of ForGraph
 }
 
 var _ G.VM = (*Machine)(nil)
@@ -31,8 +34,9 @@ type step struct {
 	op      G.Op          // nil for an input
 	inputs  []int         // steps
 	in      []G.Value     // their values, set in each run
-	into    *tensor.Dense // memory to compute into, or nil
+	into    G.Value       // planned memory to compute into, or nil
 	view    bool          // into is a part of an input's memory: nothing to compute
+	seen    *tensor.Dense // the input whose memory into is a view of, where no plan knows it
 	value   G.Value
 	verdict verdict // of FindNotFinite
 }
@@ -44,9 +48,9 @@ type Overwriter interface {
 	// OverwritesPrealloc reports whether UsePreallocDo overwrites all of its memory and
 	// never returns a view of an input.
 	OverwritesPrealloc() bool
-	// InPlace returns the input whose memory the result may overwrite once no other op
-	// reads it; −1 for none.
-	InPlace() int
+	// InPlace returns the inputs whose memory the result may overwrite once no other op
+	// reads it.
+	InPlace() []int
 	// View returns the input of which the result is a part and the element where that
 	// part begins; the op then need not run. The input is −1 for an op that computes.
 	View() (input, from int)
@@ -55,7 +59,8 @@ type Overwriter interface {
 // New plans a machine for the wanted nodes of one graph. RunAll binds their values to
 // them: node.Value(), and for a gradient also the variable's Grad(). The values lie in
 // the machine's memory, which the next run overwrites: copy what must outlive it. Nodes
-// made by gorgonia.Read and gorgonia.Set are not run; ask for the node itself.
+// made by gorgonia.Read and gorgonia.Set are not run; ask for the node itself, or see
+// ForGraph.
 func New(wanted ...*G.Node) (*Machine, error) {
 	if len(wanted) == 0 {
 		return nil, fmt.Errorf("machine: wanted: got no node, want at least one")
@@ -65,30 +70,47 @@ func New(wanted ...*G.Node) (*Machine, error) {
 			return nil, fmt.Errorf("machine: wanted: node %d is nil or of another graph, want nodes of one graph", i)
 		}
 	}
-	// A subgraph, since Gorgonia looks up nodes by an index that is stale once a node was
-	// removed, which Grad does.
-	g := wanted[0].Graph().ExactSubgraphRoots(wanted...)
-	order := sortNodes(g, wanted)
-	m := &Machine{steps: make([]step, len(order))}
-	at := make(map[*G.Node]int, len(order))
-	for i, n := range order {
-		at[n] = i
-		s := &m.steps[i]
-		s.node, s.op = n, n.Op()
-		in := children(g, n)
-		for _, child := range in {
-			s.inputs = append(s.inputs, at[child])
+	m := &Machine{steps: stepsOf(wanted)}
+	for i := range m.steps {
+		if slices.Contains(wanted, m.steps[i].node) {
+			m.wanted = append(m.wanted, i)
 		}
-		if isSum(n, in) {
-			s.op = sum{s.op}
-		}
-		s.in = make([]G.Value, len(s.inputs))
-	}
-	for _, n := range wanted {
-		m.wanted = append(m.wanted, at[n])
 	}
 	m.slabs, m.memory = planMemory(m.steps, m.wanted)
 	return m, nil
+}
+
+// stepsOf returns the steps that compute the wanted nodes, each after its inputs.
+func stepsOf(wanted G.Nodes) (steps []step) {
+	// A subgraph, since Gorgonia looks up nodes by an index that is stale once a node was
+	// removed, which Grad does.
+	g := wanted[0].Graph().ExactSubgraphRoots(wanted...)
+	at := map[*G.Node]int{}
+	var visit func(n *G.Node) int
+	visit = func(n *G.Node) int {
+		if i, ok := at[n]; ok {
+			return i
+		}
+		in := children(g, n)
+		s := step{node: n, op: n.Op()}
+		if op := stock.Of(n, in); op != nil {
+			s.op = op
+			if v := op.Value(); v != nil {
+				s.into, s.view, in = v, true, nil
+			}
+		}
+		for _, child := range in {
+			s.inputs = append(s.inputs, visit(child))
+		}
+		s.in = make([]G.Value, len(in))
+		at[n] = len(steps)
+		steps = append(steps, s)
+		return at[n]
+	}
+	for _, n := range wanted {
+		visit(n)
+	}
+	return steps
 }
 
 // children returns a node's inputs, in order.
@@ -98,27 +120,6 @@ func children(g *G.ExprGraph, n *G.Node) G.Nodes {
 		in = append(in, it.Node().(*G.Node))
 	}
 	return in
-}
-
-// sortNodes returns the nodes that wanted depends on, each after its inputs.
-func sortNodes(g *G.ExprGraph, wanted G.Nodes) G.Nodes {
-	var order G.Nodes
-	seen := map[*G.Node]bool{}
-	var visit func(n *G.Node)
-	visit = func(n *G.Node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
-		for _, child := range children(g, n) {
-			visit(child)
-		}
-		order = append(order, n)
-	}
-	for _, n := range wanted {
-		visit(n)
-	}
-	return order
 }
 
 // RunAll computes the wanted nodes from the inputs' current values.
@@ -132,6 +133,9 @@ func (m *Machine) Run(ctx context.Context) error {
 	}
 	if ctx == nil {
 		return errors.New("machine: context: got nil, want one")
+	}
+	if m.graph != nil {
+		m.graph.before()
 	}
 	for i := range m.steps {
 		if err := ctx.Err(); err != nil {
@@ -147,6 +151,9 @@ func (m *Machine) Run(ctx context.Context) error {
 				return fmt.Errorf("machine: binding %v: %w", s.node, err)
 			}
 		}
+	}
+	if m.graph != nil {
+		return m.graph.after()
 	}
 	return nil
 }
@@ -219,6 +226,10 @@ func (m *Machine) run(s *step) (err error) {
 		s.value = s.into
 		return nil
 	}
+	if j, from := viewOf(s); j >= 0 {
+		s.value, err = s.viewInput(m.steps[j].value, from)
+		return err
+	}
 	for i, j := range s.inputs {
 		s.in[i] = m.steps[j].value
 	}
@@ -231,4 +242,23 @@ func (m *Machine) run(s *step) (err error) {
 		return fmt.Errorf("machine: %w", err)
 	}
 	return nil
+}
+
+// viewInput returns the part of an input's memory that is the step's value. The input is
+// the caller's, or what an op of Gorgonia's allocated.
+func (s *step) viewInput(in G.Value, from int) (G.Value, error) {
+	if s.node.Shape().IsScalar() {
+		return in, nil
+	}
+	d, ok := in.(*tensor.Dense)
+	if ok && (d.RequiresIterator() || d.DataOrder().IsColMajor()) {
+		d, ok = d.Materialize().(*tensor.Dense)
+	}
+	if !ok {
+		return nil, fmt.Errorf("machine: %v: got a %T, want a *tensor.Dense", s.node, in)
+	}
+	if d != s.seen {
+		s.seen, s.into = d, part(d, s.node.Shape(), from)
+	}
+	return s.into, nil
 }

@@ -1,8 +1,7 @@
 package machine
 
 import (
-	"unsafe"
-
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -22,11 +21,17 @@ func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 	plan, offset := make([]*slab, len(steps)), make([]int, len(steps))
 	for i := range steps {
 		s := &steps[i]
+		if j, from := viewOf(s); j >= 0 {
+			if plan[j] != nil {
+				plan[i], s.view, offset[i] = plan[j], true, offset[j]+from
+			}
+			continue
+		}
 		if !overwrites(s) {
 			continue
 		}
-		if j, from := viewOf(s); j >= 0 && plan[j] != nil {
-			plan[i], s.view, offset[i] = plan[j], true, offset[j]+from
+		if s.node.Shape().IsScalar() {
+			s.into = scalar(s.node.Dtype())
 			continue
 		}
 		if plan[i] = inPlace(steps, plan, lastRead, lastView, i); plan[i] == nil {
@@ -51,10 +56,25 @@ func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 
 // overwrites reports whether the step computes into planned memory.
 func overwrites(s *step) bool {
-	n := s.node
 	op, ok := s.op.(Overwriter)
-	float := n.Dtype() == tensor.Float32 || n.Dtype() == tensor.Float64
-	return ok && float && op.OverwritesPrealloc() && !n.Shape().IsScalar()
+	if !ok || s.view || !op.OverwritesPrealloc() {
+		return false
+	}
+	switch s.node.Dtype() {
+	case tensor.Float32, tensor.Float64:
+		return true
+	case tensor.Bool:
+		return !s.node.Shape().IsScalar()
+	}
+	return false
+}
+
+// scalar returns memory for a number.
+func scalar(dt tensor.Dtype) G.Value {
+	if dt == tensor.Float32 {
+		return G.NewF32(0)
+	}
+	return G.NewF64(0)
 }
 
 // viewOf returns the step of whose value that of s is a part, and where that part
@@ -68,21 +88,19 @@ func viewOf(s *step) (input, from int) {
 	return -1, 0
 }
 
-// inPlace returns the slab of the input that step i may overwrite, or nil. Step i must be
+// inPlace returns the slab of an input that step i may overwrite, or nil. Step i must be
 // the last to read it and must not also read it through a view.
 func inPlace(steps []step, plan []*slab, lastRead, lastView []int, i int) *slab {
 	s := &steps[i]
-	arg := s.op.(Overwriter).InPlace()
-	if arg < 0 {
-		return nil
+	for _, arg := range s.op.(Overwriter).InPlace() {
+		from := s.inputs[arg]
+		p := plan[from]
+		free := !steps[from].view && lastRead[from] == i && lastView[from] != i
+		if p != nil && free && p.dt == s.node.Dtype() && p.size >= s.node.Shape().TotalSize() {
+			return p
+		}
 	}
-	from := s.inputs[arg]
-	p := plan[from]
-	free := !steps[from].view && lastRead[from] == i && lastView[from] != i
-	if p == nil || !free || p.dt != s.node.Dtype() || p.size < s.node.Shape().TotalSize() {
-		return nil
-	}
-	return p
+	return nil
 }
 
 // lastReads returns, for each step, the last step that reads its memory. The result of an
@@ -114,7 +132,7 @@ type slab struct {
 	dt        tensor.Dtype
 	size      int // elements
 	busyUntil int // the last step that reads it
-	backing   any
+	whole     *tensor.Dense
 }
 
 // take returns the smallest free slab at a step that is large enough. If there is none, it
@@ -142,32 +160,28 @@ func take(slabs *[]*slab, dt tensor.Dtype, size, step int) *slab {
 
 // tensor returns the part of the slab that begins at from, as a tensor of a shape.
 func (s *slab) tensor(shape tensor.Shape, from int) *tensor.Dense {
-	if s.dt == tensor.Float32 {
-		return onSlab[float32](s, shape, from)
+	if s.whole == nil {
+		s.whole = tensor.New(tensor.Of(s.dt), tensor.WithShape(s.size))
 	}
-	return onSlab[float64](s, shape, from)
+	return part(s.whole, shape, from)
 }
 
 // holds reports whether an address lies in the slab.
 func (s *slab) holds(at uintptr) bool {
-	switch b := s.backing.(type) {
-	case []float32:
-		return contains(b, at)
-	case []float64:
-		return contains(b, at)
-	}
-	return false
+	return s.whole != nil && s.whole.Uintptr() <= at && at < s.whole.Uintptr()+s.whole.MemSize()
 }
 
-func contains[F float32 | float64](b []F, at uintptr) bool {
-	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return begin <= at && at < begin+uintptr(len(b))*unsafe.Sizeof(b[0])
-}
-
-func onSlab[F float32 | float64](s *slab, shape tensor.Shape, from int) *tensor.Dense {
-	if s.backing == nil {
-		s.backing = make([]F, s.size)
-	}
+// part returns the part of a tensor's memory that begins at an element, as a tensor of a shape.
+func part(of *tensor.Dense, shape tensor.Shape, from int) *tensor.Dense {
+	var backing any
 	to := from + shape.TotalSize()
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(s.backing.([]F)[from:to:to]))
+	switch of.Dtype() {
+	case tensor.Float32:
+		backing = of.Float32s()[from:to:to]
+	case tensor.Float64:
+		backing = of.Float64s()[from:to:to]
+	case tensor.Bool:
+		backing = of.Bools()[from:to:to]
+	}
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
 }

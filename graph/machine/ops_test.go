@@ -54,7 +54,7 @@ func (o overwriting) UsePreallocDo(into G.Value, in ...G.Value) (G.Value, error)
 }
 func (o overwriting) OverwritesPrealloc() bool { return true }
 func (o overwriting) View() (input, from int)  { return -1, 0 }
-func (o overwriting) InPlace() int             { return -1 }
+func (o overwriting) InPlace() []int           { return nil }
 
 func apply(t require.TestingT, op G.Op, x *G.Node) *G.Node {
 	n, err := G.ApplyOp(op, x)

@@ -1,0 +1,51 @@
+package stock
+
+import (
+	"strconv"
+	"strings"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// reshape returns the op whose result is its input in another shape. It computes only where one of the two is a
+// scalar, which is no tensor in Gorgonia.
+func reshape(c call) *Op {
+	switch {
+	case !sameSize(c.node, c.in[0]):
+		return nil
+	case !c.node.Shape().IsScalar() && !c.in[0].Shape().IsScalar():
+		return &Op{by: Nothing}
+	case c.node.Dtype() == tensor.Float32:
+		return computes(Loop, nil, copyElements[float32])
+	}
+	return computes(Loop, nil, copyElements[float64])
+}
+
+func copyElements[F float32 | float64](out G.Value, in []G.Value) {
+	copy(floats[F](out), floats[F](in[0]))
+}
+
+// constant returns the op of a value that is known before any run.
+func constant(c call) *Op { return known(c.node.Value()) }
+
+// size returns the op whose value is the length of an axis of its input: "SizeOf=length".
+func size(c call) *Op {
+	length := 1
+	if !c.in[0].Shape().IsScalar() {
+		text, _ := strings.CutPrefix(c.text, "SizeOf=")
+		var err error
+		if length, err = strconv.Atoi(text); err != nil {
+			return nil
+		}
+	}
+	switch c.node.Dtype() {
+	case tensor.Float32:
+		return known(G.NewF32(float32(length)))
+	case tensor.Float64:
+		return known(G.NewF64(float64(length)))
+	}
+	return nil
+}
+
+func known(v G.Value) *Op { return &Op{by: Nothing, view: -1, value: v} }

@@ -1,0 +1,154 @@
+// Package stock computes Gorgonia's own ops: on our kernels where there is one, else in plain loops, always into
+// memory that the caller planned and without allocating.
+//
+// The ops' types are not exported. They are told by the names of their types, and their settings are read from the
+// text that they print, both as of Gorgonia v0.9.18; a test pins them. What is told by no row of the table is left
+// to Gorgonia.
+package stock
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Op is one of Gorgonia's ops, applied to nodes of known shapes.
+type Op struct {
+	G.Op
+	by      By
+	inPlace []int
+	view    int     // the input that the result is, in another shape; −1 if the op computes
+	value   G.Value // of an op whose value does not depend on its inputs', else nil
+	sizes   []int   // elements of the inputs
+	run     func(out G.Value, in []G.Value)
+}
+
+// By is what computes an op.
+type By string
+
+const (
+	Kernel   By = "kernel"   // a kernel, in SIMD assembly where the processor has it
+	Loop     By = "loop"     // a loop in Go, on all cores
+	Nothing  By = "nothing"  // the value is a part of an input's memory, or known before
+	Gorgonia By = "gorgonia" // as it stands
+)
+
+// A call is an op and the nodes it is applied to.
+type call struct {
+	node *G.Node
+	text string // the op as it prints itself
+	in   G.Nodes
+}
+
+// A family is the ops of one of Gorgonia's types, applied to float32 or float64. It returns nil for a call that it
+// does not compute.
+type family struct{ of32, of64 func(call) *Op }
+
+// families lists the families by the names of their types.
+var families = map[string]family{
+	"gorgonia.constantScalar": {constant, constant},
+	"gorgonia.constantTensor": {constant, constant},
+	"gorgonia.elemBinOp":      {binary[float32], binary[float64]},
+	"gorgonia.elemUnaryOp":    {unary[float32], unary[float64]},
+	"gorgonia.reshapeOp":      {reshape, reshape},
+	"gorgonia.sizeOp":         {size, size},
+}
+
+// Of returns what computes a node of an op of Gorgonia's, or nil if Gorgonia itself has to.
+func Of(n *G.Node, in G.Nodes) *Op {
+	if n.Op() == nil {
+		return nil
+	}
+	f, ok := families[fmt.Sprintf("%T", n.Op())]
+	if !ok {
+		return nil
+	}
+	dt := n.Dtype()
+	if len(in) > 0 {
+		dt = in[0].Dtype() // a comparison's result is of another type
+	}
+	var op *Op
+	c := call{n, n.Op().String(), in}
+	switch dt {
+	case tensor.Float32:
+		op = f.of32(c)
+	case tensor.Float64:
+		op = f.of64(c)
+	}
+	if op == nil {
+		return nil
+	}
+	op.Op = n.Op()
+	for _, i := range in {
+		op.sizes = append(op.sizes, i.Shape().TotalSize())
+	}
+	return op
+}
+
+// computes returns an op that runs a function.
+func computes(by By, inPlace []int, run func(out G.Value, in []G.Value)) *Op {
+	return &Op{by: by, inPlace: inPlace, view: -1, run: run}
+}
+
+// By returns what computes the op.
+func (o *Op) By() By { return o.by }
+
+// Value returns the value of an op that does not depend on the values of its inputs, else nil.
+func (o *Op) Value() G.Value { return o.value }
+
+// OverwritesPrealloc reports that UsePreallocDo reads nothing of the memory that it is given.
+func (o *Op) OverwritesPrealloc() bool { return true }
+
+// InPlace returns the inputs whose memory the op may compute into.
+func (o *Op) InPlace() []int { return o.inPlace }
+
+// View returns the input that the result is in another shape, and where it begins; −1 for an op that computes.
+func (o *Op) View() (input, from int) { return o.view, 0 }
+
+// UsePreallocDo computes into out: a tensor of the node's shape in row-major order, or a scalar.
+func (o *Op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
+	for i, v := range in {
+		p, err := plain(v)
+		if err != nil {
+			return nil, fmt.Errorf("%v: input %d: %w", o.Op, i, err)
+		}
+		if n := p.Shape().TotalSize(); n != o.sizes[i] {
+			return nil, fmt.Errorf("%v: input %d: got %d elements, want %d", o.Op, i, n, o.sizes[i])
+		}
+		in[i] = p
+	}
+	o.run(out, in)
+	return out, nil
+}
+
+// plain returns the value with its elements in row-major order: itself, or a copy.
+func plain(v G.Value) (G.Value, error) {
+	d, ok := v.(*tensor.Dense)
+	if !ok || !d.RequiresIterator() && !d.DataOrder().IsColMajor() {
+		return v, nil
+	}
+	c, ok := d.Materialize().(*tensor.Dense)
+	if !ok || c.DataOrder().IsColMajor() {
+		return nil, fmt.Errorf("got a tensor in column-major order, want row-major")
+	}
+	return c, nil
+}
+
+// sameSize reports whether nodes have as many elements as the first.
+func sameSize(nodes ...*G.Node) bool {
+	n := nodes[0].Shape().TotalSize()
+	return !slices.ContainsFunc(nodes, func(m *G.Node) bool { return m.Shape().TotalSize() != n })
+}
+
+// isFloat reports whether a node holds numbers of type F.
+func isFloat[F kernel.Float](n *G.Node) bool {
+	var f F
+	if _, ok := any(f).(float32); ok {
+		return n.Dtype() == tensor.Float32
+	}
+	return n.Dtype() == tensor.Float64
+}
