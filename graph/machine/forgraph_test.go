@@ -1,6 +1,9 @@
 package machine_test
 
 import (
+	"context"
+	"fmt"
+	"reflect"
 	"testing"
 
 	"attention/graph/machine"
@@ -90,4 +93,88 @@ func TestForGraphRefuses(t *testing.T) {
 	require.EqualError(t, err, "machine: graph: got nil, want one")
 	_, err = machine.ForGraph(G.NewGraph())
 	require.EqualError(t, err, "machine: graph: got a graph without an op, want something to compute")
+}
+
+// Read fills what it was given: a new value at first, then the same one again.
+func TestForGraphReads(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 2))
+	sum := G.Must(G.Sum(x))
+	var between, scalar, in G.Value
+	square := G.Must(G.Square(x))
+	G.Read(square, &between)
+	G.Read(sum, &scalar)
+	G.Read(x, &in)
+	last := G.Must(G.Exp(square))
+	m, err := machine.ForGraph(g)
+	require.NoError(t, err)
+	for _, v := range [][]float64{{1, 2}, {3, -4}} {
+		require.NoError(t, G.Let(x, tensor.New(tensor.WithBacking(v))))
+		require.NoError(t, m.RunAll())
+		require.Equal(t, []float64{v[0] * v[0], v[1] * v[1]}, between.Data())
+		require.Equal(t, v[0]+v[1], scalar.Data())
+		require.Equal(t, v, in.Data())
+		require.NotNil(t, last.Value())
+	}
+	kept := between
+	require.NoError(t, m.RunAll())
+	require.True(t, kept == between)
+}
+
+// After a run that failed no wanted node has a value, since it may be half computed.
+func TestForGraphOfAFailingRun(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 2))
+	y := G.NewVector(g, tensor.Float64, G.WithShape(2), G.WithName("y"))
+	first := G.Must(G.Exp(x))
+	second := G.Must(G.Add(first, y))
+	third := G.Must(G.Neg(first))
+	m, err := machine.ForGraph(g)
+	require.NoError(t, err)
+	require.NoError(t, G.Let(y, tensor.New(tensor.WithBacking([]float64{1, 2}))))
+	require.NoError(t, m.RunAll())
+	require.NotNil(t, second.Value())
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, m.Run(ctx), context.Canceled)
+	require.Nil(t, second.Value())
+	require.Nil(t, third.Value())
+	require.NotNil(t, x.Value())
+	require.NoError(t, m.RunAll())
+	require.NotNil(t, second.Value())
+}
+
+// What the machine knows of Gorgonia's insides.
+func TestGorgoniaIsAsForGraphKnowsIt(t *testing.T) {
+	value := reflect.TypeFor[G.Value]()
+	bound, ok := reflect.TypeFor[G.Node]().FieldByName("boundTo")
+	require.True(t, ok)
+	require.Equal(t, value, bound.Type)
+
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 2))
+	var into G.Value
+	read := G.Read(x, &into).Op()
+	require.Equal(t, "gorgonia.readOp", fmt.Sprintf("%T", read))
+	require.Equal(t, reflect.PointerTo(value), reflect.TypeOf(read).Field(0).Type)
+	require.Equal(t, "gorgonia.letOp", fmt.Sprintf("%T", G.Set(x, x).Op()))
+	require.Equal(t, "gorgonia.constantScalar", fmt.Sprintf("%T", G.NewConstant(1.0).Op()))
+	require.Equal(t, "gorgonia.constantTensor", fmt.Sprintf("%T", G.NewConstant(ramp(tensor.Float64, 2)).Op()))
+}
+
+// What the package's doc lists as built wrongly by Gorgonia, and the ways around it.
+func TestGorgoniaMergesNodes(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 600))
+	require.True(t, G.Must(G.SoftMax(x)) == G.Must(G.LogSoftMax(x)))
+	require.True(t, G.Must(G.Dropout(x, 0.1)) == G.Must(G.Dropout(x, 0.7)))
+	require.True(t, G.Must(G.Slice(x, G.S(0, 2))) == G.Must(G.Slice(x, G.S(256, 258))))
+	named := func() *G.Node { return G.NewVector(g, tensor.Float64, G.WithShape(3), G.WithName("z")) }
+	require.True(t, named() == named())
+	constant := func(last float64) *G.Node {
+		v := make([]float64, 1000)
+		v[500] = last
+		return g.AddNode(G.NewConstant(tensor.New(tensor.WithBacking(v))))
+	}
+	require.True(t, constant(1) == constant(2))
 }

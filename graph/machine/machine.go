@@ -1,8 +1,19 @@
 // Package machine runs Gorgonia graphs. Its gorgonia.VM computes only the wanted nodes,
-// plans their memory once and reuses it in every run.
+// plans their memory once and reuses it in every run. Gorgonia's own ops are computed by
+// the kernels of this module where there is one.
 //
 // Gorgonia's own tape machine computes every node of the graph, wanted or not, and
-// allocates every intermediate in each run.
+// allocates every intermediate in each run. Where it computes something wrong, this
+// machine is right: sums and means in float32, or along some axes of four; the softmax of
+// rows of very different size; a value that a later op overwrites.
+//
+// What Gorgonia puts into the graph no machine can mend. As of v0.9.18:
+//   - Two nodes become one: SoftMax and LogSoftMax of a node; two Dropouts of a node,
+//     whatever their probabilities; slices whose bounds differ by 256; inputs of one name
+//     and shape; constant tensors that print alike. Take graph.Softmax, graph.Dropout and
+//     graph.Split; name inputs and constants.
+//   - The gradients of Dropout, InverseSqrt and Log2 are wrong. Take graph.Dropout, and
+//     divide by Sqrt.
 package machine
 
 import (
@@ -134,9 +145,21 @@ func (m *Machine) Run(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("machine: context: got nil, want one")
 	}
-	if m.graph != nil {
-		m.graph.before()
+	if m.graph == nil {
+		return m.runSteps(ctx)
 	}
+	m.graph.before()
+	if err := m.runSteps(ctx); err != nil {
+		for _, i := range m.wanted {
+			bind(m.steps[i].node, nil) // it may be half computed
+		}
+		return err
+	}
+	return m.graph.after()
+}
+
+// runSteps computes the wanted nodes and binds their values.
+func (m *Machine) runSteps(ctx context.Context) error {
 	for i := range m.steps {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("machine: stopped at op %d of %d: %w", i, len(m.steps), err)
@@ -151,9 +174,6 @@ func (m *Machine) Run(ctx context.Context) error {
 				return fmt.Errorf("machine: binding %v: %w", s.node, err)
 			}
 		}
-	}
-	if m.graph != nil {
-		return m.graph.after()
 	}
 	return nil
 }
