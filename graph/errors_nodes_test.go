@@ -147,7 +147,7 @@ func nodesOf(c gradcases.Case, b bench, bad int, n *G.Node) G.Nodes {
 // Each argument of each function: missing, of another graph, of no graph, of the
 // wrong type.
 func TestWrongNodesAreRefused(t *testing.T) {
-	mayBeNil := []string{"positions", "bias", "row"}
+	mayBeNil := []string{"positions", "bias", "row", "h0"}
 	for _, f := range functions() {
 		good := bench{G.NewGraph()}
 		_, err := f.Apply(nodesOf(f, good, -1, nil))

@@ -50,7 +50,8 @@ func key(v float64) input { return input{array: array{nil, []float64{v}}, intege
 func opCases() []opCase {
 	return slices.Concat(matMulCases(), addCases(), mulCases(), elementwiseCases(), swiGLUCases(), dropoutCases(),
 		concatCases(), splitCases(), transposeCases(), headsCases(), repeatHeadsCases(), averageHeadsCases(),
-		softmaxCases(), divideBySumCases(), layerNormCases(), rootNormCases(), embeddingCases(), crossEntropyCases(),
+		softmaxCases(), divideBySumCases(), layerNormCases(), rootNormCases(), gruCases(), embeddingCases(),
+		crossEntropyCases(),
 		mseCases(), additiveCases(), maskFillCases(), attentionCases(), fusedAttentionCases(),
 		ropeCases(), sinusoidalCases(), biasCases(), alibiCases(), maskedMeanCases())
 }

@@ -17,6 +17,7 @@ func (l *Block) called() string             { return l.name }
 func (l *DecoderBlock) called() string      { return l.name }
 func (l *Embedding) called() string         { return l.name }
 func (m *GPT) called() string               { return m.name }
+func (l *GRU) called() string               { return l.name }
 func (l *Linear) called() string            { return l.name }
 func (l *MLP) called() string               { return l.name }
 func (l *Norm) called() string              { return l.name }

@@ -9,7 +9,7 @@ import (
 // Cases returns the cases of all ops.
 func Cases() []Case {
 	return slices.Concat(elements(), products(), rows(), layouts(), lookups(), attentions(), additives(),
-		norms(), activations(), parts(), positions(), lastRows(), maskedMeans())
+		norms(), activations(), parts(), positions(), lastRows(), maskedMeans(), recurrent())
 }
 
 // s is a shape.

@@ -5,5 +5,6 @@ import "slices"
 // Cases returns the cases of all layers.
 func Cases() []Case {
 	return slices.Concat(linears(), embeddings(), dropouts(), selfAttentions(), causals(), multiHeads(), wrappers(),
-		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs())
+		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs(),
+		grus())
 }

@@ -1,0 +1,186 @@
+package kernel
+
+// GRU is a run of gated recurrent units (Cho et al. 2014) over B sequences of T tokens, with states of H elements:
+//
+//	r, z = σ(x + W·h + b)
+//	n = tanh(x + r⊙(W·h + b))
+//	h ← (1 − z)⊙n + z⊙h
+//
+// where x, W and b have the rows of r, z and n one after the other, as torch.nn.GRU has them.
+type GRU struct {
+	B, T, H int
+	Reverse bool    // from the last token to the first
+	Lengths []int64 // of the sequences; nil means T. At a token beyond, the state stays as it is.
+}
+
+// GRUForward writes the states after each token to out (B, T, H) and what the backward needs to gates (B, T, 4·H),
+// for x (B, T, 3·H), the first state h0 (B, H), weight (3·H, H) and bias (3·H). A nil h0 or bias is 0.
+func GRUForward[F Float](g GRU, out, gates, x, h0, weight, bias []F) {
+	g.check()
+	fit("gru", g.B*g.T*g.H, len(out), len(gates)/4, len(x)/3)
+	fit("gru", 3*g.H*g.H, len(weight))
+	fitOrNil("gru", g.B*g.H, h0)
+	fitOrNil("gru", 3*g.H, bias)
+	for i := range g.T {
+		t := g.token(i)
+		h, ld := before(g, i, out, h0)
+		Gemm(NoTrans, Trans, g.B, 3*g.H, width(h, g.H), 1, h, ld, weight, g.H, 0, gates[4*t*g.H:], 4*g.T*g.H)
+		split(gruStep[F]{g, t, ld, h, out, gates, x, bias}, g.B, rowGrain(grainSlow, g.H))
+	}
+}
+
+// width returns the elements of a state that there is, 0 of one that is 0.
+func width[F Float](h []F, all int) int {
+	if h == nil {
+		return 0
+	}
+	return all
+}
+
+func (g GRU) check() {
+	if min(g.B, g.T, g.H) < 1 {
+		panic("kernel: gru: a size below 1")
+	}
+	if g.Lengths != nil {
+		fit("gru", g.B, len(g.Lengths))
+	}
+}
+
+// token returns the token of step i.
+func (g GRU) token(i int) int {
+	if g.Reverse {
+		return g.T - 1 - i
+	}
+	return i
+}
+
+// beyond reports whether a token is not one of sequence b.
+func (g GRU) beyond(b, t int) bool { return g.Lengths != nil && int64(t) >= g.Lengths[b] }
+
+// before returns the states before step i, which lie ld elements apart; nil means 0.
+func before[F Float](g GRU, i int, out, h0 []F) (h []F, ld int) {
+	if i == 0 {
+		return h0, g.H
+	}
+	return out[g.token(i-1)*g.H:], g.T * g.H
+}
+
+// gruStep computes the states of a token from W·h, which gates holds.
+type gruStep[F Float] struct {
+	GRU
+	t, ld               int
+	h, out, gates, x, b []F
+}
+
+func (s gruStep[F]) do(lo, hi int) {
+	for b := lo; b < hi; b++ {
+		row, n := b*s.T+s.t, s.H
+		out, gates, x := s.out[row*n:][:n], s.gates[4*row*n:][:4*n], s.x[3*row*n:][:3*n]
+		if s.beyond(b, s.t) {
+			clear(out)
+			clear(gates)
+			if s.h != nil {
+				copy(out, s.h[b*s.ld:])
+			}
+			continue
+		}
+		if s.b != nil {
+			for j, v := range s.b {
+				gates[j] += v
+			}
+		}
+		for j, v := range x[:2*n] {
+			gates[j] += v
+		}
+		sigmoidCall[F]{gates, gates}.do(0, 2*n)
+		r, z, of, tanned := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
+		for j, v := range x[2*n:] {
+			tanned[j] = v + r[j]*of[j]
+		}
+		tanh(chosenPath, tanned, tanned)
+		for j, v := range tanned {
+			out[j] = (1 - z[j]) * v
+		}
+		if s.h != nil {
+			for j, v := range s.h[b*s.ld:][:n] {
+				out[j] += z[j] * v
+			}
+		}
+	}
+}
+
+// GRUGradients is where GRUBackward writes: the gradients of x, h0, weight and bias, which may be nil, and scratch of
+// the size of X.
+type GRUGradients[F Float] struct{ X, H0, Weight, Bias, Scratch []F }
+
+// GRUBackward writes the gradients, given dout (B, T, H) and what GRUForward read and wrote.
+func GRUBackward[F Float](g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F) {
+	g.check()
+	fit("gru", g.B*g.T*g.H, len(out), len(dout), len(gates)/4, len(d.X)/3, len(d.Scratch)/3)
+	fit("gru", 3*g.H*g.H, len(weight), len(d.Weight))
+	fit("gru", g.B*g.H, len(d.H0))
+	fitOrNil("gru", g.B*g.H, h0)
+	fitOrNil("gru", 3*g.H, d.Bias)
+	clear(d.H0)
+	for i := g.T - 1; i >= 0; i-- {
+		t := g.token(i)
+		h, ld := before(g, i, out, h0)
+		split(gruStepBackward[F]{g, t, ld, d, h, dout, gates}, g.B, rowGrain(grainSlow, g.H))
+		Gemm(NoTrans, NoTrans, g.B, g.H, 3*g.H, 1, d.Scratch[3*t*g.H:], 3*g.T*g.H, weight, g.H, 1, d.H0, g.H)
+	}
+	// W's gradient: that of W·h of every step, by h.
+	first := g.token(0)
+	Gemm(Trans, NoTrans, 3*g.H, g.H, width(h0, g.B), 1, d.Scratch[3*first*g.H:], 3*g.T*g.H, h0, g.H, 0, d.Weight, g.H)
+	from, before := 1, 0
+	if g.Reverse {
+		from, before = 0, 1
+	}
+	for b := range g.B {
+		Gemm(Trans, NoTrans, 3*g.H, g.H, g.T-1, 1, d.Scratch[3*(b*g.T+min(from, g.T-1))*g.H:], 3*g.H,
+			out[(b*g.T+min(before, g.T-1))*g.H:], g.H, 1, d.Weight, g.H)
+	}
+	if d.Bias != nil {
+		SumRows(d.Bias, d.Scratch)
+	}
+}
+
+// gruStepBackward computes the gradients of a token's gates and, in H0, the part of that of the state before that
+// does not pass through W.
+type gruStepBackward[F Float] struct {
+	GRU
+	t, ld          int
+	d              GRUGradients[F]
+	h, dout, gates []F
+}
+
+// With dh the gradient of the token's state and w = W·h + b in n:  dn = dh·(1 − z)·(1 − n²), dz = dh·(h − n)·z·(1 − z),
+// dr = dn·w·r·(1 − r), dw = dn·r, and dh·z for the state before.
+func (s gruStepBackward[F]) do(lo, hi int) {
+	for b := lo; b < hi; b++ {
+		row, n := b*s.T+s.t, s.H
+		dh, dout := s.d.H0[b*n:][:n], s.dout[row*n:][:n]
+		dx, dwh := s.d.X[3*row*n:][:3*n], s.d.Scratch[3*row*n:][:3*n]
+		for j, v := range dout {
+			dh[j] += v
+		}
+		if s.beyond(b, s.t) {
+			clear(dx)
+			clear(dwh)
+			continue
+		}
+		gates := s.gates[4*row*n:][:4*n]
+		for j, v := range dh {
+			var h F
+			if s.h != nil {
+				h = s.h[b*s.ld+j]
+			}
+			r, z, w, tanned := gates[j], gates[n+j], gates[2*n+j], gates[3*n+j]
+			dn := v * (1 - z) * (1 - tanned*tanned)
+			dz := v * (h - tanned) * z * (1 - z)
+			dr := dn * w * r * (1 - r)
+			dx[j], dx[n+j], dx[2*n+j] = dr, dz, dn
+			dwh[j], dwh[n+j], dwh[2*n+j] = dr, dz, dn*r
+			dh[j] = v * z
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package gradcases
+
+import (
+	"attention/graph"
+	"attention/graph/gradcases"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// grus returns the cases of GRU, whose result is the output and the last state side by side.
+func grus() []Case {
+	all := func(c layers.GRUConfig) func(layers.Scope) (Forward, error) {
+		return made(layers.NewGRU, c, func(l *layers.GRU, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			x := layers.GRUInput{X: in[0]}
+			if len(in) > 1 {
+				x.State = in[1]
+			}
+			if len(in) > 2 {
+				x.Lengths = in[2]
+			}
+			out, state, err := l.Forward(b, x)
+			if err != nil {
+				return nil, err
+			}
+			flat := func(n *G.Node) *G.Node { return b.Of(G.Reshape(n, []int{n.Shape().TotalSize()})) }
+			return graph.Concat(flat(out), flat(state))
+		})
+	}
+	deep := layers.GRUConfig{InputSize: 2, HiddenSize: 3, NumLayers: 2, Bias: true, Bidirectional: true}
+	return []Case{
+		{Layer: "GRU", About: "(T, E)", New: all(layers.GRUConfig{InputSize: 2, HiddenSize: 3}),
+			Inputs: []gradcases.Input{gradcases.Float("x", 5, 2)}},
+		{Layer: "GRU", About: "(B, 1, E), with state", New: all(layers.GRUConfig{InputSize: 2, HiddenSize: 3, Bias: true}),
+			Inputs: []gradcases.Input{gradcases.Float("x", 3, 1, 2), gradcases.Float("state", 1, 3, 3)}},
+		{Layer: "GRU", About: "two layers, both directions, lengths", New: all(deep),
+			Inputs: []gradcases.Input{gradcases.Float("x", 2, 5, 2), gradcases.Float("state", 4, 2, 3),
+				gradcases.IDs("lengths", []int{3, 5}, 2)}},
+	}
+}

@@ -1,0 +1,158 @@
+package layers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"attention/graph"
+	"attention/internal/config"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// GRUConfig sizes a GRU.
+type GRUConfig struct {
+	InputSize     int  `json:"input_size"`           // E
+	HiddenSize    int  `json:"hidden_size"`          // N
+	NumLayers     int  `json:"num_layers,omitempty"` // L; 0 means 1
+	Bias          bool `json:"bias,omitempty"`
+	Bidirectional bool `json:"bidirectional,omitempty"` // a second run from the last token to the first
+}
+
+// validate returns an error that names the first wrong field.
+func (c GRUConfig) validate() error {
+	err := cmp.Or(config.AtLeast(c, 1, "InputSize", "HiddenSize"), config.AtLeast(c, 0, "NumLayers"),
+		config.AtMost(c, 1<<14, "NumLayers"), config.AtMost(c, maxElements/3, "InputSize", "HiddenSize"))
+	if err != nil {
+		return err
+	}
+	if 3*c.HiddenSize > maxElements/max(c.InputSize, 2*c.HiddenSize) {
+		return config.Errorf(c, "HiddenSize", "got %d for %s=%d, want at most %d elements in a weight", c.HiddenSize,
+			config.Field("InputSize"), c.InputSize, maxElements)
+	}
+	return nil
+}
+
+// GRU is a stack of gated recurrent units (Cho et al. 2014; torch.nn.GRU with batch_first).
+// See graph.GRU for the formula.
+type GRU struct {
+	name   string // in errors
+	config GRUConfig
+	runs   []gruRun // of layer 0, forwards and back, of layer 1, …
+}
+
+// gruRun is one layer in one direction.
+type gruRun struct{ weightIH, weightHH, biasIH, biasHH Param }
+
+// NewGRU makes the parameters of each layer l: weight_ih_l<l> (3·N, width of its input),
+// weight_hh_l<l> (3·N, N) and, if asked for, bias_ih_l<l> and bias_hh_l<l> (3·N); then those
+// of the other direction, whose names end with _reverse. All begin uniform within ±1/√N.
+func NewGRU(s Scope, c GRUConfig) (*GRU, error) { return checked(s, "GRU", c, newGRU) }
+
+func newGRU(s Scope, c GRUConfig) (*GRU, error) {
+	c.NumLayers = cmp.Or(c.NumLayers, 1)
+	m := maker{scope: s}
+	l := &GRU{name: s.name("GRU"), config: c}
+	bound := 1 / math.Sqrt(float64(c.HiddenSize))
+	begin, rows := Uniform(-bound, bound), 3*c.HiddenSize
+	for i := range c.NumLayers {
+		in := c.InputSize
+		if i > 0 {
+			in = l.directions() * c.HiddenSize
+		}
+		for _, suffix := range []string{"", "_reverse"}[:l.directions()] {
+			name := func(kind string) string { return fmt.Sprintf("%s_l%d%s", kind, i, suffix) }
+			l.runs = append(l.runs, gruRun{
+				weightIH: m.param(name("weight_ih"), begin, rows, in),
+				weightHH: m.param(name("weight_hh"), begin, rows, c.HiddenSize),
+				biasIH:   m.paramIf(c.Bias, name("bias_ih"), begin, rows),
+				biasHH:   m.paramIf(c.Bias, name("bias_hh"), begin, rows),
+			})
+		}
+	}
+	return done(&m, l)
+}
+
+func (l *GRU) directions() int {
+	if l.config.Bidirectional {
+		return 2
+	}
+	return 1
+}
+
+// GRUInput is the input of one call of a GRU. All but X may be nil.
+type GRUInput struct {
+	X     *G.Node // ([B,] T, E)
+	State *G.Node // (L·directions, [B,] N), before the first token; nil means 0
+	// Lengths of the sequences, int or int64 (B); nil means T. At a token beyond, the state
+	// stays as it is.
+	Lengths *G.Node
+}
+
+// Forward returns the last layer's states after each token, ([B,] T, directions·N), with
+// the directions side by side, and every run's state at its end,
+// (L·directions, [B,] N), in the order of the parameters.
+func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) {
+	f, err := begin(b, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.checkSequence("x", in.X, l.config.InputSize, 0); err != nil {
+		return nil, nil, err
+	}
+	batch, n := in.X.Shape()[:in.X.Dims()-2], l.config.HiddenSize
+	want := slices.Concat(tensor.Shape{len(l.runs)}, batch, tensor.Shape{n})
+	if in.State != nil && !slices.Equal(in.State.Shape(), want) {
+		return nil, nil, errorf(l.name, "state: shape %v, want %v", in.State.Shape(), want)
+	}
+	x, ends := in.X, G.Nodes(nil)
+	for first := 0; first < len(l.runs); first += l.directions() {
+		var outs G.Nodes
+		for d, run := range l.runs[first:][:l.directions()] {
+			gates := f.linear(x, f.node(run.weightIH), f.optional(run.biasIH), false) // ([B,] T, 3·N)
+			out := f.Of(graph.GRU(gates, f.start(in.State, first+d, want[1:]), f.node(run.weightHH), f.optional(run.biasHH),
+				graph.GRUConfig{Reverse: d == 1, Lengths: in.Lengths})) // ([B,] T, N)
+			outs, ends = append(outs, out), append(ends, f.end(out, d == 1))
+		}
+		x = f.Of(graph.Concat(outs...)) // ([B,] T, directions·N)
+	}
+	state = f.Of(G.Reshape(f.Of(graph.Concat(ends...)), want))
+	output, err = f.result(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	return output, state, nil
+}
+
+// start returns the state ([B,] N) before run i of those of all runs; nil stays nil.
+func (f *formula) start(all *G.Node, i int, shape tensor.Shape) *G.Node {
+	if all == nil {
+		return nil
+	}
+	return f.Of(G.Reshape(f.Of(graph.Rows(all, i, 1)), shape))
+}
+
+// end returns the last state of a run's ([B,] T, N) as a vector.
+func (f *formula) end(out *G.Node, reverse bool) *G.Node {
+	if f.Err() != nil {
+		return out
+	}
+	n, t := last(out), length(out)
+	sequences := f.Of(G.Reshape(out, tensor.Shape{out.Shape().TotalSize() / (n * t), t * n}))
+	widths, at := []int{(t - 1) * n, n}, 1
+	if reverse {
+		widths, at = []int{n, (t - 1) * n}, 0
+	}
+	end := sequences
+	if t > 1 {
+		parts, err := graph.Split(sequences, widths...)
+		if f.Of(nil, err); f.Err() != nil {
+			return out
+		}
+		end = parts[at] // (B, N)
+	}
+	return f.Of(G.Reshape(end, tensor.Shape{end.Shape().TotalSize()}))
+}

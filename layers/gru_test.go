@@ -1,0 +1,145 @@
+package layers_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Initial values are PyTorch's to the bit; outputs, last states and gradients are PyTorch's,
+// of padded sequences too.
+func TestGRUEqualsPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/gru.safetensors")
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		for _, c := range []struct {
+			name           string
+			config         layers.GRUConfig
+			state, lengths bool
+		}{
+			{name: "gru", config: layers.GRUConfig{InputSize: 7, HiddenSize: 5, Bias: true}},
+			{name: "gru_no_bias", config: layers.GRUConfig{InputSize: 7, HiddenSize: 3}, state: true},
+			{name: "gru_deep", state: true,
+				config: layers.GRUConfig{InputSize: 7, HiddenSize: 3, NumLayers: 2, Bias: true, Bidirectional: true}},
+			{name: "gru_lengths", state: true, lengths: true,
+				config: layers.GRUConfig{InputSize: 7, HiddenSize: 3, NumLayers: 2, Bias: true, Bidirectional: true}},
+			{name: "gru_single", state: true, config: layers.GRUConfig{InputSize: 7, HiddenSize: 11, Bias: true}},
+		} {
+			l, err := layers.NewGRU(params.Scope(c.name), c.config)
+			require.NoError(t, err)
+			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
+			names := want.entries("param.")
+			for _, name := range names {
+				value, ok := params.Get(c.name + "." + name)
+				require.True(t, ok, "%s of %s", name, c.name)
+				require.Equal(t, want.load("param."+name).Data(), value.Data(), "%s of %s", name, c.name)
+			}
+
+			b := layers.NewBuild(params, layers.Train)
+			x := layers.GRUInput{X: input(t, b, "x", want.load("x"))}
+			wrt, entries := G.Nodes{x.X}, []string{"dx"}
+			if c.state {
+				x.State = input(t, b, "state", want.load("state"))
+				wrt, entries = append(wrt, x.State), append(entries, "dstate")
+			}
+			var lengths []int64
+			if c.lengths {
+				lengths = file.Int64(want.prefix + "lengths")
+				x.Lengths = input(t, b, "lengths", tensor.New(tensor.WithBacking(lengths)))
+			}
+			out, end, err := l.Forward(b, x)
+			require.NoError(t, err)
+			for _, n := range b.Learnables() {
+				wrt, entries = append(wrt, n), append(entries, "grad."+strings.TrimPrefix(n.Name(), c.name+"."))
+			}
+			require.Len(t, b.Learnables(), len(names))
+			grads, err := G.Backpropagate(G.Nodes{out, end},
+				G.Nodes{input(t, b, "dout", want.load("dout")), input(t, b, "dend", want.load("dend"))}, wrt)
+			require.NoError(t, err)
+			nodes := append(G.Nodes{out, end}, grads...)
+			got := values(t, nodes...)
+			clearBeyond(got[0], lengths, out.Shape())
+			for i, entry := range append([]string{"out", "end"}, entries...) {
+				want.near(t, entry, nodes[i], got[i])
+			}
+		}
+	}
+}
+
+// clearBeyond sets what lies beyond the lengths of sequences (B, T, N) to 0, as in PyTorch.
+func clearBeyond(x []float64, lengths []int64, shape tensor.Shape) {
+	for b, n := range lengths {
+		t, width := shape[1], shape[2]
+		clear(x[(b*t+int(n))*width : (b+1)*t*width])
+	}
+}
+
+// Beyond a sequence's length its state stays, and no number of the input is read.
+func TestGRUOfPaddedSequences(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	l := must(layers.NewGRU(p.Scope(""), layers.GRUConfig{InputSize: 1, HiddenSize: 2}))
+	b := layers.NewBuild(p, layers.Eval)
+	x := golden.Dense(tensor.Float64, []float64{1, 2, math.NaN(), math.Inf(1)}, 1, 4, 1)
+	out, end, err := l.Forward(b, layers.GRUInput{X: input(t, b, "x", x),
+		Lengths: input(t, b, "lengths", tensor.New(tensor.WithShape(1), tensor.WithBacking([]int{2})))})
+	require.NoError(t, err)
+	got := values(t, out, end)
+	last := got[0][2:4]
+	require.NotEqual(t, got[0][:2], last)
+	require.Equal(t, last, got[0][4:6])
+	require.Equal(t, last, got[0][6:8])
+	require.Equal(t, last, got[1])
+}
+
+func TestGRURefusesWrongInput(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	l := must(layers.NewGRU(p.Scope("rnn"), layers.GRUConfig{InputSize: 3, HiddenSize: 2, Bidirectional: true}))
+	node := func(b *layers.Build, name string, shape ...int) *G.Node {
+		return input(t, b, name, numbers(tensor.Float32, shape...))
+	}
+	for _, c := range []struct {
+		in      func(b *layers.Build) layers.GRUInput
+		wantErr string
+	}{
+		{in: func(*layers.Build) layers.GRUInput { return layers.GRUInput{} }, wantErr: "x: got nil, want a node"},
+		{in: func(b *layers.Build) layers.GRUInput { return layers.GRUInput{X: node(b, "x", 5, 2)} },
+			wantErr: "x: shape (5, 2), want ([B,] T, 3)"},
+		{in: func(b *layers.Build) layers.GRUInput {
+			return layers.GRUInput{X: node(b, "x", 2, 5, 3), State: node(b, "h", 1, 2, 2)}
+		}, wantErr: "state: shape (1, 2, 2), want (2, 2, 2)"},
+		{in: func(b *layers.Build) layers.GRUInput {
+			return layers.GRUInput{X: node(b, "x", 2, 5, 3), Lengths: b.InputOf(tensor.Int, "n", 3)}
+		}, wantErr: "graph: GRU: lengths: shape (3), want (2)"},
+	} {
+		b := layers.NewBuild(p, layers.Eval)
+		_, _, err := l.Forward(b, c.in(b))
+		require.EqualError(t, err, "layers: rnn: GRU: "+c.wantErr)
+	}
+}
+
+func TestWrongGRUsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		config  layers.GRUConfig
+		wantErr string
+	}{
+		{wantErr: "InputSize: got 0, want at least 1"},
+		{config: layers.GRUConfig{InputSize: 1}, wantErr: "HiddenSize: got 0, want at least 1"},
+		{config: layers.GRUConfig{InputSize: 1, HiddenSize: 1, NumLayers: -1}, wantErr: "NumLayers: got -1, want at least 0"},
+		{config: layers.GRUConfig{InputSize: 1, HiddenSize: math.MaxInt},
+			wantErr: "HiddenSize: got 9223372036854775807, want at most 715827882"},
+		{config: layers.GRUConfig{InputSize: 1, HiddenSize: 1 << 20},
+			wantErr: "HiddenSize: got 1048576 for InputSize=1, want at most 2147483647 elements in a weight"},
+	} {
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewGRU(p.Scope("rnn"), c.config)
+		require.EqualError(t, err, "layers: rnn: GRU: "+c.wantErr)
+		require.Zero(t, p.Len())
+	}
+}
