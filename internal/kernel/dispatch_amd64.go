@@ -383,6 +383,48 @@ func mul[F Float](p path, z, x, y []F) {
 	}
 }
 
+// sub sets z ← x − y.
+func sub[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		subGo(z, x, y)
+		return
+	}
+	reaches("sub: x", len(x), n)
+	reaches("sub: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		ssubAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		ssubAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		dsubAVX512(n, double(z), double(x), double(y))
+	default:
+		dsubAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// div sets z ← x/y.
+func div[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		divGo(z, x, y)
+		return
+	}
+	reaches("div: x", len(x), n)
+	reaches("div: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sdivAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		sdivAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		ddivAVX512(n, double(z), double(x), double(y))
+	default:
+		ddivAVX2(n, double(z), double(x), double(y))
+	}
+}
+
 // scale sets y ← c·x.
 func scale[F Float](p path, y, x []F, c F) {
 	n := len(y)
@@ -466,6 +508,24 @@ func momentum[F Float](p path, value, grad, buffer []F, rate, momentum, decay F)
 	}
 }
 
+// sum returns Σ x, summed in float64.
+func sum[F Float](p path, x []F) float64 {
+	n := len(x)
+	if p == pathGo || n < 1 {
+		return sumGo(x)
+	}
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		return ssumAVX512(n, single(x))
+	case sizeOf[F]() == 4:
+		return ssumAVX2(n, single(x))
+	case p == pathAVX512:
+		return dsumAVX512(n, double(x))
+	default:
+		return dsumAVX2(n, double(x))
+	}
+}
+
 // sumSquares returns Σ x², summed in float64.
 func sumSquares[F Float](p path, x []F) float64 {
 	n := len(x)
@@ -481,6 +541,27 @@ func sumSquares[F Float](p path, x []F) float64 {
 		return dsumSquaresAVX512(n, double(x))
 	default:
 		return dsumSquaresAVX2(n, double(x))
+	}
+}
+
+// sumColumns adds n columns of the rows to y, in float64. Assembly adds to whole vectors: what lies behind the
+// columns of y is left as it was.
+func sumColumns[F Float](p path, rows, n, ld int, y []float64, x []F) {
+	if p == pathGo || min(rows, n) < 1 || ld < 0 {
+		sumColumnsGo(rows, n, ld, y, x)
+		return
+	}
+	reaches("sumColumns: y", len(y), padded[F](p, n))
+	reaches("sumColumns: x", len(x), (rows-1)*ld+n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		ssumColumnsAVX512(rows, n, ld, double(y), single(x))
+	case sizeOf[F]() == 4:
+		ssumColumnsAVX2(rows, n, ld, double(y), single(x))
+	case p == pathAVX512:
+		dsumColumnsAVX512(rows, n, ld, double(y), double(x))
+	default:
+		dsumColumnsAVX2(rows, n, ld, double(y), double(x))
 	}
 }
 

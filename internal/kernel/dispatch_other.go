@@ -80,6 +80,14 @@ func mul[F Float](_ path, z, x, y []F) {
 	mulGo(z, x, y)
 }
 
+func sub[F Float](_ path, z, x, y []F) {
+	subGo(z, x, y)
+}
+
+func div[F Float](_ path, z, x, y []F) {
+	divGo(z, x, y)
+}
+
 func scale[F Float](_ path, y, x []F, c F) {
 	scaleGo(y, x, c)
 }
@@ -96,8 +104,16 @@ func momentum[F Float](_ path, value, grad, buffer []F, rate, momentum, decay F)
 	momentumGo(value, grad, buffer, rate, momentum, decay)
 }
 
+func sum[F Float](_ path, x []F) float64 {
+	return sumGo(x)
+}
+
 func sumSquares[F Float](_ path, x []F) float64 {
 	return sumSquaresGo(x)
+}
+
+func sumColumns[F Float](_ path, rows, n, ld int, y []float64, x []F) {
+	sumColumnsGo(rows, n, ld, y, x)
 }
 
 func softmaxRows[F Float](_ path, rows, cols int, y, x []F, scale, empty F) {

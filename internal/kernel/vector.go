@@ -104,3 +104,37 @@ func sumSquaresGo[F Float](x []F) float64 {
 	}
 	return sum
 }
+
+// Sub writes x − y to z, all of one length. z may be x or y.
+func Sub[F Float](z, x, y []F) {
+	fit("sub", len(x), len(y), len(z))
+	split(subCall[F]{z, x, y}, len(x), grainFast)
+}
+
+type subCall[F Float] struct{ z, x, y []F }
+
+func (c subCall[F]) do(lo, hi int) { sub(chosenPath, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
+
+func subGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		z[i] = v - y[i]
+	}
+}
+
+// Div writes x/y to z, all of one length. z may be x or y.
+func Div[F Float](z, x, y []F) {
+	fit("div", len(x), len(y), len(z))
+	split(divCall[F]{z, x, y}, len(x), grainFast)
+}
+
+type divCall[F Float] struct{ z, x, y []F }
+
+func (c divCall[F]) do(lo, hi int) { div(chosenPath, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
+
+func divGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		z[i] = v / y[i]
+	}
+}

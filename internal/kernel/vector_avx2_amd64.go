@@ -44,6 +44,16 @@ func sgeluTanhBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
 //go:noescape
 func smulAVX2(n int, z *float32, x *float32, y *float32)
 
+// ssubAVX2 is sub of float32 with AVX2.
+//
+//go:noescape
+func ssubAVX2(n int, z *float32, x *float32, y *float32)
+
+// sdivAVX2 is div of float32 with AVX2.
+//
+//go:noescape
+func sdivAVX2(n int, z *float32, x *float32, y *float32)
+
 // sscaleAVX2 is scale of float32 with AVX2.
 //
 //go:noescape
@@ -64,10 +74,20 @@ func ssgdAVX2(n int, value *float32, grad *float32, rate float32, decay float32)
 //go:noescape
 func smomentumAVX2(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
 
+// ssumAVX2 is sum of float32 with AVX2.
+//
+//go:noescape
+func ssumAVX2(n int, x *float32) float64
+
 // ssumSquaresAVX2 is sumSquares of float32 with AVX2.
 //
 //go:noescape
 func ssumSquaresAVX2(n int, x *float32) float64
+
+// ssumColumnsAVX2 is sumColumns of float32 with AVX2.
+//
+//go:noescape
+func ssumColumnsAVX2(rows int, n int, ld int, y *float64, x *float32)
 
 // ssoftmaxRowsAVX2 is softmaxRows of float32 with AVX2.
 //
@@ -139,6 +159,16 @@ func dgeluTanhBackwardAVX2(n int, dx *float64, x *float64, dy *float64)
 //go:noescape
 func dmulAVX2(n int, z *float64, x *float64, y *float64)
 
+// dsubAVX2 is sub of float64 with AVX2.
+//
+//go:noescape
+func dsubAVX2(n int, z *float64, x *float64, y *float64)
+
+// ddivAVX2 is div of float64 with AVX2.
+//
+//go:noescape
+func ddivAVX2(n int, z *float64, x *float64, y *float64)
+
 // dscaleAVX2 is scale of float64 with AVX2.
 //
 //go:noescape
@@ -159,10 +189,20 @@ func dsgdAVX2(n int, value *float64, grad *float64, rate float64, decay float64)
 //go:noescape
 func dmomentumAVX2(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
 
+// dsumAVX2 is sum of float64 with AVX2.
+//
+//go:noescape
+func dsumAVX2(n int, x *float64) float64
+
 // dsumSquaresAVX2 is sumSquares of float64 with AVX2.
 //
 //go:noescape
 func dsumSquaresAVX2(n int, x *float64) float64
+
+// dsumColumnsAVX2 is sumColumns of float64 with AVX2.
+//
+//go:noescape
+func dsumColumnsAVX2(rows int, n int, ld int, y *float64, x *float64)
 
 // dsoftmaxRowsAVX2 is softmaxRows of float64 with AVX2.
 //

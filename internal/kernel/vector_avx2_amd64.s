@@ -1123,6 +1123,108 @@ done_24:
 	VZEROUPPER
 	RET
 
+// func ssubAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·ssubAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_26
+	PCALIGN $0x40
+
+vector_25:
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (BX)(AX*1), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_25
+
+rest_26:
+	TESTQ      DI, DI
+	JE         done_27
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VSUBPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_27:
+	VZEROUPPER
+	RET
+
+// func sdivAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·sdivAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_29
+	PCALIGN $0x40
+
+vector_28:
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (BX)(AX*1), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_28
+
+rest_29:
+	TESTQ      DI, DI
+	JE         done_30
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VDIVPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_30:
+	VZEROUPPER
+	RET
+
 // func sscaleAVX2(n int, y *float32, x *float32, c float32)
 // Requires: AVX, CMOV
 TEXT ·sscaleAVX2(SB), $0-28
@@ -1150,25 +1252,25 @@ TEXT ·sscaleAVX2(SB), $0-28
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_26
+	JE           rest_32
 	PCALIGN      $0x40
 
-vector_25:
+vector_31:
 	VMOVUPS (DX)(AX*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_25
+	JLT     vector_31
 
-rest_26:
+rest_32:
 	TESTQ      SI, SI
-	JE         done_27
+	JE         done_33
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_27:
+done_33:
 	VZEROUPPER
 	RET
 
@@ -1210,10 +1312,10 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_29
+	JE           rest_35
 	PCALIGN      $0x40
 
-vector_28:
+vector_34:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -1239,11 +1341,11 @@ vector_28:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_28
+	JLT     vector_34
 
-rest_29:
+rest_35:
 	TESTQ      R8, R8
-	JE         done_30
+	JE         done_36
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -1268,7 +1370,7 @@ rest_29:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_30:
+done_36:
 	VZEROUPPER
 	RET
 
@@ -1300,10 +1402,10 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_32
+	JE           rest_38
 	PCALIGN      $0x40
 
-vector_31:
+vector_37:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -1313,11 +1415,11 @@ vector_31:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_31
+	JLT     vector_37
 
-rest_32:
+rest_38:
 	TESTQ      SI, SI
-	JE         done_33
+	JE         done_39
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -1326,7 +1428,7 @@ rest_32:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_33:
+done_39:
 	VZEROUPPER
 	RET
 
@@ -1360,10 +1462,10 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_35
+	JE           rest_41
 	PCALIGN      $0x40
 
-vector_34:
+vector_40:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -1377,11 +1479,11 @@ vector_34:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_34
+	JLT     vector_40
 
-rest_35:
+rest_41:
 	TESTQ      DI, DI
-	JE         done_36
+	JE         done_42
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -1394,7 +1496,69 @@ rest_35:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_36:
+done_42:
+	VZEROUPPER
+	RET
+
+// func ssumAVX2(n int, x *float32) float64
+// Requires: AVX, AVX2, CMOV
+TEXT ·ssumAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    AX, BX
+	ANDQ    $0x07, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, AX
+	MOVQ    BX, AX
+	XORL    SI, SI
+	TESTQ   AX, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000008, SI
+	CMPQ    AX, SI
+	CMOVQGT SI, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), SI
+	SUBQ    AX, SI
+	VMOVDQU 32(SI), Y15
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_44
+	PCALIGN $0x40
+
+vector_43:
+	VMOVUPS      (CX)(AX*1), Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y2, Y0, Y0
+	ADDQ         $0x00000020, AX
+	CMPQ         AX, DX
+	JLT          vector_43
+
+rest_44:
+	TESTQ        BX, BX
+	JE           done_45
+	VMASKMOVPS   (CX)(AX*1), Y15, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y2, Y0, Y0
+
+done_45:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -1425,31 +1589,31 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_38
+	JE      rest_47
 	PCALIGN $0x40
 
-vector_37:
+vector_46:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
 	VCVTPS2PD    X3, Y3
-	VFMADD231PD  Y2, Y2, Y0
 	VFMADD231PD  Y3, Y3, Y1
+	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_37
+	JLT          vector_46
 
-rest_38:
+rest_47:
 	TESTQ        BX, BX
-	JE           done_39
+	JE           done_48
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
 	VCVTPS2PD    X3, Y3
-	VFMADD231PD  Y2, Y2, Y0
 	VFMADD231PD  Y3, Y3, Y1
+	VFMADD231PD  Y2, Y2, Y0
 
-done_39:
+done_48:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -1457,6 +1621,72 @@ done_39:
 	VADDPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
 	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func ssumColumnsAVX2(rows int, n int, ld int, y *float64, x *float32)
+// Requires: AVX, CMOV
+TEXT ·ssumColumnsAVX2(SB), $0-40
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x07, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000008, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    CX, R9
+	VMOVDQU 32(R9), Y15
+	SHLQ    $0x02, DX
+
+row_49:
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_51
+	PCALIGN $0x40
+
+vector_50:
+	VMOVUPS      (SI)(CX*1), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VADDPD       (BX)(CX*2), Y0, Y0
+	VMOVUPD      Y0, (BX)(CX*2)
+	VADDPD       32(BX)(CX*2), Y1, Y1
+	VMOVUPD      Y1, 32(BX)(CX*2)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, DI
+	JLT          vector_50
+
+rest_51:
+	TESTQ        R8, R8
+	JE           done_52
+	VMASKMOVPS   (SI)(CX*1), Y15, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VADDPD       (BX)(CX*2), Y0, Y0
+	VMOVUPD      Y0, (BX)(CX*2)
+	VADDPD       32(BX)(CX*2), Y1, Y1
+	VMOVUPD      Y1, 32(BX)(CX*2)
+
+done_52:
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_49
 	VZEROUPPER
 	RET
 
@@ -1492,28 +1722,28 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_40:
+row_53:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_42
+	JE      rest_55
 	PCALIGN $0x40
 
-vector_41:
+vector_54:
 	VMOVUPS (SI)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_41
+	JLT     vector_54
 
-rest_42:
+rest_55:
 	TESTQ      R8, R8
-	JE         done_43
+	JE         done_56
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_43:
+done_56:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -1526,10 +1756,10 @@ done_43:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_45
+	JE           rest_58
 	PCALIGN      $0x40
 
-vector_44:
+vector_57:
 	VMOVUPS      (SI)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VMAXPS       Y2, Y13, Y2
@@ -1558,11 +1788,11 @@ vector_44:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_44
+	JLT          vector_57
 
-rest_45:
+rest_58:
 	TESTQ        R8, R8
-	JE           done_46
+	JE           done_59
 	VMASKMOVPS   (SI)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -1591,7 +1821,7 @@ rest_45:
 	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_46:
+done_59:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1604,29 +1834,29 @@ done_46:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_48
+	JE           rest_61
 	PCALIGN      $0x40
 
-vector_47:
+vector_60:
 	VMOVUPS (BX)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_47
+	JLT     vector_60
 
-rest_48:
+rest_61:
 	TESTQ      R8, R8
-	JE         done_49
+	JE         done_62
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (BX)(R9*1)
 
-done_49:
+done_62:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_40
+	JNE  row_53
 	VZEROUPPER
 	RET
 
@@ -1657,29 +1887,29 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_50:
+row_63:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_52
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_51:
+vector_64:
 	VMOVUPS     (BX)(R9*1), Y2
 	VMOVUPS     (SI)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_51
+	JLT         vector_64
 
-rest_52:
+rest_65:
 	TESTQ       R8, R8
-	JE          done_53
+	JE          done_66
 	VMASKMOVPS  (BX)(R9*1), Y15, Y2
 	VMASKMOVPS  (SI)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_53:
+done_66:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1689,10 +1919,10 @@ done_53:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_55
+	JE           rest_68
 	PCALIGN      $0x40
 
-vector_54:
+vector_67:
 	VMOVUPS (SI)(R9*1), Y2
 	VMOVUPS (BX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -1700,23 +1930,23 @@ vector_54:
 	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_54
+	JLT     vector_67
 
-rest_55:
+rest_68:
 	TESTQ      R8, R8
-	JE         done_56
+	JE         done_69
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMASKMOVPS (BX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_56:
+done_69:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_50
+	JNE  row_63
 	VZEROUPPER
 	RET
 
@@ -1751,28 +1981,28 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_57:
+row_70:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_59
+	JE      rest_72
 	PCALIGN $0x40
 
-vector_58:
+vector_71:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_58
+	JLT     vector_71
 
-rest_59:
+rest_72:
 	TESTQ      R9, R9
-	JE         done_60
+	JE         done_73
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_60:
+done_73:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -1786,10 +2016,10 @@ done_60:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_62
+	JE           rest_75
 	PCALIGN      $0x40
 
-vector_61:
+vector_74:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VMAXPS       Y2, Y13, Y2
@@ -1817,11 +2047,11 @@ vector_61:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_61
+	JLT          vector_74
 
-rest_62:
+rest_75:
 	TESTQ        R9, R9
-	JE           done_63
+	JE           done_76
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -1849,7 +2079,7 @@ rest_62:
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_63:
+done_76:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1862,7 +2092,7 @@ done_63:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_57
+	JNE          row_70
 	VZEROUPPER
 	RET
 
@@ -1903,27 +2133,27 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_64:
+row_77:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_66
+	JE      rest_79
 	PCALIGN $0x40
 
-vector_65:
+vector_78:
 	VMOVUPS (R8)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_65
+	JLT     vector_78
 
-rest_66:
+rest_79:
 	TESTQ      R11, R11
-	JE         done_67
+	JE         done_80
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_67:
+done_80:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -1936,26 +2166,26 @@ done_67:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_69
+	JE           rest_82
 	PCALIGN      $0x40
 
-vector_68:
+vector_81:
 	VMOVUPS     (R8)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_68
+	JLT         vector_81
 
-rest_69:
+rest_82:
 	TESTQ       R11, R11
-	JE          done_70
+	JE          done_83
 	VMASKMOVPS  (R8)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_70:
+done_83:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -1970,57 +2200,57 @@ done_70:
 	VMOVSS       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_72
+	JE           rest_85
 	PCALIGN      $0x40
 
-vector_71:
+vector_84:
 	VMOVUPS (R8)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_74
+	JE      without_87
 	VMOVUPS (R9)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_74:
+without_87:
 	TESTQ   R10, R10
-	JE      without_75
+	JE      without_88
 	VMOVUPS (R10)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_75:
+without_88:
 	VMOVUPS Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_71
+	JLT     vector_84
 
-rest_72:
+rest_85:
 	TESTQ      R11, R11
-	JE         done_73
+	JE         done_86
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_76
+	JE         without_89
 	VMASKMOVPS (R9)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_76:
+without_89:
 	TESTQ      R10, R10
-	JE         without_77
+	JE         without_90
 	VMASKMOVPS (R10)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_77:
+without_90:
 	VMASKMOVPS Y0, Y15, (BX)(R12*1)
 
-done_73:
+done_86:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_64
+	JNE  row_77
 	VZEROUPPER
 	RET
 
@@ -2059,24 +2289,24 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_78:
+row_91:
 	VBROADCASTSS (R9), Y2
 	VBROADCASTSS (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_80
+	JE           rest_93
 	PCALIGN      $0x40
 
-vector_79:
+vector_92:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_82
+	JE      without_95
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_82:
+without_95:
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -2084,18 +2314,18 @@ without_82:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_79
+	JLT         vector_92
 
-rest_80:
+rest_93:
 	TESTQ      R11, R11
-	JE         done_81
+	JE         done_94
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_83
+	JE         without_96
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_83:
+without_96:
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -2103,7 +2333,7 @@ without_83:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_81:
+done_94:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -2122,17 +2352,17 @@ done_81:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_85
+	JE           rest_98
 	PCALIGN      $0x40
 
-vector_84:
+vector_97:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_87
+	JE      without_100
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_87:
+without_100:
 	VMOVUPS      (DI)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -2142,18 +2372,18 @@ without_87:
 	VMOVUPS      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_84
+	JLT          vector_97
 
-rest_85:
+rest_98:
 	TESTQ      R11, R11
-	JE         done_86
+	JE         done_99
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_88
+	JE         without_101
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_88:
+without_101:
 	VMASKMOVPS   (DI)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -2162,14 +2392,14 @@ without_88:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
 
-done_86:
+done_99:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_78
+	JNE  row_91
 	VZEROUPPER
 	RET
 
@@ -2203,15 +2433,15 @@ TEXT ·snormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_89:
+row_102:
 	VBROADCASTSS (R8), Y2
 	VBROADCASTSS (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_91
+	JE           rest_104
 	PCALIGN      $0x40
 
-vector_90:
+vector_103:
 	VMOVUPS     (SI)(R12*1), Y5
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
@@ -2224,11 +2454,11 @@ vector_90:
 	VMOVUPS     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_90
+	JLT         vector_103
 
-rest_91:
+rest_104:
 	TESTQ       R11, R11
-	JE          done_92
+	JE          done_105
 	VMASKMOVPS  (SI)(R12*1), Y15, Y5
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
@@ -2240,13 +2470,13 @@ rest_91:
 	VADDPS      Y5, Y1, Y1
 	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
 
-done_92:
+done_105:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_89
+	JNE  row_102
 	VZEROUPPER
 	RET
 
@@ -2277,34 +2507,34 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_93:
+row_106:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_95
+	JE      rest_108
 	PCALIGN $0x40
 
-vector_94:
+vector_107:
 	VMOVUPS (BX)(R9*1), Y0
 	VMOVUPS (SI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_94
+	JLT     vector_107
 
-rest_95:
+rest_108:
 	TESTQ      R8, R8
-	JE         done_96
+	JE         done_109
 	VMASKMOVPS (BX)(R9*1), Y15, Y0
 	VMASKMOVPS (SI)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R9*1)
 
-done_96:
+done_109:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_93
+	JNE  row_106
 	VZEROUPPER
 	RET
 
@@ -2336,33 +2566,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_97:
+row_110:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_99
+	JE      rest_112
 	PCALIGN $0x40
 
-vector_98:
+vector_111:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_98
+	JLT     vector_111
 
-rest_99:
+rest_112:
 	TESTQ      R8, R8
-	JE         done_100
+	JE         done_113
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_100:
+done_113:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_97
+	JNE  row_110
 	VZEROUPPER
 	RET
 
@@ -2560,10 +2790,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_102
+	JE      rest_115
 	PCALIGN $0x40
 
-vector_101:
+vector_114:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
@@ -2597,11 +2827,11 @@ vector_101:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_101
+	JLT          vector_114
 
-rest_102:
+rest_115:
 	TESTQ        DI, DI
-	JE           done_103
+	JE           done_116
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
@@ -2634,7 +2864,7 @@ rest_102:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_103:
+done_116:
 	VZEROUPPER
 	RET
 
@@ -2667,10 +2897,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_105
+	JE      rest_118
 	PCALIGN $0x40
 
-vector_104:
+vector_117:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -2705,11 +2935,11 @@ vector_104:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_104
+	JLT          vector_117
 
-rest_105:
+rest_118:
 	TESTQ        DI, DI
-	JE           done_106
+	JE           done_119
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -2743,7 +2973,7 @@ rest_105:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_106:
+done_119:
 	VZEROUPPER
 	RET
 
@@ -2775,10 +3005,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_108
+	JE      rest_121
 	PCALIGN $0x40
 
-vector_107:
+vector_120:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -2787,11 +3017,11 @@ vector_107:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_107
+	JLT     vector_120
 
-rest_108:
+rest_121:
 	TESTQ      DI, DI
-	JE         done_109
+	JE         done_122
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -2799,7 +3029,7 @@ rest_108:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_109:
+done_122:
 	VZEROUPPER
 	RET
 
@@ -2831,10 +3061,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_111
+	JE      rest_124
 	PCALIGN $0x40
 
-vector_110:
+vector_123:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -2874,11 +3104,11 @@ vector_110:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_110
+	JLT          vector_123
 
-rest_111:
+rest_124:
 	TESTQ        DI, DI
-	JE           done_112
+	JE           done_125
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -2917,7 +3147,7 @@ rest_111:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_112:
+done_125:
 	VZEROUPPER
 	RET
 
@@ -2953,10 +3183,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_114
+	JE      rest_127
 	PCALIGN $0x40
 
-vector_113:
+vector_126:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -3006,11 +3236,11 @@ vector_113:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_113
+	JLT          vector_126
 
-rest_114:
+rest_127:
 	TESTQ        R8, R8
-	JE           done_115
+	JE           done_128
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -3059,7 +3289,7 @@ rest_114:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_115:
+done_128:
 	VZEROUPPER
 	RET
 
@@ -3090,27 +3320,129 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_117
+	JE      rest_130
 	PCALIGN $0x40
 
-vector_116:
+vector_129:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_116
+	JLT     vector_129
 
-rest_117:
+rest_130:
 	TESTQ      DI, DI
-	JE         done_118
+	JE         done_131
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_118:
+done_131:
+	VZEROUPPER
+	RET
+
+// func dsubAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dsubAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_133
+	PCALIGN $0x40
+
+vector_132:
+	VMOVUPD (DX)(AX*1), Y0
+	VMOVUPD (BX)(AX*1), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_132
+
+rest_133:
+	TESTQ      DI, DI
+	JE         done_134
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VSUBPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_134:
+	VZEROUPPER
+	RET
+
+// func ddivAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·ddivAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_136
+	PCALIGN $0x40
+
+vector_135:
+	VMOVUPD (DX)(AX*1), Y0
+	VMOVUPD (BX)(AX*1), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_135
+
+rest_136:
+	TESTQ      DI, DI
+	JE         done_137
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VDIVPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_137:
 	VZEROUPPER
 	RET
 
@@ -3141,25 +3473,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_120
+	JE           rest_139
 	PCALIGN      $0x40
 
-vector_119:
+vector_138:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_119
+	JLT     vector_138
 
-rest_120:
+rest_139:
 	TESTQ      SI, SI
-	JE         done_121
+	JE         done_140
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_121:
+done_140:
 	VZEROUPPER
 	RET
 
@@ -3201,10 +3533,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_123
+	JE           rest_142
 	PCALIGN      $0x40
 
-vector_122:
+vector_141:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -3230,11 +3562,11 @@ vector_122:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_122
+	JLT     vector_141
 
-rest_123:
+rest_142:
 	TESTQ      R8, R8
-	JE         done_124
+	JE         done_143
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -3259,7 +3591,7 @@ rest_123:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_124:
+done_143:
 	VZEROUPPER
 	RET
 
@@ -3291,10 +3623,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_126
+	JE           rest_145
 	PCALIGN      $0x40
 
-vector_125:
+vector_144:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3304,11 +3636,11 @@ vector_125:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_125
+	JLT     vector_144
 
-rest_126:
+rest_145:
 	TESTQ      SI, SI
-	JE         done_127
+	JE         done_146
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3317,7 +3649,7 @@ rest_126:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_127:
+done_146:
 	VZEROUPPER
 	RET
 
@@ -3351,10 +3683,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_129
+	JE           rest_148
 	PCALIGN      $0x40
 
-vector_128:
+vector_147:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3368,11 +3700,11 @@ vector_128:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_128
+	JLT     vector_147
 
-rest_129:
+rest_148:
 	TESTQ      DI, DI
-	JE         done_130
+	JE         done_149
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3385,7 +3717,61 @@ rest_129:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_130:
+done_149:
+	VZEROUPPER
+	RET
+
+// func dsumAVX2(n int, x *float64) float64
+// Requires: AVX, AVX2, CMOV
+TEXT ·dsumAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    AX, BX
+	ANDQ    $0x03, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x03, DX
+	SHLQ    $0x03, AX
+	MOVQ    BX, AX
+	XORL    SI, SI
+	TESTQ   AX, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000004, SI
+	CMPQ    AX, SI
+	CMOVQGT SI, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), SI
+	SUBQ    AX, SI
+	VMOVDQU 32(SI), Y15
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_151
+	PCALIGN $0x40
+
+vector_150:
+	VMOVUPD (CX)(AX*1), Y2
+	VADDPD  Y2, Y0, Y0
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, DX
+	JLT     vector_150
+
+rest_151:
+	TESTQ      BX, BX
+	JE         done_152
+	VMASKMOVPD (CX)(AX*1), Y15, Y2
+	VADDPD     Y2, Y0, Y0
+
+done_152:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -3416,23 +3802,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_132
+	JE      rest_154
 	PCALIGN $0x40
 
-vector_131:
+vector_153:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_131
+	JLT         vector_153
 
-rest_132:
+rest_154:
 	TESTQ       BX, BX
-	JE          done_133
+	JE          done_155
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_133:
+done_155:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3440,6 +3826,62 @@ done_133:
 	VADDPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
 	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dsumColumnsAVX2(rows int, n int, ld int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dsumColumnsAVX2(SB), $0-40
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x03, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x03, DI
+	SHLQ    $0x03, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000004, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    CX, R9
+	VMOVDQU 32(R9), Y15
+	SHLQ    $0x03, DX
+
+row_156:
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_158
+	PCALIGN $0x40
+
+vector_157:
+	VMOVUPD (SI)(CX*1), Y0
+	VADDPD  (BX)(CX*1), Y0, Y0
+	VMOVUPD Y0, (BX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, DI
+	JLT     vector_157
+
+rest_158:
+	TESTQ      R8, R8
+	JE         done_159
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VADDPD     (BX)(CX*1), Y0, Y0
+	VMOVUPD    Y0, (BX)(CX*1)
+
+done_159:
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_156
 	VZEROUPPER
 	RET
 
@@ -3475,28 +3917,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_134:
+row_160:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_136
+	JE      rest_162
 	PCALIGN $0x40
 
-vector_135:
+vector_161:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_135
+	JLT     vector_161
 
-rest_136:
+rest_162:
 	TESTQ      R8, R8
-	JE         done_137
+	JE         done_163
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_137:
+done_163:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3507,10 +3949,10 @@ done_137:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_139
+	JE           rest_165
 	PCALIGN      $0x40
 
-vector_138:
+vector_164:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VMAXPD       Y2, Y13, Y2
@@ -3546,11 +3988,11 @@ vector_138:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_138
+	JLT          vector_164
 
-rest_139:
+rest_165:
 	TESTQ        R8, R8
-	JE           done_140
+	JE           done_166
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -3586,7 +4028,7 @@ rest_139:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_140:
+done_166:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3597,29 +4039,29 @@ done_140:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_142
+	JE           rest_168
 	PCALIGN      $0x40
 
-vector_141:
+vector_167:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_141
+	JLT     vector_167
 
-rest_142:
+rest_168:
 	TESTQ      R8, R8
-	JE         done_143
+	JE         done_169
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_143:
+done_169:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_134
+	JNE  row_160
 	VZEROUPPER
 	RET
 
@@ -3650,29 +4092,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_144:
+row_170:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_146
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_145:
+vector_171:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_145
+	JLT         vector_171
 
-rest_146:
+rest_172:
 	TESTQ       R8, R8
-	JE          done_147
+	JE          done_173
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_147:
+done_173:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3680,10 +4122,10 @@ done_147:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_149
+	JE           rest_175
 	PCALIGN      $0x40
 
-vector_148:
+vector_174:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -3691,23 +4133,23 @@ vector_148:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_148
+	JLT     vector_174
 
-rest_149:
+rest_175:
 	TESTQ      R8, R8
-	JE         done_150
+	JE         done_176
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_150:
+done_176:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_144
+	JNE  row_170
 	VZEROUPPER
 	RET
 
@@ -3742,28 +4184,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_151:
+row_177:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_153
+	JE      rest_179
 	PCALIGN $0x40
 
-vector_152:
+vector_178:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_152
+	JLT     vector_178
 
-rest_153:
+rest_179:
 	TESTQ      R9, R9
-	JE         done_154
+	JE         done_180
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_154:
+done_180:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3775,10 +4217,10 @@ done_154:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_156
+	JE           rest_182
 	PCALIGN      $0x40
 
-vector_155:
+vector_181:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VMAXPD       Y2, Y13, Y2
@@ -3813,11 +4255,11 @@ vector_155:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_155
+	JLT          vector_181
 
-rest_156:
+rest_182:
 	TESTQ        R9, R9
-	JE           done_157
+	JE           done_183
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -3852,7 +4294,7 @@ rest_156:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_157:
+done_183:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3863,7 +4305,7 @@ done_157:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_151
+	JNE          row_177
 	VZEROUPPER
 	RET
 
@@ -3904,27 +4346,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_158:
+row_184:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_160
+	JE      rest_186
 	PCALIGN $0x40
 
-vector_159:
+vector_185:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_159
+	JLT     vector_185
 
-rest_160:
+rest_186:
 	TESTQ      R11, R11
-	JE         done_161
+	JE         done_187
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_161:
+done_187:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -3935,26 +4377,26 @@ done_161:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_163
+	JE           rest_189
 	PCALIGN      $0x40
 
-vector_162:
+vector_188:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_162
+	JLT         vector_188
 
-rest_163:
+rest_189:
 	TESTQ       R11, R11
-	JE          done_164
+	JE          done_190
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_164:
+done_190:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -3967,57 +4409,57 @@ done_164:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_166
+	JE           rest_192
 	PCALIGN      $0x40
 
-vector_165:
+vector_191:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_168
+	JE      without_194
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_168:
+without_194:
 	TESTQ   R10, R10
-	JE      without_169
+	JE      without_195
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_169:
+without_195:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_165
+	JLT     vector_191
 
-rest_166:
+rest_192:
 	TESTQ      R11, R11
-	JE         done_167
+	JE         done_193
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_170
+	JE         without_196
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_170:
+without_196:
 	TESTQ      R10, R10
-	JE         without_171
+	JE         without_197
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_171:
+without_197:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_167:
+done_193:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_158
+	JNE  row_184
 	VZEROUPPER
 	RET
 
@@ -4056,24 +4498,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_172:
+row_198:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_174
+	JE           rest_200
 	PCALIGN      $0x40
 
-vector_173:
+vector_199:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_176
+	JE      without_202
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_176:
+without_202:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -4081,18 +4523,18 @@ without_176:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_173
+	JLT         vector_199
 
-rest_174:
+rest_200:
 	TESTQ      R11, R11
-	JE         done_175
+	JE         done_201
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_177
+	JE         without_203
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_177:
+without_203:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -4100,7 +4542,7 @@ without_177:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_175:
+done_201:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -4115,17 +4557,17 @@ done_175:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_179
+	JE           rest_205
 	PCALIGN      $0x40
 
-vector_178:
+vector_204:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_181
+	JE      without_207
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_181:
+without_207:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -4135,18 +4577,18 @@ without_181:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_178
+	JLT          vector_204
 
-rest_179:
+rest_205:
 	TESTQ      R11, R11
-	JE         done_180
+	JE         done_206
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_182
+	JE         without_208
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_182:
+without_208:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -4155,14 +4597,14 @@ without_182:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_180:
+done_206:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_172
+	JNE  row_198
 	VZEROUPPER
 	RET
 
@@ -4196,15 +4638,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_183:
+row_209:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_185
+	JE           rest_211
 	PCALIGN      $0x40
 
-vector_184:
+vector_210:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -4217,11 +4659,11 @@ vector_184:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_184
+	JLT         vector_210
 
-rest_185:
+rest_211:
 	TESTQ       R11, R11
-	JE          done_186
+	JE          done_212
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -4233,13 +4675,13 @@ rest_185:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_186:
+done_212:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_183
+	JNE  row_209
 	VZEROUPPER
 	RET
 
@@ -4270,34 +4712,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_187:
+row_213:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_189
+	JE      rest_215
 	PCALIGN $0x40
 
-vector_188:
+vector_214:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_188
+	JLT     vector_214
 
-rest_189:
+rest_215:
 	TESTQ      R8, R8
-	JE         done_190
+	JE         done_216
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_190:
+done_216:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_187
+	JNE  row_213
 	VZEROUPPER
 	RET
 
@@ -4329,32 +4771,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_191:
+row_217:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_193
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_192:
+vector_218:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_192
+	JLT     vector_218
 
-rest_193:
+rest_219:
 	TESTQ      R8, R8
-	JE         done_194
+	JE         done_220
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_194:
+done_220:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_191
+	JNE  row_217
 	VZEROUPPER
 	RET

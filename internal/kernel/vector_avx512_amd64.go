@@ -44,6 +44,16 @@ func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 //go:noescape
 func smulAVX512(n int, z *float32, x *float32, y *float32)
 
+// ssubAVX512 is sub of float32 with AVX512.
+//
+//go:noescape
+func ssubAVX512(n int, z *float32, x *float32, y *float32)
+
+// sdivAVX512 is div of float32 with AVX512.
+//
+//go:noescape
+func sdivAVX512(n int, z *float32, x *float32, y *float32)
+
 // sscaleAVX512 is scale of float32 with AVX512.
 //
 //go:noescape
@@ -64,10 +74,20 @@ func ssgdAVX512(n int, value *float32, grad *float32, rate float32, decay float3
 //go:noescape
 func smomentumAVX512(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
 
+// ssumAVX512 is sum of float32 with AVX512.
+//
+//go:noescape
+func ssumAVX512(n int, x *float32) float64
+
 // ssumSquaresAVX512 is sumSquares of float32 with AVX512.
 //
 //go:noescape
 func ssumSquaresAVX512(n int, x *float32) float64
+
+// ssumColumnsAVX512 is sumColumns of float32 with AVX512.
+//
+//go:noescape
+func ssumColumnsAVX512(rows int, n int, ld int, y *float64, x *float32)
 
 // ssoftmaxRowsAVX512 is softmaxRows of float32 with AVX512.
 //
@@ -139,6 +159,16 @@ func dgeluTanhBackwardAVX512(n int, dx *float64, x *float64, dy *float64)
 //go:noescape
 func dmulAVX512(n int, z *float64, x *float64, y *float64)
 
+// dsubAVX512 is sub of float64 with AVX512.
+//
+//go:noescape
+func dsubAVX512(n int, z *float64, x *float64, y *float64)
+
+// ddivAVX512 is div of float64 with AVX512.
+//
+//go:noescape
+func ddivAVX512(n int, z *float64, x *float64, y *float64)
+
 // dscaleAVX512 is scale of float64 with AVX512.
 //
 //go:noescape
@@ -159,10 +189,20 @@ func dsgdAVX512(n int, value *float64, grad *float64, rate float64, decay float6
 //go:noescape
 func dmomentumAVX512(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
 
+// dsumAVX512 is sum of float64 with AVX512.
+//
+//go:noescape
+func dsumAVX512(n int, x *float64) float64
+
 // dsumSquaresAVX512 is sumSquares of float64 with AVX512.
 //
 //go:noescape
 func dsumSquaresAVX512(n int, x *float64) float64
+
+// dsumColumnsAVX512 is sumColumns of float64 with AVX512.
+//
+//go:noescape
+func dsumColumnsAVX512(rows int, n int, ld int, y *float64, x *float64)
 
 // dsoftmaxRowsAVX512 is softmaxRows of float64 with AVX512.
 //

@@ -1365,6 +1365,106 @@ done_24:
 	VZEROUPPER
 	RET
 
+// func ssubAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssubAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_26
+	PCALIGN $0x40
+
+vector_25:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_25
+
+rest_26:
+	TESTQ     DI, DI
+	JE        done_27
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_27:
+	VZEROUPPER
+	RET
+
+// func sdivAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sdivAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_29
+	PCALIGN $0x40
+
+vector_28:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_28
+
+rest_29:
+	TESTQ     DI, DI
+	JE        done_30
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_30:
+	VZEROUPPER
+	RET
+
 // func sscaleAVX512(n int, y *float32, x *float32, c float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·sscaleAVX512(SB), $0-28
@@ -1391,25 +1491,25 @@ TEXT ·sscaleAVX512(SB), $0-28
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_26
+	JE           rest_32
 	PCALIGN      $0x40
 
-vector_25:
+vector_31:
 	VMOVUPS (DX)(AX*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_25
+	JLT     vector_31
 
-rest_26:
+rest_32:
 	TESTQ     SI, SI
-	JE        done_27
+	JE        done_33
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_27:
+done_33:
 	VZEROUPPER
 	RET
 
@@ -1450,10 +1550,10 @@ TEXT ·sadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_29
+	JE           rest_35
 	PCALIGN      $0x40
 
-vector_28:
+vector_34:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMOVUPS (BX)(AX*1), Z2
@@ -1479,11 +1579,11 @@ vector_28:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_28
+	JLT     vector_34
 
-rest_29:
+rest_35:
 	TESTQ     R8, R8
-	JE        done_30
+	JE        done_36
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
@@ -1508,7 +1608,7 @@ rest_29:
 	VSUBPS    Z2, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_30:
+done_36:
 	VZEROUPPER
 	RET
 
@@ -1539,10 +1639,10 @@ TEXT ·ssgdAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_32
+	JE           rest_38
 	PCALIGN      $0x40
 
-vector_31:
+vector_37:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -1552,11 +1652,11 @@ vector_31:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_31
+	JLT     vector_37
 
-rest_32:
+rest_38:
 	TESTQ     SI, SI
-	JE        done_33
+	JE        done_39
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -1565,7 +1665,7 @@ rest_32:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_33:
+done_39:
 	VZEROUPPER
 	RET
 
@@ -1598,10 +1698,10 @@ TEXT ·smomentumAVX512(SB), $0-44
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_35
+	JE           rest_41
 	PCALIGN      $0x40
 
-vector_34:
+vector_40:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -1615,11 +1715,11 @@ vector_34:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_34
+	JLT     vector_40
 
-rest_35:
+rest_41:
 	TESTQ     DI, DI
-	JE        done_36
+	JE        done_42
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -1632,7 +1732,70 @@ rest_35:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_36:
+done_42:
+	VZEROUPPER
+	RET
+
+// func ssumAVX512(n int, x *float32) float64
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssumAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    AX, BX
+	ANDQ    $0x0f, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, AX
+	MOVQ    BX, AX
+	XORL    SI, SI
+	TESTQ   AX, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000010, SI
+	CMPQ    AX, SI
+	CMOVQGT SI, AX
+	MOVQ    $-1, SI
+	BZHIQ   AX, SI, SI
+	KMOVW   SI, K1
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_44
+	PCALIGN $0x40
+
+vector_43:
+	VMOVUPS       (CX)(AX*1), Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z2, Z0, Z0
+	ADDQ          $0x00000040, AX
+	CMPQ          AX, DX
+	JLT           vector_43
+
+rest_44:
+	TESTQ         BX, BX
+	JE            done_45
+	VMOVUPS.Z     (CX)(AX*1), K1, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z2, Z0, Z0
+
+done_45:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -1662,31 +1825,31 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_38
+	JE      rest_47
 	PCALIGN $0x40
 
-vector_37:
+vector_46:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
 	VCVTPS2PD     Y3, Z3
-	VFMADD231PD   Z2, Z2, Z0
 	VFMADD231PD   Z3, Z3, Z1
+	VFMADD231PD   Z2, Z2, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_37
+	JLT           vector_46
 
-rest_38:
+rest_47:
 	TESTQ         BX, BX
-	JE            done_39
+	JE            done_48
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
 	VCVTPS2PD     Y3, Z3
-	VFMADD231PD   Z2, Z2, Z0
 	VFMADD231PD   Z3, Z3, Z1
+	VFMADD231PD   Z2, Z2, Z0
 
-done_39:
+done_48:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -1696,6 +1859,71 @@ done_39:
 	VADDPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
 	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func ssumColumnsAVX512(rows int, n int, ld int, y *float64, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssumColumnsAVX512(SB), $0-40
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x0f, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000010, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	BZHIQ   CX, R9, R9
+	KMOVW   R9, K1
+	SHLQ    $0x02, DX
+
+row_49:
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_51
+	PCALIGN $0x40
+
+vector_50:
+	VMOVUPS       (SI)(CX*1), Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VADDPD        (BX)(CX*2), Z0, Z0
+	VMOVUPD       Z0, (BX)(CX*2)
+	VADDPD        64(BX)(CX*2), Z1, Z1
+	VMOVUPD       Z1, 64(BX)(CX*2)
+	ADDQ          $0x00000040, CX
+	CMPQ          CX, DI
+	JLT           vector_50
+
+rest_51:
+	TESTQ         R8, R8
+	JE            done_52
+	VMOVUPS.Z     (SI)(CX*1), K1, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VADDPD        (BX)(CX*2), Z0, Z0
+	VMOVUPD       Z0, (BX)(CX*2)
+	VADDPD        64(BX)(CX*2), Z1, Z1
+	VMOVUPD       Z1, 64(BX)(CX*2)
+
+done_52:
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_49
 	VZEROUPPER
 	RET
 
@@ -1739,28 +1967,28 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_40:
+row_53:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_42
+	JE      rest_55
 	PCALIGN $0x40
 
-vector_41:
+vector_54:
 	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_41
+	JLT     vector_54
 
-rest_42:
+rest_55:
 	TESTQ   DI, DI
-	JE      done_43
+	JE      done_56
 	VMOVUPS Z12, Z2
 	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_43:
+done_56:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -1775,10 +2003,10 @@ done_43:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_45
+	JE            rest_58
 	PCALIGN       $0x40
 
-vector_44:
+vector_57:
 	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VMAXPS       Z2, Z13, Z2
@@ -1799,11 +2027,11 @@ vector_44:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_44
+	JLT          vector_57
 
-rest_45:
+rest_58:
 	TESTQ        DI, DI
-	JE           done_46
+	JE           done_59
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -1824,7 +2052,7 @@ rest_45:
 	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_46:
+done_59:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -1839,29 +2067,29 @@ done_46:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_48
+	JE            rest_61
 	PCALIGN       $0x40
 
-vector_47:
+vector_60:
 	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_47
+	JLT     vector_60
 
-rest_48:
+rest_61:
 	TESTQ     DI, DI
-	JE        done_49
+	JE        done_62
 	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_49:
+done_62:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_40
+	JNE  row_53
 	VZEROUPPER
 	RET
 
@@ -1891,29 +2119,29 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_50:
+row_63:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_52
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_51:
+vector_64:
 	VMOVUPS     (BX)(R9*1), Z2
 	VMOVUPS     (SI)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_51
+	JLT         vector_64
 
-rest_52:
+rest_65:
 	TESTQ       R8, R8
-	JE          done_53
+	JE          done_66
 	VMOVUPS.Z   (BX)(R9*1), K1, Z2
 	VMOVUPS.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_53:
+done_66:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -1925,10 +2153,10 @@ done_53:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_55
+	JE            rest_68
 	PCALIGN       $0x40
 
-vector_54:
+vector_67:
 	VMOVUPS (SI)(R9*1), Z2
 	VMOVUPS (BX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -1936,23 +2164,23 @@ vector_54:
 	VMOVUPS Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_54
+	JLT     vector_67
 
-rest_55:
+rest_68:
 	TESTQ     R8, R8
-	JE        done_56
+	JE        done_69
 	VMOVUPS.Z (SI)(R9*1), K1, Z2
 	VMOVUPS.Z (BX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (DX)(R9*1)
 
-done_56:
+done_69:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_50
+	JNE  row_63
 	VZEROUPPER
 	RET
 
@@ -1995,28 +2223,28 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_57:
+row_70:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_59
+	JE      rest_72
 	PCALIGN $0x40
 
-vector_58:
+vector_71:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_58
+	JLT     vector_71
 
-rest_59:
+rest_72:
 	TESTQ   R8, R8
-	JE      done_60
+	JE      done_73
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_60:
+done_73:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -2032,10 +2260,10 @@ done_60:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_62
+	JE            rest_75
 	PCALIGN       $0x40
 
-vector_61:
+vector_74:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VMAXPS       Z2, Z13, Z2
@@ -2055,11 +2283,11 @@ vector_61:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_61
+	JLT          vector_74
 
-rest_62:
+rest_75:
 	TESTQ        R8, R8
-	JE           done_63
+	JE           done_76
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -2079,7 +2307,7 @@ rest_62:
 	VSCALEFPS    Z3, Z4, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_63:
+done_76:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -2094,7 +2322,7 @@ done_63:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_57
+	JNE           row_70
 	VZEROUPPER
 	RET
 
@@ -2134,27 +2362,27 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_64:
+row_77:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_66
+	JE      rest_79
 	PCALIGN $0x40
 
-vector_65:
+vector_78:
 	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_65
+	JLT     vector_78
 
-rest_66:
+rest_79:
 	TESTQ     R11, R11
-	JE        done_67
+	JE        done_80
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_67:
+done_80:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -2169,26 +2397,26 @@ done_67:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_69
+	JE            rest_82
 	PCALIGN       $0x40
 
-vector_68:
+vector_81:
 	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_68
+	JLT         vector_81
 
-rest_69:
+rest_82:
 	TESTQ       R11, R11
-	JE          done_70
+	JE          done_83
 	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_70:
+done_83:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -2205,57 +2433,57 @@ done_70:
 	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_72
+	JE            rest_85
 	PCALIGN       $0x40
 
-vector_71:
+vector_84:
 	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_74
+	JE      without_87
 	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_74:
+without_87:
 	TESTQ   R10, R10
-	JE      without_75
+	JE      without_88
 	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_75:
+without_88:
 	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_71
+	JLT     vector_84
 
-rest_72:
+rest_85:
 	TESTQ     R11, R11
-	JE        done_73
+	JE        done_86
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_76
+	JE        without_89
 	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_76:
+without_89:
 	TESTQ     R10, R10
-	JE        without_77
+	JE        without_90
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_77:
+without_90:
 	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_73:
+done_86:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_64
+	JNE  row_77
 	VZEROUPPER
 	RET
 
@@ -2293,24 +2521,24 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_78:
+row_91:
 	VBROADCASTSS (R9), Z2
 	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_80
+	JE           rest_93
 	PCALIGN      $0x40
 
-vector_79:
+vector_92:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_82
+	JE      without_95
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_82:
+without_95:
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -2318,18 +2546,18 @@ without_82:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_79
+	JLT         vector_92
 
-rest_80:
+rest_93:
 	TESTQ     R11, R11
-	JE        done_81
+	JE        done_94
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_83
+	JE        without_96
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_83:
+without_96:
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -2337,7 +2565,7 @@ without_83:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_81:
+done_94:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -2360,17 +2588,17 @@ done_81:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_85
+	JE            rest_98
 	PCALIGN       $0x40
 
-vector_84:
+vector_97:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_87
+	JE      without_100
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_87:
+without_100:
 	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -2380,18 +2608,18 @@ without_87:
 	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_84
+	JLT          vector_97
 
-rest_85:
+rest_98:
 	TESTQ     R11, R11
-	JE        done_86
+	JE        done_99
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_88
+	JE        without_101
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_88:
+without_101:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -2400,14 +2628,14 @@ without_88:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_86:
+done_99:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_78
+	JNE  row_91
 	VZEROUPPER
 	RET
 
@@ -2440,15 +2668,15 @@ TEXT ·snormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_89:
+row_102:
 	VBROADCASTSS (R8), Z2
 	VBROADCASTSS (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_91
+	JE           rest_104
 	PCALIGN      $0x40
 
-vector_90:
+vector_103:
 	VMOVUPS     (SI)(R12*1), Z5
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
@@ -2461,11 +2689,11 @@ vector_90:
 	VMOVUPS     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_90
+	JLT         vector_103
 
-rest_91:
+rest_104:
 	TESTQ       R11, R11
-	JE          done_92
+	JE          done_105
 	VMOVUPS.Z   (SI)(R12*1), K1, Z5
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
@@ -2477,13 +2705,13 @@ rest_91:
 	VADDPS      Z5, Z1, Z1
 	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-done_92:
+done_105:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_89
+	JNE  row_102
 	VZEROUPPER
 	RET
 
@@ -2513,34 +2741,34 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_93:
+row_106:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_95
+	JE      rest_108
 	PCALIGN $0x40
 
-vector_94:
+vector_107:
 	VMOVUPS (BX)(R9*1), Z0
 	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_94
+	JLT     vector_107
 
-rest_95:
+rest_108:
 	TESTQ     R8, R8
-	JE        done_96
+	JE        done_109
 	VMOVUPS.Z (BX)(R9*1), K1, Z0
 	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_96:
+done_109:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_93
+	JNE  row_106
 	VZEROUPPER
 	RET
 
@@ -2571,33 +2799,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_97:
+row_110:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_99
+	JE      rest_112
 	PCALIGN $0x40
 
-vector_98:
+vector_111:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_98
+	JLT     vector_111
 
-rest_99:
+rest_112:
 	TESTQ     R8, R8
-	JE        done_100
+	JE        done_113
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_100:
+done_113:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_97
+	JNE  row_110
 	VZEROUPPER
 	RET
 
@@ -2972,10 +3200,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_102
+	JE      rest_115
 	PCALIGN $0x40
 
-vector_101:
+vector_114:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
@@ -2999,11 +3227,11 @@ vector_101:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_101
+	JLT          vector_114
 
-rest_102:
+rest_115:
 	TESTQ        SI, SI
-	JE           done_103
+	JE           done_116
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
@@ -3026,7 +3254,7 @@ rest_102:
 	VSCALEFPD    Z1, Z2, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_103:
+done_116:
 	VZEROUPPER
 	RET
 
@@ -3072,10 +3300,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_105
+	JE      rest_118
 	PCALIGN $0x40
 
-vector_104:
+vector_117:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -3107,11 +3335,11 @@ vector_104:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_104
+	JLT          vector_117
 
-rest_105:
+rest_118:
 	TESTQ        DI, DI
-	JE           done_106
+	JE           done_119
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -3142,7 +3370,7 @@ rest_105:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_106:
+done_119:
 	VZEROUPPER
 	RET
 
@@ -3173,10 +3401,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_108
+	JE      rest_121
 	PCALIGN $0x40
 
-vector_107:
+vector_120:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -3185,11 +3413,11 @@ vector_107:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_107
+	JLT     vector_120
 
-rest_108:
+rest_121:
 	TESTQ     DI, DI
-	JE        done_109
+	JE        done_122
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -3197,7 +3425,7 @@ rest_108:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_109:
+done_122:
 	VZEROUPPER
 	RET
 
@@ -3242,10 +3470,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_111
+	JE      rest_124
 	PCALIGN $0x40
 
-vector_110:
+vector_123:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -3275,11 +3503,11 @@ vector_110:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_110
+	JLT          vector_123
 
-rest_111:
+rest_124:
 	TESTQ        DI, DI
-	JE           done_112
+	JE           done_125
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -3308,7 +3536,7 @@ rest_111:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_112:
+done_125:
 	VZEROUPPER
 	RET
 
@@ -3357,10 +3585,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_114
+	JE      rest_127
 	PCALIGN $0x40
 
-vector_113:
+vector_126:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -3400,11 +3628,11 @@ vector_113:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_113
+	JLT          vector_126
 
-rest_114:
+rest_127:
 	TESTQ        R8, R8
-	JE           done_115
+	JE           done_128
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -3443,7 +3671,7 @@ rest_114:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_115:
+done_128:
 	VZEROUPPER
 	RET
 
@@ -3473,27 +3701,127 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_117
+	JE      rest_130
 	PCALIGN $0x40
 
-vector_116:
+vector_129:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_116
+	JLT     vector_129
 
-rest_117:
+rest_130:
 	TESTQ     DI, DI
-	JE        done_118
+	JE        done_131
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_118:
+done_131:
+	VZEROUPPER
+	RET
+
+// func dsubAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsubAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_133
+	PCALIGN $0x40
+
+vector_132:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_132
+
+rest_133:
+	TESTQ     DI, DI
+	JE        done_134
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VSUBPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_134:
+	VZEROUPPER
+	RET
+
+// func ddivAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ddivAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_136
+	PCALIGN $0x40
+
+vector_135:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_135
+
+rest_136:
+	TESTQ     DI, DI
+	JE        done_137
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_137:
 	VZEROUPPER
 	RET
 
@@ -3523,25 +3851,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_120
+	JE           rest_139
 	PCALIGN      $0x40
 
-vector_119:
+vector_138:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_119
+	JLT     vector_138
 
-rest_120:
+rest_139:
 	TESTQ     SI, SI
-	JE        done_121
+	JE        done_140
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_121:
+done_140:
 	VZEROUPPER
 	RET
 
@@ -3582,10 +3910,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_123
+	JE           rest_142
 	PCALIGN      $0x40
 
-vector_122:
+vector_141:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -3611,11 +3939,11 @@ vector_122:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_122
+	JLT     vector_141
 
-rest_123:
+rest_142:
 	TESTQ     R8, R8
-	JE        done_124
+	JE        done_143
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -3640,7 +3968,7 @@ rest_123:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_124:
+done_143:
 	VZEROUPPER
 	RET
 
@@ -3671,10 +3999,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_126
+	JE           rest_145
 	PCALIGN      $0x40
 
-vector_125:
+vector_144:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -3684,11 +4012,11 @@ vector_125:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_125
+	JLT     vector_144
 
-rest_126:
+rest_145:
 	TESTQ     SI, SI
-	JE        done_127
+	JE        done_146
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -3697,7 +4025,7 @@ rest_126:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_127:
+done_146:
 	VZEROUPPER
 	RET
 
@@ -3730,10 +4058,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_129
+	JE           rest_148
 	PCALIGN      $0x40
 
-vector_128:
+vector_147:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -3747,11 +4075,11 @@ vector_128:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_128
+	JLT     vector_147
 
-rest_129:
+rest_148:
 	TESTQ     DI, DI
-	JE        done_130
+	JE        done_149
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -3764,7 +4092,62 @@ rest_129:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_130:
+done_149:
+	VZEROUPPER
+	RET
+
+// func dsumAVX512(n int, x *float64) float64
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsumAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    AX, BX
+	ANDQ    $0x07, BX
+	MOVQ    AX, DX
+	SUBQ    BX, DX
+	SHLQ    $0x03, DX
+	SHLQ    $0x03, AX
+	MOVQ    BX, AX
+	XORL    SI, SI
+	TESTQ   AX, AX
+	CMOVQLT SI, AX
+	MOVQ    $0x00000008, SI
+	CMPQ    AX, SI
+	CMOVQGT SI, AX
+	MOVQ    $-1, SI
+	BZHIQ   AX, SI, SI
+	KMOVW   SI, K1
+	XORQ    AX, AX
+	TESTQ   DX, DX
+	JE      rest_151
+	PCALIGN $0x40
+
+vector_150:
+	VMOVUPD (CX)(AX*1), Z2
+	VADDPD  Z2, Z0, Z0
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, DX
+	JLT     vector_150
+
+rest_151:
+	TESTQ     BX, BX
+	JE        done_152
+	VMOVUPD.Z (CX)(AX*1), K1, Z2
+	VADDPD    Z2, Z0, Z0
+
+done_152:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -3794,23 +4177,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_132
+	JE      rest_154
 	PCALIGN $0x40
 
-vector_131:
+vector_153:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_131
+	JLT         vector_153
 
-rest_132:
+rest_154:
 	TESTQ       BX, BX
-	JE          done_133
+	JE          done_155
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_133:
+done_155:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3820,6 +4203,61 @@ done_133:
 	VADDPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
 	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dsumColumnsAVX512(rows int, n int, ld int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsumColumnsAVX512(SB), $0-40
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    CX, R8
+	ANDQ    $0x07, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x03, DI
+	SHLQ    $0x03, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000008, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	BZHIQ   CX, R9, R9
+	KMOVW   R9, K1
+	SHLQ    $0x03, DX
+
+row_156:
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_158
+	PCALIGN $0x40
+
+vector_157:
+	VMOVUPD (SI)(CX*1), Z0
+	VADDPD  (BX)(CX*1), Z0, Z0
+	VMOVUPD Z0, (BX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, DI
+	JLT     vector_157
+
+rest_158:
+	TESTQ     R8, R8
+	JE        done_159
+	VMOVUPD.Z (SI)(CX*1), K1, Z0
+	VADDPD    (BX)(CX*1), Z0, Z0
+	VMOVUPD   Z0, (BX)(CX*1)
+
+done_159:
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_156
 	VZEROUPPER
 	RET
 
@@ -3868,28 +4306,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_134:
+row_160:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_136
+	JE      rest_162
 	PCALIGN $0x40
 
-vector_135:
+vector_161:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_135
+	JLT     vector_161
 
-rest_136:
+rest_162:
 	TESTQ   DI, DI
-	JE      done_137
+	JE      done_163
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_137:
+done_163:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3902,10 +4340,10 @@ done_137:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_139
+	JE            rest_165
 	PCALIGN       $0x40
 
-vector_138:
+vector_164:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
@@ -3931,11 +4369,11 @@ vector_138:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_138
+	JLT          vector_164
 
-rest_139:
+rest_165:
 	TESTQ        DI, DI
-	JE           done_140
+	JE           done_166
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -3961,7 +4399,7 @@ rest_139:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_140:
+done_166:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3974,29 +4412,29 @@ done_140:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_142
+	JE            rest_168
 	PCALIGN       $0x40
 
-vector_141:
+vector_167:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_141
+	JLT     vector_167
 
-rest_142:
+rest_168:
 	TESTQ     DI, DI
-	JE        done_143
+	JE        done_169
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_143:
+done_169:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_134
+	JNE  row_160
 	VZEROUPPER
 	RET
 
@@ -4026,29 +4464,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_144:
+row_170:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_146
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_145:
+vector_171:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_145
+	JLT         vector_171
 
-rest_146:
+rest_172:
 	TESTQ       R8, R8
-	JE          done_147
+	JE          done_173
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_147:
+done_173:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4058,10 +4496,10 @@ done_147:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_149
+	JE            rest_175
 	PCALIGN       $0x40
 
-vector_148:
+vector_174:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -4069,23 +4507,23 @@ vector_148:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_148
+	JLT     vector_174
 
-rest_149:
+rest_175:
 	TESTQ     R8, R8
-	JE        done_150
+	JE        done_176
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_150:
+done_176:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_144
+	JNE  row_170
 	VZEROUPPER
 	RET
 
@@ -4133,28 +4571,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_151:
+row_177:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_153
+	JE      rest_179
 	PCALIGN $0x40
 
-vector_152:
+vector_178:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_152
+	JLT     vector_178
 
-rest_153:
+rest_179:
 	TESTQ   R8, R8
-	JE      done_154
+	JE      done_180
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_154:
+done_180:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -4168,10 +4606,10 @@ done_154:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_156
+	JE            rest_182
 	PCALIGN       $0x40
 
-vector_155:
+vector_181:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
@@ -4196,11 +4634,11 @@ vector_155:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_155
+	JLT          vector_181
 
-rest_156:
+rest_182:
 	TESTQ        R8, R8
-	JE           done_157
+	JE           done_183
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -4225,7 +4663,7 @@ rest_156:
 	VSCALEFPD    Z3, Z4, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_157:
+done_183:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4238,7 +4676,7 @@ done_157:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_151
+	JNE           row_177
 	VZEROUPPER
 	RET
 
@@ -4278,27 +4716,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_158:
+row_184:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_160
+	JE      rest_186
 	PCALIGN $0x40
 
-vector_159:
+vector_185:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_159
+	JLT     vector_185
 
-rest_160:
+rest_186:
 	TESTQ     R11, R11
-	JE        done_161
+	JE        done_187
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_161:
+done_187:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -4311,26 +4749,26 @@ done_161:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_163
+	JE            rest_189
 	PCALIGN       $0x40
 
-vector_162:
+vector_188:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_162
+	JLT         vector_188
 
-rest_163:
+rest_189:
 	TESTQ       R11, R11
-	JE          done_164
+	JE          done_190
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_164:
+done_190:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -4345,57 +4783,57 @@ done_164:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_166
+	JE            rest_192
 	PCALIGN       $0x40
 
-vector_165:
+vector_191:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_168
+	JE      without_194
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_168:
+without_194:
 	TESTQ   R10, R10
-	JE      without_169
+	JE      without_195
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_169:
+without_195:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_165
+	JLT     vector_191
 
-rest_166:
+rest_192:
 	TESTQ     R11, R11
-	JE        done_167
+	JE        done_193
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_170
+	JE        without_196
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_170:
+without_196:
 	TESTQ     R10, R10
-	JE        without_171
+	JE        without_197
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_171:
+without_197:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_167:
+done_193:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_158
+	JNE  row_184
 	VZEROUPPER
 	RET
 
@@ -4433,24 +4871,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_172:
+row_198:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_174
+	JE           rest_200
 	PCALIGN      $0x40
 
-vector_173:
+vector_199:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_176
+	JE      without_202
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_176:
+without_202:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -4458,18 +4896,18 @@ without_176:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_173
+	JLT         vector_199
 
-rest_174:
+rest_200:
 	TESTQ     R11, R11
-	JE        done_175
+	JE        done_201
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_177
+	JE        without_203
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_177:
+without_203:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -4477,7 +4915,7 @@ without_177:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_175:
+done_201:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -4496,17 +4934,17 @@ done_175:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_179
+	JE            rest_205
 	PCALIGN       $0x40
 
-vector_178:
+vector_204:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_181
+	JE      without_207
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_181:
+without_207:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -4516,18 +4954,18 @@ without_181:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_178
+	JLT          vector_204
 
-rest_179:
+rest_205:
 	TESTQ     R11, R11
-	JE        done_180
+	JE        done_206
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_182
+	JE        without_208
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_182:
+without_208:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -4536,14 +4974,14 @@ without_182:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_180:
+done_206:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_172
+	JNE  row_198
 	VZEROUPPER
 	RET
 
@@ -4576,15 +5014,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_183:
+row_209:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_185
+	JE           rest_211
 	PCALIGN      $0x40
 
-vector_184:
+vector_210:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -4597,11 +5035,11 @@ vector_184:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_184
+	JLT         vector_210
 
-rest_185:
+rest_211:
 	TESTQ       R11, R11
-	JE          done_186
+	JE          done_212
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -4613,13 +5051,13 @@ rest_185:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_186:
+done_212:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_183
+	JNE  row_209
 	VZEROUPPER
 	RET
 
@@ -4649,34 +5087,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_187:
+row_213:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_189
+	JE      rest_215
 	PCALIGN $0x40
 
-vector_188:
+vector_214:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_188
+	JLT     vector_214
 
-rest_189:
+rest_215:
 	TESTQ     R8, R8
-	JE        done_190
+	JE        done_216
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_190:
+done_216:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_187
+	JNE  row_213
 	VZEROUPPER
 	RET
 
@@ -4707,32 +5145,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_191:
+row_217:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_193
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_192:
+vector_218:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_192
+	JLT     vector_218
 
-rest_193:
+rest_219:
 	TESTQ     R8, R8
-	JE        done_194
+	JE        done_220
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_194:
+done_220:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_191
+	JNE  row_217
 	VZEROUPPER
 	RET

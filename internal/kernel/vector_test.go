@@ -26,6 +26,7 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			targets[i] = -100
 		}
 	}
+	downColumns := NewReduction([]int{rows, cols}, []int{0})
 	k := AdamConstants[F]{
 		Keep: 0.999, Decay: 0.01, Beta1: 0.9, Rest1: 0.1, Beta2: 0.99, Rest2: 0.01, Rate: 0.03, Root: 0.2, Eps: 1e-8,
 	}
@@ -54,6 +55,14 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			run: func(a [][]F) { Mul(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		},
 		{
+			name: "Sub", sameBits: true, lengths: []int{n, n, n},
+			run: func(a [][]F) { Sub(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
+		{
+			name: "Div", sameBits: true, lengths: []int{n, n, n},
+			run: func(a [][]F) { Div(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
+		{
 			name: "Scale", sameBits: true, lengths: []int{n, n},
 			run: func(a [][]F) { Scale(a[0], a[1], 0.3) }, inPlace: [][2]int{{0, 1}},
 		},
@@ -66,6 +75,11 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			run: func(a [][]F) { AddRows(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		},
 		{name: "SumRows", sameBits: true, lengths: []int{cols, n}, run: func(a [][]F) { SumRows(a[0], a[1]) }},
+		{name: "Sum", lengths: []int{1, n}, run: func(a [][]F) { a[0][0] = F(Sum(a[1])) }},
+		{
+			name: "SumColumns", lengths: []int{cols, n},
+			run: func(a [][]F) { SumOver(a[0], a[1], downColumns, 1) },
+		},
 		{name: "SumSquares", lengths: []int{1, n}, run: func(a [][]F) { a[0][0] = F(SumSquares(a[1])) }},
 		{
 			name: "Adam", sameBits: true, lengths: []int{n, n, n, n},

@@ -26,6 +26,7 @@ type kernel struct {
 //	stride      an int; if it is negative, plain Go does the work
 //	[length]F   a slice of at least length elements
 //	?[length]F  the same, or nil
+//	[length]float64  a slice of float64, whatever F is
 //
 // and all those of Go. A length that is a name, but no parameter, is the length of the first slice that has it;
 // assembly gets it as an int before its other parameters.
@@ -71,7 +72,7 @@ var isName = regexp.MustCompile(`^\w+$`)
 func (p *param) goType() string {
 	switch {
 	case p.length != "":
-		return "[]F"
+		return "[]" + p.typ
 	case p.typ == "size" || p.typ == "stride":
 		return "int"
 	}
@@ -83,6 +84,8 @@ func (p *param) assemblyType(f string) string {
 	switch typ := p.goType(); {
 	case typ == "F":
 		return f
+	case typ == "[]float64":
+		return "*float64"
 	case typ == "[]F" || typ[0] == '*':
 		return "*" + f
 	default:

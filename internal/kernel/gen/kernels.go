@@ -146,6 +146,18 @@ var vectorKernels = []kernel{
 		write:  inVectors((*vector).product),
 	},
 	{
+		name:   "sub",
+		does:   "sets z ← x − y.",
+		params: "z, x, y [n]F",
+		write:  inVectors((*vector).difference),
+	},
+	{
+		name:   "div",
+		does:   "sets z ← x/y.",
+		params: "z, x, y [n]F",
+		write:  inVectors((*vector).quotient),
+	},
+	{
 		name:   "scale",
 		does:   "sets y ← c·x.",
 		params: "y, x [n]F; c F",
@@ -170,11 +182,25 @@ var vectorKernels = []kernel{
 		write:  inVectors((*vector).momentum),
 	},
 	{
+		name:   "sum",
+		does:   "returns Σ x, summed in float64.",
+		params: "x [n]F",
+		result: "float64",
+		write:  inVectors((*vector).sum),
+	},
+	{
 		name:   "sumSquares",
 		does:   "returns Σ x², summed in float64.",
 		params: "x [n]F",
 		result: "float64",
 		write:  inVectors((*vector).sumSquares),
+	},
+	{
+		name: "sumColumns",
+		does: "adds n columns of the rows to y, in float64. Assembly adds to whole vectors: what lies behind the\n" +
+			"columns of y is left as it was.",
+		params: "rows, n size; ld stride; y [padded[F](p, n)]float64; x [(rows-1)*ld+n]F",
+		write:  inVectors((*vector).sumColumns),
 	},
 	{
 		name:   "softmaxRows",

@@ -73,12 +73,19 @@ func (v *vector) descent(momentum bool) {
 	})
 }
 
-func (v *vector) product() {
+func (v *vector) product() { v.ofTwo(v.mul) }
+
+func (v *vector) difference() { v.ofTwo(v.sub) }
+
+func (v *vector) quotient() { v.ofTwo(v.div) }
+
+// ofTwo sets z to what op, which takes its arguments in reverse, makes of x and y.
+func (v *vector) ofTwo(op func(y, x, z operand.Op)) {
 	z := v.vectors
 	v.elements(func(part *mask) {
 		v.load(part, "x", z[0])
 		v.load(part, "y", z[1])
-		v.mul(z[1], z[0], z[0])
+		op(z[1], z[0], z[0])
 		v.store(part, z[0], "z")
 	})
 }
@@ -121,32 +128,70 @@ func (v *vector) sumRows() {
 	}, "x")
 }
 
-// sumSquares adds in float64, whatever the type of the elements.
+// sumColumns adds in float64, whatever the type of the elements: a vector of y holds half as many.
+func (v *vector) sumColumns() {
+	z := v.vectors
+	r := v.divide("n")
+	r.bytes = v.params["ld"]
+	v.SHLQ(v.shift, r.bytes)
+	v.rows(r, func() {
+		v.each(r, func(part *mask) {
+			v.load(part, "x", z[0])
+			y := operand.Mem{Base: v.params["y"], Index: v.at, Scale: 1}
+			if !v.single() {
+				v.VADDPD(y, z[0], z[0])
+				v.VMOVUPD(z[0], y)
+				return
+			}
+			y.Scale = 2
+			v.widen(z[0], z[1])
+			for i, half := range z[:2] {
+				y.Disp = i * v.width
+				v.VADDPD(y, half, half)
+				v.VMOVUPD(half, y)
+			}
+		})
+	}, "x")
+}
+
+// sum and sumSquares add in float64, whatever the type of the elements.
+func (v *vector) sum() {
+	v.total(func(x, sum reg.VecPhysical) { v.VADDPD(x, sum, sum) })
+}
+
 func (v *vector) sumSquares() {
+	v.total(func(x, sum reg.VecPhysical) { v.VFMADD231PD(x, x, sum) })
+}
+
+// total adds to two sums in float64, in turn where the elements are of that type.
+func (v *vector) total(add func(x, sum reg.VecPhysical)) {
 	z := v.vectors
 	v.zero(z[0])
 	v.zero(z[1])
 	v.elements(func(part *mask) {
 		v.load(part, "x", z[2])
-		switch {
-		case !v.single():
-			v.fma(z[2], z[2], z[0])
-			return
-		case v.masked:
-			v.VEXTRACTF64X4(operand.U8(1), z[2], z[3].AsY())
-			v.VCVTPS2PD(z[2].AsY(), z[2])
-			v.VCVTPS2PD(z[3].AsY(), z[3])
-		default:
-			v.VEXTRACTF128(operand.U8(1), z[2], z[3].AsX())
-			v.VCVTPS2PD(z[2].AsX(), z[2])
-			v.VCVTPS2PD(z[3].AsX(), z[3])
+		if v.single() {
+			v.widen(z[2], z[3])
+			add(z[3], z[1])
 		}
-		v.VFMADD231PD(z[2], z[2], z[0])
-		v.VFMADD231PD(z[3], z[3], z[1])
+		add(z[2], z[0])
 	})
 	v.VADDPD(z[1], z[0], z[0])
 	wide := *v.generator
 	wide.element = elements[1]
 	wide.sumAcross(z[0], z[1])
 	v.VMOVSD(z[0].AsX(), inMemory(v.ReturnIndex(0)))
+}
+
+// widen turns the floats of low into doubles, the second half of them in high.
+func (v *vector) widen(low, high reg.VecPhysical) {
+	if v.masked {
+		v.VEXTRACTF64X4(operand.U8(1), low, high.AsY())
+		v.VCVTPS2PD(low.AsY(), low)
+		v.VCVTPS2PD(high.AsY(), high)
+		return
+	}
+	v.VEXTRACTF128(operand.U8(1), low, high.AsX())
+	v.VCVTPS2PD(low.AsX(), low)
+	v.VCVTPS2PD(high.AsX(), high)
 }

@@ -1,0 +1,194 @@
+package kernel
+
+// A Broadcast reads arrays of different shapes as if they had one: shapes are aligned at their last axes, and an axis
+// that is missing or of length 1 is repeated (as in torch and NumPy). Neighbouring axes that all operands read alike
+// are merged.
+type Broadcast struct {
+	n       int          // elements of the result
+	lengths []int        // of its axes, from the last to the first; at least one
+	steps   [maxIn][]int // of each operand, along these axes; 0 where it is repeated
+	sizes   [maxIn]int   // elements of each operand
+}
+
+const maxIn = 3
+
+// NewBroadcast returns how operands of these shapes, at most three, are read, and the shape of the result. It reports
+// whether the shapes fit together.
+func NewBroadcast(shapes ...[]int) (b Broadcast, shape []int, ok bool) {
+	dims := 0
+	for _, s := range shapes {
+		dims = max(dims, len(s))
+	}
+	shape = make([]int, dims)
+	b.n = 1
+	var step [maxIn]int
+	for i, s := range shapes {
+		step[i], b.sizes[i] = 1, countOf(s)
+	}
+	for axis := 1; axis <= dims; axis++ { // counted from the end
+		n := 1
+		var here [maxIn]int
+		for i, s := range shapes {
+			if axis > len(s) || s[len(s)-axis] == 1 {
+				continue
+			}
+			if n != 1 && n != s[len(s)-axis] {
+				return b, nil, false
+			}
+			n, here[i] = s[len(s)-axis], step[i]
+			step[i] *= n
+		}
+		shape[dims-axis] = n
+		b.n *= n
+		b.axis(n, here)
+	}
+	if len(b.lengths) == 0 {
+		b.lengths = []int{1}
+		for i := range b.steps {
+			b.steps[i] = []int{0}
+		}
+	}
+	return b, shape, true
+}
+
+// axis adds an axis before the ones it has, or lengthens the first of them.
+func (b *Broadcast) axis(n int, steps [maxIn]int) {
+	if n == 1 {
+		return
+	}
+	if last := len(b.lengths) - 1; last >= 0 {
+		together := true
+		for i, step := range steps {
+			before := b.steps[i][last]
+			together = together && (step == 0) == (before == 0) && step == before*b.lengths[last]
+		}
+		if together {
+			b.lengths[last] *= n
+			return
+		}
+	}
+	b.lengths = append(b.lengths, n)
+	for i, step := range steps {
+		b.steps[i] = append(b.steps[i], step)
+	}
+}
+
+// A run is a part of the result, elements lo to hi, that lies on the last axis, and where the operands' parts begin.
+// An operand's part is as long, or one element that is repeated.
+type run struct {
+	lo, hi int
+	from   [maxIn]int
+}
+
+// runs calls f for the runs of the elements [lo,hi).
+func (b *Broadcast) runs(lo, hi int, f func(r run)) {
+	for lo < hi {
+		r := run{lo: lo, hi: min(hi, lo+b.lengths[0]-lo%b.lengths[0])}
+		rest := lo
+		for axis, n := range b.lengths {
+			for i := range r.from {
+				r.from[i] += rest % n * b.steps[i][axis]
+			}
+			rest /= n
+		}
+		f(r)
+		lo = r.hi
+	}
+}
+
+// part returns the part of operand i in a run.
+func part[E any](b *Broadcast, r run, i int, x []E) []E {
+	if b.steps[i][0] == 0 {
+		return x[r.from[i]:][:1]
+	}
+	return x[r.from[i]:][:r.hi-r.lo]
+}
+
+// An Operation is one of arithmetic on two numbers.
+type Operation int
+
+const (
+	Plus Operation = iota
+	Minus
+	Times
+	Over
+)
+
+// Arithmetic writes x op y to z. z may be an operand that is not repeated.
+func Arithmetic[F Float](op Operation, z, x, y []F, b Broadcast) {
+	fit("arithmetic", b.n, len(z))
+	fit("arithmetic", b.sizes[0], len(x))
+	fit("arithmetic", b.sizes[1], len(y))
+	split(arithmeticCall[F]{op, z, x, y, b}, b.n, grainFast)
+}
+
+type arithmeticCall[F Float] struct {
+	op      Operation
+	z, x, y []F
+	b       Broadcast
+}
+
+func (c arithmeticCall[F]) do(lo, hi int) {
+	c.b.runs(lo, hi, func(r run) {
+		z, x, y := c.z[r.lo:r.hi], part(&c.b, r, 0, c.x), part(&c.b, r, 1, c.y)
+		switch {
+		case len(x) == len(z) && len(y) == len(z):
+			combine(c.op, z, x, y)
+		case len(y) == 1 && len(x) == len(z):
+			withNumber(c.op, z, x, y[0])
+		case len(x) == 1 && len(y) == len(z):
+			fromNumber(c.op, z, x[0], y)
+		}
+	})
+}
+
+// combine writes x op y to z, of one length.
+func combine[F Float](op Operation, z, x, y []F) {
+	switch op {
+	case Plus:
+		addRows(chosenPath, 1, len(z), z, x, y)
+	case Minus:
+		sub(chosenPath, z, x, y)
+	case Times:
+		mul(chosenPath, z, x, y)
+	case Over:
+		div(chosenPath, z, x, y)
+	}
+}
+
+// withNumber writes x op c to z, and fromNumber c op x.
+func withNumber[F Float](op Operation, z, x []F, c F) {
+	z = z[:len(x)]
+	switch op {
+	case Plus:
+		for i, v := range x {
+			z[i] = v + c
+		}
+	case Minus:
+		for i, v := range x {
+			z[i] = v - c
+		}
+	case Times:
+		scale(chosenPath, z, x, c)
+	case Over:
+		for i, v := range x {
+			z[i] = v / c
+		}
+	}
+}
+
+func fromNumber[F Float](op Operation, z []F, c F, x []F) {
+	z = z[:len(x)]
+	switch op {
+	case Minus:
+		for i, v := range x {
+			z[i] = c - v
+		}
+	case Over:
+		for i, v := range x {
+			z[i] = c / v
+		}
+	default: // the order does not matter
+		withNumber(op, z, x, c)
+	}
+}

@@ -1,0 +1,73 @@
+package kernel
+
+// A Permutation is another order of the axes of a row-major array, as runs of elements that stay together: y has its
+// runs one after the other, the axes of which, from the last to the first, have these lengths and steps in x.
+type Permutation struct {
+	n, run         int
+	lengths, steps []int
+}
+
+// NewPermutation returns the order in which axis i of the result is axis order[i] of an array of these lengths.
+func NewPermutation(lengths, order []int) Permutation {
+	fit("permutation", len(order), len(lengths))
+	steps := make([]int, len(lengths))
+	p := Permutation{n: 1, run: 1}
+	for i := len(lengths) - 1; i >= 0; i-- {
+		steps[i] = p.n
+		p.n *= lengths[i]
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		n, step := lengths[order[i]], steps[order[i]]
+		last := len(p.lengths) - 1
+		switch {
+		case n == 1:
+		case last < 0 && step == p.run:
+			p.run *= n
+		case last >= 0 && step == p.steps[last]*p.lengths[last]:
+			p.lengths[last] *= n
+		default:
+			p.lengths, p.steps = append(p.lengths, n), append(p.steps, step)
+		}
+	}
+	return p
+}
+
+// Permute writes x in another order of its axes to y, which is not x (torch.permute).
+func Permute[F Float](y, x []F, p Permutation) {
+	fit("permute", p.n, len(x), len(y))
+	if len(x) > 0 {
+		split(permuteCall[F]{y, x, p}, len(x)/p.run, rowGrain(grainFast, p.run))
+	}
+}
+
+type permuteCall[F Float] struct {
+	y, x []F
+	p    Permutation
+}
+
+func (c permuteCall[F]) do(lo, hi int) {
+	run := c.p.run
+	if len(c.p.lengths) == 0 {
+		copy(c.y, c.x)
+		return
+	}
+	for i := lo; i < hi; {
+		at, rest := 0, i
+		for axis, n := range c.p.lengths {
+			at += rest % n * c.p.steps[axis]
+			rest /= n
+		}
+		n, step := min(hi-i, c.p.lengths[0]-i%c.p.lengths[0]), c.p.steps[0] // along the innermost axis
+		if run == 1 {
+			y := c.y[i:][:n]
+			for j := range y {
+				y[j] = c.x[at+j*step]
+			}
+		} else {
+			for j := range n {
+				copy(c.y[(i+j)*run:][:run], c.x[at+j*step:])
+			}
+		}
+		i += n
+	}
+}
