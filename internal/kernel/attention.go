@@ -10,7 +10,8 @@ import "math"
 //	out       = Σ weight(s)·v(s)
 //
 // where exp(sink) is there only if there are sinks. A query whose keys are all hidden has the output 0, and its
-// gradients are 0.
+// gradients are 0. A sink of NaN or +∞ makes NaN of the rows with a score above −∞. Dropout multiplies by 0: it hides
+// no NaN.
 type Attention struct {
 	B, H, K  int // batch, query heads, key/value heads; K divides H
 	T, S     int // queries, keys

@@ -50,10 +50,13 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) {
-	// A sink is like a key with this score and the value 0.
-	sink, one := lowest[F](), F(0)
+	// A sink is like a key with this score and the value 0. What one of NaN or +∞ does is left to the end: it must not
+	// reach a row that sees nothing.
+	sink, one, bad := lowest[F](), F(0), false
 	if r.in.Sinks != nil && r.in.Sinks[h] != sink {
-		sink, one = r.in.Sinks[h], 1
+		if bad = !isFinite(r.in.Sinks[h]); !bad {
+			sink, one = r.in.Sinks[h], 1
+		}
 	}
 	for t := range rows {
 		w.max[t], w.sum[t] = sink, one
@@ -73,6 +76,9 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 			copy(out, w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
 			*lse = lowest[F]()
 			continue
+		}
+		if bad {
+			w.sum[t] = F(math.NaN())
 		}
 		*lse = w.max[t] + log(w.sum[t])
 		scaleInto(out, w.out[t*r.DV:], 1/w.sum[t])
