@@ -85,7 +85,7 @@ func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
 	a.checkHeads("attention: v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
 	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
-	if len(lse) < a.B*a.H*a.T {
+	if len(lse) < 2*a.B*a.H*a.T {
 		panic("kernel: attention: lse: slice is too short")
 	}
 	checkAdded(a, in, "")

@@ -4,8 +4,9 @@ import "math"
 
 // AttentionForward computes an attention without ever holding its (T,S) scores (FlashAttention: Dao et al.
 // 2022, algorithm 1, in the order of loops of Dao 2023): each block of queries goes along its keys tile by
-// tile, keeping the running maximum and sum of every row. It writes out and lse (B,H,T), the natural
-// logarithm of each row's Σ exp(score): −∞ for a query that sees nothing, whose output is 0.
+// tile, keeping the running maximum and sum of every row. It writes out and lse (2,B,H,T), the natural
+// logarithm of each row's Σ exp(score) and what rounding took from it: −∞ and 0 for a query that sees nothing, whose
+// output is 0.
 //
 // Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
@@ -71,16 +72,17 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	}
 	for t := range rows {
 		out := r.out[r.OutputAt.at(b, h, t0+t):][:r.DV]
-		lse := &r.lse[(b*r.H+h)*r.T+t0+t]
+		row := (b*r.H+h)*r.T + t0 + t
+		lse, lost := &r.lse[row], &r.lse[r.B*r.H*r.T+row]
 		if w.sum[t] == 0 { // false for a NaN, which the maximum may have lost
 			copy(out, w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
-			*lse = lowest[F]()
+			*lse, *lost = lowest[F](), 0
 			continue
 		}
 		if bad {
 			w.sum[t] = F(math.NaN())
 		}
-		*lse = w.max[t] + log(w.sum[t])
+		*lse, *lost = sumOf(w.max[t], log(w.sum[t]))
 		scaleInto(out, w.out[t*r.DV:], 1/w.sum[t])
 	}
 }
@@ -142,6 +144,13 @@ func (w *forwardTiles[F]) raise(t1, t2, width int) {
 			w.top[t] = 0 // −∞ − −∞ would be NaN
 		}
 	}
+}
+
+// sumOf returns x + y and what rounding takes from it (Knuth's TwoSum).
+func sumOf[F Float](x, y F) (sum, lost F) {
+	sum = x + y
+	added := sum - x
+	return sum, (x - (sum - added)) + (y - added)
 }
 
 // scaleInto writes f·x to y.
