@@ -103,6 +103,9 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 			at := r.OutputAt.at(b, h, t)
 			delta := r.delta[(b*r.H+h)*r.T+t:]
 			dot(chosenPath, r.out[at:], 0, r.dout[at:][:r.DV], delta[:1])
+			if !isFinite(delta[0]) && !r.seesAny(b, h, t) {
+				delta[0] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
+			}
 		}
 		if s := r.spans[b*n+i]; s.lo == s.hi {
 			r.clearQueries(b, h, t0, t1)
