@@ -97,7 +97,7 @@ func requireSame(t testing.TB, want, got result) {
 	for i, x := range append([]array{want.out}, want.grads...) {
 		y := append([]array{got.out}, got.grads...)[i]
 		same := slices.EqualFunc(x.v, y.v, func(a, b float64) bool { return a == b || a != a && b != b })
-		require.True(t, same, "result %d: got %v, want the tape machine's %v", i, y.v, x.v)
+		require.True(t, same, "result %d: got %v, want %v", i, y.v, x.v)
 	}
 }
 
