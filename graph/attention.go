@@ -49,8 +49,12 @@ type AttentionConfig struct {
 // 2023): query head h meets key/value head h/(H/K).
 //
 // It is composed of this package's ops, one for each step. FusedAttention computes
-// the same out faster and without holding the weights. What a hidden key holds, NaN and ∞
-// too, reaches neither out nor a gradient.
+// the same out faster and without holding the weights.
+//
+// What a hidden key holds, NaN and ∞ too, reaches neither out nor a gradient. A NaN that is
+// seen reaches the rows that see it: dropout hides nothing, for a dropped weight is one of
+// 0, and 0·NaN is NaN. A sink of NaN or +∞ makes NaN of the rows that see a key; a row that
+// sees none stays 0.
 func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err error) {
 	a, err := c.resolve("Attention", q, k, v)
 	if err != nil {

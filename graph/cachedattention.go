@@ -167,7 +167,7 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	}
 	x := numbers[F](o.fused, in)
 	o.attendToCache(&a, &x, seen, start)
-	lse := make([]F, a.B*a.H*a.T)
+	lse := make([]F, 2*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, floats[F](out), lse, x)
 	return nil
 }

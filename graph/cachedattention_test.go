@@ -176,7 +176,8 @@ func (c *cached) chunks(t testing.TB, lengths []int) array {
 	return out
 }
 
-// In chunks of any length, a cache gives what the whole sequence gives at once.
+// In chunks of any length, a cache gives what the whole sequence gives at once, also of
+// numbers that are not finite.
 func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -215,7 +216,18 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 			lengths = append(lengths, rapid.IntRange(1, left).Draw(rt, "chunk"))
 			left -= lengths[len(lengths)-1]
 		}
-		near(t, fmt.Sprintf("chunks of %v, %+v", lengths, c.size), c.whole(t), c.chunks(t, lengths), 10*kind.tol)
+		for range max(0, rapid.IntRange(-3, 3).Draw(rt, "planted")) {
+			to := rapid.SampledFrom([][]float64{c.q.v, c.k.v, c.v.v, c.k.v, c.v.v}).Draw(rt, "array")
+			to[r.IntN(len(to))] = rapid.SampledFrom([]float64{nan, inf, -inf}).Draw(rt, "number")
+		}
+		want, got := c.whole(t), c.chunks(t, lengths)
+		for i, x := range want.v {
+			require.Equal(rt, notFinite(x), notFinite(got.v[i]), "element %d: got %v, want %v", i, got.v[i], x)
+			if notFinite(x) {
+				want.v[i], got.v[i] = 0, 0
+			}
+		}
+		near(t, fmt.Sprintf("chunks of %v, %+v", lengths, c.size), want, got, 10*kind.tol)
 	})
 }
 

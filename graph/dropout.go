@@ -28,7 +28,8 @@ func (c DropoutConfig) Validate() error {
 // Dropout returns x after inverted dropout (torch.nn.Dropout in training): each element
 // is dropped with probability P, kept ones are multiplied by 1/(1−P). Which are dropped
 // is a pure function of (key, site, index): no state, no clock. With P = 0 it returns x
-// itself.
+// itself. A dropped element is multiplied by 0, as in torch: NaN and ∞ become NaN, in x and
+// in the gradient.
 func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

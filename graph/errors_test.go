@@ -3,6 +3,7 @@ package graph_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"attention/graph"
@@ -161,11 +162,27 @@ func (b bench) refuseNumbers() []refusal {
 	return list
 }
 
+// refuseSizes are results that no memory holds, or whose axes overflow an int.
+func (b bench) refuseSizes() []refusal {
+	t5 := func(T, S int) func() (*G.Node, error) {
+		c := graph.T5Config{T: T, S: S, Unidirectional: true}
+		return func() (*G.Node, error) { return graph.T5RelativeBias(b.f(4, 3), c) }
+	}
+	repeat := one(func(x *G.Node) (*G.Node, error) { return graph.RepeatHeads(x, 1<<30) })
+	const want = "want axes of at least 1 and at most 2147483647 elements"
+	return []refusal{
+		{call: call(repeat, b.f(2, 3, 5)), want: "RepeatHeads: result: shape (2147483648, 3, 5), " + want},
+		{call: t5(2, math.MaxInt), want: "T5RelativeBias: result: shape (3, -9223372036854775808), " + want},
+		{call: t5(1, math.MaxInt), want: "T5RelativeBias: result: shape (3, 9223372036854775807), " + want},
+		{call: call(two(graph.Scores), b.f(1<<20, 1), b.f(1<<20, 1)), want: "Scores: result: shape (1048576, 1048576), " + want},
+	}
+}
+
 // Every mistake has one error that names the op, the argument, what it got and
 // what it wants.
 func TestWrongShapesAndNumbersAreRefused(t *testing.T) {
 	b := bench{G.NewGraph()}
-	for _, c := range append(b.refuseShapes(), b.refuseNumbers()...) {
+	for _, c := range slices.Concat(b.refuseShapes(), b.refuseNumbers(), b.refuseSizes()) {
 		t.Run(c.want, func(t *testing.T) {
 			n, err := c.call()
 			require.EqualError(t, err, "graph: "+c.want)

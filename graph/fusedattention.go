@@ -32,8 +32,8 @@ func (a *attentionArgs) fuse(p packing, qkv ...*G.Node) (*G.Node, error) {
 	return applyTyped(fusedOutput[float32]{fused: f}, fusedOutput[float64]{fused: f}, append(in, both)...)
 }
 
-// fusedForward computes out (…, T, H·Dv) and the log-sum-exps (…, H, T) of the
-// scores, one after the other in a vector.
+// fusedForward computes out (…, T, H·Dv), the log-sum-exps (…, H, T) of the scores and
+// what rounding took from these (…, H, T), one after the other in a vector.
 type fusedForward[F kernel.Float] struct {
 	isGradient // the output is differentiated instead
 	fused
@@ -54,7 +54,7 @@ func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 		}
 	}
 	a, _ := o.sizes(in)
-	return tensor.Shape{a.B * a.H * a.T * (a.DV + 1)}, nil
+	return tensor.Shape{a.B * a.H * a.T * (a.DV + 2)}, nil
 }
 
 func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -190,3 +190,33 @@ func fusedAttentionCases() []opCase {
 			in: then(shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11}), key(-5))},
 	}
 }
+
+// A row that a finite bias all but hides, as −1e9 and the least number of the type do in
+// torch, sees all keys alike: both forms pass the gradients of equal weights.
+func TestFusedAttentionOfHugeEqualScores(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, p := range tolerances {
+		for _, least := range []float64{-1e4, -1e9, -3e38} {
+			q, k, v := normal(r, 2, 3, 5), normal(r, 2, 67, 5), normal(r, 2, 67, 3)
+			b := zeros(3, 67)
+			for i := range b.v[67:] {
+				b.v[67+i] = least
+			}
+			clear(q.v[5:]) // scores of 0, so that sums with the bias are exact
+			in := floats(q, k, v, b)
+			var got [2]result
+			for i, attend := range []func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){
+				func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+					return context(graph.Attention(q, k, v, c))
+				}, graph.FusedAttention,
+			} {
+				e := express(t, func(in G.Nodes) (*G.Node, error) {
+					return attend(in[0], in[1], in[2], graph.AttentionConfig{Bias: in[3]})
+				}, in, p.dt)
+				e.differentiate(t, in, normal(rand.New(rand.NewPCG(9, 9)), 2, 3, 3), p.dt)
+				got[i] = e.onOurs(t)
+			}
+			nearResult(t, fmt.Sprintf("a bias of %v, %v", least, p.dt), got[0], got[1], p.tol)
+		}
+	}
+}

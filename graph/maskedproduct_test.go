@@ -3,7 +3,6 @@ package graph_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -11,31 +10,39 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a hidden key holds reaches nothing, be it NaN or ∞; what a visible one holds reaches
-// the rows that see it. Both forms agree with the definition in which sums go over the
-// visible keys alone. What no NaN reaches keeps its bits.
+// What a hidden key holds reaches nothing, be it NaN or ∞; what a visible one holds, or a
+// sink, reaches the rows that see it, though a dropout drops its weight. Both forms agree
+// with the definition in which sums go over the visible keys alone. What no NaN reaches
+// keeps its bits.
 func TestAttentionOfNumbersThatAreNotFinite(t *testing.T) {
 	for range 4 { // times the checks that rapid makes
 		rapid.Check(t, func(rt *rapid.T) {
 			d := newDrawing(rt)
 			clean := drawAttention(rt)
-			clean.c.Dropout.P = 0
 			if clean.huge {
 				rt.Skip("weights of 0 and of 1 only")
 			}
-			a, onlyNaN := clean.planted(d)
-			a.checkSeen(shrinking{t, rt}, clean, onlyNaN)
+			dout := normal(d.r, clean.q.lead(1, max(clean.c.Heads, 1)*clean.v.axis(-1)/clean.keyHeads())...)
+			a, bad, onlyNaN := clean.planted(d, dout)
+			a.checkSeen(shrinking{t, rt}, bad, clean, dout, onlyNaN)
 		})
 	}
 }
 
-// planted returns the attention with numbers in some places that are not finite.
-func (a drawnAttention) planted(d drawing) (_ drawnAttention, onlyNaN bool) {
-	a.q.v, a.k.v, a.v.v = slices.Clone(a.q.v), slices.Clone(a.k.v), slices.Clone(a.v.v)
-	of := [][]float64{a.k.v, a.v.v, a.k.v, a.v.v, a.q.v}
+// planted returns the attention and the gradient of its output with numbers in some places
+// that are not finite.
+func (a drawnAttention) planted(d drawing, dout array) (_ drawnAttention, _ array, onlyNaN bool) {
+	a.q.v, a.k.v, a.v.v, dout.v = slices.Clone(a.q.v), slices.Clone(a.k.v), slices.Clone(a.v.v), slices.Clone(dout.v)
+	of := [][]float64{a.k.v, a.v.v, a.k.v, a.v.v, a.q.v, dout.v}
 	if a.bias.name != "" {
 		a.bias.v = slices.Clone(a.bias.v)
 		of = append(of, a.bias.v, a.bias.v)
+	}
+	for _, x := range []*addend{&a.relative, &a.sinks} {
+		if x.name != "" {
+			x.v = slices.Clone(x.v)
+			of = append(of, x.v)
+		}
 	}
 	onlyNaN = true
 	for range d.int("planted", 1, 3) {
@@ -44,17 +51,16 @@ func (a drawnAttention) planted(d drawing) (_ drawnAttention, onlyNaN bool) {
 		to[d.r.IntN(len(to))] = x
 		onlyNaN = onlyNaN && math.IsNaN(x)
 	}
-	a.bias = a.bias.added()
-	return a, onlyNaN
+	a.bias, a.relative, a.sinks = a.bias.added(), a.relative.added(), a.sinks.added()
+	return a, dout, onlyNaN
 }
 
-func (a drawnAttention) checkSeen(t testing.TB, clean drawnAttention, onlyNaN bool) {
+func (a drawnAttention) checkSeen(t testing.TB, dout array, clean drawnAttention, cleanDout array, onlyNaN bool) {
 	t.Helper()
-	out, _, _ := clean.naive(clean.dropped(t))
-	dout := normal(rand.New(rand.NewPCG(9, 9)), out.shape...)
-	want := a.overSeen(dout)
+	want := a.overSeen(clean.dropped(t), dout)
 	for _, fused := range []bool{false, true} {
-		got, before := a.run(t, fused, dout).result, clean.run(t, fused, dout).result
+		got, before := a.run(t, fused, dout).result, clean.run(t, fused, cleanDout).result
+		requireSame(t, a.onTape(t, fused, dout), got)
 		form := map[bool]string{false: "composed", true: "fused"}[fused]
 		check := func(what string, want, got, before array, tol float64) {
 			require.True(t, slices.Equal(want.shape, got.shape), what)
@@ -72,10 +78,26 @@ func (a drawnAttention) checkSeen(t testing.TB, clean drawnAttention, onlyNaN bo
 		}
 		check("out", want.out, got.out, before.out, a.tol)
 		for i, name := range a.names() {
-			if name != "sinks" {
-				check("gradient of "+name, want.grads[i], got.grads[i], before.grads[i], a.gradientTol(name))
-			}
+			check("gradient of "+name, want.grads[i], got.grads[i], before.grads[i], a.gradientTol(name))
 		}
+	}
+}
+
+// onTape runs one form on Gorgonia's machine.
+func (a drawnAttention) onTape(t testing.TB, fused bool, dout array) result {
+	t.Helper()
+	e, _ := a.express(t, fused)
+	e.differentiate(t, make([]input, len(e.in)), dout, a.dt)
+	return e.onTape(t)
+}
+
+// requireSame fails the test unless two results have the same numbers, where all NaN are one.
+func requireSame(t testing.TB, want, got result) {
+	t.Helper()
+	for i, x := range append([]array{want.out}, want.grads...) {
+		y := append([]array{got.out}, got.grads...)[i]
+		same := slices.EqualFunc(x.v, y.v, func(a, b float64) bool { return a == b || a != a && b != b })
+		require.True(t, same, "result %d: got %v, want %v", i, y.v, x.v)
 	}
 }
 
@@ -84,16 +106,19 @@ func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 // overSeen computes attention and its gradients by their definitions, with sums over the
 // keys that a query sees and over the queries that see a key:
 //
-//	out[t] = Σ p[s]·v[s]    dv[s] = Σ p[s]·dout[t]    dscore[s] = p[s]·(dout[t]·v[s] − Σ p·(dout[t]·v))
+//	out[t] = Σ w[s]·v[s]    dv[s] = Σ w[s]·dout[t]    w[s] = p[s]·keep[s]
+//	dscore[s] = p[s]·(dp[s] − Σ p·dp)                 dp[s] = keep[s]·(dout[t]·v[s])
 //	dq[t] = Σ dx[s]·k[s]    dk[s] = Σ dx[s]·q[t]      dx[s] = scale·slope[s]·dscore[s]
-func (a drawnAttention) overSeen(dout array) result {
+//	dsink = −Σ p[sink]·Σ p·dp
+func (a drawnAttention) overSeen(keep, dout array) result {
 	z, heads, keyHeads := a.z, a.c.Heads, a.keyHeads()
 	q, k, v, do := matrices(a.q, heads), matrices(a.k, keyHeads), matrices(a.v, keyHeads), matrices(dout, heads)
 	if heads == 0 {
 		k, v = matrices(a.k, 0), matrices(a.v, 0)
 	}
 	out, dq, dk, dv := zeros(do.shape...), zeros(q.shape...), zeros(k.shape...), zeros(v.shape...)
-	dbias, drelative := zeros(a.bias.shape...), zeros(a.relative.shape...)
+	dbias, drelative, dsinks := zeros(a.bias.shape...), zeros(a.relative.shape...), zeros(a.sinks.shape...)
+	keep = keep.matrices()
 	for row := range q.shape[0] * z.T {
 		n, t := row/z.T, row%z.T
 		b, h, m := n/z.H, n%z.H, n/(max(heads, 1)/keyHeads)
@@ -106,12 +131,15 @@ func (a drawnAttention) overSeen(dout array) result {
 				seen, p, slope = append(seen, s), append(p, x), append(slope, dx)
 			}
 		}
-		softmaxOf(p, a.sinks.or(-inf, h))
+		sink := softmaxOf(p, a.sinks.or(-inf, h))
 		for i, s := range seen {
-			dp = append(dp, dotOf(do, n, t, v, m, s))
+			dp = append(dp, keep.at(n, t, s)*dotOf(do, n, t, v, m, s))
 			delta += p[i] * dp[i]
-			addRow(out, n, t, p[i], v, m, s)
-			addRow(dv, m, s, p[i], do, n, t)
+			addRow(out, n, t, p[i]*keep.at(n, t, s), v, m, s)
+			addRow(dv, m, s, p[i]*keep.at(n, t, s), do, n, t)
+		}
+		if a.sinks.name != "" {
+			dsinks.v[h] -= sink * delta
 		}
 		for i, s := range seen {
 			dscore := p[i] * (dp[i] - delta)
@@ -131,7 +159,7 @@ func (a drawnAttention) overSeen(dout array) result {
 		merged(dv, a.v.shape, min(heads, keyHeads)),
 	}}
 	for _, name := range a.names()[3:] {
-		r.grads = append(r.grads, map[string]array{"bias": dbias, "relative bias": drelative}[name])
+		r.grads = append(r.grads, map[string]array{"bias": dbias, "relative bias": drelative, "sinks": dsinks}[name])
 	}
 	return r
 }
@@ -159,16 +187,18 @@ func addRow(x array, n, i int, f float64, y array, m, j int) {
 	}
 }
 
-// softmaxOf turns scores into weights beside a sink.
-func softmaxOf(x []float64, sink float64) {
-	top, sum := sink, 0.0
+// softmaxOf turns scores into weights beside a sink, whose weight it returns. Without a
+// score above −∞ the row sees nothing, and the sink does not count.
+func softmaxOf(x []float64, sink float64) float64 {
+	top, sum := -inf, 0.0
 	for _, v := range x {
 		top = math.Max(top, v)
 	}
 	if math.IsInf(top, -1) {
 		clear(x)
-		return
+		return 0
 	}
+	top = math.Max(top, sink)
 	for i, v := range x {
 		x[i] = math.Exp(v - top)
 		sum += x[i]
@@ -177,4 +207,5 @@ func softmaxOf(x []float64, sink float64) {
 	for i := range x {
 		x[i] /= sum
 	}
+	return math.Exp(sink-top) / sum
 }

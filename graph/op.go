@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"attention/internal/dense"
+
 	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -107,6 +109,10 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(out, func(d int) bool { return d < 1 }) || !dense.Fits(out...) {
+		return nil, fmt.Errorf("graph: %s: result: shape %v, want axes of at least 1 and at most %d elements",
+			name, out, dense.MaxElements)
+	}
 	types[len(in)] = valueType(dt, out.Dims())
 	return G.ApplyOp(op{body: b, args: args, types: types, out: out, dt: dt}, in...)
 }
@@ -205,19 +211,19 @@ func (o op) Do(in ...G.Value) (G.Value, error) {
 
 // UsePreallocDo computes into out's memory, which may hold anything.
 func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
-	dense := make([]*tensor.Dense, len(in))
+	args := make([]*tensor.Dense, len(in))
 	for i, v := range in {
 		d, err := contiguous(v)
 		if err != nil {
 			return nil, fmt.Errorf("graph: %v: %s: %w", o, o.args[i].name, err)
 		}
-		dense[i] = d
+		args[i] = d
 	}
 	dst, ok := out.(*tensor.Dense)
 	if !ok || o.out.IsScalar() {
 		dst = tensor.New(tensor.Of(o.dt), tensor.WithShape(1))
 	}
-	if err := o.forward(dst, dense); err != nil {
+	if err := o.forward(dst, args); err != nil {
 		return nil, err
 	}
 	if !o.out.IsScalar() {

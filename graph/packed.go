@@ -11,8 +11,8 @@ import (
 
 // FusedAttentionPacked is FusedAttention of queries, keys and values that lie side by side
 // in the rows of qkv, as one product makes them: H·D, K·D and K·Dv columns, the widths. It
-// is FusedAttention of what Split makes of qkv, to the bit, but reads them where they lie
-// and writes their gradients there. qkv is (…, T, H·D + K·D + K·Dv), with the c.Heads = H
+// is FusedAttention of what Split makes of qkv, to the bit if D and Dv are 2 or more, but
+// reads them where they lie and writes their gradients there. qkv is (…, T, H·D + K·D + K·Dv), with the c.Heads = H
 // of each side by side.
 func FusedAttentionPacked(qkv *G.Node, widths [3]int, c AttentionConfig) (*G.Node, error) {
 	const name = "FusedAttentionPacked"

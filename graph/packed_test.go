@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
 )
 
 // splitFor splits x into queries, keys and values, in the given order of the three, and
@@ -189,4 +190,37 @@ func takes(out, x *G.Node) bool {
 		}
 	}
 	return false
+}
+
+// Packed heads give the bits of heads apart, also of numbers that are not finite.
+func TestPackedHeadsHaveTheBitsOfOthers(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newDrawing(rt)
+		dt := pick(d, "type", tolerances...).dt
+		c := graph.AttentionConfig{KVHeads: d.int("K", 1, 3), Softcap: pick(d, "softcap", 0, 3.)}
+		c.Heads = c.KVHeads * d.int("group", 1, 3)
+		c.Mask = pick[mask.Mask](d, "mask", nil, mask.Causal{}, mask.SlidingWindow{Left: 3, Right: 1},
+			mask.And(mask.Causal{}, mask.Not(mask.SlidingWindow{Left: 40})))
+		T, D, Dv := pick(d, "T", 1, 2, 5, 33, 70, 131), d.int("D", 2, 20), d.int("Dv", 2, 20)
+		widths := []int{c.Heads * D, c.KVHeads * D, c.KVHeads * Dv}
+		x := normal(d.r, d.int("B", 1, 2), T, widths[0]+widths[1]+widths[2])
+		for range d.int("planted", 0, 3) {
+			x.v[d.r.IntN(len(x.v))] = pick(d, "number", nan, inf, -inf)
+		}
+		in := floats(x)
+		if d.flag("drops") {
+			c.Dropout = graph.DropoutConfig{P: 0.4, Site: 1}
+			in = append(in, key(7))
+		}
+		dout := normal(d.r, x.shape[0], T, c.Heads*Dv)
+		var got [2]result
+		for i, op := range []func(in G.Nodes) (*G.Node, error){
+			splitFor(fusedBy(c), widths, [3]int{0, 1, 2}, nil), packedFor(c, widths, nil),
+		} {
+			e := express(t, op, in, dt)
+			e.differentiate(t, in, dout, dt)
+			got[i] = e.onOurs(t)
+		}
+		requireSame(shrinking{t, rt}, got[0], got[1])
+	})
 }

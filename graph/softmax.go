@@ -60,7 +60,8 @@ func (softmaxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 //	y[s] = exp(x[s]) / (exp(sink) + Σ exp(x))
 //
 // so that a head may attend to nothing (attention sinks: Xiao et al. 2023; learned as
-// in gpt-oss). A row of −∞ gives 0.
+// in gpt-oss). A row of −∞ gives 0 whatever the sink is; any other row beside a sink of
+// NaN or ∞ gives NaN.
 type softmaxWithSinks[F kernel.Float] struct {
 	intoFirst
 	Heads bool // whether the third axis of the scores from the end is H
@@ -85,7 +86,7 @@ func (o softmaxWithSinks[F]) forward(out *tensor.Dense, in []*tensor.Dense) erro
 	for row := range len(x) / axes.S {
 		sink := float64(sinks[row/axes.T%axes.H])
 		from, to := x[row*axes.S:][:axes.S], y[row*axes.S:][:axes.S]
-		top := sink
+		top := math.Inf(-1)
 		for _, v := range from {
 			top = math.Max(top, float64(v))
 		}
@@ -93,6 +94,7 @@ func (o softmaxWithSinks[F]) forward(out *tensor.Dense, in []*tensor.Dense) erro
 			clear(to)
 			continue
 		}
+		top = math.Max(top, sink)
 		sum := math.Exp(sink - top)
 		for _, v := range from {
 			sum += math.Exp(float64(v) - top)

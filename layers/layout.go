@@ -28,6 +28,7 @@ const (
 	// projection: heads.0.W_query.weight (D, E), heads.0.W_key.weight (D, KDim),
 	// heads.0.W_value.weight (Dv, VDim), …, out_proj.weight (OutDim, C). Each key/value head
 	// has one query head, and there is no ALiBi, RelativeBias, QKNorm, Sinks or AddBiasKV.
+	// A mask and a bias of a call are those of every head: their H is 1.
 	PerHead Layout = "per_head"
 	// Raw is that of matrices without a layer around them, as in the chapter's first class:
 	// W_query (E, H·D), W_key (KDim, K·D) and W_value (VDim, K·Dv), uniform in [0, 1). It has

@@ -18,6 +18,8 @@ const (
 
 var alignmentNames = []string{"square", "upper_left", "lower_right"}
 
+const wantAlignment = "want one of square, upper_left, lower_right"
+
 func (a Alignment) String() string {
 	if a < Square || a > LowerRight {
 		return fmt.Sprintf("alignment %d", int(a))
@@ -28,7 +30,7 @@ func (a Alignment) String() string {
 // MarshalText writes square, upper_left or lower_right.
 func (a Alignment) MarshalText() ([]byte, error) {
 	if a < Square || a > LowerRight {
-		return nil, fmt.Errorf("got %d, want one of %v", int(a), alignmentNames)
+		return nil, fmt.Errorf("got %d, %s", int(a), wantAlignment)
 	}
 	return []byte(a.String()), nil
 }
@@ -40,7 +42,7 @@ func (a *Alignment) UnmarshalText(text []byte) error {
 	}
 	i := slices.Index(alignmentNames, string(text))
 	if i < 0 {
-		return fmt.Errorf("got %.60q, want one of %v", text, alignmentNames)
+		return fmt.Errorf("got %.60q, %s", text, wantAlignment)
 	}
 	*a = Alignment(i)
 	return nil
@@ -63,7 +65,7 @@ func (a Alignment) Offset(T, S int) (int, error) {
 
 func (a Alignment) validate() error {
 	if a < Square || a > LowerRight {
-		return fmt.Errorf("got %v, want one of %v", a, alignmentNames)
+		return fmt.Errorf("got %v, %s", a, wantAlignment)
 	}
 	return nil
 }

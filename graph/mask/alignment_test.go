@@ -30,13 +30,13 @@ func TestAlignmentAsText(t *testing.T) {
 	}
 	for _, a := range []mask.Alignment{-1, 3} {
 		_, err := a.MarshalText()
-		require.EqualError(t, err, fmt.Sprintf("got %d, want one of [square upper_left lower_right]", int(a)))
+		require.EqualError(t, err, fmt.Sprintf("got %d, want one of square, upper_left, lower_right", int(a)))
 		require.Equal(t, fmt.Sprintf("alignment %d", int(a)), a.String())
 	}
 	a := mask.LowerRight
 	for _, word := range []string{"", "Square", "middle"} {
 		require.EqualError(t, a.UnmarshalText([]byte(word)),
-			fmt.Sprintf("got %q, want one of [square upper_left lower_right]", word))
+			fmt.Sprintf("got %q, want one of square, upper_left, lower_right", word))
 	}
 	require.Equal(t, mask.LowerRight, a, "stays after an error")
 }

@@ -88,7 +88,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		{text: `{"type": "sliding_window", "left": -1}`,
 			want: `got a window of -1 to the left and 0 to the right, want both at least 0`},
 		{text: `{"type": "causal", "align": "middle"}`,
-			want: `align: got "middle", want one of [square upper_left lower_right]`},
+			want: `align: got "middle", want one of square, upper_left, lower_right`},
 		{text: `{"type": "causal", "align": 1}`, want: `align: got 1, want a string`},
 		{text: "{\"type\": \"causal\", \"align\": {\n}}", want: `align: got { }, want a string`, reason: "on one line"},
 		{text: `{"type": "not"}`, want: `of: got none, want a mask`},

@@ -10,7 +10,8 @@ import "math"
 //	out       = Σ weight(s)·v(s)
 //
 // where exp(sink) is there only if there are sinks. A query whose keys are all hidden has the output 0, and its
-// gradients are 0.
+// gradients are 0. A sink of NaN or +∞ makes NaN of the rows with a score above −∞. Dropout multiplies by 0: it hides
+// no NaN.
 type Attention struct {
 	B, H, K  int // batch, query heads, key/value heads; K divides H
 	T, S     int // queries, keys
@@ -84,7 +85,7 @@ func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
 	a.checkHeads("attention: v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
 	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
-	if len(lse) < a.B*a.H*a.T {
+	if len(lse) < 2*a.B*a.H*a.T {
 		panic("kernel: attention: lse: slice is too short")
 	}
 	checkAdded(a, in, "")

@@ -74,9 +74,22 @@ func (r *attentionRun[F]) sumSinks() {
 	for row, delta := range r.delta {
 		if lse := r.lse[row]; delta != 0 { // so that lse is not −∞
 			h := row / r.T % r.H
-			r.grad.Sinks[h] -= F(math.Exp(float64(r.in.Sinks[h]-lse))) * delta
+			r.grad.Sinks[h] -= F(math.Exp(float64(r.in.Sinks[h]-lse)-r.lost(row))) * delta
 		}
 	}
+}
+
+// lost returns what rounding took from the lse of a row, 0 if that is no more than 64 roundings of 1: then lse is
+// below 128. Of a huge lse it is all of the logarithm of the sum, and the weights would not add up to 1.
+func (r *attentionRun[F]) lost(row int) float64 {
+	least := 0x1p-18
+	if sizeOf[F]() == 8 {
+		least = 0x1p-47
+	}
+	if lost := float64(r.lse[r.B*r.H*r.T+row]); math.Abs(lost) > least {
+		return lost
+	}
+	return 0
 }
 
 // sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq to which no block of
@@ -90,6 +103,9 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 			at := r.OutputAt.at(b, h, t)
 			delta := r.delta[(b*r.H+h)*r.T+t:]
 			dot(chosenPath, r.out[at:], 0, r.dout[at:][:r.DV], delta[:1])
+			if !isFinite(delta[0]) && !r.seesAny(b, h, t) {
+				delta[0] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
+			}
 		}
 		if s := r.spans[b*n+i]; s.lo == s.hi {
 			r.clearQueries(b, h, t0, t1)

@@ -4,8 +4,9 @@ import "math"
 
 // AttentionForward computes an attention without ever holding its (T,S) scores (FlashAttention: Dao et al.
 // 2022, algorithm 1, in the order of loops of Dao 2023): each block of queries goes along its keys tile by
-// tile, keeping the running maximum and sum of every row. It writes out and lse (B,H,T), the natural
-// logarithm of each row's Σ exp(score): −∞ for a query that sees nothing, whose output is 0.
+// tile, keeping the running maximum and sum of every row. It writes out and lse (2,B,H,T), the natural
+// logarithm of each row's Σ exp(score) and what rounding took from it: −∞ and 0 for a query that sees nothing, whose
+// output is 0.
 //
 // Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
@@ -50,10 +51,13 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) {
-	// A sink is like a key with this score and the value 0.
-	sink, one := lowest[F](), F(0)
+	// A sink is like a key with this score and the value 0. What one of NaN or +∞ does is left to the end: it must not
+	// reach a row that sees nothing.
+	sink, one, bad := lowest[F](), F(0), false
 	if r.in.Sinks != nil && r.in.Sinks[h] != sink {
-		sink, one = r.in.Sinks[h], 1
+		if bad = !isFinite(r.in.Sinks[h]); !bad {
+			sink, one = r.in.Sinks[h], 1
+		}
 	}
 	for t := range rows {
 		w.max[t], w.sum[t] = sink, one
@@ -68,13 +72,17 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	}
 	for t := range rows {
 		out := r.out[r.OutputAt.at(b, h, t0+t):][:r.DV]
-		lse := &r.lse[(b*r.H+h)*r.T+t0+t]
+		row := (b*r.H+h)*r.T + t0 + t
+		lse, lost := &r.lse[row], &r.lse[r.B*r.H*r.T+row]
 		if w.sum[t] == 0 { // false for a NaN, which the maximum may have lost
 			copy(out, w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
-			*lse = lowest[F]()
+			*lse, *lost = lowest[F](), 0
 			continue
 		}
-		*lse = w.max[t] + log(w.sum[t])
+		if bad {
+			w.sum[t] = F(math.NaN())
+		}
+		*lse, *lost = sumOf(w.max[t], log(w.sum[t]))
 		scaleInto(out, w.out[t*r.DV:], 1/w.sum[t])
 	}
 }
@@ -136,6 +144,13 @@ func (w *forwardTiles[F]) raise(t1, t2, width int) {
 			w.top[t] = 0 // −∞ − −∞ would be NaN
 		}
 	}
+}
+
+// sumOf returns x + y and what rounding takes from it (Knuth's TwoSum).
+func sumOf[F Float](x, y F) (sum, lost F) {
+	sum = x + y
+	added := sum - x
+	return sum, (x - (sum - added)) + (y - added)
 }
 
 // scaleInto writes f·x to y.

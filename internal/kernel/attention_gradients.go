@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // backwardTile computes what one block of queries and one block of keys contribute to each other.
 func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
 	t0 := i * r.height()
@@ -61,6 +63,14 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1 int) {
 		}
 	}
 	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
+	for t := range x.queries {
+		if lost := r.lost(row + t); lost != 0 {
+			f := F(math.Exp(-lost))
+			p, dp := w.p[t*keyBlock:][:x.keys], w.dp[t*keyBlock:][:x.keys]
+			scaleInto(p, p, f)
+			scaleInto(dp, dp, f)
+		}
+	}
 	r.drop(x)
 	r.clearHidden(w.attentionTiles, x, w.p)
 	r.clearHidden(w.attentionTiles, x, w.dp)

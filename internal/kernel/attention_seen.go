@@ -1,5 +1,7 @@
 package kernel
 
+import "slices"
+
 // What a query does not see has the weight 0 in a tile, but 0 times NaN or ∞ is NaN, and a weight may be 0 though its
 // key is seen. So the products of a tile go by what is seen, not by the weights.
 
@@ -33,6 +35,16 @@ func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F
 func (r *attentionRun[F]) sees(w *attentionTiles[F], x *scores[F], i, j int) bool {
 	t, s := x.t0-w.t0+i, x.s0+j
 	return w.lo[t] <= s && s < w.hi[t] && (r.Shown == nil || !w.holes[i] || w.shown[i*keyBlock+j])
+}
+
+// seesAny reports whether query t sees any key.
+func (r *attentionRun[F]) seesAny(b, h, t int) bool {
+	lo, hi := r.lo[b*r.T+t], r.hi[b*r.T+t]
+	if lo >= hi || r.Shown == nil {
+		return lo < hi
+	}
+	shown := make([]bool, hi-lo)
+	return !r.Shown(b, h, t, lo, shown) || slices.Contains(shown, true)
 }
 
 // clearHidden sets to 0 what is hidden in the data of a tile with one query in each row.

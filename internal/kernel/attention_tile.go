@@ -74,7 +74,8 @@ func capRowsGo[F Float](rows, n int, x []F, ld int, slope []F, c F) {
 	}
 }
 
-// dropRowsGo multiplies by scale, or sets to 0 where mix(start + row·rowStep + column·columnStep) < below.
+// dropRowsGo multiplies by scale or, where mix(start + row·rowStep + column·columnStep) < below, by 0: what is not
+// finite becomes NaN.
 func dropRowsGo[F Float](rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	for i := range rows {
 		line, at := x[i*ld:][:n], start
@@ -82,7 +83,7 @@ func dropRowsGo[F Float](rows, n int, x []F, ld int, start, columnStep, rowStep,
 			if mix(at) >= below {
 				line[j] *= scale
 			} else {
-				line[j] = 0
+				line[j] -= line[j]
 			}
 			at += columnStep
 		}

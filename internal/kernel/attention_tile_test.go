@@ -40,6 +40,43 @@ func testSoftcap[F Float](t *testing.T, p path, tolerance float64) {
 	}
 }
 
+// TestAttentionDrop drops from tiles of any width what Dropout drops, on every path; what is not finite becomes NaN.
+func TestAttentionDrop(t *testing.T) {
+	for _, p := range paths() {
+		for n := 1; n <= keyBlock; n += 7 {
+			testDrop[float32](t, p, n)
+			testDrop[float64](t, p, n)
+		}
+	}
+}
+
+func testDrop[F Float](t *testing.T, p path, n int) {
+	const rows, ld, below = 3, keyBlock, 1 << 63
+	var x [rows * ld]F
+	special := []F{1, -2, F(math.NaN()), F(math.Inf(1)), F(math.Inf(-1)), 0}
+	for i := range x {
+		x[i] = special[i%len(special)]
+	}
+	want, got := x, x
+	for i := range rows {
+		for j := range n {
+			keep := F(2)
+			if mix(uint64(5+100*i+3*j)) < below {
+				keep = 0
+			}
+			want[i*ld+j] = want[i*ld+j]*keep + 0
+		}
+	}
+	dropRows(p, rows, n, got[:], ld, 5, 3, 100, below, 2)
+	for i := range rows {
+		for j, v := range got[i*ld:][:n] {
+			w := want[i*ld+j]
+			assert.True(t, v == w && math.Signbit(float64(v)) == math.Signbit(float64(w)) || v != v && w != w,
+				"%v, %T, row %d of %d, column %d: %v, want %v", p, v, i, n, j, v, w)
+		}
+	}
+}
+
 // expErrors returns the largest error of e^x in units of the last place over numbers from 0 down to where results
 // are no longer normal.
 func expErrors[F Float](p path, least float64, bits int) float64 {

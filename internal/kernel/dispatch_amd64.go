@@ -212,7 +212,7 @@ func capRows[F Float](p path, rows, n int, x []F, ld int, slope []F, c F) {
 	}
 }
 
-// dropRows multiplies x by scale, or sets it to 0 where mix(start + row·rowStep + column·columnStep) < below.
+// dropRows multiplies x by scale, or subtracts it from itself where mix(start + row·rowStep + column·columnStep) < below.
 func dropRows[F Float](p path, rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	if p != pathAVX512 || min(rows, n) < 1 || ld < 0 || !multipliesQuads {
 		dropRowsGo(rows, n, x, ld, start, columnStep, rowStep, below, scale)

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// Dropout writes x·1/(1−p) where an element is kept and 0 where it is dropped.
+// Dropout writes x·1/(1−p) where an element is kept and x·0 where it is dropped: 0, or NaN for a NaN or ∞.
 // Element i is kept when hash(key, site, i) ≥ p·2⁶⁴, so any part of the mask can
 // be made again at any time. y may be x.
 func Dropout[F Float](y, x []F, p float64, key int64, site int) {
@@ -11,7 +11,7 @@ func Dropout[F Float](y, x []F, p float64, key int64, site int) {
 	scale := F(1 / (1 - p))
 	Parallel(len(x), 1<<14, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			v := F(0)
+			v := x[i] - x[i] // never −0, as x·0 may be
 			if mix(seed+uint64(i)*golden) >= dropBelow {
 				v = x[i] * scale
 			}

@@ -96,18 +96,23 @@ func TestDropoutAtTheEnds(t *testing.T) {
 	}
 }
 
-// Elements that are not finite are dropped to 0, never to NaN.
+// Dropping is a product with 0, as in torch: it turns what is not finite into NaN, and
+// finite numbers into 0, of which none is −0.
 func TestDropoutOfSpecialValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	mask := dropOnes(64, 0.5, 3, 1)
-	for _, special := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
+	for _, special := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -1} {
 		x, y := make([]float64, 64), make([]float64, 64)
 		for i := range x {
 			x[i], y[i] = special, r.NormFloat64()
 		}
 		Dropout(y, x, 0.5, 3, 1)
-		for i := range y {
-			require.Equal(t, mask[i] == 0, y[i] == 0)
+		for i, keep := range mask {
+			want := special*keep + 0
+			require.Equal(t, math.IsNaN(want), math.IsNaN(y[i]), "%v·%v = %v", special, keep, y[i])
+			if !math.IsNaN(want) {
+				require.Equal(t, math.Float64bits(want), math.Float64bits(y[i]), "%v·%v = %v", special, keep, y[i])
+			}
 		}
 	}
 }

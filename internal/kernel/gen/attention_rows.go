@@ -60,7 +60,7 @@ func (g *generator) dropRows() {
 	p := g.load("rows", "x", "ld", "columnStep", "rowStep")
 	v := g.vectors
 	start, at, z, shifted, below, scale, m1, m2 := v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
-	stepRow, stepColumns, x := v[8], v[9], v[10]
+	stepRow, stepColumns, x, y := v[8], v[9], v[10], v[11]
 	t := g.GP64()
 	g.LEAQ(g.words("columns", []uint64{0, 1, 2, 3, 4, 5, 6, 7}), t)
 	g.VPBROADCASTQ(p["columnStep"], stepColumns)
@@ -100,9 +100,11 @@ func (g *generator) dropRows() {
 			g.KUNPCKBW(reg.K1, reg.K2, reg.K1)
 		}
 		m := operand.Mem{Base: place}
-		g.read(m, &mask{k: reg.K1}, x)
+		g.move(m, x)
+		g.sub(x, x, y)
 		g.mul(scale, x, x)
-		g.move(x, m)
+		g.moveWhere(reg.K1, x, y)
+		g.move(y, m)
 	}
 	g.lines(p["rows"], place, begin, step, func() {
 		g.VPADDQ(stepRow, start, start)

@@ -42,6 +42,9 @@ func newAttention(text []byte) (*layer, error) {
 		{name: "value", length: "S", width: cmp.Or(a.VDim, a.EmbedDim), longest: a.ContextLength, instead: "key"},
 	}
 	l.buffers, l.extras, l.heads, l.check = buffers(a.Layout, a.NumHeads), attentionExtras(), a.NumHeads, a.check
+	if a.Layout == layers.PerHead {
+		l.heads = 1 // each head has all of a mask and a bias
+	}
 	return l, nil
 }
 

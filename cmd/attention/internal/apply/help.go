@@ -178,7 +178,8 @@ and for attention also, all of them optional,
   lengths           (B) how many keys are no padding, 0 to S
   segments          (B, T) a query sees the keys of its own segment only
   key_segments      (B, S) those of the keys; missing: segments
-  bias              added to the scores; broadcasts to (B, H, T, S)
+  bias              added to the scores; broadcasts to (B, H, T, S). Of keep and
+                    bias the layout per_head takes one for all heads: H is 1
   positions         (T) or (B, T) for rope; missing: 0, 1, … from where align
                     puts the first query
   key_positions     (S) or (B, S); missing: positions if there is no key, else
