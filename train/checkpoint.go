@@ -14,6 +14,7 @@ import (
 	"attention/internal/config"
 	"attention/internal/folder"
 	"attention/internal/kernel"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -152,7 +153,7 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 		return err
 	}
 	if err := solver.SetState(state); err != nil {
-		return errors.Join(err, undo())
+		return oneline.Join(err, undo())
 	}
 	fromFile(f, paramPrefix, l.params.All())
 	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels

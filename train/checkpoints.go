@@ -11,6 +11,7 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 )
 
@@ -65,10 +66,10 @@ func openCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
 	}
 	lock, err := dir.Lock()
 	if err != nil {
-		return nil, errors.Join(err, dir.Close())
+		return nil, oneline.Join(err, dir.Close())
 	}
 	if err := dir.RemoveIncomplete(IsCheckpoint); err != nil {
-		return nil, errors.Join(err, lock.Close(), dir.Close())
+		return nil, oneline.Join(err, lock.Close(), dir.Close())
 	}
 	return &Checkpoints{dir: dir, config: c, lock: lock, last: -1}, nil
 }
@@ -78,7 +79,7 @@ func (c *Checkpoints) Close() error {
 	if err := c.made(); err != nil {
 		return err
 	}
-	return errors.Join(c.lock.Close(), c.dir.Close())
+	return oneline.Join(c.lock.Close(), c.dir.Close())
 }
 
 // made refuses a folder that OpenCheckpoints did not open.
@@ -123,7 +124,7 @@ func CheckpointSteps(path string) ([]int, error) {
 		return nil, fmt.Errorf("train: checkpoints: %w", err)
 	}
 	steps, err := stepsIn(dir)
-	return steps, errors.Join(err, dir.Close())
+	return steps, oneline.Join(err, dir.Close())
 }
 
 // stepsIn returns the steps of a folder's regular files that are checkpoints, ascending.

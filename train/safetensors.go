@@ -10,6 +10,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -91,7 +92,7 @@ func ReadTensor(path, name string) (*tensor.Dense, error) {
 	if err == nil {
 		value, err = fromTensor(read)
 	}
-	if err = errors.Join(err, r.Close()); err != nil {
+	if err = oneline.Join(err, r.Close()); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	return value, nil

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"attention/internal/oneline"
 )
 
 // Dir is an open folder. Its methods take names of files in it, not paths, and reach no file
@@ -41,7 +43,7 @@ func Make(path string) (*Dir, error) {
 		return nil, err
 	}
 	if parent, err := Enter(filepath.Join(path, "..")); err == nil { // there may be no right to read it
-		err = errors.Join(parent.sync(), parent.Close())
+		err = oneline.Join(parent.sync(), parent.Close())
 		if err != nil {
 			return nil, err
 		}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/tensorprint"
 	"attention/train"
 
@@ -153,5 +153,5 @@ func addFile(sum io.Writer, path string) (int, error) {
 		return 0, err
 	}
 	n, err := io.Copy(sum, f)
-	return int(n), errors.Join(err, f.Close())
+	return int(n), oneline.Join(err, f.Close())
 }
