@@ -200,7 +200,7 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 	slices.Reverse(all)
 	err = l.Restore(c.Path(all[0]), source)
 	if errors.Is(err, ErrDamaged) {
-		return false, &DamagedError{Err: err, Intact: c.newestIntact(all[1:])}
+		return false, &DamagedError{Err: err, Intact: c.newestIntact(l, all[1:])}
 	}
 	if err != nil {
 		return false, err
@@ -209,11 +209,16 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 	return true, nil
 }
 
-// newestIntact returns the path of the first intact one of these checkpoints, or "".
-func (c *Checkpoints) newestIntact(all []int) string {
+// newestIntact returns the path of the first of these checkpoints that the loop can restore, or "".
+func (c *Checkpoints) newestIntact(l *Loop, all []int) string {
 	for _, steps := range all {
-		if _, err := safetensors.ReadSealed(c.Path(steps)); err == nil {
-			return c.Path(steps)
+		path := c.Path(steps)
+		_, err := readCheckpoint(path, l.params, func(r *safetensors.Reader) error {
+			_, err := l.fitting(r)
+			return err
+		})
+		if err == nil {
+			return path
 		}
 	}
 	return ""

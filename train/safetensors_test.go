@@ -130,9 +130,9 @@ func TestChangedParamsAreNoticed(t *testing.T) {
 	require.NoError(t, train.WriteParams(path, p, map[string]string{"steps": "4"}))
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
-	name := bytes.Index(whole, []byte("sha256"))
+	name := bytes.Index(whole, []byte("attention.sha256"))
 	for at := range whole {
-		if at >= name && at < name+len("sha256") {
+		if at >= name && at < name+len("attention.sha256") {
 			continue
 		}
 		changed := bytes.Clone(whole)
@@ -147,7 +147,7 @@ func TestChangedParamsAreNoticed(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, whole, 0o644))
 	_, err = train.ReadParams(path, p)
 	require.ErrorIs(t, err, train.ErrDamaged)
-	require.ErrorContains(t, err, "train: parameters: safetensors: "+path+": damaged: checksum: got ")
+	require.ErrorContains(t, err, "train: parameters: "+path+": damaged: checksum: got ")
 }
 
 func TestWriteParamsTo(t *testing.T) {
@@ -161,8 +161,8 @@ func TestWriteParamsTo(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, train.WriteParamsTo(&b, p, nil))
 	require.Equal(t, want, b.Bytes())
-	require.ErrorContains(t, train.WriteParamsTo(&b, p, map[string]string{"sha256": "x"}),
-		"train: parameters: safetensors: metadata sha256: got a value, want none")
+	require.ErrorContains(t, train.WriteParamsTo(&b, p, map[string]string{"attention.sha256": "x"}),
+		"train: parameters: safetensors: metadata attention.sha256: got a value, want none")
 }
 
 func TestReadTensor(t *testing.T) {
