@@ -58,7 +58,7 @@ var rooms = map[string]string{
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder
-		layers layers/chapter graph graph/mask graph/machine internal/safetensors`,
+		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
 		train train/text layers graph graph/mask
 		graph/machine internal/kernel`,
