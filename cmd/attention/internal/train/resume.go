@@ -93,8 +93,8 @@ func (r *training) restore(checkpoint string) error {
 		if err := r.requireFresh(); err != nil {
 			return err
 		}
-		if r.config.Init != nil {
-			return r.readSameInit()
+		if err := r.readInit(); err != nil {
+			return fmt.Errorf("--resume: %w", err)
 		}
 	}
 	return nil
@@ -113,12 +113,4 @@ func (r *training) requireFresh() error {
 			"start again with --config %s", r.folder.Path, steps, filepath.Join(r.folder.Path, run.ConfigFile))
 	}
 	return nil
-}
-
-// readSameInit reads the weights that the run began with.
-func (r *training) readSameInit() error {
-	if err := checkInit(r.config.Init); err != nil {
-		return fmt.Errorf("--resume: %w", err)
-	}
-	return r.readInit()
 }

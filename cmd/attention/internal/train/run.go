@@ -56,9 +56,6 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if config, err = config.WithText(c); err != nil {
 		return settings.Named(err)
 	}
-	if err := checkInit(config.Init); err != nil {
-		return err
-	}
 	r, err := newTraining(w, config, c)
 	if err != nil {
 		return err
