@@ -14,6 +14,7 @@ import (
 	"attention/internal/config"
 	"attention/internal/folder"
 	"attention/internal/kernel"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -116,32 +117,39 @@ func (l *Loop) Restore(path string, source Resumable) error {
 	if err := l.made(); err != nil {
 		return err
 	}
-	f, err := safetensors.ReadSealed(path)
+	var c checkpointMetadata
+	f, err := readCheckpoint(path, l.params, func(r *safetensors.Reader) (err error) {
+		c, err = l.fitting(r)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("train: checkpoint: %w", err)
+		return err
 	}
-	if err := l.restore(f, source); err != nil {
+	if err := l.restore(f, c, source); err != nil {
 		return fmt.Errorf("train: checkpoint: %s: %w", path, err)
 	}
 	return nil
 }
 
-func (l *Loop) restore(f *safetensors.File, source Resumable) error {
-	c, err := readCheckpointMetadata(f.Metadata)
+// fitting returns the metadata of a checkpoint whose tensors, solver and config are the loop's.
+func (l *Loop) fitting(r *safetensors.Reader) (checkpointMetadata, error) {
+	c, err := readCheckpointMetadata(r.Metadata())
 	if err != nil {
-		return err
+		return c, err
 	}
 	if got, want := c.config.Solver.resolved(), l.config.Solver.resolved(); got != want {
-		return fmt.Errorf("solver: got %v, want the loop's %v", got, want)
+		return c, fmt.Errorf("solver: got %v, want the loop's %v", got, want)
 	}
 	if err := compareAbout(l.config.About, c.config.About); err != nil {
-		return err
+		return c, err
 	}
+	want := append(signatures(paramPrefix, l.params.All()), signatures(solverPrefix, l.step.solver.State())...)
+	return c, compareSignatures(want, signaturesIn(r))
+}
+
+// restore sets the loop and the source to the state of a checkpoint that fits.
+func (l *Loop) restore(f *safetensors.File, c checkpointMetadata, source Resumable) error {
 	solver := l.step.solver
-	want := append(signatures(paramPrefix, l.params.All()), signatures(solverPrefix, solver.State())...)
-	if err := compareSignatures(want, signaturesIn(f)); err != nil {
-		return err
-	}
 	state := map[string]*tensor.Dense{} // the solver checks its values itself
 	for name, value := range solver.State() {
 		state[name] = value.Clone().(*tensor.Dense)
@@ -152,12 +160,29 @@ func (l *Loop) restore(f *safetensors.File, source Resumable) error {
 		return err
 	}
 	if err := solver.SetState(state); err != nil {
-		return errors.Join(err, undo())
+		return oneline.Join(err, undo())
 	}
 	fromFile(f, paramPrefix, l.params.All())
 	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels
 	return nil
 }
+
+// readCheckpoint reads a checkpoint of these parameters that fits and is not damaged.
+func readCheckpoint(path string, p *layers.Params, fits func(*safetensors.Reader) error) (*safetensors.File, error) {
+	r, err := safetensors.OpenSealed(path)
+	var f *safetensors.File
+	if err == nil {
+		f, err = readFitting(r, path, mostBytes(p), func() error { return fits(r) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("train: checkpoint: %w", err)
+	}
+	return f, nil
+}
+
+// mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
+// two numbers for each, and a few of its own.
+func mostBytes(p *layers.Params) int64 { return 3*8*int64(p.Count()) + 1<<10 }
 
 // OtherKernels returns the kernels that wrote the checkpoint that the loop was restored
 // from, "avx512", "avx2" or "go", if this processor runs others. These sum in another order:
@@ -180,28 +205,26 @@ type Checkpoint struct {
 // finished, into those given. The error for a file that was cut short or changed wraps
 // ErrDamaged; any error leaves the parameters as they were.
 func ReadCheckpoint(path string, p *layers.Params) (Checkpoint, error) {
-	f, err := safetensors.ReadSealed(path)
+	var c checkpointMetadata
+	f, err := readCheckpoint(path, p, func(r *safetensors.Reader) (err error) {
+		c, err = fittingParams(r, p)
+		return err
+	})
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("train: checkpoint: %w", err)
-	}
-	c, err := readParams(f, p)
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("train: checkpoint: %s: %w", path, err)
-	}
-	return c, nil
-}
-
-func readParams(f *safetensors.File, p *layers.Params) (Checkpoint, error) {
-	c, err := readCheckpointMetadata(f.Metadata)
-	if err != nil {
-		return Checkpoint{}, err
-	}
-	saved := slices.DeleteFunc(signaturesIn(f), func(s signature) bool { return strings.HasPrefix(s.name, solverPrefix) })
-	if err := compareSignatures(signatures(paramPrefix, p.All()), saved); err != nil {
 		return Checkpoint{}, err
 	}
 	fromFile(f, paramPrefix, p.All())
 	return Checkpoint{Steps: c.step, About: c.config.About}, nil
+}
+
+// fittingParams returns the metadata of a checkpoint whose parameters are these, whatever its solver.
+func fittingParams(r *safetensors.Reader, p *layers.Params) (checkpointMetadata, error) {
+	c, err := readCheckpointMetadata(r.Metadata())
+	if err != nil {
+		return c, err
+	}
+	saved := slices.DeleteFunc(signaturesIn(r), func(s signature) bool { return strings.HasPrefix(s.name, solverPrefix) })
+	return c, compareSignatures(signatures(paramPrefix, p.All()), saved)
 }
 
 // checkpointMetadata is the part of a checkpoint beside its tensors.

@@ -135,7 +135,7 @@ func TestCheckpointFile(t *testing.T) {
 	_, err = source.Next()
 	require.NoError(t, err)
 	require.NoError(t, l.Save(path, source))
-	f, err := safetensors.ReadSealed(path)
+	f, err := safetensors.ReadFile(path)
 	require.NoError(t, err)
 	require.Len(t, f.Tensors, 10+9+9+1)
 	for name, v := range m.params.All() {
@@ -189,7 +189,7 @@ func TestOtherKernels(t *testing.T) {
 		{kernels: "neon", want: "neon"},
 		{kernels: "", want: ""},
 	} {
-		f, err := safetensors.ReadSealed(path)
+		f, err := safetensors.ReadFile(path)
 		require.NoError(t, err)
 		f.Metadata["kernels"] = c.kernels
 		if c.kernels == "" {

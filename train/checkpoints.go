@@ -11,6 +11,7 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 )
 
@@ -65,10 +66,10 @@ func openCheckpoints(path string, c CheckpointsConfig) (*Checkpoints, error) {
 	}
 	lock, err := dir.Lock()
 	if err != nil {
-		return nil, errors.Join(err, dir.Close())
+		return nil, oneline.Join(err, dir.Close())
 	}
 	if err := dir.RemoveIncomplete(IsCheckpoint); err != nil {
-		return nil, errors.Join(err, lock.Close(), dir.Close())
+		return nil, oneline.Join(err, lock.Close(), dir.Close())
 	}
 	return &Checkpoints{dir: dir, config: c, lock: lock, last: -1}, nil
 }
@@ -78,7 +79,7 @@ func (c *Checkpoints) Close() error {
 	if err := c.made(); err != nil {
 		return err
 	}
-	return errors.Join(c.lock.Close(), c.dir.Close())
+	return oneline.Join(c.lock.Close(), c.dir.Close())
 }
 
 // made refuses a folder that OpenCheckpoints did not open.
@@ -123,7 +124,7 @@ func CheckpointSteps(path string) ([]int, error) {
 		return nil, fmt.Errorf("train: checkpoints: %w", err)
 	}
 	steps, err := stepsIn(dir)
-	return steps, errors.Join(err, dir.Close())
+	return steps, oneline.Join(err, dir.Close())
 }
 
 // stepsIn returns the steps of a folder's regular files that are checkpoints, ascending.
@@ -199,7 +200,7 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 	slices.Reverse(all)
 	err = l.Restore(c.Path(all[0]), source)
 	if errors.Is(err, ErrDamaged) {
-		return false, &DamagedError{Err: err, Intact: c.newestIntact(all[1:])}
+		return false, &DamagedError{Err: err, Intact: c.newestIntact(l, all[1:])}
 	}
 	if err != nil {
 		return false, err
@@ -208,11 +209,16 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 	return true, nil
 }
 
-// newestIntact returns the path of the first intact one of these checkpoints, or "".
-func (c *Checkpoints) newestIntact(all []int) string {
+// newestIntact returns the path of the first of these checkpoints that the loop can restore, or "".
+func (c *Checkpoints) newestIntact(l *Loop, all []int) string {
 	for _, steps := range all {
-		if _, err := safetensors.ReadSealed(c.Path(steps)); err == nil {
-			return c.Path(steps)
+		path := c.Path(steps)
+		_, err := readCheckpoint(path, l.params, func(r *safetensors.Reader) error {
+			_, err := l.fitting(r)
+			return err
+		})
+		if err == nil {
+			return path
 		}
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -63,16 +64,41 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	if p == nil {
 		return nil, errNoParams
 	}
-	f, err := safetensors.ReadFile(path)
+	r, err := safetensors.Open(path)
+	var f *safetensors.File
+	if err == nil {
+		f, err = readFitting(r, path, bytesOf(p), func() error {
+			return compareSignatures(signatures("", p.All()), signaturesIn(r))
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters: %w", err)
-	}
-	if err := compareSignatures(signatures("", p.All()), signaturesIn(f)); err != nil {
-		return nil, fmt.Errorf("train: parameters: %s: %w", path, err)
 	}
 	fromFile(f, "", p.All())
 	return f.Metadata, nil
 }
+
+// readFitting reads all tensors of an open file, of at most most bytes, that fits and is not damaged, and closes it.
+// One that was changed may not fit any more, so its seal comes first. But a much larger one never fitted, and only its
+// header is read.
+func readFitting(r *safetensors.Reader, path string, most int64, fits func() error) (*safetensors.File, error) {
+	defer r.Close()
+	if r.Size() <= most {
+		if err := r.CheckSeal(); err != nil {
+			return nil, err
+		}
+	}
+	if err := fits(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if r.Size() > most {
+		return nil, fmt.Errorf("%s: got tensors of %d bytes, want at most %d", path, r.Size(), most)
+	}
+	return r.ReadAll()
+}
+
+// bytesOf returns the memory of parameters.
+func bytesOf(p *layers.Params) int64 { return int64(p.Count()) * int64(p.Dtype().Size()) }
 
 var errNoParams = errors.New("train: parameters: got nil, want Params")
 
@@ -91,7 +117,7 @@ func ReadTensor(path, name string) (*tensor.Dense, error) {
 	if err == nil {
 		value, err = fromTensor(read)
 	}
-	if err = errors.Join(err, r.Close()); err != nil {
+	if err = oneline.Join(err, r.Close()); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	return value, nil
@@ -162,12 +188,11 @@ func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safe
 	return all, nil
 }
 
-// signaturesIn returns the signatures of a file's tensors as they were read.
-func signaturesIn(f *safetensors.File) []signature {
-	all := make([]signature, len(f.Tensors))
-	for i, t := range f.Tensors {
-		element := fmt.Sprintf("%T", t.Data)[len("[]"):]
-		all[i] = signature{t.Name, fmt.Sprintf("%s %v", element, tensor.Shape(t.Shape))}
+// signaturesIn returns the signatures of a file's tensors as they are read.
+func signaturesIn(r *safetensors.Reader) []signature {
+	all := make([]signature, len(r.Tensors()))
+	for i, t := range r.Tensors() {
+		all[i] = signature{t.Name, fmt.Sprintf("%v %v", t.DType.Element(), tensor.Shape(t.Shape))}
 	}
 	return all
 }

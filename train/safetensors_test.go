@@ -2,9 +2,11 @@ package train_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"attention/internal/safetensors"
@@ -12,6 +14,7 @@ import (
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -130,9 +133,9 @@ func TestChangedParamsAreNoticed(t *testing.T) {
 	require.NoError(t, train.WriteParams(path, p, map[string]string{"steps": "4"}))
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
-	name := bytes.Index(whole, []byte("sha256"))
+	name := bytes.Index(whole, []byte("attention.sha256"))
 	for at := range whole {
-		if at >= name && at < name+len("sha256") {
+		if at >= name && at < name+len("attention.sha256") {
 			continue
 		}
 		changed := bytes.Clone(whole)
@@ -147,7 +150,7 @@ func TestChangedParamsAreNoticed(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, whole, 0o644))
 	_, err = train.ReadParams(path, p)
 	require.ErrorIs(t, err, train.ErrDamaged)
-	require.ErrorContains(t, err, "train: parameters: safetensors: "+path+": damaged: checksum: got ")
+	require.ErrorContains(t, err, "train: parameters: "+path+": damaged: checksum: got ")
 }
 
 func TestWriteParamsTo(t *testing.T) {
@@ -161,8 +164,8 @@ func TestWriteParamsTo(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, train.WriteParamsTo(&b, p, nil))
 	require.Equal(t, want, b.Bytes())
-	require.ErrorContains(t, train.WriteParamsTo(&b, p, map[string]string{"sha256": "x"}),
-		"train: parameters: safetensors: metadata sha256: got a value, want none")
+	require.ErrorContains(t, train.WriteParamsTo(&b, p, map[string]string{"attention.sha256": "x"}),
+		"train: parameters: safetensors: metadata attention.sha256: got a value, want none")
 }
 
 func TestReadTensor(t *testing.T) {
@@ -270,4 +273,47 @@ func TestWrongTensorsAreRefused(t *testing.T) {
 	require.NoError(t, safetensors.WriteFile(path, &empty))
 	_, _, err = train.ReadTensors(path)
 	require.EqualError(t, err, "train: "+path+`: tensor "x": got shape (0, 2), want every axis at least 1`)
+}
+
+// hugeFile makes a file that holds n bytes of data but takes no room on the disk, as an archive can.
+func hugeFile(t *testing.T, header string, n int64) (path string) {
+	path = filepath.Join(t.TempDir(), "huge.safetensors")
+	content := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+	require.NoError(t, os.WriteFile(path, content, 0o644))
+	if err := os.Truncate(path, int64(len(content))+n); err != nil {
+		t.Skip("the file system has no such files: ", err)
+	}
+	return path
+}
+
+// Of a file that is larger than the parameters only the header is read: the rest would not fit the memory.
+func TestHugeFilesAreRefused(t *testing.T) {
+	const size = 1 << 42
+	p := layers.NewParams(tensor.Float32, 1)
+	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
+	require.NoError(t, err)
+	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(b.Node(w)) }, config())
+	require.NoError(t, err)
+	huge := fmt.Sprintf(`"w":{"dtype":"F32","shape":[%d],"data_offsets":[0,%d]}`, size/4, size)
+	seal := `"attention.sha256":"` + strings.Repeat("0", 64) + `"`
+	for _, row := range []struct{ header, want string }{
+		{header: `{` + huge + `}`, want: "w is float32 (1099511627776), want float32 (2, 3)"},
+		{header: `{"__metadata__":{` + seal + `},` + huge + `}`, want: "w is float32 (1099511627776), want float32 (2, 3)"},
+	} {
+		path := hugeFile(t, row.header, size)
+		_, err = train.ReadParams(path, p)
+		require.EqualError(t, err, "train: parameters: "+path+": "+row.want)
+	}
+
+	metadata := `{"__metadata__":{"format":"attention checkpoint 2","step":"0","evaluated":"0","config":"{}",` + seal + `},`
+	path := hugeFile(t, metadata+strings.Replace(huge, `"w"`, `"params.w"`, 1)+`}`, size)
+	const want = "params.w is float32 (1099511627776), want float32 (2, 3)"
+	_, err = train.ReadCheckpoint(path, p)
+	require.EqualError(t, err, "train: checkpoint: "+path+": "+want)
+	require.ErrorContains(t, loop.Restore(path, nil), "train: checkpoint: "+path+": ")
+	state := fmt.Sprintf(`"params.w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},`+
+		`"solver.exp_avg.w":{"dtype":"F32","shape":[%d],"data_offsets":[24,%d]}`, size/4, size+24)
+	path = hugeFile(t, metadata+state+`}`, size+24)
+	_, err = train.ReadCheckpoint(path, p)
+	require.EqualError(t, err, "train: checkpoint: "+path+": got tensors of 4398046511128 bytes, want at most 1168")
 }

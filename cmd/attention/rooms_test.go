@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,7 +28,8 @@ var rooms = map[string]string{
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
 	"internal/golden":      `internal/safetensors`,
-	"internal/folder":      "",
+	"internal/folder":      `internal/oneline`,
+	"internal/oneline":     "",
 	"internal/dense":       "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
@@ -37,13 +39,14 @@ var rooms = map[string]string{
 	"graph/gradcheck":      `graph graph/machine`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
 	"layers":               `graph graph/mask internal/config internal/dense internal/expr internal/torchrand`,
-	"layers/chapter":       `layers graph graph/mask graph/machine internal/config internal/dense internal/expr`,
-	"layers/gradcases":     `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
-	"layers/generate":      `internal/config layers graph graph/machine`,
+	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
+		internal/oneline`,
+	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
+	"layers/generate":  `internal/config layers graph graph/machine internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
-		internal/safetensors`,
+		internal/safetensors internal/oneline`,
 	"train/text":       `train layers graph internal/config`,
-	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors`,
+	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":        "",
 	"cmd/attention/internal/program":     `internal/kernel`,
@@ -52,11 +55,11 @@ var rooms = map[string]string{
 	"cmd/attention/internal/commandtest": `train train/text train/pretrained layers layers/chapter`,
 	"cmd/attention/internal/run": `cmd/attention/internal/program
 		train train/text train/pretrained layers layers/chapter layers/generate
-		internal/config internal/folder internal/safetensors`,
+		internal/config internal/folder internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder
-		layers layers/chapter graph graph/mask graph/machine internal/safetensors`,
+		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
 		train train/text layers graph graph/mask
 		graph/machine internal/kernel`,
@@ -70,10 +73,10 @@ var rooms = map[string]string{
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train
-		train/text layers layers/chapter layers/generate graph graph/machine internal/folder`,
+		train/text layers layers/chapter layers/generate graph graph/machine internal/folder internal/oneline`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
-		train train/text layers graph graph/machine`,
+		train train/text layers graph graph/machine internal/oneline`,
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck
@@ -191,48 +194,70 @@ var ownFiles = map[string]string{
 // Files are opened, limited, written and removed in one room, so that what is true of one file is true of all.
 func TestFilesAreOpenedInOneRoom(t *testing.T) {
 	used := map[string]bool{}
-	for _, p := range listPackages(t) {
-		room := strings.TrimPrefix(p.ImportPath, "attention/")
-		for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			for _, call := range fileCallsOf(t, filepath.Join(p.Dir, name)) {
-				used[room] = true
-				require.Contains(t, ownFiles, room, "%s of %s uses %s: package folder does that", name, room, call)
-			}
+	forEachFile(t, func(room, path string) {
+		for _, call := range append(usesOf(t, path, "os", fileCalls),
+			importsOf(t, path, "io/ioutil", "github.com/moby/sys/atomicwriter")...) {
+			used[room] = true
+			require.Contains(t, ownFiles, room, "%s uses %s: package folder does that", path, call)
 		}
-	}
+	})
 	for room := range ownFiles {
 		require.True(t, used[room], "%s opens no files any more", room)
 	}
 }
 
-// fileCallsOf returns the uses of fileCalls in a Go file, and its imports of packages for the same.
-func fileCallsOf(t *testing.T, path string) (calls []string) {
+// Errors have one line, also where two things fail at once.
+func TestErrorsAreJoinedInOneRoom(t *testing.T) {
+	forEachFile(t, func(_, path string) {
+		require.Empty(t, usesOf(t, path, "errors", []string{"Join"}), "%s: package oneline does that", path)
+	})
+}
+
+// forEachFile calls f with every Go file of the module that is no test, and its room.
+func forEachFile(t *testing.T, f func(room, path string)) {
+	for _, p := range listPackages(t) {
+		for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
+			if !strings.HasSuffix(name, "_test.go") {
+				f(strings.TrimPrefix(p.ImportPath, "attention/"), filepath.Join(p.Dir, name))
+			}
+		}
+	}
+}
+
+// usesOf returns the uses of some names of a package of the standard library in a Go file.
+func usesOf(t *testing.T, path, library string, names []string) (uses []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	require.NoError(t, err)
-	name := ""
+	called := ""
 	for _, i := range file.Imports {
-		switch i.Path.Value {
-		case `"os"`:
-			name = "os"
+		if i.Path.Value == strconv.Quote(library) {
+			called = library
 			if i.Name != nil {
-				name = i.Name.Name
+				called = i.Name.Name
 			}
-		case `"io/ioutil"`, `"github.com/moby/sys/atomicwriter"`:
-			calls = append(calls, i.Path.Value)
 		}
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
-			if of, ok := s.X.(*ast.Ident); ok && of.Name == name && slices.Contains(fileCalls, s.Sel.Name) {
-				calls = append(calls, "os."+s.Sel.Name)
+			if of, ok := s.X.(*ast.Ident); ok && of.Name == called && slices.Contains(names, s.Sel.Name) {
+				uses = append(uses, library+"."+s.Sel.Name)
 			}
 		}
 		return true
 	})
-	return calls
+	return uses
+}
+
+// importsOf returns those of some packages that a Go file imports.
+func importsOf(t *testing.T, path string, packages ...string) (imports []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	require.NoError(t, err)
+	for _, i := range file.Imports {
+		if slices.Contains(packages, strings.Trim(i.Path.Value, `"`)) {
+			imports = append(imports, i.Path.Value)
+		}
+	}
+	return imports
 }
 
 // Each command has its own package.

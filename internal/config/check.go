@@ -1,9 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -18,45 +18,69 @@ func check(text []byte) error {
 	if !utf8.Valid(text) {
 		return errorf("not JSON: not UTF-8, want one JSON object")
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return errorf("not JSON: %w, want one JSON object", err)
+	if !json.Valid(text) {
+		var whole json.RawMessage
+		return errorf("not JSON: %w, want one JSON object", json.Unmarshal(text, &whole))
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	return unique(dec, 0)
+	return unique(trim(text), 0)
 }
 
-// unique reads a value inside depth objects and lists. It refuses an object with a
+// unique checks a value inside depth objects and lists. It refuses an object with a
 // duplicate key, of which encoding/json would silently take the last.
-func unique(dec *json.Decoder, depth int) error {
-	begin, err := dec.Token()
-	if _, compound := begin.(json.Delim); !compound || err != nil {
-		return err
+func unique(value []byte, depth int) error {
+	if value[0] != '{' && value[0] != '[' {
+		return nil
 	}
 	if depth == maxDepth {
 		return errDeep
 	}
-	seen := map[string]bool{}
-	for i := 0; dec.More(); i++ {
-		var key string
-		if begin == json.Delim('{') {
-			token, err := dec.Token()
-			if err != nil {
-				return err
-			}
-			key, _ = token.(string) // JSON has no other keys
-			if seen[key] {
-				return errorf("field %.100q comes twice", key)
-			}
-			seen[key] = true
+	var seen keys
+	for key, member := range Members(value) {
+		if !seen.add(key) {
+			return errorf("field %.100q comes twice", key)
 		}
-		if err := unique(dec, depth+1); err != nil && begin == json.Delim('{') {
+		if err := unique(member, depth+1); err != nil {
 			return within(foreign(key), err)
-		} else if err != nil {
-			return within(index(i), err)
 		}
 	}
-	_, err = dec.Token() // the end
-	return err
+	if value[0] == '{' {
+		return nil
+	}
+	i := 0
+	for item := range items(value) {
+		if err := unique(item, depth+1); err != nil {
+			return within(index(i), err)
+		}
+		i++
+	}
+	return nil
+}
+
+// keys are the keys of an object: of a small one a list, which is quicker than a map.
+type keys struct {
+	few  []string
+	many map[string]bool
+}
+
+// add adds a key and reports whether it is new.
+func (k *keys) add(key string) bool {
+	const few = 16
+	if k.many == nil {
+		if slices.Contains(k.few, key) {
+			return false
+		}
+		if len(k.few) < few {
+			k.few = append(k.few, key)
+			return true
+		}
+		k.many = make(map[string]bool, 2*few)
+		for _, old := range k.few {
+			k.many[old] = true
+		}
+	}
+	if k.many[key] {
+		return false
+	}
+	k.many[key] = true
+	return true
 }

@@ -5,7 +5,10 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strconv"
 )
 
 // Decode reads text, one JSON value, into to, usually a pointer to a struct. It refuses
@@ -46,7 +49,7 @@ func (r Reader) Decode(text []byte, to ...any) error {
 		copies[i] = reflect.New(v.Type().Elem())
 		copies[i].Elem().Set(v.Elem())
 	}
-	text = bytes.Trim(text, " \t\r\n")
+	text = trim(text)
 	var err error
 	if len(to) == 1 {
 		err = r.value(text, copies[0].Elem())
@@ -79,6 +82,9 @@ func (r Reader) shared(text []byte, to []reflect.Value) error {
 	}
 	return r.object(text, fields, rest)
 }
+
+// trim returns a JSON value without the space around it.
+func trim(text []byte) []byte { return bytes.Trim(text, " \t\r\n") }
 
 // value reads valid JSON into v, which must be addressable.
 func (r Reader) value(text []byte, v reflect.Value) error {
@@ -119,10 +125,10 @@ func (r Reader) value(text []byte, v reflect.Value) error {
 
 // object reads a JSON object into fields. rest, unless nil, gets the other members.
 func (r Reader) object(text []byte, fields []field, rest json.Unmarshaler) error {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil {
+	if text[0] != '{' {
 		return mismatch(text, "a JSON object")
 	}
+	members := maps.Collect(Members(text))
 	var first error
 	for _, f := range fields {
 		member, ok := members[f.key]
@@ -150,13 +156,13 @@ func (r Reader) object(text []byte, fields []field, rest json.Unmarshaler) error
 // entries reads a JSON object into a map, which keeps its other entries.
 func (r Reader) entries(text []byte, v reflect.Value) error {
 	t := v.Type()
-	var members map[string]json.RawMessage
 	if t.Key().Kind() != reflect.String {
 		return unreadable(t)
 	}
-	if json.Unmarshal(text, &members) != nil {
+	if text[0] != '{' {
 		return mismatch(text, kindOf(t))
 	}
+	members := maps.Collect(Members(text))
 	next := reflect.MakeMapWithSize(t, v.Len()+len(members))
 	for i := v.MapRange(); i.Next(); {
 		next.SetMapIndex(i.Key(), i.Value())
@@ -181,18 +187,21 @@ func (r Reader) entries(text []byte, v reflect.Value) error {
 // list reads a JSON list into a slice, or into an array of the same length.
 func (r Reader) list(text []byte, v reflect.Value) error {
 	t := v.Type()
-	var items []json.RawMessage
 	if t.Elem().Kind() == reflect.Uint8 { // which encoding/json writes in base64
 		return unreadable(t)
 	}
-	if json.Unmarshal(text, &items) != nil || t.Kind() == reflect.Array && len(items) != t.Len() {
+	if text[0] != '[' {
+		return mismatch(text, kindOf(t))
+	}
+	all := slices.Collect(items(text))
+	if t.Kind() == reflect.Array && len(all) != t.Len() {
 		return mismatch(text, kindOf(t))
 	}
 	next := reflect.New(t).Elem()
 	if t.Kind() == reflect.Slice {
-		next = reflect.MakeSlice(t, len(items), len(items))
+		next = reflect.MakeSlice(t, len(all), len(all))
 	}
-	for i, item := range items {
+	for i, item := range all {
 		if err := r.value(item, next.Index(i)); err != nil {
 			return within(index(i), err)
 		}
@@ -203,11 +212,21 @@ func (r Reader) list(text []byte, v reflect.Value) error {
 
 // scalar reads a number, a string, true or false, or any value into an empty interface.
 func scalar(text []byte, v reflect.Value) error {
-	if json.Unmarshal(text, v.Addr().Interface()) == nil {
+	number := text[0] == '-' || text[0] >= '0' && text[0] <= '9'
+	switch {
+	case v.Kind() == reflect.String && text[0] == '"':
+		v.SetString(unquote(text))
+		return nil
+	case number && v.CanUint():
+		if n, err := strconv.ParseUint(string(text), 10, v.Type().Bits()); err == nil {
+			v.SetUint(n)
+			return nil
+		}
+	case json.Unmarshal(text, v.Addr().Interface()) == nil:
 		return nil
 	}
 	want := kindOf(v.Type())
-	switch number := text[0] == '-' || text[0] >= '0' && text[0] <= '9'; {
+	switch {
 	case want == anything:
 		return unreadable(v.Type())
 	case number && (v.CanInt() || v.CanUint() || v.CanFloat()):

@@ -2,17 +2,23 @@
 //
 // What a user names for reading may lie anywhere and be a link: Open and ReadFile take every
 // regular file, with a limit. What a run writes, removes or reads back stays in its own folder:
-// a Dir refuses links and everything else that is not a regular file, by name.
+// a Dir refuses links and everything else that is not a regular file, by name. A file may have a
+// second name elsewhere, a hard link, as in folders that were copied with cp -l: a file that takes
+// its place under the first leaves the second alone, but one that is written as it stands, such as
+// a lock, must have no other name.
 package folder
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"attention/internal/oneline"
 )
 
 // Dir is an open folder. Its methods take names of files in it, not paths, and reach no file
@@ -41,7 +47,7 @@ func Make(path string) (*Dir, error) {
 		return nil, err
 	}
 	if parent, err := Enter(filepath.Join(path, "..")); err == nil { // there may be no right to read it
-		err = errors.Join(parent.sync(), parent.Close())
+		err = oneline.Join(parent.sync(), parent.Close())
 		if err != nil {
 			return nil, err
 		}
@@ -127,8 +133,9 @@ func (d *Dir) lookUp(name string) (info fs.FileInfo, found bool, err error) {
 	return info, true, nil
 }
 
-// Open opens a file with the flags of os.OpenFile. Everything but a regular file is refused. A
-// file that it makes has the mode that the umask gives it.
+// Open opens a file with the flags of os.OpenFile but O_TRUNC. Everything but a regular file is
+// refused, and for writing a file that has another name. A file that it makes has the mode that
+// the umask gives it.
 func (d *Dir) Open(name string, flag int) (*os.File, error) {
 	if err := d.Check(name); err != nil { // before opening it can do anything
 		return nil, err
@@ -137,7 +144,26 @@ func (d *Dir) Open(name string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, d.named(err, name)
 	}
-	return checkOpen(d.Path(name), f)
+	if f, err = checkOpen(d.Path(name), f); err == nil && flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+		err = d.checkNames(name, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// checkNames closes f and returns an error if it has other names than this one.
+func (d *Dir) checkNames(name string, f *os.File) error {
+	n, err := countNames(f)
+	if err == nil && n > 1 {
+		err = &fs.PathError{Op: "open", Path: d.Path(name), Err: &UnfitError{
+			fmt.Sprintf("a file of %d names (hard links)", n), "one of its own, such as cp makes"}}
+	}
+	if err != nil {
+		return oneline.Join(err, f.Close())
+	}
+	return nil
 }
 
 // Remove removes a file.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"attention/internal/oneline"
 )
 
 // ErrInUse is wrapped by the error for a folder that another process holds.
@@ -25,18 +27,18 @@ func (d *Dir) Lock() (*os.File, error) {
 	}
 	switch free, err := tryLock(f); {
 	case err != nil:
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+		return nil, oneline.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	case !free:
 		text, _ := io.ReadAll(io.LimitReader(f, 20))
 		owner := strings.TrimSpace(string(text))
-		return nil, errors.Join(fmt.Errorf("%s: %w by another process (%s), want none", path, ErrInUse, owner), f.Close())
+		return nil, oneline.Join(fmt.Errorf("%s: %w by another process (%s), want none", path, ErrInUse, owner), f.Close())
 	}
 	err = f.Truncate(0)
 	if err == nil {
 		_, err = f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, oneline.Join(err, f.Close())
 	}
 	return f, nil
 }

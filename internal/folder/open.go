@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"attention/internal/oneline"
 )
 
 // The most bytes of the files that are read whole, and of a line of those that are not.
@@ -41,7 +43,7 @@ func checkOpen(path string, f *os.File) (*os.File, error) {
 		err = unwanted(path, info, regularFile)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, oneline.Join(err, f.Close())
 	}
 	return f, nil
 }

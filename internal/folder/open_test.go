@@ -45,3 +45,35 @@ func TestReadFileThatIsLarge(t *testing.T) {
 	_, err := folder.ReadFile(path, folder.MaxConfig)
 	require.EqualError(t, err, "open "+path+": got 3221225472 bytes, want at most 16777216")
 }
+
+// What is written as it stands has no other name, which may lie outside the folder; what is read or replaced may have
+// one, and that one stays as it is.
+func TestHardLinks(t *testing.T) {
+	path := t.TempDir()
+	d := enter(t, path)
+	outside := filepath.Join(t.TempDir(), "outside")
+	require.NoError(t, os.WriteFile(outside, []byte("kept"), 0o644))
+	for _, name := range []string{"lock", "metrics"} {
+		of := filepath.Join(path, name)
+		require.NoError(t, os.Link(outside, of))
+		for _, flag := range []int{os.O_WRONLY | os.O_CREATE, os.O_RDWR, os.O_WRONLY | os.O_APPEND} {
+			_, err := d.Open(name, flag)
+			require.EqualError(t, err,
+				"open "+of+": got a file of "+map[string]string{"lock": "2", "metrics": "3"}[name]+
+					" names (hard links), want one of its own, such as cp makes")
+		}
+		f, err := d.Open(name, os.O_RDONLY)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	_, err := d.Lock()
+	require.ErrorContains(t, err, "names (hard links)")
+	require.NoError(t, d.Write("metrics", text("new")))
+	content, err := os.ReadFile(outside)
+	require.NoError(t, err)
+	require.Equal(t, "kept", string(content))
+	require.NoError(t, d.Remove("lock"))
+	f, err := d.Open("metrics", os.O_RDWR)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"attention/internal/oneline"
 )
 
 // Write writes a file of the folder with the content that fill writes: beside it, flushed and
@@ -78,5 +80,5 @@ func WriteFile(path string, fill func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Write(filepath.Base(path), fill), d.Close())
+	return oneline.Join(d.Write(filepath.Base(path), fill), d.Close())
 }

@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -42,8 +41,15 @@ func parseHeader(text []byte, dataSize int64) (header, error) {
 		return header{}, err
 	}
 	var h header
-	if err := members(text, h.add); err != nil {
-		return header{}, fmt.Errorf("header: %w", err)
+	seen := map[string]bool{}
+	for key, value := range config.Members(text) { // in the header's order: tensors of no elements keep it
+		if seen[key] {
+			return header{}, fmt.Errorf("header: key %s comes twice", quote(key))
+		}
+		seen[key] = true
+		if err := h.add(key, value); err != nil {
+			return header{}, fmt.Errorf("header: %s: %w", quote(key), err)
+		}
 	}
 	// A JSON object has no order: sort by offsets, an empty tensor before the one that
 	// starts at the same byte.
@@ -51,34 +57,6 @@ func parseHeader(text []byte, dataSize int64) (header, error) {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	return h, checkCover(h.entries, dataSize)
-}
-
-// members calls member for each key of a JSON object, in the object's order: tensors of no
-// elements keep it. A duplicate key is an error. Errors name the key.
-func members(text []byte, member func(key string, value json.RawMessage) error) error {
-	tokens, seen := json.NewDecoder(bytes.NewReader(text)), map[string]bool{}
-	if _, err := tokens.Token(); err != nil { // the brace
-		return err
-	}
-	for tokens.More() {
-		token, err := tokens.Token()
-		if err != nil {
-			return err
-		}
-		key, _ := token.(string) // JSON has no other keys
-		if seen[key] {
-			return fmt.Errorf("key %s comes twice", quote(key))
-		}
-		seen[key] = true
-		var value json.RawMessage
-		if err := tokens.Decode(&value); err != nil {
-			return err
-		}
-		if err := member(key, value); err != nil {
-			return fmt.Errorf("%s: %w", quote(key), err)
-		}
-	}
-	return nil
 }
 
 // add adds the metadata or a tensor.

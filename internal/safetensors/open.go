@@ -58,6 +58,18 @@ func (r *Reader) Close() error { return r.file.Close() }
 // Metadata returns the header's __metadata__ without the seal, or nil if it has none.
 func (r *Reader) Metadata() map[string]string { return r.contents.metadata }
 
+// Size returns the number of bytes of all tensors.
+func (r *Reader) Size() int64 { return r.contents.data.Size() }
+
+// ReadAll reads all tensors. It does not check the seal.
+func (r *Reader) ReadAll() (*File, error) {
+	f, err := r.contents.tensors()
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %s: %w", r.path, err)
+	}
+	return f, nil
+}
+
 // Tensors returns all tensors in the order of their data, with a nil Data.
 func (r *Reader) Tensors() []Tensor {
 	all := make([]Tensor, len(r.contents.entries))

@@ -40,7 +40,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 // contents is a file whose header was read and checked.
 type contents struct {
 	header
-	seal  string // "" if there is none
+	seal  seal
 	file  io.ReaderAt
 	begin int64 // of the data
 	data  *io.SectionReader
@@ -81,10 +81,8 @@ func readHeader(r io.ReaderAt, size int64) (*contents, error) {
 
 // all reads all tensors and checks the seal if there is one.
 func (c *contents) all() (*File, error) {
-	if c.sealed() {
-		if err := c.checkSeal(); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
+	if err := c.checkSeal(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return c.tensors()
 }

@@ -57,6 +57,10 @@ var dtypes = map[DType]struct {
 // Size returns the bytes of one element in a file, or 0 for an unknown dtype.
 func (d DType) Size() int { return dtypes[d].size }
 
+// Element returns the type of an element as it is read, such as float32 for BF16. The dtype must
+// be known.
+func (d DType) Element() reflect.Type { return dtypes[d].data.Elem() }
+
 // dtypeOf returns the dtype that a slice is written as, or "" if there is none.
 func dtypeOf(data any) DType {
 	for d, known := range dtypes {

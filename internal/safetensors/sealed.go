@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 
 	"attention/internal/folder"
 )
@@ -17,7 +16,14 @@ import (
 // the place of its own digits.
 
 const (
-	sealKey = "sha256"
+	// sealKey is the seal's key, which no other program writes.
+	sealKey = "attention.sha256"
+
+	// olderSealKey is its key in checkpoints of older programs, which these entries tell from
+	// the files of others.
+	olderSealKey = "sha256"
+	formatKey    = "format"
+	olderFormat  = "attention checkpoint 2"
 
 	// noSeal stands in the seal's place while it is computed.
 	noSeal = "0000000000000000000000000000000000000000000000000000000000000000"
@@ -41,72 +47,74 @@ func WriteSealed(w io.Writer, f *File) error {
 	return Write(w, &sealed)
 }
 
-// ReadSealed reads a file that has a seal. The error for a file that differs by as much as a
-// bit from what was written wraps ErrDamaged.
-func ReadSealed(path string) (*File, error) {
+// OpenSealed opens a file that has a seal, which Reader.CheckSeal checks. The error for a file
+// without one, or whose header was changed, wraps ErrDamaged.
+func OpenSealed(path string) (*Reader, error) {
 	file, err := folder.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	f, err := readSealed(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
-	}
-	return f, nil
-}
-
-func readSealed(file *os.File) (*File, error) {
 	r, err := newReader(file)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err)
+		err = fmt.Errorf("safetensors: %w", err)
+	} else if !r.Sealed() {
+		err = fmt.Errorf("checksum: got none, want %d digits", len(noSeal))
 	}
-	if err := r.contents.checkSeal(); err != nil {
-		return nil, err
+	if err != nil {
+		_ = file.Close() // nothing was written to it
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 	}
-	return r.contents.tensors()
+	return r, nil
 }
 
-// takeSeal moves the seal, if there is one, from the metadata to its own place. Other programs
-// may have an entry of its name for something else.
+// seal is an entry of the metadata, which is empty if there is no seal.
+type seal struct{ key, digits string }
+
+// takeSeal moves the seal, if there is one, from the metadata to its own place.
 func (c *contents) takeSeal() {
-	if c.seal = c.metadata[sealKey]; c.sealed() {
-		delete(c.metadata, sealKey)
-		if len(c.metadata) == 0 {
-			c.metadata = nil
-		}
+	key := sealKey
+	if _, ok := c.metadata[key]; !ok && c.metadata[formatKey] == olderFormat {
+		key = olderSealKey
+	}
+	digits, ok := c.metadata[key]
+	if !ok {
+		return
+	}
+	c.seal = seal{key, digits}
+	delete(c.metadata, key)
+	if len(c.metadata) == 0 {
+		c.metadata = nil
 	}
 }
-
-// sealed reports whether there is a seal.
-func (c *contents) sealed() bool { return len(c.seal) == 2*sha256.Size }
 
 // Sealed reports whether the file has a seal.
 func (r *Reader) Sealed() bool { return r.contents.sealed() }
 
+func (c *contents) sealed() bool { return c.seal != seal{} }
+
 // CheckSeal returns an error that wraps ErrDamaged if the file has a seal and differs by as
-// much as a bit from what was written.
+// much as a bit from what was written. It reads the whole file.
 func (r *Reader) CheckSeal() error {
-	if !r.contents.sealed() {
-		return nil
-	}
 	if err := r.contents.checkSeal(); err != nil {
 		return fmt.Errorf("%s: %w: %w", r.path, ErrDamaged, err)
 	}
 	return nil
 }
 
-// checkSeal compares the seal with the bytes of the file.
+// checkSeal compares the seal, if there is one, with the bytes of the file.
 func (c *contents) checkSeal() error {
-	entry := func(digits string) []byte { return fmt.Appendf(nil, "%q:%q", sealKey, digits) }
+	if !c.sealed() {
+		return nil
+	}
+	entry := func(digits string) []byte { return fmt.Appendf(nil, "%q:%q", c.seal.key, digits) }
 	text := make([]byte, c.begin)
 	if _, err := io.ReadFull(io.NewSectionReader(c.file, 0, c.begin), text); err != nil {
 		return short(err)
 	}
 	// No text within the JSON looks like the entry: its quotes would be escaped.
-	before, after, found := bytes.Cut(text, entry(c.seal))
-	if !found || !c.sealed() {
-		return fmt.Errorf("checksum: got %.80q, want %d digits", c.seal, 2*sha256.Size)
+	before, after, found := bytes.Cut(text, entry(c.seal.digits))
+	if !found || len(c.seal.digits) != len(noSeal) {
+		return fmt.Errorf("checksum: got %.80q, want %d digits", c.seal.digits, len(noSeal))
 	}
 	sum := sha256.New()
 	for _, part := range [][]byte{before, entry(noSeal), after} {
@@ -115,8 +123,8 @@ func (c *contents) checkSeal() error {
 	if _, err := io.Copy(sum, io.NewSectionReader(c.data, 0, c.data.Size())); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != c.seal {
-		return fmt.Errorf("checksum: got %s, want %s", got, c.seal)
+	if got := hex.EncodeToString(sum.Sum(nil)); got != c.seal.digits {
+		return fmt.Errorf("checksum: got %s, want %s", got, c.seal.digits)
 	}
 	return nil
 }

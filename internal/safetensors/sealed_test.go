@@ -17,15 +17,28 @@ func writeSealed(t *testing.T, path string, f *File) {
 	require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return WriteSealed(w, f) }))
 }
 
+// openSealed reads a file that must have a seal.
+func openSealed(path string) (*File, error) {
+	r, err := OpenSealed(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if err := r.CheckSeal(); err != nil {
+		return nil, err
+	}
+	return r.ReadAll()
+}
+
 // Each byte of a sealed file is covered, whoever reads it: without the seal's own name it has
 // no seal, which a reader that wants one notices.
 func TestSealed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sealed")
 	tensors := []Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}, DType: F32}}
-	metadata := map[string]string{"a": "b"}
+	metadata := map[string]string{"a": "b", "sha256": strings.Repeat("1", 64)}
 	writeSealed(t, path, &File{Metadata: metadata, Tensors: tensors})
-	require.Equal(t, map[string]string{"a": "b"}, metadata, "the caller's own")
-	for _, read := range []func(string) (*File, error){ReadSealed, ReadFile} {
+	require.Len(t, metadata, 2, "the caller's own")
+	for _, read := range []func(string) (*File, error){openSealed, ReadFile} {
 		f, err := read(path)
 		require.NoError(t, err)
 		require.Equal(t, &File{Metadata: metadata, Tensors: tensors}, f)
@@ -33,63 +46,87 @@ func TestSealed(t *testing.T) {
 
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
-	name := strings.Index(string(content), `"sha256":"`)
+	name := strings.Index(string(content), `"attention.sha256":"`)
 	for i := range content {
 		for _, bit := range []byte{1, 32} {
 			content[i] ^= bit
 			require.NoError(t, os.WriteFile(path, content, 0o644))
-			_, err = ReadSealed(path)
+			_, err = openSealed(path)
 			require.ErrorIs(t, err, ErrDamaged, "byte %d", i)
 			_, err = ReadFile(path)
-			if i <= name || i > name+len("sha256") {
+			if i <= name || i > name+len("attention.sha256") {
 				require.Error(t, err, "byte %d", i)
 			}
 			content[i] ^= bit
 		}
 	}
-	_, err = ReadSealed(path + "2")
+	_, err = OpenSealed(path + "2")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NotErrorIs(t, err, ErrDamaged)
-	require.EqualError(t, WriteSealed(io.Discard, &File{Metadata: map[string]string{"sha256": "of the data"}}),
-		"safetensors: metadata sha256: got a value, want none: the file's checksum takes its place")
+	require.EqualError(t, WriteSealed(io.Discard, &File{Metadata: map[string]string{"attention.sha256": "of the data"}}),
+		"safetensors: metadata attention.sha256: got a value, want none: the file's checksum takes its place")
 }
 
-func TestReaderSeal(t *testing.T) {
+// Only its own key makes a seal, and in checkpoints of older programs the key that they had. What other programs keep
+// under such a key is theirs.
+func TestSealsAreTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
+	digits := strings.Repeat("0123456789abcdef", 4)
 	tensors := []Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}, DType: F32}}
 	for _, row := range []struct {
-		name     string
+		reason   string
 		metadata map[string]string
 		sealed   bool
+		rest     map[string]string
 	}{
-		{name: "no metadata"},
-		{name: "another program's entry", metadata: map[string]string{"sha256": "of the data"}},
-		{name: "sealed", sealed: true},
+		{reason: "no metadata"},
+		{reason: "another program's digits", metadata: map[string]string{"sha256": digits},
+			rest: map[string]string{"sha256": digits}},
+		{reason: "another program's format", metadata: map[string]string{"sha256": digits, "format": "pt"},
+			rest: map[string]string{"sha256": digits, "format": "pt"}},
+		{reason: "an older checkpoint", metadata: map[string]string{"sha256": digits, "format": "attention checkpoint 2"},
+			sealed: true, rest: map[string]string{"format": "attention checkpoint 2"}},
+		{reason: "a checkpoint", sealed: true,
+			metadata: map[string]string{"attention.sha256": digits, "sha256": digits, "format": "attention checkpoint 2"},
+			rest:     map[string]string{"sha256": digits, "format": "attention checkpoint 2"}},
+		{reason: "a seal that was cut", metadata: map[string]string{"attention.sha256": "12"}, sealed: true},
 	} {
-		if row.sealed {
-			writeSealed(t, path, &File{Tensors: tensors})
-		} else {
-			require.NoError(t, WriteFile(path, &File{Metadata: row.metadata, Tensors: tensors}))
-		}
+		require.NoError(t, WriteFile(path, &File{Metadata: row.metadata, Tensors: tensors}))
 		r, err := Open(path)
 		require.NoError(t, err)
-		require.Equal(t, row.sealed, r.Sealed(), row.name)
-		require.Equal(t, row.metadata, r.Metadata(), row.name)
-		require.NoError(t, r.CheckSeal())
+		require.Equal(t, row.sealed, r.Sealed(), row.reason)
+		require.Equal(t, row.rest, r.Metadata(), row.reason)
+		require.Equal(t, row.sealed, r.CheckSeal() != nil, row.reason) // these digits are nobody's
 		require.NoError(t, r.Close())
-
-		content, err := os.ReadFile(path)
-		require.NoError(t, err)
-		content[len(content)-1] ^= 1
-		require.NoError(t, os.WriteFile(path, content, 0o644))
-		r, err = Open(path)
-		require.NoError(t, err)
-		if err := r.CheckSeal(); row.sealed {
-			require.ErrorIs(t, err, ErrDamaged)
-			require.ErrorContains(t, err, path+": damaged: checksum: got ")
-		} else {
-			require.NoError(t, err)
+		r, err = OpenSealed(path)
+		if !row.sealed {
+			require.EqualError(t, err, path+": damaged: checksum: got none, want 64 digits", row.reason)
+			continue
 		}
+		require.NoError(t, err, row.reason)
+		require.ErrorIs(t, r.CheckSeal(), ErrDamaged, row.reason)
 		require.NoError(t, r.Close())
+	}
+}
+
+// A checkpoint of an older program is sealed under that program's key.
+func TestOlderSeal(t *testing.T) {
+	older, err := os.ReadFile(filepath.FromSlash("../../testdata/runs/gpt/run/checkpoints/step-00000002.safetensors"))
+	require.NoError(t, err)
+	require.Contains(t, string(older), `"sha256":"`)
+	require.NotContains(t, string(older), sealKey)
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(path, older, 0o644))
+	for _, read := range []func(string) (*File, error){openSealed, ReadFile} {
+		f, err := read(path)
+		require.NoError(t, err)
+		require.NotContains(t, f.Metadata, "sha256")
+	}
+	older[len(older)-1] ^= 1
+	require.NoError(t, os.WriteFile(path, older, 0o644))
+	for _, read := range []func(string) (*File, error){openSealed, ReadFile} {
+		_, err := read(path)
+		require.ErrorIs(t, err, ErrDamaged)
+		require.ErrorContains(t, err, path+": damaged: checksum: got ")
 	}
 }

@@ -1,10 +1,9 @@
 package chapter
 
 import (
-	"errors"
-
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/oneline"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -38,7 +37,7 @@ var maskByZeros = Section{
 func (w *walk) queriesAndKeys() (q, k *G.Node, err error) {
 	query, errQuery := layers.NewLinear(w.Params().Scope("W_query"), layers.LinearConfig{In: 3, Out: 2})
 	key, errKey := layers.NewLinear(w.Params().Scope("W_key"), layers.LinearConfig{In: 3, Out: 2})
-	if err := errors.Join(errQuery, errKey); err != nil {
+	if err := oneline.Join(errQuery, errKey); err != nil {
 		return nil, nil, err
 	}
 	x := w.tokens()

@@ -1,11 +1,11 @@
 package chapter
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"attention/graph"
+	"attention/internal/oneline"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -147,15 +147,15 @@ var movedWeights = Section{
 		v1, err1 := w.newV1("v1")
 		fromV2, errFrom2 := w.newV1("from_v2")
 		fromV1, errFrom1 := w.newV2("from_v1")
-		if err := errors.Join(err2, err1, errFrom2, errFrom1); err != nil {
+		if err := oneline.Join(err2, err1, errFrom2, errFrom1); err != nil {
 			return err
 		}
 		state1, err1 := v1.State(layers.Book) // transposed
 		state2, err2 := v2.State(layers.Book)
-		if err := errors.Join(err1, err2); err != nil {
+		if err := oneline.Join(err1, err2); err != nil {
 			return err
 		}
-		if err := errors.Join(fromV2.SetState(layers.Book, state2), fromV1.SetState(layers.Book, state1)); err != nil {
+		if err := oneline.Join(fromV2.SetState(layers.Book, state2), fromV1.SetState(layers.Book, state1)); err != nil {
 			return err
 		}
 		x := w.tokens()

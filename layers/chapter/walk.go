@@ -1,12 +1,12 @@
 package chapter
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/oneline"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -66,7 +66,7 @@ func (w *walk) run() error {
 			w.steps[i].Value = copyOf(n.Value())
 		}
 	}
-	return errors.Join(err, m.Close())
+	return oneline.Join(err, m.Close())
 }
 
 // copyOf returns a value as a tensor of its own, whose elements are in order.

@@ -8,6 +8,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/oneline"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -66,7 +67,7 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 			err = c.run(ctx, text[start:start+n], start)
 		}
 		if err != nil { // some layers may have the chunk, others not
-			return errors.Join(err, r.truncate(begin))
+			return oneline.Join(err, r.truncate(begin))
 		}
 		last, start = c, start+n
 	}
@@ -78,7 +79,7 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 // truncate makes every layer forget the tokens from position n on.
 func (r *cachedReader) truncate(n int) (err error) {
 	for _, layer := range r.cache {
-		err = errors.Join(err, layer.Truncate(n))
+		err = oneline.Join(err, layer.Truncate(n))
 	}
 	return err
 }

@@ -21,6 +21,16 @@ func (w *weights) optional(name string, c folderConfig) bool {
 	return !c.gpt.Bias && strings.HasSuffix(name, ".bias")
 }
 
+// fitsOptional reports whether an optional tensor has floats of the shape that it needs.
+func (w *weights) fitsOptional(name string) bool {
+	t := w.tensors[name]
+	if name == headName {
+		return isFloat(t.DType) && slices.Equal(t.Shape, w.tensors[tokensName].Shape)
+	}
+	of := w.tensors[strings.TrimSuffix(name, "bias")+"weight"]
+	return isFloat(t.DType) && len(t.Shape) == 1 && slices.Contains(of.Shape, t.Shape[0])
+}
+
 // fill reads the parameters one by one and checks the tensors that are not parameters.
 func (w *weights) fill(p *layers.Params, c folderConfig) error {
 	if p.Dtype() == tensor.Float64 {

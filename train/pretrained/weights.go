@@ -107,7 +107,7 @@ func (w *weights) add(r *safetensors.Reader) error {
 		if name != headName && !strings.HasPrefix(name, prefix) {
 			name = prefix + name
 		}
-		if buffer.MatchString(name) {
+		if buffer.MatchString(name) && !r.Sealed() { // which is no older file
 			continue
 		}
 		if _, ok := w.tensors[name]; ok {
@@ -178,8 +178,14 @@ func (w *weights) check(p *layers.Params, c folderConfig) error {
 	}
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(w.tensors)) {
-		if _, ok := p.Get(name); !ok && !w.optional(name, c) {
-			unknown = append(unknown, fmt.Sprintf("%.100q", w.tensors[name].Name))
+		t := w.tensors[name]
+		switch _, ok := p.Get(name); {
+		case ok:
+		case !w.optional(name, c):
+			unknown = append(unknown, fmt.Sprintf("%.100q", t.Name))
+		case !w.fitsOptional(name):
+			wrong = append(wrong, fmt.Sprintf("%.100q is %s %v, want none or F32 of its weights' width",
+				t.Name, t.DType, tensor.Shape(t.Shape)))
 		}
 	}
 	if err := safetensors.Mismatch(missing, unknown, wrong); err != nil {

@@ -1,10 +1,13 @@
 package pretrained_test
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +152,32 @@ func TestSealedWeights(t *testing.T) {
 		if sealed {
 			require.ErrorContains(t, err, "pretrained: "+dir+": "+path+": damaged: checksum: got ")
 		}
+	}
+}
+
+// A tensor that needs no parameter is of the shape that it needs: one that takes no room on the disk would not fit the
+// memory.
+func TestHugeOptionalTensors(t *testing.T) {
+	for _, row := range []struct{ name, metadata, want string }{
+		{name: "lm_head.weight", want: `"lm_head.weight" is F32 (274877906944), want none or F32 of its weights' width`},
+		{name: "h.0.attn.bias", metadata: `"__metadata__":{"attention.sha256":"0"},`, want: `unknown "h.0.attn.bias"`},
+	} {
+		dir := write(t, hub, gpt(t))
+		path := filepath.Join(dir, "model.safetensors")
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		n := binary.LittleEndian.Uint64(content)
+		size := int64(len(content)) - 8 - int64(n)
+		header := strings.TrimSuffix(strings.TrimSpace(string(content[8:8+n])), "}")
+		header = strings.Replace(header, "{", "{"+row.metadata, 1) +
+			fmt.Sprintf(`,%q:{"dtype":"F32","shape":[%d],"data_offsets":[%d,%d]}}`, row.name, 1<<38, size, size+1<<40)
+		require.NoError(t, os.WriteFile(path, slices.Concat(
+			binary.LittleEndian.AppendUint64(nil, uint64(len(header))), []byte(header), content[8+n:]), 0o644))
+		if err := os.Truncate(path, 8+int64(len(header))+size+1<<40); err != nil {
+			t.Skip("the file system has no such files: ", err)
+		}
+		_, err = pretrained.ReadGPT(dir)
+		require.EqualError(t, err, "pretrained: "+dir+": weights: "+row.want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
@@ -65,7 +66,7 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 		return nil, err
 	}
 	names, err := g.writeFiles(out, f, append(text, '\n'))
-	return names, errors.Join(err, out.Close())
+	return names, oneline.Join(err, out.Close())
 }
 
 // writeFiles writes the files of a model and returns their names. config.json comes last: a
@@ -103,7 +104,7 @@ func emptyFolder(path string) (*folder.Dir, error) {
 		err = errors.New("got a folder that is not empty, want a new or empty one")
 	}
 	if err != nil {
-		return nil, errors.Join(err, dir.Close())
+		return nil, oneline.Join(err, dir.Close())
 	}
 	return dir, nil
 }

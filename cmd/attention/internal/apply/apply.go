@@ -63,14 +63,16 @@ func (c command) run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	weights, err := c.readWeights(layer)
+	weights, err := c.openWeights(layer)
 	if err != nil {
 		return "", err
 	}
-	input, err := readTensorFile(c.input)
+	defer weights.close()
+	input, err := openTensorFile(c.input)
 	if err != nil {
 		return "", err
 	}
+	defer input.close()
 	if err := layer.checkInput(input); err != nil {
 		return "", err
 	}
@@ -116,8 +118,8 @@ func (c command) checkFlags() error {
 	return nil
 }
 
-// readWeights reads the parameters and checks them against the layer's.
-func (c command) readWeights(layer *layer) (*tensorFile, error) {
+// openWeights opens the file of the parameters and checks them against the layer's.
+func (c command) openWeights(layer *layer) (*tensorFile, error) {
 	if c.weights == "" {
 		if layer.parameters.Len() > 0 {
 			return nil, fmt.Errorf("--weights: missing, want a safetensors file with %s for layer %s",
@@ -125,11 +127,15 @@ func (c command) readWeights(layer *layer) (*tensorFile, error) {
 		}
 		return new(tensorFile), nil
 	}
-	file, err := readTensorFile(c.weights)
+	file, err := openTensorFile(c.weights)
 	if err != nil {
 		return nil, err
 	}
-	return file, layer.checkWeights(file)
+	if err := layer.checkWeights(file); err != nil {
+		file.close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // elementType returns the type to compute in.

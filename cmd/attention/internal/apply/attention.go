@@ -108,7 +108,11 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 		return f.fail("key_segments", "missing, want it besides segments with S=%d keys for T=%d queries", s.S, s.T)
 	}
 	if f.has("lengths") {
-		lengths := f.tensors["lengths"].Data.([]int64)
+		t, err := f.read("lengths")
+		if err != nil {
+			return err
+		}
+		lengths := t.Data.([]int64)
 		if i := slices.IndexFunc(lengths, func(n int64) bool { return n < 0 || n > int64(s.S) }); i >= 0 {
 			return f.fail("lengths", "got %d at element %d, want 0 to S=%d", lengths[i], i, s.S)
 		}

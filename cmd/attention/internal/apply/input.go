@@ -150,9 +150,14 @@ func (e extraSpec) check(f *tensorFile, scores mask.Scores) error {
 	if !f.has(e.name) {
 		return nil
 	}
-	if err := f.checkKind(e.name, e.kind); err != nil {
+	if err := e.checkShape(f, scores); err != nil {
 		return err
 	}
+	return f.checkKind(e.name, e.kind) // which may read it
+}
+
+// checkShape checks that the tensor has one of its shapes.
+func (e extraSpec) checkShape(f *tensorFile, scores mask.Scores) error {
 	got := f.shape(e.name)
 	var wants []string
 	for _, axes := range e.axes {

@@ -2,6 +2,9 @@ package apply
 
 import (
 	"fmt"
+	"slices"
+
+	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
 )
@@ -17,36 +20,40 @@ const (
 
 // checkKind checks that a tensor's elements are of a kind. Zeros and ones become float32s.
 func (f *tensorFile) checkKind(name string, kind numberKind) error {
-	t := f.tensors[name]
 	if kind == zerosAndOnes {
-		bits, err := bitsOf(t.Data)
+		t, err := f.read(name)
 		if err != nil {
+			return err
+		}
+		if t.Data, err = bitsOf(t.Data); err != nil {
 			return f.fail(name, "%v", err)
 		}
-		t.Data = bits
 		f.tensors[name] = t
 		return nil
 	}
-	got, want := realNumbers, "F64, F32, F16 or BF16"
+	want, dtypes := "F64, F32, F16 or BF16", floats
 	if kind == wholeNumbers {
-		want = "I64, I32, I16, I8 or U8"
+		want, dtypes = "I64, I32, I16, I8 or U8", integers
 	}
-	switch t.Data.(type) {
-	case []int64:
-		got = wholeNumbers
-	case []bool:
-		got = zerosAndOnes
-	}
-	if got != kind {
-		return f.fail(name, "dtype %s, want %s", t.DType, want)
+	if got := f.tensors[name].DType; !slices.Contains(dtypes, got) {
+		return f.fail(name, "dtype %s, want %s", got, want)
 	}
 	return nil
 }
 
+// The dtypes of real and of whole numbers.
+var (
+	floats   = []safetensors.DType{safetensors.F64, safetensors.F32, safetensors.F16, safetensors.BF16}
+	integers = []safetensors.DType{safetensors.I64, safetensors.I32, safetensors.I16, safetensors.I8, safetensors.U8}
+)
+
 // dense returns a tensor of the checked kind. Real numbers become dt: float64 is rounded
 // to the nearest float32.
-func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) *tensor.Dense {
-	t := f.tensors[name]
+func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) (*tensor.Dense, error) {
+	t, err := f.read(name)
+	if err != nil {
+		return nil, err
+	}
 	backing := t.Data
 	switch data := t.Data.(type) {
 	case []float32:
@@ -58,7 +65,7 @@ func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) *tenso
 			backing = convert[float32](data)
 		}
 	}
-	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing))
+	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing)), nil
 }
 
 // widened returns integers of any type as int64s and other elements as they are.

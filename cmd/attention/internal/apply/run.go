@@ -69,7 +69,11 @@ func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []stri
 		return nil, nil, err
 	}
 	for name := range p.Shapes() {
-		if err := p.Set(name, weights.dense(name, realNumbers, dt)); err != nil {
+		value, err := weights.dense(name, realNumbers, dt)
+		if err == nil {
+			err = p.Set(name, value)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -80,7 +84,11 @@ func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []stri
 		if !input.has(t.name) {
 			continue
 		}
-		n := bind(b, t.name, input.dense(t.name, t.kind, dt))
+		value, err := input.dense(t.name, t.kind, dt)
+		if err != nil {
+			return nil, nil, err
+		}
+		n := bind(b, t.name, value)
 		if t.kind == realNumbers {
 			wrt = append(wrt, n)
 		}
@@ -113,7 +121,11 @@ func backpropagate(b *layers.Build, out *G.Node, input *tensorFile, wrt G.Nodes)
 	if got := input.shape(gradOutput); !slices.Equal(got, out.Shape()) {
 		return nil, input.fail(gradOutput, "shape %v, want %v as the output", got, out.Shape())
 	}
-	upstream := bind(b, gradOutput, input.dense(gradOutput, realNumbers, out.Dtype()))
+	value, err := input.dense(gradOutput, realNumbers, out.Dtype())
+	if err != nil {
+		return nil, err
+	}
+	upstream := bind(b, gradOutput, value)
 	if b.Err() != nil {
 		return nil, b.Err()
 	}

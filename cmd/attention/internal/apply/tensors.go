@@ -5,30 +5,63 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
 )
 
-// tensorFile is a safetensors file by the names of its tensors. Integers of any type are int64s.
+// tensorFile is an open safetensors file by the names of its tensors, whose data is read once it is needed: after their
+// names and shapes are known to be right. Integers of any type are int64s.
 type tensorFile struct {
 	path    string
+	reader  *safetensors.Reader
 	names   []string // in the order of their data
 	tensors map[string]safetensors.Tensor
 }
 
-func readTensorFile(path string) (*tensorFile, error) {
-	file, err := safetensors.ReadFile(path)
+// openTensorFile opens a file of no more bytes than a tensor may have, and checks its seal if it has one.
+func openTensorFile(path string) (*tensorFile, error) {
+	r, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &tensorFile{path: path, tensors: map[string]safetensors.Tensor{}}
-	for _, t := range file.Tensors {
-		t.Data = widened(t.Data)
+	const most = 8 * maxElements
+	if r.Size() > most {
+		err = fmt.Errorf("%s: got tensors of %d bytes, want at most %d", path, r.Size(), most)
+	} else {
+		err = r.CheckSeal()
+	}
+	if err != nil {
+		return nil, oneline.Join(err, r.Close())
+	}
+	f := &tensorFile{path: path, reader: r, tensors: map[string]safetensors.Tensor{}}
+	for _, t := range r.Tensors() {
 		f.names = append(f.names, t.Name)
 		f.tensors[t.Name] = t
 	}
 	return f, nil
+}
+
+func (f *tensorFile) close() {
+	if f.reader != nil {
+		_ = f.reader.Close() // nothing was written to it
+	}
+}
+
+// read returns a tensor with its data.
+func (f *tensorFile) read(name string) (safetensors.Tensor, error) {
+	t := f.tensors[name]
+	if t.Data != nil {
+		return t, nil
+	}
+	t, err := f.reader.Read(name)
+	if err != nil {
+		return t, err
+	}
+	t.Data = widened(t.Data)
+	f.tensors[name] = t
+	return t, nil
 }
 
 func (f *tensorFile) has(name string) bool {

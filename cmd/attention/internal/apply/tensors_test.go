@@ -1,10 +1,15 @@
 package apply
 
 import (
-	"attention/internal/safetensors"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
 )
@@ -83,5 +88,32 @@ func TestApplyWrongNames(t *testing.T) {
 		c := newWrongCallOf(t, row.of)
 		row.spoil(c)
 		require.Equal(t, "apply: "+row.want, c.message())
+	}
+}
+
+// TestApplyHugeFiles: a file that takes no room on the disk may hold more than the memory. Its names, dtypes and shapes
+// come first, and its size.
+func TestApplyHugeFiles(t *testing.T) {
+	for _, row := range []struct {
+		name, dtype string
+		elements    int64
+		want        string
+	}{
+		{name: "W_query.weight", dtype: "F32", elements: 1 << 40,
+			want: "got tensors of 4398046511104 bytes, want at most 8589934592"},
+		{name: "W_query.weight", dtype: "F32", elements: 1 << 31, want: `tensors missing: "W_query.bias", `},
+	} {
+		f := caseFiles(t, "causal_batch")
+		header := fmt.Sprintf(`{%q:{"dtype":%q,"shape":[%d],"data_offsets":[0,%d]}}`,
+			row.name, row.dtype, row.elements, 4*row.elements)
+		huge := filepath.Join(t.TempDir(), "huge")
+		require.NoError(t, os.WriteFile(huge,
+			append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), 0o644))
+		if err := os.Truncate(huge, 8+int64(len(header))+4*row.elements); err != nil {
+			t.Skip("the file system has no such files: ", err)
+		}
+		f.weights = huge
+		_, err := f.run(t)
+		require.ErrorContains(t, err, "apply: "+huge+": "+row.want)
 	}
 }

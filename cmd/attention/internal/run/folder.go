@@ -1,13 +1,13 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
 )
@@ -60,7 +60,7 @@ func NewFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 		return nil, outError(err)
 	}
 	if err := checkFree(dir); err != nil { // another process may have been first
-		return nil, errors.Join(err, f.Close())
+		return nil, oneline.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -90,11 +90,11 @@ func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 	}
 	checkpoints, err := openCheckpoints(dir, c)
 	if err != nil {
-		return nil, errors.Join(err, dir.Close())
+		return nil, oneline.Join(err, dir.Close())
 	}
 	f := &Folder{Path: path, Checkpoints: checkpoints, dir: dir}
 	if err := dir.RemoveIncomplete(written); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, oneline.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -176,5 +176,5 @@ func (f *Folder) Close() error {
 	if f.Metrics != nil {
 		err = f.Metrics.Close()
 	}
-	return errors.Join(err, f.Checkpoints.Close(), f.dir.Close())
+	return oneline.Join(err, f.Checkpoints.Close(), f.dir.Close())
 }

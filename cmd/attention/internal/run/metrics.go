@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/train"
 )
 
@@ -73,7 +74,7 @@ func (f *Folder) ResumeMetrics(steps, evaluated int, digest string) (h History, 
 		_, err = file.Seek(size, io.SeekStart)
 	}
 	if err != nil {
-		return h, errors.Join(fmt.Errorf("%s: %w", f.dir.Path(MetricsFile), err), file.Close())
+		return h, oneline.Join(fmt.Errorf("%s: %w", f.dir.Path(MetricsFile), err), file.Close())
 	}
 	f.Metrics = &Metrics{dir: f.dir, file: file}
 	return h, nil

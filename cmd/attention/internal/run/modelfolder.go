@@ -43,12 +43,7 @@ func CheckModel(dir string) error {
 		return nil // reading the model reports it
 	}
 	defer r.Close()
-	about := map[string]string{}
-	for key, value := range r.Metadata() {
-		if key, ok := strings.CutPrefix(key, aboutPrefix); ok {
-			about[key] = value
-		}
-	}
+	about := AboutOf(r.Metadata())
 	if len(about) == 0 {
 		return nil
 	}
@@ -64,6 +59,17 @@ func CheckModel(dir string) error {
 		return nil // reading the config reports it
 	}
 	return c.CheckAbout(dir, path, about)
+}
+
+// AboutOf returns what a run's model is about by its metadata, as Folder.WriteParams wrote it.
+func AboutOf(metadata map[string]string) map[string]string {
+	about := map[string]string{}
+	for key, value := range metadata {
+		if key, ok := strings.CutPrefix(key, aboutPrefix); ok {
+			about[key] = value
+		}
+	}
+	return about
 }
 
 // CheckAbout returns an error for the first value of a config, that in the folder dir, that differs from what the

@@ -7,20 +7,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/tensorprint"
 	"attention/train"
 
 	"gorgonia.org/tensor"
 )
 
-// checkInit completes the source of initial weights; nil means none. If it has a checksum, the weights must match it.
-func checkInit(s *run.TextSource) error {
+// readInit reads the initial weights, unless the run begins with new ones, and completes their source. If that has a
+// checksum, the weights must match it. They come first: files that do not fit may be of any size.
+func (r *training) readInit() error {
+	s := r.config.Init
 	if s == nil {
 		return nil
+	}
+	if err := r.readWeights(s.Name); err != nil {
+		return fmt.Errorf("--init: %w", err)
 	}
 	source, err := sourceOf(s.Name)
 	if err != nil {
@@ -34,21 +41,17 @@ func checkInit(s *run.TextSource) error {
 	return nil
 }
 
-// readInit reads the initial weights unless the run begins with new ones.
-func (r *training) readInit() error {
-	if r.config.Init == nil {
-		return nil
-	}
-	if err := r.readWeights(r.config.Init.Name); err != nil {
-		return fmt.Errorf("--init: %w", err)
-	}
-	return nil
-}
-
 func (r *training) readWeights(path string) error {
 	if !run.IsFolder(path) {
-		if _, err := train.ReadParams(path, r.model.Params()); err != nil {
-			return cmp.Or(r.misfit(path), err)
+		_, err := train.ReadParams(path, r.model.Params())
+		if of, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
+			return of
+		}
+		if !errors.Is(err, train.ErrDamaged) {
+			err = cmp.Or(r.config.CheckWeights(path), err)
+		}
+		if err != nil {
+			return err
 		}
 		return atPath(path, train.CheckFinite(r.model.Params()))
 	}
@@ -65,34 +68,13 @@ func (r *training) readWeights(path string) error {
 		return err
 	}
 	if g.Tokenizer != nil && g.Tokenizer.Config() != r.config.Vocabulary {
-		return fmt.Errorf("%s: got other tokens than those of --tokenizer %s and the text's, want the same",
-			path, r.config.Vocabulary.Name)
+		return atPath(path, run.OtherTokens(r.config))
 	}
 	for name, to := range r.model.Params().All() {
 		from, _ := g.Params.Get(name)
 		copyRows(to, from)
 	}
 	return nil
-}
-
-// misfit returns an error naming the flag that makes the weights of a run's model.safetensors unfit, or nil if no
-// config beside the file gives such a flag.
-func (r *training) misfit(path string) error {
-	text, err := folder.ReadFile(filepath.Join(filepath.Dir(path), run.ConfigFile), folder.MaxConfig)
-	if err != nil || filepath.Base(path) != run.ModelFile {
-		return nil
-	}
-	of, err := run.ParseConfig(text)
-	if err == nil {
-		err = of.ValidateModel()
-	}
-	if err != nil {
-		return nil
-	}
-	if got := r.config.Dtype; got != of.Dtype {
-		return fmt.Errorf("%s: --dtype: got %s, want %s, that of the weights", path, got, of.Dtype)
-	}
-	return atPath(path, r.config.Model.CheckForm(of.Model))
 }
 
 // atPath returns an error about a file: it begins with its path.
@@ -153,5 +135,5 @@ func addFile(sum io.Writer, path string) (int, error) {
 		return 0, err
 	}
 	n, err := io.Copy(sum, f)
-	return int(n), errors.Join(err, f.Close())
+	return int(n), oneline.Join(err, f.Close())
 }

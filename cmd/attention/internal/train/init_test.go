@@ -128,6 +128,53 @@ func TestTrainInitWrong(t *testing.T) {
 	}
 }
 
+// TestTrainInitFileOfAnotherForm: weights of equal shapes may be of a model that computes something else with them. A
+// run's model tells which, wherever it lies; that of an earlier program by the config beside it.
+func TestTrainInitFileOfAnotherForm(t *testing.T) {
+	gpt, _ := tinyRun(t, tinyGPT...)
+	c, err := run.ReadConfig(gpt)
+	require.NoError(t, err)
+	text, err := os.ReadFile(c.Text.Name)
+	require.NoError(t, err)
+	others := filepath.Join(t.TempDir(), "others") // as many characters, one of them another
+	require.NoError(t, os.WriteFile(others, bytes.ReplaceAll(text, []byte("q"), []byte("Q")), 0o644))
+	own := filepath.Join(gpt, "model.safetensors")
+	away := filepath.Join(t.TempDir(), "away.safetensors")
+	copyFile(t, own, away)
+	earlier := filepath.Join(t.TempDir(), "model.safetensors")
+	f, err := safetensors.ReadFile(own)
+	require.NoError(t, err)
+	require.NoError(t, safetensors.WriteFile(earlier, &safetensors.File{Tensors: f.Tensors}))
+	copyFile(t, filepath.Join(gpt, "config.json"), filepath.Join(filepath.Dir(earlier), "config.json"))
+	foreign := filepath.Join(t.TempDir(), "model.safetensors")
+	copyFile(t, earlier, foreign)
+	for _, row := range []struct{ text, args, want string }{
+		{text: c.Text.Name, args: "--heads 4", want: "--heads: got 4, want 2, that of the weights"},
+		{text: c.Text.Name, args: "--heads 2 --activation relu",
+			want: "--activation: got relu, want gelu_new, that of the weights"},
+		{text: c.Text.Name, args: "--heads 2 --norm-eps 0.1", want: "--norm-eps: got 0.1, want 0.00001, that of the weights"},
+		{text: others, args: "--heads 2", want: "got other tokens than those of --tokenizer characters and the text's, want the same"},
+		{text: c.Text.Name, args: "--heads 2 --dropout 0.5"},
+	} {
+		for _, file := range []string{own, away, earlier, foreign} {
+			args := append(strings.Fields("--model gpt --layers 2 --width 8 --context 6 --sample 0 "+row.args), stay...)
+			err := trainTo(t.Context(), new(bytes.Buffer),
+				append(args, "--text", row.text, "--init", file, "--out", filepath.Join(t.TempDir(), "run"))...)
+			if row.want == "" || file == foreign { // which does not tell
+				require.NoError(t, err, "%s, %s", row.args, file)
+			} else {
+				require.EqualError(t, err, "--init: "+file+": "+row.want)
+			}
+		}
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	content, err := os.ReadFile(from)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, content, 0o644))
+}
+
 // TestTrainInit: a file must hold all of the weights and no others.
 func TestTrainInit(t *testing.T) {
 	other, _ := tinyRun(t, "--seed", "5")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
+	"attention/internal/oneline"
 	"attention/train"
 
 	"github.com/spf13/pflag"
@@ -38,7 +39,7 @@ func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) er
 		err = r.config.Write(f)
 	}
 	if err != nil {
-		return errors.Join(err, f.Close())
+		return oneline.Join(err, f.Close())
 	}
 	run.NoteKernels(notes, r.loop)
 	return r.run(ctx)
@@ -92,8 +93,8 @@ func (r *training) restore(checkpoint string) error {
 		if err := r.requireFresh(); err != nil {
 			return err
 		}
-		if r.config.Init != nil {
-			return r.readSameInit()
+		if err := r.readInit(); err != nil {
+			return fmt.Errorf("--resume: %w", err)
 		}
 	}
 	return nil
@@ -112,12 +113,4 @@ func (r *training) requireFresh() error {
 			"start again with --config %s", r.folder.Path, steps, filepath.Join(r.folder.Path, run.ConfigFile))
 	}
 	return nil
-}
-
-// readSameInit reads the weights that the run began with.
-func (r *training) readSameInit() error {
-	if err := checkInit(r.config.Init); err != nil {
-		return fmt.Errorf("--resume: %w", err)
-	}
-	return r.readInit()
 }

@@ -122,6 +122,10 @@ func TestTrainResumeWithoutCheckpoint(t *testing.T) {
 	changed[len(changed)-1] ^= 1
 	require.NoError(t, os.WriteFile(init, changed, 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
+	require.ErrorContains(t, err, "--resume: --init: train: parameters: "+init+": damaged: checksum: got ")
+	third, _ := tinyRun(t, "--seed", "6")
+	require.NoError(t, os.Rename(filepath.Join(third, "model.safetensors"), init))
+	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 	require.ErrorContains(t, err, "--resume: --init: "+init+": got weights with SHA-256 ")
 }
 

@@ -3,13 +3,13 @@ package train
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -56,9 +56,6 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if config, err = config.WithText(c); err != nil {
 		return settings.Named(err)
 	}
-	if err := checkInit(config.Init); err != nil {
-		return err
-	}
 	r, err := newTraining(w, config, c)
 	if err != nil {
 		return err
@@ -75,7 +72,7 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 		err = r.folder.BeginMetrics()
 	}
 	if err != nil {
-		return errors.Join(err, r.folder.Close())
+		return oneline.Join(err, r.folder.Close())
 	}
 	return r.run(ctx)
 }
@@ -134,7 +131,7 @@ func (r *training) run(ctx context.Context) error {
 		err = r.explain(ctx, err)
 		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // there is no model to save
 			_ = r.writeReport(err) // that it fails too is no news
-			return joined(err, r.folder.Metrics.Close(), r.out.Err())
+			return oneline.Join(err, r.folder.Metrics.Close(), r.out.Err())
 		}
 	}
 	r.printUpdates(before)
@@ -149,7 +146,7 @@ func (r *training) run(ctx context.Context) error {
 	}
 	reported := r.writeReport(cmp.Or(err, saved))
 	r.printSummary()
-	if err := joined(err, saved, sampled, reported); err != nil {
+	if err := oneline.Join(err, saved, sampled, reported); err != nil {
 		return err
 	}
 	r.printFiles()
@@ -166,20 +163,7 @@ func (r *training) save() error {
 	if m, ok := r.model.Network.(run.Watchable); ok {
 		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
-	return joined(append(errs, f.Metrics.Close(), f.CheckConfig(r.config))...)
-}
-
-// joined returns errors as one of one line, or nil if there are none.
-func joined(errs ...error) (all error) {
-	for _, err := range errs {
-		switch {
-		case all == nil:
-			all = err
-		case err != nil:
-			all = fmt.Errorf("%w; %w", all, err)
-		}
-	}
-	return all
+	return oneline.Join(append(errs, f.Metrics.Close(), f.CheckConfig(r.config))...)
 }
 
 func (r *training) onStep(s train.StepResult) {

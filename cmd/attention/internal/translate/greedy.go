@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"attention/graph/machine"
+	"attention/internal/oneline"
 	"attention/internal/tensorprint"
 	"attention/layers"
 
@@ -65,14 +66,14 @@ func (t *translator) translateAll(ctx context.Context, pairs *listedPairs) ([]st
 // chosen yet are 0; no earlier position sees them.
 func (t *translator) translate(ctx context.Context, b *pairBatch) ([]string, error) {
 	in := b.batch.Inputs
-	if err := errors.Join(G.Let(t.source, in[sourceInput]), G.Let(t.lengths, in[lengthsInput])); err != nil {
+	if err := oneline.Join(G.Let(t.source, in[sourceInput]), G.Let(t.lengths, in[lengthsInput])); err != nil {
 		return nil, err
 	}
 	if err := t.encoder.Run(ctx); err != nil {
 		return nil, err
 	}
 	target := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(in[targetInput].Shape()...))
-	if err := errors.Join(G.Let(t.memory, t.encoded.Value()), G.Let(t.target, target)); err != nil {
+	if err := oneline.Join(G.Let(t.memory, t.encoded.Value()), G.Let(t.target, target)); err != nil {
 		return nil, err
 	}
 	rows, given := len(b.lengths), target.Ints()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
+	"attention/internal/oneline"
 	"attention/train"
 )
 
@@ -30,7 +31,7 @@ func resumeTranslation(w, notes io.Writer, o options) (*translation, error) {
 	}
 	r.name = r.folder.Name()
 	if err := r.restore(checkpoint); err != nil {
-		return nil, errors.Join(fmt.Errorf("--resume: %w", err), r.folder.Close())
+		return nil, oneline.Join(fmt.Errorf("--resume: %w", err), r.folder.Close())
 	}
 	run.NoteKernels(notes, r.loop)
 	return r, nil

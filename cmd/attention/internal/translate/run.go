@@ -12,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/oneline"
 	"attention/train"
 )
 
@@ -79,7 +80,7 @@ func beginTranslation(w io.Writer, o options) (*translation, error) {
 		err = r.folder.BeginMetrics()
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.folder.Close())
+		return nil, oneline.Join(err, r.folder.Close())
 	}
 	return r, nil
 }
@@ -122,8 +123,8 @@ func (r *translation) run(ctx context.Context) error {
 	if err == nil {
 		err = r.folder.WriteParams(nil, r.params, r.steps)
 	}
-	if err := errors.Join(err, r.folder.Metrics.Close()); err != nil {
-		return errors.Join(r.explain(ctx, err), r.out.Err())
+	if err := oneline.Join(err, r.folder.Metrics.Close()); err != nil {
+		return oneline.Join(r.explain(ctx, err), r.out.Err())
 	}
 	if err := r.translate(ctx, r.steps-begin, trained); err != nil {
 		return r.explain(ctx, err)

@@ -1,0 +1,27 @@
+package oneline_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"testing"
+
+	"attention/internal/oneline"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestJoin(t *testing.T) {
+	require.NoError(t, oneline.Join())
+	require.NoError(t, oneline.Join(nil, nil))
+	require.Same(t, io.EOF, oneline.Join(nil, io.EOF, nil))
+
+	err := oneline.Join(io.EOF, nil, fs.ErrClosed, &fs.PathError{Op: "open", Path: "a", Err: fs.ErrExist})
+	require.EqualError(t, err, "EOF; file already closed; open a: file already exists")
+	for _, is := range []error{io.EOF, fs.ErrClosed, fs.ErrExist} {
+		require.ErrorIs(t, err, is)
+	}
+	path, ok := errors.AsType[*fs.PathError](err)
+	require.True(t, ok)
+	require.Equal(t, "a", path.Path)
+}
