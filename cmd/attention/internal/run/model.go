@@ -17,6 +17,9 @@ const (
 	GPTModel   = "gpt"
 )
 
+// DatesModel is the type of the model of attention translate, whose config.json holds settings of its own.
+const DatesModel = "dates"
+
 // The types of schedules in JSON.
 const (
 	constantSchedule = "constant"

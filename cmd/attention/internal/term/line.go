@@ -44,6 +44,19 @@ const (
 // OneLine returns the text of an error on one line, as Line does.
 func OneLine(err error) string { return Line(err.Error()) }
 
+// Joined returns errors as one of one line, or nil if there are none.
+func Joined(errs ...error) (all error) {
+	for _, err := range errs {
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
+}
+
 // Line returns text printable on one line of moderate length: long words and quoted names, and then the line, lose
 // their middle.
 func Line(text string) string {

@@ -33,8 +33,8 @@ type training struct {
 	history    run.History
 	last       *train.Evaluation // on the whole validation split, if the others saw parts
 	tabled     bool              // whether the head of the table of losses is printed
-	report     run.Report        // of the sessions before, until finish adds this one
-	session    run.Session
+	command    string            // the command line
+	report     run.Report
 	progress   *term.Progress
 	out        *term.Output
 }
@@ -69,7 +69,7 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if r.folder, err = run.NewFolder(run.Given(flags, "out"), config.Checkpoints); err != nil {
 		return err
 	}
-	r.session.Command = run.CommandLine("train", flags)
+	r.command = run.CommandLine("train", flags)
 	err = r.config.Write(r.folder)
 	if err == nil {
 		err = r.folder.BeginMetrics()
@@ -123,18 +123,23 @@ func (r *training) run(ctx context.Context) error {
 	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
 	r.printHead()
 	before, began := r.snapshot(), program.Now()
-	r.session.Begin, r.session.From = began, r.begin
+	r.report.Text, r.report.Model = r.config.Text.Name, r.model.String()
+	r.report.Parameters = r.model.Params().Count()
+	session := run.Session{Begin: began, Command: r.command, From: r.begin}
+	if err := r.report.Begin(r.folder, session); err != nil {
+		return err
+	}
 	err := r.loop.Run(ctx, r.training, r.validation)
 	if err == nil {
 		err = r.evaluateWhole(ctx)
 	}
 	r.progress.Clear()
-	r.session.Seconds = program.Since(began).Seconds()
+	r.report.Session().Seconds = program.Since(began).Seconds()
 	if err != nil {
 		err = r.explain(ctx, err)
 		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // there is no model to save
 			_ = r.writeReport(err) // that it fails too is no news
-			return joined(err, r.folder.Metrics.Close(), r.out.Err())
+			return term.Joined(err, r.folder.Metrics.Close(), r.out.Err())
 		}
 	}
 	r.printUpdates(before)
@@ -149,7 +154,7 @@ func (r *training) run(ctx context.Context) error {
 	}
 	reported := r.writeReport(cmp.Or(err, saved))
 	r.printSummary()
-	if err := joined(err, saved, sampled, reported); err != nil {
+	if err := term.Joined(err, saved, sampled, reported); err != nil {
 		return err
 	}
 	r.printFiles()
@@ -166,20 +171,7 @@ func (r *training) save() error {
 	if m, ok := r.model.Network.(run.Watchable); ok {
 		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
-	return joined(append(errs, f.Metrics.Close(), f.CheckConfig(r.config))...)
-}
-
-// joined returns errors as one of one line, or nil if there are none.
-func joined(errs ...error) (all error) {
-	for _, err := range errs {
-		switch {
-		case all == nil:
-			all = err
-		case err != nil:
-			all = fmt.Errorf("%w; %w", all, err)
-		}
-	}
-	return all
+	return term.Joined(append(errs, f.Metrics.Close(), f.CheckConfig(r.config))...)
 }
 
 func (r *training) onStep(s train.StepResult) {

@@ -56,7 +56,7 @@ func (r *training) printSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.session.Sample = &run.Sample{Prompt: given, Text: text}
+	r.report.Session().Sample = &run.Sample{Prompt: given, Text: text}
 	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n", given, text)
 	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
-	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
@@ -27,6 +25,7 @@ type translation struct {
 	loop     *train.Loop
 	folder   *run.Folder
 	history  run.History
+	report   run.Report
 	tabled   bool // whether the head of the table of losses is printed
 	progress *term.Progress
 	out      *term.Output
@@ -114,19 +113,31 @@ func (r *translation) run(ctx context.Context) error {
 	begin := r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.settings.Training.Steps-begin)
 	r.printHead()
-	began := time.Now()
+	began := program.Now()
+	r.report.Text, r.report.Model = "dates "+r.text(), run.DatesModel+", "+r.String()
+	r.report.Parameters = r.params.Count()
+	session := run.Session{Begin: began, Command: r.options.command, From: begin}
+	if err := r.report.Begin(r.folder, session); err != nil {
+		return err
+	}
 	err := r.loop.Run(ctx, r.training, r.heldOut)
 	r.progress.Clear()
 	r.steps = r.loop.Steps()
-	trained := time.Since(began)
+	r.report.Session().Seconds = program.Since(began).Seconds()
 	if err == nil {
 		err = r.folder.WriteParams(nil, r.params, r.steps)
 	}
-	if err := errors.Join(err, r.folder.Metrics.Close()); err != nil {
-		return errors.Join(r.explain(ctx, err), r.out.Err())
+	err = term.Joined(err, r.folder.Metrics.Close())
+	if err == nil {
+		err = r.translate(ctx)
 	}
-	if err := r.translate(ctx, r.steps-begin, trained); err != nil {
-		return r.explain(ctx, err)
+	if err != nil {
+		err = r.explain(ctx, err)
+	}
+	r.report.Losses = r.history.Losses()
+	reported := r.report.End(r.folder, r.steps, err)
+	if err := term.Joined(err, reported, r.out.Err()); err != nil {
+		return err
 	}
 	r.printFiles()
 	return r.out.Err()
@@ -138,17 +149,17 @@ const drawnPair = 2
 
 // translate translates the held-out dates and those of --date, and draws the first of the latter, or else one of the
 // former.
-func (r *translation) translate(ctx context.Context, steps int, trained time.Duration) error {
+func (r *translation) translate(ctx context.Context) error {
 	t, err := r.newTranslator()
 	if err != nil {
 		return err
 	}
-	began := time.Now()
+	began := program.Now()
 	got, err := t.translateAll(ctx, r.heldOut)
 	if err != nil {
 		return err
 	}
-	r.printVerdict(got, steps, trained, time.Since(began))
+	r.printVerdict(got, program.Since(began))
 	drawn := datePair{r.heldOut.pairs[drawnPair].written, got[drawnPair]}
 	if len(r.options.dates) > 0 {
 		fmt.Fprint(r.out, "\nOf --date:\n\n")
@@ -158,11 +169,8 @@ func (r *translation) translate(ctx context.Context, steps int, trained time.Dur
 		}
 		drawn = own[0]
 	}
-	path := r.options.picture()
-	if path == "" {
-		path = filepath.Join(r.folder.Path, pictureFile)
-	}
-	return r.writeCross(r.out, path, drawn)
+	r.report.Session().Sample = &run.Sample{Prompt: drawn.written, Text: drawn.iso}
+	return r.writeCross(r.out, r.folder, r.options.picture(), drawn)
 }
 
 // explain adds to the error of a run how to resume it. An interrupted run that has saved a checkpoint ended properly.
