@@ -136,6 +136,9 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		}
 		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m)}
 		return nil
+	case DatesModel:
+		return config.JSON(config.Errorf(head, "Type", "got %q, that of attention translate, want one of %s, %s",
+			head.Type, LayerModel, GPTModel))
 	case "":
 		return config.Decode(text, &struct{}{}) // a part of a config may leave out the model
 	}

@@ -114,7 +114,8 @@ func TestSummarizeUnfinished(t *testing.T) {
 
 // What a run of attention translate was to do is in its config.json too.
 func TestSummarizeDates(t *testing.T) {
-	dir := folderWith(t, Report{}, map[string]string{ConfigFile: `{"model": {"type": "dates"}, "training": {"steps": 12}}`})
+	dir := folderWith(t, Report{}, map[string]string{
+		ConfigFile: `{"model": {"type": "dates"}, "training": {"steps": 12}}`})
 	s, err := Summarize(dir)
 	require.NoError(t, err)
 	require.Equal(t, []any{DatesModel, DatesModel, 12, 12, Finished},

@@ -31,8 +31,8 @@ func (r *training) losses() run.Losses {
 // printSummary prints what remains on the screen: the losses beside those of counting, and what they mean.
 func (r *training) printSummary() {
 	l := r.losses()
-	fmt.Fprintf(r.out, "\n%d steps in %.1f s; losses in nats per %s:\n", r.loop.Steps()-r.begin, r.report.Session().Seconds,
-		strings.TrimSuffix(r.corpus.Unit(), "s"))
+	fmt.Fprintf(r.out, "\n%d steps in %.1f s; losses in nats per %s:\n",
+		r.loop.Steps()-r.begin, r.report.Session().Seconds, strings.TrimSuffix(r.corpus.Unit(), "s"))
 	head, values := "", ""
 	for _, column := range []struct {
 		name  string

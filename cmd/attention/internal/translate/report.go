@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/train"
 )
 
@@ -23,7 +23,8 @@ func (r *translation) text() string {
 // String describes the model.
 func (m *dateModel) String() string {
 	c := m.network.Config()
-	return fmt.Sprintf("width %d, %d heads, blocks %d + %d", c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers)
+	return fmt.Sprintf("width %d, %d heads, blocks %d + %d",
+		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers)
 }
 
 // printHead prints the sizes of the data and the model.
@@ -51,13 +52,12 @@ func (r *translation) printEvaluation(e train.Evaluation) {
 
 // printFiles prints what the run folder holds, and how to use the model.
 func (r *translation) printFiles() {
-	picture := ""
+	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,"}
 	if r.options.picture() == "" {
-		picture = run.AttentionPicture + ", "
+		files = append(files, "attention.png,")
 	}
-	fmt.Fprintf(r.out, "\nIn %s:\n  model.safetensors, config.json, report.json, metrics.jsonl, %scheckpoints\n"+
-		"To translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path, picture,
-		program.Command("translate", "--model", r.folder.Path))
+	fmt.Fprintf(r.out, "\nIn %s:\n%sTo translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path,
+		term.Fill("  ", append(files, "checkpoints")...), program.Command("translate", "--model", r.folder.Path))
 }
 
 // printVerdict prints how many held-out dates were translated right, and examples.
