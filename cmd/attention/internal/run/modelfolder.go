@@ -43,12 +43,7 @@ func CheckModel(dir string) error {
 		return nil // reading the model reports it
 	}
 	defer r.Close()
-	about := map[string]string{}
-	for key, value := range r.Metadata() {
-		if key, ok := strings.CutPrefix(key, aboutPrefix); ok {
-			about[key] = value
-		}
-	}
+	about := AboutOf(r.Metadata())
 	if len(about) == 0 {
 		return nil
 	}
@@ -73,6 +68,23 @@ func (c Config) CheckAbout(dir, path string, about map[string]string) error {
 	if err != nil {
 		return err
 	}
+	return CheckAbout(got, dir, path, about)
+}
+
+// AboutOf returns what a run's model is about by its metadata, as Folder.WriteParams wrote it.
+func AboutOf(metadata map[string]string) map[string]string {
+	about := map[string]string{}
+	for key, value := range metadata {
+		if key, ok := strings.CutPrefix(key, aboutPrefix); ok {
+			about[key] = value
+		}
+	}
+	return about
+}
+
+// CheckAbout returns an error for the first value got from the config in the folder dir that differs from what the
+// file of weights at path is about.
+func CheckAbout(got map[string]string, dir, path string, about map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if want, ok := about[key]; !ok || want != got[key] {
 			g, w := cutEqual(got[key], want)

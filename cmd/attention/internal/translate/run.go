@@ -125,7 +125,7 @@ func (r *translation) run(ctx context.Context) error {
 	r.steps = r.loop.Steps()
 	r.report.Session().Seconds = program.Since(began).Seconds()
 	if err == nil {
-		err = r.folder.WriteParams(nil, r.params, r.steps)
+		err = r.writeModel()
 	}
 	err = term.Joined(err, r.folder.Metrics.Close())
 	if err == nil {
@@ -141,6 +141,15 @@ func (r *translation) run(ctx context.Context) error {
 	}
 	r.printFiles()
 	return r.out.Err()
+}
+
+// writeModel writes the trained model to the run folder.
+func (r *translation) writeModel() error {
+	about, err := r.settings.about()
+	if err != nil {
+		return err
+	}
+	return r.folder.WriteParams(about, r.params, r.steps)
 }
 
 // drawnPair is the index of the held-out date in the picture. It has a day of the

@@ -149,10 +149,16 @@ func (s settings) modelConfig(a alphabets) layers.Seq2SeqConfig {
 	}
 }
 
+// about returns what a checkpoint and the model must share with config.json.
+func (s settings) about() (map[string]string, error) {
+	text, err := json.Marshal(s)
+	return map[string]string{"config": string(text)}, err
+}
+
 func (s settings) trainConfig() (train.Config, error) {
-	about, err := json.Marshal(s)
+	about, err := s.about()
 	return train.Config{
-		Steps: s.Training.Steps, EvalEvery: evalSteps, About: map[string]string{"config": string(about)},
+		Steps: s.Training.Steps, EvalEvery: evalSteps, About: about,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
 			Schedule: train.ScheduleConfig{
