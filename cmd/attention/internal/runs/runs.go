@@ -31,8 +31,8 @@ runs), the oldest first. A DIR is a run's folder or one of run folders.
   STEPS    taken
   MODEL    gpt, the variant of attention, or dates, that of attention translate
   PARAMS   number of parameters
-  TRAIN    training loss, the mean of the last 50 steps, in nats per token, which
-           for dates is a character
+  TRAIN    training loss, the mean of the last 50 steps, in nats per token, of
+           dates per character
   VALID    last validation loss. Losses compare only between runs on one text
            with one kind of token
   TIME     that all sessions of the run trained

@@ -12,14 +12,15 @@ import (
 )
 
 // promptIDs returns the tokens that the sample continues: --prompt, or a window of the
-// validation split.
+// validation split from a word's start.
 func (r *training) promptIDs(prompt string) ([]int, error) {
 	if prompt == "" {
 		n := r.model.Context()
 		if r.model.Causal() {
 			n = min(n, shownPrompt)
 		}
-		return r.corpus.Validation[:n], nil
+		begin, err := r.wordStart(0, n)
+		return r.corpus.Validation[begin:][:n], err
 	}
 	ids, err := r.corpus.Tokenizer.Encode(prompt)
 	if err != nil {
