@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/train"
 
 	"github.com/spf13/pflag"
@@ -38,7 +39,7 @@ func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) er
 		err = r.config.Write(f)
 	}
 	if err != nil {
-		return errors.Join(err, f.Close())
+		return term.Joined(err, f.Close())
 	}
 	run.NoteKernels(notes, r.loop)
 	return r.run(ctx)

@@ -3,7 +3,6 @@ package train
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -75,7 +74,7 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 		err = r.folder.BeginMetrics()
 	}
 	if err != nil {
-		return errors.Join(err, r.folder.Close())
+		return term.Joined(err, r.folder.Close())
 	}
 	return r.run(ctx)
 }

@@ -42,12 +42,11 @@ func (r *training) printSample(ctx context.Context) error {
 		return nil
 	}
 	ids, err := r.sample(ctx)
-	const format = "train: sample: %w; %s holds the model"
 	if err != nil && ctx.Err() != nil {
-		return term.Interrupted(fmt.Errorf(format, ctx.Err(), r.folder.Path))
+		return term.Interrupted(fmt.Errorf("train: interrupted before the sample; %s holds the model", r.folder.Path))
 	}
 	if err != nil {
-		return fmt.Errorf(format, err, r.folder.Path)
+		return fmt.Errorf("train: sample: %w; %s holds the model", err, r.folder.Path)
 	}
 	given, err := decode(r.corpus.Tokenizer, r.prompt)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/train"
 )
 
@@ -33,7 +34,7 @@ func resumeTranslation(w, notes io.Writer, o options) (*translation, error) {
 		r.report, err = run.ResumeReport(r.folder)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("--resume: %w", err), r.folder.Close())
+		return nil, term.Joined(fmt.Errorf("--resume: %w", err), r.folder.Close())
 	}
 	run.NoteKernels(notes, r.loop)
 	return r, nil

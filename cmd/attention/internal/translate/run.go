@@ -33,18 +33,16 @@ type translation struct {
 
 // translateDates runs attention translate.
 func translateDates(ctx context.Context, w, notes io.Writer, o options) error {
-	var err error
+	command := trainDates
 	if o.model != "" {
-		err = translateWith(ctx, w, notes, o)
-	} else {
-		err = trainDates(ctx, w, notes, o)
+		command = translateWith
 	}
-	if err == nil {
-		return nil
+	err := command(ctx, w, notes, o)
+	if err != nil {
+		err = fmt.Errorf("translate: %w", err)
 	}
-	err = fmt.Errorf("translate: %w", err)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = term.Interrupted(err)
+	if o.model != "" {
+		return term.Stopped(ctx, "translate", err)
 	}
 	return err
 }
@@ -78,7 +76,7 @@ func beginTranslation(w io.Writer, o options) (*translation, error) {
 		err = r.folder.BeginMetrics()
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.folder.Close())
+		return nil, term.Joined(err, r.folder.Close())
 	}
 	return r, nil
 }
