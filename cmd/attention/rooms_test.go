@@ -48,12 +48,13 @@ var rooms = map[string]string{
 	"train/text":       `train layers graph internal/config`,
 	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
 
-	"cmd/attention/internal/term":        "",
-	"cmd/attention/internal/program":     `internal/kernel`,
-	"cmd/attention/internal/flags":       `cmd/attention/internal/program`,
-	"cmd/attention/internal/plot":        "",
-	"cmd/attention/internal/commandtest": `train train/text train/pretrained layers layers/chapter`,
-	"cmd/attention/internal/run": `cmd/attention/internal/program
+	"cmd/attention/internal/term":    "",
+	"cmd/attention/internal/program": `internal/kernel`,
+	"cmd/attention/internal/flags":   `cmd/attention/internal/program`,
+	"cmd/attention/internal/plot":    "",
+	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
+		train train/text train/pretrained layers layers/chapter`,
+	"cmd/attention/internal/run": `cmd/attention/internal/program cmd/attention/internal/term
 		train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/safetensors internal/oneline`,
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"attention/internal/oneline"
 )
@@ -17,6 +18,23 @@ var ErrInUse = errors.New("in use")
 // lockName is the name of the file that Lock makes.
 const lockName = "lock"
 
+// Locked reports whether a process holds the folder at path. It writes nothing, and holds up nobody who locks: Lock
+// tries again.
+func Locked(path string) bool {
+	d, err := Enter(path)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	f, err := d.Open(lockName, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	free, err := tryLock(f, false)
+	return err == nil && !free
+}
+
 // Lock makes the file "lock" in the folder, with the number of this process, and returns it:
 // until it is closed the folder is this process's.
 func (d *Dir) Lock() (*os.File, error) {
@@ -25,7 +43,12 @@ func (d *Dir) Lock() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch free, err := tryLock(f); {
+	free, err := tryLock(f, true)
+	for n := 0; n < 20 && !free && err == nil; n++ {
+		time.Sleep(5 * time.Millisecond) // Locked may be looking
+		free, err = tryLock(f, true)
+	}
+	switch {
 	case err != nil:
 		return nil, oneline.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	case !free:

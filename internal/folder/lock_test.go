@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"attention/internal/folder"
@@ -25,4 +26,45 @@ func TestLock(t *testing.T) {
 	lock, err = d.Lock()
 	require.NoError(t, err)
 	require.NoError(t, lock.Close())
+}
+
+// Whoever looks at a lock leaves it as it is and holds up nobody.
+func TestLocked(t *testing.T) {
+	path := t.TempDir()
+	require.False(t, folder.Locked(filepath.Join(path, "none")))
+	require.False(t, folder.Locked(path))
+	require.Empty(t, namesIn(t, path))
+	d := enter(t, path)
+	lock, err := d.Lock()
+	require.NoError(t, err)
+	before, err := os.Stat(filepath.Join(path, "lock"))
+	require.NoError(t, err)
+	require.True(t, folder.Locked(path))
+	require.True(t, folder.Locked(path))
+	after, err := os.Stat(filepath.Join(path, "lock"))
+	require.NoError(t, err)
+	require.Equal(t, before.ModTime(), after.ModTime())
+	requireFile(t, fmt.Sprintln(os.Getpid()), filepath.Join(path, "lock"))
+	require.NoError(t, lock.Close())
+	require.False(t, folder.Locked(path)) // as after a kill: the file is there
+
+	stop := make(chan struct{})
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				folder.Locked(path)
+			}
+		}
+	})
+	for range 200 {
+		lock, err := d.Lock()
+		require.NoError(t, err)
+		require.NoError(t, lock.Close())
+	}
+	close(stop)
+	looking.Wait()
 }

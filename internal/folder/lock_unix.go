@@ -9,9 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file until it is closed, unless another process has.
-func tryLock(f *os.File) (free bool, err error) {
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+// tryLock locks a file until it is closed, unless another process has. If it is not alone, others may lock it so too.
+func tryLock(f *os.File, alone bool) (free bool, err error) {
+	how := unix.LOCK_SH
+	if alone {
+		how = unix.LOCK_EX
+	}
+	err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}

@@ -7,10 +7,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks a file until it is closed, unless another process has. Only a byte
-// far behind the end is locked, so that others can read whose it is.
-func tryLock(f *os.File) (free bool, err error) {
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+// tryLock locks a file until it is closed, unless another process has. If it is not alone, others may lock it so too.
+// Only a byte far behind the end is locked, so that others can read whose it is.
+func tryLock(f *os.File, alone bool) (free bool, err error) {
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if alone {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
 	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return false, nil

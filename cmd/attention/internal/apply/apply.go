@@ -78,7 +78,7 @@ func (c command) run(ctx context.Context) (string, error) {
 	}
 	result, err := runLayer(ctx, layer, c.elementType(layer, input), weights, input)
 	if ctx.Err() != nil {
-		return "", errors.New("interrupted; nothing was written")
+		return "", term.Interrupted(errors.New("interrupted; nothing was written"))
 	}
 	if err != nil {
 		return "", err

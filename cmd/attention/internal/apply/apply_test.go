@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"attention/cmd/attention/internal/commandtest"
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
@@ -10,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/term"
 
 	"github.com/stretchr/testify/require"
 )
@@ -51,6 +53,7 @@ func TestApplyInterrupted(t *testing.T) {
 	cancel()
 	_, err := commandtest.Output(ctx, New(), "--config", f.config, "--input", f.input, "--output", f.output)
 	require.EqualError(t, err, "apply: interrupted; nothing was written")
+	require.True(t, term.IsInterrupted(err))
 	require.NoFileExists(t, f.output)
 }
 

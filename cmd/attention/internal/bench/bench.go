@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/term"
+
 	"github.com/spf13/cobra"
 )
 
@@ -41,7 +43,7 @@ func newCommand(works []work) *cobra.Command {
 			w.Causal = !full
 			one := slices.ContainsFunc(sizeFlags, cmd.Flags().Changed)
 			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, one, works); err != nil {
-				return fmt.Errorf("bench: %w", err)
+				return term.Stopped(cmd.Context(), "bench", fmt.Errorf("bench: %w", err))
 			}
 			return nil
 		},

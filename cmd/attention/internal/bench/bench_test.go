@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/term"
 
 	"github.com/stretchr/testify/require"
 )
@@ -20,7 +21,8 @@ func TestBenchStops(t *testing.T) {
 	stop()
 	for _, args := range [][]string{{}, {"--tokens", "3"}} {
 		out, err := commandtest.Output(ctx, New(), args...)
-		require.ErrorIs(t, err, context.Canceled)
+		require.EqualError(t, err, "bench: interrupted")
+		require.True(t, term.IsInterrupted(err))
 		require.Empty(t, out)
 	}
 }

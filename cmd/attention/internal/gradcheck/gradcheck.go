@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/term"
 	"attention/graph/gradcases"
 	"attention/graph/gradcheck"
 	layercases "attention/layers/gradcases"
@@ -91,7 +92,8 @@ func newFor(checks func() []check) *cobra.Command {
 			if fast {
 				c.Mode = gradcheck.OneDirection
 			}
-			return run(cmd.Context(), cmd.OutOrStdout(), newTable(c.Mode, types, every), chosen, c)
+			err = run(cmd.Context(), cmd.OutOrStdout(), newTable(c.Mode, types, every), chosen, c)
+			return term.Stopped(cmd.Context(), "gradcheck", err)
 		},
 	}
 	flags := cmd.Flags()

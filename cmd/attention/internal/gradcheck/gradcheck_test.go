@@ -144,7 +144,8 @@ func TestGradcheckInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := commandtest.Output(ctx, New())
-	require.ErrorIs(t, err, context.Canceled)
+	require.EqualError(t, err, "gradcheck: interrupted")
+	require.True(t, term.IsInterrupted(err))
 }
 
 // The gradient of an op that ignores its input is right.

@@ -37,7 +37,7 @@ type Config struct {
 // SampleConfig describes the text that a run prints at its end.
 type SampleConfig struct {
 	Tokens int    `json:"tokens"`           // to draw; 0 means no sample
-	Prompt string `json:"prompt,omitempty"` // to continue; empty means the beginning of the validation split
+	Prompt string `json:"prompt,omitempty"` // to continue; empty means the first words of the validation split
 }
 
 // ErrNoRun is the error for a config.json that is not a run's.

@@ -34,6 +34,18 @@ func (h History) Recent() (loss, tokensPerSecond float64) {
 	return loss, 1 / seconds
 }
 
+// Losses returns the last losses.
+func (h History) Losses() (l Losses) {
+	if len(h.Steps) > 0 {
+		mean, _ := h.Recent()
+		l.Training = &mean
+	}
+	if n := len(h.Evaluations); n > 0 {
+		l.Validation = &h.Evaluations[n-1].Loss
+	}
+	return l
+}
+
 // recentSteps is the number of steps that a training loss is a mean of.
 const recentSteps = 50
 

@@ -17,6 +17,9 @@ const (
 	GPTModel   = "gpt"
 )
 
+// DatesModel is the type of the model of attention translate, whose config.json holds settings of its own.
+const DatesModel = "dates"
+
 // The types of schedules in JSON.
 const (
 	constantSchedule = "constant"
@@ -133,6 +136,9 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		}
 		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m)}
 		return nil
+	case DatesModel:
+		return config.JSON(config.Errorf(head, "Type", "got %q, that of attention translate, want one of %s, %s",
+			head.Type, LayerModel, GPTModel))
 	case "":
 		return config.Decode(text, &struct{}{}) // a part of a config may leave out the model
 	}

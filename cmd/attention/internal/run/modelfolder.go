@@ -79,6 +79,12 @@ func (c Config) CheckAbout(dir, path string, about map[string]string) error {
 	if err != nil {
 		return err
 	}
+	return CheckAbout(got, dir, path, about)
+}
+
+// CheckAbout returns an error for the first value got from the config in the folder dir that differs from what the
+// file of weights at path is about.
+func CheckAbout(got map[string]string, dir, path string, about map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if want, ok := about[key]; !ok || want != got[key] {
 			g, w := cutEqual(got[key], want)

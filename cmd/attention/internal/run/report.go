@@ -2,12 +2,15 @@ package run
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"time"
 
 	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/config"
 	"attention/internal/folder"
 
@@ -20,10 +23,12 @@ const ReportFile = "report.json"
 
 // Report is report.json.
 type Report struct {
+	Text       string    `json:"text"` // to learn from: its file, or what else it is
 	Model      string    `json:"model"`
 	Parameters int       `json:"parameters,omitempty"`
 	Losses     Losses    `json:"losses"`
-	Sessions   []Session `json:"sessions,omitempty"` // in their order: one, and one for each time that it was resumed
+	ExactMatch *float64  `json:"exact_match,omitempty"` // part of the held-out dates that are right to the last character
+	Sessions   []Session `json:"sessions,omitempty"`    // in their order: one, and one for each time that it was resumed
 }
 
 // Losses are in nats per token. Nil ones are unknown, or those of counting with a large vocabulary.
@@ -35,7 +40,7 @@ type Losses struct {
 	Uniform    *float64 `json:"uniform,omitempty"` // of all tokens being equally likely
 }
 
-// Sample is the text that a session draws at its end.
+// Sample is the text that a session draws at its end: what continues the prompt, or its translation.
 type Sample struct {
 	Prompt string `json:"prompt"`
 	Text   string `json:"text"`
@@ -44,7 +49,7 @@ type Sample struct {
 // Session is the training of one process.
 type Session struct {
 	Begin   time.Time `json:"begin"`
-	End     time.Time `json:"end"`
+	End     time.Time `json:"end,omitzero"`
 	State   string    `json:"state"`
 	Error   string    `json:"error,omitempty"`
 	Program string    `json:"program"` // version
@@ -55,15 +60,39 @@ type Session struct {
 	Sample  *Sample   `json:"sample,omitempty"`
 }
 
-// The states in which a session ends.
+// The states of a session.
 const (
-	Finished = "finished"
-	Stopped  = "stopped" // by a signal, with a checkpoint
-	Failed   = "failed"
+	Finished   = "finished"
+	Stopped    = "stopped" // by a signal, with a checkpoint
+	Failed     = "failed"
+	unfinished = "unfinished" // still trains, or was killed
 )
 
-// Write writes report.json to the folder.
-func (r Report) Write(f *Folder) error {
+// Begin adds a session to the report and writes it. Without an end it stays unfinished there.
+func (r *Report) Begin(f *Folder, s Session) error {
+	s.Begin, s.State, s.Program, s.To = s.Begin.Round(time.Second), unfinished, program.Version(), s.From
+	r.Sessions = append(r.Sessions, s)
+	return r.write(f)
+}
+
+// Session returns the last session.
+func (r *Report) Session() *Session { return &r.Sessions[len(r.Sessions)-1] }
+
+// End writes the report of the last session, which ended after n steps with an error or nil.
+func (r *Report) End(f *Folder, n int, err error) error {
+	s := r.Session()
+	s.End, s.To, s.State = program.Now().Round(time.Second), n, Finished
+	switch {
+	case term.IsInterrupted(err):
+		s.State = Stopped
+	case err != nil:
+		s.State, s.Error = Failed, term.OneLine(err)
+	}
+	return r.write(f)
+}
+
+// write writes report.json to the folder.
+func (r *Report) write(f *Folder) error {
 	return f.Write(ReportFile, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
@@ -85,13 +114,28 @@ func ReadReport(dir string) (r Report, err error) {
 	return r, nil
 }
 
+// ResumeReport reads the report of a run that resumes, which may have none.
+func ResumeReport(f *Folder) (Report, error) {
+	r, err := ReadReport(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("%w; without this file the run resumes too", err)
+	}
+	return r, nil
+}
+
 // CommandLine returns the command line that gave a set of flags, as a shell reads it.
 func CommandLine(command string, set *pflag.FlagSet) string {
 	words := []string{"attention", command}
 	set.Visit(func(f *pflag.Flag) {
-		if f.Value.Type() == "bool" {
+		list, isList := f.Value.(pflag.SliceValue)
+		switch {
+		case isList:
+			for _, value := range list.GetSlice() {
+				words = append(words, "--"+f.Name, value)
+			}
+		case f.Value.Type() == "bool":
 			words = append(words, "--"+f.Name+"="+f.Value.String())
-		} else {
+		default:
 			words = append(words, "--"+f.Name, f.Value.String())
 		}
 	})

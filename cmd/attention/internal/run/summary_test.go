@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"attention/cmd/attention/internal/program"
 	"attention/internal/golden"
+	"attention/train"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,7 +55,7 @@ func folderWith(t *testing.T, r Report, files map[string]string) string {
 func TestSummarize(t *testing.T) {
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	loss := 1.5
-	r := Report{Model: "gpt", Parameters: 7, Losses: Losses{Validation: &loss}, Sessions: []Session{
+	r := Report{Text: "text.txt", Model: "gpt", Parameters: 7, Losses: Losses{Validation: &loss}, Sessions: []Session{
 		{Begin: begin, State: Stopped, To: 5, Seconds: 2},
 		{Begin: begin.Add(time.Hour), State: Finished, To: 12, Seconds: 3}}}
 	dir := folderWith(t, r, nil)
@@ -61,7 +63,7 @@ func TestSummarize(t *testing.T) {
 	require.NoError(t, err)
 	seconds := 5.0
 	require.Equal(t, Summary{Folder: dir, Begin: &begin, Seconds: &seconds, State: Finished, Steps: 12, Planned: 12,
-		Text: "text.txt", Title: "gpt", Report: r}, s)
+		Title: "gpt", Report: r}, s)
 
 	// A checkpoint after the report's last session is that of one that did not end.
 	r.Sessions = r.Sessions[:1]
@@ -69,6 +71,55 @@ func TestSummarize(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{unfinished, 12, 7, 2.0}, []any{s.State, s.Steps, s.Parameters, *s.Seconds})
 	require.NotEqual(t, loss, *s.Losses.Validation)
+}
+
+// A session that did not end trains as long as it holds the folder, and was killed otherwise.
+func TestSummarizeUnfinished(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	real := program.Now
+	program.Now = func() time.Time { return now }
+	t.Cleanup(func() { program.Now = real })
+	open := Session{Begin: now.Add(-time.Minute), State: unfinished, From: 5, To: 5}
+	ended := Session{Begin: now.Add(-time.Hour), State: Stopped, To: 5, Seconds: 2}
+	for _, row := range []struct {
+		reason          string
+		sessions        []Session
+		killed, running float64
+	}{
+		{reason: "the first", sessions: []Session{open}, killed: -1, running: 60},
+		{reason: "a later one", sessions: []Session{ended, open}, killed: 2, running: 62},
+		{reason: "one of a program that wrote no report", sessions: nil, killed: -1, running: -1},
+		{reason: "one of such a program, later", sessions: []Session{ended}, killed: 2, running: 2},
+	} {
+		dir := folderWith(t, Report{Text: "text.txt", Model: "gpt", Sessions: row.sessions}, nil)
+		require.NoError(t, os.Remove(filepath.Join(dir, ModelFile)))
+		check := func(state string, seconds float64) {
+			s, err := Summarize(dir)
+			require.NoError(t, err, row.reason)
+			require.Equal(t, []any{state, 12}, []any{s.State, s.Steps}, row.reason)
+			got := -1.0
+			if s.Seconds != nil {
+				got = *s.Seconds
+			}
+			require.Equal(t, seconds, got, row.reason)
+		}
+		check(unfinished, row.killed)
+		f, err := OpenFolder(dir, train.CheckpointsConfig{})
+		require.NoError(t, err)
+		check(Running, row.running)
+		require.NoError(t, f.Close())
+		check(unfinished, row.killed)
+	}
+}
+
+// What a run of attention translate was to do is in its config.json too.
+func TestSummarizeDates(t *testing.T) {
+	dir := folderWith(t, Report{}, map[string]string{
+		ConfigFile: `{"model": {"type": "dates"}, "training": {"steps": 12}}`})
+	s, err := Summarize(dir)
+	require.NoError(t, err)
+	require.Equal(t, []any{DatesModel, DatesModel, 12, 12, Finished},
+		[]any{s.Title, s.Model, s.Planned, s.Steps, s.State})
 }
 
 // A folder that is not a run's, or is damaged, is one error that names the file.

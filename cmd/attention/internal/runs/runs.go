@@ -1,4 +1,5 @@
-// Package runs is the command attention runs, which lists the runs of attention train and compares them.
+// Package runs is the command attention runs, which lists the runs of attention train and attention translate, and
+// compares them.
 package runs
 
 import (
@@ -21,16 +22,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Lists the runs of attention train in folders (default runs), the oldest first. A
-DIR is a run's folder or one of run folders.
+const help = `Lists the runs of attention train and attention translate in folders (default
+runs), the oldest first. A DIR is a run's folder or one of run folders.
 
   DATE     when the run began
-  STATE    finished; stopped, by a signal, with a checkpoint to resume from;
-           failed; or unfinished, which still trains or was killed
+  STATE    running; finished; stopped, by a signal, with a checkpoint to resume
+           from; failed; or unfinished, which was killed
   STEPS    taken
-  MODEL    gpt, or the variant of attention
+  MODEL    gpt, the variant of attention, or dates, that of attention translate
   PARAMS   number of parameters
-  TRAIN    training loss, the mean of the last 50 steps, in nats per token
+  TRAIN    training loss, the mean of the last 50 steps, in nats per token, of
+           dates per character
   VALID    last validation loss. Losses compare only between runs on one text
            with one kind of token
   TIME     that all sessions of the run trained
@@ -39,7 +41,8 @@ What the run's report.json does not tell, such as that of an older program, is
 taken from its config.json and metrics.jsonl, or is "-". A folder that is not a
 run's, or is damaged, is a note on the standard error. --json prints a line for
 each run with all that is known of it: also the text, the planned steps, the
-losses of counting, and for each session its program, command line and sample.`
+losses of counting, and for each session its program, command line and sample.
+Looking at a run does not disturb it.`
 
 const example = `  attention runs
   attention runs runs/first runs/second
@@ -50,7 +53,7 @@ func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:                   "runs [DIR…]",
-		Short:                 "List the runs of attention train and compare them",
+		Short:                 "List and compare the runs of attention train and translate",
 		Long:                  help,
 		Example:               example,
 		DisableFlagsInUseLine: true,

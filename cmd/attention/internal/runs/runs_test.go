@@ -12,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/golden"
+	"attention/train"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,16 +54,26 @@ func TestRuns(t *testing.T) {
 	require.NoError(t, os.Mkdir("runs/foreign", 0o755))
 	require.NoError(t, os.WriteFile("runs/file", nil, 0o644))
 	require.NoError(t, os.CopyFS("runs/old", os.DirFS(filepath.Join(old, "finished_layer/run"))))
+	require.NoError(t, os.CopyFS("runs/now", os.DirFS(filepath.Join(old, "finished_layer/run"))))
+	require.NoError(t, os.Remove("runs/now/model.safetensors"))
+	now, err := run.OpenFolder("runs/now", train.CheckpointsConfig{})
+	require.NoError(t, err)
+	defer now.Close()
+	writeRun(t, old, "runs/dates", at.Add(3*time.Hour), run.Finished, 0.5, 2)
+	require.NoError(t, os.WriteFile("runs/dates/config.json",
+		[]byte(`{"model": {"type": "dates"}, "training": {"steps": 20}}`), 0o644))
 
 	printed, notes, err := list(t)
 	require.NoError(t, err)
 	require.Equal(t, `
 FOLDER      DATE             STATE    STEPS MODEL      PARAMS  TRAIN  VALID TIME
+runs/now    -                running     12 multi_head      -  3.306  3.249    -
 runs/old    -                finished    12 multi_head    788  3.306  3.249    -
 runs/10     2026-01-02 15:04 finished    20 gpt          123k 12.500 12.500 1h2m
 runs/second 2026-01-02 16:04 stopped     20 gpt          123k  1.250  1.250 4.0s
 runs/a-name-that-is-rather-long
             2026-01-02 17:04 failed      20 gpt          123k  2.000  2.000 2m5s
+runs/dates  2026-01-02 18:04 finished    20 dates        123k  0.500  0.500 2.0s
 `, "\n"+printed)
 	require.Equal(t, `attention: runs/damaged/report.json: not JSON: unexpected end of JSON input, want one JSON object
 attention: runs/foreign: got no config.json, want the folder of a run

@@ -22,7 +22,7 @@ type column struct {
 func columns() []column {
 	return []column{
 		{name: "DATE", text: true, of: date},
-		{name: "STATE", text: true, of: func(s run.Summary) string { return s.State }},
+		{name: "STATE", text: true, of: func(s run.Summary) string { return short(s.State) }},
 		{name: "STEPS", of: func(s run.Summary) string { return fmt.Sprint(s.Steps) }},
 		{name: "MODEL", text: true, of: func(s run.Summary) string { return short(s.Title) }},
 		{name: "PARAMS", of: func(s run.Summary) string { return count(s.Parameters) }},
@@ -67,13 +67,13 @@ func printTable(w io.Writer, all []run.Summary) {
 	}
 }
 
-// short cuts the longest name of a layer.
-func short(title string) string {
+// short cuts the longest name of a layer, and foreign words.
+func short(word string) string {
 	const most = 10
-	if r := []rune(title); len(r) > most {
+	if r := []rune(word); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
-	return title
+	return word
 }
 
 func date(s run.Summary) string {

@@ -3,6 +3,7 @@ package term
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -52,6 +53,15 @@ func (e interruption) Unwrap() error { return e.error }
 
 // Interrupted marks the error of a command that stopped cleanly after a signal.
 func Interrupted(err error) error { return interruption{err} }
+
+// Stopped returns the error of a command that has nothing to save and returned err: one that is interrupted if the end of
+// its context is why.
+func Stopped(ctx context.Context, command string, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return Interrupted(fmt.Errorf("%s: interrupted", command))
+}
 
 // IsInterrupted reports whether err is of a command that stopped cleanly after a signal.
 func IsInterrupted(err error) bool { return errors.As(err, &interruption{}) }

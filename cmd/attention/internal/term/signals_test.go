@@ -16,3 +16,15 @@ func TestExitCode(t *testing.T) {
 	require.Equal(t, 1, ExitCode(context.Canceled))
 	require.Equal(t, 1, ExitCode(signalled{context.Canceled, os.Interrupt}))
 }
+
+func TestStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	failed := errors.New("failed")
+	require.Equal(t, failed, Stopped(ctx, "bench", failed))
+	stop()
+	require.Equal(t, failed, Stopped(ctx, "bench", failed), "it failed before")
+	require.NoError(t, Stopped(ctx, "bench", nil), "it was done before")
+	err := Stopped(ctx, "bench", fmt.Errorf("machine: %w", context.Canceled))
+	require.EqualError(t, err, "bench: interrupted")
+	require.Equal(t, 130, ExitCode(err))
+}

@@ -35,7 +35,7 @@ func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) er
 	}
 	r, err := restoreRun(w, f, config, checkpoint)
 	if err == nil {
-		r.session.Command = run.CommandLine("train", flags)
+		r.command = run.CommandLine("train", flags)
 		err = r.config.Write(f)
 	}
 	if err != nil {
@@ -70,8 +70,8 @@ func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
-	if r.report, err = run.ReadReport(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("--resume: %w; without this file the run resumes too", err)
+	if r.report, err = run.ResumeReport(f); err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	return r, nil
 }

@@ -33,8 +33,8 @@ type training struct {
 	history    run.History
 	last       *train.Evaluation // on the whole validation split, if the others saw parts
 	tabled     bool              // whether the head of the table of losses is printed
-	report     run.Report        // of the sessions before, until finish adds this one
-	session    run.Session
+	command    string            // the command line
+	report     run.Report
 	progress   *term.Progress
 	out        *term.Output
 }
@@ -66,7 +66,7 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if r.folder, err = run.NewFolder(run.Given(flags, "out"), config.Checkpoints); err != nil {
 		return err
 	}
-	r.session.Command = run.CommandLine("train", flags)
+	r.command = run.CommandLine("train", flags)
 	err = r.config.Write(r.folder)
 	if err == nil {
 		err = r.folder.BeginMetrics()
@@ -120,13 +120,18 @@ func (r *training) run(ctx context.Context) error {
 	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
 	r.printHead()
 	before, began := r.snapshot(), program.Now()
-	r.session.Begin, r.session.From = began, r.begin
+	r.report.Text, r.report.Model = r.config.Text.Name, r.model.String()
+	r.report.Parameters = r.model.Params().Count()
+	session := run.Session{Begin: began, Command: r.command, From: r.begin}
+	if err := r.report.Begin(r.folder, session); err != nil {
+		return err
+	}
 	err := r.loop.Run(ctx, r.training, r.validation)
 	if err == nil {
 		err = r.evaluateWhole(ctx)
 	}
 	r.progress.Clear()
-	r.session.Seconds = program.Since(began).Seconds()
+	r.report.Session().Seconds = program.Since(began).Seconds()
 	if err != nil {
 		err = r.explain(ctx, err)
 		if !term.IsInterrupted(err) || r.loop.Steps() == 0 { // there is no model to save

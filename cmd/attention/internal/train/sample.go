@@ -12,14 +12,15 @@ import (
 )
 
 // promptIDs returns the tokens that the sample continues: --prompt, or a window of the
-// validation split.
+// validation split from a word's start.
 func (r *training) promptIDs(prompt string) ([]int, error) {
 	if prompt == "" {
 		n := r.model.Context()
 		if r.model.Causal() {
 			n = min(n, shownPrompt)
 		}
-		return r.corpus.Validation[:n], nil
+		begin, err := r.wordStart(0, n)
+		return r.corpus.Validation[begin:][:n], err
 	}
 	ids, err := r.corpus.Tokenizer.Encode(prompt)
 	if err != nil {
@@ -41,12 +42,11 @@ func (r *training) printSample(ctx context.Context) error {
 		return nil
 	}
 	ids, err := r.sample(ctx)
-	const format = "train: sample: %w; %s holds the model"
 	if err != nil && ctx.Err() != nil {
-		return term.Interrupted(fmt.Errorf(format, ctx.Err(), r.folder.Path))
+		return term.Interrupted(fmt.Errorf("train: interrupted before the sample; %s holds the model", r.folder.Path))
 	}
 	if err != nil {
-		return fmt.Errorf(format, err, r.folder.Path)
+		return fmt.Errorf("train: sample: %w; %s holds the model", err, r.folder.Path)
 	}
 	given, err := decode(r.corpus.Tokenizer, r.prompt)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *training) printSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.session.Sample = &run.Sample{Prompt: given, Text: text}
+	r.report.Session().Sample = &run.Sample{Prompt: given, Text: text}
 	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n", given, text)
 	return nil
 }

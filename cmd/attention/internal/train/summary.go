@@ -4,43 +4,23 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
-	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 )
 
-// writeReport adds the session, which ended with an error or nil, to report.json.
+// writeReport ends the session in report.json with an error or nil.
 func (r *training) writeReport(err error) error {
-	s := r.session
-	s.Begin, s.End = s.Begin.Round(time.Second), program.Now().Round(time.Second)
-	s.State, s.Program, s.To = run.Finished, program.Version(), r.loop.Steps()
-	switch {
-	case term.IsInterrupted(err):
-		s.State = run.Stopped
-	case err != nil:
-		s.State, s.Error = run.Failed, term.OneLine(err)
-	}
-	r.report.Model, r.report.Parameters = r.model.String(), r.model.Params().Count()
 	r.report.Losses = r.losses()
-	r.report.Sessions = append(r.report.Sessions, s)
-	return r.report.Write(r.folder)
+	return r.report.End(r.folder, r.loop.Steps(), err)
 }
 
 // losses returns the last losses beside those of counting.
-func (r *training) losses() (l run.Losses) {
-	uniform := math.Log(float64(r.corpus.Tokenizer.Len()))
+func (r *training) losses() run.Losses {
+	l, uniform := r.history.Losses(), math.Log(float64(r.corpus.Tokenizer.Len()))
 	l.Uniform = &uniform
 	if ngram := r.corpus.NGram; ngram != nil {
 		l.Bigram, l.Unigram = &ngram.Bigram, &ngram.Unigram
-	}
-	if len(r.history.Steps) > 0 {
-		mean, _ := r.history.Recent()
-		l.Training = &mean
-	}
-	if n := len(r.history.Evaluations); n > 0 {
-		l.Validation = &r.history.Evaluations[n-1].Loss
 	}
 	if r.last != nil {
 		l.Validation = &r.last.Loss
@@ -51,8 +31,8 @@ func (r *training) losses() (l run.Losses) {
 // printSummary prints what remains on the screen: the losses beside those of counting, and what they mean.
 func (r *training) printSummary() {
 	l := r.losses()
-	fmt.Fprintf(r.out, "\n%d steps in %.1f s; losses in nats per %s:\n", r.loop.Steps()-r.begin, r.session.Seconds,
-		strings.TrimSuffix(r.corpus.Unit(), "s"))
+	fmt.Fprintf(r.out, "\n%d steps in %.1f s; losses in nats per %s:\n",
+		r.loop.Steps()-r.begin, r.report.Session().Seconds, strings.TrimSuffix(r.corpus.Unit(), "s"))
 	head, values := "", ""
 	for _, column := range []struct {
 		name  string

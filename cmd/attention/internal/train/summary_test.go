@@ -11,27 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 
 	"github.com/stretchr/testify/require"
 )
 
-// setClock makes every look at the clock one second later than the one before.
-func setClock(t *testing.T) (begin time.Time) {
-	begin = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	now, real := begin.Add(-time.Second), program.Now
-	program.Now = func() time.Time {
-		now = now.Add(time.Second)
-		return now
-	}
-	t.Cleanup(func() { program.Now = real })
-	return begin
-}
-
 // TestReport: report.json tells what each session did, and the losses, sizes and sample at the end.
 func TestReport(t *testing.T) {
-	begin := setClock(t)
+	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("text", []byte(tinyText), 0o644))
 	var out bytes.Buffer
@@ -40,6 +28,7 @@ func TestReport(t *testing.T) {
 
 	r, err := run.ReadReport("a run")
 	require.NoError(t, err)
+	require.Equal(t, "text", r.Text)
 	require.Equal(t, "multi_head, 2 heads, width 8", r.Model)
 	require.Equal(t, 812, r.Parameters)
 	c, err := run.ReadConfig("a run")
@@ -68,9 +57,35 @@ func TestReport(t *testing.T) {
 	require.Contains(t, string(text), `"begin": "2026-03-04T05:06:07Z"`)
 }
 
+// A run tells from its first step on when and how it began, and that it trains.
+func TestReportOfARunningRun(t *testing.T) {
+	begin := commandtest.SetClock(t)
+	t.Chdir(t.TempDir())
+	var running run.Summary
+	var err error
+	out := &doOnce{text: "   6  ", do: func() { running, err = run.Summarize("run") }}
+	require.NoError(t, trainTo(t.Context(), out, strings.Fields(
+		"--steps 9 --eval-every 3 --width 8 --context 6 --sample 0 --out run")...))
+	require.NoError(t, err)
+	require.Equal(t, []any{run.Running, 6, 9, run.BuiltinName}, []any{running.State, running.Steps, running.Planned,
+		running.Text})
+	require.Equal(t, begin, *running.Begin)
+	require.Equal(t, 1.0, *running.Seconds)
+	require.NotNil(t, running.Losses.Training)
+	require.NotNil(t, running.Losses.Bigram)
+	require.Greater(t, running.Parameters, 0)
+	require.Equal(t, "attention train --steps 9 --eval-every 3 --width 8 --context 6 --sample 0 --out run",
+		running.Sessions[0].Command)
+	require.True(t, running.Sessions[0].End.IsZero())
+	finished, err := run.Summarize("run")
+	require.NoError(t, err)
+	require.Equal(t, run.Finished, finished.State)
+	require.Len(t, finished.Sessions, 1)
+}
+
 // Equal runs differ in report.json only, and one that failed has a report too.
 func TestReportOfFailures(t *testing.T) {
-	setClock(t)
+	commandtest.SetClock(t)
 	dir := t.TempDir()
 	require.Error(t, trainTo(t.Context(), io.Discard, "--lr", "1e300", "--steps", "9", "--out", dir))
 	r, err := run.ReadReport(dir)

@@ -90,6 +90,12 @@ func TestPictured(t *testing.T) {
 		require.LessOrEqual(t, len(window), c.context)
 		if c.layer == "additive" {
 			require.Len(t, window, c.context, c.reason)
+		} else if c.prompt == "" { // the sample begins there too
+			ids, err := r.promptIDs("")
+			require.NoError(t, err)
+			sampled, err := r.corpus.Tokenizer.Decode(ids)
+			require.NoError(t, err)
+			require.True(t, strings.HasPrefix(sampled, shown), "%s: %q", c.reason, sampled)
 		}
 	}
 }

@@ -43,15 +43,38 @@ func readModel(dir string) (*dateModel, error) {
 		return nil, err
 	}
 	m.name, m.steps = (&run.Folder{Path: dir}).Name(), s.Training.Steps
+	path, about := filepath.Join(dir, run.ModelFile), map[string]string{}
 	if all := run.Unfinished(dir); len(all) > 0 {
-		newest := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), all[len(all)-1])
+		path = train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), all[len(all)-1])
 		var c train.Checkpoint
-		c, err = train.ReadCheckpoint(newest, m.params)
-		m.steps = c.Steps
+		c, err = train.ReadCheckpoint(path, m.params)
+		m.steps, about = c.Steps, c.About
 	} else {
-		_, err = train.ReadParams(filepath.Join(dir, run.ModelFile), m.params)
+		about, err = train.ReadParams(path, m.params)
+		about = run.AboutOf(about)
 	}
-	return m, err
+	if err != nil {
+		return nil, err
+	}
+	return m, m.check(dir, path, about)
+}
+
+// check returns an error if the parameters, read from the file at path, do not belong to the folder's config.json or
+// are no numbers.
+func (m *dateModel) check(dir, path string, about map[string]string) error {
+	got, err := m.settings.about()
+	if err != nil {
+		return err
+	}
+	if len(about) > 0 { // a model of an earlier program does not tell
+		if err := run.CheckAbout(got, dir, path, about); err != nil {
+			return err
+		}
+	}
+	if err := train.CheckFinite(m.params); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // inputs makes the network's inputs in a graph.

@@ -15,6 +15,7 @@ type options struct {
 	out           string // a picture if it is a PNG file, or else the run folder
 	resume, model string
 	dates         []string
+	command       string // the command line
 }
 
 // validate returns an error for the first wrong flag. given reports whether a flag was on

@@ -68,5 +68,5 @@ func translateWith(ctx context.Context, w, notes io.Writer, o options) error {
 	if err != nil || o.picture() == "" {
 		return err
 	}
-	return m.writeCross(w, o.picture(), pairs[0])
+	return m.writeCross(w, nil, o.picture(), pairs[0])
 }

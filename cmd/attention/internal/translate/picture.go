@@ -3,10 +3,12 @@ package translate
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
+	"attention/cmd/attention/internal/run"
 	"attention/graph/machine"
 	"attention/internal/folder"
 	"attention/internal/tensorprint"
@@ -16,17 +18,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// pictureFile is the picture in a run folder.
-const pictureFile = "attention.png"
-
-// writeCross writes a picture of the cross-attention weights of a pair.
-func (m *dateModel) writeCross(w io.Writer, path string, p datePair) error {
+// writeCross writes a picture of the cross-attention weights of a pair to --out, or to the run folder f.
+func (m *dateModel) writeCross(w io.Writer, f *run.Folder, path string, p datePair) error {
 	weights, err := m.crossWeights(p)
 	if err != nil {
 		return err
 	}
-	if err := folder.WriteFile(path, crossPicture(m.title(), p, weights).Write); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	picture := crossPicture(m.title(), p, weights)
+	if path == "" {
+		path, err = filepath.Join(f.Path, run.AttentionPicture), f.Write(run.AttentionPicture, picture.Write)
+	} else if err = folder.WriteFile(path, picture.Write); err != nil {
+		err = fmt.Errorf("--out: %w", err)
+	}
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(w, "\n%s: what the decoder looks at to write\n%s for %q\n", path, p.iso, p.written)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/term"
 	"attention/train"
 )
 
@@ -13,13 +14,24 @@ const (
 	shownWrong = 4 // at most
 )
 
+// text describes the dates.
+func (r *translation) text() string {
+	return fmt.Sprintf("%d to %d in %d styles: %d to learn from, %d held out",
+		firstYear, lastYear, len(dateStyles()), len(r.training.dates), len(r.heldOut.pairs))
+}
+
+// String describes the model.
+func (m *dateModel) String() string {
+	c := m.network.Config()
+	return fmt.Sprintf("width %d, %d heads, blocks %d + %d",
+		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers)
+}
+
 // printHead prints the sizes of the data and the model.
 func (r *translation) printHead() {
-	s, c := r.settings, r.network.Config()
-	fmt.Fprintf(r.out, "dates     %d to %d in %d styles: %d to learn from, %d held out\n",
-		firstYear, lastYear, len(dateStyles()), len(r.training.dates), len(r.heldOut.pairs))
-	fmt.Fprintf(r.out, "model     width %d, %d heads, blocks %d + %d: %d parameters\n",
-		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers, r.params.Count())
+	s := r.settings
+	fmt.Fprintf(r.out, "dates     %s\n", r.text())
+	fmt.Fprintf(r.out, "model     %s: %d parameters\n", r, r.params.Count())
 	fmt.Fprintf(r.out, "training  %d steps of %d dates\n", s.Training.Steps, s.Batch)
 	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
 	if n := r.loop.Steps(); n > 0 {
@@ -40,17 +52,16 @@ func (r *translation) printEvaluation(e train.Evaluation) {
 
 // printFiles prints what the run folder holds, and how to use the model.
 func (r *translation) printFiles() {
-	picture := ""
+	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,"}
 	if r.options.picture() == "" {
-		picture = pictureFile + ", "
+		files = append(files, "attention.png,")
 	}
-	fmt.Fprintf(r.out, "\nIn %s:\n  model.safetensors, config.json, metrics.jsonl, %scheckpoints\n"+
-		"To translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path, picture,
-		program.Command("translate", "--model", r.folder.Path))
+	fmt.Fprintf(r.out, "\nIn %s:\n%sTo translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path,
+		term.Fill("  ", append(files, "checkpoints")...), program.Command("translate", "--model", r.folder.Path))
 }
 
 // printVerdict prints how many held-out dates were translated right, and examples.
-func (r *translation) printVerdict(got []string, steps int, trained, translated time.Duration) {
+func (r *translation) printVerdict(got []string, translated time.Duration) {
 	var wrong, right []int
 	for i, p := range r.heldOut.pairs {
 		if got[i] == p.iso {
@@ -59,10 +70,11 @@ func (r *translation) printVerdict(got []string, steps int, trained, translated 
 			wrong = append(wrong, i)
 		}
 	}
+	exact, s := float64(len(right))/float64(len(got)), r.report.Session()
+	r.report.ExactMatch = &exact
 	fmt.Fprintf(r.out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\n"+
 		"are right to the last character: %.2f %% exact match.\n\n",
-		steps, trained.Seconds(), translated.Seconds(), len(right), len(got),
-		100*float64(len(right))/float64(len(got)))
+		r.steps-s.From, s.Seconds, translated.Seconds(), len(right), len(got), 100*exact)
 	wrong = wrong[:min(len(wrong), max(shownWrong, shownPairs-len(right)))]
 	for _, i := range right[:min(len(right), shownPairs-len(wrong))] {
 		fmt.Fprintf(r.out, "%-*s  %s\n", writtenLength, r.heldOut.pairs[i].written, got[i])

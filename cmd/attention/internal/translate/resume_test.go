@@ -41,7 +41,8 @@ func stopped(t *testing.T, text string, args ...string) error {
 // outcomes returns the files of a run that equal runs have alike.
 func outcomes(t *testing.T, folder string) map[string]string {
 	files := map[string]string{}
-	for _, name := range []string{run.ModelFile, run.ConfigFile, pictureFile, "checkpoints/step-00000205.safetensors"} {
+	for _, name := range []string{run.ModelFile, run.ConfigFile, run.AttentionPicture,
+		"checkpoints/step-00000205.safetensors"} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
 		files[name] = string(content)

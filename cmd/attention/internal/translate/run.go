@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
-	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
@@ -28,6 +26,7 @@ type translation struct {
 	loop     *train.Loop
 	folder   *run.Folder
 	history  run.History
+	report   run.Report
 	tabled   bool // whether the head of the table of losses is printed
 	progress *term.Progress
 	out      *term.Output
@@ -35,18 +34,16 @@ type translation struct {
 
 // translateDates runs attention translate.
 func translateDates(ctx context.Context, w, notes io.Writer, o options) error {
-	var err error
+	command := trainDates
 	if o.model != "" {
-		err = translateWith(ctx, w, notes, o)
-	} else {
-		err = trainDates(ctx, w, notes, o)
+		command = translateWith
 	}
-	if err == nil {
-		return nil
+	err := command(ctx, w, notes, o)
+	if err != nil {
+		err = fmt.Errorf("translate: %w", err)
 	}
-	err = fmt.Errorf("translate: %w", err)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = term.Interrupted(err)
+	if o.model != "" {
+		return term.Stopped(ctx, "translate", err)
 	}
 	return err
 }
@@ -115,22 +112,43 @@ func (r *translation) run(ctx context.Context) error {
 	begin := r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.settings.Training.Steps-begin)
 	r.printHead()
-	began := time.Now()
+	began := program.Now()
+	r.report.Text, r.report.Model = "dates "+r.text(), run.DatesModel+", "+r.String()
+	r.report.Parameters = r.params.Count()
+	session := run.Session{Begin: began, Command: r.options.command, From: begin}
+	if err := r.report.Begin(r.folder, session); err != nil {
+		return err
+	}
 	err := r.loop.Run(ctx, r.training, r.heldOut)
 	r.progress.Clear()
 	r.steps = r.loop.Steps()
-	trained := time.Since(began)
+	r.report.Session().Seconds = program.Since(began).Seconds()
 	if err == nil {
-		err = r.folder.WriteParams(nil, r.params, r.steps)
+		err = r.writeModel()
 	}
-	if err := oneline.Join(err, r.folder.Metrics.Close()); err != nil {
-		return oneline.Join(r.explain(ctx, err), r.out.Err())
+	err = oneline.Join(err, r.folder.Metrics.Close())
+	if err == nil {
+		err = r.translate(ctx)
 	}
-	if err := r.translate(ctx, r.steps-begin, trained); err != nil {
-		return r.explain(ctx, err)
+	if err != nil {
+		err = r.explain(ctx, err)
+	}
+	r.report.Losses = r.history.Losses()
+	reported := r.report.End(r.folder, r.steps, err)
+	if err := oneline.Join(err, reported, r.out.Err()); err != nil {
+		return err
 	}
 	r.printFiles()
 	return r.out.Err()
+}
+
+// writeModel writes the trained model to the run folder.
+func (r *translation) writeModel() error {
+	about, err := r.settings.about()
+	if err != nil {
+		return err
+	}
+	return r.folder.WriteParams(about, r.params, r.steps)
 }
 
 // drawnPair is the index of the held-out date in the picture. It has a day of the
@@ -139,17 +157,17 @@ const drawnPair = 2
 
 // translate translates the held-out dates and those of --date, and draws the first of the latter, or else one of the
 // former.
-func (r *translation) translate(ctx context.Context, steps int, trained time.Duration) error {
+func (r *translation) translate(ctx context.Context) error {
 	t, err := r.newTranslator()
 	if err != nil {
 		return err
 	}
-	began := time.Now()
+	began := program.Now()
 	got, err := t.translateAll(ctx, r.heldOut)
 	if err != nil {
 		return err
 	}
-	r.printVerdict(got, steps, trained, time.Since(began))
+	r.printVerdict(got, program.Since(began))
 	drawn := datePair{r.heldOut.pairs[drawnPair].written, got[drawnPair]}
 	if len(r.options.dates) > 0 {
 		fmt.Fprint(r.out, "\nOf --date:\n\n")
@@ -159,11 +177,8 @@ func (r *translation) translate(ctx context.Context, steps int, trained time.Dur
 		}
 		drawn = own[0]
 	}
-	path := r.options.picture()
-	if path == "" {
-		path = filepath.Join(r.folder.Path, pictureFile)
-	}
-	return r.writeCross(r.out, path, drawn)
+	r.report.Session().Sample = &run.Sample{Prompt: drawn.written, Text: drawn.iso}
+	return r.writeCross(r.out, r.folder, r.options.picture(), drawn)
 }
 
 // explain adds to the error of a run how to resume it. An interrupted run that has saved a checkpoint ended properly.

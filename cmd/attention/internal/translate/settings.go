@@ -30,7 +30,7 @@ type trainingSettings struct {
 
 // modelSettings size the model.
 type modelSettings struct {
-	Type    string `json:"type"` // modelType
+	Type    string `json:"type"` // run.DatesModel
 	Width   int    `json:"width"`
 	Heads   int    `json:"heads"`
 	Blocks  int    `json:"blocks"`
@@ -38,12 +38,9 @@ type modelSettings struct {
 	ISO     string `json:"iso_characters"`     // the vocabulary of the decoder
 }
 
-// modelType tells the config of a run of attention translate from that of attention train.
-const modelType = "dates"
-
 // newSettings returns settings with the vocabularies and without numbers.
 func newSettings() settings {
-	return settings{Model: modelSettings{Type: modelType, Written: writtenCharacters, ISO: isoCharacters}}
+	return settings{Model: modelSettings{Type: run.DatesModel, Written: writtenCharacters, ISO: isoCharacters}}
 }
 
 // Settings that have no flag.
@@ -110,9 +107,9 @@ func readSettings(dir string) (settings, error) {
 		} `json:"model"`
 	}
 	var s settings
-	if err = config.Foreign.Decode(text, &head); err == nil && head.Model.Type != modelType {
+	if err = config.Foreign.Decode(text, &head); err == nil && head.Model.Type != run.DatesModel {
 		return s, fmt.Errorf("%s: model.type: got %q, want %q, that of a run of attention translate",
-			path, head.Model.Type, modelType)
+			path, head.Model.Type, run.DatesModel)
 	}
 	if err == nil {
 		err = config.Decode(text, &s)
@@ -152,10 +149,16 @@ func (s settings) modelConfig(a alphabets) layers.Seq2SeqConfig {
 	}
 }
 
+// about returns what a checkpoint and the model must share with config.json.
+func (s settings) about() (map[string]string, error) {
+	text, err := json.Marshal(s)
+	return map[string]string{"config": string(text)}, err
+}
+
 func (s settings) trainConfig() (train.Config, error) {
-	about, err := json.Marshal(s)
+	about, err := s.about()
 	return train.Config{
-		Steps: s.Training.Steps, EvalEvery: evalSteps, About: map[string]string{"config": string(about)},
+		Steps: s.Training.Steps, EvalEvery: evalSteps, About: about,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
 			Schedule: train.ScheduleConfig{

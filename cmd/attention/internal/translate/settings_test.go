@@ -23,5 +23,6 @@ func TestSettingsAreRead(t *testing.T) {
 	text, err := os.ReadFile(dir + "/config.json")
 	require.NoError(t, err)
 	_, err = run.ParseConfig(text)
-	require.ErrorContains(t, err, `got "dates", want one of layer, gpt`, "attention train refuses it by its type")
+	require.ErrorContains(t, err, `got "dates", that of attention translate, want one of layer, gpt`,
+		"attention train refuses it by its type")
 }

@@ -4,6 +4,7 @@ package translate
 import (
 	"fmt"
 
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/spf13/cobra"
@@ -26,10 +27,11 @@ all its ten characters are.
 --date translates a date of yours, of at most 28 letters from a to z, digits,
 blanks and ',./ (capitals become small letters).
 
-The run folder gets model.safetensors, config.json, metrics.jsonl, checkpoints
-and, unless --out is a picture, attention.png: what each head of the decoder's
-last layer looks at to write the first --date, or else a held-out date. --model
-translates with the model of a run, without training.
+The run folder gets model.safetensors, config.json, report.json, metrics.jsonl,
+checkpoints and, unless --out is a picture, attention.png: what each head of the
+decoder's last layer looks at to write the first --date, or else a held-out
+date. attention runs lists it. --model translates with the model of a run,
+without training.
 
 Ctrl-C finishes the step, saves a checkpoint, prints how to resume and exits
 with 130; kill, the end of the terminal and the end of a program that reads the
@@ -60,6 +62,7 @@ func New() *cobra.Command {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
 				return fmt.Errorf("translate: %w", err)
 			}
+			o.command = run.CommandLine("translate", cmd.Flags())
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
 			return term.WithSignal(ctx, translateDates(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), o))

@@ -1,0 +1,20 @@
+package commandtest
+
+import (
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/program"
+)
+
+// SetClock makes every look at the clock one second later than the one before.
+func SetClock(t *testing.T) (begin time.Time) {
+	begin = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	now, real := begin.Add(-time.Second), program.Now
+	program.Now = func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+	t.Cleanup(func() { program.Now = real })
+	return begin
+}
