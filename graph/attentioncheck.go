@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,7 +81,7 @@ func (a *attentionArgs) checkShapes(q, k, v tensor.Shape) error {
 }
 
 func (a *attentionArgs) errorf(format string, args ...any) error {
-	return fmt.Errorf("graph: %s: %s", a.op, fmt.Sprintf(format, args...))
+	return fmt.Errorf("graph: %s: %w", a.op, fmt.Errorf(format, args...))
 }
 
 // scoresOf returns the axes of the scores of q and k. They have one of heads if heads lie
@@ -108,6 +109,14 @@ func (a *attentionArgs) checkNumbers(width int) error {
 		return a.errorf("extra keys: got %d, want 0 or more and fewer than S=%d", a.ExtraKeys, a.scores.S)
 	case a.Renormalize && a.Sinks != nil:
 		return a.errorf("sinks: got them with renormalized weights, want one of the two")
+	}
+	for _, x := range []struct {
+		name string
+		v    float64
+	}{{"scale", a.Scale}, {"softcap", cmp.Or(a.Softcap, 1)}} {
+		if err := fitting(a.q.Dtype(), x.v); err != nil {
+			return a.errorf("%s: %w", x.name, err)
+		}
 	}
 	return a.Dropout.Validate()
 }

@@ -1,6 +1,8 @@
 package graph_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -9,6 +11,30 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
+
+// What float32 rounds to 0 or to ∞ is refused there.
+func TestSettingsThatFloat32DoesNotHoldAreRefused(t *testing.T) {
+	b := bench{G.NewGraph()}
+	q := b.of(tensor.Float32, 2, 3)
+	for _, x := range []float64{1e300, 1e39, 1e-39, 5e-324} {
+		want := fmt.Sprintf("got %v, want a size of 2.94e-39 to 3.4e+38 for float32", x)
+		for name, c := range map[string]graph.AttentionConfig{"scale": {Scale: x}, "softcap": {Softcap: x}} {
+			_, _, err := graph.Attention(q, q, q, c)
+			require.EqualError(t, err, "graph: Attention: "+name+": "+want)
+			_, err = graph.FusedAttention(q, q, q, c)
+			require.EqualError(t, err, "graph: FusedAttention: "+name+": "+want)
+		}
+		_, err := graph.Softcap(q, x)
+		require.EqualError(t, err, "graph: Softcap: cap: "+want)
+		_, err = graph.Scale(q, -x)
+		require.EqualError(t, err, "graph: Scale: factor: "+strings.Replace(want, "got ", "got -", 1))
+		d := b.f(2, 3)
+		_, err = graph.FusedAttention(d, d, d, graph.AttentionConfig{Scale: max(x, 1e-300)})
+		require.NoError(t, err)
+	}
+	_, err := graph.Scale(q, 0)
+	require.NoError(t, err)
+}
 
 // Other parts of a config that do not go with q (2, 5, 6), k and v (2, 7, 6).
 func TestWrongConfigsAreRefused(t *testing.T) {

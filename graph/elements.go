@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 
 	"attention/internal/kernel"
 
@@ -33,6 +34,19 @@ func floats[F kernel.Float](t *tensor.Dense) []F {
 		return any(t.Float32s()).([]F)
 	}
 	return any(t.Float64s()).([]F)
+}
+
+// fitting returns an error unless a setting of an op is neither 0 nor ∞ in a type of floats,
+// and its inverse is not either.
+func fitting(dt tensor.Dtype, x float64) error {
+	most := math.MaxFloat64
+	if dt == tensor.Float32 {
+		most = math.MaxFloat32
+	}
+	if least := 1 / most; math.Abs(x) < least || math.Abs(x) > most {
+		return fmt.Errorf("got %v, want a size of %.3g to %.3g for %v", x, least, most, dt)
+	}
+	return nil
 }
 
 // last returns the length of a shape's last axis.

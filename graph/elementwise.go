@@ -40,6 +40,9 @@ func Softcap(x *G.Node, cap float64) (*G.Node, error) {
 	if !(cap > 0) || math.IsInf(cap, 1) {
 		return nil, fmt.Errorf("graph: Softcap: cap: got %v, want a finite number above 0", cap)
 	}
+	if err := checkFitting("Softcap", "cap", x, cap); err != nil {
+		return nil, err
+	}
 	return applyElementwise("Softcap", cap, x)
 }
 
@@ -48,7 +51,23 @@ func Scale(x *G.Node, factor float64) (*G.Node, error) {
 	if math.IsNaN(factor) || math.IsInf(factor, 0) {
 		return nil, fmt.Errorf("graph: Scale: factor: got %v, want a finite number", factor)
 	}
+	if factor != 0 {
+		if err := checkFitting("Scale", "factor", x, factor); err != nil {
+			return nil, err
+		}
+	}
 	return applyElementwise("Scale", factor, x)
+}
+
+// checkFitting refuses a setting of an op on x that does not fit x's type.
+func checkFitting(op, name string, x *G.Node, v float64) error {
+	if err := checkArgs(op, named("x"), G.Nodes{x}); err != nil {
+		return err
+	}
+	if err := fitting(x.Dtype(), v); err != nil {
+		return fmt.Errorf("graph: %s: %s: %w", op, name, err)
+	}
+	return nil
 }
 
 // An element is a row of the table: a function y = f(x) of every element on its own, with

@@ -71,3 +71,43 @@ func TestAttentionGradientsAlone(t *testing.T) {
 	}
 	AttentionBackward(p.a, QKV[float32]{}, p.dout, p.out, p.lse, p.in)
 }
+
+// TestAttentionEqualHugeScores shares the weight among keys, and a sink, whose scores are one huge number: rounding
+// takes log Σ exp(score − max) from the lse, by a part or all, and the gradients still are those of equal weights.
+func TestAttentionEqualHugeScores(t *testing.T) {
+	for _, path := range paths() {
+		t.Run(path.String(), func(t *testing.T) {
+			onPath(t, path)
+			for _, size := range []float64{1, 300, 1e4, 1e8, 1e15, 1e30} {
+				for _, sign := range []float64{1, -1} {
+					testEqualScores[float32](t, sign*size, 4e-6)
+					testEqualScores[float64](t, sign*size, 1e-14)
+				}
+			}
+		})
+	}
+}
+
+func testEqualScores[F Float](t *testing.T, size float64, tol float64) {
+	const T, S = 5, 150
+	p := newAttentionProblem[F](Attention{B: 1, H: 1, K: 1, T: T, S: S, D: 1, DV: 2}, false)
+	p.a.Scale = 1
+	p.in.Sinks, p.grad.Sinks = []F{F(size)}, make([]F, 1)
+	for i := range p.in.Q {
+		p.in.Q[i] = 1
+	}
+	for i := range p.in.K {
+		p.in.K[i] = F(size)
+	}
+	p.run()
+	var dv [2]float64
+	var dsink float64
+	for i, d := range p.dout {
+		dv[i%2] += float64(d) / (S + 1)
+		dsink -= float64(d) * float64(p.out[i]) / (S + 1)
+	}
+	for i, v := range p.grad.V {
+		assert.InDelta(t, dv[i%2], float64(v), tol, "%T, scores of %v: dv %d", v, size, i)
+	}
+	assert.InDelta(t, dsink, float64(p.grad.Sinks[0]), tol, "scores of %v: dsink", size)
+}
