@@ -18,7 +18,7 @@ import (
 func TestOnlyRegularFiles(t *testing.T) {
 	path := t.TempDir()
 	d := enter(t, path)
-	for name, want := range map[string]string{"pipe": "a named pipe", "socket": "a socket", "dir": "a folder"} {
+	for name, want := range map[string]string{"pipe": "a pipe", "socket": "a socket", "dir": "a folder"} {
 		of := filepath.Join(path, name)
 		switch name {
 		case "pipe":
@@ -42,5 +42,5 @@ func TestOnlyRegularFiles(t *testing.T) {
 	_, err := folder.Open("/dev/zero")
 	require.EqualError(t, err, "open /dev/zero: got a device, want a regular file")
 	_, err = folder.Enter(filepath.Join(path, "pipe"))
-	require.EqualError(t, err, "open "+filepath.Join(path, "pipe")+": got a named pipe, want a folder")
+	require.EqualError(t, err, "open "+filepath.Join(path, "pipe")+": got a pipe, want a folder")
 }
