@@ -155,7 +155,7 @@ func (c *Checkpoints) Steps() ([]int, error) {
 	if err := c.made(); err != nil {
 		return nil, err
 	}
-	return stepsIn(c.dir)
+	return CheckpointSteps(c.dir.Path(""))
 }
 
 // Save saves a checkpoint of the loop and the source of its batches as Loop.Save does,
