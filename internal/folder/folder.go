@@ -179,6 +179,16 @@ func (d *Dir) Holds(name string, f *os.File) bool {
 	return err == nil && os.SameFile(here, open)
 }
 
+// InPlace reports whether the folder's path still leads to it.
+func (d *Dir) InPlace() bool {
+	here, err := os.Stat(d.path)
+	if err != nil {
+		return false
+	}
+	open, err := d.root.Stat(".")
+	return err == nil && os.SameFile(here, open)
+}
+
 // named returns an error of the folder's root with the whole path.
 func (d *Dir) named(err error, name string) error {
 	if of, ok := errors.AsType[*fs.PathError](err); ok {

@@ -22,6 +22,9 @@ const (
 
 const regularFile = "a regular file"
 
+// Pipe is what an UnfitError got if it got a pipe, named or that of a shell's <(…).
+const Pipe = "a pipe"
+
 // Open opens a file that a user names for reading, perhaps by links. A device or a pipe, which
 // might never end, is an error.
 func Open(path string) (*os.File, error) {
@@ -100,7 +103,7 @@ func kind(mode fs.FileMode) string {
 	case mode&fs.ModeSymlink != 0:
 		return "a symbolic link"
 	case mode&fs.ModeNamedPipe != 0:
-		return "a named pipe"
+		return Pipe
 	case mode&fs.ModeSocket != 0:
 		return "a socket"
 	case mode&fs.ModeDevice != 0:

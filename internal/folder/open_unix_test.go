@@ -18,7 +18,7 @@ import (
 func TestOnlyRegularFiles(t *testing.T) {
 	path := t.TempDir()
 	d := enter(t, path)
-	for name, want := range map[string]string{"pipe": "a named pipe", "socket": "a socket", "dir": "a folder"} {
+	for name, want := range map[string]string{"pipe": "a pipe", "socket": "a socket", "dir": "a folder"} {
 		of := filepath.Join(path, name)
 		switch name {
 		case "pipe":
@@ -42,5 +42,19 @@ func TestOnlyRegularFiles(t *testing.T) {
 	_, err := folder.Open("/dev/zero")
 	require.EqualError(t, err, "open /dev/zero: got a device, want a regular file")
 	_, err = folder.Enter(filepath.Join(path, "pipe"))
-	require.EqualError(t, err, "open "+filepath.Join(path, "pipe")+": got a named pipe, want a folder")
+	require.EqualError(t, err, "open "+filepath.Join(path, "pipe")+": got a pipe, want a folder")
+}
+
+// A folder that is moved stays open, and tells.
+func TestInPlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, os.Mkdir(path, 0o755))
+	d := enter(t, path)
+	require.True(t, d.InPlace())
+	require.NoError(t, os.Rename(path, path+"2"))
+	require.False(t, d.InPlace())
+	require.NoError(t, os.Mkdir(path, 0o755))
+	require.False(t, d.InPlace(), "another folder")
+	require.NoError(t, d.Write("x", text("a")))
+	require.FileExists(t, filepath.Join(path+"2", "x"))
 }

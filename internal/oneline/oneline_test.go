@@ -2,6 +2,7 @@ package oneline_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"testing"
@@ -21,6 +22,8 @@ func TestJoin(t *testing.T) {
 	for _, is := range []error{io.EOF, fs.ErrClosed, fs.ErrExist} {
 		require.ErrorIs(t, err, is)
 	}
+	twice := fmt.Errorf("twice")
+	require.EqualError(t, oneline.Join(fmt.Errorf("a: %w", twice), twice, io.EOF, twice), "a: twice; EOF")
 	path, ok := errors.AsType[*fs.PathError](err)
 	require.True(t, ok)
 	require.Equal(t, "a", path.Path)

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -226,4 +227,39 @@ func TestHeaderLimits(t *testing.T) {
 
 	_, err = readString(file(`{"__metadata__":{"a":"`+strings.Repeat("x", maxMetadata)+`"}}`, 0))
 	require.ErrorContains(t, err, `header: "__metadata__": got 16777224 bytes, want at most 16777216`)
+}
+
+// headerOf returns a file of many small tensors.
+func headerOf(t testing.TB, n int) []byte {
+	f := &File{}
+	for i := range n {
+		f.Tensors = append(f.Tensors, Tensor{Name: fmt.Sprintf("transformer.h.%d.attn.c_attn.weight", i),
+			Shape: []int{2, 3}, Data: make([]float32, 6)})
+	}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, f))
+	return b.Bytes()
+}
+
+// A header is read without a copy for each of its parts, which once took most of the time.
+func TestHeaderAllocations(t *testing.T) {
+	const n = 600
+	content := headerOf(t, n)
+	r := bytes.NewReader(content)
+	perTensor := testing.AllocsPerRun(3, func() {
+		_, err := readHeader(r, int64(len(content)))
+		require.NoError(t, err)
+	}) / n
+	require.Less(t, perTensor, 40.0)
+}
+
+func BenchmarkHeader(b *testing.B) {
+	content := headerOf(b, 600)
+	r := bytes.NewReader(content)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := readHeader(r, int64(len(content))); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

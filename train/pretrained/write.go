@@ -82,7 +82,13 @@ func (g *GPT) writeFiles(out *folder.Dir, f Format, config []byte) ([]string, er
 	if err == nil {
 		err = out.Write(configName, writes(config))
 	}
-	return names, err
+	if err != nil { // so that another try finds an empty folder
+		for _, name := range names {
+			_ = out.Remove(name)
+		}
+		return nil, err
+	}
+	return names, nil
 }
 
 // writes returns a function that writes content.

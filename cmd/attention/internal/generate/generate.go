@@ -125,7 +125,7 @@ func (c *command) promptIDs(m *model) ([]int, error) {
 	text, flag := c.prompt, "--prompt"
 	if c.promptFile != "" {
 		flag = "--prompt-file"
-		content, err := run.ReadFile(c.promptFile)
+		content, err := run.ReadFile(flag, c.promptFile)
 		if err != nil {
 			return nil, fmt.Errorf("--prompt-file: %w", err)
 		}

@@ -123,17 +123,21 @@ func unitOf(tokenizer string) string {
 // StandardInput names the standard input instead of a file.
 const StandardInput = "-"
 
-// ReadFile reads a file that a user names, or the standard input.
-func ReadFile(path string) ([]byte, error) {
+// ReadFile reads a file that a user names by a flag, or the standard input.
+func ReadFile(flag, path string) ([]byte, error) {
 	if path == StandardInput {
 		return folder.ReadAll(os.Stdin, folder.MaxText)
 	}
-	return folder.ReadFile(path, folder.MaxText)
+	content, err := folder.ReadFile(path, folder.MaxText)
+	if unfit, ok := errors.AsType[*folder.UnfitError](err); ok && unfit.Got == folder.Pipe {
+		unfit.Want += fmt.Sprintf(", or %s %s with the pipe as standard input", flag, StandardInput)
+	}
+	return content, err
 }
 
 // readText reads a file of UTF-8.
 func readText(path string) (string, error) {
-	raw, err := ReadFile(path)
+	raw, err := ReadFile("--text", path)
 	if err != nil {
 		return "", wanted(withoutPath(err), "a text file")
 	}

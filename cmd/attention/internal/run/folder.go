@@ -114,6 +114,15 @@ func openCheckpoints(dir *folder.Dir, c train.CheckpointsConfig) (*train.Checkpo
 
 func outError(err error) error { return fmt.Errorf("--out: %w", wanted(err, "a folder to write to")) }
 
+// CheckPlace returns an error if the folder is no longer at its path. What the run writes goes on into the folder,
+// wherever it is.
+func (f *Folder) CheckPlace() error {
+	if f.dir.InPlace() {
+		return nil
+	}
+	return fmt.Errorf("%s: got none or another folder, want that of the run: it was moved or removed during the run", f.Path)
+}
+
 // Newest returns the path of the newest checkpoint, or "" if there is none.
 func (f *Folder) Newest() string {
 	steps, err := f.Checkpoints.Steps()

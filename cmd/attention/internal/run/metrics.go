@@ -165,33 +165,31 @@ func (m *Metrics) AddEvaluation(e train.Evaluation, batches int) {
 
 func (m *Metrics) add(line any) {
 	if m.err == nil {
-		m.err = json.NewEncoder(m.file).Encode(line)
+		m.keep(json.NewEncoder(m.file).Encode(line))
+	}
+}
+
+// keep keeps an error, unless there was one before.
+func (m *Metrics) keep(err error) {
+	if m.err == nil && err != nil {
+		m.err = fmt.Errorf("train: metrics: %w", err)
 	}
 }
 
 // Flush writes all lines to the disk, so that no checkpoint is newer than the lines of its steps.
 func (m *Metrics) Flush() error {
 	if m.err == nil {
-		m.err = m.file.Sync()
+		m.keep(m.file.Sync())
 	}
-	return m.failed(m.err)
+	return m.err
 }
 
 // Close closes the file and returns the first error, such as that the folder does not hold the file any more.
 func (m *Metrics) Close() error {
 	if m.err == nil && !m.dir.Holds(MetricsFile, m.file) {
-		m.err = fmt.Errorf("%s: got none or another file, want the one that the run writes: "+
-			"it was removed or replaced during the run", m.dir.Path(MetricsFile))
+		m.keep(fmt.Errorf("%s: got none or another file, want the one that the run writes: "+
+			"it was removed or replaced during the run", m.dir.Path(MetricsFile)))
 	}
-	if err := m.file.Close(); m.err == nil {
-		m.err = err
-	}
-	return m.failed(m.err)
-}
-
-func (m *Metrics) failed(err error) error {
-	if err != nil {
-		return fmt.Errorf("train: metrics: %w", err)
-	}
-	return nil
+	m.keep(m.file.Close())
+	return m.err
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,7 +109,10 @@ func ReadReport(dir string) (r Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := config.Foreign.Decode(text, &r); err != nil {
+	if err = config.Foreign.Decode(text, &r); err == nil {
+		err = r.validate()
+	}
+	if err != nil {
 		return Report{}, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
 	return r, nil
@@ -121,6 +125,24 @@ func ResumeReport(f *Folder) (Report, error) {
 		return r, fmt.Errorf("%w; without this file the run resumes too", err)
 	}
 	return r, nil
+}
+
+// validate returns an error for the first value that no run writes.
+func (r Report) validate() error {
+	if err := config.AtLeast(r, 0, "Parameters"); err != nil {
+		return err
+	}
+	const centuries = 1e10 // in seconds
+	for i, s := range r.Sessions {
+		err := cmp.Or(
+			config.OneOf(s, "State", s.State, Finished, Stopped, Failed, unfinished),
+			config.AtLeast(s, 0, "From", "To", "Seconds"),
+			config.AtMost(s, centuries, "Seconds"))
+		if err != nil {
+			return config.In(r, fmt.Sprintf("Sessions[%d]", i), err)
+		}
+	}
+	return nil
 }
 
 // CommandLine returns the command line that gave a set of flags, as a shell reads it.

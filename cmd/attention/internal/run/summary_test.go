@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,4 +176,22 @@ func TestReadLosses(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, steps)
 	require.Equal(t, Losses{}, l)
+}
+
+// A report from elsewhere holds only what a run writes: a table of runs shows it.
+func TestSummarizeForeignReports(t *testing.T) {
+	for _, row := range []struct {
+		session Session
+		want    string
+	}{
+		{session: Session{State: strings.Repeat("\n", 1<<20)},
+			want: `sessions[0].state: got "` + strings.Repeat(`\n`, 60) + `", want one of finished, stopped, failed, unfinished`},
+		{session: Session{State: Finished, Seconds: 1e308}, want: "sessions[0].seconds: got 1e+308, want at most 10000000000"},
+		{session: Session{State: Finished, Seconds: -1}, want: "sessions[0].seconds: got -1, want a finite number of at least 0"},
+		{session: Session{State: Finished, To: -1}, want: "sessions[0].to_step: got -1, want at least 0"},
+	} {
+		dir := folderWith(t, Report{Sessions: []Session{row.session}}, nil)
+		_, err := Summarize(dir)
+		require.EqualError(t, err, filepath.Join(dir, ReportFile)+": "+row.want)
+	}
 }

@@ -101,6 +101,9 @@ func loss(x *float64) string {
 	if x == nil {
 		return "-"
 	}
+	if *x >= 1e5 { // of a run that diverged
+		return fmt.Sprintf("%.3g", *x)
+	}
 	return fmt.Sprintf("%.3f", *x)
 }
 

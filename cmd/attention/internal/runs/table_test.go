@@ -10,6 +10,9 @@ import (
 
 func TestCells(t *testing.T) {
 	require.Equal(t, "-", loss(nil))
+	for x, want := range map[float64]string{1.25: "1.250", 99999.5: "99999.500", 1e300: "1e+300"} {
+		require.Equal(t, want, loss(&x))
+	}
 	require.Equal(t, "multi_hea…", short("multi_head_wrapper"))
 	for n, want := range map[int]string{0: "-", 812: "812", 999: "999", 1000: "1k", 104896: "105k", 999_600: "1M",
 		124_439_808: "124M", 2_000_000_000_000_000: "2e+03T"} {

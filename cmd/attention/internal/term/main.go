@@ -26,7 +26,11 @@ func run(ctx context.Context, root *cobra.Command, stdout, stderr io.Writer) (co
 	root.SetOut(out)
 	root.SetErr(errs)
 	err := root.ExecuteContext(ctx)
-	_, _ = out.Flush(), errs.Flush()
+	lost := out.Flush()
+	_ = errs.Flush() // there is no place to tell it
+	if err == nil {
+		err = lost
+	}
 	if err != nil {
 		fmt.Fprintln(errs, "attention: "+OneLine(err))
 		return ExitCode(WithSignal(ctx, err))

@@ -1,9 +1,12 @@
 package term
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"syscall"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -13,6 +16,7 @@ import (
 type Screen struct {
 	writer io.Writer
 	begun  []byte // of a character, whose other bytes come with the next Write
+	err    error  // the first one
 }
 
 // NewScreen returns a screen that writes to w.
@@ -28,17 +32,32 @@ func (s *Screen) Write(p []byte) (int, error) {
 		}
 	}
 	s.begun = text[end:]
-	if _, err := io.WriteString(s.writer, Printable(string(text[:end]))); err != nil {
+	if err := s.print(text[:end]); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// Flush writes the bytes of a character that never became whole.
-func (s *Screen) Flush() error {
-	_, err := io.WriteString(s.writer, Printable(string(s.begun)))
-	s.begun = nil
+// print writes text, printable, and keeps the first error.
+func (s *Screen) print(text []byte) error {
+	_, err := io.WriteString(s.writer, Printable(string(text)))
+	if s.err == nil {
+		s.err = err
+	}
 	return err
+}
+
+// Flush writes the bytes of a character that never became whole. It returns the first error of the screen, unless the
+// reader had enough.
+func (s *Screen) Flush() error {
+	if len(s.begun) > 0 {
+		_ = s.print(s.begun) // which keeps the error
+	}
+	s.begun = nil
+	if s.err == nil || errors.Is(s.err, syscall.EPIPE) {
+		return nil
+	}
+	return fmt.Errorf("printing: %w", s.err)
 }
 
 // Raw returns the writer of text that may be data of another program: that below a Screen, which changes no byte,

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -95,4 +97,35 @@ func TestOthersPrintOnScreens(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, around.FindString(string(text)), path)
 	}
+}
+
+// What a command could not print is an error of the program, unless the reader had enough.
+func TestLostOutput(t *testing.T) {
+	for _, row := range []struct {
+		out  io.Writer
+		fail error
+		want string
+	}{
+		{out: new(bytes.Buffer)},
+		{out: commandtest.Full{}, want: "attention: printing: no space left\n"},
+		{out: commandtest.Full{}, fail: errors.New("train: no"), want: "attention: train: no\n"},
+		{out: gone{}},
+	} {
+		var errs bytes.Buffer
+		root := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprintln(cmd.OutOrStdout(), "a report")
+			return row.fail
+		}}
+		root.SetArgs(nil)
+		code := run(t.Context(), root, row.out, &errs)
+		require.Equal(t, row.want, errs.String())
+		require.Equal(t, row.want != "", code != 0)
+	}
+}
+
+// gone is a pipe that nobody reads.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
 }

@@ -168,7 +168,7 @@ func (r *training) save() error {
 	if m, ok := r.model.Network.(run.Watchable); ok {
 		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
-	return oneline.Join(append(errs, f.Metrics.Close(), f.CheckConfig(r.config))...)
+	return oneline.Join(append(errs, f.Metrics.Close(), f.CheckConfig(r.config), f.CheckPlace())...)
 }
 
 func (r *training) onStep(s train.StepResult) {

@@ -7,12 +7,16 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/oneline"
 	"attention/train"
 )
 
 // explain adds to the error of a run how to resume it, or what may help. An interrupted
 // run that has saved a checkpoint ended properly.
 func (r *training) explain(ctx context.Context, err error) error {
+	if moved := r.folder.CheckPlace(); moved != nil { // no path leads to a checkpoint
+		return oneline.Join(err, moved)
+	}
 	newest := r.folder.Newest()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
 		return term.Interrupted(fmt.Errorf("train: stopped after %d of %d steps; resume with: %s",

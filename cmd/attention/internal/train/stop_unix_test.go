@@ -4,6 +4,7 @@ package train
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -194,4 +195,19 @@ func fileSize(path string) int64 {
 		return 0
 	}
 	return info.Size
+}
+
+// TestTrainMoved: no path leads to the checkpoints of a run whose folder was moved, so that none is named.
+func TestTrainMoved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &doOnce{text: "validation  ", do: func() {
+		require.NoError(t, os.Rename("run", "moved"))
+		cancel()
+	}}
+	err := trainTo(ctx, out, "--steps", "100000", "--eval-every", "5", "--sample", "0", "--out", "run")
+	require.EqualError(t, err, "train: stopped after 5 of 100000 steps: context canceled; "+
+		"run: got none or another folder, want that of the run: it was moved or removed during the run")
+	require.Contains(t, namesIn(t, "moved/checkpoints"), "step-00000005.safetensors")
+	resume(t, "moved", "--steps", "6", "--sample", "0")
 }

@@ -183,6 +183,9 @@ func (r *translation) translate(ctx context.Context) error {
 
 // explain adds to the error of a run how to resume it. An interrupted run that has saved a checkpoint ended properly.
 func (r *translation) explain(ctx context.Context, err error) error {
+	if moved := r.folder.CheckPlace(); moved != nil { // no path leads to a checkpoint
+		return oneline.Join(err, moved)
+	}
 	newest := r.folder.Newest()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
 		return term.Interrupted(fmt.Errorf("stopped after %d of %d steps; resume with: %s",
