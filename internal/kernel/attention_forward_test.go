@@ -170,7 +170,9 @@ func testNaN[F Float](t *testing.T, which string, bad int, rule string) {
 		values = keys
 	}
 	check := func(name string, got F, want bool, row int) {
-		assert.Equal(t, want, got != got, "%s of row %d, with NaN in %s of row %d, by %s", name, row, which, bad, rule)
+		if want != (got != got) { // assert.Equal would take a minute for all
+			t.Errorf("%s of row %d, with NaN in %s of row %d, by %s: got %v", name, row, which, bad, rule, got)
+		}
 	}
 	for i := range n {
 		check("out", p.out[i*a.DV], rows[i] && which != "dout", i)

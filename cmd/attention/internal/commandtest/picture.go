@@ -19,6 +19,14 @@ func WeightColors() map[string]color.NRGBA {
 // RequirePicture requires a PNG that shows each colour, up to rounding.
 func RequirePicture(t *testing.T, path string, colors map[string]color.NRGBA) {
 	t.Helper()
+	for name, color := range colors {
+		require.Greater(t, Pixels(t, path, color), 20, "%s: %s", path, name)
+	}
+}
+
+// Pixels returns the number of pixels of a PNG that have the colour, up to rounding.
+func Pixels(t *testing.T, path string, of color.NRGBA) (n int) {
+	t.Helper()
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
@@ -27,20 +35,15 @@ func RequirePicture(t *testing.T, path string, colors map[string]color.NRGBA) {
 	box := picture.Bounds()
 	require.GreaterOrEqual(t, box.Dx(), 400)
 	require.GreaterOrEqual(t, box.Dy(), 400)
-	seen := map[string]int{}
 	for y := box.Min.Y; y < box.Max.Y; y++ {
 		for x := box.Min.X; x < box.Max.X; x++ {
 			pixel := color.NRGBAModel.Convert(picture.At(x, y)).(color.NRGBA)
-			for name, want := range colors {
-				if near(pixel, want) {
-					seen[name]++
-				}
+			if near(pixel, of) {
+				n++
 			}
 		}
 	}
-	for name := range colors {
-		require.Greater(t, seen[name], 20, "%s: %s", path, name)
-	}
+	return n
 }
 
 func near(a, b color.NRGBA) bool {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -175,7 +176,7 @@ func copyFile(t *testing.T, from, to string) {
 	require.NoError(t, os.WriteFile(to, content, 0o644))
 }
 
-// TestTrainInit: a file must hold all of the weights and no others.
+// TestTrainInit: a file must hold all of the weights, as numbers, and no others.
 func TestTrainInit(t *testing.T) {
 	other, _ := tinyRun(t, "--seed", "5")
 	init := filepath.Join(other, "model.safetensors")
@@ -186,8 +187,16 @@ func TestTrainInit(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 
+	spoilt, dir := filepath.Join(t.TempDir(), "spoilt"), t.TempDir()
+	text, run := filepath.Join(dir, "text"), filepath.Join(dir, "run")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	f, err := safetensors.ReadFile(init)
 	require.NoError(t, err)
+	f.Tensors[0].Data.([]float32)[0] = float32(math.NaN())
+	require.NoError(t, safetensors.WriteFile(spoilt, f))
+	err = trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, run), "--init", spoilt)...)
+	require.EqualError(t, err,
+		"--init: "+spoilt+": parameter "+f.Tensors[0].Name+": has values that are not finite")
 	for i := range f.Tensors {
 		switch w := &f.Tensors[i]; w.Name {
 		case "output.bias":
@@ -196,10 +205,7 @@ func TestTrainInit(t *testing.T) {
 			w.Shape = []int{8, 28}
 		}
 	}
-	spoilt, dir := filepath.Join(t.TempDir(), "spoilt"), t.TempDir()
 	require.NoError(t, safetensors.WriteFile(spoilt, f))
-	text, run := filepath.Join(dir, "text"), filepath.Join(dir, "run")
-	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, run), "--init", spoilt)...)
 	require.EqualError(t, err, "--init: train: parameters: "+spoilt+
 		": missing output.bias; unknown output.gain; tokens.weight is float32 (8, 28), want float32 (28, 8)")

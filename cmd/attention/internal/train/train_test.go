@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"image/color"
 	"io"
 	"math"
 	"os"
@@ -95,7 +96,10 @@ func TestTrainLeavesARunFolder(t *testing.T) {
 			require.Equal(t, tinyShapes(layer), shapes)
 			requireMetrics(t, folder)
 			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
-			commandtest.RequirePicture(t, filepath.Join(folder, "attention.png"), commandtest.WeightColors())
+			weights := filepath.Join(folder, "attention.png")
+			commandtest.RequirePicture(t, weights, commandtest.WeightColors())
+			grey := commandtest.Pixels(t, weights, color.NRGBA{0xc8, 0xc8, 0xc8, 0xff})
+			require.Equal(t, (chapter.Config{Layer: layer}).Causal(), grey > 10_000, "hidden cells: %d pixels", grey)
 			requireReport(t, printed, folder, shapes)
 		})
 	}

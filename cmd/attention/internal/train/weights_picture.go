@@ -63,6 +63,11 @@ func (r *training) wordStart(from, n int) (int, error) {
 	return from, nil
 }
 
+// weightsTitle returns the title of the picture of attention weights.
+func (r *training) weightsTitle() string {
+	return fmt.Sprintf("%s, layer 1 of 1, step %d, run %s", r.model.Title(), r.loop.Steps(), r.folder.Name())
+}
+
 // drawWeights draws the attention weights of each head: a row for each query, a column for each key, grey where the
 // mask hides the key.
 func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
@@ -80,8 +85,7 @@ func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
 	}
 	t := len(window)
 	heads := len(weights) / (t * t)
-	picture := plot.HeatMaps{X: "key", Y: "query", Scale: "attention weight",
-		Title: fmt.Sprintf("%s, layer 1 of 1, step %d, run %s", r.model.Title(), r.loop.Steps(), r.folder.Name())}
+	picture := plot.HeatMaps{X: "key", Y: "query", Scale: "attention weight", Title: r.weightsTitle()}
 	for h := range min(heads, plot.MaxHeatMaps) {
 		values := cutSquare(weights[h*t*t:(h+1)*t*t], t, first, t-first)
 		if r.model.Causal() {

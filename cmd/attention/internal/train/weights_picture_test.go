@@ -50,6 +50,13 @@ func TestPromptIsPictured(t *testing.T) {
 	require.False(t, picture == other)
 }
 
+// A picture says of which model it is, after how many steps of which run.
+func TestWeightsTitle(t *testing.T) {
+	r := &training{folder: &run.Folder{Path: "runs/first"}, model: run.Model{ModelConfig: run.ModelConfig{
+		Layer: &chapter.LanguageModelConfig{Attention: chapter.Config{Layer: "causal"}}}}}
+	require.Equal(t, "causal, layer 1 of 1, step 0, run first", r.weightsTitle())
+}
+
 // TestPictured: the prompt, or text from a word's start, of at most 32 characters, with the last query of a
 // whole window.
 func TestPictured(t *testing.T) {
