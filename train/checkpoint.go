@@ -137,7 +137,7 @@ func (l *Loop) fitting(r *safetensors.Reader) (checkpointMetadata, error) {
 	if err != nil {
 		return c, err
 	}
-	if got, want := c.config.Solver.resolved(), l.config.Solver.resolved(); got != want {
+	if got, want := c.config.Solver.resolved(), l.config.Solver.resolved(); !got.equal(want) {
 		return c, fmt.Errorf("solver: got %v, want the loop's %v", got, want)
 	}
 	if err := compareAbout(l.config.About, c.config.About); err != nil {
