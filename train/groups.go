@@ -92,4 +92,6 @@ func (c SolverConfig) validateGroups() error {
 }
 
 // equal reports whether two configs take the same steps.
-func (c SolverConfig) equal(d SolverConfig) bool { return reflect.DeepEqual(c.resolved(), d.resolved()) }
+func (c SolverConfig) equal(d SolverConfig) bool {
+	return reflect.DeepEqual(c.resolved(), d.resolved())
+}
