@@ -62,7 +62,7 @@ func nearest(pattern string, names []string) []string {
 	}
 	far := map[string]int{}
 	var all []string
-	for _, name := range names {
+	for _, name := range names[:min(len(names), 2000)] { // enough to choose from
 		for _, part := range parts(name) {
 			if _, ok := far[part]; !ok {
 				far[part] = distance(plain, []rune(part))
