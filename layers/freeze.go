@@ -7,12 +7,14 @@ import (
 	"attention/internal/pattern"
 )
 
-// Freeze makes training leave parameters as they are: it computes no gradient of them, and
-// none of what comes before them alone (requires_grad_(False)). They are all that a pattern
-// matches: "transformer.wte.weight" by name, "wte" or "h.0" by a part of it between dots,
-// "h.*.mlp" and "ln_?" as in path.Match. It is for the steps and gradients that are built
-// afterwards. A pattern that matches no parameter is an error, which names the nearest and
-// freezes nothing.
+// Freeze makes training leave parameters as they are (requires_grad_(False)): it computes
+// no gradient of them, and none of layers below which all is frozen. Only the few of a norm
+// come with those of its input, and are not used.
+//
+// Frozen are all parameters made so far that a pattern matches: "transformer.wte.weight" by
+// name, "wte" or "h.0" by a part of it between dots, "h.*.mlp" and "ln_?" as in path.Match.
+// It is for the steps and gradients that are built afterwards. A pattern that matches no
+// parameter is an error, which names the nearest and freezes nothing.
 func (p *Params) Freeze(patterns ...string) error { return p.setFrozen(true, patterns) }
 
 // Unfreeze makes parameters trainable that Freeze froze, for the steps that are built
