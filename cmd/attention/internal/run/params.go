@@ -48,7 +48,8 @@ const groupFlag = "group"
 
 // groupOf returns a value of --group, as in h.0:lr_factor=0.1,weight_decay=0, as JSON.
 func groupOf(text string) (tree, error) {
-	wrong := fmt.Errorf("got %.80q, want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma", text)
+	const want = "PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma"
+	wrong := fmt.Errorf("got %.80q, want %s", text, want)
 	params, settings, ok := cutLast(text, ":")
 	if !ok {
 		return nil, wrong

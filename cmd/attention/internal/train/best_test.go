@@ -72,7 +72,8 @@ func TestTrainBest(t *testing.T) {
 	require.Equal(t, want, weights)
 	require.NotContains(t, metadata, "best")
 
-	require.Contains(t, printed, fmt.Sprintf("\nThe model is that of step %d, which has the lowest validation loss.\n", best))
+	require.Contains(t, printed,
+		fmt.Sprintf("\nThe model is that of step %d, which has the lowest validation loss.\n", best))
 	require.NotContains(t, printed, "The run ended")
 	r, err := run.ReadReport(folder)
 	require.NoError(t, err)
@@ -114,8 +115,8 @@ func TestTrainPatience(t *testing.T) {
 	losses, last := validations(t, folder)
 	best := lowest(losses)
 	require.Equal(t, best+3*2, last)
-	require.Contains(t, printed, fmt.Sprintf("\nThe run ended after %d of 40 steps: the last 3 validations were not lower.\n",
-		last))
+	require.Contains(t, printed,
+		fmt.Sprintf("\nThe run ended after %d of 40 steps: the last 3 validations were not lower.\n", last))
 	r, err := run.ReadReport(folder)
 	require.NoError(t, err)
 	require.Equal(t, []any{run.Finished, last, best}, []any{r.Sessions[0].State, r.Sessions[0].To, r.Best})
@@ -187,7 +188,8 @@ func TestTrainFrozen(t *testing.T) {
 	require.Equal(t, []int{2*28*8 + 6*8 + 28 + 4*64 + 8, 28*8 + 3*64}, []int{r.Parameters, r.Frozen})
 	require.Contains(t, r.Sessions[0].Command, " --freeze tokens --freeze 'attention.W_*'")
 
-	grouped, printed := tinyRun(t, "--group", "tokens:lr_factor=0,weight_decay=0.1", "--group", "attention.W_*:lr_factor=0")
+	grouped, printed := tinyRun(t, "--group", "tokens:lr_factor=0,weight_decay=0.1",
+		"--group", "attention.W_*:lr_factor=0")
 	require.Equal(t, tensors(initial).Tensors[0], tensors(grouped).Tensors[0])
 	require.Contains(t, strings.Join(strings.Fields(printed), " "),
 		"tokens: lr_factor=0 weight_decay=0.1, attention.W_*: lr_factor=0")

@@ -136,7 +136,8 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--freeze output --freeze tokns",
 			want: `--freeze: got "tokns", want a pattern of the 9 parameters' names, such as tokens`},
 		{args: "--freeze=", want: "--freeze: got nothing, want the pattern"},
-		{args: "--freeze tokens --freeze *", want: "--freeze: got patterns of all 9 parameters, want at least one left to train"},
+		{args: "--freeze tokens --freeze *",
+			want: "--freeze: got patterns of all 9 parameters, want at least one left to train"},
 		{args: "--group tokens:lr_factor=2 --group *.weight:lr_factor=2",
 			want: `--group[1].params: got "*.weight", which has tokens.weight like the "tokens" of another group, ` +
 				"want it in one of them"},
