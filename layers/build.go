@@ -132,12 +132,14 @@ func (b *Build) node(p Param) (*G.Node, error) {
 	return n, nil
 }
 
-// Learnables returns the nodes of the parameters used so far, in order of use.
+// Learnables returns the nodes of the parameters used so far that are not frozen, in order
+// of use.
 func (b *Build) Learnables() G.Nodes {
 	if b == nil {
 		return nil
 	}
-	return slices.Clone(b.learnables)
+	frozen := func(n *G.Node) bool { return b.params.Frozen(n.Name()) }
+	return slices.DeleteFunc(slices.Clone(b.learnables), frozen)
 }
 
 // Input returns a new input node of the parameters' type; no shape is a scalar. A value

@@ -57,6 +57,29 @@ func Example() {
 	// ⎣-0.0754   0.0693⎦
 }
 
+// All of a model but its last layer is frozen: only that one is trained.
+func ExampleParams_Freeze() {
+	params, err := layers.Declare(layers.NewGPT, layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 16,
+		NumLayers: 2, NumHeads: 2, Activation: "gelu"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := params.Freeze("wte", "wpe", "h", "ln_f"); err != nil {
+		log.Fatal(err)
+	}
+	for name, shape := range params.Shapes() {
+		if !params.Frozen(name) {
+			fmt.Println(name, shape)
+		}
+	}
+	fmt.Println(params.CountFrozen(), "of", params.Count(), "parameters are frozen")
+	fmt.Println(params.Freeze("h.2.*"))
+	// Output:
+	// lm_head.weight (65, 16)
+	// 7776 of 8816 parameters are frozen
+	// layers: freeze: got "h.2.*", want a pattern of the 16 parameters' names, such as h.0, h.1, h
+}
+
 func ExampleLinear() {
 	params := layers.NewParams(tensor.Float32, 123)
 	// torch.nn.Linear(3, 2)

@@ -20,6 +20,7 @@ type Params struct {
 	shapes map[string]tensor.Shape
 	values map[string]*tensor.Dense
 	start  start
+	frozen map[string]bool
 }
 
 // start is the initial value of a new parameter.

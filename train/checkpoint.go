@@ -3,15 +3,12 @@ package train
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
-	"attention/internal/config"
 	"attention/internal/folder"
 	"attention/internal/kernel"
 	"attention/internal/oneline"
@@ -29,6 +26,7 @@ const (
 
 	paramPrefix  = "params."
 	solverPrefix = "solver."
+	bestPrefix   = "best." // before the parameters of Loop.Best, with Config.KeepBest
 
 	formatKey    = "format"    // checkpointFormat
 	stepKey      = "step"      // steps taken
@@ -36,6 +34,8 @@ const (
 	configKey    = "config"    // Config as JSON
 	sourceKey    = "source"    // Resumable.State in base64; missing without a source
 	kernelsKey   = "kernels"   // kernel.InstructionSet; missing in files of older programs
+	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
+	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
 	aboutPrefix  = "about."    // before the keys of Config.About
 	notesPrefix  = "notes."    // before those of Loop.Notes
 )
@@ -50,7 +50,7 @@ const (
 // checksum of all its bytes. A parameter that is NaN or infinite is an error that
 // wraps ErrNotFinite: no run could resume from it.
 func (l *Loop) Save(path string, source Resumable) error {
-	if err := l.made(); err != nil {
+	if err := l.trainable(); err != nil {
 		return err
 	}
 	return l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) })
@@ -87,6 +87,13 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 	if source != nil {
 		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
 	}
+	if frozen := l.step.program.frozen; len(frozen) > 0 {
+		names, err := json.Marshal(frozen)
+		if err != nil {
+			return nil, fmt.Errorf("frozen: %w", err)
+		}
+		metadata[frozenKey] = string(names)
+	}
 	for key, value := range l.config.About {
 		metadata[aboutPrefix+key] = value
 	}
@@ -101,18 +108,24 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &safetensors.File{Metadata: metadata, Tensors: append(params, state...)}, nil
+	kept, err := l.bestFile(metadata)
+	if err != nil {
+		return nil, err
+	}
+	return &safetensors.File{Metadata: metadata, Tensors: slices.Concat(params, state, kept)}, nil
 }
 
 // Restore sets the loop and the source to the state that Save wrote to a file. The loop
-// must have parameters of the same names, dtypes and shapes, an equal solver config and
-// equal Config.About. The error lists what does not fit and leaves loop and source as
-// they were. The error for a file that was cut short or changed wraps ErrDamaged.
+// must have parameters of the same names, dtypes and shapes, the same ones frozen, an equal
+// solver config and equal Config.About. The error lists what does not fit and leaves loop
+// and source as they were. The error for a file that was cut short or changed wraps
+// ErrDamaged.
 //
 // Steps, schedule, clipping, seed and the batches of a step are the loop's own: if
 // they are equal too, the coming steps give the same bits as if the run had never
 // stopped, on a processor with the same kernels: see OtherKernels. With a nil source the
-// file may hold a source's state or none.
+// file may hold a source's state or none. KeepBest begins anew if the file was saved
+// without.
 func (l *Loop) Restore(path string, source Resumable) error {
 	if err := l.made(); err != nil {
 		return err
@@ -137,14 +150,21 @@ func (l *Loop) fitting(r *safetensors.Reader) (checkpointMetadata, error) {
 	if err != nil {
 		return c, err
 	}
-	if got, want := c.config.Solver.resolved(), l.config.Solver.resolved(); got != want {
+	if got, want := c.config.Solver.resolved(), l.config.Solver.resolved(); !got.equal(want) {
 		return c, fmt.Errorf("solver: got %v, want the loop's %v", got, want)
+	}
+	if got, want := c.frozen, l.step.program.frozen; !slices.Equal(got, want) {
+		return c, fmt.Errorf("frozen parameters: got %s, want the loop's %s", list(got), list(want))
 	}
 	if err := compareAbout(l.config.About, c.config.About); err != nil {
 		return c, err
 	}
 	want := append(signatures(paramPrefix, l.params.All()), signatures(solverPrefix, l.step.solver.State())...)
-	return c, compareSignatures(want, signaturesIn(r))
+	saved, kept := withoutPrefix(signaturesIn(r), bestPrefix)
+	if c.kept = len(kept) > 0; c.kept && l.config.KeepBest {
+		want, saved = append(want, signatures(bestPrefix, l.best.kept())...), append(saved, kept...)
+	}
+	return c, compareSignatures(want, saved)
 }
 
 // restore sets the loop and the source to the state of a checkpoint that fits.
@@ -164,6 +184,7 @@ func (l *Loop) restore(f *safetensors.File, c checkpointMetadata, source Resumab
 	}
 	fromFile(f, paramPrefix, l.params.All())
 	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels
+	l.restoreBest(c, f)
 	return nil
 }
 
@@ -181,8 +202,8 @@ func readCheckpoint(path string, p *layers.Params, fits func(*safetensors.Reader
 }
 
 // mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
-// two numbers for each, and a few of its own.
-func mostBytes(p *layers.Params) int64 { return 3*8*int64(p.Count()) + 1<<10 }
+// two numbers for each, and a few of its own, and Config.KeepBest one.
+func mostBytes(p *layers.Params) int64 { return 4*8*int64(p.Count()) + 1<<10 }
 
 // OtherKernels returns the kernels that wrote the checkpoint that the loop was restored
 // from, "avx512", "avx2" or "go", if this processor runs others. These sum in another order:
@@ -223,85 +244,7 @@ func fittingParams(r *safetensors.Reader, p *layers.Params) (checkpointMetadata,
 	if err != nil {
 		return c, err
 	}
-	saved := slices.DeleteFunc(signaturesIn(r), func(s signature) bool { return strings.HasPrefix(s.name, solverPrefix) })
+	saved, _ := withoutPrefix(signaturesIn(r), bestPrefix)
+	saved, _ = withoutPrefix(saved, solverPrefix)
 	return c, compareSignatures(signatures(paramPrefix, p.All()), saved)
-}
-
-// checkpointMetadata is the part of a checkpoint beside its tensors.
-type checkpointMetadata struct {
-	step, evaluated int
-	config          Config
-	source          []byte // nil if there is none
-	kernels         string // "" if it is not known
-	notes           map[string]string
-}
-
-func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, err error) {
-	if got := metadata[formatKey]; got != checkpointFormat {
-		return c, fmt.Errorf("format: got %q, want %q", got, checkpointFormat)
-	}
-	for _, field := range []struct {
-		key    string
-		number *int
-	}{{stepKey, &c.step}, {evaluatedKey, &c.evaluated}} {
-		text := metadata[field.key]
-		if *field.number, err = strconv.Atoi(text); err != nil || *field.number < 0 {
-			return c, fmt.Errorf("%s: got %q, want a whole number >= 0", field.key, text)
-		}
-	}
-	if err := config.Foreign.Decode([]byte(metadata[configKey]), &c.config); err != nil {
-		return c, fmt.Errorf("config: %w", err)
-	}
-	c.kernels = metadata[kernelsKey]
-	c.config.About, c.notes = withPrefix(metadata, aboutPrefix), withPrefix(metadata, notesPrefix)
-	if state, ok := metadata[sourceKey]; ok {
-		if c.source, err = base64.StdEncoding.DecodeString(state); err != nil {
-			return c, fmt.Errorf("source: %w", err)
-		}
-	}
-	return c, nil
-}
-
-// withPrefix returns the entries whose keys have a prefix, without it.
-func withPrefix(metadata map[string]string, prefix string) map[string]string {
-	entries := map[string]string{}
-	for key, value := range metadata {
-		if key, ok := strings.CutPrefix(key, prefix); ok {
-			entries[key] = value
-		}
-	}
-	return entries
-}
-
-// restoreSource sets a source, unless it is nil, to the checkpoint's position; undo
-// sets it back.
-func (c checkpointMetadata) restoreSource(source Resumable) (undo func() error, err error) {
-	if source == nil {
-		return func() error { return nil }, nil
-	}
-	if c.source == nil {
-		return nil, errors.New("source: got none, want the state of one: it was saved without")
-	}
-	before := source.State()
-	if err := source.SetState(c.source); err != nil {
-		return nil, fmt.Errorf("source: %w", err)
-	}
-	return func() error { return source.SetState(before) }, nil
-}
-
-// compareAbout lists the entries that differ.
-func compareAbout(want, got map[string]string) error {
-	keys := map[string]string{}
-	maps.Copy(keys, want)
-	maps.Copy(keys, got)
-	var differ []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if g, w := got[key], want[key]; g != w {
-			differ = append(differ, fmt.Sprintf("%s: got %q, want the loop's %q", key, g, w))
-		}
-	}
-	if len(differ) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(differ, "; "))
 }

@@ -41,7 +41,11 @@ func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 		}
 		return Evaluation{}, fmt.Errorf("train: evaluation after %d steps: %w", l.Steps(), err)
 	}
-	return Evaluation{Step: l.Steps(), Loss: mean, Tokens: tokens}, nil
+	e := Evaluation{Step: l.Steps(), Loss: mean, Tokens: tokens}
+	if l.best.used {
+		e.Step = l.best.Step
+	}
+	return e, nil
 }
 
 // prepareEval builds the evaluation graph, once.

@@ -23,10 +23,10 @@ func ExampleSolverConfig() {
 		return
 	}
 	fmt.Println(string(data))
-	fmt.Println(back, back == c)
+	fmt.Println(back)
 	// Output:
 	// {"name":"adamw","beta2":0.95,"weight_decay":0.1,"decay":"matrices"}
-	// adamw(beta1=0.9 beta2=0.95 eps=1e-08 weight_decay=0.1 of matrices) true
+	// adamw(beta1=0.9 beta2=0.95 eps=1e-08 weight_decay=0.1 of matrices)
 }
 
 // One step of plain gradient descent: the tensor itself changes.

@@ -22,6 +22,14 @@ type Config struct {
 	StepConfig     // its fields are the config's own, in JSON too
 	EvalEvery  int `json:"eval_every"` // steps between evaluations; 0 means only at the end
 
+	// Patience is the number of evaluations in a row without an improvement, by more than
+	// MinDelta, after which Run ends; 0 means that it takes all steps.
+	Patience int     `json:"patience,omitempty"`
+	MinDelta float64 `json:"min_delta,omitempty"` // 0 means that any lower loss is an improvement
+	// KeepBest makes Run keep a copy of the trained parameters of the evaluation with the
+	// lowest loss, for UseBest. Checkpoints hold it too.
+	KeepBest bool `json:"keep_best,omitempty"`
+
 	// About describes the model and its data beyond the parameters' names and shapes,
 	// such as the model's own config as JSON. A checkpoint holds it, and Restore
 	// refuses one that differs.
@@ -36,7 +44,8 @@ type Config struct {
 
 // Validate returns an error that names the first wrong field.
 func (c Config) Validate() error {
-	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "Accumulate", "EvalEvery"), c.StepConfig.Validate())
+	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "Accumulate", "EvalEvery"), c.StepConfig.Validate(),
+		c.validateBest())
 }
 
 // Evaluation is the loss over a whole source.
@@ -53,15 +62,16 @@ type Loop struct {
 	params    *layers.Params
 	loss      Loss
 	step      *Step
-	eval      *program     // nil until an evaluation is asked for
-	evaluated int          // steps before the last evaluation of Run
+	eval      *program // nil until an evaluation is asked for
+	evaluated int      // steps before the last evaluation of Run
+	best      best
 	savedWith string       // kernels that wrote the checkpoint of Restore, "" if not known
 	saves     *Checkpoints // nil if Run does not save
 	notes     map[string]string
 }
 
 // New builds the training graph of loss over the parameters p. It trains those that
-// the loss depends on; the others stay as they are.
+// the loss depends on and that are not frozen; the others stay as they are.
 func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if p == nil || loss == nil {
 		return nil, errors.New("train: got no parameters or no loss, want both")
@@ -80,7 +90,11 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if c.batchesPerStep() > 1 {
 		step.makeSums()
 	}
-	return &Loop{config: c, params: p, loss: loss, step: step}, nil
+	l := &Loop{config: c, params: p, loss: loss, step: step}
+	if c.KeepBest {
+		l.makeBest()
+	}
+	return l, nil
 }
 
 // build calls loss for one mode's graph.
@@ -142,7 +156,7 @@ func (l *Loop) SaveTo(c *Checkpoints) {
 // as many batches as a step takes, Config.Accumulate or 1. After an error the
 // parameters are as they were and the step does not count.
 func (l *Loop) Step(batches ...Batch) (StepResult, error) {
-	if err := l.made(); err != nil {
+	if err := l.trainable(); err != nil {
 		return StepResult{}, err
 	}
 	n := l.config.batchesPerStep()

@@ -2,7 +2,7 @@ package train
 
 // Memory is the size of what a Loop holds, in bytes.
 type Memory struct {
-	Weights   int // all parameters
+	Weights   int // all parameters, and with KeepBest the best ones
 	Gradients int // of those that are trained, and their sums if a step takes several batches
 	Solver    int // of the solver's state
 	Graphs    int // of the values within the graphs, of the forward and the backward pass
@@ -15,6 +15,9 @@ func (l *Loop) Memory() Memory {
 	}
 	m := Memory{Graphs: l.step.program.machine.Memory().Planned}
 	for _, v := range l.params.All() {
+		m.Weights += int(v.MemSize())
+	}
+	for _, v := range l.best.kept() {
 		m.Weights += int(v.MemSize())
 	}
 	for _, p := range l.step.program.params {

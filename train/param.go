@@ -19,8 +19,9 @@ type Param struct {
 // slot is what a solver remembers of a parameter it was made for.
 type slot struct {
 	signature
-	decay float64         // the weight decay of this parameter: 0 if Decay does not cover it
-	state []*tensor.Dense // each of the parameter's dtype and shape
+	factor float64         // of the learning rate
+	decay  float64         // the weight decay of this parameter: 0 if Decay does not cover it
+	state  []*tensor.Dense // each of the parameter's dtype and shape
 }
 
 // newSlots checks a model's parameters, whose gradients need not exist yet, and returns
@@ -48,12 +49,34 @@ func newSlots(params []Param, c SolverConfig) ([]slot, error) {
 				p.Name, owner)
 		}
 		owners[p.Value] = p.Name
-		slots[i] = slot{signature: signature{p.Name, formOf(p.Value)}}
+		slots[i] = slot{signature: signature{p.Name, formOf(p.Value)}, factor: 1}
 		if c.Decay.covers(p.Value.Shape()) {
 			slots[i].decay = c.WeightDecay
 		}
 	}
-	return slots, nil
+	return slots, c.group(slots)
+}
+
+// group gives slots the settings of their groups.
+func (c SolverConfig) group(slots []slot) error {
+	names := make([]string, len(slots))
+	for i, s := range slots {
+		names[i] = s.name
+	}
+	groups, err := c.groupsOf(names)
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	for i, s := range slots {
+		g := groups[s.name]
+		if g.LRFactor != nil {
+			slots[i].factor = *g.LRFactor
+		}
+		if g.WeightDecay != nil {
+			slots[i].decay = *g.WeightDecay
+		}
+	}
+	return nil
 }
 
 // checkStep checks all that a step reads, so that it updates either every parameter or
@@ -66,6 +89,9 @@ func checkStep(lr float64, slots []slot, params []Param) error {
 		return fmt.Errorf("train: parameters: got %d, want the solver's %d", len(params), len(slots))
 	}
 	for i, p := range params {
+		if err := checkNonNegative("learning rate of "+slots[i].name, lr*slots[i].factor); err != nil {
+			return err
+		}
 		if p.Name != slots[i].name {
 			return fmt.Errorf("train: parameter %d: got %q, want the solver's %q", i, p.Name, slots[i].name)
 		}

@@ -21,6 +21,7 @@ type program struct {
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node // nil without dropout
 	params     []Param // those to train, which the loss depends on; none in an Eval graph
+	frozen     []string
 	grads      G.Nodes // of params
 	machine    *machine.Machine
 }
@@ -55,8 +56,8 @@ func checkLoss(cost *G.Node, b *layers.Build) error {
 	return nil
 }
 
-// differentiate adds the gradient of every parameter that the loss depends on. A
-// parameter may have a node without a path to the loss.
+// differentiate adds the gradient of every parameter that the loss depends on and that is
+// not frozen. A parameter may have a node without a path to the loss.
 func (pr *program) differentiate(b *layers.Build) error {
 	reached := map[*G.Node]bool{}
 	for _, n := range b.Graph().ExactSubgraphRoots(pr.loss).AllNodes() {
@@ -70,6 +71,9 @@ func (pr *program) differentiate(b *layers.Build) error {
 	}
 	var nodes G.Nodes
 	for name, value := range b.Params().All() {
+		if b.Params().Frozen(name) {
+			pr.frozen = append(pr.frozen, name)
+		}
 		if n, ok := used[name]; ok {
 			nodes = append(nodes, n)
 			grad := tensor.New(tensor.Of(value.Dtype()), tensor.WithShape(value.Shape()...))
@@ -77,7 +81,12 @@ func (pr *program) differentiate(b *layers.Build) error {
 		}
 	}
 	if len(nodes) == 0 {
-		return fmt.Errorf("loss: depends on none of the %d parameters, want at least one", b.Params().Len())
+		which := ""
+		if len(pr.frozen) > 0 {
+			which = " that are not frozen"
+		}
+		const wrong = "loss: depends on none of the %d parameters%s, want at least one"
+		return fmt.Errorf(wrong, b.Params().Len()-len(pr.frozen), which)
 	}
 	var err error
 	if pr.grads, err = G.Grad(pr.loss, nodes...); err != nil {

@@ -14,11 +14,14 @@ import (
 // CheckpointsConfig.Every steps, after the last one, and when it is stopped. It
 // evaluates before it saves.
 //
+// With Config.Patience it ends sooner, with a checkpoint and no error, if evaluations do
+// not improve any more.
+//
 // A context that is done stops Run between two steps, or in an evaluation, with the
 // context's error; Run may be called again to resume. After any other error it saves
 // nothing, and earlier checkpoints stay.
 func (l *Loop) Run(ctx context.Context, train, eval Source) error {
-	if err := l.made(); err != nil {
+	if err := l.trainable(); err != nil {
 		return err
 	}
 	if ctx == nil {
@@ -31,6 +34,9 @@ func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 	if l.saves != nil && !ok {
 		return fmt.Errorf("train: source to train on: got a %T, want a Resumable one: "+
 			"a checkpoint has to hold where it stands", train)
+	}
+	if eval == nil && l.config.remembers() {
+		return errors.New("train: source to evaluate on: got nil, want one: Patience and KeepBest go by its loss")
 	}
 	if eval != nil { // a loss that cannot be evaluated should fail before the first step
 		if err := l.prepareEval(); err != nil {
@@ -59,7 +65,7 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 				return err
 			}
 		}
-		if l.Steps() >= l.config.Steps {
+		if l.Steps() >= l.config.Steps || l.impatient() {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -79,7 +85,7 @@ var errNoContext = errors.New("train: context: got nil, want one")
 
 func (l *Loop) evalDue() bool { return l.due(l.config.EvalEvery) && l.evaluated != l.Steps() }
 
-func (l *Loop) saveDue() bool { return l.saves != nil && l.due(l.saves.every()) }
+func (l *Loop) saveDue() bool { return l.saves != nil && (l.due(l.saves.every()) || l.impatient()) }
 
 // due reports whether the loop has just taken a multiple of every steps or the last one;
 // 0 means only the last one.
@@ -94,6 +100,7 @@ func (l *Loop) runEval(ctx context.Context, eval Source) error {
 		return err
 	}
 	l.evaluated = l.Steps()
+	l.remember(e)
 	if l.config.OnEval != nil {
 		l.config.OnEval(e)
 	}

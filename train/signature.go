@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"attention/internal/safetensors"
 
@@ -33,6 +34,31 @@ func formOf(d *tensor.Dense) string {
 		return fmt.Sprintf("a view of %v %v", d.Dtype(), d.Shape())
 	}
 	return fmt.Sprintf("%v %v", d.Dtype(), d.Shape())
+}
+
+// withoutPrefix returns the signatures without those whose names have a prefix, and those.
+func withoutPrefix(all []signature, prefix string) (without, with []signature) {
+	for _, s := range all {
+		if strings.HasPrefix(s.name, prefix) {
+			with = append(with, s)
+		} else {
+			without = append(without, s)
+		}
+	}
+	return without, with
+}
+
+// list returns the first names of a list and the number of the others.
+func list(names []string) string {
+	const most = 3
+	if len(names) == 0 {
+		return "none"
+	}
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // compareSignatures returns an error that lists how got, in any order and each name once,

@@ -22,8 +22,8 @@ type Solver struct {
 
 // New makes the solver for these parameters, of which it reads names and
 // values; gradients may still be nil. Parameters without a name or of one name,
-// one tensor under two names, and values that are not contiguous float32 or
-// float64 are errors.
+// one tensor under two names, values that are not contiguous float32 or float64, and
+// groups that none or that two match are errors.
 func (c SolverConfig) New(params []Param) (*Solver, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -66,10 +66,11 @@ func (s *Solver) Step(lr float64, params []Param) error {
 		s.steps.Int64s()[0]++
 	}
 	for i, p := range params {
+		at := s.slots[i]
 		if p.Value.Dtype() == tensor.Float32 {
-			update[float32](s, s.slots[i], lr, p)
+			update[float32](s, at, lr*at.factor, p)
 		} else {
-			update[float64](s, s.slots[i], lr, p)
+			update[float64](s, at, lr*at.factor, p)
 		}
 	}
 	return nil

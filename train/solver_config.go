@@ -33,13 +33,17 @@ type SolverConfig struct {
 	WeightDecay float64 `json:"weight_decay,omitempty"`
 	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
 	Decay Decay `json:"decay"`
+	// Groups are parameters with a learning rate or a weight decay of their own; each
+	// parameter is in one of them at most.
+	Groups []ParamGroup `json:"groups,omitempty"`
 }
 
 // Validate returns an error that names the first wrong field.
 func (c SolverConfig) Validate() error {
 	c = c.resolved()
 	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW), config.AtLeast(c, 0, "WeightDecay", "Eps"),
-		config.In(c, "Decay", c.Decay.validate()), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting())
+		config.In(c, "Decay", c.Decay.validate()), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting(),
+		c.validateGroups())
 }
 
 // validateFitting refuses a constant that the solver does not have.
@@ -61,6 +65,9 @@ func (c SolverConfig) zero(field string, v float64, reason string) error {
 // resolved replaces zeros by the defaults they stand for.
 func (c SolverConfig) resolved() SolverConfig {
 	c.Name = cmp.Or(c.Name, AdamW)
+	if len(c.Groups) == 0 {
+		c.Groups = nil
+	}
 	if c.Name == SGD {
 		return c
 	}
@@ -76,5 +83,9 @@ func (c SolverConfig) String() string {
 	if c.Name != SGD {
 		own = fmt.Sprintf("beta1=%v beta2=%v eps=%v", c.Beta1, c.Beta2, c.Eps)
 	}
-	return fmt.Sprintf("%s(%s weight_decay=%v of %v)", c.Name, own, c.WeightDecay, c.Decay)
+	text := fmt.Sprintf("%s weight_decay=%v of %v", own, c.WeightDecay, c.Decay)
+	for _, g := range c.Groups {
+		text += "; " + g.String()
+	}
+	return c.Name + "(" + text + ")"
 }

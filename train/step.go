@@ -51,7 +51,8 @@ type StepResult struct {
 }
 
 // NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the
-// graph. Parameters that the loss depends on are trained, others stay as they are. The
+// graph. Parameters that the loss depends on and that are not frozen are trained, others
+// stay as they are. The
 // build's first error comes first, so that a formula need not check its own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	if b == nil {

@@ -69,6 +69,8 @@ func TestColumns(t *testing.T) {
 		small + "--width 8 --dropout 0.1 --out layer",
 		small + "--model gpt --width 16 --layers 12 --kv-heads 1 --solver sgd --momentum 0.5 --weight-decay 0.1 " +
 			"--dropout 0.1 --eval-batches 2 --out gpt",
+		small + "--freeze tokens --group attention:lr_factor=0.1,weight_decay=0.01 --group output:weight_decay=0.1 " +
+			"--patience 2 --min-delta 100 --steps 2000 --best --out best",
 		"train --resume gpt --steps 9", "runs .", "generate --model gpt --prompt the --tokens 20 --stats",
 		"export --model gpt --format torch --out torch", "chapter", "translate --steps 2 --width 8 --heads 1",
 		"gradcheck --fast --run ^R", "gradcheck --fast --all --run Head", "bench --tokens 8 --width 8 --heads 2 --runs 1",

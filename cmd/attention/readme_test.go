@@ -37,6 +37,7 @@ var shortened = map[string]string{
 	"attention translate --out runs/dates":                                                 "--steps 10",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
+	"attention train --preset tiny --steps 5000 --patience 5 --best --out runs/best":       "--steps 20 --eval-every 5",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
 		"--accumulate 1 --eval-batches 1 --sample 1",
 }

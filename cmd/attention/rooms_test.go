@@ -31,6 +31,7 @@ var rooms = map[string]string{
 	"internal/folder":      `internal/oneline`,
 	"internal/oneline":     "",
 	"internal/dense":       "",
+	"internal/pattern":     "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/kernel`,
@@ -38,13 +39,14 @@ var rooms = map[string]string{
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph graph/machine`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
-	"layers":               `graph graph/mask internal/config internal/dense internal/expr internal/torchrand`,
+	"layers": `graph graph/mask internal/config internal/dense internal/expr internal/pattern
+		internal/torchrand`,
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
 	"layers/generate":  `internal/config layers graph graph/machine internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
-		internal/safetensors internal/oneline`,
+		internal/pattern internal/safetensors internal/oneline`,
 	"train/text":       `train layers graph internal/config`,
 	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
 
@@ -56,7 +58,7 @@ var rooms = map[string]string{
 		train train/text train/pretrained layers layers/chapter`,
 	"cmd/attention/internal/run": `cmd/attention/internal/program cmd/attention/internal/term
 		train train/text train/pretrained layers layers/chapter layers/generate
-		internal/config internal/folder internal/safetensors internal/oneline`,
+		internal/config internal/folder internal/pattern internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder

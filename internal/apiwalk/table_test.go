@@ -241,6 +241,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[train.Checkpoints](),
 	reflect.TypeFor[train.DamagedError](),
 	reflect.TypeFor[train.Decay](),
+	reflect.TypeFor[train.ParamGroup](),
 	reflect.TypeFor[train.Loss](),
 	reflect.TypeFor[train.Config](),
 	reflect.TypeFor[train.Evaluation](),

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,14 +70,27 @@ func From(c any, err error, fields map[string]string) error {
 func JSON(err error) error { return Named(err, nil) }
 
 // Named returns err with the names of fields by their JSON paths:
-// "--num_heads: got 5, want a divisor of --d_out=12". A field without a name has its path.
+// "--num_heads: got 5, want a divisor of --d_out=12". An element of a list has the list's
+// name, "--freeze", and a field of an element begins with it, "--group[0].params". A field
+// without a name has its path.
 func Named(err error, names map[string]string) error {
 	found, ok := find(err)
 	if !ok {
 		return err
 	}
 	e := *found
-	e.shown = func(n name) string { return cmp.Or(names[n.key], n.key) }
+	e.shown = func(n name) string {
+		list, element, inList := strings.Cut(n.key, "[")
+		switch of := names[list]; {
+		case names[n.key] != "":
+			return names[n.key]
+		case of != "" && inList && strings.HasSuffix(element, "]"):
+			return of
+		case of != "" && inList:
+			return of + "[" + element
+		}
+		return n.key
+	}
 	return &e
 }
 

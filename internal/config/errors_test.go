@@ -62,6 +62,12 @@ func TestNames(t *testing.T) {
 			goText: "Stops[2].Dims: got none", json: "stops[2].dims: got none", set: "stops[2].dims: got none"},
 		{reason: "a path with an index", err: config.Errorf(c, "Stops[2].Dims", "got none"),
 			goText: "Stops[2].Dims: got none", json: "stops[2].dims: got none", set: "stops[2].dims: got none"},
+		{reason: "an element of a list with a flag", err: config.Errorf(c, "Groups[2]", "got none"),
+			goText: "Groups[2]: got none", json: "Groups[2]: got none", set: "--group: got none"},
+		{reason: "a field of one",
+			err:    config.Errorf(c, "Groups[2].Dims", "got none with %s", config.Field("Groups[2].Rate")),
+			goText: "Groups[2].Dims: got none with Rate", json: "Groups[2].Dims: got none with Rate",
+			set: "--group[2].Dims: got none with Rate"},
 		{reason: "no tag", err: config.Errorf(c, "Plain", "got none"), goText: "Plain: got none", json: "Plain: got none",
 			set: "Plain: got none"},
 		{reason: "no key", err: config.Errorf(c, "Layout", "got none"), goText: "Layout: got none", json: "Layout: got none",
@@ -97,7 +103,8 @@ func TestNames(t *testing.T) {
 			json: "rope: unexpected EOF", set: "rope: unexpected EOF"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			flags := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head", "attention.d_out": "--out"}
+			flags := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head", "attention.d_out": "--out",
+				"Groups": "--group"}
 			require.EqualError(t, c.err, c.goText)
 			require.EqualError(t, config.JSON(c.err), c.json)
 			require.EqualError(t, config.JSON(config.Named(c.err, flags)), c.json)

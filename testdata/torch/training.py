@@ -56,7 +56,13 @@ CASES = {
     "adam": (torch.optim.Adam, {}, lambda step: 0.01, None),
     "adamw_decay": (torch.optim.AdamW, {"weight_decay": 0.1}, lambda step: 0.01, None),
     "adamw_clip_cosine": (torch.optim.AdamW, {"weight_decay": 0.1, "betas": (0.8, 0.95)}, cosine, CLIP),
+    "sgd_groups": (torch.optim.SGD, {"momentum": 0.9, "weight_decay": 0.1}, lambda step: 0.05, None),
+    "adam_groups": (torch.optim.Adam, {"weight_decay": 0.1}, lambda step: 0.01, None),
+    "adamw_groups": (torch.optim.AdamW, {"weight_decay": 0.1, "betas": (0.8, 0.95)}, cosine, CLIP),
 }
+FROZEN = "tokens.weight"  # of the cases with groups
+# layer, factor of the learning rate, other options; the rest is a group without
+GROUPS = [("attention.", 0.1, {}), ("output.", 3.0, {"weight_decay": 0.01})]
 
 
 def loss(p, inputs, targets):
@@ -78,17 +84,30 @@ def loss(p, inputs, targets):
 
 
 def norm(p):
-    return torch.linalg.vector_norm(torch.cat([v.grad.reshape(-1) for v in p.values()]))
+    return torch.linalg.vector_norm(torch.cat([v.grad.reshape(-1) for v in p.values() if v.grad is not None]))
+
+
+def groups_of(case, p):
+    """Freezes and groups the parameters of a case; a group's factor is the option that solvers ignore."""
+    if not case.endswith("_groups"):
+        return [{"params": list(p.values()), "factor": 1.0}]
+    p[FROZEN].requires_grad_(False)
+    groups, rest = [], [n for n in p if n != FROZEN]
+    for layer, factor, options in GROUPS:
+        names = [n for n in rest if n.startswith(layer)]
+        groups.append({"params": [p[n] for n in names], "factor": factor, **options})
+        rest = [n for n in rest if n not in names]
+    return groups + [{"params": [p[n] for n in rest], "factor": 1.0}]
 
 
 def train(case, start, inputs, targets, dtype):
     kind, options, rate, limit = CASES[case]
     p = {n: torch.nn.Parameter(v.to(dtype, copy=True)) for n, v in start.items()}
-    solver = kind(p.values(), lr=0.0, **options)
+    solver = kind(groups_of(case, p), lr=0.0, **options)
     losses, norms = [], []
     for step in range(STEPS):
         for group in solver.param_groups:
-            group["lr"] = rate(step)
+            group["lr"] = rate(step) * group["factor"]
         solver.zero_grad()
         l = loss(p, inputs[step], targets[step])
         l.backward()

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"attention/internal/config"
+	"attention/train"
 
 	"github.com/spf13/pflag"
 )
@@ -28,6 +29,8 @@ func AddFlags(to *pflag.FlagSet) {
 			to.Int64(f.name, int64(usual), f.usage)
 		case int64:
 			to.Int64(f.name, usual, f.usage)
+		case []string, []train.ParamGroup: // given several times
+			to.StringArray(f.name, nil, f.usage)
 		default: // a string, or a type whose text is one
 			to.String(f.name, fmt.Sprint(usual), f.usage)
 		}
@@ -78,13 +81,35 @@ func checkFlag(f *pflag.Flag) error {
 			return fmt.Errorf("--%s: got %s, want a finite number", f.Name, text)
 		}
 	case "string":
-		if text == "" {
-			what, _ := pflag.UnquoteUsage(f)
-			return fmt.Errorf("--%s: got nothing, want the %s", f.Name, what)
+		return checkString(f, text)
+	}
+	for _, text := range textsOf(f) {
+		if err := checkString(f, text); err != nil {
+			return err
 		}
-		if !utf8.ValidString(text) {
-			return fmt.Errorf("--%s: got %q, want UTF-8", f.Name, text)
+		if _, err := groupOf(text); err != nil && f.Name == groupFlag {
+			return fmt.Errorf("--%s: %w", f.Name, err)
 		}
+	}
+	return nil
+}
+
+// checkString returns an error for a value that is empty or no text.
+func checkString(f *pflag.Flag, text string) error {
+	if text == "" {
+		what, _ := pflag.UnquoteUsage(f)
+		return fmt.Errorf("--%s: got nothing, want the %s", f.Name, what)
+	}
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("--%s: got %q, want UTF-8", f.Name, text)
+	}
+	return nil
+}
+
+// textsOf returns the values of a flag that may be given several times, or nil for others.
+func textsOf(f *pflag.Flag) []string {
+	if v, ok := f.Value.(pflag.SliceValue); ok {
+		return v.GetSlice()
 	}
 	return nil
 }
@@ -143,6 +168,16 @@ func valueOf(f *pflag.Flag) any {
 		return text == "true"
 	case "float64", "int64":
 		return json.Number(text)
+	case "stringArray":
+		var all []any
+		for _, text := range textsOf(f) {
+			var value any = text
+			if f.Name == groupFlag {
+				value, _ = groupOf(text) // CheckFlags accepts it
+			}
+			all = append(all, value)
+		}
+		return all
 	}
 	if f.Name == "text" {
 		return textName(text)

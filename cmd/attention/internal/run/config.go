@@ -23,7 +23,8 @@ type Config struct {
 	Text        TextSource              `json:"text"`
 	Vocabulary  text.TokenizerConfig    `json:"vocabulary"`
 	Model       ModelConfig             `json:"model"`
-	Init        *TextSource             `json:"init,omitempty"` // the initial weights; nil for new ones
+	Init        *TextSource             `json:"init,omitempty"`   // the initial weights; nil for new ones
+	Freeze      []string                `json:"freeze,omitempty"` // patterns of parameters that stay as they are
 	Dtype       string                  `json:"dtype"`
 	Batch       int                     `json:"batch"`
 	Order       string                  `json:"order"`    // of the windows to train on
@@ -85,7 +86,7 @@ func (c Config) Validate() error {
 	); err != nil {
 		return err
 	}
-	return c.validateSizes()
+	return cmp.Or(c.validateSizes(), c.validateParams())
 }
 
 // ValidateModel returns an error for the first wrong field among those needed to use the model.

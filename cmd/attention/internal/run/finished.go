@@ -15,7 +15,8 @@ import (
 
 // The keys of the metadata of a run's model.
 const (
-	stepsKey    = "steps"
+	stepsKey    = "steps"  // taken by the run
+	bestKey     = "best"   // step of the parameters with --best; missing if they are the last ones
 	aboutPrefix = "about." // before the keys of Config.About
 )
 

@@ -29,6 +29,9 @@ func flags() []flag {
 		{name: "config",
 			usage: "JSON `file` with values for flags that are not given, such as another run's config.json"},
 
+		{name: "freeze", paths: []string{"freeze"},
+			usage: "`pattern` of parameters that training leaves as they are, such as wte or h.0; several flags add up"},
+
 		{name: "tokenizer", paths: []string{"vocabulary.tokenizer"},
 			usage: "`name` of the tokenizer: characters, bytes or gpt2"},
 		{name: "model", paths: []string{"model.type"}, usage: "`name` of the model: layer or gpt"},
@@ -99,6 +102,9 @@ func flags() []flag {
 			usage: "weight decay of the parameters that --decay names"},
 		{name: "decay", paths: []string{"training.solver.decay"},
 			usage: "`parameters` with weight decay: matrices, which include embeddings, or all, also biases and norms"},
+		{name: groupFlag, paths: []string{"training.solver.groups"},
+			usage: "`group` of parameters with a learning rate or a weight decay of their own, such as " +
+				"h.0:lr_factor=0.1,weight_decay=0; several flags add up"},
 		{name: "clip", paths: []string{"training.clip_norm"},
 			usage: "largest `norm` of all gradients together, which are scaled down to it; 0 means none"},
 		{name: "seed", paths: []string{"training.seed"},
@@ -108,6 +114,13 @@ func flags() []flag {
 			usage: "steps between validations; 0 means only one, at the end"},
 		{name: "eval-batches", paths: []string{"eval_batches"},
 			usage: "random batches of a validation; 0 means the whole validation text, as always for the last one"},
+		{name: "patience", paths: []string{"training.patience"},
+			usage:   "validations in a row without a lower loss after which the run ends; 0 means that it never does",
+			resumed: true},
+		{name: "min-delta", paths: []string{"training.min_delta"},
+			usage: "`nats` that a loss has to be lower to count for --patience", resumed: true},
+		{name: "best", paths: []string{"training.keep_best"},
+			usage: "make model.safetensors that of the lowest validation loss, not the last one"},
 		{name: "save-every", paths: []string{"checkpoints.every"},
 			usage: "steps between checkpoints; 0 means only one, at the end or when the run is stopped", resumed: true},
 		{name: "keep", paths: []string{"checkpoints.keep"}, usage: "number of newest checkpoints to keep", resumed: true},

@@ -144,18 +144,26 @@ func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// WriteModel writes the parameters of a run of this config that has taken n steps.
-func (f *Folder) WriteModel(c Config, p *layers.Params, n int) error {
+// WriteModel writes the parameters of a run of this config that has taken n steps. They are those after step best, or
+// the last ones if that is 0.
+func (f *Folder) WriteModel(c Config, p *layers.Params, n, best int) error {
 	about, err := c.aboutModel()
 	if err != nil {
 		return err
 	}
-	return f.WriteParams(about, p, n)
+	metadata := map[string]string{stepsKey: strconv.Itoa(n)}
+	if best > 0 {
+		metadata[bestKey] = strconv.Itoa(best)
+	}
+	return f.writeParams(about, p, metadata)
 }
 
 // WriteParams writes the parameters, which are about these values of config.json, of a run that has taken n steps.
 func (f *Folder) WriteParams(about map[string]string, p *layers.Params, n int) error {
-	metadata := map[string]string{stepsKey: strconv.Itoa(n)}
+	return f.writeParams(about, p, map[string]string{stepsKey: strconv.Itoa(n)})
+}
+
+func (f *Folder) writeParams(about map[string]string, p *layers.Params, metadata map[string]string) error {
 	for key, value := range about {
 		metadata[aboutPrefix+key] = value
 	}

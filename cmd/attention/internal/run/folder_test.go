@@ -112,7 +112,7 @@ func TestEqualModelsAreEqualFiles(t *testing.T) {
 	require.NoError(t, err)
 	var files [2][]byte
 	for i := range files {
-		require.NoError(t, f.WriteModel(Config{Dtype: "float32"}, p, 3))
+		require.NoError(t, f.WriteModel(Config{Dtype: "float32"}, p, 3, 0))
 		files[i], err = os.ReadFile(filepath.Join(path, ModelFile))
 		require.NoError(t, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"slices"
 
 	"attention/train"
 )
@@ -21,6 +22,16 @@ func (h History) evaluated() int {
 		return 0
 	}
 	return h.Evaluations[len(h.Evaluations)-1].Step
+}
+
+// Until returns the part of the history up to a step.
+func (h History) Until(step int) History {
+	h.Steps = h.Steps[:min(step, len(h.Steps))]
+	n := slices.IndexFunc(h.Evaluations, func(e train.Evaluation) bool { return e.Step > step })
+	if n >= 0 {
+		h.Evaluations = h.Evaluations[:n]
+	}
+	return h
 }
 
 // Recent returns the mean loss and speed of the last steps.

@@ -27,7 +27,9 @@ type Report struct {
 	Text       string    `json:"text"` // to learn from: its file, or what else it is
 	Model      string    `json:"model"`
 	Parameters int       `json:"parameters,omitempty"`
-	Losses     Losses    `json:"losses"`
+	Frozen     int       `json:"frozen,omitempty"`      // of the parameters
+	Best       int       `json:"best_step,omitempty"`   // the step that the model is from; 0 for the last one
+	Losses     Losses    `json:"losses"`                // of the model, with --best
 	ExactMatch *float64  `json:"exact_match,omitempty"` // part of the held-out dates that are right to the last character
 	Sessions   []Session `json:"sessions,omitempty"`    // in their order: one, and one for each time that it was resumed
 }

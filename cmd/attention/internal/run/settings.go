@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"attention/internal/config"
 	"attention/internal/folder"
@@ -78,8 +79,9 @@ func (s *Settings) Named(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
+	path, _, _ := strings.Cut(wrong.Path(), "[") // of the list, if it is about an element
 	for _, p := range slices.Backward(s.parts) {
-		if _, ok := at(p.values, wrong.Path()); ok && p.from != "" {
+		if _, ok := at(p.values, path); ok && p.from != "" {
 			return inPart(p.from, err)
 		} else if ok {
 			break

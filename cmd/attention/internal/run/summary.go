@@ -104,6 +104,7 @@ func (s *Summary) complete(dir string, p plan) error {
 		return nil
 	}
 	var err error
+	s.Best = 0
 	if s.Steps, s.Losses, err = readLosses(dir); err != nil {
 		return err
 	}

@@ -56,9 +56,10 @@ func folderWith(t *testing.T, r Report, files map[string]string) string {
 func TestSummarize(t *testing.T) {
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	loss := 1.5
-	r := Report{Text: "text.txt", Model: "gpt", Parameters: 7, Losses: Losses{Validation: &loss}, Sessions: []Session{
-		{Begin: begin, State: Stopped, To: 5, Seconds: 2},
-		{Begin: begin.Add(time.Hour), State: Finished, To: 12, Seconds: 3}}}
+	r := Report{Text: "text.txt", Model: "gpt", Parameters: 7, Best: 3, Losses: Losses{Validation: &loss},
+		Sessions: []Session{
+			{Begin: begin, State: Stopped, To: 5, Seconds: 2},
+			{Begin: begin.Add(time.Hour), State: Finished, To: 12, Seconds: 3}}}
 	dir := folderWith(t, r, nil)
 	s, err := Summarize(dir)
 	require.NoError(t, err)
@@ -72,6 +73,7 @@ func TestSummarize(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{unfinished, 12, 7, 2.0}, []any{s.State, s.Steps, s.Parameters, *s.Seconds})
 	require.NotEqual(t, loss, *s.Losses.Validation)
+	require.Zero(t, s.Best, "it was that of the last session's model")
 }
 
 // A session that did not end trains as long as it holds the folder, and was killed otherwise.

@@ -28,13 +28,13 @@ runs), the oldest first. A DIR is a run's folder or one of run folders.
   DATE     when the run began
   STATE    running; finished; stopped, by a signal, with a checkpoint to resume
            from; failed; or unfinished, which was killed
-  STEPS    taken
+  STEPS    taken; 120/300 if the model is that of step 120 (train --best)
   MODEL    gpt, the variant of attention, or dates, that of attention translate
   PARAMS   number of parameters
-  TRAIN    training loss, the mean of the last 50 steps, in nats per token, of
-           dates per character
-  VALID    last validation loss. Losses compare only between runs on one text
-           with one kind of token
+  TRAIN    training loss, the mean of the model's last 50 steps, in nats per
+           token, of dates per character
+  VALID    last validation loss, or that of the model. Losses compare only
+           between runs on one text with one kind of token
   TIME     that all sessions of the run trained
 
 What the run's report.json does not tell, such as that of an older program, is

@@ -23,7 +23,7 @@ func columns() []column {
 	return []column{
 		{name: "DATE", text: true, of: date},
 		{name: "STATE", text: true, of: func(s run.Summary) string { return short(s.State) }},
-		{name: "STEPS", of: func(s run.Summary) string { return fmt.Sprint(s.Steps) }},
+		{name: "STEPS", of: steps},
 		{name: "MODEL", text: true, of: func(s run.Summary) string { return short(s.Title) }},
 		{name: "PARAMS", of: func(s run.Summary) string { return count(s.Parameters) }},
 		{name: "TRAIN", of: func(s run.Summary) string { return loss(s.Losses.Training) }},
@@ -74,6 +74,14 @@ func short(word string) string {
 		return string(r[:most-1]) + "…"
 	}
 	return word
+}
+
+// steps returns the steps that a run has taken, after that of its model if it is another.
+func steps(s run.Summary) string {
+	if s.Best > 0 {
+		return fmt.Sprintf("%d/%d", s.Best, s.Steps)
+	}
+	return fmt.Sprint(s.Steps)
 }
 
 func date(s run.Summary) string {

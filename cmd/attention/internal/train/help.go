@@ -26,16 +26,26 @@ part of one, or else from the folder of --init, or else from --preset:
              4 s on two cores with AVX-512
 --config runs/first/config.json repeats a run. With a --solver other than
 theirs, their values of --lr, --min-lr, --beta1, --beta2, --eps, --momentum,
---weight-decay and --decay are ignored.
+--weight-decay, --decay and --group are ignored.
 
 --init reads initial weights from a file, or from a gpt's folder with
 config.json, as written by transformers, attention export and attention train.
 A folder also sets the model's sizes and tokenizer; --context may be less than
 its number of positions.
 
+--freeze leaves parameters as they are: no gradient of them is computed, which
+saves time and memory. --group gives parameters a factor of the learning rate,
+or a weight decay. A pattern matches names as * and ? do in a shell, whole names
+or parts between dots: wte matches transformer.wte.weight, h.0 all of that
+block, bias every bias; of --model layer there are tokens, positions, attention
+and output. A parameter is in one group at most.
+
 With --eval-batches, validations during training are over random batches, the
 same each time, and a validation over the whole validation text comes at the
-end.
+end. With --patience 5 a run ends after five validations in a row without a
+lower loss. With --best, model.safetensors and all that is printed at the end is
+the model of the validation with the lowest loss; checkpoints hold it beside the
+last weights, from which the run resumes.
 
 The run folder gets model.safetensors, config.json, report.json (dates, version,
 command line, last losses, sample; see attention runs), metrics.jsonl, loss.png,
@@ -50,9 +60,9 @@ was stopped in any way, also by SIGKILL or a power failure, continues with
 --resume from its newest checkpoint, and ends with the same bits, in
 metrics.jsonl too (except tokens_per_second), as without the stop, on
 such a processor; on another a line says that bits may differ. Its config.json
-has all settings; only --steps, --save-every, --keep, --prompt and --sample, and
---text if the file has moved, may be given again. Steps after the decay of the
-learning rate have --min-lr.
+has all settings; only --steps, --patience, --min-delta, --save-every, --keep,
+--prompt and --sample, and --text if the file has moved, may be given again.
+Steps after the decay of the learning rate have --min-lr.
 
 A checkpoint contains a checksum of itself; a damaged one is never used. A loss
 or weight that is NaN or infinite stops a run before it is saved. One process
@@ -64,6 +74,7 @@ const example = `  attention train
   attention train --preset nano-char --text tinyshakespeare.txt
   attention train --preset gpt2 --init gpt2 --text novel.txt --context 256
   attention train --config runs/novel/config.json --dropout 0.1
+  attention train --config runs/novel/config.json --freeze tokens --best
   attention train --solver sgd --momentum 0.9
   attention train --resume runs/novel
   attention train --resume runs/novel --steps 4000`

@@ -52,11 +52,15 @@ func (r *training) print(thing string, phrases ...string) {
 // countPhrases returns the number of parameters.
 func (r *training) countPhrases() []string {
 	n := r.model.Params().Count()
+	phrases := []string{fmt.Sprintf("%d parameters", n)}
 	if g := r.config.Model.GPT; g != nil {
-		return []string{fmt.Sprintf("%d parameters", n),
-			fmt.Sprintf("(%d without those of positions)", n-g.ContextLength*g.EmbedDim)}
+		phrases = append(phrases, fmt.Sprintf("(%d without those of positions)", n-g.ContextLength*g.EmbedDim))
 	}
-	return []string{fmt.Sprintf("%d parameters", n)}
+	if frozen := r.model.Params().CountFrozen(); frozen > 0 {
+		phrases[len(phrases)-1] += ","
+		phrases = append(phrases, fmt.Sprintf("of which %d are frozen", frozen))
+	}
+	return phrases
 }
 
 func (r *training) solverPhrases() []string {
@@ -69,6 +73,9 @@ func (r *training) solverPhrases() []string {
 		if f.value > 0 {
 			text += fmt.Sprintf(", %s %v", f.name, f.value)
 		}
+	}
+	for _, g := range solver.Groups {
+		text += ", " + term.Line(g.String())
 	}
 	return strings.SplitAfter(text, ", ")
 }

@@ -32,6 +32,8 @@ type training struct {
 	begin      int // steps that another process took
 	history    run.History
 	last       *train.Evaluation // on the whole validation split, if the others saw parts
+	best       int               // step of the model after useBest, with --best
+	early      bool              // the run has ended by --patience
 	tabled     bool              // whether the head of the table of losses is printed
 	command    string            // the command line
 	report     run.Report
@@ -94,6 +96,9 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 	if r.model, err = config.Model.New(params.Scope("")); err != nil {
 		return nil, err
 	}
+	if err := params.Freeze(config.Freeze...); err != nil {
+		return nil, err
+	}
 	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
 		return nil, err
 	}
@@ -121,12 +126,16 @@ func (r *training) run(ctx context.Context) error {
 	r.printHead()
 	before, began := r.snapshot(), program.Now()
 	r.report.Text, r.report.Model = r.config.Text.Name, r.model.String()
-	r.report.Parameters = r.model.Params().Count()
+	r.report.Parameters, r.report.Frozen = r.model.Params().Count(), r.model.Params().CountFrozen()
 	session := run.Session{Begin: began, Command: r.command, From: r.begin}
 	if err := r.report.Begin(r.folder, session); err != nil {
 		return err
 	}
 	err := r.loop.Run(ctx, r.training, r.validation)
+	r.early = err == nil && r.loop.Steps() < r.config.Training.Steps
+	if err == nil || ctx.Err() != nil {
+		err = cmp.Or(err, r.useBest())
+	}
 	if err == nil {
 		err = r.evaluateWhole(ctx)
 	}
@@ -162,7 +171,7 @@ func (r *training) run(ctx context.Context) error {
 func (r *training) save() error {
 	f := r.folder
 	errs := []error{
-		f.WriteModel(r.config, r.model.Params(), r.loop.Steps()),
+		f.WriteModel(r.config, r.model.Params(), r.loop.Steps(), r.best),
 		f.Write(run.LossPicture, r.drawLoss),
 	}
 	if m, ok := r.model.Network.(run.Watchable); ok {
@@ -182,6 +191,16 @@ func (r *training) onEval(e train.Evaluation) {
 	r.folder.Metrics.AddEvaluation(e, r.config.EvalBatches)
 	r.progress.Clear()
 	r.printEvaluation(e)
+}
+
+// useBest makes the model that of the lowest validation loss, with --best. Before the first validation there is none.
+func (r *training) useBest() error {
+	best := r.loop.Best().Step
+	if !r.config.Training.KeepBest || best == 0 {
+		return nil
+	}
+	r.best = best
+	return r.loop.UseBest()
 }
 
 // evaluateWhole evaluates on the whole validation split if the evaluations during training saw only parts of it.

@@ -11,13 +11,17 @@ import (
 
 // writeReport ends the session in report.json with an error or nil.
 func (r *training) writeReport(err error) error {
-	r.report.Losses = r.losses()
+	r.report.Best, r.report.Losses = r.best, r.losses()
 	return r.report.End(r.folder, r.loop.Steps(), err)
 }
 
-// losses returns the last losses beside those of counting.
+// losses returns the last losses, up to the step of the model, beside those of counting.
 func (r *training) losses() run.Losses {
-	l, uniform := r.history.Losses(), math.Log(float64(r.corpus.Tokenizer.Len()))
+	h := r.history
+	if r.best > 0 {
+		h = h.Until(r.best)
+	}
+	l, uniform := h.Losses(), math.Log(float64(r.corpus.Tokenizer.Len()))
 	l.Uniform = &uniform
 	if ngram := r.corpus.NGram; ngram != nil {
 		l.Bigram, l.Unigram = &ngram.Bigram, &ngram.Unigram
@@ -47,6 +51,7 @@ func (r *training) printSummary() {
 		}
 	}
 	fmt.Fprintf(r.out, "%s\n%s\n", head, values)
+	r.printBest()
 	if r.last != nil {
 		fmt.Fprintf(r.out, "That of validation is over the whole text, those above over %d random batches.\n",
 			r.config.EvalBatches)
@@ -61,6 +66,22 @@ func (r *training) printSummary() {
 	default:
 		fmt.Fprintf(r.out, "The validation loss is not below the bigram's: the attention has not yet learnt\n"+
 			"from the %s before the last one.\n", r.corpus.Unit())
+	}
+}
+
+// printBest prints which step the model is from, with --best, and why the run ended early, with --patience.
+func (r *training) printBest() {
+	c := r.config.Training
+	if r.best > 0 {
+		fmt.Fprintf(r.out, "The model is that of step %d, which has the lowest validation loss.\n", r.best)
+	}
+	if r.early {
+		lower := "lower"
+		if c.MinDelta > 0 {
+			lower = fmt.Sprintf("lower by %v", c.MinDelta)
+		}
+		fmt.Fprint(r.out, term.Fill("", fmt.Sprintf("The run ended after %d of %d steps:", r.loop.Steps(), c.Steps),
+			fmt.Sprintf("the last %d validations were not %s.", c.Patience, lower)))
 	}
 }
 

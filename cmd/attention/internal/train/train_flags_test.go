@@ -33,6 +33,7 @@ const (
 	wantFinite   = "want a finite number of at least 0"
 	wantFraction = "want a number from 0 to below 1"
 	seeHelp      = "; see attention train --help"
+	wantGroup    = "want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma"
 )
 
 func TestTrainWrongFilesAndFlags(t *testing.T) {
@@ -132,6 +133,29 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--warmup 2000", want: "--warmup: got 2000, want less than --decay-steps=2000"},
 		{args: "--decay-steps 0", want: "--decay-steps: got 0, want at least 1"},
 		{args: "--lr 0 --min-lr 0 --steps 1 --warmup 1", want: "--warmup: got 1, want less than --decay-steps=1"},
+		{args: "--freeze output --freeze tokns",
+			want: `--freeze: got "tokns", want a pattern of the 9 parameters' names, such as tokens`},
+		{args: "--freeze=", want: "--freeze: got nothing, want the pattern"},
+		{args: "--freeze tokens --freeze *",
+			want: "--freeze: got patterns of all 9 parameters, want at least one left to train"},
+		{args: "--group tokens:lr_factor=2 --group *.weight:lr_factor=2",
+			want: `--group[1].params: got "*.weight", which has tokens.weight like the "tokens" of another group, ` +
+				"want it in one of them"},
+		{args: "--group tokns:lr_factor=2",
+			want: `--group[0].params: got "tokns", want a pattern of the 9 parameters' names, such as tokens`},
+		{args: "--group tokens:lr=2",
+			want: `--group: unknown field "lr"; it has params, lr_factor, weight_decay`},
+		{args: "--group tokens", want: `--group: got "tokens", ` + wantGroup},
+		{args: "--group tokens:lr_factor=NaN", want: `--group: got "tokens:lr_factor=NaN", ` + wantGroup},
+		{args: "--group tokens:lr_factor=1,lr_factor=1", want: `--group: got "tokens:lr_factor=1,lr_factor=1", ` + wantGroup},
+		{args: "--group tokens:weight_decay=-1", want: "--group[0].weight_decay: got -1, " + wantFinite},
+		{args: "--patience -1", want: "--patience: got -1, want at least 0"},
+		{args: "--patience 2 --eval-every 0",
+			want: "--patience: got 2 with --eval-every=0, want it with evaluations during the run"},
+		{args: "--best --eval-every 0",
+			want: "--best: got true with --eval-every=0, want it with evaluations during the run"},
+		{args: "--min-delta 0.1", want: "--min-delta: got 0.1 with --patience=0, want 0"},
+		{args: "--patience 2 --min-delta -0.1", want: "--min-delta: got -0.1, " + wantFinite},
 		{args: "--steps", want: "train: flag needs an argument: --steps" + seeHelp},
 	})
 }

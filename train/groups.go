@@ -1,0 +1,97 @@
+package train
+
+import (
+	"fmt"
+	"reflect"
+
+	"attention/internal/config"
+	"attention/internal/pattern"
+)
+
+// ParamGroup is settings of some parameters, one of the groups that PyTorch's optimizers
+// take. What is nil is as for the others.
+type ParamGroup struct {
+	// Params is a pattern of the parameters' names, as for layers.Params.Freeze: "h.0".
+	Params string `json:"params"`
+	// LRFactor multiplies the learning rate. PyTorch's groups have the product, "lr", which a
+	// schedule multiplies.
+	LRFactor *float64 `json:"lr_factor,omitempty"`
+	// WeightDecay stands in place of the solver's, also for parameters that its Decay leaves out.
+	WeightDecay *float64 `json:"weight_decay,omitempty"`
+}
+
+// Validate returns an error that names the first wrong field.
+func (g ParamGroup) Validate() error {
+	if g.Params == "" {
+		return config.Errorf(g, "Params", "got none, want a pattern of parameters' names")
+	}
+	if g.LRFactor == nil && g.WeightDecay == nil {
+		return config.Errorf(g, "LRFactor", "got none, want it or %s", config.Field("WeightDecay"))
+	}
+	for _, f := range []struct {
+		name  string
+		value *float64
+	}{{"LRFactor", g.LRFactor}, {"WeightDecay", g.WeightDecay}} {
+		if f.value == nil {
+			continue
+		}
+		if err := checkNonNegative("", *f.value); err != nil {
+			return config.Errorf(g, f.name, "got %v, want a finite number of at least 0", *f.value)
+		}
+	}
+	return nil
+}
+
+// String prints the group, as in "h.0: lr_factor=0.1 weight_decay=0".
+func (g ParamGroup) String() string {
+	text := g.Params + ":"
+	if g.LRFactor != nil {
+		text += fmt.Sprintf(" lr_factor=%v", *g.LRFactor)
+	}
+	if g.WeightDecay != nil {
+		text += fmt.Sprintf(" weight_decay=%v", *g.WeightDecay)
+	}
+	return text
+}
+
+// ValidateParams returns an error for a group without a parameter of these names, and for
+// two groups with one parameter.
+func (c SolverConfig) ValidateParams(names []string) error {
+	_, err := c.groupsOf(names)
+	return err
+}
+
+// groupsOf returns the group of each of the named parameters that has one.
+func (c SolverConfig) groupsOf(names []string) (map[string]ParamGroup, error) {
+	groups, first := map[string]ParamGroup{}, map[string]int{}
+	for i, g := range c.Groups {
+		field := fmt.Sprintf("Groups[%d].Params", i)
+		matched, err := pattern.Match(g.Params, names)
+		if err != nil {
+			return nil, config.Errorf(c, field, "%w", err)
+		}
+		for _, name := range matched {
+			if j, ok := first[name]; ok {
+				return nil, config.Errorf(c, field, "got %q, which has %s like the %q of another group, want it in one of them",
+					g.Params, name, c.Groups[j].Params)
+			}
+			first[name], groups[name] = i, g
+		}
+	}
+	return groups, nil
+}
+
+// validateGroups returns an error that names the first wrong field of a group.
+func (c SolverConfig) validateGroups() error {
+	for i, g := range c.Groups {
+		if err := g.Validate(); err != nil {
+			return config.In(c, fmt.Sprintf("Groups[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+// equal reports whether two configs take the same steps.
+func (c SolverConfig) equal(d SolverConfig) bool {
+	return reflect.DeepEqual(c.resolved(), d.resolved())
+}
