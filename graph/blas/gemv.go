@@ -1,0 +1,77 @@
+package blas
+
+import (
+	"gonum.org/v1/gonum/blas"
+
+	"attention/internal/kernel"
+)
+
+// Sgemv computes y ← α·op(A)·x + β·y for an (m,n) matrix A, which op transposes or does not. With β = 0, y is not
+// read.
+func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int,
+	beta float32, y []float32, incY int) {
+	if !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
+		i.Implementation.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+	}
+}
+
+// Dgemv is Sgemv of float64.
+func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int,
+	beta float64, y []float64, incY int) {
+	if !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
+		i.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+	}
+}
+
+func gemv[F kernel.Float](tA blas.Transpose, m, n int, alpha F, a []F, lda int, x []F, incX int,
+	beta F, y []F, incY int) bool {
+	in, out := n, m
+	if tA != blas.NoTrans {
+		in, out = m, n
+	}
+	if !isTranspose(tA) || !matrixFits(len(a), m, n, lda) || !vectorFits(len(x), in, incX) ||
+		!vectorFits(len(y), out, incY) {
+		return false
+	}
+	if incX == 1 && incY == 1 {
+		kernel.Gemv(transposed(tA), m, n, alpha, a, lda, x[:in], beta, y[:out])
+		return true
+	}
+	w := borrow[F]()
+	// With β = 0 the elements of y are copied, but not read.
+	u, v := gathered(&w.x, x, in, incX), gathered(&w.y, y, out, incY)
+	kernel.Gemv(transposed(tA), m, n, alpha, a, lda, u, beta, v)
+	scatter(v, y, incY)
+	w.giveBack()
+	return true
+}
+
+// Sger computes A ← α·x·yᵀ + A for an (m,n) matrix A.
+func (i Implementation) Sger(m, n int, alpha float32, x []float32, incX int, y []float32, incY int,
+	a []float32, lda int) {
+	if !ger(m, n, alpha, x, incX, y, incY, a, lda) {
+		i.Implementation.Sger(m, n, alpha, x, incX, y, incY, a, lda)
+	}
+}
+
+// Dger is Sger of float64.
+func (i Implementation) Dger(m, n int, alpha float64, x []float64, incX int, y []float64, incY int,
+	a []float64, lda int) {
+	if !ger(m, n, alpha, x, incX, y, incY, a, lda) {
+		i.Implementation.Dger(m, n, alpha, x, incX, y, incY, a, lda)
+	}
+}
+
+func ger[F kernel.Float](m, n int, alpha F, x []F, incX int, y []F, incY int, a []F, lda int) bool {
+	if !matrixFits(len(a), m, n, lda) || !vectorFits(len(x), m, incX) || !vectorFits(len(y), n, incY) {
+		return false
+	}
+	if incX == 1 && incY == 1 {
+		kernel.Ger(alpha, x[:m], y[:n], a, lda)
+		return true
+	}
+	w := borrow[F]()
+	kernel.Ger(alpha, gathered(&w.x, x, m, incX), gathered(&w.y, y, n, incY), a, lda)
+	w.giveBack()
+	return true
+}
