@@ -10,7 +10,7 @@ import (
 // β = 0, C is not read.
 func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
 	b []float32, ldb int, beta float32, c []float32, ldc int) {
-	if !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
+	if m*n*k < least.gemmNT && tA == blas.NoTrans && tB != blas.NoTrans || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -18,7 +18,7 @@ func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32,
 // Dgemm is Sgemm of float64.
 func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
 	b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
+	if m*n*k < least.gemmNT && tA == blas.NoTrans && tB != blas.NoTrans || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -28,7 +28,7 @@ func gemm[F kernel.Float](tA, tB blas.Transpose, m, n, k int, alpha F, a []F, ld
 	if !storedFits(tA, len(a), m, k, lda) || !storedFits(tB, len(b), k, n, ldb) || !matrixFits(len(c), m, n, ldc) {
 		return false
 	}
-	if m*n*k < least.product {
+	if m*n*k < least.gemm {
 		smallProduct(transposed(tA), transposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	} else {
 		kernel.Gemm(transposed(tA), transposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -39,26 +39,39 @@ func gemm[F kernel.Float](tA, tB blas.Transpose, m, n, k int, alpha F, a []F, ld
 // smallProduct is gemm, done before the kernels have begun.
 func smallProduct[F kernel.Float](tA, tB kernel.Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
 	beta F, c []F, ldc int) {
-	aRow, aCol, bRow, bCol := lda, 1, ldb, 1
+	aRow, aCol := lda, 1
 	if tA {
 		aRow, aCol = aCol, aRow
 	}
-	if tB {
-		bRow, bCol = bCol, bRow
+	if alpha == 0 { // neither A nor B is read
+		k = 0
 	}
 	for i := range m {
 		row := c[i*ldc:][:n]
-		for j := range row {
-			var sum F
-			if alpha != 0 { // otherwise neither A nor B is read
-				for l, at, bt := 0, i*aRow, j*bCol; l < k; l, at, bt = l+1, at+aCol, bt+bRow {
-					sum += a[at] * b[bt]
-				}
+		switch beta {
+		case 0:
+			clear(row)
+		case 1:
+		default:
+			for j := range row {
+				row[j] *= beta
 			}
-			if beta == 0 {
-				row[j] = alpha * sum
-			} else {
-				row[j] = alpha*sum + beta*row[j]
+		}
+		at := i * aRow
+		if tB {
+			for j := range row {
+				var sum F
+				for l, v := range b[j*ldb:][:k] {
+					sum += v * a[at+l*aCol]
+				}
+				row[j] += alpha * sum
+			}
+			continue
+		}
+		for l := range k {
+			v := alpha * a[at+l*aCol]
+			for j, w := range b[l*ldb:][:len(row)] {
+				row[j] += v * w
 			}
 		}
 	}

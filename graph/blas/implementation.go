@@ -19,21 +19,34 @@ var (
 )
 
 // Each function below has one body for both types of elements. It returns false for what it leaves to gonum: arguments
-// that do not fit, for which gonum panics; nothing to do; and what is so small that gonum is done before the kernels
-// have begun.
+// that do not fit, for which gonum panics, and where there is nothing to do. The methods leave to gonum what is so small
+// that gonum is done before the kernels have begun, unless gonum v0.16.0 does it wrong: Sger and Dger read outside of
+// vectors with negative increments, Ssyrk and Dsyrk add to 0·C, and Sgemv writes behind y.
 
-// least holds the smallest work of each kind that the kernels take. Only tests change it, to see the kernels do all.
+// least holds, for each function, the smallest work that the kernels take. Only tests change it, to see them do all.
 var least = work{
-	product:  64,
-	triangle: 24,
-	vector:   32,
+	gemm: 100, gemmNT: 150, symm: 250, syrk: 1000, syr2k: 400, triangular: 8000,
+	smallGemv: 32, sgemv: 256, dgemv: 900, ger: 1024,
+	symv: 40, syr: 96, syr2: 128, trmv: 400, trsv: 96,
+	dot: 128, axpy: 128, scal: 256, nrm2: 24,
 }
 
-// work is how much there is to do.
+// work is how much there is to do: multiply-adds of products of matrices, elements of a matrix that meets a vector,
+// rows of a triangle that does, elements of vectors.
 type work struct {
-	product  int // multiply-adds of a product of matrices
-	triangle int // rows of a triangular or symmetric matrix
-	vector   int // elements of a vector
+	gemm, gemmNT, symm, syrk, syr2k int
+	triangular                      int
+	smallGemv, sgemv, dgemv, ger    int
+	symv, syr, syr2, trmv, trsv     int
+	dot, axpy, scal, nrm2           int
+}
+
+// size returns the rows of the triangle that stands beside an (m,n) matrix.
+func size(s blas.Side, m, n int) int {
+	if s == blas.Left {
+		return m
+	}
+	return n
 }
 
 func transposed(t blas.Transpose) kernel.Transpose { return t != blas.NoTrans }

@@ -10,7 +10,7 @@ import (
 // matrix A, of which one triangle is read. With β = 0, C is not read.
 func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int,
 	b []float32, ldb int, beta float32, c []float32, ldc int) {
-	if !symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
+	if m*n*size(s, m, n) < least.symm || !symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Ssymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -18,7 +18,7 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 // Dsymm is Ssymm of float64.
 func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int,
 	b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if !symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
+	if m*n*size(s, m, n) < least.symm || !symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Dsymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -30,12 +30,9 @@ const (
 
 func symm[F kernel.Float](s blas.Side, ul blas.Uplo, m, n int, alpha F, a []F, lda int, b []F, ldb int,
 	beta F, c []F, ldc int) bool {
-	size := n
-	if s == blas.Left {
-		size = m
-	}
-	if !isSide(s) || !isUplo(ul) || !matrixFits(len(a), size, size, lda) || !matrixFits(len(b), m, n, ldb) ||
-		!matrixFits(len(c), m, n, ldc) || alpha == 0 || m*n*size < least.product {
+	size := size(s, m, n)
+	if alpha == 0 || !isSide(s) || !isUplo(ul) || !matrixFits(len(a), size, size, lda) ||
+		!matrixFits(len(b), m, n, ldb) || !matrixFits(len(c), m, n, ldc) {
 		return false
 	}
 	w := borrow[F]()

@@ -10,7 +10,7 @@ import (
 // read.
 func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x []float32, incX int,
 	beta float32, y []float32, incY int) {
-	if !symv(ul, n, alpha, a, lda, x, incX, beta, y, incY) {
+	if n < least.symv || !symv(ul, n, alpha, a, lda, x, incX, beta, y, incY) {
 		i.Implementation.Ssymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 	}
 }
@@ -18,7 +18,7 @@ func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, l
 // Dsymv is Ssymv of float64.
 func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x []float64, incX int,
 	beta float64, y []float64, incY int) {
-	if !symv(ul, n, alpha, a, lda, x, incX, beta, y, incY) {
+	if n < least.symv || !symv(ul, n, alpha, a, lda, x, incX, beta, y, incY) {
 		i.Implementation.Dsymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 	}
 }
@@ -31,8 +31,8 @@ const (
 )
 
 func symv[F kernel.Float](ul blas.Uplo, n int, alpha F, a []F, lda int, x []F, incX int, beta F, y []F, incY int) bool {
-	if !isUplo(ul) || !matrixFits(len(a), n, n, lda) || !vectorFits(len(x), n, incX) || !vectorFits(len(y), n, incY) ||
-		n < least.triangle || alpha == 0 {
+	if alpha == 0 || !isUplo(ul) || !matrixFits(len(a), n, n, lda) ||
+		!vectorFits(len(x), n, incX) || !vectorFits(len(y), n, incY) {
 		return false
 	}
 	w := borrow[F]()

@@ -8,20 +8,20 @@ import (
 
 // Ssyr computes A ← α·x·xᵀ + A for a symmetric (n,n) matrix A, of which one triangle is read and written.
 func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, incX int, a []float32, lda int) {
-	if !syr(ul, n, alpha, x, incX, a, lda) {
+	if n < least.syr || !syr(ul, n, alpha, x, incX, a, lda) {
 		i.Implementation.Ssyr(ul, n, alpha, x, incX, a, lda)
 	}
 }
 
 // Dsyr is Ssyr of float64.
 func (i Implementation) Dsyr(ul blas.Uplo, n int, alpha float64, x []float64, incX int, a []float64, lda int) {
-	if !syr(ul, n, alpha, x, incX, a, lda) {
+	if n < least.syr || !syr(ul, n, alpha, x, incX, a, lda) {
 		i.Implementation.Dsyr(ul, n, alpha, x, incX, a, lda)
 	}
 }
 
 func syr[F kernel.Float](ul blas.Uplo, n int, alpha F, x []F, incX int, a []F, lda int) bool {
-	if !isUplo(ul) || !matrixFits(len(a), n, n, lda) || !vectorFits(len(x), n, incX) || n < least.triangle {
+	if !isUplo(ul) || !matrixFits(len(a), n, n, lda) || !vectorFits(len(x), n, incX) {
 		return false
 	}
 	w := borrow[F]()
@@ -37,7 +37,7 @@ func syr[F kernel.Float](ul blas.Uplo, n int, alpha F, x []F, incX int, a []F, l
 // Ssyr2 computes A ← α·x·yᵀ + α·y·xᵀ + A for a symmetric (n,n) matrix A, of which one triangle is read and written.
 func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, incX int, y []float32, incY int,
 	a []float32, lda int) {
-	if !syr2(ul, n, alpha, x, incX, y, incY, a, lda) {
+	if n < least.syr2 || !syr2(ul, n, alpha, x, incX, y, incY, a, lda) {
 		i.Implementation.Ssyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 	}
 }
@@ -45,14 +45,14 @@ func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, i
 // Dsyr2 is Ssyr2 of float64.
 func (i Implementation) Dsyr2(ul blas.Uplo, n int, alpha float64, x []float64, incX int, y []float64, incY int,
 	a []float64, lda int) {
-	if !syr2(ul, n, alpha, x, incX, y, incY, a, lda) {
+	if n < least.syr2 || !syr2(ul, n, alpha, x, incX, y, incY, a, lda) {
 		i.Implementation.Dsyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 	}
 }
 
 func syr2[F kernel.Float](ul blas.Uplo, n int, alpha F, x []F, incX int, y []F, incY int, a []F, lda int) bool {
-	if !isUplo(ul) || !matrixFits(len(a), n, n, lda) || !vectorFits(len(x), n, incX) || !vectorFits(len(y), n, incY) ||
-		n < least.triangle {
+	if !isUplo(ul) || !matrixFits(len(a), n, n, lda) || !vectorFits(len(x), n, incX) ||
+		!vectorFits(len(y), n, incY) {
 		return false
 	}
 	w := borrow[F]()

@@ -10,7 +10,7 @@ import (
 // op(A) is (n,k); op transposes or does not. With β = 0, C is not read.
 func (i Implementation) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int,
 	beta float32, c []float32, ldc int) {
-	if !syrk(ul, tA, n, k, alpha, a, lda, a, lda, beta, c, ldc, false) {
+	if beta != 0 && n*n*k < least.syrk || !syrk(ul, tA, n, k, alpha, a, lda, a, lda, beta, c, ldc, false) {
 		i.Implementation.Ssyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 	}
 }
@@ -18,7 +18,7 @@ func (i Implementation) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha f
 // Dsyrk is Ssyrk of float64.
 func (i Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int,
 	beta float64, c []float64, ldc int) {
-	if !syrk(ul, tA, n, k, alpha, a, lda, a, lda, beta, c, ldc, false) {
+	if beta != 0 && n*n*k < least.syrk || !syrk(ul, tA, n, k, alpha, a, lda, a, lda, beta, c, ldc, false) {
 		i.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 	}
 }
@@ -27,7 +27,7 @@ func (i Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha f
 // read and written. op(A) and op(B) are (n,k); op transposes or does not. With β = 0, C is not read.
 func (i Implementation) Ssyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int,
 	b []float32, ldb int, beta float32, c []float32, ldc int) {
-	if !syrk(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc, true) {
+	if n*n*k < least.syr2k && k > 0 || !syrk(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc, true) {
 		i.Implementation.Ssyr2k(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -35,7 +35,7 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha 
 // Dsyr2k is Ssyr2k of float64.
 func (i Implementation) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int,
 	b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if !syrk(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc, true) {
+	if n*n*k < least.syr2k && k > 0 || !syrk(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc, true) {
 		i.Implementation.Dsyr2k(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -43,18 +43,16 @@ func (i Implementation) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha 
 // syrk adds α·op(B)·op(A)ᵀ too if it is asked for both. Otherwise B is A.
 func syrk[F kernel.Float](ul blas.Uplo, tA blas.Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int,
 	beta F, c []F, ldc int, both bool) bool {
-	if k == 0 && beta == 0 && isUplo(ul) && emptyFits(tA, len(a), n, lda) && emptyFits(tA, len(b), n, ldb) &&
-		matrixFits(len(c), n, n, ldc) {
-		clearTriangle(ul, n, c, ldc) // gonum adds to 0·C
+	fits := storedFits
+	if k == 0 {
+		fits = emptyFits
+	}
+	if !isUplo(ul) || !fits(tA, len(a), n, k, lda) || !fits(tA, len(b), n, k, ldb) || !matrixFits(len(c), n, n, ldc) {
 		return false
 	}
-	if !isUplo(ul) || !storedFits(tA, len(a), n, k, lda) || !storedFits(tA, len(b), n, k, ldb) ||
-		!matrixFits(len(c), n, n, ldc) {
-		return false
-	}
-	if alpha == 0 || n*n*k < least.product {
+	if alpha == 0 || k == 0 || !both && n*n*k < least.syrk {
 		if beta == 0 {
-			clearTriangle(ul, n, c, ldc)
+			clearTriangle(ul, n, c, ldc) // gonum may add to 0·C
 		}
 		return false
 	}
@@ -69,7 +67,7 @@ func syrk[F kernel.Float](ul blas.Uplo, tA blas.Transpose, n, k int, alpha F, a 
 }
 
 // emptyFits is storedFits for a matrix of n rows without columns.
-func emptyFits(t blas.Transpose, length, n, ld int) bool {
+func emptyFits(t blas.Transpose, length, n, _, ld int) bool {
 	if t != blas.NoTrans {
 		return isTranspose(t) && ld >= n
 	}
@@ -132,18 +130,29 @@ func (r *rankUpdate[F]) diagonal(i, n int) {
 		if r.upper {
 			lo, hi = row, n
 		}
-		c := r.c[(i+row)*r.ldc+i:]
-		for col := lo; col < hi; col++ {
-			sum := p[row*squareRows+col]
-			if r.both {
-				sum += p[col*squareRows+row]
+		sums, c := p[row*squareRows:][lo:hi], r.c[(i+row)*r.ldc+i:][lo:hi]
+		if r.both {
+			for j := range sums {
+				c[j] = sums[j] + p[(lo+j)*squareRows+row] + r.kept(c[j])
 			}
-			if r.beta != 0 {
-				sum += r.beta * c[col]
-			}
-			c[col] = sum
+			continue
+		}
+		if r.beta == 0 {
+			copy(c, sums)
+			continue
+		}
+		for j, s := range sums {
+			c[j] = s + r.beta*c[j]
 		}
 	}
+}
+
+// kept returns β·c, or 0 with β = 0.
+func (r *rankUpdate[F]) kept(c F) F {
+	if r.beta == 0 {
+		return 0
+	}
+	return r.beta * c
 }
 
 func (r *rankUpdate[F]) rowsOfA(i int) []F { return rowsFrom(r.trans, r.a, r.lda, i) }

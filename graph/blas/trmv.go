@@ -9,7 +9,7 @@ import (
 // Strmv computes x ← op(A)·x for a triangular (n,n) matrix A, which op transposes or does not.
 func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int,
 	x []float32, incX int) {
-	if !trmv(ul, tA, d, n, a, lda, x, incX) {
+	if n < least.trmv || !trmv(ul, tA, d, n, a, lda, x, incX) {
 		i.Implementation.Strmv(ul, tA, d, n, a, lda, x, incX)
 	}
 }
@@ -17,7 +17,7 @@ func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 // Dtrmv is Strmv of float64.
 func (i Implementation) Dtrmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int,
 	x []float64, incX int) {
-	if !trmv(ul, tA, d, n, a, lda, x, incX) {
+	if n < least.trmv || !trmv(ul, tA, d, n, a, lda, x, incX) {
 		i.Implementation.Dtrmv(ul, tA, d, n, a, lda, x, incX)
 	}
 }
@@ -27,7 +27,7 @@ const vectorBlock = 64
 
 func trmv[F kernel.Float](ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []F, lda int, x []F, incX int) bool {
 	t, ok := triangleOf(ul, tA, d, n, a, lda)
-	if !ok || !vectorFits(len(x), n, incX) || n < least.triangle {
+	if !ok || !vectorFits(len(x), n, incX) {
 		return false
 	}
 	w := borrow[F]()
@@ -93,7 +93,7 @@ func (c *trmvCall[F]) diagonal(i0, i1 int) {
 // can be inverted is not checked.
 func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int,
 	x []float32, incX int) {
-	if !trsv(ul, tA, d, n, a, lda, x, incX) {
+	if n < least.trsv || !trsv(ul, tA, d, n, a, lda, x, incX) {
 		i.Implementation.Strsv(ul, tA, d, n, a, lda, x, incX)
 	}
 }
@@ -101,14 +101,14 @@ func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 // Dtrsv is Strsv of float64.
 func (i Implementation) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int,
 	x []float64, incX int) {
-	if !trsv(ul, tA, d, n, a, lda, x, incX) {
+	if n < least.trsv || !trsv(ul, tA, d, n, a, lda, x, incX) {
 		i.Implementation.Dtrsv(ul, tA, d, n, a, lda, x, incX)
 	}
 }
 
 func trsv[F kernel.Float](ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []F, lda int, x []F, incX int) bool {
 	t, ok := triangleOf(ul, tA, d, n, a, lda)
-	if !ok || !vectorFits(len(x), n, incX) || n < least.triangle {
+	if !ok || !vectorFits(len(x), n, incX) {
 		return false
 	}
 	w := borrow[F]()

@@ -10,7 +10,7 @@ import (
 // which op transposes or does not.
 func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32,
 	a []float32, lda int, b []float32, ldb int) {
-	if !triangular(false, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+	if m*n*size(s, m, n) < least.triangular || !triangular(false, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.Implementation.Strmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 	}
 }
@@ -18,7 +18,7 @@ func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // Dtrmm is Strmm of float64.
 func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64,
 	a []float64, lda int, b []float64, ldb int) {
-	if !triangular(false, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+	if m*n*size(s, m, n) < least.triangular || !triangular(false, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.Implementation.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 	}
 }
@@ -27,7 +27,7 @@ func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // which op transposes or does not. X takes B's place. That A can be inverted is not checked.
 func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32,
 	a []float32, lda int, b []float32, ldb int) {
-	if !triangular(true, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+	if m*n*size(s, m, n) < least.triangular || !triangular(true, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.Implementation.Strsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 	}
 }
@@ -35,19 +35,15 @@ func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // Dtrsm is Strsm of float64.
 func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64,
 	a []float64, lda int, b []float64, ldb int) {
-	if !triangular(true, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+	if m*n*size(s, m, n) < least.triangular || !triangular(true, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 	}
 }
 
 func triangular[F kernel.Float](solve bool, s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int,
 	alpha F, a []F, lda int, b []F, ldb int) bool {
-	size := n
-	if s == blas.Left {
-		size = m
-	}
-	t, ok := triangleOf(ul, tA, d, size, a, lda)
-	if !ok || !isSide(s) || !matrixFits(len(b), m, n, ldb) || alpha == 0 || m*n*size < least.product {
+	t, ok := triangleOf(ul, tA, d, size(s, m, n), a, lda)
+	if !ok || alpha == 0 || !isSide(s) || !matrixFits(len(b), m, n, ldb) {
 		return false
 	}
 	w := borrow[F]()

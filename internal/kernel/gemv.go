@@ -20,7 +20,9 @@ func Gemv[F Float](trans Transpose, m, n int, alpha F, a []F, lda int, x []F, be
 	if trans {
 		in, out = m, n
 	}
-	fit("gemv: y", out, len(y))
+	if len(y) != out {
+		fit("gemv: y", out, len(y))
+	}
 	if out == 0 {
 		return
 	}
@@ -28,14 +30,25 @@ func Gemv[F Float](trans Transpose, m, n int, alpha F, a []F, lda int, x []F, be
 		scaleOnto(y, beta)
 		return
 	}
-	fit("gemv: x", in, len(x))
-	checkMatrix("gemv: a", NoTrans, m, n, len(a), lda, 1, 0)
+	if len(x) != in {
+		fit("gemv: x", in, len(x))
+	}
+	checkRows("gemv: a", len(a), m, n, lda)
 	if !trans {
-		split(gemvCall[F]{alpha, beta, a, lda, x, y}, m, rowGrain(gemvGrain, n))
+		c := gemvCall[F]{alpha, beta, a, lda, x, y}
+		if m*n < gemvGrain {
+			c.do(0, m)
+			return
+		}
+		split(c, m, rowGrain(gemvGrain, n))
 		return
 	}
 	scaleOnto(y, beta)
 	c := weighCall[F]{alpha: alpha, a: a, aRow: lda, x: x, y: y}
+	if m*n < gemvGrain {
+		c.do(0, n)
+		return
+	}
 	if m*n < 2*gemvGrain || n >= 2*gemvColumns || m < 4*gemvParts {
 		split(c, n, max(gemvColumns, gemvGrain/m))
 		return
@@ -48,6 +61,13 @@ func Gemv[F Float](trans Transpose, m, n int, alpha F, a []F, lda int, x []F, be
 		addRows(chosenPath, 1, n, y, y, sums[i*n:][:n])
 	}
 	pool.Put(w)
+}
+
+// checkRows is checkMatrix for one matrix with rows and columns.
+func checkRows(name string, length, rows, cols, ld int) {
+	if ld < cols || length < cols || rows-1 > (length-cols)/ld {
+		checkMatrix(name, NoTrans, rows, cols, length, ld, 1, 0)
+	}
 }
 
 // scaleOnto sets y ← β·y, without reading y when β = 0.
@@ -70,7 +90,7 @@ type gemvCall[F Float] struct {
 }
 
 func (c gemvCall[F]) do(lo, hi int) {
-	var sums [64]F
+	var sums [32]F
 	for ; lo < hi; lo += len(sums) {
 		sums := sums[:min(len(sums), hi-lo)]
 		dot(chosenPath, c.a[lo*c.aRow:], c.aRow, c.x, sums)
@@ -132,7 +152,11 @@ func Ger[F Float](alpha F, x, y, a []F, lda int) {
 	if min(m, n) == 0 || alpha == 0 {
 		return
 	}
-	checkMatrix("ger: a", NoTrans, m, n, len(a), lda, 1, 0)
+	checkRows("ger: a", len(a), m, n, lda)
+	if m*n < gemvGrain {
+		addOuter(chosenPath, m, n, lda, alpha, a, x, y)
+		return
+	}
 	split(outerCall[F]{alpha, x, y, a, lda}, m, rowGrain(grainFast, n))
 }
 
