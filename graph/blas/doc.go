@@ -22,7 +22,7 @@
 // With β = 0 a result is overwritten and never read, so it may hold NaN. Zeros of a matrix are multiplied like other
 // numbers (0·∞ is NaN), except by gonum in what is small. Where gonum v0.16.0 errs, this package does not: its Sger and
 // Dger read outside of vectors with negative increments, its Ssyrk and Dsyrk of a transposed matrix add to 0·C, and its
-// Sgemv of one with β = 0 clears y to the end of the slice.
+// Sgemv (without assembly Dgemv too) of one with β = 0 clears y to the end of the slice.
 //
 // A call shares its work among up to GOMAXPROCS goroutines; there is no other setting of threads. The bits of a result
 // do not depend on their number, but they do on the processor's vectors: AVX-512, AVX2, or neither. Calls may run at

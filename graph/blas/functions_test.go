@@ -374,7 +374,11 @@ func (f *function) reference(p *arguments[float64]) *arguments[float64] {
 		turn(q.x, q.m, &q.incX)
 		turn(q.y, q.n, &q.incY)
 	}
+	if f.name == "gemv" { // without assembly, gonum's clears what is behind y
+		q.y = ending(q.tA, q.m, q.n, q.y, q.incY)
+	}
 	f.double(gonum.Implementation{}, q)
+	q.y = append(q.y, p.y[len(q.y):]...)
 	if f.name == "ger" {
 		q.x, q.y = p.x, p.y
 	}

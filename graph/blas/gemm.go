@@ -10,7 +10,8 @@ import (
 // β = 0, C is not read.
 func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
 	b []float32, ldb int, beta float32, c []float32, ldc int) {
-	if m*n*k < least.gemmNT && tA == blas.NoTrans && tB != blas.NoTrans || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
+	if m*n*k < least.gemmNT && tA == blas.NoTrans && tB != blas.NoTrans ||
+		!gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -18,7 +19,8 @@ func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32,
 // Dgemm is Sgemm of float64.
 func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
 	b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if m*n*k < least.gemmNT && tA == blas.NoTrans && tB != blas.NoTrans || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
+	if m*n*k < least.gemmNT && tA == blas.NoTrans && tB != blas.NoTrans ||
+		!gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }

@@ -10,8 +10,9 @@ import (
 // read.
 func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int,
 	beta float32, y []float32, incY int) {
-	if incX == 1 && incY == 1 && m*n < least.sgemv && tA == blas.NoTrans || !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
-		i.Implementation.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+	if incX == 1 && incY == 1 && m*n < least.sgemv && tA == blas.NoTrans ||
+		!gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
+		i.Implementation.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, ending(tA, m, n, y, incY), incY)
 	}
 }
 
@@ -19,8 +20,20 @@ func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []fl
 func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int,
 	beta float64, y []float64, incY int) {
 	if incX == 1 && incY == 1 && m*n < least.dgemv || !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
-		i.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		i.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, ending(tA, m, n, y, incY), incY)
 	}
+}
+
+// ending returns y without what is behind its elements, which gonum may clear.
+func ending[F kernel.Float](tA blas.Transpose, m, n int, y []F, incY int) []F {
+	out := m
+	if tA != blas.NoTrans {
+		out = n
+	}
+	if incY == 1 && 0 <= out && out < len(y) {
+		return y[:out]
+	}
+	return y
 }
 
 func gemv[F kernel.Float](tA blas.Transpose, m, n int, alpha F, a []F, lda int, x []F, incX int,

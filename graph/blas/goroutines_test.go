@@ -51,10 +51,13 @@ func eachCall(do func(name string, f *function, way int, single bool)) {
 func requireSameBits(t *testing.T, name string, want, got *arguments[float64]) {
 	t.Helper()
 	for i, w := range want.outputs() {
-		// NaN, which is where nothing is written, is not equal to itself.
-		same := slices.EqualFunc(w, got.outputs()[i], func(x, y float64) bool { return x == y || x != x && y != y })
-		require.True(t, same, "%s: argument %d has other bits", name, i)
+		require.True(t, sameNumbers(w, got.outputs()[i]), "%s: argument %d has other bits", name, i)
 	}
+}
+
+// sameNumbers reports whether two slices are equal. NaN, which is where nothing is written, is equal to itself.
+func sameNumbers(x, y []float64) bool {
+	return slices.EqualFunc(x, y, func(v, w float64) bool { return v == w || v != v && w != w })
 }
 
 func TestBitsDoNotDependOnGoroutines(t *testing.T) {
@@ -86,7 +89,7 @@ func TestManyGoroutinesAtOnce(t *testing.T) {
 			all.Go(func() {
 				got, _ := f.run(p, single)
 				for i, w := range want.outputs() {
-					if !slices.EqualFunc(w, got.outputs()[i], func(x, y float64) bool { return x == y || x != x && y != y }) {
+					if !sameNumbers(w, got.outputs()[i]) {
 						failed <- name
 					}
 				}

@@ -18,10 +18,10 @@ var (
 	_ blas.Complex128 = Implementation{}
 )
 
-// Each function below has one body for both types of elements. It returns false for what it leaves to gonum: arguments
-// that do not fit, for which gonum panics, and where there is nothing to do. The methods leave to gonum what is so small
-// that gonum is done before the kernels have begun, unless gonum v0.16.0 does it wrong: Sger and Dger read outside of
-// vectors with negative increments, Ssyrk and Dsyrk add to 0·C, and Sgemv writes behind y.
+// Each function of BLAS has one body for both types of elements. It returns false for what it leaves to gonum:
+// arguments that do not fit, for which gonum panics, and where there is nothing to do. The methods leave to gonum what
+// is so small that gonum is done before the kernels have begun, unless gonum v0.16.0 does it wrong: Sger and Dger read
+// outside of vectors with negative increments, Ssyrk and Dsyrk add to 0·C, and Sgemv writes behind y.
 
 // least holds, for each function, the smallest work that the kernels take. Only tests change it, to see them do all.
 var least = work{

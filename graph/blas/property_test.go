@@ -194,7 +194,8 @@ func spoil(t *rapid.T, p *arguments[float64]) {
 		number(&p.lda, -1, 0, 1, 1000), number(&p.ldb, -1, 0, 1, 1000), number(&p.ldc, -1, 0, 1, 1000),
 		number(&p.incX, 0, 5, -5), number(&p.incY, 0, 5, -5),
 		shorter(&p.a), shorter(&p.b), shorter(&p.c), shorter(&p.x), shorter(&p.y),
-		func() { p.tA = 'X' }, func() { p.tB = 0 }, func() { p.ul = blas.All }, func() { p.d = 'X' }, func() { p.s = 'X' },
+		func() { p.tA = 'X' }, func() { p.tB = 0 },
+		func() { p.ul = blas.All }, func() { p.d = 'X' }, func() { p.s = 'X' },
 	}
 	for range rapid.IntRange(1, 2).Draw(t, "ways") {
 		rapid.SampledFrom(ways).Draw(t, "way")()

@@ -16,8 +16,9 @@ type triangle[F kernel.Float] struct {
 }
 
 // triangleOf returns the (n,n) triangle of a call, and false if its arguments do not fit.
-func triangleOf[F kernel.Float](ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []F, lda int) (triangle[F], bool) {
-	t := triangle[F]{upper: ul == blas.Upper, unit: d == blas.Unit, trans: transposed(tA), a: a, lda: lda}
+func triangleOf[F kernel.Float](ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int,
+	a []F, lda int) (t triangle[F], fits bool) {
+	t = triangle[F]{upper: ul == blas.Upper, unit: d == blas.Unit, trans: transposed(tA), a: a, lda: lda}
 	return t, isUplo(ul) && isTranspose(tA) && isDiag(d) && matrixFits(len(a), n, n, lda)
 }
 

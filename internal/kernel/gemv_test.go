@@ -34,8 +34,8 @@ func newVectorProblem[F Float](r *rand.Rand, trans Transpose, m, n, padding int,
 	return p
 }
 
-// closeSum is whether a sum of count products whose sizes add up to size is what it should be: with count+3 roundings at
-// most, in whatever order.
+// closeSum reports whether a sum of count products whose sizes add up to size is what it should be: with count+3
+// roundings at most, in whatever order.
 func closeSum[F Float](got F, want, size float64, count int) bool {
 	eps := 0x1p-24
 	if sizeOf[F]() == 8 {
@@ -164,7 +164,9 @@ func testGemvSpecial[F Float](t *testing.T, _ path) {
 	Ger(0, []F{nan, nan}, []F{nan, nan}, a, 2)
 	require.Equal(t, []F{1, inf, 2, 3}, a)
 	Ger(1, []F{0, 1}, []F{inf, 1}, a, 2)
-	require.Equal(t, []string{"NaN", "+Inf", "+Inf", "finite"}, []string{kind(a[0]), kind(a[1]), kind(a[2]), kind(a[3])})
+	for i, want := range []string{"NaN", "+Inf", "+Inf", "finite"} {
+		require.Equal(t, want, kind(a[i]), "element %d", i)
+	}
 }
 
 func TestGemvSpecialValues(t *testing.T) {

@@ -10,7 +10,9 @@ import (
 // weigh writes the sum of rows, each with its weight, onto y. An element of y takes the rows one after the other,
 // however many rows go together: its bits do not depend on how the rows are grouped.
 func (g *generator) weigh() {
-	w := &weighted{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), x: g.GP64(), whole: g.GP64()}
+	w := &weighted{
+		generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), x: g.GP64(), whole: g.GP64(),
+	}
 	g.loadInto(w.m, "m")
 	g.loadInto(w.a, "a")
 	g.loadInto(w.aRow, "aRow")
