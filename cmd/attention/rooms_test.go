@@ -36,6 +36,7 @@ var rooms = map[string]string{
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/kernel`,
 	"graph/machine":        `internal/stock`,
+	"graph/blas":           `internal/kernel`,
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph graph/machine`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,

@@ -50,6 +50,27 @@ func dot[F Float](p path, a []F, aRow int, x, y []F) {
 	}
 }
 
+// weigh adds Σ α·x[i]·a[i·aRow+j] over the rows i to y[j], one row after the other.
+func weigh[F Float](p path, alpha F, a []F, aRow int, x, y []F) {
+	m := len(x)
+	n := len(y)
+	if p == pathGo || min(m, n) < 1 || aRow < 0 {
+		weighGo(alpha, a, aRow, x, y)
+		return
+	}
+	reaches("weigh: a", len(a), (m-1)*aRow+n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sweighAVX512(m, n, float32(alpha), single(a), aRow, single(x), single(y))
+	case sizeOf[F]() == 4:
+		sweighAVX2(m, n, float32(alpha), single(a), aRow, single(x), single(y))
+	case p == pathAVX512:
+		dweighAVX512(m, n, float64(alpha), double(a), aRow, double(x), double(y))
+	default:
+		dweighAVX2(m, n, float64(alpha), double(a), aRow, double(x), double(y))
+	}
+}
+
 // copyPanel sets dst[q·dstRow+j] ← src[q·srcRow+j] for q < k and j < n, where n is at most two vectors. The
 // elements behind a row, up to whole vectors, become 0 before the next row is written.
 func copyPanel[F Float](p path, k, n int, src []F, srcRow int, dst []F, dstRow int) {
@@ -724,6 +745,27 @@ func addRows[F Float](p path, rows, cols int, z, x, y []F) {
 		daddRowsAVX512(rows, cols, double(z), double(x), double(y))
 	default:
 		daddRowsAVX2(rows, cols, double(z), double(x), double(y))
+	}
+}
+
+// addOuter adds α·x[i]·y[j] to a[i·ld+j] for every i of x and j of y.
+func addOuter[F Float](p path, rows, n, ld int, alpha F, a, x, y []F) {
+	if p == pathGo || min(rows, n) < 1 || ld < 0 {
+		addOuterGo(rows, n, ld, alpha, a, x, y)
+		return
+	}
+	reaches("addOuter: a", len(a), (rows-1)*ld+n)
+	reaches("addOuter: x", len(x), rows)
+	reaches("addOuter: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		saddOuterAVX512(rows, n, ld, float32(alpha), single(a), single(x), single(y))
+	case sizeOf[F]() == 4:
+		saddOuterAVX2(rows, n, ld, float32(alpha), single(a), single(x), single(y))
+	case p == pathAVX512:
+		daddOuterAVX512(rows, n, ld, float64(alpha), double(a), double(x), double(y))
+	default:
+		daddOuterAVX2(rows, n, ld, float64(alpha), double(a), double(x), double(y))
 	}
 }
 

@@ -12,6 +12,10 @@ func dot[F Float](_ path, a []F, aRow int, x, y []F) {
 	dotGo(a, aRow, x, y)
 }
 
+func weigh[F Float](_ path, alpha F, a []F, aRow int, x, y []F) {
+	weighGo(alpha, a, aRow, x, y)
+}
+
 func copyPanel[F Float](_ path, k, n int, src []F, srcRow int, dst []F, dstRow int) {
 	copyPanelGo(k, n, src, srcRow, dst, dstRow)
 }
@@ -142,6 +146,10 @@ func normColumns[F Float](_ path, rows, cols int, dgamma, dbeta, dy, x, mean, rs
 
 func addRows[F Float](_ path, rows, cols int, z, x, y []F) {
 	addRowsGo(rows, cols, z, x, y)
+}
+
+func addOuter[F Float](_ path, rows, n, ld int, alpha F, a, x, y []F) {
+	addOuterGo(rows, n, ld, alpha, a, x, y)
 }
 
 func sumRows[F Float](_ path, rows, n, ld int, y, x []F) {

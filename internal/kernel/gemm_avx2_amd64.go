@@ -14,6 +14,11 @@ func stileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol in
 //go:noescape
 func sdotAVX2(k int, m int, a *float32, aRow int, x *float32, y *float32)
 
+// sweighAVX2 is weigh of float32 with AVX2.
+//
+//go:noescape
+func sweighAVX2(m int, n int, alpha float32, a *float32, aRow int, x *float32, y *float32)
+
 // scopyPanelAVX2 is copyPanel of float32 with AVX2.
 //
 //go:noescape
@@ -38,6 +43,11 @@ func dtileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol in
 //
 //go:noescape
 func ddotAVX2(k int, m int, a *float64, aRow int, x *float64, y *float64)
+
+// dweighAVX2 is weigh of float64 with AVX2.
+//
+//go:noescape
+func dweighAVX2(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
 
 // dcopyPanelAVX2 is copyPanel of float64 with AVX2.
 //

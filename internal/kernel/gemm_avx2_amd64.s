@@ -1237,6 +1237,242 @@ less_80:
 	VZEROUPPER
 	RET
 
+// func sweighAVX2(m int, n int, alpha float32, a *float32, aRow int, x *float32, y *float32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·sweighAVX2(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+24(FP), CX
+	MOVQ    aRow+32(FP), DX
+	SHLQ    $0x02, DX
+	LEAQ    (DX)(DX*2), BX
+	MOVQ    x+40(FP), SI
+	MOVQ    n+8(FP), R8
+	MOVQ    R8, DI
+	ANDQ    $0x07, R8
+	SUBQ    R8, DI
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SHLQ    $0x02, R8
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    R8, R9
+	VMOVDQU 32(R9), Y15
+
+rows8_84:
+	CMPQ         AX, $0x00000008
+	JLT          less_85
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y0, Y3, Y3
+	VBROADCASTSS 8(SI), Y4
+	VMULPS       Y0, Y4, Y4
+	VBROADCASTSS 12(SI), Y5
+	VMULPS       Y0, Y5, Y5
+	VBROADCASTSS 16(SI), Y6
+	VMULPS       Y0, Y6, Y6
+	VBROADCASTSS 20(SI), Y7
+	VMULPS       Y0, Y7, Y7
+	VBROADCASTSS 24(SI), Y8
+	VMULPS       Y0, Y8, Y8
+	VBROADCASTSS 28(SI), Y9
+	VMULPS       Y0, Y9, Y9
+	MOVQ         CX, R8
+	LEAQ         (CX)(DX*4), R11
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_87
+
+n_86:
+	VMOVUPS     (R9), Y0
+	VFMADD231PS (R8), Y2, Y0
+	VFMADD231PS (R8)(DX*1), Y3, Y0
+	VFMADD231PS (R8)(DX*2), Y4, Y0
+	VFMADD231PS (R8)(BX*1), Y5, Y0
+	VFMADD231PS (R11), Y6, Y0
+	VFMADD231PS (R11)(DX*1), Y7, Y0
+	VFMADD231PS (R11)(DX*2), Y8, Y0
+	VFMADD231PS (R11)(BX*1), Y9, Y0
+	VMOVUPS     Y0, (R9)
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000008, R10
+	JNE         n_86
+
+rest_87:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_88
+	VMASKMOVPS  (R9), Y15, Y0
+	VMASKMOVPS  (R8), Y15, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VMASKMOVPS  (R8)(DX*1), Y15, Y1
+	VFMADD231PS Y1, Y3, Y0
+	VMASKMOVPS  (R8)(DX*2), Y15, Y1
+	VFMADD231PS Y1, Y4, Y0
+	VMASKMOVPS  (R8)(BX*1), Y15, Y1
+	VFMADD231PS Y1, Y5, Y0
+	VMASKMOVPS  (R11), Y15, Y1
+	VFMADD231PS Y1, Y6, Y0
+	VMASKMOVPS  (R11)(DX*1), Y15, Y1
+	VFMADD231PS Y1, Y7, Y0
+	VMASKMOVPS  (R11)(DX*2), Y15, Y1
+	VFMADD231PS Y1, Y8, Y0
+	VMASKMOVPS  (R11)(BX*1), Y15, Y1
+	VFMADD231PS Y1, Y9, Y0
+	VMASKMOVPS  Y0, Y15, (R9)
+
+next_88:
+	ADDQ   $0x00000020, SI
+	IMUL3Q $0x00000008, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000008, AX
+	JMP    rows8_84
+
+less_85:
+rows4_89:
+	CMPQ         AX, $0x00000004
+	JLT          less_90
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y0, Y3, Y3
+	VBROADCASTSS 8(SI), Y4
+	VMULPS       Y0, Y4, Y4
+	VBROADCASTSS 12(SI), Y5
+	VMULPS       Y0, Y5, Y5
+	MOVQ         CX, R8
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_92
+
+n_91:
+	VMOVUPS     (R9), Y0
+	VFMADD231PS (R8), Y2, Y0
+	VFMADD231PS (R8)(DX*1), Y3, Y0
+	VFMADD231PS (R8)(DX*2), Y4, Y0
+	VFMADD231PS (R8)(BX*1), Y5, Y0
+	VMOVUPS     Y0, (R9)
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000008, R10
+	JNE         n_91
+
+rest_92:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_93
+	VMASKMOVPS  (R9), Y15, Y0
+	VMASKMOVPS  (R8), Y15, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VMASKMOVPS  (R8)(DX*1), Y15, Y1
+	VFMADD231PS Y1, Y3, Y0
+	VMASKMOVPS  (R8)(DX*2), Y15, Y1
+	VFMADD231PS Y1, Y4, Y0
+	VMASKMOVPS  (R8)(BX*1), Y15, Y1
+	VFMADD231PS Y1, Y5, Y0
+	VMASKMOVPS  Y0, Y15, (R9)
+
+next_93:
+	ADDQ   $0x00000010, SI
+	IMUL3Q $0x00000004, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000004, AX
+	JMP    rows4_89
+
+less_90:
+rows2_94:
+	CMPQ         AX, $0x00000002
+	JLT          less_95
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y0, Y3, Y3
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_97
+
+n_96:
+	VMOVUPS     (R8), Y0
+	VFMADD231PS (BX), Y2, Y0
+	VFMADD231PS (BX)(DX*1), Y3, Y0
+	VMOVUPS     Y0, (R8)
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000008, R9
+	JNE         n_96
+
+rest_97:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_98
+	VMASKMOVPS  (R8), Y15, Y0
+	VMASKMOVPS  (BX), Y15, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VMASKMOVPS  (BX)(DX*1), Y15, Y1
+	VFMADD231PS Y1, Y3, Y0
+	VMASKMOVPS  Y0, Y15, (R8)
+
+next_98:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_94
+
+less_95:
+rows1_99:
+	CMPQ         AX, $0x00000001
+	JLT          less_100
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_102
+
+n_101:
+	VMOVUPS     (R8), Y0
+	VFMADD231PS (BX), Y2, Y0
+	VMOVUPS     Y0, (R8)
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000008, R9
+	JNE         n_101
+
+rest_102:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_103
+	VMASKMOVPS  (R8), Y15, Y0
+	VMASKMOVPS  (BX), Y15, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VMASKMOVPS  Y0, Y15, (R8)
+
+next_103:
+	ADDQ   $0x00000004, SI
+	IMUL3Q $0x00000001, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000001, AX
+	JMP    rows1_99
+
+less_100:
+	VZEROUPPER
+	RET
+
 // func scopyPanelAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 // Requires: AVX, CMOV, MMX+
 TEXT ·scopyPanelAVX2(SB), $0-48
@@ -1273,9 +1509,9 @@ TEXT ·scopyPanelAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y5
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_84
+	JLE     narrow_104
 
-k_85:
+k_105:
 	VMASKMOVPS (CX), Y4, Y0
 	VMASKMOVPS 32(CX), Y5, Y1
 	VMOVUPS    Y0, (BX)
@@ -1284,19 +1520,19 @@ k_85:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_85
+	JNE        k_105
 	VZEROUPPER
 	RET
 
-narrow_84:
-k_86:
+narrow_104:
+k_106:
 	VMASKMOVPS (CX), Y4, Y0
 	VMOVUPS    Y0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_86
+	JNE        k_106
 	VZEROUPPER
 	RET
 
@@ -1314,13 +1550,13 @@ TEXT ·stransposePanelAVX2(SB), $0-48
 	LEAQ (BX)(BX*2), DI
 	MOVQ n+8(FP), R8
 
-rows_87:
+rows_107:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ k+0(FP), R11
 	SUBQ $0x00000008, R11
 
-k_89:
+k_109:
 	VMOVUPS      (R9), Y0
 	VMOVUPS      (R9)(CX*1), Y1
 	VMOVUPS      (R9)(CX*2), Y2
@@ -1348,38 +1584,38 @@ k_89:
 	VMOVUPS      X11, (R10)(DI*1)
 	VEXTRACTF128 $0x01, Y11, (R12)(DI*1)
 	TESTQ        R11, R11
-	JEQ          turned_91
+	JEQ          turned_111
 	CMPQ         R11, $0x00000008
-	JLT          last_90
+	JLT          last_110
 	ADDQ         $0x00000020, R9
 	LEAQ         (R10)(BX*8), R10
 	SUBQ         $0x00000008, R11
-	JMP          k_89
+	JMP          k_109
 
-last_90:
+last_110:
 	LEAQ  (R9)(R11*4), R9
 	MOVQ  BX, R12
 	IMULQ R11, R12
 	ADDQ  R12, R10
 	XORL  R11, R11
-	JMP   k_89
+	JMP   k_109
 
-turned_91:
+turned_111:
 	SUBQ  $0x00000004, R8
-	JEQ   done_88
+	JEQ   done_108
 	LEAQ  (AX)(CX*4), AX
 	ADDQ  $0x00000010, DX
 	CMPQ  R8, $0x00000004
-	JGE   rows_87
+	JGE   rows_107
 	SUBQ  $0x00000004, R8
 	LEAQ  (DX)(R8*4), DX
 	MOVQ  CX, R9
 	IMULQ R8, R9
 	ADDQ  R9, AX
 	MOVQ  $0x00000004, R8
-	JMP   rows_87
+	JMP   rows_107
 
-done_88:
+done_108:
 	VZEROUPPER
 	RET
 
@@ -1402,7 +1638,7 @@ TEXT ·sfmaLoopAVX2(SB), $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-loop_92:
+loop_112:
 	VFMADD231PS Y12, Y13, Y0
 	VFMADD231PS Y12, Y13, Y1
 	VFMADD231PS Y12, Y13, Y2
@@ -1416,7 +1652,7 @@ loop_92:
 	VFMADD231PS Y12, Y13, Y10
 	VFMADD231PS Y12, Y13, Y11
 	DECQ        AX
-	JNE         loop_92
+	JNE         loop_112
 	VZEROUPPER
 	RET
 
@@ -1438,11 +1674,11 @@ TEXT ·dtileAVX2(SB), $0-104
 	LEAQ (R9)(R9*2), R10
 	MOVQ n+8(FP), R11
 	CMPQ R11, $0x00000004
-	JLE  narrow_93
+	JLE  narrow_113
 
-rows6_94:
+rows6_114:
 	CMPQ       AX, $0x00000006
-	JLT        less_95
+	JLT        less_115
 	MOVQ       R8, R11
 	LEAQ       (R11)(R9*4), R12
 	PREFETCHT0 (R11)
@@ -1468,7 +1704,7 @@ rows6_94:
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
 
-k_96:
+k_116:
 	VMOVUPD      (R13), Y12
 	VMOVUPD      32(R13), Y13
 	PREFETCHT0   (R13)(DI*8)
@@ -1496,7 +1732,7 @@ k_96:
 	ADDQ         SI, R11
 	ADDQ         SI, R12
 	DECQ         R14
-	JNE          k_96
+	JNE          k_116
 	MOVQ         R8, R11
 	LEAQ         (R11)(R9*4), R12
 	VBROADCASTSD alpha+24(FP), Y12
@@ -1515,7 +1751,7 @@ k_96:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R13
 	ADDQ         R13, R13
-	JEQ          fresh_97
+	JEQ          fresh_117
 	VMOVUPD      (R11), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R11)
@@ -1537,7 +1773,7 @@ k_96:
 	MOVQ         n+8(FP), R13
 	SUBQ         $0x00000004, R13
 	CMPQ         R13, $0x00000004
-	JNE          edge_99
+	JNE          edge_119
 	VMOVUPD      32(R11), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R11)
@@ -1556,9 +1792,9 @@ k_96:
 	VMOVUPD      32(R12)(R9*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R12)(R9*1)
-	JMP          stored_100
+	JMP          stored_120
 
-edge_99:
+edge_119:
 	XORL        R14, R14
 	TESTQ       R13, R13
 	CMOVQLT     R14, R13
@@ -1588,10 +1824,10 @@ edge_99:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R12)(R9*1)
 
-stored_100:
-	JMP done_98
+stored_120:
+	JMP done_118
 
-fresh_97:
+fresh_117:
 	VMOVUPD Y0, (R11)
 	VMOVUPD Y2, (R11)(R9*1)
 	VMOVUPD Y4, (R11)(R9*2)
@@ -1601,16 +1837,16 @@ fresh_97:
 	MOVQ    n+8(FP), R13
 	SUBQ    $0x00000004, R13
 	CMPQ    R13, $0x00000004
-	JNE     edge_101
+	JNE     edge_121
 	VMOVUPD Y1, 32(R11)
 	VMOVUPD Y3, 32(R11)(R9*1)
 	VMOVUPD Y5, 32(R11)(R9*2)
 	VMOVUPD Y7, 32(R11)(R10*1)
 	VMOVUPD Y9, 32(R12)
 	VMOVUPD Y11, 32(R12)(R9*1)
-	JMP     stored_102
+	JMP     stored_122
 
-edge_101:
+edge_121:
 	XORL       R14, R14
 	TESTQ      R13, R13
 	CMOVQLT    R14, R13
@@ -1628,19 +1864,19 @@ edge_101:
 	VMASKMOVPD Y9, Y15, 32(R12)
 	VMASKMOVPD Y11, Y15, 32(R12)(R9*1)
 
-stored_102:
-done_98:
+stored_122:
+done_118:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R11
 	SHLQ   $0x03, R11
 	ADDQ   R11, CX
 	IMUL3Q $0x00000006, R9, R11
 	ADDQ   R11, R8
-	JMP    rows6_94
+	JMP    rows6_114
 
-less_95:
+less_115:
 	CMPQ       AX, $0x00000004
-	JLT        less_104
+	JLT        less_124
 	MOVQ       R8, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 (R11)(R9*1)
@@ -1658,7 +1894,7 @@ less_95:
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
 
-k_105:
+k_125:
 	VMOVUPD      (R12), Y12
 	VMOVUPD      32(R12), Y13
 	PREFETCHT0   (R12)(DI*8)
@@ -1679,7 +1915,7 @@ k_105:
 	VFMADD231PD  Y13, Y15, Y7
 	ADDQ         SI, R11
 	DECQ         R13
-	JNE          k_105
+	JNE          k_125
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Y12
 	VBROADCASTSD beta+80(FP), Y13
@@ -1693,7 +1929,7 @@ k_105:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_106
+	JEQ          fresh_126
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
@@ -1709,7 +1945,7 @@ k_105:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_108
+	JNE          edge_128
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
@@ -1722,9 +1958,9 @@ k_105:
 	VMOVUPD      32(BX)(R10*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(BX)(R10*1)
-	JMP          stored_109
+	JMP          stored_129
 
-edge_108:
+edge_128:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -1748,10 +1984,10 @@ edge_108:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(BX)(R10*1)
 
-stored_109:
-	JMP done_107
+stored_129:
+	JMP done_127
 
-fresh_106:
+fresh_126:
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y2, (BX)(R9*1)
 	VMOVUPD Y4, (BX)(R9*2)
@@ -1759,14 +1995,14 @@ fresh_106:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_110
+	JNE     edge_130
 	VMOVUPD Y1, 32(BX)
 	VMOVUPD Y3, 32(BX)(R9*1)
 	VMOVUPD Y5, 32(BX)(R9*2)
 	VMOVUPD Y7, 32(BX)(R10*1)
-	JMP     stored_111
+	JMP     stored_131
 
-edge_110:
+edge_130:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -1782,17 +2018,17 @@ edge_110:
 	VMASKMOVPD Y5, Y15, 32(BX)(R9*2)
 	VMASKMOVPD Y7, Y15, 32(BX)(R10*1)
 
-stored_111:
-done_107:
+stored_131:
+done_127:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000004, R9, BX
 	ADDQ   BX, R8
 
-less_104:
+less_124:
 	CMPQ       AX, $0x00000002
-	JLT        less_113
+	JLT        less_133
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	PREFETCHT0 (BX)(R9*1)
@@ -1804,7 +2040,7 @@ less_104:
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 
-k_114:
+k_134:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	PREFETCHT0   (R10)(DI*8)
@@ -1819,7 +2055,7 @@ k_114:
 	VFMADD231PD  Y13, Y15, Y3
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_114
+	JNE          k_134
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Y12
 	VBROADCASTSD beta+80(FP), Y13
@@ -1829,7 +2065,7 @@ k_114:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_115
+	JEQ          fresh_135
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
@@ -1839,16 +2075,16 @@ k_114:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_117
+	JNE          edge_137
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
 	VMOVUPD      32(BX)(R9*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(BX)(R9*1)
-	JMP          stored_118
+	JMP          stored_138
 
-edge_117:
+edge_137:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -1866,21 +2102,21 @@ edge_117:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(BX)(R9*1)
 
-stored_118:
-	JMP done_116
+stored_138:
+	JMP done_136
 
-fresh_115:
+fresh_135:
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y2, (BX)(R9*1)
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_119
+	JNE     edge_139
 	VMOVUPD Y1, 32(BX)
 	VMOVUPD Y3, 32(BX)(R9*1)
-	JMP     stored_120
+	JMP     stored_140
 
-edge_119:
+edge_139:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -1894,17 +2130,17 @@ edge_119:
 	VMASKMOVPD Y1, Y15, 32(BX)
 	VMASKMOVPD Y3, Y15, 32(BX)(R9*1)
 
-stored_120:
-done_116:
+stored_140:
+done_136:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000002, R9, BX
 	ADDQ   BX, R8
 
-less_113:
+less_133:
 	CMPQ       AX, $0x00000001
-	JLT        less_122
+	JLT        less_142
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	MOVQ       CX, BX
@@ -1913,7 +2149,7 @@ less_113:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 
-k_123:
+k_143:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	PREFETCHT0   (R10)(DI*8)
@@ -1925,7 +2161,7 @@ k_123:
 	VFMADD231PD  Y13, Y14, Y1
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_123
+	JNE          k_143
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Y12
 	VBROADCASTSD beta+80(FP), Y13
@@ -1933,20 +2169,20 @@ k_123:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), SI
 	ADDQ         SI, SI
-	JEQ          fresh_124
+	JEQ          fresh_144
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), SI
 	SUBQ         $0x00000004, SI
 	CMPQ         SI, $0x00000004
-	JNE          edge_126
+	JNE          edge_146
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_127
+	JMP          stored_147
 
-edge_126:
+edge_146:
 	XORL        DI, DI
 	TESTQ       SI, SI
 	CMOVQLT     DI, SI
@@ -1961,19 +2197,19 @@ edge_126:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_127:
-	JMP done_125
+stored_147:
+	JMP done_145
 
-fresh_124:
+fresh_144:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), SI
 	SUBQ    $0x00000004, SI
 	CMPQ    SI, $0x00000004
-	JNE     edge_128
+	JNE     edge_148
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_129
+	JMP     stored_149
 
-edge_128:
+edge_148:
 	XORL       DI, DI
 	TESTQ      SI, SI
 	CMOVQLT    DI, SI
@@ -1986,22 +2222,22 @@ edge_128:
 	VMOVDQU    32(DI), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_129:
-done_125:
+stored_149:
+done_145:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_122:
+less_142:
 	VZEROUPPER
 	RET
 
-narrow_93:
-rows6_130:
+narrow_113:
+rows6_150:
 	CMPQ       AX, $0x00000006
-	JLT        less_131
+	JLT        less_151
 	MOVQ       R8, R11
 	LEAQ       (R11)(R9*4), R12
 	PREFETCHT0 (R11)
@@ -2021,7 +2257,7 @@ rows6_130:
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 
-k_132:
+k_152:
 	VMOVUPD      (R13), Y12
 	PREFETCHT0   (R13)(DI*8)
 	PREFETCHT0   (R11)(SI*8)
@@ -2042,7 +2278,7 @@ k_132:
 	ADDQ         SI, R11
 	ADDQ         SI, R12
 	DECQ         R14
-	JNE          k_132
+	JNE          k_152
 	MOVQ         R8, R11
 	LEAQ         (R11)(R9*4), R12
 	VBROADCASTSD alpha+24(FP), Y12
@@ -2055,11 +2291,11 @@ k_132:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R13
 	ADDQ         R13, R13
-	JEQ          fresh_133
+	JEQ          fresh_153
 	MOVQ         n+8(FP), R13
 	SUBQ         $0x00000000, R13
 	CMPQ         R13, $0x00000004
-	JNE          edge_135
+	JNE          edge_155
 	VMOVUPD      (R11), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R11)
@@ -2078,9 +2314,9 @@ k_132:
 	VMOVUPD      (R12)(R9*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R12)(R9*1)
-	JMP          stored_136
+	JMP          stored_156
 
-edge_135:
+edge_155:
 	XORL        R14, R14
 	TESTQ       R13, R13
 	CMOVQLT     R14, R13
@@ -2110,23 +2346,23 @@ edge_135:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R12)(R9*1)
 
-stored_136:
-	JMP done_134
+stored_156:
+	JMP done_154
 
-fresh_133:
+fresh_153:
 	MOVQ    n+8(FP), R13
 	SUBQ    $0x00000000, R13
 	CMPQ    R13, $0x00000004
-	JNE     edge_137
+	JNE     edge_157
 	VMOVUPD Y0, (R11)
 	VMOVUPD Y1, (R11)(R9*1)
 	VMOVUPD Y2, (R11)(R9*2)
 	VMOVUPD Y3, (R11)(R10*1)
 	VMOVUPD Y4, (R12)
 	VMOVUPD Y5, (R12)(R9*1)
-	JMP     stored_138
+	JMP     stored_158
 
-edge_137:
+edge_157:
 	XORL       R14, R14
 	TESTQ      R13, R13
 	CMOVQLT    R14, R13
@@ -2144,19 +2380,19 @@ edge_137:
 	VMASKMOVPD Y4, Y15, (R12)
 	VMASKMOVPD Y5, Y15, (R12)(R9*1)
 
-stored_138:
-done_134:
+stored_158:
+done_154:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R11
 	SHLQ   $0x03, R11
 	ADDQ   R11, CX
 	IMUL3Q $0x00000006, R9, R11
 	ADDQ   R11, R8
-	JMP    rows6_130
+	JMP    rows6_150
 
-less_131:
+less_151:
 	CMPQ       AX, $0x00000004
-	JLT        less_140
+	JLT        less_160
 	MOVQ       R8, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 (R11)(R9*1)
@@ -2170,7 +2406,7 @@ less_131:
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 
-k_141:
+k_161:
 	VMOVUPD      (R12), Y12
 	PREFETCHT0   (R12)(DI*8)
 	PREFETCHT0   (R11)(SI*8)
@@ -2186,7 +2422,7 @@ k_141:
 	VFMADD231PD  Y12, Y15, Y3
 	ADDQ         SI, R11
 	DECQ         R13
-	JNE          k_141
+	JNE          k_161
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Y12
 	VBROADCASTSD beta+80(FP), Y13
@@ -2196,11 +2432,11 @@ k_141:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_142
+	JEQ          fresh_162
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_144
+	JNE          edge_164
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
@@ -2213,9 +2449,9 @@ k_141:
 	VMOVUPD      (BX)(R10*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (BX)(R10*1)
-	JMP          stored_145
+	JMP          stored_165
 
-edge_144:
+edge_164:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -2239,21 +2475,21 @@ edge_144:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (BX)(R10*1)
 
-stored_145:
-	JMP done_143
+stored_165:
+	JMP done_163
 
-fresh_142:
+fresh_162:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_146
+	JNE     edge_166
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, (BX)(R9*1)
 	VMOVUPD Y2, (BX)(R9*2)
 	VMOVUPD Y3, (BX)(R10*1)
-	JMP     stored_147
+	JMP     stored_167
 
-edge_146:
+edge_166:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -2269,17 +2505,17 @@ edge_146:
 	VMASKMOVPD Y2, Y15, (BX)(R9*2)
 	VMASKMOVPD Y3, Y15, (BX)(R10*1)
 
-stored_147:
-done_143:
+stored_167:
+done_163:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000004, R9, BX
 	ADDQ   BX, R8
 
-less_140:
+less_160:
 	CMPQ       AX, $0x00000002
-	JLT        less_149
+	JLT        less_169
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	PREFETCHT0 (BX)(R9*1)
@@ -2289,7 +2525,7 @@ less_140:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 
-k_150:
+k_170:
 	VMOVUPD      (R10), Y12
 	PREFETCHT0   (R10)(DI*8)
 	PREFETCHT0   (BX)(SI*8)
@@ -2301,7 +2537,7 @@ k_150:
 	VFMADD231PD  Y12, Y15, Y1
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_150
+	JNE          k_170
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Y12
 	VBROADCASTSD beta+80(FP), Y13
@@ -2309,20 +2545,20 @@ k_150:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_151
+	JEQ          fresh_171
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_153
+	JNE          edge_173
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	VMOVUPD      (BX)(R9*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (BX)(R9*1)
-	JMP          stored_154
+	JMP          stored_174
 
-edge_153:
+edge_173:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -2340,19 +2576,19 @@ edge_153:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R9*1)
 
-stored_154:
-	JMP done_152
+stored_174:
+	JMP done_172
 
-fresh_151:
+fresh_171:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_155
+	JNE     edge_175
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, (BX)(R9*1)
-	JMP     stored_156
+	JMP     stored_176
 
-edge_155:
+edge_175:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -2366,17 +2602,17 @@ edge_155:
 	VMASKMOVPD Y0, Y15, (BX)
 	VMASKMOVPD Y1, Y15, (BX)(R9*1)
 
-stored_156:
-done_152:
+stored_176:
+done_172:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000002, R9, BX
 	ADDQ   BX, R8
 
-less_149:
+less_169:
 	CMPQ       AX, $0x00000001
-	JLT        less_158
+	JLT        less_178
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	MOVQ       CX, BX
@@ -2384,7 +2620,7 @@ less_149:
 	MOVQ       k+16(FP), R11
 	VXORPS     Y0, Y0, Y0
 
-k_159:
+k_179:
 	VMOVUPD      (R10), Y12
 	PREFETCHT0   (R10)(DI*8)
 	PREFETCHT0   (BX)(SI*8)
@@ -2394,24 +2630,24 @@ k_159:
 	VFMADD231PD  Y12, Y14, Y0
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_159
+	JNE          k_179
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Y12
 	VBROADCASTSD beta+80(FP), Y13
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), SI
 	ADDQ         SI, SI
-	JEQ          fresh_160
+	JEQ          fresh_180
 	MOVQ         n+8(FP), SI
 	SUBQ         $0x00000000, SI
 	CMPQ         SI, $0x00000004
-	JNE          edge_162
+	JNE          edge_182
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_163
+	JMP          stored_183
 
-edge_162:
+edge_182:
 	XORL        DI, DI
 	TESTQ       SI, SI
 	CMOVQLT     DI, SI
@@ -2426,18 +2662,18 @@ edge_162:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_163:
-	JMP done_161
+stored_183:
+	JMP done_181
 
-fresh_160:
+fresh_180:
 	MOVQ    n+8(FP), SI
 	SUBQ    $0x00000000, SI
 	CMPQ    SI, $0x00000004
-	JNE     edge_164
+	JNE     edge_184
 	VMOVUPD Y0, (BX)
-	JMP     stored_165
+	JMP     stored_185
 
-edge_164:
+edge_184:
 	XORL       DI, DI
 	TESTQ      SI, SI
 	CMOVQLT    DI, SI
@@ -2450,15 +2686,15 @@ edge_164:
 	VMOVDQU    32(DI), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_165:
-done_161:
+stored_185:
+done_181:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_158:
+less_178:
 	VZEROUPPER
 	RET
 
@@ -2498,9 +2734,9 @@ TEXT ·ddotAVX2(SB), $0-48
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-rows4_166:
+rows4_186:
 	CMPQ   AX, $0x00000004
-	JLT    less_167
+	JLT    less_187
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -2513,9 +2749,9 @@ rows4_166:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x00000008, R10
-	JLT    rest_169
+	JLT    rest_189
 
-k_168:
+k_188:
 	VMOVUPD     (R9), Y8
 	VMOVUPD     (R8), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -2537,11 +2773,11 @@ k_168:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JGE         k_168
+	JGE         k_188
 
-rest_169:
+rest_189:
 	TESTQ       DI, DI
-	JEQ         sum_170
+	JEQ         sum_190
 	VMASKMOVPD  (R9), Y14, Y8
 	VMASKMOVPD  (R8), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -2561,7 +2797,7 @@ rest_169:
 	VMASKMOVPD  32(R8)(BX*1), Y15, Y13
 	VFMADD231PD Y9, Y13, Y7
 
-sum_170:
+sum_190:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -2586,21 +2822,21 @@ sum_170:
 	IMUL3Q       $0x00000004, DX, R8
 	ADDQ         R8, CX
 	SUBQ         $0x00000004, AX
-	JMP          rows4_166
+	JMP          rows4_186
 
-less_167:
-rows1_171:
+less_187:
+rows1_191:
 	CMPQ   AX, $0x00000001
-	JLT    less_172
+	JLT    less_192
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R9
-	JLT    rest_174
+	JLT    rest_194
 
-k_173:
+k_193:
 	VMOVUPD     (R8), Y8
 	VMOVUPD     (BX), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -2610,11 +2846,11 @@ k_173:
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JGE         k_173
+	JGE         k_193
 
-rest_174:
+rest_194:
 	TESTQ       DI, DI
-	JEQ         sum_175
+	JEQ         sum_195
 	VMASKMOVPD  (R8), Y14, Y8
 	VMASKMOVPD  (BX), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -2622,7 +2858,7 @@ rest_174:
 	VMASKMOVPD  32(BX), Y15, Y10
 	VFMADD231PD Y9, Y10, Y1
 
-sum_175:
+sum_195:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -2632,9 +2868,245 @@ sum_175:
 	IMUL3Q       $0x00000001, DX, BX
 	ADDQ         BX, CX
 	SUBQ         $0x00000001, AX
-	JMP          rows1_171
+	JMP          rows1_191
 
-less_172:
+less_192:
+	VZEROUPPER
+	RET
+
+// func dweighAVX2(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
+// Requires: AVX, CMOV, FMA3
+TEXT ·dweighAVX2(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+24(FP), CX
+	MOVQ    aRow+32(FP), DX
+	SHLQ    $0x03, DX
+	LEAQ    (DX)(DX*2), BX
+	MOVQ    x+40(FP), SI
+	MOVQ    n+8(FP), R8
+	MOVQ    R8, DI
+	ANDQ    $0x03, R8
+	SUBQ    R8, DI
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000004, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SHLQ    $0x03, R8
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    R8, R9
+	VMOVDQU 32(R9), Y15
+
+rows8_196:
+	CMPQ         AX, $0x00000008
+	JLT          less_197
+	VBROADCASTSD alpha+16(FP), Y0
+	VBROADCASTSD (SI), Y2
+	VMULPD       Y0, Y2, Y2
+	VBROADCASTSD 8(SI), Y3
+	VMULPD       Y0, Y3, Y3
+	VBROADCASTSD 16(SI), Y4
+	VMULPD       Y0, Y4, Y4
+	VBROADCASTSD 24(SI), Y5
+	VMULPD       Y0, Y5, Y5
+	VBROADCASTSD 32(SI), Y6
+	VMULPD       Y0, Y6, Y6
+	VBROADCASTSD 40(SI), Y7
+	VMULPD       Y0, Y7, Y7
+	VBROADCASTSD 48(SI), Y8
+	VMULPD       Y0, Y8, Y8
+	VBROADCASTSD 56(SI), Y9
+	VMULPD       Y0, Y9, Y9
+	MOVQ         CX, R8
+	LEAQ         (CX)(DX*4), R11
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_199
+
+n_198:
+	VMOVUPD     (R9), Y0
+	VFMADD231PD (R8), Y2, Y0
+	VFMADD231PD (R8)(DX*1), Y3, Y0
+	VFMADD231PD (R8)(DX*2), Y4, Y0
+	VFMADD231PD (R8)(BX*1), Y5, Y0
+	VFMADD231PD (R11), Y6, Y0
+	VFMADD231PD (R11)(DX*1), Y7, Y0
+	VFMADD231PD (R11)(DX*2), Y8, Y0
+	VFMADD231PD (R11)(BX*1), Y9, Y0
+	VMOVUPD     Y0, (R9)
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000004, R10
+	JNE         n_198
+
+rest_199:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_200
+	VMASKMOVPD  (R9), Y15, Y0
+	VMASKMOVPD  (R8), Y15, Y1
+	VFMADD231PD Y1, Y2, Y0
+	VMASKMOVPD  (R8)(DX*1), Y15, Y1
+	VFMADD231PD Y1, Y3, Y0
+	VMASKMOVPD  (R8)(DX*2), Y15, Y1
+	VFMADD231PD Y1, Y4, Y0
+	VMASKMOVPD  (R8)(BX*1), Y15, Y1
+	VFMADD231PD Y1, Y5, Y0
+	VMASKMOVPD  (R11), Y15, Y1
+	VFMADD231PD Y1, Y6, Y0
+	VMASKMOVPD  (R11)(DX*1), Y15, Y1
+	VFMADD231PD Y1, Y7, Y0
+	VMASKMOVPD  (R11)(DX*2), Y15, Y1
+	VFMADD231PD Y1, Y8, Y0
+	VMASKMOVPD  (R11)(BX*1), Y15, Y1
+	VFMADD231PD Y1, Y9, Y0
+	VMASKMOVPD  Y0, Y15, (R9)
+
+next_200:
+	ADDQ   $0x00000040, SI
+	IMUL3Q $0x00000008, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000008, AX
+	JMP    rows8_196
+
+less_197:
+rows4_201:
+	CMPQ         AX, $0x00000004
+	JLT          less_202
+	VBROADCASTSD alpha+16(FP), Y0
+	VBROADCASTSD (SI), Y2
+	VMULPD       Y0, Y2, Y2
+	VBROADCASTSD 8(SI), Y3
+	VMULPD       Y0, Y3, Y3
+	VBROADCASTSD 16(SI), Y4
+	VMULPD       Y0, Y4, Y4
+	VBROADCASTSD 24(SI), Y5
+	VMULPD       Y0, Y5, Y5
+	MOVQ         CX, R8
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_204
+
+n_203:
+	VMOVUPD     (R9), Y0
+	VFMADD231PD (R8), Y2, Y0
+	VFMADD231PD (R8)(DX*1), Y3, Y0
+	VFMADD231PD (R8)(DX*2), Y4, Y0
+	VFMADD231PD (R8)(BX*1), Y5, Y0
+	VMOVUPD     Y0, (R9)
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000004, R10
+	JNE         n_203
+
+rest_204:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_205
+	VMASKMOVPD  (R9), Y15, Y0
+	VMASKMOVPD  (R8), Y15, Y1
+	VFMADD231PD Y1, Y2, Y0
+	VMASKMOVPD  (R8)(DX*1), Y15, Y1
+	VFMADD231PD Y1, Y3, Y0
+	VMASKMOVPD  (R8)(DX*2), Y15, Y1
+	VFMADD231PD Y1, Y4, Y0
+	VMASKMOVPD  (R8)(BX*1), Y15, Y1
+	VFMADD231PD Y1, Y5, Y0
+	VMASKMOVPD  Y0, Y15, (R9)
+
+next_205:
+	ADDQ   $0x00000020, SI
+	IMUL3Q $0x00000004, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000004, AX
+	JMP    rows4_201
+
+less_202:
+rows2_206:
+	CMPQ         AX, $0x00000002
+	JLT          less_207
+	VBROADCASTSD alpha+16(FP), Y0
+	VBROADCASTSD (SI), Y2
+	VMULPD       Y0, Y2, Y2
+	VBROADCASTSD 8(SI), Y3
+	VMULPD       Y0, Y3, Y3
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_209
+
+n_208:
+	VMOVUPD     (R8), Y0
+	VFMADD231PD (BX), Y2, Y0
+	VFMADD231PD (BX)(DX*1), Y3, Y0
+	VMOVUPD     Y0, (R8)
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000004, R9
+	JNE         n_208
+
+rest_209:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_210
+	VMASKMOVPD  (R8), Y15, Y0
+	VMASKMOVPD  (BX), Y15, Y1
+	VFMADD231PD Y1, Y2, Y0
+	VMASKMOVPD  (BX)(DX*1), Y15, Y1
+	VFMADD231PD Y1, Y3, Y0
+	VMASKMOVPD  Y0, Y15, (R8)
+
+next_210:
+	ADDQ   $0x00000010, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_206
+
+less_207:
+rows1_211:
+	CMPQ         AX, $0x00000001
+	JLT          less_212
+	VBROADCASTSD alpha+16(FP), Y0
+	VBROADCASTSD (SI), Y2
+	VMULPD       Y0, Y2, Y2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_214
+
+n_213:
+	VMOVUPD     (R8), Y0
+	VFMADD231PD (BX), Y2, Y0
+	VMOVUPD     Y0, (R8)
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000004, R9
+	JNE         n_213
+
+rest_214:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_215
+	VMASKMOVPD  (R8), Y15, Y0
+	VMASKMOVPD  (BX), Y15, Y1
+	VFMADD231PD Y1, Y2, Y0
+	VMASKMOVPD  Y0, Y15, (R8)
+
+next_215:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000001, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000001, AX
+	JMP    rows1_211
+
+less_212:
 	VZEROUPPER
 	RET
 
@@ -2674,9 +3146,9 @@ TEXT ·dcopyPanelAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y5
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000004
-	JLE     narrow_176
+	JLE     narrow_216
 
-k_177:
+k_217:
 	VMASKMOVPD (CX), Y4, Y0
 	VMASKMOVPD 32(CX), Y5, Y1
 	VMOVUPD    Y0, (BX)
@@ -2685,19 +3157,19 @@ k_177:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_177
+	JNE        k_217
 	VZEROUPPER
 	RET
 
-narrow_176:
-k_178:
+narrow_216:
+k_218:
 	VMASKMOVPD (CX), Y4, Y0
 	VMOVUPD    Y0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_178
+	JNE        k_218
 	VZEROUPPER
 	RET
 
@@ -2715,13 +3187,13 @@ TEXT ·dtransposePanelAVX2(SB), $0-48
 	LEAQ (BX)(BX*2), DI
 	MOVQ n+8(FP), R8
 
-rows_179:
+rows_219:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ k+0(FP), R11
 	SUBQ $0x00000004, R11
 
-k_181:
+k_221:
 	VMOVUPD    (R9), Y0
 	VMOVUPD    (R9)(CX*1), Y1
 	VMOVUPD    (R9)(CX*2), Y2
@@ -2744,38 +3216,38 @@ k_181:
 	VMOVUPD    Y10, (R10)(BX*2)
 	VMOVUPD    Y11, (R10)(DI*1)
 	TESTQ      R11, R11
-	JEQ        turned_183
+	JEQ        turned_223
 	CMPQ       R11, $0x00000004
-	JLT        last_182
+	JLT        last_222
 	ADDQ       $0x00000020, R9
 	LEAQ       (R10)(BX*4), R10
 	SUBQ       $0x00000004, R11
-	JMP        k_181
+	JMP        k_221
 
-last_182:
+last_222:
 	LEAQ  (R9)(R11*8), R9
 	MOVQ  BX, R12
 	IMULQ R11, R12
 	ADDQ  R12, R10
 	XORL  R11, R11
-	JMP   k_181
+	JMP   k_221
 
-turned_183:
+turned_223:
 	SUBQ  $0x00000004, R8
-	JEQ   done_180
+	JEQ   done_220
 	LEAQ  (AX)(CX*4), AX
 	ADDQ  $0x00000020, DX
 	CMPQ  R8, $0x00000004
-	JGE   rows_179
+	JGE   rows_219
 	SUBQ  $0x00000004, R8
 	LEAQ  (DX)(R8*8), DX
 	MOVQ  CX, R9
 	IMULQ R8, R9
 	ADDQ  R9, AX
 	MOVQ  $0x00000004, R8
-	JMP   rows_179
+	JMP   rows_219
 
-done_180:
+done_220:
 	VZEROUPPER
 	RET
 
@@ -2798,7 +3270,7 @@ TEXT ·dfmaLoopAVX2(SB), $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-loop_184:
+loop_224:
 	VFMADD231PD Y12, Y13, Y0
 	VFMADD231PD Y12, Y13, Y1
 	VFMADD231PD Y12, Y13, Y2
@@ -2812,6 +3284,6 @@ loop_184:
 	VFMADD231PD Y12, Y13, Y10
 	VFMADD231PD Y12, Y13, Y11
 	DECQ        AX
-	JNE         loop_184
+	JNE         loop_224
 	VZEROUPPER
 	RET

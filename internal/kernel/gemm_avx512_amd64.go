@@ -14,6 +14,11 @@ func stileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol 
 //go:noescape
 func sdotAVX512(k int, m int, a *float32, aRow int, x *float32, y *float32)
 
+// sweighAVX512 is weigh of float32 with AVX512.
+//
+//go:noescape
+func sweighAVX512(m int, n int, alpha float32, a *float32, aRow int, x *float32, y *float32)
+
 // scopyPanelAVX512 is copyPanel of float32 with AVX512.
 //
 //go:noescape
@@ -33,6 +38,11 @@ func dtileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol 
 //
 //go:noescape
 func ddotAVX512(k int, m int, a *float64, aRow int, x *float64, y *float64)
+
+// dweighAVX512 is weigh of float64 with AVX512.
+//
+//go:noescape
+func dweighAVX512(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
 
 // dcopyPanelAVX512 is copyPanel of float64 with AVX512.
 //

@@ -1322,6 +1322,241 @@ less_58:
 	VZEROUPPER
 	RET
 
+// func sweighAVX512(m int, n int, alpha float32, a *float32, aRow int, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sweighAVX512(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+24(FP), CX
+	MOVQ    aRow+32(FP), DX
+	SHLQ    $0x02, DX
+	LEAQ    (DX)(DX*2), BX
+	MOVQ    x+40(FP), SI
+	MOVQ    n+8(FP), R8
+	MOVQ    R8, DI
+	ANDQ    $0x0f, R8
+	SUBQ    R8, DI
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000010, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+
+rows8_62:
+	CMPQ         AX, $0x00000008
+	JLT          less_63
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	VBROADCASTSS 4(SI), Z3
+	VMULPS       Z0, Z3, Z3
+	VBROADCASTSS 8(SI), Z4
+	VMULPS       Z0, Z4, Z4
+	VBROADCASTSS 12(SI), Z5
+	VMULPS       Z0, Z5, Z5
+	VBROADCASTSS 16(SI), Z6
+	VMULPS       Z0, Z6, Z6
+	VBROADCASTSS 20(SI), Z7
+	VMULPS       Z0, Z7, Z7
+	VBROADCASTSS 24(SI), Z8
+	VMULPS       Z0, Z8, Z8
+	VBROADCASTSS 28(SI), Z9
+	VMULPS       Z0, Z9, Z9
+	MOVQ         CX, R8
+	LEAQ         (CX)(DX*4), R11
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_65
+
+n_64:
+	VMOVUPS     (R9), Z0
+	VFMADD231PS (R8), Z2, Z0
+	VFMADD231PS (R8)(DX*1), Z3, Z0
+	VFMADD231PS (R8)(DX*2), Z4, Z0
+	VFMADD231PS (R8)(BX*1), Z5, Z0
+	VFMADD231PS (R11), Z6, Z0
+	VFMADD231PS (R11)(DX*1), Z7, Z0
+	VFMADD231PS (R11)(DX*2), Z8, Z0
+	VFMADD231PS (R11)(BX*1), Z9, Z0
+	VMOVUPS     Z0, (R9)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000010, R10
+	JNE         n_64
+
+rest_65:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_66
+	VMOVUPS.Z   (R9), K1, Z0
+	VMOVUPS.Z   (R8), K1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS.Z   (R8)(DX*1), K1, Z1
+	VFMADD231PS Z1, Z3, Z0
+	VMOVUPS.Z   (R8)(DX*2), K1, Z1
+	VFMADD231PS Z1, Z4, Z0
+	VMOVUPS.Z   (R8)(BX*1), K1, Z1
+	VFMADD231PS Z1, Z5, Z0
+	VMOVUPS.Z   (R11), K1, Z1
+	VFMADD231PS Z1, Z6, Z0
+	VMOVUPS.Z   (R11)(DX*1), K1, Z1
+	VFMADD231PS Z1, Z7, Z0
+	VMOVUPS.Z   (R11)(DX*2), K1, Z1
+	VFMADD231PS Z1, Z8, Z0
+	VMOVUPS.Z   (R11)(BX*1), K1, Z1
+	VFMADD231PS Z1, Z9, Z0
+	VMOVUPS     Z0, K1, (R9)
+
+next_66:
+	ADDQ   $0x00000020, SI
+	IMUL3Q $0x00000008, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000008, AX
+	JMP    rows8_62
+
+less_63:
+rows4_67:
+	CMPQ         AX, $0x00000004
+	JLT          less_68
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	VBROADCASTSS 4(SI), Z3
+	VMULPS       Z0, Z3, Z3
+	VBROADCASTSS 8(SI), Z4
+	VMULPS       Z0, Z4, Z4
+	VBROADCASTSS 12(SI), Z5
+	VMULPS       Z0, Z5, Z5
+	MOVQ         CX, R8
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_70
+
+n_69:
+	VMOVUPS     (R9), Z0
+	VFMADD231PS (R8), Z2, Z0
+	VFMADD231PS (R8)(DX*1), Z3, Z0
+	VFMADD231PS (R8)(DX*2), Z4, Z0
+	VFMADD231PS (R8)(BX*1), Z5, Z0
+	VMOVUPS     Z0, (R9)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000010, R10
+	JNE         n_69
+
+rest_70:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_71
+	VMOVUPS.Z   (R9), K1, Z0
+	VMOVUPS.Z   (R8), K1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS.Z   (R8)(DX*1), K1, Z1
+	VFMADD231PS Z1, Z3, Z0
+	VMOVUPS.Z   (R8)(DX*2), K1, Z1
+	VFMADD231PS Z1, Z4, Z0
+	VMOVUPS.Z   (R8)(BX*1), K1, Z1
+	VFMADD231PS Z1, Z5, Z0
+	VMOVUPS     Z0, K1, (R9)
+
+next_71:
+	ADDQ   $0x00000010, SI
+	IMUL3Q $0x00000004, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000004, AX
+	JMP    rows4_67
+
+less_68:
+rows2_72:
+	CMPQ         AX, $0x00000002
+	JLT          less_73
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	VBROADCASTSS 4(SI), Z3
+	VMULPS       Z0, Z3, Z3
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_75
+
+n_74:
+	VMOVUPS     (R8), Z0
+	VFMADD231PS (BX), Z2, Z0
+	VFMADD231PS (BX)(DX*1), Z3, Z0
+	VMOVUPS     Z0, (R8)
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000010, R9
+	JNE         n_74
+
+rest_75:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_76
+	VMOVUPS.Z   (R8), K1, Z0
+	VMOVUPS.Z   (BX), K1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS.Z   (BX)(DX*1), K1, Z1
+	VFMADD231PS Z1, Z3, Z0
+	VMOVUPS     Z0, K1, (R8)
+
+next_76:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_72
+
+less_73:
+rows1_77:
+	CMPQ         AX, $0x00000001
+	JLT          less_78
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_80
+
+n_79:
+	VMOVUPS     (R8), Z0
+	VFMADD231PS (BX), Z2, Z0
+	VMOVUPS     Z0, (R8)
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000010, R9
+	JNE         n_79
+
+rest_80:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_81
+	VMOVUPS.Z   (R8), K1, Z0
+	VMOVUPS.Z   (BX), K1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS     Z0, K1, (R8)
+
+next_81:
+	ADDQ   $0x00000004, SI
+	IMUL3Q $0x00000001, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000001, AX
+	JMP    rows1_77
+
+less_78:
+	VZEROUPPER
+	RET
+
 // func scopyPanelAVX512(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·scopyPanelAVX512(SB), $0-48
@@ -1356,9 +1591,9 @@ TEXT ·scopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000010
-	JLE     narrow_62
+	JLE     narrow_82
 
-k_63:
+k_83:
 	VMOVUPS.Z  (CX), K1, Z0
 	VMOVUPS.Z  64(CX), K2, Z1
 	VMOVUPS    Z0, (BX)
@@ -1367,19 +1602,19 @@ k_63:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_63
+	JNE        k_83
 	VZEROUPPER
 	RET
 
-narrow_62:
-k_64:
+narrow_82:
+k_84:
 	VMOVUPS.Z  (CX), K1, Z0
 	VMOVUPS    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_64
+	JNE        k_84
 	VZEROUPPER
 	RET
 
@@ -1414,7 +1649,7 @@ TEXT ·sfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_65:
+loop_85:
 	VFMADD231PS Z24, Z25, Z0
 	VFMADD231PS Z24, Z25, Z1
 	VFMADD231PS Z24, Z25, Z2
@@ -1440,7 +1675,7 @@ loop_65:
 	VFMADD231PS Z24, Z25, Z22
 	VFMADD231PS Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_65
+	JNE         loop_85
 	VZEROUPPER
 	RET
 
@@ -1484,11 +1719,11 @@ TEXT ·dtileAVX512(SB), $0-104
 	KMOVW   R12, K2
 	MOVQ    n+8(FP), R11
 	CMPQ    R11, $0x00000008
-	JLE     narrow_66
+	JLE     narrow_86
 
-rows12_67:
+rows12_87:
 	CMPQ       AX, $0x0000000c
-	JLT        less_68
+	JLT        less_88
 	MOVQ       R8, R11
 	LEAQ       (R11)(R9*4), R12
 	LEAQ       (R12)(R9*4), R13
@@ -1546,7 +1781,7 @@ rows12_67:
 	VPXORD     Z22, Z22, Z22
 	VPXORD     Z23, Z23, Z23
 
-k_69:
+k_89:
 	VMOVUPD      (R14), Z24
 	VMOVUPD      64(R14), Z25
 	PREFETCHT0   (R14)(DI*8)
@@ -1594,7 +1829,7 @@ k_69:
 	ADDQ         SI, R12
 	ADDQ         SI, R13
 	DECQ         R15
-	JNE          k_69
+	JNE          k_89
 	MOVQ         R8, R11
 	LEAQ         (R11)(R9*4), R12
 	LEAQ         (R12)(R9*4), R13
@@ -1626,7 +1861,7 @@ k_69:
 	VMULPD       Z24, Z23, Z23
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_70
+	JEQ          fresh_90
 	VMOVUPD.Z    (R11), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (R11)
@@ -1699,9 +1934,9 @@ k_69:
 	VMOVUPD.Z    64(R13)(R10*1), K2, Z26
 	VFMADD231PD  Z25, Z26, Z23
 	VMOVUPD      Z23, K2, 64(R13)(R10*1)
-	JMP          done_71
+	JMP          done_91
 
-fresh_70:
+fresh_90:
 	VMOVUPD Z0, K1, (R11)
 	VMOVUPD Z2, K1, (R11)(R9*1)
 	VMOVUPD Z4, K1, (R11)(R9*2)
@@ -1727,18 +1962,18 @@ fresh_70:
 	VMOVUPD Z21, K2, 64(R13)(R9*2)
 	VMOVUPD Z23, K2, 64(R13)(R10*1)
 
-done_71:
+done_91:
 	SUBQ   $0x0000000c, AX
 	MOVQ   aPanel+56(FP), R11
 	SHLQ   $0x03, R11
 	ADDQ   R11, CX
 	IMUL3Q $0x0000000c, R9, R11
 	ADDQ   R11, R8
-	JMP    rows12_67
+	JMP    rows12_87
 
-less_68:
+less_88:
 	CMPQ       AX, $0x00000008
-	JLT        less_73
+	JLT        less_93
 	MOVQ       R8, R11
 	LEAQ       (R11)(R9*4), R12
 	PREFETCHT0 (R11)
@@ -1778,7 +2013,7 @@ less_68:
 	VPXORD     Z14, Z14, Z14
 	VPXORD     Z15, Z15, Z15
 
-k_74:
+k_94:
 	VMOVUPD      (R13), Z24
 	VMOVUPD      64(R13), Z25
 	PREFETCHT0   (R13)(DI*8)
@@ -1813,7 +2048,7 @@ k_74:
 	ADDQ         SI, R11
 	ADDQ         SI, R12
 	DECQ         R14
-	JNE          k_74
+	JNE          k_94
 	MOVQ         R8, R11
 	LEAQ         (R11)(R9*4), R12
 	VBROADCASTSD alpha+24(FP), Z24
@@ -1836,7 +2071,7 @@ k_74:
 	VMULPD       Z24, Z15, Z15
 	MOVQ         beta+80(FP), R13
 	ADDQ         R13, R13
-	JEQ          fresh_75
+	JEQ          fresh_95
 	VMOVUPD.Z    (R11), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (R11)
@@ -1885,9 +2120,9 @@ k_74:
 	VMOVUPD.Z    64(R12)(R10*1), K2, Z26
 	VFMADD231PD  Z25, Z26, Z15
 	VMOVUPD      Z15, K2, 64(R12)(R10*1)
-	JMP          done_76
+	JMP          done_96
 
-fresh_75:
+fresh_95:
 	VMOVUPD Z0, K1, (R11)
 	VMOVUPD Z2, K1, (R11)(R9*1)
 	VMOVUPD Z4, K1, (R11)(R9*2)
@@ -1905,16 +2140,16 @@ fresh_75:
 	VMOVUPD Z13, K2, 64(R12)(R9*2)
 	VMOVUPD Z15, K2, 64(R12)(R10*1)
 
-done_76:
+done_96:
 	SUBQ   $0x00000008, AX
 	IMUL3Q $0x00000008, DX, R11
 	ADDQ   R11, CX
 	IMUL3Q $0x00000008, R9, R11
 	ADDQ   R11, R8
 
-less_73:
+less_93:
 	CMPQ       AX, $0x00000004
-	JLT        less_78
+	JLT        less_98
 	MOVQ       R8, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
@@ -1936,7 +2171,7 @@ less_73:
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 
-k_79:
+k_99:
 	VMOVUPD      (R12), Z24
 	VMOVUPD      64(R12), Z25
 	PREFETCHT0   (R12)(DI*8)
@@ -1958,7 +2193,7 @@ k_79:
 	VFMADD231PD  Z25, Z27, Z7
 	ADDQ         SI, R11
 	DECQ         R13
-	JNE          k_79
+	JNE          k_99
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Z24
 	VBROADCASTSD beta+80(FP), Z25
@@ -1972,7 +2207,7 @@ k_79:
 	VMULPD       Z24, Z7, Z7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_80
+	JEQ          fresh_100
 	VMOVUPD.Z    (BX), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (BX)
@@ -1997,9 +2232,9 @@ k_79:
 	VMOVUPD.Z    64(BX)(R10*1), K2, Z26
 	VFMADD231PD  Z25, Z26, Z7
 	VMOVUPD      Z7, K2, 64(BX)(R10*1)
-	JMP          done_81
+	JMP          done_101
 
-fresh_80:
+fresh_100:
 	VMOVUPD Z0, K1, (BX)
 	VMOVUPD Z2, K1, (BX)(R9*1)
 	VMOVUPD Z4, K1, (BX)(R9*2)
@@ -2009,16 +2244,16 @@ fresh_80:
 	VMOVUPD Z5, K2, 64(BX)(R9*2)
 	VMOVUPD Z7, K2, 64(BX)(R10*1)
 
-done_81:
+done_101:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000004, R9, BX
 	ADDQ   BX, R8
 
-less_78:
+less_98:
 	CMPQ       AX, $0x00000002
-	JLT        less_83
+	JLT        less_103
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	PREFETCHT0 64(BX)
@@ -2032,7 +2267,7 @@ less_78:
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 
-k_84:
+k_104:
 	VMOVUPD      (R10), Z24
 	VMOVUPD      64(R10), Z25
 	PREFETCHT0   (R10)(DI*8)
@@ -2048,7 +2283,7 @@ k_84:
 	VFMADD231PD  Z25, Z27, Z3
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_84
+	JNE          k_104
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Z24
 	VBROADCASTSD beta+80(FP), Z25
@@ -2058,7 +2293,7 @@ k_84:
 	VMULPD       Z24, Z3, Z3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_85
+	JEQ          fresh_105
 	VMOVUPD.Z    (BX), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (BX)
@@ -2071,24 +2306,24 @@ k_84:
 	VMOVUPD.Z    64(BX)(R9*1), K2, Z26
 	VFMADD231PD  Z25, Z26, Z3
 	VMOVUPD      Z3, K2, 64(BX)(R9*1)
-	JMP          done_86
+	JMP          done_106
 
-fresh_85:
+fresh_105:
 	VMOVUPD Z0, K1, (BX)
 	VMOVUPD Z2, K1, (BX)(R9*1)
 	VMOVUPD Z1, K2, 64(BX)
 	VMOVUPD Z3, K2, 64(BX)(R9*1)
 
-done_86:
+done_106:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000002, R9, BX
 	ADDQ   BX, R8
 
-less_83:
+less_103:
 	CMPQ       AX, $0x00000001
-	JLT        less_88
+	JLT        less_108
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	PREFETCHT0 64(BX)
@@ -2098,7 +2333,7 @@ less_83:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 
-k_89:
+k_109:
 	VMOVUPD      (R10), Z24
 	VMOVUPD      64(R10), Z25
 	PREFETCHT0   (R10)(DI*8)
@@ -2111,7 +2346,7 @@ k_89:
 	VFMADD231PD  Z25, Z26, Z1
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_89
+	JNE          k_109
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Z24
 	VBROADCASTSD beta+80(FP), Z25
@@ -2119,34 +2354,34 @@ k_89:
 	VMULPD       Z24, Z1, Z1
 	MOVQ         beta+80(FP), SI
 	ADDQ         SI, SI
-	JEQ          fresh_90
+	JEQ          fresh_110
 	VMOVUPD.Z    (BX), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (BX)
 	VMOVUPD.Z    64(BX), K2, Z26
 	VFMADD231PD  Z25, Z26, Z1
 	VMOVUPD      Z1, K2, 64(BX)
-	JMP          done_91
+	JMP          done_111
 
-fresh_90:
+fresh_110:
 	VMOVUPD Z0, K1, (BX)
 	VMOVUPD Z1, K2, 64(BX)
 
-done_91:
+done_111:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_88:
+less_108:
 	VZEROUPPER
 	RET
 
-narrow_66:
-rows12_92:
+narrow_86:
+rows12_112:
 	CMPQ       AX, $0x0000000c
-	JLT        less_93
+	JLT        less_113
 	MOVQ       R8, R11
 	LEAQ       (R11)(R9*4), R12
 	LEAQ       (R12)(R9*4), R13
@@ -2180,7 +2415,7 @@ rows12_92:
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
 
-k_94:
+k_114:
 	VMOVUPD      (R14), Z24
 	PREFETCHT0   (R14)(DI*8)
 	PREFETCHT0   (R11)(SI*8)
@@ -2214,7 +2449,7 @@ k_94:
 	ADDQ         SI, R12
 	ADDQ         SI, R13
 	DECQ         R15
-	JNE          k_94
+	JNE          k_114
 	MOVQ         R8, R11
 	LEAQ         (R11)(R9*4), R12
 	LEAQ         (R12)(R9*4), R13
@@ -2234,7 +2469,7 @@ k_94:
 	VMULPD       Z24, Z11, Z11
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_95
+	JEQ          fresh_115
 	VMOVUPD.Z    (R11), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (R11)
@@ -2271,9 +2506,9 @@ k_94:
 	VMOVUPD.Z    (R13)(R10*1), K1, Z26
 	VFMADD231PD  Z25, Z26, Z11
 	VMOVUPD      Z11, K1, (R13)(R10*1)
-	JMP          done_96
+	JMP          done_116
 
-fresh_95:
+fresh_115:
 	VMOVUPD Z0, K1, (R11)
 	VMOVUPD Z1, K1, (R11)(R9*1)
 	VMOVUPD Z2, K1, (R11)(R9*2)
@@ -2287,18 +2522,18 @@ fresh_95:
 	VMOVUPD Z10, K1, (R13)(R9*2)
 	VMOVUPD Z11, K1, (R13)(R10*1)
 
-done_96:
+done_116:
 	SUBQ   $0x0000000c, AX
 	MOVQ   aPanel+56(FP), R11
 	SHLQ   $0x03, R11
 	ADDQ   R11, CX
 	IMUL3Q $0x0000000c, R9, R11
 	ADDQ   R11, R8
-	JMP    rows12_92
+	JMP    rows12_112
 
-less_93:
+less_113:
 	CMPQ       AX, $0x00000008
-	JLT        less_98
+	JLT        less_118
 	MOVQ       R8, R11
 	LEAQ       (R11)(R9*4), R12
 	PREFETCHT0 (R11)
@@ -2322,7 +2557,7 @@ less_93:
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 
-k_99:
+k_119:
 	VMOVUPD      (R13), Z24
 	PREFETCHT0   (R13)(DI*8)
 	PREFETCHT0   (R11)(SI*8)
@@ -2347,7 +2582,7 @@ k_99:
 	ADDQ         SI, R11
 	ADDQ         SI, R12
 	DECQ         R14
-	JNE          k_99
+	JNE          k_119
 	MOVQ         R8, R11
 	LEAQ         (R11)(R9*4), R12
 	VBROADCASTSD alpha+24(FP), Z24
@@ -2362,7 +2597,7 @@ k_99:
 	VMULPD       Z24, Z7, Z7
 	MOVQ         beta+80(FP), R13
 	ADDQ         R13, R13
-	JEQ          fresh_100
+	JEQ          fresh_120
 	VMOVUPD.Z    (R11), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (R11)
@@ -2387,9 +2622,9 @@ k_99:
 	VMOVUPD.Z    (R12)(R10*1), K1, Z26
 	VFMADD231PD  Z25, Z26, Z7
 	VMOVUPD      Z7, K1, (R12)(R10*1)
-	JMP          done_101
+	JMP          done_121
 
-fresh_100:
+fresh_120:
 	VMOVUPD Z0, K1, (R11)
 	VMOVUPD Z1, K1, (R11)(R9*1)
 	VMOVUPD Z2, K1, (R11)(R9*2)
@@ -2399,16 +2634,16 @@ fresh_100:
 	VMOVUPD Z6, K1, (R12)(R9*2)
 	VMOVUPD Z7, K1, (R12)(R10*1)
 
-done_101:
+done_121:
 	SUBQ   $0x00000008, AX
 	IMUL3Q $0x00000008, DX, R11
 	ADDQ   R11, CX
 	IMUL3Q $0x00000008, R9, R11
 	ADDQ   R11, R8
 
-less_98:
+less_118:
 	CMPQ       AX, $0x00000004
-	JLT        less_103
+	JLT        less_123
 	MOVQ       R8, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 (R11)(R9*1)
@@ -2422,7 +2657,7 @@ less_98:
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 
-k_104:
+k_124:
 	VMOVUPD      (R12), Z24
 	PREFETCHT0   (R12)(DI*8)
 	PREFETCHT0   (R11)(SI*8)
@@ -2438,7 +2673,7 @@ k_104:
 	VFMADD231PD  Z24, Z27, Z3
 	ADDQ         SI, R11
 	DECQ         R13
-	JNE          k_104
+	JNE          k_124
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Z24
 	VBROADCASTSD beta+80(FP), Z25
@@ -2448,7 +2683,7 @@ k_104:
 	VMULPD       Z24, Z3, Z3
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_105
+	JEQ          fresh_125
 	VMOVUPD.Z    (BX), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (BX)
@@ -2461,24 +2696,24 @@ k_104:
 	VMOVUPD.Z    (BX)(R10*1), K1, Z26
 	VFMADD231PD  Z25, Z26, Z3
 	VMOVUPD      Z3, K1, (BX)(R10*1)
-	JMP          done_106
+	JMP          done_126
 
-fresh_105:
+fresh_125:
 	VMOVUPD Z0, K1, (BX)
 	VMOVUPD Z1, K1, (BX)(R9*1)
 	VMOVUPD Z2, K1, (BX)(R9*2)
 	VMOVUPD Z3, K1, (BX)(R10*1)
 
-done_106:
+done_126:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000004, R9, BX
 	ADDQ   BX, R8
 
-less_103:
+less_123:
 	CMPQ       AX, $0x00000002
-	JLT        less_108
+	JLT        less_128
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	PREFETCHT0 (BX)(R9*1)
@@ -2488,7 +2723,7 @@ less_103:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 
-k_109:
+k_129:
 	VMOVUPD      (R10), Z24
 	PREFETCHT0   (R10)(DI*8)
 	PREFETCHT0   (BX)(SI*8)
@@ -2500,7 +2735,7 @@ k_109:
 	VFMADD231PD  Z24, Z27, Z1
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_109
+	JNE          k_129
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Z24
 	VBROADCASTSD beta+80(FP), Z25
@@ -2508,29 +2743,29 @@ k_109:
 	VMULPD       Z24, Z1, Z1
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_110
+	JEQ          fresh_130
 	VMOVUPD.Z    (BX), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (BX)
 	VMOVUPD.Z    (BX)(R9*1), K1, Z26
 	VFMADD231PD  Z25, Z26, Z1
 	VMOVUPD      Z1, K1, (BX)(R9*1)
-	JMP          done_111
+	JMP          done_131
 
-fresh_110:
+fresh_130:
 	VMOVUPD Z0, K1, (BX)
 	VMOVUPD Z1, K1, (BX)(R9*1)
 
-done_111:
+done_131:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	IMUL3Q $0x00000002, R9, BX
 	ADDQ   BX, R8
 
-less_108:
+less_128:
 	CMPQ       AX, $0x00000001
-	JLT        less_113
+	JLT        less_133
 	MOVQ       R8, BX
 	PREFETCHT0 (BX)
 	MOVQ       CX, BX
@@ -2538,7 +2773,7 @@ less_108:
 	MOVQ       k+16(FP), R11
 	VPXORD     Z0, Z0, Z0
 
-k_114:
+k_134:
 	VMOVUPD      (R10), Z24
 	PREFETCHT0   (R10)(DI*8)
 	PREFETCHT0   (BX)(SI*8)
@@ -2548,30 +2783,30 @@ k_114:
 	VFMADD231PD  Z24, Z26, Z0
 	ADDQ         SI, BX
 	DECQ         R11
-	JNE          k_114
+	JNE          k_134
 	MOVQ         R8, BX
 	VBROADCASTSD alpha+24(FP), Z24
 	VBROADCASTSD beta+80(FP), Z25
 	VMULPD       Z24, Z0, Z0
 	MOVQ         beta+80(FP), SI
 	ADDQ         SI, SI
-	JEQ          fresh_115
+	JEQ          fresh_135
 	VMOVUPD.Z    (BX), K1, Z26
 	VFMADD231PD  Z25, Z26, Z0
 	VMOVUPD      Z0, K1, (BX)
-	JMP          done_116
+	JMP          done_136
 
-fresh_115:
+fresh_135:
 	VMOVUPD Z0, K1, (BX)
 
-done_116:
+done_136:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_113:
+less_133:
 	VZEROUPPER
 	RET
 
@@ -2609,9 +2844,9 @@ TEXT ·ddotAVX512(SB), $0-48
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K2
 
-rows4_117:
+rows4_137:
 	CMPQ   AX, $0x00000004
-	JLT    less_118
+	JLT    less_138
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -2624,9 +2859,9 @@ rows4_117:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x00000010, R10
-	JLT    rest_120
+	JLT    rest_140
 
-k_119:
+k_139:
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R8), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -2648,11 +2883,11 @@ k_119:
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000010, R10
-	JGE         k_119
+	JGE         k_139
 
-rest_120:
+rest_140:
 	TESTQ       DI, DI
-	JEQ         sum_121
+	JEQ         sum_141
 	VMOVUPD.Z   (R9), K1, Z8
 	VMOVUPD.Z   (R8), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -2672,7 +2907,7 @@ rest_120:
 	VMOVUPD.Z   64(R8)(BX*1), K2, Z13
 	VFMADD231PD Z9, Z13, Z7
 
-sum_121:
+sum_141:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -2705,21 +2940,21 @@ sum_121:
 	IMUL3Q        $0x00000004, DX, R8
 	ADDQ          R8, CX
 	SUBQ          $0x00000004, AX
-	JMP           rows4_117
+	JMP           rows4_137
 
-less_118:
-rows1_122:
+less_138:
+rows1_142:
 	CMPQ   AX, $0x00000001
-	JLT    less_123
+	JLT    less_143
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R9
-	JLT    rest_125
+	JLT    rest_145
 
-k_124:
+k_144:
 	VMOVUPD     (R8), Z8
 	VMOVUPD     (BX), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -2729,11 +2964,11 @@ k_124:
 	ADDQ        $0x00000080, BX
 	ADDQ        $0x00000080, R8
 	SUBQ        $0x00000010, R9
-	JGE         k_124
+	JGE         k_144
 
-rest_125:
+rest_145:
 	TESTQ       DI, DI
-	JEQ         sum_126
+	JEQ         sum_146
 	VMOVUPD.Z   (R8), K1, Z8
 	VMOVUPD.Z   (BX), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -2741,7 +2976,7 @@ rest_125:
 	VMOVUPD.Z   64(BX), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_126:
+sum_146:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -2753,9 +2988,244 @@ sum_126:
 	IMUL3Q        $0x00000001, DX, BX
 	ADDQ          BX, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_122
+	JMP           rows1_142
 
-less_123:
+less_143:
+	VZEROUPPER
+	RET
+
+// func dweighAVX512(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dweighAVX512(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+24(FP), CX
+	MOVQ    aRow+32(FP), DX
+	SHLQ    $0x03, DX
+	LEAQ    (DX)(DX*2), BX
+	MOVQ    x+40(FP), SI
+	MOVQ    n+8(FP), R8
+	MOVQ    R8, DI
+	ANDQ    $0x07, R8
+	SUBQ    R8, DI
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+
+rows8_147:
+	CMPQ         AX, $0x00000008
+	JLT          less_148
+	VBROADCASTSD alpha+16(FP), Z0
+	VBROADCASTSD (SI), Z2
+	VMULPD       Z0, Z2, Z2
+	VBROADCASTSD 8(SI), Z3
+	VMULPD       Z0, Z3, Z3
+	VBROADCASTSD 16(SI), Z4
+	VMULPD       Z0, Z4, Z4
+	VBROADCASTSD 24(SI), Z5
+	VMULPD       Z0, Z5, Z5
+	VBROADCASTSD 32(SI), Z6
+	VMULPD       Z0, Z6, Z6
+	VBROADCASTSD 40(SI), Z7
+	VMULPD       Z0, Z7, Z7
+	VBROADCASTSD 48(SI), Z8
+	VMULPD       Z0, Z8, Z8
+	VBROADCASTSD 56(SI), Z9
+	VMULPD       Z0, Z9, Z9
+	MOVQ         CX, R8
+	LEAQ         (CX)(DX*4), R11
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_150
+
+n_149:
+	VMOVUPD     (R9), Z0
+	VFMADD231PD (R8), Z2, Z0
+	VFMADD231PD (R8)(DX*1), Z3, Z0
+	VFMADD231PD (R8)(DX*2), Z4, Z0
+	VFMADD231PD (R8)(BX*1), Z5, Z0
+	VFMADD231PD (R11), Z6, Z0
+	VFMADD231PD (R11)(DX*1), Z7, Z0
+	VFMADD231PD (R11)(DX*2), Z8, Z0
+	VFMADD231PD (R11)(BX*1), Z9, Z0
+	VMOVUPD     Z0, (R9)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000008, R10
+	JNE         n_149
+
+rest_150:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_151
+	VMOVUPD.Z   (R9), K1, Z0
+	VMOVUPD.Z   (R8), K1, Z1
+	VFMADD231PD Z1, Z2, Z0
+	VMOVUPD.Z   (R8)(DX*1), K1, Z1
+	VFMADD231PD Z1, Z3, Z0
+	VMOVUPD.Z   (R8)(DX*2), K1, Z1
+	VFMADD231PD Z1, Z4, Z0
+	VMOVUPD.Z   (R8)(BX*1), K1, Z1
+	VFMADD231PD Z1, Z5, Z0
+	VMOVUPD.Z   (R11), K1, Z1
+	VFMADD231PD Z1, Z6, Z0
+	VMOVUPD.Z   (R11)(DX*1), K1, Z1
+	VFMADD231PD Z1, Z7, Z0
+	VMOVUPD.Z   (R11)(DX*2), K1, Z1
+	VFMADD231PD Z1, Z8, Z0
+	VMOVUPD.Z   (R11)(BX*1), K1, Z1
+	VFMADD231PD Z1, Z9, Z0
+	VMOVUPD     Z0, K1, (R9)
+
+next_151:
+	ADDQ   $0x00000040, SI
+	IMUL3Q $0x00000008, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000008, AX
+	JMP    rows8_147
+
+less_148:
+rows4_152:
+	CMPQ         AX, $0x00000004
+	JLT          less_153
+	VBROADCASTSD alpha+16(FP), Z0
+	VBROADCASTSD (SI), Z2
+	VMULPD       Z0, Z2, Z2
+	VBROADCASTSD 8(SI), Z3
+	VMULPD       Z0, Z3, Z3
+	VBROADCASTSD 16(SI), Z4
+	VMULPD       Z0, Z4, Z4
+	VBROADCASTSD 24(SI), Z5
+	VMULPD       Z0, Z5, Z5
+	MOVQ         CX, R8
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_155
+
+n_154:
+	VMOVUPD     (R9), Z0
+	VFMADD231PD (R8), Z2, Z0
+	VFMADD231PD (R8)(DX*1), Z3, Z0
+	VFMADD231PD (R8)(DX*2), Z4, Z0
+	VFMADD231PD (R8)(BX*1), Z5, Z0
+	VMOVUPD     Z0, (R9)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000008, R10
+	JNE         n_154
+
+rest_155:
+	MOVQ        n+8(FP), R10
+	CMPQ        R10, DI
+	JE          next_156
+	VMOVUPD.Z   (R9), K1, Z0
+	VMOVUPD.Z   (R8), K1, Z1
+	VFMADD231PD Z1, Z2, Z0
+	VMOVUPD.Z   (R8)(DX*1), K1, Z1
+	VFMADD231PD Z1, Z3, Z0
+	VMOVUPD.Z   (R8)(DX*2), K1, Z1
+	VFMADD231PD Z1, Z4, Z0
+	VMOVUPD.Z   (R8)(BX*1), K1, Z1
+	VFMADD231PD Z1, Z5, Z0
+	VMOVUPD     Z0, K1, (R9)
+
+next_156:
+	ADDQ   $0x00000020, SI
+	IMUL3Q $0x00000004, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000004, AX
+	JMP    rows4_152
+
+less_153:
+rows2_157:
+	CMPQ         AX, $0x00000002
+	JLT          less_158
+	VBROADCASTSD alpha+16(FP), Z0
+	VBROADCASTSD (SI), Z2
+	VMULPD       Z0, Z2, Z2
+	VBROADCASTSD 8(SI), Z3
+	VMULPD       Z0, Z3, Z3
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_160
+
+n_159:
+	VMOVUPD     (R8), Z0
+	VFMADD231PD (BX), Z2, Z0
+	VFMADD231PD (BX)(DX*1), Z3, Z0
+	VMOVUPD     Z0, (R8)
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000008, R9
+	JNE         n_159
+
+rest_160:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_161
+	VMOVUPD.Z   (R8), K1, Z0
+	VMOVUPD.Z   (BX), K1, Z1
+	VFMADD231PD Z1, Z2, Z0
+	VMOVUPD.Z   (BX)(DX*1), K1, Z1
+	VFMADD231PD Z1, Z3, Z0
+	VMOVUPD     Z0, K1, (R8)
+
+next_161:
+	ADDQ   $0x00000010, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_157
+
+less_158:
+rows1_162:
+	CMPQ         AX, $0x00000001
+	JLT          less_163
+	VBROADCASTSD alpha+16(FP), Z0
+	VBROADCASTSD (SI), Z2
+	VMULPD       Z0, Z2, Z2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_165
+
+n_164:
+	VMOVUPD     (R8), Z0
+	VFMADD231PD (BX), Z2, Z0
+	VMOVUPD     Z0, (R8)
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000008, R9
+	JNE         n_164
+
+rest_165:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_166
+	VMOVUPD.Z   (R8), K1, Z0
+	VMOVUPD.Z   (BX), K1, Z1
+	VFMADD231PD Z1, Z2, Z0
+	VMOVUPD     Z0, K1, (R8)
+
+next_166:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000001, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000001, AX
+	JMP    rows1_162
+
+less_163:
 	VZEROUPPER
 	RET
 
@@ -2793,9 +3263,9 @@ TEXT ·dcopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_127
+	JLE     narrow_167
 
-k_128:
+k_168:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD.Z  64(CX), K2, Z1
 	VMOVUPD    Z0, (BX)
@@ -2804,19 +3274,19 @@ k_128:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_128
+	JNE        k_168
 	VZEROUPPER
 	RET
 
-narrow_127:
-k_129:
+narrow_167:
+k_169:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_129
+	JNE        k_169
 	VZEROUPPER
 	RET
 
@@ -2851,7 +3321,7 @@ TEXT ·dfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_130:
+loop_170:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -2877,6 +3347,6 @@ loop_130:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_130
+	JNE         loop_170
 	VZEROUPPER
 	RET

@@ -124,6 +124,11 @@ func snormColumnsAVX2(rows int, cols int, dgamma *float32, dbeta *float32, dy *f
 //go:noescape
 func saddRowsAVX2(rows int, cols int, z *float32, x *float32, y *float32)
 
+// saddOuterAVX2 is addOuter of float32 with AVX2.
+//
+//go:noescape
+func saddOuterAVX2(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
+
 // ssumRowsAVX2 is sumRows of float32 with AVX2.
 //
 //go:noescape
@@ -238,6 +243,11 @@ func dnormColumnsAVX2(rows int, cols int, dgamma *float64, dbeta *float64, dy *f
 //
 //go:noescape
 func daddRowsAVX2(rows int, cols int, z *float64, x *float64, y *float64)
+
+// daddOuterAVX2 is addOuter of float64 with AVX2.
+//
+//go:noescape
+func daddOuterAVX2(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
 
 // dsumRowsAVX2 is sumRows of float64 with AVX2.
 //

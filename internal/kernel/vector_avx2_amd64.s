@@ -2538,6 +2538,69 @@ done_109:
 	VZEROUPPER
 	RET
 
+// func saddOuterAVX2(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·saddOuterAVX2(SB), $0-56
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         a+32(FP), BX
+	MOVQ         x+40(FP), SI
+	MOVQ         y+48(FP), DI
+	VBROADCASTSS alpha+24(FP), Y3
+	MOVQ         CX, R9
+	ANDQ         $0x07, R9
+	MOVQ         CX, R8
+	SUBQ         R9, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, CX
+	MOVQ         R9, CX
+	XORL         R10, R10
+	TESTQ        CX, CX
+	CMOVQLT      R10, CX
+	MOVQ         $0x00000008, R10
+	CMPQ         CX, R10
+	CMOVQGT      R10, CX
+	SHLQ         $0x02, CX
+	LEAQ         leadingLanes<>+0(SB), R10
+	SUBQ         CX, R10
+	VMOVDQU      32(R10), Y15
+	SHLQ         $0x02, DX
+
+row_110:
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y3, Y2, Y2
+	XORQ         CX, CX
+	TESTQ        R8, R8
+	JE           rest_112
+	PCALIGN      $0x40
+
+vector_111:
+	VMOVUPS     (BX)(CX*1), Y0
+	VMOVUPS     (DI)(CX*1), Y1
+	VFMADD231PS Y2, Y1, Y0
+	VMOVUPS     Y0, (BX)(CX*1)
+	ADDQ        $0x00000020, CX
+	CMPQ        CX, R8
+	JLT         vector_111
+
+rest_112:
+	TESTQ       R9, R9
+	JE          done_113
+	VMASKMOVPS  (BX)(CX*1), Y15, Y0
+	VMASKMOVPS  (DI)(CX*1), Y15, Y1
+	VFMADD231PS Y2, Y1, Y0
+	VMASKMOVPS  Y0, Y15, (BX)(CX*1)
+
+done_113:
+	ADDQ DX, BX
+	ADDQ $0x04, SI
+	DECQ AX
+	JNE  row_110
+	VZEROUPPER
+	RET
+
 // func ssumRowsAVX2(rows int, n int, ld int, y *float32, x *float32)
 // Requires: AVX, CMOV
 TEXT ·ssumRowsAVX2(SB), $0-40
@@ -2566,33 +2629,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_110:
+row_114:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_112
+	JE      rest_116
 	PCALIGN $0x40
 
-vector_111:
+vector_115:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_111
+	JLT     vector_115
 
-rest_112:
+rest_116:
 	TESTQ      R8, R8
-	JE         done_113
+	JE         done_117
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_113:
+done_117:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_110
+	JNE  row_114
 	VZEROUPPER
 	RET
 
@@ -2790,10 +2853,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_115
+	JE      rest_119
 	PCALIGN $0x40
 
-vector_114:
+vector_118:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
@@ -2827,11 +2890,11 @@ vector_114:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_114
+	JLT          vector_118
 
-rest_115:
+rest_119:
 	TESTQ        DI, DI
-	JE           done_116
+	JE           done_120
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMAXPD       Y0, Y13, Y0
 	VMINPD       Y0, Y14, Y0
@@ -2864,7 +2927,7 @@ rest_115:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_116:
+done_120:
 	VZEROUPPER
 	RET
 
@@ -2897,10 +2960,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_118
+	JE      rest_122
 	PCALIGN $0x40
 
-vector_117:
+vector_121:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -2935,11 +2998,11 @@ vector_117:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_117
+	JLT          vector_121
 
-rest_118:
+rest_122:
 	TESTQ        DI, DI
-	JE           done_119
+	JE           done_123
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -2973,7 +3036,7 @@ rest_118:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_119:
+done_123:
 	VZEROUPPER
 	RET
 
@@ -3005,10 +3068,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_121
+	JE      rest_125
 	PCALIGN $0x40
 
-vector_120:
+vector_124:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -3017,11 +3080,11 @@ vector_120:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_120
+	JLT     vector_124
 
-rest_121:
+rest_125:
 	TESTQ      DI, DI
-	JE         done_122
+	JE         done_126
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -3029,7 +3092,7 @@ rest_121:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_122:
+done_126:
 	VZEROUPPER
 	RET
 
@@ -3061,10 +3124,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_124
+	JE      rest_128
 	PCALIGN $0x40
 
-vector_123:
+vector_127:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -3104,11 +3167,11 @@ vector_123:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_123
+	JLT          vector_127
 
-rest_124:
+rest_128:
 	TESTQ        DI, DI
-	JE           done_125
+	JE           done_129
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -3147,7 +3210,7 @@ rest_124:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_125:
+done_129:
 	VZEROUPPER
 	RET
 
@@ -3183,10 +3246,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_127
+	JE      rest_131
 	PCALIGN $0x40
 
-vector_126:
+vector_130:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -3236,11 +3299,11 @@ vector_126:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_126
+	JLT          vector_130
 
-rest_127:
+rest_131:
 	TESTQ        R8, R8
-	JE           done_128
+	JE           done_132
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -3289,7 +3352,7 @@ rest_127:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_128:
+done_132:
 	VZEROUPPER
 	RET
 
@@ -3320,27 +3383,27 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_130
+	JE      rest_134
 	PCALIGN $0x40
 
-vector_129:
+vector_133:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_129
+	JLT     vector_133
 
-rest_130:
+rest_134:
 	TESTQ      DI, DI
-	JE         done_131
+	JE         done_135
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_131:
+done_135:
 	VZEROUPPER
 	RET
 
@@ -3371,27 +3434,27 @@ TEXT ·dsubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_133
+	JE      rest_137
 	PCALIGN $0x40
 
-vector_132:
+vector_136:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_132
+	JLT     vector_136
 
-rest_133:
+rest_137:
 	TESTQ      DI, DI
-	JE         done_134
+	JE         done_138
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_134:
+done_138:
 	VZEROUPPER
 	RET
 
@@ -3422,27 +3485,27 @@ TEXT ·ddivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_136
+	JE      rest_140
 	PCALIGN $0x40
 
-vector_135:
+vector_139:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_135
+	JLT     vector_139
 
-rest_136:
+rest_140:
 	TESTQ      DI, DI
-	JE         done_137
+	JE         done_141
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VDIVPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_137:
+done_141:
 	VZEROUPPER
 	RET
 
@@ -3473,25 +3536,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_139
+	JE           rest_143
 	PCALIGN      $0x40
 
-vector_138:
+vector_142:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_138
+	JLT     vector_142
 
-rest_139:
+rest_143:
 	TESTQ      SI, SI
-	JE         done_140
+	JE         done_144
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_140:
+done_144:
 	VZEROUPPER
 	RET
 
@@ -3533,10 +3596,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_142
+	JE           rest_146
 	PCALIGN      $0x40
 
-vector_141:
+vector_145:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -3562,11 +3625,11 @@ vector_141:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_141
+	JLT     vector_145
 
-rest_142:
+rest_146:
 	TESTQ      R8, R8
-	JE         done_143
+	JE         done_147
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -3591,7 +3654,7 @@ rest_142:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_143:
+done_147:
 	VZEROUPPER
 	RET
 
@@ -3623,10 +3686,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_145
+	JE           rest_149
 	PCALIGN      $0x40
 
-vector_144:
+vector_148:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3636,11 +3699,11 @@ vector_144:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_144
+	JLT     vector_148
 
-rest_145:
+rest_149:
 	TESTQ      SI, SI
-	JE         done_146
+	JE         done_150
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3649,7 +3712,7 @@ rest_145:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_146:
+done_150:
 	VZEROUPPER
 	RET
 
@@ -3683,10 +3746,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_148
+	JE           rest_152
 	PCALIGN      $0x40
 
-vector_147:
+vector_151:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3700,11 +3763,11 @@ vector_147:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_147
+	JLT     vector_151
 
-rest_148:
+rest_152:
 	TESTQ      DI, DI
-	JE         done_149
+	JE         done_153
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3717,7 +3780,7 @@ rest_148:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_149:
+done_153:
 	VZEROUPPER
 	RET
 
@@ -3748,23 +3811,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_151
+	JE      rest_155
 	PCALIGN $0x40
 
-vector_150:
+vector_154:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_150
+	JLT     vector_154
 
-rest_151:
+rest_155:
 	TESTQ      BX, BX
-	JE         done_152
+	JE         done_156
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_152:
+done_156:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3802,23 +3865,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_154
+	JE      rest_158
 	PCALIGN $0x40
 
-vector_153:
+vector_157:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_153
+	JLT         vector_157
 
-rest_154:
+rest_158:
 	TESTQ       BX, BX
-	JE          done_155
+	JE          done_159
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_155:
+done_159:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3857,31 +3920,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_156:
+row_160:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_158
+	JE      rest_162
 	PCALIGN $0x40
 
-vector_157:
+vector_161:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_157
+	JLT     vector_161
 
-rest_158:
+rest_162:
 	TESTQ      R8, R8
-	JE         done_159
+	JE         done_163
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_159:
+done_163:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_156
+	JNE  row_160
 	VZEROUPPER
 	RET
 
@@ -3917,28 +3980,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_160:
+row_164:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_162
+	JE      rest_166
 	PCALIGN $0x40
 
-vector_161:
+vector_165:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_161
+	JLT     vector_165
 
-rest_162:
+rest_166:
 	TESTQ      R8, R8
-	JE         done_163
+	JE         done_167
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_163:
+done_167:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3949,10 +4012,10 @@ done_163:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_165
+	JE           rest_169
 	PCALIGN      $0x40
 
-vector_164:
+vector_168:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VMAXPD       Y2, Y13, Y2
@@ -3988,11 +4051,11 @@ vector_164:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_164
+	JLT          vector_168
 
-rest_165:
+rest_169:
 	TESTQ        R8, R8
-	JE           done_166
+	JE           done_170
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -4028,7 +4091,7 @@ rest_165:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_166:
+done_170:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -4039,29 +4102,29 @@ done_166:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_168
+	JE           rest_172
 	PCALIGN      $0x40
 
-vector_167:
+vector_171:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_167
+	JLT     vector_171
 
-rest_168:
+rest_172:
 	TESTQ      R8, R8
-	JE         done_169
+	JE         done_173
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_169:
+done_173:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_160
+	JNE  row_164
 	VZEROUPPER
 	RET
 
@@ -4092,29 +4155,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_170:
+row_174:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_172
+	JE      rest_176
 	PCALIGN $0x40
 
-vector_171:
+vector_175:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_171
+	JLT         vector_175
 
-rest_172:
+rest_176:
 	TESTQ       R8, R8
-	JE          done_173
+	JE          done_177
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_173:
+done_177:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -4122,10 +4185,10 @@ done_173:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_175
+	JE           rest_179
 	PCALIGN      $0x40
 
-vector_174:
+vector_178:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -4133,23 +4196,23 @@ vector_174:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_174
+	JLT     vector_178
 
-rest_175:
+rest_179:
 	TESTQ      R8, R8
-	JE         done_176
+	JE         done_180
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_176:
+done_180:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_170
+	JNE  row_174
 	VZEROUPPER
 	RET
 
@@ -4184,28 +4247,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_177:
+row_181:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_179
+	JE      rest_183
 	PCALIGN $0x40
 
-vector_178:
+vector_182:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_178
+	JLT     vector_182
 
-rest_179:
+rest_183:
 	TESTQ      R9, R9
-	JE         done_180
+	JE         done_184
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_180:
+done_184:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -4217,10 +4280,10 @@ done_180:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_182
+	JE           rest_186
 	PCALIGN      $0x40
 
-vector_181:
+vector_185:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VMAXPD       Y2, Y13, Y2
@@ -4255,11 +4318,11 @@ vector_181:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_181
+	JLT          vector_185
 
-rest_182:
+rest_186:
 	TESTQ        R9, R9
-	JE           done_183
+	JE           done_187
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -4294,7 +4357,7 @@ rest_182:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_183:
+done_187:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -4305,7 +4368,7 @@ done_183:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_177
+	JNE          row_181
 	VZEROUPPER
 	RET
 
@@ -4346,27 +4409,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_184:
+row_188:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_186
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_185:
+vector_189:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_185
+	JLT     vector_189
 
-rest_186:
+rest_190:
 	TESTQ      R11, R11
-	JE         done_187
+	JE         done_191
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_187:
+done_191:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -4377,26 +4440,26 @@ done_187:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_189
+	JE           rest_193
 	PCALIGN      $0x40
 
-vector_188:
+vector_192:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_188
+	JLT         vector_192
 
-rest_189:
+rest_193:
 	TESTQ       R11, R11
-	JE          done_190
+	JE          done_194
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_190:
+done_194:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -4409,57 +4472,57 @@ done_190:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_192
+	JE           rest_196
 	PCALIGN      $0x40
 
-vector_191:
+vector_195:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_194
+	JE      without_198
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_194:
+without_198:
 	TESTQ   R10, R10
-	JE      without_195
+	JE      without_199
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_195:
+without_199:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_191
+	JLT     vector_195
 
-rest_192:
+rest_196:
 	TESTQ      R11, R11
-	JE         done_193
+	JE         done_197
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_196
+	JE         without_200
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_196:
+without_200:
 	TESTQ      R10, R10
-	JE         without_197
+	JE         without_201
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_197:
+without_201:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_193:
+done_197:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_184
+	JNE  row_188
 	VZEROUPPER
 	RET
 
@@ -4498,24 +4561,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_198:
+row_202:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_200
+	JE           rest_204
 	PCALIGN      $0x40
 
-vector_199:
+vector_203:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_202
+	JE      without_206
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_202:
+without_206:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -4523,18 +4586,18 @@ without_202:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_199
+	JLT         vector_203
 
-rest_200:
+rest_204:
 	TESTQ      R11, R11
-	JE         done_201
+	JE         done_205
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_203
+	JE         without_207
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_203:
+without_207:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -4542,7 +4605,7 @@ without_203:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_201:
+done_205:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -4557,17 +4620,17 @@ done_201:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_205
+	JE           rest_209
 	PCALIGN      $0x40
 
-vector_204:
+vector_208:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_207
+	JE      without_211
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_207:
+without_211:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -4577,18 +4640,18 @@ without_207:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_204
+	JLT          vector_208
 
-rest_205:
+rest_209:
 	TESTQ      R11, R11
-	JE         done_206
+	JE         done_210
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_208
+	JE         without_212
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_208:
+without_212:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -4597,14 +4660,14 @@ without_208:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_206:
+done_210:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_198
+	JNE  row_202
 	VZEROUPPER
 	RET
 
@@ -4638,15 +4701,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_209:
+row_213:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_211
+	JE           rest_215
 	PCALIGN      $0x40
 
-vector_210:
+vector_214:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -4659,11 +4722,11 @@ vector_210:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_210
+	JLT         vector_214
 
-rest_211:
+rest_215:
 	TESTQ       R11, R11
-	JE          done_212
+	JE          done_216
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -4675,13 +4738,13 @@ rest_211:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_212:
+done_216:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_209
+	JNE  row_213
 	VZEROUPPER
 	RET
 
@@ -4712,34 +4775,97 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_213:
+row_217:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_215
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_214:
+vector_218:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_214
+	JLT     vector_218
 
-rest_215:
+rest_219:
 	TESTQ      R8, R8
-	JE         done_216
+	JE         done_220
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_216:
+done_220:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_213
+	JNE  row_217
+	VZEROUPPER
+	RET
+
+// func daddOuterAVX2(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
+// Requires: AVX, CMOV, FMA3
+TEXT ·daddOuterAVX2(SB), $0-56
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         a+32(FP), BX
+	MOVQ         x+40(FP), SI
+	MOVQ         y+48(FP), DI
+	VBROADCASTSD alpha+24(FP), Y3
+	MOVQ         CX, R9
+	ANDQ         $0x03, R9
+	MOVQ         CX, R8
+	SUBQ         R9, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, CX
+	MOVQ         R9, CX
+	XORL         R10, R10
+	TESTQ        CX, CX
+	CMOVQLT      R10, CX
+	MOVQ         $0x00000004, R10
+	CMPQ         CX, R10
+	CMOVQGT      R10, CX
+	SHLQ         $0x03, CX
+	LEAQ         leadingLanes<>+0(SB), R10
+	SUBQ         CX, R10
+	VMOVDQU      32(R10), Y15
+	SHLQ         $0x03, DX
+
+row_221:
+	VBROADCASTSD (SI), Y2
+	VMULPD       Y3, Y2, Y2
+	XORQ         CX, CX
+	TESTQ        R8, R8
+	JE           rest_223
+	PCALIGN      $0x40
+
+vector_222:
+	VMOVUPD     (BX)(CX*1), Y0
+	VMOVUPD     (DI)(CX*1), Y1
+	VFMADD231PD Y2, Y1, Y0
+	VMOVUPD     Y0, (BX)(CX*1)
+	ADDQ        $0x00000020, CX
+	CMPQ        CX, R8
+	JLT         vector_222
+
+rest_223:
+	TESTQ       R9, R9
+	JE          done_224
+	VMASKMOVPD  (BX)(CX*1), Y15, Y0
+	VMASKMOVPD  (DI)(CX*1), Y15, Y1
+	VFMADD231PD Y2, Y1, Y0
+	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
+
+done_224:
+	ADDQ DX, BX
+	ADDQ $0x08, SI
+	DECQ AX
+	JNE  row_221
 	VZEROUPPER
 	RET
 
@@ -4771,32 +4897,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_217:
+row_225:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_219
+	JE      rest_227
 	PCALIGN $0x40
 
-vector_218:
+vector_226:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_218
+	JLT     vector_226
 
-rest_219:
+rest_227:
 	TESTQ      R8, R8
-	JE         done_220
+	JE         done_228
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_220:
+done_228:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_217
+	JNE  row_225
 	VZEROUPPER
 	RET

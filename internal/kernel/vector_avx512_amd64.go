@@ -124,6 +124,11 @@ func snormColumnsAVX512(rows int, cols int, dgamma *float32, dbeta *float32, dy 
 //go:noescape
 func saddRowsAVX512(rows int, cols int, z *float32, x *float32, y *float32)
 
+// saddOuterAVX512 is addOuter of float32 with AVX512.
+//
+//go:noescape
+func saddOuterAVX512(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
+
 // ssumRowsAVX512 is sumRows of float32 with AVX512.
 //
 //go:noescape
@@ -238,6 +243,11 @@ func dnormColumnsAVX512(rows int, cols int, dgamma *float64, dbeta *float64, dy 
 //
 //go:noescape
 func daddRowsAVX512(rows int, cols int, z *float64, x *float64, y *float64)
+
+// daddOuterAVX512 is addOuter of float64 with AVX512.
+//
+//go:noescape
+func daddOuterAVX512(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
 
 // dsumRowsAVX512 is sumRows of float64 with AVX512.
 //

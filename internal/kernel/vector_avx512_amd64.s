@@ -2772,6 +2772,68 @@ done_109:
 	VZEROUPPER
 	RET
 
+// func saddOuterAVX512(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·saddOuterAVX512(SB), $0-56
+	LEAQ         sconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         a+32(FP), BX
+	MOVQ         x+40(FP), SI
+	MOVQ         y+48(FP), DI
+	VBROADCASTSS alpha+24(FP), Z3
+	MOVQ         CX, R9
+	ANDQ         $0x0f, R9
+	MOVQ         CX, R8
+	SUBQ         R9, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, CX
+	MOVQ         R9, CX
+	XORL         R10, R10
+	TESTQ        CX, CX
+	CMOVQLT      R10, CX
+	MOVQ         $0x00000010, R10
+	CMPQ         CX, R10
+	CMOVQGT      R10, CX
+	MOVQ         $-1, R10
+	BZHIQ        CX, R10, R10
+	KMOVW        R10, K1
+	SHLQ         $0x02, DX
+
+row_110:
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z3, Z2, Z2
+	XORQ         CX, CX
+	TESTQ        R8, R8
+	JE           rest_112
+	PCALIGN      $0x40
+
+vector_111:
+	VMOVUPS     (BX)(CX*1), Z0
+	VMOVUPS     (DI)(CX*1), Z1
+	VFMADD231PS Z2, Z1, Z0
+	VMOVUPS     Z0, (BX)(CX*1)
+	ADDQ        $0x00000040, CX
+	CMPQ        CX, R8
+	JLT         vector_111
+
+rest_112:
+	TESTQ       R9, R9
+	JE          done_113
+	VMOVUPS.Z   (BX)(CX*1), K1, Z0
+	VMOVUPS.Z   (DI)(CX*1), K1, Z1
+	VFMADD231PS Z2, Z1, Z0
+	VMOVUPS     Z0, K1, (BX)(CX*1)
+
+done_113:
+	ADDQ DX, BX
+	ADDQ $0x04, SI
+	DECQ AX
+	JNE  row_110
+	VZEROUPPER
+	RET
+
 // func ssumRowsAVX512(rows int, n int, ld int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·ssumRowsAVX512(SB), $0-40
@@ -2799,33 +2861,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_110:
+row_114:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_112
+	JE      rest_116
 	PCALIGN $0x40
 
-vector_111:
+vector_115:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_111
+	JLT     vector_115
 
-rest_112:
+rest_116:
 	TESTQ     R8, R8
-	JE        done_113
+	JE        done_117
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_113:
+done_117:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_110
+	JNE  row_114
 	VZEROUPPER
 	RET
 
@@ -3200,10 +3262,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_115
+	JE      rest_119
 	PCALIGN $0x40
 
-vector_114:
+vector_118:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
@@ -3227,11 +3289,11 @@ vector_114:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_114
+	JLT          vector_118
 
-rest_115:
+rest_119:
 	TESTQ        SI, SI
-	JE           done_116
+	JE           done_120
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMAXPD       Z0, Z13, Z0
 	VMINPD       Z0, Z14, Z0
@@ -3254,7 +3316,7 @@ rest_115:
 	VSCALEFPD    Z1, Z2, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_116:
+done_120:
 	VZEROUPPER
 	RET
 
@@ -3300,10 +3362,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_118
+	JE      rest_122
 	PCALIGN $0x40
 
-vector_117:
+vector_121:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -3335,11 +3397,11 @@ vector_117:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_117
+	JLT          vector_121
 
-rest_118:
+rest_122:
 	TESTQ        DI, DI
-	JE           done_119
+	JE           done_123
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -3370,7 +3432,7 @@ rest_118:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_119:
+done_123:
 	VZEROUPPER
 	RET
 
@@ -3401,10 +3463,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_121
+	JE      rest_125
 	PCALIGN $0x40
 
-vector_120:
+vector_124:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -3413,11 +3475,11 @@ vector_120:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_120
+	JLT     vector_124
 
-rest_121:
+rest_125:
 	TESTQ     DI, DI
-	JE        done_122
+	JE        done_126
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -3425,7 +3487,7 @@ rest_121:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_122:
+done_126:
 	VZEROUPPER
 	RET
 
@@ -3470,10 +3532,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_124
+	JE      rest_128
 	PCALIGN $0x40
 
-vector_123:
+vector_127:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -3503,11 +3565,11 @@ vector_123:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_123
+	JLT          vector_127
 
-rest_124:
+rest_128:
 	TESTQ        DI, DI
-	JE           done_125
+	JE           done_129
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -3536,7 +3598,7 @@ rest_124:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_125:
+done_129:
 	VZEROUPPER
 	RET
 
@@ -3585,10 +3647,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_127
+	JE      rest_131
 	PCALIGN $0x40
 
-vector_126:
+vector_130:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -3628,11 +3690,11 @@ vector_126:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_126
+	JLT          vector_130
 
-rest_127:
+rest_131:
 	TESTQ        R8, R8
-	JE           done_128
+	JE           done_132
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -3671,7 +3733,7 @@ rest_127:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_128:
+done_132:
 	VZEROUPPER
 	RET
 
@@ -3701,27 +3763,27 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_130
+	JE      rest_134
 	PCALIGN $0x40
 
-vector_129:
+vector_133:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_129
+	JLT     vector_133
 
-rest_130:
+rest_134:
 	TESTQ     DI, DI
-	JE        done_131
+	JE        done_135
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_131:
+done_135:
 	VZEROUPPER
 	RET
 
@@ -3751,27 +3813,27 @@ TEXT ·dsubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_133
+	JE      rest_137
 	PCALIGN $0x40
 
-vector_132:
+vector_136:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_132
+	JLT     vector_136
 
-rest_133:
+rest_137:
 	TESTQ     DI, DI
-	JE        done_134
+	JE        done_138
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_134:
+done_138:
 	VZEROUPPER
 	RET
 
@@ -3801,27 +3863,27 @@ TEXT ·ddivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_136
+	JE      rest_140
 	PCALIGN $0x40
 
-vector_135:
+vector_139:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_135
+	JLT     vector_139
 
-rest_136:
+rest_140:
 	TESTQ     DI, DI
-	JE        done_137
+	JE        done_141
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_137:
+done_141:
 	VZEROUPPER
 	RET
 
@@ -3851,25 +3913,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_139
+	JE           rest_143
 	PCALIGN      $0x40
 
-vector_138:
+vector_142:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_138
+	JLT     vector_142
 
-rest_139:
+rest_143:
 	TESTQ     SI, SI
-	JE        done_140
+	JE        done_144
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_140:
+done_144:
 	VZEROUPPER
 	RET
 
@@ -3910,10 +3972,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_142
+	JE           rest_146
 	PCALIGN      $0x40
 
-vector_141:
+vector_145:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -3939,11 +4001,11 @@ vector_141:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_141
+	JLT     vector_145
 
-rest_142:
+rest_146:
 	TESTQ     R8, R8
-	JE        done_143
+	JE        done_147
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -3968,7 +4030,7 @@ rest_142:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_143:
+done_147:
 	VZEROUPPER
 	RET
 
@@ -3999,10 +4061,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_145
+	JE           rest_149
 	PCALIGN      $0x40
 
-vector_144:
+vector_148:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -4012,11 +4074,11 @@ vector_144:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_144
+	JLT     vector_148
 
-rest_145:
+rest_149:
 	TESTQ     SI, SI
-	JE        done_146
+	JE        done_150
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -4025,7 +4087,7 @@ rest_145:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_146:
+done_150:
 	VZEROUPPER
 	RET
 
@@ -4058,10 +4120,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_148
+	JE           rest_152
 	PCALIGN      $0x40
 
-vector_147:
+vector_151:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -4075,11 +4137,11 @@ vector_147:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_147
+	JLT     vector_151
 
-rest_148:
+rest_152:
 	TESTQ     DI, DI
-	JE        done_149
+	JE        done_153
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -4092,7 +4154,7 @@ rest_148:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_149:
+done_153:
 	VZEROUPPER
 	RET
 
@@ -4122,23 +4184,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_151
+	JE      rest_155
 	PCALIGN $0x40
 
-vector_150:
+vector_154:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_150
+	JLT     vector_154
 
-rest_151:
+rest_155:
 	TESTQ     BX, BX
-	JE        done_152
+	JE        done_156
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_152:
+done_156:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -4177,23 +4239,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_154
+	JE      rest_158
 	PCALIGN $0x40
 
-vector_153:
+vector_157:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_153
+	JLT         vector_157
 
-rest_154:
+rest_158:
 	TESTQ       BX, BX
-	JE          done_155
+	JE          done_159
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_155:
+done_159:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -4233,31 +4295,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_156:
+row_160:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_158
+	JE      rest_162
 	PCALIGN $0x40
 
-vector_157:
+vector_161:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_157
+	JLT     vector_161
 
-rest_158:
+rest_162:
 	TESTQ     R8, R8
-	JE        done_159
+	JE        done_163
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_159:
+done_163:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_156
+	JNE  row_160
 	VZEROUPPER
 	RET
 
@@ -4306,28 +4368,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_160:
+row_164:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_162
+	JE      rest_166
 	PCALIGN $0x40
 
-vector_161:
+vector_165:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_161
+	JLT     vector_165
 
-rest_162:
+rest_166:
 	TESTQ   DI, DI
-	JE      done_163
+	JE      done_167
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_163:
+done_167:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -4340,10 +4402,10 @@ done_163:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_165
+	JE            rest_169
 	PCALIGN       $0x40
 
-vector_164:
+vector_168:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
@@ -4369,11 +4431,11 @@ vector_164:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_164
+	JLT          vector_168
 
-rest_165:
+rest_169:
 	TESTQ        DI, DI
-	JE           done_166
+	JE           done_170
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -4399,7 +4461,7 @@ rest_165:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_166:
+done_170:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4412,29 +4474,29 @@ done_166:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_168
+	JE            rest_172
 	PCALIGN       $0x40
 
-vector_167:
+vector_171:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_167
+	JLT     vector_171
 
-rest_168:
+rest_172:
 	TESTQ     DI, DI
-	JE        done_169
+	JE        done_173
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_169:
+done_173:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_160
+	JNE  row_164
 	VZEROUPPER
 	RET
 
@@ -4464,29 +4526,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_170:
+row_174:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_172
+	JE      rest_176
 	PCALIGN $0x40
 
-vector_171:
+vector_175:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_171
+	JLT         vector_175
 
-rest_172:
+rest_176:
 	TESTQ       R8, R8
-	JE          done_173
+	JE          done_177
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_173:
+done_177:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4496,10 +4558,10 @@ done_173:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_175
+	JE            rest_179
 	PCALIGN       $0x40
 
-vector_174:
+vector_178:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -4507,23 +4569,23 @@ vector_174:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_174
+	JLT     vector_178
 
-rest_175:
+rest_179:
 	TESTQ     R8, R8
-	JE        done_176
+	JE        done_180
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_176:
+done_180:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_170
+	JNE  row_174
 	VZEROUPPER
 	RET
 
@@ -4571,28 +4633,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_177:
+row_181:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_179
+	JE      rest_183
 	PCALIGN $0x40
 
-vector_178:
+vector_182:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_178
+	JLT     vector_182
 
-rest_179:
+rest_183:
 	TESTQ   R8, R8
-	JE      done_180
+	JE      done_184
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_180:
+done_184:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -4606,10 +4668,10 @@ done_180:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_182
+	JE            rest_186
 	PCALIGN       $0x40
 
-vector_181:
+vector_185:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z13, Z2
@@ -4634,11 +4696,11 @@ vector_181:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_181
+	JLT          vector_185
 
-rest_182:
+rest_186:
 	TESTQ        R8, R8
-	JE           done_183
+	JE           done_187
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -4663,7 +4725,7 @@ rest_182:
 	VSCALEFPD    Z3, Z4, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_183:
+done_187:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4676,7 +4738,7 @@ done_183:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_177
+	JNE           row_181
 	VZEROUPPER
 	RET
 
@@ -4716,27 +4778,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_184:
+row_188:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_186
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_185:
+vector_189:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_185
+	JLT     vector_189
 
-rest_186:
+rest_190:
 	TESTQ     R11, R11
-	JE        done_187
+	JE        done_191
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_187:
+done_191:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -4749,26 +4811,26 @@ done_187:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_189
+	JE            rest_193
 	PCALIGN       $0x40
 
-vector_188:
+vector_192:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_188
+	JLT         vector_192
 
-rest_189:
+rest_193:
 	TESTQ       R11, R11
-	JE          done_190
+	JE          done_194
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_190:
+done_194:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -4783,57 +4845,57 @@ done_190:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_192
+	JE            rest_196
 	PCALIGN       $0x40
 
-vector_191:
+vector_195:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_194
+	JE      without_198
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_194:
+without_198:
 	TESTQ   R10, R10
-	JE      without_195
+	JE      without_199
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_195:
+without_199:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_191
+	JLT     vector_195
 
-rest_192:
+rest_196:
 	TESTQ     R11, R11
-	JE        done_193
+	JE        done_197
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_196
+	JE        without_200
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_196:
+without_200:
 	TESTQ     R10, R10
-	JE        without_197
+	JE        without_201
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_197:
+without_201:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_193:
+done_197:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_184
+	JNE  row_188
 	VZEROUPPER
 	RET
 
@@ -4871,24 +4933,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_198:
+row_202:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_200
+	JE           rest_204
 	PCALIGN      $0x40
 
-vector_199:
+vector_203:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_202
+	JE      without_206
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_202:
+without_206:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -4896,18 +4958,18 @@ without_202:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_199
+	JLT         vector_203
 
-rest_200:
+rest_204:
 	TESTQ     R11, R11
-	JE        done_201
+	JE        done_205
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_203
+	JE        without_207
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_203:
+without_207:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -4915,7 +4977,7 @@ without_203:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_201:
+done_205:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -4934,17 +4996,17 @@ done_201:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_205
+	JE            rest_209
 	PCALIGN       $0x40
 
-vector_204:
+vector_208:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_207
+	JE      without_211
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_207:
+without_211:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -4954,18 +5016,18 @@ without_207:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_204
+	JLT          vector_208
 
-rest_205:
+rest_209:
 	TESTQ     R11, R11
-	JE        done_206
+	JE        done_210
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_208
+	JE        without_212
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_208:
+without_212:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -4974,14 +5036,14 @@ without_208:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_206:
+done_210:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_198
+	JNE  row_202
 	VZEROUPPER
 	RET
 
@@ -5014,15 +5076,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_209:
+row_213:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_211
+	JE           rest_215
 	PCALIGN      $0x40
 
-vector_210:
+vector_214:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -5035,11 +5097,11 @@ vector_210:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_210
+	JLT         vector_214
 
-rest_211:
+rest_215:
 	TESTQ       R11, R11
-	JE          done_212
+	JE          done_216
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -5051,13 +5113,13 @@ rest_211:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_212:
+done_216:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_209
+	JNE  row_213
 	VZEROUPPER
 	RET
 
@@ -5087,34 +5149,96 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_213:
+row_217:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_215
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_214:
+vector_218:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_214
+	JLT     vector_218
 
-rest_215:
+rest_219:
 	TESTQ     R8, R8
-	JE        done_216
+	JE        done_220
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_216:
+done_220:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_213
+	JNE  row_217
+	VZEROUPPER
+	RET
+
+// func daddOuterAVX512(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·daddOuterAVX512(SB), $0-56
+	LEAQ         dconstants<>+0(SB), AX
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         a+32(FP), BX
+	MOVQ         x+40(FP), SI
+	MOVQ         y+48(FP), DI
+	VBROADCASTSD alpha+24(FP), Z3
+	MOVQ         CX, R9
+	ANDQ         $0x07, R9
+	MOVQ         CX, R8
+	SUBQ         R9, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, CX
+	MOVQ         R9, CX
+	XORL         R10, R10
+	TESTQ        CX, CX
+	CMOVQLT      R10, CX
+	MOVQ         $0x00000008, R10
+	CMPQ         CX, R10
+	CMOVQGT      R10, CX
+	MOVQ         $-1, R10
+	BZHIQ        CX, R10, R10
+	KMOVW        R10, K1
+	SHLQ         $0x03, DX
+
+row_221:
+	VBROADCASTSD (SI), Z2
+	VMULPD       Z3, Z2, Z2
+	XORQ         CX, CX
+	TESTQ        R8, R8
+	JE           rest_223
+	PCALIGN      $0x40
+
+vector_222:
+	VMOVUPD     (BX)(CX*1), Z0
+	VMOVUPD     (DI)(CX*1), Z1
+	VFMADD231PD Z2, Z1, Z0
+	VMOVUPD     Z0, (BX)(CX*1)
+	ADDQ        $0x00000040, CX
+	CMPQ        CX, R8
+	JLT         vector_222
+
+rest_223:
+	TESTQ       R9, R9
+	JE          done_224
+	VMOVUPD.Z   (BX)(CX*1), K1, Z0
+	VMOVUPD.Z   (DI)(CX*1), K1, Z1
+	VFMADD231PD Z2, Z1, Z0
+	VMOVUPD     Z0, K1, (BX)(CX*1)
+
+done_224:
+	ADDQ DX, BX
+	ADDQ $0x08, SI
+	DECQ AX
+	JNE  row_221
 	VZEROUPPER
 	RET
 
@@ -5145,32 +5269,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_217:
+row_225:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_219
+	JE      rest_227
 	PCALIGN $0x40
 
-vector_218:
+vector_226:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_218
+	JLT     vector_226
 
-rest_219:
+rest_227:
 	TESTQ     R8, R8
-	JE        done_220
+	JE        done_228
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_220:
+done_228:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_217
+	JNE  row_225
 	VZEROUPPER
 	RET

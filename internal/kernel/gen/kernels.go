@@ -25,6 +25,12 @@ var gemmKernels = []kernel{
 		write:  (*generator).dot,
 	},
 	{
+		name:   "weigh",
+		does:   "adds Σ α·x[i]·a[i·aRow+j] over the rows i to y[j], one row after the other.",
+		params: "alpha F; a [(m-1)*aRow+n]F; aRow stride; x [m]F; y [n]F",
+		write:  (*generator).weigh,
+	},
+	{
 		name: "copyPanel",
 		does: "sets dst[q·dstRow+j] ← src[q·srcRow+j] for q < k and j < n, where n is at most two vectors. The\n" +
 			"elements behind a row, up to whole vectors, become 0 before the next row is written.",
@@ -245,6 +251,12 @@ var vectorKernels = []kernel{
 		does:   "sets z ← x + y in each row, where y is one row.",
 		params: "rows, cols size; z, x [rows*cols]F; y [cols]F",
 		write:  inVectors((*vector).addRows),
+	},
+	{
+		name:   "addOuter",
+		does:   "adds α·x[i]·y[j] to a[i·ld+j] for every i of x and j of y.",
+		params: "rows, n size; ld stride; alpha F; a [(rows-1)*ld+n]F; x [rows]F; y [n]F",
+		write:  inVectors((*vector).addOuter),
 	},
 	{
 		name:   "sumRows",

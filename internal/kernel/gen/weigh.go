@@ -1,0 +1,125 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// weigh writes the sum of rows, each with its weight, onto y. An element of y takes the rows one after the other,
+// however many rows go together: its bits do not depend on how the rows are grouped.
+func (g *generator) weigh() {
+	w := &weighted{
+		generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), x: g.GP64(), whole: g.GP64(),
+	}
+	g.loadInto(w.m, "m")
+	g.loadInto(w.a, "a")
+	g.loadInto(w.aRow, "aRow")
+	g.LEAQ(operand.Mem{Base: w.aRow, Index: w.aRow, Scale: 2}, w.aRow3)
+	g.loadInto(w.x, "x")
+	n := g.load("n")["n"]
+	g.MOVQ(n, w.whole)
+	g.ANDQ(operand.U8(g.lanes()-1), n)
+	g.SUBQ(n, w.whole)
+	w.tail = &mask{k: reg.K1, v: g.vectors[15]}
+	g.makeMask(n, w.tail)
+	for _, rows := range []int{8, 4, 2, 1} {
+		w.rows(rows)
+	}
+}
+
+// weighted is the state of the function that adds up rows.
+type weighted struct {
+	*generator
+	m, a, aRow, aRow3, x reg.GPVirtual
+	whole                reg.GPVirtual // the elements of the whole vectors of a row
+	tail                 *mask         // of the elements behind them
+}
+
+// rows handles groups of the given number of rows as long as there are enough.
+func (w *weighted) rows(rows int) {
+	begin, end := w.label("rows"+strconv.Itoa(rows)), w.label("less")
+	loop, rest, next := w.label("n"), w.label("rest"), w.label("next")
+	w.Label(begin)
+	w.CMPQ(w.m, operand.U32(rows))
+	w.JLT(operand.LabelRef(end))
+	w.weights(rows)
+	p, y, n := []reg.GPVirtual{w.GP64()}, w.GP64(), w.GP64()
+	w.MOVQ(w.a, p[0])
+	if rows > 4 {
+		p = append(p, w.GP64())
+		w.LEAQ(operand.Mem{Base: w.a, Index: w.aRow, Scale: 4}, p[1])
+	}
+	w.Load(w.Param("y"), y)
+	w.MOVQ(w.whole, n)
+	w.TESTQ(n, n)
+	w.JE(operand.LabelRef(rest))
+	w.Label(loop)
+	w.step(rows, p, y, nil)
+	for _, q := range append(p, y) {
+		w.ADDQ(operand.U32(w.width), q)
+	}
+	w.SUBQ(operand.U32(w.lanes()), n)
+	w.JNE(operand.LabelRef(loop))
+	w.Label(rest)
+	w.Load(w.Param("n"), n)
+	w.CMPQ(n, w.whole)
+	w.JE(operand.LabelRef(next))
+	w.step(rows, p, y, w.tail)
+	w.Label(next)
+	w.ADDQ(operand.U32(rows*w.size), w.x)
+	step := w.GP64()
+	w.IMUL3Q(operand.U32(rows), w.aRow, step)
+	w.ADDQ(step, w.a)
+	w.SUBQ(operand.U32(rows), w.m)
+	w.JMP(operand.LabelRef(begin))
+	w.Label(end)
+}
+
+// weights fills a vector with α·x of each row.
+func (w *weighted) weights(rows int) {
+	alpha := w.vectors[0]
+	w.broadcast(inMemory(w.Param("alpha")), alpha)
+	for r := range rows {
+		v := w.weight(r)
+		w.broadcast(operand.Mem{Base: w.x, Disp: r * w.size}, v)
+		w.mul(alpha, v, v)
+	}
+}
+
+func (w *weighted) weight(r int) reg.VecPhysical { return w.vectors[2+r] }
+
+// step adds a vector of each row to y.
+func (w *weighted) step(rows int, p []reg.GPVirtual, y reg.GPVirtual, part *mask) {
+	sum, a := w.vectors[0], w.vectors[1]
+	w.read(operand.Mem{Base: y}, part, sum)
+	for r := range rows {
+		m := fourRows(p[r/4], w.aRow, w.aRow3)[r%4]
+		if part == nil {
+			w.fma(m, w.weight(r), sum)
+			continue
+		}
+		w.read(m, part, a)
+		w.fma(a, w.weight(r), sum)
+	}
+	w.write(sum, part, operand.Mem{Base: y})
+}
+
+func (v *vector) addOuter() {
+	z := v.vectors
+	v.fillParam("alpha", z[3])
+	r := v.divide("n")
+	r.bytes = v.params["ld"]
+	v.SHLQ(v.shift, r.bytes)
+	v.rows(r, func() {
+		v.broadcast(v.first("x"), z[2])
+		v.mul(z[3], z[2], z[2])
+		v.each(r, func(part *mask) {
+			v.load(part, "a", z[0])
+			v.load(part, "y", z[1])
+			v.fma(z[2], z[1], z[0])
+			v.store(part, z[0], "a")
+		})
+	}, "a", "x")
+}
