@@ -46,17 +46,31 @@ func (t *Targets[F]) fit(x int) (rows int) {
 func CrossEntropy[F, G Float](losses []G, x []F, t Targets[F]) {
 	rows := t.fit(len(x))
 	fit("cross entropy", rows, len(losses))
-	split(crossEntropyCall[F, G]{losses, x, t, t.totalWeight()}, rows, rowGrain(grainSlow, t.Cols))
+	split(crossEntropyCall[F, G]{losses, x, t, t.totalWeight(), true}, rows, rowGrain(grainSlow, t.Cols))
 }
 
-// SumCrossEntropy returns the sum of the losses of all rows.
+// SumCrossEntropy returns the sum of the losses of all rows. The losses of rows whose target is nearly certain are
+// exact only where the others do not hide their errors.
 func SumCrossEntropy[F Float](x []F, t Targets[F]) float64 {
 	losses := borrow[float64](t.fit(len(x)))
 	defer giveBack(losses)
-	CrossEntropy(*losses, x, t)
+	weights := 0.0
+	for _, id := range t.IDs {
+		if t.counts(id) {
+			weights += t.weight(int(id))
+		}
+	}
 	total := 0.0
-	for _, loss := range *losses {
-		total += loss
+	for _, exact := range []bool{false, true} {
+		call := crossEntropyCall[F, float64]{*losses, x, t, t.totalWeight(), exact}
+		split(call, len(*losses), rowGrain(grainSlow, t.Cols))
+		total = 0
+		for _, loss := range *losses {
+			total += loss
+		}
+		if !(total < sure*weights) {
+			break
+		}
 	}
 	return total
 }
@@ -66,6 +80,7 @@ type crossEntropyCall[F, G Float] struct {
 	x      []F
 	t      Targets[F]
 	total  float64 // of the weights
+	exact  bool    // also where the target is nearly certain
 }
 
 func (c crossEntropyCall[F, G]) do(lo, hi int) {
@@ -84,7 +99,7 @@ func (c crossEntropyCall[F, G]) do(lo, hi int) {
 			row := x[i*cols:][:cols]
 			all := logSumExp(row, top[i], sum[i])
 			loss := all - float64(row[target])
-			if loss < sure {
+			if c.exact && loss < sure {
 				loss = lossOfSure(row, int(target))
 			}
 			if c.t.Weight != nil {
@@ -110,8 +125,8 @@ func (c *crossEntropyCall[F, G]) weighted(x []F) float64 {
 	return total
 }
 
-// sure is the loss below which rounding to F, of a sum that is about 1, would show in it.
-const sure = 1. / 16
+// sure is the loss below which rounding to F, of a sum that is about 1, shows in it.
+const sure = 1. / 8
 
 // lossOfSure returns the loss of a target that is nearly certain, log(1 + Σ exp(x − x[target])) over the other x.
 func lossOfSure[F Float](x []F, target int) float64 {
