@@ -31,7 +31,7 @@ type combination struct {
 	Op    kernel.Operation
 	Out   tensor.Shape
 	Reads kernel.Broadcast
-	Into  int // an input of the result's shape, or −1
+	Into  []int // the inputs of the result's shape
 }
 
 func combine(op kernel.Operation, x, y *G.Node) (*G.Node, error) {
@@ -40,8 +40,7 @@ func combine(op kernel.Operation, x, y *G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	into := slices.IndexFunc(G.Nodes{x, y}, func(n *G.Node) bool { return slices.Equal(n.Shape(), out) })
-	c := combination{Op: op, Out: out, Reads: reads, Into: into}
+	c := combination{Op: op, Out: out, Reads: reads, Into: full(out, x, y)}
 	return applyTyped(arithmetic[float32]{c}, arithmetic[float64]{c}, x, y)
 }
 
@@ -67,6 +66,16 @@ func readTogether(op string, args []arg, in ...*G.Node) (kernel.Broadcast, tenso
 	return reads, out, nil
 }
 
+// full returns which nodes have the shape.
+func full(shape tensor.Shape, in ...*G.Node) (which []int) {
+	for i, n := range in {
+		if slices.Equal(n.Shape(), shape) {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
 // arithmetic is the op.
 type arithmetic[F kernel.Float] struct{ combination }
 
@@ -74,7 +83,7 @@ func (o arithmetic[F]) spec() (string, []arg) { return operationNames[o.Op], nam
 
 func (o arithmetic[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
 
-func (o arithmetic[F]) inPlace() int { return o.Into }
+func (o arithmetic[F]) inPlace() []int { return o.Into }
 
 func (o arithmetic[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.Arithmetic(o.Op, floats[F](out), floats[F](in[0]), floats[F](in[1]), o.Reads)

@@ -56,9 +56,9 @@ type (
 
 func (sameShape) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
-func (intoFirst) inPlace() int { return 0 }
+func (intoFirst) inPlace() []int { return []int{0} }
 
-func (intoSecond) inPlace() int { return 1 }
+func (intoSecond) inPlace() []int { return []int{1} }
 
 func (isGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoSecond }
 
@@ -176,8 +176,8 @@ func (o op) OverwritesPrealloc() bool { return true }
 
 // InPlace returns the inputs whose memory a machine may let the op compute into.
 func (o op) InPlace() []int {
-	if b, ok := o.body.(interface{ inPlace() int }); ok {
-		return []int{b.inPlace()}
+	if b, ok := o.body.(interface{ inPlace() []int }); ok {
+		return b.inPlace()
 	}
 	return nil
 }
@@ -217,6 +217,9 @@ func (o op) SymDiff(in G.Nodes, out, grad *G.Node) (G.Nodes, error) {
 }
 
 func (o op) Do(in ...G.Value) (G.Value, error) {
+	if o.out.IsScalar() {
+		return o.UsePreallocDo(nil, in...)
+	}
 	return o.UsePreallocDo(tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...)), in...)
 }
 

@@ -51,7 +51,7 @@ func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if o.Y {
 		y = floats[F](in[len(in)-1])
 	}
-	kernel.Select(floats[F](out), truths(in[0]), x, y, o.Reads)
+	kernel.Select(floats[F](out), dense.NotZero(in[0]), x, y, o.Reads)
 	return nil
 }
 
@@ -79,43 +79,4 @@ func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
 func (o where[F]) args() []arg {
 	_, args := o.spec()
 	return args
-}
-
-// truths returns where a tensor of mask.KeepTypes is not 0. The elements must not be
-// changed.
-func truths(t *tensor.Dense) []bool {
-	switch t.Dtype() {
-	case tensor.Bool:
-		return t.Bools()
-	case tensor.Float32:
-		return notZero(t.Float32s())
-	case tensor.Float64:
-		return notZero(t.Float64s())
-	case tensor.Int8:
-		return notZero(t.Int8s())
-	case tensor.Int16:
-		return notZero(t.Int16s())
-	case tensor.Int32:
-		return notZero(t.Int32s())
-	case tensor.Uint8:
-		return notZero(t.Uint8s())
-	case tensor.Uint16:
-		return notZero(t.Uint16s())
-	case tensor.Uint32:
-		return notZero(t.Uint32s())
-	case tensor.Uint64:
-		return notZero(t.Uint64s())
-	case tensor.Uint:
-		return notZero(t.Uints())
-	}
-	return notZero(dense.Ints(t))
-}
-
-func notZero[N comparable](x []N) []bool {
-	var zero N
-	is := make([]bool, len(x))
-	for i, v := range x {
-		is[i] = v != zero
-	}
-	return is
 }

@@ -15,13 +15,7 @@ func (c clampCall[F]) do(lo, hi int) {
 	x := c.x[lo:hi]
 	y := c.y[lo:hi][:len(x)]
 	for i, v := range x {
-		if v < c.low {
-			v = c.low
-		}
-		if v > c.high {
-			v = c.high
-		}
-		y[i] = v
+		y[i] = min(max(v, c.low), c.high)
 	}
 }
 

@@ -106,18 +106,35 @@ type maxSharesCall[F Float] struct {
 func (c maxSharesCall[F]) do(lo, hi int) {
 	n := c.r.Inner
 	clear(c.shares[lo*n : hi*n])
-	for i := lo * c.r.N; i < hi*c.r.N; i++ {
-		at := i / c.r.N * n
-		count, top := c.shares[at:][:n], c.y[at:][:n]
-		for j, v := range c.x[i*n:][:n] {
-			if v == top[j] {
-				count[j]++
+	for outer := lo; outer < hi; outer++ {
+		x := c.x[outer*c.r.N*n:][:c.r.N*n]
+		count, top := c.shares[outer*n:][:n], c.y[outer*n:][:n]
+		if n == 1 {
+			count[0] = equals(x, top[0])
+			continue
+		}
+		for ; len(x) > 0; x = x[n:] {
+			for j, v := range x[:n] {
+				if v == top[j] {
+					count[j]++
+				}
 			}
 		}
 	}
 	for i := lo * n; i < hi*n; i++ {
 		c.shares[i] = c.dy[i] / max(c.shares[i], 1)
 	}
+}
+
+// equals returns how many of x are v.
+func equals[F Float](x []F, v F) F {
+	n := 0
+	for _, w := range x {
+		if w == v {
+			n++
+		}
+	}
+	return F(n)
 }
 
 type maxBackwardCall[F Float] struct {
@@ -127,6 +144,20 @@ type maxBackwardCall[F Float] struct {
 
 func (c maxBackwardCall[F]) do(lo, hi int) {
 	n := c.r.Inner
+	if n == 1 {
+		c.r.runs(lo, hi, func(outer, lo, hi int) {
+			x, top, share := c.x[lo:hi], c.tops[outer], c.shares[outer]
+			dx := c.dx[lo:hi][:len(x)]
+			for i, v := range x {
+				d := share
+				if v != top {
+					d = 0
+				}
+				dx[i] = d
+			}
+		})
+		return
+	}
 	for i := lo; i < hi; i++ {
 		at := i / c.r.N * n
 		top, share, dx := c.tops[at:][:n], c.shares[at:][:n], c.dx[i*n:][:n]

@@ -94,6 +94,16 @@ func scatter[F Float](r *Reduction, x []F, fill func(x []F)) {
 	giveBack(room)
 }
 
+// runs calls f for the parts of [lo,hi) that lie in one run of N elements each, with the run's number.
+func (r *Reduction) runs(lo, hi int, f func(outer, lo, hi int)) {
+	for lo < hi {
+		outer := lo / r.N
+		end := min(hi, (outer+1)*r.N)
+		f(outer, lo, end)
+		lo = end
+	}
+}
+
 // borrow returns memory that holds anything.
 func borrow[F Float](n int) *[]F {
 	room, _ := poolOf[F](&rooms).Get().(*[]F)

@@ -57,6 +57,16 @@ type varianceBackwardCall[F Float] struct {
 }
 
 func (c varianceBackwardCall[F]) do(lo, hi int) {
+	if c.r.Inner == 1 {
+		c.r.runs(lo, hi, func(outer, lo, hi int) {
+			x, mean, factor := c.x[lo:hi], c.means[outer], c.factors[outer]
+			dx := c.dx[lo:hi][:len(x)]
+			for i, v := range x {
+				dx[i] = F(factor * (float64(v) - mean))
+			}
+		})
+		return
+	}
 	for i := lo; i < hi; i++ {
 		at := i / c.r.N * c.r.Inner
 		means, factors := c.means[at:][:c.r.Inner], c.factors[at:][:c.r.Inner]

@@ -65,6 +65,22 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			run: func(a [][]F) { Div(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		},
 		{
+			name: "Clamp", sameBits: true, lengths: []int{n, n},
+			run: func(a [][]F) { Clamp(a[0], a[1], -0.5, 0.7) }, inPlace: [][2]int{{0, 1}},
+		},
+		{
+			name: "ClampBackward", sameBits: true, lengths: []int{n, n, n},
+			run: func(a [][]F) { ClampBackward(a[0], a[1], a[2], -0.5, 0.7) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
+		{
+			name: "ReLU", sameBits: true, lengths: []int{n, n},
+			run: func(a [][]F) { ReLU(a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
+		},
+		{
+			name: "ReLUBackward", sameBits: true, lengths: []int{n, n, n},
+			run: func(a [][]F) { ReLUBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
+		{
 			name: "Scale", sameBits: true, lengths: []int{n, n},
 			run: func(a [][]F) { Scale(a[0], a[1], 0.3) }, inPlace: [][2]int{{0, 1}},
 		},
