@@ -4,8 +4,9 @@
 //
 // Every function checks its arguments before it touches the graph and returns an error
 // that names the argument, what it got and what it wants. Every op but ArgMax and
-// CachedAttention is differentiable by gorgonia.Grad, once; all take float32 or float64, run on Gorgonia's
-// tape machine as well as on attention/graph/machine, and give the same bits on both.
+// CachedAttention is differentiable by gorgonia.Grad, once; all take float32 or float64, run
+// on Gorgonia's tape machine as well as on attention/graph/machine, and give the same bits on
+// both.
 //
 // Gorgonia keeps some state that all graphs share: build graphs, and call its Grad,
 // in one goroutine at a time. Machines may run at once.
@@ -16,7 +17,7 @@
 //	losses       CrossEntropy MSE L1 Huber SmoothL1 BCEWithLogits KLDiv, each with a Reduction
 //	arithmetic   Add Sub Mul Div Where, broadcast as in torch; Scale Clamp and the activations
 //
-// with torch's names and meanings. Zero in a config is torch's default. Sums are made in
+// with torch's names and meanings. Zero in a config is torch's default. Their sums are made in
 // float64 in blocks that depend on the shape alone: they have the same bits for any number
 // of processors, and a loss of float32 agrees with float64's to 1e-6 at any size. ArgMax and
 // TopK give ids as ints, which Embedding takes; ids have no gradient. Equals share the
