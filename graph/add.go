@@ -10,49 +10,35 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Add returns x + y, where y's shape is x's or its last axes: a bias (E) or positions
-// (T, E) are added to every part of x (B, T, E).
-func Add(x, y *G.Node) (*G.Node, error) { return applyTyped(add[float32]{}, add[float64]{}, x, y) }
+// linearBias is z = x + bias, the last step of Linear.
+type linearBias[F kernel.Float] struct{ intoFirst }
 
-// add is z = x + y; as the last step of Linear, y is its bias.
-type add[F kernel.Float] struct {
-	intoFirst
-	Bias bool
-}
+func (linearBias[F]) spec() (string, []arg) { return "Linear", named("x", "bias") }
 
-func (o add[F]) spec() (string, []arg) {
-	if o.Bias {
-		return "Linear", named("x", "bias")
-	}
-	return "Add", named("x", "y")
-}
-
-func (o add[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	x, y := in[0], in[1]
-	if o.Bias && (y.Dims() != 1 || y[0] != last(x)) {
-		return nil, &ShapeError{"Linear", "bias", y, fmt.Sprintf("(Out=%d)", last(x))}
-	}
-	if y.Dims() > x.Dims() || !slices.Equal(x[x.Dims()-y.Dims():], y) {
-		return nil, &ShapeError{"Add", "y", y, fmt.Sprintf("%v or its last axes", x)}
+func (linearBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	x, bias := in[0], in[1]
+	if bias.Dims() != 1 || bias[0] != last(x) {
+		return nil, &ShapeError{"Linear", "bias", bias, fmt.Sprintf("(Out=%d)", last(x))}
 	}
 	return x.Clone(), nil
 }
 
-func (add[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (linearBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.AddRows(floats[F](out), floats[F](in[0]), floats[F](in[1]))
 	return nil
 }
 
-// z = x + y:  dx = dz, dy = Σ dz over the axes that y lacks.
-func (add[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
-	dy, err := sumTo(dz, in[1].Shape())
-	return G.Nodes{dz, dy}, err
+// z = x + bias:  dx = dz, dbias = Σ dz.
+func (linearBias[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
+	return summed(sumToAddend, in, dz, dz)
 }
 
-// sumTo sums x over the leading axes that shape lacks.
-func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
-	if x.Dims() == shape.Dims() {
-		return x, nil
+// sumToAddend is sumTo for what was added. The last axes, as of a bias, are summed one row
+// after the other in the type of x, which is faster.
+func sumToAddend(x *G.Node, shape tensor.Shape) (*G.Node, error) {
+	lacks := x.Dims() - shape.Dims()
+	if lacks == 0 || shape.Dims() == 0 || !slices.Equal(x.Shape()[lacks:], shape) {
+		return sumTo(x, shape)
 	}
 	return applyTyped(sumLeading[float32]{Keep: shape.Dims()}, sumLeading[float64]{Keep: shape.Dims()}, x)
 }

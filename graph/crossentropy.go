@@ -14,87 +14,168 @@ import (
 // IgnoreTarget marks a row that CrossEntropy leaves out (torch's ignore_index).
 const IgnoreTarget = -100
 
+// CrossEntropyConfig sets CrossEntropy.
+type CrossEntropyConfig struct {
+	Reduction      Reduction
+	LabelSmoothing float64 // the part of each target that is spread evenly over all classes, in [0, 1]
+	Weight         *G.Node // (V), of the classes; nil means 1 each. It has no gradient
+	Ignore         []int   // targets of rows that do not count, beside IgnoreTarget
+}
+
 // CrossEntropy returns the mean of −log softmax(logits)[target] over the rows, a scalar
 // in nats (torch.nn.functional.cross_entropy): logits (…, V), targets int (…) with
-// 0 ≤ target < V, or IgnoreTarget for a row that does not count. A run in which no row
-// counts fails.
-func CrossEntropy(logits, targets *G.Node) (*G.Node, error) {
-	return applyTyped(crossEntropy[float32]{}, crossEntropy[float64]{}, logits, targets)
+// 0 ≤ target < V, or IgnoreTarget for a row that does not count. With label smoothing ε
+// and weights w, the loss of a row is
+//
+//	−(1 − ε)·w[target]·log p[target] − ε/V·Σ w[v]·log p[v]
+//
+// and the mean is their sum divided by the sum of the w[target]. The losses of NoReduction
+// are (…), 0 in rows that do not count. A mean of no rows, or of weights that sum to 0, is
+// an error when the graph runs, where torch gives NaN.
+func CrossEntropy(logits, targets *G.Node, c CrossEntropyConfig) (*G.Node, error) {
+	if err := c.Reduction.check("CrossEntropy"); err != nil {
+		return nil, err
+	}
+	if !(c.LabelSmoothing >= 0 && c.LabelSmoothing <= 1) {
+		return nil, fmt.Errorf("graph: CrossEntropy: label_smoothing: got %v, want 0 to 1", c.LabelSmoothing)
+	}
+	s := classLoss{Reduction: c.Reduction, Smoothing: c.LabelSmoothing, Weighted: c.Weight != nil,
+		Ignore: []int64{IgnoreTarget}}
+	for _, id := range c.Ignore {
+		s.Ignore = append(s.Ignore, int64(id))
+	}
+	in := G.Nodes{logits, targets}
+	if s.Weighted {
+		in = append(in, c.Weight)
+	}
+	return applyTyped(crossEntropy[float32]{s}, crossEntropy[float64]{s}, in...)
 }
 
-type crossEntropy[F kernel.Float] struct{}
-
-func (crossEntropy[F]) spec() (string, []arg) {
-	return "CrossEntropy", []arg{{name: "logits"}, {name: "targets", integer: true}}
+// classLoss is the settings of CrossEntropy.
+type classLoss struct {
+	Reduction Reduction
+	Smoothing float64
+	Weighted  bool
+	Ignore    []int64
 }
 
-func (crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+// args returns logits, targets and, if there is one, weight, then more.
+func (o classLoss) args(more ...arg) []arg {
+	args := []arg{{name: "logits"}, {name: "targets", integer: true}}
+	if o.Weighted {
+		args = append(args, arg{name: "weight", fixed: true})
+	}
+	return append(args, more...)
+}
+
+// targetsOf returns the checked targets among the inputs, and what the sum of the losses is
+// divided by.
+func targetsOf[F kernel.Float](o classLoss, in []*tensor.Dense) (t kernel.Targets[F], divisor float64, err error) {
+	t = kernel.Targets[F]{IDs: dense.Ints(in[1]), Ignore: o.Ignore, Cols: last(in[0].Shape()), Smoothing: o.Smoothing}
+	if o.Weighted {
+		t.Weight = floats[F](in[2])
+	}
+	n, total := 0, 0.0
+	for i, id := range t.IDs {
+		if slices.Contains(o.Ignore, id) {
+			continue
+		}
+		if id < 0 || id >= int64(t.Cols) {
+			return t, 0, fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %s",
+				id, i, t.Cols, o.ignored())
+		}
+		n++
+		if o.Weighted {
+			total += float64(t.Weight[id])
+		}
+	}
+	if o.Reduction != MeanReduction {
+		return t, 1, nil
+	}
+	if n == 0 {
+		return t, 0, fmt.Errorf("graph: CrossEntropy: targets: got %d times %s, want a target that counts",
+			len(t.IDs), o.ignored())
+	}
+	if !o.Weighted {
+		return t, float64(n), nil
+	}
+	if total == 0 {
+		return t, 0, fmt.Errorf("graph: CrossEntropy: weight: got 0 in sum for %d targets, want another sum", n)
+	}
+	return t, total, nil
+}
+
+// ignored names the targets that do not count.
+func (o classLoss) ignored() string {
+	if len(o.Ignore) == 1 {
+		return fmt.Sprint(o.Ignore[0])
+	}
+	return fmt.Sprintf("one of %v", o.Ignore)
+}
+
+type crossEntropy[F kernel.Float] struct{ classLoss }
+
+func (o crossEntropy[F]) spec() (string, []arg) { return "CrossEntropy", o.args() }
+
+func (o crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	logits, targets := in[0], in[1]
 	if logits.Dims() == 0 {
 		return nil, &ShapeError{"CrossEntropy", "logits", logits, "(…, V)"}
 	}
-	if rows := logits[:logits.Dims()-1]; !slices.Equal(targets, rows) {
+	rows := logits[:logits.Dims()-1]
+	if !slices.Equal(targets, rows) {
 		return nil, &ShapeError{"CrossEntropy", "targets", targets, fmt.Sprintf("%v", rows)}
+	}
+	if o.Weighted && (in[2].Dims() != 1 || in[2][0] != last(logits)) {
+		return nil, &ShapeError{"CrossEntropy", "weight", in[2], fmt.Sprintf("(V=%d)", last(logits))}
+	}
+	if o.Reduction == NoReduction {
+		return rows.Clone(), nil
 	}
 	return tensor.ScalarShape(), nil
 }
 
-func (crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, v, targets := floats[F](in[0]), last(in[0].Shape()), dense.Ints(in[1])
-	rows, err := countTargets(targets, v)
+func (o crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	targets, divisor, err := targetsOf[F](o.classLoss, in)
 	if err != nil {
 		return err
 	}
-	// Summed in float64, so that the mean over many rows keeps float32's digits.
-	total := kernel.CrossEntropy(x, targets, v, IgnoreTarget)
-	floats[F](out)[0] = F(total / float64(rows))
+	x, y := floats[F](in[0]), floats[F](out)
+	if o.Reduction == NoReduction {
+		kernel.CrossEntropy(y, x, targets)
+	} else {
+		y[0] = F(kernel.SumCrossEntropy(x, targets) / divisor)
+	}
 	return nil
 }
 
-// loss = Σ −log p[target]/N over the N rows that count, p = softmax(x):
-// dx = dloss·(p − onehot(target))/N, 0 in the other rows.
-func (crossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error) {
-	dx, err := apply(crossEntropyBackward[F]{}, in[0], in[1], dloss)
-	return G.Nodes{dx, nil}, err
+// With p = softmax(x) and the loss of a row as above:
+// dx = dloss·(((1 − ε)·w[target] + ε/V·Σ w)·p − (1 − ε)·w[target]·onehot(target) − ε/V·w),
+// divided as the loss, and 0 in rows that do not count.
+func (o crossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error) {
+	d := make(G.Nodes, len(in))
+	var err error
+	d[0], err = apply(crossEntropyBackward[F]{classLoss: o.classLoss}, append(slices.Clone(in), dloss)...)
+	return d, err
 }
 
 type crossEntropyBackward[F kernel.Float] struct {
 	sameShape
 	intoFirst
 	isGradient
+	classLoss
 }
 
-func (crossEntropyBackward[F]) spec() (string, []arg) {
-	return "CrossEntropyBackward", []arg{{name: "logits"}, {name: "targets", integer: true}, {name: "dloss"}}
+func (o crossEntropyBackward[F]) spec() (string, []arg) {
+	return "CrossEntropyBackward", o.args(arg{name: "dloss"})
 }
 
-func (crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, v, targets := floats[F](in[0]), last(in[0].Shape()), dense.Ints(in[1])
-	rows, err := countTargets(targets, v)
+func (o crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	targets, divisor, err := targetsOf[F](o.classLoss, in)
 	if err != nil {
 		return err
 	}
-	scale := float64(floats[F](in[2])[0]) / float64(rows)
-	kernel.CrossEntropyBackward(floats[F](out), x, targets, v, IgnoreTarget, F(scale))
+	dloss := floats[F](in[len(in)-1])
+	kernel.CrossEntropyBackward(floats[F](out), floats[F](in[0]), targets, dloss, divisor)
 	return nil
-}
-
-// countTargets checks the targets and counts those that are not ignored.
-func countTargets(targets []int64, v int) (int, error) {
-	n := 0
-	for i, t := range targets {
-		if t == IgnoreTarget {
-			continue
-		}
-		if t < 0 || t >= int64(v) {
-			return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %d",
-				t, i, v, IgnoreTarget)
-		}
-		n++
-	}
-	if n == 0 {
-		return 0, fmt.Errorf("graph: CrossEntropy: targets: got %d times %d, want a target that counts",
-			len(targets), IgnoreTarget)
-	}
-	return n, nil
 }

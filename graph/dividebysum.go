@@ -69,7 +69,7 @@ func (divideBySumBackward[F]) spec() (string, []arg) {
 	return "DivideBySumBackward", named("x", "y", "dy")
 }
 
-func (divideBySumBackward[F]) inPlace() int { return 2 }
+func (divideBySumBackward[F]) inPlace() []int { return []int{2} }
 
 func (divideBySumBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	cols := last(in[0].Shape())

@@ -3,12 +3,25 @@
 // attention and its additive origin, and what a small language model needs around them.
 //
 // Every function checks its arguments before it touches the graph and returns an error
-// that names the argument, what it got and what it wants. Every op but CachedAttention is
-// differentiable by gorgonia.Grad, once; all take float32 or float64, run on Gorgonia's
-// tape machine as well as on attention/graph/machine, and give the same bits on both.
+// that names the argument, what it got and what it wants. Every op but ArgMax and
+// CachedAttention is differentiable by gorgonia.Grad, once; all take float32 or float64, run
+// on Gorgonia's tape machine as well as on attention/graph/machine, and give the same bits on
+// both.
 //
 // Gorgonia keeps some state that all graphs share: build graphs, and call its Grad,
 // in one goroutine at a time. Machines may run at once.
+//
+// Around attention there are
+//
+//	reductions   Sum Mean Max Var Std along any axes, ArgMax TopK, MaskedMean MaskedMax over tokens
+//	losses       CrossEntropy MSE L1 Huber SmoothL1 BCEWithLogits KLDiv, each with a Reduction
+//	arithmetic   Add Sub Mul Div Where, broadcast as in torch; Scale Clamp and the activations
+//
+// with torch's names and meanings. Zero in a config is torch's default. Their sums are made in
+// float64 in blocks that depend on the shape alone: they have the same bits for any number
+// of processors, and a loss of float32 agrees with float64's to 1e-6 at any size. ArgMax and
+// TopK give ids as ints, which Embedding takes; ids have no gradient. Equals share the
+// gradient of Max and MaskedMax, as in torch.amax; that of TopK goes to the ids it gives.
 //
 // Letters, in shapes:
 //

@@ -16,6 +16,10 @@ func softcapBy(limit float64) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) { return graph.Softcap(x, limit) }
 }
 
+func clampTo(low, high float64) func(x *G.Node) (*G.Node, error) {
+	return func(x *G.Node) (*G.Node, error) { return graph.Clamp(x, low, high) }
+}
+
 func elementwiseCases() []opCase {
 	of := func(f func(x float64) float64) func(in []array) array {
 		return each(func(x, _ float64) float64 { return f(x) })
@@ -41,6 +45,10 @@ func elementwiseCases() []opCase {
 			in: shapes(s{2, 3, 5})},
 		{name: "silu_scalar", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
 			in: shapes(nil)},
+		{name: "clamp", op: unary(clampTo(-0.3, 0.8)), in: shapes(s{2, 3, 5}),
+			want: of(func(x float64) float64 { return math.Max(-0.3, math.Min(x, 0.8)) })},
+		{name: "clamp_low", op: unary(clampTo(0.1, math.Inf(1))), in: shapes(s{2, 3, 5}),
+			want: of(func(x float64) float64 { return math.Max(0.1, x) })},
 		{name: "softcap", op: unary(softcapBy(0.7)), want: of(func(x float64) float64 { return 0.7 * math.Tanh(x/0.7) }),
 			in: shapes(s{2, 3, 5})},
 	}
@@ -123,7 +131,21 @@ func TestWrongActivationsAreRefused(t *testing.T) {
 		list = append(list, refusal{call: call(one(softcapBy(limit)), b.f(3)),
 			want: fmt.Sprintf("Softcap: cap: got %v, want a finite number above 0", limit)})
 	}
+	for _, c := range [][2]float64{{1, 0}, {nan, 1}, {0, nan}} {
+		list = append(list, refusal{call: call(one(clampTo(c[0], c[1])), b.f(3)),
+			want: fmt.Sprintf("Clamp: low, high: got %v and %v, want low <= high", c[0], c[1])})
+	}
 	refuseAll(t, list)
+}
+
+// At a limit the gradient passes, beyond it does not; NaN stays NaN.
+func TestClampAtItsLimits(t *testing.T) {
+	x := of([]float64{-inf, -1, -0.5, 0, 2, 3, inf, nan})
+	for _, p := range tolerances {
+		y, dx := through(t, clampTo(-0.5, 2), x, of([]float64{1, 2, 3, 4, 5, 6, 7, 8}), p.dt)
+		near(t, "y", of([]float64{-0.5, -0.5, -0.5, 0, 2, 2, 2, nan}), y, 0)
+		require.Equal(t, []float64{0, 0, 3, 4, 5, 0, 0, 0}, dx.v)
+	}
 }
 
 // naiveEach applies f to every element of x and the one that y has for it; y is

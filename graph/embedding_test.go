@@ -17,7 +17,7 @@ import (
 // the next run, with good ids, works.
 func TestWrongIDsAreErrorsOfTheRun(t *testing.T) {
 	embed := func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) }
-	loss := func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) }
+	loss := crossEntropyBy(graph.CrossEntropyConfig{})
 	for _, c := range []struct {
 		op   func(in G.Nodes) (*G.Node, error)
 		rows int // of the table or of the logits

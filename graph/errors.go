@@ -78,6 +78,14 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 	return nil
 }
 
+// checkNotEmpty refuses a shape without elements.
+func checkNotEmpty(op, arg string, s tensor.Shape) error {
+	if slices.Contains(s, 0) {
+		return &ShapeError{op, arg, s, "every axis at least 1"}
+	}
+	return nil
+}
+
 // checkSameShape refuses a second argument whose shape is not the first's.
 func checkSameShape(op, arg string, in []tensor.Shape) error {
 	if slices.Equal(in[0], in[1]) {

@@ -153,7 +153,7 @@ func TestWrongNodesAreRefused(t *testing.T) {
 		_, err := f.Apply(nodesOf(f, good, -1, nil))
 		require.NoError(t, err, f.Op)
 		for i, arg := range f.Inputs {
-			b, isIDs := bench{G.NewGraph()}, arg.IDs != nil
+			b, isIDs, isFloat := bench{G.NewGraph()}, arg.IDs != nil, arg.IDs == nil && arg.Name != "condition"
 			for _, c := range []struct {
 				node    *G.Node
 				want    string
@@ -164,12 +164,12 @@ func TestWrongNodesAreRefused(t *testing.T) {
 					refused: !isIDs},
 				{node: bench{G.NewGraph()}.f(3, 3), want: "got a node of another graph, want one of " + f.Inputs[0].Name + "'s",
 					refused: i > 0},
-				{node: b.of(tensor.Bool, 3, 3), want: "got bool, want float32 or float64", refused: !isIDs},
-				{node: b.of(tensor.String, 3, 3), want: "got string, want float32 or float64", refused: !isIDs},
-				{node: b.of(tensor.Int32, 3, 3), want: "got int32, want float32 or float64", refused: !isIDs},
-				{node: b.ids(3, 3), want: "got int, want float32 or float64", refused: !isIDs},
+				{node: b.of(tensor.Bool, 3, 3), want: "got bool, want float32 or float64", refused: isFloat},
+				{node: b.of(tensor.String, 3, 3), want: "got string, want float32 or float64", refused: isFloat},
+				{node: b.of(tensor.Int32, 3, 3), want: "got int32, want float32 or float64", refused: isFloat},
+				{node: b.ids(3, 3), want: "got int, want float32 or float64", refused: isFloat},
 				{node: b.of(tensor.Float32, 3, 3), want: "got float32, want float64 as the arguments before it",
-					refused: i > 0 && !isIDs},
+					refused: i > 0 && isFloat && f.Inputs[0].Name != "condition"},
 				{node: b.f(3), want: "got float64, want int or int64", refused: isIDs},
 				{node: b.of(tensor.Int32, 3), want: "got int32, want int or int64", refused: isIDs},
 			} {

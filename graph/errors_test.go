@@ -78,6 +78,7 @@ func additiveBy(in ...*G.Node) (*G.Node, error) {
 
 func (b bench) refuseShapes() []refusal {
 	plain := attentionBy(graph.AttentionConfig{})
+	entropy := two(func(x, y *G.Node) (*G.Node, error) { return graph.CrossEntropy(x, y, graph.CrossEntropyConfig{}) })
 	causal := attentionBy(graph.AttentionConfig{Mask: mask.Causal{}})
 	return []refusal{
 		{call: call(one(graph.Softmax), b.f()), want: "Softmax: x: shape (), want (…, S)"},
@@ -104,19 +105,19 @@ func (b bench) refuseShapes() []refusal {
 		{call: call(three(graph.Linear), b.f(2, 3), b.f(7, 3), b.f(3)), want: "Linear: bias: shape (3), want (Out=7)"},
 		{call: call(three(graph.Linear), b.f(2, 3), b.f(7, 3), b.f(2, 7)), want: "Linear: bias: shape (2, 7), want (Out=7)"},
 		{call: call(three(graph.Linear), b.f(2, 3), b.f(7, 3), b.f()), want: "Linear: bias: shape (), want (Out=7)"},
-		{call: call(two(graph.Add), b.f(3), b.f(2, 3)), want: "Add: y: shape (2, 3), want (3) or its last axes"},
-		{call: call(two(graph.Add), b.f(2, 3), b.f(2)), want: "Add: y: shape (2), want (2, 3) or its last axes"},
-		{call: call(two(graph.Add), b.f(2, 3), b.f(1, 3)), want: "Add: y: shape (1, 3), want (2, 3) or its last axes"},
-		{call: call(two(graph.Mul), b.f(2, 3), b.f(3)), want: "Mul: y: shape (3), want (2, 3)"},
-		{call: call(two(graph.Mul), b.f(3), b.f(3, 1)), want: "Mul: y: shape (3, 1), want (3)"},
+		{call: call(two(graph.Add), b.f(2, 3), b.f(2)), want: "Add: y: shape (2), want one that broadcasts with (2, 3)"},
+		{call: call(two(graph.Sub), b.f(2), b.f(2, 3)), want: "Sub: y: shape (2, 3), want one that broadcasts with (2)"},
+		{call: call(two(graph.Mul), b.f(5, 2, 3), b.f(2, 2, 3)),
+			want: "Mul: y: shape (2, 2, 3), want one that broadcasts with (5, 2, 3)"},
+		{call: call(two(graph.Div), b.f(2, 3), b.f(2, 0)), want: "Div: y: shape (2, 0), want every axis at least 1"},
 		{call: call(graph.Concat), want: "Concat: xs: got none, want at least one node"},
 		{call: call(graph.Concat, b.f()), want: "Concat: xs[0]: shape (), want (…, E)"},
 		{call: call(graph.Concat, b.f(2, 3), b.f(2, 5), b.f(3, 3)),
 			want: "Concat: xs[2]: shape (3, 3), want (2, 3) but for the last axis"},
 		{call: call(two(graph.Embedding), b.f(3), b.ids(2)), want: "Embedding: weight: shape (3), want (V, E)"},
-		{call: call(two(graph.CrossEntropy), b.f(), b.ids()), want: "CrossEntropy: logits: shape (), want (…, V)"},
-		{call: call(two(graph.CrossEntropy), b.f(2, 3), b.ids(3)), want: "CrossEntropy: targets: shape (3), want (2)"},
-		{call: call(two(graph.CrossEntropy), b.f(3), b.ids(1)), want: "CrossEntropy: targets: shape (1), want ()"},
+		{call: call(entropy, b.f(), b.ids()), want: "CrossEntropy: logits: shape (), want (…, V)"},
+		{call: call(entropy, b.f(2, 3), b.ids(3)), want: "CrossEntropy: targets: shape (3), want (2)"},
+		{call: call(entropy, b.f(3), b.ids(1)), want: "CrossEntropy: targets: shape (1), want ()"},
 		{call: call(drop(0.5), b.f(3), b.ids(2)), want: "Dropout: key: shape (2), want ()"},
 		{call: call(two(graph.PairwiseAdd), b.f(3), b.f(3)), want: "PairwiseAdd: q: shape (3), want (…, T, A)"},
 		{call: call(two(graph.PairwiseAdd), b.f(5, 2, 3), b.f(5, 7, 4)),

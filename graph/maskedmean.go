@@ -18,18 +18,23 @@ import (
 // all. A sequence without a shown token gives 0 and passes no gradient, and a hidden NaN
 // reaches nothing.
 func MaskedMean(x *G.Node, m mask.Mask) (*G.Node, error) {
-	if err := checkArgs("MaskedMean", named("x"), G.Nodes{x}); err != nil {
-		return nil, err
-	}
-	if x.Dims() < 2 {
-		return nil, &ShapeError{"MaskedMean", "x", x.Shape(), "(…, T, E)"}
-	}
-	r, err := resolveMask("MaskedMean", m, tokensOf(x.Shape()))
+	p, in, err := pool("MaskedMean", x, m)
 	if err != nil {
 		return nil, err
 	}
-	mean := meanOfShown{Mask: r.mask, args: r.args}
-	return applyTyped(maskedMean[float32]{mean}, maskedMean[float64]{mean}, append(G.Nodes{x}, r.nodes...)...)
+	return applyTyped(maskedMean[float32]{p}, maskedMean[float64]{p}, in...)
+}
+
+// pool checks the arguments of MaskedMean or MaskedMax and returns the inputs of its op.
+func pool(name string, x *G.Node, m mask.Mask) (pooling, G.Nodes, error) {
+	if err := checkArgs(name, named("x"), G.Nodes{x}); err != nil {
+		return pooling{}, nil, err
+	}
+	if x.Dims() < 2 {
+		return pooling{}, nil, &ShapeError{name, "x", x.Shape(), "(…, T, E)"}
+	}
+	r, err := resolveMask(name, m, tokensOf(x.Shape()))
+	return pooling{Name: name, Mask: r.mask, args: r.args}, append(G.Nodes{x}, r.nodes...), err
 }
 
 // tokensOf returns the axes of the scores of one query, which sees the tokens of x (…, T, E).
@@ -38,18 +43,25 @@ func tokensOf(x tensor.Shape) mask.Scores {
 	return mask.Scores{Batch: slices.Clone(x[:n-2]), Heads: true, H: 1, T: 1, S: x[n-2]}
 }
 
-// meanOfShown is what MaskedMean and its gradient have in common.
-type meanOfShown struct {
+// pooling is what MaskedMean, MaskedMax and their gradients have in common.
+type pooling struct {
+	Name string
 	Mask mask.Mask // resolved
 	args []arg     // of the mask
 }
 
+// shape drops the tokens.
+func (pooling) shape(in []tensor.Shape) (tensor.Shape, error) {
+	n := in[0].Dims()
+	return append(in[0][:n-2].Clone(), in[0][n-1]), nil
+}
+
 // each calls f for every sequence with its number and the tokens that are shown.
-func (o meanOfShown) each(x tensor.Shape, in []*tensor.Dense, f func(b int, shown []int)) error {
+func (o pooling) each(x tensor.Shape, in []*tensor.Dense, f func(b int, shown []int)) error {
 	axes := tokensOf(x)
 	keys, err := mask.Bind(o.Mask, in, axes)
 	if err != nil {
-		return fmt.Errorf("graph: MaskedMean: %w", err)
+		return fmt.Errorf("graph: %s: %w", o.Name, err)
 	}
 	kernel.Parallel(axes.B(), 1+(1<<14)/(axes.S*last(x)), func(first, end int) {
 		fill, shown := make([]bool, axes.S), make([]int, 0, axes.S)
@@ -72,14 +84,9 @@ func (o meanOfShown) each(x tensor.Shape, in []*tensor.Dense, f func(b int, show
 	return nil
 }
 
-type maskedMean[F kernel.Float] struct{ meanOfShown }
+type maskedMean[F kernel.Float] struct{ pooling }
 
 func (o maskedMean[F]) spec() (string, []arg) { return "MaskedMean", append(named("x"), o.args...) }
-
-func (maskedMean[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	n := in[0].Dims()
-	return append(in[0][:n-2].Clone(), in[0][n-1]), nil
-}
 
 func (o maskedMean[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e, rows := last(in[0].Shape()), in[0].Shape()[in[0].Dims()-2]
@@ -102,14 +109,14 @@ func (o maskedMean[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 func (o maskedMean[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	d := make(G.Nodes, len(in))
 	var err error
-	back := maskedMeanBackward[F]{meanOfShown: o.meanOfShown, Shape: in[0].Shape()}
+	back := maskedMeanBackward[F]{pooling: o.pooling, Shape: in[0].Shape()}
 	d[0], err = apply(back, append(G.Nodes{dy}, in[1:]...)...)
 	return d, err
 }
 
 type maskedMeanBackward[F kernel.Float] struct {
 	isGradient
-	meanOfShown
+	pooling
 	Shape tensor.Shape // of x
 }
 

@@ -32,7 +32,7 @@ func Linear(x, weight, bias *G.Node) (*G.Node, error) {
 	if err != nil || bias == nil {
 		return y, err
 	}
-	return applyTyped(add[float32]{Bias: true}, add[float64]{Bias: true}, y, bias)
+	return applyTyped(linearBias[float32]{}, linearBias[float64]{}, y, bias)
 }
 
 // rowProduct is y = x·W or x·Wᵀ, one matrix W for every row of x.

@@ -51,15 +51,20 @@ type (
 	intoSecond struct{} // or into its second's
 	isGradient struct{} // the op is the backward of another, and has none itself
 	lastInput  struct{} // the output is the beginning of the last input
+	indices    struct{} // the output is of int, and has no gradient
 )
 
 func (sameShape) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
-func (intoFirst) inPlace() int { return 0 }
+func (intoFirst) inPlace() []int { return []int{0} }
 
-func (intoSecond) inPlace() int { return 1 }
+func (intoSecond) inPlace() []int { return []int{1} }
 
 func (isGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoSecond }
+
+func (indices) isIndices() {}
+
+func (indices) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoGradient }
 
 func (lastInput) view(inputs int) (input, from int) { return inputs - 1, 0 }
 
@@ -67,7 +72,10 @@ func (lastInput) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[len(in)-1], 0)
 }
 
-var errNoSecond = errors.New("a gradient has no derivative of its own here")
+var (
+	errNoSecond   = errors.New("a gradient has no derivative of its own here")
+	errNoGradient = errors.New("indices have no gradient")
+)
 
 // only returns the gradients of an op with one input.
 func only(dx *G.Node, err error) (G.Nodes, error) { return G.Nodes{dx}, err }
@@ -101,9 +109,12 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 		if !args[i].integer && !args[i].anyNumber {
 			dt = n.Dtype()
 		}
-		if slices.Contains(shapes[i], 0) {
-			return nil, &ShapeError{name, args[i].name, shapes[i], "every axis at least 1"}
+		if err := checkNotEmpty(name, args[i].name, shapes[i]); err != nil {
+			return nil, err
 		}
+	}
+	if _, ok := b.(interface{ isIndices() }); ok {
+		dt = tensor.Int
 	}
 	out, err := b.shape(shapes)
 	if err != nil {
@@ -165,8 +176,8 @@ func (o op) OverwritesPrealloc() bool { return true }
 
 // InPlace returns the inputs whose memory a machine may let the op compute into.
 func (o op) InPlace() []int {
-	if b, ok := o.body.(interface{ inPlace() int }); ok {
-		return []int{b.inPlace()}
+	if b, ok := o.body.(interface{ inPlace() []int }); ok {
+		return b.inPlace()
 	}
 	return nil
 }
@@ -199,13 +210,16 @@ func (o op) DiffWRT(int) []bool {
 
 func (o op) SymDiff(in G.Nodes, out, grad *G.Node) (G.Nodes, error) {
 	d, err := o.backward(in, out, grad)
-	if err == errNoSecond {
+	if err == errNoSecond || err == errNoGradient {
 		return nil, fmt.Errorf("graph: %v: %w", o, err)
 	}
 	return d, err
 }
 
 func (o op) Do(in ...G.Value) (G.Value, error) {
+	if o.out.IsScalar() {
+		return o.UsePreallocDo(nil, in...)
+	}
 	return o.UsePreallocDo(tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...)), in...)
 }
 
@@ -229,8 +243,11 @@ func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 	if !o.out.IsScalar() {
 		return dst, nil
 	}
-	if o.dt == tensor.Float32 {
+	switch o.dt {
+	case tensor.Float32:
 		return G.NewF32(floats[float32](dst)[0]), nil
+	case tensor.Int:
+		return G.NewI(dst.Ints()[0]), nil
 	}
 	return G.NewF64(floats[float64](dst)[0]), nil
 }

@@ -59,15 +59,14 @@ func hotOps(z benchSize) []opCase {
 		{name: "SplitHeads", op: unary(split), in: shapes(tokens)},
 		{name: "MergeHeads", op: unary(graph.MergeHeads), in: shapes(head)},
 		{name: "Add", op: add, in: shapes(tokens, s{z.width})},
-		{name: "Mul", op: func(in G.Nodes) (*G.Node, error) { return graph.Mul(in[0], in[1]) },
-			in: shapes(tokens, tokens)},
+		{name: "Mul", op: mul, in: shapes(tokens, tokens)},
 		{name: "Exp", op: unary(graph.Exp), in: shapes(tokens)},
 		{name: "Tanh", op: unary(graph.Tanh), in: shapes(tokens)},
 		{name: "Concat", op: func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) },
 			in: shapes(tokens, tokens)},
 		{name: "Embedding", op: func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) },
 			in: then(shapes(s{z.vocabulary, z.width}), words(z))},
-		{name: "CrossEntropy", op: func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
+		{name: "CrossEntropy", op: crossEntropyBy(graph.CrossEntropyConfig{}),
 			in: then(shapes(s{z.batch, z.tokens, z.vocabulary}), words(z))},
 	}
 }

@@ -49,7 +49,7 @@ func overwriteAll(t *testing.T, g *G.ExprGraph) (found int) {
 		values[n], err = n.Op().Do(in...)
 		require.NoError(t, err)
 		op, ok := n.Op().(machine.Overwriter)
-		if !ok || n.Shape().IsScalar() {
+		if !ok || n.Shape().IsScalar() || n.Dtype() == tensor.Int { // for which machines plan no memory
 			continue
 		}
 		found++

@@ -48,12 +48,12 @@ func ids(v []float64, shape ...int) input { return input{array: of(v, shape...),
 func key(v float64) input { return input{array: array{nil, []float64{v}}, integer: true} }
 
 func opCases() []opCase {
-	return slices.Concat(matMulCases(), addCases(), mulCases(), elementwiseCases(), swiGLUCases(), dropoutCases(),
-		concatCases(), splitCases(), transposeCases(), headsCases(), repeatHeadsCases(), averageHeadsCases(),
-		softmaxCases(), divideBySumCases(), layerNormCases(), rootNormCases(), gruCases(), embeddingCases(),
-		crossEntropyCases(),
-		mseCases(), additiveCases(), maskFillCases(), attentionCases(), fusedAttentionCases(),
-		ropeCases(), sinusoidalCases(), biasCases(), alibiCases(), maskedMeanCases())
+	return slices.Concat(matMulCases(), arithmeticCases(), reduceCases(), topKCases(), whereCases(),
+		elementwiseCases(), swiGLUCases(), dropoutCases(), concatCases(), splitCases(), transposeCases(), headsCases(),
+		repeatHeadsCases(), averageHeadsCases(), softmaxCases(), logSoftmaxCases(), divideBySumCases(), layerNormCases(),
+		rootNormCases(), gruCases(), embeddingCases(), crossEntropyCases(), lossCases(), additiveCases(), maskFillCases(),
+		attentionCases(), fusedAttentionCases(), ropeCases(), sinusoidalCases(), biasCases(), alibiCases(),
+		maskedMeanCases(), maskedMaxCases())
 }
 
 type s = []int
@@ -139,7 +139,7 @@ func TestOpsAreEqualOnBothMachines(t *testing.T) {
 // numbers.
 var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 	"softmax_edges":       unary(graph.Softmax),
-	"cross_entropy_huge":  func(in G.Nodes) (*G.Node, error) { return graph.CrossEntropy(in[0], in[1]) },
+	"cross_entropy_huge":  crossEntropyBy(graph.CrossEntropyConfig{}),
 	"layer_norm_offset":   layerNorm,
 	"layer_norm_constant": layerNorm,
 	"rms_norm_sizes":      rmsNorm,
@@ -150,6 +150,14 @@ var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 	"sigmoid_far":         unary(graph.Sigmoid),
 	"softcap_far":         unary(softcapBy(0.7)),
 	"swiglu_far":          swiGLU,
+	"max_equals":          unary(func(x *G.Node) (*G.Node, error) { return graph.Max(x, graph.ReduceConfig{Dim: []int{1}}) }),
+	"max_equals_whole":    unary(func(x *G.Node) (*G.Node, error) { return graph.Max(x, graph.ReduceConfig{}) }),
+	"std_of_equals":       unary(func(x *G.Node) (*G.Node, error) { return graph.Std(x, graph.VarConfig{Dim: []int{1}}) }),
+	"clamp_limits":        unary(clampTo(-0.3, 0.8)),
+	"log_softmax_far":     unary(graph.LogSoftmax),
+	"l1_equals":           func(in G.Nodes) (*G.Node, error) { return graph.L1(in[0], in[1], graph.LossConfig{}) },
+	"huber_ends":          func(in G.Nodes) (*G.Node, error) { return graph.Huber(in[0], in[1], graph.HuberConfig{Delta: 0.7}) },
+	"bce_far":             func(in G.Nodes) (*G.Node, error) { return graph.BCEWithLogits(in[0], in[1], graph.BCEConfig{}) },
 }
 
 // torchFused are cases that the fused attention computes too.
@@ -178,7 +186,7 @@ func TestOpsEqualPyTorch(t *testing.T) {
 	for _, c := range []struct {
 		file  string
 		cases int
-	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 28}} {
+	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 28}, {file: "elements", cases: 127}} {
 		file, seen := golden.Load(t, "torch/"+c.file+".safetensors"), 0
 		for _, entry := range file.Names() {
 			name, isOut := strings.CutSuffix(entry, ".out")
@@ -217,7 +225,7 @@ func equalPyTorch(
 		case has(grad):
 			x.array = load(entry)
 			grads = append(grads, load(grad))
-		case name == "dropout_mask":
+		case name == "dropout_mask", i == 2 && strings.HasSuffix(name, "_weighted"):
 			x.array, x.fixed = load(entry), true
 		default:
 			x.array, x.integer = array{shape: file.Shape(name + entry)}, true

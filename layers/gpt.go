@@ -93,7 +93,7 @@ func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 		return nil, err
 	}
 	logits := f.Of(m.Forward(b, ids))
-	return f.result(f.Of(graph.CrossEntropy(logits, targets)))
+	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
 }
 
 // transform returns the vectors (…, T, E) from which the scores are computed.

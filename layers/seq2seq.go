@@ -116,7 +116,7 @@ func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.N
 		return nil, err
 	}
 	logits := f.Of(m.Forward(b, source, target, lengths))
-	return f.result(f.Of(graph.CrossEntropy(logits, targets)))
+	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
 }
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).

@@ -82,7 +82,7 @@ func ExampleAccuracy() {
 	}
 
 	b := layers.NewBuild(p, layers.Train)
-	loss := b.Of(graph.CrossEntropy(logits(b, 32), b.InputOf(tensor.Int, "labels", 32)))
+	loss := b.Of(graph.CrossEntropy(logits(b, 32), b.InputOf(tensor.Int, "labels", 32), graph.CrossEntropyConfig{}))
 	step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(0.005)})
 	check(err)
 	batches, err := train.NewBatches(reviews(0, 192), train.BatchConfig{BatchSize: 32})

@@ -56,7 +56,7 @@ func ExampleLoop_UseBest() {
 		return b
 	}
 	loss := func(b *layers.Build) (*gorgonia.Node, error) {
-		return b.Of(graph.MSE(b.Of(model.Forward(b, b.Input("x", 8, 12))), b.Input("y", 8, 1))), b.Err()
+		return b.Of(graph.MSE(b.Of(model.Forward(b, b.Input("x", 8, 12))), b.Input("y", 8, 1), graph.LossConfig{})), b.Err()
 	}
 	loop, err := train.New(p, loss, train.Config{
 		Steps: 200, EvalEvery: 2, Patience: 3, KeepBest: true,

@@ -48,7 +48,7 @@ func ExampleParamGroup() {
 		check(p.Freeze("in_proj_weight"))
 		b := layers.NewBuild(p, layers.Train)
 		x, y := b.Input("x", 16, 5, 8), b.Input("y", 16, 5, 4)
-		loss := b.Of(graph.MSE(b.Of(output.Forward(b, b.Of(attention.Forward(b, x)))), y))
+		loss := b.Of(graph.MSE(b.Of(output.Forward(b, b.Of(attention.Forward(b, x)))), y, graph.LossConfig{}))
 		step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(0.02),
 			Solver: train.SolverConfig{Name: name, Groups: []train.ParamGroup{
 				{Params: "out_proj", LRFactor: new(0.1), WeightDecay: new(0.1)}}}})

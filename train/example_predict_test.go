@@ -42,7 +42,7 @@ func ExamplePredict() {
 	check(err)
 	b := layers.NewBuild(p, layers.Train)
 	x := b.Input("x", 16, 5, 16) // (B, T, E)
-	loss := b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x))
+	loss := b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{}))
 	step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(0.01)})
 	check(err)
 

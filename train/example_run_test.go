@@ -41,7 +41,7 @@ func ExampleStep_Run() {
 	check(err)
 	b := layers.NewBuild(p, layers.Train)
 	x := b.Input("x", 16, 5, 8) // (B, T, E)
-	loss := b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x))
+	loss := b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{}))
 	step, err := train.NewStep(b, loss, train.StepConfig{ClipNorm: 1,
 		Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.01, Steps: 200}}})
 	check(err)

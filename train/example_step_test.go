@@ -20,7 +20,7 @@ func ExampleNewStep() {
 	check(err)
 	b := layers.NewBuild(p, layers.Train)
 	x, y := b.Input("x", 2, 6, 3), b.Input("y", 2, 6, 3) // (B, T, E), of the parameters' type
-	loss := b.Of(graph.MSE(b.Of(attn.Forward(b, x)), y))
+	loss := b.Of(graph.MSE(b.Of(attn.Forward(b, x)), y, graph.LossConfig{}))
 	step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(1e-3)})
 	check(err)
 	batch, target := p.Draw(layers.Normal(0, 1), 2, 6, 3), p.Draw(layers.Normal(0, 1), 2, 6, 3)

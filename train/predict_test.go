@@ -22,7 +22,7 @@ func TestPredict(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	x, unused := b.Input("x", 2), b.Input("y", 3)
 	product := b.Of(graph.Mul(x, b.Node(w)))
-	sum, loss := b.Of(graph.Add(product, x)), b.Of(graph.MSE(product, x))
+	sum, loss := b.Of(graph.Add(product, x)), b.Of(graph.MSE(product, x, graph.LossConfig{}))
 	b.Of(graph.Exp(unused))
 	in := vector(2, 3)
 	var got [][]*tensor.Dense

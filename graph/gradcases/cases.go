@@ -8,8 +8,8 @@ import (
 
 // Cases returns the cases of all ops.
 func Cases() []Case {
-	return slices.Concat(elements(), products(), rows(), layouts(), lookups(), attentions(), additives(),
-		norms(), activations(), parts(), positions(), lastRows(), maskedMeans(), recurrent())
+	return slices.Concat(elements(), arithmetic(), reductions(), losses(), products(), rows(), layouts(), lookups(),
+		attentions(), additives(), norms(), activations(), parts(), positions(), lastRows(), pooled(), recurrent())
 }
 
 // s is a shape.

@@ -1,24 +1,23 @@
 package gradcases
 
 import (
+	"math"
+
 	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
 )
 
 func elements() []Case {
-	keep := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, 3, 5)
+	clamp := func(low, high float64) func(G.Nodes) (*G.Node, error) {
+		return one(func(x *G.Node) (*G.Node, error) { return graph.Clamp(x, low, high) })
+	}
 	return []Case{
-		{Op: "Add", About: "one shape", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.Add)},
-		{Op: "Add", About: "bias", Inputs: pair("x", s{2, 3, 5}, "y", s{5}), Apply: two(graph.Add)},
-		{Op: "Add", About: "positions", Inputs: pair("x", s{2, 3, 5}, "y", s{3, 5}), Apply: two(graph.Add)},
-		{Op: "Add", About: "x + x", Inputs: x(2, 3), Apply: twice(graph.Add)},
-		{Op: "Mul", About: "one shape", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.Mul)},
-		{Op: "Mul", About: "x · x", Inputs: x(2, 3), Apply: twice(graph.Mul)},
-		{Op: "Mul", About: "zeros and ones", Inputs: []Input{Float("x", 3, 5), keep}, Apply: two(graph.Mul)},
 		{Op: "Scale", About: "by -0.3", Inputs: x(2, 3, 5),
 			Apply: one(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, -0.3) })},
 		{Op: "Exp", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Exp)},
+		{Op: "Clamp", About: "to -0.3 and 0.8", Inputs: x(2, 3, 5), Apply: clamp(-0.3, 0.8)},
+		{Op: "Clamp", About: "from 0.1 on", Inputs: x(2, 3, 5), Apply: clamp(0.1, math.Inf(1))},
 		{Op: "Tanh", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Tanh)},
 	}
 }

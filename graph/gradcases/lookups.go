@@ -6,18 +6,14 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// lookups returns the cases of dropout, of the ops that take ids, and of the losses.
+// lookups returns the cases of dropout and of the ops that take ids.
 func lookups() []Case {
 	dropout := func(p float64, site int) func(G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
 			return graph.Dropout(in[0], graph.DropoutConfig{P: p, Key: in[1], Site: site})
 		}
 	}
-	targets := func(ids []int, shape ...int) []Input {
-		return []Input{Float("logits", append(shape, 7)...), IDs("targets", ids, shape...)}
-	}
 	padded := two(func(weight, ids *G.Node) (*G.Node, error) { return graph.PaddedEmbedding(weight, ids, 1) })
-	const none = graph.IgnoreTarget
 	return []Case{
 		{Op: "Dropout", About: "half", Inputs: []Input{Float("x", 2, 3, 5), Key()}, Apply: dropout(0.5, 1)},
 		{Op: "Dropout", About: "a tenth, another site", Inputs: []Input{Float("x", 2, 3, 5), Key()}, Apply: dropout(0.1, 7)},
@@ -28,12 +24,5 @@ func lookups() []Case {
 		{Op: "PaddedEmbedding", About: "padding that no id is", Apply: padded,
 			Inputs: []Input{Float("weight", 7, 5), IDs("ids", []int{3, 0, 3, 6, 3, 0}, 2, 3)},
 			Reason: "the padding's gradient is 0, unlike its differences, so that no id may be it"},
-		{Op: "CrossEntropy", About: "(T, V)", Inputs: targets([]int{6, 0, 3}, 3), Apply: two(graph.CrossEntropy)},
-		{Op: "CrossEntropy", About: "(B, T, V)", Inputs: targets([]int{6, 0, 3, 3, 1, 6}, 2, 3),
-			Apply: two(graph.CrossEntropy)},
-		{Op: "CrossEntropy", About: "ignored targets", Inputs: targets([]int{6, none, 3, none, 1, 6}, 2, 3),
-			Apply: two(graph.CrossEntropy)},
-		{Op: "MSE", About: "(2, 3, 5)", Inputs: pair("x", s{2, 3, 5}, "y", s{2, 3, 5}), Apply: two(graph.MSE)},
-		{Op: "MSE", About: "scalars", Inputs: pair("x", nil, "y", nil), Apply: two(graph.MSE)},
 	}
 }

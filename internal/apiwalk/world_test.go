@@ -70,7 +70,7 @@ func (w *world) loss() train.Loss {
 	l := w.linear()
 	return func(b *layers.Build) (*G.Node, error) {
 		x := b.Input("x", 2, 2)
-		return graph.MSE(b.Of(l.Forward(b, x)), x)
+		return graph.MSE(b.Of(l.Forward(b, x)), x, graph.LossConfig{})
 	}
 }
 

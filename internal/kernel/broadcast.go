@@ -192,3 +192,48 @@ func fromNumber[F Float](op Operation, z []F, c F, x []F) {
 		withNumber(op, z, x, c)
 	}
 }
+
+// Select writes x where which holds and y elsewhere to z, which may be an operand that is not repeated. A nil x or y is
+// 0; which is the first operand.
+func Select[F Float](z []F, which []bool, x, y []F, b Broadcast) {
+	fit("select", b.n, len(z))
+	fit("select", b.sizes[0], len(which))
+	at := 1
+	for _, x := range [2][]F{x, y} {
+		if x != nil {
+			fit("select", b.sizes[at], len(x))
+			at++
+		}
+	}
+	split(selectCall[F]{z, which, x, y, b}, b.n, grainFast)
+}
+
+type selectCall[F Float] struct {
+	z     []F
+	which []bool
+	x, y  []F
+	b     Broadcast
+}
+
+func (c selectCall[F]) do(lo, hi int) {
+	var none [1]F
+	c.b.runs(lo, hi, func(r run) {
+		z, which, x, y := c.z[r.lo:r.hi], part(&c.b, r, 0, c.which), none[:], none[:]
+		operand := 1
+		if c.x != nil {
+			x = part(&c.b, r, operand, c.x)
+			operand++
+		}
+		if c.y != nil {
+			y = part(&c.b, r, operand, c.y)
+		}
+		ofWhich, ofX, ofY := min(1, len(which)-1), min(1, len(x)-1), min(1, len(y)-1) // steps
+		for i := range z {
+			v := y[i*ofY]
+			if which[i*ofWhich] {
+				v = x[i*ofX]
+			}
+			z[i] = v
+		}
+	})
+}

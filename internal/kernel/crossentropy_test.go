@@ -8,6 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// totalLoss returns the sum of the losses of all rows.
+func totalLoss[F Float](x []F, targets []int64, cols int, ignore int64) float64 {
+	return SumCrossEntropy(x, Targets[F]{IDs: targets, Cols: cols, Ignore: []int64{ignore}})
+}
+
 // testCrossEntropy compares with −log softmax(x)[target] and its gradient in float64. A sum of exponentials of
 // cols terms is off by at most cols roundings; x itself, of size spread, is rounded once.
 func testCrossEntropy[F Float](t *testing.T, eps float64) {
@@ -20,7 +25,7 @@ func testCrossEntropy[F Float](t *testing.T, eps float64) {
 			for i := range targets {
 				targets[i] = int64(r.IntN(cols+1)) - 1 // −1 is ignored
 			}
-			CrossEntropyBackward(dx, x, targets, cols, -1, 0.7)
+			CrossEntropyBackward(dx, x, Targets[F]{IDs: targets, Cols: cols, Ignore: []int64{-1}}, []F{1.4}, 2)
 			total, abs := 0.0, 0.0
 			for i, target := range targets {
 				row := x[i*cols:][:cols]
@@ -48,7 +53,7 @@ func testCrossEntropy[F Float](t *testing.T, eps float64) {
 					abs += math.Abs(top) + 1
 				}
 			}
-			require.InDelta(t, total, CrossEntropy(x, targets, cols, -1), eps*abs*float64(cols+8), "%v", s)
+			require.InDelta(t, total, totalLoss(x, targets, cols, -1), eps*abs*float64(cols+8), "%v", s)
 		}
 	}
 }
@@ -78,13 +83,13 @@ func TestCrossEntropyOfSpecialRows(t *testing.T) {
 		} {
 			dx := make([]float64, 6)
 			x := append(c.x, 0, 0, 0) // a row beside it, which nothing reaches
-			require.Equal(t, c.loss, kind(CrossEntropy(x, []int64{1, -100}, 3, -100)), "%v: %v", p, c.x)
-			CrossEntropyBackward(dx, x, []int64{1, 2}, 3, -100, 1)
+			require.Equal(t, c.loss, kind(totalLoss(x, []int64{1, -100}, 3, -100)), "%v: %v", p, c.x)
+			CrossEntropyBackward(dx, x, Targets[float64]{IDs: []int64{1, 2}, Cols: 3, Ignore: []int64{-100}}, []float64{1}, 1)
 			require.InDelta(t, 1.0/3, dx[3], 1e-15)
 			for _, v := range dx[:3] {
 				require.Equal(t, c.loss == "NaN", v != v, "%v: %v: %v", p, c.x, dx)
 			}
-			CrossEntropyBackward(dx, x, []int64{-100, 2}, 3, -100, 1)
+			CrossEntropyBackward(dx, x, Targets[float64]{IDs: []int64{-100, 2}, Cols: 3, Ignore: []int64{-100}}, []float64{1}, 1)
 			require.Equal(t, []float64{0, 0, 0}, dx[:3], "an ignored row")
 		}
 	}

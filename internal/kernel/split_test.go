@@ -60,7 +60,7 @@ func TestVectorPanicsOnArgumentsThatDoNotFit(t *testing.T) {
 		{reason: "sum rows", call: func() { SumRows(y, x) }},
 		{reason: "softmax: columns that do not divide", call: func() { Softmax(x, x, 4) }},
 		{reason: "softmax: no columns", call: func() { Softmax(x, x, 0) }},
-		{reason: "cross entropy: targets", call: func() { CrossEntropy(x, []int64{1}, 3, -100) }},
+		{reason: "cross entropy: targets", call: func() { CrossEntropy(make([]float64, 1), x, Targets[float32]{IDs: make([]int64, 1), Cols: 3}) }},
 		{reason: "layer norm: gamma", call: func() { LayerNorm(x, y[:2], y[:2], x, y[:2], nil, 3, 0) }},
 		{reason: "rms norm: weight", call: func() { RMSNorm(x, x, x[:4], 1) }},
 		{reason: "l2 norm: dweight", call: func() { L2NormBackward(x, y, x, x, x[:3], 1) }},
@@ -91,6 +91,6 @@ func TestVectorOfNothing(t *testing.T) {
 		require.Equal(t, []float64{0, 0}, sum)
 		require.Zero(t, SumSquares(none))
 		require.Equal(t, math.Inf(-1), rowLogSumExp(none))
-		require.Zero(t, CrossEntropy(none, nil, 3, -100))
+		CrossEntropy(none, none, Targets[float64]{Cols: 3})
 	}
 }

@@ -26,6 +26,8 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			targets[i] = -100
 		}
 	}
+	losses, weights := make([]float64, rows), []F{0.7}
+	right := Targets[F]{IDs: targets, Cols: cols, Ignore: []int64{-100}}
 	downColumns := NewReduction([]int{rows, cols}, []int{0})
 	k := AdamConstants[F]{
 		Keep: 0.999, Decay: 0.01, Beta1: 0.9, Rest1: 0.1, Beta2: 0.99, Rest2: 0.01, Rate: 0.03, Root: 0.2, Eps: 1e-8,
@@ -63,6 +65,22 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			run: func(a [][]F) { Div(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		},
 		{
+			name: "Clamp", sameBits: true, lengths: []int{n, n},
+			run: func(a [][]F) { Clamp(a[0], a[1], -0.5, 0.7) }, inPlace: [][2]int{{0, 1}},
+		},
+		{
+			name: "ClampBackward", sameBits: true, lengths: []int{n, n, n},
+			run: func(a [][]F) { ClampBackward(a[0], a[1], a[2], -0.5, 0.7) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
+		{
+			name: "ReLU", sameBits: true, lengths: []int{n, n},
+			run: func(a [][]F) { ReLU(a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
+		},
+		{
+			name: "ReLUBackward", sameBits: true, lengths: []int{n, n, n},
+			run: func(a [][]F) { ReLUBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
+		{
 			name: "Scale", sameBits: true, lengths: []int{n, n},
 			run: func(a [][]F) { Scale(a[0], a[1], 0.3) }, inPlace: [][2]int{{0, 1}},
 		},
@@ -98,14 +116,22 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			name: "SoftmaxBackward", lengths: []int{n, n, n},
 			run: func(a [][]F) { SoftmaxBackward(a[0], a[1], a[2], cols) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		},
+		{
+			name: "LogSoftmax", lengths: []int{n, n},
+			run: func(a [][]F) { LogSoftmax(a[0], a[1], cols) }, inPlace: [][2]int{{0, 1}},
+		},
+		{
+			name: "LogSoftmaxBackward", lengths: []int{n, n, n},
+			run: func(a [][]F) { LogSoftmaxBackward(a[0], a[1], a[2], cols) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
 		{name: "LogSumExp", lengths: []int{1, n}, run: func(a [][]F) { a[0][0] = F(rowLogSumExp(a[1])) }},
 		{
 			name: "CrossEntropy", lengths: []int{1, n},
-			run: func(a [][]F) { a[0][0] = F(CrossEntropy(a[1], targets, cols, -100)) },
+			run: func(a [][]F) { CrossEntropy(losses, a[1], right); a[0][0] = F(Sum(losses)) },
 		},
 		{
 			name: "CrossEntropyBackward", lengths: []int{n, n},
-			run:     func(a [][]F) { CrossEntropyBackward(a[0], a[1], targets, cols, -100, 0.7) },
+			run:     func(a [][]F) { CrossEntropyBackward(a[0], a[1], right, weights, 0.7) },
 			inPlace: [][2]int{{0, 1}},
 		},
 		{

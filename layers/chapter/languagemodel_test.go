@@ -81,7 +81,8 @@ func TestLanguageModelTrainsEveryParameter(t *testing.T) {
 		b := layers.NewBuild(p, layers.Train)
 		out, err := m.Forward(b, input(t, b, "ids", tokens([]int{1, 2, 3, 4, 5, 6}, 2, 3)))
 		require.NoError(t, err)
-		loss, err := graph.CrossEntropy(out, input(t, b, "targets", tokens([]int{2, 3, 4, 5, 6, 7}, 2, 3)))
+		loss, err := graph.CrossEntropy(out, input(t, b, "targets", tokens([]int{2, 3, 4, 5, 6, 7}, 2, 3)),
+			graph.CrossEntropyConfig{})
 		require.NoError(t, err)
 		require.Len(t, b.Learnables(), p.Len())
 		grads, err := G.Grad(loss, b.Learnables()...)

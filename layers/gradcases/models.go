@@ -27,7 +27,7 @@ func languageModels() []Case {
 		if err != nil {
 			return nil, err
 		}
-		return graph.CrossEntropy(out, in[1])
+		return graph.CrossEntropy(out, in[1], graph.CrossEntropyConfig{})
 	}
 	var cases []Case
 	for _, name := range chapter.Names() {

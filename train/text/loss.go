@@ -29,6 +29,6 @@ func TokenLoss(forward func(b *layers.Build, ids *G.Node) (*G.Node, error), c Wi
 		if err != nil {
 			return nil, err
 		}
-		return graph.CrossEntropy(logits, targets)
+		return graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})
 	}
 }

@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Add returns x + y (torch.add). In Add, Sub, Mul and Div the shapes are broadcast as in
+// torch: they are aligned at their last axes, and an axis that is missing or of length 1
+// is repeated. A bias (E) or positions (T, E) are added to every part of x (B, T, E).
+func Add(x, y *G.Node) (*G.Node, error) { return combine(kernel.Plus, x, y) }
+
+// Sub returns x − y (torch.sub), broadcast as in Add.
+func Sub(x, y *G.Node) (*G.Node, error) { return combine(kernel.Minus, x, y) }
+
+// Mul returns x⊙y, element by element (torch.mul), broadcast as in Add.
+func Mul(x, y *G.Node) (*G.Node, error) { return combine(kernel.Times, x, y) }
+
+// Div returns x/y, element by element (torch.div), broadcast as in Add.
+func Div(x, y *G.Node) (*G.Node, error) { return combine(kernel.Over, x, y) }
+
+var operationNames = [...]string{kernel.Plus: "Add", kernel.Minus: "Sub", kernel.Times: "Mul", kernel.Over: "Div"}
+
+// combination is z = x op y.
+type combination struct {
+	Op    kernel.Operation
+	Out   tensor.Shape
+	Reads kernel.Broadcast
+	Into  []int // the inputs of the result's shape
+}
+
+func combine(op kernel.Operation, x, y *G.Node) (*G.Node, error) {
+	name := operationNames[op]
+	reads, out, err := readTogether(name, named("x", "y"), x, y)
+	if err != nil {
+		return nil, err
+	}
+	c := combination{Op: op, Out: out, Reads: reads, Into: full(out, x, y)}
+	return applyTyped(arithmetic[float32]{c}, arithmetic[float64]{c}, x, y)
+}
+
+// readTogether returns how arguments are read together, and the shape of the result.
+func readTogether(op string, args []arg, in ...*G.Node) (kernel.Broadcast, tensor.Shape, error) {
+	var none kernel.Broadcast
+	if err := checkArgs(op, args, in); err != nil {
+		return none, nil, err
+	}
+	shapes := make([][]int, 0, len(in))
+	for i, n := range in {
+		if err := checkNotEmpty(op, args[i].name, n.Shape()); err != nil {
+			return none, nil, err
+		}
+		_, so, _ := kernel.NewBroadcast(shapes...)
+		shapes = append(shapes, n.Shape())
+		if _, _, ok := kernel.NewBroadcast(shapes...); !ok {
+			return none, nil, &ShapeError{op, args[i].name, n.Shape(),
+				fmt.Sprintf("one that broadcasts with %v", tensor.Shape(so))}
+		}
+	}
+	reads, out, _ := kernel.NewBroadcast(shapes...)
+	return reads, out, nil
+}
+
+// full returns which nodes have the shape.
+func full(shape tensor.Shape, in ...*G.Node) (which []int) {
+	for i, n := range in {
+		if slices.Equal(n.Shape(), shape) {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
+// arithmetic is the op.
+type arithmetic[F kernel.Float] struct{ combination }
+
+func (o arithmetic[F]) spec() (string, []arg) { return operationNames[o.Op], named("x", "y") }
+
+func (o arithmetic[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
+
+func (o arithmetic[F]) inPlace() []int { return o.Into }
+
+func (o arithmetic[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.Arithmetic(o.Op, floats[F](out), floats[F](in[0]), floats[F](in[1]), o.Reads)
+	return nil
+}
+
+// x + y: dx = dz, dy = dz. x − y: dx = dz, dy = −dz. x⊙y: dx = dz⊙y, dy = dz⊙x.
+// z = x/y: dx = dz/y, dy = −z⊙dx. All summed over the axes that were repeated.
+func (o arithmetic[F]) backward(in G.Nodes, z, dz *G.Node) (G.Nodes, error) {
+	x, y := in[0], in[1]
+	dx, dy := dz, dz
+	var errX, errY error
+	switch o.Op {
+	case kernel.Plus:
+		return summed(sumToAddend, in, dz, dz)
+	case kernel.Minus:
+		dy, errY = Scale(dz, -1)
+	case kernel.Times:
+		dx, errX = Mul(dz, y)
+		dy, errY = Mul(dz, x)
+	case kernel.Over:
+		if dx, errX = Div(dz, y); errX == nil {
+			dy, errY = Mul(dx, z)
+		}
+		if errX == nil && errY == nil {
+			dy, errY = Scale(dy, -1)
+		}
+	}
+	if errX != nil {
+		return nil, errX
+	}
+	if errY != nil {
+		return nil, errY
+	}
+	return summed(sumTo, in, dx, dy)
+}
+
+// summed returns gradients in the shapes of the inputs.
+func summed(sum func(*G.Node, tensor.Shape) (*G.Node, error), in G.Nodes, grads ...*G.Node) (G.Nodes, error) {
+	d := make(G.Nodes, len(in))
+	for i, g := range grads {
+		var err error
+		if d[i], err = sum(g, in[i].Shape()); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// sumTo sums x over the axes that were repeated to make it of a shape.
+func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
+	if slices.Equal(x.Shape(), shape) {
+		return x, nil
+	}
+	var axes []int
+	lacks := x.Dims() - shape.Dims()
+	for axis, n := range x.Shape() {
+		if axis < lacks || shape[axis-lacks] == 1 && n > 1 {
+			axes = append(axes, axis)
+		}
+	}
+	o := reduction{Name: "Sum", X: x.Shape(), Out: shape, Along: kernel.NewReduction(x.Shape(), axes), C: 1}
+	return applyTyped(reduce[float32]{o}, reduce[float64]{o}, x)
+}

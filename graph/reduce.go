@@ -1,0 +1,188 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// ReduceConfig says along which axes Sum, Mean, Max and ArgMax combine elements.
+type ReduceConfig struct {
+	Dim     []int // the axes, −1 being the last; none for all
+	KeepDim bool  // whether they stay, of length 1
+}
+
+// VarConfig says along which axes Var and Std combine elements, and how.
+type VarConfig struct {
+	Dim     []int // the axes, −1 being the last; none for all
+	KeepDim bool  // whether they stay, of length 1
+	Biased  bool  // divide by the number of elements, not by one less (torch's correction=0, unbiased=False)
+}
+
+func (c VarConfig) along() ReduceConfig { return ReduceConfig{Dim: c.Dim, KeepDim: c.KeepDim} }
+
+// Sum returns the sum along axes (torch.sum), summed in float64: no sum of float32 is
+// further from the exact one than 2⁻²³·log₂n·Σ|x|. gorgonia.Sum adds one number after the
+// other in the type of x, and is 1 % off at 9 million elements.
+func Sum(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Sum", x, c, false) }
+
+// Mean returns the mean along axes (torch.mean), summed in float64.
+func Mean(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Mean", x, c, false) }
+
+// Max returns the largest element along axes, NaN if one is (torch.amax). Where several
+// are the largest, its gradient is shared evenly among them; that of TopK with k = 1 goes
+// to one.
+func Max(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Max", x, c, false) }
+
+// Var returns the variance along axes (torch.var), Σ (x − mean)²/(n − 1) of n elements, or
+// Σ (x − mean)²/n if biased, summed in float64. Less than two elements have only the
+// biased one.
+func Var(x *G.Node, c VarConfig) (*G.Node, error) { return reduceBy("Var", x, c.along(), c.Biased) }
+
+// Std returns the standard deviation, the root of Var (torch.std). Where it is 0 it passes
+// no gradient.
+func Std(x *G.Node, c VarConfig) (*G.Node, error) { return reduceBy("Std", x, c.along(), c.Biased) }
+
+// reduction is what a reduction and its gradient have in common.
+type reduction struct {
+	Name   string
+	X, Out tensor.Shape
+	Along  kernel.Reduction
+	C      float64 // what Sum and Mean divide by; the correction of Var and Std
+}
+
+func reduceBy(name string, x *G.Node, c ReduceConfig, biased bool) (*G.Node, error) {
+	o, err := newReduction(name, x, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case name == "Sum":
+		o.C = 1
+	case name == "Mean":
+		o.C = float64(o.Along.N)
+	case (name == "Var" || name == "Std") && !biased:
+		if o.C = 1; o.Along.N < 2 {
+			return nil, &ShapeError{name, "x", o.X, fmt.Sprintf("at least 2 elements along dim %v, or Biased", c.Dim)}
+		}
+	}
+	return applyTyped(reduce[float32]{o}, reduce[float64]{o}, x)
+}
+
+// newReduction checks x and the axes.
+func newReduction(name string, x *G.Node, c ReduceConfig) (reduction, error) {
+	if err := checkArgs(name, named("x"), G.Nodes{x}); err != nil {
+		return reduction{}, err
+	}
+	shape := x.Shape().Clone()
+	axes, err := axesOf(name, c.Dim, shape)
+	if err != nil {
+		return reduction{}, err
+	}
+	out := tensor.Shape{}
+	for axis, n := range shape {
+		switch {
+		case !slices.Contains(axes, axis):
+			out = append(out, n)
+		case c.KeepDim:
+			out = append(out, 1)
+		}
+	}
+	return reduction{Name: name, X: shape, Out: out, Along: kernel.NewReduction(shape, axes)}, nil
+}
+
+// axesOf returns the axes of a shape that has elements, counted from the first: those of
+// dim, or all.
+func axesOf(op string, dim []int, shape tensor.Shape) ([]int, error) {
+	if err := checkNotEmpty(op, "x", shape); err != nil {
+		return nil, err
+	}
+	var axes []int
+	n := len(shape)
+	for _, d := range dim {
+		axis := d
+		if d < 0 {
+			axis += n
+		}
+		if axis < 0 || axis >= n {
+			return nil, fmt.Errorf("graph: %s: dim: got %d, want an axis of x, of shape %v", op, d, shape)
+		}
+		if slices.Contains(axes, axis) {
+			return nil, fmt.Errorf("graph: %s: dim: got %v, want every axis once", op, dim)
+		}
+		axes = append(axes, axis)
+	}
+	for axis := range shape {
+		if len(dim) == 0 {
+			axes = append(axes, axis)
+		}
+	}
+	return axes, nil
+}
+
+// reduce is the op of every reduction.
+type reduce[F kernel.Float] struct{ reduction }
+
+func (o reduce[F]) spec() (string, []arg) { return o.Name, named("x") }
+
+func (o reduce[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
+
+func (o reduce[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	y, x := floats[F](out), floats[F](in[0])
+	switch o.Name {
+	case "Max":
+		kernel.MaxOver(y, x, o.Along)
+	case "Var", "Std":
+		kernel.VarianceOver(y, x, o.Along, o.C, o.Name == "Std")
+	default:
+		kernel.SumOver(y, x, o.Along, o.C)
+	}
+	return nil
+}
+
+func (o reduce[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	if o.Name == "Sum" || o.Name == "Mean" {
+		return only(apply(repeat[F]{reduction: o.reduction}, dy))
+	}
+	return only(apply(reduceBackward[F]{reduction: o.reduction}, in[0], y, dy))
+}
+
+// y = Σ x/c:  dx = dy/c for every x.
+type repeat[F kernel.Float] struct {
+	isGradient
+	reduction
+}
+
+func (o repeat[F]) spec() (string, []arg) { return o.Name + "Backward", named("dy") }
+
+func (o repeat[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.X.Clone(), nil }
+
+func (o repeat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.Repeat(floats[F](out), floats[F](in[0]), o.Along, o.C)
+	return nil
+}
+
+// Max: dx = dy/n for the n largest, else 0. Var: dx = dy·2(x − mean)/(n − c). Std:
+// dx = dy·(x − mean)/((n − c)·y).
+type reduceBackward[F kernel.Float] struct {
+	sameShape
+	intoFirst
+	isGradient
+	reduction
+}
+
+func (o reduceBackward[F]) spec() (string, []arg) { return o.Name + "Backward", named("x", "y", "dy") }
+
+func (o reduceBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	dx, x, y, dy := floats[F](out), floats[F](in[0]), floats[F](in[1]), floats[F](in[2])
+	if o.Name == "Max" {
+		kernel.MaxBackward(dx, x, y, dy, o.Along)
+	} else {
+		kernel.VarianceBackward(dx, x, y, dy, o.Along, o.C, o.Name == "Std")
+	}
+	return nil
+}

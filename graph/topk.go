@@ -1,0 +1,120 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// ArgMax returns where along one axis the largest element is, or where in the whole of x
+// if c names no axis, as ints (torch.argmax): the first among equals, and the first NaN if
+// there is one. It has no gradient.
+func ArgMax(x *G.Node, c ReduceConfig) (*G.Node, error) {
+	o, err := newReduction("ArgMax", x, c)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Dim) > 1 {
+		return nil, fmt.Errorf("graph: ArgMax: dim: got %v, want one axis, or none for all", c.Dim)
+	}
+	return applyTyped(argMax[float32]{reduction: o}, argMax[float64]{reduction: o}, x)
+}
+
+type argMax[F kernel.Float] struct {
+	indices
+	reduction
+}
+
+func (argMax[F]) spec() (string, []arg) { return "ArgMax", named("x") }
+
+func (o argMax[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
+
+func (o argMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.ArgMaxOver(out.Ints(), floats[F](in[0]), o.Along)
+	return nil
+}
+
+// TopK returns the k largest elements of every row of x (…, S), and where they are, as
+// ints, both (…, k) (torch.topk over the last axis): the largest first, the first among
+// equals, and NaN before all others. Gradients flow through the values to the elements
+// that they are.
+func TopK(x *G.Node, k int) (values, ids *G.Node, err error) {
+	if ids, err = applyTyped(topK[float32]{K: k}, topK[float64]{K: k}, x); err != nil {
+		return nil, nil, err
+	}
+	if values, err = applyTyped(gather[float32]{}, gather[float64]{}, x, ids); err != nil {
+		return nil, nil, err
+	}
+	return values, ids, nil
+}
+
+type topK[F kernel.Float] struct {
+	indices
+	K int
+}
+
+func (topK[F]) spec() (string, []arg) { return "TopK", named("x") }
+
+func (o topK[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	x := in[0]
+	if x.Dims() == 0 {
+		return nil, &ShapeError{"TopK", "x", x, "(…, S)"}
+	}
+	if o.K < 1 || o.K > last(x) {
+		return nil, fmt.Errorf("graph: TopK: k: got %d, want 1 to S=%d", o.K, last(x))
+	}
+	return append(x[:x.Dims()-1].Clone(), o.K), nil
+}
+
+func (o topK[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.TopK(out.Ints(), floats[F](in[0]), o.K, last(in[0].Shape()))
+	return nil
+}
+
+// gather takes the elements of every row of x (…, S) that ids (…, k) name, each once.
+type gather[F kernel.Float] struct{}
+
+func (gather[F]) spec() (string, []arg) {
+	return "TopK", []arg{{name: "x"}, {name: "ids", integer: true}}
+}
+
+func (gather[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return in[1].Clone(), nil }
+
+func (gather[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	y, x, ids := floats[F](out), floats[F](in[0]), in[1].Ints()
+	k, cols := last(in[1].Shape()), last(in[0].Shape())
+	for i, id := range ids {
+		y[i] = x[i/k*cols+id]
+	}
+	return nil
+}
+
+// y[i] = x[id[i]]:  dx[id[i]] = dy[i], 0 elsewhere.
+func (gather[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dx, err := apply(gatherBackward[F]{X: in[0].Shape()}, in[1], dy)
+	return G.Nodes{dx, nil}, err
+}
+
+type gatherBackward[F kernel.Float] struct {
+	isGradient
+	X tensor.Shape
+}
+
+func (gatherBackward[F]) spec() (string, []arg) {
+	return "TopKBackward", []arg{{name: "ids", integer: true}, {name: "dy"}}
+}
+
+func (o gatherBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.X.Clone(), nil }
+
+func (o gatherBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	dx, dy, ids := floats[F](out), floats[F](in[1]), in[0].Ints()
+	k, cols := last(in[0].Shape()), last(o.X)
+	clear(dx)
+	for i, id := range ids {
+		dx[i/k*cols+id] = dy[i]
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package graph
+
+import (
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Where returns x where condition holds and y elsewhere (torch.where), the three broadcast
+// as in Add. The condition is a node of bools, integers or floats; any number but 0 holds.
+func Where(condition, x, y *G.Node) (*G.Node, error) {
+	args := []arg{{name: "condition", anyNumber: true, fixed: true}, {name: "x"}, {name: "y"}}
+	reads, out, err := readTogether("Where", args, condition, x, y)
+	if err != nil {
+		return nil, err
+	}
+	c := choice{X: true, Y: true, Out: out, Reads: reads}
+	return applyTyped(where[float32]{c}, where[float64]{c}, condition, x, y)
+}
+
+// choice is z = x where the condition holds, z = y elsewhere; without x or y there is 0 in
+// its place.
+type choice struct {
+	X, Y  bool
+	Out   tensor.Shape
+	Reads kernel.Broadcast // the condition, and what there is of x and y
+}
+
+type where[F kernel.Float] struct{ choice }
+
+func (o where[F]) spec() (string, []arg) {
+	args := []arg{{name: "condition", anyNumber: true, fixed: true}}
+	if o.X {
+		args = append(args, arg{name: "x"})
+	}
+	if o.Y {
+		args = append(args, arg{name: "y"})
+	}
+	return "Where", args
+}
+
+func (o where[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
+
+func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	var x, y []F
+	if o.X {
+		x = floats[F](in[1])
+	}
+	if o.Y {
+		y = floats[F](in[len(in)-1])
+	}
+	kernel.Select(floats[F](out), dense.NotZero(in[0]), x, y, o.Reads)
+	return nil
+}
+
+// dx = dz where the condition holds, dy = dz elsewhere, 0 else, summed over the axes that
+// were repeated.
+func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
+	d := make(G.Nodes, len(in))
+	for i := 1; i < len(in); i++ {
+		reads, out, err := readTogether("Where", append(o.args()[:1:1], arg{name: "dz"}), in[0], dz)
+		if err != nil {
+			return nil, err
+		}
+		isX := o.X && i == 1
+		part, err := apply(where[F]{choice{X: isX, Y: !isX, Out: out, Reads: reads}}, in[0], dz)
+		if err != nil {
+			return nil, err
+		}
+		if d[i], err = sumTo(part, in[i].Shape()); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (o where[F]) args() []arg {
+	_, args := o.spec()
+	return args
+}

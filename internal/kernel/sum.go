@@ -1,0 +1,231 @@
+package kernel
+
+// Sums of up to sumBlock elements, or as many rows, are added one after the other in several places at a time, in
+// float64; the sums of blocks pairwise. The blocks depend on the lengths alone.
+const sumBlock = 1 << 10
+
+// Sum returns Σ x, summed in float64.
+func Sum[F Float](x []F) float64 {
+	total := borrow[float64](1)
+	defer giveBack(total)
+	SumOver(*total, x, Reduction{Outer: 1, N: len(x), Inner: 1}, 1)
+	return (*total)[0]
+}
+
+// SumOver writes Σ x/divisor over the reduced axes to y, summed in float64.
+func SumOver[F, G Float](y []G, x []F, r Reduction, divisor float64) {
+	r.fit("sum", len(x), len(y))
+	x, room := gather(&r, x)
+	defer giveBack(room)
+	sumOver(y, x, nil, r, divisor)
+}
+
+// sumOver sums x, or (x − mean)² if there are means, one for each result.
+func sumOver[F, G Float](y []G, x []F, means []float64, r Reduction, divisor float64) {
+	if r.Inner == 1 {
+		sumRuns(y, x, means, r, divisor)
+	} else {
+		sumMiddle(y, x, means, r, divisor)
+	}
+}
+
+// sumRuns sums runs of N elements.
+func sumRuns[F, G Float](y []G, x []F, means []float64, r Reduction, divisor float64) {
+	blocks := max(1, (r.N+sumBlock-1)/sumBlock)
+	c := sumRunsCall[F, G]{y: y, x: x, means: means, n: r.N, blocks: blocks, divisor: divisor}
+	if blocks == 1 {
+		split(c, r.Outer, rowGrain(grainFast, r.N))
+		return
+	}
+	room := borrow[float64](r.Outer * blocks)
+	defer giveBack(room)
+	c.sums = *room
+	split(c, r.Outer*blocks, grainFast/sumBlock)
+	for i := range y {
+		y[i] = G(pairwise(c.sums[i*blocks:][:blocks], 1) / divisor)
+	}
+}
+
+type sumRunsCall[F, G Float] struct {
+	y         []G
+	x         []F
+	means     []float64 // of the runs, or nil
+	sums      []float64 // of blocks, if a run has several
+	n, blocks int
+	divisor   float64
+}
+
+func (c sumRunsCall[F, G]) do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if c.blocks == 1 {
+			c.y[i] = G(c.sum(i, c.x[i*c.n:][:c.n]) / c.divisor)
+			continue
+		}
+		run, from := i/c.blocks, i%c.blocks*sumBlock
+		c.sums[i] = c.sum(run, c.x[run*c.n:][from:min(from+sumBlock, c.n)])
+	}
+}
+
+// sum sums a part of a run.
+func (c sumRunsCall[F, G]) sum(run int, x []F) float64 {
+	switch {
+	case c.means != nil:
+		return sumDeviations(x, c.means[run])
+	case len(x) < short:
+		return sumGo(x)
+	}
+	return sum(chosenPath, x)
+}
+
+// short is the number of elements that are not worth calling assembly.
+const short = 16
+
+// pairwise returns the sum of every step-th element.
+func pairwise(x []float64, step int) float64 {
+	n := (len(x) + step - 1) / step
+	if n <= 2 {
+		if n == 2 {
+			return x[0] + x[step]
+		}
+		return x[0]
+	}
+	half := n / 2 * step
+	return pairwise(x[:half], step) + pairwise(x[half:], step)
+}
+
+// sumMiddle sums N rows of Inner elements, by blocks of rows and of columns.
+func sumMiddle[F, G Float](y []G, x []F, means []float64, r Reduction, divisor float64) {
+	c := sumMiddleCall[F, G]{y: y, x: x, means: means, r: r, divisor: divisor,
+		blocks: (r.N + sumBlock - 1) / sumBlock, wide: (r.Inner + sumWidth - 1) / sumWidth}
+	if c.blocks > 1 {
+		room := borrow[float64](r.Outer * c.blocks * r.Inner)
+		defer giveBack(room)
+		c.sums = *room
+	}
+	rows, cols := min(r.N, sumBlock), min(r.Inner, sumWidth)
+	split(c, r.Outer*c.blocks*c.wide, rowGrain(grainFast, rows*cols))
+	if c.blocks > 1 {
+		split(sumBlocksCall[G]{y, c.sums, c.blocks, r.Inner, divisor}, len(y), rowGrain(grainFast, c.blocks))
+	}
+}
+
+// sumWidth is the number of columns whose sums stay in the first cache.
+const sumWidth = 1 << 9
+
+type sumMiddleCall[F, G Float] struct {
+	y            []G
+	x            []F
+	means        []float64 // of the columns, or nil
+	sums         []float64 // of blocks of rows, if there are several
+	r            Reduction
+	blocks, wide int
+	divisor      float64
+}
+
+func (c sumMiddleCall[F, G]) do(lo, hi int) {
+	var room [sumWidth]float64
+	for i := lo; i < hi; i++ {
+		block := i / c.wide // among those of all outer
+		outer, k := block/c.blocks, block%c.blocks*sumBlock
+		from := i % c.wide * sumWidth
+		n, rows := min(sumWidth, c.r.Inner-from), min(sumBlock, c.r.N-k)
+		total := room[:]
+		x := c.x[(outer*c.r.N+k)*c.r.Inner+from:]
+		if c.means != nil {
+			clear(total)
+			addDeviations(total[:n], c.means[outer*c.r.Inner+from:], x, rows, c.r.Inner)
+		} else {
+			c.sumRows(total, x, rows, n)
+		}
+		if c.blocks > 1 {
+			copy(c.sums[block*c.r.Inner+from:], total[:n])
+			continue
+		}
+		y := c.y[outer*c.r.Inner+from:][:n]
+		for j := range y {
+			y[j] = G(total[j] / c.divisor)
+		}
+	}
+}
+
+// sumRows sums n columns of some rows. Short rows are read several at a time, as one.
+func (c sumMiddleCall[F, G]) sumRows(total []float64, x []F, rows, n int) {
+	clear(total)
+	if group := sumWidth / 2 / n; group > 1 && n == c.r.Inner && rows >= group {
+		long := group * n
+		sumColumns(chosenPath, rows/group, long, long, total, x)
+		for i, v := range total[n:long] {
+			total[i%n] += v
+		}
+		clear(total[n:long])
+		x = x[rows/group*long:]
+		rows %= group
+	}
+	sumColumns(chosenPath, rows, n, c.r.Inner, total, x)
+}
+
+// sumBlocksCall adds the sums of the blocks.
+type sumBlocksCall[G Float] struct {
+	y             []G
+	sums          []float64
+	blocks, inner int
+	divisor       float64
+}
+
+func (c sumBlocksCall[G]) do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		outer, at := i/c.inner, i%c.inner
+		all := c.sums[outer*c.blocks*c.inner:][:c.blocks*c.inner]
+		c.y[i] = G(pairwise(all[at:], c.inner) / c.divisor)
+	}
+}
+
+func sumGo[F Float](x []F) float64 {
+	var s [4]float64 // that do not wait for each other
+	for ; len(x) >= 4; x = x[4:] {
+		s[0] += float64(x[0])
+		s[1] += float64(x[1])
+		s[2] += float64(x[2])
+		s[3] += float64(x[3])
+	}
+	for i, v := range x {
+		s[i] += float64(v)
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+func sumColumnsGo[F Float](rows, n, ld int, y []float64, x []F) {
+	y = y[:n]
+	for i := range rows {
+		for j, v := range x[i*ld:][:n] {
+			y[j] += float64(v)
+		}
+	}
+}
+
+// sumDeviations returns Σ (x − mean)².
+func sumDeviations[F Float](x []F, mean float64) float64 {
+	var s [4]float64 // that do not wait for each other
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d := float64(x[0])-mean, float64(x[1])-mean, float64(x[2])-mean, float64(x[3])-mean
+		s[0] += a * a
+		s[1] += b * b
+		s[2] += c * c
+		s[3] += d * d
+	}
+	for i, v := range x {
+		s[i] += (float64(v) - mean) * (float64(v) - mean)
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+// addDeviations adds Σ (x − mean)² of the columns of rows that are ld apart to y.
+func addDeviations[F Float](y, means []float64, x []F, rows, ld int) {
+	means = means[:len(y)]
+	for i := range rows {
+		for j, v := range x[i*ld:][:len(y)] {
+			d := float64(v) - means[j]
+			y[j] += d * d
+		}
+	}
+}
