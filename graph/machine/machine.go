@@ -104,10 +104,10 @@ func stepsOf(wanted G.Nodes) (steps []step) {
 		}
 		in := children(g, n)
 		s := step{node: n, op: n.Op()}
-		if op := stock.Of(n, in); op != nil {
-			s.op = op
+		if op := stock.Of(n, func(n *G.Node) G.Nodes { return children(g, n) }); op != nil {
+			s.op, in = op, op.Inputs()
 			if v := op.Value(); v != nil {
-				s.into, s.view, in = v, true, nil
+				s.into, s.view = v, true
 			}
 		}
 		for _, child := range in {

@@ -108,13 +108,7 @@ func opByOp(t require.TestingT, g *G.ExprGraph) map[*G.Node]G.Value {
 			values[n] = v
 			continue
 		}
-		var in []G.Value
-		for it := g.From(n.ID()); it != nil && it.Next(); {
-			v, err := G.CloneValue(values[it.Node().(*G.Node)])
-			require.NoError(t, err)
-			in = append(in, v)
-		}
-		values[n] = compute(t, n, in)
+		values[n] = compute(t, n, values)
 	}
 	return values
 }
@@ -130,14 +124,29 @@ func requireClose(t require.TestingT, want, got G.Value, what string) {
 	require.InDeltaSlice(t, w, g, 1e-9*largest, what)
 }
 
-// compute returns the value of a node whose inputs have these values, in new memory.
-func compute(t require.TestingT, n *G.Node, in []G.Value) G.Value {
-	var children G.Nodes
+// inputsOf returns what an op of the graph is applied to.
+func inputsOf(n *G.Node) (in G.Nodes) {
 	for it := n.Graph().From(n.ID()); it != nil && it.Next(); {
-		children = append(children, it.Node().(*G.Node))
+		in = append(in, it.Node().(*G.Node))
 	}
-	op := stock.Of(n, children)
-	if op == nil || op.Value() != nil || op.By() == stock.Nothing {
+	return in
+}
+
+// compute returns the value of a node, computed in new memory from copies of other nodes' values.
+func compute(t require.TestingT, n *G.Node, values map[*G.Node]G.Value) G.Value {
+	op := stock.Of(n, inputsOf)
+	stands := op == nil || op.Value() != nil || op.By() == stock.Nothing
+	from := inputsOf(n)
+	if !stands {
+		from = op.Inputs()
+	}
+	var in []G.Value
+	for _, x := range from {
+		v, err := G.CloneValue(values[x])
+		require.NoError(t, err)
+		in = append(in, v)
+	}
+	if stands {
 		v, err := n.Op().Do(in...)
 		require.NoError(t, err)
 		return v
