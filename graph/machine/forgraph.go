@@ -12,8 +12,8 @@ import (
 
 // ForGraph plans a machine for all that a graph is made for, to stand where
 // gorgonia.NewTapeMachine stood. RunAll computes the nodes that no other node reads, the
-// gradients of inputs and the nodes given to gorgonia.Read, and binds or reads their
-// values. Any other node's Value() is nil after a run.
+// gradients of inputs that were asked for and the nodes given to gorgonia.Read, and binds
+// or reads their values. Any other node's Value() is nil after a run.
 //
 // Unlike on the tape machine, every run begins anew, with or without a Reset. A gradient
 // is the run's own: runs do not add up, and BindDualValues is not needed. Nodes added to
@@ -77,7 +77,7 @@ func (f *graphNodes) wanted(g *G.ExprGraph) (wanted G.Nodes) {
 			f.gradients = append(f.gradients, n)
 		}
 		given := slices.ContainsFunc(f.reads, func(r reader) bool { return r.from == n })
-		if ofInput || given || !isRead[n] {
+		if ofInput || given || !isRead[n] && !isStray(n) {
 			wanted = append(wanted, n)
 		} else if !isConstant(n) {
 			f.rest = append(f.rest, n)
@@ -150,6 +150,12 @@ func isConstant(n *G.Node) bool {
 		return true
 	}
 	return false
+}
+
+// isStray reports whether a node is a gradient that an op made beside the others and nobody asked for: of an input
+// that is not trained, say. Grad marks gradients, and those asked for with what they are of.
+func isStray(n *G.Node) bool {
+	return reflect.ValueOf(n).Elem().FieldByName("group").String() == "gradients" && len(n.DerivOf()) == 0
 }
 
 // bind binds a node to a value, or to none, which gorgonia.UnsafeLet cannot.
