@@ -49,6 +49,9 @@ func binary[F kernel.Float](c call) *Op {
 	if !isFloat[F](x) || !isFloat[F](y) {
 		return nil
 	}
+	if op := spreading[F](c, name); op != nil {
+		return op
+	}
 	if row, ok := binaries[F]()[name]; ok && isFloat[F](c.node) {
 		return arithmetic(c, row)
 	}

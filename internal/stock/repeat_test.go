@@ -61,6 +61,53 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// spreads are arithmetic with an input that is repeated, or both.
+func spreads() (cases []stockCase) {
+	type operation func(a, b *G.Node, left, right []byte) (*G.Node, error)
+	for name, f := range map[string]operation{
+		"Add": G.BroadcastAdd, "Sub": G.BroadcastSub, "HadamardProd": G.BroadcastHadamardProd, "HadamardDiv": G.BroadcastHadamardDiv,
+	} {
+		for _, c := range []struct {
+			a, b        tensor.Shape
+			left, right []byte
+		}{
+			{a: tensor.Shape{3, 4}, b: tensor.Shape{1, 4}, right: []byte{0}},
+			{a: tensor.Shape{3, 4}, b: tensor.Shape{3, 1}, right: []byte{1}},
+			{a: tensor.Shape{3, 1}, b: tensor.Shape{3, 4}, left: []byte{1}},
+			{a: tensor.Shape{2, 3, 4}, b: tensor.Shape{2, 1, 4}, right: []byte{1}},
+			{a: tensor.Shape{2, 3, 4}, b: tensor.Shape{1, 3, 1}, right: []byte{0, 2}},
+			{a: tensor.Shape{1, 1, 3, 70}, b: tensor.Shape{2, 40, 3, 70}, left: []byte{0, 1}},
+		} {
+			cases = append(cases, stockCase{
+				name: fmt.Sprint(name, c.a, c.b), shapes: []tensor.Shape{c.a, c.b}, by: stock.Kernel,
+				noGrad: len(c.left)+len(c.right) > 1, // Gorgonia's machine sums wrongly along several axes
+				build:  func(in G.Nodes) (*G.Node, error) { return f(in[0], in[1], c.left, c.right) },
+			})
+		}
+	}
+	return cases
+}
+
+func TestArithmeticWithRepeatedInputs(t *testing.T) {
+	for _, c := range spreads() {
+		c.check(t)
+	}
+}
+
+// What is repeated is read where it lies.
+func TestArithmeticReadsThroughRepeats(t *testing.T) {
+	c := spreads()[5]
+	y, _, _ := c.graph(t, tensor.Float32, asIs)
+	for _, n := range stock.Of(y, inputsOf).Inputs() {
+		require.NotEqual(t, "*gorgonia.repeatOp", fmt.Sprintf("%T", n.Op()))
+	}
+	for _, c := range spreads() {
+		c.noGrad = true
+		y, _, values := c.graph(t, tensor.Float32, asIs)
+		requireNoAllocations(t, y, values)
+	}
+}
+
 // The number of repetitions is known from the shapes.
 func TestRepeatDoesNotReadItsNumber(t *testing.T) {
 	y, _, _ := repeats()[0].graph(t, tensor.Float32, asIs)
