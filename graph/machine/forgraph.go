@@ -18,6 +18,10 @@ import (
 // Unlike on the tape machine, every run begins anew, with or without a Reset. A gradient
 // is the run's own: runs do not add up, and BindDualValues is not needed. Nodes added to
 // the graph later are not run.
+//
+// As NewTapeMachine does, ForGraph puts gorgonia's ops that have a mode (BatchNorm,
+// Dropout) into training, where the statistics of BatchNorm begin anew. The mode counts at
+// each run: SetTraining(false) of an op makes the same machine evaluate.
 func ForGraph(g *G.ExprGraph) (*Machine, error) {
 	if g == nil {
 		return nil, errors.New("machine: graph: got nil, want one")
@@ -30,6 +34,13 @@ func ForGraph(g *G.ExprGraph) (*Machine, error) {
 	m, err := New(wanted...)
 	if err != nil {
 		return nil, err
+	}
+	for _, n := range g.AllNodes() {
+		if op, ok := n.Op().(G.TrainModeOp); ok {
+			if err := op.SetTraining(true); err != nil {
+				return nil, fmt.Errorf("machine: %v: %w", n, err)
+			}
+		}
 	}
 	m.graph = f
 	return m, nil

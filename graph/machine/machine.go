@@ -12,8 +12,9 @@
 //     whatever their probabilities; slices whose bounds differ by 256; inputs of one name
 //     and shape; constant tensors that print alike. Take graph.Softmax, graph.Dropout and
 //     graph.Split; name inputs and constants.
-//   - The gradients of Dropout, InverseSqrt and Log2 are wrong. Take graph.Dropout, and
-//     divide by Sqrt.
+//   - The gradients of Dropout, InverseSqrt, Log2 and OuterProd are wrong. Take
+//     graph.Dropout, divide by Sqrt, and multiply matrices of one column and one row.
+//   - AveragePool1D is MaxPool1D; AveragePool2D divides by the width of the image.
 package machine
 
 import (

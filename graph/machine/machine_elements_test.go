@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 
+	"attention/internal/golden"
+
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -71,4 +73,43 @@ func truth(is bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// batchNorm computes batch normalisation of x in training with ε = 0.1, or its gradient from x and that of the result:
+// by the chain rule through the mean and the variance.
+func (o *naive) batchNorm(in []G.Value) G.Value {
+	x, shape := elements(o.t, in[0]), in[0].Shape()
+	y := make([]float64, len(x))
+	inner := tensor.Shape(shape[2:]).TotalSize()
+	for channel := range shape[1] {
+		var at []int
+		for i := range x {
+			if i/inner%shape[1] == channel {
+				at = append(at, i)
+			}
+		}
+		n, mean, variance := float64(len(at)), 0.0, 0.0
+		for _, i := range at {
+			mean += x[i] / n
+		}
+		for _, i := range at {
+			variance += (x[i] - mean) * (x[i] - mean) / n
+		}
+		s := math.Sqrt(variance + 0.1)
+		for _, i := range at {
+			y[i] = (x[i] - mean) / s
+		}
+		if len(in) == 1 {
+			continue
+		}
+		up, dVariance, dMean := elements(o.t, in[1]), 0.0, 0.0
+		for _, i := range at {
+			dVariance -= up[i] * (x[i] - mean) / (2 * s * s * s)
+			dMean -= up[i] / s
+		}
+		for _, i := range at {
+			y[i] = up[i]/s + dVariance*2*(x[i]-mean)/n + dMean/n
+		}
+	}
+	return golden.Dense(tensor.Float64, y, shape...)
 }

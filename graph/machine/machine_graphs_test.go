@@ -3,6 +3,7 @@ package machine_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"attention/graph/machine"
@@ -102,6 +103,11 @@ func TestRandomGraphsRunAsNaively(t *testing.T) {
 }
 
 func FuzzRandomGraphs(f *testing.F) {
+	for seed := range byte(8) { // enough bytes to draw whole graphs from
+		draws := make([]byte, 1<<14)
+		_, _ = rand.NewChaCha8([32]byte{seed}).Read(draws)
+		f.Add(draws)
+	}
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { runsAsNaively(t, map[string]bool{}) }))
 }
 

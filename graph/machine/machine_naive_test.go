@@ -67,6 +67,8 @@ func (o *naive) compute(n *G.Node, in []G.Value) G.Value {
 		return softmaxBackwardLoop(o, text, in[1], in[2])
 	case "*gorgonia.byIndicesOp", "*gorgonia.byIndicesOpDiffOp":
 		return o.lookup(n, text, in)
+	case "*gorgonia.BatchNormOp", "*gorgonia.batchnormDiffOp":
+		return o.batchNorm(in)
 	case "*gorgonia.maxPoolOp", "*gorgonia.maxPoolDiffOp":
 		return o.maxPool(n, text, in)
 	case "gorgonia.elemUnaryOp", "gorgonia.elemBinOp":

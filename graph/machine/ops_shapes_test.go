@@ -173,6 +173,14 @@ var imageOps = map[string]drawer{
 		filter := r.like(append(tensor.Shape{r.upTo(2), x.Shape()[1]}, size...))
 		return G.Conv2d(x, filter, size, pad, []int{r.upTo(2), r.upTo(2)}, []int{1, 1})
 	},
+	"BatchNorm": func(r *randomGraph) (*G.Node, error) {
+		x := r.of(4)
+		each := tensor.Shape{1, x.Shape()[1], 1, 1}
+		scale := G.Must(G.HadamardProd(G.Must(G.Tanh(r.like(each))), r.number(1/float64(r.count()))))
+		shift := G.Must(G.HadamardProd(G.Must(G.Tanh(r.like(each))), r.number(1/float64(r.count()))))
+		y, _, _, _, err := G.BatchNorm(x, scale, shift, 0.1, 0.1)
+		return y, err
+	},
 	"MaxPool2D": func(r *randomGraph) (*G.Node, error) {
 		x := r.of(4)
 		size := tensor.Shape{r.upTo(3), r.upTo(3)}

@@ -68,6 +68,8 @@ var families = map[string]family{
 	"gorgonia.sliceIncrOp":        {sliceBackward[float32], sliceBackward[float64]},
 	"gorgonia.tensordotOp":        {tensordot[float32], tensordot[float64]},
 	"gorgonia.transposeOp":        {transpose[float32], transpose[float64]},
+	"*gorgonia.BatchNormOp":       {batchNorm[float32], batchNorm[float64]},
+	"*gorgonia.batchnormDiffOp":   {batchNormGradient[float32], batchNormGradient[float64]},
 	"*gorgonia.maxOp":             {maximum[float32], maximum[float64]},
 	"*gorgonia.maxPoolDiffOp":     {maxPoolGradient[float32], maxPoolGradient[float64]},
 	"*gorgonia.maxPoolOp":         {maxPool[float32], maxPool[float64]},
