@@ -216,14 +216,18 @@ func compute(t require.TestingT, n *G.Node, values map[*G.Node]G.Value) G.Value 
 		i, at := op.View()
 		return golden.Dense(n.Dtype(), elements(t, in[i])[at:at+n.Shape().TotalSize()], n.Shape()...)
 	}
-	var into G.Value = G.NewF64(math.NaN())
-	switch {
-	case n.Shape().IsScalar() && n.Dtype() == tensor.Float32:
-		into = G.NewF32(float32(math.NaN()))
-	case !n.Shape().IsScalar():
-		into = tensor.New(tensor.Of(n.Dtype()), tensor.WithShape(n.Shape()...))
-	}
-	v, err := op.UsePreallocDo(into, in...)
+	v, err := op.UsePreallocDo(memoryFor(n), in...)
 	require.NoError(t, err)
 	return v
+}
+
+// memoryFor returns new memory for a node's value.
+func memoryFor(n *G.Node) G.Value {
+	switch {
+	case !n.Shape().IsScalar():
+		return tensor.New(tensor.Of(n.Dtype()), tensor.WithShape(n.Shape()...))
+	case n.Dtype() == tensor.Float32:
+		return G.NewF32(float32(math.NaN()))
+	}
+	return G.NewF64(math.NaN())
 }
