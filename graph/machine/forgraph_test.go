@@ -111,6 +111,20 @@ func TestForGraphLeavesOutStrayGradients(t *testing.T) {
 	require.Equal(t, 1, strays)
 }
 
+// A loss has its value, also where a gradient reads it, as that of a mean does.
+func TestForGraphOfALossThatIsRead(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 4))
+	cost := G.Must(G.Mean(x))
+	_, err := G.Grad(cost, x)
+	require.NoError(t, err)
+	require.NotZero(t, g.To(cost.ID()).Len())
+	m, err := machine.ForGraph(g)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	require.Equal(t, 2.5, cost.Value().Data())
+}
+
 func TestForGraphRefuses(t *testing.T) {
 	_, err := machine.ForGraph(nil)
 	require.EqualError(t, err, "machine: graph: got nil, want one")
