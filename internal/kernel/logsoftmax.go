@@ -3,11 +3,10 @@ package kernel
 import "math"
 
 // LogSoftmax writes x − log Σexp(x) of every row of cols elements to y, which may be x. A row that is −∞ throughout
-// stays so; one with a NaN or +∞ gives NaN.
+// stays so.
 func LogSoftmax[F Float](y, x []F, cols int) {
 	fit("log softmax", len(x), len(y))
-	rows := fitRows("log softmax", len(x), cols)
-	split(logSoftmaxCall[F]{y, x, cols}, rows, rowGrain(grainSlow, cols))
+	split(logSoftmaxCall[F]{y, x, cols}, fitRows("log softmax", len(x), cols), rowGrain(grainSlow, cols))
 }
 
 type logSoftmaxCall[F Float] struct {
@@ -16,29 +15,25 @@ type logSoftmaxCall[F Float] struct {
 }
 
 func (c logSoftmaxCall[F]) do(lo, hi int) {
-	const most = 32
-	var top, sum [most]F
-	for r0 := lo; r0 < hi; r0 += most {
-		n := min(most, hi-r0)
-		sumExpRows(chosenPath, n, c.cols, c.x[r0*c.cols:(r0+n)*c.cols], top[:], sum[:])
-		for i := range n {
-			x, y := c.x[(r0+i)*c.cols:][:c.cols], c.y[(r0+i)*c.cols:][:c.cols]
-			shift := 0.0
-			if sum[i] != 0 {
-				shift = float64(top[i]) + math.Log(float64(sum[i]))
-			}
-			for j, v := range x {
-				y[j] = F(float64(v) - shift)
-			}
+	var top, sum [1]F
+	for i := lo; i < hi; i++ {
+		x, y := c.x[i*c.cols:][:c.cols], c.y[i*c.cols:][:c.cols]
+		sumExpRows(chosenPath, 1, c.cols, x, top[:], sum[:])
+		shift, log := rowShift(top[0]), F(math.Log(float64(sum[0])))
+		if sum[0] == 0 {
+			log = 0
+		}
+		for j, v := range x {
+			y[j] = v - shift - log
 		}
 	}
 }
 
-// LogSoftmaxBackward writes dx = dy − exp(y)·Σ dy of every row of cols elements. dx may be y or dy.
+// LogSoftmaxBackward writes dx = dy − softmax(x)·Σ dy of every row of cols elements, for y = LogSoftmax(x); 0 in a row
+// that is −∞ throughout. dx may be y or dy.
 func LogSoftmaxBackward[F Float](dx, y, dy []F, cols int) {
 	fit("log softmax backward", len(y), len(dy), len(dx))
-	rows := fitRows("log softmax backward", len(y), cols)
-	split(logSoftmaxBackwardCall[F]{dx, y, dy, cols}, rows, rowGrain(grainSlow, cols))
+	split(logSoftmaxBackwardCall[F]{dx, y, dy, cols}, fitRows("log softmax", len(y), cols), rowGrain(grainSlow, cols))
 }
 
 type logSoftmaxBackwardCall[F Float] struct {
@@ -47,19 +42,20 @@ type logSoftmaxBackwardCall[F Float] struct {
 }
 
 func (c logSoftmaxBackwardCall[F]) do(lo, hi int) {
-	var room [256]F
-	for r := lo; r < hi; r++ {
-		from, to := r*c.cols, (r+1)*c.cols
-		total := F(sum(chosenPath, c.dy[from:to]))
-		for from < to {
-			end := min(from+len(room), to)
-			p := room[:end-from]
-			exp(chosenPath, p, c.y[from:end])
-			dx, dy := c.dx[from:end], c.dy[from:end]
-			for j, v := range p {
-				dx[j] = dy[j] - v*total
-			}
-			from = end
+	for i := lo; i < hi; i++ {
+		dx, y, dy := c.dx[i*c.cols:][:c.cols], c.y[i*c.cols:][:c.cols], c.dy[i*c.cols:][:c.cols]
+		if maxOf(y) == lowest[F]() {
+			clear(dx)
+			continue
 		}
+		total := F(sum(chosenPath, dy))
+		var room [chunk]F
+		chunks(0, c.cols, func(lo, hi int) {
+			p := room[:hi-lo]
+			exp(chosenPath, p, y[lo:hi])
+			for j, v := range p {
+				dx[lo+j] = dy[lo+j] - v*total
+			}
+		})
 	}
 }

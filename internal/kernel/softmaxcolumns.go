@@ -99,7 +99,7 @@ func (c softmaxColumnsCall[F]) finish(at int, top []F, sum []float64) {
 }
 
 // SoftmaxColumnsBackward writes the gradient of what went into SoftmaxColumns, computed of what came out and of its
-// gradient, to dx, which may be y or dy.
+// gradient, to dx, which may be y or dy. The gradient of a column of −∞ is 0.
 func SoftmaxColumnsBackward[F Float](dx, y, dy []F, c Columns) {
 	fit("softmax columns backward", len(y), len(dy), len(dx))
 	fitRows("softmax columns backward", len(y), c.N*c.Inner)
@@ -113,17 +113,21 @@ type softmaxColumnsBackwardCall[F Float] struct {
 }
 
 func (c softmaxColumnsBackwardCall[F]) do(lo, hi int) {
-	var room [columnsWidth]F
+	var room, topRoom [columnsWidth]F
 	var sumRoom [columnsWidth]float64
 	for i := lo; i < hi; i++ {
 		at, width := c.part(i)
-		p, sum := room[:width], sumRoom[:width]
+		p, sum, top := room[:width], sumRoom[:width], topRoom[:width]
 		clear(sum)
+		for j := range top {
+			top[j] = lowest[F]()
+		}
 		for k := range c.N {
 			y := c.y[at+k*c.Inner:][:width]
 			for j, v := range c.dy[at+k*c.Inner:][:width] {
 				if c.Log {
 					sum[j] += float64(v)
+					top[j] = larger(top[j], y[j])
 				} else {
 					sum[j] += float64(v) * float64(y[j])
 				}
@@ -140,7 +144,9 @@ func (c softmaxColumnsBackwardCall[F]) do(lo, hi int) {
 			}
 			exp(chosenPath, p, y)
 			for j, v := range p {
-				dx[j] = dy[j] - v*F(sum[j])
+				if dx[j] = dy[j] - v*F(sum[j]); top[j] == lowest[F]() {
+					dx[j] = 0
+				}
 			}
 		}
 	}

@@ -77,5 +77,7 @@ func TestSoftmaxOfSpecialColumns(t *testing.T) {
 		for i, want := range c.want {
 			require.True(t, y[i] == want || y[i] != y[i] && want != want, "%v: %v", c.log, y)
 		}
+		SoftmaxColumnsBackward(y, y, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Columns{N: 2, Inner: 5, Log: c.log})
+		require.Equal(t, []float64{0, 0}, []float64{y[0], y[5]}, "of what is impossible")
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // softmax returns the op of SoftMax or LogSoftMax: "Softmax{axis, log}()". A row that is −∞ throughout, where the
-// quotient is undefined, gives zeros, or −∞ for the logarithm; then no gradient reaches it.
+// quotient is undefined, gives zeros, or −∞ for the logarithm, and no gradient.
 func softmax[F kernel.Float](c call) *Op {
 	columns, ok := distributions(c, "Softmax{")
 	if !ok {
