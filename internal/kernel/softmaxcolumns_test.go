@@ -14,8 +14,8 @@ import (
 func testSoftmaxColumns[F Float](t *testing.T, eps float64) {
 	r := rand.New(rand.NewPCG(5, 8))
 	for _, c := range []struct{ outer, n, inner int }{
-		{outer: 1, n: 1, inner: 1}, {outer: 2, n: 3, inner: 1}, {outer: 1, n: 5, inner: 3}, {outer: 3, n: 4, inner: 129},
-		{outer: 40, n: 33, inner: 65}, {outer: 1, n: 900, inner: 7}, {outer: 2, n: 1, inner: 4},
+		{outer: 1, n: 1, inner: 1}, {outer: 2, n: 3, inner: 1}, {outer: 1, n: 5, inner: 3},
+		{outer: 3, n: 4, inner: 129}, {outer: 40, n: 33, inner: 65}, {outer: 1, n: 900, inner: 7}, {outer: 2, n: 1, inner: 4},
 	} {
 		for _, log := range []bool{false, true} {
 			t.Run(fmt.Sprint(c, log), func(t *testing.T) {

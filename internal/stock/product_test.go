@@ -35,15 +35,21 @@ func products() []stockCase {
 		{name: "matrices", shapes: []tensor.Shape{{3, 4}, {4, 5}}, build: mul},
 		{name: "matrices of one element", shapes: []tensor.Shape{{1, 1}, {1, 1}}, build: mul},
 		{name: "large matrices", shapes: []tensor.Shape{{70, 300}, {300, 90}}, build: mul},
-		{name: "transposed matrices", shapes: []tensor.Shape{{4, 3}, {5, 4}}, build: transposed(mul, []int{1, 0}, []int{1, 0})},
+		{
+			name: "transposed matrices", shapes: []tensor.Shape{{4, 3}, {5, 4}},
+			build: transposed(mul, []int{1, 0}, []int{1, 0}),
+		},
 		{name: "matrix and vector", shapes: []tensor.Shape{{3, 4}, {4}}, build: mul},
 		{name: "vector and matrix", shapes: []tensor.Shape{{3}, {3, 4}}, build: mul},
-		{name: "transposed matrix and vector", shapes: []tensor.Shape{{4, 3}, {4}}, build: transposed(mul, []int{1, 0})},
+		{
+			name: "transposed matrix and vector", shapes: []tensor.Shape{{4, 3}, {4}},
+			build: transposed(mul, []int{1, 0}),
+		},
 		{name: "vectors", shapes: []tensor.Shape{{7}, {7}}, build: mul},
 		{name: "long vectors", shapes: []tensor.Shape{{10007}, {10007}}, build: mul, by: stock.Loop},
 		{name: "vectors of one element", shapes: []tensor.Shape{{1}, {1}}, build: mul},
 		{
-			name: "outer product", shapes: []tensor.Shape{{3}, {5}}, noGrad: true, // of its gradient Gorgonia makes what does not fit
+			name: "outer product", shapes: []tensor.Shape{{3}, {5}}, noGrad: true, // Gorgonia builds another
 			build: func(in G.Nodes) (*G.Node, error) { return G.OuterProd(in[0], in[1]) },
 		},
 		{name: "batch", shapes: []tensor.Shape{{2, 3, 4}, {2, 4, 5}}, build: batched(false, false)},
@@ -51,7 +57,10 @@ func products() []stockCase {
 		{name: "batch, b transposed", shapes: []tensor.Shape{{2, 3, 4}, {2, 5, 4}}, build: batched(false, true)},
 		{name: "batch, both transposed", shapes: []tensor.Shape{{2, 4, 3}, {2, 5, 4}}, build: batched(true, true)},
 		{name: "batch of batches", shapes: []tensor.Shape{{2, 3, 4, 5}, {2, 3, 5, 6}}, build: batched(false, false)},
-		{name: "batch of batches, b transposed", shapes: []tensor.Shape{{2, 3, 4, 5}, {2, 3, 6, 5}}, build: batched(false, true)},
+		{
+			name: "batch of batches, b transposed", shapes: []tensor.Shape{{2, 3, 4, 5}, {2, 3, 6, 5}},
+			build: batched(false, true),
+		},
 		{
 			name: "heads in rows", shapes: []tensor.Shape{{2, 5, 3, 4}, {2, 6, 3, 4}},
 			build: transposed(batched(false, true), []int{0, 2, 1, 3}, []int{0, 2, 1, 3}),
@@ -106,7 +115,8 @@ func TestProductsThatDoNotFitAreNotComputed(t *testing.T) {
 	a := G.NewTensor(g, tensor.Float32, 3, G.WithShape(2, 3, 4), G.WithName("a"))
 	b := G.NewTensor(g, tensor.Float32, 3, G.WithShape(2, 5, 6), G.WithName("b"))
 	require.Nil(t, stock.Of(G.Must(G.BatchedMatMul(a, b)), inputsOf))
-	x, y := G.NewVector(g, tensor.Float32, G.WithShape(3), G.WithName("x")), G.NewVector(g, tensor.Float32, G.WithShape(4), G.WithName("y"))
+	x := G.NewVector(g, tensor.Float32, G.WithShape(3), G.WithName("x"))
+	y := G.NewVector(g, tensor.Float32, G.WithShape(4), G.WithName("y"))
 	require.Nil(t, stock.Of(G.Must(G.Mul(x, y)), inputsOf))
 }
 

@@ -42,7 +42,8 @@ func repeats() (cases []stockCase) {
 	// The gradient of a sum repeats a number.
 	sum := func(shape tensor.Shape, along ...int) stockCase {
 		return stockCase{
-			name: fmt.Sprint("gradient of sum", shape, along), shapes: []tensor.Shape{shape}, noGrad: true, by: stock.Kernel,
+			name: fmt.Sprint("gradient of sum", shape, along), shapes: []tensor.Shape{shape},
+			noGrad: true, by: stock.Kernel,
 			build: func(in G.Nodes) (*G.Node, error) {
 				grads, err := G.Grad(G.Must(G.Sum(G.Must(G.Square(G.Must(G.Sum(in[0], along...)))))), in[0])
 				if err != nil {
@@ -52,7 +53,10 @@ func repeats() (cases []stockCase) {
 			},
 		}
 	}
-	return append(cases, sum(tensor.Shape{5}, 0), sum(tensor.Shape{3, 4}, 0), sum(tensor.Shape{3, 4}, 1), sum(tensor.Shape{2, 3, 4}, 1))
+	for _, axis := range []int{0, 1} {
+		cases = append(cases, sum(tensor.Shape{3, 4}, axis), sum(tensor.Shape{2, 3, 4}, axis))
+	}
+	return append(cases, sum(tensor.Shape{5}, 0))
 }
 
 func TestRepeat(t *testing.T) {
@@ -65,7 +69,8 @@ func TestRepeat(t *testing.T) {
 func spreads() (cases []stockCase) {
 	type operation func(a, b *G.Node, left, right []byte) (*G.Node, error)
 	for name, f := range map[string]operation{
-		"Add": G.BroadcastAdd, "Sub": G.BroadcastSub, "HadamardProd": G.BroadcastHadamardProd, "HadamardDiv": G.BroadcastHadamardDiv,
+		"Add": G.BroadcastAdd, "Sub": G.BroadcastSub,
+		"HadamardProd": G.BroadcastHadamardProd, "HadamardDiv": G.BroadcastHadamardDiv,
 	} {
 		for _, c := range []struct {
 			a, b        tensor.Shape

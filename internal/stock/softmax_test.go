@@ -33,7 +33,8 @@ func softmaxes() (cases []stockCase) {
 		{shape: tensor.Shape{2, 3, 4, 5}, axis: []int{2}},
 		{shape: tensor.Shape{65, 1030}},
 	} {
-		for name, f := range map[string]func(*G.Node, ...int) (*G.Node, error){"SoftMax": G.SoftMax, "LogSoftMax": G.LogSoftMax} {
+		type function func(*G.Node, ...int) (*G.Node, error)
+		for name, f := range map[string]function{"SoftMax": G.SoftMax, "LogSoftMax": G.LogSoftMax} {
 			cases = append(cases, stockCase{
 				name: fmt.Sprint(name, c.shape, c.axis), shapes: []tensor.Shape{c.shape}, by: stock.Kernel,
 				build: func(in G.Nodes) (*G.Node, error) { return f(in[0], c.axis...) },
