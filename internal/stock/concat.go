@@ -41,7 +41,7 @@ func concat[F kernel.Float](c call) *Op {
 		row, at := lo/(n*inner), lo%(n*inner)
 		for lo < hi {
 			for i, width := range rows {
-				if at < width {
+				if lo < hi && at < width {
 					done := copy(y[lo:hi], x[i][row*width+at:(row+1)*width])
 					lo, at = lo+done, at+done
 				}

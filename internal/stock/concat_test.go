@@ -21,6 +21,7 @@ func concats() (cases []stockCase) {
 		{axis: 1, shapes: []tensor.Shape{{2, 3, 4}, {2, 2, 4}}},
 		{axis: 2, shapes: []tensor.Shape{{2, 3, 4}, {2, 3, 2}}},
 		{axis: 1, shapes: []tensor.Shape{{70, 300}, {70, 90}}},
+		{axis: 0, shapes: []tensor.Shape{{70, 300}, {50, 300}, {60, 300}}},
 	} {
 		cases = append(cases, stockCase{
 			name: fmt.Sprint(c.axis, c.shapes), shapes: c.shapes, by: stock.Loop,
