@@ -10,30 +10,30 @@ import (
 	"gorgonia.org/tensor"
 )
 
-type slices = []tensor.Slice
+type taken = []tensor.Slice
 
 func sliceCases() (cases []stockCase) {
 	for _, c := range []struct {
 		name  string
 		shape tensor.Shape
-		take  slices
+		take  taken
 		by    stock.By
 	}{
-		{name: "rows", shape: tensor.Shape{5, 4}, take: slices{G.S(1, 3)}, by: stock.Nothing},
-		{name: "a row", shape: tensor.Shape{5, 4}, take: slices{G.S(2)}, by: stock.Nothing},
-		{name: "columns", shape: tensor.Shape{5, 4}, take: slices{nil, G.S(1, 3)}, by: stock.Loop},
-		{name: "a column", shape: tensor.Shape{5, 4}, take: slices{nil, G.S(3)}, by: stock.Loop},
-		{name: "all", shape: tensor.Shape{5, 4}, take: slices{nil, nil}, by: stock.Nothing},
-		{name: "an element", shape: tensor.Shape{5}, take: slices{G.S(3)}, by: stock.Loop},
-		{name: "of a vector", shape: tensor.Shape{5}, take: slices{G.S(1, 4)}, by: stock.Nothing},
-		{name: "every other row", shape: tensor.Shape{6, 4}, take: slices{G.S(0, 6, 2)}, by: stock.Loop},
-		{name: "every other column", shape: tensor.Shape{3, 6}, take: slices{nil, G.S(0, 6, 2)}, by: stock.Loop},
-		{name: "every fourth", shape: tensor.Shape{2, 9100}, take: slices{nil, G.S(1, 9097, 4)}, by: stock.Loop},
-		{name: "far along", shape: tensor.Shape{400, 3}, take: slices{G.S(300, 390)}, by: stock.Nothing},
-		{name: "middle", shape: tensor.Shape{2, 300, 3}, take: slices{nil, G.S(260, 290)}, by: stock.Loop},
-		{name: "several", shape: tensor.Shape{4, 5, 6}, take: slices{G.S(1, 3), G.S(2), G.S(1, 5)}, by: stock.Loop},
-		{name: "beyond the end", shape: tensor.Shape{4, 5}, take: slices{nil, G.S(2, 9)}, by: stock.Loop},
-		{name: "inner of one batch", shape: tensor.Shape{1, 5, 4}, take: slices{nil, G.S(1, 4)}, by: stock.Nothing},
+		{name: "rows", shape: tensor.Shape{5, 4}, take: taken{G.S(1, 3)}, by: stock.Nothing},
+		{name: "a row", shape: tensor.Shape{5, 4}, take: taken{G.S(2)}, by: stock.Nothing},
+		{name: "columns", shape: tensor.Shape{5, 4}, take: taken{nil, G.S(1, 3)}, by: stock.Loop},
+		{name: "a column", shape: tensor.Shape{5, 4}, take: taken{nil, G.S(3)}, by: stock.Loop},
+		{name: "all", shape: tensor.Shape{5, 4}, take: taken{nil, nil}, by: stock.Nothing},
+		{name: "an element", shape: tensor.Shape{5}, take: taken{G.S(3)}, by: stock.Loop},
+		{name: "of a vector", shape: tensor.Shape{5}, take: taken{G.S(1, 4)}, by: stock.Nothing},
+		{name: "every other row", shape: tensor.Shape{6, 4}, take: taken{G.S(0, 6, 2)}, by: stock.Loop},
+		{name: "every other column", shape: tensor.Shape{3, 6}, take: taken{nil, G.S(0, 6, 2)}, by: stock.Loop},
+		{name: "every fourth", shape: tensor.Shape{2, 9100}, take: taken{nil, G.S(1, 9097, 4)}, by: stock.Loop},
+		{name: "far along", shape: tensor.Shape{400, 3}, take: taken{G.S(300, 390)}, by: stock.Nothing},
+		{name: "middle", shape: tensor.Shape{2, 300, 3}, take: taken{nil, G.S(260, 290)}, by: stock.Loop},
+		{name: "several", shape: tensor.Shape{4, 5, 6}, take: taken{G.S(1, 3), G.S(2), G.S(1, 5)}, by: stock.Loop},
+		{name: "beyond the end", shape: tensor.Shape{4, 5}, take: taken{nil, G.S(2, 9)}, by: stock.Loop},
+		{name: "inner of one batch", shape: tensor.Shape{1, 5, 4}, take: taken{nil, G.S(1, 4)}, by: stock.Nothing},
 	} {
 		cases = append(cases, stockCase{
 			name: c.name, shapes: []tensor.Shape{c.shape}, by: c.by,
