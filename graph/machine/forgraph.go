@@ -12,12 +12,17 @@ import (
 
 // ForGraph plans a machine for all that a graph is made for, to stand where
 // gorgonia.NewTapeMachine stood. RunAll computes the nodes that no other node reads, the
-// gradients of inputs and the nodes given to gorgonia.Read, and binds or reads their
-// values. Any other node's Value() is nil after a run.
+// gradients of inputs that were asked for, the nodes given to gorgonia.Read and those that
+// are a number (as a loss is), and binds or reads their values. Any other node's Value() is
+// nil after a run.
 //
 // Unlike on the tape machine, every run begins anew, with or without a Reset. A gradient
 // is the run's own: runs do not add up, and BindDualValues is not needed. Nodes added to
 // the graph later are not run.
+//
+// As NewTapeMachine does, ForGraph puts gorgonia's ops that have a mode (BatchNorm,
+// Dropout) into training, where the statistics of BatchNorm begin anew. The mode counts at
+// each run: SetTraining(false) of an op makes the same machine evaluate.
 func ForGraph(g *G.ExprGraph) (*Machine, error) {
 	if g == nil {
 		return nil, errors.New("machine: graph: got nil, want one")
@@ -30,6 +35,13 @@ func ForGraph(g *G.ExprGraph) (*Machine, error) {
 	m, err := New(wanted...)
 	if err != nil {
 		return nil, err
+	}
+	for _, n := range g.AllNodes() {
+		if op, ok := n.Op().(G.TrainModeOp); ok {
+			if err := op.SetTraining(true); err != nil {
+				return nil, fmt.Errorf("machine: %v: %w", n, err)
+			}
+		}
 	}
 	m.graph = f
 	return m, nil
@@ -77,7 +89,8 @@ func (f *graphNodes) wanted(g *G.ExprGraph) (wanted G.Nodes) {
 			f.gradients = append(f.gradients, n)
 		}
 		given := slices.ContainsFunc(f.reads, func(r reader) bool { return r.from == n })
-		if ofInput || given || !isRead[n] {
+		number := n.Shape().IsScalar() && !isConstant(n) && !isGradient(n)
+		if ofInput || given || number || !isRead[n] && !isStray(n) {
 			wanted = append(wanted, n)
 		} else if !isConstant(n) {
 			f.rest = append(f.rest, n)
@@ -150,6 +163,15 @@ func isConstant(n *G.Node) bool {
 		return true
 	}
 	return false
+}
+
+// isStray reports whether a node is a gradient that an op made beside the others and nobody asked for: of an input
+// that is not trained, say. Grad marks gradients, and those asked for with what they are of.
+func isStray(n *G.Node) bool { return isGradient(n) && len(n.DerivOf()) == 0 }
+
+// isGradient reports whether Grad made a node.
+func isGradient(n *G.Node) bool {
+	return reflect.ValueOf(n).Elem().FieldByName("group").String() == "gradients"
 }
 
 // bind binds a node to a value, or to none, which gorgonia.UnsafeLet cannot.

@@ -88,6 +88,43 @@ func TestForGraphGradientsDoNotAddUp(t *testing.T) {
 	}
 }
 
+// Of a product Gorgonia makes both gradients. The one of the input, which nobody asked for, is not computed.
+func TestForGraphLeavesOutStrayGradients(t *testing.T) {
+	g := G.NewGraph()
+	x, w := input(g, "x", ramp(tensor.Float64, 5, 3)), input(g, "w", ramp(tensor.Float64, 3, 2))
+	loss := G.Must(G.Sum(G.Must(G.Square(G.Must(G.Mul(x, w))))))
+	before := len(g.AllNodes())
+	grads, err := G.Grad(loss, w)
+	require.NoError(t, err)
+	m, err := machine.ForGraph(g)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	require.NotNil(t, grads[0].Value())
+	require.NotNil(t, loss.Value())
+	strays := 0
+	for _, n := range g.AllNodes()[before:] {
+		if n.Shape().Eq(x.Shape()) && n != grads[0] {
+			strays++
+			require.Nil(t, n.Value(), "%v", n)
+		}
+	}
+	require.Equal(t, 1, strays)
+}
+
+// A loss has its value, also where a gradient reads it, as that of a mean does.
+func TestForGraphOfALossThatIsRead(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 4))
+	cost := G.Must(G.Mean(x))
+	_, err := G.Grad(cost, x)
+	require.NoError(t, err)
+	require.NotZero(t, g.To(cost.ID()).Len())
+	m, err := machine.ForGraph(g)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	require.Equal(t, 2.5, cost.Value().Data())
+}
+
 func TestForGraphRefuses(t *testing.T) {
 	_, err := machine.ForGraph(nil)
 	require.EqualError(t, err, "machine: graph: got nil, want one")

@@ -103,7 +103,7 @@ func TestViewsAreNotOverwritten(t *testing.T) {
 	} {
 		g := G.NewGraph()
 		x := must(t)(graph.Scale(input(g, "x", ramp(tensor.Float64, 3, 2)), 2))
-		y := must(t)(op(x, apply(t, firstRow(2), x)))
+		y := must(t)(op(x, apply(t, firstRow(tensor.Float64, 2), x)))
 		want := opByOp(t, g)
 		m, err := machine.New(y)
 		require.NoError(t, err)

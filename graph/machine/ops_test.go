@@ -63,98 +63,80 @@ func apply(t require.TestingT, op G.Op, x *G.Node) *G.Node {
 }
 
 // firstRow is an op that returns a view of the first row of a matrix.
-func firstRow(cols int) stub {
-	return stub{"first row", tensor.Shape{cols}, tensor.Float64, func(x G.Value) (G.Value, error) {
+func firstRow(dt tensor.Dtype, cols int) stub {
+	return stub{"first row", tensor.Shape{cols}, dt, func(x G.Value) (G.Value, error) {
 		return x.(*tensor.Dense).Slice(G.S(0))
 	}}
 }
 
-// ops are stock ops of Gorgonia, some of which return views, and our own.
-var ops = map[string]func(r *randomGraph, x *G.Node) (*G.Node, error){
-	"Add":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Add(x, r.twin(x)) },
-	"Sub":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Sub(x, r.twin(x)) },
-	"HadamardProd": func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.HadamardProd(x, r.twin(x)) },
-	"Tanh":         func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Tanh(x) },
-	"Neg":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Neg(x) },
-	"Mul":          func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Mul(x, r.partner(0, x.Shape()[1])) },
-	"Transpose":    func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Transpose(x, 1, 0) },
-	"Reshape": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		return G.Reshape(x, tensor.Shape{x.Shape()[1], x.Shape()[0]})
-	},
-	"Concat": func(r *randomGraph, x *G.Node) (*G.Node, error) { return G.Concat(0, x, r.partner(1, x.Shape()[1])) },
-	"Slice": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		if x.Shape()[0] < 3 {
-			return x, nil
-		}
-		return G.Slice(x, G.S(1, x.Shape()[0]))
-	},
-	"Row": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a row, a view of x, to every row of x
-		y, err := G.Slice(x, G.S(1))
-		if err != nil {
-			return nil, err
-		}
-		return graph.Add(x, y)
-	},
-	"Sum": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a row of sums, for every row
-		y, err := G.Sum(x, 0)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Add(x, y)
-	},
+// A drawer adds an op on nodes of a random graph.
+type drawer func(r *randomGraph) (*G.Node, error)
 
-	"Flip": func(r *randomGraph, x *G.Node) (*G.Node, error) { // a view of x in another order, times x
-		y, err := G.Reshape(x, x.Shape().Clone())
-		if err != nil {
-			return nil, err
-		}
-		return graph.Mul(x, y)
+// ownOps are our ops and a foreign one.
+var ownOps = map[string]drawer{
+	"foreign": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
+		y, err := graph.Add(x, apply(r.t, firstRow(r.dt, x.Shape()[1]), x))
+		r.wanted = append(r.wanted, y)
+		return x, err // since Gorgonia has no gradient for the other
 	},
-
-	"graph.Softmax": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Softmax(x) },
-	"graph.Tanh":    func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Tanh(x) },
-	"graph.Scale":   func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) },
-	"graph.Add":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Add(x, r.twin(x)) },
-	"graph.Mul":     func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Mul(x, r.twin(x)) },
-	"graph.MatMul": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+	"graph.Softmax": func(r *randomGraph) (*G.Node, error) { return graph.Softmax(r.matrix()) },
+	"graph.Tanh":    func(r *randomGraph) (*G.Node, error) { return graph.Tanh(r.any()) },
+	"graph.Scale":   func(r *randomGraph) (*G.Node, error) { return graph.Scale(r.matrix(), 0.5) },
+	"graph.Add": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
+		return graph.Add(x, r.twin(x))
+	},
+	"graph.Mul": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
+		return graph.Mul(x, r.twin(x))
+	},
+	"graph.MatMul": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
 		return graph.MatMul(x, r.partner(0, x.Shape()[1]))
 	},
-	"graph.Scores": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+	"graph.Scores": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
 		return graph.Scores(x, r.partner(1, x.Shape()[1]))
 	},
-	"graph.Concat": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+	"graph.Concat": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
 		return graph.Concat(x, r.partner(0, x.Shape()[0]))
 	},
-	"graph.Heads": func(r *randomGraph, x *G.Node) (*G.Node, error) { // there and back
+	"graph.Heads": func(r *randomGraph) (*G.Node, error) { // there and back
+		x := r.matrix()
 		y, err := graph.SplitHeads(x, x.Shape()[1])
 		if err != nil {
 			return nil, err
 		}
 		return graph.MergeHeads(y)
 	},
-	"graph.Tril": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+	"graph.Tril": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
 		y, err := graph.Scores(x, x)
 		if err != nil {
 			return nil, err
 		}
 		return graph.Tril(y)
 	},
-	"graph.DivideBySum": func(r *randomGraph, x *G.Node) (*G.Node, error) {
-		y, err := graph.Exp(x)
+	"graph.DivideBySum": func(r *randomGraph) (*G.Node, error) {
+		y, err := graph.Exp(r.matrix())
 		if err != nil {
 			return nil, err
 		}
 		return graph.DivideBySum(y)
 	},
-	"graph.FusedAttention": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+	"graph.FusedAttention": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
 		k := r.partner(1, x.Shape()[1])
 		return graph.FusedAttention(x, k, k, graph.AttentionConfig{})
 	},
-	"graph.FusedAttention, causal": func(r *randomGraph, x *G.Node) (*G.Node, error) {
+	"graph.FusedAttention, causal": func(r *randomGraph) (*G.Node, error) {
+		x := r.matrix()
 		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: mask.Causal{}, Dropout: r.drop()})
 	},
-	"graph.Dropout": func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Dropout(x, r.drop()) },
-	"graph.Detach":  func(r *randomGraph, x *G.Node) (*G.Node, error) { return graph.Detach(x) },
+	"graph.Dropout": func(r *randomGraph) (*G.Node, error) { return graph.Dropout(r.matrix(), r.drop()) },
+	"graph.Detach":  func(r *randomGraph) (*G.Node, error) { return graph.Detach(r.matrix()) },
 }
 
 // ramp returns a tensor of distinct values.

@@ -258,6 +258,7 @@ column_3:
 row_4:
 	VMOVUPS      (R8), Z2
 	VSUBPS       Z0, Z2, Z2
+	VCMPPS       $0x15, Z6, Z2, K3
 	VMAXPS       Z2, Z6, Z2
 	VMULPS       Z16, Z2, Z3
 	VRNDSCALEPS  $0x08, Z3, Z3
@@ -270,7 +271,7 @@ row_4:
 	VFMADD213PS  Z20, Z2, Z4
 	VFMADD213PS  Z19, Z2, Z4
 	VFMADD213PS  Z19, Z2, Z4
-	VSCALEFPS    Z3, Z4, Z2
+	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VMOVUPS      Z2, (R8)
 	VADDPS       Z2, Z1, Z1
 	ADDQ         BX, R8
@@ -358,6 +359,7 @@ row_7:
 column_8:
 	VMOVUPS      (CX)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
+	VCMPPS       $0x15, Z6, Z2, K3
 	VMAXPS       Z2, Z6, Z2
 	VMULPS       Z16, Z2, Z3
 	VRNDSCALEPS  $0x08, Z3, Z3
@@ -370,7 +372,7 @@ column_8:
 	VFMADD213PS  Z20, Z2, Z4
 	VFMADD213PS  Z19, Z2, Z4
 	VFMADD213PS  Z19, Z2, Z4
-	VSCALEFPS    Z3, Z4, Z2
+	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VMOVUPS      Z2, (CX)(R8*1)
 	VMOVUPS      (DX)(R8*1), Z3
 	VSUBPS       Z1, Z3, Z3
@@ -748,6 +750,7 @@ column_17:
 row_18:
 	VMOVUPD      (R8), Z2
 	VSUBPD       Z0, Z2, Z2
+	VCMPPD       $0x15, Z6, Z2, K3
 	VMAXPD       Z2, Z6, Z2
 	VMULPD       Z16, Z2, Z3
 	VRNDSCALEPD  $0x08, Z3, Z3
@@ -765,7 +768,7 @@ row_18:
 	VFMADD213PD  Z20, Z2, Z4
 	VFMADD213PD  Z19, Z2, Z4
 	VFMADD213PD  Z19, Z2, Z4
-	VSCALEFPD    Z3, Z4, Z2
+	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VMOVUPD      Z2, (R8)
 	VADDPD       Z2, Z1, Z1
 	ADDQ         BX, R8
@@ -858,6 +861,7 @@ row_21:
 column_22:
 	VMOVUPD      (CX)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
+	VCMPPD       $0x15, Z6, Z2, K3
 	VMAXPD       Z2, Z6, Z2
 	VMULPD       Z16, Z2, Z3
 	VRNDSCALEPD  $0x08, Z3, Z3
@@ -875,7 +879,7 @@ column_22:
 	VFMADD213PD  Z20, Z2, Z4
 	VFMADD213PD  Z19, Z2, Z4
 	VFMADD213PD  Z19, Z2, Z4
-	VSCALEFPD    Z3, Z4, Z2
+	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VMOVUPD      Z2, (CX)(R8*1)
 	VMOVUPD      (DX)(R8*1), Z3
 	VSUBPD       Z1, Z3, Z3

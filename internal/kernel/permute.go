@@ -1,10 +1,13 @@
 package kernel
 
+import "slices"
+
 // A Permutation is another order of the axes of a row-major array, as runs of elements that stay together: y has its
 // runs one after the other, the axes of which, from the last to the first, have these lengths and steps in x.
 type Permutation struct {
 	n, run         int
 	lengths, steps []int
+	turned         int // the axis of neighbours in x, where y has no runs
 }
 
 // NewPermutation returns the order in which axis i of the result is axis order[i] of an array of these lengths.
@@ -29,14 +32,53 @@ func NewPermutation(lengths, order []int) Permutation {
 			p.lengths, p.steps = append(p.lengths, n), append(p.steps, step)
 		}
 	}
+	p.turned = slices.Index(p.steps, 1)
 	return p
 }
 
 // Permute writes x in another order of its axes to y, which is not x (torch.permute).
 func Permute[F Float](y, x []F, p Permutation) {
 	fit("permute", p.n, len(x), len(y))
-	if len(x) > 0 {
+	switch {
+	case len(x) == 0:
+	case p.turned > 0:
+		n, across := p.lengths[p.turned], p.lengths[0]
+		blocks := (n + turnedBlock - 1) / turnedBlock
+		split(turnCall[F]{y, x, p, blocks}, len(x)/(n*across)*blocks, rowGrain(grainFast, min(n, turnedBlock)*across))
+	default:
 		split(permuteCall[F]{y, x, p}, len(x)/p.run, rowGrain(grainFast, p.run))
+	}
+}
+
+// turnedBlock is the number of neighbours in x that are read at once: a line of the cache or two.
+const turnedBlock = 16
+
+// A turnCall transposes: in the last axis of y lie elements that lie apart in x, and the other way round.
+type turnCall[F Float] struct {
+	y, x   []F
+	p      Permutation
+	blocks int // of the turned axis
+}
+
+func (c turnCall[F]) do(lo, hi int) {
+	n, across := c.p.lengths[c.p.turned], c.p.lengths[0]
+	for i := lo; i < hi; i++ {
+		q := i % c.blocks * turnedBlock
+		rest, from, to, stride, row := i/c.blocks, q, 0, 1, 0
+		for axis, length := range c.p.lengths {
+			switch axis {
+			case 0:
+			case c.p.turned:
+				row = stride
+				to += q * stride
+			default:
+				from += rest % length * c.p.steps[axis]
+				to += rest % length * stride
+				rest /= length
+			}
+			stride *= length
+		}
+		transposePanel(chosenPath, min(turnedBlock, n-q), across, c.x[from:], c.p.steps[0], c.y[to:], row)
 	}
 }
 

@@ -23,6 +23,9 @@ func TestPermute(t *testing.T) {
 		{lengths: []int{2, 3, 5, 7}, order: []int{3, 1, 0, 2}},
 		{lengths: []int{200, 3, 100}, order: []int{2, 1, 0}},
 		{lengths: []int{20, 30, 50}, order: []int{1, 0, 2}},
+		{lengths: []int{130, 270}, order: []int{1, 0}},
+		{lengths: []int{5, 3, 70, 33}, order: []int{1, 3, 0, 2}},
+		{lengths: []int{3, 5, 4, 40}, order: []int{3, 1, 0, 2}},
 	} {
 		t.Run(fmt.Sprint(c.lengths, c.order), func(t *testing.T) {
 			x := normals[float32](r, countOf(c.lengths))

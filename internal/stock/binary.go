@@ -23,9 +23,9 @@ type binaryRow[F kernel.Float] struct {
 func binaries[F kernel.Float]() map[string]binaryRow[F] {
 	return map[string]binaryRow[F]{
 		"+": {of: func(x, y F) F { return x + y }, pairs: func(z, x, y []F) { kernel.AddRows(z, x, y) }},
-		"-": {of: func(x, y F) F { return x - y }},
+		"-": {of: func(x, y F) F { return x - y }, pairs: kernel.Sub[F]},
 		"⊙": {of: func(x, y F) F { return x * y }, pairs: kernel.Mul[F], left: kernel.Scale[F], right: kernel.Scale[F]},
-		"÷": {of: func(x, y F) F { return x / y }},
+		"÷": {of: func(x, y F) F { return x / y }, pairs: kernel.Div[F]},
 		"^": {of: func(x, y F) F { return F(math.Pow(float64(x), float64(y))) }},
 	}
 }
@@ -48,6 +48,9 @@ func binary[F kernel.Float](c call) *Op {
 	x, y := c.in[0], c.in[1]
 	if !isFloat[F](x) || !isFloat[F](y) {
 		return nil
+	}
+	if op := spreading[F](c, name); op != nil {
+		return op
 	}
 	if row, ok := binaries[F]()[name]; ok && isFloat[F](c.node) {
 		return arithmetic(c, row)

@@ -20,10 +20,13 @@ import (
 type Op struct {
 	G.Op
 	by      By
+	in      G.Nodes // what the op reads
 	inPlace []int
-	view    int     // the input that the result is, in another shape; −1 if the op computes
-	value   G.Value // of an op whose value does not depend on its inputs', else nil
-	sizes   []int   // elements of the inputs
+	view    int                      // the input of which the result is a part; −1 if the op computes
+	from    int                      // where that part begins
+	value   G.Value                  // of an op whose value does not depend on its inputs', else nil
+	sizes   []int                    // elements of the inputs
+	check   func(in []G.Value) error // of the inputs' values, or nil
 	run     func(out G.Value, in []G.Value)
 }
 
@@ -42,6 +45,7 @@ type call struct {
 	node *G.Node
 	text string // the op as it prints itself
 	in   G.Nodes
+	from func(*G.Node) G.Nodes // the inputs of a node
 }
 
 // A family is the ops of one of Gorgonia's types, applied to float32 or float64. It returns nil for a call that it
@@ -50,16 +54,39 @@ type family struct{ of32, of64 func(call) *Op }
 
 // families lists the families by the names of their types.
 var families = map[string]family{
-	"gorgonia.constantScalar": {constant, constant},
-	"gorgonia.constantTensor": {constant, constant},
-	"gorgonia.elemBinOp":      {binary[float32], binary[float64]},
-	"gorgonia.elemUnaryOp":    {unary[float32], unary[float64]},
-	"gorgonia.reshapeOp":      {reshape, reshape},
-	"gorgonia.sizeOp":         {size, size},
+	"gorgonia.constantScalar":     {constant, constant},
+	"gorgonia.constantTensor":     {constant, constant},
+	"*gorgonia.byIndicesOp":       {lookup[float32], lookup[float64]},
+	"*gorgonia.byIndicesOpDiffOp": {lookupBackward[float32], lookupBackward[float64]},
+	"*gorgonia.sliceOp":           {slice[float32], slice[float64]},
+	"*gorgonia.softmaxDiffOp":     {softmaxBackward[float32], softmaxBackward[float64]},
+	"*gorgonia.softmaxOp":         {softmax[float32], softmax[float64]},
+	"gorgonia.atOp":               {at[float32], at[float64]},
+	"gorgonia.concatOp":           {concat[float32], concat[float64]},
+	"gorgonia.linAlgBinOp":        {product[float32], product[float64]},
+	"*gorgonia.repeatOp":          {repeat[float32], repeat[float64]},
+	"gorgonia.sliceIncrOp":        {sliceBackward[float32], sliceBackward[float64]},
+	"gorgonia.tensordotOp":        {tensordot[float32], tensordot[float64]},
+	"gorgonia.transposeOp":        {transpose[float32], transpose[float64]},
+	"*gorgonia.BatchNormOp":       {batchNorm[float32], batchNorm[float64]},
+	"*gorgonia.batchnormDiffOp":   {batchNormGradient[float32], batchNormGradient[float64]},
+	"*gorgonia.maxOp":             {maximum[float32], maximum[float64]},
+	"*gorgonia.maxPoolDiffOp":     {maxPoolGradient[float32], maxPoolGradient[float64]},
+	"*gorgonia.maxPoolOp":         {maxPool[float32], maxPool[float64]},
+	"gorgonia.col2imOp":           {columnsToImages[float32], columnsToImages[float64]},
+	"gorgonia.im2colOp":           {imagesToColumns[float32], imagesToColumns[float64]},
+	"gorgonia.maxBetween":         {larger[float32], larger[float64]},
+	"gorgonia.minBetween":         {smaller[float32], smaller[float64]},
+	"gorgonia.sumOp":              {sum[float32], sum[float64]},
+	"gorgonia.elemBinOp":          {binary[float32], binary[float64]},
+	"gorgonia.elemUnaryOp":        {unary[float32], unary[float64]},
+	"gorgonia.reshapeOp":          {reshape, reshape},
+	"gorgonia.sizeOp":             {size, size},
 }
 
-// Of returns what computes a node of an op of Gorgonia's, or nil if Gorgonia itself has to.
-func Of(n *G.Node, in G.Nodes) *Op {
+// Of returns what computes a node of an op of Gorgonia's, or nil if Gorgonia itself has to. The inputs of a node are
+// given by a function.
+func Of(n *G.Node, inputs func(*G.Node) G.Nodes) *Op {
 	if n.Op() == nil {
 		return nil
 	}
@@ -67,12 +94,12 @@ func Of(n *G.Node, in G.Nodes) *Op {
 	if !ok {
 		return nil
 	}
-	dt := n.Dtype()
+	in, dt := inputs(n), n.Dtype()
 	if len(in) > 0 {
 		dt = in[0].Dtype() // a comparison's result is of another type
 	}
 	var op *Op
-	c := call{n, n.Op().String(), in}
+	c := call{n, n.Op().String(), in, inputs}
 	switch dt {
 	case tensor.Float32:
 		op = f.of32(c)
@@ -83,7 +110,10 @@ func Of(n *G.Node, in G.Nodes) *Op {
 		return nil
 	}
 	op.Op = n.Op()
-	for _, i := range in {
+	if op.in == nil && op.value == nil {
+		op.in = in
+	}
+	for _, i := range op.in {
 		op.sizes = append(op.sizes, i.Shape().TotalSize())
 	}
 	return op
@@ -94,8 +124,18 @@ func computes(by By, inPlace []int, run func(out G.Value, in []G.Value)) *Op {
 	return &Op{by: by, inPlace: inPlace, view: -1, run: run}
 }
 
+// reading sets what the op reads, if that is not all of its inputs.
+func (o *Op) reading(in ...*G.Node) *Op {
+	o.in = in
+	return o
+}
+
 // By returns what computes the op.
 func (o *Op) By() By { return o.by }
+
+// Inputs returns the nodes that the op reads: those of the node's inputs whose values matter, or what they are made
+// of, where the op can do without them.
+func (o *Op) Inputs() G.Nodes { return o.in }
 
 // Value returns the value of an op that does not depend on the values of its inputs, else nil.
 func (o *Op) Value() G.Value { return o.value }
@@ -106,8 +146,9 @@ func (o *Op) OverwritesPrealloc() bool { return true }
 // InPlace returns the inputs whose memory the op may compute into.
 func (o *Op) InPlace() []int { return o.inPlace }
 
-// View returns the input that the result is in another shape, and where it begins; −1 for an op that computes.
-func (o *Op) View() (input, from int) { return o.view, 0 }
+// View returns the input of which the result is a part and the element where that part begins; −1 for an op that
+// computes.
+func (o *Op) View() (input, from int) { return o.view, o.from }
 
 // UsePreallocDo computes into out: a tensor of the node's shape in row-major order, or a scalar.
 func (o *Op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
@@ -120,6 +161,11 @@ func (o *Op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 			return nil, fmt.Errorf("%v: input %d: got %d elements, want %d", o.Op, i, n, o.sizes[i])
 		}
 		in[i] = p
+	}
+	if o.check != nil {
+		if err := o.check(in); err != nil {
+			return nil, fmt.Errorf("%v: %w", o.Op, err)
+		}
 	}
 	o.run(out, in)
 	return out, nil

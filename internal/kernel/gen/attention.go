@@ -104,7 +104,9 @@ func (g *generator) attentionConstants() []constant {
 //
 //	x = n·ln 2 + r:  e^x = 2ⁿ·e^r
 func (g *generator) scoreExp(x, n, e, small reg.VecPhysical) {
-	if !g.masked {
+	if g.masked {
+		g.compare(notLessOrNaN, g.constant("least"), x, reg.K3)
+	} else {
 		g.compare(lessThan, g.constant("least"), x, small)
 	}
 	g.reduceInside(x, n, e)
@@ -112,7 +114,7 @@ func (g *generator) scoreExp(x, n, e, small reg.VecPhysical) {
 		g.fma213(g.constant("one"), x, e)
 	}
 	if g.masked {
-		g.scalef(n, e, x)
+		g.scalefWhere(reg.K3, n, e, x)
 		return
 	}
 	g.power(n, n)

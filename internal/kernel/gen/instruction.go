@@ -28,6 +28,11 @@ func (g *generator) fnma(y, x, acc operand.Op)   { either(g, g.VFNMADD231PS, g.V
 func (g *generator) scalef(y, x, z operand.Op)   { either(g, g.VSCALEFPS, g.VSCALEFPD)(y, x, z) }
 func (g *generator) blend(m, y, x, z operand.Op) { either(g, g.VBLENDVPS, g.VBLENDVPD)(m, y, x, z) }
 
+// scalefWhere is scalef in the lanes of a mask register; the others become 0.
+func (g *generator) scalefWhere(k reg.OpmaskPhysical, y, x, z operand.Op) {
+	either(g, g.VSCALEFPS_Z, g.VSCALEFPD_Z)(y, x, k, z)
+}
+
 // moveWhere moves the lanes of a mask register.
 func (g *generator) moveWhere(k reg.OpmaskPhysical, from, to operand.Op) {
 	either(g, g.VMOVUPS, g.VMOVUPD)(from, k, to)

@@ -1,0 +1,221 @@
+package machine_test
+
+import (
+	"io"
+	"log"
+	"math"
+	"slices"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/internal/stock"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// leftOps are ops that Gorgonia itself computes.
+var leftOps = map[string]struct {
+	shape  tensor.Shape
+	build  func(x *G.Node) (*G.Node, error)
+	noGrad bool
+}{
+	"AveragePool2D": {shape: tensor.Shape{2, 3, 6, 6}, build: func(x *G.Node) (*G.Node, error) {
+		return G.AveragePool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2})
+	}},
+	"MaxPool2D, padding that differs from side to side": {shape: tensor.Shape{2, 3, 6, 6},
+		build: func(x *G.Node) (*G.Node, error) {
+			return G.MaxPool2D(x, tensor.Shape{2, 2}, []int{1, 0, 1, 0}, []int{2, 2})
+		}},
+	"GlobalAveragePool2D": {shape: tensor.Shape{2, 3, 4, 5}, noGrad: true, build: G.GlobalAveragePool2D},
+	"GroupNorm": {shape: tensor.Shape{2, 6, 2, 2}, build: func(x *G.Node) (*G.Node, error) {
+		return G.GroupNorm(x, channels(x, "scale"), channels(x, "bias"), 3, 6, 1e-5)
+	}},
+	"Upsample2D": {shape: tensor.Shape{2, 3, 2, 2}, build: func(x *G.Node) (*G.Node, error) { return G.Upsample2D(x, 2) }},
+	"Sparsemax":  {shape: tensor.Shape{3, 5}, build: func(x *G.Node) (*G.Node, error) { return G.Sparsemax(x) }},
+	"DiagFlat":   {shape: tensor.Shape{4}, noGrad: true, build: G.DiagFlat},
+	"CTCLoss": {shape: tensor.Shape{5, 2, 4}, build: func(x *G.Node) (*G.Node, error) {
+		whole := func(name string, v []int, shape ...int) *G.Node {
+			return G.NewTensor(x.Graph(), tensor.Int, len(shape), G.WithName(name), G.WithShape(shape...),
+				G.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v))))
+		}
+		return G.CTCLoss(x, whole("targets", []int{1, 2, 3, 1}, 2, 2), whole("lengths", []int{5, 5}, 2),
+			whole("target lengths", []int{2, 2}, 2), G.ReductionSum)
+	}},
+}
+
+// channels returns an input of a number for each channel of images.
+func channels(x *G.Node, name string) *G.Node {
+	return input(x.Graph(), name, ramp(x.Dtype(), 1, x.Shape()[1], 1, 1))
+}
+
+// What Gorgonia itself computes is on our machine what it is on the tape machine, and so are the gradients.
+func TestOpsLeftToGorgonia(t *testing.T) {
+	defer log.SetOutput(log.Writer())
+	log.SetOutput(io.Discard) // GroupNorm's gradient logs
+	for name, c := range leftOps {
+		t.Run(name, func(t *testing.T) {
+			run := func(machineOf func(g *G.ExprGraph) G.VM) (results [][]float64) {
+				g := G.NewGraph()
+				x := input(g, "x", ramp(tensor.Float64, c.shape...))
+				v := x.Value().Data().([]float64)
+				for i := range v {
+					v[i] = float64((i*i+3*i)%17)/4 - 2
+				}
+				y, err := c.build(x)
+				require.NoError(t, err)
+				wanted := G.Nodes{y}
+				if !c.noGrad {
+					loss := y
+					if !y.Shape().IsScalar() {
+						loss = G.Must(G.Sum(G.Must(G.Square(y))))
+					}
+					grads, err := G.Grad(loss, x)
+					require.NoError(t, err)
+					wanted = append(wanted, grads...)
+				}
+				read := make([]G.Value, len(wanted))
+				for i, n := range wanted {
+					G.Read(n, &read[i])
+				}
+				m := machineOf(g)
+				defer m.Close()
+				for range 2 {
+					require.NoError(t, m.RunAll())
+					m.Reset()
+					for _, v := range read {
+						results = append(results, elements(t, v))
+					}
+				}
+				return results
+			}
+			want := run(func(g *G.ExprGraph) G.VM { return G.NewTapeMachine(g) })
+			got := run(func(g *G.ExprGraph) G.VM {
+				m, err := machine.ForGraph(g)
+				require.NoError(t, err)
+				return m
+			})
+			require.Len(t, got, len(want))
+			for i := range want {
+				require.InDeltaSlice(t, want[i], got[i], 1e-9, "value %d", i)
+			}
+		})
+	}
+}
+
+// Each has an op that this module does not compute.
+func TestOpsLeftToGorgoniaAreUnknown(t *testing.T) {
+	for name, c := range leftOps {
+		x := input(G.NewGraph(), "x", ramp(tensor.Float64, c.shape...))
+		y, err := c.build(x)
+		require.NoError(t, err)
+		known := slices.Collect(func(yield func(bool) bool) {
+			for _, n := range y.Graph().AllNodes() {
+				if !yield(n.Op() == nil || stock.Of(n, inputsOf) != nil) {
+					return
+				}
+			}
+		})
+		require.Contains(t, known, false, name)
+	}
+}
+
+// BatchNorm keeps its statistics in the op, and its mode counts at each run, as on the tape machine.
+func TestForGraphTrainsAndEvaluates(t *testing.T) {
+	run := func(machineOf func(g *G.ExprGraph) G.VM) (results [][]float64) {
+		g := G.NewGraph()
+		x := input(g, "x", ramp(tensor.Float64, 4, 3, 2, 2))
+		y, _, _, op, err := G.BatchNorm(x, channels(x, "scale"), channels(x, "shift"), 0.1, 1e-5)
+		require.NoError(t, err)
+		var read G.Value
+		G.Read(y, &read)
+		m := machineOf(g)
+		defer m.Close()
+		for round := range 6 {
+			if round == 3 {
+				require.NoError(t, op.SetTraining(false))
+			}
+			require.NoError(t, m.RunAll())
+			m.Reset()
+			mean, variance := op.Stats()
+			results = append(results, elements(t, read), elements(t, mean), elements(t, variance))
+		}
+		return results
+	}
+	want := run(func(g *G.ExprGraph) G.VM { return G.NewTapeMachine(g) })
+	got := run(func(g *G.ExprGraph) G.VM {
+		m, err := machine.ForGraph(g)
+		require.NoError(t, err)
+		return m
+	})
+	require.NotEqual(t, want[2*3], want[3*3], "evaluation differs from training")
+	for i := range want {
+		require.InDeltaSlice(t, want[i], got[i], 1e-9, "value %d", i)
+	}
+}
+
+// A gradient alone is right: it does not rely on what a forward pass left in the op.
+func TestBatchNormGradientAlone(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", tensor.New(tensor.WithShape(4, 1), tensor.WithBacking([]float64{1, 2, 3, 6})))
+	ones := func(name string) *G.Node { return input(g, name, ramp(tensor.Float64, 1, 1)) }
+	y, _, _, op, err := G.BatchNorm(x, ones("scale"), ones("shift"), 0.1, 1e-3)
+	require.NoError(t, err)
+	up := input(g, "up", tensor.New(tensor.WithShape(4, 1), tensor.WithBacking([]float64{1, 0, 0, 0})))
+	grads, err := G.Grad(G.Must(G.Sum(G.Must(G.HadamardProd(y, up)))), x)
+	require.NoError(t, err)
+	m, err := machine.New(grads...)
+	require.NoError(t, err)
+	require.NoError(t, op.SetTraining(true))
+	require.NoError(t, m.RunAll())
+	// x − mean = −2, −1, 0, 3; variance 3.5.
+	s := 1 / math.Sqrt(3.5+1e-3)
+	for i, d := range []float64{-2, -1, 0, 3} {
+		want := (elements(t, up.Value())[i] - 0.25 + 2*d*s*s/4) * s
+		require.InDelta(t, want, elements(t, grads[0].Value())[i], 1e-12)
+	}
+}
+
+// Gorgonia's Dropout drops elements in training and none else.
+func TestForGraphDropsInTraining(t *testing.T) {
+	g := G.NewGraph()
+	x := input(g, "x", ramp(tensor.Float64, 1000))
+	y := G.Must(G.Dropout(x, 0.25))
+	m, err := machine.ForGraph(g)
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	dropped := 0
+	for i, v := range elements(t, y.Value()) {
+		if v == 0 {
+			dropped++
+			continue
+		}
+		require.InDelta(t, float64(i+1)/0.75, v, 1e-12)
+	}
+	require.InDelta(t, 250, dropped, 100)
+	require.NoError(t, y.Op().(G.TrainModeOp).SetTraining(false))
+	require.NoError(t, m.RunAll())
+	require.Equal(t, elements(t, x.Value()), elements(t, y.Value()))
+}
+
+// What the package's doc lists as wrong, and left so.
+func TestGorgoniaIsWrong(t *testing.T) {
+	run := func(n *G.Node) []float64 {
+		m, err := machine.New(n)
+		require.NoError(t, err)
+		require.NoError(t, m.RunAll())
+		return elements(t, n.Value())
+	}
+	g := G.NewGraph()
+	x, y := input(g, "x", ramp(tensor.Float64, 2)), input(g, "y", ramp(tensor.Float64, 2))
+	up := input(g, "up", ramp(tensor.Float64, 2, 2))
+	grads, err := G.Grad(G.Must(G.Sum(G.Must(G.HadamardProd(G.Must(G.OuterProd(x, y)), up)))), x)
+	require.NoError(t, err)
+	require.NotEqual(t, []float64{1*1 + 2*2, 1*3 + 2*4}, run(grads[0]))
+
+	image := input(g, "image", ramp(tensor.Float64, 1, 1, 1, 6))
+	require.Equal(t, []float64{2, 4, 6}, run(G.Must(G.AveragePool1D(image, 2, 0, 2))))
+	mean := run(G.Must(G.AveragePool2D(image, tensor.Shape{1, 2}, []int{0, 0}, []int{1, 2})))
+	require.InDeltaSlice(t, []float64{3. / 6, 7. / 6, 11. / 6}, mean, 1e-12)
+}

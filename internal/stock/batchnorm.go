@@ -1,0 +1,159 @@
+package stock
+
+import (
+	"math"
+	"reflect"
+	"unsafe"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// normed is a tensor (batch, channels, inner) of which each channel is normalised, and what its op holds. Unlike
+// Gorgonia's own gradient, ours does not rely on what the last forward pass left in the op.
+type normed[F kernel.Float] struct {
+	batch, channels, inner int
+	momentum, epsilon      float64
+	training               *bool // as SetTraining leaves it
+	mean, variance         []F   // running
+	y, x, up               []F   // up is the gradient of y
+}
+
+// normedOf reads what an op for batch normalisation of x holds.
+func normedOf[F kernel.Float](op *G.BatchNormOp, x *G.Node) *normed[F] {
+	v := reflect.ValueOf(op).Elem()
+	momentum, epsilon, training := v.FieldByName("momentum"), v.FieldByName("epsilon"), v.FieldByName("training")
+	mean, variance := op.Stats()
+	shape := x.Shape()
+	if len(shape) < 2 || shape.TotalSize() == 0 || mean.Dtype() != x.Dtype() || mean.Shape().TotalSize() != shape[1] ||
+		!momentum.CanFloat() || !epsilon.CanFloat() || training.Kind() != reflect.Bool {
+		return nil
+	}
+	return &normed[F]{
+		batch: shape[0], channels: shape[1], inner: tensor.Shape(shape[2:]).TotalSize(),
+		momentum: momentum.Float(), epsilon: epsilon.Float(),
+		training: (*bool)(unsafe.Pointer(training.UnsafeAddr())),
+		mean:     floats[F](mean), variance: floats[F](variance),
+	}
+}
+
+// batchNorm returns the op (x − mean)/√(variance + ε) of each channel. In training these are the channel's own, and
+// the running ones follow them; else they are the running ones.
+func batchNorm[F kernel.Float](c call) *Op {
+	op, ok := c.node.Op().(*G.BatchNormOp)
+	if !ok {
+		return nil
+	}
+	n := normedOf[F](op, c.in[0])
+	if n == nil {
+		return nil
+	}
+	part := func(lo, hi int) {
+		for channel := lo; channel < hi; channel++ {
+			n.forward(channel)
+		}
+	}
+	return computes(Loop, nil, func(out G.Value, in []G.Value) {
+		n.y, n.x = floats[F](out), floats[F](in[0])
+		kernel.Parallel(n.channels, n.grain(), part)
+	})
+}
+
+// batchNormGradient returns the op of the gradient for x, from x and the gradient of the result.
+func batchNormGradient[F kernel.Float](c call) *Op {
+	f := reflect.Indirect(reflect.ValueOf(c.node.Op())).FieldByName("BatchNormOp")
+	if !f.IsValid() || !f.CanInterface() {
+		return nil
+	}
+	op, ok := f.Interface().(*G.BatchNormOp)
+	if !ok {
+		return nil
+	}
+	n := normedOf[F](op, c.in[0])
+	if n == nil {
+		return nil
+	}
+	part := func(lo, hi int) {
+		for channel := lo; channel < hi; channel++ {
+			n.backward(channel)
+		}
+	}
+	return computes(Loop, []int{0, 1}, func(out G.Value, in []G.Value) {
+		n.y, n.x, n.up = floats[F](out), floats[F](in[0]), floats[F](in[1])
+		kernel.Parallel(n.channels, n.grain(), part)
+	})
+}
+
+// grain returns the number of channels worth a goroutine.
+func (n *normed[F]) grain() int { return 1 + loopGrain/(n.batch*n.inner) }
+
+// row returns the elements of a channel in one of the batch.
+func (n *normed[F]) row(of []F, one, channel int) []F {
+	return of[(one*n.channels+channel)*n.inner:][:n.inner]
+}
+
+// moments returns the mean and the variance of a channel, and the number of its elements.
+func (n *normed[F]) moments(channel int) (mean, variance, count float64) {
+	count = float64(n.batch * n.inner)
+	for one := range n.batch {
+		for _, v := range n.row(n.x, one, channel) {
+			mean += float64(v)
+		}
+	}
+	mean /= count
+	for one := range n.batch {
+		for _, v := range n.row(n.x, one, channel) {
+			variance += (float64(v) - mean) * (float64(v) - mean)
+		}
+	}
+	return mean, variance / count, count
+}
+
+func (n *normed[F]) forward(channel int) {
+	mean, variance := float64(n.mean[channel]), float64(n.variance[channel])
+	if *n.training {
+		m, v, count := n.moments(channel)
+		n.mean[channel] = F(n.momentum*m + (1-n.momentum)*mean)
+		n.variance[channel] = F(n.momentum*v*count/(count-1) + (1-n.momentum)*variance)
+		mean, variance = m, v
+	}
+	scale := 1 / math.Sqrt(variance+n.epsilon)
+	for one := range n.batch {
+		y := n.row(n.y, one, channel)
+		for i, v := range n.row(n.x, one, channel) {
+			y[i] = F((float64(v) - mean) * scale)
+		}
+	}
+}
+
+func (n *normed[F]) backward(channel int) {
+	if !*n.training {
+		scale := 1 / math.Sqrt(float64(n.variance[channel])+n.epsilon)
+		for one := range n.batch {
+			dx := n.row(n.y, one, channel)
+			for i, v := range n.row(n.up, one, channel) {
+				dx[i] = F(float64(v) * scale)
+			}
+		}
+		return
+	}
+	mean, variance, count := n.moments(channel)
+	sum, dot := 0.0, 0.0
+	for one := range n.batch {
+		x := n.row(n.x, one, channel)
+		for i, v := range n.row(n.up, one, channel) {
+			sum += float64(v)
+			dot += float64(v) * (float64(x[i]) - mean)
+		}
+	}
+	scale := 1 / math.Sqrt(variance+n.epsilon)
+	sum, dot = sum/count, dot*scale*scale/count
+	for one := range n.batch {
+		x, dx := n.row(n.x, one, channel), n.row(n.y, one, channel)
+		for i, v := range n.row(n.up, one, channel) {
+			dx[i] = F((float64(v) - sum - (float64(x[i])-mean)*dot) * scale)
+		}
+	}
+}

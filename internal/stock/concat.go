@@ -1,0 +1,60 @@
+package stock
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// concat returns the op that joins its inputs along an axis: "Concat(axis=1)".
+func concat[F kernel.Float](c call) *Op {
+	var axis int
+	if n, err := fmt.Sscanf(c.text, "Concat(axis=%d)", &axis); n != 1 || err != nil || axis < 0 {
+		return nil
+	}
+	if axis >= c.node.Shape().Dims() {
+		return nil
+	}
+	outer, n, inner := split(c.node.Shape(), axis)
+	rows := make([]int, len(c.in)) // the elements that an input has in each outer row
+	sum := 0
+	for i, in := range c.in {
+		if in.Shape().Dims() != c.node.Shape().Dims() || !isFloat[F](in) {
+			return nil
+		}
+		o, n, width := split(in.Shape(), axis)
+		if o != outer || width != inner {
+			return nil
+		}
+		rows[i] = n * inner
+		sum += n
+	}
+	if sum != n {
+		return nil
+	}
+	// A goroutine fills a part of the result, from whichever inputs that is.
+	var y []F
+	x := make([][]F, len(c.in))
+	part := func(lo, hi int) {
+		row, at := lo/(n*inner), lo%(n*inner)
+		for lo < hi {
+			for i, width := range rows {
+				if lo < hi && at < width {
+					done := copy(y[lo:hi], x[i][row*width+at:(row+1)*width])
+					lo, at = lo+done, at+done
+				}
+				at -= width
+			}
+			row, at = row+1, 0
+		}
+	}
+	return computes(Loop, nil, func(out G.Value, in []G.Value) {
+		y = floats[F](out)
+		for i, v := range in {
+			x[i] = floats[F](v)
+		}
+		kernel.Parallel(len(y), loopGrain, part)
+	})
+}

@@ -1,0 +1,121 @@
+package stock
+
+import (
+	"fmt"
+	"strings"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// lookup returns the op that takes the places of an axis that integers name: "ByIndicesOp{axis=0}".
+func lookup[F kernel.Float](c call) *Op {
+	l := lookupAlong(c, "ByIndicesOp{axis=%d}", c.in[1], c.node)
+	if l == nil {
+		return nil
+	}
+	var y, x []F
+	part := func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			from := (i/len(l.indices)*l.n + l.indices[i%len(l.indices)]) * l.inner
+			copy(y[i*l.inner:(i+1)*l.inner], x[from:])
+		}
+	}
+	op := computes(Loop, nil, func(out G.Value, in []G.Value) {
+		y, x = floats[F](out), floats[F](in[0])
+		kernel.Parallel(l.outer*len(l.indices), 1+loopGrain/l.inner, part)
+	})
+	op.check = func(in []G.Value) error { return l.read(in[1]) }
+	return op
+}
+
+// lookupBackward returns the op of the gradient of what was looked up in: at each place the sum of the gradients of
+// where it went. "ByIndicesOpDiff{}(0)".
+func lookupBackward[F kernel.Float](c call) *Op {
+	l := lookupAlong(c, "ByIndicesOpDiff{}(%d)", c.in[2], c.in[1])
+	if l == nil || !isFloat[F](c.in[1]) || !sameSize(c.node, c.in[0]) {
+		return nil
+	}
+	var y, x []F
+	// Goroutines share the elements of a place, so that each sum has its order.
+	part := func(lo, hi int) {
+		for i := lo; i < hi; {
+			o, from := i/l.inner, i%l.inner
+			width := min(l.inner-from, hi-i)
+			for j, place := range l.indices {
+				to := y[(o*l.n+place)*l.inner+from:][:width]
+				for k, v := range x[(o*len(l.indices)+j)*l.inner+from:][:width] {
+					to[k] += v
+				}
+			}
+			i += width
+		}
+	}
+	op := computes(Loop, nil, func(out G.Value, in []G.Value) {
+		y, x = floats[F](out), floats[F](in[0])
+		clear(y)
+		kernel.Parallel(l.outer*l.inner, 1+loopGrain/len(l.indices), part)
+	}).reading(c.in[1], c.in[2])
+	op.check = func(in []G.Value) error { return l.read(in[1]) }
+	return op
+}
+
+// places are where a lookup takes from: a tensor that is read as (outer, n, inner).
+type places struct {
+	outer, n, inner int
+	indices         []int
+}
+
+// lookupAlong reads the text of a lookup of a tensor, the first input; the indices and what was taken are given.
+func lookupAlong(c call, format string, indices, taken *G.Node) *places {
+	var axis int
+	if n, err := fmt.Sscanf(c.text, format, &axis); n != 1 || err != nil || axis < 0 {
+		return nil
+	}
+	shape := c.in[0].Shape()
+	if axis >= shape.Dims() || indices.Dtype() != tensor.Int {
+		return nil
+	}
+	l := &places{}
+	l.outer, l.n, l.inner = split(shape, axis)
+	if l.outer*indices.Shape().TotalSize()*l.inner != taken.Shape().TotalSize() {
+		return nil
+	}
+	return l
+}
+
+// read takes the indices, or returns an error if one is not of the axis.
+func (l *places) read(v G.Value) error {
+	d, ok := v.(*tensor.Dense)
+	if !ok {
+		return fmt.Errorf("indices: got a %T, want a *tensor.Dense", v)
+	}
+	l.indices = d.Ints()
+	for _, i := range l.indices {
+		if i < 0 || i >= l.n {
+			return fmt.Errorf("index: got %d, want 0 to %d", i, l.n-1)
+		}
+	}
+	return nil
+}
+
+// at returns the op of one element: "At([1 2])".
+func at[F kernel.Float](c call) *Op {
+	text, begins := strings.CutPrefix(c.text, "At([")
+	text, ends := strings.CutSuffix(text, "])")
+	place := numbers(strings.Fields(text))
+	shape := c.in[0].Shape()
+	if !begins || !ends || len(place) != shape.Dims() || c.node.Shape().TotalSize() != 1 {
+		return nil
+	}
+	from := 0
+	for axis, i := range place {
+		if i < 0 || i >= shape[axis] {
+			return nil
+		}
+		from = from*shape[axis] + i
+	}
+	return computes(Loop, nil, func(out G.Value, in []G.Value) { floats[F](out)[0] = floats[F](in[0])[from] })
+}

@@ -1,0 +1,112 @@
+package stock
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// An operand is a tensor as it is read: element (i, j, …) lies at i·steps[0] + j·steps[1] + … in the memory of a node.
+type operand struct {
+	node         *G.Node
+	shape, steps []int
+}
+
+// stored returns a node as its memory lies.
+func stored(n *G.Node) operand {
+	o := operand{n, slices.Clone(n.Shape()), make([]int, n.Shape().Dims())}
+	step := 1
+	for i := len(o.shape) - 1; i >= 0; i-- {
+		o.steps[i] = step
+		step *= o.shape[i]
+	}
+	return o
+}
+
+// strided returns a node as it can be read without computing the transpositions that make it.
+func (c call) strided(n *G.Node) operand {
+	order := transposition(n)
+	if order == nil {
+		return stored(n)
+	}
+	return c.strided(c.from(n)[0]).permuted(order)
+}
+
+// permuted returns the operand with other axes: axis i of the result is axis order[i].
+func (o operand) permuted(order []int) operand {
+	p := operand{node: o.node}
+	for _, axis := range order {
+		p.shape, p.steps = append(p.shape, o.shape[axis]), append(p.steps, o.steps[axis])
+	}
+	return p
+}
+
+// turned returns the operand with its last two axes in the other order.
+func (o operand) turned() operand {
+	order := make([]int, len(o.shape))
+	for i := range order {
+		order[i] = i
+	}
+	slices.Reverse(order[len(order)-2:])
+	return o.permuted(order)
+}
+
+// matrix returns how a kernel reads the last two axes, if it can: as rows of neighbours that lie a distance apart, or
+// as the transpose of such a matrix.
+func (o operand) matrix() (trans kernel.Transpose, apart int, ok bool) {
+	last := len(o.shape) - 1
+	rows, cols, row, col := o.shape[last-1], o.shape[last], o.steps[last-1], o.steps[last]
+	switch {
+	case rows == 1 && (cols == 1 || col == 1):
+		return kernel.NoTrans, cols, true
+	case cols == 1 && row == 1:
+		return kernel.Trans, rows, true
+	case (cols == 1 || col == 1) && row >= cols:
+		return kernel.NoTrans, row, true
+	case (rows == 1 || row == 1) && col >= rows:
+		return kernel.Trans, col, true
+	}
+	return kernel.NoTrans, 0, false
+}
+
+// transposition returns the order of axes of a Transpose ("Aᵀ{0, 2, 1}"), or nil for another op.
+func transposition(n *G.Node) []int {
+	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "gorgonia.transposeOp" {
+		return nil
+	}
+	text, begins := strings.CutPrefix(n.Op().String(), "Aᵀ{")
+	text, ends := strings.CutSuffix(text, "}")
+	order := numbers(strings.Split(text, ", "))
+	if !begins || !ends || len(order) != n.Shape().Dims() {
+		return nil
+	}
+	for i := range order {
+		if !slices.Contains(order, i) {
+			return nil
+		}
+	}
+	return order
+}
+
+// numbers returns the integers that words say, or nil.
+func numbers(words []string) (all []int) {
+	for _, w := range words {
+		i, err := strconv.Atoi(w)
+		if err != nil {
+			return nil
+		}
+		all = append(all, i)
+	}
+	return all
+}
+
+// split returns the number of elements of a shape before an axis, along it, and behind it.
+func split(s tensor.Shape, axis int) (outer, n, inner int) {
+	return s[:axis].TotalSize(), s[axis], s[axis+1:].TotalSize()
+}

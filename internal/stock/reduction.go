@@ -1,0 +1,52 @@
+package stock
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// sum returns the op of the sums along axes: "Σ[0 2]".
+func sum[F kernel.Float](c call) *Op {
+	r, ok := reduction(c, "Σ")
+	if !ok {
+		return nil
+	}
+	return computes(Kernel, nil, func(out G.Value, in []G.Value) {
+		kernel.SumOver(floats[F](out), floats[F](in[0]), r, 1)
+	})
+}
+
+// maximum returns the op of the largest elements along axes, NaN where one is: "MaxAlong[0 2]".
+func maximum[F kernel.Float](c call) *Op {
+	r, ok := reduction(c, "MaxAlong")
+	if !ok {
+		return nil
+	}
+	return computes(Kernel, nil, func(out G.Value, in []G.Value) {
+		kernel.MaxOver(floats[F](out), floats[F](in[0]), r)
+	})
+}
+
+// reduction reads the axes that follow a word in the op's text. It reports whether they fit the nodes.
+func reduction(c call, word string) (r kernel.Reduction, ok bool) {
+	shape := c.in[0].Shape()
+	text, ok := strings.CutPrefix(c.text, word)
+	if !ok || slices.Contains(shape, 0) {
+		return r, false
+	}
+	var axes []int
+	for _, field := range strings.Fields(strings.Trim(text, "[]")) {
+		axis, err := strconv.Atoi(field)
+		if err != nil || axis < 0 || axis >= len(shape) || slices.Contains(axes, axis) {
+			return r, false
+		}
+		axes = append(axes, axis)
+	}
+	r = kernel.NewReduction(shape, axes)
+	return r, r.Outer*r.Inner == c.node.Shape().TotalSize()
+}

@@ -1,0 +1,116 @@
+package stock
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// repeat returns the op that repeats each element of an axis, "Repeat1", as often as the shapes tell: the number that
+// it is given is not read.
+func repeat[F kernel.Float](c call) *Op {
+	axis := repeatedAxis(c.node)
+	if axis < 0 || axis >= c.node.Shape().Dims() {
+		return nil
+	}
+	_, _, inner := split(c.node.Shape(), axis)
+	n, times := c.in[0].Shape().TotalSize(), 0
+	if n%inner == 0 && c.node.Shape().TotalSize()%n == 0 {
+		times = c.node.Shape().TotalSize() / n
+	}
+	switch {
+	case times == 0:
+		return nil
+	case times == 1 && !c.in[0].Shape().IsScalar():
+		return (&Op{by: Nothing}).reading(c.in[0])
+	}
+	var y, x []F
+	part := func(lo, hi int) {
+		for lo < hi {
+			i := lo / times
+			end := min((i+1)*times, hi)
+			fill(y[lo*inner:end*inner], x[i*inner:(i+1)*inner])
+			lo = end
+		}
+	}
+	return computes(Loop, nil, func(out G.Value, in []G.Value) {
+		y, x = floats[F](out), floats[F](in[0])
+		kernel.Parallel(len(y)/inner, 1+loopGrain/inner, part)
+	}).reading(c.in[0])
+}
+
+// repeatedAxis returns the axis of a Repeat, or −1 for another op.
+func repeatedAxis(n *G.Node) int {
+	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "*gorgonia.repeatOp" {
+		return -1
+	}
+	text, begins := strings.CutPrefix(n.Op().String(), "Repeat")
+	axis, err := strconv.Atoi(text)
+	if !begins || err != nil {
+		return -1
+	}
+	return axis
+}
+
+// fill writes x to y over and over.
+func fill[F kernel.Float](y, x []F) {
+	const cached = 1 << 12 // elements that are read from the cache again
+	if len(x) == 1 && len(y) < 32 {
+		for i := range y {
+			y[i] = x[0]
+		}
+		return
+	}
+	for done := copy(y, x); done < len(y); {
+		most := max(min(done, cached)/len(x), 1) * len(x)
+		done += copy(y[done:], y[:most])
+	}
+}
+
+// spread returns what a node repeats, and its shape, in which the axes along which it is repeated are 1. A node that
+// repeats nothing is its own.
+func (c call) spread(n *G.Node) (base *G.Node, shape []int) {
+	base, shape = n, slices.Clone(n.Shape())
+	for {
+		axis := repeatedAxis(base)
+		if axis < 0 || axis >= len(shape) || base.Dims() != len(shape) {
+			return base, shape
+		}
+		in := c.from(base)[0]
+		if in.Shape().TotalSize()*base.Shape()[axis] != base.Shape().TotalSize() {
+			return base, shape // it repeats more than one element
+		}
+		base, shape[axis] = in, 1
+	}
+}
+
+// operations lists what can be computed of inputs that are repeated without repeating them, by the op's text.
+var operations = map[string]kernel.Operation{"+": kernel.Plus, "-": kernel.Minus, "⊙": kernel.Times, "÷": kernel.Over}
+
+// spreading returns the op of arithmetic of which an input is repeated, from what is repeated; nil if neither is.
+func spreading[F kernel.Float](c call, name string) *Op {
+	operation, ok := operations[name]
+	x, shapeX := c.spread(c.in[0])
+	y, shapeY := c.spread(c.in[1])
+	if !ok || x == c.in[0] && y == c.in[1] {
+		return nil
+	}
+	b, shape, ok := kernel.NewBroadcast(shapeX, shapeY)
+	if !ok || !slices.Equal(shape, c.node.Shape()) {
+		return nil
+	}
+	var inPlace []int
+	for i, n := range []*G.Node{x, y} {
+		if n == c.in[i] && sameSize(n, c.node) {
+			inPlace = append(inPlace, i)
+		}
+	}
+	return computes(Kernel, inPlace, func(out G.Value, in []G.Value) {
+		kernel.Arithmetic(operation, floats[F](out), floats[F](in[0]), floats[F](in[1]), b)
+	}).reading(x, y)
+}

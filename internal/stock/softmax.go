@@ -1,0 +1,66 @@
+package stock
+
+import (
+	"strings"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// softmax returns the op of SoftMax or LogSoftMax: "Softmax{axis, log}()". A row that is −∞ throughout, where the
+// quotient is undefined, gives zeros, or −∞ for the logarithm, and no gradient.
+func softmax[F kernel.Float](c call) *Op {
+	columns, ok := distributions(c, "Softmax{")
+	if !ok {
+		return nil
+	}
+	run := func(y, x []F) { kernel.SoftmaxColumns(y, x, columns) }
+	switch {
+	case columns.Inner > 1:
+	case columns.Log:
+		run = func(y, x []F) { kernel.LogSoftmax(y, x, columns.N) }
+	default:
+		run = func(y, x []F) { kernel.Softmax(y, x, columns.N) }
+	}
+	return computes(Kernel, []int{0}, func(out G.Value, in []G.Value) { run(floats[F](out), floats[F](in[0])) })
+}
+
+// softmaxBackward returns the op of their gradient from what went in, which does not matter, what came out and its
+// gradient: "SoftmaxDiff{axis, log}()".
+func softmaxBackward[F kernel.Float](c call) *Op {
+	columns, ok := distributions(c, "SoftmaxDiff{")
+	if !ok || !sameSize(c.in...) {
+		return nil
+	}
+	run := func(dx, y, dy []F) { kernel.SoftmaxColumnsBackward(dx, y, dy, columns) }
+	switch {
+	case columns.Inner > 1:
+	case columns.Log:
+		run = func(dx, y, dy []F) { kernel.LogSoftmaxBackward(dx, y, dy, columns.N) }
+	default:
+		run = func(dx, y, dy []F) { kernel.SoftmaxBackward(dx, y, dy, columns.N) }
+	}
+	return computes(Kernel, []int{0, 1}, func(out G.Value, in []G.Value) {
+		run(floats[F](out), floats[F](in[0]), floats[F](in[1]))
+	}).reading(c.in[1], c.in[2])
+}
+
+// distributions reads an op's text: the axis along which elements make a distribution, and whether it is of
+// logarithms.
+func distributions(c call, name string) (columns kernel.Columns, ok bool) {
+	text, begins := strings.CutPrefix(c.text, name)
+	text, ends := strings.CutSuffix(text, "}()")
+	words := strings.Split(text, ", ")
+	shape, axis := c.in[0].Shape(), numbers(words[:1])
+	if !begins || !ends || len(words) != 2 || axis == nil || shape.Dims() == 0 || !sameSize(c.node, c.in[0]) {
+		return columns, false
+	}
+	at := (axis[0]%shape.Dims() + shape.Dims()) % shape.Dims() // as Gorgonia takes an axis that there is none of
+	if axis[0] == -1 && shape.IsColVec() {
+		at = 0 // for the gradient too, which Gorgonia takes along the other axis
+	}
+	_, columns.N, columns.Inner = split(shape, at)
+	columns.Log = words[1] == "true"
+	return columns, columns.Log || words[1] == "false"
+}

@@ -1,0 +1,96 @@
+package stock
+
+import (
+	"slices"
+	"strings"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// tensordot returns the op of the sum of products along pairs of axes, "Tensordot(aAxes=[1], bAxes=[0])": the product
+// of two matrices, of which one has the summed axes last and the other has them first.
+func tensordot[F kernel.Float](c call) *Op {
+	text, begins := strings.CutPrefix(c.text, "Tensordot(aAxes=[")
+	left, right, cut := strings.Cut(strings.TrimSuffix(text, "])"), "], bAxes=[")
+	axesA, axesB := numbers(strings.Fields(left)), numbers(strings.Fields(right))
+	if !begins || !cut || len(axesA) == 0 || !isFloat[F](c.in[1]) {
+		return nil
+	}
+	freeA, freeB := others(axesA, c.in[0].Dims()), others(axesB, c.in[1].Dims())
+	if freeA == nil || freeB == nil {
+		return nil
+	}
+	a, copyA := asMatrix[F](c.in[0], freeA, axesA)
+	b, copyB := asMatrix[F](c.in[1], axesB, freeB)
+	op := matrices[F](c, [2][]operand{{a}, {b}}, false, false)
+	if op == nil || copyA == nil && copyB == nil {
+		return op
+	}
+	product := op.run
+	op.run = func(out G.Value, in []G.Value) {
+		for i, copied := range []func(G.Value) G.Value{copyA, copyB} {
+			if copied != nil {
+				in[i] = copied(in[i])
+			}
+		}
+		product(out, in)
+	}
+	return op
+}
+
+// others returns the axes that are not among those given; nil if these are not distinct axes.
+func others(axes []int, dims int) []int {
+	rest := []int{}
+	for i := range dims {
+		if !slices.Contains(axes, i) {
+			rest = append(rest, i)
+		}
+	}
+	if len(rest)+len(axes) != dims {
+		return nil
+	}
+	return rest
+}
+
+// asMatrix returns a tensor as a matrix whose rows and columns are those axes. If it cannot be read as such, a
+// function copies it.
+func asMatrix[F kernel.Float](n *G.Node, rows, cols []int) (o operand, copied func(G.Value) G.Value) {
+	order := slices.Concat(rows, cols)
+	o = stored(n).permuted(order)
+	size, step, together := along(o.shape[:len(rows)], o.steps)
+	width, apart, too := along(o.shape[len(rows):], o.steps[len(rows):])
+	o.shape, o.steps = []int{size, width}, []int{step, apart}
+	if _, _, ok := o.matrix(); ok && together && too {
+		return o, nil
+	}
+	o.steps = []int{width, 1}
+	p := kernel.NewPermutation(n.Shape(), order)
+	var room G.Value
+	return o, func(v G.Value) G.Value {
+		if room == nil {
+			room = tensor.New(tensor.WithBacking(make([]F, size*width)))
+		}
+		kernel.Permute(floats[F](room), floats[F](v), p)
+		return room
+	}
+}
+
+// along returns the length of several axes read as one, the step of its elements, and whether they have one.
+func along(shape, steps []int) (n, step int, ok bool) {
+	n, step = 1, 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		switch {
+		case shape[i] == 1:
+			continue
+		case n == 1:
+			step = steps[i]
+		case steps[i] != n*step:
+			return tensor.Shape(shape).TotalSize(), 0, false
+		}
+		n *= shape[i]
+	}
+	return n, step, true
+}

@@ -1,0 +1,27 @@
+package stock
+
+import (
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// transpose returns the op that writes its input in another order of axes: "Aᵀ{0, 2, 1}". Where only axes of length 1
+// change places, the result is the input's memory.
+func transpose[F kernel.Float](c call) *Op {
+	order := transposition(c.node)
+	shape := c.in[0].Shape()
+	if order == nil || len(order) != shape.Dims() || !sameSize(c.node, c.in[0]) {
+		return nil
+	}
+	long := slices.DeleteFunc(slices.Clone(order), func(axis int) bool { return shape[axis] == 1 })
+	if slices.IsSorted(long) {
+		return &Op{by: Nothing}
+	}
+	p := kernel.NewPermutation(shape, order)
+	return computes(Kernel, nil, func(out G.Value, in []G.Value) {
+		kernel.Permute(floats[F](out), floats[F](in[0]), p)
+	})
+}

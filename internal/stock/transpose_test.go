@@ -1,0 +1,72 @@
+package stock_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/internal/stock"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func transpositions() (cases []stockCase) {
+	for _, c := range []struct {
+		shape tensor.Shape
+		order []int
+		by    stock.By
+	}{
+		{shape: tensor.Shape{3, 4}, order: []int{1, 0}},
+		{shape: tensor.Shape{70, 90}, order: []int{1, 0}},
+		{shape: tensor.Shape{1, 4}, order: []int{1, 0}, by: stock.Nothing},
+		{shape: tensor.Shape{4, 1}, order: []int{1, 0}, by: stock.Nothing},
+		{shape: tensor.Shape{2, 3, 4}, order: []int{0, 2, 1}},
+		{shape: tensor.Shape{2, 3, 4}, order: []int{2, 0, 1}},
+		{shape: tensor.Shape{2, 1, 4}, order: []int{1, 0, 2}, by: stock.Nothing},
+		{shape: tensor.Shape{2, 3, 4, 5}, order: []int{0, 2, 1, 3}},
+		{shape: tensor.Shape{2, 3, 4, 5}, order: []int{0, 2, 3, 1}},
+		{shape: tensor.Shape{2, 3, 4, 5}, order: []int{3, 2, 1, 0}},
+		{shape: tensor.Shape{2, 1, 3, 4}, order: []int{0, 2, 1, 3}, by: stock.Nothing},
+	} {
+		if c.by == "" {
+			c.by = stock.Kernel
+		}
+		cases = append(cases, stockCase{
+			name: fmt.Sprint(c.shape, c.order), shapes: []tensor.Shape{c.shape}, by: c.by,
+			build: func(in G.Nodes) (*G.Node, error) { return G.Transpose(in[0], c.order...) },
+		})
+	}
+	return cases
+}
+
+func TestTranspose(t *testing.T) {
+	for _, c := range transpositions() {
+		c.check(t)
+	}
+}
+
+func TestTransposeAllocatesNothing(t *testing.T) {
+	for _, c := range transpositions() {
+		if c.by == stock.Kernel {
+			y, _, values := c.graph(t, tensor.Float32, asIs)
+			requireNoAllocations(t, y, values)
+		}
+	}
+}
+
+// A tensor stored by columns is refused, or read right: it never gives other numbers.
+func TestColumnMajorInputs(t *testing.T) {
+	c := transpositions()[0]
+	y, _, values := c.graph(t, tensor.Float64, asIs)
+	op := stock.Of(y, inputsOf)
+	x := tensor.New(tensor.WithShape(3, 4), tensor.AsFortran([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}))
+	require.Equal(t, 1, len(op.Inputs()))
+	_ = values
+	v, err := op.UsePreallocDo(newValue(y), x)
+	if err != nil {
+		require.ErrorContains(t, err, "got a tensor in column-major order, want row-major")
+		return
+	}
+	require.Equal(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, numbersOf(v))
+}
