@@ -53,7 +53,10 @@ var examples = []struct {
 			{"main.go", "i%100 == 0", "i%2 == 0"},
 			{"model.go", "iter%100 == 0", "iter%2 == 0"},
 			{"main.go", "if i%1000 == 0 {", "if false {"},
+			{"main.go", "NewRMSPropSolver(", "NewVanillaSolver("}, // the other takes the sign of the last digits
 			{"model.go", "Gaussian32(", "numbers("},
+			{"vocab.go", "\tvocab = append(vocab, END)\n", "\tslices.Sort(vocab)\n\tvocab = append(vocab, END)\n"}, // of a map
+			{"vocab.go", "import \"strings\"", "import (\n\t\"slices\"\n\t\"strings\"\n)"},
 			{"util.go", "import (", "import (\n\t\"math\"\n"},
 			{"util.go", "func sample(", numbersSource + "\nfunc sample("},
 			{"main.go", "cost, perp, err := run(r, i, solver)", "r = newCharRNN(m)\n\t\tcost, perp, err := run(r, i, solver)"},
@@ -66,7 +69,7 @@ var examples = []struct {
 			{"model.go", "m := NewTapeMachine(g, BindDualValues(weights...))", "m, _ := attention.ForGraph(g)"},
 		},
 		cost: regexp.MustCompile(`Cost: ([0-9.]+)`),
-		same: 0.05,
+		same: 1e-5,
 	},
 }
 
@@ -123,9 +126,9 @@ func TestExamples(t *testing.T) {
 			last := len(costs[0]) - 1
 			require.Len(t, costs[1], last+1, "%s", tail)
 			require.Positive(t, last)
-			require.InEpsilon(t, costs[0][0], costs[1][0], 1e-5, "the first cost")
+			t.Logf("costs %v, on ours %v", costs[0][:min(5, last+1)], costs[1][:min(5, last+1)])
+			require.InEpsilon(t, costs[0][0], costs[1][0], e.same, "the first cost")
 			require.InEpsilon(t, costs[0][last], costs[1][last], e.same, "the last cost")
-			require.Less(t, costs[1][last], costs[1][0])
 			t.Logf("%s: cost %v → %v, on ours %v → %v; %v, on ours %v: %.1f times as fast", e.name, costs[0][0],
 				costs[0][last], costs[1][0], costs[1][last], times[0], times[1], times[0].Seconds()/times[1].Seconds())
 		})
