@@ -187,6 +187,9 @@ func TestGorgoniaIsAsForGraphKnowsIt(t *testing.T) {
 	bound, ok := reflect.TypeFor[G.Node]().FieldByName("boundTo")
 	require.True(t, ok)
 	require.Equal(t, value, bound.Type)
+	group, ok := reflect.TypeFor[G.Node]().FieldByName("group")
+	require.True(t, ok)
+	require.Equal(t, reflect.TypeFor[string](), group.Type)
 
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2))

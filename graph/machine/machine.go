@@ -38,8 +38,6 @@ import (
 	"fmt"
 	"slices"
 
-	"attention/internal/stock"
-
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -54,19 +52,6 @@ type Machine struct {
 }
 
 var _ G.VM = (*Machine)(nil)
-
-// step computes one node.
-type step struct {
-	node    *G.Node
-	op      G.Op          // nil for an input
-	inputs  []int         // steps
-	in      []G.Value     // their values, set in each run
-	into    G.Value       // planned memory to compute into, or nil
-	view    bool          // into is a part of an input's memory: nothing to compute
-	seen    *tensor.Dense // the input whose memory into is a view of, where no plan knows it
-	value   G.Value
-	verdict verdict // of FindNotFinite
-}
 
 // Overwriter is an op that can compute into planned memory. Other ops allocate their
 // results in each run.
@@ -97,56 +82,9 @@ func New(wanted ...*G.Node) (*Machine, error) {
 			return nil, fmt.Errorf("machine: wanted: node %d is nil or of another graph, want nodes of one graph", i)
 		}
 	}
-	m := &Machine{steps: stepsOf(wanted)}
-	for i := range m.steps {
-		if slices.Contains(wanted, m.steps[i].node) {
-			m.wanted = append(m.wanted, i)
-		}
-	}
-	m.slabs, m.memory = planMemory(m.steps, m.wanted)
+	m := &Machine{}
+	m.plan(wanted)
 	return m, nil
-}
-
-// stepsOf returns the steps that compute the wanted nodes, each after its inputs.
-func stepsOf(wanted G.Nodes) (steps []step) {
-	// A subgraph, since Gorgonia looks up nodes by an index that is stale once a node was
-	// removed, which Grad does.
-	g := wanted[0].Graph().ExactSubgraphRoots(wanted...)
-	at := map[*G.Node]int{}
-	var visit func(n *G.Node) int
-	visit = func(n *G.Node) int {
-		if i, ok := at[n]; ok {
-			return i
-		}
-		in := children(g, n)
-		s := step{node: n, op: n.Op()}
-		if op := stock.Of(n, func(n *G.Node) G.Nodes { return children(g, n) }); op != nil {
-			s.op, in = op, op.Inputs()
-			if v := op.Value(); v != nil {
-				s.into, s.view = v, true
-			}
-		}
-		for _, child := range in {
-			s.inputs = append(s.inputs, visit(child))
-		}
-		s.in = make([]G.Value, len(in))
-		at[n] = len(steps)
-		steps = append(steps, s)
-		return at[n]
-	}
-	for _, n := range wanted {
-		visit(n)
-	}
-	return steps
-}
-
-// children returns a node's inputs, in order.
-func children(g *G.ExprGraph, n *G.Node) G.Nodes {
-	var in G.Nodes
-	for it := g.From(n.ID()); it != nil && it.Next(); {
-		in = append(in, it.Node().(*G.Node))
-	}
-	return in
 }
 
 // RunAll computes the wanted nodes from the inputs' current values.
@@ -160,6 +98,9 @@ func (m *Machine) Run(ctx context.Context) error {
 	}
 	if ctx == nil {
 		return errors.New("machine: context: got nil, want one")
+	}
+	if m.isStale() {
+		m.plan(m.wantedNodes())
 	}
 	if m.graph == nil {
 		return m.runSteps(ctx)

@@ -212,3 +212,33 @@ func TestAResultMayBeTheNextInput(t *testing.T) {
 	copied := run(func(v *tensor.Dense) *tensor.Dense { return v.Clone().(*tensor.Dense) })
 	require.Equal(t, copied, run(func(v *tensor.Dense) *tensor.Dense { return v }))
 }
+
+// What gorgonia.UnsafeLet makes of a slice holds from the next run on, in its gradient too.
+func TestSliceThatChanges(t *testing.T) {
+	for name, machineOf := range map[string]func(wanted ...*G.Node) (*machine.Machine, error){
+		"New":      machine.New,
+		"ForGraph": func(wanted ...*G.Node) (*machine.Machine, error) { return machine.ForGraph(wanted[0].Graph()) },
+	} {
+		g := G.NewGraph()
+		x := input(g, "x", ramp(tensor.Float64, 6, 2))
+		rows := must(t)(G.Slice(x, G.S(0, 2)))
+		loss := must(t)(G.Sum(must(t)(G.Square(rows))))
+		grads, err := G.Grad(loss, x)
+		require.NoError(t, err)
+		m, err := machineOf(loss, grads[0])
+		require.NoError(t, err)
+		v := x.Value().Data().([]float64)
+		for _, from := range []int{0, 3, 4, 0} {
+			require.NoError(t, G.UnsafeLet(rows, G.S(from, from+2)))
+			require.NoError(t, m.RunAll())
+			want, dx := 0.0, make([]float64, len(v))
+			for i := 2 * from; i < 2*from+4; i++ {
+				want, dx[i] = want+v[i]*v[i], 2*v[i]
+			}
+			require.InDelta(t, want, loss.Value().Data(), 1e-12, name)
+			got, err := x.Grad()
+			require.NoError(t, err)
+			require.InDeltaSlice(t, dx, got.Data(), 1e-12, name)
+		}
+	}
+}

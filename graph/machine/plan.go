@@ -1,0 +1,98 @@
+package machine
+
+import (
+	"slices"
+
+	"attention/internal/stock"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// step computes one node.
+type step struct {
+	node    *G.Node
+	op      G.Op          // nil for an input
+	inputs  []int         // steps
+	in      []G.Value     // their values, set in each run
+	into    G.Value       // planned memory to compute into, or nil
+	view    bool          // into is a part of an input's memory: nothing to compute
+	seen    *tensor.Dense // the input whose memory into is a view of, where no plan knows it
+	slice   tensor.Slice  // of Gorgonia's Slice, as planned
+	value   G.Value
+	verdict verdict // of FindNotFinite
+}
+
+// slicer is Gorgonia's Slice and its gradient.
+type slicer interface{ IsSlice() tensor.Slice }
+
+// plan plans what a run computes, and where.
+func (m *Machine) plan(wanted G.Nodes) {
+	m.steps, m.wanted = stepsOf(wanted), nil
+	for i := range m.steps {
+		if slices.Contains(wanted, m.steps[i].node) {
+			m.wanted = append(m.wanted, i)
+		}
+	}
+	m.slabs, m.memory = planMemory(m.steps, m.wanted)
+}
+
+// isStale reports whether gorgonia.UnsafeLet changed a slice since the machine was planned.
+func (m *Machine) isStale() bool {
+	return slices.ContainsFunc(m.steps, func(s step) bool {
+		return s.slice != nil && s.node.Op().(slicer).IsSlice() != s.slice
+	})
+}
+
+// wantedNodes returns the nodes whose values the caller wants.
+func (m *Machine) wantedNodes() (wanted G.Nodes) {
+	for _, i := range m.wanted {
+		wanted = append(wanted, m.steps[i].node)
+	}
+	return wanted
+}
+
+// stepsOf returns the steps that compute the wanted nodes, each after its inputs.
+func stepsOf(wanted G.Nodes) (steps []step) {
+	// A subgraph, since Gorgonia looks up nodes by an index that is stale once a node was
+	// removed, which Grad does.
+	g := wanted[0].Graph().ExactSubgraphRoots(wanted...)
+	at := map[*G.Node]int{}
+	var visit func(n *G.Node) int
+	visit = func(n *G.Node) int {
+		if i, ok := at[n]; ok {
+			return i
+		}
+		in := children(g, n)
+		s := step{node: n, op: n.Op()}
+		if op, ok := s.op.(slicer); ok {
+			s.slice = op.IsSlice()
+		}
+		if op := stock.Of(n, func(n *G.Node) G.Nodes { return children(g, n) }); op != nil {
+			s.op, in = op, op.Inputs()
+			if v := op.Value(); v != nil {
+				s.into, s.view = v, true
+			}
+		}
+		for _, child := range in {
+			s.inputs = append(s.inputs, visit(child))
+		}
+		s.in = make([]G.Value, len(in))
+		at[n] = len(steps)
+		steps = append(steps, s)
+		return at[n]
+	}
+	for _, n := range wanted {
+		visit(n)
+	}
+	return steps
+}
+
+// children returns a node's inputs, in order.
+func children(g *G.ExprGraph, n *G.Node) G.Nodes {
+	var in G.Nodes
+	for it := g.From(n.ID()); it != nil && it.Next(); {
+		in = append(in, it.Node().(*G.Node))
+	}
+	return in
+}
