@@ -2,7 +2,9 @@ package layers_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"attention/graph/machine"
 	"attention/layers"
@@ -33,32 +35,72 @@ func BenchmarkMultiHeadAttention(b *testing.B) {
 
 // benchmarkLayer runs the layer on a batch: in Train mode with its gradients.
 func benchmarkLayer(b *testing.B, c layers.AttentionConfig, mode layers.Mode, shape ...int) {
+	m := layerMachine(b, c, mode, false, shape...)
+	defer m.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, m.RunAll())
+	}
+}
+
+// layerMachine returns a machine, run once, of the layer on a batch: in Train mode with its gradients, for a given
+// gradient of the output or for a loss of Gorgonia's ops.
+func layerMachine(b *testing.B, c layers.AttentionConfig, mode layers.Mode, loss bool, shape ...int) *machine.Machine {
 	p := layers.NewParams(tensor.Float32, 123)
 	l, err := layers.NewAttention(p.Scope(""), c)
 	require.NoError(b, err)
 	build := layers.NewBuild(p, mode)
-	x := build.InputOf(tensor.Float32, "x", shape...)
-	require.NoError(b, build.Err())
-	require.NoError(b, G.Let(x, numbers(tensor.Float32, shape...)))
+	x := input(b, build, "x", numbers(tensor.Float32, shape...))
 	out, err := l.Forward(build, x)
 	require.NoError(b, err)
-	wanted := G.Nodes{out}
-	if mode == layers.Train {
-		dout := build.InputOf(tensor.Float32, "dout", shape...)
+	wanted, grads := G.Nodes{out}, G.Nodes(nil)
+	switch {
+	case loss:
+		mean := build.Of(G.Mean(build.Of(G.Square(out))))
 		require.NoError(b, build.Err())
-		require.NoError(b, G.Let(dout, numbers(tensor.Float32, shape...)))
-		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, build.Learnables())
-		require.NoError(b, err)
-		wanted = append(wanted, grads...)
+		wanted = G.Nodes{mean}
+		grads, err = G.Grad(mean, build.Learnables()...)
+	case mode == layers.Train:
+		dout := input(b, build, "dout", numbers(tensor.Float32, shape...))
+		grads, err = G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, build.Learnables())
 	}
-	m, err := machine.New(wanted...)
 	require.NoError(b, err)
-	defer m.Close()
+	m, err := machine.New(append(wanted, grads...)...)
+	require.NoError(b, err)
 	require.NoError(b, m.RunAll())
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := m.RunAll(); err != nil {
-			b.Fatal(err)
-		}
+	return m
+}
+
+// BenchmarkLossOfGorgonia times the layer with the loss gorgonia.Mean(gorgonia.Square(out)) and the layer without a
+// loss in turns, and reports how many times as long, and as large, the first is.
+func BenchmarkLossOfGorgonia(b *testing.B) {
+	for _, s := range []struct{ batch, tokens, width, heads int }{
+		{batch: 32, tokens: 32, width: 64, heads: 4},
+		{batch: 2, tokens: 1024, width: 768, heads: 12},
+	} {
+		b.Run(fmt.Sprintf("B%d T%d E%d H%d", s.batch, s.tokens, s.width, s.heads), func(b *testing.B) {
+			c := chapter.MultiHead(s.width, s.width, s.heads)
+			var machines [2]*machine.Machine
+			var times [2][]float64
+			for i := range machines {
+				machines[i] = layerMachine(b, c, layers.Train, i == 1, s.batch, s.tokens, s.width)
+				defer machines[i].Close()
+			}
+			for b.Loop() {
+				for i, m := range machines {
+					begin := time.Now()
+					require.NoError(b, m.RunAll())
+					times[i] = append(times[i], time.Since(begin).Seconds()*1e3)
+				}
+			}
+			for i := range times {
+				slices.Sort(times[i])
+			}
+			without, with := times[0][len(times[0])/2], times[1][len(times[1])/2]
+			b.ReportMetric(without, "without-ms")
+			b.ReportMetric(with, "with-ms")
+			b.ReportMetric(with/without, "times-as-long")
+			b.ReportMetric(float64(machines[1].Memory().Planned)/float64(machines[0].Memory().Planned), "times-as-large")
+		})
 	}
 }
