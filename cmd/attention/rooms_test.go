@@ -71,6 +71,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/export":  `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate
+		graph/machine
 		internal/config internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program

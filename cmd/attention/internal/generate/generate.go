@@ -25,6 +25,7 @@ type command struct {
 	tokens                    int
 	stop                      []string
 	sampling                  generate.Config
+	weights                   string
 	stats                     bool
 }
 
@@ -56,6 +57,8 @@ func New() *cobra.Command {
 		"draw from the fewest tokens that together have this `probability`; 0 and 1 mean all")
 	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
 	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before; may be given more than once")
+	f.StringVar(&c.weights, "weights", "",
+		"write the attention weights of every layer over prompt and text to this safetensors `file`")
 	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
 	return cmd
 }
@@ -101,7 +104,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 			len(ids), most)
 	}
 	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
-		stop: stopper{stops: c.stop}, out: out}
+		stop: stopper{stops: c.stop}, out: out, ids: ids}
 	stats := stats{loading: program.Since(began), prompt: len(ids)}
 	err = w.write(ctx, ids, c.tokens, &stats)
 	if term.IsTerminal(out) {
@@ -116,6 +119,10 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return nil
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return term.Interrupted(fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens))
+	case err == nil && c.weights != "":
+		if err := writeWeights(c.weights, m, w.ids); err != nil {
+			return fmt.Errorf("--weights: %w", err)
+		}
 	}
 	return err
 }

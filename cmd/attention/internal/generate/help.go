@@ -27,6 +27,11 @@ DRAWING: scores are divided by --temperature; then --top-k and then --top-p
 leave the most likely tokens, of which one is drawn by its probability.
 --temperature 0 always takes the most likely token.
 
+WEIGHTS: --weights FILE writes what each layer looks at: a tensor (H, T, T) with
+the name of the layer's path, a row for each query, over the last tokens of
+prompt and text that the model's window holds. Their texts are its metadata
+"tokens".
+
 END: after --tokens tokens, before a --stop text or at the model's end-of-text
 token. Ctrl-C ends it too, with exit code 130. On a terminal control characters
 are shown escaped; elsewhere the text is printed as it is, without a final
@@ -35,4 +40,5 @@ newline.`
 const example = `  attention generate --model gpt2 --prompt "The meaning of attention is"
   attention generate --model runs/first --prompt "It is" --tokens 300
   attention generate --model runs/first --prompt "It is" --temperature 0.5
+  attention generate --model gpt2 --prompt "It is" --weights weights.safetensors
   attention generate --model gpt2 --prompt-file question.txt --stop $'\n\n'`

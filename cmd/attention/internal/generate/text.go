@@ -19,6 +19,7 @@ type continuation struct {
 	endOfText int // −1 if there is none
 	stop      stopper
 	out       io.Writer
+	ids       []int // of the prompt and of what was added
 }
 
 // write continues the prompt by at most the given number of tokens. It stops before the end of
@@ -47,6 +48,7 @@ func (w *continuation) draw(ctx context.Context, tokens int, stats *stats) error
 			return err
 		}
 		stats.tokens++
+		w.ids = append(w.ids, id)
 		text, err := w.decoder.Decode(id)
 		if err != nil {
 			return err
