@@ -142,7 +142,7 @@ func TestBestAndPatienceResume(t *testing.T) {
 	}
 }
 
-// A run that has ended early goes on with more patience, from its last parameters, not the best.
+// A run that has ended early continues with more patience, from its last parameters, not the best.
 func TestMorePatience(t *testing.T) {
 	numbers := []float64{4, 2, 3, 5, 1, 6}
 	path := filepath.Join(t.TempDir(), "checkpoint")

@@ -77,7 +77,7 @@ func (n network) forward(b *layers.Build, x *gorgonia.Node) *gorgonia.Node {
 	return b.Of(n.output.Forward(b, b.Of(graph.ReLU(b.Of(n.hidden.Forward(b, x))))))
 }
 
-// A file that does not fit says what does not, and leaves the parameters as they were.
+// A file that does not fit is an error that names what does not, and leaves the parameters as they were.
 func ExampleReadParams_misfit() {
 	folder, err := os.MkdirTemp("", "model")
 	check(err)

@@ -29,7 +29,7 @@ func GRUForward[F Float](g GRU, out, gates, x, h0, weight, bias []F) {
 	}
 }
 
-// width returns the elements of a state that there is, 0 of one that is 0.
+// width returns the number of elements of a state h, 0 for a nil one, which stands for zeros.
 func width[F Float](h []F, all int) int {
 	if h == nil {
 		return 0

@@ -56,7 +56,7 @@ func distributions(c call, name string) (columns kernel.Columns, ok bool) {
 	if !begins || !ends || len(words) != 2 || axis == nil || shape.Dims() == 0 || !sameSize(c.node, c.in[0]) {
 		return columns, false
 	}
-	at := (axis[0]%shape.Dims() + shape.Dims()) % shape.Dims() // as Gorgonia takes an axis that there is none of
+	at := (axis[0]%shape.Dims() + shape.Dims()) % shape.Dims() // as Gorgonia takes an axis out of range
 	if axis[0] == -1 && shape.IsColVec() {
 		at = 0 // for the gradient too, which Gorgonia takes along the other axis
 	}

@@ -114,7 +114,7 @@ func openCheckpoints(dir *folder.Dir, c train.CheckpointsConfig) (*train.Checkpo
 
 func outError(err error) error { return fmt.Errorf("--out: %w", wanted(err, "a folder to write to")) }
 
-// CheckPlace returns an error if the folder is no longer at its path. What the run writes goes on into the folder,
+// CheckPlace returns an error if the folder is no longer at its path. The run continues to write into the folder,
 // wherever it is.
 func (f *Folder) CheckPlace() error {
 	if f.dir.InPlace() {

@@ -109,7 +109,7 @@ func TestTrainBestOnParts(t *testing.T) {
 	require.Equal(t, before, outcome(t, folder))
 }
 
-// TestTrainPatience: a run ends after some validations that are no better, and goes on with more patience.
+// TestTrainPatience: a run ends after some validations that are no better, and continues with more patience.
 func TestTrainPatience(t *testing.T) {
 	folder, printed := tinyRun(t, append(worsening, "--patience", "3", "--best")...)
 	losses, last := validations(t, folder)

@@ -50,7 +50,7 @@ func TestPromptIsPictured(t *testing.T) {
 	require.False(t, picture == other)
 }
 
-// A picture says of which model it is, after how many steps of which run.
+// A picture names its model, its run and the number of steps.
 func TestWeightsTitle(t *testing.T) {
 	r := &training{folder: &run.Folder{Path: "runs/first"}, model: run.Model{ModelConfig: run.ModelConfig{
 		Layer: &chapter.LanguageModelConfig{Attention: chapter.Config{Layer: "causal"}}}}}
