@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Targets says of every row of x, of Cols logits, which is right.
+// Targets holds the right one of the Cols logits of every row of x.
 type Targets[F Float] struct {
 	IDs       []int64 // of each row, in [0,Cols) or one of Ignore
 	Ignore    []int64 // the ids of rows that do not count

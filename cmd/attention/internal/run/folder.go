@@ -120,7 +120,8 @@ func (f *Folder) CheckPlace() error {
 	if f.dir.InPlace() {
 		return nil
 	}
-	return fmt.Errorf("%s: got none or another folder, want that of the run: it was moved or removed during the run", f.Path)
+	return fmt.Errorf("%s: got none or another folder, want that of the run: it was moved or removed during the run",
+		f.Path)
 }
 
 // Newest returns the path of the newest checkpoint, or "" if there is none.

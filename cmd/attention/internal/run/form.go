@@ -53,7 +53,8 @@ func compareForms(is, want map[string]string) error {
 		for _, path := range f.paths {
 			of := strings.HasPrefix(path, "model.") && !slices.Contains(dropouts, path)
 			if of && is[path] != want[path] {
-				return fmt.Errorf("--%s: got %s, want %s, that of the weights", f.name, cmp.Or(is[path], "0"), cmp.Or(want[path], "0"))
+				return fmt.Errorf("--%s: got %s, want %s, that of the weights", f.name,
+					cmp.Or(is[path], "0"), cmp.Or(want[path], "0"))
 			}
 		}
 	}

@@ -54,8 +54,8 @@ func (e interruption) Unwrap() error { return e.error }
 // Interrupted marks the error of a command that stopped cleanly after a signal.
 func Interrupted(err error) error { return interruption{err} }
 
-// Stopped returns the error of a command that has nothing to save and returned err: one that is interrupted if the end of
-// its context is why.
+// Stopped returns the error of a command that has nothing to save and returned err: one that is interrupted if the
+// end of its context is why.
 func Stopped(ctx context.Context, command string, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err
