@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -59,6 +60,9 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	l.gate = m.paramIf(c.Gate, "gate_proj.weight", linearWeight(c.EmbedDim), c.contextWidth(), c.EmbedDim)
 	if r := c.RelativeBias; r != nil {
 		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
+	}
+	if _, causal := c.Mask.(mask.Causal); causal && c.Layout == Book && m.err == nil {
+		s.buffer("mask", CausalBuffer{c.ContextLength})
 	}
 	return done(&m, l)
 }

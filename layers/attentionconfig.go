@@ -205,7 +205,6 @@ func (c AttentionConfig) projected() [3]int {
 // head returns the config of one head in the layout PerHead: an attention of its own.
 func (c AttentionConfig) head() AttentionConfig {
 	c.Layout, c.NumHeads, c.NumKVHeads, c.ContextOnly, c.OutDim = Book, 1, 1, true, c.ValueDim
-	c.OutBias, c.OutStd, c.Gate, c.ContextLength = false, 0, false, 0
-	c.OutDropout = 0
+	c.OutBias, c.OutStd, c.Gate, c.OutDropout = false, 0, false, 0
 	return c
 }

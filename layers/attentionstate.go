@@ -3,6 +3,7 @@ package layers
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 
 // State returns a copy of the parameters, named and shaped as a layout has them: what
 // PyTorch's state_dict holds, whatever the layer's own layout is. An empty layout is
-// Book, as in the config. GPT2 and PerHead cannot express every layer.
+// Book, as in the config. GPT2 and PerHead cannot express every layer. With a ContextLength
+// a causal layer's state of Book and PerHead has the buffers of the book's classes too, so
+// that load_state_dict takes it with strict=True.
 func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	to, err := l.as(layout)
 	if err != nil {
@@ -23,12 +26,19 @@ func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	for name := range parametersOf(l.config).Shapes() {
 		own[name] = l.value(name)
 	}
-	return convert(own, l.config, to, l.scope.params.Dtype()), nil
+	state := convert(own, l.config, to, l.scope.params.Dtype())
+	for name, b := range parametersOf(to).Buffers() {
+		if v := b.Value(l.scope.params.Dtype()); v != nil {
+			state[name] = v
+		}
+	}
+	return state, nil
 }
 
 // SetState copies a state of a layout into the parameters; every graph sees it. The
-// state must have all names of that layout (see Declare) and no other, with their shapes
-// and the parameters' type. If not, the error lists all that is wrong and nothing is set.
+// state must have all names of that layout (see Declare) and no other but its Buffers, with
+// their shapes and the parameters' type. If not, the error lists all that is wrong and
+// nothing is set.
 func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) error {
 	from, err := l.as(layout)
 	if err != nil {
@@ -88,8 +98,14 @@ func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map
 			rows[name] = v.Materialize().(*tensor.Dense)
 		}
 	}
+	buffers := maps.Collect(p.Buffers())
 	for name, v := range state {
-		if _, known := p.shapes[name]; !known {
+		b, buffer := buffers[name]
+		if _, known := p.shapes[name]; buffer {
+			if err := b.Check(v); err != nil {
+				wrong = append(wrong, fmt.Sprintf("%s: %v", name, err))
+			}
+		} else if !known {
 			unknown = append(unknown, fmt.Sprintf("%s %s", name, describe(v)))
 		}
 	}

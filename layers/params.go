@@ -21,6 +21,8 @@ type Params struct {
 	values map[string]*tensor.Dense
 	start  start
 	frozen map[string]bool
+
+	buffers []namedBuffer
 }
 
 // start is the initial value of a new parameter.

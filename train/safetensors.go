@@ -57,7 +57,8 @@ func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File
 // ReadParams copies the tensors of a safetensors file into the parameters, which
 // every graph then sees, and returns the file's metadata. The file must hold just
 // the parameters, each with its dtype and shape (half precision is widened to
-// float32). The error lists all that is missing, unknown, or of another dtype or shape,
+// float32), and may hold their buffers (see layers.Params.Buffers), which are checked. The
+// error lists all that is missing, unknown, or of another dtype or shape,
 // and leaves the parameters as they were. If WriteParams wrote the file, the error for
 // one that was changed since wraps ErrDamaged.
 func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
@@ -67,9 +68,13 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	r, err := safetensors.Open(path)
 	var f *safetensors.File
 	if err == nil {
-		f, err = readFitting(r, path, bytesOf(p), func() error {
-			return compareSignatures(signatures("", p.All()), signaturesIn(r))
+		besides := buffersIn(r, p)
+		f, err = readFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
+			return compareSignatures(signatures("", p.All()), besides.without(signaturesIn(r)))
 		})
+		if err == nil {
+			err = besides.check(f, path)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters: %w", err)

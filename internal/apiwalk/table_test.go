@@ -220,6 +220,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.AttentionInput](),
 	reflect.TypeFor[layers.BlockConfig](),
 	reflect.TypeFor[layers.Block](),
+	reflect.TypeFor[layers.CausalBuffer](),
 	reflect.TypeFor[layers.Mode](),
 	reflect.TypeFor[layers.Build](),
 	reflect.TypeFor[layers.DecoderBlockConfig](),

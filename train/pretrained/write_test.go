@@ -2,9 +2,7 @@ package pretrained_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -133,7 +131,7 @@ func TestPyTorchReadsFolders(t *testing.T) {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out.safetensors")
-	python(t, append([]string{out, "7,0,12,12,3"}, dirs...)...)
+	golden.Python(t, "gpt_read.py", append([]string{out, "7,0,12,12,3"}, dirs...)...)
 
 	logits, err := safetensors.ReadFile(out)
 	require.NoError(t, err)
@@ -150,22 +148,4 @@ func TestPyTorchReadsFolders(t *testing.T) {
 			require.NotContains(t, filesIn(t, dirs[i]), "model.py")
 		}
 	}
-}
-
-// python runs testdata/torch/gpt_read.py, or skips the test.
-func python(t *testing.T, args ...string) {
-	script, err := golden.Path("torch", "gpt_read.py")
-	require.NoError(t, err)
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		cmd := exec.Command(name, append([]string{"-B", script}, args...)...)
-		cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
-		message, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() == 77) {
-			continue // no Python, or none with PyTorch
-		}
-		require.NoError(t, err, "%s", message)
-		return
-	}
-	t.Skip("no Python with PyTorch")
 }

@@ -41,7 +41,10 @@ func newAttention(text []byte) (*layer, error) {
 		{name: "key", length: "S", width: cmp.Or(a.KDim, a.EmbedDim), longest: a.ContextLength, instead: "query"},
 		{name: "value", length: "S", width: cmp.Or(a.VDim, a.EmbedDim), longest: a.ContextLength, instead: "key"},
 	}
-	l.buffers, l.extras, l.heads, l.check = buffers(a.Layout, a.NumHeads), attentionExtras(), a.NumHeads, a.check
+	l.extras, l.heads, l.check = attentionExtras(), a.NumHeads, a.check
+	if a.Layout == layers.GPT2 {
+		l.buffers = []string{"bias", "masked_bias"}
+	}
 	if a.Layout == layers.PerHead {
 		l.heads = 1 // each head has all of a mask and a bias
 	}

@@ -70,7 +70,7 @@ func TestApplyAttentionIsTheChapters(t *testing.T) {
 // TestApplyPerHead: a bias and a keep of separate heads are those of every head.
 func TestApplyPerHead(t *testing.T) {
 	f := caseFiles(t, "multi_head_wrapper_batch").withConfig(t, `{"layer": "attention", "d_in": 5, "num_heads": 3,
-		"head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head"}`)
+		"head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head", "mask": {"type": "causal"}}`)
 	in, err := safetensors.ReadFile(f.input)
 	require.NoError(t, err)
 	x, ok := in.Get("x")

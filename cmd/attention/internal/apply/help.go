@@ -154,9 +154,13 @@ Those of the chapter's layers:
   additive            W_query.weight (d_attn, d_query),
                       W_key.weight (d_attn, d_key), v.weight (1, d_attn)
 
-The buffers of PyTorch's modules may be there too and are ignored: mask of book,
-causal and multi_head, heads.0.mask, … of per_head and multi_head_wrapper, bias
-and masked_bias of gpt2.
+The buffers of PyTorch's modules may be there too: bias and masked_bias of gpt2,
+which are ignored, and the causal mask that the book's classes register, which
+is checked: mask of causal, multi_head and book, heads.0.mask, … of
+multi_head_wrapper and per_head. It is (C, C), of numbers or bools, 1 above the
+diagonal, where a key is hidden, and 0 elsewhere; C is context_length, or if
+that is missing any from T on. No layer here needs it: the graph hides keys by
+their places.
 
 INPUT: --input holds, for the chapter's layers,
 

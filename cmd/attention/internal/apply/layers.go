@@ -1,7 +1,7 @@
 package apply
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 
 	"attention/graph"
@@ -11,6 +11,7 @@ import (
 	"attention/layers/chapter"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // layer is the layer that a layer.json describes: the tensors it reads and how
@@ -20,6 +21,7 @@ type layer struct {
 	parameters *layers.Params                       // declared: the names and shapes of the weights file
 	build      func(layers.Scope) (forward, error)  // makes the layer
 	buffers    []string                             // further names that the weights file may hold: ignored
+	causal     map[string]layers.CausalBuffer       // those that are checked
 	sequences  []sequenceSpec                       // of the input file; the first is required
 	extras     []extraSpec                          // optional tensors of the input file
 	heads      int                                  // H of the extras
@@ -40,7 +42,8 @@ func declare[C, L any](
 		l, err := construct(s, c)
 		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) { return call(l, b, in) }, err
 	}
-	return &layer{name: name, parameters: parameters, build: build}, err
+	causal := maps.Collect(parameters.Buffers())
+	return &layer{name: name, parameters: parameters, build: build, causal: causal}, err
 }
 
 func (l *layer) parameterNames() (names []string) {
@@ -52,7 +55,8 @@ func (l *layer) parameterNames() (names []string) {
 
 // checkWeights checks that the file has the layer's parameters, each in its shape.
 func (l *layer) checkWeights(f *tensorFile) error {
-	if err := f.checkNames(l.name, l.parameterNames(), l.buffers); err != nil {
+	optional := append(slices.Sorted(maps.Keys(l.causal)), l.buffers...)
+	if err := f.checkNames(l.name, l.parameterNames(), optional); err != nil {
 		return err
 	}
 	for name, want := range l.parameters.Shapes() {
@@ -62,6 +66,32 @@ func (l *layer) checkWeights(f *tensorFile) error {
 		if got := f.shape(name); !slices.Equal(got, want) {
 			return f.fail(name, "shape %v, want %v", got, want)
 		}
+	}
+	for name, b := range l.causal {
+		if err := l.checkCausal(f, name, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCausal checks a buffer, if the file has it. The input may be no longer than its C.
+func (l *layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) error {
+	if !f.has(name) {
+		return nil
+	}
+	if slices.Contains(f.shape(name), 0) {
+		return f.fail(name, "shape %v, want every axis at least 1", f.shape(name))
+	}
+	t, err := f.read(name)
+	if err != nil {
+		return err
+	}
+	if err := b.Check(tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(t.Data))); err != nil {
+		return f.fail(name, "%v", err)
+	}
+	for i := range l.sequences {
+		l.sequences[i].longest = t.Shape[0]
 	}
 	return nil
 }
@@ -104,10 +134,7 @@ func newSelfAttention(text []byte) (*layer, error) {
 	}
 	x := sequenceSpec{name: "x", length: "T", width: c.EmbedDim}
 	if c.Causal() {
-		x.longest, l.buffers = c.ContextLength, buffers(layers.Book, 1)
-	}
-	if wrapper {
-		l.buffers = buffers(layers.PerHead, c.NumHeads)
+		x.longest = c.ContextLength
 	}
 	l.sequences = []sequenceSpec{x}
 	return l, nil
@@ -132,20 +159,4 @@ func newAdditive(text []byte) (*layer, error) {
 		{name: "key", length: "S", width: c.KeyDim},
 	}
 	return l, nil
-}
-
-// buffers returns the names of the entries other than parameters that the state_dict of a
-// layout's PyTorch class may hold.
-func buffers(layout layers.Layout, heads int) (names []string) {
-	switch layout {
-	case layers.PerHead:
-		for i := range heads {
-			names = append(names, fmt.Sprintf("heads.%d.mask", i))
-		}
-	case layers.Book, "":
-		names = []string{"mask"}
-	case layers.GPT2:
-		names = []string{"bias", "masked_bias"}
-	}
-	return names
 }

@@ -3,7 +3,6 @@ package apply
 import (
 	"fmt"
 	"iter"
-	"math"
 	"testing"
 
 	"attention/internal/safetensors"
@@ -53,27 +52,61 @@ func TestApplyIgnoresUnusedFields(t *testing.T) {
 	compareWithTorch(t, "self_v1", f, nil, safetensors.F64, 1e-10)
 }
 
-// TestApplyWithoutMask: the buffer may be missing, and its content and type do not
-// matter.
-func TestApplyWithoutMask(t *testing.T) {
-	for _, mask := range []any{nil, []bool{true}, []float64{math.NaN()}, []int64{7}} {
+// TestApplyBuffers: the causal mask of the book's classes may be missing, or there in any type.
+func TestApplyBuffers(t *testing.T) {
+	const name = "heads.1.mask"
+	ones := layers.CausalBuffer{ContextLength: 11}.Value(tensor.Float64).Float64s()
+	bools, ints := make([]bool, len(ones)), make([]int64, len(ones))
+	for i, x := range ones {
+		bools[i], ints[i] = x == 1, int64(x)
+	}
+	for _, mask := range []any{nil, bools, ints} {
 		f := caseFiles(t, "multi_head_wrapper")
-		f.weights = withTensor(t, f.weights, safetensors.Tensor{Name: "heads.1.mask", Shape: []int{1, 1}, Data: mask})
+		f.weights = withTensor(t, f.weights, safetensors.Tensor{Name: name, Shape: []int{11, 11}, Data: mask})
 		compareWithTorch(t, "multi_head_wrapper", f, nil, safetensors.F64, 1e-10)
 	}
 }
 
-// TestApplyAttentionBuffers: tensors that the modules of a layout save besides
-// parameters are ignored.
-func TestApplyAttentionBuffers(t *testing.T) {
-	for _, row := range []struct{ name, buffer string }{
-		{name: "attention", buffer: "mask"}, {name: "attention_gpt2", buffer: "bias"},
+// TestApplyWrongBuffers: a mask that does not hide what the layer hides is refused by name; so
+// is an input longer than a mask of any length.
+func TestApplyWrongBuffers(t *testing.T) {
+	const anyLength = `{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 3}`
+	one, four := []float64{0}, layers.CausalBuffer{ContextLength: 4}.Value(tensor.Float64).Float64s()
+	for _, row := range []struct {
+		config string
+		shape  []int
+		data   any
+		want   string
+	}{
+		{shape: []int{1, 1}, data: one,
+			want: `w.safetensors: tensor "heads.1.mask": shape (1, 1), want (11, 11): the causal mask of the context length`},
+		{shape: []int{11, 11}, data: zeros(121),
+			want: `w.safetensors: tensor "heads.1.mask": got 0 at (0, 1), want 1: the causal mask is 1 above the ` +
+				`diagonal, where keys are hidden, and 0 elsewhere`},
+		{shape: []int{0, 0}, data: zeros(0),
+			want: `w.safetensors: tensor "heads.1.mask": shape (0, 0), want every axis at least 1`},
+		{config: anyLength, shape: []int{4, 4}, data: four,
+			want: `in.safetensors: tensor "x": shape (7, 5), want (T <= context_length=4, 5) or ` +
+				`(B, T <= context_length=4, 5) with every axis at least 1`},
 	} {
-		f := caseFiles(t, row.name)
-		f.weights = withTensor(t, f.weights,
-			safetensors.Tensor{Name: row.buffer, Shape: []int{1, 1, 3}, Data: []bool{true, false, true}})
-		compareWithTorch(t, row.name, f, nil, safetensors.F64, 1e-10)
+		c := newWrongCallOf(t, "multi_head_wrapper")
+		if row.config != "" {
+			c.text(row.config)
+			for _, name := range []string{"heads.0.mask", "heads.2.mask"} {
+				c.tensor(c.weights, name, nil, nil)
+			}
+		}
+		c.tensor(c.weights, "heads.1.mask", row.shape, row.data)
+		require.Equal(t, "apply: "+row.want, c.message())
 	}
+}
+
+// TestApplyIgnoresBuffersOfGPT2: they are what all of its kind have.
+func TestApplyIgnoresBuffersOfGPT2(t *testing.T) {
+	f := caseFiles(t, "attention_gpt2")
+	f.weights = withTensor(t, f.weights,
+		safetensors.Tensor{Name: "bias", Shape: []int{1, 1, 3}, Data: []bool{true, false, true}})
+	compareWithTorch(t, "attention_gpt2", f, nil, safetensors.F64, 1e-10)
 }
 
 // TestApplyWrongWeights: an error about a parameter names the file and the tensor, what it

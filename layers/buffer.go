@@ -1,0 +1,128 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"attention/internal/dense"
+
+	"gorgonia.org/tensor"
+)
+
+// CausalBuffer is what the book's causal classes save besides their parameters
+// (register_buffer): mask (C, C), 1 above the diagonal, where a key is hidden, and 0 elsewhere,
+// torch.triu(torch.ones(C, C), diagonal=1). The layers here have none: their graphs hide the
+// keys by their places, for any T. So a state may hold it or not, and one that does has to
+// hide what the layer hides.
+type CausalBuffer struct {
+	ContextLength int // C; 0 means any
+}
+
+// Buffers returns the buffers of the parameters' classes in PyTorch, by name: those of every
+// Attention whose layout is Book or PerHead and whose mask is mask.Causal.
+func (p *Params) Buffers() iter.Seq2[string, CausalBuffer] {
+	return func(yield func(string, CausalBuffer) bool) {
+		if p == nil {
+			return
+		}
+		for _, b := range p.buffers {
+			if !yield(b.name, b.CausalBuffer) {
+				return
+			}
+		}
+	}
+}
+
+// namedBuffer is a buffer of a Params.
+type namedBuffer struct {
+	name string
+	CausalBuffer
+}
+
+// buffer notes a buffer of the scope.
+func (s Scope) buffer(name string, b CausalBuffer) {
+	s.params.buffers = append(s.params.buffers, namedBuffer{s.join(name), b})
+}
+
+// Value returns the buffer, nil if C is 0 or too large for a tensor.
+func (b CausalBuffer) Value(dt tensor.Dtype) *tensor.Dense {
+	n := b.ContextLength
+	if n < 1 || !dense.Fits(n, n) {
+		return nil
+	}
+	hidden := make([]float64, n*n)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			hidden[i*n+j] = 1
+		}
+	}
+	return dense.Of(dt, hidden, n, n)
+}
+
+// Check returns an error for a tensor that is not the buffer. It may be of any type of
+// numbers, or bool.
+func (b CausalBuffer) Check(v *tensor.Dense) error {
+	switch n := b.ContextLength; {
+	case v == nil:
+		return errors.New("got nil, want the causal mask")
+	case n > 0 && !slices.Equal(v.Shape(), []int{n, n}):
+		return fmt.Errorf("shape %v, want (%d, %d): the causal mask of the context length", v.Shape(), n, n)
+	case v.Dims() != 2 || v.Shape()[0] != v.Shape()[1]:
+		return fmt.Errorf("shape %v, want (C, C): the causal mask of a context length", v.Shape())
+	case v.RequiresIterator():
+		v = v.Materialize().(*tensor.Dense)
+	case v.DataOrder().IsColMajor():
+		return errors.New("got a tensor in column-major order, want row-major")
+	}
+	n := v.Shape()[0]
+	switch data := v.Data().(type) {
+	case []bool:
+		return checkCausal(data, n, false, true)
+	case []float64:
+		return checkCausal(data, n, 0, 1)
+	case []float32:
+		return checkCausal(data, n, 0, 1)
+	case []int:
+		return checkCausal(data, n, 0, 1)
+	case []int64:
+		return checkCausal(data, n, 0, 1)
+	case []int32:
+		return checkCausal(data, n, 0, 1)
+	case []int16:
+		return checkCausal(data, n, 0, 1)
+	case []int8:
+		return checkCausal(data, n, 0, 1)
+	case []uint64:
+		return checkCausal(data, n, 0, 1)
+	case []uint32:
+		return checkCausal(data, n, 0, 1)
+	case []uint16:
+		return checkCausal(data, n, 0, 1)
+	case []uint8:
+		return checkCausal(data, n, 0, 1)
+	}
+	return fmt.Errorf("got %s, want numbers or bools", dense.TypeName(v.Dtype()))
+}
+
+// checkCausal refuses all but rows (n, n) whose elements above the diagonal are hidden and whose
+// others are shown.
+func checkCausal[T comparable](rows []T, n int, shown, hidden T) error {
+	if len(rows) != n*n {
+		return fmt.Errorf("got %d elements, want %d", len(rows), n*n)
+	}
+	for i := range n {
+		for j := range n {
+			want := shown
+			if j > i {
+				want = hidden
+			}
+			if got := rows[i*n+j]; got != want {
+				return fmt.Errorf("got %v at (%d, %d), want %v: the causal mask is 1 above the diagonal, where keys "+
+					"are hidden, and 0 elsewhere", got, i, j, want)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package layers_test
+
+import (
+	"maps"
+	"testing"
+
+	"attention/graph/mask"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// of returns a tensor of any type.
+func of(data any, shape ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
+}
+
+// The buffer is the causal mask in any type, and nothing else.
+func TestCausalBuffer(t *testing.T) {
+	const causal = "the causal mask is 1 above the diagonal, where keys are hidden, and 0 elsewhere"
+	two, any := layers.CausalBuffer{ContextLength: 2}, layers.CausalBuffer{}
+	column := tensor.New(tensor.WithShape(2, 2), tensor.AsFortran([]float64{0, 0, 1, 0}))
+	whole := of([]int{9, 9, 9, 9, 0, 1, 9, 0, 0}, 3, 3)
+	corner, err := whole.Slice(tensor.S(1, 3), tensor.S(1, 3))
+	require.NoError(t, err)
+	for _, row := range []struct {
+		of      layers.CausalBuffer
+		v       *tensor.Dense
+		wantErr string
+	}{
+		{of: two, v: two.Value(tensor.Float32)},
+		{of: any, v: layers.CausalBuffer{ContextLength: 5}.Value(tensor.Float64)},
+		{of: any, v: of([]int8{0}, 1, 1)},
+		{of: two, v: of([]bool{false, true, false, false}, 2, 2)},
+		{of: two, v: of([]uint32{0, 1, 0, 0}, 2, 2)},
+		{of: two, v: corner.(*tensor.Dense)},
+		{of: two, v: of([]bool{true, false, true, true}, 2, 2), wantErr: "got true at (0, 0), want false: " + causal},
+		{of: two, v: of([]int64{0, 2, 0, 0}, 2, 2), wantErr: "got 2 at (0, 1), want 1: " + causal},
+		{of: any, v: of([]float32{0, 1, 1, 0}, 2, 2), wantErr: "got 1 at (1, 0), want 0: " + causal},
+		{of: two, v: of([]float32{0}, 1, 1), wantErr: "shape (1, 1), want (2, 2): the causal mask of the context length"},
+		{of: any, v: of([]float32{0, 1}, 1, 2), wantErr: "shape (1, 2), want (C, C): the causal mask of a context length"},
+		{of: any, v: of([]string{"a"}, 1, 1), wantErr: "got string, want numbers or bools"},
+		{of: two, v: column, wantErr: "got a tensor in column-major order, want row-major"},
+		{of: two, wantErr: "got nil, want the causal mask"},
+	} {
+		if err := row.of.Check(row.v); row.wantErr == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, row.wantErr)
+		}
+	}
+	require.Equal(t, []float64{0, 1, 1, 0, 0, 1, 0, 0, 0}, layers.CausalBuffer{ContextLength: 3}.Value(tensor.Float64).Data())
+	require.Nil(t, any.Value(tensor.Float64))
+}
+
+// The classes that have buffers are the book's causal ones.
+func TestBuffers(t *testing.T) {
+	base := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, ContextOnly: true, ContextLength: 4}
+	causal := base
+	causal.Mask = mask.Causal{}
+	wide := base
+	wide.Mask = mask.SlidingWindow{Left: 1}
+	split := causal
+	split.Layout = layers.PerHead
+	torch := causal
+	torch.Layout = layers.Torch
+	length := layers.CausalBuffer{ContextLength: 4}
+	for _, row := range []struct {
+		config layers.AttentionConfig
+		want   map[string]layers.CausalBuffer
+	}{
+		{config: base, want: map[string]layers.CausalBuffer{}},
+		{config: wide, want: map[string]layers.CausalBuffer{}},
+		{config: torch, want: map[string]layers.CausalBuffer{}},
+		{config: causal, want: map[string]layers.CausalBuffer{"a.mask": length}},
+		{config: split, want: map[string]layers.CausalBuffer{"a.heads.0.mask": length, "a.heads.1.mask": length}},
+	} {
+		p := layers.NewParams(tensor.Float32, 1)
+		l, err := layers.NewAttention(p.Scope("a"), row.config)
+		require.NoError(t, err)
+		require.Equal(t, row.want, maps.Collect(p.Buffers()))
+		state, err := l.State(layers.Torch)
+		require.NoError(t, err)
+		require.NotContains(t, state, "mask")
+	}
+}
+
+// A state may hold the buffers, and one that hides other keys is refused by name.
+func TestStateHasBuffers(t *testing.T) {
+	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}, ContextLength: 3, Layout: layers.Torch}
+	_, l := newAttention(t, tensor.Float32, c)
+	state, err := l.State(layers.Book)
+	require.NoError(t, err)
+	require.Equal(t, []float32{0, 1, 1, 0, 0, 1, 0, 0, 0}, state["mask"].Data())
+	require.NoError(t, l.SetState(layers.Book, state))
+	state["mask"] = of([]bool{false, true, true, false, false, false, false, false, false}, 3, 3)
+	require.EqualError(t, l.SetState(layers.Book, state), `layers: Attention: state of layout "book": mask: got false at `+
+		"(1, 2), want true: the causal mask is 1 above the diagonal, where keys are hidden, and 0 elsewhere")
+	delete(state, "mask")
+	require.NoError(t, l.SetState(layers.Book, state))
+
+	c.Mask = nil
+	_, open := newAttention(t, tensor.Float32, c)
+	state["mask"] = layers.CausalBuffer{ContextLength: 3}.Value(tensor.Float32)
+	require.EqualError(t, open.SetState(layers.Book, state),
+		`layers: Attention: state of layout "book": unknown mask float32 (3, 3)`)
+}
