@@ -50,7 +50,7 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	gpt := layers.GPTConfig{
 		VocabSize: 1, ContextLength: 2, EmbedDim: 3, NumLayers: 4, NumHeads: 5, NumKVHeads: 6, DimFeedforward: 7,
 		Activation: "relu", Eps: 1e-3, EmbeddingDropout: 0.1, AttentionDropout: 0.2, ResidualDropout: 0.3,
-		TieWordEmbeddings: true, Bias: true,
+		TieWordEmbeddings: true, Bias: true, QKVBias: new(true), Initializer: layers.TorchInitializer,
 	}
 	seq2seq := layers.Seq2SeqConfig{
 		SourceVocabSize: 1, TargetVocabSize: 2, ContextLength: 3, EmbedDim: 4, NumEncoderLayers: 5, NumDecoderLayers: 6,

@@ -31,13 +31,18 @@ type GPT struct {
 //	transformer.ln_f.weight (E)
 //	lm_head.weight (V, E), unless TieWordEmbeddings
 //
-// and, with Bias, the .bias of each norm and each linear layer under transformer.h. D is
-// E/H and F DimFeedforward; with as many key/value heads as heads c_attn.weight is (E, 3E).
-// Weights are drawn from a normal distribution with the deviation 0.02, those of both
-// c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases with 0.
+// and, with Bias, the .bias of each norm and each linear layer under transformer.h, that of
+// c_attn if QKVBias says so. D is E/H and F DimFeedforward; with as many key/value heads as
+// heads c_attn.weight is (E, 3E). Weights are drawn from a normal distribution with the
+// deviation 0.02, those of both c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases
+// with 0. With the Initializer torch embeddings are drawn with the deviation 1, and the weights
+// and biases of all other products evenly within ±1/√in.
 func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, "GPT", c, newGPT) }
 
 func newGPT(s Scope, c GPTConfig) (*GPT, error) {
+	if c.Initializer == TorchInitializer {
+		defer s.beginAsTorch()()
+	}
 	parts := maker{scope: s}
 	m := &GPT{name: s.name("GPT"), config: c, params: s.params}
 	m.tokens = part(&parts, "transformer.wte", newEmbeddingLike, c.table(c.VocabSize))

@@ -33,7 +33,19 @@ type GPTConfig struct {
 	// each norm and linear layer of the blocks.
 	TieWordEmbeddings bool `json:"tie_word_embeddings"`
 	Bias              bool `json:"bias"`
+	// QKVBias is whether the projections of queries, keys and values have a bias; nil means
+	// as Bias says.
+	QKVBias *bool `json:"qkv_bias,omitempty"`
+	// Initializer is how the parameters begin: gpt2, with the deviation 0.02, or torch, as
+	// nn.Embedding and nn.Linear do; empty means gpt2.
+	Initializer string `json:"initializer,omitempty"`
 }
+
+// The values of GPTConfig.Initializer.
+const (
+	GPT2Initializer  = "gpt2"
+	TorchInitializer = "torch"
+)
 
 // plainGPTConfig is a GPTConfig without methods.
 type plainGPTConfig GPTConfig
@@ -87,6 +99,10 @@ func (c GPTConfig) validate() error {
 	if _, ok := gptActivations[c.Activation]; !ok {
 		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu", c.Activation)
 	}
+	err = config.OneOf(c, "Initializer", cmp.Or(c.Initializer, GPT2Initializer), GPT2Initializer, TorchInitializer)
+	if err != nil {
+		return err
+	}
 	return config.From(c, c.block().validate(), map[string]string{
 		"Attention.NumHeads": "NumHeads", "Attention.NumKVHeads": "NumKVHeads", "Attention.EmbedDim": "EmbedDim",
 		"Attention.OutDim": "EmbedDim", "MLP.EmbedDim": "EmbedDim", "MLP.DimFeedforward": "DimFeedforward", "Norm.Eps": "Eps",
@@ -100,12 +116,20 @@ func (c GPTConfig) block() BlockConfig {
 	return BlockConfig{
 		Attention: AttentionConfig{
 			EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, Mask: mask.Causal{},
-			QKVBias: c.Bias, OutBias: c.Bias, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
+			QKVBias: c.qkvBias(), OutBias: c.Bias, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
 		},
 		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.Activation], Bias: c.Bias,
 			Dropout: c.ResidualDropout, OutStd: std},
 		Norm: c.norm(),
 	}
+}
+
+// qkvBias reports whether the projections of queries, keys and values have a bias.
+func (c GPTConfig) qkvBias() bool {
+	if c.QKVBias != nil {
+		return *c.QKVBias
+	}
+	return c.Bias
 }
 
 // table returns the config of an embedding of rows ids.

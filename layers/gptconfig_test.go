@@ -26,6 +26,7 @@ func TestGPTConfigJSON(t *testing.T) {
 		func(c *layers.GPTConfig) {},
 		func(c *layers.GPTConfig) { c.TieWordEmbeddings = false },
 		func(c *layers.GPTConfig) { c.Bias = false },
+		func(c *layers.GPTConfig) { c.QKVBias, c.Initializer = new(false), layers.TorchInitializer },
 		func(c *layers.GPTConfig) { c.NumKVHeads, c.DimFeedforward = 2, 7 },
 	} {
 		c := want

@@ -38,6 +38,10 @@ var shortened = map[string]string{
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
 	"attention train --preset tiny --steps 5000 --patience 5 --best --out runs/best":       "--steps 20 --eval-every 5",
+	"attention train --preset book --text the-verdict.txt --out runs/book": "--steps 1 " +
+		"--layers 1 --heads 1 --width 4 --eval-batches 1 --sample 1",
+	"attention train --preset book-small --text the-verdict.txt --out runs/book-small": "--steps 1 " +
+		"--eval-batches 1 --sample 1",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
 		"--accumulate 1 --eval-batches 1 --sample 1",
 }
@@ -111,6 +115,7 @@ func readmeFolder(t *testing.T, root, markdown string) (dir string, environment 
 		text := readFile(t, "internal/run/text/attention.txt")
 		write("novel.txt", text)
 		write("tinyshakespeare.txt", "ROMEO:\n"+text)
+		write("the-verdict.txt", text)
 		run := filepath.Join(dir, "small")
 		trainText(t, append(strings.Fields("--model gpt --tokenizer gpt2 --layers 1 --heads 1 --width 4 --context 256"),
 			strings.Fields("--batch 1 --steps 1 --eval-batches 1 --sample 0 --out "+run)...)...)

@@ -18,7 +18,17 @@ func (w *weights) optional(name string, c folderConfig) bool {
 	if name == headName {
 		return c.gpt.TieWordEmbeddings
 	}
-	return !c.gpt.Bias && strings.HasSuffix(name, ".bias")
+	has, _ := hasBias(c.gpt, name)
+	return !has && strings.HasSuffix(name, ".bias")
+}
+
+// hasBias reports whether a norm or a linear layer of a model has a bias, by the name of a
+// tensor of it, and the key of config.json that says so.
+func hasBias(c layers.GPTConfig, name string) (has bool, key string) {
+	if c.QKVBias != nil && strings.Contains(name, ".c_attn.") {
+		return *c.QKVBias, "qkv_bias"
+	}
+	return c.Bias, "bias"
 }
 
 // fitsOptional reports whether an optional tensor has floats of the shape that it needs.
@@ -61,7 +71,8 @@ func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig, flo
 					headName, configName)
 			}
 		} else if !slices.Equal(data, make([]F, len(data))) {
-			return fmt.Errorf(`weights: %s: got other numbers than 0, want "bias": true in %s`, name, configName)
+			_, key := hasBias(c.gpt, name)
+			return fmt.Errorf("weights: %s: got other numbers than 0, want %q: true in %s", name, key, configName)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ class Attention(nn.Module):
         self.heads, self.kv_heads = c["n_head"], c.get("n_kv_head") or c["n_head"]
         kv = c["n_embd"] // self.heads * self.kv_heads
         self.widths = [c["n_embd"], kv, kv]
-        self.c_attn = nn.Linear(c["n_embd"], sum(self.widths), c["bias"])
+        self.c_attn = nn.Linear(c["n_embd"], sum(self.widths), c.get("qkv_bias", c["bias"]))
         self.c_proj = nn.Linear(c["n_embd"], c["n_embd"], c["bias"])
         self.attn_dropout, self.resid_dropout = nn.Dropout(c["attn_pdrop"]), nn.Dropout(c["resid_pdrop"])
 

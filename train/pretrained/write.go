@@ -122,6 +122,8 @@ func (g *GPT) config(f Format) (map[string]any, error) {
 	c.Eps = cmp.Or(c.Eps, 1e-5)
 	if f == HuggingFace {
 		c.NumKVHeads = 0 // as many as query heads
+		c.Bias = c.Bias || c.QKVBias != nil && *c.QKVBias
+		c.QKVBias, c.Initializer = nil, ""
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -156,7 +158,7 @@ func (g *GPT) tensors(f Format) []safetensors.Tensor {
 
 func tensors[F float32 | float64](g *GPT, f Format, floats func(*tensor.Dense) []F) []safetensors.Tensor {
 	var all []safetensors.Tensor
-	noBias := !g.Model.Config().Bias
+	c := g.Model.Config()
 	for name, value := range g.Params.All() {
 		data, shape := floats(value), slices.Clone(value.Shape())
 		width := shape[len(shape)-1]
@@ -167,7 +169,7 @@ func tensors[F float32 | float64](g *GPT, f Format, floats func(*tensor.Dense) [
 			transpose(data, src, width)
 		}
 		all = append(all, safetensors.Tensor{Name: name, Shape: shape, Data: data})
-		if f == HuggingFace && noBias && (isLinear(name) || isNorm(name)) {
+		if has, _ := hasBias(c, name); f == HuggingFace && !has && (isLinear(name) || isNorm(name)) {
 			bias := strings.TrimSuffix(name, "weight") + "bias"
 			all = append(all, safetensors.Tensor{Name: bias, Shape: []int{width}, Data: make([]F, width)})
 		}

@@ -91,6 +91,33 @@ func TestWrittenDefaults(t *testing.T) {
 	}
 }
 
+// A model with biases but for those of queries, keys and values is written with zeros there for
+// transformers, which have no form for it, and as it is for plain PyTorch; one with these alone
+// is written with zeros elsewhere.
+func TestWrittenQKVBias(t *testing.T) {
+	for _, bias := range []bool{true, false} {
+		p := layers.NewParams(tensor.Float32, 1)
+		c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 4, NumLayers: 1, NumHeads: 2, Bias: bias,
+			QKVBias: new(!bias), Initializer: layers.TorchInitializer, Activation: "gelu", Eps: 1e-5}
+		m, err := layers.NewGPT(p.Scope(""), c)
+		require.NoError(t, err)
+		g := &pretrained.GPT{Model: m, Params: p, EndOfText: -1}
+		want := run(t, g, []int64{3, 0, 4}, 3)
+		for _, format := range pretrained.Formats() {
+			dir := t.TempDir()
+			_, err = g.Write(dir, format)
+			require.NoError(t, err)
+			again, err := pretrained.ReadGPT(dir)
+			require.NoError(t, err)
+			require.Equal(t, want, run(t, again, []int64{3, 0, 4}, 3))
+			if format == pretrained.Torch {
+				require.Equal(t, c, again.Model.Config())
+				same(t, p, again.Params)
+			}
+		}
+	}
+}
+
 // Write refuses a folder that is not empty.
 func TestWriteRefuses(t *testing.T) {
 	g, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
@@ -129,6 +156,16 @@ func TestPyTorchReadsFolders(t *testing.T) {
 			require.NoError(t, err)
 			models, dirs = append(models, g), append(dirs, dir)
 		}
+	}
+	p := layers.NewParams(tensor.Float64, 1)
+	book, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2,
+		NumHeads: 3, Bias: true, QKVBias: new(false), Initializer: layers.TorchInitializer})
+	require.NoError(t, err)
+	for _, format := range pretrained.Formats() {
+		g, dir := &pretrained.GPT{Model: book, Params: p, EndOfText: -1}, t.TempDir()
+		_, err := g.Write(dir, format)
+		require.NoError(t, err)
+		models, dirs = append(models, g), append(dirs, dir)
 	}
 	out := filepath.Join(t.TempDir(), "out.safetensors")
 	golden.Python(t, "gpt_read.py", append([]string{out, "7,0,12,12,3"}, dirs...)...)

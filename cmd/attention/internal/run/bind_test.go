@@ -38,8 +38,8 @@ func TestFlagsOfAnotherType(t *testing.T) {
 		want string
 	}{
 		{args: []string{"--layers", "2"}, want: "--layers: got it with --model layer, want it with --model gpt only"},
-		{args: []string{"--model", "gpt", "--qkv-bias"},
-			want: "--qkv-bias: got it with --model gpt, want it with --model layer only"},
+		{args: []string{"--initializer", "torch"},
+			want: "--initializer: got it with --model layer, want it with --model gpt only"},
 		{args: []string{"--preset", "tiny", "--layer", "causal"},
 			want: "--layer: got it with --model gpt, want it with --model layer only"},
 		{args: []string{"--config", constant, "--warmup", "2"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -27,8 +28,9 @@ type Config struct {
 	Freeze      []string                `json:"freeze,omitempty"` // patterns of parameters that stay as they are
 	Dtype       string                  `json:"dtype"`
 	Batch       int                     `json:"batch"`
-	Order       string                  `json:"order"`    // of the windows to train on
-	Training    train.Config            `json:"training"` // its seed is the whole run's
+	Order       string                  `json:"order"`            // of the windows to train on
+	Epochs      int                     `json:"epochs,omitempty"` // passes over windows that do not overlap; 0 means windows anywhere
+	Training    train.Config            `json:"training"`         // its seed is the whole run's
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
 	EvalBatches int                     `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig            `json:"sample"`
@@ -78,6 +80,7 @@ func (c Config) Validate() error {
 		c.ValidateModel(),
 		c.validateSources(),
 		config.AtLeast(c, 1, "Batch"),
+		config.AtLeast(c, 0, "Epochs"), config.AtMost(c, math.MaxInt32, "Epochs"),
 		config.OneOf(c, "Order", c.Order, RandomOrder, sequentialOrder),
 		config.In(c, "Training", c.Training.Validate()),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
@@ -148,8 +151,8 @@ func (c Config) validateBeforeText() error {
 	return c.Validate()
 }
 
-// WithText returns the config of a run on a text.
-func (c Config) WithText(k *Corpus) (Config, error) {
+// withText returns the config of a run on a text.
+func (c Config) withText(k *Corpus) (Config, error) {
 	model, err := c.Model.withVocabulary(k.Tokenizer.Len(), k.Unit())
 	if err != nil {
 		return c, config.In(c, "Model", err)

@@ -50,14 +50,18 @@ const (
 	sgdRate  = 1     // steps of SGD are as small as its gradients
 )
 
-// fill fills in the defaults that depend on other values. given reports whether the value at a path is given.
-func (c *Config) fill(given func(path string) bool) {
+// fill fills in the defaults that depend on other values. given reports whether the value at a path is given, and epochs
+// are the steps of all epochs, if there are any.
+func (c *Config) fill(epochs int, given func(path string) bool) {
 	context, batch := wholeContext, wholeBatch
 	if c.Model.Causal() {
 		context, batch = causalContext, causalBatch
 	}
 	fillIn(&c.Text.Name, BuiltinName, given("text.name"))
 	fillIn(&c.Batch, batch, given("batch"))
+	if c.Epochs > 0 {
+		fillIn(&c.Training.Steps, epochs, given("training.steps"))
+	}
 	if m := c.Model.GPT; m != nil {
 		fillIn(&m.ContextLength, context, given("model.n_positions"))
 	}

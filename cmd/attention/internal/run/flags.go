@@ -44,8 +44,9 @@ func flags() []flag {
 		{name: "context", paths: []string{"model.context", "model.n_positions"},
 			usage: fmt.Sprintf("tokens of a window (default %d; %d for layers that see the whole window)",
 				causalContext, wholeContext)},
-		{name: "qkv-bias", paths: []string{"model.attention.qkv_bias"},
-			usage: "add biases to the query, key and value projections; simple, self_v1 and additive have none"},
+		{name: "qkv-bias", paths: []string{"model.attention.qkv_bias", "model.qkv_bias"},
+			usage: "add biases to the query, key and value projections (default of a gpt --bias); " +
+				"simple, self_v1 and additive have none"},
 		{name: "layers", paths: []string{"model.n_layer"}, usage: "blocks of a gpt"},
 		{name: "kv-heads", paths: []string{"model.n_kv_head"},
 			usage: "key and value heads of a gpt, a divisor of --heads; 0 means as many as --heads"},
@@ -58,6 +59,8 @@ func flags() []flag {
 		{name: "bias", paths: []string{"model.bias"}, usage: "add biases to the linear layers and norms of a gpt"},
 		{name: "tie", paths: []string{"model.tie_word_embeddings"},
 			usage: "tie a gpt's output projection to its token embeddings"},
+		{name: "initializer", paths: []string{"model.initializer"},
+			usage: "how a gpt's parameters begin: gpt2, or torch, as PyTorch's modules do"},
 		{name: "vocab", paths: []string{"model.vocab", "model.vocab_size"},
 			usage: "vocabulary size of the model; 0 means that of the tokenizer"},
 		{name: "dropout",
@@ -80,6 +83,9 @@ func flags() []flag {
 			usage: "batches of a step; their gradients add up to those of one large batch"},
 		{name: "order", paths: []string{"order"},
 			usage: "`order` of the windows: random, or sequential through the text, again and again"},
+		{name: "epochs", paths: []string{"epochs"},
+			usage: "passes over the windows of the text that do not overlap, each once in a pass, in --order; " +
+				"they give --steps; 0 means windows anywhere"},
 		{name: "solver", paths: []string{"training.solver.name"}, usage: "`name` of the solver: sgd, adam or adamw"},
 		{name: "lr", paths: []string{"training.schedule.peak", "training.schedule.rate"},
 			usage: fmt.Sprintf("peak learning `rate`, after a linear warm-up and before a cosine decay "+

@@ -43,7 +43,17 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, text.GPT2, c.Vocabulary.Name)
 	c.Model.GPT = &m
 	require.NoError(t, c.Validate())
-	require.Equal(t, []string{"gpt2", "nano-char", "tiny"}, presetNames())
+
+	c = settled(t, "--preset", "book")
+	m = *c.Model.GPT
+	m.VocabSize = 50257
+	require.Equal(t, 163_009_536-(1024-256)*768, numbers(t, m), "the book counts 163,009,536 with a context of 1024")
+	require.Equal(t, train.Config{Steps: 1, Accumulate: 1, EvalEvery: 5, // the text gives the steps
+		StepConfig: train.StepConfig{Seed: 123,
+			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.1,
+				Decay: train.DecayAll},
+			Schedule: train.ScheduleConfig{Schedule: train.ConstantLR{Rate: 4e-4}}}}, c.Training)
+	require.Equal(t, []string{"book", "book-small", "gpt2", "nano-char", "tiny"}, presetNames())
 	for _, name := range presetNames() {
 		settled(t, "--preset", name)
 	}

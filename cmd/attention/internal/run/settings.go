@@ -57,6 +57,29 @@ func (s *Settings) add(parts ...part) {
 
 // Config returns the config of a run that has not read its text: the values of the parts, and defaults.
 func (s *Settings) Config() (c Config, err error) {
+	if c, err = s.config(1); err != nil {
+		return c, err
+	}
+	return c, s.Named(c.validateBeforeText())
+}
+
+// WithText returns the config of a run on a text.
+func (s *Settings) WithText(k *Corpus) (Config, error) {
+	c, err := s.config(1)
+	if err == nil && c.Epochs > 0 {
+		var steps int
+		if steps, err = c.epochSteps(k); err == nil {
+			c, err = s.config(steps)
+		}
+	}
+	if err == nil {
+		c, err = c.withText(k)
+	}
+	return c, s.Named(err)
+}
+
+// config merges the parts over the defaults. epochs are the steps of all epochs, if there are any.
+func (s *Settings) config(epochs int) (c Config, err error) {
 	all, err := treeOf(defaults(typesOf(s.merged)))
 	if err != nil {
 		return c, err
@@ -65,11 +88,11 @@ func (s *Settings) Config() (c Config, err error) {
 	if err := c.decode(all); err != nil {
 		return c, s.Named(err)
 	}
-	c.fill(func(path string) bool {
+	c.fill(epochs, func(path string) bool {
 		_, ok := at(s.merged, path)
 		return ok
 	})
-	return c, s.Named(c.validateBeforeText())
+	return c, nil
 }
 
 // Named returns err, about the config of these settings, with the name of the wrong value at its origin: its flag, or

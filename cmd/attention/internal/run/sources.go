@@ -13,7 +13,9 @@ import (
 // if EvalBatches is 0.
 func (c *Corpus) Sources(r Config) (training train.Resumable, validation, whole train.Source, err error) {
 	windows := r.Windows()
-	if r.Order == sequentialOrder {
+	if r.Epochs > 0 {
+		training, err = text.NewEpochs(c.Training, windows, r.epochs())
+	} else if r.Order == sequentialOrder {
 		training, err = text.NewCycle(c.Training, windows)
 	} else {
 		training, err = text.NewWindows(c.Training, windows, uint64(r.Training.Seed))
@@ -37,6 +39,19 @@ func (c *Corpus) Sources(r Config) (training train.Resumable, validation, whole 
 		return nil, nil, nil, err
 	}
 	return training, &firstBatches{windows: w, begin: w.State(), n: r.EvalBatches}, &passes, nil
+}
+
+func (r Config) epochs() text.EpochsConfig {
+	return text.EpochsConfig{Shuffle: r.Order != sequentialOrder, Seed: uint64(r.Training.Seed)}
+}
+
+// epochSteps returns the steps of all epochs, at least 1.
+func (r Config) epochSteps(c *Corpus) (int, error) {
+	e, err := text.NewEpochs(c.Training, r.Windows(), r.epochs())
+	if err != nil {
+		return 0, err
+	}
+	return max(1, r.Epochs*e.Batches()/r.Training.Accumulate), nil
 }
 
 // Windows returns the windows of the batches. Only the token after a window is a target of a model that is not causal.

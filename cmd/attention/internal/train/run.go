@@ -55,8 +55,8 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	if config, err = config.WithText(c); err != nil {
-		return settings.Named(err)
+	if config, err = settings.WithText(c); err != nil {
+		return err
 	}
 	r, err := newTraining(w, config, c)
 	if err != nil {

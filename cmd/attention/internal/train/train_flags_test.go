@@ -163,7 +163,7 @@ func TestTrainWrongTraining(t *testing.T) {
 func TestTrainWrongSettings(t *testing.T) {
 	requireRefused(t, []refused{
 		{args: "--preset=", want: "--preset: got nothing, want the name"},
-		{args: "--preset nano", want: `--preset: got "nano", want one of gpt2, nano-char, tiny`},
+		{args: "--preset nano", want: `--preset: got "nano", want one of book, book-small, gpt2, nano-char, tiny`},
 		{args: "--config=", want: "--config: got nothing, want the file"},
 		{args: "--config nothere",
 			want: "--config: nothere: no such file or directory, want a file like a run's config.json"},
@@ -179,7 +179,8 @@ func TestTrainWrongSettings(t *testing.T) {
 		{args: "--vocab 3", want: "--vocab: got 3, want at least the 66 characters of the tokenizer"},
 		{args: "--eval-batches -1", want: "--eval-batches: got -1, want at least 0"},
 		{args: "--model gpt --layer causal", want: "--layer: got it with --model gpt, want it with --model layer only"},
-		{args: "--model gpt --qkv-bias", want: "--qkv-bias: got it with --model gpt, want it with --model layer only"},
+		{args: "--initializer torch", want: "--initializer: got it with --model layer, want it with --model gpt only"},
+		{args: "--epochs -1", want: "--epochs: got -1, want at least 0"},
 		{args: "--preset nano-char --layer causal",
 			want: "--layer: got it with --model gpt, want it with --model layer only"},
 		{args: "--model gpt --layers 0", want: "--layers: got 0, want at least 1"},

@@ -1,0 +1,70 @@
+package train
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/internal/golden"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTrainBookAsPyTorch: the recipe of preset book begins with the weights that PyTorch draws
+// after manual_seed(123), and its losses and weights are those of testdata/torch/book_train.py.
+func TestTrainBookAsPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/book_train.safetensors")
+	all, err := os.ReadFile(filepath.Join("..", "run", "text", "attention.txt"))
+	require.NoError(t, err)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "text")
+	require.NoError(t, os.WriteFile(path, all[:4400], 0o644))
+	for _, row := range []struct {
+		dtype, reason string
+		losses        float64
+		weights       float64
+	}{
+		{dtype: "float32", losses: 5e-7, weights: 2e-5, reason: "Adam's first steps have the gradients' signs: a " +
+			"gradient near 0 moves a weight by up to 4e-4 either way"},
+		{dtype: "float64", losses: 1e-13, weights: 1e-12, reason: "rounding"},
+	} {
+		folder := filepath.Join(dir, row.dtype)
+		flags := strings.Fields("--preset book-small --tokenizer bytes --dropout 0 --order sequential --epochs 2 " +
+			"--sample 0 --eval-every 0")
+		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer),
+			append(flags, "--dtype", row.dtype, "--text", path, "--out", folder)...))
+		var losses []float64
+		for _, m := range metricLines(t, folder) {
+			if loss, ok := m["loss"]; ok {
+				losses = append(losses, loss)
+			}
+		}
+		golden.Close(t, row.dtype+" losses", file.Float64(row.dtype+".loss"), losses, row.losses, 0)
+		got, _, err := train.ReadTensors(filepath.Join(folder, run.ModelFile))
+		require.NoError(t, err)
+		seen := 0
+		for _, key := range file.Names() {
+			if name, ok := strings.CutPrefix(key, row.dtype+".after."); ok {
+				want, have := floatsOf(file, key, row.dtype), golden.Floats(t, got[name])
+				golden.Close(t, key+" ("+row.reason+")", want, have[:len(want)], row.weights, 0)
+				seen++
+			}
+		}
+		require.Equal(t, 7, seen)
+	}
+}
+
+// floatsOf returns a golden tensor of a type as float64.
+func floatsOf(file *golden.File, key, dtype string) (all []float64) {
+	if dtype == "float64" {
+		return file.Float64(key)
+	}
+	for _, x := range file.Float32(key) {
+		all = append(all, float64(x))
+	}
+	return all
+}

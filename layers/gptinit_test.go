@@ -1,0 +1,86 @@
+package layers_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// bookConfig is the small model of testdata/torch/book_train.py.
+func bookConfig() layers.GPTConfig {
+	return layers.GPTConfig{VocabSize: 256, ContextLength: 64, EmbedDim: 128, NumLayers: 4, NumHeads: 4,
+		Activation: "gelu_new", Bias: true, QKVBias: new(false), Initializer: layers.TorchInitializer}
+}
+
+// With the initializer torch a GPT begins as PyTorch's modules do, to the bit.
+func TestGPTBeginsAsTorch(t *testing.T) {
+	file := golden.Load(t, "torch/book_train.safetensors")
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		p := layers.NewParams(dt, 123)
+		_, err := layers.NewGPT(p.Scope(""), bookConfig())
+		require.NoError(t, err)
+		values, seen := maps.Collect(p.All()), 0
+		for _, key := range file.Names() {
+			name, ok := strings.CutPrefix(key, dt.String()+".before.")
+			if !ok {
+				continue
+			}
+			seen++
+			if dt == tensor.Float64 {
+				want := file.Float64(key)
+				require.Equal(t, want, values[name].Float64s()[:len(want)], key)
+			} else {
+				want := file.Float32(key)
+				require.Equal(t, want, values[name].Float32s()[:len(want)], key)
+			}
+		}
+		require.Equal(t, 7, seen)
+	}
+}
+
+// The initializer changes no names and shapes, only where QKVBias says so; blank parameters
+// stay 0.
+func TestGPTInitializer(t *testing.T) {
+	c := bookConfig()
+	c.QKVBias = nil
+	torch, err := layers.Declare(layers.NewGPT, c)
+	require.NoError(t, err)
+	c.Initializer = ""
+	gpt2, err := layers.Declare(layers.NewGPT, c)
+	require.NoError(t, err)
+	require.Equal(t, maps.Collect(gpt2.Shapes()), maps.Collect(torch.Shapes()))
+	bare, err := layers.Declare(layers.NewGPT, bookConfig())
+	require.NoError(t, err)
+	require.Equal(t, gpt2.Len()-4, bare.Len())
+	for name := range bare.Shapes() {
+		require.NotContains(t, name, "c_attn.bias")
+	}
+	c.Bias, c.QKVBias = false, new(true)
+	only, err := layers.Declare(layers.NewGPT, c)
+	require.NoError(t, err)
+	for name := range only.Shapes() {
+		require.Equal(t, strings.HasSuffix(name, "c_attn.bias"), strings.HasSuffix(name, ".bias"), name)
+	}
+
+	blank := layers.NewBlankParams(tensor.Float32)
+	_, err = layers.NewGPT(blank.Scope(""), bookConfig())
+	require.NoError(t, err)
+	for name, v := range blank.All() {
+		require.Equal(t, make([]float32, v.Size()), v.Float32s(), name)
+	}
+	p := layers.NewParams(tensor.Float32, 1)
+	_, err = layers.NewGPT(p.Scope("a"), bookConfig())
+	require.NoError(t, err)
+	v, err := p.Scope("").Param("after", layers.Normal(0, 1), 2)
+	require.NoError(t, err)
+	require.NotZero(t, v.Value().Float32s()[0], "what is made after the model is drawn as before")
+
+	c.Initializer = "keras"
+	require.EqualError(t, c.Validate(), `layers: GPT: Initializer: got "keras", want one of gpt2, torch`)
+}

@@ -1,0 +1,106 @@
+package text
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"attention/train"
+)
+
+// EpochsConfig is the order of the windows of Epochs.
+type EpochsConfig struct {
+	Shuffle bool   `json:"shuffle"` // each epoch has an order of its own
+	Seed    uint64 `json:"seed"`    // of these orders
+}
+
+// Epochs is an endless source of a text's windows that do not overlap: window w has the inputs
+// w·T … w·T+T−1 and the targets one further. Each epoch has every whole window once, but for
+// the last ones that fill no batch (torch.utils.data.DataLoader with drop_last).
+type Epochs struct {
+	config EpochsConfig
+	out    *windowBatch
+	epoch  uint64
+	next   int   // of the epoch's windows
+	order  []int // of the epoch's windows
+}
+
+// NewEpochs returns a source over ids, which it keeps. Equal ids and configs give equal
+// batches. A batch size or context below 1 and ids with fewer windows than a batch are errors.
+func NewEpochs(ids []int, windows WindowConfig, c EpochsConfig) (*Epochs, error) {
+	out, err := newWindowBatch(ids, windows)
+	if err != nil {
+		return nil, err
+	}
+	n := (len(ids) - 1) / windows.Context
+	if n < windows.Batch {
+		return nil, fmt.Errorf("text: epochs: got %d windows of %d, want at least the %d of a batch", n, windows.Context,
+			windows.Batch)
+	}
+	e := &Epochs{config: c, out: out, order: make([]int, n)}
+	e.arrange()
+	return e, nil
+}
+
+// Batches returns the number of batches of an epoch.
+func (e *Epochs) Batches() int {
+	if e == nil || e.out == nil {
+		return 0
+	}
+	return len(e.order) / e.out.config.Batch
+}
+
+// arrange sets the order of the epoch, which its number and the seed alone give.
+func (e *Epochs) arrange() {
+	for i := range e.order {
+		e.order[i] = i
+	}
+	if e.config.Shuffle {
+		r := rand.New(rand.NewPCG(e.config.Seed, e.epoch))
+		r.Shuffle(len(e.order), func(i, j int) { e.order[i], e.order[j] = e.order[j], e.order[i] })
+	}
+}
+
+// Next returns the next B windows. It never returns an error. The tensors are the same each
+// time with new contents: copy what must outlive the next call.
+func (e *Epochs) Next() (train.Batch, error) {
+	if e == nil || e.out == nil {
+		return train.Batch{}, errNoSource
+	}
+	c := e.out.config
+	if len(e.order)-e.next < c.Batch {
+		e.epoch, e.next = e.epoch+1, 0
+		e.arrange()
+	}
+	e.out.batch.Tokens = 0
+	for b := range c.Batch {
+		e.out.set(b, e.order[e.next+b]*c.Context)
+	}
+	e.next += c.Batch
+	return e.out.batch, nil
+}
+
+// State returns the source's epoch and its position in it.
+func (e *Epochs) State() []byte {
+	if e == nil || e.out == nil {
+		return nil
+	}
+	return binary.BigEndian.AppendUint64(encodePosition(e.next), e.epoch)
+}
+
+// SetState continues from the position that State returned, over equal ids and with equal
+// configs.
+func (e *Epochs) SetState(state []byte) error {
+	if e == nil || e.out == nil {
+		return errNoSource
+	}
+	if len(state) != 16 {
+		return fmt.Errorf("text: state of a source: got %d bytes, want 16", len(state))
+	}
+	if err := decodePosition(&e.next, state[:8], len(e.order)+1); err != nil {
+		return err
+	}
+	e.epoch = binary.BigEndian.Uint64(state[8:])
+	e.arrange()
+	return nil
+}
