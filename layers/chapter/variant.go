@@ -85,7 +85,7 @@ func (l *VariantLayer) Forward(b *layers.Build, x *G.Node) (out, weights *G.Node
 	if l == nil || l.form == nil {
 		return nil, nil, errNoVariant
 	}
-	if x == nil || x.Dims() != 3 || x.Shape()[2] != l.config.EmbedDim {
+	if x == nil || x.Shape().Dims() != 3 || x.Shape()[2] != l.config.EmbedDim {
 		return nil, nil, fmt.Errorf("chapter: variant: x: got %v, want (B, T, %d)", shapeOf(x), l.config.EmbedDim)
 	}
 	E, H := l.config.EmbedDim, l.config.NumHeads
