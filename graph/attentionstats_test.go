@@ -255,7 +255,7 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		for row, e := range s.Entropy.Value().Data().([]float32) {
 			require.LessOrEqual(t, float64(e), math.Log(float64(row+1))+1e-5, "row %d", row)
 		}
-		return (m.Memory().Sum - 2*4*32*32*2) / T // without the cells
+		return (m.Memory().Sum - 2*32*32*4) / T // without the cells
 	}
 	require.Equal(t, each(1024), each(8192))
 }
