@@ -44,7 +44,6 @@ func writeWeights(path string, m *model, ids []int) error {
 // weightsOf returns the attention weights by the paths of the layers.
 func weightsOf(m run.Model, ids []int) (map[string]*tensor.Dense, error) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
-	b.Observe("*")
 	input := b.InputOf(tensor.Int, "ids", len(ids))
 	b.Of(m.Forward(b, input))
 	nodes := map[string]*G.Node{}

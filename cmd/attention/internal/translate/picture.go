@@ -50,7 +50,6 @@ func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
 		return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
 	}
 	source, target := input(sourceInput, batch.source[:batch.lengths[0]]), input(targetInput, batch.target)
-	b.Observe("*.multihead_attn")
 	memory := b.Of(m.network.Encode(b, source, nil))
 	b.Of(m.network.Decode(b, target, memory, nil))
 	if err := b.Err(); err != nil {
