@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // maxBlocks bounds the number of blocks of a call: enough to even out cores of different speed, few enough that
@@ -34,7 +35,7 @@ type share struct {
 
 var jobs = sync.Pool{New: func() any {
 	j := &job{gate: gate{wake: make(chan struct{}, 1)}}
-	j.gate.close()
+	j.gate.close(time.Time{})
 	return j
 }}
 
@@ -59,11 +60,12 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 		return
 	}
 	j := jobs.Get().(*job)
+	begin := time.Now()
 	j.begin(n, blocks, workers, f)
 	j.post()
 	j.gate.open()
 	j.work(0)
-	j.end()
+	j.end(begin)
 }
 
 // block returns where block i of the given number begins. All blocks are equal to within one item.
@@ -87,8 +89,8 @@ func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 }
 
 // end waits for the helpers, puts the job back and passes on the first panic.
-func (j *job) end() {
-	j.gate.close()
+func (j *job) end(begin time.Time) {
+	j.gate.close(begin)
 	failed, failure := j.failed.Load(), j.failure
 	j.f, j.failure, j.once = nil, nil, sync.Once{}
 	j.failed.Store(false)
