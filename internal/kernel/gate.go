@@ -64,12 +64,13 @@ func (g *gate) close(begin time.Time) {
 		return
 	}
 	now := time.Now()
-	for patience := max(now.Sub(begin), spinTime); time.Since(now) < patience; runtime.Gosched() {
+	for patience := max(now.Sub(begin), spinTime); time.Since(now) < patience; yieldCore() {
 		for range spins {
 			if g.state.Load() == closed {
 				return
 			}
 		}
+		runtime.Gosched()
 	}
 	if g.state.Add(asleep) != closed+asleep {
 		<-g.wake

@@ -18,6 +18,7 @@ type job struct {
 	blocks  int
 	shares  []share      // one for each worker; the caller has the first
 	workers atomic.Int64 // the number of shares, for helpers that have not entered
+	core    core         // of the caller
 	gate    gate         // open while helpers may enter
 	slot    int          // in posted, or -1
 	once    sync.Once
@@ -62,8 +63,11 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	j := jobs.Get().(*job)
 	begin := time.Now()
 	j.begin(n, blocks, workers, f)
-	j.post()
+	started := j.post()
 	j.gate.open()
+	if started {
+		yieldCore() // to a helper that the system has woken here: it moves on
+	}
 	j.work(0)
 	j.end(begin)
 }
@@ -77,6 +81,7 @@ func block(i, blocks, n int) int {
 // begin sets up a job.
 func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 	j.f, j.n, j.blocks = f, n, blocks
+	j.core.here()
 	if cap(j.shares) < workers {
 		j.shares = make([]share, workers)
 	}
