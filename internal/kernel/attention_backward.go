@@ -51,7 +51,6 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 	for i := range r.turns {
 		r.turns[i].Store(0)
 	}
-	r.next.Store(0)
 	r.failed.Store(false)
 	r.shared.batch, r.shared.head, r.shared.key = false, false, false
 	if grad.Bias != nil {
@@ -62,6 +61,11 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 		clear(grad.Relative)
 		r.shared.batch, r.shared.key = true, true
 		r.shared.head = r.shared.head || r.RelativeAt.Head == 0
+	}
+	batches, heads, _ := r.backwardAxes()
+	r.next = resize(r.next, batches*heads)
+	for i := range r.next {
+		r.next[i].Store(0)
 	}
 }
 
@@ -176,15 +180,22 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 		}
 	}()
 	for task := lo; task < hi; task++ {
-		if r.keyBlocks() > 1 {
-			// A task begins after those it waits for, whichever worker takes it.
-			r.backwardTask(&w, int(r.next.Add(1))-1)
-		} else {
-			r.backwardTask(&w, task)
-		}
+		r.backwardTask(&w, r.claim(task))
 	}
 	done = true
 	pool.Put(w.attentionTiles)
+}
+
+// claim returns the task to do as the given one. A task begins after those it waits for, whichever worker takes it: the
+// blocks of keys of a head are handed out in order. Each worker has heads of its own, whose gradients stay in its cache,
+// until it has to help with those of others.
+func (r *attentionRun[F]) claim(task int) int {
+	_, _, keys := r.backwardAxes()
+	for head := task / keys; ; head = (head + 1) % len(r.next) {
+		if j := int(r.next[head].Add(1)) - 1; j < keys {
+			return head*keys + j
+		}
+	}
 }
 
 func (r *attentionRun[F]) backwardTask(w *backwardTiles[F], task int) {

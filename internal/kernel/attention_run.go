@@ -32,7 +32,7 @@ type attentionRun[F Float] struct {
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T)
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
-	next   atomic.Int64   // the backward task to be handed out
+	next   []atomic.Int32 // of each head, the block of keys to be handed out
 	failed atomic.Bool
 	shared struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
 
@@ -111,8 +111,8 @@ func (r *attentionRun[F]) grain(n, products int) int {
 	return int(min(max(1, leastAttention*float64(n)/max(work, 1)), float64(n)))
 }
 
-// await waits until turn reaches want and reports whether it did: it does not once another task has failed. Tasks
-// are handed out in order and wait only for earlier ones, so one of them can always continue.
+// await waits until turn reaches want and reports whether it did: it does not once another task has failed. The tasks
+// of a head are handed out in order and wait only for earlier ones, so one of them can always continue.
 func (r *attentionRun[F]) await(turn *atomic.Int32, want int32) bool {
 	for n := 0; turn.Load() != want; n++ {
 		if r.failed.Load() {

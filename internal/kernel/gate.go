@@ -11,7 +11,7 @@ import (
 //
 //	            open                    close
 //	closed, 0 ────────▶ open, n ──────────────────▶ closed, n
-//	    ▲               enter, leave: n ± 1          │     │ the caller has waited for spinTime
+//	    ▲               enter, leave: n ± 1          │     │ the caller has waited long enough
 //	    │                                            │     ▼
 //	    │◀──── leave of the last: the caller sees 0 ─┘  asleep, n
 //	    │                                                  │
@@ -29,7 +29,9 @@ const (
 	asleep = 2 * closed
 )
 
-// spinTime is how long a caller that waits for helpers stays awake.
+// spinTime is how long a caller that waits for helpers stays awake at least. It stays awake as long as it has worked
+// itself: a goroutine that falls asleep goes on where it is woken, on the helper's core, and what both have in their
+// caches is then in the wrong one for the calls to come.
 const spinTime = 50 * time.Microsecond
 
 // open admits helpers. The gate must be closed, with no helper inside.
@@ -55,18 +57,20 @@ func (g *gate) leave() {
 	}
 }
 
-// close admits no more helpers and waits until all have left: awake for a while, since helpers do their last
-// blocks, then asleep, since they may have lost their core to another process.
-func (g *gate) close() {
+// close admits no more helpers and waits until all have left: awake for as long as the caller has worked since begin,
+// since helpers do their last blocks, then asleep, since they may have lost their core to another process.
+func (g *gate) close(begin time.Time) {
 	if g.state.Add(closed) == closed {
 		return
 	}
-	for begin := time.Now(); time.Since(begin) < spinTime; runtime.Gosched() {
+	now := time.Now()
+	for patience := max(now.Sub(begin), spinTime); time.Since(now) < patience; yieldCore() {
 		for range spins {
 			if g.state.Load() == closed {
 				return
 			}
 		}
+		runtime.Gosched()
 	}
 	if g.state.Add(asleep) != closed+asleep {
 		<-g.wake

@@ -1238,7 +1238,7 @@ less_80:
 	RET
 
 // func sweighAVX2(m int, n int, alpha float32, a *float32, aRow int, x *float32, y *float32)
-// Requires: AVX, CMOV, FMA3
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sweighAVX2(SB), $0-56
 	MOVQ    m+0(FP), AX
 	MOVQ    a+24(FP), CX
@@ -1283,6 +1283,8 @@ rows8_84:
 	VMULPS       Y0, Y9, Y9
 	MOVQ         CX, R8
 	LEAQ         (CX)(DX*4), R11
+	LEAQ         (CX)(DX*8), R12
+	LEAQ         (R11)(DX*8), R13
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
@@ -1290,17 +1292,27 @@ rows8_84:
 
 n_86:
 	VMOVUPS     (R9), Y0
+	PREFETCHT1  (R12)
 	VFMADD231PS (R8), Y2, Y0
+	PREFETCHT1  (R12)(DX*1)
 	VFMADD231PS (R8)(DX*1), Y3, Y0
+	PREFETCHT1  (R12)(DX*2)
 	VFMADD231PS (R8)(DX*2), Y4, Y0
+	PREFETCHT1  (R12)(BX*1)
 	VFMADD231PS (R8)(BX*1), Y5, Y0
+	PREFETCHT1  (R13)
 	VFMADD231PS (R11), Y6, Y0
+	PREFETCHT1  (R13)(DX*1)
 	VFMADD231PS (R11)(DX*1), Y7, Y0
+	PREFETCHT1  (R13)(DX*2)
 	VFMADD231PS (R11)(DX*2), Y8, Y0
+	PREFETCHT1  (R13)(BX*1)
 	VFMADD231PS (R11)(BX*1), Y9, Y0
 	VMOVUPS     Y0, (R9)
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	ADDQ        $0x00000020, R13
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000008, R10
 	JNE         n_86
@@ -2875,7 +2887,7 @@ less_192:
 	RET
 
 // func dweighAVX2(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
-// Requires: AVX, CMOV, FMA3
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·dweighAVX2(SB), $0-56
 	MOVQ    m+0(FP), AX
 	MOVQ    a+24(FP), CX
@@ -2920,6 +2932,8 @@ rows8_196:
 	VMULPD       Y0, Y9, Y9
 	MOVQ         CX, R8
 	LEAQ         (CX)(DX*4), R11
+	LEAQ         (CX)(DX*8), R12
+	LEAQ         (R11)(DX*8), R13
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
@@ -2927,17 +2941,27 @@ rows8_196:
 
 n_198:
 	VMOVUPD     (R9), Y0
+	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Y2, Y0
+	PREFETCHT1  (R12)(DX*1)
 	VFMADD231PD (R8)(DX*1), Y3, Y0
+	PREFETCHT1  (R12)(DX*2)
 	VFMADD231PD (R8)(DX*2), Y4, Y0
+	PREFETCHT1  (R12)(BX*1)
 	VFMADD231PD (R8)(BX*1), Y5, Y0
+	PREFETCHT1  (R13)
 	VFMADD231PD (R11), Y6, Y0
+	PREFETCHT1  (R13)(DX*1)
 	VFMADD231PD (R11)(DX*1), Y7, Y0
+	PREFETCHT1  (R13)(DX*2)
 	VFMADD231PD (R11)(DX*2), Y8, Y0
+	PREFETCHT1  (R13)(BX*1)
 	VFMADD231PD (R11)(BX*1), Y9, Y0
 	VMOVUPD     Y0, (R9)
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	ADDQ        $0x00000020, R13
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
 	JNE         n_198

@@ -1323,7 +1323,7 @@ less_58:
 	RET
 
 // func sweighAVX512(m int, n int, alpha float32, a *float32, aRow int, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sweighAVX512(SB), $0-56
 	MOVQ    m+0(FP), AX
 	MOVQ    a+24(FP), CX
@@ -1367,6 +1367,8 @@ rows8_62:
 	VMULPS       Z0, Z9, Z9
 	MOVQ         CX, R8
 	LEAQ         (CX)(DX*4), R11
+	LEAQ         (CX)(DX*8), R12
+	LEAQ         (R11)(DX*8), R13
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
@@ -1374,17 +1376,27 @@ rows8_62:
 
 n_64:
 	VMOVUPS     (R9), Z0
+	PREFETCHT1  (R12)
 	VFMADD231PS (R8), Z2, Z0
+	PREFETCHT1  (R12)(DX*1)
 	VFMADD231PS (R8)(DX*1), Z3, Z0
+	PREFETCHT1  (R12)(DX*2)
 	VFMADD231PS (R8)(DX*2), Z4, Z0
+	PREFETCHT1  (R12)(BX*1)
 	VFMADD231PS (R8)(BX*1), Z5, Z0
+	PREFETCHT1  (R13)
 	VFMADD231PS (R11), Z6, Z0
+	PREFETCHT1  (R13)(DX*1)
 	VFMADD231PS (R11)(DX*1), Z7, Z0
+	PREFETCHT1  (R13)(DX*2)
 	VFMADD231PS (R11)(DX*2), Z8, Z0
+	PREFETCHT1  (R13)(BX*1)
 	VFMADD231PS (R11)(BX*1), Z9, Z0
 	VMOVUPS     Z0, (R9)
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000010, R10
 	JNE         n_64
@@ -2995,7 +3007,7 @@ less_143:
 	RET
 
 // func dweighAVX512(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·dweighAVX512(SB), $0-56
 	MOVQ    m+0(FP), AX
 	MOVQ    a+24(FP), CX
@@ -3039,6 +3051,8 @@ rows8_147:
 	VMULPD       Z0, Z9, Z9
 	MOVQ         CX, R8
 	LEAQ         (CX)(DX*4), R11
+	LEAQ         (CX)(DX*8), R12
+	LEAQ         (R11)(DX*8), R13
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
@@ -3046,17 +3060,27 @@ rows8_147:
 
 n_149:
 	VMOVUPD     (R9), Z0
+	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Z2, Z0
+	PREFETCHT1  (R12)(DX*1)
 	VFMADD231PD (R8)(DX*1), Z3, Z0
+	PREFETCHT1  (R12)(DX*2)
 	VFMADD231PD (R8)(DX*2), Z4, Z0
+	PREFETCHT1  (R12)(BX*1)
 	VFMADD231PD (R8)(BX*1), Z5, Z0
+	PREFETCHT1  (R13)
 	VFMADD231PD (R11), Z6, Z0
+	PREFETCHT1  (R13)(DX*1)
 	VFMADD231PD (R11)(DX*1), Z7, Z0
+	PREFETCHT1  (R13)(DX*2)
 	VFMADD231PD (R11)(DX*2), Z8, Z0
+	PREFETCHT1  (R13)(BX*1)
 	VFMADD231PD (R11)(BX*1), Z9, Z0
 	VMOVUPD     Z0, (R9)
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
 	JNE         n_149

@@ -43,8 +43,8 @@ func runBatch[F Float](p path, count int, g *product[F], stepA, stepB, stepC int
 }
 
 // cut chooses the blocks: no more rows than fit the cache, enough blocks to keep the workers busy evenly, and
-// none too small. Where rows are copied, blocks rather have many columns; else many rows, of one panel of
-// columns or more.
+// none too small. Where rows are copied, blocks rather have many columns, unless there are enough anyway; else many
+// rows, of one panel of columns or more.
 func (t *tasks[F]) cut(count, workers int, work float64) {
 	g := &t.product
 	rows, lanes := tileShape[F](t.path)
@@ -64,7 +64,7 @@ func (t *tasks[F]) cut(count, workers int, work float64) {
 	byColumns := func(width int) {
 		t.across = max(t.across, min((wanted+t.down-1)/t.down, g.n/width))
 	}
-	if g.packA || g.n == 1 {
+	if g.packA && g.n < manyColumns || g.n == 1 {
 		byRows(4 * rows)
 		byColumns(2 * lanes)
 	} else {

@@ -61,6 +61,12 @@ func testGuarded[F Float](t *testing.T, p path) {
 		x.a.data, x.b.data = guarded(t, x.a.data, true), guarded(t, x.b.data, true)
 		x.check(t)
 	}
+	// Columns that make them copy.
+	for i, trans := range bothWays {
+		x := newProblem[F](r, 1, trans, trans, rows+5, manyColumns+3, 35, 1, F(i), 0)
+		x.a.data, x.b.data = guarded(t, x.a.data, true), guarded(t, x.b.data, true)
+		x.check(t)
+	}
 }
 
 func TestGemmStaysInsideItsSlices(t *testing.T) {

@@ -49,6 +49,9 @@ const (
 	byScale        // nothing to multiply
 )
 
+// manyColumns is how many columns of B make it worth to copy A: it is then read that often.
+const manyColumns = 2048
+
 // prepare chooses the method. A product with one row or column may be better computed as Cᵀ = Bᵀ·Aᵀ; then A
 // and B have changed places.
 func (g *product[F]) prepare() (swapped bool) {
@@ -64,7 +67,7 @@ func (g *product[F]) prepare() (swapped bool) {
 		g.how = byDots
 		return swapped
 	}
-	g.packA = g.m >= 8 && g.n >= 16 && g.k >= 8 && g.a.aliased()
+	g.packA = g.m >= 8 && g.k >= 8 && (g.n >= 16 && g.a.aliased() || g.n >= manyColumns)
 	g.packB = g.b.col != 1 || g.m >= 24 && g.b.aliased()
 	return swapped
 }

@@ -9,8 +9,9 @@ import (
 // Helpers are goroutines that take part in calls of Parallel. A sleeping core takes longer to wake than a small
 // product to compute, so an idle helper keeps polling for the next job for a while before it ends.
 const (
-	pollTime   = 100 * time.Microsecond // of an idle helper, before it ends
-	spins      = 4096                   // polls between two readings of the clock
+	pollTime   = time.Millisecond // of an idle helper, before it ends
+	moveTime   = time.Millisecond // at least, from one move of a helper to another core to the next
+	spins      = 4096             // polls between two readings of the clock
 	maxHelpers = 255
 )
 
@@ -23,10 +24,12 @@ var helpers [maxHelpers]helper
 type helper struct {
 	running atomic.Bool
 	run     func() // h.poll, made by the first call that starts the helper, so that others allocate nothing
+	core    core   // on which it was last
+	moved   time.Time
 }
 
 // post offers a job to helpers, and starts those that do not run.
-func (j *job) post() {
+func (j *job) post() (started bool) {
 	for j.slot = range posted {
 		if posted[j.slot].CompareAndSwap(nil, j) {
 			for i := range min(len(j.shares)-1, maxHelpers) {
@@ -35,12 +38,14 @@ func (j *job) post() {
 						h.run = func() { h.poll(i + 1) }
 					}
 					go h.run()
+					started = true
 				}
 			}
-			return
+			return started
 		}
 	}
 	j.slot = -1
+	return false
 }
 
 // unpost withdraws a job that has no blocks left.
@@ -60,12 +65,13 @@ func (h *helper) poll(own int) {
 		}
 	}()
 	for running {
-		for last := time.Now(); time.Since(last) < pollTime; runtime.Gosched() {
+		for last := time.Now(); time.Since(last) < pollTime; yieldCore() {
 			for range spins {
-				if joinPosted(own) {
+				if h.joinPosted(own) {
 					last = time.Now()
 				}
 			}
+			runtime.Gosched()
 		}
 		h.running.Store(false)
 		running = wanted(own) && h.running.CompareAndSwap(false, true)
@@ -83,14 +89,26 @@ func wanted(own int) bool {
 }
 
 // joinPosted takes part in the posted jobs and reports whether there were any.
-func joinPosted(own int) (found bool) {
+func (h *helper) joinPosted(own int) (found bool) {
 	for i := range posted {
 		if j := posted[i].Load(); j != nil && j.enter(own) {
+			h.leaveCore(j)
 			j.help(own)
 			found = true
 		}
 	}
 	return found
+}
+
+// leaveCore moves the helper to another core if it runs on the caller's. The system sometimes wakes a thread there and
+// lets both take turns for a long time, while another core is idle.
+func (h *helper) leaveCore(j *job) {
+	if h.core.here(); h.core == j.core {
+		if now := time.Now(); now.Sub(h.moved) > moveTime {
+			h.core.leave()
+			h.moved = now
+		}
+	}
 }
 
 // enter keeps a job from ending until the helper leaves its gate. It reports false if the job has ended, or has no

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // maxBlocks bounds the number of blocks of a call: enough to even out cores of different speed, few enough that
@@ -17,6 +18,7 @@ type job struct {
 	blocks  int
 	shares  []share      // one for each worker; the caller has the first
 	workers atomic.Int64 // the number of shares, for helpers that have not entered
+	core    core         // of the caller
 	gate    gate         // open while helpers may enter
 	slot    int          // in posted, or -1
 	once    sync.Once
@@ -34,7 +36,7 @@ type share struct {
 
 var jobs = sync.Pool{New: func() any {
 	j := &job{gate: gate{wake: make(chan struct{}, 1)}}
-	j.gate.close()
+	j.gate.close(time.Time{})
 	return j
 }}
 
@@ -59,11 +61,15 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 		return
 	}
 	j := jobs.Get().(*job)
+	begin := time.Now()
 	j.begin(n, blocks, workers, f)
-	j.post()
+	started := j.post()
 	j.gate.open()
+	if started {
+		yieldCore() // to a helper that the system has woken here: it moves on
+	}
 	j.work(0)
-	j.end()
+	j.end(begin)
 }
 
 // block returns where block i of the given number begins. All blocks are equal to within one item.
@@ -75,6 +81,7 @@ func block(i, blocks, n int) int {
 // begin sets up a job.
 func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 	j.f, j.n, j.blocks = f, n, blocks
+	j.core.here()
 	if cap(j.shares) < workers {
 		j.shares = make([]share, workers)
 	}
@@ -87,8 +94,8 @@ func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 }
 
 // end waits for the helpers, puts the job back and passes on the first panic.
-func (j *job) end() {
-	j.gate.close()
+func (j *job) end(begin time.Time) {
+	j.gate.close(begin)
 	failed, failure := j.failed.Load(), j.failure
 	j.f, j.failure, j.once = nil, nil, sync.Once{}
 	j.failed.Store(false)

@@ -7,7 +7,9 @@ Every work is done by attention with 1 and with 2 threads, and by PyTorch in all
 ways of bench.py, which have no more. The fastest few ways of each side are then timed
 again in turns, round after round, so that what else the machine does weighs on all
 alike. A side's time is that of its fastest way, each way's the median of the rounds;
-its memory is the least peak of any way. Each measurement is a process of its own.
+its memory is the least peak of any way. Each measurement is a process of its own. The
+peak that a rate is compared with is the higher of attention's own loop and of peak.c's,
+which runs after each measurement if there is a gcc.
 
 Needs Go, python3-torch on an optimised BLAS (libopenblas0-pthread) and a machine that does
 nothing else. An OpenBLAS that is unpacked but not installed is used if
@@ -57,7 +59,7 @@ def main():
         say(f"warning: the machine is busy (load {load}); times will be off")
     with tempfile.TemporaryDirectory() as folder:
         binary = a.binary or build(os.path.join(folder, "attention"))
-        bench = Bench(binary, a.lines)
+        bench = Bench(binary, build_peak(os.path.join(folder, "peak")), a.lines)
         check_blas(bench)
         memory = []
         if timed:
@@ -85,11 +87,22 @@ def build(path):
     return path
 
 
+def build_peak(path):
+    """The program that measures the peak, or None without a compiler."""
+    source = os.path.join(HERE, "peak.c")
+    try:
+        subprocess.run(["gcc", "-O3", "-march=native", "-pthread", "-o", path, source], check=True)
+    except (OSError, subprocess.CalledProcessError) as e:
+        say(f"warning: the peak is attention's own loop's: {e}")
+        return None
+    return path
+
+
 class Bench:
     """Runs measurements and keeps them by work and way."""
 
-    def __init__(self, binary, lines):
-        self.binary, self.lines = binary, lines
+    def __init__(self, binary, peak, lines):
+        self.binary, self.peak, self.lines = binary, peak, lines
         self.results = {}  # (name of the work, way) -> results
 
     def run(self, w, way, runs):
@@ -107,6 +120,9 @@ class Bench:
             say(f"{name(w)}: {' '.join(way)}: failed")
             return None
         result = json.loads(done.stdout)
+        if side == "attention" and self.peak:
+            measured = subprocess.run([self.peak, rest[0], "100"], stdout=subprocess.PIPE, text=True, check=True)
+            result["peak_flop_per_second"] = max(result["peak_flop_per_second"], float(measured.stdout))
         say(f"{name(w)}: {' '.join(way)}: {seconds(result['seconds'])}, {mebibytes(result['peak_rss_bytes'])} MiB")
         self.results.setdefault((name(w), way), []).append(result)
         if self.lines:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -46,18 +47,22 @@ func (w *weighted) rows(rows int) {
 	w.JLT(operand.LabelRef(end))
 	w.weights(rows)
 	p, y, n := []reg.GPVirtual{w.GP64()}, w.GP64(), w.GP64()
+	var ahead []reg.GPVirtual
 	w.MOVQ(w.a, p[0])
 	if rows > 4 {
 		p = append(p, w.GP64())
 		w.LEAQ(operand.Mem{Base: w.a, Index: w.aRow, Scale: 4}, p[1])
+		ahead = append(ahead, w.GP64(), w.GP64())
+		w.LEAQ(operand.Mem{Base: w.a, Index: w.aRow, Scale: 8}, ahead[0])
+		w.LEAQ(operand.Mem{Base: p[1], Index: w.aRow, Scale: 8}, ahead[1])
 	}
 	w.Load(w.Param("y"), y)
 	w.MOVQ(w.whole, n)
 	w.TESTQ(n, n)
 	w.JE(operand.LabelRef(rest))
 	w.Label(loop)
-	w.step(rows, p, y, nil)
-	for _, q := range append(p, y) {
+	w.step(rows, p, ahead, y, nil)
+	for _, q := range slices.Concat(p, ahead, []reg.GPVirtual{y}) {
 		w.ADDQ(operand.U32(w.width), q)
 	}
 	w.SUBQ(operand.U32(w.lanes()), n)
@@ -66,7 +71,7 @@ func (w *weighted) rows(rows int) {
 	w.Load(w.Param("n"), n)
 	w.CMPQ(n, w.whole)
 	w.JE(operand.LabelRef(next))
-	w.step(rows, p, y, w.tail)
+	w.step(rows, p, nil, y, w.tail)
 	w.Label(next)
 	w.ADDQ(operand.U32(rows*w.size), w.x)
 	step := w.GP64()
@@ -91,12 +96,16 @@ func (w *weighted) weights(rows int) {
 func (w *weighted) weight(r int) reg.VecPhysical { return w.vectors[2+r] }
 
 // step adds a vector of each row to y.
-func (w *weighted) step(rows int, p []reg.GPVirtual, y reg.GPVirtual, part *mask) {
+func (w *weighted) step(rows int, p, next []reg.GPVirtual, y reg.GPVirtual, part *mask) {
 	sum, a := w.vectors[0], w.vectors[1]
 	w.read(operand.Mem{Base: y}, part, sum)
 	for r := range rows {
 		m := fourRows(p[r/4], w.aRow, w.aRow3)[r%4]
 		if part == nil {
+			if rows > 4 { // the same of the next rows, which lie on pages that the processor does not foresee
+				q := fourRows(next[r/4], w.aRow, w.aRow3)[r%4]
+				w.PREFETCHT1(q)
+			}
 			w.fma(m, w.weight(r), sum)
 			continue
 		}
