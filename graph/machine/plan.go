@@ -9,20 +9,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// step computes one node.
-type step struct {
-	node    *G.Node
-	op      G.Op          // nil for an input
-	inputs  []int         // steps
-	in      []G.Value     // their values, set in each run
-	into    G.Value       // planned memory to compute into, or nil
-	view    bool          // into is a part of an input's memory: nothing to compute
-	seen    *tensor.Dense // the input whose memory into is a view of, where no plan knows it
-	slice   tensor.Slice  // of Gorgonia's Slice, as planned
-	value   G.Value
-	verdict verdict // of FindNotFinite
-}
-
 // slicer is Gorgonia's Slice and its gradient.
 type slicer interface{ IsSlice() tensor.Slice }
 
@@ -64,7 +50,7 @@ func stepsOf(wanted G.Nodes) (steps []step) {
 			return i
 		}
 		in := children(g, n)
-		s := step{node: n, op: n.Op()}
+		s := step{node: n, shape: n.Shape(), op: n.Op()}
 		if op, ok := s.op.(slicer); ok {
 			s.slice = op.IsSlice()
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -173,15 +174,10 @@ func (o *Op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 
 // plain returns the value with its elements in row-major order: itself, or a copy.
 func plain(v G.Value) (G.Value, error) {
-	d, ok := v.(*tensor.Dense)
-	if !ok || !d.RequiresIterator() && !d.DataOrder().IsColMajor() {
-		return v, nil
+	if d, ok := v.(*tensor.Dense); ok {
+		return dense.RowMajor(d)
 	}
-	c, ok := d.Materialize().(*tensor.Dense)
-	if !ok || c.DataOrder().IsColMajor() {
-		return nil, fmt.Errorf("got a tensor in column-major order, want row-major")
-	}
-	return c, nil
+	return v, nil
 }
 
 // sameSize reports whether nodes have as many elements as the first.
