@@ -2,6 +2,7 @@ package dense
 
 import (
 	"fmt"
+	"slices"
 
 	"gorgonia.org/tensor"
 )
@@ -35,6 +36,9 @@ func isRowMajor(t *tensor.Dense) bool { return !t.RequiresIterator() && !t.DataO
 // gather returns a copy of a tensor whose elements lie in data.
 func gather[E any](t *tensor.Dense, data []E) *tensor.Dense {
 	shape, strides := t.Shape(), t.Strides()
+	if len(strides) < len(shape) { // a row, a column or a number
+		shape, strides = tensor.Shape{shape.TotalSize()}, append(slices.Clone(strides), 1)[:1]
+	}
 	all := make([]E, shape.TotalSize())
 	for i := range all {
 		at, rest := 0, i
@@ -44,5 +48,5 @@ func gather[E any](t *tensor.Dense, data []E) *tensor.Dense {
 		}
 		all[i] = data[at]
 	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(all))
+	return tensor.New(tensor.WithShape(t.Shape()...), tensor.WithBacking(all))
 }

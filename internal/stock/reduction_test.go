@@ -69,16 +69,7 @@ func reductions() (cases []stockCase) {
 }
 
 func TestReduction(t *testing.T) {
-	for _, c := range reductions() {
-		c.check(t)
-	}
-}
-
-func TestReductionAllocatesNothing(t *testing.T) {
-	for _, c := range reductions() {
-		y, _, values := c.graph(t, tensor.Float32, asIs)
-		requireNoAllocations(t, y, values)
-	}
+	checkAll(t, reductions())
 }
 
 // Where Gorgonia's machine is wrong or less accurate: the mean of many float32, and sums of four axes over the third.

@@ -60,9 +60,7 @@ func repeats() (cases []stockCase) {
 }
 
 func TestRepeat(t *testing.T) {
-	for _, c := range repeats() {
-		c.check(t)
-	}
+	checkAll(t, repeats())
 }
 
 // spreads are arithmetic with an input that is repeated, or both.
@@ -94,9 +92,7 @@ func spreads() (cases []stockCase) {
 }
 
 func TestArithmeticWithRepeatedInputs(t *testing.T) {
-	for _, c := range spreads() {
-		c.check(t)
-	}
+	checkAll(t, spreads())
 }
 
 // What is repeated is read where it lies.
@@ -118,11 +114,4 @@ func TestRepeatDoesNotReadItsNumber(t *testing.T) {
 	y, _, _ := repeats()[0].graph(t, tensor.Float32, asIs)
 	require.Equal(t, "*gorgonia.repeatOp", fmt.Sprintf("%T", y.Op()))
 	require.Len(t, stock.Of(y, inputsOf).Inputs(), 1)
-}
-
-func TestRepeatAllocatesNothing(t *testing.T) {
-	for _, c := range repeats() {
-		y, _, values := c.graph(t, tensor.Float32, asIs)
-		requireNoAllocations(t, y, values)
-	}
 }

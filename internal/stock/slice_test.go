@@ -44,9 +44,7 @@ func sliceCases() (cases []stockCase) {
 }
 
 func TestSlice(t *testing.T) {
-	for _, c := range sliceCases() {
-		c.check(t)
-	}
+	checkAll(t, sliceCases())
 }
 
 // The gradient of a slice does not read what was sliced.
@@ -61,16 +59,4 @@ func TestSliceOfUnevenSteps(t *testing.T) {
 	x := G.NewMatrix(g, tensor.Float32, G.WithShape(5, 5), G.WithName("x"))
 	require.Nil(t, stock.Of(G.Must(G.Slice(x, nil, G.S(0, 5, 2))), inputsOf))
 	require.NotNil(t, stock.Of(G.Must(G.Slice(x, G.S(0, 5, 2))), inputsOf))
-}
-
-func TestSlicesAllocateNothing(t *testing.T) {
-	for _, c := range sliceCases() {
-		t.Run(c.name, func(t *testing.T) {
-			y, grads, values := c.graph(t, tensor.Float32, asIs)
-			if c.by != stock.Nothing {
-				requireNoAllocations(t, y, values)
-			}
-			requireNoAllocations(t, grads[0], values)
-		})
-	}
 }
