@@ -15,9 +15,9 @@
 //   - By a loop on all cores: Sin, Cos, Log2, Log1p, Expm1, Softplus, Pow, Slice, At,
 //     Concat, Broadcast, ByIndices, Im2Col and so Conv2d, MaxPool2D, BatchNorm.
 //   - By nothing: Reshape, and a Slice of what lies together.
-//   - By Gorgonia itself: AveragePool2D, GlobalAveragePool2D, a Slice whose step does not
-//     divide an axis behind the first, GroupNorm, Upsample2D, Sparsemax, DiagFlat,
-//     CTCLoss, Dropout, YOLOv3, ops of other types than float32 and float64, and your own.
+//   - By Gorgonia itself: AveragePool2D, GlobalAveragePool2D, GroupNorm, Upsample2D,
+//     Sparsemax, DiagFlat, CTCLoss, Dropout, YOLOv3, ops of other types than float32 and
+//     float64, and your own.
 //
 // The first three allocate nothing in a run. BenchmarkOps compares them with Gorgonia's.
 //
@@ -29,6 +29,10 @@
 //   - The gradients of Dropout, InverseSqrt, Log2 and OuterProd are wrong. Take
 //     graph.Dropout, divide by Sqrt, and multiply matrices of one column and one row.
 //   - AveragePool1D is MaxPool1D; AveragePool2D divides by the width of the image.
+//   - Four numbers of padding of MaxPool2D are those of the bottom, the top, the right and
+//     the left, as it computes.
+//   - A Slice whose step does not divide an axis behind the first is longer than its node:
+//     a run returns an error.
 package machine
 
 import (

@@ -46,7 +46,7 @@ func (m *Machine) run(s *step) (err error) {
 		return nil
 	}
 	if j, from := viewOf(s); j >= 0 {
-		s.value, err = s.viewInput(m.steps[j].value, from)
+		s.value, err = s.viewInput(&m.steps[j], from)
 		return err
 	}
 	for i, j := range s.inputs {
@@ -103,17 +103,20 @@ func (s *step) checkInput(v G.Value) error {
 
 // viewInput returns the part of an input's memory that is the step's value. The input is
 // the caller's, or what an op of Gorgonia's allocated.
-func (s *step) viewInput(in G.Value, from int) (G.Value, error) {
+func (s *step) viewInput(in *step, from int) (G.Value, error) {
 	if s.shape.IsScalar() {
-		return in, nil
+		return in.value, nil
 	}
-	d, ok := in.(*tensor.Dense)
+	d, ok := in.value.(*tensor.Dense)
 	if !ok {
-		return nil, fmt.Errorf("machine: %v: got a %T, want a *tensor.Dense", s.node, in)
+		return nil, fmt.Errorf("machine: %v: got a %T, want a *tensor.Dense", s.node, in.value)
 	}
 	d, err := dense.RowMajor(d)
 	if err != nil {
 		return nil, fmt.Errorf("machine: %v: %w", s.node, err)
+	}
+	if n, want := d.Shape().TotalSize(), in.shape.TotalSize(); n != want {
+		return nil, fmt.Errorf("machine: %v: got %d elements, want %d", s.node, n, want)
 	}
 	if d != s.seen {
 		s.seen, s.into = d, part(d, s.shape, from)
