@@ -112,8 +112,12 @@ func pow[F kernel.Float](c call) *Op {
 	}
 	var z, x, y []F
 	part := func(lo, hi int) { // made once: a run allocates nothing
-		for i := lo; i < hi; i++ {
-			z[i] = F(math.Pow(float64(x[i*stepX]), float64(y[i*stepY])))
+		var roomX, roomY [inFloat64]float64
+		for ; lo < hi; lo += inFloat64 {
+			x, y := widen(roomX[:], x[lo*stepX:(hi-1)*stepX+1]), widen(roomY[:], y[lo*stepY:(hi-1)*stepY+1])
+			for i := range min(inFloat64, hi-lo) {
+				z[lo+i] = F(math.Pow(x[i*stepX], y[i*stepY]))
+			}
 		}
 	}
 	return computes(Loop, inPlace, func(out G.Value, in []G.Value) {

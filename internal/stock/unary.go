@@ -47,9 +47,12 @@ func unary[F kernel.Float](c call) *Op {
 	}
 	var y, x []F
 	part := func(lo, hi int) { // made once: a run allocates nothing
-		y := y[lo:hi]
-		for i, v := range x[lo:hi] {
-			y[i] = F(f(float64(v)))
+		var room [inFloat64]float64
+		for ; lo < hi; lo += inFloat64 {
+			x := widen(room[:], x[lo:hi])
+			for i, v := range x {
+				y[lo+i] = F(f(v))
+			}
 		}
 	}
 	return computes(Loop, []int{0}, func(out G.Value, in []G.Value) {
@@ -60,3 +63,16 @@ func unary[F kernel.Float](c call) *Op {
 
 // loopGrain is the number of elements worth a goroutine.
 const loopGrain = 1 << 12
+
+// inFloat64 is how many elements are converted at a time. One by one, a conversion waits for the function of the element
+// before, whose result is in its register.
+const inFloat64 = 1 << 8
+
+// widen converts as much of x as there is room for.
+func widen[F kernel.Float](room []float64, x []F) []float64 {
+	x = x[:min(len(room), len(x))]
+	for i, v := range x {
+		room[i] = float64(v)
+	}
+	return room[:len(x)]
+}
