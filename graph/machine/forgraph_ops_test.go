@@ -108,7 +108,7 @@ func TestOpsLeftToGorgoniaAreUnknown(t *testing.T) {
 		require.NoError(t, err)
 		known := slices.Collect(func(yield func(bool) bool) {
 			for _, n := range y.Graph().AllNodes() {
-				if !yield(n.Op() == nil || stock.Of(n, inputsOf) != nil) {
+				if !yield(n.Op() == nil || stock.Of(n, asBuilt{}) != nil) {
 					return
 				}
 			}

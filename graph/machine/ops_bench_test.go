@@ -109,7 +109,7 @@ func (c benchOp) node(t require.TestingT) (n *G.Node, op *stock.Op, ours, theirs
 	}
 	n, err := c.build(in)
 	require.NoError(t, err, c.name)
-	op = stock.Of(n, inputsOf)
+	op = stock.Of(n, asBuilt{})
 	require.NotNil(t, op, c.name)
 	values := func(nodes G.Nodes) (v []G.Value) {
 		m, err := machine.New(nodes...)

@@ -41,6 +41,11 @@ func larger[F kernel.Float](c call) *Op { return operate[F](c, kernel.Greater) }
 
 // operate returns the op of an operation.
 func operate[F kernel.Float](c call, operation kernel.Operation) *Op {
+	if of, factor := c.scaled(c.node); of != nil {
+		if op := productInto[F](c, of, stored(c.node), factor); op != nil {
+			return op
+		}
+	}
 	p, ok := pairOf[F](c)
 	switch {
 	case !ok:

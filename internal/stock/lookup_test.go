@@ -84,10 +84,10 @@ func TestByIndicesRefusesOtherPlaces(t *testing.T) {
 	y, grads, _ := c.graph(t, tensor.Float64, asIs)
 	for _, bad := range []int{-1, 5} {
 		i := tensor.New(tensor.WithBacking([]int{0, 1, bad, 2}))
-		_, err := stock.Of(y, inputsOf).UsePreallocDo(newValue(y), dense(tensor.Float64, make([]float64, 15), 5, 3), i)
+		_, err := stock.Of(y, asBuilt{}).UsePreallocDo(newValue(y), dense(tensor.Float64, make([]float64, 15), 5, 3), i)
 		require.ErrorContains(t, err, "want 0 to 4")
 		into := newValue(grads[0])
-		_, err = stock.Of(grads[0], inputsOf).UsePreallocDo(into, dense(tensor.Float64, make([]float64, 12), 4, 3), i)
+		_, err = stock.Of(grads[0], asBuilt{}).UsePreallocDo(into, dense(tensor.Float64, make([]float64, 12), 4, 3), i)
 		require.ErrorContains(t, err, "want 0 to 4")
 	}
 }

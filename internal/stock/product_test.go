@@ -101,10 +101,10 @@ func TestProductsThatDoNotFitAreNotComputed(t *testing.T) {
 	g := G.NewGraph()
 	a := G.NewTensor(g, tensor.Float32, 3, G.WithShape(2, 3, 4), G.WithName("a"))
 	b := G.NewTensor(g, tensor.Float32, 3, G.WithShape(2, 5, 6), G.WithName("b"))
-	require.Nil(t, stock.Of(G.Must(G.BatchedMatMul(a, b)), inputsOf))
+	require.Nil(t, stock.Of(G.Must(G.BatchedMatMul(a, b)), asBuilt{}))
 	x := G.NewVector(g, tensor.Float32, G.WithShape(3), G.WithName("x"))
 	y := G.NewVector(g, tensor.Float32, G.WithShape(4), G.WithName("y"))
-	require.Nil(t, stock.Of(G.Must(G.Mul(x, y)), inputsOf))
+	require.Nil(t, stock.Of(G.Must(G.Mul(x, y)), asBuilt{}))
 }
 
 // The sum of a million squares is as accurate as one by pairs.

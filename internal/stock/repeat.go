@@ -81,7 +81,7 @@ func (c call) spread(n *G.Node) (base *G.Node, shape []int) {
 		if axis < 0 || axis >= len(shape) || base.Dims() != len(shape) {
 			return base, shape
 		}
-		in := c.from(base)[0]
+		in := c.Inputs(base)[0]
 		if in.Shape().TotalSize()*base.Shape()[axis] != base.Shape().TotalSize() {
 			return base, shape // it repeats more than one element
 		}
