@@ -66,7 +66,7 @@ func maxPool[F kernel.Float](c call) *Op {
 			image, small := images[i*p.plane:][:p.plane], pooled[i*p.places:][:p.places]
 			for _, row := range p.rows {
 				for x, col := range p.cols {
-					small[x] = image[largest(image, p.width, row, col)]
+					small[x] = top(image, p.width, row, col)
 				}
 				small = small[len(p.cols):]
 			}
@@ -102,6 +102,23 @@ func maxPoolGradient[F kernel.Float](c call) *Op {
 		gradient, images, up = floats[F](out), floats[F](in[0]), floats[F](in[2])
 		kernel.Parallel(p.planes, p.grain(), part)
 	})
+}
+
+// top returns the largest element in a window of an image, without branches that nobody can predict: max of two zeros
+// is 0, whichever comes first.
+func top[F kernel.Float](image []F, width int, row, col window) F {
+	line := row.at*width + col.at
+	top := image[line]
+	for range row.high - row.low {
+		for _, v := range image[line:][:col.high-col.low] {
+			top = max(top, v)
+		}
+		line += width
+	}
+	if top == 0 {
+		return image[largest(image, width, row, col)]
+	}
+	return top
 }
 
 // largest returns where the first of the largest elements in a window of an image is: the first NaN, if there is one.

@@ -52,6 +52,16 @@ func TestMaxPoolOfNaNAndTies(t *testing.T) {
 	require.Equal(t, []float64{0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0}, numbersOf(evaluate(t, grads[0], values)))
 }
 
+// The first of several zeros is taken, with its sign.
+func TestMaxPoolOfZeros(t *testing.T) {
+	g := G.NewGraph()
+	x := G.NewTensor(g, tensor.Float32, 4, G.WithShape(1, 1, 2, 4), G.WithName("x"))
+	y := G.Must(G.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2}))
+	minus := math.Copysign(0, -1)
+	values := map[*G.Node]G.Value{x: dense(tensor.Float32, []float64{minus, 0, 0, minus, -1, 0, minus, -1}, 1, 1, 2, 4)}
+	require.Equal(t, "[-0 0]", fmt.Sprint(numbersOf(evaluate(t, y, values))))
+}
+
 // Kernels that cover nothing but padding.
 func TestMaxPoolLeavesToGorgonia(t *testing.T) {
 	x := G.NewTensor(G.NewGraph(), tensor.Float64, 4, G.WithShape(1, 1, 4, 4), G.WithName("x"))
