@@ -190,3 +190,16 @@ func TestDocTellsWhatComputesAnOp(t *testing.T) {
 		require.Contains(t, listed[stock.Gorgonia], name+" ")
 	}
 }
+
+// The README has a row for each op.
+func TestReadmeTellsWhatComputesAnOp(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, c := range benchOps() {
+		_, op, _, _ := c.node(t)
+		require.Contains(t, string(readme), fmt.Sprintf("\n| %s | %s | 0 |", c.name, op.By()))
+	}
+	for name := range leftOps {
+		require.Regexp(t, `\n\|.*\b`+name+`\b.*\| gorgonia \|`, string(readme))
+	}
+}
