@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -14,13 +15,7 @@ import (
 func contiguous(v G.Value) (*tensor.Dense, error) {
 	switch v := v.(type) {
 	case *tensor.Dense:
-		if !v.RequiresIterator() && !v.DataOrder().IsColMajor() {
-			return v, nil
-		}
-		if d, ok := v.Materialize().(*tensor.Dense); ok && !d.DataOrder().IsColMajor() {
-			return d, nil
-		}
-		return nil, fmt.Errorf("got a tensor in column-major order, want row-major")
+		return dense.RowMajor(v)
 	case G.Scalar:
 		return tensor.New(tensor.FromScalar(v.Data())), nil
 	}

@@ -14,22 +14,33 @@ import (
 // without the last, it is the negative of the one before.
 type lossFunctions[F kernel.Float] struct{ each, slope, targetSlope kernel.LossFunction[F] }
 
-func lossesOf[F kernel.Float](o elementLoss) lossFunctions[F] {
-	switch o.Name {
-	case "MSE":
-		return lossFunctions[F]{each: kernel.SquaredError[F], slope: kernel.SquaredErrorSlope[F]}
-	case "L1":
-		return lossFunctions[F]{each: kernel.AbsoluteError[F], slope: kernel.AbsoluteErrorSlope[F]}
-	case "Huber", "SmoothL1":
-		return lossFunctions[F]{each: kernel.HuberError[F], slope: kernel.HuberErrorSlope[F]}
-	case "BCEWithLogits":
-		return lossFunctions[F]{kernel.BinaryCrossEntropy[F], kernel.BinaryCrossEntropySlope[F],
-			kernel.BinaryCrossEntropyTargetSlope[F]}
-	}
+// lossesOf returns what computes a loss, which is made once: generic functions take memory.
+func lossesOf[F kernel.Float](o elementLoss) *lossFunctions[F] {
+	name := o.Name
 	if o.LogTarget {
-		return lossFunctions[F]{kernel.LogDivergence[F], kernel.LogDivergenceSlope[F], kernel.LogDivergenceTargetSlope[F]}
+		name += " of logarithms"
 	}
-	return lossFunctions[F]{kernel.Divergence[F], kernel.DivergenceSlope[F], kernel.DivergenceTargetSlope[F]}
+	var f F
+	if _, ok := any(f).(float32); ok {
+		return any(losses32[name]).(*lossFunctions[F])
+	}
+	return any(losses64[name]).(*lossFunctions[F])
+}
+
+var losses32, losses64 = newLosses[float32](), newLosses[float64]()
+
+func newLosses[F kernel.Float]() map[string]*lossFunctions[F] {
+	huber := &lossFunctions[F]{each: kernel.HuberError[F], slope: kernel.HuberErrorSlope[F]}
+	return map[string]*lossFunctions[F]{
+		"MSE":           {each: kernel.SquaredError[F], slope: kernel.SquaredErrorSlope[F]},
+		"L1":            {each: kernel.AbsoluteError[F], slope: kernel.AbsoluteErrorSlope[F]},
+		"Huber":         huber,
+		"SmoothL1":      huber,
+		"BCEWithLogits": {kernel.BinaryCrossEntropy[F], kernel.BinaryCrossEntropySlope[F], kernel.BinaryCrossEntropyTargetSlope[F]},
+		"KLDiv":         {kernel.Divergence[F], kernel.DivergenceSlope[F], kernel.DivergenceTargetSlope[F]},
+		"KLDiv of logarithms": {kernel.LogDivergence[F], kernel.LogDivergenceSlope[F],
+			kernel.LogDivergenceTargetSlope[F]},
+	}
 }
 
 // elementLoss is the settings of a loss of elements.

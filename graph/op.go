@@ -223,31 +223,21 @@ func (o op) Do(in ...G.Value) (G.Value, error) {
 	return o.UsePreallocDo(tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...)), in...)
 }
 
-// UsePreallocDo computes into out's memory, which may hold anything.
+// UsePreallocDo computes into out's memory, which may hold anything. A scalar result is a
+// new one: what a tape machine has in its place may be the value of another node.
 func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
-	args := make([]*tensor.Dense, len(in))
-	for i, v := range in {
-		d, err := contiguous(v)
-		if err != nil {
-			return nil, fmt.Errorf("graph: %v: %s: %w", o, o.args[i].name, err)
-		}
-		args[i] = d
-	}
 	dst, ok := out.(*tensor.Dense)
-	if !ok || o.out.IsScalar() {
-		dst = tensor.New(tensor.Of(o.dt), tensor.WithShape(1))
+	switch {
+	case !o.out.IsScalar() && !ok:
+		dst = tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...))
+		out = dst
+	case !o.out.IsScalar():
+	case o.dt == tensor.Float32:
+		out = G.NewF32(0)
+	case o.dt == tensor.Int:
+		out = G.NewI(0)
+	default:
+		out = G.NewF64(0)
 	}
-	if err := o.forward(dst, args); err != nil {
-		return nil, err
-	}
-	if !o.out.IsScalar() {
-		return dst, nil
-	}
-	switch o.dt {
-	case tensor.Float32:
-		return G.NewF32(floats[float32](dst)[0]), nil
-	case tensor.Int:
-		return G.NewI(dst.Ints()[0]), nil
-	}
-	return G.NewF64(floats[float64](dst)[0]), nil
+	return out, o.ComputeInto(out, in...)
 }

@@ -8,17 +8,16 @@
 // rows of very different size; a value that a later op overwrites.
 //
 // What computes Gorgonia's ops, and the ops of their gradients:
-//   - By a kernel: Exp, Tanh, Sigmoid, Neg, Square, Add, Sub, HadamardProd, HadamardDiv,
-//     Sum and so Mean, Max, SoftMax, LogSoftMax, Mul, BatchedMatMul, OuterProd,
-//     Tensordot, Transpose.
-//   - By a loop on all cores: Abs, Sign, Ceil, Floor, Sin, Cos, Log, Log2, Log1p, Expm1,
-//     Softplus, Sqrt, Inverse, InverseSqrt, Cube, Pow, Lt, Gt, Lte, Gte, Eq, Ne,
-//     MinBetween, MaxBetween, Slice, At, Concat, Broadcast, ByIndices, Im2Col and so
-//     Conv2d, MaxPool2D, BatchNorm.
+//   - By a kernel: Exp, Log, Tanh, Sigmoid, Neg, Abs, Sign, Ceil, Floor, Square, Cube,
+//     Sqrt, Inverse, InverseSqrt, Add, Sub, HadamardProd, HadamardDiv, Lt, Gt, Lte, Gte,
+//     Eq, Ne, MinBetween, MaxBetween, Sum and so Mean, Max, SoftMax, LogSoftMax, Mul,
+//     BatchedMatMul, OuterProd, Tensordot, Transpose.
+//   - By a loop on all cores: Sin, Cos, Log2, Log1p, Expm1, Softplus, Pow, Slice, At,
+//     Concat, Broadcast, ByIndices, Im2Col and so Conv2d, MaxPool2D, BatchNorm.
 //   - By nothing: Reshape, and a Slice of what lies together.
-//   - By Gorgonia itself: AveragePool2D, GlobalAveragePool2D, MaxPool2D with padding that
-//     differs from side to side, GroupNorm, Upsample2D, Sparsemax, DiagFlat, CTCLoss,
-//     Dropout, YOLOv3, ops of other types than float32 and float64, and your own.
+//   - By Gorgonia itself: AveragePool2D, GlobalAveragePool2D, GroupNorm, Upsample2D,
+//     Sparsemax, DiagFlat, CTCLoss, Dropout, YOLOv3, ops of other types than float32 and
+//     float64, and your own.
 //
 // The first three allocate nothing in a run. BenchmarkOps compares them with Gorgonia's.
 //
@@ -30,6 +29,10 @@
 //   - The gradients of Dropout, InverseSqrt, Log2 and OuterProd are wrong. Take
 //     graph.Dropout, divide by Sqrt, and multiply matrices of one column and one row.
 //   - AveragePool1D is MaxPool1D; AveragePool2D divides by the width of the image.
+//   - Four numbers of padding of MaxPool2D are those of the bottom, the top, the right and
+//     the left, as it computes.
+//   - A Slice whose step does not divide an axis behind the first is longer than its node:
+//     a run returns an error.
 package machine
 
 import (
@@ -126,7 +129,8 @@ func (m *Machine) runSteps(ctx context.Context) error {
 		}
 	}
 	for _, i := range m.wanted {
-		if s := &m.steps[i]; s.op != nil {
+		s := &m.steps[i]
+		if s.op != nil && (s.into == nil || s.node.Value() != s.into) { // else the last run did it
 			if err := G.UnsafeLet(s.node, s.value); err != nil {
 				return fmt.Errorf("machine: binding %v: %w", s.node, err)
 			}
@@ -157,10 +161,9 @@ func (m *Machine) Close() error {
 	return nil
 }
 
-// owns reports whether a value lies in the machine's planned memory.
-func (m *Machine) owns(v G.Value) bool {
-	d, ok := v.(*tensor.Dense)
-	return ok && slices.ContainsFunc(m.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
+// owns reports whether a tensor lies in the machine's planned memory.
+func (m *Machine) owns(d *tensor.Dense) bool {
+	return slices.ContainsFunc(m.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
 }
 
 // Memory returns the size of the machine's intermediate values.
@@ -169,73 +172,4 @@ func (m *Machine) Memory() Memory {
 		return Memory{}
 	}
 	return m.memory
-}
-
-// checkInput returns an error unless a value has the input's type and shape: Gorgonia
-// binds a scalar of any type to any node.
-func checkInput(n *G.Node, v G.Value) error {
-	if v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) && v.Shape().TotalSize()*n.Shape().TotalSize() != 1 {
-		return fmt.Errorf("machine: input %q: got %v %v, want %v %v", n.Name(), v.Dtype(), v.Shape(), n.Dtype(), n.Shape())
-	}
-	return nil
-}
-
-func (m *Machine) run(s *step) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("machine: %v: panic: %v", s.node, r)
-		}
-	}()
-	if s.op == nil {
-		if s.value = s.node.Value(); s.value == nil {
-			return fmt.Errorf("machine: input %q has no value; bind one with gorgonia.Let", s.node.Name())
-		}
-		if err := checkInput(s.node, s.value); err != nil {
-			return err
-		}
-		if m.owns(s.value) {
-			// The value is a result of the last run, and this run overwrites it.
-			s.value = s.value.(*tensor.Dense).Clone().(*tensor.Dense)
-		}
-		return nil
-	}
-	if s.view {
-		s.value = s.into
-		return nil
-	}
-	if j, from := viewOf(s); j >= 0 {
-		s.value, err = s.viewInput(m.steps[j].value, from)
-		return err
-	}
-	for i, j := range s.inputs {
-		s.in[i] = m.steps[j].value
-	}
-	if s.into != nil {
-		s.value, err = s.op.(Overwriter).UsePreallocDo(s.into, s.in...)
-	} else {
-		s.value, err = s.op.Do(s.in...)
-	}
-	if err != nil {
-		return fmt.Errorf("machine: %w", err)
-	}
-	return nil
-}
-
-// viewInput returns the part of an input's memory that is the step's value. The input is
-// the caller's, or what an op of Gorgonia's allocated.
-func (s *step) viewInput(in G.Value, from int) (G.Value, error) {
-	if s.node.Shape().IsScalar() {
-		return in, nil
-	}
-	d, ok := in.(*tensor.Dense)
-	if ok && (d.RequiresIterator() || d.DataOrder().IsColMajor()) {
-		d, ok = d.Materialize().(*tensor.Dense)
-	}
-	if !ok {
-		return nil, fmt.Errorf("machine: %v: got a %T, want a *tensor.Dense", s.node, in)
-	}
-	if d != s.seen {
-		s.seen, s.into = d, part(d, s.node.Shape(), from)
-	}
-	return s.into, nil
 }

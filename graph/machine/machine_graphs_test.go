@@ -196,9 +196,16 @@ func inputsOf(n *G.Node) (in G.Nodes) {
 	return in
 }
 
+// asBuilt is the graph of a node, all of whose nodes are wanted.
+type asBuilt struct{}
+
+func (asBuilt) Inputs(n *G.Node) G.Nodes { return inputsOf(n) }
+
+func (asBuilt) OnlyOneReads(*G.Node) bool { return false }
+
 // compute returns the value of a node, computed in new memory from copies of other nodes' values.
 func compute(t require.TestingT, n *G.Node, values map[*G.Node]G.Value) G.Value {
-	op, from := stock.Of(n, inputsOf), inputsOf(n)
+	op, from := stock.Of(n, asBuilt{}), inputsOf(n)
 	if op != nil {
 		from = op.Inputs()
 	}

@@ -30,22 +30,22 @@ func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 		if !overwrites(s) {
 			continue
 		}
-		if s.node.Shape().IsScalar() {
+		if s.shape.IsScalar() {
 			s.into = scalar(s.node.Dtype())
 			continue
 		}
 		if plan[i] = inPlace(steps, plan, lastRead, lastView, i); plan[i] == nil {
-			plan[i] = take(&slabs, s.node.Dtype(), s.node.Shape().TotalSize(), i)
+			plan[i] = take(&slabs, s.node.Dtype(), s.shape.TotalSize(), i)
 		}
 		plan[i].busyUntil = lastRead[i]
 	}
 	var m Memory
 	for i, p := range plan {
 		if p != nil {
-			steps[i].into = p.tensor(steps[i].node.Shape(), offset[i])
+			steps[i].into = p.tensor(steps[i].shape, offset[i])
 		}
 		if p != nil && !steps[i].view {
-			m.Sum += steps[i].node.Shape().TotalSize() * int(p.dt.Size())
+			m.Sum += steps[i].shape.TotalSize() * int(p.dt.Size())
 		}
 	}
 	for _, s := range slabs {
@@ -64,7 +64,7 @@ func overwrites(s *step) bool {
 	case tensor.Float32, tensor.Float64:
 		return true
 	case tensor.Bool:
-		return !s.node.Shape().IsScalar()
+		return !s.shape.IsScalar()
 	}
 	return false
 }
@@ -77,17 +77,6 @@ func scalar(dt tensor.Dtype) G.Value {
 	return G.NewF64(0)
 }
 
-// viewOf returns the step of whose value that of s is a part, and where that part
-// begins; −1 if s computes.
-func viewOf(s *step) (input, from int) {
-	if op, ok := s.op.(Overwriter); ok {
-		if i, from := op.View(); i >= 0 {
-			return s.inputs[i], from
-		}
-	}
-	return -1, 0
-}
-
 // inPlace returns the slab of an input that step i may overwrite, or nil. Step i must be
 // the last to read it and must not also read it through a view.
 func inPlace(steps []step, plan []*slab, lastRead, lastView []int, i int) *slab {
@@ -96,7 +85,7 @@ func inPlace(steps []step, plan []*slab, lastRead, lastView []int, i int) *slab 
 		from := s.inputs[arg]
 		p := plan[from]
 		free := !steps[from].view && lastRead[from] == i && lastView[from] != i
-		if p != nil && free && p.dt == s.node.Dtype() && p.size >= s.node.Shape().TotalSize() {
+		if p != nil && free && p.dt == s.node.Dtype() && p.size >= s.shape.TotalSize() {
 			return p
 		}
 	}

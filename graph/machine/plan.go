@@ -9,20 +9,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// step computes one node.
-type step struct {
-	node    *G.Node
-	op      G.Op          // nil for an input
-	inputs  []int         // steps
-	in      []G.Value     // their values, set in each run
-	into    G.Value       // planned memory to compute into, or nil
-	view    bool          // into is a part of an input's memory: nothing to compute
-	seen    *tensor.Dense // the input whose memory into is a view of, where no plan knows it
-	slice   tensor.Slice  // of Gorgonia's Slice, as planned
-	value   G.Value
-	verdict verdict // of FindNotFinite
-}
-
 // slicer is Gorgonia's Slice and its gradient.
 type slicer interface{ IsSlice() tensor.Slice }
 
@@ -52,23 +38,47 @@ func (m *Machine) wantedNodes() (wanted G.Nodes) {
 	return wanted
 }
 
+// wantedGraph is the graph of what is wanted. It is a subgraph, since Gorgonia looks up nodes by an index that is
+// stale once a node was removed, which Grad does.
+type wantedGraph struct {
+	*G.ExprGraph
+	readers map[*G.Node]int // of a node; one that is wanted has two more
+}
+
+func wantedGraphOf(wanted G.Nodes) wantedGraph {
+	g := wantedGraph{wanted[0].Graph().ExactSubgraphRoots(wanted...), map[*G.Node]int{}}
+	for _, n := range wanted {
+		g.readers[n] += 2 // so that no single node reads it
+	}
+	for _, n := range g.AllNodes() {
+		for _, child := range g.Inputs(n) {
+			g.readers[child]++
+		}
+	}
+	return g
+}
+
+// Inputs returns a node's inputs, in order.
+func (g wantedGraph) Inputs(n *G.Node) G.Nodes { return children(g.ExprGraph, n) }
+
+// OnlyOneReads reports whether a single node needs another's value.
+func (g wantedGraph) OnlyOneReads(n *G.Node) bool { return g.readers[n] == 1 }
+
 // stepsOf returns the steps that compute the wanted nodes, each after its inputs.
 func stepsOf(wanted G.Nodes) (steps []step) {
-	// A subgraph, since Gorgonia looks up nodes by an index that is stale once a node was
-	// removed, which Grad does.
-	g := wanted[0].Graph().ExactSubgraphRoots(wanted...)
+	g := wantedGraphOf(wanted)
 	at := map[*G.Node]int{}
 	var visit func(n *G.Node) int
 	visit = func(n *G.Node) int {
 		if i, ok := at[n]; ok {
 			return i
 		}
-		in := children(g, n)
-		s := step{node: n, op: n.Op()}
+		in := g.Inputs(n)
+		s := step{node: n, shape: n.Shape(), op: n.Op()}
 		if op, ok := s.op.(slicer); ok {
 			s.slice = op.IsSlice()
 		}
-		if op := stock.Of(n, func(n *G.Node) G.Nodes { return children(g, n) }); op != nil {
+		if op := stock.Of(n, g); op != nil {
 			s.op, in = op, op.Inputs()
 			if v := op.Value(); v != nil {
 				s.into, s.view = v, true

@@ -73,6 +73,14 @@ func (b *Broadcast) axis(n int, steps [maxIn]int) {
 	}
 }
 
+// fit panics unless the result and the operands have the lengths of their shapes.
+func (b *Broadcast) fit(name string, result int, operands ...int) {
+	fit(name, b.n, result)
+	for i, n := range operands {
+		fit(name, b.sizes[i], n)
+	}
+}
+
 // A run is a part of the result, elements lo to hi, that lies on the last axis, and where the operands' parts begin.
 // An operand's part is as long, or one element that is repeated.
 type run struct {
@@ -102,95 +110,6 @@ func part[E any](b *Broadcast, r run, i int, x []E) []E {
 		return x[r.from[i]:][:1]
 	}
 	return x[r.from[i]:][:r.hi-r.lo]
-}
-
-// An Operation is one of arithmetic on two numbers.
-type Operation int
-
-const (
-	Plus Operation = iota
-	Minus
-	Times
-	Over
-)
-
-// Arithmetic writes x op y to z. z may be an operand that is not repeated.
-func Arithmetic[F Float](op Operation, z, x, y []F, b Broadcast) {
-	fit("arithmetic", b.n, len(z))
-	fit("arithmetic", b.sizes[0], len(x))
-	fit("arithmetic", b.sizes[1], len(y))
-	split(arithmeticCall[F]{op, z, x, y, b}, b.n, grainFast)
-}
-
-type arithmeticCall[F Float] struct {
-	op      Operation
-	z, x, y []F
-	b       Broadcast
-}
-
-func (c arithmeticCall[F]) do(lo, hi int) {
-	c.b.runs(lo, hi, func(r run) {
-		z, x, y := c.z[r.lo:r.hi], part(&c.b, r, 0, c.x), part(&c.b, r, 1, c.y)
-		switch {
-		case len(x) == len(z) && len(y) == len(z):
-			combine(c.op, z, x, y)
-		case len(y) == 1 && len(x) == len(z):
-			withNumber(c.op, z, x, y[0])
-		case len(x) == 1 && len(y) == len(z):
-			fromNumber(c.op, z, x[0], y)
-		}
-	})
-}
-
-// combine writes x op y to z, of one length.
-func combine[F Float](op Operation, z, x, y []F) {
-	switch op {
-	case Plus:
-		addRows(chosenPath, 1, len(z), z, x, y)
-	case Minus:
-		sub(chosenPath, z, x, y)
-	case Times:
-		mul(chosenPath, z, x, y)
-	case Over:
-		div(chosenPath, z, x, y)
-	}
-}
-
-// withNumber writes x op c to z, and fromNumber c op x.
-func withNumber[F Float](op Operation, z, x []F, c F) {
-	z = z[:len(x)]
-	switch op {
-	case Plus:
-		for i, v := range x {
-			z[i] = v + c
-		}
-	case Minus:
-		for i, v := range x {
-			z[i] = v - c
-		}
-	case Times:
-		scale(chosenPath, z, x, c)
-	case Over:
-		for i, v := range x {
-			z[i] = v / c
-		}
-	}
-}
-
-func fromNumber[F Float](op Operation, z []F, c F, x []F) {
-	z = z[:len(x)]
-	switch op {
-	case Minus:
-		for i, v := range x {
-			z[i] = c - v
-		}
-	case Over:
-		for i, v := range x {
-			z[i] = c / v
-		}
-	default: // the order does not matter
-		withNumber(op, z, x, c)
-	}
 }
 
 // Select writes x where which holds and y elsewhere to z, which may be an operand that is not repeated. A nil x or y is

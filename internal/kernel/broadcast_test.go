@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,48 +39,9 @@ func operandAt(shape, result []int, i int) int {
 	return at
 }
 
-func testArithmetic[F Float](t *testing.T) {
-	ops := []func(x, y F) F{
-		Plus: func(x, y F) F { return x + y }, Minus: func(x, y F) F { return x - y },
-		Times: func(x, y F) F { return x * y }, Over: func(x, y F) F { return x / y },
-	}
-	r := rand.New(rand.NewPCG(4, 1))
-	for _, c := range broadcasts {
-		b, shape, ok := NewBroadcast(c.x, c.y)
-		require.True(t, ok)
-		require.Equal(t, c.want, shape)
-		x, y := normals[F](r, countOf(c.x)), normals[F](r, countOf(c.y))
-		for op, f := range ops {
-			for _, p := range paths() {
-				t.Run(fmt.Sprint(c.x, c.y, op, p), func(t *testing.T) {
-					onPath(t, p)
-					z := nans[F](countOf(shape))
-					Arithmetic(Operation(op), z, x, y, b)
-					for i, v := range z {
-						require.Equal(t, f(x[operandAt(c.x, shape, i)], y[operandAt(c.y, shape, i)]), v)
-					}
-				})
-			}
-		}
-	}
-}
-
-func TestArithmetic(t *testing.T) {
-	t.Run("float32", testArithmetic[float32])
-	t.Run("float64", testArithmetic[float64])
-}
-
 func TestShapesThatDoNotFitTogether(t *testing.T) {
 	for _, c := range [][2][]int{{{3}, {5}}, {{2, 3}, {3, 2}}, {{2, 3, 5}, {2, 5}}, {{3, 5}, {3}}} {
 		_, _, ok := NewBroadcast(c[0], c[1])
 		require.False(t, ok, "%v", c)
-	}
-}
-
-func TestArithmeticAllocatesNothing(t *testing.T) {
-	for _, c := range broadcasts {
-		b, shape, _ := NewBroadcast(c.x, c.y)
-		x, y, z := make([]float32, countOf(c.x)), make([]float32, countOf(c.y)), make([]float32, countOf(shape))
-		noAllocations(t, fmt.Sprint(c), func() { Arithmetic(Plus, z, x, y, b) })
 	}
 }

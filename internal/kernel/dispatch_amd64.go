@@ -311,60 +311,6 @@ func tanh[F Float](p path, y, x []F) {
 	}
 }
 
-// tanhBackward sets dx ← dy·(1 − y²).
-func tanhBackward[F Float](p path, dx, y, dy []F) {
-	n := len(dx)
-	if p == pathGo || n < 1 {
-		tanhBackwardGo(dx, y, dy)
-		return
-	}
-	reaches("tanhBackward: y", len(y), n)
-	reaches("tanhBackward: dy", len(dy), n)
-	switch {
-	case sizeOf[F]() == 4 && p == pathAVX512:
-		stanhBackwardAVX512(n, single(dx), single(y), single(dy))
-	case sizeOf[F]() == 4:
-		stanhBackwardAVX2(n, single(dx), single(y), single(dy))
-	case p == pathAVX512:
-		dtanhBackwardAVX512(n, double(dx), double(y), double(dy))
-	default:
-		dtanhBackwardAVX2(n, double(dx), double(y), double(dy))
-	}
-}
-
-// gelu sets y ← x·Φ(x).
-func gelu[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || sizeOf[F]() != 4 || n < 1 {
-		geluGo(y, x)
-		return
-	}
-	reaches("gelu: x", len(x), n)
-	switch {
-	case p == pathAVX512:
-		sgeluAVX512(n, single(y), single(x))
-	default:
-		sgeluAVX2(n, single(y), single(x))
-	}
-}
-
-// geluBackward sets dx ← dy·(Φ(x) + x·φ(x)).
-func geluBackward[F Float](p path, dx, x, dy []F) {
-	n := len(dx)
-	if p == pathGo || sizeOf[F]() != 4 || n < 1 {
-		geluBackwardGo(dx, x, dy)
-		return
-	}
-	reaches("geluBackward: x", len(x), n)
-	reaches("geluBackward: dy", len(dy), n)
-	switch {
-	case p == pathAVX512:
-		sgeluBackwardAVX512(n, single(dx), single(x), single(dy))
-	default:
-		sgeluBackwardAVX2(n, single(dx), single(x), single(dy))
-	}
-}
-
 // geluTanh sets y ← x/(1 + e^−u), u = 2√(2/π)·(x + 0.044715·x³).
 func geluTanh[F Float](p path, y, x []F) {
 	n := len(y)
@@ -385,24 +331,183 @@ func geluTanh[F Float](p path, y, x []F) {
 	}
 }
 
-// geluTanhBackward sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1 + e^−u).
-func geluTanhBackward[F Float](p path, dx, x, dy []F) {
-	n := len(dx)
+// abs sets y ← |x|.
+func abs[F Float](p path, y, x []F) {
+	n := len(y)
 	if p == pathGo || n < 1 {
-		geluTanhBackwardGo(dx, x, dy)
+		absGo(y, x)
 		return
 	}
-	reaches("geluTanhBackward: x", len(x), n)
-	reaches("geluTanhBackward: dy", len(dy), n)
+	reaches("abs: x", len(x), n)
 	switch {
 	case sizeOf[F]() == 4 && p == pathAVX512:
-		sgeluTanhBackwardAVX512(n, single(dx), single(x), single(dy))
+		sabsAVX512(n, single(y), single(x))
 	case sizeOf[F]() == 4:
-		sgeluTanhBackwardAVX2(n, single(dx), single(x), single(dy))
+		sabsAVX2(n, single(y), single(x))
 	case p == pathAVX512:
-		dgeluTanhBackwardAVX512(n, double(dx), double(x), double(dy))
+		dabsAVX512(n, double(y), double(x))
 	default:
-		dgeluTanhBackwardAVX2(n, double(dx), double(x), double(dy))
+		dabsAVX2(n, double(y), double(x))
+	}
+}
+
+// sign sets y ← 1 with the sign of x.
+func sign[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		signGo(y, x)
+		return
+	}
+	reaches("sign: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		ssignAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		ssignAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dsignAVX512(n, double(y), double(x))
+	default:
+		dsignAVX2(n, double(y), double(x))
+	}
+}
+
+// ceil sets y ← ⌈x⌉.
+func ceil[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		ceilGo(y, x)
+		return
+	}
+	reaches("ceil: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sceilAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		sceilAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dceilAVX512(n, double(y), double(x))
+	default:
+		dceilAVX2(n, double(y), double(x))
+	}
+}
+
+// floor sets y ← ⌊x⌋.
+func floor[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		floorGo(y, x)
+		return
+	}
+	reaches("floor: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sfloorAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		sfloorAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dfloorAVX512(n, double(y), double(x))
+	default:
+		dfloorAVX2(n, double(y), double(x))
+	}
+}
+
+// sqrt sets y ← √x.
+func sqrt[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		sqrtGo(y, x)
+		return
+	}
+	reaches("sqrt: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		ssqrtAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		ssqrtAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dsqrtAVX512(n, double(y), double(x))
+	default:
+		dsqrtAVX2(n, double(y), double(x))
+	}
+}
+
+// inverse sets y ← 1/x.
+func inverse[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		inverseGo(y, x)
+		return
+	}
+	reaches("inverse: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sinverseAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		sinverseAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dinverseAVX512(n, double(y), double(x))
+	default:
+		dinverseAVX2(n, double(y), double(x))
+	}
+}
+
+// inverseSqrt sets y ← 1/√x, computed in float64.
+func inverseSqrt[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		inverseSqrtGo(y, x)
+		return
+	}
+	reaches("inverseSqrt: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sinverseSqrtAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		sinverseSqrtAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dinverseSqrtAVX512(n, double(y), double(x))
+	default:
+		dinverseSqrtAVX2(n, double(y), double(x))
+	}
+}
+
+// cube sets y ← x³.
+func cube[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		cubeGo(y, x)
+		return
+	}
+	reaches("cube: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		scubeAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		scubeAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dcubeAVX512(n, double(y), double(x))
+	default:
+		dcubeAVX2(n, double(y), double(x))
+	}
+}
+
+// ln sets y ← log x, computed in float64.
+func ln[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		lnGo(y, x)
+		return
+	}
+	reaches("ln: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		slnAVX512(n, single(y), single(x))
+	case sizeOf[F]() == 4:
+		slnAVX2(n, single(y), single(x))
+	case p == pathAVX512:
+		dlnAVX512(n, double(y), double(x))
+	default:
+		dlnAVX2(n, double(y), double(x))
 	}
 }
 
@@ -466,6 +571,207 @@ func div[F Float](p path, z, x, y []F) {
 		ddivAVX512(n, double(z), double(x), double(y))
 	default:
 		ddivAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// lesser sets z ← min(x, y): NaN where one is, y where they are equal.
+func lesser[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		lesserGo(z, x, y)
+		return
+	}
+	reaches("lesser: x", len(x), n)
+	reaches("lesser: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		slesserAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		slesserAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		dlesserAVX512(n, double(z), double(x), double(y))
+	default:
+		dlesserAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// greater sets z ← max(x, y): NaN where one is, y where they are equal.
+func greater[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		greaterGo(z, x, y)
+		return
+	}
+	reaches("greater: x", len(x), n)
+	reaches("greater: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sgreaterAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		sgreaterAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		dgreaterAVX512(n, double(z), double(x), double(y))
+	default:
+		dgreaterAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// less sets z ← 1 where x < y, else 0.
+func less[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		lessGo(z, x, y)
+		return
+	}
+	reaches("less: x", len(x), n)
+	reaches("less: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		slessAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		slessAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		dlessAVX512(n, double(z), double(x), double(y))
+	default:
+		dlessAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// lessOrEqual sets z ← 1 where x ≤ y, else 0.
+func lessOrEqual[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		lessOrEqualGo(z, x, y)
+		return
+	}
+	reaches("lessOrEqual: x", len(x), n)
+	reaches("lessOrEqual: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		slessOrEqualAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		slessOrEqualAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		dlessOrEqualAVX512(n, double(z), double(x), double(y))
+	default:
+		dlessOrEqualAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// equal sets z ← 1 where x = y, else 0.
+func equal[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		equalGo(z, x, y)
+		return
+	}
+	reaches("equal: x", len(x), n)
+	reaches("equal: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sequalAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		sequalAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		dequalAVX512(n, double(z), double(x), double(y))
+	default:
+		dequalAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// differs sets z ← 1 where x ≠ y, as NaN does from itself, else 0.
+func differs[F Float](p path, z, x, y []F) {
+	n := len(z)
+	if p == pathGo || n < 1 {
+		differsGo(z, x, y)
+		return
+	}
+	reaches("differs: x", len(x), n)
+	reaches("differs: y", len(y), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sdiffersAVX512(n, single(z), single(x), single(y))
+	case sizeOf[F]() == 4:
+		sdiffersAVX2(n, single(z), single(x), single(y))
+	case p == pathAVX512:
+		ddiffersAVX512(n, double(z), double(x), double(y))
+	default:
+		ddiffersAVX2(n, double(z), double(x), double(y))
+	}
+}
+
+// tanhBackward sets dx ← dy·(1 − y²).
+func tanhBackward[F Float](p path, dx, y, dy []F) {
+	n := len(dx)
+	if p == pathGo || n < 1 {
+		tanhBackwardGo(dx, y, dy)
+		return
+	}
+	reaches("tanhBackward: y", len(y), n)
+	reaches("tanhBackward: dy", len(dy), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		stanhBackwardAVX512(n, single(dx), single(y), single(dy))
+	case sizeOf[F]() == 4:
+		stanhBackwardAVX2(n, single(dx), single(y), single(dy))
+	case p == pathAVX512:
+		dtanhBackwardAVX512(n, double(dx), double(y), double(dy))
+	default:
+		dtanhBackwardAVX2(n, double(dx), double(y), double(dy))
+	}
+}
+
+// gelu sets y ← x·Φ(x).
+func gelu[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || sizeOf[F]() != 4 || n < 1 {
+		geluGo(y, x)
+		return
+	}
+	reaches("gelu: x", len(x), n)
+	switch {
+	case p == pathAVX512:
+		sgeluAVX512(n, single(y), single(x))
+	default:
+		sgeluAVX2(n, single(y), single(x))
+	}
+}
+
+// geluBackward sets dx ← dy·(Φ(x) + x·φ(x)).
+func geluBackward[F Float](p path, dx, x, dy []F) {
+	n := len(dx)
+	if p == pathGo || sizeOf[F]() != 4 || n < 1 {
+		geluBackwardGo(dx, x, dy)
+		return
+	}
+	reaches("geluBackward: x", len(x), n)
+	reaches("geluBackward: dy", len(dy), n)
+	switch {
+	case p == pathAVX512:
+		sgeluBackwardAVX512(n, single(dx), single(x), single(dy))
+	default:
+		sgeluBackwardAVX2(n, single(dx), single(x), single(dy))
+	}
+}
+
+// geluTanhBackward sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1 + e^−u).
+func geluTanhBackward[F Float](p path, dx, x, dy []F) {
+	n := len(dx)
+	if p == pathGo || n < 1 {
+		geluTanhBackwardGo(dx, x, dy)
+		return
+	}
+	reaches("geluTanhBackward: x", len(x), n)
+	reaches("geluTanhBackward: dy", len(dy), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sgeluTanhBackwardAVX512(n, single(dx), single(x), single(dy))
+	case sizeOf[F]() == 4:
+		sgeluTanhBackwardAVX2(n, single(dx), single(x), single(dy))
+	case p == pathAVX512:
+		dgeluTanhBackwardAVX512(n, double(dx), double(x), double(dy))
+	default:
+		dgeluTanhBackwardAVX2(n, double(dx), double(x), double(dy))
 	}
 }
 
@@ -647,6 +953,26 @@ func softmaxBackwardRows[F Float](p path, rows, cols int, dx, y, dy []F) {
 		dsoftmaxBackwardRowsAVX512(rows, cols, double(dx), double(y), double(dy))
 	default:
 		dsoftmaxBackwardRowsAVX2(rows, cols, double(dx), double(y), double(dy))
+	}
+}
+
+// topRows writes each row's maximum to y, NaN if one is in it.
+func topRows[F Float](p path, rows, cols int, y, x []F) {
+	if p == pathGo || min(rows, cols) < 1 {
+		topRowsGo(rows, cols, y, x)
+		return
+	}
+	reaches("topRows: y", len(y), rows)
+	reaches("topRows: x", len(x), rows*cols)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		stopRowsAVX512(rows, cols, single(y), single(x))
+	case sizeOf[F]() == 4:
+		stopRowsAVX2(rows, cols, single(y), single(x))
+	case p == pathAVX512:
+		dtopRowsAVX512(rows, cols, double(y), double(x))
+	default:
+		dtopRowsAVX2(rows, cols, double(y), double(x))
 	}
 }
 

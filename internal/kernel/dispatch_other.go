@@ -64,24 +64,44 @@ func tanh[F Float](_ path, y, x []F) {
 	tanhGo(y, x)
 }
 
-func tanhBackward[F Float](_ path, dx, y, dy []F) {
-	tanhBackwardGo(dx, y, dy)
-}
-
-func gelu[F Float](_ path, y, x []F) {
-	geluGo(y, x)
-}
-
-func geluBackward[F Float](_ path, dx, x, dy []F) {
-	geluBackwardGo(dx, x, dy)
-}
-
 func geluTanh[F Float](_ path, y, x []F) {
 	geluTanhGo(y, x)
 }
 
-func geluTanhBackward[F Float](_ path, dx, x, dy []F) {
-	geluTanhBackwardGo(dx, x, dy)
+func abs[F Float](_ path, y, x []F) {
+	absGo(y, x)
+}
+
+func sign[F Float](_ path, y, x []F) {
+	signGo(y, x)
+}
+
+func ceil[F Float](_ path, y, x []F) {
+	ceilGo(y, x)
+}
+
+func floor[F Float](_ path, y, x []F) {
+	floorGo(y, x)
+}
+
+func sqrt[F Float](_ path, y, x []F) {
+	sqrtGo(y, x)
+}
+
+func inverse[F Float](_ path, y, x []F) {
+	inverseGo(y, x)
+}
+
+func inverseSqrt[F Float](_ path, y, x []F) {
+	inverseSqrtGo(y, x)
+}
+
+func cube[F Float](_ path, y, x []F) {
+	cubeGo(y, x)
+}
+
+func ln[F Float](_ path, y, x []F) {
+	lnGo(y, x)
 }
 
 func mul[F Float](_ path, z, x, y []F) {
@@ -94,6 +114,46 @@ func sub[F Float](_ path, z, x, y []F) {
 
 func div[F Float](_ path, z, x, y []F) {
 	divGo(z, x, y)
+}
+
+func lesser[F Float](_ path, z, x, y []F) {
+	lesserGo(z, x, y)
+}
+
+func greater[F Float](_ path, z, x, y []F) {
+	greaterGo(z, x, y)
+}
+
+func less[F Float](_ path, z, x, y []F) {
+	lessGo(z, x, y)
+}
+
+func lessOrEqual[F Float](_ path, z, x, y []F) {
+	lessOrEqualGo(z, x, y)
+}
+
+func equal[F Float](_ path, z, x, y []F) {
+	equalGo(z, x, y)
+}
+
+func differs[F Float](_ path, z, x, y []F) {
+	differsGo(z, x, y)
+}
+
+func tanhBackward[F Float](_ path, dx, y, dy []F) {
+	tanhBackwardGo(dx, y, dy)
+}
+
+func gelu[F Float](_ path, y, x []F) {
+	geluGo(y, x)
+}
+
+func geluBackward[F Float](_ path, dx, x, dy []F) {
+	geluBackwardGo(dx, x, dy)
+}
+
+func geluTanhBackward[F Float](_ path, dx, x, dy []F) {
+	geluTanhBackwardGo(dx, x, dy)
 }
 
 func scale[F Float](_ path, y, x []F, c F) {
@@ -130,6 +190,10 @@ func softmaxRows[F Float](_ path, rows, cols int, y, x []F, scale, empty F) {
 
 func softmaxBackwardRows[F Float](_ path, rows, cols int, dx, y, dy []F) {
 	softmaxBackwardRowsGo(rows, cols, dx, y, dy)
+}
+
+func topRows[F Float](_ path, rows, cols int, y, x []F) {
+	topRowsGo(rows, cols, y, x)
 }
 
 func sumExpRows[F Float](_ path, rows, cols int, x, top, sum []F) {

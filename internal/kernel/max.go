@@ -27,8 +27,12 @@ type maxRunsCall[F Float] struct {
 }
 
 func (c maxRunsCall[F]) do(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		c.y[i] = maxOf(c.x[i*c.n:][:c.n])
+	topRows(chosenPath, hi-lo, c.n, c.y[lo:hi], c.x[lo*c.n:hi*c.n])
+}
+
+func topRowsGo[F Float](rows, cols int, y, x []F) {
+	for i := range rows {
+		y[i] = maxOf(x[i*cols:][:cols])
 	}
 }
 
@@ -49,11 +53,7 @@ func (c maxMiddleCall[F]) do(lo, hi int) {
 				copy(y, row)
 				continue
 			}
-			for j, v := range row {
-				if v > y[j] || v != v {
-					y[j] = v
-				}
-			}
+			greater(chosenPath, y, row, y)
 		}
 	}
 }

@@ -14,30 +14,55 @@ func sexpAVX2(n int, y *float32, x *float32)
 //go:noescape
 func stanhAVX2(n int, y *float32, x *float32)
 
-// stanhBackwardAVX2 is tanhBackward of float32 with AVX2.
-//
-//go:noescape
-func stanhBackwardAVX2(n int, dx *float32, y *float32, dy *float32)
-
-// sgeluAVX2 is gelu of float32 with AVX2.
-//
-//go:noescape
-func sgeluAVX2(n int, y *float32, x *float32)
-
-// sgeluBackwardAVX2 is geluBackward of float32 with AVX2.
-//
-//go:noescape
-func sgeluBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
-
 // sgeluTanhAVX2 is geluTanh of float32 with AVX2.
 //
 //go:noescape
 func sgeluTanhAVX2(n int, y *float32, x *float32)
 
-// sgeluTanhBackwardAVX2 is geluTanhBackward of float32 with AVX2.
+// sabsAVX2 is abs of float32 with AVX2.
 //
 //go:noescape
-func sgeluTanhBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
+func sabsAVX2(n int, y *float32, x *float32)
+
+// ssignAVX2 is sign of float32 with AVX2.
+//
+//go:noescape
+func ssignAVX2(n int, y *float32, x *float32)
+
+// sceilAVX2 is ceil of float32 with AVX2.
+//
+//go:noescape
+func sceilAVX2(n int, y *float32, x *float32)
+
+// sfloorAVX2 is floor of float32 with AVX2.
+//
+//go:noescape
+func sfloorAVX2(n int, y *float32, x *float32)
+
+// ssqrtAVX2 is sqrt of float32 with AVX2.
+//
+//go:noescape
+func ssqrtAVX2(n int, y *float32, x *float32)
+
+// sinverseAVX2 is inverse of float32 with AVX2.
+//
+//go:noescape
+func sinverseAVX2(n int, y *float32, x *float32)
+
+// sinverseSqrtAVX2 is inverseSqrt of float32 with AVX2.
+//
+//go:noescape
+func sinverseSqrtAVX2(n int, y *float32, x *float32)
+
+// scubeAVX2 is cube of float32 with AVX2.
+//
+//go:noescape
+func scubeAVX2(n int, y *float32, x *float32)
+
+// slnAVX2 is ln of float32 with AVX2.
+//
+//go:noescape
+func slnAVX2(n int, y *float32, x *float32)
 
 // smulAVX2 is mul of float32 with AVX2.
 //
@@ -53,6 +78,56 @@ func ssubAVX2(n int, z *float32, x *float32, y *float32)
 //
 //go:noescape
 func sdivAVX2(n int, z *float32, x *float32, y *float32)
+
+// slesserAVX2 is lesser of float32 with AVX2.
+//
+//go:noescape
+func slesserAVX2(n int, z *float32, x *float32, y *float32)
+
+// sgreaterAVX2 is greater of float32 with AVX2.
+//
+//go:noescape
+func sgreaterAVX2(n int, z *float32, x *float32, y *float32)
+
+// slessAVX2 is less of float32 with AVX2.
+//
+//go:noescape
+func slessAVX2(n int, z *float32, x *float32, y *float32)
+
+// slessOrEqualAVX2 is lessOrEqual of float32 with AVX2.
+//
+//go:noescape
+func slessOrEqualAVX2(n int, z *float32, x *float32, y *float32)
+
+// sequalAVX2 is equal of float32 with AVX2.
+//
+//go:noescape
+func sequalAVX2(n int, z *float32, x *float32, y *float32)
+
+// sdiffersAVX2 is differs of float32 with AVX2.
+//
+//go:noescape
+func sdiffersAVX2(n int, z *float32, x *float32, y *float32)
+
+// stanhBackwardAVX2 is tanhBackward of float32 with AVX2.
+//
+//go:noescape
+func stanhBackwardAVX2(n int, dx *float32, y *float32, dy *float32)
+
+// sgeluAVX2 is gelu of float32 with AVX2.
+//
+//go:noescape
+func sgeluAVX2(n int, y *float32, x *float32)
+
+// sgeluBackwardAVX2 is geluBackward of float32 with AVX2.
+//
+//go:noescape
+func sgeluBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
+
+// sgeluTanhBackwardAVX2 is geluTanhBackward of float32 with AVX2.
+//
+//go:noescape
+func sgeluTanhBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
 
 // sscaleAVX2 is scale of float32 with AVX2.
 //
@@ -99,6 +174,11 @@ func ssoftmaxRowsAVX2(rows int, cols int, y *float32, x *float32, scale float32,
 //go:noescape
 func ssoftmaxBackwardRowsAVX2(rows int, cols int, dx *float32, y *float32, dy *float32)
 
+// stopRowsAVX2 is topRows of float32 with AVX2.
+//
+//go:noescape
+func stopRowsAVX2(rows int, cols int, y *float32, x *float32)
+
 // ssumExpRowsAVX2 is sumExpRows of float32 with AVX2.
 //
 //go:noescape
@@ -144,20 +224,55 @@ func dexpAVX2(n int, y *float64, x *float64)
 //go:noescape
 func dtanhAVX2(n int, y *float64, x *float64)
 
-// dtanhBackwardAVX2 is tanhBackward of float64 with AVX2.
-//
-//go:noescape
-func dtanhBackwardAVX2(n int, dx *float64, y *float64, dy *float64)
-
 // dgeluTanhAVX2 is geluTanh of float64 with AVX2.
 //
 //go:noescape
 func dgeluTanhAVX2(n int, y *float64, x *float64)
 
-// dgeluTanhBackwardAVX2 is geluTanhBackward of float64 with AVX2.
+// dabsAVX2 is abs of float64 with AVX2.
 //
 //go:noescape
-func dgeluTanhBackwardAVX2(n int, dx *float64, x *float64, dy *float64)
+func dabsAVX2(n int, y *float64, x *float64)
+
+// dsignAVX2 is sign of float64 with AVX2.
+//
+//go:noescape
+func dsignAVX2(n int, y *float64, x *float64)
+
+// dceilAVX2 is ceil of float64 with AVX2.
+//
+//go:noescape
+func dceilAVX2(n int, y *float64, x *float64)
+
+// dfloorAVX2 is floor of float64 with AVX2.
+//
+//go:noescape
+func dfloorAVX2(n int, y *float64, x *float64)
+
+// dsqrtAVX2 is sqrt of float64 with AVX2.
+//
+//go:noescape
+func dsqrtAVX2(n int, y *float64, x *float64)
+
+// dinverseAVX2 is inverse of float64 with AVX2.
+//
+//go:noescape
+func dinverseAVX2(n int, y *float64, x *float64)
+
+// dinverseSqrtAVX2 is inverseSqrt of float64 with AVX2.
+//
+//go:noescape
+func dinverseSqrtAVX2(n int, y *float64, x *float64)
+
+// dcubeAVX2 is cube of float64 with AVX2.
+//
+//go:noescape
+func dcubeAVX2(n int, y *float64, x *float64)
+
+// dlnAVX2 is ln of float64 with AVX2.
+//
+//go:noescape
+func dlnAVX2(n int, y *float64, x *float64)
 
 // dmulAVX2 is mul of float64 with AVX2.
 //
@@ -173,6 +288,46 @@ func dsubAVX2(n int, z *float64, x *float64, y *float64)
 //
 //go:noescape
 func ddivAVX2(n int, z *float64, x *float64, y *float64)
+
+// dlesserAVX2 is lesser of float64 with AVX2.
+//
+//go:noescape
+func dlesserAVX2(n int, z *float64, x *float64, y *float64)
+
+// dgreaterAVX2 is greater of float64 with AVX2.
+//
+//go:noescape
+func dgreaterAVX2(n int, z *float64, x *float64, y *float64)
+
+// dlessAVX2 is less of float64 with AVX2.
+//
+//go:noescape
+func dlessAVX2(n int, z *float64, x *float64, y *float64)
+
+// dlessOrEqualAVX2 is lessOrEqual of float64 with AVX2.
+//
+//go:noescape
+func dlessOrEqualAVX2(n int, z *float64, x *float64, y *float64)
+
+// dequalAVX2 is equal of float64 with AVX2.
+//
+//go:noescape
+func dequalAVX2(n int, z *float64, x *float64, y *float64)
+
+// ddiffersAVX2 is differs of float64 with AVX2.
+//
+//go:noescape
+func ddiffersAVX2(n int, z *float64, x *float64, y *float64)
+
+// dtanhBackwardAVX2 is tanhBackward of float64 with AVX2.
+//
+//go:noescape
+func dtanhBackwardAVX2(n int, dx *float64, y *float64, dy *float64)
+
+// dgeluTanhBackwardAVX2 is geluTanhBackward of float64 with AVX2.
+//
+//go:noescape
+func dgeluTanhBackwardAVX2(n int, dx *float64, x *float64, dy *float64)
 
 // dscaleAVX2 is scale of float64 with AVX2.
 //
@@ -218,6 +373,11 @@ func dsoftmaxRowsAVX2(rows int, cols int, y *float64, x *float64, scale float64,
 //
 //go:noescape
 func dsoftmaxBackwardRowsAVX2(rows int, cols int, dx *float64, y *float64, dy *float64)
+
+// dtopRowsAVX2 is topRows of float64 with AVX2.
+//
+//go:noescape
+func dtopRowsAVX2(rows int, cols int, y *float64, x *float64)
 
 // dsumExpRowsAVX2 is sumExpRows of float64 with AVX2.
 //

@@ -172,127 +172,279 @@ DATA sconstants<>+656(SB)/4, $0x80000000
 DATA sconstants<>+660(SB)/4, $0x80000000
 DATA sconstants<>+664(SB)/4, $0x80000000
 DATA sconstants<>+668(SB)/4, $0x80000000
-DATA sconstants<>+672(SB)/4, $0x3613a858
-DATA sconstants<>+676(SB)/4, $0x3613a858
-DATA sconstants<>+680(SB)/4, $0x3613a858
-DATA sconstants<>+684(SB)/4, $0x3613a858
-DATA sconstants<>+688(SB)/4, $0x3613a858
-DATA sconstants<>+692(SB)/4, $0x3613a858
-DATA sconstants<>+696(SB)/4, $0x3613a858
-DATA sconstants<>+700(SB)/4, $0x3613a858
-DATA sconstants<>+704(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+708(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+712(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+716(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+720(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+724(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+728(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+732(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+736(SB)/4, $0x3e0be612
-DATA sconstants<>+740(SB)/4, $0x3e0be612
-DATA sconstants<>+744(SB)/4, $0x3e0be612
-DATA sconstants<>+748(SB)/4, $0x3e0be612
-DATA sconstants<>+752(SB)/4, $0x3e0be612
-DATA sconstants<>+756(SB)/4, $0x3e0be612
-DATA sconstants<>+760(SB)/4, $0x3e0be612
-DATA sconstants<>+764(SB)/4, $0x3e0be612
-DATA sconstants<>+768(SB)/4, $0x3de6368d
-DATA sconstants<>+772(SB)/4, $0x3de6368d
-DATA sconstants<>+776(SB)/4, $0x3de6368d
-DATA sconstants<>+780(SB)/4, $0x3de6368d
-DATA sconstants<>+784(SB)/4, $0x3de6368d
-DATA sconstants<>+788(SB)/4, $0x3de6368d
-DATA sconstants<>+792(SB)/4, $0x3de6368d
-DATA sconstants<>+796(SB)/4, $0x3de6368d
-DATA sconstants<>+800(SB)/4, $0x3dff7ce7
-DATA sconstants<>+804(SB)/4, $0x3dff7ce7
-DATA sconstants<>+808(SB)/4, $0x3dff7ce7
-DATA sconstants<>+812(SB)/4, $0x3dff7ce7
-DATA sconstants<>+816(SB)/4, $0x3dff7ce7
-DATA sconstants<>+820(SB)/4, $0x3dff7ce7
-DATA sconstants<>+824(SB)/4, $0x3dff7ce7
-DATA sconstants<>+828(SB)/4, $0x3dff7ce7
-DATA sconstants<>+832(SB)/4, $0xbd84cf85
-DATA sconstants<>+836(SB)/4, $0xbd84cf85
-DATA sconstants<>+840(SB)/4, $0xbd84cf85
-DATA sconstants<>+844(SB)/4, $0xbd84cf85
-DATA sconstants<>+848(SB)/4, $0xbd84cf85
-DATA sconstants<>+852(SB)/4, $0xbd84cf85
-DATA sconstants<>+856(SB)/4, $0xbd84cf85
-DATA sconstants<>+860(SB)/4, $0xbd84cf85
-DATA sconstants<>+864(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+868(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+872(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+876(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+880(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+884(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+888(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+892(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+896(SB)/4, $0xbe97bdae
-DATA sconstants<>+900(SB)/4, $0xbe97bdae
-DATA sconstants<>+904(SB)/4, $0xbe97bdae
-DATA sconstants<>+908(SB)/4, $0xbe97bdae
-DATA sconstants<>+912(SB)/4, $0xbe97bdae
-DATA sconstants<>+916(SB)/4, $0xbe97bdae
-DATA sconstants<>+920(SB)/4, $0xbe97bdae
-DATA sconstants<>+924(SB)/4, $0xbe97bdae
-DATA sconstants<>+928(SB)/4, $0x3e1a1eda
-DATA sconstants<>+932(SB)/4, $0x3e1a1eda
-DATA sconstants<>+936(SB)/4, $0x3e1a1eda
-DATA sconstants<>+940(SB)/4, $0x3e1a1eda
-DATA sconstants<>+944(SB)/4, $0x3e1a1eda
-DATA sconstants<>+948(SB)/4, $0x3e1a1eda
-DATA sconstants<>+952(SB)/4, $0x3e1a1eda
-DATA sconstants<>+956(SB)/4, $0x3e1a1eda
-DATA sconstants<>+960(SB)/4, $0xbce84ef1
-DATA sconstants<>+964(SB)/4, $0xbce84ef1
-DATA sconstants<>+968(SB)/4, $0xbce84ef1
-DATA sconstants<>+972(SB)/4, $0xbce84ef1
-DATA sconstants<>+976(SB)/4, $0xbce84ef1
-DATA sconstants<>+980(SB)/4, $0xbce84ef1
-DATA sconstants<>+984(SB)/4, $0xbce84ef1
-DATA sconstants<>+988(SB)/4, $0xbce84ef1
-DATA sconstants<>+992(SB)/4, $0x3efffffe
-DATA sconstants<>+996(SB)/4, $0x3efffffe
-DATA sconstants<>+1000(SB)/4, $0x3efffffe
-DATA sconstants<>+1004(SB)/4, $0x3efffffe
-DATA sconstants<>+1008(SB)/4, $0x3efffffe
-DATA sconstants<>+1012(SB)/4, $0x3efffffe
-DATA sconstants<>+1016(SB)/4, $0x3efffffe
-DATA sconstants<>+1020(SB)/4, $0x3efffffe
-DATA sconstants<>+1024(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1028(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1032(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1036(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1040(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1044(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1048(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1052(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1056(SB)/4, $0x3d2aac79
-DATA sconstants<>+1060(SB)/4, $0x3d2aac79
-DATA sconstants<>+1064(SB)/4, $0x3d2aac79
-DATA sconstants<>+1068(SB)/4, $0x3d2aac79
-DATA sconstants<>+1072(SB)/4, $0x3d2aac79
-DATA sconstants<>+1076(SB)/4, $0x3d2aac79
-DATA sconstants<>+1080(SB)/4, $0x3d2aac79
-DATA sconstants<>+1084(SB)/4, $0x3d2aac79
-DATA sconstants<>+1088(SB)/4, $0x3c091cf1
-DATA sconstants<>+1092(SB)/4, $0x3c091cf1
-DATA sconstants<>+1096(SB)/4, $0x3c091cf1
-DATA sconstants<>+1100(SB)/4, $0x3c091cf1
-DATA sconstants<>+1104(SB)/4, $0x3c091cf1
-DATA sconstants<>+1108(SB)/4, $0x3c091cf1
-DATA sconstants<>+1112(SB)/4, $0x3c091cf1
-DATA sconstants<>+1116(SB)/4, $0x3c091cf1
-DATA sconstants<>+1120(SB)/4, $0x3ab5121b
-DATA sconstants<>+1124(SB)/4, $0x3ab5121b
-DATA sconstants<>+1128(SB)/4, $0x3ab5121b
-DATA sconstants<>+1132(SB)/4, $0x3ab5121b
-DATA sconstants<>+1136(SB)/4, $0x3ab5121b
-DATA sconstants<>+1140(SB)/4, $0x3ab5121b
-DATA sconstants<>+1144(SB)/4, $0x3ab5121b
-DATA sconstants<>+1148(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $1152
+DATA sconstants<>+672(SB)/4, $0x00000000
+DATA sconstants<>+676(SB)/4, $0x00000000
+DATA sconstants<>+680(SB)/4, $0x00000000
+DATA sconstants<>+684(SB)/4, $0x00000000
+DATA sconstants<>+688(SB)/4, $0x00000000
+DATA sconstants<>+692(SB)/4, $0x00000000
+DATA sconstants<>+696(SB)/4, $0x00000000
+DATA sconstants<>+700(SB)/4, $0x00000000
+DATA sconstants<>+704(SB)/4, $0x59800000
+DATA sconstants<>+708(SB)/4, $0x59800000
+DATA sconstants<>+712(SB)/4, $0x59800000
+DATA sconstants<>+716(SB)/4, $0x59800000
+DATA sconstants<>+720(SB)/4, $0x59800000
+DATA sconstants<>+724(SB)/4, $0x59800000
+DATA sconstants<>+728(SB)/4, $0x59800000
+DATA sconstants<>+732(SB)/4, $0x59800000
+DATA sconstants<>+736(SB)/4, $0x42102cb3
+DATA sconstants<>+740(SB)/4, $0x42102cb3
+DATA sconstants<>+744(SB)/4, $0x42102cb3
+DATA sconstants<>+748(SB)/4, $0x42102cb3
+DATA sconstants<>+752(SB)/4, $0x42102cb3
+DATA sconstants<>+756(SB)/4, $0x42102cb3
+DATA sconstants<>+760(SB)/4, $0x42102cb3
+DATA sconstants<>+764(SB)/4, $0x42102cb3
+DATA sconstants<>+768(SB)/4, $0x00000000
+DATA sconstants<>+772(SB)/4, $0x00000000
+DATA sconstants<>+776(SB)/4, $0x00000000
+DATA sconstants<>+780(SB)/4, $0x00000000
+DATA sconstants<>+784(SB)/4, $0x00000000
+DATA sconstants<>+788(SB)/4, $0x00000000
+DATA sconstants<>+792(SB)/4, $0x00000000
+DATA sconstants<>+796(SB)/4, $0x00000000
+DATA sconstants<>+800(SB)/4, $0x3f000000
+DATA sconstants<>+804(SB)/4, $0x3f000000
+DATA sconstants<>+808(SB)/4, $0x3f000000
+DATA sconstants<>+812(SB)/4, $0x3f000000
+DATA sconstants<>+816(SB)/4, $0x3f000000
+DATA sconstants<>+820(SB)/4, $0x3f000000
+DATA sconstants<>+824(SB)/4, $0x3f000000
+DATA sconstants<>+828(SB)/4, $0x3f000000
+DATA sconstants<>+832(SB)/4, $0x3f3504f3
+DATA sconstants<>+836(SB)/4, $0x3f3504f3
+DATA sconstants<>+840(SB)/4, $0x3f3504f3
+DATA sconstants<>+844(SB)/4, $0x3f3504f3
+DATA sconstants<>+848(SB)/4, $0x3f3504f3
+DATA sconstants<>+852(SB)/4, $0x3f3504f3
+DATA sconstants<>+856(SB)/4, $0x3f3504f3
+DATA sconstants<>+860(SB)/4, $0x3f3504f3
+DATA sconstants<>+864(SB)/4, $0x59800000
+DATA sconstants<>+868(SB)/4, $0x59800000
+DATA sconstants<>+872(SB)/4, $0x59800000
+DATA sconstants<>+876(SB)/4, $0x59800000
+DATA sconstants<>+880(SB)/4, $0x59800000
+DATA sconstants<>+884(SB)/4, $0x59800000
+DATA sconstants<>+888(SB)/4, $0x59800000
+DATA sconstants<>+892(SB)/4, $0x59800000
+DATA sconstants<>+896(SB)/4, $0x59800000
+DATA sconstants<>+900(SB)/4, $0x59800000
+DATA sconstants<>+904(SB)/4, $0x59800000
+DATA sconstants<>+908(SB)/4, $0x59800000
+DATA sconstants<>+912(SB)/4, $0x59800000
+DATA sconstants<>+916(SB)/4, $0x59800000
+DATA sconstants<>+920(SB)/4, $0x59800000
+DATA sconstants<>+924(SB)/4, $0x59800000
+DATA sconstants<>+928(SB)/4, $0x3f317218
+DATA sconstants<>+932(SB)/4, $0x3f317218
+DATA sconstants<>+936(SB)/4, $0x3f317218
+DATA sconstants<>+940(SB)/4, $0x3f317218
+DATA sconstants<>+944(SB)/4, $0x3f317218
+DATA sconstants<>+948(SB)/4, $0x3f317218
+DATA sconstants<>+952(SB)/4, $0x3f317218
+DATA sconstants<>+956(SB)/4, $0x3f317218
+DATA sconstants<>+960(SB)/4, $0x2f51cf7a
+DATA sconstants<>+964(SB)/4, $0x2f51cf7a
+DATA sconstants<>+968(SB)/4, $0x2f51cf7a
+DATA sconstants<>+972(SB)/4, $0x2f51cf7a
+DATA sconstants<>+976(SB)/4, $0x2f51cf7a
+DATA sconstants<>+980(SB)/4, $0x2f51cf7a
+DATA sconstants<>+984(SB)/4, $0x2f51cf7a
+DATA sconstants<>+988(SB)/4, $0x2f51cf7a
+DATA sconstants<>+992(SB)/4, $0x7f800000
+DATA sconstants<>+996(SB)/4, $0x7f800000
+DATA sconstants<>+1000(SB)/4, $0x7f800000
+DATA sconstants<>+1004(SB)/4, $0x7f800000
+DATA sconstants<>+1008(SB)/4, $0x7f800000
+DATA sconstants<>+1012(SB)/4, $0x7f800000
+DATA sconstants<>+1016(SB)/4, $0x7f800000
+DATA sconstants<>+1020(SB)/4, $0x7f800000
+DATA sconstants<>+1024(SB)/4, $0x7fc00000
+DATA sconstants<>+1028(SB)/4, $0x7fc00000
+DATA sconstants<>+1032(SB)/4, $0x7fc00000
+DATA sconstants<>+1036(SB)/4, $0x7fc00000
+DATA sconstants<>+1040(SB)/4, $0x7fc00000
+DATA sconstants<>+1044(SB)/4, $0x7fc00000
+DATA sconstants<>+1048(SB)/4, $0x7fc00000
+DATA sconstants<>+1052(SB)/4, $0x7fc00000
+DATA sconstants<>+1056(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1060(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1064(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1068(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1072(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1076(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1080(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1084(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1088(SB)/4, $0x3ecccccd
+DATA sconstants<>+1092(SB)/4, $0x3ecccccd
+DATA sconstants<>+1096(SB)/4, $0x3ecccccd
+DATA sconstants<>+1100(SB)/4, $0x3ecccccd
+DATA sconstants<>+1104(SB)/4, $0x3ecccccd
+DATA sconstants<>+1108(SB)/4, $0x3ecccccd
+DATA sconstants<>+1112(SB)/4, $0x3ecccccd
+DATA sconstants<>+1116(SB)/4, $0x3ecccccd
+DATA sconstants<>+1120(SB)/4, $0x3e924925
+DATA sconstants<>+1124(SB)/4, $0x3e924925
+DATA sconstants<>+1128(SB)/4, $0x3e924925
+DATA sconstants<>+1132(SB)/4, $0x3e924925
+DATA sconstants<>+1136(SB)/4, $0x3e924925
+DATA sconstants<>+1140(SB)/4, $0x3e924925
+DATA sconstants<>+1144(SB)/4, $0x3e924925
+DATA sconstants<>+1148(SB)/4, $0x3e924925
+DATA sconstants<>+1152(SB)/4, $0x3e638e29
+DATA sconstants<>+1156(SB)/4, $0x3e638e29
+DATA sconstants<>+1160(SB)/4, $0x3e638e29
+DATA sconstants<>+1164(SB)/4, $0x3e638e29
+DATA sconstants<>+1168(SB)/4, $0x3e638e29
+DATA sconstants<>+1172(SB)/4, $0x3e638e29
+DATA sconstants<>+1176(SB)/4, $0x3e638e29
+DATA sconstants<>+1180(SB)/4, $0x3e638e29
+DATA sconstants<>+1184(SB)/4, $0x3e3a3325
+DATA sconstants<>+1188(SB)/4, $0x3e3a3325
+DATA sconstants<>+1192(SB)/4, $0x3e3a3325
+DATA sconstants<>+1196(SB)/4, $0x3e3a3325
+DATA sconstants<>+1200(SB)/4, $0x3e3a3325
+DATA sconstants<>+1204(SB)/4, $0x3e3a3325
+DATA sconstants<>+1208(SB)/4, $0x3e3a3325
+DATA sconstants<>+1212(SB)/4, $0x3e3a3325
+DATA sconstants<>+1216(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1220(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1224(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1228(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1232(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1236(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1240(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1244(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1248(SB)/4, $0x3e178897
+DATA sconstants<>+1252(SB)/4, $0x3e178897
+DATA sconstants<>+1256(SB)/4, $0x3e178897
+DATA sconstants<>+1260(SB)/4, $0x3e178897
+DATA sconstants<>+1264(SB)/4, $0x3e178897
+DATA sconstants<>+1268(SB)/4, $0x3e178897
+DATA sconstants<>+1272(SB)/4, $0x3e178897
+DATA sconstants<>+1276(SB)/4, $0x3e178897
+DATA sconstants<>+1280(SB)/4, $0x3613a858
+DATA sconstants<>+1284(SB)/4, $0x3613a858
+DATA sconstants<>+1288(SB)/4, $0x3613a858
+DATA sconstants<>+1292(SB)/4, $0x3613a858
+DATA sconstants<>+1296(SB)/4, $0x3613a858
+DATA sconstants<>+1300(SB)/4, $0x3613a858
+DATA sconstants<>+1304(SB)/4, $0x3613a858
+DATA sconstants<>+1308(SB)/4, $0x3613a858
+DATA sconstants<>+1312(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1316(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1320(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1324(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1328(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1332(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1336(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1340(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1344(SB)/4, $0x3e0be612
+DATA sconstants<>+1348(SB)/4, $0x3e0be612
+DATA sconstants<>+1352(SB)/4, $0x3e0be612
+DATA sconstants<>+1356(SB)/4, $0x3e0be612
+DATA sconstants<>+1360(SB)/4, $0x3e0be612
+DATA sconstants<>+1364(SB)/4, $0x3e0be612
+DATA sconstants<>+1368(SB)/4, $0x3e0be612
+DATA sconstants<>+1372(SB)/4, $0x3e0be612
+DATA sconstants<>+1376(SB)/4, $0x3de6368d
+DATA sconstants<>+1380(SB)/4, $0x3de6368d
+DATA sconstants<>+1384(SB)/4, $0x3de6368d
+DATA sconstants<>+1388(SB)/4, $0x3de6368d
+DATA sconstants<>+1392(SB)/4, $0x3de6368d
+DATA sconstants<>+1396(SB)/4, $0x3de6368d
+DATA sconstants<>+1400(SB)/4, $0x3de6368d
+DATA sconstants<>+1404(SB)/4, $0x3de6368d
+DATA sconstants<>+1408(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1412(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1416(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1420(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1424(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1428(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1432(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1436(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1440(SB)/4, $0xbd84cf85
+DATA sconstants<>+1444(SB)/4, $0xbd84cf85
+DATA sconstants<>+1448(SB)/4, $0xbd84cf85
+DATA sconstants<>+1452(SB)/4, $0xbd84cf85
+DATA sconstants<>+1456(SB)/4, $0xbd84cf85
+DATA sconstants<>+1460(SB)/4, $0xbd84cf85
+DATA sconstants<>+1464(SB)/4, $0xbd84cf85
+DATA sconstants<>+1468(SB)/4, $0xbd84cf85
+DATA sconstants<>+1472(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1476(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1480(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1484(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1488(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1492(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1496(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1500(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1504(SB)/4, $0xbe97bdae
+DATA sconstants<>+1508(SB)/4, $0xbe97bdae
+DATA sconstants<>+1512(SB)/4, $0xbe97bdae
+DATA sconstants<>+1516(SB)/4, $0xbe97bdae
+DATA sconstants<>+1520(SB)/4, $0xbe97bdae
+DATA sconstants<>+1524(SB)/4, $0xbe97bdae
+DATA sconstants<>+1528(SB)/4, $0xbe97bdae
+DATA sconstants<>+1532(SB)/4, $0xbe97bdae
+DATA sconstants<>+1536(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1540(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1544(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1548(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1552(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1556(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1560(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1564(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1568(SB)/4, $0xbce84ef1
+DATA sconstants<>+1572(SB)/4, $0xbce84ef1
+DATA sconstants<>+1576(SB)/4, $0xbce84ef1
+DATA sconstants<>+1580(SB)/4, $0xbce84ef1
+DATA sconstants<>+1584(SB)/4, $0xbce84ef1
+DATA sconstants<>+1588(SB)/4, $0xbce84ef1
+DATA sconstants<>+1592(SB)/4, $0xbce84ef1
+DATA sconstants<>+1596(SB)/4, $0xbce84ef1
+DATA sconstants<>+1600(SB)/4, $0x3efffffe
+DATA sconstants<>+1604(SB)/4, $0x3efffffe
+DATA sconstants<>+1608(SB)/4, $0x3efffffe
+DATA sconstants<>+1612(SB)/4, $0x3efffffe
+DATA sconstants<>+1616(SB)/4, $0x3efffffe
+DATA sconstants<>+1620(SB)/4, $0x3efffffe
+DATA sconstants<>+1624(SB)/4, $0x3efffffe
+DATA sconstants<>+1628(SB)/4, $0x3efffffe
+DATA sconstants<>+1632(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1636(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1640(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1644(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1648(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1652(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1656(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1660(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1664(SB)/4, $0x3d2aac79
+DATA sconstants<>+1668(SB)/4, $0x3d2aac79
+DATA sconstants<>+1672(SB)/4, $0x3d2aac79
+DATA sconstants<>+1676(SB)/4, $0x3d2aac79
+DATA sconstants<>+1680(SB)/4, $0x3d2aac79
+DATA sconstants<>+1684(SB)/4, $0x3d2aac79
+DATA sconstants<>+1688(SB)/4, $0x3d2aac79
+DATA sconstants<>+1692(SB)/4, $0x3d2aac79
+DATA sconstants<>+1696(SB)/4, $0x3c091cf1
+DATA sconstants<>+1700(SB)/4, $0x3c091cf1
+DATA sconstants<>+1704(SB)/4, $0x3c091cf1
+DATA sconstants<>+1708(SB)/4, $0x3c091cf1
+DATA sconstants<>+1712(SB)/4, $0x3c091cf1
+DATA sconstants<>+1716(SB)/4, $0x3c091cf1
+DATA sconstants<>+1720(SB)/4, $0x3c091cf1
+DATA sconstants<>+1724(SB)/4, $0x3c091cf1
+DATA sconstants<>+1728(SB)/4, $0x3ab5121b
+DATA sconstants<>+1732(SB)/4, $0x3ab5121b
+DATA sconstants<>+1736(SB)/4, $0x3ab5121b
+DATA sconstants<>+1740(SB)/4, $0x3ab5121b
+DATA sconstants<>+1744(SB)/4, $0x3ab5121b
+DATA sconstants<>+1748(SB)/4, $0x3ab5121b
+DATA sconstants<>+1752(SB)/4, $0x3ab5121b
+DATA sconstants<>+1756(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $1760
 
 // func sexpAVX2(n int, y *float32, x *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -334,11 +486,11 @@ vector_1:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -367,11 +519,11 @@ rest_2:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -443,11 +595,11 @@ vector_4:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -476,11 +628,11 @@ rest_5:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -494,6 +646,1288 @@ rest_5:
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
 done_6:
+	VZEROUPPER
+	RET
+
+// func sgeluTanhAVX2(n int, y *float32, x *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sgeluTanhAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_8
+	PCALIGN $0x40
+
+vector_7:
+	VMOVUPS      (BX)(CX*1), Y5
+	VMULPS       Y5, Y5, Y6
+	VMOVUPS      384(AX), Y0
+	VFMADD213PS  352(AX), Y6, Y0
+	VMULPS       Y5, Y0, Y0
+	VCMPPS       $0x11, Y13, Y0, Y3
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  160(AX), Y0, Y2
+	VFMADD213PS  160(AX), Y0, Y2
+	VANDNPS      Y2, Y3, Y2
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y2, Y0
+	VMULPS       Y3, Y0, Y0
+	VADDPS       160(AX), Y0, Y0
+	VDIVPS       Y0, Y5, Y0
+	VMOVUPS      Y0, (DX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, SI
+	JLT          vector_7
+
+rest_8:
+	TESTQ        DI, DI
+	JE           done_9
+	VMASKMOVPS   (BX)(CX*1), Y15, Y5
+	VMULPS       Y5, Y5, Y6
+	VMOVUPS      384(AX), Y0
+	VFMADD213PS  352(AX), Y6, Y0
+	VMULPS       Y5, Y0, Y0
+	VCMPPS       $0x11, Y13, Y0, Y3
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMULPS       64(AX), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS 96(AX), Y1, Y0
+	VFNMADD231PS 128(AX), Y1, Y0
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  160(AX), Y0, Y2
+	VFMADD213PS  160(AX), Y0, Y2
+	VANDNPS      Y2, Y3, Y2
+	VCVTPS2DQ    Y1, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       608(AX), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       608(AX), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y1, Y2, Y0
+	VMULPS       Y3, Y0, Y0
+	VADDPS       160(AX), Y0, Y0
+	VDIVPS       Y0, Y5, Y0
+	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
+
+done_9:
+	VZEROUPPER
+	RET
+
+// func sabsAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·sabsAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS 640(AX), Y1
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    CX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_11
+	PCALIGN $0x40
+
+vector_10:
+	VMOVUPS (BX)(CX*1), Y0
+	VANDNPS Y0, Y1, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_10
+
+rest_11:
+	TESTQ      SI, SI
+	JE         done_12
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VANDNPS    Y0, Y1, Y0
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+
+done_12:
+	VZEROUPPER
+	RET
+
+// func ssignAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·ssignAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS 640(AX), Y1
+	VMOVUPS 160(AX), Y2
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    CX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_14
+	PCALIGN $0x40
+
+vector_13:
+	VMOVUPS (BX)(CX*1), Y0
+	VANDPS  Y1, Y0, Y0
+	VORPS   Y2, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_13
+
+rest_14:
+	TESTQ      SI, SI
+	JE         done_15
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VANDPS     Y1, Y0, Y0
+	VORPS      Y2, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+
+done_15:
+	VZEROUPPER
+	RET
+
+// func sceilAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·sceilAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_17
+	PCALIGN $0x40
+
+vector_16:
+	VMOVUPS  (DX)(AX*1), Y0
+	VROUNDPS $0x0a, Y0, Y0
+	VMOVUPS  Y0, (CX)(AX*1)
+	ADDQ     $0x00000020, AX
+	CMPQ     AX, BX
+	JLT      vector_16
+
+rest_17:
+	TESTQ      SI, SI
+	JE         done_18
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VROUNDPS   $0x0a, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_18:
+	VZEROUPPER
+	RET
+
+// func sfloorAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·sfloorAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_20
+	PCALIGN $0x40
+
+vector_19:
+	VMOVUPS  (DX)(AX*1), Y0
+	VROUNDPS $0x09, Y0, Y0
+	VMOVUPS  Y0, (CX)(AX*1)
+	ADDQ     $0x00000020, AX
+	CMPQ     AX, BX
+	JLT      vector_19
+
+rest_20:
+	TESTQ      SI, SI
+	JE         done_21
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VROUNDPS   $0x09, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_21:
+	VZEROUPPER
+	RET
+
+// func ssqrtAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·ssqrtAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_23
+	PCALIGN $0x40
+
+vector_22:
+	VMOVUPS (DX)(AX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, BX
+	JLT     vector_22
+
+rest_23:
+	TESTQ      SI, SI
+	JE         done_24
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VSQRTPS    Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_24:
+	VZEROUPPER
+	RET
+
+// func sinverseAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·sinverseAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS 160(AX), Y1
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    CX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_26
+	PCALIGN $0x40
+
+vector_25:
+	VMOVUPS (BX)(CX*1), Y0
+	VDIVPS  Y0, Y1, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_25
+
+rest_26:
+	TESTQ      SI, SI
+	JE         done_27
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VDIVPS     Y0, Y1, Y0
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+
+done_27:
+	VZEROUPPER
+	RET
+
+// func sinverseSqrtAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·sinverseSqrtAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	LEAQ    dconstants<>+0(SB), BX
+	VMOVUPD 160(BX), Y1
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_29
+	PCALIGN $0x40
+
+vector_28:
+	VMOVUPS      (DX)(AX*1), Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X2, Y2
+	VSQRTPD      Y0, Y0
+	VDIVPD       Y0, Y1, Y0
+	VSQRTPD      Y2, Y2
+	VDIVPD       Y2, Y1, Y2
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y2, X2
+	VINSERTF128  $0x01, X2, Y0, Y0
+	VMOVUPS      Y0, (CX)(AX*1)
+	ADDQ         $0x00000020, AX
+	CMPQ         AX, BX
+	JLT          vector_28
+
+rest_29:
+	TESTQ        SI, SI
+	JE           done_30
+	VMASKMOVPS   (DX)(AX*1), Y15, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X2, Y2
+	VSQRTPD      Y0, Y0
+	VDIVPD       Y0, Y1, Y0
+	VSQRTPD      Y2, Y2
+	VDIVPD       Y2, Y1, Y2
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y2, X2
+	VINSERTF128  $0x01, X2, Y0, Y0
+	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
+
+done_30:
+	VZEROUPPER
+	RET
+
+// func scubeAVX2(n int, y *float32, x *float32)
+// Requires: AVX, CMOV
+TEXT ·scubeAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_32
+	PCALIGN $0x40
+
+vector_31:
+	VMOVUPS (DX)(AX*1), Y0
+	VMULPS  Y0, Y0, Y1
+	VMULPS  Y0, Y1, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, BX
+	JLT     vector_31
+
+rest_32:
+	TESTQ      SI, SI
+	JE         done_33
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMULPS     Y0, Y0, Y1
+	VMULPS     Y0, Y1, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_33:
+	VZEROUPPER
+	RET
+
+// func slnAVX2(n int, y *float32, x *float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·slnAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	LEAQ    dconstants<>+0(SB), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_35
+	PCALIGN $0x40
+
+vector_34:
+	VMOVUPS      (DX)(AX*1), Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X8, Y8
+	VMOVUPD      Y0, Y1
+	VMULPD       704(BX), Y0, Y4
+	VCMPPD       $0x11, 672(BX), Y0, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VPSRLQ       $0x34, Y0, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y0, Y0
+	VORPS        800(BX), Y0, Y0
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 832(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y0, Y0, Y3
+	VCMPPD       $0x12, 832(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y0, Y0
+	VSUBPD       160(BX), Y0, Y0
+	VADDPD       192(BX), Y0, Y4
+	VDIVPD       Y4, Y0, Y3
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1248(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1184(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(BX), Y6, Y6
+	VMULPD       Y6, Y4, Y4
+	VMOVUPD      1216(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1152(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(BX), Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y6
+	VMULPD       800(BX), Y0, Y4
+	VMULPD       Y0, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y5
+	VADDPD       Y5, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       928(BX), Y2, Y0
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       736(BX), Y0, Y4
+	VCMPPD       $0x11, 672(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VBLENDVPD    Y5, Y1, Y0, Y0
+	VMOVUPD      1024(BX), Y4
+	VCMPPD       $0x11, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VMOVUPD      224(BX), Y4
+	VCMPPD       $0x00, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VMOVUPD      Y8, Y1
+	VMULPD       704(BX), Y8, Y4
+	VCMPPD       $0x11, 672(BX), Y8, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VPSRLQ       $0x34, Y8, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y8, Y8
+	VORPS        800(BX), Y8, Y8
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 832(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y8, Y8, Y3
+	VCMPPD       $0x12, 832(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y8, Y8
+	VSUBPD       160(BX), Y8, Y8
+	VADDPD       192(BX), Y8, Y4
+	VDIVPD       Y4, Y8, Y3
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1248(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1184(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(BX), Y6, Y6
+	VMULPD       Y6, Y4, Y4
+	VMOVUPD      1216(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1152(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(BX), Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y6
+	VMULPD       800(BX), Y8, Y4
+	VMULPD       Y8, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y5
+	VADDPD       Y5, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y8, Y4, Y4
+	VMULPD       928(BX), Y2, Y8
+	VSUBPD       Y4, Y8, Y8
+	VSUBPD       736(BX), Y8, Y4
+	VCMPPD       $0x11, 672(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VBLENDVPD    Y5, Y1, Y8, Y8
+	VMOVUPD      1024(BX), Y4
+	VCMPPD       $0x11, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VMOVUPD      224(BX), Y4
+	VCMPPD       $0x00, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y8, X8
+	VINSERTF128  $0x01, X8, Y0, Y0
+	VMOVUPS      Y0, (CX)(AX*1)
+	ADDQ         $0x00000020, AX
+	CMPQ         AX, SI
+	JLT          vector_34
+
+rest_35:
+	TESTQ        DI, DI
+	JE           done_36
+	VMASKMOVPS   (DX)(AX*1), Y15, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X8, Y8
+	VMOVUPD      Y0, Y1
+	VMULPD       704(BX), Y0, Y4
+	VCMPPD       $0x11, 672(BX), Y0, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VPSRLQ       $0x34, Y0, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y0, Y0
+	VORPS        800(BX), Y0, Y0
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 832(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y0, Y0, Y3
+	VCMPPD       $0x12, 832(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y0, Y0
+	VSUBPD       160(BX), Y0, Y0
+	VADDPD       192(BX), Y0, Y4
+	VDIVPD       Y4, Y0, Y3
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1248(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1184(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(BX), Y6, Y6
+	VMULPD       Y6, Y4, Y4
+	VMOVUPD      1216(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1152(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(BX), Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y6
+	VMULPD       800(BX), Y0, Y4
+	VMULPD       Y0, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y5
+	VADDPD       Y5, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       928(BX), Y2, Y0
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       736(BX), Y0, Y4
+	VCMPPD       $0x11, 672(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VBLENDVPD    Y5, Y1, Y0, Y0
+	VMOVUPD      1024(BX), Y4
+	VCMPPD       $0x11, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VMOVUPD      224(BX), Y4
+	VCMPPD       $0x00, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y0, Y0
+	VMOVUPD      Y8, Y1
+	VMULPD       704(BX), Y8, Y4
+	VCMPPD       $0x11, 672(BX), Y8, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VPSRLQ       $0x34, Y8, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y8, Y8
+	VORPS        800(BX), Y8, Y8
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 832(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y8, Y8, Y3
+	VCMPPD       $0x12, 832(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y8, Y8
+	VSUBPD       160(BX), Y8, Y8
+	VADDPD       192(BX), Y8, Y4
+	VDIVPD       Y4, Y8, Y3
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1248(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1184(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(BX), Y6, Y6
+	VMULPD       Y6, Y4, Y4
+	VMOVUPD      1216(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1152(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(BX), Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y6
+	VMULPD       800(BX), Y8, Y4
+	VMULPD       Y8, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y5
+	VADDPD       Y5, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y8, Y4, Y4
+	VMULPD       928(BX), Y2, Y8
+	VSUBPD       Y4, Y8, Y8
+	VSUBPD       736(BX), Y8, Y4
+	VCMPPD       $0x11, 672(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VBLENDVPD    Y5, Y1, Y8, Y8
+	VMOVUPD      1024(BX), Y4
+	VCMPPD       $0x11, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VMOVUPD      224(BX), Y4
+	VCMPPD       $0x00, 448(BX), Y1, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y8, X8
+	VINSERTF128  $0x01, X8, Y0, Y0
+	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
+
+done_36:
+	VZEROUPPER
+	RET
+
+// func smulAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·smulAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_38
+	PCALIGN $0x40
+
+vector_37:
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (BX)(AX*1), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_37
+
+rest_38:
+	TESTQ      DI, DI
+	JE         done_39
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VMULPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_39:
+	VZEROUPPER
+	RET
+
+// func ssubAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·ssubAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_41
+	PCALIGN $0x40
+
+vector_40:
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (BX)(AX*1), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_40
+
+rest_41:
+	TESTQ      DI, DI
+	JE         done_42
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VSUBPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_42:
+	VZEROUPPER
+	RET
+
+// func sdivAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·sdivAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_44
+	PCALIGN $0x40
+
+vector_43:
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (BX)(AX*1), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_43
+
+rest_44:
+	TESTQ      DI, DI
+	JE         done_45
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VDIVPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_45:
+	VZEROUPPER
+	RET
+
+// func slesserAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·slesserAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_47
+	PCALIGN $0x40
+
+vector_46:
+	VMOVUPS   (DX)(AX*1), Y0
+	VMOVUPS   (BX)(AX*1), Y1
+	VMINPS    Y1, Y0, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(AX*1)
+	ADDQ      $0x00000020, AX
+	CMPQ      AX, SI
+	JLT       vector_46
+
+rest_47:
+	TESTQ      DI, DI
+	JE         done_48
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VMINPS     Y1, Y0, Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VBLENDVPS  Y2, Y0, Y1, Y1
+	VMASKMOVPS Y1, Y15, (CX)(AX*1)
+
+done_48:
+	VZEROUPPER
+	RET
+
+// func sgreaterAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·sgreaterAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_50
+	PCALIGN $0x40
+
+vector_49:
+	VMOVUPS   (DX)(AX*1), Y0
+	VMOVUPS   (BX)(AX*1), Y1
+	VMAXPS    Y1, Y0, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(AX*1)
+	ADDQ      $0x00000020, AX
+	CMPQ      AX, SI
+	JLT       vector_49
+
+rest_50:
+	TESTQ      DI, DI
+	JE         done_51
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VMAXPS     Y1, Y0, Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VBLENDVPS  Y2, Y0, Y1, Y1
+	VMASKMOVPS Y1, Y15, (CX)(AX*1)
+
+done_51:
+	VZEROUPPER
+	RET
+
+// func slessAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·slessAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_53
+	PCALIGN $0x40
+
+vector_52:
+	VMOVUPS (BX)(CX*1), Y0
+	VMOVUPS (SI)(CX*1), Y1
+	VCMPPS  $0x11, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_52
+
+rest_53:
+	TESTQ      DI, DI
+	JE         done_54
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VMASKMOVPS (SI)(CX*1), Y15, Y1
+	VCMPPS     $0x11, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+
+done_54:
+	VZEROUPPER
+	RET
+
+// func slessOrEqualAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·slessOrEqualAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_56
+	PCALIGN $0x40
+
+vector_55:
+	VMOVUPS (BX)(CX*1), Y0
+	VMOVUPS (SI)(CX*1), Y1
+	VCMPPS  $0x12, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_55
+
+rest_56:
+	TESTQ      DI, DI
+	JE         done_57
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VMASKMOVPS (SI)(CX*1), Y15, Y1
+	VCMPPS     $0x12, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+
+done_57:
+	VZEROUPPER
+	RET
+
+// func sequalAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·sequalAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_59
+	PCALIGN $0x40
+
+vector_58:
+	VMOVUPS (BX)(CX*1), Y0
+	VMOVUPS (SI)(CX*1), Y1
+	VCMPPS  $0x00, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_58
+
+rest_59:
+	TESTQ      DI, DI
+	JE         done_60
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VMASKMOVPS (SI)(CX*1), Y15, Y1
+	VCMPPS     $0x00, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+
+done_60:
+	VZEROUPPER
+	RET
+
+// func sdiffersAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·sdiffersAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_62
+	PCALIGN $0x40
+
+vector_61:
+	VMOVUPS (BX)(CX*1), Y0
+	VMOVUPS (SI)(CX*1), Y1
+	VCMPPS  $0x04, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_61
+
+rest_62:
+	TESTQ      DI, DI
+	JE         done_63
+	VMASKMOVPS (BX)(CX*1), Y15, Y0
+	VMASKMOVPS (SI)(CX*1), Y15, Y1
+	VCMPPS     $0x04, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+
+done_63:
 	VZEROUPPER
 	RET
 
@@ -525,10 +1959,10 @@ TEXT ·stanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_8
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_7:
+vector_64:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VMULPS  Y0, Y0, Y0
@@ -537,11 +1971,11 @@ vector_7:
 	VMOVUPS Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_7
+	JLT     vector_64
 
-rest_8:
+rest_65:
 	TESTQ      DI, DI
-	JE         done_9
+	JE         done_66
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VMULPS     Y0, Y0, Y0
@@ -549,7 +1983,7 @@ rest_8:
 	VMULPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DX)(CX*1)
 
-done_9:
+done_66:
 	VZEROUPPER
 	RET
 
@@ -583,10 +2017,10 @@ TEXT ·sgeluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_11
+	JE      rest_68
 	PCALIGN $0x40
 
-vector_10:
+vector_67:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -597,11 +2031,11 @@ vector_10:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
+	VMOVUPS      1728(AX), Y6
+	VFMADD213PS  1696(AX), Y0, Y6
+	VFMADD213PS  1664(AX), Y0, Y6
+	VFMADD213PS  1632(AX), Y0, Y6
+	VFMADD213PS  1600(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -621,27 +2055,27 @@ vector_10:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
+	VMOVUPS      1568(AX), Y6
+	VFMADD213PS  1536(AX), Y1, Y6
+	VFMADD213PS  1504(AX), Y1, Y6
+	VFMADD213PS  1472(AX), Y1, Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
+	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMOVUPS      Y5, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_10
+	JLT          vector_67
 
-rest_11:
+rest_68:
 	TESTQ        DI, DI
-	JE           done_12
+	JE           done_69
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -652,11 +2086,11 @@ rest_11:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
+	VMOVUPS      1728(AX), Y6
+	VFMADD213PS  1696(AX), Y0, Y6
+	VFMADD213PS  1664(AX), Y0, Y6
+	VFMADD213PS  1632(AX), Y0, Y6
+	VFMADD213PS  1600(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -676,22 +2110,22 @@ rest_11:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
+	VMOVUPS      1568(AX), Y6
+	VFMADD213PS  1536(AX), Y1, Y6
+	VFMADD213PS  1504(AX), Y1, Y6
+	VFMADD213PS  1472(AX), Y1, Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
+	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
 
-done_12:
+done_69:
 	VZEROUPPER
 	RET
 
@@ -726,10 +2160,10 @@ TEXT ·sgeluBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_14
+	JE      rest_71
 	PCALIGN $0x40
 
-vector_13:
+vector_70:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -740,11 +2174,11 @@ vector_13:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
+	VMOVUPS      1728(AX), Y6
+	VFMADD213PS  1696(AX), Y0, Y6
+	VFMADD213PS  1664(AX), Y0, Y6
+	VFMADD213PS  1632(AX), Y0, Y6
+	VFMADD213PS  1600(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -764,16 +2198,16 @@ vector_13:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
+	VMOVUPS      1568(AX), Y6
+	VFMADD213PS  1536(AX), Y1, Y6
+	VFMADD213PS  1504(AX), Y1, Y6
+	VFMADD213PS  1472(AX), Y1, Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
+	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -787,11 +2221,11 @@ vector_13:
 	VMOVUPS      Y1, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_13
+	JLT          vector_70
 
-rest_14:
+rest_71:
 	TESTQ        R8, R8
-	JE           done_15
+	JE           done_72
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -802,11 +2236,11 @@ rest_14:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y6
-	VFMADD213PS  1088(AX), Y0, Y6
-	VFMADD213PS  1056(AX), Y0, Y6
-	VFMADD213PS  1024(AX), Y0, Y6
-	VFMADD213PS  992(AX), Y0, Y6
+	VMOVUPS      1728(AX), Y6
+	VFMADD213PS  1696(AX), Y0, Y6
+	VFMADD213PS  1664(AX), Y0, Y6
+	VFMADD213PS  1632(AX), Y0, Y6
+	VFMADD213PS  1600(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -826,16 +2260,16 @@ rest_14:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      960(AX), Y6
-	VFMADD213PS  928(AX), Y1, Y6
-	VFMADD213PS  896(AX), Y1, Y6
-	VFMADD213PS  864(AX), Y1, Y6
-	VFMADD213PS  832(AX), Y1, Y6
-	VFMADD213PS  800(AX), Y1, Y6
-	VFMADD213PS  768(AX), Y1, Y6
-	VFMADD213PS  736(AX), Y1, Y6
-	VFMADD213PS  704(AX), Y1, Y6
-	VFMADD213PS  672(AX), Y1, Y6
+	VMOVUPS      1568(AX), Y6
+	VFMADD213PS  1536(AX), Y1, Y6
+	VFMADD213PS  1504(AX), Y1, Y6
+	VFMADD213PS  1472(AX), Y1, Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
+	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -848,115 +2282,7 @@ rest_14:
 	VMULPS       Y8, Y1, Y1
 	VMASKMOVPS   Y1, Y15, (DX)(CX*1)
 
-done_15:
-	VZEROUPPER
-	RET
-
-// func sgeluTanhAVX2(n int, y *float32, x *float32)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·sgeluTanhAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPS (AX), Y13
-	VMOVUPS 32(AX), Y14
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   SI, SI
-	JE      rest_17
-	PCALIGN $0x40
-
-vector_16:
-	VMOVUPS      (BX)(CX*1), Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVUPS      384(AX), Y0
-	VFMADD213PS  352(AX), Y6, Y0
-	VMULPS       Y5, Y0, Y0
-	VCMPPS       $0x11, Y13, Y0, Y3
-	VMAXPS       Y0, Y13, Y0
-	VMINPS       Y0, Y14, Y0
-	VMULPS       64(AX), Y0, Y1
-	VROUNDPS     $0x08, Y1, Y1
-	VFNMADD231PS 96(AX), Y1, Y0
-	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
-	VFMADD213PS  160(AX), Y0, Y2
-	VFMADD213PS  160(AX), Y0, Y2
-	VANDNPS      Y2, Y3, Y2
-	VCVTPS2DQ    Y1, Y1
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       608(AX), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y2, Y0
-	VMULPS       Y3, Y0, Y0
-	VADDPS       160(AX), Y0, Y0
-	VDIVPS       Y0, Y5, Y0
-	VMOVUPS      Y0, (DX)(CX*1)
-	ADDQ         $0x00000020, CX
-	CMPQ         CX, SI
-	JLT          vector_16
-
-rest_17:
-	TESTQ        DI, DI
-	JE           done_18
-	VMASKMOVPS   (BX)(CX*1), Y15, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVUPS      384(AX), Y0
-	VFMADD213PS  352(AX), Y6, Y0
-	VMULPS       Y5, Y0, Y0
-	VCMPPS       $0x11, Y13, Y0, Y3
-	VMAXPS       Y0, Y13, Y0
-	VMINPS       Y0, Y14, Y0
-	VMULPS       64(AX), Y0, Y1
-	VROUNDPS     $0x08, Y1, Y1
-	VFNMADD231PS 96(AX), Y1, Y0
-	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
-	VFMADD213PS  160(AX), Y0, Y2
-	VFMADD213PS  160(AX), Y0, Y2
-	VANDNPS      Y2, Y3, Y2
-	VCVTPS2DQ    Y1, Y1
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       608(AX), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       608(AX), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y1, Y2, Y0
-	VMULPS       Y3, Y0, Y0
-	VADDPS       160(AX), Y0, Y0
-	VDIVPS       Y0, Y5, Y0
-	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
-
-done_18:
+done_72:
 	VZEROUPPER
 	RET
 
@@ -992,10 +2318,10 @@ TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_20
+	JE      rest_74
 	PCALIGN $0x40
 
-vector_19:
+vector_73:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -1010,11 +2336,11 @@ vector_19:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -1040,11 +2366,11 @@ vector_19:
 	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_19
+	JLT          vector_73
 
-rest_20:
+rest_74:
 	TESTQ        R8, R8
-	JE           done_21
+	JE           done_75
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -1059,11 +2385,11 @@ rest_20:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1120(AX), Y2
-	VFMADD213PS  1088(AX), Y0, Y2
-	VFMADD213PS  1056(AX), Y0, Y2
-	VFMADD213PS  1024(AX), Y0, Y2
-	VFMADD213PS  992(AX), Y0, Y2
+	VMOVUPS      1728(AX), Y2
+	VFMADD213PS  1696(AX), Y0, Y2
+	VFMADD213PS  1664(AX), Y0, Y2
+	VFMADD213PS  1632(AX), Y0, Y2
+	VFMADD213PS  1600(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -1088,160 +2414,7 @@ rest_20:
 	VMULPS       Y9, Y0, Y0
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
-done_21:
-	VZEROUPPER
-	RET
-
-// func smulAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·smulAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_23
-	PCALIGN $0x40
-
-vector_22:
-	VMOVUPS (DX)(AX*1), Y0
-	VMOVUPS (BX)(AX*1), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, SI
-	JLT     vector_22
-
-rest_23:
-	TESTQ      DI, DI
-	JE         done_24
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VMASKMOVPS (BX)(AX*1), Y15, Y1
-	VMULPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
-
-done_24:
-	VZEROUPPER
-	RET
-
-// func ssubAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·ssubAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_26
-	PCALIGN $0x40
-
-vector_25:
-	VMOVUPS (DX)(AX*1), Y0
-	VMOVUPS (BX)(AX*1), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, SI
-	JLT     vector_25
-
-rest_26:
-	TESTQ      DI, DI
-	JE         done_27
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VMASKMOVPS (BX)(AX*1), Y15, Y1
-	VSUBPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
-
-done_27:
-	VZEROUPPER
-	RET
-
-// func sdivAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·sdivAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_29
-	PCALIGN $0x40
-
-vector_28:
-	VMOVUPS (DX)(AX*1), Y0
-	VMOVUPS (BX)(AX*1), Y1
-	VDIVPS  Y1, Y0, Y0
-	VMOVUPS Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, SI
-	JLT     vector_28
-
-rest_29:
-	TESTQ      DI, DI
-	JE         done_30
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VMASKMOVPS (BX)(AX*1), Y15, Y1
-	VDIVPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
-
-done_30:
+done_75:
 	VZEROUPPER
 	RET
 
@@ -1272,25 +2445,25 @@ TEXT ·sscaleAVX2(SB), $0-28
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_32
+	JE           rest_77
 	PCALIGN      $0x40
 
-vector_31:
+vector_76:
 	VMOVUPS (DX)(AX*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_31
+	JLT     vector_76
 
-rest_32:
+rest_77:
 	TESTQ      SI, SI
-	JE         done_33
+	JE         done_78
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_33:
+done_78:
 	VZEROUPPER
 	RET
 
@@ -1332,10 +2505,10 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_35
+	JE           rest_80
 	PCALIGN      $0x40
 
-vector_34:
+vector_79:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -1361,11 +2534,11 @@ vector_34:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_34
+	JLT     vector_79
 
-rest_35:
+rest_80:
 	TESTQ      R8, R8
-	JE         done_36
+	JE         done_81
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -1390,7 +2563,7 @@ rest_35:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_36:
+done_81:
 	VZEROUPPER
 	RET
 
@@ -1422,10 +2595,10 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_38
+	JE           rest_83
 	PCALIGN      $0x40
 
-vector_37:
+vector_82:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -1435,11 +2608,11 @@ vector_37:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_37
+	JLT     vector_82
 
-rest_38:
+rest_83:
 	TESTQ      SI, SI
-	JE         done_39
+	JE         done_84
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -1448,7 +2621,7 @@ rest_38:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_39:
+done_84:
 	VZEROUPPER
 	RET
 
@@ -1482,10 +2655,10 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_41
+	JE           rest_86
 	PCALIGN      $0x40
 
-vector_40:
+vector_85:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -1499,11 +2672,11 @@ vector_40:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_40
+	JLT     vector_85
 
-rest_41:
+rest_86:
 	TESTQ      DI, DI
-	JE         done_42
+	JE         done_87
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -1516,7 +2689,7 @@ rest_41:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_42:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -1547,10 +2720,10 @@ TEXT ·ssumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_44
+	JE      rest_89
 	PCALIGN $0x40
 
-vector_43:
+vector_88:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -1559,11 +2732,11 @@ vector_43:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_43
+	JLT          vector_88
 
-rest_44:
+rest_89:
 	TESTQ        BX, BX
-	JE           done_45
+	JE           done_90
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -1571,7 +2744,7 @@ rest_44:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_45:
+done_90:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -1609,10 +2782,10 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_47
+	JE      rest_92
 	PCALIGN $0x40
 
-vector_46:
+vector_91:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -1621,11 +2794,11 @@ vector_46:
 	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_46
+	JLT          vector_91
 
-rest_47:
+rest_92:
 	TESTQ        BX, BX
-	JE           done_48
+	JE           done_93
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -1633,7 +2806,7 @@ rest_47:
 	VFMADD231PD  Y3, Y3, Y1
 	VFMADD231PD  Y2, Y2, Y0
 
-done_48:
+done_93:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -1672,13 +2845,13 @@ TEXT ·ssumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_49:
+row_94:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_51
+	JE      rest_96
 	PCALIGN $0x40
 
-vector_50:
+vector_95:
 	VMOVUPS      (SI)(CX*1), Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -1689,11 +2862,11 @@ vector_50:
 	VMOVUPD      Y1, 32(BX)(CX*2)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_50
+	JLT          vector_95
 
-rest_51:
+rest_96:
 	TESTQ        R8, R8
-	JE           done_52
+	JE           done_97
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -1703,10 +2876,10 @@ rest_51:
 	VADDPD       32(BX)(CX*2), Y1, Y1
 	VMOVUPD      Y1, 32(BX)(CX*2)
 
-done_52:
+done_97:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_49
+	JNE  row_94
 	VZEROUPPER
 	RET
 
@@ -1742,28 +2915,28 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_53:
+row_98:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_55
+	JE      rest_100
 	PCALIGN $0x40
 
-vector_54:
+vector_99:
 	VMOVUPS (SI)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_54
+	JLT     vector_99
 
-rest_55:
+rest_100:
 	TESTQ      R8, R8
-	JE         done_56
+	JE         done_101
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_56:
+done_101:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -1776,10 +2949,10 @@ done_56:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_58
+	JE           rest_103
 	PCALIGN      $0x40
 
-vector_57:
+vector_102:
 	VMOVUPS      (SI)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -1789,11 +2962,11 @@ vector_57:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
+	VMOVUPS      1728(AX), Y4
+	VFMADD213PS  1696(AX), Y2, Y4
+	VFMADD213PS  1664(AX), Y2, Y4
+	VFMADD213PS  1632(AX), Y2, Y4
+	VFMADD213PS  1600(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -1810,11 +2983,11 @@ vector_57:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_57
+	JLT          vector_102
 
-rest_58:
+rest_103:
 	TESTQ        R8, R8
-	JE           done_59
+	JE           done_104
 	VMASKMOVPS   (SI)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -1825,11 +2998,11 @@ rest_58:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
+	VMOVUPS      1728(AX), Y4
+	VFMADD213PS  1696(AX), Y2, Y4
+	VFMADD213PS  1664(AX), Y2, Y4
+	VFMADD213PS  1632(AX), Y2, Y4
+	VFMADD213PS  1600(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -1845,7 +3018,7 @@ rest_58:
 	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_59:
+done_104:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1858,29 +3031,29 @@ done_59:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_61
+	JE           rest_106
 	PCALIGN      $0x40
 
-vector_60:
+vector_105:
 	VMOVUPS (BX)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_60
+	JLT     vector_105
 
-rest_61:
+rest_106:
 	TESTQ      R8, R8
-	JE         done_62
+	JE         done_107
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (BX)(R9*1)
 
-done_62:
+done_107:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_53
+	JNE  row_98
 	VZEROUPPER
 	RET
 
@@ -1911,29 +3084,29 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_63:
+row_108:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_65
+	JE      rest_110
 	PCALIGN $0x40
 
-vector_64:
+vector_109:
 	VMOVUPS     (BX)(R9*1), Y2
 	VMOVUPS     (SI)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_64
+	JLT         vector_109
 
-rest_65:
+rest_110:
 	TESTQ       R8, R8
-	JE          done_66
+	JE          done_111
 	VMASKMOVPS  (BX)(R9*1), Y15, Y2
 	VMASKMOVPS  (SI)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_66:
+done_111:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1943,10 +3116,10 @@ done_66:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_68
+	JE           rest_113
 	PCALIGN      $0x40
 
-vector_67:
+vector_112:
 	VMOVUPS (SI)(R9*1), Y2
 	VMOVUPS (BX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -1954,23 +3127,101 @@ vector_67:
 	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_67
+	JLT     vector_112
 
-rest_68:
+rest_113:
 	TESTQ      R8, R8
-	JE         done_69
+	JE         done_114
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMASKMOVPS (BX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_69:
+done_114:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_63
+	JNE  row_108
+	VZEROUPPER
+	RET
+
+// func stopRowsAVX2(rows int, cols int, y *float32, x *float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·stopRowsAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), CX
+	MOVQ    cols+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    x+24(FP), SI
+	VMOVUPS 224(AX), Y12
+	MOVQ    DX, DI
+	ANDQ    $0x07, DI
+	MOVQ    DX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, DX
+	MOVQ    DI, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SHLQ    $0x02, R8
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    R8, R9
+	VMOVDQU 32(R9), Y15
+
+row_115:
+	VMOVUPS Y12, Y0
+	VXORPS  Y2, Y2, Y2
+	XORQ    R8, R8
+	TESTQ   AX, AX
+	JE      rest_117
+	PCALIGN $0x40
+
+vector_116:
+	VMOVUPS   (SI)(R8*1), Y1
+	VMAXPS    Y0, Y1, Y0
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y1, Y2, Y2
+	ADDQ      $0x00000020, R8
+	CMPQ      R8, AX
+	JLT       vector_116
+
+rest_117:
+	TESTQ      DI, DI
+	JE         done_118
+	VMASKMOVPS (SI)(R8*1), Y15, Y1
+	VBLENDVPS  Y15, Y1, Y12, Y1
+	VMAXPS     Y0, Y1, Y0
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VBLENDVPS  Y3, Y1, Y2, Y2
+
+done_118:
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPS       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VMAXPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VMAXPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPS       X1, X2, X2
+	VPERMILPD    $0x01, X2, X1
+	VADDPS       X1, X2, X2
+	VMOVSHDUP    X2, X1
+	VADDPS       X1, X2, X2
+	VBROADCASTSS X2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VMOVSS       X0, (BX)
+	ADDQ         DX, SI
+	ADDQ         $0x04, BX
+	DECQ         CX
+	JNE          row_115
 	VZEROUPPER
 	RET
 
@@ -2005,28 +3256,28 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_70:
+row_119:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_72
+	JE      rest_121
 	PCALIGN $0x40
 
-vector_71:
+vector_120:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_71
+	JLT     vector_120
 
-rest_72:
+rest_121:
 	TESTQ      R9, R9
-	JE         done_73
+	JE         done_122
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_73:
+done_122:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -2040,10 +3291,10 @@ done_73:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_75
+	JE           rest_124
 	PCALIGN      $0x40
 
-vector_74:
+vector_123:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -2053,11 +3304,11 @@ vector_74:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
+	VMOVUPS      1728(AX), Y4
+	VFMADD213PS  1696(AX), Y2, Y4
+	VFMADD213PS  1664(AX), Y2, Y4
+	VFMADD213PS  1632(AX), Y2, Y4
+	VFMADD213PS  1600(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -2073,11 +3324,11 @@ vector_74:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_74
+	JLT          vector_123
 
-rest_75:
+rest_124:
 	TESTQ        R9, R9
-	JE           done_76
+	JE           done_125
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -2088,11 +3339,11 @@ rest_75:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1120(AX), Y4
-	VFMADD213PS  1088(AX), Y2, Y4
-	VFMADD213PS  1056(AX), Y2, Y4
-	VFMADD213PS  1024(AX), Y2, Y4
-	VFMADD213PS  992(AX), Y2, Y4
+	VMOVUPS      1728(AX), Y4
+	VFMADD213PS  1696(AX), Y2, Y4
+	VFMADD213PS  1664(AX), Y2, Y4
+	VFMADD213PS  1632(AX), Y2, Y4
+	VFMADD213PS  1600(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -2107,7 +3358,7 @@ rest_75:
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_76:
+done_125:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -2120,7 +3371,7 @@ done_76:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_70
+	JNE          row_119
 	VZEROUPPER
 	RET
 
@@ -2161,27 +3412,27 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_77:
+row_126:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_79
+	JE      rest_128
 	PCALIGN $0x40
 
-vector_78:
+vector_127:
 	VMOVUPS (R8)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_78
+	JLT     vector_127
 
-rest_79:
+rest_128:
 	TESTQ      R11, R11
-	JE         done_80
+	JE         done_129
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_80:
+done_129:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -2194,26 +3445,26 @@ done_80:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_82
+	JE           rest_131
 	PCALIGN      $0x40
 
-vector_81:
+vector_130:
 	VMOVUPS     (R8)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_81
+	JLT         vector_130
 
-rest_82:
+rest_131:
 	TESTQ       R11, R11
-	JE          done_83
+	JE          done_132
 	VMASKMOVPS  (R8)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_83:
+done_132:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -2228,57 +3479,57 @@ done_83:
 	VMOVSS       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_85
+	JE           rest_134
 	PCALIGN      $0x40
 
-vector_84:
+vector_133:
 	VMOVUPS (R8)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_87
+	JE      without_136
 	VMOVUPS (R9)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_87:
+without_136:
 	TESTQ   R10, R10
-	JE      without_88
+	JE      without_137
 	VMOVUPS (R10)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_88:
+without_137:
 	VMOVUPS Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_84
+	JLT     vector_133
 
-rest_85:
+rest_134:
 	TESTQ      R11, R11
-	JE         done_86
+	JE         done_135
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_89
+	JE         without_138
 	VMASKMOVPS (R9)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_89:
+without_138:
 	TESTQ      R10, R10
-	JE         without_90
+	JE         without_139
 	VMASKMOVPS (R10)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_90:
+without_139:
 	VMASKMOVPS Y0, Y15, (BX)(R12*1)
 
-done_86:
+done_135:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_77
+	JNE  row_126
 	VZEROUPPER
 	RET
 
@@ -2317,24 +3568,24 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_91:
+row_140:
 	VBROADCASTSS (R9), Y2
 	VBROADCASTSS (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_93
+	JE           rest_142
 	PCALIGN      $0x40
 
-vector_92:
+vector_141:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_95
+	JE      without_144
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_95:
+without_144:
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -2342,18 +3593,18 @@ without_95:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_92
+	JLT         vector_141
 
-rest_93:
+rest_142:
 	TESTQ      R11, R11
-	JE         done_94
+	JE         done_143
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_96
+	JE         without_145
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_96:
+without_145:
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -2361,7 +3612,7 @@ without_96:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_94:
+done_143:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -2380,17 +3631,17 @@ done_94:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_98
+	JE           rest_147
 	PCALIGN      $0x40
 
-vector_97:
+vector_146:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_100
+	JE      without_149
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_100:
+without_149:
 	VMOVUPS      (DI)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -2400,18 +3651,18 @@ without_100:
 	VMOVUPS      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_97
+	JLT          vector_146
 
-rest_98:
+rest_147:
 	TESTQ      R11, R11
-	JE         done_99
+	JE         done_148
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_101
+	JE         without_150
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_101:
+without_150:
 	VMASKMOVPS   (DI)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -2420,14 +3671,14 @@ without_101:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
 
-done_99:
+done_148:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_91
+	JNE  row_140
 	VZEROUPPER
 	RET
 
@@ -2461,15 +3712,15 @@ TEXT ·snormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_102:
+row_151:
 	VBROADCASTSS (R8), Y2
 	VBROADCASTSS (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_104
+	JE           rest_153
 	PCALIGN      $0x40
 
-vector_103:
+vector_152:
 	VMOVUPS     (SI)(R12*1), Y5
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
@@ -2482,11 +3733,11 @@ vector_103:
 	VMOVUPS     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_103
+	JLT         vector_152
 
-rest_104:
+rest_153:
 	TESTQ       R11, R11
-	JE          done_105
+	JE          done_154
 	VMASKMOVPS  (SI)(R12*1), Y15, Y5
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
@@ -2498,13 +3749,13 @@ rest_104:
 	VADDPS      Y5, Y1, Y1
 	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
 
-done_105:
+done_154:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_102
+	JNE  row_151
 	VZEROUPPER
 	RET
 
@@ -2535,34 +3786,34 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_106:
+row_155:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_108
+	JE      rest_157
 	PCALIGN $0x40
 
-vector_107:
+vector_156:
 	VMOVUPS (BX)(R9*1), Y0
 	VMOVUPS (SI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_107
+	JLT     vector_156
 
-rest_108:
+rest_157:
 	TESTQ      R8, R8
-	JE         done_109
+	JE         done_158
 	VMASKMOVPS (BX)(R9*1), Y15, Y0
 	VMASKMOVPS (SI)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R9*1)
 
-done_109:
+done_158:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_106
+	JNE  row_155
 	VZEROUPPER
 	RET
 
@@ -2596,36 +3847,36 @@ TEXT ·saddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x02, DX
 
-row_110:
+row_159:
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_112
+	JE           rest_161
 	PCALIGN      $0x40
 
-vector_111:
+vector_160:
 	VMOVUPS     (BX)(CX*1), Y0
 	VMOVUPS     (DI)(CX*1), Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMOVUPS     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_111
+	JLT         vector_160
 
-rest_112:
+rest_161:
 	TESTQ       R9, R9
-	JE          done_113
+	JE          done_162
 	VMASKMOVPS  (BX)(CX*1), Y15, Y0
 	VMASKMOVPS  (DI)(CX*1), Y15, Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMASKMOVPS  Y0, Y15, (BX)(CX*1)
 
-done_113:
+done_162:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_110
+	JNE  row_159
 	VZEROUPPER
 	RET
 
@@ -2657,33 +3908,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_114:
+row_163:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_116
+	JE      rest_165
 	PCALIGN $0x40
 
-vector_115:
+vector_164:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_115
+	JLT     vector_164
 
-rest_116:
+rest_165:
 	TESTQ      R8, R8
-	JE         done_117
+	JE         done_166
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_117:
+done_166:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_114
+	JNE  row_163
 	VZEROUPPER
 	RET
 
@@ -2771,87 +4022,163 @@ DATA dconstants<>+640(SB)/8, $0x8000000000000000
 DATA dconstants<>+648(SB)/8, $0x8000000000000000
 DATA dconstants<>+656(SB)/8, $0x8000000000000000
 DATA dconstants<>+664(SB)/8, $0x8000000000000000
-DATA dconstants<>+672(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+680(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+688(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+696(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+704(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+712(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+720(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+728(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+736(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+744(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+752(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+760(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+768(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+776(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+784(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+792(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+800(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+808(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+816(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+824(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+832(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+840(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+848(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+856(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+864(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+872(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+880(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+888(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+896(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+904(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+912(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+920(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+928(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+936(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+944(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+952(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+960(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+968(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+976(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+984(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+992(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1000(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1008(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1016(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1024(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1032(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1040(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1048(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1056(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1064(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1072(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1080(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1088(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1096(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1104(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1112(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1120(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1128(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1136(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1144(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1152(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1160(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1168(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1176(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1184(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1192(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1200(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1208(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1216(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1224(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1232(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1240(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1248(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1256(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1264(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1272(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1280(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1288(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1296(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1304(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $1312
+DATA dconstants<>+672(SB)/8, $0x0010000000000000
+DATA dconstants<>+680(SB)/8, $0x0010000000000000
+DATA dconstants<>+688(SB)/8, $0x0010000000000000
+DATA dconstants<>+696(SB)/8, $0x0010000000000000
+DATA dconstants<>+704(SB)/8, $0x4330000000000000
+DATA dconstants<>+712(SB)/8, $0x4330000000000000
+DATA dconstants<>+720(SB)/8, $0x4330000000000000
+DATA dconstants<>+728(SB)/8, $0x4330000000000000
+DATA dconstants<>+736(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+744(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+752(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+760(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+768(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+776(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+784(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+792(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+800(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+808(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+816(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+824(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+832(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+840(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+848(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+856(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+864(SB)/8, $0x4330000000000000
+DATA dconstants<>+872(SB)/8, $0x4330000000000000
+DATA dconstants<>+880(SB)/8, $0x4330000000000000
+DATA dconstants<>+888(SB)/8, $0x4330000000000000
+DATA dconstants<>+896(SB)/8, $0x43300000000003fe
+DATA dconstants<>+904(SB)/8, $0x43300000000003fe
+DATA dconstants<>+912(SB)/8, $0x43300000000003fe
+DATA dconstants<>+920(SB)/8, $0x43300000000003fe
+DATA dconstants<>+928(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+936(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+944(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+952(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+960(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+968(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+976(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+984(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+992(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1000(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1008(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1016(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1024(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1032(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1040(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1048(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1056(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1064(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1072(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1080(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1088(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1096(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1104(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1112(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1120(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1128(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1136(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1144(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1152(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1160(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1168(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1176(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1184(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1192(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1200(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1208(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1216(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1224(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1232(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1240(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1248(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1256(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1264(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1272(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1280(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1288(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1296(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1304(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1312(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1320(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1328(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1336(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1344(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1352(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1360(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1368(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1376(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1384(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1392(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1400(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1408(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1416(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1424(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1432(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1440(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1448(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1456(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1464(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1472(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1480(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1488(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1496(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1504(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1512(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1520(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1528(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1536(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1544(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1552(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1560(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1568(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1576(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1584(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1592(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1600(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1608(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1616(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1624(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1632(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1640(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1648(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1656(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1664(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1672(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1680(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1688(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1696(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1704(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1712(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1720(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1728(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1736(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1744(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1752(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1760(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1768(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1776(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1784(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1792(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1800(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1808(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1816(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1824(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1832(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1840(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1848(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1856(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1864(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1872(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1880(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1888(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1896(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1904(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1912(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $1920
 
 // func dexpAVX2(n int, y *float64, x *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -2881,10 +4208,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_119
+	JE      rest_168
 	PCALIGN $0x40
 
-vector_118:
+vector_167:
 	VMOVUPD      (BX)(CX*1), Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -2893,16 +4220,16 @@ vector_118:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -2920,11 +4247,11 @@ vector_118:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_118
+	JLT          vector_167
 
-rest_119:
+rest_168:
 	TESTQ        DI, DI
-	JE           done_120
+	JE           done_169
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -2933,16 +4260,16 @@ rest_119:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -2959,7 +4286,7 @@ rest_119:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_120:
+done_169:
 	VZEROUPPER
 	RET
 
@@ -2992,10 +4319,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_122
+	JE      rest_171
 	PCALIGN $0x40
 
-vector_121:
+vector_170:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -3006,16 +4333,16 @@ vector_121:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -3030,11 +4357,11 @@ vector_121:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_121
+	JLT          vector_170
 
-rest_122:
+rest_171:
 	TESTQ        DI, DI
-	JE           done_123
+	JE           done_172
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -3045,16 +4372,16 @@ rest_122:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -3068,63 +4395,7 @@ rest_122:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_123:
-	VZEROUPPER
-	RET
-
-// func dtanhBackwardAVX2(n int, dx *float64, y *float64, dy *float64)
-// Requires: AVX, CMOV
-TEXT ·dtanhBackwardAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    dx+8(FP), DX
-	MOVQ    y+16(FP), BX
-	MOVQ    dy+24(FP), SI
-	VMOVUPD 160(AX), Y12
-	MOVQ    CX, DI
-	ANDQ    $0x03, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000004, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_125
-	PCALIGN $0x40
-
-vector_124:
-	VMOVUPD (BX)(CX*1), Y0
-	VMOVUPD (SI)(CX*1), Y1
-	VMULPD  Y0, Y0, Y0
-	VSUBPD  Y0, Y12, Y0
-	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_124
-
-rest_125:
-	TESTQ      DI, DI
-	JE         done_126
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VMASKMOVPD (SI)(CX*1), Y15, Y1
-	VMULPD     Y0, Y0, Y0
-	VSUBPD     Y0, Y12, Y0
-	VMULPD     Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DX)(CX*1)
-
-done_126:
+done_172:
 	VZEROUPPER
 	RET
 
@@ -3156,10 +4427,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_128
+	JE      rest_174
 	PCALIGN $0x40
 
-vector_127:
+vector_173:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -3172,16 +4443,16 @@ vector_127:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -3201,11 +4472,11 @@ vector_127:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_127
+	JLT          vector_173
 
-rest_128:
+rest_174:
 	TESTQ        DI, DI
-	JE           done_129
+	JE           done_175
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -3218,16 +4489,16 @@ rest_128:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -3246,7 +4517,1095 @@ rest_128:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_129:
+done_175:
+	VZEROUPPER
+	RET
+
+// func dabsAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dabsAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 640(AX), Y1
+	MOVQ    CX, SI
+	ANDQ    $0x03, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000004, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    CX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_177
+	PCALIGN $0x40
+
+vector_176:
+	VMOVUPD (BX)(CX*1), Y0
+	VANDNPS Y0, Y1, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_176
+
+rest_177:
+	TESTQ      SI, SI
+	JE         done_178
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VANDNPS    Y0, Y1, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_178:
+	VZEROUPPER
+	RET
+
+// func dsignAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dsignAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 640(AX), Y1
+	VMOVUPD 160(AX), Y2
+	MOVQ    CX, SI
+	ANDQ    $0x03, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000004, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    CX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_180
+	PCALIGN $0x40
+
+vector_179:
+	VMOVUPD (BX)(CX*1), Y0
+	VANDPS  Y1, Y0, Y0
+	VORPS   Y2, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_179
+
+rest_180:
+	TESTQ      SI, SI
+	JE         done_181
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VANDPS     Y1, Y0, Y0
+	VORPS      Y2, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_181:
+	VZEROUPPER
+	RET
+
+// func dceilAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dceilAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x03, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000004, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_183
+	PCALIGN $0x40
+
+vector_182:
+	VMOVUPD  (DX)(AX*1), Y0
+	VROUNDPD $0x0a, Y0, Y0
+	VMOVUPD  Y0, (CX)(AX*1)
+	ADDQ     $0x00000020, AX
+	CMPQ     AX, BX
+	JLT      vector_182
+
+rest_183:
+	TESTQ      SI, SI
+	JE         done_184
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VROUNDPD   $0x0a, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_184:
+	VZEROUPPER
+	RET
+
+// func dfloorAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dfloorAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x03, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000004, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_186
+	PCALIGN $0x40
+
+vector_185:
+	VMOVUPD  (DX)(AX*1), Y0
+	VROUNDPD $0x09, Y0, Y0
+	VMOVUPD  Y0, (CX)(AX*1)
+	ADDQ     $0x00000020, AX
+	CMPQ     AX, BX
+	JLT      vector_185
+
+rest_186:
+	TESTQ      SI, SI
+	JE         done_187
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VROUNDPD   $0x09, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_187:
+	VZEROUPPER
+	RET
+
+// func dsqrtAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dsqrtAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x03, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000004, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_189
+	PCALIGN $0x40
+
+vector_188:
+	VMOVUPD (DX)(AX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, BX
+	JLT     vector_188
+
+rest_189:
+	TESTQ      SI, SI
+	JE         done_190
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VSQRTPD    Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_190:
+	VZEROUPPER
+	RET
+
+// func dinverseAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dinverseAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 160(AX), Y1
+	MOVQ    CX, SI
+	ANDQ    $0x03, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000004, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    CX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_192
+	PCALIGN $0x40
+
+vector_191:
+	VMOVUPD (BX)(CX*1), Y0
+	VDIVPD  Y0, Y1, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_191
+
+rest_192:
+	TESTQ      SI, SI
+	JE         done_193
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VDIVPD     Y0, Y1, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_193:
+	VZEROUPPER
+	RET
+
+// func dinverseSqrtAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dinverseSqrtAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 160(AX), Y1
+	MOVQ    CX, SI
+	ANDQ    $0x03, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000004, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    CX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_195
+	PCALIGN $0x40
+
+vector_194:
+	VMOVUPD (BX)(CX*1), Y0
+	VSQRTPD Y0, Y0
+	VDIVPD  Y0, Y1, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_194
+
+rest_195:
+	TESTQ      SI, SI
+	JE         done_196
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VSQRTPD    Y0, Y0
+	VDIVPD     Y0, Y1, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_196:
+	VZEROUPPER
+	RET
+
+// func dcubeAVX2(n int, y *float64, x *float64)
+// Requires: AVX, CMOV
+TEXT ·dcubeAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x03, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000004, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), DI
+	SUBQ    AX, DI
+	VMOVDQU 32(DI), Y15
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_198
+	PCALIGN $0x40
+
+vector_197:
+	VMOVUPD (DX)(AX*1), Y0
+	VMULPD  Y0, Y0, Y1
+	VMULPD  Y0, Y1, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, BX
+	JLT     vector_197
+
+rest_198:
+	TESTQ      SI, SI
+	JE         done_199
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMULPD     Y0, Y0, Y1
+	VMULPD     Y0, Y1, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_199:
+	VZEROUPPER
+	RET
+
+// func dlnAVX2(n int, y *float64, x *float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dlnAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    CX, DI
+	ANDQ    $0x03, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000004, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_201
+	PCALIGN $0x40
+
+vector_200:
+	VMOVUPD   (BX)(CX*1), Y0
+	VMOVUPD   Y0, Y1
+	VMULPD    704(AX), Y0, Y4
+	VCMPPD    $0x11, 672(AX), Y0, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VPSRLQ    $0x34, Y0, Y2
+	VORPS     864(AX), Y2, Y2
+	VSUBPD    896(AX), Y2, Y2
+	VANDPS    768(AX), Y0, Y0
+	VORPS     800(AX), Y0, Y0
+	VSUBPD    160(AX), Y2, Y3
+	VCMPPD    $0x12, 832(AX), Y0, Y4
+	VBLENDVPD Y4, Y3, Y2, Y2
+	VADDPD    Y0, Y0, Y3
+	VCMPPD    $0x12, 832(AX), Y0, Y4
+	VBLENDVPD Y4, Y3, Y0, Y0
+	VSUBPD    160(AX), Y0, Y0
+	VADDPD    192(AX), Y0, Y4
+	VDIVPD    Y4, Y0, Y3
+	VMULPD    Y3, Y3, Y4
+	VMULPD    Y4, Y4, Y5
+	VMOVUPD   1248(AX), Y6
+	VMULPD    Y5, Y6, Y6
+	VADDPD    1184(AX), Y6, Y6
+	VMULPD    Y5, Y6, Y6
+	VADDPD    1120(AX), Y6, Y6
+	VMULPD    Y5, Y6, Y6
+	VADDPD    1056(AX), Y6, Y6
+	VMULPD    Y6, Y4, Y4
+	VMOVUPD   1216(AX), Y6
+	VMULPD    Y5, Y6, Y6
+	VADDPD    1152(AX), Y6, Y6
+	VMULPD    Y5, Y6, Y6
+	VADDPD    1088(AX), Y6, Y6
+	VMULPD    Y6, Y5, Y5
+	VADDPD    Y5, Y4, Y6
+	VMULPD    800(AX), Y0, Y4
+	VMULPD    Y0, Y4, Y4
+	VADDPD    Y4, Y6, Y6
+	VMULPD    Y3, Y6, Y6
+	VMULPD    960(AX), Y2, Y5
+	VADDPD    Y5, Y6, Y6
+	VSUBPD    Y6, Y4, Y4
+	VSUBPD    Y0, Y4, Y4
+	VMULPD    928(AX), Y2, Y0
+	VSUBPD    Y4, Y0, Y0
+	VSUBPD    736(AX), Y0, Y4
+	VCMPPD    $0x11, 672(AX), Y1, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VCMPPD    $0x15, 992(AX), Y1, Y5
+	VBLENDVPD Y5, Y1, Y0, Y0
+	VMOVUPD   1024(AX), Y4
+	VCMPPD    $0x11, 448(AX), Y1, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VMOVUPD   224(AX), Y4
+	VCMPPD    $0x00, 448(AX), Y1, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VMOVUPD   Y0, (DX)(CX*1)
+	ADDQ      $0x00000020, CX
+	CMPQ      CX, SI
+	JLT       vector_200
+
+rest_201:
+	TESTQ      DI, DI
+	JE         done_202
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VMOVUPD    Y0, Y1
+	VMULPD     704(AX), Y0, Y4
+	VCMPPD     $0x11, 672(AX), Y0, Y5
+	VBLENDVPD  Y5, Y4, Y0, Y0
+	VPSRLQ     $0x34, Y0, Y2
+	VORPS      864(AX), Y2, Y2
+	VSUBPD     896(AX), Y2, Y2
+	VANDPS     768(AX), Y0, Y0
+	VORPS      800(AX), Y0, Y0
+	VSUBPD     160(AX), Y2, Y3
+	VCMPPD     $0x12, 832(AX), Y0, Y4
+	VBLENDVPD  Y4, Y3, Y2, Y2
+	VADDPD     Y0, Y0, Y3
+	VCMPPD     $0x12, 832(AX), Y0, Y4
+	VBLENDVPD  Y4, Y3, Y0, Y0
+	VSUBPD     160(AX), Y0, Y0
+	VADDPD     192(AX), Y0, Y4
+	VDIVPD     Y4, Y0, Y3
+	VMULPD     Y3, Y3, Y4
+	VMULPD     Y4, Y4, Y5
+	VMOVUPD    1248(AX), Y6
+	VMULPD     Y5, Y6, Y6
+	VADDPD     1184(AX), Y6, Y6
+	VMULPD     Y5, Y6, Y6
+	VADDPD     1120(AX), Y6, Y6
+	VMULPD     Y5, Y6, Y6
+	VADDPD     1056(AX), Y6, Y6
+	VMULPD     Y6, Y4, Y4
+	VMOVUPD    1216(AX), Y6
+	VMULPD     Y5, Y6, Y6
+	VADDPD     1152(AX), Y6, Y6
+	VMULPD     Y5, Y6, Y6
+	VADDPD     1088(AX), Y6, Y6
+	VMULPD     Y6, Y5, Y5
+	VADDPD     Y5, Y4, Y6
+	VMULPD     800(AX), Y0, Y4
+	VMULPD     Y0, Y4, Y4
+	VADDPD     Y4, Y6, Y6
+	VMULPD     Y3, Y6, Y6
+	VMULPD     960(AX), Y2, Y5
+	VADDPD     Y5, Y6, Y6
+	VSUBPD     Y6, Y4, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMULPD     928(AX), Y2, Y0
+	VSUBPD     Y4, Y0, Y0
+	VSUBPD     736(AX), Y0, Y4
+	VCMPPD     $0x11, 672(AX), Y1, Y5
+	VBLENDVPD  Y5, Y4, Y0, Y0
+	VCMPPD     $0x15, 992(AX), Y1, Y5
+	VBLENDVPD  Y5, Y1, Y0, Y0
+	VMOVUPD    1024(AX), Y4
+	VCMPPD     $0x11, 448(AX), Y1, Y5
+	VBLENDVPD  Y5, Y4, Y0, Y0
+	VMOVUPD    224(AX), Y4
+	VCMPPD     $0x00, 448(AX), Y1, Y5
+	VBLENDVPD  Y5, Y4, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_202:
+	VZEROUPPER
+	RET
+
+// func dmulAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dmulAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_204
+	PCALIGN $0x40
+
+vector_203:
+	VMOVUPD (DX)(AX*1), Y0
+	VMOVUPD (BX)(AX*1), Y1
+	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_203
+
+rest_204:
+	TESTQ      DI, DI
+	JE         done_205
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VMULPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_205:
+	VZEROUPPER
+	RET
+
+// func dsubAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dsubAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_207
+	PCALIGN $0x40
+
+vector_206:
+	VMOVUPD (DX)(AX*1), Y0
+	VMOVUPD (BX)(AX*1), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_206
+
+rest_207:
+	TESTQ      DI, DI
+	JE         done_208
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VSUBPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_208:
+	VZEROUPPER
+	RET
+
+// func ddivAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·ddivAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_210
+	PCALIGN $0x40
+
+vector_209:
+	VMOVUPD (DX)(AX*1), Y0
+	VMOVUPD (BX)(AX*1), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_209
+
+rest_210:
+	TESTQ      DI, DI
+	JE         done_211
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VDIVPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (CX)(AX*1)
+
+done_211:
+	VZEROUPPER
+	RET
+
+// func dlesserAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dlesserAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_213
+	PCALIGN $0x40
+
+vector_212:
+	VMOVUPD   (DX)(AX*1), Y0
+	VMOVUPD   (BX)(AX*1), Y1
+	VMINPD    Y1, Y0, Y1
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VBLENDVPD Y2, Y0, Y1, Y1
+	VMOVUPD   Y1, (CX)(AX*1)
+	ADDQ      $0x00000020, AX
+	CMPQ      AX, SI
+	JLT       vector_212
+
+rest_213:
+	TESTQ      DI, DI
+	JE         done_214
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VMINPD     Y1, Y0, Y1
+	VCMPPD     $0x03, Y0, Y0, Y2
+	VBLENDVPD  Y2, Y0, Y1, Y1
+	VMASKMOVPD Y1, Y15, (CX)(AX*1)
+
+done_214:
+	VZEROUPPER
+	RET
+
+// func dgreaterAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dgreaterAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_216
+	PCALIGN $0x40
+
+vector_215:
+	VMOVUPD   (DX)(AX*1), Y0
+	VMOVUPD   (BX)(AX*1), Y1
+	VMAXPD    Y1, Y0, Y1
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VBLENDVPD Y2, Y0, Y1, Y1
+	VMOVUPD   Y1, (CX)(AX*1)
+	ADDQ      $0x00000020, AX
+	CMPQ      AX, SI
+	JLT       vector_215
+
+rest_216:
+	TESTQ      DI, DI
+	JE         done_217
+	VMASKMOVPD (DX)(AX*1), Y15, Y0
+	VMASKMOVPD (BX)(AX*1), Y15, Y1
+	VMAXPD     Y1, Y0, Y1
+	VCMPPD     $0x03, Y0, Y0, Y2
+	VBLENDVPD  Y2, Y0, Y1, Y1
+	VMASKMOVPD Y1, Y15, (CX)(AX*1)
+
+done_217:
+	VZEROUPPER
+	RET
+
+// func dlessAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dlessAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x03, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000004, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_219
+	PCALIGN $0x40
+
+vector_218:
+	VMOVUPD (BX)(CX*1), Y0
+	VMOVUPD (SI)(CX*1), Y1
+	VCMPPD  $0x11, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_218
+
+rest_219:
+	TESTQ      DI, DI
+	JE         done_220
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VMASKMOVPD (SI)(CX*1), Y15, Y1
+	VCMPPD     $0x11, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_220:
+	VZEROUPPER
+	RET
+
+// func dlessOrEqualAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dlessOrEqualAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x03, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000004, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_222
+	PCALIGN $0x40
+
+vector_221:
+	VMOVUPD (BX)(CX*1), Y0
+	VMOVUPD (SI)(CX*1), Y1
+	VCMPPD  $0x12, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_221
+
+rest_222:
+	TESTQ      DI, DI
+	JE         done_223
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VMASKMOVPD (SI)(CX*1), Y15, Y1
+	VCMPPD     $0x12, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_223:
+	VZEROUPPER
+	RET
+
+// func dequalAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·dequalAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x03, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000004, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_225
+	PCALIGN $0x40
+
+vector_224:
+	VMOVUPD (BX)(CX*1), Y0
+	VMOVUPD (SI)(CX*1), Y1
+	VCMPPD  $0x00, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_224
+
+rest_225:
+	TESTQ      DI, DI
+	JE         done_226
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VMASKMOVPD (SI)(CX*1), Y15, Y1
+	VCMPPD     $0x00, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_226:
+	VZEROUPPER
+	RET
+
+// func ddiffersAVX2(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, CMOV
+TEXT ·ddiffersAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 160(AX), Y2
+	MOVQ    CX, DI
+	ANDQ    $0x03, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000004, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_228
+	PCALIGN $0x40
+
+vector_227:
+	VMOVUPD (BX)(CX*1), Y0
+	VMOVUPD (SI)(CX*1), Y1
+	VCMPPD  $0x04, Y1, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_227
+
+rest_228:
+	TESTQ      DI, DI
+	JE         done_229
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VMASKMOVPD (SI)(CX*1), Y15, Y1
+	VCMPPD     $0x04, Y1, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+
+done_229:
+	VZEROUPPER
+	RET
+
+// func dtanhBackwardAVX2(n int, dx *float64, y *float64, dy *float64)
+// Requires: AVX, CMOV
+TEXT ·dtanhBackwardAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dx+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    dy+24(FP), SI
+	VMOVUPD 160(AX), Y12
+	MOVQ    CX, DI
+	ANDQ    $0x03, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000004, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_231
+	PCALIGN $0x40
+
+vector_230:
+	VMOVUPD (BX)(CX*1), Y0
+	VMOVUPD (SI)(CX*1), Y1
+	VMULPD  Y0, Y0, Y0
+	VSUBPD  Y0, Y12, Y0
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, (DX)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, AX
+	JLT     vector_230
+
+rest_231:
+	TESTQ      DI, DI
+	JE         done_232
+	VMASKMOVPD (BX)(CX*1), Y15, Y0
+	VMASKMOVPD (SI)(CX*1), Y15, Y1
+	VMULPD     Y0, Y0, Y0
+	VSUBPD     Y0, Y12, Y0
+	VMULPD     Y0, Y1, Y1
+	VMASKMOVPD Y1, Y15, (DX)(CX*1)
+
+done_232:
 	VZEROUPPER
 	RET
 
@@ -3282,10 +5641,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_131
+	JE      rest_234
 	PCALIGN $0x40
 
-vector_130:
+vector_233:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -3300,16 +5659,16 @@ vector_130:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -3337,11 +5696,11 @@ vector_130:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_130
+	JLT          vector_233
 
-rest_131:
+rest_234:
 	TESTQ        R8, R8
-	JE           done_132
+	JE           done_235
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -3356,16 +5715,16 @@ rest_131:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1280(AX), Y2
-	VFMADD213PD  1248(AX), Y0, Y2
-	VFMADD213PD  1216(AX), Y0, Y2
-	VFMADD213PD  1184(AX), Y0, Y2
-	VFMADD213PD  1152(AX), Y0, Y2
-	VFMADD213PD  1120(AX), Y0, Y2
-	VFMADD213PD  1088(AX), Y0, Y2
-	VFMADD213PD  1056(AX), Y0, Y2
-	VFMADD213PD  1024(AX), Y0, Y2
-	VFMADD213PD  992(AX), Y0, Y2
+	VMOVUPD      1888(AX), Y2
+	VFMADD213PD  1856(AX), Y0, Y2
+	VFMADD213PD  1824(AX), Y0, Y2
+	VFMADD213PD  1792(AX), Y0, Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
+	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -3392,160 +5751,7 @@ rest_131:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_132:
-	VZEROUPPER
-	RET
-
-// func dmulAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·dmulAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x03, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000004, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_134
-	PCALIGN $0x40
-
-vector_133:
-	VMOVUPD (DX)(AX*1), Y0
-	VMOVUPD (BX)(AX*1), Y1
-	VMULPD  Y1, Y0, Y0
-	VMOVUPD Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, SI
-	JLT     vector_133
-
-rest_134:
-	TESTQ      DI, DI
-	JE         done_135
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VMASKMOVPD (BX)(AX*1), Y15, Y1
-	VMULPD     Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (CX)(AX*1)
-
-done_135:
-	VZEROUPPER
-	RET
-
-// func dsubAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·dsubAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x03, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000004, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_137
-	PCALIGN $0x40
-
-vector_136:
-	VMOVUPD (DX)(AX*1), Y0
-	VMOVUPD (BX)(AX*1), Y1
-	VSUBPD  Y1, Y0, Y0
-	VMOVUPD Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, SI
-	JLT     vector_136
-
-rest_137:
-	TESTQ      DI, DI
-	JE         done_138
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VMASKMOVPD (BX)(AX*1), Y15, Y1
-	VSUBPD     Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (CX)(AX*1)
-
-done_138:
-	VZEROUPPER
-	RET
-
-// func ddivAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·ddivAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x03, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000004, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_140
-	PCALIGN $0x40
-
-vector_139:
-	VMOVUPD (DX)(AX*1), Y0
-	VMOVUPD (BX)(AX*1), Y1
-	VDIVPD  Y1, Y0, Y0
-	VMOVUPD Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, SI
-	JLT     vector_139
-
-rest_140:
-	TESTQ      DI, DI
-	JE         done_141
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VMASKMOVPD (BX)(AX*1), Y15, Y1
-	VDIVPD     Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (CX)(AX*1)
-
-done_141:
+done_235:
 	VZEROUPPER
 	RET
 
@@ -3576,25 +5782,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_143
+	JE           rest_237
 	PCALIGN      $0x40
 
-vector_142:
+vector_236:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_142
+	JLT     vector_236
 
-rest_143:
+rest_237:
 	TESTQ      SI, SI
-	JE         done_144
+	JE         done_238
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_144:
+done_238:
 	VZEROUPPER
 	RET
 
@@ -3636,10 +5842,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_146
+	JE           rest_240
 	PCALIGN      $0x40
 
-vector_145:
+vector_239:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -3665,11 +5871,11 @@ vector_145:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_145
+	JLT     vector_239
 
-rest_146:
+rest_240:
 	TESTQ      R8, R8
-	JE         done_147
+	JE         done_241
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -3694,7 +5900,7 @@ rest_146:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_147:
+done_241:
 	VZEROUPPER
 	RET
 
@@ -3726,10 +5932,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_149
+	JE           rest_243
 	PCALIGN      $0x40
 
-vector_148:
+vector_242:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3739,11 +5945,11 @@ vector_148:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_148
+	JLT     vector_242
 
-rest_149:
+rest_243:
 	TESTQ      SI, SI
-	JE         done_150
+	JE         done_244
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3752,7 +5958,7 @@ rest_149:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_150:
+done_244:
 	VZEROUPPER
 	RET
 
@@ -3786,10 +5992,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_152
+	JE           rest_246
 	PCALIGN      $0x40
 
-vector_151:
+vector_245:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -3803,11 +6009,11 @@ vector_151:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_151
+	JLT     vector_245
 
-rest_152:
+rest_246:
 	TESTQ      DI, DI
-	JE         done_153
+	JE         done_247
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -3820,7 +6026,7 @@ rest_152:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_153:
+done_247:
 	VZEROUPPER
 	RET
 
@@ -3851,23 +6057,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_155
+	JE      rest_249
 	PCALIGN $0x40
 
-vector_154:
+vector_248:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_154
+	JLT     vector_248
 
-rest_155:
+rest_249:
 	TESTQ      BX, BX
-	JE         done_156
+	JE         done_250
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_156:
+done_250:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3905,23 +6111,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_158
+	JE      rest_252
 	PCALIGN $0x40
 
-vector_157:
+vector_251:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_157
+	JLT         vector_251
 
-rest_158:
+rest_252:
 	TESTQ       BX, BX
-	JE          done_159
+	JE          done_253
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_159:
+done_253:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3960,31 +6166,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_160:
+row_254:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_162
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_161:
+vector_255:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_161
+	JLT     vector_255
 
-rest_162:
+rest_256:
 	TESTQ      R8, R8
-	JE         done_163
+	JE         done_257
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_163:
+done_257:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_160
+	JNE  row_254
 	VZEROUPPER
 	RET
 
@@ -4020,28 +6226,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_164:
+row_258:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_166
+	JE      rest_260
 	PCALIGN $0x40
 
-vector_165:
+vector_259:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_165
+	JLT     vector_259
 
-rest_166:
+rest_260:
 	TESTQ      R8, R8
-	JE         done_167
+	JE         done_261
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_167:
+done_261:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -4052,10 +6258,10 @@ done_167:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_169
+	JE           rest_263
 	PCALIGN      $0x40
 
-vector_168:
+vector_262:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -4065,16 +6271,16 @@ vector_168:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
+	VMOVUPD      1888(AX), Y4
+	VFMADD213PD  1856(AX), Y2, Y4
+	VFMADD213PD  1824(AX), Y2, Y4
+	VFMADD213PD  1792(AX), Y2, Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
+	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -4093,11 +6299,11 @@ vector_168:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_168
+	JLT          vector_262
 
-rest_169:
+rest_263:
 	TESTQ        R8, R8
-	JE           done_170
+	JE           done_264
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -4108,16 +6314,16 @@ rest_169:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
+	VMOVUPD      1888(AX), Y4
+	VFMADD213PD  1856(AX), Y2, Y4
+	VFMADD213PD  1824(AX), Y2, Y4
+	VFMADD213PD  1792(AX), Y2, Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
+	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -4135,7 +6341,7 @@ rest_169:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_170:
+done_264:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -4146,29 +6352,29 @@ done_170:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_172
+	JE           rest_266
 	PCALIGN      $0x40
 
-vector_171:
+vector_265:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_171
+	JLT     vector_265
 
-rest_172:
+rest_266:
 	TESTQ      R8, R8
-	JE         done_173
+	JE         done_267
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_173:
+done_267:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_164
+	JNE  row_258
 	VZEROUPPER
 	RET
 
@@ -4199,29 +6405,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_174:
+row_268:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_176
+	JE      rest_270
 	PCALIGN $0x40
 
-vector_175:
+vector_269:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_175
+	JLT         vector_269
 
-rest_176:
+rest_270:
 	TESTQ       R8, R8
-	JE          done_177
+	JE          done_271
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_177:
+done_271:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -4229,10 +6435,10 @@ done_177:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_179
+	JE           rest_273
 	PCALIGN      $0x40
 
-vector_178:
+vector_272:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -4240,23 +6446,97 @@ vector_178:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_178
+	JLT     vector_272
 
-rest_179:
+rest_273:
 	TESTQ      R8, R8
-	JE         done_180
+	JE         done_274
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_180:
+done_274:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_174
+	JNE  row_268
+	VZEROUPPER
+	RET
+
+// func dtopRowsAVX2(rows int, cols int, y *float64, x *float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dtopRowsAVX2(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), CX
+	MOVQ    cols+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    x+24(FP), SI
+	VMOVUPD 224(AX), Y12
+	MOVQ    DX, DI
+	ANDQ    $0x03, DI
+	MOVQ    DX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, DX
+	MOVQ    DI, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000004, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SHLQ    $0x03, R8
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    R8, R9
+	VMOVDQU 32(R9), Y15
+
+row_275:
+	VMOVUPD Y12, Y0
+	VXORPS  Y2, Y2, Y2
+	XORQ    R8, R8
+	TESTQ   AX, AX
+	JE      rest_277
+	PCALIGN $0x40
+
+vector_276:
+	VMOVUPD   (SI)(R8*1), Y1
+	VMAXPD    Y0, Y1, Y0
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y1, Y2, Y2
+	ADDQ      $0x00000020, R8
+	CMPQ      R8, AX
+	JLT       vector_276
+
+rest_277:
+	TESTQ      DI, DI
+	JE         done_278
+	VMASKMOVPD (SI)(R8*1), Y15, Y1
+	VBLENDVPD  Y15, Y1, Y12, Y1
+	VMAXPD     Y0, Y1, Y0
+	VCMPPD     $0x03, Y1, Y1, Y3
+	VBLENDVPD  Y3, Y1, Y2, Y2
+
+done_278:
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VMAXPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VPERMILPD    $0x01, X2, X1
+	VADDPD       X1, X2, X2
+	VBROADCASTSD X2, Y2
+	VCMPPD       $0x03, Y2, Y2, Y1
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	VMOVSD       X0, (BX)
+	ADDQ         DX, SI
+	ADDQ         $0x08, BX
+	DECQ         CX
+	JNE          row_275
 	VZEROUPPER
 	RET
 
@@ -4291,28 +6571,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_181:
+row_279:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_183
+	JE      rest_281
 	PCALIGN $0x40
 
-vector_182:
+vector_280:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_182
+	JLT     vector_280
 
-rest_183:
+rest_281:
 	TESTQ      R9, R9
-	JE         done_184
+	JE         done_282
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_184:
+done_282:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -4324,10 +6604,10 @@ done_184:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_186
+	JE           rest_284
 	PCALIGN      $0x40
 
-vector_185:
+vector_283:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -4337,16 +6617,16 @@ vector_185:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
+	VMOVUPD      1888(AX), Y4
+	VFMADD213PD  1856(AX), Y2, Y4
+	VFMADD213PD  1824(AX), Y2, Y4
+	VFMADD213PD  1792(AX), Y2, Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
+	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -4364,11 +6644,11 @@ vector_185:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_185
+	JLT          vector_283
 
-rest_186:
+rest_284:
 	TESTQ        R9, R9
-	JE           done_187
+	JE           done_285
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -4379,16 +6659,16 @@ rest_186:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1280(AX), Y4
-	VFMADD213PD  1248(AX), Y2, Y4
-	VFMADD213PD  1216(AX), Y2, Y4
-	VFMADD213PD  1184(AX), Y2, Y4
-	VFMADD213PD  1152(AX), Y2, Y4
-	VFMADD213PD  1120(AX), Y2, Y4
-	VFMADD213PD  1088(AX), Y2, Y4
-	VFMADD213PD  1056(AX), Y2, Y4
-	VFMADD213PD  1024(AX), Y2, Y4
-	VFMADD213PD  992(AX), Y2, Y4
+	VMOVUPD      1888(AX), Y4
+	VFMADD213PD  1856(AX), Y2, Y4
+	VFMADD213PD  1824(AX), Y2, Y4
+	VFMADD213PD  1792(AX), Y2, Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
+	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -4405,7 +6685,7 @@ rest_186:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_187:
+done_285:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -4416,7 +6696,7 @@ done_187:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_181
+	JNE          row_279
 	VZEROUPPER
 	RET
 
@@ -4457,27 +6737,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_188:
+row_286:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_190
+	JE      rest_288
 	PCALIGN $0x40
 
-vector_189:
+vector_287:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_189
+	JLT     vector_287
 
-rest_190:
+rest_288:
 	TESTQ      R11, R11
-	JE         done_191
+	JE         done_289
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_191:
+done_289:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -4488,26 +6768,26 @@ done_191:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_193
+	JE           rest_291
 	PCALIGN      $0x40
 
-vector_192:
+vector_290:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_192
+	JLT         vector_290
 
-rest_193:
+rest_291:
 	TESTQ       R11, R11
-	JE          done_194
+	JE          done_292
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_194:
+done_292:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -4520,57 +6800,57 @@ done_194:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_196
+	JE           rest_294
 	PCALIGN      $0x40
 
-vector_195:
+vector_293:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_198
+	JE      without_296
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_198:
+without_296:
 	TESTQ   R10, R10
-	JE      without_199
+	JE      without_297
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_199:
+without_297:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_195
+	JLT     vector_293
 
-rest_196:
+rest_294:
 	TESTQ      R11, R11
-	JE         done_197
+	JE         done_295
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_200
+	JE         without_298
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_200:
+without_298:
 	TESTQ      R10, R10
-	JE         without_201
+	JE         without_299
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_201:
+without_299:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_197:
+done_295:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_188
+	JNE  row_286
 	VZEROUPPER
 	RET
 
@@ -4609,24 +6889,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_202:
+row_300:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_204
+	JE           rest_302
 	PCALIGN      $0x40
 
-vector_203:
+vector_301:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_206
+	JE      without_304
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_206:
+without_304:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -4634,18 +6914,18 @@ without_206:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_203
+	JLT         vector_301
 
-rest_204:
+rest_302:
 	TESTQ      R11, R11
-	JE         done_205
+	JE         done_303
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_207
+	JE         without_305
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_207:
+without_305:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -4653,7 +6933,7 @@ without_207:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_205:
+done_303:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -4668,17 +6948,17 @@ done_205:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_209
+	JE           rest_307
 	PCALIGN      $0x40
 
-vector_208:
+vector_306:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_211
+	JE      without_309
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_211:
+without_309:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -4688,18 +6968,18 @@ without_211:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_208
+	JLT          vector_306
 
-rest_209:
+rest_307:
 	TESTQ      R11, R11
-	JE         done_210
+	JE         done_308
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_212
+	JE         without_310
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_212:
+without_310:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -4708,14 +6988,14 @@ without_212:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_210:
+done_308:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_202
+	JNE  row_300
 	VZEROUPPER
 	RET
 
@@ -4749,15 +7029,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_213:
+row_311:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_215
+	JE           rest_313
 	PCALIGN      $0x40
 
-vector_214:
+vector_312:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -4770,11 +7050,11 @@ vector_214:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_214
+	JLT         vector_312
 
-rest_215:
+rest_313:
 	TESTQ       R11, R11
-	JE          done_216
+	JE          done_314
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -4786,13 +7066,13 @@ rest_215:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_216:
+done_314:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_213
+	JNE  row_311
 	VZEROUPPER
 	RET
 
@@ -4823,34 +7103,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_217:
+row_315:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_219
+	JE      rest_317
 	PCALIGN $0x40
 
-vector_218:
+vector_316:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_218
+	JLT     vector_316
 
-rest_219:
+rest_317:
 	TESTQ      R8, R8
-	JE         done_220
+	JE         done_318
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_220:
+done_318:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_217
+	JNE  row_315
 	VZEROUPPER
 	RET
 
@@ -4884,36 +7164,36 @@ TEXT ·daddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x03, DX
 
-row_221:
+row_319:
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_223
+	JE           rest_321
 	PCALIGN      $0x40
 
-vector_222:
+vector_320:
 	VMOVUPD     (BX)(CX*1), Y0
 	VMOVUPD     (DI)(CX*1), Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMOVUPD     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_222
+	JLT         vector_320
 
-rest_223:
+rest_321:
 	TESTQ       R9, R9
-	JE          done_224
+	JE          done_322
 	VMASKMOVPD  (BX)(CX*1), Y15, Y0
 	VMASKMOVPD  (DI)(CX*1), Y15, Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
 
-done_224:
+done_322:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_221
+	JNE  row_319
 	VZEROUPPER
 	RET
 
@@ -4945,32 +7225,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_225:
+row_323:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_227
+	JE      rest_325
 	PCALIGN $0x40
 
-vector_226:
+vector_324:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_226
+	JLT     vector_324
 
-rest_227:
+rest_325:
 	TESTQ      R8, R8
-	JE         done_228
+	JE         done_326
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_228:
+done_326:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_225
+	JNE  row_323
 	VZEROUPPER
 	RET

@@ -14,30 +14,55 @@ func sexpAVX512(n int, y *float32, x *float32)
 //go:noescape
 func stanhAVX512(n int, y *float32, x *float32)
 
-// stanhBackwardAVX512 is tanhBackward of float32 with AVX512.
-//
-//go:noescape
-func stanhBackwardAVX512(n int, dx *float32, y *float32, dy *float32)
-
-// sgeluAVX512 is gelu of float32 with AVX512.
-//
-//go:noescape
-func sgeluAVX512(n int, y *float32, x *float32)
-
-// sgeluBackwardAVX512 is geluBackward of float32 with AVX512.
-//
-//go:noescape
-func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
-
 // sgeluTanhAVX512 is geluTanh of float32 with AVX512.
 //
 //go:noescape
 func sgeluTanhAVX512(n int, y *float32, x *float32)
 
-// sgeluTanhBackwardAVX512 is geluTanhBackward of float32 with AVX512.
+// sabsAVX512 is abs of float32 with AVX512.
 //
 //go:noescape
-func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
+func sabsAVX512(n int, y *float32, x *float32)
+
+// ssignAVX512 is sign of float32 with AVX512.
+//
+//go:noescape
+func ssignAVX512(n int, y *float32, x *float32)
+
+// sceilAVX512 is ceil of float32 with AVX512.
+//
+//go:noescape
+func sceilAVX512(n int, y *float32, x *float32)
+
+// sfloorAVX512 is floor of float32 with AVX512.
+//
+//go:noescape
+func sfloorAVX512(n int, y *float32, x *float32)
+
+// ssqrtAVX512 is sqrt of float32 with AVX512.
+//
+//go:noescape
+func ssqrtAVX512(n int, y *float32, x *float32)
+
+// sinverseAVX512 is inverse of float32 with AVX512.
+//
+//go:noescape
+func sinverseAVX512(n int, y *float32, x *float32)
+
+// sinverseSqrtAVX512 is inverseSqrt of float32 with AVX512.
+//
+//go:noescape
+func sinverseSqrtAVX512(n int, y *float32, x *float32)
+
+// scubeAVX512 is cube of float32 with AVX512.
+//
+//go:noescape
+func scubeAVX512(n int, y *float32, x *float32)
+
+// slnAVX512 is ln of float32 with AVX512.
+//
+//go:noescape
+func slnAVX512(n int, y *float32, x *float32)
 
 // smulAVX512 is mul of float32 with AVX512.
 //
@@ -53,6 +78,56 @@ func ssubAVX512(n int, z *float32, x *float32, y *float32)
 //
 //go:noescape
 func sdivAVX512(n int, z *float32, x *float32, y *float32)
+
+// slesserAVX512 is lesser of float32 with AVX512.
+//
+//go:noescape
+func slesserAVX512(n int, z *float32, x *float32, y *float32)
+
+// sgreaterAVX512 is greater of float32 with AVX512.
+//
+//go:noescape
+func sgreaterAVX512(n int, z *float32, x *float32, y *float32)
+
+// slessAVX512 is less of float32 with AVX512.
+//
+//go:noescape
+func slessAVX512(n int, z *float32, x *float32, y *float32)
+
+// slessOrEqualAVX512 is lessOrEqual of float32 with AVX512.
+//
+//go:noescape
+func slessOrEqualAVX512(n int, z *float32, x *float32, y *float32)
+
+// sequalAVX512 is equal of float32 with AVX512.
+//
+//go:noescape
+func sequalAVX512(n int, z *float32, x *float32, y *float32)
+
+// sdiffersAVX512 is differs of float32 with AVX512.
+//
+//go:noescape
+func sdiffersAVX512(n int, z *float32, x *float32, y *float32)
+
+// stanhBackwardAVX512 is tanhBackward of float32 with AVX512.
+//
+//go:noescape
+func stanhBackwardAVX512(n int, dx *float32, y *float32, dy *float32)
+
+// sgeluAVX512 is gelu of float32 with AVX512.
+//
+//go:noescape
+func sgeluAVX512(n int, y *float32, x *float32)
+
+// sgeluBackwardAVX512 is geluBackward of float32 with AVX512.
+//
+//go:noescape
+func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
+
+// sgeluTanhBackwardAVX512 is geluTanhBackward of float32 with AVX512.
+//
+//go:noescape
+func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 
 // sscaleAVX512 is scale of float32 with AVX512.
 //
@@ -99,6 +174,11 @@ func ssoftmaxRowsAVX512(rows int, cols int, y *float32, x *float32, scale float3
 //go:noescape
 func ssoftmaxBackwardRowsAVX512(rows int, cols int, dx *float32, y *float32, dy *float32)
 
+// stopRowsAVX512 is topRows of float32 with AVX512.
+//
+//go:noescape
+func stopRowsAVX512(rows int, cols int, y *float32, x *float32)
+
 // ssumExpRowsAVX512 is sumExpRows of float32 with AVX512.
 //
 //go:noescape
@@ -144,20 +224,55 @@ func dexpAVX512(n int, y *float64, x *float64)
 //go:noescape
 func dtanhAVX512(n int, y *float64, x *float64)
 
-// dtanhBackwardAVX512 is tanhBackward of float64 with AVX512.
-//
-//go:noescape
-func dtanhBackwardAVX512(n int, dx *float64, y *float64, dy *float64)
-
 // dgeluTanhAVX512 is geluTanh of float64 with AVX512.
 //
 //go:noescape
 func dgeluTanhAVX512(n int, y *float64, x *float64)
 
-// dgeluTanhBackwardAVX512 is geluTanhBackward of float64 with AVX512.
+// dabsAVX512 is abs of float64 with AVX512.
 //
 //go:noescape
-func dgeluTanhBackwardAVX512(n int, dx *float64, x *float64, dy *float64)
+func dabsAVX512(n int, y *float64, x *float64)
+
+// dsignAVX512 is sign of float64 with AVX512.
+//
+//go:noescape
+func dsignAVX512(n int, y *float64, x *float64)
+
+// dceilAVX512 is ceil of float64 with AVX512.
+//
+//go:noescape
+func dceilAVX512(n int, y *float64, x *float64)
+
+// dfloorAVX512 is floor of float64 with AVX512.
+//
+//go:noescape
+func dfloorAVX512(n int, y *float64, x *float64)
+
+// dsqrtAVX512 is sqrt of float64 with AVX512.
+//
+//go:noescape
+func dsqrtAVX512(n int, y *float64, x *float64)
+
+// dinverseAVX512 is inverse of float64 with AVX512.
+//
+//go:noescape
+func dinverseAVX512(n int, y *float64, x *float64)
+
+// dinverseSqrtAVX512 is inverseSqrt of float64 with AVX512.
+//
+//go:noescape
+func dinverseSqrtAVX512(n int, y *float64, x *float64)
+
+// dcubeAVX512 is cube of float64 with AVX512.
+//
+//go:noescape
+func dcubeAVX512(n int, y *float64, x *float64)
+
+// dlnAVX512 is ln of float64 with AVX512.
+//
+//go:noescape
+func dlnAVX512(n int, y *float64, x *float64)
 
 // dmulAVX512 is mul of float64 with AVX512.
 //
@@ -173,6 +288,46 @@ func dsubAVX512(n int, z *float64, x *float64, y *float64)
 //
 //go:noescape
 func ddivAVX512(n int, z *float64, x *float64, y *float64)
+
+// dlesserAVX512 is lesser of float64 with AVX512.
+//
+//go:noescape
+func dlesserAVX512(n int, z *float64, x *float64, y *float64)
+
+// dgreaterAVX512 is greater of float64 with AVX512.
+//
+//go:noescape
+func dgreaterAVX512(n int, z *float64, x *float64, y *float64)
+
+// dlessAVX512 is less of float64 with AVX512.
+//
+//go:noescape
+func dlessAVX512(n int, z *float64, x *float64, y *float64)
+
+// dlessOrEqualAVX512 is lessOrEqual of float64 with AVX512.
+//
+//go:noescape
+func dlessOrEqualAVX512(n int, z *float64, x *float64, y *float64)
+
+// dequalAVX512 is equal of float64 with AVX512.
+//
+//go:noescape
+func dequalAVX512(n int, z *float64, x *float64, y *float64)
+
+// ddiffersAVX512 is differs of float64 with AVX512.
+//
+//go:noescape
+func ddiffersAVX512(n int, z *float64, x *float64, y *float64)
+
+// dtanhBackwardAVX512 is tanhBackward of float64 with AVX512.
+//
+//go:noescape
+func dtanhBackwardAVX512(n int, dx *float64, y *float64, dy *float64)
+
+// dgeluTanhBackwardAVX512 is geluTanhBackward of float64 with AVX512.
+//
+//go:noescape
+func dgeluTanhBackwardAVX512(n int, dx *float64, x *float64, dy *float64)
 
 // dscaleAVX512 is scale of float64 with AVX512.
 //
@@ -218,6 +373,11 @@ func dsoftmaxRowsAVX512(rows int, cols int, y *float64, x *float64, scale float6
 //
 //go:noescape
 func dsoftmaxBackwardRowsAVX512(rows int, cols int, dx *float64, y *float64, dy *float64)
+
+// dtopRowsAVX512 is topRows of float64 with AVX512.
+//
+//go:noescape
+func dtopRowsAVX512(rows int, cols int, y *float64, x *float64)
 
 // dsumExpRowsAVX512 is sumExpRows of float64 with AVX512.
 //

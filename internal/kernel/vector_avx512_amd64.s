@@ -340,247 +340,551 @@ DATA sconstants<>+1328(SB)/4, $0x80000000
 DATA sconstants<>+1332(SB)/4, $0x80000000
 DATA sconstants<>+1336(SB)/4, $0x80000000
 DATA sconstants<>+1340(SB)/4, $0x80000000
-DATA sconstants<>+1344(SB)/4, $0x3613a858
-DATA sconstants<>+1348(SB)/4, $0x3613a858
-DATA sconstants<>+1352(SB)/4, $0x3613a858
-DATA sconstants<>+1356(SB)/4, $0x3613a858
-DATA sconstants<>+1360(SB)/4, $0x3613a858
-DATA sconstants<>+1364(SB)/4, $0x3613a858
-DATA sconstants<>+1368(SB)/4, $0x3613a858
-DATA sconstants<>+1372(SB)/4, $0x3613a858
-DATA sconstants<>+1376(SB)/4, $0x3613a858
-DATA sconstants<>+1380(SB)/4, $0x3613a858
-DATA sconstants<>+1384(SB)/4, $0x3613a858
-DATA sconstants<>+1388(SB)/4, $0x3613a858
-DATA sconstants<>+1392(SB)/4, $0x3613a858
-DATA sconstants<>+1396(SB)/4, $0x3613a858
-DATA sconstants<>+1400(SB)/4, $0x3613a858
-DATA sconstants<>+1404(SB)/4, $0x3613a858
-DATA sconstants<>+1408(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1412(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1416(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1420(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1424(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1428(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1432(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1436(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1440(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1444(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1448(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1452(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1456(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1460(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1464(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1468(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1472(SB)/4, $0x3e0be612
-DATA sconstants<>+1476(SB)/4, $0x3e0be612
-DATA sconstants<>+1480(SB)/4, $0x3e0be612
-DATA sconstants<>+1484(SB)/4, $0x3e0be612
-DATA sconstants<>+1488(SB)/4, $0x3e0be612
-DATA sconstants<>+1492(SB)/4, $0x3e0be612
-DATA sconstants<>+1496(SB)/4, $0x3e0be612
-DATA sconstants<>+1500(SB)/4, $0x3e0be612
-DATA sconstants<>+1504(SB)/4, $0x3e0be612
-DATA sconstants<>+1508(SB)/4, $0x3e0be612
-DATA sconstants<>+1512(SB)/4, $0x3e0be612
-DATA sconstants<>+1516(SB)/4, $0x3e0be612
-DATA sconstants<>+1520(SB)/4, $0x3e0be612
-DATA sconstants<>+1524(SB)/4, $0x3e0be612
-DATA sconstants<>+1528(SB)/4, $0x3e0be612
-DATA sconstants<>+1532(SB)/4, $0x3e0be612
-DATA sconstants<>+1536(SB)/4, $0x3de6368d
-DATA sconstants<>+1540(SB)/4, $0x3de6368d
-DATA sconstants<>+1544(SB)/4, $0x3de6368d
-DATA sconstants<>+1548(SB)/4, $0x3de6368d
-DATA sconstants<>+1552(SB)/4, $0x3de6368d
-DATA sconstants<>+1556(SB)/4, $0x3de6368d
-DATA sconstants<>+1560(SB)/4, $0x3de6368d
-DATA sconstants<>+1564(SB)/4, $0x3de6368d
-DATA sconstants<>+1568(SB)/4, $0x3de6368d
-DATA sconstants<>+1572(SB)/4, $0x3de6368d
-DATA sconstants<>+1576(SB)/4, $0x3de6368d
-DATA sconstants<>+1580(SB)/4, $0x3de6368d
-DATA sconstants<>+1584(SB)/4, $0x3de6368d
-DATA sconstants<>+1588(SB)/4, $0x3de6368d
-DATA sconstants<>+1592(SB)/4, $0x3de6368d
-DATA sconstants<>+1596(SB)/4, $0x3de6368d
-DATA sconstants<>+1600(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1604(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1608(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1612(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1616(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1620(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1624(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1628(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1632(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1636(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1640(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1644(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1648(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1652(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1656(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1660(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1664(SB)/4, $0xbd84cf85
-DATA sconstants<>+1668(SB)/4, $0xbd84cf85
-DATA sconstants<>+1672(SB)/4, $0xbd84cf85
-DATA sconstants<>+1676(SB)/4, $0xbd84cf85
-DATA sconstants<>+1680(SB)/4, $0xbd84cf85
-DATA sconstants<>+1684(SB)/4, $0xbd84cf85
-DATA sconstants<>+1688(SB)/4, $0xbd84cf85
-DATA sconstants<>+1692(SB)/4, $0xbd84cf85
-DATA sconstants<>+1696(SB)/4, $0xbd84cf85
-DATA sconstants<>+1700(SB)/4, $0xbd84cf85
-DATA sconstants<>+1704(SB)/4, $0xbd84cf85
-DATA sconstants<>+1708(SB)/4, $0xbd84cf85
-DATA sconstants<>+1712(SB)/4, $0xbd84cf85
-DATA sconstants<>+1716(SB)/4, $0xbd84cf85
-DATA sconstants<>+1720(SB)/4, $0xbd84cf85
-DATA sconstants<>+1724(SB)/4, $0xbd84cf85
-DATA sconstants<>+1728(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1732(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1736(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1740(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1744(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1748(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1752(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1756(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1760(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1764(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1768(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1772(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1776(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1780(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1784(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1788(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1792(SB)/4, $0xbe97bdae
-DATA sconstants<>+1796(SB)/4, $0xbe97bdae
-DATA sconstants<>+1800(SB)/4, $0xbe97bdae
-DATA sconstants<>+1804(SB)/4, $0xbe97bdae
-DATA sconstants<>+1808(SB)/4, $0xbe97bdae
-DATA sconstants<>+1812(SB)/4, $0xbe97bdae
-DATA sconstants<>+1816(SB)/4, $0xbe97bdae
-DATA sconstants<>+1820(SB)/4, $0xbe97bdae
-DATA sconstants<>+1824(SB)/4, $0xbe97bdae
-DATA sconstants<>+1828(SB)/4, $0xbe97bdae
-DATA sconstants<>+1832(SB)/4, $0xbe97bdae
-DATA sconstants<>+1836(SB)/4, $0xbe97bdae
-DATA sconstants<>+1840(SB)/4, $0xbe97bdae
-DATA sconstants<>+1844(SB)/4, $0xbe97bdae
-DATA sconstants<>+1848(SB)/4, $0xbe97bdae
-DATA sconstants<>+1852(SB)/4, $0xbe97bdae
-DATA sconstants<>+1856(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1860(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1864(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1868(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1872(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1876(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1880(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1884(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1888(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1892(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1896(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1900(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1904(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1908(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1912(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1916(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1920(SB)/4, $0xbce84ef1
-DATA sconstants<>+1924(SB)/4, $0xbce84ef1
-DATA sconstants<>+1928(SB)/4, $0xbce84ef1
-DATA sconstants<>+1932(SB)/4, $0xbce84ef1
-DATA sconstants<>+1936(SB)/4, $0xbce84ef1
-DATA sconstants<>+1940(SB)/4, $0xbce84ef1
-DATA sconstants<>+1944(SB)/4, $0xbce84ef1
-DATA sconstants<>+1948(SB)/4, $0xbce84ef1
-DATA sconstants<>+1952(SB)/4, $0xbce84ef1
-DATA sconstants<>+1956(SB)/4, $0xbce84ef1
-DATA sconstants<>+1960(SB)/4, $0xbce84ef1
-DATA sconstants<>+1964(SB)/4, $0xbce84ef1
-DATA sconstants<>+1968(SB)/4, $0xbce84ef1
-DATA sconstants<>+1972(SB)/4, $0xbce84ef1
-DATA sconstants<>+1976(SB)/4, $0xbce84ef1
-DATA sconstants<>+1980(SB)/4, $0xbce84ef1
-DATA sconstants<>+1984(SB)/4, $0x3efffffe
-DATA sconstants<>+1988(SB)/4, $0x3efffffe
-DATA sconstants<>+1992(SB)/4, $0x3efffffe
-DATA sconstants<>+1996(SB)/4, $0x3efffffe
-DATA sconstants<>+2000(SB)/4, $0x3efffffe
-DATA sconstants<>+2004(SB)/4, $0x3efffffe
-DATA sconstants<>+2008(SB)/4, $0x3efffffe
-DATA sconstants<>+2012(SB)/4, $0x3efffffe
-DATA sconstants<>+2016(SB)/4, $0x3efffffe
-DATA sconstants<>+2020(SB)/4, $0x3efffffe
-DATA sconstants<>+2024(SB)/4, $0x3efffffe
-DATA sconstants<>+2028(SB)/4, $0x3efffffe
-DATA sconstants<>+2032(SB)/4, $0x3efffffe
-DATA sconstants<>+2036(SB)/4, $0x3efffffe
-DATA sconstants<>+2040(SB)/4, $0x3efffffe
-DATA sconstants<>+2044(SB)/4, $0x3efffffe
-DATA sconstants<>+2048(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2052(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2056(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2060(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2064(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2068(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2072(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2076(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2080(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2084(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2088(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2092(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2096(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2100(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2104(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2108(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2112(SB)/4, $0x3d2aac79
-DATA sconstants<>+2116(SB)/4, $0x3d2aac79
-DATA sconstants<>+2120(SB)/4, $0x3d2aac79
-DATA sconstants<>+2124(SB)/4, $0x3d2aac79
-DATA sconstants<>+2128(SB)/4, $0x3d2aac79
-DATA sconstants<>+2132(SB)/4, $0x3d2aac79
-DATA sconstants<>+2136(SB)/4, $0x3d2aac79
-DATA sconstants<>+2140(SB)/4, $0x3d2aac79
-DATA sconstants<>+2144(SB)/4, $0x3d2aac79
-DATA sconstants<>+2148(SB)/4, $0x3d2aac79
-DATA sconstants<>+2152(SB)/4, $0x3d2aac79
-DATA sconstants<>+2156(SB)/4, $0x3d2aac79
-DATA sconstants<>+2160(SB)/4, $0x3d2aac79
-DATA sconstants<>+2164(SB)/4, $0x3d2aac79
-DATA sconstants<>+2168(SB)/4, $0x3d2aac79
-DATA sconstants<>+2172(SB)/4, $0x3d2aac79
-DATA sconstants<>+2176(SB)/4, $0x3c091cf1
-DATA sconstants<>+2180(SB)/4, $0x3c091cf1
-DATA sconstants<>+2184(SB)/4, $0x3c091cf1
-DATA sconstants<>+2188(SB)/4, $0x3c091cf1
-DATA sconstants<>+2192(SB)/4, $0x3c091cf1
-DATA sconstants<>+2196(SB)/4, $0x3c091cf1
-DATA sconstants<>+2200(SB)/4, $0x3c091cf1
-DATA sconstants<>+2204(SB)/4, $0x3c091cf1
-DATA sconstants<>+2208(SB)/4, $0x3c091cf1
-DATA sconstants<>+2212(SB)/4, $0x3c091cf1
-DATA sconstants<>+2216(SB)/4, $0x3c091cf1
-DATA sconstants<>+2220(SB)/4, $0x3c091cf1
-DATA sconstants<>+2224(SB)/4, $0x3c091cf1
-DATA sconstants<>+2228(SB)/4, $0x3c091cf1
-DATA sconstants<>+2232(SB)/4, $0x3c091cf1
-DATA sconstants<>+2236(SB)/4, $0x3c091cf1
-DATA sconstants<>+2240(SB)/4, $0x3ab5121b
-DATA sconstants<>+2244(SB)/4, $0x3ab5121b
-DATA sconstants<>+2248(SB)/4, $0x3ab5121b
-DATA sconstants<>+2252(SB)/4, $0x3ab5121b
-DATA sconstants<>+2256(SB)/4, $0x3ab5121b
-DATA sconstants<>+2260(SB)/4, $0x3ab5121b
-DATA sconstants<>+2264(SB)/4, $0x3ab5121b
-DATA sconstants<>+2268(SB)/4, $0x3ab5121b
-DATA sconstants<>+2272(SB)/4, $0x3ab5121b
-DATA sconstants<>+2276(SB)/4, $0x3ab5121b
-DATA sconstants<>+2280(SB)/4, $0x3ab5121b
-DATA sconstants<>+2284(SB)/4, $0x3ab5121b
-DATA sconstants<>+2288(SB)/4, $0x3ab5121b
-DATA sconstants<>+2292(SB)/4, $0x3ab5121b
-DATA sconstants<>+2296(SB)/4, $0x3ab5121b
-DATA sconstants<>+2300(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $2304
+DATA sconstants<>+1344(SB)/4, $0x00000000
+DATA sconstants<>+1348(SB)/4, $0x00000000
+DATA sconstants<>+1352(SB)/4, $0x00000000
+DATA sconstants<>+1356(SB)/4, $0x00000000
+DATA sconstants<>+1360(SB)/4, $0x00000000
+DATA sconstants<>+1364(SB)/4, $0x00000000
+DATA sconstants<>+1368(SB)/4, $0x00000000
+DATA sconstants<>+1372(SB)/4, $0x00000000
+DATA sconstants<>+1376(SB)/4, $0x00000000
+DATA sconstants<>+1380(SB)/4, $0x00000000
+DATA sconstants<>+1384(SB)/4, $0x00000000
+DATA sconstants<>+1388(SB)/4, $0x00000000
+DATA sconstants<>+1392(SB)/4, $0x00000000
+DATA sconstants<>+1396(SB)/4, $0x00000000
+DATA sconstants<>+1400(SB)/4, $0x00000000
+DATA sconstants<>+1404(SB)/4, $0x00000000
+DATA sconstants<>+1408(SB)/4, $0x59800000
+DATA sconstants<>+1412(SB)/4, $0x59800000
+DATA sconstants<>+1416(SB)/4, $0x59800000
+DATA sconstants<>+1420(SB)/4, $0x59800000
+DATA sconstants<>+1424(SB)/4, $0x59800000
+DATA sconstants<>+1428(SB)/4, $0x59800000
+DATA sconstants<>+1432(SB)/4, $0x59800000
+DATA sconstants<>+1436(SB)/4, $0x59800000
+DATA sconstants<>+1440(SB)/4, $0x59800000
+DATA sconstants<>+1444(SB)/4, $0x59800000
+DATA sconstants<>+1448(SB)/4, $0x59800000
+DATA sconstants<>+1452(SB)/4, $0x59800000
+DATA sconstants<>+1456(SB)/4, $0x59800000
+DATA sconstants<>+1460(SB)/4, $0x59800000
+DATA sconstants<>+1464(SB)/4, $0x59800000
+DATA sconstants<>+1468(SB)/4, $0x59800000
+DATA sconstants<>+1472(SB)/4, $0x42102cb3
+DATA sconstants<>+1476(SB)/4, $0x42102cb3
+DATA sconstants<>+1480(SB)/4, $0x42102cb3
+DATA sconstants<>+1484(SB)/4, $0x42102cb3
+DATA sconstants<>+1488(SB)/4, $0x42102cb3
+DATA sconstants<>+1492(SB)/4, $0x42102cb3
+DATA sconstants<>+1496(SB)/4, $0x42102cb3
+DATA sconstants<>+1500(SB)/4, $0x42102cb3
+DATA sconstants<>+1504(SB)/4, $0x42102cb3
+DATA sconstants<>+1508(SB)/4, $0x42102cb3
+DATA sconstants<>+1512(SB)/4, $0x42102cb3
+DATA sconstants<>+1516(SB)/4, $0x42102cb3
+DATA sconstants<>+1520(SB)/4, $0x42102cb3
+DATA sconstants<>+1524(SB)/4, $0x42102cb3
+DATA sconstants<>+1528(SB)/4, $0x42102cb3
+DATA sconstants<>+1532(SB)/4, $0x42102cb3
+DATA sconstants<>+1536(SB)/4, $0x00000000
+DATA sconstants<>+1540(SB)/4, $0x00000000
+DATA sconstants<>+1544(SB)/4, $0x00000000
+DATA sconstants<>+1548(SB)/4, $0x00000000
+DATA sconstants<>+1552(SB)/4, $0x00000000
+DATA sconstants<>+1556(SB)/4, $0x00000000
+DATA sconstants<>+1560(SB)/4, $0x00000000
+DATA sconstants<>+1564(SB)/4, $0x00000000
+DATA sconstants<>+1568(SB)/4, $0x00000000
+DATA sconstants<>+1572(SB)/4, $0x00000000
+DATA sconstants<>+1576(SB)/4, $0x00000000
+DATA sconstants<>+1580(SB)/4, $0x00000000
+DATA sconstants<>+1584(SB)/4, $0x00000000
+DATA sconstants<>+1588(SB)/4, $0x00000000
+DATA sconstants<>+1592(SB)/4, $0x00000000
+DATA sconstants<>+1596(SB)/4, $0x00000000
+DATA sconstants<>+1600(SB)/4, $0x3f000000
+DATA sconstants<>+1604(SB)/4, $0x3f000000
+DATA sconstants<>+1608(SB)/4, $0x3f000000
+DATA sconstants<>+1612(SB)/4, $0x3f000000
+DATA sconstants<>+1616(SB)/4, $0x3f000000
+DATA sconstants<>+1620(SB)/4, $0x3f000000
+DATA sconstants<>+1624(SB)/4, $0x3f000000
+DATA sconstants<>+1628(SB)/4, $0x3f000000
+DATA sconstants<>+1632(SB)/4, $0x3f000000
+DATA sconstants<>+1636(SB)/4, $0x3f000000
+DATA sconstants<>+1640(SB)/4, $0x3f000000
+DATA sconstants<>+1644(SB)/4, $0x3f000000
+DATA sconstants<>+1648(SB)/4, $0x3f000000
+DATA sconstants<>+1652(SB)/4, $0x3f000000
+DATA sconstants<>+1656(SB)/4, $0x3f000000
+DATA sconstants<>+1660(SB)/4, $0x3f000000
+DATA sconstants<>+1664(SB)/4, $0x3f3504f3
+DATA sconstants<>+1668(SB)/4, $0x3f3504f3
+DATA sconstants<>+1672(SB)/4, $0x3f3504f3
+DATA sconstants<>+1676(SB)/4, $0x3f3504f3
+DATA sconstants<>+1680(SB)/4, $0x3f3504f3
+DATA sconstants<>+1684(SB)/4, $0x3f3504f3
+DATA sconstants<>+1688(SB)/4, $0x3f3504f3
+DATA sconstants<>+1692(SB)/4, $0x3f3504f3
+DATA sconstants<>+1696(SB)/4, $0x3f3504f3
+DATA sconstants<>+1700(SB)/4, $0x3f3504f3
+DATA sconstants<>+1704(SB)/4, $0x3f3504f3
+DATA sconstants<>+1708(SB)/4, $0x3f3504f3
+DATA sconstants<>+1712(SB)/4, $0x3f3504f3
+DATA sconstants<>+1716(SB)/4, $0x3f3504f3
+DATA sconstants<>+1720(SB)/4, $0x3f3504f3
+DATA sconstants<>+1724(SB)/4, $0x3f3504f3
+DATA sconstants<>+1728(SB)/4, $0x59800000
+DATA sconstants<>+1732(SB)/4, $0x59800000
+DATA sconstants<>+1736(SB)/4, $0x59800000
+DATA sconstants<>+1740(SB)/4, $0x59800000
+DATA sconstants<>+1744(SB)/4, $0x59800000
+DATA sconstants<>+1748(SB)/4, $0x59800000
+DATA sconstants<>+1752(SB)/4, $0x59800000
+DATA sconstants<>+1756(SB)/4, $0x59800000
+DATA sconstants<>+1760(SB)/4, $0x59800000
+DATA sconstants<>+1764(SB)/4, $0x59800000
+DATA sconstants<>+1768(SB)/4, $0x59800000
+DATA sconstants<>+1772(SB)/4, $0x59800000
+DATA sconstants<>+1776(SB)/4, $0x59800000
+DATA sconstants<>+1780(SB)/4, $0x59800000
+DATA sconstants<>+1784(SB)/4, $0x59800000
+DATA sconstants<>+1788(SB)/4, $0x59800000
+DATA sconstants<>+1792(SB)/4, $0x59800000
+DATA sconstants<>+1796(SB)/4, $0x59800000
+DATA sconstants<>+1800(SB)/4, $0x59800000
+DATA sconstants<>+1804(SB)/4, $0x59800000
+DATA sconstants<>+1808(SB)/4, $0x59800000
+DATA sconstants<>+1812(SB)/4, $0x59800000
+DATA sconstants<>+1816(SB)/4, $0x59800000
+DATA sconstants<>+1820(SB)/4, $0x59800000
+DATA sconstants<>+1824(SB)/4, $0x59800000
+DATA sconstants<>+1828(SB)/4, $0x59800000
+DATA sconstants<>+1832(SB)/4, $0x59800000
+DATA sconstants<>+1836(SB)/4, $0x59800000
+DATA sconstants<>+1840(SB)/4, $0x59800000
+DATA sconstants<>+1844(SB)/4, $0x59800000
+DATA sconstants<>+1848(SB)/4, $0x59800000
+DATA sconstants<>+1852(SB)/4, $0x59800000
+DATA sconstants<>+1856(SB)/4, $0x3f317218
+DATA sconstants<>+1860(SB)/4, $0x3f317218
+DATA sconstants<>+1864(SB)/4, $0x3f317218
+DATA sconstants<>+1868(SB)/4, $0x3f317218
+DATA sconstants<>+1872(SB)/4, $0x3f317218
+DATA sconstants<>+1876(SB)/4, $0x3f317218
+DATA sconstants<>+1880(SB)/4, $0x3f317218
+DATA sconstants<>+1884(SB)/4, $0x3f317218
+DATA sconstants<>+1888(SB)/4, $0x3f317218
+DATA sconstants<>+1892(SB)/4, $0x3f317218
+DATA sconstants<>+1896(SB)/4, $0x3f317218
+DATA sconstants<>+1900(SB)/4, $0x3f317218
+DATA sconstants<>+1904(SB)/4, $0x3f317218
+DATA sconstants<>+1908(SB)/4, $0x3f317218
+DATA sconstants<>+1912(SB)/4, $0x3f317218
+DATA sconstants<>+1916(SB)/4, $0x3f317218
+DATA sconstants<>+1920(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1924(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1928(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1932(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1936(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1940(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1944(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1948(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1952(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1956(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1960(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1964(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1968(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1972(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1976(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1980(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1984(SB)/4, $0x7f800000
+DATA sconstants<>+1988(SB)/4, $0x7f800000
+DATA sconstants<>+1992(SB)/4, $0x7f800000
+DATA sconstants<>+1996(SB)/4, $0x7f800000
+DATA sconstants<>+2000(SB)/4, $0x7f800000
+DATA sconstants<>+2004(SB)/4, $0x7f800000
+DATA sconstants<>+2008(SB)/4, $0x7f800000
+DATA sconstants<>+2012(SB)/4, $0x7f800000
+DATA sconstants<>+2016(SB)/4, $0x7f800000
+DATA sconstants<>+2020(SB)/4, $0x7f800000
+DATA sconstants<>+2024(SB)/4, $0x7f800000
+DATA sconstants<>+2028(SB)/4, $0x7f800000
+DATA sconstants<>+2032(SB)/4, $0x7f800000
+DATA sconstants<>+2036(SB)/4, $0x7f800000
+DATA sconstants<>+2040(SB)/4, $0x7f800000
+DATA sconstants<>+2044(SB)/4, $0x7f800000
+DATA sconstants<>+2048(SB)/4, $0x7fc00000
+DATA sconstants<>+2052(SB)/4, $0x7fc00000
+DATA sconstants<>+2056(SB)/4, $0x7fc00000
+DATA sconstants<>+2060(SB)/4, $0x7fc00000
+DATA sconstants<>+2064(SB)/4, $0x7fc00000
+DATA sconstants<>+2068(SB)/4, $0x7fc00000
+DATA sconstants<>+2072(SB)/4, $0x7fc00000
+DATA sconstants<>+2076(SB)/4, $0x7fc00000
+DATA sconstants<>+2080(SB)/4, $0x7fc00000
+DATA sconstants<>+2084(SB)/4, $0x7fc00000
+DATA sconstants<>+2088(SB)/4, $0x7fc00000
+DATA sconstants<>+2092(SB)/4, $0x7fc00000
+DATA sconstants<>+2096(SB)/4, $0x7fc00000
+DATA sconstants<>+2100(SB)/4, $0x7fc00000
+DATA sconstants<>+2104(SB)/4, $0x7fc00000
+DATA sconstants<>+2108(SB)/4, $0x7fc00000
+DATA sconstants<>+2112(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2116(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2120(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2124(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2128(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2132(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2136(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2140(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2144(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2148(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2152(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2156(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2160(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2164(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2168(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2172(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2176(SB)/4, $0x3ecccccd
+DATA sconstants<>+2180(SB)/4, $0x3ecccccd
+DATA sconstants<>+2184(SB)/4, $0x3ecccccd
+DATA sconstants<>+2188(SB)/4, $0x3ecccccd
+DATA sconstants<>+2192(SB)/4, $0x3ecccccd
+DATA sconstants<>+2196(SB)/4, $0x3ecccccd
+DATA sconstants<>+2200(SB)/4, $0x3ecccccd
+DATA sconstants<>+2204(SB)/4, $0x3ecccccd
+DATA sconstants<>+2208(SB)/4, $0x3ecccccd
+DATA sconstants<>+2212(SB)/4, $0x3ecccccd
+DATA sconstants<>+2216(SB)/4, $0x3ecccccd
+DATA sconstants<>+2220(SB)/4, $0x3ecccccd
+DATA sconstants<>+2224(SB)/4, $0x3ecccccd
+DATA sconstants<>+2228(SB)/4, $0x3ecccccd
+DATA sconstants<>+2232(SB)/4, $0x3ecccccd
+DATA sconstants<>+2236(SB)/4, $0x3ecccccd
+DATA sconstants<>+2240(SB)/4, $0x3e924925
+DATA sconstants<>+2244(SB)/4, $0x3e924925
+DATA sconstants<>+2248(SB)/4, $0x3e924925
+DATA sconstants<>+2252(SB)/4, $0x3e924925
+DATA sconstants<>+2256(SB)/4, $0x3e924925
+DATA sconstants<>+2260(SB)/4, $0x3e924925
+DATA sconstants<>+2264(SB)/4, $0x3e924925
+DATA sconstants<>+2268(SB)/4, $0x3e924925
+DATA sconstants<>+2272(SB)/4, $0x3e924925
+DATA sconstants<>+2276(SB)/4, $0x3e924925
+DATA sconstants<>+2280(SB)/4, $0x3e924925
+DATA sconstants<>+2284(SB)/4, $0x3e924925
+DATA sconstants<>+2288(SB)/4, $0x3e924925
+DATA sconstants<>+2292(SB)/4, $0x3e924925
+DATA sconstants<>+2296(SB)/4, $0x3e924925
+DATA sconstants<>+2300(SB)/4, $0x3e924925
+DATA sconstants<>+2304(SB)/4, $0x3e638e29
+DATA sconstants<>+2308(SB)/4, $0x3e638e29
+DATA sconstants<>+2312(SB)/4, $0x3e638e29
+DATA sconstants<>+2316(SB)/4, $0x3e638e29
+DATA sconstants<>+2320(SB)/4, $0x3e638e29
+DATA sconstants<>+2324(SB)/4, $0x3e638e29
+DATA sconstants<>+2328(SB)/4, $0x3e638e29
+DATA sconstants<>+2332(SB)/4, $0x3e638e29
+DATA sconstants<>+2336(SB)/4, $0x3e638e29
+DATA sconstants<>+2340(SB)/4, $0x3e638e29
+DATA sconstants<>+2344(SB)/4, $0x3e638e29
+DATA sconstants<>+2348(SB)/4, $0x3e638e29
+DATA sconstants<>+2352(SB)/4, $0x3e638e29
+DATA sconstants<>+2356(SB)/4, $0x3e638e29
+DATA sconstants<>+2360(SB)/4, $0x3e638e29
+DATA sconstants<>+2364(SB)/4, $0x3e638e29
+DATA sconstants<>+2368(SB)/4, $0x3e3a3325
+DATA sconstants<>+2372(SB)/4, $0x3e3a3325
+DATA sconstants<>+2376(SB)/4, $0x3e3a3325
+DATA sconstants<>+2380(SB)/4, $0x3e3a3325
+DATA sconstants<>+2384(SB)/4, $0x3e3a3325
+DATA sconstants<>+2388(SB)/4, $0x3e3a3325
+DATA sconstants<>+2392(SB)/4, $0x3e3a3325
+DATA sconstants<>+2396(SB)/4, $0x3e3a3325
+DATA sconstants<>+2400(SB)/4, $0x3e3a3325
+DATA sconstants<>+2404(SB)/4, $0x3e3a3325
+DATA sconstants<>+2408(SB)/4, $0x3e3a3325
+DATA sconstants<>+2412(SB)/4, $0x3e3a3325
+DATA sconstants<>+2416(SB)/4, $0x3e3a3325
+DATA sconstants<>+2420(SB)/4, $0x3e3a3325
+DATA sconstants<>+2424(SB)/4, $0x3e3a3325
+DATA sconstants<>+2428(SB)/4, $0x3e3a3325
+DATA sconstants<>+2432(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2436(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2440(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2444(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2448(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2452(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2456(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2460(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2464(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2468(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2472(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2476(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2480(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2484(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2488(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2492(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2496(SB)/4, $0x3e178897
+DATA sconstants<>+2500(SB)/4, $0x3e178897
+DATA sconstants<>+2504(SB)/4, $0x3e178897
+DATA sconstants<>+2508(SB)/4, $0x3e178897
+DATA sconstants<>+2512(SB)/4, $0x3e178897
+DATA sconstants<>+2516(SB)/4, $0x3e178897
+DATA sconstants<>+2520(SB)/4, $0x3e178897
+DATA sconstants<>+2524(SB)/4, $0x3e178897
+DATA sconstants<>+2528(SB)/4, $0x3e178897
+DATA sconstants<>+2532(SB)/4, $0x3e178897
+DATA sconstants<>+2536(SB)/4, $0x3e178897
+DATA sconstants<>+2540(SB)/4, $0x3e178897
+DATA sconstants<>+2544(SB)/4, $0x3e178897
+DATA sconstants<>+2548(SB)/4, $0x3e178897
+DATA sconstants<>+2552(SB)/4, $0x3e178897
+DATA sconstants<>+2556(SB)/4, $0x3e178897
+DATA sconstants<>+2560(SB)/4, $0x3613a858
+DATA sconstants<>+2564(SB)/4, $0x3613a858
+DATA sconstants<>+2568(SB)/4, $0x3613a858
+DATA sconstants<>+2572(SB)/4, $0x3613a858
+DATA sconstants<>+2576(SB)/4, $0x3613a858
+DATA sconstants<>+2580(SB)/4, $0x3613a858
+DATA sconstants<>+2584(SB)/4, $0x3613a858
+DATA sconstants<>+2588(SB)/4, $0x3613a858
+DATA sconstants<>+2592(SB)/4, $0x3613a858
+DATA sconstants<>+2596(SB)/4, $0x3613a858
+DATA sconstants<>+2600(SB)/4, $0x3613a858
+DATA sconstants<>+2604(SB)/4, $0x3613a858
+DATA sconstants<>+2608(SB)/4, $0x3613a858
+DATA sconstants<>+2612(SB)/4, $0x3613a858
+DATA sconstants<>+2616(SB)/4, $0x3613a858
+DATA sconstants<>+2620(SB)/4, $0x3613a858
+DATA sconstants<>+2624(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2628(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2632(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2636(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2640(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2644(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2648(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2652(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2656(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2660(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2664(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2668(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2672(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2676(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2680(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2684(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2688(SB)/4, $0x3e0be612
+DATA sconstants<>+2692(SB)/4, $0x3e0be612
+DATA sconstants<>+2696(SB)/4, $0x3e0be612
+DATA sconstants<>+2700(SB)/4, $0x3e0be612
+DATA sconstants<>+2704(SB)/4, $0x3e0be612
+DATA sconstants<>+2708(SB)/4, $0x3e0be612
+DATA sconstants<>+2712(SB)/4, $0x3e0be612
+DATA sconstants<>+2716(SB)/4, $0x3e0be612
+DATA sconstants<>+2720(SB)/4, $0x3e0be612
+DATA sconstants<>+2724(SB)/4, $0x3e0be612
+DATA sconstants<>+2728(SB)/4, $0x3e0be612
+DATA sconstants<>+2732(SB)/4, $0x3e0be612
+DATA sconstants<>+2736(SB)/4, $0x3e0be612
+DATA sconstants<>+2740(SB)/4, $0x3e0be612
+DATA sconstants<>+2744(SB)/4, $0x3e0be612
+DATA sconstants<>+2748(SB)/4, $0x3e0be612
+DATA sconstants<>+2752(SB)/4, $0x3de6368d
+DATA sconstants<>+2756(SB)/4, $0x3de6368d
+DATA sconstants<>+2760(SB)/4, $0x3de6368d
+DATA sconstants<>+2764(SB)/4, $0x3de6368d
+DATA sconstants<>+2768(SB)/4, $0x3de6368d
+DATA sconstants<>+2772(SB)/4, $0x3de6368d
+DATA sconstants<>+2776(SB)/4, $0x3de6368d
+DATA sconstants<>+2780(SB)/4, $0x3de6368d
+DATA sconstants<>+2784(SB)/4, $0x3de6368d
+DATA sconstants<>+2788(SB)/4, $0x3de6368d
+DATA sconstants<>+2792(SB)/4, $0x3de6368d
+DATA sconstants<>+2796(SB)/4, $0x3de6368d
+DATA sconstants<>+2800(SB)/4, $0x3de6368d
+DATA sconstants<>+2804(SB)/4, $0x3de6368d
+DATA sconstants<>+2808(SB)/4, $0x3de6368d
+DATA sconstants<>+2812(SB)/4, $0x3de6368d
+DATA sconstants<>+2816(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2820(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2824(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2828(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2832(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2836(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2840(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2844(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2848(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2852(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2856(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2860(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2864(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2868(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2872(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2876(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2880(SB)/4, $0xbd84cf85
+DATA sconstants<>+2884(SB)/4, $0xbd84cf85
+DATA sconstants<>+2888(SB)/4, $0xbd84cf85
+DATA sconstants<>+2892(SB)/4, $0xbd84cf85
+DATA sconstants<>+2896(SB)/4, $0xbd84cf85
+DATA sconstants<>+2900(SB)/4, $0xbd84cf85
+DATA sconstants<>+2904(SB)/4, $0xbd84cf85
+DATA sconstants<>+2908(SB)/4, $0xbd84cf85
+DATA sconstants<>+2912(SB)/4, $0xbd84cf85
+DATA sconstants<>+2916(SB)/4, $0xbd84cf85
+DATA sconstants<>+2920(SB)/4, $0xbd84cf85
+DATA sconstants<>+2924(SB)/4, $0xbd84cf85
+DATA sconstants<>+2928(SB)/4, $0xbd84cf85
+DATA sconstants<>+2932(SB)/4, $0xbd84cf85
+DATA sconstants<>+2936(SB)/4, $0xbd84cf85
+DATA sconstants<>+2940(SB)/4, $0xbd84cf85
+DATA sconstants<>+2944(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2948(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2952(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2956(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2960(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2964(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2968(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2972(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2976(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2980(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2984(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2988(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2992(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2996(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3000(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3004(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3008(SB)/4, $0xbe97bdae
+DATA sconstants<>+3012(SB)/4, $0xbe97bdae
+DATA sconstants<>+3016(SB)/4, $0xbe97bdae
+DATA sconstants<>+3020(SB)/4, $0xbe97bdae
+DATA sconstants<>+3024(SB)/4, $0xbe97bdae
+DATA sconstants<>+3028(SB)/4, $0xbe97bdae
+DATA sconstants<>+3032(SB)/4, $0xbe97bdae
+DATA sconstants<>+3036(SB)/4, $0xbe97bdae
+DATA sconstants<>+3040(SB)/4, $0xbe97bdae
+DATA sconstants<>+3044(SB)/4, $0xbe97bdae
+DATA sconstants<>+3048(SB)/4, $0xbe97bdae
+DATA sconstants<>+3052(SB)/4, $0xbe97bdae
+DATA sconstants<>+3056(SB)/4, $0xbe97bdae
+DATA sconstants<>+3060(SB)/4, $0xbe97bdae
+DATA sconstants<>+3064(SB)/4, $0xbe97bdae
+DATA sconstants<>+3068(SB)/4, $0xbe97bdae
+DATA sconstants<>+3072(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3076(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3080(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3084(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3088(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3092(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3096(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3100(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3104(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3108(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3112(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3116(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3120(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3124(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3128(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3132(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3136(SB)/4, $0xbce84ef1
+DATA sconstants<>+3140(SB)/4, $0xbce84ef1
+DATA sconstants<>+3144(SB)/4, $0xbce84ef1
+DATA sconstants<>+3148(SB)/4, $0xbce84ef1
+DATA sconstants<>+3152(SB)/4, $0xbce84ef1
+DATA sconstants<>+3156(SB)/4, $0xbce84ef1
+DATA sconstants<>+3160(SB)/4, $0xbce84ef1
+DATA sconstants<>+3164(SB)/4, $0xbce84ef1
+DATA sconstants<>+3168(SB)/4, $0xbce84ef1
+DATA sconstants<>+3172(SB)/4, $0xbce84ef1
+DATA sconstants<>+3176(SB)/4, $0xbce84ef1
+DATA sconstants<>+3180(SB)/4, $0xbce84ef1
+DATA sconstants<>+3184(SB)/4, $0xbce84ef1
+DATA sconstants<>+3188(SB)/4, $0xbce84ef1
+DATA sconstants<>+3192(SB)/4, $0xbce84ef1
+DATA sconstants<>+3196(SB)/4, $0xbce84ef1
+DATA sconstants<>+3200(SB)/4, $0x3efffffe
+DATA sconstants<>+3204(SB)/4, $0x3efffffe
+DATA sconstants<>+3208(SB)/4, $0x3efffffe
+DATA sconstants<>+3212(SB)/4, $0x3efffffe
+DATA sconstants<>+3216(SB)/4, $0x3efffffe
+DATA sconstants<>+3220(SB)/4, $0x3efffffe
+DATA sconstants<>+3224(SB)/4, $0x3efffffe
+DATA sconstants<>+3228(SB)/4, $0x3efffffe
+DATA sconstants<>+3232(SB)/4, $0x3efffffe
+DATA sconstants<>+3236(SB)/4, $0x3efffffe
+DATA sconstants<>+3240(SB)/4, $0x3efffffe
+DATA sconstants<>+3244(SB)/4, $0x3efffffe
+DATA sconstants<>+3248(SB)/4, $0x3efffffe
+DATA sconstants<>+3252(SB)/4, $0x3efffffe
+DATA sconstants<>+3256(SB)/4, $0x3efffffe
+DATA sconstants<>+3260(SB)/4, $0x3efffffe
+DATA sconstants<>+3264(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3268(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3272(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3276(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3280(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3284(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3288(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3292(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3296(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3300(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3304(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3308(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3312(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3316(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3320(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3324(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3328(SB)/4, $0x3d2aac79
+DATA sconstants<>+3332(SB)/4, $0x3d2aac79
+DATA sconstants<>+3336(SB)/4, $0x3d2aac79
+DATA sconstants<>+3340(SB)/4, $0x3d2aac79
+DATA sconstants<>+3344(SB)/4, $0x3d2aac79
+DATA sconstants<>+3348(SB)/4, $0x3d2aac79
+DATA sconstants<>+3352(SB)/4, $0x3d2aac79
+DATA sconstants<>+3356(SB)/4, $0x3d2aac79
+DATA sconstants<>+3360(SB)/4, $0x3d2aac79
+DATA sconstants<>+3364(SB)/4, $0x3d2aac79
+DATA sconstants<>+3368(SB)/4, $0x3d2aac79
+DATA sconstants<>+3372(SB)/4, $0x3d2aac79
+DATA sconstants<>+3376(SB)/4, $0x3d2aac79
+DATA sconstants<>+3380(SB)/4, $0x3d2aac79
+DATA sconstants<>+3384(SB)/4, $0x3d2aac79
+DATA sconstants<>+3388(SB)/4, $0x3d2aac79
+DATA sconstants<>+3392(SB)/4, $0x3c091cf1
+DATA sconstants<>+3396(SB)/4, $0x3c091cf1
+DATA sconstants<>+3400(SB)/4, $0x3c091cf1
+DATA sconstants<>+3404(SB)/4, $0x3c091cf1
+DATA sconstants<>+3408(SB)/4, $0x3c091cf1
+DATA sconstants<>+3412(SB)/4, $0x3c091cf1
+DATA sconstants<>+3416(SB)/4, $0x3c091cf1
+DATA sconstants<>+3420(SB)/4, $0x3c091cf1
+DATA sconstants<>+3424(SB)/4, $0x3c091cf1
+DATA sconstants<>+3428(SB)/4, $0x3c091cf1
+DATA sconstants<>+3432(SB)/4, $0x3c091cf1
+DATA sconstants<>+3436(SB)/4, $0x3c091cf1
+DATA sconstants<>+3440(SB)/4, $0x3c091cf1
+DATA sconstants<>+3444(SB)/4, $0x3c091cf1
+DATA sconstants<>+3448(SB)/4, $0x3c091cf1
+DATA sconstants<>+3452(SB)/4, $0x3c091cf1
+DATA sconstants<>+3456(SB)/4, $0x3ab5121b
+DATA sconstants<>+3460(SB)/4, $0x3ab5121b
+DATA sconstants<>+3464(SB)/4, $0x3ab5121b
+DATA sconstants<>+3468(SB)/4, $0x3ab5121b
+DATA sconstants<>+3472(SB)/4, $0x3ab5121b
+DATA sconstants<>+3476(SB)/4, $0x3ab5121b
+DATA sconstants<>+3480(SB)/4, $0x3ab5121b
+DATA sconstants<>+3484(SB)/4, $0x3ab5121b
+DATA sconstants<>+3488(SB)/4, $0x3ab5121b
+DATA sconstants<>+3492(SB)/4, $0x3ab5121b
+DATA sconstants<>+3496(SB)/4, $0x3ab5121b
+DATA sconstants<>+3500(SB)/4, $0x3ab5121b
+DATA sconstants<>+3504(SB)/4, $0x3ab5121b
+DATA sconstants<>+3508(SB)/4, $0x3ab5121b
+DATA sconstants<>+3512(SB)/4, $0x3ab5121b
+DATA sconstants<>+3516(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $3520
 
 // func sexpAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -595,11 +899,11 @@ TEXT ·sexpAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
+	VMOVUPS 3200(AX), Z20
+	VMOVUPS 3264(AX), Z21
+	VMOVUPS 3328(AX), Z22
+	VMOVUPS 3392(AX), Z23
+	VMOVUPS 3456(AX), Z24
 	MOVQ    CX, SI
 	ANDQ    $0x0f, SI
 	MOVQ    CX, AX
@@ -681,11 +985,11 @@ TEXT ·stanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
+	VMOVUPS 3200(AX), Z20
+	VMOVUPS 3264(AX), Z21
+	VMOVUPS 3328(AX), Z22
+	VMOVUPS 3392(AX), Z23
+	VMOVUPS 3456(AX), Z24
 	VMOVUPS 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
@@ -769,6 +1073,1260 @@ done_6:
 	VZEROUPPER
 	RET
 
+// func sgeluTanhAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgeluTanhAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 3200(AX), Z20
+	VMOVUPS 3264(AX), Z21
+	VMOVUPS 3328(AX), Z22
+	VMOVUPS 3392(AX), Z23
+	VMOVUPS 3456(AX), Z24
+	MOVQ    CX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000010, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_8
+	PCALIGN $0x40
+
+vector_7:
+	VMOVUPS      (BX)(CX*1), Z5
+	VMULPS       Z5, Z5, Z6
+	VMOVUPS      768(AX), Z0
+	VFMADD213PS  704(AX), Z6, Z0
+	VMULPS       Z5, Z0, Z0
+	VCMPPS       $0x15, Z13, Z0, K3
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z2
+	VFMADD213PS  Z23, Z0, Z2
+	VFMADD213PS  Z22, Z0, Z2
+	VFMADD213PS  Z21, Z0, Z2
+	VFMADD213PS  Z20, Z0, Z2
+	VFMADD213PS  Z19, Z0, Z2
+	VFMADD213PS  Z19, Z0, Z2
+	VSCALEFPS.Z  Z1, Z2, K3, Z0
+	VADDPS       Z19, Z0, Z0
+	VDIVPS       Z0, Z5, Z0
+	VMOVUPS      Z0, (DX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, SI
+	JLT          vector_7
+
+rest_8:
+	TESTQ        DI, DI
+	JE           done_9
+	VMOVUPS.Z    (BX)(CX*1), K1, Z5
+	VMULPS       Z5, Z5, Z6
+	VMOVUPS      768(AX), Z0
+	VFMADD213PS  704(AX), Z6, Z0
+	VMULPS       Z5, Z0, Z0
+	VCMPPS       $0x15, Z13, Z0, K3
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z2
+	VFMADD213PS  Z23, Z0, Z2
+	VFMADD213PS  Z22, Z0, Z2
+	VFMADD213PS  Z21, Z0, Z2
+	VFMADD213PS  Z20, Z0, Z2
+	VFMADD213PS  Z19, Z0, Z2
+	VFMADD213PS  Z19, Z0, Z2
+	VSCALEFPS.Z  Z1, Z2, K3, Z0
+	VADDPS       Z19, Z0, Z0
+	VDIVPS       Z0, Z5, Z0
+	VMOVUPS      Z0, K1, (DX)(CX*1)
+
+done_9:
+	VZEROUPPER
+	RET
+
+// func sabsAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sabsAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS 1280(AX), Z1
+	MOVQ    CX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000010, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_11
+	PCALIGN $0x40
+
+vector_10:
+	VMOVUPS (BX)(CX*1), Z0
+	VPANDNQ Z0, Z1, Z0
+	VMOVUPS Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_10
+
+rest_11:
+	TESTQ     SI, SI
+	JE        done_12
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VPANDNQ   Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+done_12:
+	VZEROUPPER
+	RET
+
+// func ssignAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssignAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS 1280(AX), Z1
+	VMOVUPS 320(AX), Z2
+	MOVQ    CX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000010, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_14
+	PCALIGN $0x40
+
+vector_13:
+	VMOVUPS (BX)(CX*1), Z0
+	VPANDQ  Z1, Z0, Z0
+	VPORQ   Z2, Z0, Z0
+	VMOVUPS Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_13
+
+rest_14:
+	TESTQ     SI, SI
+	JE        done_15
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VPANDQ    Z1, Z0, Z0
+	VPORQ     Z2, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+done_15:
+	VZEROUPPER
+	RET
+
+// func sceilAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sceilAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000010, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_17
+	PCALIGN $0x40
+
+vector_16:
+	VMOVUPS     (DX)(AX*1), Z0
+	VRNDSCALEPS $0x0a, Z0, Z0
+	VMOVUPS     Z0, (CX)(AX*1)
+	ADDQ        $0x00000040, AX
+	CMPQ        AX, BX
+	JLT         vector_16
+
+rest_17:
+	TESTQ       SI, SI
+	JE          done_18
+	VMOVUPS.Z   (DX)(AX*1), K1, Z0
+	VRNDSCALEPS $0x0a, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(AX*1)
+
+done_18:
+	VZEROUPPER
+	RET
+
+// func sfloorAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sfloorAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000010, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_20
+	PCALIGN $0x40
+
+vector_19:
+	VMOVUPS     (DX)(AX*1), Z0
+	VRNDSCALEPS $0x09, Z0, Z0
+	VMOVUPS     Z0, (CX)(AX*1)
+	ADDQ        $0x00000040, AX
+	CMPQ        AX, BX
+	JLT         vector_19
+
+rest_20:
+	TESTQ       SI, SI
+	JE          done_21
+	VMOVUPS.Z   (DX)(AX*1), K1, Z0
+	VRNDSCALEPS $0x09, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(AX*1)
+
+done_21:
+	VZEROUPPER
+	RET
+
+// func ssqrtAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssqrtAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000010, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_23
+	PCALIGN $0x40
+
+vector_22:
+	VMOVUPS (DX)(AX*1), Z0
+	VSQRTPS Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_22
+
+rest_23:
+	TESTQ     SI, SI
+	JE        done_24
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VSQRTPS   Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_24:
+	VZEROUPPER
+	RET
+
+// func sinverseAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sinverseAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS 320(AX), Z1
+	MOVQ    CX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000010, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_26
+	PCALIGN $0x40
+
+vector_25:
+	VMOVUPS (BX)(CX*1), Z0
+	VDIVPS  Z0, Z1, Z0
+	VMOVUPS Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_25
+
+rest_26:
+	TESTQ     SI, SI
+	JE        done_27
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VDIVPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+done_27:
+	VZEROUPPER
+	RET
+
+// func sinverseSqrtAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sinverseSqrtAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	LEAQ    dconstants<>+0(SB), BX
+	VMOVUPD 320(BX), Z1
+	MOVQ    AX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000010, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_29
+	PCALIGN $0x40
+
+vector_28:
+	VMOVUPS       (DX)(AX*1), Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y2, Z2
+	VSQRTPD       Z0, Z0
+	VDIVPD        Z0, Z1, Z0
+	VSQRTPD       Z2, Z2
+	VDIVPD        Z2, Z1, Z2
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z2, Y2
+	VINSERTF64X4  $0x01, Y2, Z0, Z0
+	VMOVUPS       Z0, (CX)(AX*1)
+	ADDQ          $0x00000040, AX
+	CMPQ          AX, BX
+	JLT           vector_28
+
+rest_29:
+	TESTQ         SI, SI
+	JE            done_30
+	VMOVUPS.Z     (DX)(AX*1), K1, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y2, Z2
+	VSQRTPD       Z0, Z0
+	VDIVPD        Z0, Z1, Z0
+	VSQRTPD       Z2, Z2
+	VDIVPD        Z2, Z1, Z2
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z2, Y2
+	VINSERTF64X4  $0x01, Y2, Z0, Z0
+	VMOVUPS       Z0, K1, (CX)(AX*1)
+
+done_30:
+	VZEROUPPER
+	RET
+
+// func scubeAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·scubeAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000010, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_32
+	PCALIGN $0x40
+
+vector_31:
+	VMOVUPS (DX)(AX*1), Z0
+	VMULPS  Z0, Z0, Z1
+	VMULPS  Z0, Z1, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_31
+
+rest_32:
+	TESTQ     SI, SI
+	JE        done_33
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMULPS    Z0, Z0, Z1
+	VMULPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_33:
+	VZEROUPPER
+	RET
+
+// func slnAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·slnAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	LEAQ    dconstants<>+0(SB), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_35
+	PCALIGN $0x40
+
+vector_34:
+	VMOVUPS       (DX)(AX*1), Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y8, Z8
+	VMOVUPD       Z0, Z1
+	VMULPD        1408(BX), Z0, Z4
+	VCMPPD        $0x11, 1344(BX), Z0, K2
+	VMOVUPD       Z4, K2, Z0
+	VPSRLQ        $0x34, Z0, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z0, Z0
+	VPORQ         1600(BX), Z0, Z0
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1664(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z0, Z0, Z3
+	VCMPPD        $0x12, 1664(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z0
+	VSUBPD        320(BX), Z0, Z0
+	VADDPD        384(BX), Z0, Z4
+	VDIVPD        Z4, Z0, Z3
+	VMULPD        Z3, Z3, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2496(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2368(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(BX), Z6, Z6
+	VMULPD        Z6, Z4, Z4
+	VMOVUPD       2432(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2304(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(BX), Z6, Z6
+	VMULPD        Z6, Z5, Z5
+	VADDPD        Z5, Z4, Z6
+	VMULPD        1600(BX), Z0, Z4
+	VMULPD        Z0, Z4, Z4
+	VADDPD        Z4, Z6, Z6
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z5
+	VADDPD        Z5, Z6, Z6
+	VSUBPD        Z6, Z4, Z4
+	VSUBPD        Z0, Z4, Z4
+	VMULPD        1856(BX), Z2, Z0
+	VSUBPD        Z4, Z0, Z0
+	VSUBPD        1472(BX), Z0, Z4
+	VCMPPD        $0x11, 1344(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z0
+	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VMOVUPD       Z1, K2, Z0
+	VMOVUPD       2048(BX), Z4
+	VCMPPD        $0x11, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z0
+	VMOVUPD       448(BX), Z4
+	VCMPPD        $0x00, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z0
+	VMOVUPD       Z8, Z1
+	VMULPD        1408(BX), Z8, Z4
+	VCMPPD        $0x11, 1344(BX), Z8, K2
+	VMOVUPD       Z4, K2, Z8
+	VPSRLQ        $0x34, Z8, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z8, Z8
+	VPORQ         1600(BX), Z8, Z8
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1664(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z8, Z8, Z3
+	VCMPPD        $0x12, 1664(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z8
+	VSUBPD        320(BX), Z8, Z8
+	VADDPD        384(BX), Z8, Z4
+	VDIVPD        Z4, Z8, Z3
+	VMULPD        Z3, Z3, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2496(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2368(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(BX), Z6, Z6
+	VMULPD        Z6, Z4, Z4
+	VMOVUPD       2432(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2304(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(BX), Z6, Z6
+	VMULPD        Z6, Z5, Z5
+	VADDPD        Z5, Z4, Z6
+	VMULPD        1600(BX), Z8, Z4
+	VMULPD        Z8, Z4, Z4
+	VADDPD        Z4, Z6, Z6
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z5
+	VADDPD        Z5, Z6, Z6
+	VSUBPD        Z6, Z4, Z4
+	VSUBPD        Z8, Z4, Z4
+	VMULPD        1856(BX), Z2, Z8
+	VSUBPD        Z4, Z8, Z8
+	VSUBPD        1472(BX), Z8, Z4
+	VCMPPD        $0x11, 1344(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z8
+	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VMOVUPD       Z1, K2, Z8
+	VMOVUPD       2048(BX), Z4
+	VCMPPD        $0x11, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z8
+	VMOVUPD       448(BX), Z4
+	VCMPPD        $0x00, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z8
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z8, Y8
+	VINSERTF64X4  $0x01, Y8, Z0, Z0
+	VMOVUPS       Z0, (CX)(AX*1)
+	ADDQ          $0x00000040, AX
+	CMPQ          AX, SI
+	JLT           vector_34
+
+rest_35:
+	TESTQ         DI, DI
+	JE            done_36
+	VMOVUPS.Z     (DX)(AX*1), K1, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y8, Z8
+	VMOVUPD       Z0, Z1
+	VMULPD        1408(BX), Z0, Z4
+	VCMPPD        $0x11, 1344(BX), Z0, K2
+	VMOVUPD       Z4, K2, Z0
+	VPSRLQ        $0x34, Z0, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z0, Z0
+	VPORQ         1600(BX), Z0, Z0
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1664(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z0, Z0, Z3
+	VCMPPD        $0x12, 1664(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z0
+	VSUBPD        320(BX), Z0, Z0
+	VADDPD        384(BX), Z0, Z4
+	VDIVPD        Z4, Z0, Z3
+	VMULPD        Z3, Z3, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2496(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2368(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(BX), Z6, Z6
+	VMULPD        Z6, Z4, Z4
+	VMOVUPD       2432(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2304(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(BX), Z6, Z6
+	VMULPD        Z6, Z5, Z5
+	VADDPD        Z5, Z4, Z6
+	VMULPD        1600(BX), Z0, Z4
+	VMULPD        Z0, Z4, Z4
+	VADDPD        Z4, Z6, Z6
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z5
+	VADDPD        Z5, Z6, Z6
+	VSUBPD        Z6, Z4, Z4
+	VSUBPD        Z0, Z4, Z4
+	VMULPD        1856(BX), Z2, Z0
+	VSUBPD        Z4, Z0, Z0
+	VSUBPD        1472(BX), Z0, Z4
+	VCMPPD        $0x11, 1344(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z0
+	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VMOVUPD       Z1, K2, Z0
+	VMOVUPD       2048(BX), Z4
+	VCMPPD        $0x11, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z0
+	VMOVUPD       448(BX), Z4
+	VCMPPD        $0x00, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z0
+	VMOVUPD       Z8, Z1
+	VMULPD        1408(BX), Z8, Z4
+	VCMPPD        $0x11, 1344(BX), Z8, K2
+	VMOVUPD       Z4, K2, Z8
+	VPSRLQ        $0x34, Z8, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z8, Z8
+	VPORQ         1600(BX), Z8, Z8
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1664(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z8, Z8, Z3
+	VCMPPD        $0x12, 1664(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z8
+	VSUBPD        320(BX), Z8, Z8
+	VADDPD        384(BX), Z8, Z4
+	VDIVPD        Z4, Z8, Z3
+	VMULPD        Z3, Z3, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2496(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2368(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(BX), Z6, Z6
+	VMULPD        Z6, Z4, Z4
+	VMOVUPD       2432(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2304(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(BX), Z6, Z6
+	VMULPD        Z6, Z5, Z5
+	VADDPD        Z5, Z4, Z6
+	VMULPD        1600(BX), Z8, Z4
+	VMULPD        Z8, Z4, Z4
+	VADDPD        Z4, Z6, Z6
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z5
+	VADDPD        Z5, Z6, Z6
+	VSUBPD        Z6, Z4, Z4
+	VSUBPD        Z8, Z4, Z4
+	VMULPD        1856(BX), Z2, Z8
+	VSUBPD        Z4, Z8, Z8
+	VSUBPD        1472(BX), Z8, Z4
+	VCMPPD        $0x11, 1344(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z8
+	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VMOVUPD       Z1, K2, Z8
+	VMOVUPD       2048(BX), Z4
+	VCMPPD        $0x11, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z8
+	VMOVUPD       448(BX), Z4
+	VCMPPD        $0x00, 896(BX), Z1, K2
+	VMOVUPD       Z4, K2, Z8
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z8, Y8
+	VINSERTF64X4  $0x01, Y8, Z0, Z0
+	VMOVUPS       Z0, K1, (CX)(AX*1)
+
+done_36:
+	VZEROUPPER
+	RET
+
+// func smulAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·smulAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_38
+	PCALIGN $0x40
+
+vector_37:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_37
+
+rest_38:
+	TESTQ     DI, DI
+	JE        done_39
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_39:
+	VZEROUPPER
+	RET
+
+// func ssubAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssubAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_41
+	PCALIGN $0x40
+
+vector_40:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_40
+
+rest_41:
+	TESTQ     DI, DI
+	JE        done_42
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_42:
+	VZEROUPPER
+	RET
+
+// func sdivAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sdivAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_44
+	PCALIGN $0x40
+
+vector_43:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_43
+
+rest_44:
+	TESTQ     DI, DI
+	JE        done_45
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_45:
+	VZEROUPPER
+	RET
+
+// func slesserAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·slesserAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_47
+	PCALIGN $0x40
+
+vector_46:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VMINPS  Z1, Z0, Z1
+	VCMPPS  $0x03, Z0, Z0, K2
+	VMOVUPS Z0, K2, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_46
+
+rest_47:
+	TESTQ     DI, DI
+	JE        done_48
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VMINPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VMOVUPS   Z0, K2, Z1
+	VMOVUPS   Z1, K1, (CX)(AX*1)
+
+done_48:
+	VZEROUPPER
+	RET
+
+// func sgreaterAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgreaterAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_50
+	PCALIGN $0x40
+
+vector_49:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VMAXPS  Z1, Z0, Z1
+	VCMPPS  $0x03, Z0, Z0, K2
+	VMOVUPS Z0, K2, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_49
+
+rest_50:
+	TESTQ     DI, DI
+	JE        done_51
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VMAXPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VMOVUPS   Z0, K2, Z1
+	VMOVUPS   Z1, K1, (CX)(AX*1)
+
+done_51:
+	VZEROUPPER
+	RET
+
+// func slessAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·slessAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000010, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_53
+	PCALIGN $0x40
+
+vector_52:
+	VMOVUPS   (BX)(CX*1), Z0
+	VMOVUPS   (SI)(CX*1), Z1
+	VCMPPS    $0x11, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_52
+
+rest_53:
+	TESTQ     DI, DI
+	JE        done_54
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	VCMPPS    $0x11, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+done_54:
+	VZEROUPPER
+	RET
+
+// func slessOrEqualAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·slessOrEqualAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000010, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_56
+	PCALIGN $0x40
+
+vector_55:
+	VMOVUPS   (BX)(CX*1), Z0
+	VMOVUPS   (SI)(CX*1), Z1
+	VCMPPS    $0x12, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_55
+
+rest_56:
+	TESTQ     DI, DI
+	JE        done_57
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	VCMPPS    $0x12, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+done_57:
+	VZEROUPPER
+	RET
+
+// func sequalAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sequalAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000010, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_59
+	PCALIGN $0x40
+
+vector_58:
+	VMOVUPS   (BX)(CX*1), Z0
+	VMOVUPS   (SI)(CX*1), Z1
+	VCMPPS    $0x00, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_58
+
+rest_59:
+	TESTQ     DI, DI
+	JE        done_60
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	VCMPPS    $0x00, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+done_60:
+	VZEROUPPER
+	RET
+
+// func sdiffersAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sdiffersAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPS 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000010, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_62
+	PCALIGN $0x40
+
+vector_61:
+	VMOVUPS   (BX)(CX*1), Z0
+	VMOVUPS   (SI)(CX*1), Z1
+	VCMPPS    $0x04, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_61
+
+rest_62:
+	TESTQ     DI, DI
+	JE        done_63
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	VCMPPS    $0x04, Z1, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+done_63:
+	VZEROUPPER
+	RET
+
 // func stanhBackwardAVX512(n int, dx *float32, y *float32, dy *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·stanhBackwardAVX512(SB), $0-32
@@ -796,10 +2354,10 @@ TEXT ·stanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_8
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_7:
+vector_64:
 	VMOVUPS (BX)(CX*1), Z0
 	VMOVUPS (SI)(CX*1), Z1
 	VMULPS  Z0, Z0, Z0
@@ -808,11 +2366,11 @@ vector_7:
 	VMOVUPS Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_7
+	JLT     vector_64
 
-rest_8:
+rest_65:
 	TESTQ     DI, DI
-	JE        done_9
+	JE        done_66
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VMULPS    Z0, Z0, Z0
@@ -820,7 +2378,7 @@ rest_8:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (DX)(CX*1)
 
-done_9:
+done_66:
 	VZEROUPPER
 	RET
 
@@ -837,11 +2395,11 @@ TEXT ·sgeluAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
+	VMOVUPS 3200(AX), Z20
+	VMOVUPS 3264(AX), Z21
+	VMOVUPS 3328(AX), Z22
+	VMOVUPS 3392(AX), Z23
+	VMOVUPS 3456(AX), Z24
 	VMOVUPS 1024(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, DI
@@ -862,10 +2420,10 @@ TEXT ·sgeluAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_11
+	JE      rest_68
 	PCALIGN $0x40
 
-vector_10:
+vector_67:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -891,27 +2449,27 @@ vector_10:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
+	VMOVUPS      3136(AX), Z6
+	VFMADD213PS  3072(AX), Z1, Z6
+	VFMADD213PS  3008(AX), Z1, Z6
+	VFMADD213PS  2944(AX), Z1, Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
+	VFMADD213PS  2560(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMAXPS       Z11, Z5, Z5
 	VFNMADD231PS Z7, Z6, Z5
 	VMOVUPS      Z5, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_10
+	JLT          vector_67
 
-rest_11:
+rest_68:
 	TESTQ        DI, DI
-	JE           done_12
+	JE           done_69
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -937,22 +2495,22 @@ rest_11:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
+	VMOVUPS      3136(AX), Z6
+	VFMADD213PS  3072(AX), Z1, Z6
+	VFMADD213PS  3008(AX), Z1, Z6
+	VFMADD213PS  2944(AX), Z1, Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
+	VFMADD213PS  2560(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMAXPS       Z11, Z5, Z5
 	VFNMADD231PS Z7, Z6, Z5
 	VMOVUPS      Z5, K1, (DX)(CX*1)
 
-done_12:
+done_69:
 	VZEROUPPER
 	RET
 
@@ -970,11 +2528,11 @@ TEXT ·sgeluBackwardAVX512(SB), $0-32
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
+	VMOVUPS 3200(AX), Z20
+	VMOVUPS 3264(AX), Z21
+	VMOVUPS 3328(AX), Z22
+	VMOVUPS 3392(AX), Z23
+	VMOVUPS 3456(AX), Z24
 	VMOVUPS 1024(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, R8
@@ -995,10 +2553,10 @@ TEXT ·sgeluBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_14
+	JE      rest_71
 	PCALIGN $0x40
 
-vector_13:
+vector_70:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -1024,16 +2582,16 @@ vector_13:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
+	VMOVUPS      3136(AX), Z6
+	VFMADD213PS  3072(AX), Z1, Z6
+	VFMADD213PS  3008(AX), Z1, Z6
+	VFMADD213PS  2944(AX), Z1, Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
+	VFMADD213PS  2560(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMULPS       1152(AX), Z0, Z0
 	VMULPS       Z7, Z0, Z0
@@ -1048,11 +2606,11 @@ vector_13:
 	VMOVUPS      Z1, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_13
+	JLT          vector_70
 
-rest_14:
+rest_71:
 	TESTQ        R8, R8
-	JE           done_15
+	JE           done_72
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -1078,16 +2636,16 @@ rest_14:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      1920(AX), Z6
-	VFMADD213PS  1856(AX), Z1, Z6
-	VFMADD213PS  1792(AX), Z1, Z6
-	VFMADD213PS  1728(AX), Z1, Z6
-	VFMADD213PS  1664(AX), Z1, Z6
-	VFMADD213PS  1600(AX), Z1, Z6
-	VFMADD213PS  1536(AX), Z1, Z6
-	VFMADD213PS  1472(AX), Z1, Z6
-	VFMADD213PS  1408(AX), Z1, Z6
-	VFMADD213PS  1344(AX), Z1, Z6
+	VMOVUPS      3136(AX), Z6
+	VFMADD213PS  3072(AX), Z1, Z6
+	VFMADD213PS  3008(AX), Z1, Z6
+	VFMADD213PS  2944(AX), Z1, Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
+	VFMADD213PS  2560(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMULPS       1152(AX), Z0, Z0
 	VMULPS       Z7, Z0, Z0
@@ -1101,105 +2659,7 @@ rest_14:
 	VMULPS       Z8, Z1, Z1
 	VMOVUPS      Z1, K1, (DX)(CX*1)
 
-done_15:
-	VZEROUPPER
-	RET
-
-// func sgeluTanhAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluTanhAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPS (AX), Z13
-	VMOVUPS 64(AX), Z14
-	VMOVUPS 128(AX), Z16
-	VMOVUPS 192(AX), Z17
-	VMOVUPS 256(AX), Z18
-	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
-	MOVQ    CX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    CX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000010, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   SI, SI
-	JE      rest_17
-	PCALIGN $0x40
-
-vector_16:
-	VMOVUPS      (BX)(CX*1), Z5
-	VMULPS       Z5, Z5, Z6
-	VMOVUPS      768(AX), Z0
-	VFMADD213PS  704(AX), Z6, Z0
-	VMULPS       Z5, Z0, Z0
-	VCMPPS       $0x15, Z13, Z0, K3
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z2
-	VFMADD213PS  Z23, Z0, Z2
-	VFMADD213PS  Z22, Z0, Z2
-	VFMADD213PS  Z21, Z0, Z2
-	VFMADD213PS  Z20, Z0, Z2
-	VFMADD213PS  Z19, Z0, Z2
-	VFMADD213PS  Z19, Z0, Z2
-	VSCALEFPS.Z  Z1, Z2, K3, Z0
-	VADDPS       Z19, Z0, Z0
-	VDIVPS       Z0, Z5, Z0
-	VMOVUPS      Z0, (DX)(CX*1)
-	ADDQ         $0x00000040, CX
-	CMPQ         CX, SI
-	JLT          vector_16
-
-rest_17:
-	TESTQ        DI, DI
-	JE           done_18
-	VMOVUPS.Z    (BX)(CX*1), K1, Z5
-	VMULPS       Z5, Z5, Z6
-	VMOVUPS      768(AX), Z0
-	VFMADD213PS  704(AX), Z6, Z0
-	VMULPS       Z5, Z0, Z0
-	VCMPPS       $0x15, Z13, Z0, K3
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z2
-	VFMADD213PS  Z23, Z0, Z2
-	VFMADD213PS  Z22, Z0, Z2
-	VFMADD213PS  Z21, Z0, Z2
-	VFMADD213PS  Z20, Z0, Z2
-	VFMADD213PS  Z19, Z0, Z2
-	VFMADD213PS  Z19, Z0, Z2
-	VSCALEFPS.Z  Z1, Z2, K3, Z0
-	VADDPS       Z19, Z0, Z0
-	VDIVPS       Z0, Z5, Z0
-	VMOVUPS      Z0, K1, (DX)(CX*1)
-
-done_18:
+done_72:
 	VZEROUPPER
 	RET
 
@@ -1217,11 +2677,11 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
+	VMOVUPS 3200(AX), Z20
+	VMOVUPS 3264(AX), Z21
+	VMOVUPS 3328(AX), Z22
+	VMOVUPS 3392(AX), Z23
+	VMOVUPS 3456(AX), Z24
 	VMOVUPS 576(AX), Z12
 	VMOVUPS 640(AX), Z11
 	VMOVUPS 320(AX), Z10
@@ -1243,10 +2703,10 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_20
+	JE      rest_74
 	PCALIGN $0x40
 
-vector_19:
+vector_73:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -1282,11 +2742,11 @@ vector_19:
 	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_19
+	JLT          vector_73
 
-rest_20:
+rest_74:
 	TESTQ        R8, R8
-	JE           done_21
+	JE           done_75
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -1321,157 +2781,7 @@ rest_20:
 	VMULPS       Z9, Z0, Z0
 	VMOVUPS      Z0, K1, (DX)(CX*1)
 
-done_21:
-	VZEROUPPER
-	RET
-
-// func smulAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·smulAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000010, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_23
-	PCALIGN $0x40
-
-vector_22:
-	VMOVUPS (DX)(AX*1), Z0
-	VMOVUPS (BX)(AX*1), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_22
-
-rest_23:
-	TESTQ     DI, DI
-	JE        done_24
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VMOVUPS.Z (BX)(AX*1), K1, Z1
-	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_24:
-	VZEROUPPER
-	RET
-
-// func ssubAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ssubAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000010, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_26
-	PCALIGN $0x40
-
-vector_25:
-	VMOVUPS (DX)(AX*1), Z0
-	VMOVUPS (BX)(AX*1), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_25
-
-rest_26:
-	TESTQ     DI, DI
-	JE        done_27
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VMOVUPS.Z (BX)(AX*1), K1, Z1
-	VSUBPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_27:
-	VZEROUPPER
-	RET
-
-// func sdivAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sdivAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000010, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_29
-	PCALIGN $0x40
-
-vector_28:
-	VMOVUPS (DX)(AX*1), Z0
-	VMOVUPS (BX)(AX*1), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_28
-
-rest_29:
-	TESTQ     DI, DI
-	JE        done_30
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VMOVUPS.Z (BX)(AX*1), K1, Z1
-	VDIVPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_30:
+done_75:
 	VZEROUPPER
 	RET
 
@@ -1501,25 +2811,25 @@ TEXT ·sscaleAVX512(SB), $0-28
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_32
+	JE           rest_77
 	PCALIGN      $0x40
 
-vector_31:
+vector_76:
 	VMOVUPS (DX)(AX*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_31
+	JLT     vector_76
 
-rest_32:
+rest_77:
 	TESTQ     SI, SI
-	JE        done_33
+	JE        done_78
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_33:
+done_78:
 	VZEROUPPER
 	RET
 
@@ -1560,10 +2870,10 @@ TEXT ·sadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_35
+	JE           rest_80
 	PCALIGN      $0x40
 
-vector_34:
+vector_79:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMOVUPS (BX)(AX*1), Z2
@@ -1589,11 +2899,11 @@ vector_34:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_34
+	JLT     vector_79
 
-rest_35:
+rest_80:
 	TESTQ     R8, R8
-	JE        done_36
+	JE        done_81
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
@@ -1618,7 +2928,7 @@ rest_35:
 	VSUBPS    Z2, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_36:
+done_81:
 	VZEROUPPER
 	RET
 
@@ -1649,10 +2959,10 @@ TEXT ·ssgdAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_38
+	JE           rest_83
 	PCALIGN      $0x40
 
-vector_37:
+vector_82:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -1662,11 +2972,11 @@ vector_37:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_37
+	JLT     vector_82
 
-rest_38:
+rest_83:
 	TESTQ     SI, SI
-	JE        done_39
+	JE        done_84
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -1675,7 +2985,7 @@ rest_38:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_39:
+done_84:
 	VZEROUPPER
 	RET
 
@@ -1708,10 +3018,10 @@ TEXT ·smomentumAVX512(SB), $0-44
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_41
+	JE           rest_86
 	PCALIGN      $0x40
 
-vector_40:
+vector_85:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -1725,11 +3035,11 @@ vector_40:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_40
+	JLT     vector_85
 
-rest_41:
+rest_86:
 	TESTQ     DI, DI
-	JE        done_42
+	JE        done_87
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -1742,7 +3052,7 @@ rest_41:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_42:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -1772,10 +3082,10 @@ TEXT ·ssumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_44
+	JE      rest_89
 	PCALIGN $0x40
 
-vector_43:
+vector_88:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -1784,11 +3094,11 @@ vector_43:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_43
+	JLT           vector_88
 
-rest_44:
+rest_89:
 	TESTQ         BX, BX
-	JE            done_45
+	JE            done_90
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -1796,7 +3106,7 @@ rest_44:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_45:
+done_90:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -1835,10 +3145,10 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_47
+	JE      rest_92
 	PCALIGN $0x40
 
-vector_46:
+vector_91:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -1847,11 +3157,11 @@ vector_46:
 	VFMADD231PD   Z2, Z2, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_46
+	JLT           vector_91
 
-rest_47:
+rest_92:
 	TESTQ         BX, BX
-	JE            done_48
+	JE            done_93
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -1859,7 +3169,7 @@ rest_47:
 	VFMADD231PD   Z3, Z3, Z1
 	VFMADD231PD   Z2, Z2, Z0
 
-done_48:
+done_93:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -1899,13 +3209,13 @@ TEXT ·ssumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_49:
+row_94:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_51
+	JE      rest_96
 	PCALIGN $0x40
 
-vector_50:
+vector_95:
 	VMOVUPS       (SI)(CX*1), Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -1916,11 +3226,11 @@ vector_50:
 	VMOVUPD       Z1, 64(BX)(CX*2)
 	ADDQ          $0x00000040, CX
 	CMPQ          CX, DI
-	JLT           vector_50
+	JLT           vector_95
 
-rest_51:
+rest_96:
 	TESTQ         R8, R8
-	JE            done_52
+	JE            done_97
 	VMOVUPS.Z     (SI)(CX*1), K1, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -1930,10 +3240,10 @@ rest_51:
 	VADDPD        64(BX)(CX*2), Z1, Z1
 	VMOVUPD       Z1, 64(BX)(CX*2)
 
-done_52:
+done_97:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_49
+	JNE  row_94
 	VZEROUPPER
 	RET
 
@@ -1951,11 +3261,11 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	VMOVUPS      192(AX), Z17
 	VMOVUPS      256(AX), Z18
 	VMOVUPS      320(AX), Z19
-	VMOVUPS      1984(AX), Z20
-	VMOVUPS      2048(AX), Z21
-	VMOVUPS      2112(AX), Z22
-	VMOVUPS      2176(AX), Z23
-	VMOVUPS      2240(AX), Z24
+	VMOVUPS      3200(AX), Z20
+	VMOVUPS      3264(AX), Z21
+	VMOVUPS      3328(AX), Z22
+	VMOVUPS      3392(AX), Z23
+	VMOVUPS      3456(AX), Z24
 	VMOVUPS      448(AX), Z12
 	VBROADCASTSS scale+32(FP), Z6
 	VBROADCASTSS empty+36(FP), Z7
@@ -1977,28 +3287,28 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_53:
+row_98:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_55
+	JE      rest_100
 	PCALIGN $0x40
 
-vector_54:
+vector_99:
 	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_54
+	JLT     vector_99
 
-rest_55:
+rest_100:
 	TESTQ   DI, DI
-	JE      done_56
+	JE      done_101
 	VMOVUPS Z12, Z2
 	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_56:
+done_101:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -2013,10 +3323,10 @@ done_56:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_58
+	JE            rest_103
 	PCALIGN       $0x40
 
-vector_57:
+vector_102:
 	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -2038,11 +3348,11 @@ vector_57:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_57
+	JLT          vector_102
 
-rest_58:
+rest_103:
 	TESTQ        DI, DI
-	JE           done_59
+	JE           done_104
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -2064,7 +3374,7 @@ rest_58:
 	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_59:
+done_104:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -2079,29 +3389,29 @@ done_59:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_61
+	JE            rest_106
 	PCALIGN       $0x40
 
-vector_60:
+vector_105:
 	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_60
+	JLT     vector_105
 
-rest_61:
+rest_106:
 	TESTQ     DI, DI
-	JE        done_62
+	JE        done_107
 	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_62:
+done_107:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_53
+	JNE  row_98
 	VZEROUPPER
 	RET
 
@@ -2131,29 +3441,29 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_63:
+row_108:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_65
+	JE      rest_110
 	PCALIGN $0x40
 
-vector_64:
+vector_109:
 	VMOVUPS     (BX)(R9*1), Z2
 	VMOVUPS     (SI)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_64
+	JLT         vector_109
 
-rest_65:
+rest_110:
 	TESTQ       R8, R8
-	JE          done_66
+	JE          done_111
 	VMOVUPS.Z   (BX)(R9*1), K1, Z2
 	VMOVUPS.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_66:
+done_111:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -2165,10 +3475,10 @@ done_66:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_68
+	JE            rest_113
 	PCALIGN       $0x40
 
-vector_67:
+vector_112:
 	VMOVUPS (SI)(R9*1), Z2
 	VMOVUPS (BX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -2176,23 +3486,104 @@ vector_67:
 	VMOVUPS Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_67
+	JLT     vector_112
 
-rest_68:
+rest_113:
 	TESTQ     R8, R8
-	JE        done_69
+	JE        done_114
 	VMOVUPS.Z (SI)(R9*1), K1, Z2
 	VMOVUPS.Z (BX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (DX)(R9*1)
 
-done_69:
+done_114:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_63
+	JNE  row_108
+	VZEROUPPER
+	RET
+
+// func stopRowsAVX512(rows int, cols int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·stopRowsAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), CX
+	MOVQ    cols+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    x+24(FP), SI
+	VMOVUPS 448(AX), Z12
+	MOVQ    DX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    DX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, DX
+	MOVQ    DI, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000010, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+
+row_115:
+	VMOVUPS Z12, Z0
+	VPXORD  Z2, Z2, Z2
+	XORQ    R8, R8
+	TESTQ   AX, AX
+	JE      rest_117
+	PCALIGN $0x40
+
+vector_116:
+	VMOVUPS (SI)(R8*1), Z1
+	VMAXPS  Z0, Z1, Z0
+	VCMPPS  $0x03, Z1, Z1, K2
+	VMOVUPS Z1, K2, Z2
+	ADDQ    $0x00000040, R8
+	CMPQ    R8, AX
+	JLT     vector_116
+
+rest_117:
+	TESTQ   DI, DI
+	JE      done_118
+	VMOVUPS Z12, Z1
+	VMOVUPS (SI)(R8*1), K1, Z1
+	VMAXPS  Z0, Z1, Z0
+	VCMPPS  $0x03, Z1, Z1, K2
+	VMOVUPS Z1, K2, Z2
+
+done_118:
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPS        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPS        X1, X0, X0
+	VMOVSHDUP     X0, X1
+	VMAXPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X1
+	VADDPS        X1, X2, X2
+	VPERMILPD     $0x01, X2, X1
+	VADDPS        X1, X2, X2
+	VMOVSHDUP     X2, X1
+	VADDPS        X1, X2, X2
+	VBROADCASTSS  X2, Z2
+	VCMPPS        $0x03, Z2, Z2, K2
+	VMOVUPS       Z2, K2, Z0
+	VMOVSS        X0, (BX)
+	ADDQ          DX, SI
+	ADDQ          $0x04, BX
+	DECQ          CX
+	JNE           row_115
 	VZEROUPPER
 	RET
 
@@ -2211,11 +3602,11 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 1984(AX), Z20
-	VMOVUPS 2048(AX), Z21
-	VMOVUPS 2112(AX), Z22
-	VMOVUPS 2176(AX), Z23
-	VMOVUPS 2240(AX), Z24
+	VMOVUPS 3200(AX), Z20
+	VMOVUPS 3264(AX), Z21
+	VMOVUPS 3328(AX), Z22
+	VMOVUPS 3392(AX), Z23
+	VMOVUPS 3456(AX), Z24
 	VMOVUPS 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -2235,28 +3626,28 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_70:
+row_119:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_72
+	JE      rest_121
 	PCALIGN $0x40
 
-vector_71:
+vector_120:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_71
+	JLT     vector_120
 
-rest_72:
+rest_121:
 	TESTQ   R8, R8
-	JE      done_73
+	JE      done_122
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_73:
+done_122:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -2272,10 +3663,10 @@ done_73:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_75
+	JE            rest_124
 	PCALIGN       $0x40
 
-vector_74:
+vector_123:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -2296,11 +3687,11 @@ vector_74:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_74
+	JLT          vector_123
 
-rest_75:
+rest_124:
 	TESTQ        R8, R8
-	JE           done_76
+	JE           done_125
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -2321,7 +3712,7 @@ rest_75:
 	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_76:
+done_125:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -2336,7 +3727,7 @@ done_76:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_70
+	JNE           row_119
 	VZEROUPPER
 	RET
 
@@ -2376,27 +3767,27 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_77:
+row_126:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_79
+	JE      rest_128
 	PCALIGN $0x40
 
-vector_78:
+vector_127:
 	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_78
+	JLT     vector_127
 
-rest_79:
+rest_128:
 	TESTQ     R11, R11
-	JE        done_80
+	JE        done_129
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_80:
+done_129:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -2411,26 +3802,26 @@ done_80:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_82
+	JE            rest_131
 	PCALIGN       $0x40
 
-vector_81:
+vector_130:
 	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_81
+	JLT         vector_130
 
-rest_82:
+rest_131:
 	TESTQ       R11, R11
-	JE          done_83
+	JE          done_132
 	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_83:
+done_132:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -2447,57 +3838,57 @@ done_83:
 	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_85
+	JE            rest_134
 	PCALIGN       $0x40
 
-vector_84:
+vector_133:
 	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_87
+	JE      without_136
 	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_87:
+without_136:
 	TESTQ   R10, R10
-	JE      without_88
+	JE      without_137
 	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_88:
+without_137:
 	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_84
+	JLT     vector_133
 
-rest_85:
+rest_134:
 	TESTQ     R11, R11
-	JE        done_86
+	JE        done_135
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_89
+	JE        without_138
 	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_89:
+without_138:
 	TESTQ     R10, R10
-	JE        without_90
+	JE        without_139
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_90:
+without_139:
 	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_86:
+done_135:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_77
+	JNE  row_126
 	VZEROUPPER
 	RET
 
@@ -2535,24 +3926,24 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_91:
+row_140:
 	VBROADCASTSS (R9), Z2
 	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_93
+	JE           rest_142
 	PCALIGN      $0x40
 
-vector_92:
+vector_141:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_95
+	JE      without_144
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_95:
+without_144:
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -2560,18 +3951,18 @@ without_95:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_92
+	JLT         vector_141
 
-rest_93:
+rest_142:
 	TESTQ     R11, R11
-	JE        done_94
+	JE        done_143
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_96
+	JE        without_145
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_96:
+without_145:
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -2579,7 +3970,7 @@ without_96:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_94:
+done_143:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -2602,17 +3993,17 @@ done_94:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_98
+	JE            rest_147
 	PCALIGN       $0x40
 
-vector_97:
+vector_146:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_100
+	JE      without_149
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_100:
+without_149:
 	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -2622,18 +4013,18 @@ without_100:
 	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_97
+	JLT          vector_146
 
-rest_98:
+rest_147:
 	TESTQ     R11, R11
-	JE        done_99
+	JE        done_148
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_101
+	JE        without_150
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_101:
+without_150:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -2642,14 +4033,14 @@ without_101:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_99:
+done_148:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_91
+	JNE  row_140
 	VZEROUPPER
 	RET
 
@@ -2682,15 +4073,15 @@ TEXT ·snormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_102:
+row_151:
 	VBROADCASTSS (R8), Z2
 	VBROADCASTSS (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_104
+	JE           rest_153
 	PCALIGN      $0x40
 
-vector_103:
+vector_152:
 	VMOVUPS     (SI)(R12*1), Z5
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
@@ -2703,11 +4094,11 @@ vector_103:
 	VMOVUPS     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_103
+	JLT         vector_152
 
-rest_104:
+rest_153:
 	TESTQ       R11, R11
-	JE          done_105
+	JE          done_154
 	VMOVUPS.Z   (SI)(R12*1), K1, Z5
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
@@ -2719,13 +4110,13 @@ rest_104:
 	VADDPS      Z5, Z1, Z1
 	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-done_105:
+done_154:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_102
+	JNE  row_151
 	VZEROUPPER
 	RET
 
@@ -2755,34 +4146,34 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_106:
+row_155:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_108
+	JE      rest_157
 	PCALIGN $0x40
 
-vector_107:
+vector_156:
 	VMOVUPS (BX)(R9*1), Z0
 	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_107
+	JLT     vector_156
 
-rest_108:
+rest_157:
 	TESTQ     R8, R8
-	JE        done_109
+	JE        done_158
 	VMOVUPS.Z (BX)(R9*1), K1, Z0
 	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_109:
+done_158:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_106
+	JNE  row_155
 	VZEROUPPER
 	RET
 
@@ -2815,36 +4206,36 @@ TEXT ·saddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x02, DX
 
-row_110:
+row_159:
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_112
+	JE           rest_161
 	PCALIGN      $0x40
 
-vector_111:
+vector_160:
 	VMOVUPS     (BX)(CX*1), Z0
 	VMOVUPS     (DI)(CX*1), Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_111
+	JLT         vector_160
 
-rest_112:
+rest_161:
 	TESTQ       R9, R9
-	JE          done_113
+	JE          done_162
 	VMOVUPS.Z   (BX)(CX*1), K1, Z0
 	VMOVUPS.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, K1, (BX)(CX*1)
 
-done_113:
+done_162:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_110
+	JNE  row_159
 	VZEROUPPER
 	RET
 
@@ -2875,33 +4266,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_114:
+row_163:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_116
+	JE      rest_165
 	PCALIGN $0x40
 
-vector_115:
+vector_164:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_115
+	JLT     vector_164
 
-rest_116:
+rest_165:
 	TESTQ     R8, R8
-	JE        done_117
+	JE        done_166
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_117:
+done_166:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_114
+	JNE  row_163
 	VZEROUPPER
 	RET
 
@@ -3073,167 +4464,319 @@ DATA dconstants<>+1312(SB)/8, $0x8000000000000000
 DATA dconstants<>+1320(SB)/8, $0x8000000000000000
 DATA dconstants<>+1328(SB)/8, $0x8000000000000000
 DATA dconstants<>+1336(SB)/8, $0x8000000000000000
-DATA dconstants<>+1344(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1352(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1360(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1368(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1376(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1384(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1392(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1400(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1408(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1416(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1424(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1432(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1440(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1448(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1456(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1464(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1472(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1480(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1488(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1496(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1504(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1512(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1520(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1528(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1536(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1544(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1552(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1560(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1568(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1576(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1584(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1592(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1600(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1608(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1616(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1624(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1632(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1640(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1648(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1656(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1664(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1672(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1680(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1688(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1696(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1704(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1712(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1720(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1728(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1736(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1744(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1752(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1760(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1768(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1776(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1784(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1792(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1800(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1808(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1816(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1824(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1832(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1840(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1848(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1856(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1864(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1872(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1880(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1888(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1896(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1904(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1912(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1920(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1928(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1936(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1944(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1952(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1960(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1968(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1976(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1984(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1992(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2000(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2008(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2016(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2024(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2032(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2040(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2048(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2056(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2064(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2072(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2080(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2088(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2096(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2104(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2112(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2120(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2128(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2136(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2144(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2152(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2160(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2168(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2176(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2184(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2192(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2200(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2208(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2216(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2224(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2232(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2240(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2248(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2256(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2264(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2272(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2280(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2288(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2296(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2304(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2312(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2320(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2328(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2336(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2344(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2352(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2360(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2368(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2376(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2384(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2392(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2400(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2408(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2416(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2424(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2432(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2440(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2448(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2456(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2464(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2472(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2480(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2488(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2496(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2504(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2512(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2520(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2528(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2536(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2544(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2552(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2560(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2568(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2576(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2584(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2592(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2600(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2608(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2616(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $2624
+DATA dconstants<>+1344(SB)/8, $0x0010000000000000
+DATA dconstants<>+1352(SB)/8, $0x0010000000000000
+DATA dconstants<>+1360(SB)/8, $0x0010000000000000
+DATA dconstants<>+1368(SB)/8, $0x0010000000000000
+DATA dconstants<>+1376(SB)/8, $0x0010000000000000
+DATA dconstants<>+1384(SB)/8, $0x0010000000000000
+DATA dconstants<>+1392(SB)/8, $0x0010000000000000
+DATA dconstants<>+1400(SB)/8, $0x0010000000000000
+DATA dconstants<>+1408(SB)/8, $0x4330000000000000
+DATA dconstants<>+1416(SB)/8, $0x4330000000000000
+DATA dconstants<>+1424(SB)/8, $0x4330000000000000
+DATA dconstants<>+1432(SB)/8, $0x4330000000000000
+DATA dconstants<>+1440(SB)/8, $0x4330000000000000
+DATA dconstants<>+1448(SB)/8, $0x4330000000000000
+DATA dconstants<>+1456(SB)/8, $0x4330000000000000
+DATA dconstants<>+1464(SB)/8, $0x4330000000000000
+DATA dconstants<>+1472(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1480(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1488(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1496(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1504(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1512(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1520(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1528(SB)/8, $0x404205966f2b4f12
+DATA dconstants<>+1536(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1544(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1552(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1560(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1568(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1576(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1584(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1592(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1600(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1608(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1616(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1624(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1632(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1640(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1648(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1656(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1664(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1672(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1680(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1688(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1696(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1704(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1712(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1720(SB)/8, $0x3fe6a09e667f3bcd
+DATA dconstants<>+1728(SB)/8, $0x4330000000000000
+DATA dconstants<>+1736(SB)/8, $0x4330000000000000
+DATA dconstants<>+1744(SB)/8, $0x4330000000000000
+DATA dconstants<>+1752(SB)/8, $0x4330000000000000
+DATA dconstants<>+1760(SB)/8, $0x4330000000000000
+DATA dconstants<>+1768(SB)/8, $0x4330000000000000
+DATA dconstants<>+1776(SB)/8, $0x4330000000000000
+DATA dconstants<>+1784(SB)/8, $0x4330000000000000
+DATA dconstants<>+1792(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1800(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1808(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1816(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1824(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1832(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1840(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1848(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1856(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1864(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1872(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1880(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1888(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1896(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1904(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1912(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1920(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1928(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1936(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1944(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1952(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1960(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1968(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1976(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1984(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1992(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2000(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2008(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2016(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2024(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2032(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2040(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2048(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2056(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2064(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2072(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2080(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2088(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2096(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2104(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2112(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2120(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2128(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2136(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2144(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2152(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2160(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2168(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2176(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2184(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2192(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2200(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2208(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2216(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2224(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2232(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2240(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2248(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2256(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2264(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2272(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2280(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2288(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2296(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2304(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2312(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2320(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2328(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2336(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2344(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2352(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2360(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2368(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2376(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2384(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2392(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2400(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2408(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2416(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2424(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2432(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2440(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2448(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2456(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2464(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2472(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2480(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2488(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2496(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2504(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2512(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2520(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2528(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2536(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2544(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2552(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2560(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2568(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2576(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2584(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2592(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2600(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2608(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2616(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2624(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2632(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2640(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2648(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2656(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2664(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2672(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2680(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2688(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2696(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2704(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2712(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2720(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2728(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2736(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2744(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2752(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2760(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2768(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2776(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2784(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2792(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2800(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2808(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2816(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2824(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2832(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2840(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2848(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2856(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2864(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2872(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2880(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2888(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2896(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2904(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2912(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2920(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2928(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2936(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2944(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2952(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2960(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2968(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2976(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2984(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2992(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3000(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3008(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3016(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3024(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3032(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3040(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3048(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3056(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3064(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3072(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3080(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3088(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3096(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3104(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3112(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3120(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3128(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3136(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3144(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3152(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3160(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3168(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3176(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3184(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3192(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3200(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3208(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3216(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3224(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3232(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3240(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3248(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3256(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3264(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3272(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3280(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3288(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3296(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3304(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3312(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3320(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3328(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3336(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3344(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3352(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3360(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3368(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3376(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3384(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3392(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3400(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3408(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3416(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3424(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3432(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3440(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3448(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3456(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3464(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3472(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3480(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3488(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3496(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3504(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3512(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3520(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3528(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3536(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3544(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3552(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3560(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3568(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3576(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3584(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3592(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3600(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3608(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3616(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3624(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3632(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3640(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3648(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3656(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3664(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3672(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3680(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3688(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3696(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3704(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3712(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3720(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3728(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3736(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3744(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3752(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3760(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3768(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3776(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3784(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3792(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3800(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3808(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3816(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3824(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3832(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $3840
 
 // func dexpAVX512(n int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -3248,16 +4791,16 @@ TEXT ·dexpAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1984(AX), Z20
-	VMOVUPD 2048(AX), Z21
-	VMOVUPD 2112(AX), Z22
-	VMOVUPD 2176(AX), Z23
-	VMOVUPD 2240(AX), Z24
-	VMOVUPD 2304(AX), Z25
-	VMOVUPD 2368(AX), Z26
-	VMOVUPD 2432(AX), Z27
-	VMOVUPD 2496(AX), Z28
-	VMOVUPD 2560(AX), Z29
+	VMOVUPD 3200(AX), Z20
+	VMOVUPD 3264(AX), Z21
+	VMOVUPD 3328(AX), Z22
+	VMOVUPD 3392(AX), Z23
+	VMOVUPD 3456(AX), Z24
+	VMOVUPD 3520(AX), Z25
+	VMOVUPD 3584(AX), Z26
+	VMOVUPD 3648(AX), Z27
+	VMOVUPD 3712(AX), Z28
+	VMOVUPD 3776(AX), Z29
 	MOVQ    CX, SI
 	ANDQ    $0x07, SI
 	MOVQ    CX, AX
@@ -3276,10 +4819,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_119
+	JE      rest_168
 	PCALIGN $0x40
 
-vector_118:
+vector_167:
 	VMOVUPD      (BX)(CX*1), Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -3304,11 +4847,11 @@ vector_118:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_118
+	JLT          vector_167
 
-rest_119:
+rest_168:
 	TESTQ        SI, SI
-	JE           done_120
+	JE           done_169
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -3332,7 +4875,7 @@ rest_119:
 	VSCALEFPD.Z  Z1, Z2, K3, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_120:
+done_169:
 	VZEROUPPER
 	RET
 
@@ -3349,16 +4892,16 @@ TEXT ·dtanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1984(AX), Z20
-	VMOVUPD 2048(AX), Z21
-	VMOVUPD 2112(AX), Z22
-	VMOVUPD 2176(AX), Z23
-	VMOVUPD 2240(AX), Z24
-	VMOVUPD 2304(AX), Z25
-	VMOVUPD 2368(AX), Z26
-	VMOVUPD 2432(AX), Z27
-	VMOVUPD 2496(AX), Z28
-	VMOVUPD 2560(AX), Z29
+	VMOVUPD 3200(AX), Z20
+	VMOVUPD 3264(AX), Z21
+	VMOVUPD 3328(AX), Z22
+	VMOVUPD 3392(AX), Z23
+	VMOVUPD 3456(AX), Z24
+	VMOVUPD 3520(AX), Z25
+	VMOVUPD 3584(AX), Z26
+	VMOVUPD 3648(AX), Z27
+	VMOVUPD 3712(AX), Z28
+	VMOVUPD 3776(AX), Z29
 	VMOVUPD 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
@@ -3378,10 +4921,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_122
+	JE      rest_171
 	PCALIGN $0x40
 
-vector_121:
+vector_170:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -3413,11 +4956,11 @@ vector_121:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_121
+	JLT          vector_170
 
-rest_122:
+rest_171:
 	TESTQ        DI, DI
-	JE           done_123
+	JE           done_172
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -3448,62 +4991,7 @@ rest_122:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_123:
-	VZEROUPPER
-	RET
-
-// func dtanhBackwardAVX512(n int, dx *float64, y *float64, dy *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dtanhBackwardAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    dx+8(FP), DX
-	MOVQ    y+16(FP), BX
-	MOVQ    dy+24(FP), SI
-	VMOVUPD 320(AX), Z12
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_125
-	PCALIGN $0x40
-
-vector_124:
-	VMOVUPD (BX)(CX*1), Z0
-	VMOVUPD (SI)(CX*1), Z1
-	VMULPD  Z0, Z0, Z0
-	VSUBPD  Z0, Z12, Z0
-	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, (DX)(CX*1)
-	ADDQ    $0x00000040, CX
-	CMPQ    CX, AX
-	JLT     vector_124
-
-rest_125:
-	TESTQ     DI, DI
-	JE        done_126
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VMOVUPD.Z (SI)(CX*1), K1, Z1
-	VMULPD    Z0, Z0, Z0
-	VSUBPD    Z0, Z12, Z0
-	VMULPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (DX)(CX*1)
-
-done_126:
+done_172:
 	VZEROUPPER
 	RET
 
@@ -3520,16 +5008,16 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1984(AX), Z20
-	VMOVUPD 2048(AX), Z21
-	VMOVUPD 2112(AX), Z22
-	VMOVUPD 2176(AX), Z23
-	VMOVUPD 2240(AX), Z24
-	VMOVUPD 2304(AX), Z25
-	VMOVUPD 2368(AX), Z26
-	VMOVUPD 2432(AX), Z27
-	VMOVUPD 2496(AX), Z28
-	VMOVUPD 2560(AX), Z29
+	VMOVUPD 3200(AX), Z20
+	VMOVUPD 3264(AX), Z21
+	VMOVUPD 3328(AX), Z22
+	VMOVUPD 3392(AX), Z23
+	VMOVUPD 3456(AX), Z24
+	VMOVUPD 3520(AX), Z25
+	VMOVUPD 3584(AX), Z26
+	VMOVUPD 3648(AX), Z27
+	VMOVUPD 3712(AX), Z28
+	VMOVUPD 3776(AX), Z29
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
 	MOVQ    CX, SI
@@ -3548,10 +5036,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_128
+	JE      rest_174
 	PCALIGN $0x40
 
-vector_127:
+vector_173:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -3582,11 +5070,11 @@ vector_127:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_127
+	JLT          vector_173
 
-rest_128:
+rest_174:
 	TESTQ        DI, DI
-	JE           done_129
+	JE           done_175
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -3616,7 +5104,1076 @@ rest_128:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_129:
+done_175:
+	VZEROUPPER
+	RET
+
+// func dabsAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dabsAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 1280(AX), Z1
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_177
+	PCALIGN $0x40
+
+vector_176:
+	VMOVUPD (BX)(CX*1), Z0
+	VPANDNQ Z0, Z1, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_176
+
+rest_177:
+	TESTQ     SI, SI
+	JE        done_178
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VPANDNQ   Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_178:
+	VZEROUPPER
+	RET
+
+// func dsignAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsignAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 1280(AX), Z1
+	VMOVUPD 320(AX), Z2
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_180
+	PCALIGN $0x40
+
+vector_179:
+	VMOVUPD (BX)(CX*1), Z0
+	VPANDQ  Z1, Z0, Z0
+	VPORQ   Z2, Z0, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_179
+
+rest_180:
+	TESTQ     SI, SI
+	JE        done_181
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VPANDQ    Z1, Z0, Z0
+	VPORQ     Z2, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_181:
+	VZEROUPPER
+	RET
+
+// func dceilAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dceilAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_183
+	PCALIGN $0x40
+
+vector_182:
+	VMOVUPD     (DX)(AX*1), Z0
+	VRNDSCALEPD $0x0a, Z0, Z0
+	VMOVUPD     Z0, (CX)(AX*1)
+	ADDQ        $0x00000040, AX
+	CMPQ        AX, BX
+	JLT         vector_182
+
+rest_183:
+	TESTQ       SI, SI
+	JE          done_184
+	VMOVUPD.Z   (DX)(AX*1), K1, Z0
+	VRNDSCALEPD $0x0a, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(AX*1)
+
+done_184:
+	VZEROUPPER
+	RET
+
+// func dfloorAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dfloorAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_186
+	PCALIGN $0x40
+
+vector_185:
+	VMOVUPD     (DX)(AX*1), Z0
+	VRNDSCALEPD $0x09, Z0, Z0
+	VMOVUPD     Z0, (CX)(AX*1)
+	ADDQ        $0x00000040, AX
+	CMPQ        AX, BX
+	JLT         vector_185
+
+rest_186:
+	TESTQ       SI, SI
+	JE          done_187
+	VMOVUPD.Z   (DX)(AX*1), K1, Z0
+	VRNDSCALEPD $0x09, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(AX*1)
+
+done_187:
+	VZEROUPPER
+	RET
+
+// func dsqrtAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsqrtAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_189
+	PCALIGN $0x40
+
+vector_188:
+	VMOVUPD (DX)(AX*1), Z0
+	VSQRTPD Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_188
+
+rest_189:
+	TESTQ     SI, SI
+	JE        done_190
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VSQRTPD   Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_190:
+	VZEROUPPER
+	RET
+
+// func dinverseAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dinverseAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 320(AX), Z1
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_192
+	PCALIGN $0x40
+
+vector_191:
+	VMOVUPD (BX)(CX*1), Z0
+	VDIVPD  Z0, Z1, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_191
+
+rest_192:
+	TESTQ     SI, SI
+	JE        done_193
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VDIVPD    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_193:
+	VZEROUPPER
+	RET
+
+// func dinverseSqrtAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dinverseSqrtAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD 320(AX), Z1
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_195
+	PCALIGN $0x40
+
+vector_194:
+	VMOVUPD (BX)(CX*1), Z0
+	VSQRTPD Z0, Z0
+	VDIVPD  Z0, Z1, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_194
+
+rest_195:
+	TESTQ     SI, SI
+	JE        done_196
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VSQRTPD   Z0, Z0
+	VDIVPD    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_196:
+	VZEROUPPER
+	RET
+
+// func dcubeAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dcubeAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    AX, SI
+	ANDQ    $0x07, SI
+	MOVQ    AX, BX
+	SUBQ    SI, BX
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, AX
+	MOVQ    SI, AX
+	XORL    DI, DI
+	TESTQ   AX, AX
+	CMOVQLT DI, AX
+	MOVQ    $0x00000008, DI
+	CMPQ    AX, DI
+	CMOVQGT DI, AX
+	MOVQ    $-1, DI
+	BZHIQ   AX, DI, DI
+	KMOVW   DI, K1
+	XORQ    AX, AX
+	TESTQ   BX, BX
+	JE      rest_198
+	PCALIGN $0x40
+
+vector_197:
+	VMOVUPD (DX)(AX*1), Z0
+	VMULPD  Z0, Z0, Z1
+	VMULPD  Z0, Z1, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, BX
+	JLT     vector_197
+
+rest_198:
+	TESTQ     SI, SI
+	JE        done_199
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMULPD    Z0, Z0, Z1
+	VMULPD    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_199:
+	VZEROUPPER
+	RET
+
+// func dlnAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dlnAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_201
+	PCALIGN $0x40
+
+vector_200:
+	VMOVUPD (BX)(CX*1), Z0
+	VMOVUPD Z0, Z1
+	VMULPD  1408(AX), Z0, Z4
+	VCMPPD  $0x11, 1344(AX), Z0, K2
+	VMOVUPD Z4, K2, Z0
+	VPSRLQ  $0x34, Z0, Z2
+	VPORQ   1728(AX), Z2, Z2
+	VSUBPD  1792(AX), Z2, Z2
+	VPANDQ  1536(AX), Z0, Z0
+	VPORQ   1600(AX), Z0, Z0
+	VSUBPD  320(AX), Z2, Z3
+	VCMPPD  $0x12, 1664(AX), Z0, K2
+	VMOVUPD Z3, K2, Z2
+	VADDPD  Z0, Z0, Z3
+	VCMPPD  $0x12, 1664(AX), Z0, K2
+	VMOVUPD Z3, K2, Z0
+	VSUBPD  320(AX), Z0, Z0
+	VADDPD  384(AX), Z0, Z4
+	VDIVPD  Z4, Z0, Z3
+	VMULPD  Z3, Z3, Z4
+	VMULPD  Z4, Z4, Z5
+	VMOVUPD 2496(AX), Z6
+	VMULPD  Z5, Z6, Z6
+	VADDPD  2368(AX), Z6, Z6
+	VMULPD  Z5, Z6, Z6
+	VADDPD  2240(AX), Z6, Z6
+	VMULPD  Z5, Z6, Z6
+	VADDPD  2112(AX), Z6, Z6
+	VMULPD  Z6, Z4, Z4
+	VMOVUPD 2432(AX), Z6
+	VMULPD  Z5, Z6, Z6
+	VADDPD  2304(AX), Z6, Z6
+	VMULPD  Z5, Z6, Z6
+	VADDPD  2176(AX), Z6, Z6
+	VMULPD  Z6, Z5, Z5
+	VADDPD  Z5, Z4, Z6
+	VMULPD  1600(AX), Z0, Z4
+	VMULPD  Z0, Z4, Z4
+	VADDPD  Z4, Z6, Z6
+	VMULPD  Z3, Z6, Z6
+	VMULPD  1920(AX), Z2, Z5
+	VADDPD  Z5, Z6, Z6
+	VSUBPD  Z6, Z4, Z4
+	VSUBPD  Z0, Z4, Z4
+	VMULPD  1856(AX), Z2, Z0
+	VSUBPD  Z4, Z0, Z0
+	VSUBPD  1472(AX), Z0, Z4
+	VCMPPD  $0x11, 1344(AX), Z1, K2
+	VMOVUPD Z4, K2, Z0
+	VCMPPD  $0x15, 1984(AX), Z1, K2
+	VMOVUPD Z1, K2, Z0
+	VMOVUPD 2048(AX), Z4
+	VCMPPD  $0x11, 896(AX), Z1, K2
+	VMOVUPD Z4, K2, Z0
+	VMOVUPD 448(AX), Z4
+	VCMPPD  $0x00, 896(AX), Z1, K2
+	VMOVUPD Z4, K2, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, SI
+	JLT     vector_200
+
+rest_201:
+	TESTQ     DI, DI
+	JE        done_202
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD   Z0, Z1
+	VMULPD    1408(AX), Z0, Z4
+	VCMPPD    $0x11, 1344(AX), Z0, K2
+	VMOVUPD   Z4, K2, Z0
+	VPSRLQ    $0x34, Z0, Z2
+	VPORQ     1728(AX), Z2, Z2
+	VSUBPD    1792(AX), Z2, Z2
+	VPANDQ    1536(AX), Z0, Z0
+	VPORQ     1600(AX), Z0, Z0
+	VSUBPD    320(AX), Z2, Z3
+	VCMPPD    $0x12, 1664(AX), Z0, K2
+	VMOVUPD   Z3, K2, Z2
+	VADDPD    Z0, Z0, Z3
+	VCMPPD    $0x12, 1664(AX), Z0, K2
+	VMOVUPD   Z3, K2, Z0
+	VSUBPD    320(AX), Z0, Z0
+	VADDPD    384(AX), Z0, Z4
+	VDIVPD    Z4, Z0, Z3
+	VMULPD    Z3, Z3, Z4
+	VMULPD    Z4, Z4, Z5
+	VMOVUPD   2496(AX), Z6
+	VMULPD    Z5, Z6, Z6
+	VADDPD    2368(AX), Z6, Z6
+	VMULPD    Z5, Z6, Z6
+	VADDPD    2240(AX), Z6, Z6
+	VMULPD    Z5, Z6, Z6
+	VADDPD    2112(AX), Z6, Z6
+	VMULPD    Z6, Z4, Z4
+	VMOVUPD   2432(AX), Z6
+	VMULPD    Z5, Z6, Z6
+	VADDPD    2304(AX), Z6, Z6
+	VMULPD    Z5, Z6, Z6
+	VADDPD    2176(AX), Z6, Z6
+	VMULPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z6
+	VMULPD    1600(AX), Z0, Z4
+	VMULPD    Z0, Z4, Z4
+	VADDPD    Z4, Z6, Z6
+	VMULPD    Z3, Z6, Z6
+	VMULPD    1920(AX), Z2, Z5
+	VADDPD    Z5, Z6, Z6
+	VSUBPD    Z6, Z4, Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    1856(AX), Z2, Z0
+	VSUBPD    Z4, Z0, Z0
+	VSUBPD    1472(AX), Z0, Z4
+	VCMPPD    $0x11, 1344(AX), Z1, K2
+	VMOVUPD   Z4, K2, Z0
+	VCMPPD    $0x15, 1984(AX), Z1, K2
+	VMOVUPD   Z1, K2, Z0
+	VMOVUPD   2048(AX), Z4
+	VCMPPD    $0x11, 896(AX), Z1, K2
+	VMOVUPD   Z4, K2, Z0
+	VMOVUPD   448(AX), Z4
+	VCMPPD    $0x00, 896(AX), Z1, K2
+	VMOVUPD   Z4, K2, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_202:
+	VZEROUPPER
+	RET
+
+// func dmulAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dmulAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_204
+	PCALIGN $0x40
+
+vector_203:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_203
+
+rest_204:
+	TESTQ     DI, DI
+	JE        done_205
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_205:
+	VZEROUPPER
+	RET
+
+// func dsubAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsubAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_207
+	PCALIGN $0x40
+
+vector_206:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_206
+
+rest_207:
+	TESTQ     DI, DI
+	JE        done_208
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VSUBPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_208:
+	VZEROUPPER
+	RET
+
+// func ddivAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ddivAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_210
+	PCALIGN $0x40
+
+vector_209:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_209
+
+rest_210:
+	TESTQ     DI, DI
+	JE        done_211
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(AX*1)
+
+done_211:
+	VZEROUPPER
+	RET
+
+// func dlesserAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dlesserAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_213
+	PCALIGN $0x40
+
+vector_212:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VMINPD  Z1, Z0, Z1
+	VCMPPD  $0x03, Z0, Z0, K2
+	VMOVUPD Z0, K2, Z1
+	VMOVUPD Z1, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_212
+
+rest_213:
+	TESTQ     DI, DI
+	JE        done_214
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VMINPD    Z1, Z0, Z1
+	VCMPPD    $0x03, Z0, Z0, K2
+	VMOVUPD   Z0, K2, Z1
+	VMOVUPD   Z1, K1, (CX)(AX*1)
+
+done_214:
+	VZEROUPPER
+	RET
+
+// func dgreaterAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dgreaterAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_216
+	PCALIGN $0x40
+
+vector_215:
+	VMOVUPD (DX)(AX*1), Z0
+	VMOVUPD (BX)(AX*1), Z1
+	VMAXPD  Z1, Z0, Z1
+	VCMPPD  $0x03, Z0, Z0, K2
+	VMOVUPD Z0, K2, Z1
+	VMOVUPD Z1, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_215
+
+rest_216:
+	TESTQ     DI, DI
+	JE        done_217
+	VMOVUPD.Z (DX)(AX*1), K1, Z0
+	VMOVUPD.Z (BX)(AX*1), K1, Z1
+	VMAXPD    Z1, Z0, Z1
+	VCMPPD    $0x03, Z0, Z0, K2
+	VMOVUPD   Z0, K2, Z1
+	VMOVUPD   Z1, K1, (CX)(AX*1)
+
+done_217:
+	VZEROUPPER
+	RET
+
+// func dlessAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dlessAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_219
+	PCALIGN $0x40
+
+vector_218:
+	VMOVUPD   (BX)(CX*1), Z0
+	VMOVUPD   (SI)(CX*1), Z1
+	VCMPPD    $0x11, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_218
+
+rest_219:
+	TESTQ     DI, DI
+	JE        done_220
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z1
+	VCMPPD    $0x11, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_220:
+	VZEROUPPER
+	RET
+
+// func dlessOrEqualAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dlessOrEqualAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_222
+	PCALIGN $0x40
+
+vector_221:
+	VMOVUPD   (BX)(CX*1), Z0
+	VMOVUPD   (SI)(CX*1), Z1
+	VCMPPD    $0x12, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_221
+
+rest_222:
+	TESTQ     DI, DI
+	JE        done_223
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z1
+	VCMPPD    $0x12, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_223:
+	VZEROUPPER
+	RET
+
+// func dequalAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dequalAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_225
+	PCALIGN $0x40
+
+vector_224:
+	VMOVUPD   (BX)(CX*1), Z0
+	VMOVUPD   (SI)(CX*1), Z1
+	VCMPPD    $0x00, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_224
+
+rest_225:
+	TESTQ     DI, DI
+	JE        done_226
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z1
+	VCMPPD    $0x00, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_226:
+	VZEROUPPER
+	RET
+
+// func ddiffersAVX512(n int, z *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ddiffersAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    z+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    y+24(FP), SI
+	VMOVUPD 320(AX), Z2
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_228
+	PCALIGN $0x40
+
+vector_227:
+	VMOVUPD   (BX)(CX*1), Z0
+	VMOVUPD   (SI)(CX*1), Z1
+	VCMPPD    $0x04, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, (DX)(CX*1)
+	ADDQ      $0x00000040, CX
+	CMPQ      CX, AX
+	JLT       vector_227
+
+rest_228:
+	TESTQ     DI, DI
+	JE        done_229
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z1
+	VCMPPD    $0x04, Z1, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+done_229:
+	VZEROUPPER
+	RET
+
+// func dtanhBackwardAVX512(n int, dx *float64, y *float64, dy *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dtanhBackwardAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dx+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    dy+24(FP), SI
+	VMOVUPD 320(AX), Z12
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	MOVQ    $-1, R8
+	BZHIQ   CX, R8, R8
+	KMOVW   R8, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_231
+	PCALIGN $0x40
+
+vector_230:
+	VMOVUPD (BX)(CX*1), Z0
+	VMOVUPD (SI)(CX*1), Z1
+	VMULPD  Z0, Z0, Z0
+	VSUBPD  Z0, Z12, Z0
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, (DX)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, AX
+	JLT     vector_230
+
+rest_231:
+	TESTQ     DI, DI
+	JE        done_232
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z1
+	VMULPD    Z0, Z0, Z0
+	VSUBPD    Z0, Z12, Z0
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (DX)(CX*1)
+
+done_232:
 	VZEROUPPER
 	RET
 
@@ -3634,16 +6191,16 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1984(AX), Z20
-	VMOVUPD 2048(AX), Z21
-	VMOVUPD 2112(AX), Z22
-	VMOVUPD 2176(AX), Z23
-	VMOVUPD 2240(AX), Z24
-	VMOVUPD 2304(AX), Z25
-	VMOVUPD 2368(AX), Z26
-	VMOVUPD 2432(AX), Z27
-	VMOVUPD 2496(AX), Z28
-	VMOVUPD 2560(AX), Z29
+	VMOVUPD 3200(AX), Z20
+	VMOVUPD 3264(AX), Z21
+	VMOVUPD 3328(AX), Z22
+	VMOVUPD 3392(AX), Z23
+	VMOVUPD 3456(AX), Z24
+	VMOVUPD 3520(AX), Z25
+	VMOVUPD 3584(AX), Z26
+	VMOVUPD 3648(AX), Z27
+	VMOVUPD 3712(AX), Z28
+	VMOVUPD 3776(AX), Z29
 	VMOVUPD 576(AX), Z12
 	VMOVUPD 640(AX), Z11
 	VMOVUPD 320(AX), Z10
@@ -3665,10 +6222,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_131
+	JE      rest_234
 	PCALIGN $0x40
 
-vector_130:
+vector_233:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -3709,11 +6266,11 @@ vector_130:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_130
+	JLT          vector_233
 
-rest_131:
+rest_234:
 	TESTQ        R8, R8
-	JE           done_132
+	JE           done_235
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -3753,157 +6310,7 @@ rest_131:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_132:
-	VZEROUPPER
-	RET
-
-// func dmulAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dmulAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_134
-	PCALIGN $0x40
-
-vector_133:
-	VMOVUPD (DX)(AX*1), Z0
-	VMOVUPD (BX)(AX*1), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_133
-
-rest_134:
-	TESTQ     DI, DI
-	JE        done_135
-	VMOVUPD.Z (DX)(AX*1), K1, Z0
-	VMOVUPD.Z (BX)(AX*1), K1, Z1
-	VMULPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_135:
-	VZEROUPPER
-	RET
-
-// func dsubAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dsubAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_137
-	PCALIGN $0x40
-
-vector_136:
-	VMOVUPD (DX)(AX*1), Z0
-	VMOVUPD (BX)(AX*1), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_136
-
-rest_137:
-	TESTQ     DI, DI
-	JE        done_138
-	VMOVUPD.Z (DX)(AX*1), K1, Z0
-	VMOVUPD.Z (BX)(AX*1), K1, Z1
-	VSUBPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_138:
-	VZEROUPPER
-	RET
-
-// func ddivAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ddivAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_140
-	PCALIGN $0x40
-
-vector_139:
-	VMOVUPD (DX)(AX*1), Z0
-	VMOVUPD (BX)(AX*1), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_139
-
-rest_140:
-	TESTQ     DI, DI
-	JE        done_141
-	VMOVUPD.Z (DX)(AX*1), K1, Z0
-	VMOVUPD.Z (BX)(AX*1), K1, Z1
-	VDIVPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_141:
+done_235:
 	VZEROUPPER
 	RET
 
@@ -3933,25 +6340,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_143
+	JE           rest_237
 	PCALIGN      $0x40
 
-vector_142:
+vector_236:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_142
+	JLT     vector_236
 
-rest_143:
+rest_237:
 	TESTQ     SI, SI
-	JE        done_144
+	JE        done_238
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_144:
+done_238:
 	VZEROUPPER
 	RET
 
@@ -3992,10 +6399,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_146
+	JE           rest_240
 	PCALIGN      $0x40
 
-vector_145:
+vector_239:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -4021,11 +6428,11 @@ vector_145:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_145
+	JLT     vector_239
 
-rest_146:
+rest_240:
 	TESTQ     R8, R8
-	JE        done_147
+	JE        done_241
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -4050,7 +6457,7 @@ rest_146:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_147:
+done_241:
 	VZEROUPPER
 	RET
 
@@ -4081,10 +6488,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_149
+	JE           rest_243
 	PCALIGN      $0x40
 
-vector_148:
+vector_242:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -4094,11 +6501,11 @@ vector_148:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_148
+	JLT     vector_242
 
-rest_149:
+rest_243:
 	TESTQ     SI, SI
-	JE        done_150
+	JE        done_244
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -4107,7 +6514,7 @@ rest_149:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_150:
+done_244:
 	VZEROUPPER
 	RET
 
@@ -4140,10 +6547,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_152
+	JE           rest_246
 	PCALIGN      $0x40
 
-vector_151:
+vector_245:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -4157,11 +6564,11 @@ vector_151:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_151
+	JLT     vector_245
 
-rest_152:
+rest_246:
 	TESTQ     DI, DI
-	JE        done_153
+	JE        done_247
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -4174,7 +6581,7 @@ rest_152:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_153:
+done_247:
 	VZEROUPPER
 	RET
 
@@ -4204,23 +6611,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_155
+	JE      rest_249
 	PCALIGN $0x40
 
-vector_154:
+vector_248:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_154
+	JLT     vector_248
 
-rest_155:
+rest_249:
 	TESTQ     BX, BX
-	JE        done_156
+	JE        done_250
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_156:
+done_250:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -4259,23 +6666,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_158
+	JE      rest_252
 	PCALIGN $0x40
 
-vector_157:
+vector_251:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_157
+	JLT         vector_251
 
-rest_158:
+rest_252:
 	TESTQ       BX, BX
-	JE          done_159
+	JE          done_253
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_159:
+done_253:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -4315,31 +6722,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_160:
+row_254:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_162
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_161:
+vector_255:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_161
+	JLT     vector_255
 
-rest_162:
+rest_256:
 	TESTQ     R8, R8
-	JE        done_163
+	JE        done_257
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_163:
+done_257:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_160
+	JNE  row_254
 	VZEROUPPER
 	RET
 
@@ -4357,16 +6764,16 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	VMOVUPD      192(AX), Z17
 	VMOVUPD      256(AX), Z18
 	VMOVUPD      320(AX), Z19
-	VMOVUPD      1984(AX), Z20
-	VMOVUPD      2048(AX), Z21
-	VMOVUPD      2112(AX), Z22
-	VMOVUPD      2176(AX), Z23
-	VMOVUPD      2240(AX), Z24
-	VMOVUPD      2304(AX), Z25
-	VMOVUPD      2368(AX), Z26
-	VMOVUPD      2432(AX), Z27
-	VMOVUPD      2496(AX), Z28
-	VMOVUPD      2560(AX), Z29
+	VMOVUPD      3200(AX), Z20
+	VMOVUPD      3264(AX), Z21
+	VMOVUPD      3328(AX), Z22
+	VMOVUPD      3392(AX), Z23
+	VMOVUPD      3456(AX), Z24
+	VMOVUPD      3520(AX), Z25
+	VMOVUPD      3584(AX), Z26
+	VMOVUPD      3648(AX), Z27
+	VMOVUPD      3712(AX), Z28
+	VMOVUPD      3776(AX), Z29
 	VMOVUPD      448(AX), Z12
 	VBROADCASTSD scale+32(FP), Z6
 	VBROADCASTSD empty+40(FP), Z7
@@ -4388,28 +6795,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_164:
+row_258:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_166
+	JE      rest_260
 	PCALIGN $0x40
 
-vector_165:
+vector_259:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_165
+	JLT     vector_259
 
-rest_166:
+rest_260:
 	TESTQ   DI, DI
-	JE      done_167
+	JE      done_261
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_167:
+done_261:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -4422,10 +6829,10 @@ done_167:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_169
+	JE            rest_263
 	PCALIGN       $0x40
 
-vector_168:
+vector_262:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -4452,11 +6859,11 @@ vector_168:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_168
+	JLT          vector_262
 
-rest_169:
+rest_263:
 	TESTQ        DI, DI
-	JE           done_170
+	JE           done_264
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -4483,7 +6890,7 @@ rest_169:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_170:
+done_264:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4496,29 +6903,29 @@ done_170:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_172
+	JE            rest_266
 	PCALIGN       $0x40
 
-vector_171:
+vector_265:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_171
+	JLT     vector_265
 
-rest_172:
+rest_266:
 	TESTQ     DI, DI
-	JE        done_173
+	JE        done_267
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_173:
+done_267:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_164
+	JNE  row_258
 	VZEROUPPER
 	RET
 
@@ -4548,29 +6955,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_174:
+row_268:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_176
+	JE      rest_270
 	PCALIGN $0x40
 
-vector_175:
+vector_269:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_175
+	JLT         vector_269
 
-rest_176:
+rest_270:
 	TESTQ       R8, R8
-	JE          done_177
+	JE          done_271
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_177:
+done_271:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4580,10 +6987,10 @@ done_177:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_179
+	JE            rest_273
 	PCALIGN       $0x40
 
-vector_178:
+vector_272:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -4591,23 +6998,100 @@ vector_178:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_178
+	JLT     vector_272
 
-rest_179:
+rest_273:
 	TESTQ     R8, R8
-	JE        done_180
+	JE        done_274
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_180:
+done_274:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_174
+	JNE  row_268
+	VZEROUPPER
+	RET
+
+// func dtopRowsAVX512(rows int, cols int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dtopRowsAVX512(SB), $0-32
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), CX
+	MOVQ    cols+8(FP), DX
+	MOVQ    y+16(FP), BX
+	MOVQ    x+24(FP), SI
+	VMOVUPD 448(AX), Z12
+	MOVQ    DX, DI
+	ANDQ    $0x07, DI
+	MOVQ    DX, AX
+	SUBQ    DI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, DX
+	MOVQ    DI, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+
+row_275:
+	VMOVUPD Z12, Z0
+	VPXORD  Z2, Z2, Z2
+	XORQ    R8, R8
+	TESTQ   AX, AX
+	JE      rest_277
+	PCALIGN $0x40
+
+vector_276:
+	VMOVUPD (SI)(R8*1), Z1
+	VMAXPD  Z0, Z1, Z0
+	VCMPPD  $0x03, Z1, Z1, K2
+	VMOVUPD Z1, K2, Z2
+	ADDQ    $0x00000040, R8
+	CMPQ    R8, AX
+	JLT     vector_276
+
+rest_277:
+	TESTQ   DI, DI
+	JE      done_278
+	VMOVUPD Z12, Z1
+	VMOVUPD (SI)(R8*1), K1, Z1
+	VMAXPD  Z0, Z1, Z0
+	VCMPPD  $0x03, Z1, Z1, K2
+	VMOVUPD Z1, K2, Z2
+
+done_278:
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X1
+	VADDPD        X1, X2, X2
+	VPERMILPD     $0x01, X2, X1
+	VADDPD        X1, X2, X2
+	VBROADCASTSD  X2, Z2
+	VCMPPD        $0x03, Z2, Z2, K2
+	VMOVUPD       Z2, K2, Z0
+	VMOVSD        X0, (BX)
+	ADDQ          DX, SI
+	ADDQ          $0x08, BX
+	DECQ          CX
+	JNE           row_275
 	VZEROUPPER
 	RET
 
@@ -4626,16 +7110,16 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 1984(AX), Z20
-	VMOVUPD 2048(AX), Z21
-	VMOVUPD 2112(AX), Z22
-	VMOVUPD 2176(AX), Z23
-	VMOVUPD 2240(AX), Z24
-	VMOVUPD 2304(AX), Z25
-	VMOVUPD 2368(AX), Z26
-	VMOVUPD 2432(AX), Z27
-	VMOVUPD 2496(AX), Z28
-	VMOVUPD 2560(AX), Z29
+	VMOVUPD 3200(AX), Z20
+	VMOVUPD 3264(AX), Z21
+	VMOVUPD 3328(AX), Z22
+	VMOVUPD 3392(AX), Z23
+	VMOVUPD 3456(AX), Z24
+	VMOVUPD 3520(AX), Z25
+	VMOVUPD 3584(AX), Z26
+	VMOVUPD 3648(AX), Z27
+	VMOVUPD 3712(AX), Z28
+	VMOVUPD 3776(AX), Z29
 	VMOVUPD 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -4655,28 +7139,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_181:
+row_279:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_183
+	JE      rest_281
 	PCALIGN $0x40
 
-vector_182:
+vector_280:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_182
+	JLT     vector_280
 
-rest_183:
+rest_281:
 	TESTQ   R8, R8
-	JE      done_184
+	JE      done_282
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_184:
+done_282:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -4690,10 +7174,10 @@ done_184:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_186
+	JE            rest_284
 	PCALIGN       $0x40
 
-vector_185:
+vector_283:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -4719,11 +7203,11 @@ vector_185:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_185
+	JLT          vector_283
 
-rest_186:
+rest_284:
 	TESTQ        R8, R8
-	JE           done_187
+	JE           done_285
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -4749,7 +7233,7 @@ rest_186:
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_187:
+done_285:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4762,7 +7246,7 @@ done_187:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_181
+	JNE           row_279
 	VZEROUPPER
 	RET
 
@@ -4802,27 +7286,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_188:
+row_286:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_190
+	JE      rest_288
 	PCALIGN $0x40
 
-vector_189:
+vector_287:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_189
+	JLT     vector_287
 
-rest_190:
+rest_288:
 	TESTQ     R11, R11
-	JE        done_191
+	JE        done_289
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_191:
+done_289:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -4835,26 +7319,26 @@ done_191:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_193
+	JE            rest_291
 	PCALIGN       $0x40
 
-vector_192:
+vector_290:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_192
+	JLT         vector_290
 
-rest_193:
+rest_291:
 	TESTQ       R11, R11
-	JE          done_194
+	JE          done_292
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_194:
+done_292:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -4869,57 +7353,57 @@ done_194:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_196
+	JE            rest_294
 	PCALIGN       $0x40
 
-vector_195:
+vector_293:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_198
+	JE      without_296
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_198:
+without_296:
 	TESTQ   R10, R10
-	JE      without_199
+	JE      without_297
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_199:
+without_297:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_195
+	JLT     vector_293
 
-rest_196:
+rest_294:
 	TESTQ     R11, R11
-	JE        done_197
+	JE        done_295
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_200
+	JE        without_298
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_200:
+without_298:
 	TESTQ     R10, R10
-	JE        without_201
+	JE        without_299
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_201:
+without_299:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_197:
+done_295:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_188
+	JNE  row_286
 	VZEROUPPER
 	RET
 
@@ -4957,24 +7441,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_202:
+row_300:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_204
+	JE           rest_302
 	PCALIGN      $0x40
 
-vector_203:
+vector_301:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_206
+	JE      without_304
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_206:
+without_304:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -4982,18 +7466,18 @@ without_206:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_203
+	JLT         vector_301
 
-rest_204:
+rest_302:
 	TESTQ     R11, R11
-	JE        done_205
+	JE        done_303
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_207
+	JE        without_305
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_207:
+without_305:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -5001,7 +7485,7 @@ without_207:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_205:
+done_303:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -5020,17 +7504,17 @@ done_205:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_209
+	JE            rest_307
 	PCALIGN       $0x40
 
-vector_208:
+vector_306:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_211
+	JE      without_309
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_211:
+without_309:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -5040,18 +7524,18 @@ without_211:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_208
+	JLT          vector_306
 
-rest_209:
+rest_307:
 	TESTQ     R11, R11
-	JE        done_210
+	JE        done_308
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_212
+	JE        without_310
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_212:
+without_310:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -5060,14 +7544,14 @@ without_212:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_210:
+done_308:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_202
+	JNE  row_300
 	VZEROUPPER
 	RET
 
@@ -5100,15 +7584,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_213:
+row_311:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_215
+	JE           rest_313
 	PCALIGN      $0x40
 
-vector_214:
+vector_312:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -5121,11 +7605,11 @@ vector_214:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_214
+	JLT         vector_312
 
-rest_215:
+rest_313:
 	TESTQ       R11, R11
-	JE          done_216
+	JE          done_314
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -5137,13 +7621,13 @@ rest_215:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_216:
+done_314:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_213
+	JNE  row_311
 	VZEROUPPER
 	RET
 
@@ -5173,34 +7657,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_217:
+row_315:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_219
+	JE      rest_317
 	PCALIGN $0x40
 
-vector_218:
+vector_316:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_218
+	JLT     vector_316
 
-rest_219:
+rest_317:
 	TESTQ     R8, R8
-	JE        done_220
+	JE        done_318
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_220:
+done_318:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_217
+	JNE  row_315
 	VZEROUPPER
 	RET
 
@@ -5233,36 +7717,36 @@ TEXT ·daddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x03, DX
 
-row_221:
+row_319:
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_223
+	JE           rest_321
 	PCALIGN      $0x40
 
-vector_222:
+vector_320:
 	VMOVUPD     (BX)(CX*1), Z0
 	VMOVUPD     (DI)(CX*1), Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_222
+	JLT         vector_320
 
-rest_223:
+rest_321:
 	TESTQ       R9, R9
-	JE          done_224
+	JE          done_322
 	VMOVUPD.Z   (BX)(CX*1), K1, Z0
 	VMOVUPD.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, K1, (BX)(CX*1)
 
-done_224:
+done_322:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_221
+	JNE  row_319
 	VZEROUPPER
 	RET
 
@@ -5293,32 +7777,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_225:
+row_323:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_227
+	JE      rest_325
 	PCALIGN $0x40
 
-vector_226:
+vector_324:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_226
+	JLT     vector_324
 
-rest_227:
+rest_325:
 	TESTQ     R8, R8
-	JE        done_228
+	JE        done_326
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_228:
+done_326:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_225
+	JNE  row_323
 	VZEROUPPER
 	RET

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -28,11 +29,11 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 	}
 	losses, weights := make([]float64, rows), []F{0.7}
 	right := Targets[F]{IDs: targets, Cols: cols, Ignore: []int64{-100}}
-	downColumns := NewReduction([]int{rows, cols}, []int{0})
+	downColumns, alongRows := NewReduction([]int{rows, cols}, []int{0}), NewReduction([]int{rows, cols}, []int{1})
 	k := AdamConstants[F]{
 		Keep: 0.999, Decay: 0.01, Beta1: 0.9, Rest1: 0.1, Beta2: 0.99, Rest2: 0.01, Rate: 0.03, Root: 0.2, Eps: 1e-8,
 	}
-	return []vectorCase[F]{
+	return append(elementCases[F](n), []vectorCase[F]{
 		{name: "Exp", lengths: []int{n, n}, run: func(a [][]F) { Exp(a[0], a[1]) }, inPlace: [][2]int{{0, 1}}},
 		{name: "Tanh", lengths: []int{n, n}, run: func(a [][]F) { Tanh(a[0], a[1]) }, inPlace: [][2]int{{0, 1}}},
 		{
@@ -63,6 +64,14 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 		{
 			name: "Div", sameBits: true, lengths: []int{n, n, n},
 			run: func(a [][]F) { Div(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		},
+		{
+			name: "MaxRows", sameBits: true, lengths: []int{rows, n},
+			run: func(a [][]F) { MaxOver(a[0], a[1], alongRows) },
+		},
+		{
+			name: "MaxColumns", sameBits: true, lengths: []int{cols, n},
+			run: func(a [][]F) { MaxOver(a[0], a[1], downColumns) },
 		},
 		{
 			name: "Clamp", sameBits: true, lengths: []int{n, n},
@@ -194,7 +203,25 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			name: "SoftcapBackward", sameBits: true, lengths: []int{n, n, n},
 			run: func(a [][]F) { SoftcapBackward(a[0], a[1], a[2], 0.7) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		},
+	}...)
+}
+
+// elementCases are the functions of an element and the operations on two.
+func elementCases[F Float](n int) (cases []vectorCase[F]) {
+	for f := Abs; f <= Log; f++ {
+		cases = append(cases, vectorCase[F]{
+			name: fmt.Sprint("Apply", f), sameBits: true, lengths: []int{n, n},
+			run: func(a [][]F) { Apply(f, a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
+		})
 	}
+	same, _, _ := NewBroadcast([]int{n}, []int{n})
+	for op := Plus; op <= Differs; op++ {
+		cases = append(cases, vectorCase[F]{
+			name: fmt.Sprint("Arithmetic", op), sameBits: true, lengths: []int{n, n, n},
+			run: func(a [][]F) { Arithmetic(op, a[0], a[1], a[2], same) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		})
+	}
+	return cases
 }
 
 func square[F Float](x []F) {

@@ -2,6 +2,7 @@ package stock
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"attention/internal/kernel"
@@ -10,123 +11,122 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A binaryRow computes z from x and y. Either may be a single number; z may be x or y. Kernels share the work
-// themselves; a row without one for a case takes the loop.
-type binaryRow[F kernel.Float] struct {
-	pairs func(z, x, y []F)   // all of one length
-	left  func(z, x []F, y F) // y a number
-	right func(z, y []F, x F) // x a number
-	of    func(x, y F) F      // the loop
+// operations lists the operations on two numbers that are kernels, by the op's text.
+var operations = map[string]kernel.Operation{
+	"+": kernel.Plus, "-": kernel.Minus, "⊙": kernel.Times, "÷": kernel.Over,
+	"<": kernel.Less, "<=": kernel.LessOrEqual, ">": kernel.More, ">=": kernel.MoreOrEqual,
+	"==": kernel.Equal, "!=": kernel.Differs,
 }
 
-// binaries returns the rows of arithmetic by the op's text.
-func binaries[F kernel.Float]() map[string]binaryRow[F] {
-	return map[string]binaryRow[F]{
-		"+": {of: func(x, y F) F { return x + y }, pairs: func(z, x, y []F) { kernel.AddRows(z, x, y) }},
-		"-": {of: func(x, y F) F { return x - y }, pairs: kernel.Sub[F]},
-		"⊙": {of: func(x, y F) F { return x * y }, pairs: kernel.Mul[F], left: kernel.Scale[F], right: kernel.Scale[F]},
-		"÷": {of: func(x, y F) F { return x / y }, pairs: kernel.Div[F]},
-		"^": {of: func(x, y F) F { return F(math.Pow(float64(x), float64(y))) }},
-	}
-}
+// power is the text of the operation that is none.
+const power = "^"
 
-// comparisons lists the comparisons by the op's text.
-func comparisons[F kernel.Float]() map[string]func(x, y F) bool {
-	return map[string]func(x, y F) bool{
-		"<":  func(x, y F) bool { return x < y },
-		">":  func(x, y F) bool { return x > y },
-		"<=": func(x, y F) bool { return x <= y },
-		">=": func(x, y F) bool { return x >= y },
-		"==": func(x, y F) bool { return x == y },
-		"!=": func(x, y F) bool { return x != y },
-	}
-}
-
-// binary returns an op of two inputs of one size, or of which one is a number.
+// binary returns an op of two inputs of one size, or of which one is a number: a word, and behind it whether a
+// comparison returns numbers.
 func binary[F kernel.Float](c call) *Op {
-	name, _, _ := strings.Cut(c.text, " ") // then whether a comparison returns numbers
-	x, y := c.in[0], c.in[1]
-	if !isFloat[F](x) || !isFloat[F](y) {
-		return nil
+	word, _, _ := strings.Cut(c.text, " ")
+	if operation, ok := operations[word]; ok {
+		return operate[F](c, operation)
 	}
-	if op := spreading[F](c, name); op != nil {
-		return op
-	}
-	if row, ok := binaries[F]()[name]; ok && isFloat[F](c.node) {
-		return arithmetic(c, row)
-	}
-	compare, ok := comparisons[F]()[name]
-	switch {
-	case !ok:
-		return nil
-	case isFloat[F](c.node):
-		return arithmetic(c, binaryRow[F]{of: func(x, y F) F {
-			if compare(x, y) {
-				return 1
-			}
-			return 0
-		}})
-	case c.node.Dtype() == tensor.Bool && !c.node.Shape().IsScalar():
-		return pairLoop(Loop, nil, bools, compare)
+	if word == power {
+		return pow[F](c)
 	}
 	return nil
 }
 
-// arithmetic returns the op of a row.
-func arithmetic[F kernel.Float](c call, row binaryRow[F]) *Op {
-	// Which inputs the op may compute into: those as large as the result.
-	var inPlace []int
-	for i, n := range c.in {
-		if sameSize(n, c.node) {
-			inPlace = append(inPlace, i)
-		}
-	}
-	x, y := c.in[0], c.in[1]
-	switch {
-	case row.pairs != nil && sameSize(x, y):
-		return computes(Kernel, inPlace, func(out G.Value, in []G.Value) {
-			row.pairs(floats[F](out), floats[F](in[0]), floats[F](in[1]))
-		})
-	case row.left != nil && y.Shape().TotalSize() == 1:
-		return computes(Kernel, inPlace, func(out G.Value, in []G.Value) {
-			row.left(floats[F](out), floats[F](in[0]), floats[F](in[1])[0])
-		})
-	case row.right != nil && x.Shape().TotalSize() == 1:
-		return computes(Kernel, inPlace, func(out G.Value, in []G.Value) {
-			row.right(floats[F](out), floats[F](in[1]), floats[F](in[0])[0])
-		})
-	}
-	return pairLoop(Loop, inPlace, floats[F], row.of)
-}
+// smaller returns the op of the smaller of two elements, larger that of the larger: NaN where one is, as in torch.
+func smaller[F kernel.Float](c call) *Op { return operate[F](c, kernel.Lesser) }
 
-// pairLoop returns the op z = f(x, y), element by element; x or y may be a single number.
-func pairLoop[R any, F kernel.Float](by By, inPlace []int, elements func(G.Value) []R, f func(x, y F) R) *Op {
-	var z []R
-	var x, y []F
-	part := func(lo, hi int) {
-		z := z[lo:hi]
-		switch {
-		case len(x) == len(y):
-			x, y := x[lo:hi], y[lo:hi]
-			for i := range z {
-				z[i] = f(x[i], y[i])
-			}
-		case len(y) == 1:
-			x, y := x[lo:hi], y[0]
-			for i := range z {
-				z[i] = f(x[i], y)
-			}
-		default:
-			x, y := x[0], y[lo:hi]
-			for i := range z {
-				z[i] = f(x, y[i])
-			}
+func larger[F kernel.Float](c call) *Op { return operate[F](c, kernel.Greater) }
+
+// operate returns the op of an operation.
+func operate[F kernel.Float](c call, operation kernel.Operation) *Op {
+	if of, factor := c.scaled(c.node); of != nil {
+		if op := productInto[F](c, of, stored(c.node), factor); op != nil {
+			return op
 		}
 	}
-	return computes(by, inPlace, func(out G.Value, in []G.Value) {
-		z, x, y = elements(out), floats[F](in[0]), floats[F](in[1])
-		kernel.Parallel(len(z), loopGrain, part)
-	})
+	p, ok := pairOf[F](c)
+	switch {
+	case !ok:
+		return nil
+	case isFloat[F](c.node):
+		return computes(Kernel, p.inPlace, func(out G.Value, in []G.Value) {
+			kernel.Arithmetic(operation, floats[F](out), floats[F](in[0]), floats[F](in[1]), p.reads)
+		}).reading(p.in[:]...)
+	case c.node.Dtype() == tensor.Bool && !c.node.Shape().IsScalar():
+		return computes(Kernel, nil, func(out G.Value, in []G.Value) {
+			kernel.Compare(operation, bools(out), floats[F](in[0]), floats[F](in[1]), p.reads)
+		}).reading(p.in[:]...)
+	}
+	return nil
 }
 
 func bools(v G.Value) []bool { return v.(*tensor.Dense).Bools() }
+
+// A pair is the inputs of an operation: what is read of them and how, and which the op may compute into.
+type pair struct {
+	in      [2]*G.Node
+	reads   kernel.Broadcast
+	inPlace []int
+}
+
+// pairOf returns the inputs as they can be read without repeating them. It reports whether they are numbers of type F
+// that fit together and the node.
+func pairOf[F kernel.Float](c call) (p pair, ok bool) {
+	if !isFloat[F](c.in[0]) || !isFloat[F](c.in[1]) {
+		return p, false
+	}
+	var shapes [2][]int
+	repeated := false
+	for i, n := range c.in {
+		p.in[i], shapes[i] = c.spread(n)
+		repeated = repeated || p.in[i] != n
+		if p.in[i] == n && sameSize(n, c.node) {
+			p.inPlace = append(p.inPlace, i)
+		}
+	}
+	want := []int(c.node.Shape())
+	if !repeated { // their sizes are equal, or one is 1: shapes do not matter
+		for i, n := range c.in {
+			shapes[i] = []int{n.Shape().TotalSize()}
+		}
+		want = []int{c.node.Shape().TotalSize()}
+	}
+	b, shape, ok := kernel.NewBroadcast(shapes[:]...)
+	p.reads = b
+	return p, ok && slices.Equal(shape, want)
+}
+
+// pow returns the op xʸ.
+func pow[F kernel.Float](c call) *Op {
+	n := c.node.Shape().TotalSize()
+	stepX, stepY := min(1, c.in[0].Shape().TotalSize()-1), min(1, c.in[1].Shape().TotalSize()-1)
+	var inPlace []int
+	for i, x := range c.in {
+		if !isFloat[F](x) || !isFloat[F](c.node) {
+			return nil
+		}
+		switch x.Shape().TotalSize() {
+		case n:
+			inPlace = append(inPlace, i)
+		case 1:
+		default:
+			return nil
+		}
+	}
+	var z, x, y []F
+	part := func(lo, hi int) { // made once: a run allocates nothing
+		var roomX, roomY [inFloat64]float64
+		for ; lo < hi; lo += inFloat64 {
+			x, y := widen(roomX[:], x[lo*stepX:(hi-1)*stepX+1]), widen(roomY[:], y[lo*stepY:(hi-1)*stepY+1])
+			for i := range min(inFloat64, hi-lo) {
+				z[lo+i] = F(math.Pow(x[i*stepX], y[i*stepY]))
+			}
+		}
+	}
+	return computes(Loop, inPlace, func(out G.Value, in []G.Value) {
+		z, x, y = floats[F](out), floats[F](in[0]), floats[F](in[1])
+		kernel.Parallel(n, loopGrain, part)
+	})
+}

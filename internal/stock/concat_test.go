@@ -32,14 +32,5 @@ func concats() (cases []stockCase) {
 }
 
 func TestConcat(t *testing.T) {
-	for _, c := range concats() {
-		c.check(t)
-	}
-}
-
-func TestConcatAllocatesNothing(t *testing.T) {
-	for _, c := range concats() {
-		y, _, values := c.graph(t, tensor.Float32, asIs)
-		requireNoAllocations(t, y, values)
-	}
+	checkAll(t, concats())
 }

@@ -3,6 +3,8 @@ package stock_test
 import (
 	"math/rand/v2"
 
+	tensors "attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -30,8 +32,12 @@ func dense(dt tensor.Dtype, x []float64, shape ...int) *tensor.Dense {
 
 // numbersOf returns the elements of a value in row-major order.
 func numbersOf(v G.Value) []float64 {
-	if d, ok := v.(*tensor.Dense); ok && d.RequiresIterator() {
-		v = d.Materialize().(*tensor.Dense)
+	if d, ok := v.(*tensor.Dense); ok {
+		inRows, err := tensors.RowMajor(d)
+		if err != nil {
+			panic(err)
+		}
+		v = inRows
 	}
 	switch x := v.Data().(type) {
 	case float64:
@@ -46,11 +52,20 @@ func numbersOf(v G.Value) []float64 {
 			y[i] = float64(v)
 		}
 		return y
+	case []bool:
+		y := make([]float64, len(x))
+		for i, is := range x {
+			if is {
+				y[i] = 1
+			}
+		}
+		return y
 	}
 	panic("not numbers")
 }
 
-// The ways in which a tensor may be stored: as it is, as a part of a larger one, or with its axes in another order.
+// The ways in which a tensor may be stored: as it is, as a part of a larger one, with its axes in another order, or by
+// columns.
 
 func asIs(x *tensor.Dense) *tensor.Dense { return x }
 
@@ -88,6 +103,29 @@ func asTransposed(x *tensor.Dense) *tensor.Dense {
 	}
 	if err := y.T(); err != nil { // and back, in the view alone
 		panic(err)
+	}
+	return y
+}
+
+func asColumns(x *tensor.Dense) *tensor.Dense {
+	if x.Dims() < 2 {
+		return x
+	}
+	y := tensor.New(tensor.Of(x.Dtype()), tensor.WithShape(x.Shape()...), tensor.AsFortran(nil))
+	at := make([]int, x.Dims())
+	for i := range x.Shape().TotalSize() {
+		rest := i
+		for axis := x.Dims() - 1; axis >= 0; axis-- {
+			at[axis] = rest % x.Shape()[axis]
+			rest /= x.Shape()[axis]
+		}
+		v, err := x.At(at...)
+		if err == nil {
+			err = y.SetAt(v, at...)
+		}
+		if err != nil {
+			panic(err)
+		}
 	}
 	return y
 }

@@ -2,6 +2,7 @@ package stock
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +17,19 @@ import (
 type operand struct {
 	node         *G.Node
 	shape, steps []int
+	factor       float64 // of all elements
 }
 
 // stored returns a node as its memory lies.
 func stored(n *G.Node) operand {
-	o := operand{n, slices.Clone(n.Shape()), make([]int, n.Shape().Dims())}
+	o := inRows(n.Shape())
+	o.node = n
+	return o
+}
+
+// inRows returns memory of a shape in row-major order.
+func inRows(shape []int) operand {
+	o := operand{shape: slices.Clone(shape), steps: make([]int, len(shape)), factor: 1}
 	step := 1
 	for i := len(o.shape) - 1; i >= 0; i-- {
 		o.steps[i] = step
@@ -29,18 +38,55 @@ func stored(n *G.Node) operand {
 	return o
 }
 
-// strided returns a node as it can be read without computing the transpositions that make it.
+// strided returns a node as it can be read without computing the transpositions that make it, nor the products with a
+// power of two, which are exact.
 func (c call) strided(n *G.Node) operand {
-	order := transposition(n)
-	if order == nil {
-		return stored(n)
+	if order := transposition(n); order != nil {
+		return c.strided(c.Inputs(n)[0]).permuted(order)
 	}
-	return c.strided(c.from(n)[0]).permuted(order)
+	if of, factor := c.scaled(n); of != nil {
+		o := c.strided(of)
+		o.factor *= factor
+		return o
+	}
+	return stored(n)
+}
+
+// scaled returns the node that a node is a power of two times, and that factor; nil for another op.
+func (c call) scaled(n *G.Node) (of *G.Node, factor float64) {
+	if n.Op() == nil || Name(n.Op()) != "gorgonia.elemBinOp ⊙" {
+		return nil, 0
+	}
+	in := c.Inputs(n)
+	for i, number := range in {
+		if factor := powerOfTwo(number); factor != 0 && sameSize(n, in[1-i]) && !in[1-i].IsScalar() {
+			return in[1-i], factor
+		}
+	}
+	return nil, 0
+}
+
+// powerOfTwo returns the value of a constant that is one, of moderate size; 0 for another node.
+func powerOfTwo(n *G.Node) float64 {
+	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "gorgonia.constantScalar" {
+		return 0
+	}
+	x := 0.0
+	switch v := n.Value().(type) {
+	case *G.F32:
+		x = float64(*v)
+	case *G.F64:
+		x = float64(*v)
+	}
+	if fraction, exponent := math.Frexp(x); math.Abs(fraction) == 0.5 && exponent > -30 && exponent < 30 {
+		return x
+	}
+	return 0
 }
 
 // permuted returns the operand with other axes: axis i of the result is axis order[i].
 func (o operand) permuted(order []int) operand {
-	p := operand{node: o.node}
+	p := operand{node: o.node, factor: o.factor}
 	for _, axis := range order {
 		p.shape, p.steps = append(p.shape, o.shape[axis]), append(p.steps, o.steps[axis])
 	}

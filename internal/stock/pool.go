@@ -1,85 +1,137 @@
 package stock
 
 import (
+	"reflect"
+
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// pooling returns the lattice of a pooling op from images to their pooled ones, both
-// (B, channels, height, width). Kernels that cover nothing but padding are Gorgonia's to judge.
-func pooling(op G.Op, images, pooled *G.Node) (l *lattice, ok bool) {
+// pooling is what a kernel covers of images (B, channels, height, width) at each place of the pooled ones.
+type pooling struct {
+	rows, cols    []window // of a row of places, and of a column
+	width         int      // of an image
+	plane, places int      // elements of a channel, before and after
+	planes        int
+}
+
+// poolingOf reads an op from images to their pooled ones. Kernels that cover nothing but padding are Gorgonia's to
+// judge.
+func poolingOf(op G.Op, images, pooled *G.Node) (p *pooling, ok bool) {
 	s, ok := settings(op, "h", "w", "padNorth", "padWest", "padSouth", "padEast", "strideH", "strideW")
 	image, small := images.Shape(), pooled.Shape()
 	if !ok || len(image) != 4 || len(small) != 4 || min(image.TotalSize(), small.TotalSize()) == 0 {
 		return nil, false
 	}
-	l = &lattice{
-		kernel: [2]int(s), pad: [2]int(s[2:]), stride: [2]int(s[6:]), dilation: [2]int{1, 1},
-		image: [2]int(image[2:]), places: [2]int(small[2:]),
-		batch: image[0], channels: image[1],
+	kernel, first, last, stride := [2]int(s), [2]int(s[2:]), [2]int(s[4:]), [2]int(s[6:])
+	if max(first[0], last[0]) >= kernel[0] || max(first[1], last[1]) >= kernel[1] {
+		return nil, false
 	}
-	symmetric := s[2] == s[4] && s[3] == s[5]
-	return l, symmetric && l.pad[0] < l.kernel[0] && l.pad[1] < l.kernel[1]
+	explicit := reflect.Indirect(reflect.ValueOf(op)).FieldByName("explicitPadding")
+	if explicit.Kind() != reflect.Bool {
+		return nil, false
+	}
+	if explicit.Bool() {
+		first = last // Gorgonia puts the padding of the south and the east first
+	}
+	l := &lattice{kernel: kernel, pad: first, stride: stride, dilation: [2]int{1, 1}, image: [2]int(image[2:])}
+	p = &pooling{
+		width: image[3], plane: image[2] * image[3], places: small[2] * small[3], planes: image[0] * image[1],
+	}
+	for y := range small[2] {
+		p.rows = append(p.rows, l.window(0, y))
+	}
+	for x := range small[3] {
+		p.cols = append(p.cols, l.window(1, x))
+	}
+	return p, image[0] == small[0] && image[1] == small[1]
+}
+
+// grain returns the number of planes worth a goroutine.
+func (p *pooling) grain() int {
+	covered := (p.rows[0].high - p.rows[0].low) * (p.cols[0].high - p.cols[0].low)
+	return 1 + loopGrain/(p.places*covered)
 }
 
 // maxPool returns the op of the largest element that the kernel covers at each place, NaN where one is, as in torch.
 func maxPool[F kernel.Float](c call) *Op {
-	l, ok := pooling(c.node.Op(), c.in[0], c.node)
+	p, ok := poolingOf(c.node.Op(), c.in[0], c.node)
 	if !ok {
 		return nil
 	}
 	var pooled, images []F
-	plane, places := l.image[0]*l.image[1], l.places[0]*l.places[1]
 	part := func(lo, hi int) {
 		for i := lo; i < hi; i++ { // planes: channels of all images
-			image, small := images[i*plane:][:plane], pooled[i*places:][:places]
-			for place := range small {
-				small[place] = image[largest(l, image, place)]
+			image, small := images[i*p.plane:][:p.plane], pooled[i*p.places:][:p.places]
+			for _, row := range p.rows {
+				for x, col := range p.cols {
+					small[x] = top(image, p.width, row, col)
+				}
+				small = small[len(p.cols):]
 			}
 		}
 	}
 	return computes(Loop, nil, func(out G.Value, in []G.Value) {
 		pooled, images = floats[F](out), floats[F](in[0])
-		kernel.Parallel(l.batch*l.channels, 1+loopGrain/(places*l.kernel[0]*l.kernel[1]), part)
+		kernel.Parallel(p.planes, p.grain(), part)
 	})
 }
 
 // maxPoolGradient returns the op of the gradient for the images, from the images, what was pooled and its gradient.
 func maxPoolGradient[F kernel.Float](c call) *Op {
-	l, ok := pooling(c.node.Op(), c.in[0], c.in[1])
+	p, ok := poolingOf(c.node.Op(), c.in[0], c.in[1])
 	if !ok {
 		return nil
 	}
 	var gradient, images, up []F
-	plane, places := l.image[0]*l.image[1], l.places[0]*l.places[1]
 	part := func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			image, to := images[i*plane:][:plane], gradient[i*plane:][:plane]
+			image, to := images[i*p.plane:][:p.plane], gradient[i*p.plane:][:p.plane]
 			clear(to)
-			for place, v := range up[i*places:][:places] {
-				to[largest(l, image, place)] += v
+			from := up[i*p.places:][:p.places]
+			for _, row := range p.rows {
+				for x, col := range p.cols {
+					to[largest(image, p.width, row, col)] += from[x]
+				}
+				from = from[len(p.cols):]
 			}
 		}
 	}
 	return computes(Loop, nil, func(out G.Value, in []G.Value) {
 		gradient, images, up = floats[F](out), floats[F](in[0]), floats[F](in[2])
-		kernel.Parallel(l.batch*l.channels, 1+loopGrain/(places*l.kernel[0]*l.kernel[1]), part)
+		kernel.Parallel(p.planes, p.grain(), part)
 	})
 }
 
-// largest returns where the first of the largest elements that the kernel covers at a place is: the first NaN, if
-// there is one.
-func largest[F kernel.Float](l *lattice, image []F, place int) int {
-	rows, cols := l.window(0, place/l.places[1]), l.window(1, place%l.places[1])
-	best := rows.at*l.image[1] + cols.at
-	for y := range rows.high - rows.low {
-		from := (rows.at+y)*l.image[1] + cols.at
-		for i, v := range image[from:][:cols.high-cols.low] {
-			if top := image[best]; v > top || v != v && top == top {
-				best = from + i
+// top returns the largest element in a window of an image, without branches that nobody can predict: max of two zeros
+// is 0, whichever comes first.
+func top[F kernel.Float](image []F, width int, row, col window) F {
+	line := row.at*width + col.at
+	top := image[line]
+	for range row.high - row.low {
+		for _, v := range image[line:][:col.high-col.low] {
+			top = max(top, v)
+		}
+		line += width
+	}
+	if top == 0 {
+		return image[largest(image, width, row, col)]
+	}
+	return top
+}
+
+// largest returns where the first of the largest elements in a window of an image is: the first NaN, if there is one.
+func largest[F kernel.Float](image []F, width int, row, col window) int {
+	line := row.at*width + col.at
+	best, top := line, image[line]
+	for range row.high - row.low {
+		for i, v := range image[line:][:col.high-col.low] {
+			if v > top || v != v && top == top {
+				best, top = line+i, v
 			}
 		}
+		line += width
 	}
 	return best
 }

@@ -1,12 +1,14 @@
 package stock
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // product returns the op of one of Gorgonia's products: "A × B" of matrices, "A ××× B" of each pair of matrices in
@@ -37,7 +39,7 @@ func (c call) readings(n *G.Node) []operand { return []operand{c.strided(n), sto
 // vector returns a vector of any shape as a matrix of one column, or of one row.
 func vector(n *G.Node, column bool) operand {
 	size := n.Shape().TotalSize()
-	o := operand{n, []int{1, size}, []int{size, 1}}
+	o := operand{n, []int{1, size}, []int{size, 1}, 1}
 	if column {
 		o = o.turned()
 	}
@@ -47,8 +49,7 @@ func vector(n *G.Node, column bool) operand {
 // matrices returns the op of a product, or of several, if what it reads fits together and the node's shape.
 func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool) *Op {
 	var x [2]operand
-	var trans [2]kernel.Transpose
-	var apart [2]int
+	p := &products[F]{}
 	for i, transposed := range []bool{transA, transB} {
 		ok := false
 		for _, x[i] = range readings[i] {
@@ -58,7 +59,7 @@ func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool
 			if transposed {
 				x[i] = x[i].turned()
 			}
-			if trans[i], apart[i], ok = x[i].matrix(); ok {
+			if p.trans[i], p.apart[i], ok = x[i].matrix(); ok {
 				break
 			}
 		}
@@ -66,56 +67,66 @@ func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool
 			return nil
 		}
 	}
+	p.x = x
 	a, b, at := x[0], x[1], len(x[0].shape)-2
 	if len(b.shape) != at+2 || !slices.Equal(a.shape[:at], b.shape[:at]) || a.shape[at+1] != b.shape[at] {
 		return nil
 	}
-	p := &products[F]{
-		transA: trans[0], transB: trans[1], ldA: apart[0], ldB: apart[1],
-		m: a.shape[at], k: a.shape[at+1], n: b.shape[at+1],
-	}
-	if p.batch(a, b)*p.m*p.n != c.node.Shape().TotalSize() {
+	p.m, p.k, p.n = a.shape[at], a.shape[at+1], b.shape[at+1]
+	shape := append(slices.Clone(a.shape[:at]), p.m, p.n)
+	if tensor.Shape(shape).TotalSize() != c.node.Shape().TotalSize() || !p.into(inRows(shape), 1) {
 		return nil
 	}
 	p.part = p.do
-	return computes(Kernel, nil, p.run).reading(a.node, b.node)
+	op := computes(Kernel, nil, p.run).reading(a.node, b.node)
+	op.into = p.into
+	return op
 }
 
 // products is one product for each place of the leading axes.
 type products[F kernel.Float] struct {
-	transA, transB kernel.Transpose
-	m, n, k        int
-	ldA, ldB       int
-	inner          level   // matrices that the kernel goes over itself
-	outer          []level // around those, from the outermost
-	count          int     // of all outer
-	a, b, c        []F
-	part           func(lo, hi int) // do, made once: a run allocates nothing
+	x        [2]operand
+	trans    [2]kernel.Transpose
+	apart    [2]int // the distances between the rows of the operands
+	m, n, k  int
+	alpha    F
+	rowApart int     // the distance between the rows of the result
+	inner    level   // matrices that the kernel goes over itself
+	outer    []level // around those, from the outermost
+	count    int     // of all outer
+	a, b, c  []F
+	part     func(lo, hi int) // do, made once: a run allocates nothing
 }
 
 // A level is an axis along which products lie: their number, and the distances in the operands and the result.
 type level struct{ n, a, b, c int }
 
-// batch sets the levels from the leading axes and returns the number of products.
-func (p *products[F]) batch(a, b operand) int {
+// into sets how the result lies in memory, and a factor of it. It reports whether the kernel can write that.
+func (p *products[F]) into(result operand, factor float64) bool {
+	a, b, last := p.x[0], p.x[1], len(result.shape)-1
+	p.alpha, p.rowApart = F(factor*a.factor*b.factor), p.n
+	if p.m > 1 {
+		p.rowApart = result.steps[last-1]
+	}
+	if p.n > 1 && result.steps[last] != 1 || p.rowApart < p.n {
+		return false
+	}
 	levels := []level{}
-	step := p.m * p.n
 	for i := len(a.shape) - 3; i >= 0; i-- {
-		next := level{a.shape[i], a.steps[i], b.steps[i], step}
-		step *= next.n
+		next := level{a.shape[i], a.steps[i], b.steps[i], result.steps[i]}
 		if next.n == 1 {
 			continue
 		}
 		if last := len(levels) - 1; last >= 0 {
 			l := &levels[last]
-			if next.a == l.a*l.n && next.b == l.b*l.n {
+			if next.a == l.a*l.n && next.b == l.b*l.n && next.c == l.c*l.n {
 				l.n *= next.n
 				continue
 			}
 		}
 		levels = append(levels, next)
 	}
-	p.inner, p.count = level{n: 1}, 1
+	p.inner, p.outer, p.count = level{n: 1}, nil, 1
 	if len(levels) > 0 {
 		p.inner, p.outer = levels[0], levels[1:]
 	}
@@ -123,7 +134,7 @@ func (p *products[F]) batch(a, b operand) int {
 	for _, l := range p.outer {
 		p.count *= l.n
 	}
-	return p.count * p.inner.n
+	return true
 }
 
 // outerWork is the number of multiply-adds that are worth a goroutine.
@@ -142,14 +153,28 @@ func (p *products[F]) run(out G.Value, in []G.Value) {
 // do computes the products of the places [lo,hi) of the outer axes.
 func (p *products[F]) do(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		atA, atB, rest := 0, 0, i
+		atA, atB, atC, rest := 0, 0, 0, i
 		for _, l := range slices.Backward(p.outer) {
 			atA += rest % l.n * l.a
 			atB += rest % l.n * l.b
+			atC += rest % l.n * l.c
 			rest /= l.n
 		}
-		kernel.GemmStrided(p.inner.n, p.transA, p.transB, p.m, p.n, p.k,
-			1, p.a[atA:], p.ldA, p.inner.a, p.b[atB:], p.ldB, p.inner.b,
-			0, p.c[i*p.inner.n*p.m*p.n:], p.n, p.inner.c)
+		kernel.GemmStrided(p.inner.n, p.trans[0], p.trans[1], p.m, p.n, p.k,
+			p.alpha, p.a[atA:], p.apart[0], p.inner.a, p.b[atB:], p.apart[1], p.inner.b,
+			0, p.c[atC:], p.rowApart, p.inner.c)
 	}
+}
+
+// productInto returns the op of a product whose result is written as an operand lies in memory, times a factor; nil if
+// the node is no product, or if others need it as it is.
+func productInto[F kernel.Float](c call, n *G.Node, result operand, factor float64) *Op {
+	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "gorgonia.linAlgBinOp" || !c.OnlyOneReads(n) {
+		return nil
+	}
+	op := product[F](callOf(n, c.Graph))
+	if op == nil || op.into == nil || len(result.shape) < 2 || !op.into(result, factor) {
+		return nil
+	}
+	return op
 }

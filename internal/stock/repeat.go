@@ -81,36 +81,10 @@ func (c call) spread(n *G.Node) (base *G.Node, shape []int) {
 		if axis < 0 || axis >= len(shape) || base.Dims() != len(shape) {
 			return base, shape
 		}
-		in := c.from(base)[0]
+		in := c.Inputs(base)[0]
 		if in.Shape().TotalSize()*base.Shape()[axis] != base.Shape().TotalSize() {
 			return base, shape // it repeats more than one element
 		}
 		base, shape[axis] = in, 1
 	}
-}
-
-// operations lists what can be computed of inputs that are repeated without repeating them, by the op's text.
-var operations = map[string]kernel.Operation{"+": kernel.Plus, "-": kernel.Minus, "⊙": kernel.Times, "÷": kernel.Over}
-
-// spreading returns the op of arithmetic of which an input is repeated, from what is repeated; nil if neither is.
-func spreading[F kernel.Float](c call, name string) *Op {
-	operation, ok := operations[name]
-	x, shapeX := c.spread(c.in[0])
-	y, shapeY := c.spread(c.in[1])
-	if !ok || x == c.in[0] && y == c.in[1] {
-		return nil
-	}
-	b, shape, ok := kernel.NewBroadcast(shapeX, shapeY)
-	if !ok || !slices.Equal(shape, c.node.Shape()) {
-		return nil
-	}
-	var inPlace []int
-	for i, n := range []*G.Node{x, y} {
-		if n == c.in[i] && sameSize(n, c.node) {
-			inPlace = append(inPlace, i)
-		}
-	}
-	return computes(Kernel, inPlace, func(out G.Value, in []G.Value) {
-		kernel.Arithmetic(operation, floats[F](out), floats[F](in[0]), floats[F](in[1]), b)
-	}).reading(x, y)
 }

@@ -49,10 +49,11 @@ func Names() []string {
 	for kind := range families {
 		switch kind {
 		case "gorgonia.elemBinOp":
-			add(kind, maps.Keys(binaries[float64]()))
-			add(kind, maps.Keys(comparisons[float64]()))
+			add(kind, maps.Keys(operations))
+			add(kind, slices.Values([]string{power}))
 		case "gorgonia.elemUnaryOp":
-			add(kind, maps.Keys(unaries[float64]()))
+			add(kind, maps.Keys(unaryKernels[float64]()))
+			add(kind, maps.Keys(unaryLoops))
 		default:
 			names = append(names, kind)
 		}

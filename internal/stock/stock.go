@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -28,6 +29,7 @@ type Op struct {
 	sizes   []int                    // elements of the inputs
 	check   func(in []G.Value) error // of the inputs' values, or nil
 	run     func(out G.Value, in []G.Value)
+	into    func(result operand, factor float64) bool // of a product: see products
 }
 
 // By is what computes an op.
@@ -45,7 +47,14 @@ type call struct {
 	node *G.Node
 	text string // the op as it prints itself
 	in   G.Nodes
-	from func(*G.Node) G.Nodes // the inputs of a node
+	Graph
+}
+
+// A Graph is what is to be computed.
+type Graph interface {
+	Inputs(n *G.Node) G.Nodes
+	// OnlyOneReads reports whether a single node reads another, whose value nobody wants.
+	OnlyOneReads(n *G.Node) bool
 }
 
 // A family is the ops of one of Gorgonia's types, applied to float32 or float64. It returns nil for a call that it
@@ -84,9 +93,8 @@ var families = map[string]family{
 	"gorgonia.sizeOp":             {size, size},
 }
 
-// Of returns what computes a node of an op of Gorgonia's, or nil if Gorgonia itself has to. The inputs of a node are
-// given by a function.
-func Of(n *G.Node, inputs func(*G.Node) G.Nodes) *Op {
+// Of returns what computes a node of an op of Gorgonia's, or nil if Gorgonia itself has to.
+func Of(n *G.Node, g Graph) *Op {
 	if n.Op() == nil {
 		return nil
 	}
@@ -94,12 +102,12 @@ func Of(n *G.Node, inputs func(*G.Node) G.Nodes) *Op {
 	if !ok {
 		return nil
 	}
-	in, dt := inputs(n), n.Dtype()
-	if len(in) > 0 {
-		dt = in[0].Dtype() // a comparison's result is of another type
+	c := callOf(n, g)
+	dt := n.Dtype()
+	if len(c.in) > 0 {
+		dt = c.in[0].Dtype() // a comparison's result is of another type
 	}
 	var op *Op
-	c := call{n, n.Op().String(), in, inputs}
 	switch dt {
 	case tensor.Float32:
 		op = f.of32(c)
@@ -111,13 +119,15 @@ func Of(n *G.Node, inputs func(*G.Node) G.Nodes) *Op {
 	}
 	op.Op = n.Op()
 	if op.in == nil && op.value == nil {
-		op.in = in
+		op.in = c.in
 	}
 	for _, i := range op.in {
 		op.sizes = append(op.sizes, i.Shape().TotalSize())
 	}
 	return op
 }
+
+func callOf(n *G.Node, g Graph) call { return call{n, n.Op().String(), g.Inputs(n), g} }
 
 // computes returns an op that runs a function.
 func computes(by By, inPlace []int, run func(out G.Value, in []G.Value)) *Op {
@@ -173,15 +183,10 @@ func (o *Op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 
 // plain returns the value with its elements in row-major order: itself, or a copy.
 func plain(v G.Value) (G.Value, error) {
-	d, ok := v.(*tensor.Dense)
-	if !ok || !d.RequiresIterator() && !d.DataOrder().IsColMajor() {
-		return v, nil
+	if d, ok := v.(*tensor.Dense); ok {
+		return dense.RowMajor(d)
 	}
-	c, ok := d.Materialize().(*tensor.Dense)
-	if !ok || c.DataOrder().IsColMajor() {
-		return nil, fmt.Errorf("got a tensor in column-major order, want row-major")
-	}
-	return c, nil
+	return v, nil
 }
 
 // sameSize reports whether nodes have as many elements as the first.

@@ -32,14 +32,5 @@ func tensordots() (cases []stockCase) {
 }
 
 func TestTensordot(t *testing.T) {
-	for _, c := range tensordots() {
-		c.check(t)
-	}
-}
-
-func TestTensordotAllocatesNothing(t *testing.T) {
-	for _, c := range tensordots() {
-		y, _, values := c.graph(t, tensor.Float32, asIs)
-		requireNoAllocations(t, y, values)
-	}
+	checkAll(t, tensordots())
 }

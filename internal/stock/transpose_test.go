@@ -6,7 +6,6 @@ import (
 
 	"attention/internal/stock"
 
-	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -41,32 +40,5 @@ func transpositions() (cases []stockCase) {
 }
 
 func TestTranspose(t *testing.T) {
-	for _, c := range transpositions() {
-		c.check(t)
-	}
-}
-
-func TestTransposeAllocatesNothing(t *testing.T) {
-	for _, c := range transpositions() {
-		if c.by == stock.Kernel {
-			y, _, values := c.graph(t, tensor.Float32, asIs)
-			requireNoAllocations(t, y, values)
-		}
-	}
-}
-
-// A tensor stored by columns is refused, or read right: it never gives other numbers.
-func TestColumnMajorInputs(t *testing.T) {
-	c := transpositions()[0]
-	y, _, values := c.graph(t, tensor.Float64, asIs)
-	op := stock.Of(y, inputsOf)
-	x := tensor.New(tensor.WithShape(3, 4), tensor.AsFortran([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}))
-	require.Equal(t, 1, len(op.Inputs()))
-	_ = values
-	v, err := op.UsePreallocDo(newValue(y), x)
-	if err != nil {
-		require.ErrorContains(t, err, "got a tensor in column-major order, want row-major")
-		return
-	}
-	require.Equal(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, numbersOf(v))
+	checkAll(t, transpositions())
 }

@@ -53,21 +53,30 @@ func (g *generator) or(y, x, z operand.Op)  { bySet(g, g.VPORQ, g.VORPS)(y, x, z
 // bare sets z to |x|: the sign is held.
 func (g *generator) bare(sign, x, z operand.Op) { bySet(g, g.VPANDNQ, g.VANDNPS)(x, sign, z) }
 
-// round rounds to the nearest integer.
-func (g *generator) round(x, z operand.Op) {
-	const nearest = operand.U8(8)
+// Directions of rounding to an integer.
+const (
+	nearest = operand.U8(8)
+	down    = operand.U8(9)
+	up      = operand.U8(10)
+)
+
+// round rounds to an integer.
+func (g *generator) round(direction operand.U8, x, z operand.Op) {
 	if g.masked {
-		either(g, g.VRNDSCALEPS, g.VRNDSCALEPD)(nearest, x, z)
+		either(g, g.VRNDSCALEPS, g.VRNDSCALEPD)(direction, x, z)
 	} else {
-		either(g, g.VROUNDPS, g.VROUNDPD)(nearest, x, z)
+		either(g, g.VROUNDPS, g.VROUNDPD)(direction, x, z)
 	}
 }
 
 // Predicates of comparisons: false for NaN, unless named otherwise.
 const (
-	equal        = operand.U8(0x00)
-	lessThan     = operand.U8(0x11)
-	notLessOrNaN = operand.U8(0x15)
+	equal         = operand.U8(0x00)
+	unordered     = operand.U8(0x03) // either is NaN
+	notEqualOrNaN = operand.U8(0x04)
+	lessThan      = operand.U8(0x11)
+	lessOrEqualTo = operand.U8(0x12)
+	notLessOrNaN  = operand.U8(0x15)
 )
 
 // compare sets m to all ones where "x predicate y".

@@ -106,108 +106,8 @@ var attentionKernels = []kernel{
 	},
 }
 
-// Functions of elements and of rows. Assembly reads and writes what does not fill a vector under a mask.
-var vectorKernels = []kernel{
-	{
-		name:   "exp",
-		does:   "sets y ← e^x.",
-		params: "y, x [n]F",
-		write:  inVectors((*vector).expElements),
-	},
-	{
-		name:   "tanh",
-		does:   "sets y ← tanh x.",
-		params: "y, x [n]F",
-		write:  inVectors((*vector).tanhElements),
-	},
-	{
-		name:   "tanhBackward",
-		does:   "sets dx ← dy·(1 − y²).",
-		params: "dx, y, dy [n]F",
-		write:  inVectors((*vector).tanhBackward),
-	},
-	{
-		name:   "gelu",
-		does:   "sets y ← x·Φ(x).",
-		params: "y, x [n]F",
-		only:   "float32", // plain Go is right to the last digits of float64
-		write:  inVectors((*vector).gelu),
-	},
-	{
-		name:   "geluBackward",
-		does:   "sets dx ← dy·(Φ(x) + x·φ(x)).",
-		params: "dx, x, dy [n]F",
-		only:   "float32",
-		write:  inVectors((*vector).geluBackward),
-	},
-	{
-		name:   "geluTanh",
-		does:   "sets y ← x/(1 + e^−u), u = 2√(2/π)·(x + 0.044715·x³).",
-		params: "y, x [n]F",
-		write:  inVectors((*vector).geluTanh),
-	},
-	{
-		name:   "geluTanhBackward",
-		does:   "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1 + e^−u).",
-		params: "dx, x, dy [n]F",
-		write:  inVectors((*vector).geluTanhBackward),
-	},
-	{
-		name:   "mul",
-		does:   "sets z ← x·y.",
-		params: "z, x, y [n]F",
-		write:  inVectors((*vector).product),
-	},
-	{
-		name:   "sub",
-		does:   "sets z ← x − y.",
-		params: "z, x, y [n]F",
-		write:  inVectors((*vector).difference),
-	},
-	{
-		name:   "div",
-		does:   "sets z ← x/y.",
-		params: "z, x, y [n]F",
-		write:  inVectors((*vector).quotient),
-	},
-	{
-		name:   "scale",
-		does:   "sets y ← c·x.",
-		params: "y, x [n]F; c F",
-		write:  inVectors((*vector).scale),
-	},
-	{
-		name:   "adam",
-		does:   "does a step of Adam.",
-		params: "value, grad, m, v [n]F; k *AdamConstants[F]",
-		write:  inVectors((*vector).adam),
-	},
-	{
-		name:   "sgd",
-		does:   "sets d ← grad + decay·value and value ← value − rate·d.",
-		params: "value, grad [n]F; rate, decay F",
-		write:  inVectors((*vector).sgd),
-	},
-	{
-		name:   "momentum",
-		does:   "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer.",
-		params: "value, grad, buffer [n]F; rate, momentum, decay F",
-		write:  inVectors((*vector).momentum),
-	},
-	{
-		name:   "sum",
-		does:   "returns Σ x, summed in float64.",
-		params: "x [n]F",
-		result: "float64",
-		write:  inVectors((*vector).sum),
-	},
-	{
-		name:   "sumSquares",
-		does:   "returns Σ x², summed in float64.",
-		params: "x [n]F",
-		result: "float64",
-		write:  inVectors((*vector).sumSquares),
-	},
+// Functions of rows, as those of elements.
+var rowKernels = []kernel{
 	{
 		name: "sumColumns",
 		does: "adds n columns of the rows to y, in float64. Assembly adds to whole vectors: what lies behind the\n" +
@@ -226,6 +126,12 @@ var vectorKernels = []kernel{
 		does:   "sets dx ← y·(dy − Σ dy·y) in each row.",
 		params: "rows, cols size; dx, y, dy [rows*cols]F",
 		write:  inVectors((*vector).softmaxBackwardRows),
+	},
+	{
+		name:   "topRows",
+		does:   "writes each row's maximum to y, NaN if one is in it.",
+		params: "rows, cols size; y [rows]F; x [rows*cols]F",
+		write:  inVectors((*vector).topRows),
 	},
 	{
 		name:   "sumExpRows",

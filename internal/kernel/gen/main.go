@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/pass"
@@ -34,7 +35,7 @@ func writeAll(dir string) error {
 	families := []family{
 		{name: "gemm", kernels: gemmKernels},
 		{name: "attention", kernels: attentionKernels, constants: (*generator).attentionConstants},
-		{name: "vector", kernels: vectorKernels, constants: (*generator).vectorConstants},
+		{name: "vector", kernels: slices.Concat(elementKernels, rowKernels), constants: (*generator).vectorConstants},
 	}
 	sets := []*simd{avx512(), avx2()}
 	for _, s := range sets {

@@ -50,6 +50,7 @@ func (g *generator) vectorConstants() []constant {
 		g.exponentBias(),
 		{"sign", math.Copysign(0, -1)},
 	}
+	others = append(others, logConstants()...)
 	least, most := either(g, -104.0, -746.0), either(g, 89.0, 710.0)
 	return g.expConstants(least, most, append(others, numbered("tail", normalTail)...)...)
 }

@@ -17,7 +17,7 @@ func (v *vector) rowTop(r row, top, t reg.VecPhysical) {
 
 // rowShift turns a maximum into what to subtract: 0 instead of −∞, for −∞ − −∞ would be NaN.
 func (v *vector) rowShift(top, zero, t reg.VecPhysical) {
-	v.replaceWhereEqual(top, v.held["lowest"], zero, top, t)
+	v.replaceWhere(equal, v.held["lowest"], top, zero, top, t)
 }
 
 func (v *vector) softmaxRows() {
@@ -45,7 +45,7 @@ func (v *vector) softmaxRows() {
 		v.sumAcross(sum, x)
 		factor := shift
 		v.div(sum, scale, factor)
-		v.replaceWhereEqual(sum, zero, empty, factor, x)
+		v.replaceWhere(equal, zero, sum, empty, factor, x)
 		v.each(r, func(part *mask) {
 			v.load(part, "y", x)
 			v.mul(factor, x, x)
@@ -99,13 +99,13 @@ func (v *vector) softmaxBackwardRows() {
 	}, "y", "dy", "dx")
 }
 
-// replaceWhereEqual sets x to y where a equals b; t is free.
-func (v *vector) replaceWhereEqual(a, b operand.Op, y, x, t reg.VecPhysical) {
+// replaceWhere sets x to y where "a predicate b"; t is free.
+func (v *vector) replaceWhere(predicate operand.U8, b, a operand.Op, y, x, t reg.VecPhysical) {
 	if v.masked {
-		v.compare(equal, b, a, reg.K2)
+		v.compare(predicate, b, a, reg.K2)
 		v.moveWhere(reg.K2, y, x)
 		return
 	}
-	v.compare(equal, b, a, t)
+	v.compare(predicate, b, a, t)
 	v.blend(t, y, x, x)
 }

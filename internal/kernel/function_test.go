@@ -1,0 +1,60 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// functions are the functions of a number, in float64.
+var functions = map[Function]func(x float64) float64{
+	Abs:         math.Abs,
+	Sign:        func(x float64) float64 { return math.Copysign(1, x) },
+	Ceil:        math.Ceil,
+	Floor:       math.Floor,
+	Sqrt:        math.Sqrt,
+	Inverse:     func(x float64) float64 { return 1 / x },
+	InverseSqrt: func(x float64) float64 { return 1 / math.Sqrt(x) },
+	Log: func(x float64) float64 {
+		if x > 0 && x < 0x1p-1022 { // of which math.Log is wrong on amd64
+			return math.Log(x*0x1p52) - 52*math.Ln2
+		}
+		return math.Log(x)
+	},
+}
+
+// All paths give what package math gives, rounded once.
+func testApply[F Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 3))
+	x := edges[F]()
+	for exponent := -60; exponent <= 60; exponent++ { // of every size
+		for _, v := range normals[F](r, 300) {
+			x = append(x, F(math.Ldexp(float64(v), exponent)))
+		}
+	}
+	for i := range 2000 { // close to 1, and to √½
+		x = append(x, 1+F(i-1000)*1e-7, math.Sqrt2/2+F(i-1000)*6e-8)
+	}
+	for f := Abs; f <= Log; f++ {
+		for _, p := range paths() {
+			t.Run(fmt.Sprint(f, p), func(t *testing.T) {
+				onPath(t, p)
+				y := nans[F](len(x))
+				Apply(f, y, x)
+				for i, v := range x {
+					want := v * v * v // Cube rounds twice
+					if f != Cube {
+						want = F(functions[f](float64(v)))
+					}
+					requireSame(t, want, y[i], "function %d of %v", f, v)
+				}
+			})
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	t.Run("float32", testApply[float32])
+	t.Run("float64", testApply[float64])
+}

@@ -1,0 +1,100 @@
+package main
+
+// Functions of elements. Assembly reads and writes what does not fill a vector under a mask.
+var elementKernels = []kernel{
+	ofOneKernel("exp", "sets y ← e^x.", (*vector).expElements),
+	ofOneKernel("tanh", "sets y ← tanh x.", (*vector).tanhElements),
+	ofOneKernel("geluTanh", "sets y ← x/(1 + e^−u), u = 2√(2/π)·(x + 0.044715·x³).", (*vector).geluTanh),
+	ofOneKernel("abs", "sets y ← |x|.", (*vector).abs),
+	ofOneKernel("sign", "sets y ← 1 with the sign of x.", (*vector).sign),
+	ofOneKernel("ceil", "sets y ← ⌈x⌉.", (*vector).ceil),
+	ofOneKernel("floor", "sets y ← ⌊x⌋.", (*vector).floor),
+	ofOneKernel("sqrt", "sets y ← √x.", (*vector).squareRoot),
+	ofOneKernel("inverse", "sets y ← 1/x.", (*vector).reciprocal),
+	ofOneKernel("inverseSqrt", "sets y ← 1/√x, computed in float64.", (*vector).inverseSqrt),
+	ofOneKernel("cube", "sets y ← x³.", (*vector).cube),
+	ofOneKernel("ln", "sets y ← log x, computed in float64.", (*vector).ln),
+	ofTwoKernel("mul", "sets z ← x·y.", (*vector).product),
+	ofTwoKernel("sub", "sets z ← x − y.", (*vector).difference),
+	ofTwoKernel("div", "sets z ← x/y.", (*vector).quotient),
+	ofTwoKernel("lesser", "sets z ← min(x, y): NaN where one is, y where they are equal.", (*vector).lesser),
+	ofTwoKernel("greater", "sets z ← max(x, y): NaN where one is, y where they are equal.", (*vector).greater),
+	ofTwoKernel("less", "sets z ← 1 where x < y, else 0.", (*vector).less),
+	ofTwoKernel("lessOrEqual", "sets z ← 1 where x ≤ y, else 0.", (*vector).lessOrEqual),
+	ofTwoKernel("equal", "sets z ← 1 where x = y, else 0.", (*vector).equals),
+	ofTwoKernel("differs", "sets z ← 1 where x ≠ y, as NaN does from itself, else 0.", (*vector).differs),
+	{
+		name:   "tanhBackward",
+		does:   "sets dx ← dy·(1 − y²).",
+		params: "dx, y, dy [n]F",
+		write:  inVectors((*vector).tanhBackward),
+	},
+	{
+		name:   "gelu",
+		does:   "sets y ← x·Φ(x).",
+		params: "y, x [n]F",
+		only:   "float32", // plain Go is right to the last digits of float64
+		write:  inVectors((*vector).gelu),
+	},
+	{
+		name:   "geluBackward",
+		does:   "sets dx ← dy·(Φ(x) + x·φ(x)).",
+		params: "dx, x, dy [n]F",
+		only:   "float32",
+		write:  inVectors((*vector).geluBackward),
+	},
+	{
+		name:   "geluTanhBackward",
+		does:   "sets dx ← dy·(s + x·s·(1−s)·u′), s = 1/(1 + e^−u).",
+		params: "dx, x, dy [n]F",
+		write:  inVectors((*vector).geluTanhBackward),
+	},
+	{
+		name:   "scale",
+		does:   "sets y ← c·x.",
+		params: "y, x [n]F; c F",
+		write:  inVectors((*vector).scale),
+	},
+	{
+		name:   "adam",
+		does:   "does a step of Adam.",
+		params: "value, grad, m, v [n]F; k *AdamConstants[F]",
+		write:  inVectors((*vector).adam),
+	},
+	{
+		name:   "sgd",
+		does:   "sets d ← grad + decay·value and value ← value − rate·d.",
+		params: "value, grad [n]F; rate, decay F",
+		write:  inVectors((*vector).sgd),
+	},
+	{
+		name:   "momentum",
+		does:   "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer.",
+		params: "value, grad, buffer [n]F; rate, momentum, decay F",
+		write:  inVectors((*vector).momentum),
+	},
+	{
+		name:   "sum",
+		does:   "returns Σ x, summed in float64.",
+		params: "x [n]F",
+		result: "float64",
+		write:  inVectors((*vector).sum),
+	},
+	{
+		name:   "sumSquares",
+		does:   "returns Σ x², summed in float64.",
+		params: "x [n]F",
+		result: "float64",
+		write:  inVectors((*vector).sumSquares),
+	},
+}
+
+// ofOneKernel returns the entry of a function y of x, element by element.
+func ofOneKernel(name, does string, write func(*vector)) kernel {
+	return kernel{name: name, does: does, params: "y, x [n]F", write: inVectors(write)}
+}
+
+// ofTwoKernel returns the entry of a function z of x and y.
+func ofTwoKernel(name, does string, write func(*vector)) kernel {
+	return kernel{name: name, does: does, params: "z, x, y [n]F", write: inVectors(write)}
+}

@@ -1,0 +1,178 @@
+package kernel
+
+// An Operation is one on two numbers. Where they are equal, Lesser and Greater give the second; where one is NaN they
+// give NaN (torch.minimum, torch.maximum). The comparisons after them give 1 or 0.
+type Operation int
+
+const (
+	Plus Operation = iota
+	Minus
+	Times
+	Over
+	Lesser
+	Greater
+	Less
+	LessOrEqual
+	More
+	MoreOrEqual
+	Equal
+	Differs
+)
+
+// Arithmetic writes x op y to z. z may be an operand that is not repeated.
+func Arithmetic[F Float](op Operation, z, x, y []F, b Broadcast) {
+	b.fit("arithmetic", len(z), len(x), len(y))
+	split(arithmeticCall[F]{op, z, x, y, b}, b.n, grainFast)
+}
+
+type arithmeticCall[F Float] struct {
+	op      Operation
+	z, x, y []F
+	b       Broadcast
+}
+
+func (c arithmeticCall[F]) do(lo, hi int) {
+	var room [roomForNumber]F
+	c.b.runs(lo, hi, func(r run) {
+		combineRun(c.op, c.z[r.lo:r.hi], part(&c.b, r, 0, c.x), part(&c.b, r, 1, c.y), room[:])
+	})
+}
+
+// Compare writes to z whether the comparison x op y holds.
+func Compare[F Float](op Operation, z []bool, x, y []F, b Broadcast) {
+	b.fit("compare", len(z), len(x), len(y))
+	split(compareCall[F]{op, z, x, y, b}, b.n, grainFast)
+}
+
+type compareCall[F Float] struct {
+	op   Operation
+	z    []bool
+	x, y []F
+	b    Broadcast
+}
+
+func (c compareCall[F]) do(lo, hi int) {
+	var results, room [roomForNumber]F
+	for ; lo < hi; lo += roomForNumber {
+		c.b.runs(lo, min(lo+roomForNumber, hi), func(r run) {
+			z := c.z[r.lo:r.hi]
+			results := results[:len(z)]
+			combineRun(c.op, results, part(&c.b, r, 0, c.x), part(&c.b, r, 1, c.y), room[:])
+			for i, v := range results {
+				z[i] = v != 0
+			}
+		})
+	}
+}
+
+// roomForNumber is how many times a number is written out for the kernels, which take two arrays.
+const roomForNumber = 1 << 8
+
+// combineRun writes x op y to z. One of x and y may be a single number, which is written out into the room.
+func combineRun[F Float](op Operation, z, x, y, room []F) {
+	if len(x) == len(y) {
+		combine(op, z, x, y)
+		return
+	}
+	room = room[:min(len(room), len(z))]
+	number := y[0]
+	if len(x) == 1 {
+		number = x[0]
+	}
+	for i := range room {
+		room[i] = number
+	}
+	for lo := 0; lo < len(z); lo += len(room) {
+		hi := min(lo+len(room), len(z))
+		if len(x) == 1 {
+			combine(op, z[lo:hi], room[:hi-lo], y[lo:hi])
+		} else {
+			combine(op, z[lo:hi], x[lo:hi], room[:hi-lo])
+		}
+	}
+}
+
+// combine writes x op y to z, of one length.
+func combine[F Float](op Operation, z, x, y []F) {
+	switch op {
+	case Plus:
+		addRows(chosenPath, 1, len(z), z, x, y)
+	case Minus:
+		sub(chosenPath, z, x, y)
+	case Times:
+		mul(chosenPath, z, x, y)
+	case Over:
+		div(chosenPath, z, x, y)
+	case Lesser:
+		lesser(chosenPath, z, x, y)
+	case Greater:
+		greater(chosenPath, z, x, y)
+	case Less:
+		less(chosenPath, z, x, y)
+	case LessOrEqual:
+		lessOrEqual(chosenPath, z, x, y)
+	case More:
+		less(chosenPath, z, y, x)
+	case MoreOrEqual:
+		lessOrEqual(chosenPath, z, y, x)
+	case Equal:
+		equal(chosenPath, z, x, y)
+	case Differs:
+		differs(chosenPath, z, x, y)
+	}
+}
+
+func lesserGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		if !(v < y[i]) && v == v {
+			v = y[i]
+		}
+		z[i] = v
+	}
+}
+
+func greaterGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		if !(v > y[i]) && v == v {
+			v = y[i]
+		}
+		z[i] = v
+	}
+}
+
+func lessGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		z[i] = oneWhere[F](v < y[i])
+	}
+}
+
+func lessOrEqualGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		z[i] = oneWhere[F](v <= y[i])
+	}
+}
+
+func equalGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		z[i] = oneWhere[F](v == y[i])
+	}
+}
+
+func differsGo[F Float](z, x, y []F) {
+	z, y = z[:len(x)], y[:len(x)]
+	for i, v := range x {
+		z[i] = oneWhere[F](v != y[i])
+	}
+}
+
+func oneWhere[F Float](holds bool) F {
+	if holds {
+		return 1
+	}
+	return 0
+}
