@@ -67,8 +67,9 @@ var rooms = map[string]string{
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
 		train train/text layers layers/chapter graph graph/mask
 		graph/machine internal/kernel`,
-	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,
-	"cmd/attention/internal/export":  `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
+	"cmd/attention/internal/chapter": `cmd/attention/internal/flags cmd/attention/internal/term internal/tensorprint
+		layers/chapter`,
+	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate
 		graph/machine

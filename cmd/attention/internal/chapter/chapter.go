@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/tensorprint"
 	"attention/layers/chapter"
 
@@ -87,10 +89,11 @@ func selectSections(only string) ([]chapter.Section, error) {
 	return selected, nil
 }
 
-// page returns a section's steps under its title, each a sentence and the value below it.
+// page returns a section's reason and steps under its title, each step a sentence and the value below it.
 func page(s chapter.Section, steps []chapter.Step) string {
 	heading := title(s)
-	text := heading + "\n" + strings.Repeat("=", len(heading)) + "\n\n"
+	text := heading + "\n" + strings.Repeat("=", utf8.RuneCountInString(heading)) + "\n\n"
+	text += term.Fill("", strings.Fields(s.Text+" "+s.Why)...) + "\n"
 	for _, step := range steps {
 		text += step.Text + "\n" + format(step.Value) + "\n\n"
 	}
