@@ -104,7 +104,7 @@ var causalAttention = Section{
 		}
 		x := w.tokens()
 		batch := w.twice(x)
-		w.show(batch, "batch = stack(x, x)", "A batch: the tokens twice.", w.words(), nil)
+		w.show(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
 		w.shape(batch, "batch.shape", "Its size: sequences, tokens, numbers of a token.")
 		w.Observe("*")
 		context := w.Of(causal.Forward(w.Build, batch))
@@ -114,7 +114,7 @@ var causalAttention = Section{
 			w.words(), w.words())
 		w.show(w.withoutHeads(w.row(weights, 0)), "weights = softmax(masked / √2)", "Its weights.", w.words(), w.words())
 		w.show(context, "context = causal(batch)",
-			"The context vectors: no token sees a later one, no sequence the other.", w.words(), nil)
+			"The context vectors: no token sees a later one, no sequence the other.", sequences, w.words(), nil)
 		w.shape(context, "context.shape", "Their size.")
 		return nil
 	},

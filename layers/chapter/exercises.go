@@ -59,7 +59,7 @@ var exerciseWidth = Section{
 		}
 		context := w.Of(heads.Forward(w.Build, w.twice(w.tokens())))
 		w.show(context, "context = wrapper(batch)", "The context vectors: a column for each head.",
-			w.words(), w.columnsOfHeads(1))
+			sequences, w.words(), w.columnsOfHeads(1))
 		w.shape(context, "context.shape", "Their size: sequences, tokens, heads times 1.")
 		return nil
 	},

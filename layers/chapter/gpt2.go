@@ -30,7 +30,7 @@ var gpt2Small = Section{
 		w.show(doc, "doc", "A document of random numbers.")
 		w.shape(doc, "doc.shape", "Its size: tokens, numbers of a token.")
 		batch := w.twice(doc)
-		w.show(batch, "batch = stack(doc, doc)", "A batch: the document twice.")
+		w.show(batch, "batch = stack(doc, doc)", "A batch: the document twice.", sequences, nil, nil)
 		w.shape(batch, "batch.shape", "Its size.")
 		out := w.Of(mha.Forward(w.Build, batch))
 		w.show(w.row(out, 0), "context[0] = mha(batch)[0]",

@@ -48,9 +48,9 @@ var headsSideBySide = Section{
 		context := w.Of(heads.Forward(w.Build, batch))
 		weights := w.Of(heads.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, H, T, T)
 		w.show(w.row(weights, 0), "weights = softmax(masked / √2)",
-			"The weights of each head for the first sequence.", w.words(), w.words())
+			"The weights of each head for the first sequence.", w.headNames(), w.words(), w.words())
 		w.show(context, "context = [head_0(batch), …]",
-			"The context vectors: two columns of each causal layer, side by side.", w.words(), w.columnsOfHeads(2))
+			"The context vectors: two columns of each causal layer, side by side.", sequences, w.words(), w.columnsOfHeads(2))
 		w.shape(context, "context.shape", "Their size.")
 		return nil
 	},
@@ -73,7 +73,7 @@ var splitProjection = Section{
 		}
 		queries := w.Of(l.Forward(w.Build, w.twice(w.tokens()))) // (2, T, H·1)
 		w.show(queries, "queries = batch·W_query.weightᵀ", "The queries of all heads, made by one projection.",
-			w.words(), w.columnsOfHeads(1))
+			sequences, w.words(), w.columnsOfHeads(1))
 		w.shape(queries, "queries.shape", "Their size: sequences, tokens, the width of all heads.")
 		viewed := w.reshape(queries, 2, t, heads, 1)
 		w.shape(viewed, "viewed.shape", "Another view of them: sequences, tokens, heads, the width of one head.")
@@ -119,13 +119,13 @@ var multiHead = Section{
 		values := w.Of(graph.SplitHeads(w.projected(x, "mha.W_value"), w.section.NumHeads))  // (H, T, 1)
 		masked := w.Of(graph.MaskFill(w.headScores(x), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores of each head, of width 1, for the first sequence.",
-			w.words(), w.words())
-		w.show(weights, "weights = softmax(masked / √1)", "Their softmax.", w.words(), w.words())
+			w.headNames(), w.words(), w.words())
+		w.show(weights, "weights = softmax(masked / √1)", "Their softmax.", w.headNames(), w.words(), w.words())
 		joined := w.Of(graph.MergeHeads(w.Of(graph.MatMul(weights, values)))) // (T, H)
 		w.show(joined, "joined = weights·v", "The context vectors of the heads, side by side.",
 			w.words(), w.columnsOfHeads(1))
 		w.show(context, "context = joined·out_proj.weightᵀ + out_proj.bias",
-			"The same projected, for both sequences: what the layer returns.", w.words(), nil)
+			"The same projected, for both sequences: what the layer returns.", sequences, w.words(), nil)
 		w.shape(context, "context.shape", "Their size.")
 		return nil
 	},

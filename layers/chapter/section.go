@@ -1,7 +1,6 @@
 package chapter
 
 import (
-	"errors"
 	"fmt"
 
 	"attention/internal/dense"
@@ -41,8 +40,9 @@ type Step struct {
 	Value   *tensor.Dense // of the section's type; a shape is a vector of ints, a count a scalar int
 	Learnt  bool          // the value is a parameter, which training changes
 
+	Blocks  []string // what the first of three axes stands for, a name each: sequences or heads
 	Rows    []string // what the last but one axis stands for, a name each, tokens mostly; nil for none
-	Columns []string // the same of the last axis
+	Columns []string // the same for the last axis
 }
 
 // Sections returns the walk in its order: the chapter's fifteen, where attention comes from,
@@ -73,20 +73,18 @@ func (s Section) Run(dt tensor.Dtype) ([]Step, error) {
 		return nil, fmt.Errorf("chapter: section %d: type: got %v, want float32 or float64",
 			s.Number, dense.TypeName(dt))
 	}
-	if s.build == nil || s.own == nil {
-		return nil, errors.New("chapter: section: got its zero value, want one of Sections")
+	if err := s.Validate(); err != nil {
+		return nil, err
 	}
-	err := s.validate()
+	w := newWalk(dt, s)
+	err := s.build(w)
 	if err == nil {
-		w := newWalk(dt, s)
-		if err = s.build(w); err == nil {
-			err = w.run()
-		}
-		if err == nil {
-			return w.steps, nil
-		}
+		err = w.run()
 	}
-	return nil, fmt.Errorf("chapter: section %d: %w", s.Number, err)
+	if err != nil {
+		return nil, fmt.Errorf("chapter: section %d: %w", s.Number, err)
+	}
+	return w.steps, nil
 }
 
 // HasSeed reports whether Seed changes the section.

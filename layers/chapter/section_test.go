@@ -165,6 +165,10 @@ func requireNames(t *testing.T, id string, s chapter.Step) {
 	if len(s.Columns) > 0 {
 		require.Len(t, s.Columns, shape[shape.Dims()-1], id)
 	}
+	if len(s.Blocks) > 0 {
+		require.Len(t, s.Blocks, shape[0], id)
+		require.Equal(t, 3, shape.Dims(), id)
+	}
 	if len(s.Rows) > 0 {
 		require.Len(t, s.Rows, shape[shape.Dims()-2], id)
 	}

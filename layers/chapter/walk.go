@@ -29,13 +29,12 @@ func newWalk(dt tensor.Dtype, s Section) *walk {
 }
 
 // show makes a step of the node's value. The line is its name, or "name = formula". The names
-// are those of its last axis, or of its last two.
+// are those of its last axis, its last two, or all three.
 func (w *walk) show(n *G.Node, line, text string, names ...[]string) {
 	s := w.add(line, text, n, nil)
-	if len(names) == 1 {
-		s.Columns = names[0]
-	} else if len(names) == 2 {
-		s.Rows, s.Columns = names[0], names[1]
+	axes := []*[]string{&s.Blocks, &s.Rows, &s.Columns}
+	for i, of := range names {
+		*axes[len(axes)-len(names)+i] = of
 	}
 	s.Learnt = slices.Contains(w.Learnables(), n)
 }
@@ -147,6 +146,9 @@ func (w *walk) sum(x *G.Node, axes ...int) *G.Node { return w.Of(G.Sum(x, axes..
 
 // reshape is x with its elements in another shape (torch.Tensor.view).
 func (w *walk) reshape(x *G.Node, shape ...int) *G.Node { return w.Of(G.Reshape(x, shape)) }
+
+// sequences are the names of the two sequences of a batch.
+var sequences = []string{"sequence 0", "sequence 1"}
 
 // twice is the batch (2, T, E) of a sequence x (T, E) and itself (torch.stack((x, x))).
 func (w *walk) twice(x *G.Node) *G.Node {

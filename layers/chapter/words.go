@@ -1,23 +1,12 @@
 package chapter
 
 import (
-	"fmt"
 	"hash/fnv"
-	"slices"
-	"strings"
-	"unicode"
 
-	"attention/internal/config"
 	"attention/layers"
 
 	"gorgonia.org/tensor"
 )
-
-// MaxWords is the largest number of words in a section.
-const MaxWords = 64
-
-// maxWord is the greatest length of a word, in bytes.
-const maxWord = 64
 
 // sentence is the chapter's example: six words, of three numbers each.
 var sentence = []string{"Your", "journey", "starts", "with", "one", "step"}
@@ -49,55 +38,4 @@ func vector(word string, seed int64) []float64 {
 	hash.Write([]byte(word)) // never fails
 	drawn := layers.NewParams(tensor.Float64, seed^int64(hash.Sum32())).Draw(layers.Uniform(0, 1), 3)
 	return drawn.Data().([]float64)
-}
-
-// validate refuses a change that the section has no use for, or that is out of range.
-func (s Section) validate() error {
-	for _, knob := range []struct {
-		field    string
-		changed  bool
-		own      bool
-		elements string
-	}{
-		{"Words", !slices.Equal(s.Words, s.own.Words), s.own.Words != nil, "words"},
-		{"Seed", s.Seed != s.own.Seed, s.HasSeed(), "random numbers"},
-		{"NumHeads", s.NumHeads != s.own.NumHeads, s.own.NumHeads != 0, "heads"},
-		{"Dropout", s.Dropout != s.own.Dropout, s.own.Dropout != 0, "dropout"},
-	} {
-		if knob.changed && !knob.own {
-			return config.Errorf(s, knob.field, "got a value, want none: the section has no %s", knob.elements)
-		}
-	}
-	if s.own.NumHeads != 0 {
-		if err := config.AtLeast(s, 1, "NumHeads"); err != nil {
-			return err
-		}
-		if err := config.AtMost(s, maxSectionHeads, "NumHeads"); err != nil {
-			return err
-		}
-	}
-	if err := config.Probability(s, "Dropout"); err != nil {
-		return err
-	}
-	return s.validateWords()
-}
-
-// maxSectionHeads is the most heads of a section.
-const maxSectionHeads = 64
-
-func (s Section) validateWords() error {
-	if s.own.Words == nil {
-		return nil
-	}
-	if n := len(s.Words); n < 2 || n > MaxWords {
-		return config.Errorf(s, "Words", "got %d, want 2 to %d words", n, MaxWords)
-	}
-	for i, word := range s.Words {
-		wrong := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }
-		if word == "" || len(word) > maxWord || strings.ContainsFunc(word, wrong) {
-			return config.Errorf(s, fmt.Sprintf("Words[%d]", i), "got %.80q, want 1 to %d bytes of printable text without blanks",
-				word, maxWord)
-		}
-	}
-	return nil
 }
