@@ -121,3 +121,52 @@ func readPicture(t *testing.T, path string) image.Image {
 	require.NoError(t, err, path)
 	return picture
 }
+
+// TestTutorialPictures: the tutorial's pictures are those that the command draws where Graphviz is not installed, up to
+// the rounding of colours.
+func TestTutorialPictures(t *testing.T) {
+	const folder = "../../../../layers/chapter/pictures"
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	committed := map[string]bool{}
+	for _, f := range files {
+		committed[f.Name()] = true
+	}
+	for _, s := range chapter.Sections()[:14] {
+		steps, err := s.Run(tensor.Float32)
+		require.NoError(t, err)
+		all, err := pictures(s, steps, diagram.Layered)
+		require.NoError(t, err)
+		for _, p := range all {
+			if !committed[p.name] {
+				continue
+			}
+			var written bytes.Buffer
+			require.NoError(t, p.write(&written))
+			drawn, err := png.Decode(&written)
+			require.NoError(t, err)
+			requireSame(t, readPicture(t, filepath.Join(folder, p.name)), drawn, p.name)
+			delete(committed, p.name)
+		}
+	}
+	require.Empty(t, committed, "pictures that the command does not draw")
+}
+
+// requireSame requires equal pictures. A colour may differ by two of 255 levels.
+func requireSame(t *testing.T, want, got image.Image, name string) {
+	t.Helper()
+	require.Equal(t, want.Bounds(), got.Bounds(), name)
+	far := func(a, b uint32) bool { return max(a, b)-min(a, b) > 2*0x101 }
+	different := 0
+	for y := range want.Bounds().Dy() {
+		for x := range want.Bounds().Dx() {
+			r, g, b, _ := want.At(x, y).RGBA()
+			gotR, gotG, gotB, _ := got.At(x, y).RGBA()
+			if far(r, gotR) || far(g, gotG) || far(b, gotB) {
+				different++
+			}
+		}
+	}
+	require.Zero(t, different, "%s: pixels that differ", name)
+}

@@ -139,6 +139,10 @@ func (s Matrix) number(v float64) string {
 	case columns > 8:
 		digits = 2
 	}
+	const rounding = 5e-7 // a sum of weights is 1 up to this
+	if whole := math.Round(v); whole != 0 && math.Abs(v-whole) < rounding && math.Abs(v) < 1000 {
+		v = whole
+	}
 	if math.IsInf(v, 0) || math.IsNaN(v) || v == math.Trunc(v) && math.Abs(v) < 1000 {
 		return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "Inf", "inf", 1)
 	}
