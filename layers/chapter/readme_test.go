@@ -53,7 +53,17 @@ func tutorialOutput(t *testing.T, program string) string {
 	return string(printed)
 }
 
-// TestTutorialPrograms: the tutorial's first program with all its functions, and its last program, print what it says.
+// laterImports are those that the tutorial's functions need besides the first program's.
+const laterImports = `	"math"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers/chapter"
+
+`
+
+// TestTutorialPrograms: the tutorial's first program, alone and with all its functions, and its last program, print what
+// it says.
 func TestTutorialPrograms(t *testing.T) {
 	blocks := tutorialBlocks(t)
 	frame, last := blocks[0], blocks[len(blocks)-1]
@@ -70,6 +80,11 @@ func TestTutorialPrograms(t *testing.T) {
 		program += "\n" + b.code
 	}
 	frame.code = strings.TrimSuffix(frame.code, empty) + "func main() {\n" + calls + "}\n"
+	require.Empty(t, tutorialOutput(t, blocks[0].code))
+	frame.code = strings.Replace(frame.code, "import (\n", "import (\n"+laterImports, 1)
+	for _, path := range strings.Fields(laterImports) {
+		require.Contains(t, tutorial(t), "`"+strings.Trim(path, `"`)+"`")
+	}
 	printed := strings.Split(tutorialOutput(t, frame.code+program), mark)[1:]
 	for i, b := range blocks[1 : len(blocks)-1] {
 		name, text, _ := strings.Cut(printed[i], "\n")
