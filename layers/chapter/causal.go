@@ -85,7 +85,9 @@ var maskByInfinity = Section{
 // newCausal makes the chapter's CausalAttention, which is drawn after the mask of dropout.
 func (w *walk) newCausal() (*layers.Attention, error) {
 	drawMask(w.Params(), dropProbability, 6)
-	return layers.NewAttention(w.Params().Scope("causal"), Causal(3, 2))
+	c := Causal(3, 2)
+	c.Dropout = w.section.Dropout
+	return layers.NewAttention(w.Params().Scope("causal"), c)
 }
 
 var causalAttention = Section{
@@ -95,6 +97,7 @@ var causalAttention = Section{
 		"ones give equal results. The context length is the longest sequence that a model is made for: the book's " +
 		"class stores a mask of that size, while this layer makes the mask for the length that it is given.",
 	layer: Config{Layer: "causal", EmbedDim: 3, OutDim: 2},
+	drops: true,
 	Words: sentence,
 	Seed:  chapterSeed,
 	build: func(w *walk) error {
@@ -112,7 +115,7 @@ var causalAttention = Section{
 		masked := w.Of(graph.MaskFill(w.queryKeyScores(x, "causal."), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores of the first sequence, minus infinity where hidden.",
 			w.words(), w.words())
-		w.show(w.withoutHeads(w.row(weights, 0)), "weights = softmax(masked / √2)", "Its weights.", w.words(), w.words())
+		w.show(w.withoutHeads(w.row(weights, 0)), "weights = softmax(masked / √2)", w.dropped("Its weights"), w.words(), w.words())
 		w.show(context, "context = causal(batch)",
 			"The context vectors: no token sees a later one, no sequence the other.", sequences, w.words(), nil)
 		w.shape(context, "context.shape", "Their size.")
@@ -123,6 +126,8 @@ var causalAttention = Section{
 // newWrapper makes the heads of the chapter's MultiHeadAttentionWrapper, drawn after newCausal's.
 func (w *walk) newWrapper() (*layers.Attention, error) {
 	_, errCausal := w.newCausal()
-	heads, err := layers.NewAttention(w.Params().Scope("wrapper"), MultiHeadWrapper(3, 2, w.section.NumHeads))
+	c := MultiHeadWrapper(3, 2, w.section.NumHeads)
+	c.Dropout = w.section.Dropout
+	heads, err := layers.NewAttention(w.Params().Scope("wrapper"), c)
 	return heads, oneline.Join(errCausal, err)
 }

@@ -18,6 +18,14 @@ func drawMask(p *layers.Params, drop float64, t int) *tensor.Dense {
 	return p.Draw(layers.Bernoulli(1-drop), t, t)
 }
 
+// dropped is a sentence on weights, which says if some are dropped.
+func (w *walk) dropped(text string) string {
+	if w.Mode() == layers.Train {
+		return text + ", with dropout."
+	}
+	return text + "."
+}
+
 var dropout = Section{
 	Title: "Dropout",
 	Text:  "Some of a matrix of ones and of the causal weights are dropped, in the chapter half of them.",

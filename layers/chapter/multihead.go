@@ -38,6 +38,7 @@ var headsSideBySide = Section{
 	Words:    sentence,
 	Seed:     chapterSeed,
 	NumHeads: 2,
+	drops:    true,
 	build: func(w *walk) error {
 		heads, err := w.newWrapper()
 		if err != nil {
@@ -48,7 +49,7 @@ var headsSideBySide = Section{
 		context := w.Of(heads.Forward(w.Build, batch))
 		weights := w.Of(heads.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, H, T, T)
 		w.show(w.row(weights, 0), "weights = softmax(masked / √2)",
-			"The weights of each head for the first sequence.", w.headNames(), w.words(), w.words())
+			w.dropped("The weights of each head for the first sequence"), w.headNames(), w.words(), w.words())
 		w.show(context, "context = [head_0(batch), …]",
 			"The context vectors: two columns of each causal layer, side by side.", sequences, w.words(), w.columnsOfHeads(2))
 		w.shape(context, "context.shape", "Their size.")
@@ -85,7 +86,9 @@ var splitProjection = Section{
 }
 
 func (w *walk) newMultiHead(heads int) (*layers.Attention, error) {
-	return layers.NewAttention(w.Params().Scope("mha"), MultiHead(3, heads, heads))
+	c := MultiHead(3, heads, heads)
+	c.Dropout = w.section.Dropout
+	return layers.NewAttention(w.Params().Scope("mha"), c)
 }
 
 // headScores are the scores (H, T, T) of one sequence x by each head of the layer mha.
@@ -106,6 +109,7 @@ var multiHead = Section{
 	Words:    sentence,
 	Seed:     chapterSeed,
 	NumHeads: 2,
+	drops:    true,
 	build: func(w *walk) error {
 		mha, err := w.newMultiHead(w.section.NumHeads)
 		if err != nil {
@@ -120,7 +124,7 @@ var multiHead = Section{
 		masked := w.Of(graph.MaskFill(w.headScores(x), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores of each head, of width 1, for the first sequence.",
 			w.headNames(), w.words(), w.words())
-		w.show(weights, "weights = softmax(masked / √1)", "Their softmax.", w.headNames(), w.words(), w.words())
+		w.show(weights, "weights = softmax(masked / √1)", w.dropped("Their softmax"), w.headNames(), w.words(), w.words())
 		joined := w.Of(graph.MergeHeads(w.Of(graph.MatMul(weights, values)))) // (T, H)
 		w.show(joined, "joined = weights·v", "The context vectors of the heads, side by side.",
 			w.words(), w.columnsOfHeads(1))

@@ -12,8 +12,8 @@ import (
 // attention in the size of GPT-2 small. Each stands for itself: where the chapter
 // continues a stream of random numbers, a section draws again what comes before its own.
 //
-// Words, Seed, NumHeads and Dropout are the chapter's, and may be set before Run where
-// they are not zero: the section then runs on them. Seed may be set where there are words.
+// Words, Seed, NumHeads and Dropout are the chapter's and may be set before Run: the first
+// and the third where they are not zero, the others where HasSeed and HasDropout say so.
 type Section struct {
 	Number int    // from 1, in the order of the walk
 	Title  string // without the number
@@ -25,9 +25,10 @@ type Section struct {
 	Words    []string
 	Seed     int64   // torch.manual_seed before its weights; 0 in a section that draws none
 	NumHeads int     // of its layer; 0 in a section without
-	Dropout  float64 // the probability that a weight is dropped; 0 in a section without
+	Dropout  float64 // the probability that a weight is dropped, as in training
 
 	layer Config            // that the section is about
+	drops bool              // its layer may have dropout
 	own   *Section          // as Sections returned it
 	build func(*walk) error // builds the graph and shows parts of it
 }
@@ -90,9 +91,15 @@ func (s Section) Run(dt tensor.Dtype) ([]Step, error) {
 // HasSeed reports whether Seed changes the section.
 func (s Section) HasSeed() bool { return s.own != nil && (s.own.Seed != 0 || s.own.Words != nil) }
 
+// HasDropout reports whether Dropout changes the section.
+func (s Section) HasDropout() bool { return s.own != nil && (s.own.Dropout != 0 || s.drops) }
+
 // Layer returns the layer that the section is about; zero if it is about single steps.
 func (s Section) Layer() Config {
 	c := s.layer
+	if s.drops {
+		c.Dropout = s.Dropout
+	}
 	if c.NumHeads == 0 {
 		return c
 	}

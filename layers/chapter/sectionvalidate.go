@@ -39,7 +39,7 @@ func (s Section) validateUse() error {
 		{"Words", !slices.Equal(s.Words, s.own.Words), s.own.Words != nil, "words"},
 		{"Seed", s.Seed != s.own.Seed, s.HasSeed(), "random numbers"},
 		{"NumHeads", s.NumHeads != s.own.NumHeads, s.own.NumHeads != 0, "heads"},
-		{"Dropout", s.Dropout != s.own.Dropout, s.own.Dropout != 0, "dropout"},
+		{"Dropout", s.Dropout != s.own.Dropout, s.HasDropout(), "dropout"},
 	} {
 		if knob.changed && !knob.has {
 			return config.Errorf(s, knob.field, "got a value, want none: the section has no %s", knob.of)

@@ -25,7 +25,11 @@ type walk struct {
 }
 
 func newWalk(dt tensor.Dtype, s Section) *walk {
-	return &walk{Build: layers.NewBuild(layers.NewParams(dt, s.Seed), layers.Eval), section: s}
+	mode := layers.Eval
+	if s.drops && s.Dropout > 0 {
+		mode = layers.Train
+	}
+	return &walk{Build: layers.NewBuild(layers.NewParams(dt, s.Seed), mode), section: s}
 }
 
 // show makes a step of the node's value. The line is its name, or "name = formula". The names
@@ -74,6 +78,11 @@ func (w *walk) add(line, text string, n *G.Node, value *tensor.Dense) *Step {
 func (w *walk) run() error {
 	if w.Err() != nil {
 		return w.Err()
+	}
+	if key := w.DropoutKey(); key != nil {
+		if err := G.Let(key, w.section.Seed); err != nil {
+			return err
+		}
 	}
 	m, err := machine.New(slices.DeleteFunc(slices.Clone(w.nodes), func(n *G.Node) bool { return n == nil })...)
 	if err != nil {

@@ -98,8 +98,10 @@ func TestEverySectionChanges(t *testing.T) {
 			different(func(s *chapter.Section) { s.NumHeads = 1 })
 			different(func(s *chapter.Section) { s.NumHeads = 3 })
 		}
-		if s.Dropout != 0 {
+		if s.HasDropout() {
 			different(func(s *chapter.Section) { s.Dropout = 0.25 })
+		}
+		if s.Dropout != 0 {
 			different(func(s *chapter.Section) { s.Dropout = 0 })
 		}
 	}
@@ -123,4 +125,33 @@ func TestLayerFollowsTheSection(t *testing.T) {
 	}
 	require.Len(t, layers, 10)
 	require.Equal(t, chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 2, NumHeads: 2}, layers[14])
+}
+
+// TestDropoutOfLayers: with dropout the weights that a section shows are those its context vectors are made of, each of
+// them 0 or doubled for ½.
+func TestDropoutOfLayers(t *testing.T) {
+	s := chapter.Sections()[13]
+	own := tensorprint.Float64s(steps(t, s)["weights"].Value)
+	s.Dropout = 0.5
+	changed := steps(t, s)
+	weights, dropped := tensorprint.Float64s(changed["weights"].Value), 0
+	for i, w := range weights {
+		if own[i] != 0 && w == 0 {
+			dropped++
+			continue
+		}
+		require.InDelta(t, 2*own[i], w, 1e-15)
+	}
+	require.Greater(t, dropped, 5)
+	require.Less(t, dropped, 37)
+	require.Equal(t, "Their softmax, with dropout.", changed["weights"].Text)
+
+	s = chapter.Sections()[10] // one head: a token that sees only itself has twice its value, or nothing
+	s.Words, s.Dropout, s.Seed = strings.Fields("a b"), 0.5, 1
+	plain := s
+	plain.Dropout = 0
+	once, twice := tensorprint.Float64s(steps(t, plain)["context"].Value), steps(t, s)
+	factor := tensorprint.Float64s(twice["weights"].Value)[0]
+	require.Contains(t, []float64{0, 2}, factor)
+	require.InDelta(t, factor*once[0], tensorprint.Float64s(twice["context"].Value)[0], 1e-15)
 }

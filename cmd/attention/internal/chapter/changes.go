@@ -44,8 +44,7 @@ func (c *changes) all() []change {
 		{"seed", "random numbers", chapter.Section.HasSeed, func(s *chapter.Section) { s.Seed = c.seed }},
 		{"heads", "heads", func(s chapter.Section) bool { return s.NumHeads != 0 },
 			func(s *chapter.Section) { s.NumHeads = c.heads }},
-		{"dropout", "dropout", func(s chapter.Section) bool { return s.Dropout != 0 },
-			func(s *chapter.Section) { s.Dropout = c.dropout }},
+		{"dropout", "dropout", chapter.Section.HasDropout, func(s *chapter.Section) { s.Dropout = c.dropout }},
 	}
 }
 
@@ -82,9 +81,6 @@ func sectionsWith(has func(chapter.Section) bool) string {
 		if has(s) {
 			numbers = append(numbers, fmt.Sprint(s.Number))
 		}
-	}
-	if len(numbers) == 1 {
-		return "section " + numbers[0] + " has"
 	}
 	return "sections " + strings.Join(numbers, ", ") + " have"
 }

@@ -126,7 +126,11 @@ func layerGraph(s chapter.Section) (diagram.Diagram, error) {
 	if err != nil {
 		return diagram.Diagram{}, err
 	}
-	b := layers.NewBuild(p, layers.Eval)
+	mode := layers.Eval
+	if c.Dropout > 0 {
+		mode = layers.Train
+	}
+	b := layers.NewBuild(p, mode)
 	b.Observe("*")
 	t := len(s.Words)
 	if t == 0 {

@@ -96,6 +96,12 @@ func TestReduceCrossings(t *testing.T) {
 	require.Equal(t, 3, l.crossings())
 	l.reduceCrossings()
 	require.Zero(t, l.crossings())
+
+	in = [][]int{nil, nil, {0, 1}} // lines that meet do not cross
+	l = layers{nodes: make([]point, len(in))}
+	l.assign(in)
+	l.addEdges(make([]vg.Point, len(in)), in)
+	require.Zero(t, l.crossings())
 }
 
 // TestAssign: an input lies directly above the first that needs it.
