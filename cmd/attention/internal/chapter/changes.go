@@ -58,7 +58,8 @@ func (c *changes) apply(flags *pflag.FlagSet, sections []chapter.Section) error 
 			continue
 		}
 		if !slices.ContainsFunc(sections, change.has) {
-			return fmt.Errorf("--%s: got a value, but no section shown has %s; %s", change.flag, change.of, sectionsWith(change.has))
+			const wrong = "--%s: got a value, but no section shown has %s; %s"
+			return fmt.Errorf(wrong, change.flag, change.of, sectionsWith(change.has))
 		}
 		for i := range sections {
 			if change.has(sections[i]) {

@@ -46,7 +46,8 @@ func TestParsePlain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Placed{Size: inches(2, 3), Centers: []vg.Point{inches(1, 2.5), inches(1, 0.5)},
 		Lines: [][]vg.Point{{inches(1, 2.3), inches(1, 2), inches(1, 1), inches(1, 0.7)}}}, p)
-	for _, text := range []string{"", "graph 1 2\n", "node n0 1\n", "node n2 1 1\n", "node -1 1 1\n", "edge n0 n1 4 1 2 3\n",
+	for _, text := range []string{
+		"", "graph 1 2\n", "node n0 1\n", "node n2 1 1\n", "node -1 1 1\n", "edge n0 n1 4 1 2 3\n",
 		"edge n0 n1\n", "graph 1 2 3\nnode n0 1 2\n"} {
 		_, err := parsePlain([]byte(text), 2)
 		require.Error(t, err, text)
