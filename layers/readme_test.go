@@ -51,7 +51,8 @@ func TestReadmeNames(t *testing.T) {
 	ours := regexp.MustCompile(`^(graph|mask|machine|gradcheck|layers|chapter|generate|train|text|pretrained)\.[A-Z]`)
 	bare := regexp.MustCompile("Bare names are fields of `([a-zA-Z.]+)`")
 	checked := 0
-	for _, path := range []string{"../README.md", "README.md", "../cmd/attention/README.md"} {
+	for _, path := range []string{"../README.md", "README.md", "chapter/README.md",
+		"../cmd/attention/README.md"} {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
 		text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllStringFunc(string(content), func(block string) string {

@@ -21,7 +21,7 @@ const repository = "../.."
 const manual = "README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, "../../layers/README.md"}
+var readmes = []string{"../../README.md", manual, "../../layers/README.md", "../../layers/chapter/README.md"}
 
 // foreign are the beginnings of shell lines that are not run: they download or need PyTorch.
 var foreign = []string{"curl ", "apt-get ", "python3 "}

@@ -55,6 +55,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/program": `internal/kernel`,
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program`,
 	"cmd/attention/internal/plot":    "",
+	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
 		train train/text train/pretrained layers layers/chapter`,
 	"cmd/attention/internal/run": `cmd/attention/internal/program cmd/attention/internal/term
@@ -67,8 +68,10 @@ var rooms = map[string]string{
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
 		train train/text layers layers/chapter graph graph/mask
 		graph/machine internal/kernel`,
-	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,
-	"cmd/attention/internal/export":  `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
+	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
+		cmd/attention/internal/plot cmd/attention/internal/term
+		internal/config internal/folder internal/oneline internal/tensorprint layers layers/chapter`,
+	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate
 		graph/machine

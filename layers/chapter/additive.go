@@ -3,8 +3,15 @@ package chapter
 var additive = Section{
 	Title: "Where attention began: additive attention",
 	Text:  "The attention of a translator's decoder to the sentence it translates (Bahdanau, Cho and Bengio 2014).",
-	Seed:  123,
+	Why: "A translator used to squeeze a sentence into one state and forgot the beginning of long ones. Bahdanau's attention " +
+		"lets the decoder look back at every word of the source. Its scores come from a small network, learnt with the " +
+		"rest, so queries and keys may differ in width; softmax and weighted sum are the same, and the later " +
+		"dot product is only cheaper.",
+	layer: Config{Layer: "additive", QueryDim: 3, KeyDim: 3, AttnDim: 4},
+	Words: sentence,
+	Seed:  chapterSeed,
 	build: func(w *walk) error {
+		stateNames := []string{"state 0", "state 1"}
 		l, err := NewAdditive(w.Params().Scope(""), Config{QueryDim: 2, KeyDim: 3, AttnDim: 4})
 		if err != nil {
 			return err
@@ -13,14 +20,14 @@ var additive = Section{
 			0.3, 0.9,
 			0.8, 0.1,
 		}, 2, 2)
-		w.show(states, "states", "A decoder's states before the two words that it writes next.")
+		w.show(states, "states", "A decoder's states before the two words that it writes next.", stateNames, nil)
 		x := w.tokens()
 		weights := w.withoutHeads(w.Of(l.Weights(w.Build, states, x)))
 		context := w.Of(l.Forward(w.Build, states, x))
 		w.show(weights, "weights = softmax(v·tanh(W_query·states + W_key·x))",
-			"How much each word attends to the six tokens of the source.")
+			"How much each word attends to the tokens of the source.", stateNames, w.words())
 		w.show(context, "context = weights·x",
-			"The context vector of each word: the tokens, each times its weight, added up.")
+			"The context vector of each word: the tokens, each times its weight, added up.", stateNames, nil)
 		return nil
 	},
 }

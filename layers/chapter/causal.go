@@ -7,12 +7,16 @@ import (
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 var maskByZeros = Section{
 	Title: "A causal mask of zeros",
 	Text:  "Later tokens are hidden after the softmax.",
+	Why: "A model that writes must not see the word that it is to write: it would learn to copy. So the weights of " +
+		"later tokens are set to 0, and those that are left divided by their sum. Nothing of the hidden tokens " +
+		"leaks through: they were part of the softmax's sum, but that sum divides every weight of the row alike, and " +
+		"the second division takes it out.",
+	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) error {
 		v2, err := w.newV2("")
@@ -21,27 +25,31 @@ var maskByZeros = Section{
 		}
 		weights := w.withoutHeads(w.Of(v2.Weights(w.Build, layers.AttentionInput{Query: w.tokens()})))
 		w.show(weights, "weights = softmax(q·kᵀ / √2)",
-			"The attention weights of SelfAttentionV2: every token sees every token.")
-		mask := w.Of(graph.Tril(w.ones(6)))
-		w.show(mask, "mask = tril(ones)", "The mask: a token may see itself and those before it.")
+			"The attention weights of SelfAttentionV2: every token sees every token.", w.words(), w.words())
+		mask := w.Of(graph.Tril(w.ones()))
+		w.show(mask, "mask = tril(ones)", "The mask: a token may see itself and those before it.", w.words(), w.words())
 		masked := w.Of(graph.Mul(weights, mask))
-		w.show(masked, "masked = weights⊙mask", "Weights times mask: what may not be seen has weight 0.")
+		w.show(masked, "masked = weights⊙mask", "Weights times mask: what may not be seen has weight 0.",
+			w.words(), w.words())
 		normed := w.Of(graph.DivideBySum(masked))
 		w.show(normed, "normed = masked / Σ masked",
-			"Divided by their sum, the weights of each row sum to one again.")
+			"Divided by their sum, the weights of each row sum to one again.", w.words(), w.words())
 		return nil
 	},
 }
 
-// queriesAndKeys are those of SelfAttentionV2.
-func (w *walk) queriesAndKeys() (q, k *G.Node, err error) {
-	query, errQuery := layers.NewLinear(w.Params().Scope("W_query"), layers.LinearConfig{In: 3, Out: 2})
-	key, errKey := layers.NewLinear(w.Params().Scope("W_key"), layers.LinearConfig{In: 3, Out: 2})
-	if err := oneline.Join(errQuery, errKey); err != nil {
-		return nil, nil, err
-	}
+// queriesKeysAndValues are those of SelfAttentionV2.
+func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
 	x := w.tokens()
-	return w.Of(query.Forward(w.Build, x)), w.Of(key.Forward(w.Build, x)), nil
+	var projected [3]*G.Node
+	for i, name := range []string{"W_query", "W_key", "W_value"} {
+		l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{In: 3, Out: 2})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		projected[i] = w.Of(l.Forward(w.Build, x))
+	}
+	return projected[0], projected[1], projected[2], nil
 }
 
 // causalWeights are softmax(fill(q·kᵀ)/√D).
@@ -53,73 +61,73 @@ func (w *walk) causalWeights(q, k *G.Node) *G.Node {
 var maskByInfinity = Section{
 	Title: "A causal mask of minus infinity",
 	Text:  "Later tokens are hidden before the softmax.",
+	Why: "A score of −∞ has an exponential of exactly 0, so the softmax shares its 1 among the visible tokens alone: " +
+		"the weights are those of section 8, with one step less. A hidden token is in no sum at any time, and no " +
+		"gradient reaches it. The mask is fixed; nobody learns it.",
+	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) error {
-		q, k, err := w.queriesAndKeys()
+		q, k, _, err := w.queriesKeysAndValues()
 		if err != nil {
 			return err
 		}
-		masked := w.Of(graph.MaskFill(w.Of(graph.Scores(q, k)), mask.Causal{}))
-		w.show(masked, "masked = fill(q·kᵀ)", "The scores, minus infinity where a token may not be seen.")
+		scores := w.Of(graph.Scores(q, k))
+		w.show(scores, "scores = q·kᵀ", "The scores of every token with every token.", w.words(), w.words())
+		masked := w.Of(graph.MaskFill(scores, mask.Causal{}))
+		w.show(masked, "masked = fill(scores)", "The scores, minus infinity where a token may not be seen.",
+			w.words(), w.words())
 		w.show(w.causalWeights(q, k), "weights = softmax(masked / √2)",
-			"Their scaled softmax: weight 0 there, and each row sums to one at once.")
+			"Their scaled softmax: weight 0 there, and each row sums to one at once.", w.words(), w.words())
 		return nil
 	},
 }
 
-// dropProbability is the chapter's probability of dropout.
-const dropProbability = 0.5
-
-// chapterMask draws the chapter's mask of dropout; the layers of later sections are drawn
-// after it.
-func chapterMask(p *layers.Params) *tensor.Dense {
-	return p.Draw(layers.Bernoulli(1-dropProbability), 6, 6)
-}
-
-var dropout = Section{
-	Title: "Dropout",
-	Text:  "Half of some ones and of the causal weights are dropped.",
-	Seed:  789,
-	build: func(w *walk) error {
-		q, k, err := w.queriesAndKeys()
-		if err != nil {
-			return err
-		}
-		ones := w.ones(6)
-		keep := w.input("keep", chapterMask(layers.NewParams(w.Params().Dtype(), 123)))
-		drop := func(x *G.Node) *G.Node {
-			return w.Of(graph.Scale(w.Of(graph.Mul(x, keep)), 1/(1-dropProbability)))
-		}
-		w.show(drop(ones), "dropout(ones)",
-			"Ones, half of them dropped by chance (seed 123); what stays is doubled.")
-		w.show(drop(w.causalWeights(q, k)), "dropout(weights)",
-			"The causal weights with the same places dropped, as in training.")
-		return nil
-	},
-}
-
-// newCausal makes the chapter's CausalAttention, which is drawn after the mask.
+// newCausal makes the chapter's CausalAttention, which is drawn after the mask of dropout.
 func (w *walk) newCausal() (*layers.Attention, error) {
-	chapterMask(w.Params())
-	return layers.NewAttention(w.Params().Scope("causal"), Causal(3, 2))
+	drawMask(w.Params(), dropProbability, 6)
+	c := Causal(3, 2)
+	c.Dropout = w.section.Dropout
+	return layers.NewAttention(w.Params().Scope("causal"), c)
 }
 
 var causalAttention = Section{
 	Title: "CausalAttention on a batch",
 	Text:  "The causal layer on a batch of two.",
-	Seed:  123,
+	Why: "A batch is several sequences at once. They share the layer's matrices and never see one another, so two equal " +
+		"ones give equal results. The context length is the longest sequence that a model is made for: the book's " +
+		"class stores a mask of that size, while this layer makes the mask for the length that it is given.",
+	layer: Config{Layer: "causal", EmbedDim: 3, OutDim: 2},
+	drops: true,
+	Words: sentence,
+	Seed:  chapterSeed,
 	build: func(w *walk) error {
 		causal, err := w.newCausal()
 		if err != nil {
 			return err
 		}
-		batch := w.twice(w.tokens())
-		w.show(batch, "batch = stack(x, x)", "A batch: the six tokens twice.")
+		x := w.tokens()
+		batch := w.twice(x)
+		w.show(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
 		w.shape(batch, "batch.shape", "Its size: sequences, tokens, numbers of a token.")
+		w.Observe("*")
 		context := w.Of(causal.Forward(w.Build, batch))
+		weights := w.Of(causal.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, 1, T, T)
+		masked := w.Of(graph.MaskFill(w.queryKeyScores(x, "causal."), mask.Causal{}))
+		w.show(masked, "masked = fill(q·kᵀ)", "The scores of the first sequence, minus infinity where hidden.",
+			w.words(), w.words())
+		w.show(w.withoutHeads(w.row(weights, 0)), "weights = softmax(masked / √2)", w.dropped("Its weights"), w.words(), w.words())
 		w.show(context, "context = causal(batch)",
-			"The context vectors: no token sees a later one, no sequence the other.")
+			"The context vectors: no token sees a later one, no sequence the other.", sequences, w.words(), nil)
 		w.shape(context, "context.shape", "Their size.")
 		return nil
 	},
+}
+
+// newWrapper makes the heads of the chapter's MultiHeadAttentionWrapper, drawn after newCausal's.
+func (w *walk) newWrapper() (*layers.Attention, error) {
+	_, errCausal := w.newCausal()
+	c := MultiHeadWrapper(3, 2, w.section.NumHeads)
+	c.Dropout = w.section.Dropout
+	heads, err := layers.NewAttention(w.Params().Scope("wrapper"), c)
+	return heads, oneline.Join(errCausal, err)
 }

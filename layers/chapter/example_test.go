@@ -209,8 +209,17 @@ func ExampleSection_Run() {
 	// 9. A causal mask of minus infinity
 	// Later tokens are hidden before the softmax.
 	//
+	// The scores of every token with every token.
+	// scores = q·kᵀ
+	// ⎡ 0.2899   0.0716   0.0760  -0.0138   0.1344  -0.0511⎤
+	// ⎢ 0.4656   0.1723   0.1751   0.0259   0.1771   0.0085⎥
+	// ⎢ 0.4594   0.1703   0.1731   0.0259   0.1745   0.0090⎥
+	// ⎢ 0.2642   0.1024   0.1036   0.0186   0.0973   0.0122⎥
+	// ⎢ 0.2183   0.0874   0.0882   0.0177   0.0786   0.0144⎥
+	// ⎣ 0.3408   0.1270   0.1290   0.0198   0.1290   0.0078⎦
+	//
 	// The scores, minus infinity where a token may not be seen.
-	// masked = fill(q·kᵀ)
+	// masked = fill(scores)
 	// ⎡0.2899    -Inf    -Inf    -Inf    -Inf    -Inf⎤
 	// ⎢0.4656  0.1723    -Inf    -Inf    -Inf    -Inf⎥
 	// ⎢0.4594  0.1703  0.1731    -Inf    -Inf    -Inf⎥
@@ -226,6 +235,25 @@ func ExampleSection_Run() {
 	// ⎢0.2758  0.2460  0.2462  0.2319  0.0000  0.0000⎥
 	// ⎢0.2175  0.1983  0.1984  0.1888  0.1971  0.0000⎥
 	// ⎣0.1935  0.1663  0.1666  0.1542  0.1666  0.1529⎦
+}
+
+func ExampleSection_Run_words() {
+	section := chapter.Sections()[4] // SelfAttentionV1
+	section.Words = []string{"Your", "journey", "ends", "here"}
+	section.Seed = 7
+	steps, err := section.Run(tensor.Float32)
+	check(err)
+	for _, step := range steps {
+		if step.Name == "weights" {
+			fmt.Printf("%v\n%.4f", step.Columns, step.Value)
+		}
+	}
+	// Output:
+	// [Your journey ends here]
+	// ⎡0.2544  0.3293  0.2136  0.2028⎤
+	// ⎢0.2542  0.3978  0.1824  0.1656⎥
+	// ⎢0.2627  0.3260  0.2118  0.1995⎥
+	// ⎣0.2618  0.3295  0.2106  0.1981⎦
 }
 
 // journey is an input of the graph that holds six words of three numbers each.

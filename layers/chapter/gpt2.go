@@ -11,25 +11,30 @@ import (
 var gpt2Small = Section{
 	Title: "MultiHeadAttention in the size of GPT-2 small",
 	Text:  "Multi-head attention in the size of the smallest GPT-2, forward and backward.",
-	Seed:  123,
+	Why: "The same layer in the size of a real model: 768 numbers a token, 12 heads of 64, 1024 tokens. How many numbers it " +
+		"learns depends neither on the tokens nor on the heads. The backward pass says how the output changes with each " +
+		"of them, and a step of training moves them a little against the loss: that is all of learning.",
+	layer:    Config{Layer: "multi_head", EmbedDim: 768, OutDim: 768, NumHeads: 12},
+	Seed:     chapterSeed,
+	NumHeads: 12,
 	build: func(w *walk) error {
-		if _, err := w.newMultiHead(); err != nil { // drawn before the document
+		if _, err := w.newMultiHead(2); err != nil { // drawn before the document
 			return err
 		}
-		const context, width, heads = 1024, 768, 12
+		const context, width = 1024, 768
 		doc := w.input("doc", w.Params().Draw(layers.Normal(0, 1), context, width))
-		mha, err := layers.NewAttention(w.Params().Scope("gpt2"), MultiHead(width, width, heads))
+		mha, err := layers.NewAttention(w.Params().Scope("gpt2"), MultiHead(width, width, w.section.NumHeads))
 		if err != nil {
 			return err
 		}
 		w.show(doc, "doc", "A document of random numbers.")
 		w.shape(doc, "doc.shape", "Its size: tokens, numbers of a token.")
 		batch := w.twice(doc)
-		w.show(batch, "batch = stack(doc, doc)", "A batch: the document twice.")
+		w.show(batch, "batch = stack(doc, doc)", "A batch: the document twice.", sequences, nil, nil)
 		w.shape(batch, "batch.shape", "Its size.")
 		out := w.Of(mha.Forward(w.Build, batch))
 		w.show(w.row(out, 0), "context[0] = mha(batch)[0]",
-			"Forward: the context vectors of the first document, by twelve heads.")
+			"Forward: the context vectors of the first document, by all heads.")
 		w.shape(out, "context.shape", "The size of all context vectors.")
 		w.count(w.Learnables(), "parameters", "How many numbers the layer learns.")
 		w.gradients(out)

@@ -1,7 +1,6 @@
 package chapter
 
 import (
-	"errors"
 	"fmt"
 
 	"attention/internal/dense"
@@ -12,12 +11,25 @@ import (
 // Section is one part of the walk through the chapter, from dot products to multi-head
 // attention in the size of GPT-2 small. Each stands for itself: where the chapter
 // continues a stream of random numbers, a section draws again what comes before its own.
+//
+// Words, Seed, NumHeads and Dropout are the chapter's and may be set before Run: the first
+// and the third where they are not zero, the others where HasSeed and HasDropout say so.
 type Section struct {
 	Number int    // from 1, in the order of the walk
 	Title  string // without the number
 	Text   string // a sentence on the whole section
-	Seed   int64  // torch.manual_seed before its weights; 0 in a section that draws none
+	Why    string // two or three sentences: the reason for what the section does
 
+	// Words are the section's tokens, nil where these are random numbers. The words of
+	// the chapter keep its vectors, each other word has one drawn by the word and the seed.
+	Words    []string
+	Seed     int64   // torch.manual_seed before its weights; 0 in a section that draws none
+	NumHeads int     // of its layer; 0 in a section without
+	Dropout  float64 // the probability that a weight is dropped, as in training
+
+	layer Config            // that the section is about
+	drops bool              // its layer may have dropout
+	own   *Section          // as Sections returned it
 	build func(*walk) error // builds the graph and shows parts of it
 }
 
@@ -27,9 +39,15 @@ type Step struct {
 	Formula string        // what Name is, in terms of other names; empty for an input and an expression
 	Text    string        // a sentence on the value
 	Value   *tensor.Dense // of the section's type; a shape is a vector of ints, a count a scalar int
+	Learnt  bool          // the value is a parameter, which training changes
+
+	Blocks  []string // what the first of three axes stands for, a name each: sequences or heads
+	Rows    []string // what the last but one axis stands for, a name each, tokens mostly; nil for none
+	Columns []string // the same for the last axis
 }
 
-// Sections returns the walk in its order.
+// Sections returns the walk in its order: the chapter's fifteen, where attention comes from,
+// an experiment, and the chapter's exercises.
 func Sections() []Section {
 	sections := []Section{
 		oneQuery, allQueries,
@@ -37,9 +55,14 @@ func Sections() []Section {
 		maskByZeros, maskByInfinity, dropout, causalAttention,
 		headsSideBySide, splitProjection, multiHead, gpt2Small,
 		additive,
+		scaleExperiment,
+		exerciseWeights, exerciseWidth, exerciseGPT2,
 	}
 	for i := range sections {
-		sections[i].Number = i + 1
+		s := &sections[i]
+		s.Number = i + 1
+		own := *s
+		s.own = &own
 	}
 	return sections
 }
@@ -51,10 +74,10 @@ func (s Section) Run(dt tensor.Dtype) ([]Step, error) {
 		return nil, fmt.Errorf("chapter: section %d: type: got %v, want float32 or float64",
 			s.Number, dense.TypeName(dt))
 	}
-	if s.build == nil {
-		return nil, errors.New("chapter: section: got its zero value, want one of Sections")
+	if err := s.Validate(); err != nil {
+		return nil, err
 	}
-	w := newWalk(dt, s.Seed)
+	w := newWalk(dt, s)
 	err := s.build(w)
 	if err == nil {
 		err = w.run()
@@ -63,4 +86,26 @@ func (s Section) Run(dt tensor.Dtype) ([]Step, error) {
 		return nil, fmt.Errorf("chapter: section %d: %w", s.Number, err)
 	}
 	return w.steps, nil
+}
+
+// HasSeed reports whether Seed changes the section.
+func (s Section) HasSeed() bool { return s.own != nil && (s.own.Seed != 0 || s.own.Words != nil) }
+
+// HasDropout reports whether Dropout changes the section.
+func (s Section) HasDropout() bool { return s.own != nil && (s.own.Dropout != 0 || s.drops) }
+
+// Layer returns the layer that the section is about; zero if it is about single steps.
+func (s Section) Layer() Config {
+	c := s.layer
+	if s.drops {
+		c.Dropout = s.Dropout
+	}
+	if c.NumHeads == 0 {
+		return c
+	}
+	if c.OutDim == c.NumHeads && c.Layer == "multi_head" { // heads of width 1
+		c.OutDim = s.NumHeads
+	}
+	c.NumHeads = s.NumHeads
+	return c
 }

@@ -44,7 +44,11 @@ var entries = map[string][]string{
 	"4 weights":                      {"004/12 attn_weights_2"},
 	"4 weights.sum()":                {"004/12 attn_weights_2.sum()"},
 	"4 context":                      {"004/13 context_vec_2"},
+	"5 scores":                       {"walk/v1 scores"},
+	"5 weights":                      {"walk/v1 weights"},
 	"5 context":                      {"002/18 sa_v1(inputs)", "003/3 context_vectors"},
+	"6 scores":                       {"walk/v2 scores"},
+	"6 weights":                      {"walk/v2 weights"},
 	"6 context":                      {"002/20 sa_v2(inputs)", "003/3 sa_v2(inputs)"},
 	"6 W_query.weight":               {"003/8 query.weight"},
 	"7 v2(x)":                        {"002/22 sa_v2_v1_cv"},
@@ -55,14 +59,21 @@ var entries = map[string][]string{
 	"8 mask":                         {"002/26 mask_simple"},
 	"8 masked":                       {"002/27 masked_simple"},
 	"8 normed":                       {"002/28 masked_simple_norm"},
+	"9 scores":                       {"walk/scores"},
 	"9 masked":                       {"002/29 masked"},
 	"9 weights":                      {"002/30 attn_weights"},
 	"10 dropout(ones)":               {"002/31 dropout(example)"},
 	"10 dropout(weights)":            {"002/32 dropout(attn_weights)"},
+	"10 masked":                      {"walk/dropout masked"},
+	"10 weights":                     {"walk/dropout weights"},
+	"10 context":                     {"walk/dropped context"},
+	"11 masked":                      {"walk/causal masked"},
+	"11 weights":                     {"walk/causal weights"},
 	"11 batch":                       {"002/34 batch"},
 	"11 batch.shape":                 {"002/33 batch.shape"},
 	"11 context":                     {"002/36 context_vecs"},
 	"11 context.shape":               {"002/36 context_vecs.shape"},
+	"12 weights":                     {"walk/wrapper weights"},
 	"12 context":                     {"002/38 context_vecs"},
 	"12 context.shape":               {"002/39 context_vecs.shape"},
 	"13 queries":                     {"002/41 queries"},
@@ -70,6 +81,9 @@ var entries = map[string][]string{
 	"13 viewed.shape":                {"002/42 viewed_queries.shape"},
 	"13 viewed[0].shape":             {"002/42 viewed_queries[0].shape"},
 	"13 split.shape":                 {"walk/split queries.shape"},
+	"14 masked":                      {"walk/mha masked"},
+	"14 weights":                     {"walk/mha weights"},
+	"14 joined":                      {"walk/mha joined"},
 	"14 context":                     {"002/43 context_vecs"},
 	"14 context.shape":               {"002/43 context_vecs.shape"},
 	"15 doc":                         {"002/45 doc"},
@@ -88,6 +102,21 @@ var entries = map[string][]string{
 	"16 states":                      {"walk/decoder states"},
 	"16 weights":                     {"walk/additive weights"},
 	"16 context":                     {"walk/additive context"},
+	"17 entropy":                     {"walk/experiment entropy"},
+	"17 largest":                     {"walk/experiment largest"},
+	"17 gradient":                    {"walk/experiment gradient"},
+	"18 v1(x)":                       {"walk/3.1 v1"},
+	"18 v2(x)":                       {"walk/3.1 v2"},
+	"18 v2.W_query.weight":           {"walk/3.1 W_query.weight"},
+	"18 moved.W_query":               {"walk/3.1 W_query"},
+	"18 moved(x)":                    {"walk/3.1 moved"},
+	"19 context":                     {"walk/3.2 context"},
+	"19 context.shape":               {"walk/3.2 context.shape"},
+	"20 head_dim":                    {"walk/3.3 head_dim"},
+	"20 W_query.weight.shape":        {"walk/3.3 W_query.weight.shape"},
+	"20 parameters":                  {"walk/3.3 parameters"},
+	"20 W_query.weight":              {"walk/3.3 W_query.weight"},
+	"20 context.shape":               {"walk/3.3 context.shape"},
 }
 
 // axes are the entries that hold the lengths of its axes.
@@ -116,6 +145,7 @@ func TestSections(t *testing.T) {
 		require.Equal(t, i+1, s.Number)
 		require.NotEmpty(t, s.Title)
 		require.True(t, strings.HasSuffix(s.Text, "."), s.Text)
+		require.GreaterOrEqual(t, strings.Count(s.Why+" ", ". "), 2, "sentences that say why: %s", s.Why)
 	}
 	seen := map[string]bool{}
 	eachStep(t, tensor.Float32, func(id string, step chapter.Step) {
@@ -123,8 +153,25 @@ func TestSections(t *testing.T) {
 		seen[id] = true
 		require.NotEmpty(t, step.Name)
 		require.True(t, strings.HasSuffix(step.Text, "."), step.Text)
+		requireNames(t, id, step)
 		require.False(t, step.Value.RequiresIterator(), id)
 	})
+}
+
+// requireNames requires names for each index of an axis or for none.
+func requireNames(t *testing.T, id string, s chapter.Step) {
+	t.Helper()
+	shape := s.Value.Shape()
+	if len(s.Columns) > 0 {
+		require.Len(t, s.Columns, shape[shape.Dims()-1], id)
+	}
+	if len(s.Blocks) > 0 {
+		require.Len(t, s.Blocks, shape[0], id)
+		require.Equal(t, 3, shape.Dims(), id)
+	}
+	if len(s.Rows) > 0 {
+		require.Len(t, s.Rows, shape[shape.Dims()-2], id)
+	}
 }
 
 func TestRunRefusesATypeWithoutWeights(t *testing.T) {
@@ -235,4 +282,37 @@ func requireNear(t testing.TB, id, kind, text string, v *tensor.Dense, absolute,
 	for i, w := range want {
 		require.InDelta(t, w, got[i], absolute+relative*math.Abs(w), "%s: number %d", id, i)
 	}
+}
+
+// TestWhatSectionsSayOfEachOther holds the sections to what their texts say.
+func TestWhatSectionsSayOfEachOther(t *testing.T) {
+	values := map[string][]float64{}
+	eachStep(t, tensor.Float64, func(id string, s chapter.Step) {
+		if s.Value.Dtype() == tensor.Float64 {
+			values[id] = tensorprint.Float64s(s.Value)
+		}
+	})
+	for _, c := range []struct {
+		reason string
+		a, b   []float64
+	}{
+		{"section 4: a score depends on its two tokens alone", values["4 scores"][:4], values["3 scores"][:4]},
+		{"section 5: the row of the second token", values["5 scores"][6:12], values["3 scores"]},
+		{"section 7: the first layer with the second's weights", values["7 from_v2(x)"], values["7 v2(x)"]},
+		{"section 7: the second layer with the first's", values["7 from_v1(x)"], values["7 v1(x)"]},
+		{"section 8: nothing leaks", values["8 normed"], values["9 weights"]},
+		{"section 11: no sequence sees the other", values["11 context"][:12], values["11 context"][12:]},
+		{"section 18: the exercise", values["18 moved(x)"], values["18 v2(x)"]},
+	} {
+		require.NotEmpty(t, c.a, c.reason)
+		require.InDeltaSlice(t, c.a, c.b, 1e-14, c.reason)
+	}
+	for i, plain := range values["17 entropy"][:5] {
+		scaled := values["17 entropy"][5+i]
+		require.Less(t, plain, scaled)
+		require.Greater(t, scaled, 1.5, "the weights stay spread")
+		require.Less(t, values["17 gradient"][i], values["17 gradient"][5+i])
+	}
+	require.Less(t, values["17 entropy"][4], 0.2, "one key has all")
+	require.Less(t, values["17 gradient"][4], values["17 gradient"][0]/3)
 }

@@ -1,6 +1,7 @@
 package chapter
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,16 +19,32 @@ import (
 // Of, the build keeps the first error for run.
 type walk struct {
 	*layers.Build
-	steps []Step
-	nodes G.Nodes // of the steps' values, nil for one that is there already
+	section Section
+	steps   []Step
+	nodes   G.Nodes // of the steps' values, nil for one that is there already
 }
 
-func newWalk(dt tensor.Dtype, seed int64) *walk {
-	return &walk{Build: layers.NewBuild(layers.NewParams(dt, seed), layers.Eval)}
+func newWalk(dt tensor.Dtype, s Section) *walk {
+	mode := layers.Eval
+	if s.drops && s.Dropout > 0 {
+		mode = layers.Train
+	}
+	return &walk{Build: layers.NewBuild(layers.NewParams(dt, s.Seed), mode), section: s}
 }
 
-// show makes a step of the node's value. The line is its name, or "name = formula".
-func (w *walk) show(n *G.Node, line, text string) { w.add(line, text, n, nil) }
+// show makes a step of the node's value. The line is its name, or "name = formula". The names
+// are those of its last axis, its last two, or all three.
+func (w *walk) show(n *G.Node, line, text string, names ...[]string) {
+	s := w.add(line, text, n, nil)
+	axes := []*[]string{&s.Blocks, &s.Rows, &s.Columns}
+	for i, of := range names {
+		*axes[len(axes)-len(names)+i] = of
+	}
+	s.Learnt = slices.Contains(w.Learnables(), n)
+}
+
+// words are the names of the section's tokens.
+func (w *walk) words() []string { return w.section.Words }
 
 // shape makes a step of the node's shape.
 func (w *walk) shape(n *G.Node, name, text string) {
@@ -42,19 +59,30 @@ func (w *walk) count(nodes G.Nodes, name, text string) {
 	for _, n := range nodes {
 		total += n.Shape().TotalSize()
 	}
-	w.add(name, text, nil, tensor.New(tensor.FromScalar(total)))
+	w.number(total, name, text)
 }
 
-func (w *walk) add(line, text string, n *G.Node, value *tensor.Dense) {
+// number makes a step of a count.
+func (w *walk) number(n int, name, text string) {
+	w.add(name, text, nil, tensor.New(tensor.FromScalar(n)))
+}
+
+func (w *walk) add(line, text string, n *G.Node, value *tensor.Dense) *Step {
 	name, formula, _ := strings.Cut(line, " = ")
 	w.steps = append(w.steps, Step{Name: name, Formula: formula, Text: text, Value: value})
 	w.nodes = append(w.nodes, n)
+	return &w.steps[len(w.steps)-1]
 }
 
 // run computes the steps' values.
 func (w *walk) run() error {
 	if w.Err() != nil {
 		return w.Err()
+	}
+	if key := w.DropoutKey(); key != nil {
+		if err := G.Let(key, w.section.Seed); err != nil {
+			return err
+		}
 	}
 	m, err := machine.New(slices.DeleteFunc(slices.Clone(w.nodes), func(n *G.Node) bool { return n == nil })...)
 	if err != nil {
@@ -81,16 +109,17 @@ func copyOf(v G.Value) *tensor.Dense {
 	return t.Clone().(*tensor.Dense)
 }
 
-// tokens are the chapter's example (T=6, E=3).
+// tokens are the vectors (T, E=3) of the section's words.
 func (w *walk) tokens() *G.Node {
-	return w.numbers("tokens", []float64{
-		0.43, 0.15, 0.89,
-		0.55, 0.87, 0.66,
-		0.57, 0.85, 0.64,
-		0.22, 0.58, 0.33,
-		0.77, 0.25, 0.10,
-		0.05, 0.80, 0.55,
-	}, 6, 3)
+	seed := int64(chapterSeed)
+	if w.section.Seed != w.section.own.Seed {
+		seed = w.section.Seed
+	}
+	var all []float64
+	for _, word := range w.words() {
+		all = append(all, vector(word, seed)...)
+	}
+	return w.numbers("tokens", all, len(w.words()), 3)
 }
 
 // numbers makes an input that holds values, in the walk's type.
@@ -106,8 +135,11 @@ func (w *walk) numbers(name string, values []float64, shape ...int) *G.Node {
 	return w.input(name, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing)))
 }
 
-// ones makes an input (T, T) of ones.
-func (w *walk) ones(t int) *G.Node { return w.input("ones", tensor.Ones(w.Params().Dtype(), t, t)) }
+// ones makes an input (T, T) of ones, for the section's words.
+func (w *walk) ones() *G.Node {
+	t := len(w.words())
+	return w.input("ones", tensor.Ones(w.Params().Dtype(), t, t))
+}
 
 // input makes an input that holds a value.
 func (w *walk) input(name string, value *tensor.Dense) *G.Node {
@@ -123,6 +155,9 @@ func (w *walk) sum(x *G.Node, axes ...int) *G.Node { return w.Of(G.Sum(x, axes..
 
 // reshape is x with its elements in another shape (torch.Tensor.view).
 func (w *walk) reshape(x *G.Node, shape ...int) *G.Node { return w.Of(G.Reshape(x, shape)) }
+
+// sequences are the names of the two sequences of a batch.
+var sequences = []string{"sequence 0", "sequence 1"}
 
 // twice is the batch (2, T, E) of a sequence x (T, E) and itself (torch.stack((x, x))).
 func (w *walk) twice(x *G.Node) *G.Node {
@@ -144,3 +179,27 @@ func (w *walk) length(x *G.Node) *G.Node {
 
 // withoutHeads is weights (1, T, S) of one head without its axis.
 func (w *walk) withoutHeads(weights *G.Node) *G.Node { return w.Of(graph.MergeHeads(weights)) }
+
+// parameter is a parameter that a layer has used, by its name.
+func (w *walk) parameter(name string) *G.Node {
+	for _, n := range w.Learnables() {
+		if n.Name() == name {
+			return n
+		}
+	}
+	return w.Of(nil, fmt.Errorf("parameter %q: no layer has used it", name))
+}
+
+// projected is x times the weight of a projection that a layer has used, by its name: a matrix
+// as the chapter's first layer has it, or a linear layer's.
+func (w *walk) projected(x *G.Node, name string) *G.Node {
+	if slices.ContainsFunc(w.Learnables(), func(n *G.Node) bool { return n.Name() == name }) {
+		return w.Of(graph.MatMul(x, w.parameter(name)))
+	}
+	return w.Of(graph.Linear(x, w.parameter(name+".weight"), nil))
+}
+
+// queryKeyScores are q·kᵀ (…, T, T) of a layer's projections under a path, which ends in a dot.
+func (w *walk) queryKeyScores(x *G.Node, path string) *G.Node {
+	return w.Of(graph.Scores(w.projected(x, path+"W_query"), w.projected(x, path+"W_key")))
+}

@@ -11,14 +11,14 @@ import (
 
 // TestWalkKeepsTheFirstError: after a failed step the others do nothing, and the section's error names it.
 func TestWalkKeepsTheFirstError(t *testing.T) {
-	s := Section{Number: 3, build: func(w *walk) error {
+	s := Section{Number: 3, Words: sentence, own: &Section{Words: sentence}, build: func(w *walk) error {
 		x := w.tokens()
 		bad := w.Of(graph.MatMul(x, x)) // (6, 3)·(6, 3)
 		w.show(w.row(bad, 0), "bad[0]", "A row.")
 		w.shape(bad, "bad.shape", "A shape.")
 		w.show(w.sum(w.reshape(w.twice(bad), 2)), "sum", "A sum.")
 		w.show(w.length(bad), "length", "A length.")
-		w.show(w.ones(2), "ones", "An input.")
+		w.show(w.ones(), "ones", "An input.")
 		w.gradients(bad)
 		return nil
 	}}

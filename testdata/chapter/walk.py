@@ -41,9 +41,14 @@ def layer(x, maps, causal=False):
 
 
 def multihead(x, maps, out, heads):
+    return out(joined(x, maps, heads)[2])
+
+
+def joined(x, maps, heads):
     b, t, _ = x.shape
     split = (m(x).view(b, t, heads, -1).transpose(1, 2) for m in maps)
-    return out(attention(*split, causal=True)[2].transpose(1, 2).reshape(b, t, -1))
+    scores, weights, context = attention(*split, causal=True)
+    return scores, weights, context.transpose(1, 2).reshape(b, t, -1)
 
 
 def keep_mask(p, *shape):
@@ -87,6 +92,7 @@ def trainable(x):
     values["002/15 attn_weights_2"] = w[1]
     values["002/16 context_vec_2"] = c[1]
     values["002/18 sa_v1(inputs)"] = c
+    values["walk/v1 scores"], values["walk/v1 weights"] = s, w
 
     five = torch.cat((x[:4], torch.tensor([[0.02, 0.81, 0.52]])))
     s, w, c = attention(five @ wq, five @ wk, five @ wv)
@@ -98,7 +104,9 @@ def trainable(x):
     values["004/13 context_vec_2"] = c[1]
 
     torch.manual_seed(789)
-    values["002/20 sa_v2(inputs)"] = layer(x, qkv(3, 2))[2]
+    s, w, c = layer(x, qkv(3, 2))
+    values["002/20 sa_v2(inputs)"] = c
+    values["walk/v2 scores"], values["walk/v2 weights"] = s, w
     values["003/8 query.weight"] = [linear(3, 2) for _ in range(5)][-1].weight
 
     torch.manual_seed(123)
@@ -111,7 +119,8 @@ def trainable(x):
 def causal(x):
     torch.manual_seed(789)
     maps = qkv(3, 2)
-    weights = layer(x, maps)[1]
+    scores, weights, _ = layer(x, maps)
+    values["walk/scores"] = scores
     values["002/25 attn_weights"] = weights
     values["002/26 mask_simple"] = torch.ones(6, 6).tril()
     values["002/27 masked_simple"] = weights.tril()
@@ -123,13 +132,18 @@ def causal(x):
     keep = keep_mask(0.5, 6, 6)
     values["002/31 dropout(example)"] = keep / 0.5
     values["002/32 dropout(attn_weights)"] = weights * keep / 0.5
+    values["walk/dropped context"] = (weights * keep / 0.5) @ maps[2](x)
+    values["walk/dropout masked"], values["walk/dropout weights"] = scores, weights
     batch = torch.stack((x, x))
     values["002/34 batch"] = batch
     values["002/33 batch.shape"] = batch.shape
-    context = layer(batch, qkv(3, 2), causal=True)[2]
+    scores, weights, context = layer(batch, qkv(3, 2), causal=True)
+    values["walk/causal masked"], values["walk/causal weights"] = scores[0], weights[0]
     values["002/36 context_vecs"] = context
     values["002/36 context_vecs.shape"] = context.shape
-    context = torch.cat([layer(batch, maps, causal=True)[2] for maps in (qkv(3, 2), qkv(3, 2))], -1)
+    heads = [layer(batch, maps, causal=True) for maps in (qkv(3, 2), qkv(3, 2))]
+    values["walk/wrapper weights"] = torch.stack([weights[0] for _, weights, _ in heads])
+    context = torch.cat([context for _, _, context in heads], -1)
     values["002/38 context_vecs"] = context
     values["002/39 context_vecs.shape"] = context.shape
 
@@ -144,7 +158,10 @@ def heads(x):
     values["002/42 viewed_queries[0].shape"] = queries.view(2, 6, 2, 1)[0].shape
     values["walk/split queries.shape"] = queries.view(2, 6, 2, 1).transpose(1, 2).shape
     torch.manual_seed(123)
-    context = multihead(batch, qkv(3, 2), linear(2, 2, bias=True), 2)
+    maps, out = qkv(3, 2), linear(2, 2, bias=True)
+    scores, weights, context = joined(batch, maps, 2)
+    values["walk/mha masked"], values["walk/mha weights"], values["walk/mha joined"] = scores[0], weights[0], context[0]
+    context = out(context)
     values["002/43 context_vecs"] = context
     values["002/43 context_vecs.shape"] = context.shape
 
@@ -178,6 +195,44 @@ def additive(x):
     values["walk/additive context"] = weights @ x
 
 
+def experiment(_):
+    torch.manual_seed(123)
+    entropy, largest, gradient = ([[], []] for _ in range(3))
+    for d in 2, 8, 32, 128, 512:
+        q, k, g = torch.randn(64, d), torch.randn(8, d), torch.randn(64, 8)
+        for i, scores in enumerate((q @ k.T, q @ k.T / d ** 0.5)):
+            scores.requires_grad_()
+            weights = scores.softmax(-1)
+            weights.backward(g)
+            entropy[i].append(-(weights * scores.log_softmax(-1)).sum(-1).mean())
+            largest[i].append(weights.max(-1).values.mean())
+            gradient[i].append(scores.grad.square().sum(-1).sqrt().mean())
+    values["walk/experiment entropy"] = torch.tensor(entropy)
+    values["walk/experiment largest"] = torch.tensor(largest)
+    values["walk/experiment gradient"] = torch.tensor(gradient)
+
+
+def exercises(x):
+    torch.manual_seed(123)
+    v1 = attention(*(x @ torch.rand(3, 2) for _ in range(3)))[2]
+    torch.manual_seed(789)
+    maps = qkv(3, 2)
+    values["walk/3.1 v1"], values["walk/3.1 v2"] = v1, layer(x, maps)[2]
+    values["walk/3.1 W_query.weight"], values["walk/3.1 W_query"] = maps[0].weight, maps[0].weight.T
+    values["walk/3.1 moved"] = attention(*(x @ m.weight.T for m in maps))[2]
+    torch.manual_seed(123)
+    batch = torch.stack((x, x))
+    context = torch.cat([layer(batch, maps, causal=True)[2] for maps in (qkv(3, 1), qkv(3, 1))], -1)
+    values["walk/3.2 context"], values["walk/3.2 context.shape"] = context, context.shape
+    torch.manual_seed(123)
+    maps, out = qkv(768, 768), linear(768, 768, bias=True)
+    values["walk/3.3 head_dim"] = 768 // 12
+    values["walk/3.3 W_query.weight.shape"] = maps[0].weight.shape
+    values["walk/3.3 parameters"] = sum(p.numel() for m in (*maps, out) for p in m.parameters())
+    values["walk/3.3 W_query.weight"] = maps[0].weight
+    values["walk/3.3 context.shape"] = multihead(torch.randn(1, 5, 768), maps, out, 12)[0].shape
+
+
 def entry(name, value):
     if isinstance(value, torch.Tensor):
         return f"== tensor {name}\n{str(value.detach())}\n"
@@ -189,7 +244,7 @@ for dtype, file, remark in ((torch.float32, "walk.txt", "What `attention chapter
     torch.set_default_dtype(dtype)
     values.clear()
     x = torch.tensor(TOKENS)
-    for part in (simple, trainable, causal, heads, additive):
+    for part in (simple, trainable, causal, heads, additive, experiment, exercises):
         part(x)
     shown = {name: v for name, v in values.items() if dtype == torch.float64 or name.startswith("walk/")}
     text = [f"# {remark}, computed by walk.py with torch {torch.__version__}.\n"]

@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"attention/cmd/attention/internal/diagram"
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/tensorprint"
 	"attention/layers/chapter"
 
@@ -19,7 +22,8 @@ import (
 
 // New returns the command attention chapter.
 func New() *cobra.Command {
-	var only, dtype string
+	var only, dtype, dir string
+	var changed changes
 	var contents strings.Builder
 	for _, s := range chapter.Sections() {
 		fmt.Fprintf(&contents, "%4d  %s\n", s.Number, s.Title)
@@ -30,7 +34,8 @@ func New() *cobra.Command {
 		Long: `chapter computes attention step by step, from dot products to multi-head
 attention in the size of GPT-2 small, and prints every tensor as PyTorch does.
 Each of them is a node of a Gorgonia graph; weights are drawn as PyTorch draws
-them. Its sections:
+them. --sentence, --seed, --heads and --dropout run sections on something else,
+where they have it. Its sections:
 
 ` + contents.String(),
 		Args: cobra.NoArgs,
@@ -39,22 +44,31 @@ them. Its sections:
 			if err != nil {
 				return err
 			}
-			return walk(cmd.OutOrStdout(), dt, only)
+			sections, err := selectSections(only)
+			if err == nil {
+				err = changed.apply(cmd.Flags(), sections)
+			}
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("pictures") {
+				return draw(cmd.OutOrStdout(), dir, dt, sections, diagram.Best)
+			}
+			return walk(cmd.OutOrStdout(), dt, sections)
 		},
 	}
 	cmd.Flags().StringVar(&only, "section", "",
 		"show one `section`: its number, or a regular expression that headings match")
 	cmd.Flags().StringVar(&dtype, "dtype", "float32",
 		"element `type`: float32 or float64, for which other weights are drawn")
+	cmd.Flags().StringVar(&dir, "pictures", "",
+		"draw the sections into this `folder` instead: every step as a heat map, and the expression graph of each layer")
+	changed.add(cmd.Flags())
 	return cmd
 }
 
-// walk prints the sections that only selects, each as soon as it is computed.
-func walk(w io.Writer, dt tensor.Dtype, only string) error {
-	sections, err := selectSections(only)
-	if err != nil {
-		return err
-	}
+// walk prints sections, each as soon as it is computed.
+func walk(w io.Writer, dt tensor.Dtype, sections []chapter.Section) error {
 	for _, s := range sections {
 		steps, err := s.Run(dt)
 		if err != nil {
@@ -87,10 +101,14 @@ func selectSections(only string) ([]chapter.Section, error) {
 	return selected, nil
 }
 
-// page returns a section's steps under its title, each a sentence and the value below it.
+// page returns a section's reason and steps under its title, each step a sentence and the value below it.
 func page(s chapter.Section, steps []chapter.Step) string {
 	heading := title(s)
-	text := heading + "\n" + strings.Repeat("=", len(heading)) + "\n\n"
+	text := heading + "\n" + strings.Repeat("=", utf8.RuneCountInString(heading)) + "\n\n"
+	text += term.Fill("", strings.Fields(s.Text+" "+s.Why)...) + "\n"
+	if own := chapter.Sections()[s.Number-1]; !slices.Equal(s.Words, own.Words) {
+		text += term.Fill("Tokens: ", s.Words...) + "\n"
+	}
 	for _, step := range steps {
 		text += step.Text + "\n" + format(step.Value) + "\n\n"
 	}
@@ -98,7 +116,7 @@ func page(s chapter.Section, steps []chapter.Step) string {
 }
 
 func title(s chapter.Section) string {
-	if s.Seed == 0 {
+	if own := chapter.Sections()[s.Number-1]; s.Seed == 0 && own.Seed == 0 {
 		return fmt.Sprintf("%d. %s", s.Number, s.Title)
 	}
 	return fmt.Sprintf("%d. %s (seed %d)", s.Number, s.Title, s.Seed)

@@ -38,7 +38,7 @@ func WriteCurves(w io.Writer, title, x, y string, curves []Curve) error {
 	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
 	canvas := vgimg.New(8*vg.Inch, 5*vg.Inch)
 	p.Draw(draw.Crop(draw.New(canvas), vg.Points(10), -vg.Points(18), vg.Points(8), -vg.Points(8)))
-	return writePNG(w, canvas)
+	return WritePNG(w, canvas)
 }
 
 // addTo draws the curve and its entry in the legend. A single point is a dot.

@@ -74,7 +74,7 @@ func (m HeatMaps) Write(w io.Writer) error {
 	scale.Add(&plotter.ColorBar{ColorMap: colors, Vertical: true})
 	scale.HideX()
 	scale.Draw(draw.Crop(all, left+gridWidth+14, -left-10, axisRoom+mapMargin-8, -titleRoom-mapTitle+4))
-	return writePNG(w, canvas)
+	return WritePNG(w, canvas)
 }
 
 // draw draws the maps in rows and columns. Those at the left and the lower end have the labels of the axes.

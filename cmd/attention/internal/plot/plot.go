@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
@@ -25,8 +26,16 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// writePNG writes a canvas as a PNG.
-func writePNG(w io.Writer, canvas *vgimg.Canvas) error {
+// TextStyle returns the style of text in pictures, of a size in points, centred on its place.
+func TextStyle(size vg.Length) draw.TextStyle {
+	style := newPlot("", "", "").Title.TextStyle
+	style.Font.Size = size
+	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+	return style
+}
+
+// WritePNG writes a canvas as a PNG.
+func WritePNG(w io.Writer, canvas *vgimg.Canvas) error {
 	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 	return err
 }

@@ -1,0 +1,172 @@
+package chapter
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/diagram"
+	"attention/cmd/attention/internal/plot"
+	"attention/internal/folder"
+	"attention/internal/oneline"
+	"attention/internal/tensorprint"
+	"attention/layers"
+	"attention/layers/chapter"
+
+	"gorgonia.org/tensor"
+)
+
+// picture is one to write into the folder of --pictures.
+type picture struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// pictures returns those of a section: its steps as heat maps, and the expression graph of its layer if it has one.
+func pictures(s chapter.Section, steps []chapter.Step, layout diagram.Layout) ([]picture, error) {
+	heat := plot.Matrices{Title: title(s)}
+	for _, step := range steps {
+		heat.Steps = append(heat.Steps, matrices(step, heat.Steps)...)
+	}
+	all := []picture{{fmt.Sprintf("%02d-steps.png", s.Number), heat.Write}}
+	if c := s.Layer(); c.Layer != "" {
+		d, err := layerGraph(s)
+		if err != nil {
+			return nil, err
+		}
+		write := func(w io.Writer) error { return d.Write(w, layout) }
+		all = append(all, picture{fmt.Sprintf("%02d-graph.png", s.Number), write})
+	}
+	return all, nil
+}
+
+// largestDrawn is the most rows or columns of a matrix that is drawn as a whole, and cornerSize the number of those
+// that are drawn of a larger one.
+const (
+	largestDrawn = chapter.MaxWords
+	cornerSize   = 8
+)
+
+// matrices returns a step as heat maps: one, or one for each head or sequence but those that equal the one before; none
+// for a single number. An arrow leads to it from the one before if it is computed from that.
+func matrices(s chapter.Step, before []plot.Matrix) (all []plot.Matrix) {
+	shape := s.Value.Shape()
+	if s.Value.Dtype() == tensor.Int || shape.Dims() == 0 {
+		return nil
+	}
+	columns, rows := shape[shape.Dims()-1], 1
+	if shape.Dims() > 1 {
+		rows = shape[shape.Dims()-2]
+	}
+	title := s.Name
+	if s.Formula != "" {
+		title += " = " + s.Formula
+	}
+	values := tensorprint.Float64s(s.Value)
+	blocks := slices.Collect(slices.Chunk(values, rows*columns))
+	for i, block := range blocks {
+		if i > 0 && slices.Equal(block, blocks[i-1]) { // the other sequence of a batch
+			continue
+		}
+		m := plot.Matrix{Title: drawable(title), Text: drawable(s.Text), Rows: s.Rows, Columns: s.Columns}
+		if i < len(s.Blocks) && len(blocks) > 1 {
+			m.Title += ", " + s.Blocks[i]
+		}
+		for row := range slices.Chunk(block, columns) {
+			m.Values = append(m.Values, row)
+		}
+		all = append(all, corner(m))
+	}
+	if len(all) == 1 && len(before) > 0 {
+		previous, _, _ := strings.Cut(before[len(before)-1].Title, " = ")
+		all[0].Follows = names(s.Name+" "+s.Formula, previous)
+	}
+	return all
+}
+
+// names reports whether a formula has a name in it, as a word of its own.
+func names(formula, name string) bool {
+	return regexp.MustCompile(`(^|[^\pL\d_])` + regexp.QuoteMeta(name) + `($|[^\pL\d_])`).MatchString(formula)
+}
+
+// corner returns the first rows and columns of a matrix that is too large.
+func corner(m plot.Matrix) plot.Matrix {
+	rows, columns := len(m.Values), len(m.Values[0])
+	if rows > largestDrawn || columns > largestDrawn {
+		m.Text = fmt.Sprintf("%s Its corner: %d × %d of (%d, %d).", m.Text, cornerSize, cornerSize, rows, columns)
+		m.Values = m.Values[:min(rows, cornerSize)]
+		for i, row := range m.Values {
+			m.Values[i] = row[:min(columns, cornerSize)]
+		}
+		m.Rows, m.Columns = nil, nil
+	}
+	return m
+}
+
+// drawable replaces what the font of pictures has not.
+func drawable(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case plot.HasGlyph(c):
+			return c
+		case c == '⊙':
+			return '×'
+		}
+		return '?'
+	}, text)
+}
+
+// layerGraph returns the expression graph of a section's layer on its tokens, one op for each step of attention.
+func layerGraph(s chapter.Section) (diagram.Diagram, error) {
+	c := s.Layer()
+	p := layers.NewParams(tensor.Float32, s.Seed)
+	layer, err := chapter.New(p.Scope(""), c)
+	if err != nil {
+		return diagram.Diagram{}, err
+	}
+	mode := layers.Eval
+	if c.Dropout > 0 {
+		mode = layers.Train
+	}
+	b := layers.NewBuild(p, mode)
+	b.Observe("*")
+	t := len(s.Words)
+	if t == 0 {
+		t = max(c.ContextLength, 1024)
+	}
+	out := b.Of(layer.Forward(b, b.Input("x", t, max(c.EmbedDim, c.KeyDim))))
+	if err := b.Err(); err != nil {
+		return diagram.Diagram{}, err
+	}
+	return diagram.Of(fmt.Sprintf("%d. The expression graph of %s", s.Number, c.Layer), out, b.Learnables()), nil
+}
+
+// draw writes the pictures of sections into a folder, and the path of each to w.
+func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section, layout diagram.Layout) (err error) {
+	in, err := folder.Make(dir)
+	if err != nil {
+		return fmt.Errorf("--pictures: %w", err)
+	}
+	defer func() { err = oneline.Join(err, in.Close()) }()
+	for _, s := range sections {
+		steps, err := s.Run(dt)
+		if err != nil {
+			return err
+		}
+		all, err := pictures(s, steps, layout)
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			if err := in.Write(p.name, p.write); err != nil {
+				return fmt.Errorf("--pictures: %w", err)
+			}
+			if _, err := fmt.Fprintln(w, in.Path(p.name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

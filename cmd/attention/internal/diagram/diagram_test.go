@@ -1,0 +1,74 @@
+package diagram
+
+import (
+	"bytes"
+	"errors"
+	"image/png"
+	"testing"
+
+	"attention/graph"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// small is the graph of softmax(x·w)·x + x·w, and its learnable w.
+func small(t *testing.T) (out, w *G.Node) {
+	t.Helper()
+	g := G.NewGraph()
+	x := G.NewMatrix(g, tensor.Float32, G.WithShape(3, 3), G.WithName("x"))
+	w = G.NewMatrix(g, tensor.Float32, G.WithShape(3, 3), G.WithName("w"))
+	of := func(n *G.Node, err error) *G.Node { require.NoError(t, err); return n }
+	y := of(graph.MatMul(x, w))
+	return of(graph.Add(of(graph.MatMul(of(graph.Softmax(y)), x)), y)), w
+}
+
+// TestOf: every node behind the result is there once, after its inputs.
+func TestOf(t *testing.T) {
+	out, w := small(t)
+	require.Equal(t, Diagram{Title: "a graph", Nodes: []Node{
+		{Label: "x", Shape: "(3, 3)", Kind: Input},
+		{Label: "w", Shape: "(3, 3)", Kind: Learnt},
+		{Label: "MatMul", Shape: "(3, 3)", In: []int{0, 1}},
+		{Label: "Softmax", Shape: "(3, 3)", In: []int{2}},
+		{Label: "MatMul", Shape: "(3, 3)", In: []int{3, 0}},
+		{Label: "Add", Shape: "(3, 3)", In: []int{4, 2}},
+	}}, Of("a graph", out, G.Nodes{w}))
+}
+
+// TestOfASquare: a node that is used twice in one op has one line to it.
+func TestOfASquare(t *testing.T) {
+	x := G.NewMatrix(G.NewGraph(), tensor.Float32, G.WithShape(2, 2), G.WithName("x"))
+	y, err := graph.Mul(x, x)
+	require.NoError(t, err)
+	require.Equal(t, []int{0}, Of("", y, nil).Nodes[1].In)
+}
+
+// TestWrite: the picture has the colours of what is learnt, given and computed.
+func TestWrite(t *testing.T) {
+	out, w := small(t)
+	var written bytes.Buffer
+	require.NoError(t, Of("a graph", out, G.Nodes{w}).Write(&written, Layered))
+	picture, err := png.Decode(&written)
+	require.NoError(t, err)
+	counts := map[Kind]int{}
+	for y := range picture.Bounds().Dy() {
+		for x := range picture.Bounds().Dx() {
+			for kind, c := range colors {
+				r, g, b, _ := c.RGBA()
+				if gotR, gotG, gotB, _ := picture.At(x, y).RGBA(); r == gotR && g == gotG && b == gotB {
+					counts[kind]++
+				}
+			}
+		}
+	}
+	require.Greater(t, counts[Learnt], 500, "one box")
+	require.Greater(t, counts[Input], 500, "one box")
+	require.Greater(t, counts[Op], 3*counts[Input], "four boxes")
+
+	wrong := errors.New("no layout")
+	bad := func([]vg.Point, [][]int) (Placed, error) { return Placed{}, wrong }
+	require.ErrorIs(t, Of("", out, nil).Write(&written, bad), wrong)
+}

@@ -1,0 +1,187 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// height is that of the cells.
+func (s Matrix) height() vg.Length { return vg.Length(len(s.Values)) * cellHeight }
+
+// above is the room for title, text and labels of columns.
+func (s Matrix) above() vg.Length {
+	return stepTitle + textLine*vg.Length(len(s.lines())) + columnsRoom
+}
+
+// width is that of the matrix with its labels, or of its title.
+func (s Matrix) width() vg.Length {
+	style := TextStyle(10)
+	return max(s.labels()+s.cell()*vg.Length(len(s.Values[0])), style.Width(s.Title), leastWidth)
+}
+
+// lines are the text in lines as wide as the matrix.
+func (s Matrix) lines() (lines []string) {
+	style, line := TextStyle(numberSize), ""
+	for _, word := range strings.Fields(s.Text) {
+		if longer := strings.TrimSpace(line + " " + word); style.Width(longer) <= s.width() {
+			line = longer
+			continue
+		}
+		lines, line = append(lines, line), word
+	}
+	return append(lines, line)
+}
+
+// labels is the room for the labels of rows.
+func (s Matrix) labels() (width vg.Length) {
+	style := TextStyle(numberSize)
+	for _, label := range s.Rows {
+		width = max(width, style.Width(label)+5)
+	}
+	return width
+}
+
+// cell is the width of a cell: that of its number and its label.
+func (s Matrix) cell() vg.Length {
+	style := TextStyle(numberSize)
+	width := vg.Length(12)
+	for _, label := range s.Columns {
+		width = max(width, min(style.Width(label)+5, 60))
+	}
+	for _, row := range s.Values {
+		for _, v := range row {
+			width = max(width, style.Width(s.number(v))+6)
+		}
+	}
+	return width
+}
+
+// number is the text of a cell: four digits as PyTorch prints them, two in a wide matrix, none in a very wide one.
+func (s Matrix) number(v float64) string {
+	columns, digits := len(s.Values[0]), 4
+	switch {
+	case columns > mostNumbered:
+		return ""
+	case v == 0: // −0 too
+		return "0"
+	case columns > 8:
+		digits = 2
+	}
+	const rounding = 5e-7 // a sum of weights is 1 up to this
+	if whole := math.Round(v); whole != 0 && math.Abs(v-whole) < rounding && math.Abs(v) < 1000 {
+		v = whole
+	}
+	if math.IsInf(v, 0) || math.IsNaN(v) || v == math.Trunc(v) && math.Abs(v) < 1000 {
+		return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "Inf", "inf", 1)
+	}
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+// draw draws the matrix below and to the right of a point.
+func (s Matrix) draw(c draw.Canvas, at vg.Point) {
+	left, title := TextStyle(10), TextStyle(numberSize)
+	left.XAlign, title.XAlign = draw.XLeft, draw.XLeft
+	c.FillText(left, at.Sub(vg.Point{Y: stepTitle / 2}), s.Title)
+	title.Color = color.Gray{Y: 0x60}
+	for i, line := range s.lines() {
+		c.FillText(title, at.Sub(vg.Point{Y: stepTitle + textLine*vg.Length(i) + textLine/2.0}), line)
+	}
+
+	largest := s.largest()
+	label := TextStyle(numberSize)
+	origin := at.Add(vg.Point{X: s.labels(), Y: -s.above()})
+	width := s.cell()
+	for j, name := range s.Columns {
+		c.FillText(label, origin.Add(vg.Point{X: width * (vg.Length(j) + 0.5), Y: columnsRoom / 2}), cut(name, label, width))
+	}
+	right := label
+	right.XAlign = draw.XRight
+	for i, row := range s.Values {
+		y := origin.Y - cellHeight*vg.Length(i+1)
+		if i < len(s.Rows) {
+			c.FillText(right, vg.Point{X: origin.X - 4, Y: y + cellHeight/2}, s.Rows[i])
+		}
+		for j, v := range row {
+			x := origin.X + width*vg.Length(j)
+			fill, text := cellColors(v, largest)
+			top := y + cellHeight
+			rectangle := []vg.Point{{X: x, Y: y}, {X: x + width, Y: y}, {X: x + width, Y: top}, {X: x, Y: top}}
+			c.FillPolygon(fill, rectangle)
+			c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 0xd8}, Width: 0.4}, append(rectangle, rectangle[0]))
+			number := label
+			number.Color = text
+			c.FillText(number, vg.Point{X: x + width/2, Y: y + cellHeight/2}, s.number(v))
+		}
+	}
+}
+
+// largest is the end of the scale: 1 for weights and other numbers from 0 to 1, so that their colours mean the same in
+// all matrices, else the largest absolute value.
+func (s Matrix) largest() (largest float64) {
+	shares := true
+	for _, row := range s.Values {
+		for _, v := range row {
+			if !math.IsInf(v, 0) && !math.IsNaN(v) {
+				largest = max(largest, math.Abs(v))
+				shares = shares && v >= 0 && v <= 1
+			}
+		}
+	}
+	if shares {
+		return 1
+	}
+	return largest
+}
+
+// cellColors returns the colour of a cell and of its text, by how large its number is.
+func cellColors(v, largest float64) (fill, text color.Color) {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return hiddenGrey, color.Gray{Y: 0x50}
+	}
+	share := 0.0
+	if largest > 0 {
+		share = math.Pow(math.Abs(v)/largest, 0.75) * 0.85
+	}
+	end := color.NRGBA{R: 0x1f, G: 0x5f, B: 0xa8}
+	if v < 0 {
+		end = color.NRGBA{R: 0xd9, G: 0x6a, B: 0x12}
+	}
+	mix := func(to uint8) uint8 { return uint8(math.Round(255 + share*(float64(to)-255))) }
+	text = color.Black
+	if share > 0.62 {
+		text = color.White
+	}
+	return color.NRGBA{R: mix(end.R), G: mix(end.G), B: mix(end.B), A: 0xff}, text
+}
+
+// cut is a label, shortened if it is wider than its room.
+func cut(label string, style draw.TextStyle, room vg.Length) string {
+	letters := []rune(label)
+	for n := len(letters); n > 0; n-- {
+		short := string(letters[:n])
+		if n < len(letters) {
+			short += "…"
+		}
+		if style.Width(short) <= room {
+			return short
+		}
+	}
+	return ""
+}
+
+// arrow draws an arrow to the right that begins at a point.
+func arrow(c draw.Canvas, from vg.Point) {
+	to := from.Add(vg.Point{X: stepGap - 16})
+	c.StrokeLine2(draw.LineStyle{Color: color.Gray{Y: 0x40}, Width: 1.2}, from.X, from.Y, to.X, to.Y)
+	tip := []vg.Point{to.Add(vg.Point{X: 3}), to.Add(vg.Point{X: -3, Y: 3}), to.Add(vg.Point{X: -3, Y: -3})}
+	c.FillPolygon(color.Gray{Y: 0x40}, tip)
+}

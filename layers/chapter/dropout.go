@@ -1,0 +1,65 @@
+package chapter
+
+import (
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// dropProbability is the chapter's probability of dropout.
+const dropProbability = 0.5
+
+// drawMask draws a mask (t, t) of dropout with probability p. The chapter's is of six tokens;
+// the layers of later sections are drawn after it.
+func drawMask(p *layers.Params, drop float64, t int) *tensor.Dense {
+	return p.Draw(layers.Bernoulli(1-drop), t, t)
+}
+
+// dropped is a sentence on weights, which says if some are dropped.
+func (w *walk) dropped(text string) string {
+	if w.Mode() == layers.Train {
+		return text + ", with dropout."
+	}
+	return text + "."
+}
+
+var dropout = Section{
+	Title: "Dropout",
+	Text:  "Some of a matrix of ones and of the causal weights are dropped, in the chapter half of them.",
+	Why: "In training some weights are dropped by chance, anew in every step, so that no token can rely on a single " +
+		"other one. What stays is divided by 1 − p, so that a weight is the same on average, and nothing has to change " +
+		"when dropout is off, as it is whenever the model is used. The rate p is set, not learnt.",
+	Words:   sentence,
+	Seed:    789,
+	Dropout: dropProbability,
+	build: func(w *walk) error {
+		q, k, v, err := w.queriesKeysAndValues()
+		if err != nil {
+			return err
+		}
+		seed := int64(chapterSeed)
+		if w.section.Seed != w.section.own.Seed {
+			seed = w.section.Seed
+		}
+		p, t := w.section.Dropout, len(w.words())
+		keep := w.input("keep", drawMask(layers.NewParams(w.Params().Dtype(), seed), p, t))
+		drop := func(x *G.Node) *G.Node {
+			return w.Of(graph.Scale(w.Of(graph.Mul(x, keep)), 1/(1-p)))
+		}
+		w.show(drop(w.ones()), "dropout(ones)",
+			"Ones, some dropped by chance (a seed of their own); the rest over 1 − p.", w.words(), w.words())
+		masked := w.Of(graph.MaskFill(w.Of(graph.Scores(q, k)), mask.Causal{}))
+		w.show(masked, "masked = fill(q·kᵀ)", "The causal scores.", w.words(), w.words())
+		weights := w.causalWeights(q, k)
+		w.show(weights, "weights = softmax(masked / √2)", "The causal weights.", w.words(), w.words())
+		dropped := drop(weights)
+		w.show(dropped, "dropout(weights)", "The causal weights with the same places dropped, as in training.",
+			w.words(), w.words())
+		w.show(w.Of(graph.MatMul(dropped, v)), "context = dropout(weights)·v",
+			"The context vectors of this step of training; the next drops other weights.", w.words(), nil)
+		return nil
+	},
+}

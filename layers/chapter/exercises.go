@@ -1,0 +1,94 @@
+package chapter
+
+import (
+	"attention/internal/oneline"
+	"attention/layers"
+)
+
+var exerciseWeights = Section{
+	Title: "Exercise 3.1: SelfAttentionV2's weights in SelfAttentionV1",
+	Text:  "The layers of sections 5 and 6, and the first with the weights of the second.",
+	Why: "The exercise asks for the same numbers from both layers. A linear layer computes x·Wᵀ, the first layer x·W: the " +
+		"weight has to be transposed on its way. Then both compute the same products of the same numbers, and differ " +
+		"in no digit.",
+	Words: sentence,
+	Seed:  chapterSeed,
+	build: func(w *walk) error {
+		second := layers.NewParams(w.Params().Dtype(), w.section.Seed+789-chapterSeed) // section 6's seed in the chapter
+		drawn, errDrawn := layers.NewAttention(second.Scope(""), SelfV2(3, 2))
+		v1, err1 := w.newV1("v1")
+		moved, errMoved := w.newV1("moved")
+		v2, err2 := w.newV2("v2")
+		if err := oneline.Join(errDrawn, err1, errMoved, err2); err != nil {
+			return err
+		}
+		state, err := drawn.State(layers.Book)
+		if err != nil {
+			return err
+		}
+		if err := oneline.Join(v2.SetState(layers.Book, state), moved.SetState(layers.Book, state)); err != nil {
+			return err
+		}
+		x := w.tokens()
+		before, after, want := w.Of(v1.Forward(w.Build, x)), w.Of(moved.Forward(w.Build, x)), w.Of(v2.Forward(w.Build, x))
+		w.show(before, "v1(x)", "The context vectors of SelfAttentionV1 with weights of its own (section 5).",
+			w.words(), nil)
+		w.show(want, "v2(x)", "Those of SelfAttentionV2 (section 6), whose weights have another seed.", w.words(), nil)
+		w.show(w.parameter("v2.W_query.weight"), "v2.W_query.weight", "Its weight of the queries, as a linear layer has it.")
+		w.show(w.parameter("moved.W_query"), "moved.W_query = v2.W_query.weightᵀ",
+			"The same in a SelfAttentionV1: transposed.")
+		w.show(after, "moved(x)", "With all three moved, SelfAttentionV1 gives what SelfAttentionV2 does.", w.words(), nil)
+		return nil
+	},
+}
+
+var exerciseWidth = Section{
+	Title: "Exercise 3.2: two numbers from two heads",
+	Text:  "The wrapper of section 12 with heads of width 1.",
+	Why: "The wrapper puts its heads side by side, so the width of the result is heads times d_out. For two numbers from " +
+		"two heads d_out has to be 1, and nothing else changes. In later layers it is the other way round: the width is " +
+		"given, and the heads share it (section 13).",
+	Words:    sentence,
+	Seed:     chapterSeed,
+	NumHeads: 2,
+	layer:    Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 1, NumHeads: 2},
+	build: func(w *walk) error {
+		heads, err := layers.NewAttention(w.Params().Scope("wrapper"), MultiHeadWrapper(3, 1, w.section.NumHeads))
+		if err != nil {
+			return err
+		}
+		context := w.Of(heads.Forward(w.Build, w.twice(w.tokens())))
+		w.show(context, "context = wrapper(batch)", "The context vectors: a column for each head.",
+			sequences, w.words(), w.columnsOfHeads(1))
+		w.shape(context, "context.shape", "Their size: sequences, tokens, heads times 1.")
+		return nil
+	},
+}
+
+var exerciseGPT2 = Section{
+	Title: "Exercise 3.3: the attention of GPT-2 small",
+	Text:  "The layer with 12 heads, width 768 and a context length of 1024, on five tokens.",
+	Why: "The numbers are those of the smallest GPT-2: width 768 in and out, 12 heads, so 64 numbers a head. Four square " +
+		"matrices and a bias make 2,360,064 parameters a layer, of which that model has twelve. The context length adds " +
+		"none: five tokens run through the same layer as 1024.",
+	Seed:     chapterSeed,
+	NumHeads: 12,
+	layer:    Config{Layer: "multi_head", EmbedDim: 768, OutDim: 768, NumHeads: 12, ContextLength: 1024},
+	build: func(w *walk) error {
+		c := MultiHead(768, 768, w.section.NumHeads)
+		c.ContextLength = 1024
+		mha, err := layers.NewAttention(w.Params().Scope("mha"), c)
+		if err != nil {
+			return err
+		}
+		x := w.input("x", w.Params().Draw(layers.Normal(0, 1), 5, c.EmbedDim))
+		context := w.Of(mha.Forward(w.Build, x))
+		w.number(c.OutDim/c.NumHeads, "head_dim", "The width of a head.")
+		w.shape(w.parameter("mha.W_query.weight"), "W_query.weight.shape",
+			"The size of W_query's weight; W_key, W_value and out_proj have the same.")
+		w.count(w.Learnables(), "parameters", "How many numbers the layer learns.")
+		w.show(w.parameter("mha.W_query.weight"), "W_query.weight", "The first of them, at the beginning.")
+		w.shape(context, "context.shape", "The size of the context vectors of five random tokens.")
+		return nil
+	},
+}

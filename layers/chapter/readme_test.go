@@ -1,0 +1,160 @@
+package chapter_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"attention/internal/tensorprint"
+	"attention/layers"
+	"attention/layers/chapter"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// block is a Go block of the tutorial, and the text block that follows it before the next one.
+type block struct{ code, printed string }
+
+func tutorial(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	return string(content)
+}
+
+func tutorialBlocks(t *testing.T) (blocks []block) {
+	t.Helper()
+	parts := strings.Split(tutorial(t), "\n```go\n")
+	for _, part := range parts[1:] {
+		code, rest, ok := strings.Cut(part, "```\n")
+		require.True(t, ok)
+		_, printed, _ := strings.Cut(rest, "\n```text\n")
+		printed, _, _ = strings.Cut(printed, "```\n")
+		blocks = append(blocks, block{code, printed})
+	}
+	return blocks
+}
+
+// tutorialOutput compiles and runs a program, which is formatted.
+func tutorialOutput(t *testing.T, program string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(path, []byte(program), 0o600))
+	unformatted, err := exec.Command("gofmt", "-l", path).CombinedOutput()
+	require.NoError(t, err)
+	require.Empty(t, string(unformatted))
+	printed, err := exec.Command("go", "run", path).CombinedOutput()
+	require.NoError(t, err, "%s", printed)
+	return string(printed)
+}
+
+// laterImports are those that the tutorial's functions need besides the first program's.
+const laterImports = `	"math"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers/chapter"
+
+`
+
+// TestTutorialPrograms: the tutorial's first program, alone and with all its functions, and its last program, print what
+// it says.
+func TestTutorialPrograms(t *testing.T) {
+	blocks := tutorialBlocks(t)
+	frame, last := blocks[0], blocks[len(blocks)-1]
+	const empty = "func main() {}\n"
+	require.True(t, strings.HasSuffix(frame.code, empty))
+	require.Empty(t, frame.printed)
+	const mark = "== "
+	program, calls := "", ""
+	for _, b := range blocks[1 : len(blocks)-1] {
+		name, _, ok := strings.Cut(strings.TrimPrefix(b.code, "func "), "()")
+		require.True(t, ok, b.code)
+		require.NotEmpty(t, b.printed, name)
+		calls += fmt.Sprintf("\tfmt.Println(%q)\n\t%s()\n", mark+name, name)
+		program += "\n" + b.code
+	}
+	frame.code = strings.TrimSuffix(frame.code, empty) + "func main() {\n" + calls + "}\n"
+	require.Empty(t, tutorialOutput(t, blocks[0].code))
+	frame.code = strings.Replace(frame.code, "import (\n", "import (\n"+laterImports, 1)
+	for _, path := range strings.Fields(laterImports) {
+		require.Contains(t, tutorial(t), "`"+strings.Trim(path, `"`)+"`")
+	}
+	printed := strings.Split(tutorialOutput(t, frame.code+program), mark)[1:]
+	for i, b := range blocks[1 : len(blocks)-1] {
+		name, text, _ := strings.Cut(printed[i], "\n")
+		require.Equal(t, b.printed, strings.TrimRight(text, "\n")+"\n", name)
+	}
+	require.Equal(t, last.printed, tutorialOutput(t, last.code))
+}
+
+// TestTutorialSections: the tutorial has the walk's sections in their order.
+func TestTutorialSections(t *testing.T) {
+	var want []string
+	for _, s := range chapter.Sections() {
+		want = append(want, fmt.Sprintf("## %d. %s", s.Number, s.Title))
+	}
+	require.Equal(t, want, regexp.MustCompile(`(?m)^## \d+\. .*$`).FindAllString(tutorial(t), -1))
+}
+
+// TestTutorialNumbers: a number with digits behind the point in the text is one that a program or a section prints.
+func TestTutorialNumbers(t *testing.T) {
+	var printed strings.Builder
+	for _, b := range tutorialBlocks(t) {
+		printed.WriteString(b.printed)
+	}
+	eachStep(t, tensor.Float32, func(_ string, s chapter.Step) {
+		if s.Value.Dtype() == tensor.Float32 && s.Value.Shape().TotalSize() < 1000 {
+			printed.WriteString(tensorprint.Format(tensorprint.Float64s(s.Value), s.Value.Shape()))
+		}
+	})
+	text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(tutorial(t), "")
+	const maximum = "2.0794" // log 8, the entropy of eight equal weights
+	checked := 0
+	for _, number := range regexp.MustCompile(`\d+\.\d{2,}`).FindAllString(text, -1) {
+		if number != maximum {
+			require.Contains(t, printed.String(), number)
+			checked++
+		}
+	}
+	require.Positive(t, checked)
+}
+
+// TestTutorialPictures: they are there and small. That the command draws them is tested with the command.
+func TestTutorialPictures(t *testing.T) {
+	var shown []string
+	for _, match := range regexp.MustCompile(`!\[[^\]]+\]\((pictures/[^)]+\.png)\)`).FindAllStringSubmatch(tutorial(t), -1) {
+		shown = append(shown, match[1])
+		file, err := os.Stat(match[1])
+		require.NoError(t, err)
+		require.Less(t, file.Size(), int64(150_000), match[1])
+	}
+	there, err := filepath.Glob("pictures/*")
+	require.NoError(t, err)
+	require.ElementsMatch(t, shown, there)
+}
+
+// TestTutorialTellsWhatIsLearnt: its table has every parameter of the layers.
+func TestTutorialTellsWhatIsLearnt(t *testing.T) {
+	_, table, ok := strings.Cut(tutorial(t), "| | learnt | fixed or set |\n")
+	require.True(t, ok)
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, name := range chapter.Names() {
+		p := layers.NewBlankParams(tensor.Float32)
+		_, err := chapter.New(p.Scope(""), chapter.Config{Layer: name, EmbedDim: 3, OutDim: 2, NumHeads: 2,
+			QueryDim: 3, KeyDim: 3, AttnDim: 4})
+		require.NoError(t, err)
+		for parameter := range p.Shapes() {
+			parameter = regexp.MustCompile(`^heads\.\d\.`).ReplaceAllString(parameter, "")
+			if !strings.HasPrefix(parameter, "out_proj") {
+				parameter = strings.TrimSuffix(parameter, ".weight")
+			}
+			require.Contains(t, table, "`"+parameter+"`", name)
+		}
+	}
+}

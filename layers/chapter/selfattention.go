@@ -1,0 +1,120 @@
+package chapter
+
+import (
+	"fmt"
+
+	"attention/internal/oneline"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+func (w *walk) newV1(path string) (*layers.Attention, error) {
+	return layers.NewAttention(w.Params().Scope(path), SelfV1(3, 2))
+}
+
+func (w *walk) newV2(path string) (*layers.Attention, error) {
+	return layers.NewAttention(w.Params().Scope(path), SelfV2(3, 2))
+}
+
+// selfSteps shows the scores, weights and context vectors of a layer of one head, whose
+// parameters have names that begin with path.
+func (w *walk) selfSteps(l *layers.Attention, path string, x *G.Node) {
+	w.Observe("*") // so that the context vectors are computed from the weights
+	context := w.Of(l.Forward(w.Build, x))
+	weights := w.withoutHeads(w.Of(l.Weights(w.Build, layers.AttentionInput{Query: x})))
+	w.show(w.queryKeyScores(x, path), "scores = q·kᵀ", "The scores of every token with every token: queries times keys.",
+		w.words(), w.words())
+	w.show(weights, "weights = softmax(scores / √2)", "The weights: the softmax of each row of scores over √2.",
+		w.words(), w.words())
+	w.show(context, "context = weights·v", "The context vectors of all tokens: weights times values.", w.words(), nil)
+}
+
+var selfAttentionV1 = Section{
+	Title: "SelfAttentionV1: the steps as a layer",
+	Text:  "Self-attention with weights to train, for all tokens.",
+	Why: "As a layer the steps are one call, and its three matrices are parameters: nodes of the graph that a gradient " +
+		"reaches, and that a step of training changes. The row of the second token is section 3's; the scores are not " +
+		"symmetric any more, since asking and being found are different projections.",
+	layer: Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2},
+	Words: sentence,
+	Seed:  chapterSeed,
+	build: func(w *walk) error {
+		v1, err := w.newV1("")
+		if err != nil {
+			return err
+		}
+		w.selfSteps(v1, "", w.tokens())
+		return nil
+	},
+}
+
+var selfAttentionV2 = Section{
+	Title: "SelfAttentionV2: linear projections",
+	Text:  "The layer with linear projections, and how such a projection begins.",
+	Why: "A linear layer does the same product, but begins better: with small numbers on both sides of 0, at most " +
+		"1/√3 for tokens of three numbers. So scores begin near 0 and weights near 1/6, every token looking at all " +
+		"alike, and training decides from there. Its weight is stored as (out, in), the transpose of section 5's.",
+	layer: Config{Layer: "self_v2", EmbedDim: 3, OutDim: 2},
+	Words: sentence,
+	Seed:  789,
+	build: func(w *walk) error {
+		v2, err := w.newV2("v2")
+		if err != nil {
+			return err
+		}
+		x := w.tokens()
+		w.selfSteps(v2, "v2.", x)
+
+		var l *layers.Linear // after v2's three projections, number four to eight
+		for number := 4; number <= 8; number++ {
+			l, err = layers.NewLinear(w.Params().Scope(fmt.Sprint(number)), layers.LinearConfig{In: 3, Out: 2})
+			if err != nil {
+				return err
+			}
+		}
+		if w.Of(l.Forward(w.Build, x)); w.Err() != nil {
+			return w.Err()
+		}
+		learnables := w.Learnables()
+		w.show(learnables[len(learnables)-1], "W_query.weight",
+			"How the weight of a projection begins: here the eighth after the seed.")
+		return nil
+	},
+}
+
+var movedWeights = Section{
+	Title: "Weights moved between the two layers",
+	Text:  "A layer of each kind gets the weights of the other.",
+	Why: "The two layers are one function and differ only in how their matrices begin and lie. With the other's " +
+		"weights, transposed, each gives the other's numbers to the last digit. So what a layer has learnt is in its " +
+		"parameters and nowhere else, and a model can move from one program to another.",
+	Words: sentence,
+	Seed:  chapterSeed,
+	build: func(w *walk) error {
+		v2, err2 := w.newV2("v2")
+		v1, err1 := w.newV1("v1")
+		fromV2, errFrom2 := w.newV1("from_v2")
+		fromV1, errFrom1 := w.newV2("from_v1")
+		if err := oneline.Join(err2, err1, errFrom2, errFrom1); err != nil {
+			return err
+		}
+		state1, err1 := v1.State(layers.Book) // transposed
+		state2, err2 := v2.State(layers.Book)
+		if err := oneline.Join(err1, err2); err != nil {
+			return err
+		}
+		if err := oneline.Join(fromV2.SetState(layers.Book, state2), fromV1.SetState(layers.Book, state1)); err != nil {
+			return err
+		}
+		x := w.tokens()
+		show := func(l *layers.Attention, line, text string) {
+			w.show(w.Of(l.Forward(w.Build, x)), line, text, w.words(), nil)
+		}
+		show(v2, "v2(x)", "The context vectors of a SelfAttentionV2.")
+		show(fromV2, "from_v2(x)", "A SelfAttentionV1 with these weights, transposed, gives the same.")
+		show(v1, "v1(x)", "The context vectors of a SelfAttentionV1.")
+		show(fromV1, "from_v1(x)", "A SelfAttentionV2 with these weights, transposed, gives the same.")
+		return nil
+	},
+}
