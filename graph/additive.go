@@ -98,13 +98,9 @@ func (pairwiseAdd[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (pairwiseAdd[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	q, k, y := floats[F](in[0]), floats[F](in[1]), floats[F](out)
 	t, s, a := pairAxes(out.Shape())
-	kernel.Parallel(len(y)/a, 1+pairGrain/a, func(first, end int) {
-		for row := first; row < end; row++ {
-			b, ti, si := row/(t*s), row/s%t, row%s
-			qr, kr, yr := q[(b*t+ti)*a:][:a], k[(b*s+si)*a:][:a], y[row*a:][:a]
-			for i := range yr {
-				yr[i] = qr[i] + kr[i]
-			}
+	kernel.Parallel(len(q)/a, 1+pairGrain/(s*a), func(first, end int) {
+		for row := first; row < end; row++ { // b·T + t
+			kernel.AddRows(y[row*s*a:][:s*a], k[row/t*s*a:][:s*a], q[row*a:][:a])
 		}
 	})
 	return nil
@@ -148,18 +144,13 @@ func (o pairwiseSum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o pairwiseSum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := floats[F](in[0]), floats[F](out)
 	t, s, a := pairAxes(in[0].Shape())
-	clear(y)
-	pairs := t * s * a
-	kernel.Parallel(len(x)/pairs, 1+pairGrain/pairs, func(first, end int) {
-		for row := first * t * s; row < end*t*s; row++ {
-			to := row / s // b·T + t
-			if !o.OverKeys {
-				to = row/(t*s)*s + row%s // b·S + s
-			}
-			yr := y[to*a:][:a]
-			for i, v := range x[row*a:][:a] {
-				yr[i] += v
-			}
+	terms, n := t, s*a // to one row of sums, and numbers of each
+	if o.OverKeys {
+		terms, n = s, a
+	}
+	kernel.Parallel(len(y)/n, 1+pairGrain/(terms*n), func(first, end int) {
+		for row := first; row < end; row++ {
+			kernel.SumRows(y[row*n:][:n], x[row*terms*n:][:terms*n])
 		}
 	})
 	return nil
