@@ -1,7 +1,6 @@
 package why
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -19,8 +18,6 @@ type comparison struct {
 	dir     *folder.Dir
 	report  *report
 	files   []string // written
-
-	examples bytes.Buffer // what is printed after the tables
 }
 
 // compare runs attention why.

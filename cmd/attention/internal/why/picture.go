@@ -4,11 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"attention/cmd/attention/internal/term"
-	"attention/graph"
-	"attention/graph/machine"
 	"attention/graph/mask"
-	"attention/internal/tensorprint"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -34,6 +30,7 @@ type pictureReport struct {
 	Steps    int         `json:"steps"`
 	Batch    int         `json:"batch"`
 	Rate     float64     `json:"learning_rate"`
+	Seconds  float64     `json:"seconds"`       // of all trainings, some side by side
 	Pictures int         `json:"test_pictures"` // of each seed
 	Chance   float64     `json:"chance"`
 	Models   []eyeResult `json:"models"`
@@ -43,9 +40,8 @@ type pictureReport struct {
 type eyeResult struct {
 	Name       string       `json:"name"`
 	Parameters int          `json:"parameters"`
-	Seconds    []float64    `json:"seconds"` // of training
-	Loss       []float64    `json:"loss"`    // of the last steps, in nats an answer
-	Digits     []float64    `json:"digits"`  // the share of right answers: of digits, which ask for themselves
+	Loss       []float64    `json:"loss"`   // of the last steps, in nats an answer
+	Digits     []float64    `json:"digits"` // the share of right answers: of digits, which ask for themselves
 	Arrows     []float64    `json:"arrows"`
 	Colours    []float64    `json:"colours"`
 	Looks      [][]headLook `json:"looks,omitempty"` // of each head of each block
@@ -74,49 +70,58 @@ func newEye(seed int64) (*layers.ViT, error) {
 func (c *comparison) picture(ctx context.Context) error {
 	r := &pictureReport{Steps: c.steps(pictureSteps), Batch: pictureBatch, Rate: pictureRate, Pictures: testPictures,
 		Chance: 1.0 / digits}
-	c.report.Picture = r
-	fmt.Fprintf(c.out, "Pictures of %d x %d tiles, and what arrows and colours ask for\n\n", side, side)
-	fmt.Fprintf(c.out, "%44s%s\n%-12s %10s %9s %9s %8s %8s %8s\n", "", "right answers, %: of", "model", "parameters", "loss",
-		"seconds", "digits", "arrows", "colours")
-	for i, eye := range eyes {
-		result := eyeResult{Name: eye.name}
-		for _, seed := range c.seeds {
-			m, err := c.trainEye(ctx, &result, eye.seen, r.Steps, seed)
-			if err != nil {
-				return fmt.Errorf("%s: %w", eye.name, err)
-			}
-			if i == 0 && seed == c.seeds[0] {
-				if err := c.drawLooks(m, seed); err != nil {
-					return err
-				}
-			}
+	shares := func() []float64 { return make([]float64, len(c.seeds)) }
+	for _, eye := range eyes {
+		result := eyeResult{Name: eye.name, Loss: shares(), Digits: shares(), Arrows: shares(), Colours: shares()}
+		if eye.seen == nil {
+			result.Looks = make([][]headLook, len(c.seeds))
 		}
 		r.Models = append(r.Models, result)
-		c.printEye(result)
 	}
-	c.printLooks(r.Models[0])
-	fmt.Fprint(c.out, c.examples.String())
-	return nil
+	c.report.Picture = r
+	fmt.Fprintf(c.out, "Pictures of %d x %d tiles, and what arrows and colours ask for: %d steps of %d\n\n", side, side,
+		r.Steps, r.Batch)
+	fmt.Fprintf(c.out, "%39s  right answers, %%: of\n%6s  %-12s %10s %9s %9s %8s %8s\n", "", "seed", "model", "parameters",
+		"loss", "digits", "arrows", "colours")
+	var first *layers.ViT // with attention, of the first seed
+	t := &trials{models: len(eyes), seeds: len(c.seeds), steps: r.Steps, rate: r.Rate,
+		run: func(ctx context.Context, t *trials, model, seed int) error {
+			m, err := r.Models[model].train(ctx, t, eyes[model].seen, c.seeds[seed], seed)
+			if model == 0 && seed == 0 {
+				first = m
+			}
+			return err
+		},
+		print: func(model, seed int) {
+			m := r.Models[model]
+			fmt.Fprintf(c.out, "%6d  %-12s %10d %9.4f %9.1f %8.1f %8.1f\n", c.seeds[seed], m.Name, m.Parameters, m.Loss[seed],
+				100*m.Digits[seed], 100*m.Arrows[seed], 100*m.Colours[seed])
+		}}
+	var err error
+	if r.Seconds, err = t.all(ctx, c.out); err != nil {
+		return err
+	}
+	c.printLooks(r)
+	return c.drawLooks(ctx, first, c.seeds[0])
 }
 
-// trainEye trains a model from one seed and adds its results.
-func (c *comparison) trainEye(ctx context.Context, r *eyeResult, seen mask.Mask, steps int, seed int64,
-) (*layers.ViT, error) {
+// train trains the model from a seed, the i-th, and adds its results.
+func (r *eyeResult) train(ctx context.Context, t *trials, seen mask.Mask, seed int64, i int) (*layers.ViT, error) {
 	m, err := newEye(seed)
 	if err != nil {
 		return nil, err
 	}
-	r.Parameters = m.Params().Count()
-	t := trial{steps: steps, rate: pictureRate, seed: seed, bar: term.NewProgress(c.out, steps),
-		loss: func(b *layers.Build) (*G.Node, error) {
+	r.Loss[i], err = t.train(ctx, m.Params(), newTileBatch(pictureBatch, streamed(seed, trainStream)), seed,
+		func(b *layers.Build) (*G.Node, error) {
 			return m.Loss(b, pixelsNode(b, pictureBatch), b.InputOf(tensor.Int, answersInput, pictureBatch, tiles), seen)
-		}}
-	loss, seconds, err := t.run(ctx, m.Params(), newTileBatch(pictureBatch, streamed(seed, trainStream)))
+		})
 	if err != nil {
 		return nil, err
 	}
-	r.Loss, r.Seconds = append(r.Loss, loss), append(r.Seconds, seconds)
-	return m, r.examine(ctx, m, seen, seed)
+	if i == 0 {
+		r.Parameters = m.Params().Count()
+	}
+	return m, r.examine(ctx, t, m, seen, i, seed)
 }
 
 func pixelsNode(b *layers.Build, size int) *G.Node {
@@ -124,47 +129,27 @@ func pixelsNode(b *layers.Build, size int) *G.Node {
 }
 
 // examine counts right answers and looks on new pictures.
-func (r *eyeResult) examine(ctx context.Context, m *layers.ViT, seen mask.Mask, seed int64) error {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	pixels := pixelsNode(b, pictureBatch)
-	b.Observe("*")
-	chosen := b.Of(graph.ArgMax(b.Of(m.Forward(b, pixels, seen)), graph.ReduceConfig{Dim: []int{-1}})) // (B, tiles)
-	wanted := G.Nodes{chosen}
-	for _, call := range b.Calls("*") {
-		weights := b.Of(call.Weights()) // (B, H, tiles, tiles)
-		wanted = append(wanted, b.Of(graph.ArgMax(weights, graph.ReduceConfig{Dim: []int{-1}})))
-	}
-	if b.Err() != nil {
-		return b.Err()
-	}
-	vm, err := machine.New(wanted...)
+func (r *eyeResult) examine(ctx context.Context, t *trials, m *layers.ViT, seen mask.Mask, i int, seed int64) error {
+	t.building.Lock()
+	e, err := newExam(m, pictureBatch, seen)
+	t.building.Unlock()
 	if err != nil {
 		return err
 	}
 	var count tally
 	source := newTileBatch(pictureBatch, streamed(seed, testStream))
 	for range testPictures / pictureBatch {
-		batch, err := source.Next()
-		if err == nil {
-			err = G.Let(pixels, batch.Inputs[pixelsInput])
-		}
-		if err == nil {
-			err = vm.Run(ctx)
-		}
+		answers, most, err := e.take(ctx, source)
 		if err != nil {
 			return err
 		}
-		values := make([][]int, len(wanted))
-		for i, n := range wanted {
-			values[i] = n.Value().(*tensor.Dense).Ints()
-		}
-		count.add(source, values[0], values[1:])
+		count.add(source, answers, most)
 	}
-	r.Digits = append(r.Digits, count.share(digitTile, count.right[digitTile]))
-	r.Arrows = append(r.Arrows, count.share(arrowTile, count.right[arrowTile]))
-	r.Colours = append(r.Colours, count.share(colourTile, count.right[colourTile]))
-	if seen == nil {
-		r.Looks = append(r.Looks, count.looks())
+	for kind, shares := range [][]float64{digitTile: r.Digits, arrowTile: r.Arrows, colourTile: r.Colours} {
+		shares[i] = count.share(kind, count.right[kind])
+	}
+	if r.Looks != nil {
+		r.Looks[i] = count.looks()
 	}
 	return nil
 }
@@ -194,7 +179,7 @@ func (t *tally) add(b *tileBatch, answers []int, most [][]int) {
 	}
 }
 
-func (t *tally) share(k kind, n int) float64 { return float64(n) / float64(t.asked[k]) }
+func (t *tally) share(kind, n int) float64 { return float64(n) / float64(t.asked[kind]) }
 
 func (t *tally) looks() (all []headLook) {
 	for block, heads := range t.looked {
@@ -204,32 +189,4 @@ func (t *tally) looks() (all []headLook) {
 		}
 	}
 	return all
-}
-
-// weightsOfPicture returns the attention weights (H, tiles, tiles) of each block for a picture.
-func weightsOfPicture(m *layers.ViT, b *tileBatch) (blocks [][]float64, answers []int, err error) {
-	g := layers.NewBuild(m.Params(), layers.Eval)
-	pixels := pixelsNode(g, 1)
-	g.Observe("*")
-	wanted := G.Nodes{g.Of(graph.ArgMax(g.Of(m.Forward(g, pixels, nil)), graph.ReduceConfig{Dim: []int{-1}}))}
-	for _, call := range g.Calls("*") {
-		wanted = append(wanted, g.Of(call.Weights()))
-	}
-	if g.Err() != nil {
-		return nil, nil, g.Err()
-	}
-	vm, err := machine.New(wanted...)
-	if err == nil {
-		err = G.Let(pixels, b.batch.Inputs[pixelsInput])
-	}
-	if err == nil {
-		err = vm.RunAll()
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, n := range wanted[1:] {
-		blocks = append(blocks, tensorprint.Float64s(n.Value().(*tensor.Dense)))
-	}
-	return blocks, wanted[0].Value().(*tensor.Dense).Ints(), nil
 }

@@ -1,65 +1,60 @@
 package why
 
 import (
+	"context"
 	"fmt"
 
 	"attention/cmd/attention/internal/plot"
 	"attention/layers"
 )
 
-// printEye prints the row of a model.
-func (c *comparison) printEye(r eyeResult) {
-	loss, _, _ := spread(r.Loss)
-	seconds, _, _ := spread(r.Seconds)
-	fmt.Fprintf(c.out, "%-12s %10d %9.4f %9.1f", r.Name, r.Parameters, loss, seconds)
-	for _, shares := range [][]float64{r.Digits, r.Arrows, r.Colours} {
-		mean, _, _ := spread(shares)
-		fmt.Fprintf(c.out, " %8.1f", 100*mean)
-	}
+// printLooks prints the means of the seeds, and which heads of the first seed look where they have to.
+func (c *comparison) printLooks(r *pictureReport) {
 	if len(c.seeds) > 1 {
-		fmt.Fprintf(c.out, "\n%-42s", "  seeds")
-		for _, shares := range [][]float64{r.Digits, r.Arrows, r.Colours} {
-			_, least, most := spread(shares)
-			fmt.Fprintf(c.out, " %8s", fmt.Sprintf("%.0f–%.0f", 100*least, 100*most))
+		fmt.Fprintln(c.out)
+		for _, m := range r.Models {
+			fmt.Fprintf(c.out, "%6s  %-33s", "mean", m.Name)
+			for _, shares := range [][]float64{m.Digits, m.Arrows, m.Colours} {
+				mean, _, _ := spread(shares)
+				fmt.Fprintf(c.out, " %8.1f", 100*mean)
+			}
+			fmt.Fprintln(c.out)
 		}
 	}
-	fmt.Fprintln(c.out)
-}
-
-// printLooks prints which heads of the first seed look where they have to.
-func (c *comparison) printLooks(r eyeResult) {
-	fmt.Fprintf(c.out, "\nGuessing gives %d. Of %d new pictures of seed %d, how often a head looks most at\n"+
-		"the tile that is asked for, %%:\n\n%-16s", 100/digits, testPictures, c.seeds[0], "block, head")
-	for _, l := range r.Looks[0] {
+	fmt.Fprintf(c.out, "\nTrained in %.0f s. Guessing gives %d. Of %d new pictures of seed %d, how often a\n"+
+		"head looks most at the tile that is asked for, %%:\n\n%-16s", r.Seconds, 100/digits, r.Pictures, c.seeds[0],
+		"block, head")
+	looks := r.Models[0].Looks[0]
+	for _, l := range looks {
 		fmt.Fprintf(c.out, "%6d,%d", l.Block, l.Head)
 	}
-	for _, row := range []struct {
-		name string
-		of   func(headLook) float64
-	}{{"arrows", func(l headLook) float64 { return l.Arrows }},
-		{"colours", func(l headLook) float64 { return l.Colours }}} {
-		fmt.Fprintf(c.out, "\n%-16s", row.name)
-		for _, l := range r.Looks[0] {
-			fmt.Fprintf(c.out, "%8.0f", 100*row.of(l))
-		}
+	fmt.Fprintf(c.out, "\n%-16s", "arrows")
+	for _, l := range looks {
+		fmt.Fprintf(c.out, "%8.0f", 100*l.Arrows)
+	}
+	fmt.Fprintf(c.out, "\n%-16s", "colours")
+	for _, l := range looks {
+		fmt.Fprintf(c.out, "%8.0f", 100*l.Colours)
 	}
 	fmt.Fprintln(c.out)
 }
 
 // drawLooks draws a new picture, and over it where each asker looks.
-func (c *comparison) drawLooks(m *layers.ViT, seed int64) error {
-	b := newTileBatch(1, streamed(seed, shownStream))
-	if _, err := b.Next(); err != nil {
+func (c *comparison) drawLooks(ctx context.Context, m *layers.ViT, seed int64) error {
+	e, err := newExam(m, 1, nil)
+	if err != nil {
 		return err
 	}
-	blocks, answers, err := weightsOfPicture(m, b)
+	b := newTileBatch(1, streamed(seed, shownStream))
+	answers, _, err := e.take(ctx, b)
 	if err != nil {
 		return err
 	}
 	picture := b.pictures[0]
 	looks := plot.Looks{Title: fmt.Sprintf("where the tiles that ask look, seed %d", seed), Picture: drawTiles(picture),
 		Columns: side, Rows: side}
-	for block, weights := range blocks {
+	for block := range eyeBlocks {
+		weights := e.lastWeights(block)
 		for h := range eyeHeads {
 			look := plot.Look{Title: fmt.Sprintf("block %d, head %d", block+1, h+1)}
 			for at, t := range picture {
@@ -77,7 +72,7 @@ func (c *comparison) drawLooks(m *layers.ViT, seed int64) error {
 
 // printAnswers prints what is asked in the drawn picture, and what the model answers.
 func (c *comparison) printAnswers(picture []tile, answers []int) {
-	fmt.Fprintf(&c.examples, "\nIn picture.png, with rows and columns from 1:\n\n%-16s%-18s%-14s%-8s%s\n",
+	fmt.Fprintf(c.out, "\nIn picture.png, with rows and columns from 1:\n\n%-16s%-18s%-14s%-8s%s\n",
 		"asker", "shows", "asks for", "digit", "answer")
 	place := func(at int) string { return fmt.Sprintf("row %d, col %d", at/side+1, at%side+1) }
 	for at, t := range picture {
@@ -88,7 +83,7 @@ func (c *comparison) printAnswers(picture []tile, answers []int) {
 		case colourTile:
 			shows = "? on " + tileColours[t.colour].name
 		}
-		fmt.Fprintf(&c.examples, "%-16s%-18s%-14s%-8d%d\n", place(at), shows, place(t.answer), picture[t.answer].digit,
+		fmt.Fprintf(c.out, "%-16s%-18s%-14s%-8d%d\n", place(at), shows, place(t.answer), picture[t.answer].digit,
 			answers[at])
 	}
 }

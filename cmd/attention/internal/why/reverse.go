@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"attention/cmd/attention/internal/term"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -12,7 +11,7 @@ import (
 
 // What every model of the task has in common.
 const (
-	reverseSteps = 1000
+	reverseSteps = 1500
 	reverseBatch = 32
 	reverseRate  = 0.008
 	testStrings  = 64 // of each length and seed
@@ -24,6 +23,7 @@ type reverseReport struct {
 	Batch   int           `json:"batch"`
 	Rate    float64       `json:"learning_rate"`
 	Letters string        `json:"letters"`
+	Seconds float64       `json:"seconds"`      // of all trainings, some side by side
 	Strings int           `json:"test_strings"` // of each length and seed
 	Lengths []int         `json:"lengths"`
 	Models  []rivalResult `json:"models"`
@@ -33,9 +33,8 @@ type reverseReport struct {
 type rivalResult struct {
 	Name       string      `json:"name"`
 	Parameters int         `json:"parameters"`
-	Seconds    []float64   `json:"seconds"` // of training
-	Loss       []float64   `json:"loss"`    // of the last steps, in nats a letter
-	Exact      [][]float64 `json:"exact"`   // the share of strings of each length that are right
+	Loss       []float64   `json:"loss"`  // of the last steps, in nats a letter
+	Exact      [][]float64 `json:"exact"` // the share of strings of each length that are right
 }
 
 // at returns the shares of all seeds for a length.
@@ -54,65 +53,63 @@ func (c *comparison) reverse(ctx context.Context) error {
 	for n := shortest; n <= longest; n++ {
 		r.Lengths = append(r.Lengths, n)
 	}
-	c.report.Reverse = r
-	fmt.Fprintf(c.out, "Strings of %d to %d letters, written backwards\n\n", shortest, longest)
-	fmt.Fprintf(c.out, "%-12s %10s %9s %9s\n", "model", "parameters", "loss", "seconds")
-	shown := newStringBatch(len(shownLengths), streamed(c.seeds[0], shownStream))
-	writings, models := map[string][]string{}, map[string]reverser{}
-	shown.drawEach(shownLengths)
 	for _, name := range rivals {
-		result := rivalResult{Name: name}
-		for _, seed := range c.seeds {
-			m, err := c.trainRival(ctx, &result, r.Steps, seed)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+		r.Models = append(r.Models, rivalResult{Name: name, Loss: make([]float64, len(c.seeds)),
+			Exact: make([][]float64, len(c.seeds))})
+	}
+	c.report.Reverse = r
+	fmt.Fprintf(c.out, "Strings of %d to %d letters, written backwards: %d steps of %d\n\n", shortest, longest, r.Steps, r.Batch)
+	fmt.Fprintf(c.out, "%6s  %-12s %10s %9s\n", "seed", "model", "parameters", "loss")
+	models := make([]reverser, len(rivals)) // of the first seed
+	t := &trials{models: len(rivals), seeds: len(c.seeds), steps: r.Steps, rate: r.Rate,
+		run: func(ctx context.Context, t *trials, model, seed int) error {
+			m, err := r.Models[model].train(ctx, t, c.seeds[seed], seed)
+			if seed == 0 {
+				models[model] = m
 			}
-			if models[name] != nil {
-				continue
-			}
-			models[name] = m // of the first seed
-			j, err := newJudge(m, len(shownLengths))
-			if err != nil {
-				return err
-			}
-			if writings[name], err = j.write(ctx, shown); err != nil {
-				return err
-			}
-		}
-		r.Models = append(r.Models, result)
-		loss, _, _ := spread(result.Loss)
-		seconds, _, _ := spread(result.Seconds)
-		fmt.Fprintf(c.out, "%-12s %10d %9.4f %9.1f\n", name, result.Parameters, loss, seconds)
+			return err
+		},
+		print: func(model, seed int) {
+			m := r.Models[model]
+			fmt.Fprintf(c.out, "%6d  %-12s %10d %9.4f\n", c.seeds[seed], m.Name, m.Parameters, m.Loss[seed])
+		}}
+	var err error
+	if r.Seconds, err = t.all(ctx, c.out); err != nil {
+		return err
 	}
 	c.printReverse(r)
-	c.printWritings(shown, writings)
+	if err := c.printWritings(ctx, models); err != nil {
+		return err
+	}
 	if err := c.draw("reverse.png", r.write); err != nil {
 		return err
 	}
 	return c.drawReverseAttention(models)
 }
 
-// trainRival trains a model from one seed and adds its results.
-func (c *comparison) trainRival(ctx context.Context, r *rivalResult, steps int, seed int64) (reverser, error) {
+// train trains the model from a seed, the i-th, and adds its results.
+func (r *rivalResult) train(ctx context.Context, t *trials, seed int64, i int) (reverser, error) {
 	m, err := newReverser(r.Name, seed)
 	if err != nil {
 		return nil, err
 	}
-	r.Parameters = m.Params().Count()
-	t := trial{steps: steps, rate: reverseRate, seed: seed, bar: term.NewProgress(c.out, steps),
-		loss: func(b *layers.Build) (*G.Node, error) {
+	r.Loss[i], err = t.train(ctx, m.Params(), newStringBatch(reverseBatch, streamed(seed, trainStream)), seed,
+		func(b *layers.Build) (*G.Node, error) {
 			source, target, lengths, targets := stringInputs(b, reverseBatch)
 			return m.Loss(b, source, target, lengths, targets)
-		}}
-	loss, seconds, err := t.run(ctx, m.Params(), newStringBatch(reverseBatch, streamed(seed, trainStream)))
+		})
 	if err != nil {
 		return nil, err
 	}
+	t.building.Lock()
 	j, err := newJudge(m, testStrings)
+	t.building.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	exact, err := j.exact(ctx, testStrings, seed)
-	r.Loss, r.Seconds, r.Exact = append(r.Loss, loss), append(r.Seconds, seconds), append(r.Exact, exact)
+	if i == 0 {
+		r.Parameters = m.Params().Count()
+	}
+	r.Exact[i], err = j.exact(ctx, testStrings, seed)
 	return m, err
 }

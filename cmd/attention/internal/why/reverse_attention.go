@@ -17,15 +17,18 @@ import (
 const drawnLength = 20
 
 // drawReverseAttention draws where the models of the first seed look when they write a string backwards.
-func (c *comparison) drawReverseAttention(models map[string]reverser) error {
+func (c *comparison) drawReverseAttention(models []reverser) error {
 	b := newStringBatch(1, streamed(c.seeds[0], shownStream+1))
 	b.drawEach([]int{drawnLength})
 	text, reverse := b.row(0)
 	columns, rows := append(strings.Split(text, ""), "end"), strings.Split(reverse, "")
 	picture := plot.HeatMaps{X: "the string", Y: "what is written", Scale: "attention weight",
 		Title: fmt.Sprintf("where they look to write each letter, seed %d", c.seeds[0])}
-	for _, name := range []string{attending, transformer} {
-		heads, err := reverseWeights(models[name], b)
+	for i, name := range rivals {
+		if name == squeezed {
+			continue
+		}
+		heads, err := reverseWeights(models[i], b)
 		if err != nil {
 			return err
 		}

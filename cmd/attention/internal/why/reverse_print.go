@@ -1,6 +1,7 @@
 package why
 
 import (
+	"context"
 	"fmt"
 	"image/color"
 	"io"
@@ -26,8 +27,8 @@ var (
 
 // printReverse prints the plot and the table.
 func (c *comparison) printReverse(r *reverseReport) {
-	fmt.Fprintf(c.out, "\nOf %d new strings of each length, written right to the last letter, %%\n(mean of %s):\n\n",
-		r.Strings*len(c.seeds), seedsText(len(c.seeds)))
+	fmt.Fprintf(c.out, "\nTrained in %.0f s. Of %d new strings of each length (%s), written right\n"+
+		"to the last letter, %%:\n\n", r.Seconds, r.Strings*len(c.seeds), seedsText(len(c.seeds)))
 	lines := make([]plot.TextLine, len(r.Models))
 	for i, m := range r.Models {
 		lines[i] = plot.TextLine{Mark: marks[m.Name], Name: m.Name}
@@ -65,15 +66,28 @@ func seedsText(n int) string {
 }
 
 // printWritings prints what each model of the first seed makes of a few strings, with wrong letters in capitals.
-func (c *comparison) printWritings(b *stringBatch, writings map[string][]string) {
-	fmt.Fprintf(c.out, "\nWhat the models of seed %d write, wrong letters in capitals:\n", c.seeds[0])
-	for i := range b.lengths {
-		text, reverse := b.row(i)
-		fmt.Fprintf(c.out, "\n%-12s %s\n%-12s %s\n", "string", text, "backwards", reverse)
-		for _, name := range rivals {
-			fmt.Fprintf(c.out, "%-12s %s\n", name, markWrong(writings[name][i], reverse))
+func (c *comparison) printWritings(ctx context.Context, models []reverser) error {
+	b := newStringBatch(len(shownLengths), streamed(c.seeds[0], shownStream))
+	b.drawEach(shownLengths)
+	writings := make([][]string, len(models))
+	for i, m := range models {
+		j, err := newJudge(m, len(shownLengths))
+		if err != nil {
+			return err
+		}
+		if writings[i], err = j.write(ctx, b); err != nil {
+			return err
 		}
 	}
+	fmt.Fprintf(c.out, "\nWhat the models of seed %d write, wrong letters in capitals:\n", c.seeds[0])
+	for row := range b.lengths {
+		text, reverse := b.row(row)
+		fmt.Fprintf(c.out, "\n%-12s %s\n%-12s %s\n", "string", text, "backwards", reverse)
+		for i, name := range rivals {
+			fmt.Fprintf(c.out, "%-12s %s\n", name, markWrong(writings[i][row], reverse))
+		}
+	}
+	return nil
 }
 
 // markWrong returns what was written with the letters that differ in capitals.
@@ -106,8 +120,12 @@ func (r *reverseReport) write(w io.Writer) error {
 		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters), Width: 2,
 			Points: line(func(n int) float64 { mean, _, _ := spread(m.at(n)); return mean }), Color: inks[m.Name]})
 	}
-	title := fmt.Sprintf("strings written backwards, %d steps, %s (thin: each)", r.Steps, seedsText(len(r.Models[0].Exact)))
-	return plot.WriteCurves(w, title, "length of the string", "right to the last letter, %", curves)
+	seeds := seedsText(len(r.Models[0].Exact))
+	if len(r.Models[0].Exact) > 1 {
+		seeds += " (thin: each)"
+	}
+	title := fmt.Sprintf("strings written backwards, %d steps, %s", r.Steps, seeds)
+	return plot.WriteShares(w, title, "length of the string", "right to the last letter, %", curves)
 }
 
 // faint returns a colour half seen through.

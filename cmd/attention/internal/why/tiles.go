@@ -22,7 +22,7 @@ const (
 )
 
 // kind is what a tile shows.
-type kind int
+type kind = int
 
 const (
 	digitTile  kind = iota
@@ -32,7 +32,7 @@ const (
 
 // tile is one tile of a picture.
 type tile struct {
-	kind   kind
+	kind   int
 	digit  int // of a digitTile
 	arrow  int // of an arrowTile: which of arrows
 	colour int // of tileColours; 0 is grey

@@ -13,7 +13,7 @@ func TestTilesAsk(t *testing.T) {
 	random, short := streamed(1, trainStream), 0
 	directions := map[int]int{}
 	for range 500 {
-		all, count, colours := pictureOf(random), map[kind]int{}, map[int][]int{}
+		all, count, colours := pictureOf(random), map[int]int{}, map[int][]int{}
 		for at, tile := range all {
 			count[tile.kind]++
 			require.Equal(t, digitTile, all[tile.answer].kind)
