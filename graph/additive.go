@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/graph/mask"
 	"attention/internal/expr"
 	"attention/internal/kernel"
 
@@ -21,7 +22,18 @@ import (
 // q is (…, T, A), k (…, S, A), v (1, A), value (…, S, E); out is (…, T, E),
 // weights (…, T, S).
 func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error) {
-	if err := checkAdditive(q, k, v, value); err != nil {
+	return additiveAttention("AdditiveAttention", q, k, v, value, nil)
+}
+
+// MaskedAdditiveAttention is AdditiveAttention of queries that see only the keys that m
+// shows; nil shows all. A query that sees none has weights and output 0. A hidden value
+// must be finite.
+func MaskedAdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
+	return additiveAttention("MaskedAdditiveAttention", q, k, v, value, m)
+}
+
+func additiveAttention(op string, q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
+	if err := checkAdditive(op, q, k, v, value); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula
@@ -29,14 +41,16 @@ func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error)
 	one := f.Of(Linear(hidden, v, nil))           // (…, T, S, 1)
 	shape := append(q.Shape()[:q.Dims()-1], k.Shape()[k.Dims()-2])
 	scores := f.Of(G.Reshape(one, shape)) // (…, T, S)
+	if m != nil {
+		scores = f.Of(MaskFill(scores, m))
+	}
 	weights = f.Of(Softmax(scores))
 	out = f.Of(MatMul(weights, value))
 	return f.Result2(out, weights)
 }
 
 // checkAdditive checks the arguments by their names, which the steps do not know.
-func checkAdditive(q, k, v, value *G.Node) error {
-	const op = "AdditiveAttention"
+func checkAdditive(op string, q, k, v, value *G.Node) error {
 	if err := checkArgs(op, named("q", "k", "v", "value"), G.Nodes{q, k, v, value}); err != nil {
 		return err
 	}
@@ -84,15 +98,16 @@ func (pairwiseAdd[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (pairwiseAdd[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	q, k, y := floats[F](in[0]), floats[F](in[1]), floats[F](out)
 	t, s, a := pairAxes(out.Shape())
-	for row := 0; row*a < len(y); row++ {
-		b, ti, si := row/(t*s), row/s%t, row%s
-		qr, kr, yr := q[(b*t+ti)*a:], k[(b*s+si)*a:], y[row*a:(row+1)*a]
-		for i := range yr {
-			yr[i] = qr[i] + kr[i]
+	kernel.Parallel(len(q)/a, 1+pairGrain/(s*a), func(first, end int) {
+		for row := first; row < end; row++ { // b·T + t
+			kernel.AddRows(y[row*s*a:][:s*a], k[row/t*s*a:][:s*a], q[row*a:][:a])
 		}
-	}
+	})
 	return nil
 }
+
+// pairGrain is how many numbers of pairs are worth a goroutine.
+const pairGrain = 1 << 14
 
 // pairAxes returns the last three axes of (…, T, S, A).
 func pairAxes(shape tensor.Shape) (t, s, a int) {
@@ -129,16 +144,14 @@ func (o pairwiseSum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o pairwiseSum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := floats[F](in[0]), floats[F](out)
 	t, s, a := pairAxes(in[0].Shape())
-	clear(y)
-	for row := 0; row*a < len(x); row++ {
-		to := row / s // b·T + t
-		if !o.OverKeys {
-			to = row/(t*s)*s + row%s // b·S + s
-		}
-		yr := y[to*a : (to+1)*a]
-		for i, v := range x[row*a : (row+1)*a] {
-			yr[i] += v
-		}
+	terms, n := t, s*a // to one row of sums, and numbers of each
+	if o.OverKeys {
+		terms, n = s, a
 	}
+	kernel.Parallel(len(y)/n, 1+pairGrain/(terms*n), func(first, end int) {
+		for row := first; row < end; row++ {
+			kernel.SumRows(y[row*n:][:n], x[row*terms*n:][:terms*n])
+		}
+	})
 	return nil
 }

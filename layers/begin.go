@@ -21,7 +21,9 @@ func (l *GRU) called() string               { return l.name }
 func (l *Linear) called() string            { return l.name }
 func (l *MLP) called() string               { return l.name }
 func (l *Norm) called() string              { return l.name }
+func (m *RNNSeq2Seq) called() string        { return m.name }
 func (m *Seq2Seq) called() string           { return m.name }
+func (m *ViT) called() string               { return m.name }
 
 // made refuses a module that no constructor made: nil and the zero value.
 func made(m module) error {

@@ -3,8 +3,8 @@
 // graphs over them.
 //
 // Attention is the core: multi-head self- and cross-attention with all that is usual
-// today. Block, GPT and Seq2Seq are built on it; package chapter has the layers of a
-// book's chapter as presets of it.
+// today. Block, GPT, Seq2Seq and ViT are built on it; package chapter has the layers of a
+// book's chapter as presets of it. RNNSeq2Seq is what came before, of GRUs.
 //
 // Parameters belong to no graph. A Build is one graph under construction, in Train or
 // Eval mode. All graphs over the same Params share the tensors, so an evaluation graph

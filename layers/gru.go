@@ -127,6 +127,18 @@ func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) 
 	return output, state, nil
 }
 
+// step returns the state (B, 1, N) after one more token x (B, 1, E), of a GRU of one layer
+// in one direction.
+func (l *GRU) step(f *formula, x, state *G.Node) *G.Node {
+	if f.Err() != nil {
+		return x
+	}
+	run := l.runs[0]
+	gates := f.linear(x, f.node(run.weightIH), f.optional(run.biasIH), false) // (B, 1, 3·N)
+	before := f.Of(G.Reshape(state, tensor.Shape{x.Shape()[0], l.config.HiddenSize}))
+	return f.Of(graph.GRU(gates, before, f.node(run.weightHH), f.optional(run.biasHH), graph.GRUConfig{}))
+}
+
 // start returns the state ([B,] N) before run i of those of all runs; nil stays nil.
 func (f *formula) start(all *G.Node, i int, shape tensor.Shape) *G.Node {
 	if all == nil {

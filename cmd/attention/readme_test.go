@@ -31,10 +31,11 @@ const install = "go install ./cmd/attention"
 
 // shortened are the lines of long runs, with the flags that they get here besides their own.
 var shortened = map[string]string{
-	"attention train --out runs/first":                                                     "--steps 20",
-	"attention train --layer causal --out runs/causal":                                     "--steps 20",
-	"attention train --preset tiny --out runs/tiny":                                        "--steps 20",
-	"attention translate --out runs/dates":                                                 "--steps 10",
+	"attention train --out runs/first":                 "--steps 20",
+	"attention train --layer causal --out runs/causal": "--steps 20",
+	"attention train --preset tiny --out runs/tiny":    "--steps 20",
+	"attention translate --out runs/dates":             "--steps 10",
+	"attention why":                                    "--steps 1 --seeds 1",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
 	"attention train --preset tiny --steps 5000 --patience 5 --best --out runs/best":       "--steps 20 --eval-every 5",

@@ -85,11 +85,14 @@ var rooms = map[string]string{
 	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
 		train train/text layers graph graph/machine internal/oneline`,
+	"cmd/attention/internal/why": `cmd/attention/internal/plot cmd/attention/internal/program
+		cmd/attention/internal/run cmd/attention/internal/term internal/folder internal/tensorprint
+		train layers graph graph/machine graph/mask`,
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
-		cmd/attention/internal/translate cmd/attention/internal/term`,
+		cmd/attention/internal/translate cmd/attention/internal/why cmd/attention/internal/term`,
 }
 
 // mayImport returns the packages of this module that a package may import, and reports whether it is in a room.
@@ -104,7 +107,7 @@ func mayImport(path string) (allowed []string, ok bool) {
 // commandRooms returns the rooms of the program's commands. None imports another, in its tests neither.
 func commandRooms() (rooms []string) {
 	for _, name := range []string{"apply", "bench", "chapter", "export", "generate", "gradcheck", "runs", "train",
-		"translate"} {
+		"translate", "why"} {
 		rooms = append(rooms, "attention/cmd/attention/internal/"+name)
 	}
 	return rooms

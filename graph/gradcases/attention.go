@@ -180,6 +180,14 @@ func additives() []Case {
 		_, weights, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3])
 		return weights, err
 	}
+	causal := func(in G.Nodes) (*G.Node, error) {
+		out, _, err := graph.MaskedAdditiveAttention(in[0], in[1], in[2], in[3], mask.Causal{})
+		return out, err
+	}
+	padded := func(in G.Nodes) (*G.Node, error) {
+		out, _, err := graph.MaskedAdditiveAttention(in[0], in[1], in[2], in[3], mask.KeyLengths{Lengths: in[4]})
+		return out, err
+	}
 	ofWeights := inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3})
 	ofWeights[3] = Fixed("value", make([]float64, 42), 2, 7, 3)
 	return []Case{
@@ -190,5 +198,8 @@ func additives() []Case {
 		{Op: "AdditiveAttention", About: "3-D", Inputs: inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3}), Apply: additive},
 		{Op: "AdditiveAttention", About: "T=1", Inputs: inputs(s{2, 1, 5}, s{2, 3, 5}, s{2, 3, 7}), Apply: additive},
 		{Op: "AdditiveAttention", About: "its weights", Inputs: ofWeights, Apply: weights},
+		{Op: "MaskedAdditiveAttention", About: "causal", Apply: causal, Inputs: inputs(s{2, 3, 5}, s{2, 3, 5}, s{2, 3, 7})},
+		{Op: "MaskedAdditiveAttention", About: "padding, a row that sees no key", Apply: padded,
+			Inputs: append(inputs(s{2, 2, 5}, s{2, 7, 5}, s{2, 7, 3}), IDs("lengths", []int{3, 0}, 2))},
 	}
 }

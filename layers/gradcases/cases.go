@@ -6,5 +6,5 @@ import "slices"
 func Cases() []Case {
 	return slices.Concat(linears(), embeddings(), dropouts(), selfAttentions(), causals(), multiHeads(), wrappers(),
 		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs(),
-		grus())
+		grus(), rnnSeq2Seqs(), vits())
 }

@@ -3,6 +3,7 @@ package gradcases
 import (
 	"attention/graph"
 	"attention/graph/gradcases"
+	"attention/graph/mask"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -87,5 +88,31 @@ func seq2seqs() []Case {
 		{Layer: "Seq2Seq", About: "sinusoidal, shared, tied, post-norm", Mode: layers.Train, Inputs: inputs,
 			New: loss(sinusoidal)},
 		{Layer: "Seq2Seq", About: "dropout", Mode: layers.Train, Inputs: inputs, New: loss(dropout)},
+	}
+}
+
+// vits returns the cases of ViT, of its logits and its loss.
+func vits() []Case {
+	const name = "ViT"
+	c := layers.ViTConfig{Height: 4, Width: 6, Channels: 3, PatchSize: 2, EmbedDim: 4, NumLayers: 1, NumHeads: 2,
+		DimFeedforward: 3, NumClasses: 5}
+	dropout := c
+	dropout.Dropout = 0.25
+	forward := func(c layers.ViTConfig, seen mask.Mask) func(layers.Scope) (Forward, error) {
+		return made(layers.NewViT, c, func(m *layers.ViT, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			if len(in) > 1 {
+				return m.Loss(b, in[0], in[1], seen)
+			}
+			return m.Forward(b, in[0], seen)
+		})
+	}
+	classes := []int{4, graph.IgnoreTarget, 0, 1, 2, 2, 3, 0, graph.IgnoreTarget, 1, 4, 4}
+	loss := []gradcases.Input{gradcases.Float("picture", 2, 4, 6, 3), gradcases.IDs("classes", classes, 2, 6)}
+	return []Case{
+		{Layer: name, About: "(Height, Width, Channels), logits", Mode: layers.Train, New: forward(c, nil),
+			Inputs: []gradcases.Input{gradcases.Float("picture", 4, 6, 3)}},
+		{Layer: name, About: "(B, …), loss, dropout", Mode: layers.Train, New: forward(dropout, nil), Inputs: loss},
+		{Layer: name, About: "each patch sees itself alone", Mode: layers.Train, New: forward(c, mask.SlidingWindow{}),
+			Inputs: loss},
 	}
 }

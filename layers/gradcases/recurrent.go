@@ -38,3 +38,24 @@ func grus() []Case {
 				gradcases.IDs("lengths", []int{3, 5}, 2)}},
 	}
 }
+
+// rnnSeq2Seqs returns the cases of RNNSeq2Seq, of its loss.
+func rnnSeq2Seqs() []Case {
+	const name = "RNNSeq2Seq"
+	loss := func(attn int) func(layers.Scope) (Forward, error) {
+		c := layers.RNNSeq2SeqConfig{SourceVocabSize: 7, TargetVocabSize: 5, EmbedDim: 2, HiddenSize: 3, AttnDim: attn}
+		return made(layers.NewRNNSeq2Seq, c, func(m *layers.RNNSeq2Seq, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			return m.Loss(b, in[0], in[1], in[2], in[3])
+		})
+	}
+	inputs := []gradcases.Input{
+		gradcases.IDs("source", []int{1, 6, 6, 0, 5, 1, 2, 3, 4, 0}, 2, 5),
+		gradcases.IDs("target", []int{4, 4, 2, 3, 1, 0}, 2, 3),
+		gradcases.IDs("lengths", []int{2, 5}, 2),
+		gradcases.IDs("targets", []int{4, 2, graph.IgnoreTarget, 1, 0, 3}, 2, 3),
+	}
+	return []Case{
+		{Layer: name, About: "one state", Mode: layers.Train, Inputs: inputs, New: loss(0)},
+		{Layer: name, About: "attention", Mode: layers.Train, Inputs: inputs, New: loss(11)},
+	}
+}

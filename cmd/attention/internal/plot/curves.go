@@ -24,15 +24,38 @@ type Curve struct {
 
 // WriteCurves writes a PNG of curves over steps.
 func WriteCurves(w io.Writer, title, x, y string, curves []Curve) error {
+	p, err := plotOf(title, x, y, curves)
+	if err != nil {
+		return err
+	}
+	p.X.Min = 0
+	return writeCurves(w, p)
+}
+
+// WriteShares writes a PNG of curves of shares, in percent, which lie high or low: the legend is between.
+func WriteShares(w io.Writer, title, x, y string, curves []Curve) error {
+	p, err := plotOf(title, x, y, curves)
+	if err != nil {
+		return err
+	}
+	p.Y.Min, p.Y.Max = 0, 100
+	p.Legend.YOffs = -1.5 * vg.Inch
+	return writeCurves(w, p)
+}
+
+func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 	p := newPlot(title, x, y)
 	p.Legend.Top, p.Legend.Padding = true, vg.Points(3)
 	p.Add(plotter.NewGrid())
 	for _, c := range curves {
 		if err := c.addTo(p); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	p.X.Min = 0
+	return p, nil
+}
+
+func writeCurves(w io.Writer, p *plot.Plot) error {
 	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
 	margin := (p.Y.Max - p.Y.Min) / 25
 	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin

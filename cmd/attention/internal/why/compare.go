@@ -1,0 +1,85 @@
+package why
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"attention/cmd/attention/internal/term"
+	"attention/internal/folder"
+)
+
+// comparison is one run of attention why.
+type comparison struct {
+	options options
+	seeds   []int64
+	out     *term.Output
+	dir     *folder.Dir
+	report  *report
+	files   []string // written
+}
+
+// compare runs attention why.
+func compare(ctx context.Context, w io.Writer, command string, o options) error {
+	c := &comparison{options: o, out: term.NewOutput(w, "why")}
+	for i := range o.seeds {
+		c.seeds = append(c.seeds, o.seed+int64(i))
+	}
+	c.report = newReport(command, c.seeds)
+	path, err := c.openFolder()
+	if err != nil {
+		return fmt.Errorf("why: --out: %w", err)
+	}
+	defer c.dir.Close()
+	for i, task := range tasks {
+		if o.task != "" && o.task != task {
+			continue
+		}
+		if i > 0 && o.task == "" {
+			fmt.Fprintln(c.out)
+		}
+		if err := map[string]func(context.Context) error{reverseTask: c.reverse, pictureTask: c.picture}[task](ctx); err != nil {
+			return fmt.Errorf("why: %s: %w", task, err)
+		}
+	}
+	if err := c.report.write(c.dir); err != nil {
+		return fmt.Errorf("why: %w", err)
+	}
+	fmt.Fprintf(c.out, "\nIn %s:\n%s", path, term.Fill("  ", strings.Split(strings.Join(append(c.files, "report.json"), ", §"), "§")...))
+	return c.out.Err()
+}
+
+// openFolder makes the folder, which must be new or empty.
+func (c *comparison) openFolder() (path string, err error) {
+	if path = c.options.out; path == "" {
+		if path, err = folder.MakeNext("why"); err != nil {
+			return path, err
+		}
+	}
+	if c.dir, err = folder.Make(path); err != nil {
+		return path, err
+	}
+	names, err := c.dir.Names()
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("%s: got a folder that is not empty, want a new or empty one", path)
+	}
+	return path, err
+}
+
+// draw writes a picture into the folder.
+func (c *comparison) draw(name string, write func(io.Writer) error) error {
+	if err := c.dir.Write(name, write); err != nil {
+		return err
+	}
+	c.files = append(c.files, name)
+	return nil
+}
+
+// steps returns the steps of --steps, or else those of a task.
+func (c *comparison) steps(of int) int {
+	if c.options.steps > 0 {
+		return c.options.steps
+	}
+	return of
+}

@@ -1,0 +1,115 @@
+package why
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// judge has a model write.
+type judge struct {
+	inputs map[string]*G.Node
+	ids    *G.Node // (B, T) of the likeliest letters
+	vm     *machine.Machine
+}
+
+func newJudge(m reverser, size int) (*judge, error) {
+	b := layers.NewBuild(m.Params(), layers.Eval)
+	source, target, lengths, _ := stringInputs(b, size)
+	logits := b.Of(m.Forward(b, source, target, lengths))
+	j := &judge{inputs: b.Inputs()}
+	j.ids = b.Of(graph.ArgMax(logits, graph.ReduceConfig{Dim: []int{-1}}))
+	if b.Err() != nil {
+		return nil, b.Err()
+	}
+	var err error
+	j.vm, err = machine.New(j.ids)
+	return j, err
+}
+
+// likeliest returns the likeliest letter after each of the targets' (B, T).
+func (j *judge) likeliest(ctx context.Context, v train.Values) ([]int, error) {
+	for _, name := range []string{sourceInput, targetInput, lengthsInput} {
+		if err := G.Let(j.inputs[name], v[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.vm.Run(ctx); err != nil {
+		return nil, err
+	}
+	return j.ids.Value().(*tensor.Dense).Ints(), nil
+}
+
+// exact returns how large a share of n new strings of each length comes back right to the last letter, when the model
+// writes the likeliest letter each time. A string that is right has been given the right letters before each, so one
+// look at all positions with the right answer before them tells.
+func (j *judge) exact(ctx context.Context, n int, seed int64) ([]float64, error) {
+	b := newStringBatch(n, streamed(seed, testStream))
+	shares := make([]float64, 0, longest-shortest+1)
+	for length := shortest; length <= longest; length++ {
+		b.draw(func() int { return length })
+		got, err := j.likeliest(ctx, b.batch.Inputs)
+		if err != nil {
+			return nil, err
+		}
+		right := 0
+		for row := range n {
+			if slices.Equal(got[row*longest:][:length], b.targets[row*longest:][:length]) {
+				right++
+			}
+		}
+		shares = append(shares, float64(right)/float64(n))
+	}
+	return shares, nil
+}
+
+// write returns what the model writes for each of a batch's strings, letter by letter after its own letters.
+func (j *judge) write(ctx context.Context, b *stringBatch) ([]string, error) {
+	values := train.Values{sourceInput: b.batch.Inputs[sourceInput], lengthsInput: b.batch.Inputs[lengthsInput]}
+	own := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(len(b.lengths), longest))
+	values[targetInput] = own
+	target, written := own.Ints(), make([][]int, len(b.lengths))
+	for row := range b.lengths {
+		target[row*longest] = endMark
+	}
+	for at := range longest {
+		got, err := j.likeliest(ctx, values)
+		if err != nil {
+			return nil, err
+		}
+		for row, n := range b.lengths {
+			id := got[row*longest+at]
+			if at < n-1 {
+				written[row] = append(written[row], id)
+			}
+			if at+1 < longest {
+				target[row*longest+at+1] = id
+			}
+		}
+	}
+	texts := make([]string, len(written))
+	for row, ids := range written {
+		texts[row] = spell(ids)
+	}
+	return texts, nil
+}
+
+// The streams of a seed's random numbers.
+const (
+	trainStream = iota
+	testStream
+	shownStream
+)
+
+// streamed returns the random numbers of a seed's stream.
+func streamed(seed int64, stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed), stream))
+}

@@ -1,0 +1,89 @@
+package why
+
+import (
+	"context"
+	"fmt"
+
+	"attention/cmd/attention/internal/plot"
+	"attention/layers"
+)
+
+// printLooks prints the means of the seeds, and which heads of the first seed look where they have to.
+func (c *comparison) printLooks(r *pictureReport) {
+	if len(c.seeds) > 1 {
+		fmt.Fprintln(c.out)
+		for _, m := range r.Models {
+			fmt.Fprintf(c.out, "%6s  %-33s", "mean", m.Name)
+			for _, shares := range [][]float64{m.Digits, m.Arrows, m.Colours} {
+				mean, _, _ := spread(shares)
+				fmt.Fprintf(c.out, " %8.1f", 100*mean)
+			}
+			fmt.Fprintln(c.out)
+		}
+	}
+	fmt.Fprintf(c.out, "\nTrained in %.0f s. Guessing gives %d. Of %d new pictures of seed %d, how often a\n"+
+		"head looks most at the tile that is asked for, %%:\n\n%-16s", r.Seconds, 100/digits, r.Pictures, c.seeds[0],
+		"block, head")
+	looks := r.Models[0].Looks[0]
+	for _, l := range looks {
+		fmt.Fprintf(c.out, "%6d,%d", l.Block, l.Head)
+	}
+	fmt.Fprintf(c.out, "\n%-16s", "arrows")
+	for _, l := range looks {
+		fmt.Fprintf(c.out, "%8.0f", 100*l.Arrows)
+	}
+	fmt.Fprintf(c.out, "\n%-16s", "colours")
+	for _, l := range looks {
+		fmt.Fprintf(c.out, "%8.0f", 100*l.Colours)
+	}
+	fmt.Fprintln(c.out)
+}
+
+// drawLooks draws a new picture, and over it where each asker looks.
+func (c *comparison) drawLooks(ctx context.Context, m *layers.ViT, seed int64) error {
+	e, err := newExam(m, 1, nil)
+	if err != nil {
+		return err
+	}
+	b := newTileBatch(1, streamed(seed, shownStream))
+	answers, _, err := e.take(ctx, b)
+	if err != nil {
+		return err
+	}
+	picture := b.pictures[0]
+	looks := plot.Looks{Title: fmt.Sprintf("where the tiles that ask look, seed %d", seed), Picture: drawTiles(picture),
+		Columns: side, Rows: side}
+	for block := range eyeBlocks {
+		weights := e.lastWeights(block)
+		for h := range eyeHeads {
+			look := plot.Look{Title: fmt.Sprintf("block %d, head %d", block+1, h+1)}
+			for at, t := range picture {
+				if t.kind != digitTile {
+					look.From = append(look.From, at)
+					look.Weights = append(look.Weights, weights[(h*tiles+at)*tiles:][:tiles])
+				}
+			}
+			looks.Looks = append(looks.Looks, look)
+		}
+	}
+	c.printAnswers(picture, answers)
+	return c.draw("picture.png", looks.Write)
+}
+
+// printAnswers prints what is asked in the drawn picture, and what the model answers.
+func (c *comparison) printAnswers(picture []tile, answers []int) {
+	fmt.Fprintf(c.out, "\nIn picture.png, with rows and columns from 1:\n\n%-16s%-18s%-14s%-8s%s\n",
+		"asker", "shows", "asks for", "digit", "answer")
+	place := func(at int) string { return fmt.Sprintf("row %d, col %d", at/side+1, at%side+1) }
+	for at, t := range picture {
+		shows := "an arrow " + arrows[t.arrow].name
+		switch t.kind {
+		case digitTile:
+			continue
+		case colourTile:
+			shows = "? on " + tileColours[t.colour].name
+		}
+		fmt.Fprintf(c.out, "%-16s%-18s%-14s%-8d%d\n", place(at), shows, place(t.answer), picture[t.answer].digit,
+			answers[at])
+	}
+}

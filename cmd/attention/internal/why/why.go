@@ -1,0 +1,114 @@
+// Package why is the command attention why, which trains small models with and without attention on two tasks that
+// show what attention is for.
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Show what attention is for: train models with and without it, side by side, on
+two tasks, and compare. Each task takes one to three minutes on two cores.
+
+reverse   Strings of 5 to 40 random letters are to be written backwards. Three
+          models of as many parameters learn from the same strings:
+            squeezed      a GRU reads the string, another writes; all that the
+                          second knows of the string is one hidden state
+            attending     the same, but before each letter the writer looks
+                          at all states of the reader (Bahdanau et al. 2014)
+            transformer   no recurrence at all: encoder and decoder of
+                          self- and cross-attention (Vaswani et al. 2017)
+          A plot and a table show how many strings of each length come back
+          right to the last letter, of new ones; a picture, where the models
+          look for each letter that they write.
+
+picture   A picture of 6 x 6 tiles; most show a digit. An arrow asks for the
+          digit beside it in its direction, a coloured ? for the one on the
+          other tile of its colour. A transformer takes each tile as a token,
+          with its row and column as its position. It answers for the askers,
+          once with attention and once with every tile seeing itself alone.
+          A table shows how often the answer is right, and which head looks
+          where it has to; a picture, where each asker looks.
+
+Without --task both come, one after the other. --seeds trains everything
+several times, from other initial weights and on other examples.
+
+The folder, --out or the first free one of why/1, why/2, … gets report.json with
+every number, and of the tasks reverse.png, reverse-attention.png and
+picture.png. The same flags give the same numbers, but for seconds, on
+processors with the same vectors: AVX-512, AVX2, or neither.`
+
+const example = `  attention why
+  attention why --task reverse --seeds 1
+  attention why --task picture --out why/tiles`
+
+// The names of the tasks.
+const (
+	reverseTask = "reverse"
+	pictureTask = "picture"
+)
+
+// tasks are the names in the order in which they run.
+var tasks = []string{reverseTask, pictureTask}
+
+// options are the flags.
+type options struct {
+	task  string // empty: all
+	steps int    // 0: those of the task
+	seeds int
+	seed  int64
+	out   string
+}
+
+// maxSeeds keeps a run's length in sight.
+const maxSeeds = 100
+
+// validate returns an error for the first wrong flag. given reports whether a flag was on the command line.
+func (o options) validate(given func(flag string) bool) error {
+	switch {
+	case given("task") && !slices.Contains(tasks, o.task):
+		return fmt.Errorf("--task: got %q, want %s or %s", o.task, reverseTask, pictureTask)
+	case given("steps") && o.steps < 1:
+		return fmt.Errorf("--steps: got %d, want at least 1", o.steps)
+	case o.seeds < 1 || o.seeds > maxSeeds:
+		return fmt.Errorf("--seeds: got %d, want 1 to %d", o.seeds, maxSeeds)
+	case given("out") && o.out == "":
+		return fmt.Errorf("--out: got nothing, want the name of a folder")
+	}
+	return nil
+}
+
+// New returns the command attention why.
+func New() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "why",
+		Short:   "Show what attention is for: models with and without it",
+		Long:    help,
+		Example: example,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(cmd.Flags().Changed); err != nil {
+				return fmt.Errorf("why: %w", err)
+			}
+			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
+			defer release()
+			err := compare(ctx, cmd.OutOrStdout(), run.CommandLine("why", cmd.Flags()), o)
+			return term.WithSignal(ctx, term.Stopped(ctx, "why", err))
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.task, "task", "", "`task`: reverse or picture (default: both)")
+	f.IntVar(&o.steps, "steps", 0, fmt.Sprintf("training steps of each model (default: %d of reverse, %d of picture)",
+		reverseSteps, pictureSteps))
+	f.IntVar(&o.seeds, "seeds", 3, "how many times everything is trained")
+	f.Int64Var(&o.seed, "seed", 1, "the first of the seeds, of initial weights and examples; the next ones follow it")
+	f.StringVar(&o.out, "out", "", "`path` of the folder (default: the first free one of why/1, why/2, …)")
+	return cmd
+}

@@ -1,0 +1,54 @@
+package layers
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// attend runs the decoder over embeddings ([B,] T, E), step by step: each looks at the
+// memory with the state before it.
+func (m *RNNSeq2Seq) attend(f *formula, x *G.Node, memory RNNMemory) RNNOutput {
+	T, e := length(x), last(x)
+	rows := x.Shape().TotalSize() / (T * e) // B
+	whole := x.Shape()[:x.Dims()-1]         // ([B,] T)
+	values := f.Of(G.Reshape(memory.States, tensor.Shape{rows, length(memory.States), last(memory.States)}))
+	keys := m.attention.key.apply(f, values)                                           // (B, S, A)
+	state := f.Of(G.Reshape(memory.State, tensor.Shape{rows, 1, m.config.HiddenSize})) // (B, 1, N)
+	tokens := f.columns(f.Of(G.Reshape(x, tensor.Shape{rows, T * e})), T)              // (B, 1, E) each
+	seen := unpadded(memory.Lengths)
+	outs, weights := make(G.Nodes, T), make(G.Nodes, T)
+	for t, token := range tokens {
+		context, w := m.attention.attend(f, state, keys, values, seen) // (B, 1, 2·N), (B, 1, S)
+		state = m.decoder.step(f, f.Of(graph.Concat(token, context)), state)
+		outs[t], weights[t] = f.Of(graph.Concat(state, context)), w
+	}
+	join := func(parts G.Nodes, shape ...int) *G.Node {
+		return f.Of(G.Reshape(f.Of(graph.Concat(parts...)), shape))
+	}
+	h := join(outs, append(whole.Clone(), m.config.outputDim())...) // ([B,] T, N + 2·N)
+	batch := whole[:len(whole)-1]
+	return RNNOutput{
+		Logits:  m.output.apply(f, h),
+		State:   f.Of(G.Reshape(state, memory.State.Shape())),
+		Weights: join(weights, append(batch.Clone(), 1, T, length(memory.States))...),
+	}
+}
+
+// columns cuts (B, n·E) into n nodes (B, 1, E).
+func (f *formula) columns(x *G.Node, n int) G.Nodes {
+	rows, width := x.Shape()[0], last(x)/n
+	widths := make([]int, n)
+	for i := range widths {
+		widths[i] = width
+	}
+	parts, err := graph.Split(x, widths...)
+	if f.Of(nil, err); err != nil {
+		return nil
+	}
+	for i := range parts {
+		parts[i] = f.Of(G.Reshape(parts[i], tensor.Shape{rows, 1, width}))
+	}
+	return parts
+}

@@ -1,0 +1,245 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"attention/graph"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func tinyRNN(attn int) layers.RNNSeq2SeqConfig {
+	return layers.RNNSeq2SeqConfig{SourceVocabSize: 7, TargetVocabSize: 11, EmbedDim: 3, HiddenSize: 5, AttnDim: attn}
+}
+
+// Initial values are PyTorch's to the bit; logits, the last state, attention weights and
+// gradients are PyTorch's.
+func TestRNNSeq2SeqEqualsPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/rnnseq2seq.safetensors")
+	ids := func(v []int, n int) *tensor.Dense { return tensor.New(tensor.WithShape(2, n), tensor.WithBacking(v)) }
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		for _, c := range []struct {
+			name string
+			attn int
+		}{{name: "plain"}, {name: "attention", attn: 13}} {
+			m, err := layers.NewRNNSeq2Seq(params.Scope(c.name), tinyRNN(c.attn))
+			require.NoError(t, err)
+			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
+			requireParams(t, params, c.name, want)
+
+			b := layers.NewBuild(params, layers.Train)
+			source, target := input(t, b, "source", ids([]int{1, 6, 6, 0, 5, 2, 0, 0}, 4)),
+				input(t, b, "target", ids([]int{10, 6, 2, 10, 1, 0}, 3))
+			memory, err := m.Encode(b, source, input(t, b, "lengths", intVector(4, 2)))
+			require.NoError(t, err)
+			out, err := m.Decode(b, target, memory)
+			require.NoError(t, err)
+			targets := input(t, b, "targets", ids([]int{6, 2, 0, 1, 0, graph.IgnoreTarget}, 3))
+			loss := b.Of(m.Loss(b, source, target, memory.Lengths, targets))
+			nodes, entries := G.Nodes{out.Logits, out.State, b.Of(G.Reshape(loss, tensor.Shape{1}))}, []string{"logits", "state", "loss"}
+			if c.attn > 0 {
+				nodes, entries = append(nodes, out.Weights), append(entries, "weights")
+			} else {
+				require.Nil(t, out.Weights)
+			}
+			grads, names := gradientsOf(t, b, loss, c.name)
+			nodes, entries = append(nodes, grads...), append(entries, names...)
+			for i, got := range values(t, nodes...) {
+				want.near(t, entries[i], nodes[i], got)
+			}
+		}
+	}
+}
+
+// requireParams compares the initial values of a scope's parameters with PyTorch's: to the
+// bit in float32, to the last but one in float64, where C's logarithm and cosine round
+// otherwise than Go's.
+func requireParams(t *testing.T, params *layers.Params, scope string, want torchCase) {
+	t.Helper()
+	for _, name := range want.entries("param.") {
+		value, ok := params.Get(scope + "." + name)
+		require.True(t, ok, "%s of %s", name, scope)
+		if want.dt == tensor.Float32 {
+			require.Equal(t, want.load("param."+name).Data(), value.Data(), "%s of %s", name, scope)
+		} else {
+			golden.Close(t, name, want.file.Float64(want.prefix+"param."+name), value.Data().([]float64), 0, 4e-16)
+		}
+	}
+}
+
+// gradientsOf returns the gradients of a loss by some inputs and all learnables of a scope,
+// and PyTorch's names of the latter.
+func gradientsOf(t *testing.T, b *layers.Build, loss *G.Node, scope string, in ...*G.Node) (grads G.Nodes, names []string) {
+	t.Helper()
+	require.NoError(t, b.Err())
+	for _, n := range b.Learnables() {
+		in, names = append(in, n), append(names, "grad."+n.Name()[len(scope)+1:])
+	}
+	grads, err := G.Grad(loss, in...)
+	require.NoError(t, err)
+	return grads, names
+}
+
+// The tokens of a target one after the other, each with the state of the one before, give
+// what all give at once; a pair without a batch is a batch of one.
+func TestRNNSeq2SeqStepByStep(t *testing.T) {
+	for _, attn := range []int{0, 3} {
+		p := layers.NewParams(tensor.Float64, 1)
+		m := must(layers.NewRNNSeq2Seq(p.Scope(""), tinyRNN(attn)))
+		b := layers.NewBuild(p, layers.Eval)
+		source, all := input(t, b, "source", intVector(3, 1, 6)), []int{7, 1, 0}
+		memory, err := m.Encode(b, source, nil)
+		require.NoError(t, err)
+		whole, err := m.Decode(b, input(t, b, "all", intVector(all...)), memory)
+		require.NoError(t, err)
+		require.Equal(t, tensor.Shape{3, 11}, whole.Logits.Shape())
+		nodes := G.Nodes{whole.Logits, whole.State}
+		var last layers.RNNOutput
+		for i, id := range all {
+			last, err = m.Decode(b, input(t, b, "one"+string(rune('0'+i)), intVector(id)), memory)
+			require.NoError(t, err)
+			memory.State = last.State
+			nodes = append(nodes, last.Logits)
+		}
+		got := values(t, append(nodes, last.State)...)
+		require.InDeltaSlice(t, got[0][:11], got[2], 1e-14)
+		require.InDeltaSlice(t, got[0][11:22], got[3], 1e-14)
+		require.InDeltaSlice(t, got[0][22:], got[4], 1e-14)
+		require.InDeltaSlice(t, got[1], got[5], 1e-14)
+	}
+}
+
+// Padding of a source changes nothing, and without attention the encoder's states do not.
+func TestRNNSeq2SeqSeesNoPadding(t *testing.T) {
+	for _, attn := range []int{0, 3} {
+		p := layers.NewParams(tensor.Float64, 1)
+		m := must(layers.NewRNNSeq2Seq(p.Scope(""), tinyRNN(attn)))
+		logits := func(length int, source ...int) []float64 {
+			b := layers.NewBuild(p, layers.Eval)
+			one := func(name string, ids []int) *G.Node {
+				return input(t, b, name, tensor.New(tensor.WithShape(1, len(ids)), tensor.WithBacking(ids)))
+			}
+			return values(t, b.Of(m.Forward(b, one("source", source), one("target", []int{4, 0}),
+				input(t, b, "lengths", intVector(length)))))[0]
+		}
+		want := logits(3, 3, 1, 6)
+		require.InDeltaSlice(t, want, logits(3, 3, 1, 6, 2, 2), 1e-14)
+		require.NotEqual(t, want, logits(4, 3, 1, 6, 2, 2))
+	}
+	p := layers.NewParams(tensor.Float64, 1)
+	m := must(layers.NewRNNSeq2Seq(p.Scope(""), tinyRNN(0)))
+	b := layers.NewBuild(p, layers.Eval)
+	memory, err := m.Encode(b, input(t, b, "source", intVector(3, 1)), nil)
+	require.NoError(t, err)
+	memory.States = nil
+	_, err = m.Decode(b, input(t, b, "target", intVector(3)), memory)
+	require.NoError(t, err)
+}
+
+func TestRNNSeq2SeqConfig(t *testing.T) {
+	for _, attn := range []int{0, 13} {
+		c := tinyRNN(attn)
+		p := layers.NewParams(tensor.Float32, 1)
+		m := must(layers.NewRNNSeq2Seq(p.Scope(""), c))
+		require.Equal(t, c, m.Config())
+		require.Same(t, p, m.Params())
+		requireDeclared(t, p, layers.NewRNNSeq2Seq, c)
+		text, err := json.Marshal(c)
+		require.NoError(t, err)
+		var back layers.RNNSeq2SeqConfig
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, c, back)
+	}
+	for _, row := range []struct {
+		wantErr string
+		change  func(c *layers.RNNSeq2SeqConfig)
+	}{
+		{wantErr: "SourceVocabSize: got 0, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.SourceVocabSize = 0 }},
+		{wantErr: "TargetVocabSize: got 0, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.TargetVocabSize = 0 }},
+		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.EmbedDim = 0 }},
+		{wantErr: "HiddenSize: got -1, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.HiddenSize = -1 }},
+		{wantErr: "AttnDim: got -1, want at least 0", change: func(c *layers.RNNSeq2SeqConfig) { c.AttnDim = -1 }},
+		{wantErr: "HiddenSize: got 9223372036854775807, want at most ",
+			change: func(c *layers.RNNSeq2SeqConfig) { c.HiddenSize = math.MaxInt }},
+		{wantErr: "HiddenSize: got 1048576 for EmbedDim=3, want at most 2147483647 elements in a weight",
+			change: func(c *layers.RNNSeq2SeqConfig) { c.HiddenSize = 1 << 20 }},
+		{wantErr: "HiddenSize: got 5 for EmbedDim=268435456, want at most 2147483647 elements in a weight",
+			change: func(c *layers.RNNSeq2SeqConfig) { c.SourceVocabSize, c.TargetVocabSize, c.EmbedDim = 1, 1, 1<<28 }},
+		{wantErr: "AttnDim: got 268435456 for HiddenSize=5, want at most 2147483647 elements in a weight",
+			change: func(c *layers.RNNSeq2SeqConfig) { c.AttnDim = 1 << 28 }},
+	} {
+		c := tinyRNN(13)
+		row.change(&c)
+		require.ErrorContains(t, c.Validate(), "layers: RNNSeq2Seq: "+row.wantErr)
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewRNNSeq2Seq(p.Scope(""), c)
+		require.ErrorContains(t, err, row.wantErr)
+		require.Zero(t, p.Len(), "nothing is left behind")
+	}
+}
+
+func TestRNNSeq2SeqRefusesWrongInput(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	m := must(layers.NewRNNSeq2Seq(p.Scope("rnn"), tinyRNN(13)))
+	float := func(b *layers.Build, name string, shape ...int) *G.Node {
+		return input(t, b, name, numbers(tensor.Float64, shape...))
+	}
+	for _, c := range []struct {
+		wantErr string
+		decode  func(b *layers.Build) (layers.RNNMemory, *G.Node) // nil: Encode is called with the node
+		encode  func(b *layers.Build) (source, lengths *G.Node)
+	}{
+		{wantErr: "RNNSeq2Seq: source: got nil, want a node",
+			encode: func(*layers.Build) (_, _ *G.Node) { return nil, nil }},
+		{wantErr: "RNNSeq2Seq: source: got float64, want int or int64",
+			encode: func(b *layers.Build) (_, _ *G.Node) { return float(b, "x", 2, 3), nil }},
+		{wantErr: "encoder: GRU: graph: GRU: lengths: shape (3), want (2)",
+			encode: func(b *layers.Build) (_, _ *G.Node) {
+				return b.InputOf(tensor.Int, "ids", 2, 3), b.InputOf(tensor.Int, "lengths", 3)
+			}},
+		{wantErr: "RNNSeq2Seq: memory: got nil, want a node",
+			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
+				return layers.RNNMemory{}, b.InputOf(tensor.Int, "ids", 2, 3)
+			}},
+		{wantErr: "RNNSeq2Seq: memory: state: shape (2, 4), want (2, 5)",
+			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
+				return layers.RNNMemory{State: float(b, "s", 2, 4)}, b.InputOf(tensor.Int, "ids", 2, 3)
+			}},
+		{wantErr: "RNNSeq2Seq: memory: states: got nil, want a node",
+			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
+				return layers.RNNMemory{State: float(b, "s", 2, 5)}, b.InputOf(tensor.Int, "ids", 2, 3)
+			}},
+		{wantErr: "RNNSeq2Seq: memory: states: shape (3, 7, 10), want the batch of target's (2, 3)",
+			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
+				return layers.RNNMemory{State: float(b, "s", 2, 5), States: float(b, "o", 3, 7, 10)}, b.InputOf(tensor.Int, "ids", 2, 3)
+			}},
+		{wantErr: "RNNSeq2Seq: target: got nil, want a node",
+			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
+				return layers.RNNMemory{State: float(b, "s", 2, 5)}, nil
+			}},
+		{wantErr: "RNNSeq2Seq: graph: MaskFill: lengths: shape (3), want (B) = (2)",
+			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
+				return layers.RNNMemory{State: float(b, "s", 2, 5), States: float(b, "o", 2, 7, 10),
+					Lengths: b.InputOf(tensor.Int, "lengths", 3)}, b.InputOf(tensor.Int, "ids", 2, 3)
+			}},
+	} {
+		b := layers.NewBuild(p, layers.Eval)
+		var err error
+		if c.encode != nil {
+			source, lengths := c.encode(b)
+			_, err = m.Encode(b, source, lengths)
+		} else {
+			memory, target := c.decode(b)
+			_, err = m.Decode(b, target, memory)
+		}
+		require.ErrorContains(t, err, "layers: rnn")
+		require.ErrorContains(t, err, c.wantErr)
+	}
+}

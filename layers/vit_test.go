@@ -1,0 +1,160 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func tinyViT() layers.ViTConfig {
+	return layers.ViTConfig{Height: 6, Width: 4, Channels: 3, PatchSize: 2, EmbedDim: 8, NumLayers: 2, NumHeads: 2,
+		DimFeedforward: 7, NumClasses: 5}
+}
+
+// Initial values are PyTorch's to the bit; logits and gradients are PyTorch's, whose
+// patches a convolution cuts.
+func TestViTEqualsPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/vit.safetensors")
+	const not = graph.IgnoreTarget
+	classes := tensor.New(tensor.WithShape(2, 6), tensor.WithBacking([]int{4, 0, not, 1, 1, 2, not, not, 3, 0, 2, not}))
+	for _, p := range torchTypes {
+		params := layers.NewParams(p.dt, 123)
+		for _, c := range []struct {
+			name string
+			seen mask.Mask
+		}{{name: "all"}, {name: "own", seen: mask.SlidingWindow{}}} {
+			m, err := layers.NewViT(params.Scope(c.name), tinyViT())
+			require.NoError(t, err)
+			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
+			requireParams(t, params, c.name, want)
+			params.Draw(layers.Normal(0, 1), 2, 6, 4, 3) // as PyTorch draws the picture
+
+			b := layers.NewBuild(params, layers.Train)
+			picture := input(t, b, "picture", want.load("picture"))
+			logits := b.Of(m.Forward(b, picture, c.seen))
+			loss := b.Of(m.Loss(b, picture, input(t, b, "classes", classes), c.seen))
+			grads, names := gradientsOf(t, b, loss, c.name, picture)
+			nodes := append(G.Nodes{logits, b.Of(G.Reshape(loss, tensor.Shape{1}))}, grads...)
+			entries := append([]string{"logits", "loss", "dpicture"}, names...)
+			for i, got := range values(t, nodes...) {
+				want.near(t, entries[i], nodes[i], got)
+			}
+		}
+	}
+}
+
+// A patch that sees itself alone knows nothing of the others, and its place alone tells it
+// from an equal one. Attention weights of each block are those of the build's calls.
+func TestViTLooksElsewhere(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	m := must(layers.NewViT(p.Scope(""), tinyViT()))
+	run := func(picture *tensor.Dense, seen mask.Mask) (logits, weights []float64) {
+		b := layers.NewBuild(p, layers.Eval)
+		b.Observe("*")
+		out := b.Of(m.Forward(b, input(t, b, "picture", picture), seen))
+		calls := b.Calls("encoder.layers.*.self_attn")
+		require.Len(t, calls, 2)
+		w := b.Of(calls[1].Weights())
+		require.NoError(t, b.Err())
+		require.Equal(t, tensor.Shape{6, 5}, out.Shape())
+		require.Equal(t, tensor.Shape{2, 6, 6}, w.Shape())
+		got := values(t, out, w)
+		return got[0], got[1]
+	}
+	black, dot := tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(6, 4, 3)),
+		tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(6, 4, 3))
+	dot.Float64s()[(3*4+2)*3+1] = 1 // row 3, column 2 of the pixels: patch 3
+	before, _ := run(black, nil)
+	after, weights := run(dot, nil)
+	for patch := range 6 {
+		require.NotEqual(t, before[patch*5:][:5], after[patch*5:][:5], "patch %d", patch)
+		for other := range patch {
+			require.NotEqual(t, before[patch*5:][:5], before[other*5:][:5], "patches %d and %d", patch, other)
+		}
+	}
+	require.NotContains(t, weights, 0.0)
+	before, _ = run(black, mask.SlidingWindow{})
+	after, weights = run(dot, mask.SlidingWindow{})
+	for patch := range 6 {
+		require.Equal(t, patch != 3, slices.Equal(before[patch*5:][:5], after[patch*5:][:5]), "patch %d", patch)
+	}
+	for i, w := range weights {
+		require.Equal(t, i%6 == i/6%6, w == 1)
+	}
+}
+
+func TestViTConfig(t *testing.T) {
+	c := tinyViT()
+	p := layers.NewParams(tensor.Float32, 1)
+	m := must(layers.NewViT(p.Scope(""), c))
+	require.Equal(t, c, m.Config())
+	require.Same(t, p, m.Params())
+	requireDeclared(t, p, layers.NewViT, c)
+	text, err := json.Marshal(c)
+	require.NoError(t, err)
+	var back layers.ViTConfig
+	require.NoError(t, json.Unmarshal(text, &back))
+	require.Equal(t, c, back)
+	for _, row := range []struct {
+		wantErr string
+		change  func(c *layers.ViTConfig)
+	}{
+		{wantErr: "Height: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.Height = 0 }},
+		{wantErr: "Height: got 7, want a multiple of PatchSize=2", change: func(c *layers.ViTConfig) { c.Height = 7 }},
+		{wantErr: "Width: got 5, want a multiple of PatchSize=2", change: func(c *layers.ViTConfig) { c.Width = 5 }},
+		{wantErr: "Width: got 9223372036854775807, want at most 16384",
+			change: func(c *layers.ViTConfig) { c.Width = math.MaxInt }},
+		{wantErr: "Channels: got -3, want at least 1", change: func(c *layers.ViTConfig) { c.Channels = -3 }},
+		{wantErr: "PatchSize: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.PatchSize = 0 }},
+		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.EmbedDim = 0 }},
+		{wantErr: "NumLayers: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.NumLayers = 0 }},
+		{wantErr: "NumHeads: got 3, want a divisor of EmbedDim=8", change: func(c *layers.ViTConfig) { c.NumHeads = 3 }},
+		{wantErr: "NumClasses: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.NumClasses = 0 }},
+		{wantErr: "NumClasses: got 2147483647 for EmbedDim=8, want at most 2147483647 elements in a weight",
+			change: func(c *layers.ViTConfig) { c.NumClasses = math.MaxInt32 }},
+		{wantErr: "DimFeedforward: got -1, want at least 0", change: func(c *layers.ViTConfig) { c.DimFeedforward = -1 }},
+		{wantErr: "Dropout: got 1, want a number from 0 to below 1", change: func(c *layers.ViTConfig) { c.Dropout = 1 }},
+	} {
+		c := tinyViT()
+		row.change(&c)
+		require.ErrorContains(t, c.Validate(), "layers: ViT: "+row.wantErr)
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewViT(p.Scope(""), c)
+		require.ErrorContains(t, err, row.wantErr)
+		require.Zero(t, p.Len(), "nothing is left behind")
+	}
+}
+
+func TestViTRefusesWrongInput(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	m := must(layers.NewViT(p.Scope("eye"), tinyViT()))
+	b := layers.NewBuild(p, layers.Eval)
+	for _, c := range []struct {
+		wantErr string
+		picture *G.Node
+		seen    mask.Mask
+	}{
+		{wantErr: "eye: ViT: picture: got nil, want a node"},
+		{wantErr: "eye: ViT: picture: shape (6, 4), want ([B,] 6, 4, 3)", picture: b.Input("a", 6, 4)},
+		{wantErr: "eye: ViT: picture: shape (2, 4, 6, 3), want ([B,] 6, 4, 3)", picture: b.Input("b", 2, 4, 6, 3)},
+		{wantErr: "eye: ViT: picture: got float64, want float32 as the parameters",
+			picture: b.InputOf(tensor.Float64, "c", 6, 4, 3)},
+		{wantErr: "eye.encoder.layers.0.self_attn: Attention: graph: FusedAttention: mask: got a window of -1", picture: b.Input("d", 6, 4, 3),
+			seen: mask.SlidingWindow{Left: -1}},
+	} {
+		_, err := m.Forward(b, c.picture, c.seen)
+		require.ErrorContains(t, err, "layers: "+c.wantErr)
+	}
+	_, err := m.Loss(b, b.Input("picture", 2, 6, 4, 3), b.InputOf(tensor.Int, "classes", 2, 5), nil)
+	require.EqualError(t, err, "layers: eye: ViT: graph: CrossEntropy: targets: shape (2, 5), want (2, 6)")
+}
