@@ -61,7 +61,7 @@ func (l Looks) Write(w io.Writer) error {
 			}
 		}
 	}
-	return writePNG(w, canvas)
+	return WritePNG(w, canvas)
 }
 
 // line draws a line from the middle of a patch to that of another, which ends in a dot. A patch that looks at itself
