@@ -90,7 +90,7 @@ func TestClipQK(t *testing.T) {
 // With a key head of its own, half of the scale goes to the queries and half to the keys, and
 // values stay; shared keys stay, too.
 func TestClipQKSharesTheScale(t *testing.T) {
-	c := layers.AttentionConfig{EmbedDim: 3, NumHeads: 2, HeadDim: 1, QKVBias: true}
+	c := layers.AttentionConfig{EmbedDim: 3, NumHeads: 2, HeadDim: 1, QKVBias: true, AddBiasKV: true}
 	for _, row := range []struct {
 		kvHeads                int
 		query, key             []float64
@@ -110,11 +110,11 @@ func TestClipQKSharesTheScale(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []float64{1, 0.25}, gamma)
 		for name, want := range map[string][]float64{"W_query.weight": row.queryWeight, "W_query.bias": row.query,
-			"W_key.weight": row.keyWeight, "W_key.bias": row.key} {
+			"W_key.weight": row.keyWeight, "W_key.bias": row.key, "bias_k": row.key} {
 			v, _ := p.Get(name)
 			require.Equal(t, want, v.Float64s(), name)
 		}
-		for _, name := range []string{"W_value.weight", "W_value.bias", "out_proj.weight"} {
+		for _, name := range []string{"W_value.weight", "W_value.bias", "bias_v", "out_proj.weight"} {
 			v, _ := p.Get(name)
 			for _, x := range v.Float64s() {
 				require.Equal(t, 1.0, x, name)
