@@ -5,6 +5,7 @@ import "slices"
 // Cases returns the cases of all layers.
 func Cases() []Case {
 	return slices.Concat(linears(), embeddings(), dropouts(), selfAttentions(), causals(), multiHeads(), wrappers(),
+		multiHeadVariants(),
 		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs(),
 		grus(), rnnSeq2Seqs(), vits())
 }
