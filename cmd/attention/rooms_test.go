@@ -70,7 +70,8 @@ var rooms = map[string]string{
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term
-		internal/config internal/folder internal/oneline internal/tensorprint layers layers/chapter`,
+		internal/config internal/folder internal/oneline internal/tensorprint
+		layers layers/chapter graph graph/mask`,
 	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate

@@ -109,7 +109,6 @@ var causalAttention = Section{
 		batch := w.twice(x)
 		w.show(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
 		w.shape(batch, "batch.shape", "Its size: sequences, tokens, numbers of a token.")
-		w.Observe("*")
 		context := w.Of(causal.Forward(w.Build, batch))
 		weights := w.Of(causal.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, 1, T, T)
 		masked := w.Of(graph.MaskFill(w.queryKeyScores(x, "causal."), mask.Causal{}))

@@ -44,7 +44,6 @@ var headsSideBySide = Section{
 		if err != nil {
 			return err
 		}
-		w.Observe("*")
 		batch := w.twice(w.tokens())
 		context := w.Of(heads.Forward(w.Build, batch))
 		weights := w.Of(heads.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, H, T, T)
@@ -115,7 +114,6 @@ var multiHead = Section{
 		if err != nil {
 			return err
 		}
-		w.Observe("*")
 		x := w.tokens()
 		batch := w.twice(x)
 		context := w.Of(mha.Forward(w.Build, batch))

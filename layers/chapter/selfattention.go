@@ -20,7 +20,6 @@ func (w *walk) newV2(path string) (*layers.Attention, error) {
 // selfSteps shows the scores, weights and context vectors of a layer of one head, whose
 // parameters have names that begin with path.
 func (w *walk) selfSteps(l *layers.Attention, path string, x *G.Node) {
-	w.Observe("*") // so that the context vectors are computed from the weights
 	context := w.Of(l.Forward(w.Build, x))
 	weights := w.withoutHeads(w.Of(l.Weights(w.Build, layers.AttentionInput{Query: x})))
 	w.show(w.queryKeyScores(x, path), "scores = q·kᵀ", "The scores of every token with every token: queries times keys.",

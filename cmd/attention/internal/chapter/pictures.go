@@ -12,7 +12,6 @@ import (
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/internal/tensorprint"
-	"attention/layers"
 	"attention/layers/chapter"
 
 	"gorgonia.org/tensor"
@@ -116,31 +115,6 @@ func drawable(text string) string {
 		}
 		return '?'
 	}, text)
-}
-
-// layerGraph returns the expression graph of a section's layer on its tokens, one op for each step of attention.
-func layerGraph(s chapter.Section) (diagram.Diagram, error) {
-	c := s.Layer()
-	p := layers.NewParams(tensor.Float32, s.Seed)
-	layer, err := chapter.New(p.Scope(""), c)
-	if err != nil {
-		return diagram.Diagram{}, err
-	}
-	mode := layers.Eval
-	if c.Dropout > 0 {
-		mode = layers.Train
-	}
-	b := layers.NewBuild(p, mode)
-	b.Observe("*")
-	t := len(s.Words)
-	if t == 0 {
-		t = max(c.ContextLength, 1024)
-	}
-	out := b.Of(layer.Forward(b, b.Input("x", t, max(c.EmbedDim, c.KeyDim))))
-	if err := b.Err(); err != nil {
-		return diagram.Diagram{}, err
-	}
-	return diagram.Of(fmt.Sprintf("%d. The expression graph of %s", s.Number, c.Layer), out, b.Learnables()), nil
 }
 
 // draw writes the pictures of sections into a folder, and the path of each to w.
