@@ -1,6 +1,7 @@
 package stock_test
 
 import (
+	"fmt"
 	"testing"
 
 	"attention/internal/stock"
@@ -58,6 +59,8 @@ func TestProductsOfScaledAndTransposed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := numbersOf(evaluate(t, c.n, values))
+			product := fmt.Sprintf("%T", c.n.Op()) == "gorgonia.linAlgBinOp"
+			require.True(t, product || stock.Of(c.n, asBuilt{}).Inputs()[0] != q, "of a product that others need")
 			op := stock.Of(c.n, alone{})
 			require.Equal(t, stock.Kernel, op.By())
 			var in []G.Value
