@@ -144,13 +144,18 @@ func (o pairwiseSum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o pairwiseSum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := floats[F](in[0]), floats[F](out)
 	t, s, a := pairAxes(in[0].Shape())
-	terms, n := t, s*a // to one row of sums, and numbers of each
-	if o.OverKeys {
-		terms, n = s, a
-	}
-	kernel.Parallel(len(y)/n, 1+pairGrain/(terms*n), func(first, end int) {
-		for row := first; row < end; row++ {
-			kernel.SumRows(y[row*n:][:n], x[row*terms*n:][:terms*n])
+	clear(y)
+	pairs := t * s * a
+	kernel.Parallel(len(x)/pairs, 1+pairGrain/pairs, func(first, end int) {
+		for row := first * t * s; row < end*t*s; row++ {
+			to := row / s // b·T + t
+			if !o.OverKeys {
+				to = row/(t*s)*s + row%s // b·S + s
+			}
+			yr := y[to*a:][:a]
+			for i, v := range x[row*a:][:a] {
+				yr[i] += v
+			}
 		}
 	})
 	return nil

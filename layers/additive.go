@@ -91,13 +91,14 @@ func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weight
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
 		return nil, nil, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
 	}
-	out, weights = l.attend(f, query, l.key.apply(f, key), key, nil)
+	q := l.query.apply(f, query) // (…, T, A)
+	k := l.key.apply(f, key)     // (…, S, A)
+	out, weights = l.attend(f, q, k, key, nil)
 	return out, weights, nil
 }
 
 // attend returns the context vectors (…, T, KeyDim) and the weights (…, T, S) of queries
-// (…, T, QueryDim), of keys (…, S, A) that are projected already.
-func (l *AdditiveAttention) attend(f *formula, query, key, value *G.Node, m mask.Mask) (out, weights *G.Node) {
-	q := l.query.apply(f, query) // (…, T, A)
-	return f.Of2(graph.MaskedAdditiveAttention(q, key, f.node(l.v.weight), value, m))
+// (…, T, A) and keys (…, S, A) that are projected already.
+func (l *AdditiveAttention) attend(f *formula, q, k, value *G.Node, m mask.Mask) (out, weights *G.Node) {
+	return f.Of2(graph.MaskedAdditiveAttention(q, k, f.node(l.v.weight), value, m))
 }

@@ -43,7 +43,8 @@ func TestRNNSeq2SeqEqualsPyTorch(t *testing.T) {
 			require.NoError(t, err)
 			targets := input(t, b, "targets", ids([]int{6, 2, 0, 1, 0, graph.IgnoreTarget}, 3))
 			loss := b.Of(m.Loss(b, source, target, memory.Lengths, targets))
-			nodes, entries := G.Nodes{out.Logits, out.State, b.Of(G.Reshape(loss, tensor.Shape{1}))}, []string{"logits", "state", "loss"}
+			nodes := G.Nodes{out.Logits, out.State, b.Of(G.Reshape(loss, tensor.Shape{1}))}
+			entries := []string{"logits", "state", "loss"}
 			if c.attn > 0 {
 				nodes, entries = append(nodes, out.Weights), append(entries, "weights")
 			} else {
@@ -76,7 +77,8 @@ func requireParams(t *testing.T, params *layers.Params, scope string, want torch
 
 // gradientsOf returns the gradients of a loss by some inputs and all learnables of a scope,
 // and PyTorch's names of the latter.
-func gradientsOf(t *testing.T, b *layers.Build, loss *G.Node, scope string, in ...*G.Node) (grads G.Nodes, names []string) {
+func gradientsOf(t *testing.T, b *layers.Build, loss *G.Node, scope string, in ...*G.Node,
+) (grads G.Nodes, names []string) {
 	t.Helper()
 	require.NoError(t, b.Err())
 	for _, n := range b.Learnables() {
@@ -161,8 +163,10 @@ func TestRNNSeq2SeqConfig(t *testing.T) {
 		wantErr string
 		change  func(c *layers.RNNSeq2SeqConfig)
 	}{
-		{wantErr: "SourceVocabSize: got 0, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.SourceVocabSize = 0 }},
-		{wantErr: "TargetVocabSize: got 0, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.TargetVocabSize = 0 }},
+		{wantErr: "SourceVocabSize: got 0, want at least 1",
+			change: func(c *layers.RNNSeq2SeqConfig) { c.SourceVocabSize = 0 }},
+		{wantErr: "TargetVocabSize: got 0, want at least 1",
+			change: func(c *layers.RNNSeq2SeqConfig) { c.TargetVocabSize = 0 }},
 		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.EmbedDim = 0 }},
 		{wantErr: "HiddenSize: got -1, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.HiddenSize = -1 }},
 		{wantErr: "AttnDim: got -1, want at least 0", change: func(c *layers.RNNSeq2SeqConfig) { c.AttnDim = -1 }},
@@ -218,7 +222,8 @@ func TestRNNSeq2SeqRefusesWrongInput(t *testing.T) {
 			}},
 		{wantErr: "RNNSeq2Seq: memory: states: shape (3, 7, 10), want the batch of target's (2, 3)",
 			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
-				return layers.RNNMemory{State: float(b, "s", 2, 5), States: float(b, "o", 3, 7, 10)}, b.InputOf(tensor.Int, "ids", 2, 3)
+				return layers.RNNMemory{State: float(b, "s", 2, 5), States: float(b, "o", 3, 7, 10)},
+					b.InputOf(tensor.Int, "ids", 2, 3)
 			}},
 		{wantErr: "RNNSeq2Seq: target: got nil, want a node",
 			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {

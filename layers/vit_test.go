@@ -149,8 +149,9 @@ func TestViTRefusesWrongInput(t *testing.T) {
 		{wantErr: "eye: ViT: picture: shape (2, 4, 6, 3), want ([B,] 6, 4, 3)", picture: b.Input("b", 2, 4, 6, 3)},
 		{wantErr: "eye: ViT: picture: got float64, want float32 as the parameters",
 			picture: b.InputOf(tensor.Float64, "c", 6, 4, 3)},
-		{wantErr: "eye.encoder.layers.0.self_attn: Attention: graph: FusedAttention: mask: got a window of -1", picture: b.Input("d", 6, 4, 3),
-			seen: mask.SlidingWindow{Left: -1}},
+		{wantErr: "eye.encoder.layers.0.self_attn: Attention: graph: FusedAttention: mask: got a window of -1",
+			picture: b.Input("d", 6, 4, 3),
+			seen:    mask.SlidingWindow{Left: -1}},
 	} {
 		_, err := m.Forward(b, c.picture, c.seen)
 		require.ErrorContains(t, err, "layers: "+c.wantErr)

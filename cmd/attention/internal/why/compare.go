@@ -39,14 +39,19 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 		if i > 0 && o.task == "" {
 			fmt.Fprintln(c.out)
 		}
-		if err := map[string]func(context.Context) error{reverseTask: c.reverse, pictureTask: c.picture}[task](ctx); err != nil {
+		run := c.reverse
+		if task == pictureTask {
+			run = c.picture
+		}
+		if err := run(ctx); err != nil {
 			return fmt.Errorf("why: %s: %w", task, err)
 		}
 	}
 	if err := c.report.write(c.dir); err != nil {
 		return fmt.Errorf("why: %w", err)
 	}
-	fmt.Fprintf(c.out, "\nIn %s:\n%s", path, term.Fill("  ", strings.Split(strings.Join(append(c.files, "report.json"), ", §"), "§")...))
+	files := strings.SplitAfter(strings.Join(append(c.files, "report.json"), ","), ",")
+	fmt.Fprintf(c.out, "\nIn %s:\n%s", path, term.Fill("  ", files...))
 	return c.out.Err()
 }
 

@@ -58,7 +58,8 @@ func (c *comparison) reverse(ctx context.Context) error {
 			Exact: make([][]float64, len(c.seeds))})
 	}
 	c.report.Reverse = r
-	fmt.Fprintf(c.out, "Strings of %d to %d letters, written backwards: %d steps of %d\n\n", shortest, longest, r.Steps, r.Batch)
+	fmt.Fprintf(c.out, "Strings of %d to %d letters, written backwards: %d steps of %d\n\n", shortest, longest,
+		r.Steps, r.Batch)
 	fmt.Fprintf(c.out, "%6s  %-12s %10s %9s\n", "seed", "model", "parameters", "loss")
 	models := make([]reverser, len(rivals)) // of the first seed
 	t := &trials{models: len(rivals), seeds: len(c.seeds), steps: r.Steps, rate: r.Rate,
