@@ -4,7 +4,7 @@ package train
 type Memory struct {
 	Weights   int // all parameters, and with KeepBest the best ones
 	Gradients int // of those that are trained, and their sums if a step takes several batches
-	Solver    int // of the solver's state
+	Solver    int // of the solver's state, with Config.Group of this process's part
 	Graphs    int // of the values within the graphs, of the forward and the backward pass
 }
 
@@ -23,8 +23,10 @@ func (l *Loop) Memory() Memory {
 	for _, p := range l.step.program.params {
 		m.Gradients += int(p.Grad.MemSize())
 	}
-	for _, v := range l.step.sums {
-		m.Gradients += int(v.MemSize())
+	for _, sum := range l.step.sums {
+		for _, v := range sum {
+			m.Gradients += int(v.MemSize())
+		}
 	}
 	for _, v := range l.step.solver.State() {
 		m.Solver += int(v.MemSize())
