@@ -210,3 +210,36 @@ func contentOf(t *testing.T, path string) []byte {
 	require.NoError(t, err)
 	return content
 }
+
+// A step sends little more than the least, however many processes there are, and each keeps its
+// part of the solver's state.
+func TestGroupTraffic(t *testing.T) {
+	alone := newWide(t, tensor.Float32, 3)
+	c := wideConfig(train.SolverConfig{}, 4)
+	c.Steps = 2
+	l, err := train.New(alone.params, alone.loss, c)
+	require.NoError(t, err)
+	require.NoError(t, l.Run(context.Background(), alone.rows(t), nil))
+	require.Zero(t, l.Traffic())
+	whole := l.Memory()
+	for size, unequal := range map[int]float64{2: 0.1, 4: 0.25} { // since this model has few blocks
+		requireNone(t, together(t, size, func(g train.Group) error {
+			c := c
+			c.Group = g
+			w := newWide(t, tensor.Float32, 3)
+			l, err := train.New(w.params, w.loss, c)
+			if err != nil {
+				return err
+			}
+			if err := l.Run(context.Background(), w.rows(t), nil); err != nil {
+				return err
+			}
+			traffic, m := l.Traffic(), l.Memory()
+			require.Equal(t, int64(2*(size-1)*4*alone.params.Count()/size), traffic.Least)
+			require.InDelta(t, 1, float64(traffic.Sent)/float64(traffic.Least), unequal)
+			require.InDelta(t, 1/float64(size), float64(m.Solver)/float64(whole.Solver), 0.2)
+			require.LessOrEqual(t, m.Gradients, whole.Gradients)
+			return nil
+		}))
+	}
+}

@@ -36,3 +36,20 @@ func (l *Loop) Memory() Memory {
 	}
 	return m
 }
+
+// Traffic is what a process of a Group sends to others in a step, in bytes.
+type Traffic struct {
+	Sent  int64 // the mean of this process's steps
+	Least int64 // 2·(N − 1)/N of the gradients, the bound for a sum that all N processes get
+}
+
+// Traffic returns what the steps that this loop has taken sent. It is zero for one process,
+// and before the first step.
+func (l *Loop) Traffic() Traffic {
+	if l.made() != nil || l.step.counted == 0 {
+		return Traffic{}
+	}
+	s, size := l.step.sharing, int64(l.team.Size())
+	bytes := int64(s.starts[len(s.params)] * s.width())
+	return Traffic{Sent: l.step.sent / int64(l.step.counted), Least: 2 * (size - 1) * bytes / size}
+}

@@ -42,6 +42,8 @@ type Step struct {
 	sums    [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
 	used    int               // how many of them hold a sum
 	taken   int
+	counted int   // steps of this process
+	sent    int64 // bytes that they sent to other processes
 }
 
 // StepResult describes one training step.
@@ -112,7 +114,7 @@ func (s *Step) Run(v Values) (loss float64, err error) {
 
 // take takes one step with the next batches of a source: gradients, clipping, update.
 func (s *Step) take(source Source) (StepResult, error) {
-	begin := time.Now()
+	begin, sent := time.Now(), s.sharing.team.sent
 	loss, tokens, err := s.gradients(source)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
@@ -122,6 +124,8 @@ func (s *Step) take(source Source) (StepResult, error) {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
 	s.taken++
+	s.counted++
+	s.sent += s.sharing.team.sent - sent
 	return StepResult{Step: s.taken, Loss: loss, LearningRate: rate, GradNorm: norm,
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }

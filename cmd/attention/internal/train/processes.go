@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
@@ -65,11 +67,21 @@ func (p *processes) execute(ctx context.Context, w, notes io.Writer, flags *pfla
 	if !p.lead() {
 		w, notes = io.Discard, io.Discard
 	}
-	err := p.agree(p.begin(ctx, w, notes, flags))
-	if !p.lead() && err != nil {
-		return term.Told(err)
+	err := p.begin(ctx, w, notes, flags)
+	end := err
+	if term.IsInterrupted(err) { // of all, which have told it each other
+		end = context.Canceled
 	}
-	return err
+	agreed := train.Agree(p.group(), end)
+	switch {
+	case p.lead():
+		return cmp.Or(err, agreed)
+	case errors.Is(agreed, context.Canceled):
+		return term.Told(term.Interrupted(agreed))
+	case agreed != nil:
+		return term.Told(agreed)
+	}
+	return nil
 }
 
 func (p *processes) begin(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) error {
@@ -111,14 +123,20 @@ func (r *training) checkAlike() error {
 		return err
 	}
 	c := r.config
+	about, err := c.About()
+	if err := r.processes.agree(err); err != nil {
+		return err
+	}
 	settings, err := json.Marshal(c)
 	if err := r.processes.agree(err); err != nil {
 		return err
 	}
-	return train.Same(r.processes.group(),
-		train.Fact{Name: "program", Value: program.Version()}, train.Fact{Name: "program's SHA-256", Value: sum},
-		train.Fact{Name: "text", Value: fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)},
-		train.Fact{Name: "vocabulary", Value: fmt.Sprint(c.Vocabulary)}, train.Fact{Name: "config", Value: string(settings)})
+	facts := []train.Fact{{Name: "program", Value: program.Version()}, {Name: "program's SHA-256", Value: sum},
+		{Name: "text", Value: fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)}}
+	for _, path := range slices.Sorted(maps.Keys(about)) {
+		facts = append(facts, train.Fact{Name: path, Value: about[path]})
+	}
+	return train.Same(r.processes.group(), append(facts, train.Fact{Name: "config", Value: string(settings)})...)
 }
 
 // programSum returns the checksum of the program's file.
@@ -177,6 +195,14 @@ func (r *training) printProcesses() {
 		r.print("", fmt.Sprintf("a step's %d batches are shared out;", r.config.Training.Accumulate),
 			"kill -USR1 of mpirun ends the run", "with a checkpoint;", "after Ctrl-C",
 			"mpirun leaves 1 s for that,", "or what --mca odls_base_sigkill_timeout says")
+	}
+}
+
+// printTraffic prints what this process sent to others.
+func (r *training) printTraffic() {
+	if t := r.loop.Traffic(); t.Least > 0 {
+		fmt.Fprintf(r.out, "A process sent %.3f MB a step, %.2f times the least for these gradients.\n", float64(t.Sent)/1e6,
+			float64(t.Sent)/float64(t.Least))
 	}
 }
 

@@ -109,6 +109,8 @@ func TestProcessesRefuse(t *testing.T) {
 		{"texts", func(rank int) []string { return []string{"--text", []string{text, other}[rank]} },
 			`train: group: rank 1: got another text than rank 0, "900 bytes, SHA-256 `},
 		{"seeds", func(rank int) []string { return []string{"--seed", []string{"1", "2"}[rank]} },
+			`train: group: rank 1: got another training.seed than rank 0, "2", want its "1"`},
+		{"steps", func(rank int) []string { return []string{"--steps", []string{"9", "8"}[rank], "--decay-steps", "9"} },
 			`train: group: rank 1: got another config than rank 0, "{`},
 		{"flags", everyRank([]string{"--heads", "3"}), "--heads: got 3, want a divisor of --width=8"},
 	} {

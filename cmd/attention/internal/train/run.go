@@ -190,6 +190,7 @@ func (r *training) run(ctx context.Context) error {
 	}
 	reported := r.writeReport(cmp.Or(err, saved))
 	r.printSummary()
+	r.printTraffic()
 	if err := oneline.Join(err, saved, sampled, reported); err != nil {
 		return err
 	}

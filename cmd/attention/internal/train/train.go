@@ -48,8 +48,13 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) erro
 	}
 	err = p.execute(ctx, w, notes, flags)
 	if term.IsInterrupted(err) && term.Finishes(ctx) { // the signal asked for this end
-		fmt.Fprintln(w, term.OneLine(err))
+		if p.lead() {
+			fmt.Fprintln(w, term.OneLine(err))
+		}
 		err = nil
+	}
+	if term.IsInterrupted(err) { // mpirun ends its processes and does not answer any more
+		return err
 	}
 	return oneline.Join(err, leave())
 }
