@@ -6,11 +6,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// pieceBytes limits the memory of the messages of one round of reduce and gatherValues.
+// pieceBytes limits the memory of the messages of one round of reduce and gatherValues. Of many
+// processes a message is as long as a block all the same, since its latency does not shrink.
 const pieceBytes = 16 << 20
 
 // piece returns the k-th piece of a process's shard, as elements of all parameters one after
-// the other; it may be empty. A piece of every process together has at most pieceBytes.
+// the other; it may be empty.
 func (s *sharing) piece(rank, k int) span {
 	shard, most := s.shards[rank], s.pieceLen()
 	lo := min(shard.lo+k*most, shard.hi)
@@ -19,7 +20,7 @@ func (s *sharing) piece(rank, k int) span {
 
 // pieceLen returns the largest number of elements of a piece.
 func (s *sharing) pieceLen() int {
-	return max(pieceBytes/s.width()/s.team.Size(), 1)
+	return max(pieceBytes/s.width()/s.team.Size(), blockSize)
 }
 
 // numPieces returns the number of pieces of the largest shard.
