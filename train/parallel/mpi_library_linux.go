@@ -54,7 +54,7 @@ func newLibrary(handle uintptr) (*library, error) {
 	}
 	world, err := purego.Dlsym(handle, "ompi_mpi_comm_world")
 	if err != nil {
-		l.world, l.byteType, l.errorsReturn, l.statusIgnore = 0x44000000, 0x4c00010d, 0x54000003, 1
+		l.world, l.byteType, l.errorsReturn, l.statusIgnore = 0x44000000, 0x4c00010d, 0x54000001, 1
 		return l, nil
 	}
 	l.world = world
