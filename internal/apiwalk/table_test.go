@@ -303,6 +303,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[train.Evaluation](),
 	reflect.TypeFor[train.Loop](),
 	reflect.TypeFor[train.Memory](),
+	reflect.TypeFor[train.Traffic](),
 	reflect.TypeFor[train.Param](),
 	reflect.TypeFor[train.Fact](),
 	reflect.TypeFor[train.Schedule](),
