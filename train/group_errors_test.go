@@ -39,7 +39,8 @@ func TestGroupRefusesUnlikeProcesses(t *testing.T) {
 		change func(rank int, m *model, c *train.Config)
 		want   string
 	}{
-		{"config", func(rank int, _ *model, c *train.Config) { c.Seed = int64(rank) }, "rank 1: got another config than rank 0"},
+		{"config", func(rank int, _ *model, c *train.Config) { c.Seed = int64(rank) },
+			"rank 1: got another config than rank 0"},
 		{"about", func(rank int, _ *model, c *train.Config) {
 			c.About = map[string]string{"text": string(rune('a' + rank))}
 		},

@@ -8,7 +8,8 @@ import (
 
 // The left part of a node is the largest power of two below its size.
 func TestTreeHalves(t *testing.T) {
-	for _, row := range []struct{ n, left int }{{2, 1}, {3, 2}, {4, 2}, {5, 4}, {6, 4}, {7, 4}, {8, 4}, {9, 8}, {1000, 512}} {
+	for _, row := range []struct{ n, left int }{{2, 1}, {3, 2}, {4, 2}, {5, 4}, {6, 4}, {7, 4}, {8, 4}, {9, 8},
+		{1000, 512}} {
 		left, right := span{10, 10 + row.n}.halves()
 		require.Equal(t, span{10, 10 + row.left}, left, row.n)
 		require.Equal(t, span{10 + row.left, 10 + row.n}, right, row.n)

@@ -56,8 +56,8 @@ func mpirun(t *testing.T, n int, args ...string) *exec.Cmd {
 	return exec.Command("mpirun", append(flags, args...)...)
 }
 
-const small = "--model gpt --layers 2 --width 16 --heads 2 --context 8 --batch 2 --accumulate 6 --steps 8 --dropout 0.2 " +
-	"--clip 0.5 --eval-every 3 --eval-batches 4 --best --save-every 3 --keep 9 --sample 5 --out "
+const small = "--model gpt --layers 2 --width 16 --heads 2 --context 8 --batch 2 --accumulate 6 --steps 8 " +
+	"--dropout 0.2 --clip 0.5 --eval-every 3 --eval-batches 4 --best --save-every 3 --keep 9 --sample 5 --out "
 
 func train(t *testing.T, n int, args string) string {
 	cmd := mpirun(t, n, strings.Fields(args)...)
@@ -125,8 +125,8 @@ func children(t *testing.T, parent int) (all []int) {
 	return all
 }
 
-const long = "--width 16 --context 8 --batch 2 --accumulate 4 --steps %d --decay-steps 400 --eval-every 0 --save-every 10 " +
-	"--dropout 0.1 --sample 0 --out "
+const long = "--width 16 --context 8 --batch 2 --accumulate 4 --steps %d --decay-steps 400 --eval-every 0 " +
+	"--save-every 10 --dropout 0.1 --sample 0 --out "
 
 // A job of which a process is killed ends soon, and goes on in another number of processes with the
 // bits of one that was left alone.
@@ -190,7 +190,8 @@ func TestMPIFails(t *testing.T) {
 		{"not finite", "--accumulate 4 --lr 1e30 --sample 0", "rank 0: micro-batch 1 of 4: loss: got "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			out, err := mpirun(t, 2, append(strings.Fields(row.flags), "--out", filepath.Join(t.TempDir(), "run"))...).CombinedOutput()
+			flags := append(strings.Fields(row.flags), "--out", filepath.Join(t.TempDir(), "run"))
+			out, err := mpirun(t, 2, flags...).CombinedOutput()
 			require.Error(t, err)
 			require.Contains(t, string(out), row.want)
 			require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)

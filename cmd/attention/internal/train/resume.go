@@ -69,7 +69,8 @@ func closed(f *run.Folder) error {
 
 // restoreRun recreates the run of a config and restores its newest checkpoint, or the given one. Without a checkpoint
 // the run starts over. It writes nothing.
-func restoreRun(w io.Writer, f *run.Folder, config run.Config, path, checkpoint string, p *processes) (*training, error) {
+func restoreRun(w io.Writer, f *run.Folder, config run.Config, path, checkpoint string, p *processes) (
+	*training, error) {
 	c, err := run.ReadCorpus(config)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; if it has moved, give its path with --text", err)
