@@ -25,5 +25,5 @@ func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 	} else {
 		k.Decay = F(at.decay)
 	}
-	kernel.Adam(elements[F](p.Value), elements[F](p.Grad), elements[F](at.state[0]), elements[F](at.state[1]), k)
+	kernel.Adam(part[F](p.Value, at.own), part[F](p.Grad, at.own), elements[F](at.state[0]), elements[F](at.state[1]), k)
 }

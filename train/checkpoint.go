@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -14,8 +13,6 @@ import (
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/layers"
-
-	"gorgonia.org/tensor"
 )
 
 // A checkpoint is a safetensors file of all parameters and the solver's state, told
@@ -34,6 +31,7 @@ const (
 	configKey    = "config"    // Config as JSON
 	sourceKey    = "source"    // Resumable.State in base64; missing without a source
 	kernelsKey   = "kernels"   // kernel.InstructionSet; missing in files of older programs
+	sumsKey      = "sums"      // treeSums; missing in files of older programs
 	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
 	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
 	aboutPrefix  = "about."    // before the keys of Config.About
@@ -48,12 +46,17 @@ const (
 // The file is written beside path, flushed and renamed, and the folder flushed, so
 // that path never holds half of it and keeps what it held if this fails. It holds a
 // checksum of all its bytes. A parameter that is NaN or infinite is an error that
-// wraps ErrNotFinite: no run could resume from it.
+// wraps ErrNotFinite: no run could resume from it. With Config.Group rank 0 writes it, also
+// the other processes' parts of the solver's state.
 func (l *Loop) Save(path string, source Resumable) error {
 	if err := l.trainable(); err != nil {
 		return err
 	}
-	return l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) })
+	if l.team.Rank() > 0 {
+		_, err := l.gatherState()
+		return l.team.agree(err)
+	}
+	return l.team.agree(l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) }))
 }
 
 // save saves a checkpoint to the file that write writes.
@@ -70,6 +73,10 @@ func (l *Loop) save(source Resumable, write func(fill func(io.Writer) error) err
 
 // checkpoint returns all that a run needs to resume.
 func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
+	whole, err := l.gatherState()
+	if err != nil {
+		return nil, err
+	}
 	if err := CheckFinite(l.params); err != nil {
 		return nil, err
 	}
@@ -83,6 +90,7 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 		evaluatedKey: strconv.Itoa(l.evaluated),
 		configKey:    string(settings),
 		kernelsKey:   kernel.InstructionSet(),
+		sumsKey:      treeSums,
 	}
 	if source != nil {
 		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
@@ -104,7 +112,7 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := toFile(solverPrefix, l.step.solver.State())
+	state, err := toFile(solverPrefix, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +167,7 @@ func (l *Loop) fitting(r *safetensors.Reader) (checkpointMetadata, error) {
 	if err := compareAbout(l.config.About, c.config.About); err != nil {
 		return c, err
 	}
-	want := append(signatures(paramPrefix, l.params.All()), signatures(solverPrefix, l.step.solver.State())...)
+	want := append(signatures(paramPrefix, l.params.All()), l.step.solver.wholeSignatures(solverPrefix)...)
 	saved, kept := withoutPrefix(signaturesIn(r), bestPrefix)
 	if c.kept = len(kept) > 0; c.kept && l.config.KeepBest {
 		want, saved = append(want, signatures(bestPrefix, l.best.kept())...), append(saved, kept...)
@@ -170,11 +178,10 @@ func (l *Loop) fitting(r *safetensors.Reader) (checkpointMetadata, error) {
 // restore sets the loop and the source to the state of a checkpoint that fits.
 func (l *Loop) restore(f *safetensors.File, c checkpointMetadata, source Resumable) error {
 	solver := l.step.solver
-	state := map[string]*tensor.Dense{} // the solver checks its values itself
-	for name, value := range solver.State() {
-		state[name] = value.Clone().(*tensor.Dense)
-	}
-	fromFile(f, solverPrefix, maps.All(state))
+	state := solver.partOf(func(name string) any { // the solver checks its values itself
+		t, _ := f.Get(solverPrefix + name)
+		return t.Data
+	})
 	undo, err := c.restoreSource(source)
 	if err != nil {
 		return err
@@ -184,6 +191,7 @@ func (l *Loop) restore(f *safetensors.File, c checkpointMetadata, source Resumab
 	}
 	fromFile(f, paramPrefix, l.params.All())
 	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels
+	l.savedSums = c.sums
 	l.restoreBest(c, f)
 	return nil
 }
@@ -204,17 +212,6 @@ func readCheckpoint(path string, p *layers.Params, fits func(*safetensors.Reader
 // mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
 // two numbers for each, and a few of its own, and Config.KeepBest one.
 func mostBytes(p *layers.Params) int64 { return 4*8*int64(p.Count()) + 1<<10 }
-
-// OtherKernels returns the kernels that wrote the checkpoint that the loop was restored
-// from, "avx512", "avx2" or "go", if this processor runs others. These sum in another order:
-// the coming steps give other bits than those of a run that never stopped. It returns ""
-// if they are the same, or not known, as for files of older programs.
-func (l *Loop) OtherKernels() string {
-	if l == nil || l.savedWith == kernel.InstructionSet() {
-		return ""
-	}
-	return l.savedWith
-}
 
 // Checkpoint describes a checkpoint.
 type Checkpoint struct {

@@ -17,7 +17,7 @@ type checkpointMetadata struct {
 	step, evaluated int
 	config          Config
 	source          []byte // nil if there is none
-	kernels         string // "" if it is not known
+	kernels, sums   string // "" if it is not known
 	frozen          []string
 	best            evaluations
 	kept            bool // whether the file has the best parameters
@@ -48,7 +48,7 @@ func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, e
 	if c.best, err = parseEvaluations(metadata[bestKey]); err != nil {
 		return c, fmt.Errorf("best: %w", err)
 	}
-	c.kernels = metadata[kernelsKey]
+	c.kernels, c.sums = metadata[kernelsKey], metadata[sumsKey]
 	c.config.About, c.notes = withPrefix(metadata, aboutPrefix), withPrefix(metadata, notesPrefix)
 	if state, ok := metadata[sourceKey]; ok {
 		if c.source, err = base64.StdEncoding.DecodeString(state); err != nil {

@@ -154,7 +154,8 @@ func TestCheckpointFile(t *testing.T) {
 	require.Equal(t, `{"width": 6}`, f.Metadata["about.model"])
 	require.Equal(t, "AAAAAAAAAA8=", f.Metadata["source"], "position 15 in the text")
 	require.Equal(t, kernel.InstructionSet(), f.Metadata["kernels"])
-	require.Len(t, f.Metadata, 8)
+	require.Equal(t, "tree", f.Metadata["sums"])
+	require.Len(t, f.Metadata, 9)
 	var saved train.Config
 	require.NoError(t, json.Unmarshal([]byte(f.Metadata["config"]), &saved))
 	saved.About = c.About

@@ -3,10 +3,6 @@ package train
 import (
 	"fmt"
 	"math"
-
-	"attention/internal/kernel"
-
-	"gorgonia.org/tensor"
 )
 
 // ClipNorm returns the Euclidean norm of the gradients of all parameters as one
@@ -39,19 +35,17 @@ func ClipNorm(params []Param, limit float64) (float64, error) {
 func gradientNorm(params []Param) (float64, error) {
 	total := 0.0
 	for _, p := range params {
-		var sum float64
-		if p.Grad.Dtype() == tensor.Float32 {
-			sum = kernel.SumSquares(p.Grad.Float32s())
-		} else {
-			sum = kernel.SumSquares(p.Grad.Float64s())
-		}
-		total += sum
+		total += sumSquares(p.Grad, wholeOf(p.Grad))
 		if math.IsNaN(total) || math.IsInf(total, 0) {
-			norm := math.Sqrt(total)
-			return norm, fmt.Errorf("gradient of %s: got a norm of %v, which is %w", p.Name, norm, ErrNotFinite)
+			return math.Sqrt(total), notFiniteNorm(p.Name, math.Sqrt(total))
 		}
 	}
 	return math.Sqrt(total), nil
+}
+
+// notFiniteNorm is the error of a gradient's norm.
+func notFiniteNorm(name string, norm float64) error {
+	return fmt.Errorf("gradient of %s: got a norm of %v, which is %w", name, norm, ErrNotFinite)
 }
 
 // clipGradients scales gradients of this norm down to limit; 0 means none.

@@ -32,7 +32,7 @@ func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 	if ok {
 		before = resumable.State()
 	}
-	mean, tokens, err := l.eval.meanLoss(ctx, s)
+	mean, tokens, err := l.meanLoss(ctx, s)
 	if err != nil {
 		if ok {
 			if back := resumable.SetState(before); back != nil {
@@ -53,6 +53,8 @@ func (l *Loop) prepareEval() error {
 	if l.eval != nil {
 		return nil
 	}
+	graphs.Lock()
+	defer graphs.Unlock()
 	b, cost, err := l.loss.build(l.params, layers.Eval)
 	if err != nil {
 		return err
@@ -68,33 +70,77 @@ func (l *Loop) prepareEval() error {
 	return nil
 }
 
-// meanLoss returns the mean of the batches' losses, each weighted by its tokens.
-func (pr *program) meanLoss(ctx context.Context, s Source) (mean float64, tokens int, err error) {
+// meanLoss returns the mean of the batches' losses, each weighted by its tokens. They are
+// added in order, whichever process had them.
+func (l *Loop) meanLoss(ctx context.Context, s Source) (mean float64, tokens int, err error) {
+	own, n, err := l.eval.losses(ctx, s, l.team.Rank(), l.team.Size())
+	if agreed := l.team.agree(err); agreed != nil {
+		if agreed != err && isStop(agreed) { // err, if there is one, is not told
+			agreed = fmt.Errorf("stopped: %w", agreed)
+		}
+		return 0, 0, agreed
+	}
+	all, err := l.team.gatherLosses(own, n)
+	if err != nil {
+		return 0, 0, err
+	}
 	sum := 0.0
-	for {
+	for _, r := range all {
+		sum += r.loss * float64(r.tokens)
+		tokens += r.tokens
+	}
+	return sum / float64(tokens), tokens, nil
+}
+
+// losses returns the losses of a source's batches whose number modulo size is rank, and how
+// many batches there are.
+func (pr *program) losses(ctx context.Context, s Source, rank, size int) (own []batchResult, n int, err error) {
+	for ; ; n++ {
 		if err := ctx.Err(); err != nil {
-			return 0, 0, fmt.Errorf("stopped: %w", err)
+			return nil, 0, fmt.Errorf("stopped: %w", err)
 		}
 		b, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return 0, 0, fmt.Errorf("batch: %w", err)
+			return nil, 0, fmt.Errorf("batch: %w", err)
 		}
 		if b.Tokens < 1 {
-			return 0, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1",
+			return nil, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1",
 				b.Tokens)
+		}
+		if n%size != rank {
+			continue
 		}
 		loss, err := pr.run(ctx, b.Inputs, 0)
 		if err != nil {
-			return 0, 0, err
+			return nil, 0, err
 		}
-		sum += loss * float64(b.Tokens)
-		tokens += b.Tokens
+		own = append(own, batchResult{loss, b.Tokens})
 	}
-	if tokens == 0 {
-		return 0, 0, errors.New("source: got no batch, want at least one")
+	if n == 0 {
+		return nil, 0, errors.New("source: got no batch, want at least one")
 	}
-	return sum / float64(tokens), tokens, nil
+	return own, n, nil
+}
+
+// gatherLosses returns the results of n batches, in order, from those of each process.
+func (t *team) gatherLosses(own []batchResult, n int) ([]batchResult, error) {
+	counts := make([]int, t.Size())
+	for rank := range counts {
+		counts[rank] = (n - rank + t.Size() - 1) / t.Size()
+	}
+	if err := t.same([]Fact{{"number of batches of the evaluation", fmt.Sprint(n)}}); err != nil {
+		return nil, err
+	}
+	parts, err := t.gatherResults(own, counts)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]batchResult, n)
+	for i := range all {
+		all[i] = parts[i%t.Size()][i/t.Size()]
+	}
+	return all, nil
 }

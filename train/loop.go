@@ -30,6 +30,14 @@ type Config struct {
 	// lowest loss, for UseBest. Checkpoints hold it too.
 	KeepBest bool `json:"keep_best,omitempty"`
 
+	// Group is the processes that share the batches of every step and evaluation, and the
+	// solver's state; nil is one. The bits do not depend on their number, which is at most
+	// Accumulate. Each has a Loop of its own, over parameters with the same values and
+	// sources that yield the same batches, and calls the methods of its Loop when the others
+	// do. Run compares them first. Rank 0 saves, with the Checkpoints of SaveTo, and calls
+	// BeforeSave; every process reads a checkpoint itself.
+	Group Group `json:"-"`
+
 	// About describes the model and its data beyond the parameters' names and shapes,
 	// such as the model's own config as JSON. A checkpoint holds it, and Restore
 	// refuses one that differs.
@@ -61,12 +69,15 @@ type Loop struct {
 	config    Config
 	params    *layers.Params
 	loss      Loss
+	team      *team
 	step      *Step
 	eval      *program // nil until an evaluation is asked for
 	evaluated int      // steps before the last evaluation of Run
 	best      best
 	savedWith string       // kernels that wrote the checkpoint of Restore, "" if not known
+	savedSums string       // how its program added gradients, "" for an older one
 	saves     *Checkpoints // nil if Run does not save
+	saving    saving
 	notes     map[string]string
 }
 
@@ -79,22 +90,37 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
+	t, err := newTeam(c.Group)
+	if err == nil {
+		err = c.checkShares(t.Size())
+	}
+	if err != nil {
+		return nil, err
+	}
+	graphs.Lock()
+	defer graphs.Unlock()
 	b, cost, err := loss.build(p, layers.Train)
 	if err != nil {
 		return nil, err
 	}
-	step, err := NewStep(b, cost, c.StepConfig)
+	step, err := newStep(b, cost, c.StepConfig, t, c.batchesPerStep())
 	if err != nil {
 		return nil, err
 	}
-	if c.batchesPerStep() > 1 {
-		step.makeSums()
-	}
-	l := &Loop{config: c, params: p, loss: loss, step: step}
+	l := &Loop{config: c, params: p, loss: loss, team: t, step: step}
 	if c.KeepBest {
 		l.makeBest()
 	}
 	return l, nil
+}
+
+// checkShares refuses a group of which a process has no batch.
+func (c Config) checkShares(size int) error {
+	if got := c.batchesPerStep(); got < size {
+		return fmt.Errorf("train: %w", config.Errorf(c, "Accumulate",
+			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, size))
+	}
+	return nil
 }
 
 // build calls loss for one mode's graph.
@@ -163,7 +189,7 @@ func (l *Loop) Step(batches ...Batch) (StepResult, error) {
 	if len(batches) != n {
 		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps()+1, len(batches), n)
 	}
-	return l.step.take(n, &given{batches})
+	return l.step.take(&given{batches})
 }
 
 // given is a source of given batches.

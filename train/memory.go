@@ -4,7 +4,7 @@ package train
 type Memory struct {
 	Weights   int // all parameters, and with KeepBest the best ones
 	Gradients int // of those that are trained, and their sums if a step takes several batches
-	Solver    int // of the solver's state
+	Solver    int // of the solver's state, with Config.Group of this process's part
 	Graphs    int // of the values within the graphs, of the forward and the backward pass
 }
 
@@ -23,8 +23,10 @@ func (l *Loop) Memory() Memory {
 	for _, p := range l.step.program.params {
 		m.Gradients += int(p.Grad.MemSize())
 	}
-	for _, v := range l.step.sums {
-		m.Gradients += int(v.MemSize())
+	for _, sum := range l.step.sums {
+		for _, v := range sum {
+			m.Gradients += int(v.MemSize())
+		}
 	}
 	for _, v := range l.step.solver.State() {
 		m.Solver += int(v.MemSize())
@@ -33,4 +35,21 @@ func (l *Loop) Memory() Memory {
 		m.Graphs += l.eval.machine.Memory().Planned
 	}
 	return m
+}
+
+// Traffic is what a process of a Group sends to others in a step, in bytes.
+type Traffic struct {
+	Sent  int64 // the mean of this process's steps
+	Least int64 // 2·(N − 1)/N of the gradients, the bound for a sum that all N processes get
+}
+
+// Traffic returns what the steps that this loop has taken sent. It is zero for one process,
+// and before the first step.
+func (l *Loop) Traffic() Traffic {
+	if l.made() != nil || l.step.counted == 0 {
+		return Traffic{}
+	}
+	s, size := l.step.sharing, int64(l.team.Size())
+	bytes := int64(s.starts[len(s.params)] * s.width())
+	return Traffic{Sent: l.step.sent / int64(l.step.counted), Least: 2 * (size - 1) * bytes / size}
 }

@@ -21,7 +21,8 @@ type slot struct {
 	signature
 	factor float64         // of the learning rate
 	decay  float64         // the weight decay of this parameter: 0 if Decay does not cover it
-	state  []*tensor.Dense // each of the parameter's dtype and shape
+	own    span            // the elements that the solver updates
+	state  []*tensor.Dense // each of the parameter's dtype, and of its shape or of own's length
 }
 
 // newSlots checks a model's parameters, whose gradients need not exist yet, and returns

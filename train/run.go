@@ -21,35 +21,50 @@ import (
 // context's error; Run may be called again to resume. After any other error it saves
 // nothing, and earlier checkpoints stay.
 func (l *Loop) Run(ctx context.Context, train, eval Source) error {
-	if err := l.trainable(); err != nil {
+	if err := l.made(); err != nil {
 		return err
 	}
-	if ctx == nil {
-		return errNoContext
+	saved, err := l.prepare(ctx, train, eval)
+	if err = l.begin(saved, err); err != nil {
+		return err
 	}
-	if train == nil {
-		return errors.New("train: source to train on: got nil, want one")
-	}
-	saved, ok := train.(Resumable)
-	if l.saves != nil && !ok {
-		return fmt.Errorf("train: source to train on: got a %T, want a Resumable one: "+
-			"a checkpoint has to hold where it stands", train)
-	}
-	if eval == nil && l.config.remembers() {
-		return errors.New("train: source to evaluate on: got nil, want one: Patience and KeepBest go by its loss")
-	}
-	if eval != nil { // a loss that cannot be evaluated should fail before the first step
-		if err := l.prepareEval(); err != nil {
-			return err
-		}
-	}
-	err := l.runSteps(ctx, train, eval, saved)
-	if stopped := ctx.Err(); stopped != nil && errors.Is(err, stopped) {
+	err = l.runSteps(ctx, train, eval, saved)
+	if isStop(err) && (ctx.Err() != nil || l.team.Size() > 1) {
 		if saveErr := l.saveCheckpoint(saved); saveErr != nil {
 			err = fmt.Errorf("%w; %w", err, saveErr)
 		}
 	}
 	return err
+}
+
+// prepare checks what Run is given, and returns the source to train on if its place can be saved.
+func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, error) {
+	if err := l.trainable(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if train == nil {
+		return nil, errors.New("train: source to train on: got nil, want one")
+	}
+	saved, ok := train.(Resumable)
+	if l.saves != nil && !ok {
+		return nil, fmt.Errorf("train: source to train on: got a %T, want a Resumable one: "+
+			"a checkpoint has to hold where it stands", train)
+	}
+	if l.saves != nil && l.saves.made() != nil {
+		return nil, l.saves.made()
+	}
+	if eval == nil && l.config.remembers() {
+		return nil, errors.New("train: source to evaluate on: got nil, want one: Patience and KeepBest go by its loss")
+	}
+	if eval != nil { // a loss that cannot be evaluated should fail before the first step
+		if err := l.prepareEval(); err != nil {
+			return nil, err
+		}
+	}
+	return saved, nil
 }
 
 // runSteps evaluates, saves and steps until no step is left or ctx is done.
@@ -68,10 +83,10 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 		if l.Steps() >= l.config.Steps || l.impatient() {
 			return nil
 		}
-		if err := ctx.Err(); err != nil {
+		if err := l.team.agree(ctx.Err()); err != nil {
 			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)
 		}
-		r, err := l.step.take(l.config.batchesPerStep(), train)
+		r, err := l.step.take(train)
 		if err != nil {
 			return err
 		}
@@ -85,7 +100,7 @@ var errNoContext = errors.New("train: context: got nil, want one")
 
 func (l *Loop) evalDue() bool { return l.due(l.config.EvalEvery) && l.evaluated != l.Steps() }
 
-func (l *Loop) saveDue() bool { return l.saves != nil && (l.due(l.saves.every()) || l.impatient()) }
+func (l *Loop) saveDue() bool { return l.saving.on && (l.due(l.saving.every) || l.impatient()) }
 
 // due reports whether the loop has just taken a multiple of every steps or the last one;
 // 0 means only the last one.
@@ -105,20 +120,4 @@ func (l *Loop) runEval(ctx context.Context, eval Source) error {
 		l.config.OnEval(e)
 	}
 	return nil
-}
-
-// saveCheckpoint saves a checkpoint, unless there is no folder to save to or it has this
-// one already.
-func (l *Loop) saveCheckpoint(source Resumable) error {
-	if l.saves == nil || l.saves.newest() == l.Steps() {
-		return nil
-	}
-	if l.config.BeforeSave != nil {
-		notes, err := l.config.BeforeSave()
-		if err != nil {
-			return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
-		}
-		l.notes = notes
-	}
-	return l.saves.Save(l, source)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 
 	"attention/internal/kernel"
 
@@ -24,7 +25,11 @@ type Solver struct {
 // values; gradients may still be nil. Parameters without a name or of one name,
 // one tensor under two names, values that are not contiguous float32 or float64, and
 // groups that none or that two match are errors.
-func (c SolverConfig) New(params []Param) (*Solver, error) {
+func (c SolverConfig) New(params []Param) (*Solver, error) { return c.newSharded(params, nil) }
+
+// newSharded is New for a solver that updates some elements of each parameter, and has a state
+// for those only; nil is all.
+func (c SolverConfig) newSharded(params []Param, own []span) (*Solver, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -42,9 +47,16 @@ func (c SolverConfig) New(params []Param) (*Solver, error) {
 		s.names = []string{"momentum_buffer"}
 	}
 	for i, p := range params {
+		at, shape := &slots[i], p.Value.Shape().Clone()
+		at.own = wholeOf(p.Value)
+		if own != nil && own[i] != at.own {
+			at.own, shape = own[i], tensor.Shape{own[i].len()}
+		}
+		if at.own.len() == 0 {
+			continue
+		}
 		for range s.names {
-			zeros := tensor.New(tensor.Of(p.Value.Dtype()), tensor.WithShape(p.Value.Shape().Clone()...))
-			slots[i].state = append(slots[i].state, zeros)
+			at.state = append(at.state, tensor.New(tensor.Of(p.Value.Dtype()), tensor.WithShape(shape...)))
 		}
 	}
 	return s, nil
@@ -67,6 +79,9 @@ func (s *Solver) Step(lr float64, params []Param) error {
 	}
 	for i, p := range params {
 		at := s.slots[i]
+		if at.own.len() == 0 {
+			continue
+		}
 		if p.Value.Dtype() == tensor.Float32 {
 			update[float32](s, at, lr*at.factor, p)
 		} else {
@@ -74,6 +89,40 @@ func (s *Solver) Step(lr float64, params []Param) error {
 		}
 	}
 	return nil
+}
+
+// stepState is the name of the state that is the number of steps taken.
+const stepState = "step"
+
+// wholeSignatures returns the signatures of the state of a solver of all elements.
+func (s *Solver) wholeSignatures(prefix string) (all []signature) {
+	if s.steps != nil {
+		all = append(all, signature{prefix + stepState, formOf(s.steps)})
+	}
+	for _, slot := range s.slots {
+		for _, name := range s.names {
+			all = append(all, signature{prefix + name + "." + slot.name, slot.form})
+		}
+	}
+	return all
+}
+
+// partOf returns a copy of the solver's part of a whole state of these names.
+func (s *Solver) partOf(whole func(name string) any) map[string]*tensor.Dense {
+	part := map[string]*tensor.Dense{}
+	copied := func(name string, like *tensor.Dense, own span) {
+		part[name] = like.Clone().(*tensor.Dense)
+		setElements(part[name], reflect.ValueOf(whole(name)).Slice(own.lo, own.hi).Interface())
+	}
+	if s.steps != nil {
+		copied(stepState, s.steps, span{0, 1})
+	}
+	for _, slot := range s.slots {
+		for i, state := range slot.state {
+			copied(s.names[i]+"."+slot.name, state, slot.own)
+		}
+	}
+	return part
 }
 
 // made refuses a solver that SolverConfig.New did not make.
@@ -99,12 +148,12 @@ func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 // changes them, and nobody else should.
 func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
-		if s.made() != nil || s.steps != nil && !yield("step", s.steps) {
+		if s.made() != nil || s.steps != nil && !yield(stepState, s.steps) {
 			return
 		}
 		for _, slot := range s.slots {
-			for i, name := range s.names {
-				if !yield(name+"."+slot.name, slot.state[i]) {
+			for i, state := range slot.state {
+				if !yield(s.names[i]+"."+slot.name, state) {
 					return
 				}
 			}
@@ -124,7 +173,7 @@ func (s *Solver) SetState(state map[string]*tensor.Dense) error {
 		return fmt.Errorf("train: solver state: %w", err)
 	}
 	if s.steps != nil {
-		if n := state["step"].Int64s()[0]; n < 0 {
+		if n := state[stepState].Int64s()[0]; n < 0 {
 			return fmt.Errorf("train: solver state: step: got %d, want a number >= 0", n)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"attention/internal/config"
@@ -37,8 +38,12 @@ type Step struct {
 	config  StepConfig
 	program *program
 	solver  *Solver
-	sums    []*tensor.Dense // of the parameters' gradients; nil until a step takes several batches
+	sharing *sharing
+	sums    [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
+	used    int               // how many of them hold a sum
 	taken   int
+	counted int   // steps of this process
+	sent    int64 // bytes that they sent to other processes
 }
 
 // StepResult describes one training step.
@@ -55,6 +60,17 @@ type StepResult struct {
 // stay as they are. The
 // build's first error comes first, so that a formula need not check its own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
+	graphs.Lock()
+	defer graphs.Unlock()
+	return newStep(b, loss, c, &team{Group: alone{}}, 1)
+}
+
+// graphs is held while a graph is built: Gorgonia's graphs share constants, and the processes
+// of a Group may be goroutines.
+var graphs sync.Mutex
+
+// newStep is NewStep for steps of n batches that the processes of a team share.
+func newStep(b *layers.Build, loss *G.Node, c StepConfig, t *team, n int) (*Step, error) {
 	if b == nil {
 		return nil, errors.New("train: step: got nil for the build, want one")
 	}
@@ -72,10 +88,15 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
 	}
-	s := &Step{config: c, program: p}
-	if s.solver, err = c.Solver.New(p.params); err != nil {
+	if len(p.hooks) > 0 && t.Size() > 1 {
+		return nil, fmt.Errorf("train: group: got %d processes for a model that looks back at the batches of a step, "+
+			"as QK-clip does, want one: each has its own batches", t.Size())
+	}
+	s := &Step{config: c, program: p, sharing: newSharing(t, p.params, n)}
+	if s.solver, err = c.Solver.newSharded(p.params, s.sharing.own()); err != nil {
 		return nil, err
 	}
+	s.makeSums()
 	return s, nil
 }
 
@@ -87,14 +108,14 @@ func (s *Step) Run(v Values) (loss float64, err error) {
 	if s == nil || s.program == nil {
 		return 0, errors.New("train: step: got nil or its zero value, want one of NewStep")
 	}
-	r, err := s.take(1, &given{[]Batch{{Inputs: v}}})
+	r, err := s.take(&given{[]Batch{{Inputs: v}}})
 	return r.Loss, err
 }
 
-// take takes one step with the next n batches of a source: gradients, clipping, update.
-func (s *Step) take(n int, source Source) (StepResult, error) {
-	begin := time.Now()
-	loss, tokens, err := s.gradients(n, source)
+// take takes one step with the next batches of a source: gradients, clipping, update.
+func (s *Step) take(source Source) (StepResult, error) {
+	begin, sent := time.Now(), s.sharing.team.sent
+	loss, tokens, err := s.gradients(source)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
@@ -103,20 +124,24 @@ func (s *Step) take(n int, source Source) (StepResult, error) {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
 	s.taken++
+	s.counted++
+	s.sent += s.sharing.team.sent - sent
 	return StepResult{Step: s.taken, Loss: loss, LearningRate: rate, GradNorm: norm,
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }
 
 // update clips the gradients and moves the parameters.
 func (s *Step) update() (norm, rate float64, err error) {
-	params := s.program.params
-	if norm, err = gradientNorm(params); err != nil {
+	if norm, err = s.sharing.gradientNorm(); err != nil {
 		return 0, 0, s.program.withOrigin(err)
 	}
-	clipGradients(params, norm, s.config.ClipNorm)
+	s.sharing.clip(norm, s.config.ClipNorm)
 	rate = s.config.Schedule.At(s.taken)
-	if err := s.solver.Step(rate, params); err != nil {
-		return norm, rate, err
+	if err := s.solver.Step(rate, s.program.params); err != nil {
+		return 0, 0, err
+	}
+	if err := s.sharing.gatherValues(); err != nil {
+		return 0, 0, err
 	}
 	return norm, rate, s.program.afterStep()
 }

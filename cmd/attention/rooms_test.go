@@ -49,6 +49,7 @@ var rooms = map[string]string{
 	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
 		internal/pattern internal/safetensors internal/oneline`,
 	"train/text":       `train layers graph internal/config`,
+	"train/parallel":   "",
 	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "",
@@ -82,7 +83,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train
-		train/text layers layers/chapter layers/generate graph graph/machine internal/folder internal/oneline`,
+		train/parallel train/text layers layers/chapter layers/generate graph graph/machine internal/folder internal/oneline`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
 		train train/text layers graph graph/machine internal/oneline`,

@@ -27,7 +27,7 @@ const table = "table_test.go"
 var rooms = []string{
 	"graph", "graph/gradcheck", "graph/machine", "graph/mask",
 	"layers", "layers/chapter", "layers/generate",
-	"train", "train/pretrained", "train/text",
+	"train", "train/parallel", "train/pretrained", "train/text",
 }
 
 // unwalked are packages that a user may import, but whose functions are not called, each with the reason.

@@ -13,6 +13,7 @@ import (
 	"attention/layers/chapter"
 	"attention/layers/generate"
 	"attention/train"
+	"attention/train/parallel"
 	"attention/train/pretrained"
 	"attention/train/text"
 )
@@ -155,6 +156,7 @@ var exportedFunctions = []struct {
 	{"train.CheckpointSteps", train.CheckpointSteps},
 	{"train.ClipNorm", train.ClipNorm},
 	{"train.CheckFinite", train.CheckFinite},
+	{"train.Agree", train.Agree},
 	{"train.New", train.New},
 	{"train.Predict", train.Predict},
 	{"train.WriteParams", train.WriteParams},
@@ -163,8 +165,11 @@ var exportedFunctions = []struct {
 	{"train.ReadTensor", train.ReadTensor},
 	{"train.ReadTensors", train.ReadTensors},
 	{"train.WriteTensors", train.WriteTensors},
+	{"train.Same", train.Same},
 	{"train.ConstantRate", train.ConstantRate},
 	{"train.NewStep", train.NewStep},
+	{"parallel.NewLocal", parallel.NewLocal},
+	{"parallel.Join", parallel.Join},
 	{"pretrained.Formats", pretrained.Formats},
 	{"pretrained.ReadGPT", pretrained.ReadGPT},
 	{"text.NewCycle", text.NewCycle},
@@ -290,13 +295,17 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[train.Checkpoints](),
 	reflect.TypeFor[train.DamagedError](),
 	reflect.TypeFor[train.Decay](),
+	reflect.TypeFor[train.Group](),
+	reflect.TypeFor[train.RankError](),
 	reflect.TypeFor[train.ParamGroup](),
 	reflect.TypeFor[train.Loss](),
 	reflect.TypeFor[train.Config](),
 	reflect.TypeFor[train.Evaluation](),
 	reflect.TypeFor[train.Loop](),
 	reflect.TypeFor[train.Memory](),
+	reflect.TypeFor[train.Traffic](),
 	reflect.TypeFor[train.Param](),
+	reflect.TypeFor[train.Fact](),
 	reflect.TypeFor[train.Schedule](),
 	reflect.TypeFor[train.ConstantLR](),
 	reflect.TypeFor[train.CosineLR](),
@@ -310,6 +319,9 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[train.StepConfig](),
 	reflect.TypeFor[train.Step](),
 	reflect.TypeFor[train.StepResult](),
+	reflect.TypeFor[parallel.Local](),
+	reflect.TypeFor[parallel.MPI](),
+	reflect.TypeFor[parallel.Machine](),
 	reflect.TypeFor[pretrained.Format](),
 	reflect.TypeFor[pretrained.GPT](),
 	reflect.TypeFor[pretrained.Spec](),

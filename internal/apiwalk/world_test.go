@@ -12,6 +12,7 @@ import (
 	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train"
+	"attention/train/parallel"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
@@ -172,6 +173,14 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[layers.DecoderInput](): {func(w *world) any {
 		return layers.DecoderInput{X: w.node(tensor.Float32, 2, 2, 2), Memory: w.node(tensor.Float32, 2, 2, 2)}
 	}},
+	reflect.TypeFor[*parallel.Local](): {func(*world) any {
+		group, err := parallel.NewLocal(1)
+		if err != nil {
+			panic(err)
+		}
+		return group[0]
+	}},
+	reflect.TypeFor[*parallel.MPI](): {func(*world) any { return &parallel.MPI{} }},
 	reflect.TypeFor[context.Context](): {
 		func(*world) any { return context.Background() },
 		func(*world) any {

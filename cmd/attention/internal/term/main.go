@@ -32,7 +32,9 @@ func run(ctx context.Context, root *cobra.Command, stdout, stderr io.Writer) (co
 		err = lost
 	}
 	if err != nil {
-		fmt.Fprintln(errs, "attention: "+OneLine(err))
+		if !isTold(err) {
+			fmt.Fprintln(errs, "attention: "+OneLine(err))
+		}
 		return ExitCode(WithSignal(ctx, err))
 	}
 	return 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -65,6 +66,22 @@ func Stopped(ctx context.Context, command string, err error) error {
 
 // IsInterrupted reports whether err is of a command that stopped cleanly after a signal.
 func IsInterrupted(err error) bool { return errors.As(err, &interruption{}) }
+
+// Finishes reports whether the signal that ended the context is one of FinishSignals.
+func Finishes(ctx context.Context) bool {
+	var by signalled
+	return errors.As(context.Cause(ctx), &by) && slices.Contains(FinishSignals(), by.signal)
+}
+
+// told is an error that another process prints.
+type told struct{ error }
+
+func (e told) Unwrap() error { return e.error }
+
+// Told marks an error that another process of the same command prints. The program ends with its exit code.
+func Told(err error) error { return told{err} }
+
+func isTold(err error) bool { return errors.As(err, &told{}) }
 
 // ExitCode returns the program's exit code for an error: 1, or 128 plus the signal that interrupted the
 // command, SIGINT if the signal is not known.

@@ -6,3 +6,6 @@ import "os"
 
 // LostSignals returns nil: the system has no such signals.
 func LostSignals() []os.Signal { return nil }
+
+// FinishSignals returns nil: the system has no such signals.
+func FinishSignals() []os.Signal { return nil }

@@ -16,3 +16,7 @@ func LostSignals() []os.Signal {
 	}
 	return []os.Signal{syscall.SIGPIPE, syscall.SIGHUP}
 }
+
+// FinishSignals returns the signal that asks a command to save what it has and to end as if it were done: SIGUSR1,
+// which mpirun passes on to the processes that it started.
+func FinishSignals() []os.Signal { return []os.Signal{syscall.SIGUSR1} }

@@ -55,16 +55,23 @@ attention.png (for --model layer) and a folder of checkpoints. The same flags
 and seed give the same model, bit for bit, on processors with the same vectors
 (AVX-512, AVX2, or neither). attention generate continues texts with it.
 
-Ctrl-C finishes the step, saves a checkpoint and the model, prints how to
-resume and exits with 130. So do kill (143), the end of the terminal (129; not
-under nohup) and the end of a program that reads the output (141). A run that
-was stopped in any way, also by SIGKILL or a power failure, continues with
---resume from its newest checkpoint, and ends with the same bits, in
-metrics.jsonl too (except tokens_per_second), as without the stop, on
-such a processor; on another a line says that bits may differ. Its config.json
-has all settings; only --steps, --patience, --min-delta, --save-every, --keep,
---prompt and --sample, and --text if the file has moved, may be given again.
-Steps after the decay of the learning rate have --min-lr.
+Ctrl-C finishes the step, saves a checkpoint and the model, prints how to resume
+and exits with 130. So do kill (143), the end of the terminal (129; not under
+nohup), the end of a program that reads the output (141), and kill -USR1 (0). A
+run that was stopped in any way, also by SIGKILL or a power failure, continues
+with --resume from its newest checkpoint, and ends with the same bits, in
+metrics.jsonl too (except tokens_per_second), as without the stop, on such a
+processor; on another a line says that bits may differ. Its config.json has all
+settings; only --steps, --patience, --min-delta, --save-every, --keep, --prompt
+and --sample, and --text if the file has moved, may be given again. Steps after
+the decay of the learning rate have --min-lr.
+
+mpirun -np 4 attention train shares a run out among four processes, with the
+same bits as in one, if the program is built with -tags mpi (see
+train/parallel/README.md). --accumulate is then the number of batches of a step
+in all processes together, at least one for each, and --batch the windows of one
+of them; tokens/s are those of all. Rank 0 prints and has the run folder; the
+others read the text, and with --resume the checkpoint, at the same path.
 
 A checkpoint contains a checksum of itself; a damaged one is never used. A loss
 or weight that is NaN or infinite stops a run before it is saved. One process

@@ -37,6 +37,7 @@ func (r *training) printHead() {
 	}
 	r.print("solver", r.solverPhrases()...)
 	r.print("memory", r.memoryPhrases()...)
+	r.printProcesses()
 	r.print("folder", r.folder.Path)
 	if r.begin > 0 {
 		r.print("", fmt.Sprintf("continues after %d steps", r.begin))
@@ -96,6 +97,9 @@ func (r *training) memoryPhrases() []string {
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
 	if g := r.config.Model.GPT; g != nil {
 		text += fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(*g, r.model.Params().Dtype()))/mega)
+	}
+	if r.processes.size() > 1 {
+		text += " in each process"
 	}
 	return strings.SplitAfter(text, ", ")
 }

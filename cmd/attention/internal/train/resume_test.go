@@ -138,8 +138,9 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	require.NoError(t, err)
 	f, err := run.OpenFolder(folder, config.Checkpoints)
 	require.NoError(t, err)
-	r, err := restoreRun(io.Discard, f, config, f.Checkpoints.Path(5))
+	r, err := restoreRun(io.Discard, f, config, folder, f.Checkpoints.Path(5), nil)
 	require.NoError(t, err)
+	require.NoError(t, r.continueFolder(f))
 	for _, steps := range []int{10, 12} {
 		require.NoError(t, os.Remove(f.Checkpoints.Path(steps)))
 	}

@@ -28,8 +28,9 @@ type training struct {
 	whole      train.Source // all of the validation split
 	prompt     []int        // of the sample
 	loop       *train.Loop
-	folder     *run.Folder
-	begin      int // steps that another process took
+	processes  *processes
+	folder     *run.Folder // nil in other processes than rank 0
+	begin      int         // steps that another process took
 	history    run.History
 	last       *train.Evaluation // on the whole validation split, if the others saw parts
 	best       int               // step of the model after useBest, with --best
@@ -42,33 +43,56 @@ type training struct {
 }
 
 // beginRun trains a new run. It reports wrong flags and files before it makes the run folder.
-func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
-	settings, err := run.NewSettings(flags)
-	if err != nil {
+func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet, p *processes) error {
+	r, err := newRun(w, flags, p)
+	if err := p.agree(err); err != nil {
 		return err
 	}
-	config, err := settings.Config()
-	if err != nil {
-		return err
-	}
-	c, err := run.ReadCorpus(config)
-	if err != nil {
-		return err
-	}
-	if config, err = settings.WithText(c); err != nil {
-		return err
-	}
-	r, err := newTraining(w, config, c)
-	if err != nil {
-		return err
-	}
-	if err := r.readInit(); err != nil {
-		return err
-	}
-	if r.folder, err = run.NewFolder(run.Given(flags, "out"), config.Checkpoints); err != nil {
+	if err := r.checkAlike(); err != nil {
 		return err
 	}
 	r.command = run.CommandLine("train", flags)
+	if p.lead() {
+		err = r.makeFolder(run.Given(flags, "out"))
+	}
+	if err := p.agree(err); err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
+// newRun prepares a new run of the flags without making a folder.
+func newRun(w io.Writer, flags *pflag.FlagSet, p *processes) (*training, error) {
+	settings, err := run.NewSettings(flags)
+	if err != nil {
+		return nil, err
+	}
+	config, err := settings.Config()
+	if err == nil {
+		err = p.checkShares(config, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := run.ReadCorpus(config)
+	if err != nil {
+		return nil, err
+	}
+	if config, err = settings.WithText(c); err != nil {
+		return nil, err
+	}
+	r, err := newTraining(w, config, c, p)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.readInit()
+}
+
+// makeFolder makes the folder of a new run.
+func (r *training) makeFolder(path string) (err error) {
+	if r.folder, err = run.NewFolder(path, r.config.Checkpoints); err != nil {
+		return err
+	}
 	err = r.config.Write(r.folder)
 	if err == nil {
 		err = r.folder.BeginMetrics()
@@ -76,19 +100,19 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if err != nil {
 		return oneline.Join(err, r.folder.Close())
 	}
-	return r.run(ctx)
+	return nil
 }
 
 // metricsNote is the key of the history's digest among the notes of a checkpoint.
 const metricsNote = "metrics"
 
 // newTraining prepares a run without touching a file.
-func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, error) {
+func newTraining(w io.Writer, config run.Config, c *run.Corpus, p *processes) (*training, error) {
 	dt, err := config.TensorType()
 	if err != nil {
 		return nil, err
 	}
-	r := &training{config: config, corpus: c, out: term.NewOutput(w, "train")}
+	r := &training{config: config, corpus: c, processes: p, out: term.NewOutput(w, "train")}
 	params := layers.NewParams(dt, config.Training.Seed)
 	if config.Init != nil {
 		params = layers.NewBlankParams(dt)
@@ -106,7 +130,10 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 		return nil, err
 	}
 	training := config.Training
-	training.OnStep, training.OnEval = r.onStep, r.onEval
+	training.Group = p.group()
+	if p.lead() {
+		training.OnStep, training.OnEval = r.onStep, r.onEval
+	}
 	training.BeforeSave = func() (map[string]string, error) {
 		return map[string]string{metricsNote: r.history.Digest()}, r.folder.Metrics.Flush()
 	}
@@ -119,6 +146,9 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 
 // run takes the remaining steps and writes the result to the folder.
 func (r *training) run(ctx context.Context) error {
+	if !r.processes.lead() {
+		return r.follow(ctx)
+	}
 	defer r.folder.Close()
 	r.loop.SaveTo(r.folder.Checkpoints)
 	r.begin = r.loop.Steps()
@@ -128,12 +158,12 @@ func (r *training) run(ctx context.Context) error {
 	r.report.Text, r.report.Model = r.config.Text.Name, r.model.String()
 	r.report.Parameters, r.report.Frozen = r.model.Params().Count(), r.model.Params().CountFrozen()
 	session := run.Session{Begin: began, Command: r.command, From: r.begin}
-	if err := r.report.Begin(r.folder, session); err != nil {
+	if err := r.processes.agree(r.report.Begin(r.folder, session)); err != nil {
 		return err
 	}
 	err := r.loop.Run(ctx, r.training, r.validation)
 	r.early = err == nil && r.loop.Steps() < r.config.Training.Steps
-	if err == nil || ctx.Err() != nil {
+	if err == nil || r.stopped(ctx, err) {
 		err = cmp.Or(err, r.useBest())
 	}
 	if err == nil {
@@ -160,6 +190,7 @@ func (r *training) run(ctx context.Context) error {
 	}
 	reported := r.writeReport(cmp.Or(err, saved))
 	r.printSummary()
+	r.printTraffic()
 	if err := oneline.Join(err, saved, sampled, reported); err != nil {
 		return err
 	}
@@ -213,7 +244,9 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 		return err
 	}
 	r.last = &e
-	r.folder.Metrics.AddEvaluation(e, 0)
+	if r.processes.lead() {
+		r.folder.Metrics.AddEvaluation(e, 0)
+	}
 	return nil
 }
 

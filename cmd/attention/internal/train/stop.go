@@ -18,7 +18,7 @@ func (r *training) explain(ctx context.Context, err error) error {
 		return oneline.Join(err, moved)
 	}
 	newest := r.folder.Newest()
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
+	if r.stopped(ctx, err) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
 		return term.Interrupted(fmt.Errorf("train: stopped after %d of %d steps; resume with: %s",
 			r.loop.Steps(), r.config.Training.Steps, run.ResumeCommand(r.folder.Path)))
 	}

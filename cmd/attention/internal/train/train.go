@@ -10,6 +10,7 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/oneline"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,7 +30,7 @@ func New() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
+			ctx, release := term.UntilSignal(cmd.Context(), append(term.LostSignals(), term.FinishSignals()...)...)
 			defer release()
 			return term.WithSignal(ctx, execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags()))
 		},
@@ -41,13 +42,21 @@ func New() *cobra.Command {
 
 // execute begins or resumes a run.
 func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) error {
-	if err := run.CheckFlags(flags); err != nil {
+	p, leave, err := join()
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	err = p.execute(ctx, w, notes, flags)
+	if term.IsInterrupted(err) && term.Finishes(ctx) { // the signal asked for this end
+		if p.lead() {
+			fmt.Fprintln(w, term.OneLine(err))
+		}
+		err = nil
+	}
+	if term.IsInterrupted(err) { // mpirun ends its processes and does not answer any more
 		return err
 	}
-	if flags.Changed("resume") {
-		return resumeRun(ctx, w, notes, flags)
-	}
-	return beginRun(ctx, w, flags)
+	return oneline.Join(err, leave())
 }
 
 // flagError names the flag in the error of a value that cannot be parsed.

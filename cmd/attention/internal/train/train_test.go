@@ -196,7 +196,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.Equal(t, c.Text, corpus.Source)
 		require.Equal(t, c.NGram, corpus.NGram)
 		require.Equal(t, c.Vocabulary, corpus.Tokenizer.Config())
-		r, err := newTraining(io.Discard, c, corpus)
+		r, err := newTraining(io.Discard, c, corpus, nil)
 		require.NoError(t, err)
 		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.model.Params())
 		require.NoError(t, err)

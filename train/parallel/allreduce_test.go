@@ -1,0 +1,41 @@
+//go:build mpi && linux && (amd64 || arm64)
+
+package parallel_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"attention/train/parallel"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAllReduceTime prints how long a sum of float32s takes between two processes, by its size: what a
+// step exchanges. It wants mpirun -np 2 of the test's binary, with -test.run AllReduceTime -test.v.
+func TestAllReduceTime(t *testing.T) {
+	m, err := parallel.Join()
+	require.NoError(t, err)
+	if m.Size() != 2 {
+		t.Skip("mpirun -np 2 measures it")
+	}
+	for size := 4 << 10; size <= 512<<20; size *= 4 {
+		mine, theirs := make([]byte, size/2), make([]byte, size/2)
+		var took []time.Duration
+		for range max(5, min(1000, (1<<28)/size)) {
+			begin := time.Now()
+			for range 2 { // the halves of the gradients, and the halves of the weights
+				require.NoError(t, m.Exchange(1-m.Rank(), mine, 1-m.Rank(), theirs))
+			}
+			took = append(took, time.Since(begin))
+		}
+		slices.Sort(took)
+		if m.Rank() == 0 {
+			median := took[len(took)/2]
+			fmt.Printf("%9d kB  %12v  %6.2f GB/s\n", size>>10, median, float64(size)/median.Seconds()/1e9)
+		}
+	}
+	require.NoError(t, m.Close())
+}

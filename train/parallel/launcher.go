@@ -1,0 +1,42 @@
+package parallel
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// launcher is what started several processes of this program.
+type launcher struct {
+	name  string
+	size  int    // 0 if the environment does not tell
+	mpich bool   // whether its library is MPICH's, or that of a relative
+	path  string // of the library, "" for the usual ones
+}
+
+// launcherOf returns what started this process with others, nil if nothing did. One whose
+// processes do not speak MPI is an error.
+func launcherOf(env func(name string) string) (*launcher, error) {
+	size := func(name string) int {
+		n, _ := strconv.Atoi(env(name)) // 0 if there is none
+		return n
+	}
+	path := env(Library)
+	if n := size("OMPI_COMM_WORLD_SIZE"); n > 0 {
+		return &launcher{name: "mpirun of Open MPI", size: n, path: path}, nil
+	}
+	if n := size("PMI_SIZE"); n > 0 {
+		return &launcher{name: "mpiexec of MPICH", size: n, mpich: true, path: path}, nil
+	}
+	tasks := size("SLURM_STEP_NUM_TASKS")
+	if env("PMIX_RANK") != "" {
+		return &launcher{name: "a launcher with PMIx", size: tasks, path: path}, nil
+	}
+	const want = "want mpirun, which starts them with MPI"
+	if tasks > 1 {
+		return nil, fmt.Errorf("parallel: srun: got %d processes without MPI, want srun --mpi=pmix, or mpirun", tasks)
+	}
+	if n := size("WORLD_SIZE"); n > 1 && env("RANK") != "" {
+		return nil, fmt.Errorf("parallel: WORLD_SIZE: got %d processes, as of torchrun, %s", n, want)
+	}
+	return nil, nil
+}

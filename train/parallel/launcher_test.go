@@ -1,0 +1,52 @@
+package parallel
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLauncher(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		env  map[string]string
+		want *launcher
+		err  string
+	}{
+		{name: "alone", env: map[string]string{"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}}, // as in an sbatch script
+		{name: "Open MPI", env: map[string]string{"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "1", Library: "/x/libmpi.so"},
+			want: &launcher{name: "mpirun of Open MPI", size: 4, path: "/x/libmpi.so"}},
+		{name: "MPICH", env: map[string]string{"PMI_SIZE": "2", "PMI_RANK": "1"},
+			want: &launcher{name: "mpiexec of MPICH", size: 2, mpich: true}},
+		{name: "srun --mpi=pmix", env: map[string]string{"PMIX_RANK": "1", "SLURM_STEP_NUM_TASKS": "8"},
+			want: &launcher{name: "a launcher with PMIx", size: 8}},
+		{name: "srun", env: map[string]string{"SLURM_STEP_NUM_TASKS": "8"},
+			err: "parallel: srun: got 8 processes without MPI, want srun --mpi=pmix, or mpirun"},
+		{name: "srun of one", env: map[string]string{"SLURM_STEP_NUM_TASKS": "1"}},
+		{name: "torchrun", env: map[string]string{"WORLD_SIZE": "2", "RANK": "0"},
+			err: "parallel: WORLD_SIZE: got 2 processes, as of torchrun, want mpirun, which starts them with MPI"},
+		{name: "no number", env: map[string]string{"WORLD_SIZE": "many", "OMPI_COMM_WORLD_SIZE": ""}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := launcherOf(func(name string) string { return row.env[name] })
+			if row.err != "" {
+				require.EqualError(t, err, row.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, row.want, got)
+		})
+	}
+}
+
+// A process that did not join is of no group.
+func TestZeroMPI(t *testing.T) {
+	for _, m := range []*MPI{nil, {}} {
+		require.Zero(t, m.Rank())
+		require.Zero(t, m.Size())
+		require.Zero(t, m.Machine())
+		require.ErrorIs(t, m.Exchange(0, nil, 0, nil), errNotJoined)
+		require.ErrorIs(t, m.Close(), errNotJoined)
+		m.Abort(nil)
+	}
+}

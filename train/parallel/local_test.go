@@ -1,0 +1,52 @@
+package parallel_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"attention/train/parallel"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Messages arrive in order, whole, from whom they are, and what was sent may be changed at once.
+func TestLocalExchanges(t *testing.T) {
+	const n, rounds = 5, 100
+	group, err := parallel.NewLocal(n)
+	require.NoError(t, err)
+	var running sync.WaitGroup
+	for rank, g := range group {
+		running.Go(func() {
+			message, got := make([]byte, 3), make([]byte, 3)
+			for i := range rounds {
+				for d := 1; d < n; d++ {
+					to, from := (rank+d)%n, (rank-d+n)%n
+					copy(message, []byte{byte(rank), byte(to), byte(i)})
+					if err := g.Exchange(to, message, from, got); err != nil {
+						t.Error(err)
+						return
+					}
+					clear(message)
+					if want := []byte{byte(from), byte(rank), byte(i)}; string(want) != string(got) {
+						t.Errorf("got %v, want %v", got, want)
+					}
+				}
+			}
+		})
+	}
+	running.Wait()
+}
+
+// An empty slice is no message, and one of another length is refused.
+func TestLocalMessages(t *testing.T) {
+	group, err := parallel.NewLocal(2)
+	require.NoError(t, err)
+	require.NoError(t, group[0].Exchange(1, nil, 1, nil))
+	require.NoError(t, group[0].Exchange(1, []byte{1, 2}, 1, nil))
+	require.EqualError(t, group[1].Exchange(0, nil, 0, make([]byte, 3)),
+		"parallel: exchange: got 2 bytes of rank 0, want 3")
+	group[1].Abort(errors.New("enough"))
+	group[0].Abort(errors.New("too late"))
+	require.EqualError(t, group[0].Exchange(1, nil, 1, make([]byte, 1)), "parallel: rank 1 ended the group: enough")
+}

@@ -1,0 +1,72 @@
+//go:build mpi && (amd64 || arm64)
+
+package parallel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/ebitengine/purego"
+)
+
+// library is the functions of MPI's library, and the handles of its header.
+type library struct {
+	functions                                   map[string]uintptr
+	world, byteType, errorsReturn, statusIgnore uintptr
+}
+
+// functionNames are the functions that link calls.
+var functionNames = []string{"MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Comm_rank", "MPI_Comm_size",
+	"MPI_Comm_set_errhandler", "MPI_Error_string", "MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Test"}
+
+// load loads the library of the launcher: the two do not work with each other's.
+func (l *launcher) load() (*library, error) {
+	names, packages := []string{"libmpi.so.40"}, "libopenmpi3 (Debian 12) or openmpi"
+	if l.mpich {
+		names, packages = []string{"libmpich.so.12", "libmpi.so.12"}, "libmpich12 (Debian) or mpich"
+	}
+	if l.path != "" {
+		names = []string{l.path}
+	}
+	var failed error
+	for _, name := range names {
+		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		if err == nil {
+			return newLibrary(handle)
+		}
+		failed = cmp.Or(failed, err)
+	}
+	return nil, fmt.Errorf("%s started this process: %w; install %s, or name the library with %s",
+		l.name, failed, packages, Library)
+}
+
+// newLibrary looks up what link needs. Open MPI's handles are addresses of variables, those of
+// MPICH and its relatives numbers (https://www.mpich.org/abi).
+func newLibrary(handle uintptr) (*library, error) {
+	l := &library{functions: map[string]uintptr{}}
+	for _, name := range functionNames {
+		at, err := purego.Dlsym(handle, name)
+		if err != nil {
+			return nil, fmt.Errorf("library: %w", err)
+		}
+		l.functions[name] = at
+	}
+	world, err := purego.Dlsym(handle, "ompi_mpi_comm_world")
+	if err != nil {
+		l.world, l.byteType, l.errorsReturn, l.statusIgnore = 0x44000000, 0x4c00010d, 0x54000001, 1
+		return l, nil
+	}
+	l.world = world
+	var more error
+	if l.byteType, err = purego.Dlsym(handle, "ompi_mpi_byte"); err != nil {
+		more = err
+	}
+	if l.errorsReturn, err = purego.Dlsym(handle, "ompi_mpi_errors_return"); err != nil {
+		more = err
+	}
+	if more != nil {
+		return nil, errors.New("library: " + more.Error())
+	}
+	return l, nil
+}
