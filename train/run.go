@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"attention/internal/oneline"
 )
 
 // Run takes the remaining steps of Config.Steps, each with the next batches of train,
 // which must not end before. It evaluates on eval, unless that is nil, after every
-// Config.EvalEvery steps and after the last one.
+// Config.EvalEvery steps and after the last one. After WatchTo it then records.
 //
 // After SaveTo, train must be Resumable. Run then saves after every
 // CheckpointsConfig.Every steps, after the last one, and when it is stopped. It
@@ -34,7 +36,7 @@ func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 			err = fmt.Errorf("%w; %w", err, saveErr)
 		}
 	}
-	return err
+	return oneline.Join(err, l.flushWatch())
 }
 
 // prepare checks what Run is given, and returns the source to train on if its place can be saved.
@@ -64,7 +66,7 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 			return nil, err
 		}
 	}
-	return saved, nil
+	return saved, l.beginWatch()
 }
 
 // runSteps evaluates, saves and steps until no step is left or ctx is done.
@@ -73,6 +75,11 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 		if eval != nil && l.evalDue() {
 			if err := l.runEval(ctx, eval); err != nil {
 				return err
+			}
+		}
+		if l.watchDue() {
+			if err := l.watch.record(l); err != nil {
+				return fmt.Errorf("train: watch: record after %d steps: %w", l.Steps(), err)
 			}
 		}
 		if l.saveDue() {

@@ -38,6 +38,7 @@ type training struct {
 	tabled     bool              // whether the head of the table of losses is printed
 	command    string            // the command line
 	report     run.Report
+	clip       *layers.QKClip // nil without --qk-clip
 	progress   *term.Progress
 	out        *term.Output
 }
@@ -97,6 +98,9 @@ func (r *training) makeFolder(path string) (err error) {
 	if err == nil {
 		err = r.folder.BeginMetrics()
 	}
+	if err == nil {
+		err = r.watch()
+	}
 	if err != nil {
 		return oneline.Join(err, r.folder.Close())
 	}
@@ -121,6 +125,9 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus, p *processes) (*
 		return nil, err
 	}
 	if err := params.Freeze(config.Freeze...); err != nil {
+		return nil, err
+	}
+	if err := r.checkHeads(); err != nil {
 		return nil, err
 	}
 	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
@@ -208,6 +215,7 @@ func (r *training) save() error {
 	if m, ok := r.model.Network.(run.Watchable); ok {
 		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
+	errs = append(errs, r.drawWatched())
 	return oneline.Join(append(errs, f.Metrics.Close(), f.CheckConfig(r.config), f.CheckPlace())...)
 }
 
@@ -252,5 +260,12 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	return text.TokenLoss(r.model.Forward, r.config.Windows())(b)
+	if r.config.QKClip > 0 {
+		b.Observe("*")
+	}
+	loss, err := text.TokenLoss(r.model.Forward, r.config.Windows())(b)
+	if err == nil {
+		err = r.clipQK(b)
+	}
+	return loss, err
 }
