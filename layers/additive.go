@@ -80,18 +80,42 @@ func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, erro
 	return f.result(f.Of(graph.SplitHeads(weights, 1)))
 }
 
+// Parts returns the projected queries ([B,] T, A) and keys ([B,] S, A) and the vector v of the scores; the values are
+// the keys themselves.
+func (l *AdditiveAttention) Parts(b *Build, query, key *G.Node) (AttentionParts, error) {
+	f, err := begin(b, l)
+	if err != nil {
+		return AttentionParts{}, err
+	}
+	p, err := l.parts(f, query, key)
+	if err != nil {
+		return AttentionParts{}, err
+	}
+	_, err = f.result(p.ScoreKey)
+	return p, err
+}
+
 func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weights *G.Node, err error) {
-	if err := f.checkSequence("query", query, l.config.QueryDim, 0); err != nil {
+	p, err := l.parts(f, query, key)
+	if err != nil {
 		return nil, nil, err
+	}
+	out, weights = f.Of2(graph.AdditiveAttention(p.Query, p.Key, p.Additive, key)) // (…, T, KeyDim), (…, T, S)
+	return out, weights, nil
+}
+
+func (l *AdditiveAttention) parts(f *formula, query, key *G.Node) (p AttentionParts, err error) {
+	if err := f.checkSequence("query", query, l.config.QueryDim, 0); err != nil {
+		return p, err
 	}
 	if err := f.checkSequence("key", key, l.config.KeyDim, 0); err != nil {
-		return nil, nil, err
+		return p, err
 	}
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
-		return nil, nil, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
+		return p, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
 	}
-	q := l.query.apply(f, query)                                                 // (…, T, A)
-	k := l.key.apply(f, key)                                                     // (…, S, A)
-	out, weights = f.Of2(graph.AdditiveAttention(q, k, f.node(l.v.weight), key)) // (…, T, KeyDim), (…, T, S)
-	return out, weights, nil
+	p.Query, p.Key, p.Value = l.query.apply(f, query), l.key.apply(f, key), key // (…, T, A), (…, S, A), (…, S, KeyDim)
+	p.ScoreQuery, p.ScoreKey, p.Additive = p.Query, p.Key, f.node(l.v.weight)
+	p.Settings.Heads, p.Settings.KVHeads = 1, 1
+	return p, nil
 }

@@ -111,6 +111,15 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 	return b.callOf(l, in).Weights()
 }
 
+// Parts returns what the weights of an input are computed from.
+func (l *Attention) Parts(b *Build, in AttentionInput) (AttentionParts, error) {
+	in, err := l.complete(b, in)
+	if err != nil {
+		return AttentionParts{}, err
+	}
+	return b.callOf(l, in).Parts()
+}
+
 // forward is the whole layer:
 //
 //	q, k, v = query·Wqᵀ, key·Wkᵀ, value·Wvᵀ   each with heads side by side
@@ -118,6 +127,7 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 //	out     = (out ⊙ sigmoid(query·Wgᵀ))·Woᵀ
 func (s *step) forward() *G.Node {
 	out := s.context()                      // (…, T, H·Dv)
+	out = s.scaleHeads(out)                 // (…, T, H·Dv)
 	out = s.gated(out)                      // (…, T, H·Dv)
 	out = s.dropContext(out)                // (…, T, H·Dv)
 	out = s.projectOut(out)                 // (…, T, OutDim)
@@ -130,24 +140,24 @@ func (s *step) context() *G.Node {
 	if s.heads != nil {
 		return s.contextOfHeads()
 	}
-	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
+	q, k, v := s.project()      // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
+	q, k = s.prepare(q, k)      // (…, T, H·D), (…, S+extra, K·D)
+	v = s.extend(v, s.valueRow) // (…, S+extra, K·Dv)
+	return s.attend(q, k, v)    // (…, T, H·Dv)
+}
+
+// prepare makes projected queries and keys those of the scores.
+func (s *step) prepare(q, k *G.Node) (*G.Node, *G.Node) {
 	q = s.normalize(q, s.queryGain) // (…, T, H·D)
 	k = s.normalize(k, s.keyGain)   // (…, S, K·D)
 	q, k = s.rotate(q, k)           // (…, T, H·D), (…, S, K·D)
-	k = s.extend(k, s.keyRow)       // (…, S+extra, K·D)
-	v = s.extend(v, s.valueRow)     // (…, S+extra, K·Dv)
-	return s.attend(q, k, v)        // (…, T, H·Dv)
+	return q, s.extend(k, s.keyRow) // (…, S+extra, K·D)
 }
 
 // attend is the attention itself: with a cache; composed of one op for each step; or in
 // one op, which never holds the weights.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
-	c, in := s.config, s.in
-	a := graph.AttentionConfig{
-		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
-		Mask: s.mask(), Renormalize: c.Renormalize, Bias: in.Bias, RelativeBias: s.relativeBias(),
-		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
-	}
+	c, in, a := s.config, s.in, s.settings()
 	switch {
 	case in.Cache != nil:
 		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.Cache, a))
@@ -158,4 +168,14 @@ func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 		return s.Of(graph.FusedAttentionPacked(s.packed, c.projected(), a))
 	}
 	return s.Of(graph.FusedAttention(q, k, v, a))
+}
+
+// settings returns the settings of the attention itself.
+func (s *step) settings() graph.AttentionConfig {
+	c := s.config
+	return graph.AttentionConfig{
+		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
+		Mask: s.mask(), Renormalize: c.Renormalize, Bias: s.in.Bias, RelativeBias: s.relativeBias(),
+		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
+	}
 }

@@ -70,9 +70,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,
 	"cmd/attention/internal/export":  `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate
-		graph/machine
-		internal/config internal/folder`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph/machine`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
@@ -82,11 +80,18 @@ var rooms = map[string]string{
 	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
 		train train/text layers graph graph/machine internal/oneline`,
+	"cmd/attention/internal/view": `cmd/attention/internal/flags cmd/attention/internal/run
+		cmd/attention/internal/view/look cmd/attention/internal/view/serve`,
+	"cmd/attention/internal/view/look": `cmd/attention/internal/run train/text layers graph graph/blas graph/machine
+		graph/mask internal/tensorprint`,
+	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/view/look
+		cmd/attention/internal/view/web`,
+	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
-		cmd/attention/internal/translate cmd/attention/internal/term`,
+		cmd/attention/internal/translate cmd/attention/internal/term cmd/attention/internal/view`,
 }
 
 // mayImport returns the packages of this module that a package may import, and reports whether it is in a room.
@@ -101,7 +106,7 @@ func mayImport(path string) (allowed []string, ok bool) {
 // commandRooms returns the rooms of the program's commands. None imports another, in its tests neither.
 func commandRooms() (rooms []string) {
 	for _, name := range []string{"apply", "bench", "chapter", "export", "generate", "gradcheck", "runs", "train",
-		"translate"} {
+		"translate", "view"} {
 		rooms = append(rooms, "attention/cmd/attention/internal/"+name)
 	}
 	return rooms

@@ -219,6 +219,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.AttentionConfig](),
 	reflect.TypeFor[layers.RelativeBiasConfig](),
 	reflect.TypeFor[layers.AttentionInput](),
+	reflect.TypeFor[layers.AttentionParts](),
 	reflect.TypeFor[layers.BlockConfig](),
 	reflect.TypeFor[layers.Block](),
 	reflect.TypeFor[layers.CausalBuffer](),

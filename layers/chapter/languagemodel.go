@@ -117,6 +117,22 @@ func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(m.attention.Weights(b, x)))
 }
 
+// Parts returns what the attention weights for ids are computed from.
+func (m *LanguageModel) Parts(b *layers.Build, ids *G.Node) (layers.AttentionParts, error) {
+	if err := m.made(); err != nil {
+		return layers.AttentionParts{}, err
+	}
+	x, err := m.embed(b, ids)
+	if err != nil {
+		return layers.AttentionParts{}, err
+	}
+	of, ok := m.attention.(parted)
+	if !ok {
+		return layers.AttentionParts{}, errors.New("chapter: LanguageModel: got a layer without parts, want one of New")
+	}
+	return of.Parts(b, x)
+}
+
 // made refuses a model that NewLanguageModel did not make.
 func (m *LanguageModel) made() error {
 	if m == nil || m.attention == nil {

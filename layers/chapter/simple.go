@@ -35,6 +35,13 @@ func (SimpleSelfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) 
 	return weights, err
 }
 
+// Parts returns x as queries, keys and values.
+func (SimpleSelfAttention) Parts(b *layers.Build, x *G.Node) (layers.AttentionParts, error) {
+	err := checkTokens(b, x)
+	return layers.AttentionParts{Query: x, Key: x, Value: x, ScoreQuery: x, ScoreKey: x,
+		Settings: graph.AttentionConfig{Heads: 1, KVHeads: 1, Scale: 1}}, err
+}
+
 // unscaled returns attention of x to itself and its weights, from one op for each step.
 func unscaled(x *G.Node) (out, weights *G.Node, err error) {
 	return graph.Attention(x, x, x, graph.AttentionConfig{Heads: 1, Scale: 1})

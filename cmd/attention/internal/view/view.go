@@ -1,0 +1,109 @@
+// Package view is the command attention view, which shows a model's attention in the browser.
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/serve"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Shows a model's attention in the browser: every head of every layer, on a text
+of yours. The page is part of the program; nothing of it comes from or goes to
+another machine.
+
+MODEL: --model DIR is what attention generate takes: GPT-2's folder, an export,
+or a run of attention train.
+
+ADDRESS: --addr is where the page is served, a free port of this machine
+without it. The URL holds a random token, without which nothing is answered.
+Ctrl-C ends the program.`
+
+const example = `  attention view --model runs/first --text "It is the attention"
+  attention view --model gpt2 --text-file question.txt --addr 127.0.0.1:8080`
+
+// command holds the flags of attention view.
+type command struct {
+	models         []string
+	text, textFile string
+	addr           string
+}
+
+// New returns the command attention view.
+func New() *cobra.Command {
+	var c command
+	cmd := &cobra.Command{
+		Use:                   "view --model DIR",
+		Short:                 "Show a model's attention in the browser",
+		Long:                  help,
+		Example:               example,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model")
+	f.StringVar(&c.text, "text", "", "`text` to look at")
+	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
+	f.StringVar(&c.addr, "addr", "127.0.0.1:0", "`address` to serve at; port 0 is a free one")
+	return cmd
+}
+
+// defaultText is the text that is looked at without --text.
+const defaultText = "The attention of each word is what it looks at."
+
+func (c *command) validate() error {
+	switch {
+	case len(c.models) == 0:
+		return errors.New("--model: missing, want the folder of a model")
+	case c.text != "" && c.textFile != "":
+		return errors.New("--text-file: got a file besides --text, want one of them")
+	}
+	return nil
+}
+
+// run serves the page until the context ends.
+func (c *command) run(ctx context.Context, out, notes io.Writer) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	config := serve.Config{Addr: c.addr, Text: c.text}
+	if c.textFile != "" {
+		content, err := run.ReadFile("--text-file", c.textFile)
+		if err != nil {
+			return fmt.Errorf("--text-file: %w", err)
+		}
+		config.Text = string(content)
+	}
+	for _, dir := range c.models {
+		m, err := look.Open(dir)
+		if err != nil {
+			return fmt.Errorf("--model: %w", err)
+		}
+		for _, note := range m.Notes {
+			fmt.Fprintf(notes, "attention: %s\n", note)
+		}
+		config.Models = append(config.Models, m)
+	}
+	if config.Text == "" {
+		config.Text = defaultText
+	}
+	s, err := serve.New(config)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\n", s.URL)
+	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
+	return s.Run(ctx)
+}
