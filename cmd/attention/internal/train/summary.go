@@ -87,7 +87,11 @@ func (r *training) printBest() {
 
 // printFiles prints the files of the folder.
 func (r *training) printFiles() {
-	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "loss.png,"}
+	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
+		"watch.safetensors,", "loss.png,", "weights.png,"}
+	if r.model.ProbeTokens() > 0 {
+		files = append(files, "attention-steps.png,")
+	}
 	if _, ok := r.model.Network.(run.Watchable); ok {
 		files = append(files, "attention.png,")
 	}
