@@ -31,6 +31,9 @@ var exportedFunctions = []struct {
 	{"graph.Mul", graph.Mul},
 	{"graph.Div", graph.Div},
 	{"graph.Attention", graph.Attention},
+	{"graph.JoinAttentionStats", graph.JoinAttentionStats},
+	{"graph.FusedAttentionStats", graph.FusedAttentionStats},
+	{"graph.FusedAttentionPackedStats", graph.FusedAttentionPackedStats},
 	{"graph.AverageHeads", graph.AverageHeads},
 	{"graph.CachedAttention", graph.CachedAttention},
 	{"graph.Concat", graph.Concat},
@@ -174,6 +177,7 @@ var exportedFunctions = []struct {
 var exportedTypes = []reflect.Type{
 	reflect.TypeFor[graph.ALiBiConfig](),
 	reflect.TypeFor[graph.AttentionConfig](),
+	reflect.TypeFor[graph.AttentionStats](),
 	reflect.TypeFor[graph.CrossEntropyConfig](),
 	reflect.TypeFor[graph.DropoutConfig](),
 	reflect.TypeFor[graph.ShapeError](),
