@@ -133,12 +133,18 @@ func (s *step) context() *G.Node {
 		return s.contextOfHeads()
 	}
 	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
+	q, k, v = s.positioned(q, k, v) // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
+	return s.attend(q, k, v)        // (…, T, H·Dv)
+}
+
+// positioned makes what the attention itself takes of the projections.
+func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
 	q = s.normalize(q, s.queryGain) // (…, T, H·D)
 	k = s.normalize(k, s.keyGain)   // (…, S, K·D)
 	q, k = s.rotate(q, k)           // (…, T, H·D), (…, S, K·D)
 	k = s.extend(k, s.keyRow)       // (…, S+extra, K·D)
 	v = s.extend(v, s.valueRow)     // (…, S+extra, K·Dv)
-	return s.attend(q, k, v)        // (…, T, H·Dv)
+	return q, k, v
 }
 
 // attend is the attention itself: with a cache; composed of one op for each step; or in

@@ -40,6 +40,7 @@ type Build struct {
 	sites      int      // of dropout, so far
 	observed   []string // patterns of layers' paths
 	calls      []*AttentionCall
+	hooks      []StepHook
 	steps      expr.Formula
 }
 
