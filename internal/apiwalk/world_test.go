@@ -191,7 +191,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 		}
 		return c
 	}},
-	reflect.TypeFor[chapter.Section](): {func(*world) any { return chapter.Sections()[0] }},
+	reflect.TypeFor[chapter.Section]():       {func(*world) any { return chapter.Sections()[0] }},
 	reflect.TypeFor[*layers.AttentionCall](): {func(w *world) any { return w.call() }},
 	reflect.TypeFor[*layers.QKClip](): {func(w *world) any {
 		w.call()
