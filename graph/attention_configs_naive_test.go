@@ -161,10 +161,24 @@ func (a drawnAttention) names() []string {
 // express builds the attention. Its inputs are those that have a gradient.
 func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights *G.Node) {
 	t.Helper()
+	e, c := a.arguments(t)
+	var err error
+	if fused {
+		e.out, err = graph.FusedAttention(e.in[0], e.in[1], e.in[2], c)
+	} else {
+		e.out, weights, err = graph.Attention(e.in[0], e.in[1], e.in[2], c)
+	}
+	require.NoError(t, err)
+	return e, weights
+}
+
+// arguments makes the nodes of the arguments, q, k and v first.
+func (a drawnAttention) arguments(t testing.TB) (e expression, c graph.AttentionConfig) {
+	t.Helper()
 	e.g = G.NewGraph()
 	q, k, v := node(e.g, "q", a.q, a.dt), node(e.g, "k", a.k, a.dt), node(e.g, "v", a.v, a.dt)
 	e.in = G.Nodes{q, k, v}
-	c := a.c
+	c = a.c
 	c.Bias, c.RelativeBias, c.Sinks = a.bias.node(t, &e, a.dt), a.relative.node(t, &e, a.dt), a.sinks.node(t, &e, a.dt)
 	if c.Dropout.P > 0 {
 		c.Dropout.Key = node(e.g, "key", array{nil, []float64{a.key}}, tensor.Int64)
@@ -172,14 +186,7 @@ func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights
 	if a.mask != nil {
 		c.Mask = a.mask.build(e.g, new(int))
 	}
-	var err error
-	if fused {
-		e.out, err = graph.FusedAttention(q, k, v, c)
-	} else {
-		e.out, weights, err = graph.Attention(q, k, v, c)
-	}
-	require.NoError(t, err)
-	return e, weights
+	return e, c
 }
 
 // node makes the addend's node, nil for none.

@@ -18,6 +18,8 @@ type fused struct {
 	P              float64
 	Site           int
 	Packed         packing
+	Watched        bool         // whether there are statistics
+	Offset         int          // of the queries among the keys, for these
 	in             []fusedInput // q, k, v first, or the one that they are packed in
 }
 

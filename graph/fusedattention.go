@@ -25,15 +25,24 @@ func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
 // takes the output out of it and is the one that is differentiated.
 func (a *attentionArgs) fuse(p packing, qkv ...*G.Node) (*G.Node, error) {
 	f, in := newFused(a, p, qkv...)
-	both, err := applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
-	if err != nil {
-		return nil, err
-	}
-	return applyTyped(fusedOutput[float32]{fused: f}, fusedOutput[float64]{fused: f}, append(in, both)...)
+	_, out, err := f.apply(in)
+	return out, err
 }
 
-// fusedForward computes out (…, T, H·Dv), the log-sum-exps (…, H, T) of the scores and
-// what rounding took from these (…, H, T), one after the other in a vector.
+// apply applies the ops to their inputs.
+func (f fused) apply(in G.Nodes) (both, out *G.Node, err error) {
+	both, err = applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
+	if err != nil {
+		return nil, nil, err
+	}
+	args := append(in[:len(in):len(in)], both)
+	out, err = applyTyped(fusedOutput[float32]{fused: f}, fusedOutput[float64]{fused: f}, args...)
+	return both, out, err
+}
+
+// fusedForward computes out (…, T, H·Dv), the log-sum-exps (…, H, T) of the scores, what
+// rounding took from these (…, H, T) and, if watched, the row statistics (…, H, T), one
+// after the other in a vector.
 type fusedForward[F kernel.Float] struct {
 	isGradient // the output is differentiated instead
 	fused
@@ -54,7 +63,11 @@ func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 		}
 	}
 	a, _ := o.sizes(in)
-	return tensor.Shape{a.B * a.H * a.T * (a.DV + 2)}, nil
+	each := a.DV + 2
+	if o.Watched {
+		each += rowStatistics
+	}
+	return tensor.Shape{a.B * a.H * a.T * each}, nil
 }
 
 func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -62,8 +75,13 @@ func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	both, n := floats[F](out), a.B*a.H*a.T*a.DV
-	kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, in))
+	both, n, rows := floats[F](out), a.B*a.H*a.T*a.DV, a.B*a.H*a.T
+	if !o.Watched {
+		kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, in))
+		return nil
+	}
+	lse, rest := both[n:][:2*rows], both[n+2*rows:]
+	kernel.AttentionForwardWatched(&a, both[:n], lse, statsOf(rest, rows, o.Offset), numbers[F](o.fused, in))
 	return nil
 }
 

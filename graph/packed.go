@@ -15,26 +15,32 @@ import (
 // reads them where they lie and writes their gradients there. qkv is (…, T, H·D + K·D + K·Dv), with the c.Heads = H
 // of each side by side.
 func FusedAttentionPacked(qkv *G.Node, widths [3]int, c AttentionConfig) (*G.Node, error) {
-	const name = "FusedAttentionPacked"
-	if err := checkArgs(name, named("qkv"), G.Nodes{qkv}); err != nil {
-		return nil, err
-	}
-	p, shape := packing(widths), qkv.Shape()
-	if min(widths[0], widths[1], widths[2]) < 1 {
-		return nil, fmt.Errorf("graph: %s: widths: got %v, want three of at least 1", name, widths)
-	}
-	if c.Heads < 1 {
-		return nil, fmt.Errorf("graph: %s: heads: got %d, want at least 1", name, c.Heads)
-	}
-	if shape.Dims() < 2 || last(shape) != p.row() {
-		return nil, &ShapeError{name, "qkv", shape, fmt.Sprintf("(…, T, %d) for widths %v", p.row(), widths)}
-	}
-	parts := p.shapes(shape)
-	a, err := c.resolveShapes("FusedAttention", qkv, parts[0], parts[1], parts[2])
+	a, p, err := c.resolvePacked(qkv, widths)
 	if err != nil {
 		return nil, err
 	}
 	return a.fuse(p, qkv)
+}
+
+// resolvePacked checks the arguments of an attention whose q, k and v lie side by side.
+func (c AttentionConfig) resolvePacked(qkv *G.Node, widths [3]int) (*attentionArgs, packing, error) {
+	const name = "FusedAttentionPacked"
+	if err := checkArgs(name, named("qkv"), G.Nodes{qkv}); err != nil {
+		return nil, separate, err
+	}
+	p, shape := packing(widths), qkv.Shape()
+	if min(widths[0], widths[1], widths[2]) < 1 {
+		return nil, separate, fmt.Errorf("graph: %s: widths: got %v, want three of at least 1", name, widths)
+	}
+	if c.Heads < 1 {
+		return nil, separate, fmt.Errorf("graph: %s: heads: got %d, want at least 1", name, c.Heads)
+	}
+	if shape.Dims() < 2 || last(shape) != p.row() {
+		return nil, separate, &ShapeError{name, "qkv", shape, fmt.Sprintf("(…, T, %d) for widths %v", p.row(), widths)}
+	}
+	parts := p.shapes(shape)
+	a, err := c.resolveShapes("FusedAttention", qkv, parts[0], parts[1], parts[2])
+	return a, p, err
 }
 
 // packing is the widths of queries, keys and values that lie side by side in the rows of
@@ -89,6 +95,14 @@ func shapesOf(tensors []*tensor.Dense) []tensor.Shape {
 	shapes := make([]tensor.Shape, len(tensors))
 	for i, t := range tensors {
 		shapes[i] = t.Shape()
+	}
+	return shapes
+}
+
+func shapesOfNodes(nodes G.Nodes) []tensor.Shape {
+	shapes := make([]tensor.Shape, len(nodes))
+	for i, n := range nodes {
+		shapes[i] = n.Shape()
 	}
 	return shapes
 }

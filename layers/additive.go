@@ -80,42 +80,42 @@ func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, erro
 	return f.result(f.Of(graph.SplitHeads(weights, 1)))
 }
 
-// Parts returns the projected queries ([B,] T, A) and keys ([B,] S, A) and the vector v of the scores; the values are
+// Operands returns the projected queries ([B,] T, A) and keys ([B,] S, A) and the vector v of the scores; the values are
 // the keys themselves.
-func (l *AdditiveAttention) Parts(b *Build, query, key *G.Node) (AttentionParts, error) {
+func (l *AdditiveAttention) Operands(b *Build, query, key *G.Node) (AttentionOperands, error) {
 	f, err := begin(b, l)
 	if err != nil {
-		return AttentionParts{}, err
+		return AttentionOperands{}, err
 	}
-	p, err := l.parts(f, query, key)
+	o, err := l.operands(f, query, key)
 	if err != nil {
-		return AttentionParts{}, err
+		return AttentionOperands{}, err
 	}
-	_, err = f.result(p.ScoreKey)
-	return p, err
+	_, err = f.result(o.Key)
+	return o, err
 }
 
 func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weights *G.Node, err error) {
-	p, err := l.parts(f, query, key)
+	o, err := l.operands(f, query, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, weights = f.Of2(graph.AdditiveAttention(p.Query, p.Key, p.Additive, key)) // (…, T, KeyDim), (…, T, S)
+	out, weights = f.Of2(graph.AdditiveAttention(o.Query, o.Key, o.Additive, key)) // (…, T, KeyDim), (…, T, S)
 	return out, weights, nil
 }
 
-func (l *AdditiveAttention) parts(f *formula, query, key *G.Node) (p AttentionParts, err error) {
+func (l *AdditiveAttention) operands(f *formula, query, key *G.Node) (o AttentionOperands, err error) {
 	if err := f.checkSequence("query", query, l.config.QueryDim, 0); err != nil {
-		return p, err
+		return o, err
 	}
 	if err := f.checkSequence("key", key, l.config.KeyDim, 0); err != nil {
-		return p, err
+		return o, err
 	}
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
-		return p, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
+		return o, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
 	}
-	p.Query, p.Key, p.Value = l.query.apply(f, query), l.key.apply(f, key), key // (…, T, A), (…, S, A), (…, S, KeyDim)
-	p.ScoreQuery, p.ScoreKey, p.Additive = p.Query, p.Key, f.node(l.v.weight)
-	p.Settings.Heads, p.Settings.KVHeads = 1, 1
-	return p, nil
+	o.Query, o.Key, o.Value = l.query.apply(f, query), l.key.apply(f, key), key // (…, T, A), (…, S, A), (…, S, KeyDim)
+	o.ProjectedQuery, o.ProjectedKey, o.Additive = o.Query, o.Key, f.node(l.v.weight)
+	o.Config.Heads, o.Config.KVHeads = 1, 1
+	return o, nil
 }

@@ -91,12 +91,18 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 		return nil, err
 	}
 	c := b.pendingCall(l, in)
-	s := newStep(c, b.Observes(c.Path))
+	how := fused
+	if b.Observes(c.Path) && in.Cache == nil {
+		how = watched
+	}
+	s := newStep(c, how)
 	out, err := s.result(s.forward())
 	if err != nil {
 		return nil, err
 	}
-	c.attended, c.weights = true, s.weights
+	if c.attended = true; s.stats != nil {
+		c.stats = s.stats
+	}
 	return out, nil
 }
 
@@ -109,15 +115,6 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 		return nil, err
 	}
 	return b.callOf(l, in).Weights()
-}
-
-// Parts returns what the weights of an input are computed from.
-func (l *Attention) Parts(b *Build, in AttentionInput) (AttentionParts, error) {
-	in, err := l.complete(b, in)
-	if err != nil {
-		return AttentionParts{}, err
-	}
-	return b.callOf(l, in).Parts()
 }
 
 // forward is the whole layer:
@@ -134,48 +131,62 @@ func (s *step) forward() *G.Node {
 	return s.drop(out, s.config.OutDropout) // (…, T, OutDim)
 }
 
-// context returns the heads' outputs side by side, and sets the step's weights if they are
-// computed as such.
+// context returns the heads' outputs side by side, and sets the step's weights or their
+// statistics if there are some.
 func (s *step) context() *G.Node {
 	if s.heads != nil {
 		return s.contextOfHeads()
 	}
-	q, k, v := s.project()      // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
-	q, k = s.prepare(q, k)      // (…, T, H·D), (…, S+extra, K·D)
-	v = s.extend(v, s.valueRow) // (…, S+extra, K·Dv)
-	return s.attend(q, k, v)    // (…, T, H·Dv)
+	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
+	q, k, v = s.positioned(q, k, v) // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
+	return s.attend(q, k, v)        // (…, T, H·Dv)
 }
 
-// prepare makes projected queries and keys those of the scores.
-func (s *step) prepare(q, k *G.Node) (*G.Node, *G.Node) {
+// positioned makes what the attention itself takes of the projections.
+func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
 	q = s.normalize(q, s.queryGain) // (…, T, H·D)
 	k = s.normalize(k, s.keyGain)   // (…, S, K·D)
 	q, k = s.rotate(q, k)           // (…, T, H·D), (…, S, K·D)
-	return q, s.extend(k, s.keyRow) // (…, S+extra, K·D)
+	k = s.extend(k, s.keyRow)       // (…, S+extra, K·D)
+	v = s.extend(v, s.valueRow)     // (…, S+extra, K·Dv)
+	return q, k, v
 }
 
 // attend is the attention itself: with a cache; composed of one op for each step; or in
-// one op, which never holds the weights.
+// one op, which never holds the weights, but may watch them.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
-	c, in, a := s.config, s.in, s.settings()
+	a, in := s.attention(), s.in
 	switch {
 	case in.Cache != nil:
 		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.Cache, a))
-	case s.composed:
+	case s.how == composed:
 		out, s.weights = s.Of2(graph.Attention(q, k, v, a))
 		return out
+	case s.how == watched:
+		return s.watch(q, k, v, a)
 	case s.packed != nil:
-		return s.Of(graph.FusedAttentionPacked(s.packed, c.projected(), a))
+		return s.Of(graph.FusedAttentionPacked(s.packed, s.config.projected(), a))
 	}
 	return s.Of(graph.FusedAttention(q, k, v, a))
 }
 
-// settings returns the settings of the attention itself.
-func (s *step) settings() graph.AttentionConfig {
+// attention returns the config of the attention itself.
+func (s *step) attention() graph.AttentionConfig {
 	c := s.config
 	return graph.AttentionConfig{
 		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
 		Mask: s.mask(), Renormalize: c.Renormalize, Bias: s.in.Bias, RelativeBias: s.relativeBias(),
 		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
 	}
+}
+
+// watch is attend that also sets the step's statistics.
+func (s *step) watch(q, k, v *G.Node, a graph.AttentionConfig) (out *G.Node) {
+	var err error
+	if s.packed != nil {
+		out, s.stats, err = graph.FusedAttentionPackedStats(s.packed, s.config.projected(), a, s.ownKey())
+	} else {
+		out, s.stats, err = graph.FusedAttentionStats(q, k, v, a, s.ownKey())
+	}
+	return s.Of(out, err)
 }

@@ -10,13 +10,13 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Observe makes the attentions whose paths match one of the patterns compute their output
-// from weights that Calls then returns at no cost. It is called before they are built. A
-// path is that of the layer's scope, as in "transformer.h.0.attn"; patterns are those of
-// path.Match, in which * matches any characters, as in "*.attn".
+// Observe makes the attentions whose paths match one of the patterns compute statistics of
+// their weights, which the Stats of Calls then return at no cost. It is called before they
+// are built, in Train and Eval graphs alike. A path is that of the layer's scope, as in
+// "transformer.h.0.attn"; patterns are those of path.Match, in which * matches any
+// characters, as in "*.attn".
 //
-// An observed attention is composed of one op for each step. Its output differs from the
-// fused one's by rounding only.
+// Outputs and gradients keep their bits.
 func (b *Build) Observe(patterns ...string) {
 	if b.made() != nil {
 		return
@@ -67,20 +67,18 @@ type AttentionCall struct {
 	dropouts []graph.DropoutConfig // in order of use
 	attended bool                  // Attend was called, not only Weights
 	weights  *G.Node
+	stats    *graph.AttentionStats
 }
 
 // Weights returns the attention weights (…, H, T, S) of the call, after dropout in a Train
-// graph. If the layer is not observed they are composed now, from the same queries and
-// keys and with the same dropout.
+// graph. They are composed now, of one op for each step, from the same queries and keys and
+// with the same dropout: they take memory of the size of T·S. Stats do not.
 func (c *AttentionCall) Weights() (*G.Node, error) {
-	if c == nil || c.build == nil {
-		return nil, errors.New("layers: attention call: got nil or its zero value, want one of Build.Calls")
-	}
-	if c.Input.Cache != nil {
-		return nil, errorf(c.layer.name, "weights: got a cache, want none: it never holds them")
+	if err := c.made("weights"); err != nil {
+		return nil, err
 	}
 	if c.weights == nil {
-		s := newStep(c, true)
+		s := newStep(c, composed)
 		s.context()
 		weights, err := s.result(s.weights)
 		if err != nil {
@@ -89,6 +87,34 @@ func (c *AttentionCall) Weights() (*G.Node, error) {
 		c.weights = weights
 	}
 	return c.weights, nil
+}
+
+// Stats returns statistics of the call's weights before dropout, with H an axis in all of
+// them, in memory that grows with T alone. If the layer is observed they come with its
+// output; if not, they are computed now, for about the cost of another forward.
+func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
+	if err := c.made("stats"); err != nil {
+		return nil, err
+	}
+	if c.stats == nil {
+		s := newStep(c, watched)
+		if _, err := s.result(s.context()); err != nil {
+			return nil, err
+		}
+		c.stats = s.stats
+	}
+	return c.stats, nil
+}
+
+// made refuses a call that Calls did not return, and one with a cache.
+func (c *AttentionCall) made(what string) error {
+	if c == nil || c.build == nil {
+		return errors.New("layers: attention call: got nil or its zero value, want one of Build.Calls")
+	}
+	if c.Input.Cache != nil {
+		return errorf(c.layer.name, "%s: got a cache, want none: it never holds them", what)
+	}
+	return nil
 }
 
 // newCall adds a call.

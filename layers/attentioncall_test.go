@@ -22,8 +22,9 @@ func ops(b *layers.Build, name string) int {
 	return n
 }
 
-// An observed attention is composed once: its weights are those that made its output.
-func TestObservedAttentionsAreComposed(t *testing.T) {
+// An observed attention is fused as any other, with statistics that come with its output;
+// those of one that is not observed are computed when they are asked for, as weights are.
+func TestObservedAttentionsHaveStats(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	var both [2]*layers.Attention
 	for i, path := range []string{"h.0.attn", "h.1.attn"} {
@@ -38,20 +39,29 @@ func TestObservedAttentionsAreComposed(t *testing.T) {
 		x = b.Of(l.Forward(b, x))
 	}
 	require.NoError(t, b.Err())
-	require.Equal(t, 1, ops(b, "Softmax"))
+	require.Equal(t, 1, ops(b, "Entropy"))
 	nodes := len(b.Graph().AllNodes())
 
 	calls := b.Calls("h.*.attn")
 	require.Len(t, calls, 2)
 	require.Equal(t, []string{"h.0.attn", "h.1.attn"}, []string{calls[0].Path, calls[1].Path})
 	require.Same(t, calls[1].Input.Query, calls[1].Input.Key)
+	stats, err := calls[1].Stats()
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{2, 3, 7}, stats.Entropy.Shape())
+	require.Len(t, b.Graph().AllNodes(), nodes, "the statistics were there")
+
 	w := b.Of(calls[1].Weights())
 	require.Same(t, w, b.Of(both[1].Weights(b, layers.AttentionInput{Query: calls[1].Input.Query})))
-	require.Len(t, b.Graph().AllNodes(), nodes, "the weights were there")
 	require.Equal(t, tensor.Shape{2, 3, 7, 7}, w.Shape())
+	require.Equal(t, 1, ops(b, "Softmax"))
 
-	require.Equal(t, tensor.Shape{2, 3, 7, 7}, b.Of(calls[0].Weights()).Shape())
-	require.Greater(t, len(b.Graph().AllNodes()), nodes, "composed now")
+	stats, err = calls[0].Stats()
+	require.NoError(t, err)
+	again, err := calls[0].Stats()
+	require.NoError(t, err)
+	require.Same(t, stats, again)
+	require.Equal(t, 2, ops(b, "Entropy"), "computed now")
 	require.Empty(t, b.Calls("attn"))
 	require.NoError(t, b.Err())
 }

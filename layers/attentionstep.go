@@ -15,27 +15,47 @@ type step struct {
 	*Attention
 	*formula
 	in       AttentionInput // complete
-	composed bool           // of one op for each step, so that there are weights
-	packed   *G.Node        // queries, keys and values side by side, if they are used as one product made them
-	weights  *G.Node        // (…, H, T, S), if composed
+	how      computation
+	packed   *G.Node               // queries, keys and values side by side, if they are used as one product made them
+	weights  *G.Node               // (…, H, T, S), if composed
+	stats    *graph.AttentionStats // if watched
 	call     *AttentionCall
 	dropouts *int // how many of the call's are used
 }
 
-func newStep(c *AttentionCall, composed bool) *step {
-	return &step{Attention: c.layer, formula: c.build.formula(c.layer.name), in: c.Input, composed: composed,
+// A computation is how an attention is computed.
+type computation int
+
+const (
+	fused    computation = iota // in one op
+	watched                     // in one op, with statistics
+	composed                    // of one op for each step, so that there are weights
+)
+
+func newStep(c *AttentionCall, how computation) *step {
+	return &step{Attention: c.layer, formula: c.build.formula(c.layer.name), in: c.Input, how: how,
 		call: c, dropouts: new(int)}
 }
 
 // contextOfHeads is context in the layout PerHead.
 func (s *step) contextOfHeads() *G.Node {
 	contexts, weights := make(G.Nodes, len(s.heads)), make(G.Nodes, len(s.heads))
+	var stats []*graph.AttentionStats
 	for i, head := range s.heads {
 		h := *s
 		h.Attention = head
 		contexts[i] = h.dropContext(h.context()) // (…, T, Dv)
 		if weights[i] = h.weights; h.weights != nil {
 			weights[i] = s.Of(graph.MergeHeads(h.weights)) // (…, 1, T, S) → (…, T, S)
+		}
+		if h.stats != nil {
+			stats = append(stats, h.stats)
+		}
+	}
+	if len(stats) == len(s.heads) {
+		var err error
+		if s.stats, err = graph.JoinAttentionStats(stats...); err != nil {
+			s.Of(nil, err)
 		}
 	}
 	if weights[0] != nil {
@@ -118,6 +138,25 @@ func (s *step) offset() (int, error) {
 		err = fmt.Errorf("Align, for the positions of queries: %w", err)
 	}
 	return n, err
+}
+
+// ownKey returns the key at which the first query stands, 0 if neither Align nor the mask
+// tells.
+func (s *step) ownKey() int {
+	align := s.config.Align
+	if align == mask.Square {
+		switch m := s.mask().(type) {
+		case mask.Causal:
+			align = m.Align
+		case mask.SlidingWindow:
+			align = m.Align
+		}
+	}
+	n, err := align.Offset(length(s.in.Query), length(s.in.Key))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // firstPosition returns the position of the first query as a constant.

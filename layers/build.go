@@ -41,6 +41,7 @@ type Build struct {
 	observed   []string // patterns of layers' paths
 	changes    []change // of attentions
 	calls      []*AttentionCall
+	hooks      []StepHook
 	steps      expr.Formula
 }
 

@@ -52,7 +52,10 @@ func (s *Step) batchGradients(source Source, key int64) (loss float64, tokens in
 	if loss, err = s.program.run(context.Background(), b.Inputs, key); err != nil {
 		return 0, 0, err
 	}
-	return loss, b.Tokens, s.program.copyGradients()
+	if err := s.program.copyGradients(); err != nil {
+		return 0, 0, err
+	}
+	return loss, b.Tokens, s.program.afterBatch()
 }
 
 // sumGradients adds nᵢ·gᵢ, with gᵢ in the parameters' Grad, to the sums, which the

@@ -23,6 +23,7 @@ type program struct {
 	params     []Param // those to train, which the loss depends on; none in an Eval graph
 	frozen     []string
 	grads      G.Nodes // of params
+	hooks      []layers.StepHook
 	machine    *machine.Machine
 }
 
@@ -39,7 +40,11 @@ func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
 
 // compile plans the machine that computes the loss and, in a Train graph, the gradients.
 func (pr *program) compile() (err error) {
-	pr.machine, err = machine.New(append(G.Nodes{pr.loss}, pr.grads...)...)
+	wanted := append(G.Nodes{pr.loss}, pr.grads...)
+	for _, h := range pr.hooks {
+		wanted = append(wanted, h.Nodes...)
+	}
+	pr.machine, err = machine.New(wanted...)
 	return err
 }
 

@@ -65,6 +65,7 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	}
 	p, err := newProgram(b, loss)
 	if err == nil {
+		p.hooks = b.StepHooks()
 		err = p.differentiate(b)
 	}
 	if err == nil {
@@ -90,7 +91,8 @@ func (s *Step) forgetNorms() {
 
 // Run takes one step on a batch and returns its loss, computed before the parameters
 // moved. v holds a value of the right type and shape for every input and no other. After
-// an error the parameters are as they were and the step does not count.
+// an error the step does not count, and the parameters are as they were unless a hook that
+// follows their update has failed.
 func (s *Step) Run(v Values) (loss float64, err error) {
 	if s == nil || s.program == nil {
 		return 0, errors.New("train: step: got nil or its zero value, want one of NewStep")
@@ -123,7 +125,10 @@ func (s *Step) update() (norm, rate float64, err error) {
 	}
 	clipGradients(params, norm, s.config.ClipNorm)
 	rate = s.config.Schedule.At(s.taken)
-	return norm, rate, s.solver.Step(rate, params)
+	if err := s.solver.Step(rate, params); err != nil {
+		return norm, rate, err
+	}
+	return norm, rate, s.program.afterStep()
 }
 
 // dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run.

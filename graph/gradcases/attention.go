@@ -30,7 +30,15 @@ func attentions() []Case {
 	settings := slices.Concat(plainSettings(), maskSettings(), biasSettings(), []setting{everythingAtOnce()})
 	return slices.Concat(
 		attentionsOf("Attention", composed, settings), attentionWeights(),
-		attentionsOf("FusedAttention", graph.FusedAttention, settings), packedAttentions(), maskFills(), appendRows())
+		attentionsOf("FusedAttention", graph.FusedAttention, settings),
+		attentionsOf("FusedAttentionStats", watched, slices.Concat(plainSettings(), []setting{everythingAtOnce()})),
+		packedAttentions(), maskFills(), appendRows())
+}
+
+// watched is the output of an attention with statistics, through which no gradient flows.
+func watched(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+	out, _, err := graph.FusedAttentionStats(q, k, v, c, 0)
+	return out, err
 }
 
 // packedAttentions returns the cases with queries, keys and values in one tensor.
@@ -52,6 +60,12 @@ func packedAttentions() []Case {
 			Apply: packed([3]int{6, 6, 15}, causal)},
 		{Op: "FusedAttentionPacked", About: "six heads share two", Inputs: qkv(5, 34),
 			Apply: packed([3]int{18, 6, 10}, graph.AttentionConfig{Heads: 6, KVHeads: 2})},
+		{Op: "FusedAttentionPackedStats", About: "causal, six heads share two", Inputs: qkv(5, 34),
+			Apply: func(in G.Nodes) (*G.Node, error) {
+				shared := graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}
+				out, _, err := graph.FusedAttentionPackedStats(in[0], [3]int{18, 6, 10}, shared, 0)
+				return out, err
+			}},
 	}
 }
 

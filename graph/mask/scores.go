@@ -63,6 +63,12 @@ func (s Scores) shape() tensor.Shape {
 	return append(shape, s.T, s.S)
 }
 
+// RowShape returns the shape of what has a number for each head and query, (…, H, T).
+func (s Scores) RowShape() tensor.Shape {
+	shape := s.shape()
+	return shape[:len(shape)-1]
+}
+
 // offset is the key at which query 0 stands.
 func (s Scores) offset(a Alignment) (int, error) {
 	if s.Cached {

@@ -191,14 +191,15 @@ var valid = map[reflect.Type][]func(w *world) any{
 		}
 		return c
 	}},
-	reflect.TypeFor[chapter.Section](): {func(*world) any { return chapter.Sections()[0] }},
-	reflect.TypeFor[*layers.AttentionCall](): {func(w *world) any {
-		l, err := layers.NewAttention(w.scope(), chapter.SelfV2(2, 2))
+	reflect.TypeFor[chapter.Section]():       {func(*world) any { return chapter.Sections()[0] }},
+	reflect.TypeFor[*layers.AttentionCall](): {func(w *world) any { return w.call() }},
+	reflect.TypeFor[*layers.QKClip](): {func(w *world) any {
+		w.call()
+		c, err := layers.NewQKClip(w.build, "*", 1)
 		if err != nil {
 			panic(err)
 		}
-		w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
-		return w.build.Calls("*")[0]
+		return c
 	}},
 	reflect.TypeFor[train.Source]():    {func(*world) any { return new(source) }},
 	reflect.TypeFor[train.Resumable](): {func(*world) any { return new(source) }},
@@ -239,4 +240,14 @@ var valid = map[reflect.Type][]func(w *world) any{
 		func(*world) any { return []byte(`"x"`) },
 	},
 	reflect.TypeFor[mask.Mask](): {func(*world) any { return mask.Causal{} }},
+}
+
+// call returns a call of an attention.
+func (w *world) call() *layers.AttentionCall {
+	l, err := layers.NewAttention(w.scope(), chapter.SelfV2(2, 2))
+	if err != nil {
+		panic(err)
+	}
+	w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
+	return w.build.Calls("*")[0]
 }

@@ -72,6 +72,13 @@ type QKV[F Float] struct{ Q, K, V, Bias, Relative, Sinks []F }
 
 // checkAttention makes sure that every element an attention reaches lies inside its slice.
 func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
+	checkScores(a, lse, in)
+	a.checkHeads("attention: v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
+	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
+}
+
+// checkScores makes sure of that for all that weights are made of.
+func checkScores[F Float](a *Attention, lse []F, in *QKV[F]) {
 	if min(a.B, a.H, a.T, a.S, a.D, a.DV, a.Unbiased, a.S-a.Unbiased) < 0 {
 		panic("kernel: attention: negative dimension")
 	}
@@ -83,8 +90,6 @@ func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 	}
 	a.checkHeads("attention: q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
 	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
-	a.checkHeads("attention: v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
-	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
 	if len(lse) < 2*a.B*a.H*a.T {
 		panic("kernel: attention: lse: slice is too short")
 	}

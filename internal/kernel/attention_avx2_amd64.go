@@ -14,6 +14,11 @@ func smaxColumnsAVX2(rows int, n int, x *float32, ld int, top *float32)
 //go:noescape
 func sexpColumnsAVX2(rows int, n int, x *float32, ld int, shift *float32, sum *float32)
 
+// smomentColumnsAVX2 is momentColumns of float32 with AVX2.
+//
+//go:noescape
+func smomentColumnsAVX2(rows int, n int, x *float32, ld int, shift *float32, sum *float32, moment *float32)
+
 // shideColumnsAVX2 is hideColumns of float32 with AVX2.
 //
 //go:noescape
@@ -38,6 +43,11 @@ func dmaxColumnsAVX2(rows int, n int, x *float64, ld int, top *float64)
 //
 //go:noescape
 func dexpColumnsAVX2(rows int, n int, x *float64, ld int, shift *float64, sum *float64)
+
+// dmomentColumnsAVX2 is momentColumns of float64 with AVX2.
+//
+//go:noescape
+func dmomentColumnsAVX2(rows int, n int, x *float64, ld int, shift *float64, sum *float64, moment *float64)
 
 // dhideColumnsAVX2 is hideColumns of float64 with AVX2.
 //

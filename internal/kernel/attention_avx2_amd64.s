@@ -186,6 +186,68 @@ row_4:
 	VZEROUPPER
 	RET
 
+// func smomentColumnsAVX2(rows int, n int, x *float32, ld int, shift *float32, sum *float32, moment *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·smomentColumnsAVX2(SB), $0-56
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    shift+32(FP), SI
+	MOVQ    sum+40(FP), DI
+	MOVQ    moment+48(FP), R8
+	LEAQ    sconstants<>+0(SB), R9
+	VMOVUPS (R9), Y6
+	VMOVUPS 32(R9), Y7
+
+column_5:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DI), Y1
+	VMOVUPS (R8), Y8
+	MOVQ    DX, R10
+	MOVQ    AX, R11
+
+row_6:
+	VMOVUPS      (R10), Y2
+	VSUBPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y6, Y9
+	VCMPPS       $0x11, Y6, Y2, Y5
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMULPS       64(R9), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS 96(R9), Y3, Y2
+	VFNMADD231PS 128(R9), Y3, Y2
+	VMOVUPS      320(R9), Y4
+	VFMADD213PS  288(R9), Y2, Y4
+	VFMADD213PS  256(R9), Y2, Y4
+	VFMADD213PS  224(R9), Y2, Y4
+	VFMADD213PS  192(R9), Y2, Y4
+	VFMADD213PS  160(R9), Y2, Y4
+	VFMADD213PS  160(R9), Y2, Y4
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       352(R9), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y2
+	VANDNPS      Y2, Y5, Y2
+	VMOVUPS      Y2, (R10)
+	VADDPS       Y2, Y1, Y1
+	VFMADD231PS  Y2, Y9, Y8
+	ADDQ         BX, R10
+	DECQ         R11
+	JNE          row_6
+	VMOVUPS      Y1, (DI)
+	VMOVUPS      Y8, (R8)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000020, R8
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000008, CX
+	JGT          column_5
+	VZEROUPPER
+	RET
+
 // func shideColumnsAVX2(rows int, n int, x *float32, ld int, lo *float32, hi *float32)
 // Requires: AVX, AVX2
 TEXT ·shideColumnsAVX2(SB), $0-48
@@ -203,14 +265,14 @@ TEXT ·shideColumnsAVX2(SB), $0-48
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-column_5:
+column_7:
 	VMOVUPS (SI), Y0
 	VMOVUPS (DI), Y1
 	VXORPS  Y3, Y3, Y3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_6:
+row_8:
 	VCMPPS    $0x11, Y0, Y3, Y5
 	VCMPPS    $0x15, Y1, Y3, Y6
 	VORPS     Y5, Y6, Y5
@@ -220,12 +282,12 @@ row_6:
 	VADDPS    Y2, Y3, Y3
 	ADDQ      BX, R8
 	DECQ      R9
-	JNE       row_6
+	JNE       row_8
 	ADDQ      $0x00000020, SI
 	ADDQ      $0x00000020, DI
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000008, CX
-	JGT       column_5
+	JGT       column_7
 	VZEROUPPER
 	RET
 
@@ -243,13 +305,13 @@ TEXT ·sgradientRowsAVX2(SB), $0-56
 	VMOVUPS (R8), Y6
 	VMOVUPS 32(R8), Y7
 
-row_7:
+row_9:
 	VBROADCASTSS (SI), Y0
 	VBROADCASTSS (DI), Y1
 	XORQ         R9, R9
 	MOVQ         n+8(FP), R10
 
-column_8:
+column_10:
 	VMOVUPS      (CX)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y6, Y2, Y5
@@ -278,13 +340,13 @@ column_8:
 	VMOVUPS      Y3, (DX)(R9*1)
 	ADDQ         $0x00000020, R9
 	SUBQ         $0x00000008, R10
-	JGT          column_8
+	JGT          column_10
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000004, SI
 	ADDQ         $0x00000004, DI
 	DECQ         AX
-	JNE          row_7
+	JNE          row_9
 	VZEROUPPER
 	RET
 
@@ -307,11 +369,11 @@ TEXT ·scapRowsAVX2(SB), $0-44
 	VMOVD        DI, X10
 	VBROADCASTSS X10, Y10
 
-row_9:
+row_11:
 	XORQ DI, DI
 	MOVQ n+8(FP), R8
 
-column_10:
+column_12:
 	VMOVUPS      (CX)(DI*1), Y3
 	VDIVPS       Y8, Y3, Y3
 	VANDNPS      Y3, Y9, Y0
@@ -342,24 +404,24 @@ column_10:
 	VMULPS       Y8, Y2, Y3
 	VMOVUPS      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
-	JE           without_11
+	JE           without_13
 	VXORPS       Y0, Y0, Y0
 	VADDPS       160(SI), Y0, Y0
 	VFNMADD231PS Y2, Y2, Y0
 	VMOVUPS      Y0, (BX)(DI*1)
 
-without_11:
+without_13:
 	ADDQ  $0x00000020, DI
 	SUBQ  $0x00000008, R8
-	JGT   column_10
+	JGT   column_12
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_12
+	JE    without_14
 	ADDQ  DX, BX
 
-without_12:
+without_14:
 	DECQ AX
-	JNE  row_9
+	JNE  row_11
 	VZEROUPPER
 	RET
 
@@ -443,21 +505,21 @@ TEXT ·dmaxColumnsAVX2(SB), $0-40
 	SHLQ $0x03, BX
 	MOVQ top+32(FP), SI
 
-column_13:
+column_15:
 	VMOVUPD (DX), Y0
 	MOVQ    DX, DI
 	MOVQ    AX, R8
 
-row_14:
+row_16:
 	VMAXPD  (DI), Y0, Y0
 	ADDQ    BX, DI
 	DECQ    R8
-	JNE     row_14
+	JNE     row_16
 	VMOVUPD Y0, (SI)
 	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000004, CX
-	JGT     column_13
+	JGT     column_15
 	VZEROUPPER
 	RET
 
@@ -475,13 +537,13 @@ TEXT ·dexpColumnsAVX2(SB), $0-48
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
 
-column_15:
+column_17:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DI), Y1
 	MOVQ    DX, R9
 	MOVQ    AX, R10
 
-row_16:
+row_18:
 	VMOVUPD      (R9), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y6, Y2, Y5
@@ -513,13 +575,81 @@ row_16:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         BX, R9
 	DECQ         R10
-	JNE          row_16
+	JNE          row_18
 	VMOVUPD      Y1, (DI)
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000020, DI
 	ADDQ         $0x00000020, DX
 	SUBQ         $0x00000004, CX
-	JGT          column_15
+	JGT          column_17
+	VZEROUPPER
+	RET
+
+// func dmomentColumnsAVX2(rows int, n int, x *float64, ld int, shift *float64, sum *float64, moment *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dmomentColumnsAVX2(SB), $0-56
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    shift+32(FP), SI
+	MOVQ    sum+40(FP), DI
+	MOVQ    moment+48(FP), R8
+	LEAQ    dconstants<>+0(SB), R9
+	VMOVUPD (R9), Y6
+	VMOVUPD 32(R9), Y7
+
+column_19:
+	VMOVUPD (SI), Y0
+	VMOVUPD (DI), Y1
+	VMOVUPD (R8), Y8
+	MOVQ    DX, R10
+	MOVQ    AX, R11
+
+row_20:
+	VMOVUPD      (R10), Y2
+	VSUBPD       Y0, Y2, Y2
+	VMAXPD       Y2, Y6, Y9
+	VCMPPD       $0x11, Y6, Y2, Y5
+	VMAXPD       Y2, Y6, Y2
+	VMINPD       Y2, Y7, Y2
+	VMULPD       64(R9), Y2, Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VFNMADD231PD 96(R9), Y3, Y2
+	VFNMADD231PD 128(R9), Y3, Y2
+	VMOVUPD      480(R9), Y4
+	VFMADD213PD  448(R9), Y2, Y4
+	VFMADD213PD  416(R9), Y2, Y4
+	VFMADD213PD  384(R9), Y2, Y4
+	VFMADD213PD  352(R9), Y2, Y4
+	VFMADD213PD  320(R9), Y2, Y4
+	VFMADD213PD  288(R9), Y2, Y4
+	VFMADD213PD  256(R9), Y2, Y4
+	VFMADD213PD  224(R9), Y2, Y4
+	VFMADD213PD  192(R9), Y2, Y4
+	VFMADD213PD  160(R9), Y2, Y4
+	VFMADD213PD  160(R9), Y2, Y4
+	VCVTPD2DQY   Y3, X3
+	VPMOVSXDQ    X3, Y3
+	VPADDQ       512(R9), Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y4, Y2
+	VANDNPD      Y2, Y5, Y2
+	VMOVUPD      Y2, (R10)
+	VADDPD       Y2, Y1, Y1
+	VFMADD231PD  Y2, Y9, Y8
+	ADDQ         BX, R10
+	DECQ         R11
+	JNE          row_20
+	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y8, (R8)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000020, R8
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000004, CX
+	JGT          column_19
 	VZEROUPPER
 	RET
 
@@ -540,14 +670,14 @@ TEXT ·dhideColumnsAVX2(SB), $0-48
 	VMOVQ        R8, X4
 	VBROADCASTSD X4, Y4
 
-column_17:
+column_21:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DI), Y1
 	VXORPS  Y3, Y3, Y3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_18:
+row_22:
 	VCMPPD    $0x11, Y0, Y3, Y5
 	VCMPPD    $0x15, Y1, Y3, Y6
 	VORPS     Y5, Y6, Y5
@@ -557,12 +687,12 @@ row_18:
 	VADDPD    Y2, Y3, Y3
 	ADDQ      BX, R8
 	DECQ      R9
-	JNE       row_18
+	JNE       row_22
 	ADDQ      $0x00000020, SI
 	ADDQ      $0x00000020, DI
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000004, CX
-	JGT       column_17
+	JGT       column_21
 	VZEROUPPER
 	RET
 
@@ -580,13 +710,13 @@ TEXT ·dgradientRowsAVX2(SB), $0-56
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
 
-row_19:
+row_23:
 	VBROADCASTSD (SI), Y0
 	VBROADCASTSD (DI), Y1
 	XORQ         R9, R9
 	MOVQ         n+8(FP), R10
 
-column_20:
+column_24:
 	VMOVUPD      (CX)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y6, Y2, Y5
@@ -621,13 +751,13 @@ column_20:
 	VMOVUPD      Y3, (DX)(R9*1)
 	ADDQ         $0x00000020, R9
 	SUBQ         $0x00000004, R10
-	JGT          column_20
+	JGT          column_24
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
 	DECQ         AX
-	JNE          row_19
+	JNE          row_23
 	VZEROUPPER
 	RET
 
@@ -650,11 +780,11 @@ TEXT ·dcapRowsAVX2(SB), $0-48
 	VMOVQ        DI, X10
 	VBROADCASTSD X10, Y10
 
-row_21:
+row_25:
 	XORQ DI, DI
 	MOVQ n+8(FP), R8
 
-column_22:
+column_26:
 	VMOVUPD      (CX)(DI*1), Y3
 	VDIVPD       Y8, Y3, Y3
 	VANDNPS      Y3, Y9, Y0
@@ -691,23 +821,23 @@ column_22:
 	VMULPD       Y8, Y2, Y3
 	VMOVUPD      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
-	JE           without_23
+	JE           without_27
 	VXORPS       Y0, Y0, Y0
 	VADDPD       160(SI), Y0, Y0
 	VFNMADD231PD Y2, Y2, Y0
 	VMOVUPD      Y0, (BX)(DI*1)
 
-without_23:
+without_27:
 	ADDQ  $0x00000020, DI
 	SUBQ  $0x00000004, R8
-	JGT   column_22
+	JGT   column_26
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_24
+	JE    without_28
 	ADDQ  DX, BX
 
-without_24:
+without_28:
 	DECQ AX
-	JNE  row_21
+	JNE  row_25
 	VZEROUPPER
 	RET

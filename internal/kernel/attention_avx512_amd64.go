@@ -14,6 +14,11 @@ func smaxColumnsAVX512(rows int, n int, x *float32, ld int, top *float32)
 //go:noescape
 func sexpColumnsAVX512(rows int, n int, x *float32, ld int, shift *float32, sum *float32)
 
+// smomentColumnsAVX512 is momentColumns of float32 with AVX512.
+//
+//go:noescape
+func smomentColumnsAVX512(rows int, n int, x *float32, ld int, shift *float32, sum *float32, moment *float32)
+
 // shideColumnsAVX512 is hideColumns of float32 with AVX512.
 //
 //go:noescape
@@ -43,6 +48,11 @@ func dmaxColumnsAVX512(rows int, n int, x *float64, ld int, top *float64)
 //
 //go:noescape
 func dexpColumnsAVX512(rows int, n int, x *float64, ld int, shift *float64, sum *float64)
+
+// dmomentColumnsAVX512 is momentColumns of float64 with AVX512.
+//
+//go:noescape
+func dmomentColumnsAVX512(rows int, n int, x *float64, ld int, shift *float64, sum *float64, moment *float64)
 
 // dhideColumnsAVX512 is hideColumns of float64 with AVX512.
 //

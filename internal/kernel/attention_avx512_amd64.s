@@ -286,6 +286,72 @@ row_4:
 	VZEROUPPER
 	RET
 
+// func smomentColumnsAVX512(rows int, n int, x *float32, ld int, shift *float32, sum *float32, moment *float32)
+// Requires: AVX, AVX512F
+TEXT ·smomentColumnsAVX512(SB), $0-56
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    shift+32(FP), SI
+	MOVQ    sum+40(FP), DI
+	MOVQ    moment+48(FP), R8
+	LEAQ    sconstants<>+0(SB), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS 64(R9), Z7
+	VMOVUPS 128(R9), Z16
+	VMOVUPS 192(R9), Z17
+	VMOVUPS 256(R9), Z18
+	VMOVUPS 320(R9), Z19
+	VMOVUPS 384(R9), Z20
+	VMOVUPS 448(R9), Z21
+	VMOVUPS 512(R9), Z22
+	VMOVUPS 576(R9), Z23
+	VMOVUPS 640(R9), Z24
+
+column_5:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DI), Z1
+	VMOVUPS (R8), Z8
+	MOVQ    DX, R9
+	MOVQ    AX, R10
+
+row_6:
+	VMOVUPS      (R9), Z2
+	VSUBPS       Z0, Z2, Z2
+	VMAXPS       Z2, Z6, Z9
+	VCMPPS       $0x15, Z6, Z2, K3
+	VMAXPS       Z2, Z6, Z2
+	VMULPS       Z16, Z2, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VFNMADD231PS Z17, Z3, Z2
+	VFNMADD231PS Z18, Z3, Z2
+	VMOVUPS      Z24, Z4
+	VFMADD213PS  Z23, Z2, Z4
+	VFMADD213PS  Z22, Z2, Z4
+	VFMADD213PS  Z21, Z2, Z4
+	VFMADD213PS  Z20, Z2, Z4
+	VFMADD213PS  Z19, Z2, Z4
+	VFMADD213PS  Z19, Z2, Z4
+	VSCALEFPS.Z  Z3, Z4, K3, Z2
+	VMOVUPS      Z2, (R9)
+	VADDPS       Z2, Z1, Z1
+	VFMADD231PS  Z2, Z9, Z8
+	ADDQ         BX, R9
+	DECQ         R10
+	JNE          row_6
+	VMOVUPS      Z1, (DI)
+	VMOVUPS      Z8, (R8)
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000010, CX
+	JGT          column_5
+	VZEROUPPER
+	RET
+
 // func shideColumnsAVX512(rows int, n int, x *float32, ld int, lo *float32, hi *float32)
 // Requires: AVX, AVX512F
 TEXT ·shideColumnsAVX512(SB), $0-48
@@ -303,14 +369,14 @@ TEXT ·shideColumnsAVX512(SB), $0-48
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Z4
 
-column_5:
+column_7:
 	VMOVUPS (SI), Z0
 	VMOVUPS (DI), Z1
 	VPXORD  Z3, Z3, Z3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_6:
+row_8:
 	VCMPPS  $0x11, Z0, Z3, K1
 	VCMPPS  $0x15, Z1, Z3, K2
 	KORW    K1, K2, K1
@@ -318,12 +384,12 @@ row_6:
 	VADDPS  Z2, Z3, Z3
 	ADDQ    BX, R8
 	DECQ    R9
-	JNE     row_6
+	JNE     row_8
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, CX
-	JGT     column_5
+	JGT     column_7
 	VZEROUPPER
 	RET
 
@@ -350,13 +416,13 @@ TEXT ·sgradientRowsAVX512(SB), $0-56
 	VMOVUPS 576(R8), Z23
 	VMOVUPS 640(R8), Z24
 
-row_7:
+row_9:
 	VBROADCASTSS (SI), Z0
 	VBROADCASTSS (DI), Z1
 	XORQ         R8, R8
 	MOVQ         n+8(FP), R9
 
-column_8:
+column_10:
 	VMOVUPS      (CX)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z6, Z2, K3
@@ -380,13 +446,13 @@ column_8:
 	VMOVUPS      Z3, (DX)(R8*1)
 	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000010, R9
-	JGT          column_8
+	JGT          column_10
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000004, SI
 	ADDQ         $0x00000004, DI
 	DECQ         AX
-	JNE          row_7
+	JNE          row_9
 	VZEROUPPER
 	RET
 
@@ -418,11 +484,11 @@ TEXT ·scapRowsAVX512(SB), $0-44
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Z10
 
-row_9:
+row_11:
 	XORQ SI, SI
 	MOVQ n+8(FP), DI
 
-column_10:
+column_12:
 	VMOVUPS      (CX)(SI*1), Z3
 	VDIVPS       Z8, Z3, Z3
 	VPANDNQ      Z3, Z9, Z0
@@ -450,24 +516,24 @@ column_10:
 	VMULPS       Z8, Z2, Z3
 	VMOVUPS      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
-	JE           without_11
+	JE           without_13
 	VPXORD       Z0, Z0, Z0
 	VADDPS       Z19, Z0, Z0
 	VFNMADD231PS Z2, Z2, Z0
 	VMOVUPS      Z0, (BX)(SI*1)
 
-without_11:
+without_13:
 	ADDQ  $0x00000040, SI
 	SUBQ  $0x00000010, DI
-	JGT   column_10
+	JGT   column_12
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_12
+	JE    without_14
 	ADDQ  DX, BX
 
-without_12:
+without_14:
 	DECQ AX
-	JNE  row_9
+	JNE  row_11
 	VZEROUPPER
 	RET
 
@@ -495,12 +561,12 @@ TEXT ·sdropRowsAVX512(SB), $0-68
 	MOVQ         $0x94d049bb133111eb, DI
 	VPBROADCASTQ DI, Z7
 
-row_13:
+row_15:
 	VMOVDQA64 Z0, Z1
 	MOVQ      CX, BX
 	MOVQ      n+8(FP), SI
 
-column_14:
+column_16:
 	VPSRLQ   $0x1e, Z1, Z3
 	VPXORQ   Z1, Z3, Z2
 	VPMULLQ  Z6, Z2, Z2
@@ -529,11 +595,11 @@ column_14:
 	VMOVUPS  Z11, (BX)
 	ADDQ     $0x00000040, BX
 	SUBQ     $0x00000010, SI
-	JGT      column_14
+	JGT      column_16
 	VPADDQ   Z8, Z0, Z0
 	ADDQ     DX, CX
 	DECQ     AX
-	JNE      row_13
+	JNE      row_15
 	VZEROUPPER
 	RET
 
@@ -695,21 +761,21 @@ TEXT ·dmaxColumnsAVX512(SB), $0-40
 	SHLQ $0x03, BX
 	MOVQ top+32(FP), SI
 
-column_15:
+column_17:
 	VMOVUPD (DX), Z0
 	MOVQ    DX, DI
 	MOVQ    AX, R8
 
-row_16:
+row_18:
 	VMAXPD  (DI), Z0, Z0
 	ADDQ    BX, DI
 	DECQ    R8
-	JNE     row_16
+	JNE     row_18
 	VMOVUPD Z0, (SI)
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000008, CX
-	JGT     column_15
+	JGT     column_17
 	VZEROUPPER
 	RET
 
@@ -741,13 +807,13 @@ TEXT ·dexpColumnsAVX512(SB), $0-48
 	VMOVUPD 896(R8), Z28
 	VMOVUPD 960(R8), Z29
 
-column_17:
+column_19:
 	VMOVUPD (SI), Z0
 	VMOVUPD (DI), Z1
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_18:
+row_20:
 	VMOVUPD      (R8), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z6, Z2, K3
@@ -773,13 +839,89 @@ row_18:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         BX, R8
 	DECQ         R9
-	JNE          row_18
+	JNE          row_20
 	VMOVUPD      Z1, (DI)
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000040, DX
 	SUBQ         $0x00000008, CX
-	JGT          column_17
+	JGT          column_19
+	VZEROUPPER
+	RET
+
+// func dmomentColumnsAVX512(rows int, n int, x *float64, ld int, shift *float64, sum *float64, moment *float64)
+// Requires: AVX, AVX512F
+TEXT ·dmomentColumnsAVX512(SB), $0-56
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    shift+32(FP), SI
+	MOVQ    sum+40(FP), DI
+	MOVQ    moment+48(FP), R8
+	LEAQ    dconstants<>+0(SB), R9
+	VMOVUPD (R9), Z6
+	VMOVUPD 64(R9), Z7
+	VMOVUPD 128(R9), Z16
+	VMOVUPD 192(R9), Z17
+	VMOVUPD 256(R9), Z18
+	VMOVUPD 320(R9), Z19
+	VMOVUPD 384(R9), Z20
+	VMOVUPD 448(R9), Z21
+	VMOVUPD 512(R9), Z22
+	VMOVUPD 576(R9), Z23
+	VMOVUPD 640(R9), Z24
+	VMOVUPD 704(R9), Z25
+	VMOVUPD 768(R9), Z26
+	VMOVUPD 832(R9), Z27
+	VMOVUPD 896(R9), Z28
+	VMOVUPD 960(R9), Z29
+
+column_21:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DI), Z1
+	VMOVUPD (R8), Z8
+	MOVQ    DX, R9
+	MOVQ    AX, R10
+
+row_22:
+	VMOVUPD      (R9), Z2
+	VSUBPD       Z0, Z2, Z2
+	VMAXPD       Z2, Z6, Z9
+	VCMPPD       $0x15, Z6, Z2, K3
+	VMAXPD       Z2, Z6, Z2
+	VMULPD       Z16, Z2, Z3
+	VRNDSCALEPD  $0x08, Z3, Z3
+	VFNMADD231PD Z17, Z3, Z2
+	VFNMADD231PD Z18, Z3, Z2
+	VMOVUPD      Z29, Z4
+	VFMADD213PD  Z28, Z2, Z4
+	VFMADD213PD  Z27, Z2, Z4
+	VFMADD213PD  Z26, Z2, Z4
+	VFMADD213PD  Z25, Z2, Z4
+	VFMADD213PD  Z24, Z2, Z4
+	VFMADD213PD  Z23, Z2, Z4
+	VFMADD213PD  Z22, Z2, Z4
+	VFMADD213PD  Z21, Z2, Z4
+	VFMADD213PD  Z20, Z2, Z4
+	VFMADD213PD  Z19, Z2, Z4
+	VFMADD213PD  Z19, Z2, Z4
+	VSCALEFPD.Z  Z3, Z4, K3, Z2
+	VMOVUPD      Z2, (R9)
+	VADDPD       Z2, Z1, Z1
+	VFMADD231PD  Z2, Z9, Z8
+	ADDQ         BX, R9
+	DECQ         R10
+	JNE          row_22
+	VMOVUPD      Z1, (DI)
+	VMOVUPD      Z8, (R8)
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000008, CX
+	JGT          column_21
 	VZEROUPPER
 	RET
 
@@ -800,14 +942,14 @@ TEXT ·dhideColumnsAVX512(SB), $0-48
 	VMOVQ        R8, X4
 	VBROADCASTSD X4, Z4
 
-column_19:
+column_23:
 	VMOVUPD (SI), Z0
 	VMOVUPD (DI), Z1
 	VPXORD  Z3, Z3, Z3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_20:
+row_24:
 	VCMPPD  $0x11, Z0, Z3, K1
 	VCMPPD  $0x15, Z1, Z3, K2
 	KORW    K1, K2, K1
@@ -815,12 +957,12 @@ row_20:
 	VADDPD  Z2, Z3, Z3
 	ADDQ    BX, R8
 	DECQ    R9
-	JNE     row_20
+	JNE     row_24
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000008, CX
-	JGT     column_19
+	JGT     column_23
 	VZEROUPPER
 	RET
 
@@ -852,13 +994,13 @@ TEXT ·dgradientRowsAVX512(SB), $0-56
 	VMOVUPD 896(R8), Z28
 	VMOVUPD 960(R8), Z29
 
-row_21:
+row_25:
 	VBROADCASTSD (SI), Z0
 	VBROADCASTSD (DI), Z1
 	XORQ         R8, R8
 	MOVQ         n+8(FP), R9
 
-column_22:
+column_26:
 	VMOVUPD      (CX)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z6, Z2, K3
@@ -887,13 +1029,13 @@ column_22:
 	VMOVUPD      Z3, (DX)(R8*1)
 	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000008, R9
-	JGT          column_22
+	JGT          column_26
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
 	DECQ         AX
-	JNE          row_21
+	JNE          row_25
 	VZEROUPPER
 	RET
 
@@ -930,11 +1072,11 @@ TEXT ·dcapRowsAVX512(SB), $0-48
 	VMOVQ        SI, X10
 	VBROADCASTSD X10, Z10
 
-row_23:
+row_27:
 	XORQ SI, SI
 	MOVQ n+8(FP), DI
 
-column_24:
+column_28:
 	VMOVUPD      (CX)(SI*1), Z3
 	VDIVPD       Z8, Z3, Z3
 	VPANDNQ      Z3, Z9, Z0
@@ -967,24 +1109,24 @@ column_24:
 	VMULPD       Z8, Z2, Z3
 	VMOVUPD      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
-	JE           without_25
+	JE           without_29
 	VPXORD       Z0, Z0, Z0
 	VADDPD       Z19, Z0, Z0
 	VFNMADD231PD Z2, Z2, Z0
 	VMOVUPD      Z0, (BX)(SI*1)
 
-without_25:
+without_29:
 	ADDQ  $0x00000040, SI
 	SUBQ  $0x00000008, DI
-	JGT   column_24
+	JGT   column_28
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_26
+	JE    without_30
 	ADDQ  DX, BX
 
-without_26:
+without_30:
 	DECQ AX
-	JNE  row_23
+	JNE  row_27
 	VZEROUPPER
 	RET
 
@@ -1012,12 +1154,12 @@ TEXT ·ddropRowsAVX512(SB), $0-72
 	MOVQ         $0x94d049bb133111eb, DI
 	VPBROADCASTQ DI, Z7
 
-row_27:
+row_31:
 	VMOVDQA64 Z0, Z1
 	MOVQ      CX, BX
 	MOVQ      n+8(FP), SI
 
-column_28:
+column_32:
 	VPSRLQ  $0x1e, Z1, Z3
 	VPXORQ  Z1, Z3, Z2
 	VPMULLQ Z6, Z2, Z2
@@ -1035,10 +1177,10 @@ column_28:
 	VMOVUPD Z11, (BX)
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000008, SI
-	JGT     column_28
+	JGT     column_32
 	VPADDQ  Z8, Z0, Z0
 	ADDQ    DX, CX
 	DECQ    AX
-	JNE     row_27
+	JNE     row_31
 	VZEROUPPER
 	RET

@@ -13,9 +13,17 @@ import "math"
 // GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 	checkAttention(a, out, lse, &in)
+	attend(a, out, lse, nil, in)
+}
+
+// attend is AttentionForward, with statistics unless they are nil.
+func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV[F]) {
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
+	if r.watched = stats != nil; r.watched {
+		r.stats = *stats
+	}
 	n := r.B * r.H * r.blocks()
 	Parallel(n, r.grain(n, 2), r.forward)
 	r.end()
@@ -24,29 +32,42 @@ func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 
 // forwardTiles is the memory for a block of queries.
 type forwardTiles[F Float] struct {
-	*attentionTiles[F]
-	q             []F // (D,queryBlock): the queries as columns
-	p             []F // (keyBlock,queryBlock): scores and weights, one query in each column
-	out           []F // (queryBlock,DV): Σ exp(score−max)·v so far
-	top, max, sum []F // of each query: maximum of the tile, about the maximum so far, Σ exp(score−max) so far
-	first, last   []F // of each query: the rows of the tile that it sees
+	attentionTiles[F]
+	q             []F  // (D,queryBlock): the queries as columns
+	p             []F  // (keyBlock,queryBlock): scores and weights, one query in each column
+	out           []F  // (queryBlock,DV): Σ exp(score−max)·v so far
+	top, max, sum []F  // of each query: maximum of the tile, about the maximum so far, Σ exp(score−max) so far
+	first, last   []F  // of each query: the rows of the tile that it sees
+	partly        bool // whether a query of the tile does not see all keys that Visible leaves to others
+
+	watched watchedRows[F]
+	logs    []F // of each query: log Σ exp(score−max)
+	raw     []F // (keyBlock,queryBlock): products, if what the softmax sees are not these
+}
+
+var forwardTilePools = pools{
+	{New: func() any { return new(forwardTiles[float32]) }},
+	{New: func() any { return new(forwardTiles[float64]) }},
 }
 
 // forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
 func (r *attentionRun[F]) forwardTasks(lo, hi int) {
-	pool := poolOf[F](&attentionTilePools)
-	w := forwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
-	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last},
+	pool := poolOf[F](&forwardTilePools)
+	w := pool.Get().(*forwardTiles[F])
+	x := &w.watched
+	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last, &w.logs,
+		&w.raw, &x.score, &x.product, &x.moment, &x.first, &x.own, &x.previous},
 		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
-		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock)
+		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
+		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock)
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		head, i := task/n, n-1-task%n
 		b, h, t0 := head/r.H, head%r.H, i*r.height()
 		rows := min(r.height(), r.T-t0)
-		r.forwardRows(&w, r.spans[b*n+i], b, h, t0, rows)
+		r.forwardRows(w, r.spans[b*n+i], b, h, t0, rows)
 	}
-	pool.Put(w.attentionTiles)
+	pool.Put(w)
 }
 
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
@@ -62,8 +83,11 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	for t := range rows {
 		w.max[t], w.sum[t] = sink, one
 	}
+	if r.watched {
+		w.watched.begin(rows)
+	}
 	clear(w.out[:rows*r.DV])
-	r.look(w.attentionTiles, b, t0, rows)
+	r.look(&w.attentionTiles, b, t0, rows)
 	if s.lo < s.hi && r.D > 0 {
 		transposePanel(chosenPath, r.D, rows, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, w.q, queryBlock)
 	}
@@ -82,8 +106,12 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 		if bad {
 			w.sum[t] = F(math.NaN())
 		}
-		*lse, *lost = sumOf(w.max[t], log(w.sum[t]))
+		w.logs[t] = log(w.sum[t])
+		*lse, *lost = sumOf(w.max[t], w.logs[t])
 		scaleInto(out, w.out[t*r.DV:], 1/w.sum[t])
+	}
+	if r.watched {
+		r.storeStatistics(w, (b*r.H+h)*r.T+t0, rows, sink)
 	}
 }
 
@@ -102,29 +130,46 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 		data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
 		hidden: !all,
 	}
-	if !r.askShown(&x, w.attentionTiles) {
+	if w.partly = !all; r.watched {
+		x.watched = w
+	}
+	if !r.askShown(&x, &w.attentionTiles) {
 		return
 	}
-	r.product(&x, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, nil)
-	if !all {
+	if w.partly {
 		for t := from; t < end; t++ {
 			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
 		}
-		hideColumns(chosenPath, keys, n, p, queryBlock, w.first[from:], w.last[from:])
 	}
-	r.hideUnshown(&x, w.attentionTiles)
+	r.product(&x, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, nil)
+	r.hide(w, &x)
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
-	w.raise(from, end, r.DV)
-	expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
+	if r.watched {
+		r.watchScores(w, &x)
+	}
+	w.raise(from, end, r.DV, r.watched)
+	if r.watched {
+		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:], w.watched.moment[from:])
+	} else {
+		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
+	}
 	r.drop(&x)
 	v := rowsOf[F]{r.in.V[r.ValueAt.at(b, group, s0):], r.ValueAt.Row, r.DV}
-	r.sumKeys(w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
+	r.sumKeys(&w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
+}
+
+// hide sets to −∞ the scores of the keys that a query of the tile does not see.
+func (r *attentionRun[F]) hide(w *forwardTiles[F], x *scores[F]) {
+	if from := x.t0 - w.t0; w.partly {
+		hideColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.first[from:], w.last[from:])
+	}
+	r.hideUnshown(x, &w.attentionTiles)
 }
 
 // raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and sets top to what to subtract from
 // the tile. A maximum may stay up to slack too low: then nothing needs to be scaled, and exp(slack) is far from
 // overflow.
-func (w *forwardTiles[F]) raise(t1, t2, width int) {
+func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
 	const slack = 8
 	for t := t1; t < t2; t++ {
 		old, top := w.max[t], w.top[t]
@@ -132,6 +177,9 @@ func (w *forwardTiles[F]) raise(t1, t2, width int) {
 			w.max[t] = top
 			if old != lowest[F]() {
 				f := F(math.Exp(float64(old - top)))
+				if watched {
+					w.watched.moment[t] = f * (w.watched.moment[t] + w.sum[t]*(old-top))
+				}
 				w.sum[t] *= f
 				row := w.out[t*width:][:width]
 				for d := range row {

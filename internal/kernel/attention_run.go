@@ -27,6 +27,8 @@ type attentionRun[F Float] struct {
 	out, dout, lse []F
 	lo, hi         []int  // the keys lo ≤ s < hi that Visible leaves to every query (B,T)
 	spans          []span // of every block of queries (B,blocks)
+	stats          RowStatistics[F]
+	watched        bool // whether there are statistics
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T)
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
@@ -69,6 +71,7 @@ func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 func (r *attentionRun[F]) end() {
 	none := QKV[F]{}
 	r.Attention, r.in, r.grad, r.out, r.dout, r.lse = Attention{}, none, none, nil, nil, nil
+	r.stats, r.watched = RowStatistics[F]{}, false
 }
 
 // blocks returns the number of blocks of queries.

@@ -13,7 +13,8 @@ type scores[F Float] struct {
 	t0, queries        int
 	s0, keys           int
 	queryStep, keyStep int
-	hidden             bool // whether a query does not see a key
+	hidden             bool             // whether a query does not see a key
+	watched            *forwardTiles[F] // where the largest products are kept, if they are
 }
 
 // lines returns the number of runs of n adjacent elements, and the step from one to the next.
@@ -32,10 +33,17 @@ func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int
 	biased := x.biased(&r.Attention)
 	fill := r.in.Bias != nil && r.Softcap == 0 && biased.keys == x.keys
 	if fill {
+		if x.watched != nil {
+			multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, 0, x.watched.raw, step)
+			r.watchProducts(x.watched, x, x.watched.raw)
+		}
 		r.fillBias(x)
 		beta = 1
 	}
 	multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, beta, x.data, step)
+	if x.watched != nil && !fill && r.changesProducts() {
+		r.watchProducts(x.watched, x, x.data)
+	}
 	if r.Softcap > 0 {
 		capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
 	}
@@ -50,6 +58,11 @@ func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int
 	if r.in.Relative != nil {
 		r.addRelative(&biased)
 	}
+}
+
+// changesProducts reports whether scores are not just products.
+func (r *attentionRun[F]) changesProducts() bool {
+	return r.Softcap > 0 || r.in.Bias != nil || r.in.Relative != nil
 }
 
 // biased returns the part of a tile whose keys have a bias.

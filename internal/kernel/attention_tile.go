@@ -31,6 +31,22 @@ func expColumnsGo[F Float](rows, n int, x []F, ld int, shift, sum []F) {
 	}
 }
 
+// momentColumnsGo is expColumnsGo that also adds exp(x − shift)·(x − shift) of each column to moment; −∞ adds 0.
+func momentColumnsGo[F Float](rows, n int, x []F, ld int, shift, sum, moment []F) {
+	shift, sum, moment = shift[:n], sum[:n], moment[:n]
+	for i := range rows {
+		for j, v := range x[i*ld:][:n] {
+			u := v - shift[j]
+			e := expOf(u)
+			x[i*ld+j] = e
+			sum[j] += e
+			if e != 0 {
+				moment[j] += e * u
+			}
+		}
+	}
+}
+
 // hideColumnsGo sets to −∞ what lies outside the rows lo ≤ row < hi of each of n columns.
 func hideColumnsGo[F Float](rows, n int, x []F, ld int, lo, hi []F) {
 	lo, hi = lo[:n], hi[:n]

@@ -168,6 +168,29 @@ func expColumns[F Float](p path, rows, n int, x []F, ld int, shift, sum []F) {
 	}
 }
 
+// momentColumns sets x ← exp(x − shift), with one shift for each of n columns, and adds each column to sum and
+// exp(x − shift)·(x − shift) to moment. −∞ adds 0 to both.
+func momentColumns[F Float](p path, rows, n int, x []F, ld int, shift, sum, moment []F) {
+	if p == pathGo || min(rows, n) < 1 || ld < 0 {
+		momentColumnsGo(rows, n, x, ld, shift, sum, moment)
+		return
+	}
+	reaches("momentColumns: x", len(x), (rows-1)*ld+padded[F](p, n))
+	reaches("momentColumns: shift", len(shift), padded[F](p, n))
+	reaches("momentColumns: sum", len(sum), padded[F](p, n))
+	reaches("momentColumns: moment", len(moment), padded[F](p, n))
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		smomentColumnsAVX512(rows, n, single(x), ld, single(shift), single(sum), single(moment))
+	case sizeOf[F]() == 4:
+		smomentColumnsAVX2(rows, n, single(x), ld, single(shift), single(sum), single(moment))
+	case p == pathAVX512:
+		dmomentColumnsAVX512(rows, n, double(x), ld, double(shift), double(sum), double(moment))
+	default:
+		dmomentColumnsAVX2(rows, n, double(x), ld, double(shift), double(sum), double(moment))
+	}
+}
+
 // hideColumns sets to −∞ the elements outside the rows lo ≤ row < hi of each of n columns.
 func hideColumns[F Float](p path, rows, n int, x []F, ld int, lo, hi []F) {
 	if p == pathGo || min(rows, n) < 1 || ld < 0 {

@@ -36,6 +36,10 @@ func expColumns[F Float](_ path, rows, n int, x []F, ld int, shift, sum []F) {
 	expColumnsGo(rows, n, x, ld, shift, sum)
 }
 
+func momentColumns[F Float](_ path, rows, n int, x []F, ld int, shift, sum, moment []F) {
+	momentColumnsGo(rows, n, x, ld, shift, sum, moment)
+}
+
 func hideColumns[F Float](_ path, rows, n int, x []F, ld int, lo, hi []F) {
 	hideColumnsGo(rows, n, x, ld, lo, hi)
 }

@@ -96,12 +96,6 @@ type Layer interface {
 	Weights(b *layers.Build, x *G.Node) (*G.Node, error)
 }
 
-// parted is a Layer that returns what its weights are computed from, as all of New do.
-type parted interface {
-	Layer
-	Parts(b *layers.Build, x *G.Node) (layers.AttentionParts, error)
-}
-
 // New makes the layer. The additive one then attends from a sequence to itself.
 func New(s layers.Scope, c Config) (Layer, error) {
 	if err := c.Validate(); err != nil {
@@ -163,10 +157,6 @@ func (l selfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
 	return l.Attention.Weights(b, layers.AttentionInput{Query: x})
 }
 
-func (l selfAttention) Parts(b *layers.Build, x *G.Node) (layers.AttentionParts, error) {
-	return l.Attention.Parts(b, layers.AttentionInput{Query: x})
-}
-
 // selfAdditive is additive attention of a sequence to itself.
 type selfAdditive struct{ *layers.AdditiveAttention }
 
@@ -178,6 +168,6 @@ func (l selfAdditive) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
 	return l.AdditiveAttention.Weights(b, x, x)
 }
 
-func (l selfAdditive) Parts(b *layers.Build, x *G.Node) (layers.AttentionParts, error) {
-	return l.AdditiveAttention.Parts(b, x, x)
+func (l selfAdditive) Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error) {
+	return l.AdditiveAttention.Operands(b, x, x)
 }

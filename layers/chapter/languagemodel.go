@@ -117,20 +117,23 @@ func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(m.attention.Weights(b, x)))
 }
 
-// Parts returns what the attention weights for ids are computed from.
-func (m *LanguageModel) Parts(b *layers.Build, ids *G.Node) (layers.AttentionParts, error) {
+// Operands returns what the attention weights for ids are made of, of a layer that is no layers.Attention: for the
+// others the build's Calls("attention") have them.
+func (m *LanguageModel) Operands(b *layers.Build, ids *G.Node) (o layers.AttentionOperands, err error) {
 	if err := m.made(); err != nil {
-		return layers.AttentionParts{}, err
+		return o, err
+	}
+	of, ok := m.attention.(interface {
+		Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error)
+	})
+	if !ok {
+		return o, errors.New("chapter: LanguageModel: operands: got a layers.Attention, want the build's Calls")
 	}
 	x, err := m.embed(b, ids)
 	if err != nil {
-		return layers.AttentionParts{}, err
+		return o, err
 	}
-	of, ok := m.attention.(parted)
-	if !ok {
-		return layers.AttentionParts{}, errors.New("chapter: LanguageModel: got a layer without parts, want one of New")
-	}
-	return of.Parts(b, x)
+	return of.Operands(b, x)
 }
 
 // made refuses a model that NewLanguageModel did not make.

@@ -19,11 +19,20 @@ func (SimpleSelfAttention) Forward(b *layers.Build, x *G.Node) (*G.Node, error) 
 	if err := checkTokens(b, x); err != nil {
 		return nil, err
 	}
-	if !b.Observes("") {
-		return graph.FusedAttention(x, x, x, graph.AttentionConfig{Scale: 1})
+	if b.Observes("") {
+		out, _, err := graph.FusedAttentionStats(x, x, x, unscaled, 0)
+		return out, err
 	}
-	out, _, err := unscaled(x)
-	return out, err
+	return graph.FusedAttention(x, x, x, unscaled)
+}
+
+// Stats returns statistics of the attention weights, with an H of 1.
+func (SimpleSelfAttention) Stats(b *layers.Build, x *G.Node) (*graph.AttentionStats, error) {
+	if err := checkTokens(b, x); err != nil {
+		return nil, err
+	}
+	_, stats, err := graph.FusedAttentionStats(x, x, x, unscaled, 0)
+	return stats, err
 }
 
 // Weights returns the attention weights (…, 1, T, T).
@@ -31,21 +40,18 @@ func (SimpleSelfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) 
 	if err := checkTokens(b, x); err != nil {
 		return nil, err
 	}
-	_, weights, err := unscaled(x)
+	_, weights, err := graph.Attention(x, x, x, unscaled)
 	return weights, err
 }
 
-// Parts returns x as queries, keys and values.
-func (SimpleSelfAttention) Parts(b *layers.Build, x *G.Node) (layers.AttentionParts, error) {
+// Operands returns x as queries, keys and values.
+func (SimpleSelfAttention) Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error) {
 	err := checkTokens(b, x)
-	return layers.AttentionParts{Query: x, Key: x, Value: x, ScoreQuery: x, ScoreKey: x,
-		Settings: graph.AttentionConfig{Heads: 1, KVHeads: 1, Scale: 1}}, err
+	return layers.AttentionOperands{ProjectedQuery: x, ProjectedKey: x, Query: x, Key: x, Value: x, Config: unscaled}, err
 }
 
-// unscaled returns attention of x to itself and its weights, from one op for each step.
-func unscaled(x *G.Node) (out, weights *G.Node, err error) {
-	return graph.Attention(x, x, x, graph.AttentionConfig{Heads: 1, Scale: 1})
-}
+// unscaled is attention of x to itself.
+var unscaled = graph.AttentionConfig{Heads: 1, Scale: 1}
 
 // checkTokens refuses all but a sequence (T, E) or (B, T, E) of the parameters' type. After an
 // error of the build it returns that.

@@ -60,6 +60,35 @@ func (g *generator) expColumns() {
 		func() { g.move(sum, operand.Mem{Base: p["sum"]}) })
 }
 
+// momentColumns is expColumns that also adds up exp(x − shift)·(x − shift), in which x − shift is no lower than where
+// its exponential is 0, so that −∞ adds 0.
+func (g *generator) momentColumns() {
+	p := g.load("rows", "n", "x", "ld", "shift", "sum", "moment")
+	v := g.vectors
+	shift, sum, x, moment, u := v[0], v[1], v[2], v[8], v[9]
+	g.openTable()
+	g.holdExp(v[6], v[7])
+	g.columns(p, []string{"shift", "sum", "moment"},
+		func() {
+			g.move(operand.Mem{Base: p["shift"]}, shift)
+			g.move(operand.Mem{Base: p["sum"]}, sum)
+			g.move(operand.Mem{Base: p["moment"]}, moment)
+		},
+		func(m operand.Mem) {
+			g.move(m, x)
+			g.sub(shift, x, x)
+			g.max(x, g.constant("least"), u)
+			g.scoreExp(x, v[3], v[4], v[5])
+			g.move(x, m)
+			g.add(x, sum, sum)
+			g.fma(x, u, moment)
+		},
+		func() {
+			g.move(sum, operand.Mem{Base: p["sum"]})
+			g.move(moment, operand.Mem{Base: p["moment"]})
+		})
+}
+
 func (g *generator) hideColumns() {
 	p := g.load("rows", "n", "x", "ld", "lo", "hi")
 	v := g.vectors

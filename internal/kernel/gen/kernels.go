@@ -71,6 +71,13 @@ var attentionKernels = []kernel{
 		write:  (*generator).expColumns,
 	},
 	{
+		name: "momentColumns",
+		does: "sets x ← exp(x − shift), with one shift for each of n columns, and adds each column to sum and\n" +
+			"exp(x − shift)·(x − shift) to moment. −∞ adds 0 to both.",
+		params: "rows, n size; x " + scoreTile + "; ld stride; shift, sum, moment " + scoreLine,
+		write:  (*generator).momentColumns,
+	},
+	{
 		name:   "hideColumns",
 		does:   "sets to −∞ the elements outside the rows lo ≤ row < hi of each of n columns.",
 		params: "rows, n size; x " + scoreTile + "; ld stride; lo, hi " + scoreLine,

@@ -12,9 +12,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// partsOf is a network of one layer that is no layers.Attention.
-type partsOf interface {
-	Parts(b *layers.Build, ids *G.Node) (layers.AttentionParts, error)
+// operandsOf is a network of one layer that is no layers.Attention.
+type operandsOf interface {
+	Operands(b *layers.Build, ids *G.Node) (layers.AttentionOperands, error)
 }
 
 // nexter is a network that computes the logits of the last token alone.
@@ -32,8 +32,8 @@ type forward struct {
 
 // layerNodes are the nodes of a layer's scores.
 type layerNodes struct {
-	path  string
-	parts layers.AttentionParts
+	path     string
+	operands layers.AttentionOperands
 }
 
 // build builds the graph for n tokens.
@@ -76,29 +76,29 @@ func (m *Model) graph(r Request, known []layerNodes, n int) (*forward, *layers.B
 		f.logits = b.Of(graph.LastRow(b.Of(network.Forward(b, f.ids))))
 	}
 	for _, call := range b.Calls("*") {
-		parts, err := call.Parts()
+		operands, err := call.Operands()
 		if err != nil {
 			return nil, nil, err
 		}
-		f.layers = append(f.layers, layerNodes{call.Path, parts})
+		f.layers = append(f.layers, layerNodes{call.Path, operands})
 	}
-	if of, ok := network.(partsOf); ok && len(f.layers) == 0 {
+	if of, ok := network.(operandsOf); ok && len(f.layers) == 0 {
 		if known != nil {
 			return nil, nil, errors.New("got a change of a layer without heads and masks, want none")
 		}
-		parts, err := of.Parts(b, f.ids)
+		operands, err := of.Operands(b, f.ids)
 		if err != nil {
 			return nil, nil, err
 		}
-		f.layers = append(f.layers, layerNodes{"attention", parts})
+		f.layers = append(f.layers, layerNodes{"attention", operands})
 	}
 	return f, b, b.Err()
 }
 
 // wanted are the nodes whose values a layer is made of; some are nil.
 func (l layerNodes) wanted() G.Nodes {
-	p := l.parts
-	return G.Nodes{p.ScoreQuery, p.ScoreKey, p.Query, p.Key, p.Additive, p.Settings.RelativeBias, p.Settings.Sinks}
+	p := l.operands
+	return G.Nodes{p.Query, p.Key, p.ProjectedQuery, p.ProjectedKey, p.Additive, p.Config.RelativeBias, p.Config.Sinks}
 }
 
 // read copies what the machine computed.

@@ -57,26 +57,26 @@ type Runs struct {
 // of returns the ranges of a query.
 func (r Runs) of(t int) []uint32 { return r.Keys[2*r.Start[t] : 2*r.Start[t+1]] }
 
-func (l layerNodes) heads() int { return max(1, l.parts.Settings.Heads) }
+func (l layerNodes) heads() int { return max(1, l.operands.Config.Heads) }
 
 // read copies a layer's values.
 func (l layerNodes) read() (*Layer, error) {
-	p, c := l.parts, l.parts.Settings
+	p, c := l.operands, l.operands.Config
 	out := &Layer{Path: l.path, Heads: l.heads(), KeyHeads: cmp.Or(c.KVHeads, l.heads()), Softcap: c.Softcap,
-		Additive: p.Additive != nil, Turned: p.Query != p.ScoreQuery || p.Key != p.ScoreKey}
+		Additive: p.Additive != nil, Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key}
 	if c.Bias != nil {
 		return nil, fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.path)
 	}
-	out.T, out.S = rows(p.ScoreQuery), rows(p.ScoreKey)
-	out.Width = p.ScoreQuery.Shape()[1] / out.Heads
+	out.T, out.S = rows(p.Query), rows(p.Key)
+	out.Width = p.Query.Shape()[1] / out.Heads
 	out.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(out.Width)))
 	if out.Additive {
 		out.Scale = 1
 	}
-	out.q, out.k, out.vector = floats(p.ScoreQuery), floats(p.ScoreKey), floats(p.Additive)
+	out.q, out.k, out.vector = floats(p.Query), floats(p.Key), floats(p.Additive)
 	out.bias, out.sinks = floats(c.RelativeBias), floats(c.Sinks)
 	if out.Turned {
-		out.rawQ, out.rawK = floats(p.Query), floats(p.Key)
+		out.rawQ, out.rawK = floats(p.ProjectedQuery), floats(p.ProjectedKey)
 	}
 	out.summaries = make([]*Summary, out.Heads)
 	var err error

@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// JoinAttentionStats returns the statistics of attentions of one head each, over the same
+// batch, as those of one attention with these heads.
+func JoinAttentionStats(heads ...*AttentionStats) (*AttentionStats, error) {
+	if len(heads) == 0 {
+		return nil, fmt.Errorf("graph: JoinAttentionStats: heads: got none, want at least one")
+	}
+	all := &AttentionStats{heads: heads}
+	for i, to := range append(all.rows(), &all.LogSumExp) {
+		nodes := make(G.Nodes, len(heads))
+		for j, h := range heads {
+			if h == nil {
+				return nil, fmt.Errorf("graph: JoinAttentionStats: heads[%d]: got nil, want statistics", j)
+			}
+			nodes[j] = *append(h.rows(), &h.LogSumExp)[i]
+		}
+		var err error
+		if *to, err = joinHeads(1, nodes); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// joinHeads joins nodes (…, 1, …), which have axes axes after that of heads, to (…, H, …).
+func joinHeads(axes int, heads G.Nodes) (*G.Node, error) {
+	return applyTyped(joinedHeads[float32]{axes, len(heads)}, joinedHeads[float64]{axes, len(heads)}, heads...)
+}
+
+type joinedHeads[F kernel.Float] struct{ Axes, N int }
+
+func (o joinedHeads[F]) spec() (string, []arg) {
+	args := make([]arg, o.N)
+	for i := range args {
+		args[i] = arg{name: fmt.Sprintf("heads[%d]", i), fixed: true}
+	}
+	return "JoinHeads", args
+}
+
+func (o joinedHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	first := in[0]
+	at := first.Dims() - 1 - o.Axes
+	for i, s := range in {
+		if at < 0 || !s.Eq(first) || s[at] != 1 {
+			return nil, &ShapeError{"JoinHeads", fmt.Sprintf("heads[%d]", i), s, "that of one head, as the others'"}
+		}
+	}
+	shape := first.Clone()
+	shape[at] = o.N
+	return shape, nil
+}
+
+func (o joinedHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	shape, n := in[0].Shape(), 1
+	for _, d := range shape[len(shape)-o.Axes:] {
+		n *= d
+	}
+	y := floats[F](out)
+	for i := range in {
+		x := floats[F](in[i])
+		for b := 0; b*n < len(x); b++ {
+			copy(y[(b*o.N+i)*n:][:n], x[b*n:])
+		}
+	}
+	return nil
+}
+
+func (joinedHeads[F]) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) {
+	return make(G.Nodes, len(in)), nil
+}
+
+// fillsInfinity reports that a row that sees nothing has no largest score.
+func (joinedHeads[F]) fillsInfinity() bool { return true }

@@ -1,0 +1,200 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Received returns the mass that each key receives, (…, H, S): the sum of its weights over
+// the queries. A sink takes from it.
+func (s *AttentionStats) Received() (*G.Node, error) {
+	return s.again("Received", 1, func(p *secondPass) (*G.Node, error) {
+		return p.apply(receivedMass[float32]{fused: p.fused}, receivedMass[float64]{fused: p.fused})
+	})
+}
+
+// Rows returns the weights of N chosen queries, (…, H, N, S). rows is (N), int or int64, of
+// 0 to T − 1, the same for all heads.
+func (s *AttentionStats) Rows(rows *G.Node) (*G.Node, error) {
+	return s.again("Rows", 2, func(p *secondPass) (*G.Node, error) {
+		return p.apply(weightRows[float32]{fused: p.fused}, weightRows[float64]{fused: p.fused}, rows)
+	})
+}
+
+// Pooled returns the weights at a coarser level: cut into cells of height queries and width
+// keys, smaller at the end, the largest weight and the mean of each cell,
+// (…, H, ⌈T/height⌉, ⌈S/width⌉) both (torch's max_pool2d and avg_pool2d with ceil_mode, and
+// without count_include_pad). The weight of a hidden key is 0.
+func (s *AttentionStats) Pooled(height, width int) (largest, mean *G.Node, err error) {
+	if min(height, width) < 1 || max(height, width) > dense.MaxElements {
+		return nil, nil, fmt.Errorf("graph: Pooled: cells: got %d by %d, want from 1 to %d queries and keys",
+			height, width, dense.MaxElements)
+	}
+	pool := func(which string) (*G.Node, error) {
+		return s.again("Pooled", 2, func(p *secondPass) (*G.Node, error) {
+			c := weightCells{p.fused, height, width}
+			both, err := p.apply(pooledWeights[float32]{weightCells: c}, pooledWeights[float64]{weightCells: c})
+			if err != nil {
+				return nil, err
+			}
+			shape := c.cells(shapesOfNodes(p.in))
+			if which == "Mean" {
+				return apply(rowStatistic{"MeanPooled", shape, shape.TotalSize()}, both)
+			}
+			return apply(rowStatistic{"MaxPooled", shape, 0}, both)
+		})
+	}
+	if largest, err = pool("Max"); err != nil {
+		return nil, nil, err
+	}
+	mean, err = pool("Mean")
+	return largest, mean, err
+}
+
+// again applies a second pass, to each head if they are apart: then the heads' results,
+// which have axes axes after that of heads, are joined.
+func (s *AttentionStats) again(name string, axes int, op func(p *secondPass) (*G.Node, error)) (*G.Node, error) {
+	if s == nil || s.pass == nil && len(s.heads) == 0 {
+		return nil, fmt.Errorf("graph: %s: got nil or the zero value of statistics, want those of an attention", name)
+	}
+	if s.pass != nil {
+		return op(s.pass)
+	}
+	heads := make(G.Nodes, len(s.heads))
+	for i, h := range s.heads {
+		var err error
+		if heads[i], err = h.again(name, axes, op); err != nil {
+			return nil, err
+		}
+	}
+	return joinHeads(axes, heads)
+}
+
+// secondPass is what goes over the scores again: the settings of a fused attention and the
+// inputs of its output's op.
+type secondPass struct {
+	fused
+	in G.Nodes
+}
+
+func (p *secondPass) apply(f32, f64 body, more ...*G.Node) (*G.Node, error) {
+	return applyTyped(f32, f64, append(p.in[:len(p.in):len(p.in)], more...)...)
+}
+
+// fixedArgs returns the arguments of a second pass: no gradient flows through it.
+func (f fused) fixedArgs(more ...arg) []arg {
+	args := f.args(append([]arg{{name: "both"}}, more...)...)
+	for i := range args {
+		args[i].fixed = true
+	}
+	return args
+}
+
+// bindAgain returns the kernel's view of one run, and the rows' log-sum-exps.
+func bindAgain[F kernel.Float](f fused, in []*tensor.Dense) (a kernel.Attention, lse []F, err error) {
+	if a, err = f.bind(in); err != nil {
+		return a, nil, err
+	}
+	rows := a.B * a.H * a.T
+	return a, floats[F](in[len(f.in)])[rows*a.DV:][:2*rows], nil
+}
+
+// keyShape returns the shape of what has a number for each head and key, (…, H, S).
+func (f fused) keyShape(in []tensor.Shape) tensor.Shape {
+	a, axes := f.sizes(in)
+	shape := axes.RowShape()
+	shape[len(shape)-1] = a.S
+	return shape
+}
+
+type receivedMass[F kernel.Float] struct {
+	isGradient
+	fused
+}
+
+func (o receivedMass[F]) spec() (string, []arg) { return "Received", o.fixedArgs() }
+
+func (o receivedMass[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return o.keyShape(in), nil }
+
+func (o receivedMass[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	a, lse, err := bindAgain[F](o.fused, in)
+	if err == nil {
+		kernel.AttentionReceived(&a, floats[F](out), lse, numbers[F](o.fused, in))
+	}
+	return err
+}
+
+type weightRows[F kernel.Float] struct {
+	isGradient
+	fused
+}
+
+func (o weightRows[F]) spec() (string, []arg) {
+	return "Rows", o.fixedArgs(arg{name: "rows", integer: true})
+}
+
+func (o weightRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	rows, shape := in[len(in)-1], o.keyShape(in)
+	if rows.Dims() != 1 {
+		return nil, &ShapeError{"Rows", "rows", rows, "(N)"}
+	}
+	return append(shape[:len(shape)-1], rows[0], last(shape)), nil
+}
+
+func (o weightRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	a, lse, err := bindAgain[F](o.fused, in)
+	if err != nil {
+		return err
+	}
+	var rows []int
+	for i, t := range dense.Ints(in[len(in)-1]) {
+		if t < 0 || t >= int64(a.T) {
+			return fmt.Errorf("graph: Rows: rows: got %d at %d, want from 0 to T−1=%d", t, i, a.T-1)
+		}
+		rows = append(rows, int(t))
+	}
+	kernel.AttentionRows(&a, floats[F](out), rows, lse, numbers[F](o.fused, in))
+	return nil
+}
+
+// weightCells cuts weights into cells.
+type weightCells struct {
+	fused
+	Height, Width int
+}
+
+// cells returns the shape of the cells, (…, H, ⌈T/height⌉, ⌈S/width⌉).
+func (o weightCells) cells(in []tensor.Shape) tensor.Shape {
+	a, axes := o.sizes(in)
+	shape := axes.RowShape()
+	shape[len(shape)-1] = (a.T + o.Height - 1) / o.Height
+	return append(shape, (a.S+o.Width-1)/o.Width)
+}
+
+// pooledWeights computes the cells' largest weights and their means, one after the other in a
+// vector.
+type pooledWeights[F kernel.Float] struct {
+	isGradient
+	weightCells
+}
+
+func (o pooledWeights[F]) spec() (string, []arg) { return "Pooled", o.fixedArgs() }
+
+func (o pooledWeights[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.Shape{2 * o.cells(in).TotalSize()}, nil
+}
+
+func (o pooledWeights[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	a, lse, err := bindAgain[F](o.fused, in)
+	if err != nil {
+		return err
+	}
+	both, n := floats[F](out), out.Shape().TotalSize()/2
+	kernel.AttentionPooled(&a, both[:n], both[n:], o.Height, o.Width, lse, numbers[F](o.fused, in))
+	return nil
+}

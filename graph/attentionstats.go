@@ -1,0 +1,139 @@
+package graph
+
+import (
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// AttentionStats is what a fused attention tells of its weights, which it never holds: a number for each head and
+// query, (…, H, T), computed with the output. They are those of the weights before dropout. They are of one pass and
+// cost next to nothing; no gradient flows through them. H is missing if the attention has no axis of heads.
+//
+// A row whose keys are all hidden has no largest score: LogSumExp, MaxScore and MaxProduct are −∞, and the rest is 0.
+// (With a sink, its LogSumExp is the sink's score and its Sink 1.) A row with a NaN has NaN.
+//
+// Its methods give more, by going over the scores a second time, at about the cost of a forward without values.
+type AttentionStats struct {
+	LogSumExp *G.Node // log Σ exp(score), with the sink's: a weight is exp(score − LogSumExp)
+	MaxScore  *G.Node // the largest score that the softmax sees: capped, with biases
+	// MaxProduct is the largest scale·q·k of the keys that the query sees, before cap and
+	// biases: the S_max of QK-clip.
+	MaxProduct *G.Node
+	// Entropy is −Σ w·ln w over the keys, in nats: 0 for a weight of 1, ln n for n equal
+	// ones. Without sinks it is ln Σe^(s−m) − Σ w·(s−m).
+	Entropy  *G.Node
+	First    *G.Node // the weight of key 0
+	Own      *G.Node // of the query's own position, key t + offset; 0 if there is none
+	Previous *G.Node // of the key before that; 0 if there is none
+	Sink     *G.Node // the share of the sink, which with the keys' weights makes 1; 0 if there are no sinks
+
+	pass *secondPass
+	// heads are the statistics of single heads that these are joined from, if they are.
+	heads []*AttentionStats
+}
+
+// rows returns the statistics in the order in which fusedForward writes them, after the
+// log-sum-exps.
+func (s *AttentionStats) rows() []**G.Node {
+	return []**G.Node{&s.MaxScore, &s.MaxProduct, &s.Entropy, &s.First, &s.Own, &s.Previous, &s.Sink}
+}
+
+// rowStatistics is the number of them.
+const rowStatistics = 7
+
+// FusedAttentionStats is FusedAttention, to the bit, that also returns statistics of its
+// weights. Query t stands at key t + offset: 0 if queries and keys are the same tokens,
+// S − T if the queries are the last of them.
+func FusedAttentionStats(q, k, v *G.Node, c AttentionConfig, offset int) (*G.Node, *AttentionStats, error) {
+	a, err := c.resolve("FusedAttention", q, k, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.fuseWatched(offset, separate, q, k, v)
+}
+
+// FusedAttentionPackedStats is FusedAttentionPacked, to the bit, that also returns
+// statistics of its weights as FusedAttentionStats does.
+func FusedAttentionPackedStats(qkv *G.Node, widths [3]int, c AttentionConfig, offset int) (
+	*G.Node, *AttentionStats, error) {
+	a, p, err := c.resolvePacked(qkv, widths)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.fuseWatched(offset, p, qkv)
+}
+
+// fuseWatched is fuse with statistics.
+func (a *attentionArgs) fuseWatched(offset int, p packing, qkv ...*G.Node) (*G.Node, *AttentionStats, error) {
+	if offset < -dense.MaxElements || offset > dense.MaxElements {
+		return nil, nil, a.errorf("offset: got %d, want at most %d either way", offset, dense.MaxElements)
+	}
+	f, in := newFused(a, p, qkv...)
+	f.Watched, f.Offset = true, offset
+	both, out, err := f.apply(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &AttentionStats{pass: &secondPass{f, append(in, both)}}
+	shape := a.scores.RowShape()
+	n := shape.TotalSize()
+	from := both.Shape().TotalSize() - (2+rowStatistics)*n
+	take := func(name string, to **G.Node) error {
+		part := rowStatistic{name, shape, from}
+		*to, err = apply(part, both)
+		from += n
+		return err
+	}
+	if err := take("LogSumExp", &s.LogSumExp); err != nil {
+		return nil, nil, err
+	}
+	from += n // what rounding took
+	for i, to := range s.rows() {
+		if err := take(statisticNames[i], to); err != nil {
+			return nil, nil, err
+		}
+	}
+	return out, s, nil
+}
+
+// statisticNames are the names of the statistics' ops.
+var statisticNames = [rowStatistics]string{
+	"MaxScore", "MaxProduct", "Entropy", "FirstWeight", "OwnWeight", "PreviousWeight", "SinkShare",
+}
+
+// rowStatistic takes one of the statistics out of what fusedForward computed.
+type rowStatistic struct {
+	Name  string
+	Shape tensor.Shape
+	From  int
+}
+
+func (o rowStatistic) spec() (string, []arg) { return o.Name, []arg{{name: "both", fixed: true}} }
+
+func (o rowStatistic) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
+
+func (o rowStatistic) view(int) (input, from int) { return 0, o.From }
+
+func (o rowStatistic) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return copyFrom(out, in[0], o.From)
+}
+
+func (o rowStatistic) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) {
+	return make(G.Nodes, len(in)), nil
+}
+
+// fillsInfinity reports that a row that sees nothing has no largest score.
+func (o rowStatistic) fillsInfinity() bool { return true }
+
+// statsOf cuts what follows the log-sum-exps of rows into the kernel's statistics.
+func statsOf[F kernel.Float](rest []F, rows, offset int) kernel.RowStatistics[F] {
+	next := func() (part []F) {
+		part, rest = rest[:rows:rows], rest[rows:]
+		return part
+	}
+	return kernel.RowStatistics[F]{MaxScore: next(), MaxProduct: next(), Entropy: next(),
+		First: next(), Own: next(), Previous: next(), Sink: next(), Offset: offset}
+}

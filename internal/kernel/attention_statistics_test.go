@@ -1,0 +1,329 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// watch computes the statistics, in slices of their exact length.
+func (p *attentionProblem[F]) watch(offset int) RowStatistics[F] {
+	n := p.a.B * p.a.H * p.a.T
+	var s [7][]F
+	for i := range s {
+		s[i] = make([]F, n)
+		for j := range s[i] {
+			s[i][j] = p.guard
+		}
+	}
+	stats := RowStatistics[F]{s[0], s[1], s[2], s[3], s[4], s[5], s[6], offset}
+	AttentionForwardWatched(p.a, p.out, p.lse, stats, p.in)
+	return stats
+}
+
+func TestAttentionStatisticsAgainstNaive(t *testing.T) {
+	onPaths(t, testStatistics[float32], testStatistics[float64])
+}
+
+func testStatistics[F Float](t *testing.T, _ path) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawProblem[F](t)
+		AttentionForward(x.a, x.out, x.lse, x.in)
+		out, lse := slices.Clone(x.out), slices.Clone(x.lse)
+		offset := rapid.IntRange(-3, 3).Draw(t, "offset")
+		stats := x.watch(offset)
+		requireBits(t, out, x.out)
+		requireBits(t, lse, x.lse)
+		n := newNaive(x.a, x.in)
+		tol := x.tolerance(n)
+		for row := range n.lse {
+			x.closeRow(t, n, &stats, row, tol)
+		}
+	})
+}
+
+func requireBits[F Float](t require.TestingT, want, got []F) {
+	for i, v := range want {
+		if got[i] != v && (v == v || got[i] == got[i]) {
+			require.Failf(t, "other bits", "element %d: got %v, want %v", i, got[i], v)
+		}
+	}
+}
+
+// closeRow compares the statistics of one row with those of the weights of the reference.
+func (p *attentionProblem[F]) closeRow(t require.TestingT, n *naive, stats *RowStatistics[F], row int, tol float64) {
+	a := p.a
+	weights := n.p[row*a.S:][:a.S]
+	score, product := n.largest(row)
+	entropy, share := 0., 1.
+	for _, w := range weights {
+		share -= w
+		if w > 0 {
+			entropy -= w * math.Log(w)
+		}
+	}
+	if n.sinks == nil || math.IsInf(n.lse[row], -1) {
+		share = 0
+	}
+	weight := func(s int) float64 {
+		if s < 0 || s >= a.S-a.Unbiased {
+			return 0
+		}
+		return weights[s]
+	}
+	own := row%a.T + stats.Offset
+	for _, x := range []struct {
+		name      string
+		got       F
+		want, abs float64
+	}{
+		{"largest score", stats.MaxScore[row], score, 1 + math.Abs(score)},
+		{"largest product", stats.MaxProduct[row], product, 1 + math.Abs(product)},
+		{"entropy", stats.Entropy[row], entropy, 2 + math.Log(float64(a.S))},
+		{"first", stats.First[row], weight(0), weight(0)},
+		{"own", stats.Own[row], weight(own), weight(own)},
+		{"previous", stats.Previous[row], weight(own - 1), weight(own - 1)},
+		{"sink", stats.Sink[row], share, 1},
+	} {
+		p.equal(t, fmt.Sprintf("%s of row %d", x.name, row), x.got, x.want, x.abs, tol)
+	}
+}
+
+// largest returns a row's largest score and product.
+func (n *naive) largest(row int) (score, product float64) {
+	a := n.a
+	b, h, t := row/a.T/a.H, row/a.T%a.H, row%a.T
+	key := (b*a.K + h/(a.H/a.K)) * a.S
+	score, product = math.Inf(-1), math.Inf(-1)
+	for s := range a.S {
+		if !a.sees(b, h, t, s) {
+			continue
+		}
+		x, _ := dotAbs(n.q[row*a.D:][:a.D], n.k[(key+s)*a.D:])
+		x *= a.Scale
+		product = max(product, x)
+		if a.Softcap > 0 {
+			x = a.Softcap * math.Tanh(x/a.Softcap)
+		}
+		score = max(score, x+n.bias[row*a.S+s])
+	}
+	return score, product
+}
+
+// sees reports whether a query sees a key.
+func (a *Attention) sees(b, h, t, s int) bool {
+	if lo, hi := a.keys(b, t); s < lo || s >= hi {
+		return false
+	}
+	shown := []bool{true}
+	return a.Shown == nil || !a.Shown(b, h, t, s, shown) || shown[0]
+}
+
+func TestAttentionWeightsAgainstNaive(t *testing.T) {
+	onPaths(t, testWeights[float32], testWeights[float64])
+}
+
+func testWeights[F Float](t *testing.T, _ path) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawProblem[F](t)
+		a := x.a
+		AttentionForward(a, x.out, x.lse, x.in)
+		n := newNaive(a, x.in)
+		tol := x.tolerance(n)
+		heads := a.B * a.H
+		received := make([]F, heads*a.S)
+		AttentionReceived(a, received, x.lse, x.in)
+		for i, got := range received {
+			want := 0.
+			for q := range a.T {
+				want += n.p[(i/a.S*a.T+q)*a.S+i%a.S]
+			}
+			x.equal(t, fmt.Sprintf("received %d", i), got, want, want, tol)
+		}
+		rows := []int{a.T - 1, rapid.IntRange(0, a.T-1).Draw(t, "row")}
+		weights := make([]F, heads*2*a.S)
+		AttentionRows(a, weights, rows, x.lse, x.in)
+		for i, got := range weights {
+			want := n.p[(i/a.S/2*a.T+rows[i/a.S%2])*a.S+i%a.S]
+			x.equal(t, fmt.Sprintf("weight %d", i), got, want, want, tol)
+		}
+		x.closePooled(t, n, rapid.SampledFrom([]int{1, 3, 8, 64, 100, 1 << 40}).Draw(t, "height"),
+			rapid.SampledFrom([]int{1, 3, 8, 100, 1 << 40}).Draw(t, "width"), tol)
+	})
+}
+
+// closePooled compares the weights in cells.
+func (p *attentionProblem[F]) closePooled(t require.TestingT, n *naive, height, width int, tol float64) {
+	a := p.a
+	rows, columns := (a.T-1)/height+1, (a.S-1)/width+1
+	largest, mean := make([]F, a.B*a.H*rows*columns), make([]F, a.B*a.H*rows*columns)
+	AttentionPooled(a, largest, mean, height, width, p.lse, p.in)
+	for i := range largest {
+		head, r, c := i/columns/rows, i/columns%rows, i%columns
+		most, sum, count := 0., 0., 0.
+		for q := r * height; q < min(a.T, (r+1)*height); q++ {
+			for s := c * width; s < min(a.S, (c+1)*width); s++ {
+				w := n.p[(head*a.T+q)*a.S+s]
+				most, sum, count = max(most, w), sum+w, count+1
+			}
+		}
+		p.equal(t, fmt.Sprintf("largest %d", i), largest[i], most, most, tol)
+		p.equal(t, fmt.Sprintf("mean %d", i), mean[i], sum/count, sum/count, tol)
+	}
+}
+
+// TestAttentionStatisticsOfHiddenRows takes rows that see nothing, with and without sinks, and rows of −∞ alone.
+func TestAttentionStatisticsOfHiddenRows(t *testing.T) {
+	for _, sinks := range []bool{false, true} {
+		p := newAttentionProblem[float32](Attention{B: 1, H: 2, K: 2, T: 70, S: 90, D: 5, DV: 3,
+			Visible: func(_, t int) (int, int) { return 0, 90 * (t % 2) }}, true)
+		share := float32(1)
+		if !sinks {
+			p.in.Sinks, share = nil, 0
+		}
+		for i := range p.in.Bias {
+			if row := i / 90; row%4 == 1 {
+				p.in.Bias[i] = lowest[float32]()
+			}
+		}
+		stats := p.watch(0)
+		for row := range 2 * 70 {
+			if row%70%2 == 1 && row%4 != 1 {
+				assert.Greater(t, stats.Entropy[row], float32(0))
+				continue
+			}
+			assert.Equal(t, lowest[float32](), stats.MaxScore[row])
+			if row%70%2 == 0 {
+				assert.Equal(t, lowest[float32](), stats.MaxProduct[row])
+			}
+			for _, x := range [][]float32{stats.Entropy, stats.First, stats.Own, stats.Previous} {
+				assert.Zero(t, x[row])
+			}
+			assert.Equal(t, share, stats.Sink[row])
+		}
+	}
+}
+
+// TestAttentionStatisticsOfHugeScores takes scores that overflow an exponential by far: all weight is on one key.
+func TestAttentionStatisticsOfHugeScores(t *testing.T) {
+	for _, size := range []float32{1e4, 1e30} {
+		p := newAttentionProblem[float32](Attention{B: 1, H: 1, K: 1, T: 3, S: 100, D: 2, DV: 2}, false)
+		p.a.Scale = 1
+		for i := range p.in.Q {
+			p.in.Q[i] = 1
+		}
+		for s := range 100 {
+			p.in.K[2*s], p.in.K[2*s+1] = -size, 0
+		}
+		p.in.K[2*37] = size
+		stats := p.watch(36)
+		received := make([]float32, 100)
+		AttentionReceived(p.a, received, p.lse, p.in)
+		for row := range 3 {
+			assert.Equal(t, size, stats.MaxScore[row])
+			assert.Zero(t, stats.Entropy[row])
+			assert.Equal(t, float32(row%2*(2-row)), stats.Own[row], "key 36, 37, 38")
+		}
+		for s, mass := range received {
+			want := float32(0)
+			if s == 37 {
+				want = 3
+			}
+			assert.Equal(t, want, mass, "key %d", s)
+		}
+	}
+}
+
+// TestAttentionStatisticsOfNaN puts a NaN into a row: its statistics are NaN, and no others.
+func TestAttentionStatisticsOfNaN(t *testing.T) {
+	p := newAttentionProblem[float64](Attention{B: 1, H: 1, K: 1, T: 70, S: 70, D: 2, DV: 2,
+		Visible: func(_, t int) (int, int) { return 0, t + 1 }}, false)
+	p.in.Q[2*66] = math.NaN()
+	stats := p.watch(0)
+	for i, x := range stats.slices() {
+		for row, v := range x {
+			assert.Equal(t, row == 66, math.IsNaN(v), "statistic %d of row %d", i, row)
+		}
+	}
+}
+
+func TestMomentColumns(t *testing.T) {
+	onPaths(t, testMoment[float32], testMoment[float64])
+}
+
+// testMoment compares with plain Go, and with expColumns to the bit.
+func testMoment[F Float](t *testing.T, p path) {
+	const rows, ld = 5, 64
+	inf := math.Inf(1)
+	special := []F{0, 1, -1, 8, -20, -86, -88, -104, F(-inf), -700, -760, 3, 2.5, -1e30}
+	for n := 1; n <= ld; n += 9 {
+		var x [rows * ld]F
+		for i := range x {
+			x[i] = special[i*7%len(special)]
+		}
+		y, z := x, x
+		var shift, sum, sumY, moment, sumZ, momentZ [ld]F
+		for i := range shift {
+			shift[i] = F(i%3) / 2
+			moment[i], momentZ[i] = 1, 1
+		}
+		momentColumns(p, rows, n, x[:], ld, shift[:], sum[:], moment[:])
+		expColumns(p, rows, n, y[:], ld, shift[:], sumY[:])
+		momentColumnsGo(rows, n, z[:], ld, shift[:], sumZ[:], momentZ[:])
+		for i := range rows {
+			requireBits(t, y[i*ld:][:n], x[i*ld:][:n])
+		}
+		requireBits(t, sumY[:n], sum[:n])
+		for j := range n {
+			assert.InEpsilon(t, momentZ[j], moment[j], 1e-5, "column %d of %d", j, n)
+		}
+	}
+}
+
+// TestAttentionStatisticsOnAnyCores: the bits do not depend on the number of goroutines.
+func TestAttentionStatisticsOnAnyCores(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want [][]float32
+	for _, cores := range []int{1, 2, 5} {
+		runtime.GOMAXPROCS(cores)
+		p := newAttentionProblem[float32](Attention{B: 2, H: 4, K: 2, T: 300, S: 300, D: 16, DV: 16}, true)
+		stats := p.watch(0)
+		received, largest, mean := make([]float32, 2400), make([]float32, 8*5*43), make([]float32, 8*5*43)
+		AttentionReceived(p.a, received, p.lse, p.in)
+		AttentionPooled(p.a, largest, mean, 70, 7, p.lse, p.in)
+		all := stats.slices()
+		got := append(all[:], received, largest, mean)
+		if want == nil {
+			want = got
+		}
+		for i := range want {
+			requireBits(t, want[i], got[i])
+		}
+	}
+}
+
+func TestAttentionWeightsPanic(t *testing.T) {
+	p := newAttentionProblem[float64](Attention{B: 2, H: 4, K: 2, T: 3, S: 5, D: 6, DV: 7}, true)
+	stats := p.watch(0)
+	short := stats
+	short.Own = short.Own[1:]
+	enough := make([]float64, 1000)
+	for want, call := range map[string]func(){
+		"statistics: slice is too short": func() { AttentionForwardWatched(p.a, p.out, p.lse, short, p.in) },
+		"received: slice is too short":   func() { AttentionReceived(p.a, enough[:39], p.lse, p.in) },
+		"weights: slice is too short":    func() { AttentionRows(p.a, enough[:39], []int{0}, p.lse, p.in) },
+		"rows: outside the queries":      func() { AttentionRows(p.a, enough, []int{3}, p.lse, p.in) },
+		"pooled: empty cells":            func() { AttentionPooled(p.a, enough, enough, 0, 1, p.lse, p.in) },
+		"largest: slice is too short":    func() { AttentionPooled(p.a, enough[:15], enough, 2, 5, p.lse, p.in) },
+		"mean: slice is too short":       func() { AttentionPooled(p.a, enough, enough[:15], 2, 5, p.lse, p.in) },
+		"lse: slice is too short":        func() { AttentionReceived(p.a, enough, p.lse[:47], p.in) },
+	} {
+		assert.PanicsWithValue(t, "kernel: attention: "+want, call)
+	}
+}

@@ -1,0 +1,223 @@
+package kernel
+
+import "math"
+
+// What follows goes over the scores a second time, with the log-sum-exps of AttentionForward. The weights before
+// dropout are exp(score − lse), tile by tile; values are not read.
+
+// AttentionReceived writes what each key receives, (B,H,S): the sum of its weights over the queries.
+func AttentionReceived[F Float](a *Attention, received, lse []F, in QKV[F]) {
+	checkScores(a, lse, &in)
+	atLeast("received", len(received), a.B, a.H, a.S)
+	blocks := (a.S + keyBlock - 1) / keyBlock
+	overWeights(a, lse, in, a.B*a.H*blocks, func(r *attentionRun[F], w *weightTiles[F], task int) {
+		b, h, s0 := task/blocks/a.H, task/blocks%a.H, task%blocks*keyBlock
+		sums := received[(b*a.H+h)*a.S+s0:][:min(keyBlock, a.S-s0)]
+		clear(sums)
+		for t0 := 0; t0 < a.T; t0 += queryBlock {
+			s := r.block(w, b, h, t0, min(queryBlock, a.T-t0))
+			if s.lo >= s0+len(sums) || s.hi <= s0 || !r.weigh(w, &s, b, h, s0, len(sums)) {
+				continue
+			}
+			part := w.part[:len(sums)]
+			dot(chosenPath, w.p, queryBlock, w.lost[:w.rows], part)
+			for j, v := range part {
+				sums[j] += v
+			}
+		}
+	})
+}
+
+// AttentionRows writes the weights of the given queries, (B,H,len(rows),S).
+func AttentionRows[F Float](a *Attention, weights []F, rows []int, lse []F, in QKV[F]) {
+	checkScores(a, lse, &in)
+	atLeast("weights", len(weights), a.B, a.H, len(rows), a.S)
+	for _, t := range rows {
+		if t < 0 || t >= a.T {
+			panic("kernel: attention: rows: outside the queries")
+		}
+	}
+	overWeights(a, lse, in, a.B*a.H*len(rows), func(r *attentionRun[F], w *weightTiles[F], task int) {
+		b, h, t := task/len(rows)/a.H, task/len(rows)%a.H, rows[task%len(rows)]
+		row := weights[task*a.S:][:a.S]
+		clear(row)
+		s := r.block(w, b, h, t, 1)
+		for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
+			keys := min(keyBlock, s.hi-s0)
+			if !r.weigh(w, &s, b, h, s0, keys) {
+				continue
+			}
+			for j := range keys {
+				row[s0+j] = w.p[j*queryBlock] * w.lost[0]
+			}
+		}
+	})
+}
+
+// AttentionPooled cuts the (T,S) weights of each head into cells of height queries and width keys, smaller at the
+// end, and writes the largest weight and the mean of each cell, (B,H,⌈T/height⌉,⌈S/width⌉). Keys that are not seen
+// have the weight 0.
+func AttentionPooled[F Float](a *Attention, largest, mean []F, height, width int, lse []F, in QKV[F]) {
+	checkScores(a, lse, &in)
+	if min(height, width) < 1 {
+		panic("kernel: attention: pooled: empty cells")
+	}
+	g := cellGrid[F]{height: min(height, max(a.T, 1)), width: min(width, max(a.S, 1)), largest: largest, mean: mean}
+	g.rows, g.columns = (a.T+g.height-1)/g.height, (a.S+g.width-1)/g.width
+	atLeast("largest", len(largest), a.B, a.H, g.rows, g.columns)
+	atLeast("mean", len(mean), a.B, a.H, g.rows, g.columns)
+	each := max(1, queryBlock/g.height) // rows of cells that a task computes
+	tasks := (g.rows + each - 1) / each
+	overWeights(a, lse, in, a.B*a.H*tasks, func(r *attentionRun[F], w *weightTiles[F], task int) {
+		b, h, row := task/tasks/a.H, task/tasks%a.H, task%tasks*each
+		rows := min(each, g.rows-row)
+		clear(g.largest[((b*a.H+h)*g.rows+row)*g.columns:][:rows*g.columns])
+		clear(g.mean[((b*a.H+h)*g.rows+row)*g.columns:][:rows*g.columns])
+		end := min(a.T, (row+rows)*g.height)
+		for t0 := row * g.height; t0 < end; t0 += queryBlock {
+			s := r.block(w, b, h, t0, min(queryBlock, end-t0))
+			for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
+				if keys := min(keyBlock, s.hi-s0); r.scoreTile(w, &s, b, h, s0, keys) {
+					g.add(w, b*a.H+h, s0, keys)
+				}
+			}
+		}
+		g.divide(a, b*a.H+h, row, rows)
+	})
+}
+
+// cellGrid is the cells of the weights.
+type cellGrid[F Float] struct {
+	height, width int
+	rows, columns int // of cells
+	largest, mean []F
+}
+
+// add adds a tile of scores, of which it makes weights, to the cells of a head.
+func (g *cellGrid[F]) add(w *weightTiles[F], head, s0, keys int) {
+	for from := 0; from < keys; {
+		column := (s0 + from) / g.width
+		n := min(keys, (column+1)*g.width-s0) - from
+		cell := w.p[from*queryBlock:]
+		clear(w.sum[:w.rows])
+		expColumns(chosenPath, n, w.rows, cell, queryBlock, w.lse, w.sum)
+		maxColumns(chosenPath, n, w.rows, cell, queryBlock, w.top)
+		for t := range w.rows {
+			at := (head*g.rows+(w.t0+t)/g.height)*g.columns + column
+			g.mean[at] += w.sum[t] * w.lost[t]
+			g.largest[at] = max(g.largest[at], w.top[t]*w.lost[t])
+			if w.sum[t] != w.sum[t] {
+				g.largest[at] = w.sum[t] // the maximum may have lost a NaN
+			}
+		}
+		from += n
+	}
+}
+
+// divide makes means of the sums in rows of cells of a head.
+func (g *cellGrid[F]) divide(a *Attention, head, row, rows int) {
+	for i := row; i < row+rows; i++ {
+		height := min(g.height, a.T-i*g.height)
+		for j := range g.columns {
+			g.mean[(head*g.rows+i)*g.columns+j] /= F(height * min(g.width, a.S-j*g.width))
+		}
+	}
+}
+
+// weightTiles is the memory for a tile of weights.
+type weightTiles[F Float] struct {
+	forwardTiles[F]
+	rows int // queries of the block
+	lse  []F // of each query
+	lost []F // of each query: exp(−what rounding took from its lse)
+	part []F // a number for each key
+}
+
+var weightTilePools = pools{
+	{New: func() any { return new(weightTiles[float32]) }},
+	{New: func() any { return new(weightTiles[float64]) }},
+}
+
+// overWeights calls task for the tasks [0,n), each worker with tiles of its own.
+func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,
+	task func(r *attentionRun[F], w *weightTiles[F], task int)) {
+	runs, tiles := poolOf[F](&attentionRuns), poolOf[F](&weightTilePools)
+	r := runs.Get().(*attentionRun[F])
+	r.begin(a, in, nil, lse)
+	Parallel(n, r.grain(n, 1), func(lo, hi int) {
+		w := tiles.Get().(*weightTiles[F])
+		w.cut([]*[]F{&w.q, &w.p, &w.top, &w.sum, &w.first, &w.last, &w.lse, &w.lost, &w.part},
+			r.D*queryBlock, keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
+			keyBlock)
+		for i := lo; i < hi; i++ {
+			task(r, w, i)
+		}
+		tiles.Put(w)
+	})
+	r.end()
+	runs.Put(r)
+}
+
+// block makes the tiles ready for the queries [t0,t0+rows) of a head and returns which keys these see.
+func (r *attentionRun[F]) block(w *weightTiles[F], b, h, t0, rows int) span {
+	w.rows = rows
+	r.look(&w.attentionTiles, b, t0, rows)
+	if r.D > 0 {
+		transposePanel(chosenPath, r.D, rows, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, w.q, queryBlock)
+	}
+	row := (b*r.H+h)*r.T + t0
+	for t := range rows {
+		w.lse[t], w.lost[t] = r.lse[row+t], 1
+		if w.lse[t] == lowest[F]() {
+			w.lse[t] = 0 // −∞ − 0 is −∞, and its exponential 0
+		} else if lost := r.lost(row + t); lost != 0 {
+			w.lost[t] = F(math.Exp(-lost))
+		}
+	}
+	return r.spanOf(b, t0, t0+rows)
+}
+
+// weigh fills the tile of a block of queries and the keys [s0,s0+keys) with weights, which are yet to be multiplied
+// by lost. It reports whether any query sees any of the keys.
+func (r *attentionRun[F]) weigh(w *weightTiles[F], s *span, b, h, s0, keys int) bool {
+	if !r.scoreTile(w, s, b, h, s0, keys) {
+		return false
+	}
+	expColumns(chosenPath, keys, w.rows, w.p, queryBlock, w.lse, w.sum)
+	return true
+}
+
+// scoreTile fills the tile with scores, −∞ where a key is not seen.
+func (r *attentionRun[F]) scoreTile(w *weightTiles[F], s *span, b, h, s0, keys int) bool {
+	t1, t2, all := w.seeing(s, w.rows, s0, s0+keys)
+	if t1 >= t2 {
+		return false
+	}
+	w.partly = !all || t1 > 0 || t2 < w.rows
+	x := scores[F]{
+		data: w.p, b: b, h: h, t0: w.t0, queries: w.rows, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
+		hidden: w.partly,
+	}
+	if !r.askShown(&x, &w.attentionTiles) {
+		return false
+	}
+	if w.partly {
+		for t := range w.rows {
+			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
+		}
+	}
+	r.product(&x, r.in.K[r.KeyAt.at(b, h/(r.H/r.K), s0):], r.KeyAt.Row, w.q, queryBlock, nil)
+	r.hide(&w.forwardTiles, &x)
+	return true
+}
+
+// atLeast makes sure that a slice has room for the given axes.
+func atLeast(name string, length int, axes ...int) {
+	n := 1
+	for _, axis := range axes {
+		n *= axis
+	}
+	if length < n {
+		panic("kernel: attention: " + name + ": slice is too short")
+	}
+}

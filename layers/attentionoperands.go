@@ -1,0 +1,68 @@
+package layers
+
+import (
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// AttentionOperands are what an attention's scores and output are made of, with heads side
+// by side: graph.Attention and graph.FusedAttention of them are the heads' outputs.
+type AttentionOperands struct {
+	ProjectedQuery *G.Node // (…, T, H·D), before QKNorm and RoPE
+	ProjectedKey   *G.Node // (…, S, K·D)
+
+	Query *G.Node // (…, T, H·D), normalised and turned
+	Key   *G.Node // (…, S+extra, K·D), normalised and turned, with the keys that AddBiasKV and AddZeroAttn add
+	Value *G.Node // (…, S+extra, K·Dv)
+
+	// Additive is v (1, A) of additive attention, whose scores are v·tanh(Query + Key) with Query (…, T, A) and Key
+	// (…, S, A); nil for dot products.
+	Additive *G.Node
+
+	Config graph.AttentionConfig // without dropout
+}
+
+// Operands returns the operands of the call. What is in the graph already, as the
+// projections, is not computed twice.
+func (c *AttentionCall) Operands() (AttentionOperands, error) {
+	if err := c.made("operands"); err != nil {
+		return AttentionOperands{}, err
+	}
+	s := newStep(c, fused)
+	o := s.operands()
+	if _, err := s.result(o.Query); err != nil {
+		return AttentionOperands{}, err
+	}
+	return o, nil
+}
+
+// operands builds the operands of a step.
+func (s *step) operands() (o AttentionOperands) {
+	if s.heads != nil {
+		return s.operandsOfHeads()
+	}
+	q, k, v := s.project()
+	o.ProjectedQuery, o.ProjectedKey = q, k
+	o.Query, o.Key, o.Value = s.positioned(q, k, v)
+	o.Config = s.attention()
+	o.Config.Dropout = graph.DropoutConfig{}
+	return o
+}
+
+// operandsOfHeads is operands in the layout PerHead, whose heads have equal configs.
+func (s *step) operandsOfHeads() (o AttentionOperands) {
+	var all [5]G.Nodes
+	for _, head := range s.heads {
+		h := *s
+		h.Attention = head
+		o = h.operands()
+		for i, n := range []*G.Node{o.ProjectedQuery, o.ProjectedKey, o.Query, o.Key, o.Value} {
+			all[i] = append(all[i], n)
+		}
+	}
+	joined := func(i int) *G.Node { return s.Of(graph.Concat(all[i]...)) }
+	o.ProjectedQuery, o.ProjectedKey, o.Query, o.Key, o.Value = joined(0), joined(1), joined(2), joined(3), joined(4)
+	o.Config.Heads, o.Config.KVHeads = len(s.heads), len(s.heads)
+	return o
+}

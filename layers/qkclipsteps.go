@@ -1,0 +1,136 @@
+package layers
+
+import (
+	"math"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// QKClip clips attentions after every step of training; see Attention.ClipQK.
+type QKClip struct {
+	threshold float64
+	layers    []*clippedLayer
+}
+
+// ClippedHead is what QK-clip did to a head.
+type ClippedHead struct {
+	Path    string  // of the layer
+	Head    int     // from 0
+	Largest float64 // scale·q·k over the batches of the step; −∞ if no query saw a key
+	Gamma   float64 // by which the products were scaled; 1 for none
+}
+
+// clippedLayer is one layer, of which there may be several calls.
+type clippedLayer struct {
+	layer   *Attention
+	path    string
+	largest []float64 // of each head, over the step so far
+	last    []ClippedHead
+}
+
+// NewQKClip makes the steps of a build clip the attentions that have been called and whose
+// paths match a pattern, as those of Calls. They had better been observed, or their
+// statistics cost another forward. S_max is the largest product of all calls and batches
+// of a step, before its update; the clip follows the update.
+func NewQKClip(b *Build, pattern string, threshold float64) (*QKClip, error) {
+	if err := b.Err(); err != nil {
+		return nil, err
+	}
+	c := &QKClip{threshold: threshold}
+	var nodes G.Nodes
+	var of []*clippedLayer // of each node
+	for _, call := range b.Calls(pattern) {
+		if err := call.layer.checkClip(threshold); err != nil {
+			return nil, err
+		}
+		s, err := call.Stats()
+		if err != nil {
+			return nil, err
+		}
+		nodes, of = append(nodes, s.MaxProduct), append(of, c.of(call))
+	}
+	if len(nodes) == 0 {
+		return nil, errorf("clip", "got the pattern %q, want one that matches an attention called so far", pattern)
+	}
+	b.OnStep(StepHook{
+		Nodes: nodes,
+		Batch: func(values []*tensor.Dense) error {
+			for i, v := range values {
+				if err := of[i].raise(v); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Step: c.clip,
+	})
+	return c, b.Err()
+}
+
+// Last returns what the last step did, head by head; nothing before the first.
+func (c *QKClip) Last() []ClippedHead {
+	if c == nil {
+		return nil
+	}
+	var all []ClippedHead
+	for _, l := range c.layers {
+		all = append(all, l.last...)
+	}
+	return all
+}
+
+// of returns the entry of a call's layer.
+func (c *QKClip) of(call *AttentionCall) *clippedLayer {
+	for _, l := range c.layers {
+		if l.layer == call.layer {
+			return l
+		}
+	}
+	l := &clippedLayer{layer: call.layer, path: call.Path, largest: make([]float64, call.layer.config.NumHeads)}
+	l.reset()
+	c.layers = append(c.layers, l)
+	return l
+}
+
+// reset begins a step.
+func (l *clippedLayer) reset() {
+	for h := range l.largest {
+		l.largest[h] = math.Inf(-1)
+	}
+}
+
+// raise takes the largest of products (…, H, T).
+func (l *clippedLayer) raise(products *tensor.Dense) error {
+	H, T := len(l.largest), products.Shape()[products.Dims()-1]
+	for i := range products.Shape().TotalSize() {
+		var x float64
+		if products.Dtype() == tensor.Float32 {
+			x = float64(products.Float32s()[i])
+		} else {
+			x = products.Float64s()[i]
+		}
+		h := i / T % H
+		if math.IsNaN(x) || math.IsInf(x, 1) {
+			return errorf(l.layer.name, "clip: got %v as a product of head %d, want a finite number", x, h)
+		}
+		l.largest[h] = max(l.largest[h], x)
+	}
+	return nil
+}
+
+// clip clips all layers by the products of the step and begins the next.
+func (c *QKClip) clip() error {
+	for _, l := range c.layers {
+		gamma, err := l.layer.ClipQK(l.largest, c.threshold)
+		if err != nil {
+			return err
+		}
+		l.last = l.last[:0]
+		for h, g := range gamma {
+			l.last = append(l.last, ClippedHead{Path: l.path, Head: h, Largest: l.largest[h], Gamma: g})
+		}
+		l.reset()
+	}
+	return nil
+}

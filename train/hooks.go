@@ -1,0 +1,41 @@
+package train
+
+import (
+	"fmt"
+
+	"gorgonia.org/tensor"
+)
+
+// afterBatch gives the build's hooks what they asked for of the batch.
+func (pr *program) afterBatch() error {
+	for _, h := range pr.hooks {
+		if h.Batch == nil {
+			continue
+		}
+		values := make([]*tensor.Dense, len(h.Nodes))
+		for i, n := range h.Nodes {
+			v, ok := n.Value().(*tensor.Dense)
+			if !ok {
+				return fmt.Errorf("hook: %v: got a %T, want a tensor", n, n.Value())
+			}
+			values[i] = v
+		}
+		if err := h.Batch(values); err != nil {
+			return fmt.Errorf("hook: %w", err)
+		}
+	}
+	return nil
+}
+
+// afterStep calls the hooks after an update.
+func (pr *program) afterStep() error {
+	for _, h := range pr.hooks {
+		if h.Step == nil {
+			continue
+		}
+		if err := h.Step(); err != nil {
+			return fmt.Errorf("hook: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package train_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// hooked is a training graph of an attention that is to copy its input.
+type hooked struct {
+	params *layers.Params
+	build  *layers.Build
+	loss   *G.Node
+}
+
+func newHooked(t *testing.T) hooked {
+	t.Helper()
+	p := layers.NewParams(tensor.Float64, 1)
+	c := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, Scale: 20, Layout: layers.GPT2}
+	l, err := layers.NewAttention(p.Scope("attn"), c)
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Train)
+	b.Observe("*")
+	x := b.Input("x", 2, 7, 5)
+	return hooked{p, b, b.Of(graph.MSE(b.Of(l.Forward(b, x)), x, graph.LossConfig{}))}
+}
+
+// tokens returns fixed values of the input.
+func tokens() train.Values {
+	r := rand.New(rand.NewPCG(1, 2))
+	v := make([]float64, 70)
+	for i := range v {
+		v[i] = r.NormFloat64()
+	}
+	return train.Values{"x": tensor.New(tensor.WithShape(2, 7, 5), tensor.WithBacking(v))}
+}
+
+// step takes one step, which moves nothing.
+func (h hooked) step(t *testing.T) error {
+	t.Helper()
+	s, err := train.NewStep(h.build, h.loss, train.StepConfig{Schedule: train.ConstantRate(0)})
+	require.NoError(t, err)
+	_, err = s.Run(tokens())
+	return err
+}
+
+// Steps clip by the products before their update, and go on as ever otherwise: without a
+// head above the threshold no bit changes.
+func TestStepsClipQK(t *testing.T) {
+	clipped := func(threshold float64) (hooked, *layers.QKClip) {
+		h := newHooked(t)
+		clip, err := layers.NewQKClip(h.build, "*", threshold)
+		require.NoError(t, err)
+		require.Empty(t, clip.Last())
+		require.NoError(t, h.step(t))
+		return h, clip
+	}
+	plain := newHooked(t)
+	require.NoError(t, plain.step(t))
+	same, free := clipped(1e9)
+	for name, v := range plain.params.All() {
+		w, _ := same.params.Get(name)
+		require.Equal(t, v.Float64s(), w.Float64s(), name)
+	}
+	var largest []float64
+	for _, h := range free.Last() {
+		require.Equal(t, 1.0, h.Gamma)
+		largest = append(largest, h.Largest)
+	}
+	threshold := slices.Max(largest) / 2
+	moved, clip := clipped(threshold)
+	require.Len(t, clip.Last(), 3)
+	for i, got := range clip.Last() {
+		gamma := math.Min(1, threshold/largest[i])
+		require.Equal(t, layers.ClippedHead{Path: "attn", Head: i, Largest: largest[i], Gamma: gamma}, got)
+	}
+	again, err := layers.NewQKClip(moved.build, "*", threshold)
+	require.NoError(t, err)
+	require.NoError(t, moved.step(t))
+	for _, h := range again.Last() {
+		require.LessOrEqual(t, h.Largest, threshold*(1+1e-12))
+	}
+	_, err = layers.NewQKClip(moved.build, "h.*", 1)
+	require.EqualError(t, err, `layers: clip: got the pattern "h.*", want one that matches an attention called so far`)
+}
+
+// A hook gets the values of every batch before the update and is called after it; its errors
+// end the step.
+func TestStepHooks(t *testing.T) {
+	h := newHooked(t)
+	var seen []string
+	stats, err := h.build.Calls("attn")[0].Stats()
+	require.NoError(t, err)
+	var failBatch, failStep error
+	h.build.OnStep(layers.StepHook{
+		Nodes: G.Nodes{stats.Entropy},
+		Batch: func(values []*tensor.Dense) error {
+			require.Equal(t, tensor.Shape{2, 3, 7}, values[0].Shape())
+			seen = append(seen, "batch")
+			return failBatch
+		},
+		Step: func() error {
+			seen = append(seen, "step")
+			return failStep
+		},
+	})
+	h.build.OnStep(layers.StepHook{}) // asks for nothing
+	require.NoError(t, h.step(t))
+	require.Equal(t, []string{"batch", "step"}, seen)
+	failStep = errors.New("no more")
+	require.EqualError(t, h.step(t), "train: step 1: hook: no more")
+	failBatch = errors.New("not this")
+	require.EqualError(t, h.step(t), "train: step 1: hook: not this")
+	require.Equal(t, []string{"batch", "step", "batch", "step", "batch"}, seen)
+
+	x := layers.NewBuild(layers.NewParams(tensor.Float64, 1), layers.Train)
+	x.OnStep(layers.StepHook{Nodes: G.Nodes{stats.Entropy}})
+	require.EqualError(t, x.Err(), "layers: build: hook: got a node of another graph or nil, want those of the build's")
+}
