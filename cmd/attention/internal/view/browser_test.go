@@ -3,9 +3,12 @@ package view_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -197,4 +200,53 @@ func serve(t testing.TB, args ...string) (url string, stop func() error) {
 	}
 	go io.Copy(io.Discard, out)
 	return strings.TrimSpace(string(line[:n])), stop
+}
+
+// saved returns the file that a click on the button of a selector saves.
+func (p *page) saved(selector string) (name, content string) {
+	p.t.Helper()
+	js[bool](p, `(() => {
+		window.savedFile = null;
+		const make = URL.createObjectURL;
+		URL.createObjectURL = (blob) => { window.savedBlob = blob; return make.call(URL, blob); };
+		HTMLAnchorElement.prototype.click = function () { window.savedFile = this.download; };
+		return true;
+	})()`)
+	p.click(selector)
+	p.waitFor(`window.savedFile`)
+	content = js[string](p, `savedBlob.arrayBuffer().then((b) => btoa(Array.from(new Uint8Array(b), (x) => String.fromCharCode(x)).join("")))`)
+	data, err := base64.StdEncoding.DecodeString(content)
+	require.NoError(p.t, err)
+	return js[string](p, "window.savedFile"), string(data)
+}
+
+// csv returns the table that a button saves.
+func (p *page) csv(selector string) (rows [][]string) {
+	p.t.Helper()
+	name, content := p.saved(selector)
+	require.Contains(p.t, name, ".csv")
+	rows, err := csv.NewReader(strings.NewReader(content)).ReadAll()
+	require.NoError(p.t, err)
+	return rows
+}
+
+// set sets the state of the page.
+func (p *page) set(state string) {
+	p.t.Helper()
+	js[string](p, fmt.Sprintf("location.hash = %q", state))
+}
+
+// choose chooses a value of a select.
+func (p *page) choose(selector, value string) {
+	p.t.Helper()
+	js[bool](p, fmt.Sprintf(`(e => { e.value = %q; return e.dispatchEvent(new Event("change")); })(document.querySelector(%q))`,
+		value, selector))
+}
+
+// float returns the number that a text of the page or a cell of a table is.
+func float(t testing.TB, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(text), "−", "-"), 64)
+	require.NoError(t, err)
+	return v
 }

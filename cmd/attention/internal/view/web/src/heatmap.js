@@ -2,7 +2,7 @@
 import { select } from 'd3-selection';
 import { zoom, zoomIdentity } from 'd3-zoom';
 import { hidden } from './colours.js';
-import { h, visible } from './dom.js';
+import { h, svg, visible } from './dom.js';
 
 const tileSide = 128; // cells, or blocks of cells
 const maxTiles = 400;
@@ -318,6 +318,42 @@ export class HeatMap {
     if (this.field !== field || this.scale !== scale) return;
     if (this.tiles.size >= maxTiles) this.tiles.delete(this.tiles.keys().next().value);
     this.tiles.set(`${level} ${i} ${j}`, canvas);
+  }
+
+  /** svg returns the whole matrix as SVG: cells as rectangles, or, of many, as one picture. */
+  svg() {
+    const { T, S } = this.field;
+    const many = T * S > 1 << 14;
+    const cell = many ? Math.max(1, Math.round(600 / Math.max(T, S))) : 18;
+    const [left, top] = [this.left, this.top];
+    const root = svg('svg', { viewBox: `0 0 ${left + S * cell} ${top + T * cell}`, class: 'offscreen' });
+    const text = (tokens, i) => visible(tokens[i].text).slice(0, 10);
+    const row = new Float32Array(S);
+    const canvas = h('canvas', { width: S, height: T });
+    const image = many ? canvas.getContext('2d').createImageData(S, T) : null;
+    for (let t = 0; t < T; t++) {
+      this.field.row(t, 0, S, row);
+      for (let s = 0; s < S; s++) {
+        const colour = Number.isNaN(row[s]) ? hidden() : this.scale.colour(row[s]);
+        if (many) image.data.set([...colour, 255], 4 * (t * S + s));
+        else root.append(svg('rect', { x: left + s * cell, y: top + t * cell, width: cell, height: cell, fill: `rgb(${colour})` }));
+      }
+    }
+    if (many) {
+      canvas.getContext('2d').putImageData(image, 0, 0);
+      root.append(svg('image', { x: left, y: top, width: S * cell, height: T * cell, href: canvas.toDataURL(),
+        preserveAspectRatio: 'none' }));
+    }
+    const step = Math.max(1, Math.ceil(13 / cell));
+    for (let t = 0; t < T; t += step) {
+      root.append(svg('text', { x: left - 4, y: top + (t + 0.7) * cell, 'text-anchor': 'end' }, text(this.options.rows, t)));
+    }
+    for (let s = 0; s < S; s += step) {
+      root.append(svg('text', { transform: `translate(${left + (s + 0.7) * cell},${top - 4}) rotate(-90)` }, text(this.options.cols, s)));
+    }
+    document.body.append(root); // for its computed style
+    setTimeout(() => root.remove());
+    return root;
   }
 
   /** repaint draws all anew, as when light turns to dark. */

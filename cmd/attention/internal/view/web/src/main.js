@@ -2,10 +2,13 @@
 import { json } from './api.js';
 import { button, choice, fill, h } from './dom.js';
 import * as state from './state.js';
+import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
+import { pair } from './panels/pair.js';
+import { whatif } from './panels/whatif.js';
 
 /** A panel is {name, title, needs(view), show(element, view)}; show returns a function that ends it. */
-const panels = [heads];
+const panels = [heads, pair, whatif, compare];
 
 let end = null;
 let shown = '';
