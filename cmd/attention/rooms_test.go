@@ -81,11 +81,12 @@ var rooms = map[string]string{
 		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
 		train train/text layers graph graph/machine internal/oneline`,
 	"cmd/attention/internal/view": `cmd/attention/internal/flags cmd/attention/internal/run
-		cmd/attention/internal/view/look cmd/attention/internal/view/serve`,
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve`,
+	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/run train/text layers graph graph/blas graph/machine
 		graph/mask internal/tensorprint`,
-	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/view/look
-		cmd/attention/internal/view/web`,
+	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/run
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web train`,
 	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -249,4 +250,25 @@ func float(t testing.TB, text string) float64 {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(text), "−", "-"), 64)
 	require.NoError(t, err)
 	return v
+}
+
+// look writes screenshots of the page to the folder VIEW_PICTURES, if that is set, for somebody to look at: at
+// 1280 × 800 and 390 wide, light and dark.
+func (p *page) look(t testing.TB, name string) {
+	dir := os.Getenv("VIEW_PICTURES")
+	if dir == "" {
+		return
+	}
+	for _, size := range [][2]int64{{1280, 800}, {390, 844}} {
+		for _, theme := range []string{"light", "dark"} {
+			p.do(chromedp.EmulateViewport(size[0], size[1]))
+			js[string](p, fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
+			js[bool](p, `dispatchEvent(new Event("theme"))`)
+			p.do(chromedp.Sleep(700 * time.Millisecond))
+			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(fmt.Sprintf("%s/%s-%d-%s.png", dir, name, size[0], theme), picture, 0o644))
+		}
+	}
+	p.do(chromedp.EmulateViewport(1280, 800))
 }

@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/serve"
 
@@ -20,7 +21,11 @@ of yours. The page is part of the program; nothing of it comes from or goes to
 another machine.
 
 MODEL: --model DIR is what attention generate takes: GPT-2's folder, an export,
-or a run of attention train.
+or a run of attention train, of which the training is shown too. A second --model
+is compared with the first.
+
+RUN: --run DIR shows how a run of attention train or translate trained or, while
+it trains, trains. It reads the run's folder and changes nothing of the run.
 
 ADDRESS: --addr is where the page is served, a free port of this machine
 without it. The URL holds a random token, without which nothing is answered.
@@ -32,6 +37,7 @@ const example = `  attention view --model runs/first --text "It is the attention
 // command holds the flags of attention view.
 type command struct {
 	models         []string
+	runDir         string
 	text, textFile string
 	addr           string
 }
@@ -40,7 +46,7 @@ type command struct {
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use:                   "view --model DIR",
+		Use:                   "view --model DIR | --run DIR",
 		Short:                 "Show a model's attention in the browser",
 		Long:                  help,
 		Example:               example,
@@ -54,6 +60,7 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model")
+	f.StringVar(&c.runDir, "run", "", "`folder` of a run, whose training is shown, also while it trains")
 	f.StringVar(&c.text, "text", "", "`text` to look at")
 	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
 	f.StringVar(&c.addr, "addr", "127.0.0.1:0", "`address` to serve at; port 0 is a free one")
@@ -65,8 +72,8 @@ const defaultText = "The attention of each word is what it looks at."
 
 func (c *command) validate() error {
 	switch {
-	case len(c.models) == 0:
-		return errors.New("--model: missing, want the folder of a model")
+	case len(c.models) == 0 && c.runDir == "":
+		return errors.New("--model: missing, want the folder of a model, or --run")
 	case c.text != "" && c.textFile != "":
 		return errors.New("--text-file: got a file besides --text, want one of them")
 	}
@@ -86,15 +93,8 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		}
 		config.Text = string(content)
 	}
-	for _, dir := range c.models {
-		m, err := look.Open(dir)
-		if err != nil {
-			return fmt.Errorf("--model: %w", err)
-		}
-		for _, note := range m.Notes {
-			fmt.Fprintf(notes, "attention: %s\n", note)
-		}
-		config.Models = append(config.Models, m)
+	if err := c.open(&config, notes); err != nil {
+		return err
 	}
 	if config.Text == "" {
 		config.Text = defaultText
@@ -106,4 +106,41 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	fmt.Fprintf(out, "%s\n", s.URL)
 	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
 	return s.Run(ctx)
+}
+
+// open opens the models and the run.
+func (c *command) open(config *serve.Config, notes io.Writer) error {
+	models := c.models
+	if c.runDir != "" {
+		r, err := follow.Open(c.runDir)
+		if err != nil {
+			return fmt.Errorf("--run: %w", err)
+		}
+		config.Run = r
+		if len(models) == 0 && look.HasModel(c.runDir) {
+			models = []string{c.runDir}
+		}
+	}
+	for _, dir := range models {
+		m, err := look.Open(dir)
+		if err != nil {
+			return fmt.Errorf("--model: %w", err)
+		}
+		for _, note := range m.Notes {
+			fmt.Fprintf(notes, "attention: %s\n", note)
+		}
+		config.Models = append(config.Models, m)
+	}
+	if r, err := follow.Open(c.first()); err == nil && config.Run == nil {
+		config.Run = r // the model is a run's
+	}
+	return nil
+}
+
+// first returns the folder of the first model.
+func (c *command) first() string {
+	if len(c.models) == 0 {
+		return c.runDir
+	}
+	return c.models[0]
 }

@@ -42,6 +42,12 @@ func Open(dir string) (*Model, error) {
 		open: m}, nil
 }
 
+// HasModel reports whether a run folder holds a model already: weights, or a checkpoint.
+func HasModel(dir string) bool {
+	_, err := Open(dir)
+	return err == nil
+}
+
 // Request is a text to look at, and what to change in the model.
 type Request struct {
 	Text  string `json:"text"`

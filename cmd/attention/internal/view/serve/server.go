@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/web"
 )
@@ -19,7 +20,8 @@ import (
 type Config struct {
 	Addr   string // to listen on; a port of 0 is any free one
 	Models []*look.Model
-	Text   string // to look at first
+	Text   string      // to look at first
+	Run    *follow.Run // whose training is shown; nil for none
 }
 
 // Server serves the page.
@@ -88,6 +90,9 @@ func (s *Server) routes() http.Handler {
 	handle("POST /look", s.look)
 	handle("GET /head", s.head)
 	handle("GET /thumbnails", s.thumbnails)
+	handle("GET /training", s.training)
+	handle("GET /watched", s.watched)
+	mux.HandleFunc("GET /events", s.events)
 	return mux
 }
 
@@ -138,7 +143,8 @@ func writeError(w http.ResponseWriter, code int, err error) {
 
 // view says what there is to see.
 func (s *Server) view(*http.Request) (any, error) {
-	return map[string]any{"version": program.Version(), "models": s.config.Models, "text": s.config.Text}, nil
+	return map[string]any{"version": program.Version(), "models": s.config.Models, "text": s.config.Text,
+		"training": s.config.Run != nil}, nil
 }
 
 // number returns a number of the URL from 0 to below n.

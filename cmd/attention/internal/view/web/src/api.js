@@ -60,3 +60,14 @@ function unpack(buffer) {
   }
   return out;
 }
+
+/** events calls told at each server-sent event, until the returned function is called. */
+export function events(path, told, failed) {
+  const source = new EventSource(path);
+  source.onmessage = () => told();
+  source.addEventListener('wrong', (e) => failed(JSON.parse(e.data)));
+  source.onerror = () => {
+    if (source.readyState === EventSource.CLOSED) failed('the server does not answer: attention view has ended; start it again and reload');
+  };
+  return () => source.close();
+}

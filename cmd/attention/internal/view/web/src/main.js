@@ -5,10 +5,11 @@ import * as state from './state.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
 import { pair } from './panels/pair.js';
+import { training } from './panels/training.js';
 import { whatif } from './panels/whatif.js';
 
 /** A panel is {name, title, needs(view), show(element, view)}; show returns a function that ends it. */
-const panels = [heads, pair, whatif, compare];
+const panels = [heads, pair, whatif, training, compare];
 
 let end = null;
 let shown = '';

@@ -17,7 +17,7 @@ export function legend(scale, text) {
     'aria-label': `${text}, from ${low} to ${scale.most}; grey is hidden by the mask` },
   svg('text', { x: 10, y: 10, class: 'label' }, text), bars);
   const axis = svg('g', { transform: 'translate(0,24)' });
-  select(axis).call(axisBottom(scaleLinear([low, scale.most], [10, 10 + width])).ticks(5).tickSize(4));
+  select(axis).call(axisBottom(scaleLinear([low, scale.most], [10, 10 + width])).ticks(scale.signed ? 4 : 5).tickSize(4));
   e.append(axis, svg('rect', { x: 252, y: 14, width: 14, height: 10, fill: `rgb(${hidden().join(' ')})` }),
     svg('text', { x: 270, y: 23, class: 'label' }, 'hidden'));
   return e;

@@ -53,7 +53,7 @@ export class Statistics {
     const ranges = Object.fromEntries(statistics.map(([name]) => [name, extent(this.heads, (x) => x.statistics[name])]));
     const row = (x) => h('tr', { 'aria-current': `${x.layer} ${x.head}` === this.chosen ? 'true' : null },
       h('th', { scope: 'row' }, button(`${x.layer}.${x.head}`, () => this.onselect(x.layer, x.head),
-        { 'aria-label': `show layer ${x.layer} head ${x.head}` })),
+        { 'aria-label': `${x.layer}.${x.head}: show layer ${x.layer} head ${x.head}` })),
       statistics.map(([name]) => {
         const v = x.statistics[name];
         const [low, high] = [Math.min(0, ranges[name][0] ?? 0), Math.max(0, ranges[name][1] ?? 0)];

@@ -89,7 +89,7 @@ class Compare {
     this.maps = names.map((name) => new HeatMap({ rows: looks[0].queries(layer), cols: looks[0].keys(layer), height: 420,
       label: `${name}, ${nameOf(layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
       onselect: (q, k) => state.set({ q, k }) }));
-    fill(this.element, this.choices(), headChoice(looks[0], true), this.readout,
+    fill(this.element, h('h2', {}, 'Compare'), this.choices(), headChoice(looks[0], true), this.readout,
       h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
         pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
       this.maps[i].element))),

@@ -100,7 +100,7 @@ class WhatIf {
       h('div', { class: 'tools' }, headChoice(look), h('label', {}, 'factor ', range, ` ${now}`),
         button(now === 0 ? 'Switch on' : 'Switch off', () => set(now === 0 ? 1 : 0), { 'data-keep': 'off' })),
       all.length ? h('div', { class: 'tokens' }, all.map((f) => button(`layer ${f.layer}, head ${f.head} × ${f.factor} ✕`,
-        () => write(all.filter((x) => x !== f)), { 'aria-label': `undo the factor of layer ${f.layer} head ${f.head}` }))) : null);
+        () => write(all.filter((x) => x !== f)), { title: 'undo this factor' }))) : null);
   }
 
   next(before, after) {
