@@ -81,7 +81,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
 		train train/text layers graph graph/machine internal/oneline`,
 	"cmd/attention/internal/view": `cmd/attention/internal/flags cmd/attention/internal/run
-		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve`,
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
+		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/run train/text layers graph graph/blas graph/machine
 		graph/mask internal/tensorprint`,

@@ -12,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/serve"
+	"attention/internal/folder"
 
 	"github.com/spf13/cobra"
 )
@@ -29,17 +30,23 @@ it trains, trains. It reads the run's folder and changes nothing of the run.
 
 ADDRESS: --addr is where the page is served, a free port of this machine
 without it. The URL holds a random token, without which nothing is answered.
-Ctrl-C ends the program.`
+Ctrl-C ends the program.
+
+EXPORT: --export FILE writes one HTML file that works from the disk, without the
+program: all panels but What if, up to 50 MB of numbers. What has no room is
+left out, the last heads first, and the page says so.`
 
 const example = `  attention view --model runs/first --text "It is the attention"
-  attention view --model gpt2 --text-file question.txt --addr 127.0.0.1:8080`
+  attention view --model gpt2 --text-file question.txt --addr 127.0.0.1:8080
+  attention view --run runs/first
+  attention view --model runs/first --text "It is" --export page.html`
 
 // command holds the flags of attention view.
 type command struct {
 	models         []string
 	runDir         string
 	text, textFile string
-	addr           string
+	addr, export   string
 }
 
 // New returns the command attention view.
@@ -64,6 +71,7 @@ func New() *cobra.Command {
 	f.StringVar(&c.text, "text", "", "`text` to look at")
 	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
 	f.StringVar(&c.addr, "addr", "127.0.0.1:0", "`address` to serve at; port 0 is a free one")
+	f.StringVar(&c.export, "export", "", "write the page with its numbers to this HTML `file` instead of serving it")
 	return cmd
 }
 
@@ -98,6 +106,9 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	}
 	if config.Text == "" {
 		config.Text = defaultText
+	}
+	if c.export != "" {
+		return c.write(ctx, config, notes)
 	}
 	s, err := serve.New(config)
 	if err != nil {
@@ -143,4 +154,20 @@ func (c *command) first() string {
 		return c.runDir
 	}
 	return c.models[0]
+}
+
+// write writes the page to --export's file.
+func (c *command) write(ctx context.Context, config serve.Config, notes io.Writer) error {
+	var left []string
+	err := folder.WriteFile(c.export, func(w io.Writer) (err error) {
+		left, err = serve.Export(ctx, config, w)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--export: %w", err)
+	}
+	if n := len(left); n > 0 {
+		fmt.Fprintf(notes, "attention: the page would be too large: %d parts are left out, from %s on\n", n, left[0])
+	}
+	return nil
 }

@@ -1,5 +1,5 @@
 // The page: a frame with panels, of which one is shown.
-import { json } from './api.js';
+import { isExported, json } from './api.js';
 import { button, choice, fill, h } from './dom.js';
 import * as state from './state.js';
 import { compare } from './panels/compare.js';
@@ -45,7 +45,9 @@ function header(view) {
   fill(document.getElementById('header'),
     h('h1', {}, 'attention view'), nav,
     choice('colours', [['', 'as the system'], ['light', 'light'], ['dark', 'dark']], state.get('theme'),
-      (v) => state.set({ theme: v })));
+      (v) => state.set({ theme: v })),
+    isExported ? h('p', { class: 'note exported' }, `An exported page of attention view: What if works in the program only.`,
+      view.left?.length ? ` Left out, for want of room: ${view.left.length > 6 ? `${view.left.slice(0, 5).join('; ')}; and ${view.left.length - 5} more` : view.left.join('; ')}.` : '') : null);
 }
 
 function keys(view) {

@@ -3,7 +3,6 @@ import { axisBottom } from 'd3-axis';
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
 import { svg } from './dom.js';
-import { hidden } from './colours.js';
 
 /** legend draws a scale with numbers, and the colour of what is hidden. */
 export function legend(scale, text) {
@@ -18,7 +17,7 @@ export function legend(scale, text) {
   svg('text', { x: 10, y: 10, class: 'label' }, text), bars);
   const axis = svg('g', { transform: 'translate(0,24)' });
   select(axis).call(axisBottom(scaleLinear([low, scale.most], [10, 10 + width])).ticks(scale.signed ? 4 : 5).tickSize(4));
-  e.append(axis, svg('rect', { x: 252, y: 14, width: 14, height: 10, fill: `rgb(${hidden().join(' ')})` }),
+  e.append(axis, svg('rect', { x: 252, y: 14, width: 14, height: 10, fill: 'var(--hidden)' }),
     svg('text', { x: 270, y: 23, class: 'label' }, 'hidden'));
   return e;
 }
