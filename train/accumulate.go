@@ -65,7 +65,7 @@ func (s *Step) sumGradients(tokens int, first bool) error {
 		return fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", tokens)
 	}
 	// Checked now: the graph still holds the batch that a NaN comes from.
-	if _, err := gradientNorm(s.program.params); err != nil {
+	if _, err := gradientNorm(s.program.params, nil); err != nil {
 		return s.program.withOrigin(err)
 	}
 	for i, p := range s.program.params {

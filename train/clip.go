@@ -27,7 +27,7 @@ func ClipNorm(params []Param, limit float64) (float64, error) {
 			return 0, err
 		}
 	}
-	norm, err := gradientNorm(params)
+	norm, err := gradientNorm(params, nil)
 	if err != nil {
 		return norm, fmt.Errorf("train: %w", err)
 	}
@@ -35,15 +35,19 @@ func ClipNorm(params []Param, limit float64) (float64, error) {
 	return norm, nil
 }
 
-// gradientNorm returns the norm of all gradients as one vector.
-func gradientNorm(params []Param) (float64, error) {
+// gradientNorm returns the norm of all gradients as one vector. It sets norms, unless that is
+// nil, to those of each.
+func gradientNorm(params []Param, norms []float64) (float64, error) {
 	total := 0.0
-	for _, p := range params {
+	for i, p := range params {
 		var sum float64
 		if p.Grad.Dtype() == tensor.Float32 {
 			sum = kernel.SumSquares(p.Grad.Float32s())
 		} else {
 			sum = kernel.SumSquares(p.Grad.Float64s())
+		}
+		if norms != nil {
+			norms[i] = math.Sqrt(sum)
 		}
 		total += sum
 		if math.IsNaN(total) || math.IsInf(total, 0) {

@@ -67,6 +67,7 @@ type Loop struct {
 	best      best
 	savedWith string       // kernels that wrote the checkpoint of Restore, "" if not known
 	saves     *Checkpoints // nil if Run does not save
+	watch     *recorder    // nil if Run does not record
 	notes     map[string]string
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"attention/internal/oneline"
 )
 
 // Run takes the remaining steps of Config.Steps, each with the next batches of train,
 // which must not end before. It evaluates on eval, unless that is nil, after every
-// Config.EvalEvery steps and after the last one.
+// Config.EvalEvery steps and after the last one. After WatchTo it then records.
 //
 // After SaveTo, train must be Resumable. Run then saves after every
 // CheckpointsConfig.Every steps, after the last one, and when it is stopped. It
@@ -43,13 +45,16 @@ func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 			return err
 		}
 	}
+	if err := l.beginWatch(); err != nil {
+		return err
+	}
 	err := l.runSteps(ctx, train, eval, saved)
 	if stopped := ctx.Err(); stopped != nil && errors.Is(err, stopped) {
 		if saveErr := l.saveCheckpoint(saved); saveErr != nil {
 			err = fmt.Errorf("%w; %w", err, saveErr)
 		}
 	}
-	return err
+	return oneline.Join(err, l.flushWatch())
 }
 
 // runSteps evaluates, saves and steps until no step is left or ctx is done.
@@ -58,6 +63,11 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 		if eval != nil && l.evalDue() {
 			if err := l.runEval(ctx, eval); err != nil {
 				return err
+			}
+		}
+		if l.watchDue() {
+			if err := l.watch.record(l); err != nil {
+				return fmt.Errorf("train: watch: record after %d steps: %w", l.Steps(), err)
 			}
 		}
 		if l.saveDue() {
@@ -119,6 +129,9 @@ func (l *Loop) saveCheckpoint(source Resumable) error {
 			return fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
 		}
 		l.notes = notes
+	}
+	if err := l.flushWatch(); err != nil {
+		return err
 	}
 	return l.saves.Save(l, source)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"attention/internal/config"
@@ -37,6 +38,7 @@ type Step struct {
 	config  StepConfig
 	program *program
 	solver  *Solver
+	norms   *tensor.Dense   // (P), float64: those of the last step's gradients before clipping; NaN before the first
 	sums    []*tensor.Dense // of the parameters' gradients; nil until a step takes several batches
 	taken   int
 }
@@ -72,11 +74,19 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
 	}
-	s := &Step{config: c, program: p}
+	s := &Step{config: c, program: p, norms: tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(len(p.params)))}
+	s.forgetNorms()
 	if s.solver, err = c.Solver.New(p.params); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// forgetNorms makes the norms of the last step's gradients unknown.
+func (s *Step) forgetNorms() {
+	for i := range s.norms.Float64s() {
+		s.norms.Float64s()[i] = math.NaN()
+	}
 }
 
 // Run takes one step on a batch and returns its loss, computed before the parameters
@@ -110,7 +120,7 @@ func (s *Step) take(n int, source Source) (StepResult, error) {
 // update clips the gradients and moves the parameters.
 func (s *Step) update() (norm, rate float64, err error) {
 	params := s.program.params
-	if norm, err = gradientNorm(params); err != nil {
+	if norm, err = gradientNorm(params, s.norms.Float64s()); err != nil {
 		return 0, 0, s.program.withOrigin(err)
 	}
 	clipGradients(params, norm, s.config.ClipNorm)
