@@ -60,6 +60,9 @@ func restoreRun(w io.Writer, f *run.Folder, config run.Config, checkpoint string
 		return nil, err
 	}
 	r.folder = f
+	if err := r.watch(); err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
 	if err := r.restore(checkpoint); err != nil {
 		return nil, err
 	}

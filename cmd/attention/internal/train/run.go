@@ -73,6 +73,9 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet) error {
 	if err == nil {
 		err = r.folder.BeginMetrics()
 	}
+	if err == nil {
+		err = r.watch()
+	}
 	if err != nil {
 		return oneline.Join(err, r.folder.Close())
 	}
@@ -177,6 +180,7 @@ func (r *training) save() error {
 	if m, ok := r.model.Network.(run.Watchable); ok {
 		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
+	errs = append(errs, r.drawWatched())
 	return oneline.Join(append(errs, f.Metrics.Close(), f.CheckConfig(r.config), f.CheckPlace())...)
 }
 
