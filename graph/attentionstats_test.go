@@ -1,12 +1,17 @@
 package graph_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
 	"attention/graph"
+	"attention/graph/machine"
+	"attention/graph/mask"
+	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -198,4 +203,162 @@ func average(cell []float64) float64 {
 		sum += x
 	}
 	return sum / float64(len(cell))
+}
+
+// Log-sum-exp, entropy and pooling are PyTorch's.
+func TestAttentionStatsOfPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/attention_stats.safetensors")
+	for _, p := range tolerances {
+		g := G.NewGraph()
+		in := func(name string) *G.Node {
+			return node(g, name, array{file.Shape(name), file.Float64(name)}, p.dt)
+		}
+		q, k, v, bias := in("q"), in("k"), in("v"), in("bias")
+		for name, c := range map[string]graph.AttentionConfig{
+			"plain": {}, "causal": {Mask: mask.Causal{Align: mask.LowerRight}}, "biased": {Bias: bias},
+		} {
+			_, s, err := graph.FusedAttentionStats(q, k, v, c, 0)
+			require.NoError(t, err)
+			received, err := s.Received()
+			require.NoError(t, err)
+			largest, mean, err := s.Pooled(3, 4)
+			require.NoError(t, err)
+			names := []string{".lse", ".entropy", ".max", ".received", ".largest", ".mean"}
+			for i, n := range (G.Nodes{s.LogSumExp, s.Entropy, s.MaxScore, received, largest, mean}) {
+				want := array{file.Shape(name + names[i]), file.Float64(name + names[i])}
+				near(t, name+names[i], want, valueOf(t, n), p.tol)
+			}
+		}
+	}
+}
+
+// Statistics of 8192 queries and keys, whose weights would take 256 MiB, need no more memory
+// for each than those of 1024.
+func TestAttentionStatsInLinearMemory(t *testing.T) {
+	each := func(T int) int {
+		g := G.NewGraph()
+		r := rand.New(rand.NewPCG(1, 2))
+		x := node(g, "x", normal(r, T, 4), tensor.Float32)
+		out, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}}, 0)
+		require.NoError(t, err)
+		w := watching{height: T / 32, width: T / 32}
+		nodes := append(w.nodes(t, s, node(g, "rows", of([]float64{1, float64(T) - 1}), tensor.Int)), out)
+		m, err := machine.New(nodes...)
+		require.NoError(t, err)
+		defer m.Close()
+		require.NoError(t, m.RunAll())
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.NoError(t, m.RunAll())
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "of a run")
+		for row, e := range s.Entropy.Value().Data().([]float32) {
+			require.LessOrEqual(t, float64(e), math.Log(float64(row+1))+1e-5, "row %d", row)
+		}
+		return (m.Memory().Sum - 2*32*32*4) / T // without the cells
+	}
+	require.Equal(t, each(1024), each(8192))
+}
+
+// Packed queries, keys and values have the statistics of those apart, to the bit.
+func TestPackedAttentionStats(t *testing.T) {
+	g := G.NewGraph()
+	qkv := node(g, "qkv", normal(rand.New(rand.NewPCG(1, 2)), 2, 7, 6*4+2*4+2*5), tensor.Float64)
+	parts, err := graph.Split(qkv, 24, 8, 10)
+	require.NoError(t, err)
+	c := graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}
+	w := watching{height: 2, width: 3}
+	rows := node(g, "rows", of([]float64{6, 0}), tensor.Int)
+	out, s, err := graph.FusedAttentionStats(parts[0], parts[1], parts[2], c, 1)
+	require.NoError(t, err)
+	packedOut, packed, err := graph.FusedAttentionPackedStats(qkv, [3]int{24, 8, 10}, c, 1)
+	require.NoError(t, err)
+	nodes, packedNodes := append(w.nodes(t, s, rows), out), append(w.nodes(t, packed, rows), packedOut)
+	for i, n := range nodes {
+		require.Equal(t, bits(valueOf(t, n)), bits(valueOf(t, packedNodes[i])), "%d", i)
+	}
+}
+
+// Single heads joined are one attention of these heads.
+func TestJoinedAttentionStats(t *testing.T) {
+	g := G.NewGraph()
+	r := rand.New(rand.NewPCG(1, 2))
+	q, k := node(g, "q", normal(r, 2, 7, 12), tensor.Float64), node(g, "k", normal(r, 2, 5, 12), tensor.Float64)
+	w := watching{height: 2, width: 3}
+	rows := node(g, "rows", of([]float64{6, 0, 3}), tensor.Int)
+	_, whole, err := graph.FusedAttentionStats(q, k, k, graph.AttentionConfig{Heads: 3}, 1)
+	require.NoError(t, err)
+	qs, err := graph.Split(q, 4, 4, 4)
+	require.NoError(t, err)
+	ks, err := graph.Split(k, 4, 4, 4)
+	require.NoError(t, err)
+	var heads []*graph.AttentionStats
+	for i := range 3 {
+		_, one, err := graph.FusedAttentionStats(qs[i], ks[i], ks[i], graph.AttentionConfig{Heads: 1}, 1)
+		require.NoError(t, err)
+		heads = append(heads, one)
+	}
+	joined, err := graph.JoinAttentionStats(heads...)
+	require.NoError(t, err)
+	got := w.nodes(t, joined, rows)
+	for i, n := range w.nodes(t, whole, rows) {
+		near(t, statisticNames[i], valueOf(t, n), valueOf(t, got[i]), 1e-13)
+	}
+}
+
+// A single query and key; and statistics have no gradient: a loss of them moves nothing.
+func TestAttentionStatsOfOneToken(t *testing.T) {
+	g := G.NewGraph()
+	x := node(g, "x", of([]float64{2, 1}, 1, 2), tensor.Float64)
+	out, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{Scale: 1}, 0)
+	require.NoError(t, err)
+	w := watching{height: 9, width: 9}
+	for i, n := range w.nodes(t, s, node(g, "rows", of([]float64{0}), tensor.Int)) {
+		want := []float64{5, 5, 5, 0, 1, 1, 0, 0, 1, 1, 1, 1}[i]
+		require.Equal(t, []float64{want}, valueOf(t, n).v, statisticNames[i])
+	}
+	sum := func(n *G.Node) *G.Node {
+		y, err := graph.Sum(n, graph.ReduceConfig{})
+		require.NoError(t, err)
+		return y
+	}
+	both, err := graph.Add(sum(out), sum(s.Entropy))
+	require.NoError(t, err)
+	plain, err := G.Grad(both, x)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1}, valueOf(t, plain[0]).v)
+}
+
+func TestAttentionStatsRefuse(t *testing.T) {
+	g := G.NewGraph()
+	x := node(g, "x", zeros(2, 3, 4), tensor.Float64)
+	_, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{}, 0)
+	require.NoError(t, err)
+	_, _, err = graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{}, math.MaxInt)
+	require.EqualError(t, err, fmt.Sprintf("graph: FusedAttention: offset: got %d, want at most %d either way",
+		math.MaxInt, math.MaxInt32))
+	_, _, err = s.Pooled(0, 3)
+	require.EqualError(t, err, "graph: Pooled: cells: got 0 by 3, want from 1 to 2147483647 queries and keys")
+	_, err = s.Rows(x)
+	require.ErrorContains(t, err, "graph: Rows: rows: ")
+	_, err = s.Rows(node(g, "many", zeros(2, 2), tensor.Int))
+	require.EqualError(t, err, "graph: Rows: rows: shape (2, 2), want (N)")
+	rows, err := s.Rows(node(g, "rows", of([]float64{0, 3}), tensor.Int))
+	require.NoError(t, err)
+	m, err := machine.New(rows)
+	require.NoError(t, err)
+	defer m.Close()
+	require.ErrorContains(t, m.RunAll(), "graph: Rows: rows: got 3 at 1, want from 0 to T−1=2")
+	var none *graph.AttentionStats
+	for _, zero := range []*graph.AttentionStats{none, {}} {
+		_, err = zero.Received()
+		const want = "graph: Received: got nil or the zero value of statistics, want those of an attention"
+		require.EqualError(t, err, want)
+	}
+	_, err = graph.JoinAttentionStats()
+	require.EqualError(t, err, "graph: JoinAttentionStats: heads: got none, want at least one")
+	_, err = graph.JoinAttentionStats(s, nil)
+	require.EqualError(t, err, "graph: JoinAttentionStats: heads[1]: got nil, want statistics")
+	_, err = graph.JoinAttentionStats(s)
+	require.ErrorContains(t, err, "graph: JoinHeads: heads[0]: shape (2, 3), want that of one head, as the others'")
 }

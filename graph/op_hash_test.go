@@ -35,7 +35,30 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 		return func() (*G.Node, error) { return fillBy(m)(x) }
 	}
 	masked := func(m mask.Mask) func() (*G.Node, error) { return fused(graph.AttentionConfig{Mask: m}) }
+	watched := func(offset int, of func(s *graph.AttentionStats) (*G.Node, error)) func() (*G.Node, error) {
+		return func() (*G.Node, error) {
+			out, stats, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{}, offset)
+			if err != nil || of == nil {
+				return out, err
+			}
+			return of(stats)
+		}
+	}
+	mean := func(height, width int) func(s *graph.AttentionStats) (*G.Node, error) {
+		return func(s *graph.AttentionStats) (*G.Node, error) {
+			_, mean, err := s.Pooled(height, width)
+			return mean, err
+		}
+	}
 	ops := map[string]func() (*G.Node, error){
+		"watched":           watched(0, nil),
+		"watched, offset 1": watched(1, nil),
+		"own":               watched(0, func(s *graph.AttentionStats) (*G.Node, error) { return s.Own, nil }),
+		"own, offset 1":     watched(1, func(s *graph.AttentionStats) (*G.Node, error) { return s.Own, nil }),
+		"previous":          watched(0, func(s *graph.AttentionStats) (*G.Node, error) { return s.Previous, nil }),
+		"received":          watched(0, (*graph.AttentionStats).Received),
+		"mean of 2, 3":      watched(0, mean(2, 3)),
+		"mean of 3, 2":      watched(0, mean(3, 2)),
 		"fused window 1":    masked(mask.SlidingWindow{Left: 1}),
 		"fused window 1, 1": masked(mask.SlidingWindow{Left: 1, Right: 1}),
 		"fused upper left":  masked(mask.Causal{Align: mask.UpperLeft}),

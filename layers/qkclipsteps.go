@@ -30,8 +30,8 @@ type clippedLayer struct {
 }
 
 // NewQKClip makes the steps of a build clip the attentions that have been called and whose
-// paths match a pattern, as those of Calls. They had better been observed, or their
-// statistics cost another forward. S_max is the largest product of all calls and batches
+// paths match a pattern, as those of Calls. Of those that are not observed, statistics cost
+// another forward. S_max is the largest product of all calls and batches
 // of a step, before its update; the clip follows the update.
 func NewQKClip(b *Build, pattern string, threshold float64) (*QKClip, error) {
 	if err := b.Err(); err != nil {

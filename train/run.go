@@ -130,8 +130,6 @@ func (l *Loop) saveCheckpoint(source Resumable) error {
 		}
 		l.notes = notes
 	}
-	if err := l.flushWatch(); err != nil {
-		return err
-	}
-	return l.saves.Save(l, source)
+	watched := l.flushWatch() // first, so that a checkpoint is not newer; but it matters more
+	return oneline.Join(l.saves.Save(l, source), watched)
 }

@@ -25,8 +25,11 @@ func (m *model) watchConfig() train.WatchConfig {
 			weights := b.Of(m.net.Weights(b, ids))
 			return train.Probe{
 				Tensors: map[string]*G.Node{"attention": weights},
-				Numbers: map[string]*G.Node{"sum": b.Of(G.Sum(weights, 2))},
 				Notes:   map[string]string{"ids": "3 1 4 1 5"},
+				Nodes:   G.Nodes{b.Of(G.Sum(weights, 2))},
+				Numbers: func(values []*tensor.Dense) (map[string][]float64, error) {
+					return map[string][]float64{"sum": golden.Floats(m.t, values[0])}, nil
+				},
 			}, b.Err()
 		},
 		Matrices: []train.MatrixPart{{Param: "tokens.weight", Rows: 4}},
@@ -208,6 +211,11 @@ func TestWatchResumes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, watchFiles(t, folder), row.reason)
 	}
+	_, err = watchedRun(t, whole, "step-00000005.safetensors", 7)
+	require.ErrorIs(t, err, context.Canceled)
+	w := readWatch(t, whole)
+	require.Equal(t, []int{0, 3, 6}, w.Moments, "what came later is gone")
+	require.Len(t, w.Records, 3)
 }
 
 // A run whose files or whose checkpoint tell nothing begins to record anew; files that are
@@ -230,6 +238,21 @@ func TestWatchBeginsAnew(t *testing.T) {
 	require.Equal(t, []int{15, 18, 20}, w.Moments)
 	require.Equal(t, 15, w.Records[0].Step)
 	require.Greater(t, w.Records[0].Params[0].ChangeFromStart, w.Records[0].Params[0].Change, "the checkpoint knows")
+
+	older := t.TempDir() // without a watch
+	saves := openCheckpoints(t, filepath.Join(older, "checkpoints"), train.CheckpointsConfig{Every: 5})
+	c := config()
+	c.EvalEvery = 3
+	l := newModel(t, tensor.Float32, 4, 0.3).loop(t, c)
+	l.SaveTo(saves)
+	require.NoError(t, l.Run(context.Background(), &resumable{}, nil))
+	require.NoError(t, saves.Close())
+	_, err = watchedRun(t, older, "", 0)
+	require.NoError(t, err)
+	w = readWatch(t, older)
+	require.Equal(t, []int{10, 12, 15, 18, 20}, w.Moments)
+	require.Zero(t, w.Records[0].Params[0].ChangeFromStart)
+	require.True(t, math.IsNaN(float64(w.Records[0].Params[0].Gradient)))
 
 	for _, row := range []struct {
 		name, content, want string

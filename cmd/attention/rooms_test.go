@@ -65,7 +65,7 @@ var rooms = map[string]string{
 		internal/folder
 		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
-		train train/text layers graph graph/mask
+		train train/text layers layers/chapter graph graph/mask
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/flags internal/tensorprint layers/chapter`,
 	"cmd/attention/internal/export":  `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,

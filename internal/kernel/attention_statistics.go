@@ -40,11 +40,12 @@ type watchedRows[F Float] struct {
 
 // begin forgets the rows before. The sink, if there is one, is the maximum and adds nothing to the moment.
 func (w *watchedRows[F]) begin(rows int) {
-	for _, x := range [...][]F{w.score, w.product, w.first, w.own, w.previous} {
-		for t := range rows {
-			x[t] = lowest[F]()
-		}
+	for t := range rows {
+		w.score[t], w.product[t] = lowest[F](), lowest[F]()
 	}
+	copy(w.first[:rows], w.score)
+	copy(w.own[:rows], w.score)
+	copy(w.previous[:rows], w.score)
 	clear(w.moment[:rows])
 }
 
@@ -94,51 +95,53 @@ func raiseTo[F Float](x, y []F) {
 
 // storeStatistics writes the statistics of the rows [first,first+rows), which are a block.
 func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, sink F) {
-	s := &w.watched
+	s, to := &w.watched, &r.stats
 	if !r.changesProducts() {
 		copy(s.product, s.score)
 	}
-	for t := range rows {
-		w.top[t] = sink
-		if sum := w.sum[t]; sum != sum {
+	shifts, factors := w.top[:rows], w.first[:rows] // a weight is exp(score − shift)·factor
+	for t, sum := range w.sum[:rows] {
+		shifts[t], factors[t] = w.max[t], 1/sum
+		if sum == 0 {
+			shifts[t], factors[t], w.logs[t] = 0, 0, 0 // so that all are 0
+		}
+		if sum != sum {
 			s.score[t], s.product[t] = sum, sum // which may have lost a NaN
 		}
 	}
-	copy(r.stats.MaxScore[first:][:rows], s.score)
-	copy(r.stats.MaxProduct[first:][:rows], s.product)
-	w.storeWeights(r.stats.First[first:][:rows], s.first)
-	w.storeWeights(r.stats.Own[first:][:rows], s.own)
-	w.storeWeights(r.stats.Previous[first:][:rows], s.previous)
-	w.storeWeights(r.stats.Sink[first:][:rows], w.top)
-	for t := range rows {
-		row := first + t
-		if w.sum[t] == 0 {
-			for _, x := range r.stats.slices() {
-				x[row] = 0
-			}
-			r.stats.MaxScore[row], r.stats.MaxProduct[row] = s.score[t], s.product[t]
-			continue
+	copy(to.MaxScore[first:][:rows], s.score)
+	copy(to.MaxProduct[first:][:rows], s.product)
+	w.storeWeights(to.First[first:][:rows], s.first)
+	w.storeWeights(to.Own[first:][:rows], s.own)
+	w.storeWeights(to.Previous[first:][:rows], s.previous)
+	share := to.Sink[first:][:rows]
+	if clear(share); r.in.Sinks != nil {
+		for t := range rows {
+			w.last[t] = sink
 		}
-		// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
-		share, shift := r.stats.Sink[row], F(0)
-		if share != 0 {
-			shift = sink - w.max[t]
+		w.storeWeights(share, w.last)
+	}
+	// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
+	entropy := to.Entropy[first:][:rows]
+	for t := range entropy {
+		h := w.logs[t] - s.moment[t]*factors[t]
+		if share[t] != 0 {
+			h -= share[t] * (w.logs[t] - (sink - shifts[t]))
 		}
-		h := w.logs[t]*(1-share) - (s.moment[t]/w.sum[t] - share*shift)
 		if h < 0 { // by rounding
 			h = 0
 		}
-		r.stats.Entropy[row] = h
+		entropy[t] = h
 	}
 }
 
 // storeWeights writes the weights of scores, one of each query.
 func (w *forwardTiles[F]) storeWeights(weights, scores []F) {
-	for t := range weights {
-		weights[t] = scores[t] - w.max[t]
+	for t, shift := range w.top[:len(weights)] {
+		weights[t] = scores[t] - shift
 	}
 	exp(chosenPath, weights, weights)
-	for t := range weights {
-		weights[t] /= w.sum[t]
+	for t, factor := range w.first[:len(weights)] {
+		weights[t] *= factor
 	}
 }

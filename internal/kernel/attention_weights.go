@@ -102,13 +102,21 @@ func (g *cellGrid[F]) add(w *weightTiles[F], head, s0, keys int) {
 		clear(w.sum[:w.rows])
 		expColumns(chosenPath, n, w.rows, cell, queryBlock, w.lse, w.sum)
 		maxColumns(chosenPath, n, w.rows, cell, queryBlock, w.top)
-		for t := range w.rows {
-			at := (head*g.rows+(w.t0+t)/g.height)*g.columns + column
-			g.mean[at] += w.sum[t] * w.lost[t]
-			g.largest[at] = max(g.largest[at], w.top[t]*w.lost[t])
-			if w.sum[t] != w.sum[t] {
-				g.largest[at] = w.sum[t] // the maximum may have lost a NaN
+		for t := 0; t < w.rows; {
+			row := (w.t0 + t) / g.height
+			end := min(w.rows, (row+1)*g.height-w.t0)
+			at := (head*g.rows+row)*g.columns + column
+			sum, most := g.mean[at], g.largest[at]
+			tops, lost := w.top[t:end], w.lost[t:end]
+			for i, v := range w.sum[t:end] {
+				sum += v * lost[i]
+				most = max(most, tops[i]*lost[i])
 			}
+			if g.mean[at] = sum; sum != sum {
+				most = sum // the maximum may have lost a NaN
+			}
+			g.largest[at] = most
+			t = end
 		}
 		from += n
 	}

@@ -37,7 +37,6 @@ var allQueries = Section{
 		x := w.tokens()
 		scores := w.Of(graph.Scores(x, x))
 		w.show(scores, "scores = x·xᵀ", "Every token asks: each row holds the scores of one token with all tokens.")
-		w.Observe("*") // so that the context vectors are computed from the weights
 		context := w.Of(SimpleSelfAttention{}.Forward(w.Build, x))
 		weights := w.withoutHeads(w.Of(SimpleSelfAttention{}.Weights(w.Build, x)))
 		w.show(weights, "weights = softmax(scores)", "The attention weights: the softmax of each row.")

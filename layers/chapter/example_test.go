@@ -16,7 +16,6 @@ import (
 func ExampleSimpleSelfAttention() {
 	// Nothing to learn: every word is query, key and value at once.
 	build := layers.NewBuild(layers.NewParams(tensor.Float32, 123), layers.Eval)
-	build.Observe("*") // so that the output is computed from the weights
 	x := journey(build)
 	context := build.Of(chapter.SimpleSelfAttention{}.Forward(build, x))
 	weights := build.Of(chapter.SimpleSelfAttention{}.Weights(build, x)) // (1, T, T)
@@ -101,7 +100,6 @@ func ExampleCausal() {
 	layer, err := layers.NewAttention(params.Scope(""), chapter.Causal(3, 2))
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)
-	build.Observe("*") // so that the output is computed from the weights
 	in := layers.AttentionInput{Query: journey(build)}
 	context := build.Of(layer.Attend(build, in))
 	weights := build.Of(layer.Weights(build, in)) // (1, T, T)

@@ -22,7 +22,7 @@ type Case struct {
 	Layer    string                                // the type of package layers
 	About    string                                // its inputs' shapes and settings
 	Mode     layers.Mode                           // of the graph
-	Observed bool                                  // the same output from other ops, which hold the attention weights
+	Observed bool                                  // the same output with statistics of the attention weights
 	New      func(s layers.Scope) (Forward, error) // makes the layer
 	Inputs   []gradcases.Input                     // in the order in which Forward takes them
 	Reason   string                                // why the case is there, if About does not tell
@@ -73,9 +73,9 @@ func (c Case) Build(dt tensor.Dtype, r *rand.Rand) (out *G.Node, wrt G.Nodes, er
 	return out, append(wrt, b.Learnables()...), nil
 }
 
-// observed returns the case with the attention weights.
+// observed returns the case with statistics.
 func (c Case) observed() Case {
-	c.About, c.Observed = c.About+", with weights", true
+	c.About, c.Observed = c.About+", with statistics", true
 	return c
 }
 

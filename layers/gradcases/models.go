@@ -35,7 +35,7 @@ func languageModels() []Case {
 			Attention: chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, ContextLength: 5, NumHeads: 2,
 				QueryDim: 3, KeyDim: 3, AttnDim: 5, QKVBias: true, Dropout: 0.25}}
 		cases = append(cases,
-			Case{Layer: "LanguageModel", About: name + ", (T), logits, with weights", Mode: layers.Train, Observed: true,
+			Case{Layer: "LanguageModel", About: name + ", (T), logits, with statistics", Mode: layers.Train, Observed: true,
 				New: ofX(chapter.NewLanguageModel, c), Inputs: sequence()},
 			Case{Layer: "LanguageModel", About: name + ", (B, T), loss", Mode: layers.Train,
 				New: made(chapter.NewLanguageModel, c, loss), Inputs: tokens(6, 6, 2, 5, 1, 0)})

@@ -93,7 +93,7 @@ func wrappers() []Case {
 		{Layer: name, About: "(B, T, In)", New: ofX(layers.NewAttention, c2), Inputs: x(2, 3, 7)},
 		three,
 		three.observed(),
-		{Layer: name, About: "its weights", Observed: true, New: made(layers.NewAttention, c2, joined), Inputs: x(2, 3, 7),
+		{Layer: name, About: "its weights", New: made(layers.NewAttention, c2, joined), Inputs: x(2, 3, 7),
 			Reason: "the values have no part in the weights, so the context vectors are joined to them"},
 	}
 }

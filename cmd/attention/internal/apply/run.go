@@ -78,7 +78,6 @@ func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []stri
 		}
 	}
 	b := layers.NewBuild(p, layers.Eval)
-	b.Observe("*") // so that output and weights come from one computation
 	var wrt G.Nodes
 	for _, t := range l.inputs() {
 		if !input.has(t.name) {

@@ -56,7 +56,7 @@ func newCommand(works []work) *cobra.Command {
 	f.IntVar(&w.Heads, "heads", 12, "heads; a divisor of the width")
 	f.IntVar(&w.KVHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
 	f.BoolVar(&full, "no-causal", false, "every token sees every other")
-	f.StringVar(&w.Mode, "mode", forwardBackward, "what to time: forward, forward-backward or gpt-step")
+	f.StringVar(&w.Mode, "mode", forwardBackward, "what to time: forward, forward-backward, gpt-step or variants")
 	f.IntVar(&w.Layers, "layers", 4, "blocks of the GPT of gpt-step")
 	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
@@ -95,6 +95,9 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, w
 		}
 	}
 	p := printer{out: out, json: o.json}
+	if one && w.Mode == variants {
+		return runVariants(ctx, out, o, w)
+	}
 	if one {
 		r, err := measure(ctx, w, o)
 		if err != nil {

@@ -12,6 +12,10 @@ times against the clock.
   gpt-step           takes a step of training a GPT of --layers blocks, without
                      biases, on 65 distinct tokens: loss, gradients, clipping
                      and AdamW
+  variants           computes nine ways to write the chapter's multi-head
+                     attention, which give the same: forward, with the weights
+                     where a variant gives them, and with all gradients; a
+                     table and a bar chart, fields of their own in --json
 
 With a flag for a size or the mode it times that one work. With none it times a
 list of works one after the other: two sequences of GPT-2 small's 1024 tokens,
@@ -48,5 +52,6 @@ COLUMNS, and the fields of --json:
 
 const example = `  attention bench
   attention bench --batch 8 --tokens 512 --width 512 --heads 8
+  attention bench --mode variants --batch 1
   attention bench --mode gpt-step --batch 12 --tokens 64 --width 128 --heads 4
   attention bench --tokens 4096 --batch 1 --mode forward --threads 1 --json`

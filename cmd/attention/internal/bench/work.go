@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"attention/cmd/attention/internal/flags"
@@ -17,6 +18,7 @@ const (
 	forwardOnly     = "forward"
 	forwardBackward = "forward-backward"
 	gptStep         = "gpt-step"
+	variants        = "variants"
 )
 
 // Limits below which the operations of a work fit an int.
@@ -94,14 +96,17 @@ func (w work) validate() error {
 	if w.Width%w.Heads != 0 {
 		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.Heads, w.Width)
 	}
-	if w.Mode != forwardOnly && w.Mode != forwardBackward && w.Mode != gptStep {
-		return fmt.Errorf("--mode: got %q, want %s, %s or %s", w.Mode, forwardOnly, forwardBackward, gptStep)
+	if !slices.Contains([]string{forwardOnly, forwardBackward, gptStep, variants}, w.Mode) {
+		return fmt.Errorf("--mode: got %q, want %s, %s, %s or %s", w.Mode, forwardOnly, forwardBackward, gptStep, variants)
 	}
 	if w.Mode == gptStep && (w.Layers < 1 || w.Layers > maxLayers) {
 		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.Layers, maxLayers)
 	}
-	if w.Mode == gptStep && !w.Causal {
-		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", gptStep)
+	if (w.Mode == gptStep || w.Mode == variants) && !w.Causal {
+		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", w.Mode)
+	}
+	if w.Mode == variants && w.keyHeads() != w.Heads {
+		return fmt.Errorf("--kv-heads: got %d with --mode %s, want as many as --heads", w.KVHeads, variants)
 	}
 	if _, err := flags.Dtype(w.Dtype); err != nil {
 		return err

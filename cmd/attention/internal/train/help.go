@@ -55,6 +55,13 @@ attention.png (for --model layer) and a folder of checkpoints. The same flags
 and seed give the same model, bit for bit, on processors with the same vectors
 (AVX-512, AVX2, or neither). attention generate continues texts with it.
 
+At each validation the run also records how its weights move, and the attention
+weights of a few words of validation text (watch.jsonl, watch.safetensors), and
+draws them at the end: weights.png, attention-steps.png. With --head-stats it
+records and prints each head's entropy and largest score. With --qk-clip 100 it
+scales the queries and keys of a head down when the largest of their scaled
+products in a step exceeds 100 (QK-clip).
+
 Ctrl-C finishes the step, saves a checkpoint and the model, prints how to
 resume and exits with 130. So do kill (143), the end of the terminal (129; not
 under nohup) and the end of a program that reads the output (141). A run that

@@ -37,6 +37,7 @@ type training struct {
 	tabled     bool              // whether the head of the table of losses is printed
 	command    string            // the command line
 	report     run.Report
+	clip       *layers.QKClip // nil without --qk-clip
 	progress   *term.Progress
 	out        *term.Output
 }
@@ -100,6 +101,9 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus) (*training, erro
 		return nil, err
 	}
 	if err := params.Freeze(config.Freeze...); err != nil {
+		return nil, err
+	}
+	if err := r.checkHeads(); err != nil {
 		return nil, err
 	}
 	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
@@ -223,5 +227,12 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	return text.TokenLoss(r.model.Forward, r.config.Windows())(b)
+	if r.config.QKClip > 0 {
+		b.Observe("*")
+	}
+	loss, err := text.TokenLoss(r.model.Forward, r.config.Windows())(b)
+	if err == nil {
+		err = r.clipQK(b)
+	}
+	return loss, err
 }

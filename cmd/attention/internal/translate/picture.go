@@ -42,7 +42,6 @@ func (m *dateModel) writeCross(w io.Writer, f *run.Folder, path string, p datePa
 // last block: from each character of the ISO date to each of the written one.
 func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
 	b := layers.NewBuild(m.params, layers.Eval)
-	b.Observe(crossAttention)
 	if err := m.translatePair(b, p); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,153 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/term"
+	"attention/graph/machine"
+	"attention/layers"
+	"attention/layers/chapter"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// variantResult holds the measurements of one way to compute the chapter's multi-head attention.
+type variantResult struct {
+	Variant string  `json:"variant"`
+	Text    string  `json:"text"`
+	Weights bool    `json:"weights"`                  // whether it gives the attention weights
+	Ops     int     `json:"ops"`                      // of the forward graph
+	Forward float64 `json:"seconds_forward"`          // median of the runs
+	Both    float64 `json:"seconds_forward_backward"` // with the gradients of all parameters
+}
+
+// runVariants times the variants one after the other and prints their times and a chart.
+func runVariants(ctx context.Context, out io.Writer, o options, w work) error {
+	if o.threads > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
+	}
+	var all []variantResult
+	for _, v := range chapter.Variants() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, err := measureVariant(ctx, v, w, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
+		}
+		debug.FreeOSMemory() // the next one begins with the same
+		if o.json {
+			if err := json.NewEncoder(out).Encode(r); err != nil {
+				return err
+			}
+		}
+		all = append(all, r)
+	}
+	if o.json {
+		return nil
+	}
+	_, err := io.WriteString(out, chart(w, all))
+	return err
+}
+
+// measureVariant times a variant, forward alone and with gradients.
+func measureVariant(ctx context.Context, v chapter.Variant, w work, o options) (r variantResult, err error) {
+	r = variantResult{Variant: v.Name, Text: v.Text}
+	for _, row := range []struct {
+		mode    layers.Mode
+		seconds *float64
+	}{{layers.Eval, &r.Forward}, {layers.Train, &r.Both}} {
+		b, wanted, err := variantGraph(v, w, row.mode)
+		if err != nil {
+			return r, err
+		}
+		if row.mode == layers.Eval {
+			r.Weights = len(wanted) > 1
+			for _, n := range b.Graph().AllNodes() {
+				if n.Op() != nil {
+					r.Ops++
+				}
+			}
+		}
+		m, err := machine.New(wanted...)
+		if err != nil {
+			return r, err
+		}
+		took, err := timeRuns(o.runs, func() error { return m.Run(ctx) })
+		if err == nil {
+			err = m.Close()
+		}
+		if err != nil {
+			return r, err
+		}
+		*row.seconds = median(took)
+	}
+	return r, nil
+}
+
+// variantGraph builds a variant on normal random numbers. The wanted nodes are the output, the
+// weights that the variant gives and, in a Train graph, the gradients of all parameters.
+func variantGraph(v chapter.Variant, w work, mode layers.Mode) (b *layers.Build, wanted G.Nodes, err error) {
+	shape := []int{w.Batch, w.Tokens, w.Width}
+	p := layers.NewParams(w.elementType(), 123)
+	l, err := v.New(p.Scope(""), w.Width, w.Heads)
+	if err != nil {
+		return nil, nil, err
+	}
+	b = layers.NewBuild(p, mode)
+	random := rand.New(rand.NewPCG(1, 2))
+	out, weights, err := l.Forward(b, randomInput(b, random, "x", shape))
+	if err != nil {
+		return nil, nil, err
+	}
+	wanted = G.Nodes{out}
+	if weights != nil {
+		wanted = append(wanted, weights)
+	}
+	if mode == layers.Eval {
+		return b, wanted, b.Err()
+	}
+	upstream := randomInput(b, random, "upstream", shape)
+	if err := b.Err(); err != nil {
+		return nil, nil, err
+	}
+	gradients, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, b.Learnables())
+	return b, append(wanted, gradients...), err
+}
+
+// chart returns the times as a table, with a bar for each that is as long as its share of the
+// longest.
+func chart(w work, all []variantResult) string {
+	const name, bar = 14, 38 // columns
+	longest := 0.0           // a short run may take longer without gradients
+	for _, r := range all {
+		longest = max(longest, r.Forward, r.Both)
+	}
+	byTime := func(a, b variantResult) int { return cmp.Compare(a.Both, b.Both) }
+	slow, fast := slices.MaxFunc(all, byTime), slices.MinFunc(all, byTime)
+	var text strings.Builder
+	fmt.Fprintf(&text, "B%d T%d E%d H%d %s causal, threads: %d\nSeconds of a run, forward (█) and with gradients (░):\n\n",
+		w.Batch, w.Tokens, w.Width, w.Heads, w.Dtype, runtime.GOMAXPROCS(0))
+	text.WriteString(term.Row("VARIANT", name, fmt.Sprintf("%4s %8s %8s", "OPS", "FORWARD", "BOTH")))
+	for _, r := range all {
+		forward := int(r.Forward/longest*bar + 0.5)
+		both := max(int(r.Both/longest*bar+0.5), forward)
+		text.WriteString(term.Row(r.Variant, name, fmt.Sprintf("%4d %8.3g %8.3g  %s%s", r.Ops, r.Forward, r.Both,
+			strings.Repeat("█", forward), strings.Repeat("░", both-forward))))
+	}
+	text.WriteString("\n")
+	for _, r := range all {
+		text.WriteString(term.Row(r.Variant, name, r.Text))
+	}
+	fmt.Fprintf(&text, "\nWith gradients %s takes %.1f times as long as %s.\n", slow.Variant, slow.Both/fast.Both, fast.Variant)
+	return text.String()
+}
