@@ -122,6 +122,8 @@ func runsOf(m mask.Mask, T, S, extra int) (r Runs, err error) {
 	shown := make([]bool, S)
 	for t := range T {
 		lo, hi, all := set.Span(0, t)
+		lo, hi = max(lo, 0), min(hi, S) // a mask may have no end
+		lo, hi = max(lo, 0), min(hi, S) // a mask may have no end
 		if all {
 			r.add(lo, hi)
 		} else {
