@@ -81,19 +81,27 @@ func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, erro
 	return f.result(f.Of(graph.SplitHeads(weights, 1)))
 }
 
+// Operands returns the projected queries ([B,] T, A) and keys ([B,] S, A) and the vector v of the scores; the values are
+// the keys themselves.
+func (l *AdditiveAttention) Operands(b *Build, query, key *G.Node) (AttentionOperands, error) {
+	f, err := begin(b, l)
+	if err != nil {
+		return AttentionOperands{}, err
+	}
+	o, err := l.operands(f, query, key)
+	if err != nil {
+		return AttentionOperands{}, err
+	}
+	_, err = f.result(o.Key)
+	return o, err
+}
+
 func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weights *G.Node, err error) {
-	if err := f.checkSequence("query", query, l.config.QueryDim, 0); err != nil {
+	o, err := l.operands(f, query, key)
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.checkSequence("key", key, l.config.KeyDim, 0); err != nil {
-		return nil, nil, err
-	}
-	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
-		return nil, nil, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
-	}
-	q := l.query.apply(f, query) // (…, T, A)
-	k := l.key.apply(f, key)     // (…, S, A)
-	out, weights = l.attend(f, q, k, key, nil)
+	out, weights = l.attend(f, o.Query, o.Key, key, nil)
 	return out, weights, nil
 }
 
@@ -101,4 +109,22 @@ func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weight
 // (…, T, A) and keys (…, S, A) that are projected already.
 func (l *AdditiveAttention) attend(f *formula, q, k, value *G.Node, m mask.Mask) (out, weights *G.Node) {
 	return f.Of2(graph.MaskedAdditiveAttention(q, k, f.node(l.v.weight), value, m))
+}
+
+func (l *AdditiveAttention) operands(f *formula, query, key *G.Node) (o AttentionOperands, err error) {
+	if err := f.checkSequence("query", query, l.config.QueryDim, 0); err != nil {
+		return o, err
+	}
+	if err := f.checkSequence("key", key, l.config.KeyDim, 0); err != nil {
+		return o, err
+	}
+	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
+		return o, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
+	}
+	o.Query = l.query.apply(f, query) // (…, T, A)
+	o.Key = l.key.apply(f, key)       // (…, S, A)
+	o.Value = key                     // (…, S, KeyDim)
+	o.ProjectedQuery, o.ProjectedKey, o.Additive = o.Query, o.Key, f.node(l.v.weight)
+	o.Config.Heads, o.Config.KVHeads = 1, 1
+	return o, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"attention/graph"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -45,4 +46,18 @@ func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	_, err = l.Forward(b, input(t, b, "query", numbers(tensor.Float32, 2, 3)), nil)
 	require.EqualError(t, err, "layers: AdditiveAttention: key: got nil, want a node")
+}
+
+// The additive layer's operands are its scores'.
+func TestAdditiveOperands(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	l := must(layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 5, KeyDim: 3, AttnDim: 7}))
+	b := layers.NewBuild(p, layers.Eval)
+	q, k := input(t, b, "q", numbers(tensor.Float64, 2, 5)), input(t, b, "k", numbers(tensor.Float64, 4, 3))
+	o := must(l.Operands(b, q, k))
+	_, weights := b.Of2(graph.AdditiveAttention(o.Query, o.Key, o.Additive, o.Value))
+	got := values(t, weights, b.Of(l.Weights(b, q, k)))
+	require.Equal(t, got[1], got[0])
+	_, err := l.Operands(b, k, k)
+	require.ErrorContains(t, err, "query: shape (4, 3), want")
 }

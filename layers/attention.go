@@ -124,6 +124,7 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 //	out     = (out ⊙ sigmoid(query·Wgᵀ))·Woᵀ
 func (s *step) forward() *G.Node {
 	out := s.context()                      // (…, T, H·Dv)
+	out = s.scaleHeads(out)                 // (…, T, H·Dv)
 	out = s.gated(out)                      // (…, T, H·Dv)
 	out = s.dropContext(out)                // (…, T, H·Dv)
 	out = s.projectOut(out)                 // (…, T, OutDim)

@@ -16,6 +16,10 @@ type AttentionOperands struct {
 	Key   *G.Node // (…, S+extra, K·D), normalised and turned, with the keys that AddBiasKV and AddZeroAttn add
 	Value *G.Node // (…, S+extra, K·Dv)
 
+	// Additive is v (1, A) of additive attention, whose scores are v·tanh(Query + Key) with Query (…, T, A) and Key
+	// (…, S, A); nil for dot products.
+	Additive *G.Node
+
 	Config graph.AttentionConfig // without dropout
 }
 

@@ -86,15 +86,22 @@ func (s *step) dropContext(x *G.Node) *G.Node {
 	return s.drop(x, s.config.ContextDropout)
 }
 
-// mask returns the config's mask and the call's, joined.
+// mask returns the config's mask, the call's and those of the build, joined.
 func (s *step) mask() mask.Mask {
-	switch {
-	case s.config.Mask == nil:
-		return s.in.Mask
-	case s.in.Mask == nil:
-		return s.config.Mask
+	joined := s.config.Mask
+	join := func(m mask.Mask) {
+		switch {
+		case joined == nil:
+			joined = m
+		case m != nil:
+			joined = mask.And(joined, m)
+		}
 	}
-	return mask.And(s.config.Mask, s.in.Mask)
+	join(s.in.Mask)
+	for _, c := range s.b.changesOf(s.call.Path) {
+		join(c.mask)
+	}
+	return joined
 }
 
 // normalize normalises each head of queries or keys.

@@ -39,6 +39,7 @@ type Build struct {
 	dropoutKey *G.Node
 	sites      int      // of dropout, so far
 	observed   []string // patterns of layers' paths
+	changes    []change // of attentions
 	calls      []*AttentionCall
 	hooks      []StepHook
 	steps      expr.Formula

@@ -90,6 +90,21 @@ func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 	return f.result(m.score(f, x))                                          // (…, T, V)
 }
 
+// Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one: Forward's
+// last row, without the others.
+func (m *GPT) Next(b *Build, ids *G.Node) (*G.Node, error) {
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
+		return nil, err
+	}
+	positions := f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
+	x := m.transform(f, ids, positions, nil, nil)                           // (…, T, E)
+	return f.result(m.score(f, f.Of(graph.LastRow(x))))                     // (…, V)
+}
+
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
 // ids of their shape; those that are graph.IgnoreTarget do not count.
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {

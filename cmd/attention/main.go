@@ -17,6 +17,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/train"
 	"attention/cmd/attention/internal/translate"
+	"attention/cmd/attention/internal/view"
 	"attention/cmd/attention/internal/why"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,6 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.AddCommand(train.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
-		generate.New(), export.New(), translate.New(), runs.New(), why.New())
+		generate.New(), export.New(), translate.New(), runs.New(), view.New(), why.New())
 	return root
 }

@@ -29,7 +29,8 @@ var foreign = []string{"curl ", "apt-get ", "python3 "}
 // install is the shell line that is run in the repository. What it installs runs the lines after it.
 const install = "go install ./cmd/attention"
 
-// shortened are the lines of long runs, with the flags that they get here besides their own.
+// shortened are the lines of long runs, with the flags that they get here besides
+// their own, or with their end.
 var shortened = map[string]string{
 	"attention train --out runs/first":                 "--steps 20",
 	"attention train --layer causal --out runs/causal": "--steps 20",
@@ -45,6 +46,7 @@ var shortened = map[string]string{
 		"--eval-batches 1 --sample 1",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
 		"--accumulate 1 --eval-batches 1 --sample 1",
+	`attention view --model runs/first --text "It is the attention of each word"`: "& sleep 2; kill -TERM $!; wait $!",
 }
 
 // programVariable is in the environment of the shell lines: with it the test binary is the program.

@@ -75,9 +75,7 @@ var rooms = map[string]string{
 		layers layers/chapter graph graph/mask`,
 	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/text train/pretrained layers layers/generate
-		graph/machine
-		internal/config internal/folder`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph/machine`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
@@ -90,11 +88,21 @@ var rooms = map[string]string{
 	"cmd/attention/internal/why": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder internal/tensorprint
 		train layers graph graph/machine graph/mask`,
+	"cmd/attention/internal/view": `cmd/attention/internal/flags cmd/attention/internal/run
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
+		internal/folder`,
+	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
+	"cmd/attention/internal/view/look": `cmd/attention/internal/run train/text layers graph graph/blas graph/machine
+		graph/mask internal/tensorprint`,
+	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/run
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web train`,
+	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
-		cmd/attention/internal/translate cmd/attention/internal/why cmd/attention/internal/term`,
+		cmd/attention/internal/translate cmd/attention/internal/why cmd/attention/internal/term
+		cmd/attention/internal/view`,
 }
 
 // mayImport returns the packages of this module that a package may import, and reports whether it is in a room.
@@ -109,7 +117,7 @@ func mayImport(path string) (allowed []string, ok bool) {
 // commandRooms returns the rooms of the program's commands. None imports another, in its tests neither.
 func commandRooms() (rooms []string) {
 	for _, name := range []string{"apply", "bench", "chapter", "export", "generate", "gradcheck", "runs", "train",
-		"translate", "why"} {
+		"translate", "view", "why"} {
 		rooms = append(rooms, "attention/cmd/attention/internal/"+name)
 	}
 	return rooms

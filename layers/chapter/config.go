@@ -167,3 +167,7 @@ func (l selfAdditive) Forward(b *layers.Build, x *G.Node) (*G.Node, error) {
 func (l selfAdditive) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
 	return l.AdditiveAttention.Weights(b, x, x)
 }
+
+func (l selfAdditive) Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error) {
+	return l.AdditiveAttention.Operands(b, x, x)
+}

@@ -117,6 +117,25 @@ func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(m.attention.Weights(b, x)))
 }
 
+// Operands returns what the attention weights for ids are made of, of a layer that is no layers.Attention: for the
+// others the build's Calls("attention") have them.
+func (m *LanguageModel) Operands(b *layers.Build, ids *G.Node) (o layers.AttentionOperands, err error) {
+	if err := m.made(); err != nil {
+		return o, err
+	}
+	of, ok := m.attention.(interface {
+		Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error)
+	})
+	if !ok {
+		return o, errors.New("chapter: LanguageModel: operands: got a layers.Attention, want the build's Calls")
+	}
+	x, err := m.embed(b, ids)
+	if err != nil {
+		return o, err
+	}
+	return of.Operands(b, x)
+}
+
 // made refuses a model that NewLanguageModel did not make.
 func (m *LanguageModel) made() error {
 	if m == nil || m.attention == nil {

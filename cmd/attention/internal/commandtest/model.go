@@ -45,6 +45,9 @@ func WriteGPT(t testing.TB, g *pretrained.GPT) string {
 func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chapter.LanguageModel) {
 	c := chapter.LanguageModelConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 4,
 		Attention: chapter.Config{Layer: layer, EmbedDim: 4, OutDim: 4, NumHeads: 2}}
+	if layer == "additive" {
+		c.Attention.QueryDim, c.Attention.KeyDim, c.Attention.AttnDim = 4, 4, 3
+	}
 	if layer == "multi_head" {
 		c.Attention.ContextLength = 6
 	}

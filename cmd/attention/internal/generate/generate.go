@@ -83,7 +83,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	began := program.Now()
-	m, err := open(c.model)
+	m, err := run.Open(c.model)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
@@ -91,19 +91,19 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c.sampling.VocabSize = m.tokenizer.Len()
-	g, err := run.NewGenerator(m.model, c.sampling, len(ids)+c.tokens)
+	c.sampling.VocabSize = m.Tokenizer.Len()
+	g, err := run.NewGenerator(m.Model, c.sampling, len(ids)+c.tokens)
 	if err != nil {
 		return err
 	}
-	for _, note := range m.notes {
+	for _, note := range m.Notes {
 		fmt.Fprintf(notes, "attention: %s\n", note)
 	}
-	if most := m.model.Context(); len(ids) > most {
+	if most := m.Model.Context(); len(ids) > most {
 		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n",
 			len(ids), most)
 	}
-	w := &continuation{generator: g, decoder: text.NewDecoder(m.tokenizer), endOfText: m.endOfText,
+	w := &continuation{generator: g, decoder: text.NewDecoder(m.Tokenizer), endOfText: m.EndOfText,
 		stop: stopper{stops: c.stop}, out: out, ids: ids}
 	stats := stats{loading: program.Since(began), prompt: len(ids)}
 	err = w.write(ctx, ids, c.tokens, &stats)
@@ -128,7 +128,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 }
 
 // promptIDs returns the tokens of the text to continue. A model with an end-of-text token can begin a new one.
-func (c *command) promptIDs(m *model) ([]int, error) {
+func (c *command) promptIDs(m *run.OpenModel) ([]int, error) {
 	text, flag := c.prompt, "--prompt"
 	if c.promptFile != "" {
 		flag = "--prompt-file"
@@ -138,16 +138,16 @@ func (c *command) promptIDs(m *model) ([]int, error) {
 		}
 		text = string(content)
 	}
-	ids, err := m.tokenizer.Encode(text)
+	ids, err := m.Tokenizer.Encode(text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", flag, err)
-	case len(ids) == 0 && m.endOfText < 0:
+	case len(ids) == 0 && m.EndOfText < 0:
 		return nil, fmt.Errorf("%s: got no text, want some to continue: the model has no token to begin with", flag)
 	case len(ids) == 0:
-		ids = []int{m.endOfText}
+		ids = []int{m.EndOfText}
 	}
-	if least := m.model.Context(); !m.model.Causal() && len(ids) < least {
+	if least := m.Model.Context(); !m.Model.Causal() && len(ids) < least {
 		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model continues whole windows only",
 			flag, len(ids), least)
 	}

@@ -14,15 +14,15 @@ import (
 
 // writeWeights writes the attention weights of a model over the tokens of a text, the last that its window holds, to
 // a safetensors file: a tensor (H, T, T) for each layer, named by its path, and the tokens' texts as metadata.
-func writeWeights(path string, m *model, ids []int) error {
-	if most := m.model.Context(); len(ids) > most {
+func writeWeights(path string, m *run.OpenModel, ids []int) error {
+	if most := m.Model.Context(); len(ids) > most {
 		ids = ids[len(ids)-most:]
 	}
-	weights, err := weightsOf(m.model, ids)
+	weights, err := weightsOf(m.Model, ids)
 	if err != nil {
 		return err
 	}
-	texts, err := run.TokenTexts(m.tokenizer, ids)
+	texts, err := run.TokenTexts(m.Tokenizer, ids)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,40 @@
+package view_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Two models over one text: their weights and the difference; models that see other tokens are refused.
+func TestCompare(t *testing.T) {
+	a, b := commandtest.SmallGPT(t), commandtest.SmallGPT(t)
+	weight, _ := b.Params.Get("transformer.h.0.attn.c_attn.weight")
+	for i := range weight.Float32s() {
+		weight.Float32s()[i] *= -0.5
+	}
+	const text = "abc défg\nab"
+	layer, _, _ := commandtest.LayerRun(t, "causal")
+	p := openPage(t, "panel=compare&q=6&k=2&head=1", "--model", commandtest.WriteGPT(t, a), "--model",
+		commandtest.WriteGPT(t, b), "--model", layer, "--text", text)
+	p.waitFor(`document.querySelectorAll(".three canvas").length === 3 &&
+		[...document.querySelectorAll(".three canvas")].every((c) => c.dataset.ready === "yes")`)
+	at := 121 + 6*11 + 2
+	x, y := weightsOf(t, a.Model, a.Tokenizer, text)[0][at], weightsOf(t, b.Model, b.Tokenizer, text)[0][at]
+	var first, second, difference float64
+	_, err := fmt.Sscanf(p.text(".readout"), "query 6, key 2: %f and %f, difference %f", &first, &second, &difference)
+	if err != nil { // a minus sign of typography
+		_, err = fmt.Sscanf(p.text(".readout"), "query 6, key 2: %f and %f, difference −%f", &first, &second, &difference)
+		difference = -difference
+	}
+	require.NoError(t, err, p.text(".readout"))
+	require.InDelta(t, x, first, 6e-5)
+	require.InDelta(t, y, second, 6e-5)
+	require.InDelta(t, y-x, difference, 6e-5)
+	p.set("panel=compare&other=2")
+	p.waitFor(`document.querySelector("[role=alert]")?.textContent.includes("got 'f'") || document.querySelector("[role=alert]")`)
+	p.expectProblem("400")
+}

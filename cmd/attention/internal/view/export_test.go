@@ -1,0 +1,47 @@
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// An exported page opens from the disk and shows the same numbers, without a request to anywhere.
+func TestExport(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	const text = "abc défg\nab"
+	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	file := filepath.Join(t.TempDir(), "page.html")
+	dir := commandtest.WriteGPT(t, g)
+	var notes bytes.Buffer
+	require.NoError(t, commandtest.Run(context.Background(), &notes, &notes, view.New(), "--model", dir, "--model", dir,
+		"--run", runFolder(t), "--text", text, "--export", file))
+	require.Empty(t, notes.String())
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(1<<20))
+	p := tab(t, "", "file://"+file)
+	p.do(chromedp.Navigate("file://" + file + "#layer=1&head=1"))
+	p.waitFor(headReady)
+	p.requireColours(weights[1][121:][:121], 11)
+	for state, ready := range map[string]string{
+		"panel=pair&q=3&k=1": `document.querySelector(".steps")`,
+		"panel=training":     `document.querySelector("#moment") && document.querySelector(".status").dataset.state === "finished"`,
+		"panel=compare":      `document.querySelectorAll(".three canvas").length === 3`,
+	} {
+		p.set(state)
+		p.waitFor(ready)
+	}
+	require.NotContains(t, p.text("nav"), "What if")
+	require.Contains(t, p.text(".exported"), "What if works in the program only")
+	p.set("panel=heads&text=other")
+	p.waitFor(`document.querySelector("[role=alert]").textContent.includes("not part of the exported page")`)
+}

@@ -1,0 +1,79 @@
+package look
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/graph/machine"
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/layers/chapter"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// The scores, log-sum-exps and shown keys of each of the chapter's layers give the library's weights.
+func TestLooksGiveTheLibrarysWeights(t *testing.T) {
+	for _, name := range chapter.Names() {
+		dir, p, m := commandtest.LayerRun(t, name)
+		b := layers.NewBuild(p, layers.Eval)
+		in := b.InputOf(tensor.Int, "ids", 6)
+		node := b.Of(m.Weights(b, in))
+		require.NoError(t, b.Err())
+		vm, err := machine.New(node)
+		require.NoError(t, err)
+		require.NoError(t, G.Let(in, tensor.New(tensor.WithShape(6), tensor.WithBacking([]int{1, 0, 3, 2, 0, 1}))))
+		require.NoError(t, vm.RunAll())
+		want := golden.Floats(t, node.Value())
+
+		model, err := Open(dir)
+		require.NoError(t, err, name)
+		got, err := model.See(context.Background(), Request{Text: "dbadcab"})
+		require.NoError(t, err, name)
+		require.Equal(t, 1, got.Cut, "the window has 6 tokens")
+		require.Equal(t, "badcab", texts(got.Sequences[0].Tokens))
+		require.Len(t, got.Layers, 1)
+		require.Len(t, got.Next, 5)
+		l := got.Layers[0]
+		require.Equal(t, name == "additive", l.Additive)
+		for head := range l.Heads {
+			s, scores := l.Summary(head), l.Scores(head, 0, 6)
+			for q := range 6 {
+				weights := make([]float64, 6)
+				eachKey(l.shown.of(q), func(k int) { weights[k] = math.Exp(float64(scores[q*6+k] - s.LSE[q])) })
+				require.InDeltaSlice(t, want[head*36+q*6:][:6], weights, 1e-5, "%s, head %d, query %d", name, head, q)
+			}
+		}
+	}
+}
+
+func texts(tokens []Token) (s string) {
+	for _, t := range tokens {
+		s += t.Text
+	}
+	return s
+}
+
+// A layer without heads and masks of its own cannot be changed; the others can.
+func TestChangesOfLayers(t *testing.T) {
+	for _, name := range chapter.Names() {
+		dir, _, _ := commandtest.LayerRun(t, name)
+		model, err := Open(dir)
+		require.NoError(t, err)
+		before, err := model.See(context.Background(), Request{Text: "badcab"})
+		require.NoError(t, err)
+		for _, r := range []Request{{Text: "badcab", Hide: []int{3}}, {Text: "badcab", Heads: []Head{{Factor: 0}}}} {
+			after, err := model.See(context.Background(), r)
+			if name == "simple" || name == "additive" {
+				require.EqualError(t, err, "got a change of a layer without heads and masks, want none")
+				continue
+			}
+			require.NoError(t, err, name)
+			require.NotEqual(t, before.Next, after.Next, name)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package view_test
+
+import (
+	"os"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/layers"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// axe is axe-core's script, which npm ci installs.
+const axe = "web/node_modules/axe-core/axe.min.js"
+
+// No panel violates a rule of axe-core, at both sizes and in both schemes.
+func TestAccessibility(t *testing.T) {
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		t.Skip("there is no axe-core: npm ci in cmd/attention/internal/view/web installs it")
+	}
+	dir := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
+	p := openPage(t, "", "--run", runFolder(t), "--model", dir, "--model", dir, "--text", "abc défg\nab")
+	p.waitFor(headReady)
+	for _, state := range []struct{ state, ready string }{
+		{"panel=heads&q=3&k=1", headReady},
+		{"panel=heads&as=lines", `document.querySelector("svg.lines")`},
+		{"panel=pair&q=3&k=1", `document.querySelector(".steps")`},
+		{"panel=whatif&hide=2", `document.querySelectorAll(".next").length === 2`},
+		{"panel=compare", `document.querySelectorAll(".three canvas").length === 3`},
+		{"panel=training", `document.querySelector("#moment")`},
+	} {
+		for _, theme := range []string{"light", "dark"} {
+			p.set(state.state + "&theme=" + theme)
+			p.waitFor(state.ready)
+			js[bool](p, string(script)+"; true")
+			found := js[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`)
+			require.Empty(t, found, "%s, %s", state.state, theme)
+		}
+		p.look(t, "panel-"+state.state[6:9])
+	}
+}
+
+// A token that is markup is shown as text, and one that is a part of a character as its bytes.
+func TestTextsAreNoMarkup(t *testing.T) {
+	const markup = `<script>top.x=1</script><b>&amp;`
+	vocabulary, err := text.NewVocabulary(markup)
+	require.NoError(t, err)
+	params := layers.NewParams(tensor.Float32, 7)
+	m, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: vocabulary.Len(), ContextLength: 60, EmbedDim: 12,
+		NumLayers: 1, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	require.NoError(t, err)
+	dir := commandtest.WriteGPT(t, &pretrained.GPT{Model: m, Params: params, Tokenizer: vocabulary, EndOfText: -1})
+	p := openPage(t, "", "--model", dir, "--text", markup)
+	p.waitFor(headReady)
+	p.set("panel=whatif")
+	p.waitFor(`document.querySelectorAll(".next").length === 2`)
+	require.Equal(t, markup, js[string](p, `[...document.querySelectorAll(".tokens .token")].map((e) => e.textContent).join("")`))
+	require.Equal(t, markup, js[string](p, `document.querySelector("textarea").value`))
+	require.False(t, js[bool](p, `"x" in window`))
+	require.Equal(t, 1, js[int](p, `document.querySelectorAll("script").length`))
+}
+
+// Without the server the page says what to do.
+func TestServerGone(t *testing.T) {
+	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc")
+	p.waitFor(headReady)
+	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 6`)
+	require.NoError(t, p.stop(), "as after Ctrl-C")
+	p.set("panel=heads&layer=1&head=1")
+	p.waitFor(`document.querySelector("[role=alert]")?.textContent.includes("start it again and reload")`)
+	p.expectProblem("ERR_CONNECTION_REFUSED")
+}

@@ -1,0 +1,20 @@
+// Package serve is the web server of attention view: a page, and the numbers that it draws.
+//
+// Everything is below a random token, /TOKEN/, since every user of a machine reaches its loopback. Another path is a
+// 404 without a body. A request whose Host is not the address, or whose Origin is another's, is refused, so that no
+// page from elsewhere can read this one (DNS rebinding). No path of a URL reaches the file system: assets are those of
+// package web, and all else is computed.
+//
+//	GET  view                      what there is to see: models, whether there is a run; JSON
+//	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
+//	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
+//	GET  thumbnails?look&layer     of each head of a layer: thumbnail and statistics; packed
+//	GET  training                  the state and the curves of a run; JSON
+//	GET  events                    tells of each change of the run; server-sent events
+//	GET  watched                   how the run's weights moved; packed
+//
+// A packed answer is a length n (uint32, little-endian), n bytes of JSON, padded with blanks so that 4 + n is a multiple
+// of 4, and the arrays (float32 or uint32, little-endian) that its member "arrays" lists by name and length in their
+// order. A look has the number of its model and its request; the server keeps the last few and computes one anew that
+// is asked for again.
+package serve

@@ -1,0 +1,137 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/web"
+)
+
+// MaxExport is the most bytes of numbers in an exported page.
+const MaxExport = 50 << 20
+
+// exportPolicy lets the page use what it holds and nothing else.
+const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; ` +
+	`style-src 'unsafe-inline'; img-src data: blob:">`
+
+// export collects the answers that the page would ask for.
+type export struct {
+	answers map[string]any // by path; packs in base64
+	size    int            // of the packs
+	most    int            // that size may be
+	left    []string       // what has no room
+}
+
+// Export writes the page as one file with all its numbers, up to MaxExport. It returns what was left out.
+func Export(ctx context.Context, c Config, w io.Writer) (left []string, err error) {
+	return exportUpTo(ctx, c, MaxExport, w)
+}
+
+func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []string, err error) {
+	s := &Server{config: c, looks: newLooks(c.Models)}
+	e := &export{answers: map[string]any{}, most: most}
+	if c.Run != nil {
+		if err := e.addRun(s); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c.Models {
+		if err := e.addModel(ctx, s, i); err != nil {
+			return nil, err
+		}
+	}
+	view, err := s.view(nil)
+	if err != nil {
+		return nil, err
+	}
+	view.(map[string]any)["left"] = e.left
+	e.answers["view"] = view
+	return e.left, e.write(w)
+}
+
+// addRun adds what a run recorded.
+func (e *export) addRun(s *Server) error {
+	state, err := s.training(nil)
+	if err != nil {
+		return err
+	}
+	e.answers["training"] = state
+	watched, err := s.watched(nil)
+	if err != nil {
+		return err
+	}
+	return e.add("watched", "the weights over the steps", watched.(*pack))
+}
+
+// addModel adds a model over the text: thumbnails of all layers, then heads layer by layer.
+func (e *export) addModel(ctx context.Context, s *Server, model int) error {
+	id, l, err := s.looks.see(ctx, lookRequest{Model: model, Request: look.Request{Text: s.config.Text}})
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
+	}
+	e.answers[fmt.Sprintf("look %d", model)] = describe(id, model, l)
+	for i, layer := range l.Layers {
+		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Model.Name)
+		if err := e.add(fmt.Sprintf("thumbnails?look=%s&layer=%d", id, i), what, packThumbnails(layer)); err != nil {
+			return err
+		}
+	}
+	for i, layer := range l.Layers {
+		for head := range layer.Heads {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			what := fmt.Sprintf("layer %d, head %d of %s", i, head, l.Model.Name)
+			if err := e.add(fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head), what, packHead(layer, head)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add adds a pack if there is room for it.
+func (e *export) add(path, what string, p *pack) error {
+	data, err := p.bytes()
+	if err != nil {
+		return err
+	}
+	text := base64.StdEncoding.EncodeToString(data)
+	if e.size+len(text) > e.most {
+		e.left = append(e.left, what)
+		return nil
+	}
+	e.size += len(text)
+	e.answers[path] = text
+	return nil
+}
+
+// write writes the page with its script, style and answers inside. The answers' JSON has no <, so that no text of
+// theirs is markup.
+func (e *export) write(w io.Writer) error {
+	data, err := json.Marshal(e.answers)
+	if err != nil {
+		return err
+	}
+	var parts [3]string
+	for i, name := range []string{"index.html", "app.css", "app.js"} {
+		text, err := web.File(name)
+		if err != nil {
+			return err
+		}
+		parts[i] = string(bytes.TrimSpace(text))
+	}
+	replaced := strings.NewReplacer(
+		`<link rel="icon" href="icon.svg">`, exportPolicy,
+		`<link rel="stylesheet" href="app.css">`, "<style>"+parts[1]+"</style>",
+		`<script src="app.js"></script>`,
+		`<script type="application/json" id="data">`+string(data)+"</script>\n<script>"+parts[2]+"</script>")
+	_, err = replaced.WriteString(w, parts[0])
+	return err
+}

@@ -1,0 +1,173 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view/look"
+
+	"github.com/stretchr/testify/require"
+)
+
+// served starts a server with a small GPT, and ends it with the test.
+func served(t *testing.T) *Server {
+	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
+	require.NoError(t, err)
+	s, err := New(Config{Addr: "127.0.0.1:0", Models: []*look.Model{m}, Text: "abc"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			require.NoError(t, err)
+		case <-time.After(10 * time.Second):
+			t.Error("the server does not end")
+		}
+	})
+	return s
+}
+
+// ask sends a request and returns the code, the body and the header of the answer.
+func ask(t *testing.T, method, url, body string, change func(r *http.Request)) (int, string, http.Header) {
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	if change != nil {
+		change(r)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, string(text), answer.Header
+}
+
+// Only the page itself, under its name and with its token, is answered. Nothing is echoed.
+func TestOnlyThePageIsAnswered(t *testing.T) {
+	s := served(t)
+	root := s.URL[:strings.LastIndex(strings.TrimSuffix(s.URL, "/"), "/")+1]
+	port := strings.Split(root, ":")[2]
+	for _, c := range []struct {
+		reason, url string
+		change      func(r *http.Request)
+		want        int
+	}{
+		{reason: "the page", url: s.URL, want: 200},
+		{reason: "an asset", url: s.URL + "app.js", want: 200},
+		{reason: "another name of loopback", url: s.URL, want: 200,
+			change: func(r *http.Request) { r.Host = "localhost:" + strings.TrimSuffix(port, "/") }},
+		{reason: "no token", url: root, want: 404},
+		{reason: "an asset without the token", url: root + "app.js", want: 404},
+		{reason: "another token", url: root + "A" + s.URL[len(root)+1:], want: 404},
+		{reason: "a name rebound to loopback", url: s.URL, want: 403,
+			change: func(r *http.Request) { r.Host = "evil.example:" + strings.TrimSuffix(port, "/") }},
+		{reason: "no port", url: s.URL, want: 403, change: func(r *http.Request) { r.Host = "127.0.0.1" }},
+		{reason: "another page", url: s.URL + "view", want: 403,
+			change: func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }},
+		{reason: "another page's picture", url: s.URL + "icon.svg", want: 403,
+			change: func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }},
+		{reason: "the page itself", url: s.URL + "view", want: 200,
+			change: func(r *http.Request) { r.Header.Set("Origin", strings.TrimSuffix(root, "/")) }},
+		{reason: "a file", url: s.URL + "web.go", want: 404},
+		{reason: "a path out of the assets", url: s.URL + "..%2f..%2fetc%2fpasswd", want: 404},
+		{reason: "a path out of the assets", url: s.URL + "%2e%2e/dist/index.html", want: 404},
+		{reason: "markup", url: s.URL + "<script>alert(1)</script>", want: 404},
+	} {
+		code, body, header := ask(t, "GET", c.url, "", c.change)
+		require.Equal(t, c.want, code, "%s: %s", c.reason, c.url)
+		require.True(t, strings.HasPrefix(header.Get("Content-Security-Policy"), "default-src 'self';"))
+		if code != 200 {
+			require.Empty(t, body, c.reason)
+		}
+	}
+	other := served(t)
+	require.NotEqual(t, s.URL[len(root):], other.URL[len(root):], "each server has its token")
+}
+
+// Wrong requests are answered with an error in JSON, long ones refused.
+func TestWrongRequests(t *testing.T) {
+	s := served(t)
+	for _, c := range []struct {
+		method, path, body, want string
+		code                     int
+	}{
+		{"POST", "look", "{", "unexpected end of JSON input", 400},
+		{"POST", "look", `{"model": 1, "text": "a"}`, "model: got 1, want one of 1", 400},
+		{"POST", "look", `{"text": ""}`, "text: got none, want some to look at", 400},
+		{"POST", "look", `{"text": "x"}`, "text: text: got 'x' at position 0, want one of the vocabulary's 11 characters", 400},
+		{"POST", "look", `{"text": "ab", "hide": [2]}`, "hide: got position 2, want 0 to 1", 400},
+		{"POST", "look", `{"text": "ab", "heads": [{"layer": 2}]}`, "heads: got head 0 of layer 2, want those of the model", 400},
+		{"POST", "look", `{"text": "` + strings.Repeat("a", look.MaxText+1) + `"}`, "text: got 1048577 bytes, want at most 1048576", 400},
+		{"POST", "look", strings.Repeat(" ", maxBody+1), "got more than 8388608 bytes, want fewer", 400},
+		{"GET", "head?look=none&layer=0&head=0", "", "this look is not kept any more, ask for it again", 410},
+		{"GET", "training", "", "run: got none, want attention view --run DIR", 400},
+	} {
+		code, body, _ := ask(t, c.method, s.URL+c.path, c.body, nil)
+		require.Equal(t, c.code, code, c.path)
+		var got struct{ Error string }
+		require.NoError(t, json.Unmarshal([]byte(body), &got))
+		require.Equal(t, c.want, got.Error)
+	}
+	code, body, _ := ask(t, "POST", s.URL+"look", `{"text": "ab"}`, nil)
+	require.Equal(t, 200, code)
+	var got struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(body), &got))
+	for path, want := range map[string]string{"layer=2&head=0": "layer: want a number from 0 to 1",
+		"layer=0&head=3": "head: want a number from 0 to 2", "layer=../x&head=0": "layer: want a number from 0 to 1"} {
+		code, body, _ := ask(t, "GET", s.URL+"head?look="+got.ID+"&"+path, "", nil)
+		require.Equal(t, 400, code)
+		require.Contains(t, body, want)
+	}
+	code, body, _ = ask(t, "DELETE", s.URL+"look", "", nil)
+	require.Equal(t, 405, code)
+	require.NotContains(t, body, "look")
+}
+
+// A request too many is refused, not queued.
+func TestBusyServersRefuse(t *testing.T) {
+	wait, began := make(chan struct{}), make(chan struct{}, maxBusy)
+	h := limited(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		began <- struct{}{}
+		<-wait
+	}))
+	for range maxBusy {
+		go h.ServeHTTP(&recorder{}, &http.Request{})
+	}
+	for range maxBusy {
+		<-began
+	}
+	var w recorder
+	h.ServeHTTP(&w, &http.Request{})
+	require.Equal(t, 503, w.code)
+	require.Contains(t, w.String(), "too much at once")
+	close(wait)
+}
+
+type recorder struct {
+	bytes.Buffer
+	code int
+}
+
+func (r *recorder) Header() http.Header  { return http.Header{} }
+func (r *recorder) WriteHeader(code int) { r.code = code }
+
+func TestWrongAddresses(t *testing.T) {
+	for addr, want := range map[string]string{
+		"":               `--addr: got "", want a host and a port, as in 127.0.0.1:0`,
+		":80":            `--addr: got ":80", want a host too, as in 127.0.0.1:0`,
+		"127.0.0.1:high": "--addr: ",
+	} {
+		_, err := New(Config{Addr: addr})
+		require.ErrorContains(t, err, want)
+	}
+}

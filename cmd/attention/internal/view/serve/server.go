@@ -1,0 +1,157 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/view/follow"
+	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/web"
+)
+
+// Config is what a server shows.
+type Config struct {
+	Addr   string // to listen on; a port of 0 is any free one
+	Models []*look.Model
+	Text   string      // to look at first
+	Run    *follow.Run // whose training is shown; nil for none
+}
+
+// Server serves the page.
+type Server struct {
+	URL      string // of the page, with the token
+	config   Config
+	looks    *looks
+	listener net.Listener
+	server   *http.Server
+}
+
+// maxBusy is how many requests are answered at once.
+const maxBusy = 32
+
+// New listens on the address.
+func New(c Config) (*Server, error) {
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("--addr: got %q, want a host and a port, as in 127.0.0.1:0", c.Addr)
+	}
+	if host == "" {
+		return nil, fmt.Errorf("--addr: got %q, want a host too, as in 127.0.0.1:0", c.Addr)
+	}
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("--addr: %w", err)
+	}
+	s := &Server{config: c, looks: newLooks(c.Models), listener: listener}
+	token, hosts := newToken(), hostsOf(listener.Addr(), host)
+	s.URL = "http://" + hosts[0] + "/" + token + "/"
+	s.server = &http.Server{
+		Handler:           &guard{token: token, hosts: hosts, next: limited(s.routes())},
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		MaxHeaderBytes:    1 << 16,
+	}
+	return s, nil
+}
+
+// Run serves until the context ends.
+func (s *Server) Run(ctx context.Context) error {
+	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	ended := make(chan error, 1)
+	go func() { ended <- s.server.Serve(s.listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := s.server.Shutdown(last); err != nil {
+		return s.server.Close()
+	}
+	return nil
+}
+
+// routes are the handlers by method and path.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /", web.Handler())
+	handle := func(pattern string, f func(r *http.Request) (any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, f) })
+	}
+	handle("GET /view", s.view)
+	handle("POST /look", s.look)
+	handle("GET /head", s.head)
+	handle("GET /thumbnails", s.thumbnails)
+	handle("GET /training", s.training)
+	handle("GET /watched", s.watched)
+	mux.HandleFunc("GET /events", s.events)
+	return mux
+}
+
+// limited answers a few requests at once and refuses others.
+func limited(next http.Handler) http.Handler {
+	busy := make(chan struct{}, maxBusy)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case busy <- struct{}{}:
+			defer func() { <-busy }()
+			next.ServeHTTP(w, r)
+		default:
+			writeError(w, http.StatusServiceUnavailable, errBusy)
+		}
+	})
+}
+
+// answer writes what f returns: a pack, or anything as JSON.
+func answer(w http.ResponseWriter, r *http.Request, f func(r *http.Request) (any, error)) {
+	got, err := f(r)
+	var body []byte
+	kind := "application/json"
+	if err == nil {
+		if p, ok := got.(*pack); ok {
+			kind = "application/octet-stream"
+			body, err = p.bytes()
+		} else {
+			body, err = json.Marshal(got)
+		}
+	}
+	switch {
+	case errors.Is(err, errGone):
+		writeError(w, http.StatusGone, err)
+	case err != nil:
+		writeError(w, http.StatusBadRequest, err)
+	default:
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(body) // the browser may have gone
+	}
+}
+
+// writeError writes an error as JSON.
+func writeError(w http.ResponseWriter, code int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) // the browser may have gone
+}
+
+// view says what there is to see.
+func (s *Server) view(*http.Request) (any, error) {
+	return map[string]any{"version": program.Version(), "models": s.config.Models, "text": s.config.Text,
+		"training": s.config.Run != nil}, nil
+}
+
+// number returns a number of the URL from 0 to below n.
+func number(r *http.Request, name string, n int) (int, error) {
+	v, err := strconv.Atoi(r.URL.Query().Get(name))
+	if err != nil || v < 0 || v >= n {
+		return 0, fmt.Errorf("%s: want a number from 0 to %d", name, n-1)
+	}
+	return v, nil
+}

@@ -1,0 +1,173 @@
+// Package view is the command attention view, which shows a model's attention in the browser.
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/view/follow"
+	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/serve"
+	"attention/internal/folder"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Shows a model's attention in the browser: every head of every layer, on a text
+of yours. The page is part of the program; nothing of it comes from or goes to
+another machine.
+
+MODEL: --model DIR is what attention generate takes: GPT-2's folder, an export,
+or a run of attention train, of which the training is shown too. A second --model
+is compared with the first.
+
+RUN: --run DIR shows how a run of attention train or translate trained or, while
+it trains, trains. It reads the run's folder and changes nothing of the run.
+
+ADDRESS: --addr is where the page is served, a free port of this machine
+without it. The URL holds a random token, without which nothing is answered.
+Ctrl-C ends the program.
+
+EXPORT: --export FILE writes one HTML file that works from the disk, without the
+program: all panels but What if, up to 50 MB of numbers. What has no room is
+left out, the last heads first, and the page says so.`
+
+const example = `  attention view --model runs/first --text "It is the attention"
+  attention view --model gpt2 --text-file question.txt --addr 127.0.0.1:8080
+  attention view --run runs/first
+  attention view --model runs/first --text "It is" --export page.html`
+
+// command holds the flags of attention view.
+type command struct {
+	models         []string
+	runDir         string
+	text, textFile string
+	addr, export   string
+}
+
+// New returns the command attention view.
+func New() *cobra.Command {
+	var c command
+	cmd := &cobra.Command{
+		Use:                   "view --model DIR | --run DIR",
+		Short:                 "Show a model's attention in the browser",
+		Long:                  help,
+		Example:               example,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model")
+	f.StringVar(&c.runDir, "run", "", "`folder` of a run, whose training is shown, also while it trains")
+	f.StringVar(&c.text, "text", "", "`text` to look at")
+	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
+	f.StringVar(&c.addr, "addr", "127.0.0.1:0", "`address` to serve at; port 0 is a free one")
+	f.StringVar(&c.export, "export", "", "write the page with its numbers to this HTML `file` instead of serving it")
+	return cmd
+}
+
+// defaultText is the text that is looked at without --text.
+const defaultText = "The attention of each word is what it looks at."
+
+func (c *command) validate() error {
+	switch {
+	case len(c.models) == 0 && c.runDir == "":
+		return errors.New("--model: missing, want the folder of a model, or --run")
+	case c.text != "" && c.textFile != "":
+		return errors.New("--text-file: got a file besides --text, want one of them")
+	}
+	return nil
+}
+
+// run serves the page until the context ends.
+func (c *command) run(ctx context.Context, out, notes io.Writer) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	config := serve.Config{Addr: c.addr, Text: c.text}
+	if c.textFile != "" {
+		content, err := run.ReadFile("--text-file", c.textFile)
+		if err != nil {
+			return fmt.Errorf("--text-file: %w", err)
+		}
+		config.Text = string(content)
+	}
+	if err := c.open(&config, notes); err != nil {
+		return err
+	}
+	if config.Text == "" {
+		config.Text = defaultText
+	}
+	if c.export != "" {
+		return c.write(ctx, config, notes)
+	}
+	s, err := serve.New(config)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\n", s.URL)
+	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
+	return s.Run(ctx)
+}
+
+// open opens the models and the run.
+func (c *command) open(config *serve.Config, notes io.Writer) error {
+	models := c.models
+	if c.runDir != "" {
+		r, err := follow.Open(c.runDir)
+		if err != nil {
+			return fmt.Errorf("--run: %w", err)
+		}
+		config.Run = r
+		if len(models) == 0 && look.HasModel(c.runDir) {
+			models = []string{c.runDir}
+		}
+	}
+	for _, dir := range models {
+		m, err := look.Open(dir)
+		if err != nil {
+			return fmt.Errorf("--model: %w", err)
+		}
+		for _, note := range m.Notes {
+			fmt.Fprintf(notes, "attention: %s\n", note)
+		}
+		config.Models = append(config.Models, m)
+	}
+	if r, err := follow.Open(c.first()); err == nil && config.Run == nil {
+		config.Run = r // the model is a run's
+	}
+	return nil
+}
+
+// first returns the folder of the first model.
+func (c *command) first() string {
+	if len(c.models) == 0 {
+		return c.runDir
+	}
+	return c.models[0]
+}
+
+// write writes the page to --export's file.
+func (c *command) write(ctx context.Context, config serve.Config, notes io.Writer) error {
+	var left []string
+	err := folder.WriteFile(c.export, func(w io.Writer) (err error) {
+		left, err = serve.Export(ctx, config, w)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--export: %w", err)
+	}
+	if n := len(left); n > 0 {
+		fmt.Fprintf(notes, "attention: the page would be too large: %d parts are left out, from %s on\n", n, left[0])
+	}
+	return nil
+}

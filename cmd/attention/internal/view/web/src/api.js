@@ -1,0 +1,76 @@
+// Where numbers come from: the server, or, in an exported page, the page itself.
+
+const element = document.getElementById('data');
+const embedded = element ? JSON.parse(element.textContent) : null;
+
+/** isExported reports whether the page is a file that was exported. */
+export const isExported = embedded !== null;
+
+async function answered(response) {
+  if (response.ok) return response;
+  let message = `the server answered ${response.status}`;
+  try {
+    message = (await response.json()).error ?? message;
+  } catch { /* no JSON: the status has to do */ }
+  throw Object.assign(new Error(message), { status: response.status });
+}
+
+async function send(path, options) {
+  try {
+    return await answered(await fetch(path, options));
+  } catch (e) {
+    if (e.status || e.name === 'AbortError') throw e;
+    throw new Error('the server does not answer: attention view has ended, or the line is cut; start it again and reload');
+  }
+}
+
+function held(path) {
+  if (path in embedded) return embedded[path];
+  throw new Error('this is not part of the exported page; attention view shows it');
+}
+
+/** json returns the answer of a GET. */
+export async function json(path) {
+  return embedded ? held(path) : (await send(path)).json();
+}
+
+/** post returns the answer of a POST. */
+export async function post(path, body) {
+  if (embedded) { // which holds looks at its own text, of models as they are
+    const plain = body.text === embedded.view.text && !body.hide && !body.heads;
+    return held(plain ? `${path} ${body.model}` : path);
+  }
+  return (await send(path, { method: 'POST', body: JSON.stringify(body) })).json();
+}
+
+/** packed returns the JSON and the arrays of an answer; see the server's doc.go. */
+export async function packed(path) {
+  if (!embedded) return unpack(await (await send(path)).arrayBuffer());
+  const text = atob(held(path));
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return unpack(bytes.buffer);
+}
+
+function unpack(buffer) {
+  const n = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, n)));
+  const out = { ...header };
+  let at = 4 + n;
+  for (const { name, type, len } of header.arrays ?? []) {
+    out[name] = type === 'uint32' ? new Uint32Array(buffer, at, len) : new Float32Array(buffer, at, len);
+    at += 4 * len;
+  }
+  return out;
+}
+
+/** events calls told at each server-sent event, until the returned function is called. */
+export function events(path, told, failed) {
+  const source = new EventSource(path);
+  source.onmessage = () => told();
+  source.addEventListener('wrong', (e) => failed(JSON.parse(e.data)));
+  source.onerror = () => {
+    if (source.readyState === EventSource.CLOSED) failed('the server does not answer: attention view has ended; start it again and reload');
+  };
+  return () => source.close();
+}

@@ -1,0 +1,110 @@
+// Curves over the steps of a run.
+import { axisBottom, axisLeft } from 'd3-axis';
+import { bisector, extent } from 'd3-array';
+import { format } from 'd3-format';
+import { scaleLinear, scaleLog } from 'd3-scale';
+import { select } from 'd3-selection';
+import { line } from 'd3-shape';
+import { fill, h, number, svg } from './dom.js';
+import { pictureButtons, tableButton } from './save.js';
+
+const inks = ['var(--accent)', 'var(--wrong)', 'var(--third)', 'var(--fourth)', 'var(--faint)'];
+const dashes = ['', '6 3', '2 2', '8 3 2 3', '1 3'];
+
+/** Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. */
+export class Curves {
+  constructor(title, options = {}) {
+    this.title = title;
+    this.options = options;
+    this.series = [];
+    this.readout = h('p', { class: 'readout small', 'aria-live': 'off' });
+    this.place = h('div', {});
+    const name = () => title.replaceAll(/\W+/g, '-');
+    this.element = h('section', { class: 'curves', 'aria-label': title },
+      h('h3', {}, title, ' ', pictureButtons(name, () => this.svg), tableButton(name, () => this.table())),
+      this.place, this.readout);
+    this.resized = new ResizeObserver(() => this.draw());
+    this.resized.observe(this.place);
+  }
+
+  show(series) {
+    this.series = series.filter((s) => s.level !== undefined || s.points.length);
+    this.draw();
+  }
+
+  draw() {
+    const width = Math.max(280, Math.min(640, this.place.clientWidth || 420));
+    const [height, left, right, top, bottom] = [220, 58, 10, 16, 26];
+    if (this.width === width && this.drawn === this.series) return;
+    Object.assign(this, { width, drawn: this.series });
+    const { series, options } = this;
+    if (!series.length) {
+      fill(this.place, h('p', { class: 'note' }, options.empty ?? 'Nothing is recorded yet.'));
+      return;
+    }
+    const all = series.flatMap((s) => (s.level !== undefined ? [] : s.points));
+    const levels = series.flatMap((s) => (s.level !== undefined ? [s.level] : []));
+    const xs = extent(all, (p) => p[0]);
+    let ys = extent([...all.map((p) => p[1]), ...levels].filter((v) => v !== null && Number.isFinite(v)));
+    const log = options.log && ys[0] > 0;
+    if (ys[0] === ys[1]) ys = log ? [ys[0] / 2, ys[0] * 2] : [ys[0] - 1, ys[0] + 1];
+    const x = scaleLinear([xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)], [left, width - right]);
+    const y = (log ? scaleLog : scaleLinear)(ys, [height - bottom, top]).nice();
+    const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
+      'aria-label': `${this.title} over ${all.length} points: ${series.map((s) => `${s.name} ${number(last(s))}`).join(', ')}` });
+    const path = line((p) => x(p[0]), (p) => y(p[1])).defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
+    series.forEach((s, i) => {
+      const points = s.level !== undefined ? x.domain().map((v) => [v, s.level]) : s.points;
+      root.append(svg('path', { d: path(points), class: 'curve', fill: 'none', stroke: s.ink ?? inks[i % inks.length],
+        'stroke-width': s.wide ?? 1.6, 'stroke-dasharray': s.dash ?? dashes[i % dashes.length], 'data-series': s.name }));
+      if (s.points?.length === 1) root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
+    });
+    const bottomAxis = svg('g', { transform: `translate(0,${height - bottom})` });
+    select(bottomAxis).call(axisBottom(x).ticks(6).tickFormat(format('~s')));
+    const leftAxis = svg('g', { transform: `translate(${left},0)` });
+    select(leftAxis).call(axisLeft(y).ticks(5, options.format ?? '.4~g'));
+    const rule = svg('line', { y1: top, y2: height - bottom, class: 'rule', visibility: 'hidden' });
+    root.append(bottomAxis, leftAxis, rule);
+    root.addEventListener('pointermove', (e) => {
+      const box = root.getBoundingClientRect();
+      const at = x.invert((e.clientX - box.left) * width / box.width);
+      rule.setAttribute('x1', x(at));
+      rule.setAttribute('x2', x(at));
+      rule.setAttribute('visibility', 'visible');
+      this.read(at);
+    });
+    root.addEventListener('pointerleave', () => { rule.setAttribute('visibility', 'hidden'); this.read(); });
+    this.svg = root;
+    fill(this.place, root);
+    this.read();
+  }
+
+  /** read writes the numbers at a step, or the last ones, as a legend. */
+  read(at) {
+    const few = this.series.filter((s) => !s.quiet);
+    fill(this.readout, few.map((s, i) => {
+      const p = s.level !== undefined ? [null, s.level] : nearest(s.points, at);
+      return h('span', { class: 'key' }, svg('svg', { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true' },
+        svg('line', { x1: 0, x2: 24, y1: 4, y2: 4, stroke: s.ink ?? inks[i % inks.length], 'stroke-width': 2,
+          'stroke-dasharray': s.dash ?? dashes[i % dashes.length] })),
+      ` ${s.name} ${number(p?.[1])}${p && p[0] !== null ? ` (step ${p[0]})` : ''}`);
+    }));
+  }
+
+  table() {
+    const steps = [...new Set(this.series.flatMap((s) => (s.points ?? []).map((p) => p[0])))].sort((a, b) => a - b);
+    const maps = this.series.map((s) => (s.level !== undefined ? null : new Map(s.points)));
+    return [['step', ...this.series.map((s) => s.name)],
+      ...steps.map((x) => [x, ...this.series.map((s, i) => (maps[i] ? maps[i].get(x) : s.level))])];
+  }
+
+  close() { this.resized.disconnect(); }
+}
+
+function last(s) { return s.level ?? s.points.at(-1)?.[1]; }
+
+function nearest(points, at) {
+  if (at === undefined || !points.length) return points.at(-1);
+  const i = bisector((p) => p[0]).center(points, at);
+  return points[i];
+}

@@ -1,0 +1,71 @@
+// Looks: models over texts. What was asked for once is kept.
+import { packed, post } from './api.js';
+import { Head, Mean } from './head.js';
+
+/** Look is one model over one text; its description is the server's. */
+export class Look {
+  constructor(request, description) {
+    Object.assign(this, description);
+    this.request = request;
+    this.kept = new Map();
+  }
+
+  /** ask asks the server, again with a new look if it has forgotten this one. */
+  async ask(path) {
+    try {
+      return await packed(path(this.id));
+    } catch (e) {
+      if (e.status !== 410) throw e;
+      this.id = (await post('look', this.request)).id;
+      return packed(path(this.id));
+    }
+  }
+
+  keep(key, make) {
+    if (!this.kept.has(key)) {
+      this.kept.set(key, make().catch((e) => {
+        this.kept.delete(key);
+        throw e;
+      }));
+    }
+    return this.kept.get(key);
+  }
+
+  /** head returns a head of a layer. */
+  head(layer, head) {
+    return this.keep(`${layer} ${head}`, async () =>
+      new Head(this.layers[layer], await this.ask((id) => `head?look=${id}&layer=${layer}&head=${head}`)));
+  }
+
+  /** mean returns the mean of a layer's heads. */
+  mean(layer) {
+    return this.keep(`${layer} mean`, async () =>
+      new Mean(await Promise.all(Array.from({ length: this.layers[layer].heads }, (_, i) => this.head(layer, i)))));
+  }
+
+  /** thumbnails returns the thumbnails and statistics of a layer's heads. */
+  thumbnails(layer) {
+    return this.keep(`${layer} thumbnails`, () => this.ask((id) => `thumbnails?look=${id}&layer=${layer}`));
+  }
+
+  /** queries returns the tokens of a layer's queries. */
+  queries(layer) { return this.sequences[this.layers[layer].queries].tokens; }
+
+  /** keys returns the tokens of a layer's keys. */
+  keys(layer) { return this.sequences[this.layers[layer].keys].tokens; }
+}
+
+const looks = new Map();
+
+/** see returns the look of a request: {model, text, hide, heads}. */
+export function see(request) {
+  const key = JSON.stringify(request);
+  if (!looks.has(key)) {
+    looks.set(key, post('look', request).then((d) => new Look(request, d)).catch((e) => {
+      looks.delete(key);
+      throw e;
+    }));
+    if (looks.size > 6) looks.delete(looks.keys().next().value);
+  }
+  return looks.get(key);
+}

@@ -1,0 +1,83 @@
+// The page: a frame with panels, of which one is shown.
+import { isExported, json } from './api.js';
+import { button, choice, fill, h } from './dom.js';
+import * as state from './state.js';
+import { compare } from './panels/compare.js';
+import { heads } from './panels/heads.js';
+import { pair } from './panels/pair.js';
+import { training } from './panels/training.js';
+import { whatif } from './panels/whatif.js';
+
+/** A panel is {name, title, needs(view), show(element, view)}; show returns a function that ends it. */
+const panels = [heads, pair, whatif, training, compare];
+
+let end = null;
+let shown = '';
+
+function current(view) {
+  const usable = panels.filter((p) => p.needs(view));
+  return usable.find((p) => p.name === state.get('panel')) ?? usable[0];
+}
+
+function showPanel(view) {
+  const panel = current(view);
+  if (panel?.name === shown) return;
+  end?.();
+  const element = document.getElementById('panel');
+  shown = panel?.name ?? '';
+  for (const b of document.querySelectorAll('nav button')) {
+    b.setAttribute('aria-current', b.dataset.panel === shown ? 'page' : 'false');
+  }
+  fill(element);
+  end = panel ? panel.show(element, view) : null;
+  if (!panel) fill(element, h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR.'));
+}
+
+function theme(value) {
+  if (value) document.documentElement.dataset.theme = value;
+  else delete document.documentElement.dataset.theme;
+  dispatchEvent(new Event('theme'));
+}
+
+function header(view) {
+  const nav = h('nav', { 'aria-label': 'Panels' }, panels.filter((p) => p.needs(view)).map((p, i) =>
+    button(p.title, () => state.set({ panel: p.name }), { 'data-panel': p.name, title: `key ${i + 1}` })));
+  fill(document.getElementById('header'),
+    h('h1', {}, 'attention view'), nav,
+    choice('colours', [['', 'as the system'], ['light', 'light'], ['dark', 'dark']], state.get('theme'),
+      (v) => state.set({ theme: v })),
+    isExported ? h('p', { class: 'note exported' }, `An exported page of attention view: What if works in the program only.`,
+      view.left?.length ? ` Left out, for want of room: ${view.left.length > 6 ? `${view.left.slice(0, 5).join('; ')}; and ${view.left.length - 5} more` : view.left.join('; ')}.` : '') : null);
+}
+
+function keys(view) {
+  addEventListener('keydown', (e) => {
+    if (e.ctrlKey || e.altKey || e.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
+    const panel = panels.filter((p) => p.needs(view))[Number(e.key) - 1];
+    if (panel) state.set({ panel: panel.name });
+  });
+}
+
+async function start() {
+  const element = document.getElementById('panel');
+  document.getElementById('skip').addEventListener('click', (e) => {
+    e.preventDefault(); // the part after # is the state
+    element.focus();
+  });
+  try {
+    theme(state.get('theme'));
+    const view = await json('view');
+    header(view);
+    keys(view);
+    state.onChange((changed) => {
+      if (changed('theme')) theme(state.get('theme'));
+      showPanel(view);
+    });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dispatchEvent(new Event('theme')));
+    showPanel(view);
+  } catch (e) {
+    fill(element, h('p', { class: 'error', role: 'alert' }, e.message));
+  }
+}
+
+start();

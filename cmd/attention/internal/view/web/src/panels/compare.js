@@ -1,0 +1,131 @@
+// Compare: a head of two models over one text, and the difference of their weights.
+import { HeatMap } from '../heatmap.js';
+import { Scale } from '../colours.js';
+import { chosen, headChoice, headOf, modelChoice, nameOf, requestOf } from '../choose.js';
+import { fill, h, number } from '../dom.js';
+import { legend } from '../picture.js';
+import { see } from '../look.js';
+import { pictureButtons } from '../save.js';
+import * as state from '../state.js';
+
+export const compare = {
+  name: 'compare',
+  title: 'Compare',
+  needs: (view) => view.models?.length > 0,
+  show(element, view) {
+    const panel = new Compare(element, view);
+    panel.load();
+    const ends = [state.onChange((changed) => {
+      if (['model', 'other', 'layer', 'head', 'text'].some(changed)) panel.load();
+      else if (['q', 'k'].some(changed)) panel.choose();
+    })];
+    const repaint = () => panel.maps.forEach((m) => m.repaint());
+    addEventListener('theme', repaint);
+    return () => {
+      panel.closed = true;
+      removeEventListener('theme', repaint);
+      panel.maps.forEach((m) => m.close());
+      ends[0]();
+    };
+  },
+};
+
+/** Difference is the weights of b less those of a. */
+export class Difference {
+  constructor(a, b) {
+    Object.assign(this, { a, b, T: a.T, S: a.S, signed: true, buffer: new Float32Array(a.S) });
+  }
+
+  weight(t, s) { return this.b.weight(t, s) - this.a.weight(t, s); }
+
+  row(t, s0, s1, out) {
+    this.b.row(t, s0, s1, out);
+    this.a.row(t, s0, s1, this.buffer);
+    for (let i = 0; i < s1 - s0; i++) out[i] -= this.buffer[i];
+  }
+}
+
+class Compare {
+  constructor(element, view) {
+    this.element = element;
+    this.view = view;
+    this.maps = [];
+  }
+
+  async load() {
+    const { element, view } = this;
+    if (view.models.length < 2) {
+      fill(element, h('h2', {}, 'Compare'), h('p', { class: 'note' },
+        'There is one model only. Start attention view with a second --model, another run or a checkpoint of the same, to compare them.'));
+      return;
+    }
+    const wanted = (this.wanted = {});
+    try {
+      if (!this.maps.length) fill(element, h('p', { class: 'note', role: 'status' }, 'The models read the text …'));
+      const looks = [await see(requestOf(view)), await see(requestOf(view, 'other'))];
+      const [layer, head] = chosen(looks[0]);
+      check(looks, layer, head);
+      const heads = await Promise.all(looks.map((l) => headOf(l, layer, head)));
+      if (this.closed || this.wanted !== wanted) return;
+      this.show(looks, layer, head, heads);
+    } catch (e) {
+      if (this.closed || this.wanted !== wanted) return;
+      fill(element, this.choices(), h('p', { class: 'error', role: 'alert' }, e.message));
+    }
+  }
+
+  choices() {
+    return h('div', { class: 'tools' }, modelChoice(this.view, 'model', 'first'), modelChoice(this.view, 'other', 'second'));
+  }
+
+  show(looks, layer, head, heads) {
+    this.maps.forEach((m) => m.close());
+    this.heads = heads;
+    const difference = new Difference(...heads);
+    this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
+    const scale = new Scale(1);
+    const scales = [scale, scale, new Scale(1, true)];
+    const names = [...looks.map((l) => this.view.models[l.model].name), 'second less first'];
+    this.maps = names.map((name) => new HeatMap({ rows: looks[0].queries(layer), cols: looks[0].keys(layer), height: 420,
+      label: `${name}, ${nameOf(layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
+      onselect: (q, k) => state.set({ q, k }) }));
+    fill(this.element, h('h2', {}, 'Compare'), this.choices(), headChoice(looks[0], true), this.readout,
+      h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
+        pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
+      this.maps[i].element))),
+      legend(scale, 'weight'), legend(scales[2], 'difference'));
+    [...heads, difference].forEach((field, i) => this.maps[i].show(field, scales[i], this.cell()));
+    this.read(this.cell());
+  }
+
+  cell() {
+    return state.get('q') && this.heads ? [state.int('q', this.heads[0].T), state.int('k', this.heads[0].S)] : null;
+  }
+
+  choose() {
+    const cell = this.cell();
+    if (cell) this.maps.forEach((m) => m.choose(...cell));
+    this.read(cell);
+  }
+
+  read(at) {
+    if (!this.readout) return;
+    if (!at) {
+      fill(this.readout, 'Point at a cell, or move with the arrow keys.');
+      return;
+    }
+    const [a, b] = this.heads.map((x) => x.weight(...at));
+    fill(this.readout, `query ${at[0]}, key ${at[1]}: `, Number.isNaN(a) || Number.isNaN(b) ? 'hidden by the mask' :
+      `${number(a)} and ${number(b)}, difference ${number(b - a)}`);
+  }
+}
+
+/** check refuses looks whose heads cannot be compared. */
+function check([a, b], layer, head) {
+  const same = a.sequences.length === b.sequences.length && a.sequences.every((s, i) =>
+    s.tokens.length === b.sequences[i].tokens.length && s.tokens.every((t, j) => t.text === b.sequences[i].tokens[j].text));
+  if (!same) throw new Error('the two models see the text as different tokens: compare models of one tokenizer and window');
+  if (!b.layers[layer] || (head !== 'mean' && head >= b.layers[layer].heads)) {
+    throw new Error(`the second model has no such head: it has ${b.layers.length} layers; choose another layer or head`);
+  }
+}

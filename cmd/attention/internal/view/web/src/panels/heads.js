@@ -1,0 +1,248 @@
+// Heads: all heads as thumbnails with their statistics, and one of them large, as a heat map or as lines.
+import { HeatMap } from '../heatmap.js';
+import { hidden, Scale } from '../colours.js';
+import { chosen, headOf, modelChoice, nameOf, requestOf, short } from '../choose.js';
+import { button, choice, fill, h, number, visible } from '../dom.js';
+import { legend } from '../picture.js';
+import { lines, mostLines } from '../lines.js';
+import { see } from '../look.js';
+import { pictureButtons, tableButton } from '../save.js';
+import * as state from '../state.js';
+import { Statistics } from '../statistics.js';
+
+export const heads = {
+  name: 'heads',
+  title: 'Heads',
+  needs: (view) => view.models?.length > 0,
+  show(element, view) {
+    const panel = new Heads(element, view);
+    panel.start();
+    return () => panel.close();
+  },
+};
+
+class Heads {
+  constructor(element, view) {
+    this.element = element;
+    this.view = view;
+    this.ends = [];
+  }
+
+  async start() {
+    this.ends.push(state.onChange((changed) => {
+      if (['model', 'text'].some(changed)) this.load();
+      else if (!this.look) return;
+      else if (['layer', 'head', 'scale', 'as'].some(changed)) this.showHead();
+      else if (['q', 'k'].some(changed)) this.choose();
+    }));
+    const repaint = () => { this.map?.repaint(); this.paintThumbnails(); this.paintLegend(); };
+    addEventListener('theme', repaint);
+    this.ends.push(() => removeEventListener('theme', repaint));
+    await this.load();
+  }
+
+  async load() {
+    const { element, view } = this;
+    const request = requestOf(view);
+    this.look = null;
+    fill(element, modelChoice(view), h('p', { class: 'note', role: 'status' }, `${view.models[request.model].name} reads the text …`));
+    let look;
+    try {
+      look = await see(request);
+    } catch (e) {
+      fill(element, modelChoice(view), h('p', { class: 'error', role: 'alert' }, e.message));
+      return;
+    }
+    if (this.closed) return;
+    this.look = look;
+    this.frame();
+    await this.showHead();
+    for (let layer = 0; layer < look.layers.length && !this.closed && this.look === look; layer++) await this.loadThumbnails(layer);
+  }
+
+  frame() {
+    const { look, view } = this;
+    this.thumbnails = look.layers.map((layer, i) => Array.from({ length: layer.heads }, (_, head) =>
+      h('button', { type: 'button', class: 'thumbnail', 'aria-label': `layer ${i} head ${head}`, title: `layer ${i}, head ${head}`,
+        'data-layer': i, 'data-head': head, onclick: () => state.set({ layer: i, head }) },
+      h('canvas', { width: 48, height: 48, 'aria-hidden': 'true' }))));
+    const means = look.layers.map((layer, i) => layer.heads > 1 && button('mean', () => state.set({ layer: i, head: 'mean' }),
+      { class: 'mean', 'data-layer': i, 'data-head': 'mean', 'aria-label': `mean of the heads of layer ${i}` }));
+    const grid = h('div', { class: 'grid', role: 'group', tabindex: 0, 'aria-label': 'layers and heads' },
+      this.thumbnails.map((row, i) => h('div', { class: 'gridrow' },
+        h('span', { class: 'rowname', title: look.layers[i].path }, `${i} ${short(look.layers[i].path).replace(/^h\.\d+$/, '')}`),
+        row, means[i])));
+    grid.addEventListener('keydown', (e) => this.gridKey(e));
+    this.means = means.filter(Boolean);
+    this.statistics = new Statistics((layer, head) => state.set({ layer, head }));
+    this.title = h('h2', { class: 'head' });
+    this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
+    this.place = h('div', {});
+    this.scalePlace = h('div', {});
+    this.tools = h('div', { class: 'tools' });
+    const model = view.models[look.model];
+    fill(this.element,
+      h('div', { class: 'columns' },
+        h('section', { 'aria-label': 'all heads', class: 'side' },
+          h('h2', {}, model.name), h('p', { class: 'note' }, model.title),
+          modelChoice(view),
+          look.cut ? h('p', { class: 'note' }, `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
+          grid, this.statistics.element),
+        h('section', { 'aria-label': 'one head', class: 'wide' }, this.title, this.tools, this.readout, this.place, this.scalePlace)));
+  }
+
+  gridKey(e) {
+    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[e.key];
+    const from = e.target.closest('.thumbnail');
+    if (!move || !from) return;
+    e.preventDefault();
+    const to = this.thumbnails[Number(from.dataset.layer) + move[0]]?.[Number(from.dataset.head) + move[1]];
+    to?.focus();
+    to?.click();
+  }
+
+  async showHead() {
+    const [layer, head] = chosen(this.look);
+    for (const b of [...this.thumbnails.flat(), ...this.means]) {
+      b.setAttribute('aria-pressed', Number(b.dataset.layer) === layer && b.dataset.head === String(head) ? 'true' : 'false');
+    }
+    this.statistics.choose(layer, head);
+    const wanted = (this.wanted = {});
+    let loaded;
+    try {
+      loaded = await headOf(this.look, layer, head);
+    } catch (e) {
+      if (this.wanted === wanted) fill(this.place, h('p', { class: 'error', role: 'alert' }, e.message));
+      return;
+    }
+    if (this.closed || this.wanted !== wanted) return; // another head was chosen meanwhile
+    this.head = loaded;
+    fill(this.title, nameOf(layer, head));
+    this.showTools();
+    this.map?.close();
+    this.map = null;
+    if (state.get('as') === 'lines') this.showLines(layer, head);
+    else this.showMap(layer, head);
+    this.read(this.cell());
+  }
+
+  showTools() {
+    const [layer, head] = chosen(this.look);
+    const name = () => `layer-${layer}-head-${head}`;
+    fill(this.tools,
+      choice('show', [['', 'heat map'], ['lines', 'lines between tokens']], state.get('as'), (v) => state.set({ as: v })),
+      choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'), (v) => state.set({ scale: v })),
+      pictureButtons(name, () => (this.map ? { canvas: this.map.canvas, svg: () => this.map.svg() } : this.place.querySelector('svg'))),
+      this.head.T * this.head.S <= 1 << 20 ? tableButton(name, () => this.table()) : null,
+      head !== 'mean' ? button('One pair', () => state.set({ panel: 'pair' })) : null);
+  }
+
+  showMap(layer, head) {
+    this.map = new HeatMap({
+      rows: this.look.queries(layer), cols: this.look.keys(layer), label: `weights of ${nameOf(layer, head).toLowerCase()}`,
+      onhover: (at) => this.read(at ?? this.cell()), onselect: (q, k) => state.set({ q, k }),
+      ondetail: (q, k) => state.set({ q, k, panel: 'pair' }),
+    });
+    fill(this.place, this.map.element);
+    this.scale = new Scale(state.get('scale') === 'most' ? this.most() : 1);
+    this.map.show(this.head, this.scale, this.cell());
+    this.paintLegend();
+  }
+
+  showLines(layer, head) {
+    const [rows, cols] = [this.look.queries(layer), this.look.keys(layer)];
+    fill(this.scalePlace);
+    if (Math.max(rows.length, cols.length) > mostLines) {
+      fill(this.place, h('p', { class: 'note' }, `Lines are for texts of up to ${mostLines} tokens; this has ${Math.max(rows.length, cols.length)}: see the heat map.`));
+      return;
+    }
+    fill(this.place, lines(this.head, rows, cols, `weights of ${nameOf(layer, head).toLowerCase()} as lines`, (q, k) => state.set({ q, k })));
+  }
+
+  paintLegend() {
+    if (this.map && this.scale) fill(this.scalePlace, legend(this.scale, 'weight'));
+  }
+
+  most() {
+    const row = new Float32Array(this.head.S);
+    let most = 0;
+    for (let t = 0; t < this.head.T; t++) {
+      this.head.row(t, 0, row.length, row);
+      for (const v of row) if (v > most) most = v;
+    }
+    return most;
+  }
+
+  table() {
+    const [layer] = chosen(this.look);
+    const row = new Float32Array(this.head.S);
+    return [['query \\ key', ...this.look.keys(layer).map((t) => t.text)],
+      ...this.look.queries(layer).map((token, t) => {
+        this.head.row(t, 0, row.length, row);
+        return [token.text, ...row];
+      })];
+  }
+
+  cell() {
+    if (!state.get('q')) return null;
+    return [state.int('q', this.head.T), state.int('k', this.head.S)];
+  }
+
+  choose() {
+    if (!this.head) return;
+    const cell = this.cell();
+    if (cell) this.map?.choose(...cell);
+    this.read(cell);
+  }
+
+  read(at) {
+    if (!at) {
+      fill(this.readout, 'Point at a cell, or focus the picture and move with the arrow keys; + and − zoom, 0 shows all, Enter shows the pair.');
+      return;
+    }
+    const [t, s] = at;
+    const [layer] = chosen(this.look);
+    const w = this.head.weight(t, s);
+    const pair = `query ${t} “${visible(this.look.queries(layer)[t].text)}” → key ${s} “${visible(this.look.keys(layer)[s].text)}”: `;
+    const score = this.head.score ? `, score ${number(this.head.score(t, s))}` : '';
+    fill(this.readout, pair, Number.isNaN(w) ? 'hidden by the mask' : `weight ${number(w)}${score}`);
+  }
+
+  async loadThumbnails(layer) {
+    try {
+      const t = await this.look.thumbnails(layer);
+      if (this.closed) return;
+      this.look.layers[layer].pictures = t;
+      this.paintThumbnails(layer);
+      this.statistics.add(t.statistics.map((s, head) => ({ layer, head, statistics: s })));
+    } catch (e) {
+      for (const b of this.thumbnails[layer]) b.title = e.message;
+    }
+  }
+
+  paintThumbnails(only) {
+    const scale = new Scale(1);
+    this.look?.layers.forEach((layer, i) => {
+      if (!layer.pictures || (only !== undefined && only !== i)) return;
+      const { rows, cols, thumbnails } = layer.pictures;
+      this.thumbnails[i].forEach((b, head) => {
+        const canvas = b.querySelector('canvas');
+        canvas.width = cols;
+        canvas.height = rows;
+        const c = canvas.getContext('2d');
+        const image = c.createImageData(cols, rows);
+        for (let p = 0; p < rows * cols; p++) {
+          const v = thumbnails[head * rows * cols + p];
+          image.data.set([...(v < 0 ? hidden() : scale.colour(v)), 255], 4 * p);
+        }
+        c.putImageData(image, 0, 0);
+      });
+    });
+  }
+
+  close() {
+    this.closed = true;
+    this.map?.close();
+    for (const f of this.ends) f();
+  }
+}

@@ -1,0 +1,121 @@
+// One pair: every number on the way from two vectors to one weight.
+import { axisLeft } from 'd3-axis';
+import { max, min, sum } from 'd3-array';
+import { scaleLinear } from 'd3-scale';
+import { select } from 'd3-selection';
+import { chosen, headChoice, modelChoice, requestOf } from '../choose.js';
+import { choice, fill, h, number, svg, visible } from '../dom.js';
+import { see } from '../look.js';
+import { pictureButtons, tableButton } from '../save.js';
+import * as state from '../state.js';
+
+export const pair = {
+  name: 'pair',
+  title: 'One pair',
+  needs: (view) => view.models?.length > 0,
+  show(element, view) {
+    const panel = new Pair(element, view);
+    panel.load();
+    const end = state.onChange(() => panel.load());
+    return () => { panel.closed = true; end(); };
+  },
+};
+
+class Pair {
+  constructor(element, view) {
+    this.element = element;
+    this.view = view;
+  }
+
+  async load() {
+    const wanted = (this.wanted = {});
+    try {
+      if (!this.look) fill(this.element, h('p', { class: 'note', role: 'status' }, 'The model reads the text …'));
+      const look = await see(requestOf(this.view));
+      const [layer, head] = chosen(look);
+      const numbers = await look.head(layer, head === 'mean' ? 0 : head);
+      if (this.closed || this.wanted !== wanted || state.get('panel') !== 'pair') return;
+      this.look = look;
+      this.show(look, layer, head === 'mean' ? 0 : head, numbers);
+    } catch (e) {
+      if (this.wanted === wanted) fill(this.element, h('p', { class: 'error', role: 'alert' }, e.message));
+    }
+  }
+
+  show(look, layer, head, numbers) {
+    const q = state.int('q', numbers.T, numbers.T - 1);
+    const k = state.int('k', numbers.S);
+    const [queries, keys] = [look.queries(layer), look.keys(layer)];
+    const tokens = (list) => list.map((t, i) => [i, `${i} ${visible(t.text)}`]);
+    const steps = numbers.steps(q, k);
+    const name = () => `layer-${layer}-head-${head}-query-${q}-key-${k}`;
+    const chart = this.chart(steps, numbers.layer.additive);
+    const focused = document.activeElement?.closest?.('[data-keep]')?.dataset.keep;
+    fill(this.element,
+      h('h2', {}, `Query ${q} “${visible(queries[q].text)}” and key ${k} “${visible(keys[k].text)}”`),
+      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look),
+        h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
+        h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))),
+        pictureButtons(name, () => chart),
+        tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])])),
+      h('div', { class: 'columns' },
+        h('section', { class: 'wide' }, h('h3', {}, 'The products of the dimensions'), h('div', { class: 'scroll' }, chart)),
+        h('section', { class: 'path' }, h('h3', {}, 'From vectors to the weight'), this.path(numbers, steps, q, k))));
+    if (focused) this.element.querySelector(`[data-keep="${focused}"] select`)?.focus();
+  }
+
+  /** chart draws the products as bars. */
+  chart(steps, additive) {
+    const [width, height, left] = [Math.max(420, 60 + 14 * steps.length), 260, 48];
+    const low = Math.min(0, min(steps, (x) => x.product));
+    const high = Math.max(0, max(steps, (x) => x.product)) || 1;
+    const y = scaleLinear([low, high], [height - 22, 10]).nice();
+    const x = scaleLinear([0, steps.length], [left, width - 8]);
+    const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
+      'aria-label': `bars of ${steps.length} products; their sum is ${number(sum(steps, (s) => s.product))}` });
+    const wide = Math.max(1, x(1) - x(0) - 1);
+    for (const s of steps) {
+      const bar = svg('rect', { x: x(s.d), width: wide, y: Math.min(y(0), y(s.product)), height: Math.abs(y(s.product) - y(0)),
+        class: s.product < 0 ? 'minus' : 'plus' },
+      svg('title', {}, additive ? `d ${s.d}: v·tanh(${number(s.q)} + ${number(s.k)}) = ${number(s.product)}` :
+        `d ${s.d}: ${number(s.q)} · ${number(s.k)} = ${number(s.product)}`));
+      root.append(bar);
+      if (s.d % (steps.length <= 16 ? 1 : steps.length <= 40 ? 2 : 8) === 0) root.append(svg('text', { x: x(s.d) + wide / 2, y: height - 6, 'text-anchor': 'middle' }, String(s.d)));
+    }
+    const axis = svg('g', { transform: `translate(${left},0)` });
+    select(axis).call(axisLeft(y).ticks(6));
+    root.append(axis, svg('line', { x1: left, x2: width - 8, y1: y(0), y2: y(0), class: 'zero' }));
+    return root;
+  }
+
+  /** path is the table of the steps to the weight. */
+  path(numbers, steps, q, k) {
+    const { layer } = numbers;
+    const product = sum(steps, (x) => x.product);
+    const rows = [];
+    const row = (what, formula, value) => rows.push(h('tr', {}, h('th', { scope: 'row' }, what), h('td', { class: 'formula' }, formula),
+      h('td', { class: 'value' }, typeof value === 'string' ? value : number(value, 6))));
+    if (numbers.rawQ) {
+      let raw = 0;
+      for (let d = 0; d < numbers.D; d++) raw += numbers.rawQ[q * numbers.D + d] * numbers.rawK[k * numbers.D + d];
+      row('before the turn', 'q·k as projected', raw);
+      row('turned', 'q·k after norm and RoPE', product);
+    } else row(layer.additive ? 'sum' : 'product', layer.additive ? 'Σ v·tanh(q + k)' : `q·k, the sum of ${steps.length} products`, product);
+    let score = product * layer.scale;
+    if (!layer.additive) row('scale', `× ${number(layer.scale, 6)}`, score);
+    if (layer.softcap) {
+      score = layer.softcap * Math.tanh(score / layer.softcap);
+      row('cap', `${layer.softcap}·tanh(x / ${layer.softcap})`, score);
+    }
+    if (numbers.bias) {
+      const b = numbers.bias[q - k + numbers.S - 1];
+      score += b;
+      row('bias', `+ ${number(b)} of the distance ${q - k}`, score);
+    }
+    const shown = numbers.shown(q, k);
+    row('mask', `query ${q} ${shown ? 'sees' : 'does not see'} key ${k}`, shown ? score : '−∞');
+    row('softmax', 'log Σ exp of the query’s scores', numbers.lse[q]);
+    row('weight', 'exp(score − log Σ exp)', shown ? Math.exp(score - numbers.lse[q]) : 0);
+    return h('table', { class: 'steps' }, h('tbody', {}, rows));
+  }
+}

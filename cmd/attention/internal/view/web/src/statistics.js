@@ -1,0 +1,75 @@
+// Six statistics of each head as bars in a table that sorts.
+import { extent } from 'd3-array';
+import { button, fill, h, number, svg } from './dom.js';
+import { tableButton } from './save.js';
+
+export const statistics = [
+  ['entropy', 'entropy', 'mean entropy of the weights of a query, in nats: 0 if it looks at one key'],
+  ['first', 'on first', 'mean weight on the first key'],
+  ['self', 'on itself', 'mean weight on the query’s own position'],
+  ['previous', 'on previous', 'mean weight on the position before'],
+  ['largest', 'top score', 'the largest score'],
+  ['distance', 'distance', 'mean distance of what is looked at, in tokens'],
+];
+
+/** Statistics is a table of heads: {layer, head, statistics}. */
+export class Statistics {
+  constructor(onselect) {
+    this.onselect = onselect;
+    this.heads = [];
+    this.sort = { by: 'layer', down: false };
+    this.chosen = '';
+    this.element = h('div', { class: 'scroll statistics', tabindex: 0, role: 'group', 'aria-label': 'statistics of the heads' });
+  }
+
+  add(heads) {
+    this.heads.push(...heads);
+    this.draw();
+  }
+
+  choose(layer, head) {
+    this.chosen = `${layer} ${head}`;
+    this.draw();
+  }
+
+  sorted() {
+    const { by, down } = this.sort;
+    const value = (x) => (by === 'layer' ? x.layer * 1e6 + x.head : x.statistics[by] ?? -Infinity);
+    return [...this.heads].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b)));
+  }
+
+  heading(by, text, title) {
+    const { sort } = this;
+    const mark = sort.by === by ? (sort.down ? ' ▼' : ' ▲') : '';
+    return h('th', { scope: 'col', 'aria-sort': sort.by !== by ? 'none' : sort.down ? 'descending' : 'ascending' },
+      button(text + mark, () => {
+        this.sort = { by, down: sort.by === by ? !sort.down : by !== 'layer' };
+        this.draw();
+        this.element.querySelector(`[data-by="${by}"]`)?.focus();
+      }, { title, 'data-by': by }));
+  }
+
+  draw() {
+    const ranges = Object.fromEntries(statistics.map(([name]) => [name, extent(this.heads, (x) => x.statistics[name])]));
+    const row = (x) => h('tr', { 'aria-current': `${x.layer} ${x.head}` === this.chosen ? 'true' : null },
+      h('th', { scope: 'row' }, button(`${x.layer}.${x.head}`, () => this.onselect(x.layer, x.head),
+        { 'aria-label': `${x.layer}.${x.head}: show layer ${x.layer} head ${x.head}` })),
+      statistics.map(([name]) => {
+        const v = x.statistics[name];
+        const [low, high] = [Math.min(0, ranges[name][0] ?? 0), Math.max(0, ranges[name][1] ?? 0)];
+        const w = v === undefined || high === low ? 0 : 60 * (v - low) / (high - low);
+        return h('td', {}, svg('svg', { viewBox: '0 0 60 8', preserveAspectRatio: 'none', class: 'bar', 'aria-hidden': 'true' },
+          svg('rect', { width: w, height: 8 })), number(v, 3));
+      }));
+    fill(this.element, h('table', {},
+      h('caption', {}, 'Statistics of the heads ', tableButton(() => 'statistics', () => this.rows())),
+      h('thead', {}, h('tr', {}, this.heading('layer', 'head', 'layer and head'),
+        statistics.map(([name, text, title]) => this.heading(name, text, title)))),
+      h('tbody', {}, this.sorted().map(row))));
+  }
+
+  rows() {
+    return [['layer', 'head', ...statistics.map(([name]) => name)],
+      ...this.sorted().map((x) => [x.layer, x.head, ...statistics.map(([name]) => x.statistics[name])])];
+  }
+}

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The committed bundle is what its source makes, byte for byte.
+func TestBundleIsThatOfItsSource(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("there is no node, which makes the bundle")
+	}
+	if _, err := os.Stat("node_modules/esbuild"); err != nil {
+		t.Skip("there are no packages to make the bundle with: npm ci in cmd/attention/internal/view/web installs them")
+	}
+	out := t.TempDir()
+	text, err := exec.Command("node", "build.mjs", out).CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	made, err := os.ReadDir(out)
+	require.NoError(t, err)
+	kept, err := os.ReadDir("dist")
+	require.NoError(t, err)
+	require.Len(t, made, len(kept))
+	for _, f := range made {
+		want, err := os.ReadFile(filepath.Join(out, f.Name()))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join("dist", f.Name()))
+		require.NoError(t, err)
+		require.True(t, string(want) == string(got), "dist/%s is another: go generate ./cmd/attention/internal/view/web", f.Name())
+	}
+}
+
+// All assets are there, with the licences of the packages; the lock file names no registry.
+func TestAssets(t *testing.T) {
+	for path, f := range files {
+		text, err := File(f.name)
+		require.NoError(t, err, path)
+		require.NotEmpty(t, text)
+	}
+	licences, err := File("licences.txt")
+	require.NoError(t, err)
+	require.Contains(t, string(licences), "d3-zoom 3.0.1 (")
+	lock, err := os.ReadFile("package-lock.json")
+	require.NoError(t, err)
+	require.NotContains(t, string(lock), "://registry")
+	require.NotContains(t, string(lock), `"resolved"`)
+}

@@ -1,0 +1,92 @@
+package layers_test
+
+import (
+	"testing"
+
+	"attention/graph/mask"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A mask of the build is one more of the call.
+func TestBuildMask(t *testing.T) {
+	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
+	run := func(patterns ...string) [][]float64 {
+		b := layers.NewBuild(p, layers.Eval)
+		b.Mask(mask.SlidingWindow{Left: 2}, patterns...)
+		in := layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 7, 5)), Mask: mask.Prefix{N: 5}}
+		out, weights := b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
+		require.NoError(t, b.Err())
+		return values(t, out, weights)
+	}
+	b := layers.NewBuild(p, layers.Eval)
+	in := layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 7, 5)),
+		Mask: mask.And(mask.SlidingWindow{Left: 2}, mask.Prefix{N: 5})}
+	want := values(t, b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in)))
+	require.Equal(t, want, run("*"))
+	require.Equal(t, run(), run("other", "h.*"))
+	require.NotEqual(t, want, run())
+}
+
+// The factor of a head is that of its columns of the output projection.
+func TestScaleHeads(t *testing.T) {
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		p, l := newAttention(t, dt, plainAttention)
+		run := func(factors []float64) []float64 {
+			b := layers.NewBuild(p, layers.Eval)
+			b.ScaleHeads(factors, "*")
+			out := b.Of(l.Forward(b, input(t, b, "x", numbers(dt, 2, 7, 5))))
+			require.NoError(t, b.Err())
+			return values(t, out)[0]
+		}
+		plain := run(nil)
+		require.Equal(t, plain, run([]float64{1, 1, 1}))
+		got := run([]float64{0.5, 2, 0})
+		state, err := l.State(layers.Book)
+		require.NoError(t, err)
+		weight := state["out_proj.weight"] // (5, 12)
+		for i := range weight.Size() {
+			v := weight.Get(i)
+			factor := []float64{0.5, 2, 0}[i%12/4]
+			if dt == tensor.Float32 {
+				weight.Set(i, v.(float32)*float32(factor))
+			} else {
+				weight.Set(i, v.(float64)*factor)
+			}
+		}
+		require.NoError(t, l.SetState(layers.Book, state))
+		require.InDeltaSlice(t, run(nil), got, 1e-6)
+		require.NotEqual(t, plain, got)
+	}
+}
+
+func TestWrongChangesAreRefused(t *testing.T) {
+	p, l := newAttention(t, tensor.Float64, plainAttention)
+	b := layers.NewBuild(p, layers.Eval)
+	b.ScaleHeads([]float64{1}, "*")
+	b.Of(l.Forward(b, b.Input("x", 7, 5)))
+	require.ErrorContains(t, b.Err(), "heads: got 1 factors, want one for each of the 3 heads")
+	b = layers.NewBuild(p, layers.Eval)
+	b.Mask(mask.Causal{}, "h.[")
+	require.EqualError(t, b.Err(), `layers: build: change: got "h.[", want a pattern of path.Match`)
+	(*layers.Build)(nil).Mask(mask.Causal{}, "*")
+	(&layers.Build{}).ScaleHeads(nil, "*")
+}
+
+// Next is Forward's last row.
+func TestGPTNext(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	m := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 7, EmbedDim: 6, NumLayers: 2,
+		NumHeads: 3, Activation: "gelu"}))
+	b := layers.NewBuild(p, layers.Eval)
+	ids := b.InputOf(tensor.Int, "ids", 2, 5)
+	require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(2, 5), tensor.WithBacking([]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))))
+	got := values(t, b.Of(m.Forward(b, ids)), b.Of(m.Next(b, ids)))
+	require.NoError(t, b.Err())
+	require.InDeltaSlice(t, append(got[0][44:55:55], got[0][99:]...), got[1], 1e-12)
+	_, err := m.Next(b, b.InputOf(tensor.Int, "long", 8))
+	require.ErrorContains(t, err, "ids: shape (8), want")
+}
