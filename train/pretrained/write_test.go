@@ -159,7 +159,8 @@ func TestPyTorchReadsFolders(t *testing.T) {
 	}
 	p := layers.NewParams(tensor.Float64, 1)
 	book, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2,
-		NumHeads: 3, Bias: true, QKVBias: new(false), Initializer: layers.TorchInitializer})
+		NumHeads: 3, Bias: true, QKVBias: new(false), Initializer: layers.TorchInitializer, Activation: "gelu",
+		Eps: 1e-5})
 	require.NoError(t, err)
 	for _, format := range pretrained.Formats() {
 		g, dir := &pretrained.GPT{Model: book, Params: p, EndOfText: -1}, t.TempDir()

@@ -22,8 +22,8 @@ of yours. The page is part of the program; nothing of it comes from or goes to
 another machine.
 
 MODEL: --model DIR is what attention generate takes: GPT-2's folder, an export,
-or a run of attention train, of which the training is shown too. A second --model
-is compared with the first.
+or a run of attention train, of which the training is shown too. A second
+--model is compared with the first.
 
 RUN: --run DIR shows how a run of attention train or translate trained or, while
 it trains, trains. It reads the run's folder and changes nothing of the run.
