@@ -23,7 +23,8 @@ const (
 
 	paramPrefix  = "params."
 	solverPrefix = "solver."
-	bestPrefix   = "best." // before the parameters of Loop.Best, with Config.KeepBest
+	bestPrefix   = "best."  // before the parameters of Loop.Best, with Config.KeepBest
+	watchPrefix  = "watch." // before what a Watch remembers, with Loop.WatchTo
 
 	formatKey    = "format"    // checkpointFormat
 	stepKey      = "step"      // steps taken
@@ -34,6 +35,7 @@ const (
 	sumsKey      = "sums"      // treeSums; missing in files of older programs
 	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
 	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
+	watchKey     = "watch"     // step of the last record; missing without Loop.WatchTo
 	aboutPrefix  = "about."    // before the keys of Config.About
 	notesPrefix  = "notes."    // before those of Loop.Notes
 )
@@ -120,7 +122,11 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &safetensors.File{Metadata: metadata, Tensors: slices.Concat(params, state, kept)}, nil
+	watched, err := l.watchFile(metadata)
+	if err != nil {
+		return nil, err
+	}
+	return &safetensors.File{Metadata: metadata, Tensors: slices.Concat(params, state, kept, watched)}, nil
 }
 
 // Restore sets the loop and the source to the state that Save wrote to a file. The loop
@@ -168,7 +174,10 @@ func (l *Loop) fitting(r *safetensors.Reader) (checkpointMetadata, error) {
 		return c, err
 	}
 	want := append(signatures(paramPrefix, l.params.All()), l.step.solver.wholeSignatures(solverPrefix)...)
-	saved, kept := withoutPrefix(signaturesIn(r), bestPrefix)
+	saved, watched := withoutPrefix(signaturesIn(r), watchPrefix)
+	c.watched = l.watch != nil && c.recorded >= 0 &&
+		compareSignatures(signatures(watchPrefix, l.watch.state(l.step)), watched) == nil
+	saved, kept := withoutPrefix(saved, bestPrefix)
 	if c.kept = len(kept) > 0; c.kept && l.config.KeepBest {
 		want, saved = append(want, signatures(bestPrefix, l.best.kept())...), append(saved, kept...)
 	}
@@ -193,6 +202,7 @@ func (l *Loop) restore(f *safetensors.File, c checkpointMetadata, source Resumab
 	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels
 	l.savedSums = c.sums
 	l.restoreBest(c, f)
+	l.restoreWatch(c, f)
 	return nil
 }
 
@@ -210,8 +220,8 @@ func readCheckpoint(path string, p *layers.Params, fits func(*safetensors.Reader
 }
 
 // mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
-// two numbers for each, and a few of its own, and Config.KeepBest one.
-func mostBytes(p *layers.Params) int64 { return 4*8*int64(p.Count()) + 1<<10 }
+// two numbers for each, and a few of its own, Config.KeepBest one, and a Watch three.
+func mostBytes(p *layers.Params) int64 { return 7*8*int64(p.Count()) + 1<<10 }
 
 // Checkpoint describes a checkpoint.
 type Checkpoint struct {
@@ -243,5 +253,6 @@ func fittingParams(r *safetensors.Reader, p *layers.Params) (checkpointMetadata,
 	}
 	saved, _ := withoutPrefix(signaturesIn(r), bestPrefix)
 	saved, _ = withoutPrefix(saved, solverPrefix)
+	saved, _ = withoutPrefix(saved, watchPrefix)
 	return c, compareSignatures(signatures(paramPrefix, p.All()), saved)
 }

@@ -21,6 +21,8 @@ type checkpointMetadata struct {
 	frozen          []string
 	best            evaluations
 	kept            bool // whether the file has the best parameters
+	recorded        int  // step of a Watch's last record; -1 if there is none
+	watched         bool // whether the file has what the loop's Watch remembers
 	notes           map[string]string
 }
 
@@ -47,6 +49,12 @@ func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, e
 	}
 	if c.best, err = parseEvaluations(metadata[bestKey]); err != nil {
 		return c, fmt.Errorf("best: %w", err)
+	}
+	c.recorded = -1
+	if text, ok := metadata[watchKey]; ok {
+		if c.recorded, err = strconv.Atoi(text); err != nil || c.recorded < 0 {
+			return c, fmt.Errorf("%s: got %.100q, want a whole number >= 0", watchKey, text)
+		}
 	}
 	c.kernels, c.sums = metadata[kernelsKey], metadata[sumsKey]
 	c.config.About, c.notes = withPrefix(metadata, aboutPrefix), withPrefix(metadata, notesPrefix)

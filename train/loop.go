@@ -78,6 +78,7 @@ type Loop struct {
 	savedSums string       // how its program added gradients, "" for an older one
 	saves     *Checkpoints // nil if Run does not save
 	saving    saving
+	watch     *recorder // nil if Run does not record
 	notes     map[string]string
 }
 

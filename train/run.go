@@ -1,14 +1,17 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+
+	"attention/internal/oneline"
 )
 
 // Run takes the remaining steps of Config.Steps, each with the next batches of train,
 // which must not end before. It evaluates on eval, unless that is nil, after every
-// Config.EvalEvery steps and after the last one.
+// Config.EvalEvery steps and after the last one. After WatchTo it then records.
 //
 // After SaveTo, train must be Resumable. Run then saves after every
 // CheckpointsConfig.Every steps, after the last one, and when it is stopped. It
@@ -34,7 +37,7 @@ func (l *Loop) Run(ctx context.Context, train, eval Source) error {
 			err = fmt.Errorf("%w; %w", err, saveErr)
 		}
 	}
-	return err
+	return oneline.Join(err, l.flushWatch())
 }
 
 // prepare checks what Run is given, and returns the source to train on if its place can be saved.
@@ -64,16 +67,20 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 			return nil, err
 		}
 	}
-	return saved, nil
+	return saved, l.beginWatch()
 }
 
 // runSteps evaluates, saves and steps until no step is left or ctx is done.
 func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable) error {
 	for {
+		var watched error // the other processes of a group learn of it where they agree to go on
 		if eval != nil && l.evalDue() {
 			if err := l.runEval(ctx, eval); err != nil {
 				return err
 			}
+		}
+		if l.watchDue() {
+			watched = l.record()
 		}
 		if l.saveDue() {
 			if err := l.saveCheckpoint(saved); err != nil {
@@ -81,9 +88,13 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 			}
 		}
 		if l.Steps() >= l.config.Steps || l.impatient() {
-			return nil
+			return watched
 		}
-		if err := l.team.agree(ctx.Err()); err != nil {
+		err := l.team.agree(cmp.Or(watched, ctx.Err()))
+		if watched != nil {
+			return watched
+		}
+		if err != nil {
 			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)
 		}
 		r, err := l.step.take(train)

@@ -83,8 +83,8 @@ func (s *sharing) ownOf(rank int) []span {
 }
 
 // gradientNorm returns the norm of all gradients as one vector, of which each process has its
-// own blocks.
-func (s *sharing) gradientNorm() (float64, error) {
+// own blocks. It sets norms to those of each.
+func (s *sharing) gradientNorm(norms []float64) (float64, error) {
 	own := s.blocks[s.team.Rank()]
 	sums := make([]float64, len(own))
 	kernel.Parallel(len(own), 1, func(lo, hi int) {
@@ -101,13 +101,18 @@ func (s *sharing) gradientNorm() (float64, error) {
 		return 0, err
 	}
 	total := 0.0
+	clear(norms)
 	for rank, part := range all {
 		for i, sum := range fromBytes[float64](part) {
 			total += sum
+			norms[s.blocks[rank][i].param] += sum
 			if math.IsNaN(total) || math.IsInf(total, 0) {
 				return math.Sqrt(total), notFiniteNorm(s.params[s.blocks[rank][i].param].Name, math.Sqrt(total))
 			}
 		}
+	}
+	for i, sum := range norms {
+		norms[i] = math.Sqrt(sum)
 	}
 	return math.Sqrt(total), nil
 }

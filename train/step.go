@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ type Step struct {
 	program *program
 	solver  *Solver
 	sharing *sharing
+	norms   *tensor.Dense // (P), float64: those of the last step's gradients before clipping; NaN before the first
 	sums    [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
 	used    int               // how many of them hold a sum
 	taken   int
@@ -92,12 +94,21 @@ func newStep(b *layers.Build, loss *G.Node, c StepConfig, t *team, n int) (*Step
 		return nil, fmt.Errorf("train: group: got %d processes for a model that looks back at the batches of a step, "+
 			"as QK-clip does, want one: each has its own batches", t.Size())
 	}
-	s := &Step{config: c, program: p, sharing: newSharing(t, p.params, n)}
+	s := &Step{config: c, program: p, sharing: newSharing(t, p.params, n),
+		norms: tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(len(p.params)))}
+	s.forgetNorms()
 	if s.solver, err = c.Solver.newSharded(p.params, s.sharing.own()); err != nil {
 		return nil, err
 	}
 	s.makeSums()
 	return s, nil
+}
+
+// forgetNorms makes the norms of the last step's gradients unknown.
+func (s *Step) forgetNorms() {
+	for i := range s.norms.Float64s() {
+		s.norms.Float64s()[i] = math.NaN()
+	}
 }
 
 // Run takes one step on a batch and returns its loss, computed before the parameters
@@ -132,7 +143,7 @@ func (s *Step) take(source Source) (StepResult, error) {
 
 // update clips the gradients and moves the parameters.
 func (s *Step) update() (norm, rate float64, err error) {
-	if norm, err = s.sharing.gradientNorm(); err != nil {
+	if norm, err = s.sharing.gradientNorm(s.norms.Float64s()); err != nil {
 		return 0, 0, s.program.withOrigin(err)
 	}
 	s.sharing.clip(norm, s.config.ClipNorm)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 
+	"attention/internal/oneline"
+
 	"gorgonia.org/tensor"
 )
 
@@ -69,7 +71,8 @@ func (l *Loop) saveCheckpoint(source Resumable) error {
 		return err
 	}
 	if l.team.Rank() == 0 {
-		err = l.saves.Save(l, source)
+		watched := l.flushWatch() // first, so that a checkpoint is not newer; but it matters more
+		err = oneline.Join(l.saves.Save(l, source), watched)
 	} else {
 		_, err = l.gatherState()
 	}
