@@ -33,7 +33,7 @@
 //	matrix.NAME   float32 (M, rows, columns): the upper left part of the parameter NAME
 //
 // Its metadata are format ("attention watch 1"), steps (of the moments: a JSON list, ascending)
-// and the caller's notes, each after "notes.".
+// and the notes of the caller's Probe, each after "notes.".
 //
 // All of it is capped. A record has the first 2048 parameters and at most 16384 numbers. Of a
 // parameter of more than 65536 elements the changes are estimated from 65536 of them, spread

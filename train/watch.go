@@ -22,16 +22,15 @@ type WatchConfig struct {
 	Probe func(b *layers.Build) (Probe, error)
 	// Matrices are the parts of parameters that are kept over time.
 	Matrices []MatrixPart
-	// Notes are kept with the tensors, such as the tokens of the probe's text.
-	Notes map[string]string
 	// OnRecord is called by Run with every record; may be nil.
 	OnRecord func(WatchRecord)
 }
 
-// Probe is nodes of float32 or float64 by their names.
+// Probe is nodes of float32 or float64 by their names, and what is to be said of them.
 type Probe struct {
 	Tensors map[string]*G.Node // kept over time, as attention weights (H, T, T)
 	Numbers map[string]*G.Node // of every record, as the entropies (H) of a layer's heads
+	Notes   map[string]string  // kept with the tensors, as the tokens of the text
 }
 
 // MatrixPart is the upper left part of a parameter of two axes. 0 rows or columns, or more

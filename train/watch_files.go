@@ -85,7 +85,7 @@ func (r *recorder) resume() (size int64, err error) {
 	if err := w.readTensors(r.dir.Path(WatchTensors)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	r.moments.set(w, r.recorded, r.momentTensors(), r.config.Notes)
+	r.moments.set(w, r.recorded, r.momentTensors(), r.notes)
 	return size, nil
 }
 
@@ -104,7 +104,7 @@ func (r *recorder) write() error {
 		return nil
 	}
 	began := time.Now()
-	f, err := r.moments.file(r.momentTensors(), r.config.Notes)
+	f, err := r.moments.file(r.momentTensors(), r.notes)
 	if err == nil {
 		err = r.dir.Write(WatchTensors, func(w io.Writer) error { return safetensors.WriteSealed(w, f) })
 	}

@@ -30,7 +30,7 @@ type Watched struct {
 	Moments  []int
 	Probe    map[string]*tensor.Dense // float32 (M, …), M the moments, by the names of Probe.Tensors
 	Matrices map[string]*tensor.Dense // float32 (M, rows, columns), by the parameters' names
-	Notes    map[string]string        // of WatchConfig
+	Notes    map[string]string        // of Probe
 	tensors  map[string]*tensor.Dense // all, by their names in the file
 }
 

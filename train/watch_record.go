@@ -2,8 +2,8 @@ package train
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"attention/graph/machine"
@@ -21,6 +21,7 @@ type recorder struct {
 	probe    *machine.Machine
 	tensors  []probeNode // of Probe.Tensors, by name
 	numbers  []probeNode // of Probe.Numbers
+	notes    map[string]string
 	moments  moments
 	recorded int  // steps before the last record; -1 before the first
 	begun    bool // the files are open at the last record
@@ -113,15 +114,16 @@ func (r *recorder) makeProbe(p *layers.Params) error {
 	}
 	var wanted G.Nodes
 	add := func(nodes map[string]*G.Node) (all []probeNode, err error) {
-		for name, n := range nodes {
+		for _, name := range slices.Sorted(maps.Keys(nodes)) {
+			n := nodes[name]
 			if n == nil || n.Dtype() != tensor.Float32 && n.Dtype() != tensor.Float64 {
 				return nil, fmt.Errorf("%.100q: got nil or a node of other numbers, want one of float32 or float64", name)
 			}
 			all, wanted = append(all, probeNode{name, n}), append(wanted, n)
 		}
-		slices.SortFunc(all, func(a, b probeNode) int { return strings.Compare(a.name, b.name) })
 		return all, nil
 	}
+	r.notes = probe.Notes
 	if r.tensors, err = add(probe.Tensors); err != nil {
 		return err
 	}

@@ -26,10 +26,10 @@ func (m *model) watchConfig() train.WatchConfig {
 			return train.Probe{
 				Tensors: map[string]*G.Node{"attention": weights},
 				Numbers: map[string]*G.Node{"sum": b.Of(G.Sum(weights, 2))},
+				Notes:   map[string]string{"ids": "3 1 4 1 5"},
 			}, b.Err()
 		},
 		Matrices: []train.MatrixPart{{Param: "tokens.weight", Rows: 4}},
-		Notes:    map[string]string{"ids": "3 1 4 1 5"},
 	}
 }
 
@@ -69,7 +69,7 @@ func TestWatchRecordsTheMoments(t *testing.T) {
 		w := readWatch(t, folder)
 		steps := []int{0, 4, 8, 10}
 		require.Equal(t, steps, w.Moments)
-		require.Equal(t, wc.Notes, w.Notes)
+		require.Equal(t, map[string]string{"ids": "3 1 4 1 5"}, w.Notes)
 		require.Len(t, w.Records, len(steps))
 		distance := func(a, b []float64) (d float64) {
 			for i := range a {

@@ -59,7 +59,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
 		train train/text train/pretrained layers layers/chapter`,
-	"cmd/attention/internal/run": `cmd/attention/internal/program cmd/attention/internal/term
+	"cmd/attention/internal/run": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/term
 		train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/pattern internal/safetensors internal/oneline`,
 

@@ -2,9 +2,6 @@ package generate
 
 import (
 	"encoding/json"
-	"errors"
-	"strconv"
-	"strings"
 
 	"attention/cmd/attention/internal/run"
 	"attention/graph/machine"
@@ -25,14 +22,9 @@ func writeWeights(path string, m *model, ids []int) error {
 	if err != nil {
 		return err
 	}
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		if texts[i], err = m.tokenizer.Decode([]int{id}); err != nil {
-			return err
-		}
-		if quoted := strconv.Quote(texts[i]); strings.Contains(quoted, `\x`) { // a part of a character
-			texts[i] = quoted[1 : len(quoted)-1]
-		}
+	texts, err := run.TokenTexts(m.tokenizer, ids)
+	if err != nil {
+		return err
 	}
 	tokens, err := json.Marshal(texts)
 	if err != nil {
@@ -45,19 +37,9 @@ func writeWeights(path string, m *model, ids []int) error {
 func weightsOf(m run.Model, ids []int) (map[string]*tensor.Dense, error) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
 	input := b.InputOf(tensor.Int, "ids", len(ids))
-	b.Of(m.Forward(b, input))
-	nodes := map[string]*G.Node{}
-	for _, call := range b.Calls("*") {
-		nodes[call.Path] = b.Of(call.Weights())
-	}
-	if w, ok := m.Network.(run.Watchable); ok && len(nodes) == 0 {
-		nodes["attention"] = b.Of(w.Weights(b, input)) // of a layer without an Attention, as the simple one
-	}
-	if err := b.Err(); err != nil {
+	nodes, err := m.AttentionWeights(b, input)
+	if err != nil {
 		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, errors.New("got a model without attention, want one with")
 	}
 	var wanted G.Nodes
 	for _, n := range nodes {

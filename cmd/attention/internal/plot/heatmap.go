@@ -15,11 +15,11 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// MaxHeatMaps is the number of maps that a picture has room for.
+// MaxHeatMaps is the number of maps that a picture has room for, unless it says how many are beside one another.
 const MaxHeatMaps = 16
 
-// HeatMap is a picture of a matrix of weights, none negative: row 0 on top, column 0 on the left. A weight that is NaN
-// is hidden by a mask: its cell is grey.
+// HeatMap is a picture of a matrix of weights: row 0 on top, column 0 on the left. A weight that is NaN is hidden by a
+// mask: its cell is grey.
 type HeatMap struct {
 	Title   string
 	Columns []string // labels, one a column
@@ -29,10 +29,12 @@ type HeatMap struct {
 
 // HeatMaps holds maps of one shape, drawn in a grid in one scale of colours, which begins at 0.
 type HeatMaps struct {
-	Title string
-	Maps  []HeatMap // the first MaxHeatMaps are drawn
-	X, Y  string    // labels of the axes
-	Scale string    // label of the scale of colours
+	Title  string
+	Maps   []HeatMap // the first MaxHeatMaps are drawn, or all with Across
+	X, Y   string    // labels of the axes
+	Scale  string    // label of the scale of colours
+	Across int       // maps beside one another; 0 means as many as come nearest to a page
+	Signed bool      // whether weights may be negative: then 0 is in the middle of the scale
 }
 
 // Sizes in points.
@@ -49,32 +51,59 @@ const (
 
 // Write writes the maps as a PNG, with the scale of colours on the right.
 func (m HeatMaps) Write(w io.Writer) error {
-	m.Maps = m.Maps[:min(len(m.Maps), MaxHeatMaps)]
-	top, hidden := scaleTop(m.Maps)
+	if m.Across == 0 {
+		m.Maps = m.Maps[:min(len(m.Maps), MaxHeatMaps)]
+	}
+	width, height := m.size()
+	total := max(width, newPlot("", "", "").Title.TextStyle.Width(m.Title)+2*mapMargin)
+	canvas := vgimg.New(total, height+titleRoom)
+	all := draw.New(canvas)
+	drawTitle(all, m.Title)
+	left := (total - width) / 2
+	if err := m.drawOn(draw.Crop(all, left, -left, 0, -titleRoom)); err != nil {
+		return err
+	}
+	return WritePNG(w, canvas)
+}
+
+// size returns the size of the maps with the scale of colours, without the title.
+func (m HeatMaps) size() (width, height vg.Length) {
+	cols, rows, mapWidth, mapHeight := m.grid()
+	return axisRoom + vg.Length(cols)*(mapWidth+mapMargin) + barRoom,
+		axisRoom + vg.Length(rows)*(mapHeight+mapTitle+mapMargin)
+}
+
+// drawTitle writes the title of a picture on top of its canvas.
+func drawTitle(c draw.Canvas, text string) {
+	title := newPlot("", "", "").Title.TextStyle
+	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
+	c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - titleRoom/2}, text)
+}
+
+// drawOn draws the maps and, on the right, the scale of colours on a canvas of their size.
+func (m HeatMaps) drawOn(c draw.Canvas) error {
+	ends := []float64{1, 2, 5, 10}
+	if m.Signed {
+		ends = []float64{1, 1.5, 2, 3, 4, 5, 6, 8, 10}
+	}
+	top, hidden := scaleTop(m.Maps, ends)
 	colors, err := whiteToBlue(top)
+	if m.Signed {
+		colors, err = blueToRed(top), nil
+	}
 	if err != nil {
 		return err
 	}
 	if hidden {
 		m.X += " (grey: hidden by the mask)"
 	}
-	cols, rows, width, height := m.grid()
-	title := newPlot(m.Title, "", "").Title.TextStyle
-	gridWidth := axisRoom + vg.Length(cols)*(width+mapMargin)
-	gridHeight := axisRoom + vg.Length(rows)*(height+mapTitle+mapMargin)
-	total := max(gridWidth+barRoom, title.Width(m.Title)+2*mapMargin)
-	canvas := vgimg.New(total, gridHeight+titleRoom)
-	all := draw.New(canvas)
-	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
-	all.FillText(title, vg.Point{X: total / 2, Y: gridHeight + titleRoom/2}, m.Title)
-	left := (total - gridWidth - barRoom) / 2
-	body := draw.Crop(all, left, gridWidth+left-total, 0, -titleRoom)
-	m.draw(body, cols, rows, width, colors)
+	cols, rows, width, _ := m.grid()
+	m.draw(draw.Crop(c, 0, -barRoom, 0, 0), cols, rows, width, colors)
 	scale := newPlot("", "", m.Scale)
 	scale.Add(&plotter.ColorBar{ColorMap: colors, Vertical: true})
 	scale.HideX()
-	scale.Draw(draw.Crop(all, left+gridWidth+14, -left-10, axisRoom+mapMargin-8, -titleRoom-mapTitle+4))
-	return WritePNG(w, canvas)
+	scale.Draw(draw.Crop(c, c.Max.X-c.Min.X-barRoom+14, -10, axisRoom+mapMargin-8, -mapTitle+4))
+	return nil
 }
 
 // draw draws the maps in rows and columns. Those at the left and the lower end have the labels of the axes.
@@ -112,6 +141,9 @@ func (m HeatMaps) grid() (cols, rows int, width, height vg.Length) {
 	aspect := min(max(down/across, 0.65), 2) // height to width
 	side := math.Inf(1)
 	for c := 1; c <= n; c++ {
+		if m.Across > 0 && c != min(m.Across, n) {
+			continue
+		}
 		r := (n + c - 1) / c
 		if s := max(float64(c)/1.3, float64(r)*aspect); s < side {
 			cols, rows, side = c, r, s
@@ -127,21 +159,21 @@ func (m HeatMaps) grid() (cols, rows int, width, height vg.Length) {
 // labelEvery returns k for cells of a side in which every k-th label has room.
 func labelEvery(side vg.Length) int { return int(math.Ceil(float64(labelSize / side))) }
 
-// scaleTop returns the end of the scale, 1, 0.5, 0.2, 0.1, … so that most pictures have the same, and reports whether
-// a cell is hidden.
-func scaleTop(maps []HeatMap) (top float64, hidden bool) {
+// scaleTop returns the end of the scale, one of ends times a power of 10, as 1, 0.5, 0.2, 0.1, … so that most pictures
+// have the same, and reports whether a cell is hidden.
+func scaleTop(maps []HeatMap, ends []float64) (top float64, hidden bool) {
 	largest := 0.01 // a scale cannot be empty
 	for _, h := range maps {
 		for _, v := range h.Values {
 			if math.IsNaN(v) {
 				hidden = true
 			} else {
-				largest = max(largest, v)
+				largest = max(largest, math.Abs(v))
 			}
 		}
 	}
 	decade := math.Pow(10, math.Floor(math.Log10(largest)))
-	for _, top = range []float64{1, 2, 5, 10} {
+	for _, top = range ends {
 		if top *= decade; top*(1+1e-6) >= largest {
 			break
 		}
@@ -154,9 +186,9 @@ func (h HeatMap) plot(x, y string, colors palette.ColorMap, k int) *plot.Plot {
 	p := newPlot(h.Title, x, y)
 	p.Title.TextStyle.Font.Size, p.Title.Padding = 11, vg.Points(4)
 	heat := plotter.NewHeatMap(grid{len(h.Columns), h.Values}, colors.Palette(256))
-	heat.Min, heat.Max = 0, colors.Max()
+	heat.Min, heat.Max = colors.Min(), colors.Max()
 	heat.NaN = hiddenGrey
-	heat.Overflow = heat.Palette.Colors()[255] // by rounding
+	heat.Underflow, heat.Overflow = heat.Palette.Colors()[0], heat.Palette.Colors()[255] // by rounding
 	p.Add(heat)
 	var columns, rows []plot.Tick
 	for i := 0; i < len(h.Columns); i += k {
@@ -186,6 +218,14 @@ func whiteToBlue(top float64) (palette.ColorMap, error) {
 	}
 	darkToLight.SetMax(top)
 	return palette.Reverse(darkToLight), nil
+}
+
+// blueToRed returns colours for the numbers from -top to top: blue, white in the middle, red.
+func blueToRed(top float64) palette.ColorMap {
+	colors := moreland.SmoothBlueRed()
+	colors.SetMin(-top)
+	colors.SetMax(top)
+	return colors
 }
 
 // HasGlyph reports whether the font of labels has a glyph for c.

@@ -72,7 +72,7 @@ func TestScaleTop(t *testing.T) {
 		{reason: "hidden", maps: []HeatMap{{Values: []float64{math.NaN(), 0.09}}}, top: 0.1, hidden: true},
 		{reason: "of no weight", maps: []HeatMap{{Values: []float64{0}}}, top: 0.01},
 	} {
-		top, hidden := scaleTop(row.maps)
+		top, hidden := scaleTop(row.maps, []float64{1, 2, 5, 10})
 		require.InDelta(t, row.top, top, 1e-15, row.reason)
 		require.Equal(t, row.hidden, hidden, row.reason)
 	}

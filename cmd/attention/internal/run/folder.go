@@ -12,13 +12,14 @@ import (
 	"attention/train"
 )
 
-// Folder is the folder of a run. metrics.jsonl grows line by line; every other file is written under another name
+// Folder is the folder of a run. metrics.jsonl and watch.jsonl grow line by line; every other file is written under another name
 // and renamed. One process at a time holds the folder. Nothing outside it is written, removed or read back: links in
 // it are refused.
 type Folder struct {
 	Path        string
 	Checkpoints *train.Checkpoints
-	Metrics     *Metrics // nil until training begins
+	Metrics     *Metrics     // nil until training begins
+	Watch       *train.Watch // nil until training begins
 	dir         *folder.Dir
 }
 
@@ -30,10 +31,13 @@ const (
 	CheckpointsFolder = "checkpoints"
 	LossPicture       = "loss.png"
 	AttentionPicture  = "attention.png"
+	WeightsPicture    = "weights.png"
+	StepsPicture      = "attention-steps.png"
 )
 
-// writtenFiles are the files that Folder.Write makes.
-var writtenFiles = []string{ConfigFile, ModelFile, ReportFile, LossPicture, AttentionPicture}
+// writtenFiles are the files that are written under another name and renamed.
+var writtenFiles = []string{ConfigFile, ModelFile, ReportFile, LossPicture, AttentionPicture, WeightsPicture,
+	StepsPicture, train.WatchTensors}
 
 func written(name string) bool { return slices.Contains(writtenFiles, name) }
 
@@ -101,7 +105,7 @@ func OpenFolder(path string, c train.CheckpointsConfig) (*Folder, error) {
 
 // openCheckpoints checks the files of a run folder and opens its checkpoints.
 func openCheckpoints(dir *folder.Dir, c train.CheckpointsConfig) (*train.Checkpoints, error) {
-	for _, name := range append([]string{MetricsFile}, writtenFiles...) {
+	for _, name := range append([]string{MetricsFile, train.WatchLines}, writtenFiles...) {
 		if err := dir.Check(name); err != nil { // now, not after hours of training
 			return nil, err
 		}
@@ -122,6 +126,14 @@ func (f *Folder) CheckPlace() error {
 	}
 	return fmt.Errorf("%s: got none or another folder, want that of the run: it was moved or removed during the run",
 		f.Path)
+}
+
+// WatchTo makes a loop record to the folder.
+func (f *Folder) WatchTo(l *train.Loop, c train.WatchConfig) (err error) {
+	if f.Watch, err = train.OpenWatch(f.Path, c); err != nil {
+		return err
+	}
+	return l.WatchTo(f.Watch)
 }
 
 // Newest returns the path of the newest checkpoint, or "" if there is none.
@@ -193,6 +205,9 @@ func (f *Folder) Close() error {
 	var err error
 	if f.Metrics != nil {
 		err = f.Metrics.Close()
+	}
+	if f.Watch != nil {
+		err = oneline.Join(err, f.Watch.Close())
 	}
 	return oneline.Join(err, f.Checkpoints.Close(), f.dir.Close())
 }

@@ -85,6 +85,9 @@ func restoreRun(w io.Writer, f *run.Folder, config run.Config, path, checkpoint 
 	if r.folder = f; f == nil {
 		return r, r.restoreBeside(path, checkpoint)
 	}
+	if err := r.watch(); err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
 	if err := r.restore(checkpoint); err != nil {
 		return nil, err
 	}

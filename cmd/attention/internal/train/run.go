@@ -97,6 +97,9 @@ func (r *training) makeFolder(path string) (err error) {
 	if err == nil {
 		err = r.folder.BeginMetrics()
 	}
+	if err == nil {
+		err = r.watch()
+	}
 	if err != nil {
 		return oneline.Join(err, r.folder.Close())
 	}
@@ -208,6 +211,7 @@ func (r *training) save() error {
 	if m, ok := r.model.Network.(run.Watchable); ok {
 		errs = append(errs, f.Write(run.AttentionPicture, func(w io.Writer) error { return r.drawWeights(w, m) }))
 	}
+	errs = append(errs, r.drawWatched())
 	return oneline.Join(append(errs, f.Metrics.Close(), f.CheckConfig(r.config), f.CheckPlace())...)
 }
 

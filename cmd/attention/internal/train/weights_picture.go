@@ -138,27 +138,15 @@ func cutSquare(square []float64, t, first, n int) []float64 {
 	return cut
 }
 
-// labels returns the first character of each token, or a substitute that the picture's font has.
+// labels returns the labels of tokens.
 func (r *training) labels(ids []int) ([]string, error) {
-	var labels []string
+	var tokens []string
 	for _, id := range ids {
 		token, err := r.corpus.Tokenizer.Decode([]int{id})
 		if err != nil {
 			return nil, err
 		}
-		if len(token) > 1 {
-			token = strings.TrimPrefix(token, " ")
-		}
-		c, _ := utf8.DecodeRuneInString(token)
-		switch {
-		case c == '\n':
-			c = '¶'
-		case c == ' ':
-			c = '·'
-		case !plot.HasGlyph(c) || !unicode.IsGraphic(c) || unicode.IsSpace(c):
-			c = '¤'
-		}
-		labels = append(labels, string(c))
+		tokens = append(tokens, token)
 	}
-	return labels, nil
+	return run.Labels(tokens), nil
 }

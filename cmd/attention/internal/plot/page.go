@@ -1,0 +1,138 @@
+package plot
+
+import (
+	"io"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// Panel is curves over steps in a part of a page.
+type Panel struct {
+	Title  string
+	Curves []Curve
+	Log    bool // whether the axis is logarithmic; what is not above 0 is left out
+}
+
+// Page is a picture of panels, two beside one another, with one legend of the first one's names on their right, over
+// maps, which may be none.
+type Page struct {
+	Title  string
+	Panels []Panel
+	Maps   HeatMaps
+}
+
+// Sizes of a page in points.
+const (
+	panelWidth  = 400
+	panelHeight = 230
+	legendWidth = 230
+)
+
+// Write writes the page as a PNG.
+func (p Page) Write(w io.Writer) error {
+	rows := (len(p.Panels) + 1) / 2
+	width, height := vg.Length(2*panelWidth+legendWidth), vg.Length(rows*panelHeight+titleRoom)
+	var mapWidth, mapHeight vg.Length
+	if len(p.Maps.Maps) > 0 {
+		mapWidth, mapHeight = p.Maps.size()
+		mapHeight += titleRoom
+	}
+	total := max(width, mapWidth)
+	canvas := vgimg.New(total, height+mapHeight)
+	all := draw.New(canvas)
+	drawTitle(all, p.Title)
+	if err := p.drawPanels(draw.Crop(all, 0, width-total, mapHeight, -titleRoom), rows); err != nil {
+		return err
+	}
+	if mapHeight > 0 {
+		below := draw.Crop(all, (total-mapWidth)/2, (mapWidth-total)/2, 0, mapHeight-all.Max.Y)
+		drawTitle(below, p.Maps.Title)
+		if err := p.Maps.drawOn(draw.Crop(below, 0, 0, 0, -titleRoom)); err != nil {
+			return err
+		}
+	}
+	return WritePNG(w, canvas)
+}
+
+// drawPanels draws the panels in rows, and the legend.
+func (p Page) drawPanels(c draw.Canvas, rows int) error {
+	plots := make([][]*plot.Plot, rows)
+	var legend plot.Legend
+	for i := range 2 * rows {
+		var drawn *plot.Plot
+		if i < len(p.Panels) {
+			var err error
+			if drawn, err = p.Panels[i].plot(); err != nil {
+				return err
+			}
+			if i == 0 {
+				legend = drawn.Legend
+			}
+			drawn.Legend = plot.NewLegend()
+		}
+		plots[i/2] = append(plots[i/2], drawn)
+	}
+	body := draw.Crop(c, 0, -legendWidth, 0, 0)
+	tiles := draw.Tiles{Rows: rows, Cols: 2, PadX: 14, PadY: 10, PadLeft: 10, PadRight: 6, PadBottom: 6}
+	for r, row := range plot.Align(plots, tiles, body) {
+		for i, tile := range row {
+			if drawn := plots[r][i]; drawn != nil {
+				drawn.Draw(tile)
+			}
+		}
+	}
+	legend.Left, legend.YOffs = true, vg.Points(-20)
+	legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-legendWidth, 0, 0, 0))
+	return nil
+}
+
+// plot returns the panel.
+func (p Panel) plot() (*plot.Plot, error) {
+	drawn := newPlot(p.Title, "step", "")
+	drawn.Title.TextStyle.Font.Size = 11
+	drawn.Legend.Top, drawn.Legend.Padding = true, vg.Points(3)
+	drawn.Add(plotter.NewGrid())
+	curves := 0
+	for _, c := range p.Curves {
+		if p.Log {
+			c = c.above0()
+		}
+		if len(c.Points) == 0 {
+			continue
+		}
+		curves++
+		if err := c.addTo(drawn); err != nil {
+			return nil, err
+		}
+	}
+	drawn.X.Min = 0
+	drawn.X.Tick.Marker = plot.TickerFunc(stepTicks)
+	switch {
+	case p.Log && curves > 0:
+		drawn.Y.Scale, drawn.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		if drawn.Y.Max <= drawn.Y.Min {
+			drawn.Y.Min, drawn.Y.Max = drawn.Y.Min/2, drawn.Y.Max*2
+		}
+	case curves > 0:
+		drawn.Y.Min = min(drawn.Y.Min, 0)
+		drawn.Y.Max = max(drawn.Y.Max*1.04, math.SmallestNonzeroFloat32)
+	}
+	return drawn, nil
+}
+
+// above0 returns the curve with its points above 0.
+func (c Curve) above0() Curve {
+	all := c.Points
+	c.Points = nil
+	for _, p := range all {
+		if p.Y > 0 {
+			c.Points = append(c.Points, p)
+		}
+	}
+	return c
+}

@@ -1,0 +1,131 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"attention/cmd/attention/internal/plot"
+	"attention/train"
+)
+
+// What a picture of attention weights over time shows.
+const (
+	drawnHeads  = 4
+	drawnTokens = 32 // queries, and keys
+)
+
+// probeHead is a head of a probe.
+type probeHead struct {
+	name    string // of the probe's weights
+	layer   int    // order of the layer
+	head    int    // from 0
+	text    ProbeText
+	moments [][]float64 // weights (T, S)
+	moved   float64     // Σ |w(last) - w(first)|
+}
+
+// stepsPicture returns the attention weights of heads, a row for each, at some moments.
+func stepsPicture(w *train.Watched, heads []probeHead, title string) plot.HeatMaps {
+	moments := pick(len(w.Moments), drawnMoments)
+	picture := plot.HeatMaps{Title: "Attention weights from untrained to trained: " + title, X: "key", Y: "query",
+		Scale: "attention weight", Across: len(moments)}
+	for _, h := range heads {
+		name := strings.TrimPrefix(h.name, "transformer.")
+		for _, i := range moments {
+			picture.Maps = append(picture.Maps, plot.HeatMap{
+				Title:   fmt.Sprintf("%s, head %d: step %d", name, h.head+1, w.Moments[i]),
+				Columns: Labels(h.text.Keys), Rows: Labels(h.text.Queries), Values: h.moments[i]})
+		}
+	}
+	return picture
+}
+
+// probeHeads returns the heads that moved most of the weights that a pattern matches, in the order of the layers.
+func probeHeads(w *train.Watched, pattern string) (all []probeHead, err error) {
+	for name := range w.Probe {
+		if ok, _ := path.Match(pattern, name); ok {
+			heads, err := headsOf(w, name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, heads...)
+		}
+	}
+	order := func(a, b probeHead) int {
+		return cmp.Or(cmp.Compare(a.layer, b.layer), cmp.Compare(a.name, b.name), cmp.Compare(a.head, b.head))
+	}
+	slices.SortFunc(all, func(a, b probeHead) int { return cmp.Or(cmp.Compare(b.moved, a.moved), order(a, b)) })
+	all = all[:min(len(all), drawnHeads)]
+	slices.SortFunc(all, order)
+	return all, nil
+}
+
+// headsOf returns the heads of a probe's weights (M, [H,] T, S). Of a long text they have the end.
+func headsOf(w *train.Watched, name string) (all []probeHead, err error) {
+	text, err := ProbeTextOf(w, name)
+	if err != nil {
+		return nil, err
+	}
+	layer := slices.IndexFunc(w.Records[0].Params, func(p train.WatchedParam) bool {
+		return strings.HasPrefix(p.Name, name+".")
+	})
+	t, s := len(text.Queries), len(text.Keys)
+	weights := w.Probe[name].Float32s()
+	heads := len(weights) / len(w.Moments) / (t * s)
+	row, col := max(t-drawnTokens, 0), max(s-drawnTokens, 0)
+	shown := ProbeText{text.Queries[row:], text.Keys[col:], text.Causal}
+	for h := range heads {
+		head := probeHead{name: name, layer: layer, head: h, text: shown}
+		for m := range w.Moments {
+			var values []float64
+			for q := row; q < t; q++ {
+				for k := col; k < s; k++ {
+					v := float64(weights[((m*heads+h)*t+q)*s+k])
+					if text.Causal && k > q {
+						v = math.NaN()
+					}
+					values = append(values, v)
+				}
+			}
+			head.moments = append(head.moments, values)
+		}
+		for i, v := range head.moments[len(w.Moments)-1] {
+			if d := math.Abs(v - head.moments[0][i]); !math.IsNaN(d) {
+				head.moved += d
+			}
+		}
+		all = append(all, head)
+	}
+	return all, nil
+}
+
+// Labels returns the first character of each token, or a substitute that the pictures' font has.
+func Labels(tokens []string) []string {
+	var labels []string
+	for _, token := range tokens {
+		if strings.HasPrefix(token, `\x`) { // a part of a character
+			token = ""
+		}
+		if len(token) > 1 {
+			token = strings.TrimPrefix(token, " ")
+		}
+		c, _ := utf8.DecodeRuneInString(token)
+		switch {
+		case c == '\n':
+			c = '¶'
+		case c == ' ':
+			c = '·'
+		case !plot.HasGlyph(c) || !unicode.IsGraphic(c) || unicode.IsSpace(c):
+			c = '¤'
+		}
+		labels = append(labels, string(c))
+	}
+	return labels
+}
+
