@@ -63,6 +63,9 @@ func (m HeatMaps) Write(w io.Writer) error {
 	if err := m.drawOn(draw.Crop(all, left, -left, 0, -titleRoom)); err != nil {
 		return err
 	}
+	if m.Across > 0 { // many maps
+		return writeQuickPNG(w, canvas)
+	}
 	return WritePNG(w, canvas)
 }
 

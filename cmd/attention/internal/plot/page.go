@@ -56,7 +56,7 @@ func (p Page) Write(w io.Writer) error {
 			return err
 		}
 	}
-	return WritePNG(w, canvas)
+	return writeQuickPNG(w, canvas)
 }
 
 // drawPanels draws the panels in rows, and the legend.

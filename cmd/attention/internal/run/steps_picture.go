@@ -128,4 +128,3 @@ func Labels(tokens []string) []string {
 	}
 	return labels
 }
-

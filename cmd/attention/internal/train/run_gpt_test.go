@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ import (
 var tinyGPT = strings.Fields("--model gpt --layers 2 --lr 0.01")
 
 // gptFiles are the files that a run of a GPT leaves in its folder.
-var gptFiles = []string{"checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors", "report.json"}
+var gptFiles = slices.DeleteFunc(slices.Clone(runFiles), func(name string) bool { return name == run.AttentionPicture })
 
 // TestTrainGPT trains with every tokenizer.
 func TestTrainGPT(t *testing.T) {
@@ -50,7 +51,8 @@ func TestTrainGPT(t *testing.T) {
 			require.Contains(t, printed,
 				"That of validation is over the whole text, those above over 2 random batches.\n")
 			require.Contains(t, printed,
-				"/run:\n  model.safetensors, config.json, report.json, metrics.jsonl, loss.png,\n  checkpoints\n")
+				"/run:\n  model.safetensors, config.json, report.json, metrics.jsonl, watch.jsonl,\n"+
+					"  watch.safetensors, loss.png, weights.png, attention-steps.png, checkpoints\n")
 			require.NotEmpty(t, sampled(t, printed))
 			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
 			config, err := run.ReadConfig(folder)

@@ -89,11 +89,11 @@ func (r *training) printBest() {
 func (r *training) printFiles() {
 	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
 		"watch.safetensors,", "loss.png,", "weights.png,"}
-	if _, ok := r.model.Network.(run.Watchable); ok {
-		files = append(files, "attention.png,")
-	}
 	if r.model.ProbeTokens() > 0 {
 		files = append(files, "attention-steps.png,")
+	}
+	if _, ok := r.model.Network.(run.Watchable); ok {
+		files = append(files, "attention.png,")
 	}
 	fmt.Fprintf(r.out, "In %s:\n%s", r.folder.Path, term.Fill("  ", append(files, "checkpoints")...))
 }

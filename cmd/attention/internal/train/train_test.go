@@ -106,8 +106,8 @@ func TestTrainLeavesARunFolder(t *testing.T) {
 }
 
 // runFiles are the files that a run leaves in its folder.
-var runFiles = []string{"attention.png", "checkpoints", "config.json", "loss.png", "metrics.jsonl", "model.safetensors",
-	"report.json"}
+var runFiles = []string{"attention-steps.png", "attention.png", "checkpoints", "config.json", "loss.png",
+	"metrics.jsonl", "model.safetensors", "report.json", "watch.jsonl", "watch.safetensors", "weights.png"}
 
 func namesIn(t *testing.T, folder string) (names []string) {
 	entries, err := os.ReadDir(folder)
@@ -156,7 +156,8 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 		` +training +validation +bigram +unigram +uniform`, `( +\d\.\d{4}){5}`,
 		`The validation loss is .*`,
 		`In ` + regexp.QuoteMeta(folder) + `:`,
-		`  model.safetensors, config.json, report.json, metrics.jsonl, loss.png,`, `  attention.png, checkpoints`,
+		`  model.safetensors, config.json, report.json, metrics.jsonl, watch.jsonl,`,
+		`  watch.safetensors, loss.png, weights.png, attention-steps.png, attention.png,`, `  checkpoints`,
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}

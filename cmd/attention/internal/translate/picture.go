@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/run"
@@ -40,22 +41,11 @@ func (m *dateModel) writeCross(w io.Writer, f *run.Folder, path string, p datePa
 // crossWeights returns the cross-attention weights (T, S) of each head of the decoder's
 // last block: from each character of the ISO date to each of the written one.
 func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
-	batch := newPairBatch(m.alphabets, 1)
-	if _, err := batch.fill([]datePair{p}); err != nil {
-		return nil, err
-	}
 	b := layers.NewBuild(m.params, layers.Eval)
-	input := func(name string, ids []int) *G.Node {
-		n := b.InputOf(tensor.Int, name, len(ids))
-		return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
-	}
-	source, target := input(sourceInput, batch.source[:batch.lengths[0]]), input(targetInput, batch.target)
-	memory := b.Of(m.network.Encode(b, source, nil))
-	b.Of(m.network.Decode(b, target, memory, nil))
-	if err := b.Err(); err != nil {
+	if err := m.translatePair(b, p); err != nil {
 		return nil, err
 	}
-	blocks := b.Calls("*.multihead_attn")
+	blocks := b.Calls(crossAttention)
 	weights, err := blocks[len(blocks)-1].Weights() // (H, T, S)
 	if err != nil {
 		return nil, err
@@ -68,7 +58,23 @@ func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
 		return nil, err
 	}
 	all := tensorprint.Float64s(weights.Value().(*tensor.Dense))
-	return slices.Collect(slices.Chunk(all, isoLength*batch.lengths[0])), nil
+	return slices.Collect(slices.Chunk(all, isoLength*utf8.RuneCountInString(p.written))), nil
+}
+
+// translatePair builds the network's computation for a pair of dates.
+func (m *dateModel) translatePair(b *layers.Build, p datePair) error {
+	batch := newPairBatch(m.alphabets, 1)
+	if _, err := batch.fill([]datePair{p}); err != nil {
+		return err
+	}
+	input := func(name string, ids []int) *G.Node {
+		n := b.InputOf(tensor.Int, name, len(ids))
+		return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
+	}
+	source, target := input(sourceInput, batch.source[:batch.lengths[0]]), input(targetInput, batch.target)
+	memory := b.Of(m.network.Encode(b, source, nil))
+	b.Of(m.network.Decode(b, target, memory, nil))
+	return b.Err()
 }
 
 // crossPicture returns the weights of each head.

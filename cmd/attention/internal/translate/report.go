@@ -52,7 +52,8 @@ func (r *translation) printEvaluation(e train.Evaluation) {
 
 // printFiles prints what the run folder holds, and how to use the model.
 func (r *translation) printFiles() {
-	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,"}
+	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
+		"watch.safetensors,", "weights.png,", "attention-steps.png,"}
 	if r.options.picture() == "" {
 		files = append(files, "attention.png,")
 	}

@@ -30,7 +30,10 @@ func resumeTranslation(w, notes io.Writer, o options) (*translation, error) {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	r.name = r.folder.Name()
-	if err = r.restore(checkpoint); err == nil {
+	if err = r.watch(); err == nil {
+		err = r.restore(checkpoint)
+	}
+	if err == nil {
 		r.report, err = run.ResumeReport(r.folder)
 	}
 	if err != nil {

@@ -76,6 +76,9 @@ func beginTranslation(w io.Writer, o options) (*translation, error) {
 	if err = r.settings.write(r.folder); err == nil {
 		err = r.folder.BeginMetrics()
 	}
+	if err == nil {
+		err = r.watch()
+	}
 	if err != nil {
 		return nil, oneline.Join(err, r.folder.Close())
 	}
@@ -124,7 +127,7 @@ func (r *translation) run(ctx context.Context) error {
 	r.steps = r.loop.Steps()
 	r.report.Session().Seconds = program.Since(began).Seconds()
 	if err == nil {
-		err = r.writeModel()
+		err = oneline.Join(r.writeModel(), r.drawWatched())
 	}
 	err = oneline.Join(err, r.folder.Metrics.Close())
 	if err == nil {
