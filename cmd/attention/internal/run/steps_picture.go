@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,17 +34,52 @@ type probeHead struct {
 // stepsPicture returns the attention weights of heads, a row for each, at some moments.
 func stepsPicture(w *train.Watched, heads []probeHead, title string) plot.HeatMaps {
 	moments := pick(len(w.Moments), drawnMoments)
-	picture := plot.HeatMaps{Title: "Attention weights from untrained to trained: " + title, X: "key", Y: "query",
-		Scale: "attention weight", Across: len(moments)}
+	var names []string
 	for _, h := range heads {
-		name := strings.TrimPrefix(h.name, "transformer.")
+		names = append(names, h.name)
+	}
+	of, layers := layersOf(names)
+	picture := plot.HeatMaps{Title: fmt.Sprintf("Attention weights from untrained to trained: %s, %s", of, title),
+		X: "key", Y: "query", Scale: "attention weight", Across: len(moments)}
+	for n, h := range heads {
 		for _, i := range moments {
 			picture.Maps = append(picture.Maps, plot.HeatMap{
-				Title:   fmt.Sprintf("%s, head %d: step %d", name, h.head+1, w.Moments[i]),
+				Title:   fmt.Sprintf("%shead %d: step %d", layers[n], h.head+1, w.Moments[i]),
 				Columns: Labels(h.text.Keys), Rows: Labels(h.text.Queries), Values: h.moments[i]})
 		}
 	}
 	return picture
+}
+
+// layersOf returns what the names of layers have in common, with * for the rest, and the rest of each, as "layer 1, ".
+// If all are equal there is no rest.
+func layersOf(names []string) (common string, rest []string) {
+	first := strings.Split(names[0], ".")
+	from, to := 0, 0 // equal parts at the beginning and at the end
+	same := func(at func(parts []string) string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool {
+			parts := strings.Split(name, ".")
+			return len(parts) != len(first) || at(parts) != at(first)
+		})
+	}
+	for from < len(first) && same(func(parts []string) string { return parts[from] }) {
+		from++
+	}
+	if from == len(first) {
+		return names[0], make([]string, len(names))
+	}
+	for same(func(parts []string) string { return parts[len(parts)-1-to] }) {
+		to++
+	}
+	for _, name := range names {
+		parts := strings.Split(name, ".")
+		text := strings.Join(parts[from:max(len(parts)-to, from)], ".") + ", "
+		if n, err := strconv.Atoi(strings.TrimSuffix(text, ", ")); err == nil {
+			text = fmt.Sprintf("layer %d, ", n+1)
+		}
+		rest = append(rest, text)
+	}
+	return strings.Join(append(append(slices.Clone(first[:from]), "*"), first[len(first)-to:]...), "."), rest
 }
 
 // probeHeads returns the heads that moved most of the weights that a pattern matches, in the order of the layers.

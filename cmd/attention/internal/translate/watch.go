@@ -38,13 +38,14 @@ func (r *translation) probe(b *layers.Build) (train.Probe, error) {
 		return train.Probe{}, err
 	}
 	written := strings.Split(p.written, "")
-	iso := append([]string{""}, strings.Split(p.iso[:len(p.iso)-1], "")...) // after the begin mark
+	writes := strings.Split(p.iso, "")
+	reads := append([]string{"<begin>"}, writes[:len(writes)-1]...)
 	return run.NewProbe(weights, func(name string) run.ProbeText {
 		switch {
 		case strings.HasSuffix(name, crossAttention[1:]):
-			return run.ProbeText{Queries: iso, Keys: written}
+			return run.ProbeText{Queries: writes, Keys: written}
 		case strings.Contains(name, "decoder"):
-			return run.ProbeText{Queries: iso, Keys: iso, Causal: true}
+			return run.ProbeText{Queries: reads, Keys: reads, Causal: true}
 		}
 		return run.ProbeText{Queries: written, Keys: written}
 	})
