@@ -10,6 +10,7 @@ import (
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // WatchConfig sets what a run records beside its parameters' norms. Nothing of it changes
@@ -26,11 +27,15 @@ type WatchConfig struct {
 	OnRecord func(WatchRecord)
 }
 
-// Probe is nodes of float32 or float64 by their names, and what is to be said of them.
+// Probe is what is recorded of a graph, by names.
 type Probe struct {
-	Tensors map[string]*G.Node // kept over time, as attention weights (H, T, T)
-	Numbers map[string]*G.Node // of every record, as the entropies (H) of a layer's heads
-	Notes   map[string]string  // kept with the tensors, as the tokens of the text
+	Tensors map[string]*G.Node // float32 or float64, kept over time, as attention weights (H, T, T)
+	Notes   map[string]string  // kept with them, as the tokens of the text
+
+	// Numbers returns numbers of every record, as a layer's entropies (H), from the values of
+	// Nodes, which last until it returns; may be nil. layers.HeadStats has both.
+	Numbers func(values []*tensor.Dense) (map[string][]float64, error)
+	Nodes   G.Nodes
 }
 
 // MatrixPart is the upper left part of a parameter of two axes. 0 rows or columns, or more

@@ -85,7 +85,7 @@ func (r *recorder) resume() (size int64, err error) {
 	if err := w.readTensors(r.dir.Path(WatchTensors)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	r.moments.set(w, r.recorded, r.momentTensors(), r.notes)
+	r.moments.set(w, r.recorded, r.momentTensors(), r.probe.Notes)
 	return size, nil
 }
 
@@ -104,11 +104,11 @@ func (r *recorder) write() error {
 		return nil
 	}
 	began := time.Now()
-	f, err := r.moments.file(r.momentTensors(), r.notes)
+	f, err := r.moments.file(r.momentTensors(), r.probe.Notes)
 	if err == nil {
 		err = r.dir.Write(WatchTensors, func(w io.Writer) error { return safetensors.WriteSealed(w, f) })
 	}
-	if err != nil {
+	if r.failed = err != nil; r.failed {
 		return err
 	}
 	r.unwritten, r.written = false, time.Now()
@@ -118,7 +118,7 @@ func (r *recorder) write() error {
 
 // flushWatch writes all that is recorded to the disk, so that no checkpoint is newer than it.
 func (l *Loop) flushWatch() error {
-	if l.watch == nil || !l.watch.begun {
+	if l.watch == nil || !l.watch.begun || l.watch.failed {
 		return nil
 	}
 	if err := oneline.Join(l.watch.write(), l.watch.lines.Sync()); err != nil {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,15 +19,15 @@ type recorder struct {
 	*Watch
 	params   []*watchedParam
 	parts    []momentTensor // of Config.Matrices
-	probe    *machine.Machine
-	tensors  []probeNode // of Probe.Tensors, by name
-	numbers  []probeNode // of Probe.Numbers
-	notes    map[string]string
+	probe    Probe
+	machine  *machine.Machine // of the probe's nodes; nil without
+	tensors  []probeNode      // of the probe, by name
 	moments  moments
 	recorded int  // steps before the last record; -1 before the first
 	begun    bool // the files are open at the last record
 
 	unwritten bool // moments has one that the file lacks
+	failed    bool // writing the file has failed
 	written   time.Time
 	cost      time.Duration // of writing the file
 }
@@ -105,40 +106,27 @@ func upperLeft(m *tensor.Dense, shape tensor.Shape) (part []float32) {
 // makeProbe builds the probe's graph.
 func (r *recorder) makeProbe(p *layers.Params) error {
 	b := layers.NewBuild(p, layers.Eval)
-	probe, err := r.config.Probe(b)
-	if err == nil {
+	var err error
+	if r.probe, err = r.config.Probe(b); err == nil {
 		err = b.Err()
 	}
 	if err != nil {
 		return err
 	}
-	var wanted G.Nodes
-	add := func(nodes map[string]*G.Node) (all []probeNode, err error) {
-		for _, name := range slices.Sorted(maps.Keys(nodes)) {
-			n := nodes[name]
-			if n == nil || n.Dtype() != tensor.Float32 && n.Dtype() != tensor.Float64 {
-				return nil, fmt.Errorf("%.100q: got nil or a node of other numbers, want one of float32 or float64", name)
-			}
-			all, wanted = append(all, probeNode{name, n}), append(wanted, n)
+	for _, name := range slices.Sorted(maps.Keys(r.probe.Tensors)) {
+		r.tensors = append(r.tensors, probeNode{name, r.probe.Tensors[name]})
+	}
+	wanted := slices.Clone(r.probe.Nodes)
+	for _, t := range r.tensors {
+		wanted = append(wanted, t.node)
+	}
+	for _, n := range wanted {
+		if n == nil || n.Graph() != b.Graph() || n.Dtype() != tensor.Float32 && n.Dtype() != tensor.Float64 {
+			return errors.New("got a node of other numbers, of another graph or nil, want one of floats of the build's")
 		}
-		return all, nil
-	}
-	r.notes = probe.Notes
-	if r.tensors, err = add(probe.Tensors); err != nil {
-		return err
-	}
-	if r.numbers, err = add(probe.Numbers); err != nil {
-		return err
-	}
-	count := 0
-	for _, n := range r.numbers {
-		count += n.node.Shape().TotalSize()
-	}
-	if count > watchedNumbers {
-		return fmt.Errorf("numbers: got %d, want at most %d", count, watchedNumbers)
 	}
 	if len(wanted) > 0 {
-		r.probe, err = machine.New(wanted...)
+		r.machine, err = machine.New(wanted...)
 	}
 	return err
 }
@@ -173,18 +161,9 @@ func (r *recorder) record(l *Loop) error {
 	for _, p := range r.params {
 		line.Params = append(line.Params, p.move(l.step))
 	}
-	if r.probe != nil {
-		if err := r.probe.RunAll(); err != nil {
-			return fmt.Errorf("probe: %w", err)
-		}
-	}
-	for _, n := range r.numbers {
-		if line.Numbers == nil {
-			line.Numbers = map[string][]Number{}
-		}
-		for _, v := range n.values() {
-			line.Numbers[n.name] = append(line.Numbers[n.name], Number(v))
-		}
+	var err error
+	if line.Numbers, err = r.runProbe(); err != nil {
+		return fmt.Errorf("probe: %w", err)
 	}
 	if err := r.addLine(line); err != nil {
 		return err
@@ -199,6 +178,35 @@ func (r *recorder) record(l *Loop) error {
 		return nil // a kill now costs the moments since the last checkpoint only
 	}
 	return r.write()
+}
+
+// runProbe computes the probe's nodes and returns its numbers.
+func (r *recorder) runProbe() (map[string][]Number, error) {
+	if r.machine == nil {
+		return nil, nil
+	}
+	if err := r.machine.RunAll(); err != nil || r.probe.Numbers == nil {
+		return nil, err
+	}
+	values := make([]*tensor.Dense, len(r.probe.Nodes))
+	for i, n := range r.probe.Nodes {
+		var ok bool
+		if values[i], ok = n.Value().(*tensor.Dense); !ok {
+			return nil, fmt.Errorf("%v: got a %T, want a tensor", n, n.Value())
+		}
+	}
+	lists, err := r.probe.Numbers(values)
+	all, count := map[string][]Number{}, 0
+	for name, list := range lists {
+		count += len(list)
+		for _, v := range list {
+			all[name] = append(all[name], Number(v))
+		}
+	}
+	if err == nil && count > watchedNumbers {
+		err = fmt.Errorf("got %d numbers, want at most %d", count, watchedNumbers)
+	}
+	return all, err
 }
 
 // writeShare is the least time between two writings of watch.safetensors within a run, in

@@ -25,8 +25,11 @@ func (m *model) watchConfig() train.WatchConfig {
 			weights := b.Of(m.net.Weights(b, ids))
 			return train.Probe{
 				Tensors: map[string]*G.Node{"attention": weights},
-				Numbers: map[string]*G.Node{"sum": b.Of(G.Sum(weights, 2))},
 				Notes:   map[string]string{"ids": "3 1 4 1 5"},
+				Nodes:   G.Nodes{b.Of(G.Sum(weights, 2))},
+				Numbers: func(values []*tensor.Dense) (map[string][]float64, error) {
+					return map[string][]float64{"sum": golden.Floats(m.t, values[0])}, nil
+				},
 			}, b.Err()
 		},
 		Matrices: []train.MatrixPart{{Param: "tokens.weight", Rows: 4}},

@@ -34,7 +34,9 @@ type Config struct {
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
 	EvalBatches int                     `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig            `json:"sample"`
-	NGram       *text.NGram             `json:"ngram,omitempty"` // nil for a large vocabulary
+	HeadStats   bool                    `json:"head_stats,omitempty"` // whether records have statistics of each head
+	QKClip      float64                 `json:"qk_clip,omitempty"`    // threshold of QK-clip; 0 means none
+	NGram       *text.NGram             `json:"ngram,omitempty"`      // nil for a large vocabulary
 }
 
 // SampleConfig describes the text that a run prints at its end.
@@ -84,7 +86,7 @@ func (c Config) Validate() error {
 		config.OneOf(c, "Order", c.Order, RandomOrder, sequentialOrder),
 		config.In(c, "Training", c.Training.Validate()),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
-		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens"),
+		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
 		c.validateWritten(),
 	); err != nil {
 		return err

@@ -113,6 +113,9 @@ func flags() []flag {
 				"h.0:lr_factor=0.1,weight_decay=0; several flags add up"},
 		{name: "clip", paths: []string{"training.clip_norm"},
 			usage: "largest `norm` of all gradients together, which are scaled down to it; 0 means none"},
+		{name: "qk-clip", paths: []string{"qk_clip"},
+			usage: "scale the queries and keys of a head down when its largest scaled product in a step exceeds `tau`; " +
+				"0 means never"},
 		{name: "seed", paths: []string{"training.seed"},
 			usage: "seed of the initial weights, the batches, the dropout and the sample"},
 
@@ -120,6 +123,8 @@ func flags() []flag {
 			usage: "steps between validations; 0 means only one, at the end"},
 		{name: "eval-batches", paths: []string{"eval_batches"},
 			usage: "random batches of a validation; 0 means the whole validation text, as always for the last one"},
+		{name: "head-stats", paths: []string{"head_stats"},
+			usage: "report each head's entropy and largest score at every validation, and record them", resumed: true},
 		{name: "patience", paths: []string{"training.patience"},
 			usage:   "validations in a row without a lower loss after which the run ends; 0 means that it never does",
 			resumed: true},

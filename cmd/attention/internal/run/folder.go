@@ -12,8 +12,8 @@ import (
 	"attention/train"
 )
 
-// Folder is the folder of a run. metrics.jsonl and watch.jsonl grow line by line; every other file is written under another name
-// and renamed. One process at a time holds the folder. Nothing outside it is written, removed or read back: links in
+// Folder is the folder of a run. metrics.jsonl and watch.jsonl grow line by line; every other file is written under
+// another name and renamed. One process at a time holds the folder. Nothing outside it is written, removed or read back: links in
 // it are refused.
 type Folder struct {
 	Path        string

@@ -47,28 +47,57 @@ func (c ModelConfig) ProbeTokens() int {
 	return min(c.Context(), n, probeTokens)
 }
 
-// Watch returns what a run of the model records: the attention weights of a text of ProbeTokens, and parts of the
-// matrices of queries.
-func (m Model) Watch(t text.Tokenizer, ids []int) (train.WatchConfig, error) {
+// Watch returns what a run of the model records: the attention weights of the first ProbeTokens ids, and parts of the
+// matrices of queries. With stats also those of each head over all ids, that are at most the context.
+func (m Model) Watch(t text.Tokenizer, ids []int, stats bool) (train.WatchConfig, error) {
 	part := train.MatrixPart{}
 	if m.GPT != nil {
 		part.Columns = m.GPT.EmbedDim
 	}
 	c := train.WatchConfig{Matrices: QueryParts(m.Params(), m.Queries(), part)}
-	if len(ids) == 0 {
-		return c, nil
-	}
-	tokens, err := TokenTexts(t, ids)
-	c.Probe = func(b *layers.Build) (train.Probe, error) {
-		input := b.InputOf(tensor.Int, "ids", len(ids))
-		b.Of(input, G.Let(input, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
-		weights, err := m.AttentionWeights(b, input)
-		if err != nil {
-			return train.Probe{}, err
+	shown := ids[:m.ProbeTokens()]
+	tokens, err := TokenTexts(t, shown)
+	c.Probe = func(b *layers.Build) (p train.Probe, err error) {
+		if len(shown) > 0 {
+			weights, err := m.AttentionWeights(b, boundIDs(b, "ids", shown))
+			if err == nil {
+				p, err = NewProbe(weights, func(string) ProbeText { return ProbeText{tokens, tokens, m.Causal()} })
+			}
+			if err != nil {
+				return p, err
+			}
 		}
-		return NewProbe(weights, func(string) ProbeText { return ProbeText{tokens, tokens, m.Causal()} })
+		if stats {
+			err = m.addHeadStats(b, &p, ids)
+		}
+		return p, err
 	}
 	return c, err
+}
+
+// boundIDs returns an input of a graph that has a value.
+func boundIDs(b *layers.Build, name string, ids []int) *G.Node {
+	n := b.InputOf(tensor.Int, name, len(ids))
+	return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
+}
+
+// addHeadStats adds the statistics of each head over ids to a probe.
+func (m Model) addHeadStats(b *layers.Build, p *train.Probe, ids []int) error {
+	before := len(b.Calls("*"))
+	b.Observe("*")
+	b.Of(m.Forward(b, boundIDs(b, "stats.ids", ids)))
+	if err := b.Err(); err != nil {
+		return err
+	}
+	calls := b.Calls("*")[before:]
+	if len(calls) == 0 {
+		return fmt.Errorf("--head-stats: got layer %s, which has no heads, want another", m.Title())
+	}
+	s, err := layers.NewHeadStats(calls)
+	if err == nil {
+		p.Nodes, p.Numbers = s.Nodes, s.Numbers
+	}
+	return err
 }
 
 // NewProbe returns a probe of attention weights, with a note of the tokens that each is about.

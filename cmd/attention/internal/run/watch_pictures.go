@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
+	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
 
@@ -17,32 +18,27 @@ import (
 // drawnMoments is the number of moments in a picture of what a run has recorded.
 const drawnMoments = 5
 
-// DrawWatched draws weights.png, and attention-steps.png of the attention weights that pattern matches in package path's
-// sense, from what the run of these parameters has recorded. Without such weights there is the first only.
+// DrawWatched draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
+// from what the run of these parameters has recorded. Without such weights there is the first only.
 func (f *Folder) DrawWatched(p *layers.Params, pattern, title string) error {
 	w, err := train.ReadWatch(f.Path)
 	if err != nil {
 		return err
 	}
-	page, err := weightsPage(w, p, title)
-	if err == nil {
-		err = f.Write(WeightsPicture, page.Write)
+	page := weightsPage(w, p, title)
+	err = f.Write(WeightsPicture, page.Write)
+	heads, wrong := probeHeads(w, pattern)
+	switch {
+	case wrong != nil:
+		wrong = fmt.Errorf("train: %s: %w", f.dir.Path(train.WatchTensors), wrong)
+	case len(heads) > 0:
+		wrong = f.Write(StepsPicture, stepsPicture(w, heads, title).Write)
 	}
-	if err != nil {
-		return err
-	}
-	heads, err := probeHeads(w, pattern)
-	if err != nil {
-		return fmt.Errorf("train: %s: %w", f.dir.Path(train.WatchTensors), err)
-	}
-	if len(heads) == 0 {
-		return nil
-	}
-	return f.Write(StepsPicture, stepsPicture(w, heads, title).Write)
+	return oneline.Join(err, wrong)
 }
 
 // weightsPage returns the curves of all matrices, and the first recorded one at some moments.
-func weightsPage(w *train.Watched, p *layers.Params, title string) (plot.Page, error) {
+func weightsPage(w *train.Watched, p *layers.Params, title string) plot.Page {
 	page := plot.Page{Title: "How the weight matrices move (paler: later layers): " + title}
 	for _, panel := range []struct {
 		title string
@@ -50,11 +46,14 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) (plot.Page, e
 		later bool // whether the first record has none
 		log   bool
 	}{
-		{title: "norm of the matrix", of: func(p train.WatchedParam) train.Number { return p.Norm }},
-		{title: "norm of its change since the start", of: func(p train.WatchedParam) train.Number { return p.ChangeFromStart }},
-		{title: "norm of its change since the evaluation before", of: func(p train.WatchedParam) train.Number { return p.Change },
-			later: true},
-		{title: "norm of its gradient", of: func(p train.WatchedParam) train.Number { return p.Gradient }, log: true},
+		{title: "norm of the matrix",
+			of: func(p train.WatchedParam) train.Number { return p.Norm }},
+		{title: "norm of its change since the start",
+			of: func(p train.WatchedParam) train.Number { return p.ChangeFromStart }},
+		{title: "norm of its change since the evaluation before", later: true,
+			of: func(p train.WatchedParam) train.Number { return p.Change }},
+		{title: "norm of its gradient", log: true,
+			of: func(p train.WatchedParam) train.Number { return p.Gradient }},
 	} {
 		records := w.Records
 		if panel.later {
@@ -71,7 +70,7 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) (plot.Page, e
 		}
 	}
 	if name == "" {
-		return page, nil
+		return page
 	}
 	m := w.Matrices[name]
 	rows, cols := m.Shape()[1], m.Shape()[2]
@@ -88,7 +87,7 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) (plot.Page, e
 		page.Maps.Maps = append(page.Maps.Maps, plot.HeatMap{Title: stepTitle(w.Moments[i]), Columns: numbered(cols),
 			Rows: numbered(rows), Values: values})
 	}
-	return page, nil
+	return page
 }
 
 func stepTitle(n int) string { return fmt.Sprintf("after %d steps", n) }

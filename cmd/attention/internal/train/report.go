@@ -104,23 +104,34 @@ func (r *training) memoryPhrases() []string {
 	return strings.SplitAfter(text, ", ")
 }
 
+// stepWidth returns the width of the column of steps.
+func (r *training) stepWidth() int { return max(len("step"), len(fmt.Sprint(r.config.Training.Steps))) }
+
+// printTableHead prints the head of the table of losses, once.
+func (r *training) printTableHead() {
+	if r.tabled {
+		return
+	}
+	r.tabled = true
+	head := ""
+	if r.corpus.NGram != nil {
+		head = fmt.Sprintf("  %8s  %8s", "bigram", "unigram")
+	}
+	fmt.Fprintf(r.out, "%*s  %8s  %10s%s  %9s  %8s\n",
+		r.stepWidth(), "step", "training", "validation", head, "grad norm", "tokens/s")
+}
+
 // printEvaluation prints one line of the table of losses.
 func (r *training) printEvaluation(e train.Evaluation) {
-	width := max(len("step"), len(fmt.Sprint(r.config.Training.Steps)))
-	ngram := r.corpus.NGram
-	head, values := "", ""
-	if ngram != nil {
-		head = fmt.Sprintf("  %8s  %8s", "bigram", "unigram")
+	r.printTableHead()
+	values := ""
+	if ngram := r.corpus.NGram; ngram != nil {
 		values = fmt.Sprintf("  %8.4f  %8.4f", ngram.Bigram, ngram.Unigram)
-	}
-	if !r.tabled {
-		r.tabled = true
-		fmt.Fprintf(r.out, "%*s  %8s  %10s%s  %9s  %8s\n",
-			width, "step", "training", "validation", head, "grad norm", "tokens/s")
 	}
 	loss, rate := r.history.Recent()
 	last := r.history.Steps[len(r.history.Steps)-1]
-	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n", width, e.Step, loss, e.Loss, values, last.GradNorm, rate)
+	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n",
+		r.stepWidth(), e.Step, loss, e.Loss, values, last.GradNorm, rate)
 }
 
 // mostShown is the maximum number of parameters with a row in a report. Of a larger model it shows the first and the

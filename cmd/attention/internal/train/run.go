@@ -38,6 +38,7 @@ type training struct {
 	tabled     bool              // whether the head of the table of losses is printed
 	command    string            // the command line
 	report     run.Report
+	clip       *layers.QKClip // nil without --qk-clip
 	progress   *term.Progress
 	out        *term.Output
 }
@@ -256,5 +257,12 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	return text.TokenLoss(r.model.Forward, r.config.Windows())(b)
+	if r.config.QKClip > 0 {
+		b.Observe("*")
+	}
+	loss, err := text.TokenLoss(r.model.Forward, r.config.Windows())(b)
+	if err == nil {
+		err = r.clipQK(b)
+	}
+	return loss, err
 }

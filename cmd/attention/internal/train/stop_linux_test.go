@@ -85,6 +85,8 @@ func TestTrainEndsOnAFullDisk(t *testing.T) {
 	require.EqualError(t, err, "train: "+filepath.Join(folder, run.ModelFile)+": file too large; "+
 		"train: "+filepath.Join(folder, run.LossPicture)+": file too large; "+
 		"train: "+filepath.Join(folder, run.AttentionPicture)+": file too large; "+
+		"train: "+filepath.Join(folder, run.WeightsPicture)+": file too large; "+
+		"train: "+filepath.Join(folder, run.StepsPicture)+": file too large; "+
 		"once that is mended, write the files anew with: attention train --resume "+folder)
 	require.Equal(t, 1, term.ExitCode(err))
 	require.NotContains(t, strings.Join(namesIn(t, folder), " "), ".tmp-")

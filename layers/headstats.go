@@ -1,0 +1,99 @@
+package layers
+
+import (
+	"errors"
+	"math"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// HeadStats sums up the statistics of attentions head by head, as train's Watch records
+// them:
+//
+//	entropy.PATH        (H): the mean over the queries of the weights' entropy, in nats
+//	largest_score.PATH  (H): the largest score that the softmax sees
+//
+// A head whose entropy falls towards 0 looks at one key only: attention entropy collapse,
+// which goes with scores that grow and with training that breaks down (Zhai et al. 2023,
+// "Stabilizing Transformer Training by Preventing Attention Entropy Collapse"). ClipQK
+// bounds the scores.
+type HeadStats struct {
+	Nodes G.Nodes // to be computed for Numbers: entropies and largest scores (…, H, T), call by call
+	paths []string
+}
+
+// NewHeadStats returns the statistics of attentions in their graph. They had better be
+// observed, or each costs another forward.
+func NewHeadStats(calls []*AttentionCall) (*HeadStats, error) {
+	if len(calls) == 0 {
+		return nil, errors.New("layers: head stats: got no attention, want at least one of Build.Calls")
+	}
+	s := &HeadStats{}
+	for _, c := range calls {
+		stats, err := c.Stats()
+		if err != nil {
+			return nil, err
+		}
+		s.Nodes, s.paths = append(s.Nodes, stats.Entropy, stats.MaxScore), append(s.paths, c.Path)
+	}
+	return s, nil
+}
+
+// Numbers returns the statistics by their names, from the values of Nodes. Queries that see
+// no key do not count. Of several calls of a layer they are over all.
+func (s *HeadStats) Numbers(values []*tensor.Dense) (map[string][]float64, error) {
+	if s == nil || len(values) != len(s.Nodes) {
+		return nil, errors.New("layers: head stats: got values of other nodes or no stats, want those of Nodes")
+	}
+	all, queries := map[string][]float64{}, map[string][]float64{}
+	for i, path := range s.paths {
+		entropy, score := values[2*i], values[2*i+1]
+		if !sameRows(entropy, s.Nodes[2*i]) || !sameRows(score, s.Nodes[2*i+1]) {
+			return nil, errors.New("layers: head stats: got values of other nodes, want those of Nodes")
+		}
+		shape := entropy.Shape()
+		H, T := shape[shape.Dims()-2], shape[shape.Dims()-1]
+		if all["entropy."+path] == nil {
+			all["entropy."+path], all["largest_score."+path] = make([]float64, H), lowest(H)
+			queries[path] = make([]float64, H)
+		}
+		for at := range shape.TotalSize() {
+			h, largest := at/T%H, floatAt(score, at)
+			if math.IsInf(largest, -1) {
+				continue
+			}
+			queries[path][h]++
+			all["entropy."+path][h] += floatAt(entropy, at)
+			all["largest_score."+path][h] = math.Max(all["largest_score."+path][h], largest)
+		}
+	}
+	for path, n := range queries {
+		for h := range n {
+			all["entropy."+path][h] /= math.Max(n[h], 1)
+		}
+	}
+	return all, nil
+}
+
+// sameRows reports whether d is a value of n.
+func sameRows(d *tensor.Dense, n *G.Node) bool {
+	return d != nil && d.Dtype() == n.Dtype() && d.Shape().Eq(n.Shape()) && n.Shape().Dims() >= 2
+}
+
+// lowest returns H numbers below all others.
+func lowest(H int) []float64 {
+	all := make([]float64, H)
+	for h := range all {
+		all[h] = math.Inf(-1)
+	}
+	return all
+}
+
+// floatAt returns an element of a contiguous tensor.
+func floatAt(d *tensor.Dense, at int) float64 {
+	if d.Dtype() == tensor.Float32 {
+		return float64(d.Float32s()[at])
+	}
+	return d.Float64s()[at]
+}
