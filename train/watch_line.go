@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+
+	"attention/internal/config"
 )
 
 // WatchRecord is what a run records at one moment, a line of watch.jsonl.
@@ -37,6 +39,9 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a number.
 func (n *Number) UnmarshalJSON(text []byte) error {
+	if err := config.NotNil(n); err != nil {
+		return err
+	}
 	v := math.NaN()
 	if string(text) != "null" {
 		if err := json.Unmarshal(text, &v); err != nil {

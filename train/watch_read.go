@@ -159,7 +159,7 @@ func (w *Watched) setTensors(f *safetensors.File) error {
 		return fmt.Errorf("%s: %w", momentsKey, err)
 	}
 	if n := len(w.Moments); n < 1 || n > mostMoments || w.Moments[0] < 0 || !slices.IsSortedFunc(w.Moments, ascending) {
-		return fmt.Errorf("%s: got %.100v, want 1 to %d ascending ones", momentsKey, w.Moments, mostMoments)
+		return fmt.Errorf("%s: got %.100s, want 1 to %d ascending ones", momentsKey, fmt.Sprint(w.Moments), mostMoments)
 	}
 	w.Notes = withPrefix(f.Metadata, notesPrefix)
 	w.tensors, w.Probe, w.Matrices = map[string]*tensor.Dense{}, map[string]*tensor.Dense{}, map[string]*tensor.Dense{}

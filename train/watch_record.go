@@ -76,7 +76,11 @@ func newRecorder(l *Loop, w *Watch) (*recorder, error) {
 
 // makeParts finds the parts of Config.Matrices.
 func (r *recorder) makeParts(p *layers.Params) error {
-	for _, m := range r.config.Matrices {
+	for i, m := range r.config.Matrices {
+		same := func(other MatrixPart) bool { return other.Param == m.Param }
+		if slices.ContainsFunc(r.config.Matrices[:i], same) {
+			return fmt.Errorf("matrix %.100q: got it twice, want it once", m.Param)
+		}
 		value, ok := p.Get(m.Param)
 		if !ok || value.Dims() != 2 {
 			return fmt.Errorf("matrix %.100q: got no parameter of two axes, want one", m.Param)
