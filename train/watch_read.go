@@ -183,5 +183,5 @@ func (w *Watched) setTensors(f *safetensors.File) error {
 	return nil
 }
 
-// ascending orders numbers of which no two are equal.
-func ascending(a, b int) int { return cmp.Or(cmp.Compare(a, b), 1) }
+// ascending orders numbers of which no two may be equal.
+func ascending(a, b int) int { return cmp.Or(cmp.Compare(a, b), -1) }

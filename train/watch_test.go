@@ -211,6 +211,11 @@ func TestWatchResumes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, watchFiles(t, folder), row.reason)
 	}
+	_, err = watchedRun(t, whole, "step-00000005.safetensors", 7)
+	require.ErrorIs(t, err, context.Canceled)
+	w := readWatch(t, whole)
+	require.Equal(t, []int{0, 3, 6}, w.Moments, "what came later is gone")
+	require.Len(t, w.Records, 3)
 }
 
 // A run whose files or whose checkpoint tell nothing begins to record anew; files that are
