@@ -239,6 +239,21 @@ func TestWatchBeginsAnew(t *testing.T) {
 	require.Equal(t, 15, w.Records[0].Step)
 	require.Greater(t, w.Records[0].Params[0].ChangeFromStart, w.Records[0].Params[0].Change, "the checkpoint knows")
 
+	older := t.TempDir() // without a watch
+	saves := openCheckpoints(t, filepath.Join(older, "checkpoints"), train.CheckpointsConfig{Every: 5})
+	c := config()
+	c.EvalEvery = 3
+	l := newModel(t, tensor.Float32, 4, 0.3).loop(t, c)
+	l.SaveTo(saves)
+	require.NoError(t, l.Run(context.Background(), &resumable{}, nil))
+	require.NoError(t, saves.Close())
+	_, err = watchedRun(t, older, "", 0)
+	require.NoError(t, err)
+	w = readWatch(t, older)
+	require.Equal(t, []int{10, 12, 15, 18, 20}, w.Moments)
+	require.Zero(t, w.Records[0].Params[0].ChangeFromStart)
+	require.True(t, math.IsNaN(float64(w.Records[0].Params[0].Gradient)))
+
 	for _, row := range []struct {
 		name, content, want string
 	}{

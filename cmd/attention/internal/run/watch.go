@@ -81,6 +81,19 @@ func boundIDs(b *layers.Build, name string, ids []int) *G.Node {
 	return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
 }
 
+// CheckHeads returns an error for a model without heads that can be looked into, and the flag that does so.
+func (m Model) CheckHeads(flag string) error {
+	b := layers.NewBuild(m.Params(), layers.Eval)
+	b.Of(m.Forward(b, b.InputOf(tensor.Int, "ids", 1)))
+	if err := b.Err(); err != nil {
+		return err
+	}
+	if len(b.Calls("*")) == 0 {
+		return fmt.Errorf("--%s: got layer %s, which has no heads, want another", flag, m.Title())
+	}
+	return nil
+}
+
 // addHeadStats adds the statistics of each head over ids to a probe.
 func (m Model) addHeadStats(b *layers.Build, p *train.Probe, ids []int) error {
 	before := len(b.Calls("*"))
@@ -89,11 +102,7 @@ func (m Model) addHeadStats(b *layers.Build, p *train.Probe, ids []int) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	calls := b.Calls("*")[before:]
-	if len(calls) == 0 {
-		return fmt.Errorf("--head-stats: got layer %s, which has no heads, want another", m.Title())
-	}
-	s, err := layers.NewHeadStats(calls)
+	s, err := layers.NewHeadStats(b.Calls("*")[before:])
 	if err == nil {
 		p.Nodes, p.Numbers = s.Nodes, s.Numbers
 	}
@@ -114,9 +123,8 @@ func NewProbe(weights map[string]*G.Node, text func(name string) ProbeText) (tra
 }
 
 // AttentionWeights returns the attention weights ([H,] T, T) of the model over ids, int (T), by the paths of its
-// layers. It observes all layers of the build, which it begins.
+// layers. It begins the build.
 func (m Model) AttentionWeights(b *layers.Build, ids *G.Node) (map[string]*G.Node, error) {
-	b.Observe("*")
 	b.Of(m.Forward(b, ids))
 	nodes := map[string]*G.Node{}
 	for _, call := range b.Calls("*") {

@@ -42,6 +42,7 @@ func TestTrainResumes(t *testing.T) {
 		{name: "adam", flags: "--solver adam --beta1 0.8 --weight-decay 0.1 --order sequential"},
 		{name: "adamw", flags: "--solver adamw --beta2 0.95 --weight-decay 0.1"},
 		{name: "frozen", flags: "--freeze positions --freeze W_* --group output:lr_factor=3,weight_decay=0.1 --best"},
+		{name: "heads", flags: "--layer multi_head --head-stats --qk-clip 0.001"},
 		{name: "additive", flags: "--layer additive --dropout 0 --context 5 --prompt whole"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

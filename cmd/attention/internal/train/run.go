@@ -127,6 +127,9 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus, p *processes) (*
 	if err := params.Freeze(config.Freeze...); err != nil {
 		return nil, err
 	}
+	if err := r.checkHeads(); err != nil {
+		return nil, err
+	}
 	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,18 @@ const statsTokens = 1024
 // collapsed is an entropy, in nats, below which a head looks at one key only: 0.1 is that of a weight of 0.98.
 const collapsed = 0.1
 
+// checkHeads returns an error for flags about the heads of a model that has none.
+func (r *training) checkHeads() error {
+	var stats, clip error
+	if r.config.HeadStats {
+		stats = r.model.CheckHeads("head-stats")
+	}
+	if r.config.QKClip > 0 {
+		clip = r.model.CheckHeads("qk-clip")
+	}
+	return cmp.Or(stats, clip)
+}
+
 // clipQK makes the steps of a training graph clip queries and keys, with --qk-clip.
 func (r *training) clipQK(b *layers.Build) (err error) {
 	if r.config.QKClip > 0 && b.Mode() == layers.Train {

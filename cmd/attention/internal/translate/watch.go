@@ -25,7 +25,6 @@ func (r *translation) watch() error {
 
 // probe returns the attention weights of the held-out date of the picture and its translation.
 func (r *translation) probe(b *layers.Build) (train.Probe, error) {
-	b.Observe("*")
 	p := r.heldOut.pairs[drawnPair]
 	if err := r.translatePair(b, p); err != nil {
 		return train.Probe{}, err

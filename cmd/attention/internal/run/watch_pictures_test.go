@@ -1,0 +1,52 @@
+package run
+
+import (
+	"encoding/json"
+	"testing"
+
+	"attention/layers"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+func quoted(text []string) string {
+	all, _ := json.Marshal(text)
+	return string(all)
+}
+
+func TestPick(t *testing.T) {
+	for n, want := range map[int][]int{0: nil, 1: {0}, 2: {0, 1}, 5: {0, 1, 2, 3, 4}, 9: {0, 2, 4, 6, 8}, 6: {0, 1, 3, 4, 5}} {
+		require.Equal(t, want, pick(n, 5))
+	}
+}
+
+// Matrices that differ in a number have one colour and one entry in the legend.
+func TestWeightsPage(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	record := train.WatchRecord{}
+	for _, name := range []string{"h.0.w", "h.1.w", "wte", "h.0.bias"} {
+		shape := []int{2, 3}
+		if name == "h.0.bias" {
+			shape = shape[1:]
+		}
+		_, err := p.Scope("").Param(name, layers.Constant(1), shape...)
+		require.NoError(t, err)
+		record.Params = append(record.Params, train.WatchedParam{Name: name, Norm: 2})
+	}
+	later := record
+	later.Step = 10
+	m := tensor.New(tensor.WithShape(2, 2, 2), tensor.WithBacking([]float32{1, 2, 3, 4, 5, 6, 7, 8}))
+	page := weightsPage(&train.Watched{Records: []train.WatchRecord{record, later}, Moments: []int{0, 10},
+		Matrices: map[string]*tensor.Dense{"h.1.w": m}}, p, "a model")
+	var names []string
+	for _, c := range page.Panels[0].Curves {
+		names = append(names, c.Name)
+		require.Len(t, c.Points, 2)
+	}
+	require.Equal(t, []string{"h.*.w", "", "wte"}, names)
+	require.Len(t, page.Panels[2].Curves[0].Points, 1, "the first record has no change")
+	require.Equal(t, "h.1.w, its first 2 rows and 2 columns", page.Maps.Title)
+	require.Equal(t, []float64{5, 6, 7, 8}, page.Maps.Maps[1].Values)
+}

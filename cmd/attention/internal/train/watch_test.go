@@ -1,0 +1,79 @@
+package train
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// A run records its weights, the attention of a text and, if asked, statistics of its heads, and draws them.
+func TestTrainWatches(t *testing.T) {
+	folder, printed := tinyRun(t, append(tinyGPT, "--head-stats", "--qk-clip", "0.00001", "--prompt", "whole")...)
+	w, err := train.ReadWatch(folder)
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 5, 10, 12}, w.Moments)
+	require.Len(t, w.Records, 4)
+	for i, r := range w.Records {
+		require.Len(t, r.Numbers, 4)
+		require.Len(t, r.Numbers["entropy.transformer.h.1.attn"], 2)
+		for _, p := range r.Params {
+			require.Equal(t, i > 0, p.ChangeFromStart > 0, p.Name)
+		}
+	}
+	require.Equal(t, tensor.Shape{4, 2, 6, 6}, w.Probe["transformer.h.0.attn"].Shape())
+	require.Equal(t, tensor.Shape{4, 8, 8}, w.Matrices["transformer.h.1.attn.c_attn.weight"].Shape(), "the queries'")
+	text, err := run.ProbeTextOf(w, "transformer.h.0.attn")
+	require.NoError(t, err)
+	require.True(t, text.Causal)
+	require.NotContains(t, strings.Join(text.Queries, ""), "whole", "the prompt may change when the run resumes")
+	for _, step := range []string{"   0", "   5", "  10", "  12"} {
+		require.Regexp(t, `(?m)^`+step+`  entropy [0-9.]+ nats \(h\.\d\.attn, head \d\) to `, printed)
+	}
+	require.Regexp(t, `QK-clip scaled [1-4] of 4 heads in this\s+step, by 0\.\d{3} or more`, printed)
+	require.NotContains(t, printed, "collapsed")
+
+	plain, _ := tinyRun(t, tinyGPT...)
+	for _, name := range []string{run.MetricsFile, run.ModelFile} {
+		require.NotEqual(t, outcome(t, plain)[name], outcome(t, folder)[name], "clipped")
+	}
+	watched, _ := tinyRun(t, append(tinyGPT, "--head-stats")...)
+	for _, name := range []string{run.MetricsFile, run.ModelFile, train.WatchTensors} {
+		require.Equal(t, outcome(t, plain)[name], outcome(t, watched)[name], "statistics change no bit")
+	}
+}
+
+// A run of an earlier program has recorded nothing: it begins where it resumes. A file that is damaged is refused.
+func TestTrainResumesWithoutRecords(t *testing.T) {
+	calm, _ := tinyRun(t, "--steps", "20")
+	folder, _ := tinyRun(t, "--steps", "10", "--decay-steps", "20")
+	path := filepath.Join(folder, train.WatchTensors)
+	require.NoError(t, os.WriteFile(path, []byte("x"), 0o644))
+	err := trainTo(t.Context(), new(bytes.Buffer), "--resume", folder, "--steps", "20")
+	require.ErrorContains(t, err, path+": damaged: ")
+	require.ErrorContains(t, err, "; without this file the run resumes too")
+	for _, name := range []string{train.WatchLines, train.WatchTensors, run.WeightsPicture, run.StepsPicture} {
+		require.NoError(t, os.Remove(filepath.Join(folder, name)))
+	}
+	resume(t, folder, "--steps", "20")
+	require.Equal(t, runFiles, namesIn(t, folder))
+	require.Equal(t, outcome(t, calm)[run.ModelFile], outcome(t, folder)[run.ModelFile])
+	w, err := train.ReadWatch(folder)
+	require.NoError(t, err)
+	require.Equal(t, []int{15, 20}, w.Moments)
+}
+
+func TestTrainWrongHeads(t *testing.T) {
+	requireRefused(t, []refused{
+		{args: "--layer additive --head-stats", want: "--head-stats: got layer additive, which has no heads, want another"},
+		{args: "--layer simple --qk-clip 1", want: "--qk-clip: got layer simple, which has no heads, want another"},
+		{args: "--qk-clip -1", want: "--qk-clip: got -1, want a finite number of at least 0"},
+	})
+}
