@@ -31,8 +31,8 @@ The run folder gets model.safetensors, config.json, report.json, metrics.jsonl,
 what attention train records of the weights (watch.jsonl, watch.safetensors,
 weights.png, attention-steps.png), checkpoints and, unless --out is a picture,
 attention.png: what each head of the decoder's last layer looks at to write the
-first --date, or else a held-out date. attention runs lists it. --model translates with the model of a run,
-without training.
+first --date, or else a held-out date. attention runs lists it. --model
+translates with the model of a run, without training.
 
 Ctrl-C finishes the step, saves a checkpoint, prints how to resume and exits
 with 130; kill, the end of the terminal and the end of a program that reads the
