@@ -40,7 +40,7 @@ type Step struct {
 	program *program
 	solver  *Solver
 	sharing *sharing
-	norms   *tensor.Dense // (P), float64: those of the last step's gradients before clipping; NaN before the first
+	norms   *tensor.Dense     // (P), float64: those of the last step's gradients before clipping; NaN before the first
 	sums    [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
 	used    int               // how many of them hold a sum
 	taken   int
