@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,6 +73,7 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 // runSteps evaluates, saves and steps until no step is left or ctx is done.
 func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable) error {
 	for {
+		var watched error // the other processes of a group learn of it where they agree to go on
 		if eval != nil && l.evalDue() {
 			if err := l.runEval(ctx, eval); err != nil {
 				return err
@@ -88,9 +90,13 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 			}
 		}
 		if l.Steps() >= l.config.Steps || l.impatient() {
-			return nil
+			return watched
 		}
-		if err := l.team.agree(ctx.Err()); err != nil {
+		err := l.team.agree(cmp.Or(watched, ctx.Err()))
+		if watched != nil {
+			return watched
+		}
+		if err != nil {
 			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)
 		}
 		r, err := l.step.take(train)
