@@ -80,9 +80,7 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 			}
 		}
 		if l.watchDue() {
-			if err := l.watch.record(l); err != nil {
-				return fmt.Errorf("train: watch: record after %d steps: %w", l.Steps(), err)
-			}
+			watched = l.record()
 		}
 		if l.saveDue() {
 			if err := l.saveCheckpoint(saved); err != nil {

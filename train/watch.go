@@ -126,7 +126,7 @@ func (w *Watch) Close() error {
 // comes before Restore, so that a run that resumes goes on recording where the
 // checkpoint stands: its files then equal those of a run that never stopped. If the
 // checkpoint holds nothing of a watch, Run begins anew, with a record at its first step. Nil
-// makes Run record nothing.
+// makes Run record nothing. With Config.Group one process records.
 func (l *Loop) WatchTo(w *Watch) error {
 	if err := l.made(); err != nil {
 		return err
@@ -138,6 +138,8 @@ func (l *Loop) WatchTo(w *Watch) error {
 	if err := w.made(); err != nil {
 		return err
 	}
+	graphs.Lock()
+	defer graphs.Unlock()
 	r, err := newRecorder(l, w)
 	if err != nil {
 		return fmt.Errorf("train: watch: %w", err)

@@ -24,6 +24,14 @@ func (l *Loop) beginWatch() error {
 	return nil
 }
 
+// record records the parameters as they are.
+func (l *Loop) record() error {
+	if err := l.watch.record(l); err != nil {
+		return fmt.Errorf("train: watch: record after %d steps: %w", l.Steps(), err)
+	}
+	return nil
+}
+
 // begin opens the files at the last record of the checkpoint that was restored, or anew.
 func (r *recorder) begin() error {
 	if r.begun {
