@@ -251,7 +251,9 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		require.NoError(t, m.RunAll())
 		runtime.ReadMemStats(&after)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "of a run")
+		if !raceEnabled { // which makes sync.Pool drop what it is given
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "of a run")
+		}
 		for row, e := range s.Entropy.Value().Data().([]float32) {
 			require.LessOrEqual(t, float64(e), math.Log(float64(row+1))+1e-5, "row %d", row)
 		}
