@@ -17,7 +17,7 @@ type RNNSeq2SeqConfig struct {
 	TargetVocabSize int `json:"target_vocab"` // V
 	EmbedDim        int `json:"width"`        // E
 	HiddenSize      int `json:"hidden"`       // N, of each direction of the encoder and of the decoder
-	// AttnDim is A, the width of the additive attention; 0 means that there is none, and the
+	// AttnDim is A, the width of the additive attention; 0 means none, and the
 	// decoder knows of the source one state alone.
 	AttnDim int `json:"d_attn,omitempty"`
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A thread that leaves its core goes on on another one, and may use all that it might before.
+// A thread that leaves its core continues on another one, and may use all cores that it could before.
 func TestLeaveCore(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

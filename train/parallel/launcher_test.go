@@ -39,7 +39,7 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
-// A process that did not join is of no group.
+// A process that did not join has no group.
 func TestZeroMPI(t *testing.T) {
 	for _, m := range []*MPI{nil, {}} {
 		require.Zero(t, m.Rank())

@@ -128,7 +128,7 @@ func children(t *testing.T, parent int) (all []int) {
 const long = "--width 16 --context 8 --batch 2 --accumulate 4 --steps %d --decay-steps 400 --eval-every 0 " +
 	"--save-every 10 --dropout 0.1 --sample 0 --out "
 
-// A job of which a process is killed ends soon, and goes on in another number of processes with the
+// A job ends soon after one of its processes is killed, and resumes with another number of them and the
 // bits of one that was left alone.
 func TestMPIKilled(t *testing.T) {
 	dir := t.TempDir()

@@ -49,7 +49,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// A shuffled epoch has each window once, in an order of its own, and goes on from its state.
+// A shuffled epoch has each window once, in its own order, and resumes from its state.
 func TestEpochsShuffle(t *testing.T) {
 	const context, batch, windows = 3, 2, 10
 	w := text.WindowConfig{Batch: batch, Context: context}

@@ -135,7 +135,8 @@ func chart(w work, all []variantResult) string {
 	byTime := func(a, b variantResult) int { return cmp.Compare(a.Both, b.Both) }
 	slow, fast := slices.MaxFunc(all, byTime), slices.MinFunc(all, byTime)
 	var text strings.Builder
-	fmt.Fprintf(&text, "B%d T%d E%d H%d %s causal, threads: %d\nSeconds of a run, forward (█) and with gradients (░):\n\n",
+	fmt.Fprintf(&text, "B%d T%d E%d H%d %s causal, threads: %d\n"+
+		"Seconds of a run, forward (█) and with gradients (░):\n\n",
 		w.Batch, w.Tokens, w.Width, w.Heads, w.Dtype, runtime.GOMAXPROCS(0))
 	text.WriteString(term.Row("VARIANT", name, fmt.Sprintf("%4s %8s %8s", "OPS", "FORWARD", "BOTH")))
 	for _, r := range all {
@@ -148,6 +149,7 @@ func chart(w work, all []variantResult) string {
 	for _, r := range all {
 		text.WriteString(term.Row(r.Variant, name, r.Text))
 	}
-	fmt.Fprintf(&text, "\nWith gradients %s takes %.1f times as long as %s.\n", slow.Variant, slow.Both/fast.Both, fast.Variant)
+	fmt.Fprintf(&text, "\nWith gradients %s takes %.1f times as long as %s.\n",
+		slow.Variant, slow.Both/fast.Both, fast.Variant)
 	return text.String()
 }

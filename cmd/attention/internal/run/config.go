@@ -29,7 +29,7 @@ type Config struct {
 	Dtype       string                  `json:"dtype"`
 	Batch       int                     `json:"batch"`
 	Order       string                  `json:"order"`            // of the windows to train on
-	Epochs      int                     `json:"epochs,omitempty"` // passes over windows that do not overlap; 0 means windows anywhere
+	Epochs      int                     `json:"epochs,omitempty"` // passes over whole windows; 0: anywhere
 	Training    train.Config            `json:"training"`         // its seed is the whole run's
 	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
 	EvalBatches int                     `json:"eval_batches"` // random ones of an evaluation; 0 means all

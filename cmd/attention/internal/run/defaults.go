@@ -50,8 +50,8 @@ const (
 	sgdRate  = 1     // steps of SGD are as small as its gradients
 )
 
-// fill fills in the defaults that depend on other values. given reports whether the value at a path is given, and epochs
-// are the steps of all epochs, if there are any.
+// fill fills in the defaults that depend on other values. given reports whether the value at a
+// path is given, and epochs is the number of steps of all epochs, if there are any.
 func (c *Config) fill(epochs int, given func(path string) bool) {
 	context, batch := wholeContext, wholeBatch
 	if c.Model.Causal() {

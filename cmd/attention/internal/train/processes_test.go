@@ -62,7 +62,7 @@ func TestProcessesLeaveTheSameRun(t *testing.T) {
 	}
 }
 
-// A run that was stopped goes on with another number of processes.
+// A stopped run resumes with another number of processes.
 func TestProcessesResumeTheSameRun(t *testing.T) {
 	alone, folder := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(alone, "--eval-every", "1")...))

@@ -70,7 +70,7 @@ func (c *comparison) drawLooks(ctx context.Context, m *layers.ViT, seed int64) e
 	return c.draw("picture.png", looks.Write)
 }
 
-// printAnswers prints what is asked in the drawn picture, and what the model answers.
+// printAnswers prints the questions of the drawn picture and the model's answers.
 func (c *comparison) printAnswers(picture []tile, answers []int) {
 	fmt.Fprintf(c.out, "\nIn picture.png, with rows and columns from 1:\n\n%-16s%-18s%-14s%-8s%s\n",
 		"asker", "shows", "asks for", "digit", "answer")

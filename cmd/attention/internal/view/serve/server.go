@@ -141,7 +141,7 @@ func writeError(w http.ResponseWriter, code int, err error) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) // the browser may have gone
 }
 
-// view says what there is to see.
+// view returns the models and the text of the page, and whether it has a training.
 func (s *Server) view(*http.Request) (any, error) {
 	return map[string]any{"version": program.Version(), "models": s.config.Models, "text": s.config.Text,
 		"training": s.config.Run != nil}, nil
