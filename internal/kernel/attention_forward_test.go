@@ -219,3 +219,29 @@ func finite[F Float](x []F) bool {
 	}
 	return true
 }
+
+// TestAttentionHiddenNaNLeavesTheBits puts NaN into a hidden key and its value: everything has the bits that it has
+// without, also with one query or values of one number, whose products have one column.
+func TestAttentionHiddenNaNLeavesTheBits(t *testing.T) {
+	const hidden = 30
+	for _, a := range []Attention{
+		{T: 1, D: 1, DV: 1}, {T: 1, D: 1, DV: 2}, {T: 1, D: 3, DV: 1}, {T: 2, D: 1, DV: 1}, {T: 9, D: 1, DV: 1},
+	} {
+		a.B, a.H, a.K, a.S = 1, 2, 2, 60
+		a.Shown = func(_, _, _, s0 int, shown []bool) bool {
+			for j := range shown {
+				shown[j] = s0+j != hidden
+			}
+			return true
+		}
+		clean := newAttentionProblem[float64](a, false)
+		clean.run()
+		p := newAttentionProblem[float64](a, false)
+		for h := range 2 {
+			p.in.K[(hidden*2+h)*a.D], p.in.V[(hidden*2+h)*a.DV] = math.NaN(), math.NaN()
+		}
+		p.run()
+		assert.Equal(t, clean.out, p.out, "out, T %d, D %d, DV %d", a.T, a.D, a.DV)
+		assert.Equal(t, clean.grad, p.grad, "gradients, T %d, D %d, DV %d", a.T, a.D, a.DV)
+	}
+}

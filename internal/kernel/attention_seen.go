@@ -96,7 +96,9 @@ func (g *seenSum[F]) multiply(in rowsOf[F]) {
 
 // apart takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.
 func (g *seenSum[F]) apart(bad []int, sees func(out, in int) bool) {
-	rest := rowsOf[F]{make([]F, g.ins*g.in.width), g.in.width, g.in.width}
+	// The rows stay as far apart as they are: how a product with one column is computed depends on that.
+	rest := g.in
+	rest.data = make([]F, (g.ins-1)*g.in.row+g.in.width)
 	for i := range g.ins {
 		copy(rest.at(i), g.in.at(i))
 	}
