@@ -26,6 +26,10 @@ func runBatch[F Float](p path, count int, g *product[F], stepA, stepB, stepC int
 		g.compute(p)
 		return
 	}
+	if count == 1 && g.how == byRow {
+		g.shareOneRow(p)
+		return
+	}
 	workers := runtime.GOMAXPROCS(0)
 	pool := poolOf[F](&taskPools)
 	t := pool.Get().(*tasks[F])

@@ -10,6 +10,9 @@ const (
 // maxRows returns how many rows one goroutine takes at once.
 func maxRows[F Float]() int { return blockRows * 4 / sizeOf[F]() }
 
+// kBlocks returns into how many blocks k is cut.
+func kBlocks(k int) int { return (k + blockK - 1) / blockK }
+
 // tiles goes over k block by block, and for each over the panels of B. The blocks of k follow from k alone.
 func (g *product[F]) tiles(p path) {
 	rows, lanes := tileShape[F](p)
@@ -24,7 +27,7 @@ func (g *product[F]) tiles(p path) {
 		g.scattered(p, w)
 		return
 	}
-	blocks := (g.k + blockK - 1) / blockK
+	blocks := kBlocks(g.k)
 	beta := g.beta
 	for l := range blocks {
 		k0, k1 := block(l, blocks, g.k), block(l+1, blocks, g.k)

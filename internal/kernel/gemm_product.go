@@ -47,6 +47,7 @@ const (
 	byTiles method = iota
 	byDots         // one column: products of the rows of A with a vector
 	byScale        // nothing to multiply
+	byRow          // one row: the rows of B, each with its weight in A
 )
 
 // manyColumns is how many columns of B make it worth to copy A: it is then read that often.
@@ -65,6 +66,10 @@ func (g *product[F]) prepare() (swapped bool) {
 	}
 	if g.n == 1 && g.a.col == 1 {
 		g.how = byDots
+		return swapped
+	}
+	if g.m == 1 && g.a.col == 1 && g.b.col == 1 && g.c.col == 1 && g.alpha == 1 && (g.beta == 0 || g.beta == 1) {
+		g.how = byRow
 		return swapped
 	}
 	g.packA = g.m >= 8 && g.k >= 8 && (g.n >= 16 && g.a.aliased() || g.n >= manyColumns)
@@ -90,6 +95,8 @@ func (g *product[F]) compute(p path) {
 		g.scale()
 	case byDots:
 		g.dots(p)
+	case byRow:
+		g.oneRow(p)
 	default:
 		g.tiles(p)
 	}

@@ -2,8 +2,12 @@ package generate_test
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"testing"
+	"time"
 
+	"attention/internal/kernel"
 	"attention/layers"
 	"attention/layers/generate"
 
@@ -15,39 +19,95 @@ import (
 var gpt2Small = layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim: 768, NumLayers: 12, NumHeads: 12,
 	Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
-// BenchmarkToken times one more token of GPT-2 small after n others: the cost hardly
-// depends on n.
-func BenchmarkToken(b *testing.B) {
+// benchGPT2 returns GPT-2 small with numbers in place of its weights.
+func benchGPT2(b *testing.B) *layers.GPT {
 	p := layers.NewBlankParams(tensor.Float32)
 	m, err := layers.NewGPT(p.Scope(""), gpt2Small)
 	require.NoError(b, err)
 	for _, v := range p.All() {
-		state, data := uint32(1), v.Float32s()
-		for i := range data {
-			state = state*1664525 + 1013904223
-			data[i] = (float32(state>>8)/(1<<24) - 0.5) * 0.07
-		}
+		copy(v.Float32s(), benchNumbers(v.Shape().TotalSize()))
 	}
+	return m
+}
+
+func benchNumbers(n int) []float32 {
+	state, x := uint32(1), make([]float32, n)
+	for i := range x {
+		state = state*1664525 + 1013904223
+		x[i] = (float32(state>>8)/(1<<24) - 0.5) * 0.07
+	}
+	return x
+}
+
+// BenchmarkToken times one more token of GPT-2 small after n others, in turns with a sweep that reads as much memory as
+// there are weights: of-reading is the sweep's time divided by the token's, both medians, and best is that of the least times.
+func BenchmarkToken(b *testing.B) {
+	m := benchGPT2(b)
+	memory := benchNumbers(m.Params().Count())
 	g, err := generate.New(m, generate.Config{})
 	require.NoError(b, err)
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("after%d", n), func(b *testing.B) {
-			again := func() {
-				b.StopTimer()
+			var tokens, sweeps []float64
+			for b.Loop() {
 				g.Reset()
 				require.NoError(b, g.Prompt(ctx, ids(n, 50257)))
 				_, err := g.Next(ctx) // of the prompt's own scores
 				require.NoError(b, err)
-				b.StartTimer()
-			}
-			again()
-			for i := range b.N {
-				if i%20 == 19 {
-					again()
+				for range 20 {
+					tokens = append(tokens, seconds(func() { _, err = g.Next(ctx) }))
+					require.NoError(b, err)
+					sweeps = append(sweeps, seconds(func() { readAll(memory, 1024) }))
 				}
-				_, err := g.Next(ctx)
-				require.NoError(b, err)
 			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(1e3*median(tokens), "ms/token")
+			b.ReportMetric(median(sweeps)/median(tokens), "of-reading")
+			b.ReportMetric(slices.Min(sweeps)/slices.Min(tokens), "best")
 		})
 	}
+}
+
+// BenchmarkPrompt times the reading of a prompt by GPT-2 small: of-peak is its rate of multiply-adds, as a share of the
+// peak of the cores used, which the same process measures in turns with it.
+func BenchmarkPrompt(b *testing.B) {
+	g, err := generate.New(benchGPT2(b), generate.Config{})
+	require.NoError(b, err)
+	for _, n := range []int{64, 256, 512, 1023} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var took, peaks []float64
+			for b.Loop() {
+				g.Reset()
+				took = append(took, seconds(func() { err = g.Prompt(ctx, ids(n, 50257)) }))
+				require.NoError(b, err)
+				peaks = append(peaks, kernel.PeakFMA[float32](50*time.Millisecond))
+			}
+			c := gpt2Small
+			blocks := 2 * 12 * float64(n) * float64(c.EmbedDim*c.EmbedDim) * float64(c.NumLayers)
+			pairs := 2 * 2 * float64(c.EmbedDim) * float64(n*(n+1)/2) * float64(c.NumLayers)
+			cores := float64(runtime.GOMAXPROCS(0))
+			work := blocks + pairs + 2*float64(c.EmbedDim*c.VocabSize)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(1e3*median(took), "ms/prompt")
+			b.ReportMetric(work/median(took)/median(peaks)/cores, "of-peak")
+			b.ReportMetric(work/slices.Min(took)/slices.Max(peaks)/cores, "best")
+		})
+	}
+}
+
+func seconds(f func()) float64 {
+	start := time.Now()
+	f()
+	return time.Since(start).Seconds()
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}
+
+// readAll reads x (…, width) as fast as this machine is known to: several rows at a time.
+func readAll(x []float32, width int) {
+	rows := len(x) / width
+	kernel.Gemv(kernel.NoTrans, rows, width, 1, x, width, x[:width], 0, make([]float32, rows))
 }
