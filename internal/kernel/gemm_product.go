@@ -68,7 +68,7 @@ func (g *product[F]) prepare() (swapped bool) {
 		g.how = byDots
 		return swapped
 	}
-	if g.m == 1 && g.a.col == 1 && g.b.col == 1 && g.c.col == 1 && g.alpha == 1 && (g.beta == 0 || g.beta == 1) {
+	if g.m == 1 && g.b.col == 1 && g.c.col == 1 && g.alpha == 1 && (g.beta == 0 || g.beta == 1) {
 		g.how = byRow
 		return swapped
 	}

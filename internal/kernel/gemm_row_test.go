@@ -20,16 +20,17 @@ func testOneRow[F Float](t *testing.T) {
 	for _, s := range []struct{ n, k int }{
 		{1, 1}, {2, 7}, {5, 256}, {17, 257}, {64, 600}, {385, 3}, {769, 513}, {1000, 1030}, {3072, 256},
 	} {
-		a, b, c := normals[F](r, s.k), normals[F](r, s.k*(s.n+3)), normals[F](r, s.n)
+		a, b, c := normals[F](r, 5*s.k), normals[F](r, s.k*(s.n+3)), normals[F](r, s.n)
 		b[r.IntN(len(b))] = F(math.NaN())
 		b[r.IntN(len(b))] = F(math.Inf(1))
 		for _, p := range paths() {
-			for _, beta := range []F{0, 1} {
+			for i := range 4 {
+				beta, apart := F(i%2), 1+i/2*4
 				do := func(f func(g *product[F])) []F {
 					out := slices.Clone(c)
 					f(&product[F]{
 						m: 1, n: s.n, k: s.k, alpha: 1, beta: beta,
-						a: view(NoTrans, a, s.k), b: view(NoTrans, b, s.n+3), c: view(NoTrans, out, s.n),
+						a: matrix[F]{a, s.k, apart}, b: view(NoTrans, b, s.n+3), c: view(NoTrans, out, s.n),
 					})
 					return out
 				}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
+	"slices"
 
 	"attention/graph"
 	"attention/graph/machine"
@@ -15,18 +15,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// maxChunk is the most tokens that are read at once. More would be no faster.
-const maxChunk = 256
+const (
+	maxChunk  = 256 // tokens that are read at once; more would be no faster
+	maxGraphs = 8   // that are kept
+)
 
-// cachedReader is a GPT with a cache. It cuts a prompt into chunks whose lengths are powers
-// of two, so that any number of prompts compiles at most nine graphs.
+// cachedReader is a GPT with a cache. It cuts a text into chunks, as few as there can be: each reads all weights,
+// which takes several times as long as to compile a graph of its length.
 type cachedReader struct {
 	model    *layers.GPT
 	text     []int           // the part that the model sees
 	cache    layers.GPTCache // of its first tokens; of all, unless reading has failed
 	capacity int
 	slide    bool
-	chunks   map[int]*chunk // by their lengths
+	chunks   []*chunk // of different lengths, the last used first
 }
 
 func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
@@ -44,7 +46,7 @@ func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide, chunks: map[int]*chunk{}}
+	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide}
 	_, err = r.chunk(1) // finds errors of the model now
 	return r, err
 }
@@ -61,7 +63,7 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 	begin := r.cache.Len()
 	var last *chunk
 	for start := begin; start < len(text); {
-		n := chunkLength(len(text) - start)
+		n := min(len(text)-start, maxChunk)
 		c, err := r.chunk(n)
 		if err == nil {
 			err = c.run(ctx, text[start:start+n], start)
@@ -83,9 +85,6 @@ func (r *cachedReader) truncate(n int) (err error) {
 	}
 	return err
 }
-
-// chunkLength returns how many of n tokens to read at once: the largest power of two.
-func chunkLength(n int) int { return min(1<<(bits.Len(uint(n))-1), maxChunk) }
 
 func (r *cachedReader) reset() {
 	r.text = nil
@@ -110,11 +109,24 @@ type chunk struct {
 	machine    *machine.Machine
 }
 
-// chunk returns the graph for n tokens, compiled on first use.
+// chunk returns the graph for n tokens, one of those kept if it can.
 func (r *cachedReader) chunk(n int) (*chunk, error) {
-	if c, ok := r.chunks[n]; ok {
-		return c, nil
+	at := slices.IndexFunc(r.chunks, func(c *chunk) bool { return len(c.window) == n })
+	if at < 0 {
+		c, err := r.compile(n)
+		if err != nil {
+			return nil, err
+		}
+		at = min(len(r.chunks), maxGraphs-1)
+		r.chunks = append(r.chunks[:at], c)
 	}
+	c := r.chunks[at]
+	copy(r.chunks[1:], r.chunks[:at])
+	r.chunks[0] = c
+	return c, nil
+}
+
+func (r *cachedReader) compile(n int) (*chunk, error) {
 	c := new(chunk)
 	b := layers.NewBuild(r.model.Params(), layers.Eval)
 	var err error
@@ -127,11 +139,8 @@ func (r *cachedReader) chunk(n int) (*chunk, error) {
 	if c.logits, err = r.model.ForwardCached(b, c.ids, c.start, r.cache); err != nil {
 		return nil, err
 	}
-	if c.machine, err = machine.New(c.logits); err != nil {
-		return nil, err
-	}
-	r.chunks[n] = c
-	return c, nil
+	c.machine, err = machine.New(c.logits)
+	return c, err
 }
 
 func (c *chunk) run(ctx context.Context, ids []int, start int) error {

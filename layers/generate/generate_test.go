@@ -91,7 +91,7 @@ func TestScoresAreThoseOfTheWholeText(t *testing.T) {
 		p, m := small(t, dt, config)
 		g, err := generate.New(m, generate.Config{Temperature: 1, Seed: 5})
 		require.NoError(t, err)
-		text := ids(555, 13) // chunks of 256, 256, 32, 8, 2, 1
+		text := ids(555, 13) // chunks of 256, 256, 43
 		require.NoError(t, g.Prompt(ctx, text))
 		type moment struct {
 			length int
@@ -163,13 +163,17 @@ func TestWithoutCache(t *testing.T) {
 	require.Equal(t, text, draw(t, g, len(text)))
 }
 
-// However many prompts there are, few graphs are compiled.
-func TestFewGraphsAreCompiled(t *testing.T) {
+// However many prompts there are, few graphs are kept.
+func TestFewGraphsAreKept(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
 	g, err := generate.New(m, generate.Config{})
 	require.NoError(t, err)
-	require.NoError(t, g.Prompt(ctx, ids(511, 13))) // one of each length
-	most := g.Memory()
+	for n := 250; n <= 256; n++ {
+		g.Reset()
+		require.NoError(t, g.Prompt(ctx, ids(n, 13)))
+		draw(t, g, 2)
+	}
+	most := g.Memory() // of a token and the seven longest chunks
 	require.Equal(t, p.Count()*4, most.Weights)
 	require.Equal(t, 2*2*601*12*4, most.Cache)
 	for n := 1; n < 600; n += 23 {
@@ -177,7 +181,10 @@ func TestFewGraphsAreCompiled(t *testing.T) {
 		require.NoError(t, g.Prompt(ctx, ids(n, 13)))
 		draw(t, g, 2)
 	}
-	require.Equal(t, most, g.Memory())
+	now := g.Memory()
+	require.Less(t, now.Graphs, most.Graphs)
+	most.Graphs = now.Graphs
+	require.Equal(t, most, now)
 }
 
 // Equal seeds give equal texts, whatever was generated before.
