@@ -155,11 +155,11 @@ func (a *attentionArgs) checkBias(shape tensor.Shape) error {
 // or for all. With a cache there may be more, for greater distances.
 func (a *attentionArgs) checkRelativeBias(s tensor.Shape) error {
 	n := a.scores.T + a.scores.S - 1
-	if len(s) == 2 && (s[0] == 1 || s[0] == a.scores.H) && (s[1] == n || a.scores.Cached && s[1] > n) {
+	if len(s) == 2 && (s[0] == 1 || s[0] == a.scores.H) && (s[1] == n || a.scores.Starts != nil && s[1] > n) {
 		return nil
 	}
 	want := fmt.Sprintf("(H, T+S−1) = %v, or one row", tensor.Shape{a.scores.H, n})
-	if a.scores.Cached {
+	if a.scores.Starts != nil {
 		want = fmt.Sprintf("(H=%d, N ≥ T−1+Capacity=%d), or one row", a.scores.H, n)
 	}
 	return &ShapeError{a.op, "relative_bias", s, want}

@@ -15,9 +15,10 @@ import (
 // CachedAttention returns FusedAttention of a chunk of new tokens to themselves and to all
 // tokens that the cache holds: q is (…, T, H·D), k (…, T, K·D), v (…, T, K·Dv) for the
 // tokens at the positions start, start+1, … and out (…, T, H·Dv). start is an int or
-// int64 scalar node that each run gives anew: the number of tokens before the chunk.
-// Each run puts the chunk's keys and values into the cache. A chunk that starts before
-// the end of what a cache holds takes the place of what followed there.
+// int64 node that each run gives anew: the number of tokens before the chunk, () of all
+// sequences or (…, 1) of each, equal with a rolling cache. Each run puts the chunk's keys
+// and values into the cache. A chunk that starts before the end of what a cache holds
+// takes the place of what followed there.
 //
 // Masks and biases count positions in the whole sequence, whatever their
 // alignment: query t of the chunk stands at start+t. With S = Capacity of a cache that
@@ -38,8 +39,8 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 	if err := checkArgs(name, []arg{{name: "q"}, {name: "start", integer: true}}, G.Nodes{q, start}); err != nil {
 		return nil, err
 	}
-	if !start.IsScalar() {
-		return nil, &ShapeError{name, "start", start.Shape(), "()"}
+	if err := checkStart(name, start.Shape(), q.Shape()); err != nil {
+		return nil, err
 	}
 	if cache.isFilledIn(q.Graph()) {
 		return nil, a.errorf("cache: got one that another attention of this graph fills, want one for each")
@@ -47,6 +48,22 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 	f, in := newFused(a, separate, q, k, v)
 	f32, f64 := cachedAttention[float32]{f, cache}, cachedAttention[float64]{f, cache}
 	return applyTyped(f32, f64, append(in, start)...)
+}
+
+// checkStart refuses the shape of the positions at which the sequences of x (…, T, E) start: () or (…, 1).
+func checkStart(op string, start, x tensor.Shape) error {
+	if start.IsScalar() {
+		return nil
+	}
+	want := "()"
+	if len(x) > 2 {
+		each := firstOfEach(x[:len(x)-1])
+		if slices.Equal(start, each) {
+			return nil
+		}
+		want = fmt.Sprintf("() or %v", each)
+	}
+	return &ShapeError{op, "start", start, want}
 }
 
 // isFilledIn reports whether an attention of a graph fills the cache.
@@ -87,7 +104,7 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 		return nil, err
 	}
 	size := cache.config
-	a.scores.S, a.scores.Cached, a.scores.Endless = size.Capacity, true, size.Rolling
+	a.scores.S, a.scores.Starts, a.scores.Endless = size.Capacity, []int{0}, size.Rolling
 	if err := a.resolveInputs(); err != nil {
 		return nil, err
 	}
@@ -140,12 +157,12 @@ func (o cachedAttention[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	c, start := o.Cache, int(dense.Ints(in[len(in)-1])[0])
+	c, starts := o.Cache, startsOf(in[len(in)-1])
 	a, axes := o.sizes(shapesOf(in))
-	if err := c.checkStart(start, a.T); err != nil {
+	if err := c.checkStarts(starts, a.T); err != nil {
 		return err
 	}
-	axes.S, axes.Cached, axes.Start = c.config.Capacity, true, start
+	axes.S, axes.Starts = c.config.Capacity, starts
 	if err := o.layBiases(&a, in, axes); err != nil {
 		return err
 	}
@@ -166,17 +183,30 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		}
 	}
 	x := numbers[F](o.fused, in)
-	o.attendToCache(&a, &x, seen, start)
+	o.attendToCache(&a, &x, seen, starts)
 	lse := make([]F, 2*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, floats[F](out), lse, x)
 	return nil
 }
 
+// startsOf returns where sequences start: one number if it is that of all.
+func startsOf(in *tensor.Dense) []int {
+	var starts []int
+	for _, n := range dense.Ints(in) {
+		starts = append(starts, int(n))
+	}
+	if slices.Min(starts) == slices.Max(starts) {
+		return starts[:1]
+	}
+	return starts
+}
+
 // checkNoLater refuses a mask that shows a query a key after the chunk.
 func checkNoLater(keys mask.KeySet, axes mask.Scores, capacity int) error {
-	end := axes.Start + axes.T
 	for row := range axes.B() * axes.T {
 		b, t := row/axes.T, row%axes.T
+		start := axes.Starts[b%len(axes.Starts)]
+		end := start + axes.T
 		lo, hi, all := keys.Span(b, t)
 		if hi <= end || lo >= hi {
 			continue
@@ -189,37 +219,47 @@ func checkNoLater(keys mask.KeySet, axes mask.Scores, capacity int) error {
 		}
 		if sees {
 			return fmt.Errorf("graph: CachedAttention: mask: got one by which query %d sees keys after %d, the last "+
-				"one there is, want one that hides later keys, as mask.Causal", axes.Start+t, end-1)
+				"one there is, want one that hides later keys, as mask.Causal", start+t, end-1)
 		}
 	}
 	return nil
 }
 
 // attendToCache stores the chunk and sets the kernel's arguments to all keys.
-func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, start int) {
-	positions := cachedKeys(o.Cache, a, x, start)
-	if positions == nil {
-		a.RelativeAt.Zero = start + a.T - 1
-		setVisibility(a, seen.First(a.S))
-		return
+func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, starts []int) {
+	positions := cachedKeys(o.Cache, a, x, starts)
+	switch {
+	case positions != nil:
+		seen = seen.At(positions)
+	default:
+		seen = seen.First(a.S)
 	}
-	if x.Relative != nil {
-		x.Bias, a.BiasAt = spreadRelative(a, x.Relative, positions, start)
-		x.Relative = nil
+	setVisibility(a, seen)
+	switch {
+	case x.Relative == nil:
+	case positions == nil && len(starts) == 1:
+		a.RelativeAt.Zero = starts[0] + a.T - 1
+	default:
+		for s := len(positions); s < a.S; s++ {
+			positions = append(positions, s)
+		}
+		bias, at := spreadRelative(a, x.Relative, positions, starts)
+		x.Bias, a.BiasAt, x.Relative = bias, at, nil
 	}
-	setVisibility(a, seen.At(positions))
 }
 
 // cachedKeys puts the chunk's keys and values into the cache and all that its queries
 // may see in their place. It returns the positions of the keys, nil if they are in order.
-func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], start int) (positions []int) {
+func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], starts []int) (positions []int) {
 	size, k, v := c.config, floats[F](c.k), floats[F](c.v)
 	put := func() {
-		store(c, k, x.K, a.K, start, a.T)
-		store(c, v, x.V, a.K, start, a.T)
-		c.n = start + a.T
+		store(c, k, x.K, a.K, starts, a.T)
+		store(c, v, x.V, a.K, starts, a.T)
+		for b := range c.seen {
+			c.seen[b] = starts[b%len(starts)] + a.T
+		}
 	}
-	if a.T > 1 && start+a.T > size.Capacity { // the chunk replaces what its first queries still see
+	if start := starts[0]; a.T > 1 && start+a.T > size.Capacity { // the chunk replaces what its first queries still see
 		positions = c.positions()
 		n := len(positions)
 		for t := range a.T {
@@ -232,17 +272,18 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 		return positions
 	}
 	put()
-	x.K, x.V, a.S = k, v, min(c.n, size.Capacity)
+	longest := slices.Max(c.seen)
+	x.K, x.V, a.S = k, v, min(longest, size.Capacity)
 	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, size.Capacity, a.D), kernel.HeadsFirst(a.K, size.Capacity, a.DV)
-	if c.n <= size.Capacity {
+	if longest <= size.Capacity {
 		return nil
 	}
 	return c.positions()
 }
 
-// spreadRelative returns a relative bias written out for keys at the given positions.
+// spreadRelative returns a relative bias written out for keys at the given positions, for all sequences or for each.
 func spreadRelative[F kernel.Float](
-	a *kernel.Attention, relative []F, positions []int, start int,
+	a *kernel.Attention, relative []F, positions, starts []int,
 ) ([]F, kernel.BiasLayout) {
 	S := len(positions)
 	heads := 1
@@ -250,18 +291,23 @@ func spreadRelative[F kernel.Float](
 		heads = a.H
 	}
 	n := len(relative) / heads
-	bias := make([]F, 0, heads*a.T*S)
-	for h := range heads {
-		for t := range a.T {
-			for _, p := range positions {
-				i := start + t - p + a.T - 1
-				bias = append(bias, relative[h*n+min(i, n-1)])
+	bias := make([]F, 0, len(starts)*heads*a.T*S)
+	for _, start := range starts {
+		for h := range heads {
+			for t := range a.T {
+				for _, p := range positions {
+					i := max(start+t-p+a.T-1, 0) // 0 of a key after the chunk, which is hidden
+					bias = append(bias, relative[h*n+min(i, n-1)])
+				}
 			}
 		}
 	}
 	at := kernel.BiasLayout{Query: S, Key: 1}
 	if heads > 1 {
 		at.Head = a.T * S
+	}
+	if len(starts) > 1 {
+		at.Batch = heads * a.T * S
 	}
 	return bias, at
 }

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"attention/graph"
@@ -229,6 +230,62 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 		}
 		near(t, fmt.Sprintf("chunks of %v, %+v", lengths, c.size), want, got, 10*kind.tol)
 	})
+}
+
+// Sequences of one batch start where each of them is, and read again what they have read.
+func TestSequencesStartWhereEachIs(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		b, n := rapid.IntRange(2, 3).Draw(rt, "B"), rapid.IntRange(2, 17).Draw(rt, "N")
+		kind := rapid.SampledFrom(tolerances).Draw(rt, "type")
+		c := &cached{dt: kind.dt, kvHeads: 1, heads: 2, softcap: rapid.SampledFrom([]float64{0, 2}).Draw(rt, "softcap")}
+		c.q, c.k, c.v = normal(r, b, n, 6), normal(r, b, n, 3), normal(r, b, n, 2)
+		c.size = graph.KVCacheConfig{Batch: b, KeyWidth: 3, ValueWidth: 2, Capacity: n + r.IntN(3)}
+		c.mask = cachedMasks[rapid.SampledFrom(cachedMaskNames[:6]).Draw(rt, "mask")]
+		for range b {
+			c.lengths = append(c.lengths, float64(r.IntN(n+1)))
+		}
+		for range b * n {
+			c.keep = append(c.keep, float64(r.IntN(2)))
+		}
+		if rapid.Bool().Draw(rt, "relative") {
+			c.relative = normal(r, c.heads, max(n, c.size.Capacity))
+		}
+		near(t, fmt.Sprintf("%+v", c.size), c.whole(t), c.ragged(t, r), 10*kind.tol)
+	})
+}
+
+// ragged computes the attention in chunks that start elsewhere in each sequence.
+func (c *cached) ragged(t testing.TB, r *rand.Rand) array {
+	cache, err := graph.NewKVCache(c.dt, c.size)
+	require.NoError(t, err)
+	B, n := c.q.shape[0], c.q.shape[1]
+	out, seen, starts := zeros(B, n, 4), make([]int, B), make([]float64, B)
+	for slices.Min(seen) < n {
+		T := 1 + r.IntN(n)
+		for b := range B {
+			starts[b] = float64(max(0, min(seen[b], n-T)-r.IntN(T)))
+		}
+		in := &cachedInputs{t: t, g: G.NewGraph(), dt: c.dt}
+		c.queries, c.allKey = T, c.size.Capacity
+		chunk := func(name string, a array) *G.Node {
+			rows, w := zeros(B, T, a.shape[2]), a.shape[2]
+			for b, start := range starts {
+				copy(rows.v[b*T*w:][:T*w], a.v[(b*n+int(start))*w:])
+			}
+			return in.node(name, rows)
+		}
+		first := node(in.g, "start", of(starts, B, 1), tensor.Int64)
+		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, c.config(in))
+		require.NoError(t, err)
+		y := run(t, got)
+		for b, start := range starts {
+			copy(out.v[(b*n+int(start))*4:], y.v[b*T*4:][:T*4])
+			seen[b] = int(start) + T
+		}
+		require.Equal(t, slices.Min(seen), cache.Len())
+	}
+	return out
 }
 
 func TestCachedAttentionHasNoGradient(t *testing.T) {

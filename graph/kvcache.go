@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -57,7 +58,7 @@ func (c KVCacheConfig) Validate() error {
 type KVCache struct {
 	config KVCacheConfig
 	k, v   *tensor.Dense // Capacity rows of KeyWidth and ValueWidth for each sequence
-	n      int           // tokens seen
+	seen   []int         // tokens of each sequence
 }
 
 // NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or
@@ -73,7 +74,7 @@ func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 	rows := func(width int) *tensor.Dense {
 		return tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, c.Capacity, width))
 	}
-	return &KVCache{config: c, k: rows(c.KeyWidth), v: rows(c.ValueWidth)}, nil
+	return &KVCache{config: c, k: rows(c.KeyWidth), v: rows(c.ValueWidth), seen: make([]int, c.Batch)}, nil
 }
 
 // made refuses a cache that NewKVCache did not make.
@@ -92,12 +93,13 @@ func (c *KVCache) Config() KVCacheConfig {
 	return c.config
 }
 
-// Len returns the number of tokens that the cache has seen: where the next chunk starts.
+// Len returns the number of tokens that the cache has seen, of the shortest sequence: where the next chunk of all may
+// start.
 func (c *KVCache) Len() int {
-	if c == nil {
+	if c == nil || len(c.seen) == 0 {
 		return 0
 	}
-	return c.n
+	return slices.Min(c.seen)
 }
 
 // Bytes returns the memory that keys and values take.
@@ -111,33 +113,39 @@ func (c *KVCache) Bytes() int {
 // Reset forgets all tokens.
 func (c *KVCache) Reset() {
 	if c != nil {
-		c.n = 0
+		clear(c.seen)
 	}
 }
 
-// Truncate forgets the tokens from position n on, so that others may take their place. A
-// rolling cache has lost what came before them: it can only be truncated to 0.
+// Truncate forgets the tokens of all sequences from position n on, so that others may take
+// their place. A rolling cache has lost what came before them: it can only be truncated to 0.
 func (c *KVCache) Truncate(n int) error {
 	if err := c.made(); err != nil {
 		return err
 	}
-	if n < 0 || n > c.n || c.config.Rolling && n > 0 && n < c.n {
-		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.n)
+	if n < 0 || n > c.Len() || c.config.Rolling && n > 0 && n < c.Len() {
+		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.Len())
 	}
-	c.n = n
+	for b := range c.seen {
+		c.seen[b] = n
+	}
 	return nil
 }
 
-// checkStart refuses a chunk of T tokens that does not follow those before it.
-func (c *KVCache) checkStart(start, T int) error {
-	switch {
-	case c.config.Rolling && start != c.n:
-		return fmt.Errorf("graph: KVCache: start: got %d, want %d, the number of tokens seen", start, c.n)
-	case start < 0 || start > c.n:
-		return fmt.Errorf("graph: KVCache: start: got %d, want at most %d, the number of tokens seen", start, c.n)
-	case !c.config.Rolling && start+T > c.config.Capacity:
-		return fmt.Errorf("graph: KVCache: got tokens %d to %d, want at most Capacity=%d", start, start+T-1,
-			c.config.Capacity)
+// checkStarts refuses a chunk of T tokens of a sequence that does not follow those before it. starts are of all
+// sequences or of each.
+func (c *KVCache) checkStarts(starts []int, T int) error {
+	for b, seen := range c.seen {
+		start := starts[b%len(starts)]
+		switch {
+		case c.config.Rolling && start != seen:
+			return fmt.Errorf("graph: KVCache: start: got %d, want %d, the number of tokens seen", start, seen)
+		case start < 0 || start > seen:
+			return fmt.Errorf("graph: KVCache: start: got %d, want at most %d, the number of tokens seen", start, seen)
+		case !c.config.Rolling && start+T > c.config.Capacity:
+			return fmt.Errorf("graph: KVCache: got tokens %d to %d, want at most Capacity=%d", start, start+T-1,
+				c.config.Capacity)
+		}
 	}
 	return nil
 }
@@ -154,10 +162,11 @@ func (c *KVCache) slot(position int) int {
 // Keys and values lie head by head, (B, K, Capacity, D), so that a query reads those of
 // its head one after the other.
 
-// store keeps the rows of a chunk (B, T, K·D) that starts at a position.
-func store[F kernel.Float](c *KVCache, cache, chunk []F, heads, start, T int) {
+// store keeps the rows of a chunk (B, T, K·D) whose sequences start at a position, or each at its own.
+func store[F kernel.Float](c *KVCache, cache, chunk []F, heads int, starts []int, T int) {
 	ring, width := c.config.Capacity-c.config.KeepFirst, len(chunk)/(c.config.Batch*T*heads)
 	for b := range c.config.Batch {
+		start := starts[b%len(starts)]
 		for t := range T {
 			p := start + t
 			if p >= c.config.KeepFirst && p < start+T-ring {
@@ -187,16 +196,17 @@ func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
 	return all
 }
 
-// positions returns those of the tokens kept, slot by slot.
+// positions returns those of the tokens kept, slot by slot, of sequences of equal lengths.
 func (c *KVCache) positions() []int {
-	all := make([]int, min(c.n, c.config.Capacity))
+	n := c.seen[0]
+	all := make([]int, min(n, c.config.Capacity))
 	ring := c.config.Capacity - c.config.KeepFirst
 	for p := range c.config.KeepFirst {
 		if p < len(all) {
 			all[p] = p
 		}
 	}
-	for p := max(c.config.KeepFirst, c.n-ring); p < c.n; p++ {
+	for p := max(c.config.KeepFirst, n-ring); p < n; p++ {
 		all[c.slot(p)] = p
 	}
 	return all

@@ -11,8 +11,9 @@ import (
 )
 
 // PositionRows returns the T rows of a table weight (R, E) from row start on, as (T, E):
-// the learned positions of T tokens after start others. start is an int or int64 scalar
-// node with 0 ≤ start ≤ R−T, which may change from run to run; Rows takes fixed rows.
+// the learned positions of T tokens after start others. start is an int or int64
+// node with 0 ≤ start ≤ R−T, which may change from run to run: () or, for the rows
+// (…, T, E) of several sequences, (…, 1); Rows takes fixed rows.
 func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
 	return applyTyped(positionRows[float32]{T}, positionRows[float64]{T}, weight, start)
 }
@@ -28,35 +29,42 @@ func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if weight.Dims() != 2 {
 		return nil, &ShapeError{"PositionRows", "weight", weight, "(R, E)"}
 	}
-	if !start.IsScalar() {
-		return nil, &ShapeError{"PositionRows", "start", start, "()"}
+	if !start.IsScalar() && (start.Dims() < 2 || last(start) != 1) {
+		return nil, &ShapeError{"PositionRows", "start", start, "() or (…, 1)"}
 	}
 	if o.T < 1 || o.T > weight[0] {
 		return nil, fmt.Errorf("graph: PositionRows: T: got %d, want 1 <= T <= R=%d", o.T, weight[0])
 	}
-	return tensor.Shape{o.T, weight[1]}, nil
+	if start.IsScalar() {
+		return tensor.Shape{o.T, weight[1]}, nil
+	}
+	return append(start[:len(start)-1].Clone(), o.T, weight[1]), nil
 }
 
-// from returns the element at which the rows begin in a table of n rows of width e.
-func (o positionRows[F]) from(start *tensor.Dense, n, e int) (int, error) {
-	s := dense.Ints(start)[0]
-	if s < 0 || s > int64(n-o.T) {
-		return 0, fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= R−T=%d",
-			s, o.T, n-o.T)
+// check refuses a start outside of a table of n rows.
+func (o positionRows[F]) check(start *tensor.Dense, n int) error {
+	for _, s := range dense.Ints(start) {
+		if s < 0 || s > int64(n-o.T) {
+			return fmt.Errorf("graph: PositionRows: start: got %d for T=%d rows, want 0 <= start <= R−T=%d",
+				s, o.T, n-o.T)
+		}
 	}
-	return int(s) * e, nil
+	return nil
 }
 
 func (o positionRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	table := in[0].Shape()
-	from, err := o.from(in[1], table[0], table[1])
-	if err != nil {
+	if err := o.check(in[1], table[0]); err != nil {
 		return err
 	}
-	return copyFrom(out, in[0], from)
+	y, weight, n := floats[F](out), floats[F](in[0]), o.T*table[1]
+	for i, s := range dense.Ints(in[1]) {
+		copy(y[i*n:][:n], weight[int(s)*table[1]:])
+	}
+	return nil
 }
 
-// y = weight[start:start+T]:  dweight is dy in those rows, 0 in the others.
+// y = weight[start:start+T]:  dweight is dy in those rows, the sum of all sequences', 0 in the others.
 func (o positionRows[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	dw, err := apply(positionRowsBackward[F]{Of: o, R: in[0].Shape()[0]}, in[1], dy)
 	return G.Nodes{dw, nil}, err
@@ -77,12 +85,15 @@ func (o positionRowsBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) 
 }
 
 func (o positionRowsBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	from, err := o.Of.from(in[0], o.R, last(out.Shape()))
-	if err != nil {
+	if err := o.Of.check(in[0], o.R); err != nil {
 		return err
 	}
 	dw, dy := floats[F](out), floats[F](in[1])
-	clear(dw[:from])
-	clear(dw[from+copy(dw[from:], dy):])
+	clear(dw)
+	width := last(out.Shape())
+	n := o.Of.T * width
+	for i, s := range dense.Ints(in[0]) {
+		kernel.Axpy(1, dy[i*n:][:n], dw[int(s)*width:][:n])
+	}
 	return nil
 }

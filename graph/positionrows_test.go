@@ -102,6 +102,30 @@ func TestPositionRowsOfManyRuns(t *testing.T) {
 	}
 }
 
+// Each sequence has the rows from its own start; their gradients add up.
+func TestRowsOfSeveralStarts(t *testing.T) {
+	g := G.NewGraph()
+	table := normal(rand.New(rand.NewPCG(3, 4)), 7, 3)
+	weight, start := node(g, "weight", table, tensor.Float64), node(g, "start", of([]float64{4, 5, 0}, 3, 1), tensor.Int)
+	rows, err := graph.PositionRows(weight, start, 2)
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{3, 2, 3}, rows.Shape())
+	dout := normal(rand.New(rand.NewPCG(5, 6)), 3, 2, 3)
+	grads, err := G.Backpropagate(G.Nodes{rows}, G.Nodes{node(g, "dout", dout, tensor.Float64)}, G.Nodes{weight})
+	require.NoError(t, err)
+	m, err := machine.New(rows, grads[0])
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	want := zeros(7, 3)
+	for i, row := range []int{4, 5, 5, 6, 0, 1} {
+		require.Equal(t, table.v[3*row:][:3], arrayOf(t, rows.Value()).v[3*i:][:3])
+		for j := range 3 {
+			want.v[3*row+j] += dout.v[3*i+j]
+		}
+	}
+	require.Equal(t, want.v, arrayOf(t, grads[0].Value()).v)
+}
+
 func TestPositionRowsRefuses(t *testing.T) {
 	b := bench{G.NewGraph()}
 	for _, c := range []struct {
@@ -110,7 +134,7 @@ func TestPositionRowsRefuses(t *testing.T) {
 		want          string
 	}{
 		{weight: b.f(7), start: b.ids(), T: 2, want: "graph: PositionRows: weight: shape (7), want (R, E)"},
-		{weight: b.f(7, 3), start: b.ids(1), T: 2, want: "graph: PositionRows: start: shape (1), want ()"},
+		{weight: b.f(7, 3), start: b.ids(1), T: 2, want: "graph: PositionRows: start: shape (1), want () or (…, 1)"},
 		{weight: b.f(7, 3), start: b.ids(), T: 0, want: "graph: PositionRows: T: got 0, want 1 <= T <= R=7"},
 		{weight: b.f(7, 3), start: b.ids(), T: 8, want: "graph: PositionRows: T: got 8, want 1 <= T <= R=7"},
 	} {

@@ -20,22 +20,27 @@ func placedArgs(placed bool) []arg {
 }
 
 // checkPositions checks the shape of the positions of the rows of x (…, T, E), if there
-// are any: () for the first row's, (T), or (…, T) for each batch its own.
+// are any: () for the first row's, (…, 1) for the first of each batch, (T), or (…, T) for each batch its own.
 func checkPositions(op string, in []tensor.Shape) error {
 	if len(in) < 2 {
 		return nil
 	}
 	lead, positions := in[0][:len(in[0])-1], in[1]
 	t := lead[len(lead)-1:]
-	if positions.IsScalar() || slices.Equal(positions, t) || slices.Equal(positions, lead) {
+	each := firstOfEach(lead)
+	if positions.IsScalar() || slices.Equal(positions, t) || slices.Equal(positions, lead) ||
+		len(lead) > 1 && slices.Equal(positions, each) {
 		return nil
 	}
-	want := fmt.Sprintf("(), %v or %v", t, lead)
+	want := fmt.Sprintf("(), %v, %v or %v", t, lead, each)
 	if len(lead) == 1 {
 		want = fmt.Sprintf("() or %v", t)
 	}
 	return &ShapeError{op, "positions", positions, want}
 }
+
+// firstOfEach is the shape of what belongs to the first row of each batch of rows (…, T): (…, 1).
+func firstOfEach(lead tensor.Shape) tensor.Shape { return append(slices.Clone(lead[:len(lead)-1]), 1) }
 
 // places are the positions of the rows of x (…, T, E).
 type places struct {
@@ -51,9 +56,18 @@ func placesOf(x tensor.Shape, in []*tensor.Dense) places {
 	if len(in) < 2 {
 		return p
 	}
-	if given := dense.Ints(in[1]); len(given) == 1 {
+	given := dense.Ints(in[1])
+	switch T := p.own; {
+	case len(given) == 1:
 		p.start = given[0]
-	} else {
+	case T > 1 && slices.Equal(in[1].Shape(), firstOfEach(x[:len(x)-1])):
+		p.own = p.rows
+		for _, start := range given {
+			for t := range T {
+				p.given = append(p.given, start+int64(t))
+			}
+		}
+	default:
 		p.given, p.own = given, len(given)
 	}
 	return p

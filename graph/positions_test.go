@@ -109,6 +109,23 @@ func TestStartIsFedAnew(t *testing.T) {
 	}
 }
 
+// The first position of each sequence stands for those that follow it.
+func TestFirstPositions(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(11, 12)), 2, 3, 6)
+	g := G.NewGraph()
+	for name, op := range map[string]func(x, positions *G.Node) (*G.Node, error){
+		"RoPE":          func(x, p *G.Node) (*G.Node, error) { return graph.RoPE(x, p, graph.RoPEConfig{}) },
+		"AddSinusoidal": graph.AddSinusoidal,
+	} {
+		all, err := op(node(g, name, x, tensor.Float64),
+			node(g, name+" all", of([]float64{4, 5, 6, 1, 2, 3}, 2, 3), tensor.Int))
+		require.NoError(t, err)
+		first, err := op(node(g, name, x, tensor.Float64), node(g, name+" first", of([]float64{4, 1}, 2, 1), tensor.Int))
+		require.NoError(t, err)
+		require.Equal(t, valueOf(t, all).v, valueOf(t, first).v, name)
+	}
+}
+
 func TestWrongPositionsAreRefused(t *testing.T) {
 	b := bench{G.NewGraph()}
 	for name, op := range map[string]func(x, positions *G.Node) (*G.Node, error){
@@ -119,9 +136,9 @@ func TestWrongPositionsAreRefused(t *testing.T) {
 			x, positions *G.Node
 			want         string
 		}{
-			{x: b.f(2, 3, 4), positions: b.ids(2), want: "positions: shape (2), want (), (3) or (2, 3)"},
-			{x: b.f(2, 3, 4), positions: b.ids(3, 2), want: "positions: shape (3, 2), want (), (3) or (2, 3)"},
-			{x: b.f(2, 3, 4), positions: b.ids(2, 3, 4), want: "positions: shape (2, 3, 4), want (), (3) or (2, 3)"},
+			{x: b.f(2, 3, 4), positions: b.ids(2), want: "positions: shape (2), want (), (3), (2, 3) or (2, 1)"},
+			{x: b.f(2, 3, 4), positions: b.ids(3, 2), want: "positions: shape (3, 2), want (), (3), (2, 3) or (2, 1)"},
+			{x: b.f(2, 3, 4), positions: b.ids(2, 3, 4), want: "positions: shape (2, 3, 4), want (), (3), (2, 3) or (2, 1)"},
 			{x: b.f(3, 4), positions: b.ids(1), want: "positions: shape (1), want () or (3)"},
 			{x: b.f(2, 3, 4), positions: b.f(3), want: "positions: got float64, want int or int64"},
 			{x: b.f(2, 3, 4), positions: b.of(tensor.Int32, 3), want: "positions: got int32, want int or int64"},

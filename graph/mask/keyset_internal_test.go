@@ -80,8 +80,9 @@ func checkSpans(t *rapid.T) {
 	few, length := rapid.IntRange(1, 2), rapid.SampledFrom([]int{1, 3, 5, 7})
 	at := Scores{Batch: tensor.Shape{few.Draw(t, "B")}, Heads: true, H: few.Draw(t, "H"), T: length.Draw(t, "T"),
 		S: length.Draw(t, "S")}
-	if at.Cached = rapid.Bool().Draw(t, "cached"); at.Cached {
-		at.Start = rapid.IntRange(0, 6).Draw(t, "start")
+	if start := rapid.IntRange(0, 6); rapid.Bool().Draw(t, "cached") {
+		n := rapid.SampledFrom([]int{1, at.B()}).Draw(t, "starts")
+		at.Starts = rapid.SliceOfN(start, n, n).Draw(t, "start")
 	}
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	keys := bound(t, r, at, 3)

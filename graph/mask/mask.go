@@ -119,7 +119,7 @@ func (in *inputs) add(x Input) int {
 
 // checkAlign refuses an alignment that does not fit T and S.
 func (in *inputs) checkAlign(a Alignment) error {
-	_, err := in.offset(a)
+	_, err := in.offsets(a)
 	return err
 }
 

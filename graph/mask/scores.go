@@ -16,8 +16,9 @@ type Scores struct {
 	Batch   tensor.Shape // the axes before H
 	Heads   bool         // whether H has an axis; if not, it is 1
 	H, T, S int
-	Cached  bool // query t stands at key Start + t, whatever the alignment
-	Start   int
+	// Starts are where the batches' first queries stand among the keys, whatever the alignment: one for all or one for
+	// each. nil leaves it to the alignment.
+	Starts  []int
 	Endless bool // keys come without end, as those of a rolling cache
 }
 
@@ -69,12 +70,13 @@ func (s Scores) RowShape() tensor.Shape {
 	return shape[:len(shape)-1]
 }
 
-// offset is the key at which query 0 stands.
-func (s Scores) offset(a Alignment) (int, error) {
-	if s.Cached {
-		return s.Start, nil
+// offsets are the keys at which the batches' first queries stand, one for all or one for each.
+func (s Scores) offsets(a Alignment) ([]int, error) {
+	if s.Starts != nil {
+		return s.Starts, nil
 	}
-	return a.Offset(s.T, s.S)
+	offset, err := a.Offset(s.T, s.S)
+	return []int{offset}, err
 }
 
 // Broadcast returns where the elements of a tensor lie that broadcasts to the scores, as

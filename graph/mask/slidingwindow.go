@@ -27,9 +27,12 @@ func (m SlidingWindow) validate() error {
 func (m SlidingWindow) resolve(in *inputs) (Mask, error) { return m, in.checkAlign(m.Align) }
 
 func (m SlidingWindow) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
-	offset, err := s.offset(m.Align)
-	left, right := min(m.Left, Unlimited)-offset, min(m.Right, Unlimited)+offset
-	return ranges(func(_, t int) (lo, hi int) { return max(t-left, 0), min(t+right+1, s.S) }), err
+	offsets, err := s.offsets(m.Align)
+	left, right := min(m.Left, Unlimited), min(m.Right, Unlimited)
+	return ranges(func(b, t int) (lo, hi int) {
+		at := offsets[b%len(offsets)] + t
+		return max(at-left, 0), min(at+right+1, s.S)
+	}), err
 }
 
 // MarshalJSON writes the mask as Decode reads it.
