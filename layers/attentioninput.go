@@ -19,7 +19,7 @@ type AttentionInput struct {
 	Mask mask.Mask // which keys are seen, besides what the config's Mask hides
 	Bias *G.Node   // added to the scores, broadcasts to ([B,] H, T, S)
 
-	// Positions of the queries for RoPE, int or int64: () the first, (T), or (B, T). Nil
+	// Positions of the queries for RoPE, int or int64: () the first, (B, 1), (T), or (B, T). Nil
 	// means 0, 1, … from where Align puts the first query or, with a cache, from Start.
 	Positions *G.Node
 	// KeyPositions are those of the keys. Nil means Positions if the keys are the
@@ -27,8 +27,8 @@ type AttentionInput struct {
 	KeyPositions *G.Node
 
 	// Cache holds the keys and values of the tokens before the query's, which are put
-	// there too; nil means none. Start is then the number of tokens before, an int or
-	// int64 scalar that each run sets; see graph.CachedAttention.
+	// there too; nil means none. Start is then the number of tokens before, int or int64,
+	// () of all sequences or (B, 1) of each, that each run sets; see graph.CachedAttention.
 	Cache *graph.KVCache
 	Start *G.Node
 }

@@ -4,6 +4,7 @@ import (
 	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // GPTCache holds the keys and values of each block of a GPT, so that each new token
@@ -47,9 +48,10 @@ func (c GPTCache) Reset() {
 }
 
 // ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that
-// follows it. start is an int or int64 scalar that each run sets: the number of
-// tokens before the chunk, which the cache has seen. Each run puts the chunk there. They
-// may be at most the model's ContextLength together; more is an error of the run.
+// follows it. start is an int or int64 node that each run sets: the number of
+// tokens before the chunk, which the cache has seen, () of all sequences or (B, 1) of
+// each. Each run puts the chunk there. They may be at most the model's ContextLength
+// together; more is an error of the run.
 func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
 	f, err := begin(b, m)
 	if err != nil {
@@ -60,6 +62,23 @@ func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.No
 		return nil, err
 	}
 	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
+}
+
+// ForwardCachedAt is ForwardCached with the logits (N, V) of the tokens that follow those
+// in the given rows, int or int64 (N): each 0 to B·T−1, counted through the sequences of
+// ids. So sequences of several lengths are read together, the shorter ones filled up with
+// any ids, over which later chunks are put.
+func (m *GPT) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache GPTCache) (*G.Node, error) {
+	f, err := begin(b, m)
+	if err != nil {
+		return nil, err
+	}
+	x, err := m.transformCached(f, ids, start, cache)
+	if err != nil {
+		return nil, err
+	}
+	flat := tensor.Shape{ids.Shape().TotalSize(), m.config.EmbedDim} // (B·T, E)
+	return f.result(m.score(f, f.Of(graph.Embedding(f.Of(G.Reshape(x, flat)), rows))))
 }
 
 // transformCached is transform of a chunk.

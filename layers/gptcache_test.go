@@ -210,7 +210,7 @@ func TestGPTCacheRefuses(t *testing.T) {
 		{wantErr: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
 		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= ContextLength=11)", ids: long, start: start, cache: cache},
 		{wantErr: "PositionRows: start: got nil, want a node", ids: ids, cache: cache},
-		{wantErr: "PositionRows: start: shape (1), want ()", ids: ids, start: vector, cache: cache},
+		{wantErr: "PositionRows: start: shape (1), want () or (…, 1)", ids: ids, start: vector, cache: cache},
 		{wantErr: "layers: GPT: cache: got nil, want one of NewCache", ids: ids, start: start},
 		{wantErr: "layers: GPT: cache: got one of 1 blocks, want 2", ids: ids, start: start, cache: short},
 		{wantErr: "cache: got one for 2 sequences of float32, keys 12 and val", ids: ids, start: start, cache: other},

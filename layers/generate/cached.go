@@ -2,9 +2,7 @@ package generate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"attention/graph"
 	"attention/graph/machine"
@@ -15,10 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-const (
-	maxChunk  = 256 // tokens that are read at once; more would be no faster
-	maxGraphs = 8   // that are kept
-)
+// maxChunk is the most tokens that are read at once. More would be no faster.
+const maxChunk = 256
 
 // cachedReader is a GPT with a cache. It cuts a text into chunks, as few as there can be: each reads all weights,
 // which takes several times as long as to compile a graph of its length.
@@ -28,26 +24,20 @@ type cachedReader struct {
 	cache    layers.GPTCache // of its first tokens; of all, unless reading has failed
 	capacity int
 	slide    bool
-	chunks   []*chunk // of different lengths, the last used first
+	chunks   keptChunks[*chunk]
 }
 
 func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
-	if m == nil {
-		return nil, errors.New("model: got nil, want a GPT")
-	}
-	capacity, most := c.Capacity, m.Config().ContextLength
-	if capacity < 0 || capacity > most {
-		return nil, fmt.Errorf("Capacity: got %d, want 0 to ContextLength=%d", capacity, most)
-	}
-	if capacity == 0 {
-		capacity = most
+	capacity, err := c.capacityOf(m)
+	if err != nil {
+		return nil, err
 	}
 	cache, err := m.NewCache(graph.KVCacheConfig{Capacity: capacity})
 	if err != nil {
 		return nil, err
 	}
 	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide}
-	_, err = r.chunk(1) // finds errors of the model now
+	_, err = r.chunks.of(1, r.compile) // finds errors of the model now
 	return r, err
 }
 
@@ -64,7 +54,7 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 	var last *chunk
 	for start := begin; start < len(text); {
 		n := min(len(text)-start, maxChunk)
-		c, err := r.chunk(n)
+		c, err := r.chunks.of(n, r.compile)
 		if err == nil {
 			err = c.run(ctx, text[start:start+n], start)
 		}
@@ -101,6 +91,8 @@ func (r *cachedReader) memory() (cache, graphs int) {
 	return cache, graphs
 }
 
+func (c *chunk) length() int { return len(c.window) }
+
 // chunk reads tokens of one length.
 type chunk struct {
 	ids, start *G.Node // (T), ()
@@ -109,28 +101,12 @@ type chunk struct {
 	machine    *machine.Machine
 }
 
-// chunk returns the graph for n tokens, one of those kept if it can.
-func (r *cachedReader) chunk(n int) (*chunk, error) {
-	at := slices.IndexFunc(r.chunks, func(c *chunk) bool { return len(c.window) == n })
-	if at < 0 {
-		c, err := r.compile(n)
-		if err != nil {
-			return nil, err
-		}
-		at = min(len(r.chunks), maxGraphs-1)
-		r.chunks = append(r.chunks[:at], c)
-	}
-	c := r.chunks[at]
-	copy(r.chunks[1:], r.chunks[:at])
-	r.chunks[0] = c
-	return c, nil
-}
-
+// compile makes the graph for n tokens.
 func (r *cachedReader) compile(n int) (*chunk, error) {
 	c := new(chunk)
 	b := layers.NewBuild(r.model.Params(), layers.Eval)
 	var err error
-	if c.ids, c.window, err = idsInput(b, n); err != nil {
+	if c.ids, c.window, err = intInput(b, "ids", n); err != nil {
 		return nil, err
 	}
 	if c.start, err = b.InputOf(tensor.Int, "start"), b.Err(); err != nil {
@@ -151,12 +127,12 @@ func (c *chunk) run(ctx context.Context, ids []int, start int) error {
 	return c.machine.Run(ctx)
 }
 
-// idsInput returns an input for n tokens and the memory of its value.
-func idsInput(b *layers.Build, n int) (*G.Node, []int, error) {
-	ids, err := b.InputOf(tensor.Int, "ids", n), b.Err()
+// intInput returns an input of ints and the memory of its value.
+func intInput(b *layers.Build, name string, shape ...int) (*G.Node, []int, error) {
+	x, err := b.InputOf(tensor.Int, name, shape...), b.Err()
 	if err != nil {
 		return nil, nil, err
 	}
-	window := make([]int, n)
-	return ids, window, G.Let(ids, tensor.New(tensor.WithShape(n), tensor.WithBacking(window)))
+	value := make([]int, tensor.Shape(shape).TotalSize())
+	return x, value, G.Let(x, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(value)))
 }

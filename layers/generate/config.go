@@ -1,10 +1,12 @@
 package generate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"attention/internal/config"
+	"attention/layers"
 )
 
 // Config is how tokens are drawn. The zero value takes the most likely token each time.
@@ -19,6 +21,21 @@ type Config struct {
 	// al. 2020); 0 and 1 mean all.
 	TopP float64
 	Seed int64 // of the draws; 0 is a seed like any other
+}
+
+// capacityOf returns the capacity of the cache of a model.
+func (c Config) capacityOf(m *layers.GPT) (int, error) {
+	if m == nil {
+		return 0, errors.New("model: got nil, want a GPT")
+	}
+	most := m.Config().ContextLength
+	if c.Capacity < 0 || c.Capacity > most {
+		return 0, fmt.Errorf("Capacity: got %d, want 0 to ContextLength=%d", c.Capacity, most)
+	}
+	if c.Capacity == 0 {
+		return most, nil
+	}
+	return c.Capacity, nil
 }
 
 // Validate returns an error that names the first wrong field.

@@ -89,12 +89,20 @@ func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	if len(ids) == 0 {
 		return errors.New("generate: prompt: got no token, want at least one")
 	}
-	for i, id := range ids {
-		if id < 0 || id >= g.limit {
-			return fmt.Errorf("generate: prompt: got id %d at position %d, want 0 to %d", id, i, g.limit-1)
-		}
+	if err := checkIDs("prompt", ids, g.limit); err != nil {
+		return err
 	}
 	return g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...))
+}
+
+// checkIDs refuses an id that a vocabulary does not have.
+func checkIDs(name string, ids []int, vocab int) error {
+	for i, id := range ids {
+		if id < 0 || id >= vocab {
+			return fmt.Errorf("generate: %s: got id %d at position %d, want 0 to %d", name, id, i, vocab-1)
+		}
+	}
+	return nil
 }
 
 // check refuses a generator that no constructor made, and no context.

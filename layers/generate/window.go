@@ -23,7 +23,7 @@ type windowReader struct {
 func newWindowReader(m Model, context int) (r *windowReader, vocab int, err error) {
 	r = new(windowReader)
 	b := layers.NewBuild(m.Params(), layers.Eval)
-	ids, window, err := idsInput(b, context)
+	ids, window, err := intInput(b, "ids", context)
 	if err != nil {
 		return nil, 0, err
 	}

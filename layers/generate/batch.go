@@ -1,0 +1,175 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"attention/graph"
+	"attention/layers"
+)
+
+// Batch continues several texts at once. A pass over the weights, which takes most of the time of a token, reads a
+// token of each; prompts share the passes too. Text i has the scores that a Generator would give it, to rounding, and
+// draws from them as one with the seed Config.Seed + i. It is for one goroutine at a time.
+type Batch struct {
+	model    *layers.GPT
+	cache    layers.GPTCache
+	capacity int
+	slide    bool
+	texts    []batchText
+	chunks   keptChunks[*batchChunk]
+}
+
+// batchText is one text of a batch.
+type batchText struct {
+	ids     []int // the part that the model sees, and what it has not read yet
+	read    int   // how many of these it has read
+	logits  []float64
+	sampler *sampler
+	stopped bool
+
+	next   []float64 // logits of a reading that is not over
+	scored bool      // it has these
+	slid   bool      // it has moved the text
+}
+
+// NewBatch returns a batch of n texts.
+func NewBatch(m *layers.GPT, n int, c Config) (*Batch, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
+	}
+	capacity, err := c.capacityOf(m)
+	if err != nil {
+		return nil, fmt.Errorf("generate: %w", err)
+	}
+	vocab := m.Config().VocabSize
+	if err := c.validate(vocab); err != nil {
+		return nil, err
+	}
+	cache, err := m.NewCache(graph.KVCacheConfig{Batch: n, Capacity: capacity})
+	if err != nil {
+		return nil, fmt.Errorf("generate: %w", err)
+	}
+	g := &Batch{model: m, cache: cache, capacity: capacity, slide: c.Slide, texts: make([]batchText, n)}
+	for i := range g.texts {
+		g.texts[i].sampler = newSampler(c, vocab)
+		c.Seed++
+	}
+	if _, err := g.chunks.of(1, g.compile); err != nil { // finds errors of the model now
+		return nil, fmt.Errorf("generate: %w", err)
+	}
+	return g, nil
+}
+
+// Prompt adds tokens to the texts, prompts[i] to text i: the first ones are its prompt; more may follow drawn tokens,
+// or none. An id that the model does not have and, without Config.Slide, more tokens than fit (ErrFull) are errors. An
+// error changes nothing.
+func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
+	if err := g.check(ctx); err != nil {
+		return err
+	}
+	if len(prompts) != len(g.texts) {
+		return fmt.Errorf("generate: prompts: got %d, want %d, one for each text", len(prompts), len(g.texts))
+	}
+	for i, ids := range prompts {
+		if len(g.texts[i].ids)+len(ids) == 0 {
+			return fmt.Errorf("generate: prompt %d: got no token, want at least one", i)
+		}
+		if err := checkIDs(fmt.Sprintf("prompt %d", i), ids, g.model.Config().VocabSize); err != nil {
+			return err
+		}
+	}
+	return g.readAll(ctx, prompts)
+}
+
+// Next draws the next token of each text and adds it. A text that Stop has ended has −1. The error is ErrFull if the
+// token drawn before does not fit into a text, the context's own if it is done, or that of the first score that is NaN
+// or +∞.
+func (g *Batch) Next(ctx context.Context) ([]int, error) {
+	if err := g.check(ctx); err != nil {
+		return nil, err
+	}
+	if len(g.texts[0].ids) == 0 {
+		return nil, errors.New("generate: got no prompt, want at least one token")
+	}
+	if err := g.readAll(ctx, make([][]int, len(g.texts))); err != nil {
+		return nil, err
+	}
+	for i := range g.texts {
+		if t := &g.texts[i]; !t.stopped {
+			if _, err := greatest(t.logits[:t.sampler.config.VocabSize]); err != nil {
+				return nil, fmt.Errorf("generate: text %d: %w", i, err)
+			}
+		}
+	}
+	drawn := make([]int, len(g.texts))
+	for i := range g.texts {
+		t := &g.texts[i]
+		if drawn[i] = -1; t.stopped {
+			continue
+		}
+		id, err := t.sampler.draw(t.logits)
+		if err != nil {
+			return nil, fmt.Errorf("generate: text %d: %w", i, err)
+		}
+		drawn[i], t.ids = id, append(t.ids, id)
+	}
+	return drawn, nil
+}
+
+// Stop ends text i: no more tokens are drawn for it until Reset. A number of no text is ignored.
+func (g *Batch) Stop(i int) {
+	if g != nil && i >= 0 && i < len(g.texts) {
+		g.texts[i].stopped = true
+	}
+}
+
+// Logits returns the scores (V) that the last token of text i was drawn from or, after Prompt, that the next one will
+// be drawn from; nil before the first prompt and of no text. The next call of Prompt or Next overwrites them.
+func (g *Batch) Logits(i int) []float64 {
+	if g == nil || i < 0 || i >= len(g.texts) {
+		return nil
+	}
+	return g.texts[i].logits
+}
+
+// Reset forgets the texts and restarts the draws, as after NewBatch. Compiled graphs stay.
+func (g *Batch) Reset() {
+	if g == nil {
+		return
+	}
+	g.cache.Reset()
+	for i := range g.texts {
+		s := g.texts[i].sampler
+		s.reset()
+		g.texts[i] = batchText{sampler: s}
+	}
+}
+
+// Memory returns the batch's memory now.
+func (g *Batch) Memory() Memory {
+	if g == nil || g.model == nil {
+		return Memory{}
+	}
+	p := g.model.Params()
+	m := Memory{Weights: p.Count() * int(p.Dtype().Size())}
+	for _, layer := range g.cache {
+		m.Cache += layer.Bytes()
+	}
+	for _, c := range g.chunks {
+		m.Graphs += c.machine.Memory().Planned
+	}
+	return m
+}
+
+// check refuses a batch that NewBatch did not make, and no context.
+func (g *Batch) check(ctx context.Context) error {
+	if g == nil || g.model == nil {
+		return errors.New("generate: batch: got nil or its zero value, want one of NewBatch")
+	}
+	if ctx == nil {
+		return errors.New("generate: context: got nil, want one")
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package generate_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"attention/layers/generate"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// The texts of a batch are those of generators, however long their prompts are, with prompts behind drawn tokens, texts
+// that end and texts that slide.
+func TestBatchEqualsGenerators(t *testing.T) {
+	for _, row := range []struct {
+		lengths  []int
+		capacity int
+	}{
+		{lengths: []int{5}}, {lengths: []int{3, 9, 1, 9}}, {lengths: []int{300, 2}},
+		{lengths: []int{10, 4}, capacity: 10}, {lengths: []int{25, 4, 11}, capacity: 11},
+	} {
+		_, m := small(t, tensor.Float64, config)
+		c := generate.Config{Temperature: 1, Seed: 7, Capacity: row.capacity, Slide: row.capacity > 0}
+		batch, err := generate.NewBatch(m, len(row.lengths), c)
+		require.NoError(t, err)
+		var single []*generate.Generator
+		prompts := make([][]int, len(row.lengths))
+		for i, n := range row.lengths {
+			g, err := generate.New(m, c)
+			require.NoError(t, err)
+			c.Seed++
+			single, prompts[i] = append(single, g), ids(n, 13-i)
+		}
+		for round := range 2 { // the second time after Reset
+			ended := 1 // text
+			prompt := func(prompts [][]int) {
+				require.NoError(t, batch.Prompt(ctx, prompts))
+				for i, g := range single {
+					if len(prompts[i]) > 0 {
+						require.NoError(t, g.Prompt(ctx, prompts[i]))
+						require.InDeltaSlice(t, g.Logits(), batch.Logits(i), 1e-12)
+					}
+				}
+			}
+			draw := func(n int, stopped int) {
+				for range n {
+					got, err := batch.Next(ctx)
+					require.NoError(t, err)
+					for i, g := range single {
+						if i == stopped {
+							require.Equal(t, -1, got[i])
+							continue
+						}
+						id, err := g.Next(ctx)
+						require.NoError(t, err)
+						require.Equal(t, id, got[i], "%+v, round %d, text %d", row, round, i)
+						require.InDeltaSlice(t, g.Logits(), batch.Logits(i), 1e-12)
+					}
+				}
+			}
+			prompt(prompts)
+			draw(6, -1)
+			more := make([][]int, len(prompts))
+			more[0] = ids(3, 7)
+			prompt(more)
+			draw(3, -1)
+			batch.Stop(ended)
+			draw(9, ended)
+			batch.Reset()
+			for _, g := range single {
+				g.Reset()
+			}
+		}
+	}
+}
+
+// What fails changes nothing.
+func TestBatchFails(t *testing.T) {
+	_, m := small(t, tensor.Float64, config)
+	c := generate.Config{Capacity: 10, Slide: true, Temperature: 1}
+	prompts := [][]int{ids(3, 13), ids(8, 13), ids(2, 5)}
+	texts := func(fail func(g *generate.Batch)) (all [][]int) {
+		g, err := generate.NewBatch(m, 3, c)
+		require.NoError(t, err)
+		require.NoError(t, g.Prompt(ctx, prompts))
+		for i := range 20 {
+			if i > 0 { // the first tokens are drawn without reading
+				fail(g)
+			}
+			got, err := g.Next(ctx)
+			require.NoError(t, err)
+			all = append(all, got)
+		}
+		return all
+	}
+	want := texts(func(*generate.Batch) {})
+	for left := 5; left < 60; left += 10 {
+		require.Equal(t, want, texts(func(g *generate.Batch) {
+			fail := func() context.Context { return &countdown{Context: ctx, left: left} }
+			_, err := g.Next(fail())
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			err = g.Prompt(fail(), [][]int{ids(30, 13), ids(1, 13), nil})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}))
+	}
+}
+
+func TestBatchRefuses(t *testing.T) {
+	_, m := small(t, tensor.Float32, config)
+	_, err := generate.NewBatch(m, 0, generate.Config{})
+	require.EqualError(t, err, "generate: texts: got 0, want at least 1")
+	_, err = generate.NewBatch(nil, 1, generate.Config{})
+	require.EqualError(t, err, "generate: model: got nil, want a GPT")
+	_, err = generate.NewBatch(m, 1, generate.Config{Capacity: -1})
+	require.ErrorContains(t, err, "generate: Capacity: got -1, want 0 to ContextLength=")
+	g, err := generate.NewBatch(m, 2, generate.Config{Capacity: 4})
+	require.NoError(t, err)
+	_, err = g.Next(ctx)
+	require.EqualError(t, err, "generate: got no prompt, want at least one token")
+	for _, row := range []struct {
+		prompts [][]int
+		wantErr string
+	}{
+		{prompts: [][]int{{1}}, wantErr: "generate: prompts: got 1, want 2, one for each text"},
+		{prompts: [][]int{{1}, {}}, wantErr: "generate: prompt 1: got no token, want at least one"},
+		{prompts: [][]int{{1}, {2, -1}}, wantErr: "generate: prompt 1: got id -1 at position 1, want 0 to "},
+		{prompts: [][]int{{1}, ids(5, 13)}, wantErr: "text 1: the context is full: got 5 tokens, want at most 4"},
+	} {
+		require.ErrorContains(t, g.Prompt(ctx, row.prompts), row.wantErr)
+	}
+	require.Nil(t, g.Logits(2))
+	require.NoError(t, g.Prompt(ctx, [][]int{{1, 2, 3}, {4}}))
+	for range 2 {
+		_, err = g.Next(ctx)
+		require.NoError(t, err)
+	}
+	_, err = g.Next(ctx)
+	require.ErrorIs(t, err, generate.ErrFull)
+	require.Positive(t, g.Memory().Cache)
+	var none *generate.Batch
+	_, err = none.Next(ctx)
+	require.EqualError(t, err, "generate: batch: got nil or its zero value, want one of NewBatch")
+}
+
+// BenchmarkBatch times a token of each of several texts of GPT-2 small, in turns with a sweep that reads as much memory
+// as there are weights: a text more costs little.
+func BenchmarkBatch(b *testing.B) {
+	m := benchGPT2(b)
+	memory := benchNumbers(m.Params().Count())
+	for _, n := range []int{1, 2, 4, 8, 16} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			g, err := generate.NewBatch(m, n, generate.Config{Capacity: 128})
+			require.NoError(b, err)
+			prompts := make([][]int, n)
+			for i := range prompts {
+				prompts[i] = ids(10, 50257)
+			}
+			var steps, sweeps []float64
+			for b.Loop() {
+				g.Reset()
+				require.NoError(b, g.Prompt(ctx, prompts))
+				_, err := g.Next(ctx)
+				require.NoError(b, err)
+				for range 20 {
+					steps = append(steps, seconds(func() { _, err = g.Next(ctx) }))
+					require.NoError(b, err)
+					sweeps = append(sweeps, seconds(func() { readAll(memory, 1024) }))
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(1e3*median(steps), "ms/step")
+			b.ReportMetric(float64(n)/median(steps), "tokens/s")
+			b.ReportMetric(median(sweeps)/median(steps), "of-reading")
+		})
+	}
+}
