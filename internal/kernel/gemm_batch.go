@@ -26,8 +26,8 @@ func runBatch[F Float](p path, count int, g *product[F], stepA, stepB, stepC int
 		g.compute(p)
 		return
 	}
-	if count == 1 && g.how == byRow {
-		g.shareOneRow(p)
+	if count == 1 && g.how == byRows {
+		g.shareAlong(p)
 		return
 	}
 	workers := runtime.GOMAXPROCS(0)

@@ -47,7 +47,7 @@ const (
 	byTiles method = iota
 	byDots         // one column: products of the rows of A with a vector
 	byScale        // nothing to multiply
-	byRow          // one row: the rows of B, each with its weight in A
+	byRows         // few rows: B is read along its rows
 )
 
 // manyColumns is how many columns of B make it worth to copy A: it is then read that often.
@@ -68,8 +68,8 @@ func (g *product[F]) prepare() (swapped bool) {
 		g.how = byDots
 		return swapped
 	}
-	if g.m == 1 && g.b.col == 1 && g.c.col == 1 && g.alpha == 1 && (g.beta == 0 || g.beta == 1) {
-		g.how = byRow
+	if g.readsAlong() {
+		g.how = byRows
 		return swapped
 	}
 	g.packA = g.m >= 8 && g.k >= 8 && (g.n >= 16 && g.a.aliased() || g.n >= manyColumns)
@@ -95,8 +95,8 @@ func (g *product[F]) compute(p path) {
 		g.scale()
 	case byDots:
 		g.dots(p)
-	case byRow:
-		g.oneRow(p)
+	case byRows:
+		g.along(p)
 	default:
 		g.tiles(p)
 	}
