@@ -1,7 +1,8 @@
 // Package generate continues a prompt token by token: it runs a language model on the text
-// so far and draws the next token from the scores.
+// so far and draws the next token from the scores. A Generator continues one text, a Batch
+// several.
 //
-// Letters in shapes: T tokens of a chunk, V vocabulary.
+// Letters in shapes: B texts, T tokens of a chunk, V vocabulary.
 package generate
 
 import (

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"syscall"
 
 	"attention/cmd/attention/internal/flags"
@@ -21,12 +22,12 @@ import (
 
 // command holds the flags of attention generate.
 type command struct {
-	model, prompt, promptFile string
-	tokens                    int
-	stop                      []string
-	sampling                  generate.Config
-	weights                   string
-	stats                     bool
+	model, promptFile string
+	prompts, stop     []string
+	samples, tokens   int
+	sampling          generate.Config
+	weights           string
+	stats             bool
 }
 
 // New returns the command attention generate.
@@ -47,8 +48,9 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.model, "model", "", "`folder` of the model")
-	f.StringVar(&c.prompt, "prompt", "", "`text` to continue")
+	f.StringArrayVar(&c.prompts, "prompt", nil, "`text` to continue; may be given more than once")
 	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with the text to continue; - is the standard input")
+	f.IntVar(&c.samples, "samples", 1, "number of times to continue each text, with the seeds --seed, --seed + 1, …")
 	f.IntVar(&c.tokens, "tokens", 100, "largest number of tokens to add")
 	f.Float64Var(&c.sampling.Temperature, "temperature", 0.8,
 		"divisor of the scores before a token is drawn; 0 always takes the most likely token")
@@ -67,8 +69,12 @@ func (c *command) validate() error {
 	switch {
 	case c.model == "":
 		return errors.New("--model: missing, want the folder of a model")
-	case c.prompt != "" && c.promptFile != "":
+	case strings.Join(c.prompts, "") != "" && c.promptFile != "":
 		return errors.New("--prompt-file: got a file besides --prompt, want one of them")
+	case c.samples < 1 || c.samples > maxTexts || c.samples*len(c.prompts) > maxTexts:
+		return fmt.Errorf("--samples: got %d of %d prompts, want 1 to %d texts", c.samples, max(1, len(c.prompts)), maxTexts)
+	case c.weights != "" && c.samples*len(c.prompts) > 1:
+		return errors.New("--weights: got several texts, want one")
 	case c.tokens < 1:
 		return fmt.Errorf("--tokens: got %d, want at least 1", c.tokens)
 	case slices.Contains(c.stop, ""):
@@ -87,21 +93,27 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	ids, err := c.promptIDs(m)
+	prompts, err := c.promptIDs(m)
 	if err != nil {
 		return err
 	}
 	c.sampling.VocabSize = m.Tokenizer.Len()
-	g, err := run.NewGenerator(m.Model, c.sampling, len(ids)+c.tokens)
-	if err != nil {
-		return err
-	}
 	for _, note := range m.Notes {
 		fmt.Fprintf(notes, "attention: %s\n", note)
 	}
-	if most := m.Model.Context(); len(ids) > most {
-		fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n",
-			len(ids), most)
+	for _, ids := range prompts {
+		if most := m.Model.Context(); len(ids) > most {
+			fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n",
+				len(ids), most)
+		}
+	}
+	if len(prompts)*c.samples > 1 {
+		return c.several(ctx, out, notes, m, prompts, program.Since(began))
+	}
+	ids := prompts[0]
+	g, err := run.NewGenerator(m.Model, c.sampling, len(ids)+c.tokens)
+	if err != nil {
+		return err
 	}
 	w := &continuation{generator: g, decoder: text.NewDecoder(m.Tokenizer), endOfText: m.EndOfText,
 		stop: stopper{stops: c.stop}, out: out, ids: ids}
@@ -127,17 +139,32 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	return err
 }
 
-// promptIDs returns the tokens of the text to continue. A model with an end-of-text token can begin a new one.
-func (c *command) promptIDs(m *run.OpenModel) ([]int, error) {
-	text, flag := c.prompt, "--prompt"
+// promptIDs returns the tokens of the texts to continue.
+func (c *command) promptIDs(m *run.OpenModel) (all [][]int, err error) {
+	texts, flag := c.prompts, "--prompt"
 	if c.promptFile != "" {
 		flag = "--prompt-file"
 		content, err := run.ReadFile(flag, c.promptFile)
 		if err != nil {
 			return nil, fmt.Errorf("--prompt-file: %w", err)
 		}
-		text = string(content)
+		texts = []string{string(content)}
 	}
+	if len(texts) == 0 {
+		texts = []string{""}
+	}
+	for _, text := range texts {
+		ids, err := promptIDs(m, flag, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ids)
+	}
+	return all, nil
+}
+
+// promptIDs returns the tokens of a text to continue. A model with an end-of-text token can begin a new one.
+func promptIDs(m *run.OpenModel, flag, text string) ([]int, error) {
 	ids, err := m.Tokenizer.Encode(text)
 	switch {
 	case err != nil:

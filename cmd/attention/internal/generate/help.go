@@ -23,6 +23,11 @@ n_positions tokens. When prompt and text together are longer, it reads the last
 half of a window again and continues from there, each time the window is full:
 earlier tokens are forgotten.
 
+SEVERAL TEXTS: a --prompt for each and --samples N continue all of them at once:
+a pass over the weights, most of the time of a token, serves them all. The texts
+are printed when all have ended, each under a line with its number. Only a GPT
+continues several texts.
+
 DRAWING: scores are divided by --temperature; then --top-k and then --top-p
 leave the most likely tokens, of which one is drawn by its probability.
 --temperature 0 always takes the most likely token.
@@ -41,4 +46,5 @@ const example = `  attention generate --model gpt2 --prompt "The meaning of atte
   attention generate --model runs/first --prompt "It is" --tokens 300
   attention generate --model runs/first --prompt "It is" --temperature 0.5
   attention generate --model gpt2 --prompt "It is" --weights weights.safetensors
+  attention generate --model gpt2 --prompt "It is" --samples 4 --tokens 30
   attention generate --model gpt2 --prompt-file question.txt --stop $'\n\n'`

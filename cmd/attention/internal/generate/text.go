@@ -33,8 +33,7 @@ func (w *continuation) write(ctx context.Context, prompt []int, tokens int, stat
 	began = program.Now()
 	defer func() { stats.writing = program.Since(began) }()
 	err := w.draw(ctx, tokens, stats)
-	// Print the text held back, unless a stop text ended it.
-	if printErr := w.print(w.stop.add(w.decoder.Flush()) + w.stop.rest()); err == nil {
+	if printErr := w.end(); err == nil {
 		err = printErr
 	}
 	return err
@@ -48,16 +47,26 @@ func (w *continuation) draw(ctx context.Context, tokens int, stats *stats) error
 			return err
 		}
 		stats.tokens++
-		w.ids = append(w.ids, id)
-		text, err := w.decoder.Decode(id)
-		if err != nil {
-			return err
-		}
-		if err := w.print(w.stop.add(text)); err != nil || w.stop.stopped {
+		if err := w.add(id); err != nil || w.stop.stopped {
 			return err
 		}
 	}
 	return nil
+}
+
+// add adds a token and prints the characters that it completes.
+func (w *continuation) add(id int) error {
+	w.ids = append(w.ids, id)
+	text, err := w.decoder.Decode(id)
+	if err != nil {
+		return err
+	}
+	return w.print(w.stop.add(text))
+}
+
+// end prints the text held back, unless a stop text ended it.
+func (w *continuation) end() error {
+	return w.print(w.stop.add(w.decoder.Flush()) + w.stop.rest())
 }
 
 func (w *continuation) print(text string) error {

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"fmt"
+
 	"attention/layers"
 	"attention/layers/generate"
 )
@@ -13,4 +15,14 @@ func NewGenerator(m Model, c generate.Config, length int) (*generate.Generator, 
 		return generate.New(gpt, c)
 	}
 	return generate.NewWithoutCache(m, m.Context(), c)
+}
+
+// NewBatch is NewGenerator for several texts of up to length tokens each, of a GPT.
+func NewBatch(m Model, texts int, c generate.Config, length int) (*generate.Batch, error) {
+	gpt, ok := m.Network.(*layers.GPT)
+	if !ok {
+		return nil, fmt.Errorf("got %d texts of a model of one layer, want one: only a GPT continues several at once", texts)
+	}
+	c.Capacity, c.Slide = min(length, m.Context()), true
+	return generate.NewBatch(gpt, texts, c)
 }
