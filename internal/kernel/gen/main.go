@@ -51,6 +51,7 @@ func writeAll(dir string) error {
 // write writes the files of a family for one instruction set.
 func (f *family) write(s *simd, dir string) error {
 	g := &generator{Context: build.NewContext(), simd: s}
+	g.target = s.target(g)
 	g.ConstraintExpr("!noasm")
 	for _, g.element = range elements {
 		if f.constants != nil {

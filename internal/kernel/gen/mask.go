@@ -14,7 +14,8 @@ type mask struct {
 }
 
 // makeMask builds the mask of the first n lanes, where n ≤ 0 gives none and n ≥ lanes gives all. It uses up n.
-func (g *generator) makeMask(n reg.GPVirtual, k *mask) {
+func (a avx) makeMask(n reg.GPVirtual, k *mask) {
+	g := a.g
 	none, all := g.GP64(), g.GP64()
 	g.XORL(none.As32(), none.As32())
 	g.TESTQ(n, n)
@@ -50,7 +51,8 @@ func (g *generator) makeMasks(masks [2]*mask) {
 }
 
 // read reads a vector; under a mask, other lanes are neither read nor kept, but 0.
-func (g *generator) read(m operand.Mem, k *mask, to reg.VecPhysical) {
+func (a avx) read(m operand.Mem, k *mask, to reg.VecPhysical) {
+	g := a.g
 	switch {
 	case k == nil:
 		g.move(m, to)
@@ -62,7 +64,8 @@ func (g *generator) read(m operand.Mem, k *mask, to reg.VecPhysical) {
 }
 
 // write writes a vector; under a mask, the memory of other lanes is left alone.
-func (g *generator) write(from reg.VecPhysical, k *mask, m operand.Mem) {
+func (a avx) write(from reg.VecPhysical, k *mask, m operand.Mem) {
+	g := a.g
 	switch {
 	case k == nil:
 		g.move(from, m)
