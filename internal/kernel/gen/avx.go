@@ -190,3 +190,14 @@ func (a avx) exponent(n reg.VecPhysical) {
 func (a avx) clearWhere(m, x reg.VecPhysical) { either(a.g, a.g.VANDNPS, a.g.VANDNPD)(x, m, x) }
 
 func (a avx) shiftRight(bits operand.U8, x, z operand.Op) { a.g.VPSRLQ(bits, x, z) }
+
+func (a avx) replaceNegative(sign, x, y reg.VecPhysical) {
+	g := a.g
+	if g.masked {
+		const less = predicate(1)
+		a.compare(less, g.held["zero"], sign, reg.K2)
+		g.moveWhere(reg.K2, x, y)
+		return
+	}
+	a.blend(sign, x, y, y)
+}

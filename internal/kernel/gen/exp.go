@@ -44,7 +44,7 @@ func (g *generator) exponentBias() constant {
 func (g *generator) holdExp(least, most reg.VecPhysical) {
 	g.hold("least", least)
 	g.hold("most", most)
-	if !g.masked {
+	if len(g.vectors) <= 16 {
 		return
 	}
 	names := []string{"log2e", "high", "low", "one"}

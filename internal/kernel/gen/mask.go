@@ -11,6 +11,7 @@ import (
 type mask struct {
 	k reg.OpmaskPhysical
 	v reg.VecPhysical
+	n reg.GPVirtual // how many lanes, where the processor has no masks at all
 }
 
 // makeMask builds the mask of the first n lanes, where n ≤ 0 gives none and n ≥ lanes gives all. It uses up n.
@@ -33,11 +34,17 @@ func (a avx) makeMask(n reg.GPVirtual, k *mask) {
 	}
 	// A vector's worth of memory that begins n lanes before the ones end.
 	g.SHLQ(g.shift, n)
-	table, words := g.GP64(), g.width/8
-	ones := slices.Repeat([]uint64{1<<64 - 1}, words)
-	g.LEAQ(g.words("leadingLanes", append(ones, make([]uint64, words)...)), table)
+	table := g.GP64()
+	g.LEAQ(g.leadingLanes(), table)
 	g.SUBQ(n, table)
 	g.VMOVDQU(operand.Mem{Base: table, Disp: g.width}, k.v)
+}
+
+// leadingLanes returns the address of a vector of ones and, behind it, one of zeros.
+func (g *generator) leadingLanes() operand.Mem {
+	words := g.width / 8
+	ones := slices.Repeat([]uint64{1<<64 - 1}, words)
+	return g.words("leadingLanes", append(ones, make([]uint64, words)...))
 }
 
 // makeMasks builds the masks of two vectors of the parameter n.

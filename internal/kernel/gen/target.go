@@ -68,8 +68,9 @@ type target interface {
 	bare(sign, x, z operand.Op)      // |x|; the sign is held
 	clearWhere(m, x reg.VecPhysical) // sets to 0 where a comparison holds
 	shiftRight(bits operand.U8, x, z operand.Op)
-	compare(p predicate, y, x, m operand.Op) // sets m to all ones where "x predicate y"
-	blend(m, y, x, z operand.Op)             // y where a comparison m holds, else x
+	compare(p predicate, y, x, m operand.Op)    // sets m to all ones where "x predicate y"
+	blend(m, y, x, z operand.Op)                // y where a comparison m holds, else x
+	replaceNegative(sign, x, y reg.VecPhysical) // y ← x where sign is below 0; zero is held
 }
 
 // condition is when a jump is taken.

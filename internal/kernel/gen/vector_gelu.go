@@ -66,14 +66,3 @@ func (v *vector) geluBackward() {
 		v.store(part, z[1], "dx")
 	})
 }
-
-// replaceNegative sets y to x where sign is negative; zero is held.
-func (v *vector) replaceNegative(sign, x, y reg.VecPhysical) {
-	if v.masked {
-		const less = predicate(1)
-		v.compare(less, v.held["zero"], sign, reg.K2)
-		v.moveWhere(reg.K2, x, y)
-		return
-	}
-	v.blend(sign, x, y, y)
-}
