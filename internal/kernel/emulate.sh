@@ -23,7 +23,7 @@ for package in $(go list "${packages[@]}"); do
   GOARCH=arm64 CGO_ENABLED=0 go test -c -o "$bin/test" "$package"
   if [ -e "$bin/test" ]; then
     echo "$package"
-    (cd "$(go list -f '{{.Dir}}' "$package")" && qemu-aarch64-static "$bin/test" -test.short "$@") || status=1
+    (cd "$(go list -f '{{.Dir}}' "$package")" && nice -n 10 qemu-aarch64-static "$bin/test" -test.short "$@") || status=1
     rm "$bin/test"
   fi
 done
