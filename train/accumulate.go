@@ -46,7 +46,7 @@ func (s *Step) gradients(source Source) (loss float64, tokens int, err error) {
 		return 0, 0, err
 	}
 	for _, r := range slices.Concat(results...) {
-		loss += r.loss * float64(r.tokens)
+		loss += float64(r.loss * float64(r.tokens))
 		tokens += r.tokens
 	}
 	return loss / float64(tokens), tokens, s.sharing.reduce(sums, 1/float64(tokens))

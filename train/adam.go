@@ -21,7 +21,7 @@ func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 		Eps:  F(c.Eps),
 	}
 	if c.Name == AdamW {
-		k.Keep = F(1 - lr*at.decay)
+		k.Keep = F(1 - float64(lr*at.decay)) // rounded twice, on every processor
 	} else {
 		k.Decay = F(at.decay)
 	}

@@ -187,7 +187,7 @@ func TestOtherKernels(t *testing.T) {
 		kernels, want string
 	}{
 		{kernels: kernel.InstructionSet(), want: ""},
-		{kernels: "neon", want: "neon"},
+		{kernels: "sve", want: "sve"},
 		{kernels: "", want: ""},
 	} {
 		f, err := safetensors.ReadFile(path)

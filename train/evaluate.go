@@ -86,7 +86,7 @@ func (l *Loop) meanLoss(ctx context.Context, s Source) (mean float64, tokens int
 	}
 	sum := 0.0
 	for _, r := range all {
-		sum += r.loss * float64(r.tokens)
+		sum += float64(r.loss * float64(r.tokens))
 		tokens += r.tokens
 	}
 	return sum / float64(tokens), tokens, nil

@@ -52,7 +52,7 @@ func (c CosineLR) At(step int) float64 {
 		return c.Floor
 	}
 	r := float64(step-c.WarmupSteps) / float64(c.Steps-c.WarmupSteps)
-	return c.Floor + 0.5*(1+math.Cos(math.Pi*r))*(c.Peak-c.Floor)
+	return c.Floor + float64(0.5*(1+math.Cos(math.Pi*r))*(c.Peak-c.Floor))
 }
 
 // Validate refuses rates that are negative, infinite or NaN, a floor above the

@@ -94,7 +94,7 @@ func changes[F kernel.Float](p *watchedParam) (sinceLast, sinceStart Number) {
 		}
 		v := float64(value[at])
 		a, b := v-float64(was[i]), v-float64(first[i])
-		last, start = last+a*a, start+b*b
+		last, start = last+float64(a*a), start+float64(b*b)
 	}
 	share := float64(len(value)) / float64(len(was))
 	return Number(math.Sqrt(share * last)), Number(math.Sqrt(share * start))

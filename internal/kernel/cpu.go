@@ -7,6 +7,7 @@ const (
 	pathGo path = iota
 	pathAVX2
 	pathAVX512
+	pathNEON
 )
 
 // chosenPath is the best path of this processor. Only tests change it.
@@ -18,11 +19,14 @@ func (p path) String() string {
 		return "avx2"
 	case pathAVX512:
 		return "avx512"
+	case pathNEON:
+		return "neon"
 	}
 	return "go"
 }
 
-// InstructionSet returns the name of the kernels that this processor runs: "avx512", "avx2" or "go".
+// InstructionSet returns the name of the kernels that this processor runs: "avx512", "avx2",
+// "neon" or "go".
 func InstructionSet() string { return chosenPath.String() }
 
 // tileShape returns the height of the tallest tile and the elements of a vector; a tile is two vectors wide.
@@ -32,6 +36,8 @@ func tileShape[F Float](p path) (rows, lanes int) {
 		return 12, 64 / sizeOf[F]()
 	case pathAVX2:
 		return 6, 32 / sizeOf[F]()
+	case pathNEON:
+		return 12, 16 / sizeOf[F]()
 	}
 	return goRows, goColumns / 2
 }

@@ -3,7 +3,8 @@
 // elsewhere, and splits work over the cores.
 //
 // It knows no graph node and no tensor. Matrices are row-major; the leading dimension of a matrix is the
-// distance from one stored row to the next. The assembly is generated: go generate writes it anew from gen.
+// distance from one stored row to the next. The assembly is generated: go generate writes it anew from gen. README.md
+// says what it is made of on each processor.
 //
 // Calls whose dimensions, leading dimensions or slice lengths do not fit together are mistakes in the
 // calling code, never in a user's input: the kernels check them before touching any memory and panic with

@@ -18,6 +18,9 @@ func onPath(t testing.TB, p path) {
 
 // paths are all that this processor can run.
 func paths() []path {
+	if bestPath() == pathNEON {
+		return []path{pathGo, pathNEON}
+	}
 	var all []path
 	for p := range bestPath() + 1 {
 		all = append(all, p)

@@ -15,19 +15,19 @@ func (g *generator) columns(p map[string]reg.GPVirtual, lines []string,
 	at, left := g.GP64(), g.GP64()
 	g.Label(column)
 	begin()
-	g.MOVQ(p["x"], at)
-	g.MOVQ(p["rows"], left)
+	g.set(p["x"], at)
+	g.set(p["rows"], left)
 	g.Label(line)
 	row(operand.Mem{Base: at})
-	g.ADDQ(p["ld"], at)
-	g.DECQ(left)
-	g.JNE(operand.LabelRef(line))
+	g.increase(p["ld"], at)
+	g.countDown(left)
+	g.jumpIf(other, line)
 	end()
 	for _, name := range append(lines, "x") {
-		g.ADDQ(operand.U32(g.width), p[name])
+		g.increase(operand.U32(g.width), p[name])
 	}
-	g.SUBQ(operand.U32(g.lanes()), p["n"])
-	g.JGT(operand.LabelRef(column))
+	g.decrease(operand.U32(g.lanes()), p["n"])
+	g.jumpIf(above, column)
 }
 
 func (g *generator) maxColumns() {
@@ -102,19 +102,7 @@ func (g *generator) hideColumns() {
 			g.zero(row)
 		},
 		func(m operand.Mem) {
-			if g.masked {
-				g.compare(lessThan, lo, row, reg.K1)
-				g.compare(notLessOrNaN, hi, row, reg.K2)
-				g.KORW(reg.K1, reg.K2, reg.K1)
-				g.moveWhere(reg.K1, lowest, m)
-			} else {
-				g.compare(lessThan, lo, row, v[5])
-				g.compare(notLessOrNaN, hi, row, v[6])
-				g.VORPS(v[5], v[6], v[5])
-				g.move(m, v[6])
-				g.VBLENDVPS(v[5], lowest, v[6], v[6])
-				g.move(v[6], m)
-			}
+			g.hide(lowest, row, lo, hi, v[5], v[6], m)
 			g.add(one, row, row)
 		},
 		func() {})
@@ -139,16 +127,14 @@ func (g *generator) scoreExp(x, n, e, small reg.VecPhysical) {
 		g.compare(lessThan, g.constant("least"), x, small)
 	}
 	g.reduceInside(x, n, e)
-	for range 2 {
-		g.fma213(g.constant("one"), x, e)
-	}
+	g.chain([]operand.Op{g.constant("one"), g.constant("one")}, x, e)
 	if g.masked {
 		g.scalefWhere(reg.K3, n, e, x)
 		return
 	}
 	g.power(n, n)
 	g.mul(n, e, x)
-	either(g, g.VANDNPS, g.VANDNPD)(x, small, x)
+	g.clearWhere(small, x)
 }
 
 // reduceInside is reduce of x, kept inside the bounds.

@@ -13,15 +13,15 @@ func (g *generator) lines(rows, at reg.GPVirtual, begin, step, end func()) {
 	line, column, left := g.label("row"), g.label("column"), g.GP64()
 	g.Label(line)
 	begin()
-	g.Load(g.Param("n"), left)
+	g.parameter("n", left)
 	g.Label(column)
 	step()
-	g.ADDQ(operand.U32(g.width), at)
-	g.SUBQ(operand.U32(g.lanes()), left)
-	g.JGT(operand.LabelRef(column))
+	g.increase(operand.U32(g.width), at)
+	g.decrease(operand.U32(g.lanes()), left)
+	g.jumpIf(above, column)
 	end()
-	g.DECQ(rows)
-	g.JNE(operand.LabelRef(line))
+	g.countDown(rows)
+	g.jumpIf(other, line)
 }
 
 func (g *generator) gradientRows() {
@@ -34,7 +34,7 @@ func (g *generator) gradientRows() {
 	begin := func() {
 		g.broadcast(operand.Mem{Base: p["shift"]}, shift)
 		g.broadcast(operand.Mem{Base: p["delta"]}, delta)
-		g.XORQ(at, at)
+		g.clear(at)
 	}
 	step := func() {
 		weights, gradients := operand.Mem{Base: p["x"], Index: at, Scale: 1}, operand.Mem{Base: p["dx"], Index: at, Scale: 1}
@@ -48,10 +48,10 @@ func (g *generator) gradientRows() {
 		g.move(dx, gradients)
 	}
 	g.lines(p["rows"], at, begin, step, func() {
-		g.ADDQ(p["ld"], p["x"])
-		g.ADDQ(p["ld"], p["dx"])
-		g.ADDQ(operand.U32(g.size), p["shift"])
-		g.ADDQ(operand.U32(g.size), p["delta"])
+		g.increase(p["ld"], p["x"])
+		g.increase(p["ld"], p["dx"])
+		g.increase(operand.U32(g.size), p["shift"])
+		g.increase(operand.U32(g.size), p["delta"])
 	})
 }
 
@@ -134,9 +134,9 @@ func (g *generator) capRows() {
 		g.reduceInside(y, n, e)
 		g.power(n, n)
 		g.mul(y, e, e)
-		g.fma213(y, y, e) // e^r − 1
+		g.chain([]operand.Op{y}, y, e) // e^r − 1
 		g.sub(g.constant("one"), n, y)
-		g.fma213(y, n, e) // E
+		g.chain([]operand.Op{y}, n, e) // E
 		g.sub(minusTwo, e, y)
 		g.div(y, e, e) // −tanh|u|, or +0
 		g.bare(sign, e, e)
@@ -151,8 +151,8 @@ func (g *generator) capRows() {
 			g.move(y, operand.Mem{Base: p["slope"], Index: at, Scale: 1})
 		})
 	}
-	g.lines(p["rows"], at, func() { g.XORQ(at, at) }, step, func() {
-		g.ADDQ(p["ld"], p["x"])
-		g.unless(p["slope"], func() { g.ADDQ(p["ld"], p["slope"]) })
+	g.lines(p["rows"], at, func() { g.clear(at) }, step, func() {
+		g.increase(p["ld"], p["x"])
+		g.unless(p["slope"], func() { g.increase(p["ld"], p["slope"]) })
 	})
 }

@@ -47,7 +47,7 @@ func (g *generator) writeConstants() {
 // openTable loads the address of the table.
 func (g *generator) openTable() {
 	g.table = g.GP64()
-	g.LEAQ(operand.NewDataAddr(operand.NewStaticSymbol(g.letter+"constants"), 0), g.table)
+	g.address(operand.NewDataAddr(operand.NewStaticSymbol(g.letter+"constants"), 0), g.table)
 }
 
 // hold loads a constant into a register.
@@ -71,17 +71,4 @@ func (g *generator) constantAt(name string) operand.Mem {
 		panic("gen: no constant " + name)
 	}
 	return operand.Mem{Base: g.table, Disp: i * g.width}
-}
-
-// fill sets every lane of v to x, without the table.
-func (g *generator) fill(v reg.VecPhysical, x float64) {
-	bits := g.GP64()
-	if g.single() {
-		g.MOVL(g.bits(x), bits.As32())
-		g.VMOVD(bits.As32(), v.AsX())
-	} else {
-		g.MOVQ(g.bits(x), bits)
-		g.VMOVQ(bits, v.AsX())
-	}
-	g.broadcast(v.AsX(), v)
 }

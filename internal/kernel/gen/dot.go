@@ -14,16 +14,17 @@ func (g *generator) dot() {
 	g.loadInto(d.m, "m")
 	g.loadInto(d.a, "a")
 	g.loadInto(d.aRow, "aRow")
-	g.LEAQ(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
+	g.address(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
 	g.loadInto(d.y, "y")
 	n := g.load("k")["k"]
-	g.ANDQ(operand.U32(2*g.lanes()-1), n)
-	g.MOVQ(n, d.tail)
+	g.keepBits(operand.U32(2*g.lanes()-1), n)
+	g.set(n, d.tail)
 	for v := range 2 {
 		part := g.GP64()
-		g.MOVQ(n, part)
-		g.SUBQ(operand.U32(v*g.lanes()), part)
-		g.makeMask(part, d.tailMask(v))
+		g.set(n, part)
+		g.decrease(operand.U32(v*g.lanes()), part)
+		d.tails[v] = d.tailMask(v)
+		g.makeMask(part, d.tails[v])
 	}
 	for _, rows := range []int{4, 1} {
 		d.rows(rows)
@@ -34,9 +35,10 @@ func (g *generator) dot() {
 type dotRows struct {
 	*generator
 	m, a, aRow, aRow3, y, tail reg.GPVirtual
+	tails                      [2]*mask // of the last, partial step over k
 }
 
-// tailMask returns where the mask of vector v of the last, partial step over k is kept.
+// tailMask returns where the mask of vector v of that step is kept.
 func (d *dotRows) tailMask(v int) *mask {
 	if d.masked {
 		return columnMask(v)
@@ -49,37 +51,37 @@ func (d *dotRows) rows(rows int) {
 	begin, end := d.label("rows"+strconv.Itoa(rows)), d.label("less")
 	loop, rest, sum := d.label("k"), d.label("rest"), d.label("sum")
 	d.Label(begin)
-	d.CMPQ(d.m, operand.U32(rows))
-	d.JLT(operand.LabelRef(end))
+	d.check(d.m, operand.U32(rows))
+	d.jumpIf(below, end)
 	p, x, k := d.GP64(), d.GP64(), d.GP64()
-	d.MOVQ(d.a, p)
-	d.Load(d.Param("x"), x)
-	d.Load(d.Param("k"), k)
+	d.set(d.a, p)
+	d.parameter("x", x)
+	d.parameter("k", k)
 	for i := range 2 * rows {
 		d.zero(d.vectors[i])
 	}
-	d.SUBQ(operand.U32(2*d.lanes()), k)
-	d.JLT(operand.LabelRef(rest))
+	d.decrease(operand.U32(2*d.lanes()), k)
+	d.jumpIf(below, rest)
 	d.Label(loop)
 	d.step(rows, p, x, [2]*mask{})
-	d.ADDQ(operand.U32(2*d.width), p)
-	d.ADDQ(operand.U32(2*d.width), x)
-	d.SUBQ(operand.U32(2*d.lanes()), k)
-	d.JGE(operand.LabelRef(loop))
+	d.increase(operand.U32(2*d.width), p)
+	d.increase(operand.U32(2*d.width), x)
+	d.decrease(operand.U32(2*d.lanes()), k)
+	d.jumpIf(notBelow, loop)
 	d.Label(rest)
-	d.TESTQ(d.tail, d.tail)
-	d.JEQ(operand.LabelRef(sum))
-	d.step(rows, p, x, [2]*mask{d.tailMask(0), d.tailMask(1)})
+	d.test(d.tail)
+	d.jumpIf(same, sum)
+	d.step(rows, p, x, d.tails)
 	d.Label(sum)
 	for r := range rows {
 		d.sum(r)
 	}
-	d.ADDQ(operand.U32(rows*d.size), d.y)
+	d.increase(operand.U32(rows*d.size), d.y)
 	step := d.GP64()
-	d.IMUL3Q(operand.U32(rows), d.aRow, step)
-	d.ADDQ(step, d.a)
-	d.SUBQ(operand.U32(rows), d.m)
-	d.JMP(operand.LabelRef(begin))
+	d.times(operand.U32(rows), d.aRow, step)
+	d.increase(step, d.a)
+	d.decrease(operand.U32(rows), d.m)
+	d.jump(begin)
 	d.Label(end)
 }
 
@@ -102,20 +104,5 @@ func (d *dotRows) step(rows int, p, x reg.GPVirtual, masks [2]*mask) {
 func (d *dotRows) sum(r int) {
 	acc := d.vectors[2*r]
 	d.add(d.vectors[2*r+1], acc, acc)
-	half := d.vectors[8]
-	x, y := acc.AsX(), acc.AsY()
-	if d.masked {
-		d.VEXTRACTF64X4(operand.U8(1), acc, half.AsY())
-		d.add(half.AsY(), y, y)
-	}
-	d.VEXTRACTF128(operand.U8(1), y, half.AsX())
-	d.add(half.AsX(), x, x)
-	if d.single() {
-		d.VHADDPS(x, x, x)
-		d.VHADDPS(x, x, x)
-		d.VMOVSS(x, operand.Mem{Base: d.y, Disp: r * d.size})
-	} else {
-		d.VHADDPD(x, x, x)
-		d.VMOVSD(x, operand.Mem{Base: d.y, Disp: r * d.size})
-	}
+	d.sumTo(operand.Mem{Base: d.y, Disp: r * d.size}, acc, d.vectors[8])
 }

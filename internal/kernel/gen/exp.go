@@ -44,7 +44,7 @@ func (g *generator) exponentBias() constant {
 func (g *generator) holdExp(least, most reg.VecPhysical) {
 	g.hold("least", least)
 	g.hold("most", most)
-	if !g.masked {
+	if len(g.vectors) <= 16 {
 		return
 	}
 	names := []string{"log2e", "high", "low", "one"}
@@ -62,39 +62,14 @@ func (g *generator) reduce(x, n, e reg.VecPhysical) {
 	g.round(nearest, n, n)
 	g.fnma(g.constant("high"), n, x)
 	g.fnma(g.constant("low"), n, x)
-	g.polynomial("c", len(either(g, expSingle, expDouble)), x, e)
+	g.polynomial(g.coefficients("c", len(either(g, expSingle, expDouble))), x, e)
 }
 
-// polynomial sets y to the polynomial in x whose n coefficients are numbered constants.
-func (g *generator) polynomial(name string, n int, x, y reg.VecPhysical) {
-	g.move(g.constant(name+strconv.Itoa(n-1)), y)
-	for i := n - 2; i >= 0; i-- {
-		g.fma213(g.constant(name+strconv.Itoa(i)), x, y)
+// coefficients returns n numbered constants, the last of them first.
+func (g *generator) coefficients(name string, n int) []operand.Op {
+	var terms []operand.Op
+	for i := n - 1; i >= 0; i-- {
+		terms = append(terms, g.constant(name+strconv.Itoa(i)))
 	}
-}
-
-// power sets z to 2ⁿ, which must be a normal number.
-func (g *generator) power(n, z reg.VecPhysical) {
-	switch {
-	case g.masked:
-		g.scalef(n, g.constant("one"), z)
-		return
-	case g.single():
-		g.VCVTPS2DQ(n, z)
-	default:
-		g.VCVTPD2DQY(n, z.AsX())
-		g.VPMOVSXDQ(z.AsX(), z)
-	}
-	g.exponent(z)
-}
-
-// exponent turns integers n into the numbers 2ⁿ.
-func (g *generator) exponent(n reg.VecPhysical) {
-	if g.single() {
-		g.VPADDD(g.constant("bias"), n, n)
-		g.VPSLLD(operand.U8(23), n, n)
-	} else {
-		g.VPADDQ(g.constant("bias"), n, n)
-		g.VPSLLQ(operand.U8(52), n, n)
-	}
+	return terms
 }

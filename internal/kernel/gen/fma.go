@@ -1,7 +1,5 @@
 package main
 
-import "github.com/mmcloughlin/avo/operand"
-
 // fmaLoop runs as many independent multiply-adds as a tile has: what the processor can do at best.
 func (g *generator) fmaLoop() {
 	count := 2 * g.rows[0]
@@ -14,6 +12,6 @@ func (g *generator) fmaLoop() {
 	for i := range count {
 		g.fma(g.vectors[count], g.vectors[count+1], g.vectors[i])
 	}
-	g.DECQ(n)
-	g.JNE(operand.LabelRef(loop))
+	g.countDown(n)
+	g.jumpIf(other, loop)
 }

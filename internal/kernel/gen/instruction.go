@@ -13,20 +13,19 @@ func either[T any](g *generator, single, double T) T {
 	return double
 }
 
-func (g *generator) move(from, to operand.Op)    { either(g, g.VMOVUPS, g.VMOVUPD)(from, to) }
-func (g *generator) broadcast(m, v operand.Op)   { either(g, g.VBROADCASTSS, g.VBROADCASTSD)(m, v) }
-func (g *generator) add(y, x, z operand.Op)      { either(g, g.VADDPS, g.VADDPD)(y, x, z) }
-func (g *generator) sub(y, x, z operand.Op)      { either(g, g.VSUBPS, g.VSUBPD)(y, x, z) }
-func (g *generator) mul(y, x, z operand.Op)      { either(g, g.VMULPS, g.VMULPD)(y, x, z) }
-func (g *generator) div(y, x, z operand.Op)      { either(g, g.VDIVPS, g.VDIVPD)(y, x, z) }
-func (g *generator) max(y, x, z operand.Op)      { either(g, g.VMAXPS, g.VMAXPD)(y, x, z) }
-func (g *generator) min(y, x, z operand.Op)      { either(g, g.VMINPS, g.VMINPD)(y, x, z) }
-func (g *generator) sqrt(x, z operand.Op)        { either(g, g.VSQRTPS, g.VSQRTPD)(x, z) }
-func (g *generator) fma(y, x, acc operand.Op)    { either(g, g.VFMADD231PS, g.VFMADD231PD)(y, x, acc) }
-func (g *generator) fma213(z, y, x operand.Op)   { either(g, g.VFMADD213PS, g.VFMADD213PD)(z, y, x) }
-func (g *generator) fnma(y, x, acc operand.Op)   { either(g, g.VFNMADD231PS, g.VFNMADD231PD)(y, x, acc) }
-func (g *generator) scalef(y, x, z operand.Op)   { either(g, g.VSCALEFPS, g.VSCALEFPD)(y, x, z) }
-func (g *generator) blend(m, y, x, z operand.Op) { either(g, g.VBLENDVPS, g.VBLENDVPD)(m, y, x, z) }
+func (a avx) move(from, to operand.Op)         { either(a.g, a.g.VMOVUPS, a.g.VMOVUPD)(from, to) }
+func (a avx) broadcast(m, v operand.Op)        { either(a.g, a.g.VBROADCASTSS, a.g.VBROADCASTSD)(m, v) }
+func (a avx) add(y, x, z operand.Op)           { either(a.g, a.g.VADDPS, a.g.VADDPD)(y, x, z) }
+func (a avx) sub(y, x, z operand.Op)           { either(a.g, a.g.VSUBPS, a.g.VSUBPD)(y, x, z) }
+func (a avx) mul(y, x, z operand.Op)           { either(a.g, a.g.VMULPS, a.g.VMULPD)(y, x, z) }
+func (a avx) div(y, x, z operand.Op)           { either(a.g, a.g.VDIVPS, a.g.VDIVPD)(y, x, z) }
+func (a avx) max(y, x, z operand.Op)           { either(a.g, a.g.VMAXPS, a.g.VMAXPD)(y, x, z) }
+func (a avx) min(y, x, z operand.Op)           { either(a.g, a.g.VMINPS, a.g.VMINPD)(y, x, z) }
+func (a avx) sqrt(x, z operand.Op)             { either(a.g, a.g.VSQRTPS, a.g.VSQRTPD)(x, z) }
+func (a avx) fma(y, x, acc operand.Op)         { either(a.g, a.g.VFMADD231PS, a.g.VFMADD231PD)(y, x, acc) }
+func (a avx) fnma(y, x, acc operand.Op)        { either(a.g, a.g.VFNMADD231PS, a.g.VFNMADD231PD)(y, x, acc) }
+func (g *generator) scalef(y, x, z operand.Op) { either(g, g.VSCALEFPS, g.VSCALEFPD)(y, x, z) }
+func (a avx) blend(m, y, x, z operand.Op)      { either(a.g, a.g.VBLENDVPS, a.g.VBLENDVPD)(m, y, x, z) }
 
 // scalefWhere is scalef in the lanes of a mask register; the others become 0.
 func (g *generator) scalefWhere(k reg.OpmaskPhysical, y, x, z operand.Op) {
@@ -46,47 +45,52 @@ func bySet[T any](g *generator, masked, other T) T {
 	return other
 }
 
-func (g *generator) zero(x reg.VecPhysical) { bySet(g, g.VPXORD, g.VXORPS)(x, x, x) }
-func (g *generator) and(y, x, z operand.Op) { bySet(g, g.VPANDQ, g.VANDPS)(y, x, z) }
-func (g *generator) or(y, x, z operand.Op)  { bySet(g, g.VPORQ, g.VORPS)(y, x, z) }
+func (a avx) zero(x reg.VecPhysical) { bySet(a.g, a.g.VPXORD, a.g.VXORPS)(x, x, x) }
+func (a avx) and(y, x, z operand.Op) { bySet(a.g, a.g.VPANDQ, a.g.VANDPS)(y, x, z) }
+func (a avx) or(y, x, z operand.Op)  { bySet(a.g, a.g.VPORQ, a.g.VORPS)(y, x, z) }
 
 // bare sets z to |x|: the sign is held.
-func (g *generator) bare(sign, x, z operand.Op) { bySet(g, g.VPANDNQ, g.VANDNPS)(x, sign, z) }
+func (a avx) bare(sign, x, z operand.Op) { bySet(a.g, a.g.VPANDNQ, a.g.VANDNPS)(x, sign, z) }
 
-// Directions of rounding to an integer.
+// direction is where an integer is rounded to.
+type direction operand.U8
+
 const (
-	nearest = operand.U8(8)
-	down    = operand.U8(9)
-	up      = operand.U8(10)
+	nearest = direction(8)
+	down    = direction(9)
+	up      = direction(10)
 )
 
 // round rounds to an integer.
-func (g *generator) round(direction operand.U8, x, z operand.Op) {
-	if g.masked {
-		either(g, g.VRNDSCALEPS, g.VRNDSCALEPD)(direction, x, z)
+func (a avx) round(d direction, x, z operand.Op) {
+	if a.g.masked {
+		either(a.g, a.g.VRNDSCALEPS, a.g.VRNDSCALEPD)(operand.U8(d), x, z)
 	} else {
-		either(g, g.VROUNDPS, g.VROUNDPD)(direction, x, z)
+		either(a.g, a.g.VROUNDPS, a.g.VROUNDPD)(operand.U8(d), x, z)
 	}
 }
 
-// Predicates of comparisons: false for NaN, unless named otherwise.
+// predicate is what a comparison asks: false for NaN, unless named otherwise.
+type predicate operand.U8
+
 const (
-	equal         = operand.U8(0x00)
-	unordered     = operand.U8(0x03) // either is NaN
-	notEqualOrNaN = operand.U8(0x04)
-	lessThan      = operand.U8(0x11)
-	lessOrEqualTo = operand.U8(0x12)
-	notLessOrNaN  = operand.U8(0x15)
+	equal         = predicate(0x00)
+	unordered     = predicate(0x03) // either is NaN
+	notEqualOrNaN = predicate(0x04)
+	lessThan      = predicate(0x11)
+	lessOrEqualTo = predicate(0x12)
+	notLessOrNaN  = predicate(0x15)
 )
 
 // compare sets m to all ones where "x predicate y".
-func (g *generator) compare(predicate operand.U8, y, x, m operand.Op) {
-	either(g, g.VCMPPS, g.VCMPPD)(predicate, y, x, m)
+func (a avx) compare(p predicate, y, x, m operand.Op) {
+	either(a.g, a.g.VCMPPS, a.g.VCMPPD)(operand.U8(p), y, x, m)
 }
 
 // across combines all lanes of x and leaves the result in each; t is free. The halves of x are combined, then
 // the halves of what that gives, and so on.
-func (g *generator) across(op func(y, x, z operand.Op), x, t reg.VecPhysical) {
+func (a avx) across(op func(y, x, z operand.Op), x, t reg.VecPhysical) {
+	g := a.g
 	if g.masked {
 		g.VEXTRACTF64X4(operand.U8(1), x, t.AsY())
 		op(t.AsY(), x.AsY(), x.AsY())

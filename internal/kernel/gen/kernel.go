@@ -17,6 +17,13 @@ type kernel struct {
 	plain  string           // a condition, in Go, under which plain Go does the work
 	only   string           // the only type of element or instruction set that has a version
 	write  func(*generator) // writes the body of one version
+	neon   *own             // what is another for NEON, or nil
+}
+
+// own is what a processor has instead of what the others share.
+type own struct {
+	plain string
+	write func(*generator)
 }
 
 // A param is a parameter of a kernel. In an entry, groups of names and their type are separated by semicolons.
@@ -134,6 +141,14 @@ func (k *kernel) param(name string) param {
 // has reports whether there is a version for an instruction set and a type of element.
 func (k *kernel) has(s *simd, e element) bool {
 	return k.only == "" || k.only == s.name || k.only == e.typ
+}
+
+// on returns the kernel as it is on a processor.
+func (k kernel) on(processor string) kernel {
+	if processor == "arm64" && k.neon != nil {
+		k.only, k.plain, k.write = "", k.neon.plain, k.neon.write
+	}
+	return k
 }
 
 // version returns the name of a version.

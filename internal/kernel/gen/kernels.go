@@ -17,6 +17,7 @@ var gemmKernels = []kernel{
 			"aRow, aCol, aPanel stride; b [(k-1)*bRow+padded[F](p, n)]F; bRow stride; beta F; c [(m-1)*cRow+n]F; cRow stride",
 		plain: "n > tileWidth[F](p)",
 		write: (*generator).tile,
+		neon:  &own{plain: "n > tileWidth[F](p)", write: (*generator).tileNEON},
 	},
 	{
 		name:   "dot",
@@ -37,6 +38,7 @@ var gemmKernels = []kernel{
 		params: "k, n size; src [(k-1)*srcRow+n]F; srcRow stride; dst [(k-1)*dstRow+padded[F](p, n)]F; dstRow stride",
 		plain:  "n > tileWidth[F](p)",
 		write:  (*generator).copyPanel,
+		neon:   &own{write: (*generator).copyPanelNEON},
 	},
 	{
 		name: "transposePanel",
@@ -46,6 +48,7 @@ var gemmKernels = []kernel{
 		plain:  "n < 4 || k < 32/sizeOf[F]()",
 		only:   "AVX2",
 		write:  (*generator).transposePanel,
+		neon:   &own{plain: "n < 4 || k < 32/sizeOf[F]()", write: (*generator).transposePanelNEON},
 	},
 	{
 		name:   "fmaLoop",
@@ -103,6 +106,7 @@ var attentionKernels = []kernel{
 		plain: "!multipliesQuads",
 		only:  "AVX512",
 		write: (*generator).dropRows,
+		neon:  &own{write: (*generator).dropRowsNEON},
 	},
 }
 

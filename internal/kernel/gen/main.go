@@ -37,20 +37,39 @@ func writeAll(dir string) error {
 		{name: "attention", kernels: attentionKernels, constants: (*generator).attentionConstants},
 		{name: "vector", kernels: slices.Concat(elementKernels, rowKernels), constants: (*generator).vectorConstants},
 	}
-	sets := []*simd{avx512(), avx2()}
-	for _, s := range sets {
+	for processor, sets := range map[string][]*simd{"amd64": {avx512(), avx2()}, "arm64": {neonSet()}} {
+		var own []family
 		for _, f := range families {
-			if err := f.write(s, dir); err != nil {
-				return err
+			own = append(own, f.on(processor))
+		}
+		for _, s := range sets {
+			for _, f := range own {
+				if err := f.write(s, dir); err != nil {
+					return err
+				}
 			}
 		}
+		if err := writeChoices(own, sets, dir, processor); err != nil {
+			return err
+		}
 	}
-	return writeDispatch(families, sets, dir)
+	return writePlain(families, dir)
+}
+
+// on returns the family as it is on a processor.
+func (f family) on(processor string) family {
+	kernels := slices.Clone(f.kernels)
+	for i, k := range kernels {
+		kernels[i] = k.on(processor)
+	}
+	f.kernels = kernels
+	return f
 }
 
 // write writes the files of a family for one instruction set.
 func (f *family) write(s *simd, dir string) error {
 	g := &generator{Context: build.NewContext(), simd: s}
+	g.target = s.target(g)
 	g.ConstraintExpr("!noasm")
 	for _, g.element = range elements {
 		if f.constants != nil {
@@ -69,16 +88,21 @@ func (f *family) write(s *simd, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := pass.Compile.Execute(file); err != nil {
+	compile, assembly := pass.Compile, printer.NewGoAsm
+	if s.processor == "arm64" {
+		compile, assembly = compileNEON, newPrinterNEON
+	}
+	if err := compile.Execute(file); err != nil {
 		return err
 	}
 	config := printer.Config{Name: "gen", Pkg: "kernel"}
-	for suffix, make := range map[string]printer.Builder{".s": printer.NewGoAsm, ".go": printer.NewStubs} {
+	for suffix, make := range map[string]printer.Builder{".s": assembly, ".go": printer.NewStubs} {
 		text, err := make(config).Print(file)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, f.name+"_"+s.file+"_amd64"+suffix), text, 0o666); err != nil {
+		name := f.name + "_" + s.file + "_" + s.processor + suffix
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
 			return err
 		}
 	}

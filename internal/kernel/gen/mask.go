@@ -11,10 +11,12 @@ import (
 type mask struct {
 	k reg.OpmaskPhysical
 	v reg.VecPhysical
+	n reg.GPVirtual // how many lanes, where the processor has no masks at all
 }
 
 // makeMask builds the mask of the first n lanes, where n ≤ 0 gives none and n ≥ lanes gives all. It uses up n.
-func (g *generator) makeMask(n reg.GPVirtual, k *mask) {
+func (a avx) makeMask(n reg.GPVirtual, k *mask) {
+	g := a.g
 	none, all := g.GP64(), g.GP64()
 	g.XORL(none.As32(), none.As32())
 	g.TESTQ(n, n)
@@ -32,11 +34,17 @@ func (g *generator) makeMask(n reg.GPVirtual, k *mask) {
 	}
 	// A vector's worth of memory that begins n lanes before the ones end.
 	g.SHLQ(g.shift, n)
-	table, words := g.GP64(), g.width/8
-	ones := slices.Repeat([]uint64{1<<64 - 1}, words)
-	g.LEAQ(g.words("leadingLanes", append(ones, make([]uint64, words)...)), table)
+	table := g.GP64()
+	g.LEAQ(g.leadingLanes(), table)
 	g.SUBQ(n, table)
 	g.VMOVDQU(operand.Mem{Base: table, Disp: g.width}, k.v)
+}
+
+// leadingLanes returns the address of a vector of ones and, behind it, one of zeros.
+func (g *generator) leadingLanes() operand.Mem {
+	words := g.width / 8
+	ones := slices.Repeat([]uint64{1<<64 - 1}, words)
+	return g.words("leadingLanes", append(ones, make([]uint64, words)...))
 }
 
 // makeMasks builds the masks of two vectors of the parameter n.
@@ -50,7 +58,8 @@ func (g *generator) makeMasks(masks [2]*mask) {
 }
 
 // read reads a vector; under a mask, other lanes are neither read nor kept, but 0.
-func (g *generator) read(m operand.Mem, k *mask, to reg.VecPhysical) {
+func (a avx) read(m operand.Mem, k *mask, to reg.VecPhysical) {
+	g := a.g
 	switch {
 	case k == nil:
 		g.move(m, to)
@@ -62,7 +71,8 @@ func (g *generator) read(m operand.Mem, k *mask, to reg.VecPhysical) {
 }
 
 // write writes a vector; under a mask, the memory of other lanes is left alone.
-func (g *generator) write(from reg.VecPhysical, k *mask, m operand.Mem) {
+func (a avx) write(from reg.VecPhysical, k *mask, m operand.Mem) {
+	g := a.g
 	switch {
 	case k == nil:
 		g.move(from, m)

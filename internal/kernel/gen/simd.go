@@ -14,10 +14,12 @@ import (
 // simd is an instruction set: how wide its vectors are and which tiles fit into its registers.
 type simd struct {
 	name, file string
-	width      int   // bytes of a vector
-	rows       []int // heights of tiles, largest first, ending in 1
+	processor  string // GOARCH
+	width      int    // bytes of a vector
+	rows       []int  // heights of tiles, largest first, ending in 1
 	vectors    []reg.VecPhysical
 	masked     bool // has mask registers
+	target     func(*generator) target
 }
 
 // avx512 keeps 12×2 accumulators in its 32 registers.
@@ -28,7 +30,8 @@ func avx512() *simd {
 		reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
 		reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
 	}
-	return &simd{name: "AVX512", file: "avx512", width: 64, rows: []int{12, 8, 4, 2, 1}, vectors: v, masked: true}
+	return &simd{name: "AVX512", file: "avx512", processor: "amd64", width: 64, rows: []int{12, 8, 4, 2, 1}, vectors: v, masked: true,
+		target: newAVX}
 }
 
 // avx2 keeps 6×2 accumulators in its 16 registers.
@@ -37,7 +40,7 @@ func avx2() *simd {
 		reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
 		reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15,
 	}
-	return &simd{name: "AVX2", file: "avx2", width: 32, rows: []int{6, 4, 2, 1}, vectors: v}
+	return &simd{name: "AVX2", file: "avx2", processor: "amd64", width: 32, rows: []int{6, 4, 2, 1}, vectors: v, target: newAVX}
 }
 
 // element is the type of a number.
@@ -56,6 +59,7 @@ var elements = []element{
 // generator writes the functions of one instruction set, for one type of element at a time.
 type generator struct {
 	*build.Context
+	target
 	*simd
 	element
 	kernel    *kernel // the one being written
@@ -78,8 +82,15 @@ func (g *generator) begin(k *kernel) {
 
 // end returns from the function.
 func (g *generator) end() {
-	g.VZEROUPPER()
-	g.RET()
+	g.leave()
+}
+
+// ofElements returns a generator that goes on with g's function, for another type of element.
+func (g *generator) ofElements(e element) *generator {
+	other := *g
+	other.element = e
+	other.target = g.simd.target(&other)
+	return &other
 }
 
 // lanes returns how many elements a vector holds.
@@ -104,9 +115,9 @@ func (g *generator) load(names ...string) map[string]reg.GPVirtual {
 }
 
 func (g *generator) loadInto(r reg.GPVirtual, name string) {
-	g.Load(g.Param(name), r)
+	g.parameter(name, r)
 	if g.kernel.param(name).typ == "stride" {
-		g.SHLQ(g.shift, r)
+		g.shiftLeft(g.shift, r)
 	}
 }
 

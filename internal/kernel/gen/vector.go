@@ -3,7 +3,6 @@ package main
 import (
 	"math"
 
-	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -25,7 +24,7 @@ func inVectors(write func(*vector)) func(*generator) {
 		for _, p := range g.kernel.assembly() {
 			if p.goType() != "F" {
 				v.params[p.name] = g.GP64()
-				g.Load(g.Param(p.name), v.params[p.name])
+				g.parameter(p.name, v.params[p.name])
 			}
 		}
 		write(v)
@@ -62,15 +61,15 @@ type row struct{ whole, rest, bytes reg.GPVirtual }
 func (v *vector) divide(param string) row {
 	n := v.params[param]
 	r := row{v.GP64(), v.GP64(), v.GP64()}
-	v.MOVQ(n, r.rest)
-	v.ANDQ(operand.U8(v.lanes()-1), r.rest)
-	v.MOVQ(n, r.whole)
-	v.SUBQ(r.rest, r.whole)
-	v.SHLQ(v.shift, r.whole)
-	v.MOVQ(n, r.bytes)
-	v.SHLQ(v.shift, r.bytes)
+	v.set(n, r.rest)
+	v.keepBits(operand.U8(v.lanes()-1), r.rest)
+	v.set(n, r.whole)
+	v.decrease(r.rest, r.whole)
+	v.shiftLeft(v.shift, r.whole)
+	v.set(n, r.bytes)
+	v.shiftLeft(v.shift, r.bytes)
 	used := v.GP64()
-	v.MOVQ(r.rest, used)
+	v.set(r.rest, used)
 	v.makeMask(used, v.rest)
 	return r
 }
@@ -79,30 +78,24 @@ func (v *vector) divide(param string) row {
 func (v *vector) each(r row, step func(part *mask)) {
 	loop, tail, done := v.label("vector"), v.label("rest"), v.label("done")
 	v.at = v.GP64()
-	v.XORQ(v.at, v.at)
-	v.TESTQ(r.whole, r.whole)
-	v.JE(operand.LabelRef(tail))
+	v.clear(v.at)
+	v.test(r.whole)
+	v.jumpIf(none, tail)
 	v.align()
 	v.Label(loop)
 	step(nil)
-	v.ADDQ(operand.U32(v.width), v.at)
-	v.CMPQ(v.at, r.whole)
-	v.JLT(operand.LabelRef(loop))
+	v.increase(operand.U32(v.width), v.at)
+	v.check(v.at, r.whole)
+	v.jumpIf(below, loop)
 	v.Label(tail)
-	v.TESTQ(r.rest, r.rest)
-	v.JE(operand.LabelRef(done))
+	v.test(r.rest)
+	v.jumpIf(none, done)
 	step(v.rest)
 	v.Label(done)
 }
 
 // elements does a step for every vector of n elements, and for the rest of them.
 func (v *vector) elements(step func(part *mask)) { v.each(v.divide("n"), step) }
-
-// align makes the next instruction begin a cache line, so that the speed of a loop does not depend on where the
-// linker puts it.
-func (v *vector) align() {
-	v.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.U8(64)}})
-}
 
 // rows does body for each of rows ≥ 1 rows, and advances the pointers: by an element those to one for each row, by a
 // row the others.
@@ -112,20 +105,20 @@ func (v *vector) rows(r row, body func(), pointers ...string) {
 	body()
 	for _, name := range pointers {
 		if v.kernel.param(name).length == "rows" {
-			v.ADDQ(operand.U8(v.size), v.params[name])
+			v.increase(operand.U8(v.size), v.params[name])
 		} else {
-			v.ADDQ(r.bytes, v.params[name])
+			v.increase(r.bytes, v.params[name])
 		}
 	}
-	v.DECQ(v.params["rows"])
-	v.JNE(operand.LabelRef(loop))
+	v.countDown(v.params["rows"])
+	v.jumpIf(other, loop)
 }
 
 // unless leaves out what follows if a pointer is nil.
 func (g *generator) unless(p reg.GPVirtual, f func()) {
 	without := g.label("without")
-	g.TESTQ(p, p)
-	g.JE(operand.LabelRef(without))
+	g.test(p)
+	g.jumpIf(none, without)
 	f()
 	g.Label(without)
 }
@@ -159,7 +152,7 @@ func (v *vector) store(part *mask, from reg.VecPhysical, name string) {
 func (v *vector) first(name string) operand.Mem { return operand.Mem{Base: v.params[name]} }
 
 func (v *vector) storeFirst(x reg.VecPhysical, name string) {
-	either(v.generator, v.VMOVSS, v.VMOVSD)(x.AsX(), v.first(name))
+	v.moveFirst(x, v.first(name))
 }
 
 // fillParam sets every lane of x to a parameter that is a number.

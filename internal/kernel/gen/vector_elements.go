@@ -60,12 +60,11 @@ func (v *vector) inverseSqrt() {
 }
 
 // lesser and greater are x where y is neither better nor NaN.
-func (v *vector) lesser() { v.betterOfTwo(v.min) }
+func (v *vector) lesser() { v.betterOfTwo(v.target.lesser) }
 
-func (v *vector) greater() { v.betterOfTwo(v.max) }
+func (v *vector) greater() { v.betterOfTwo(v.target.greater) }
 
-// betterOfTwo relies on what min and max give for a NaN, and for two zeros: their second operand, which is the first
-// here.
+// betterOfTwo sees to NaNs of x itself.
 func (v *vector) betterOfTwo(op func(y, x, z operand.Op)) {
 	z := v.vectors
 	v.elements(func(part *mask) {
@@ -85,18 +84,18 @@ func (v *vector) equals() { v.comparison(equal) }
 
 func (v *vector) differs() { v.comparison(notEqualOrNaN) }
 
-// comparison sets z to 1 where "x predicate y", else to 0.
-func (v *vector) comparison(predicate operand.U8) {
+// comparison sets z to 1 where "x p y", else to 0.
+func (v *vector) comparison(p predicate) {
 	z := v.vectors
 	one := v.hold("one", z[2])
 	v.elements(func(part *mask) {
 		v.load(part, "x", z[0])
 		v.load(part, "y", z[1])
 		if v.masked {
-			v.compare(predicate, z[1], z[0], reg.K2)
+			v.compare(p, z[1], z[0], reg.K2)
 			either(v.generator, v.VMOVUPS_Z, v.VMOVUPD_Z)(one, reg.K2, z[0])
 		} else {
-			v.compare(predicate, z[1], z[0], z[0])
+			v.compare(p, z[1], z[0], z[0])
 			v.and(one, z[0], z[0])
 		}
 		v.store(part, z[0], "z")
@@ -129,11 +128,10 @@ func (v *vector) ofDoubles() *vector {
 	if !v.single() {
 		return v
 	}
-	g := *v.generator
-	g.element = elements[1]
+	g := v.ofElements(elements[1])
 	g.constants, g.held = g.vectorConstants(), map[string]reg.VecPhysical{}
 	g.openTable()
-	return &vector{generator: &g}
+	return &vector{generator: g}
 }
 
 // inDoubles does to x, or to its halves as doubles, what f does; high is free.
@@ -146,17 +144,4 @@ func (v *vector) inDoubles(x, high reg.VecPhysical, f func(x reg.VecPhysical)) {
 	f(x)
 	f(high)
 	v.narrow(x, high)
-}
-
-// narrow turns doubles into the floats of low.
-func (v *vector) narrow(low, high reg.VecPhysical) {
-	if v.masked {
-		v.VCVTPD2PS(low, low.AsY())
-		v.VCVTPD2PS(high, high.AsY())
-		v.VINSERTF64X4(operand.U8(1), high.AsY(), low, low)
-		return
-	}
-	v.VCVTPD2PSY(low, low.AsX())
-	v.VCVTPD2PSY(high, high.AsX())
-	v.VINSERTF128(operand.U8(1), high.AsX(), low, low)
 }

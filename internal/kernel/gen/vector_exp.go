@@ -21,27 +21,13 @@ func (v *vector) exp(x, n, e, s reg.VecPhysical) {
 	v.max(x, v.held["least"], x)
 	v.min(x, v.held["most"], x)
 	v.reduce(x, n, e)
-	v.fma213(v.constant("one"), x, e)
-	v.fma213(v.constant("one"), x, e)
+	v.chain([]operand.Op{v.constant("one"), v.constant("one")}, x, e)
 	if v.masked {
 		v.scalefWhere(reg.K3, n, e, x)
 		return
 	}
-	either(v.generator, v.VANDNPS, v.VANDNPD)(e, s, e)
-	// 2ⁿ in two factors, since n may lie outside of the exponents of normal numbers.
-	if v.single() {
-		v.VCVTPS2DQ(n, n)
-		v.VPSRAD(operand.U8(1), n, s)
-		v.VPSUBD(s, n, n)
-	} else {
-		v.VCVTPD2DQY(n, n.AsX())
-		v.VPSRAD(operand.U8(1), n.AsX(), s.AsX())
-		v.VPSUBD(s.AsX(), n.AsX(), n.AsX())
-		v.VPMOVSXDQ(s.AsX(), s)
-		v.VPMOVSXDQ(n.AsX(), n)
-	}
-	v.exponent(n)
-	v.exponent(s)
+	v.clearWhere(s, e)
+	v.twoPowers(n, s) // n may lie outside of the exponents of normal numbers
 	v.mul(n, e, x)
 	v.mul(s, x, x)
 }
@@ -57,10 +43,10 @@ func (v *vector) tanh(x, n, e, s, sign reg.VecPhysical) {
 	v.min(x, v.held["tanhMost"], x)
 	v.reduce(x, n, e)
 	v.mul(x, e, e)
-	v.fma213(x, x, e)
+	v.chain([]operand.Op{x}, x, e)
 	v.power(n, s)
 	v.sub(v.constant("one"), s, n)
-	v.fma213(n, s, e)
+	v.chain([]operand.Op{n}, s, e)
 	v.add(v.constant("two"), e, n)
 	v.div(n, e, x)
 	v.or(sign, x, x)
@@ -130,8 +116,7 @@ func (v *vector) geluTanhBackward() {
 		v.mul(x, s, z[8])
 		v.add(v.held["one"], s, s)
 		v.div(s, v.held["one"], s)
-		v.move(v.constant("gelu9"), z[7])
-		v.fma213(v.constant("gelu1"), square, z[7])
+		v.polynomial([]operand.Op{v.constant("gelu9"), v.constant("gelu1")}, square, z[7])
 		v.mul(s, z[8], z[8])
 		v.mul(s, z[8], z[8])
 		v.fnma(z[7], z[8], s)
@@ -144,7 +129,6 @@ func (v *vector) geluTanhBackward() {
 // geluExponent sets u to −2√(2/π)·(x + 0.044715·x³) and square to x².
 func (v *vector) geluExponent(x, u, square reg.VecPhysical) {
 	v.mul(x, x, square)
-	v.move(v.constant("gelu3"), u)
-	v.fma213(v.constant("gelu1"), square, u)
+	v.polynomial([]operand.Op{v.constant("gelu3"), v.constant("gelu1")}, square, u)
 	v.mul(x, u, u)
 }

@@ -22,9 +22,9 @@ func (v *vector) tail(x, e, q, size, n, s reg.VecPhysical) {
 	v.min(v.held["tailMost"], size, size)
 	v.move(v.constant("one"), s)
 	v.move(v.constant("tailScale"), n)
-	v.fma213(s, size, n)
+	v.chain([]operand.Op{s}, size, n)
 	v.div(n, s, n) // t
-	v.polynomial("tail", len(normalTail), n, q)
+	v.polynomial(v.coefficients("tail", len(normalTail)), n, q)
 	v.mul(e, q, q)
 }
 
@@ -65,15 +65,4 @@ func (v *vector) geluBackward() {
 		v.mul(z[8], z[1], z[1])
 		v.store(part, z[1], "dx")
 	})
-}
-
-// replaceNegative sets y to x where sign is negative; zero is held.
-func (v *vector) replaceNegative(sign, x, y reg.VecPhysical) {
-	if v.masked {
-		const less = operand.U8(1)
-		v.compare(less, v.held["zero"], sign, reg.K2)
-		v.moveWhere(reg.K2, x, y)
-		return
-	}
-	v.blend(sign, x, y, y)
 }

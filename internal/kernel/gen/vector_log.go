@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -72,7 +71,7 @@ func (v *vector) log(x reg.VecPhysical) {
 
 // splitExponent leaves in x a number above √½ and up to √2, and sets k to its exponent; s and t are free.
 func (v *vector) splitExponent(x, k, s, t reg.VecPhysical) {
-	v.VPSRLQ(operand.U8(52), x, k)
+	v.shiftRight(52, x, k)
 	v.or(v.constant("integers"), k, k)
 	v.sub(v.constant("exponents"), k, k)
 	v.and(v.constant("mantissa"), x, x)

@@ -4,9 +4,7 @@ import "github.com/mmcloughlin/avo/reg"
 
 // inverse sets x to 1/cols; t is free.
 func (v *vector) inverse(x, t reg.VecPhysical) {
-	v.zero(t)
-	either(v.generator, v.VCVTSI2SSQ, v.VCVTSI2SDQ)(v.params["cols"], t.AsX(), t.AsX())
-	v.broadcast(t.AsX(), t)
+	v.fillInteger(v.params["cols"], t)
 	v.move(v.constantAt("one"), x)
 	v.div(t, x, x)
 }
@@ -128,6 +126,6 @@ func (v *vector) clearRest(part *mask, x reg.VecPhysical) {
 	case v.masked:
 		either(v.generator, v.VMOVAPS_Z, v.VMOVAPD_Z)(x, part.k, x)
 	default:
-		v.VANDPS(part.v, x, x)
+		v.and(part.v, x, x)
 	}
 }

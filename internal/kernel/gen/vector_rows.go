@@ -99,13 +99,13 @@ func (v *vector) softmaxBackwardRows() {
 	}, "y", "dy", "dx")
 }
 
-// replaceWhere sets x to y where "a predicate b"; t is free.
-func (v *vector) replaceWhere(predicate operand.U8, b, a operand.Op, y, x, t reg.VecPhysical) {
+// replaceWhere sets x to y where "a p b"; t is free.
+func (v *vector) replaceWhere(p predicate, b, a operand.Op, y, x, t reg.VecPhysical) {
 	if v.masked {
-		v.compare(predicate, b, a, reg.K2)
+		v.compare(p, b, a, reg.K2)
 		v.moveWhere(reg.K2, y, x)
 		return
 	}
-	v.compare(predicate, b, a, t)
+	v.compare(p, b, a, t)
 	v.blend(t, y, x, x)
 }

@@ -117,7 +117,7 @@ func (v *vector) sumRows() {
 	z := v.vectors
 	r := v.divide("n")
 	r.bytes = v.params["ld"]
-	v.SHLQ(v.shift, r.bytes)
+	v.shiftLeft(v.shift, r.bytes)
 	v.rows(r, func() {
 		v.each(r, func(part *mask) {
 			v.load(part, "x", z[0])
@@ -131,24 +131,25 @@ func (v *vector) sumRows() {
 // sumColumns adds in float64, whatever the type of the elements: a vector of y holds half as many.
 func (v *vector) sumColumns() {
 	z := v.vectors
+	wide := v.ofElements(elements[1])
 	r := v.divide("n")
 	r.bytes = v.params["ld"]
-	v.SHLQ(v.shift, r.bytes)
+	v.shiftLeft(v.shift, r.bytes)
 	v.rows(r, func() {
 		v.each(r, func(part *mask) {
 			v.load(part, "x", z[0])
 			y := operand.Mem{Base: v.params["y"], Index: v.at, Scale: 1}
 			if !v.single() {
-				v.VADDPD(y, z[0], z[0])
-				v.VMOVUPD(z[0], y)
+				v.add(y, z[0], z[0])
+				v.move(z[0], y)
 				return
 			}
 			y.Scale = 2
 			v.widen(z[0], z[1])
 			for i, half := range z[:2] {
 				y.Disp = i * v.width
-				v.VADDPD(y, half, half)
-				v.VMOVUPD(half, y)
+				wide.add(y, half, half)
+				wide.move(half, y)
 			}
 		})
 	}, "x")
@@ -156,15 +157,17 @@ func (v *vector) sumColumns() {
 
 // sum and sumSquares add in float64, whatever the type of the elements.
 func (v *vector) sum() {
-	v.total(func(x, sum reg.VecPhysical) { v.VADDPD(x, sum, sum) })
+	wide := v.ofElements(elements[1])
+	v.total(wide, func(x, sum reg.VecPhysical) { wide.add(x, sum, sum) })
 }
 
 func (v *vector) sumSquares() {
-	v.total(func(x, sum reg.VecPhysical) { v.VFMADD231PD(x, x, sum) })
+	wide := v.ofElements(elements[1])
+	v.total(wide, func(x, sum reg.VecPhysical) { wide.fma(x, x, sum) })
 }
 
 // total adds to two sums in float64, in turn where the elements are of that type.
-func (v *vector) total(add func(x, sum reg.VecPhysical)) {
+func (v *vector) total(wide *generator, add func(x, sum reg.VecPhysical)) {
 	z := v.vectors
 	v.zero(z[0])
 	v.zero(z[1])
@@ -176,22 +179,7 @@ func (v *vector) total(add func(x, sum reg.VecPhysical)) {
 		}
 		add(z[2], z[0])
 	})
-	v.VADDPD(z[1], z[0], z[0])
-	wide := *v.generator
-	wide.element = elements[1]
+	wide.add(z[1], z[0], z[0])
 	wide.sumAcross(z[0], z[1])
-	v.VMOVSD(z[0].AsX(), inMemory(v.ReturnIndex(0)))
-}
-
-// widen turns the floats of low into doubles, the second half of them in high.
-func (v *vector) widen(low, high reg.VecPhysical) {
-	if v.masked {
-		v.VEXTRACTF64X4(operand.U8(1), low, high.AsY())
-		v.VCVTPS2PD(low.AsY(), low)
-		v.VCVTPS2PD(high.AsY(), high)
-		return
-	}
-	v.VEXTRACTF128(operand.U8(1), low, high.AsX())
-	v.VCVTPS2PD(low.AsX(), low)
-	v.VCVTPS2PD(high.AsX(), high)
+	wide.moveFirst(z[0], inMemory(v.ReturnIndex(0)))
 }

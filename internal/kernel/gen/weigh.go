@@ -17,12 +17,12 @@ func (g *generator) weigh() {
 	g.loadInto(w.m, "m")
 	g.loadInto(w.a, "a")
 	g.loadInto(w.aRow, "aRow")
-	g.LEAQ(operand.Mem{Base: w.aRow, Index: w.aRow, Scale: 2}, w.aRow3)
+	g.address(operand.Mem{Base: w.aRow, Index: w.aRow, Scale: 2}, w.aRow3)
 	g.loadInto(w.x, "x")
 	n := g.load("n")["n"]
-	g.MOVQ(n, w.whole)
-	g.ANDQ(operand.U8(g.lanes()-1), n)
-	g.SUBQ(n, w.whole)
+	g.set(n, w.whole)
+	g.keepBits(operand.U8(g.lanes()-1), n)
+	g.decrease(n, w.whole)
 	w.tail = &mask{k: reg.K1, v: g.vectors[15]}
 	g.makeMask(n, w.tail)
 	for _, rows := range []int{8, 4, 2, 1} {
@@ -43,42 +43,42 @@ func (w *weighted) rows(rows int) {
 	begin, end := w.label("rows"+strconv.Itoa(rows)), w.label("less")
 	loop, rest, next := w.label("n"), w.label("rest"), w.label("next")
 	w.Label(begin)
-	w.CMPQ(w.m, operand.U32(rows))
-	w.JLT(operand.LabelRef(end))
+	w.check(w.m, operand.U32(rows))
+	w.jumpIf(below, end)
 	w.weights(rows)
 	p, y, n := []reg.GPVirtual{w.GP64()}, w.GP64(), w.GP64()
 	var ahead []reg.GPVirtual
-	w.MOVQ(w.a, p[0])
+	w.set(w.a, p[0])
 	if rows > 4 {
 		p = append(p, w.GP64())
-		w.LEAQ(operand.Mem{Base: w.a, Index: w.aRow, Scale: 4}, p[1])
+		w.address(operand.Mem{Base: w.a, Index: w.aRow, Scale: 4}, p[1])
 		ahead = append(ahead, w.GP64(), w.GP64())
-		w.LEAQ(operand.Mem{Base: w.a, Index: w.aRow, Scale: 8}, ahead[0])
-		w.LEAQ(operand.Mem{Base: p[1], Index: w.aRow, Scale: 8}, ahead[1])
+		w.address(operand.Mem{Base: w.a, Index: w.aRow, Scale: 8}, ahead[0])
+		w.address(operand.Mem{Base: p[1], Index: w.aRow, Scale: 8}, ahead[1])
 	}
-	w.Load(w.Param("y"), y)
-	w.MOVQ(w.whole, n)
-	w.TESTQ(n, n)
-	w.JE(operand.LabelRef(rest))
+	w.parameter("y", y)
+	w.set(w.whole, n)
+	w.test(n)
+	w.jumpIf(none, rest)
 	w.Label(loop)
 	w.step(rows, p, ahead, y, nil)
 	for _, q := range slices.Concat(p, ahead, []reg.GPVirtual{y}) {
-		w.ADDQ(operand.U32(w.width), q)
+		w.increase(operand.U32(w.width), q)
 	}
-	w.SUBQ(operand.U32(w.lanes()), n)
-	w.JNE(operand.LabelRef(loop))
+	w.decrease(operand.U32(w.lanes()), n)
+	w.jumpIf(other, loop)
 	w.Label(rest)
-	w.Load(w.Param("n"), n)
-	w.CMPQ(n, w.whole)
-	w.JE(operand.LabelRef(next))
+	w.parameter("n", n)
+	w.check(n, w.whole)
+	w.jumpIf(none, next)
 	w.step(rows, p, nil, y, w.tail)
 	w.Label(next)
-	w.ADDQ(operand.U32(rows*w.size), w.x)
+	w.increase(operand.U32(rows*w.size), w.x)
 	step := w.GP64()
-	w.IMUL3Q(operand.U32(rows), w.aRow, step)
-	w.ADDQ(step, w.a)
-	w.SUBQ(operand.U32(rows), w.m)
-	w.JMP(operand.LabelRef(begin))
+	w.times(operand.U32(rows), w.aRow, step)
+	w.increase(step, w.a)
+	w.decrease(operand.U32(rows), w.m)
+	w.jump(begin)
 	w.Label(end)
 }
 
@@ -104,7 +104,7 @@ func (w *weighted) step(rows int, p, next []reg.GPVirtual, y reg.GPVirtual, part
 		if part == nil {
 			if rows > 4 { // the same of the next rows, which lie on pages that the processor does not foresee
 				q := fourRows(next[r/4], w.aRow, w.aRow3)[r%4]
-				w.PREFETCHT1(q)
+				w.prefetch(q)
 			}
 			w.fma(m, w.weight(r), sum)
 			continue
@@ -120,7 +120,7 @@ func (v *vector) addOuter() {
 	v.fillParam("alpha", z[3])
 	r := v.divide("n")
 	r.bytes = v.params["ld"]
-	v.SHLQ(v.shift, r.bytes)
+	v.shiftLeft(v.shift, r.bytes)
 	v.rows(r, func() {
 		v.broadcast(v.first("x"), z[2])
 		v.mul(z[3], z[2], z[2])

@@ -4,7 +4,7 @@ const help = `Continues a text: a language model reads the prompt and adds token
 each drawn by the probabilities that the model gives it after those before it.
 The text appears as its characters are complete; the prompt is not repeated.
 The same flags give the same text, on processors with the same vectors (AVX-512,
-AVX2, or neither).
+AVX2, NEON, or none).
 
 MODEL: --model is a folder with config.json and model.safetensors:
 

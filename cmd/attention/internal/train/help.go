@@ -53,7 +53,7 @@ The run folder gets model.safetensors, config.json, report.json (dates, version,
 command line, last losses, sample; see attention runs), metrics.jsonl, loss.png,
 attention.png (for --model layer) and a folder of checkpoints. The same flags
 and seed give the same model, bit for bit, on processors with the same vectors
-(AVX-512, AVX2, or neither). attention generate continues texts with it.
+(AVX-512, AVX2, NEON, or none). attention generate continues texts with it.
 
 At each validation the run also records how its weights move, and the attention
 weights of a few words of validation text (watch.jsonl, watch.safetensors), and

@@ -41,7 +41,7 @@ continues with --resume from its newest checkpoint, and ends with the same bits
 as without the stop.
 
 The same flags and seed give the same model, bit for bit, on processors with the
-same vectors: AVX-512, AVX2, or neither.`
+same vectors: AVX-512, AVX2, NEON, or none.`
 
 const example = `  attention translate
   attention translate --out weights.png

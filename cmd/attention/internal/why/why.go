@@ -41,7 +41,7 @@ several times, from other initial weights and on other examples.
 The folder, --out or the first free one of why/1, why/2, … gets report.json with
 every number, and of the tasks reverse.png, reverse-attention.png and
 picture.png. The same flags give the same numbers, but for seconds, on
-processors with the same vectors: AVX-512, AVX2, or neither.`
+processors with the same vectors: AVX-512, AVX2, NEON, or none.`
 
 const example = `  attention why
   attention why --task reverse --seeds 1
