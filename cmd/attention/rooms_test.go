@@ -94,7 +94,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
-	"cmd/attention/internal/view/look": `cmd/attention/internal/run train/text layers graph graph/blas graph/machine
+	"cmd/attention/internal/view/look": `cmd/attention/internal/dates cmd/attention/internal/run train train/text layers
+		graph graph/blas graph/machine
 		graph/mask internal/tensorprint`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web train`,

@@ -35,6 +35,33 @@ func NewModel(s Settings) (*Model, error) {
 
 // Read reads the model of a run folder: that of the newest checkpoint if the run is not finished.
 func Read(dir string) (*Model, error) {
+	m, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if all := run.Unfinished(dir); len(all) > 0 {
+		return m, m.readCheckpoint(dir, all[len(all)-1])
+	}
+	m.Steps = m.Settings.Training.Steps
+	path := filepath.Join(dir, run.ModelFile)
+	about, err := train.ReadParams(path, m.Params)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.check(dir, path, run.AboutOf(about))
+}
+
+// ReadAt reads the model of a run folder as it was at the checkpoint after so many steps.
+func ReadAt(dir string, steps int) (*Model, error) {
+	m, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.readCheckpoint(dir, steps)
+}
+
+// open returns the model of a run folder without its weights.
+func open(dir string) (*Model, error) {
 	s, err := ReadSettings(dir)
 	if err != nil {
 		return nil, err
@@ -43,21 +70,18 @@ func Read(dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Name, m.Steps = (&run.Folder{Path: dir}).Name(), s.Training.Steps
-	path, about := filepath.Join(dir, run.ModelFile), map[string]string{}
-	if all := run.Unfinished(dir); len(all) > 0 {
-		path = train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), all[len(all)-1])
-		var c train.Checkpoint
-		c, err = train.ReadCheckpoint(path, m.Params)
-		m.Steps, about = c.Steps, c.About
-	} else {
-		about, err = train.ReadParams(path, m.Params)
-		about = run.AboutOf(about)
-	}
+	m.Name = (&run.Folder{Path: dir}).Name()
+	return m, nil
+}
+
+func (m *Model) readCheckpoint(dir string, steps int) error {
+	path := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), steps)
+	c, err := train.ReadCheckpoint(path, m.Params)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return m, m.check(dir, path, about)
+	m.Steps = c.Steps
+	return m.check(dir, path, c.About)
 }
 
 // check returns an error if the parameters, read from the file at path, do not belong to the folder's config.json or

@@ -85,15 +85,11 @@ func ReadSettings(dir string) (Settings, error) {
 	if err != nil {
 		return Settings{}, fmt.Errorf("%w, want the folder of a run of attention translate", err)
 	}
-	var head struct {
-		Model struct {
-			Type string `json:"type"`
-		} `json:"model"`
-	}
 	var s Settings
-	if err = config.Foreign.Decode(text, &head); err == nil && head.Model.Type != run.DatesModel {
+	kind, err := typeOf(text)
+	if err == nil && kind != run.DatesModel {
 		return s, fmt.Errorf("%s: model.type: got %q, want %q, that of a run of attention translate",
-			path, head.Model.Type, run.DatesModel)
+			path, kind, run.DatesModel)
 	}
 	if err == nil {
 		err = config.Decode(text, &s)
@@ -109,6 +105,27 @@ func ReadSettings(dir string) (Settings, error) {
 		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
+}
+
+// typeOf returns the type of the model of a config.json.
+func typeOf(text []byte) (string, error) {
+	var head struct {
+		Model struct {
+			Type string `json:"type"`
+		} `json:"model"`
+	}
+	err := config.Foreign.Decode(text, &head)
+	return head.Model.Type, err
+}
+
+// Made reports whether a folder is that of a run of attention translate.
+func Made(dir string) bool {
+	text, err := folder.ReadFile(filepath.Join(dir, run.ConfigFile), folder.MaxConfig)
+	if err != nil {
+		return false
+	}
+	kind, err := typeOf(text)
+	return err == nil && kind == run.DatesModel
 }
 
 // Write writes config.json.

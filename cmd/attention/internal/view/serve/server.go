@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Addr   string // to listen on; a port of 0 is any free one
 	Models []*look.Model
-	Text   string      // to look at first
+	Text   string      // to look at first; empty is each model's example
 	Run    *follow.Run // whose training is shown; nil for none
 }
 

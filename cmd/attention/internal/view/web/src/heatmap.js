@@ -2,7 +2,7 @@
 import { select } from 'd3-selection';
 import { zoom, zoomIdentity } from 'd3-zoom';
 import { hidden } from './colours.js';
-import { h, svg, visible } from './dom.js';
+import { h, shown, svg } from './dom.js';
 
 const tileSide = 128; // cells, or blocks of cells
 const maxTiles = 400;
@@ -81,7 +81,7 @@ export class HeatMap {
 
   /** margin returns the room for labels. */
   margin(tokens, n) {
-    const longest = Math.min(10, Math.max(...tokens.slice(0, 2000).map((t) => visible(t.text).length), String(n).length));
+    const longest = Math.min(10, Math.max(...tokens.slice(0, 2000).map((t) => shown(t).length), String(n).length));
     return 14 + 7 * longest;
   }
 
@@ -236,7 +236,7 @@ export class HeatMap {
     c.textBaseline = 'middle';
     const every = Math.max(1, Math.ceil(13 / g.cell));
     const step = every === 1 ? 1 : [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].find((n) => n >= every) ?? every;
-    const text = (tokens, i) => (step === 1 ? visible(tokens[i].text).slice(0, 10) : String(i));
+    const text = (tokens, i) => (step === 1 ? shown(tokens[i]).slice(0, 10) : String(i));
     const { T, S } = this.field;
     c.textAlign = 'right';
     for (let t = 0; t < T; t += step) {
@@ -327,7 +327,7 @@ export class HeatMap {
     const cell = many ? Math.max(1, Math.round(600 / Math.max(T, S))) : 18;
     const [left, top] = [this.left, this.top];
     const root = svg('svg', { viewBox: `0 0 ${left + S * cell} ${top + T * cell}`, class: 'offscreen' });
-    const text = (tokens, i) => visible(tokens[i].text).slice(0, 10);
+    const text = (tokens, i) => shown(tokens[i]).slice(0, 10);
     const row = new Float32Array(S);
     const canvas = h('canvas', { width: S, height: T });
     const image = many ? canvas.getContext('2d').createImageData(S, T) : null;
