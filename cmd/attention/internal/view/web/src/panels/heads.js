@@ -68,7 +68,7 @@ class Heads {
       h('canvas', { width: 48, height: 48, 'aria-hidden': 'true' }))));
     const means = look.layers.map((layer, i) => layer.heads > 1 && button('mean', () => state.set({ layer: i, head: 'mean' }),
       { class: 'mean', 'data-layer': i, 'data-head': 'mean', 'aria-label': `mean of the heads of layer ${i}` }));
-    const grid = h('div', { class: 'grid', role: 'group', tabindex: 0, 'aria-label': 'layers and heads' },
+    const grid = h('div', { class: look.sequences.length > 1 ? 'grid named' : 'grid', role: 'group', tabindex: 0, 'aria-label': 'layers and heads' },
       this.thumbnails.map((row, i) => h('div', { class: 'gridrow' },
         h('span', { class: 'rowname', title: look.layers[i].path }, layerName(look.layers[i], i)),
         row, means[i])));
