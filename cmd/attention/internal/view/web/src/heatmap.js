@@ -6,7 +6,8 @@ import { h, shown, svg } from './dom.js';
 
 const tileSide = 128; // cells, or blocks of cells
 const maxTiles = 400;
-const frame = 10; // ms of work at a time
+const frame = 40; // ms of work at a time
+const moving = 8; // ms of it while somebody zooms or pans
 
 /** HeatMap draws a field: {T, S, row(t, s0, s1, out)}, NaN for hidden pairs. */
 export class HeatMap {
@@ -19,7 +20,12 @@ export class HeatMap {
     this.tiles = new Map();
     this.queue = [];
     this.cell = null;
-    this.zoom = zoom().on('zoom', (e) => { this.transform = e.transform; this.draw(); });
+    this.zoom = zoom().on('zoom', (e) => {
+      this.transform = e.transform;
+      if (e.sourceEvent) this.moved = performance.now();
+      this.draw();
+    });
+    this.moved = -Infinity;
     this.transform = zoomIdentity;
     select(this.canvas).call(this.zoom).on('dblclick.zoom', null);
     this.canvas.addEventListener('pointermove', (e) => this.hover(e));
@@ -113,6 +119,7 @@ export class HeatMap {
       PageUp: [-10, 0], PageDown: [10, 0] };
     const { T, S } = this.field ?? {};
     if (!T) return;
+    this.moved = performance.now();
     if (e.key in moves && !e.ctrlKey && !e.altKey && !e.metaKey) {
       const [dt, ds] = moves[e.key];
       const far = e.shiftKey ? 10 : 1;
@@ -261,7 +268,7 @@ export class HeatMap {
     this.working = true;
     requestAnimationFrame(() => {
       this.working = false;
-      const until = performance.now() + frame;
+      const until = performance.now() + (performance.now() - this.moved < 200 ? moving : frame);
       let done = 0;
       while (performance.now() < until) {
         if (!this.job) {
@@ -309,11 +316,7 @@ export class HeatMap {
     canvas.height = rows;
     const c = canvas.getContext('2d');
     const image = c.createImageData(cols, rows);
-    const mask = hidden();
-    for (let p = 0; p < values.length; p++) {
-      const [r, g, b] = Number.isNaN(values[p]) ? mask : scale.colour(values[p]);
-      image.data.set([r, g, b, 255], 4 * p);
-    }
+    scale.paint(values, image);
     c.putImageData(image, 0, 0);
     if (this.field !== field || this.scale !== scale) return;
     if (this.tiles.size >= maxTiles) this.tiles.delete(this.tiles.keys().next().value);

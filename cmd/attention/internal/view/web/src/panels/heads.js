@@ -1,6 +1,6 @@
 // Heads: all heads as thumbnails with their statistics, and one of them large, as a heat map or as lines.
 import { HeatMap } from '../heatmap.js';
-import { hidden, Scale } from '../colours.js';
+import { Scale } from '../colours.js';
 import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, textsOf, wrong } from '../choose.js';
 import { button, choice, fill, h, number, shown } from '../dom.js';
 import { legend } from '../picture.js';
@@ -233,10 +233,7 @@ class Heads {
         canvas.height = rows;
         const c = canvas.getContext('2d');
         const image = c.createImageData(cols, rows);
-        for (let p = 0; p < rows * cols; p++) {
-          const v = thumbnails[head * rows * cols + p];
-          image.data.set([...(v < 0 ? hidden() : scale.colour(v)), 255], 4 * p);
-        }
+        scale.paint(thumbnails.subarray(head * rows * cols, (head + 1) * rows * cols).map((v) => (v < 0 ? NaN : v)), image);
         c.putImageData(image, 0, 0);
       });
     });
