@@ -74,6 +74,13 @@ const driver = `
 	window.nameOf = (e) => e.getAttribute("aria-label") || e.closest("label")?.firstChild.textContent.trim() || e.id || e.textContent.replace(/ [▲▼]/, "");
 	window.fingerprint = () => [location.hash, window.saved, document.querySelector("main").innerHTML].join();
 	window.saved = 0;
+	window.quiet = async () => { // what a state begins has begun
+		for (let last = null; last !== document.querySelector("main").innerHTML;) {
+			last = document.querySelector("main").innerHTML;
+			await new Promise((done) => setTimeout(done, 60));
+		}
+		return true;
+	};
 	HTMLAnchorElement.prototype.click = function () { window.saved++; };
 	window.use = (name, tag, nth) => {
 		const e = controls().filter((e) => e.tagName === tag && nameOf(e) === name)[nth];
@@ -154,6 +161,8 @@ func (p *page) restore(state string) {
 	p.set(state)
 	p.waitFor(fmt.Sprintf(`document.querySelector("nav [aria-current=page]")?.dataset.panel === %q && %s`,
 		strings.TrimPrefix(strings.Split(state, "&")[0], "panel="), settled))
+	js[bool](p, "quiet()")
+	p.waitFor(settled)
 }
 
 // Cross-attention has both texts, and the colours of the library's numbers are those of the table.
