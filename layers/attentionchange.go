@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"fmt"
 	"path"
 
 	"attention/graph"
@@ -68,7 +69,7 @@ func (s *step) scaleHeads(x *G.Node) *G.Node {
 	return x
 }
 
-// factors returns each number n times, as a constant.
+// factors returns each number n times.
 func (b *Build) factors(of []float64, n int) *G.Node {
 	t := tensor.New(tensor.Of(b.params.Dtype()), tensor.WithShape(len(of)*n))
 	for i := range len(of) * n {
@@ -78,5 +79,11 @@ func (b *Build) factors(of []float64, n int) *G.Node {
 			t.Float64s()[i] = v
 		}
 	}
-	return b.graph.Constant(t)
+	// Not a constant, which would merge with another whose print, which is cut, is the same.
+	name := fmt.Sprintf("factors %v of %d", of, n)
+	if in, ok := b.nodes[name]; ok {
+		return in
+	}
+	in := b.Input(name, len(of)*n)
+	return b.Of(in, G.Let(in, t))
 }

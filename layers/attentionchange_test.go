@@ -1,6 +1,7 @@
 package layers_test
 
 import (
+	"fmt"
 	"testing"
 
 	"attention/graph/mask"
@@ -61,6 +62,27 @@ func TestScaleHeads(t *testing.T) {
 		require.InDeltaSlice(t, run(nil), got, 1e-6)
 		require.NotEqual(t, plain, got)
 	}
+}
+
+// Factors of many heads that differ in the middle only, where their print is cut, are not taken for each other.
+func TestScaleHeadsOfLayersApart(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 24, NumLayers: 2,
+		NumHeads: 12})
+	require.NoError(t, err)
+	run := func(off ...int) []float64 { // a head of each layer
+		b := layers.NewBuild(p, layers.Eval)
+		for layer, head := range off {
+			factors := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+			factors[head] = 0
+			b.ScaleHeads(factors, fmt.Sprintf("transformer.h.%d.attn", layer))
+		}
+		logits := b.Of(m.Forward(b, input(t, b, "ids", intVector(3, 1, 4, 1, 0))))
+		require.NoError(t, b.Err())
+		return values(t, logits)[0]
+	}
+	require.NotEqual(t, run(5, 5), run(5, 6))
+	require.NotEqual(t, run(6, 6), run(5, 6))
 }
 
 func TestWrongChangesAreRefused(t *testing.T) {

@@ -82,9 +82,11 @@ var rooms = map[string]string{
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train
 		train/parallel train/text layers layers/chapter layers/generate graph graph/machine internal/folder internal/oneline`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/plot cmd/attention/internal/program
-		cmd/attention/internal/run internal/config internal/folder internal/tensorprint cmd/attention/internal/term
-		train train/text layers graph graph/machine internal/oneline`,
+	"cmd/attention/internal/dates": `cmd/attention/internal/run internal/config internal/folder internal/oneline
+		internal/tensorprint train train/text layers graph graph/machine`,
+	"cmd/attention/internal/translate": `cmd/attention/internal/dates cmd/attention/internal/plot
+		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
+		internal/oneline internal/tensorprint train layers graph/machine`,
 	"cmd/attention/internal/why": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder internal/tensorprint
 		train layers graph graph/machine graph/mask`,
@@ -92,7 +94,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
-	"cmd/attention/internal/view/look": `cmd/attention/internal/run train/text layers graph graph/blas graph/machine
+	"cmd/attention/internal/view/look": `cmd/attention/internal/dates cmd/attention/internal/run train train/text layers
+		graph graph/blas graph/machine
 		graph/mask internal/tensorprint`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web train`,

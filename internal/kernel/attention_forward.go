@@ -37,7 +37,7 @@ type forwardTiles[F Float] struct {
 	p             []F  // (keyBlock,queryBlock): scores and weights, one query in each column
 	out           []F  // (queryBlock,DV): Σ exp(score−max)·v so far
 	top, max, sum []F  // of each query: maximum of the tile, about the maximum so far, Σ exp(score−max) so far
-	first, last   []F  // of each query: the rows of the tile that it sees
+	first, last   []F  // of each query: the rows of the tile that it sees; in the end, first is 1/sum
 	partly        bool // whether a query of the tile does not see all keys that Visible leaves to others
 
 	watched watchedRows[F]
@@ -56,10 +56,10 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	w := pool.Get().(*forwardTiles[F])
 	x := &w.watched
 	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last, &w.logs,
-		&w.raw, &x.score, &x.product, &x.moment, &x.first, &x.own, &x.previous},
+		&w.raw, &x.score, &x.product, &x.moment, &x.marks},
 		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
 		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
-		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock)
+		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, 3*queryBlock)
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		head, i := task/n, n-1-task%n
@@ -100,7 +100,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 		lse, lost := &r.lse[row], &r.lse[r.B*r.H*r.T+row]
 		if w.sum[t] == 0 { // false for a NaN, which the maximum may have lost
 			copy(out, w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
-			*lse, *lost = lowest[F](), 0
+			*lse, *lost, w.first[t] = lowest[F](), 0, 0
 			continue
 		}
 		if bad {
@@ -108,7 +108,8 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 		}
 		w.logs[t] = log(w.sum[t])
 		*lse, *lost = sumOf(w.max[t], w.logs[t])
-		scaleInto(out, w.out[t*r.DV:], 1/w.sum[t])
+		w.first[t] = 1 / w.sum[t]
+		scaleInto(out, w.out[t*r.DV:], w.first[t])
 	}
 	if r.watched {
 		r.storeStatistics(w, (b*r.H+h)*r.T+t0, rows, sink)

@@ -35,17 +35,22 @@ func AttentionForwardWatched[F Float](a *Attention, out, lse []F, stats RowStati
 type watchedRows[F Float] struct {
 	score, product       []F // the largest
 	moment               []F // Σ exp(score−max)·(score−max), of the sink too
+	marks                []F // the three that follow, one after the other
 	first, own, previous []F // scores of these keys, −∞ if they are not seen
 }
 
 // begin forgets the rows before. The sink, if there is one, is the maximum and adds nothing to the moment.
 func (w *watchedRows[F]) begin(rows int) {
-	for t := range rows {
-		w.score[t], w.product[t] = lowest[F](), lowest[F]()
+	none := lowest[F]()
+	for t := range w.score[:rows] {
+		w.score[t] = none
 	}
-	copy(w.first[:rows], w.score)
-	copy(w.own[:rows], w.score)
-	copy(w.previous[:rows], w.score)
+	copy(w.product[:rows], w.score)
+	w.marks = w.marks[:3*rows]
+	w.first, w.own, w.previous = w.marks[:rows], w.marks[rows:2*rows], w.marks[2*rows:]
+	copy(w.first, w.score)
+	copy(w.own, w.score)
+	copy(w.previous, w.score)
 	clear(w.moment[:rows])
 }
 
@@ -71,16 +76,23 @@ func (r *attentionRun[F]) watchScores(w *forwardTiles[F], x *scores[F]) {
 	if x.s0 == 0 && x.s0 < r.biased() {
 		copy(w.watched.first[from:][:x.queries], x.data)
 	}
-	r.watchDiagonal(x, r.stats.Offset, w.watched.own[from:])
-	r.watchDiagonal(x, r.stats.Offset-1, w.watched.previous[from:])
+	r.watchDiagonals(x, w.watched.own[from:], w.watched.previous[from:])
 }
 
-// watchDiagonal takes the score of query t and key t + offset.
-func (r *attentionRun[F]) watchDiagonal(x *scores[F], offset int, to []F) {
-	first := x.t0 + offset - x.s0 // the row of the first query's
+// watchDiagonals takes the scores of query t and the keys t + offset and t + offset − 1.
+func (r *attentionRun[F]) watchDiagonals(x *scores[F], own, previous []F) {
+	first := x.t0 + r.stats.Offset - x.s0 // the row of the first query's own key
 	keys := min(x.keys, r.biased()-x.s0)
-	for i := max(0, -first); i < min(x.queries, keys-first); i++ {
-		to[i] = x.data[(first+i)*queryBlock+i]
+	lo, hi := max(0, -first), min(x.queries, keys+1-first)
+	at := (first+lo)*queryBlock + lo
+	for i := lo; i < hi; i++ {
+		if first+i < keys {
+			own[i] = x.data[at]
+		}
+		if first+i > 0 {
+			previous[i] = x.data[at-queryBlock]
+		}
+		at += queryBlock + 1
 	}
 }
 
@@ -97,36 +109,29 @@ func raiseTo[F Float](x, y []F) {
 func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, sink F) {
 	s, to := &w.watched, &r.stats
 	if !r.changesProducts() {
-		copy(s.product, s.score)
+		copy(s.product[:rows], s.score)
 	}
-	shifts, factors := w.top[:rows], w.first[:rows] // a weight is exp(score − shift)·factor
-	for t, sum := range w.sum[:rows] {
-		shifts[t], factors[t] = w.max[t], 1/sum
-		if sum == 0 {
-			shifts[t], factors[t], w.logs[t] = 0, 0, 0 // so that all are 0
+	r.shiftWatched(w, rows)
+	exp(chosenPath, s.marks, s.marks)
+	share := to.Sink[first:][:rows]
+	if clear(share); r.in.Sinks != nil {
+		for t := range share {
+			share[t] = sink - w.top[t]
 		}
-		if sum != sum {
-			s.score[t], s.product[t] = sum, sum // which may have lost a NaN
-		}
+		exp(chosenPath, share, share)
 	}
 	copy(to.MaxScore[first:][:rows], s.score)
 	copy(to.MaxProduct[first:][:rows], s.product)
-	w.storeWeights(to.First[first:][:rows], s.first)
-	w.storeWeights(to.Own[first:][:rows], s.own)
-	w.storeWeights(to.Previous[first:][:rows], s.previous)
-	share := to.Sink[first:][:rows]
-	if clear(share); r.in.Sinks != nil {
-		for t := range rows {
-			w.last[t] = sink
-		}
-		w.storeWeights(share, w.last)
-	}
-	// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
-	entropy := to.Entropy[first:][:rows]
-	for t := range entropy {
-		h := w.logs[t] - s.moment[t]*factors[t]
+	to0, to1, to2 := to.First[first:][:rows], to.Own[first:][:rows], to.Previous[first:][:rows]
+	from0, from1, from2 := s.first[:rows], s.own[:rows], s.previous[:rows]
+	entropy, moment, logs := to.Entropy[first:][:rows], s.moment[:rows], w.logs[:rows]
+	for t, factor := range w.first[:rows] {
+		to0[t], to1[t], to2[t] = from0[t]*factor, from1[t]*factor, from2[t]*factor
+		// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
+		h := logs[t] - moment[t]*factor
 		if share[t] != 0 {
-			h -= share[t] * (w.logs[t] - (sink - shifts[t]))
+			share[t] *= factor
+			h -= share[t] * (logs[t] - (sink - w.top[t]))
 		}
 		if h < 0 { // by rounding
 			h = 0
@@ -135,13 +140,23 @@ func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, s
 	}
 }
 
-// storeWeights writes the weights of scores, one of each query.
-func (w *forwardTiles[F]) storeWeights(weights, scores []F) {
-	for t, shift := range w.top[:len(weights)] {
-		weights[t] = scores[t] - shift
-	}
-	exp(chosenPath, weights, weights)
-	for t, factor := range w.first[:len(weights)] {
-		weights[t] *= factor
+// shiftWatched subtracts from the scores of the watched keys what their weights, exp(score − shift)/sum, need.
+// The shifts go to top.
+func (r *attentionRun[F]) shiftWatched(w *forwardTiles[F], rows int) {
+	s := &w.watched
+	first, own, previous := s.first[:rows], s.own[:rows], s.previous[:rows]
+	shifts, most := w.top[:rows], w.max[:rows]
+	for t, sum := range w.sum[:rows] {
+		shift := most[t]
+		if sum == 0 {
+			shift, w.logs[t] = 0, 0 // so that all are 0
+		}
+		if sum != sum {
+			s.score[t], s.product[t] = sum, sum // which may have lost a NaN
+		}
+		shifts[t] = shift
+		first[t] -= shift
+		own[t] -= shift
+		previous[t] -= shift
 	}
 }

@@ -46,6 +46,30 @@ func Open(dir string) (*OpenModel, error) {
 	return &OpenModel{Model: NewGPT(m.Model), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
 }
 
+// OpenAt reads the model of a run folder of attention train as it was at the checkpoint after so many steps.
+func OpenAt(dir string, steps int) (*OpenModel, error) {
+	m, err := openRun(dir, []int{steps})
+	if err == nil {
+		m.Notes = nil
+	}
+	return m, err
+}
+
+// CheckpointAt returns the run folder of a checkpoint's file and the steps after which it was saved; ok is false if
+// the path is none of a checkpoint that is there.
+func CheckpointAt(path string) (dir string, steps int, ok bool) {
+	all := filepath.Dir(filepath.Clean(path))
+	if filepath.Base(all) != CheckpointsFolder {
+		return "", 0, false
+	}
+	saved, err := train.CheckpointSteps(all)
+	at := slices.IndexFunc(saved, func(n int) bool { return train.CheckpointPath(all, n) == filepath.Clean(path) })
+	if err != nil || at < 0 {
+		return "", 0, false
+	}
+	return filepath.Dir(all), saved[at], true
+}
+
 // openRun reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is not
 // damaged or, without checkpoints, the run's last weights.
 func openRun(dir string, checkpoints []int) (*OpenModel, error) {

@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"attention/cmd/attention/internal/dates"
 )
 
 // options are the flags of attention translate.
 type options struct {
-	settings      settings
+	settings      dates.Settings
 	out           string // a picture if it is a PNG file, or else the run folder
 	resume, model string
 	dates         []string
@@ -43,7 +45,7 @@ func (o options) validate(given func(flag string) bool) error {
 		return errors.New("--model: got no --date, want dates to translate")
 	}
 	if !given("resume") && !given("model") {
-		if err := o.settings.validate(flagOf); err != nil {
+		if err := o.settings.Validate(flagOf); err != nil {
 			return err
 		}
 	}

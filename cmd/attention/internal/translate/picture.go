@@ -8,10 +8,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/run"
 	"attention/graph/machine"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 	"attention/internal/tensorprint"
 	"attention/layers"
 
@@ -20,12 +22,12 @@ import (
 )
 
 // writeCross writes a picture of the cross-attention weights of a pair to --out, or to the run folder f.
-func (m *dateModel) writeCross(w io.Writer, f *run.Folder, path string, p datePair) error {
-	weights, err := m.crossWeights(p)
+func writeCross(m *dates.Model, w io.Writer, f *run.Folder, path string, p dates.Pair) error {
+	weights, err := crossWeights(m, p)
 	if err != nil {
 		return err
 	}
-	picture := crossPicture(m.title(), p, weights)
+	picture := crossPicture(title(m), p, weights)
 	if path == "" {
 		path, err = filepath.Join(f.Path, run.AttentionPicture), f.Write(run.AttentionPicture, picture.Write)
 	} else if err = folder.WriteFile(path, picture.Write); err != nil {
@@ -34,15 +36,15 @@ func (m *dateModel) writeCross(w io.Writer, f *run.Folder, path string, p datePa
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s: what the decoder looks at to write\n%s for %q\n", path, p.iso, p.written)
+	fmt.Fprintf(w, "\n%s: what the decoder looks at to write\n%s for %q\n", path, p.ISO, p.Written)
 	return nil
 }
 
 // crossWeights returns the cross-attention weights (T, S) of each head of the decoder's
 // last block: from each character of the ISO date to each of the written one.
-func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
-	b := layers.NewBuild(m.params, layers.Eval)
-	if err := m.translatePair(b, p); err != nil {
+func crossWeights(m *dates.Model, p dates.Pair) (heads [][]float64, err error) {
+	b := layers.NewBuild(m.Params, layers.Eval)
+	if err := translatePair(m, b, p); err != nil {
 		return nil, err
 	}
 	blocks := b.Calls(crossAttention)
@@ -58,32 +60,37 @@ func (m *dateModel) crossWeights(p datePair) (heads [][]float64, err error) {
 		return nil, err
 	}
 	all := tensorprint.Float64s(weights.Value().(*tensor.Dense))
-	return slices.Collect(slices.Chunk(all, isoLength*utf8.RuneCountInString(p.written))), nil
+	return slices.Collect(slices.Chunk(all, dates.ISOLength*utf8.RuneCountInString(p.Written))), nil
 }
 
 // translatePair builds the network's computation for a pair of dates.
-func (m *dateModel) translatePair(b *layers.Build, p datePair) error {
-	batch := newPairBatch(m.alphabets, 1)
-	if _, err := batch.fill([]datePair{p}); err != nil {
+func translatePair(m *dates.Model, b *layers.Build, p dates.Pair) error {
+	batch := dates.NewBatch(m.Alphabets, 1)
+	if _, err := batch.Fill([]dates.Pair{p}); err != nil {
 		return err
 	}
-	input := func(name string, ids []int) *G.Node {
-		n := b.InputOf(tensor.Int, name, len(ids))
-		return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
+	n := batch.Lengths[0]
+	source, target, _ := m.One(b, n)
+	if err := b.Err(); err != nil {
+		return err
 	}
-	source, target := input(sourceInput, batch.source[:batch.lengths[0]]), input(targetInput, batch.target)
-	memory := b.Of(m.network.Encode(b, source, nil))
-	b.Of(m.network.Decode(b, target, memory, nil))
-	return b.Err()
+	return oneline.Join(G.Let(source, tensor.New(tensor.WithShape(n), tensor.WithBacking(batch.Source[:n]))),
+		G.Let(target, tensor.New(tensor.WithShape(dates.ISOLength), tensor.WithBacking(batch.Target))))
+}
+
+// title returns the title of a picture of the decoder's last layer.
+func title(m *dates.Model) string {
+	n := m.Settings.Model.Blocks
+	return fmt.Sprintf("cross-attention, layer %d of %d, step %d, run %s", n, n, m.Steps, m.Name)
 }
 
 // crossPicture returns the weights of each head.
-func crossPicture(title string, p datePair, heads [][]float64) plot.HeatMaps {
+func crossPicture(title string, p dates.Pair, heads [][]float64) plot.HeatMaps {
 	picture := plot.HeatMaps{Title: title, X: "encoder's input", Y: "decoder's output", Scale: "attention weight"}
-	columns := strings.Split(strings.ReplaceAll(p.written, " ", "·"), "")
+	columns := strings.Split(strings.ReplaceAll(p.Written, " ", "·"), "")
 	for h, weights := range heads {
 		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d of %d", h+1, len(heads)),
-			Columns: columns, Rows: strings.Split(p.iso, ""), Values: weights})
+			Columns: columns, Rows: strings.Split(p.ISO, ""), Values: weights})
 	}
 	return picture
 }

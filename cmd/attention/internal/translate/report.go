@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
@@ -17,21 +18,14 @@ const (
 // text describes the dates.
 func (r *translation) text() string {
 	return fmt.Sprintf("%d to %d in %d styles: %d to learn from, %d held out",
-		firstYear, lastYear, len(dateStyles()), len(r.training.dates), len(r.heldOut.pairs))
-}
-
-// String describes the model.
-func (m *dateModel) String() string {
-	c := m.network.Config()
-	return fmt.Sprintf("width %d, %d heads, blocks %d + %d",
-		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers)
+		dates.FirstYear, dates.LastYear, len(dates.Styles()), len(r.training.Dates), len(r.heldOut.Pairs))
 }
 
 // printHead prints the sizes of the data and the model.
 func (r *translation) printHead() {
-	s := r.settings
+	s := r.Settings
 	fmt.Fprintf(r.out, "dates     %s\n", r.text())
-	fmt.Fprintf(r.out, "model     %s: %d parameters\n", r, r.params.Count())
+	fmt.Fprintf(r.out, "model     %s: %d parameters\n", r, r.Params.Count())
 	fmt.Fprintf(r.out, "training  %d steps of %d dates\n", s.Training.Steps, s.Batch)
 	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
 	if n := r.loop.Steps(); n > 0 {
@@ -64,8 +58,8 @@ func (r *translation) printFiles() {
 // printVerdict prints how many held-out dates were translated right, and examples.
 func (r *translation) printVerdict(got []string, translated time.Duration) {
 	var wrong, right []int
-	for i, p := range r.heldOut.pairs {
-		if got[i] == p.iso {
+	for i, p := range r.heldOut.Pairs {
+		if got[i] == p.ISO {
 			right = append(right, i)
 		} else {
 			wrong = append(wrong, i)
@@ -75,12 +69,13 @@ func (r *translation) printVerdict(got []string, translated time.Duration) {
 	r.report.ExactMatch = &exact
 	fmt.Fprintf(r.out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\n"+
 		"are right to the last character: %.2f %% exact match.\n\n",
-		r.steps-s.From, s.Seconds, translated.Seconds(), len(right), len(got), 100*exact)
+		r.Steps-s.From, s.Seconds, translated.Seconds(), len(right), len(got), 100*exact)
 	wrong = wrong[:min(len(wrong), max(shownWrong, shownPairs-len(right)))]
 	for _, i := range right[:min(len(right), shownPairs-len(wrong))] {
-		fmt.Fprintf(r.out, "%-*s  %s\n", writtenLength, r.heldOut.pairs[i].written, got[i])
+		fmt.Fprintf(r.out, "%-*s  %s\n", dates.WrittenLength, r.heldOut.Pairs[i].Written, got[i])
 	}
 	for _, i := range wrong {
-		fmt.Fprintf(r.out, "%-*s  %s, want %s\n", writtenLength, r.heldOut.pairs[i].written, got[i], r.heldOut.pairs[i].iso)
+		p := r.heldOut.Pairs[i]
+		fmt.Fprintf(r.out, "%-*s  %s, want %s\n", dates.WrittenLength, p.Written, got[i], p.ISO)
 	}
 }

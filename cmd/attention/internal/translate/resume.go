@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/oneline"
 	"attention/train"
@@ -19,7 +20,7 @@ func resumeTranslation(w, notes io.Writer, o options) (*translation, error) {
 		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
 	}
 	var err error
-	if o.settings, err = readSettings(path); err != nil {
+	if o.settings, err = dates.ReadSettings(path); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	r, err := newTranslation(w, o)
@@ -29,7 +30,7 @@ func resumeTranslation(w, notes io.Writer, o options) (*translation, error) {
 	if r.folder, err = run.OpenFolder(path, checkpoints); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
-	r.name = r.folder.Name()
+	r.Name = r.folder.Name()
 	if err = r.watch(); err == nil {
 		err = r.restore(checkpoint)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 
+	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
@@ -19,10 +20,10 @@ const metricsNote = "metrics"
 
 // translation is one run of attention translate.
 type translation struct {
-	*dateModel
+	*dates.Model
 	options  options
-	training *randomPairs
-	heldOut  *listedPairs
+	training *dates.RandomPairs
+	heldOut  *dates.ListedPairs
 	loop     *train.Loop
 	folder   *run.Folder
 	history  run.History
@@ -72,8 +73,8 @@ func beginTranslation(w io.Writer, o options) (*translation, error) {
 	if r.folder, err = run.NewFolder(o.folder(), checkpoints); err != nil {
 		return nil, err
 	}
-	r.name = r.folder.Name()
-	if err = r.settings.write(r.folder); err == nil {
+	r.Name = r.folder.Name()
+	if err = r.Settings.Write(r.folder); err == nil {
 		err = r.folder.BeginMetrics()
 	}
 	if err == nil {
@@ -87,16 +88,17 @@ func beginTranslation(w io.Writer, o options) (*translation, error) {
 
 // newTranslation prepares a run without touching a file.
 func newTranslation(w io.Writer, o options) (*translation, error) {
-	m, err := newDateModel(o.settings)
+	m, err := dates.NewModel(o.settings)
 	if err != nil {
 		return nil, err
 	}
 	s := o.settings
-	r := &translation{dateModel: m, options: o, out: term.NewOutput(w, "train")}
-	training, heldOut := splitDates(s.Training.Seed)
-	r.training = newRandomPairs(training, rand.NewPCG(uint64(s.Training.Seed), 1), newPairBatch(r.alphabets, s.Batch))
-	r.heldOut = &listedPairs{pairs: inEveryStyle(heldOut), out: newPairBatch(r.alphabets, s.Batch)}
-	c, err := s.trainConfig()
+	r := &translation{Model: m, options: o, out: term.NewOutput(w, "train")}
+	training, heldOut := dates.Split(s.Training.Seed)
+	random := rand.NewPCG(uint64(s.Training.Seed), 1)
+	r.training = dates.NewRandomPairs(training, random, dates.NewBatch(r.Alphabets, s.Batch))
+	r.heldOut = &dates.ListedPairs{Pairs: dates.InEveryStyle(heldOut), Out: dates.NewBatch(r.Alphabets, s.Batch)}
+	c, err := trainConfig(s)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func newTranslation(w io.Writer, o options) (*translation, error) {
 	c.BeforeSave = func() (map[string]string, error) {
 		return map[string]string{metricsNote: r.history.Digest()}, r.folder.Metrics.Flush()
 	}
-	r.loop, err = train.New(r.params, r.loss, c)
+	r.loop, err = train.New(r.Params, r.Loss, c)
 	return r, err
 }
 
@@ -113,18 +115,18 @@ func (r *translation) run(ctx context.Context) error {
 	defer r.folder.Close()
 	r.loop.SaveTo(r.folder.Checkpoints)
 	begin := r.loop.Steps()
-	r.progress = term.NewProgress(r.out, r.settings.Training.Steps-begin)
+	r.progress = term.NewProgress(r.out, r.Settings.Training.Steps-begin)
 	r.printHead()
 	began := program.Now()
 	r.report.Text, r.report.Model = "dates "+r.text(), run.DatesModel+", "+r.String()
-	r.report.Parameters = r.params.Count()
+	r.report.Parameters = r.Params.Count()
 	session := run.Session{Begin: began, Command: r.options.command, From: begin}
 	if err := r.report.Begin(r.folder, session); err != nil {
 		return err
 	}
 	err := r.loop.Run(ctx, r.training, r.heldOut)
 	r.progress.Clear()
-	r.steps = r.loop.Steps()
+	r.Steps = r.loop.Steps()
 	r.report.Session().Seconds = program.Since(began).Seconds()
 	if err == nil {
 		err = oneline.Join(r.writeModel(), r.drawWatched())
@@ -137,7 +139,7 @@ func (r *translation) run(ctx context.Context) error {
 		err = r.explain(ctx, err)
 	}
 	r.report.Losses = r.history.Losses()
-	reported := r.report.End(r.folder, r.steps, err)
+	reported := r.report.End(r.folder, r.Steps, err)
 	if err := oneline.Join(err, reported, r.out.Err()); err != nil {
 		return err
 	}
@@ -147,11 +149,11 @@ func (r *translation) run(ctx context.Context) error {
 
 // writeModel writes the trained model to the run folder.
 func (r *translation) writeModel() error {
-	about, err := r.settings.about()
+	about, err := r.Settings.About()
 	if err != nil {
 		return err
 	}
-	return r.folder.WriteParams(about, r.params, r.steps)
+	return r.folder.WriteParams(about, r.Params, r.Steps)
 }
 
 // drawnPair is the index of the held-out date in the picture. It has a day of the
@@ -161,27 +163,27 @@ const drawnPair = 2
 // translate translates the held-out dates and those of --date, and draws the first of the latter, or else one of the
 // former.
 func (r *translation) translate(ctx context.Context) error {
-	t, err := r.newTranslator()
+	t, err := r.NewTranslator()
 	if err != nil {
 		return err
 	}
 	began := program.Now()
-	got, err := t.translateAll(ctx, r.heldOut)
+	got, err := t.TranslateAll(ctx, r.heldOut)
 	if err != nil {
 		return err
 	}
 	r.printVerdict(got, program.Since(began))
-	drawn := datePair{r.heldOut.pairs[drawnPair].written, got[drawnPair]}
+	drawn := dates.Pair{Written: r.heldOut.Pairs[drawnPair].Written, ISO: got[drawnPair]}
 	if len(r.options.dates) > 0 {
 		fmt.Fprint(r.out, "\nOf --date:\n\n")
-		own, err := r.translateOwn(ctx, r.out, t, r.options.dates)
+		own, err := translateOwn(ctx, r.Model, r.out, t, r.options.dates)
 		if err != nil {
 			return err
 		}
 		drawn = own[0]
 	}
-	r.report.Session().Sample = &run.Sample{Prompt: drawn.written, Text: drawn.iso}
-	return r.writeCross(r.out, r.folder, r.options.picture(), drawn)
+	r.report.Session().Sample = &run.Sample{Prompt: drawn.Written, Text: drawn.ISO}
+	return writeCross(r.Model, r.out, r.folder, r.options.picture(), drawn)
 }
 
 // explain adds to the error of a run how to resume it. An interrupted run that has saved a checkpoint ended properly.
@@ -192,7 +194,7 @@ func (r *translation) explain(ctx context.Context, err error) error {
 	newest := r.folder.Newest()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && newest == r.folder.Checkpoints.Path(r.loop.Steps()) {
 		return term.Interrupted(fmt.Errorf("stopped after %d of %d steps; resume with: %s",
-			r.loop.Steps(), r.settings.Training.Steps, resumeCommand(r.folder.Path)))
+			r.loop.Steps(), r.Settings.Training.Steps, resumeCommand(r.folder.Path)))
 	}
 	if newest == "" {
 		return fmt.Errorf("%w; %s holds no model", err, r.folder.Path)

@@ -1,28 +1,11 @@
 package translate
 
-import (
-	"os"
-	"testing"
+import "attention/cmd/attention/internal/dates"
 
-	"attention/cmd/attention/internal/run"
-
-	"github.com/stretchr/testify/require"
-)
-
-// TestSettingsAreRead: config.json holds all settings.
-func TestSettingsAreRead(t *testing.T) {
-	dir := t.TempDir()
-	s := settingsOf(7, 6, 2, 3, 5)
-	f, err := run.NewFolder(dir, checkpoints)
-	require.NoError(t, err)
-	defer f.Close()
-	require.NoError(t, s.write(f))
-	got, err := readSettings(dir)
-	require.NoError(t, err)
-	require.Equal(t, s, got)
-	text, err := os.ReadFile(dir + "/config.json")
-	require.NoError(t, err)
-	_, err = run.ParseConfig(text)
-	require.ErrorContains(t, err, `got "dates", that of attention translate, want one of layer, gpt`,
-		"attention train refuses it by its type")
+// settingsOf returns the settings of one step.
+func settingsOf(batch, width, heads, blocks int, seed int64) dates.Settings {
+	s := dates.NewSettings()
+	s.Model.Width, s.Model.Heads, s.Model.Blocks = width, heads, blocks
+	s.Batch, s.Training = batch, dates.TrainingSettings{Steps: 1, Seed: seed}
+	return s
 }

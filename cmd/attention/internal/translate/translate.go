@@ -4,6 +4,7 @@ package translate
 import (
 	"fmt"
 
+	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 
@@ -52,7 +53,7 @@ const example = `  attention translate
 
 // New returns the command attention translate.
 func New() *cobra.Command {
-	o := options{settings: newSettings()}
+	o := options{settings: dates.NewSettings()}
 	cmd := &cobra.Command{
 		Use:     "translate",
 		Short:   "Train an encoder and a decoder to translate dates",

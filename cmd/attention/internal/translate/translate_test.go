@@ -95,9 +95,9 @@ func TestTranslateStops(t *testing.T) {
 
 	r, err := newTranslation(io.Discard, options{settings: settingsOf(2, 6, 2, 1, 0)})
 	require.NoError(t, err)
-	tr, err := r.newTranslator()
+	tr, err := r.NewTranslator()
 	require.NoError(t, err)
-	_, err = tr.translateAll(ctx, r.heldOut)
+	_, err = tr.TranslateAll(ctx, r.heldOut)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

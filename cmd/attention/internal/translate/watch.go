@@ -16,17 +16,17 @@ const crossAttention = "*.multihead_attn"
 
 // watch makes the run record how its weights move, and all attention weights of the held-out date of the picture.
 func (r *translation) watch() error {
-	e := r.settings.Model.Width
+	e := r.Settings.Model.Width
 	return r.folder.WatchTo(r.loop, train.WatchConfig{
-		Matrices: run.QueryParts(r.params, "in_proj_weight", train.MatrixPart{Rows: e}),
+		Matrices: run.QueryParts(r.Params, "in_proj_weight", train.MatrixPart{Rows: e}),
 		Probe:    r.probe,
 	})
 }
 
 // probe returns the attention weights of the held-out date of the picture and its translation.
 func (r *translation) probe(b *layers.Build) (train.Probe, error) {
-	p := r.heldOut.pairs[drawnPair]
-	if err := r.translatePair(b, p); err != nil {
+	p := r.heldOut.Pairs[drawnPair]
+	if err := translatePair(r.Model, b, p); err != nil {
 		return train.Probe{}, err
 	}
 	weights := map[string]*G.Node{}
@@ -36,8 +36,8 @@ func (r *translation) probe(b *layers.Build) (train.Probe, error) {
 	if err := b.Err(); err != nil {
 		return train.Probe{}, err
 	}
-	written := strings.Split(p.written, "")
-	writes := strings.Split(p.iso, "")
+	written := strings.Split(p.Written, "")
+	writes := strings.Split(p.ISO, "")
 	reads := append([]string{"<begin>"}, writes[:len(writes)-1]...)
 	return run.NewProbe(weights, func(name string) run.ProbeText {
 		switch {
@@ -52,5 +52,5 @@ func (r *translation) probe(b *layers.Build) (train.Probe, error) {
 
 // drawWatched draws what the run has recorded.
 func (r *translation) drawWatched() error {
-	return r.folder.DrawWatched(r.params, crossAttention, fmt.Sprintf("%s, run %s", run.DatesModel, r.folder.Name()))
+	return r.folder.DrawWatched(r.Params, crossAttention, fmt.Sprintf("%s, run %s", run.DatesModel, r.folder.Name()))
 }

@@ -2,12 +2,26 @@ package view_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
 
 	"github.com/stretchr/testify/require"
 )
+
+// A run is compared with its checkpoints, without a second --model.
+func TestCompareCheckpoints(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/runs/finished_gpt/run")))
+	p := openPage(t, "panel=compare&q=3&k=1", "--run", dir, "--text", "jumps")
+	p.waitFor(`document.querySelectorAll(".three canvas").length === 3 && ` + settled)
+	names := js[[]string](p, `[...document.querySelector("main select").options].map((o) => o.textContent)`)
+	require.Equal(t, []string{"run", "run, step 12"}, names)
+	require.Contains(t, p.text(".readout"), "difference 0.0000", "the run ended at its last checkpoint")
+	p.look(t, "compare-checkpoints")
+}
 
 // Two models over one text: their weights and the difference; models that see other tokens are refused.
 func TestCompare(t *testing.T) {

@@ -25,18 +25,34 @@ func TestAccessibility(t *testing.T) {
 	dir := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
 	p := openPage(t, "", "--run", runFolder(t), "--model", dir, "--model", dir, "--text", "abc défg\nab")
 	p.waitFor(headReady)
-	for _, state := range []struct{ state, ready string }{
+	checkPanels(t, p, string(script), []panelState{
 		{"panel=heads&q=3&k=1", headReady},
 		{"panel=heads&as=lines", `document.querySelector("svg.lines")`},
 		{"panel=pair&q=3&k=1", `document.querySelector(".steps")`},
 		{"panel=whatif&hide=2", `document.querySelectorAll(".next").length === 2`},
 		{"panel=compare", `document.querySelectorAll(".three canvas").length === 3`},
 		{"panel=training", `document.querySelector("#moment")`},
-	} {
+	})
+	p = openPage(t, "", "--model", datesRun(t, 1), "--model", datesRun(t, 2))
+	p.waitFor(headReady)
+	checkPanels(t, p, string(script), []panelState{
+		{"panel=heads&layer=2&q=3&k=1", headReady},
+		{"panel=pair&layer=2&q=3&k=1", `document.querySelector(".steps")`},
+		{"panel=whatif&hide=2", `document.querySelectorAll("button.place").length === 20`},
+		{"panel=compare&layer=2", `document.querySelectorAll(".three canvas").length === 3`},
+	})
+}
+
+// panelState is a state of a panel, and when it is shown.
+type panelState struct{ state, ready string }
+
+// checkPanels runs axe-core on panels.
+func checkPanels(t *testing.T, p *page, script string, states []panelState) {
+	for _, state := range states {
 		for _, theme := range []string{"light", "dark"} {
 			p.set(state.state + "&theme=" + theme)
 			p.waitFor(state.ready)
-			js[bool](p, string(script)+"; true")
+			js[bool](p, script+"; true")
 			found := js[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`)
 			require.Empty(t, found, "%s, %s", state.state, theme)
 		}

@@ -21,9 +21,13 @@ const help = `Shows a model's attention in the browser: every head of every laye
 of yours. The page is part of the program; nothing of it comes from or goes to
 another machine.
 
-MODEL: --model DIR is what attention generate takes: GPT-2's folder, an export,
-or a run of attention train, of which the training is shown too. A second
---model is compared with the first.
+MODEL: --model DIR is what attention generate takes (GPT-2's folder, an export,
+or a run of attention train), a run of attention translate, or a checkpoint's
+file in a run's folder. Of a run the training is shown too. A second --model is
+compared with the first, and a run with its checkpoints.
+
+TEXT: --text is what the model reads. attention translate's reads a date; a
+second line is how its translation begins, the rest is the model's.
 
 RUN: --run DIR shows how a run of attention train or translate trained or, while
 it trains, trains. It reads the run's folder and changes nothing of the run.
@@ -75,9 +79,6 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// defaultText is the text that is looked at without --text.
-const defaultText = "The attention of each word is what it looks at."
-
 func (c *command) validate() error {
 	switch {
 	case len(c.models) == 0 && c.runDir == "":
@@ -104,9 +105,6 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err := c.open(&config, notes); err != nil {
 		return err
 	}
-	if config.Text == "" {
-		config.Text = defaultText
-	}
 	if c.export != "" {
 		return c.write(ctx, config, notes)
 	}
@@ -121,39 +119,40 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 
 // open opens the models and the run.
 func (c *command) open(config *serve.Config, notes io.Writer) error {
-	models := c.models
 	if c.runDir != "" {
 		r, err := follow.Open(c.runDir)
 		if err != nil {
 			return fmt.Errorf("--run: %w", err)
 		}
 		config.Run = r
-		if len(models) == 0 && look.HasModel(c.runDir) {
-			models = []string{c.runDir}
-		}
 	}
-	for _, dir := range models {
+	var checkpoints []*look.Model
+	add := func(dir string) error {
 		m, err := look.Open(dir)
 		if err != nil {
-			return fmt.Errorf("--model: %w", err)
+			return err
 		}
 		for _, note := range m.Notes {
 			fmt.Fprintf(notes, "attention: %s\n", note)
 		}
 		config.Models = append(config.Models, m)
+		checkpoints = append(checkpoints, m.Checkpoints(dir)...)
+		return nil
 	}
-	if r, err := follow.Open(c.first()); err == nil && config.Run == nil {
+	for _, dir := range c.models {
+		if err := add(dir); err != nil {
+			return fmt.Errorf("--model: %w", err)
+		}
+	}
+	if len(c.models) == 0 {
+		if err := add(c.runDir); err != nil {
+			fmt.Fprintf(notes, "attention: --run: no model is shown: %v\n", err)
+		}
+	} else if r, err := follow.Open(c.models[0]); err == nil && config.Run == nil {
 		config.Run = r // the model is a run's
 	}
+	config.Models = append(config.Models, checkpoints...)
 	return nil
-}
-
-// first returns the folder of the first model.
-func (c *command) first() string {
-	if len(c.models) == 0 {
-		return c.runDir
-	}
-	return c.models[0]
 }
 
 // write writes the page to --export's file.

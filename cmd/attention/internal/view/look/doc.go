@@ -1,7 +1,8 @@
 // Package look computes what can be seen of a model's attention.
 //
 // A Model is what a folder holds; a Look is a model over a text, changed or not: its sequences of tokens, its layers
-// with the queries and keys that their scores are made of, and what the model expects next. A Layer's weights are never
+// with the queries and keys that their scores are made of, and what the model expects next. A network reads one text, as a
+// GPT and a layer of the chapter do, or a date and its translation, as attention translate's does. A Layer's weights are never
 // held: Head computes those of one head, row by row, from the kept queries and keys, so that memory is linear in the
 // length of the text. Scores are
 //

@@ -4,45 +4,39 @@ import (
 	"errors"
 	"fmt"
 
-	"attention/graph"
 	"attention/graph/machine"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
-
-// operandsOf is a network of one layer that is no layers.Attention.
-type operandsOf interface {
-	Operands(b *layers.Build, ids *G.Node) (layers.AttentionOperands, error)
-}
-
-// nexter is a network that computes the logits of the last token alone.
-type nexter interface {
-	Next(b *layers.Build, ids *G.Node) (*G.Node, error)
-}
 
 // forward is the graph of a look.
 type forward struct {
-	ids     *G.Node
 	layers  []layerNodes
-	logits  *G.Node // (V), of the token after the last
+	logits  *G.Node // (N, V), of the tokens to come
 	machine *machine.Machine
 }
 
 // layerNodes are the nodes of a layer's scores.
 type layerNodes struct {
-	path     string
+	path string
+	place
+	fixed    bool // the layer has neither heads nor masks, and cannot be changed
 	operands layers.AttentionOperands
 }
 
-// build builds the graph for n tokens.
-func (m *Model) build(r Request, n int) (*forward, error) {
+// additional is a reading whose network may have a layer that is no layers.Attention.
+type additional interface {
+	operands(b *layers.Build) (o layers.AttentionOperands, ok bool, err error)
+}
+
+// newForward builds the graph of a text. To change heads it has to know the layers.
+func newForward(p *layers.Params, text reading, r Request) (*forward, error) {
 	building.Lock()
 	defer building.Unlock()
-	f, b, err := m.graph(Request{}, nil, n)
-	if err == nil && len(r.Hide)+len(r.Heads) > 0 {
-		f, b, err = m.graph(r, f.layers, n)
+	f, b, err := buildForward(p, text, Request{}, nil)
+	if err == nil && r.changes() {
+		f, b, err = buildForward(p, text, r, f.layers)
 	}
 	if err != nil {
 		return nil, err
@@ -62,35 +56,38 @@ func (m *Model) build(r Request, n int) (*forward, error) {
 	return f, err
 }
 
-// graph builds the graph without a machine. To change something it has to know the layers.
-func (m *Model) graph(r Request, known []layerNodes, n int) (*forward, *layers.Build, error) {
-	b := layers.NewBuild(m.open.Model.Params(), layers.Eval)
-	f := &forward{ids: b.InputOf(tensor.Int, "ids", n)}
-	if err := r.change(b, known, n); err != nil {
-		return nil, nil, err
+// buildForward builds the graph without a machine.
+func buildForward(p *layers.Params, text reading, r Request, known []layerNodes) (*forward, *layers.Build, error) {
+	b := layers.NewBuild(p, layers.Eval)
+	if r.changes() {
+		for _, l := range known {
+			if l.fixed {
+				return nil, nil, errors.New("got a change of a layer without heads and masks, want none")
+			}
+		}
+		if err := text.hide(b, r.Hide); err != nil {
+			return nil, nil, err
+		}
+		if err := r.scale(b, known); err != nil {
+			return nil, nil, err
+		}
 	}
-	network := m.open.Model.Network
-	if of, ok := network.(nexter); ok {
-		f.logits = b.Of(of.Next(b, f.ids))
-	} else {
-		f.logits = b.Of(graph.LastRow(b.Of(network.Forward(b, f.ids))))
-	}
+	f := &forward{logits: text.build(b)}
 	for _, call := range b.Calls("*") {
 		operands, err := call.Operands()
 		if err != nil {
 			return nil, nil, err
 		}
-		f.layers = append(f.layers, layerNodes{call.Path, operands})
+		f.layers = append(f.layers, layerNodes{path: call.Path, place: text.place(call.Path), operands: operands})
 	}
-	if of, ok := network.(operandsOf); ok && len(f.layers) == 0 {
-		if known != nil {
-			return nil, nil, errors.New("got a change of a layer without heads and masks, want none")
-		}
-		operands, err := of.Operands(b, f.ids)
+	if of, ok := text.(additional); ok && len(f.layers) == 0 {
+		operands, ok, err := of.operands(b)
 		if err != nil {
 			return nil, nil, err
 		}
-		f.layers = append(f.layers, layerNodes{"attention", operands})
+		if ok {
+			f.layers = append(f.layers, layerNodes{path: "attention", fixed: true, operands: operands})
+		}
 	}
 	return f, b, b.Err()
 }

@@ -16,17 +16,18 @@ import (
 type Look struct {
 	Model     *Model
 	Request   Request
-	Cut       int // tokens before the window, which are not seen
+	Whole     string // the text, with what the model has written of a translation
+	Cut       int    // tokens before the window, which are not seen
 	Sequences []Sequence
 	Layers    []*Layer
-	Next      []Candidate // the likeliest next tokens
+	Next      [][]Candidate // the likeliest tokens: after a text, or at each place of a translation
 }
 
 // Layer is one attention of a model, with what its scores are made of.
 type Layer struct {
-	Path     string  `json:"path"`
-	Queries  int     `json:"queries"` // the sequence of the queries
-	Keys     int     `json:"keys"`    // and that of the keys
+	Path string `json:"path"`
+	place
+	Fixed    bool    `json:"fixed,omitempty"` // it has neither heads nor masks to change
 	Heads    int     `json:"heads"`
 	KeyHeads int     `json:"key_heads"` // each for Heads/KeyHeads heads
 	Width    int     `json:"width"`     // of a head's queries and keys, D
@@ -62,7 +63,7 @@ func (l layerNodes) heads() int { return max(1, l.operands.Config.Heads) }
 // read copies a layer's values.
 func (l layerNodes) read() (*Layer, error) {
 	p, c := l.operands, l.operands.Config
-	out := &Layer{Path: l.path, Heads: l.heads(), KeyHeads: cmp.Or(c.KVHeads, l.heads()), Softcap: c.Softcap,
+	out := &Layer{Path: l.path, place: l.place, Fixed: l.fixed, Heads: l.heads(), KeyHeads: cmp.Or(c.KVHeads, l.heads()), Softcap: c.Softcap,
 		Additive: p.Additive != nil, Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key}
 	if c.Bias != nil {
 		return nil, fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.path)
@@ -122,7 +123,6 @@ func runsOf(m mask.Mask, T, S, extra int) (r Runs, err error) {
 	shown := make([]bool, S)
 	for t := range T {
 		lo, hi, all := set.Span(0, t)
-		lo, hi = max(lo, 0), min(hi, S) // a mask may have no end
 		lo, hi = max(lo, 0), min(hi, S) // a mask may have no end
 		if all {
 			r.add(lo, hi)

@@ -2,14 +2,14 @@ package look
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
 
+	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/run"
-	"attention/graph/mask"
 	"attention/layers"
+	"attention/train"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -20,119 +20,154 @@ var building sync.Mutex
 
 // Model is a model whose attention can be seen.
 type Model struct {
-	Name  string   `json:"name"`  // of its folder
-	Title string   `json:"title"` // what it is
-	Notes []string `json:"notes,omitempty"`
-	Most  int      `json:"most"` // tokens of a text
+	Name    string   `json:"name"`  // of its folder
+	Title   string   `json:"title"` // what it is
+	Notes   []string `json:"notes,omitempty"`
+	Most    int      `json:"most"`    // tokens of a text
+	Example string   `json:"example"` // a text that it can read
 
-	open *run.OpenModel
+	open func() (network, error) // the weights of a checkpoint are read each time
 }
 
-// Open reads the model of a folder.
-func Open(dir string) (*Model, error) {
+// network is a model by its kind.
+type network interface {
+	fmt.Stringer
+	params() *layers.Params
+	most() int
+	example() string
+	read(text string) (reading, error)
+}
+
+// reading is a text of a network: one, or one and its translation.
+type reading interface {
+	// build makes the inputs in a graph and returns the logits (N, V) of N tokens to come.
+	build(b *layers.Build) *G.Node
+	// place returns what a layer is for, and the numbers of its sequences.
+	place(path string) place
+	// hide makes a build hide tokens, given by their position in all that is read.
+	hide(b *layers.Build, positions []int) error
+	// run computes the graph and finishes the look.
+	run(ctx context.Context, f *forward, l *Look) error
+}
+
+// place is what a layer is for, and the sequences of its queries and keys.
+type place struct {
+	Role    string `json:"role,omitempty"`
+	Queries int    `json:"queries"`
+	Keys    int    `json:"keys"`
+}
+
+// Open reads the model of a folder, or of a checkpoint's file.
+func Open(path string) (*Model, error) {
+	if dir, steps, ok := run.CheckpointAt(path); ok {
+		return openAt(dir, steps)
+	}
+	n, notes, err := openFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	name, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	m := newModel(filepath.Base(name), n)
+	m.Notes, m.open = notes, func() (network, error) { return n, nil }
+	return m, nil
+}
+
+func openFolder(dir string) (n network, notes []string, err error) {
+	if dates.Made(dir) {
+		m, err := dates.Read(dir)
+		if err == nil && m.Steps < m.Settings.Training.Steps {
+			notes = append(notes, fmt.Sprintf("the run is not finished: the weights are those after %d steps", m.Steps))
+		}
+		return translation{m}, notes, err
+	}
 	m, err := run.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	name, err := filepath.Abs(dir)
+	return language{m}, m.Notes, nil
+}
+
+func newModel(name string, n network) *Model {
+	return &Model{Name: name, Title: n.String(), Most: n.most(), Example: n.example()}
+}
+
+// openAt returns the model of a run at a checkpoint, which it reads once to see that it can.
+func openAt(dir string, steps int) (*Model, error) {
+	open := atCheckpoint(dir, steps)
+	n, err := open()
 	if err != nil {
 		return nil, err
 	}
-	return &Model{Name: filepath.Base(name), Title: m.Model.String(), Notes: m.Notes, Most: m.Model.Context(),
-		open: m}, nil
+	m := newModel(checkpointName(dir, steps), n)
+	m.open = open
+	return m, nil
 }
 
-// HasModel reports whether a run folder holds a model already: weights, or a checkpoint.
-func HasModel(dir string) bool {
-	_, err := Open(dir)
-	return err == nil
+// atCheckpoint returns a function that reads the model of a run at a checkpoint.
+func atCheckpoint(dir string, steps int) func() (network, error) {
+	return func() (network, error) {
+		if dates.Made(dir) {
+			m, err := dates.ReadAt(dir, steps)
+			return translation{m}, err
+		}
+		m, err := run.OpenAt(dir, steps)
+		return language{m}, err
+	}
 }
 
-// Request is a text to look at, and what to change in the model.
-type Request struct {
-	Text  string `json:"text"`
-	Hide  []int  `json:"hide,omitempty"`  // positions of tokens that no other token sees
-	Heads []Head `json:"heads,omitempty"` // whose outputs are scaled
+func checkpointName(dir string, steps int) string {
+	return fmt.Sprintf("%s, step %d", (&run.Folder{Path: dir}).Name(), steps)
 }
 
-// Head is a head of a layer, by their numbers from 0, and the factor of its output.
-type Head struct {
-	Layer  int     `json:"layer"`
-	Head   int     `json:"head"`
-	Factor float64 `json:"factor"`
+// Checkpoints returns the run of m in a folder as it was at each of its checkpoints, the oldest first. They hold no
+// weights until they are seen.
+func (m *Model) Checkpoints(dir string) (all []*Model) {
+	steps, err := train.CheckpointSteps(filepath.Join(dir, run.CheckpointsFolder))
+	if err != nil {
+		return nil // not a run's folder
+	}
+	for _, n := range steps {
+		at := *m
+		at.Name, at.Notes = checkpointName(dir, n), nil
+		at.open = atCheckpoint(dir, n)
+		all = append(all, &at)
+	}
+	return all
 }
 
 // MaxText is the most bytes of a text.
 const MaxText = 1 << 20
 
-// See computes a look at a text. A text that is longer than the model's window is cut to its last tokens.
+// See computes a look at a text. A text that is longer than the window of a model of language is cut to its last
+// tokens.
 func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	if len(r.Text) > MaxText {
 		return nil, fmt.Errorf("text: got %d bytes, want at most %d", len(r.Text), MaxText)
 	}
-	ids, err := m.open.Tokenizer.Encode(r.Text)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("text: %w", err)
-	case len(ids) == 0 && m.open.EndOfText >= 0:
-		ids = []int{m.open.EndOfText}
-	case len(ids) == 0:
-		return nil, errors.New("text: got none, want some to look at")
-	}
-	l := &Look{Model: m, Request: r}
-	if cut := len(ids) - m.Most; cut > 0 {
-		ids, l.Cut = ids[cut:], cut
-	}
-	tokens, err := tokensOf(m.open.Tokenizer, ids)
+	n, err := m.open()
 	if err != nil {
 		return nil, err
 	}
-	l.Sequences = []Sequence{{"text", tokens}}
-	f, err := m.build(r, len(ids))
+	text, err := n.read(r.Text)
+	if err != nil {
+		return nil, fmt.Errorf("text: %w", err)
+	}
+	l := &Look{Model: m, Request: r}
+	f, err := newForward(n.params(), text, r)
 	if err != nil {
 		return nil, err
 	}
 	defer f.close()
-	if err := G.Let(f.ids, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))); err != nil {
+	if err := text.run(ctx, f, l); err != nil {
 		return nil, err
 	}
-	if err := f.machine.Run(ctx); err != nil {
-		return nil, err
-	}
-	if err := f.read(l); err != nil {
-		return nil, err
-	}
-	l.Next, err = candidates(m.open.Tokenizer, f.logits.Value().(*tensor.Dense))
-	return l, err
+	return l, f.read(l)
 }
 
-// change applies what the request changes to a build of n tokens.
-func (r Request) change(b *layers.Build, known []layerNodes, n int) error {
-	if len(r.Hide) > 0 {
-		keep := tensor.Ones(tensor.Int, n)
-		for _, at := range r.Hide {
-			if at < 0 || at >= n {
-				return fmt.Errorf("hide: got position %d, want 0 to %d", at, n-1)
-			}
-			keep.Ints()[at] = 0
-		}
-		b.Mask(mask.Keep{Keep: b.Graph().Constant(keep)}, "*")
-	}
-	factors := map[int][]float64{}
-	for _, h := range r.Heads {
-		if h.Layer < 0 || h.Layer >= len(known) || h.Head < 0 || h.Head >= known[h.Layer].heads() {
-			return fmt.Errorf("heads: got head %d of layer %d, want those of the model", h.Head, h.Layer)
-		}
-		if factors[h.Layer] == nil {
-			factors[h.Layer] = make([]float64, known[h.Layer].heads())
-			for i := range factors[h.Layer] {
-				factors[h.Layer][i] = 1
-			}
-		}
-		factors[h.Layer][h.Head] = h.Factor
-	}
-	for layer, f := range factors {
-		b.ScaleHeads(f, known[layer].path)
-	}
-	return nil
+// let gives ids to an input.
+func let(input *G.Node, ids []int) error {
+	return G.Let(input, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids)))
 }

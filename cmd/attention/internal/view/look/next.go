@@ -20,9 +20,12 @@ type Candidate struct {
 // mostCandidates is how many candidates a look has.
 const mostCandidates = 10
 
-// candidates returns the likeliest tokens by the logits (V), which may be more than the tokenizer has tokens.
-func candidates(t text.Tokenizer, logits *tensor.Dense) ([]Candidate, error) {
-	all := tensorprint.Float64s(logits)
+// candidates returns the likeliest tokens by a row of the logits (N, V), or (V) of one, which may be more than the
+// tokenizer has tokens.
+func candidates(t text.Tokenizer, logits *tensor.Dense, row int) ([]Candidate, error) {
+	shape := logits.Shape()
+	v := shape[len(shape)-1]
+	all := slices.Clone(tensorprint.Float64s(logits)[row*v:][:v])
 	largest, sum := slices.Max(all), 0.0
 	for i, v := range all {
 		all[i] = math.Exp(v - largest)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -41,10 +42,8 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 			return nil, err
 		}
 	}
-	for i := range c.Models {
-		if err := e.addModel(ctx, s, i); err != nil {
-			return nil, err
-		}
+	if err := e.addModels(ctx, s); err != nil {
+		return nil, err
 	}
 	view, err := s.view(nil)
 	if err != nil {
@@ -69,31 +68,56 @@ func (e *export) addRun(s *Server) error {
 	return e.add("watched", "the weights over the steps", watched.(*pack))
 }
 
-// addModel adds a model over the text: thumbnails of all layers, then heads layer by layer.
-func (e *export) addModel(ctx context.Context, s *Server, model int) error {
-	id, l, err := s.looks.see(ctx, lookRequest{Model: model, Request: look.Request{Text: s.config.Text}})
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
-	}
-	e.answers[fmt.Sprintf("look %d", model)] = describe(id, model, l)
-	for i, layer := range l.Layers {
-		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Model.Name)
-		if err := e.add(fmt.Sprintf("thumbnails?look=%s&layer=%d", id, i), what, packThumbnails(layer)); err != nil {
+// addModels adds what is seen of each model, and of the others at the text that Compare looks at: the first model's, with
+// its translation.
+func (e *export) addModels(ctx context.Context, s *Server) error {
+	compared := ""
+	for i, m := range s.config.Models {
+		if len(e.left) > 0 {
+			e.left = append(e.left, m.Name)
+			continue
+		}
+		text := cmp.Or(s.config.Text, m.Example)
+		l, err := e.addModel(ctx, s, i, text)
+		if err != nil {
 			return err
 		}
-	}
-	for i, layer := range l.Layers {
-		for head := range layer.Heads {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			what := fmt.Sprintf("layer %d, head %d of %s", i, head, l.Model.Name)
-			if err := e.add(fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head), what, packHead(layer, head)); err != nil {
+		if i == 0 {
+			compared = l.Whole
+		} else if text != compared && len(l.Sequences) > 1 {
+			if _, err := e.addModel(ctx, s, i, compared); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// addModel adds a model over a text: thumbnails of all layers, then heads layer by layer.
+func (e *export) addModel(ctx context.Context, s *Server, model int, text string) (*look.Look, error) {
+	id, l, err := s.looks.see(ctx, lookRequest{Model: model, Request: look.Request{Text: text}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
+	}
+	e.answers[fmt.Sprintf("look %d %s", model, text)] = describe(id, model, l)
+	for i, layer := range l.Layers {
+		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Model.Name)
+		if err := e.add(fmt.Sprintf("thumbnails?look=%s&layer=%d", id, i), what, packThumbnails(layer)); err != nil {
+			return nil, err
+		}
+	}
+	for i, layer := range l.Layers {
+		for head := range layer.Heads {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			what := fmt.Sprintf("layer %d, head %d of %s", i, head, l.Model.Name)
+			if err := e.add(fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head), what, packHead(layer, head)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l, nil
 }
 
 // add adds a pack if there is room for it.

@@ -1,16 +1,19 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +25,12 @@ func served(t *testing.T) *Server {
 	require.NoError(t, err)
 	s, err := New(Config{Addr: "127.0.0.1:0", Models: []*look.Model{m}, Text: "abc"})
 	require.NoError(t, err)
+	start(t, s)
+	return s
+}
+
+// start serves until the end of the test.
+func start(t *testing.T, s *Server) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -34,7 +43,6 @@ func served(t *testing.T) *Server {
 			t.Error("the server does not end")
 		}
 	})
-	return s
 }
 
 // ask sends a request and returns the code, the body and the header of the answer.
@@ -140,7 +148,7 @@ func TestWrongRequests(t *testing.T) {
 // A request too many is refused, not queued.
 func TestBusyServersRefuse(t *testing.T) {
 	wait, began := make(chan struct{}), make(chan struct{}, maxBusy)
-	h := limited(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	h := limited(make(chan struct{}, maxBusy), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		began <- struct{}{}
 		<-wait
 	}))
@@ -155,6 +163,27 @@ func TestBusyServersRefuse(t *testing.T) {
 	require.Equal(t, 503, w.code)
 	require.Contains(t, w.String(), "too much at once")
 	close(wait)
+}
+
+// Streams of events take no place of requests, and all of them are told.
+func TestManyViewersOfOneRun(t *testing.T) {
+	r, err := follow.Open(filepath.Join("..", "testdata", "run"))
+	require.NoError(t, err)
+	s, err := New(Config{Addr: "127.0.0.1:0", Run: r})
+	require.NoError(t, err)
+	start(t, s)
+	for range maxBusy + 3 {
+		answer, err := http.Get(s.URL + "events")
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		require.Equal(t, 200, answer.StatusCode)
+		line, err := bufio.NewReader(answer.Body).ReadString('\n')
+		require.NoError(t, err)
+		require.Regexp(t, `^data: \d+\n$`, line)
+	}
+	code, body, _ := ask(t, "GET", s.URL+"training", "", nil)
+	require.Equal(t, 200, code)
+	require.Contains(t, body, `"state":"finished"`)
 }
 
 type recorder struct {

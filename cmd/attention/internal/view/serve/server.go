@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Addr   string // to listen on; a port of 0 is any free one
 	Models []*look.Model
-	Text   string      // to look at first
+	Text   string      // to look at first; empty is each model's example
 	Run    *follow.Run // whose training is shown; nil for none
 }
 
@@ -33,8 +33,11 @@ type Server struct {
 	server   *http.Server
 }
 
-// maxBusy is how many requests are answered at once.
-const maxBusy = 32
+// maxBusy is how many requests are answered at once, and maxStreams how many viewers are told of a run's changes.
+const (
+	maxBusy    = 32
+	maxStreams = 256
+)
 
 // New listens on the address.
 func New(c Config) (*Server, error) {
@@ -53,7 +56,7 @@ func New(c Config) (*Server, error) {
 	token, hosts := newToken(), hostsOf(listener.Addr(), host)
 	s.URL = "http://" + hosts[0] + "/" + token + "/"
 	s.server = &http.Server{
-		Handler:           &guard{token: token, hosts: hosts, next: limited(s.routes())},
+		Handler:           &guard{token: token, hosts: hosts, next: s.routes()},
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		MaxHeaderBytes:    1 << 16,
@@ -82,9 +85,12 @@ func (s *Server) Run(ctx context.Context) error {
 // routes are the handlers by method and path.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /", web.Handler())
+	busy := make(chan struct{}, maxBusy)
+	mux.Handle("GET /", limited(busy, web.Handler()))
 	handle := func(pattern string, f func(r *http.Request) (any, error)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, f) })
+		mux.Handle(pattern, limited(busy, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer(w, r, f)
+		})))
 	}
 	handle("GET /view", s.view)
 	handle("POST /look", s.look)
@@ -92,13 +98,13 @@ func (s *Server) routes() http.Handler {
 	handle("GET /thumbnails", s.thumbnails)
 	handle("GET /training", s.training)
 	handle("GET /watched", s.watched)
-	mux.HandleFunc("GET /events", s.events)
+	// A viewer holds its stream as long as it looks: streams take no place of the requests.
+	mux.Handle("GET /events", limited(make(chan struct{}, maxStreams), http.HandlerFunc(s.events)))
 	return mux
 }
 
-// limited answers a few requests at once and refuses others.
-func limited(next http.Handler) http.Handler {
-	busy := make(chan struct{}, maxBusy)
+// limited answers as many requests at once as there is room for in busy, and refuses others.
+func limited(busy chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case busy <- struct{}{}:

@@ -36,9 +36,8 @@ export async function json(path) {
 
 /** post returns the answer of a POST. */
 export async function post(path, body) {
-  if (embedded) { // which holds looks at its own text, of models as they are
-    const plain = body.text === embedded.view.text && !body.hide && !body.heads;
-    return held(plain ? `${path} ${body.model}` : path);
+  if (embedded) { // which holds looks of models as they are
+    return held(body.hide || body.heads ? path : `${path} ${body.model} ${body.text}`);
   }
   return (await send(path, { method: 'POST', body: JSON.stringify(body) })).json();
 }

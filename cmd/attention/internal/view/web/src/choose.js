@@ -1,5 +1,5 @@
 // What panels on a head have in common: the choice of model, layer and head, which is part of the state.
-import { choice, h } from './dom.js';
+import { button, choice, h, shown } from './dom.js';
 import * as state from './state.js';
 
 /** chosen returns the layer and the head of the state; the head is 'mean' for all heads' mean. */
@@ -15,8 +15,27 @@ export function headOf(look, layer, head) {
 }
 
 /** nameOf names the chosen head. */
-export function nameOf(layer, head) {
-  return head === 'mean' ? `Layer ${layer}, mean of its heads` : `Layer ${layer}, head ${head}`;
+export function nameOf(look, layer, head) {
+  const { role } = look.layers[layer];
+  const name = role ? `Layer ${layer} (${kindOf(role)})` : `Layer ${layer}`;
+  return head === 'mean' ? `${name}, mean of its heads` : `${name}, head ${head}`;
+}
+
+/** kindOf is the kind of attention of a layer of two texts. */
+function kindOf(role) { return role === 'cross' ? 'cross-attention' : `${role} self-attention`; }
+
+/** layerName is the short name of a layer. */
+export function layerName(layer, i) {
+  return `${i} ${layer.role || short(layer.path).replace(/^h\.\d+$/, '')}`.trim();
+}
+
+/** textsOf tells the texts of a layer's queries and keys, if the look has several. */
+export function textsOf(look, layer) {
+  if (look.sequences.length < 2) return null;
+  const { queries, keys } = look.layers[layer];
+  const line = (what, of) => h('p', { class: 'note text' }, `${what}: ${look.sequences[of].name}, `,
+    h('q', {}, look.sequences[of].tokens.map(shown).join('')));
+  return h('div', { class: 'texts' }, line('queries', queries), line('keys', keys));
 }
 
 /** headChoice are selects of layer and head. */
@@ -26,7 +45,7 @@ export function headChoice(look, mean = false) {
   const heads = numbers(look.layers[layer].heads);
   if (mean && heads.length > 1) heads.push(['mean', 'mean']);
   return h('span', { class: 'tools' },
-    choice('layer', look.layers.map((l, i) => [i, `${i} ${short(l.path)}`]), layer, (v) => state.set({ layer: v })),
+    choice('layer', look.layers.map((l, i) => [i, layerName(l, i)]), layer, (v) => state.set({ layer: v })),
     choice('head', heads, head, (v) => state.set({ head: v })));
 }
 
@@ -42,7 +61,24 @@ export function modelChoice(view, name = 'model', label = 'model') {
     (v) => state.set({ [name]: v }));
 }
 
+/** wrong tells an error, and offers the model's own text if the reader's is the cause. */
+export function wrong(message) {
+  return h('div', {}, h('p', { class: 'error', role: 'alert' }, message),
+    state.get('text') ? button('Read the model’s example instead', () => state.set({ text: '', hide: '' })) : null);
+}
+
+/** textOf is the text of the state, or else that of the command line, or of a model. */
+export function textOf(view, model = state.int('model', view.models.length)) {
+  return state.get('text') || view.text || view.models[model].example;
+}
+
 /** requestOf is the look of the state: its model and text. */
-export function requestOf(view, name = 'model') {
-  return { model: state.int(name, view.models.length, name === 'other' ? 1 : 0), text: state.get('text') || view.text };
+export function requestOf(view) {
+  const model = state.int('model', view.models.length);
+  return { model, text: textOf(view, model) };
+}
+
+/** otherOf is the look of the other model at what the first has read and, of a translation, written. */
+export function otherOf(view, first) {
+  return { model: state.int('other', view.models.length, 1), text: first.whole };
 }

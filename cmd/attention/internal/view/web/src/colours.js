@@ -21,6 +21,9 @@ export function dark() {
 /** hidden is the colour of what a mask hides: grey, which is in neither scale. */
 export function hidden() { return dark() ? [70, 74, 82] : [206, 209, 214]; }
 
+/** word is a colour as four bytes of memory: red, green, blue and opaque. */
+function word([r, g, b]) { return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0]; }
+
 /** Scale maps numbers to colours: from 0 to most, or from -most to most. */
 export class Scale {
   constructor(most, isSigned = false) {
@@ -35,6 +38,17 @@ export class Scale {
   }
 
   colour(v) { return this.table[this.index(v)]; }
+
+  /** paint writes the colours of values to the pixels of a picture, and that of hidden ones of NaN. */
+  paint(values, image) {
+    const words = this.table.map(word);
+    const mask = word(hidden());
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let p = 0; p < values.length; p++) {
+      const v = values[p];
+      pixels[p] = v === v ? words[this.index(v)] : mask;
+    }
+  }
 
   css(v) { return `rgb(${this.colour(v).join(' ')})`; }
 

@@ -45,6 +45,11 @@ export function visible(text) {
   return text.replaceAll('\n', '⏎').replaceAll('\t', '⇥').replaceAll(' ', '·');
 }
 
+/** shown is a token as text; one that is a part of a character has its bytes between ‹ and ›. */
+export function shown(token) {
+  return token.part ? `‹${token.text.replaceAll('\\x', ' ').trim()}›` : visible(token.text);
+}
+
 /** number writes a number with some digits. */
 export function number(v, digits = 4) {
   if (v === undefined || v === null || Number.isNaN(v)) return '–';

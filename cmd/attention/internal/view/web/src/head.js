@@ -58,10 +58,49 @@ export class Head {
   row(t, s0, s1, out) {
     out.fill(NaN, 0, s1 - s0);
     const lse = this.lse[t];
+    this.scores ??= new Float64Array(this.S); // of a row
+    const { scores } = this;
     for (let i = this.start[t]; i < this.start[t + 1]; i++) {
       const to = Math.min(s1, this.keys[2 * i + 1]);
-      for (let s = Math.max(s0, this.keys[2 * i]); s < to; s++) out[s - s0] = Math.exp(this.score(t, s) - lse);
+      const from = Math.max(s0, this.keys[2 * i]);
+      this.products(t, from, to, scores);
+      this.finish(t, from, to, scores);
+      for (let s = from; s < to; s++) out[s - s0] = Math.exp(scores[s] - lse);
     }
+  }
+
+  /** products writes the products of the keys from ≤ s < to, four at a time. */
+  products(t, from, to, out) {
+    const { D } = this;
+    let s = from;
+    if (!this.layer.additive) {
+      this.k64 ??= new Float64Array(this.k); // numbers that need no conversion
+      const k = this.k64;
+      const q = Float64Array.from(this.q.subarray(t * D, (t + 1) * D));
+      for (; s + 3 < to; s += 4) {
+        let a = 0, b = 0, c = 0, e = 0;
+        for (let d = 0, j = s * D; d < D; d++, j++) {
+          const x = q[d];
+          a += x * k[j];
+          b += x * k[j + D];
+          c += x * k[j + 2 * D];
+          e += x * k[j + 3 * D];
+        }
+        out[s] = a;
+        out[s + 1] = b;
+        out[s + 2] = c;
+        out[s + 3] = e;
+      }
+    }
+    for (; s < to; s++) out[s] = this.product(t, s);
+  }
+
+  /** finish makes scores of products. */
+  finish(t, from, to, out) {
+    const { scale, softcap } = this.layer;
+    for (let s = from; s < to; s++) out[s] *= scale;
+    if (softcap) for (let s = from; s < to; s++) out[s] = softcap * Math.tanh(out[s] / softcap);
+    if (this.bias) for (let s = from; s < to; s++) out[s] += this.bias[t - s + this.S - 1];
   }
 
   /** steps are the numbers of each dimension of a pair, whose sum is its product. */

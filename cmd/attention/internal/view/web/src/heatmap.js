@@ -2,11 +2,12 @@
 import { select } from 'd3-selection';
 import { zoom, zoomIdentity } from 'd3-zoom';
 import { hidden } from './colours.js';
-import { h, svg, visible } from './dom.js';
+import { h, shown, svg } from './dom.js';
 
 const tileSide = 128; // cells, or blocks of cells
 const maxTiles = 400;
-const frame = 10; // ms of work at a time
+const frame = 40; // ms of work at a time
+const moving = 8; // ms of it while somebody zooms or pans
 
 /** HeatMap draws a field: {T, S, row(t, s0, s1, out)}, NaN for hidden pairs. */
 export class HeatMap {
@@ -19,7 +20,12 @@ export class HeatMap {
     this.tiles = new Map();
     this.queue = [];
     this.cell = null;
-    this.zoom = zoom().on('zoom', (e) => { this.transform = e.transform; this.draw(); });
+    this.zoom = zoom().on('zoom', (e) => {
+      this.transform = e.transform;
+      if (e.sourceEvent) this.moved = performance.now();
+      this.draw();
+    });
+    this.moved = -Infinity;
     this.transform = zoomIdentity;
     select(this.canvas).call(this.zoom).on('dblclick.zoom', null);
     this.canvas.addEventListener('pointermove', (e) => this.hover(e));
@@ -81,7 +87,7 @@ export class HeatMap {
 
   /** margin returns the room for labels. */
   margin(tokens, n) {
-    const longest = Math.min(10, Math.max(...tokens.slice(0, 2000).map((t) => visible(t.text).length), String(n).length));
+    const longest = Math.min(10, Math.max(...tokens.slice(0, 2000).map((t) => shown(t).length), String(n).length));
     return 14 + 7 * longest;
   }
 
@@ -113,6 +119,7 @@ export class HeatMap {
       PageUp: [-10, 0], PageDown: [10, 0] };
     const { T, S } = this.field ?? {};
     if (!T) return;
+    this.moved = performance.now();
     if (e.key in moves && !e.ctrlKey && !e.altKey && !e.metaKey) {
       const [dt, ds] = moves[e.key];
       const far = e.shiftKey ? 10 : 1;
@@ -236,7 +243,7 @@ export class HeatMap {
     c.textBaseline = 'middle';
     const every = Math.max(1, Math.ceil(13 / g.cell));
     const step = every === 1 ? 1 : [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].find((n) => n >= every) ?? every;
-    const text = (tokens, i) => (step === 1 ? visible(tokens[i].text).slice(0, 10) : String(i));
+    const text = (tokens, i) => (step === 1 ? shown(tokens[i]).slice(0, 10) : String(i));
     const { T, S } = this.field;
     c.textAlign = 'right';
     for (let t = 0; t < T; t += step) {
@@ -261,7 +268,7 @@ export class HeatMap {
     this.working = true;
     requestAnimationFrame(() => {
       this.working = false;
-      const until = performance.now() + frame;
+      const until = performance.now() + (performance.now() - this.moved < 200 ? moving : frame);
       let done = 0;
       while (performance.now() < until) {
         if (!this.job) {
@@ -309,11 +316,7 @@ export class HeatMap {
     canvas.height = rows;
     const c = canvas.getContext('2d');
     const image = c.createImageData(cols, rows);
-    const mask = hidden();
-    for (let p = 0; p < values.length; p++) {
-      const [r, g, b] = Number.isNaN(values[p]) ? mask : scale.colour(values[p]);
-      image.data.set([r, g, b, 255], 4 * p);
-    }
+    scale.paint(values, image);
     c.putImageData(image, 0, 0);
     if (this.field !== field || this.scale !== scale) return;
     if (this.tiles.size >= maxTiles) this.tiles.delete(this.tiles.keys().next().value);
@@ -327,7 +330,7 @@ export class HeatMap {
     const cell = many ? Math.max(1, Math.round(600 / Math.max(T, S))) : 18;
     const [left, top] = [this.left, this.top];
     const root = svg('svg', { viewBox: `0 0 ${left + S * cell} ${top + T * cell}`, class: 'offscreen' });
-    const text = (tokens, i) => visible(tokens[i].text).slice(0, 10);
+    const text = (tokens, i) => shown(tokens[i]).slice(0, 10);
     const row = new Float32Array(S);
     const canvas = h('canvas', { width: S, height: T });
     const image = many ? canvas.getContext('2d').createImageData(S, T) : null;

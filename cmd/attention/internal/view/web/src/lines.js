@@ -1,5 +1,5 @@
 // Weights as lines between the tokens of the queries and of the keys.
-import { h, number, svg, visible } from './dom.js';
+import { h, number, shown, svg } from './dom.js';
 import { Scale } from './colours.js';
 
 /** most tokens of a side that lines are drawn for */
@@ -27,9 +27,9 @@ export function lines(head, rows, cols, label, onselect) {
         'stroke-opacity': Math.max(0.08, w).toFixed(3) }));
     }
     const text = svg('text', { x: left, y: y(t), 'text-anchor': 'end', tabindex: 0, role: 'button', class: 'token',
-      'aria-label': best < 0 ? `query ${t} ${visible(token.text)} looks at nothing` :
-        `query ${t} ${visible(token.text)} looks most at key ${best} ${visible(cols[best].text)}, weight ${number(row[best])}` },
-    visible(token.text));
+      'aria-label': best < 0 ? `query ${t} ${shown(token)} looks at nothing` :
+        `query ${t} ${shown(token)} looks most at key ${best} ${shown(cols[best])}, weight ${number(row[best])}` },
+    shown(token));
     const focus = () => { root.classList.add('one'); groups.forEach((o, i) => o.classList.toggle('shown', i === t)); marks(t); };
     text.addEventListener('pointerenter', focus);
     text.addEventListener('focus', focus);
@@ -42,7 +42,7 @@ export function lines(head, rows, cols, label, onselect) {
   const keys = cols.map((token, s) => {
     const mark = svg('rect', { x: right - 2, y: y(s) - step + 5, width: 120, height: step - 1, fill: 'none' });
     const weight = svg('text', { x: width - 4, y: y(s), 'text-anchor': 'end', class: 'label' });
-    root.append(mark, svg('text', { x: right, y: y(s), class: 'token', 'pointer-events': 'none' }, visible(token.text)), weight);
+    root.append(mark, svg('text', { x: right, y: y(s), class: 'token', 'pointer-events': 'none' }, shown(token)), weight);
     return { mark, weight };
   });
   const scale = new Scale(1);

@@ -29,7 +29,10 @@ export class Statistics {
 
   choose(layer, head) {
     this.chosen = `${layer} ${head}`;
-    this.draw();
+    for (const row of this.element.querySelectorAll('tbody tr')) {
+      if (row.dataset.head === this.chosen) row.setAttribute('aria-current', 'true');
+      else row.removeAttribute('aria-current');
+    }
   }
 
   sorted() {
@@ -51,7 +54,7 @@ export class Statistics {
 
   draw() {
     const ranges = Object.fromEntries(statistics.map(([name]) => [name, extent(this.heads, (x) => x.statistics[name])]));
-    const row = (x) => h('tr', { 'aria-current': `${x.layer} ${x.head}` === this.chosen ? 'true' : null },
+    const row = (x) => h('tr', { 'data-head': `${x.layer} ${x.head}`, 'aria-current': `${x.layer} ${x.head}` === this.chosen ? 'true' : null },
       h('th', { scope: 'row' }, button(`${x.layer}.${x.head}`, () => this.onselect(x.layer, x.head),
         { 'aria-label': `${x.layer}.${x.head}: show layer ${x.layer} head ${x.head}` })),
       statistics.map(([name]) => {

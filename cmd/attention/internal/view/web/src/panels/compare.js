@@ -1,7 +1,7 @@
 // Compare: a head of two models over one text, and the difference of their weights.
 import { HeatMap } from '../heatmap.js';
 import { Scale } from '../colours.js';
-import { chosen, headChoice, headOf, modelChoice, nameOf, requestOf } from '../choose.js';
+import { chosen, headChoice, headOf, modelChoice, nameOf, otherOf, requestOf, textsOf, wrong } from '../choose.js';
 import { fill, h, number } from '../dom.js';
 import { legend } from '../picture.js';
 import { see } from '../look.js';
@@ -56,13 +56,14 @@ class Compare {
     const { element, view } = this;
     if (view.models.length < 2) {
       fill(element, h('h2', {}, 'Compare'), h('p', { class: 'note' },
-        'There is one model only. Start attention view with a second --model, another run or a checkpoint of the same, to compare them.'));
+        'There is one model only, and it is no run with checkpoints. Start attention view with a second --model to compare them.'));
       return;
     }
     const wanted = (this.wanted = {});
     try {
       if (!this.maps.length) fill(element, h('p', { class: 'note', role: 'status' }, 'The models read the text …'));
-      const looks = [await see(requestOf(view)), await see(requestOf(view, 'other'))];
+      const first = await see(requestOf(view));
+      const looks = [first, await see(otherOf(view, first))];
       const [layer, head] = chosen(looks[0]);
       check(looks, layer, head);
       const heads = await Promise.all(looks.map((l) => headOf(l, layer, head)));
@@ -70,7 +71,7 @@ class Compare {
       this.show(looks, layer, head, heads);
     } catch (e) {
       if (this.closed || this.wanted !== wanted) return;
-      fill(element, this.choices(), h('p', { class: 'error', role: 'alert' }, e.message));
+      fill(element, this.choices(), wrong(e.message));
     }
   }
 
@@ -87,9 +88,9 @@ class Compare {
     const scales = [scale, scale, new Scale(1, true)];
     const names = [...looks.map((l) => this.view.models[l.model].name), 'second less first'];
     this.maps = names.map((name) => new HeatMap({ rows: looks[0].queries(layer), cols: looks[0].keys(layer), height: 420,
-      label: `${name}, ${nameOf(layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
+      label: `${name}, ${nameOf(looks[0], layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
       onselect: (q, k) => state.set({ q, k }) }));
-    fill(this.element, h('h2', {}, 'Compare'), this.choices(), headChoice(looks[0], true), this.readout,
+    fill(this.element, h('h2', {}, 'Compare'), this.choices(), headChoice(looks[0], true), textsOf(looks[0], layer), this.readout,
       h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
         pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
       this.maps[i].element))),

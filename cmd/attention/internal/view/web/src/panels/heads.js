@@ -1,8 +1,8 @@
 // Heads: all heads as thumbnails with their statistics, and one of them large, as a heat map or as lines.
 import { HeatMap } from '../heatmap.js';
-import { hidden, Scale } from '../colours.js';
-import { chosen, headOf, modelChoice, nameOf, requestOf, short } from '../choose.js';
-import { button, choice, fill, h, number, visible } from '../dom.js';
+import { Scale } from '../colours.js';
+import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, textsOf, wrong } from '../choose.js';
+import { button, choice, fill, h, number, shown } from '../dom.js';
 import { legend } from '../picture.js';
 import { lines, mostLines } from '../lines.js';
 import { see } from '../look.js';
@@ -50,7 +50,7 @@ class Heads {
     try {
       look = await see(request);
     } catch (e) {
-      fill(element, modelChoice(view), h('p', { class: 'error', role: 'alert' }, e.message));
+      fill(element, modelChoice(view), wrong(e.message));
       return;
     }
     if (this.closed) return;
@@ -68,14 +68,15 @@ class Heads {
       h('canvas', { width: 48, height: 48, 'aria-hidden': 'true' }))));
     const means = look.layers.map((layer, i) => layer.heads > 1 && button('mean', () => state.set({ layer: i, head: 'mean' }),
       { class: 'mean', 'data-layer': i, 'data-head': 'mean', 'aria-label': `mean of the heads of layer ${i}` }));
-    const grid = h('div', { class: 'grid', role: 'group', tabindex: 0, 'aria-label': 'layers and heads' },
+    const grid = h('div', { class: look.sequences.length > 1 ? 'grid named' : 'grid', role: 'group', tabindex: 0, 'aria-label': 'layers and heads' },
       this.thumbnails.map((row, i) => h('div', { class: 'gridrow' },
-        h('span', { class: 'rowname', title: look.layers[i].path }, `${i} ${short(look.layers[i].path).replace(/^h\.\d+$/, '')}`),
+        h('span', { class: 'rowname', title: look.layers[i].path }, layerName(look.layers[i], i)),
         row, means[i])));
     grid.addEventListener('keydown', (e) => this.gridKey(e));
     this.means = means.filter(Boolean);
     this.statistics = new Statistics((layer, head) => state.set({ layer, head }));
     this.title = h('h2', { class: 'head' });
+    this.texts = h('div', {});
     this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
     this.place = h('div', {});
     this.scalePlace = h('div', {});
@@ -88,7 +89,7 @@ class Heads {
           modelChoice(view),
           look.cut ? h('p', { class: 'note' }, `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
           grid, this.statistics.element),
-        h('section', { 'aria-label': 'one head', class: 'wide' }, this.title, this.tools, this.readout, this.place, this.scalePlace)));
+        h('section', { 'aria-label': 'one head', class: 'wide' }, this.title, this.texts, this.tools, this.readout, this.place, this.scalePlace)));
   }
 
   gridKey(e) {
@@ -117,7 +118,8 @@ class Heads {
     }
     if (this.closed || this.wanted !== wanted) return; // another head was chosen meanwhile
     this.head = loaded;
-    fill(this.title, nameOf(layer, head));
+    fill(this.title, nameOf(this.look, layer, head));
+    fill(this.texts, textsOf(this.look, layer));
     this.showTools();
     this.map?.close();
     this.map = null;
@@ -139,7 +141,7 @@ class Heads {
 
   showMap(layer, head) {
     this.map = new HeatMap({
-      rows: this.look.queries(layer), cols: this.look.keys(layer), label: `weights of ${nameOf(layer, head).toLowerCase()}`,
+      rows: this.look.queries(layer), cols: this.look.keys(layer), label: `weights of ${nameOf(this.look, layer, head).toLowerCase()}`,
       onhover: (at) => this.read(at ?? this.cell()), onselect: (q, k) => state.set({ q, k }),
       ondetail: (q, k) => state.set({ q, k, panel: 'pair' }),
     });
@@ -156,7 +158,7 @@ class Heads {
       fill(this.place, h('p', { class: 'note' }, `Lines are for texts of up to ${mostLines} tokens; this has ${Math.max(rows.length, cols.length)}: see the heat map.`));
       return;
     }
-    fill(this.place, lines(this.head, rows, cols, `weights of ${nameOf(layer, head).toLowerCase()} as lines`, (q, k) => state.set({ q, k })));
+    fill(this.place, lines(this.head, rows, cols, `weights of ${nameOf(this.look, layer, head).toLowerCase()} as lines`, (q, k) => state.set({ q, k })));
   }
 
   paintLegend() {
@@ -203,7 +205,7 @@ class Heads {
     const [t, s] = at;
     const [layer] = chosen(this.look);
     const w = this.head.weight(t, s);
-    const pair = `query ${t} “${visible(this.look.queries(layer)[t].text)}” → key ${s} “${visible(this.look.keys(layer)[s].text)}”: `;
+    const pair = `query ${t} “${shown(this.look.queries(layer)[t])}” → key ${s} “${shown(this.look.keys(layer)[s])}”: `;
     const score = this.head.score ? `, score ${number(this.head.score(t, s))}` : '';
     fill(this.readout, pair, Number.isNaN(w) ? 'hidden by the mask' : `weight ${number(w)}${score}`);
   }
@@ -231,10 +233,7 @@ class Heads {
         canvas.height = rows;
         const c = canvas.getContext('2d');
         const image = c.createImageData(cols, rows);
-        for (let p = 0; p < rows * cols; p++) {
-          const v = thumbnails[head * rows * cols + p];
-          image.data.set([...(v < 0 ? hidden() : scale.colour(v)), 255], 4 * p);
-        }
+        scale.paint(thumbnails.subarray(head * rows * cols, (head + 1) * rows * cols).map((v) => (v < 0 ? NaN : v)), image);
         c.putImageData(image, 0, 0);
       });
     });

@@ -3,8 +3,8 @@ import { axisLeft } from 'd3-axis';
 import { max, min, sum } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
-import { chosen, headChoice, modelChoice, requestOf } from '../choose.js';
-import { choice, fill, h, number, svg, visible } from '../dom.js';
+import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../choose.js';
+import { choice, fill, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
 import { pictureButtons, tableButton } from '../save.js';
 import * as state from '../state.js';
@@ -30,7 +30,7 @@ class Pair {
   async load() {
     const wanted = (this.wanted = {});
     try {
-      if (!this.look) fill(this.element, h('p', { class: 'note', role: 'status' }, 'The model reads the text …'));
+      if (!this.look || this.look.model !== requestOf(this.view).model) fill(this.element, h('p', { class: 'note', role: 'status' }, 'The model reads the text …'));
       const look = await see(requestOf(this.view));
       const [layer, head] = chosen(look);
       const numbers = await look.head(layer, head === 'mean' ? 0 : head);
@@ -38,7 +38,7 @@ class Pair {
       this.look = look;
       this.show(look, layer, head === 'mean' ? 0 : head, numbers);
     } catch (e) {
-      if (this.wanted === wanted) fill(this.element, h('p', { class: 'error', role: 'alert' }, e.message));
+      if (this.wanted === wanted) fill(this.element, modelChoice(this.view), wrong(e.message));
     }
   }
 
@@ -46,14 +46,16 @@ class Pair {
     const q = state.int('q', numbers.T, numbers.T - 1);
     const k = state.int('k', numbers.S);
     const [queries, keys] = [look.queries(layer), look.keys(layer)];
-    const tokens = (list) => list.map((t, i) => [i, `${i} ${visible(t.text)}`]);
+    const tokens = (list) => list.map((t, i) => [i, `${i} ${shown(t)}`]);
     const steps = numbers.steps(q, k);
     const name = () => `layer-${layer}-head-${head}-query-${q}-key-${k}`;
     const chart = this.chart(steps, numbers.layer.additive);
     const focused = document.activeElement?.closest?.('[data-keep]')?.dataset.keep;
     fill(this.element,
-      h('h2', {}, `Query ${q} “${visible(queries[q].text)}” and key ${k} “${visible(keys[k].text)}”`),
-      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look),
+      h('h2', {}, `Query ${q} “${shown(queries[q])}” and key ${k} “${shown(keys[k])}”`),
+      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look)),
+      textsOf(look, layer),
+      h('div', { class: 'tools' },
         h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
         h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))),
         pictureButtons(name, () => chart),

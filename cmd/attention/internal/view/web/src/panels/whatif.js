@@ -1,7 +1,7 @@
 // What if: another text, hidden tokens, heads switched off or scaled; what the model expects next, before and after.
-import { headChoice, modelChoice, chosen, requestOf } from '../choose.js';
+import { chosen, headChoice, modelChoice, requestOf, textOf } from '../choose.js';
 import { isExported } from '../api.js';
-import { button, fill, h, number, svg, visible } from '../dom.js';
+import { button, fill, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
 import { tableButton } from '../save.js';
 import * as state from '../state.js';
@@ -14,7 +14,7 @@ export const whatif = {
     const panel = new WhatIf(element, view);
     panel.load();
     const end = state.onChange((changed) => {
-      if (['model', 'text', 'hide', 'factors', 'layer', 'head'].some(changed)) panel.load();
+      if (['model', 'text', 'hide', 'factors', 'layer', 'head', 'at'].some(changed)) panel.load();
     });
     return () => { panel.closed = true; end(); };
   },
@@ -41,8 +41,10 @@ class WhatIf {
     const request = requestOf(this.view);
     try {
       const before = await see(request);
-      const hide = this.hidden().filter((at) => at < before.sequences[0].tokens.length);
-      const heads = this.factors();
+      const fixed = before.layers.some((l) => l.fixed);
+      const all = keysOf(before).reduce((n, s) => n + s.tokens.length, 0);
+      const hide = fixed ? [] : this.hidden().filter((at) => at < all);
+      const heads = fixed ? [] : this.factors();
       const change = { ...request, ...(hide.length ? { hide } : {}), ...(heads.length ? { heads } : {}) };
       const changed = hide.length + heads.length > 0;
       if (!this.looked && this.wanted === wanted) this.show(before, null, changed ? 'The model reads the text again …' : '');
@@ -63,27 +65,42 @@ class WhatIf {
 
   show(before, after, note, isError) {
     const focused = document.activeElement?.dataset?.keep;
-    const text = h('textarea', { rows: 3, id: 'whatif-text', 'data-keep': 'text', '.value': state.get('text') || this.view.text });
-    const read = () => state.set({ text: text.value === this.view.text ? '' : text.value, hide: '' });
+    const plain = this.view.text || this.view.models[requestOf(this.view).model].example;
+    const text = h('textarea', { rows: 3, id: 'whatif-text', 'data-keep': 'text', '.value': textOf(this.view) });
+    const read = () => state.set({ text: text.value === plain ? '' : text.value, hide: '', at: '' });
     text.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) read(); });
     fill(this.element,
       h('h2', {}, 'What if the text, or the model, were another?'),
       h('div', { class: 'tools' }, modelChoice(this.view)),
       h('label', { for: 'whatif-text' }, 'Text'), text,
       h('div', { class: 'tools' }, button('Read this text', read, { 'data-keep': 'read' }),
-        button('Undo all changes', () => state.set({ hide: '', factors: '', text: '' }), { 'data-keep': 'undo' })),
-      before ? [this.tokens(before), this.heads(before)] : null,
+        button('Undo all changes', () => state.set({ hide: '', factors: '', text: '', at: '' }), { 'data-keep': 'undo' })),
+      before ? this.changes(before) : null,
       note ? h('p', { class: isError ? 'error' : 'note', role: isError ? 'alert' : 'status' }, note) : null,
       before && after ? this.next(before, after) : null);
     if (focused) this.element.querySelector(`[data-keep="${focused}"]`)?.focus();
   }
 
+  /** changes are the controls of what can be changed. */
+  changes(look) {
+    if (look.layers.some((l) => l.fixed)) {
+      return h('p', { class: 'note' }, 'This layer has neither a mask nor heads to change: another text is what can be tried.');
+    }
+    return [...this.tokens(look), this.heads(look)];
+  }
+
   tokens(look) {
     const hide = this.hidden();
     const toggle = (i) => state.set({ hide: (hide.includes(i) ? hide.filter((x) => x !== i) : [...hide, i]).sort((a, b) => a - b).join('.') });
-    return h('fieldset', {}, h('legend', {}, 'Hide tokens as keys'), h('div', { class: 'tokens' },
-      look.sequences[0].tokens.map((t, i) => button(visible(t.text), () => toggle(i),
-        { class: 'token', 'aria-pressed': String(hide.includes(i)), 'data-keep': `token${i}`, title: `token ${i}` }))));
+    const all = keysOf(look);
+    let from = 0;
+    return all.map((sequence) => {
+      const first = from;
+      from += sequence.tokens.length;
+      return h('fieldset', {}, h('legend', {}, all.length > 1 ? `Hide keys of the ${sequence.name}` : 'Hide tokens as keys'),
+        h('div', { class: 'tokens' }, sequence.tokens.map((t, i) => button(shown(t), () => toggle(first + i),
+          { class: 'token', 'aria-pressed': String(hide.includes(first + i)), 'data-keep': `token${first + i}`, title: `token ${i}` }))));
+    });
   }
 
   heads(look) {
@@ -104,18 +121,51 @@ class WhatIf {
   }
 
   next(before, after) {
-    const was = new Map(before.next.map((c) => [c.id, c.probability]));
+    const at = this.place(before, after);
+    const [old, now] = [before.next[at], after.next[at]];
+    const was = new Map(old.map((c) => [c.id, c.probability]));
     const bars = (list, compare) => h('table', { class: 'next' }, h('caption', {}, compare ? 'after' : 'before'),
-      h('tbody', {}, list.map((c) => h('tr', {}, h('th', { scope: 'row' }, visible(c.text)),
+      h('tbody', {}, list.map((c) => h('tr', {}, h('th', { scope: 'row' }, shown(c)),
         h('td', {}, svg('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', class: 'bar', 'aria-hidden': 'true' }, svg('rect', { width: 100 * c.probability, height: 10 }))),
         h('td', { class: 'value' }, number(c.probability)),
         compare ? h('td', { class: 'value' }, was.has(c.id) ? signed(c.probability - was.get(c.id)) : 'new') : null))));
     const signed = (d) => (Math.abs(d) < 5e-5 ? '=' : (d > 0 ? '+' : '') + number(d));
-    const rows = () => [['token', 'before', 'after'], ...[...new Set([...before.next, ...after.next].map((c) => c.id))].map((id) => {
-      const [b, a] = [before, after].map((l) => l.next.find((c) => c.id === id));
+    const rows = () => [['token', 'before', 'after'], ...[...new Set([...old, ...now].map((c) => c.id))].map((id) => {
+      const [b, a] = [old, now].map((l) => l.find((c) => c.id === id));
       return [(b ?? a).text, b?.probability, a?.probability];
     })];
-    return h('section', {}, h('h3', {}, 'What comes next: the ten likeliest tokens ', tableButton(() => 'next', rows)),
-      h('div', { class: 'columns' }, bars(before.next), bars(after.next, true)));
+    const title = before.next.length > 1 ? `Character ${at}: the likeliest ` : 'What comes next: the ten likeliest tokens ';
+    return h('section', {}, before.next.length > 1 ? this.written(before, after, at) : null,
+      h('h3', {}, title, tableButton(() => 'next', rows)),
+      h('div', { class: 'columns' }, bars(old), bars(now, true)));
+  }
+
+  /** place is the place of the translation whose tokens are shown: that of the state, the first that differs, or the last. */
+  place(before, after) {
+    const last = before.next.length - 1;
+    const differs = before.next.findIndex((_, i) => last > 0 && writtenAt(before, i).id !== writtenAt(after, i).id);
+    return state.int('at', last + 1, differs < 0 ? last : differs);
+  }
+
+  /** written are the translations before and after, whose characters choose the place. */
+  written(before, after, at) {
+    const row = (look, name) => h('p', { class: 'tokens', role: 'group', 'aria-label': `translation ${name}` }, h('span', { class: 'rowname' }, name),
+      look.next.map((_, i) => {
+        const token = writtenAt(look, i);
+        const other = token.id !== writtenAt(before, i).id;
+        return button(shown(token) + (other ? '*' : ''), () => state.set({ at: i }), { class: 'token place', 'data-keep': `${name}${i}`,
+          'aria-current': i === at ? 'true' : null, title: `character ${i}${other ? ', another than before' : ''}` });
+      }));
+    return h('section', {}, h('h3', {}, 'The translation'), row(before, 'before'), row(after, 'after'),
+      h('p', { class: 'note' }, '* is another character than before. A second line of the text is how the translation begins; the model writes the rest.'));
   }
 }
+
+/** keysOf are the sequences whose tokens are keys of some layer. */
+function keysOf(look) {
+  const used = new Set(look.layers.map((l) => l.keys));
+  return look.sequences.filter((_, i) => used.has(i));
+}
+
+/** writtenAt is the token that is written at a place of a translation: the last sequence. */
+function writtenAt(look, i) { return look.sequences.at(-1).tokens[i]; }

@@ -1,4 +1,4 @@
-package translate
+package dates
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// translator translates batches of written dates without dropout. The encoder runs once a
+// Translator translates batches of written dates without dropout. The encoder runs once a
 // batch and the decoder once for each character of the target.
-type translator struct {
-	alphabets
+type Translator struct {
+	Alphabets
 	encoder, decoder *machine.Machine
 	source, lengths  *G.Node // inputs of both
 	encoded          *G.Node // (B, S, E), the encoder's output
@@ -25,13 +25,14 @@ type translator struct {
 	logits           *G.Node // (B, T, V)
 }
 
-func (m *dateModel) newTranslator() (*translator, error) {
-	b := layers.NewBuild(m.params, layers.Eval)
-	t := &translator{alphabets: m.alphabets}
+// NewTranslator builds the graphs of a translator.
+func (m *Model) NewTranslator() (*Translator, error) {
+	b := layers.NewBuild(m.Params, layers.Eval)
+	t := &Translator{Alphabets: m.Alphabets}
 	t.source, t.lengths, t.target = m.inputs(b)
-	t.memory = b.Input("memory", m.settings.Batch, writtenLength, m.settings.Model.Width)
-	t.encoded = b.Of(m.network.Encode(b, t.source, t.lengths))
-	t.logits = b.Of(m.network.Decode(b, t.target, t.memory, t.lengths))
+	t.memory = b.Input("memory", m.Settings.Batch, WrittenLength, m.Settings.Model.Width)
+	t.encoded = b.Of(m.Network.Encode(b, t.source, t.lengths))
+	t.logits = b.Of(m.Network.Decode(b, t.target, t.memory, t.lengths))
 	if b.Err() != nil {
 		return nil, b.Err()
 	}
@@ -43,18 +44,18 @@ func (m *dateModel) newTranslator() (*translator, error) {
 	return t, err
 }
 
-// translateAll translates all pairs of a source that is at its start.
-func (t *translator) translateAll(ctx context.Context, pairs *listedPairs) ([]string, error) {
+// TranslateAll translates all pairs of a source that is at its start.
+func (t *Translator) TranslateAll(ctx context.Context, pairs *ListedPairs) ([]string, error) {
 	var all []string
 	for {
 		_, err := pairs.Next()
 		if errors.Is(err, io.EOF) {
-			return all[:len(pairs.pairs)], nil // without the empty rows
+			return all[:len(pairs.Pairs)], nil // without the empty rows
 		}
 		if err != nil {
 			return nil, err
 		}
-		got, err := t.translate(ctx, pairs.out)
+		got, err := t.translate(ctx, pairs.Out)
 		if err != nil {
 			return nil, err
 		}
@@ -64,48 +65,48 @@ func (t *translator) translateAll(ctx context.Context, pairs *listedPairs) ([]st
 
 // translate chooses the likeliest character, one position after the other. Positions not
 // chosen yet are 0; no earlier position sees them.
-func (t *translator) translate(ctx context.Context, b *pairBatch) ([]string, error) {
-	in := b.batch.Inputs
-	if err := oneline.Join(G.Let(t.source, in[sourceInput]), G.Let(t.lengths, in[lengthsInput])); err != nil {
+func (t *Translator) translate(ctx context.Context, b *Batch) ([]string, error) {
+	in := b.Batch.Inputs
+	if err := oneline.Join(G.Let(t.source, in[SourceInput]), G.Let(t.lengths, in[LengthsInput])); err != nil {
 		return nil, err
 	}
 	if err := t.encoder.Run(ctx); err != nil {
 		return nil, err
 	}
-	target := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(in[targetInput].Shape()...))
+	target := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(in[TargetInput].Shape()...))
 	if err := oneline.Join(G.Let(t.memory, t.encoded.Value()), G.Let(t.target, target)); err != nil {
 		return nil, err
 	}
-	rows, given := len(b.lengths), target.Ints()
+	rows, given := len(b.Lengths), target.Ints()
 	chosen := make([][]int, rows)
 	for row := range rows {
-		given[row*isoLength] = t.begin()
+		given[row*ISOLength] = t.Begin()
 	}
-	for at := range isoLength {
+	for at := range ISOLength {
 		if err := t.decoder.Run(ctx); err != nil {
 			return nil, err
 		}
 		logits, v := tensorprint.Float64s(t.logits.Value().(*tensor.Dense)), t.logits.Shape()[2]
 		for row := range rows {
-			id := largest(logits[(row*isoLength+at)*v:][:t.iso.Len()])
+			id := Largest(logits[(row*ISOLength+at)*v:][:t.ISO.Len()])
 			chosen[row] = append(chosen[row], id)
-			if at+1 < isoLength {
-				given[row*isoLength+at+1] = id
+			if at+1 < ISOLength {
+				given[row*ISOLength+at+1] = id
 			}
 		}
 	}
 	texts := make([]string, rows)
 	for row, ids := range chosen {
 		var err error
-		if texts[row], err = t.iso.Decode(ids); err != nil {
+		if texts[row], err = t.ISO.Decode(ids); err != nil {
 			return nil, err
 		}
 	}
 	return texts, nil
 }
 
-// largest returns the index of the largest number, the first of equal ones.
-func largest(x []float64) int {
+// Largest returns the index of the largest number, the first of equal ones.
+func Largest(x []float64) int {
 	at := 0
 	for i, v := range x {
 		if v > x[at] {

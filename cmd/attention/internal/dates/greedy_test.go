@@ -1,7 +1,6 @@
-package translate
+package dates
 
 import (
-	"io"
 	"slices"
 	"testing"
 
@@ -17,62 +16,63 @@ import (
 // In padded batches with a given memory, the choices equal those of the whole model on one
 // pair at a time.
 func TestTranslator(t *testing.T) {
-	r, err := newTranslation(io.Discard, options{settings: settingsOf(13, 6, 2, 2, 3)})
+	r, err := NewModel(settingsOf(13, 6, 2, 2, 3))
 	require.NoError(t, err)
-	r.heldOut.pairs = r.heldOut.pairs[:20]
-	for _, v := range r.params.All() { // with large weights each difference between sources counts
+	_, dates := Split(3)
+	heldOut := &ListedPairs{Pairs: InEveryStyle(dates)[:20], Out: NewBatch(r.Alphabets, 13)}
+	for _, v := range r.Params.All() { // with large weights each difference between sources counts
 		for i := range v.Float32s() {
 			v.Float32s()[i] *= 4
 		}
 	}
-	tr, err := r.newTranslator()
+	tr, err := r.NewTranslator()
 	require.NoError(t, err)
-	got, err := tr.translateAll(t.Context(), r.heldOut)
+	got, err := tr.TranslateAll(t.Context(), heldOut)
 	require.NoError(t, err)
 	var want []string
-	for _, p := range r.heldOut.pairs {
-		want = append(want, translateNaively(t, r, p.written))
+	for _, p := range heldOut.Pairs {
+		want = append(want, translateNaively(t, r, p.Written))
 	}
 	require.Equal(t, want, got)
 	slices.Sort(want)
 	require.Greater(t, len(slices.Compact(want)), 3, "a model whose output is always the same proves nothing")
 }
 
-func translateNaively(t *testing.T, r *translation, written string) string {
-	source, err := r.written.Encode(written)
+func translateNaively(t *testing.T, r *Model, written string) string {
+	source, err := r.Written.Encode(written)
 	require.NoError(t, err)
-	target := []int{r.begin()}
-	for range isoLength {
-		b := layers.NewBuild(r.params, layers.Eval)
+	target := []int{r.Begin()}
+	for range ISOLength {
+		b := layers.NewBuild(r.Params, layers.Eval)
 		input := func(name string, ids []int) *G.Node {
 			n := b.InputOf(tensor.Int, name, len(ids))
 			require.NoError(t, b.Err())
 			require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(slices.Clone(ids)))))
 			return n
 		}
-		logits, err := r.network.Forward(b, input("source", source), input("target", target), nil)
+		logits, err := r.Network.Forward(b, input("source", source), input("target", target), nil)
 		require.NoError(t, err)
 		m, err := machine.New(logits)
 		require.NoError(t, err)
 		require.NoError(t, m.RunAll())
 		all := tensorprint.Float64s(logits.Value().(*tensor.Dense))
 		v := logits.Shape()[1]
-		target = append(target, largest(all[len(all)-v:len(all)-1]))
+		target = append(target, Largest(all[len(all)-v:len(all)-1]))
 	}
-	iso, err := r.iso.Decode(target[1:])
+	iso, err := r.ISO.Decode(target[1:])
 	require.NoError(t, err)
 	return iso
 }
 
 func TestLargest(t *testing.T) {
-	require.Equal(t, 0, largest([]float64{-3}))
-	require.Equal(t, 1, largest([]float64{-3, 2, 2, 1}))
+	require.Equal(t, 0, Largest([]float64{-3}))
+	require.Equal(t, 1, Largest([]float64{-3, 2, 2, 1}))
 }
 
 // settingsOf returns the settings of one step.
-func settingsOf(batch, width, heads, blocks int, seed int64) settings {
-	s := newSettings()
+func settingsOf(batch, width, heads, blocks int, seed int64) Settings {
+	s := NewSettings()
 	s.Model.Width, s.Model.Heads, s.Model.Blocks = width, heads, blocks
-	s.Batch, s.Training = batch, trainingSettings{Steps: 1, Seed: seed}
+	s.Batch, s.Training = batch, TrainingSettings{Steps: 1, Seed: seed}
 	return s
 }

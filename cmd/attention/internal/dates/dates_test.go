@@ -1,4 +1,4 @@
-package translate
+package dates
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 func TestDateStyles(t *testing.T) {
 	d := time.Date(1975, time.September, 3, 0, 0, 0, 0, time.UTC)
 	var written []string
-	for _, style := range dateStyles() {
-		p := writeDate(d, style)
-		require.Equal(t, "1975-09-03", p.iso)
-		written = append(written, p.written)
+	for _, style := range Styles() {
+		p := Write(d, style)
+		require.Equal(t, "1975-09-03", p.ISO)
+		written = append(written, p.Written)
 	}
 	require.Equal(t, []string{
 		"3 september 1975", "september 3, 1975", "wednesday, 3 september 1975", "3 sep 1975", "sep 3, 1975",
@@ -24,30 +24,30 @@ func TestDateStyles(t *testing.T) {
 
 // No two dates are written alike, and every written date fits the model.
 func TestDatesAreUnambiguous(t *testing.T) {
-	training, heldOut := splitDates(1)
+	training, heldOut := Split(1)
 	read := map[string]string{}
 	longest, seen := 0, map[rune]bool{}
 	for _, d := range slices.Concat(training, heldOut) {
-		for _, style := range dateStyles() {
-			p := writeDate(d, style)
-			if other, ok := read[p.written]; ok && other != p.iso {
-				require.Fail(t, "two readings", "%q: %s and %s", p.written, other, p.iso)
+		for _, style := range Styles() {
+			p := Write(d, style)
+			if other, ok := read[p.Written]; ok && other != p.ISO {
+				require.Fail(t, "two readings", "%q: %s and %s", p.Written, other, p.ISO)
 			}
-			read[p.written] = p.iso
-			longest = max(longest, len(p.written))
-			for _, c := range p.written {
+			read[p.Written] = p.ISO
+			longest = max(longest, len(p.Written))
+			for _, c := range p.Written {
 				seen[c] = true
 			}
 		}
 	}
-	require.Equal(t, writtenLength, longest)
+	require.Equal(t, WrittenLength, longest)
 	for c := range seen {
-		require.Contains(t, writtenCharacters, string(c))
+		require.Contains(t, WrittenCharacters, string(c))
 	}
 }
 
 func TestSplitDates(t *testing.T) {
-	training, heldOut := splitDates(7)
+	training, heldOut := Split(7)
 	require.Len(t, heldOut, heldOutDates)
 	days := map[time.Time]int{}
 	for _, d := range slices.Concat(training, heldOut) {
@@ -55,20 +55,20 @@ func TestSplitDates(t *testing.T) {
 	}
 	require.Len(t, days, len(training)+len(heldOut), "no date is on both sides")
 	require.Len(t, days, 36525, "of a hundred years")
-	again, _ := splitDates(7)
+	again, _ := Split(7)
 	require.Equal(t, training, again)
-	other, _ := splitDates(8)
+	other, _ := Split(8)
 	require.NotEqual(t, training, other)
 
 	styles := map[string]int{}
-	for i, p := range inEveryStyle(heldOut) {
-		require.Equal(t, heldOut[i].Format(time.DateOnly), p.iso)
-		for _, style := range dateStyles() {
-			if writeDate(heldOut[i], style).written == p.written {
+	for i, p := range InEveryStyle(heldOut) {
+		require.Equal(t, heldOut[i].Format(time.DateOnly), p.ISO)
+		for _, style := range Styles() {
+			if Write(heldOut[i], style).Written == p.Written {
 				styles[style]++
 				break // of "May", whose long and short forms are one
 			}
 		}
 	}
-	require.Len(t, styles, len(dateStyles()))
+	require.Len(t, styles, len(Styles()))
 }

@@ -1,0 +1,125 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"attention/cmd/attention/internal/run"
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// language is a model that continues a text: a GPT, or one with a layer of the chapter.
+type language struct{ *run.OpenModel }
+
+func (m language) params() *layers.Params { return m.Model.Params() }
+func (m language) String() string         { return m.Model.String() }
+func (m language) most() int              { return m.Model.Context() }
+
+// example returns a sentence or, if the tokenizer lacks some of it, the tokens it begins with.
+func (m language) example() string {
+	const sentence = "The attention of each word is what it looks at."
+	if _, err := m.Tokenizer.Encode(sentence); err == nil {
+		return sentence
+	}
+	ids := make([]int, min(m.Tokenizer.Len(), m.most(), 16))
+	for i := range ids {
+		ids[i] = i
+	}
+	text, err := m.Tokenizer.Decode(ids)
+	if err != nil {
+		return sentence
+	}
+	return text
+}
+
+func (m language) read(text string) (reading, error) {
+	ids, err := m.Tokenizer.Encode(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(ids) == 0 && m.EndOfText >= 0:
+		ids = []int{m.EndOfText}
+	case len(ids) == 0:
+		return nil, errors.New("got none, want some to look at")
+	}
+	t := &languageText{model: m, ids: ids}
+	if t.cut = max(len(ids)-m.most(), 0); t.cut > 0 {
+		t.ids = ids[t.cut:]
+	}
+	return t, nil
+}
+
+// languageText is a text of a language model.
+type languageText struct {
+	model language
+	ids   []int
+	cut   int // tokens before these, which are not seen
+	input *G.Node
+}
+
+// operandsOf is a network of one layer that is no layers.Attention.
+type operandsOf interface {
+	Operands(b *layers.Build, ids *G.Node) (layers.AttentionOperands, error)
+}
+
+// nexter is a network that computes the logits of the last token alone.
+type nexter interface {
+	Next(b *layers.Build, ids *G.Node) (*G.Node, error)
+}
+
+func (t *languageText) build(b *layers.Build) *G.Node {
+	t.input = b.InputOf(tensor.Int, "ids", len(t.ids))
+	network := t.model.Model.Network
+	if of, ok := network.(nexter); ok {
+		return b.Of(of.Next(b, t.input))
+	}
+	return b.Of(graph.LastRow(b.Of(network.Forward(b, t.input))))
+}
+
+func (t *languageText) operands(b *layers.Build) (o layers.AttentionOperands, ok bool, err error) {
+	of, ok := t.model.Model.Network.(operandsOf)
+	if ok {
+		o, err = of.Operands(b, t.input)
+	}
+	return o, ok, err
+}
+
+func (t *languageText) place(string) place { return place{} }
+
+func (t *languageText) hide(b *layers.Build, positions []int) error {
+	if len(positions) > 0 {
+		hideKeys(b, keep(positions, 0, len(t.ids)), "*")
+	}
+	return checkPositions(positions, len(t.ids))
+}
+
+// hideKeys hides from the layers of some paths the keys that are 0.
+func hideKeys(b *layers.Build, keep []int, paths ...string) {
+	k := tensor.New(tensor.WithShape(len(keep)), tensor.WithBacking(keep))
+	// A constant would merge with another whose print, which is cut, is the same.
+	in := b.InputOf(tensor.Int, "keep "+strings.Join(paths, " "), len(keep))
+	b.Mask(mask.Keep{Keep: b.Of(in, G.Let(in, k))}, paths...)
+}
+
+func (t *languageText) run(ctx context.Context, f *forward, l *Look) error {
+	if err := let(t.input, t.ids); err != nil {
+		return err
+	}
+	if err := f.machine.Run(ctx); err != nil {
+		return err
+	}
+	tokens, err := tokensOf(t.model.Tokenizer, t.ids)
+	if err != nil {
+		return err
+	}
+	l.Whole, l.Sequences, l.Cut = l.Request.Text, []Sequence{{"text", tokens}}, t.cut
+	next, err := candidates(t.model.Tokenizer, f.logits.Value().(*tensor.Dense), 0)
+	l.Next = [][]Candidate{next}
+	return err
+}

@@ -1,0 +1,69 @@
+package look
+
+import (
+	"fmt"
+
+	"attention/layers"
+)
+
+// Request is a text to look at, and what to change in the model.
+type Request struct {
+	Text  string `json:"text"`
+	Hide  []int  `json:"hide,omitempty"`  // positions of tokens that no other token sees
+	Heads []Head `json:"heads,omitempty"` // whose outputs are scaled
+}
+
+// Head is a head of a layer, by their numbers from 0, and the factor of its output.
+type Head struct {
+	Layer  int     `json:"layer"`
+	Head   int     `json:"head"`
+	Factor float64 `json:"factor"`
+}
+
+// changes reports whether the model is changed.
+func (r Request) changes() bool { return len(r.Hide)+len(r.Heads) > 0 }
+
+// scale applies the factors to a build with these layers.
+func (r Request) scale(b *layers.Build, known []layerNodes) error {
+	factors := map[int][]float64{}
+	for _, h := range r.Heads {
+		if h.Layer < 0 || h.Layer >= len(known) || h.Head < 0 || h.Head >= known[h.Layer].heads() {
+			return fmt.Errorf("heads: got head %d of layer %d, want those of the model", h.Head, h.Layer)
+		}
+		if factors[h.Layer] == nil {
+			factors[h.Layer] = make([]float64, known[h.Layer].heads())
+			for i := range factors[h.Layer] {
+				factors[h.Layer][i] = 1
+			}
+		}
+		factors[h.Layer][h.Head] = h.Factor
+	}
+	for layer, f := range factors {
+		b.ScaleHeads(f, known[layer].path)
+	}
+	return nil
+}
+
+// keep returns n ones, 0 at those of the positions that are from first to first + n − 1.
+func keep(positions []int, first, n int) []int {
+	shown := make([]int, n)
+	for i := range shown {
+		shown[i] = 1
+	}
+	for _, at := range positions {
+		if at >= first && at < first+n {
+			shown[at-first] = 0
+		}
+	}
+	return shown
+}
+
+// checkPositions refuses positions that are none of n tokens.
+func checkPositions(positions []int, n int) error {
+	for _, at := range positions {
+		if at < 0 || at >= n {
+			return fmt.Errorf("hide: got position %d, want 0 to %d", at, n-1)
+		}
+	}
+	return nil
+}

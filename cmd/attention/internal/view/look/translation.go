@@ -1,0 +1,175 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/dates"
+	"attention/internal/tensorprint"
+	"attention/layers"
+	"attention/train/text"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// translation is a model that translates dates.
+type translation struct{ *dates.Model }
+
+func (m translation) params() *layers.Params { return m.Params }
+func (m translation) String() string         { return "dates, " + m.Model.String() }
+func (m translation) most() int              { return dates.WrittenLength }
+func (m translation) example() string        { return "wednesday, 3 september 1975" }
+
+// read reads a date as people write it and, in a second line if there is one, how its translation begins.
+func (m translation) read(given string) (reading, error) {
+	lines := strings.Split(strings.TrimRight(strings.ToLower(given), "\n"), "\n")
+	if len(lines) > 2 {
+		return nil, fmt.Errorf("got %d lines, want a date and, in a second line, how its translation begins", len(lines))
+	}
+	t := &pair{model: m}
+	var err error
+	if t.source, err = m.Written.Encode(lines[0]); err != nil {
+		return nil, err
+	}
+	if n := len(t.source); n == 0 || n > dates.WrittenLength {
+		return nil, fmt.Errorf("got a date of %d characters, want 1 to %d", n, dates.WrittenLength)
+	}
+	if len(lines) == 1 {
+		return t, nil
+	}
+	if t.written, err = m.ISO.Encode(lines[1]); err != nil {
+		return nil, fmt.Errorf("second line: %w", err)
+	}
+	if n := len(t.written); n > dates.ISOLength {
+		return nil, fmt.Errorf("second line: got %d characters, want at most %d", n, dates.ISOLength)
+	}
+	return t, nil
+}
+
+// pair is a date and its translation.
+type pair struct {
+	model    translation
+	source   []int
+	written  []int   // how the translation begins, given by the reader; the model writes the rest
+	from, to *G.Node // the inputs
+}
+
+// The sequences of a pair.
+const (
+	dateRead   = iota
+	isoRead    // the begin mark and what is written, without its last character
+	isoToWrite // what is written
+)
+
+// The roles of layers.
+const (
+	encoderRole = "encoder"
+	decoderRole = "decoder"
+	crossRole   = "cross"
+)
+
+func (t *pair) build(b *layers.Build) (logits *G.Node) {
+	t.from, t.to, logits = t.model.One(b, len(t.source))
+	return logits
+}
+
+func (t *pair) place(path string) place {
+	switch {
+	case strings.HasSuffix(path, ".multihead_attn"):
+		return place{crossRole, isoToWrite, dateRead}
+	case strings.Contains(path, ".decoder."):
+		return place{decoderRole, isoRead, isoRead}
+	}
+	return place{encoderRole, dateRead, dateRead}
+}
+
+// hide hides characters of the date, which come first, and of what is written.
+func (t *pair) hide(b *layers.Build, positions []int) error {
+	n := len(t.source)
+	if slices.ContainsFunc(positions, func(at int) bool { return at < n }) {
+		hideKeys(b, keep(positions, 0, n), "*.encoder.*", "*.multihead_attn")
+	}
+	if slices.ContainsFunc(positions, func(at int) bool { return at >= n }) {
+		hideKeys(b, keep(positions, n, dates.ISOLength), "*.decoder.*.self_attn")
+	}
+	return checkPositions(positions, n+dates.ISOLength)
+}
+
+// run writes what the reader has not, the likeliest character each time.
+func (t *pair) run(ctx context.Context, f *forward, l *Look) error {
+	reads := make([]int, dates.ISOLength) // no earlier character sees those that are not written yet
+	reads[0] = t.model.Begin()
+	written := slices.Clone(t.written)
+	copy(reads[1:], written)
+	if err := let(t.from, t.source); err != nil {
+		return err
+	}
+	if err := let(t.to, reads); err != nil {
+		return err
+	}
+	for {
+		if err := f.machine.Run(ctx); err != nil {
+			return err
+		}
+		at := len(written)
+		if at == dates.ISOLength {
+			return t.finish(f, l, reads, written)
+		}
+		logits, v := tensorprint.Float64s(f.logits.Value().(*tensor.Dense)), f.logits.Shape()[1]
+		id := dates.Largest(logits[at*v:][:t.model.ISO.Len()])
+		if written = append(written, id); at+1 < dates.ISOLength { // the last one is not read
+			reads[at+1] = id
+		}
+	}
+}
+
+func (t *pair) finish(f *forward, l *Look, reads, written []int) error {
+	source, err := tokensOf(t.model.Written, t.source)
+	if err != nil {
+		return err
+	}
+	iso := isoTokens{t.model.ISO}
+	read, err := tokensOf(iso, reads)
+	if err != nil {
+		return err
+	}
+	toWrite, err := tokensOf(iso, written)
+	if err != nil {
+		return err
+	}
+	l.Sequences = []Sequence{{"date", source}, {"ISO date so far", read}, {"ISO date", toWrite}}
+	date, err := t.model.Written.Decode(t.source)
+	if err != nil {
+		return err
+	}
+	translated, err := t.model.ISO.Decode(written)
+	if err != nil {
+		return err
+	}
+	l.Whole = date + "\n" + translated
+	for at := range written {
+		next, err := candidates(iso, f.logits.Value().(*tensor.Dense), at)
+		if err != nil {
+			return err
+		}
+		l.Next = append(l.Next, next)
+	}
+	return nil
+}
+
+// isoTokens are the characters of ISO dates and the mark before them.
+type isoTokens struct{ *text.Vocabulary }
+
+// Len returns the number of tokens.
+func (t isoTokens) Len() int { return t.Vocabulary.Len() + 1 }
+
+// Decode returns the text of tokens.
+func (t isoTokens) Decode(ids []int) (string, error) {
+	if len(ids) == 1 && ids[0] == t.Vocabulary.Len() {
+		return "<begin>", nil
+	}
+	return t.Vocabulary.Decode(ids)
+}

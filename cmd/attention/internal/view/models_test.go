@@ -1,0 +1,245 @@
+package view_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/dates"
+	"attention/cmd/attention/internal/run"
+	"attention/layers"
+	"attention/train"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// datesRun writes the folder of a run of attention translate.
+func datesRun(t testing.TB, seed int64) string {
+	s := dates.NewSettings()
+	s.Model.Width, s.Model.Heads, s.Model.Blocks = 8, 2, 1
+	s.Batch, s.Training = 3, dates.TrainingSettings{Steps: 1, Seed: seed}
+	m, err := dates.NewModel(s)
+	require.NoError(t, err)
+	for _, v := range m.Params.All() {
+		for i := range v.Float32s() {
+			v.Float32s()[i] *= 2
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "dates")
+	f, err := run.NewFolder(dir, train.CheckpointsConfig{Keep: 1})
+	require.NoError(t, err)
+	require.NoError(t, s.Write(f))
+	about, err := s.About()
+	require.NoError(t, err)
+	require.NoError(t, f.WriteParams(about, m.Params, 1))
+	require.NoError(t, f.Close())
+	return dir
+}
+
+// layerRun writes the folder of a run whose model is a layer with two heads.
+func layerRun(t testing.TB) string {
+	dir, _, _ := commandtest.LayerRun(t, "multi_head")
+	return dir
+}
+
+// settled is when nothing is computed any more.
+const settled = `!document.querySelector("main [role=status]") && document.querySelector("main h2") &&
+	[...document.querySelectorAll(".heatmap canvas")].every((c) => c.dataset.ready === "yes") &&
+	document.querySelectorAll(".statistics tbody tr").length === document.querySelectorAll(".thumbnail").length`
+
+// A control is something to choose, click or move in a panel.
+type control struct {
+	Name  string `json:"name"`
+	Tag   string `json:"tag"`
+	Still bool   `json:"still"` // it has nothing else to choose, or is chosen
+}
+
+// controls returns the controls of the panel in their order.
+func (p *page) controls() []control {
+	p.t.Helper()
+	return js[[]control](p, `controls().map((e) => ({name: nameOf(e), tag: e.tagName, still: e.tagName === "SELECT" ?
+		e.options.length < 2 : !!e.closest("[aria-current=true], [data-layer][aria-pressed=true]")}))`)
+}
+
+// driver are the functions of the page that controls are found and used with.
+const driver = `
+	window.controls = () => [...document.querySelectorAll("main button, main select, main input, main textarea")];
+	window.nameOf = (e) => e.getAttribute("aria-label") || e.closest("label")?.firstChild.textContent.trim() || e.id || e.textContent.replace(/ [▲▼]/, "");
+	window.fingerprint = () => [location.hash, window.saved, document.querySelector("main").innerHTML].join();
+	window.saved = 0;
+	window.quiet = async () => { // what a state begins has begun
+		for (let last = null; last !== document.querySelector("main").innerHTML;) {
+			last = document.querySelector("main").innerHTML;
+			await new Promise((done) => setTimeout(done, 60));
+		}
+		return true;
+	};
+	HTMLAnchorElement.prototype.click = function () { window.saved++; };
+	window.use = (name, tag, nth) => {
+		const e = controls().filter((e) => e.tagName === tag && nameOf(e) === name)[nth];
+		if (e.tagName === "SELECT") e.selectedIndex = (e.selectedIndex + 1) % e.options.length;
+		if (e.tagName === "INPUT") e.value = Number(e.value) === Number(e.min) ? e.max : e.min;
+		if (e.tagName === "TEXTAREA") e.value += e.value.at(-1);
+		if (e.tagName === "BUTTON") e.click();
+		else e.dispatchEvent(new Event("input", {bubbles: true})), e.dispatchEvent(new Event("change", {bubbles: true}));
+		if (e.tagName === "TEXTAREA") e.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", ctrlKey: true}));
+	};
+	true`
+
+// Every panel shows every kind of model, and each of its controls does something, without an error.
+func TestEveryControlOfEveryModel(t *testing.T) {
+	for _, kind := range []struct {
+		name   string
+		models []string
+		text   string
+		panels map[string][]string // the controls that each has to have
+	}{
+		{name: "gpt", text: "abc défg\nab", panels: map[string][]string{
+			"heads":   {"layer 1 head 2", "mean of the heads of layer 1", "show", "scale", "entropy", "1.2: show layer 1 head 2", "One pair", "CSV", "PNG"},
+			"pair":    {"model", "layer", "head", "query", "key", "CSV", "SVG"},
+			"whatif":  {"whatif-text", "Read this text", "Undo all changes", "a", "factor", "Switch off", "CSV"},
+			"compare": {"first", "second", "layer", "head", "PNG", "SVG"},
+		}, models: []string{commandtest.WriteGPT(t, commandtest.SmallGPT(t)), commandtest.WriteGPT(t, commandtest.SmallGPT(t))}},
+		{name: "layer", text: "badcab", panels: map[string][]string{
+			"heads":   {"layer 0 head 1", "mean of the heads of layer 0", "show", "distance"},
+			"pair":    {"layer", "head", "query", "key"},
+			"whatif":  {"whatif-text", "b", "factor"},
+			"compare": {"first", "second", "layer", "head"},
+		}, models: []string{layerRun(t), layerRun(t)}},
+		{name: "dates", text: "3 sep '75", panels: map[string][]string{
+			"heads":   {"layer 2 head 1", "mean of the heads of layer 2", "show"},
+			"pair":    {"layer", "head", "query", "key"},
+			"whatif":  {"whatif-text", "3", "<begin>", "factor", "Switch off", "CSV"},
+			"compare": {"first", "second", "layer", "head"},
+		}, models: []string{datesRun(t, 1), datesRun(t, 2)}},
+	} {
+		p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
+		p.waitFor(settled)
+		js[bool](p, driver)
+		for _, panel := range []string{"heads", "pair", "whatif", "compare"} {
+			state := "panel=" + panel + "&layer=0&head=0&q=3&k=1&hide=1&factors=0x1x0.5"
+			p.restore(state)
+			all := p.controls()
+			var names []string
+			for _, c := range all {
+				names = append(names, c.Name)
+			}
+			require.Subset(t, names, kind.panels[panel], "%s, %s", kind.name, panel)
+			seen := map[control]int{} // of a name; the order of the heads' rows may have changed
+			for _, c := range all {
+				nth := seen[control{Name: c.Name, Tag: c.Tag}]
+				seen[control{Name: c.Name, Tag: c.Tag}]++
+				if c.Still {
+					continue
+				}
+				what := fmt.Sprintf("%s, %s: %s %q", kind.name, panel, c.Tag, c.Name)
+				js[bool](p, fmt.Sprintf("window.before = fingerprint(), use(%q, %q, %d), true", c.Name, c.Tag, nth))
+				require.Eventually(t, func() bool { return js[bool](p, "fingerprint() !== before") }, 20*time.Second,
+					20*time.Millisecond, "%s changes nothing", what)
+				p.waitFor(settled)
+				require.False(t, js[bool](p, `!!document.querySelector("main [role=alert]")`), "%s: %s", what, p.text("main"))
+				if strings.Contains("PNG SVG CSV", c.Name) {
+					continue // which changes nothing else
+				}
+				p.restore(state)
+			}
+		}
+		p.look(t, "models-"+kind.name)
+	}
+}
+
+// restore sets the whole state of the page.
+func (p *page) restore(state string) {
+	p.t.Helper()
+	p.set(state)
+	p.waitFor(fmt.Sprintf(`document.querySelector("nav [aria-current=page]")?.dataset.panel === %q && %s`,
+		strings.TrimPrefix(strings.Split(state, "&")[0], "panel="), settled))
+	js[bool](p, "quiet()")
+	p.waitFor(settled)
+}
+
+// Cross-attention has both texts, and the colours of the library's numbers are those of the table.
+func TestCrossAttention(t *testing.T) {
+	p := openPage(t, "layer=2&head=1&q=2&k=5", "--model", datesRun(t, 1), "--text", "3 sep '75\n1975")
+	p.waitFor(settled)
+	require.Equal(t, "Layer 2 (cross-attention), head 1", p.text("h2.head"))
+	require.Contains(t, p.text(".texts"), "queries: ISO date, 1975")
+	require.Contains(t, p.text(".texts"), "keys: date, 3·sep·'75")
+	rows := p.csv(".wide .tools > button")
+	require.Equal(t, strings.Split("query \\ key|3| |s|e|p| |'|7|5", "|"), rows[0])
+	require.Len(t, rows, 11)
+	require.Equal(t, "1", rows[1][0])
+	for _, row := range rows[1:] {
+		sum := 0.0
+		for _, w := range row[1:] {
+			sum += float(t, w)
+		}
+		require.InDelta(t, 1, sum, 1e-5, "nothing is hidden")
+	}
+	_, weight, ok := strings.Cut(p.text(".readout"), "query 2 “7” → key 5 “·”: weight ")
+	require.True(t, ok, p.text(".readout"))
+	weight, _, _ = strings.Cut(weight, ",")
+	require.InDelta(t, float(t, rows[3][6]), float(t, weight), 5e-5)
+	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 6`)
+	require.Equal(t, "–", p.text(`.statistics tr[aria-current="true"] td:nth-child(4)`), "no query is its own key")
+	p.look(t, "cross")
+	p.set("panel=heads&layer=2&head=1&as=lines")
+	p.waitFor(`document.querySelectorAll("svg.lines .query").length === 10`)
+	p.look(t, "cross-lines")
+	p.set("panel=pair&layer=2&head=1&q=2&k=5")
+	p.waitFor(`document.querySelector(".steps")`)
+	values := js[[]string](p, `[...document.querySelectorAll(".steps .value")].map((e) => e.textContent)`)
+	require.InDelta(t, float(t, rows[3][6]), float(t, values[len(values)-1]), 1e-5)
+	p.look(t, "cross-pair")
+	p.set("panel=whatif&hide=7.8")
+	p.waitFor(`document.querySelectorAll(".next").length === 2`)
+	require.Equal(t, 20, js[int](p, `document.querySelectorAll("button.place").length`))
+	p.click(`[data-keep="after4"]`)
+	p.waitFor(`document.querySelector("h3:has(button)").textContent.startsWith("Character 4")`)
+	p.look(t, "cross-whatif")
+}
+
+// A simple layer has nothing to hide or to switch off, and the page says so.
+func TestLayersWithNothingToChange(t *testing.T) {
+	dir, _, _ := commandtest.LayerRun(t, "simple")
+	p := openPage(t, "panel=whatif&hide=1&factors=0x0x0.5", "--model", dir, "--text", "badcab")
+	p.waitFor(`document.querySelectorAll(".next").length === 2`)
+	require.Contains(t, p.text("main"), "neither a mask nor heads to change")
+	require.Zero(t, js[int](p, `document.querySelectorAll("fieldset").length`))
+}
+
+// Without a text each model reads one that it can.
+func TestExamples(t *testing.T) {
+	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--model", datesRun(t, 1))
+	p.waitFor(settled)
+	p.choose("main select", "1")
+	p.waitFor(`document.querySelector(".texts")?.textContent.includes("wednesday") && ` + settled)
+	p.set("model=0&text=zzz")
+	p.waitFor(`document.querySelector("[role=alert]")?.textContent.includes("got 'z'")`)
+	p.expectProblem("400")
+	p.click("[role=alert] + button")
+	p.waitFor(settled + ` && !document.querySelector("[role=alert]")`)
+}
+
+// The bytes of a character that is cut into tokens are marked.
+func TestPartsOfCharacters(t *testing.T) {
+	params := layers.NewParams(tensor.Float32, 7)
+	tokenizer := text.NewGPT2Tokenizer()
+	m, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: tokenizer.Len(), ContextLength: 8, EmbedDim: 4,
+		NumLayers: 1, NumHeads: 2, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	require.NoError(t, err)
+	dir := commandtest.WriteGPT(t, &pretrained.GPT{Model: m, Params: params, Tokenizer: tokenizer,
+		EndOfText: text.GPT2EndOfText})
+	p := openPage(t, "panel=whatif", "--model", dir, "--text", "a 日")
+	p.waitFor(`document.querySelectorAll(".next").length === 2`)
+	tokens := js[[]string](p, `[...document.querySelectorAll(".tokens .token")].map((e) => e.textContent)`)
+	require.Equal(t, "a", tokens[0])
+	require.True(t, slices.Contains(tokens, "‹e6 97›") || slices.Contains(tokens, "‹e6›"), "%q", tokens)
+}

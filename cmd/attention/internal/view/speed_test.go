@@ -1,0 +1,132 @@
+package view_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view/look"
+	"attention/layers"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// largeGPT writes a GPT with heads of width 64 that reads 2 × n characters.
+func largeGPT(b *testing.B, numLayers, heads, n int) string {
+	vocabulary, err := text.NewVocabulary("ab")
+	require.NoError(b, err)
+	p := layers.NewParams(tensor.Float32, 1)
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 2, ContextLength: 2 * n, EmbedDim: 64 * heads,
+		NumLayers: numLayers, NumHeads: heads, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	require.NoError(b, err)
+	return commandtest.WriteGPT(b, &pretrained.GPT{Model: m, Params: p, Tokenizer: vocabulary, EndOfText: -1})
+}
+
+// timing measures in the page, in milliseconds.
+const timing = `
+	window.drawn = () => new Promise((done) => {
+		const look = () => document.querySelector(".heatmap canvas")?.dataset.ready === "yes" ? done(performance.now()) : requestAnimationFrame(look);
+		look();
+	});
+	window.change = async (hash, title) => {
+		const begin = performance.now();
+		location.hash = hash;
+		while (document.querySelector("h2.head").textContent !== title) await new Promise(requestAnimationFrame);
+		return await drawn() - begin;
+	};
+	window.frames = async (times, act) => {
+		const all = [];
+		let last = performance.now();
+		for (let i = 0; i < times; i++) {
+			act(i);
+			await new Promise(requestAnimationFrame);
+			all.push(performance.now() - last);
+			last = performance.now();
+		}
+		return all;
+	};
+	true`
+
+// BenchmarkPage reports how long a reader waits for a model of 12 layers of 12 heads at T 1024, and for a frame while
+// zooming and panning at T 4096.
+func BenchmarkPage(b *testing.B) {
+	for b.Loop() {
+		p := openPage(b, "", "--model", largeGPT(b, 12, 12, 512), "--text", strings.Repeat("abaab", 1024/5)+"abab")
+		b.ReportMetric(js[float64](p, `new Promise((done) => { const f = () => { const e = performance.getEntriesByName("first-contentful-paint")[0];
+			e ? done(e.startTime) : setTimeout(f, 20); }; f(); })`), "ms-first-paint")
+		js[bool](p, timing)
+		ready := js[float64](p, `drawn()`)
+		read := js[float64](p, `performance.getEntriesByType("resource").find((e) => e.name.endsWith("/look")).responseEnd`)
+		b.ReportMetric(ready-read, "ms-first-head")
+		b.ReportMetric(median(p, 6), "ms-switch-early")
+		p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 144`)
+		b.ReportMetric(median(p, 12), "ms-switch")
+	}
+}
+
+// median returns the median time of a switch to some heads.
+func median(p *page, n int) float64 {
+	var all []float64
+	for i := range n {
+		layer, head := (5*i+1)%12, (7*i+2)%12
+		all = append(all, js[float64](p, fmt.Sprintf(`change("layer=%d&head=%d", "Layer %d, head %d")`, layer, head, layer, head)))
+	}
+	slices.Sort(all)
+	p.t.Logf("switches: %.0f ms", all)
+	return all[len(all)/2]
+}
+
+// BenchmarkZoom reports the frames while a head of T 4096 is zoomed and panned.
+func BenchmarkZoom(b *testing.B) {
+	for b.Loop() {
+		p := openPage(b, "", "--model", largeGPT(b, 1, 2, 2048), "--text", strings.Repeat("abaaabab", 4096/8))
+		js[bool](p, timing)
+		p.do(chromedp.EmulateViewport(1280, 800))
+		b.ReportMetric(js[float64](p, `drawn()`), "ms-drawn")
+		for name, act := range map[string]string{
+			"zoom": `c.dispatchEvent(new WheelEvent("wheel", {deltaY: i < 40 ? -60 : 60, clientX: r.x + 300, clientY: r.y + 300, bubbles: true, cancelable: true}))`,
+			"pan": `(i ? null : c.dispatchEvent(new WheelEvent("wheel", {deltaY: -900, clientX: r.x + 300, clientY: r.y + 300, bubbles: true})),
+				c.dispatchEvent(new KeyboardEvent("keydown", {key: i % 2 ? "ArrowDown" : "ArrowRight", shiftKey: true, bubbles: true})))`,
+		} {
+			all := js[[]float64](p, fmt.Sprintf(`(() => { const c = document.querySelector(".heatmap canvas"); const r = c.getBoundingClientRect();
+				return frames(80, (i) => %s); })()`, act))
+			slices.Sort(all)
+			b.ReportMetric(all[40], "ms-frame-"+name)
+			b.ReportMetric(all[76], "ms-frame95-"+name)
+		}
+	}
+}
+
+// BenchmarkLookMemory reports what the server keeps of a look, for each token: the same at any length.
+func BenchmarkLookMemory(b *testing.B) {
+	m, err := look.Open(largeGPT(b, 2, 2, 2048))
+	require.NoError(b, err)
+	heap := func() float64 {
+		runtime.GC()
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return float64(s.HeapAlloc)
+	}
+	for b.Loop() {
+		for _, n := range []int{512, 1024, 2048, 4096} {
+			before := heap()
+			l, err := m.See(b.Context(), look.Request{Text: strings.Repeat("ab", n/2)})
+			require.NoError(b, err)
+			for _, layer := range l.Layers {
+				for head := range layer.Heads {
+					layer.Summary(head)
+				}
+			}
+			b.ReportMetric((heap()-before)/float64(n), fmt.Sprintf("bytes/token-%d", n))
+			runtime.KeepAlive(l)
+		}
+	}
+}
