@@ -39,9 +39,9 @@ func widest(style draw.TextStyle, labels []string) (width vg.Length) {
 	return width
 }
 
-// isLong reports whether labels of columns are drawn upwards: some are words, not letters or numbers.
+// isLong reports whether labels of columns are drawn upwards: some are words, not letters or numbers that have room.
 func isLong(labels []string) bool {
-	return slices.ContainsFunc(labels, func(s string) bool { return utf8.RuneCountInString(s) > 2 })
+	return slices.ContainsFunc(labels, func(s string) bool { return utf8.RuneCountInString(s) > 3 })
 }
 
 // labelEvery returns k for cells of a side in which every k-th label has room.
