@@ -89,7 +89,7 @@ var rooms = map[string]string{
 		internal/oneline internal/tensorprint train layers graph/machine`,
 	"cmd/attention/internal/why": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder internal/tensorprint
-		train layers graph graph/machine graph/mask`,
+		train layers graph graph/machine graph/mask internal/kernel`,
 	"cmd/attention/internal/view": `cmd/attention/internal/flags cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,

@@ -1,7 +1,5 @@
 package kernel
 
-import "runtime"
-
 // leastWork returns the number of multiply-adds below which starting another goroutine costs more than it brings.
 func (p path) leastWork() float64 {
 	if p == pathGo {
@@ -30,7 +28,7 @@ func runBatch[F Float](p path, count int, g *product[F], stepA, stepB, stepC int
 		g.shareAlong(p)
 		return
 	}
-	workers := runtime.GOMAXPROCS(0)
+	workers := cores()
 	pool := poolOf[F](&taskPools)
 	t := pool.Get().(*tasks[F])
 	t.path, t.product, t.stepA, t.stepB, t.stepC = p, *g, stepA, stepB, stepC

@@ -40,8 +40,8 @@ var jobs = sync.Pool{New: func() any {
 	return j
 }}
 
-// Parallel calls f for consecutive blocks that together cover [0,n), on up to GOMAXPROCS goroutines of
-// which the caller is one, and returns when all are done. A block holds at least grain items (unless n
+// Parallel calls f for consecutive blocks that together cover [0,n), on up to GOMAXPROCS goroutines (see SideBySide)
+// of which the caller is one, and returns when all are done. A block holds at least grain items (unless n
 // itself is smaller). The blocks depend on n and grain alone, never on the number of goroutines, so an f
 // that computes something per block gives the same bits on any machine. Calls may be nested. When f
 // panics, Parallel panics with the same value in the caller, and some blocks may not have been done.
@@ -52,7 +52,7 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	blocks := min(max(n/max(grain, 1), 1), maxBlocks)
 	workers := 1
 	if blocks > 1 {
-		workers = min(blocks, runtime.GOMAXPROCS(0))
+		workers = min(blocks, cores())
 	}
 	if workers == 1 {
 		for i := range blocks {
@@ -71,6 +71,21 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	j.work(0)
 	j.end(begin)
 }
+
+// others counts the computations beside one that SideBySide announces.
+var others atomic.Int64
+
+// SideBySide says that n computations go on at once, of which each then works on its share of GOMAXPROCS, one core at
+// least: helpers of one would only take the cores of another. They end with a call of end. The bits of results do not
+// depend on it.
+func SideBySide(n int) (end func()) {
+	beside := int64(max(n, 1) - 1)
+	others.Add(beside)
+	return sync.OnceFunc(func() { others.Add(-beside) })
+}
+
+// cores returns the number of goroutines that a computation may work on.
+func cores() int { return max(1, runtime.GOMAXPROCS(0)/int(1+others.Load())) }
 
 // block returns where block i of the given number begins. All blocks are equal to within one item.
 func block(i, blocks, n int) int {

@@ -97,6 +97,33 @@ func TestParallelPassesOnPanics(t *testing.T) {
 	}
 }
 
+// Computations side by side share the cores, and one that is alone again has all.
+func TestSideBySide(t *testing.T) {
+	setProcs(t, 4)
+	want := func(n int) {
+		t.Helper()
+		if got := cores(); got != n {
+			t.Errorf("got %d cores, want %d", got, n)
+		}
+	}
+	end := SideBySide(2)
+	want(2)
+	endNested := SideBySide(3) // four at once
+	want(1)
+	counted := 0 // without a lock, for the race detector: no helper counts
+	Parallel(100, 1, func(lo, hi int) { counted += hi - lo })
+	if counted != 100 {
+		t.Errorf("got %d items, want 100", counted)
+	}
+	endNested()
+	endNested() // does nothing
+	want(2)
+	SideBySide(100)()
+	SideBySide(-1)()
+	end()
+	want(4)
+}
+
 func TestParallelAllocatesNothing(t *testing.T) {
 	for _, procs := range []int{1, 2, 4} {
 		setProcs(t, procs)

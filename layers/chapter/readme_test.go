@@ -17,7 +17,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// block is a Go block of the tutorial, and the text block that follows it before the next one.
+// block is a Go block of the tutorial, and what it prints: the comment at the end of a function, or the text block that
+// follows it before the next one.
 type block struct{ code, printed string }
 
 func tutorial(t *testing.T) string {
@@ -29,12 +30,17 @@ func tutorial(t *testing.T) string {
 
 func tutorialBlocks(t *testing.T) (blocks []block) {
 	t.Helper()
+	comment := regexp.MustCompile(`((?:\t//.*\n)+)}\n$`)
 	parts := strings.Split(tutorial(t), "\n```go\n")
 	for _, part := range parts[1:] {
 		code, rest, ok := strings.Cut(part, "```\n")
 		require.True(t, ok)
 		_, printed, _ := strings.Cut(rest, "\n```text\n")
 		printed, _, _ = strings.Cut(printed, "```\n")
+		if match := comment.FindStringSubmatch(code); match != nil {
+			require.Empty(t, printed)
+			printed = regexp.MustCompile(`(?m)^\t// ?`).ReplaceAllString(match[1], "")
+		}
 		blocks = append(blocks, block{code, printed})
 	}
 	return blocks

@@ -2,6 +2,7 @@ package chapter_test
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -100,7 +101,8 @@ func (v built) gradientsAsBook(t *testing.T) map[string]*tensor.Dense {
 	return state
 }
 
-// No two variants have the same graph, but those whose difference is in an op's mask.
+// No two variants have the same graph: the numbers of their ops differ, or an op's mask, as in PyTorch between the
+// product of scaled_dot_product_attention and of FlexAttention.
 func TestVariantsDiffer(t *testing.T) {
 	want := map[string]string{
 		"wrapper":    "Concat 1, Linear 11, MaskFill 3, MatMul 3, Scale 3, Scores 3, Softmax 3",
@@ -116,6 +118,7 @@ func TestVariantsDiffer(t *testing.T) {
 		"flex":   "FusedAttention 2, Linear 5",
 		"packed": "Add 1, FusedAttention 2, MatMul 2",
 	}
+	counts, graphs := map[string]string{}, map[string]string{}
 	for _, v := range chapter.Variants() {
 		p := layers.NewParams(tensor.Float32, 1)
 		l, err := v.New(p.Scope(""), 6, 3)
@@ -123,16 +126,25 @@ func TestVariantsDiffer(t *testing.T) {
 		b := layers.NewBuild(p, layers.Eval)
 		_, _, err = l.Forward(b, b.Input("x", 2, 5, 6))
 		require.NoError(t, err)
-		require.Equal(t, want[v.Name], ops(b), v.Name)
+		count, graph := ops(b, opName), ops(b, func(op G.Op) string { return fmt.Sprint(opName(op), op.Hashcode()) })
+		require.Equal(t, want[v.Name], count, v.Name)
+		require.Empty(t, graphs[graph], v.Name)
+		graphs[graph] = v.Name
+		if same := counts[count]; same != "" {
+			require.Equal(t, []string{"sdpa", "flex"}, []string{same, v.Name})
+		}
+		counts[count] = v.Name
 	}
 }
 
-// ops counts the ops of a graph by their names.
-func ops(b *layers.Build) string {
+func opName(op G.Op) string { return regexp.MustCompile(`^[^{( ]+`).FindString(fmt.Sprint(op)) }
+
+// ops counts the ops of a graph by what tells them apart.
+func ops(b *layers.Build, kind func(G.Op) string) string {
 	counts := map[string]int{}
 	for _, n := range b.Graph().AllNodes() {
 		if n.Op() != nil {
-			counts[regexp.MustCompile(`^[^{( ]+`).FindString(fmt.Sprint(n.Op()))]++
+			counts[kind(n.Op())]++
 		}
 	}
 	var list []string
@@ -155,6 +167,27 @@ func TestFlexSkipsBlocks(t *testing.T) {
 	for i := range T {
 		lo, hi, _ := keys.Span(0, i)
 		require.Equal(t, []int{0, i + 1}, []int{lo, hi})
+	}
+}
+
+// The fused variants neither read nor multiply keys and values that the mask hides from a block of queries: numbers
+// that are none do not reach what comes before them.
+func TestFusedVariantsSkipHiddenKeys(t *testing.T) {
+	const T, hidden = 512, 256
+	x := numbers(tensor.Float32, 1, T, 6)
+	for i := hidden * 6; i < T*6; i++ {
+		x.Float32s()[i] = float32(math.NaN())
+	}
+	for _, v := range chapter.Variants() {
+		p := layers.NewParams(tensor.Float32, 1)
+		l, err := v.New(p.Scope(""), 6, 3)
+		require.NoError(t, err)
+		b := layers.NewBuild(p, layers.Eval)
+		out, _, err := l.Forward(b, input(t, b, "x", x))
+		require.NoError(t, err)
+		seen := slices.ContainsFunc(values(t, out)[0][:hidden*6], math.IsNaN)
+		fused := v.Name == "sdpa" || v.Name == "sdpa_weights" || v.Name == "flex" || v.Name == "packed"
+		require.Equal(t, !fused, seen, v.Name)
 	}
 }
 

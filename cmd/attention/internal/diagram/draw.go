@@ -41,7 +41,7 @@ func (d Diagram) Write(w io.Writer, layout Layout) error {
 	label, shape, title := plot.TextStyle(labelSize), plot.TextStyle(shapeSize), plot.TextStyle(13)
 	boxes, in := make([]vg.Point, len(d.Nodes)), make([][]int, len(d.Nodes))
 	for i, n := range d.Nodes {
-		boxes[i] = vg.Point{X: max(label.Width(n.Label), shape.Width(n.Shape)) + 2*boxMargin, Y: boxHeight}
+		boxes[i] = vg.Point{X: max(plot.TextWidth(label, n.Label), plot.TextWidth(shape, n.Shape)) + 2*boxMargin, Y: boxHeight}
 		in[i] = n.In
 	}
 	placed, err := layout(boxes, in)
@@ -49,10 +49,10 @@ func (d Diagram) Write(w io.Writer, layout Layout) error {
 		return err
 	}
 	const keyWidth = 3 * 76
-	width := max(placed.Size.X, title.Width(d.Title), keyWidth) + 2*margin
+	width := max(placed.Size.X, plot.TextWidth(title, d.Title), keyWidth) + 2*margin
 	canvas := vgimg.New(width, placed.Size.Y+titleRoom+keyRoom+margin)
 	c := draw.New(canvas)
-	c.FillText(title, vg.Point{X: width / 2, Y: c.Max.Y - titleRoom/2}, d.Title)
+	plot.FillText(c, title, vg.Point{X: width / 2, Y: c.Max.Y - titleRoom/2}, d.Title)
 	left := vg.Point{X: (width - placed.Size.X) / 2, Y: keyRoom + margin/2}
 	for _, line := range placed.Lines {
 		stroke(c, line, left)
@@ -60,15 +60,15 @@ func (d Diagram) Write(w io.Writer, layout Layout) error {
 	for i, n := range d.Nodes {
 		at := placed.Centers[i].Add(left)
 		box(c, at, boxes[i], colors[n.Kind])
-		c.FillText(label, at.Add(vg.Point{Y: 6}), n.Label)
-		c.FillText(shape, at.Sub(vg.Point{Y: 7}), n.Shape)
+		plot.FillText(c, label, at.Add(vg.Point{Y: 6}), n.Label)
+		plot.FillText(c, shape, at.Sub(vg.Point{Y: 7}), n.Shape)
 	}
 	for i, k := range key {
 		at := vg.Point{X: (width-keyWidth)/2 + vg.Length(i)*76 + 10, Y: keyRoom / 2}
 		box(c, at, vg.Point{X: 14, Y: 10}, colors[k.kind])
 		text := plot.TextStyle(shapeSize)
 		text.XAlign = draw.XLeft
-		c.FillText(text, at.Add(vg.Point{X: 12}), k.text)
+		plot.FillText(c, text, at.Add(vg.Point{X: 12}), k.text)
 	}
 	return plot.WritePNG(w, canvas)
 }

@@ -1,14 +1,11 @@
 package plot
 
 import (
-	"image/color"
 	"io"
 	"math"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/palette"
-	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -33,7 +30,7 @@ type HeatMaps struct {
 	Maps   []HeatMap // the first MaxHeatMaps are drawn, or all with Across
 	X, Y   string    // labels of the axes
 	Scale  string    // label of the scale of colours
-	Across int       // maps beside one another; 0 means as many as come nearest to a page
+	Across int       // maps beside one another, with the same rows; 0 means as many as come nearest to a page
 	Signed bool      // whether weights may be negative: then 0 is in the middle of the scale
 }
 
@@ -72,8 +69,20 @@ func (m HeatMaps) Write(w io.Writer) error {
 // size returns the size of the maps with the scale of colours, without the title.
 func (m HeatMaps) size() (width, height vg.Length) {
 	cols, rows, mapWidth, mapHeight := m.grid()
-	return axisRoom + vg.Length(cols)*(mapWidth+mapMargin) + barRoom,
-		axisRoom + vg.Length(rows)*(mapHeight+mapTitle+mapMargin)
+	rowLabel, columnLabel := m.labelRoom()
+	width = axisRoom + vg.Length(cols)*(mapWidth+mapMargin) + barRoom
+	height = axisRoom + vg.Length(rows)*(mapHeight+mapTitle+mapMargin)
+	for i := range cols {
+		if m.rowsAt(i, cols) {
+			width += rowLabel
+		}
+	}
+	for i := range rows {
+		if m.columnsAt(i*cols, cols) {
+			height += columnLabel
+		}
+	}
+	return width, height
 }
 
 // drawTitle writes the title of a picture on top of its canvas.
@@ -100,41 +109,61 @@ func (m HeatMaps) drawOn(c draw.Canvas) error {
 	if hidden {
 		m.X += " (grey: hidden by the mask)"
 	}
-	cols, rows, width, _ := m.grid()
-	m.draw(draw.Crop(c, 0, -barRoom, 0, 0), cols, rows, width, colors)
+	m.draw(c, colors)
 	scale := newPlot("", "", m.Scale)
 	scale.Add(&plotter.ColorBar{ColorMap: colors, Vertical: true})
 	scale.HideX()
-	scale.Draw(draw.Crop(c, c.Max.X-c.Min.X-barRoom+14, -10, axisRoom+mapMargin-8, -mapTitle+4))
+	_, columnLabel := m.labelRoom()
+	scale.Draw(draw.Crop(c, c.Max.X-c.Min.X-barRoom+14, -10, axisRoom+mapMargin-8+columnLabel, -mapTitle+4))
 	return nil
 }
 
-// draw draws the maps in rows and columns. Those at the left and the lower end have the labels of the axes.
-func (m HeatMaps) draw(c draw.Canvas, cols, rows int, width vg.Length, colors palette.ColorMap) {
-	plots := make([][]*plot.Plot, rows)
-	for i := range rows * cols {
-		var p *plot.Plot
-		if i < len(m.Maps) {
-			x, y := "", ""
-			if i%cols == 0 {
-				y = m.Y
-			}
-			if i+cols >= len(m.Maps) {
-				x = m.X
-			}
-			h := m.Maps[i]
-			p = h.plot(x, y, colors, labelEvery(width/vg.Length(len(h.Columns))))
+// draw draws the maps in rows and columns. Those at the left and the lower end have the labels of the axes, and with
+// Across also those of rows and columns, that are the same in the others.
+func (m HeatMaps) draw(c draw.Canvas, colors palette.ColorMap) {
+	cols, _, width, height := m.grid()
+	rowLabel, columnLabel := m.labelRoom()
+	at := vg.Point{X: c.Min.X + axisRoom, Y: c.Max.Y}
+	for i, h := range m.Maps {
+		x, y := "", ""
+		if i%cols == 0 {
+			at.X = c.Min.X + axisRoom
+			y = m.Y
 		}
-		plots[i/cols] = append(plots[i/cols], p)
-	}
-	tiles := draw.Tiles{Rows: rows, Cols: cols, PadX: 10, PadY: 6, PadBottom: 4, PadLeft: 4}
-	for r, row := range plot.Align(plots, tiles, c) {
-		for i, tile := range row {
-			if p := plots[r][i]; p != nil {
-				p.Draw(tile)
-			}
+		if i+cols >= len(m.Maps) {
+			x = m.X
+		}
+		every := labelEvery(width / vg.Length(len(h.Columns)))
+		if m.rowsAt(i, cols) {
+			at.X += rowLabel
+		} else {
+			h.Rows = make([]string, len(h.Rows))
+		}
+		below := vg.Length(mapMargin)
+		if m.columnsAt(i, cols) {
+			below += columnLabel
+		} else {
+			h.Columns = make([]string, len(h.Columns))
+		}
+		at.X += mapMargin
+		corner := vg.Point{X: at.X, Y: at.Y - mapTitle - height}
+		p := h.plot(x, y, colors, every)
+		p.Draw(around(p, c, vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: width, Y: height})}))
+		at.X += width
+		if (i+1)%cols == 0 {
+			at.Y = corner.Y - below
 		}
 	}
+}
+
+// around returns the part of a canvas on which the plot's data fill a rectangle.
+func around(p *plot.Plot, c draw.Canvas, data vg.Rectangle) draw.Canvas {
+	c.Rectangle = data
+	for range 3 { // labels at the ends may take more of a smaller one
+		got := p.DataCanvas(c).Rectangle
+		c.Min, c.Max = c.Min.Add(data.Min.Sub(got.Min)), c.Max.Add(data.Max.Sub(got.Max))
+	}
+	return c
 }
 
 // grid returns the numbers of maps beside and below one another that come nearest to a page, and the size of a map.
@@ -159,31 +188,6 @@ func (m HeatMaps) grid() (cols, rows int, width, height vg.Length) {
 	return cols, rows, longer / vg.Length(aspect), longer
 }
 
-// labelEvery returns k for cells of a side in which every k-th label has room.
-func labelEvery(side vg.Length) int { return int(math.Ceil(float64(labelSize / side))) }
-
-// scaleTop returns the end of the scale, one of ends times a power of 10, as 1, 0.5, 0.2, 0.1, … so that most pictures
-// have the same, and reports whether a cell is hidden.
-func scaleTop(maps []HeatMap, ends []float64) (top float64, hidden bool) {
-	largest := 0.01 // a scale cannot be empty
-	for _, h := range maps {
-		for _, v := range h.Values {
-			if math.IsNaN(v) {
-				hidden = true
-			} else {
-				largest = max(largest, math.Abs(v))
-			}
-		}
-	}
-	decade := math.Pow(10, math.Floor(math.Log10(largest)))
-	for _, top = range ends {
-		if top *= decade; top*(1+1e-6) >= largest {
-			break
-		}
-	}
-	return top, hidden
-}
-
 // plot returns the map with every k-th of its labels.
 func (h HeatMap) plot(x, y string, colors palette.ColorMap, k int) *plot.Plot {
 	p := newPlot(h.Title, x, y)
@@ -193,49 +197,13 @@ func (h HeatMap) plot(x, y string, colors palette.ColorMap, k int) *plot.Plot {
 	heat.NaN = hiddenGrey
 	heat.Underflow, heat.Overflow = heat.Palette.Colors()[0], heat.Palette.Colors()[255] // by rounding
 	p.Add(heat)
-	var columns, rows []plot.Tick
-	for i := 0; i < len(h.Columns); i += k {
-		columns = append(columns, plot.Tick{Value: float64(i), Label: h.Columns[i]})
-	}
-	for i := 0; i < len(h.Rows); i += k {
-		rows = append(rows, plot.Tick{Value: float64(len(h.Rows) - 1 - i), Label: h.Rows[i]})
-	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(columns), plot.ConstantTicks(rows)
+	h.label(p, k)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Tick.Label.Font.Size = labelSize
 		axis.Tick.Length, axis.LineStyle.Width = 0, 0
 		axis.Padding = vg.Points(2)
 	}
 	return p
-}
-
-// hiddenGrey is the colour of a cell that a mask hides.
-var hiddenGrey = color.NRGBA{R: 0xc8, G: 0xc8, B: 0xc8, A: 0xff}
-
-// whiteToBlue returns colours for the numbers from 0 to top, whose lightness falls evenly; white is 0.
-func whiteToBlue(top float64) (palette.ColorMap, error) {
-	darkToLight, err := moreland.NewLuminance([]color.Color{
-		color.NRGBA{R: 0x08, G: 0x30, B: 0x6b, A: 0xff}, color.NRGBA{R: 0x3b, G: 0x8b, B: 0xc4, A: 0xff}, color.White})
-	if err != nil {
-		return nil, err
-	}
-	darkToLight.SetMax(top)
-	return palette.Reverse(darkToLight), nil
-}
-
-// blueToRed returns colours for the numbers from -top to top: blue, white in the middle, red.
-func blueToRed(top float64) palette.ColorMap {
-	colors := moreland.SmoothBlueRed()
-	colors.SetMin(-top)
-	colors.SetMax(top)
-	return colors
-}
-
-// HasGlyph reports whether the font of labels has a glyph for c.
-func HasGlyph(c rune) bool {
-	sans := font.DefaultCache.Lookup(newPlot("", "", "").X.Tick.Label.Font, labelSize).Face
-	glyph, err := sans.GlyphIndex(nil, c)
-	return err == nil && glyph != 0
 }
 
 // grid is a matrix in row-major order as gonum's GridXYZ, whose rows go up.

@@ -23,61 +23,6 @@ func TestGrid(t *testing.T) {
 	require.Equal(t, 3.0, g.Z(1, 0))
 }
 
-// Each row and column has its label.
-func TestHeatMapLabels(t *testing.T) {
-	colors, err := whiteToBlue(1)
-	require.NoError(t, err)
-	h := HeatMap{Columns: []string{"a", "b", "c"}, Rows: []string{"d", "e"}, Values: make([]float64, 6)}
-	p := h.plot("x", "y", colors, 1)
-	labels := ""
-	columns, rows := p.X.Tick.Marker.Ticks(0, 1), p.Y.Tick.Marker.Ticks(0, 1)
-	require.Len(t, columns, 3)
-	require.Len(t, rows, 2)
-	for i, c := range columns {
-		require.Equal(t, float64(i), c.Value)
-		labels += c.Label
-	}
-	for i, r := range rows {
-		require.Equal(t, float64(1-i), r.Value)
-		labels += r.Label
-	}
-	require.Equal(t, "abcde", labels)
-}
-
-// A cell that is too small for its label leaves some out.
-func TestLabelsAreThinned(t *testing.T) {
-	require.Equal(t, []int{1, 1, 2, 3}, []int{labelEvery(30), labelEvery(8), labelEvery(7), labelEvery(3)})
-	colors, err := whiteToBlue(1)
-	require.NoError(t, err)
-	labels := []string{"a", "b", "c", "d", "e"}
-	p := HeatMap{Columns: labels, Rows: labels, Values: make([]float64, 25)}.plot("x", "y", colors, 2)
-	columns, rows := p.X.Tick.Marker.Ticks(0, 1), p.Y.Tick.Marker.Ticks(0, 1)
-	require.Equal(t, []string{"a", "c", "e"}, []string{columns[0].Label, columns[1].Label, columns[2].Label})
-	require.Equal(t, 2.0, rows[1].Value)
-	require.Equal(t, "c", rows[1].Label)
-}
-
-// The scale ends at the next of 1, 0.5, 0.2, 0.1, … and hidden cells do not count.
-func TestScaleTop(t *testing.T) {
-	for _, row := range []struct {
-		reason string
-		maps   []HeatMap
-		top    float64
-		hidden bool
-	}{
-		{reason: "of all maps", maps: []HeatMap{{Values: []float64{0.3}}, {Values: []float64{0.7}}}, top: 1},
-		{reason: "rounded up", maps: []HeatMap{{Values: []float64{0.17}}}, top: 0.2},
-		{reason: "reached", maps: []HeatMap{{Values: []float64{0.5}}}, top: 0.5},
-		{reason: "above by rounding", maps: []HeatMap{{Values: []float64{1.0000001}}}, top: 1},
-		{reason: "hidden", maps: []HeatMap{{Values: []float64{math.NaN(), 0.09}}}, top: 0.1, hidden: true},
-		{reason: "of no weight", maps: []HeatMap{{Values: []float64{0}}}, top: 0.01},
-	} {
-		top, hidden := scaleTop(row.maps, []float64{1, 2, 5, 10})
-		require.InDelta(t, row.top, top, 1e-15, row.reason)
-		require.Equal(t, row.hidden, hidden, row.reason)
-	}
-}
-
 // The maps of a picture fill about a page, and no picture is wider than a screen.
 func TestHeatMapsGrid(t *testing.T) {
 	for _, row := range []struct{ maps, rows, columns, across int }{

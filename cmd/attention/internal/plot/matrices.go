@@ -43,13 +43,13 @@ const (
 func (m Matrices) Write(w io.Writer) error {
 	places, height := m.layout()
 	title := TextStyle(13)
-	width := title.Width(m.Title) + 2*pageMargin
+	width := TextWidth(title, m.Title) + 2*pageMargin
 	for i, at := range places {
 		width = max(width, at.X+m.Steps[i].width()+stepGap)
 	}
 	canvas := vgimg.New(width, height)
 	c := draw.New(canvas)
-	c.FillText(title, vg.Point{X: width / 2, Y: height - titleRoom/2}, m.Title)
+	FillText(c, title, vg.Point{X: width / 2, Y: height - titleRoom/2}, m.Title)
 	for i, step := range m.Steps {
 		at := vg.Point{X: places[i].X, Y: height - places[i].Y}
 		step.draw(c, at)

@@ -21,14 +21,14 @@ func (s Matrix) above() vg.Length {
 // width is that of the matrix with its labels, or of its title.
 func (s Matrix) width() vg.Length {
 	style := TextStyle(10)
-	return max(s.labels()+s.cell()*vg.Length(len(s.Values[0])), style.Width(s.Title), leastWidth)
+	return max(s.labels()+s.cell()*vg.Length(len(s.Values[0])), TextWidth(style, s.Title), leastWidth)
 }
 
 // lines are the text in lines as wide as the matrix.
 func (s Matrix) lines() (lines []string) {
 	style, line := TextStyle(numberSize), ""
 	for _, word := range strings.Fields(s.Text) {
-		if longer := strings.TrimSpace(line + " " + word); style.Width(longer) <= s.width() {
+		if longer := strings.TrimSpace(line + " " + word); TextWidth(style, longer) <= s.width() {
 			line = longer
 			continue
 		}
@@ -41,7 +41,7 @@ func (s Matrix) lines() (lines []string) {
 func (s Matrix) labels() (width vg.Length) {
 	style := TextStyle(numberSize)
 	for _, label := range s.Rows {
-		width = max(width, style.Width(label)+5)
+		width = max(width, TextWidth(style, label)+5)
 	}
 	return width
 }
@@ -51,11 +51,11 @@ func (s Matrix) cell() vg.Length {
 	style := TextStyle(numberSize)
 	width := vg.Length(12)
 	for _, label := range s.Columns {
-		width = max(width, min(style.Width(label)+5, 60))
+		width = max(width, min(TextWidth(style, label)+5, 60))
 	}
 	for _, row := range s.Values {
 		for _, v := range row {
-			width = max(width, style.Width(s.number(v))+6)
+			width = max(width, TextWidth(style, s.number(v))+6)
 		}
 	}
 	return width
@@ -90,10 +90,10 @@ func (s Matrix) number(v float64) string {
 func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 	left, title := TextStyle(10), TextStyle(numberSize)
 	left.XAlign, title.XAlign = draw.XLeft, draw.XLeft
-	c.FillText(left, at.Sub(vg.Point{Y: stepTitle / 2}), s.Title)
+	FillText(c, left, at.Sub(vg.Point{Y: stepTitle / 2}), s.Title)
 	title.Color = color.Gray{Y: 0x60}
 	for i, line := range s.lines() {
-		c.FillText(title, at.Sub(vg.Point{Y: stepTitle + textLine*vg.Length(i) + textLine/2.0}), line)
+		FillText(c, title, at.Sub(vg.Point{Y: stepTitle + textLine*vg.Length(i) + textLine/2.0}), line)
 	}
 
 	largest := s.largest()
@@ -101,14 +101,14 @@ func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 	origin := at.Add(vg.Point{X: s.labels(), Y: -s.above()})
 	width := s.cell()
 	for j, name := range s.Columns {
-		c.FillText(label, origin.Add(vg.Point{X: width * (vg.Length(j) + 0.5), Y: columnsRoom / 2}), cut(name, label, width))
+		FillText(c, label, origin.Add(vg.Point{X: width * (vg.Length(j) + 0.5), Y: columnsRoom / 2}), cut(name, label, width))
 	}
 	right := label
 	right.XAlign = draw.XRight
 	for i, row := range s.Values {
 		y := origin.Y - cellHeight*vg.Length(i+1)
 		if i < len(s.Rows) {
-			c.FillText(right, vg.Point{X: origin.X - 4, Y: y + cellHeight/2}, s.Rows[i])
+			FillText(c, right, vg.Point{X: origin.X - 4, Y: y + cellHeight/2}, s.Rows[i])
 		}
 		for j, v := range row {
 			x := origin.X + width*vg.Length(j)
@@ -119,7 +119,7 @@ func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 			c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 0xd8}, Width: 0.4}, append(rectangle, rectangle[0]))
 			number := label
 			number.Color = text
-			c.FillText(number, vg.Point{X: x + width/2, Y: y + cellHeight/2}, s.number(v))
+			FillText(c, number, vg.Point{X: x + width/2, Y: y + cellHeight/2}, s.number(v))
 		}
 	}
 }
@@ -171,7 +171,7 @@ func cut(label string, style draw.TextStyle, room vg.Length) string {
 		if n < len(letters) {
 			short += "…"
 		}
-		if style.Width(short) <= room {
+		if TextWidth(style, short) <= room {
 			return short
 		}
 	}

@@ -1,8 +1,10 @@
 package plot
 
 import (
+	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -111,10 +113,10 @@ func (p Panel) plot() (*plot.Plot, error) {
 		}
 	}
 	drawn.X.Min = 0
-	drawn.X.Tick.Marker = plot.TickerFunc(stepTicks)
+	drawn.X.Tick.Marker, drawn.Y.Tick.Marker = plot.TickerFunc(stepTicks), plot.TickerFunc(stepTicks)
 	switch {
 	case p.Log && curves > 0:
-		drawn.Y.Scale, drawn.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		drawn.Y.Scale, drawn.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
 		if drawn.Y.Max <= drawn.Y.Min {
 			drawn.Y.Min, drawn.Y.Max = drawn.Y.Min/2, drawn.Y.Max*2
 		}
@@ -123,6 +125,25 @@ func (p Panel) plot() (*plot.Plot, error) {
 		drawn.Y.Max = max(drawn.Y.Max*1.04, math.SmallestNonzeroFloat32)
 	}
 	return drawn, nil
+}
+
+// logTicks returns ticks at 1 to 9 times powers of 10, with labels at the powers and, where there are few, at 2 and 5.
+func logTicks(from, to float64) (ticks []plot.Tick) {
+	few := to < 1000*from
+	for power := math.Floor(math.Log10(from)); power <= math.Log10(to); power++ {
+		for digit := 1; digit <= 9; digit++ {
+			v, err := strconv.ParseFloat(fmt.Sprintf("%de%.0f", digit, power), 64)
+			if err != nil || v < from || v > to {
+				continue
+			}
+			tick := plot.Tick{Value: v}
+			if digit == 1 || few && (digit == 2 || digit == 5) {
+				tick.Label = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+			ticks = append(ticks, tick)
+		}
+	}
+	return ticks
 }
 
 // above0 returns the curve with its points above 0.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"attention/cmd/attention/internal/plot"
 	"attention/train"
@@ -19,6 +18,7 @@ import (
 const (
 	drawnHeads  = 4
 	drawnTokens = 32 // queries, and keys
+	drawnCausal = 20 // of a text that is seen from its beginning
 )
 
 // probeHead is a head of a probe.
@@ -102,7 +102,8 @@ func probeHeads(w *train.Watched, pattern string) (all []probeHead, err error) {
 	return all, nil
 }
 
-// headsOf returns the heads of a probe's weights (M, [H,] T, S). Of a long text they have the end.
+// headsOf returns the heads of a probe's weights (M, [H,] T, S). Of a long text they have the end, or the beginning if
+// no query sees a later key.
 func headsOf(w *train.Watched, name string) (all []probeHead, err error) {
 	text, err := ProbeTextOf(w, name)
 	if err != nil {
@@ -114,14 +115,17 @@ func headsOf(w *train.Watched, name string) (all []probeHead, err error) {
 	t, s := len(text.Queries), len(text.Keys)
 	weights := w.Probe[name].Float32s()
 	heads := len(weights) / len(w.Moments) / (t * s)
-	row, col := max(t-drawnTokens, 0), max(s-drawnTokens, 0)
-	shown := ProbeText{text.Queries[row:], text.Keys[col:], text.Causal}
+	row, col, rows, cols := max(t-drawnTokens, 0), max(s-drawnTokens, 0), t, s
+	if text.Causal {
+		row, col, rows, cols = 0, 0, min(t, drawnCausal), min(s, drawnCausal)
+	}
+	shown := ProbeText{text.Queries[row:rows], text.Keys[col:cols], text.Causal}
 	for h := range heads {
 		head := probeHead{name: name, layer: layer, head: h, text: shown}
 		for m := range w.Moments {
 			var values []float64
-			for q := row; q < t; q++ {
-				for k := col; k < s; k++ {
+			for q := row; q < rows; q++ {
+				for k := col; k < cols; k++ {
 					v := float64(weights[((m*heads+h)*t+q)*s+k])
 					if text.Causal && k > q {
 						v = math.NaN()
@@ -141,26 +145,40 @@ func headsOf(w *train.Watched, name string) (all []probeHead, err error) {
 	return all, nil
 }
 
-// Labels returns the first character of each token, or a substitute that the pictures' font has.
+// Labels returns the tokens without the blank before a word, of at most 12 characters. What would not be seen, or what
+// the pictures' font has not, has a substitute.
 func Labels(tokens []string) []string {
-	var labels []string
-	for _, token := range tokens {
-		if strings.HasPrefix(token, `\x`) { // a part of a character
-			token = ""
-		}
-		if len(token) > 1 {
+	labels := make([]string, len(tokens))
+	for i, token := range tokens {
+		switch {
+		case strings.HasPrefix(token, `\x`): // a part of a character
+			labels[i] = substitute
+			continue
+		case len(token) > 1:
 			token = strings.TrimPrefix(token, " ")
 		}
-		c, _ := utf8.DecodeRuneInString(token)
-		switch {
-		case c == '\n':
-			c = '¶'
-		case c == ' ':
-			c = '·'
-		case !plot.HasGlyph(c) || !unicode.IsGraphic(c) || unicode.IsSpace(c):
-			c = '¤'
+		labels[i] = cmp.Or(strings.Map(visible, token), substitute)
+		if letters := []rune(labels[i]); len(letters) > longestLabel {
+			labels[i] = string(letters[:longestLabel-1]) + "…"
 		}
-		labels = append(labels, string(c))
 	}
 	return labels
+}
+
+const (
+	substitute   = "¤"
+	longestLabel = 12 // characters
+)
+
+// visible returns a character, or one that stands for it in a picture.
+func visible(c rune) rune {
+	switch {
+	case c == '\n':
+		return '¶'
+	case c == ' ':
+		return '·'
+	case !plot.HasGlyph(c) || !unicode.IsGraphic(c) || unicode.IsSpace(c):
+		return '¤'
+	}
+	return c
 }

@@ -79,6 +79,30 @@ func TestStepsPictureOfALongText(t *testing.T) {
 	require.Equal(t, "z", heads[0].text.Keys[drawnTokens-1])
 }
 
+// Of a long text of which no query sees a later key the beginning is drawn.
+func TestStepsPictureOfALongCausalText(t *testing.T) {
+	const n = drawnCausal + 3
+	all := make([]float32, n*n)
+	all[1*n] = 7
+	text := make([]string, n)
+	text[0] = "a"
+	heads, err := headsOf(&train.Watched{Records: make([]train.WatchRecord, 1), Moments: []int{0},
+		Probe: map[string]*tensor.Dense{"attention": tensor.New(tensor.WithShape(1, n, n), tensor.WithBacking(all))},
+		Notes: map[string]string{"attention": `{"causal":true,"queries":` + quoted(text) + `,"keys":` + quoted(text) + `}`}},
+		"attention")
+	require.NoError(t, err)
+	require.Len(t, heads[0].moments[0], drawnCausal*drawnCausal)
+	require.Equal(t, 7.0, heads[0].moments[0][drawnCausal])
+	require.Equal(t, "a", heads[0].text.Keys[0])
+	require.Len(t, heads[0].text.Queries, drawnCausal)
+}
+
+// A label is the whole token in characters that are seen, cut if it is long.
+func TestLabels(t *testing.T) {
+	require.Equal(t, []string{"a", "·", "the", "¶", "¶¶", "¤", "¤", "don't", "self·made", "extraordina…", "¤"},
+		Labels([]string{"a", " ", " the", "\n", "\n\n", "\\xc3", "", "don't", "self made", "extraordinarily", "\t"}))
+}
+
 func TestLayersOf(t *testing.T) {
 	for _, row := range []struct {
 		names  []string

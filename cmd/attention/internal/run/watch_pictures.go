@@ -44,7 +44,6 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) plot.Page {
 		title string
 		of    func(train.WatchedParam) train.Number
 		later bool // whether the first record has none
-		log   bool
 	}{
 		{title: "norm of the matrix",
 			of: func(p train.WatchedParam) train.Number { return p.Norm }},
@@ -52,15 +51,15 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) plot.Page {
 			of: func(p train.WatchedParam) train.Number { return p.ChangeFromStart }},
 		{title: "norm of its change since the evaluation before", later: true,
 			of: func(p train.WatchedParam) train.Number { return p.Change }},
-		{title: "norm of its gradient", log: true,
+		{title: "norm of its gradient",
 			of: func(p train.WatchedParam) train.Number { return p.Gradient }},
 	} {
 		records := w.Records
 		if panel.later {
 			records = records[1:]
 		}
-		page.Panels = append(page.Panels, plot.Panel{Title: panel.title, Log: panel.log,
-			Curves: curvesOf(records, p, panel.of)})
+		curves := curvesOf(records, p, panel.of)
+		page.Panels = append(page.Panels, plot.Panel{Title: panel.title, Log: farApart(curves), Curves: curves})
 	}
 	name := ""
 	for _, param := range w.Records[0].Params { // the first in their order
@@ -77,6 +76,9 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) plot.Page {
 	size := ""
 	if whole, ok := p.Get(name); ok && !slices.Equal(whole.Shape(), m.Shape()[1:]) {
 		size = fmt.Sprintf(", its first %d rows and %d columns", rows, cols)
+		if strings.Contains(name, "c_attn") { // keys and values follow
+			size += ", of queries"
+		}
 	}
 	page.Maps = plot.HeatMaps{Title: name + size, X: "column", Y: "row", Scale: "weight", Across: drawnMoments, Signed: true}
 	for _, i := range pick(len(w.Moments), drawnMoments) {
@@ -88,6 +90,18 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) plot.Page {
 			Rows: numbered(rows), Values: values})
 	}
 	return page
+}
+
+// farApart reports whether curves end so far from one another that they need a logarithmic axis.
+func farApart(curves []plot.Curve) bool {
+	least, most := math.Inf(1), 0.0
+	for _, c := range curves {
+		if n := len(c.Points); n > 0 && c.Points[n-1].Y > 0 {
+			least, most = min(least, c.Points[n-1].Y), max(most, c.Points[n-1].Y)
+		}
+	}
+	const far = 10
+	return most > far*least
 }
 
 func stepTitle(n int) string { return fmt.Sprintf("after %d steps", n) }

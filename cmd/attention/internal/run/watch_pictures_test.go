@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
+	"attention/cmd/attention/internal/plot"
 	"attention/layers"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/plotter"
 	"gorgonia.org/tensor"
 )
 
@@ -49,4 +51,18 @@ func TestWeightsPage(t *testing.T) {
 	require.Len(t, page.Panels[2].Curves[0].Points, 1, "the first record has no change")
 	require.Equal(t, "h.1.w, its first 2 rows and 2 columns", page.Maps.Title)
 	require.Equal(t, []float64{5, 6, 7, 8}, page.Maps.Maps[1].Values)
+}
+
+// Curves that end far apart are drawn on a logarithmic axis.
+func TestFarApart(t *testing.T) {
+	curve := func(points ...float64) (c plot.Curve) {
+		for i, y := range points {
+			c.Points = append(c.Points, plotter.XY{X: float64(i), Y: y})
+		}
+		return c
+	}
+	require.False(t, farApart(nil))
+	require.False(t, farApart([]plot.Curve{curve(0, 0), curve(0, 5)}))
+	require.False(t, farApart([]plot.Curve{curve(100, 1), curve(2), {}}))
+	require.True(t, farApart([]plot.Curve{curve(1, 1), curve(1, 11)}))
 }

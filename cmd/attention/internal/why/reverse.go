@@ -11,7 +11,7 @@ import (
 
 // What every model of the task has in common.
 const (
-	reverseSteps = 1500
+	reverseSteps = 1300
 	reverseBatch = 32
 	reverseRate  = 0.008
 	testStrings  = 64 // of each length and seed

@@ -22,7 +22,8 @@ var tableLengths = []int{5, 10, 15, 20, 25, 30, 35, 40}
 var (
 	inks = map[string]color.Color{squeezed: color.NRGBA{R: 0xd5, G: 0x5e, A: 0xff},
 		attending: color.NRGBA{G: 0x72, B: 0xb2, A: 0xff}, transformer: color.NRGBA{G: 0x9e, B: 0x73, A: 0xff}}
-	marks = map[string]byte{squeezed: 's', attending: 'a', transformer: 't'}
+	marks  = map[string]byte{squeezed: 's', attending: 'a', transformer: 't'}
+	widths = map[string]float64{squeezed: 2, attending: 6, transformer: 2} // one line is seen behind another
 )
 
 // printReverse prints the plot and the table.
@@ -117,7 +118,7 @@ func (r *reverseReport) write(w io.Writer) error {
 					Color: faint(inks[m.Name]), Width: 0.7})
 			}
 		}
-		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters), Width: 2,
+		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters), Width: widths[m.Name],
 			Points: line(func(n int) float64 { mean, _, _ := spread(m.at(n)); return mean }), Color: inks[m.Name]})
 	}
 	seeds := seedsText(len(r.Models[0].Exact))

@@ -7,6 +7,7 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/kernel"
 	"attention/layers"
 	"attention/train"
 )
@@ -42,7 +43,9 @@ func (t *trials) all(ctx context.Context, out *term.Output) (seconds float64, er
 	defer cancel()
 	began := program.Now()
 	var running sync.WaitGroup
-	for range min(n, workers()) {
+	beside := min(n, workers())
+	defer kernel.SideBySide(beside)()
+	for range beside {
 		running.Go(func() {
 			for i := t.begin(); i < n; i = t.begin() {
 				if t.end(i, t.run(ctx, t, i%t.models, i/t.models)) != nil {
