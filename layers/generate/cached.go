@@ -9,6 +9,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/oneline"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -115,6 +116,8 @@ func (r *cachedReader) chunk(n int) (*chunk, error) {
 	if c, ok := r.chunks[n]; ok {
 		return c, nil
 	}
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	c := new(chunk)
 	b := layers.NewBuild(r.model.Params(), layers.Eval)
 	var err error

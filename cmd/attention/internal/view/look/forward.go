@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -38,8 +39,8 @@ type layerNodes struct {
 
 // build builds the graph for n tokens.
 func (m *Model) build(r Request, n int) (*forward, error) {
-	building.Lock()
-	defer building.Unlock()
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	f, b, err := m.graph(Request{}, nil, n)
 	if err == nil && len(r.Hide)+len(r.Heads) > 0 {
 		f, b, err = m.graph(r, f.layers, n)

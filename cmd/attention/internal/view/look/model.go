@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"attention/cmd/attention/internal/run"
 	"attention/graph/mask"
@@ -14,9 +13,6 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// building is held while a graph is built: Gorgonia keeps some state that all graphs share.
-var building sync.Mutex
 
 // Model is a model whose attention can be seen.
 type Model struct {
