@@ -21,7 +21,11 @@ type Model struct {
 	Notes []string `json:"notes,omitempty"`
 	Most  int      `json:"most"` // tokens of a text
 
+	IsLive bool `json:"live,omitempty"` // whether a run still trains it
+	Steps  int  `json:"-"`              // that its weights are after, of a run; 0 if that is not known
+
 	open *run.OpenModel
+	now  func(ctx context.Context) (*Model, error) // of a run that trains; nil for others
 }
 
 // Open reads the model of a folder.
@@ -75,7 +79,7 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	case len(ids) == 0:
 		return nil, errors.New("text: got none, want some to look at")
 	}
-	l := &Look{Model: m, Request: r}
+	l := &Look{Model: m.name(), Request: r}
 	if cut := len(ids) - m.Most; cut > 0 {
 		ids, l.Cut = ids[cut:], cut
 	}
