@@ -17,7 +17,7 @@ async function answered(response) {
 
 async function send(path, options) {
   try {
-    return await answered(await fetch(path, options));
+    return await answered(await fetch(path, { cache: 'no-store', ...options }));
   } catch (e) {
     if (e.status || e.name === 'AbortError') throw e;
     throw new Error('the server does not answer: attention view has ended, or the line is cut; start it again and reload');

@@ -53,7 +53,7 @@ export class Curves {
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
       'aria-label': `${this.title} over ${all.length} points: ${series.map((s) => `${s.name} ${number(last(s))}`).join(', ')}` });
     const path = line((p) => x(p[0]), (p) => y(p[1])).defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
-    [...series.entries()].reverse().forEach(([i, s]) => { // the first ones, which are named, lie on top
+    [...series.entries()].sort((a, b) => Boolean(b[1].quiet) - Boolean(a[1].quiet)).forEach(([i, s]) => { // the named ones lie on top
       const points = s.level !== undefined ? x.domain().map((v) => [v, s.level]) : s.points;
       root.append(svg('path', { d: path(points), class: 'curve', fill: 'none', stroke: s.ink ?? inks[i % inks.length],
         'stroke-width': s.wide ?? 1.6, 'stroke-dasharray': s.dash ?? dashes[i % dashes.length], 'data-series': s.name }));

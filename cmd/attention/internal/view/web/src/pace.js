@@ -1,21 +1,25 @@
 // The pace of questions: a server that trains needs its time for that.
 
-/** Pace lets one question run at a time, and the next one no sooner than its rest: a time in ms, or a multiple of what the last one took. Nobody asks for a page that is not seen. */
+/**
+ * Pace lets one question run at a time, and the next one after a rest: many times what the last one took, but at least
+ * and at most some ms. A page that is not seen rests longest.
+ */
 export class Pace {
-  constructor(again, least = 1000, times = 20) {
-    Object.assign(this, { again, least, times, ready: 0 });
-    this.seen = () => { if (!document.hidden && this.asked) this.ask(); };
+  constructor(again, { least = 1000, most = 5000, times = 20 } = {}) {
+    Object.assign(this, { again, least, most, times, ready: 0 });
+    this.seen = () => {
+      if (!document.hidden && this.asked) this.ask();
+    };
     document.addEventListener('visibilitychange', this.seen);
   }
 
   /** ask calls again as soon as the pace allows it. */
   ask() {
     this.asked = true;
-    if (this.timer || this.running || this.closed || document.hidden) return;
-    this.timer = setTimeout(() => {
-      this.timer = null;
-      this.again();
-    }, Math.max(0, this.ready - performance.now()));
+    if (this.running || this.closed) return;
+    clearTimeout(this.timer);
+    const at = this.ready + (document.hidden ? this.most : 0);
+    this.timer = setTimeout(this.again, Math.max(0, at - performance.now()));
   }
 
   /** take runs a question, or asks for it later. */
@@ -27,10 +31,13 @@ export class Pace {
     this.asked = false;
     this.running = true;
     const began = performance.now();
-    await question();
-    this.running = false;
+    try {
+      await question();
+    } finally {
+      this.running = false;
+    }
     const now = performance.now();
-    this.ready = now + Math.max(this.least, this.times * (now - began));
+    this.ready = now + Math.min(this.most, Math.max(this.least, this.times * (now - began)));
     if (this.asked) this.ask();
   }
 

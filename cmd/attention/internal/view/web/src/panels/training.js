@@ -43,7 +43,7 @@ class Training {
     this.headTools = h('div', { class: 'tools' });
     this.collapse = h('p', { class: 'note small' });
     this.pace = new Pace(() => this.load());
-    this.watchedPace = new Pace(() => this.load(), 4000, 40);
+    this.watchedPace = new Pace(() => this.load(), { least: 4000, most: 20000, times: 40 });
     this.moments = new Moments();
     const { loss, rate, gradient, params, entropy, score } = this.curves;
     fill(element, h('h2', {}, 'Training'), this.status,
