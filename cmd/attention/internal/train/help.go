@@ -58,9 +58,10 @@ and seed give the same model, bit for bit, on processors with the same vectors
 At each validation the run also records how its weights move, and the attention
 weights of a few words of validation text (watch.jsonl, watch.safetensors), and
 draws them at the end: weights.png, attention-steps.png. With --head-stats it
-records and prints each head's entropy and largest score. With --qk-clip 100 it
-scales the queries and keys of a head down when the largest of their scaled
-products in a step exceeds 100 (QK-clip).
+records and prints each head's entropy and largest score, and how many heads
+have collapsed: their queries look at one key each (below 0.1 nats). With
+--qk-clip 100 it scales the queries and keys of a head down when the largest of
+their scaled products in a step exceeds 100 (QK-clip).
 
 With --view a page in the browser shows the run while it trains: its curves, the
 weights over the steps, and the attention of the model as it is at that moment

@@ -121,7 +121,9 @@ func TestTrainView(t *testing.T) {
 	p.status("tokens/s, ")
 	p.status(" left. gpt, 2 layers")
 	curve := `document.querySelector('[aria-label="Loss"] .curve[data-series="training"]').getAttribute("d")`
-	last := func() int { return js[int](p, `Number(document.querySelector(".status").textContent.match(/step (\d+)/)[1])`) }
+	last := func() int {
+		return js[int](p, `Number(document.querySelector(".status").textContent.match(/step (\d+)/)[1])`)
+	}
 	for range 2 {
 		before, at := js[string](p, curve), last()
 		p.waitFor(fmt.Sprintf(`%s !== %q`, curve, before))
