@@ -140,6 +140,8 @@ func TestTrainView(t *testing.T) {
 	p.waitFor(`document.querySelector("#moment")?.max >= 2`)
 	records := `document.querySelector('[aria-label="Largest score of the heads"] .curve').getAttribute("d")`
 	p.waitFor(fmt.Sprintf(`%s !== %q`, records, js[string](p, records)))
+	p.waitFor(curve + `.length > 10000 || document.querySelector(".status").textContent.match(/step (\d+)/)[1] > 3000`)
+	require.Less(t, js[int](p, curve+`.split("L").length`), 1400, "two points a pixel")
 	p.look(t, "live")
 
 	// The heads of the moment; a later look sees later weights.

@@ -42,7 +42,7 @@ class Training {
     this.paramTools = h('div', { class: 'tools' });
     this.headTools = h('div', { class: 'tools' });
     this.collapse = h('p', { class: 'note small' });
-    this.pace = new Pace(() => this.load());
+    this.pace = new Pace(() => this.load(), { least: 2000 });
     this.watchedPace = new Pace(() => this.load(), { least: 4000, most: 20000, times: 40 });
     this.moments = new Moments();
     const { loss, rate, gradient, params, entropy, score } = this.curves;
