@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"attention/internal/stock"
 	"attention/layers"
 )
 
@@ -53,8 +54,8 @@ func (l *Loop) prepareEval() error {
 	if l.eval != nil {
 		return nil
 	}
-	graphs.Lock()
-	defer graphs.Unlock()
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	b, cost, err := l.loss.build(l.params, layers.Eval)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"attention/internal/config"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -98,8 +99,8 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	graphs.Lock()
-	defer graphs.Unlock()
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	b, cost, err := loss.build(p, layers.Train)
 	if err != nil {
 		return nil, err

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"attention/internal/config"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -62,14 +62,10 @@ type StepResult struct {
 // stay as they are. The
 // build's first error comes first, so that a formula need not check its own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
-	graphs.Lock()
-	defer graphs.Unlock()
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	return newStep(b, loss, c, &team{Group: alone{}}, 1)
 }
-
-// graphs is held while a graph is built: Gorgonia's graphs share constants, and the processes
-// of a Group may be goroutines.
-var graphs sync.Mutex
 
 // newStep is NewStep for steps of n batches that the processes of a team share.
 func newStep(b *layers.Build, loss *G.Node, c StepConfig, t *team, n int) (*Step, error) {

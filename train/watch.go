@@ -7,6 +7,7 @@ import (
 
 	"attention/internal/folder"
 	"attention/internal/oneline"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -138,8 +139,8 @@ func (l *Loop) WatchTo(w *Watch) error {
 	if err := w.made(); err != nil {
 		return err
 	}
-	graphs.Lock()
-	defer graphs.Unlock()
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	r, err := newRecorder(l, w)
 	if err != nil {
 		return fmt.Errorf("train: watch: %w", err)

@@ -45,9 +45,9 @@ var rooms = map[string]string{
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
-	"layers/generate":  `internal/config layers graph graph/machine internal/oneline`,
+	"layers/generate":  `internal/config internal/stock layers graph graph/machine internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
-		internal/pattern internal/safetensors internal/oneline`,
+		internal/pattern internal/safetensors internal/stock internal/oneline`,
 	"train/text":       `train layers graph internal/config`,
 	"train/parallel":   "",
 	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
@@ -81,7 +81,9 @@ var rooms = map[string]string{
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train
-		train/parallel train/text layers layers/chapter layers/generate graph graph/machine internal/folder internal/oneline`,
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
+		train/parallel train/text layers layers/chapter layers/generate graph graph/machine internal/folder
+		internal/stock internal/oneline`,
 	"cmd/attention/internal/dates": `cmd/attention/internal/run internal/config internal/folder internal/oneline
 		internal/tensorprint train train/text layers graph graph/machine`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/dates cmd/attention/internal/plot
@@ -95,8 +97,7 @@ var rooms = map[string]string{
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/dates cmd/attention/internal/run train train/text layers
-		graph graph/blas graph/machine
-		graph/mask internal/tensorprint`,
+		graph graph/blas graph/machine graph/mask internal/stock internal/tensorprint`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web train`,
 	"cmd/attention/internal/view/web": "",

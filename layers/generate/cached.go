@@ -7,6 +7,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/oneline"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -103,6 +104,8 @@ type chunk struct {
 
 // compile makes the graph for n tokens.
 func (r *cachedReader) compile(n int) (*chunk, error) {
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	c := new(chunk)
 	b := layers.NewBuild(r.model.Params(), layers.Eval)
 	var err error

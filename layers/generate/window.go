@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"attention/graph/machine"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -21,6 +22,8 @@ type windowReader struct {
 }
 
 func newWindowReader(m Model, context int) (r *windowReader, vocab int, err error) {
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	r = new(windowReader)
 	b := layers.NewBuild(m.Params(), layers.Eval)
 	ids, window, err := intInput(b, "ids", context)

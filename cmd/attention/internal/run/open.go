@@ -12,6 +12,8 @@ import (
 	"attention/train"
 	"attention/train/pretrained"
 	"attention/train/text"
+
+	"gorgonia.org/tensor"
 )
 
 // OpenModel is a model that can continue a text.
@@ -128,17 +130,41 @@ func newModel(data []byte) (*OpenModel, Config, error) {
 	if err != nil {
 		return nil, c, err
 	}
+	m, err := c.open()
+	return m, c, err
+}
+
+// open returns the config's model, without weights.
+func (c Config) open() (*OpenModel, error) {
 	dt, err := c.TensorType()
 	if err != nil {
-		return nil, c, err
+		return nil, err
 	}
 	m := &OpenModel{EndOfText: -1}
 	if m.Tokenizer, err = c.Vocabulary.New(); err != nil {
-		return nil, c, err
+		return nil, err
 	}
 	if c.Vocabulary.Name == text.GPT2 {
 		m.EndOfText = text.GPT2EndOfText
 	}
 	m.Model, err = c.Model.New(layers.NewBlankParams(dt).Scope(""))
-	return m, c, err
+	return m, err
+}
+
+// Copy returns the config's model with a copy of weights, which may change afterwards.
+func (c Config) Copy(weights *layers.Params) (*OpenModel, error) {
+	m, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range m.Model.Params().All() {
+		of, ok := weights.Get(name)
+		if !ok {
+			return nil, fmt.Errorf("weights: got no %s, want all of the model's", name)
+		}
+		if err := tensor.Copy(value, of); err != nil {
+			return nil, fmt.Errorf("weights: %s: %w", name, err)
+		}
+	}
+	return m, nil
 }

@@ -1,11 +1,13 @@
 package run
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 
 	"attention/internal/folder"
@@ -16,43 +18,58 @@ import (
 // Tail reads metrics.jsonl while it grows, each line once.
 type Tail struct {
 	path string
-	at   int64 // bytes read, of whole lines
+	at   int64  // bytes read, of whole lines
+	last []byte // the last of them
 }
 
 // NewTail returns a reader of the metrics of a run folder, from the beginning.
 func NewTail(dir string) *Tail { return &Tail{path: filepath.Join(dir, MetricsFile)} }
 
-// Read calls step and eval for the lines that have come since the last call. A run that resumes may repeat steps; the
-// file begins anew if it has become shorter, which Read reports. A file that does not exist yet has no lines.
-func (t *Tail) Read(step func(train.StepResult), eval func(train.Evaluation)) (anew bool, err error) {
+// Read calls step and eval for the lines that have come since the last call. If lines that it has read are gone, since
+// the run was resumed from an earlier checkpoint or another one is in its place, it calls anew and begins again. A file
+// that does not exist yet has no lines.
+func (t *Tail) Read(anew func(), step func(train.StepResult), eval func(train.Evaluation)) (err error) {
 	file, err := folder.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		if t.at > 0 {
+			t.at, t.last = 0, nil
+			anew()
+		}
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { err = oneline.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
+	if same, err := t.continues(file); err != nil {
+		return err
+	} else if !same {
+		t.at, t.last = 0, nil
+		anew()
+	}
+	return t.readLines(io.NewSectionReader(file, t.at, math.MaxInt64-t.at), step, eval)
+}
+
+// continues reports whether the file holds the last line that was read, at its place.
+func (t *Tail) continues(file io.ReaderAt) (bool, error) {
+	there := make([]byte, len(t.last))
+	if _, err := file.ReadAt(there, t.at-int64(len(t.last))); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	if anew = info.Size() < t.at; anew {
-		t.at = 0
-	}
-	if _, err := file.Seek(t.at, io.SeekStart); err != nil {
-		return anew, err
-	}
-	for lines := newLineReader(file); ; {
+	return bytes.Equal(there, t.last), nil
+}
+
+func (t *Tail) readLines(r io.Reader, step func(train.StepResult), eval func(train.Evaluation)) error {
+	for lines := newLineReader(r); ; {
 		text, err := lines.next()
 		if err != nil || len(text) == 0 || text[len(text)-1] != '\n' { // the last line may be cut
-			return anew, err
+			return err
 		}
 		var line metricLine
 		if err := json.Unmarshal(text, &line); err != nil {
-			return anew, fmt.Errorf("%s: %w", t.path, err)
+			return fmt.Errorf("%s: got the line %.50q, want a JSON object of numbers", t.path, text)
 		}
-		t.at += int64(len(text))
+		t.at, t.last = t.at+int64(len(text)), append(t.last[:0], text...)
 		if line.ValidationLoss != nil {
 			eval(train.Evaluation{Step: line.Step, Loss: *line.ValidationLoss})
 			continue
@@ -67,11 +84,11 @@ func StateOf(dir string) (state, wrong string, r Report, err error) {
 	r, err = ReadReport(dir)
 	running := folder.Locked(filepath.Join(dir, CheckpointsFolder))
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		state, err = unfinished, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", "", r, err
-	case len(r.Sessions) > 0:
+	case len(r.Sessions) == 0:
+		state = unfinished
+	default:
 		state, wrong = r.Session().State, r.Session().Error
 	}
 	if running && state == unfinished {

@@ -58,9 +58,17 @@ and seed give the same model, bit for bit, on processors with the same vectors
 At each validation the run also records how its weights move, and the attention
 weights of a few words of validation text (watch.jsonl, watch.safetensors), and
 draws them at the end: weights.png, attention-steps.png. With --head-stats it
-records and prints each head's entropy and largest score. With --qk-clip 100 it
-scales the queries and keys of a head down when the largest of their scaled
-products in a step exceeds 100 (QK-clip).
+records and prints each head's entropy and largest score, and how many heads
+have collapsed: their queries look at one key each (below 0.1 nats). With
+--qk-clip 100 it scales the queries and keys of a head down when the largest of
+their scaled products in a step exceeds 100 (QK-clip).
+
+With --view a page in the browser shows the run while it trains: its curves, the
+weights over the steps, and the attention of the model as it is at that moment
+on a text of yours. Its URL is printed; --open opens it. When the run is done,
+the page is served until Ctrl-C, and the program exits with 0; a run that is
+stopped or fails ends at once, and the open page says so. attention view --run
+shows the run again. The page changes no bit of the model.
 
 Ctrl-C finishes the step, saves a checkpoint and the model, prints how to resume
 and exits with 130. So do kill (143), the end of the terminal (129; not under
@@ -85,7 +93,7 @@ or weight that is NaN or infinite stops a run before it is saved. One process
 at a time works in a run folder.`
 
 const example = `  attention train
-  attention train --preset tiny --out runs/first
+  attention train --preset tiny --out runs/first --view --open
   attention train --text novel.txt --layer causal --width 96 --out runs/novel
   attention train --preset nano-char --text tinyshakespeare.txt
   attention train --preset gpt2 --init gpt2 --text novel.txt --context 256

@@ -63,11 +63,11 @@ func (p *processes) agree(err error) error {
 }
 
 // execute executes the command in all processes: rank 0 prints its output and the error, if one of them has one.
-func (p *processes) execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) error {
+func (p *processes) execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet, page *page) error {
 	if !p.lead() {
 		w, notes = io.Discard, io.Discard
 	}
-	err := p.begin(ctx, w, notes, flags)
+	err := p.begin(ctx, w, notes, flags, page)
 	end := err
 	if term.IsInterrupted(err) { // of all, which have told it each other
 		end = context.Canceled
@@ -84,19 +84,22 @@ func (p *processes) execute(ctx context.Context, w, notes io.Writer, flags *pfla
 	return nil
 }
 
-func (p *processes) begin(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) error {
+func (p *processes) begin(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet, page *page) error {
 	err := run.CheckFlags(flags)
 	if err == nil && p.size() > 1 && run.Given(flags, "text") == run.StandardInput {
 		err = fmt.Errorf("--text: got %s with %d processes, want a file: only one has the standard input",
 			run.StandardInput, p.size())
 	}
+	if err == nil && p.lead() {
+		err = page.listen(flags, notes)
+	}
 	if err := p.agree(err); err != nil {
 		return err
 	}
 	if flags.Changed("resume") {
-		return resumeRun(ctx, w, notes, flags, p)
+		return resumeRun(ctx, w, notes, flags, p, page)
 	}
-	return beginRun(ctx, w, flags, p)
+	return beginRun(ctx, w, flags, p, page)
 }
 
 // checkShares returns an error for a run whose steps have fewer batches than there are processes.

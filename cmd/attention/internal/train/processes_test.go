@@ -27,7 +27,7 @@ func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank 
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
 		run.AddFlags(set)
 		require.NoError(t, set.Parse(flags(rank)))
-		running.Go(func() { errs[rank] = (&processes{g}).execute(ctx, &printed[rank], io.Discard, set) })
+		running.Go(func() { errs[rank] = (&processes{g}).execute(ctx, &printed[rank], io.Discard, set, new(page)) })
 	}
 	running.Wait()
 	texts := make([]string, size)

@@ -39,6 +39,9 @@ func (r *training) printHead() {
 	r.print("memory", r.memoryPhrases()...)
 	r.printProcesses()
 	r.print("folder", r.folder.Path)
+	if r.page.server != nil {
+		r.print("page", r.page.url())
+	}
 	if r.begin > 0 {
 		r.print("", fmt.Sprintf("continues after %d steps", r.begin))
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // resumeRun resumes the run of a folder. What is worth a note goes to notes.
-func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet, p *processes) error {
+func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet, p *processes, page *page) error {
 	path, checkpoint := run.Given(flags, "resume"), ""
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		path, checkpoint = filepath.Dir(filepath.Dir(path)), path
@@ -54,7 +54,7 @@ func resumeRun(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet, p 
 	if err := p.agree(err); err != nil {
 		return oneline.Join(err, closed(f))
 	}
-	r.command = run.CommandLine("train", flags)
+	r.command, r.page = run.CommandLine("train", flags), page
 	run.NoteKernels(notes, r.loop)
 	return r.run(ctx)
 }

@@ -39,12 +39,13 @@ type training struct {
 	command    string            // the command line
 	report     run.Report
 	clip       *layers.QKClip // nil without --qk-clip
+	page       *page          // nil without --view
 	progress   *term.Progress
 	out        *term.Output
 }
 
 // beginRun trains a new run. It reports wrong flags and files before it makes the run folder.
-func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet, p *processes) error {
+func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet, p *processes, page *page) error {
 	r, err := newRun(w, flags, p)
 	if err := p.agree(err); err != nil {
 		return err
@@ -52,7 +53,7 @@ func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet, p *process
 	if err := r.checkAlike(); err != nil {
 		return err
 	}
-	r.command = run.CommandLine("train", flags)
+	r.command, r.page = run.CommandLine("train", flags), page
 	if p.lead() {
 		err = r.makeFolder(run.Given(flags, "out"))
 	}
@@ -165,13 +166,18 @@ func (r *training) run(ctx context.Context) error {
 	r.report.Text, r.report.Model = r.config.Text.Name, r.model.String()
 	r.report.Parameters, r.report.Frozen = r.model.Params().Count(), r.model.Params().CountFrozen()
 	session := run.Session{Begin: began, Command: r.command, From: r.begin}
-	if err := r.processes.agree(r.report.Begin(r.folder, session)); err != nil {
+	err := r.report.Begin(r.folder, session)
+	if err == nil {
+		err = r.page.show(ctx, r)
+	}
+	if err := r.processes.agree(err); err != nil {
 		return err
 	}
-	err := r.loop.Run(ctx, r.training, r.validation)
+	err = r.loop.Run(ctx, r.training, r.validation)
 	r.early = err == nil && r.loop.Steps() < r.config.Training.Steps
 	if err == nil || r.stopped(ctx, err) {
 		err = cmp.Or(err, r.useBest())
+		r.page.rest()
 	}
 	if err == nil {
 		err = r.evaluateWhole(ctx)
@@ -223,6 +229,7 @@ func (r *training) onStep(s train.StepResult) {
 	r.history.Steps = append(r.history.Steps, s)
 	r.folder.Metrics.AddStep(s)
 	r.progress.Step(s.Loss)
+	r.page.between()
 }
 
 func (r *training) onEval(e train.Evaluation) {

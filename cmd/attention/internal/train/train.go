@@ -37,16 +37,19 @@ func New() *cobra.Command {
 	}
 	cmd.SetFlagErrorFunc(flagError)
 	run.AddFlags(cmd.Flags())
+	addPageFlags(cmd.Flags())
 	return cmd
 }
 
 // execute begins or resumes a run.
-func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) error {
+func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err error) {
 	p, leave, err := join()
 	if err != nil {
 		return fmt.Errorf("train: %w", err)
 	}
-	err = p.execute(ctx, w, notes, flags)
+	var page page
+	err = p.execute(ctx, w, notes, flags, &page)
+	defer func() { err = oneline.Join(err, page.close()) }()
 	if term.IsInterrupted(err) && term.Finishes(ctx) { // the signal asked for this end
 		if p.lead() {
 			fmt.Fprintln(w, term.OneLine(err))
@@ -56,7 +59,10 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) erro
 	if term.IsInterrupted(err) { // mpirun ends its processes and does not answer any more
 		return err
 	}
-	return oneline.Join(err, leave())
+	if err = oneline.Join(err, leave()); err == nil {
+		page.wait(ctx)
+	}
+	return err
 }
 
 // flagError names the flag in the error of a value that cannot be parsed.

@@ -77,7 +77,7 @@ func (r *training) printHeads(record train.WatchRecord) {
 		least, most, largest := entropies[0], entropies[len(entropies)-1], scores[len(scores)-1]
 		phrases = append(phrases, fmt.Sprintf("entropy %.2f nats (%v) to %.2f (%v),", least.number, least, most.number, most),
 			fmt.Sprintf("largest score %.2f (%v)", largest.number, largest))
-		low := slices.IndexFunc(entropies, func(h aHead) bool { return !(h.number < collapsed) })
+		low := slices.IndexFunc(entropies, func(h aHead) bool { return h.number >= collapsed })
 		if low < 0 {
 			low = len(entropies)
 		}

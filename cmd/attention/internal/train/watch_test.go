@@ -2,12 +2,14 @@ package train
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +49,31 @@ func TestTrainWatches(t *testing.T) {
 	watched, _ := tinyRun(t, append(tinyGPT, "--head-stats")...)
 	for _, name := range []string{run.MetricsFile, run.ModelFile, train.WatchTensors} {
 		require.Equal(t, outcome(t, plain)[name], outcome(t, watched)[name], "statistics change no bit")
+	}
+}
+
+// A head has collapsed below 0.1 nats, or if its entropy is no number.
+func TestCollapsedHeads(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		first  []train.Number
+		second []train.Number
+	}{
+		{first: []train.Number{0.1, 2}, second: []train.Number{3, 0.5}, want: "entropy 0.10 nats (h.0.attn, head 1) to 3.00 " +
+			"(h.1.attn, head 1), largest score 8.00 (h.1.attn, head 2)"},
+		{first: []train.Number{0.0999, 2}, second: []train.Number{0, 0.5}, want: "; 2 of 4 heads have collapsed: " +
+			"their entropy is below 0.1 nats"},
+		{first: []train.Number{train.Number(math.NaN()), 2}, second: []train.Number{1, 0.5}, want: "; 1 of 4 heads have collapsed"},
+	} {
+		var printed bytes.Buffer
+		out := term.NewOutput(&printed, "train")
+		r := &training{corpus: &run.Corpus{}, out: out, progress: term.NewProgress(out, 1)}
+		r.printHeads(train.WatchRecord{Step: 7, Numbers: map[string][]train.Number{
+			"entropy.transformer.h.0.attn": c.first, "entropy.transformer.h.1.attn": c.second,
+			"largest_score.transformer.h.0.attn": {1, 2}, "largest_score.transformer.h.1.attn": {4, 8}}})
+		text := strings.Join(strings.Fields(printed.String()), " ")
+		require.Contains(t, text, c.want)
+		require.Equal(t, strings.Contains(c.want, "collapsed"), strings.Contains(text, "collapsed"), text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/run"
 	"attention/graph/machine"
+	"attention/internal/stock"
 	"attention/internal/tensorprint"
 	"attention/layers"
 
@@ -108,16 +109,7 @@ func hideFuture(square []float64, n int) {
 
 // weightsOf returns the attention weights ([H,] T, T) of a window, without dropout.
 func weightsOf(m run.Watchable, window []int) ([]float64, error) {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	ids, err := b.InputOf(tensor.Int, "ids", len(window)), b.Err()
-	if err != nil {
-		return nil, err
-	}
-	weights, err := m.Weights(b, ids)
-	if err != nil {
-		return nil, err
-	}
-	vm, err := machine.New(weights)
+	ids, weights, vm, err := weightsGraph(m, len(window))
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +118,20 @@ func weightsOf(m run.Watchable, window []int) ([]float64, error) {
 	}
 	err = vm.RunAll()
 	return tensorprint.Float64s(weights.Value().(*tensor.Dense)), err
+}
+
+// weightsGraph builds the graph of the weights of n tokens.
+func weightsGraph(m run.Watchable, n int) (ids, weights *G.Node, vm *machine.Machine, err error) {
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
+	b := layers.NewBuild(m.Params(), layers.Eval)
+	if ids, err = b.InputOf(tensor.Int, "ids", n), b.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	if weights, err = m.Weights(b, ids); err == nil {
+		vm, err = machine.New(weights)
+	}
+	return ids, weights, vm, err
 }
 
 // cutSquare copies n rows and columns, starting at first, of a square of t rows and

@@ -34,7 +34,8 @@ it trains, trains. It reads the run's folder and changes nothing of the run.
 
 ADDRESS: --addr is where the page is served, a free port of this machine
 without it. The URL holds a random token, without which nothing is answered.
-Ctrl-C ends the program.
+--open opens it in the browser. Ctrl-C ends the program. attention train --view
+serves the page of a run as part of the run.
 
 EXPORT: --export FILE writes one HTML file that works from the disk, without the
 program: all panels but What if, up to 50 MB of numbers. What has no room is
@@ -51,6 +52,7 @@ type command struct {
 	runDir         string
 	text, textFile string
 	addr, export   string
+	open           bool
 }
 
 // New returns the command attention view.
@@ -75,6 +77,7 @@ func New() *cobra.Command {
 	f.StringVar(&c.text, "text", "", "`text` to look at")
 	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
 	f.StringVar(&c.addr, "addr", "127.0.0.1:0", "`address` to serve at; port 0 is a free one")
+	f.BoolVar(&c.open, "open", false, "open the page in the browser")
 	f.StringVar(&c.export, "export", "", "write the page with its numbers to this HTML `file` instead of serving it")
 	return cmd
 }
@@ -85,6 +88,8 @@ func (c *command) validate() error {
 		return errors.New("--model: missing, want the folder of a model, or --run")
 	case c.text != "" && c.textFile != "":
 		return errors.New("--text-file: got a file besides --text, want one of them")
+	case c.open && c.export != "":
+		return errors.New("--open: got it besides --export, which serves no page, want one of them")
 	}
 	return nil
 }
@@ -102,7 +107,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		}
 		config.Text = string(content)
 	}
-	if err := c.open(&config, notes); err != nil {
+	if err := c.read(&config, notes); err != nil {
 		return err
 	}
 	if c.export != "" {
@@ -114,11 +119,24 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s\n", s.URL)
 	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
-	return s.Run(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	var failed <-chan error
+	if c.open {
+		failed = serve.OpenBrowser(s.URL)
+	}
+	for {
+		select {
+		case err := <-failed:
+			fmt.Fprintf(notes, "attention: %v\n", err)
+		case err := <-ended:
+			return err
+		}
+	}
 }
 
-// open opens the models and the run.
-func (c *command) open(config *serve.Config, notes io.Writer) error {
+// read opens the models and the run.
+func (c *command) read(config *serve.Config, notes io.Writer) error {
 	if c.runDir != "" {
 		r, err := follow.Open(c.runDir)
 		if err != nil {

@@ -3,7 +3,7 @@
 package follow
 
 import (
-	"slices"
+	"cmp"
 	"sync"
 	"time"
 
@@ -14,15 +14,18 @@ import (
 
 // Run is a run that is followed.
 type Run struct {
-	Name    string
-	dir     string
-	planned int
+	Name string
+	dir  string
 
-	mu      sync.Mutex
-	tail    *run.Tail
-	state   State
-	every   int // steps of which one is kept
-	version int // of the state; counts its changes
+	mu          sync.Mutex
+	tail        *run.Tail
+	state       State
+	stale       bool                      // whether the config is to be read anew
+	sessions    int                       // of the report when it was read
+	ngram       run.Losses                // of counting
+	steps       thinned[train.StepResult] // of a long run some
+	evaluations thinned[train.Evaluation]
+	version     int // of the state; counts its changes
 
 	from     time.Time // when the first look was, of a run that trains
 	fromStep int       // the last step then
@@ -30,19 +33,18 @@ type Run struct {
 
 // State is what is known of a run. Of a long run only some steps are kept, evenly spread.
 type State struct {
-	Name        string             `json:"name"`
-	State       string             `json:"state"` // running, finished, stopped, failed or unfinished
-	Error       string             `json:"error,omitempty"`
-	Text        string             `json:"text"`
-	Model       string             `json:"model"`
-	Planned     int                `json:"planned"`
-	Losses      run.Losses         `json:"losses"`
-	Samples     []Sample           `json:"samples"`
-	Steps       []train.StepResult `json:"-"`
-	Curves      Curves             `json:"curves"`
-	Evaluations Evaluations        `json:"evaluations"`
-	SecondsLeft float64            `json:"secondsLeft,omitempty"` // as fast as now; 0 if it is not known
-	Version     int                `json:"version"`
+	Name        string      `json:"name"`
+	State       string      `json:"state"` // running, finished, stopped, failed or unfinished
+	Error       string      `json:"error,omitempty"`
+	Text        string      `json:"text"`
+	Model       string      `json:"model"`
+	Planned     int         `json:"planned"`
+	Losses      run.Losses  `json:"losses"`
+	Samples     []Sample    `json:"samples"`
+	Curves      Curves      `json:"curves"`
+	Evaluations Evaluations `json:"evaluations"`
+	SecondsLeft float64     `json:"secondsLeft,omitempty"` // as fast as now; 0 if it is not known
+	Version     int         `json:"version"`
 }
 
 // Curves are the steps as columns.
@@ -66,49 +68,52 @@ type Sample struct {
 	run.Sample
 }
 
-// maxSteps is the most steps that are kept; their number is halved then.
-const maxSteps = 4096
-
 // Open begins to follow the run in a folder.
 func Open(dir string) (*Run, error) {
-	s, err := run.Summarize(dir)
-	if err != nil {
+	r := &Run{Name: (&run.Folder{Path: dir}).Name(), dir: dir, tail: run.NewTail(dir)}
+	if err := r.readConfig(); err != nil {
 		return nil, err
 	}
-	r := &Run{Name: (&run.Folder{Path: dir}).Name(), dir: dir, planned: s.Planned, tail: run.NewTail(dir), every: 1}
-	r.state = State{Name: r.Name, Text: s.Text, Model: s.Model, Planned: s.Planned}
 	return r, r.Update()
 }
 
-// measure estimates the time left by what was added since the first look at a run that trains.
-func (r *Run) measure() {
-	now, last := program.Now(), r.state.last()
-	if r.state.State != run.Running || last < r.fromStep {
-		r.from, r.state.SecondsLeft = time.Time{}, 0
-		return
+// readConfig reads what stays as it is until the run is resumed or another one is in its place.
+func (r *Run) readConfig() error {
+	s, err := run.Summarize(r.dir)
+	if err != nil {
+		return err
 	}
-	if r.from.IsZero() {
-		r.from, r.fromStep = now, last
-	}
-	if done := last - r.fromStep; done > 0 {
-		r.state.SecondsLeft = now.Sub(r.from).Seconds() / float64(done) * float64(r.planned-last)
-	}
+	r.state.Name, r.state.Text, r.state.Model, r.state.Planned = r.Name, s.Text, s.Model, s.Planned
+	r.stale, r.sessions = false, len(s.Sessions)
+	r.ngram = run.Losses{Bigram: s.Losses.Bigram, Unigram: s.Losses.Unigram}
+	return nil
 }
 
 // Update reads what is new.
 func (r *Run) Update() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before, steps, evaluations := r.state.State, r.state.last(), len(r.state.Evaluations.Step)
+	before, last, evaluated := r.state.State, r.lastStep(), r.evaluations.last
 	state, wrong, report, err := run.StateOf(r.dir)
 	if err != nil {
 		return err
 	}
-	anew, err := r.tail.Read(r.addStep, r.addEvaluation)
-	if err != nil {
+	r.stale = r.stale || len(report.Sessions) != r.sessions
+	anew := func() {
+		r.stale, r.steps, r.evaluations = true, thinned[train.StepResult]{}, thinned[train.Evaluation]{}
+	}
+	if err := r.tail.Read(anew, r.steps.add, r.addEvaluation); err != nil {
 		return err
 	}
+	changed := r.stale
+	if changed {
+		if err := r.readConfig(); err != nil {
+			return err
+		}
+	}
 	r.state.State, r.state.Error, r.state.Losses = state, wrong, report.Losses
+	r.state.Losses.Bigram = cmp.Or(report.Losses.Bigram, r.ngram.Bigram) // a run that trains has not reported them yet
+	r.state.Losses.Unigram = cmp.Or(report.Losses.Unigram, r.ngram.Unigram)
 	r.measure()
 	r.state.Samples = nil
 	for _, s := range report.Sessions {
@@ -116,49 +121,39 @@ func (r *Run) Update() error {
 			r.state.Samples = append(r.state.Samples, Sample{s.To, *s.Sample})
 		}
 	}
-	if anew || state != before || r.state.last() != steps || len(r.state.Evaluations.Step) != evaluations {
+	if changed || r.version == 0 || state != before || r.lastStep() != last || r.evaluations.last != evaluated {
 		r.version++
 	}
 	return nil
 }
 
-// last returns the number of the last step.
-func (s *State) last() int {
-	if len(s.Steps) == 0 {
-		return 0
+// measure estimates the time left by what was added since the first look at a run that trains.
+func (r *Run) measure() {
+	now, last := program.Now(), r.lastStep()
+	if r.state.State != run.Running {
+		r.from, r.state.SecondsLeft = time.Time{}, 0
+		return
 	}
-	return s.Steps[len(s.Steps)-1].Step
+	if r.from.IsZero() || last < r.fromStep {
+		r.from, r.fromStep, r.state.SecondsLeft = now, last, 0
+	}
+	if done := last - r.fromStep; done > 0 {
+		r.state.SecondsLeft = now.Sub(r.from).Seconds() / float64(done) * float64(r.state.Planned-last)
+	}
 }
 
-// addStep adds a step, which replaces later ones: a resumed run repeats them. The last step is always kept, of those
-// before it one in r.every.
-func (r *Run) addStep(step train.StepResult) {
-	s := &r.state
-	for len(s.Steps) > 0 && s.last() >= step.Step {
-		s.Steps = s.Steps[:len(s.Steps)-1]
-	}
-	for n := len(s.Evaluations.Step); n > 0 && s.Evaluations.Step[n-1] >= step.Step; n-- {
-		s.Evaluations.Step, s.Evaluations.Loss = s.Evaluations.Step[:n-1], s.Evaluations.Loss[:n-1]
-	}
-	if n := len(s.Steps); n > 1 && s.last()%r.every != 0 {
-		s.Steps = s.Steps[:n-1]
-	}
-	s.Steps = append(s.Steps, step)
-	if len(s.Steps) > maxSteps {
-		r.every *= 2
-		s.Steps = slices.DeleteFunc(s.Steps, func(x train.StepResult) bool {
-			return x.Step%r.every != 0 && x.Step != step.Step && x.Step != 1
-		})
-	}
+// lastStep returns the number of the last step.
+func (r *Run) lastStep() int {
+	step, _ := r.steps.end()
+	return step.Step
 }
 
 func (r *Run) addEvaluation(e train.Evaluation) {
-	all := &r.state.Evaluations
-	if n := len(all.Step); n > 0 && all.Step[n-1] == e.Step { // of all the text, after random batches
-		all.Loss[n-1] = e.Loss
+	if before, ok := r.evaluations.end(); ok && before.Step == e.Step { // of all the text, after random batches
+		r.evaluations.setEnd(e)
 		return
 	}
-	all.Step, all.Loss = append(all.Step, e.Step), append(all.Loss, e.Loss)
+	r.evaluations.add(e)
 }
 
 // Version returns a number that changes with the state.
@@ -173,15 +168,17 @@ func (r *Run) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.state
-	s.Version, s.Curves = r.version, Curves{Step: []int{}}
-	for _, x := range s.Steps {
+	s.Version, s.Curves, s.Evaluations = r.version, Curves{Step: []int{}}, Evaluations{Step: []int{}}
+	for _, x := range r.steps.kept {
 		s.Curves.Step = append(s.Curves.Step, x.Step)
 		s.Curves.Loss = append(s.Curves.Loss, x.Loss)
 		s.Curves.LearningRate = append(s.Curves.LearningRate, x.LearningRate)
 		s.Curves.GradNorm = append(s.Curves.GradNorm, x.GradNorm)
 		s.Curves.TokensPerSecond = append(s.Curves.TokensPerSecond, x.TokensPerSecond)
 	}
-	s.Evaluations = Evaluations{append([]int{}, s.Evaluations.Step...), slices.Clone(s.Evaluations.Loss)}
+	for _, e := range r.evaluations.kept {
+		s.Evaluations.Step, s.Evaluations.Loss = append(s.Evaluations.Step, e.Step), append(s.Evaluations.Loss, e.Loss)
+	}
 	return s
 }
 

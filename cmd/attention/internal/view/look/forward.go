@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"attention/graph/machine"
+	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -32,8 +33,8 @@ type additional interface {
 
 // newForward builds the graph of a text. To change heads it has to know the layers.
 func newForward(p *layers.Params, text reading, r Request) (*forward, error) {
-	building.Lock()
-	defer building.Unlock()
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
 	f, b, err := buildForward(p, text, Request{}, nil)
 	if err == nil && r.changes() {
 		f, b, err = buildForward(p, text, r, f.layers)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/run"
@@ -15,9 +14,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// building is held while a graph is built: Gorgonia keeps some state that all graphs share.
-var building sync.Mutex
-
 // Model is a model whose attention can be seen.
 type Model struct {
 	Name    string   `json:"name"`  // of its folder
@@ -26,7 +22,11 @@ type Model struct {
 	Most    int      `json:"most"`    // tokens of a text
 	Example string   `json:"example"` // a text that it can read
 
-	open func() (network, error) // the weights of a checkpoint are read each time
+	IsLive bool `json:"live,omitempty"` // whether a run still trains it
+	Steps  int  `json:"-"`              // that its weights are after, of a run; 0 if that is not known
+
+	open func() (network, error)                   // the weights of a checkpoint are read each time
+	now  func(ctx context.Context) (*Model, error) // of a run that trains; nil for others
 }
 
 // network is a model by its kind.
@@ -73,6 +73,12 @@ func Open(path string) (*Model, error) {
 	m := newModel(filepath.Base(name), n)
 	m.Notes, m.open = notes, func() (network, error) { return n, nil }
 	return m, nil
+}
+
+// HasModel reports whether a run folder holds a model already: weights, or a checkpoint.
+func HasModel(dir string) bool {
+	_, err := Open(dir)
+	return err == nil
 }
 
 func openFolder(dir string) (n network, notes []string, err error) {
@@ -155,7 +161,7 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	if err != nil {
 		return nil, fmt.Errorf("text: %w", err)
 	}
-	l := &Look{Model: m, Request: r}
+	l := &Look{Model: m.name(), Request: r}
 	f, err := newForward(n.params(), text, r)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@
 //	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
 //	GET  thumbnails?look&layer     of each head of a layer: thumbnail and statistics; packed
 //	GET  training                  the state and the curves of a run; JSON
-//	GET  events                    tells of each change of the run; server-sent events
+//	GET  events                    tells of each change of the run, and of the end; server-sent events
 //	GET  watched                   how the run's weights moved; packed
 //
 // A packed answer is a length n (uint32, little-endian), n bytes of JSON, padded with blanks so that 4 + n is a multiple

@@ -35,8 +35,8 @@ func (s *Server) look(r *http.Request) (any, error) {
 
 // describe returns what the page knows of a look before it draws a head.
 func describe(id string, model int, l *look.Look) map[string]any {
-	return map[string]any{"id": id, "model": model, "cut": l.Cut, "whole": l.Whole, "sequences": l.Sequences, "layers": l.Layers,
-		"next": l.Next}
+	return map[string]any{"id": id, "model": model, "cut": l.Cut, "whole": l.Whole, "sequences": l.Sequences,
+		"layers": l.Layers, "next": l.Next, "steps": l.Model.Steps}
 }
 
 // layerOf returns the layer of a request.

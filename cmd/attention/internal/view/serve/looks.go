@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"attention/cmd/attention/internal/view/look"
@@ -50,11 +51,15 @@ func (l *looks) see(ctx context.Context, r lookRequest) (id string, got *look.Lo
 	if r.Model < 0 || r.Model >= len(l.models) {
 		return "", nil, fmt.Errorf("model: got %d, want one of %d", r.Model, len(l.models))
 	}
+	model, err := l.models[r.Model].Now(ctx)
+	if err != nil {
+		return "", nil, err
+	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return "", nil, err
 	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(strconv.AppendInt(text, int64(model.Steps), 10))
 	id = hex.EncodeToString(sum[:8])
 	if got, err := l.get(id); err == nil {
 		return id, got, nil
@@ -68,7 +73,7 @@ func (l *looks) see(ctx context.Context, r lookRequest) (id string, got *look.Lo
 	if got, err := l.get(id); err == nil { // another has asked for the same
 		return id, got, nil
 	}
-	if got, err = l.models[r.Model].See(ctx, r.Request); err != nil {
+	if got, err = model.See(ctx, r.Request); err != nil {
 		return "", nil, err
 	}
 	l.mu.Lock()

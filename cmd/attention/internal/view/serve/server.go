@@ -31,6 +31,7 @@ type Server struct {
 	looks    *looks
 	listener net.Listener
 	server   *http.Server
+	base     context.Context // of all requests; done when the server ends
 }
 
 // maxBusy is how many requests are answered at once, and maxStreams how many viewers are told of a run's changes.
@@ -52,7 +53,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
 	}
-	s := &Server{config: c, looks: newLooks(c.Models), listener: listener}
+	s := &Server{config: c, looks: newLooks(c.Models), listener: listener, base: context.Background()}
 	token, hosts := newToken(), hostsOf(listener.Addr(), host)
 	s.URL = "http://" + hosts[0] + "/" + token + "/"
 	s.server = &http.Server{
@@ -64,8 +65,14 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Run serves until the context ends.
+// Show makes the page one of a run, and of models over a text. It comes before Run, until which a request waits.
+func (s *Server) Show(r *follow.Run, text string, models ...*look.Model) {
+	s.config.Run, s.config.Text, s.config.Models, s.looks = r, text, models, newLooks(models)
+}
+
+// Run serves until the context ends. Then it tells the pages that follow a run its last state.
 func (s *Server) Run(ctx context.Context) error {
+	s.base = ctx
 	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	ended := make(chan error, 1)
 	go func() { ended <- s.server.Serve(s.listener) }()
@@ -81,6 +88,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Close ends a server that does not run.
+func (s *Server) Close() error { return s.listener.Close() }
 
 // routes are the handlers by method and path.
 func (s *Server) routes() http.Handler {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,8 @@ func (s *Server) training(*http.Request) (any, error) {
 	return s.config.Run.State(), nil
 }
 
-// events tells of each change of the run, as server-sent events whose data is the version of the state.
+// events tells of each change of the run, as server-sent events whose data is the version of the state. The last one,
+// "end", has the state itself: the server ends then.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if s.config.Run == nil {
 		w.WriteHeader(http.StatusNotFound)
@@ -53,10 +55,27 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-r.Context().Done():
+			if s.base.Err() != nil {
+				_ = s.tellEnd(w) // the browser may have gone
+				_ = stream.Flush()
+			}
 			return
 		case <-ticker.C:
 		}
 	}
+}
+
+// tellEnd writes the last event.
+func (s *Server) tellEnd(w io.Writer) error {
+	state, err := s.training(nil)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(state)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "event: end\ndata: %s\n\n", text)
+	}
+	return err
 }
 
 // watched returns what the run recorded of its weights.

@@ -17,7 +17,7 @@ async function answered(response) {
 
 async function send(path, options) {
   try {
-    return await answered(await fetch(path, options));
+    return await answered(await fetch(path, { cache: 'no-store', ...options }));
   } catch (e) {
     if (e.status || e.name === 'AbortError') throw e;
     throw new Error('the server does not answer: attention view has ended, or the line is cut; start it again and reload');
@@ -63,13 +63,19 @@ function unpack(buffer) {
   return out;
 }
 
-/** events calls told at each server-sent event, until the returned function is called. */
-export function events(path, told, failed) {
+/** events calls told at each server-sent event and ended with the data of the last one, until the returned function is called. */
+export function events(path, { told, failed, ended }) {
   const source = new EventSource(path);
   source.onmessage = () => told();
   source.addEventListener('wrong', (e) => failed(JSON.parse(e.data)));
+  source.addEventListener('end', (e) => {
+    source.close();
+    ended(JSON.parse(e.data));
+  });
   source.onerror = () => {
-    if (source.readyState === EventSource.CLOSED) failed('the server does not answer: attention view has ended; start it again and reload');
+    failed(source.readyState === EventSource.CLOSED
+      ? 'the server does not answer: attention view has ended; start it again and reload'
+      : 'the server does not answer: it was killed, or the line is cut; trying again …');
   };
   return () => source.close();
 }

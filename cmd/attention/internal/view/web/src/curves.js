@@ -53,8 +53,8 @@ export class Curves {
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
       'aria-label': `${this.title} over ${all.length} points: ${series.map((s) => `${s.name} ${number(last(s))}`).join(', ')}` });
     const path = line((p) => x(p[0]), (p) => y(p[1])).defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
-    series.forEach((s, i) => {
-      const points = s.level !== undefined ? x.domain().map((v) => [v, s.level]) : s.points;
+    [...series.entries()].sort((a, b) => Boolean(b[1].quiet) - Boolean(a[1].quiet)).forEach(([i, s]) => { // the named ones lie on top
+      const points = s.level !== undefined ? x.domain().map((v) => [v, s.level]) : drawn(s.points, x);
       root.append(svg('path', { d: path(points), class: 'curve', fill: 'none', stroke: s.ink ?? inks[i % inks.length],
         'stroke-width': s.wide ?? 1.6, 'stroke-dasharray': s.dash ?? dashes[i % dashes.length], 'data-series': s.name }));
       if (s.points?.length === 1) root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
@@ -99,6 +99,29 @@ export class Curves {
   }
 
   close() { this.resized.disconnect(); }
+}
+
+/** drawn are the points that a line is drawn through: of many the lowest and the highest of each pixel. */
+function drawn(points, x) {
+  if (points.length <= 1000) return points;
+  const out = [];
+  let low, high, column;
+  const flush = () => {
+    if (low) out.push(...(low === high ? [low] : low[0] < high[0] ? [low, high] : [high, low]));
+    low = high = null;
+  };
+  for (const p of points) {
+    const at = Math.round(x(p[0]));
+    if (at !== column || p[1] === null) flush();
+    column = at;
+    if (p[1] === null) out.push(p);
+    else {
+      if (!low || p[1] < low[1]) low = p;
+      if (!high || p[1] > high[1]) high = p;
+    }
+  }
+  flush();
+  return out;
 }
 
 function last(s) { return s.level ?? s.points.at(-1)?.[1]; }

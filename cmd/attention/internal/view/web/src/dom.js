@@ -27,6 +27,14 @@ export function fill(e, ...children) {
   return e;
 }
 
+/** keepFocus makes an element anew and gives the focus to the control that has the place of the one that had it. */
+export function keepFocus(e, make) {
+  const controls = () => [...e.querySelectorAll('button, select, input, canvas')];
+  const at = controls().indexOf(document.activeElement);
+  make();
+  if (at >= 0) controls()[at]?.focus({ preventScroll: true });
+}
+
 /** choice is a labelled select of [value, text] pairs. */
 export function choice(label, options, value, onchange) {
   const select = h('select', { onchange: () => onchange(select.value) },

@@ -57,6 +57,9 @@ export class Look {
 
 const looks = new Map();
 
+/** forget makes the next look of a request a new one. */
+export function forget(request) { looks.delete(JSON.stringify(request)); }
+
 /** see returns the look of a request: {model, text, hide, heads}. */
 export function see(request) {
   const key = JSON.stringify(request);

@@ -5,7 +5,7 @@ import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, textsOf, wro
 import { button, choice, fill, h, number, shown } from '../dom.js';
 import { legend } from '../picture.js';
 import { lines, mostLines } from '../lines.js';
-import { see } from '../look.js';
+import { forget, see } from '../look.js';
 import { pictureButtons, tableButton } from '../save.js';
 import * as state from '../state.js';
 import { Statistics } from '../statistics.js';
@@ -87,6 +87,8 @@ class Heads {
         h('section', { 'aria-label': 'all heads', class: 'side' },
           h('h2', {}, model.name), h('p', { class: 'note' }, model.title),
           modelChoice(view),
+          model.live ? h('p', { class: 'note', 'data-steps': look.steps }, `The weights after step ${look.steps} of a run that trains. `,
+            button('Look again', () => { forget(look.request); this.load(); })) : null,
           look.cut ? h('p', { class: 'note' }, `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
           grid, this.statistics.element),
         h('section', { 'aria-label': 'one head', class: 'wide' }, this.title, this.texts, this.tools, this.readout, this.place, this.scalePlace)));

@@ -1,12 +1,10 @@
 // Training: what a run recorded, live while it trains.
 import { events, isExported, json, packed } from '../api.js';
-import { Scale } from '../colours.js';
 import { short } from '../choose.js';
 import { Curves } from '../curves.js';
-import { button, choice, fill, h, number, visible } from '../dom.js';
-import { HeatMap } from '../heatmap.js';
-import { legend } from '../picture.js';
-import { pictureButtons } from '../save.js';
+import { choice, fill, h, keepFocus } from '../dom.js';
+import { headsOf, Moments, probeAt } from '../moments.js';
+import { Pace } from '../pace.js';
 import * as state from '../state.js';
 
 export const training = {
@@ -36,29 +34,39 @@ class Training {
       rate: new Curves('Learning rate'),
       gradient: new Curves('Gradient norm', { log: true }),
       params: new Curves('Parameters', { log: true, empty: 'This run recorded no weights: it is of an earlier program, or has just begun.' }),
-      entropy: new Curves('Entropy of the heads on the probe', { empty: 'This run recorded no attention weights.' }),
+      entropy: new Curves('Entropy of the heads', { empty: 'This run recorded no attention weights.' }),
+      score: new Curves('Largest score of the heads', { empty: 'This run recorded none: attention train --head-stats does.' }),
     };
     this.status = h('p', { class: 'status', role: 'status' });
     this.samples = h('section', { class: 'samples' });
     this.paramTools = h('div', { class: 'tools' });
-    this.probe = h('section', { class: 'wide', 'aria-label': 'attention of the probe' });
-    this.matrix = h('section', { class: 'wide', 'aria-label': 'a matrix of queries' });
-    this.sliderPlace = h('div', { class: 'tools' });
-    const { loss, rate, gradient, params, entropy } = this.curves;
+    this.headTools = h('div', { class: 'tools' });
+    this.collapse = h('p', { class: 'note small' });
+    this.pace = new Pace(() => this.load(), { least: 2000 });
+    this.watchedPace = new Pace(() => this.load(), { least: 4000, most: 20000, times: 40 });
+    this.moments = new Moments();
+    const { loss, rate, gradient, params, entropy, score } = this.curves;
     fill(element, h('h2', {}, 'Training'), this.status,
       h('div', { class: 'charts' }, loss.element, rate.element, gradient.element,
-        h('div', {}, this.paramTools, params.element), entropy.element),
-      h('h2', {}, 'The weights over the steps'), this.sliderPlace, h('div', { class: 'columns' }, this.probe, this.matrix), this.samples);
+        h('div', {}, this.paramTools, params.element), h('div', {}, this.headTools, entropy.element, this.collapse), score.element),
+      this.moments.element, this.samples);
     this.ends.push(state.onChange((changed) => {
       if (['measure', 'param'].some(changed)) this.showParams();
-      if (['moment', 'probe', 'phead', 'matrix'].some(changed)) this.showMoment();
+      if (changed('curve')) this.showHeads();
     }));
-    const repaint = () => { this.probeMap?.repaint(); this.matrixMap?.repaint(); };
-    addEventListener('theme', repaint);
-    this.ends.push(() => removeEventListener('theme', repaint));
     await this.load();
     if (isExported || this.closed) return;
-    this.ends.push(events('events', () => this.load(), (message) => this.fail(message)));
+    this.ends.push(events('events', { told: () => this.pace.ask(), failed: (message) => this.fail(message), ended: (run) => this.end(run) }),
+      () => this.pace.close(), () => this.watchedPace.close());
+  }
+
+  /** end shows the last state of a run, which its server told before it ended. */
+  end(run) {
+    this.ended = true;
+    this.pace.close();
+    this.watchedPace.close();
+    this.run = run;
+    this.show();
   }
 
   fail(message) {
@@ -66,31 +74,32 @@ class Training {
     fill(this.status, message);
   }
 
+  /** load asks for what is new: curves at each change, weights once they are recorded, both at a pace that leaves the run its time. */
   async load() {
-    if (this.loading) { // one at a time, and once more after the last change
-      this.again = true;
-      return;
-    }
-    this.loading = true;
-    try {
-      this.run = await json('training');
-      const records = this.watched?.records.length;
-      if (!this.watched || this.run.evaluations.step.length !== this.known || this.run.state !== this.was) {
-        this.known = this.run.evaluations.step.length;
-        this.was = this.run.state;
-        this.watched = await packed('watched');
+    await this.pace.take(async () => {
+      try {
+        const run = await json('training');
+        if (this.closed || this.ended) return;
+        this.run = run;
+        this.show();
+      } catch (e) {
+        if (!this.closed && !this.ended) this.fail(e.message);
       }
-      if (this.closed) return;
-      this.show();
-      if (records !== this.watched.records.length || !this.shown) this.showWatched();
-    } catch (e) {
-      if (!this.closed) this.fail(e.message);
-    }
-    this.loading = false;
-    if (this.again && !this.closed) {
-      this.again = false;
-      this.load();
-    }
+    });
+    const recorded = `${this.run?.evaluations.step.length} ${this.run?.state}`;
+    if (!this.run || recorded === this.recorded || this.closed || this.ended) return;
+    await this.watchedPace.take(async () => {
+      try {
+        const watched = await packed('watched');
+        if (this.closed) return;
+        this.recorded = recorded;
+        const shown = this.watched?.records.length;
+        this.watched = watched;
+        if (watched.records.length !== shown) this.showWatched();
+      } catch (e) {
+        if (!this.closed && !this.ended) this.fail(e.message);
+      }
+    });
   }
 
   show() {
@@ -103,7 +112,8 @@ class Training {
     this.status.dataset.state = run.state;
     fill(this.status, `${run.name}: ${this.stateText(run)}, step ${at} of ${run.planned}`,
       speed ? `, ${Math.round(speed).toLocaleString('en')} tokens/s` : '',
-      run.state === 'running' && run.secondsLeft ? `, ${duration(run.secondsLeft)} left` : '', `. ${run.model}; text: ${run.text}.`);
+      run.state === 'running' && run.secondsLeft ? `, ${duration(run.secondsLeft)} left` : '', `. ${run.model}; text: ${run.text}.`,
+      this.ended ? ' The program has ended; this is what it told last.' : '');
     const points = (ys) => curves.step.map((s, i) => [s, ys[i]]);
     const level = (name, v) => (v === undefined ? [] : [{ name, level: v }]);
     this.curves.loss.show([
@@ -112,7 +122,8 @@ class Training {
       ...level('bigram', losses.bigram), ...level('unigram', losses.unigram)]);
     this.curves.rate.show([{ name: 'learning rate', points: points(curves.rate ?? []) }]);
     this.curves.gradient.show([{ name: 'gradient', points: points(curves.gradient ?? []), wide: 1 }]);
-    fill(this.samples, run.samples?.length ? h('h2', {}, 'Text that it wrote') : null, (run.samples ?? []).map((s) =>
+    fill(this.samples, h('h2', {}, 'Text that it wrote'),
+      run.samples?.length ? null : h('p', { class: 'note' }, run.state === 'running' ? 'It comes at the end of the run.' : 'There is none.'), (run.samples ?? []).map((s) =>
       h('figure', {}, h('figcaption', {}, `after step ${s.step}`), h('pre', {}, h('b', {}, s.prompt), s.text))));
   }
 
@@ -127,164 +138,86 @@ class Training {
   }
 
   showWatched() {
-    this.shown = true;
     this.showParams();
-    this.showEntropy();
-    this.showMoment();
+    this.showHeads();
+    this.moments.show(this.watched);
   }
 
   showParams() {
+    if (!this.watched) return;
     const { records } = this.watched;
     const names = records[0]?.params.map((p) => p.name) ?? [];
     const measure = state.get('measure', 'change_from_start');
     const chosen = names.includes(state.get('param')) ? state.get('param') : '';
-    fill(this.paramTools, choice('show', measures, measure, (v) => state.set({ measure: v })),
-      choice('parameter', [['', 'all'], ...names.map((n) => [n, short(n)])], chosen, (v) => state.set({ param: v })));
+    keepFocus(this.paramTools, () => fill(this.paramTools, choice('show', measures, measure, (v) => state.set({ measure: v })),
+      choice('parameter', [['', 'all'], ...names.map((n) => [n, short(n)])], chosen, (v) => state.set({ param: v }))));
     const field = measures.some(([m]) => m === measure) ? measure : 'norm';
     this.curves.params.show(names.map((name, i) => ({ name: short(name), ink: chosen === name ? 'var(--accent)' : 'var(--faint)',
       dash: '', wide: chosen === name ? 2.4 : 1, quiet: chosen ? chosen !== name : i >= 5,
       points: records.map((r) => [r.step, r.params[i]?.[field] ?? null]).filter((p) => p[1] !== null) })));
   }
 
-  /** probeAt returns the field of a head of a probe's tensor at a moment. */
-  probeAt(probe, head, moment) {
-    const [T, S] = probe.shape.slice(-2);
-    const heads = probe.shape.length === 4 ? probe.shape[1] : 1;
-    const values = this.watched[probe.array].subarray((moment * heads + head) * T * S, (moment * heads + head + 1) * T * S);
-    return new Table(values, T, S, (t, s) => !probe.text.causal || s <= t);
-  }
-
-  showEntropy() {
-    const series = [];
-    for (const probe of this.watched.probes ?? []) {
-      const heads = probe.shape.length === 4 ? probe.shape[1] : 1;
-      for (let head = 0; head < heads; head++) {
-        series.push({ name: `${short(probe.name)} ${head}`, dash: '', wide: 1.2, quiet: series.length >= 6,
-          points: this.watched.moments.map((step, m) => [step, this.probeAt(probe, head, m).entropy()]) });
+  /** statistic returns a series of each head, by their names: of the records, or of the probe's weights at its moments. */
+  statistic(name) {
+    const all = new Map();
+    for (const record of this.watched.records) {
+      for (const [key, values] of Object.entries(record.numbers ?? {})) {
+        if (!key.startsWith(`${name}.`)) continue;
+        values.forEach((v, head) => {
+          const of = `${short(key.slice(name.length + 1))} ${head}`;
+          if (!all.has(of)) all.set(of, []);
+          if (v !== null) all.get(of).push([record.step, v]);
+        });
       }
     }
-    this.curves.entropy.show(series);
+    return all;
   }
 
-  showMoment() {
-    const { moments, probes, matrices } = this.watched;
-    if (!moments?.length) {
-      fill(this.sliderPlace);
-      fill(this.probe, h('p', { class: 'note' }, 'This run recorded no weights over the steps.'));
-      fill(this.matrix);
-      return;
+  probeEntropy() {
+    const all = new Map();
+    for (const probe of this.watched.probes ?? []) {
+      for (let head = 0; head < headsOf(probe); head++) {
+        all.set(`${short(probe.name)} ${head}`, this.watched.moments.map((step, m) => [step, probeAt(this.watched, probe, head, m).entropy()]));
+      }
     }
-    const moment = state.int('moment', moments.length, moments.length - 1);
-    this.slider(moment);
-    if (probes?.length) this.showProbe(probes, moment);
-    if (matrices?.length) this.showMatrix(matrices, moment);
+    return all;
   }
 
-  slider(moment) {
-    const { moments } = this.watched;
-    const range = h('input', { type: 'range', min: 0, max: moments.length - 1, step: 1, '.value': moment, id: 'moment',
-      oninput: () => state.set({ moment: range.value }) });
-    const had = document.activeElement?.id === 'moment';
-    fill(this.sliderPlace, h('label', { for: 'moment' }, 'step'), range,
-      h('output', { for: 'moment' }, moment === 0 ? `${moments[0]} (untrained)` : String(moments[moment])),
-      button(this.playing ? 'Stop' : 'Play', () => this.play()));
-    if (had) range.focus();
-  }
-
-  play() {
-    if (this.playing) {
-      clearInterval(this.playing);
-      this.playing = null;
-      this.showMoment();
-      return;
-    }
-    state.set({ moment: 0 });
-    this.playing = setInterval(() => {
-      const next = state.int('moment', this.watched.moments.length) + 1;
-      if (next < this.watched.moments.length) state.set({ moment: next });
-      else this.play();
-    }, 350);
-    this.showMoment();
-  }
-
-  showProbe(probes, moment) {
-    const index = state.int('probe', probes.length);
-    const probe = probes[index];
-    const heads = probe.shape.length === 4 ? probe.shape[1] : 1;
-    const head = state.int('phead', heads);
-    const numbers = Array.from({ length: heads }, (_, i) => [i, i]);
-    const tokens = (list) => list.map((text) => ({ text }));
-    const readout = h('p', { class: 'readout small' }, 'Point at a cell.');
-    const field = this.probeAt(probe, head, moment);
-    this.probeMap?.close();
-    const map = (this.probeMap = new HeatMap({ rows: tokens(probe.text.queries), cols: tokens(probe.text.keys), height: 460,
-      label: `attention of the probe in ${probe.name}, head ${head}`, onhover: (at) => fill(readout, this.cellText(probe, field, at)),
-      onselect: (t, s) => { map.choose(t, s); fill(readout, this.cellText(probe, field, [t, s])); } }));
-    const scale = new Scale(1);
-    fill(this.probe, h('h3', {}, 'Attention on the probe ', pictureButtons(() => `probe-${index}-${head}`,
-      () => ({ canvas: this.probeMap.canvas, svg: () => this.probeMap.svg() }))),
-    h('div', { class: 'tools' }, choice('layer', probes.map((p, i) => [i, short(p.name)]), index, (v) => state.set({ probe: v })),
-      choice('head', numbers, head, (v) => state.set({ phead: v }))), readout, map.element, legend(scale, 'weight'));
-    map.show(field, scale);
-  }
-
-  cellText(probe, field, at) {
-    if (!at) return 'Point at a cell.';
-    const [t, s] = at;
-    const w = field.weight(t, s);
-    return `“${visible(probe.text.queries[t])}” → “${visible(probe.text.keys[s])}”: ${Number.isNaN(w) ? 'hidden' : `weight ${number(w)}`}`;
-  }
-
-  showMatrix(matrices, moment) {
-    const index = state.int('matrix', matrices.length);
-    const matrix = matrices[index];
-    const [, rows, cols] = matrix.shape;
-    const all = this.watched[matrix.array];
-    let most = 0;
-    for (const v of all) if (Math.abs(v) > most) most = Math.abs(v);
-    const scale = new Scale(most, true);
-    const field = new Table(all.subarray(moment * rows * cols, (moment + 1) * rows * cols), rows, cols, () => true);
-    const label = (n) => Array.from({ length: n }, (_, i) => ({ text: String(i) }));
-    const readout = h('p', { class: 'readout small' }, 'Point at a cell.');
-    const text = (at) => (at ? `row ${at[0]}, column ${at[1]}: ${number(field.weight(...at))}` : 'Point at a cell.');
-    this.matrixMap?.close();
-    const map = (this.matrixMap = new HeatMap({ rows: label(rows), cols: label(cols), label: `values of ${matrix.name}`, height: 460,
-      onhover: (at) => fill(readout, text(at)), onselect: (t, s) => { map.choose(t, s); fill(readout, text([t, s])); } }));
-    fill(this.matrix, h('h3', {}, 'Weights of the queries ', pictureButtons(() => `matrix-${index}`,
-      () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }))),
-    h('div', { class: 'tools' }, choice('matrix', matrices.map((m, i) => [i, short(m.name)]), index, (v) => state.set({ matrix: v }))),
-    readout, map.element, legend(scale, 'value'));
-    map.show(field, scale);
+  showHeads() {
+    if (!this.watched) return;
+    let entropy = this.statistic('entropy');
+    const recorded = entropy.size > 0;
+    if (!recorded) entropy = this.probeEntropy();
+    const scores = this.statistic('largest_score');
+    const names = [...entropy.keys()];
+    const chosen = names.includes(state.get('curve')) ? state.get('curve') : '';
+    keepFocus(this.headTools, () => fill(this.headTools, names.length > 1 &&
+      choice('head', [['', 'all: named are the extremes'], ...names.map((n) => [n, n])], chosen, (v) => state.set({ curve: v }))));
+    this.curves.entropy.show([...extremes(entropy, chosen, -1), ...(names.length ? [{ name: 'collapsed below', level: collapsed, ink: 'var(--wrong)', dash: '2 3' }] : [])]);
+    this.curves.score.show(extremes(scores, chosen, 1));
+    const low = names.filter((n) => !(entropy.get(n).at(-1)?.[1] >= collapsed));
+    fill(this.collapse, !names.length ? '' : `${recorded ? 'Of up to 1024 tokens of validation text' : 'Of the few tokens of the probe'}, in nats. `,
+      low.length ? h('b', {}, `${low.length} of ${names.length} heads have collapsed: ${low.slice(0, 5).join(', ')}${low.length > 5 ? ', …' : ''}.`) : '');
   }
 
   close() {
     this.closed = true;
-    clearInterval(this.playing);
     for (const f of this.ends) f();
     for (const c of Object.values(this.curves)) c.close();
-    this.probeMap?.close();
-    this.matrixMap?.close();
+    this.moments.close();
   }
 }
 
-/** Table is a matrix of numbers as a field. */
-export class Table {
-  constructor(values, T, S, shown) {
-    Object.assign(this, { values, T, S, shown });
-  }
+/** collapsed is the entropy, in nats, below which a head looks at one key only, as in attention train. */
+const collapsed = 0.1;
 
-  weight(t, s) { return this.shown(t, s) ? this.values[t * this.S + s] : NaN; }
-
-  row(t, s0, s1, out) {
-    for (let s = s0; s < s1; s++) out[s - s0] = this.weight(t, s);
-  }
-
-  /** entropy is the mean entropy of the rows, in nats. */
-  entropy() {
-    let sum = 0;
-    for (const w of this.values) if (w > 0) sum -= w * Math.log(w);
-    return sum / this.T;
-  }
+/** extremes are the series of all heads, of which the chosen one, or the few that end lowest or highest, are named. */
+function extremes(all, chosen, sign) {
+  const end = (name) => all.get(name).at(-1)?.[1] ?? NaN;
+  const named = chosen ? [chosen] : [...all.keys()].sort((a, b) => sign * (end(b) - end(a))).slice(0, 4);
+  const rest = [...all.keys()].filter((n) => !named.includes(n));
+  return [...named.filter((n) => all.has(n)).map((name) => ({ name, points: all.get(name), wide: 2 })),
+    ...rest.map((name) => ({ name, points: all.get(name), ink: 'var(--line)', dash: '', wide: 1, quiet: true }))];
 }
 
 function duration(seconds) {

@@ -1,0 +1,74 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+
+	"attention/cmd/attention/internal/view/look"
+)
+
+// live is the model of a run that trains, as the looks of its page see it: copies of the weights, made between two
+// steps. Without a look there are none.
+type live struct {
+	run   *training
+	asked chan chan<- copied
+	rests chan struct{} // closed when the weights stay as they are
+
+	mu   sync.Mutex // of those who ask then
+	last copied
+}
+
+// copied is a copy of the model, or why there is none.
+type copied struct {
+	model *look.Model
+	err   error
+}
+
+func newLive(r *training) *live {
+	return &live{run: r, asked: make(chan chan<- copied), rests: make(chan struct{})}
+}
+
+// now waits for the end of the step and returns the model.
+func (l *live) now(ctx context.Context) (*look.Model, error) {
+	answer := make(chan copied, 1)
+	select {
+	case l.asked <- answer:
+		got := <-answer
+		return got.model, got.err
+	case <-l.rests:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.copy()
+		return l.last.model, l.last.err
+	case <-ctx.Done():
+		return nil, errors.New("the run ends; attention view --model shows what it saves")
+	}
+}
+
+// between answers those who ask for the weights now.
+func (l *live) between() {
+	for {
+		select {
+		case answer := <-l.asked:
+			l.copy()
+			answer <- l.last
+		default:
+			return
+		}
+	}
+}
+
+// copy copies the weights, unless they are those of the last copy.
+func (l *live) copy() {
+	r := l.run
+	steps := cmp.Or(r.best, r.loop.Steps())
+	if l.last.model != nil && l.last.model.Steps == steps {
+		return
+	}
+	m, err := r.config.Copy(r.model.Params())
+	if l.last = (copied{err: err}); err == nil {
+		l.last.model = look.Of(r.folder.Name(), m, steps)
+	}
+}

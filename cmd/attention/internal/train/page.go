@@ -1,0 +1,127 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/view/follow"
+	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/serve"
+
+	"github.com/spf13/pflag"
+)
+
+// addPageFlags declares the flags of the page that shows a run.
+func addPageFlags(to *pflag.FlagSet) {
+	to.Bool("view", false, "serve a page that shows the run, as attention view does, while it trains and afterwards")
+	to.String("addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
+	to.Bool("open", false, "open the page of --view in the browser")
+}
+
+// page is the page of --view. Without that flag it shows nothing.
+type page struct {
+	server *serve.Server // nil without --view
+	notes  io.Writer
+	opens  bool
+	opened <-chan error // of the browser
+	live   *live
+	end    func()     // ends serving
+	ended  chan error // nil before it serves
+}
+
+// listen listens at the address of --addr, with --view.
+func (p *page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
+	if run.Given(flags, "view") != "true" {
+		for _, name := range []string{"addr", "open"} {
+			if flags.Changed(name) {
+				return fmt.Errorf("--%s: got it without --view, want both", name)
+			}
+		}
+		return nil
+	}
+	p.notes, p.opens = notes, run.Given(flags, "open") == "true"
+	p.server, err = serve.New(serve.Config{Addr: flags.Lookup("addr").Value.String()})
+	return err
+}
+
+// url returns the page's URL, with the panel that shows the training.
+func (p *page) url() string { return p.server.URL + "#panel=training" }
+
+// shows reports whether there is a page that shows a run.
+func (p *page) shows() bool { return p.ended != nil }
+
+// show begins to serve a run that has a folder.
+func (p *page) show(ctx context.Context, r *training) error {
+	if p.server == nil {
+		return nil
+	}
+	followed, err := follow.Open(r.folder.Path)
+	if err != nil {
+		return err
+	}
+	text, err := decode(r.corpus.Tokenizer, r.prompt)
+	if err != nil {
+		return err
+	}
+	p.live = newLive(r)
+	p.server.Show(followed, text, look.Live(r.folder.Name(), r.model, p.live.now))
+	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // which lasts until the model is saved
+	p.ended = make(chan error, 1)
+	go func() { p.ended <- p.server.Run(ctx) }()
+	if p.opens {
+		p.opened = serve.OpenBrowser(p.url())
+	}
+	return nil
+}
+
+// between lets the page have the weights between two steps.
+func (p *page) between() {
+	if p.shows() {
+		p.live.between()
+		p.note()
+	}
+}
+
+// rest lets the page have the weights as they stay.
+func (p *page) rest() {
+	if p.shows() {
+		close(p.live.rests)
+	}
+}
+
+// note prints that the browser did not open.
+func (p *page) note() {
+	select {
+	case err := <-p.opened:
+		fmt.Fprintf(p.notes, "attention: %v\n", err)
+	default:
+	}
+}
+
+// wait serves the page of a run that is done until the context ends.
+func (p *page) wait(ctx context.Context) {
+	if !p.shows() {
+		return
+	}
+	p.note()
+	fmt.Fprintln(p.notes, "attention: the run is done; serving its page until Ctrl-C")
+	<-ctx.Done()
+}
+
+// close tells the browsers the last state of the run and ends the page.
+func (p *page) close() error {
+	switch {
+	case p.server == nil:
+		return nil
+	case !p.shows():
+		return p.server.Close()
+	}
+	p.note()
+	p.end()
+	if err := <-p.ended; err != nil {
+		return fmt.Errorf("--view: %w", err)
+	}
+	return nil
+}

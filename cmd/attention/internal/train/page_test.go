@@ -1,0 +1,254 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/train"
+	"attention/train/parallel"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// viewed is attention train --view, while it trains.
+type viewed struct {
+	t      *testing.T
+	folder string
+	stop   context.CancelFunc // as Ctrl-C does
+	ended  chan error
+
+	mu      sync.Mutex
+	printed bytes.Buffer
+}
+
+func (v *viewed) Write(text []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.printed.Write(text)
+}
+
+// startViewed starts a tiny run with a page.
+func startViewed(t *testing.T, flags ...string) *viewed {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.txt")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	v := &viewed{t: t, folder: filepath.Join(dir, "run"), ended: make(chan error, 1)}
+	var ctx context.Context
+	ctx, v.stop = context.WithCancel(t.Context())
+	t.Cleanup(v.stop)
+	flags = append(append(tinyFlags(text, v.folder), "--view"), flags...)
+	go func() { v.ended <- trainTo(ctx, v, flags...) }()
+	return v
+}
+
+// says waits until a pattern is printed and returns what it matched.
+func (v *viewed) says(pattern string) (found string) {
+	v.t.Helper()
+	re := regexp.MustCompile(pattern)
+	require.Eventually(v.t, func() bool {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		found = re.FindString(v.printed.String())
+		return found != ""
+	}, time.Minute, time.Millisecond, pattern)
+	return found
+}
+
+// url returns the URL of the page without its state.
+func (v *viewed) url() string {
+	v.t.Helper()
+	return strings.TrimSuffix(v.says(`http://127\.0\.0\.1:\d+/[A-Z2-7]+/#`), "#")
+}
+
+// get returns the answer of a request, or false if the server has ended.
+func get(url string, body ...string) (answer []byte, ok bool) {
+	send := func() (*http.Response, error) { return http.Get(url) }
+	if len(body) > 0 {
+		send = func() (*http.Response, error) { return http.Post(url, "", strings.NewReader(body[0])) }
+	}
+	r, err := send()
+	if err != nil {
+		return nil, false
+	}
+	defer r.Body.Close()
+	answer, err = io.ReadAll(r.Body)
+	return answer, err == nil && r.StatusCode == http.StatusOK
+}
+
+// lastEvent reads the page's events until the server ends, and returns the state that the last one tells.
+func lastEvent(t *testing.T, url string) (state struct{ State, Error string }) {
+	r, err := http.Get(url + "events")
+	require.NoError(t, err)
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "data: 1\n\n", "the first state")
+	_, last, ok := strings.Cut(string(text), "event: end\ndata: ")
+	require.True(t, ok, "%.2000s", text)
+	require.NoError(t, json.Unmarshal([]byte(last), &state))
+	return state
+}
+
+// A run that somebody looks at, all the time, gives the same bits as one without a page. Its looks see the weights as
+// they change.
+func TestTrainViewChangesNoBit(t *testing.T) {
+	flags := append(tinyGPT, "--steps", "1000", "--eval-every", "50", "--head-stats")
+	plain, _ := tinyRun(t, flags...)
+	v := startViewed(t, flags...)
+	url := v.url()
+	events := make(chan string, 1)
+	go func() { events <- lastEvent(t, url).State }()
+	seen := map[int]string{} // the first head's queries by the steps before
+	for range 100 {
+		var look struct {
+			ID    string
+			Steps int
+		}
+		text, ok := get(url+"look", `{"model": 0, "text": "the quick"}`)
+		require.True(t, ok, "%s", text)
+		require.NoError(t, json.Unmarshal(text, &look))
+		head, ok := get(fmt.Sprintf("%shead?look=%s&layer=1&head=1", url, look.ID))
+		require.True(t, ok, "%s", head)
+		seen[look.Steps] = string(head)
+		for _, path := range []string{"thumbnails?layer=0&look=" + look.ID, "training", "watched", "view", ""} {
+			text, ok := get(url + path)
+			require.True(t, ok, "%s: %s", path, text)
+		}
+	}
+	v.says(`the run is done; serving its page until Ctrl-C`)
+	v.stop()
+	require.NoError(t, <-v.ended, "the run was done before")
+	require.Equal(t, run.Finished, <-events)
+	require.Greater(t, len(seen), 2, "looks while it trained")
+	heads := map[string]bool{}
+	for _, head := range seen {
+		heads[head] = true
+	}
+	require.Len(t, heads, len(seen), "the weights of each step")
+	for _, name := range []string{run.ModelFile, run.MetricsFile, train.WatchTensors, train.WatchLines} {
+		require.Equal(t, outcome(t, plain)[name], outcome(t, v.folder)[name], name)
+	}
+}
+
+// A run that is stopped, or fails, ends with its page, which is told so.
+func TestTrainViewTellsHowARunEnds(t *testing.T) {
+	v := startViewed(t, "--steps", "1000000", "--eval-every", "0")
+	url := v.url()
+	v.says("trained|training|page") // the head of the report
+	go func() {
+		time.Sleep(200 * time.Millisecond) // after the first steps
+		v.stop()
+	}()
+	require.Equal(t, run.Stopped, lastEvent(t, url).State)
+	require.True(t, term.IsInterrupted(<-v.ended))
+	require.FileExists(t, filepath.Join(v.folder, run.ModelFile), "the run is saved as ever")
+	_, ok := get(url)
+	require.False(t, ok, "the page has ended")
+
+	v = startViewed(t, "--steps", "100000", "--lr", "1e30", "--warmup", "300", "--solver", "sgd", "--eval-every", "0")
+	last := lastEvent(t, v.url())
+	require.Equal(t, run.Failed, last.State)
+	require.Contains(t, last.Error, "finite")
+	require.ErrorIs(t, <-v.ended, train.ErrNotFinite)
+}
+
+func TestTrainViewWrongFlags(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	requireRefused(t, []refused{
+		{args: "--addr 127.0.0.1:0", want: "--addr: got it without --view, want both"},
+		{args: "--open", want: "--open: got it without --view, want both"},
+		{args: "--view=false --open", want: "--open: got it without --view, want both"},
+		{args: "--view --addr 8080", want: `--addr: got "8080", want a host and a port, as in 127.0.0.1:0`},
+		{args: "--view --addr " + taken.Addr().String(),
+			want: "--addr: listen tcp " + taken.Addr().String() + ": bind: address already in use"},
+	})
+}
+
+// --open gives the URL to the system's opener; without one, a line says so and the run goes on.
+func TestTrainViewOpens(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the opener is not xdg-open")
+	}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	v := startViewed(t, "--open")
+	v.says(`attention: --open: exec: "xdg-open,.*": executable file not found in \$PATH, want a browser; ` +
+		`the page is at the URL all the same\n`)
+	v.says("the run is done")
+	v.stop()
+	require.NoError(t, <-v.ended)
+
+	asked := filepath.Join(bin, "asked")
+	script := "#!/bin/sh\necho \"$@\" > " + asked + ".new; exec /bin/mv " + asked + ".new " + asked + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755))
+	v = startViewed(t, "--open")
+	url := v.says(`http://\S+`)
+	require.True(t, strings.HasSuffix(url, "/#panel=training"))
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(asked)
+		return err == nil && string(text) == url+"\n"
+	}, time.Minute, time.Millisecond)
+	v.says("the run is done")
+	v.stop()
+	require.NoError(t, <-v.ended)
+}
+
+// Of several processes only rank 0 has a page.
+func TestTrainViewTogether(t *testing.T) {
+	group, err := parallel.NewLocal(2)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.txt")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	var pages [2]page
+	var running sync.WaitGroup
+	for rank, g := range group {
+		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
+		run.AddFlags(set)
+		addPageFlags(set)
+		require.NoError(t, set.Parse(append(tinyFlags(text, filepath.Join(dir, "run")), "--accumulate", "2", "--view")))
+		running.Go(func() {
+			p := &processes{g}
+			require.NoError(t, p.execute(t.Context(), io.Discard, io.Discard, set, &pages[rank]))
+		})
+	}
+	running.Wait()
+	require.Nil(t, pages[1].server)
+	got, ok := get(pages[0].server.URL + "training")
+	require.True(t, ok)
+	require.Contains(t, string(got), `"state":"finished"`)
+	require.NoError(t, pages[0].close())
+}
+
+// A run that has ended before its page was shown leaves no listener.
+func TestTrainViewOfNoRun(t *testing.T) {
+	dir := t.TempDir()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	_, err = commandtest.Output(t.Context(), New(), "--view", "--addr", addr, "--text", filepath.Join(dir, "none"))
+	require.ErrorContains(t, err, "none")
+	listener, err = net.Listen("tcp", addr)
+	require.NoError(t, err, "the address is free again")
+	require.NoError(t, listener.Close())
+}

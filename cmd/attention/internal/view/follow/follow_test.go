@@ -1,0 +1,283 @@
+package follow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+)
+
+// folder is a copy of the folder of a finished run of 40 steps and 5 validations.
+type folder struct {
+	t     *testing.T
+	path  string
+	lines [][]byte // of metrics.jsonl
+}
+
+func newFolder(t *testing.T) *folder {
+	f := &folder{t: t, path: filepath.Join(t.TempDir(), "run")}
+	require.NoError(t, os.CopyFS(f.path, os.DirFS("../testdata/run")))
+	f.lines = bytes.SplitAfter(f.read(run.MetricsFile), []byte("\n"))
+	return f
+}
+
+func (f *folder) read(name string) []byte {
+	text, err := os.ReadFile(filepath.Join(f.path, name))
+	require.NoError(f.t, err)
+	return text
+}
+
+func (f *folder) write(name string, text []byte) {
+	require.NoError(f.t, os.WriteFile(filepath.Join(f.path, name), text, 0o644))
+}
+
+// metrics writes the first lines.
+func (f *folder) metrics(n int) { f.write(run.MetricsFile, bytes.Join(f.lines[:n], nil)) }
+
+// report changes the report.
+func (f *folder) report(change func(r *run.Report)) {
+	var r run.Report
+	require.NoError(f.t, json.Unmarshal(f.read(run.ReportFile), &r))
+	change(&r)
+	text, err := json.Marshal(r)
+	require.NoError(f.t, err)
+	f.write(run.ReportFile, text)
+}
+
+// begun is the report of a session that trains, or was killed.
+func begun(r *run.Report) {
+	r.Sessions[0] = run.Session{State: "unfinished"}
+	r.Losses = run.Losses{}
+}
+
+// updated reads what is new and returns the state.
+func updated(t *testing.T, r *Run) State {
+	require.NoError(t, r.Update())
+	return r.State()
+}
+
+// Each line is read once it is whole; the version tells of changes only.
+func TestARunGrows(t *testing.T) {
+	f := newFolder(t)
+	f.report(begun)
+	require.NoError(t, os.Remove(filepath.Join(f.path, run.MetricsFile)))
+	r, err := Open(f.path)
+	require.NoError(t, err, "before the first step")
+	require.Equal(t, Curves{Step: []int{}}, r.State().Curves)
+	f.metrics(3)
+	s := updated(t, r)
+	require.Equal(t, []int{1, 2, 3}, s.Curves.Step)
+	require.Len(t, s.Curves.Loss, 3)
+	require.Equal(t, 40, s.Planned)
+	require.NotNil(t, s.Losses.Bigram, "a run that trains has counted them already")
+	require.NotNil(t, s.Losses.Unigram)
+	require.Equal(t, s.Version, updated(t, r).Version, "nothing is new")
+
+	f.write(run.MetricsFile, append(bytes.Join(f.lines[:4], nil), f.lines[4][:20]...))
+	require.Equal(t, []int{1, 2, 3, 4}, updated(t, r).Curves.Step, "the fifth line is cut")
+	f.metrics(10)
+	grown := updated(t, r)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9}, grown.Curves.Step)
+	require.Equal(t, []int{8}, grown.Evaluations.Step)
+	require.Greater(t, grown.Version, s.Version)
+	f.metrics(len(f.lines))
+	whole := updated(t, r)
+	require.Len(t, whole.Curves.Step, 40)
+	require.Equal(t, []int{8, 16, 24, 32, 40}, whole.Evaluations.Step)
+	other, err := Open(f.path)
+	require.NoError(t, err)
+	require.Equal(t, whole.Curves, other.State().Curves, "read line by line, or at once")
+	require.Equal(t, whole.Evaluations, other.State().Evaluations)
+}
+
+// A run that is resumed from an earlier checkpoint takes steps again. That is seen even if it has more lines than
+// before by the time of the next look, and so are other numbers of planned steps.
+func TestARunResumes(t *testing.T) {
+	f := newFolder(t)
+	f.metrics(20)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	require.Equal(t, 18, r.lastStep())
+	f.metrics(12)
+	require.Equal(t, 11, updated(t, r).Curves.Step[10])
+	require.Len(t, r.State().Curves.Step, 11)
+
+	again := bytes.ReplaceAll(bytes.Join(f.lines, nil), []byte(`"loss":`), []byte(`"loss":1`))
+	f.write(run.MetricsFile, again)
+	f.report(func(r *run.Report) { r.Sessions = append(r.Sessions, r.Sessions[0]) })
+	config := bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 60`), 1)
+	f.write(run.ConfigFile, config)
+	s := updated(t, r)
+	require.Len(t, s.Curves.Step, 40)
+	for _, loss := range s.Curves.Loss {
+		require.Greater(t, loss, 11.0, "of the resumed run")
+	}
+	require.Equal(t, 60, s.Planned)
+	require.Equal(t, []int{8, 16, 24, 32, 40}, s.Evaluations.Step)
+	require.Len(t, s.Samples, 2)
+}
+
+// A folder that is removed is an error, which says what is wrong, until there is a run again: another one.
+func TestAFolderIsReplaced(t *testing.T) {
+	f := newFolder(t)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	before := r.Version()
+	require.NoError(t, os.RemoveAll(f.path))
+	for range 2 {
+		require.EqualError(t, r.Update(), f.path+": got no config.json, want the folder of a run")
+	}
+	require.NoError(t, os.CopyFS(f.path, os.DirFS("../testdata/run")))
+	f.write(run.ConfigFile, bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 50`), 1))
+	f.metrics(5)
+	s := updated(t, r)
+	require.Len(t, s.Curves.Step, 5)
+	require.Equal(t, 50, s.Planned)
+	require.Greater(t, s.Version, before)
+}
+
+func TestStates(t *testing.T) {
+	for _, c := range []struct {
+		want, wrong string
+		locked      bool // by a process that trains
+		change      func(r *run.Report)
+	}{
+		{want: run.Finished, change: func(*run.Report) {}},
+		{want: run.Stopped, change: func(r *run.Report) { r.Sessions[0].State = run.Stopped }},
+		{want: run.Failed, wrong: "step 7: loss: got NaN", change: func(r *run.Report) {
+			r.Sessions[0].State, r.Sessions[0].Error = run.Failed, "step 7: loss: got NaN"
+		}},
+		{want: run.Running, locked: true, change: begun},
+		{want: "unfinished", change: begun}, // killed
+		{want: run.Running, locked: true, change: func(r *run.Report) { r.Sessions = nil }},
+	} {
+		f := newFolder(t)
+		f.report(c.change)
+		if c.locked {
+			open, err := run.OpenFolder(f.path, train.CheckpointsConfig{Keep: 1})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, open.Close()) })
+		}
+		r, err := Open(f.path)
+		require.NoError(t, err)
+		require.Equal(t, c.want, r.State().State)
+		require.Equal(t, c.wrong, r.State().Error)
+	}
+}
+
+// The state changes while it is followed, and the time left is that at the speed since the first look.
+func TestTimeLeft(t *testing.T) {
+	now, real := time.Now(), program.Now
+	program.Now = func() time.Time { return now }
+	t.Cleanup(func() { program.Now = real })
+	f := newFolder(t)
+	f.report(begun)
+	f.metrics(4)
+	open, err := run.OpenFolder(f.path, train.CheckpointsConfig{Keep: 1})
+	require.NoError(t, err)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	require.Zero(t, r.State().SecondsLeft, "nothing is known of the speed")
+	now = now.Add(30 * time.Second)
+	f.metrics(17) // 16 steps: 12 in half a minute
+	require.InDelta(t, 24*30/12, updated(t, r).SecondsLeft, 1e-9)
+	f.metrics(3) // resumed
+	require.Zero(t, updated(t, r).SecondsLeft)
+	now = now.Add(10 * time.Second)
+	f.metrics(4)
+	require.InDelta(t, 360, updated(t, r).SecondsLeft, 1e-9)
+	before := r.Version()
+	require.NoError(t, open.Close())
+	f.report(func(r *run.Report) { r.Sessions[0].State = run.Stopped })
+	s := updated(t, r)
+	require.Equal(t, run.Stopped, s.State)
+	require.Zero(t, s.SecondsLeft)
+	require.Greater(t, s.Version, before)
+}
+
+func TestWatched(t *testing.T) {
+	f := newFolder(t)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	w, err := r.Watched()
+	require.NoError(t, err)
+	require.Len(t, w.Records, 6)
+	f.write(train.WatchLines, append(f.read(train.WatchLines), `{"step": 41, "par`...))
+	w, err = r.Watched()
+	require.NoError(t, err, "a line that is being written")
+	require.Len(t, w.Records, 6)
+	require.NoError(t, os.Remove(filepath.Join(f.path, train.WatchTensors)))
+	w, err = r.Watched()
+	require.NoError(t, err)
+	require.Empty(t, w.Moments)
+	require.NoError(t, os.Remove(filepath.Join(f.path, train.WatchLines)))
+	_, err = r.Watched()
+	require.ErrorIs(t, err, fs.ErrNotExist, "a run of an earlier program")
+}
+
+// Of a file of many lines only what is new is read, and some steps and validations are kept.
+func TestLongRuns(t *testing.T) {
+	const steps = 100_000
+	f := newFolder(t)
+	var text strings.Builder
+	for i := range steps {
+		fmt.Fprintf(&text, `{"step":%d,"loss":2,"learning_rate":0.1,"grad_norm":1,"tokens_per_second":5}`+"\n", i+1)
+		fmt.Fprintf(&text, `{"step":%d,"validation_loss":3}`+"\n", i+1)
+	}
+	f.write(run.MetricsFile, []byte(text.String()))
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	s := r.State()
+	require.InDelta(t, most*3/4, len(s.Curves.Step), most/4+1)
+	require.InDelta(t, most*3/4, len(s.Evaluations.Step), most/4+1)
+	require.Equal(t, 1, s.Curves.Step[0])
+	require.Equal(t, steps, s.Curves.Step[len(s.Curves.Step)-1])
+
+	path := filepath.Join(f.path, run.MetricsFile)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer file.Close()
+	_, err = file.WriteAt([]byte("no JSON"), 0) // which nobody reads again
+	require.NoError(t, err)
+	_, err = file.WriteAt(fmt.Appendf(nil, `{"step":%d,"loss":1}`+"\n", steps+1), int64(text.Len()))
+	require.NoError(t, err)
+	s = updated(t, r)
+	require.Equal(t, 1.0, s.Curves.Loss[len(s.Curves.Loss)-1])
+	_, err = Open(f.path)
+	require.ErrorContains(t, err, path+": got the line \"no JSON")
+}
+
+// Several viewers follow one run.
+func TestTogether(t *testing.T) {
+	f := newFolder(t)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	var viewers sync.WaitGroup
+	for range 4 {
+		viewers.Go(func() {
+			for i := range 20 {
+				if i%4 == 0 {
+					f.metrics(len(f.lines))
+				}
+				if err := r.Update(); err != nil { // a line of another's that is being written
+					require.ErrorContains(t, err, "want a JSON object")
+				}
+				r.State()
+			}
+		})
+	}
+	viewers.Wait()
+	require.Len(t, updated(t, r).Curves.Step, 40)
+}

@@ -1,0 +1,201 @@
+package view_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// attention builds the program once.
+var attention = sync.OnceValues(func() (path string, err error) {
+	dir, err := os.MkdirTemp("", "attention")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "attention")
+	out, err := exec.Command("go", "build", "-o", path, "attention/cmd/attention").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return path, err
+})
+
+// process is attention train --view in a process of its own.
+type process struct {
+	*exec.Cmd
+	t     *testing.T
+	url   string
+	ended chan error
+
+	mu      sync.Mutex
+	printed bytes.Buffer
+}
+
+func (p *process) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.printed.Write(text)
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.printed.String()
+}
+
+// startTrain starts attention train --view and waits for its page.
+func startTrain(t *testing.T, args ...string) *process {
+	if runtime.GOOS == "windows" {
+		t.Skip("a test cannot send a process Ctrl-C there")
+	}
+	if _, err := chromium(); err != nil {
+		t.Skipf("no Chromium: %v", err)
+	}
+	path, err := attention()
+	require.NoError(t, err)
+	p := &process{t: t, Cmd: exec.Command(path, append([]string{"train", "--view"}, args...)...), ended: make(chan error, 1)}
+	p.Stdout, p.Stderr = p, p
+	require.NoError(t, p.Start())
+	go func() { p.ended <- p.Wait() }()
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	url := regexp.MustCompile(`page +(http://\S+)#panel=training\n`)
+	require.Eventually(t, func() bool {
+		found := url.FindStringSubmatch(p.text())
+		if found != nil {
+			p.url = found[1]
+		}
+		return found != nil
+	}, time.Minute, time.Millisecond)
+	return p
+}
+
+// interrupt sends Ctrl-C and returns the exit code.
+func (p *process) interrupt() int {
+	require.NoError(p.t, p.Process.Signal(os.Interrupt))
+	return p.wait()
+}
+
+func (p *process) wait() int {
+	select {
+	case <-p.ended:
+	case <-time.After(time.Minute):
+		p.t.Fatal("the program does not end")
+	}
+	return p.ProcessState.ExitCode()
+}
+
+// follow opens the page of a run.
+func (p *process) follow() *page {
+	page := tab(p.t, p.url, p.url)
+	page.do(chromedp.Navigate(p.url + "#panel=training"))
+	page.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
+	return page
+}
+
+// status waits for a text in the line of the run's state.
+func (p *page) status(part string) {
+	p.t.Helper()
+	p.waitFor(fmt.Sprintf(`document.querySelector(".status")?.textContent.includes(%q)`, part))
+}
+
+// The page of a run that trains: its curves grow, a reload goes on, its heads are those of the moment. The run is
+// stopped, resumed and done, and the page says so.
+func TestTrainView(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	flags := strings.Fields("--model gpt --layers 2 --heads 2 --width 8 --context 16 --batch 4 --eval-every 200 --eval-batches 2 " +
+		"--steps 1000000 --save-every 0 --head-stats --sample 20 --out " + dir)
+	run := startTrain(t, flags...)
+	p := run.follow()
+	p.status("trains, step ")
+	p.status("tokens/s, ")
+	p.status(" left. gpt, 2 layers")
+	curve := `document.querySelector('[aria-label="Loss"] .curve[data-series="training"]').getAttribute("d")`
+	last := func() int {
+		return js[int](p, `Number(document.querySelector(".status").textContent.match(/step (\d+)/)[1])`)
+	}
+	for range 2 {
+		before, at := js[string](p, curve), last()
+		p.waitFor(fmt.Sprintf(`%s !== %q`, curve, before))
+		require.Greater(t, last(), at)
+		for _, name := range []string{"bigram", "unigram", "validation"} {
+			p.waitFor(fmt.Sprintf(`document.querySelector('[aria-label="Loss"] .curve[data-series=%q]')`, name))
+		}
+		p.do(chromedp.Reload())
+		p.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
+	}
+	for _, chart := range []string{"Learning rate", "Gradient norm", "Parameters", "Entropy of the heads", "Largest score of the heads"} {
+		p.waitFor(fmt.Sprintf(`document.querySelector('[aria-label=%q] .curve')`, chart))
+	}
+	p.waitFor(`document.querySelector("#moment")?.max >= 2`)
+	records := `document.querySelector('[aria-label="Largest score of the heads"] .curve').getAttribute("d")`
+	p.waitFor(fmt.Sprintf(`%s !== %q`, records, js[string](p, records)))
+	p.waitFor(curve + `.length > 10000 || document.querySelector(".status").textContent.match(/step (\d+)/)[1] > 3000`)
+	require.Less(t, js[int](p, curve+`.split("L").length`), 1400, "two points a pixel")
+	p.look(t, "live")
+
+	// The heads of the moment; a later look sees later weights.
+	p.set("panel=heads&layer=1&head=1")
+	p.waitFor(headReady)
+	steps := func() int { return js[int](p, `Number(document.querySelector("[data-steps]").dataset.steps)`) }
+	before := steps()
+	require.Positive(t, before)
+	p.click("[data-steps] button")
+	p.waitFor(fmt.Sprintf(`document.querySelector("[data-steps]")?.dataset.steps > %d`, before))
+	p.waitFor(headReady)
+
+	p.set("panel=training")
+	p.status("trains")
+	code := run.interrupt()
+	require.Equal(t, 130, code)
+	p.status("stopped, with a checkpoint to resume from")
+	p.status("The program has ended")
+	require.Regexp(t, `resume with: \S+ train --resume `, run.text())
+	require.FileExists(t, filepath.Join(dir, "model.safetensors"))
+	taken := last()
+
+	run = startTrain(t, "--resume", dir, "--steps", fmt.Sprint(taken+3000))
+	p = run.follow()
+	p.status("finished, step ")
+	require.GreaterOrEqual(t, last(), taken)
+	p.waitFor(`document.querySelectorAll(".samples pre").length === 1`)
+	p.set("panel=heads")
+	p.waitFor(headReady)
+	require.Contains(t, run.text(), "the run is done; serving its page until Ctrl-C")
+	require.Equal(t, 0, run.interrupt())
+}
+
+// A run whose loss is not finite ends at once; the page that was open says why.
+func TestTrainViewNotFinite(t *testing.T) {
+	run := startTrain(t, strings.Fields("--width 8 --context 16 --batch 2 --solver sgd --clip 0 --lr 10 --warmup 100000 "+
+		"--steps 200000 --eval-every 0 --save-every 0 --out "+filepath.Join(t.TempDir(), "run"))...)
+	p := run.follow()
+	p.status("not finite: train: step ")
+	require.Equal(t, "failed", js[string](p, `document.querySelector(".status").dataset.state`))
+	require.Equal(t, 1, run.wait())
+	p.status("The program has ended")
+}
+
+// A server that is gone without a word is said, once the browser notices.
+func TestTrainViewKilled(t *testing.T) {
+	run := startTrain(t, strings.Fields("--model gpt --layers 1 --width 8 --context 16 --batch 2 --steps 1000000 --out "+
+		filepath.Join(t.TempDir(), "run"))...)
+	p := run.follow()
+	require.NoError(t, run.Process.Kill())
+	p.status("the server does not answer: it was killed")
+	p.expectProblem("ERR_")
+	p.do(chromedp.Navigate("about:blank"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.problems = nil // of trying again
+}

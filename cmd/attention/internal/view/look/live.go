@@ -1,0 +1,36 @@
+package look
+
+import (
+	"context"
+
+	"attention/cmd/attention/internal/run"
+)
+
+// Of returns a model that is open. Its weights are those after some steps of a run.
+func Of(name string, m *run.OpenModel, steps int) *Model {
+	n := language{m}
+	of := newModel(name, n)
+	of.Notes, of.Steps, of.open = m.Notes, steps, func() (network, error) { return n, nil }
+	return of
+}
+
+// Live returns the model of a run that trains. Each look sees the model that now returns: Of one with the weights of
+// that moment.
+func Live(name string, m run.Model, now func(ctx context.Context) (*Model, error)) *Model {
+	return &Model{Name: name, Title: m.String(), Most: m.Context(), IsLive: true, now: now}
+}
+
+// Now returns the model as it is now, which stays as it is.
+func (m *Model) Now(ctx context.Context) (*Model, error) {
+	if m.now == nil {
+		return m, nil
+	}
+	return m.now(ctx)
+}
+
+// name returns what a look says of its model. A look that is kept does not keep the weights.
+func (m *Model) name() *Model {
+	about := *m
+	about.open, about.now = nil, nil
+	return &about
+}

@@ -1,0 +1,49 @@
+// The pace of questions: a server that trains needs its time for that.
+
+/**
+ * Pace lets one question run at a time, and the next one after a rest: many times what the last one took, but at least
+ * and at most some ms. A page that is not seen rests longest.
+ */
+export class Pace {
+  constructor(again, { least = 1000, most = 5000, times = 20 } = {}) {
+    Object.assign(this, { again, least, most, times, ready: 0 });
+    this.seen = () => {
+      if (!document.hidden && this.asked) this.ask();
+    };
+    document.addEventListener('visibilitychange', this.seen);
+  }
+
+  /** ask calls again as soon as the pace allows it. */
+  ask() {
+    this.asked = true;
+    if (this.running || this.closed) return;
+    clearTimeout(this.timer);
+    const at = this.ready + (document.hidden ? this.most : 0);
+    this.timer = setTimeout(this.again, Math.max(0, at - performance.now()));
+  }
+
+  /** take runs a question, or asks for it later. */
+  async take(question) {
+    if (this.running || performance.now() < this.ready) {
+      this.ask();
+      return;
+    }
+    this.asked = false;
+    this.running = true;
+    const began = performance.now();
+    try {
+      await question();
+    } finally {
+      this.running = false;
+    }
+    const now = performance.now();
+    this.ready = now + Math.min(this.most, Math.max(this.least, this.times * (now - began)));
+    if (this.asked) this.ask();
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+    document.removeEventListener('visibilitychange', this.seen);
+  }
+}
