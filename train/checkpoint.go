@@ -54,11 +54,9 @@ func (l *Loop) Save(path string, source Resumable) error {
 	if err := l.trainable(); err != nil {
 		return err
 	}
-	if l.team.Rank() > 0 {
-		_, err := l.gatherState()
-		return l.team.agree(err)
-	}
-	return l.team.agree(l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) }))
+	return l.saved(func() error {
+		return l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) })
+	})
 }
 
 // save saves a checkpoint to the file that write writes.
@@ -75,10 +73,6 @@ func (l *Loop) save(source Resumable, write func(fill func(io.Writer) error) err
 
 // checkpoint returns all that a run needs to resume.
 func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
-	whole, err := l.gatherState()
-	if err != nil {
-		return nil, err
-	}
 	if err := CheckFinite(l.params); err != nil {
 		return nil, err
 	}
@@ -114,7 +108,7 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := toFile(solverPrefix, whole)
+	state, err := l.solverFile()
 	if err != nil {
 		return nil, err
 	}
