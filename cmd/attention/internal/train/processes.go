@@ -26,9 +26,12 @@ import (
 // take the same steps; the first one, rank 0, prints, and has the run folder.
 type processes struct{ train.Group }
 
-// join returns the processes of mpirun, and a function that leaves them.
+// join returns the processes of mpirun, and a function that leaves them. One process of a machine tells an error.
 func join() (p *processes, leave func() error, err error) {
 	mpi, err := parallel.Join()
+	if err != nil && !parallel.First() {
+		err = term.Told(err)
+	}
 	if err != nil || mpi == nil {
 		return nil, func() error { return nil }, err
 	}
