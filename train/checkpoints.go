@@ -221,10 +221,10 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 func (c *Checkpoints) newestIntact(l *Loop, all []int) string {
 	for _, steps := range all {
 		path := c.Path(steps)
-		_, err := readCheckpoint(path, l.params, func(r *safetensors.Reader) error {
+		err := readCheckpoint(path, l.params, func(r *safetensors.Reader) error {
 			_, err := l.fitting(r)
 			return err
-		})
+		}, func(*safetensors.Reader) error { return nil })
 		if err == nil {
 			return path
 		}
