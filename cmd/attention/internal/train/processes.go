@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
@@ -30,6 +31,7 @@ type processes struct{ train.Group }
 func join() (p *processes, leave func() error, err error) {
 	mpi, err := parallel.Join()
 	if err != nil && !parallel.First() {
+		lag()
 		err = term.Told(err)
 	}
 	if err != nil || mpi == nil {
@@ -37,6 +39,9 @@ func join() (p *processes, leave func() error, err error) {
 	}
 	return &processes{mpi}, mpi.Close, nil
 }
+
+// lag lets the process that tells an error end first: mpirun kills the others as soon as one has failed.
+func lag() { time.Sleep(2 * time.Second) }
 
 // lead reports whether this process prints and has the run folder.
 func (p *processes) lead() bool { return p == nil || p.Rank() == 0 }

@@ -56,7 +56,11 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) erro
 	if term.IsInterrupted(err) { // mpirun ends its processes and does not answer any more
 		return err
 	}
-	return oneline.Join(err, leave())
+	err = oneline.Join(err, leave())
+	if err != nil && p != nil && !p.lead() {
+		lag()
+	}
+	return err
 }
 
 // flagError names the flag in the error of a value that cannot be parsed.
