@@ -53,8 +53,13 @@ func NewQKClip(b *Build, pattern string, threshold float64) (*QKClip, error) {
 	if len(nodes) == 0 {
 		return nil, errorf("clip", "got the pattern %q, want one that matches an attention called so far", pattern)
 	}
+	var largest [][]float64
+	for _, l := range c.layers {
+		largest = append(largest, l.largest)
+	}
 	b.OnStep(StepHook{
-		Nodes: nodes,
+		Nodes:   nodes,
+		Largest: largest,
 		Batch: func(values []*tensor.Dense) error {
 			for i, v := range values {
 				if err := of[i].raise(v); err != nil {

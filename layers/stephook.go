@@ -15,6 +15,10 @@ type StepHook struct {
 	// Batch is called after each batch of a step, with the values of Nodes, which last
 	// until it returns; may be nil. After an error the step is not taken.
 	Batch func(values []*tensor.Dense) error
+	// Largest are numbers that Batch sets. Where several processes train, each with batches of its
+	// own, they become the largest of all processes before Step. Without them a hook with Batch
+	// wants one process.
+	Largest [][]float64
 	// Step is called after the parameters have moved; may be nil. It may change them. After
 	// an error training ends.
 	Step func() error

@@ -112,6 +112,9 @@ func (l *Loop) trainable() error {
 	if err := l.made(); err != nil {
 		return err
 	}
+	if l.torn {
+		return errors.New("train: loop: got one whose checkpoint could not be read to its end, want it restored")
+	}
 	if l.best.used {
 		return fmt.Errorf("train: loop: got the parameters of UseBest, of step %d, want those of step %d: Restore them",
 			l.best.Step, l.Steps())
@@ -145,15 +148,18 @@ func (l *Loop) bestFile(metadata map[string]string) ([]safetensors.Tensor, error
 }
 
 // restoreBest sets what Run remembers to that of a checkpoint.
-func (l *Loop) restoreBest(c checkpointMetadata, f *safetensors.File) {
+func (l *Loop) restoreBest(c checkpointMetadata, r *safetensors.Reader) error {
 	l.best.used, l.best.evaluations = false, evaluations{}
 	switch {
 	case l.config.KeepBest && c.kept:
-		fromFile(f, bestPrefix, l.best.kept())
+		if err := readInto(r, bestPrefix, l.best.kept()); err != nil {
+			return err
+		}
 		l.best.evaluations = c.best
 	case l.config.Patience > 0 && !l.config.KeepBest:
 		l.best.evaluations = c.best
 	}
+	return nil
 }
 
 // parseEvaluations reads evaluations from a checkpoint; none if the text is empty.

@@ -54,11 +54,9 @@ func (l *Loop) Save(path string, source Resumable) error {
 	if err := l.trainable(); err != nil {
 		return err
 	}
-	if l.team.Rank() > 0 {
-		_, err := l.gatherState()
-		return l.team.agree(err)
-	}
-	return l.team.agree(l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) }))
+	return l.saved(func() error {
+		return l.save(source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) })
+	})
 }
 
 // save saves a checkpoint to the file that write writes.
@@ -75,10 +73,6 @@ func (l *Loop) save(source Resumable, write func(fill func(io.Writer) error) err
 
 // checkpoint returns all that a run needs to resume.
 func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
-	whole, err := l.gatherState()
-	if err != nil {
-		return nil, err
-	}
 	if err := CheckFinite(l.params); err != nil {
 		return nil, err
 	}
@@ -114,7 +108,7 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := toFile(solverPrefix, whole)
+	state, err := l.solverFile()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +127,8 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 // must have parameters of the same names, dtypes and shapes, the same ones frozen, an equal
 // solver config and equal Config.About. The error lists what does not fit and leaves loop
 // and source as they were. The error for a file that was cut short or changed wraps
-// ErrDamaged.
+// ErrDamaged. If a file that is whole cannot be read a second time, the loop trains no more
+// until another Restore.
 //
 // Steps, schedule, clipping, seed and the batches of a step are the loop's own: if
 // they are equal too, the coming steps give the same bits as if the run had never
@@ -145,17 +140,10 @@ func (l *Loop) Restore(path string, source Resumable) error {
 		return err
 	}
 	var c checkpointMetadata
-	f, err := readCheckpoint(path, l.params, func(r *safetensors.Reader) (err error) {
+	return readCheckpoint(path, l.params, func(r *safetensors.Reader) (err error) {
 		c, err = l.fitting(r)
 		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := l.restore(f, c, source); err != nil {
-		return fmt.Errorf("train: checkpoint: %s: %w", path, err)
-	}
-	return nil
+	}, func(r *safetensors.Reader) error { return l.restore(r, c, source) })
 }
 
 // fitting returns the metadata of a checkpoint whose tensors, solver and config are the loop's.
@@ -184,39 +172,62 @@ func (l *Loop) fitting(r *safetensors.Reader) (checkpointMetadata, error) {
 	return c, compareSignatures(want, saved)
 }
 
-// restore sets the loop and the source to the state of a checkpoint that fits.
-func (l *Loop) restore(f *safetensors.File, c checkpointMetadata, source Resumable) error {
+// restore sets the loop and the source to the state of a checkpoint that fits. It reads each number to its
+// place: two of a large model do not fit the memory.
+func (l *Loop) restore(r *safetensors.Reader, c checkpointMetadata, source Resumable) error {
 	solver := l.step.solver
-	state := solver.partOf(func(name string) any { // the solver checks its values itself
-		t, _ := f.Get(solverPrefix + name)
-		return t.Data
-	})
+	if solver.steps != nil {
+		var steps [1]int64
+		if err := r.ReadPart(solverPrefix+stepState, 0, steps[:]); err != nil {
+			return err
+		}
+		if steps[0] < 0 {
+			return fmt.Errorf("solver state: step: got %d, want a number >= 0", steps[0])
+		}
+	}
 	undo, err := c.restoreSource(source)
 	if err != nil {
 		return err
 	}
-	if err := solver.SetState(state); err != nil {
+	l.torn = true
+	if err := l.readState(r, c); err != nil {
 		return oneline.Join(err, undo())
 	}
-	fromFile(f, paramPrefix, l.params.All())
+	l.torn = false
 	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels
 	l.savedSums = c.sums
-	l.restoreBest(c, f)
-	l.restoreWatch(c, f)
 	return nil
 }
 
+// readState reads parameters and all that the loop remembers.
+func (l *Loop) readState(r *safetensors.Reader, c checkpointMetadata) error {
+	if err := readInto(r, paramPrefix, l.params.All()); err != nil {
+		return err
+	}
+	if err := l.step.solver.readPart(r); err != nil {
+		return err
+	}
+	if err := l.restoreBest(c, r); err != nil {
+		return err
+	}
+	return l.restoreWatch(c, r)
+}
+
 // readCheckpoint reads a checkpoint of these parameters that fits and is not damaged.
-func readCheckpoint(path string, p *layers.Params, fits func(*safetensors.Reader) error) (*safetensors.File, error) {
+func readCheckpoint(path string, p *layers.Params, fits, read func(*safetensors.Reader) error) error {
 	r, err := safetensors.OpenSealed(path)
-	var f *safetensors.File
 	if err == nil {
-		f, err = readFitting(r, path, mostBytes(p), func() error { return fits(r) })
+		err = readFitting(r, path, mostBytes(p), func() error { return fits(r) }, func() error {
+			if err := read(r); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			return nil
+		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("train: checkpoint: %w", err)
+		return fmt.Errorf("train: checkpoint: %w", err)
 	}
-	return f, nil
+	return nil
 }
 
 // mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
@@ -234,14 +245,26 @@ type Checkpoint struct {
 // ErrDamaged; any error leaves the parameters as they were.
 func ReadCheckpoint(path string, p *layers.Params) (Checkpoint, error) {
 	var c checkpointMetadata
-	f, err := readCheckpoint(path, p, func(r *safetensors.Reader) (err error) {
+	values := map[string]any{}
+	err := readCheckpoint(path, p, func(r *safetensors.Reader) (err error) {
 		c, err = fittingParams(r, p)
 		return err
+	}, func(r *safetensors.Reader) error {
+		for name := range p.All() {
+			t, err := r.Read(paramPrefix + name)
+			if err != nil {
+				return err
+			}
+			values[name] = t.Data
+		}
+		return nil
 	})
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	fromFile(f, paramPrefix, p.All())
+	for name, value := range p.All() {
+		setElements(value, values[name])
+	}
 	return Checkpoint{Steps: c.step, About: c.config.About}, nil
 }
 

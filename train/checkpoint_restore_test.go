@@ -87,7 +87,7 @@ func tensorRefusals(t *testing.T) []refusal {
 				p := tensorAt(f, "params.output.bias")
 				p.Shape, p.Data = []int{0}, []float64{}
 			}},
-		{want: "train: solver state: step: got -1, want a number >= 0",
+		{want: "solver state: step: got -1, want a number >= 0",
 			spoil: func(f *safetensors.File) { tensorAt(f, "solver.step").Data = []int64{-1} }},
 	}
 }
@@ -209,4 +209,39 @@ func TestDamageErrors(t *testing.T) {
 	f.Metadata["more"] = "words"
 	require.NoError(t, safetensors.WriteFile(path, f))
 	require.ErrorIs(t, l.Restore(path, nil), train.ErrDamaged)
+}
+
+// cutting is a source that cuts a file short when its place is set.
+type cutting struct {
+	train.Resumable
+	path string
+}
+
+func (c cutting) SetState(state []byte) error {
+	if err := os.Truncate(c.path, 9000); err != nil {
+		return err
+	}
+	return c.Resumable.SetState(state)
+}
+
+// A file that ends while it is read leaves a loop that trains no more until it is restored.
+func TestRestoreOfAFileThatEnds(t *testing.T) {
+	dir := t.TempDir()
+	path, bad := filepath.Join(dir, "whole"), filepath.Join(dir, "bad")
+	m := newModel(t, tensor.Float64, 7, 0)
+	l, source := m.loop(t, config()), textSources(t)["random"]
+	_, err := l.Step(randomBatch(0))
+	require.NoError(t, err)
+	for _, to := range []string{path, bad} {
+		require.NoError(t, l.Save(to, source))
+	}
+	err = l.Restore(bad, cutting{source, bad})
+	require.ErrorContains(t, err, "unexpected EOF")
+	_, err = l.Step(randomBatch(1))
+	const torn = "train: loop: got one whose checkpoint could not be read to its end, want it restored"
+	require.EqualError(t, err, torn)
+	require.EqualError(t, l.Save(bad, source), torn)
+	require.NoError(t, l.Restore(path, source))
+	_, err = l.Step(randomBatch(1))
+	require.NoError(t, err)
 }

@@ -160,12 +160,20 @@ func (c *Checkpoints) Steps() ([]int, error) {
 
 // Save saves a checkpoint of the loop and the source of its batches as Loop.Save does,
 // and then removes all but the newest ones. It also removes checkpoints after more
-// steps than the loop has taken: the run was resumed from an older one.
+// steps than the loop has taken: the run was resumed from an older one. With Config.Group
+// rank 0 calls it, when the others call Loop.Save, which then writes nothing.
 func (c *Checkpoints) Save(l *Loop, source Resumable) error {
 	if err := c.made(); err != nil {
 		return err
 	}
 	if err := l.made(); err != nil {
+		return err
+	}
+	return l.saved(func() error { return c.save(l, source) })
+}
+
+func (c *Checkpoints) save(l *Loop, source Resumable) error {
+	if err := c.made(); err != nil {
 		return err
 	}
 	err := l.save(source, func(fill func(io.Writer) error) error { return c.dir.Write(checkpointName(l.Steps()), fill) })
@@ -213,10 +221,10 @@ func (c *Checkpoints) Restore(l *Loop, source Resumable) (found bool, err error)
 func (c *Checkpoints) newestIntact(l *Loop, all []int) string {
 	for _, steps := range all {
 		path := c.Path(steps)
-		_, err := readCheckpoint(path, l.params, func(r *safetensors.Reader) error {
+		err := readCheckpoint(path, l.params, func(r *safetensors.Reader) error {
 			_, err := l.fitting(r)
 			return err
-		})
+		}, func(*safetensors.Reader) error { return nil })
 		if err == nil {
 			return path
 		}

@@ -63,42 +63,6 @@ func (t *team) exchange(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// gather returns what each process gave, by rank; all know the numbers of bytes. In each of its
-// log₂ size rounds a process passes on all that it has (Bruck et al., 1997,
-// doi:10.1109/71.642949). The bytes are valid until the next call.
-func (t *team) gather(mine []byte, sizes []int) ([][]byte, error) {
-	n, rank := t.Size(), t.Rank()
-	if n == 1 {
-		return [][]byte{mine}, nil
-	}
-	at := make([]int, n+1) // where the part of rank + i begins
-	for i := range n {
-		at[i+1] = at[i] + sizes[(rank+i)%n]
-	}
-	all := t.room(at[n])
-	copy(all, mine)
-	for d := 1; d < n; d *= 2 {
-		count := min(d, n-d)
-		if err := t.exchange((rank-d+n)%n, all[:at[count]], (rank+d)%n, all[at[d]:at[d+count]]); err != nil {
-			return nil, err
-		}
-	}
-	parts := make([][]byte, n)
-	for i := range n {
-		parts[(rank+i)%n] = all[at[i]:at[i+1]]
-	}
-	return parts, nil
-}
-
-// room returns memory of n bytes, aligned for numbers. It is the team's: the next call may
-// return it again.
-func (t *team) room(n int) []byte {
-	if len(t.scratch)*8 < n {
-		t.scratch = make([]float64, (n+7)/8)
-	}
-	return asBytes(t.scratch)[:n]
-}
-
 // gatherEqual is gather for parts of one size.
 func (t *team) gatherEqual(mine []byte) ([][]byte, error) {
 	return t.gather(mine, slices.Repeat([]int{len(mine)}, t.Size()))

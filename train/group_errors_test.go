@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"attention/train"
@@ -166,6 +167,32 @@ func TestGroupEndsWhenItCannotSave(t *testing.T) {
 	for _, err := range errs {
 		require.EqualError(t, err, "train: rank 0: checkpoint after 3 steps: disk full")
 	}
+}
+
+// Other processes than rank 0 learn that it cannot write.
+func TestGroupSaves(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{filepath.Join(dir, "x"), filepath.Join(dir, "none", "x")} {
+		errs := together(t, 3, func(g train.Group) error {
+			c := config()
+			c.Group, c.Accumulate = g, 4
+			m := newModel(t, tensor.Float64, 7, 0)
+			l, err := train.New(m.params, m.loss, c)
+			if err != nil {
+				return err
+			}
+			return l.Save(path, nil)
+		})
+		for _, err := range errs {
+			if path == filepath.Join(dir, "x") {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, "train: rank 0: checkpoint after 0 steps: ")
+				require.ErrorContains(t, err, "no such file")
+			}
+		}
+	}
+	require.NoError(t, newModel(t, tensor.Float64, 8, 0).loop(t, config()).Restore(filepath.Join(dir, "x"), nil))
 }
 
 // A process whose exchange fails ends the group, and nobody waits for it.

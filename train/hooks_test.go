@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -35,9 +36,9 @@ func newHooked(t *testing.T) hooked {
 	return hooked{p, b, b.Of(graph.MSE(b.Of(l.Forward(b, x)), x, graph.LossConfig{}))}
 }
 
-// tokens returns fixed values of the input.
-func tokens() train.Values {
-	r := rand.New(rand.NewPCG(1, 2))
+// tokens returns values of the input by a number.
+func tokens(n uint64) train.Values {
+	r := rand.New(rand.NewPCG(1, 2+n))
 	v := make([]float64, 70)
 	for i := range v {
 		v[i] = r.NormFloat64()
@@ -50,7 +51,7 @@ func (h hooked) step(t *testing.T) error {
 	t.Helper()
 	s, err := train.NewStep(h.build, h.loss, train.StepConfig{Schedule: train.ConstantRate(0)})
 	require.NoError(t, err)
-	_, err = s.Run(tokens())
+	_, err = s.Run(tokens(0))
 	return err
 }
 
@@ -92,6 +93,72 @@ func TestStepsClipQK(t *testing.T) {
 	}
 	_, err = layers.NewQKClip(moved.build, "h.*", 1)
 	require.EqualError(t, err, `layers: clip: got the pattern "h.*", want one that matches an attention called so far`)
+}
+
+// Processes clip by the products of all of them: the bits are those of one.
+func TestGroupsClipQK(t *testing.T) {
+	const n = 8
+	clipped := func(g train.Group, threshold float64) (map[string][]float64, []layers.ClippedHead, error) {
+		p := layers.NewParams(tensor.Float64, 1)
+		a, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, Scale: 20})
+		if err != nil {
+			return nil, nil, err
+		}
+		var clip *layers.QKClip
+		loss := func(b *layers.Build) (*G.Node, error) {
+			x := b.Input("x", 2, 7, 5)
+			cost := b.Of(graph.MSE(b.Of(a.Forward(b, x)), x, graph.LossConfig{}))
+			var err error
+			clip, err = layers.NewQKClip(b, "*", threshold)
+			return cost, err
+		}
+		c := config()
+		c.Group, c.Accumulate, c.Steps = g, n, 3
+		l, err := train.New(p, loss, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		s := &batches{}
+		for i := range uint64(3 * n) {
+			s.list = append(s.list, train.Batch{Inputs: tokens(i), Tokens: 1})
+		}
+		err = l.Run(context.Background(), s, nil)
+		m := model{t: t, params: p}
+		return m.values(), clip.Last(), err
+	}
+	_, free, err := clipped(nil, 1e9)
+	require.NoError(t, err)
+	threshold := free[0].Largest * 0.7
+	want, heads, err := clipped(nil, threshold)
+	require.NoError(t, err)
+	require.True(t, slices.ContainsFunc(heads, func(h layers.ClippedHead) bool { return h.Gamma < 1 }))
+	for _, size := range []int{2, 3, 4} {
+		requireNone(t, together(t, size, func(g train.Group) error {
+			got, clip, err := clipped(g, threshold)
+			require.Equal(t, want, got, "rank %d of %d", g.Rank(), size)
+			require.Equal(t, heads, clip)
+			return err
+		}))
+	}
+}
+
+// A hook of batches alone would set the processes apart.
+func TestGroupRefusesHooks(t *testing.T) {
+	errs := together(t, 2, func(g train.Group) error {
+		c := config()
+		c.Group, c.Accumulate = g, 2
+		m := newModel(t, tensor.Float64, 7, 0)
+		_, err := train.New(m.params, func(b *layers.Build) (*G.Node, error) {
+			b.OnStep(layers.StepHook{Step: func() error { return nil }}) // the same in all
+			b.OnStep(layers.StepHook{Batch: func([]*tensor.Dense) error { return nil }})
+			return m.loss(b)
+		}, c)
+		return err
+	})
+	for _, err := range errs {
+		require.EqualError(t, err, "train: group: got 2 processes and a hook of batches without Largest, "+
+			"want one process: each has its own batches")
+	}
 }
 
 // A hook gets the values of every batch before the update and is called after it; its errors

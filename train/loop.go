@@ -81,6 +81,7 @@ type Loop struct {
 	saving    saving
 	watch     *recorder // nil if Run does not record
 	notes     map[string]string
+	torn      bool // Restore has failed while it read
 }
 
 // New builds the training graph of loss over the parameters p. It trains those that

@@ -1,35 +1,32 @@
 package train
 
 import (
+	"slices"
+
 	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
 )
 
-// pieceBytes limits the memory of the messages of one round of reduce and gatherValues. Of many
-// processes a message is as long as a block all the same, since its latency does not shrink.
+// pieceBytes is the memory of the numbers that are under way in one round of reduce and
+// gatherValues.
 const pieceBytes = 16 << 20
 
 // piece returns the k-th piece of a process's shard, as elements of all parameters one after
 // the other; it may be empty.
 func (s *sharing) piece(rank, k int) span {
-	shard, most := s.shards[rank], s.pieceLen()
-	lo := min(shard.lo+k*most, shard.hi)
-	return span{lo, min(lo+most, shard.hi)}
+	shard, n := s.shards[rank], s.numPieces()
+	return span{shard.lo + k*shard.len()/n, shard.lo + (k+1)*shard.len()/n}
 }
 
-// pieceLen returns the largest number of elements of a piece.
-func (s *sharing) pieceLen() int {
-	return max(pieceBytes/s.width()/s.team.Size(), blockSize)
-}
-
-// numPieces returns the number of pieces of the largest shard.
+// numPieces returns the number of pieces of every shard. With a message for each process they
+// are as long as blocks, however many there are, since the time of a message does not shrink.
 func (s *sharing) numPieces() int {
-	longest := 0
-	for _, shard := range s.shards {
-		longest = max(longest, shard.len())
+	most := pieceBytes / s.width()
+	if !s.halving {
+		most = max(most, s.team.Size()*blockSize)
 	}
-	return (longest + s.pieceLen() - 1) / s.pieceLen()
+	return (s.starts[len(s.params)] + most - 1) / most
 }
 
 // width returns the bytes of an element.
@@ -56,8 +53,8 @@ func (s *sharing) unpack(from []byte, elements span, tensors []*tensor.Dense) {
 }
 
 // reduce adds the sums of all nodes, of which this process has its own, and leaves its shard
-// of the whole, times scale, in the gradients. Every process sends each other one the piece
-// that it adds: (size − 1)/size of the gradients of each of its nodes.
+// of the whole, times scale, in the gradients. A process sends (size − 1)/size of the gradients
+// of each of its nodes.
 func (s *sharing) reduce(own [][]*tensor.Dense, scale float64) error {
 	if s.team.Size() == 1 {
 		for i, grad := range s.gradients() {
@@ -73,30 +70,82 @@ func (s *sharing) reduce(own [][]*tensor.Dense, scale float64) error {
 
 func reduce[F kernel.Float](s *sharing, own [][]*tensor.Dense, scale float64) error {
 	for k := range s.numPieces() {
-		sums, err := collect[F](s, own, k)
+		var sum []F
+		var err error
+		if s.halving {
+			sum, err = halve[F](s, own[0], k)
+		} else {
+			sum, err = collect[F](s, own, k)
+		}
 		if err != nil {
 			return err
 		}
-		piece := s.piece(s.team.Rank(), k)
-		if piece.len() == 0 {
-			continue
+		if len(sum) > 0 {
+			kernel.Scale(sum, sum, F(scale))
+			s.unpack(asBytes(sum), s.piece(s.team.Rank(), k), s.gradients())
 		}
-		sum := sumNodes(span{0, s.n}, sums)
-		kernel.Scale(sum, sum, F(scale))
-		s.unpack(asBytes(sum), piece, s.gradients())
 	}
 	return nil
 }
 
-// collect returns this process's k-th piece of every node's sum.
-func collect[F kernel.Float](s *sharing, own [][]*tensor.Dense, k int) (map[span][]F, error) {
+// halves reports whether a node is the sum of those of some processes, one each, which partners
+// add in the order of the tree, two by two.
+func (s *sharing) halves(node, ranks span) bool {
+	if ranks.len() == 1 {
+		own := s.nodes[ranks.lo]
+		return len(own) == 1 && own[0] == node
+	}
+	if ranks.len()%2 > 0 || node.len() == 1 {
+		return false
+	}
+	mid := (ranks.lo + ranks.hi) / 2
+	left, right := node.halves()
+	return s.halves(left, span{ranks.lo, mid}) && s.halves(right, span{mid, ranks.hi})
+}
+
+// halve returns this process's k-th piece of the sum of all processes' gradients. In each of its
+// log₂ N rounds two partners add what they have, each the half that it goes on with, the process
+// of the lower rank on the left.
+func halve[F kernel.Float](s *sharing, own []*tensor.Dense, k int) ([]F, error) {
+	t, n := s.team, s.team.Size()
+	begin := make([]int, n+1) // of the piece of a position
+	for i := range n {
+		begin[i+1] = begin[i] + s.piece(t.at(i), k).len()
+	}
+	room := fromBytes[F](t.room((begin[n] + begin[n/2]) * s.width()))
+	sum, theirs := room[:begin[n]], room[begin[n]:]
+	for i := range n {
+		s.pack(asBytes(sum[begin[i]:]), s.piece(t.at(i), k), own)
+	}
+	for d := n / 2; d >= 1; d /= 2 {
+		partner, theirs := t.at(d), theirs[:begin[d]]
+		if err := t.exchange(partner, asBytes(sum[begin[d]:]), partner, asBytes(theirs)); err != nil {
+			return nil, err
+		}
+		if sum = sum[:begin[d]]; len(sum) == 0 {
+			continue // the process has no element, but messages go on
+		}
+		left, right := sum, theirs
+		if partner < t.Rank() {
+			left, right = right, left
+		}
+		kernel.AddRows(sum, left, right)
+	}
+	return sum, nil
+}
+
+// collect returns this process's k-th piece of the sum of all nodes, of which every process
+// sends it the pieces.
+func collect[F kernel.Float](s *sharing, own [][]*tensor.Dense, k int) ([]F, error) {
 	size, rank := s.team.Size(), s.team.Rank()
-	mine, most := s.piece(rank, k).len()*s.width(), s.pieceLen()*s.width()
-	nodes := 0
+	mine, most, nodes := s.piece(rank, k).len()*s.width(), 0, 0
+	for to := range size {
+		most = max(most, s.piece(to, k).len()*s.width())
+	}
 	for _, n := range s.nodes {
 		nodes += len(n)
 	}
-	room := s.team.room((nodes*s.piece(rank, k).len() + len(own)*s.pieceLen()) * s.width())
+	room := s.team.room(nodes*mine + len(own)*most)
 	send, room := room[:len(own)*most], room[len(own)*most:]
 	sums := map[span][]F{}
 	for d := range size {
@@ -117,7 +166,10 @@ func collect[F kernel.Float](s *sharing, own [][]*tensor.Dense, k int) (map[span
 			sums[node] = fromBytes[F](receive[i*mine:][:mine])
 		}
 	}
-	return sums, nil
+	if mine == 0 {
+		return nil, nil
+	}
+	return sumNodes(span{0, s.n}, sums), nil
 }
 
 // sumNodes returns the sum of a node from those below it, some of which it overwrites.
@@ -141,13 +193,14 @@ func (s *sharing) gatherValues() error {
 		values[i] = p.Value
 	}
 	rank, sizes := s.team.Rank(), make([]int, s.team.Size())
-	own := make([]byte, s.pieceLen()*s.width())
+	var own []byte
 	for k := range s.numPieces() {
 		for i := range sizes {
 			sizes[i] = s.piece(i, k).len() * s.width()
 		}
-		s.pack(own[:sizes[rank]], s.piece(rank, k), values)
-		all, err := s.team.gather(own[:sizes[rank]], sizes)
+		own = slices.Grow(own[:0], sizes[rank])[:sizes[rank]]
+		s.pack(own, s.piece(rank, k), values)
+		all, err := s.team.gather(own, sizes)
 		if err != nil {
 			return err
 		}

@@ -69,8 +69,11 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	var f *safetensors.File
 	if err == nil {
 		besides := buffersIn(r, p)
-		f, err = readFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
+		err = readFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
 			return compareSignatures(signatures("", p.All()), besides.without(signaturesIn(r)))
+		}, func() error {
+			f, err = r.ReadAll()
+			return err
 		})
 		if err == nil {
 			err = besides.check(f, path)
@@ -83,23 +86,23 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	return f.Metadata, nil
 }
 
-// readFitting reads all tensors of an open file, of at most most bytes, that fits and is not damaged, and closes it.
+// readFitting reads an open file, of at most most bytes, that fits and is not damaged, and closes it.
 // One that was changed may not fit any more, so its seal comes first. But a much larger one never fitted, and only its
 // header is read.
-func readFitting(r *safetensors.Reader, path string, most int64, fits func() error) (*safetensors.File, error) {
+func readFitting(r *safetensors.Reader, path string, most int64, fits, read func() error) error {
 	defer r.Close()
 	if r.Size() <= most {
 		if err := r.CheckSeal(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := fits(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Size() > most {
-		return nil, fmt.Errorf("%s: got tensors of %d bytes, want at most %d", path, r.Size(), most)
+		return fmt.Errorf("%s: got tensors of %d bytes, want at most %d", path, r.Size(), most)
 	}
-	return r.ReadAll()
+	return read()
 }
 
 // bytesOf returns the memory of parameters.
@@ -208,4 +211,14 @@ func fromFile(f *safetensors.File, prefix string, tensors iter.Seq2[string, *ten
 		t, _ := f.Get(prefix + name)
 		setElements(value, t.Data)
 	}
+}
+
+// readInto copies a file's tensors, whose signatures are right, into tensors.
+func readInto(r *safetensors.Reader, prefix string, tensors iter.Seq2[string, *tensor.Dense]) error {
+	for name, value := range tensors {
+		if err := r.ReadPart(prefix+name, 0, elementsOf(value)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

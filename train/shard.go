@@ -48,6 +48,8 @@ type sharing struct {
 	nodes  [][]span  // the nodes of the tree that each process sums
 	blocks [][]block // of each process, in order
 	shards []span    // of each process: elements of all parameters one after the other
+
+	halving bool // whether partners add the sums of all processes
 }
 
 func newSharing(t *team, params []Param, n int) *sharing {
@@ -69,6 +71,7 @@ func newSharing(t *team, params []Param, n int) *sharing {
 		s.blocks, s.shards = append(s.blocks, blocks[:count]), append(s.shards, shard)
 		blocks, at = blocks[count:], shard.hi
 	}
+	s.halving = s.halves(span{0, n}, span{0, t.Size()})
 	return s
 }
 

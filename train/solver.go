@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"reflect"
 
 	"attention/internal/kernel"
+	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
 )
@@ -107,22 +107,21 @@ func (s *Solver) wholeSignatures(prefix string) (all []signature) {
 	return all
 }
 
-// partOf returns a copy of the solver's part of a whole state of these names.
-func (s *Solver) partOf(whole func(name string) any) map[string]*tensor.Dense {
-	part := map[string]*tensor.Dense{}
-	copied := func(name string, like *tensor.Dense, own span) {
-		part[name] = like.Clone().(*tensor.Dense)
-		setElements(part[name], reflect.ValueOf(whole(name)).Slice(own.lo, own.hi).Interface())
-	}
+// readPart reads the solver's part of the whole state in a checkpoint.
+func (s *Solver) readPart(r *safetensors.Reader) error {
 	if s.steps != nil {
-		copied(stepState, s.steps, span{0, 1})
+		if err := r.ReadPart(solverPrefix+stepState, 0, s.steps.Int64s()); err != nil {
+			return err
+		}
 	}
 	for _, slot := range s.slots {
 		for i, state := range slot.state {
-			copied(s.names[i]+"."+slot.name, state, slot.own)
+			if err := r.ReadPart(solverPrefix+s.names[i]+"."+slot.name, slot.own.lo, elementsOf(state)); err != nil {
+				return err
+			}
 		}
 	}
-	return part
+	return nil
 }
 
 // made refuses a solver that SolverConfig.New did not make.

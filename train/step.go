@@ -86,9 +86,8 @@ func newStep(b *layers.Build, loss *G.Node, c StepConfig, t *team, n int) (*Step
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
 	}
-	if len(p.hooks) > 0 && t.Size() > 1 {
-		return nil, fmt.Errorf("train: group: got %d processes for a model that looks back at the batches of a step, "+
-			"as QK-clip does, want one: each has its own batches", t.Size())
+	if err := p.checkHooks(t.Size()); err != nil {
+		return nil, err
 	}
 	s := &Step{config: c, program: p, sharing: newSharing(t, p.params, n),
 		norms: tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(len(p.params)))}
@@ -148,6 +147,9 @@ func (s *Step) update() (norm, rate float64, err error) {
 		return 0, 0, err
 	}
 	if err := s.sharing.gatherValues(); err != nil {
+		return 0, 0, err
+	}
+	if err := s.program.shareLargest(s.sharing.team); err != nil {
 		return 0, 0, err
 	}
 	return norm, rate, s.program.afterStep()

@@ -3,11 +3,8 @@ package train
 import (
 	"encoding/binary"
 	"fmt"
-	"iter"
 
 	"attention/internal/oneline"
-
-	"gorgonia.org/tensor"
 )
 
 // saving is when Run saves: in every process what rank 0 does.
@@ -70,77 +67,13 @@ func (l *Loop) saveCheckpoint(source Resumable) error {
 	if err := l.team.agree(err); err != nil {
 		return err
 	}
-	if l.team.Rank() == 0 {
+	err = l.saved(func() error {
 		watched := l.flushWatch() // first, so that a checkpoint is not newer; but it matters more
-		err = oneline.Join(l.saves.Save(l, source), watched)
-	} else {
-		_, err = l.gatherState()
-	}
-	if err := l.team.agree(err); err != nil {
+		return oneline.Join(l.saves.save(l, source), watched)
+	})
+	if err != nil {
 		return err
 	}
 	l.saving.last = l.Steps()
-	return nil
-}
-
-// gatherState returns the solver's state, in rank 0 all of it: the others send their parts.
-func (l *Loop) gatherState() (iter.Seq2[string, *tensor.Dense], error) {
-	solver, team := l.step.solver, l.team
-	if team.Size() == 1 {
-		return solver.State(), nil
-	}
-	owners := make([][]span, team.Size())
-	for rank := range owners {
-		owners[rank] = l.step.sharing.ownOf(rank)
-	}
-	var names []string
-	whole := map[string]*tensor.Dense{}
-	if solver.steps != nil {
-		names, whole[stepState] = append(names, stepState), solver.steps
-	}
-	for i, p := range l.step.program.params {
-		for j := range solver.names {
-			name := solver.names[j] + "." + p.Name
-			var all *tensor.Dense
-			if team.Rank() == 0 {
-				all = tensor.New(tensor.Of(p.Value.Dtype()), tensor.WithShape(p.Value.Shape().Clone()...))
-				names, whole[name] = append(names, name), all
-			}
-			for rank, own := range owners {
-				if err := l.sendState(rank, own[i], i, j, all); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	return func(yield func(string, *tensor.Dense) bool) {
-		for _, name := range names {
-			if !yield(name, whole[name]) {
-				return
-			}
-		}
-	}, nil
-}
-
-// sendState copies a process's part of state j of parameter i to all of it, in rank 0.
-func (l *Loop) sendState(rank int, own span, i, j int, all *tensor.Dense) error {
-	if own.len() == 0 {
-		return nil
-	}
-	var mine []byte
-	if rank == l.team.Rank() {
-		state := l.step.solver.slots[i].state[j]
-		mine = bytesOfPart(state, wholeOf(state))
-	}
-	switch l.team.Rank() {
-	case rank:
-		if rank == 0 {
-			copy(bytesOfPart(all, own), mine)
-			return nil
-		}
-		return l.team.exchange(0, mine, 0, nil)
-	case 0:
-		return l.team.exchange(rank, nil, rank, bytesOfPart(all, own))
-	}
 	return nil
 }

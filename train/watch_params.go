@@ -159,14 +159,15 @@ func (l *Loop) watchFile(metadata map[string]string) ([]safetensors.Tensor, erro
 
 // restoreWatch sets what the loop's Watch remembers to that of a checkpoint. If there is
 // none, the next Run begins anew.
-func (l *Loop) restoreWatch(c checkpointMetadata, f *safetensors.File) {
+func (l *Loop) restoreWatch(c checkpointMetadata, r *safetensors.Reader) error {
 	if l.watch == nil {
-		return
+		return nil
 	}
 	l.watch.recorded, l.watch.begun = -1, false
 	l.step.forgetNorms()
-	if c.watched {
-		l.watch.recorded = c.recorded
-		fromFile(f, watchPrefix, l.watch.state(l.step))
+	if !c.watched {
+		return nil
 	}
+	l.watch.recorded = c.recorded
+	return readInto(r, watchPrefix, l.watch.state(l.step))
 }

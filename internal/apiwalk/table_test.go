@@ -172,6 +172,7 @@ var exportedFunctions = []struct {
 	{"train.NewStep", train.NewStep},
 	{"train.OpenWatch", train.OpenWatch},
 	{"train.ReadWatch", train.ReadWatch},
+	{"parallel.First", parallel.First},
 	{"parallel.NewLocal", parallel.NewLocal},
 	{"parallel.Join", parallel.Join},
 	{"pretrained.Formats", pretrained.Formats},

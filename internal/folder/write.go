@@ -62,12 +62,38 @@ func (d *Dir) createBeside(name string, mode fs.FileMode) (f *os.File, temporary
 	return f, temporary, d.named(err, temporary)
 }
 
-func fillFile(f *os.File, fill func(io.Writer) error) error {
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err := fill(w); err != nil {
+// Draft is what the fill of Write and WriteFile writes to: a file that has no name yet.
+type Draft struct {
+	file   *os.File
+	buffer *bufio.Writer
+	size   int64
+}
+
+// Write adds bytes to the file.
+func (d *Draft) Write(p []byte) (n int, err error) {
+	n, err = d.buffer.Write(p)
+	d.size += int64(n)
+	return n, err
+}
+
+// Size returns the number of bytes written.
+func (d *Draft) Size() int64 { return d.size }
+
+// Amend replaces bytes that are written.
+func (d *Draft) Amend(at int64, p []byte) error {
+	if err := d.buffer.Flush(); err != nil {
 		return err
 	}
-	return w.Flush()
+	_, err := d.file.WriteAt(p, at)
+	return err
+}
+
+func fillFile(f *os.File, fill func(io.Writer) error) error {
+	d := &Draft{file: f, buffer: bufio.NewWriterSize(f, 1<<16)}
+	if err := fill(d); err != nil {
+		return err
+	}
+	return d.buffer.Flush()
 }
 
 // WriteFile writes the file at path, which a user names for writing, as Dir.Write does. If path

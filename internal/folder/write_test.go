@@ -29,6 +29,22 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, []string{"x"}, namesIn(t, path), "no unfinished file remains")
 }
 
+// A draft's bytes can be replaced once more are known, written or not.
+func TestDraft(t *testing.T) {
+	d := enter(t, t.TempDir())
+	require.NoError(t, d.Write("x", func(w io.Writer) error {
+		draft, ok := w.(*folder.Draft)
+		require.True(t, ok)
+		require.NoError(t, text("beginning ")(draft))
+		require.EqualValues(t, 10, draft.Size())
+		require.NoError(t, draft.Amend(0, []byte("B")))
+		require.NoError(t, text("end")(draft))
+		require.EqualValues(t, 13, draft.Size())
+		return draft.Amend(10, []byte("E"))
+	}))
+	requireFile(t, "Beginning End", d.Path("x"))
+}
+
 func TestWriteFile(t *testing.T) {
 	path := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(path, "target"), 0o755))

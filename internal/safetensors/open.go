@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 
 	"attention/internal/folder"
 )
@@ -90,6 +91,32 @@ func (r *Reader) Read(name string) (Tensor, error) {
 		return Tensor{}, r.wrap(name, err)
 	}
 	return e.tensor(data), nil
+}
+
+// ReadPart fills into, a slice of the type of Tensor.Data, with a tensor's elements from index lo on.
+func (r *Reader) ReadPart(name string, lo int, into any) error {
+	e, ok := r.named[name]
+	if !ok {
+		return r.wrap(name, errors.New("there is none of this name"))
+	}
+	want := dtypes[e.dtype].data
+	if reflect.TypeOf(into) != want {
+		return r.wrap(name, fmt.Errorf("destination: got a %T, want a %v", into, want))
+	}
+	to := reflect.ValueOf(into)
+	if n := to.Len(); lo < 0 || lo > e.count-n {
+		return r.wrap(name, fmt.Errorf("destination: got %d elements from %d on, want some of %d", n, lo, e.count))
+	}
+	size := int64(e.dtype.Size())
+	e.begin, e.count = e.begin+int64(lo)*size, to.Len()
+	e.end = e.begin + int64(e.count)*size
+	err := r.contents.parts(e, func(at, n int, src []byte) error {
+		return decode(e.dtype, to.Slice(at, at+n).Interface(), src)
+	})
+	if err != nil {
+		return r.wrap(name, err)
+	}
+	return nil
 }
 
 // wrap returns an error about a tensor.

@@ -89,3 +89,29 @@ func TestReaderRefuses(t *testing.T) {
 		require.ErrorContains(t, err, row.want, row.name)
 	}
 }
+
+// Parts of a tensor are what Read has there.
+func TestReadPart(t *testing.T) {
+	data := make([]float32, 70000) // of several buffers
+	for i := range data {
+		data[i] = float32(i)
+	}
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "i", Shape: []int{3}, Data: []int64{1, 2, 3}},
+		{Name: "f", Shape: []int{70000}, Data: data}}}))
+	r, err := Open(path)
+	require.NoError(t, err)
+	defer r.Close()
+	for _, row := range []struct{ lo, n int }{{0, 70000}, {0, 0}, {70000, 0}, {5, 69995}, {33333, 20000}, {69999, 1}} {
+		got := make([]float32, row.n)
+		require.NoError(t, r.ReadPart("f", row.lo, got))
+		require.Equal(t, data[row.lo:][:row.n], got)
+	}
+	got := make([]int64, 2)
+	require.NoError(t, r.ReadPart("i", 1, got))
+	require.Equal(t, []int64{2, 3}, got)
+	require.ErrorContains(t, r.ReadPart("i", 2, got), `tensor "i": destination: got 2 elements from 2 on, want some of 3`)
+	require.ErrorContains(t, r.ReadPart("i", -1, got), "got 2 elements from -1 on")
+	require.ErrorContains(t, r.ReadPart("i", 0, data), "destination: got a []float32, want a []int64")
+	require.ErrorContains(t, r.ReadPart("none", 0, got), `tensor "none": there is none of this name`)
+}

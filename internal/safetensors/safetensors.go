@@ -61,8 +61,14 @@ func (d DType) Size() int { return dtypes[d].size }
 // be known.
 func (d DType) Element() reflect.Type { return dtypes[d].data.Elem() }
 
-// dtypeOf returns the dtype that a slice is written as, or "" if there is none.
+// dtypeOf returns the dtype that data are written as, or "" if there is none.
 func dtypeOf(data any) DType {
+	if s, ok := data.(Stream); ok {
+		if s.Each == nil || s.DType.Size() == 0 || s.DType == F16 || s.DType == BF16 {
+			return ""
+		}
+		return s.DType
+	}
 	for d, known := range dtypes {
 		if reflect.TypeOf(data) == known.data && d != F16 && d != BF16 {
 			return d
@@ -79,7 +85,7 @@ type Tensor struct {
 	// element; a tensor with an axis of 0 has none.
 	Shape []int
 	// Data holds the elements in row-major order: []float32, []float64,
-	// []int64, []int32, []int16, []int8, []uint8 or []bool.
+	// []int64, []int32, []int16, []int8, []uint8 or []bool; to write, a Stream too.
 	Data any
 	// DType is the element type in the file that the tensor was read from. It differs from
 	// the type of Data only for F16 and BF16, which are widened to []float32 without loss.

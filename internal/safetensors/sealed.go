@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 
@@ -39,13 +40,36 @@ func WriteSealed(w io.Writer, f *File) error {
 	}
 	sealed := File{Metadata: map[string]string{sealKey: noSeal}, Tensors: f.Tensors}
 	maps.Insert(sealed.Metadata, maps.All(f.Metadata))
+	p, err := newPlan(&sealed)
+	if err == nil {
+		err = p.writeSealed(w)
+	}
+	if err != nil {
+		return fmt.Errorf("safetensors: %w", err)
+	}
+	return nil
+}
+
+// writeSealed writes a file whose metadata have noSeal. The seal of a draft comes last.
+func (p *plan) writeSealed(w io.Writer) error {
+	// No text within the JSON looks like the entry: its quotes would be escaped.
+	at := bytes.Index(p.header, fmt.Appendf(nil, "%q:%q", sealKey, noSeal)) + len(sealKey) + len(`"":"`)
 	sum := sha256.New()
-	if err := Write(sum, &sealed); err != nil {
+	if d, ok := w.(*folder.Draft); ok {
+		begin := d.Size()
+		if err := p.write(io.MultiWriter(d, sum)); err != nil {
+			return err
+		}
+		return d.Amend(begin+int64(at), digitsOf(sum))
+	}
+	if err := p.write(sum); err != nil {
 		return err
 	}
-	sealed.Metadata[sealKey] = hex.EncodeToString(sum.Sum(nil))
-	return Write(w, &sealed)
+	copy(p.header[at:], digitsOf(sum))
+	return p.write(w)
 }
+
+func digitsOf(sum hash.Hash) []byte { return hex.AppendEncode(nil, sum.Sum(nil)) }
 
 // OpenSealed opens a file that has a seal, which Reader.CheckSeal checks. The error for a file
 // without one, or whose header was changed, wraps ErrDamaged.
@@ -111,7 +135,6 @@ func (c *contents) checkSeal() error {
 	if _, err := io.ReadFull(io.NewSectionReader(c.file, 0, c.begin), text); err != nil {
 		return short(err)
 	}
-	// No text within the JSON looks like the entry: its quotes would be escaped.
 	before, after, found := bytes.Cut(text, entry(c.seal.digits))
 	if !found || len(c.seal.digits) != len(noSeal) {
 		return fmt.Errorf("checksum: got %.80q, want %d digits", c.seal.digits, len(noSeal))

@@ -91,13 +91,18 @@ func (t *Tensor) prepare() error {
 	}
 	t.DType = dtypeOf(t.Data)
 	if t.DType == "" {
-		return fmt.Errorf("data: got %T, want a slice of float32, float64, int64, int32, int16, int8, uint8 or bool", t.Data)
+		return fmt.Errorf("data: got %T, want a slice of float32, float64, int64, int32, int16, int8, uint8 or bool, or a Stream",
+			t.Data)
 	}
 	if len(t.Shape) > maxRank {
 		return fmt.Errorf("shape: got %d axes, want at most %d", len(t.Shape), maxRank)
 	}
-	n := reflect.ValueOf(t.Data).Len()
-	if count, ok := elements(t.Shape); !ok || count != n {
+	count, ok := elements(t.Shape)
+	n := count
+	if _, streamed := t.Data.(Stream); !streamed {
+		n = reflect.ValueOf(t.Data).Len()
+	}
+	if !ok || count != n {
 		return fmt.Errorf("shape: got %d, want one that holds the %d elements of the data", t.Shape, n)
 	}
 	return nil
@@ -161,16 +166,16 @@ func (p *plan) write(w io.Writer) error {
 	}
 	buf := make([]byte, 0, chunk)
 	for _, t := range p.parts {
-		if err := writeData(w, t, buf); err != nil {
+		if err := t.write(w, buf); err != nil {
 			return fmt.Errorf("tensor %s: %w", quote(t.Name), err)
 		}
 	}
 	return nil
 }
 
-// writeData writes the elements of a tensor, one buffer at a time.
-func writeData(w io.Writer, t Tensor, buf []byte) error {
-	data, n := reflect.ValueOf(t.Data), chunk/t.DType.Size()
+// writeData writes elements, one buffer at a time.
+func writeData(w io.Writer, d DType, elements any, buf []byte) error {
+	data, n := reflect.ValueOf(elements), chunk/d.Size()
 	for at := 0; at < data.Len(); at += n {
 		part := data.Slice(at, min(at+n, data.Len())).Interface()
 		b, err := binary.Append(buf[:0], binary.LittleEndian, part)

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 )
 
@@ -39,4 +40,17 @@ func launcherOf(env func(name string) string) (*launcher, error) {
 		return nil, fmt.Errorf("parallel: WORLD_SIZE: got %d processes, as of torchrun, %s", n, want)
 	}
 	return nil, nil
+}
+
+// First reports whether this process is the first of a launcher's on its machine, by the
+// environment, or none of one: it tells what Join refused.
+func First() bool { return first(os.Getenv) }
+
+func first(env func(name string) string) bool {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"} {
+		if rank := env(name); rank != "" {
+			return rank == "0"
+		}
+	}
+	return true
 }

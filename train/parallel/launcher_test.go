@@ -39,6 +39,24 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
+// One process of each machine tells an error of all.
+func TestFirst(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		env  map[string]string
+		want bool
+	}{
+		{name: "alone", want: true},
+		{name: "Open MPI", env: map[string]string{"OMPI_COMM_WORLD_LOCAL_RANK": "0"}, want: true},
+		{name: "Open MPI in a job of Slurm", env: map[string]string{"OMPI_COMM_WORLD_LOCAL_RANK": "1", "SLURM_LOCALID": "0"}},
+		{name: "MPICH", env: map[string]string{"MPI_LOCALRANKID": "3"}},
+		{name: "srun", env: map[string]string{"SLURM_LOCALID": "1"}},
+		{name: "torchrun", env: map[string]string{"LOCAL_RANK": "1", "RANK": "9"}},
+	} {
+		require.Equal(t, row.want, first(func(name string) string { return row.env[name] }), row.name)
+	}
+}
+
 // A process that did not join has no group.
 func TestZeroMPI(t *testing.T) {
 	for _, m := range []*MPI{nil, {}} {

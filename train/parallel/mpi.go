@@ -86,19 +86,25 @@ func (m *MPI) Exchange(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// Abort ends all processes, this one too, with exit code 1.
-func (m *MPI) Abort(error) {
+// Abort ends all processes, this one too, with exit code 1. Nobody else can tell why: it prints
+// the reason to the standard error.
+func (m *MPI) Abort(reason error) {
 	if m != nil && m.link != nil {
+		fmt.Fprintf(os.Stderr, "parallel: rank %d ends the group: %v\n", m.rank, cause(reason))
 		m.link.abort()
 	}
 }
 
-// Close leaves the group, when all processes have made their last Exchange.
+// Close leaves the group when all processes do, after their last Exchange. If another one waits
+// for an Exchange of this, Close returns an error instead: mpirun ends the others soon after this
+// process has ended.
 func (m *MPI) Close() error {
 	if m == nil || m.link == nil {
 		return errNotJoined
 	}
-	if err := m.link.close(); err != nil {
+	link := m.link
+	m.link = nil
+	if err := link.close(); err != nil {
 		return fmt.Errorf("parallel: close: %w", err)
 	}
 	return nil

@@ -14,11 +14,13 @@ import (
 type library struct {
 	functions                                   map[string]uintptr
 	world, byteType, errorsReturn, statusIgnore uintptr
+	anySource                                   uintptr
 }
 
 // functionNames are the functions that link calls.
 var functionNames = []string{"MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Comm_rank", "MPI_Comm_size",
-	"MPI_Comm_set_errhandler", "MPI_Error_string", "MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Test"}
+	"MPI_Comm_set_errhandler", "MPI_Error_string", "MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Test",
+	"MPI_Ibarrier", "MPI_Iprobe"}
 
 // load loads the library of the launcher: the two do not work with each other's.
 func (l *launcher) load() (*library, error) {
@@ -55,9 +57,10 @@ func newLibrary(handle uintptr) (*library, error) {
 	world, err := purego.Dlsym(handle, "ompi_mpi_comm_world")
 	if err != nil {
 		l.world, l.byteType, l.errorsReturn, l.statusIgnore = 0x44000000, 0x4c00010d, 0x54000001, 1
+		l.anySource = ^uintptr(1) // −2
 		return l, nil
 	}
-	l.world = world
+	l.world, l.anySource = world, ^uintptr(0) // −1
 	var more error
 	if l.byteType, err = purego.Dlsym(handle, "ompi_mpi_byte"); err != nil {
 		more = err

@@ -127,9 +127,11 @@ func (k *link) exchange(to int, send []byte, from int, receive []byte) (err erro
 	return err
 }
 
+// tag is that of all messages.
+const tag = 1
+
 // message sends and receives one message each. An empty one is none.
 func (k *link) message(to int, send []byte, from int, receive []byte) error {
-	const tag = 1
 	var pinned runtime.Pinner
 	defer pinned.Unpin()
 	requests := new([2]uint64) // handles of at most eight bytes
@@ -162,22 +164,25 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 // wait returns when a request is done. It asks again and again, and lets others have the core
 // in between, longer the longer it lasts.
 func (k *link) wait(request *uint64) error {
-	flag := new(int32)
-	var pinned runtime.Pinner
-	defer pinned.Unpin()
-	pinned.Pin(flag)
 	for asked := 0; ; asked++ {
-		if err := k.call("MPI_Test", address(request), address(flag), k.statusIgnore); err != nil {
+		if done, err := k.test(request); done || err != nil {
 			return err
-		}
-		if *flag != 0 {
-			return nil
 		}
 		if k.aborted.Load() {
 			return errors.New("the group was ended")
 		}
 		pause(asked)
 	}
+}
+
+// test reports whether a request, which is pinned, is done.
+func (k *link) test(request *uint64) (bool, error) {
+	flag := new(int32)
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	pinned.Pin(flag)
+	err := k.call("MPI_Test", address(request), address(flag), k.statusIgnore)
+	return *flag != 0, err
 }
 
 // pause lets other threads have the core: for at once, and after a while for up to 1 ms.
@@ -197,11 +202,40 @@ func (k *link) abort() {
 	k.do(func() { _ = k.call("MPI_Abort", k.world, 1) })
 }
 
-// close calls MPI_Finalize.
+// close waits for all processes to do so, and calls MPI_Finalize.
 func (k *link) close() (err error) {
-	k.do(func() { err = k.call("MPI_Finalize") })
+	k.do(func() {
+		if err = k.waitForAll(); err == nil {
+			err = k.call("MPI_Finalize")
+		}
+	})
 	close(k.calls)
 	return err
+}
+
+// waitForAll returns when all processes have called it, or an error if one sends a message to this
+// one, as each does whose Exchange wants it.
+func (k *link) waitForAll() error {
+	request, coming := new(uint64), new(int32)
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	pinned.Pin(request)
+	pinned.Pin(coming)
+	if err := k.call("MPI_Ibarrier", k.world, address(request)); err != nil {
+		return err
+	}
+	for asked := 0; ; asked++ {
+		if done, err := k.test(request); done || err != nil {
+			return err
+		}
+		if err := k.call("MPI_Iprobe", k.anySource, tag, k.world, address(coming), k.statusIgnore); err != nil {
+			return err
+		}
+		if *coming != 0 {
+			return errors.New("got a message of another process, want all to have made their last exchange")
+		}
+		pause(asked)
+	}
 }
 
 // call calls a function of the library, whose results other than MPI_SUCCESS are errors.

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
@@ -26,14 +27,21 @@ import (
 // take the same steps; the first one, rank 0, prints, and has the run folder.
 type processes struct{ train.Group }
 
-// join returns the processes of mpirun, and a function that leaves them.
+// join returns the processes of mpirun, and a function that leaves them. One process of a machine tells an error.
 func join() (p *processes, leave func() error, err error) {
 	mpi, err := parallel.Join()
+	if err != nil && !parallel.First() {
+		lag()
+		err = term.Told(err)
+	}
 	if err != nil || mpi == nil {
 		return nil, func() error { return nil }, err
 	}
 	return &processes{mpi}, mpi.Close, nil
 }
+
+// lag lets the process that tells an error end first: mpirun kills the others as soon as one has failed.
+func lag() { time.Sleep(2 * time.Second) }
 
 // lead reports whether this process prints and has the run folder.
 func (p *processes) lead() bool { return p == nil || p.Rank() == 0 }

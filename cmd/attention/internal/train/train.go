@@ -59,8 +59,11 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err
 	if term.IsInterrupted(err) { // mpirun ends its processes and does not answer any more
 		return err
 	}
-	if err = oneline.Join(err, leave()); err == nil {
+	switch err = oneline.Join(err, leave()); {
+	case err == nil:
 		page.wait(ctx)
+	case p != nil && !p.lead():
+		lag()
 	}
 	return err
 }

@@ -1,0 +1,208 @@
+//go:build mpi && linux && (amd64 || arm64)
+
+package parallel_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	loops "attention/train"
+	"attention/train/parallel"
+
+	"github.com/stretchr/testify/require"
+)
+
+// until waits for a number of steps in metrics.jsonl.
+func until(t *testing.T, folder string, steps int) {
+	require.Eventually(t, func() bool {
+		lines, _ := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
+		return bytes.Count(lines, []byte("grad_norm")) >= steps
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// children returns the processes that a process started.
+func children(t *testing.T, parent int) (all []int) {
+	out, err := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(parent)).Output()
+	require.NoError(t, err)
+	for _, field := range strings.Fields(string(out)) {
+		pid, err := strconv.Atoi(field)
+		require.NoError(t, err)
+		all = append(all, pid)
+	}
+	slices.Sort(all)
+	return all
+}
+
+const long = "--width 16 --context 8 --batch 2 --accumulate 4 --steps %d --decay-steps 400 --eval-every 0 " +
+	"--save-every 10 --dropout 0.1 --sample 0 --out "
+
+// A job ends soon after one of its processes is killed, and resumes with another number of them and the
+// bits of one that was left alone.
+func TestMPIKilled(t *testing.T) {
+	dir := t.TempDir()
+	kills := 20
+	if testing.Short() {
+		kills = 2
+	}
+	for i := range kills {
+		n := 2 + i%3
+		folder := filepath.Join(dir, strconv.Itoa(i))
+		job := mpirun(t, n, strings.Fields(fmt.Sprintf(long, 100000)+folder)...)
+		var printed bytes.Buffer
+		job.Stdout, job.Stderr = &printed, &printed
+		require.NoError(t, job.Start())
+		until(t, folder, 10+7*i)
+		ranks := children(t, job.Process.Pid)
+		require.Len(t, ranks, n)
+		require.NoError(t, syscall.Kill(ranks[i%n], syscall.SIGKILL))
+		begin := time.Now()
+		require.Error(t, job.Wait())
+		require.Less(t, time.Since(begin), 10*time.Second)
+		require.LessOrEqual(t, strings.Count(printed.String(), "\nattention: "), 1, printed.String())
+		require.Contains(t, printed.String(), "exited on signal 9 (Killed)")
+
+		checkpoints, err := filepath.Glob(filepath.Join(folder, "checkpoints", "step-*"))
+		require.NoError(t, err)
+		newest, steps := "", 0
+		if len(checkpoints) > 0 {
+			newest = filepath.Base(slices.Max(checkpoints))
+			steps, err = strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(newest, "step-"), ".safetensors"))
+			require.NoError(t, err)
+		}
+		steps += 5
+		train(t, 1+(i+1)%4, "--resume "+folder+" --steps "+strconv.Itoa(steps))
+		alone := folder + "alone"
+		train(t, 0, fmt.Sprintf(long, steps)+alone)
+		requireSame(t, alone, folder)
+	}
+}
+
+// SIGUSR1 to mpirun finishes the step, saves and ends with 0.
+func TestMPIFinishes(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	job := mpirun(t, 3, strings.Fields(fmt.Sprintf(long, 100000)+folder)...)
+	var printed bytes.Buffer
+	job.Stdout = &printed
+	require.NoError(t, job.Start())
+	until(t, folder, 12)
+	require.NoError(t, job.Process.Signal(syscall.SIGUSR1))
+	require.NoError(t, job.Wait())
+	require.Regexp(t, `train: stopped after \d+ of 100000 steps; resume with: .* train --resume `+folder, printed.String())
+	require.FileExists(t, filepath.Join(folder, "model.safetensors"))
+}
+
+// Ctrl-C finishes the step and saves, where it is fast enough for mpirun.
+func TestMPIInterrupted(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	job := mpirun(t, 2, strings.Fields(fmt.Sprintf(long, 100000)+folder)...)
+	var printed bytes.Buffer
+	job.Stdout, job.Stderr = &printed, &printed
+	require.NoError(t, job.Start())
+	until(t, folder, 12)
+	require.NoError(t, job.Process.Signal(os.Interrupt))
+	begin := time.Now()
+	require.Error(t, job.Wait())
+	require.Less(t, time.Since(begin), 10*time.Second)
+	require.LessOrEqual(t, strings.Count(printed.String(), "attention: "), 1, printed.String())
+	checkpoints, err := loops.CheckpointSteps(filepath.Join(folder, "checkpoints"))
+	require.NoError(t, err)
+	steps := slices.Max(checkpoints) + 5
+	train(t, 3, "--resume "+folder+" --steps "+strconv.Itoa(steps))
+	alone := folder + "alone"
+	train(t, 0, fmt.Sprintf(long, steps)+alone)
+	requireSame(t, alone, folder)
+}
+
+// A full disk ends all with one line, and the last checkpoint stays.
+func TestMPIFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=600k"); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	defer func() { require.NoError(t, syscall.Unmount(disk, 0)) }()
+	folder := filepath.Join(disk, "run")
+	begin := time.Now()
+	out, err := mpirun(t, 3, strings.Fields(fmt.Sprintf(long, 2000)+folder+" --keep 9")...).CombinedOutput()
+	require.Error(t, err)
+	require.Less(t, time.Since(begin), 30*time.Second)
+	require.Contains(t, string(out), "no space left on device")
+	require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
+	checkpoints, err := loops.CheckpointSteps(filepath.Join(folder, "checkpoints"))
+	require.NoError(t, err)
+	require.NotEmpty(t, checkpoints)
+}
+
+// failingRank is the environment's variable for joinAndFail.
+const failingRank = "PARALLEL_TEST_FAILING_RANK"
+
+// joinAndFail is a program of somebody's own, of which one process fails between Join and Run, and closes its group
+// all the same.
+func joinAndFail(rank string) int {
+	m, err := parallel.Join()
+	if err == nil && strconv.Itoa(m.Rank()) != rank {
+		err = loops.Agree(m, nil) // where Run begins
+	}
+	if closed := m.Close(); closed != nil {
+		err = closed
+	}
+	if err != nil || strconv.Itoa(m.Rank()) == rank {
+		fmt.Fprintln(os.Stderr, "failed:", err)
+		return 1
+	}
+	return 0
+}
+
+// A process that leaves before the others are done ends all.
+func TestMPIFailsBeforeRun(t *testing.T) {
+	for n := 2; n <= 4; n++ {
+		for rank := range n {
+			job := mpirunOf(t, n, os.Args[0])
+			job.Env = append(os.Environ(), failingRank+"="+strconv.Itoa(rank))
+			begin := time.Now()
+			out, err := job.CombinedOutput()
+			require.Error(t, err)
+			require.Less(t, time.Since(begin), 10*time.Second)
+			require.Equal(t, 1, bytes.Count(out, []byte("failed: ")), "%s", out)
+			require.Contains(t, string(out), "failed: parallel: close: got a message of another process")
+		}
+	}
+}
+
+// A program without MPI says so once, and what mpirun started with another library too.
+func TestMPIMissing(t *testing.T) {
+	out, err := mpirunOf(t, 3, program(t, "default"), "train", "--out", filepath.Join(t.TempDir(), "run")).CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "got a program without MPI, want one built with CGO_ENABLED=0 go build -tags mpi")
+	require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
+	job := mpirun(t, 3, "--out", filepath.Join(t.TempDir(), "run"))
+	job.Env = append(os.Environ(), parallel.Library+"=/no/libmpi.so")
+	out, err = job.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
+	require.Contains(t, string(out), "or name the library with ATTENTION_MPI")
+}
+
+// What one process refuses or finds is one line of ours.
+func TestMPIFails(t *testing.T) {
+	for _, row := range []struct{ name, flags, want string }{
+		{"few batches", "--accumulate 1", "attention: --accumulate: got 1 with 2 processes, want at least 2"},
+		{"not finite", "--accumulate 4 --lr 1e30 --sample 0", "rank 0: micro-batch 1 of 4: loss: got "},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			flags := append(strings.Fields(row.flags), "--out", filepath.Join(t.TempDir(), "run"))
+			out, err := mpirun(t, 2, flags...).CombinedOutput()
+			require.Error(t, err)
+			require.Contains(t, string(out), row.want)
+			require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
+		})
+	}
+}
