@@ -42,6 +42,7 @@ type Build struct {
 	changes    []change // of attentions
 	calls      []*AttentionCall
 	hooks      []StepHook
+	checkpoint bool // whether blocks are marked
 	steps      expr.Formula
 }
 
@@ -62,6 +63,16 @@ func (b *Build) made() error {
 		return errors.New("layers: build: got nil or its zero value, want one of NewBuild")
 	}
 	return nil
+}
+
+// CheckpointBlocks makes training take less memory and more time: of each Block and
+// DecoderBlock built afterwards only the input and the output are kept for the backward pass,
+// which computes the rest again, with the same bits (torch.utils.checkpoint, transformers'
+// gradient_checkpointing). It counts in Train graphs, on package machine; see graph.Checkpoint.
+func (b *Build) CheckpointBlocks() {
+	if b != nil {
+		b.checkpoint = true
+	}
 }
 
 // Of returns the node of one step of a formula, a layer's or a function's of package
