@@ -65,16 +65,6 @@ func (b *Build) made() error {
 	return nil
 }
 
-// CheckpointBlocks makes training take less memory and more time: of each Block and
-// DecoderBlock built afterwards only the input and the output are kept for the backward pass,
-// which computes the rest again, with the same bits (torch.utils.checkpoint, transformers'
-// gradient_checkpointing). It counts in Train graphs, on package machine; see graph.Checkpoint.
-func (b *Build) CheckpointBlocks() {
-	if b != nil {
-		b.checkpoint = true
-	}
-}
-
 // Of returns the node of one step of a formula, a layer's or a function's of package
 // graph or Gorgonia, as in b.Of(graph.Softmax(scores)), and keeps its error: b.Err is
 // checked once, at the end. After the first error Of returns a scalar that stands for

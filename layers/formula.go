@@ -57,14 +57,6 @@ func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig
 	return c
 }
 
-// checkpoint marks an end of a block, if the build wants it.
-func (f *formula) checkpoint(x *G.Node) *G.Node {
-	if !f.b.checkpoint || f.b.mode != Train {
-		return x
-	}
-	return f.Of(graph.Checkpoint(x))
-}
-
 // dropout drops elements of x with probability p, in a Train graph.
 func (f *formula) dropout(x *G.Node, p float64) *G.Node {
 	return f.Of(graph.Dropout(x, f.b.Drop(p)))
