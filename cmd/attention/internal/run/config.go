@@ -37,8 +37,8 @@ type Config struct {
 	HeadStats   bool                    `json:"head_stats,omitempty"` // whether records have statistics of each head
 	QKClip      float64                 `json:"qk_clip,omitempty"`    // threshold of QK-clip; 0 means none
 	// CheckpointActivations makes the backward pass compute again what is in each block.
-	CheckpointActivations bool `json:"checkpoint_activations,omitempty"`
-	NGram       *text.NGram             `json:"ngram,omitempty"`      // nil for a large vocabulary
+	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
+	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
 }
 
 // SampleConfig describes the text that a run prints at its end.

@@ -64,7 +64,7 @@ products in a step exceeds 100 (QK-clip).
 
 With --checkpoint-activations the backward pass computes again what the blocks
 of a gpt have computed, instead of keeping it (transformers' gradient
-checkpointing): less memory, about a third more time, the same bits.
+checkpointing): less memory, up to half more time, the same bits.
 
 Ctrl-C finishes the step, saves a checkpoint and the model, prints how to resume
 and exits with 130. So do kill (143), the end of the terminal (129; not under
