@@ -33,16 +33,9 @@ type CrossEntropyConfig struct {
 // are (…), 0 in rows that do not count. A mean of no rows, or of weights that sum to 0, is
 // an error when the graph runs, where torch gives NaN.
 func CrossEntropy(logits, targets *G.Node, c CrossEntropyConfig) (*G.Node, error) {
-	if err := c.Reduction.check("CrossEntropy"); err != nil {
+	s, err := c.resolve("CrossEntropy")
+	if err != nil {
 		return nil, err
-	}
-	if !(c.LabelSmoothing >= 0 && c.LabelSmoothing <= 1) {
-		return nil, fmt.Errorf("graph: CrossEntropy: label_smoothing: got %v, want 0 to 1", c.LabelSmoothing)
-	}
-	s := classLoss{Reduction: c.Reduction, Smoothing: c.LabelSmoothing, Weighted: c.Weight != nil,
-		Ignore: []int64{IgnoreTarget}}
-	for _, id := range c.Ignore {
-		s.Ignore = append(s.Ignore, int64(id))
 	}
 	in := G.Nodes{logits, targets}
 	if s.Weighted {
@@ -51,7 +44,23 @@ func CrossEntropy(logits, targets *G.Node, c CrossEntropyConfig) (*G.Node, error
 	return applyTyped(crossEntropy[float32]{s}, crossEntropy[float64]{s}, in...)
 }
 
-// classLoss is the settings of CrossEntropy.
+// resolve checks the settings of an op.
+func (c CrossEntropyConfig) resolve(op string) (classLoss, error) {
+	if err := c.Reduction.check(op); err != nil {
+		return classLoss{}, err
+	}
+	if !(c.LabelSmoothing >= 0 && c.LabelSmoothing <= 1) {
+		return classLoss{}, fmt.Errorf("graph: %s: label_smoothing: got %v, want 0 to 1", op, c.LabelSmoothing)
+	}
+	s := classLoss{Reduction: c.Reduction, Smoothing: c.LabelSmoothing, Weighted: c.Weight != nil,
+		Ignore: []int64{IgnoreTarget}}
+	for _, id := range c.Ignore {
+		s.Ignore = append(s.Ignore, int64(id))
+	}
+	return s, nil
+}
+
+// classLoss is the settings of a cross entropy.
 type classLoss struct {
 	Reduction Reduction
 	Smoothing float64
@@ -68,21 +77,29 @@ func (o classLoss) args(more ...arg) []arg {
 	return append(args, more...)
 }
 
-// targetsOf returns the checked targets among the inputs, and what the sum of the losses is
-// divided by.
-func targetsOf[F kernel.Float](o classLoss, in []*tensor.Dense) (t kernel.Targets[F], divisor float64, err error) {
-	t = kernel.Targets[F]{IDs: dense.Ints(in[1]), Ignore: o.Ignore, Cols: last(in[0].Shape()), Smoothing: o.Smoothing}
+// targets returns the checked targets among the inputs of a cross entropy of logits, and what
+// the sum of the losses is divided by.
+func targets[F kernel.Float](o classLoss, in []*tensor.Dense) (t kernel.Targets[F], divisor float64, err error) {
+	var weight []F
 	if o.Weighted {
-		t.Weight = floats[F](in[2])
+		weight = floats[F](in[2])
 	}
+	return targetsOf("CrossEntropy", o, in[1], last(in[0].Shape()), weight)
+}
+
+// targetsOf returns an op's checked targets among cols classes of these weights, and what the
+// sum of the losses is divided by.
+func targetsOf[F kernel.Float](op string, o classLoss, ids *tensor.Dense, cols int, weight []F) (
+	t kernel.Targets[F], divisor float64, err error) {
+	t = kernel.Targets[F]{IDs: dense.Ints(ids), Ignore: o.Ignore, Cols: cols, Smoothing: o.Smoothing, Weight: weight}
 	n, total := 0, 0.0
 	for i, id := range t.IDs {
 		if slices.Contains(o.Ignore, id) {
 			continue
 		}
 		if id < 0 || id >= int64(t.Cols) {
-			return t, 0, fmt.Errorf("graph: CrossEntropy: targets: got %d at %d, want 0 <= target < V=%d or %s",
-				id, i, t.Cols, o.ignored())
+			return t, 0, fmt.Errorf("graph: %s: targets: got %d at %d, want 0 <= target < V=%d or %s",
+				op, id, i, t.Cols, o.ignored())
 		}
 		n++
 		if o.Weighted {
@@ -93,14 +110,14 @@ func targetsOf[F kernel.Float](o classLoss, in []*tensor.Dense) (t kernel.Target
 		return t, 1, nil
 	}
 	if n == 0 {
-		return t, 0, fmt.Errorf("graph: CrossEntropy: targets: got %d times %s, want a target that counts",
-			len(t.IDs), o.ignored())
+		return t, 0, fmt.Errorf("graph: %s: targets: got %d times %s, want a target that counts",
+			op, len(t.IDs), o.ignored())
 	}
 	if !o.Weighted {
 		return t, float64(n), nil
 	}
 	if total == 0 {
-		return t, 0, fmt.Errorf("graph: CrossEntropy: weight: got 0 in sum for %d targets, want another sum", n)
+		return t, 0, fmt.Errorf("graph: %s: weight: got 0 in sum for %d targets, want another sum", op, n)
 	}
 	return t, total, nil
 }
@@ -118,13 +135,13 @@ type crossEntropy[F kernel.Float] struct{ classLoss }
 func (o crossEntropy[F]) spec() (string, []arg) { return "CrossEntropy", o.args() }
 
 func (o crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	logits, targets := in[0], in[1]
+	logits, ids := in[0], in[1]
 	if logits.Dims() == 0 {
 		return nil, &ShapeError{"CrossEntropy", "logits", logits, "(…, V)"}
 	}
 	rows := logits[:logits.Dims()-1]
-	if !slices.Equal(targets, rows) {
-		return nil, &ShapeError{"CrossEntropy", "targets", targets, fmt.Sprintf("%v", rows)}
+	if !slices.Equal(ids, rows) {
+		return nil, &ShapeError{"CrossEntropy", "targets", ids, fmt.Sprintf("%v", rows)}
 	}
 	if o.Weighted && (in[2].Dims() != 1 || in[2][0] != last(logits)) {
 		return nil, &ShapeError{"CrossEntropy", "weight", in[2], fmt.Sprintf("(V=%d)", last(logits))}
@@ -136,15 +153,15 @@ func (o crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	targets, divisor, err := targetsOf[F](o.classLoss, in)
+	t, divisor, err := targets[F](o.classLoss, in)
 	if err != nil {
 		return err
 	}
 	x, y := floats[F](in[0]), floats[F](out)
 	if o.Reduction == NoReduction {
-		kernel.CrossEntropy(y, x, targets)
+		kernel.CrossEntropy(y, x, t)
 	} else {
-		y[0] = F(kernel.SumCrossEntropy(x, targets) / divisor)
+		y[0] = F(kernel.SumCrossEntropy(x, t) / divisor)
 	}
 	return nil
 }
@@ -171,11 +188,11 @@ func (o crossEntropyBackward[F]) spec() (string, []arg) {
 }
 
 func (o crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	targets, divisor, err := targetsOf[F](o.classLoss, in)
+	t, divisor, err := targets[F](o.classLoss, in)
 	if err != nil {
 		return err
 	}
 	dloss := floats[F](in[len(in)-1])
-	kernel.CrossEntropyBackward(floats[F](out), floats[F](in[0]), targets, dloss, divisor)
+	kernel.CrossEntropyBackward(floats[F](out), floats[F](in[0]), t, dloss, divisor)
 	return nil
 }

@@ -1,7 +1,10 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"sync"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -109,3 +112,39 @@ func (o embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) err
 	}
 	return nil
 }
+
+// addTo adds the gradient to a sum, the rows of an id together before.
+func (o embeddingBackward[F]) addTo(sum *tensor.Dense, in []*tensor.Dense) error {
+	e := last(sum.Shape())
+	dw, dy, ids := floats[F](sum), floats[F](in[1]), dense.Ints(in[0])
+	if err := checkIDs(ids, sum.Shape()[0]); err != nil {
+		return err
+	}
+	room := orders.Get().(*[]int)
+	defer orders.Put(room)
+	order := slices.Grow((*room)[:0], len(ids))
+	for i, id := range ids {
+		if id != int64(o.Padding) {
+			order = append(order, i)
+		}
+	}
+	*room = order
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ids[i], ids[j]) })
+	for lo, hi := 0, 0; lo < len(order); lo = hi {
+		id := ids[order[lo]]
+		for hi < len(order) && ids[order[hi]] == id {
+			hi++
+		}
+		for j, v := range dw[int(id)*e : (int(id)+1)*e] {
+			var total F
+			for _, i := range order[lo:hi] {
+				total += dy[i*e+j]
+			}
+			dw[int(id)*e+j] = v + total
+		}
+	}
+	return nil
+}
+
+// orders are pooled slices of positions.
+var orders = sync.Pool{New: func() any { return new([]int) }}

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"attention/graph"
@@ -95,4 +96,46 @@ func naiveEmbedding(weight, ids array) array {
 		}
 	}
 	return y
+}
+
+// The gradient of a table that also gives the scores, as in GPT-2, is made in the place of the
+// scores' part, with the bits of a sum of two, and no third matrix of its size.
+func TestGradientOfATableWithTwoUses(t *testing.T) {
+	const rows, width = 101, 50
+	for _, padding := range []int{-1, 3} {
+		for _, p := range tolerances {
+			r := rand.New(rand.NewPCG(5, 6))
+			targets := ids([]float64{3, 0, 100, 3, 3, 0}, 2, 3)
+			in := append(floats(normal(r, rows, width), normal(r, 2, 3, width)), targets)
+			tied := func(in G.Nodes) (*G.Node, error) {
+				x, err := graph.Embedding(in[0], in[2])
+				if padding >= 0 {
+					x, err = graph.PaddedEmbedding(in[0], in[2], padding)
+				}
+				require.NoError(t, err)
+				x, err = graph.Add(x, in[1])
+				require.NoError(t, err)
+				x, err = graph.Softmax(x)
+				require.NoError(t, err)
+				config := graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true}
+				return graph.LinearCrossEntropy(x, in[0], in[2], config)
+			}
+			e := express(t, tied, in, p.dt)
+			e.differentiate(t, in, array{nil, []float64{1}}, p.dt)
+			ours, tape := e.onOurs(t), e.onTape(t)
+			for i := range tape.grads {
+				require.Equal(t, bits(tape.grads[i]), bits(ours.grads[i]), "gradient %d", i)
+			}
+			e = express(t, tied, in, p.dt)
+			grads, err := G.Grad(e.out, e.in[0])
+			require.NoError(t, err)
+			m, err := machine.New(append(grads, e.out)...)
+			require.NoError(t, err)
+			require.Less(t, m.Memory().Planned, 2*rows*width*int(p.dt.Size()))
+			require.NoError(t, m.RunAll())
+			if !raceEnabled {
+				require.Zero(t, testing.AllocsPerRun(10, func() { require.NoError(t, m.RunAll()) }))
+			}
+		}
+	}
 }

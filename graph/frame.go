@@ -12,7 +12,19 @@ import (
 
 // ComputeInto computes into out: a tensor of the op's shape, or a scalar. Unlike
 // UsePreallocDo it allocates nothing itself.
-func (o op) ComputeInto(out G.Value, in ...G.Value) error {
+func (o op) ComputeInto(out G.Value, in ...G.Value) error { return o.call(o.forward, out, in) }
+
+// AddTo adds the op's result to a sum of its shape, if Adds says that it can.
+func (o op) AddTo(sum G.Value, in ...G.Value) error {
+	a, ok := o.body.(adder)
+	if !ok {
+		return fmt.Errorf("graph: %v: got a sum to add to, want a result to fill", o)
+	}
+	return o.call(a.addTo, sum, in)
+}
+
+// call calls a function of the body with tensors of the values.
+func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Value, in []G.Value) error {
 	f := frames.Get().(*frame)
 	defer f.giveBack()
 	for i, v := range in {
@@ -26,7 +38,7 @@ func (o op) ComputeInto(out G.Value, in ...G.Value) error {
 	if err != nil {
 		return fmt.Errorf("graph: %v: result: %w", o, err)
 	}
-	if err := o.forward(dst, f.args); err != nil {
+	if err := do(dst, f.args); err != nil {
 		return err
 	}
 	setScalar(out, dst)

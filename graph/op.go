@@ -28,6 +28,11 @@ type body interface {
 	backward(in G.Nodes, out, grad *G.Node) (G.Nodes, error)
 }
 
+// adder is a body that can add its result to what is there, instead of filling out.
+type adder interface {
+	addTo(sum *tensor.Dense, in []*tensor.Dense) error
+}
+
 type arg struct {
 	name      string
 	integer   bool // holds ids or keys
@@ -125,7 +130,11 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 			name, out, dense.MaxElements)
 	}
 	types[len(in)] = valueType(dt, out.Dims())
-	return G.ApplyOp(op{body: b, args: args, types: types, out: out, dt: dt}, in...)
+	o := op{body: b, args: args, types: types, out: out, dt: dt}
+	if b, ok := b.(interface{ room(in []tensor.Shape) int }); ok {
+		o.room = b.room(shapes)
+	}
+	return G.ApplyOp(o, in...)
 }
 
 func valueType(dt tensor.Dtype, dims int) hm.Type {
@@ -142,6 +151,7 @@ type op struct {
 	types []hm.Type // of the inputs, then of the output
 	out   tensor.Shape
 	dt    tensor.Dtype
+	room  int
 }
 
 var (
@@ -190,6 +200,22 @@ func (o op) View() (input, from int) {
 	}
 	return -1, 0
 }
+
+// Adds reports whether the op has AddTo.
+func (o op) Adds() bool {
+	_, ok := o.body.(adder)
+	return ok
+}
+
+// Checkpoint reports whether the op is a mark of Checkpoint.
+func (o op) Checkpoint() bool {
+	_, ok := o.body.(interface{ isMark() })
+	return ok
+}
+
+// Room returns how many numbers of the result's type the op wants as room to compute in. A
+// machine gives it a tensor of them as one more input; without, the op allocates its own.
+func (o op) Room() int { return o.room }
 
 // FillsInfinity reports whether the op means the infinities it returns, for a machine
 // that looks for numbers that are not finite.

@@ -91,12 +91,12 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 		return nil, errorf(l.name, "key: got another sequence than the query, want nil")
 	}
 	post := l.config.PostNorm
-	x := f.residual(in.Query, l.norms[0], post, func(x *G.Node) (*G.Node, error) {
+	x := f.residual(f.checkpoint(in.Query), l.norms[0], post, func(x *G.Node) (*G.Node, error) {
 		in.Query = x
 		return l.attention.Attend(b, in)
 	})
 	x = f.residual(x, l.norms[1], post, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
-	return f.result(x)
+	return f.result(f.checkpoint(x))
 }
 
 // residual returns x + part(norm(x)), or norm(x + part(x)) with the norm after the sum.

@@ -42,6 +42,7 @@ type Build struct {
 	changes    []change // of attentions
 	calls      []*AttentionCall
 	hooks      []StepHook
+	checkpoint bool // whether blocks are marked
 	steps      expr.Formula
 }
 

@@ -101,12 +101,12 @@ func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
 		return nil, errorf(l.name, "memory: got nil, want a node")
 	}
 	post := l.config.Block.PostNorm
-	x := f.residual(in.X, l.norms[0], post, func(x *G.Node) (*G.Node, error) {
+	x := f.residual(f.checkpoint(in.X), l.norms[0], post, func(x *G.Node) (*G.Node, error) {
 		return l.attention.Attend(b, AttentionInput{Query: x, Mask: in.Mask})
 	})
 	x = f.residual(x, l.norms[1], post, func(x *G.Node) (*G.Node, error) {
 		return l.cross.Attend(b, AttentionInput{Query: x, Key: in.Memory, Mask: in.MemoryMask})
 	})
 	x = f.residual(x, l.norms[2], post, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
-	return f.result(x)
+	return f.result(f.checkpoint(x))
 }

@@ -171,7 +171,7 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 13))
 			return err
 		}},
-		{at: "", wantErr: "GPT: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
+		{at: "", wantErr: "GPT: graph: LinearCrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
 			_, err := must(layers.NewGPT(c.s, tinyGPT())).Loss(c.b, c.ids(2, 3), c.ids(2, 5))
 			return err
 		}},

@@ -48,6 +48,15 @@ func (f *formula) linear(x, weight, bias *G.Node, transposed bool) *G.Node {
 	return y
 }
 
+// gradientsAlong returns the config of a loss of the product of what was built so far and a
+// weight: in a Train graph it makes the gradients that will be asked for.
+func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig) {
+	if f.b.Mode() == Train {
+		c.WithX, c.WithWeight = len(f.b.Learnables()) > 0, !f.b.params.Frozen(weight.name)
+	}
+	return c
+}
+
 // dropout drops elements of x with probability p, in a Train graph.
 func (f *formula) dropout(x *G.Node, p float64) *G.Node {
 	return f.Of(graph.Dropout(x, f.b.Drop(p)))

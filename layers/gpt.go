@@ -82,12 +82,7 @@ func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
-		return nil, err
-	}
-	positions := f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
-	x := m.transform(f, ids, positions, nil, nil)                           // (…, T, E)
-	return f.result(m.score(f, x))                                          // (…, T, V)
+	return f.result(m.score(f, m.vectors(f, ids))) // (…, T, V)
 }
 
 // Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one: Forward's
@@ -97,23 +92,30 @@ func (m *GPT) Next(b *Build, ids *G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
-		return nil, err
-	}
-	positions := f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
-	x := m.transform(f, ids, positions, nil, nil)                           // (…, T, E)
-	return f.result(m.score(f, f.Of(graph.LastRow(x))))                     // (…, V)
+	return f.result(m.score(f, f.Of(graph.LastRow(m.vectors(f, ids))))) // (…, V)
 }
 
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
-// ids of their shape; those that are graph.IgnoreTarget do not count.
+// ids of their shape; those that are graph.IgnoreTarget do not count. Not all logits are in
+// memory at once if they are many, see graph.LinearCrossEntropy.
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 	f, err := begin(b, m)
 	if err != nil {
 		return nil, err
 	}
-	logits := f.Of(m.Forward(b, ids))
-	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
+	x := m.vectors(f, ids) // (…, T, E)
+	c := f.gradientsAlong(m.head.weight)
+	return f.result(f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c)))
+}
+
+// vectors returns the vectors (…, T, E) from which the scores are computed, of ids from the
+// first position on.
+func (m *GPT) vectors(f *formula, ids *G.Node) *G.Node {
+	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
+		return f.Of(nil, err)
+	}
+	positions := f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
+	return m.transform(f, ids, positions, nil, nil)
 }
 
 // transform returns the vectors (…, T, E) from which the scores are computed.

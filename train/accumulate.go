@@ -64,7 +64,7 @@ func (s *Step) batchGradients(source Source, key int64) (batchResult, error) {
 	if err != nil {
 		return batchResult{}, err
 	}
-	if err := s.program.copyGradients(); err != nil {
+	if err := s.program.takeGradients(); err != nil {
 		return batchResult{}, err
 	}
 	return batchResult{loss, b.Tokens}, s.program.afterBatch()
@@ -183,7 +183,7 @@ func (s *Step) makeSums() {
 	for range most {
 		var sum []*tensor.Dense
 		for _, p := range s.program.params {
-			sum = append(sum, p.Grad.Clone().(*tensor.Dense))
+			sum = append(sum, newLike(p.Value))
 		}
 		s.sums = append(s.sums, sum)
 	}

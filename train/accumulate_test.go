@@ -17,7 +17,7 @@ import (
 
 // rowsLoss is the model's loss on batches of another number of windows.
 func (m *model) rowsLoss(rows int) train.Loss {
-	return text.TokenLoss(m.net.Forward, text.WindowConfig{Batch: rows, Context: contextLength})
+	return text.TokenLoss(m.net.Loss, text.WindowConfig{Batch: rows, Context: contextLength})
 }
 
 // stacked is one batch of the windows of several.

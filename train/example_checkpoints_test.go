@@ -38,7 +38,7 @@ func ExampleCheckpoints() {
 		check(err)
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
-		loop, err := train.New(params, text.TokenLoss(model.Forward, shape), train.Config{
+		loop, err := train.New(params, text.TokenLoss(model.Loss, shape), train.Config{
 			Steps:      100,
 			Accumulate: 2, // 2·4 windows a step
 			StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},

@@ -30,7 +30,7 @@ func ExampleLoop() {
 	})
 	check(err)
 	shape := text.WindowConfig{Batch: batch, Context: positions}
-	loop, err := train.New(params, text.TokenLoss(model.Forward, shape), train.Config{
+	loop, err := train.New(params, text.TokenLoss(model.Loss, shape), train.Config{
 		Steps:      150,
 		StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},
 	})

@@ -5,7 +5,7 @@ type Memory struct {
 	Weights   int // all parameters, and with KeepBest the best ones
 	Gradients int // of those that are trained, and their sums if a step takes several batches
 	Solver    int // of the solver's state, with Config.Group of this process's part
-	Graphs    int // of the values within the graphs, of the forward and the backward pass
+	Graphs    int // of the values within the graphs, of the forward and the backward pass, but the gradients
 }
 
 // Memory returns the memory of the loop now. The first evaluation adds its graph.
@@ -21,8 +21,9 @@ func (l *Loop) Memory() Memory {
 		m.Weights += int(v.MemSize())
 	}
 	for _, p := range l.step.program.params {
-		m.Gradients += int(p.Grad.MemSize())
+		m.Gradients += int(p.Value.MemSize())
 	}
+	m.Graphs += l.step.program.gradients.sizeOfCopies() - m.Gradients // the others lie in the graph's memory
 	for _, sum := range l.step.sums {
 		for _, v := range sum {
 			m.Gradients += int(v.MemSize())

@@ -49,7 +49,7 @@ func newModel(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *mo
 
 func (m *model) loss(b *layers.Build) (*G.Node, error) {
 	m.builds = append(m.builds, b)
-	return text.TokenLoss(m.net.Forward, text.WindowConfig{Batch: batchSize, Context: contextLength})(b)
+	return text.TokenLoss(m.net.Loss, text.WindowConfig{Batch: batchSize, Context: contextLength})(b)
 }
 
 // config is a run of AdamW over all of the tests' steps.

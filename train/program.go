@@ -25,6 +25,7 @@ type program struct {
 	grads      G.Nodes // of params
 	hooks      []layers.StepHook
 	machine    *machine.Machine
+	gradients  gradients
 }
 
 // newProgram returns the program of a loss, to be compiled.
@@ -81,8 +82,7 @@ func (pr *program) differentiate(b *layers.Build) error {
 		}
 		if n, ok := used[name]; ok {
 			nodes = append(nodes, n)
-			grad := tensor.New(tensor.Of(value.Dtype()), tensor.WithShape(value.Shape()...))
-			pr.params = append(pr.params, Param{Name: name, Value: value, Grad: grad})
+			pr.params = append(pr.params, Param{Name: name, Value: value}) // Grad is the machine's
 		}
 	}
 	if len(nodes) == 0 {
@@ -160,25 +160,6 @@ func (pr *program) bind(values Values) error {
 	for _, name := range names {
 		if err := G.Let(pr.inputs[name], values[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// copyGradients copies the gradients to the parameters' Grad. In the graph one may share
-// memory with an input or another gradient, and clipping writes to them.
-func (pr *program) copyGradients() error {
-	for i, n := range pr.grads {
-		v, ok := n.Value().(*tensor.Dense)
-		if !ok {
-			return fmt.Errorf("gradient of %s: got a %T, want a tensor", pr.params[i].Name, n.Value())
-		}
-		if isContiguous(v) {
-			scaleTensor(pr.params[i].Grad, v, 1) // a copy, on all cores
-			continue
-		}
-		if err := tensor.Copy(pr.params[i].Grad, v); err != nil {
-			return fmt.Errorf("gradient of %s: %w", pr.params[i].Name, err)
 		}
 	}
 	return nil

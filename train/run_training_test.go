@@ -139,7 +139,7 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 	source, err := text.NewCycle(ids, shape)
 	require.NoError(t, err)
 	var losses []float64
-	loop, err := train.New(p, text.TokenLoss(model.Forward, shape), train.Config{
+	loop, err := train.New(p, text.TokenLoss(model.Loss, shape), train.Config{
 		Steps: 100, OnStep: func(s train.StepResult) { losses = append(losses, s.Loss) },
 		StepConfig: train.StepConfig{
 			ClipNorm: 1,

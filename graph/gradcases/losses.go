@@ -1,6 +1,8 @@
 package gradcases
 
 import (
+	"slices"
+
 	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
@@ -37,7 +39,32 @@ func losses() []Case {
 		{Op: "CrossEntropy", About: "weighted, smoothed, none", Inputs: append(ids(some, 2, 3), weight),
 			Apply: entropy(graph.CrossEntropyConfig{LabelSmoothing: 0.3, Reduction: graph.NoReduction})},
 	}
-	return append(cases, elementLosses()...)
+	return slices.Concat(cases, linearLosses(), elementLosses())
+}
+
+// linearLosses returns the cases of the cross entropy of a product.
+func linearLosses() []Case {
+	const none = graph.IgnoreTarget
+	in := []Input{Float("x", 2, 3, 5), Float("weight", 7, 5), IDs("targets", []int{6, none, 3, 2, 1, 6}, 2, 3)}
+	weight := Input{Name: "class_weight", Shape: []int{7}, Positive: true, Constant: true}
+	of := func(c graph.LinearCrossEntropyConfig) func(in G.Nodes) (*G.Node, error) {
+		return func(in G.Nodes) (*G.Node, error) {
+			if len(in) > 3 {
+				c.Weight = in[3]
+			}
+			return graph.LinearCrossEntropy(in[0], in[1], in[2], c)
+		}
+	}
+	smoothed := graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true}
+	smoothed.LabelSmoothing, smoothed.Reduction = 0.1, graph.SumReduction
+	const op = "LinearCrossEntropy"
+	return []Case{
+		{Op: op, About: "gradients along", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true})},
+		{Op: op, About: "gradient of x along", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{WithX: true})},
+		{Op: op, About: "gradient of weight along", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{WithWeight: true})},
+		{Op: op, About: "gradients later", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{})},
+		{Op: op, About: "weighted, smoothed, sum", Inputs: append(slices.Clone(in), weight), Apply: of(smoothed)},
+	}
 }
 
 // elementLosses returns the cases of the losses of elements.

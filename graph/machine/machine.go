@@ -161,8 +161,11 @@ func (m *Machine) Close() error {
 	return nil
 }
 
-// owns reports whether a tensor lies in the machine's planned memory.
-func (m *Machine) owns(d *tensor.Dense) bool {
+// Owns reports whether a tensor lies in the machine's memory, which the next run overwrites.
+func (m *Machine) Owns(d *tensor.Dense) bool {
+	if m == nil || d == nil || d.Dtype().Type == nil {
+		return false
+	}
 	return slices.ContainsFunc(m.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
 }
 

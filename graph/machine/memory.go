@@ -12,40 +12,30 @@ type Memory struct {
 	Sum     int // if no two values shared memory
 }
 
-// planMemory gives every step whose op overwrites its memory a tensor to compute into.
-// Two steps share memory if no step reads the first one's value once the second is
-// computed.
+// planMemory gives every step whose op overwrites its memory a tensor to compute into, and one
+// for the room that it wants. Two steps share memory if no step reads the first one's value
+// once the second is computed.
 func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
-	lastRead, lastView := lastReads(steps, wanted)
-	var slabs []*slab
-	plan, offset := make([]*slab, len(steps)), make([]int, len(steps))
+	p := memoryPlan{steps: steps, of: make([]*buffer, len(steps)), from: make([]int, len(steps))}
+	p.lastRead, p.lastView = lastReads(steps, wanted)
 	for i := range steps {
-		s := &steps[i]
-		if j, from := viewOf(s); j >= 0 {
-			if plan[j] != nil {
-				plan[i], s.view, offset[i] = plan[j], true, offset[j]+from
-			}
-			continue
-		}
-		if !overwrites(s) {
-			continue
-		}
-		if s.shape.IsScalar() {
-			s.into = scalar(s.node.Dtype())
-			continue
-		}
-		if plan[i] = inPlace(steps, plan, lastRead, lastView, i); plan[i] == nil {
-			plan[i] = take(&slabs, s.node.Dtype(), s.shape.TotalSize(), i)
-		}
-		plan[i].busyUntil = lastRead[i]
+		p.plan(i)
 	}
+	slabs := place(p.buffers)
 	var m Memory
-	for i, p := range plan {
-		if p != nil {
-			steps[i].into = p.tensor(steps[i].shape, offset[i])
+	for i, b := range p.of {
+		s := &steps[i]
+		if b != nil {
+			s.into = b.tensor(s.shape, p.from[i])
 		}
-		if p != nil && !steps[i].view {
-			m.Sum += steps[i].shape.TotalSize() * int(p.dt.Size())
+		if b != nil && !s.view {
+			m.Sum += s.shape.TotalSize() * int(b.dt.Size())
+		}
+	}
+	for _, b := range p.buffers {
+		if b.roomOf != nil {
+			b.roomOf.in[len(b.roomOf.inputs)] = b.tensor(tensor.Shape{b.size}, 0)
+			m.Sum += b.size * int(b.dt.Size())
 		}
 	}
 	for _, s := range slabs {
@@ -53,6 +43,48 @@ func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 	}
 	return slabs, m
 }
+
+// memoryPlan is which memory steps use.
+type memoryPlan struct {
+	steps              []step
+	of                 []*buffer // of each step's value, or nil
+	from               []int     // the element of the buffer where it begins
+	lastRead, lastView []int
+	buffers            []*buffer
+}
+
+// plan plans the memory of step i; that of the steps before it is planned.
+func (p *memoryPlan) plan(i int) {
+	s := &p.steps[i]
+	if j, from := viewOf(s); j >= 0 {
+		if p.of[j] != nil {
+			p.of[i], s.view, p.from[i] = p.of[j], true, p.from[j]+from
+		}
+		return
+	}
+	if op, ok := s.op.(roomer); ok && op.Room() > 0 {
+		s.in = append(s.in[:len(s.inputs)], nil)
+		p.buffers = append(p.buffers, &buffer{dt: s.node.Dtype(), size: op.Room(), since: i, until: i, roomOf: s})
+	}
+	if !overwrites(s) {
+		return
+	}
+	if s.shape.IsScalar() {
+		s.into = scalar(s.node.Dtype())
+		return
+	}
+	if from := p.inPlace(i); from >= 0 {
+		p.of[i], p.from[i] = p.of[from], p.from[from]
+	} else {
+		p.of[i] = &buffer{dt: s.node.Dtype(), size: s.shape.TotalSize(), since: i}
+		p.buffers = append(p.buffers, p.of[i])
+	}
+	p.of[i].until = p.lastRead[i]
+}
+
+// roomer is an op that computes in memory of its own, beside its result: one more input, of so
+// many elements of the result's type.
+type roomer interface{ Room() int }
 
 // overwrites reports whether the step computes into planned memory.
 func overwrites(s *step) bool {
@@ -77,19 +109,43 @@ func scalar(dt tensor.Dtype) G.Value {
 	return G.NewF64(0)
 }
 
-// inPlace returns the slab of an input that step i may overwrite, or nil. Step i must be
-// the last to read it and must not also read it through a view.
-func inPlace(steps []step, plan []*slab, lastRead, lastView []int, i int) *slab {
-	s := &steps[i]
+// inPlace returns the step whose value step i may overwrite, one of its inputs, or −1. Step i
+// must be the last to read the memory, and must not also read it through a view.
+func (p *memoryPlan) inPlace(i int) int {
+	s := &p.steps[i]
 	for _, arg := range s.op.(Overwriter).InPlace() {
 		from := s.inputs[arg]
-		p := plan[from]
-		free := !steps[from].view && lastRead[from] == i && lastView[from] != i
-		if p != nil && free && p.dt == s.node.Dtype() && p.size >= s.shape.TotalSize() {
-			return p
+		b := p.of[from]
+		if b == nil || b.dt != s.node.Dtype() || b.size-p.from[from] < s.shape.TotalSize() {
+			continue
+		}
+		if root := p.rootOf(from); p.lastRead[root] == i && (root == from && p.lastView[from] != i || p.onlyReads(i, from)) {
+			return from
 		}
 	}
-	return nil
+	return -1
+}
+
+// rootOf returns the step that computed a value: itself, or that of which it is a view.
+func (p *memoryPlan) rootOf(i int) int {
+	for {
+		j, _ := viewOf(&p.steps[i])
+		if j < 0 {
+			return i
+		}
+		i = j
+	}
+}
+
+// onlyReads reports whether step i reads the memory of an input, a view, by no other input.
+func (p *memoryPlan) onlyReads(i, from int) bool {
+	for _, j := range p.steps[i].inputs {
+		s := &p.steps[j]
+		if j != from && (p.of[j] == p.of[from] || p.of[j] == nil && s.op != nil && !s.shape.IsScalar()) {
+			return false
+		}
+	}
+	return true
 }
 
 // lastReads returns, for each step, the last step that reads its memory. The result of an
@@ -114,63 +170,4 @@ func lastReads(steps []step, wanted []int) (last, lastView []int) {
 		}
 	}
 	return last, lastView
-}
-
-// slab is memory that several steps use in turn.
-type slab struct {
-	dt        tensor.Dtype
-	size      int // elements
-	busyUntil int // the last step that reads it
-	whole     *tensor.Dense
-}
-
-// take returns the smallest free slab at a step that is large enough. If there is none, it
-// enlarges the largest free slab or makes a new one.
-func take(slabs *[]*slab, dt tensor.Dtype, size, step int) *slab {
-	var best *slab
-	for _, s := range *slabs {
-		if s.dt != dt || s.busyUntil >= step {
-			continue
-		}
-		switch {
-		case best == nil,
-			best.size < size && s.size > best.size,
-			best.size >= size && s.size >= size && s.size < best.size:
-			best = s
-		}
-	}
-	if best == nil {
-		best = &slab{dt: dt}
-		*slabs = append(*slabs, best)
-	}
-	best.size = max(best.size, size)
-	return best
-}
-
-// tensor returns the part of the slab that begins at from, as a tensor of a shape.
-func (s *slab) tensor(shape tensor.Shape, from int) *tensor.Dense {
-	if s.whole == nil {
-		s.whole = tensor.New(tensor.Of(s.dt), tensor.WithShape(s.size))
-	}
-	return part(s.whole, shape, from)
-}
-
-// holds reports whether an address lies in the slab.
-func (s *slab) holds(at uintptr) bool {
-	return s.whole != nil && s.whole.Uintptr() <= at && at < s.whole.Uintptr()+s.whole.MemSize()
-}
-
-// part returns the part of a tensor's memory that begins at an element, as a tensor of a shape.
-func part(of *tensor.Dense, shape tensor.Shape, from int) *tensor.Dense {
-	var backing any
-	to := from + shape.TotalSize()
-	switch of.Dtype() {
-	case tensor.Float32:
-		backing = of.Float32s()[from:to:to]
-	case tensor.Float64:
-		backing = of.Float64s()[from:to:to]
-	case tensor.Bool:
-		backing = of.Bools()[from:to:to]
-	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
 }

@@ -14,9 +14,9 @@ type slicer interface{ IsSlice() tensor.Slice }
 
 // plan plans what a run computes, and where.
 func (m *Machine) plan(wanted G.Nodes) {
-	m.steps, m.wanted = stepsOf(wanted), nil
+	m.steps, m.wanted = rematerialize(stepsOf(wanted), wanted), nil
 	for i := range m.steps {
-		if slices.Contains(wanted, m.steps[i].node) {
+		if !m.steps[i].again && slices.Contains(wanted, m.steps[i].node) {
 			m.wanted = append(m.wanted, i)
 		}
 	}
@@ -80,6 +80,9 @@ func stepsOf(wanted G.Nodes) (steps []step) {
 		}
 		if op := stock.Of(n, g); op != nil {
 			s.op, in = op, op.Inputs()
+			if add, reads := additionOf(op, g); add != nil {
+				s.op, in = add, reads
+			}
 			if v := op.Value(); v != nil {
 				s.into, s.view = v, true
 			}
@@ -92,7 +95,7 @@ func stepsOf(wanted G.Nodes) (steps []step) {
 		steps = append(steps, s)
 		return at[n]
 	}
-	for _, n := range wanted {
+	for _, n := range g.inOrder(wanted) {
 		visit(n)
 	}
 	return steps

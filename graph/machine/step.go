@@ -16,10 +16,11 @@ type step struct {
 	shape   tensor.Shape  // the node's, which allocates in every call
 	op      G.Op          // nil for an input
 	inputs  []int         // steps
-	in      []G.Value     // their values, set in each run
+	in      []G.Value     // their values, set in each run, and the room that the op wants
 	into    G.Value       // planned memory to compute into, or nil
 	view    bool          // into is a part of an input's memory: nothing to compute
 	seen    *tensor.Dense // the input whose memory into is a view of, where no plan knows it
+	again   bool          // whether a step before computes the same node
 	slice   tensor.Slice  // of Gorgonia's Slice, as planned
 	value   G.Value
 	verdict verdict // of FindNotFinite
@@ -81,7 +82,7 @@ func (m *Machine) input(s *step) (G.Value, error) {
 	if !ok {
 		return v, nil
 	}
-	if m.owns(d) { // it is a result of the last run, and this run overwrites it
+	if m.Owns(d) { // it is a result of the last run, and this run overwrites it
 		d = d.Clone().(*tensor.Dense)
 	}
 	d, err := dense.RowMajor(d)

@@ -51,9 +51,11 @@ func operate[F kernel.Float](c call, operation kernel.Operation) *Op {
 	case !ok:
 		return nil
 	case isFloat[F](c.node):
-		return computes(Kernel, p.inPlace, func(out G.Value, in []G.Value) {
+		op := computes(Kernel, p.inPlace, func(out G.Value, in []G.Value) {
 			kernel.Arithmetic(operation, floats[F](out), floats[F](in[0]), floats[F](in[1]), p.reads)
 		}).reading(p.in[:]...)
+		op.sum = operation == kernel.Plus && len(p.inPlace) == 2
+		return op
 	case c.node.Dtype() == tensor.Bool && !c.node.Shape().IsScalar():
 		return computes(Kernel, nil, func(out G.Value, in []G.Value) {
 			kernel.Compare(operation, bools(out), floats[F](in[0]), floats[F](in[1]), p.reads)

@@ -28,6 +28,7 @@ type Op struct {
 	value   G.Value                  // of an op whose value does not depend on its inputs', else nil
 	sizes   []int                    // elements of the inputs
 	check   func(in []G.Value) error // of the inputs' values, or nil
+	sum     bool                     // whether the op adds two values of the result's shape
 	run     func(out G.Value, in []G.Value)
 	into    func(result operand, factor float64) bool // of a product: see products
 }
@@ -149,6 +150,9 @@ func (o *Op) Inputs() G.Nodes { return o.in }
 
 // Value returns the value of an op that does not depend on the values of its inputs, else nil.
 func (o *Op) Value() G.Value { return o.value }
+
+// IsSum reports whether the op adds two inputs of the result's shape.
+func (o *Op) IsSum() bool { return o.sum }
 
 // OverwritesPrealloc reports that UsePreallocDo reads nothing of the memory that it is given.
 func (o *Op) OverwritesPrealloc() bool { return true }

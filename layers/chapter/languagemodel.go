@@ -107,6 +107,16 @@ func (m *LanguageModel) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(m.output.Forward(b, x))) // (…, T, V)
 }
 
+// Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
+// ids of their shape; those that are graph.IgnoreTarget do not count.
+func (m *LanguageModel) Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error) {
+	logits, err := m.Forward(b, ids)
+	if err != nil {
+		return nil, err
+	}
+	return graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})
+}
+
 // Weights returns the attention weights (…, H, T, T) for ids.
 func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	if err := m.made(); err != nil {

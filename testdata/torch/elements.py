@@ -132,11 +132,27 @@ def losses():
                 yield name + "_weighted" * weighted, entropy(reduction=reduction, **c), lambda w=weighted: data(w)
 
 
+def linear_losses():
+    def linear(x, w, target, weight=None, **c):
+        return F.cross_entropy((x @ w.T).flatten(0, -2), target.flatten(), weight, **c)
+
+    for suffix, c in {"": {}, "_smooth": {"label_smoothing": 0.1}, "_sum": {"reduction": "sum"}}.items():
+        for weighted in [False, True]:
+            # Scaled so that the logits are about as large as those of the other cases.
+            def data(weighted=weighted):
+                rows = [n(2, 3, 5) / 2, n(7, 5), i([[6, 0, IGNORE], [1, IGNORE, 1]])]
+                return rows + [i([1, 2, 0.5, 3, 0, 0.25, 1.5])] if weighted else rows
+
+            def op(x, w, target, weight=None, c=c):
+                return linear(x, w, target, None if weight is None else weight.detach(), **c)
+            yield "linear_cross_entropy" + suffix + "_weighted" * weighted, op, data
+
+
 def main():
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(20240229)
     out = {}
-    for group in [arithmetic, reductions, choices, losses]:
+    for group in [arithmetic, reductions, choices, losses, linear_losses]:
         for case, op, make in group():
             inputs = make()
             for x in inputs:

@@ -27,7 +27,7 @@ func newGPTStep(w work) (func() error, error) {
 		return nil, err
 	}
 	shape := text.WindowConfig{Batch: w.Batch, Context: w.Tokens}
-	loop, err := train.New(p, text.TokenLoss(model.Forward, shape), train.Config{
+	loop, err := train.New(p, text.TokenLoss(model.Loss, shape), train.Config{
 		Steps: 1,
 		StepConfig: train.StepConfig{
 			ClipNorm: 1, Schedule: train.ConstantRate(1e-3),

@@ -36,7 +36,9 @@ type Config struct {
 	Sample      SampleConfig            `json:"sample"`
 	HeadStats   bool                    `json:"head_stats,omitempty"` // whether records have statistics of each head
 	QKClip      float64                 `json:"qk_clip,omitempty"`    // threshold of QK-clip; 0 means none
-	NGram       *text.NGram             `json:"ngram,omitempty"`      // nil for a large vocabulary
+	// CheckpointActivations makes the backward pass compute again what is in each block.
+	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
+	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
 }
 
 // SampleConfig describes the text that a run prints at its end.
@@ -88,6 +90,7 @@ func (c Config) Validate() error {
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
 		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
 		c.validateWritten(),
+		c.validateBlocks(),
 	); err != nil {
 		return err
 	}
@@ -132,6 +135,14 @@ func (c Config) validateWritten() error {
 		err = cmp.Or(err, config.In(c, "Model", above0(*m, "Eps", m.Eps)))
 	}
 	return err
+}
+
+// validateBlocks returns an error for the checkpoints of blocks of a model that has none.
+func (c Config) validateBlocks() error {
+	if c.CheckpointActivations && c.Model.GPT == nil {
+		return config.Errorf(c, "CheckpointActivations", "got %s, which has no blocks, want a %s", c.Model.Title(), GPTModel)
+	}
+	return nil
 }
 
 func above0(c any, field string, got float64) error {

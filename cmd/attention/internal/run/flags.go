@@ -116,6 +116,9 @@ func flags() []flag {
 		{name: "qk-clip", paths: []string{"qk_clip"},
 			usage: "scale the queries and keys of a head down when its largest scaled product in a step exceeds `tau`; " +
 				"0 means never"},
+		{name: "checkpoint-activations", paths: []string{"checkpoint_activations"},
+			usage: "keep only the ends of a gpt's blocks for the backward pass, which computes the rest again: " +
+				"less memory, more time, the same bits", resumed: true},
 		{name: "seed", paths: []string{"training.seed"},
 			usage: "seed of the initial weights, the batches, the dropout and the sample"},
 

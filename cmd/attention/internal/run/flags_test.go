@@ -34,7 +34,8 @@ func TestFlagsCover(t *testing.T) {
 	for _, args := range [][]string{
 		{"--model", "gpt", "--kv-heads", "1", "--hidden", "5", "--weight-decay", "0.1", "--prompt", "the",
 			"--freeze", "wte", "--group", "h.0:lr_factor=2", "--patience", "3", "--min-delta", "0.1", "--best",
-			"--qkv-bias=false", "--initializer", "torch", "--epochs", "2", "--head-stats", "--qk-clip", "50"},
+			"--qkv-bias=false", "--initializer", "torch", "--epochs", "2", "--head-stats", "--qk-clip", "50",
+			"--checkpoint-activations"},
 		{"--layer", "multi_head", "--qkv-bias", "--dropout", "0.1", "--init", "x"},
 		{"--layer", "additive", "--solver", "sgd", "--momentum", "0.1"},
 		{"--config", constant},

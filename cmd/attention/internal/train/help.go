@@ -70,6 +70,10 @@ the page is served until Ctrl-C, and the program exits with 0; a run that is
 stopped or fails ends at once, and the open page says so. attention view --run
 shows the run again. The page changes no bit of the model.
 
+With --checkpoint-activations the backward pass computes again what the blocks
+of a gpt have computed, instead of keeping it (transformers' gradient
+checkpointing): less memory, up to half more time, the same bits.
+
 Ctrl-C finishes the step, saves a checkpoint and the model, prints how to resume
 and exits with 130. So do kill (143), the end of the terminal (129; not under
 nohup), the end of a program that reads the output (141), and kill -USR1 (0). A
@@ -77,9 +81,9 @@ run that was stopped in any way, also by SIGKILL or a power failure, continues
 with --resume from its newest checkpoint, and ends with the same bits, in
 metrics.jsonl too (except tokens_per_second), as without the stop, on such a
 processor; on another a line says that bits may differ. Its config.json has all
-settings; only --steps, --head-stats, --patience, --min-delta, --save-every,
---keep, --prompt and --sample, and --text if the file has moved, may be given
-again. Steps after the decay of the learning rate have --min-lr.
+settings; only --steps, --head-stats, --checkpoint-activations, --patience,
+--min-delta, --save-every, --keep, --prompt and --sample, and --text if the file
+has moved, may be given again. Steps after the decay of the learning rate have --min-lr.
 
 mpirun -np 4 attention train shares a run out among four processes, with the
 same bits as in one, if the program is built with -tags mpi (see

@@ -43,6 +43,7 @@ func TestTrainResumes(t *testing.T) {
 		{name: "adamw", flags: "--solver adamw --beta2 0.95 --weight-decay 0.1"},
 		{name: "frozen", flags: "--freeze positions --freeze W_* --group output:lr_factor=3,weight_decay=0.1 --best"},
 		{name: "heads", flags: "--layer multi_head --head-stats --qk-clip 0.001"},
+		{name: "blocks", flags: "--model gpt --layers 3 --checkpoint-activations --head-stats"},
 		{name: "additive", flags: "--layer additive --dropout 0 --context 5 --prompt whole"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,4 +155,31 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 		namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
 	resume(t, folder)
 	require.Equal(t, want, outcome(t, folder))
+}
+
+// The checkpoints of blocks may be turned on or off when a run resumes: its bits stay.
+func TestTrainResumesWithOtherCheckpointsOfBlocks(t *testing.T) {
+	flags := append(tinyGPT, "--layers", "3", "--dropout", "0.3", "--accumulate", "3", "--keep", "1")
+	text := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	ends := map[string]string{}
+	for _, c := range []struct{ name, first, then string }{
+		{name: "off", first: "=false", then: "=false"},
+		{name: "on", first: "=true", then: "=true"},
+		{name: "off, then on", first: "=false", then: "=true"},
+		{name: "on, then off", first: "=true", then: "=false"},
+	} {
+		folder := filepath.Join(t.TempDir(), "run")
+		const flag = "--checkpoint-activations"
+		stopAfter(t, 5, append(append(tinyFlags(text, folder), flags...), flag+c.first)...)
+		resume(t, folder, flag+c.then)
+		got := outcome(t, folder)
+		for _, name := range []string{run.ModelFile, run.MetricsFile} {
+			require.NotEmpty(t, got[name])
+			if ends[name] == "" {
+				ends[name] = got[name]
+			}
+			require.True(t, ends[name] == got[name], "%s: %s", c.name, name)
+		}
+	}
 }

@@ -270,7 +270,10 @@ func (r *training) loss(b *layers.Build) (*G.Node, error) {
 	if r.config.QKClip > 0 {
 		b.Observe("*")
 	}
-	loss, err := text.TokenLoss(r.model.Forward, r.config.Windows())(b)
+	if r.config.CheckpointActivations {
+		b.CheckpointBlocks()
+	}
+	loss, err := text.TokenLoss(r.model.Loss, r.config.Windows())(b)
 	if err == nil {
 		err = r.clipQK(b)
 	}

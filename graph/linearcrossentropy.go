@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// LinearCrossEntropyConfig sets LinearCrossEntropy.
+type LinearCrossEntropyConfig struct {
+	CrossEntropyConfig // its Reduction is MeanReduction or SumReduction
+
+	// WithX and WithWeight make the gradients by x and by weight along with the loss, from the
+	// same logits, for a graph whose gorgonia.Grad asks for them. One that is not made along
+	// computes the logits again.
+	WithX, WithWeight bool
+}
+
+// LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar,
+// CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets
+// int (…). Of more than 16 million logits only those of at most 256 rows are in memory at a
+// time, and of their gradient too.
+func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) (*G.Node, error) {
+	const name = "LinearCrossEntropy"
+	s, err := c.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.Reduction == NoReduction {
+		return nil, fmt.Errorf("graph: %s: reduction: got %v, want mean or sum", name, s.Reduction)
+	}
+	in := G.Nodes{x, weight, targets}
+	if s.Weighted {
+		in = append(in, c.Weight)
+	}
+	o := linearLoss{classLoss: s, X: c.WithX, W: c.WithWeight}
+	if o.X || o.W {
+		along, err := applyTyped(linearGradients[float32]{o}, linearGradients[float64]{o}, in...)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, along)
+	}
+	return applyTyped(linearCrossEntropy[float32]{o}, linearCrossEntropy[float64]{o}, in...)
+}
+
+// linearLoss is the settings of LinearCrossEntropy, and which gradients are made.
+type linearLoss struct {
+	classLoss
+	X, W bool
+}
+
+// args returns x, weight, targets and, if there is one, class_weight, then more.
+func (o linearLoss) args(more ...arg) []arg {
+	args := []arg{{name: "x"}, {name: "weight"}, {name: "targets", integer: true}}
+	if o.Weighted {
+		args = append(args, arg{name: "class_weight", fixed: true})
+	}
+	return append(args, more...)
+}
+
+// check checks the shapes of the arguments.
+func (o linearLoss) check(in []tensor.Shape) error {
+	bad := func(arg string, got tensor.Shape, want string, v ...any) error {
+		return &ShapeError{"LinearCrossEntropy", arg, got, fmt.Sprintf(want, v...)}
+	}
+	x, w := in[0], in[1]
+	if x.Dims() == 0 {
+		return bad("x", x, "(…, E)")
+	}
+	if w.Dims() != 2 || w[1] != last(x) {
+		return bad("weight", w, "(V, E=%d)", last(x))
+	}
+	if rows := x[:x.Dims()-1]; !slices.Equal(in[2], rows) {
+		return bad("targets", in[2], "%v", rows)
+	}
+	if o.Weighted && (in[3].Dims() != 1 || in[3][0] != w[0]) {
+		return bad("class_weight", in[3], "(V=%d)", w[0])
+	}
+	return nil
+}
+
+// room returns how many logits there are at a time.
+func (o linearLoss) room(in []tensor.Shape) int {
+	return kernel.LogitsAtOnce(in[2].TotalSize(), in[1][0])
+}
+
+// sumLinear returns the loss and writes the gradients that are not nil. Behind the arguments
+// there may be room for the logits.
+func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (loss float64, err error) {
+	l := kernel.LinearLoss[F]{X: floats[F](in[0]), W: floats[F](in[1]), Width: last(in[0].Shape()), DX: dx, DW: dw}
+	var weight []F
+	if o.Weighted {
+		weight = floats[F](in[3])
+	}
+	rows := in[1].Shape()[0]
+	if l.Targets, l.Divisor, err = targetsOf("LinearCrossEntropy", o.classLoss, in[2], rows, weight); err != nil {
+		return 0, err
+	}
+	if args := len(o.args()); len(in) > args {
+		l.Logits = floats[F](in[args])
+	} else {
+		l.Logits = make([]F, kernel.LogitsAtOnce(len(l.Targets.IDs), l.Targets.Cols))
+	}
+	return l.Sum() / l.Divisor, nil
+}
+
+// linearCrossEntropy is the loss. If gradients are made along, they are its last argument,
+// which has the loss, too.
+type linearCrossEntropy[F kernel.Float] struct{ linearLoss }
+
+func (o linearCrossEntropy[F]) along() bool { return o.X || o.W }
+
+func (o linearCrossEntropy[F]) spec() (string, []arg) {
+	if o.along() {
+		return "LinearCrossEntropy", o.args(arg{name: "gradients", fixed: true})
+	}
+	return "LinearCrossEntropy", o.args()
+}
+
+func (o linearCrossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.ScalarShape(), o.check(in)
+}
+
+func (o linearCrossEntropy[F]) room(in []tensor.Shape) int {
+	if o.along() {
+		return 0
+	}
+	return o.linearLoss.room(in)
+}
+
+func (o linearCrossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	y := floats[F](out)
+	if o.along() {
+		made := floats[F](in[len(in)-1])
+		y[0] = made[len(made)-1]
+		return nil
+	}
+	loss, err := sumLinear[F](o.linearLoss, in, nil, nil)
+	y[0] = F(loss)
+	return err
+}
+
+// dx and dweight are dloss times those that were made along, or that are made now.
+func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes, err error) {
+	d = make(G.Nodes, len(in))
+	for i, along := range []bool{o.X, o.W} {
+		made, which := in[len(in)-1], o.linearLoss
+		if !along {
+			which.X, which.W = i == 0, i == 1
+			if made, err = apply(linearGradients[F]{which}, in[:len(o.args())]...); err != nil {
+				return nil, err
+			}
+		}
+		from := 0
+		if i == 0 && which.W {
+			from = in[1].Shape().TotalSize()
+		}
+		if d[i], err = apply(segment{From: from, Shape: in[i].Shape()}, made); err != nil {
+			return nil, err
+		}
+		if isOne(dloss) {
+			continue
+		}
+		if d[i], err = Mul(d[i], dloss); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// isOne reports whether a node is the constant 1, as the gradient of the loss of a graph by itself.
+func isOne(n *G.Node) bool {
+	return n.Op() != nil && len(inputs(n)) == 0 && n.Value() != nil && fmt.Sprint(n.Value()) == "1"
+}
+
+// linearGradients is a vector: the gradient by weight, that by x, as far as they are asked
+// for, and the loss.
+type linearGradients[F kernel.Float] struct{ linearLoss }
+
+func (o linearGradients[F]) spec() (string, []arg) { return "LinearCrossEntropyGradients", o.args() }
+
+func (o linearGradients[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	if err := o.check(in); err != nil {
+		return nil, err
+	}
+	size := 1
+	if o.X {
+		size += in[0].TotalSize()
+	}
+	if o.W {
+		size += in[1].TotalSize()
+	}
+	return tensor.Shape{size}, nil
+}
+
+func (o linearGradients[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	var dx, dw []F
+	rest := floats[F](out)
+	if o.W {
+		size := in[1].Shape().TotalSize()
+		dw, rest = rest[:size:size], rest[size:]
+	}
+	if o.X {
+		size := in[0].Shape().TotalSize()
+		dx, rest = rest[:size:size], rest[size:]
+	}
+	loss, err := sumLinear(o.linearLoss, in, dx, dw)
+	rest[0] = F(loss)
+	return err
+}
+
+func (linearGradients[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
+	return nil, errNoSecond
+}

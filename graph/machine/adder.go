@@ -1,0 +1,55 @@
+package machine
+
+import (
+	"attention/internal/stock"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Adder is an op that can add its result to a sum, with the bits of the sum of both up to the
+// sign of zeros. It need not make its result then: the gradient of an embedding is zero but for
+// a few rows.
+type Adder interface {
+	G.Op
+	// AddTo adds the op's result for its inputs to sum. The op cannot if Adds is false.
+	AddTo(sum G.Value, in ...G.Value) error
+	Adds() bool
+}
+
+// addition adds the result of an op to a sum: its first input, before those of the op.
+type addition struct {
+	Adder
+}
+
+var _ Overwriter = (*addition)(nil)
+
+// additionOf returns the op of a node that adds two others, one of which is only made to be
+// added, and what it reads; or nil.
+func additionOf(op *stock.Op, g wantedGraph) (*addition, G.Nodes) {
+	if !op.IsSum() {
+		return nil, nil
+	}
+	in := op.Inputs()
+	for i, n := range in {
+		if a, ok := n.Op().(Adder); ok && a.Adds() && g.OnlyOneReads(n) && !n.Shape().IsScalar() {
+			return &addition{a}, append(G.Nodes{in[1-i]}, g.Inputs(n)...)
+		}
+	}
+	return nil, nil
+}
+
+func (o *addition) OverwritesPrealloc() bool { return true }
+
+func (o *addition) InPlace() []int { return []int{0} }
+
+func (o *addition) View() (input, from int) { return -1, 0 }
+
+func (o *addition) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
+	if sum, ok := in[0].(*tensor.Dense); ok && sum.Uintptr() != out.Uintptr() {
+		if err := tensor.Copy(out.(*tensor.Dense), sum); err != nil {
+			return nil, err
+		}
+	}
+	return out, o.AddTo(out, in[1:]...)
+}

@@ -1,0 +1,77 @@
+package kernel
+
+// LinearLoss is the cross entropy of the logits x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width), of which only
+// LogitsAtOnce exist at a time.
+type LinearLoss[F Float] struct {
+	X, W    []F
+	Width   int
+	Targets Targets[F]
+	Divisor float64 // of the gradients
+	Logits  []F     // room for LogitsAtOnce
+	DX, DW  []F     // where the gradients of the sum of the losses, divided, go; nil for none
+}
+
+// manyLogits is how many logits are worth to be computed in blocks of rows.
+const manyLogits = 1 << 24
+
+// LogitsAtOnce returns how many logits a LinearLoss of a number of rows holds at a time: all of them if they are few,
+// else those of as many rows as one step of a product with a sum over rows takes. DW has so the bits that it has of
+// the product over all rows.
+func LogitsAtOnce(rows, cols int) int {
+	blocks := lossBlocks(rows, cols)
+	return (rows + blocks - 1) / blocks * cols
+}
+
+func lossBlocks(rows, cols int) int {
+	if rows <= manyLogits/max(cols, 1) {
+		return 1
+	}
+	return (rows + blockK - 1) / blockK
+}
+
+// Sum returns the sum of the losses, as SumCrossEntropy does, and computes the gradients that are asked for.
+func (l *LinearLoss[F]) Sum() float64 {
+	rows, cols := len(l.Targets.IDs), l.Targets.Cols
+	fit("linear cross entropy", rows*l.Width, len(l.X))
+	fit("linear cross entropy", cols*l.Width, len(l.W))
+	fit("linear cross entropy", LogitsAtOnce(rows, cols), len(l.Logits))
+	fitOrNil("linear cross entropy", len(l.X), l.DX)
+	fitOrNil("linear cross entropy", len(l.W), l.DW)
+	sum, blocks := 0.0, lossBlocks(rows, cols)
+	for i := range blocks {
+		sum += l.block(block(i, blocks, rows), block(i+1, blocks, rows))
+	}
+	return sum
+}
+
+// block returns the sum of the losses of some rows. With p of the loss's gradient by the logits:
+//
+//	dX = p·W, dW += pᵀ·x
+func (l *LinearLoss[F]) block(lo, hi int) float64 {
+	width, cols, rows := l.Width, l.Targets.Cols, hi-lo
+	x, logits, t := l.X[lo*width:hi*width], l.Logits[:rows*cols], l.Targets
+	t.IDs = t.IDs[lo:hi]
+	Gemm(NoTrans, Trans, rows, cols, width, 1, x, width, l.W, width, 0, logits, cols)
+	sum := SumCrossEntropy(logits, t)
+	if l.DX == nil && l.DW == nil {
+		return sum
+	}
+	CrossEntropyBackward(logits, logits, t, one[F](), l.Divisor)
+	if l.DX != nil {
+		Gemm(NoTrans, NoTrans, rows, width, cols, 1, logits, cols, l.W, width, 0, l.DX[lo*width:hi*width], width)
+	}
+	if l.DW != nil {
+		Gemm(Trans, NoTrans, cols, width, rows, 1, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
+	}
+	return sum
+}
+
+var one32, one64 = []float32{1}, []float64{1}
+
+// one returns a 1, without allocating it.
+func one[F Float]() []F {
+	if ones, ok := any(one32).([]F); ok {
+		return ones
+	}
+	return any(one64).([]F)
+}

@@ -1,0 +1,51 @@
+package train_test
+
+import (
+	"testing"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Two parameters that are added have one gradient, and one that is multiplied with an input has
+// that input: both are clipped once, and the input stays as it is.
+func TestGradientsThatShareMemory(t *testing.T) {
+	for _, accumulate := range []int{1, 2} {
+		p := layers.NewParams(tensor.Float64, 1)
+		names := []string{"a", "b", "c"}
+		var params []layers.Param
+		for _, name := range names {
+			param, err := p.Scope("").Param(name, layers.Constant(1), 3)
+			require.NoError(t, err)
+			params = append(params, param)
+		}
+		x := vector(3, 0, 4)
+		loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
+			in := b.Input("x", 3)
+			sum := b.Of(graph.Add(b.Node(params[0]), b.Node(params[1])))
+			y := b.Of(graph.Add(b.Of(graph.Mul(sum, in)), b.Of(graph.Mul(b.Node(params[2]), in))))
+			return b.Of(graph.Sum(y, graph.ReduceConfig{})), b.Err()
+		}, train.Config{Steps: 2, Accumulate: accumulate, StepConfig: train.StepConfig{ClipNorm: 1,
+			Schedule: train.ConstantRate(1), Solver: train.SolverConfig{Name: train.SGD}}})
+		require.NoError(t, err)
+		batch := train.Batch{Inputs: train.Values{"x": x}, Tokens: 1}
+		batches := []train.Batch{batch, batch}[:accumulate]
+		const norm = 8.660254037844387 // of three gradients of norm 5
+		for step := range 2 {
+			r, err := loop.Step(batches...)
+			require.NoError(t, err)
+			require.InDelta(t, norm, r.GradNorm, 1e-12)
+			for _, name := range names {
+				v, _ := p.Get(name)
+				moved := float64(step+1) / (norm + 1e-6)
+				require.InDeltaSlice(t, []float64{1 - 3*moved, 1, 1 - 4*moved}, v.Float64s(), 1e-12)
+			}
+		}
+		require.Equal(t, []float64{3, 0, 4}, x.Float64s())
+	}
+}
