@@ -30,7 +30,7 @@ func gpt(t testing.TB) (*layers.Params, train.Loss) {
 	g, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4,
 		NumHeads: 4, TieWordEmbeddings: true})
 	require.NoError(t, err)
-	return p, text.TokenLoss(g.Forward, text.WindowConfig{Batch: batchSize, Context: contextLength})
+	return p, text.TokenLoss(g.Loss, text.WindowConfig{Batch: batchSize, Context: contextLength})
 }
 
 // What a step sends is 2·(N − 1)/N of the gradients, and a tenth at most beside: for a model of 0.8 million
