@@ -24,8 +24,16 @@ var additive = Section{
 		x := w.tokens()
 		weights := w.withoutHeads(w.Of(l.Weights(w.Build, states, x)))
 		context := w.Of(l.Forward(w.Build, states, x))
+		w.inputs(x)
+		queries, keys := w.projected(states, "W_query"), w.projected(x, "W_key")
+		w.part(w.parameter("W_query.weight"), "W_query.weight", "The weights of the queries.")
+		w.part(queries, "q = states·W_query.weightᵀ", "The queries: what each state asks for.", stateNames, nil)
+		w.part(w.parameter("W_key.weight"), "W_key.weight", "The weights of the keys.")
+		w.part(keys, "k = x·W_key.weightᵀ", roles[1].text, w.words(), nil)
+		w.part(w.parameter("v.weight"), "v.weight", "The weights of the small network's last layer.")
 		w.show(weights, "weights = softmax(v·tanh(W_query·states + W_key·x))",
-			"How much each word attends to the tokens of the source.", stateNames, w.words())
+			"How much each word attends to the tokens of the source.", stateNames, w.words()).
+			exactly("softmax(additive(q, k, v.weight))")
 		w.show(context, "context = weights·x",
 			"The context vector of each word: the tokens, each times its weight, added up.", stateNames, nil)
 		return nil

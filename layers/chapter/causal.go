@@ -23,10 +23,14 @@ var maskByZeros = Section{
 		if err != nil {
 			return err
 		}
-		weights := w.withoutHeads(w.Of(v2.Weights(w.Build, layers.AttentionInput{Query: w.tokens()})))
+		x := w.tokens()
+		weights := w.withoutHeads(w.Of(v2.Weights(w.Build, layers.AttentionInput{Query: x})))
+		w.projections(x, "", "")
 		w.show(weights, "weights = softmax(q·kᵀ / √2)",
 			"The attention weights of SelfAttentionV2: every token sees every token.", w.words(), w.words())
-		mask := w.Of(graph.Tril(w.ones()))
+		ones := w.ones()
+		mask := w.Of(graph.Tril(ones))
+		w.part(ones, "ones", "A matrix of ones.", w.words(), w.words())
 		w.show(mask, "mask = tril(ones)", "The mask: a token may see itself and those before it.", w.words(), w.words())
 		masked := w.Of(graph.Mul(weights, mask))
 		w.show(masked, "masked = weights⊙mask", "Weights times mask: what may not be seen has weight 0.",
@@ -49,6 +53,7 @@ func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
 		}
 		projected[i] = w.Of(l.Forward(w.Build, x))
 	}
+	w.projections(x, "", "")
 	return projected[0], projected[1], projected[2], nil
 }
 
@@ -107,16 +112,21 @@ var causalAttention = Section{
 		}
 		x := w.tokens()
 		batch := w.twice(x)
+		w.inputs(x)
 		w.show(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
 		w.shape(batch, "batch.shape", "Its size: sequences, tokens, numbers of a token.")
 		context := w.Of(causal.Forward(w.Build, batch))
 		weights := w.Of(causal.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, 1, T, T)
+		w.projections(x, "causal.", "")
 		masked := w.Of(graph.MaskFill(w.queryKeyScores(x, "causal."), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores of the first sequence, minus infinity where hidden.",
 			w.words(), w.words())
-		w.show(w.withoutHeads(w.row(weights, 0)), "weights = softmax(masked / √2)", w.dropped("Its weights"), w.words(), w.words())
+		w.show(w.withoutHeads(w.row(weights, 0)), "weights = softmax(masked / √2)", w.dropped("Its weights"),
+			w.words(), w.words()).
+			exactly(w.unlessDropped("softmax(masked / √2)"))
 		w.show(context, "context = causal(batch)",
-			"The context vectors: no token sees a later one, no sequence the other.", sequences, w.words(), nil)
+			"The context vectors: no token sees a later one, no sequence the other.", sequences, w.words(), nil).
+			exactly(w.unlessDropped("stack(weights·v, weights·v)"))
 		w.shape(context, "context.shape", "Their size.")
 		return nil
 	},

@@ -19,17 +19,17 @@ var oneQuery = Section{
 
 		weights := w.Of(graph.DivideBySum(scores))
 		w.show(weights, "weights_tmp = scores / Σ scores", "Divided by their sum, the scores become weights.", w.words())
-		w.show(w.sum(weights), "weights_tmp.sum()", "The sum of these weights.")
+		w.show(w.sum(weights), "weights_tmp.sum()", "The sum of these weights.").exactly("Σ weights_tmp")
 
 		weights = w.Of(graph.DivideBySum(w.Of(graph.Exp(scores))))
 		w.show(weights, "weights_naive = exp(scores) / Σ exp(scores)",
 			"The softmax by its formula: exponentials of the scores, divided by their sum.", w.words())
-		w.show(w.sum(weights), "weights_naive.sum()", "The sum of these weights.")
+		w.show(w.sum(weights), "weights_naive.sum()", "The sum of these weights.").exactly("Σ weights_naive")
 
 		weights = w.Of(graph.Softmax(scores))
 		w.show(weights, "weights = softmax(scores)", "The same softmax, computed so that no score is too large for it.",
 			w.words())
-		w.show(w.sum(weights), "weights.sum()", "The sum of these weights.")
+		w.show(w.sum(weights), "weights.sum()", "The sum of these weights.").exactly("Σ weights")
 
 		context := w.Of(graph.MatMul(weights, x))
 		w.show(context, "context = weights·x", "The context vector: the tokens, each times its weight, added up.")
@@ -48,13 +48,15 @@ var allQueries = Section{
 	build: func(w *walk) error {
 		x := w.tokens()
 		scores := w.Of(graph.Scores(x, x))
+		w.inputs(x)
 		w.show(scores, "scores = x·xᵀ", "Every token asks: each row holds the scores of one token with all tokens.",
 			w.words(), w.words())
 		context := w.Of(SimpleSelfAttention{}.Forward(w.Build, x))
 		weights := w.withoutHeads(w.Of(SimpleSelfAttention{}.Weights(w.Build, x)))
 		w.show(weights, "weights = softmax(scores)", "The attention weights: the softmax of each row.",
 			w.words(), w.words())
-		w.show(w.sum(weights, 1), "weights.sum(1)", "The sum of each row of weights.", w.words())
+		w.show(w.sum(weights, 1), "weights.sum(1)", "The sum of each row of weights.", w.words()).
+			exactly("Σ weights")
 		w.show(context, "context = weights·x", "The context vectors, one for each token.", w.words(), nil)
 		return nil
 	},

@@ -1,6 +1,8 @@
 package chapter
 
 import (
+	"fmt"
+
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
@@ -26,6 +28,14 @@ func (w *walk) dropped(text string) string {
 	return text + "."
 }
 
+// unlessDropped is a formula, given for what depends on weights that a layer drops by chance.
+func (w *walk) unlessDropped(formula string) string {
+	if w.Mode() == layers.Train {
+		return given
+	}
+	return formula
+}
+
 var dropout = Section{
 	Title: "Dropout",
 	Text:  "Some of a matrix of ones and of the causal weights are dropped, in the chapter half of them.",
@@ -49,15 +59,19 @@ var dropout = Section{
 		drop := func(x *G.Node) *G.Node {
 			return w.Of(graph.Scale(w.Of(graph.Mul(x, keep)), 1/(1-p)))
 		}
-		w.show(drop(w.ones()), "dropout(ones)",
-			"Ones, some dropped by chance (a seed of their own); the rest over 1 − p.", w.words(), w.words())
+		ones := w.ones()
+		w.part(ones, "ones", "A matrix of ones.", w.words(), w.words())
+		w.part(keep, "keep", "What is kept, drawn by chance: 1, or 0 for what is dropped.", w.words(), w.words())
+		w.show(drop(ones), "dropout(ones)",
+			"Ones, some dropped by chance (a seed of their own); the rest over 1 − p.", w.words(), w.words()).
+			exactly(fmt.Sprintf("ones⊙keep / %v", 1-p))
 		masked := w.Of(graph.MaskFill(w.Of(graph.Scores(q, k)), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The causal scores.", w.words(), w.words())
 		weights := w.causalWeights(q, k)
 		w.show(weights, "weights = softmax(masked / √2)", "The causal weights.", w.words(), w.words())
 		dropped := drop(weights)
 		w.show(dropped, "dropout(weights)", "The causal weights with the same places dropped, as in training.",
-			w.words(), w.words())
+			w.words(), w.words()).exactly(fmt.Sprintf("weights⊙keep / %v", 1-p))
 		w.show(w.Of(graph.MatMul(dropped, v)), "context = dropout(weights)·v",
 			"The context vectors of this step of training; the next drops other weights.", w.words(), nil)
 		return nil

@@ -26,18 +26,31 @@ var exerciseWeights = Section{
 		if err != nil {
 			return err
 		}
-		if err := oneline.Join(v2.SetState(layers.Book, state), moved.SetState(layers.Book, state)); err != nil {
+		if err := v2.SetState(layers.Book, state); err != nil {
+			return err
+		}
+		w.replace() // before the weights are moved
+		if state, err = v2.State(layers.Book); err == nil {
+			err = moved.SetState(layers.Book, state)
+		}
+		if err != nil {
 			return err
 		}
 		x := w.tokens()
 		before, after, want := w.Of(v1.Forward(w.Build, x)), w.Of(moved.Forward(w.Build, x)), w.Of(v2.Forward(w.Build, x))
+		formula := w.whole(v1, x, "v1.")
 		w.show(before, "v1(x)", "The context vectors of SelfAttentionV1 with weights of its own (section 5).",
-			w.words(), nil)
-		w.show(want, "v2(x)", "Those of SelfAttentionV2 (section 6), whose weights have another seed.", w.words(), nil)
+			w.words(), nil).exactly(formula)
+		formula = w.whole(v2, x, "v2.")
+		w.show(want, "v2(x)", "Those of SelfAttentionV2 (section 6), whose weights have another seed.", w.words(), nil).
+			exactly(formula)
 		w.show(w.parameter("v2.W_query.weight"), "v2.W_query.weight", "Its weight of the queries, as a linear layer has it.")
 		w.show(w.parameter("moved.W_query"), "moved.W_query = v2.W_query.weightᵀ",
 			"The same in a SelfAttentionV1: transposed.")
-		w.show(after, "moved(x)", "With all three moved, SelfAttentionV1 gives what SelfAttentionV2 does.", w.words(), nil)
+		w.movedWeights("moved.", "v2.")
+		formula = w.whole(moved, x, "moved.")
+		w.show(after, "moved(x)", "With all three moved, SelfAttentionV1 gives what SelfAttentionV2 does.", w.words(), nil).
+			exactly(formula)
 		return nil
 	},
 }
@@ -57,9 +70,16 @@ var exerciseWidth = Section{
 		if err != nil {
 			return err
 		}
-		context := w.Of(heads.Forward(w.Build, w.twice(w.tokens())))
+		x := w.tokens()
+		batch := w.twice(x)
+		context := w.Of(heads.Forward(w.Build, batch))
+		w.partsOfHeads(x)
+		weights := w.row(w.Of(heads.Weights(w.Build, layers.AttentionInput{Query: batch})), 0)
+		w.part(weights, "weights = softmax(masked / √1)", "The weights of each head for the first sequence.",
+			w.headNames(), w.words(), w.words())
+		w.joinedHeads(context, 1)
 		w.show(context, "context = wrapper(batch)", "The context vectors: a column for each head.",
-			sequences, w.words(), w.columnsOfHeads(1))
+			sequences, w.words(), w.columnsOfHeads(1)).exactly("stack(joined, joined)")
 		w.shape(context, "context.shape", "Their size: sequences, tokens, heads times 1.")
 		return nil
 	},
@@ -73,6 +93,7 @@ var exerciseGPT2 = Section{
 		"none: five tokens run through the same layer as 1024.",
 	Seed:     chapterSeed,
 	NumHeads: 12,
+	large:    true,
 	layer:    Config{Layer: "multi_head", EmbedDim: 768, OutDim: 768, NumHeads: 12, ContextLength: 1024},
 	build: func(w *walk) error {
 		c := MultiHead(768, 768, w.section.NumHeads)

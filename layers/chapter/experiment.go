@@ -25,7 +25,8 @@ var scaleExperiment = Section{
 	Why: "A dot product of D random numbers is about √D large. Without the division the softmax of wide vectors gives all " +
 		"to one key by chance: its entropy goes to 0, and so does the gradient that could correct it, so nothing is " +
 		"learnt. Divided by √D the scores are of size 1 at any width, the weights stay spread and the gradient stays alive.",
-	Seed: chapterSeed,
+	Seed:  chapterSeed,
+	large: true,
 	build: func(w *walk) error {
 		widths := make([]string, len(experimentWidths))
 		var plain, scaled softmaxes

@@ -16,6 +16,7 @@ var gpt2Small = Section{
 		"of them, and a step of training moves them a little against the loss: that is all of learning.",
 	layer:    Config{Layer: "multi_head", EmbedDim: 768, OutDim: 768, NumHeads: 12},
 	Seed:     chapterSeed,
+	large:    true,
 	NumHeads: 12,
 	build: func(w *walk) error {
 		if _, err := w.newMultiHead(2); err != nil { // drawn before the document

@@ -2,6 +2,7 @@ package chapter
 
 import (
 	"fmt"
+	"strings"
 
 	"attention/graph"
 	"attention/graph/mask"
@@ -28,6 +29,30 @@ func (w *walk) columnsOfHeads(d int) (names []string) {
 	return names
 }
 
+// partsOfHeads makes parts of what the heads of the layer wrapper compute of x, up to their scores.
+func (w *walk) partsOfHeads(x *G.Node) {
+	var masked G.Nodes
+	var formulas []string
+	for h := range w.section.NumHeads {
+		path, prefix := fmt.Sprintf("wrapper.heads.%d.", h), fmt.Sprintf("head_%d.", h)
+		w.projections(x, path, prefix)
+		masked = append(masked, w.Of(graph.MaskFill(w.queryKeyScores(x, path), mask.Causal{})))
+		formulas = append(formulas, fmt.Sprintf("fill(%sq·%skᵀ)", prefix, prefix))
+	}
+	w.part(w.stack(masked), "masked = stack("+strings.Join(formulas, ", ")+")",
+		"The scores of each head, minus infinity where hidden.", w.headNames(), w.words(), w.words())
+}
+
+// joinedHeads makes a part of the first sequence's context vectors (T, H·d), of width d a head.
+func (w *walk) joinedHeads(context *G.Node, d int) {
+	var formulas []string
+	for h := range w.section.NumHeads {
+		formulas = append(formulas, fmt.Sprintf("weights[%d]·head_%d.v", h, h))
+	}
+	w.part(w.row(context, 0), "joined = join("+strings.Join(formulas, ", ")+")",
+		"The context vectors of the heads, side by side.", w.words(), w.columnsOfHeads(d))
+}
+
 var headsSideBySide = Section{
 	Title: "MultiHeadAttentionWrapper: heads side by side",
 	Text:  "Causal layers, called heads, whose context vectors are joined.",
@@ -44,13 +69,18 @@ var headsSideBySide = Section{
 		if err != nil {
 			return err
 		}
-		batch := w.twice(w.tokens())
+		x := w.tokens()
+		batch := w.twice(x)
 		context := w.Of(heads.Forward(w.Build, batch))
 		weights := w.Of(heads.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, H, T, T)
+		w.partsOfHeads(x)
 		w.show(w.row(weights, 0), "weights = softmax(masked / √2)",
-			w.dropped("The weights of each head for the first sequence"), w.headNames(), w.words(), w.words())
+			w.dropped("The weights of each head for the first sequence"), w.headNames(), w.words(), w.words()).
+			exactly(w.unlessDropped("softmax(masked / √2)"))
+		w.joinedHeads(context, 2)
 		w.show(context, "context = [head_0(batch), …]",
-			"The context vectors: two columns of each causal layer, side by side.", sequences, w.words(), w.columnsOfHeads(2))
+			"The context vectors: two columns of each causal layer, side by side.", sequences, w.words(), w.columnsOfHeads(2)).
+			exactly(w.unlessDropped("stack(joined, joined)"))
 		w.shape(context, "context.shape", "Their size.")
 		return nil
 	},
@@ -71,7 +101,12 @@ var splitProjection = Section{
 		if err != nil {
 			return err
 		}
-		queries := w.Of(l.Forward(w.Build, w.twice(w.tokens()))) // (2, T, H·1)
+		x := w.tokens()
+		batch := w.twice(x)
+		queries := w.Of(l.Forward(w.Build, batch)) // (2, T, H·1)
+		w.inputs(x)
+		w.part(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
+		w.part(w.parameter("W_query.weight"), "W_query.weight", "The weights of the queries, a row for each head.")
 		w.show(queries, "queries = batch·W_query.weightᵀ", "The queries of all heads, made by one projection.",
 			sequences, w.words(), w.columnsOfHeads(1))
 		w.shape(queries, "queries.shape", "Their size: sequences, tokens, the width of all heads.")
@@ -98,6 +133,18 @@ func (w *walk) headScores(x *G.Node) *G.Node {
 	return w.Of(graph.Scores(split("W_query"), split("W_key")))
 }
 
+// splitParts makes parts of the weights of the layer mha, and of the queries, keys and values
+// (H, T, D) of one sequence x by each head.
+func (w *walk) splitParts(x *G.Node) {
+	for _, r := range roles {
+		name := "mha." + r.weight
+		w.part(w.parameter(name+".weight"), name+".weight", "The weights of the "+r.word+" of all heads.")
+		split := w.Of(graph.SplitHeads(w.projected(x, name), w.section.NumHeads))
+		w.part(split, fmt.Sprintf("%s = split(x·%s.weightᵀ, %d)", r.result, name, w.section.NumHeads), r.text,
+			w.headNames(), w.words(), nil)
+	}
+}
+
 var multiHead = Section{
 	Title: "MultiHeadAttention: heads in one layer",
 	Text:  "The layer whose projections are split into heads.",
@@ -118,16 +165,24 @@ var multiHead = Section{
 		batch := w.twice(x)
 		context := w.Of(mha.Forward(w.Build, batch))
 		weights := w.row(w.Of(mha.Weights(w.Build, layers.AttentionInput{Query: batch})), 0) // (H, T, T)
-		values := w.Of(graph.SplitHeads(w.projected(x, "mha.W_value"), w.section.NumHeads))  // (H, T, 1)
+		w.inputs(x)
+		w.splitParts(x)
+		values := w.Of(graph.SplitHeads(w.projected(x, "mha.W_value"), w.section.NumHeads)) // (H, T, 1)
 		masked := w.Of(graph.MaskFill(w.headScores(x), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores of each head, of width 1, for the first sequence.",
 			w.headNames(), w.words(), w.words())
-		w.show(weights, "weights = softmax(masked / √1)", w.dropped("Their softmax"), w.headNames(), w.words(), w.words())
+		w.show(weights, "weights = softmax(masked / √1)", w.dropped("Their softmax"), w.headNames(), w.words(), w.words()).
+			exactly(w.unlessDropped("softmax(masked / √1)"))
 		joined := w.Of(graph.MergeHeads(w.Of(graph.MatMul(weights, values)))) // (T, H)
 		w.show(joined, "joined = weights·v", "The context vectors of the heads, side by side.",
-			w.words(), w.columnsOfHeads(1))
+			w.words(), w.columnsOfHeads(1)).exactly("merge(weights·v)")
+		w.part(w.parameter("mha.out_proj.weight"), "mha.out_proj.weight", "The weights of the output projection.")
+		w.part(w.parameter("mha.out_proj.bias"), "mha.out_proj.bias", "Its bias.")
+		w.part(w.row(context, 0), "projected = joined·mha.out_proj.weightᵀ + mha.out_proj.bias",
+			"The heads' context vectors, mixed.", w.words(), nil)
 		w.show(context, "context = joined·out_proj.weightᵀ + out_proj.bias",
-			"The same projected, for both sequences: what the layer returns.", sequences, w.words(), nil)
+			"The same projected, for both sequences: what the layer returns.", sequences, w.words(), nil).
+			exactly(w.unlessDropped("stack(projected, projected)"))
 		w.shape(context, "context.shape", "Their size.")
 		return nil
 	},

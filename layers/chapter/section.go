@@ -27,6 +27,7 @@ type Section struct {
 	NumHeads int     // of its layer; 0 in a section without
 	Dropout  float64 // the probability that a weight is dropped, as in training
 
+	large bool              // its steps are too large, or too many, to be computed one by one
 	layer Config            // that the section is about
 	drops bool              // its layer may have dropout
 	own   *Section          // as Sections returned it
@@ -44,6 +45,13 @@ type Step struct {
 	Blocks  []string // what the first of three axes stands for, a name each: sequences or heads
 	Rows    []string // what the last but one axis stands for, a name each, tokens mostly; nil for none
 	Columns []string // the same for the last axis
+
+	// Exact is what the value is, to be computed from other steps and parts; nil for an input, for weights, and for
+	// what a program of its own would have to compute. Part marks what the walk does not print: see Trace.
+	Exact *Formula
+	Part  bool
+
+	exact string // formula of Exact, if another than Formula
 }
 
 // Sections returns the walk in its order: the chapter's fifteen, where attention comes from,
@@ -69,7 +77,16 @@ func Sections() []Section {
 
 // Run computes the section's steps with numbers of type dt, tensor.Float32 or
 // tensor.Float64, for which other weights are drawn.
-func (s Section) Run(dt tensor.Dtype) ([]Step, error) {
+func (s Section) Run(dt tensor.Dtype) ([]Step, error) { return s.compute(dt, false, nil) }
+
+// Trace computes the section's steps as Run does and, between them, its parts: inputs, weights
+// and what is computed on the way, so that each step's formula can be computed from other
+// steps. Values replace those of inputs and weights by name; nil replaces none.
+func (s Section) Trace(dt tensor.Dtype, values map[string][]float64) ([]Step, error) {
+	return s.compute(dt, true, values)
+}
+
+func (s Section) compute(dt tensor.Dtype, parts bool, values map[string][]float64) ([]Step, error) {
 	if dt != tensor.Float32 && dt != tensor.Float64 {
 		return nil, fmt.Errorf("chapter: section %d: type: got %v, want float32 or float64",
 			s.Number, dense.TypeName(dt))
@@ -77,8 +94,14 @@ func (s Section) Run(dt tensor.Dtype) ([]Step, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	w := newWalk(dt, s)
+	w := newWalk(dt, s, values)
 	err := s.build(w)
+	if err == nil {
+		err = w.finish()
+	}
+	if !parts {
+		w.leaveParts()
+	}
 	if err == nil {
 		err = w.run()
 	}

@@ -22,6 +22,7 @@ func (w *walk) newV2(path string) (*layers.Attention, error) {
 func (w *walk) selfSteps(l *layers.Attention, path string, x *G.Node) {
 	context := w.Of(l.Forward(w.Build, x))
 	weights := w.withoutHeads(w.Of(l.Weights(w.Build, layers.AttentionInput{Query: x})))
+	w.projections(x, path, "")
 	w.show(w.queryKeyScores(x, path), "scores = q·kᵀ", "The scores of every token with every token: queries times keys.",
 		w.words(), w.words())
 	w.show(weights, "weights = softmax(scores / √2)", "The weights: the softmax of each row of scores over √2.",
@@ -98,6 +99,7 @@ var movedWeights = Section{
 		if err := oneline.Join(err2, err1, errFrom2, errFrom1); err != nil {
 			return err
 		}
+		w.replace()                           // before the weights are moved
 		state1, err1 := v1.State(layers.Book) // transposed
 		state2, err2 := v2.State(layers.Book)
 		if err := oneline.Join(err1, err2); err != nil {
@@ -107,13 +109,18 @@ var movedWeights = Section{
 			return err
 		}
 		x := w.tokens()
-		show := func(l *layers.Attention, line, text string) {
-			w.show(w.Of(l.Forward(w.Build, x)), line, text, w.words(), nil)
+		show := func(l *layers.Attention, path, from, line, text string) {
+			context := w.Of(l.Forward(w.Build, x))
+			if from != "" {
+				w.movedWeights(path, from)
+			}
+			formula := w.whole(l, x, path)
+			w.show(context, line, text, w.words(), nil).exactly(formula)
 		}
-		show(v2, "v2(x)", "The context vectors of a SelfAttentionV2.")
-		show(fromV2, "from_v2(x)", "A SelfAttentionV1 with these weights, transposed, gives the same.")
-		show(v1, "v1(x)", "The context vectors of a SelfAttentionV1.")
-		show(fromV1, "from_v1(x)", "A SelfAttentionV2 with these weights, transposed, gives the same.")
+		show(v2, "v2.", "", "v2(x)", "The context vectors of a SelfAttentionV2.")
+		show(fromV2, "from_v2.", "v2.", "from_v2(x)", "A SelfAttentionV1 with these weights, transposed, gives the same.")
+		show(v1, "v1.", "", "v1(x)", "The context vectors of a SelfAttentionV1.")
+		show(fromV1, "from_v1.", "v1.", "from_v1(x)", "A SelfAttentionV2 with these weights, transposed, gives the same.")
 		return nil
 	},
 }

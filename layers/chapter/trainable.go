@@ -22,6 +22,14 @@ func (w *walk) rawWeights() (query, key, value *G.Node, err error) {
 	return nodes[0], nodes[1], nodes[2], nil
 }
 
+// keysAndValues makes parts of keys and values and of their weights.
+func (w *walk) keysAndValues(keyWeights, keys, valueWeights, values *G.Node) {
+	w.part(keyWeights, "W_key", "The weights of the keys.")
+	w.part(keys, "keys = x·W_key", roles[1].text, w.words(), nil)
+	w.part(valueWeights, "W_value", "The weights of the values.")
+	w.part(values, "values = x·W_value", roles[2].text, w.words(), nil)
+}
+
 var stepByStep = Section{
 	Title: "Weights to train, step by step",
 	Text:  "Self-attention with weights to train, for the second token.",
@@ -37,10 +45,12 @@ var stepByStep = Section{
 		if err != nil {
 			return err
 		}
+		w.inputs(x)
 		w.show(queryWeights, "W_query", "The weights of the queries; keys and values have their own.")
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
 		w.show(query, "query = x[1]·W_query", "The query of the second token: the token times these weights.")
 		keys, values := w.Of(graph.MatMul(x, keyWeights)), w.Of(graph.MatMul(x, valueWeights))
+		w.keysAndValues(keyWeights, keys, valueWeights, values)
 		w.shape(keys, "keys.shape", "The size of the keys: every token has one.")
 		w.shape(values, "values.shape", "The size of the values: every token has one.")
 
@@ -74,12 +84,15 @@ var fiveTokens = Section{
 		w.show(x, "x", "The tokens: in the chapter four of the six, and a new one.", w.words(), nil)
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
 		keys, values := w.Of(graph.MatMul(x, keyWeights)), w.Of(graph.MatMul(x, valueWeights))
+		w.part(queryWeights, "W_query", "The weights of the queries.")
+		w.part(query, "query = x[1]·W_query", "The query of the second token.")
+		w.keysAndValues(keyWeights, keys, valueWeights, values)
 		w.shape(keys, "keys.shape", "The size of their keys.")
 		scores := w.Of(graph.Linear(query, keys, nil))
 		w.show(scores, "scores = query·keysᵀ", "The scores of the second token.", w.words())
 		weights := w.Of(graph.Softmax(w.Of(graph.Scale(scores, 1/math.Sqrt(2)))))
 		w.show(weights, "weights = softmax(scores / √2)", "Its weights.", w.words())
-		w.show(w.sum(weights), "weights.sum()", "The sum of these weights.")
+		w.show(w.sum(weights), "weights.sum()", "The sum of these weights.").exactly("Σ weights")
 		context := w.Of(graph.MatMul(weights, values))
 		w.show(context, "context = weights·values", "Its context vector.")
 		return nil

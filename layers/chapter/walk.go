@@ -22,25 +22,30 @@ type walk struct {
 	section Section
 	steps   []Step
 	nodes   G.Nodes // of the steps' values, nil for one that is there already
+
+	values map[string][]float64 // of inputs and parameters by name, in place of the section's
+	used   map[string]bool      // which of them there are
 }
 
-func newWalk(dt tensor.Dtype, s Section) *walk {
+func newWalk(dt tensor.Dtype, s Section, values map[string][]float64) *walk {
 	mode := layers.Eval
 	if s.drops && s.Dropout > 0 {
 		mode = layers.Train
 	}
-	return &walk{Build: layers.NewBuild(layers.NewParams(dt, s.Seed), mode), section: s}
+	build := layers.NewBuild(layers.NewParams(dt, s.Seed), mode)
+	return &walk{Build: build, section: s, values: values, used: map[string]bool{}}
 }
 
 // show makes a step of the node's value. The line is its name, or "name = formula". The names
 // are those of its last axis, its last two, or all three.
-func (w *walk) show(n *G.Node, line, text string, names ...[]string) {
+func (w *walk) show(n *G.Node, line, text string, names ...[]string) *Step {
 	s := w.add(line, text, n, nil)
 	axes := []*[]string{&s.Blocks, &s.Rows, &s.Columns}
 	for i, of := range names {
 		*axes[len(axes)-len(names)+i] = of
 	}
 	s.Learnt = slices.Contains(w.Learnables(), n)
+	return s
 }
 
 // words are the names of the section's tokens.
@@ -69,15 +74,34 @@ func (w *walk) number(n int, name, text string) {
 
 func (w *walk) add(line, text string, n *G.Node, value *tensor.Dense) *Step {
 	name, formula, _ := strings.Cut(line, " = ")
+	w.removePart(name)
 	w.steps = append(w.steps, Step{Name: name, Formula: formula, Text: text, Value: value})
 	w.nodes = append(w.nodes, n)
 	return &w.steps[len(w.steps)-1]
 }
 
+// nameOf is the name in a line, "name" or "name = formula".
+func nameOf(line string) string {
+	name, _, _ := strings.Cut(line, " = ")
+	return name
+}
+
+// leaveParts removes the parts, so that nothing is computed for them.
+func (w *walk) leaveParts() {
+	isPart := func(i int) bool { return w.steps[i].Part }
+	i := -1
+	w.nodes = slices.DeleteFunc(w.nodes, func(*G.Node) bool { i++; return isPart(i) })
+	w.steps = slices.DeleteFunc(w.steps, func(s Step) bool { return s.Part })
+}
+
 // run computes the steps' values.
 func (w *walk) run() error {
+	w.replace()
 	if w.Err() != nil {
 		return w.Err()
+	}
+	if err := w.checkUsed(); err != nil {
+		return err
 	}
 	if key := w.DropoutKey(); key != nil {
 		if err := G.Let(key, w.section.Seed); err != nil {
@@ -119,7 +143,7 @@ func (w *walk) tokens() *G.Node {
 	for _, word := range w.words() {
 		all = append(all, vector(word, seed)...)
 	}
-	return w.numbers("tokens", all, len(w.words()), 3)
+	return w.numbers("x", all, len(w.words()), 3)
 }
 
 // numbers makes an input that holds values, in the walk's type.
@@ -143,6 +167,10 @@ func (w *walk) ones() *G.Node {
 
 // input makes an input that holds a value.
 func (w *walk) input(name string, value *tensor.Dense) *G.Node {
+	if numbers, ok := w.values[name]; ok {
+		w.used[name] = true
+		w.fill(name, value, numbers)
+	}
 	n := w.Input(name, value.Shape()...)
 	return w.Of(n, G.Let(n, value))
 }

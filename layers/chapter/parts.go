@@ -1,0 +1,147 @@
+package chapter
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/config"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// part makes a step of what the walk does not print, but formulas name: inputs, weights,
+// queries. One that is printed too is there once.
+func (w *walk) part(n *G.Node, line, text string, names ...[]string) {
+	if w.has(nameOf(line)) {
+		return
+	}
+	w.show(n, line, text, names...).Part = true
+}
+
+func (w *walk) has(name string) bool {
+	return slices.ContainsFunc(w.steps, func(s Step) bool { return s.Name == name })
+}
+
+// removePart removes the part of a name, in whose place a step is printed.
+func (w *walk) removePart(name string) {
+	at := slices.IndexFunc(w.steps, func(s Step) bool { return s.Part && s.Name == name })
+	if at >= 0 {
+		w.steps, w.nodes = slices.Delete(w.steps, at, at+1), slices.Delete(w.nodes, at, at+1)
+	}
+}
+
+// given is the exact formula of a step that no other steps give, though its formula is said.
+const given = "given"
+
+// exactly says by which formula a step can be computed, where the printed one is none or is
+// meant for readers.
+func (s *Step) exactly(formula string) { s.exact = formula }
+
+// roles are the parts that a token plays, and the names of their weights and results.
+var roles = []struct{ weight, result, word, text string }{
+	{"W_query", "q", "queries", "The queries: what each token asks for."},
+	{"W_key", "k", "keys", "The keys: what each token is found by."},
+	{"W_value", "v", "values", "The values: what each token hands over."},
+}
+
+// inputs makes a part of the section's tokens.
+func (w *walk) inputs(x *G.Node) { w.part(x, "x", "The tokens, three numbers each.", w.words(), nil) }
+
+// weightOf is the name of a projection's weight, and its formula as a factor of tokens.
+func (w *walk) weightOf(name string) (weight, factor string) {
+	if slices.ContainsFunc(w.Learnables(), func(n *G.Node) bool { return n.Name() == name }) {
+		return name, name
+	}
+	return name + ".weight", name + ".weightᵀ"
+}
+
+// projections makes parts of a layer's weights, under a path that ends in a dot, and of the
+// queries, keys and values of tokens x, whose names begin with a prefix.
+func (w *walk) projections(x *G.Node, path, prefix string) {
+	w.inputs(x)
+	for _, r := range roles {
+		weight, factor := w.weightOf(path + r.weight)
+		w.part(w.parameter(weight), weight, "The weights of the "+r.word+".")
+		w.part(w.projected(x, path+r.weight), prefix+r.result+" = x·"+factor, r.text, w.words(), nil)
+	}
+}
+
+// movedWeights makes parts of the weights of a layer that has those of another, transposed.
+func (w *walk) movedWeights(path, from string) {
+	for _, r := range roles {
+		weight, _ := w.weightOf(path + r.weight)
+		other, _ := w.weightOf(from + r.weight)
+		w.part(w.parameter(weight), weight+" = "+other+"ᵀ",
+			"The weights of the "+r.word+", those of the other layer transposed.")
+	}
+}
+
+// whole makes parts of all that a layer of one head computes of x, and returns the formula of
+// its context vectors.
+func (w *walk) whole(l *layers.Attention, x *G.Node, path string) (formula string) {
+	w.projections(x, path, path)
+	weights := w.withoutHeads(w.Of(l.Weights(w.Build, layers.AttentionInput{Query: x})))
+	w.part(weights, fmt.Sprintf("%sweights = softmax(%sq·%sᵀ / √2)", path, path, path+"k"), "The weights of the layer.",
+		w.words(), w.words())
+	return path + "weights·" + path + "v"
+}
+
+// replace gives parameters the values that Trace was given for them.
+func (w *walk) replace() {
+	for name, value := range w.Params().All() {
+		if numbers, ok := w.values[name]; ok {
+			w.used[name] = true
+			w.fill(name, value, numbers)
+		}
+	}
+}
+
+// fill copies numbers to a value.
+func (w *walk) fill(name string, value *tensor.Dense, numbers []float64) {
+	if len(numbers) != value.Shape().TotalSize() {
+		w.Of(nil, fmt.Errorf("%s: got %d numbers, want %d", name, len(numbers), value.Shape().TotalSize()))
+		return
+	}
+	for i, x := range numbers {
+		if value.Dtype() == tensor.Float32 {
+			value.Float32s()[i] = float32(x)
+		} else {
+			value.Float64s()[i] = x
+		}
+	}
+}
+
+// checkUsed refuses values for what the section does not have.
+func (w *walk) checkUsed() error {
+	for name := range w.values {
+		if !w.used[name] {
+			return config.Errorf(w.section, "values", "got numbers for %.80q, want the name of an input or of weights", name)
+		}
+	}
+	return nil
+}
+
+// finish parses the exact formulas.
+func (w *walk) finish() error {
+	var names []string
+	for _, s := range w.steps {
+		names = append(names, s.Name)
+	}
+	for i := range w.steps {
+		s := &w.steps[i]
+		if s.exact == "" {
+			s.exact = s.Formula
+		}
+		if s.exact == "" || s.exact == given || w.section.large {
+			continue
+		}
+		f, err := ParseFormula(s.exact, names)
+		if err != nil {
+			return fmt.Errorf("step %s: %w", s.Name, err)
+		}
+		s.Exact = &f
+	}
+	return nil
+}
