@@ -106,24 +106,27 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 			"pair":    {"model", "layer", "head", "query", "key", "CSV", "SVG"},
 			"whatif":  {"whatif-text", "Read this text", "Undo all changes", "a", "factor", "Switch off", "CSV"},
 			"compare": {"first", "second", "layer", "head", "PNG", "SVG"},
+			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
 		}, models: []string{commandtest.WriteGPT(t, commandtest.SmallGPT(t)), commandtest.WriteGPT(t, commandtest.SmallGPT(t))}},
 		{name: "layer", text: "badcab", panels: map[string][]string{
 			"heads":   {"layer 0 head 1", "mean of the heads of layer 0", "show", "distance"},
 			"pair":    {"layer", "head", "query", "key"},
 			"whatif":  {"whatif-text", "b", "factor"},
 			"compare": {"first", "second", "layer", "head"},
+			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
 		}, models: []string{layerRun(t), layerRun(t)}},
 		{name: "dates", text: "3 sep '75", panels: map[string][]string{
 			"heads":   {"layer 2 head 1", "mean of the heads of layer 2", "show"},
 			"pair":    {"layer", "head", "query", "key"},
 			"whatif":  {"whatif-text", "3", "<begin>", "factor", "Switch off", "CSV"},
 			"compare": {"first", "second", "layer", "head"},
+			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
 		}, models: []string{datesRun(t, 1), datesRun(t, 2)}},
 	} {
 		p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
 		p.waitFor(settled)
 		js[bool](p, driver)
-		for _, panel := range []string{"heads", "pair", "whatif", "compare"} {
+		for _, panel := range []string{"heads", "pair", "whatif", "compare", "steps"} {
 			state := "panel=" + panel + "&layer=0&head=0&q=3&k=1&hide=1&factors=0x1x0.5"
 			p.restore(state)
 			all := p.controls()

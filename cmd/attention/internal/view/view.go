@@ -32,6 +32,10 @@ second line is how its translation begins, the rest is the model's.
 RUN: --run DIR shows how a run of attention train or translate trained or, while
 it trains, trains. It reads the run's folder and changes nothing of the run.
 
+CHAPTER: --chapter shows the steps of attention chapter's sections as matrices,
+on the words of --text or of the page: each number says what it is computed
+from, and weights are changed with sliders, which all else follows.
+
 ADDRESS: --addr is where the page is served, a free port of this machine
 without it. The URL holds a random token, without which nothing is answered.
 --open opens it in the browser. Ctrl-C ends the program. attention train --view
@@ -39,11 +43,13 @@ serves the page of a run as part of the run.
 
 EXPORT: --export FILE writes one HTML file that works from the disk, without the
 program: all panels but What if, up to 50 MB of numbers. What has no room is
-left out, the last heads first, and the page says so.`
+left out, the last heads first, and the page says so. The chapter's sections
+keep their words there, and their sliders work.`
 
 const example = `  attention view --model runs/first --text "It is the attention"
   attention view --model gpt2 --text-file question.txt --addr 127.0.0.1:8080
   attention view --run runs/first
+  attention view --chapter --text "the cat sat on the mat"
   attention view --model runs/first --text "It is" --export page.html`
 
 // command holds the flags of attention view.
@@ -53,13 +59,14 @@ type command struct {
 	text, textFile string
 	addr, export   string
 	open           bool
+	chapter        bool
 }
 
 // New returns the command attention view.
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use:                   "view --model DIR | --run DIR",
+		Use:                   "view --model DIR | --run DIR | --chapter",
 		Short:                 "Show a model's attention in the browser",
 		Long:                  help,
 		Example:               example,
@@ -74,6 +81,7 @@ func New() *cobra.Command {
 	f.SortFlags = false
 	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model")
 	f.StringVar(&c.runDir, "run", "", "`folder` of a run, whose training is shown, also while it trains")
+	f.BoolVar(&c.chapter, "chapter", false, "show the steps of attention chapter's sections")
 	f.StringVar(&c.text, "text", "", "`text` to look at")
 	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
 	f.StringVar(&c.addr, "addr", "127.0.0.1:0", "`address` to serve at; port 0 is a free one")
@@ -84,8 +92,8 @@ func New() *cobra.Command {
 
 func (c *command) validate() error {
 	switch {
-	case len(c.models) == 0 && c.runDir == "":
-		return errors.New("--model: missing, want the folder of a model, or --run")
+	case len(c.models) == 0 && c.runDir == "" && !c.chapter:
+		return errors.New("--model: missing, want the folder of a model, --run or --chapter")
 	case c.text != "" && c.textFile != "":
 		return errors.New("--text-file: got a file besides --text, want one of them")
 	case c.open && c.export != "":
@@ -106,6 +114,13 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 			return fmt.Errorf("--text-file: %w", err)
 		}
 		config.Text = string(content)
+	}
+	if config.Chapter = c.chapter; c.chapter && config.Text != "" {
+		if err := look.CheckSentence(config.Text); err != nil {
+			return fmt.Errorf("--text: %w", err)
+		}
+		sentence := config.Text
+		config.Sentence = &sentence
 	}
 	if err := c.read(&config, notes); err != nil {
 		return err
@@ -143,6 +158,9 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 			return fmt.Errorf("--run: %w", err)
 		}
 		config.Run = r
+	}
+	if c.runDir == "" && len(c.models) == 0 {
+		return nil // the chapter alone
 	}
 	var checkpoints []*look.Model
 	add := func(dir string) error {

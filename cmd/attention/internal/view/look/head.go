@@ -1,5 +1,7 @@
 package look
 
+import "math"
+
 // HeadParts are what the weights of one head are computed from. Queries and keys have rows of the layer's Width.
 type HeadParts struct {
 	Query, Key       []float32 // of the scores
@@ -18,6 +20,18 @@ func (l *Layer) Head(head int) HeadParts {
 		h.Bias = l.bias[head*n%len(l.bias):][:n]
 	}
 	return h
+}
+
+// Values returns the values (S, Dv) of a head, and its sink, a score without a key; NaN if it has none.
+func (l *Layer) Values(head int) (values []float32, sink float64) {
+	width := len(l.v) / (l.S * l.KeyHeads)
+	for at := head * l.KeyHeads / l.Heads * width; at < len(l.v); at += l.KeyHeads * width {
+		values = append(values, l.v[at:at+width]...)
+	}
+	if l.sinks == nil {
+		return values, math.NaN()
+	}
+	return values, float64(l.sinks[head])
 }
 
 // columns returns the columns of one of some heads; nil of nil.

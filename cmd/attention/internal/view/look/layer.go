@@ -39,6 +39,7 @@ type Layer struct {
 	Turned   bool    `json:"turned,omitempty"` // queries and keys were normalised or turned after the projection
 
 	q, k       []float32 // (T, H·D), (S, K·D) of the scores
+	v          []float32 // (S, K·Dv)
 	rawQ, rawK []float32 // before they were turned, if they were
 	vector     []float32 // (D) of additive scores
 	bias       []float32 // (H, T+S−1) or (1, T+S−1), if there is one
@@ -75,6 +76,7 @@ func (l layerNodes) read() (*Layer, error) {
 		out.Scale = 1
 	}
 	out.q, out.k, out.vector = floats(p.Query), floats(p.Key), floats(p.Additive)
+	out.v = floats(p.Value)
 	out.bias, out.sinks = floats(c.RelativeBias), floats(c.Sinks)
 	if out.Turned {
 		out.rawQ, out.rawK = floats(p.ProjectedQuery), floats(p.ProjectedKey)

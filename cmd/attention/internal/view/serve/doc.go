@@ -9,6 +9,8 @@
 //	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
 //	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
 //	GET  thumbnails?look&layer     of each head of a layer: thumbnail and statistics; packed
+//	GET  values?look&layer&head    the values of one head; packed
+//	GET  section?number&sentence   a section of the chapter on a sentence, the chapter's without one; JSON
 //	GET  training                  the state and the curves of a run; JSON
 //	GET  events                    tells of each change of the run, and of the end; server-sent events
 //	GET  watched                   how the run's weights moved; packed

@@ -45,6 +45,11 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 	if err := e.addModels(ctx, s); err != nil {
 		return nil, err
 	}
+	if c.Chapter {
+		if err := e.addChapter(s); err != nil {
+			return nil, err
+		}
+	}
 	view, err := s.view(nil)
 	if err != nil {
 		return nil, err
@@ -117,7 +122,7 @@ func (e *export) addModel(ctx context.Context, s *Server, model int, text string
 			}
 		}
 	}
-	return l, nil
+	return l, e.addValues(ctx, id, l)
 }
 
 // add adds a pack if there is room for it.

@@ -22,6 +22,9 @@ type Config struct {
 	Models []*look.Model
 	Text   string      // to look at first; empty is each model's example
 	Run    *follow.Run // whose training is shown; nil for none
+
+	Chapter  bool    // the chapter's sections are shown
+	Sentence *string // that they run on; nil for the chapter's own
 }
 
 // Server serves the page.
@@ -106,6 +109,8 @@ func (s *Server) routes() http.Handler {
 	handle("POST /look", s.look)
 	handle("GET /head", s.head)
 	handle("GET /thumbnails", s.thumbnails)
+	handle("GET /values", s.values)
+	handle("GET /section", s.section)
 	handle("GET /training", s.training)
 	handle("GET /watched", s.watched)
 	// A viewer holds its stream as long as it looks: streams take no place of the requests.
@@ -159,8 +164,13 @@ func writeError(w http.ResponseWriter, code int, err error) {
 
 // view returns the models and the text of the page, and whether it has a training.
 func (s *Server) view(*http.Request) (any, error) {
-	return map[string]any{"version": program.Version(), "models": s.config.Models, "text": s.config.Text,
-		"training": s.config.Run != nil}, nil
+	all := map[string]any{"version": program.Version(), "models": s.config.Models, "text": s.config.Text,
+		"training": s.config.Run != nil}
+	if s.config.Chapter {
+		all["chapter"] = look.Contents()
+		all["sentence"] = s.config.Sentence
+	}
+	return all, nil
 }
 
 // number returns a number of the URL from 0 to below n.

@@ -37,6 +37,11 @@ export class Look {
       new Head(this.layers[layer], await this.ask((id) => `head?look=${id}&layer=${layer}&head=${head}`)));
   }
 
+  /** values returns the values of a head of a layer, and its sink. */
+  values(layer, head) {
+    return this.keep(`${layer} ${head} values`, () => this.ask((id) => `values?look=${id}&layer=${layer}&head=${head}`));
+  }
+
   /** mean returns the mean of a layer's heads. */
   mean(layer) {
     return this.keep(`${layer} mean`, async () =>

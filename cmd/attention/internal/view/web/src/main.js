@@ -5,18 +5,20 @@ import * as state from './state.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
 import { pair } from './panels/pair.js';
+import { steps } from './panels/steps.js';
 import { training } from './panels/training.js';
 import { whatif } from './panels/whatif.js';
 
 /** A panel is {name, title, needs(view), show(element, view)}; show returns a function that ends it. */
-const panels = [heads, pair, whatif, training, compare];
+const panels = [heads, pair, whatif, training, compare, steps];
 
 let end = null;
 let shown = '';
 
 function current(view) {
   const usable = panels.filter((p) => p.needs(view));
-  return usable.find((p) => p.name === state.get('panel')) ?? usable[0];
+  return usable.find((p) => p.name === state.get('panel')) ??
+    (view.chapter ? steps : usable[0]);
 }
 
 function showPanel(view) {
@@ -30,7 +32,7 @@ function showPanel(view) {
   }
   fill(element);
   end = panel ? panel.show(element, view) : null;
-  if (!panel) fill(element, h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR.'));
+  if (!panel) fill(element, h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR or --chapter.'));
 }
 
 function theme(value) {

@@ -1,0 +1,141 @@
+package look
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"attention/internal/config"
+	"attention/internal/stock"
+	"attention/internal/tensorprint"
+	"attention/layers/chapter"
+
+	"gorgonia.org/tensor"
+)
+
+// Section is a section of the chapter, whose steps a page computes from the values of inputs and weights.
+type Section struct {
+	Number int      `json:"number"`
+	Title  string   `json:"title"`
+	Text   string   `json:"text"`
+	Why    string   `json:"why"`
+	Words  []string `json:"words,omitempty"`
+	Steps  []Step   `json:"steps"`
+}
+
+// Step is a step of a section. Values are there where Exact is not.
+type Step struct {
+	Name    string           `json:"name"`
+	Formula string           `json:"formula,omitempty"`
+	Text    string           `json:"text"`
+	Learnt  bool             `json:"learnt,omitempty"`
+	Part    bool             `json:"part,omitempty"`
+	Blocks  []string         `json:"blocks,omitempty"`
+	Rows    []string         `json:"rows,omitempty"`
+	Columns []string         `json:"columns,omitempty"`
+	Shape   []int            `json:"shape"`
+	Values  []float64        `json:"values,omitempty"`
+	Whole   []int            `json:"whole,omitempty"` // the shape that Values are a corner of
+	Count   bool             `json:"count,omitempty"` // Values are a size, or a number of things
+	Exact   *chapter.Formula `json:"exact,omitempty"`
+}
+
+// Contents returns the titles of the chapter's sections.
+func Contents() (titles []string) {
+	for _, s := range chapter.Sections() {
+		titles = append(titles, s.Title)
+	}
+	return titles
+}
+
+// CheckSentence returns an error if the sections cannot run on a sentence.
+func CheckSentence(sentence string) error {
+	s := chapter.Sections()[0]
+	s.Words = strings.Fields(sentence)
+	return config.Named(s.Validate(), sectionNames)
+}
+
+// sectionNames are the page's names of what a section may be given.
+var sectionNames = map[string]string{"Words": "sentence"}
+
+// wordless are the sections without words, which are always the same, as soon as they are asked for.
+var wordless sync.Map
+
+// NewSection computes a section, by its number from 1. Sections with words run on those of a sentence, or on the
+// chapter's without one.
+func NewSection(number int, sentence *string) (Section, error) {
+	all := chapter.Sections()
+	if number < 1 || number > len(all) {
+		return Section{}, fmt.Errorf("number: got %d, want 1 to %d", number, len(all))
+	}
+	s := all[number-1]
+	if s.Words == nil {
+		if kept, ok := wordless.Load(number); ok {
+			return kept.(Section), nil
+		}
+	} else if sentence != nil {
+		s.Words = strings.Fields(*sentence)
+	}
+	stock.Building.Lock()
+	defer stock.Building.Unlock()
+	steps, err := s.Trace(tensor.Float32, nil)
+	if err != nil {
+		return Section{}, config.Named(err, sectionNames)
+	}
+	out := Section{Number: number, Title: s.Title, Text: s.Text, Why: s.Why, Words: s.Words}
+	for _, step := range steps {
+		out.Steps = append(out.Steps, newStep(step))
+	}
+	if s.Words == nil {
+		wordless.Store(number, out)
+	}
+	return out, nil
+}
+
+func newStep(s chapter.Step) Step {
+	out := Step{Name: s.Name, Formula: s.Formula, Text: s.Text, Learnt: s.Learnt, Part: s.Part, Blocks: s.Blocks,
+		Rows: s.Rows, Columns: s.Columns, Shape: s.Value.Shape().Clone(), Count: s.Value.Dtype() == tensor.Int,
+		Exact: s.Exact}
+	if s.Exact == nil {
+		out.Values = numbersOf(s.Value)
+		out.corner()
+	}
+	return out
+}
+
+// numbersOf returns the numbers of a value, a size or a count too.
+func numbersOf(v *tensor.Dense) (out []float64) {
+	switch data := v.Data().(type) {
+	case int:
+		return []float64{float64(data)}
+	case []int:
+		for _, n := range data {
+			out = append(out, float64(n))
+		}
+		return out
+	}
+	return tensorprint.Float64s(v)
+}
+
+// cornerSize is how many rows and columns are kept of a matrix that has more than chapter.MaxWords.
+const cornerSize = 8
+
+// corner keeps the first rows and columns of a large matrix.
+func (s *Step) corner() {
+	n := len(s.Shape)
+	if n < 2 || max(s.Shape[n-1], s.Shape[n-2]) <= chapter.MaxWords {
+		return
+	}
+	s.Whole = s.Shape
+	s.Shape = slices.Clone(s.Shape)
+	rows, columns := s.Shape[n-2], s.Shape[n-1]
+	s.Shape[n-2], s.Shape[n-1] = min(rows, cornerSize), min(columns, cornerSize)
+	var kept []float64
+	for i := 0; i < len(s.Values); i += columns {
+		if i/columns%rows < cornerSize {
+			kept = append(kept, s.Values[i:i+s.Shape[n-1]]...)
+		}
+	}
+	s.Values, s.Rows, s.Columns = kept, nil, nil
+}

@@ -1,0 +1,70 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view/look"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Sections are computed on the sentence that is asked for, or that the server began with; a wrong one is told.
+func TestSections(t *testing.T) {
+	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
+	require.NoError(t, err)
+	first := "one step more"
+	s := &Server{config: Config{Models: []*look.Model{m}, Chapter: true, Sentence: &first}}
+	for _, c := range []struct {
+		query, want string // the words, or the error
+	}{
+		{"number=5", "one step more"},
+		{"number=5&sentence=" + url.QueryEscape(" the  cat\n"), "the cat"},
+		{"number=17&sentence=alone", ""},
+		{"", "number: want that of a section"},
+		{"number=0", "number: got 0, want 1 to 20"},
+		{"number=21", "number: got 21, want 1 to 20"},
+		{"number=5&sentence=", "sentence: got 0, want 2 to 64 words"},
+		{"number=5&sentence=alone", "sentence: got 1, want 2 to 64 words"},
+		{"number=5&sentence=a%00+b", `sentence: got "a\x00", want 1 to 64 bytes of printable text without blanks`},
+	} {
+		got, err := s.section(request(c.query))
+		if err != nil {
+			require.EqualError(t, err, c.want)
+			continue
+		}
+		require.Equal(t, c.want, strings.Join(got.(look.Section).Words, " "))
+	}
+	s.config.Chapter = false
+	_, err = s.section(request("number=5"))
+	require.EqualError(t, err, "section: got a request for one, want attention view --chapter")
+	s.looks = newLooks(s.config.Models)
+	_, err = s.values(request("look=none&layer=0&head=0"))
+	require.ErrorIs(t, err, errGone)
+}
+
+// Steps have the numbers of inputs and weights, and of the rest the formula; of large ones a corner.
+func TestSectionsHaveWhatThePageComputesFrom(t *testing.T) {
+	section, err := look.NewSection(5, nil)
+	require.NoError(t, err)
+	for _, step := range section.Steps {
+		require.Equal(t, step.Exact == nil, step.Values != nil, step.Name)
+	}
+	section, err = look.NewSection(20, nil)
+	require.NoError(t, err)
+	found := false
+	for _, step := range section.Steps {
+		require.LessOrEqual(t, len(step.Values), 64, step.Name)
+		if step.Name == "W_query.weight" {
+			found = true
+			require.Equal(t, []int{8, 8}, step.Shape)
+			require.Equal(t, []int{768, 768}, step.Whole)
+		}
+	}
+	require.True(t, found)
+}
+
+func request(query string) *http.Request { return &http.Request{URL: &url.URL{RawQuery: query}} }

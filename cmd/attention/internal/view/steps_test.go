@@ -1,0 +1,311 @@
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view"
+	"attention/internal/tensorprint"
+	"attention/layers/chapter"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// numbersOf returns the numbers of each step that the page shows.
+func (p *page) numbersOf() map[string][]float64 {
+	p.t.Helper()
+	all := map[string][]float64{}
+	for _, row := range p.csv("h2 button")[1:] {
+		all[row[0]] = append(all[row[0]], float(p.t, row[4]))
+	}
+	return all
+}
+
+// openSection waits for a section.
+func (p *page) openSection(number int, state string) {
+	p.t.Helper()
+	p.set(fmt.Sprintf("panel=steps&section=%d%s", number, state))
+	p.waitFor(fmt.Sprintf(`document.querySelector("h2")?.textContent.startsWith("%d. ")`, number))
+}
+
+// requireSteps requires the numbers of a section's steps. Of a large step the page has a corner.
+func (p *page) requireSteps(steps []chapter.Step) {
+	p.t.Helper()
+	got := p.numbersOf()
+	require.Len(p.t, got, len(steps))
+	for _, s := range steps {
+		if s.Value.Dtype() == tensor.Int {
+			require.Equal(p.t, strings.Trim(fmt.Sprint(s.Value.Data()), "[]"), strings.Trim(fmt.Sprintf("%.0f", got[s.Name]), "[]"))
+			continue
+		}
+		want := tensorprint.Float64s(s.Value)
+		if n := s.Value.Shape().Dims(); n > 1 && s.Value.Shape()[n-1] > chapter.MaxWords {
+			require.Equal(p.t, want[:8], got[s.Name][:8], s.Name)
+			continue
+		}
+		require.Len(p.t, got[s.Name], len(want), s.Name)
+		for i, w := range want {
+			if math.IsInf(w, -1) {
+				require.Equal(p.t, w, got[s.Name][i], s.Name)
+				continue
+			}
+			require.InDelta(p.t, w, got[s.Name][i], 1e-6*max(1, math.Abs(w)), "%s, number %d", s.Name, i)
+		}
+	}
+}
+
+// move moves a slider.
+func (p *page) move(at int, to float64) {
+	p.t.Helper()
+	js[bool](p, fmt.Sprintf(`(e => { e.value = %v; e.dispatchEvent(new Event("input")); return e.dispatchEvent(new Event("change")); })(
+		document.querySelector(".sliders [data-at='%d']"))`, to, at))
+}
+
+// Each section's numbers are the library's, and after a slider of W_query, of the first weights that have sliders, or of
+// the tokens has moved, those of the library with that number. The formula of each number gives it.
+func TestStepsEqualTheLibrary(t *testing.T) {
+	p := openPage(t, "", "--chapter")
+	for _, s := range chapter.Sections() {
+		p.openSection(s.Number, "")
+		steps, err := s.Trace(tensor.Float32, nil)
+		require.NoError(t, err)
+		p.requireSteps(steps)
+		p.requireFormulas(s.Number)
+		if !js[bool](p, `document.querySelector(".sliders") !== null`) {
+			require.Contains(t, []int{15, 17, 20}, s.Number)
+			continue
+		}
+		name := js[string](p, `document.querySelector("[data-keep=change] select").value`)
+		of := slices.IndexFunc(steps, func(s chapter.Step) bool { return s.Name == name })
+		require.True(t, strings.Contains(name, "W_query") || name == "x" && s.Number <= 2, "section %d: %s", s.Number, name)
+		numbers := slices.Clone(tensorprint.Float64s(steps[of].Value))
+		for at, to := range map[int]float64{len(numbers) - 1: -1.25, 0: 1.5} {
+			p.move(at, to)
+			numbers[at] = to
+		}
+		moved, err := s.Trace(tensor.Float32, map[string][]float64{name: numbers})
+		require.NoError(t, err)
+		p.requireSteps(moved)
+	}
+}
+
+// requireFormulas requires that the formula that is told of each number gives it, with the digits that are told.
+func (p *page) requireFormulas(section int) {
+	p.t.Helper()
+	wrong := js[[]string](p, `(() => {
+		const wrong = [];
+		let told = 0;
+		for (const td of document.querySelectorAll(".matrix tbody td")) {
+			td.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+			const text = document.querySelector(".numbers")?.textContent;
+			if (!text) continue;
+			told++;
+			const sum = text.replaceAll("−", "-").replaceAll("∞", "Infinity").replaceAll("·", "*").replaceAll(/√(\d+)/g, "Math.sqrt($1)")
+				.replaceAll("exp(", "Math.exp(").replaceAll("tanh(", "Math.tanh(");
+			const is = Number(td.textContent.replace("−", "-").replace("∞", "Infinity"));
+			const got = eval(sum);
+			if (!(got === is || Math.abs(got - is) <= 5e-4 * Math.max(1, Math.abs(is)))) wrong.push(document.querySelector(".readout").textContent + " but " + got);
+		}
+		document.body.dataset.told = told;
+		return wrong;
+	})()`)
+	require.Empty(p.t, wrong, "section %d", section)
+	told := js[int](p, `Number(document.body.dataset.told)`)
+	require.Equal(p.t, slices.Contains([]int{15, 17, 20}, section), told == 0, "section %d", section)
+}
+
+// A number is told where it is pointed at, with names; the cells that it is made of are marked; the arrow keys walk. The
+// state of the URL is restored, and the numbers are again as they were.
+func TestStepsAreTold(t *testing.T) {
+	p := openPage(t, "section=5", "--chapter")
+	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
+	cell := func(step string, row, column int) string {
+		return fmt.Sprintf(`[data-step="%s"] tbody tr:nth-child(%d) td:nth-of-type(%d)`, step, row+1, column+1)
+	}
+	p.do(chromedp.Focus(chromedp.CSS(cell("scores", 1, 2))))
+	told := p.text(".readout")
+	require.Regexp(t, `^scores\[journey, starts\] = q·kᵀ = \d\.\d{4}·\d\.\d{4} \+ \d\.\d{4}·\d\.\d{4} = \d\.\d{4}$`, told)
+	require.Equal(t, 4, js[int](p, `document.querySelectorAll(".used").length`))
+	require.Equal(t, 2, js[int](p, `document.querySelectorAll("[data-step=q] tr:nth-child(2) .used").length`))
+	p.do(chromedp.KeyEvent(kb.ArrowDown + kb.ArrowRight))
+	require.Contains(t, p.text(".readout"), "scores[starts, with] = ")
+	p.do(chromedp.KeyEvent(kb.Home + kb.ArrowLeft))
+	require.Contains(t, p.text(".readout"), "scores[starts, Your] = ")
+	before := p.numbersOf()
+	p.move(0, 2)
+	require.NotEqual(t, before["context"], p.numbersOf()["context"])
+	require.Equal(t, before["k"], p.numbersOf()["k"])
+	moved := p.numbersOf()
+	hash := js[string](p, "location.hash")
+	p.set("panel=steps&section=6")
+	p.waitFor(`document.querySelector("h2").textContent.startsWith("6. ")`)
+	p.set(strings.TrimPrefix(hash, "#"))
+	p.waitFor(`document.querySelector("h2").textContent.startsWith("5. ")`)
+	require.Equal(t, moved, p.numbersOf(), "of the URL")
+	p.set("panel=steps&section=9")
+	p.waitFor(`document.querySelector("h2").textContent.startsWith("9. ")`)
+	require.Equal(t, 15, js[int](p, `[...document.querySelectorAll("[data-step=weights] td")].
+		filter((e) => e.style.background === "var(--hidden)" && e.textContent === "0.0000").length`), "hidden, not only 0")
+	p.set(strings.TrimPrefix(hash, "#"))
+	p.waitFor(`document.querySelector("h2").textContent.startsWith("5. ")`)
+	p.click("#reset")
+	require.Equal(t, before, p.numbersOf())
+	p.choose("[data-keep=change] select", "x")
+	p.waitFor(`document.querySelectorAll(".sliders input").length === 18`)
+	p.move(5, -1)
+	require.NotEqual(t, before["k"], p.numbersOf()["k"])
+	rows := p.csv(`[data-step="weights"] h3 button`)
+	require.Equal(t, []string{"", "Your", "journey", "starts", "with", "one", "step"}, rows[0])
+	require.Equal(t, "step", rows[6][0])
+}
+
+// The reader's own words, from the page and from the command; wrong ones are refused and say why.
+func TestStepsOnOwnWords(t *testing.T) {
+	p := openPage(t, "section=11", "--chapter", "--text", "the cat sat")
+	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
+	check := func(words ...string) {
+		t.Helper()
+		s := chapter.Sections()[10]
+		s.Words = words
+		steps, err := s.Trace(tensor.Float32, nil)
+		require.NoError(t, err)
+		p.requireSteps(steps)
+	}
+	check("the", "cat", "sat")
+	write := func(words string) {
+		t.Helper()
+		js[bool](p, fmt.Sprintf(`(e => { e.value = %q; return true; })(document.querySelector("#sentence"))`, words))
+		p.click("form button[type=submit]")
+	}
+	for _, c := range []struct{ words, want string }{
+		{"", "sentence: got 0, want 2 to 64 words"},
+		{"alone", "sentence: got 1, want 2 to 64 words"},
+		{strings.Repeat("a ", 65), "sentence: got 65, want 2 to 64 words"},
+		{"a " + strings.Repeat("b", 65), "sentence: got \"bbb"},
+	} {
+		write(c.words)
+		p.waitFor(fmt.Sprintf(`document.querySelector("[role=alert]")?.textContent.includes(%q)`, c.want))
+		p.expectProblem("400")
+	}
+	write("a <b>dog</b> & a bird")
+	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
+	check("a", "<b>dog</b>", "&", "a", "bird")
+	require.Contains(t, js[string](p, "location.hash"), "sentence=a+")
+	p.click("form button[type=button]")
+	p.waitFor(`document.querySelector("#sentence").value === "the cat sat"`)
+	check("the", "cat", "sat")
+}
+
+// A head's steps in a model end at the library's weights, and its formulas are true.
+func TestStepsOfAHead(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	const text = "abc défg\nab"
+	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	p := openPage(t, "panel=steps&layer=1&head=2&q=4", "--model", commandtest.WriteGPT(t, g), "--text", text)
+	p.waitFor(`document.querySelectorAll(".matrix").length >= 8`)
+	require.InDeltaSlice(t, weights[1][2*121:][:121], p.numbersOf()["weights"], 1e-6)
+	p.requireFormulas(0)
+	p.choose(".tools .tools .choice:last-child select", "0")
+	p.waitFor(`document.querySelector("h2").textContent.includes("head 0")`)
+	require.InDeltaSlice(t, weights[1][:121], p.numbersOf()["weights"], 1e-6)
+}
+
+// Every layer of the chapter, as a model folder, and the cross-attention of a translator have steps that give the
+// weights of Heads.
+func TestStepsOfModels(t *testing.T) {
+	check := func(dir, state, text string) {
+		p := openPage(t, "panel=steps"+state, "--model", dir, "--text", text)
+		p.waitFor(`document.querySelectorAll(".matrix").length >= 6`)
+		all := p.numbersOf()["weights"]
+		p.requireFormulas(0)
+		p.set("panel=heads" + state)
+		p.waitFor(headReady)
+		rows := p.csv(".wide .tools > button")
+		S := len(rows[0]) - 1
+		require.Len(t, all, S*(len(rows)-1), dir)
+		for q, row := range rows[1:] {
+			sum := 0.0
+			for k, w := range row[1:] {
+				sum += all[q*S+k]
+				if w != "" {
+					require.InDelta(t, float(t, w), all[q*S+k], 1e-6, dir)
+				}
+			}
+			require.InDelta(t, 1, sum, 1e-12)
+		}
+	}
+	for _, name := range chapter.Names() {
+		dir, _, _ := commandtest.LayerRun(t, name)
+		check(dir, "", "badcab")
+	}
+	check(datesRun(t, 1), "&layer=2&head=1", "3 sep '75\n1975")
+}
+
+// An exported page has the sections with their sliders, and the heads' steps, from the disk.
+func TestExportHasSteps(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	file := filepath.Join(t.TempDir(), "page.html")
+	var notes bytes.Buffer
+	require.NoError(t, commandtest.Run(context.Background(), &notes, &notes, view.New(), "--chapter", "--model",
+		commandtest.WriteGPT(t, g), "--text", "a b", "--export", file))
+	require.Empty(t, notes.String())
+	p := tab(t, "", "file://"+file)
+	p.do(chromedp.Navigate("file://" + file + "#section=14"))
+	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
+	require.Contains(t, p.text("main"), "On the words “a b”")
+	s := chapter.Sections()[13]
+	s.Words = []string{"a", "b"}
+	steps, err := s.Trace(tensor.Float32, nil)
+	require.NoError(t, err)
+	p.requireSteps(steps)
+	p.move(0, 0.5)
+	name := "mha.W_query.weight"
+	of := slices.IndexFunc(steps, func(s chapter.Step) bool { return s.Name == name })
+	numbers := slices.Clone(tensorprint.Float64s(steps[of].Value))
+	numbers[0] = 0.5
+	steps, err = s.Trace(tensor.Float32, map[string][]float64{name: numbers})
+	require.NoError(t, err)
+	p.requireSteps(steps)
+	p.set("panel=steps&section=head&layer=1&head=1")
+	p.waitFor(`document.querySelector("h2").textContent.includes("Layer 1, head 1")`)
+	require.InDeltaSlice(t, weightsOf(t, g.Model, g.Tokenizer, "a b")[1][9:18], p.numbersOf()["weights"], 1e-6)
+}
+
+// The panel violates no rule of axe-core, at both sizes and in both schemes.
+func TestStepsAreAccessible(t *testing.T) {
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		t.Skip("there is no axe-core: npm ci in cmd/attention/internal/view/web installs it")
+	}
+	p := openPage(t, "", "--chapter", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc défg ab")
+	for section, title := range map[string]string{"5": "5.", "14": "14.", "15": "15.", "head": "Layer"} {
+		for _, theme := range []string{"light", "dark"} {
+			p.set("panel=steps&section=" + section + "&theme=" + theme)
+			p.waitFor(fmt.Sprintf(`document.querySelector("h2")?.textContent.startsWith(%q)`, title))
+			p.do(chromedp.Focus(chromedp.CSS(".onestep:last-child tbody td")))
+			js[bool](p, string(script)+"; true")
+			found := js[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`)
+			require.Empty(t, found, "%s, %s", section, theme)
+		}
+		js[bool](p, `(scrollTo(0, 0), true)`)
+		p.look(t, "steps-"+section)
+	}
+}
+
+// The command refuses what no section can run on.
+func TestChapterRefuses(t *testing.T) {
+	var out bytes.Buffer
+	err := commandtest.Run(context.Background(), &out, &out, view.New(), "--chapter", "--text", "alone")
+	require.EqualError(t, err, "--text: sentence: got 1, want 2 to 64 words")
+}

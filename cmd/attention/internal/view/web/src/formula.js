@@ -1,0 +1,175 @@
+// Formulas of steps, as trees: see Formula of package layers/chapter, whose operations these are.
+
+/** size is the number of elements of a shape. */
+const size = (shape) => shape.reduce((a, b) => a * b, 1);
+
+const tensor = (shape, make) => ({ shape, data: Float64Array.from({ length: size(shape) }, (_, i) => make(i)) });
+
+/** matrices returns the lengths of the last two axes, and the number of matrices of that size. */
+export function matrices({ shape }) {
+  const cols = shape.at(-1) ?? 1;
+  const rows = shape.at(-2) ?? 1;
+  return { count: size(shape) / (rows * cols || 1), rows, cols };
+}
+
+/** hides reports whether a causal mask hides element i of a tensor. */
+function hides(of, i) {
+  const { rows, cols } = matrices(of);
+  return i % cols > Math.floor(i / cols) % rows;
+}
+
+const operations = {
+  root: (f) => tensor([], () => Math.sqrt(f.number ?? 0)),
+  number: (f) => tensor([], () => f.number ?? 0),
+  row: (f, a) => {
+    const n = a.data.length / a.shape[0];
+    return { shape: a.shape.slice(1), data: a.data.slice((f.number ?? 0) * n, ((f.number ?? 0) + 1) * n) };
+  },
+  stack: (f, ...of) => {
+    const n = of[0].data.length;
+    return tensor([of.length, ...of[0].shape], (i) => of[Math.floor(i / n)].data[i % n]);
+  },
+  sum: (f, a) => {
+    const { cols } = matrices(a);
+    return tensor(a.shape.slice(0, -1), (i) => a.data.subarray(i * cols, (i + 1) * cols).reduce((x, y) => x + y, 0));
+  },
+  dot,
+  times: (f, a, b) => elementwise(a, b, (x, y) => x * y),
+  plus: (f, a, b) => elementwise(a, b, (x, y) => x + y),
+  over: (f, a, b) => (b.shape.length && b.shape.length < a.shape.length
+    ? tensor(a.shape, (i) => a.data[i] / b.data[Math.floor(i / a.shape.at(-1))])
+    : elementwise(a, b, (x, y) => x / y)),
+  transpose: (f, a) => {
+    const { rows, cols } = matrices(a);
+    return tensor([...a.shape.slice(0, -2), cols, rows], (i) => {
+      const at = i % (rows * cols);
+      return a.data[i - at + (at % rows) * cols + Math.floor(at / rows)];
+    });
+  },
+  exp: (f, a) => tensor(a.shape, (i) => Math.exp(a.data[i])),
+  tanh: (f, a) => tensor(a.shape, (i) => Math.tanh(a.data[i])),
+  tril: (f, a) => tensor(a.shape, (i) => (hides(a, i) ? 0 : a.data[i])),
+  fill: (f, a, shown) => tensor(a.shape, (i) => ((shown ? !shown.data[i] : hides(a, i)) ? -Infinity : a.data[i])),
+  softmax,
+  join: (f, ...of) => {
+    const width = of.reduce((n, a) => n + a.shape[1], 0);
+    return tensor([of[0].shape[0], width], (i) => {
+      const [part, col] = joined(of, i % width);
+      return of[part].data[Math.floor(i / width) * of[part].shape[1] + col];
+    });
+  },
+  split: (f, a) => {
+    const [t, width] = a.shape;
+    const d = width / f.number;
+    return tensor([f.number, t, d], (i) => a.data[(Math.floor(i / d) % t) * width + Math.floor(i / (t * d)) * d + i % d]);
+  },
+  merge: (f, a) => {
+    const [h, t, d] = a.shape;
+    return tensor([t, h * d], (i) => a.data[(Math.floor(i % (h * d) / d) * t + Math.floor(i / (h * d))) * d + i % d]);
+  },
+  additive: (f, q, k, v) => {
+    const [t, n] = q.shape;
+    const s = k.shape[0];
+    return tensor([t, s], (i) => {
+      let sum = 0;
+      for (let d = 0; d < n; d++) sum += v.data[d] * Math.tanh(q.data[Math.floor(i / s) * n + d] + k.data[i % s * n + d]);
+      return sum;
+    });
+  },
+};
+
+/** joined returns which of some tensors side by side has a column, and the column there. */
+export function joined(of, col) {
+  let part = 0;
+  for (; col >= of[part].shape[1]; part++) col -= of[part].shape[1];
+  return [part, col];
+}
+
+/** elementwise combines a with b, which is a number, of a's shape, or like a row of a. */
+function elementwise(a, b, f) {
+  if (!a.shape.length) return tensor(b.shape, (i) => f(a.data[0], b.data[i]));
+  return tensor(a.shape, (i) => f(a.data[i], b.data[i % b.data.length]));
+}
+
+function dot(f, a, b) {
+  if (!a.shape.length || !b.shape.length) return elementwise(a, b, (x, y) => x * y);
+  const { rows, cols: inner } = matrices(a);
+  const vector = b.shape.length === 1;
+  const cols = vector ? 1 : b.shape.at(-1);
+  const blocks = vector ? 1 : matrices(b).count;
+  return tensor([...a.shape.slice(0, -1), ...(vector ? [] : [cols])], (i) => {
+    const row = Math.floor(i / cols);
+    const block = Math.floor(row / rows) % blocks;
+    let sum = 0;
+    for (let n = 0; n < inner; n++) sum += a.data[row * inner + n] * b.data[(block * inner + n) * cols + i % cols];
+    return sum;
+  });
+}
+
+function softmax(f, a, sink) {
+  const { cols } = matrices(a);
+  const out = new Float64Array(a.data.length);
+  for (let at = 0; at < out.length; at += cols) {
+    const row = a.data.subarray(at, at + cols);
+    const top = row.reduce((x, y) => Math.max(x, y), sink ? sink.data[0] : -Infinity);
+    if (top === -Infinity) continue; // a row that sees no key
+    let sum = sink ? Math.exp(sink.data[0] - top) : 0;
+    for (let i = 0; i < cols; i++) sum += out[at + i] = Math.exp(row[i] - top);
+    for (let i = 0; i < cols; i++) out[at + i] /= sum;
+  }
+  return { shape: a.shape, data: out };
+}
+
+/** names adds the steps that a formula names to a set. */
+function names(f, to = new Set()) {
+  if (f.op === 'step') to.add(f.step);
+  for (const g of f.of ?? []) names(g, to);
+  return to;
+}
+
+/** Program computes steps, {name, exact} or {name, shape, values}, from those that they name. */
+export class Program {
+  constructor(steps) {
+    this.steps = new Map(steps.map((s) => [s.name, s]));
+    this.values = new Map();
+    this.reset();
+  }
+
+  /** reset gives all inputs and weights their own values. */
+  reset() {
+    this.values.clear();
+    for (const s of this.steps.values()) {
+      if (!s.exact) this.values.set(s.name, { shape: s.shape, data: Float64Array.from(s.values) });
+    }
+  }
+
+  /** value returns the value of a step. */
+  value(name) {
+    if (!this.values.has(name)) this.values.set(name, this.of(this.steps.get(name).exact));
+    return this.values.get(name);
+  }
+
+  /** of returns the value of a formula. */
+  of(f) {
+    if (f.op === 'step') return this.value(f.step);
+    return operations[f.op](f, ...(f.of ?? []).map((g) => this.of(g)));
+  }
+
+  /** set changes the numbers of an input or of weights, and forgets what depends on them. */
+  set(name, numbers) {
+    this.values.set(name, { shape: this.steps.get(name).shape, data: Float64Array.from(numbers) });
+    for (const other of this.dependents(name)) this.values.delete(other);
+  }
+
+  /** dependents are the steps that are computed from one, directly or not. */
+  dependents(name) {
+    const found = new Set();
+    for (let before = -1; before < found.size;) {
+      before = found.size;
+      for (const s of this.steps.values()) {
+        if (s.exact && [...names(s.exact)].some((n) => n === name || found.has(n))) found.add(s.name);
+      }
+    }
+    return found;
+  }
+}

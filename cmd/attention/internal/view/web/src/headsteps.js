@@ -1,0 +1,69 @@
+// The steps of one head, from queries, keys and values to context vectors, as the chapter's sections have them.
+
+import { shown as textOf } from './dom.js';
+
+const most = 16; // tokens of a sequence that are shown at once
+
+const step = (name) => ({ op: 'step', step: name });
+const call = (op, ...of) => ({ op, of });
+const by = (value) => ({ op: 'number', number: value });
+
+/** around returns the part [from, to) of n tokens that holds one of them. */
+export function around(at, n) {
+  const from = Math.floor(at / most) * most;
+  return [from, Math.min(n, from + most)];
+}
+
+/** headSteps returns the steps of a head for the queries around query q, of which those of keys are seen around key k. */
+export function headSteps(head, values, queries, keys, q, k) {
+  const { S, D, layer } = head;
+  const [t0, t1] = around(q, head.T);
+  const T = t1 - t0;
+  const rows = queries.slice(t0, t1).map((t) => textOf(t));
+  const columns = Array.from({ length: S }, (_, i) => (keys[i] ? textOf(keys[i]) : `extra ${i - keys.length}`));
+  const part = around(k, S);
+  const steps = [];
+  const leaf = (name, text, shape, data, names, window) => steps.push({ name, text, shape, values: data, ...names, window });
+  leaf('q', 'The queries, as the scores see them.', [T, D], head.q.subarray(t0 * D, t1 * D), { rows });
+  leaf('k', 'The keys, as the scores see them.', [S, D], head.k.subarray(0, S * D), { rows: columns }, { rows: part });
+  const Dv = values.v.length / S;
+  leaf('v', 'The values.', [S, Dv], values.v, { rows: columns }, { rows: part });
+  let last = '';
+  const add = (name, formula, text, exact) => {
+    steps.push({ name, formula, text, exact, rows, columns, window: { columns: part } });
+    last = name;
+  };
+  const pairs = (make) => Float64Array.from({ length: T * S }, (_, i) => make(t0 + Math.floor(i / S), i % S));
+  if (layer.additive) {
+    leaf('u', 'The vector of the scores.', [1, D], head.vector, {});
+    add('scores', 'u·tanh(q + k)', 'The scores of queries and keys.', call('additive', step('q'), step('k'), step('u')));
+  } else {
+    add('scores', 'q·kᵀ', 'The scores: dot products of queries and keys.', call('dot', step('q'), call('transpose', step('k'))));
+    const root = Math.abs(layer.scale - 1 / Math.sqrt(D)) < 1e-12;
+    if (root) add('scaled', `scores / √${D}`, 'Scores over the root of a key’s width.', call('over', step('scores'), { op: 'root', number: D }));
+    else if (layer.scale !== 1) add('scaled', `scores·${layer.scale}`, 'Scores times the layer’s scale.', call('dot', step('scores'), by(layer.scale)));
+  }
+  if (layer.softcap) {
+    const c = layer.softcap;
+    add('capped', `${c}·tanh(${last} / ${c})`, `Nothing is larger than ${c}.`, call('dot', by(c), call('tanh', call('over', step(last), by(c)))));
+  }
+  if (head.bias) {
+    leaf('bias', 'What is added for the distance of query and key.', [T, S], pairs((t, s) => head.bias[t - s + S - 1]),
+      { rows, columns }, { columns: part });
+    add('biased', `${last} + bias`, 'With the bias.', call('plus', step(last), step('bias')));
+  }
+  const shown = pairs((t, s) => Number(head.shown(t, s)));
+  if (shown.includes(0)) {
+    leaf('mask', 'Which keys a query sees: 1, or 0 for hidden ones.', [T, S], shown, { rows, columns }, { columns: part });
+    add('masked', `fill(${last}, mask)`, 'Minus infinity where a key is hidden.', call('fill', step(last), step('mask')));
+  }
+  const operands = [step(last)];
+  if (values.sink !== undefined) {
+    leaf('sink', 'The sink: a score without a key.', [], [values.sink], {});
+    operands.push(step('sink'));
+  }
+  add('weights', `softmax(${operands.map((o) => o.step).join(', ')})`, 'The weights: shares of 1 in each row.', call('softmax', ...operands));
+  steps.push({ name: 'context', formula: 'weights·v', text: 'The context vectors: the values of all keys, each times its weight, added up.',
+    exact: call('dot', step('weights'), step('v')), rows });
+  return steps;
+}

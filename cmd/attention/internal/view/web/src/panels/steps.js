@@ -1,0 +1,258 @@
+// Steps: what a section of the chapter, or a head of a model, computes, number by number.
+import { isExported, json } from '../api.js';
+import { chosen, headChoice, modelChoice, nameOf, requestOf, textsOf } from '../choose.js';
+import { button, choice, fill, h, number, shown as textOf } from '../dom.js';
+import { explain, flat, indexOf } from '../explain.js';
+import { Program } from '../formula.js';
+import { headSteps } from '../headsteps.js';
+import { see } from '../look.js';
+import { Matrix } from '../matrix.js';
+import { tableButton } from '../save.js';
+import * as state from '../state.js';
+
+export const steps = {
+  name: 'steps',
+  title: 'Steps',
+  needs: (view) => view.models?.length > 0 || view.chapter,
+  show(element, view) {
+    const panel = new Steps(element, view);
+    panel.load();
+    const end = state.onChange((changed) => {
+      if (['section', 'sentence', 'model', 'text', 'layer', 'head', 'q', 'k'].some(changed)) panel.load();
+      else if (changed('change') && panel.program) panel.showSliders();
+    });
+    const repaint = () => panel.matrices.forEach((m) => m.paint());
+    addEventListener('theme', repaint);
+    return () => {
+      panel.closed = true;
+      removeEventListener('theme', repaint);
+      end();
+    };
+  },
+};
+
+const mostSliders = 24; // of an input or of weights
+const reach = 2; // a slider goes from −reach to reach, or as far as its number
+
+class Steps {
+  constructor(element, view) {
+    Object.assign(this, { element, view, matrices: new Map() });
+  }
+
+  /** section is the number of the chosen section; 0 for a head of a model. */
+  section() {
+    const { chapter, models } = this.view;
+    if (!chapter || (state.get('section') === 'head' && models?.length)) return 0;
+    return state.int('section', chapter.length + 1, 1) || 1;
+  }
+
+  async load() {
+    const wanted = (this.wanted = {});
+    const number = this.section();
+    try {
+      if (!this.program) fill(this.element, h('p', { class: 'note', role: 'status' }, 'The steps are computed …'));
+      const shown = number ? await this.ofSection(number) : await this.ofHead();
+      if (this.closed || this.wanted !== wanted) return;
+      this.show(shown);
+    } catch (e) {
+      if (this.closed || this.wanted !== wanted) return;
+      this.program = null;
+      fill(this.element, this.chooser(), number ? this.sentence() : null, h('p', { class: 'error', role: 'alert' }, e.message));
+    }
+  }
+
+  async ofSection(number) {
+    const sentence = this.own ?? state.get('sentence');
+    const own = this.own !== undefined || sentence !== '';
+    const path = `section?number=${number}` + (own ? `&sentence=${encodeURIComponent(sentence)}` : '');
+    const section = await json(path);
+    return { ...section, title: `${number}. ${section.title}`, tools: section.words ? this.sentence(section.words) : null };
+  }
+
+  async ofHead() {
+    const look = await see(requestOf(this.view));
+    const [layer, of] = chosen(look);
+    const head = of === 'mean' ? 0 : of;
+    const [numbers, values] = await Promise.all([look.head(layer, head), look.values(layer, head)]);
+    const [queries, keys] = [look.queries(layer), look.keys(layer)];
+    const q = state.int('q', numbers.T, numbers.T - 1);
+    const k = state.int('k', numbers.S);
+    const tokens = (list) => list.map((t, i) => [i, `${i} ${textOf(t)}`]);
+    return {
+      title: nameOf(look, layer, head),
+      text: numbers.T > 16 || numbers.S > 16 ? 'The tokens around the chosen query and the chosen key; sums go over all.' : '',
+      tools: h('div', {}, textsOf(look, layer), h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look),
+        h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
+        h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))))),
+      steps: headSteps(numbers, values, queries, keys, q, k),
+    };
+  }
+
+  /** chooser chooses a section, or a head of a model, if there is a choice. */
+  chooser() {
+    const { chapter, models } = this.view;
+    if (!chapter) return null;
+    const options = chapter.map((title, i) => [i + 1, `${i + 1}. ${title}`]);
+    if (models?.length) options.push(['head', 'A head of the model']);
+    const section = (v) => {
+      this.own = undefined;
+      state.set({ section: v, numbers: '', change: '' });
+    };
+    return h('div', { class: 'tools', 'data-keep': 'section' }, choice('section', options, this.section() || 'head', section));
+  }
+
+  /** sentence is the form of the words. */
+  sentence(words) {
+    if (isExported) return words ? h('p', { class: 'note' }, `On the words “${words.join(' ')}”; attention view --chapter runs others.`) : null;
+    const input = h('input', { id: 'sentence', '.value': words?.join(' ') ?? this.own ?? state.get('sentence'), 'data-keep': 'sentence', size: 40 });
+    const run = (e) => {
+      e.preventDefault();
+      this.own = input.value.trim();
+      state.set({ sentence: this.own, numbers: '' }, true);
+      this.load();
+    };
+    return h('form', { class: 'tools', onsubmit: run }, h('label', { for: 'sentence' }, 'Words'), input, h('button', { type: 'submit' }, 'Run'),
+      button(this.view.sentence ? 'As at the start' : 'The chapter’s', () => {
+        this.own = undefined;
+        state.set({ sentence: '', numbers: '' }, true);
+        this.load();
+      }, { title: 'the words that attention view began with' }));
+  }
+
+  show(shown) {
+    const focused = document.activeElement?.closest?.('[data-keep]')?.dataset.keep;
+    this.program = new Program(shown.steps.map((s) => (s.exact ? s : { ...s, values: s.values ?? [] })));
+    this.computes = shown.steps.some((s) => s.exact);
+    this.restore();
+    this.matrices.clear();
+    this.pointed = null;
+    this.sliders = h('div', {});
+    this.readout = h('p', { class: 'readout formula-readout', 'aria-live': 'polite' }, 'Point at a number: here stands what it is computed from.');
+    fill(this.element, this.chooser(), shown.tools, h('h2', {}, shown.title, ' ', tableButton(() => 'steps', () => this.table())), shown.text ? h('p', {}, shown.text) : null,
+      this.computes ? null : h('p', { class: 'note' }, 'There are too many numbers to compute in the page: these are the library’s.'),
+      shown.why ? h('details', {}, h('summary', {}, 'Why'), h('p', { class: 'why' }, shown.why)) : null,
+      this.sliders, h('div', { class: 'stepsflow' }, shown.steps.map((s) => this.step(s))), this.readout);
+    this.showSliders();
+    this.update();
+    const kept = focused && this.element.querySelector(`[data-keep="${focused}"]`);
+    (kept?.matches('input') ? kept : kept?.querySelector('select'))?.focus();
+  }
+
+  /** table is all numbers, one a line. */
+  table() {
+    const rows = [['step', 'block', 'row', 'column', 'value']];
+    for (const [name, matrix] of this.matrices) {
+      const { shape, data } = this.program.value(name);
+      data.forEach((v, at) => rows.push([name, ...matrix.place(shape, at), v]));
+    }
+    return rows;
+  }
+
+  /** step is one step with its matrix. */
+  step(s) {
+    const matrix = new Matrix(s.name, { blocks: s.blocks, rows: s.rows, columns: s.columns }, s.window,
+      (index) => this.point(s.name, index));
+    this.matrices.set(s.name, matrix);
+    const whole = s.whole ? ` Its corner, of ${s.whole.join(' × ')}.` : '';
+    return h('section', { class: s.part ? 'onestep part' : 'onestep', 'data-step': s.name },
+      h('h3', {}, s.name, s.formula ? h('span', { class: 'formula' }, ` = ${s.formula}`) : null, ' ',
+        tableButton(() => s.name.replaceAll(/[^\w.]+/g, '-'), () => matrix.rows())),
+      h('p', { class: 'note' }, s.text + whole, s.learnt ? ' Learnt.' : ''), matrix.element);
+  }
+
+  /** update shows the values of some steps, of all without names. */
+  update(names) {
+    for (const [name, matrix] of this.matrices) {
+      const step = this.program.steps.get(name);
+      if (!names || names.has(name)) matrix.show(this.program.value(name), step.count, this.hiddenIn(step));
+    }
+    if (this.pointed) this.point(...this.pointed);
+  }
+
+  /** hiddenIn reports which weights are those of hidden keys. */
+  hiddenIn(step) {
+    if (step.exact?.op !== 'softmax') return undefined;
+    const scores = this.program.of(step.exact.of[0]).data;
+    return (at) => scores[at] === -Infinity;
+  }
+
+  /** point tells what a number is computed from. */
+  point(name, index) {
+    this.pointed = [name, index];
+    const step = this.program.steps.get(name);
+    const { text, uses } = explain(this.program, name, index);
+    const matrix = this.matrices.get(name);
+    const value = this.program.value(name);
+    const at = flat(value.shape, index);
+    const is = step.count ? String(value.data[at]) : number(value.data[at]);
+    const parts = [h('strong', {}, matrix.title(index))];
+    if (step.formula) parts.push(` = ${step.formula}`);
+    if (text) parts.push(' = ', h('span', { class: 'numbers' }, text));
+    parts.push(' = ', h('span', { class: 'result' }, is));
+    if (!step.exact && !step.formula && this.computes) parts.push(step.count ? '' : step.learnt ? ', learnt in training' : ', an input');
+    fill(this.readout, parts);
+    for (const [other, m] of this.matrices) m.mark(new Set(uses.filter(([used]) => used === other).map(([, place]) => place)));
+  }
+
+  /** changeable are the inputs and weights that are few enough for sliders, and that something depends on. */
+  changeable() {
+    return [...this.program.steps.values()].filter((s) => this.view.chapter && this.section() && !s.exact && !s.count &&
+      s.name !== 'ones' && s.name !== 'keep' && s.values.length <= mostSliders && this.program.dependents(s.name).size > 0).map((s) => s.name);
+  }
+
+  showSliders() {
+    const all = this.changeable();
+    if (!all.length) return fill(this.sliders);
+    const name = all.includes(state.get('change')) ? state.get('change') : all.find((n) => n.includes('W_query')) ?? all[0];
+    const { shape, data } = this.program.value(name);
+    const matrix = this.matrices.get(name);
+    const grid = h('div', { class: 'sliders' }, Array.from(data, (v, at) => this.slider(name, matrix, shape, at, v)));
+    grid.style.setProperty('--columns', shape.at(-1));
+    return fill(this.sliders, h('fieldset', {}, h('legend', {}, 'Change numbers'),
+      h('div', { class: 'tools' }, h('span', { 'data-keep': 'change' }, choice('of', all.map((n) => [n, n]), name, (v) => state.set({ change: v }))),
+        button('As they were', () => {
+          this.program.reset();
+          state.set({ numbers: '' }, true);
+          this.showSliders();
+          this.update();
+        }, { id: 'reset' })),
+      grid));
+  }
+
+  slider(name, matrix, shape, at, v) {
+    const index = indexOf(shape, at);
+    const output = h('output', {}, number(v));
+    const far = Math.max(reach, Math.abs(v));
+    const range = h('input', { type: 'range', min: -far, max: far, step: 'any', '.value': v, 'data-at': at,
+      oninput: () => {
+        const numbers = Array.from(this.program.value(name).data);
+        numbers[at] = Number(range.value);
+        output.textContent = number(numbers[at]);
+        this.change(name, numbers);
+      },
+      onchange: () => this.remember() });
+    return h('label', {}, h('span', {}, matrix.title(index).slice(name.length)), range, output);
+  }
+
+  change(name, numbers) {
+    this.program.set(name, numbers);
+    this.update(new Set([name, ...this.program.dependents(name)]));
+  }
+
+  /** remember writes the changed numbers to the state. */
+  remember() {
+    const changed = this.changeable().filter((name) =>
+      this.program.steps.get(name).values.some((v, i) => v !== this.program.value(name).data[i]));
+    state.set({ numbers: changed.map((name) => [name, ...this.program.value(name).data].join('_')).join('~') }, true);
+  }
+
+  /** restore takes the changed numbers of the state. */
+  restore() {
+    const changeable = this.changeable();
+    for (const text of state.get('numbers').split('~').filter(Boolean)) {
+      const name = changeable.find((n) => text.startsWith(`${n}_`));
+      const numbers = name && text.slice(name.length + 1).split('_').map(Number);
+      if (numbers?.length === this.program.steps.get(name)?.values.length && numbers.every(Number.isFinite)) this.program.set(name, numbers);
+    }
+  }
+}
