@@ -175,8 +175,8 @@ func TestManualFlags(t *testing.T) {
 // TestReadmeLinks finds what the READMEs link to, and the folders of the table of rooms.
 func TestReadmeLinks(t *testing.T) {
 	for _, path := range readmes {
-		link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
-		for _, match := range link.FindAllStringSubmatch(readFile(t, path), -1) {
+		link, code := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`), regexp.MustCompile("(?ms)^```.*?^```")
+		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(readFile(t, path), ""), -1) {
 			target := path
 			if match[1] != "" {
 				target = filepath.Join(filepath.Dir(path), match[1])

@@ -83,7 +83,8 @@ metrics.jsonl too (except tokens_per_second), as without the stop, on such a
 processor; on another a line says that bits may differ. Its config.json has all
 settings; only --steps, --head-stats, --checkpoint-activations, --patience,
 --min-delta, --save-every, --keep, --prompt and --sample, and --text if the file
-has moved, may be given again. Steps after the decay of the learning rate have --min-lr.
+has moved, may be given again. Steps after the decay of the learning rate have
+--min-lr.
 
 mpirun -np 4 attention train shares a run out among four processes, with the
 same bits as in one, if the program is built with -tags mpi (see
