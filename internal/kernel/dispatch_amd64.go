@@ -7,10 +7,10 @@ package kernel
 import "unsafe"
 
 // tile computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read
-// through two strides, and every group of rows as tall as the tile begins aPanel after the one before.
-// B is read in whole vectors.
+// through two strides, of which one is 1, and every group of rows as tall as the tile begins aPanel after the
+// one before. B is read in whole vectors.
 func tile[F Float](p path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F, cRow int) {
-	if p == pathGo || min(m, n, k) < 1 || min(aRow, aCol, aPanel, bRow, cRow) < 0 || n > tileWidth[F](p) {
+	if p == pathGo || min(m, n, k) < 1 || min(aRow, aCol, aPanel, bRow, cRow) < 0 || n > tileWidth[F](p) || m > 1 && aRow != 1 && aCol != 1 {
 		tileGo(m, n, k, alpha, a, aRow, aCol, aPanel, b, bRow, beta, c, cRow)
 		return
 	}

@@ -37,13 +37,20 @@ func (g *product[F]) tiles(p path) {
 		if g.packA {
 			a, panel = packRows(p, w, a, g.m, k, rows, width)
 		}
+		together := g.m
+		if a.row != 1 && a.col != 1 {
+			together = 1 // tiles of several rows read A by whole rows or columns
+		}
 		for j := 0; j < g.n; j += width {
 			n := min(width, g.n-j)
 			b := g.b.from(k0, j)
 			if g.packB || n < width {
 				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
 			}
-			tile(p, g.m, n, k, g.alpha, a.data, a.row, a.col, panel, b.data, b.row, beta, g.c.data[j:], g.c.row)
+			for i := 0; i < g.m; i += together {
+				tile(p, together, n, k, g.alpha, a.data[i*a.row:], a.row, a.col, panel, b.data, b.row, beta,
+					g.c.data[i*g.c.row+j:], g.c.row)
+			}
 		}
 		beta = 1
 	}

@@ -19,10 +19,11 @@ type simd struct {
 	rows       []int  // heights of tiles, largest first, ending in 1
 	vectors    []reg.VecPhysical
 	masked     bool // has mask registers
+	grows      bool // has registers for a tile that is one row taller than the tallest of rows
 	target     func(*generator) target
 }
 
-// avx512 keeps 12×2 accumulators in its 32 registers.
+// avx512 keeps 12×2 accumulators in its 32 registers, or 13×2.
 func avx512() *simd {
 	v := []reg.VecPhysical{
 		reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
@@ -31,7 +32,7 @@ func avx512() *simd {
 		reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
 	}
 	return &simd{name: "AVX512", file: "avx512", processor: "amd64", width: 64, rows: []int{12, 8, 4, 2, 1}, vectors: v, masked: true,
-		target: newAVX}
+		grows: true, target: newAVX}
 }
 
 // avx2 keeps 6×2 accumulators in its 16 registers.

@@ -10,78 +10,129 @@ import (
 // panel is the state of the function that multiplies a panel of columns.
 type panel struct {
 	*generator
-	m                    reg.GPVirtual
-	a, aRow, aRow3, aCol reg.GPVirtual
-	bRow                 reg.GPVirtual
-	c, cRow, cRow3       reg.GPVirtual
+	m, a, aRow, bRow, c, cRow reg.GPVirtual
+	taller                    reg.GPVirtual // how many tiles are one row taller than the others
 }
 
 // tile writes C ← α·A·B + β·C for one panel of at most two vectors of columns and any number of
 // rows, tile by tile. An accumulator takes its products one after the other in the order of k, whatever the
 // shape of the tile around it.
 func (g *generator) tile() {
-	t := &panel{
-		generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), aCol: g.GP64(),
-		bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(), cRow3: g.GP64(),
-	}
+	t := &panel{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(),
+		taller: g.GP64()}
 	g.loadInto(t.m, "m")
 	g.loadInto(t.a, "a")
 	g.loadInto(t.c, "c")
 	g.loadInto(t.aRow, "aRow")
-	g.loadInto(t.aCol, "aCol")
 	g.loadInto(t.bRow, "bRow")
 	g.loadInto(t.cRow, "cRow")
-	g.LEAQ(operand.Mem{Base: t.aRow, Index: t.aRow, Scale: 2}, t.aRow3)
-	g.LEAQ(operand.Mem{Base: t.cRow, Index: t.cRow, Scale: 2}, t.cRow3)
 	if g.masked {
 		g.makeMasks([2]*mask{columnMask(0), columnMask(1)})
 	}
+	t.countTaller()
 	n := g.GP64()
 	g.Load(g.Param("n"), n)
 	g.CMPQ(n, operand.U32(g.lanes()))
 	narrow := g.label("narrow")
 	g.JLE(operand.LabelRef(narrow))
-	t.tiles(2)
+	t.layouts(2)
 	g.end()
 	g.Label(narrow)
-	t.tiles(1)
+	t.layouts(1)
+}
+
+// layouts writes the tiles for both layouts of A: rows, from which it returns, and columns, of which a single row is
+// one too.
+func (t *panel) layouts(vectors int) {
+	columns, aCol := t.label("columns"), t.GP64()
+	t.loadInto(aCol, "aCol")
+	t.CMPQ(aCol, operand.U32(t.size))
+	t.JNE(operand.LabelRef(columns))
+	t.tiles(vectors, t.rowsOfA)
+	t.end()
+	t.Label(columns)
+	t.tiles(vectors, t.columnsOfA)
 }
 
 // columnMask returns where the mask of vector v of the columns is kept, for instruction sets with mask registers.
 func columnMask(v int) *mask { return &mask{k: []reg.OpmaskPhysical{reg.K1, reg.K2}[v]} }
 
-// tiles goes down the rows with the tallest tile and ends with one tile of each smaller height that is needed.
-func (t *panel) tiles(vectors int) {
+// countTaller counts the tiles that take a row more so that none is left, if there are tiles enough and rows of A lie
+// evenly: low tiles take longer.
+func (t *panel) countTaller() {
+	t.XORL(t.taller.As32(), t.taller.As32())
+	if !t.grows {
+		return
+	}
+	done, rows := t.label("counted"), t.rows[0]
+	panel, even := t.GP64(), t.GP64()
+	t.loadInto(panel, "aPanel")
+	t.IMUL3Q(operand.U32(rows), t.aRow, even)
+	t.CMPQ(panel, even)
+	t.JNE(operand.LabelRef(done))
+	t.MOVQ(t.m, reg.RAX)
+	t.XORL(reg.EDX, reg.EDX)
+	divisor := t.GP64()
+	t.MOVQ(operand.U32(rows), divisor)
+	t.DIVQ(divisor)
+	t.CMPQ(reg.RDX, reg.RAX)
+	t.JGT(operand.LabelRef(done))
+	t.MOVQ(reg.RDX, t.taller)
+	t.Label(done)
+}
+
+// tiles goes down the rows with the tallest tiles and ends with one tile of each smaller height that is needed.
+func (t *panel) tiles(vectors int, multiply multiplier) {
+	if t.grows {
+		begin, end := t.label("taller"), t.label("less")
+		t.Label(begin)
+		t.DECQ(t.taller)
+		t.JLT(operand.LabelRef(end))
+		t.oneTile(t.rows[0]+1, vectors, multiply, "")
+		t.JMP(operand.LabelRef(begin))
+		t.Label(end)
+	}
 	for i, rows := range t.rows {
 		begin, end := t.label("rows"+strconv.Itoa(rows)), t.label("less")
 		t.Label(begin)
 		t.CMPQ(t.m, operand.U32(rows))
 		t.JLT(operand.LabelRef(end))
-		t.multiply(rows, vectors)
-		t.update(rows, vectors)
-		t.SUBQ(operand.U32(rows), t.m)
-		step := t.GP64()
 		if i == 0 {
-			t.Load(t.Param("aPanel"), step)
-			t.SHLQ(t.shift, step)
-			t.ADDQ(step, t.a)
-		} else {
-			t.IMUL3Q(operand.U32(rows), t.aRow, step)
-			t.ADDQ(step, t.a)
-		}
-		t.IMUL3Q(operand.U32(rows), t.cRow, step)
-		t.ADDQ(step, t.c)
-		if i == 0 {
+			t.oneTile(rows, vectors, multiply, "aPanel")
 			t.JMP(operand.LabelRef(begin))
+		} else {
+			t.oneTile(rows, vectors, multiply, "")
 		}
 		t.Label(end)
 	}
 }
 
+// oneTile computes a tile and goes on to the next, whose rows of A are the given parameter away, or follow.
+func (t *panel) oneTile(rows, vectors int, multiply multiplier, away string) {
+	t.prefetch(rows, vectors)
+	for i := range rows * vectors {
+		t.zero(t.vectors[i])
+	}
+	multiply(rows, vectors)
+	t.update(rows, vectors)
+	t.SUBQ(operand.U32(rows), t.m)
+	step := t.GP64()
+	if away != "" {
+		t.loadInto(step, away)
+	} else {
+		t.IMUL3Q(operand.U32(rows), t.aRow, step)
+	}
+	t.ADDQ(step, t.a)
+	t.IMUL3Q(operand.U32(rows), t.cRow, step)
+	t.ADDQ(step, t.c)
+}
+
 // rowPointers returns the addresses of rows that begin at base, using one more register for each four rows.
-func (t *panel) rowPointers(rows int, base, row, row3 reg.GPVirtual) ([]operand.Mem, []reg.GPVirtual) {
+func (t *panel) rowPointers(rows int, base, row reg.GPVirtual) ([]operand.Mem, []reg.GPVirtual) {
 	var at []operand.Mem
 	var bases []reg.GPVirtual
+	row3 := t.GP64()
+	t.LEAQ(operand.Mem{Base: row, Index: row, Scale: 2}, row3)
 	for r := 0; r < rows; r += 4 {
 		p := t.GP64()
 		if r == 0 {
@@ -95,52 +146,9 @@ func (t *panel) rowPointers(rows int, base, row, row3 reg.GPVirtual) ([]operand.
 	return at[:rows], bases
 }
 
-// multiply sums A·B over k in the accumulators.
-func (t *panel) multiply(rows, vectors int) {
-	t.prefetch(rows, vectors)
-	at, bases := t.rowPointers(rows, t.a, t.aRow, t.aRow3)
-	b, k := t.GP64(), t.GP64()
-	t.Load(t.Param("b"), b)
-	t.Load(t.Param("k"), k)
-	for i := range rows * vectors {
-		t.zero(t.vectors[i])
-	}
-	bv := t.vectors[t.rows[0]*2:]
-	av := bv[2:]
-	loop := t.label("k")
-	t.Label(loop)
-	for v := range vectors {
-		t.move(operand.Mem{Base: b, Disp: v * t.width}, bv[v])
-	}
-	t.prefetchNext(rows, vectors, bases[0], b)
-	t.ADDQ(t.bRow, b)
-	for r := range rows {
-		x := av[r%min(2, len(av))]
-		t.broadcast(at[r], x)
-		for v := range vectors {
-			t.fma(bv[v], x, t.vectors[r*vectors+v])
-		}
-	}
-	for _, p := range bases {
-		t.ADDQ(t.aCol, p)
-	}
-	t.DECQ(k)
-	t.JNE(operand.LabelRef(loop))
-}
-
-// prefetchNext asks for what the eighth step over k from here will read of B and, if its columns lie together,
-// of A. Where rows lie far apart the processor does not foresee it.
-func (t *panel) prefetchNext(rows, vectors int, a, b reg.GPVirtual) {
-	for d := 0; d < vectors*t.width; d += 64 {
-		t.PREFETCHT0(operand.Mem{Base: b, Index: t.bRow, Scale: 8, Disp: d})
-	}
-	t.PREFETCHT0(operand.Mem{Base: a, Index: t.aCol, Scale: 8})
-	t.PREFETCHT0(operand.Mem{Base: a, Index: t.aCol, Scale: 8, Disp: (rows - 1) * t.size})
-}
-
 // prefetch asks for the lines of C that the tile will write after its last step over k.
 func (t *panel) prefetch(rows, vectors int) {
-	at, _ := t.rowPointers(rows, t.c, t.cRow, t.cRow3)
+	at, _ := t.rowPointers(rows, t.c, t.cRow)
 	for _, m := range at {
 		t.PREFETCHT0(m)
 		if vectors*t.width > 64 {
@@ -152,8 +160,8 @@ func (t *panel) prefetch(rows, vectors int) {
 
 // update writes α·accumulator + β·C, without reading C when β = 0.
 func (t *panel) update(rows, vectors int) {
-	at, _ := t.rowPointers(rows, t.c, t.cRow, t.cRow3)
-	free := t.vectors[t.rows[0]*2:]
+	at, _ := t.rowPointers(rows, t.c, t.cRow)
+	free := t.vectors[2*t.tallest():]
 	alpha, beta, old := free[0], free[1], free[2]
 	t.broadcast(inMemory(t.Param("alpha")), alpha)
 	t.broadcast(inMemory(t.Param("beta")), beta)
@@ -210,7 +218,7 @@ func (t *panel) store(rows, vectors int, at []operand.Mem, change func(reg.VecPh
 	column(last, nil)
 	t.JMP(operand.LabelRef(done))
 	t.Label(edge)
-	k := &mask{v: t.vectors[t.rows[0]*2+3]}
+	k := &mask{v: t.vectors[2*t.tallest()+3]}
 	t.makeMask(n, k)
 	column(last, k)
 	t.Label(done)
