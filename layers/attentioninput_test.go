@@ -43,7 +43,7 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))
 			}},
-		{wantErr: "graph: RoPE: positions: shape (7), want (), (13) or (2, 13)",
+		{wantErr: "graph: RoPE: positions: shape (7), want (), (13), (2, 13) or (2, 1)",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
 				in.Positions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 7))))
 			}},

@@ -25,7 +25,7 @@
 // Sgemv (without assembly Dgemv too) of one with β = 0 clears y to the end of the slice.
 //
 // A call shares its work among up to GOMAXPROCS goroutines; there is no other setting of threads. The bits of a result
-// do not depend on their number, but they do on the processor's vectors: AVX-512, AVX2, or neither. Calls may run at
+// do not depend on their number, but they do on the processor's vectors: AVX-512, AVX2, NEON, or none. Calls may run at
 // once, as long as no result overlaps with what another call reads or writes. They allocate nothing once their
 // workspace has grown.
 //

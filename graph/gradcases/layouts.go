@@ -67,11 +67,19 @@ func parts() []Case {
 	}
 }
 
-// appendRows returns the cases of AppendRow, and of Detach.
+// appendRows returns the cases of AppendRow, of Detach and of Checkpoint.
 func appendRows() []Case {
 	byDetached := func(in G.Nodes) (*G.Node, error) {
 		var f expr.Formula
 		return f.Result(f.Of(graph.Mul(in[1], f.Of(graph.Detach(in[0])))))
+	}
+	marked := func(x *G.Node) (*G.Node, error) {
+		var f expr.Formula
+		for range 2 {
+			x = f.Of(graph.Checkpoint(x))
+			x = f.Of(graph.Mul(f.Of(graph.Tanh(x)), x))
+		}
+		return f.Result(f.Of(graph.Checkpoint(x)))
 	}
 	return []Case{
 		{Op: "AppendRow", About: "2-D", Inputs: pair("x", s{3, 5}, "row", s{5}), Apply: two(graph.AppendRow)},
@@ -83,6 +91,7 @@ func appendRows() []Case {
 			Apply: one(func(x *G.Node) (*G.Node, error) { return graph.AppendRow(x, nil) })},
 		{Op: "Detach", About: "as a factor", Inputs: []Input{{Name: "y", Shape: s{2, 3}, Constant: true}, Float("x", 2, 3)},
 			Apply: byDetached},
+		{Op: "Checkpoint", About: "three marks", Inputs: x(2, 3, 5), Apply: one(marked)},
 	}
 }
 
