@@ -29,6 +29,9 @@ var foreign = []string{"curl ", "apt-get ", "python3 "}
 // install is the shell line that is run in the repository. What it installs runs the lines after it.
 const install = "go install ./cmd/attention"
 
+// untilEnded ends a line that serves a page.
+const untilEnded = "& sleep 2; kill -TERM $!; wait $!"
+
 // shortened are the lines of long runs, with the flags that they get here besides
 // their own, or with their end.
 var shortened = map[string]string{
@@ -46,7 +49,10 @@ var shortened = map[string]string{
 		"--eval-batches 1 --sample 1",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
 		"--accumulate 1 --eval-batches 1 --sample 1",
-	`attention view --model runs/first --text "It is the attention of each word"`: "& sleep 2; kill -TERM $!; wait $!",
+	`attention view --model runs/first --text "It is the attention of each word"`: untilEnded,
+	"attention view --chapter":                                 untilEnded,
+	`attention view --chapter --text "the cat sat on the mat"`: untilEnded,
+	"attention train --preset tiny --out runs/live --view":     "--steps 20 & sleep 5; kill -TERM $!; wait $!",
 }
 
 // programVariable is in the environment of the shell lines: with it the test binary is the program.

@@ -142,6 +142,7 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	require.NoError(t, err)
 	r, err := restoreRun(io.Discard, f, config, folder, f.Checkpoints.Path(5), nil)
 	require.NoError(t, err)
+	r.page = new(page)
 	require.NoError(t, r.continueFolder(f))
 	for _, steps := range []int{10, 12} {
 		require.NoError(t, os.Remove(f.Checkpoints.Path(steps)))

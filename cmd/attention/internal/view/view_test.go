@@ -71,7 +71,7 @@ func (n *notes) await(ctx context.Context, file string) {
 
 func TestWrongFlags(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--model: missing, want the folder of a model, or --run":                  nil,
+		"--model: missing, want the folder of a model, --run or --chapter":        nil,
 		"--text-file: got a file besides --text, want one of them":                {"--model", "x", "--text", "a", "--text-file", "b"},
 		"--open: got it besides --export, which serves no page, want one of them": {"--model", "x", "--open", "--export", "p.html"},
 		`--run: none: got no config.json, want the folder of a run`:               {"--run", "none"},
