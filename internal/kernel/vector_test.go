@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -210,7 +211,8 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 func elementCases[F Float](n int) (cases []vectorCase[F]) {
 	for f := Abs; f <= Log; f++ {
 		cases = append(cases, vectorCase[F]{
-			name: fmt.Sprint("Apply", f), sameBits: true, lengths: []int{n, n},
+			// Go's compiler for arm64 fuses products and sums of math.Log.
+			name: fmt.Sprint("Apply", f), sameBits: f != Log || runtime.GOARCH != "arm64", lengths: []int{n, n},
 			run: func(a [][]F) { Apply(f, a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
 		})
 	}
@@ -261,6 +263,9 @@ func (c *vectorCase[F]) near(t *testing.T, want, got [][]F, terms int) {
 			continue
 		}
 		for j, w := range want[i] {
+			if w != w && got[i][j] != got[i][j] {
+				continue
+			}
 			if tol := eps * float64(terms+16) * 8 * (1 + math.Abs(float64(w))); !(math.Abs(float64(got[i][j]-w)) <= tol) {
 				require.Failf(t, "differs", "%s: argument %d, element %d of %d: got %v, plain Go gives %v, within %g",
 					c.name, i, j, len(want[i]), got[i][j], w, tol)
