@@ -24,10 +24,16 @@ func (x *matrix[F]) transposed() matrix[F] { return matrix[F]{x.data, x.col, x.r
 // aliased reports whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
 // the same few places in a first-level cache. Reading many of them side by side is then several times slower.
 func (x *matrix[F]) aliased() bool {
-	const page, line = 4096, 32
-	apart := max(x.row, x.col) * sizeOf[F]()
+	const line = 32
+	apart := x.apart()
 	return apart >= page-line && (apart+line)%page < 2*line
 }
+
+// page is the size of a page of memory in bytes.
+const page = 4096
+
+// apart returns how many bytes lie between rows, or between columns where they lie further apart.
+func (x *matrix[F]) apart() int { return max(x.row, x.col) * sizeOf[F]() }
 
 // product is C ← α·A·B + β·C for A (m,k), B (k,n) and C (m,n). k = 0 stands for C ← β·C.
 type product[F Float] struct {
@@ -53,6 +59,9 @@ const (
 // manyColumns is how many columns of B make it worth to copy A: it is then read that often.
 const manyColumns = 2048
 
+// manyRows is how many rows of A make it worth to copy a panel of B whose rows lie in pages of their own.
+const manyRows = 128
+
 // prepare chooses the method. A product with one row or column may be better computed as Cᵀ = Bᵀ·Aᵀ; then A
 // and B have changed places.
 func (g *product[F]) prepare() (swapped bool) {
@@ -73,7 +82,7 @@ func (g *product[F]) prepare() (swapped bool) {
 		return swapped
 	}
 	g.packA = g.m >= 8 && g.k >= 8 && (g.n >= 16 && g.a.aliased() || g.n >= manyColumns)
-	g.packB = g.b.col != 1 || g.m >= 24 && g.b.aliased()
+	g.packB = g.b.col != 1 || g.m >= 24 && g.b.aliased() || g.m >= manyRows && g.b.apart() >= page
 	return swapped
 }
 
