@@ -76,6 +76,21 @@ func copyPanel[F Float](p path, k, n int, src []F, srcRow int, dst []F, dstRow i
 	}
 }
 
+// foresee asks for the lines of n elements of each of k rows that lie apart, to be near when they are read.
+func foresee[F Float](p path, k, n int, b []F, bRow int) {
+	if p == pathGo || min(k, n) < 1 || bRow < 0 {
+		foreseeGo(k, n, b, bRow)
+		return
+	}
+	reaches("foresee: b", len(b), (k-1)*bRow+n)
+	switch {
+	case sizeOf[F]() == 4:
+		sforeseeNEON(k, n, single(b), bRow)
+	default:
+		dforeseeNEON(k, n, double(b), bRow)
+	}
+}
+
 // transposePanel sets dst[q·dstRow+j] ← src[j·srcRow+q] for q < k and j < n. Assembly turns four rows at a time, and
 // a vector of each.
 func transposePanel[F Float](p path, k, n int, src []F, srcRow int, dst []F, dstRow int) {

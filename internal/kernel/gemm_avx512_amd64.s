@@ -4716,6 +4716,31 @@ k_229:
 	VZEROUPPER
 	RET
 
+// func sforeseeAVX512(k int, n int, b *float32, bRow int)
+// Requires: AVX, MMX+
+TEXT ·sforeseeAVX512(SB), $0-32
+	MOVQ k+0(FP), AX
+	MOVQ n+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bRow+24(FP), BX
+	SHLQ $0x02, BX
+	SHLQ $0x02, CX
+
+row_230:
+	MOVQ DX, DI
+	MOVQ CX, SI
+
+line_231:
+	PREFETCHT1 (DI)
+	ADDQ       $0x00000040, DI
+	SUBQ       $0x00000040, SI
+	JGT        line_231
+	ADDQ       BX, DX
+	DECQ       AX
+	JNE        row_230
+	VZEROUPPER
+	RET
+
 // func sfmaLoopAVX512(n int)
 // Requires: AVX, AVX512F
 TEXT ·sfmaLoopAVX512(SB), $0-8
@@ -4747,7 +4772,7 @@ TEXT ·sfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_230:
+loop_232:
 	VFMADD231PS Z24, Z25, Z0
 	VFMADD231PS Z24, Z25, Z1
 	VFMADD231PS Z24, Z25, Z2
@@ -4773,7 +4798,7 @@ loop_230:
 	VFMADD231PS Z24, Z25, Z22
 	VFMADD231PS Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_230
+	JNE         loop_232
 	VZEROUPPER
 	RET
 
@@ -4816,27 +4841,27 @@ TEXT ·dtileAVX512(SB), $0-104
 	SHLQ    $0x03, AX
 	IMUL3Q  $0x0000000c, SI, DX
 	CMPQ    AX, DX
-	JNE     counted_231
+	JNE     counted_233
 	MOVQ    CX, AX
 	XORL    DX, DX
 	MOVQ    $0x0000000c, R11
 	DIVQ    R11
 	CMPQ    DX, AX
-	JGT     counted_231
+	JGT     counted_233
 	MOVQ    DX, R10
 
-counted_231:
+counted_233:
 	MOVQ n+8(FP), AX
 	CMPQ AX, $0x00000008
-	JLE  narrow_232
+	JLE  narrow_234
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_233
+	JNE  columns_235
 
-taller_234:
+taller_236:
 	DECQ       R10
-	JLT        less_235
+	JLT        less_237
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -4902,9 +4927,9 @@ taller_234:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_237
+	JLT        rest_239
 
-k_236:
+k_238:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5078,13 +5103,13 @@ k_236:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_236
+	JGE          k_238
 
-rest_237:
+rest_239:
 	ADDQ $0x00000004, R15
-	JEQ  summed_238
+	JEQ  summed_240
 
-one_239:
+one_241:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5132,9 +5157,9 @@ one_239:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_239
+	JNE          one_241
 
-summed_238:
+summed_240:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -5170,7 +5195,7 @@ summed_238:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_240
+	JEQ          fresh_242
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5249,9 +5274,9 @@ summed_238:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_241
+	JMP          done_243
 
-fresh_240:
+fresh_242:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5279,18 +5304,18 @@ fresh_240:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_241:
+done_243:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_234
+	JMP    taller_236
 
-less_235:
-rows12_242:
+less_237:
+rows12_244:
 	CMPQ       CX, $0x0000000c
-	JLT        less_243
+	JLT        less_245
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5350,9 +5375,9 @@ rows12_242:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_245
+	JLT        rest_247
 
-k_244:
+k_246:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5513,13 +5538,13 @@ k_244:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_244
+	JGE          k_246
 
-rest_245:
+rest_247:
 	ADDQ $0x00000004, R13
-	JEQ  summed_246
+	JEQ  summed_248
 
-one_247:
+one_249:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5563,9 +5588,9 @@ one_247:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_247
+	JNE          one_249
 
-summed_246:
+summed_248:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -5598,7 +5623,7 @@ summed_246:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_248
+	JEQ          fresh_250
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5671,9 +5696,9 @@ summed_246:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_249
+	JMP          done_251
 
-fresh_248:
+fresh_250:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5699,18 +5724,18 @@ fresh_248:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_249:
+done_251:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_242
+	JMP    rows12_244
 
-less_243:
+less_245:
 	CMPQ       CX, $0x00000008
-	JLT        less_251
+	JLT        less_253
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5752,7 +5777,7 @@ less_243:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_255:
+one_257:
 	VMOVUPD      (R11), Z26
 	VMOVUPD      64(R11), Z27
 	ADDQ         DI, R11
@@ -5783,7 +5808,7 @@ one_255:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_255
+	JNE          one_257
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -5807,7 +5832,7 @@ one_255:
 	VMULPD       Z26, Z15, Z15
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_256
+	JEQ          fresh_258
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5856,9 +5881,9 @@ one_255:
 	VMOVUPD.Z    64(R10)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z15
 	VMOVUPD      Z15, K2, 64(R10)(AX*1)
-	JMP          done_257
+	JMP          done_259
 
-fresh_256:
+fresh_258:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5876,16 +5901,16 @@ fresh_256:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_257:
+done_259:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_251:
+less_253:
 	CMPQ       CX, $0x00000004
-	JLT        less_259
+	JLT        less_261
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -5909,7 +5934,7 @@ less_251:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_263:
+one_265:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -5927,7 +5952,7 @@ one_263:
 	VFMADD231PD  Z27, Z29, Z7
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_263
+	JNE          one_265
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -5942,7 +5967,7 @@ one_263:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_264
+	JEQ          fresh_266
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5967,9 +5992,9 @@ one_263:
 	VMOVUPD.Z    64(DX)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K2, 64(DX)(AX*1)
-	JMP          done_265
+	JMP          done_267
 
-fresh_264:
+fresh_266:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5979,16 +6004,16 @@ fresh_264:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_265:
+done_267:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_259:
+less_261:
 	CMPQ       CX, $0x00000002
-	JLT        less_267
+	JLT        less_269
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6004,7 +6029,7 @@ less_259:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_271:
+one_273:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6016,7 +6041,7 @@ one_271:
 	VFMADD231PD  Z27, Z29, Z3
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_271
+	JNE          one_273
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6027,7 +6052,7 @@ one_271:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_272
+	JEQ          fresh_274
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
@@ -6040,24 +6065,24 @@ one_271:
 	VMOVUPD.Z    64(AX)(R9*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K2, 64(AX)(R9*1)
-	JMP          done_273
+	JMP          done_275
 
-fresh_272:
+fresh_274:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_273:
+done_275:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_267:
+less_269:
 	CMPQ       CX, $0x00000001
-	JLT        less_275
+	JLT        less_277
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6069,7 +6094,7 @@ less_267:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_279:
+one_281:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6078,7 +6103,7 @@ one_279:
 	VFMADD231PD  Z27, Z28, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_279
+	JNE          one_281
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6087,34 +6112,34 @@ one_279:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_280
+	JEQ          fresh_282
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_281
+	JMP          done_283
 
-fresh_280:
+fresh_282:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_281:
+done_283:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_275:
+less_277:
 	VZEROUPPER
 	RET
 
-columns_233:
-taller_282:
+columns_235:
+taller_284:
 	DECQ       R10
-	JLT        less_283
+	JLT        less_285
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -6178,9 +6203,9 @@ taller_282:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_285
+	JLT        rest_287
 
-k_284:
+k_286:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6338,13 +6363,13 @@ k_284:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_284
+	JGE              k_286
 
-rest_285:
+rest_287:
 	ADDQ $0x00000004, R12
-	JEQ  summed_286
+	JEQ  summed_288
 
-one_287:
+one_289:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6385,9 +6410,9 @@ one_287:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_287
+	JNE              one_289
 
-summed_286:
+summed_288:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -6423,7 +6448,7 @@ summed_286:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_288
+	JEQ          fresh_290
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6502,9 +6527,9 @@ summed_286:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_289
+	JMP          done_291
 
-fresh_288:
+fresh_290:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6532,18 +6557,18 @@ fresh_288:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_289:
+done_291:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_282
+	JMP    taller_284
 
-less_283:
-rows12_290:
+less_285:
+rows12_292:
 	CMPQ       CX, $0x0000000c
-	JLT        less_291
+	JLT        less_293
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6602,9 +6627,9 @@ rows12_290:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_293
+	JLT        rest_295
 
-k_292:
+k_294:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -6750,13 +6775,13 @@ k_292:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_292
+	JGE              k_294
 
-rest_293:
+rest_295:
 	ADDQ $0x00000004, R11
-	JEQ  summed_294
+	JEQ  summed_296
 
-one_295:
+one_297:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -6794,9 +6819,9 @@ one_295:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_295
+	JNE              one_297
 
-summed_294:
+summed_296:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6829,7 +6854,7 @@ summed_294:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_296
+	JEQ          fresh_298
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6902,9 +6927,9 @@ summed_294:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_297
+	JMP          done_299
 
-fresh_296:
+fresh_298:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6930,18 +6955,18 @@ fresh_296:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_297:
+done_299:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_290
+	JMP    rows12_292
 
-less_291:
+less_293:
 	CMPQ       CX, $0x00000008
-	JLT        less_299
+	JLT        less_301
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6983,7 +7008,7 @@ less_291:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_303:
+one_305:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7011,7 +7036,7 @@ one_303:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_303
+	JNE              one_305
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -7035,7 +7060,7 @@ one_303:
 	VMULPD           Z26, Z15, Z15
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_304
+	JEQ              fresh_306
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7084,9 +7109,9 @@ one_303:
 	VMOVUPD.Z        64(R10)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z15
 	VMOVUPD          Z15, K2, 64(R10)(AX*1)
-	JMP              done_305
+	JMP              done_307
 
-fresh_304:
+fresh_306:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7104,16 +7129,16 @@ fresh_304:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_305:
+done_307:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_299:
+less_301:
 	CMPQ       CX, $0x00000004
-	JLT        less_307
+	JLT        less_309
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -7138,7 +7163,7 @@ less_299:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_311:
+one_313:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7156,7 +7181,7 @@ one_311:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_311
+	JNE              one_313
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7171,7 +7196,7 @@ one_311:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_312
+	JEQ              fresh_314
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7196,9 +7221,9 @@ one_311:
 	VMOVUPD.Z        64(DX)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K2, 64(DX)(AX*1)
-	JMP              done_313
+	JMP              done_315
 
-fresh_312:
+fresh_314:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7208,16 +7233,16 @@ fresh_312:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_313:
+done_315:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_307:
+less_309:
 	CMPQ       CX, $0x00000002
-	JLT        less_315
+	JLT        less_317
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7234,7 +7259,7 @@ less_307:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_319:
+one_321:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7247,7 +7272,7 @@ one_319:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_319
+	JNE              one_321
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7258,7 +7283,7 @@ one_319:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_320
+	JEQ              fresh_322
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
@@ -7271,24 +7296,24 @@ one_319:
 	VMOVUPD.Z        64(AX)(R9*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K2, 64(AX)(R9*1)
-	JMP              done_321
+	JMP              done_323
 
-fresh_320:
+fresh_322:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_321:
+done_323:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_315:
+less_317:
 	CMPQ       CX, $0x00000001
-	JLT        less_323
+	JLT        less_325
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7301,7 +7326,7 @@ less_315:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_327:
+one_329:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -7312,7 +7337,7 @@ one_327:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_327
+	JNE          one_329
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -7321,39 +7346,39 @@ one_327:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_328
+	JEQ          fresh_330
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_329
+	JMP          done_331
 
-fresh_328:
+fresh_330:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_329:
+done_331:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_323:
+less_325:
 	VZEROUPPER
 	RET
 
-narrow_232:
+narrow_234:
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_330
+	JNE  columns_332
 
-taller_331:
+taller_333:
 	DECQ       R10
-	JLT        less_332
+	JLT        less_334
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -7393,9 +7418,9 @@ taller_331:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_334
+	JLT        rest_336
 
-k_333:
+k_335:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7513,13 +7538,13 @@ k_333:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_333
+	JGE          k_335
 
-rest_334:
+rest_336:
 	ADDQ $0x00000004, R15
-	JEQ  summed_335
+	JEQ  summed_337
 
-one_336:
+one_338:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7553,9 +7578,9 @@ one_336:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_336
+	JNE          one_338
 
-summed_335:
+summed_337:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -7578,7 +7603,7 @@ summed_335:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_337
+	JEQ          fresh_339
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7618,9 +7643,9 @@ summed_335:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_338
+	JMP          done_340
 
-fresh_337:
+fresh_339:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -7635,18 +7660,18 @@ fresh_337:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_338:
+done_340:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_331
+	JMP    taller_333
 
-less_332:
-rows12_339:
+less_334:
+rows12_341:
 	CMPQ       CX, $0x0000000c
-	JLT        less_340
+	JLT        less_342
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7682,9 +7707,9 @@ rows12_339:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_342
+	JLT        rest_344
 
-k_341:
+k_343:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -7793,13 +7818,13 @@ k_341:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_341
+	JGE          k_343
 
-rest_342:
+rest_344:
 	ADDQ $0x00000004, R13
-	JEQ  summed_343
+	JEQ  summed_345
 
-one_344:
+one_346:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -7830,9 +7855,9 @@ one_344:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_344
+	JNE          one_346
 
-summed_343:
+summed_345:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -7853,7 +7878,7 @@ summed_343:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_345
+	JEQ          fresh_347
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7890,9 +7915,9 @@ summed_343:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_346
+	JMP          done_348
 
-fresh_345:
+fresh_347:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -7906,18 +7931,18 @@ fresh_345:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_346:
+done_348:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_339
+	JMP    rows12_341
 
-less_340:
+less_342:
 	CMPQ       CX, $0x00000008
-	JLT        less_348
+	JLT        less_350
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7943,7 +7968,7 @@ less_340:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_352:
+one_354:
 	VMOVUPD      (R11), Z26
 	ADDQ         DI, R11
 	VBROADCASTSD (DX), Z28
@@ -7965,7 +7990,7 @@ one_352:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_352
+	JNE          one_354
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -7981,7 +8006,7 @@ one_352:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_353
+	JEQ          fresh_355
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8006,9 +8031,9 @@ one_352:
 	VMOVUPD.Z    (R10)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K1, (R10)(AX*1)
-	JMP          done_354
+	JMP          done_356
 
-fresh_353:
+fresh_355:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8018,16 +8043,16 @@ fresh_353:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_354:
+done_356:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_348:
+less_350:
 	CMPQ       CX, $0x00000004
-	JLT        less_356
+	JLT        less_358
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8043,7 +8068,7 @@ less_348:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_360:
+one_362:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (DX), Z28
@@ -8056,7 +8081,7 @@ one_360:
 	VFMADD231PD  Z26, Z29, Z3
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_360
+	JNE          one_362
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8067,7 +8092,7 @@ one_360:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_361
+	JEQ          fresh_363
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8080,24 +8105,24 @@ one_360:
 	VMOVUPD.Z    (DX)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K1, (DX)(AX*1)
-	JMP          done_362
+	JMP          done_364
 
-fresh_361:
+fresh_363:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_362:
+done_364:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_356:
+less_358:
 	CMPQ       CX, $0x00000002
-	JLT        less_364
+	JLT        less_366
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8109,7 +8134,7 @@ less_356:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_368:
+one_370:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
@@ -8118,7 +8143,7 @@ one_368:
 	VFMADD231PD  Z26, Z29, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_368
+	JNE          one_370
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8127,29 +8152,29 @@ one_368:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_369
+	JEQ          fresh_371
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    (AX)(R9*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K1, (AX)(R9*1)
-	JMP          done_370
+	JMP          done_372
 
-fresh_369:
+fresh_371:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_370:
+done_372:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_364:
+less_366:
 	CMPQ       CX, $0x00000001
-	JLT        less_372
+	JLT        less_374
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8159,14 +8184,14 @@ less_364:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_376:
+one_378:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_376
+	JNE          one_378
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8174,30 +8199,30 @@ one_376:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_377
+	JEQ          fresh_379
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_378
+	JMP          done_380
 
-fresh_377:
+fresh_379:
 	VMOVUPD Z0, K1, (AX)
 
-done_378:
+done_380:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_372:
+less_374:
 	VZEROUPPER
 	RET
 
-columns_330:
-taller_379:
+columns_332:
+taller_381:
 	DECQ       R10
-	JLT        less_380
+	JLT        less_382
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -8235,9 +8260,9 @@ taller_379:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_382
+	JLT        rest_384
 
-k_381:
+k_383:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8339,13 +8364,13 @@ k_381:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_381
+	JGE              k_383
 
-rest_382:
+rest_384:
 	ADDQ $0x00000004, R12
-	JEQ  summed_383
+	JEQ  summed_385
 
-one_384:
+one_386:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8372,9 +8397,9 @@ one_384:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_384
+	JNE              one_386
 
-summed_383:
+summed_385:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -8397,7 +8422,7 @@ summed_383:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_385
+	JEQ          fresh_387
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8437,9 +8462,9 @@ summed_383:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_386
+	JMP          done_388
 
-fresh_385:
+fresh_387:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8454,18 +8479,18 @@ fresh_385:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_386:
+done_388:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_379
+	JMP    taller_381
 
-less_380:
-rows12_387:
+less_382:
+rows12_389:
 	CMPQ       CX, $0x0000000c
-	JLT        less_388
+	JLT        less_390
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8500,9 +8525,9 @@ rows12_387:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_390
+	JLT        rest_392
 
-k_389:
+k_391:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8596,13 +8621,13 @@ k_389:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_389
+	JGE              k_391
 
-rest_390:
+rest_392:
 	ADDQ $0x00000004, R11
-	JEQ  summed_391
+	JEQ  summed_393
 
-one_392:
+one_394:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8627,9 +8652,9 @@ one_392:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_392
+	JNE              one_394
 
-summed_391:
+summed_393:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8650,7 +8675,7 @@ summed_391:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_393
+	JEQ          fresh_395
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8687,9 +8712,9 @@ summed_391:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_394
+	JMP          done_396
 
-fresh_393:
+fresh_395:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8703,18 +8728,18 @@ fresh_393:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_394:
+done_396:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_387
+	JMP    rows12_389
 
-less_388:
+less_390:
 	CMPQ       CX, $0x00000008
-	JLT        less_396
+	JLT        less_398
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8740,7 +8765,7 @@ less_388:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_400:
+one_402:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8759,7 +8784,7 @@ one_400:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_400
+	JNE              one_402
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -8775,7 +8800,7 @@ one_400:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_401
+	JEQ              fresh_403
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -8800,9 +8825,9 @@ one_400:
 	VMOVUPD.Z        (R10)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K1, (R10)(AX*1)
-	JMP              done_402
+	JMP              done_404
 
-fresh_401:
+fresh_403:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8812,16 +8837,16 @@ fresh_401:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_402:
+done_404:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_396:
+less_398:
 	CMPQ       CX, $0x00000004
-	JLT        less_404
+	JLT        less_406
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8838,7 +8863,7 @@ less_396:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_408:
+one_410:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8851,7 +8876,7 @@ one_408:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_408
+	JNE              one_410
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -8862,7 +8887,7 @@ one_408:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_409
+	JEQ              fresh_411
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -8875,24 +8900,24 @@ one_408:
 	VMOVUPD.Z        (DX)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K1, (DX)(AX*1)
-	JMP              done_410
+	JMP              done_412
 
-fresh_409:
+fresh_411:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_410:
+done_412:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_404:
+less_406:
 	CMPQ       CX, $0x00000002
-	JLT        less_412
+	JLT        less_414
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8905,7 +8930,7 @@ less_404:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_416:
+one_418:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8915,7 +8940,7 @@ one_416:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_416
+	JNE              one_418
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -8924,29 +8949,29 @@ one_416:
 	VMULPD           Z26, Z1, Z1
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_417
+	JEQ              fresh_419
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
 	VMOVUPD.Z        (AX)(R9*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z1
 	VMOVUPD          Z1, K1, (AX)(R9*1)
-	JMP              done_418
+	JMP              done_420
 
-fresh_417:
+fresh_419:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_418:
+done_420:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_412:
+less_414:
 	CMPQ       CX, $0x00000001
-	JLT        less_420
+	JLT        less_422
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8957,7 +8982,7 @@ less_412:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_424:
+one_426:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (AX), Z28
@@ -8966,7 +8991,7 @@ one_424:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_424
+	JNE          one_426
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8974,23 +8999,23 @@ one_424:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_425
+	JEQ          fresh_427
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_426
+	JMP          done_428
 
-fresh_425:
+fresh_427:
 	VMOVUPD Z0, K1, (AX)
 
-done_426:
+done_428:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_420:
+less_422:
 	VZEROUPPER
 	RET
 
@@ -9028,9 +9053,9 @@ TEXT ·ddotAVX512(SB), $0-48
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K2
 
-rows4_427:
+rows4_429:
 	CMPQ   AX, $0x00000004
-	JLT    less_428
+	JLT    less_430
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -9043,9 +9068,9 @@ rows4_427:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x00000010, R10
-	JLT    rest_430
+	JLT    rest_432
 
-k_429:
+k_431:
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R8), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9067,11 +9092,11 @@ k_429:
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000010, R10
-	JGE         k_429
+	JGE         k_431
 
-rest_430:
+rest_432:
 	TESTQ       DI, DI
-	JEQ         sum_431
+	JEQ         sum_433
 	VMOVUPD.Z   (R9), K1, Z8
 	VMOVUPD.Z   (R8), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9091,7 +9116,7 @@ rest_430:
 	VMOVUPD.Z   64(R8)(BX*1), K2, Z13
 	VFMADD231PD Z9, Z13, Z7
 
-sum_431:
+sum_433:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9124,21 +9149,21 @@ sum_431:
 	IMUL3Q        $0x00000004, DX, R8
 	ADDQ          R8, CX
 	SUBQ          $0x00000004, AX
-	JMP           rows4_427
+	JMP           rows4_429
 
-less_428:
-rows1_432:
+less_430:
+rows1_434:
 	CMPQ   AX, $0x00000001
-	JLT    less_433
+	JLT    less_435
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R9
-	JLT    rest_435
+	JLT    rest_437
 
-k_434:
+k_436:
 	VMOVUPD     (R8), Z8
 	VMOVUPD     (BX), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9148,11 +9173,11 @@ k_434:
 	ADDQ        $0x00000080, BX
 	ADDQ        $0x00000080, R8
 	SUBQ        $0x00000010, R9
-	JGE         k_434
+	JGE         k_436
 
-rest_435:
+rest_437:
 	TESTQ       DI, DI
-	JEQ         sum_436
+	JEQ         sum_438
 	VMOVUPD.Z   (R8), K1, Z8
 	VMOVUPD.Z   (BX), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9160,7 +9185,7 @@ rest_435:
 	VMOVUPD.Z   64(BX), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_436:
+sum_438:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9172,9 +9197,9 @@ sum_436:
 	IMUL3Q        $0x00000001, DX, BX
 	ADDQ          BX, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_432
+	JMP           rows1_434
 
-less_433:
+less_435:
 	VZEROUPPER
 	RET
 
@@ -9201,9 +9226,9 @@ TEXT ·dweighAVX512(SB), $0-56
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-rows8_437:
+rows8_439:
 	CMPQ         AX, $0x00000008
-	JLT          less_438
+	JLT          less_440
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9228,9 +9253,9 @@ rows8_437:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_440
+	JE           rest_442
 
-n_439:
+n_441:
 	VMOVUPD     (R9), Z0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Z2, Z0
@@ -9255,12 +9280,12 @@ n_439:
 	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_439
+	JNE         n_441
 
-rest_440:
+rest_442:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_441
+	JE          next_443
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9280,17 +9305,17 @@ rest_440:
 	VFMADD231PD Z1, Z9, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_441:
+next_443:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_437
+	JMP    rows8_439
 
-less_438:
-rows4_442:
+less_440:
+rows4_444:
 	CMPQ         AX, $0x00000004
-	JLT          less_443
+	JLT          less_445
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9304,9 +9329,9 @@ rows4_442:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_445
+	JE           rest_447
 
-n_444:
+n_446:
 	VMOVUPD     (R9), Z0
 	VFMADD231PD (R8), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z3, Z0
@@ -9316,12 +9341,12 @@ n_444:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_444
+	JNE         n_446
 
-rest_445:
+rest_447:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_446
+	JE          next_448
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9333,17 +9358,17 @@ rest_445:
 	VFMADD231PD Z1, Z5, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_446:
+next_448:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_442
+	JMP    rows4_444
 
-less_443:
-rows2_447:
+less_445:
+rows2_449:
 	CMPQ         AX, $0x00000002
-	JLT          less_448
+	JLT          less_450
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9353,9 +9378,9 @@ rows2_447:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_450
+	JE           rest_452
 
-n_449:
+n_451:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VFMADD231PD (BX)(DX*1), Z3, Z0
@@ -9363,12 +9388,12 @@ n_449:
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_449
+	JNE         n_451
 
-rest_450:
+rest_452:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_451
+	JE          next_453
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9376,17 +9401,17 @@ rest_450:
 	VFMADD231PD Z1, Z3, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_451:
+next_453:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_447
+	JMP    rows2_449
 
-less_448:
-rows1_452:
+less_450:
+rows1_454:
 	CMPQ         AX, $0x00000001
-	JLT          less_453
+	JLT          less_455
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9394,34 +9419,34 @@ rows1_452:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_455
+	JE           rest_457
 
-n_454:
+n_456:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VMOVUPD     Z0, (R8)
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_454
+	JNE         n_456
 
-rest_455:
+rest_457:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_456
+	JE          next_458
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_456:
+next_458:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_452
+	JMP    rows1_454
 
-less_453:
+less_455:
 	VZEROUPPER
 	RET
 
@@ -9459,9 +9484,9 @@ TEXT ·dcopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_457
+	JLE     narrow_459
 
-k_458:
+k_460:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD.Z  64(CX), K2, Z1
 	VMOVUPD    Z0, (BX)
@@ -9470,19 +9495,44 @@ k_458:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_458
+	JNE        k_460
 	VZEROUPPER
 	RET
 
-narrow_457:
-k_459:
+narrow_459:
+k_461:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_459
+	JNE        k_461
+	VZEROUPPER
+	RET
+
+// func dforeseeAVX512(k int, n int, b *float64, bRow int)
+// Requires: AVX, MMX+
+TEXT ·dforeseeAVX512(SB), $0-32
+	MOVQ k+0(FP), AX
+	MOVQ n+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bRow+24(FP), BX
+	SHLQ $0x03, BX
+	SHLQ $0x03, CX
+
+row_462:
+	MOVQ DX, DI
+	MOVQ CX, SI
+
+line_463:
+	PREFETCHT1 (DI)
+	ADDQ       $0x00000040, DI
+	SUBQ       $0x00000040, SI
+	JGT        line_463
+	ADDQ       BX, DX
+	DECQ       AX
+	JNE        row_462
 	VZEROUPPER
 	RET
 
@@ -9517,7 +9567,7 @@ TEXT ·dfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_460:
+loop_464:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -9543,6 +9593,6 @@ loop_460:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_460
+	JNE         loop_464
 	VZEROUPPER
 	RET

@@ -7,6 +7,13 @@ const (
 	blockRows = 384
 )
 
+// A matrix B of farBytes or more is thought to lie in memory. Where panels are read in place, aheadBytes of each row
+// of a block are asked for before: memory then has more to do at a time. Copying asks for itself.
+const (
+	farBytes   = 1 << 20
+	aheadBytes = 512
+)
+
 // maxRows returns how many rows one goroutine takes at once.
 func maxRows[F Float]() int { return blockRows * 4 / sizeOf[F]() }
 
@@ -29,6 +36,8 @@ func (g *product[F]) tiles(p path) {
 	}
 	blocks := kBlocks(g.k)
 	beta := g.beta
+	ahead := aheadBytes / sizeOf[F]()
+	far := !g.packB && g.k*g.b.apart() >= farBytes
 	for l := range blocks {
 		k0, k1 := block(l, blocks, g.k), block(l+1, blocks, g.k)
 		k := k1 - k0
@@ -44,6 +53,9 @@ func (g *product[F]) tiles(p path) {
 		for j := 0; j < g.n; j += width {
 			n := min(width, g.n-j)
 			b := g.b.from(k0, j)
+			if far && j%ahead == 0 {
+				foresee(p, k, min(ahead, g.n-j), b.data, b.row)
+			}
 			if g.packB || n < width {
 				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
 			}

@@ -4424,6 +4424,7 @@ rows8_636:
 	BEQ rest_639
 n_638:
 	FMOVQ 0(R10), F0
+	PRFM 0(R13), PLDL2KEEP
 	FMOVQ 0(R9), F31
 	VFMLA V31.S4, V2.S4, V0.S4
 	WORD $0x3ce2693f // LDR Q31, [X9,X2]
@@ -4433,6 +4434,7 @@ n_638:
 	VFMLA V31.S4, V4.S4, V0.S4
 	WORD $0x3ce3693f // LDR Q31, [X9,X3]
 	VFMLA V31.S4, V5.S4, V0.S4
+	PRFM 0(R14), PLDL2KEEP
 	FMOVQ 0(R12), F31
 	VFMLA V31.S4, V6.S4, V0.S4
 	WORD $0x3ce2699f // LDR Q31, [X12,X2]
@@ -5014,6 +5016,27 @@ next_728:
 	BNE row_725
 	RET
 
+// func sforeseeNEON(k int, n int, b *float32, bRow int)
+TEXT ·sforeseeNEON(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD bRow+24(FP), R3
+	LSL $2, R3
+	LSL $2, R1
+row_732:
+	MOVD R2, R7
+	MOVD R1, R6
+line_733:
+	PRFM 0(R7), PLDL2KEEP
+	ADD $64, R7
+	SUBS $64, R6
+	BGT line_733
+	ADD R3, R2
+	SUBS $1, R0
+	BNE row_732
+	RET
+
 // func stransposePanelNEON(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 TEXT ·stransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD src+16(FP), R0
@@ -5023,7 +5046,7 @@ TEXT ·stransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dstRow+40(FP), R3
 	LSL $2, R3
 	MOVD n+8(FP), R6
-rows_732:
+rows_734:
 	MOVD R0, R7
 	ADD R1<<0, R7, R8
 	ADD R1<<0, R8, R9
@@ -5031,7 +5054,7 @@ rows_732:
 	MOVD R2, R11
 	MOVD k+0(FP), R12
 	SUBS $4, R12
-k_734:
+k_736:
 	FMOVQ 0(R7), F0
 	FMOVQ 0(R8), F1
 	FMOVQ 0(R9), F2
@@ -5053,16 +5076,16 @@ k_734:
 	FMOVQ F7, 0(R11)
 	ADD R3, R11
 	CMP $0, R12
-	BEQ turned_736
+	BEQ turned_738
 	CMP $4, R12
-	BLT last_735
+	BLT last_737
 	ADD $16, R7
 	ADD $16, R8
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $4, R12
-	B k_734
-last_735:
+	B k_736
+last_737:
 	ADD R12<<2, R7, R7
 	ADD R12<<2, R8, R8
 	ADD R12<<2, R9, R9
@@ -5071,21 +5094,21 @@ last_735:
 	MUL R3, R12, R12
 	ADD R12, R11
 	MOVD ZR, R12
-	B k_734
-turned_736:
+	B k_736
+turned_738:
 	SUBS $4, R6
-	BEQ done_733
+	BEQ done_735
 	ADD R1<<2, R0, R0
 	ADD $16, R2
 	CMP $4, R6
-	BGE rows_732
+	BGE rows_734
 	SUBS $4, R6
 	ADD R6<<2, R2, R2
 	MUL R1, R6, R6
 	ADD R6, R0
 	MOVD $4, R6
-	B rows_732
-done_733:
+	B rows_734
+done_735:
 	RET
 
 // func sfmaLoopNEON(n int)
@@ -5117,7 +5140,7 @@ TEXT ·sfmaLoopNEON(SB), NOSPLIT, $0-8
 	VEOR V23.B16, V23.B16, V23.B16
 	VEOR V24.B16, V24.B16, V24.B16
 	VEOR V25.B16, V25.B16, V25.B16
-loop_737:
+loop_739:
 	VFMLA V24.S4, V25.S4, V0.S4
 	VFMLA V24.S4, V25.S4, V1.S4
 	VFMLA V24.S4, V25.S4, V2.S4
@@ -5143,7 +5166,7 @@ loop_737:
 	VFMLA V24.S4, V25.S4, V22.S4
 	VFMLA V24.S4, V25.S4, V23.S4
 	SUBS $1, R0
-	BNE loop_737
+	BNE loop_739
 	RET
 
 // func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
@@ -5161,10 +5184,10 @@ TEXT ·dtileNEON(SB), NOSPLIT, $0-104
 	LSL $3, R8
 	MOVD n+8(FP), R9
 	CMP $2, R9
-	BLE narrow_738
-rows12_739:
+	BLE narrow_740
+rows12_741:
 	CMP $12, R0
-	BLT less_740
+	BLT less_742
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5192,10 +5215,10 @@ rows12_739:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_741
+	BNE apart_743
 	MOVD R1, R11
 	PCALIGN $32
-k_743:
+k_745:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -5227,16 +5250,16 @@ k_743:
 	WORD $0x4fdf1b16 // FMLA V22.2D, V24.2D, V31.D[1]
 	WORD $0x4fdf1b37 // FMLA V23.2D, V25.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_743
-	B summed_742
-apart_741:
+	BNE k_745
+	B summed_744
+apart_743:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_744:
+k_746:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -5279,8 +5302,8 @@ k_744:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_744
-summed_742:
+	BNE k_746
+summed_744:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -5314,8 +5337,8 @@ summed_742:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_745
-	CBZ R9, fresh_747
+	BNE edge_747
+	CBZ R9, fresh_749
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -5400,8 +5423,8 @@ summed_742:
 	VFMLA V25.D2, V27.D2, V23.D2
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_746
-fresh_747:
+	B done_748
+fresh_749:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -5438,8 +5461,8 @@ fresh_747:
 	FMOVQ F22, 0(R7)
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_746
-edge_745:
+	B done_748
+edge_747:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -5448,367 +5471,367 @@ edge_745:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_748
+	CBZ R9, fresh_750
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_749
+	TBNZ $1, R10, full_751
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_751
+	TBZ $0, R10, moved_753
 	FMOVD 16(R7), F27
-	B moved_751
-full_749:
+	B moved_753
+full_751:
 	FMOVQ 16(R7), F27
-moved_751:
+moved_753:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_752
-	TBZ $0, R10, moved_754
+	TBNZ $1, R10, full_754
+	TBZ $0, R10, moved_756
 	FMOVD F1, 16(R7)
-	B moved_754
-full_752:
+	B moved_756
+full_754:
 	FMOVQ F1, 16(R7)
-moved_754:
+moved_756:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_755
+	TBNZ $1, R10, full_757
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_757
+	TBZ $0, R10, moved_759
 	FMOVD 16(R7), F27
-	B moved_757
-full_755:
+	B moved_759
+full_757:
 	FMOVQ 16(R7), F27
-moved_757:
+moved_759:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_758
-	TBZ $0, R10, moved_760
+	TBNZ $1, R10, full_760
+	TBZ $0, R10, moved_762
 	FMOVD F3, 16(R7)
-	B moved_760
-full_758:
+	B moved_762
+full_760:
 	FMOVQ F3, 16(R7)
-moved_760:
+moved_762:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_761
+	TBNZ $1, R10, full_763
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_763
+	TBZ $0, R10, moved_765
 	FMOVD 16(R7), F27
-	B moved_763
-full_761:
+	B moved_765
+full_763:
 	FMOVQ 16(R7), F27
-moved_763:
+moved_765:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_764
-	TBZ $0, R10, moved_766
+	TBNZ $1, R10, full_766
+	TBZ $0, R10, moved_768
 	FMOVD F5, 16(R7)
-	B moved_766
-full_764:
+	B moved_768
+full_766:
 	FMOVQ F5, 16(R7)
-moved_766:
+moved_768:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_767
+	TBNZ $1, R10, full_769
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_769
+	TBZ $0, R10, moved_771
 	FMOVD 16(R7), F27
-	B moved_769
-full_767:
+	B moved_771
+full_769:
 	FMOVQ 16(R7), F27
-moved_769:
+moved_771:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_770
-	TBZ $0, R10, moved_772
+	TBNZ $1, R10, full_772
+	TBZ $0, R10, moved_774
 	FMOVD F7, 16(R7)
-	B moved_772
-full_770:
+	B moved_774
+full_772:
 	FMOVQ F7, 16(R7)
-moved_772:
+moved_774:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_773
+	TBNZ $1, R10, full_775
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_775
+	TBZ $0, R10, moved_777
 	FMOVD 16(R7), F27
-	B moved_775
-full_773:
+	B moved_777
+full_775:
 	FMOVQ 16(R7), F27
-moved_775:
+moved_777:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_776
-	TBZ $0, R10, moved_778
+	TBNZ $1, R10, full_778
+	TBZ $0, R10, moved_780
 	FMOVD F9, 16(R7)
-	B moved_778
-full_776:
+	B moved_780
+full_778:
 	FMOVQ F9, 16(R7)
-moved_778:
+moved_780:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_779
+	TBNZ $1, R10, full_781
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_781
+	TBZ $0, R10, moved_783
 	FMOVD 16(R7), F27
-	B moved_781
-full_779:
+	B moved_783
+full_781:
 	FMOVQ 16(R7), F27
-moved_781:
+moved_783:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_782
-	TBZ $0, R10, moved_784
+	TBNZ $1, R10, full_784
+	TBZ $0, R10, moved_786
 	FMOVD F11, 16(R7)
-	B moved_784
-full_782:
+	B moved_786
+full_784:
 	FMOVQ F11, 16(R7)
-moved_784:
+moved_786:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_785
+	TBNZ $1, R10, full_787
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_787
+	TBZ $0, R10, moved_789
 	FMOVD 16(R7), F27
-	B moved_787
-full_785:
+	B moved_789
+full_787:
 	FMOVQ 16(R7), F27
-moved_787:
+moved_789:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_788
-	TBZ $0, R10, moved_790
+	TBNZ $1, R10, full_790
+	TBZ $0, R10, moved_792
 	FMOVD F13, 16(R7)
-	B moved_790
-full_788:
+	B moved_792
+full_790:
 	FMOVQ F13, 16(R7)
-moved_790:
+moved_792:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_791
+	TBNZ $1, R10, full_793
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_793
+	TBZ $0, R10, moved_795
 	FMOVD 16(R7), F27
-	B moved_793
-full_791:
+	B moved_795
+full_793:
 	FMOVQ 16(R7), F27
-moved_793:
+moved_795:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_794
-	TBZ $0, R10, moved_796
+	TBNZ $1, R10, full_796
+	TBZ $0, R10, moved_798
 	FMOVD F15, 16(R7)
-	B moved_796
-full_794:
+	B moved_798
+full_796:
 	FMOVQ F15, 16(R7)
-moved_796:
+moved_798:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V16.D2
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_797
+	TBNZ $1, R10, full_799
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_799
+	TBZ $0, R10, moved_801
 	FMOVD 16(R7), F27
-	B moved_799
-full_797:
+	B moved_801
+full_799:
 	FMOVQ 16(R7), F27
-moved_799:
+moved_801:
 	VFMLA V25.D2, V27.D2, V17.D2
-	TBNZ $1, R10, full_800
-	TBZ $0, R10, moved_802
+	TBNZ $1, R10, full_802
+	TBZ $0, R10, moved_804
 	FMOVD F17, 16(R7)
-	B moved_802
-full_800:
+	B moved_804
+full_802:
 	FMOVQ F17, 16(R7)
-moved_802:
+moved_804:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V18.D2
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_803
+	TBNZ $1, R10, full_805
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_805
+	TBZ $0, R10, moved_807
 	FMOVD 16(R7), F27
-	B moved_805
-full_803:
+	B moved_807
+full_805:
 	FMOVQ 16(R7), F27
-moved_805:
+moved_807:
 	VFMLA V25.D2, V27.D2, V19.D2
-	TBNZ $1, R10, full_806
-	TBZ $0, R10, moved_808
+	TBNZ $1, R10, full_808
+	TBZ $0, R10, moved_810
 	FMOVD F19, 16(R7)
-	B moved_808
-full_806:
+	B moved_810
+full_808:
 	FMOVQ F19, 16(R7)
-moved_808:
+moved_810:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V20.D2
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_809
+	TBNZ $1, R10, full_811
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_811
+	TBZ $0, R10, moved_813
 	FMOVD 16(R7), F27
-	B moved_811
-full_809:
+	B moved_813
+full_811:
 	FMOVQ 16(R7), F27
-moved_811:
+moved_813:
 	VFMLA V25.D2, V27.D2, V21.D2
-	TBNZ $1, R10, full_812
-	TBZ $0, R10, moved_814
+	TBNZ $1, R10, full_814
+	TBZ $0, R10, moved_816
 	FMOVD F21, 16(R7)
-	B moved_814
-full_812:
+	B moved_816
+full_814:
 	FMOVQ F21, 16(R7)
-moved_814:
+moved_816:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V22.D2
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_815
+	TBNZ $1, R10, full_817
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_817
+	TBZ $0, R10, moved_819
 	FMOVD 16(R7), F27
-	B moved_817
-full_815:
+	B moved_819
+full_817:
 	FMOVQ 16(R7), F27
-moved_817:
+moved_819:
 	VFMLA V25.D2, V27.D2, V23.D2
-	TBNZ $1, R10, full_818
-	TBZ $0, R10, moved_820
+	TBNZ $1, R10, full_820
+	TBZ $0, R10, moved_822
 	FMOVD F23, 16(R7)
-	B moved_820
-full_818:
+	B moved_822
+full_820:
 	FMOVQ F23, 16(R7)
-moved_820:
+moved_822:
 	ADD R8, R7
-	B done_746
-fresh_748:
+	B done_748
+fresh_750:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_821
-	TBZ $0, R10, moved_823
+	TBNZ $1, R10, full_823
+	TBZ $0, R10, moved_825
 	FMOVD F1, 16(R7)
-	B moved_823
-full_821:
+	B moved_825
+full_823:
 	FMOVQ F1, 16(R7)
-moved_823:
+moved_825:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_824
-	TBZ $0, R10, moved_826
+	TBNZ $1, R10, full_826
+	TBZ $0, R10, moved_828
 	FMOVD F3, 16(R7)
-	B moved_826
-full_824:
+	B moved_828
+full_826:
 	FMOVQ F3, 16(R7)
-moved_826:
+moved_828:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_827
-	TBZ $0, R10, moved_829
+	TBNZ $1, R10, full_829
+	TBZ $0, R10, moved_831
 	FMOVD F5, 16(R7)
-	B moved_829
-full_827:
+	B moved_831
+full_829:
 	FMOVQ F5, 16(R7)
-moved_829:
+moved_831:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_830
-	TBZ $0, R10, moved_832
+	TBNZ $1, R10, full_832
+	TBZ $0, R10, moved_834
 	FMOVD F7, 16(R7)
-	B moved_832
-full_830:
+	B moved_834
+full_832:
 	FMOVQ F7, 16(R7)
-moved_832:
+moved_834:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_833
-	TBZ $0, R10, moved_835
+	TBNZ $1, R10, full_835
+	TBZ $0, R10, moved_837
 	FMOVD F9, 16(R7)
-	B moved_835
-full_833:
+	B moved_837
+full_835:
 	FMOVQ F9, 16(R7)
-moved_835:
+moved_837:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_836
-	TBZ $0, R10, moved_838
+	TBNZ $1, R10, full_838
+	TBZ $0, R10, moved_840
 	FMOVD F11, 16(R7)
-	B moved_838
-full_836:
+	B moved_840
+full_838:
 	FMOVQ F11, 16(R7)
-moved_838:
+moved_840:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_839
-	TBZ $0, R10, moved_841
+	TBNZ $1, R10, full_841
+	TBZ $0, R10, moved_843
 	FMOVD F13, 16(R7)
-	B moved_841
-full_839:
+	B moved_843
+full_841:
 	FMOVQ F13, 16(R7)
-moved_841:
+moved_843:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_842
-	TBZ $0, R10, moved_844
+	TBNZ $1, R10, full_844
+	TBZ $0, R10, moved_846
 	FMOVD F15, 16(R7)
-	B moved_844
-full_842:
+	B moved_846
+full_844:
 	FMOVQ F15, 16(R7)
-moved_844:
+moved_846:
 	ADD R8, R7
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_845
-	TBZ $0, R10, moved_847
+	TBNZ $1, R10, full_847
+	TBZ $0, R10, moved_849
 	FMOVD F17, 16(R7)
-	B moved_847
-full_845:
+	B moved_849
+full_847:
 	FMOVQ F17, 16(R7)
-moved_847:
+moved_849:
 	ADD R8, R7
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_848
-	TBZ $0, R10, moved_850
+	TBNZ $1, R10, full_850
+	TBZ $0, R10, moved_852
 	FMOVD F19, 16(R7)
-	B moved_850
-full_848:
+	B moved_852
+full_850:
 	FMOVQ F19, 16(R7)
-moved_850:
+moved_852:
 	ADD R8, R7
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_851
-	TBZ $0, R10, moved_853
+	TBNZ $1, R10, full_853
+	TBZ $0, R10, moved_855
 	FMOVD F21, 16(R7)
-	B moved_853
-full_851:
+	B moved_855
+full_853:
 	FMOVQ F21, 16(R7)
-moved_853:
+moved_855:
 	ADD R8, R7
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_854
-	TBZ $0, R10, moved_856
+	TBNZ $1, R10, full_856
+	TBZ $0, R10, moved_858
 	FMOVD F23, 16(R7)
-	B moved_856
-full_854:
+	B moved_858
+full_856:
 	FMOVQ F23, 16(R7)
-moved_856:
+moved_858:
 	ADD R8, R7
-	B done_746
-done_746:
+	B done_748
+done_748:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_739
-less_740:
+	B rows12_741
+less_742:
 	CMP $8, R0
-	BLT less_858
+	BLT less_860
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5828,10 +5851,10 @@ less_740:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_859
+	BNE apart_861
 	MOVD R1, R11
 	PCALIGN $32
-k_861:
+k_863:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -5854,15 +5877,15 @@ k_861:
 	WORD $0x4fdd1b0e // FMLA V14.2D, V24.2D, V29.D[1]
 	WORD $0x4fdd1b2f // FMLA V15.2D, V25.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_861
-	B summed_860
-apart_859:
+	BNE k_863
+	B summed_862
+apart_861:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_862:
+k_864:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -5892,8 +5915,8 @@ k_862:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_862
-summed_860:
+	BNE k_864
+summed_862:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -5919,8 +5942,8 @@ summed_860:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_863
-	CBZ R9, fresh_865
+	BNE edge_865
+	CBZ R9, fresh_867
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -5977,8 +6000,8 @@ summed_860:
 	VFMLA V25.D2, V27.D2, V15.D2
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_864
-fresh_865:
+	B done_866
+fresh_867:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6003,8 +6026,8 @@ fresh_865:
 	FMOVQ F14, 0(R7)
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_864
-edge_863:
+	B done_866
+edge_865:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6013,250 +6036,250 @@ edge_863:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_866
+	CBZ R9, fresh_868
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_867
+	TBNZ $1, R10, full_869
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_869
+	TBZ $0, R10, moved_871
 	FMOVD 16(R7), F27
-	B moved_869
-full_867:
+	B moved_871
+full_869:
 	FMOVQ 16(R7), F27
-moved_869:
+moved_871:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_870
-	TBZ $0, R10, moved_872
+	TBNZ $1, R10, full_872
+	TBZ $0, R10, moved_874
 	FMOVD F1, 16(R7)
-	B moved_872
-full_870:
+	B moved_874
+full_872:
 	FMOVQ F1, 16(R7)
-moved_872:
+moved_874:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_873
+	TBNZ $1, R10, full_875
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_875
+	TBZ $0, R10, moved_877
 	FMOVD 16(R7), F27
-	B moved_875
-full_873:
+	B moved_877
+full_875:
 	FMOVQ 16(R7), F27
-moved_875:
+moved_877:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_876
-	TBZ $0, R10, moved_878
+	TBNZ $1, R10, full_878
+	TBZ $0, R10, moved_880
 	FMOVD F3, 16(R7)
-	B moved_878
-full_876:
+	B moved_880
+full_878:
 	FMOVQ F3, 16(R7)
-moved_878:
+moved_880:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_879
+	TBNZ $1, R10, full_881
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_881
+	TBZ $0, R10, moved_883
 	FMOVD 16(R7), F27
-	B moved_881
-full_879:
+	B moved_883
+full_881:
 	FMOVQ 16(R7), F27
-moved_881:
+moved_883:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_882
-	TBZ $0, R10, moved_884
+	TBNZ $1, R10, full_884
+	TBZ $0, R10, moved_886
 	FMOVD F5, 16(R7)
-	B moved_884
-full_882:
+	B moved_886
+full_884:
 	FMOVQ F5, 16(R7)
-moved_884:
+moved_886:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_885
+	TBNZ $1, R10, full_887
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_887
+	TBZ $0, R10, moved_889
 	FMOVD 16(R7), F27
-	B moved_887
-full_885:
+	B moved_889
+full_887:
 	FMOVQ 16(R7), F27
-moved_887:
+moved_889:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_888
-	TBZ $0, R10, moved_890
+	TBNZ $1, R10, full_890
+	TBZ $0, R10, moved_892
 	FMOVD F7, 16(R7)
-	B moved_890
-full_888:
+	B moved_892
+full_890:
 	FMOVQ F7, 16(R7)
-moved_890:
+moved_892:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_891
+	TBNZ $1, R10, full_893
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_893
+	TBZ $0, R10, moved_895
 	FMOVD 16(R7), F27
-	B moved_893
-full_891:
+	B moved_895
+full_893:
 	FMOVQ 16(R7), F27
-moved_893:
+moved_895:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_894
-	TBZ $0, R10, moved_896
+	TBNZ $1, R10, full_896
+	TBZ $0, R10, moved_898
 	FMOVD F9, 16(R7)
-	B moved_896
-full_894:
+	B moved_898
+full_896:
 	FMOVQ F9, 16(R7)
-moved_896:
+moved_898:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_897
+	TBNZ $1, R10, full_899
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_899
+	TBZ $0, R10, moved_901
 	FMOVD 16(R7), F27
-	B moved_899
-full_897:
+	B moved_901
+full_899:
 	FMOVQ 16(R7), F27
-moved_899:
+moved_901:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_900
-	TBZ $0, R10, moved_902
+	TBNZ $1, R10, full_902
+	TBZ $0, R10, moved_904
 	FMOVD F11, 16(R7)
-	B moved_902
-full_900:
+	B moved_904
+full_902:
 	FMOVQ F11, 16(R7)
-moved_902:
+moved_904:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_903
+	TBNZ $1, R10, full_905
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_905
+	TBZ $0, R10, moved_907
 	FMOVD 16(R7), F27
-	B moved_905
-full_903:
+	B moved_907
+full_905:
 	FMOVQ 16(R7), F27
-moved_905:
+moved_907:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_906
-	TBZ $0, R10, moved_908
+	TBNZ $1, R10, full_908
+	TBZ $0, R10, moved_910
 	FMOVD F13, 16(R7)
-	B moved_908
-full_906:
+	B moved_910
+full_908:
 	FMOVQ F13, 16(R7)
-moved_908:
+moved_910:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_909
+	TBNZ $1, R10, full_911
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_911
+	TBZ $0, R10, moved_913
 	FMOVD 16(R7), F27
-	B moved_911
-full_909:
+	B moved_913
+full_911:
 	FMOVQ 16(R7), F27
-moved_911:
+moved_913:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_912
-	TBZ $0, R10, moved_914
+	TBNZ $1, R10, full_914
+	TBZ $0, R10, moved_916
 	FMOVD F15, 16(R7)
-	B moved_914
-full_912:
+	B moved_916
+full_914:
 	FMOVQ F15, 16(R7)
-moved_914:
+moved_916:
 	ADD R8, R7
-	B done_864
-fresh_866:
+	B done_866
+fresh_868:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_915
-	TBZ $0, R10, moved_917
+	TBNZ $1, R10, full_917
+	TBZ $0, R10, moved_919
 	FMOVD F1, 16(R7)
-	B moved_917
-full_915:
+	B moved_919
+full_917:
 	FMOVQ F1, 16(R7)
-moved_917:
+moved_919:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_918
-	TBZ $0, R10, moved_920
+	TBNZ $1, R10, full_920
+	TBZ $0, R10, moved_922
 	FMOVD F3, 16(R7)
-	B moved_920
-full_918:
+	B moved_922
+full_920:
 	FMOVQ F3, 16(R7)
-moved_920:
+moved_922:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_921
-	TBZ $0, R10, moved_923
+	TBNZ $1, R10, full_923
+	TBZ $0, R10, moved_925
 	FMOVD F5, 16(R7)
-	B moved_923
-full_921:
+	B moved_925
+full_923:
 	FMOVQ F5, 16(R7)
-moved_923:
+moved_925:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_924
-	TBZ $0, R10, moved_926
+	TBNZ $1, R10, full_926
+	TBZ $0, R10, moved_928
 	FMOVD F7, 16(R7)
-	B moved_926
-full_924:
+	B moved_928
+full_926:
 	FMOVQ F7, 16(R7)
-moved_926:
+moved_928:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_927
-	TBZ $0, R10, moved_929
+	TBNZ $1, R10, full_929
+	TBZ $0, R10, moved_931
 	FMOVD F9, 16(R7)
-	B moved_929
-full_927:
+	B moved_931
+full_929:
 	FMOVQ F9, 16(R7)
-moved_929:
+moved_931:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_930
-	TBZ $0, R10, moved_932
+	TBNZ $1, R10, full_932
+	TBZ $0, R10, moved_934
 	FMOVD F11, 16(R7)
-	B moved_932
-full_930:
+	B moved_934
+full_932:
 	FMOVQ F11, 16(R7)
-moved_932:
+moved_934:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_933
-	TBZ $0, R10, moved_935
+	TBNZ $1, R10, full_935
+	TBZ $0, R10, moved_937
 	FMOVD F13, 16(R7)
-	B moved_935
-full_933:
+	B moved_937
+full_935:
 	FMOVQ F13, 16(R7)
-moved_935:
+moved_937:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_936
-	TBZ $0, R10, moved_938
+	TBNZ $1, R10, full_938
+	TBZ $0, R10, moved_940
 	FMOVD F15, 16(R7)
-	B moved_938
-full_936:
+	B moved_940
+full_938:
 	FMOVQ F15, 16(R7)
-moved_938:
+moved_940:
 	ADD R8, R7
-	B done_864
-done_864:
+	B done_866
+done_866:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_858:
+less_860:
 	CMP $4, R0
-	BLT less_940
+	BLT less_942
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6268,10 +6291,10 @@ less_858:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_941
+	BNE apart_943
 	MOVD R1, R11
 	PCALIGN $32
-k_943:
+k_945:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6285,14 +6308,14 @@ k_943:
 	WORD $0x4fdb1b06 // FMLA V6.2D, V24.2D, V27.D[1]
 	WORD $0x4fdb1b27 // FMLA V7.2D, V25.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_943
-	B summed_942
-apart_941:
+	BNE k_945
+	B summed_944
+apart_943:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_944:
+k_946:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6309,8 +6332,8 @@ k_944:
 	WORD $0x4fdd1327 // FMLA V7.2D, V25.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_944
-summed_942:
+	BNE k_946
+summed_944:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6328,8 +6351,8 @@ summed_942:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_945
-	CBZ R9, fresh_947
+	BNE edge_947
+	CBZ R9, fresh_949
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6358,8 +6381,8 @@ summed_942:
 	VFMLA V25.D2, V27.D2, V7.D2
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_946
-fresh_947:
+	B done_948
+fresh_949:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6372,8 +6395,8 @@ fresh_947:
 	FMOVQ F6, 0(R7)
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_946
-edge_945:
+	B done_948
+edge_947:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6382,134 +6405,134 @@ edge_945:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_948
+	CBZ R9, fresh_950
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_949
+	TBNZ $1, R10, full_951
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_951
+	TBZ $0, R10, moved_953
 	FMOVD 16(R7), F27
-	B moved_951
-full_949:
+	B moved_953
+full_951:
 	FMOVQ 16(R7), F27
-moved_951:
+moved_953:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_952
-	TBZ $0, R10, moved_954
+	TBNZ $1, R10, full_954
+	TBZ $0, R10, moved_956
 	FMOVD F1, 16(R7)
-	B moved_954
-full_952:
+	B moved_956
+full_954:
 	FMOVQ F1, 16(R7)
-moved_954:
+moved_956:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_955
+	TBNZ $1, R10, full_957
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_957
+	TBZ $0, R10, moved_959
 	FMOVD 16(R7), F27
-	B moved_957
-full_955:
+	B moved_959
+full_957:
 	FMOVQ 16(R7), F27
-moved_957:
+moved_959:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_958
-	TBZ $0, R10, moved_960
+	TBNZ $1, R10, full_960
+	TBZ $0, R10, moved_962
 	FMOVD F3, 16(R7)
-	B moved_960
-full_958:
+	B moved_962
+full_960:
 	FMOVQ F3, 16(R7)
-moved_960:
+moved_962:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_961
+	TBNZ $1, R10, full_963
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_963
+	TBZ $0, R10, moved_965
 	FMOVD 16(R7), F27
-	B moved_963
-full_961:
+	B moved_965
+full_963:
 	FMOVQ 16(R7), F27
-moved_963:
+moved_965:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_964
-	TBZ $0, R10, moved_966
+	TBNZ $1, R10, full_966
+	TBZ $0, R10, moved_968
 	FMOVD F5, 16(R7)
-	B moved_966
-full_964:
+	B moved_968
+full_966:
 	FMOVQ F5, 16(R7)
-moved_966:
+moved_968:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_967
+	TBNZ $1, R10, full_969
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_969
+	TBZ $0, R10, moved_971
 	FMOVD 16(R7), F27
-	B moved_969
-full_967:
+	B moved_971
+full_969:
 	FMOVQ 16(R7), F27
-moved_969:
+moved_971:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_970
-	TBZ $0, R10, moved_972
+	TBNZ $1, R10, full_972
+	TBZ $0, R10, moved_974
 	FMOVD F7, 16(R7)
-	B moved_972
-full_970:
+	B moved_974
+full_972:
 	FMOVQ F7, 16(R7)
-moved_972:
+moved_974:
 	ADD R8, R7
-	B done_946
-fresh_948:
+	B done_948
+fresh_950:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_973
-	TBZ $0, R10, moved_975
+	TBNZ $1, R10, full_975
+	TBZ $0, R10, moved_977
 	FMOVD F1, 16(R7)
-	B moved_975
-full_973:
+	B moved_977
+full_975:
 	FMOVQ F1, 16(R7)
-moved_975:
+moved_977:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_976
-	TBZ $0, R10, moved_978
+	TBNZ $1, R10, full_978
+	TBZ $0, R10, moved_980
 	FMOVD F3, 16(R7)
-	B moved_978
-full_976:
+	B moved_980
+full_978:
 	FMOVQ F3, 16(R7)
-moved_978:
+moved_980:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_979
-	TBZ $0, R10, moved_981
+	TBNZ $1, R10, full_981
+	TBZ $0, R10, moved_983
 	FMOVD F5, 16(R7)
-	B moved_981
-full_979:
+	B moved_983
+full_981:
 	FMOVQ F5, 16(R7)
-moved_981:
+moved_983:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_982
-	TBZ $0, R10, moved_984
+	TBNZ $1, R10, full_984
+	TBZ $0, R10, moved_986
 	FMOVD F7, 16(R7)
-	B moved_984
-full_982:
+	B moved_986
+full_984:
 	FMOVQ F7, 16(R7)
-moved_984:
+moved_986:
 	ADD R8, R7
-	B done_946
-done_946:
+	B done_948
+done_948:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_940:
+less_942:
 	CMP $2, R0
-	BLT less_986
+	BLT less_988
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6518,7 +6541,7 @@ less_940:
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_989:
+k_991:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6529,7 +6552,7 @@ k_989:
 	WORD $0x4fdb1323 // FMLA V3.2D, V25.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_989
+	BNE k_991
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6543,8 +6566,8 @@ k_989:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_990
-	CBZ R9, fresh_992
+	BNE edge_992
+	CBZ R9, fresh_994
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6559,16 +6582,16 @@ k_989:
 	VFMLA V25.D2, V27.D2, V3.D2
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_991
-fresh_992:
+	B done_993
+fresh_994:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_991
-edge_990:
+	B done_993
+edge_992:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6577,83 +6600,83 @@ edge_990:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_993
+	CBZ R9, fresh_995
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_994
+	TBNZ $1, R10, full_996
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_996
+	TBZ $0, R10, moved_998
 	FMOVD 16(R7), F27
-	B moved_996
-full_994:
+	B moved_998
+full_996:
 	FMOVQ 16(R7), F27
-moved_996:
+moved_998:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_997
-	TBZ $0, R10, moved_999
+	TBNZ $1, R10, full_999
+	TBZ $0, R10, moved_1001
 	FMOVD F1, 16(R7)
-	B moved_999
-full_997:
+	B moved_1001
+full_999:
 	FMOVQ F1, 16(R7)
-moved_999:
+moved_1001:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1000
+	TBNZ $1, R10, full_1002
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1002
+	TBZ $0, R10, moved_1004
 	FMOVD 16(R7), F27
-	B moved_1002
-full_1000:
+	B moved_1004
+full_1002:
 	FMOVQ 16(R7), F27
-moved_1002:
+moved_1004:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_1003
-	TBZ $0, R10, moved_1005
+	TBNZ $1, R10, full_1005
+	TBZ $0, R10, moved_1007
 	FMOVD F3, 16(R7)
-	B moved_1005
-full_1003:
+	B moved_1007
+full_1005:
 	FMOVQ F3, 16(R7)
-moved_1005:
+moved_1007:
 	ADD R8, R7
-	B done_991
-fresh_993:
+	B done_993
+fresh_995:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1006
-	TBZ $0, R10, moved_1008
+	TBNZ $1, R10, full_1008
+	TBZ $0, R10, moved_1010
 	FMOVD F1, 16(R7)
-	B moved_1008
-full_1006:
+	B moved_1010
+full_1008:
 	FMOVQ F1, 16(R7)
-moved_1008:
+moved_1010:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1009
-	TBZ $0, R10, moved_1011
+	TBNZ $1, R10, full_1011
+	TBZ $0, R10, moved_1013
 	FMOVD F3, 16(R7)
-	B moved_1011
-full_1009:
+	B moved_1013
+full_1011:
 	FMOVQ F3, 16(R7)
-moved_1011:
+moved_1013:
 	ADD R8, R7
-	B done_991
-done_991:
+	B done_993
+done_993:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_986:
+less_988:
 	CMP $1, R0
-	BLT less_1013
+	BLT less_1015
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1016:
+k_1018:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6661,7 +6684,7 @@ k_1016:
 	WORD $0x4fda1321 // FMLA V1.2D, V25.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1016
+	BNE k_1018
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6673,8 +6696,8 @@ k_1016:
 	MOVD n+8(FP), R6
 	SUBS $2, R6
 	CMP $2, R6
-	BNE edge_1017
-	CBZ R3, fresh_1019
+	BNE edge_1019
+	CBZ R3, fresh_1021
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6682,13 +6705,13 @@ k_1016:
 	VFMLA V25.D2, V27.D2, V1.D2
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1018
-fresh_1019:
+	B done_1020
+fresh_1021:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1018
-edge_1017:
+	B done_1020
+edge_1019:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -6697,50 +6720,50 @@ edge_1017:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1020
+	CBZ R3, fresh_1022
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1021
+	TBNZ $1, R6, full_1023
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R6, moved_1023
+	TBZ $0, R6, moved_1025
 	FMOVD 16(R7), F27
-	B moved_1023
-full_1021:
+	B moved_1025
+full_1023:
 	FMOVQ 16(R7), F27
-moved_1023:
+moved_1025:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R6, full_1024
-	TBZ $0, R6, moved_1026
+	TBNZ $1, R6, full_1026
+	TBZ $0, R6, moved_1028
 	FMOVD F1, 16(R7)
-	B moved_1026
-full_1024:
+	B moved_1028
+full_1026:
 	FMOVQ F1, 16(R7)
-moved_1026:
+moved_1028:
 	ADD R8, R7
-	B done_1018
-fresh_1020:
+	B done_1020
+fresh_1022:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1027
-	TBZ $0, R6, moved_1029
+	TBNZ $1, R6, full_1029
+	TBZ $0, R6, moved_1031
 	FMOVD F1, 16(R7)
-	B moved_1029
-full_1027:
+	B moved_1031
+full_1029:
 	FMOVQ F1, 16(R7)
-moved_1029:
+moved_1031:
 	ADD R8, R7
-	B done_1018
-done_1018:
+	B done_1020
+done_1020:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1013:
+less_1015:
 	RET
-narrow_738:
-rows12_1030:
+narrow_740:
+rows12_1032:
 	CMP $12, R0
-	BLT less_1031
+	BLT less_1033
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6756,10 +6779,10 @@ rows12_1030:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1032
+	BNE apart_1034
 	MOVD R1, R11
 	PCALIGN $32
-k_1034:
+k_1036:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6779,16 +6802,16 @@ k_1034:
 	WORD $0x4fdf130a // FMLA V10.2D, V24.2D, V31.D[0]
 	WORD $0x4fdf1b0b // FMLA V11.2D, V24.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_1034
-	B summed_1033
-apart_1032:
+	BNE k_1036
+	B summed_1035
+apart_1034:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_1035:
+k_1037:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6819,8 +6842,8 @@ k_1035:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_1035
-summed_1033:
+	BNE k_1037
+summed_1035:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6842,8 +6865,8 @@ summed_1033:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1036
-	CBZ R9, fresh_1038
+	BNE edge_1038
+	CBZ R9, fresh_1040
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6892,8 +6915,8 @@ summed_1033:
 	VFMLA V25.D2, V26.D2, V11.D2
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1037
-fresh_1038:
+	B done_1039
+fresh_1040:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -6918,8 +6941,8 @@ fresh_1038:
 	ADD R8, R7
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1037
-edge_1036:
+	B done_1039
+edge_1038:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6928,319 +6951,319 @@ edge_1036:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1039
-	TBNZ $1, R10, full_1040
+	CBZ R9, fresh_1041
+	TBNZ $1, R10, full_1042
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1042
+	TBZ $0, R10, moved_1044
 	FMOVD 0(R7), F26
-	B moved_1042
-full_1040:
+	B moved_1044
+full_1042:
 	FMOVQ 0(R7), F26
-moved_1042:
+moved_1044:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1043
-	TBZ $0, R10, moved_1045
+	TBNZ $1, R10, full_1045
+	TBZ $0, R10, moved_1047
 	FMOVD F0, 0(R7)
-	B moved_1045
-full_1043:
+	B moved_1047
+full_1045:
 	FMOVQ F0, 0(R7)
-moved_1045:
+moved_1047:
 	ADD R8, R7
-	TBNZ $1, R10, full_1046
+	TBNZ $1, R10, full_1048
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1048
+	TBZ $0, R10, moved_1050
 	FMOVD 0(R7), F26
-	B moved_1048
-full_1046:
+	B moved_1050
+full_1048:
 	FMOVQ 0(R7), F26
-moved_1048:
+moved_1050:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1049
-	TBZ $0, R10, moved_1051
+	TBNZ $1, R10, full_1051
+	TBZ $0, R10, moved_1053
 	FMOVD F1, 0(R7)
-	B moved_1051
-full_1049:
+	B moved_1053
+full_1051:
 	FMOVQ F1, 0(R7)
-moved_1051:
+moved_1053:
 	ADD R8, R7
-	TBNZ $1, R10, full_1052
+	TBNZ $1, R10, full_1054
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1054
+	TBZ $0, R10, moved_1056
 	FMOVD 0(R7), F26
-	B moved_1054
-full_1052:
+	B moved_1056
+full_1054:
 	FMOVQ 0(R7), F26
-moved_1054:
+moved_1056:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1055
-	TBZ $0, R10, moved_1057
+	TBNZ $1, R10, full_1057
+	TBZ $0, R10, moved_1059
 	FMOVD F2, 0(R7)
-	B moved_1057
-full_1055:
+	B moved_1059
+full_1057:
 	FMOVQ F2, 0(R7)
-moved_1057:
+moved_1059:
 	ADD R8, R7
-	TBNZ $1, R10, full_1058
+	TBNZ $1, R10, full_1060
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1060
+	TBZ $0, R10, moved_1062
 	FMOVD 0(R7), F26
-	B moved_1060
-full_1058:
+	B moved_1062
+full_1060:
 	FMOVQ 0(R7), F26
-moved_1060:
+moved_1062:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1061
-	TBZ $0, R10, moved_1063
+	TBNZ $1, R10, full_1063
+	TBZ $0, R10, moved_1065
 	FMOVD F3, 0(R7)
-	B moved_1063
-full_1061:
+	B moved_1065
+full_1063:
 	FMOVQ F3, 0(R7)
-moved_1063:
+moved_1065:
 	ADD R8, R7
-	TBNZ $1, R10, full_1064
+	TBNZ $1, R10, full_1066
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1066
+	TBZ $0, R10, moved_1068
 	FMOVD 0(R7), F26
-	B moved_1066
-full_1064:
+	B moved_1068
+full_1066:
 	FMOVQ 0(R7), F26
-moved_1066:
+moved_1068:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1067
-	TBZ $0, R10, moved_1069
+	TBNZ $1, R10, full_1069
+	TBZ $0, R10, moved_1071
 	FMOVD F4, 0(R7)
-	B moved_1069
-full_1067:
+	B moved_1071
+full_1069:
 	FMOVQ F4, 0(R7)
-moved_1069:
+moved_1071:
 	ADD R8, R7
-	TBNZ $1, R10, full_1070
+	TBNZ $1, R10, full_1072
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1072
+	TBZ $0, R10, moved_1074
 	FMOVD 0(R7), F26
-	B moved_1072
-full_1070:
+	B moved_1074
+full_1072:
 	FMOVQ 0(R7), F26
-moved_1072:
+moved_1074:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1073
-	TBZ $0, R10, moved_1075
+	TBNZ $1, R10, full_1075
+	TBZ $0, R10, moved_1077
 	FMOVD F5, 0(R7)
-	B moved_1075
-full_1073:
+	B moved_1077
+full_1075:
 	FMOVQ F5, 0(R7)
-moved_1075:
+moved_1077:
 	ADD R8, R7
-	TBNZ $1, R10, full_1076
+	TBNZ $1, R10, full_1078
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1078
+	TBZ $0, R10, moved_1080
 	FMOVD 0(R7), F26
-	B moved_1078
-full_1076:
+	B moved_1080
+full_1078:
 	FMOVQ 0(R7), F26
-moved_1078:
+moved_1080:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1079
-	TBZ $0, R10, moved_1081
+	TBNZ $1, R10, full_1081
+	TBZ $0, R10, moved_1083
 	FMOVD F6, 0(R7)
-	B moved_1081
-full_1079:
+	B moved_1083
+full_1081:
 	FMOVQ F6, 0(R7)
-moved_1081:
+moved_1083:
 	ADD R8, R7
-	TBNZ $1, R10, full_1082
+	TBNZ $1, R10, full_1084
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1084
+	TBZ $0, R10, moved_1086
 	FMOVD 0(R7), F26
-	B moved_1084
-full_1082:
+	B moved_1086
+full_1084:
 	FMOVQ 0(R7), F26
-moved_1084:
+moved_1086:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1085
-	TBZ $0, R10, moved_1087
+	TBNZ $1, R10, full_1087
+	TBZ $0, R10, moved_1089
 	FMOVD F7, 0(R7)
-	B moved_1087
-full_1085:
+	B moved_1089
+full_1087:
 	FMOVQ F7, 0(R7)
-moved_1087:
+moved_1089:
 	ADD R8, R7
-	TBNZ $1, R10, full_1088
+	TBNZ $1, R10, full_1090
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1090
+	TBZ $0, R10, moved_1092
 	FMOVD 0(R7), F26
-	B moved_1090
-full_1088:
+	B moved_1092
+full_1090:
 	FMOVQ 0(R7), F26
-moved_1090:
+moved_1092:
 	VFMLA V25.D2, V26.D2, V8.D2
-	TBNZ $1, R10, full_1091
-	TBZ $0, R10, moved_1093
+	TBNZ $1, R10, full_1093
+	TBZ $0, R10, moved_1095
 	FMOVD F8, 0(R7)
-	B moved_1093
-full_1091:
+	B moved_1095
+full_1093:
 	FMOVQ F8, 0(R7)
-moved_1093:
+moved_1095:
 	ADD R8, R7
-	TBNZ $1, R10, full_1094
+	TBNZ $1, R10, full_1096
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1096
+	TBZ $0, R10, moved_1098
 	FMOVD 0(R7), F26
-	B moved_1096
-full_1094:
+	B moved_1098
+full_1096:
 	FMOVQ 0(R7), F26
-moved_1096:
+moved_1098:
 	VFMLA V25.D2, V26.D2, V9.D2
-	TBNZ $1, R10, full_1097
-	TBZ $0, R10, moved_1099
+	TBNZ $1, R10, full_1099
+	TBZ $0, R10, moved_1101
 	FMOVD F9, 0(R7)
-	B moved_1099
-full_1097:
+	B moved_1101
+full_1099:
 	FMOVQ F9, 0(R7)
-moved_1099:
+moved_1101:
 	ADD R8, R7
-	TBNZ $1, R10, full_1100
+	TBNZ $1, R10, full_1102
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1102
+	TBZ $0, R10, moved_1104
 	FMOVD 0(R7), F26
-	B moved_1102
-full_1100:
+	B moved_1104
+full_1102:
 	FMOVQ 0(R7), F26
-moved_1102:
+moved_1104:
 	VFMLA V25.D2, V26.D2, V10.D2
-	TBNZ $1, R10, full_1103
-	TBZ $0, R10, moved_1105
+	TBNZ $1, R10, full_1105
+	TBZ $0, R10, moved_1107
 	FMOVD F10, 0(R7)
-	B moved_1105
-full_1103:
+	B moved_1107
+full_1105:
 	FMOVQ F10, 0(R7)
-moved_1105:
+moved_1107:
 	ADD R8, R7
-	TBNZ $1, R10, full_1106
+	TBNZ $1, R10, full_1108
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1108
+	TBZ $0, R10, moved_1110
 	FMOVD 0(R7), F26
-	B moved_1108
-full_1106:
+	B moved_1110
+full_1108:
 	FMOVQ 0(R7), F26
-moved_1108:
+moved_1110:
 	VFMLA V25.D2, V26.D2, V11.D2
-	TBNZ $1, R10, full_1109
-	TBZ $0, R10, moved_1111
+	TBNZ $1, R10, full_1111
+	TBZ $0, R10, moved_1113
 	FMOVD F11, 0(R7)
-	B moved_1111
-full_1109:
+	B moved_1113
+full_1111:
 	FMOVQ F11, 0(R7)
-moved_1111:
+moved_1113:
 	ADD R8, R7
-	B done_1037
-fresh_1039:
-	TBNZ $1, R10, full_1112
-	TBZ $0, R10, moved_1114
+	B done_1039
+fresh_1041:
+	TBNZ $1, R10, full_1114
+	TBZ $0, R10, moved_1116
 	FMOVD F0, 0(R7)
-	B moved_1114
-full_1112:
+	B moved_1116
+full_1114:
 	FMOVQ F0, 0(R7)
-moved_1114:
+moved_1116:
 	ADD R8, R7
-	TBNZ $1, R10, full_1115
-	TBZ $0, R10, moved_1117
+	TBNZ $1, R10, full_1117
+	TBZ $0, R10, moved_1119
 	FMOVD F1, 0(R7)
-	B moved_1117
-full_1115:
+	B moved_1119
+full_1117:
 	FMOVQ F1, 0(R7)
-moved_1117:
+moved_1119:
 	ADD R8, R7
-	TBNZ $1, R10, full_1118
-	TBZ $0, R10, moved_1120
+	TBNZ $1, R10, full_1120
+	TBZ $0, R10, moved_1122
 	FMOVD F2, 0(R7)
-	B moved_1120
-full_1118:
+	B moved_1122
+full_1120:
 	FMOVQ F2, 0(R7)
-moved_1120:
+moved_1122:
 	ADD R8, R7
-	TBNZ $1, R10, full_1121
-	TBZ $0, R10, moved_1123
+	TBNZ $1, R10, full_1123
+	TBZ $0, R10, moved_1125
 	FMOVD F3, 0(R7)
-	B moved_1123
-full_1121:
+	B moved_1125
+full_1123:
 	FMOVQ F3, 0(R7)
-moved_1123:
+moved_1125:
 	ADD R8, R7
-	TBNZ $1, R10, full_1124
-	TBZ $0, R10, moved_1126
+	TBNZ $1, R10, full_1126
+	TBZ $0, R10, moved_1128
 	FMOVD F4, 0(R7)
-	B moved_1126
-full_1124:
+	B moved_1128
+full_1126:
 	FMOVQ F4, 0(R7)
-moved_1126:
+moved_1128:
 	ADD R8, R7
-	TBNZ $1, R10, full_1127
-	TBZ $0, R10, moved_1129
+	TBNZ $1, R10, full_1129
+	TBZ $0, R10, moved_1131
 	FMOVD F5, 0(R7)
-	B moved_1129
-full_1127:
+	B moved_1131
+full_1129:
 	FMOVQ F5, 0(R7)
-moved_1129:
+moved_1131:
 	ADD R8, R7
-	TBNZ $1, R10, full_1130
-	TBZ $0, R10, moved_1132
+	TBNZ $1, R10, full_1132
+	TBZ $0, R10, moved_1134
 	FMOVD F6, 0(R7)
-	B moved_1132
-full_1130:
+	B moved_1134
+full_1132:
 	FMOVQ F6, 0(R7)
-moved_1132:
+moved_1134:
 	ADD R8, R7
-	TBNZ $1, R10, full_1133
-	TBZ $0, R10, moved_1135
+	TBNZ $1, R10, full_1135
+	TBZ $0, R10, moved_1137
 	FMOVD F7, 0(R7)
-	B moved_1135
-full_1133:
+	B moved_1137
+full_1135:
 	FMOVQ F7, 0(R7)
-moved_1135:
+moved_1137:
 	ADD R8, R7
-	TBNZ $1, R10, full_1136
-	TBZ $0, R10, moved_1138
+	TBNZ $1, R10, full_1138
+	TBZ $0, R10, moved_1140
 	FMOVD F8, 0(R7)
-	B moved_1138
-full_1136:
+	B moved_1140
+full_1138:
 	FMOVQ F8, 0(R7)
-moved_1138:
+moved_1140:
 	ADD R8, R7
-	TBNZ $1, R10, full_1139
-	TBZ $0, R10, moved_1141
+	TBNZ $1, R10, full_1141
+	TBZ $0, R10, moved_1143
 	FMOVD F9, 0(R7)
-	B moved_1141
-full_1139:
+	B moved_1143
+full_1141:
 	FMOVQ F9, 0(R7)
-moved_1141:
+moved_1143:
 	ADD R8, R7
-	TBNZ $1, R10, full_1142
-	TBZ $0, R10, moved_1144
+	TBNZ $1, R10, full_1144
+	TBZ $0, R10, moved_1146
 	FMOVD F10, 0(R7)
-	B moved_1144
-full_1142:
+	B moved_1146
+full_1144:
 	FMOVQ F10, 0(R7)
-moved_1144:
+moved_1146:
 	ADD R8, R7
-	TBNZ $1, R10, full_1145
-	TBZ $0, R10, moved_1147
+	TBNZ $1, R10, full_1147
+	TBZ $0, R10, moved_1149
 	FMOVD F11, 0(R7)
-	B moved_1147
-full_1145:
+	B moved_1149
+full_1147:
 	FMOVQ F11, 0(R7)
-moved_1147:
+moved_1149:
 	ADD R8, R7
-	B done_1037
-done_1037:
+	B done_1039
+done_1039:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_1030
-less_1031:
+	B rows12_1032
+less_1033:
 	CMP $8, R0
-	BLT less_1149
+	BLT less_1151
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7252,10 +7275,10 @@ less_1031:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1150
+	BNE apart_1152
 	MOVD R1, R11
 	PCALIGN $32
-k_1152:
+k_1154:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7270,15 +7293,15 @@ k_1152:
 	WORD $0x4fdd1306 // FMLA V6.2D, V24.2D, V29.D[0]
 	WORD $0x4fdd1b07 // FMLA V7.2D, V24.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_1152
-	B summed_1151
-apart_1150:
+	BNE k_1154
+	B summed_1153
+apart_1152:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_1153:
+k_1155:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7300,8 +7323,8 @@ k_1153:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_1153
-summed_1151:
+	BNE k_1155
+summed_1153:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7319,8 +7342,8 @@ summed_1151:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1154
-	CBZ R9, fresh_1156
+	BNE edge_1156
+	CBZ R9, fresh_1158
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7353,8 +7376,8 @@ summed_1151:
 	VFMLA V25.D2, V26.D2, V7.D2
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1155
-fresh_1156:
+	B done_1157
+fresh_1158:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7371,8 +7394,8 @@ fresh_1156:
 	ADD R8, R7
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1155
-edge_1154:
+	B done_1157
+edge_1156:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7381,218 +7404,218 @@ edge_1154:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1157
-	TBNZ $1, R10, full_1158
+	CBZ R9, fresh_1159
+	TBNZ $1, R10, full_1160
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1160
+	TBZ $0, R10, moved_1162
 	FMOVD 0(R7), F26
-	B moved_1160
-full_1158:
+	B moved_1162
+full_1160:
 	FMOVQ 0(R7), F26
-moved_1160:
+moved_1162:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1161
-	TBZ $0, R10, moved_1163
+	TBNZ $1, R10, full_1163
+	TBZ $0, R10, moved_1165
 	FMOVD F0, 0(R7)
-	B moved_1163
-full_1161:
+	B moved_1165
+full_1163:
 	FMOVQ F0, 0(R7)
-moved_1163:
+moved_1165:
 	ADD R8, R7
-	TBNZ $1, R10, full_1164
+	TBNZ $1, R10, full_1166
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1166
+	TBZ $0, R10, moved_1168
 	FMOVD 0(R7), F26
-	B moved_1166
-full_1164:
+	B moved_1168
+full_1166:
 	FMOVQ 0(R7), F26
-moved_1166:
+moved_1168:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1167
-	TBZ $0, R10, moved_1169
+	TBNZ $1, R10, full_1169
+	TBZ $0, R10, moved_1171
 	FMOVD F1, 0(R7)
-	B moved_1169
-full_1167:
+	B moved_1171
+full_1169:
 	FMOVQ F1, 0(R7)
-moved_1169:
+moved_1171:
 	ADD R8, R7
-	TBNZ $1, R10, full_1170
+	TBNZ $1, R10, full_1172
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1172
+	TBZ $0, R10, moved_1174
 	FMOVD 0(R7), F26
-	B moved_1172
-full_1170:
+	B moved_1174
+full_1172:
 	FMOVQ 0(R7), F26
-moved_1172:
+moved_1174:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1173
-	TBZ $0, R10, moved_1175
+	TBNZ $1, R10, full_1175
+	TBZ $0, R10, moved_1177
 	FMOVD F2, 0(R7)
-	B moved_1175
-full_1173:
+	B moved_1177
+full_1175:
 	FMOVQ F2, 0(R7)
-moved_1175:
+moved_1177:
 	ADD R8, R7
-	TBNZ $1, R10, full_1176
+	TBNZ $1, R10, full_1178
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1178
+	TBZ $0, R10, moved_1180
 	FMOVD 0(R7), F26
-	B moved_1178
-full_1176:
+	B moved_1180
+full_1178:
 	FMOVQ 0(R7), F26
-moved_1178:
+moved_1180:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1179
-	TBZ $0, R10, moved_1181
+	TBNZ $1, R10, full_1181
+	TBZ $0, R10, moved_1183
 	FMOVD F3, 0(R7)
-	B moved_1181
-full_1179:
+	B moved_1183
+full_1181:
 	FMOVQ F3, 0(R7)
-moved_1181:
+moved_1183:
 	ADD R8, R7
-	TBNZ $1, R10, full_1182
+	TBNZ $1, R10, full_1184
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1184
+	TBZ $0, R10, moved_1186
 	FMOVD 0(R7), F26
-	B moved_1184
-full_1182:
+	B moved_1186
+full_1184:
 	FMOVQ 0(R7), F26
-moved_1184:
+moved_1186:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1185
-	TBZ $0, R10, moved_1187
+	TBNZ $1, R10, full_1187
+	TBZ $0, R10, moved_1189
 	FMOVD F4, 0(R7)
-	B moved_1187
-full_1185:
+	B moved_1189
+full_1187:
 	FMOVQ F4, 0(R7)
-moved_1187:
+moved_1189:
 	ADD R8, R7
-	TBNZ $1, R10, full_1188
+	TBNZ $1, R10, full_1190
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1190
+	TBZ $0, R10, moved_1192
 	FMOVD 0(R7), F26
-	B moved_1190
-full_1188:
+	B moved_1192
+full_1190:
 	FMOVQ 0(R7), F26
-moved_1190:
+moved_1192:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1191
-	TBZ $0, R10, moved_1193
+	TBNZ $1, R10, full_1193
+	TBZ $0, R10, moved_1195
 	FMOVD F5, 0(R7)
-	B moved_1193
-full_1191:
+	B moved_1195
+full_1193:
 	FMOVQ F5, 0(R7)
-moved_1193:
+moved_1195:
 	ADD R8, R7
-	TBNZ $1, R10, full_1194
+	TBNZ $1, R10, full_1196
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1196
+	TBZ $0, R10, moved_1198
 	FMOVD 0(R7), F26
-	B moved_1196
-full_1194:
+	B moved_1198
+full_1196:
 	FMOVQ 0(R7), F26
-moved_1196:
+moved_1198:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1197
-	TBZ $0, R10, moved_1199
+	TBNZ $1, R10, full_1199
+	TBZ $0, R10, moved_1201
 	FMOVD F6, 0(R7)
-	B moved_1199
-full_1197:
+	B moved_1201
+full_1199:
 	FMOVQ F6, 0(R7)
-moved_1199:
+moved_1201:
 	ADD R8, R7
-	TBNZ $1, R10, full_1200
+	TBNZ $1, R10, full_1202
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1202
+	TBZ $0, R10, moved_1204
 	FMOVD 0(R7), F26
-	B moved_1202
-full_1200:
+	B moved_1204
+full_1202:
 	FMOVQ 0(R7), F26
-moved_1202:
+moved_1204:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1203
-	TBZ $0, R10, moved_1205
+	TBNZ $1, R10, full_1205
+	TBZ $0, R10, moved_1207
 	FMOVD F7, 0(R7)
-	B moved_1205
-full_1203:
+	B moved_1207
+full_1205:
 	FMOVQ F7, 0(R7)
-moved_1205:
+moved_1207:
 	ADD R8, R7
-	B done_1155
-fresh_1157:
-	TBNZ $1, R10, full_1206
-	TBZ $0, R10, moved_1208
+	B done_1157
+fresh_1159:
+	TBNZ $1, R10, full_1208
+	TBZ $0, R10, moved_1210
 	FMOVD F0, 0(R7)
-	B moved_1208
-full_1206:
+	B moved_1210
+full_1208:
 	FMOVQ F0, 0(R7)
-moved_1208:
+moved_1210:
 	ADD R8, R7
-	TBNZ $1, R10, full_1209
-	TBZ $0, R10, moved_1211
+	TBNZ $1, R10, full_1211
+	TBZ $0, R10, moved_1213
 	FMOVD F1, 0(R7)
-	B moved_1211
-full_1209:
+	B moved_1213
+full_1211:
 	FMOVQ F1, 0(R7)
-moved_1211:
+moved_1213:
 	ADD R8, R7
-	TBNZ $1, R10, full_1212
-	TBZ $0, R10, moved_1214
+	TBNZ $1, R10, full_1214
+	TBZ $0, R10, moved_1216
 	FMOVD F2, 0(R7)
-	B moved_1214
-full_1212:
+	B moved_1216
+full_1214:
 	FMOVQ F2, 0(R7)
-moved_1214:
+moved_1216:
 	ADD R8, R7
-	TBNZ $1, R10, full_1215
-	TBZ $0, R10, moved_1217
+	TBNZ $1, R10, full_1217
+	TBZ $0, R10, moved_1219
 	FMOVD F3, 0(R7)
-	B moved_1217
-full_1215:
+	B moved_1219
+full_1217:
 	FMOVQ F3, 0(R7)
-moved_1217:
+moved_1219:
 	ADD R8, R7
-	TBNZ $1, R10, full_1218
-	TBZ $0, R10, moved_1220
+	TBNZ $1, R10, full_1220
+	TBZ $0, R10, moved_1222
 	FMOVD F4, 0(R7)
-	B moved_1220
-full_1218:
+	B moved_1222
+full_1220:
 	FMOVQ F4, 0(R7)
-moved_1220:
+moved_1222:
 	ADD R8, R7
-	TBNZ $1, R10, full_1221
-	TBZ $0, R10, moved_1223
+	TBNZ $1, R10, full_1223
+	TBZ $0, R10, moved_1225
 	FMOVD F5, 0(R7)
-	B moved_1223
-full_1221:
+	B moved_1225
+full_1223:
 	FMOVQ F5, 0(R7)
-moved_1223:
+moved_1225:
 	ADD R8, R7
-	TBNZ $1, R10, full_1224
-	TBZ $0, R10, moved_1226
+	TBNZ $1, R10, full_1226
+	TBZ $0, R10, moved_1228
 	FMOVD F6, 0(R7)
-	B moved_1226
-full_1224:
+	B moved_1228
+full_1226:
 	FMOVQ F6, 0(R7)
-moved_1226:
+moved_1228:
 	ADD R8, R7
-	TBNZ $1, R10, full_1227
-	TBZ $0, R10, moved_1229
+	TBNZ $1, R10, full_1229
+	TBZ $0, R10, moved_1231
 	FMOVD F7, 0(R7)
-	B moved_1229
-full_1227:
+	B moved_1231
+full_1229:
 	FMOVQ F7, 0(R7)
-moved_1229:
+moved_1231:
 	ADD R8, R7
-	B done_1155
-done_1155:
+	B done_1157
+done_1157:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1149:
+less_1151:
 	CMP $4, R0
-	BLT less_1231
+	BLT less_1233
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7600,10 +7623,10 @@ less_1149:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1232
+	BNE apart_1234
 	MOVD R1, R11
 	PCALIGN $32
-k_1234:
+k_1236:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7613,14 +7636,14 @@ k_1234:
 	WORD $0x4fdb1302 // FMLA V2.2D, V24.2D, V27.D[0]
 	WORD $0x4fdb1b03 // FMLA V3.2D, V24.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_1234
-	B summed_1233
-apart_1232:
+	BNE k_1236
+	B summed_1235
+apart_1234:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_1235:
+k_1237:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7633,8 +7656,8 @@ k_1235:
 	WORD $0x4fdd1303 // FMLA V3.2D, V24.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1235
-summed_1233:
+	BNE k_1237
+summed_1235:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7648,8 +7671,8 @@ summed_1233:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1236
-	CBZ R9, fresh_1238
+	BNE edge_1238
+	CBZ R9, fresh_1240
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7666,8 +7689,8 @@ summed_1233:
 	VFMLA V25.D2, V26.D2, V3.D2
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1237
-fresh_1238:
+	B done_1239
+fresh_1240:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7676,8 +7699,8 @@ fresh_1238:
 	ADD R8, R7
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1237
-edge_1236:
+	B done_1239
+edge_1238:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7686,125 +7709,125 @@ edge_1236:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1239
-	TBNZ $1, R10, full_1240
+	CBZ R9, fresh_1241
+	TBNZ $1, R10, full_1242
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1242
+	TBZ $0, R10, moved_1244
 	FMOVD 0(R7), F26
-	B moved_1242
-full_1240:
+	B moved_1244
+full_1242:
 	FMOVQ 0(R7), F26
-moved_1242:
+moved_1244:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1243
-	TBZ $0, R10, moved_1245
+	TBNZ $1, R10, full_1245
+	TBZ $0, R10, moved_1247
 	FMOVD F0, 0(R7)
-	B moved_1245
-full_1243:
+	B moved_1247
+full_1245:
 	FMOVQ F0, 0(R7)
-moved_1245:
+moved_1247:
 	ADD R8, R7
-	TBNZ $1, R10, full_1246
+	TBNZ $1, R10, full_1248
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1248
+	TBZ $0, R10, moved_1250
 	FMOVD 0(R7), F26
-	B moved_1248
-full_1246:
+	B moved_1250
+full_1248:
 	FMOVQ 0(R7), F26
-moved_1248:
+moved_1250:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1249
-	TBZ $0, R10, moved_1251
+	TBNZ $1, R10, full_1251
+	TBZ $0, R10, moved_1253
 	FMOVD F1, 0(R7)
-	B moved_1251
-full_1249:
+	B moved_1253
+full_1251:
 	FMOVQ F1, 0(R7)
-moved_1251:
+moved_1253:
 	ADD R8, R7
-	TBNZ $1, R10, full_1252
+	TBNZ $1, R10, full_1254
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1254
+	TBZ $0, R10, moved_1256
 	FMOVD 0(R7), F26
-	B moved_1254
-full_1252:
+	B moved_1256
+full_1254:
 	FMOVQ 0(R7), F26
-moved_1254:
+moved_1256:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1255
-	TBZ $0, R10, moved_1257
+	TBNZ $1, R10, full_1257
+	TBZ $0, R10, moved_1259
 	FMOVD F2, 0(R7)
-	B moved_1257
-full_1255:
+	B moved_1259
+full_1257:
 	FMOVQ F2, 0(R7)
-moved_1257:
+moved_1259:
 	ADD R8, R7
-	TBNZ $1, R10, full_1258
+	TBNZ $1, R10, full_1260
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1260
+	TBZ $0, R10, moved_1262
 	FMOVD 0(R7), F26
-	B moved_1260
-full_1258:
+	B moved_1262
+full_1260:
 	FMOVQ 0(R7), F26
-moved_1260:
+moved_1262:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1261
-	TBZ $0, R10, moved_1263
+	TBNZ $1, R10, full_1263
+	TBZ $0, R10, moved_1265
 	FMOVD F3, 0(R7)
-	B moved_1263
-full_1261:
+	B moved_1265
+full_1263:
 	FMOVQ F3, 0(R7)
-moved_1263:
+moved_1265:
 	ADD R8, R7
-	B done_1237
-fresh_1239:
-	TBNZ $1, R10, full_1264
-	TBZ $0, R10, moved_1266
+	B done_1239
+fresh_1241:
+	TBNZ $1, R10, full_1266
+	TBZ $0, R10, moved_1268
 	FMOVD F0, 0(R7)
-	B moved_1266
-full_1264:
+	B moved_1268
+full_1266:
 	FMOVQ F0, 0(R7)
-moved_1266:
+moved_1268:
 	ADD R8, R7
-	TBNZ $1, R10, full_1267
-	TBZ $0, R10, moved_1269
+	TBNZ $1, R10, full_1269
+	TBZ $0, R10, moved_1271
 	FMOVD F1, 0(R7)
-	B moved_1269
-full_1267:
+	B moved_1271
+full_1269:
 	FMOVQ F1, 0(R7)
-moved_1269:
+moved_1271:
 	ADD R8, R7
-	TBNZ $1, R10, full_1270
-	TBZ $0, R10, moved_1272
+	TBNZ $1, R10, full_1272
+	TBZ $0, R10, moved_1274
 	FMOVD F2, 0(R7)
-	B moved_1272
-full_1270:
+	B moved_1274
+full_1272:
 	FMOVQ F2, 0(R7)
-moved_1272:
+moved_1274:
 	ADD R8, R7
-	TBNZ $1, R10, full_1273
-	TBZ $0, R10, moved_1275
+	TBNZ $1, R10, full_1275
+	TBZ $0, R10, moved_1277
 	FMOVD F3, 0(R7)
-	B moved_1275
-full_1273:
+	B moved_1277
+full_1275:
 	FMOVQ F3, 0(R7)
-moved_1275:
+moved_1277:
 	ADD R8, R7
-	B done_1237
-done_1237:
+	B done_1239
+done_1239:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1231:
+less_1233:
 	CMP $2, R0
-	BLT less_1277
+	BLT less_1279
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1280:
+k_1282:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7813,7 +7836,7 @@ k_1280:
 	WORD $0x4fdb1301 // FMLA V1.2D, V24.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1280
+	BNE k_1282
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7825,8 +7848,8 @@ k_1280:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1281
-	CBZ R9, fresh_1283
+	BNE edge_1283
+	CBZ R9, fresh_1285
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7835,14 +7858,14 @@ k_1280:
 	VFMLA V25.D2, V26.D2, V1.D2
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1282
-fresh_1283:
+	B done_1284
+fresh_1285:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1282
-edge_1281:
+	B done_1284
+edge_1283:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7851,81 +7874,81 @@ edge_1281:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1284
-	TBNZ $1, R10, full_1285
+	CBZ R9, fresh_1286
+	TBNZ $1, R10, full_1287
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1287
+	TBZ $0, R10, moved_1289
 	FMOVD 0(R7), F26
-	B moved_1287
-full_1285:
+	B moved_1289
+full_1287:
 	FMOVQ 0(R7), F26
-moved_1287:
+moved_1289:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1288
-	TBZ $0, R10, moved_1290
+	TBNZ $1, R10, full_1290
+	TBZ $0, R10, moved_1292
 	FMOVD F0, 0(R7)
-	B moved_1290
-full_1288:
+	B moved_1292
+full_1290:
 	FMOVQ F0, 0(R7)
-moved_1290:
+moved_1292:
 	ADD R8, R7
-	TBNZ $1, R10, full_1291
+	TBNZ $1, R10, full_1293
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1293
+	TBZ $0, R10, moved_1295
 	FMOVD 0(R7), F26
-	B moved_1293
-full_1291:
+	B moved_1295
+full_1293:
 	FMOVQ 0(R7), F26
-moved_1293:
+moved_1295:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1294
-	TBZ $0, R10, moved_1296
+	TBNZ $1, R10, full_1296
+	TBZ $0, R10, moved_1298
 	FMOVD F1, 0(R7)
-	B moved_1296
-full_1294:
+	B moved_1298
+full_1296:
 	FMOVQ F1, 0(R7)
-moved_1296:
+moved_1298:
 	ADD R8, R7
-	B done_1282
-fresh_1284:
-	TBNZ $1, R10, full_1297
-	TBZ $0, R10, moved_1299
+	B done_1284
+fresh_1286:
+	TBNZ $1, R10, full_1299
+	TBZ $0, R10, moved_1301
 	FMOVD F0, 0(R7)
-	B moved_1299
-full_1297:
+	B moved_1301
+full_1299:
 	FMOVQ F0, 0(R7)
-moved_1299:
+moved_1301:
 	ADD R8, R7
-	TBNZ $1, R10, full_1300
-	TBZ $0, R10, moved_1302
+	TBNZ $1, R10, full_1302
+	TBZ $0, R10, moved_1304
 	FMOVD F1, 0(R7)
-	B moved_1302
-full_1300:
+	B moved_1304
+full_1302:
 	FMOVQ F1, 0(R7)
-moved_1302:
+moved_1304:
 	ADD R8, R7
-	B done_1282
-done_1282:
+	B done_1284
+done_1284:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1277:
+less_1279:
 	CMP $1, R0
-	BLT less_1304
+	BLT less_1306
 	VEOR V0.B16, V0.B16, V0.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1307:
+k_1309:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
 	WORD $0x4fda1300 // FMLA V0.2D, V24.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1307
+	BNE k_1309
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7936,18 +7959,18 @@ k_1307:
 	MOVD n+8(FP), R6
 	SUBS $0, R6
 	CMP $2, R6
-	BNE edge_1308
-	CBZ R3, fresh_1310
+	BNE edge_1310
+	CBZ R3, fresh_1312
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1309
-fresh_1310:
+	B done_1311
+fresh_1312:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1309
-edge_1308:
+	B done_1311
+edge_1310:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -7956,41 +7979,41 @@ edge_1308:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1311
-	TBNZ $1, R6, full_1312
+	CBZ R3, fresh_1313
+	TBNZ $1, R6, full_1314
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R6, moved_1314
+	TBZ $0, R6, moved_1316
 	FMOVD 0(R7), F26
-	B moved_1314
-full_1312:
+	B moved_1316
+full_1314:
 	FMOVQ 0(R7), F26
-moved_1314:
+moved_1316:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R6, full_1315
-	TBZ $0, R6, moved_1317
+	TBNZ $1, R6, full_1317
+	TBZ $0, R6, moved_1319
 	FMOVD F0, 0(R7)
-	B moved_1317
-full_1315:
+	B moved_1319
+full_1317:
 	FMOVQ F0, 0(R7)
-moved_1317:
+moved_1319:
 	ADD R8, R7
-	B done_1309
-fresh_1311:
-	TBNZ $1, R6, full_1318
-	TBZ $0, R6, moved_1320
+	B done_1311
+fresh_1313:
+	TBNZ $1, R6, full_1320
+	TBZ $0, R6, moved_1322
 	FMOVD F0, 0(R7)
-	B moved_1320
-full_1318:
+	B moved_1322
+full_1320:
 	FMOVQ F0, 0(R7)
-moved_1320:
+moved_1322:
 	ADD R8, R7
-	B done_1309
-done_1309:
+	B done_1311
+done_1311:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1304:
+less_1306:
 	RET
 
 // func ddotNEON(k int, m int, a *float64, aRow int, x *float64, y *float64)
@@ -8024,9 +8047,9 @@ TEXT ·ddotNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R8<<3, R10
 	FMOVQ 16(R10), F15
-rows4_1321:
+rows4_1323:
 	CMP $4, R0
-	BLT less_1322
+	BLT less_1324
 	MOVD R1, R10
 	MOVD x+32(FP), R11
 	MOVD k+0(FP), R12
@@ -8039,8 +8062,8 @@ rows4_1321:
 	VEOR V6.B16, V6.B16, V6.B16
 	VEOR V7.B16, V7.B16, V7.B16
 	SUBS $4, R12
-	BLT rest_1324
-k_1323:
+	BLT rest_1326
+k_1325:
 	FMOVQ 0(R11), F8
 	FMOVQ 0(R10), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8066,108 +8089,108 @@ k_1323:
 	ADD $32, R10
 	ADD $32, R11
 	SUBS $4, R12
-	BGE k_1323
-rest_1324:
+	BGE k_1325
+rest_1326:
 	CMP $0, R7
-	BEQ sum_1325
-	TBNZ $1, R9, full_1326
+	BEQ sum_1327
+	TBNZ $1, R9, full_1328
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R9, moved_1328
+	TBZ $0, R9, moved_1330
 	FMOVD 0(R11), F8
-	B moved_1328
-full_1326:
+	B moved_1330
+full_1328:
 	FMOVQ 0(R11), F8
-moved_1328:
-	TBNZ $1, R9, full_1329
+moved_1330:
+	TBNZ $1, R9, full_1331
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R9, moved_1331
+	TBZ $0, R9, moved_1333
 	FMOVD 0(R10), F10
-	B moved_1331
-full_1329:
+	B moved_1333
+full_1331:
 	FMOVQ 0(R10), F10
-moved_1331:
+moved_1333:
 	VFMLA V8.D2, V10.D2, V0.D2
 	ADD R2<<0, R10, R12
-	TBNZ $1, R9, full_1332
+	TBNZ $1, R9, full_1334
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R9, moved_1334
+	TBZ $0, R9, moved_1336
 	FMOVD 0(R12), F11
-	B moved_1334
-full_1332:
+	B moved_1336
+full_1334:
 	FMOVQ 0(R12), F11
-moved_1334:
+moved_1336:
 	VFMLA V8.D2, V11.D2, V2.D2
 	ADD R2<<1, R10, R12
-	TBNZ $1, R9, full_1335
+	TBNZ $1, R9, full_1337
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R9, moved_1337
+	TBZ $0, R9, moved_1339
 	FMOVD 0(R12), F12
-	B moved_1337
-full_1335:
+	B moved_1339
+full_1337:
 	FMOVQ 0(R12), F12
-moved_1337:
+moved_1339:
 	VFMLA V8.D2, V12.D2, V4.D2
 	ADD R3<<0, R10, R12
-	TBNZ $1, R9, full_1338
+	TBNZ $1, R9, full_1340
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R9, moved_1340
+	TBZ $0, R9, moved_1342
 	FMOVD 0(R12), F13
-	B moved_1340
-full_1338:
+	B moved_1342
+full_1340:
 	FMOVQ 0(R12), F13
-moved_1340:
+moved_1342:
 	VFMLA V8.D2, V13.D2, V6.D2
-	TBNZ $1, R8, full_1341
+	TBNZ $1, R8, full_1343
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R8, moved_1343
+	TBZ $0, R8, moved_1345
 	FMOVD 16(R11), F9
-	B moved_1343
-full_1341:
+	B moved_1345
+full_1343:
 	FMOVQ 16(R11), F9
-moved_1343:
-	TBNZ $1, R8, full_1344
+moved_1345:
+	TBNZ $1, R8, full_1346
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1346
+	TBZ $0, R8, moved_1348
 	FMOVD 16(R10), F10
-	B moved_1346
-full_1344:
+	B moved_1348
+full_1346:
 	FMOVQ 16(R10), F10
-moved_1346:
+moved_1348:
 	VFMLA V9.D2, V10.D2, V1.D2
 	ADD R2<<0, R10, R11
 	ADD $16, R11
-	TBNZ $1, R8, full_1347
+	TBNZ $1, R8, full_1349
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R8, moved_1349
+	TBZ $0, R8, moved_1351
 	FMOVD 0(R11), F11
-	B moved_1349
-full_1347:
+	B moved_1351
+full_1349:
 	FMOVQ 0(R11), F11
-moved_1349:
+moved_1351:
 	VFMLA V9.D2, V11.D2, V3.D2
 	ADD R2<<1, R10, R11
 	ADD $16, R11
-	TBNZ $1, R8, full_1350
+	TBNZ $1, R8, full_1352
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R8, moved_1352
+	TBZ $0, R8, moved_1354
 	FMOVD 0(R11), F12
-	B moved_1352
-full_1350:
+	B moved_1354
+full_1352:
 	FMOVQ 0(R11), F12
-moved_1352:
+moved_1354:
 	VFMLA V9.D2, V12.D2, V5.D2
 	ADD R3<<0, R10, R10
 	ADD $16, R10
-	TBNZ $1, R8, full_1353
+	TBNZ $1, R8, full_1355
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R8, moved_1355
+	TBZ $0, R8, moved_1357
 	FMOVD 0(R10), F13
-	B moved_1355
-full_1353:
+	B moved_1357
+full_1355:
 	FMOVQ 0(R10), F13
-moved_1355:
+moved_1357:
 	VFMLA V9.D2, V13.D2, V7.D2
-sum_1325:
+sum_1327:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8189,19 +8212,19 @@ sum_1325:
 	MUL R20, R2, R10
 	ADD R10, R1
 	SUBS $4, R0
-	B rows4_1321
-less_1322:
-rows1_1356:
+	B rows4_1323
+less_1324:
+rows1_1358:
 	CMP $1, R0
-	BLT less_1357
+	BLT less_1359
 	MOVD R1, R3
 	MOVD x+32(FP), R10
 	MOVD k+0(FP), R11
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R11
-	BLT rest_1359
-k_1358:
+	BLT rest_1361
+k_1360:
 	FMOVQ 0(R10), F8
 	FMOVQ 0(R3), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8211,45 +8234,45 @@ k_1358:
 	ADD $32, R3
 	ADD $32, R10
 	SUBS $4, R11
-	BGE k_1358
-rest_1359:
+	BGE k_1360
+rest_1361:
 	CMP $0, R7
-	BEQ sum_1360
-	TBNZ $1, R9, full_1361
+	BEQ sum_1362
+	TBNZ $1, R9, full_1363
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R9, moved_1363
+	TBZ $0, R9, moved_1365
 	FMOVD 0(R10), F8
-	B moved_1363
-full_1361:
+	B moved_1365
+full_1363:
 	FMOVQ 0(R10), F8
-moved_1363:
-	TBNZ $1, R9, full_1364
+moved_1365:
+	TBNZ $1, R9, full_1366
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R9, moved_1366
+	TBZ $0, R9, moved_1368
 	FMOVD 0(R3), F10
-	B moved_1366
-full_1364:
+	B moved_1368
+full_1366:
 	FMOVQ 0(R3), F10
-moved_1366:
+moved_1368:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R8, full_1367
+	TBNZ $1, R8, full_1369
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R8, moved_1369
+	TBZ $0, R8, moved_1371
 	FMOVD 16(R10), F9
-	B moved_1369
-full_1367:
+	B moved_1371
+full_1369:
 	FMOVQ 16(R10), F9
-moved_1369:
-	TBNZ $1, R8, full_1370
+moved_1371:
+	TBNZ $1, R8, full_1372
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1372
+	TBZ $0, R8, moved_1374
 	FMOVD 16(R3), F10
-	B moved_1372
-full_1370:
+	B moved_1374
+full_1372:
 	FMOVQ 16(R3), F10
-moved_1372:
+moved_1374:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1360:
+sum_1362:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8259,8 +8282,8 @@ sum_1360:
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $1, R0
-	B rows1_1356
-less_1357:
+	B rows1_1358
+less_1359:
 	RET
 
 // func dweighNEON(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
@@ -8283,9 +8306,9 @@ TEXT ·dweighNEON(SB), NOSPLIT, $0-56
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-rows8_1373:
+rows8_1375:
 	CMP $8, R0
-	BLT less_1374
+	BLT less_1376
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8319,9 +8342,10 @@ rows8_1373:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1376
-n_1375:
+	BEQ rest_1378
+n_1377:
 	FMOVQ 0(R10), F0
+	PRFM 0(R13), PLDL2KEEP
 	FMOVQ 0(R9), F31
 	VFMLA V31.D2, V2.D2, V0.D2
 	WORD $0x3ce2693f // LDR Q31, [X9,X2]
@@ -8331,6 +8355,7 @@ n_1375:
 	VFMLA V31.D2, V4.D2, V0.D2
 	WORD $0x3ce3693f // LDR Q31, [X9,X3]
 	VFMLA V31.D2, V5.D2, V0.D2
+	PRFM 0(R14), PLDL2KEEP
 	FMOVQ 0(R12), F31
 	VFMLA V31.D2, V6.D2, V0.D2
 	WORD $0x3ce2699f // LDR Q31, [X12,X2]
@@ -8347,115 +8372,115 @@ n_1375:
 	ADD $16, R14
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1375
-rest_1376:
+	BNE n_1377
+rest_1378:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1377
-	TBNZ $1, R8, full_1378
+	BEQ next_1379
+	TBNZ $1, R8, full_1380
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1380
+	TBZ $0, R8, moved_1382
 	FMOVD 0(R10), F0
-	B moved_1380
-full_1378:
+	B moved_1382
+full_1380:
 	FMOVQ 0(R10), F0
-moved_1380:
-	TBNZ $1, R8, full_1381
+moved_1382:
+	TBNZ $1, R8, full_1383
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1383
+	TBZ $0, R8, moved_1385
 	FMOVD 0(R9), F1
-	B moved_1383
-full_1381:
+	B moved_1385
+full_1383:
 	FMOVQ 0(R9), F1
-moved_1383:
+moved_1385:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1384
+	TBNZ $1, R8, full_1386
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1386
+	TBZ $0, R8, moved_1388
 	FMOVD 0(R11), F1
-	B moved_1386
-full_1384:
+	B moved_1388
+full_1386:
 	FMOVQ 0(R11), F1
-moved_1386:
+moved_1388:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1387
+	TBNZ $1, R8, full_1389
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1389
+	TBZ $0, R8, moved_1391
 	FMOVD 0(R11), F1
-	B moved_1389
-full_1387:
+	B moved_1391
+full_1389:
 	FMOVQ 0(R11), F1
-moved_1389:
+moved_1391:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1390
+	TBNZ $1, R8, full_1392
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1392
+	TBZ $0, R8, moved_1394
 	FMOVD 0(R9), F1
-	B moved_1392
-full_1390:
+	B moved_1394
+full_1392:
 	FMOVQ 0(R9), F1
-moved_1392:
+moved_1394:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1393
+	TBNZ $1, R8, full_1395
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1395
+	TBZ $0, R8, moved_1397
 	FMOVD 0(R12), F1
-	B moved_1395
-full_1393:
+	B moved_1397
+full_1395:
 	FMOVQ 0(R12), F1
-moved_1395:
+moved_1397:
 	VFMLA V1.D2, V6.D2, V0.D2
 	ADD R2<<0, R12, R9
-	TBNZ $1, R8, full_1396
+	TBNZ $1, R8, full_1398
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1398
+	TBZ $0, R8, moved_1400
 	FMOVD 0(R9), F1
-	B moved_1398
-full_1396:
+	B moved_1400
+full_1398:
 	FMOVQ 0(R9), F1
-moved_1398:
+moved_1400:
 	VFMLA V1.D2, V7.D2, V0.D2
 	ADD R2<<1, R12, R9
-	TBNZ $1, R8, full_1399
+	TBNZ $1, R8, full_1401
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1401
+	TBZ $0, R8, moved_1403
 	FMOVD 0(R9), F1
-	B moved_1401
-full_1399:
+	B moved_1403
+full_1401:
 	FMOVQ 0(R9), F1
-moved_1401:
+moved_1403:
 	VFMLA V1.D2, V8.D2, V0.D2
 	ADD R3<<0, R12, R9
-	TBNZ $1, R8, full_1402
+	TBNZ $1, R8, full_1404
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1404
+	TBZ $0, R8, moved_1406
 	FMOVD 0(R9), F1
-	B moved_1404
-full_1402:
+	B moved_1406
+full_1404:
 	FMOVQ 0(R9), F1
-moved_1404:
+moved_1406:
 	VFMLA V1.D2, V9.D2, V0.D2
-	TBNZ $1, R8, full_1405
-	TBZ $0, R8, moved_1407
+	TBNZ $1, R8, full_1407
+	TBZ $0, R8, moved_1409
 	FMOVD F0, 0(R10)
-	B moved_1407
-full_1405:
+	B moved_1409
+full_1407:
 	FMOVQ F0, 0(R10)
-moved_1407:
-next_1377:
+moved_1409:
+next_1379:
 	ADD $64, R6
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $8, R0
-	B rows8_1373
-less_1374:
-rows4_1408:
+	B rows8_1375
+less_1376:
+rows4_1410:
 	CMP $4, R0
-	BLT less_1409
+	BLT less_1411
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8474,8 +8499,8 @@ rows4_1408:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1411
-n_1410:
+	BEQ rest_1413
+n_1412:
 	FMOVQ 0(R10), F0
 	FMOVQ 0(R9), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8490,76 +8515,76 @@ n_1410:
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1410
-rest_1411:
+	BNE n_1412
+rest_1413:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1412
-	TBNZ $1, R8, full_1413
+	BEQ next_1414
+	TBNZ $1, R8, full_1415
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1415
+	TBZ $0, R8, moved_1417
 	FMOVD 0(R10), F0
-	B moved_1415
-full_1413:
+	B moved_1417
+full_1415:
 	FMOVQ 0(R10), F0
-moved_1415:
-	TBNZ $1, R8, full_1416
+moved_1417:
+	TBNZ $1, R8, full_1418
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1418
+	TBZ $0, R8, moved_1420
 	FMOVD 0(R9), F1
-	B moved_1418
-full_1416:
+	B moved_1420
+full_1418:
 	FMOVQ 0(R9), F1
-moved_1418:
+moved_1420:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1419
+	TBNZ $1, R8, full_1421
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1421
+	TBZ $0, R8, moved_1423
 	FMOVD 0(R11), F1
-	B moved_1421
-full_1419:
+	B moved_1423
+full_1421:
 	FMOVQ 0(R11), F1
-moved_1421:
+moved_1423:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1422
+	TBNZ $1, R8, full_1424
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1424
+	TBZ $0, R8, moved_1426
 	FMOVD 0(R11), F1
-	B moved_1424
-full_1422:
+	B moved_1426
+full_1424:
 	FMOVQ 0(R11), F1
-moved_1424:
+moved_1426:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1425
+	TBNZ $1, R8, full_1427
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1427
+	TBZ $0, R8, moved_1429
 	FMOVD 0(R9), F1
-	B moved_1427
-full_1425:
+	B moved_1429
+full_1427:
 	FMOVQ 0(R9), F1
-moved_1427:
+moved_1429:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1428
-	TBZ $0, R8, moved_1430
+	TBNZ $1, R8, full_1430
+	TBZ $0, R8, moved_1432
 	FMOVD F0, 0(R10)
-	B moved_1430
-full_1428:
+	B moved_1432
+full_1430:
 	FMOVQ F0, 0(R10)
-moved_1430:
-next_1412:
+moved_1432:
+next_1414:
 	ADD $32, R6
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $4, R0
-	B rows4_1408
-less_1409:
-rows2_1431:
+	B rows4_1410
+less_1411:
+rows2_1433:
 	CMP $2, R0
-	BLT less_1432
+	BLT less_1434
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8572,8 +8597,8 @@ rows2_1431:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1434
-n_1433:
+	BEQ rest_1436
+n_1435:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8583,56 +8608,56 @@ n_1433:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1433
-rest_1434:
+	BNE n_1435
+rest_1436:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1435
-	TBNZ $1, R8, full_1436
+	BEQ next_1437
+	TBNZ $1, R8, full_1438
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1438
+	TBZ $0, R8, moved_1440
 	FMOVD 0(R9), F0
-	B moved_1438
-full_1436:
+	B moved_1440
+full_1438:
 	FMOVQ 0(R9), F0
-moved_1438:
-	TBNZ $1, R8, full_1439
+moved_1440:
+	TBNZ $1, R8, full_1441
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1441
+	TBZ $0, R8, moved_1443
 	FMOVD 0(R3), F1
-	B moved_1441
-full_1439:
+	B moved_1443
+full_1441:
 	FMOVQ 0(R3), F1
-moved_1441:
+moved_1443:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R3, R3
-	TBNZ $1, R8, full_1442
+	TBNZ $1, R8, full_1444
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1444
+	TBZ $0, R8, moved_1446
 	FMOVD 0(R3), F1
-	B moved_1444
-full_1442:
+	B moved_1446
+full_1444:
 	FMOVQ 0(R3), F1
-moved_1444:
+moved_1446:
 	VFMLA V1.D2, V3.D2, V0.D2
-	TBNZ $1, R8, full_1445
-	TBZ $0, R8, moved_1447
+	TBNZ $1, R8, full_1447
+	TBZ $0, R8, moved_1449
 	FMOVD F0, 0(R9)
-	B moved_1447
-full_1445:
+	B moved_1449
+full_1447:
 	FMOVQ F0, 0(R9)
-moved_1447:
-next_1435:
+moved_1449:
+next_1437:
 	ADD $16, R6
 	MOVD $2, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $2, R0
-	B rows2_1431
-less_1432:
-rows1_1448:
+	B rows2_1433
+less_1434:
+rows1_1450:
 	CMP $1, R0
-	BLT less_1449
+	BLT less_1451
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8642,8 +8667,8 @@ rows1_1448:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1451
-n_1450:
+	BEQ rest_1453
+n_1452:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8651,43 +8676,43 @@ n_1450:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1450
-rest_1451:
+	BNE n_1452
+rest_1453:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1452
-	TBNZ $1, R8, full_1453
+	BEQ next_1454
+	TBNZ $1, R8, full_1455
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1455
+	TBZ $0, R8, moved_1457
 	FMOVD 0(R9), F0
-	B moved_1455
-full_1453:
+	B moved_1457
+full_1455:
 	FMOVQ 0(R9), F0
-moved_1455:
-	TBNZ $1, R8, full_1456
+moved_1457:
+	TBNZ $1, R8, full_1458
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1458
+	TBZ $0, R8, moved_1460
 	FMOVD 0(R3), F1
-	B moved_1458
-full_1456:
+	B moved_1460
+full_1458:
 	FMOVQ 0(R3), F1
-moved_1458:
+moved_1460:
 	VFMLA V1.D2, V2.D2, V0.D2
-	TBNZ $1, R8, full_1459
-	TBZ $0, R8, moved_1461
+	TBNZ $1, R8, full_1461
+	TBZ $0, R8, moved_1463
 	FMOVD F0, 0(R9)
-	B moved_1461
-full_1459:
+	B moved_1463
+full_1461:
 	FMOVQ F0, 0(R9)
-moved_1461:
-next_1452:
+moved_1463:
+next_1454:
 	ADD $8, R6
 	MOVD $1, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $1, R0
-	B rows1_1448
-less_1449:
+	B rows1_1450
+less_1451:
 	RET
 
 // func dcopyPanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -8714,34 +8739,55 @@ TEXT ·dcopyPanelNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F1
-row_1462:
+row_1464:
 	MOVD ZR, R10
 	CMP R7, R10
-	BGE rest_1464
-vector_1463:
+	BGE rest_1466
+vector_1465:
 	WORD $0x3cea6820 // LDR Q0, [X1,X10]
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1463
-rest_1464:
+	BLT vector_1465
+rest_1466:
 	CMP $0, R8
-	BEQ next_1465
+	BEQ next_1467
 	ADD R10<<0, R1, R11
-	TBNZ $1, R9, full_1466
+	TBNZ $1, R9, full_1468
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1468
+	TBZ $0, R9, moved_1470
 	FMOVD 0(R11), F0
-	B moved_1468
-full_1466:
+	B moved_1470
+full_1468:
 	FMOVQ 0(R11), F0
-moved_1468:
+moved_1470:
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
-next_1465:
+next_1467:
 	ADD R2, R1
 	ADD R6, R3
 	SUBS $1, R0
-	BNE row_1462
+	BNE row_1464
+	RET
+
+// func dforeseeNEON(k int, n int, b *float64, bRow int)
+TEXT ·dforeseeNEON(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD bRow+24(FP), R3
+	LSL $3, R3
+	LSL $3, R1
+row_1471:
+	MOVD R2, R7
+	MOVD R1, R6
+line_1472:
+	PRFM 0(R7), PLDL2KEEP
+	ADD $64, R7
+	SUBS $64, R6
+	BGT line_1472
+	ADD R3, R2
+	SUBS $1, R0
+	BNE row_1471
 	RET
 
 // func dtransposePanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -8753,7 +8799,7 @@ TEXT ·dtransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dstRow+40(FP), R3
 	LSL $3, R3
 	MOVD n+8(FP), R6
-rows_1469:
+rows_1473:
 	MOVD R0, R7
 	ADD R1<<0, R7, R8
 	ADD R1<<0, R8, R9
@@ -8761,7 +8807,7 @@ rows_1469:
 	MOVD R2, R11
 	MOVD k+0(FP), R12
 	SUBS $2, R12
-k_1471:
+k_1475:
 	FMOVQ 0(R7), F0
 	FMOVQ 0(R8), F1
 	FMOVQ 0(R9), F2
@@ -8777,16 +8823,16 @@ k_1471:
 	FMOVQ F7, 16(R11)
 	ADD R3, R11
 	CMP $0, R12
-	BEQ turned_1473
+	BEQ turned_1477
 	CMP $2, R12
-	BLT last_1472
+	BLT last_1476
 	ADD $16, R7
 	ADD $16, R8
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R12
-	B k_1471
-last_1472:
+	B k_1475
+last_1476:
 	ADD R12<<3, R7, R7
 	ADD R12<<3, R8, R8
 	ADD R12<<3, R9, R9
@@ -8795,21 +8841,21 @@ last_1472:
 	MUL R3, R12, R12
 	ADD R12, R11
 	MOVD ZR, R12
-	B k_1471
-turned_1473:
+	B k_1475
+turned_1477:
 	SUBS $4, R6
-	BEQ done_1470
+	BEQ done_1474
 	ADD R1<<2, R0, R0
 	ADD $32, R2
 	CMP $4, R6
-	BGE rows_1469
+	BGE rows_1473
 	SUBS $4, R6
 	ADD R6<<3, R2, R2
 	MUL R1, R6, R6
 	ADD R6, R0
 	MOVD $4, R6
-	B rows_1469
-done_1470:
+	B rows_1473
+done_1474:
 	RET
 
 // func dfmaLoopNEON(n int)
@@ -8841,7 +8887,7 @@ TEXT ·dfmaLoopNEON(SB), NOSPLIT, $0-8
 	VEOR V23.B16, V23.B16, V23.B16
 	VEOR V24.B16, V24.B16, V24.B16
 	VEOR V25.B16, V25.B16, V25.B16
-loop_1474:
+loop_1478:
 	VFMLA V24.D2, V25.D2, V0.D2
 	VFMLA V24.D2, V25.D2, V1.D2
 	VFMLA V24.D2, V25.D2, V2.D2
@@ -8867,5 +8913,5 @@ loop_1474:
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V23.D2
 	SUBS $1, R0
-	BNE loop_1474
+	BNE loop_1478
 	RET

@@ -93,6 +93,9 @@ func copyPanelGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
 	}
 }
 
+// foreseeGo leaves the lines to the processor.
+func foreseeGo[F Float](k, n int, b []F, bRow int) {}
+
 // transposePanelGo sets dst[p·dstRow+j] ← src[j·srcRow+p] for p < k and j < n.
 func transposePanelGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
 	for j := range n {

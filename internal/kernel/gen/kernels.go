@@ -41,6 +41,12 @@ var gemmKernels = []kernel{
 		neon:   &own{write: (*generator).copyPanelNEON},
 	},
 	{
+		name:   "foresee",
+		does:   "asks for the lines of n elements of each of k rows that lie apart, to be near when they are read.",
+		params: "k, n size; b [(k-1)*bRow+n]F; bRow stride",
+		write:  (*generator).foresee,
+	},
+	{
 		name: "transposePanel",
 		does: "sets dst[q·dstRow+j] ← src[j·srcRow+q] for q < k and j < n. Assembly turns four rows at a time, and\n" +
 			"a vector of each.",

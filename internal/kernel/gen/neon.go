@@ -133,8 +133,13 @@ func (n neon) address(m operand.Mem, r operand.Op) {
 
 func log2(scale uint8) int { return map[uint8]int{1: 0, 2: 1, 4: 2, 8: 3}[scale] }
 
-// prefetch leaves streams that lie apart to the processor: nothing has been measured that speaks for more.
-func (n neon) prefetch(operand.Mem) {}
+// prefetch leaves what has an index, streams that lie apart, to the processor: nothing has been measured that speaks
+// for more.
+func (n neon) prefetch(m operand.Mem) {
+	if m.Index == nil {
+		n.use(fmt.Sprintf("PRFM %d(%%[1]s), PLDL2KEEP", m.Disp), m.Base)
+	}
+}
 
 func (n neon) align() { n.use("PCALIGN $32") }
 

@@ -49,6 +49,26 @@ func (g *generator) rowCopy() (k, src, srcRow, dst, dstRow reg.GPVirtual) {
 	return
 }
 
+// foresee writes the request for lines of rows that lie apart.
+func (g *generator) foresee() {
+	const line = 64
+	p := g.load("k", "n", "b", "bRow")
+	g.shiftLeft(g.shift, p["n"])
+	row, loop, left := g.label("row"), g.label("line"), g.GP64()
+	at := g.GP64()
+	g.Label(row)
+	g.set(p["b"], at)
+	g.set(p["n"], left)
+	g.Label(loop)
+	g.prefetch(operand.Mem{Base: at})
+	g.increase(operand.U32(line), at)
+	g.decrease(operand.U32(line), left)
+	g.jumpIf(above, loop)
+	g.increase(p["bRow"], p["b"])
+	g.countDown(p["k"])
+	g.jumpIf(other, row)
+}
+
 // transposePanel writes the transposition of rows, four at a time and a vector of each. The last step
 // along k begins a whole vector before the end, and the last four rows begin four before the end: they do
 // some elements again.
