@@ -39,9 +39,9 @@ func TestCompare(t *testing.T) {
 	at := 121 + 6*11 + 2
 	x, y := weightsOf(t, a.Model, a.Tokenizer, text)[0][at], weightsOf(t, b.Model, b.Tokenizer, text)[0][at]
 	var first, second, difference float64
-	_, err := fmt.Sscanf(p.text(".readout"), "query 6, key 2: %f and %f, difference %f", &first, &second, &difference)
+	_, err := fmt.Sscanf(p.text(".readout"), "query 6 “f” → key 2 “c”: weights %f and %f, difference %f", &first, &second, &difference)
 	if err != nil { // a minus sign of typography
-		_, err = fmt.Sscanf(p.text(".readout"), "query 6, key 2: %f and %f, difference −%f", &first, &second, &difference)
+		_, err = fmt.Sscanf(p.text(".readout"), "query 6 “f” → key 2 “c”: weights %f and %f, difference −%f", &first, &second, &difference)
 		difference = -difference
 	}
 	require.NoError(t, err, p.text(".readout"))

@@ -146,7 +146,7 @@ func TestHeadsTablesAndPictures(t *testing.T) {
 	weights := weightsOf(t, g.Model, g.Tokenizer, text)
 	p := openPage(t, "head=mean", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(headReady)
-	rows := p.csv(".wide .tools > button")
+	rows := p.csv(".wide .tools .csv")
 	require.Equal(t, []string{"query \\ key", "a", "b", "c", " ", "d", "é", "f", "g", "\n", "a", "b"}, rows[0])
 	for q := range 11 {
 		for k := range 11 {
@@ -172,10 +172,10 @@ func TestHeadsTablesAndPictures(t *testing.T) {
 		require.LessOrEqual(t, of[1], last, "sorted by the weight on the first key")
 		last = of[1]
 	}
-	name, picture := p.saved(".save button:nth-child(2)")
+	name, picture := p.saved(".wide .save .save button:nth-child(2)")
 	require.Equal(t, "layer-0-head-mean.svg", name)
 	require.Equal(t, 122, strings.Count(picture, "<rect"), "cells, and the paper")
-	name, picture = p.saved(".save button")
+	name, picture = p.saved(".wide .save button")
 	require.Equal(t, "layer-0-head-mean.png", name)
 	_, err := png.Decode(strings.NewReader(picture))
 	require.NoError(t, err)

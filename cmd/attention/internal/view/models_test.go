@@ -175,7 +175,7 @@ func TestCrossAttention(t *testing.T) {
 	require.Equal(t, "Layer 2 (cross-attention), head 1", p.text("h2.head"))
 	require.Contains(t, p.text(".texts"), "queries: ISO date, 1975")
 	require.Contains(t, p.text(".texts"), "keys: date, 3·sep·'75")
-	rows := p.csv(".wide .tools > button")
+	rows := p.csv(".wide .tools .csv")
 	require.Equal(t, strings.Split("query \\ key|3| |s|e|p| |'|7|5", "|"), rows[0])
 	require.Len(t, rows, 11)
 	require.Equal(t, "1", rows[1][0])

@@ -17,7 +17,7 @@ func TestPairSumsToTheScore(t *testing.T) {
 	p := openPage(t, "panel=pair&q=7&k=3", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	check := func(weight float64) {
 		t.Helper()
-		rows := p.csv(".tools > button")
+		rows := p.csv(".tools .csv")
 		require.Equal(t, []string{"d", "query", "key", "product"}, rows[0])
 		sum := 0.0
 		for _, row := range rows[1:] {

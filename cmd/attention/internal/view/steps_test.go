@@ -231,7 +231,7 @@ func TestStepsOfModels(t *testing.T) {
 		p.requireFormulas(0)
 		p.set("panel=heads" + state)
 		p.waitFor(headReady)
-		rows := p.csv(".wide .tools > button")
+		rows := p.csv(".wide .tools .csv")
 		S := len(rows[0]) - 1
 		require.Len(t, all, S*(len(rows)-1), dir)
 		for q, row := range rows[1:] {

@@ -177,6 +177,9 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 	}
 	for _, dir := range c.models {
 		if err := add(dir); err != nil {
+			if _, notRun := follow.Open(dir); notRun == nil {
+				return fmt.Errorf("--model: %w; --run %s shows its training", err, dir)
+			}
 			return fmt.Errorf("--model: %w", err)
 		}
 	}

@@ -74,6 +74,7 @@ func TestWrongFlags(t *testing.T) {
 		"--model: missing, want the folder of a model, --run or --chapter":        nil,
 		"--text-file: got a file besides --text, want one of them":                {"--model", "x", "--text", "a", "--text-file", "b"},
 		"--open: got it besides --export, which serves no page, want one of them": {"--model", "x", "--open", "--export", "p.html"},
+		`--run: view_test.go: got a file, want the folder of a run`:               {"--run", "view_test.go"},
 		`--run: none: got no config.json, want the folder of a run`:               {"--run", "none"},
 		"--addr: got \"x\", want a host and a port, as in 127.0.0.1:0":            {"--run", runFolder(t), "--addr", "x"},
 	} {

@@ -4,6 +4,8 @@ package follow
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -70,6 +72,9 @@ type Sample struct {
 
 // Open begins to follow the run in a folder.
 func Open(dir string) (*Run, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s: got a file, want the folder of a run", dir)
+	}
 	r := &Run{Name: (&run.Folder{Path: dir}).Name(), dir: dir, tail: run.NewTail(dir)}
 	if err := r.readConfig(); err != nil {
 		return nil, err

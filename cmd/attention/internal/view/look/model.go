@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/run"
@@ -159,7 +160,7 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	}
 	text, err := n.read(r.Text)
 	if err != nil {
-		return nil, fmt.Errorf("text: %w", err)
+		return nil, aboutText(err)
 	}
 	l := &Look{Model: m.name(), Request: r}
 	f, err := newForward(n.params(), text, r)
@@ -171,6 +172,14 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 		return nil, err
 	}
 	return l, f.read(l)
+}
+
+// aboutText says that an error is one of the text, which those of tokens say already.
+func aboutText(err error) error {
+	if strings.HasPrefix(err.Error(), "text: ") {
+		return err
+	}
+	return fmt.Errorf("text: %w", err)
 }
 
 // let gives ids to an input.

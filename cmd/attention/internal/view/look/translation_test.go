@@ -151,7 +151,7 @@ func TestWrongPairs(t *testing.T) {
 		{reason: "no date", r: Request{}, want: "text: got a date of 0 characters, want 1 to 28"},
 		{reason: "long", r: Request{Text: "wednesday, the 3rd of september"},
 			want: "text: got a date of 31 characters, want 1 to 28"},
-		{reason: "not of the alphabet", r: Request{Text: "3 märz"}, want: "text: text: got 'ä' at position 3"},
+		{reason: "not of the alphabet", r: Request{Text: "3 märz"}, want: "text: got 'ä' at position 3"},
 		{reason: "three lines", r: Request{Text: "1.2.3\n2\n3"}, want: "text: got 3 lines, want a date and,"},
 		{reason: "a beginning that is too long", r: Request{Text: "1.2.3\n2003-02-011"},
 			want: "text: second line: got 11 characters, want at most 10"},

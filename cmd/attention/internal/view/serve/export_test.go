@@ -29,5 +29,5 @@ func TestExportsAreLimited(t *testing.T) {
 	require.Equal(t, 2, bytes.Count(all.Bytes(), []byte("</script>")), "the bundle holds none")
 	c.Text = "</script><b>"
 	_, err = Export(context.Background(), c, &all)
-	require.ErrorContains(t, err, "model: text: text: got '<'")
+	require.ErrorContains(t, err, "model: text: got '<'")
 }

@@ -116,7 +116,7 @@ func TestWrongRequests(t *testing.T) {
 		{"POST", "look", "{", "unexpected end of JSON input", 400},
 		{"POST", "look", `{"model": 1, "text": "a"}`, "model: got 1, want one of 1", 400},
 		{"POST", "look", `{"text": ""}`, "text: got none, want some to look at", 400},
-		{"POST", "look", `{"text": "x"}`, "text: text: got 'x' at position 0, want one of the vocabulary's 11 characters", 400},
+		{"POST", "look", `{"text": "x"}`, "text: got 'x' at position 0, want one of the vocabulary's 11 characters", 400},
 		{"POST", "look", `{"text": "ab", "hide": [2]}`, "hide: got position 2, want 0 to 1", 400},
 		{"POST", "look", `{"text": "ab", "heads": [{"layer": 2}]}`, "heads: got head 0 of layer 2, want those of the model", 400},
 		{"POST", "look", `{"text": "` + strings.Repeat("a", look.MaxText+1) + `"}`, "text: got 1048577 bytes, want at most 1048576", 400},

@@ -63,10 +63,10 @@ function unpack(buffer) {
   return out;
 }
 
-/** events calls told at each server-sent event and ended with the data of the last one, until the returned function is called. */
+/** events calls told with the version of the run at each server-sent event, and ended with the data of the last one, until the returned function is called. */
 export function events(path, { told, failed, ended }) {
   const source = new EventSource(path);
-  source.onmessage = () => told();
+  source.onmessage = (e) => told(e.data);
   source.addEventListener('wrong', (e) => failed(JSON.parse(e.data)));
   source.addEventListener('end', (e) => {
     source.close();

@@ -11,7 +11,13 @@ import { pictureButtons, tableButton } from './save.js';
 const inks = ['var(--accent)', 'var(--wrong)', 'var(--third)', 'var(--fourth)', 'var(--faint)'];
 const dashes = ['', '6 3', '2 2', '8 3 2 3', '1 3'];
 
-/** Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. */
+/** stroke is the ink and the dashes of the i-th series. */
+export function stroke(i) { return { ink: inks[i % inks.length], dash: dashes[i % dashes.length] }; }
+
+/**
+ * Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. Its options: log,
+ * format of the numbers, the text of an empty chart, and tools above it.
+ */
 export class Curves {
   constructor(title, options = {}) {
     this.title = title;
@@ -22,7 +28,7 @@ export class Curves {
     const name = () => title.replaceAll(/\W+/g, '-');
     this.element = h('section', { class: 'curves', 'aria-label': title },
       h('h3', {}, title, ' ', pictureButtons(name, () => this.svg), tableButton(name, () => this.table())),
-      this.place, this.readout);
+      options.tools, this.place, this.readout);
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.place);
   }
@@ -34,7 +40,7 @@ export class Curves {
 
   draw() {
     const width = Math.max(280, Math.min(640, this.place.clientWidth || 420));
-    const [height, left, right, top, bottom] = [220, 58, 10, 16, 26];
+    const [height, left, right, top, bottom] = [220, 58, 18, 16, 26];
     if (this.width === width && this.drawn === this.series) return;
     Object.assign(this, { width, drawn: this.series });
     const { series, options } = this;
@@ -60,7 +66,8 @@ export class Curves {
       if (s.points?.length === 1) root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
     });
     const bottomAxis = svg('g', { transform: `translate(0,${height - bottom})` });
-    select(bottomAxis).call(axisBottom(x).ticks(6).tickFormat(format('~s')));
+    select(bottomAxis).call(axisBottom(x).tickValues(x.ticks(6).filter(Number.isInteger)).tickFormat(format('~s')));
+    root.append(svg('text', { x: left - 10, y: height - 8, 'text-anchor': 'end', class: 'axisname' }, 'step'));
     const leftAxis = svg('g', { transform: `translate(${left},0)` });
     select(leftAxis).call(axisLeft(y).ticks(5, options.format ?? '.4~g'));
     const rule = svg('line', { y1: top, y2: height - bottom, class: 'rule', visibility: 'hidden' });
@@ -82,12 +89,14 @@ export class Curves {
   /** read writes the numbers at a step, or the last ones, as a legend. */
   read(at) {
     const few = this.series.filter((s) => !s.quiet);
-    fill(this.readout, few.map((s, i) => {
-      const p = s.level !== undefined ? [null, s.level] : nearest(s.points, at);
+    const found = few.map((s) => (s.level !== undefined ? [null, s.level] : nearest(s.points, at)));
+    const step = found.find((p) => p && p[0] !== null)?.[0];
+    fill(this.readout, step === undefined ? null : h('span', { class: 'key note' }, `step ${step}`), few.map((s, i) => {
+      const p = found[i];
       return h('span', { class: 'key' }, svg('svg', { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true' },
         svg('line', { x1: 0, x2: 24, y1: 4, y2: 4, stroke: s.ink ?? inks[i % inks.length], 'stroke-width': 2,
           'stroke-dasharray': s.dash ?? dashes[i % dashes.length] })),
-      ` ${s.name} ${number(p?.[1])}${p && p[0] !== null ? ` (step ${p[0]})` : ''}`);
+      ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (step ${p[0]})` : ''}`);
     }));
   }
 

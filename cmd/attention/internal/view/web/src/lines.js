@@ -8,10 +8,13 @@ export const mostLines = 96;
 /** lines draws the weights of a head; onselect(q, k) is called with the pair that is pointed at. */
 export function lines(head, rows, cols, label, onselect) {
   const step = 18;
-  const [left, right, width] = [150, 330, 480];
+  const wide = (tokens) => Math.min(140, 8 * Math.max(...tokens.map((t) => shown(t).length))); // of tokens of 13 px
+  const left = Math.max(40, 12 + wide(rows));
+  const right = left + 200;
+  const width = right + Math.max(40, wide(cols)) + 60;
   const height = step * Math.max(rows.length, cols.length) + 30;
   const y = (i) => 30 + step * i;
-  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'lines', role: 'group', 'aria-label': label });
+  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, class: 'lines', role: 'group', 'aria-label': label });
   root.append(svg('text', { x: left, y: 12, 'text-anchor': 'end', class: 'label' }, 'query'),
     svg('text', { x: right, y: 12, class: 'label' }, 'key'));
   const row = new Float32Array(cols.length);
@@ -40,7 +43,7 @@ export function lines(head, rows, cols, label, onselect) {
     return g;
   });
   const keys = cols.map((token, s) => {
-    const mark = svg('rect', { x: right - 2, y: y(s) - step + 5, width: 120, height: step - 1, fill: 'none' });
+    const mark = svg('rect', { x: right - 2, y: y(s) - step + 5, width: width - right - 56, height: step - 1, fill: 'none' });
     const weight = svg('text', { x: width - 4, y: y(s), 'text-anchor': 'end', class: 'label' });
     root.append(mark, svg('text', { x: right, y: y(s), class: 'token', 'pointer-events': 'none' }, shown(token)), weight);
     return { mark, weight };

@@ -62,6 +62,12 @@ export class Look {
 
 const looks = new Map();
 
+/** onSeen is called with each look that a panel asks for. */
+export const onSeen = new Set();
+
+/** forgetAll makes the next look of each request a new one. */
+export function forgetAll() { looks.clear(); }
+
 /** forget makes the next look of a request a new one. */
 export function forget(request) { looks.delete(JSON.stringify(request)); }
 
@@ -75,5 +81,7 @@ export function see(request) {
     }));
     if (looks.size > 6) looks.delete(looks.keys().next().value);
   }
-  return looks.get(key);
+  const seen = looks.get(key);
+  seen.then((look) => onSeen.forEach((f) => f(look)), () => {}); // who asked is told of errors
+  return seen;
 }

@@ -1,6 +1,8 @@
 // The page: a frame with panels, of which one is shown.
 import { isExported, json } from './api.js';
 import { button, choice, fill, h } from './dom.js';
+import { forgetAll, onSeen } from './look.js';
+import { Newer } from './newer.js';
 import * as state from './state.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
@@ -11,6 +13,8 @@ import { whatif } from './panels/whatif.js';
 
 /** A panel is {name, title, needs(view), show(element, view)}; show returns a function that ends it. */
 const panels = [heads, pair, whatif, training, compare, steps];
+
+const withNewer = [pair, whatif, compare, steps]; // heads has a line of its own
 
 let end = null;
 let shown = '';
@@ -35,6 +39,30 @@ function showPanel(view) {
   if (!panel) fill(element, h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR or --chapter.'));
 }
 
+/** showNewer shows in the header of which step the weights of a run that trains are. */
+function showNewer(view) {
+  const place = document.getElementById('newer');
+  let line = null;
+  const gone = () => {
+    line?.close();
+    line = null;
+    fill(place);
+  };
+  state.onChange((changed) => { if (['panel', 'model'].some(changed)) gone(); });
+  onSeen.add((look) => {
+    if (!withNewer.some((p) => p.name === shown) || !view.models[look.model].live) return;
+    if (!line) {
+      line = new Newer(() => {
+        forgetAll();
+        shown = '';
+        showPanel(view);
+      });
+      fill(place, line.element);
+    }
+    line.show(look.steps);
+  });
+}
+
 function theme(value) {
   if (value) document.documentElement.dataset.theme = value;
   else delete document.documentElement.dataset.theme;
@@ -48,6 +76,7 @@ function header(view) {
     h('h1', {}, 'attention view'), nav,
     choice('colours', [['', 'as the system'], ['light', 'light'], ['dark', 'dark']], state.get('theme'),
       (v) => state.set({ theme: v })),
+    h('div', { id: 'newer' }),
     isExported ? h('p', { class: 'note exported' }, `An exported page of attention view: What if works in the program only.`,
       view.left?.length ? ` Left out, for want of room: ${view.left.length > 6 ? `${view.left.slice(0, 5).join('; ')}; and ${view.left.length - 5} more` : view.left.join('; ')}.` : '') : null);
 }
@@ -70,6 +99,7 @@ async function start() {
     theme(state.get('theme'));
     const view = await json('view');
     header(view);
+    showNewer(view);
     keys(view);
     state.onChange((changed) => {
       if (changed('theme')) theme(state.get('theme'));

@@ -7,6 +7,8 @@ import { legend } from './picture.js';
 import { pictureButtons } from './save.js';
 import * as state from './state.js';
 
+const hint = 'Point at or tap a cell.';
+
 /** headsOf returns the number of heads of a probe. */
 export function headsOf(probe) { return probe.shape.length === 4 ? probe.shape[1] : 1; }
 
@@ -65,6 +67,7 @@ export class Moments {
     this.range.min = 0;
     this.range.max = moments.length - 1;
     this.range.value = moment;
+    this.range.disabled = this.player.disabled = moments.length < 2;
     fill(this.output, moments[moment] === 0 ? '0 (untrained)' : String(moments[moment]));
     this.range.setAttribute('aria-valuetext', `step ${moments[moment]}`);
     fill(this.player, this.playing ? 'Stop' : 'Play');
@@ -93,7 +96,7 @@ export class Moments {
     const head = state.int('phead', heads);
     const numbers = Array.from({ length: heads }, (_, i) => [i, i]);
     const tokens = (list) => list.map((text) => ({ text }));
-    const readout = h('p', { class: 'readout small' }, 'Point at a cell.');
+    const readout = h('p', { class: 'readout small' }, hint);
     const field = probeAt(this.watched, probe, head, moment);
     this.probeMap?.close();
     const map = (this.probeMap = new HeatMap({ rows: tokens(probe.text.queries), cols: tokens(probe.text.keys), height: 460,
@@ -108,7 +111,7 @@ export class Moments {
   }
 
   cellText(probe, field, at) {
-    if (!at) return 'Point at a cell.';
+    if (!at) return hint;
     const [t, s] = at;
     const w = field.weight(t, s);
     return `“${visible(probe.text.queries[t])}” → “${visible(probe.text.keys[s])}”: ${Number.isNaN(w) ? 'hidden' : `weight ${number(w)}`}`;
@@ -124,15 +127,15 @@ export class Moments {
     const scale = new Scale(most, true);
     const field = new Table(all.subarray(moment * rows * cols, (moment + 1) * rows * cols), rows, cols, () => true);
     const label = (n) => Array.from({ length: n }, (_, i) => ({ text: String(i) }));
-    const readout = h('p', { class: 'readout small' }, 'Point at a cell.');
-    const text = (at) => (at ? `row ${at[0]}, column ${at[1]}: ${number(field.weight(...at))}` : 'Point at a cell.');
+    const readout = h('p', { class: 'readout small' }, hint);
+    const text = (at) => (at ? `row ${at[0]}, column ${at[1]}: ${number(field.weight(...at))}` : hint);
     this.matrixMap?.close();
     const map = (this.matrixMap = new HeatMap({ rows: label(rows), cols: label(cols), label: `values of ${matrix.name}`, height: 460,
       onhover: (at) => fill(readout, text(at)), onselect: (t, s) => { map.choose(t, s); fill(readout, text([t, s])); } }));
     keepFocus(this.matrix, () => fill(this.matrix, h('h3', {}, 'Weights of the queries ', pictureButtons(() => `matrix-${index}`,
       () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }))),
     h('div', { class: 'tools' }, choice('matrix', matrices.map((m, i) => [i, short(m.name)]), index, (v) => state.set({ matrix: v }))),
-    readout, map.element, legend(scale, 'value')));
+    readout, map.element, legend(scale, 'value', false)));
     map.show(field, scale);
   }
 

@@ -4,8 +4,8 @@ import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
 import { svg } from './dom.js';
 
-/** legend draws a scale with numbers, and the colour of what is hidden. */
-export function legend(scale, text) {
+/** legend draws a scale with numbers, and the colour of what a mask hides. */
+export function legend(scale, text, masked = true) {
   const width = 220;
   const low = scale.signed ? -scale.most : 0;
   const steps = 64;
@@ -13,11 +13,14 @@ export function legend(scale, text) {
     svg('rect', { x: 10 + i * width / steps, y: 14, width: width / steps + 0.5, height: 10,
       fill: scale.css(low + (scale.most - low) * (i + 0.5) / steps) }));
   const e = svg('svg', { viewBox: '0 0 330 46', width: 330, height: 46, class: 'legend', role: 'img',
-    'aria-label': `${text}, from ${low} to ${scale.most}; grey is hidden by the mask` },
+    'aria-label': `${text}, from ${low} to ${scale.most}${masked ? '; grey is hidden by the mask' : ''}` },
   svg('text', { x: 10, y: 10, class: 'label' }, text), bars);
   const axis = svg('g', { transform: 'translate(0,24)' });
   select(axis).call(axisBottom(scaleLinear([low, scale.most], [10, 10 + width])).ticks(scale.signed ? 4 : 5).tickSize(4));
-  e.append(axis, svg('rect', { x: 252, y: 14, width: 14, height: 10, fill: 'var(--hidden)' }),
-    svg('text', { x: 270, y: 23, class: 'label' }, 'hidden'));
+  e.append(axis);
+  if (masked) {
+    e.append(svg('rect', { x: 252, y: 14, width: 14, height: 10, fill: 'var(--hidden)' }),
+      svg('text', { x: 270, y: 23, class: 'label' }, 'hidden'));
+  }
   return e;
 }

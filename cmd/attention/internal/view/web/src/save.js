@@ -76,5 +76,5 @@ export function pictureButtons(name, get) {
 
 /** tableButton is a button that saves a table: the rows that get returns. */
 export function tableButton(name, get) {
-  return button('CSV', () => saveCSV(name(), get()), { title: 'save the numbers as CSV' });
+  return button('CSV', () => saveCSV(name(), get()), { class: 'csv', title: 'save the numbers as CSV' });
 }

@@ -1,6 +1,6 @@
 // Six statistics of each head as bars in a table that sorts.
 import { extent } from 'd3-array';
-import { button, fill, h, number, svg } from './dom.js';
+import { button, fill, h, keepFocus, number, svg } from './dom.js';
 import { tableButton } from './save.js';
 
 export const statistics = [
@@ -8,7 +8,7 @@ export const statistics = [
   ['first', 'on first', 'mean weight on the first key'],
   ['self', 'on itself', 'mean weight on the query’s own position'],
   ['previous', 'on previous', 'mean weight on the position before'],
-  ['largest', 'top score', 'the largest score'],
+  ['largest', 'max score', 'the largest score'],
   ['distance', 'distance', 'mean distance of what is looked at, in tokens'],
 ];
 
@@ -25,6 +25,12 @@ export class Statistics {
   add(heads) {
     this.heads.push(...heads);
     this.draw();
+  }
+
+  /** replace shows other numbers of the same heads; the focus stays at its head. */
+  replace(heads) {
+    this.heads = heads;
+    keepFocus(this.element, () => this.draw());
   }
 
   choose(layer, head) {

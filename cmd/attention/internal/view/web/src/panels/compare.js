@@ -2,7 +2,7 @@
 import { HeatMap } from '../heatmap.js';
 import { Scale } from '../colours.js';
 import { chosen, headChoice, headOf, modelChoice, nameOf, otherOf, requestOf, textsOf, wrong } from '../choose.js';
-import { fill, h, number } from '../dom.js';
+import { choice, fill, h, number, shown } from '../dom.js';
 import { legend } from '../picture.js';
 import { see } from '../look.js';
 import { pictureButtons } from '../save.js';
@@ -16,7 +16,7 @@ export const compare = {
     const panel = new Compare(element, view);
     panel.load();
     const ends = [state.onChange((changed) => {
-      if (['model', 'other', 'layer', 'head', 'text'].some(changed)) panel.load();
+      if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) panel.load();
       else if (['q', 'k'].some(changed)) panel.choose();
     })];
     const repaint = () => panel.maps.forEach((m) => m.repaint());
@@ -45,6 +45,19 @@ export class Difference {
   }
 }
 
+const mostRead = 1 << 20; // pairs that are read for the largest
+
+/** most is the largest number of a field, without its sign. */
+function most(field) {
+  const row = new Float32Array(field.S);
+  let largest = 0;
+  for (let t = 0; t < field.T; t++) {
+    field.row(t, 0, field.S, row);
+    for (const v of row) if (Math.abs(v) > largest) largest = Math.abs(v);
+  }
+  return largest;
+}
+
 class Compare {
   constructor(element, view) {
     this.element = element;
@@ -56,7 +69,7 @@ class Compare {
     const { element, view } = this;
     if (view.models.length < 2) {
       fill(element, h('h2', {}, 'Compare'), h('p', { class: 'note' },
-        'There is one model only, and it is no run with checkpoints. Start attention view with a second --model to compare them.'));
+        'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start attention view with --model twice, or with --run of a run that keeps checkpoints.'));
       return;
     }
     const wanted = (this.wanted = {});
@@ -84,17 +97,21 @@ class Compare {
     this.heads = heads;
     const difference = new Difference(...heads);
     this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
-    const scale = new Scale(1);
-    const scales = [scale, scale, new Scale(1, true)];
+    const isSmall = heads[0].T * heads[0].S <= mostRead;
+    const toMost = isSmall && state.get('scale') === 'most';
+    const scale = new Scale(toMost ? Math.max(...heads.map(most)) : 1);
+    const scales = [scale, scale, new Scale(isSmall ? most(difference) : 1, true)];
     const names = [...looks.map((l) => this.view.models[l.model].name), 'second less first'];
     this.maps = names.map((name) => new HeatMap({ rows: looks[0].queries(layer), cols: looks[0].keys(layer), height: 420,
       label: `${name}, ${nameOf(looks[0], layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
       onselect: (q, k) => state.set({ q, k }) }));
-    fill(this.element, h('h2', {}, 'Compare'), this.choices(), headChoice(looks[0], true), textsOf(looks[0], layer), this.readout,
+    this.tokens = [looks[0].queries(layer), looks[0].keys(layer)];
+    const tools = h('div', { class: 'tools' }, headChoice(looks[0], true), isSmall ? choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'),
+      (v) => state.set({ scale: v })) : null);
+    fill(this.element, h('h2', {}, 'Compare'), this.choices(), tools, textsOf(looks[0], layer), this.readout,
       h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
         pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
-      this.maps[i].element))),
-      legend(scale, 'weight'), legend(scales[2], 'difference'));
+      this.maps[i].element, legend(scales[i], i < 2 ? 'weight' : 'difference')))));
     [...heads, difference].forEach((field, i) => this.maps[i].show(field, scales[i], this.cell()));
     this.read(this.cell());
   }
@@ -112,12 +129,13 @@ class Compare {
   read(at) {
     if (!this.readout) return;
     if (!at) {
-      fill(this.readout, 'Point at a cell, or move with the arrow keys.');
+      fill(this.readout, 'Point at or tap a cell, or move with the arrow keys.');
       return;
     }
     const [a, b] = this.heads.map((x) => x.weight(...at));
-    fill(this.readout, `query ${at[0]}, key ${at[1]}: `, Number.isNaN(a) || Number.isNaN(b) ? 'hidden by the mask' :
-      `${number(a)} and ${number(b)}, difference ${number(b - a)}`);
+    const [q, k] = at.map((i, side) => `${i} “${shown(this.tokens[side][i])}”`);
+    fill(this.readout, `query ${q} → key ${k}: `, Number.isNaN(a) || Number.isNaN(b) ? 'hidden by the mask' :
+      `weights ${number(a)} and ${number(b)}, difference ${number(b - a)}`);
   }
 }
 

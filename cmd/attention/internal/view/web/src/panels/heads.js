@@ -2,10 +2,11 @@
 import { HeatMap } from '../heatmap.js';
 import { Scale } from '../colours.js';
 import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, textsOf, wrong } from '../choose.js';
-import { button, choice, fill, h, number, shown } from '../dom.js';
+import { button, choice, fill, h, keepFocus, number, shown } from '../dom.js';
 import { legend } from '../picture.js';
 import { lines, mostLines } from '../lines.js';
 import { forget, see } from '../look.js';
+import { Newer } from '../newer.js';
 import { pictureButtons, tableButton } from '../save.js';
 import * as state from '../state.js';
 import { Statistics } from '../statistics.js';
@@ -83,15 +84,36 @@ class Heads {
     this.tools = h('div', { class: 'tools' });
     const model = view.models[look.model];
     fill(this.element,
-      h('div', { class: 'columns' },
+      h('div', { class: 'columns heads' },
         h('section', { 'aria-label': 'all heads', class: 'side' },
           h('h2', {}, model.name), h('p', { class: 'note' }, model.title),
           modelChoice(view),
-          model.live ? h('p', { class: 'note', 'data-steps': look.steps }, `The weights after step ${look.steps} of a run that trains. `,
-            button('Look again', () => { forget(look.request); this.load(); })) : null,
+          model.live ? this.newerOf(look) : null,
           look.cut ? h('p', { class: 'note' }, `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
           grid, this.statistics.element),
         h('section', { 'aria-label': 'one head', class: 'wide' }, this.title, this.texts, this.tools, this.readout, this.place, this.scalePlace)));
+  }
+
+  /** newerOf is the line about the weights of a run that trains. */
+  newerOf(look) {
+    this.newer?.close();
+    this.newer = new Newer(() => this.lookAgain(), true);
+    this.newer.show(look.steps);
+    return this.newer.element;
+  }
+
+  /** lookAgain shows the heads of a run's weights of now, in the same place. */
+  async lookAgain() {
+    forget(this.look.request);
+    const before = this.look;
+    const look = await see(before.request);
+    if (this.closed || this.look !== before) return;
+    this.look = look;
+    this.newer.show(look.steps);
+    await this.showHead(true);
+    const all = [];
+    for (let layer = 0; layer < look.layers.length && !this.closed && this.look === look; layer++) all.push(...await this.loadPictures(layer));
+    if (!this.closed && this.look === look) this.statistics.replace(all);
   }
 
   gridKey(e) {
@@ -104,7 +126,8 @@ class Heads {
     to?.click();
   }
 
-  async showHead() {
+  /** showHead shows the chosen head; anew, in the place of its earlier weights. */
+  async showHead(anew = false) {
     const [layer, head] = chosen(this.look);
     for (const b of [...this.thumbnails.flat(), ...this.means]) {
       b.setAttribute('aria-pressed', Number(b.dataset.layer) === layer && b.dataset.head === String(head) ? 'true' : 'false');
@@ -122,7 +145,14 @@ class Heads {
     this.head = loaded;
     fill(this.title, nameOf(this.look, layer, head));
     fill(this.texts, textsOf(this.look, layer));
-    this.showTools();
+    if (anew && this.map) {
+      this.scale = this.scaleOf();
+      this.map.show(this.head, this.scale, this.cell());
+      this.paintLegend();
+      this.read(this.cell());
+      return;
+    }
+    keepFocus(this.tools, () => this.showTools());
     this.map?.close();
     this.map = null;
     if (state.get('as') === 'lines') this.showLines(layer, head);
@@ -135,9 +165,10 @@ class Heads {
     const name = () => `layer-${layer}-head-${head}`;
     fill(this.tools,
       choice('show', [['', 'heat map'], ['lines', 'lines between tokens']], state.get('as'), (v) => state.set({ as: v })),
-      choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'), (v) => state.set({ scale: v })),
-      pictureButtons(name, () => (this.map ? { canvas: this.map.canvas, svg: () => this.map.svg() } : this.place.querySelector('svg'))),
-      this.head.T * this.head.S <= 1 << 20 ? tableButton(name, () => this.table()) : null,
+      state.get('as') !== 'lines' && choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'), (v) => state.set({ scale: v })),
+      h('span', { class: 'save' },
+        pictureButtons(name, () => (this.map ? { canvas: this.map.canvas, svg: () => this.map.svg() } : this.place.querySelector('svg'))),
+        this.head.T * this.head.S <= 1 << 20 && tableButton(name, () => this.table())),
       head !== 'mean' ? button('One pair', () => state.set({ panel: 'pair' })) : null);
   }
 
@@ -148,10 +179,12 @@ class Heads {
       ondetail: (q, k) => state.set({ q, k, panel: 'pair' }),
     });
     fill(this.place, this.map.element);
-    this.scale = new Scale(state.get('scale') === 'most' ? this.most() : 1);
+    this.scale = this.scaleOf();
     this.map.show(this.head, this.scale, this.cell());
     this.paintLegend();
   }
+
+  scaleOf() { return new Scale(state.get('scale') === 'most' ? this.most() : 1); }
 
   showLines(layer, head) {
     const [rows, cols] = [this.look.queries(layer), this.look.keys(layer)];
@@ -201,7 +234,8 @@ class Heads {
 
   read(at) {
     if (!at) {
-      fill(this.readout, 'Point at a cell, or focus the picture and move with the arrow keys; + and − zoom, 0 shows all, Enter shows the pair.');
+      fill(this.readout, state.get('as') === 'lines' ? 'Point at or tap a token: its lines alone are shown, and its weights stand beside the keys.' :
+        'Point at or tap a cell, or focus the picture and move with the arrow keys; + and − zoom, 0 shows all, Enter shows the pair.');
       return;
     }
     const [t, s] = at;
@@ -213,14 +247,23 @@ class Heads {
   }
 
   async loadThumbnails(layer) {
+    const { look } = this;
+    const found = await this.loadPictures(layer);
+    if (!this.closed && this.look === look) this.statistics.add(found);
+  }
+
+  /** loadPictures paints the thumbnails of a layer and returns its heads with their statistics. */
+  async loadPictures(layer) {
+    const { look } = this;
     try {
-      const t = await this.look.thumbnails(layer);
-      if (this.closed) return;
-      this.look.layers[layer].pictures = t;
+      const t = await look.thumbnails(layer);
+      if (this.closed || this.look !== look) return [];
+      look.layers[layer].pictures = t;
       this.paintThumbnails(layer);
-      this.statistics.add(t.statistics.map((s, head) => ({ layer, head, statistics: s })));
+      return t.statistics.map((s, head) => ({ layer, head, statistics: s }));
     } catch (e) {
       for (const b of this.thumbnails[layer]) b.title = e.message;
+      return [];
     }
   }
 
@@ -243,6 +286,7 @@ class Heads {
 
   close() {
     this.closed = true;
+    this.newer?.close();
     this.map?.close();
     for (const f of this.ends) f();
   }

@@ -58,20 +58,20 @@ class Pair {
       h('div', { class: 'tools' },
         h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
         h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))),
-        pictureButtons(name, () => chart),
-        tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])])),
+        h('span', { class: 'save' }, pictureButtons(name, () => chart),
+          tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]))),
       h('div', { class: 'columns' },
-        h('section', { class: 'wide' }, h('h3', {}, 'The products of the dimensions'), h('div', { class: 'scroll' }, chart)),
-        h('section', { class: 'path' }, h('h3', {}, 'From vectors to the weight'), this.path(numbers, steps, q, k))));
+        h('section', { class: 'bars' }, h('h3', {}, numbers.layer.additive ? 'What each dimension adds to the score' : 'The products of the dimensions'), h('div', { class: 'scroll' }, chart)),
+        h('section', { class: 'path' }, h('h3', {}, 'From the two vectors to the weight'), this.path(numbers, steps, q, k))));
     if (focused) this.element.querySelector(`[data-keep="${focused}"] select`)?.focus();
   }
 
   /** chart draws the products as bars. */
   chart(steps, additive) {
-    const [width, height, left] = [Math.max(420, 60 + 14 * steps.length), 260, 48];
+    const [width, height, left, bottom] = [Math.max(Math.min(640, this.element.clientWidth - 40 || 420), 60 + 10 * steps.length), 280, 48, 38];
     const low = Math.min(0, min(steps, (x) => x.product));
     const high = Math.max(0, max(steps, (x) => x.product)) || 1;
-    const y = scaleLinear([low, high], [height - 22, 10]).nice();
+    const y = scaleLinear([low, high], [height - bottom, 10]).nice();
     const x = scaleLinear([0, steps.length], [left, width - 8]);
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
       'aria-label': `bars of ${steps.length} products; their sum is ${number(sum(steps, (s) => s.product))}` });
@@ -82,10 +82,11 @@ class Pair {
       svg('title', {}, additive ? `d ${s.d}: v·tanh(${number(s.q)} + ${number(s.k)}) = ${number(s.product)}` :
         `d ${s.d}: ${number(s.q)} · ${number(s.k)} = ${number(s.product)}`));
       root.append(bar);
-      if (s.d % (steps.length <= 16 ? 1 : steps.length <= 40 ? 2 : 8) === 0) root.append(svg('text', { x: x(s.d) + wide / 2, y: height - 6, 'text-anchor': 'middle' }, String(s.d)));
+      if (s.d % (steps.length <= 16 ? 1 : steps.length <= 40 ? 2 : 8) === 0) root.append(svg('text', { x: x(s.d) + wide / 2, y: height - bottom + 16, 'text-anchor': 'middle' }, String(s.d)));
     }
     const axis = svg('g', { transform: `translate(${left},0)` });
     select(axis).call(axisLeft(y).ticks(6));
+    root.append(svg('text', { x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle', class: 'axisname' }, 'dimension of the head'));
     root.append(axis, svg('line', { x1: left, x2: width - 8, y1: y(0), y2: y(0), class: 'zero' }));
     return root;
   }

@@ -1,7 +1,7 @@
 // Training: what a run recorded, live while it trains.
 import { events, isExported, json, packed } from '../api.js';
 import { short } from '../choose.js';
-import { Curves } from '../curves.js';
+import { Curves, stroke } from '../curves.js';
 import { choice, fill, h, keepFocus } from '../dom.js';
 import { headsOf, Moments, probeAt } from '../moments.js';
 import { Pace } from '../pace.js';
@@ -29,26 +29,27 @@ class Training {
 
   async start() {
     const { element } = this;
+    this.paramTools = h('div', { class: 'tools' });
+    this.headTools = h('div', { class: 'tools' });
     this.curves = {
       loss: new Curves('Loss', { empty: 'No step is recorded yet: the first comes in a moment.' }),
       rate: new Curves('Learning rate'),
       gradient: new Curves('Gradient norm', { log: true }),
-      params: new Curves('Parameters', { log: true, empty: 'This run recorded no weights: it is of an earlier program, or has just begun.' }),
-      entropy: new Curves('Entropy of the heads', { empty: 'This run recorded no attention weights.' }),
-      score: new Curves('Largest score of the heads', { empty: 'This run recorded none: attention train --head-stats does.' }),
+      params: new Curves('Parameters', { log: true, tools: this.paramTools, empty: 'This run recorded no weights: an earlier program wrote it, or it has just begun.' }),
+      entropy: new Curves('Entropy of the heads', { tools: this.headTools, empty: 'This run recorded no attention weights: an earlier program wrote it, or it has just begun.' }),
+      score: new Curves('Largest score of the heads', { empty: 'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded none.' }),
     };
     this.status = h('p', { class: 'status', role: 'status' });
+    this.progress = h('progress', { 'aria-label': 'steps taken', value: 0, max: 1 });
     this.samples = h('section', { class: 'samples' });
-    this.paramTools = h('div', { class: 'tools' });
-    this.headTools = h('div', { class: 'tools' });
     this.collapse = h('p', { class: 'note small' });
     this.pace = new Pace(() => this.load(), { least: 2000 });
     this.watchedPace = new Pace(() => this.load(), { least: 4000, most: 20000, times: 40 });
     this.moments = new Moments();
     const { loss, rate, gradient, params, entropy, score } = this.curves;
-    fill(element, h('h2', {}, 'Training'), this.status,
+    fill(element, h('h2', {}, 'Training'), this.status, this.progress,
       h('div', { class: 'charts' }, loss.element, rate.element, gradient.element,
-        h('div', {}, this.paramTools, params.element), h('div', {}, this.headTools, entropy.element, this.collapse), score.element),
+        params.element, h('div', {}, entropy.element, this.collapse), score.element),
       this.moments.element, this.samples);
     this.ends.push(state.onChange((changed) => {
       if (['measure', 'param'].some(changed)) this.showParams();
@@ -108,12 +109,15 @@ class Training {
     const at = curves.step.at(-1) ?? 0;
     const recent = curves.speed?.slice(-50) ?? [];
     const speed = recent.length ? recent.length / recent.reduce((sum, v) => sum + 1 / v, 0) : 0;
-    this.status.className = run.state === 'failed' ? 'status error' : 'status';
+    this.status.className = 'status';
     this.status.dataset.state = run.state;
-    fill(this.status, `${run.name}: ${this.stateText(run)}, step ${at} of ${run.planned}`,
+    fill(this.status, h('b', {}, `${run.name}: ${stateText(run)}`), `, step ${at} of ${run.planned}`,
       speed ? `, ${Math.round(speed).toLocaleString('en')} tokens/s` : '',
-      run.state === 'running' && run.secondsLeft ? `, ${duration(run.secondsLeft)} left` : '', `. ${run.model}; text: ${run.text}.`,
-      this.ended ? ' The program has ended; this is what it told last.' : '');
+      run.state === 'running' && run.secondsLeft ? `, ${duration(run.secondsLeft)} left` : '',
+      h('span', { class: 'note' }, `. ${run.model}; text: ${run.text}.`,
+        this.ended ? ' The program has ended; this is what it told last.' : ''),
+      run.state === 'failed' ? h('span', { class: 'error' }, `${/finite/.test(run.error) ? 'not finite' : 'failed'}: ${run.error}`) : null);
+    Object.assign(this.progress, { max: run.planned || 1, value: at });
     const points = (ys) => curves.step.map((s, i) => [s, ys[i]]);
     const level = (name, v) => (v === undefined ? [] : [{ name, level: v }]);
     this.curves.loss.show([
@@ -123,18 +127,8 @@ class Training {
     this.curves.rate.show([{ name: 'learning rate', points: points(curves.rate ?? []) }]);
     this.curves.gradient.show([{ name: 'gradient', points: points(curves.gradient ?? []), wide: 1 }]);
     fill(this.samples, h('h2', {}, 'Text that it wrote'),
-      run.samples?.length ? null : h('p', { class: 'note' }, run.state === 'running' ? 'It comes at the end of the run.' : 'There is none.'), (run.samples ?? []).map((s) =>
+      run.samples?.length ? null : h('p', { class: 'note' }, run.state === 'running' ? 'It comes at the end of the run.' : 'There is none: attention train --sample N writes N tokens at the end of a run.'), (run.samples ?? []).map((s) =>
       h('figure', {}, h('figcaption', {}, `after step ${s.step}`), h('pre', {}, h('b', {}, s.prompt), s.text))));
-  }
-
-  stateText(run) {
-    switch (run.state) {
-      case 'running': return 'trains';
-      case 'finished': return 'finished';
-      case 'stopped': return 'stopped, with a checkpoint to resume from';
-      case 'failed': return /finite/.test(run.error) ? `not finite: ${run.error}` : `failed: ${run.error}`;
-      default: return 'unfinished: it was killed, or its program is too old to tell';
-    }
   }
 
   showWatched() {
@@ -152,9 +146,10 @@ class Training {
     keepFocus(this.paramTools, () => fill(this.paramTools, choice('show', measures, measure, (v) => state.set({ measure: v })),
       choice('parameter', [['', 'all'], ...names.map((n) => [n, short(n)])], chosen, (v) => state.set({ param: v }))));
     const field = measures.some(([m]) => m === measure) ? measure : 'norm';
-    this.curves.params.show(names.map((name, i) => ({ name: short(name), ink: chosen === name ? 'var(--accent)' : 'var(--faint)',
-      dash: '', wide: chosen === name ? 2.4 : 1, quiet: chosen ? chosen !== name : i >= 5,
-      points: records.map((r) => [r.step, r.params[i]?.[field] ?? null]).filter((p) => p[1] !== null) })));
+    const all = new Map(names.map((name, i) => [short(name),
+      records.map((r) => [r.step, r.params[i]?.[field] ?? null]).filter((p) => p[1] !== null)]));
+    const ranks = extremes(all, chosen && short(chosen), 1);
+    this.curves.params.show([...all.keys()].map((name) => ranks.find((s) => s.name === name))); // a table has the model's order
   }
 
   /** statistic returns a series of each head, by their names: of the records, or of the probe's weights at its moments. */
@@ -164,7 +159,7 @@ class Training {
       for (const [key, values] of Object.entries(record.numbers ?? {})) {
         if (!key.startsWith(`${name}.`)) continue;
         values.forEach((v, head) => {
-          const of = `${short(key.slice(name.length + 1))} ${head}`;
+          const of = headName(key.slice(name.length + 1), head);
           if (!all.has(of)) all.set(of, []);
           if (v !== null) all.get(of).push([record.step, v]);
         });
@@ -177,7 +172,7 @@ class Training {
     const all = new Map();
     for (const probe of this.watched.probes ?? []) {
       for (let head = 0; head < headsOf(probe); head++) {
-        all.set(`${short(probe.name)} ${head}`, this.watched.moments.map((step, m) => [step, probeAt(this.watched, probe, head, m).entropy()]));
+        all.set(headName(probe.name, head), this.watched.moments.map((step, m) => [step, probeAt(this.watched, probe, head, m).entropy()]));
       }
     }
     return all;
@@ -192,7 +187,7 @@ class Training {
     const names = [...entropy.keys()];
     const chosen = names.includes(state.get('curve')) ? state.get('curve') : '';
     keepFocus(this.headTools, () => fill(this.headTools, names.length > 1 &&
-      choice('head', [['', 'all: named are the extremes'], ...names.map((n) => [n, n])], chosen, (v) => state.set({ curve: v }))));
+      choice('head', [['', 'all, the extremes named'], ...names.map((n) => [n, n])], chosen, (v) => state.set({ curve: v }))));
     this.curves.entropy.show([...extremes(entropy, chosen, -1), ...(names.length ? [{ name: 'collapsed below', level: collapsed, ink: 'var(--wrong)', dash: '2 3' }] : [])]);
     this.curves.score.show(extremes(scores, chosen, 1));
     const low = names.filter((n) => !(entropy.get(n).at(-1)?.[1] >= collapsed));
@@ -208,6 +203,16 @@ class Training {
   }
 }
 
+function stateText(run) {
+  switch (run.state) {
+    case 'running': return 'trains';
+    case 'finished': return 'finished';
+    case 'stopped': return 'stopped, with a checkpoint to resume from';
+    case 'failed': return 'failed';
+    default: return 'unfinished: it was killed, or its program is too old to tell';
+  }
+}
+
 /** collapsed is the entropy, in nats, below which a head looks at one key only, as in attention train. */
 const collapsed = 0.1;
 
@@ -216,9 +221,11 @@ function extremes(all, chosen, sign) {
   const end = (name) => all.get(name).at(-1)?.[1] ?? NaN;
   const named = chosen ? [chosen] : [...all.keys()].sort((a, b) => sign * (end(b) - end(a))).slice(0, 4);
   const rest = [...all.keys()].filter((n) => !named.includes(n));
-  return [...named.filter((n) => all.has(n)).map((name) => ({ name, points: all.get(name), wide: 2 })),
+  return [...named.filter((n) => all.has(n)).map((name, i) => ({ name, points: all.get(name), wide: 2, ...stroke(i) })),
     ...rest.map((name) => ({ name, points: all.get(name), ink: 'var(--line)', dash: '', wide: 1, quiet: true }))];
 }
+
+function headName(path, head) { return `${short(path)} head ${head}`; }
 
 function duration(seconds) {
   const s = Math.round(seconds);

@@ -129,7 +129,7 @@ class WhatIf {
         h('td', {}, svg('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', class: 'bar', 'aria-hidden': 'true' }, svg('rect', { width: 100 * c.probability, height: 10 }))),
         h('td', { class: 'value' }, number(c.probability)),
         compare ? h('td', { class: 'value' }, was.has(c.id) ? signed(c.probability - was.get(c.id)) : 'new') : null))));
-    const signed = (d) => (Math.abs(d) < 5e-5 ? '=' : (d > 0 ? '+' : '') + number(d));
+    const signed = (d) => (Math.abs(d) < 5e-5 ? '=' : (d > 0 ? '+' : '−') + Math.abs(d).toFixed(4));
     const rows = () => [['token', 'before', 'after'], ...[...new Set([...old, ...now].map((c) => c.id))].map((id) => {
       const [b, a] = [old, now].map((l) => l.find((c) => c.id === id));
       return [(b ?? a).text, b?.probability, a?.probability];
@@ -137,7 +137,7 @@ class WhatIf {
     const title = before.next.length > 1 ? `Character ${at}: the likeliest ` : 'What comes next: the ten likeliest tokens ';
     return h('section', {}, before.next.length > 1 ? this.written(before, after, at) : null,
       h('h3', {}, title, tableButton(() => 'next', rows)),
-      h('div', { class: 'columns' }, bars(old), bars(now, true)));
+      h('div', { class: 'columns both' }, bars(old), bars(now, true)));
   }
 
   /** place is the place of the translation whose tokens are shown: that of the state, the first that differs, or the last. */

@@ -1,0 +1,77 @@
+// A model of a run that trains: which step its weights are of, whether there are newer ones, and looking again.
+import { events, isExported } from './api.js';
+import { button, fill, h } from './dom.js';
+import { Pace } from './pace.js';
+import * as state from './state.js';
+
+/** Newer is a line about the weights that are shown; again() looks again. */
+export class Newer {
+  /** follows: whether it looks again by itself, at a pace that leaves the run its time */
+  constructor(again, follows = false) {
+    Object.assign(this, { again, follows });
+    this.element = h('p', { class: 'note newer' });
+    this.text = h('span');
+    this.button = button('Look again', () => this.look());
+    this.follow = h('input', { type: 'checkbox', id: 'follow', '.checked': state.get('follow') !== 'no',
+      onchange: () => {
+        state.set({ follow: this.follow.checked ? '' : 'no' }, true);
+        this.ask();
+      } });
+    fill(this.element, this.text, ' ', this.button, follows ? h('label', { for: 'follow' }, ' ', this.follow, ' look again by itself') : null);
+    this.pace = new Pace(() => this.pace.take(() => this.look()), { least: 4000, most: 60_000, times: 30 });
+  }
+
+  /** show tells of which step the weights are. What the run does after that makes newer ones. */
+  show(steps) {
+    this.element.dataset.steps = steps;
+    this.isNewer = false;
+    this.tell();
+    if (!this.pace.ready) this.pace.ready = performance.now() + this.pace.least; // the first look was just now
+    if (this.end || isExported) return;
+    this.end = events('events', { told: (version) => this.told(version), failed: () => {}, ended: () => this.ended() });
+  }
+
+  told(version) {
+    const first = this.version === undefined;
+    this.version = version;
+    if (first) return;
+    this.isNewer = true;
+    this.tell();
+    this.ask();
+  }
+
+  ended() {
+    this.over = true;
+    this.tell();
+  }
+
+  ask() {
+    if (this.follows && this.follow.checked && this.isNewer) this.pace.ask();
+  }
+
+  async look() {
+    if (this.looking || this.closed || this.over) return;
+    this.looking = true;
+    this.button.disabled = true;
+    try {
+      await this.again();
+    } catch (e) {
+      this.text.textContent = e.message; // what is shown stays
+    } finally {
+      this.looking = this.button.disabled = false;
+    }
+  }
+
+  tell() {
+    const of = `The weights after step ${this.element.dataset.steps} of a run that trains. `;
+    this.button.disabled = Boolean(this.over || this.looking);
+    const text = this.over ? `The weights after step ${this.element.dataset.steps} of the run, whose program has ended.` : of + (this.isNewer ? 'There are newer ones.' : '');
+    if (this.text.textContent !== text) this.text.textContent = text;
+  }
+
+  close() {
+    this.closed = true;
+    this.pace.close();
+    this.end?.();
+  }
+}
