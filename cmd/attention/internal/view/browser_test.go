@@ -167,7 +167,7 @@ func js[T any](p *page, expression string) T {
 // waitFor waits until a JavaScript condition holds.
 func (p *page) waitFor(condition string) {
 	p.t.Helper()
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(30*time.Second),
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(time.Minute),
 		chromedp.WithPollingInterval(30*time.Millisecond)))
 	require.NoError(p.t, err, "%s; the page says: %s", condition, p.text("main"))
 }

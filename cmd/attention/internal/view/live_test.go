@@ -66,6 +66,7 @@ func startTrain(t *testing.T, args ...string) *process {
 	require.NoError(t, err)
 	p := &process{t: t, Cmd: exec.Command(path, append([]string{"train", "--view"}, args...)...), ended: make(chan error, 1)}
 	p.Stdout, p.Stderr = p, p
+	p.Env = append(os.Environ(), "GOMAXPROCS=1") // the browser needs a processor, too
 	require.NoError(t, p.Start())
 	go func() { p.ended <- p.Wait() }()
 	t.Cleanup(func() { _ = p.Process.Kill() })
@@ -144,15 +145,29 @@ func TestTrainView(t *testing.T) {
 	require.Less(t, js[int](p, curve+`.split("L").length`), 1400, "two points a pixel")
 	p.look(t, "live")
 
-	// The heads of the moment; a later look sees later weights.
+	// The heads of the moment, which follow the run by themselves; a later look sees later weights.
 	p.set("panel=heads&layer=1&head=1")
 	p.waitFor(headReady)
 	steps := func() int { return js[int](p, `Number(document.querySelector("[data-steps]").dataset.steps)`) }
 	before := steps()
 	require.Positive(t, before)
-	p.click("[data-steps] button")
-	p.waitFor(fmt.Sprintf(`document.querySelector("[data-steps]")?.dataset.steps > %d`, before))
-	p.waitFor(headReady)
+	js[bool](p, `document.querySelector(".thumbnail").here = document.querySelector(".heatmap canvas").here = true`)
+	p.waitFor(`document.querySelector("[data-steps]").textContent.includes("There are newer ones.")`)
+	later := `document.querySelector("[data-steps]")?.dataset.steps > %d && ` + headReady
+	p.waitFor(fmt.Sprintf(later, before))
+	require.True(t, js[bool](p, `document.querySelector(".thumbnail").here && document.querySelector(".heatmap canvas").here`),
+		"new numbers in the same place")
+	p.click("#follow")
+	require.Contains(t, js[string](p, "location.hash"), "follow=no")
+	for _, line := range []string{"main [data-steps]", "header [data-steps]"} {
+		if before = steps(); line[0] == 'h' {
+			p.set("panel=pair&layer=1&head=1")
+			p.waitFor(`document.querySelector("header [data-steps]")`)
+			before = steps()
+		}
+		p.click(line + " button")
+		p.waitFor(fmt.Sprintf(`document.querySelector("[data-steps]")?.dataset.steps > %d`, before))
+	}
 
 	p.set("panel=training")
 	p.status("trains")

@@ -95,6 +95,7 @@ const driver = `
 
 // Every panel shows every kind of model, and each of its controls does something, without an error.
 func TestEveryControlOfEveryModel(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []struct {
 		name   string
 		models []string
@@ -123,38 +124,41 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
 		}, models: []string{datesRun(t, 1), datesRun(t, 2)}},
 	} {
-		p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
-		p.waitFor(settled)
-		js[bool](p, driver)
-		for _, panel := range []string{"heads", "pair", "whatif", "compare", "steps"} {
-			state := "panel=" + panel + "&layer=0&head=0&q=3&k=1&hide=1&factors=0x1x0.5"
-			p.restore(state)
-			all := p.controls()
-			var names []string
-			for _, c := range all {
-				names = append(names, c.Name)
-			}
-			require.Subset(t, names, kind.panels[panel], "%s, %s", kind.name, panel)
-			seen := map[control]int{} // of a name; the order of the heads' rows may have changed
-			for _, c := range all {
-				nth := seen[control{Name: c.Name, Tag: c.Tag}]
-				seen[control{Name: c.Name, Tag: c.Tag}]++
-				if c.Still {
-					continue
-				}
-				what := fmt.Sprintf("%s, %s: %s %q", kind.name, panel, c.Tag, c.Name)
-				js[bool](p, fmt.Sprintf("window.before = fingerprint(), use(%q, %q, %d), true", c.Name, c.Tag, nth))
-				require.Eventually(t, func() bool { return js[bool](p, "fingerprint() !== before") }, 20*time.Second,
-					20*time.Millisecond, "%s changes nothing", what)
-				p.waitFor(settled)
-				require.False(t, js[bool](p, `!!document.querySelector("main [role=alert]")`), "%s: %s", what, p.text("main"))
-				if strings.Contains("PNG SVG CSV", c.Name) {
-					continue // which changes nothing else
-				}
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
+			p.waitFor(settled)
+			js[bool](p, driver)
+			for _, panel := range []string{"heads", "pair", "whatif", "compare", "steps"} {
+				state := "panel=" + panel + "&layer=0&head=0&q=3&k=1&hide=1&factors=0x1x0.5"
 				p.restore(state)
+				all := p.controls()
+				var names []string
+				for _, c := range all {
+					names = append(names, c.Name)
+				}
+				require.Subset(t, names, kind.panels[panel], "%s, %s", kind.name, panel)
+				seen := map[control]int{} // of a name; the order of the heads' rows may have changed
+				for _, c := range all {
+					nth := seen[control{Name: c.Name, Tag: c.Tag}]
+					seen[control{Name: c.Name, Tag: c.Tag}]++
+					if c.Still {
+						continue
+					}
+					what := fmt.Sprintf("%s, %s: %s %q", kind.name, panel, c.Tag, c.Name)
+					js[bool](p, fmt.Sprintf("window.before = fingerprint(), use(%q, %q, %d), true", c.Name, c.Tag, nth))
+					require.Eventually(t, func() bool { return js[bool](p, "fingerprint() !== before") }, 20*time.Second,
+						20*time.Millisecond, "%s changes nothing", what)
+					p.waitFor(settled)
+					require.False(t, js[bool](p, `!!document.querySelector("main [role=alert]")`), "%s: %s", what, p.text("main"))
+					if strings.Contains("PNG SVG CSV", c.Name) {
+						continue // which changes nothing else
+					}
+					p.restore(state)
+				}
 			}
-		}
-		p.look(t, "models-"+kind.name)
+			p.look(t, "models-"+kind.name)
+		})
 	}
 }
 

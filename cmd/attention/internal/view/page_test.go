@@ -18,6 +18,7 @@ const axe = "web/node_modules/axe-core/axe.min.js"
 
 // No panel violates a rule of axe-core, at both sizes and in both schemes.
 func TestAccessibility(t *testing.T) {
+	t.Parallel()
 	script, err := os.ReadFile(axe)
 	if err != nil {
 		t.Skip("there is no axe-core: npm ci in cmd/attention/internal/view/web installs it")

@@ -75,6 +75,7 @@ func (p *page) move(at int, to float64) {
 // Each section's numbers are the library's, and after a slider of W_query, of the first weights that have sliders, or of
 // the tokens has moved, those of the library with that number. The formula of each number gives it.
 func TestStepsEqualTheLibrary(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, "", "--chapter")
 	for _, s := range chapter.Sections() {
 		p.openSection(s.Number, "")
@@ -224,6 +225,7 @@ func TestStepsOfAHead(t *testing.T) {
 // Every layer of the chapter, as a model folder, and the cross-attention of a translator have steps that give the
 // weights of Heads.
 func TestStepsOfModels(t *testing.T) {
+	t.Parallel()
 	check := func(dir, state, text string) {
 		p := openPage(t, "panel=steps"+state, "--model", dir, "--text", text)
 		p.waitFor(`document.querySelectorAll(".matrix").length >= 6`)
@@ -284,6 +286,7 @@ func TestExportHasSteps(t *testing.T) {
 
 // The panel violates no rule of axe-core, at both sizes and in both schemes.
 func TestStepsAreAccessible(t *testing.T) {
+	t.Parallel()
 	script, err := os.ReadFile(axe)
 	if err != nil {
 		t.Skip("there is no axe-core: npm ci in cmd/attention/internal/view/web installs it")
