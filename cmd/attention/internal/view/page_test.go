@@ -9,6 +9,7 @@ import (
 	"attention/train/pretrained"
 	"attention/train/text"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 )
@@ -57,6 +58,9 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 			found := js[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`)
 			require.Empty(t, found, "%s, %s", state.state, theme)
 		}
+		p.do(chromedp.EmulateViewport(390, 844))
+		p.waitFor(`document.documentElement.scrollWidth <= 390`) // a phone's page does not scroll sideways
+		p.do(chromedp.EmulateViewport(1280, 800))
 		p.look(t, "panel-"+state.state[6:9])
 	}
 }
