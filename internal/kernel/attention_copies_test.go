@@ -12,14 +12,25 @@ func TestAttentionOfCopies(t *testing.T) { onPaths(t, testCopies[float32], testC
 
 func testCopies[F Float](t *testing.T, _ path) {
 	rules := map[string]func(b, t int) (int, int){
-		"causal": func(_, t int) (int, int) { return 0, t + 1 },
-		"window": func(b, t int) (int, int) { return t - 150, t + 70*b },
+		"causal":        func(_, t int) (int, int) { return 0, t + 1 },
+		"window":        func(b, t int) (int, int) { return t - 150, t + 70*b },
+		"all, one head": nil, // which the worker has copied in the call before
 	}
 	for rule, visible := range rules {
+		heads := Attention{B: 2, H: 4, K: 2}
+		if visible == nil {
+			heads = Attention{B: 1, H: 1, K: 1}
+		}
 		apart := newAttentionProblem[F](Attention{
-			B: 2, H: 4, K: 2, T: copiesFrom + 30, S: copiesFrom + 61, D: 16, DV: 19, Visible: visible,
+			B: heads.B, H: heads.H, K: heads.K, T: copiesFrom + 30, S: copiesFrom + 61, D: 16, DV: 19, Visible: visible,
 		}, false)
 		a := apart.a
+		if visible == nil {
+			a.QueryAt.Row, a.KeyAt.Row, a.ValueAt.Row, a.OutputAt.Row = a.D+1, a.D+1, a.DV+1, a.DV+1
+			apart.sizeQ, apart.sizeK = a.T*(a.D+1), a.S*(a.D+1)
+			apart.sizeV, apart.sizeOut = a.S*(a.DV+1), a.T*(a.DV+1)
+			apart.fill()
+		}
 		r := attentionRun[F]{Attention: *a}
 		assert.True(t, r.copies(&a.KeyAt, a.S, a.D), "rows apart are not copied")
 		together := *apart
@@ -27,6 +38,8 @@ func testCopies[F Float](t *testing.T, _ path) {
 		together.a = &b
 		b.QueryAt, b.OutputAt = HeadsFirst(a.H, a.T, a.D), HeadsFirst(a.H, a.T, a.DV)
 		b.KeyAt, b.ValueAt = HeadsFirst(a.K, a.S, a.D), HeadsFirst(a.K, a.S, a.DV)
+		together.sizeQ, together.sizeK = a.B*a.H*a.T*a.D, a.B*a.K*a.S*a.D
+		together.sizeV, together.sizeOut = a.B*a.K*a.S*a.DV, a.B*a.H*a.T*a.DV
 		together.fill()
 		for range 2 {
 			apart.fill()
